@@ -1,0 +1,148 @@
+// Package backend is what stands between a tile program and a machine: the
+// interfaces that every backend implements, the samples it returns and the
+// errors it answers with.
+//
+//  1. Compile turns programs into an Executable for one device.
+//  2. LoadSeeded makes the inputs beside the device; Run executes launches back
+//     to back and times them there; Check verifies the output there.
+//  3. Load and Results carry real arrays across, for cross-checks and library use.
+//
+// The package imports no backend and no kernel.
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"matladder/chips"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Backend compiles tile programs for one device.
+type Backend interface {
+	// Name is the word of --backend: cpu, tpu, gpu, xla-cpu, aot.
+	Name() string
+	// Device describes the machine; what is unknown there is unknown.
+	Device() chips.Device
+	// Compile returns programs, run in order in one launch, ready to run.
+	// errors.As finds *TooBigError, errors.Is finds ErrUnsupported.
+	Compile(ctx context.Context, programs []*tile.Program, params Params) (Executable, error)
+	// Baseline returns the vendor's own matmul; ErrUnsupported if there is none.
+	Baseline(ctx context.Context, spec BaselineSpec) (Executable, error)
+	// Close frees the device.
+	Close() error
+}
+
+// Executable is a compiled sequence of programs with its arrays. It is used by
+// one goroutine at a time.
+type Executable interface {
+	// LoadSeeded fills the inputs from a seed, outside the timed region.
+	LoadSeeded(spec InputSpec) error
+	// Check verifies the output of the last Run on inputs of LoadSeeded.
+	Check(spec CheckSpec) (CheckResult, error)
+	// Load copies arrays in, in the order of tile.Bind's In.
+	Load(in ...tile.Tensor) error
+	// Run executes launches back to back, waits for the output of the last and
+	// returns the time of all together, taken next to the device.
+	Run(ctx context.Context, launches int) (Sample, error)
+	// Results copies arrays out, in the order of tile.Bind's Out.
+	Results(out ...tile.Tensor) error
+	// Close frees the arrays.
+	Close() error
+}
+
+// Predictor foretells an execution without a device.
+type Predictor interface {
+	Predict(ctx context.Context, programs []*tile.Program, params Params) (Prediction, error)
+}
+
+// Prediction is a foretold launch.
+type Prediction struct {
+	Elapsed time.Duration // device time of one launch, without dispatch
+	Method  string
+	Source  string // the compiler and version that it rests on
+}
+
+// Sample is one timed execution.
+type Sample struct {
+	Elapsed  time.Duration // of all launches together
+	Method   string        // how it was timed: direct, loop, chain, wall
+	Counters Counters      // of one launch
+}
+
+// Counters are what a launch did, counted by the backend; 0 where it cannot.
+type Counters struct {
+	GridSteps    int64 // programs run
+	BlocksLoaded int64 // input blocks brought into fast memory
+	BytesLoaded  int64 // bytes of them, as stored in the arrays
+	BytesStored  int64 // bytes written to output arrays
+}
+
+// InputSpec says which inputs to make.
+type InputSpec struct {
+	Problem problem.Matmul
+	Seed    uint64
+	Dist    string // a distribution known to package check
+}
+
+// CheckSpec says what the output is verified against.
+type CheckSpec struct {
+	InputSpec
+	Fault string // corrupts a copy of the output first: the self-test of the check; "" for none
+}
+
+// CheckResult is a verdict on an output.
+type CheckResult struct {
+	OK           bool
+	ErrOverBound float64 // largest error divided by its bound; 0 for an exact match, over 1 is wrong
+	RelErr       float64 // ‖o - o64‖ / ‖o64‖ (Frobenius) against float64 on the same inputs
+	Detail       string  // where and how it is wrong
+}
+
+// BaselineSpec asks for the vendor's own matmul.
+type BaselineSpec struct {
+	Problem problem.Matmul
+	Params  Params
+}
+
+// Params are the knobs of a compilation, recorded in the row. The zero value
+// leaves all to the backend.
+type Params struct {
+	Threads   int               // CPU workers; 0 for one a core
+	ISA       string            // CPU instruction set; "" for the best
+	VMEMBytes int64             // limit of fast memory on a TPU; 0 for the compiler's default
+	Extra     map[string]string // whatever else a backend knows
+}
+
+// String prints the parameters that are neither the default nor have a column
+// of their own in the results (threads, isa), as k=v pairs in a fixed order.
+func (p Params) String() string {
+	var kv []string
+	if p.VMEMBytes != 0 {
+		kv = append(kv, fmt.Sprintf("vmem_limit=%d", p.VMEMBytes))
+	}
+	for k, v := range p.Extra {
+		kv = append(kv, k+"="+v)
+	}
+	sort.Strings(kv)
+	return strings.Join(kv, " ")
+}
+
+// ErrUnsupported is what a backend answers to a program it cannot compile; the
+// error that wraps it names the operation and the ref.
+var ErrUnsupported = errors.New("unsupported")
+
+// TooBigError is what a backend answers to a program that does not fit memory.
+type TooBigError struct {
+	What        string // which memory
+	Need, Limit int64  // bytes
+}
+
+func (e *TooBigError) Error() string {
+	return fmt.Sprintf("too big: needs %d bytes of %s, has %d", e.Need, e.What, e.Limit)
+}

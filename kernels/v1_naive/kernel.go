@@ -1,0 +1,40 @@
+// Package naive is the first rung: one program that sees whole arrays.
+package naive
+
+import (
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Kernel multiplies in one program, without a grid.
+type Kernel struct{}
+
+// Number is the rung.
+func (Kernel) Number() int { return 1 }
+
+// Name is the folder's.
+func (Kernel) Name() string { return "v1_naive" }
+
+// Supports returns why p is not for this kernel, or nil.
+func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
+
+// Variants has the plain kernel only.
+func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
+
+// Candidates has one: the whole arrays.
+func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
+	return []tile.Blocks{{M: p.M, K: p.K, N: p.N}}
+}
+
+// Build writes the kernel as a tile program.
+func (Kernel) Build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
+	t := tile.New("v1_naive")
+	zero := tile.Const(0)
+
+	a := t.In("a", p.A, tile.Array(p.M, p.K), tile.Block(s.M, s.K).At(zero, zero))
+	b := t.In("b", p.B, tile.Array(p.K, p.N), tile.Block(s.K, s.N).At(zero, zero))
+	o := t.Out("o", p.Out, tile.Array(p.M, p.N), tile.Block(s.M, s.N).At(zero, zero))
+
+	t.Store(o, tile.Cast(tile.Dot(a, b, tile.AtPrecision(p.Precision)), p.Out))
+	return t.Programs()
+}

@@ -1,0 +1,99 @@
+// Package problem says what is asked of a kernel: shapes, dtypes, quantization
+// and epilogue of one matrix multiplication. It knows nothing of blocks,
+// devices or time.
+package problem
+
+import (
+	"fmt"
+	"math"
+
+	"matladder/tile"
+)
+
+// Quant is how narrow operands stand for real numbers.
+type Quant string
+
+// The quantization schemes.
+const (
+	NoQuant   Quant = ""           // operands are what they are
+	PerTensor Quant = "per_tensor" // o = sa·sb·(a @ b), sa and sb float32 of shape (1, 1)
+)
+
+// Activation is what the epilogue does to each element before the last cast.
+type Activation string
+
+// The activations.
+const (
+	NoActivation Activation = ""
+	Relu         Activation = "relu"
+	Gelu         Activation = "gelu"
+	Silu         Activation = "silu"
+)
+
+// Matmul is o (m×n) = a (m×k) @ b (k×n), Batch times over.
+type Matmul struct {
+	Batch, M, K, N int
+	A, B, Acc, Out tile.Dtype
+	TransB         bool // b is stored n×k
+	Quant          Quant
+	Activation     Activation
+	Precision      tile.Precision
+}
+
+// New returns the plain problem of one operand dtype: floats accumulate in
+// float32 and come out as they went in; integers accumulate and come out in
+// int32.
+func New(m, k, n int, d tile.Dtype) Matmul {
+	acc := tile.DotResult(d, d)
+	out := d
+	if d.IsInteger() {
+		out = acc
+	}
+	return Matmul{Batch: 1, M: m, K: k, N: n, A: d, B: d, Acc: acc, Out: out}
+}
+
+// FLOPs is 2·batch·m·k·n, a count; for integers of operations.
+func (p Matmul) FLOPs() int64 {
+	return 2 * int64(p.Batch) * int64(p.M) * int64(p.K) * int64(p.N)
+}
+
+// Bytes are the bytes of a, b and o, each once: the least that can move.
+func (p Matmul) Bytes() int64 {
+	b, m, k, n := int64(p.Batch), int64(p.M), int64(p.K), int64(p.N)
+	return p.A.Bytes(b*m*k) + p.B.Bytes(b*k*n) + p.Out.Bytes(b*m*n)
+}
+
+// Shape is m×k×n written with x, or m alone if the three are equal.
+func (p Matmul) Shape() string {
+	if p.M == p.K && p.K == p.N {
+		return fmt.Sprint(p.M)
+	}
+	return fmt.Sprintf("%dx%dx%d", p.M, p.K, p.N)
+}
+
+func (p Matmul) String() string {
+	return fmt.Sprintf("%s %s×%s→%s", p.Shape(), p.A, p.B, p.Out)
+}
+
+// Validate returns an error if the problem makes no sense on any machine.
+func (p Matmul) Validate() error {
+	flops := 2.0 * 16 // leaves room for bytes and for sums of several arrays
+	for _, d := range []struct {
+		name string
+		size int
+	}{{"batch", p.Batch}, {"m", p.M}, {"k", p.K}, {"n", p.N}} {
+		if d.size < 1 {
+			return fmt.Errorf("%s = %d: a size must be at least 1", d.name, d.size)
+		}
+		flops *= float64(d.size)
+	}
+	if flops > math.MaxInt64 {
+		return fmt.Errorf("size %dx%dx%dx%d overflows: its FLOPs do not fit 64 bits", p.Batch, p.M, p.K, p.N)
+	}
+	if acc := tile.DotResult(p.A, p.B); acc == tile.InvalidDtype {
+		return fmt.Errorf("no product of %s and %s", p.A, p.B)
+	} else if p.Acc != acc {
+		return fmt.Errorf("a product of %s and %s accumulates in %s, not %s", p.A, p.B, acc, p.Acc)
+	}
+	return nil
+}

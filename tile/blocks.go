@@ -1,0 +1,50 @@
+package tile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Blocks is a block shape of a matmul: bm×bk×bn.
+type Blocks struct{ M, K, N int }
+
+func (b Blocks) String() string { return fmt.Sprintf("%dx%dx%d", b.M, b.K, b.N) }
+
+// ParseBlocks reads "bm×bk×bn" written with x: 512x1024x1024.
+func ParseBlocks(s string) (Blocks, error) {
+	parts := strings.Split(s, "x")
+	var v [3]int
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		if len(parts) != 3 || err != nil || n < 1 {
+			return Blocks{}, fmt.Errorf("blocks %q: want bm×bk×bn, three positive numbers such as 512x1024x1024", s)
+		}
+		v[i] = n
+	}
+	return Blocks{M: v[0], K: v[1], N: v[2]}, nil
+}
+
+// Clip returns the blocks cut to an m×k×n problem: a block never needs to be
+// larger than its array.
+func (b Blocks) Clip(m, k, n int) Blocks { return Blocks{min(b.M, m), min(b.K, k), min(b.N, n)} }
+
+// Candidates clips each of bs to m×k×n and merges those that become equal.
+func Candidates(m, k, n int, bs ...Blocks) []Blocks {
+	var out []Blocks
+	seen := map[Blocks]bool{}
+	for _, b := range bs {
+		if b = b.Clip(m, k, n); !seen[b] {
+			seen[b] = true
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// Machine is what a kernel may know of a machine when it proposes blocks.
+type Machine struct {
+	FastBytes int64            // fast memory of one worker (VMEM, shared memory, L2); 0 if unknown
+	Parallel  int              // programs that run at once; at least 1
+	Align     map[Dtype][2]int // rows and columns of a block should be multiples of these; none if absent
+}

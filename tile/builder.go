@@ -1,0 +1,145 @@
+package tile
+
+import (
+	"errors"
+	"fmt"
+)
+
+// maxErrors bounds how many mistakes one program reports.
+const maxErrors = 10
+
+// Builder collects a program. Mistakes do not interrupt it: they are collected
+// with the line that made them and returned by Programs.
+type Builder struct {
+	program *Program
+	body    *[]*Stmt // where statements go: the program's body, or that of the innermost When or Loop
+	errs    []error
+}
+
+// New starts a program; name is that of the kernel.
+func New(name string) *Builder {
+	p := &Program{Name: name}
+	return &Builder{program: p, body: &p.Body}
+}
+
+// Axis adds an axis of size programs to the grid; the axis added last is the
+// fastest.
+func (t *Builder) Axis(name string, size int, s Semantics) *Axis {
+	a := &Axis{Name: name, Size: size, Semantics: s, pos: callerPos()}
+	t.program.Grid = append(t.program.Grid, a)
+	return a
+}
+
+// In declares an input array and the block of it that each program sees.
+func (t *Builder) In(name string, d Dtype, array ArrayShape, spec BlockSpec) *Ref {
+	return t.ref(&Ref{Name: name, Kind: In, Dtype: d, Array: array, Block: spec.Shape, Index: spec.Index})
+}
+
+// Out declares an output array and the block of it that each program writes.
+func (t *Builder) Out(name string, d Dtype, array ArrayShape, spec BlockSpec) *Ref {
+	return t.ref(&Ref{Name: name, Kind: Out, Dtype: d, Array: array, Block: spec.Shape, Index: spec.Index})
+}
+
+// Scratch declares memory that one worker keeps from program to program.
+func (t *Builder) Scratch(name string, d Dtype, dims ...int) *Ref {
+	return t.ref(&Ref{Name: name, Kind: Scratch, Dtype: d, Array: dims, Block: dims})
+}
+
+// Table declares n int32 scalars that index maps and conditions may look up.
+func (t *Builder) Table(name string, n int) *Ref {
+	return t.ref(&Ref{Name: name, Kind: Table, Dtype: Int32, Array: []int{n}, Block: []int{n}})
+}
+
+// At is element x of a scalar table, as an index expression.
+func (r *Ref) At(x IndexExpr) IndexExpr { return Lookup{r, x} }
+
+func (t *Builder) ref(r *Ref) *Ref {
+	r.Pos = callerPos()
+	t.program.Refs = append(t.program.Refs, r)
+	return r
+}
+
+// Fill sets every element of r to x.
+func (t *Builder) Fill(r *Ref, x float64) {
+	t.write(Fill, r, newExpr(&Expr{Op: OpConst, Value: x, Dtype: r.Dtype}))
+}
+
+// Store sets r to v, whose dtype must be r's and whose shape must broadcast to r's.
+func (t *Builder) Store(r *Ref, v Value) {
+	e := v.value()
+	if e.err == nil {
+		if e.Dtype == InvalidDtype {
+			e = typed(e, r.Dtype)
+		}
+		if e.Dtype != r.Dtype {
+			e = failed("store: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
+		}
+	}
+	t.write(Store, r, Broadcast(e, r.Shape()...))
+}
+
+// Accumulate adds v to r. The sum is taken in v's dtype and rounded to r's:
+// v is of r's dtype, or a float32 added to a narrower float.
+func (t *Builder) Accumulate(r *Ref, v Value) {
+	e := v.value()
+	if e.err == nil {
+		if e.Dtype == InvalidDtype {
+			e = typed(e, r.Dtype)
+		}
+		if e.Dtype != r.Dtype && !(e.Dtype == Float32 && r.Dtype.IsFloat()) {
+			e = failed("accumulate: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
+		}
+	}
+	t.write(Accumulate, r, Broadcast(e, r.Shape()...))
+}
+
+func (t *Builder) write(kind StmtKind, r *Ref, e *Expr) {
+	if e.err != nil {
+		t.fail(e.err)
+		return
+	}
+	*t.body = append(*t.body, &Stmt{Kind: kind, Ref: r, Value: e, Pos: callerPos()})
+}
+
+// When runs what body adds only in the programs where c holds.
+func (t *Builder) When(c Cond, body func()) {
+	s := &Stmt{Kind: When, Cond: c, Pos: callerPos()}
+	t.nest(s, body)
+}
+
+// Loop repeats what body adds for its variable = 0 … n-1, inside each program.
+func (t *Builder) Loop(name string, n int, body func(*Axis)) {
+	a := &Axis{Name: name, Size: n, Semantics: Arbitrary, Loop: true, pos: callerPos()}
+	s := &Stmt{Kind: Loop, Axis: a, Pos: a.pos}
+	t.nest(s, func() { body(a) })
+}
+
+func (t *Builder) nest(s *Stmt, body func()) {
+	*t.body = append(*t.body, s)
+	outer := t.body
+	t.body = &s.Body
+	body()
+	t.body = outer
+}
+
+func (t *Builder) fail(err error) {
+	var e *Error
+	if errors.As(err, &e) && e.Program == "" {
+		err = &Error{e.Pos, t.program.Name, e.Msg}
+	}
+	if len(t.errs) < maxErrors {
+		t.errs = append(t.errs, err)
+	}
+}
+
+// Programs returns the program, verified, as a sequence of one; or every
+// mistake found, joined.
+func (t *Builder) Programs() ([]*Program, error) {
+	if len(t.errs) > 0 {
+		return nil, errors.Join(t.errs...)
+	}
+	if err := t.program.Verify(); err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	return []*Program{t.program}, nil
+}

@@ -1,0 +1,26 @@
+// Package tile is the language every kernel is written in, once: a tile program
+// is plain data that says which blocks of which arrays each program of a grid
+// sees, and what it does with them.
+//
+// The vocabulary is that of Pallas:
+//
+//  1. A grid is a list of axes, the last one fastest. One point of it is a
+//     program, its coordinates the program ids.
+//  2. A block spec gives a block shape and an index map: which block of the
+//     array a program sees. Index maps are expressions over the axes, never
+//     closures, so that they can be printed, checked, counted and lowered.
+//  3. The body sees refs (blocks of inputs and outputs, and scratch) and is a
+//     list of statements: Fill, Store, Accumulate, When, Loop. Their values are
+//     expressions over whole blocks: Dot, elementwise arithmetic, row
+//     reductions, casts, slices.
+//  4. A Builder collects all that, Verify refuses what would be wrong on a
+//     parallel machine, and Program is the result.
+//
+// Arrays need not be multiples of blocks. A block that overhangs its array is
+// padded when loaded; Dot masks padding with zero in both operands where it
+// contracts; a store drops it. A row reduction over an overhanging dimension
+// must select with InBounds first, or Verify refuses it.
+//
+// What the package does not do: run anything (tile/interp and the backends do),
+// know a clock or a device, or choose a block shape.
+package tile

@@ -1,0 +1,209 @@
+package tile
+
+import "fmt"
+
+// IndexExpr is an integer that depends on program ids, loop variables and
+// scalar tables alone: a Const, *Axis, Sum, Product, Quotient, Remainder or
+// Lookup. Build sums and the rest with Plus, Times, FloorDiv, Mod and At, which
+// fold constants.
+type IndexExpr interface {
+	fmt.Stringer
+	isIndex()
+}
+
+// Semantics says whether the programs along an axis may run in any order, at
+// the same time (Parallel), or must run one after another (Arbitrary).
+type Semantics uint8
+
+// The dimension semantics.
+const (
+	Parallel Semantics = iota
+	Arbitrary
+)
+
+func (s Semantics) String() string {
+	if s == Parallel {
+		return "parallel"
+	}
+	return "arbitrary"
+}
+
+type (
+	// Const is an integer constant.
+	Const int
+
+	// Axis is one dimension of the grid, or the variable of a Loop. As an
+	// expression it is the program id along it: 0 … Size-1.
+	Axis struct {
+		Name      string
+		Size      int
+		Semantics Semantics
+		Loop      bool // the variable of a Loop, not an axis of the grid
+		pos       Pos
+	}
+
+	// Sum is X + Y.
+	Sum struct{ X, Y IndexExpr }
+
+	// Product is X * By.
+	Product struct {
+		X  IndexExpr
+		By int
+	}
+
+	// Quotient is X / By, rounded down; By > 0.
+	Quotient struct {
+		X  IndexExpr
+		By int
+	}
+
+	// Remainder is X mod By, in 0 … By-1; By > 0.
+	Remainder struct {
+		X  IndexExpr
+		By int
+	}
+
+	// Lookup is element At of a scalar table, known before the grid starts.
+	Lookup struct {
+		Table *Ref
+		At    IndexExpr
+	}
+)
+
+func (Const) isIndex()     {}
+func (*Axis) isIndex()     {}
+func (Sum) isIndex()       {}
+func (Product) isIndex()   {}
+func (Quotient) isIndex()  {}
+func (Remainder) isIndex() {}
+func (Lookup) isIndex()    {}
+
+func (c Const) String() string     { return fmt.Sprint(int(c)) }
+func (a *Axis) String() string     { return a.Name }
+func (s Sum) String() string       { return "(" + s.X.String() + " + " + s.Y.String() + ")" }
+func (p Product) String() string   { return fmt.Sprintf("%s*%d", p.X, p.By) }
+func (q Quotient) String() string  { return fmt.Sprintf("(%s // %d)", q.X, q.By) }
+func (r Remainder) String() string { return fmt.Sprintf("(%s %% %d)", r.X, r.By) }
+func (l Lookup) String() string    { return fmt.Sprintf("%s[%s]", l.Table.Name, l.At) }
+
+// First holds in the programs at the start of the axis.
+func (a *Axis) First() Cond { return Test(a, EQ, Const(0)) }
+
+// Last holds in the programs at the end of the axis.
+func (a *Axis) Last() Cond { return Test(a, EQ, Const(a.Size-1)) }
+
+// Plus returns x + y.
+func Plus(x, y IndexExpr) IndexExpr {
+	cx, xConst := x.(Const)
+	cy, yConst := y.(Const)
+	switch {
+	case xConst && yConst:
+		return cx + cy
+	case xConst && cx == 0:
+		return y
+	case yConst && cy == 0:
+		return x
+	}
+	return Sum{x, y}
+}
+
+// Times returns x * by.
+func Times(x IndexExpr, by int) IndexExpr {
+	if c, ok := x.(Const); ok {
+		return c * Const(by)
+	}
+	switch by {
+	case 0:
+		return Const(0)
+	case 1:
+		return x
+	}
+	return Product{x, by}
+}
+
+// FloorDiv returns x / by, rounded down. Verify refuses by < 1.
+func FloorDiv(x IndexExpr, by int) IndexExpr {
+	if c, ok := x.(Const); ok && by > 0 {
+		return Const(floorDiv(int(c), by))
+	}
+	if by == 1 {
+		return x
+	}
+	return Quotient{x, by}
+}
+
+// Mod returns x mod by, never negative. Verify refuses by < 1.
+func Mod(x IndexExpr, by int) IndexExpr {
+	if c, ok := x.(Const); ok && by > 0 {
+		return Const(int(c) - floorDiv(int(c), by)*by)
+	}
+	if by == 1 {
+		return Const(0)
+	}
+	return Remainder{x, by}
+}
+
+// Env gives an index expression the values it depends on.
+type Env interface {
+	// ProgramID returns the id along a grid axis, or the value of a loop variable.
+	ProgramID(*Axis) int
+	// TableValue returns element i of a scalar table.
+	TableValue(table *Ref, i int) int
+}
+
+// Eval returns the value of x.
+func Eval(x IndexExpr, env Env) int {
+	switch x := x.(type) {
+	case Const:
+		return int(x)
+	case *Axis:
+		return env.ProgramID(x)
+	case Sum:
+		return Eval(x.X, env) + Eval(x.Y, env)
+	case Product:
+		return Eval(x.X, env) * x.By
+	case Quotient:
+		return floorDiv(Eval(x.X, env), x.By)
+	case Remainder:
+		v := Eval(x.X, env)
+		return v - floorDiv(v, x.By)*x.By
+	case Lookup:
+		return env.TableValue(x.Table, Eval(x.At, env))
+	}
+	panic(fmt.Sprintf("tile: no such index expression: %T", x))
+}
+
+// WalkIndex calls f on x and every expression inside it.
+func WalkIndex(x IndexExpr, f func(IndexExpr)) {
+	f(x)
+	switch x := x.(type) {
+	case Sum:
+		WalkIndex(x.X, f)
+		WalkIndex(x.Y, f)
+	case Product:
+		WalkIndex(x.X, f)
+	case Quotient:
+		WalkIndex(x.X, f)
+	case Remainder:
+		WalkIndex(x.X, f)
+	case Lookup:
+		WalkIndex(x.At, f)
+	}
+}
+
+func floorDiv(a, b int) int {
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}
+
+// Ceil returns how many blocks of size block cover n elements; 0 if block is
+// not positive, which Verify then refuses.
+func Ceil(n, block int) int {
+	if block <= 0 {
+		return 0
+	}
+	return (n + block - 1) / block
+}

@@ -1,0 +1,122 @@
+package tile
+
+import "fmt"
+
+// StmtKind is what a statement does.
+type StmtKind uint8
+
+// The statements.
+const (
+	Fill       StmtKind = iota // every element of Ref becomes Value, a constant of rank 0
+	Store                      // Ref = Value
+	Accumulate                 // Ref = Ref + Value, rounded to Ref's dtype
+	When                       // Body, where Cond holds
+	Loop                       // Body, for Axis = 0 … Axis.Size-1
+)
+
+func (k StmtKind) String() string {
+	return [...]string{"fill", "store", "accumulate", "when", "loop"}[k]
+}
+
+// Stmt is one statement of a body. Fields that its Kind does not name are zero.
+type Stmt struct {
+	Kind  StmtKind
+	Ref   *Ref  // Fill, Store, Accumulate
+	Value *Expr // Fill, Store, Accumulate: of Ref's shape; of its dtype but for Accumulate, which may widen
+	Cond  Cond  // When
+	Axis  *Axis // Loop
+	Body  []*Stmt
+	Pos   Pos
+}
+
+// Program is a kernel as data: a grid, the refs its body sees, and the body.
+// It is read-only once built.
+type Program struct {
+	Name string
+	Grid []*Axis // the last axis is the fastest
+	Refs []*Ref  // in the order of declaration
+	Body []*Stmt
+}
+
+// Steps returns the number of programs in the grid; 1 for an empty grid.
+func (p *Program) Steps() int64 {
+	n := int64(1)
+	for _, a := range p.Grid {
+		n *= int64(a.Size)
+	}
+	return n
+}
+
+// RefsOf returns the refs of one kind, in order.
+func (p *Program) RefsOf(kind RefKind) []*Ref {
+	var rs []*Ref
+	for _, r := range p.Refs {
+		if r.Kind == kind {
+			rs = append(rs, r)
+		}
+	}
+	return rs
+}
+
+// Walk calls f on every statement, outer ones first.
+func (p *Program) Walk(f func(*Stmt)) { walkStmts(p.Body, f) }
+
+func walkStmts(body []*Stmt, f func(*Stmt)) {
+	for _, s := range body {
+		f(s)
+		walkStmts(s.Body, f)
+	}
+}
+
+// Bindings are the arrays that a sequence of programs works on, matched by
+// name: what goes in, what comes out, and what only passes between programs.
+type Bindings struct {
+	In   []*Ref // tables and inputs that no earlier program makes, in order of first use
+	Out  []*Ref // outputs that no later program reads
+	Temp []*Ref // outputs that a later program reads
+}
+
+// Bind returns the arrays of programs that run in order. It is an error if two
+// programs disagree about the dtype or shape of an array of one name, or write
+// the same one.
+func Bind(programs []*Program) (Bindings, error) {
+	var b Bindings
+	made := map[string]*Ref{}
+	given := map[string]*Ref{}
+	read := map[string]bool{}
+	for _, p := range programs {
+		for _, r := range p.Refs {
+			if r.Kind != In && r.Kind != Table {
+				continue
+			}
+			old := made[r.Name]
+			if old != nil {
+				read[r.Name] = true
+			} else if old = given[r.Name]; old == nil {
+				given[r.Name] = r
+				b.In = append(b.In, r)
+				continue
+			}
+			if old.Dtype != r.Dtype || !equalInts(old.Array, r.Array) {
+				return Bindings{}, &Error{r.Pos, p.Name, fmt.Sprintf("%s is %s[%s] here and %s[%s] in an earlier program",
+					r.Name, r.Dtype, shapeString(r.Array), old.Dtype, shapeString(old.Array))}
+			}
+		}
+		for _, r := range p.RefsOf(Out) {
+			if made[r.Name] != nil || given[r.Name] != nil {
+				return Bindings{}, &Error{r.Pos, p.Name, fmt.Sprintf("%s is an array of an earlier program already", r.Name)}
+			}
+			made[r.Name] = r
+		}
+	}
+	for _, p := range programs {
+		for _, r := range p.RefsOf(Out) {
+			if read[r.Name] {
+				b.Temp = append(b.Temp, r)
+			} else {
+				b.Out = append(b.Out, r)
+			}
+		}
+	}
+	return b, nil
+}

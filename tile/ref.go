@@ -1,0 +1,116 @@
+package tile
+
+// RefKind says where a ref's array lives and who may write it.
+type RefKind uint8
+
+// The kinds of ref.
+const (
+	Table   RefKind = iota // int32 scalars known before the grid starts
+	In                     // read-only array, seen block by block
+	Out                    // written array, seen block by block
+	Scratch                // memory of one worker that lives over all its programs
+)
+
+func (k RefKind) String() string { return [...]string{"table", "in", "out", "scratch"}[k] }
+
+// Squeezed, as a dimension of Block, takes one element of the array along that
+// dimension and hides the dimension from the body (batch, head).
+const Squeezed = -1
+
+// ArrayShape is the shape of a whole array.
+type ArrayShape []int
+
+// Array returns the shape of a whole array.
+func Array(dims ...int) ArrayShape { return dims }
+
+// BlockSpec is a block shape with its index map: for each dimension of the
+// array, the number of the block, counted in blocks, that a program sees.
+type BlockSpec struct {
+	Shape []int
+	Index []IndexExpr
+}
+
+// Block starts a block spec; complete it with At.
+func Block(dims ...int) BlockSpec { return BlockSpec{Shape: dims} }
+
+// At gives the block spec its index map.
+func (b BlockSpec) At(index ...IndexExpr) BlockSpec {
+	b.Index = index
+	return b
+}
+
+// Ref is what the body sees of an array: one block of it, or scratch. Its
+// fields are read-only once the program is built.
+type Ref struct {
+	Name  string
+	Kind  RefKind
+	Dtype Dtype
+	Array []int       // shape of the whole; for Table and Scratch, of the ref itself
+	Block []int       // block shape, as given: Squeezed dimensions included
+	Index []IndexExpr // index map, in blocks; nil for Table and Scratch
+	Pos   Pos
+}
+
+// Shape returns the shape the body sees: the block without its squeezed
+// dimensions.
+func (r *Ref) Shape() []int {
+	s := make([]int, 0, len(r.Block))
+	for _, d := range r.Block {
+		if d != Squeezed {
+			s = append(s, d)
+		}
+	}
+	return s
+}
+
+// ArrayDim returns the dimension of the array that dimension dim of Shape is.
+func (r *Ref) ArrayDim(dim int) int {
+	for i, d := range r.Block {
+		if d == Squeezed {
+			continue
+		}
+		if dim == 0 {
+			return i
+		}
+		dim--
+	}
+	return -1
+}
+
+// BlockSize returns the block's extent along dimension i of the array: 1 where
+// it is squeezed.
+func (r *Ref) BlockSize(i int) int {
+	if r.Block[i] == Squeezed {
+		return 1
+	}
+	return r.Block[i]
+}
+
+// Blocks returns how many blocks cover each dimension of the array.
+func (r *Ref) Blocks() []int {
+	n := make([]int, len(r.Array))
+	for i := range n {
+		n[i] = Ceil(r.Array[i], r.BlockSize(i))
+	}
+	return n
+}
+
+// Overhangs reports whether the last block along dimension dim of Shape
+// reaches past the array.
+func (r *Ref) Overhangs(dim int) bool {
+	if r.Kind != In && r.Kind != Out {
+		return false
+	}
+	i := r.ArrayDim(dim)
+	return r.Array[i]%r.BlockSize(i) != 0
+}
+
+// BlockBytes returns the bytes of one block.
+func (r *Ref) BlockBytes() int64 { return r.Dtype.Bytes(Elements(r.Shape())) }
+
+// ArrayBytes returns the bytes of the whole array.
+func (r *Ref) ArrayBytes() int64 { return r.Dtype.Bytes(Elements(r.Array)) }
+
+func (r *Ref) value() *Expr {
+	return newExpr(&Expr{Op: OpLoad, Ref: r, Dtype: r.Dtype, Shape: r.Shape()})
+}

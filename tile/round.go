@@ -1,0 +1,96 @@
+package tile
+
+import "math"
+
+// floatFormat describes a binary floating-point type narrower than float64.
+type floatFormat struct {
+	mantissa int     // stored mantissa bits
+	minExp   int     // exponent of the smallest normal number
+	max      float64 // largest finite number
+	infinity bool    // whether overflow becomes infinity (else NaN)
+}
+
+// Formats of float8 follow the OCP 8-bit floating point specification (OFP8).
+var floatFormats = map[Dtype]floatFormat{
+	Float32:      {23, -126, math.MaxFloat32, true},
+	BFloat16:     {7, -126, 0x1.FEp127, true},
+	Float8E4M3FN: {3, -6, 448, false},
+	Float8E5M2:   {2, -14, 57344, true},
+}
+
+// Epsilon returns the unit roundoff of a float dtype: the largest relative
+// error of one rounding to nearest; 0 for integers.
+func (d Dtype) Epsilon() float64 {
+	f, ok := floatFormats[d]
+	if !ok {
+		return 0
+	}
+	return math.Ldexp(1, -f.mantissa-1)
+}
+
+// SmallestNormal returns the smallest positive normal number of a float dtype,
+// below which precision is absolute and hardware may flush to zero; 0 for
+// integers.
+func (d Dtype) SmallestNormal() float64 {
+	f, ok := floatFormats[d]
+	if !ok {
+		return 0
+	}
+	return math.Ldexp(1, f.minExp)
+}
+
+// Range returns the smallest and largest finite value of d.
+func (d Dtype) Range() (lo, hi float64) {
+	switch d {
+	case Bool:
+		return 0, 1
+	case Int32:
+		return math.MinInt32, math.MaxInt32
+	case Int8:
+		return math.MinInt8, math.MaxInt8
+	case Uint8:
+		return 0, math.MaxUint8
+	case Int4:
+		return -8, 7
+	}
+	f := floatFormats[d]
+	return -f.max, f.max
+}
+
+// Round returns the value of d nearest to x: ties to even; floats overflow to
+// infinity (float8_e4m3fn, which has none, to NaN); integers round to nearest
+// even and then saturate, NaN becoming 0, as XLA's convert does. Narrowing
+// int32 arithmetic wraps and is not this function's business.
+func (d Dtype) Round(x float64) float64 {
+	if d == Float32 {
+		return float64(float32(x))
+	}
+	if f, ok := floatFormats[d]; ok {
+		return f.round(x)
+	}
+	if x != x {
+		return 0
+	}
+	lo, hi := d.Range()
+	return math.Max(lo, math.Min(hi, math.RoundToEven(x)))
+}
+
+func (f floatFormat) round(x float64) float64 {
+	if x == 0 || x != x || math.IsInf(x, 0) && f.infinity {
+		return x
+	}
+	_, exp := math.Frexp(x) // |x| in [0.5, 1)·2^exp
+	exp--
+	if exp < f.minExp {
+		exp = f.minExp
+	}
+	ulp := math.Ldexp(1, exp-f.mantissa)
+	r := math.RoundToEven(x/ulp) * ulp
+	if math.Abs(r) > f.max {
+		if !f.infinity {
+			return math.NaN()
+		}
+		return math.Inf(int(math.Copysign(1, x)))
+	}
+	return r
+}

@@ -1,0 +1,181 @@
+package tile
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unsafe"
+)
+
+// Tensor is a dense row-major matrix or array in host memory, little-endian.
+// int4 elements are packed two to a byte, the first in the low nibble, over the
+// whole array without padding at row ends. The caller owns Data.
+type Tensor struct {
+	Dtype Dtype
+	Shape []int
+	Data  []byte
+}
+
+// tensorAlign is the alignment of fresh tensors: a cache line and an AVX-512
+// register.
+const tensorAlign = 64
+
+// NewTensor returns a tensor of zeros whose data starts on a 64-byte boundary.
+func NewTensor(d Dtype, shape ...int) Tensor {
+	n := d.Bytes(Elements(shape))
+	buf := make([]byte, n+tensorAlign)
+	off := -uintptr(unsafe.Pointer(&buf[0])) & (tensorAlign - 1)
+	return Tensor{Dtype: d, Shape: append([]int(nil), shape...), Data: buf[off : int64(off)+n : int64(off)+n]}
+}
+
+// Elements returns the product of the dimensions; 1 for a scalar.
+func Elements(shape []int) int64 {
+	n := int64(1)
+	for _, s := range shape {
+		n *= int64(s)
+	}
+	return n
+}
+
+// Len returns the number of elements.
+func (t Tensor) Len() int { return int(Elements(t.Shape)) }
+
+// Matches returns an error unless the tensor has the dtype, shape and number of
+// bytes of the array that r stands for.
+func (t Tensor) Matches(r *Ref) error {
+	if t.Dtype != r.Dtype || !equalInts(t.Shape, r.Array) {
+		return fmt.Errorf("%s: have %s[%s], want %s[%s]", r.Name, t.Dtype, shapeString(t.Shape), r.Dtype, shapeString(r.Array))
+	}
+	if want := r.Dtype.Bytes(Elements(r.Array)); int64(len(t.Data)) != want {
+		return fmt.Errorf("%s: have %d bytes, want %d", r.Name, len(t.Data), want)
+	}
+	return nil
+}
+
+// Float32s views the data of a float32 tensor.
+func (t Tensor) Float32s() []float32 { return view[float32](t, Float32) }
+
+// Int32s views the data of an int32 tensor.
+func (t Tensor) Int32s() []int32 { return view[int32](t, Int32) }
+
+// Int8s views the data of an int8 tensor.
+func (t Tensor) Int8s() []int8 { return view[int8](t, Int8) }
+
+// BFloat16s views the data of a bfloat16 tensor as raw bits.
+func (t Tensor) BFloat16s() []uint16 { return view[uint16](t, BFloat16) }
+
+func view[T any](t Tensor, d Dtype) []T {
+	if t.Dtype != d {
+		panic(fmt.Sprintf("tile: %s view of a %s tensor", d, t.Dtype))
+	}
+	if len(t.Data) == 0 {
+		return nil
+	}
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(&t.Data[0])), len(t.Data)/int(unsafe.Sizeof(zero)))
+}
+
+// At returns element i (row-major) as a float64, exactly.
+func (t Tensor) At(i int) float64 {
+	switch t.Dtype {
+	case Float32:
+		return float64(t.Float32s()[i])
+	case BFloat16:
+		return float64(math.Float32frombits(uint32(t.BFloat16s()[i]) << 16))
+	case Float8E4M3FN, Float8E5M2:
+		return float8Values[t.Dtype][t.Data[i]]
+	case Int32:
+		return float64(t.Int32s()[i])
+	case Int8:
+		return float64(int8(t.Data[i]))
+	case Uint8:
+		return float64(t.Data[i])
+	case Int4:
+		return float64(int8(t.Data[i/2]>>(4*(i%2))<<4) >> 4)
+	}
+	panic("tile: At on a tensor of " + t.Dtype.String())
+}
+
+// Set rounds v to the tensor's dtype and stores it as element i (row-major).
+func (t Tensor) Set(i int, v float64) {
+	v = t.Dtype.Round(v)
+	switch t.Dtype {
+	case Float32:
+		t.Float32s()[i] = float32(v)
+	case BFloat16:
+		bits := math.Float32bits(float32(v))
+		if v != v {
+			bits |= 1 << 22 // keep a NaN a NaN when its low half is dropped
+		}
+		t.BFloat16s()[i] = uint16(bits >> 16)
+	case Float8E4M3FN, Float8E5M2:
+		t.Data[i] = float8Bits(t.Dtype, v)
+	case Int32:
+		t.Int32s()[i] = int32(v)
+	case Int8:
+		t.Data[i] = byte(int8(v))
+	case Uint8:
+		t.Data[i] = byte(v)
+	case Int4:
+		shift := 4 * (i % 2)
+		t.Data[i/2] = t.Data[i/2]&^(0xF<<shift) | byte(int8(v))&0xF<<shift
+	default:
+		panic("tile: Set on a tensor of " + t.Dtype.String())
+	}
+}
+
+// float8Values holds the value of each of the 256 codes of the float8 types.
+var float8Values = map[Dtype]*[256]float64{
+	Float8E4M3FN: decodeFloat8(4, 3, 7, false),
+	Float8E5M2:   decodeFloat8(5, 2, 15, true),
+}
+
+func decodeFloat8(expBits, manBits, bias int, infinity bool) *[256]float64 {
+	var v [256]float64
+	for c := range v {
+		man := c & (1<<manBits - 1)
+		exp := c >> manBits & (1<<expBits - 1)
+		x := math.Ldexp(float64(man)+float64(int(1)<<manBits), exp-bias-manBits)
+		top := 1<<expBits - 1
+		switch {
+		case exp == 0:
+			x = math.Ldexp(float64(man), 1-bias-manBits)
+		case exp == top && infinity && man == 0:
+			x = math.Inf(1)
+		case exp == top && (infinity || man == 1<<manBits-1):
+			x = math.NaN()
+		}
+		if c >= 128 {
+			x = math.Copysign(x, -1)
+		}
+		v[c] = x
+	}
+	return &v
+}
+
+// float8Bits returns the code of v, which must be a value of d.
+func float8Bits(d Dtype, v float64) byte {
+	values := float8Values[d]
+	for c := range values {
+		if values[c] == v && math.Signbit(values[c]) == math.Signbit(v) || v != v && values[c] != values[c] {
+			return byte(c)
+		}
+	}
+	panic(fmt.Sprintf("tile: %v is no value of %s", v, d))
+}
+
+func equalInts(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func shapeString(s []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(s), " ", ", "), "[]")
+}
