@@ -61,3 +61,30 @@ func dotFloat32(s float32, a, b uint32) float32 {
 func dotPairs(s int32, a, b uint32) int32 {
 	return s + int32(int16(a))*int32(int16(b)) + int32(a)>>16*(int32(b)>>16)
 }
+
+// dotQuads multiplies unsigned bytes of a by signed bytes of b.
+func dotQuads(s int32, a, b uint32) int32 {
+	for range 4 {
+		s += int32(uint8(a)) * int32(int8(b))
+		a, b = a>>8, b>>8
+	}
+	return s
+}
+
+// offsetBiasGo returns the twin of offsetBias for panels of nr columns:
+//
+//	for j := range nr {
+//		dst[j] = -128 * sum(b[l*nr+j]) // over steps l and the signed bytes of a word
+//	}
+func offsetBiasGo(nr int) func(dst, b *uint32, steps int) {
+	return func(dst, b *uint32, steps int) {
+		d, w := span(dst, nr), span(b, steps*nr)
+		for j := range nr {
+			var s int32
+			for l := range steps {
+				s = dotQuads(s, 0x80808080, w[l*nr+j])
+			}
+			d[j] = uint32(-s)
+		}
+	}
+}
