@@ -10,11 +10,11 @@ import (
 	"matladder/tile"
 )
 
-// The distributions of inputs. All have mean zero: the bounds on long sums rest
-// on that. None is constant, since multipliers run faster on constants.
+// The distributions of inputs. Floats have mean zero: the bounds on long sums
+// rest on that. None is constant, since multipliers run faster on constants.
 const (
 	Uniform  = "uniform"  // floats in [-1, 1); integers over their whole range
-	Integers = "integers" // integers in [-4, 4]: float32 and bfloat16 products are exact
+	Integers = "integers" // integers in [-4, 4] ([0, 8] if unsigned): float32 and bfloat16 products are exact
 )
 
 // Distributions lists what Fill knows.
@@ -35,7 +35,11 @@ func Fill(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string
 			t.Set(i, math.Ldexp(1+unit(start, i), -8))
 		}
 	case dist == Integers:
-		each(n, func(i int) { t.Set(i, float64(mix(start+uint64(i))%9)-4) })
+		lowest := -4.0
+		if t.Dtype == tile.Uint8 {
+			lowest = 0
+		}
+		each(n, func(i int) { t.Set(i, float64(mix(start+uint64(i))%9)+lowest) })
 	case t.Dtype == tile.Float32:
 		data := t.Float32s()
 		each(n, func(i int) { data[i] = float32(2*unit(start, i) - 1) })
