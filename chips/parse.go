@@ -99,9 +99,12 @@ func located(name string, err error) error {
 		lines = te.Errors
 	}
 	for i, l := range lines {
-		l = lineForm.ReplaceAllString(l, "$1: ")
-		l = strings.NewReplacer(" not found in type chips.", " is not a key of a ").Replace(l)
-		lines[i] = name + ":" + l
+		l = strings.Replace(l, " not found in type chips.", " is not a key of a ", 1)
+		if m := lineForm.FindStringSubmatch(l); m != nil {
+			lines[i] = name + ":" + m[1] + ": " + l[len(m[0]):]
+		} else {
+			lines[i] = name + ": " + strings.TrimPrefix(l, "yaml: ")
+		}
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }
@@ -167,7 +170,7 @@ func (p *parser) device(i int) {
 	}
 	p.peaks(d, append(at[:2:2], "peak_flops_per_second"), r.PeakFlops, floats)
 	p.peaks(d, append(at[:2:2], "peak_ops_per_second"), r.PeakOps, integers)
-	if len(r.Align) > 0 {
+	if len(r.Align) > 0 || r.AlignmentSource != "" {
 		p.align(&d, append(at[:2:2], "align_rows_columns"), r)
 	}
 	index := len(p.t.devices)
@@ -193,6 +196,9 @@ func (p *parser) peaks(d Device, at []any, figures map[string]figure, dtypes []s
 func (p *parser) align(d *Device, at []any, r record) {
 	d.Align = r.Align
 	d.AlignSource = p.source(at, r.AlignmentSource)
+	if len(r.Align) == 0 {
+		p.fail(at, "%s: align_source without align_rows_columns", d.Key)
+	}
 	for _, dtype := range sortedKeys(r.Align) {
 		a := r.Align[dtype]
 		known := contains(floats, dtype) || contains(integers, dtype) || dtype == "int32"

@@ -69,6 +69,7 @@ func Find(name string) (Device, error) {
 // spellings gives the forms of name to look for, the fullest first: the whole,
 // then without a topology's shape (":2x2"), then without a count ("-8").
 func spellings(name string) []string {
+	name = strings.ToLower(strings.TrimSpace(name))
 	forms := []string{normalize(name)}
 	stem, shape, ok := strings.Cut(name, ":")
 	if ok && !isShape(shape) {
