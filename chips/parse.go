@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -126,10 +127,10 @@ func (p *parser) run() {
 	for i := range p.file.Devices {
 		p.device(i)
 	}
-	for _, name := range sortedKeys(p.file.Ambiguous) {
+	for _, name := range slices.Sorted(maps.Keys(p.file.Ambiguous)) {
 		p.ambiguity(name, p.file.Ambiguous[name])
 	}
-	for _, id := range sortedKeys(p.file.Sources) {
+	for _, id := range slices.Sorted(maps.Keys(p.file.Sources)) {
 		if !p.used[id] {
 			p.fail([]any{"sources", id}, "source %s is used nowhere", id)
 		}
@@ -184,8 +185,8 @@ func (p *parser) device(i int) {
 }
 
 func (p *parser) peaks(d Device, at []any, figures map[string]figure, dtypes []string) {
-	for _, dtype := range sortedKeys(figures) {
-		if !contains(dtypes, dtype) {
+	for _, dtype := range slices.Sorted(maps.Keys(figures)) {
+		if !slices.Contains(dtypes, dtype) {
 			p.fail(append(at, dtype), "%s: %v has no dtype %q: want one of %s", d.Key, at[len(at)-1], dtype, strings.Join(dtypes, ", "))
 			continue
 		}
@@ -199,9 +200,9 @@ func (p *parser) align(d *Device, at []any, r record) {
 	if len(r.Align) == 0 {
 		p.fail(at, "%s: align_source without align_rows_columns", d.Key)
 	}
-	for _, dtype := range sortedKeys(r.Align) {
+	for _, dtype := range slices.Sorted(maps.Keys(r.Align)) {
 		a := r.Align[dtype]
-		known := contains(floats, dtype) || contains(integers, dtype) || dtype == "int32"
+		known := slices.Contains(floats, dtype) || slices.Contains(integers, dtype) || dtype == "int32"
 		if !known || a[0] < 1 || a[1] < 1 {
 			p.fail(append(at, dtype), "%s: alignment %s %v: want a dtype and two positive numbers", d.Key, dtype, a)
 		}
@@ -305,22 +306,4 @@ func lineOf(n *yaml.Node, path []any) int {
 		n = next
 	}
 	return line
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

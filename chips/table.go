@@ -3,7 +3,7 @@ package chips
 import (
 	_ "embed"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -62,7 +62,7 @@ func Find(name string) (Device, error) {
 	for i, d := range t.devices {
 		keys[i] = d.Key
 	}
-	sort.Strings(keys)
+	slices.Sort(keys)
 	return Device{}, fmt.Errorf("device %q is unknown: known are %s", name, strings.Join(keys, ", "))
 }
 
