@@ -14,7 +14,10 @@
 // is unknown, never 0), and refuses a name that fits two devices.
 package chips
 
-import "sort"
+import (
+	"maps"
+	"slices"
+)
 
 // Precision values of a float32 product; all other dtypes have only the default.
 const (
@@ -141,18 +144,14 @@ func (d Device) Split() Device {
 
 // Dtypes lists the keys of Peak in order.
 func (d Device) Dtypes() []string {
-	keys := make([]string, 0, len(d.Peak))
-	for k := range d.Peak {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+	return slices.Sorted(maps.Keys(d.Peak))
 }
 
 // clone copies what a caller could otherwise change in the table.
 func (d Device) clone() Device {
-	d.Names = append([]string(nil), d.Names...)
-	peak, align := d.Peak, d.Align
+	d.Names = slices.Clone(d.Names)
+	d.Align = maps.Clone(d.Align)
+	peak := d.Peak
 	d.Peak = make(map[string]Figure, len(peak))
 	for k, f := range peak {
 		d.Peak[k] = f.scaled(1)
@@ -162,9 +161,5 @@ func (d Device) clone() Device {
 	d.FastBytes = d.FastBytes.scaled(1)
 	d.FastDefaultBytes = d.FastDefaultBytes.scaled(1)
 	d.LastLevelCacheBytes = d.LastLevelCacheBytes.scaled(1)
-	d.Align = make(map[string][2]int, len(align))
-	for k, v := range align {
-		d.Align[k] = v
-	}
 	return d
 }

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -99,9 +100,12 @@ func located(name string, err error) error {
 		lines = te.Errors
 	}
 	for i, l := range lines {
-		l = lineForm.ReplaceAllString(l, "$1: ")
-		l = strings.NewReplacer(" not found in type chips.", " is not a key of a ").Replace(l)
-		lines[i] = name + ":" + l
+		l = strings.Replace(l, " not found in type chips.", " is not a key of a ", 1)
+		if m := lineForm.FindStringSubmatch(l); m != nil {
+			lines[i] = name + ":" + m[1] + ": " + l[len(m[0]):]
+		} else {
+			lines[i] = name + ": " + strings.TrimPrefix(l, "yaml: ")
+		}
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }
@@ -123,10 +127,10 @@ func (p *parser) run() {
 	for i := range p.file.Devices {
 		p.device(i)
 	}
-	for _, name := range sortedKeys(p.file.Ambiguous) {
+	for _, name := range slices.Sorted(maps.Keys(p.file.Ambiguous)) {
 		p.ambiguity(name, p.file.Ambiguous[name])
 	}
-	for _, id := range sortedKeys(p.file.Sources) {
+	for _, id := range slices.Sorted(maps.Keys(p.file.Sources)) {
 		if !p.used[id] {
 			p.fail([]any{"sources", id}, "source %s is used nowhere", id)
 		}
@@ -167,7 +171,7 @@ func (p *parser) device(i int) {
 	}
 	p.peaks(d, append(at[:2:2], "peak_flops_per_second"), r.PeakFlops, floats)
 	p.peaks(d, append(at[:2:2], "peak_ops_per_second"), r.PeakOps, integers)
-	if len(r.Align) > 0 {
+	if len(r.Align) > 0 || r.AlignmentSource != "" {
 		p.align(&d, append(at[:2:2], "align_rows_columns"), r)
 	}
 	index := len(p.t.devices)
@@ -181,8 +185,8 @@ func (p *parser) device(i int) {
 }
 
 func (p *parser) peaks(d Device, at []any, figures map[string]figure, dtypes []string) {
-	for _, dtype := range sortedKeys(figures) {
-		if !contains(dtypes, dtype) {
+	for _, dtype := range slices.Sorted(maps.Keys(figures)) {
+		if !slices.Contains(dtypes, dtype) {
 			p.fail(append(at, dtype), "%s: %v has no dtype %q: want one of %s", d.Key, at[len(at)-1], dtype, strings.Join(dtypes, ", "))
 			continue
 		}
@@ -193,9 +197,12 @@ func (p *parser) peaks(d Device, at []any, figures map[string]figure, dtypes []s
 func (p *parser) align(d *Device, at []any, r record) {
 	d.Align = r.Align
 	d.AlignSource = p.source(at, r.AlignmentSource)
-	for _, dtype := range sortedKeys(r.Align) {
+	if len(r.Align) == 0 {
+		p.fail(at, "%s: align_source without align_rows_columns", d.Key)
+	}
+	for _, dtype := range slices.Sorted(maps.Keys(r.Align)) {
 		a := r.Align[dtype]
-		known := contains(floats, dtype) || contains(integers, dtype) || dtype == "int32"
+		known := slices.Contains(floats, dtype) || slices.Contains(integers, dtype) || dtype == "int32"
 		if !known || a[0] < 1 || a[1] < 1 {
 			p.fail(append(at, dtype), "%s: alignment %s %v: want a dtype and two positive numbers", d.Key, dtype, a)
 		}
@@ -299,22 +306,4 @@ func lineOf(n *yaml.Node, path []any) int {
 		n = next
 	}
 	return line
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

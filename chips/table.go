@@ -3,7 +3,7 @@ package chips
 import (
 	_ "embed"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -62,13 +62,14 @@ func Find(name string) (Device, error) {
 	for i, d := range t.devices {
 		keys[i] = d.Key
 	}
-	sort.Strings(keys)
+	slices.Sort(keys)
 	return Device{}, fmt.Errorf("device %q is unknown: known are %s", name, strings.Join(keys, ", "))
 }
 
 // spellings gives the forms of name to look for, the fullest first: the whole,
 // then without a topology's shape (":2x2"), then without a count ("-8").
 func spellings(name string) []string {
+	name = strings.ToLower(strings.TrimSpace(name))
 	forms := []string{normalize(name)}
 	stem, shape, ok := strings.Cut(name, ":")
 	if ok && !isShape(shape) {
