@@ -1,18 +1,22 @@
 // Package check makes the inputs of a run from a seed and verifies its outputs.
 //
 //  1. Fill makes one input array, by name, from a seed and a distribution.
-//  2. Verify compares an output with float64 arithmetic on the same inputs,
-//     against a bound that counts the program's own roundings.
-//  3. Inject damages an output in a known way, so that the check itself can be
+//  2. NewReference computes, once for all kernels of a problem, what float64
+//     arithmetic gives on those inputs: whole rows of the output (all of them up
+//     to about 256³, a sample above) and random combinations of every row
+//     (Freivalds 1977).
+//  3. Verify compares an output with it, against a bound that counts the
+//     program's own roundings.
+//  4. Inject damages an output in a known way, so that the check itself can be
 //     tested.
 //
 // It refuses to call an output right because it looks plausible: NaN is wrong,
-// an element never written is wrong.
+// and so is an element that was never written.
 package check
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"matladder/problem"
 	"matladder/tile"
@@ -21,25 +25,45 @@ import (
 // Result is a verdict on an output.
 type Result struct {
 	OK           bool
-	ErrOverBound float64 // largest error divided by its bound; 0 for an exact match, over 1 is wrong
-	RelErr       float64 // ‖o - o64‖ / ‖o64‖ (Frobenius) against float64 on the same inputs
+	ErrOverBound float64 // largest error divided by its bound: 0 for an exact match, over 1 is wrong, +Inf for NaN
+	RelErr       float64 // ‖o - o64‖ / ‖o64‖ (Frobenius) against float64 on the same inputs; NaN if o has one
 	Detail       string  // where and how it is wrong; "" if it is not
 }
 
-// Fill sets input array name of p ("a", "b", "sa", "sb") from a seed and a
-// distribution; the same on every machine and for every number of workers.
-func Fill(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
-	return errors.New("not written yet")
+// Inputs makes all inputs of programs in the order of tile.Bind.
+func Inputs(p problem.Matmul, programs []*tile.Program, seed uint64, dist string) ([]tile.Tensor, error) {
+	b, err := tile.Bind(programs)
+	if err != nil {
+		return nil, err
+	}
+	in := make([]tile.Tensor, len(b.In))
+	for i, r := range b.In {
+		in[i] = tile.NewTensor(r.Dtype, r.Array...)
+		if err := Fill(in[i], r.Name, p, seed, dist); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
 }
 
 // Verify compares out, the output of programs for p on inputs in (in the order
-// of tile.Bind), with float64 arithmetic.
+// of tile.Bind), with float64 arithmetic. To verify several programs on the
+// same inputs, make one Reference and use it for all.
 func Verify(ctx context.Context, p problem.Matmul, programs []*tile.Program, in []tile.Tensor, out tile.Tensor) (Result, error) {
-	return Result{}, errors.New("not written yet")
+	b, err := tile.Bind(programs)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(in) != len(b.In) {
+		return Result{}, fmt.Errorf("check: %d inputs for %d arrays", len(in), len(b.In))
+	}
+	named := map[string]tile.Tensor{}
+	for i, r := range b.In {
+		named[r.Name] = in[i]
+	}
+	ref, err := NewReference(ctx, p, named)
+	if err != nil {
+		return Result{}, err
+	}
+	return ref.Verify(ctx, programs, out)
 }
-
-// Faults lists what Inject can do: zeros, sign, tile, gain, nan.
-func Faults() []string { return []string{"zeros", "sign", "tile", "gain", "nan"} }
-
-// Inject damages out in place.
-func Inject(fault string, out tile.Tensor) error { return errors.New("not written yet") }

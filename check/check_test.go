@@ -1,0 +1,183 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// shapes are small, ragged and large enough to be sampled.
+var shapes = [][3]int{{1, 1, 1}, {7, 5, 3}, {129, 257, 131}, {1, 300, 513}, {513, 300, 1}, {400, 520, 300}}
+
+func problems(m, k, n int) []problem.Matmul {
+	f32, bf16, i8 := problem.New(m, k, n, tile.Float32), problem.New(m, k, n, tile.BFloat16), problem.New(m, k, n, tile.Int8)
+	scaled, wide := i8, bf16
+	scaled.Quant, scaled.Out = problem.PerTensor, tile.BFloat16
+	wide.Out = tile.Float32
+	return []problem.Matmul{f32, bf16, i8, scaled, wide}
+}
+
+// multiply computes p as kernel number rung would, with float32 or int32 sums
+// and, on rungs 3 and 4, an output rounded every bk elements of k.
+func multiply(p problem.Matmul, rung, bk int, in []tile.Tensor) tile.Tensor {
+	out := tile.NewTensor(p.Out, p.M, p.N)
+	a, b := floats(in[0]), floats(in[1])
+	for i := range p.M {
+		for j := range p.N {
+			if p.Acc == tile.Int32 {
+				var acc int32
+				for k := range p.K {
+					acc += int32(a[i*p.K+k]) * int32(b[k*p.N+j])
+				}
+				v := float64(acc)
+				if p.Quant == problem.PerTensor {
+					v = float64(float32(acc) * (float32(in[2].At(0)) * float32(in[3].At(0))))
+				}
+				out.Set(i*p.N+j, v)
+				continue
+			}
+			var acc float32
+			for k := range p.K {
+				acc += a[i*p.K+k] * b[k*p.N+j]
+				if (rung == 3 || rung == 4) && (k+1)%bk == 0 {
+					acc = float32(p.Out.Round(float64(acc)))
+				}
+			}
+			out.Set(i*p.N+j, float64(acc))
+		}
+	}
+	return out
+}
+
+func floats(t tile.Tensor) []float32 {
+	f := make([]float32, t.Len())
+	for i := range f {
+		f[i] = float32(t.At(i))
+	}
+	return f
+}
+
+func TestVerify(t *testing.T) {
+	for _, s := range shapes {
+		for _, p := range problems(s[0], s[1], s[2]) {
+			for _, rung := range []int{3, 5} {
+				k := kernels.All[rung-1]
+				if k.Supports(p) != nil {
+					continue
+				}
+				for _, dist := range Distributions() {
+					t.Run(fmt.Sprintf("%s/%s/%s", k.Name(), p, dist), func(t *testing.T) {
+						testVerify(t, p, k, dist)
+					})
+				}
+			}
+		}
+	}
+}
+
+func testVerify(t *testing.T, p problem.Matmul, k kernels.Kernel, dist string) {
+	ctx := context.Background()
+	blocks := tile.Blocks{M: 128, K: 128, N: 128}
+	programs, err := k.Build(p, "", blocks.Clip(p.M, p.K, p.N))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := Inputs(p, programs, 42, dist)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := multiply(p, k.Number(), blocks.Clip(p.M, p.K, p.N).K, in)
+	res, err := Verify(ctx, p, programs, in, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !res.OK || res.ErrOverBound > 1 || res.RelErr > 0.05 {
+		t.Errorf("a right output: %+v", res)
+	}
+	if p.Out.IsInteger() && res.ErrOverBound != 0 {
+		t.Errorf("an exact output has err/bound %v", res.ErrOverBound)
+	}
+	for _, fault := range Faults() {
+		bad := tile.NewTensor(out.Dtype, out.Shape...)
+		copy(bad.Data, out.Data)
+		if err := Inject(fault, bad); err != nil {
+			t.Fatal(err)
+		}
+		if string(bad.Data) == string(out.Data) {
+			continue // 1×1 has no wrong tile, 0 no wrong gain
+		}
+		if res, err := Verify(ctx, p, programs, in, bad); err != nil || res.OK || !(res.ErrOverBound > 1) || res.Detail == "" {
+			t.Errorf("fault %s: %+v, %v", fault, res, err)
+		}
+	}
+}
+
+// TestVerify_Unwritten checks that rows outside the sample are looked at too.
+func TestVerify_Unwritten(t *testing.T) {
+	for _, p := range problems(400, 520, 300) {
+		programs, err := kernels.All[4].Build(p, "", tile.Blocks{M: 128, K: 128, N: 128})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := Inputs(p, programs, 1, Uniform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := multiply(p, 5, 0, in)
+		for row := range p.M {
+			at := row * p.N * p.Out.Bits() / 8
+			saved := append([]byte(nil), out.Data[at:at+p.N*p.Out.Bits()/8]...)
+			clear(out.Data[at : at+len(saved)])
+			if row%50 == 0 {
+				if res, err := Verify(context.Background(), p, programs, in, out); err != nil || res.OK {
+					t.Errorf("%s: row %d is zero: %+v, %v", p, row, res, err)
+				}
+			}
+			copy(out.Data[at:], saved)
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	for _, d := range tile.Dtypes() {
+		for _, dist := range Distributions() {
+			x, y, z := tile.NewTensor(d, 100, 333), tile.NewTensor(d, 100, 333), tile.NewTensor(d, 100, 333)
+			p := problem.New(100, 333, 1, tile.Float32)
+			for _, f := range []struct {
+				t    tile.Tensor
+				name string
+				seed uint64
+			}{{x, "a", 1}, {y, "a", 1}, {z, "a", 2}} {
+				if err := Fill(f.t, f.name, p, f.seed, dist); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if string(x.Data) != string(y.Data) || string(x.Data) == string(z.Data) {
+				t.Errorf("%s %s: an array is not a function of its seed", d, dist)
+			}
+			var mean, square float64
+			for i := range x.Len() {
+				v := x.At(i)
+				mean += v / float64(x.Len())
+				square += v * v / float64(x.Len())
+			}
+			center := 0.0
+			if lo, hi := d.Range(); d.IsInteger() && dist == Uniform {
+				center = (lo + hi) / 2
+			} else if d == tile.Uint8 {
+				center = 4
+			}
+			if math.Abs(mean-center) > 0.03*math.Sqrt(square) {
+				t.Errorf("%s %s: mean %g, rms %g", d, dist, mean, math.Sqrt(square))
+			}
+		}
+	}
+	if err := Fill(tile.NewTensor(tile.Float32, 1), "a", problem.Matmul{}, 0, "zeros"); err == nil {
+		t.Error("an unknown distribution is accepted")
+	}
+}

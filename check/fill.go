@@ -1,0 +1,95 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// The distributions of inputs. Floats have mean zero: the bounds on long sums
+// rest on that. None is constant, since multipliers run faster on constants.
+const (
+	Uniform  = "uniform"  // floats in [-1, 1); integers over their whole range
+	Integers = "integers" // integers in [-4, 4] ([0, 8] if unsigned): float32 and bfloat16 products are exact
+)
+
+// Distributions lists what Fill knows.
+func Distributions() []string { return []string{Uniform, Integers} }
+
+// Fill sets input array name of p (a, b, sa, sb) from a seed and a
+// distribution. The same seed gives the same array on every machine and for
+// every number of workers.
+func Fill(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
+	if dist != Uniform && dist != Integers {
+		return fmt.Errorf("unknown distribution %q (known: %s, %s)", dist, Uniform, Integers)
+	}
+	start := mix(seed ^ mix(hash(name)))
+	n := t.Len()
+	switch {
+	case name == "sa" || name == "sb": // scales: positive, near 1/128
+		for i := range n {
+			t.Set(i, math.Ldexp(1+unit(start, i), -8))
+		}
+	case dist == Integers:
+		lowest := -4.0
+		if t.Dtype == tile.Uint8 {
+			lowest = 0
+		}
+		each(n, func(i int) { t.Set(i, float64(mix(start+uint64(i))%9)+lowest) })
+	case t.Dtype == tile.Float32:
+		data := t.Float32s()
+		each(n, func(i int) { data[i] = float32(2*unit(start, i) - 1) })
+	case t.Dtype == tile.Int8 || t.Dtype == tile.Uint8:
+		each(n, func(i int) { t.Data[i] = byte(mix(start+uint64(i)) >> 56) })
+	case t.Dtype.IsInteger():
+		lo, hi := t.Dtype.Range()
+		each(n, func(i int) { t.Set(i, lo+math.Floor(unit(start, i)*(hi-lo+1))) })
+	default:
+		each(n, func(i int) { t.Set(i, 2*unit(start, i)-1) })
+	}
+	return nil
+}
+
+// each calls f for 0 … n-1 on all cores. Chunks are whole multiples of two, so
+// that packed int4 pairs are never shared.
+func each(n int, f func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), n/1024+1)
+	chunk := (n/workers + 2) &^ 1
+	var wg sync.WaitGroup
+	for lo := 0; lo < n; lo += chunk {
+		wg.Go(func() {
+			for i := lo; i < min(lo+chunk, n); i++ {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// unit returns element i of a sequence in [0, 1), with 24 random bits, so that
+// float32 holds it exactly.
+func unit(start uint64, i int) float64 {
+	return math.Ldexp(float64(mix(start+uint64(i))>>40), -24)
+}
+
+// mix is the output function of SplitMix64 (Steele, Lea, Flood 2014): element i
+// of a sequence is computed from i alone.
+func mix(x uint64) uint64 {
+	x = x*0x9E3779B97F4A7C15 + 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// hash is 64-bit FNV-1a.
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}

@@ -1,0 +1,253 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// maxProducts bounds the multiplications of the row reference: all rows of a
+// 256³ problem, 32 of 1024³, the minimum from 4096³ on.
+const (
+	maxProducts = 1 << 25
+	minRows     = 4
+)
+
+// probes is the number of random combinations of each row that are compared.
+const probes = 2
+
+// Reference is what float64 arithmetic says of one problem and its inputs. It
+// keeps the inputs, does not copy them, and may be used for many programs, by
+// one goroutine at a time.
+type Reference struct {
+	p      problem.Matmul
+	a, b   tile.Tensor
+	scale  float64 // product of the scales; 1 without
+	rows   []int   // output rows computed in full, ascending
+	exact  map[int]*rowValues
+	probes []probe
+	normA  []float64 // squared norm of each row of a
+	normB  float64   // squared Frobenius norm of b
+}
+
+// rowValues are the reference rows, flattened to len(rows)×n, of a sum that is
+// cut every step elements of k.
+type rowValues struct {
+	sum    []float64 // Σ a·b
+	sumAbs []float64 // Σ |a|·|b|
+	cuts   []float64 // Σ |partial sum| at each cut
+	cuts2  []float64 // Σ (partial sum)² at each cut
+}
+
+// probe is a random vector x with the combination a·(b·x) of every row.
+type probe struct {
+	x, want []float64
+}
+
+// NewReference computes the reference of p on named inputs (a, b and, with
+// scales, sa and sb).
+func NewReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor) (*Reference, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if p.Batch != 1 {
+		return nil, fmt.Errorf("check: no reference for batch %d", p.Batch)
+	}
+	r := &Reference{p: p, a: in["a"], b: in["b"], scale: 1, exact: map[int]*rowValues{}}
+	bShape := [2]int{p.K, p.N}
+	if p.TransB {
+		bShape = [2]int{p.N, p.K}
+	}
+	for _, t := range []struct {
+		name  string
+		have  tile.Tensor
+		shape [2]int
+	}{{"a", r.a, [2]int{p.M, p.K}}, {"b", r.b, bShape}} {
+		if len(t.have.Shape) != 2 || [2]int(t.have.Shape) != t.shape {
+			return nil, fmt.Errorf("check: %s has shape %v, want %v", t.name, t.have.Shape, t.shape)
+		}
+	}
+	if p.Quant == problem.PerTensor {
+		r.scale = in["sa"].At(0) * in["sb"].At(0)
+	}
+	r.rows = sampleRows(p)
+	if err := r.makeProbes(ctx); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// sampleRows spreads the affordable number of rows over the output: one at
+// random in each of as many bands.
+func sampleRows(p problem.Matmul) []int {
+	count := max(minRows, maxProducts/max(1, p.K*p.N))
+	if count >= p.M {
+		count = p.M
+	}
+	rows := make([]int, count)
+	for i := range rows {
+		lo, hi := i*p.M/count, (i+1)*p.M/count
+		rows[i] = lo + int(mix(uint64(i)^hash(p.String()))%uint64(hi-lo))
+	}
+	return rows
+}
+
+// values returns the reference rows of a sum cut every step elements of k.
+func (r *Reference) values(ctx context.Context, step int) (*rowValues, error) {
+	if v := r.exact[step]; v != nil {
+		return v, nil
+	}
+	size := len(r.rows) * r.p.N
+	v := &rowValues{make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)}
+	avals := make([][]float64, len(r.rows))
+	for i, row := range r.rows {
+		avals[i] = make([]float64, r.p.K)
+		decode(avals[i], r.a, row*r.p.K, 1)
+	}
+	err := parallel(ctx, r.p.N, func(lo, hi int) {
+		b := make([]float64, hi-lo)
+		for k := range r.p.K {
+			if ctx.Err() != nil {
+				return
+			}
+			r.decodeB(b, k, lo)
+			for i := range r.rows {
+				a, at := avals[i][k], i*r.p.N+lo
+				sum, sumAbs := v.sum[at:at+len(b)], v.sumAbs[at:at+len(b)]
+				for j, bv := range b {
+					sum[j] += a * bv
+					sumAbs[j] += math.Abs(a * bv)
+				}
+				if (k+1)%step == 0 || k+1 == r.p.K {
+					cuts, cuts2 := v.cuts[at:at+len(b)], v.cuts2[at:at+len(b)]
+					for j, s := range sum {
+						cuts[j] += math.Abs(s)
+						cuts2[j] += s * s
+					}
+				}
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.exact[step] = v
+	return v, nil
+}
+
+// makeProbes draws the vectors of Freivalds' check and multiplies them through.
+// For an integer output the entries are 16-bit integers and everything is exact
+// (|a·(b·x)| < 2^7·2^7·2^15·k·n stays below 2^53 up to 4096²; above, entries
+// are ±1); for floats they are ±1, so that errors add up like noise.
+func (r *Reference) makeProbes(ctx context.Context) error {
+	p := r.p
+	wide := p.Out.IsInteger() && float64(p.K)*float64(p.N) <= 1<<24
+	r.probes = make([]probe, probes)
+	y := make([][]float64, probes)
+	for v := range r.probes {
+		x := make([]float64, p.N)
+		for j := range x {
+			h := mix(mix(uint64(v)+hash("probe")) + uint64(j))
+			if x[j] = float64(h>>63)*2 - 1; wide {
+				x[j] = float64(int16(h >> 48))
+			}
+		}
+		r.probes[v] = probe{x, make([]float64, p.M)}
+		y[v] = make([]float64, p.K)
+	}
+	normB := make([]float64, p.K)
+	err := parallel(ctx, p.K, func(lo, hi int) {
+		b := make([]float64, p.N)
+		for k := lo; k < hi && ctx.Err() == nil; k++ {
+			r.decodeB(b, k, 0)
+			normB[k] = dot(b, b)
+			for v := range y {
+				y[v][k] = dot(b, r.probes[v].x)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range normB {
+		r.normB += s
+	}
+	r.normA = make([]float64, p.M)
+	return parallel(ctx, p.M, func(lo, hi int) {
+		a := make([]float64, p.K)
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			decode(a, r.a, i*p.K, 1)
+			r.normA[i] = dot(a, a)
+			for v := range y {
+				r.probes[v].want[i] = dot(a, y[v])
+			}
+		}
+	})
+}
+
+// decodeB sets dst to b[k, from : from+len(dst)].
+func (r *Reference) decodeB(dst []float64, k, from int) {
+	if r.p.TransB {
+		decode(dst, r.b, from*r.p.K+k, r.p.K)
+		return
+	}
+	decode(dst, r.b, k*r.p.N+from, 1)
+}
+
+// decode sets dst to every stride-th element of t, from element start on.
+func decode(dst []float64, t tile.Tensor, start, stride int) {
+	switch {
+	case t.Dtype == tile.Float32 && stride == 1:
+		for i, v := range t.Float32s()[start : start+len(dst)] {
+			dst[i] = float64(v)
+		}
+	case t.Dtype == tile.BFloat16 && stride == 1:
+		for i, v := range t.BFloat16s()[start : start+len(dst)] {
+			dst[i] = float64(math.Float32frombits(uint32(v) << 16))
+		}
+	case t.Dtype == tile.Int8 && stride == 1:
+		for i, v := range t.Int8s()[start : start+len(dst)] {
+			dst[i] = float64(v)
+		}
+	case t.Dtype == tile.Int32 && stride == 1:
+		for i, v := range t.Int32s()[start : start+len(dst)] {
+			dst[i] = float64(v)
+		}
+	default:
+		for i := range dst {
+			dst[i] = t.At(start + i*stride)
+		}
+	}
+}
+
+func dot(x, y []float64) float64 {
+	var s0, s1, s2, s3 float64
+	y = y[:len(x)]
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		s0 += x[i] * y[i]
+		s1 += x[i+1] * y[i+1]
+		s2 += x[i+2] * y[i+2]
+		s3 += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		s0 += x[i] * y[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// parallel splits 0 … n-1 over all cores and waits for them.
+func parallel(ctx context.Context, n int, f func(lo, hi int)) error {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
+	}
+	wg.Wait()
+	return ctx.Err()
+}
