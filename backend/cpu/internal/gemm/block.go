@@ -1,13 +1,21 @@
 package gemm
 
-import "unsafe"
+import ("unsafe"; "os"; "strconv")
 
 // Cache sizes of a piece of work: steps of k a tile runs over, and bytes of a
 // that stay in L2 while the panels of b pass.
-const (
-	chunkSteps = 512
-	residentA  = 256 << 10
+var (
+	chunkSteps = env("KC", 512)
+	residentA  = env("RA", 256) << 10
 )
+
+func env(s string, d int) int {
+	if v, err := strconv.Atoi(os.Getenv(s)); err == nil {
+		return v
+	}
+	return d
+}
+
 
 // A block is one call of Block, in words and steps.
 type block[C Sum] struct {
@@ -27,6 +35,7 @@ type block[C Sum] struct {
 //	for chunk of k { for piece of m { for panel of b { for panel of a in piece { tile } } } }
 func (x block[C]) run() {
 	var bias [64]C
+	share := x.nr * wordBytes / 16
 	kc := even(x.steps, chunkSteps)
 	mc := even(ceil(x.m, x.mr), max(1, residentA/(kc*x.mr*wordBytes)))
 	for s := 0; s < x.steps; s += kc {
@@ -41,14 +50,23 @@ func (x block[C]) run() {
 					start = &bias[0]
 					x.kernel.bias((*uint32)(unsafe.Pointer(start)), b, steps)
 				}
+				next := x.prefetch(j, s)
 				for i := i0; i < i1; i += x.mr {
 					a := &x.a[i/x.mr*x.panelA+(x.step0+s)*x.mr]
-					x.kernel.tile(&x.c[i*x.ldc+j], x.ldc, steps, a, b, start, 0,
+					x.kernel.tile(&x.c[i*x.ldc+j], x.ldc, steps, a, b, start,
+						next+uintptr((i-i0)/x.mr%share*steps*16),
 						min(x.mr, x.m-i), min(x.nr, x.n-j), acc)
 				}
 			}
 		}
 	}
+}
+
+func (x block[C]) prefetch(j, s int) uintptr {
+	if j += x.nr; j >= x.n {
+		j = 0
+	}
+	return uintptr(unsafe.Pointer(&x.b[j/x.nr*x.panelB+(x.step0+s)*x.nr]))
 }
 
 // even is the size of pieces, at most limit, that cut n evenly.
