@@ -44,6 +44,7 @@ type Path[S Source, C Sum] struct {
 	KU     int    // elements of k in one step
 
 	kernel kernel[C]
+	cuts   cuts
 	packA  packer[S]
 	packB  packer[S]
 }
@@ -111,7 +112,7 @@ func (p *Path[S, C]) BlockRange(c []C, ldc, m, n, k0, k, depth int, a, b []byte,
 		return
 	}
 	block[C]{
-		kernel: &p.kernel, mr: p.MR, nr: p.NR,
+		kernel: &p.kernel, mr: p.MR, nr: p.NR, cuts: p.cuts,
 		c: c, ldc: ldc, m: m, n: n,
 		a: words(a, p.SizeA(m, depth)), b: words(b, p.SizeB(depth, n)),
 		panelA: p.PanelA(depth) / wordBytes, panelB: p.PanelB(depth) / wordBytes,

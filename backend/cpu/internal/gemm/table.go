@@ -19,8 +19,8 @@ type shape[C Sum] struct {
 
 func genericKernels() *Kernels {
 	return newKernels(
-		shape[float32]{Generic, 4, 16, kernel[float32]{tile: tileGo(4, 16, dotFloat32)}},
-		shape[int32]{Generic, 4, 16, kernel[int32]{tile: tileGo(4, 16, dotPairs)}})
+		shape[float32]{Generic, 4, 8, kernel[float32]{tile: tileFloat32(4, 8)}},
+		shape[int32]{Generic, 4, 8, kernel[int32]{tile: tilePairs(4, 8)}})
 }
 
 // newKernels is the table of a float32 tile and of one for pairs of int16.
@@ -40,6 +40,6 @@ func newPath[S Source, C Sum](s shape[C], format string, a, b encoding[S]) *Path
 	return &Path[S, C]{
 		Name:   fmt.Sprintf("%v %dx%d %s", s.isa, s.mr, s.nr, format),
 		Format: format, MR: s.mr, NR: s.nr, KU: a.ku,
-		kernel: s.kernel, packA: packGo(s.mr, a), packB: packGo(s.nr, b),
+		kernel: s.kernel, cuts: hostCuts(), packA: packGo(s.mr, a), packB: packGo(s.nr, b),
 	}
 }

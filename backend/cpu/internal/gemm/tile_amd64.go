@@ -22,7 +22,7 @@ func tilePairsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next u
 //go:noescape
 func tilePairsAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
 
-// offsetBiasAVX512 is offsetBiasGo(32).
+// offsetBiasAVX512 is offsetBias(32).
 //
 //go:noescape
 func offsetBiasAVX512(dst, b *uint32, steps int)

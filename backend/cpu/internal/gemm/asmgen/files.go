@@ -1,6 +1,6 @@
 package asmgen
 
-// Files returns the assembly files of package gemm by name.
+// Files returns the assembly files by their path from the folder of gemm.
 func Files() map[string][]byte {
 	wide := func(p Product) Tile {
 		return Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 8, 4}}
@@ -14,6 +14,8 @@ func Files() map[string][]byte {
 		"tile_pairs_avx512_amd64.s":   file(wide(pairsFused).tile, wide(pairs).tile),
 		"tile_float32_avx2_amd64.s":   file(narrow(float32s).tile, narrow(float32s).columnNumbers),
 		"tile_pairs_avx2_amd64.s":     file(narrow(pairs).tile, narrow(pairs).columnNumbers),
+		"../probe/peak_amd64.s": file(peak(avx2, float32s), peak(avx2, pairs),
+			peak(avx512, float32s), peak(avx512, bfloat16s), peak(avx512, pairs), peak(avx512, quads)),
 	}
 }
 
