@@ -162,6 +162,16 @@ func InBounds(r *Ref, dim int) *Expr {
 	return newExpr(&Expr{Op: OpInBounds, Ref: r, Dim: dim, Dtype: Bool, Shape: s})
 }
 
+// InBoundsRow is InBounds as a row, of shape (1, n): it masks the columns of
+// Dot(x, r, TransB), which are the rows of r.
+func InBoundsRow(r *Ref, dim int) *Expr {
+	e := InBounds(r, dim)
+	if e.err == nil {
+		e.Shape = []int{1, r.Shape()[dim]}
+	}
+	return e
+}
+
 // DotOption changes how Dot reads or multiplies its operands.
 type DotOption func(*Expr)
 
