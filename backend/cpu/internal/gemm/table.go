@@ -1,0 +1,51 @@
+package gemm
+
+import "fmt"
+
+// For returns the table of isa, nil where this machine cannot run it.
+func For(isa ISA) *Kernels {
+	if len(isa.Missing()) > 0 {
+		return nil
+	}
+	return table(isa)
+}
+
+// A shape is a register tile and its kernel.
+type shape[C Sum] struct {
+	isa    ISA
+	mr, nr int
+	kernel kernel[C]
+}
+
+func newPath[S Source, C Sum](s shape[C], format string, ku int, a, b packer[S]) *Path[S, C] {
+	return &Path[S, C]{
+		Name:   fmt.Sprintf("%v %dx%d %s", s.isa, s.mr, s.nr, format),
+		Format: format, MR: s.mr, NR: s.nr, KU: ku,
+		kernel: s.kernel, cuts: hostCuts(), packA: a, packB: b,
+	}
+}
+
+// Formats of packed panels: the type of the elements in a word.
+const (
+	formatFloat32 = "float32"
+	formatPairs   = "int16x2"
+	formatQuads   = "uint8x4"
+)
+
+func genericKernels() *Kernels {
+	f := shape[float32]{Generic, 4, 8, kernel[float32]{tile: tileFloat32(4, 8)}}
+	i := shape[int32]{Generic, 4, 8, kernel[int32]{tile: tilePairs(4, 8)}}
+	k := &Kernels{
+		ISA:       Generic,
+		Float32:   genericPath(f, formatFloat32, asFloat32),
+		BFloat16:  genericPath(f, formatFloat32, asBFloat16),
+		WideInt8:  genericPath(i, formatPairs, asPairs),
+		WideUint8: genericPath(i, formatPairs, asPairsU),
+	}
+	k.Int8 = k.WideInt8
+	return k
+}
+
+func genericPath[S Source, C Sum](s shape[C], format string, e encoding[S]) *Path[S, C] {
+	return newPath(s, format, e.ku, packGo(s.mr, e), packGo(s.nr, e))
+}
