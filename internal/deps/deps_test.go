@@ -1,0 +1,173 @@
+// Package deps holds the import graph of the project as text and enforces it.
+package deps
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// graph says what each package may import: "a: b c" means that package a may
+// import b and c, and whatever they may import. Packages of this module are
+// named by folder, others by import path; the standard library is free for
+// all. A name that ends in /* stands for every folder below.
+const graph = `
+tile:
+tile/tiletest: tile
+tile/interp: tile
+problem: tile
+check: tile problem tile/interp
+kernels/*: tile problem
+kernels: tile problem kernels/*
+chips: gopkg.in/yaml.v3
+analyze: tile chips
+backend: tile chips problem
+backend/backendtest: backend tile/interp tile/tiletest kernels
+backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
+backend/cpu: backend check chips tile problem backend/cpu/internal/*
+results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat
+configs:
+harness: kernels backend check analyze chips results configs gopkg.in/yaml.v3
+plots: results analyze chips gonum.org/v1/plot
+cmd/bench: harness backend/cpu configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/plot: results plots analyze chips kernels github.com/spf13/pflag
+internal/golden: github.com/google/go-cmp/cmp
+internal/deps:
+`
+
+func TestGraph(t *testing.T) {
+	allowed := parseGraph(t)
+	for pkg, imports := range readImports(t, "../..") {
+		rule, ok := match(allowed, pkg)
+		if !ok {
+			t.Errorf("%s: not in the graph; add a line for it", pkg)
+			continue
+		}
+		may := closure(allowed, rule)
+		for _, imp := range imports {
+			if !permitted(may, imp) {
+				t.Errorf("%s imports %s, which the graph does not allow", pkg, imp)
+			}
+		}
+	}
+}
+
+func parseGraph(t *testing.T) map[string][]string {
+	allowed := map[string][]string{}
+	for _, line := range strings.Split(strings.TrimSpace(graph), "\n") {
+		name, list, ok := strings.Cut(line, ":")
+		if !ok {
+			t.Fatalf("graph: no colon in %q", line)
+		}
+		allowed[name] = strings.Fields(list)
+	}
+	return allowed
+}
+
+// match returns the rule of a package: its own, or the longest wildcard.
+func match(allowed map[string][]string, pkg string) (string, bool) {
+	if _, ok := allowed[pkg]; ok {
+		return pkg, true
+	}
+	for dir := path.Dir(pkg); dir != "."; dir = path.Dir(dir) {
+		if _, ok := allowed[dir+"/*"]; ok {
+			return dir + "/*", true
+		}
+	}
+	return "", false
+}
+
+// closure returns everything a rule leads to, itself included.
+func closure(allowed map[string][]string, rule string) []string {
+	seen := []string{rule}
+	for i := 0; i < len(seen); i++ {
+		for _, next := range allowed[seen[i]] {
+			if !slices.Contains(seen, next) {
+				seen = append(seen, next)
+			}
+		}
+	}
+	return seen
+}
+
+func permitted(may []string, imp string) bool {
+	for _, m := range may {
+		prefix, wild := strings.CutSuffix(m, "/*")
+		external := strings.Contains(strings.Split(m, "/")[0], ".")
+		if imp == m || (wild || external) && strings.HasPrefix(imp, prefix+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// readImports returns the imports outside the standard library of every
+// package, tests left out, as folders of the module or import paths.
+func readImports(t *testing.T, root string) map[string][]string {
+	imports := map[string][]string{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && (name == "testdata" || name == "out" || strings.HasPrefix(name, ".") && file != root) {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(rel)
+		imports[pkg] = append(imports[pkg], []string{}...)
+		for _, spec := range f.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			own, ok := strings.CutPrefix(imp, "matladder/")
+			if ok || strings.Contains(strings.Split(imp, "/")[0], ".") {
+				imports[pkg] = append(imports[pkg], own)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(imports) == 0 {
+		t.Fatalf("no packages under %s", root)
+	}
+	return imports
+}
+
+// TestKernels_Short holds each rung to what one reads on a screen.
+func TestKernels_Short(t *testing.T) {
+	files, err := filepath.Glob("../../kernels/v*/kernel.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no kernels: %v", err)
+	}
+	const most = 60
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > most {
+			t.Errorf("%s has %d lines, at most %d fit on a screen", file, n, most)
+		}
+	}
+}
