@@ -1,0 +1,29 @@
+package asmgen
+
+// offsetBias writes what sums must start from where a is stored as a+128:
+// -128 times the sums of the columns of b.
+func (t Tile) offsetBias(a *Asm) {
+	const rDst, rB, rSteps = "DI", "SI", "CX"
+	sum := func(v int) string { return t.reg(v) }
+	offset, none := t.reg(t.Vectors), t.reg(t.Vectors+1)
+
+	a.Func("offsetBias"+t.Suffix, []Arg{{Name: "dst"}, {Name: "b"}, {Name: "steps"}}, []string{rDst, rB, rSteps})
+	for v := range t.Vectors {
+		t.zero(a, sum(v))
+	}
+	t.zero(a, none)
+	a.EOL("128 in each byte")
+	a.Op("MOVL", imm(-0x7f7f7f80), "AX")
+	a.Op("VPBROADCASTD", "AX", offset)
+	a.CountDown(rSteps, func() {
+		for v := range t.Vectors {
+			a.Op("VPDPBUSD", at(rB, v*t.bytes()), offset, sum(v))
+		}
+		a.Op("ADDQ", imm(t.Vectors*t.bytes()), rB)
+	})
+	for v := range t.Vectors {
+		a.Op("VPSUBD", sum(v), none, sum(v))
+		a.Op("VMOVUPS", sum(v), at(rDst, v*t.bytes()))
+	}
+	a.Return()
+}

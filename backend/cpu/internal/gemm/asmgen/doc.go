@@ -1,0 +1,17 @@
+// Package asmgen writes the assembly of package gemm: one function a routine,
+// in Go that reads as the routine's algorithm.
+//
+//	vector.go     what an instruction set is called: registers and mnemonics
+//	tile.go       the micro-kernel
+//	bias.go       the column sums that unsigned products need
+//	transpose.go  packing of rows
+//	files.go      which routines stand in which file
+//
+// The test of the package regenerates every file and compares it byte for
+// byte with what is checked in; with -generate it writes them instead:
+//
+//	go test ./backend/cpu/internal/gemm/asmgen -generate
+//
+// Names and arguments of the routines are declared in package gemm, where the
+// comment of each is the loop it equals; go vet compares both sides.
+package asmgen

@@ -1,0 +1,243 @@
+package asmgen
+
+import "fmt"
+
+// A Tile is a micro-kernel: MR rows by Vectors vectors of sums in registers.
+type Tile struct {
+	Vector
+	Product
+	MR      int
+	Vectors int
+	Heights []int // rows that have a loop of their own, falling from MR
+}
+
+// Registers of a tile.
+const (
+	rC     = "DX"
+	rLDC   = "R11" // bytes
+	rSteps = "BX"
+	rA     = "SI"
+	rB     = "DI"
+	rBias  = "R10"
+	rNext  = "R8"
+	rRows  = "R9"
+	rCols  = "CX" // CL shifts
+	rAcc   = "AX" // 1: add what c holds
+	rCount = "R12"
+	rRow   = "R13"
+)
+
+var tileArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "bias"},
+	{Name: "next"}, {Name: "rows"}, {Name: "cols"}, {Name: "accumulate", Bool: true}}
+
+var tileRegs = []string{rC, rLDC, rSteps, rA, rB, rBias, rNext, rRows, rCols, rAcc}
+
+// unroll is the number of steps in a turn of the loop, and prefetching goes
+// by one line a turn.
+const unroll = 4
+
+// tile writes the micro-kernel.
+//
+// Sums stay in registers from start to end: row r, vector v of the tile is
+// register r·Vectors+v. Each step loads Vectors vectors of b and meets them
+// with one broadcast word of a for each row. Tiles cut off by the edge of c
+// run a loop of fewer rows and vectors; only the stores know the exact edge.
+func (t Tile) tile(a *Asm) {
+	a.Func("tile"+t.Name+t.Suffix, tileArgs, tileRegs)
+	a.Op("SHLQ", imm(2), rLDC)
+	t.prefetchC(a)
+	t.start(a)
+
+	add := a.NewLabel("add")
+	loops := map[[2]int]Label{}
+	for vectors := t.Vectors; vectors > 0; vectors-- {
+		for _, rows := range t.Heights {
+			loops[[2]int{rows, vectors}] = a.NewLabel(fmt.Sprintf("tile%dx%d_", rows, vectors*t.Lanes))
+		}
+	}
+	for vectors := 1; vectors <= t.Vectors; vectors++ {
+		wider := a.NewLabel("wider")
+		if vectors < t.Vectors {
+			a.JumpIf(rCols, "JGT", vectors*t.Lanes, wider)
+		}
+		for i := len(t.Heights) - 1; i > 0; i-- {
+			a.JumpIf(rRows, "JLE", t.Heights[i], loops[[2]int{t.Heights[i], vectors}])
+		}
+		a.Op("JMP", string(loops[[2]int{t.MR, vectors}]))
+		if vectors < t.Vectors {
+			a.Place(wider)
+		}
+	}
+	for vectors := t.Vectors; vectors > 0; vectors-- {
+		for _, rows := range t.Heights {
+			a.Place(loops[[2]int{rows, vectors}])
+			a.Unrolled(rSteps, rCount, unroll, func(steps int) { t.steps(a, rows, vectors, steps) })
+			a.Op("JMP", string(add))
+		}
+	}
+
+	a.Place(add)
+	edge := a.NewLabel("edge")
+	a.JumpIf(rCols, "JLT", t.Vectors*t.Lanes, edge)
+	t.storeOrAdd(a, t.storeFull)
+	a.Place(edge)
+	t.masks(a)
+	t.storeOrAdd(a, t.storeMasked)
+}
+
+func (t Tile) acc(row, vector int) string { return t.reg(row*t.Vectors + vector) }
+
+// free lists the registers that hold no sums.
+func (t Tile) free() []string {
+	var s []string
+	for i := t.MR * t.Vectors; i < t.Registers; i++ {
+		s = append(s, t.reg(i))
+	}
+	return s
+}
+
+// prefetchC asks for the lines of c, which are needed only at the end.
+func (t Tile) prefetchC(a *Asm) {
+	const line = 64
+	a.Op("MOVQ", rC, rRow)
+	for r := range t.MR {
+		for off := 0; off < t.Vectors*t.bytes(); off += line {
+			a.Op("PREFETCHT0", at(rRow, off))
+		}
+		if r < t.MR-1 {
+			a.Op("ADDQ", rLDC, rRow)
+		}
+	}
+}
+
+// start sets the sums to zero or to the bias.
+func (t Tile) start(a *Asm) {
+	started := a.NewLabel("started")
+	for i := range t.MR * t.Vectors {
+		t.zero(a, t.reg(i))
+	}
+	a.JumpIf(rBias, "JEQ", 0, started)
+	for r := range t.MR {
+		for v := range t.Vectors {
+			a.Op("VMOVUPS", at(rBias, v*t.bytes()), t.acc(r, v))
+		}
+	}
+	a.Place(started)
+}
+
+// steps advances the sums of rows×vectors by some steps.
+func (t Tile) steps(a *Asm, rows, vectors, steps int) {
+	free := t.free()
+	b, scratch := free[:t.Vectors], free[t.Vectors:]
+	turn := 0
+	temp := func() string {
+		turn++
+		return scratch[(turn-1)%len(scratch)]
+	}
+	if steps == unroll {
+		a.EOL("the next panel of b")
+		a.Op("PREFETCHT1", at(rNext, 0))
+		a.Op("ADDQ", imm(64), rNext)
+	}
+	for s := range steps {
+		for v := range vectors {
+			a.Op("VMOVUPS", at(rB, (s*t.Vectors+v)*t.bytes()), b[v])
+		}
+		for r := range rows {
+			word := temp()
+			a.Op(t.Broadcast, at(rA, (s*t.MR+r)*4), word)
+			for v := range vectors {
+				t.multiplyAdd(a, word, b[v], t.acc(r, v), temp)
+			}
+		}
+	}
+	a.Op("ADDQ", imm(steps*t.MR*4), rA)
+	a.Op("ADDQ", imm(steps*t.Vectors*t.bytes()), rB)
+}
+
+// storeOrAdd writes the rows of c, after adding what they hold if asked.
+func (t Tile) storeOrAdd(a *Asm, store func(a *Asm, row int, add bool)) {
+	plain := a.NewLabel("store")
+	a.JumpIf(rAcc, "JEQ", 0, plain)
+	for _, add := range []bool{true, false} {
+		done := a.NewLabel("stored")
+		if !add {
+			a.Place(plain)
+		}
+		for r := range t.MR {
+			if r > 0 {
+				a.JumpIf(rRows, "JLE", r, done)
+				a.Op("ADDQ", rLDC, rC)
+			}
+			store(a, r, add)
+		}
+		a.Place(done)
+		a.Return()
+	}
+}
+
+func (t Tile) storeFull(a *Asm, row int, add bool) {
+	for v := range t.Vectors {
+		off := v * t.bytes()
+		if add {
+			a.Op(t.Add, at(rC, off), t.acc(row, v), t.acc(row, v))
+		}
+		a.Op("VMOVUPS", t.acc(row, v), at(rC, off))
+	}
+}
+
+// masks prepares one mask for each vector: lanes left of column cols.
+func (t Tile) masks(a *Asm) {
+	if t.Masks {
+		a.Op("MOVQ", imm(1), rCount)
+		a.Op("SHLQ", rCols, rCount)
+		a.Op("DECQ", rCount)
+		for v := range t.Vectors {
+			a.Op("KMOVW", rCount, t.mask(v))
+			a.Op("SHRQ", imm(t.Lanes), rCount)
+		}
+		return
+	}
+	free := t.free()
+	a.Op("VMOVD", rCols, "X"+free[0][1:])
+	a.Op("VPBROADCASTD", "X"+free[0][1:], free[0])
+	for v := t.Vectors - 1; v >= 0; v-- {
+		a.EOL("column < cols")
+		a.Op("VPCMPGTD", fmt.Sprintf("columns<>+%d(SB)", v*t.bytes()), free[0], t.mask(v))
+	}
+}
+
+func (t Tile) mask(v int) string {
+	if t.Masks {
+		return fmt.Sprintf("K%d", v+1)
+	}
+	return t.free()[v]
+}
+
+func (t Tile) storeMasked(a *Asm, row int, add bool) {
+	for v := range t.Vectors {
+		off, sum := v*t.bytes(), t.acc(row, v)
+		if t.Masks {
+			if add {
+				a.Op(t.Add, at(rC, off), sum, t.mask(v), sum)
+			}
+			a.Op("VMOVUPS", sum, t.mask(v), at(rC, off))
+			continue
+		}
+		if add {
+			held := t.free()[t.Vectors]
+			a.Op("VMASKMOVPS", at(rC, off), t.mask(v), held)
+			a.Op(t.Add, held, sum, sum)
+		}
+		a.Op("VMASKMOVPS", sum, t.mask(v), at(rC, off))
+	}
+}
+
+// columnNumbers is the table that masks without mask registers compare with.
+func (t Tile) columnNumbers(a *Asm) {
+	a.raw("\n")
+	for i := range t.Vectors * t.Lanes {
+		a.raw("DATA columns<>+%d(SB)/4, $%d\n", 4*i, i)
+	}
+	a.raw("GLOBL columns<>(SB), RODATA|NOPTR, $%d\n", 4*t.Vectors*t.Lanes)
+}

@@ -1,0 +1,61 @@
+package asmgen
+
+import "fmt"
+
+// A Vector is what the generators need to know of an instruction set. A lane
+// is 32 bits wide.
+type Vector struct {
+	Suffix    string // of routine names
+	Register  string // prefix of register names
+	Lanes     int
+	Registers int
+	Masks     bool // has mask registers
+}
+
+var (
+	avx2   = Vector{Suffix: "AVX2", Register: "Y", Lanes: 8, Registers: 16}
+	avx512 = Vector{Suffix: "AVX512", Register: "Z", Lanes: 16, Registers: 32, Masks: true}
+)
+
+func (v Vector) reg(i int) string { return fmt.Sprintf("%s%d", v.Register, i) }
+
+func (v Vector) bytes() int { return 4 * v.Lanes }
+
+func (v Vector) zero(a *Asm, reg string) {
+	if v.Masks {
+		a.Op("VPXORD", reg, reg, reg)
+	} else {
+		a.Op("VPXOR", reg, reg, reg)
+	}
+}
+
+// A Product is one way to multiply words and add to sums.
+type Product struct {
+	Name      string // of routine names
+	Broadcast string // a word of a to all lanes
+	Add       string // sums to sums
+	// multiplyAdd adds the products of the words in a and b to acc; temp
+	// gives a register that holds nothing any more.
+	multiplyAdd func(a *Asm, wordsA, wordsB, acc string, temp func() string)
+}
+
+var (
+	// One float32 a word.
+	float32s = Product{Name: "Float32", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: fused("VFMADD231PS")}
+	// Four bytes a word, those of a unsigned, those of b signed.
+	quads = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPBUSD")}
+	// Two int16 a word, in one instruction or in two.
+	pairsFused = Product{Name: "PairsVNNI", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPWSSD")}
+	pairs      = Product{Name: "Pairs", Broadcast: "VPBROADCASTD", Add: "VPADDD",
+		multiplyAdd: func(a *Asm, wordsA, wordsB, acc string, temp func() string) {
+			t := temp()
+			a.Op("VPMADDWD", wordsB, wordsA, t)
+			a.Op("VPADDD", t, acc, acc)
+		}}
+)
+
+func fused(mnemonic string) func(*Asm, string, string, string, func() string) {
+	return func(a *Asm, wordsA, wordsB, acc string, _ func() string) {
+		a.Op(mnemonic, wordsB, wordsA, acc)
+	}
+}

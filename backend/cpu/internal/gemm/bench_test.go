@@ -1,0 +1,117 @@
+package gemm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// BenchmarkTile is the micro-kernel alone, one panel of a and one of b again
+// and again.
+func BenchmarkTile(b *testing.B) {
+	for _, isa := range Supported() {
+		k := For(isa)
+		benchTile(b, k.Float32)
+		benchTile(b, k.Int8)
+		if k.WideInt8 != k.Int8 {
+			benchTile(b, k.WideInt8)
+		}
+	}
+}
+
+func benchTile[S Source, C Sum](b *testing.B, p *Path[S, C]) {
+	const steps = 256
+	pa, pb := Buffer(p.MR*steps*wordBytes), Buffer(p.NR*steps*wordBytes)
+	p.PackA(pa, randomSource[S](p.MR*steps*p.KU), steps*p.KU, p.MR, steps*p.KU)
+	p.PackB(pb, randomSource[S](p.NR*steps*p.KU), p.NR, steps*p.KU, p.NR)
+	wa, wb := words(pa, len(pa)), words(pb, len(pb))
+	c := make([]C, p.MR*p.NR)
+	b.Run(p.Name, func(b *testing.B) {
+		for b.Loop() {
+			p.kernel.tile(&c[0], p.NR, steps, &wa[0], &wb[0], nil, 0, p.MR, p.NR, true)
+		}
+		reportRate(b, p.MR, p.NR, steps*p.KU)
+	})
+}
+
+// BenchmarkBlock multiplies packed square matrices on one core.
+func BenchmarkBlock(b *testing.B) {
+	for _, isa := range Supported() {
+		k := For(isa)
+		for _, n := range []int{256, 512, 1024, 2048} {
+			if isa == Generic && n > 256 {
+				continue
+			}
+			benchBlock(b, k.Float32, n)
+			benchBlock(b, k.Int8, n)
+			if k.WideInt8 != k.Int8 {
+				benchBlock(b, k.WideInt8, n)
+			}
+		}
+	}
+}
+
+func benchBlock[S Source, C Sum](b *testing.B, p *Path[S, C], n int) {
+	pa, pb, c := Buffer(p.SizeA(n, n)), Buffer(p.SizeB(n, n)), make([]C, n*n)
+	p.PackA(pa, randomSource[S](n*n), n, n, n)
+	p.PackB(pb, randomSource[S](n*n), n, n, n)
+	b.Run(fmt.Sprintf("%s/%d", p.Name, n), func(b *testing.B) {
+		for b.Loop() {
+			p.Block(c, n, n, n, n, pa, pb, false)
+		}
+		reportRate(b, n, n, n)
+	})
+}
+
+// BenchmarkPack reports the bytes of the source.
+func BenchmarkPack(b *testing.B) {
+	for _, isa := range Supported() {
+		k := For(isa)
+		benchPack(b, k.Float32)
+		benchPack(b, k.BFloat16)
+		benchPack(b, k.Int8)
+		if k.WideInt8 != k.Int8 {
+			benchPack(b, k.WideInt8)
+		}
+	}
+}
+
+func benchPack[S Source, C Sum](b *testing.B, p *Path[S, C]) {
+	const n = 1024
+	src, dst := randomSource[S](n*n), Buffer(max(p.SizeA(n, n), p.SizeB(n, n)))
+	var s S
+	for _, op := range []struct {
+		name string
+		pack func(dst []byte, src []S, ld, x, y int)
+	}{{"A", p.PackA}, {"B", p.PackB}, {"AT", p.PackAT}, {"BT", p.PackBT}} {
+		b.Run(fmt.Sprintf("%s/%T/%s", p.Name, s, op.name), func(b *testing.B) {
+			for b.Loop() {
+				op.pack(dst, src, n, n, n)
+			}
+			b.ReportMetric(float64(n*n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gelem/s")
+		})
+	}
+}
+
+func reportRate(b *testing.B, m, n, k int) {
+	ops := 2 * float64(m) * float64(n) * float64(k) * float64(b.N)
+	b.ReportMetric(ops/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+// randomSource is n elements: small numbers for floats, every value for bytes.
+func randomSource[S Source](n int) []S {
+	s := make([]S, n)
+	for i := range s {
+		switch v := any(&s[i]).(type) {
+		case *float32:
+			*v = rand.Float32() - 0.5
+		case *uint16:
+			*v = uint16(rand.IntN(2)<<15 | (120+rand.IntN(10))<<7 | rand.IntN(128))
+		case *int8:
+			*v = int8(rand.Uint32())
+		case *uint8:
+			*v = uint8(rand.Uint32())
+		}
+	}
+	return s
+}

@@ -1,0 +1,102 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"matladder/backend/cpu/internal/probe"
+)
+
+// A block is one call of Block, in words and steps.
+type block[C Sum] struct {
+	kernel         *kernel[C]
+	mr, nr         int
+	cuts           cuts
+	c              []C
+	ldc, m, n      int
+	a, b           []uint32
+	panelA, panelB int // words from one panel to the next
+	step0, steps   int
+	accumulate     bool
+}
+
+// cuts are the sizes that keep a block's work in the caches.
+type cuts struct {
+	steps int // of k that a tile runs over
+	bytes int // of a that stay in L2 while the panels of b pass
+}
+
+// hostCuts leaves half of L2 to two panels of b and the tiles of c. Deep runs
+// over k mean few passes over c; both limits were found by measuring.
+func hostCuts() cuts {
+	l2 := probe.Host().L2
+	if l2 == 0 {
+		l2 = 512 << 10
+	}
+	return cuts{
+		steps: min(max(128, l2>>10), 1024),
+		bytes: min(max(96<<10, l2*3/8), 512<<10),
+	}
+}
+
+// run cuts k into chunks and m into pieces of a that fit L2. For each piece
+// every panel of b passes once, and meets every panel of the piece:
+//
+//	for chunk of k {
+//		for piece of m {
+//			for panel of b {
+//				for panel of a in piece { tile }
+//			}
+//		}
+//	}
+func (x block[C]) run() {
+	var bias []C
+	if x.kernel.bias != nil {
+		bias = make([]C, x.nr)
+	}
+	chunk := even(x.steps, x.cuts.steps)
+	piece := x.mr * even(ceil(x.m, x.mr), max(1, x.cuts.bytes/(chunk*x.mr*wordBytes)))
+	for s := 0; s < x.steps; s += chunk {
+		steps := min(chunk, x.steps-s)
+		for i := 0; i < x.m; i += piece {
+			for j := 0; j < x.n; j += x.nr {
+				x.column(i, min(i+piece, x.m), j, s, steps, bias)
+			}
+		}
+	}
+}
+
+// column multiplies rows i0 … i1-1 of a by the panel of b at column j, over
+// some steps from step s on. Meanwhile each tile asks for a share of the next
+// panel, which would come from L3 or memory otherwise.
+func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
+	b := x.panelOfB(j, s)
+	var start *C
+	if bias != nil {
+		x.kernel.bias((*uint32)(unsafe.Pointer(&bias[0])), b, steps)
+		start = &bias[0]
+	}
+	after := j + x.nr
+	if after >= x.n {
+		after = 0
+	}
+	next := uintptr(unsafe.Pointer(x.panelOfB(after, s)))
+	share := uintptr(steps) * prefetchedPerStep
+	shares := x.nr * wordBytes / prefetchedPerStep
+	cols := min(x.nr, x.n-j)
+	accumulate := x.accumulate || s > 0
+	for i := i0; i < i1; i += x.mr {
+		a := &x.a[i/x.mr*x.panelA+(x.step0+s)*x.mr]
+		ahead := next + uintptr((i-i0)/x.mr%shares)*share
+		x.kernel.tile(&x.c[i*x.ldc+j], x.ldc, steps, a, b, start, ahead, min(x.mr, i1-i), cols, accumulate)
+	}
+}
+
+func (x block[C]) panelOfB(j, s int) *uint32 {
+	return &x.b[j/x.nr*x.panelB+(x.step0+s)*x.nr]
+}
+
+// even is the size of pieces, at most limit, that cut n evenly.
+func even(n, limit int) int { return ceil(n, ceil(n, limit)) }
+
+// span views n elements from p on.
+func span[T any](p *T, n int) []T { return unsafe.Slice(p, n) }

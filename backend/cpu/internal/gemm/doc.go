@@ -1,0 +1,23 @@
+// Package gemm multiplies packed blocks of matrices on one core: it is the
+// inner part of the CPU backend, below threads, grids and caches of blocks.
+//
+// The way of one block product c = a·b, or c += a·b:
+//
+//  1. For(isa) gives the Kernels of an instruction set; a Path of it belongs to
+//     one element type and holds the shape MR×NR of its register tile.
+//  2. PackA lays a (m×k) out in panels of MR rows, PackB lays b (k×n) out in
+//     panels of NR columns, both zero-padded, so that the micro-kernel reads
+//     memory forward only. Narrow floats are widened here.
+//  3. Block walks the panels in pieces that fit the caches and calls the
+//     micro-kernel, which keeps one tile of c in registers over a run of k.
+//
+// Every micro-kernel in assembly has a twin in Go with the same signature;
+// the twins are what other machines run and what tests compare with. The
+// assembly is written by asmgen:
+//
+//	go test ./backend/cpu/internal/gemm/asmgen -generate
+//
+// The package starts no goroutine, keeps no state between calls and never
+// looks at the name of a processor, only at its feature bits. Lengths that do
+// not fit the extents are a bug of the caller and panic.
+package gemm

@@ -1,0 +1,17 @@
+package gemm
+
+import "math"
+
+var (
+	asFloat32  = encoding[float32]{ku: 1, bits: math.Float32bits}
+	asBFloat16 = encoding[uint16]{ku: 1, bits: func(v uint16) uint32 { return uint32(v) << 16 }}
+
+	// Pairs of int16 for the instructions that multiply and add two of them.
+	asPairs  = encoding[int8]{ku: 2, bits: func(v int8) uint32 { return uint32(int16(v)) }}
+	asPairsU = encoding[uint8]{ku: 2, bits: func(v uint8) uint32 { return uint32(v) }}
+
+	// Quads of bytes for VNNI, which multiplies unsigned by signed: a is stored
+	// as a+128, and offsetBias takes 128 times the columns of b off again.
+	asOffsetQuads = encoding[int8]{ku: 4, bits: func(v int8) uint32 { return uint32(uint8(v) ^ 0x80) }, zero: 0x80808080}
+	asQuads       = encoding[int8]{ku: 4, bits: func(v int8) uint32 { return uint32(uint8(v)) }}
+)

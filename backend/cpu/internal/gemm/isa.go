@@ -1,0 +1,60 @@
+package gemm
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ISA is an instruction set that has micro-kernels of its own.
+type ISA uint8
+
+const (
+	Generic ISA = iota // Go, on every machine
+	AVX2               // amd64 with AVX2 and FMA
+	AVX512             // amd64 with AVX-512 F, BW, DQ, VL; VNNI is used where present
+)
+
+var isaNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512"}
+
+func (i ISA) String() string {
+	if int(i) < len(isaNames) {
+		return isaNames[i]
+	}
+	return fmt.Sprintf("ISA(%d)", uint8(i))
+}
+
+// ParseISA reads the spelling of String.
+func ParseISA(s string) (ISA, error) {
+	for i, name := range isaNames {
+		if s == name {
+			return ISA(i), nil
+		}
+	}
+	return Generic, fmt.Errorf("unknown instruction set %q: want %s", s, strings.Join(isaNames[:], ", "))
+}
+
+// Missing names the features of i that this processor or its operating system
+// lacks; it is empty where i can run.
+func (i ISA) Missing() []string {
+	if int(i) >= len(isaNames) {
+		return []string{i.String()}
+	}
+	return missing(i)
+}
+
+// Supported lists what this machine runs, Generic first, the best last.
+func Supported() []ISA {
+	var s []ISA
+	for i := range isaNames {
+		if len(ISA(i).Missing()) == 0 {
+			s = append(s, ISA(i))
+		}
+	}
+	return s
+}
+
+// Detect returns the best instruction set this machine runs.
+func Detect() ISA {
+	s := Supported()
+	return s[len(s)-1]
+}

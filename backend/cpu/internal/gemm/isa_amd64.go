@@ -1,0 +1,25 @@
+package gemm
+
+import "golang.org/x/sys/cpu"
+
+// missing asks the feature bits, which x/sys/cpu clears where the operating
+// system does not save the registers.
+func missing(i ISA) []string {
+	var absent []string
+	need := func(has bool, name string) {
+		if !has {
+			absent = append(absent, name)
+		}
+	}
+	switch i {
+	case AVX2:
+		need(cpu.X86.HasAVX2, "avx2")
+		need(cpu.X86.HasFMA, "fma")
+	case AVX512:
+		need(cpu.X86.HasAVX512F, "avx512f")
+		need(cpu.X86.HasAVX512BW, "avx512bw")
+		need(cpu.X86.HasAVX512DQ, "avx512dq")
+		need(cpu.X86.HasAVX512VL, "avx512vl")
+	}
+	return absent
+}

@@ -1,0 +1,139 @@
+package gemm
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Kernels is the table of one instruction set: a path for each element type.
+// Panels packed by one path may be multiplied by another of equal Format, so
+// a bfloat16 a times a float32 b is BFloat16.PackA, Float32.PackB and either
+// Block.
+type Kernels struct {
+	ISA      ISA
+	Float32  *Path[float32, float32]
+	BFloat16 *Path[uint16, float32] // bits of bfloat16; multiplied as float32
+	Int8     *Path[int8, int32]     // exact modulo 2^32
+
+	// Both sides widened to int16, so that signed and unsigned operands mix.
+	WideInt8  *Path[int8, int32]
+	WideUint8 *Path[uint8, int32]
+}
+
+// A Source is the element type of an operand in memory; uint16 holds bfloat16.
+type Source interface {
+	float32 | uint16 | int8 | uint8
+}
+
+// A Sum is the element type of the products' sums.
+type Sum interface {
+	float32 | int32
+}
+
+// A Path packs operands of element type S and multiplies them into sums of
+// type C. Its methods may be called from many goroutines at once.
+//
+// In packed memory a word of 32 bits holds one step: KU consecutive elements
+// of k for one row of a, or one column of b. Panel p of a holds rows
+// p·MR … p·MR+MR-1, step after step, MR words a step; b likewise with NR.
+// Words beyond the extents are zero elements.
+type Path[S Source, C Sum] struct {
+	Name   string // instruction set, tile and instruction: "avx512 12x32 vfmadd231ps"
+	Format string // of packed panels; equal formats may be mixed
+	MR, NR int    // rows and columns of the register tile
+	KU     int    // elements of k in one step
+
+	kernel kernel[C]
+	cuts   cuts
+	packA  packer[S]
+	packB  packer[S]
+}
+
+// SizeA is the number of bytes PackA writes for m rows of k elements.
+func (p *Path[S, C]) SizeA(m, k int) int { return ceil(m, p.MR) * p.PanelA(k) }
+
+// SizeB is the number of bytes PackB writes for k rows of n elements.
+func (p *Path[S, C]) SizeB(k, n int) int { return ceil(n, p.NR) * p.PanelB(k) }
+
+// PanelA is the number of bytes of one panel of a: rows from p·MR on start at
+// byte p·PanelA(k).
+func (p *Path[S, C]) PanelA(k int) int { return p.MR * ceil(k, p.KU) * wordBytes }
+
+// PanelB is the number of bytes of one panel of b: columns from p·NR on start
+// at byte p·PanelB(k).
+func (p *Path[S, C]) PanelB(k int) int { return p.NR * ceil(k, p.KU) * wordBytes }
+
+// PackA packs the m×k matrix with elements src[i*ld+l]. dst comes from Buffer
+// or is a multiple of 64 bytes into it.
+func (p *Path[S, C]) PackA(dst []byte, src []S, ld, m, k int) {
+	p.packA.rows(words(dst, p.SizeA(m, k)), src, ld, m, k)
+}
+
+// PackAT packs the m×k matrix with elements src[l*ld+i].
+func (p *Path[S, C]) PackAT(dst []byte, src []S, ld, m, k int) {
+	p.packA.columns(words(dst, p.SizeA(m, k)), src, ld, m, k)
+}
+
+// PackB packs the k×n matrix with elements src[l*ld+j].
+func (p *Path[S, C]) PackB(dst []byte, src []S, ld, k, n int) {
+	p.packB.columns(words(dst, p.SizeB(k, n)), src, ld, n, k)
+}
+
+// PackBT packs the k×n matrix with elements src[j*ld+l].
+func (p *Path[S, C]) PackBT(dst []byte, src []S, ld, k, n int) {
+	p.packB.rows(words(dst, p.SizeB(k, n)), src, ld, n, k)
+}
+
+// Block multiplies packed a (m×k) by packed b (k×n) into the m×n corner of c,
+// whose rows are ldc elements apart: c = a·b, or c += a·b if accumulate. It
+// touches no other element of c and reads c only if accumulate.
+func (p *Path[S, C]) Block(c []C, ldc, m, n, k int, a, b []byte, accumulate bool) {
+	p.BlockRange(c, ldc, m, n, 0, k, k, a, b, accumulate)
+}
+
+// BlockRange is Block over elements k0 … k0+k-1 of panels packed depth
+// elements deep. k0 is a multiple of KU, and so is k unless k0+k is depth.
+func (p *Path[S, C]) BlockRange(c []C, ldc, m, n, k0, k, depth int, a, b []byte, accumulate bool) {
+	switch {
+	case m < 0 || n < 0 || k < 0 || k0 < 0 || k0+k > depth || (m > 1 && ldc < n):
+		panic(fmt.Sprintf("gemm: Block of %d×%d, ldc %d, k %d…%d of %d", m, n, ldc, k0, k0+k, depth))
+	case k0%p.KU != 0 || (k%p.KU != 0 && k0+k != depth):
+		panic(fmt.Sprintf("gemm: k range %d…%d of %d is not whole steps of %d", k0, k0+k, depth, p.KU))
+	case m == 0 || n == 0:
+		return
+	}
+	c = c[:(m-1)*ldc+n]
+	if k == 0 {
+		if !accumulate {
+			for i := range m {
+				clear(c[i*ldc : i*ldc+n])
+			}
+		}
+		return
+	}
+	block[C]{
+		kernel: &p.kernel, mr: p.MR, nr: p.NR, cuts: p.cuts,
+		c: c, ldc: ldc, m: m, n: n,
+		a: words(a, p.SizeA(m, depth)), b: words(b, p.SizeB(depth, n)),
+		panelA: p.PanelA(depth) / wordBytes, panelB: p.PanelB(depth) / wordBytes,
+		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate,
+	}.run()
+}
+
+// Buffer returns n bytes aligned to a cache line, for packed panels.
+func Buffer(n int) []byte {
+	const line = 64
+	b := make([]byte, n+line)
+	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) % line)
+	return b[off : off+n : off+n]
+}
+
+const wordBytes = 4
+
+// words reinterprets the first n bytes of packed memory.
+func words(b []byte, n int) []uint32 {
+	b = b[:n]
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), n/wordBytes)
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }

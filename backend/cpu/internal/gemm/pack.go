@@ -1,0 +1,54 @@
+package gemm
+
+// A packer fills panels of width words from matrices of extent × k elements,
+// extent being m for a and n for b.
+type packer[S Source] struct {
+	// rows: element l of lane i is src[i*ld+l].
+	rows func(dst []uint32, src []S, ld, extent, k int)
+	// columns: element l of lane i is src[l*ld+i].
+	columns func(dst []uint32, src []S, ld, extent, k int)
+}
+
+// An encoding turns one element into the low 32/ku bits of a word; zero is
+// the word of elements that are all zero.
+type encoding[S Source] struct {
+	ku   int
+	bits func(S) uint32
+	zero uint32
+}
+
+// packGo packs in Go, one element at a time.
+func packGo[S Source](width int, e encoding[S]) packer[S] {
+	return packer[S]{
+		rows: func(dst []uint32, src []S, ld, extent, k int) {
+			packElements(dst, src, ld, 1, extent, k, width, e)
+		},
+		columns: func(dst []uint32, src []S, ld, extent, k int) {
+			packElements(dst, src, 1, ld, extent, k, width, e)
+		},
+	}
+}
+
+// packElements packs element l of lane i from src[i*laneStride+l*kStride].
+func packElements[S Source](dst []uint32, src []S, laneStride, kStride, extent, k, width int, e encoding[S]) {
+	field := 32 / e.ku
+	mask := uint32(1)<<field - 1
+	if e.ku == 1 {
+		mask = ^uint32(0)
+	}
+	for lane0 := 0; lane0 < extent; lane0 += width {
+		for l0 := 0; l0 < k; l0 += e.ku {
+			for i := range width {
+				w := e.zero
+				if lane := lane0 + i; lane < extent {
+					for u := range min(e.ku, k-l0) {
+						v := e.bits(src[lane*laneStride+(l0+u)*kStride])
+						w = w&^(mask<<(u*field)) | v&mask<<(u*field)
+					}
+				}
+				dst[i] = w
+			}
+			dst = dst[width:]
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package gemm
+
+// A kernel is the micro-kernel of a path and what Block must prepare for it.
+type kernel[C Sum] struct {
+	tile tile[C]
+	// bias fills dst, NR sums, with what the tile's sums start from, given
+	// steps of one panel of b; nil where they start from zero.
+	bias func(dst, b *uint32, steps int)
+}
+
+// A tile computes the rows×cols corner, 1 ≤ rows ≤ MR and 1 ≤ cols ≤ NR, of
+// one register tile over steps ≥ 1 steps of a panel of a and one of b:
+//
+//	for i := range rows {
+//		for j := range cols {
+//			s := bias[j] // 0 if bias is nil
+//			for l := range steps {
+//				s += dot(a[l*MR+i], b[l*NR+j]) // dot: the products of the elements in a word
+//			}
+//			if accumulate {
+//				s += c[i*ldc+j]
+//			}
+//			c[i*ldc+j] = s
+//		}
+//	}
+//
+// While it computes it asks for prefetchedPerStep·steps bytes at next to be
+// brought into the L2 cache; next is an address only, never read.
+type tile[C Sum] func(c *C, ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool)
+
+const prefetchedPerStep = 16

@@ -1,0 +1,28 @@
+package gemm
+
+// The tiles below are written by asmgen. Each equals the loop at type tile,
+// with the dot of its name, MR×NR of its table row, and sums rounded once per
+// product and addition for float32.
+
+//go:noescape
+func tileFloat32AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
+func tileFloat32AVX2(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
+func tileQuadsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
+func tilePairsVNNIAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
+func tilePairsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
+func tilePairsAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+// offsetBiasAVX512 is offsetBias(32).
+//
+//go:noescape
+func offsetBiasAVX512(dst, b *uint32, steps int)

@@ -1,0 +1,12 @@
+// Package probe learns about the host by asking and by measuring.
+//
+//	Host        name, cores and caches, from CPUID or the operating system
+//	PeakFLOPs   the rate of a loop of multiply-adds that touches no memory
+//	Bandwidth   the rate of streams that fit no cache
+//
+// A measurement takes about 150 ms. It is the best of many short runs, so
+// other work on the machine rarely lowers it; a peak is what no kernel
+// exceeds, not what a kernel should reach. What is not known is zero. The
+// package caches nothing but Host, and looks at feature bits, never at the
+// name of a processor.
+package probe

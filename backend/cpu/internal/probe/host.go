@@ -1,0 +1,27 @@
+package probe
+
+import (
+	"runtime"
+	"sync"
+)
+
+// HostInfo is what the processor says of itself. A virtual machine may say
+// what its host allows, not what is true.
+type HostInfo struct {
+	Name    string
+	Cores   int // physical, of those this process may use
+	Threads int // logical processors this process may use
+	L1D     int // bytes of data cache of one core
+	L2      int // bytes of the L2 cache one core sees
+	L3      int // bytes of the last-level cache one core sees
+}
+
+// Host asks once and remembers.
+var Host = sync.OnceValue(func() HostInfo {
+	h := ask()
+	h.Threads = runtime.NumCPU()
+	if h.Cores == 0 || h.Cores > h.Threads {
+		h.Cores = h.Threads
+	}
+	return h
+})

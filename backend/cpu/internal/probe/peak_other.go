@@ -1,0 +1,10 @@
+//go:build !amd64
+
+package probe
+
+func loops(isa, dtype string) []loop {
+	if isa != "generic" {
+		return nil
+	}
+	return genericLoops(dtype)
+}

@@ -1,0 +1,92 @@
+package probe
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestHost(t *testing.T) {
+	h := Host()
+	t.Logf("%+v", h)
+	if h.Threads != runtime.NumCPU() || h.Cores < 1 || h.Cores > h.Threads {
+		t.Errorf("%d cores, %d threads of %d processors", h.Cores, h.Threads, runtime.NumCPU())
+	}
+	if h.L1D < 0 || h.L2 > 0 && h.L2 < h.L1D || h.L3 > 0 && h.L3 < h.L2 {
+		t.Errorf("caches do not grow outwards: %d, %d, %d bytes", h.L1D, h.L2, h.L3)
+	}
+}
+
+func TestPeakFLOPs(t *testing.T) {
+	ctx := context.Background()
+	for _, isa := range []string{"generic", "avx2", "avx512"} {
+		for _, dtype := range []string{"float32", "bfloat16", "int8"} {
+			if loops(isa, dtype) == nil {
+				t.Logf("not run: this processor has no %s", isa)
+				continue
+			}
+			for _, threads := range []int{1, 3} {
+				rate := PeakFLOPs(ctx, isa, dtype, threads)
+				t.Logf("%s %s, %d threads: %.4g /s", isa, dtype, threads, rate)
+				if !(rate > 0) {
+					t.Errorf("%s %s, %d threads: %v", isa, dtype, threads, rate)
+				}
+			}
+		}
+	}
+	for _, unknown := range [][2]string{{"sse9", "float32"}, {"generic", "complex64"}, {"avx2", ""}, {"avx512", "float3"}} {
+		if rate := PeakFLOPs(ctx, unknown[0], unknown[1], 1); rate != 0 {
+			t.Errorf("PeakFLOPs%q = %v, want 0", unknown, rate)
+		}
+	}
+}
+
+func TestBandwidth(t *testing.T) {
+	for _, threads := range []int{1, 2} {
+		rate := Bandwidth(context.Background(), threads)
+		t.Logf("%d threads: %.4g bytes/s", threads, rate)
+		if !(rate > 0) {
+			t.Errorf("%d threads: %v", threads, rate)
+		}
+	}
+}
+
+func TestEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if rate := PeakFLOPs(ctx, "generic", "float32", 2); rate != 0 {
+		t.Errorf("PeakFLOPs = %v, want 0", rate)
+	}
+	if rate := Bandwidth(ctx, 2); rate != 0 {
+		t.Errorf("Bandwidth = %v, want 0", rate)
+	}
+}
+
+func TestRate(t *testing.T) {
+	at := func(ms int) time.Time { return time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond) }
+	got := rate([]member{{at(10), at(20), 5}, {at(12), at(30), 7}})
+	if want := 12 / 0.020; got != want {
+		t.Errorf("rate = %v, want %v: all work by the time from first start to last end", got, want)
+	}
+}
+
+// TestTeam wants every member in every round, and all members of a round to
+// end before any of the next begins.
+func TestTeam(t *testing.T) {
+	const threads = 4
+	var begun [threads]int
+	var ended atomic.Int64
+	rate := team(context.Background(), threads, 0, func(m int) float64 {
+		if n := ended.Load(); n < int64(begun[m]*threads) {
+			t.Errorf("member %d begins round %d after %d ends", m, begun[m], n)
+		}
+		begun[m]++
+		ended.Add(1)
+		return 1
+	})
+	if begun != [threads]int{3, 3, 3, 3} || !(rate > 0) {
+		t.Errorf("rounds %v at rate %v, want 3 each", begun, rate)
+	}
+}

@@ -1,0 +1,89 @@
+package probe
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// team runs work on threads goroutines at once, round after round until the
+// time is over, at least three times, and returns the best rate of a round:
+// what all did, by the time from the first to start to the last to end. Work
+// is told its member number and returns how much it did.
+//
+// Between rounds the goroutines spin: a thread that sleeps may be woken on
+// the processor of another, and stays there for longer than a round.
+func team(ctx context.Context, threads int, total time.Duration, work func(member int) float64) float64 {
+	const atLeast = 3
+	var (
+		best     float64
+		members  = make([]member, max(1, threads))
+		deadline = time.Now().Add(total)
+		over     atomic.Bool
+		gate     = barrier{size: int64(len(members))}
+		wait     sync.WaitGroup
+	)
+	for i := range members {
+		wait.Go(func() {
+			for round := 1; ; round++ {
+				gate.meet()
+				if over.Load() {
+					return
+				}
+				m := member{start: time.Now()}
+				m.done = work(i)
+				m.end = time.Now()
+				members[i] = m
+				gate.meet()
+				if i == 0 {
+					best = max(best, rate(members))
+					over.Store(ctx.Err() != nil || round >= atLeast && !m.end.Before(deadline))
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return 0
+	}
+	return best
+}
+
+// A barrier holds members until all have come, any number of times.
+type barrier struct {
+	size    int64
+	arrived atomic.Int64
+}
+
+func (b *barrier) meet() {
+	const spins = 1000 // before others of the process may run
+	n := b.arrived.Add(1)
+	full := (n + b.size - 1) / b.size * b.size
+	for spin := 0; b.arrived.Load() < full; spin++ {
+		if spin%spins == spins-1 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// A member is what one goroutine did in a round.
+type member struct {
+	start, end time.Time
+	done       float64
+}
+
+func rate(members []member) float64 {
+	first, last, done := members[0].start, members[0].end, 0.0
+	for _, m := range members {
+		if m.start.Before(first) {
+			first = m.start
+		}
+		if m.end.After(last) {
+			last = m.end
+		}
+		done += m.done
+	}
+	return done / max(last.Sub(first), time.Nanosecond).Seconds()
+}
