@@ -1,0 +1,221 @@
+package results
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+// Schema is the version of the file format written in every row.
+const Schema = "1"
+
+// A Record is one row of a results file: one repetition, one prediction, or
+// one point that could not be measured and says why. Fields stand in the
+// order of the columns, and their csv tags are the column names. FORMAT.md
+// says what each holds.
+//
+// In a plain number zero means "not known" and is written as an empty cell;
+// columns where zero is a value of its own are Optional.
+type Record struct {
+	Schema           string    `csv:"schema,required"`
+	RunID            string    `csv:"run_id"`
+	StartedAt        time.Time `csv:"started_at"` // start of the run, UTC
+	MatladderVersion string    `csv:"matladder_version"`
+	Host             string    `csv:"host"`
+	Backend          string    `csv:"backend"`
+	Device           string    `csv:"device"`
+	Chip             string    `csv:"chip"`
+	Plugin           string    `csv:"plugin"`
+	PluginVersion    string    `csv:"plugin_version"`
+
+	Kernel  string `csv:"kernel,required"` // Baseline or the name of a rung
+	Variant string `csv:"variant"`
+	Mode    Mode   `csv:"mode,required"`
+	Method  Method `csv:"method"`
+	Status  Status `csv:"status,required"`
+	Reason  string `csv:"reason"`
+
+	Batch      int    `csv:"batch"` // 1 where the cell is empty
+	M          int    `csv:"m,required"`
+	K          int    `csv:"k,required"`
+	N          int    `csv:"n,required"`
+	DtypeA     string `csv:"dtype_a,required"`
+	DtypeB     string `csv:"dtype_b"`
+	DtypeAcc   string `csv:"dtype_acc"`
+	DtypeOut   string `csv:"dtype_out"`
+	Precision  string `csv:"precision"`
+	Quant      string `csv:"quant"`
+	Activation string `csv:"activation"`
+
+	BM          int    `csv:"bm"`
+	BK          int    `csv:"bk"`
+	BN          int    `csv:"bn"`
+	BlockSource string `csv:"block_source"`
+	Params      string `csv:"params"` // key=value, sorted by key, joined by spaces
+	ISA         string `csv:"isa"`
+	Threads     int    `csv:"threads"`
+	Devices     int    `csv:"devices"`
+	Mesh        string `csv:"mesh"`
+
+	Round          int     `csv:"round,zero"` // from 0
+	Rep            int     `csv:"rep,zero"`   // from 0 within (point, round)
+	Launches       int     `csv:"launches,required"`
+	Seconds        float64 `csv:"seconds,required"` // elapsed, all launches together
+	CompileSeconds float64 `csv:"compile_seconds"`
+
+	Operands     string            `csv:"operands"` // where a launch finds its operands, e.g. hbm or vmem
+	ErrOverBound Optional[float64] `csv:"err_over_bound"`
+	RelErr       Optional[float64] `csv:"rel_err"`
+	QuantRelErr  Optional[float64] `csv:"quant_rel_err"`
+	QuantMaxErr  Optional[float64] `csv:"quant_max_err"`
+	QuantSNRdB   Optional[float64] `csv:"quant_snr_db,signed"`
+	Dist         string            `csv:"dist"`
+	Seed         Optional[int64]   `csv:"seed,signed"`
+
+	PeakFLOPs       float64 `csv:"peak_flops"` // FLOP/s (OP/s for integers)
+	PeakSource      string  `csv:"peak_source"`
+	Bandwidth       float64 `csv:"bandwidth"` // bytes/s
+	BandwidthSource string  `csv:"bandwidth_source"`
+	FLOPs           int64   `csv:"flops"` // the next five are per launch
+	BytesMin        int64   `csv:"bytes_min"`
+	BytesMoved      int64   `csv:"bytes_moved"`
+	FastBytes       int64   `csv:"fast_bytes"`
+	GridSteps       int64   `csv:"grid_steps"`
+
+	Extra map[string]string // columns this version does not know, kept as read; nil when none
+	Pos   Pos               // where the row was read; not part of the row
+}
+
+// Baseline is the kernel name of the vendor's own matmul.
+const Baseline = "xla"
+
+// Mode says whether a row was timed or computed.
+type Mode string
+
+const (
+	Measured  Mode = "measured"
+	Predicted Mode = "predicted"
+)
+
+// Method says how Seconds came about.
+type Method string
+
+const (
+	Loop   Method = "loop"   // the program loops n launches; the slope over n is the device time
+	Chain  Method = "chain"  // launches enqueued back to back, each on the output of the last
+	Wall   Method = "wall"   // launch and wait, dispatch included
+	Direct Method = "direct" // a plain call timed beside the CPU kernel
+	AOT    Method = "aot"    // read from the schedule of a compiled program
+)
+
+// Status is what became of a point.
+type Status string
+
+const (
+	OK          Status = "ok"
+	TooBig      Status = "too_big"     // does not fit the memory it needs
+	Unsupported Status = "unsupported" // this backend lacks what the program uses
+	Wrong       Status = "wrong"       // output outside its error bound
+	Impossible  Status = "impossible"  // faster than the machine can be
+	Failed      Status = "failed"
+	Timeout     Status = "timeout"
+	Crashed     Status = "crashed"
+	Skipped     Status = "skipped"
+)
+
+// Modes, Methods and Statuses list every legal cell of their columns.
+var (
+	Modes    = []Mode{Measured, Predicted}
+	Methods  = []Method{Loop, Chain, Wall, Direct, AOT}
+	Statuses = []Status{OK, TooBig, Unsupported, Wrong, Impossible, Failed, Timeout, Crashed, Skipped}
+)
+
+// An Optional is a number that may be absent where zero is a value of its
+// own. The zero Optional is absent and is written as an empty cell.
+type Optional[T int64 | float64] struct {
+	Value T
+	Known bool
+}
+
+// Some returns a known value.
+func Some[T int64 | float64](v T) Optional[T] { return Optional[T]{v, true} }
+
+// Finite returns v as known, or absent if v is NaN or infinite: those have no
+// place in a file.
+func Finite(v float64) Optional[float64] {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return Optional[float64]{}
+	}
+	return Some(v)
+}
+
+// Pos is a place in a results file.
+type Pos struct {
+	File string
+	Line int // from 1
+}
+
+// A PointKey identifies a point by content: two rows with equal keys are
+// samples of one program on one machine, measured one way. It is comparable.
+type PointKey struct {
+	GroupKey
+	Version, Backend, Device, Plugin, PluginVersion string
+	Kernel, Variant                                 string
+	Method                                          Method
+	BM, BK, BN                                      int
+	Params, ISA                                     string
+	Threads                                         int
+	Operands, Dist                                  string
+}
+
+// A GroupKey identifies a group: every point, and the baseline, that answers
+// the same problem on the same hardware. The backend is not part of it,
+// because the baseline of a CPU kernel runs on another one. It is comparable.
+type GroupKey struct {
+	Host, Chip                         string
+	Devices                            int
+	Mesh                               string
+	Mode                               Mode
+	Batch, M, K, N                     int
+	DtypeA, DtypeB, DtypeAcc, DtypeOut string
+	Precision, Quant, Activation       string
+}
+
+// Point returns the key of the row's point.
+func (r *Record) Point() PointKey {
+	return PointKey{
+		GroupKey: r.Group(),
+		Version:  r.MatladderVersion, Backend: r.Backend, Device: r.Device,
+		Plugin: r.Plugin, PluginVersion: r.PluginVersion,
+		Kernel: r.Kernel, Variant: r.Variant, Method: r.Method,
+		BM: r.BM, BK: r.BK, BN: r.BN, Params: r.Params, ISA: r.ISA,
+		Threads: r.Threads, Operands: r.Operands, Dist: r.Dist,
+	}
+}
+
+// Group returns the key of the row's group.
+func (r *Record) Group() GroupKey {
+	return GroupKey{
+		Host: r.Host, Chip: r.Chip, Devices: r.Devices, Mesh: r.Mesh, Mode: r.Mode,
+		Batch: r.Batch, M: r.M, K: r.K, N: r.N,
+		DtypeA: r.DtypeA, DtypeB: r.DtypeB, DtypeAcc: r.DtypeAcc, DtypeOut: r.DtypeOut,
+		Precision: r.Precision, Quant: r.Quant, Activation: r.Activation,
+	}
+}
+
+// FLOPCount returns 2·batch·m·n·k, and false if a size is not positive or the
+// count does not fit an int64.
+func FLOPCount(batch, m, k, n int) (int64, bool) {
+	product := uint64(2)
+	for _, size := range [...]int{batch, m, k, n} {
+		if size < 1 {
+			return 0, false
+		}
+		hi, lo := bits.Mul64(product, uint64(size))
+		if hi != 0 || lo > math.MaxInt64 {
+			return 0, false
+		}
+		product = lo
+	}
+	return int64(product), true
+}
