@@ -21,6 +21,7 @@ import (
 type column struct {
 	name                   string
 	required, zero, signed bool
+	text                   bool // a string, not a number or a time
 	field                  int
 }
 
@@ -36,6 +37,7 @@ var columns = func() []column {
 		list = append(list, column{
 			name:     name,
 			required: options == "required", zero: options == "zero", signed: options == "signed",
+			text:  record.Field(i).Type.Kind() == reflect.String,
 			field: i,
 		})
 	}

@@ -162,8 +162,8 @@ func InBounds(r *Ref, dim int) *Expr {
 	return newExpr(&Expr{Op: OpInBounds, Ref: r, Dim: dim, Dtype: Bool, Shape: s})
 }
 
-// InBoundsRow is InBounds as the last of two dimensions, shape [1, n]: for the
-// columns of a product whose b stands transposed.
+// InBoundsRow is InBounds as a row, of shape (1, n): it masks the columns of
+// Dot(x, r, TransB), which are the rows of r.
 func InBoundsRow(r *Ref, dim int) *Expr {
 	e := InBounds(r, dim)
 	if e.err == nil {

@@ -1,0 +1,75 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"matladder/backend"
+	"matladder/check"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// testShape is small, ragged, and larger than one block of a damaged tile.
+var testShape = Shape{M: 150, K: 70, N: 190}
+
+// testCheck damages an output in each known way, once for each kind of operands
+// of the sweep, and returns an error unless the check calls each wrong: a check
+// that lets them pass would vouch for anything.
+func (r *run) testCheck(ctx context.Context) error {
+	for _, o := range r.sweep.Config.Operands {
+		if err := r.testOperands(ctx, o.Problem(testShape, tile.Default)); err != nil {
+			return fmt.Errorf("self-test of the check on %s: %w", o, err)
+		}
+	}
+	return nil
+}
+
+// testOperands uses the first kernel of the sweep that runs on p. If none does,
+// there will be nothing to verify either.
+func (r *run) testOperands(ctx context.Context, p problem.Matmul) error {
+	c := r.sweep.Config
+	c.Blocks = nil
+	for _, number := range c.Kernels {
+		for _, point := range points(p, number, c, machine(r.sweep.Device), r.sweep.Params) {
+			if point.Status != "" || point.Kernel == nil {
+				continue
+			}
+			l := &lane{Point: point, bytes: point.bytes(), launches: 1}
+			if l.build(); l.Status != "" {
+				continue
+			}
+			if err := r.open(ctx, l); err == nil {
+				return errors.Join(r.injectAll(ctx, l), r.close(l))
+			} else if ctx.Err() != nil {
+				return errors.Join(ctx.Err(), r.close(l))
+			}
+			if err := r.close(l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// injectAll runs the lane once and expects each fault to be found.
+func (r *run) injectAll(ctx context.Context, l *lane) error {
+	if _, err := r.launch(ctx, l, 1); err != nil {
+		return ctx.Err() // the sweep will say what is wrong with it
+	}
+	for _, fault := range check.Faults() {
+		var res backend.CheckResult
+		err := guard(func() (err error) {
+			res, err = l.exe.Check(backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: fault})
+			return err
+		})
+		switch {
+		case err != nil:
+			return fmt.Errorf("fault %q: %w", fault, err)
+		case res.OK:
+			return fmt.Errorf("fault %q passes as right (err/bound %.3g): the check is broken, nothing can be measured", fault, res.ErrOverBound)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+// Package harness measures: it turns a sweep, written in YAML, into rows of a
+// results file.
+//
+//  1. Parse reads a Config; Plan multiplies it out into groups of points, with
+//     what each needs in memory and time, before anything is started.
+//  2. Run opens the journal, tests the check with injected faults, and takes the
+//     groups in turn.
+//  3. A group is one problem. Its points are compiled and warmed up, then they
+//     take turns: one round is one pass over all of them, in an order shuffled
+//     anew from the seed, so that drift of the machine touches all alike.
+//  4. After a point's repetitions its output is verified beside the device; only
+//     then are the rows of the round appended and synced, together.
+//  5. Rounds end when the interval of every median is narrow, or the group has
+//     spent its share of the time budget.
+//
+// A point that cannot be measured becomes a row that says why; it never ends the
+// sweep. The package divides and averages nothing that it writes: rows are raw.
+// It refuses to time an output that is not verified, to go on when the check
+// itself is broken, and to write over results that exist.
+package harness
+
+import "fmt"
+
+// A ConfigError is a mistake in a sweep, at its place in the file.
+type ConfigError struct {
+	File string // "" where the sweep did not come from a file
+	Line int    // from 1; 0 if the file as a whole is at fault
+	Msg  string
+}
+
+func (e *ConfigError) Error() string {
+	switch {
+	case e.File == "":
+		return e.Msg
+	case e.Line == 0:
+		return fmt.Sprintf("%s: %s", e.File, e.Msg)
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
+}

@@ -1,0 +1,201 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"time"
+
+	"matladder/backend"
+	"matladder/results"
+	"matladder/tile"
+)
+
+// shortestSample is how long a repetition lasts at least: launches are repeated
+// until clock and dispatch no longer matter.
+const shortestSample = 5 * time.Millisecond
+
+// maxLaunches bounds the launches of a repetition.
+const maxLaunches = 1 << 20
+
+// lane is a point while its group is measured.
+type lane struct {
+	Point
+	programs []*tile.Program
+	row      results.Record // what all its rows share
+	bytes    int64
+	resident bool // stays compiled and loaded from round to round
+
+	exe      backend.Executable // nil while closed
+	launches int                // of one repetition; 0 until calibrated
+	rounds   int                // that have its rows
+	times    []float64          // seconds of a launch, one for each repetition
+	retired  bool               // has a row that ends it
+}
+
+// turn measures the repetitions of one round and returns their rows. A failure
+// is a row too and retires the lane; the error is for a cancelled execution.
+func (r *run) turn(ctx context.Context, l *lane, round int) ([]results.Record, error) {
+	rows, err := r.repetitions(ctx, l, round)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		row := l.row
+		row.Round, row.Status, row.Reason = round, classify(err), err.Error()
+		rows = append(rows, row)
+	}
+	l.rounds++
+	for i := range rows {
+		l.retired = l.retired || rows[i].Status != results.OK
+	}
+	if l.retired || !l.resident {
+		err = r.close(l)
+	}
+	if err != nil && rows[len(rows)-1].Status == results.OK {
+		l.retired = true
+		rows[len(rows)-1].Status, rows[len(rows)-1].Reason = results.Failed, "close: "+err.Error()
+	}
+	return rows, nil
+}
+
+// repetitions opens the lane if need be, times it and verifies the output.
+func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Record, error) {
+	if l.exe == nil {
+		if err := r.open(ctx, l); err != nil {
+			return nil, err
+		}
+	}
+	var rows []results.Record
+	for rep := range r.sweep.Config.Repetitions {
+		r.collect()
+		s, err := r.launch(ctx, l, l.launches)
+		if err != nil {
+			return nil, err // what came before is not verified
+		}
+		row := l.row
+		row.Round, row.Rep, row.Launches, row.Status = round, rep, l.launches, results.OK
+		row.Method, row.Seconds = results.Method(s.Method), s.Elapsed.Seconds()
+		perLaunch := row.Seconds / float64(row.Launches)
+		if reason := impossible(r.device(l.Point), l.Problem, perLaunch); reason != "" {
+			row.Status, row.Reason = results.Impossible, reason
+		}
+		l.times = append(l.times, perLaunch)
+		rows = append(rows, row)
+	}
+	return rows, r.verify(l, rows)
+}
+
+// verify checks the output that the last repetition left and writes the verdict
+// into all rows of the round: inputs and program were the same.
+func (r *run) verify(l *lane, rows []results.Record) error {
+	var res backend.CheckResult
+	err := guard(func() (err error) {
+		res, err = l.exe.Check(backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
+		return err
+	})
+	if err != nil {
+		for i := range rows { // never verified, so never ok
+			rows[i].Status, rows[i].Reason = classify(err), fmt.Sprintf("check: %v", err)
+		}
+		return nil
+	}
+	for i := range rows {
+		row := &rows[i]
+		row.ErrOverBound, row.RelErr = results.Finite(res.ErrOverBound), results.Finite(res.RelErr)
+		if !res.OK {
+			row.Status, row.Reason = results.Wrong, res.Detail
+		}
+	}
+	return nil
+}
+
+// open compiles and loads the lane, warms it up and finds how many launches make
+// a repetition.
+func (r *run) open(ctx context.Context, l *lane) error {
+	if limit := r.memory; limit > 0 && l.bytes > limit {
+		return &backend.TooBigError{What: "free memory", Need: l.bytes, Limit: limit}
+	}
+	exe, err := r.compile(ctx, l)
+	if err != nil {
+		return err
+	}
+	l.exe = exe
+	if err := guard(func() error { return exe.LoadSeeded(r.inputs(l.Problem)) }); err != nil {
+		return fmt.Errorf("inputs: %w", err)
+	}
+	for range r.sweep.Config.Warmup {
+		if _, err := r.launch(ctx, l, 1); err != nil {
+			return err
+		}
+	}
+	if l.launches == 0 {
+		return r.calibrate(ctx, l)
+	}
+	return nil
+}
+
+func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.sweep.Config.Timeout)
+	defer cancel()
+	start := r.now()
+	err = guard(func() (err error) {
+		if l.Kernel == nil {
+			exe, err = r.opt.Baseline.Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
+		} else {
+			exe, err = r.opt.Backend.Compile(ctx, l.programs, l.Params)
+		}
+		return err
+	})
+	l.row.CompileSeconds = r.now().Sub(start).Seconds()
+	if err != nil {
+		return nil, timedOut(ctx, err, "compilation", r.sweep.Config.Timeout)
+	}
+	return exe, nil
+}
+
+// launch runs a number of launches within the time limit.
+func (r *run) launch(ctx context.Context, l *lane, launches int) (s backend.Sample, err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.sweep.Config.Timeout)
+	defer cancel()
+	err = guard(func() (err error) { s, err = l.exe.Run(ctx, launches); return err })
+	return s, timedOut(ctx, err, fmt.Sprintf("%d launches", launches), r.sweep.Config.Timeout)
+}
+
+// timedOut says in err's place that what ran past its limit, if it did.
+func timedOut(ctx context.Context, err error, what string, limit time.Duration) error {
+	if err != nil && context.Cause(ctx) == context.DeadlineExceeded {
+		return fmt.Errorf("%s took longer than %s: %w", what, limit, context.DeadlineExceeded)
+	}
+	return err
+}
+
+// calibrate sets launches to the power of two at which a repetition is long
+// enough, so that runs of the same machine mostly agree on the number.
+func (r *run) calibrate(ctx context.Context, l *lane) error {
+	for n := 1; ; {
+		s, err := r.launch(ctx, l, n)
+		if err != nil {
+			return err
+		}
+		if s.Elapsed >= shortestSample || n >= maxLaunches {
+			l.launches = n
+			return nil
+		}
+		need := n * 16
+		if s.Elapsed > 0 {
+			need = min(need, int(float64(n)*float64(shortestSample)/float64(s.Elapsed)))
+		}
+		n = min(maxLaunches, max(2*n, 1<<bits.Len(uint(need))))
+	}
+}
+
+// close frees the lane's executable.
+func (r *run) close(l *lane) error {
+	if l.exe == nil {
+		return nil
+	}
+	exe := l.exe
+	l.exe = nil
+	return guard(exe.Close)
+}

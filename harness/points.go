@@ -1,0 +1,184 @@
+package harness
+
+import (
+	"fmt"
+	"iter"
+
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/results"
+	"matladder/tile"
+)
+
+// Sweep is a Config multiplied out for one device.
+type Sweep struct {
+	Config Config
+	Device chips.Device
+	Params backend.Params // of every compilation
+	Groups []Group
+}
+
+// Group is one problem with all that is to be compared on it.
+type Group struct {
+	Problem problem.Matmul
+	Points  []Point
+}
+
+// Point is one program to measure: a kernel on a problem with its blocks and
+// parameters.
+type Point struct {
+	Problem     problem.Matmul
+	Kernel      kernels.Kernel // nil for the baseline
+	Variant     string
+	Blocks      tile.Blocks // zero for the baseline
+	BlockSource string      // where Blocks come from: one of the constants below
+	Params      backend.Params
+	Status      results.Status // why the point will not be measured; "" if it will
+	Reason      string
+}
+
+// The sources of a block shape.
+const (
+	FixedBlocks     = "fixed"     // the kernel has no choice
+	CandidateBlocks = "candidate" // the kernel's own proposal
+	GivenBlocks     = "given"     // asked for in the sweep
+)
+
+// KernelName is the kernel's name, or the baseline's.
+func (p Point) KernelName() string {
+	if p.Kernel == nil {
+		return kernels.BaselineName
+	}
+	return p.Kernel.Name()
+}
+
+func (p Point) String() string {
+	s := fmt.Sprintf("%-12s %s", p.KernelName(), p.Problem)
+	if p.Problem.Precision != tile.Default {
+		s += " precision " + p.Problem.Precision.String()
+	}
+	if p.Problem.Quant != problem.NoQuant {
+		s += " " + string(p.Problem.Quant)
+	}
+	if p.Variant != "" {
+		s += " " + p.Variant
+	}
+	if p.Kernel != nil && p.Blocks != (tile.Blocks{}) {
+		s += " blocks " + p.Blocks.String()
+	}
+	if p.Status != "" {
+		s += fmt.Sprintf(" %s: %s", p.Status, p.Reason)
+	}
+	return s
+}
+
+// maxPoints bounds a sweep: above it the points alone would fill memory.
+const maxPoints = 1_000_000
+
+// Plan multiplies c out for a device. What a kernel does not support is a point
+// with a status, not a gap.
+func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
+	s := Sweep{Config: c, Device: d, Params: params}
+	m := machine(d)
+	seen := map[problem.Matmul]bool{}
+	total := 0
+	for p := range problems(c) {
+		if seen[p] {
+			continue // a precision that makes no difference
+		}
+		seen[p] = true
+		if err := p.Validate(); err != nil {
+			return Sweep{}, &ConfigError{Msg: err.Error()}
+		}
+		g := Group{Problem: p}
+		for _, number := range c.Kernels {
+			g.Points = append(g.Points, points(p, number, c, m, params)...)
+		}
+		if total += len(g.Points); total > maxPoints {
+			return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
+		}
+		s.Groups = append(s.Groups, g)
+	}
+	return s, nil
+}
+
+// problems yields the product of sizes, dtypes and precisions.
+func problems(c Config) iter.Seq[problem.Matmul] {
+	return func(yield func(problem.Matmul) bool) {
+		for _, s := range c.Shapes {
+			for _, o := range c.Operands {
+				for _, precision := range c.Precisions {
+					if !yield(o.Problem(s, precision)) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// points has the points of one kernel on one problem, at least one.
+func points(p problem.Matmul, number int, c Config, m tile.Machine, params backend.Params) []Point {
+	if number == kernels.BaselineNumber {
+		return []Point{{Problem: p, Params: params}}
+	}
+	k := kernels.All[number-1]
+	point := Point{Problem: p, Kernel: k, Params: params}
+	if err := k.Supports(p); err != nil {
+		point.Status, point.Reason = results.Unsupported, err.Error()
+		return []Point{point}
+	}
+	blocks, source := k.Candidates(p, m), FixedBlocks
+	switch {
+	case !choosesBlocks(k, m):
+	case len(c.Blocks) > 0:
+		blocks, source = tile.Candidates(p.M, p.K, p.N, c.Blocks...), GivenBlocks
+	default:
+		source = CandidateBlocks
+	}
+	var list []Point
+	for _, variant := range k.Variants(p) {
+		for _, b := range blocks {
+			point.Variant, point.Blocks, point.BlockSource = variant, b, source
+			list = append(list, point)
+		}
+	}
+	if len(list) == 0 {
+		point.Status, point.Reason = results.Unsupported, "the kernel proposes no blocks for this problem"
+		list = append(list, point)
+	}
+	return list
+}
+
+// choosesBlocks reports whether a kernel's block shape is a choice: on a large
+// problem it then proposes more than one.
+func choosesBlocks(k kernels.Kernel, m tile.Machine) bool {
+	const large = 1 << 14
+	return len(k.Candidates(problem.New(large, large, large, tile.Float32), m)) > 1
+}
+
+// machine is what kernels may know of d.
+func machine(d chips.Device) tile.Machine {
+	m := tile.Machine{FastBytes: int64(d.FastBytes.Value), Parallel: max(1, d.Parallel), Align: map[tile.Dtype][2]int{}}
+	for name, align := range d.Align {
+		if dtype, err := tile.ParseDtype(name); err == nil {
+			m.Align[dtype] = align
+		}
+	}
+	return m
+}
+
+// Points yields all points in the order of the sweep.
+func (s Sweep) Points() iter.Seq[Point] {
+	return func(yield func(Point) bool) {
+		for _, g := range s.Groups {
+			for _, p := range g.Points {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}

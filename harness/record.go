@@ -1,0 +1,110 @@
+package harness
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"matladder/backend"
+	"matladder/results"
+	"matladder/tile"
+)
+
+// Provenance is what all rows of one execution share.
+type Provenance struct {
+	RunID     string // names the execution, and its file
+	StartedAt time.Time
+	Version   string // of matladder
+	Host      string
+}
+
+// NewProvenance describes an execution that starts now. name is the sweep's.
+func NewProvenance(name string, now time.Time) Provenance {
+	now = now.UTC()
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return Provenance{
+		RunID:     fmt.Sprintf("%s-%s-%06d", name, now.Format("20060102T150405"), now.Nanosecond()/1000),
+		StartedAt: now, Version: version(), Host: host,
+	}
+}
+
+// version is the module's, or the revision it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	var revision, modified string
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				modified = "+dirty"
+			}
+		}
+	}
+	if revision == "" {
+		return "devel"
+	}
+	return "devel-" + revision[:min(12, len(revision))] + modified
+}
+
+// record returns what all rows of a point share.
+func (r *run) record(p Point, programs []*tile.Program) results.Record {
+	b := r.opt.Backend
+	if p.Kernel == nil && r.opt.Baseline != nil {
+		b = r.opt.Baseline
+	}
+	d, m, c := b.Device(), p.Problem, r.sweep.Config
+	peak := d.PeakAt(m.A.String(), m.Precision.String())
+	rec := results.Record{
+		Schema: results.Schema, RunID: r.opt.Provenance.RunID, StartedAt: r.opt.Provenance.StartedAt,
+		MatladderVersion: r.opt.Provenance.Version, Host: r.opt.Provenance.Host,
+		Backend: b.Name(), Chip: d.Key,
+		Kernel: p.KernelName(), Variant: p.Variant, Mode: results.Measured,
+		Batch: m.Batch, M: m.M, K: m.K, N: m.N,
+		DtypeA: m.A.String(), DtypeB: m.B.String(), DtypeAcc: m.Acc.String(), DtypeOut: m.Out.String(),
+		Precision: m.Precision.String(), Quant: string(m.Quant), Activation: string(m.Activation),
+		BM: p.Blocks.M, BK: p.Blocks.K, BN: p.Blocks.N, BlockSource: p.BlockSource,
+		Params: params(p.Params, programs), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
+		Dist: c.Dist, Seed: results.Some(c.Seed),
+		PeakFLOPs: peak.Value, PeakSource: peak.Source,
+		Bandwidth: d.BandwidthBytesPerSecond.Value, BandwidthSource: d.BandwidthBytesPerSecond.Source,
+		FLOPs: m.FLOPs(), BytesMin: m.Bytes(),
+	}
+	if len(d.Names) > 0 {
+		rec.Device = d.Names[0]
+	}
+	count(&rec, programs)
+	return rec
+}
+
+// params writes the parameters of a point together with a fingerprint of its
+// programs, so that a changed kernel is a different point.
+func params(p backend.Params, programs []*tile.Program) string {
+	if len(programs) > 0 {
+		h := sha256.New()
+		for _, prog := range programs {
+			fmt.Fprintln(h, prog)
+		}
+		extra := maps.Clone(p.Extra)
+		if extra == nil {
+			extra = map[string]string{}
+		}
+		extra["program"] = hex.EncodeToString(h.Sum(nil)[:4])
+		p.Extra = extra
+	}
+	return p.String()
+}

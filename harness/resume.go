@@ -1,0 +1,78 @@
+package harness
+
+import (
+	"matladder/results"
+	"matladder/tile"
+)
+
+// past is what earlier executions left of a point.
+type past struct {
+	rounds   int // one more than the last round that has rows
+	launches int
+	times    []float64
+	ended    bool // by a status other than ok
+}
+
+// history finds the points in the rows of a file.
+func history(rows []results.Record) map[results.PointKey]*past {
+	points := map[results.PointKey]*past{}
+	for i := range rows {
+		r := &rows[i]
+		p := points[identity(r)]
+		if p == nil {
+			p = &past{}
+			points[identity(r)] = p
+		}
+		p.rounds = max(p.rounds, r.Round+1)
+		p.ended = p.ended || r.Status != results.OK
+		if r.Launches > 0 && r.Seconds > 0 {
+			p.launches = r.Launches
+			p.times = append(p.times, r.Seconds/float64(r.Launches))
+		}
+	}
+	return points
+}
+
+// identity is the key of a row's point without the method of timing, which is
+// known only once it has been timed.
+func identity(r *results.Record) results.PointKey {
+	key := r.Point()
+	key.Method = ""
+	return key
+}
+
+// lanes prepares the points of a group: it builds their programs and takes up
+// what earlier executions left of them.
+func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
+	var lanes []*lane
+	for _, p := range g.Points {
+		l := &lane{Point: p, bytes: p.bytes()}
+		switch {
+		case p.Kernel == nil && r.opt.Baseline == nil:
+			l.Status, l.Reason = results.Skipped, r.opt.NoBaseline
+		case p.Kernel != nil && p.Status == "":
+			l.build()
+		}
+		l.row = r.record(l.Point, l.programs)
+		if old := done[identity(&l.row)]; old != nil {
+			l.rounds, l.launches, l.times, l.retired = old.rounds, old.launches, old.times, old.ended
+		}
+		lanes = append(lanes, l)
+	}
+	return lanes
+}
+
+// build writes the lane's programs; a kernel that cannot is a failed point.
+func (l *lane) build() {
+	err := guard(func() (err error) {
+		l.programs, err = l.Kernel.Build(l.Problem, l.Variant, l.Blocks)
+		return err
+	})
+	if err == nil {
+		_, err = tile.Bind(l.programs)
+	}
+	if err != nil {
+		l.programs = nil
+		l.Status, l.Reason = classify(err), err.Error()
+	}
+}

@@ -1,0 +1,156 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"matladder/problem"
+	"matladder/results"
+)
+
+// group is the execution of one Group.
+type group struct {
+	*run
+	number   int
+	rng      *rand.PCG
+	limited  bool
+	deadline time.Time // of its share of the time budget, if limited
+	before   float64   // progress of the sweep when it begins
+	share    float64   // of the sweep
+	last     time.Duration
+}
+
+// order is the generator of a group's orders: a function of the seed and the
+// problem alone.
+func order(seed int64, p problem.Matmul) *rand.PCG {
+	h := fnv.New64a()
+	h.Write([]byte(p.String() + string(p.Quant) + p.Precision.String()))
+	return rand.NewPCG(uint64(seed), h.Sum64())
+}
+
+// measure takes the lanes through rounds until they are settled. Executables are
+// closed when it returns.
+func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
+	defer func() {
+		for _, l := range lanes {
+			err = errors.Join(err, g.close(l))
+		}
+	}()
+	g.keep(lanes)
+	round := 0
+	for _, l := range lanes {
+		round = max(round, l.rounds)
+	}
+	for range round { // a resumed group goes on with the orders it would have had
+		g.shuffled(lanes)
+	}
+	for g.more(lanes) {
+		begin := g.now()
+		if err := g.round(ctx, lanes, round); err != nil {
+			return err
+		}
+		round++
+		g.last = g.now().Sub(begin)
+	}
+	g.observe(g.event(round, nil, true))
+	return ctx.Err()
+}
+
+// round is one pass over all lanes that go on. Its rows are written together or,
+// if ctx is cancelled, not at all.
+func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
+	var rows []results.Record
+	for _, l := range g.shuffled(lanes) {
+		if l.retired {
+			continue
+		}
+		if row, done := answered(l, round); done {
+			l.retired = true
+			rows = append(rows, row)
+			continue
+		}
+		some, err := g.turn(ctx, l, round)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, some...)
+	}
+	if err := g.append(rows); err != nil {
+		return err
+	}
+	g.observe(g.event(round+1, rows, false))
+	return nil
+}
+
+// answered is the row of a point whose status needs no measuring.
+func answered(l *lane, round int) (results.Record, bool) {
+	row := l.row
+	row.Round, row.Status, row.Reason = round, l.Status, l.Reason
+	return row, l.Status != ""
+}
+
+// shuffled returns the lanes in the order of the next round.
+func (g *group) shuffled(lanes []*lane) []*lane {
+	mixed := append([]*lane(nil), lanes...)
+	rand.New(g.rng).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+	return mixed
+}
+
+// more reports whether another round is needed and there is time for it. A point
+// without a row always gets a round.
+func (g *group) more(lanes []*lane) bool {
+	open, settled := 0, 0
+	for _, l := range lanes {
+		switch {
+		case l.retired:
+			continue
+		case l.rounds == 0:
+			return true
+		}
+		open++
+		c := g.sweep.Config
+		if l.rounds >= c.MaxRounds || l.rounds >= c.MinRounds && narrow(l.times) {
+			settled++
+		}
+	}
+	if open == settled {
+		return false
+	}
+	return !g.limited || !g.now().Add(g.last).After(g.deadline)
+}
+
+// keep marks the lanes that stay open from round to round: as many as fit the
+// memory budget beside the largest of the others, which are opened anew in each
+// round.
+func (g *group) keep(lanes []*lane) {
+	limit := g.memory / 2
+	var sum, largest int64
+	for _, l := range lanes {
+		sum += l.bytes
+		largest = max(largest, l.bytes)
+	}
+	if limit == 0 || sum <= limit {
+		largest = 0
+	}
+	sum = 0
+	for _, l := range lanes {
+		if limit == 0 || sum+l.bytes+largest <= limit {
+			l.resident = true
+			sum += l.bytes
+		}
+	}
+}
+
+func (g *group) event(round int, rows []results.Record, complete bool) Event {
+	part := min(1, float64(round)/float64(g.sweep.Config.MinRounds+1))
+	if complete {
+		part = 1
+	}
+	return Event{
+		Group: g.number + 1, Groups: len(g.sweep.Groups), Problem: g.sweep.Groups[g.number].Problem,
+		Round: round, Rows: rows, Complete: complete, Done: g.before + part*g.share,
+	}
+}

@@ -1,0 +1,154 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/problem"
+	"matladder/results"
+)
+
+// Options say where a sweep runs and where its rows go.
+type Options struct {
+	Backend    backend.Backend
+	Baseline   backend.Backend // measures kernel 0; nil if there is none
+	NoBaseline string          // why there is none
+	Provenance Provenance
+	Out        string // path of the results file
+	Resume     bool   // continue Out; otherwise it must not exist
+	Fault      string // damages each output before it is verified, to show what the check says; "" for none
+	Observe    func(Event)
+}
+
+// Event is progress: a round has been written, or a group is complete.
+type Event struct {
+	Group, Groups int // the group's number from 1
+	Problem       problem.Matmul
+	Round         int              // rounds of the group that are written
+	Rows          []results.Record // of this round
+	Complete      bool             // the group will not be taken up again
+	Done          float64          // of the whole, from 0 to 1
+}
+
+// Outcome is what a sweep left behind.
+type Outcome struct {
+	Rows   []results.Record // all rows of the file: earlier executions' first
+	New    int              // of Rows: those of this execution
+	Repair results.Repair   // what resuming took out of the file
+}
+
+// run is one execution of a sweep.
+type run struct {
+	sweep   Sweep
+	opt     Options
+	journal *results.Journal
+	rows    []results.Record
+	memory  int64 // free for arrays at the start; 0 if unknown
+	now     func() time.Time
+}
+
+// Run measures a sweep. It returns what is in the file even with an error: then
+// ctx was cancelled (errors.Is context.Canceled), the check is broken, or the
+// file cannot be written. Points that fail are rows, not errors.
+func Run(ctx context.Context, s Sweep, opt Options) (Outcome, error) {
+	return start(ctx, s, opt, time.Now)
+}
+
+func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ Outcome, err error) {
+	r := &run{sweep: s, opt: opt, now: now, memory: freeMemory(s.Device)}
+	begin := r.now()
+	old, repair, err := r.openJournal()
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer func() { err = errors.Join(err, r.journal.Close()) }()
+	r.rows = old
+	err = r.testCheck(ctx)
+	if err == nil {
+		err = r.groups(ctx, begin, history(old))
+	}
+	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair}, err
+}
+
+func (r *run) openJournal() (old []results.Record, repair results.Repair, err error) {
+	if r.opt.Resume {
+		r.journal, old, repair, err = results.Resume(r.opt.Out)
+	} else {
+		r.journal, err = results.Create(r.opt.Out)
+	}
+	return old, repair, err
+}
+
+// groups takes the groups in turn, each with its share of the time that is left.
+func (r *run) groups(ctx context.Context, begin time.Time, done map[results.PointKey]*past) error {
+	weights := make([]float64, len(r.sweep.Groups))
+	var total, spent float64
+	for i, g := range r.sweep.Groups {
+		weights[i] = r.sweep.roundTime(g).Seconds()
+		total += weights[i]
+	}
+	for i := range r.sweep.Groups {
+		g := &group{
+			run: r, number: i, rng: order(r.sweep.Config.Seed, r.sweep.Groups[i].Problem),
+			before: ratio(spent, total), share: ratio(weights[i], total),
+		}
+		if budget := r.sweep.Config.TimeBudget; budget > 0 {
+			left := max(0, budget-r.now().Sub(begin))
+			g.limited = true
+			g.deadline = r.now().Add(time.Duration(float64(left) * ratio(weights[i], total-spent)))
+		}
+		spent += weights[i]
+		if err := g.measure(ctx, r.lanes(r.sweep.Groups[i], done)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ratio is a/b, 1 where b is nothing.
+func ratio(a, b float64) float64 {
+	if b <= 0 {
+		return 1
+	}
+	return min(1, a/b)
+}
+
+// append writes the rows of a round.
+func (r *run) append(rows []results.Record) error {
+	if err := r.journal.Append(rows); err != nil {
+		return fmt.Errorf("results: %w", err)
+	}
+	r.rows = append(r.rows, rows...)
+	return nil
+}
+
+func (r *run) inputs(p problem.Matmul) backend.InputSpec {
+	return backend.InputSpec{Problem: p, Seed: uint64(r.sweep.Config.Seed), Dist: r.sweep.Config.Dist}
+}
+
+// device is the one that a point runs on.
+func (r *run) device(p Point) chips.Device {
+	if p.Kernel == nil && r.opt.Baseline != nil {
+		return r.opt.Baseline.Device()
+	}
+	return r.sweep.Device
+}
+
+// collect frees what earlier points left, so that no collection falls into a
+// repetition on the same cores.
+func (r *run) collect() {
+	if r.sweep.Device.Kind == chips.CPU {
+		runtime.GC()
+	}
+}
+
+func (r *run) observe(e Event) {
+	if r.opt.Observe != nil {
+		r.opt.Observe(e)
+	}
+}

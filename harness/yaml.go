@@ -1,0 +1,190 @@
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"matladder/check"
+	"matladder/problem"
+	"matladder/tile"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Parse reads a sweep from the YAML text of file name. Keys it does not know,
+// keys and items given twice, and values that make no sense are refused; the
+// error is a *ConfigError with the line.
+//
+//	name: mine                     # default: the file's
+//	sizes:                         # required
+//	  - 512                        # a square
+//	  - 512x1024x2048              # m×k×n
+//	  - {start: 128, end: 4096, multiplier: 2}   # squares; or step: 128
+//	  - {m: [1, 16], k: 4096, n: {start: 1024, end: 4096, step: 1024}}   # the product
+//	kernels: [1, v3_block, 5]      # default: all; 0 is the baseline
+//	dtypes: [float32, int8, {a: int8, out: bfloat16, quant: per_tensor}]
+//	blocks: [512x1024x1024]        # bm×bk×bn for the rungs that take a choice; or all
+//	precision: [default, highest]  # of float32 products
+//	time_budget: 60s               # of the whole execution
+//	timeout: 10m                   # of one compilation or repetition
+//	rounds: {min: 5, max: 30}
+//	repetitions: 1                 # of a point in a round
+//	warmup: 1                      # untimed executions
+//	seed: 1
+//	dist: uniform                  # or integers
+//	threads: 0                     # one a core
+func Parse(name string, text []byte) (Config, error) {
+	d := document{name}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var root yaml.Node
+	if err := dec.Decode(&root); errors.Is(err, io.EOF) {
+		return Config{}, &ConfigError{name, 0, "empty: a sweep needs at least sizes"}
+	} else if err != nil {
+		return Config{}, d.syntax(err)
+	}
+	var second yaml.Node
+	if err := dec.Decode(&second); err == nil {
+		return Config{}, d.errorf(&second, "a second document; a file is one sweep")
+	} else if !errors.Is(err, io.EOF) {
+		return Config{}, d.syntax(err)
+	}
+	if root.Kind != yaml.DocumentNode || len(root.Content) != 1 {
+		return Config{}, &ConfigError{name, 0, "empty: a sweep needs at least sizes"}
+	}
+	c := Default()
+	c.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
+	if err := d.mapping(root.Content[0], "a sweep", d.sweep(&c), "sizes"); err != nil {
+		return Config{}, err
+	}
+	if c.MinRounds > c.MaxRounds {
+		return Config{}, &ConfigError{name, 0, fmt.Sprintf("rounds: min %d is above max %d", c.MinRounds, c.MaxRounds)}
+	}
+	return c, nil
+}
+
+// sweep has the keys of a sweep.
+func (d document) sweep(c *Config) fields {
+	return fields{
+		"name":        d.text(&c.Name, func(s string) (string, error) { return s, nil }),
+		"sizes":       func(n *yaml.Node) (err error) { c.Shapes, err = d.sizes(n); return err },
+		"kernels":     list(d, &c.Kernels, scalar(d, parseKernel)),
+		"dtypes":      list(d, &c.Operands, d.operands),
+		"blocks":      d.blocks(c),
+		"precision":   list(d, &c.Precisions, scalar(d, parsePrecision)),
+		"time_budget": value(d, &c.TimeBudget, duration),
+		"timeout":     value(d, &c.Timeout, positive(duration)),
+		"rounds": func(n *yaml.Node) error {
+			return d.mapping(n, "rounds", fields{
+				"min": value(d, &c.MinRounds, positive(whole)),
+				"max": value(d, &c.MaxRounds, positive(whole)),
+			})
+		},
+		"repetitions": value(d, &c.Repetitions, positive(whole)),
+		"warmup":      value(d, &c.Warmup, whole),
+		"seed":        value(d, &c.Seed, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }),
+		"dist":        d.text(&c.Dist, distribution),
+		"threads":     value(d, &c.Threads, whole),
+	}
+}
+
+func (d document) blocks(c *Config) field {
+	return func(n *yaml.Node) error {
+		if n.Kind == yaml.ScalarNode && n.Value == allBlocks {
+			c.AllBlocks = true
+			return nil
+		}
+		return list(d, &c.Blocks, scalar(d, tile.ParseBlocks))(n)
+	}
+}
+
+// operands reads a dtype, or {a, b, out, quant}.
+func (d document) operands(n *yaml.Node) (Operands, error) {
+	if n.Kind != yaml.MappingNode {
+		return scalar(d, parseOperands)(n)
+	}
+	var a, b, out tile.Dtype
+	var quant problem.Quant
+	err := d.mapping(n, "a dtype", fields{
+		"a": value(d, &a, tile.ParseDtype), "b": value(d, &b, tile.ParseDtype), "out": value(d, &out, tile.ParseDtype),
+		"quant": value(d, &quant, quantization),
+	}, "a")
+	if err != nil {
+		return Operands{}, err
+	}
+	o := plainOperands(a)
+	o.Quant = quant
+	if b != tile.InvalidDtype {
+		o.B = b
+	}
+	if out != tile.InvalidDtype {
+		o.Out = out
+	} else if o.B != o.A {
+		return Operands{}, d.errorf(n, "operands of two dtypes need out as well")
+	}
+	if err := o.validate(); err != nil {
+		return Operands{}, d.errorf(n, "%v", err)
+	}
+	return o, nil
+}
+
+func quantization(s string) (problem.Quant, error) {
+	switch q := problem.Quant(s); q {
+	case problem.PerTensor, problem.NoQuant:
+		return q, nil
+	}
+	return "", fmt.Errorf("unknown quantization %q (known: %s)", s, problem.PerTensor)
+}
+
+func distribution(s string) (string, error) {
+	if !slices.Contains(check.Distributions(), s) {
+		return "", fmt.Errorf("unknown distribution %q (known: %s)", s, strings.Join(check.Distributions(), ", "))
+	}
+	return s, nil
+}
+
+func duration(s string) (time.Duration, error) {
+	v, err := time.ParseDuration(s)
+	if err != nil || v < 0 {
+		return 0, fmt.Errorf("%q is not a duration such as 90s or 10m", s)
+	}
+	return v, nil
+}
+
+// maxCount is far above any sensible number of rounds, repetitions or threads.
+const maxCount = 1 << 20
+
+func whole(s string) (int, error) {
+	v, err := strconv.Atoi(s)
+	if err != nil || v < 0 || v > maxCount {
+		return 0, fmt.Errorf("%q is not a whole number from 0 to %d", s, maxCount)
+	}
+	return v, nil
+}
+
+func positive[T int | time.Duration](parse func(string) (T, error)) func(string) (T, error) {
+	return func(s string) (T, error) {
+		v, err := parse(s)
+		if err == nil && v == 0 {
+			err = fmt.Errorf("must be more than 0")
+		}
+		return v, err
+	}
+}
+
+var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+
+// syntax turns the YAML package's "yaml: line 3: …" into file:line.
+func (d document) syntax(err error) error {
+	text := err.Error()
+	m := yamlLine.FindStringSubmatch(text)
+	line, _ := strconv.Atoi(m[1])
+	return &ConfigError{d.name, line, "not YAML: " + strings.ReplaceAll(text[len(m[0]):], "\n", " ")}
+}

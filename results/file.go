@@ -1,0 +1,118 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Limits of what Read keeps in memory; a Reader has no such limits.
+const (
+	maxRows = 1 << 20
+	maxBad  = 100
+)
+
+// A File is what Read made of one results file.
+type File struct {
+	Name string
+	Rows []Record
+	Bad  []*SyntaxError // rows left out, at most maxBad of them
+	More int            // rows left out beyond Bad
+	Torn *TornError     // nil if the last row is whole
+}
+
+// Warnings returns what of the file is not in Rows, one line each.
+func (f *File) Warnings() []error {
+	var list []error
+	for _, e := range f.Bad {
+		list = append(list, e)
+	}
+	if f.More > 0 {
+		list = append(list, fmt.Errorf("%s: %d more bad rows", f.Name, f.More))
+	}
+	if f.Torn != nil {
+		list = append(list, f.Torn)
+	}
+	return list
+}
+
+// Read reads all rows from r; name stands in errors and in Record.Pos. Bad
+// rows and a torn last one are left out of File.Rows and reported in File. The
+// error is for a file that is no results file, or cannot be read at all.
+func Read(r io.Reader, name string) (*File, error) {
+	rd, err := NewReader(r, name)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Name: name}
+	for {
+		row, err := rd.Next()
+		var syntax *SyntaxError
+		switch {
+		case err == nil:
+			if len(f.Rows) == maxRows {
+				return nil, fmt.Errorf("%s: more than %d rows; split the file", name, maxRows)
+			}
+			f.Rows = append(f.Rows, row)
+		case errors.Is(err, io.EOF):
+			return f, nil
+		case errors.As(err, &f.Torn):
+		case !errors.As(err, &syntax):
+			return nil, err
+		case len(f.Bad) < maxBad:
+			f.Bad = append(f.Bad, syntax)
+		default:
+			f.More++
+		}
+	}
+}
+
+// ReadFile reads the file at path.
+func ReadFile(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, not a results file", path)
+	}
+	return Read(f, path)
+}
+
+// ReadFiles reads every file that the patterns (paths or globs) match, each
+// once, in the order of the patterns and sorted within one. A pattern that
+// matches nothing is an error that wraps os.ErrNotExist.
+func ReadFiles(patterns ...string) ([]*File, error) {
+	var paths []string
+	for _, pattern := range patterns {
+		matches := []string{pattern}
+		if _, err := os.Lstat(pattern); err != nil {
+			if matches, err = filepath.Glob(pattern); err != nil {
+				return nil, fmt.Errorf("%s: %w", pattern, err)
+			}
+		}
+		if matches == nil {
+			return nil, fmt.Errorf("%s: no such results file: %w", pattern, os.ErrNotExist)
+		}
+		for _, path := range matches {
+			if path = filepath.Clean(path); !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	var files []*File
+	for _, path := range paths {
+		f, err := ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
