@@ -112,9 +112,8 @@ func (v *verifier) leaves(x IndexExpr, lo, hi int, at site) string {
 		if n >= lo && n <= hi || !EvalCond(AllCond(conds), c) {
 			return true
 		}
-		msg = bare(x) + " is " + Const(n).String()
-		if _, constant := x.(Const); !constant {
-			msg += " in program " + c.String()
+		if msg = bare(x) + " is " + Const(n).String() + " in program " + c.String(); len(axes) == 0 {
+			msg = "it is " + Const(n).String()
 		}
 		return false
 	})
