@@ -19,16 +19,16 @@ func (p *Program) String() string {
 	if len(p.Grid) == 0 {
 		b.WriteString("  grid ()\n")
 	} else {
-		fmt.Fprintf(&b, "  grid (%s) = (%s), %s\n", strings.Join(names, ", "), strings.Join(sizes, ", "), strings.Join(semantics, ", "))
+		fmt.Fprintf(&b, "  grid %s = %s, %s\n", tuple(strings.Join(names, ", ")), tuple(strings.Join(sizes, ", ")), strings.Join(semantics, ", "))
 	}
 	columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, r := range p.Refs {
 		fmt.Fprintf(columns, "  %s\t%s\t%s[%s]", r.Kind, r.Name, r.Dtype, shapeString(r.Array))
 		if r.Kind == In || r.Kind == Out {
 			lambda := strings.TrimRight("lambda "+strings.Join(names, ", "), " ")
-			fmt.Fprintf(columns, "\tblock (%s)\t%s: (%s)", blockString(r.Block), lambda, indexString(r.Index))
+			fmt.Fprintf(columns, "\tblock %s\t%s: %s", tuple(blockString(r.Block)), lambda, tuple(indexString(r.Index)))
 			if last := lastBlock(r); last != nil {
-				fmt.Fprintf(columns, "\t# last block holds (%s)", shapeString(last))
+				fmt.Fprintf(columns, "\t# last block holds %s", tuple(shapeString(last)))
 			}
 		}
 		fmt.Fprintln(columns)
@@ -37,6 +37,14 @@ func (p *Program) String() string {
 	w := printer{out: &b}
 	w.body(p.Body, "  ")
 	return b.String()
+}
+
+// tuple brackets a list as Python does: one element keeps its comma.
+func tuple(list string) string {
+	if list != "" && !strings.Contains(list, ", ") {
+		list += ","
+	}
+	return "(" + list + ")"
 }
 
 // lastBlock returns how much of its array the last block of r holds, or nil if

@@ -39,13 +39,17 @@ func (w *printer) expr(e *Expr) string {
 	case OpLoad:
 		return e.Ref.Name + "[...]"
 	case OpConst:
-		return strconv.FormatFloat(e.Value, 'g', -1, 64)
+		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(e.Value, 'g', -1, 64), "+"))
 	case OpIndex:
 		return "index(" + bare(e.Index) + ")"
 	case OpIota:
-		return fmt.Sprintf("iota((%s), dim=%d)", shapeString(e.Shape), e.Dim)
+		return fmt.Sprintf("iota(%s, dim=%d)", tuple(shapeString(e.Shape)), e.Dim)
 	case OpInBounds:
-		return fmt.Sprintf("in_bounds(%s, dim=%d)", e.Ref.Name, e.Dim)
+		text := fmt.Sprintf("in_bounds(%s, dim=%d)", e.Ref.Name, e.Dim)
+		if e.Dim >= len(e.Shape) || e.Shape[e.Dim] != e.Ref.Shape()[e.Dim] {
+			text += ".T" // of InBoundsRow
+		}
+		return text
 	case OpDot:
 		if e.TransA {
 			args[0] += ".T"
@@ -59,7 +63,7 @@ func (w *printer) expr(e *Expr) string {
 	case OpCompare:
 		return "(" + args[0] + " " + e.Cmp.String() + " " + args[1] + ")"
 	case OpBroadcast:
-		args = append(args, "("+shapeString(e.Shape)+")")
+		args = append(args, tuple(shapeString(e.Shape)))
 	case OpCast:
 		args = append(args, e.Dtype.String())
 	case OpSlice:
