@@ -105,9 +105,9 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n
 
 const guardRows = 2
 
-// roundings bounds the relative error of k products, their sums, and those of
-// the chunks.
-func roundings(k int) float64 { return float64(k+k/7+4) * 0x1p-24 }
+// roundings bounds the relative error of k products, their sums, and at
+// most as many sums of chunks.
+func roundings(k int) float64 { return float64(2*k+4) * 0x1p-24 }
 
 // number is the value of an element; uint16 holds bfloat16.
 func number[S Source](v S) float64 {
