@@ -28,9 +28,11 @@ func keeping() map[string]Options {
 
 // TestKeeping holds every way of keeping blocks to the suite.
 func TestKeeping(t *testing.T) {
+	want := suite()
+	want.Threads, want.OneIn = nil, 4
 	for name, o := range keeping() {
-		if name != "all" {
-			t.Run(name, func(t *testing.T) { backendtest.Run(t, open(t, o), suite()) })
+		if name != "all" { // TestConformance
+			t.Run(name, func(t *testing.T) { backendtest.Run(t, open(t, o), want) })
 		}
 	}
 }
