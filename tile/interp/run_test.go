@@ -142,6 +142,25 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestOneProgramAxis: an axis of one program parts nothing, whatever its
+// semantics: scratch and output stay.
+func TestOneProgramAxis(t *testing.T) {
+	b := tile.New("sum")
+	k := b.Axis("k", 4, tile.Arbitrary)
+	j := b.Axis("j", 1, tile.Parallel)
+	x := b.In("x", tile.Int32, tile.Array(4), tile.Block(1).At(k))
+	o := b.Out("o", tile.Int32, tile.Array(1), tile.Block(1).At(j))
+	acc := b.Scratch("acc", tile.Int32, 1)
+	b.When(k.First(), func() { b.Fill(acc, 0); b.Fill(o, 0) })
+	b.Accumulate(acc, x)
+	b.Accumulate(o, acc)
+	in := tile.NewTensor(tile.Int32, 4)
+	copy(in.Int32s(), []int32{1, 10, 100, 1000})
+	if o := run(t, must(t)(b.Programs()), in)[0].At(0); o != 1+11+111+1111 {
+		t.Errorf("have %v, want 1234", o)
+	}
+}
+
 // TestBindError: programs that disagree about an array are refused.
 func TestBindError(t *testing.T) {
 	first := must(t)(kernels.All[0].Build(problem.New(2, 2, 2, tile.Float32), "", tile.Blocks{M: 2, K: 2, N: 2}))
