@@ -12,6 +12,9 @@ var (
 
 	// Quads of bytes for VNNI, which multiplies unsigned by signed: a is stored
 	// as a+128, and offsetBias takes 128 times the columns of b off again.
-	asOffsetQuads = encoding[int8]{ku: 4, bits: func(v int8) uint32 { return uint32(uint8(v) ^ 0x80) }, zero: 0x80808080}
+	asOffsetQuads = encoding[int8]{ku: 4, bits: func(v int8) uint32 { return uint32(uint8(v) ^ 0x80) }, zero: offsetQuads}
 	asQuads       = encoding[int8]{ku: 4, bits: func(v int8) uint32 { return uint32(uint8(v)) }}
 )
+
+// offsetQuads is 128 in each byte of a word: what bytes of a are offset by.
+const offsetQuads = 0x80808080

@@ -32,21 +32,27 @@ func packGo[S Source](width int, e encoding[S]) packer[S] {
 // packElements packs element l of lane i from src[i*laneStride+l*kStride].
 func packElements[S Source](dst []uint32, src []S, laneStride, kStride, extent, k, width int, e encoding[S]) {
 	field := 32 / e.ku
-	mask := uint32(1)<<field - 1
-	if e.ku == 1 {
-		mask = ^uint32(0)
-	}
-	for lane0 := 0; lane0 < extent; lane0 += width {
-		for l0 := 0; l0 < k; l0 += e.ku {
-			for i := range width {
-				w := e.zero
-				if lane := lane0 + i; lane < extent {
-					for u := range min(e.ku, k-l0) {
-						v := e.bits(src[lane*laneStride+(l0+u)*kStride])
-						w = w&^(mask<<(u*field)) | v&mask<<(u*field)
-					}
+	mask := uint32(1<<field - 1)
+	for lane := 0; lane < extent; lane += width {
+		within := min(width, extent-lane)
+		for l := 0; l < k; l += e.ku {
+			from := src[lane*laneStride+l*kStride:]
+			if e.ku == 1 {
+				for i := range within {
+					dst[i] = e.bits(from[i*laneStride])
 				}
-				dst[i] = w
+			} else {
+				for i := range within {
+					w := e.zero
+					for u := range min(e.ku, k-l) {
+						w &^= mask << (u * field)
+						w |= e.bits(from[i*laneStride+u*kStride]) & mask << (u * field)
+					}
+					dst[i] = w
+				}
+			}
+			for i := within; i < width; i++ {
+				dst[i] = e.zero
 			}
 			dst = dst[width:]
 		}

@@ -17,29 +17,35 @@ type shape[C Sum] struct {
 	kernel kernel[C]
 }
 
-func genericKernels() *Kernels {
-	return newKernels(
-		shape[float32]{Generic, 4, 8, kernel[float32]{tile: tileFloat32(4, 8)}},
-		shape[int32]{Generic, 4, 8, kernel[int32]{tile: tilePairs(4, 8)}})
-}
-
-// newKernels is the table of a float32 tile and of one for pairs of int16.
-func newKernels(f shape[float32], pairs shape[int32]) *Kernels {
-	int8s := newPath(pairs, "int16x2", asPairs, asPairs)
-	return &Kernels{
-		ISA:       f.isa,
-		Float32:   newPath(f, "float32", asFloat32, asFloat32),
-		BFloat16:  newPath(f, "float32", asBFloat16, asBFloat16),
-		Int8:      int8s,
-		WideInt8:  int8s,
-		WideUint8: newPath(pairs, "int16x2", asPairsU, asPairsU),
-	}
-}
-
-func newPath[S Source, C Sum](s shape[C], format string, a, b encoding[S]) *Path[S, C] {
+func newPath[S Source, C Sum](s shape[C], format string, ku int, a, b packer[S]) *Path[S, C] {
 	return &Path[S, C]{
 		Name:   fmt.Sprintf("%v %dx%d %s", s.isa, s.mr, s.nr, format),
-		Format: format, MR: s.mr, NR: s.nr, KU: a.ku,
-		kernel: s.kernel, cuts: hostCuts(), packA: packGo(s.mr, a), packB: packGo(s.nr, b),
+		Format: format, MR: s.mr, NR: s.nr, KU: ku,
+		kernel: s.kernel, cuts: hostCuts(), packA: a, packB: b,
 	}
+}
+
+// Formats of packed panels: the type of the elements in a word.
+const (
+	formatFloat32 = "float32"
+	formatPairs   = "int16x2"
+	formatQuads   = "uint8x4"
+)
+
+func genericKernels() *Kernels {
+	f := shape[float32]{Generic, 4, 8, kernel[float32]{tile: tileFloat32(4, 8)}}
+	i := shape[int32]{Generic, 4, 8, kernel[int32]{tile: tilePairs(4, 8)}}
+	k := &Kernels{
+		ISA:       Generic,
+		Float32:   genericPath(f, formatFloat32, asFloat32),
+		BFloat16:  genericPath(f, formatFloat32, asBFloat16),
+		WideInt8:  genericPath(i, formatPairs, asPairs),
+		WideUint8: genericPath(i, formatPairs, asPairsU),
+	}
+	k.Int8 = k.WideInt8
+	return k
+}
+
+func genericPath[S Source, C Sum](s shape[C], format string, e encoding[S]) *Path[S, C] {
+	return newPath(s, format, e.ku, packGo(s.mr, e), packGo(s.nr, e))
 }

@@ -115,12 +115,11 @@ func store[C Sum](c *C, ldc int, s *[8]C, i, j, rows, cols int, accumulate bool)
 //	}
 func offsetBias(nr int) func(dst, b *uint32, steps int) {
 	return func(dst, b *uint32, steps int) {
-		const offsets = 0x80808080
 		d, w := span(dst, nr), span(b, steps*nr)
 		for j := range nr {
 			var s int32
 			for l := range steps {
-				s -= dotQuads(offsets, w[l*nr+j])
+				s -= dotQuads(offsetQuads, w[l*nr+j])
 			}
 			d[j] = uint32(s)
 		}

@@ -1,10 +1,12 @@
-// Package asmgen writes the assembly of package gemm: one function a routine,
-// in Go that reads as the routine's algorithm.
+// Package asmgen writes the assembly of package gemm, and the loops of package
+// probe: one function a routine, in Go that reads as the routine's algorithm.
 //
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
 //	bias.go       the column sums that unsigned products need
+//	pack.go       packing of columns, and how elements become words
 //	transpose.go  packing of rows
+//	peak.go       the loops that package probe measures peaks with
 //	files.go      which routines stand in which file
 //
 // The test of the package regenerates every file and compares it byte for

@@ -1,0 +1,140 @@
+package cpu
+
+import (
+	"math"
+
+	"matladder/tile"
+)
+
+// Elementwise operations on row vectors; transcendental functions are computed
+// in float64 and rounded once.
+var (
+	binaryFloats = map[tile.Op]func(o, x, y []float32){
+		tile.OpAdd: addTo[float32],
+		tile.OpSub: subTo[float32],
+		tile.OpMul: mulTo[float32],
+		tile.OpMax: maxTo[float32],
+		tile.OpMin: minTo[float32],
+		tile.OpDiv: func(o, x, y []float32) {
+			for i := range o {
+				o[i] = x[i] / y[i]
+			}
+		},
+	}
+	binaryInts = map[tile.Op]func(o, x, y []int32){
+		tile.OpAdd: addTo[int32],
+		tile.OpSub: subTo[int32],
+		tile.OpMul: mulTo[int32],
+		tile.OpMax: maxTo[int32],
+		tile.OpMin: minTo[int32],
+	}
+	unaryFloats = map[tile.Op]func(o, x []float32){
+		tile.OpNeg:       negTo[float32],
+		tile.OpAbs:       through(math.Abs),
+		tile.OpExp:       through(math.Exp),
+		tile.OpTanh:      through(math.Tanh),
+		tile.OpErf:       through(math.Erf),
+		tile.OpLogistic:  through(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
+		tile.OpRsqrt:     through(func(x float64) float64 { return 1 / math.Sqrt(x) }),
+		tile.OpRoundEven: through(math.RoundToEven),
+	}
+	unaryInts = map[tile.Op]func(o, x []int32){
+		tile.OpNeg: negTo[int32],
+		tile.OpAbs: func(o, x []int32) {
+			for i := range o {
+				o[i] = max(x[i], -x[i])
+			}
+		},
+	}
+)
+
+type number interface{ float32 | int32 }
+
+func addTo[T number](o, x, y []T) {
+	x, y = x[:len(o)], y[:len(o)]
+	for i := range o {
+		o[i] = x[i] + y[i]
+	}
+}
+
+func subTo[T number](o, x, y []T) {
+	x, y = x[:len(o)], y[:len(o)]
+	for i := range o {
+		o[i] = x[i] - y[i]
+	}
+}
+
+func mulTo[T number](o, x, y []T) {
+	x, y = x[:len(o)], y[:len(o)]
+	for i := range o {
+		o[i] = x[i] * y[i]
+	}
+}
+
+func maxTo[T number](o, x, y []T) {
+	for i := range o {
+		o[i] = max(x[i], y[i])
+	}
+}
+
+func minTo[T number](o, x, y []T) {
+	for i := range o {
+		o[i] = min(x[i], y[i])
+	}
+}
+
+func negTo[T number](o, x []T) {
+	for i := range o {
+		o[i] = -x[i]
+	}
+}
+
+func through(f func(float64) float64) func(o, x []float32) {
+	return func(o, x []float32) {
+		for i := range o {
+			o[i] = float32(f(float64(x[i])))
+		}
+	}
+}
+
+func compare[T number](c tile.Comparison) func(o []bool, x, y []T) {
+	return func(o []bool, x, y []T) {
+		for i := range o {
+			o[i] = c.Holds(float64(x[i]), float64(y[i]))
+		}
+	}
+}
+
+// toBFloat16 rounds to nearest, ties to even; a NaN stays one.
+func toBFloat16(x float32) uint16 {
+	b := math.Float32bits(x)
+	if x != x {
+		return uint16(b>>16) | 1<<6
+	}
+	return uint16((b + 0x7fff + b>>16&1) >> 16)
+}
+
+func fromBFloat16(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
+
+// integerToBFloat16 rounds once, where int32 → float32 → bfloat16 would twice:
+// the float32 in between keeps in its last bit whether anything was lost.
+func integerToBFloat16(v int32) float32 {
+	exact := float64(v)
+	f := float32(exact)
+	if lost := exact - float64(f); lost != 0 {
+		bits := math.Float32bits(f)
+		if (lost < 0) == (v > 0) { // rounded away from zero
+			bits--
+		}
+		f = math.Float32frombits(bits | 1)
+	}
+	return fromBFloat16(toBFloat16(f))
+}
+
+// saturate rounds to the nearest integer, ties to even, within lo … hi; NaN is 0.
+func saturate(x float32, lo, hi float64) int32 {
+	if x != x {
+		return 0
+	}
+	return int32(max(lo, min(hi, math.RoundToEven(float64(x)))))
+}

@@ -1,0 +1,138 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/chips"
+	"matladder/tile"
+)
+
+// ISAVariable names the environment variable that chooses the instruction set
+// where neither Options nor Params do.
+const ISAVariable = "MATLADDER_CPU"
+
+// DefaultCacheBytes bounds the packed blocks that workers share.
+const DefaultCacheBytes = 256 << 20
+
+// Options are for Open. The zero value is right for measuring.
+type Options struct {
+	Threads    int    // workers; 0 for GOMAXPROCS
+	ISA        string // generic, avx2 or avx512; "" for what MATLADDER_CPU says, or else the best
+	CacheBytes int64  // limit of packed blocks shared by workers; 0 for DefaultCacheBytes, negative for none
+
+	// ProgramOrder runs the grid on one worker, in the order of the program.
+	// With a negative CacheBytes, BlocksLoaded is then what a machine does that
+	// keeps one block of each input.
+	ProgramOrder bool
+
+	// NoProbe leaves peaks and bandwidth of Device unknown.
+	NoProbe bool
+}
+
+// Backend is the cores of this machine.
+type Backend struct {
+	options Options
+	probed  sync.Once
+	device  chips.Device
+}
+
+var _ backend.Backend = (*Backend)(nil)
+
+// Open returns the CPU backend. It is an error if an instruction set is asked
+// for that is unknown or that this machine lacks.
+func Open(o Options) (*Backend, error) {
+	switch {
+	case o.Threads < 0:
+		return nil, fmt.Errorf("cpu: threads = %d: must be positive, or 0 for one a core", o.Threads)
+	case o.Threads == 0:
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = DefaultCacheBytes
+	}
+	if o.ISA == "" {
+		name := os.Getenv(ISAVariable)
+		if name == "" {
+			name = gemm.Detect().String()
+		} else if _, err := kernelsOf(name); err != nil {
+			return nil, fmt.Errorf("%s=%s: %w", ISAVariable, name, err)
+		}
+		o.ISA = name
+	}
+	if _, err := kernelsOf(o.ISA); err != nil {
+		return nil, err
+	}
+	return &Backend{options: o}, nil
+}
+
+func kernelsOf(name string) (*gemm.Kernels, error) {
+	isa, err := gemm.ParseISA(name)
+	if err != nil {
+		return nil, fmt.Errorf("cpu: %w", err)
+	}
+	if missing := isa.Missing(); len(missing) > 0 {
+		return nil, fmt.Errorf("cpu: instruction set %s: this machine lacks %v", isa, missing)
+	}
+	return gemm.For(isa), nil
+}
+
+// Name is the word of --backend.
+func (*Backend) Name() string { return "cpu" }
+
+// ISA is the instruction set that programs are compiled for by default.
+func (b *Backend) ISA() string { return b.options.ISA }
+
+// Threads is the number of workers by default.
+func (b *Backend) Threads() int { return b.options.Threads }
+
+// Compile plans programs for the workers of this machine. It allocates nothing:
+// arrays and buffers come with the first Load.
+func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m := machine{workers: b.options.Threads, cacheBytes: max(0, b.options.CacheBytes), programOrder: b.options.ProgramOrder}
+	switch {
+	case params.Threads < 0:
+		return nil, fmt.Errorf("cpu: threads = %d: must be positive, or 0 for one a core", params.Threads)
+	case params.Threads > 0:
+		m.workers = params.Threads
+	}
+	isa := b.options.ISA
+	if params.ISA != "" {
+		isa = params.ISA
+	}
+	var err error
+	if m.kernels, err = kernelsOf(isa); err != nil {
+		return nil, err
+	}
+	e := &executable{sources: programs}
+	if e.bound, err = tile.Bind(programs); err != nil {
+		return nil, fmt.Errorf("cpu: bind: %w", err)
+	}
+	for _, p := range programs {
+		pl, err := compile(p, m)
+		if err != nil {
+			return nil, err
+		}
+		e.plans = append(e.plans, pl)
+	}
+	if need, limit := e.size(), availableMemory(); limit > 0 && need > limit {
+		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
+	}
+	return e, nil
+}
+
+// Baseline is not there: the machine has no matmul of its vendor.
+func (*Backend) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
+	return nil, fmt.Errorf("cpu: baseline: %w", backend.ErrUnsupported)
+}
+
+// Close does nothing: memory and goroutines belong to executables.
+func (*Backend) Close() error { return nil }

@@ -1,0 +1,129 @@
+package cpu
+
+import "matladder/tile"
+
+// region is a part of some memory, on a boundary of a cache line.
+type region struct{ off, size int }
+
+func (r region) of(mem []byte) []byte { return mem[r.off : r.off+r.size : r.off+r.size] }
+
+// space hands out regions one after another.
+type space struct{ size int }
+
+func (s *space) region(n int) region {
+	const line = 64
+	r := region{s.size, n}
+	s.size += ceil(n, line) * line
+	return r
+}
+
+const (
+	rowTarget   = 144     // rows of a piece: of a this deep fits L2 beside b
+	tempBytes   = 8 << 20 // of the product before an epilogue
+	chunkBytes  = 4 << 20 // of b streamed chunk by chunk
+	vectorLanes = 1024    // elements of a row vector
+)
+
+// buffers gives every piece of memory but the arrays its place.
+func buffers(p *plan) error {
+	var shared, local space
+	var err error
+	allSteps(p.steps, func(s *step) {
+		if len(s.dots) > 0 {
+			p.sizePieces(s)
+		}
+	})
+	for _, o := range p.operands {
+		switch o.keep {
+		case keepAll, keepGroup:
+			o.mem = shared.region(o.slots * o.block)
+		case keepOwn:
+			o.mem = local.region(o.slots * o.block)
+		case keepPiece:
+			chunks := 1
+			if o.deep {
+				chunks = ceil(o.k, o.depth)
+			}
+			o.chunk = ceil(o.piece, o.packing.lanes) * o.packing.panel(o.depth)
+			o.mem = local.region(chunks * o.chunk)
+		}
+	}
+	allSteps(p.steps, func(s *step) {
+		for _, d := range s.dots {
+			if !s.direct {
+				d.ld = scratchStride(s.cols)
+				d.temp = local.region(s.rows * d.ld * 4)
+			}
+		}
+	})
+	p.scratch = make([]region, len(p.refs))
+	for i := range p.refs {
+		if r := &p.refs[i]; r.Kind == tile.Scratch {
+			if r.Dtype.Bits()%8 != 0 {
+				return p.unsupported(r.Pos, "scratch %s of %s", r.Name, r.Dtype)
+			}
+			p.scratch[i] = local.region(r.rows * r.ld * r.Dtype.Bits() / 8)
+		}
+	}
+	p.rows = local.region(p.vectors * vectorLanes * 4)
+	p.sharedBytes, p.localBytes = shared.size, local.size
+	return err
+}
+
+// sizePieces chooses how much of a product is computed at once: all of it, if
+// both operands are kept packed and there is no epilogue.
+func (p *plan) sizePieces(s *step) {
+	laneRows, laneCols := 1, 1
+	s.rows, s.cols = p.refs[s.dst].rows, p.refs[s.dst].cols
+	pieces := !s.direct
+	for _, d := range s.dots {
+		a, b := p.operands[d.a], p.operands[d.b]
+		laneRows, laneCols = lcm(laneRows, a.packing.lanes), lcm(laneCols, b.packing.lanes)
+		pieces = pieces || a.keep == keepPiece
+		if b.keep == keepPiece {
+			p.sizeDeep(b)
+			s.cols = min(s.cols, b.piece)
+		}
+	}
+	if pieces {
+		panels := ceil(s.rows, laneRows)
+		s.rows = ceil(panels, ceil(panels*laneRows, max(rowTarget, laneRows))) * laneRows
+	}
+	if !s.direct {
+		s.cols = min(s.cols, tempBytes/4/s.rows)
+	}
+	if s.cols < p.refs[s.dst].cols {
+		s.cols = max(s.cols/laneCols, 1) * laneCols
+	}
+	for _, d := range s.dots {
+		if a := p.operands[d.a]; a.keep == keepPiece {
+			a.piece = max(a.piece, s.rows)
+		}
+		if b := p.operands[d.b]; b.keep == keepPiece {
+			b.piece = max(b.piece, s.cols)
+		}
+	}
+}
+
+// sizeDeep chooses the piece of a b that is not kept: as wide as the memory
+// left allows with all of k, or else one chunk of k at a time.
+func (p *plan) sizeDeep(b *operand) {
+	if b.piece > 0 {
+		return
+	}
+	panel := b.packing.panel(b.depth)
+	whole := int64(ceil(b.k, b.depth)) * int64(panel)
+	if n := p.spare / int64(p.tasks.workers) / whole; n > 0 {
+		b.deep, b.piece = true, int(min(n*int64(b.packing.lanes), int64(b.lanes)))
+	} else {
+		b.piece = min(max(1, chunkBytes/panel)*b.packing.lanes, b.lanes)
+	}
+}
+
+func lcm(a, b int) int {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x * b
+}

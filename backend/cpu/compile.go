@@ -1,0 +1,117 @@
+package cpu
+
+import (
+	"fmt"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/tile"
+)
+
+// passes turn a program into a plan, in this order.
+var passes = []struct {
+	name string
+	run  func(*plan) error
+}{
+	{"verify", verify},     // the program makes sense on any machine
+	{"see", see},           // blocks of refs as matrices in memory
+	{"match", match},       // statements → steps
+	{"fuse", fuse},         // a zeroing fill into the accumulation behind it
+	{"layout", layOut},     // products → packed operands
+	{"epilogue", epilogue}, // values → vectors along rows
+	{"share", share},       // which packed blocks are kept, where
+	{"schedule", schedule}, // grid → phases, tasks, workers
+	{"buffers", buffers},   // sizes and places of all memory but the arrays
+}
+
+// plan is a program on its way through the passes, and in the end what workers
+// run. Workers only read it.
+type plan struct {
+	program *tile.Program
+	machine machine
+
+	refs     []ref
+	steps    []*step
+	operands []*operand
+	vectors  int // row vectors that values need at once
+
+	ordered bool // one worker runs the grid in the order of the program
+	tasks   tasks
+
+	spare int64 // bytes of the cache that no kept block needs
+
+	sharedBytes, localBytes int // memory that workers share, and of each of them
+
+	scratch []region // of a worker's memory, by ref
+	rows    region   // of a worker's memory: row vectors
+}
+
+// machine is what a program is compiled for.
+type machine struct {
+	kernels      *gemm.Kernels
+	workers      int
+	cacheBytes   int64
+	programOrder bool
+}
+
+// step is a statement as a worker executes it.
+type step struct {
+	stmt *tile.Stmt
+	kind stepKind
+	cond tile.Cond // when: run body where it holds
+	body []*step
+
+	dst    int       // fill and compute: ref
+	zeroed tile.Cond // accumulate: dst counts as zero where it holds; nil for never
+	dots   []*dot
+	direct bool   // the only dot is the value, in dst's own dtype: no epilogue
+	store  writer // epilogue: dst = value
+	add    writer // epilogue: dst = dst + value
+
+	rows, cols int // of the piece of a product that is computed at once
+}
+
+type stepKind uint8
+
+const (
+	stepFill stepKind = iota
+	stepCompute
+	stepWhen
+)
+
+// dot is a product inside a step's value.
+type dot struct {
+	expr    *tile.Expr
+	product *product
+	a, b    int    // operands
+	temp    region // of a worker's memory: the piece computed; unless the step is direct
+	ld      int    // elements from row to row of temp
+}
+
+// compile runs the passes.
+func compile(p *tile.Program, m machine) (*plan, error) {
+	pl := &plan{program: p, machine: m}
+	for _, pass := range passes {
+		if err := pass.run(pl); err != nil {
+			return nil, fmt.Errorf("cpu: %s: %w", pass.name, err)
+		}
+	}
+	return pl, nil
+}
+
+func verify(p *plan) error { return p.program.Verify() }
+
+// unsupported refuses what is written at pos.
+func (p *plan) unsupported(pos tile.Pos, format string, args ...any) error {
+	return fmt.Errorf("%w: %w", &tile.Error{Pos: pos, Program: p.program.Name, Msg: fmt.Sprintf(format, args...)}, backend.ErrUnsupported)
+}
+
+// ref returns the number of r.
+func (p *plan) ref(r *tile.Ref) int {
+	for i := range p.refs {
+		if p.refs[i].Ref == r {
+			return i
+		}
+	}
+	panic("cpu: " + r.Name + " is not a ref of " + p.program.Name)
+}

@@ -1,0 +1,135 @@
+package cpu
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// crew is the goroutines of one executable. They wait parked between runs, and
+// for a moment awake between the phases of one; close ends them. The goroutine
+// that calls run is a member itself.
+type crew struct {
+	size    int
+	round   func(member int) // what all do in the current round
+	start   barrier
+	end     barrier
+	stopped atomic.Bool // members leave the current round early
+	closing bool
+	done    sync.WaitGroup
+
+	mu  sync.Mutex
+	err error // the first of the current round
+}
+
+func newCrew(size int) *crew {
+	c := &crew{size: size}
+	c.start.init(size)
+	c.end.init(size)
+	c.done.Add(size - 1)
+	for i := 1; i < size; i++ {
+		go func() {
+			defer c.done.Done()
+			for {
+				c.start.wait()
+				if c.closing {
+					return
+				}
+				c.guard(i)
+				c.end.wait()
+			}
+		}()
+	}
+	return c
+}
+
+// run lets every member do f and returns when all have; the error is that of
+// the first member that failed.
+func (c *crew) run(f func(member int)) error {
+	c.round = f
+	c.start.wait()
+	c.guard(0)
+	c.end.wait()
+	err := c.err
+	c.err = nil
+	return err
+}
+
+// guard runs the current round for one member; a panic becomes an error.
+func (c *crew) guard(member int) {
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		err, ok := r.(programError)
+		if !ok {
+			err = programError{fmt.Errorf("panic in a worker: %v\n%s", r, debug.Stack())}
+		}
+		c.stopped.Store(true)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.err == nil {
+			c.err = err.error
+		}
+	}()
+	c.round(member)
+}
+
+// close ends the goroutines and waits for them.
+func (c *crew) close() {
+	c.closing = true
+	c.start.wait()
+	c.done.Wait()
+}
+
+// barrier lets size goroutines go on when all have come. A waiter stays awake
+// for a short while and then parks.
+type barrier struct {
+	size       int32
+	crowded    bool // more goroutines than processors: waiting must give way
+	arrived    atomic.Int32
+	generation atomic.Uint32
+	mu         sync.Mutex
+	cond       *sync.Cond
+}
+
+// spins is how often a waiter looks before it parks: some 50 µs.
+const spins = 50_000
+
+func (b *barrier) init(size int) {
+	b.size = int32(size)
+	b.crowded = size > runtime.GOMAXPROCS(0)
+	b.cond = sync.NewCond(&b.mu)
+}
+
+func (b *barrier) wait() {
+	g := b.generation.Load()
+	if b.arrived.Add(1) == b.size {
+		b.arrived.Store(0)
+		b.mu.Lock()
+		b.generation.Add(1)
+		b.mu.Unlock()
+		b.cond.Broadcast()
+		return
+	}
+	n := spins
+	if b.crowded {
+		n = spins / 500
+	}
+	for range n {
+		if b.generation.Load() != g {
+			return
+		}
+		if b.crowded {
+			runtime.Gosched()
+		}
+	}
+	b.mu.Lock()
+	for b.generation.Load() == g {
+		b.cond.Wait()
+	}
+	b.mu.Unlock()
+}

@@ -1,0 +1,91 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"matladder/backend/cpu/internal/probe"
+	"matladder/chips"
+	"matladder/tile"
+)
+
+// Device describes this machine with the default number of workers and
+// instruction set. Peaks and bandwidth are measured on the first call, which
+// then takes about a second, unless a file in the user's cache directory has
+// them already; Options.NoProbe leaves them unknown.
+func (b *Backend) Device() chips.Device {
+	b.probed.Do(func() { b.device = b.describe() })
+	return b.device
+}
+
+func (b *Backend) describe() chips.Device {
+	h := probe.Host()
+	name := h.Name
+	if name == "" {
+		name = "unknown CPU"
+	}
+	d := chips.Device{
+		Key:   "cpu_" + slug(name),
+		Names: []string{name},
+		Kind:  chips.CPU,
+		Note:  fmt.Sprintf("host, %d workers, %s", b.options.Threads, b.options.ISA),
+
+		Cores: h.Cores, DevicesPerChip: 1, Parallel: b.options.Threads,
+
+		Peak:                map[string]chips.Figure{},
+		FastBytes:           asked(h.L2, "L2 of one core, from the processor or the operating system"),
+		LastLevelCacheBytes: asked(h.L3, "last-level cache, from the processor or the operating system"),
+		MemoryBytes:         asked(int(totalMemory()), "from the operating system"),
+	}
+	d.FastDefaultBytes = d.FastBytes
+	if b.options.NoProbe {
+		return d
+	}
+	m := b.measured(name)
+	for dtype, v := range m.Peak {
+		d.Peak[dtype] = chips.Figure{Value: v, Measured: true,
+			Source: fmt.Sprintf("measured: multiply-adds in registers, %s, %d threads", m.ISA, m.Threads)}
+	}
+	if m.Bandwidth > 0 {
+		d.BandwidthBytesPerSecond = chips.Figure{Value: m.Bandwidth, Measured: true,
+			Source: fmt.Sprintf("measured: best of sum and triad beyond the caches, %d threads", m.Threads)}
+	}
+	return d
+}
+
+// measured reads what an earlier process measured, or measures and writes it.
+// Neither a missing nor a broken nor an unwritable file is an error.
+func (b *Backend) measured(name string) measurements {
+	key := measurements{CPU: name, ISA: b.options.ISA, Threads: b.options.Threads}
+	file := key.file()
+	if m, ok := readMeasurements(file, key); ok {
+		return m
+	}
+	m := key
+	m.Peak = map[string]float64{}
+	ctx := context.Background()
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+		if v := probe.PeakFLOPs(ctx, m.ISA, d.String(), m.Threads); v > 0 {
+			m.Peak[d.String()] = v
+		}
+	}
+	m.Bandwidth = probe.Bandwidth(ctx, m.Threads)
+	m.write(file)
+	return m
+}
+
+func asked(bytes int, source string) chips.Figure {
+	if bytes <= 0 {
+		return chips.Figure{}
+	}
+	return chips.Figure{Value: float64(bytes), Source: source}
+}
+
+// slug keeps letters and digits, and one underscore for what is between them.
+func slug(s string) string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	})
+	return strings.Join(words, "_")
+}

@@ -1,0 +1,23 @@
+// Package cpu runs tile programs on the cores of this machine, without cgo:
+//
+//		tile.Program ─► passes (compile.go) ─► plan ─► workers ─► internal/gemm
+//
+//	 1. Verify the program; see each ref's block as a matrix; match statements
+//	    into steps: fill, compute, when.
+//	 2. Fuse a zeroing fill into the accumulation that follows it, so that the
+//	    micro-kernel stores instead of adding.
+//	 3. Lay out the operands of each product: which packed format, in pieces of
+//	    which depth. Compile everything else of a value, the epilogue, into
+//	    vectors along rows.
+//	 4. Schedule the grid: parallel axes are split over workers, arbitrary axes
+//	    run in order inside one of them.
+//	 5. Plan the buffers: blocks of b packed once into a cache that all workers
+//	    share, blocks of a and everything else in memory of one worker.
+//
+// A grid step brings the blocks whose index changed into packed buffers and
+// multiplies those. The same passes compile every kernel; none is recognized.
+//
+// What no pass understands is refused with backend.ErrUnsupported, naming the
+// operation, the ref and the line of the kernel. Packing is part of every
+// launch: nothing is kept from one launch to the next.
+package cpu

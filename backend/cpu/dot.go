@@ -1,0 +1,147 @@
+package cpu
+
+import "matladder/tile"
+
+// bring packs the blocks that the current program sees and that are not yet
+// in their cache.
+func (w *worker) bring() {
+	for i, o := range w.plan.operands {
+		switch o.keep {
+		case keepAll, keepGroup:
+			w.caches[i].bring(w, i)
+		case keepOwn:
+			slot, block := w.slot(i), w.places[o.ref].block
+			if w.tags[i][slot] != block {
+				mem := o.mem.of(w.mem)[slot*o.block:][:o.block]
+				lanes, k := w.extent(i)
+				w.pack(o, mem, o.chunk, 0, lanes, 0, k)
+				w.tags[i][slot] = block
+				w.countLoad(i)
+			}
+		}
+	}
+}
+
+// countLoad counts the current block of operand i as brought into fast memory;
+// once, if the ref is several operands.
+func (w *worker) countLoad(i int) {
+	if o := w.plan.operands[i]; o.counts {
+		at := &w.places[o.ref]
+		w.counters.BlocksLoaded++
+		w.counters.BytesLoaded += w.plan.refs[o.ref].Dtype.Bytes(int64(at.rows) * int64(at.cols))
+	}
+}
+
+// slot is where operand i keeps the current block.
+func (w *worker) slot(i int) int {
+	o := w.plan.operands[i]
+	if o.keep == keepAll {
+		return w.places[o.ref].block
+	}
+	if o.slots == 1 {
+		return 0
+	}
+	r, t := &w.plan.refs[o.ref], &w.plan.tasks
+	n := 0
+	if o.keep == keepGroup {
+		for _, a := range t.inner {
+			n = n*w.plan.program.Grid[a].Size + w.ids[a]
+		}
+		n -= w.phase * t.group
+	}
+	for a, axis := range w.plan.program.Grid {
+		if axis.Semantics == tile.Arbitrary && r.dependsOn(axis) {
+			n = n*axis.Size + w.ids[a]
+		}
+	}
+	return n
+}
+
+// extent is how many lanes and how much of k the current block has.
+func (w *worker) extent(i int) (lanes, k int) {
+	o := w.plan.operands[i]
+	at := &w.places[o.ref]
+	if o.columns {
+		return at.cols, at.rows
+	}
+	return at.rows, at.cols
+}
+
+// pack lays lanes from lane0 on and elements of k from k0 on of the current
+// block out in chunks that lie chunk bytes apart; k0 starts a chunk.
+func (w *worker) pack(o *operand, dst []byte, chunk, lane0, lanes, k0, k int) {
+	at, ld := &w.places[o.ref], w.plan.refs[o.ref].ld
+	for end := k0 + k; k0 < end; k0 += o.depth {
+		off := at.off + lane0*ld + k0
+		if o.columns {
+			off = at.off + k0*ld + lane0
+		}
+		depth := min(o.depth, end-k0)
+		o.packing.pack(dst, w.data[o.ref], off, ld, lanes, depth, o.columns)
+		dst = dst[min(chunk, len(dst)):]
+	}
+}
+
+// bringDeep packs the columns of a b that is not kept, with all of k, if there
+// is room.
+func (w *worker) bringDeep(i, col, cols int) {
+	o := w.plan.operands[i]
+	if o.keep != keepPiece || !o.deep {
+		return
+	}
+	if lanes, k := w.extent(i); col < lanes {
+		w.pack(o, o.mem.of(w.mem), o.chunk, col, min(cols, lanes-col), 0, k)
+	}
+}
+
+// multiply computes rows × cols of product d from (row, col) on, into c or onto
+// what is there. Where a or b end before, the product is zero.
+func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, fresh bool) {
+	a := w.plan.operands[d.a]
+	m, k := w.extent(d.a)
+	n, _ := w.extent(d.b)
+	m, n = min(max(m-row, 0), rows), min(max(n-col, 0), cols)
+	if fresh && (m < rows || n < cols) {
+		clearEdges(view[uint32](c)[off:], ldc, m, rows, n, cols)
+	}
+	if m == 0 || n == 0 {
+		return
+	}
+	for k0 := 0; k0 < k; k0 += a.depth {
+		depth := min(a.depth, k-k0)
+		pa := w.piece(d.a, row, m, k0, depth)
+		pb := w.piece(d.b, col, n, k0, depth)
+		d.product.block(c, off, ldc, m, n, depth, pa, pb, !fresh || k0 > 0)
+	}
+}
+
+// clearEdges zeroes what rows × cols of 32 bits have beyond m × n.
+func clearEdges(c []uint32, ldc, m, rows, n, cols int) {
+	for i := range rows {
+		from := n
+		if i >= m {
+			from = 0
+		}
+		clear(c[i*ldc+from : i*ldc+cols])
+	}
+}
+
+// piece returns operand i packed from a lane and an element of k on, packing it
+// if it is not kept.
+func (w *worker) piece(i, lane, lanes, k0, depth int) []byte {
+	o := w.plan.operands[i]
+	chunk := k0 / o.depth * o.chunk
+	inside := lane / o.packing.lanes * o.packing.panel(depth)
+	switch o.keep {
+	case keepAll, keepGroup:
+		return w.caches[i].block(w.slot(i))[chunk+inside:]
+	case keepOwn:
+		return o.mem.of(w.mem)[w.slot(i)*o.block:][chunk+inside:]
+	}
+	mem := o.mem.of(w.mem)
+	if o.deep {
+		return mem[chunk:]
+	}
+	w.pack(o, mem, o.chunk, lane, lanes, k0, depth)
+	return mem
+}

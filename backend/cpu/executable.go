@@ -1,0 +1,253 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"matladder/backend"
+	"matladder/check"
+	"matladder/tile"
+)
+
+// executable is a sequence of plans with its arrays. Between Compile and the
+// first Load it has neither memory nor goroutines.
+type executable struct {
+	sources []*tile.Program
+	plans   []*plan
+	bound   tile.Bindings
+
+	pages  []byte                 // all memory
+	arrays map[string]tile.Tensor // by name of the ref
+	crew   *crew
+	runs   []*run // by plan
+	spec   backend.InputSpec
+	seeded bool
+	closed bool
+}
+
+// run is a plan with the memory and the workers that execute it.
+type run struct {
+	plan    *plan
+	workers []*worker
+	caches  []*cache // by operand; nil for none
+	shares  shares
+}
+
+// everything lists the refs of all arrays.
+func (e *executable) everything() []*tile.Ref {
+	all := append([]*tile.Ref(nil), e.bound.In...)
+	all = append(all, e.bound.Temp...)
+	return append(all, e.bound.Out...)
+}
+
+// size is the bytes of arrays and buffers.
+func (e *executable) size() int64 {
+	var n int64
+	for _, r := range e.everything() {
+		n += r.ArrayBytes()
+	}
+	shared, local, workers := e.buffers()
+	return n + int64(shared) + int64(local)*int64(workers)
+}
+
+// buffers is what the plans need; they run one after another in the same memory.
+func (e *executable) buffers() (shared, local, workers int) {
+	for _, p := range e.plans {
+		shared, local = max(shared, p.sharedBytes), max(local, p.localBytes)
+		workers = max(workers, p.tasks.workers)
+	}
+	return shared, local, workers
+}
+
+// errClosed is the answer to every call after Close.
+var errClosed = errors.New("cpu: the executable is closed")
+
+// prepare allocates all memory, poisons the outputs and starts the workers.
+func (e *executable) prepare() error {
+	if e.closed {
+		return errClosed
+	}
+	if e.pages == nil {
+		if err := e.allocate(); err != nil {
+			return err
+		}
+	}
+	for _, r := range append(e.bound.Temp, e.bound.Out...) {
+		poison(e.arrays[r.Name])
+	}
+	return nil
+}
+
+func (e *executable) allocate() error {
+	const page = 4096 // between the memory of two workers
+	var all space
+	regions := map[string]region{}
+	for _, r := range e.everything() {
+		regions[r.Name] = all.region(int(r.ArrayBytes()))
+	}
+	sharedBytes, localBytes, workers := e.buffers()
+	sharedRegion := all.region(sharedBytes)
+	locals := make([]region, workers)
+	for i := range locals {
+		all.size = ceil(all.size, page) * page
+		locals[i] = all.region(localBytes)
+	}
+	pages, err := newPages(all.size)
+	if err != nil {
+		return fmt.Errorf("cpu: %w", err)
+	}
+	e.pages, e.arrays = pages, map[string]tile.Tensor{}
+	for _, r := range e.everything() {
+		e.arrays[r.Name] = tile.Tensor{Dtype: r.Dtype, Shape: r.Array, Data: regions[r.Name].of(pages)}
+	}
+	e.crew = newCrew(workers)
+	shared := sharedRegion.of(pages)
+	for _, p := range e.plans {
+		r := &run{plan: p, shares: make(shares, p.tasks.workers), caches: make([]*cache, len(p.operands))}
+		for i, o := range p.operands {
+			if o.keep == keepAll || o.keep == keepGroup {
+				r.caches[i] = newCache(o, o.mem.of(shared))
+			}
+		}
+		for i := range p.tasks.workers {
+			r.workers = append(r.workers, e.newWorker(r, locals[i].of(pages)))
+		}
+		e.runs = append(e.runs, r)
+	}
+	return nil
+}
+
+func (e *executable) newWorker(r *run, mem []byte) *worker {
+	p := r.plan
+	w := &worker{
+		plan: p, crew: e.crew, caches: r.caches, mem: mem, rows: p.rows.of(mem),
+		ids: make([]int, len(p.program.Grid)), places: make([]place, len(p.refs)),
+		data: make([][]byte, len(p.refs)), tags: make([][]int, len(p.operands)),
+	}
+	for i, ref := range p.refs {
+		if ref.Kind == tile.Scratch {
+			w.data[i] = p.scratch[i].of(mem)
+		} else {
+			w.data[i] = e.arrays[ref.Name].Data
+		}
+	}
+	for i, o := range p.operands {
+		if o.keep == keepOwn {
+			w.tags[i] = make([]int, o.slots)
+		}
+	}
+	return w
+}
+
+// poison fills an output with what no product is likely to be, so that an
+// element never written fails every check: NaN, or the most negative integer
+// plus one.
+func poison(t tile.Tensor) {
+	switch t.Dtype {
+	case tile.Float32:
+		fill(view[uint32](t.Data), 0x7fc00bad)
+	case tile.BFloat16:
+		fill(view[uint16](t.Data), 0x7fcd)
+	case tile.Int32:
+		fill(view[uint32](t.Data), 0x80000001)
+	default:
+		fill(t.Data, 0x81)
+	}
+}
+
+// Load copies arrays in and poisons the outputs.
+func (e *executable) Load(in ...tile.Tensor) error {
+	if len(in) != len(e.bound.In) {
+		return fmt.Errorf("cpu: load: have %d arrays, want %d", len(in), len(e.bound.In))
+	}
+	for i, r := range e.bound.In {
+		if err := in[i].Matches(r); err != nil {
+			return fmt.Errorf("cpu: load: %w", err)
+		}
+	}
+	if err := e.prepare(); err != nil {
+		return err
+	}
+	e.seeded = false
+	for i, r := range e.bound.In {
+		copy(e.arrays[r.Name].Data, in[i].Data)
+	}
+	return nil
+}
+
+// LoadSeeded makes the inputs and poisons the outputs.
+func (e *executable) LoadSeeded(spec backend.InputSpec) error {
+	if err := e.prepare(); err != nil {
+		return err
+	}
+	for _, r := range e.bound.In {
+		if err := check.Fill(e.arrays[r.Name], r.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
+			return fmt.Errorf("cpu: fill %s: %w", r.Name, err)
+		}
+	}
+	e.spec, e.seeded = spec, true
+	return nil
+}
+
+// Check verifies the output of the last Run.
+func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+	switch {
+	case e.closed:
+		return backend.CheckResult{}, errClosed
+	case !e.seeded || e.spec != spec.InputSpec:
+		return backend.CheckResult{}, errors.New("cpu: check: the inputs are not those of LoadSeeded with this spec")
+	case len(e.bound.Out) != 1:
+		return backend.CheckResult{}, fmt.Errorf("cpu: check: the programs have %d outputs, want 1", len(e.bound.Out))
+	}
+	out := e.arrays[e.bound.Out[0].Name]
+	if spec.Fault != "" {
+		out.Data = append([]byte(nil), out.Data...)
+		if err := check.Inject(spec.Fault, out); err != nil {
+			return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
+		}
+	}
+	in := make([]tile.Tensor, len(e.bound.In))
+	for i, r := range e.bound.In {
+		in[i] = e.arrays[r.Name]
+	}
+	r, err := check.Verify(context.Background(), spec.Problem, e.sources, in, out)
+	if err != nil {
+		return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
+	}
+	return backend.CheckResult(r), nil
+}
+
+// Results copies arrays out.
+func (e *executable) Results(out ...tile.Tensor) error {
+	switch {
+	case e.closed:
+		return errClosed
+	case e.pages == nil:
+		return errors.New("cpu: results: nothing was loaded")
+	case len(out) != len(e.bound.Out):
+		return fmt.Errorf("cpu: results: have %d arrays, want %d", len(out), len(e.bound.Out))
+	}
+	for i, r := range e.bound.Out {
+		if err := out[i].Matches(r); err != nil {
+			return fmt.Errorf("cpu: results: %w", err)
+		}
+	}
+	for i, r := range e.bound.Out {
+		copy(out[i].Data, e.arrays[r.Name].Data)
+	}
+	return nil
+}
+
+// Close ends the workers and frees all memory. Closing twice is no error.
+func (e *executable) Close() error {
+	if e.closed || e.pages == nil {
+		e.closed = true
+		return nil
+	}
+	e.closed = true
+	e.crew.close()
+	pages := e.pages
+	e.pages, e.arrays, e.runs = nil, nil, nil
+	return freePages(pages)
+}

@@ -1,0 +1,45 @@
+package cpu
+
+import "matladder/tile"
+
+// fuse takes out each fill with zero, conditional or not, that stands right
+// before an accumulation into the same ref, and lets the accumulation store
+// where the fill would have happened: the micro-kernel then never reads what
+// it would add zero to.
+func fuse(p *plan) error {
+	p.steps = fuseAll(p.steps)
+	return nil
+}
+
+func fuseAll(steps []*step) []*step {
+	var out []*step
+	for _, s := range steps {
+		s.body = fuseAll(s.body)
+		if n := len(out); n > 0 && s.kind == stepCompute && s.stmt.Kind == tile.Accumulate && s.zeroed == nil {
+			if cond := zeroes(out[n-1], s.dst); cond != nil && !reads(s.stmt.Value, s.stmt.Ref) {
+				s.zeroed = cond
+				out = out[:n-1]
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// zeroes returns when step s does nothing but fill ref dst with zero; nil if it
+// is something else.
+func zeroes(s *step, dst int) tile.Cond {
+	switch {
+	case s.kind == stepFill && s.dst == dst && s.stmt.Value.Value == 0:
+		return tile.All()
+	case s.kind == stepWhen && len(s.body) == 1 && s.body[0].kind == stepFill && zeroes(s.body[0], dst) != nil:
+		return s.cond
+	}
+	return nil
+}
+
+func reads(e *tile.Expr, r *tile.Ref) bool {
+	found := false
+	tile.WalkExpr(e, func(e *tile.Expr) { found = found || e.Op == tile.OpLoad && e.Ref == r })
+	return found
+}

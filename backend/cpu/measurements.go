@@ -1,0 +1,72 @@
+package cpu
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// measurementsVersion changes when probes measure something else.
+const measurementsVersion = 1
+
+// measurements are what probes found, as kept in a file.
+type measurements struct {
+	Version   int
+	CPU       string
+	ISA       string
+	Threads   int
+	Peak      map[string]float64 // FLOP/s or OP/s, by dtype of the operands
+	Bandwidth float64            // bytes/s
+}
+
+// file is where the measurements are kept; "" if the user has no such place.
+func (m measurements) file() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "matladder", fmt.Sprintf("%s_%s_%d.json", slug(m.CPU), m.ISA, m.Threads))
+}
+
+// readMeasurements reads a file that has all that key asks for.
+func readMeasurements(file string, key measurements) (measurements, bool) {
+	var m measurements
+	data, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(data, &m) != nil {
+		return m, false
+	}
+	for _, v := range m.Peak {
+		if !(v > 0) {
+			return m, false
+		}
+	}
+	same := m.Version == measurementsVersion && m.CPU == key.CPU && m.ISA == key.ISA && m.Threads == key.Threads
+	return m, same && len(m.Peak) > 0 && m.Bandwidth > 0
+}
+
+// write keeps the measurements, whole or not at all.
+func (m measurements) write(file string) {
+	if file == "" || os.MkdirAll(filepath.Dir(file), 0o755) != nil {
+		return
+	}
+	m.Version = measurementsVersion
+	data, err := json.MarshalIndent(m, "", "\t")
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), "measure-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(append(data, '\n'))
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+}

@@ -1,0 +1,245 @@
+package cpu
+
+import (
+	"math"
+
+	"matladder/tile"
+)
+
+// canHold reports whether values of d can be read and written.
+func canHold(d tile.Dtype) bool {
+	switch d {
+	case tile.Float32, tile.BFloat16, tile.Int32, tile.Int8, tile.Uint8:
+		return true
+	}
+	return false
+}
+
+func (c *values) loadFloats(e *tile.Expr) lanes[float32] {
+	r := c.plan.ref(e.Ref)
+	switch e.Dtype {
+	case tile.Float32:
+		return loadSame[float32](c, r)
+	case tile.BFloat16:
+		return loadAs(c, r, func(o []float32, x []uint16) {
+			x = x[:len(o)]
+			for i := range o {
+				o[i] = fromBFloat16(x[i])
+			}
+		})
+	}
+	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
+	return nil
+}
+
+func (c *values) loadInts(e *tile.Expr) lanes[int32] {
+	r := c.plan.ref(e.Ref)
+	switch e.Dtype {
+	case tile.Int32:
+		return loadSame[int32](c, r)
+	case tile.Int8:
+		return loadAs(c, r, func(o []int32, x []int8) {
+			for i := range o {
+				o[i] = int32(x[i])
+			}
+		})
+	case tile.Uint8:
+		return loadAs(c, r, func(o []int32, x []uint8) {
+			for i := range o {
+				o[i] = int32(x[i])
+			}
+		})
+	}
+	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
+	return nil
+}
+
+// loadSame reads rows of ref r where they lie.
+func loadSame[T any](c *values, r int) lanes[T] {
+	whole := loadAs(c, r, func(o, x []T) { copy(o, x) })
+	ld := c.plan.refs[r].ld
+	return func(w *worker, row, col, n int) []T {
+		at := &w.places[r]
+		if row < at.rows && col+n <= at.cols {
+			return view[T](w.data[r])[at.off+row*ld+col:][:n]
+		}
+		return whole(w, row, col, n)
+	}
+}
+
+// loadAs reads and converts ref r; what its block has beyond the array is zero.
+func loadAs[T, S any](c *values, r int, convert func(o []T, x []S)) lanes[T] {
+	slot, ld := c.slot(), c.plan.refs[r].ld
+	return func(w *worker, row, col, n int) []T {
+		at := &w.places[r]
+		have := 0
+		out := vector[T](w, slot, n)
+		if row < at.rows && col < at.cols {
+			have = min(at.cols-col, n)
+			convert(out[:have], view[S](w.data[r])[at.off+row*ld+col:][:have])
+		}
+		clear(out[have:])
+		return out
+	}
+}
+
+// loadTemp reads the piece of a product that was computed last.
+func loadTemp[T any](d *dot) lanes[T] {
+	return func(w *worker, row, col, n int) []T {
+		return view[T](d.temp.of(w.mem))[(row-w.row)*d.ld+col-w.col:][:n]
+	}
+}
+
+func (c *values) castToFloat(e *tile.Expr) lanes[float32] {
+	x := e.Args[0]
+	narrow := e.Dtype == tile.BFloat16
+	switch {
+	case e.Dtype != tile.Float32 && !narrow:
+		c.fail(e, "cast to %s", e.Dtype)
+		return nil
+	case x.Dtype == tile.Bool:
+		return apply(c.slot(), c.bools(x), func(o []float32, x []bool) {
+			for i := range o {
+				o[i] = float32(oneIf(x[i]))
+			}
+		})
+	case x.Dtype.IsInteger() && narrow:
+		return apply(c.slot(), c.ints(x), func(o []float32, x []int32) {
+			for i := range o {
+				o[i] = integerToBFloat16(x[i])
+			}
+		})
+	case x.Dtype.IsInteger():
+		return apply(c.slot(), c.ints(x), func(o []float32, x []int32) {
+			x = x[:len(o)]
+			for i := range o {
+				o[i] = float32(x[i])
+			}
+		})
+	case narrow:
+		return apply(c.slot(), c.floats(x), func(o, x []float32) {
+			for i := range o {
+				o[i] = fromBFloat16(toBFloat16(x[i]))
+			}
+		})
+	}
+	return c.floats(x)
+}
+
+func (c *values) castToInt(e *tile.Expr) lanes[int32] {
+	x := e.Args[0]
+	if !canHold(e.Dtype) {
+		c.fail(e, "cast to %s", e.Dtype)
+		return nil
+	}
+	lo, hi := e.Dtype.Range()
+	switch {
+	case x.Dtype == tile.Bool:
+		return apply(c.slot(), c.bools(x), func(o []int32, x []bool) {
+			for i := range o {
+				o[i] = oneIf(x[i])
+			}
+		})
+	case x.Dtype.IsInteger():
+		return apply(c.slot(), c.ints(x), func(o, x []int32) {
+			for i := range o {
+				o[i] = min(max(x[i], int32(lo)), int32(hi))
+			}
+		})
+	}
+	return apply(c.slot(), c.floats(x), func(o []int32, x []float32) {
+		for i := range o {
+			o[i] = saturate(x[i], lo, hi)
+		}
+	})
+}
+
+func oneIf(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// compile makes the step's writers.
+func (c *values) compile() {
+	s := c.step.stmt
+	d, v := s.Ref.Dtype, s.Value
+	integer := d.IsInteger()
+	if !canHold(d) || s.Kind == tile.Accumulate && d.Bits() < 32 && integer {
+		c.fail(v, "%s to %s: no arithmetic on %s", s.Kind, s.Ref.Name, d)
+		return
+	}
+	if integer {
+		x := c.ints(v)
+		switch d {
+		case tile.Int32:
+			c.step.store = writeTo(c, x, func(o, x []int32) { copy(o, x) })
+			c.step.add = writeTo(c, x, func(o, x []int32) { addTo(o, o, x) })
+		case tile.Int8:
+			c.step.store = writeTo(c, x, narrowTo[int8])
+		case tile.Uint8:
+			c.step.store = writeTo(c, x, narrowTo[uint8])
+		}
+		return
+	}
+	x := c.floats(v)
+	if d == tile.Float32 {
+		c.step.store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
+		c.step.add = writeTo(c, x, func(o, x []float32) { addTo(o, o, x) })
+		return
+	}
+	c.step.store = writeTo(c, x, func(o []uint16, x []float32) {
+		x = x[:len(o)]
+		for i := range o {
+			o[i] = toBFloat16(x[i])
+		}
+	})
+	c.step.add = writeTo(c, x, func(o []uint16, x []float32) {
+		x = x[:len(o)]
+		for i := range o {
+			o[i] = toBFloat16(fromBFloat16(o[i]) + x[i])
+		}
+	})
+}
+
+func narrowTo[D int8 | uint8](o []D, x []int32) {
+	for i := range o {
+		o[i] = D(x[i])
+	}
+}
+
+// writeTo combines x with the destination's row.
+func writeTo[D, T any](c *values, x lanes[T], combine func(o []D, x []T)) writer {
+	r := c.step.dst
+	ld := c.plan.refs[r].ld
+	return func(w *worker, row, col, n int) {
+		at := &w.places[r]
+		combine(view[D](w.data[r])[at.off+row*ld+col:][:n], x(w, row, col, n))
+	}
+}
+
+// fillRef sets the current block of ref r to v.
+func (w *worker) fillRef(r int, v float64) {
+	d := w.plan.refs[r].Dtype
+	switch v = d.Round(v); d {
+	case tile.Float32:
+		fillRows(w, r, float32(v))
+	case tile.BFloat16:
+		fillRows(w, r, uint16(math.Float32bits(float32(v))>>16))
+	case tile.Int32:
+		fillRows(w, r, int32(v))
+	case tile.Int8:
+		fillRows(w, r, int8(v))
+	case tile.Uint8:
+		fillRows(w, r, uint8(v))
+	}
+}
+
+func fillRows[T any](w *worker, r int, v T) {
+	at, ld := &w.places[r], w.plan.refs[r].ld
+	data := view[T](w.data[r])
+	for i := range at.rows {
+		fill(data[at.off+i*ld:][:at.cols], v)
+	}
+}

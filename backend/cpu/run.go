@@ -1,0 +1,104 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"matladder/backend"
+	"matladder/tile"
+)
+
+// Run executes launches. Only they are timed: the workers are awake and waiting
+// when the clock starts.
+func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	switch {
+	case e.closed:
+		return backend.Sample{}, errClosed
+	case e.pages == nil:
+		return backend.Sample{}, errors.New("cpu: run: nothing was loaded")
+	case launches < 1:
+		return backend.Sample{}, fmt.Errorf("cpu: run: launches = %d: must be at least 1", launches)
+	}
+	if err := ctx.Err(); err != nil {
+		return backend.Sample{}, err
+	}
+	e.crew.stopped.Store(false)
+	left := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		e.crew.stopped.Store(true)
+		close(left)
+	})
+	err := e.crew.run(func(int) {})
+	start := time.Now()
+	for l := 0; l < launches && err == nil; l++ {
+		err = e.launch()
+	}
+	elapsed := time.Since(start)
+	if !stop() {
+		<-left
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+	}
+	if err != nil {
+		return backend.Sample{}, fmt.Errorf("cpu: run: %w", err)
+	}
+	return backend.Sample{Elapsed: elapsed, Method: "direct", Counters: e.counters()}, nil
+}
+
+// launch runs every program once.
+func (e *executable) launch() error {
+	for _, r := range e.runs {
+		t := &r.plan.tasks
+		for phase := range t.phases() {
+			for _, c := range r.caches {
+				if c != nil {
+					c.forget()
+				}
+			}
+			r.shares.deal(t.count(phase))
+			err := e.crew.run(func(member int) {
+				if member < len(r.workers) {
+					r.work(member, phase)
+				}
+			})
+			if err != nil || e.crew.stopped.Load() {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// work is one worker's part in a phase.
+func (r *run) work(member, phase int) {
+	w := r.workers[member]
+	if phase == 0 {
+		w.enter()
+	}
+	for !w.crew.stopped.Load() {
+		task, ok := r.shares.next(member)
+		if !ok {
+			return
+		}
+		w.task(phase, task)
+	}
+}
+
+// counters adds up what the workers counted in the last launch.
+func (e *executable) counters() backend.Counters {
+	var sum backend.Counters
+	for _, r := range e.runs {
+		for _, w := range r.workers {
+			sum.GridSteps += w.counters.GridSteps
+			sum.BlocksLoaded += w.counters.BlocksLoaded
+			sum.BytesLoaded += w.counters.BytesLoaded
+			sum.BytesStored += w.counters.BytesStored
+		}
+	}
+	return sum
+}
+
+var _ tile.Env = (*worker)(nil)

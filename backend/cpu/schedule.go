@@ -1,0 +1,104 @@
+package cpu
+
+import "matladder/tile"
+
+// tasks is the grid as workers go through it. A task is one point of the
+// parallel axes; the worker that takes it runs the arbitrary axes in order.
+//
+// Tasks are numbered so that those next to each other share a block of a: the
+// axes that b does not depend on are outer, those that it does depend on inner.
+// Where the cache cannot hold all of b, groups of the inner coordinates are
+// phases, one after another.
+type tasks struct {
+	outer, inner, serial []int // axes of the grid
+	outers, inners       int   // points of outer and inner
+	steps                int   // points of serial
+	group                int   // points of inner in one phase
+	grouped              *operand
+	workers              int
+}
+
+// schedule splits the axes of the grid.
+func schedule(p *plan) error {
+	t := &p.tasks
+	t.workers = p.machine.workers
+	for i, a := range p.program.Grid {
+		switch {
+		case p.ordered || a.Semantics == tile.Arbitrary:
+			t.serial = append(t.serial, i)
+		case p.changesB(a):
+			t.inner = append(t.inner, i)
+		default:
+			t.outer = append(t.outer, i)
+		}
+	}
+	t.outers, t.inners, t.steps = p.points(t.outer), p.points(t.inner), p.points(t.serial)
+	if t.group == 0 {
+		t.group = t.inners
+	}
+	t.workers = max(1, min(t.workers, t.outers*t.group))
+	return nil
+}
+
+// needsProgramOrder reports whether scratch could carry values from one point
+// of the parallel axes to another in the order of the program: an arbitrary
+// axis is outside a parallel one.
+func (p *plan) needsProgramOrder() bool {
+	if len(p.program.RefsOf(tile.Scratch)) == 0 {
+		return false
+	}
+	arbitrary := false
+	for _, a := range p.program.Grid {
+		if a.Semantics == tile.Arbitrary {
+			arbitrary = arbitrary || a.Size > 1
+		} else if arbitrary && a.Size > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// changesB reports whether the shared operand, or else any b, depends on a.
+func (p *plan) changesB(a *tile.Axis) bool {
+	if g := p.tasks.grouped; g != nil {
+		return p.refs[g.ref].dependsOn(a)
+	}
+	for _, o := range p.operands {
+		if o.isB && p.refs[o.ref].dependsOn(a) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *plan) points(axes []int) int {
+	n := 1
+	for _, i := range axes {
+		n *= p.program.Grid[i].Size
+	}
+	return n
+}
+
+func (t *tasks) phases() int { return ceil(t.inners, t.group) }
+
+// count is the number of tasks in a phase.
+func (t *tasks) count(phase int) int {
+	return t.outers * (min(t.inners, (phase+1)*t.group) - phase*t.group)
+}
+
+// locate writes the program ids of a task's parallel axes into ids.
+func (t *tasks) locate(grid []*tile.Axis, phase, task int, ids []int) {
+	first := phase * t.group
+	width := min(t.inners, first+t.group) - first
+	decode(grid, t.outer, task/width, ids)
+	decode(grid, t.inner, first+task%width, ids)
+}
+
+// decode writes the coordinates of point n of axes, the last one fastest.
+func decode(grid []*tile.Axis, axes []int, n int, ids []int) {
+	for i := len(axes) - 1; i >= 0; i-- {
+		size := grid[axes[i]].Size
+		ids[axes[i]] = n % size
+		n /= size
+	}
+}

@@ -1,0 +1,102 @@
+package cpu
+
+import "matladder/tile"
+
+// ref is a ref whose block is seen as a matrix of rows that lie ld elements
+// apart; one of rank 1 is a row.
+type ref struct {
+	*tile.Ref
+	rows, cols     int // of a whole block
+	rowDim, colDim int // dimensions of the array that rows and columns run along; -1 for none
+	strides        []int
+	blocks         []int
+	ld             int
+	countedPacked  bool // its blocks count as loaded when they are packed, not when they change
+}
+
+// see finds the matrix in each ref.
+func see(p *plan) error {
+	for _, r := range p.program.Refs {
+		s := ref{Ref: r, rows: 1, cols: 1, rowDim: -1, colDim: -1}
+		if r.Kind == tile.Table {
+			s.cols = r.Array[0]
+			p.refs = append(p.refs, s)
+			continue
+		}
+		shape := r.Shape()
+		switch len(shape) {
+		case 0:
+		case 1:
+			s.cols, s.colDim = shape[0], r.ArrayDim(0)
+		case 2:
+			s.rows, s.rowDim = shape[0], r.ArrayDim(0)
+			s.cols, s.colDim = shape[1], r.ArrayDim(1)
+		default:
+			return p.unsupported(r.Pos, "%s has a block of rank %d: at most 2", r.Name, len(shape))
+		}
+		if r.Kind == tile.Scratch {
+			s.ld = scratchStride(s.cols)
+			p.refs = append(p.refs, s)
+			continue
+		}
+		if s.colDim >= 0 && s.colDim != len(r.Array)-1 {
+			return p.unsupported(r.Pos, "%s has a block whose rows are not contiguous in memory", r.Name)
+		}
+		s.strides = make([]int, len(r.Array))
+		n := 1
+		for i := len(r.Array) - 1; i >= 0; i-- {
+			s.strides[i] = n
+			n *= r.Array[i]
+		}
+		if s.rowDim >= 0 {
+			s.ld = s.strides[s.rowDim]
+		}
+		s.blocks = r.Blocks()
+		for _, x := range r.Index {
+			if r.Kind == tile.Out && looksUp(x) {
+				return p.unsupported(r.Pos, "output %s is placed by a scalar table", r.Name)
+			}
+		}
+		p.refs = append(p.refs, s)
+	}
+	return nil
+}
+
+// scratchStride pads rows so that those of one column do not all fall into one
+// set of the cache.
+func scratchStride(cols int) int {
+	const line = 16
+	ld := (cols + line - 1) / line * line
+	if ld%256 == 0 {
+		ld += line
+	}
+	return ld
+}
+
+func looksUp(x tile.IndexExpr) bool {
+	found := false
+	tile.WalkIndex(x, func(x tile.IndexExpr) {
+		if _, ok := x.(tile.Lookup); ok {
+			found = true
+		}
+	})
+	return found
+}
+
+// dependsOn reports whether r's block changes along grid axis a.
+func (r *ref) dependsOn(a *tile.Axis) bool {
+	found := false
+	for _, x := range r.Index {
+		tile.WalkIndex(x, func(x tile.IndexExpr) { found = found || x == tile.IndexExpr(a) })
+	}
+	return found
+}
+
+// blockCount is how many blocks the array has.
+func (r *ref) blockCount() int {
+	n := 1
+	for _, b := range r.blocks {
+		n *= b
+	}
+	return n
+}

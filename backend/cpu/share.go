@@ -1,0 +1,100 @@
+package cpu
+
+import "matladder/tile"
+
+// keep is where packed blocks of an operand stay.
+type keep uint8
+
+const (
+	// keepPiece: nowhere; pieces are packed when the product needs them.
+	keepPiece keep = iota
+	// keepOwn: each worker keeps the last blocks it packed.
+	keepOwn
+	// keepAll: one cache for all workers holds every block of the array.
+	keepAll
+	// keepGroup: one cache for all workers holds the blocks that a group of
+	// tasks needs; the groups run one after another.
+	keepGroup
+)
+
+// ownBytes bounds what all workers together keep for themselves.
+const ownBytes = 48 << 20
+
+// share decides what is kept of each operand's packed blocks. Blocks of b go to
+// the shared cache if several tasks need them; blocks of a stay with the worker
+// that goes along a row of the grid.
+func share(p *plan) error {
+	p.ordered = p.machine.programOrder || p.needsProgramOrder()
+	cache := p.machine.cacheBytes
+	own := int64(ownBytes) / int64(p.machine.workers) / int64(max(1, len(p.operands)))
+	for _, o := range p.operands {
+		r := &p.refs[o.ref]
+		switch all := int64(o.block) * int64(r.blockCount()); {
+		case !p.reused(r) && o.lanes > o.packing.lanes:
+			o.keep = keepPiece
+		case o.isB && all <= cache:
+			o.keep, o.slots = keepAll, r.blockCount()
+			cache -= all
+		case o.isB && p.tasks.grouped == nil && p.groupSize(r, o, cache) > 0:
+			o.keep = keepGroup
+			p.tasks.grouped = o
+			p.tasks.group = p.groupSize(r, o, cache)
+			o.slots = p.tasks.group * p.window(r)
+			cache -= int64(o.slots) * int64(o.block)
+		case int64(o.block)*int64(p.window(r)) <= own && p.machine.cacheBytes > 0:
+			o.keep, o.slots = keepOwn, p.window(r)
+		case int64(o.block) <= own:
+			o.keep, o.slots = keepOwn, 1
+		default:
+			o.keep = keepPiece
+		}
+	}
+	p.spare = max(cache, own)
+	for _, o := range p.operands {
+		if r := &p.refs[o.ref]; o.keep != keepPiece && !r.countedPacked {
+			o.counts, r.countedPacked = true, true
+		}
+	}
+	return nil
+}
+
+// reused reports whether several programs see the same block of r.
+func (p *plan) reused(r *ref) bool {
+	for _, a := range p.program.Grid {
+		if a.Size > 1 && !r.dependsOn(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// window is how many blocks of r the programs of one task see.
+func (p *plan) window(r *ref) int { return p.extent(r, tile.Arbitrary) }
+
+// extent multiplies the sizes of the axes of one kind along which r changes.
+func (p *plan) extent(r *ref, s tile.Semantics) int {
+	n := 1
+	for _, a := range p.program.Grid {
+		if a.Semantics == s && r.dependsOn(a) {
+			n *= a.Size
+		}
+	}
+	return n
+}
+
+// groupSize is how many of the task coordinates that r depends on can have
+// their blocks in a cache of the given bytes at once; 0 if the cache is off or
+// r changes with every task.
+func (p *plan) groupSize(r *ref, o *operand, cache int64) int {
+	shared := false
+	for _, a := range p.program.Grid {
+		if a.Semantics == tile.Parallel && a.Size > 1 && !r.dependsOn(a) {
+			shared = true
+		}
+	}
+	if !shared || p.ordered {
+		return 0
+	}
+	fit := cache / (int64(o.block) * int64(p.window(r)))
+	return int(min(fit, int64(p.extent(r, tile.Parallel))))
+}

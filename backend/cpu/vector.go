@@ -1,0 +1,282 @@
+package cpu
+
+import (
+	"math"
+
+	"matladder/tile"
+)
+
+// lanes computes elements col … col+n-1 of row row of a value, relative to the
+// destination's block. The result is valid until the worker's next piece of row.
+type lanes[T any] func(w *worker, row, col, n int) []T
+
+// writer computes and writes elements col … col+n-1 of a row of the destination.
+type writer func(w *worker, row, col, n int)
+
+// epilogue compiles the value of every step that is not a product alone.
+func epilogue(p *plan) error {
+	var err error
+	allSteps(p.steps, func(s *step) {
+		if err != nil || s.kind != stepCompute || s.direct {
+			return
+		}
+		c := &values{plan: p, step: s}
+		c.compile()
+		p.vectors = max(p.vectors, c.slots)
+		err = c.err
+	})
+	return err
+}
+
+// values compiles the value of one step. Floats are computed in float32 and
+// rounded after each operation whose dtype is narrower; integers in int32.
+type values struct {
+	plan  *plan
+	step  *step
+	slots int
+	err   error
+}
+
+func (c *values) fail(e *tile.Expr, format string, args ...any) {
+	if c.err == nil {
+		c.err = c.plan.unsupported(e.Pos, format, args...)
+	}
+}
+
+// slot reserves a row vector.
+func (c *values) slot() int {
+	c.slots++
+	return c.slots - 1
+}
+
+// vector is row vector i of a worker, of n elements.
+func vector[T any](w *worker, i, n int) []T {
+	const size = vectorLanes * 4
+	return view[T](w.rows[i*size : (i+1)*size])[:n]
+}
+
+// floats compiles an expression of a float dtype.
+func (c *values) floats(e *tile.Expr) lanes[float32] {
+	if e.Dtype != tile.Float32 && e.Dtype != tile.BFloat16 {
+		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.stmt.Ref.Name)
+		return nil
+	}
+	switch e.Op {
+	case tile.OpLoad:
+		return c.loadFloats(e)
+	case tile.OpDot:
+		return loadTemp[float32](c.step.dotOf(e))
+	case tile.OpConst:
+		return splat(c.slot(), float32(e.Dtype.Round(e.Value)))
+	case tile.OpBroadcast:
+		return broadcast(c, e, c.floats(e.Args[0]))
+	case tile.OpSelect:
+		return choose(c.slot(), c.bools(e.Args[0]), c.floats(e.Args[1]), c.floats(e.Args[2]))
+	case tile.OpCast:
+		return c.castToFloat(e)
+	}
+	var f lanes[float32]
+	switch {
+	case binaryFloats[e.Op] != nil:
+		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binaryFloats[e.Op])
+	case unaryFloats[e.Op] != nil:
+		f = apply(c.slot(), c.floats(e.Args[0]), unaryFloats[e.Op])
+	default:
+		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.stmt.Ref.Name)
+		return nil
+	}
+	if e.Dtype == tile.BFloat16 {
+		return rounded(f)
+	}
+	return f
+}
+
+// ints compiles an expression of an integer dtype.
+func (c *values) ints(e *tile.Expr) lanes[int32] {
+	switch e.Op {
+	case tile.OpLoad:
+		return c.loadInts(e)
+	case tile.OpDot:
+		return loadTemp[int32](c.step.dotOf(e))
+	case tile.OpConst:
+		return splat(c.slot(), int32(e.Dtype.Round(e.Value)))
+	case tile.OpBroadcast:
+		return broadcast(c, e, c.ints(e.Args[0]))
+	case tile.OpSelect:
+		return choose(c.slot(), c.bools(e.Args[0]), c.ints(e.Args[1]), c.ints(e.Args[2]))
+	case tile.OpCast:
+		return c.castToInt(e)
+	case tile.OpIota:
+		return iotaLanes(c.slot(), e.Dim == len(e.Shape)-1)
+	case tile.OpIndex:
+		i := c.slot()
+		return func(w *worker, _, _, n int) []int32 {
+			out := vector[int32](w, i, n)
+			fill(out, int32(tile.Eval(e.Index, w)))
+			return out
+		}
+	}
+	switch {
+	case e.Dtype != tile.Int32:
+		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.stmt.Ref.Name)
+	case binaryInts[e.Op] != nil:
+		return zip(c.slot(), c.ints(e.Args[0]), c.ints(e.Args[1]), binaryInts[e.Op])
+	case unaryInts[e.Op] != nil:
+		return apply(c.slot(), c.ints(e.Args[0]), unaryInts[e.Op])
+	default:
+		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.stmt.Ref.Name)
+	}
+	return nil
+}
+
+// bools compiles an expression of Bool.
+func (c *values) bools(e *tile.Expr) lanes[bool] {
+	switch e.Op {
+	case tile.OpBroadcast:
+		return broadcast(c, e, c.bools(e.Args[0]))
+	case tile.OpAnd:
+		return zip(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), func(o, x, y []bool) {
+			for i := range o {
+				o[i] = x[i] && y[i]
+			}
+		})
+	case tile.OpOr:
+		return zip(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), func(o, x, y []bool) {
+			for i := range o {
+				o[i] = x[i] || y[i]
+			}
+		})
+	case tile.OpNot:
+		return apply(c.slot(), c.bools(e.Args[0]), func(o, x []bool) {
+			for i := range o {
+				o[i] = !x[i]
+			}
+		})
+	case tile.OpSelect:
+		return choose(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), c.bools(e.Args[2]))
+	case tile.OpCompare:
+		x, y := e.Args[0], e.Args[1]
+		switch {
+		case x.Dtype.IsFloat():
+			return zip(c.slot(), c.floats(x), c.floats(y), compare[float32](e.Cmp))
+		case x.Dtype.IsInteger():
+			return zip(c.slot(), c.ints(x), c.ints(y), compare[int32](e.Cmp))
+		}
+	case tile.OpInBounds:
+		return c.inBounds(e)
+	}
+	c.fail(e, "%s of bool for %s", e.Op, c.step.stmt.Ref.Name)
+	return nil
+}
+
+func (c *values) inBounds(e *tile.Expr) lanes[bool] {
+	i, r := c.slot(), c.plan.ref(e.Ref)
+	isCol := e.Dim == len(e.Shape)-1
+	return func(w *worker, row, col, n int) []bool {
+		out, at := vector[bool](w, i, n), &w.places[r]
+		for l := range out {
+			if isCol {
+				out[l] = col+l < at.cols
+			} else {
+				out[l] = row < at.rows
+			}
+		}
+		return out
+	}
+}
+
+// broadcast repeats x, of e's operand, to the shape of e.
+func broadcast[T any](c *values, e *tile.Expr, x lanes[T]) lanes[T] {
+	from := e.Args[0].Shape
+	oneRow := len(from) < 2 || from[0] == 1
+	oneCol := len(from) < 1 || from[len(from)-1] == 1
+	if !oneCol {
+		return func(w *worker, row, col, n int) []T {
+			if oneRow {
+				row = 0
+			}
+			return x(w, row, col, n)
+		}
+	}
+	i := c.slot()
+	return func(w *worker, row, col, n int) []T {
+		if oneRow {
+			row = 0
+		}
+		out := vector[T](w, i, n)
+		fill(out, x(w, row, 0, 1)[0])
+		return out
+	}
+}
+
+func zip[T, U any](i int, x, y lanes[T], f func(o []U, x, y []T)) lanes[U] {
+	return func(w *worker, row, col, n int) []U {
+		a, b := x(w, row, col, n), y(w, row, col, n)
+		out := vector[U](w, i, n)
+		f(out, a, b)
+		return out
+	}
+}
+
+func apply[T, U any](i int, x lanes[T], f func(o []U, x []T)) lanes[U] {
+	return func(w *worker, row, col, n int) []U {
+		a := x(w, row, col, n)
+		out := vector[U](w, i, n)
+		f(out, a)
+		return out
+	}
+}
+
+func choose[T any](i int, cond lanes[bool], x, y lanes[T]) lanes[T] {
+	return func(w *worker, row, col, n int) []T {
+		c, a, b := cond(w, row, col, n), x(w, row, col, n), y(w, row, col, n)
+		out := vector[T](w, i, n)
+		for l := range out {
+			if c[l] {
+				out[l] = a[l]
+			} else {
+				out[l] = b[l]
+			}
+		}
+		return out
+	}
+}
+
+func splat[T any](i int, v T) lanes[T] {
+	return func(w *worker, _, _, n int) []T {
+		out := vector[T](w, i, n)
+		fill(out, v)
+		return out
+	}
+}
+
+func iotaLanes(i int, isCol bool) lanes[int32] {
+	return func(w *worker, row, col, n int) []int32 {
+		out := vector[int32](w, i, n)
+		for l := range out {
+			if isCol {
+				out[l] = int32(col + l)
+			} else {
+				out[l] = int32(row)
+			}
+		}
+		return out
+	}
+}
+
+// rounded rounds f, which owns its vector, to bfloat16.
+func rounded(f lanes[float32]) lanes[float32] {
+	return func(w *worker, row, col, n int) []float32 {
+		x := f(w, row, col, n)
+		for i, v := range x {
+			x[i] = math.Float32frombits(uint32(toBFloat16(v)) << 16)
+		}
+		return x
+	}
+}
+
+func fill[T any](x []T, v T) {
+	for i := range x {
+		x[i] = v
+	}
+}

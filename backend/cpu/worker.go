@@ -1,0 +1,184 @@
+package cpu
+
+import (
+	"fmt"
+
+	"matladder/backend"
+	"matladder/tile"
+)
+
+// worker is the state of one core inside one program: where it is in the grid,
+// which blocks it sees, and its own memory.
+type worker struct {
+	plan *plan
+	crew *crew
+
+	ids    []int    // program ids, by axis of the grid
+	places []place  // by ref
+	data   [][]byte // by ref: the array, or scratch
+	mem    []byte
+	rows   []byte   // row vectors
+	tags   [][]int  // by operand: the block in each slot of its own; -1 for none
+	caches []*cache // by operand: what workers share; nil for none
+
+	phase    int
+	row, col int // of the piece of a product in hand
+	counters backend.Counters
+}
+
+// place is where the current block of a ref lies.
+type place struct {
+	block      int // number of the block in its array; -1 before the first
+	off        int // of its first element
+	rows, cols int // of it inside the array
+}
+
+// programError is a mistake that only running shows; it ends the run.
+type programError struct{ error }
+
+// ProgramID makes worker a tile.Env.
+func (w *worker) ProgramID(a *tile.Axis) int {
+	for i, x := range w.plan.program.Grid {
+		if x == a {
+			return w.ids[i]
+		}
+	}
+	panic("cpu: " + a.Name + " is not an axis of " + w.plan.program.Name)
+}
+
+// TableValue makes worker a tile.Env.
+func (w *worker) TableValue(t *tile.Ref, i int) int {
+	values := view[int32](w.data[w.plan.ref(t)])
+	if i < 0 || i >= len(values) {
+		panic(programError{fmt.Errorf("%s: %s: no element %d in table %s of %d", t.Pos, w.plan.program.Name, i, t.Name, len(values))})
+	}
+	return int(values[i])
+}
+
+// enter prepares the worker for a launch.
+func (w *worker) enter() {
+	w.counters = backend.Counters{}
+	for i := range w.places {
+		r := &w.plan.refs[i]
+		w.places[i] = place{block: -1, rows: r.rows, cols: r.cols}
+	}
+	for _, tags := range w.tags {
+		fill(tags, -1)
+	}
+}
+
+// task runs the programs of one point of the parallel axes.
+func (w *worker) task(phase, n int) {
+	t := &w.plan.tasks
+	w.phase = phase
+	t.locate(w.plan.program.Grid, phase, n, w.ids)
+	for s := range t.steps {
+		if w.crew.stopped.Load() {
+			return
+		}
+		decode(w.plan.program.Grid, t.serial, s, w.ids)
+		w.counters.GridSteps++
+		w.see()
+		w.bring()
+		w.run(w.plan.steps)
+	}
+}
+
+// see moves every ref to its block of the current program.
+func (w *worker) see() {
+	for i := range w.plan.refs {
+		r := &w.plan.refs[i]
+		if len(r.Index) == 0 {
+			continue
+		}
+		block, off := 0, 0
+		at := &w.places[i]
+		var rows, cols = 1, 1
+		for d, x := range r.Index {
+			b := tile.Eval(x, w)
+			if b < 0 || b >= r.blocks[d] {
+				panic(programError{fmt.Errorf("%s: %s: block %d of %s along dimension %d: there are %d",
+					r.Pos, w.plan.program.Name, b, r.Name, d, r.blocks[d])})
+			}
+			block = block*r.blocks[d] + b
+			size := r.BlockSize(d)
+			off += b * size * r.strides[d]
+			switch d {
+			case r.rowDim:
+				rows = min(size, r.Array[d]-b*size)
+			case r.colDim:
+				cols = min(size, r.Array[d]-b*size)
+			}
+		}
+		if block == at.block {
+			continue
+		}
+		*at = place{block, off, rows, cols}
+		bytes := r.Dtype.Bytes(int64(rows) * int64(cols))
+		switch {
+		case r.Kind == tile.Out:
+			w.counters.BytesStored += bytes
+		case !r.countedPacked:
+			w.counters.BlocksLoaded++
+			w.counters.BytesLoaded += bytes
+		}
+	}
+}
+
+// run executes steps in the current program.
+func (w *worker) run(steps []*step) {
+	for _, s := range steps {
+		switch s.kind {
+		case stepFill:
+			w.fillRef(s.dst, s.stmt.Value.Value)
+		case stepCompute:
+			w.compute(s)
+		case stepWhen:
+			if tile.EvalCond(s.cond, w) {
+				w.run(s.body)
+			}
+		}
+	}
+}
+
+// compute executes a store or an accumulation.
+func (w *worker) compute(s *step) {
+	fresh := s.stmt.Kind == tile.Store || s.zeroed != nil && tile.EvalCond(s.zeroed, w)
+	at := &w.places[s.dst]
+	if len(s.dots) == 0 {
+		w.write(s, fresh, 0, at.rows, 0, at.cols)
+		return
+	}
+	for col := 0; col < at.cols; col += s.cols {
+		cols := min(s.cols, at.cols-col)
+		for _, d := range s.dots {
+			w.bringDeep(d.b, col, cols)
+		}
+		for row := 0; row < at.rows; row += s.rows {
+			rows := min(s.rows, at.rows-row)
+			if s.direct {
+				ld := w.plan.refs[s.dst].ld
+				w.multiply(s.dots[0], w.data[s.dst], at.off+row*ld+col, ld, row, rows, col, cols, fresh)
+				continue
+			}
+			w.row, w.col = row, col
+			for _, d := range s.dots {
+				w.multiply(d, d.temp.of(w.mem), 0, d.ld, row, rows, col, cols, true)
+			}
+			w.write(s, fresh, row, row+rows, col, col+cols)
+		}
+	}
+}
+
+// write runs the epilogue over a piece of the destination.
+func (w *worker) write(s *step, fresh bool, row0, row1, col0, col1 int) {
+	out := s.add
+	if fresh {
+		out = s.store
+	}
+	for row := row0; row < row1; row++ {
+		for col := col0; col < col1; col += vectorLanes {
+			out(w, row, col, min(vectorLanes, col1-col))
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package interp
+
+import "matladder/tile"
+
+// dot is the matrix product, summed in the order of the contraction. Products are
+// rounded before they are added, so that no machine fuses the two.
+func (m *machine) dot(e *tile.Expr, a, b block) block {
+	rows, cols := e.Shape[0], e.Shape[1]
+	depth := e.Args[0].Shape[1]
+	aRow, aCol, bRow, bCol := depth, 1, cols, 1 // strides: a along m and k, b along k and n
+	if e.TransA {
+		depth = e.Args[0].Shape[0]
+		aRow, aCol = 1, rows
+	}
+	if e.TransB {
+		bRow, bCol = 1, depth
+	}
+	o := newBlock(e.Shape)
+	for i := range rows {
+		if m.checkContext(); m.err != nil {
+			return o
+		}
+		if a.state != nil || b.state != nil {
+			m.dotRowMasked(e, a, b, &o, i, depth)
+			continue
+		}
+		row := o.val[i*cols : (i+1)*cols]
+		for k := range depth {
+			x := a.val[i*aRow+k*aCol]
+			for j := range row {
+				row[j] += float64(x * b.val[k*bRow+j*bCol])
+			}
+		}
+	}
+	if e.Dtype.IsInteger() {
+		for i, x := range o.val {
+			o.val[i] = wrap(e.Dtype, int64(x))
+		}
+	}
+	return o
+}
+
+// dotRowMasked computes row i where elements may be padding or poison. A product
+// with padding along the contraction is left out; other padding stays with its
+// row or column.
+func (m *machine) dotRowMasked(e *tile.Expr, a, b block, o *block, i, depth int) {
+	rows, cols := e.Shape[0], e.Shape[1]
+	const first, last = state(2), state(1) // padding along dimensions 0 and 1 of a matrix
+	aMask, bMask := last, first
+	if e.TransA {
+		aMask = first
+	}
+	if e.TransB {
+		bMask = last
+	}
+	for j := range cols {
+		var sum float64
+		var st state
+		for k := range depth {
+			x, y := i*depth+k, k*cols+j
+			if e.TransA {
+				x = k*rows + i
+			}
+			if e.TransB {
+				y = j*depth + k
+			}
+			sx, sy := a.at(x), b.at(y)
+			if sx&aMask != 0 || sy&bMask != 0 {
+				continue
+			}
+			if sx&(first|last) != 0 {
+				sx = sx&^(first|last) | first
+			}
+			if sy&(first|last) != 0 {
+				sy = sy&^(first|last) | last
+			}
+			st |= sx | sy
+			sum += float64(a.val[x] * b.val[y])
+		}
+		o.val[i*cols+j] = sum
+		o.setState(i*cols+j, st)
+	}
+}
