@@ -45,14 +45,7 @@ func (m *machine) dot(e *tile.Expr, a, b block) block {
 // row or column.
 func (m *machine) dotRowMasked(e *tile.Expr, a, b block, o *block, i, depth int) {
 	rows, cols := e.Shape[0], e.Shape[1]
-	const first, last = state(2), state(1) // padding along dimensions 0 and 1 of a matrix
-	aMask, bMask := last, first
-	if e.TransA {
-		aMask = first
-	}
-	if e.TransB {
-		bMask = last
-	}
+	aMask, bMask := contraction(e, 0), contraction(e, 1)
 	for j := range cols {
 		var sum float64
 		var st state
@@ -68,16 +61,29 @@ func (m *machine) dotRowMasked(e *tile.Expr, a, b block, o *block, i, depth int)
 			if sx&aMask != 0 || sy&bMask != 0 {
 				continue
 			}
-			if sx&(first|last) != 0 {
-				sx = sx&^(first|last) | first
-			}
-			if sy&(first|last) != 0 {
-				sy = sy&^(first|last) | last
-			}
-			st |= sx | sy
+			st |= sx.along(0) | sy.along(1)
 			sum += float64(a.val[x] * b.val[y])
 		}
 		o.val[i*cols+j] = sum
 		o.setState(i*cols+j, st)
 	}
+}
+
+// contraction is the padding bit of operand arg of a Dot along the contraction.
+func contraction(dot *tile.Expr, arg int) state {
+	dim := 1 - arg
+	if arg == 0 && dot.TransA || arg == 1 && dot.TransB {
+		dim = arg
+	}
+	return padBit(dim, 2)
+}
+
+// along moves the padding of a matrix, which is along one dimension, to
+// dimension dim.
+func (s state) along(dim int) state {
+	const either = state(3)
+	if s&either == 0 {
+		return s
+	}
+	return s&^either | padBit(dim, 2)
 }

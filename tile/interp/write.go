@@ -62,24 +62,38 @@ func toMemory(d tile.Dtype, x float64) float64 {
 // failUnknown reports an output element that was to come from padding or from
 // memory never written, with the refs that brought it.
 func (m *machine) failUnknown(s *tile.Stmt, v *view, a int, st state) {
-	kind, what := allPad, "depends on padding of "
+	kind, what := allPad, "depends on padding of"
 	if st&poison != 0 {
-		kind, what = poison, "depends on memory never written: "
+		kind, what = poison, "depends on memory never written:"
 	}
 	var names []string
-	add := func(r *tile.Ref, b block) {
-		if b.worst()&kind != 0 && !slices.Contains(names, r.Name) {
-			names = append(names, r.Name)
-		}
+	if s.Kind == tile.Accumulate && v.array.state[a]&kind != 0 {
+		names = append(names, s.Ref.Name)
 	}
-	if s.Kind == tile.Accumulate && kind == poison {
-		add(s.Ref, v.load())
-	}
-	for e, b := range m.memo {
-		if e.Op == tile.OpLoad {
-			add(e.Ref, b)
-		}
-	}
+	names = m.origins(s.Value, kind, names, map[*tile.Expr]bool{})
 	slices.Sort(names)
-	m.fail("%s %s%s %s%s", s.Kind, v.element(a), m.where(), what, strings.Join(names, ", "))
+	m.fail("%s %s%s %s %s", s.Kind, v.element(a), m.where(), what, strings.Join(slices.Compact(names), ", "))
+}
+
+// origins adds to names the refs by whose loads elements of e may have come to a
+// state of that kind.
+func (m *machine) origins(e *tile.Expr, kind state, names []string, seen map[*tile.Expr]bool) []string {
+	if seen[e] || m.memo[e].worst()&kind == 0 {
+		return names
+	}
+	seen[e] = true
+	if e.Op == tile.OpLoad {
+		return append(names, e.Ref.Name)
+	}
+	for i, arg := range e.Args {
+		k := kind
+		switch {
+		case e.Op == tile.OpDot:
+			k &^= contraction(e, i)
+		case k&lostPad != 0: // of whatever dimension it was before
+			k = allPad
+		}
+		names = m.origins(arg, k, names, seen)
+	}
+	return names
 }
