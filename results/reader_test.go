@@ -40,7 +40,7 @@ func TestReadRefusesFile(t *testing.T) {
 		"k" + shortHeader[6:]:                    "x.csv:1: the header is not a whole line",
 		shortHeader + ",,\n":                     "x.csv:1: column 11 has no name",
 		shortHeader + ",m\n":                     `x.csv:1: column "m" appears twice`,
-		"a\"b\"c," + good + "\n":                    `x.csv:1: the header is not CSV: bare " in non-quoted-field`,
+		"a\"b\"c," + good + "\n":                 `x.csv:1: the header is not CSV: bare " in non-quoted-field`,
 		strings.Repeat("a,", maxColumns) + "b\n": "x.csv:1: 129 columns, more than 128",
 		strings.Replace(shortHeader, ",m,k,", ",", 1) + "\n" + good + "\n": "x.csv:1: not a results file: missing columns m, k",
 		strings.Replace(shortHeader, "seconds", "second", 1) + "\n":        "x.csv:1: not a results file: missing column seconds",
