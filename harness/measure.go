@@ -113,9 +113,6 @@ func (r *run) verify(l *lane, rows []results.Record) error {
 // open compiles and loads the lane, warms it up and finds how many launches make
 // a repetition.
 func (r *run) open(ctx context.Context, l *lane) error {
-	if limit := r.memory; limit > 0 && l.bytes > limit {
-		return &backend.TooBigError{What: "free memory", Need: l.bytes, Limit: limit}
-	}
 	exe, err := r.compile(ctx, l)
 	if err != nil {
 		return err
