@@ -31,11 +31,12 @@ func plan(t testing.TB, c Config, f *fake) Sweep {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Skip("no plugin")
 	return s
 }
 
 func options(f *fake, path string) Options {
-	return Options{Backend: f, NoBaseline: "no plugin", Out: path,
+	return Options{Backend: f, Out: path,
 		Provenance: Provenance{RunID: "test", StartedAt: f.clock, Version: "v0", Host: "here"}}
 }
 
