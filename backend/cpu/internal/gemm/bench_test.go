@@ -1,9 +1,13 @@
 package gemm
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
+
+	"matladder/backend/cpu/internal/probe"
 )
 
 // BenchmarkTile is the micro-kernel alone, one panel of a and one of b again
@@ -30,7 +34,7 @@ func benchTile[S Source, C Sum](b *testing.B, p *Path[S, C]) {
 		for b.Loop() {
 			p.kernel.tile(&c[0], p.NR, steps, &wa[0], &wb[0], nil, 0, p.MR, p.NR, true)
 		}
-		reportRate(b, p.MR, p.NR, steps*p.KU)
+		reportRate(b, p, p.MR, p.NR, steps*p.KU)
 	})
 }
 
@@ -38,7 +42,7 @@ func benchTile[S Source, C Sum](b *testing.B, p *Path[S, C]) {
 func BenchmarkBlock(b *testing.B) {
 	for _, isa := range Supported() {
 		k := For(isa)
-		for _, n := range []int{256, 512, 1024, 2048} {
+		for _, n := range []int{64, 128, 256, 512, 1024, 2048} {
 			if isa == Generic && n > 256 {
 				continue
 			}
@@ -59,7 +63,7 @@ func benchBlock[S Source, C Sum](b *testing.B, p *Path[S, C], n int) {
 		for b.Loop() {
 			p.Block(c, n, n, n, n, pa, pb, false)
 		}
-		reportRate(b, n, n, n)
+		reportRate(b, p, n, n, n)
 	})
 }
 
@@ -93,9 +97,27 @@ func benchPack[S Source, C Sum](b *testing.B, p *Path[S, C]) {
 	}
 }
 
-func reportRate(b *testing.B, m, n, k int) {
-	ops := 2 * float64(m) * float64(n) * float64(k) * float64(b.N)
-	b.ReportMetric(ops/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+// reportRate reports the rate, and how much it is of the measured peak.
+func reportRate[S Source, C Sum](b *testing.B, p *Path[S, C], m, n, k int) {
+	rate := 2 * float64(m) * float64(n) * float64(k) * float64(b.N) / b.Elapsed().Seconds()
+	dtype := "float32"
+	if p.Format != formatFloat32 {
+		dtype = "int8"
+	}
+	isa, _, _ := strings.Cut(p.Name, " ")
+	b.ReportMetric(rate/1e9, "GFLOP/s")
+	b.ReportMetric(100*rate/peak(isa, dtype), "%peak")
+}
+
+var peaks = map[string]float64{}
+
+// peak measures once for each dtype of an instruction set.
+func peak(isa, dtype string) float64 {
+	key := isa + dtype
+	if peaks[key] == 0 {
+		peaks[key] = probe.PeakFLOPs(context.Background(), isa, dtype, 1)
+	}
+	return peaks[key]
 }
 
 // randomSource is n elements: small numbers for floats, every value for bytes.

@@ -66,22 +66,22 @@ func (p *Path[S, C]) PanelB(k int) int { return p.NR * ceil(k, p.KU) * wordBytes
 // PackA packs the m×k matrix with elements src[i*ld+l]. dst comes from Buffer
 // or is a multiple of 64 bytes into it.
 func (p *Path[S, C]) PackA(dst []byte, src []S, ld, m, k int) {
-	p.packA.rows(words(dst, p.SizeA(m, k)), src, ld, m, k)
+	p.packA.rows(words(dst, p.SizeA(m, k)), extent(src, m, k, ld), ld, m, k)
 }
 
 // PackAT packs the m×k matrix with elements src[l*ld+i].
 func (p *Path[S, C]) PackAT(dst []byte, src []S, ld, m, k int) {
-	p.packA.columns(words(dst, p.SizeA(m, k)), src, ld, m, k)
+	p.packA.columns(words(dst, p.SizeA(m, k)), extent(src, k, m, ld), ld, m, k)
 }
 
 // PackB packs the k×n matrix with elements src[l*ld+j].
 func (p *Path[S, C]) PackB(dst []byte, src []S, ld, k, n int) {
-	p.packB.columns(words(dst, p.SizeB(k, n)), src, ld, n, k)
+	p.packB.columns(words(dst, p.SizeB(k, n)), extent(src, k, n, ld), ld, n, k)
 }
 
 // PackBT packs the k×n matrix with elements src[j*ld+l].
 func (p *Path[S, C]) PackBT(dst []byte, src []S, ld, k, n int) {
-	p.packB.rows(words(dst, p.SizeB(k, n)), src, ld, n, k)
+	p.packB.rows(words(dst, p.SizeB(k, n)), extent(src, n, k, ld), ld, n, k)
 }
 
 // Block multiplies packed a (m×k) by packed b (k×n) into the m×n corner of c,
@@ -95,14 +95,15 @@ func (p *Path[S, C]) Block(c []C, ldc, m, n, k int, a, b []byte, accumulate bool
 // elements deep. k0 is a multiple of KU, and so is k unless k0+k is depth.
 func (p *Path[S, C]) BlockRange(c []C, ldc, m, n, k0, k, depth int, a, b []byte, accumulate bool) {
 	switch {
-	case m < 0 || n < 0 || k < 0 || k0 < 0 || k0+k > depth || (m > 1 && ldc < n):
+	case m < 0 || n < 0 || k < 0 || k0 < 0 || k0+k > depth:
 		panic(fmt.Sprintf("gemm: Block of %d×%d, ldc %d, k %d…%d of %d", m, n, ldc, k0, k0+k, depth))
 	case k0%p.KU != 0 || (k%p.KU != 0 && k0+k != depth):
 		panic(fmt.Sprintf("gemm: k range %d…%d of %d is not whole steps of %d", k0, k0+k, depth, p.KU))
-	case m == 0 || n == 0:
+	}
+	c = extent(c, m, n, ldc)
+	if m == 0 || n == 0 {
 		return
 	}
-	c = c[:(m-1)*ldc+n]
 	if k == 0 {
 		if !accumulate {
 			for i := range m {
@@ -132,8 +133,23 @@ const wordBytes = 4
 
 // words reinterprets the first n bytes of packed memory.
 func words(b []byte, n int) []uint32 {
-	b = b[:n]
+	b = first(b, n)
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), n/wordBytes)
 }
+
+// extent cuts s to the elements of a matrix whose rows are ld elements apart.
+// What it lets pass is safe for routines that check nothing.
+func extent[T any](s []T, rows, cols, ld int) []T {
+	switch {
+	case rows < 0 || cols < 0 || (rows > 1 && ld < cols):
+		panic(fmt.Sprintf("gemm: %d×%d elements in rows %d apart", rows, cols, ld))
+	case rows == 0 || cols == 0:
+		return nil
+	}
+	return first(s, (rows-1)*ld+cols)
+}
+
+// first is s[:n], also refused where s is shorter but has the capacity.
+func first[T any](s []T, n int) []T { return s[:len(s):len(s)][:n] }
 
 func ceil(a, b int) int { return (a + b - 1) / b }

@@ -60,7 +60,7 @@ func (p packSIMD[S]) packColumns(dst []uint32, src []S, ld, extent, k int) {
 			packElements(dst[lane/p.width*panel+whole*p.width:], src[rest*ld+lane:], 1, ld, p.width, k-rest, p.width, p.encoding)
 		}
 	}
-	if lanes < extent {
+	if lanes < extent && k > 0 {
 		packElements(dst[lanes/p.width*panel:], src[lanes:], 1, ld, extent-lanes, k, p.width, p.encoding)
 	}
 }

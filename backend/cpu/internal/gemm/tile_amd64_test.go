@@ -1,0 +1,94 @@
+package gemm
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/cpu"
+)
+
+func floatTwins() []twins[float32] {
+	return []twins[float32]{
+		{"tileFloat32AVX2", AVX2, 6, 16, tileFloat32AVX2, tileFloat32(6, 16), smallFloat},
+		{"tileFloat32AVX512", AVX512, 12, 32, tileFloat32AVX512, tileFloat32(12, 32), smallFloat},
+	}
+}
+
+func intTwins(t testing.TB) []twins[int32] {
+	s := []twins[int32]{
+		{"tilePairsAVX2", AVX2, 6, 16, tilePairsAVX2, tilePairs(6, 16), bytePairs},
+		{"tilePairsAVX512", AVX512, 12, 32, tilePairsAVX512, tilePairs(12, 32), bytePairs},
+	}
+	if !cpu.X86.HasAVX512VNNI {
+		t.Log("not tested on this machine, which lacks avx512vnni: tilePairsVNNIAVX512, tileQuadsAVX512, offsetBiasAVX512")
+		return s
+	}
+	return append(s,
+		twins[int32]{"tilePairsVNNIAVX512", AVX512, 12, 32, tilePairsVNNIAVX512, tilePairs(12, 32), bytePairs},
+		twins[int32]{"tileQuadsAVX512", AVX512, 12, 32, tileQuadsAVX512, tileQuads(12, 32), anyBits})
+}
+
+func TestTile(t *testing.T) {
+	for _, x := range floatTwins() {
+		testTile(t, x)
+	}
+	for _, x := range intTwins(t) {
+		testTile(t, x)
+	}
+}
+
+func FuzzTile(f *testing.F) {
+	for which := range uint8(6) {
+		f.Add(uint64(which), which, uint8(0), uint8(0), uint8(0), uint8(3))
+		f.Add(uint64(which), which, uint8(11), uint8(31), uint8(39), uint8(0))
+	}
+	var floats []*tileCase[float32]
+	var ints []*tileCase[int32]
+	for _, x := range floatTwins() {
+		if len(x.isa.Missing()) == 0 {
+			floats = append(floats, newTileCase(f, x))
+		}
+	}
+	for _, x := range intTwins(f) {
+		if len(x.isa.Missing()) == 0 {
+			ints = append(ints, newTileCase(f, x))
+		}
+	}
+	if len(floats)+len(ints) == 0 {
+		f.Skip("this machine has no tile in assembly")
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, which, rows, cols, steps, options uint8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		if i := int(which) % (len(floats) + len(ints)); i < len(floats) {
+			fuzzTile(t, floats[i], r, rows, cols, steps, options)
+		} else {
+			fuzzTile(t, ints[i-len(floats)], r, rows, cols, steps, options)
+		}
+	})
+}
+
+func fuzzTile[C Sum](t *testing.T, x *tileCase[C], r *rand.Rand, rows, cols, steps, options uint8) {
+	x.TB = t
+	x.check(r, 1+int(rows)%x.mr, 1+int(cols)%x.nr, 1+int(steps)%maxSteps, int(options)%4)
+}
+
+func TestOffsetBias(t *testing.T) {
+	if len(AVX512.Missing()) > 0 || !cpu.X86.HasAVX512VNNI {
+		t.Skip("this machine lacks avx512vnni")
+	}
+	const nr = 32
+	r := rand.New(rand.NewPCG(1, 2))
+	for steps := 1; steps < 20; steps++ {
+		b := fenced[uint32](t, steps*nr)
+		for i := range b {
+			b[i] = r.Uint32()
+		}
+		got, want := fenced[uint32](t, nr), make([]uint32, nr)
+		offsetBias(nr)(&want[0], &b[0], steps)
+		offsetBiasAVX512(&got[0], &b[0], steps)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d steps: %d, want %d", steps, got, want)
+		}
+	}
+}
