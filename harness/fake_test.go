@@ -75,6 +75,17 @@ func (f *fake) Compile(_ context.Context, programs []*tile.Program, _ backend.Pa
 	if d.compile != nil {
 		return nil, d.compile
 	}
+	b, err := tile.Bind(programs)
+	if err != nil {
+		return nil, err
+	}
+	var need int64
+	for _, r := range append(b.In, b.Out...) {
+		need += r.ArrayBytes()
+	}
+	if limit := int64(f.device.MemoryBytes.Value); need > limit {
+		return nil, &backend.TooBigError{What: "memory", Need: need, Limit: limit}
+	}
 	f.compiles++
 	f.clock = f.clock.Add(time.Millisecond)
 	return &fakeExe{fake: f, do: d, programs: programs}, nil

@@ -18,7 +18,7 @@ import (
 // small is a sweep that the fake measures in no time.
 func small(t testing.TB, more string) Config {
 	t.Helper()
-	c, err := Parse("small.yaml", []byte("sizes: [16x24x40, 32]\ndtypes: [float32, int8]\nrounds: {min: 5, max: 8}\n"+more))
+	c, err := Parse("small.yaml", []byte("sizes: [16x24x40, 32]\ndtypes: [float32, int8]\nrounds: {min: 6, max: 8}\n"+more))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,11 +31,12 @@ func plan(t testing.TB, c Config, f *fake) Sweep {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Skip("no plugin")
 	return s
 }
 
 func options(f *fake, path string) Options {
-	return Options{Backend: f, NoBaseline: "no plugin", Out: path,
+	return Options{Backend: f, Out: path,
 		Provenance: Provenance{RunID: "test", StartedAt: f.clock, Version: "v0", Host: "here"}}
 }
 
@@ -105,13 +106,13 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d points have rows, want %d", len(points), want)
 	}
 	for key, p := range points {
-		if p.ended || p.rounds != 5 || len(p.times) != 10 {
-			t.Errorf("%s %s %d: %+v; with 1%% of jitter 5 rounds of 2 are narrow", key.Kernel, key.DtypeA, key.M, p)
+		if p.ended || p.rounds != 6 || len(p.times) != 12 {
+			t.Errorf("%s %s %d: %+v; with 1%% of jitter 6 rounds of 2 are narrow", key.Kernel, key.DtypeA, key.M, p)
 		}
 	}
 	for _, r := range out.Rows {
 		if r.Status != results.OK || !r.ErrOverBound.Known || r.RunID != "test" || r.FLOPs != 2*int64(r.M)*int64(r.K)*int64(r.N) ||
-			r.PeakFLOPs == 0 || r.Threads != 2 || r.Method != results.Direct || !strings.Contains(r.Params, "program=") {
+			r.PeakFLOPs == 0 || r.Threads != 2 || r.Method != results.Direct {
 			t.Fatalf("row: %+v", r)
 		}
 		if r.Seconds < shortestSample.Seconds() || r.Launches&(r.Launches-1) != 0 {

@@ -87,7 +87,7 @@ func TestResume_Cancelled(t *testing.T) {
 		before = len(out.Rows)
 		cancel()
 	}
-	if want := 4 * 5 * 5; before != want {
+	if want := 4 * 5 * 6; before != want {
 		t.Errorf("%d rows in the end, want %d", before, want)
 	}
 }
@@ -101,9 +101,9 @@ func TestResume_Other(t *testing.T) {
 	f.misdo = map[string]do{"v4_optblock": {run: errors.New("device lost"), after: 6}}
 	first := mustRun(t, c, f, path)
 
-	resume := func(c Config, f *fake, host string) Outcome {
+	resume := func(c Config, f *fake, version string) Outcome {
 		opt := options(f, path)
-		opt.Resume, opt.Provenance.Host = true, host
+		opt.Resume, opt.Provenance.Version = true, version
 		out, err := start(context.Background(), plan(t, c, f), opt, f.now)
 		if err != nil {
 			t.Fatal(err)
@@ -111,15 +111,20 @@ func TestResume_Other(t *testing.T) {
 		audit(t, path, out)
 		return out
 	}
-	if out := resume(c, newFake(), "here"); out.New != 0 || len(out.Rows) != len(first.Rows) {
+	if out := resume(c, newFake(), "v0"); out.New != 0 || len(out.Rows) != len(first.Rows) {
 		t.Errorf("points that ended are measured again: %d rows", out.New)
 	}
-	if out := resume(c, newFake(), "there"); out.New != 4*5 {
-		t.Errorf("on another machine: %d rows, want 4 points of 5 rounds", out.New)
+	if out := resume(c, newFake(), "v0.1"); out.New != 4*6 {
+		t.Errorf("with changed kernels: %d rows, want 4 points of 6 rounds", out.New)
+	}
+	f = newFake()
+	f.device.Key = "fake2"
+	if out := resume(c, f, "v0"); out.New != 4*6 {
+		t.Errorf("on another machine: %d rows, want 4 points of 6 rounds", out.New)
 	}
 	other := small(t, "kernels: [4]\nblocks: 8x16x16\n")
-	if out := resume(other, newFake(), "here"); out.New != 4*5 {
-		t.Errorf("with other blocks: %d rows, want 4 points of 5 rounds", out.New)
+	if out := resume(other, newFake(), "v0"); out.New != 4*6 {
+		t.Errorf("with other blocks: %d rows, want 4 points of 6 rounds", out.New)
 	}
 }
 
