@@ -12,7 +12,7 @@ const (
 	OpConst               // the number Value, rank 0
 	OpIndex               // the int32 value of Index, rank 0
 	OpIota                // int32: the coordinate along Dim
-	OpInBounds            // Bool: whether an element of Ref along Dim is inside its array
+	OpInBounds            // Bool: whether an element of Ref along Dim is inside its array; Shape is 1 but in one dimension
 	OpDot                 // matrix product of two rank-2 blocks
 	OpAdd                 // elementwise, from here …
 	OpSub                 //
@@ -160,6 +160,16 @@ func InBounds(r *Ref, dim int) *Expr {
 		}
 	}
 	return newExpr(&Expr{Op: OpInBounds, Ref: r, Dim: dim, Dtype: Bool, Shape: s})
+}
+
+// InBoundsRow is InBounds as the last of two dimensions, shape [1, n]: for the
+// columns of a product whose b stands transposed.
+func InBoundsRow(r *Ref, dim int) *Expr {
+	e := InBounds(r, dim)
+	if e.err == nil {
+		e.Shape = []int{1, r.Shape()[dim]}
+	}
+	return e
 }
 
 // DotOption changes how Dot reads or multiplies its operands.

@@ -1,0 +1,241 @@
+package tile
+
+// OverhangInfo says where padding may be: for each dimension of an expression,
+// which arrays may end inside it.
+//
+// It is part of what a program means, not an optimization: a Dot counts as zero,
+// in both operands, the contraction coordinates at which either is padding; a
+// store to an output drops what lies outside its array; all else computes on
+// padding as on any other element. So a backend
+//
+//  1. may load anything for padding, where no Dot contracts over it;
+//  2. asks Contraction(dot) while it compiles: without an edge there is nothing
+//     to mask, and edges that are alike in both operands need one mask;
+//  3. asks Edge.Padding for the coordinates to mask in each program.
+//
+// Padding that is stored in scratch stays padding when it is read back. Verify
+// refuses programs in which a Dot would contract over an edge that is not Plain,
+// or in which padding would be reduced by row or left in an output; of those it
+// accepts, this analysis and a run that follows every element agree.
+type OverhangInfo struct {
+	exprs map[*Expr]edgeSets
+	refs  map[*Ref]edgeSets
+}
+
+// Of returns, for every dimension of e.Shape, the edges inside it. If e occurs
+// in several statements, they are those of all of them.
+func (o *OverhangInfo) Of(e *Expr) [][]Edge { return allDims(o.exprs[e], len(e.Shape)) }
+
+// OfRef returns, for every dimension of r.Shape(), the edges that loading r may
+// meet: its own, and those of anything that was stored to it.
+func (o *OverhangInfo) OfRef(r *Ref) [][]Edge { return allDims(o.refs[r], len(r.Shape())) }
+
+func allDims(s edgeSets, rank int) [][]Edge {
+	if s == nil {
+		return make([][]Edge, rank)
+	}
+	return s
+}
+
+// Contraction returns the edges along which a Dot masks: those of either operand
+// along the dimension it contracts over, less what others cover.
+func (o *OverhangInfo) Contraction(dot *Expr) []Edge {
+	a, b := 1, 0
+	if dot.TransA {
+		a = 0
+	}
+	if dot.TransB {
+		b = 1
+	}
+	all := unionEdges(o.exprs[dot.Args[0]].of(a), o.exprs[dot.Args[1]].of(b))
+	var out []Edge
+	for _, plain := range []bool{true, false} {
+		for _, e := range all {
+			if e.Plain() == plain && !covered(e, out) {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+// Overhangs analyses a program whose structure Verify accepts.
+func (p *Program) Overhangs() *OverhangInfo {
+	a := overhangs{program: p, info: &OverhangInfo{}}
+	for _, r := range p.Refs {
+		if own := ownEdges(r); own != nil {
+			a.info.note(r, own)
+		}
+	}
+	if a.info.refs == nil {
+		return a.info // no array ends inside a block
+	}
+	a.info.exprs = map[*Expr]edgeSets{}
+	a.run()
+	return a.info
+}
+
+// ownEdges are the ends of r's own array.
+func ownEdges(r *Ref) edgeSets {
+	if r.Kind != In && r.Kind != Out {
+		return nil
+	}
+	var own edgeSets
+	for d, size := range r.Shape() {
+		if r.Overhangs(d) {
+			own = own.with(len(r.Shape()), d, []Edge{{Ref: r, Dim: d, Offset: Const(0), To: size}})
+		}
+	}
+	return own
+}
+
+func (o *OverhangInfo) note(r *Ref, s edgeSets) {
+	if s == nil {
+		return
+	}
+	if o.refs == nil {
+		o.refs = map[*Ref]edgeSets{}
+	}
+	o.refs[r] = o.refs[r].union(s)
+}
+
+// overhangs is the analysis in progress.
+type overhangs struct {
+	program *Program
+	info    *OverhangInfo
+	state   held
+}
+
+// rounds bounds how often the body is followed with edges told apart; after
+// that all that passes between programs is Unknown, of which there is an end.
+const rounds = 8
+
+// run follows the body, program after program, until nothing new turns up.
+func (a *overhangs) run() {
+	start := held{}
+	levels := map[*Ref]int{}
+	for round := 0; ; round++ {
+		a.state = start.clone()
+		a.body(a.program.Body)
+		next := held{}
+		for r, s := range a.state {
+			if _, ok := levels[r]; !ok {
+				levels[r], _ = a.program.carried(r, always)
+			}
+			if levels[r] < len(a.program.Grid) {
+				next[r] = a.program.passed(r, s, levels[r], round > rounds)
+			}
+		}
+		next.join(start)
+		if next.equal(start) {
+			return
+		}
+		start = next
+	}
+}
+
+// passed is what a later program may find of edges s that one left in r, which
+// keeps its contents over Grid[level:].
+func (p *Program) passed(r *Ref, s edgeSets, level int, widen bool) edgeSets {
+	moved := func(a *Axis) bool {
+		return a.Size > 1 && indexOf(p.Grid[max(level, 0):], a) >= 0
+	}
+	return s.each(r.Shape(), func(e Edge, size int) Edge {
+		if widen {
+			return e.unknown(size)
+		}
+		return e.blur(moved, size)
+	})
+}
+
+func indexOf(axes []*Axis, a *Axis) int {
+	for i := range axes {
+		if axes[i] == a {
+			return i
+		}
+	}
+	return -1
+}
+
+func (a *overhangs) body(body []*Stmt) {
+	for _, s := range body {
+		switch s.Kind {
+		case Fill:
+			a.state[s.Ref] = nil
+		case Store:
+			a.state[s.Ref] = a.kept(s)
+		case Accumulate:
+			a.state[s.Ref] = a.state[s.Ref].union(a.kept(s))
+		case When:
+			skipped := a.state.clone()
+			a.body(s.Body)
+			a.state.join(skipped)
+		case Loop:
+			a.loop(s)
+		}
+	}
+}
+
+// kept returns the edges of what s stores, less those that the end of an output
+// array drops.
+func (a *overhangs) kept(s *Stmt) edgeSets {
+	edges := a.visit(s.Value).without(ownEdges(s.Ref))
+	a.info.note(s.Ref, edges)
+	return edges
+}
+
+func (a *overhangs) loop(s *Stmt) {
+	moved := func(x *Axis) bool { return x == s.Axis && x.Size > 1 }
+	for round := 0; ; round++ {
+		before := a.state.clone()
+		a.body(s.Body)
+		for r, edges := range a.state {
+			a.state[r] = edges.each(r.Shape(), func(e Edge, size int) Edge {
+				if round > rounds {
+					return e.unknown(size)
+				}
+				return e.blur(moved, size)
+			})
+		}
+		after := a.state.clone()
+		a.state.join(before)
+		if a.state.equal(before) {
+			a.state = after // the body runs at least once
+			return
+		}
+	}
+}
+
+// held has the edges of what each written ref holds at one point of the body; a
+// ref that was not written yet is absent, one that holds no padding has nil.
+type held map[*Ref]edgeSets
+
+func (h held) clone() held {
+	out := make(held, len(h))
+	for r, s := range h {
+		out[r] = s
+	}
+	return out
+}
+
+// join takes in what another path holds.
+func (h held) join(other held) {
+	for r, s := range other {
+		if mine, ok := h[r]; ok {
+			s = mine.join(s)
+		}
+		h[r] = s
+	}
+}
+
+func (h held) equal(other held) bool {
+	if len(h) != len(other) {
+		return false
+	}
+	for r, s := range h {
+		if t, ok := other[r]; !ok || !s.equal(t) {
+			return false
+		}
+	}
+	return true
+}

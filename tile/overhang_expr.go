@@ -1,0 +1,177 @@
+package tile
+
+// visit returns the edges of e as it is evaluated at this point of the body, and
+// notes them for it and everything inside it.
+func (a *overhangs) visit(e *Expr) edgeSets {
+	args := make([]edgeSets, len(e.Args))
+	for i, arg := range e.Args {
+		args[i] = a.visit(arg)
+	}
+	var s edgeSets
+	switch e.Op {
+	case OpLoad:
+		s = ownEdges(e.Ref).union(a.state[e.Ref])
+	case OpDot:
+		s = dotEdges(e, args)
+	case OpSelect:
+		s = selectEdges(e, args)
+	case OpAnd, OpOr: // false and padding is false
+		s = args[0].join(args[1])
+	case OpRowMax, OpRowSum:
+		s = args[0].with(len(e.Shape), len(e.Shape)-1, nil)
+	case OpBroadcast:
+		s = broadcastEdges(e, args[0])
+	case OpSlice:
+		s = sliceEdges(e, args[0])
+	case OpConcat:
+		s = concatEdges(e, args)
+	default: // elementwise; constants, iota and in_bounds have no operand
+		for _, arg := range args {
+			s = s.union(arg)
+		}
+	}
+	if s.size() == 0 {
+		return nil
+	}
+	a.info.exprs[e] = a.info.exprs[e].union(s)
+	return s
+}
+
+func dotEdges(e *Expr, args []edgeSets) edgeSets {
+	m, n := 0, 1
+	if e.TransA {
+		m = 1
+	}
+	if e.TransB {
+		n = 0
+	}
+	return edgeSets(nil).with(2, 0, args[0].of(m)).with(2, 1, args[1].of(n))
+}
+
+// selectEdges clears, from what is selected where the condition holds, the edges
+// that the condition excludes.
+func selectEdges(e *Expr, args []edgeSets) edgeSets {
+	cond, then, other := e.Args[0], args[1], args[2]
+	if cond.Op == OpNot {
+		cond = cond.Args[0]
+		then, other = other, then
+	}
+	return then.without(exclusions(cond)).join(other).union(args[0])
+}
+
+// exclusions are the edges whose padding is nowhere in the coordinates at which
+// cond holds.
+func exclusions(cond *Expr) edgeSets {
+	rank := len(cond.Shape)
+	switch cond.Op {
+	case OpInBounds:
+		for d, size := range cond.Shape {
+			if size > 1 {
+				return edgeSets(nil).with(rank, d, []Edge{{Ref: cond.Ref, Dim: cond.Dim, Offset: Const(0), To: size}})
+			}
+		}
+	case OpAnd:
+		return exclusions(cond.Args[0]).union(exclusions(cond.Args[1]))
+	case OpBroadcast:
+		return broadcastEdges(cond, exclusions(cond.Args[0]))
+	case OpSlice:
+		return sliceEdges(cond, exclusions(cond.Args[0]))
+	}
+	return nil
+}
+
+func broadcastEdges(e *Expr, src edgeSets) edgeSets {
+	if src.size() == 0 {
+		return nil
+	}
+	from := e.Args[0].Shape
+	out := make(edgeSets, len(e.Shape))
+	for d := range from {
+		to := len(e.Shape) - len(from) + d
+		if from[d] == e.Shape[to] {
+			out[to] = src[d]
+			continue
+		}
+		out[to] = mapEdges(src[d], func(edge Edge) Edge {
+			if edge.Unknown {
+				return edge.unknown(e.Shape[to])
+			}
+			edge.Offset, edge.Stretched = offsetBy(edge.Offset, edge.From, edge.Stretched), true
+			edge.From, edge.To = 0, e.Shape[to]
+			return edge
+		})
+	}
+	return out
+}
+
+// offsetBy is the element that coordinate from stands for.
+func offsetBy(offset IndexExpr, from int, stretched bool) IndexExpr {
+	if stretched {
+		return offset
+	}
+	return Plus(offset, Const(from))
+}
+
+func sliceEdges(e *Expr, src edgeSets) edgeSets {
+	if src.size() == 0 {
+		return nil
+	}
+	whole, size := e.Args[0].Shape[e.Dim], e.Shape[e.Dim]
+	at := bounds(e.Index, everyID)
+	start, static := e.Index, at.known && at.lo == at.hi
+	if static {
+		start = Const(at.lo)
+	}
+	moved := mapEdges(src.of(e.Dim), func(edge Edge) Edge {
+		everywhere := edge.From == 0 && edge.To == whole
+		if edge.Unknown || !static && (!everywhere || size == whole) {
+			return edge.unknown(size)
+		}
+		if !edge.Stretched {
+			edge.Offset = Plus(edge.Offset, start)
+		}
+		if everywhere {
+			edge.From, edge.To = 0, size
+		} else {
+			edge.From, edge.To = max(edge.From-at.lo, 0), min(edge.To-at.lo, size)
+		}
+		return edge
+	})
+	return src.with(len(e.Shape), e.Dim, moved)
+}
+
+// concatEdges moves the edges of each part to its place. Along the other
+// dimensions an edge holds for all of the result only if every part has it.
+func concatEdges(e *Expr, args []edgeSets) edgeSets {
+	rank := len(e.Shape)
+	out := make(edgeSets, rank)
+	at := 0
+	for i, arg := range args {
+		for d, edges := range arg {
+			out[d] = unionEdges(out[d], mapEdges(edges, func(edge Edge) Edge {
+				switch {
+				case edge.Unknown, d != e.Dim && !inEvery(args, d, edge):
+					return edge.unknown(e.Shape[d])
+				case d != e.Dim:
+					return edge
+				}
+				edge.From, edge.To = edge.From+at, edge.To+at
+				if !edge.Stretched {
+					edge.Offset = Plus(edge.Offset, Const(-at))
+				}
+				return edge
+			}))
+		}
+		at += e.Args[i].Shape[e.Dim]
+	}
+	return out
+}
+
+func inEvery(args []edgeSets, d int, e Edge) bool {
+	for _, arg := range args {
+		if !hasEdge(arg.of(d), e) {
+			return false
+		}
+	}
+	return true
+}
