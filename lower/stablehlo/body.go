@@ -30,7 +30,21 @@ func (g *grid) write(s *tile.Stmt) {
 	if s.Kind == tile.Accumulate {
 		x = g.op("add", old, x)
 	}
-	g.set(s.Ref, g.inDtype(x, s.Ref.Dtype))
+	if s.Kind == tile.Accumulate || !isRounded(s.Value) {
+		x = g.inDtype(x, s.Ref.Dtype)
+	}
+	g.set(s.Ref, x)
+}
+
+// isRounded reports whether e is a value of its dtype as it stands.
+func isRounded(e *tile.Expr) bool {
+	switch e.Op {
+	case tile.OpLoad, tile.OpConst, tile.OpCast:
+		return true
+	case tile.OpBroadcast:
+		return isRounded(e.Args[0])
+	}
+	return e.Dtype.IsInteger() // integers wrap in every operation
 }
 
 // whenHolds writes a When: an if whose results are the refs that its body may
@@ -60,7 +74,7 @@ func (g *grid) loop(s *tile.Stmt) {
 	if len(changed) == 0 {
 		return
 	}
-	g.line("// for %s = 0…%d", s.Axis.Name, s.Axis.Size-1)
+	g.line("// for %s = 0..%d", s.Axis.Name, s.Axis.Size-1)
 	outer := g.env
 	hints, values := outer.all()
 	hints, values = append([]string{symbol(s.Axis.Name)}, hints...), append([]value{g.scalar(0)}, values...)

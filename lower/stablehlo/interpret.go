@@ -89,7 +89,7 @@ func interpretProgram(p *tile.Program, name string) (string, error) {
 	}
 	var args []value
 	for _, r := range inputs(p) {
-		args = append(args, value{"%" + symbol(r.Name), working(r.Dtype, r.Array...)})
+		args = append(args, g.named(symbol(r.Name), working(r.Dtype, r.Array...)))
 	}
 	g.line("// %s: %s", p.Name, describeGrid(p))
 	g.function("private", name, args, workingTypes(p.RefsOf(tile.Out)), func() []value { return g.run(args) })
@@ -103,9 +103,9 @@ func describeGrid(p *tile.Program) string {
 	s := "programs "
 	for i, a := range p.Grid {
 		if i > 0 {
-			s += " × "
+			s += " x "
 		}
-		s += fmt.Sprintf("%s = 0…%d", a.Name, a.Size-1)
+		s += fmt.Sprintf("%s = 0..%d", a.Name, a.Size-1)
 	}
 	return s
 }

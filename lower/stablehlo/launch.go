@@ -40,71 +40,77 @@ func (l *Launch) Once() string {
 }
 
 // Loop returns a module whose @main takes a number n of rounds, an int32 of rank
-// 0, and sets times the arrays In, one set after another. A round launches once
-// for each set, so n·sets launches run, one after another; @main returns Out of
-// the last of them, zeros if n < 1. The slope of its time over n is the time of
+// 0, and sets times the arrays In, one set after another; it returns as many
+// times Out, zeros if n < 1. A round launches once for each set, so n·sets
+// launches run, one after another. The slope of its time over n is the time of
 // sets launches on the device, the intercept that of starting a program.
 //
 // With one set, a small operand may come to stay in fast memory from launch to
-// launch. Several sets, larger together than that memory, must be read anew.
+// launch. Of several sets, larger together than that memory, the rest at least
+// is read anew; the compiled program tells which.
 //
 // The chain of barriers runs from a launch's results through the counter to the
 // next launch's operands: without it a compiler sees that every round computes
-// the same and moves the launch out of the loop. The operands themselves are
-// carried unchanged, which costs no copy of them.
+// the same and moves the launch out of the loop. Every result is an output,
+// since a launch whose result is overwritten unseen would be removed. The
+// operands themselves are carried unchanged, which costs no copy of them.
 func (l *Launch) Loop(sets int) string {
 	t := &text{depth: 1}
 	n := value{"%n", tensor{elem: "i32"}}
-	carried := []value{n, n}
-	hints := []string{"n", "round"}
-	args := []value{n}
+	args, in, out := []value{n}, []value{}, []tensor{}
 	for s := range sets {
-		suffix := ""
-		if sets > 1 {
-			suffix = fmt.Sprint("_", s)
-		}
-		for _, v := range l.arguments(t, l.In, suffix) {
-			args, carried = append(args, v), append(carried, v)
-			hints = append(hints, v.name[1:])
-		}
+		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
+		out = append(out, storedTypes(l.Out)...)
 	}
-	t.function("public", "main", args, storedTypes(l.Out), func() []value {
-		carried[1] = t.scalar(0)
-		for _, a := range l.Out {
-			carried = append(carried, t.constant(a.stored(), 0))
-			hints = append(hints, argumentName(a.Name))
+	t.function("public", "main", append(args, in...), out, func() []value {
+		hints := append([]string{"n", "round"}, each(in, func(v value) string { return v.name[1:] })...)
+		carried := append([]value{n, t.scalar(0)}, in...)
+		for s := range sets {
+			for _, a := range l.Out {
+				hints = append(hints, symbol(a.Name)+suffix(s, sets))
+				carried = append(carried, t.constant(a.stored(), 0))
+			}
 		}
 		after := t.while(hints, carried, func(v []value) value {
 			return t.compare("LT", v[1], v[0])
 		}, func(v []value) []value {
-			next := append([]value(nil), v...)
-			out := next[len(v)-len(l.Out):]
 			round := v[1]
+			var results []value
 			for s := range sets {
 				operands := v[2+s*len(l.In):][:len(l.In)]
 				held := t.barrier(append([]value{round}, operands...)...)
-				copy(out, t.call("launch", held[1:], storedTypes(l.Out)))
-				round = held[0]
-				if s == sets-1 {
-					round = t.op("add", round, t.scalar(1))
-				}
-				done := t.barrier(append([]value{round}, out...)...)
+				made := t.call("launch", held[1:], storedTypes(l.Out))
+				done := t.barrier(append([]value{held[0]}, made...)...)
 				round = done[0]
-				copy(out, done[1:])
+				results = append(results, done[1:]...)
 			}
-			next[1] = round
-			return next
+			next := append([]value{v[0], t.op("add", round, t.scalar(1))}, v[2:2+len(in)]...)
+			return append(next, results...)
 		})
-		return after[len(after)-len(l.Out):]
+		return after[2+len(in):]
 	})
 	return l.module(t)
+}
+
+// suffix tells the arrays of several sets apart.
+func suffix(s, sets int) string {
+	if sets == 1 {
+		return ""
+	}
+	return fmt.Sprintf(".set%d", s)
 }
 
 // arguments are the parameters of a function that takes arrays.
 func (l *Launch) arguments(t *text, arrays []Array, suffix string) []value {
 	vs := make([]value, len(arrays))
+	taken := map[string]bool{}
 	for i, a := range arrays {
-		vs[i] = value{"%" + argumentName(a.Name) + suffix, a.stored()}
+		name := symbol(a.Name)
+		for taken[name] {
+			name += "_"
+		}
+		taken[name] = true
+		vs[i] = value{"%" + name + suffix, a.stored()}
 	}
 	return vs
 }
@@ -135,6 +141,3 @@ func symbol(name string) string {
 	}
 	return string(s)
 }
-
-// argumentName is symbol with an end that no numbered value has.
-func argumentName(name string) string { return symbol(name) }

@@ -36,7 +36,7 @@ func (t *text) fresh(typ tensor) value {
 // named is a new value whose name says what it is, for arguments of a region.
 func (t *text) named(hint string, typ tensor) value {
 	v := t.fresh(typ)
-	v.name = "%" + hint + "_" + v.name[1:]
+	v.name = "%" + hint + "." + v.name[1:] // no symbol has a dot
 	return v
 }
 
