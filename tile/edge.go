@@ -117,8 +117,8 @@ func (s edgeSets) union(t edgeSets) edgeSets {
 // join returns the edges of a value that is one of two: what only one has is
 // Maybe.
 func (s edgeSets) join(t edgeSets) edgeSets {
-	if s == nil && t == nil {
-		return nil
+	if s.equal(t) {
+		return s
 	}
 	out := make(edgeSets, max(len(s), len(t)))
 	for d := range out {

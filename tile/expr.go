@@ -196,25 +196,34 @@ func Dot(a, b Value, opts ...DotOption) *Expr {
 	for _, o := range opts {
 		o(e)
 	}
+	var msg string
+	if e.Shape, e.Dtype, msg = dotResult(x, y, e.TransA, e.TransB); msg != "" {
+		return failed("%s", msg)
+	}
+	return newExpr(e)
+}
+
+// dotResult returns the shape and dtype of a Dot, or why there is none.
+func dotResult(x, y *Expr, transA, transB bool) ([]int, Dtype, string) {
 	if len(x.Shape) != 2 || len(y.Shape) != 2 {
-		return failed("dot: operands must be of rank 2, have [%s] and [%s]", shapeString(x.Shape), shapeString(y.Shape))
+		return nil, InvalidDtype, fmt.Sprintf("dot: operands must be of rank 2, have [%s] and [%s]", shapeString(x.Shape), shapeString(y.Shape))
 	}
 	m, ka := x.Shape[0], x.Shape[1]
-	if e.TransA {
+	if transA {
 		m, ka = ka, m
 	}
 	kb, n := y.Shape[0], y.Shape[1]
-	if e.TransB {
+	if transB {
 		kb, n = n, kb
 	}
 	if ka != kb {
-		return failed("dot: a [%s] contracts over %d elements, b [%s] over %d", shapeString(x.Shape), ka, shapeString(y.Shape), kb)
+		return nil, InvalidDtype, fmt.Sprintf("dot: a [%s] contracts over %d elements, b [%s] over %d", shapeString(x.Shape), ka, shapeString(y.Shape), kb)
 	}
-	if e.Dtype = DotResult(x.Dtype, y.Dtype); e.Dtype == InvalidDtype {
-		return failed("dot: no product of %s and %s: cast one first", x.Dtype, y.Dtype)
+	d := DotResult(x.Dtype, y.Dtype)
+	if d == InvalidDtype {
+		return nil, d, fmt.Sprintf("dot: no product of %s and %s: cast one first", x.Dtype, y.Dtype)
 	}
-	e.Shape = []int{m, n}
-	return newExpr(e)
+	return []int{m, n}, d, ""
 }
 
 // Cast rounds x to d (Dtype.Round says how); x itself if it is of d already.
@@ -225,6 +234,8 @@ func Cast(x Value, d Dtype) *Expr {
 		return e
 	case d == InvalidDtype || int(d) >= len(dtypes):
 		return failed("cast: no such dtype")
+	case e.Dtype == InvalidDtype:
+		return typed(e, d)
 	}
 	return newExpr(&Expr{Op: OpCast, Args: []*Expr{e}, Dtype: d, Shape: e.Shape})
 }
@@ -305,12 +316,4 @@ func Concat(dim int, xs ...Value) *Expr {
 		return failed("concat: nothing to put together")
 	}
 	return newExpr(e)
-}
-
-// WalkExpr calls f on e and every expression inside it, operands first.
-func WalkExpr(e *Expr, f func(*Expr)) {
-	for _, a := range e.Args {
-		WalkExpr(a, f)
-	}
-	f(e)
 }

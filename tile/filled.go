@@ -62,19 +62,6 @@ func (f *fillState) loop(s *Stmt, filled bool) bool {
 	return filled
 }
 
-// loads reports whether e reads r.
-func loads(e *Expr, r *Ref) bool {
-	if e.Op == OpLoad {
-		return e.Ref == r
-	}
-	for _, a := range e.Args {
-		if loads(a, r) {
-			return true
-		}
-	}
-	return false
-}
-
 // carried returns the number of leading grid axes over which r keeps nothing:
 // its contents pass from program to program only along Grid[level:]. If no
 // level will do, early is the statement that reads r before it is filled.

@@ -18,13 +18,20 @@ package tile
 // or in which padding would be reduced by row or left in an output; of those it
 // accepts, this analysis and a run that follows every element agree.
 type OverhangInfo struct {
-	exprs map[*Expr]edgeSets
+	exprs map[*Expr]*noted
 	refs  map[*Ref]edgeSets
 }
 
 // Of returns, for every dimension of e.Shape, the edges inside it. If e occurs
-// in several statements, they are those of all of them.
-func (o *OverhangInfo) Of(e *Expr) [][]Edge { return allDims(o.exprs[e], len(e.Shape)) }
+// in several statements, what is not an edge in all of them is Maybe.
+func (o *OverhangInfo) Of(e *Expr) [][]Edge { return allDims(o.edges(e), len(e.Shape)) }
+
+func (o *OverhangInfo) edges(e *Expr) edgeSets {
+	if n := o.exprs[e]; n != nil {
+		return n.edges
+	}
+	return nil
+}
 
 // OfRef returns, for every dimension of r.Shape(), the edges that loading r may
 // meet: its own, and those of anything that was stored to it.
@@ -47,7 +54,7 @@ func (o *OverhangInfo) Contraction(dot *Expr) []Edge {
 	if dot.TransB {
 		b = 1
 	}
-	all := unionEdges(o.exprs[dot.Args[0]].of(a), o.exprs[dot.Args[1]].of(b))
+	all := unionEdges(o.edges(dot.Args[0]).of(a), o.edges(dot.Args[1]).of(b))
 	var out []Edge
 	for _, plain := range []bool{true, false} {
 		for _, e := range all {
@@ -70,7 +77,7 @@ func (p *Program) Overhangs() *OverhangInfo {
 	if a.info.refs == nil {
 		return a.info // no array ends inside a block
 	}
-	a.info.exprs = map[*Expr]edgeSets{}
+	a.info.exprs = map[*Expr]*noted{}
 	a.run()
 	return a.info
 }
@@ -104,6 +111,33 @@ type overhangs struct {
 	program *Program
 	info    *OverhangInfo
 	state   held
+	round   int   // pass over the program, from 1 on
+	stmt    *Stmt // being followed
+	visits  int   // of statements so far
+}
+
+// noted is what is known of an expression: its edges in all statements of this
+// round, and in the last visit alone.
+type noted struct {
+	edges, last edgeSets
+	stmt        *Stmt
+	round       int
+	visit       int
+}
+
+// note takes in the edges of e at this visit.
+func (a *overhangs) note(e *Expr, s edgeSets) {
+	n := a.info.exprs[e]
+	switch {
+	case n == nil:
+		n = &noted{edges: s}
+		a.info.exprs[e] = n
+	case n.round != a.round, n.stmt == a.stmt:
+		n.edges = s
+	default:
+		n.edges = n.edges.join(s)
+	}
+	n.last, n.stmt, n.round, n.visit = s, a.stmt, a.round, a.visits
 }
 
 // rounds bounds how often the body is followed with edges told apart; after
@@ -114,7 +148,8 @@ const rounds = 8
 func (a *overhangs) run() {
 	start := held{}
 	levels := map[*Ref]int{}
-	for round := 0; ; round++ {
+	for {
+		a.round++
 		a.state = start.clone()
 		a.body(a.program.Body)
 		next := held{}
@@ -123,7 +158,7 @@ func (a *overhangs) run() {
 				levels[r], _ = a.program.carried(r, always)
 			}
 			if levels[r] < len(a.program.Grid) {
-				next[r] = a.program.passed(r, s, levels[r], round > rounds)
+				next[r] = a.program.passed(r, s, levels[r], a.round > rounds)
 			}
 		}
 		next.join(start)
@@ -179,6 +214,8 @@ func (a *overhangs) body(body []*Stmt) {
 // kept returns the edges of what s stores, less those that the end of an output
 // array drops.
 func (a *overhangs) kept(s *Stmt) edgeSets {
+	a.stmt = s
+	a.visits++
 	edges := a.visit(s.Value).without(ownEdges(s.Ref))
 	a.info.note(s.Ref, edges)
 	return edges

@@ -3,6 +3,9 @@ package tile
 // visit returns the edges of e as it is evaluated at this point of the body, and
 // notes them for it and everything inside it.
 func (a *overhangs) visit(e *Expr) edgeSets {
+	if n := a.info.exprs[e]; n != nil && n.visit == a.visits {
+		return n.last
+	}
 	args := make([]edgeSets, len(e.Args))
 	for i, arg := range e.Args {
 		args[i] = a.visit(arg)
@@ -31,9 +34,9 @@ func (a *overhangs) visit(e *Expr) edgeSets {
 		}
 	}
 	if s.size() == 0 {
-		return nil
+		s = nil
 	}
-	a.info.exprs[e] = a.info.exprs[e].union(s)
+	a.note(e, s)
 	return s
 }
 

@@ -1,0 +1,86 @@
+package tile
+
+import "slices"
+
+// statements: each can be carried out. Makes v.sites.
+func statements(v *verifier) { v.statements(v.program.Body, nil, nil) }
+
+func (v *verifier) statements(body []*Stmt, conds []Cond, loops []*Axis) {
+	for _, s := range body {
+		if s == nil {
+			v.errorf(Pos{}, "a statement is nil")
+			continue
+		}
+		v.sites = append(v.sites, site{s, conds, loops})
+		switch s.Kind {
+		case Fill, Store, Accumulate:
+			v.write(s, loops)
+		case When:
+			if msg := v.program.unusableCond(s.Cond, loops); msg != "" {
+				v.errorf(s.Pos, "when: %s", msg)
+				continue
+			}
+			v.statements(s.Body, append(slices.Clip(conds), s.Cond), loops)
+		case Loop:
+			if v.loop(s, loops) {
+				v.statements(s.Body, conds, append(slices.Clip(loops), s.Axis))
+			}
+		default:
+			v.errorf(s.Pos, "no such statement")
+		}
+	}
+}
+
+// loop: a loop has a size, and its variable a name that nothing around it has.
+func (v *verifier) loop(s *Stmt, loops []*Axis) bool {
+	if s.Axis == nil {
+		v.errorf(s.Pos, "loop: it has no variable")
+		return false
+	}
+	before := len(v.errs)
+	if s.Axis.Size < 1 {
+		v.errorf(s.Pos, "loop %s: size %d: a loop runs at least once", s.Axis.Name, s.Axis.Size)
+	}
+	for _, outer := range [][]*Axis{v.program.Grid, loops} {
+		for _, a := range outer {
+			if a.Name == s.Axis.Name {
+				v.errorf(s.Pos, "loop %s: there is an axis of this name around it already", a.Name)
+			}
+		}
+	}
+	return len(v.errs) == before
+}
+
+// write: a value goes to a ref that may be written, in its dtype and shape.
+func (v *verifier) write(s *Stmt, loops []*Axis) {
+	r, e := s.Ref, s.Value
+	switch {
+	case r == nil || !slices.Contains(v.program.Refs, r):
+		v.errorf(s.Pos, "%s: the ref is not of this program", s.Kind)
+		return
+	case r.Kind != Out && r.Kind != Scratch:
+		v.errorf(s.Pos, "%s: %s: only out and scratch refs can be written", s.Kind, describe(r))
+		return
+	}
+	if !v.expr(e, s, loops) {
+		return
+	}
+	switch s.Kind {
+	case Fill:
+		if e.Op != OpConst || e.Dtype != r.Dtype {
+			v.errorf(s.Pos, "fill: %s wants a constant of %s", r.Name, r.Dtype)
+		}
+		return
+	case Store:
+		if e.Dtype != r.Dtype {
+			v.errorf(s.Pos, "store: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
+		}
+	case Accumulate:
+		if e.Dtype != r.Dtype && !(e.Dtype == Float32 && r.Dtype.IsFloat()) {
+			v.errorf(s.Pos, "accumulate: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
+		}
+	}
+	if !equalInts(e.Shape, r.Shape()) {
+		v.errorf(s.Pos, "%s: %s: the value is [%s]", s.Kind, describe(r), shapeString(e.Shape))
+	}
+}
