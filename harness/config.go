@@ -70,7 +70,7 @@ func Default() Config {
 	c := Config{
 		TimeBudget:  0,
 		Timeout:     10 * time.Minute,
-		MinRounds:   5,
+		MinRounds:   6, // the fewest samples that give a median's interval 95 % confidence
 		MaxRounds:   30,
 		Repetitions: 1,
 		Warmup:      1,

@@ -28,7 +28,7 @@ func (d document) errorf(n *yaml.Node, format string, args ...any) error {
 func (d document) mapping(n *yaml.Node, what string, keys fields, required ...string) error {
 	n = resolve(n)
 	if n.Kind != yaml.MappingNode {
-		return d.errorf(n, "%s is written as key: value", what)
+		return d.errorf(n, "want %s, written as key: value", what)
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -113,9 +113,6 @@ func (r *run) verify(l *lane, rows []results.Record) error {
 // open compiles and loads the lane, warms it up and finds how many launches make
 // a repetition.
 func (r *run) open(ctx context.Context, l *lane) error {
-	if limit := r.memory; limit > 0 && l.bytes > limit {
-		return &backend.TooBigError{What: "free memory", Need: l.bytes, Limit: limit}
-	}
 	exe, err := r.compile(ctx, l)
 	if err != nil {
 		return err
@@ -140,7 +137,9 @@ func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err
 	defer cancel()
 	start := r.now()
 	err = guard(func() (err error) {
-		if l.Kernel == nil {
+		if l.Kernel == nil && r.opt.Baseline == nil {
+			return fmt.Errorf("no backend for the baseline: %w", backend.ErrUnsupported)
+		} else if l.Kernel == nil {
 			exe, err = r.opt.Baseline.Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
 		} else {
 			exe, err = r.opt.Backend.Compile(ctx, l.programs, l.Params)

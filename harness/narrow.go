@@ -1,45 +1,26 @@
 package harness
 
-import "slices"
+import (
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
 
 // narrowEnough is the half-width of a median's interval, relative to the median,
 // at which more rounds would not change what a reader concludes.
 const narrowEnough = 0.02
 
-// fewest is the number of samples below which nothing is said of a median.
-const fewest = 5
+// confidence is that of the interval, the same as the reader's. Fewer than 6
+// samples do not reach it.
+const confidence = 0.95
 
-// narrow reports whether the median of times is known well enough. Its interval
-// lies between two order statistics, as far out as needed for 90 % confidence,
-// whatever the distribution.
+// narrow reports whether the median of times is known well enough, without an
+// assumption on their distribution.
 func narrow(times []float64) bool {
-	n := len(times)
-	if n < fewest {
+	if len(times) == 0 {
 		return false
 	}
-	sorted := slices.Sorted(slices.Values(times))
-	median := (sorted[(n-1)/2] + sorted[n/2]) / 2
-	rank := medianRank(n)
-	return sorted[n-1-rank]-sorted[rank] <= 2*narrowEnough*median
-}
-
-// medianRank is the largest r for which order statistics r and n-1-r (from 0)
-// enclose the median with at least 90 % confidence; 0 if none does.
-func medianRank(n int) int {
-	const tail = 0.05
-	p := 1.0 // of exactly r of n fair coins showing heads
-	for range n {
-		p /= 2
-	}
-	cumulative := p
-	rank := 0
-	for r := 0; r < n/2; r++ {
-		if cumulative > tail {
-			break
-		}
-		rank = r
-		p *= float64(n-r) / float64(r+1)
-		cumulative += p
-	}
-	return rank
+	sample := benchmath.NewSample(slices.Clone(times), &benchmath.DefaultThresholds)
+	s := benchmath.AssumeNothing.Summary(sample, confidence)
+	return s.Confidence >= confidence && max(s.Hi-s.Center, s.Center-s.Lo) <= narrowEnough*s.Center
 }

@@ -170,6 +170,18 @@ func machine(d chips.Device) tile.Machine {
 	return m
 }
 
+// Skip marks the points of the baseline as skipped, for want of a backend that
+// has one.
+func (s Sweep) Skip(reason string) {
+	for _, g := range s.Groups {
+		for i := range g.Points {
+			if p := &g.Points[i]; p.Kernel == nil {
+				p.Status, p.Reason = results.Skipped, reason
+			}
+		}
+	}
+}
+
 // Points yields all points in the order of the sweep.
 func (s Sweep) Points() iter.Seq[Point] {
 	return func(yield func(Point) bool) {

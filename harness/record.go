@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"os"
 	"runtime/debug"
 	"time"
 
-	"matladder/backend"
+	"matladder/kernels"
+	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
 )
@@ -18,7 +18,7 @@ import (
 type Provenance struct {
 	RunID     string // names the execution, and its file
 	StartedAt time.Time
-	Version   string // of matladder
+	Version   string // of matladder and of its kernels: rows of two versions are different points
 	Host      string
 }
 
@@ -31,7 +31,7 @@ func NewProvenance(name string, now time.Time) Provenance {
 	}
 	return Provenance{
 		RunID:     fmt.Sprintf("%s-%s-%06d", name, now.Format("20060102T150405"), now.Nanosecond()/1000),
-		StartedAt: now, Version: version(), Host: host,
+		StartedAt: now, Version: version() + " kernels " + fingerprint(), Host: host,
 	}
 }
 
@@ -78,7 +78,7 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		DtypeA: m.A.String(), DtypeB: m.B.String(), DtypeAcc: m.Acc.String(), DtypeOut: m.Out.String(),
 		Precision: m.Precision.String(), Quant: string(m.Quant), Activation: string(m.Activation),
 		BM: p.Blocks.M, BK: p.Blocks.K, BN: p.Blocks.N, BlockSource: p.BlockSource,
-		Params: params(p.Params, programs), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
+		Params: p.Params.String(), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
 		Dist: c.Dist, Seed: results.Some(c.Seed),
 		PeakFLOPs: peak.Value, PeakSource: peak.Source,
 		Bandwidth: d.BandwidthBytesPerSecond.Value, BandwidthSource: d.BandwidthBytesPerSecond.Source,
@@ -91,20 +91,26 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 	return rec
 }
 
-// params writes the parameters of a point together with a fingerprint of its
-// programs, so that a changed kernel is a different point.
-func params(p backend.Params, programs []*tile.Program) string {
-	if len(programs) > 0 {
-		h := sha256.New()
-		for _, prog := range programs {
-			fmt.Fprintln(h, prog)
+// fingerprint hashes the programs that the kernels build for a few problems, so
+// that a changed kernel is a different version even where none was tagged.
+func fingerprint() string {
+	h := sha256.New()
+	for _, s := range []Shape{{300, 200, 250}, {1 << 12, 1 << 12, 1 << 12}} {
+		for _, o := range []Operands{
+			plainOperands(tile.Float32), plainOperands(tile.BFloat16), plainOperands(tile.Int8),
+			{tile.Int8, tile.Int8, tile.BFloat16, problem.PerTensor},
+		} {
+			p := o.Problem(s, tile.Default)
+			for _, k := range kernels.All {
+				if k.Supports(p) != nil {
+					continue
+				}
+				for _, b := range k.Candidates(p, tile.Machine{Parallel: 2}) {
+					programs, err := k.Build(p, "", b)
+					fmt.Fprintln(h, programs, err)
+				}
+			}
 		}
-		extra := maps.Clone(p.Extra)
-		if extra == nil {
-			extra = map[string]string{}
-		}
-		extra["program"] = hex.EncodeToString(h.Sum(nil)[:4])
-		p.Extra = extra
 	}
-	return p.String()
+	return hex.EncodeToString(h.Sum(nil)[:4])
 }

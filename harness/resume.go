@@ -47,10 +47,7 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 	var lanes []*lane
 	for _, p := range g.Points {
 		l := &lane{Point: p, bytes: p.bytes()}
-		switch {
-		case p.Kernel == nil && r.opt.Baseline == nil:
-			l.Status, l.Reason = results.Skipped, r.opt.NoBaseline
-		case p.Kernel != nil && p.Status == "":
+		if p.Kernel != nil && p.Status == "" {
 			l.build()
 		}
 		l.row = r.record(l.Point, l.programs)

@@ -16,12 +16,12 @@ import (
 // Options say where a sweep runs and where its rows go.
 type Options struct {
 	Backend    backend.Backend
-	Baseline   backend.Backend // measures kernel 0; nil if there is none
-	NoBaseline string          // why there is none
+	Baseline   backend.Backend // measures kernel 0; nil if those points are skipped (Sweep.Skip)
 	Provenance Provenance
 	Out        string // path of the results file
 	Resume     bool   // continue Out; otherwise it must not exist
 	Fault      string // damages each output before it is verified, to show what the check says; "" for none
+	Begin      func() // called when the file is open; may be nil
 	Observe    func(Event)
 }
 
@@ -68,6 +68,9 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	}
 	defer func() { err = errors.Join(err, r.journal.Close()) }()
 	r.rows = old
+	if opt.Begin != nil {
+		opt.Begin()
+	}
 	err = r.testCheck(ctx)
 	if err == nil {
 		err = r.groups(ctx, begin, history(old))

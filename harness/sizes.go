@@ -46,11 +46,11 @@ func parseSize(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, fmt.Errorf("%s overflows", s)
+		return 0, errors.New("overflows 64 bits")
 	case err != nil:
-		return 0, fmt.Errorf("%q is not a whole number", s)
+		return 0, errors.New("not a whole number")
 	case n < 1:
-		return 0, fmt.Errorf("%d: a size must be at least 1", n)
+		return 0, errors.New("must be at least 1")
 	}
 	return n, nil
 }
@@ -81,7 +81,7 @@ func (d document) sizes(n *yaml.Node) ([]Shape, error) {
 		shapes = append(shapes, some...)
 	}
 	if len(shapes) == 0 {
-		return nil, d.errorf(n, "sizes: none given")
+		return nil, d.errorf(n, "empty list")
 	}
 	return shapes, nil
 }
@@ -163,7 +163,7 @@ func (d document) size(n *yaml.Node) (int, error) {
 	}
 	v, err := parseSize(n.Value)
 	if err != nil {
-		return 0, d.errorf(n, "%v", err)
+		return 0, d.errorf(n, "%s: %v", n.Value, err)
 	}
 	return v, nil
 }

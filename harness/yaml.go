@@ -35,7 +35,7 @@ import (
 //	precision: [default, highest]  # of float32 products
 //	time_budget: 60s               # of the whole execution
 //	timeout: 10m                   # of one compilation or repetition
-//	rounds: {min: 5, max: 30}
+//	rounds: {min: 6, max: 30}
 //	repetitions: 1                 # of a point in a round
 //	warmup: 1                      # untimed executions
 //	seed: 1
@@ -64,9 +64,6 @@ func Parse(name string, text []byte) (Config, error) {
 	if err := d.mapping(root.Content[0], "a sweep", d.sweep(&c), "sizes"); err != nil {
 		return Config{}, err
 	}
-	if c.MinRounds > c.MaxRounds {
-		return Config{}, &ConfigError{name, 0, fmt.Sprintf("rounds: min %d is above max %d", c.MinRounds, c.MaxRounds)}
-	}
 	return c, nil
 }
 
@@ -82,14 +79,18 @@ func (d document) sweep(c *Config) fields {
 		"time_budget": value(d, &c.TimeBudget, duration),
 		"timeout":     value(d, &c.Timeout, positive(duration)),
 		"rounds": func(n *yaml.Node) error {
-			return d.mapping(n, "rounds", fields{
+			err := d.mapping(n, "limits", fields{
 				"min": value(d, &c.MinRounds, positive(whole)),
 				"max": value(d, &c.MaxRounds, positive(whole)),
 			})
+			if err == nil && c.MinRounds > c.MaxRounds {
+				err = d.errorf(n, "min %d is above max %d", c.MinRounds, c.MaxRounds)
+			}
+			return err
 		},
 		"repetitions": value(d, &c.Repetitions, positive(whole)),
 		"warmup":      value(d, &c.Warmup, whole),
-		"seed":        value(d, &c.Seed, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }),
+		"seed":        value(d, &c.Seed, seed),
 		"dist":        d.text(&c.Dist, distribution),
 		"threads":     value(d, &c.Threads, whole),
 	}
@@ -165,6 +166,14 @@ func whole(s string) (int, error) {
 	v, err := strconv.Atoi(s)
 	if err != nil || v < 0 || v > maxCount {
 		return 0, fmt.Errorf("%q is not a whole number from 0 to %d", s, maxCount)
+	}
+	return v, nil
+}
+
+func seed(s string) (int64, error) {
+	v, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a whole number of 64 bits", s)
 	}
 	return v, nil
 }

@@ -65,4 +65,3 @@ func randomRecord(rng *rand.Rand) Record {
 	}
 	return r
 }
-

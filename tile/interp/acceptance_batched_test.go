@@ -9,9 +9,10 @@ import (
 )
 
 // batched is a matmul for each element of a batch, with an activation at the
-// end. Batch is a squeezed dimension, b is stored transposed.
+// end. Batch is a squeezed dimension; a and b may be stored transposed.
 type batched struct {
 	batch, m, k, n, bm, bk, bn int
+	transA, transB             bool
 	activation                 string
 }
 
@@ -33,13 +34,26 @@ func (c batched) program() ([]*tile.Program, error) {
 	j := t.Axis("j", tile.Ceil(c.n, c.bn), tile.Parallel)
 	k := t.Axis("k", tile.Ceil(c.k, c.bk), tile.Arbitrary)
 
-	a := t.In("a", tile.Float32, tile.Array(c.batch, c.m, c.k), tile.Block(tile.Squeezed, c.bm, c.bk).At(e, i, k))
-	b := t.In("b", tile.Float32, tile.Array(c.batch, c.n, c.k), tile.Block(tile.Squeezed, c.bn, c.bk).At(e, j, k))
+	operand := func(name string, transposed bool, rows, cols, blockRows, blockCols int, row, col tile.IndexExpr) *tile.Ref {
+		if transposed {
+			rows, cols, blockRows, blockCols, row, col = cols, rows, blockCols, blockRows, col, row
+		}
+		return t.In(name, tile.Float32, tile.Array(c.batch, rows, cols), tile.Block(tile.Squeezed, blockRows, blockCols).At(e, row, col))
+	}
+	var opts []tile.DotOption
+	if c.transA {
+		opts = append(opts, tile.TransA)
+	}
+	if c.transB {
+		opts = append(opts, tile.TransB)
+	}
+	a := operand("a", c.transA, c.m, c.k, c.bm, c.bk, i, k)
+	b := operand("b", c.transB, c.k, c.n, c.bk, c.bn, k, j)
 	o := t.Out("o", tile.BFloat16, tile.Array(c.batch, c.m, c.n), tile.Block(tile.Squeezed, c.bm, c.bn).At(e, i, j))
 	acc := t.Scratch("acc", tile.Float32, c.bm, c.bn)
 
 	t.When(k.First(), func() { t.Fill(acc, 0) })
-	t.Accumulate(acc, tile.Dot(a, b, tile.TransB))
+	t.Accumulate(acc, tile.Dot(a, b, opts...))
 	t.When(k.Last(), func() {
 		t.Store(o, tile.Cast(activations[c.activation].block(acc), tile.BFloat16))
 	})
@@ -48,21 +62,28 @@ func (c batched) program() ([]*tile.Program, error) {
 
 func TestBatchedMatmul(t *testing.T) {
 	for _, c := range []batched{
-		{3, 13, 21, 10, 8, 8, 4, "gelu"},
-		{2, 7, 5, 11, 4, 5, 16, "silu"},
-		{1, 16, 16, 16, 8, 8, 8, "relu"},
-		{5, 1, 9, 1, 1, 2, 1, "tanh"},
+		{3, 13, 21, 10, 8, 8, 4, false, true, "gelu"},
+		{2, 7, 5, 11, 4, 5, 16, true, false, "silu"},
+		{1, 16, 16, 16, 8, 8, 8, false, false, "relu"},
+		{2, 9, 14, 6, 4, 4, 4, true, true, "gelu"},
+		{5, 1, 9, 1, 1, 2, 1, true, true, "tanh"},
 	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			programs := must(t)(c.program())
 			in := inputs(t, programs)
+			at := func(x tile.Tensor, transposed bool, e, row, col int) float64 {
+				if transposed {
+					row, col = col, row
+				}
+				return element(x, e, row, col)
+			}
 			o := run(t, programs, in...)[0]
 			for e := range c.batch {
 				for i := range c.m {
 					for j := range c.n {
 						var x, size float64
 						for l := range c.k {
-							p := element(in[0], e, i, l) * element(in[1], e, j, l)
+							p := at(in[0], c.transA, e, i, l) * at(in[1], c.transB, e, l, j)
 							x += p
 							size += math.Abs(p)
 						}

@@ -15,6 +15,9 @@ func (m *machine) dot(e *tile.Expr, a, b block) block {
 	if e.TransB {
 		bRow, bCol = 1, depth
 	}
+	if m.watchDot != nil {
+		m.watchDot(m, e, a, b)
+	}
 	o := newBlock(e.Shape)
 	for i := range rows {
 		if m.checkContext(); m.err != nil {

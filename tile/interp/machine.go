@@ -23,6 +23,8 @@ type machine struct {
 	memo    map[*tile.Expr]block
 	steps   int64
 	err     error
+
+	watchDot func(m *machine, dot *tile.Expr, a, b block) // nil but in tests
 }
 
 func newMachine(ctx context.Context, p *tile.Program, arrays map[string]*array) *machine {

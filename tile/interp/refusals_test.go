@@ -88,7 +88,10 @@ var refusals = []refusal{
 		build: func(t *tile.Builder) {
 			x := t.In("x", tile.Float32, tile.Array(2), tile.Block(2).At(tile.Const(0)))
 			o := t.Out("o", tile.Float32, tile.Array(2), tile.Block(2).At(tile.Const(0)))
+			count := t.Scratch("count", tile.Int32, 1)
 			t.Fill(o, 0)
+			t.Fill(count, 0)
+			t.Loop("s", 3, func(s *tile.Axis) { t.Accumulate(count, tile.IndexValue(s)) })
 			t.Accumulate(o, x)
 		},
 		edit: func(p *tile.Program) { p.Body = p.Body[1:] },
@@ -130,6 +133,45 @@ var refusals = []refusal{
 		msg:  "store o[0, 0] depends on padding of x",
 	},
 	{
+		name: "row sum over padding as a column of products",
+		build: func(t *tile.Builder) {
+			zero := tile.Const(0)
+			x := t.In("x", tile.Float32, tile.Array(4, 8), tile.Block(4, 8).At(zero, zero))
+			w := t.In("w", tile.Float32, tile.Array(1, 2), tile.Block(1, 2).At(zero, zero))
+			o := t.Out("o", tile.Float32, tile.Array(4, 2), tile.Block(4, 2).At(zero, zero))
+			t.Store(o, tile.Dot(tile.RowSum(x), w))
+		},
+		edit: func(p *tile.Program) { ref(p, "x").Array = tile.Array(4, 7) },
+		line: "tile.RowSum(x)",
+		msg:  "store o[0, 0] depends on padding of x",
+	},
+	{
+		name: "padding repeated along its dimension",
+		build: func(t *tile.Builder) {
+			zero := tile.Const(0)
+			x := t.In("x", tile.Float32, tile.Array(4, 8), tile.Block(4, 8).At(zero, zero))
+			w := t.In("w", tile.Float32, tile.Array(3, 2), tile.Block(3, 2).At(zero, zero))
+			o := t.Out("o", tile.Float32, tile.Array(4, 2), tile.Block(4, 2).At(zero, zero))
+			t.Store(o, tile.Dot(tile.Broadcast(tile.Slice(x, 1, tile.Const(7), 1), 4, 3), w))
+		},
+		edit: func(p *tile.Program) { ref(p, "x").Array = tile.Array(4, 7) },
+		line: "tile.Slice(x",
+		msg:  "store o[0, 0] depends on padding of x",
+	},
+	{
+		name: "padding decides a select",
+		build: func(t *tile.Builder) {
+			x := t.In("x", tile.Float32, tile.Array(8), tile.Block(8).At(tile.Const(0)))
+			o := t.Out("o", tile.Float32, tile.Array(8), tile.Block(8).At(tile.Const(0)))
+			positive := tile.Compare(x, tile.GT, tile.Number(0))
+			both := tile.And(positive, tile.InBounds(o, 0))
+			t.Store(o, tile.Select(both, tile.Number(1), tile.Number(2)))
+		},
+		edit: func(p *tile.Program) { ref(p, "x").Array = tile.Array(5) },
+		line: "tile.Select(both",
+		msg:  "store o[5] depends on padding of x",
+	},
+	{
 		name: "input block past the array",
 		build: func(t *tile.Builder) {
 			i := t.Axis("i", 2, tile.Parallel)
@@ -168,6 +210,16 @@ var refusals = []refusal{
 		tables: map[string][]int{"order": {0, 1, 0}},
 		line:   `t.Out("o"`,
 		msg:    "o: block [0, 0] at i=2 is the block of another parallel program, i=0",
+	},
+	{
+		name: "output block of two parallel programs in a row",
+		build: func(t *tile.Builder) {
+			i := t.Axis("i", 3, tile.Parallel)
+			copyBlock(t, tile.Const(0), t.Table("order", 3).At(i))
+		},
+		tables: map[string][]int{"order": {1, 0, 0}},
+		line:   `t.Out("o"`,
+		msg:    "o: block [0, 0] at i=2 is the block of another parallel program, i=1",
 	},
 	{
 		name: "output block left and visited again",

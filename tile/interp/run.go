@@ -15,6 +15,8 @@ type Options struct {
 	Shuffle uint64
 	// Counters, unless nil, are overwritten with what the run did.
 	Counters *Counters
+
+	watchDot func(m *machine, dot *tile.Expr, a, b block) // for tests
 }
 
 // Run runs programs one after another on in and returns the outputs, in and out
@@ -44,6 +46,7 @@ func RunWith(ctx context.Context, programs []*tile.Program, in []tile.Tensor, op
 			arrays[r.Name] = unwritten(r)
 		}
 		m := newMachine(ctx, p, arrays)
+		m.watchDot = opts.watchDot
 		if err := m.run(order(p.Grid, opts.Shuffle)); err != nil {
 			return nil, err
 		}

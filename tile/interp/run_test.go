@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,60 +142,22 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestValues checks what the package comment says of values, on one row each.
-func TestValues(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		in   tile.Dtype
-		x, y []float64
-		out  tile.Dtype
-		f    func(x, y tile.Value) tile.Value
-		want []float64
-	}{
-		{"int8 addition wraps", tile.Int8, []float64{127, -128, 5}, []float64{1, -1, 6}, tile.Int8,
-			func(x, y tile.Value) tile.Value { return tile.Add(x, y) }, []float64{-128, 127, 11}},
-		{"int32 product wraps", tile.Int32, []float64{1 << 30, 65537, -(1 << 31)}, []float64{4, 65537, -1}, tile.Int32,
-			func(x, y tile.Value) tile.Value { return tile.Mul(x, y) }, []float64{0, 131073, -(1 << 31)}},
-		{"int4 negation wraps", tile.Int4, []float64{-8, 7, 0}, []float64{0, 0, 0}, tile.Int4,
-			func(x, _ tile.Value) tile.Value { return tile.Neg(x) }, []float64{-8, -7, 0}},
-		{"uint8 subtraction wraps", tile.Uint8, []float64{3, 255, 0}, []float64{5, 254, 0}, tile.Uint8,
-			func(x, y tile.Value) tile.Value { return tile.Sub(x, y) }, []float64{254, 1, 0}},
-		{"row sum wraps in its dtype", tile.Int8, []float64{100, 100, 100}, []float64{0, 0, 0}, tile.Int8,
-			func(x, _ tile.Value) tile.Value { return tile.RowSum(x) }, []float64{44, 44, 44}},
-		{"cast to an integer saturates", tile.Float32, []float64{300, -2.5, 1.5}, []float64{0, 0, 0}, tile.Int8,
-			func(x, _ tile.Value) tile.Value { return tile.Cast(x, tile.Int8) }, []float64{127, -2, 2}},
-		{"float32 is not rounded before memory", tile.Float32, []float64{1, 1, 1}, []float64{0x1p-30, 0x1p-40, 0}, tile.Float32,
-			func(x, y tile.Value) tile.Value { return tile.Sub(tile.Add(x, y), x) }, []float64{0x1p-30, 0x1p-40, 0}},
-		{"cast rounds", tile.Float32, []float64{1.00390625, 1.01171875, 3}, []float64{0, 0, 0}, tile.Float32,
-			func(x, _ tile.Value) tile.Value { return tile.Cast(tile.Cast(x, tile.BFloat16), tile.Float32) }, []float64{1, 1.015625, 3}},
-		{"a constant is of its dtype", tile.BFloat16, []float64{1, 2, 0}, []float64{0, 0, 0}, tile.Float32,
-			func(x, _ tile.Value) tile.Value { return tile.Cast(tile.Mul(x, tile.Number(0.1)), tile.Float32) }, []float64{0.10009765625, 0.2001953125, 0}},
-		{"select", tile.Float32, []float64{1, 5, -3}, []float64{2, 4, -3}, tile.Float32,
-			func(x, y tile.Value) tile.Value {
-				either := tile.Or(tile.Compare(x, tile.GT, y), tile.Invert(tile.Compare(x, tile.NE, y)))
-				return tile.Select(either, x, tile.Number(0))
-			}, []float64{0, 5, -3}},
-		{"min, max and abs", tile.Float32, []float64{1, 5, -3}, []float64{2, 4, -7}, tile.Float32,
-			func(x, y tile.Value) tile.Value { return tile.Sub(tile.Abs(tile.Max(x, y)), tile.Min(x, y)) }, []float64{1, 1, 10}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			b := tile.New("values")
-			row := func() tile.BlockSpec { return tile.Block(3).At(tile.Const(0)) }
-			x, y := b.In("x", c.in, tile.Array(3), row()), b.In("y", c.in, tile.Array(3), row())
-			o := b.Out("o", c.out, tile.Array(3), row())
-			b.Store(o, c.f(x, y))
-			programs := must(t)(b.Programs())
-			in := []tile.Tensor{tile.NewTensor(c.in, 3), tile.NewTensor(c.in, 3)}
-			for i := range 3 {
-				in[0].Set(i, c.x[i])
-				in[1].Set(i, c.y[i])
-			}
-			out := run(t, programs, in...)[0]
-			have := []float64{out.At(0), out.At(1), out.At(2)}
-			if !slices.Equal(have, c.want) {
-				t.Errorf("have %v, want %v", have, c.want)
-			}
-		})
+// TestOneProgramAxis: an axis of one program parts nothing, whatever its
+// semantics: scratch and output stay.
+func TestOneProgramAxis(t *testing.T) {
+	b := tile.New("sum")
+	k := b.Axis("k", 4, tile.Arbitrary)
+	j := b.Axis("j", 1, tile.Parallel)
+	x := b.In("x", tile.Int32, tile.Array(4), tile.Block(1).At(k))
+	o := b.Out("o", tile.Int32, tile.Array(1), tile.Block(1).At(j))
+	acc := b.Scratch("acc", tile.Int32, 1)
+	b.When(k.First(), func() { b.Fill(acc, 0); b.Fill(o, 0) })
+	b.Accumulate(acc, x)
+	b.Accumulate(o, acc)
+	in := tile.NewTensor(tile.Int32, 4)
+	copy(in.Int32s(), []int32{1, 10, 100, 1000})
+	if o := run(t, must(t)(b.Programs()), in)[0].At(0); o != 1+11+111+1111 {
+		t.Errorf("have %v, want 1234", o)
 	}
 }
 

@@ -38,8 +38,7 @@ func (m *machine) enter(continued bool) {
 
 // fetch makes index the block that v sees, and counts it if it was another.
 func (m *machine) fetch(v *view, index []int, continued bool) {
-	same := v.fetched && slices.Equal(index, v.index)
-	if same && (continued || v.ref.Kind != tile.Out) {
+	if v.fetched && slices.Equal(index, v.index) && (continued || v.ref.Kind != tile.Out) {
 		return
 	}
 	for d, n := range v.ref.Blocks() {
@@ -54,10 +53,8 @@ func (m *machine) fetch(v *view, index []int, continued bool) {
 	if v.ref.Kind == tile.Out {
 		m.visit(v)
 	}
-	if !same {
-		v.blocks++
-		v.bytes += v.blockBytes()
-	}
+	v.blocks++
+	v.bytes += v.blockBytes()
 }
 
 // visit fails if v's current block was visited before: a device has written it

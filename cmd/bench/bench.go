@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"matladder/harness"
+	"matladder/results"
+)
+
+// bench does what the flags say.
+func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f, err := parseFlags(args, stdout)
+	if err != nil {
+		return err
+	}
+	config, err := f.sweep()
+	if err != nil {
+		return err
+	}
+	dev, err := f.open(config.Threads, !f.list)
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	sweep, err := harness.Plan(config, dev.Device(), dev.params)
+	if err != nil {
+		return err
+	}
+	sweep.Skip(noBaseline)
+	estimate := sweep.Estimate()
+	switch {
+	case f.list:
+		return list(stdout, sweep)
+	case f.dryRun:
+		fmt.Fprintln(stdout, dev.summary)
+		printEstimate(stdout, estimate)
+		return nil
+	}
+	provenance := harness.NewProvenance(config.Name, time.Now())
+	out := f.out
+	if out == "" {
+		out = filepath.Join("out", provenance.RunID+".csv")
+	}
+	progress := newProgress(stderr)
+	outcome, err := harness.Run(ctx, sweep, harness.Options{
+		Backend: dev, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
+		Begin: func() {
+			fmt.Fprintf(stderr, "%s: %s\n", dev.summary, oneLine(estimate))
+		},
+		Observe: progress.observe,
+	})
+	progress.finish()
+	if errors.Is(err, os.ErrExist) {
+		return usagef("%s exists: go on with it (--resume) or choose another name", out)
+	}
+	return conclude(stdout, stderr, out, outcome, err)
+}
+
+// list prints one point a line.
+func list(w io.Writer, s harness.Sweep) error {
+	buf := bufio.NewWriter(w)
+	for p := range s.Points() {
+		fmt.Fprintln(buf, p)
+	}
+	return buf.Flush()
+}
+
+// conclude prints the table of what is in the file and the file's name, whatever
+// ended the sweep.
+func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
+	if n := o.Repair.Rows; n > 0 || o.Repair.Bytes > 0 {
+		fmt.Fprintf(stderr, "%s: a round that was not finished is measured again (%s dropped)\n", out, plural(n, "whole row"))
+	}
+	if len(o.Rows) > 0 {
+		summaries := results.Best(results.Summarize(o.Rows, nil))
+		if err := results.WriteTable(stdout, "text", summaries, nil); err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%s: %s\n", out, plural(len(o.Rows), "row"))
+	}
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range o.Rows {
+		if harness.Bad(r.Status) {
+			return errPoints
+		}
+	}
+	return nil
+}

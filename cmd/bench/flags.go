@@ -1,0 +1,151 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/check"
+	"matladder/configs"
+	"matladder/harness"
+
+	"github.com/spf13/pflag"
+)
+
+// flags are the command line.
+type flags struct {
+	set *pflag.FlagSet
+
+	config, kernel, dtype, sizes, blocks, precision string
+	backend, topology, out, fault                   string
+	params                                          []string
+	predict, resume, list, dryRun                   bool
+	budget                                          time.Duration
+	seed                                            int64
+	threads                                         int
+}
+
+// parseFlags reads args. Help, if asked for, goes to stdout and is the error
+// pflag.ErrHelp.
+func parseFlags(args []string, stdout io.Writer) (*flags, error) {
+	f := &flags{set: pflag.NewFlagSet("bench", pflag.ContinueOnError)}
+	s := f.set
+	s.SetOutput(io.Discard)
+	s.SortFlags = false
+	s.StringVar(&f.config, "config", "quick", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
+	s.StringVar(&f.kernel, "kernel", "", "`KERNELS` by number or name, joined by commas; 0 is the baseline")
+	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
+	s.StringVar(&f.sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
+	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
+	s.StringVar(&f.precision, "precision", "", "`PRECISIONS` of float32 products: default, highest or both")
+	s.StringVar(&f.backend, "backend", "", "`BACKEND` to run on ("+known()+"); the best present if not given")
+	s.StringVar(&f.topology, "topology", "", "`CHIP` to compile for ahead of time")
+	s.StringArrayVar(&f.params, "param", nil, "backend parameter `KEY=VALUE`; may be repeated")
+	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring")
+	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
+	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
+	s.BoolVar(&f.list, "list", false, "print the points and stop")
+	s.BoolVar(&f.dryRun, "dry-run", false, "count points, memory and time, and stop")
+	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
+	s.Int64Var(&f.seed, "seed", 0, "`SEED` of inputs and orders")
+	s.IntVar(&f.threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
+	s.StringVar(&f.fault, "fault", "", "damage each output with `FAULT` ("+strings.Join(check.Faults(), ", ")+") to see it reported")
+	if err := s.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintf(stdout, "Bench measures the ladder of matmul kernels and writes what it finds as CSV.\n\nusage: bench [flags]\n\n%s", s.FlagUsages())
+		return nil, err
+	} else if err != nil {
+		return nil, usagef("%w (bench --help lists the flags)", err)
+	}
+	return f, f.check()
+}
+
+// check refuses what makes no sense whatever the sweep.
+func (f *flags) check() error {
+	switch {
+	case f.set.NArg() > 0:
+		return usagef("unexpected argument %q: sweeps are named by --config (bench --help lists the flags)", f.set.Arg(0))
+	case f.resume && f.out == "":
+		return usagef("--resume needs --out, the file to go on with")
+	case f.budget < 0:
+		return usagef("--time-budget %s is negative", f.budget)
+	case f.threads < 0:
+		return usagef("--threads %d is negative", f.threads)
+	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
+		return usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
+	case f.predict || f.topology != "":
+		return usagef("--predict and --topology need a backend that compiles ahead of time, which this build does not have (known: %s)", known())
+	}
+	return nil
+}
+
+// sweep reads the sweep and replaces in it what flags say.
+func (f *flags) sweep() (harness.Config, error) {
+	text, name, err := readSweep(f.config)
+	if err != nil {
+		return harness.Config{}, usagef("--config: %w", err)
+	}
+	c, err := harness.Parse(name, text)
+	if err != nil {
+		return harness.Config{}, err
+	}
+	if f.set.Changed("blocks") {
+		if c.Blocks, c.AllBlocks, err = harness.ParseBlocks(f.blocks); err != nil {
+			return harness.Config{}, usagef("--blocks: %w", err)
+		}
+	}
+	if f.set.Changed("time-budget") {
+		c.TimeBudget = f.budget
+	}
+	if f.set.Changed("seed") {
+		c.Seed = f.seed
+	}
+	if f.set.Changed("threads") {
+		c.Threads = f.threads
+	}
+	return c, cmp.Or(
+		replace(f, "sizes", f.sizes, &c.Shapes, harness.ParseSizes),
+		replace(f, "kernel", f.kernel, &c.Kernels, harness.ParseKernels),
+		replace(f, "dtype", f.dtype, &c.Operands, harness.ParseDtypes),
+		replace(f, "precision", f.precision, &c.Precisions, harness.ParsePrecisions),
+	)
+}
+
+// replace sets a value of the sweep from a flag, if it was given.
+func replace[T any](f *flags, name, text string, v *T, parse func(string) (T, error)) error {
+	if !f.set.Changed(name) {
+		return nil
+	}
+	x, err := parse(text)
+	if err != nil {
+		return usagef("--%s: %w", name, err)
+	}
+	*v = x
+	return nil
+}
+
+// maxSweep bounds the text of a sweep.
+const maxSweep = 1 << 20
+
+// readSweep reads a file whose name ends in .yaml or .yml, or else one that comes
+// with bench.
+func readSweep(name string) (text []byte, file string, err error) {
+	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
+		return configs.Read(name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	text, err = io.ReadAll(io.LimitReader(f, maxSweep+1))
+	if err == nil && len(text) > maxSweep {
+		err = fmt.Errorf("%s: larger than %d bytes", name, maxSweep)
+	}
+	return text, name, err
+}

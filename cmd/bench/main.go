@@ -1,0 +1,149 @@
+// Bench measures the ladder of matmul kernels and writes what it finds as CSV.
+//
+//	go run ./cmd/bench [flags]
+//
+// Without flags it measures the sweep configs/quick.yaml on the best backend
+// present: five kernels, 128 to 1024, float32, bfloat16 and int8, in about a
+// minute. It shows its progress, ends with the ladder as a table, and names the
+// results file, out/<run>.csv. cmd/plot draws it.
+//
+// # What to measure
+//
+// A sweep is a YAML file: --config ladder names one that comes with bench (quick,
+// ladder, full), --config mine.yaml one of your own. Flags replace what the
+// sweep says; they never filter it.
+//
+//	--kernel 1,v4_optblock,5     rungs; 0 is the baseline
+//	--sizes 512,512x1024x2048    squares, or m×k×n
+//	--dtype bfloat16,int8        of operand a; int8 alone is int8 × int8 → int32
+//	--blocks 512x1024x1024       bm×bk×bn, for the rungs that take a choice (v4, v5)
+//	--precision default,highest  of float32 products
+//
+// Flag --list prints the points and --dry-run what they need; neither measures.
+//
+//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --list
+//	v3_block     200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
+//	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
+//	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 200x200x200
+//	v3_block     512 bfloat16×bfloat16→bfloat16 blocks 128x128x128
+//	v4_optblock  512 bfloat16×bfloat16→bfloat16 blocks 128x128x128
+//	v4_optblock  512 bfloat16×bfloat16→bfloat16 blocks 256x256x256
+//	v4_optblock  512 bfloat16×bfloat16→bfloat16 blocks 512x512x512
+//
+//	$ bench --kernel 5 --sizes 512 --dtype float32 --blocks 64x512x512,64x512x999 --list
+//	v5_quant     512 float32×float32→float32 blocks 64x512x512
+//
+// What a kernel or the machine cannot do is a row with a status and a reason,
+// never a gap:
+//
+//	$ bench --kernel 0,1 --sizes 64 --dtype int4,float32 --list
+//	xla          64 int4×int4→int32 skipped: the XLA baseline needs a PJRT plugin, which this build does not have
+//	v1_naive     64 int4×int4→int32 unsupported: dtype int4 is not supported (float32, bfloat16 and int8 are)
+//	xla          64 float32×float32→float32 skipped: the XLA baseline needs a PJRT plugin, which this build does not have
+//	v1_naive     64 float32×float32→float32 blocks 64x64x64
+//
+// # How it measures
+//
+// All points of one problem take turns, round by round, in an order shuffled from
+// --seed. Each output is verified before its rows are written; the check itself
+// is tested first, with injected faults. Rounds end when the interval of every
+// median is narrow or the --time-budget is spent, which counts the wall time of
+// the whole execution. Every point gets one round even past it.
+//
+//	$ bench --kernel 3,4 --sizes 96 --dtype float32 --blocks 32x96x96 --time-budget 1ns --out ladder.csv
+//	float32 · …
+//	  kernel       …  blocks    …  size  …  status
+//	  v3_block     …  96x96x96  …    96  …  ok
+//	  v4_optblock  …  32x96x96  …    96  …  ok
+//	…
+//	ladder.csv: 2 rows
+//
+// To see how a broken kernel is reported, --fault damages each output (zeros,
+// sign, tile, gain, nan) before it is verified. Such a sweep fails:
+//
+//	$ bench --kernel 1 --sizes 96 --dtype int8 --fault gain --out broken.csv
+//	int8→int32 · …
+//	  kernel    blocks    size  …  status  reason
+//	  v1_naive  96x96x96    96  …  wrong   o[…] is …, should be …
+//	broken.csv: 1 row
+//
+// # Stopping and going on
+//
+// The file is whole after every round. Ctrl-C ends with the table of what exists;
+// after that, or a crash, --resume with the same flags and --out goes on. Without
+// --resume a file that exists is refused:
+//
+//	$ bench --kernel 3,4 --sizes 96 --dtype float32 --out ladder.csv
+//	bench: ladder.csv exists: go on with it (--resume) or choose another name
+//
+//	$ bench --kernel 3,4 --sizes 96,0 --out ladder.csv
+//	bench: --sizes: size "0": must be at least 1
+//
+// # Exit status
+//
+// 0 if each point is ok, too_big, unsupported or skipped; 1 if one is wrong,
+// impossible, failed, timeout or crashed, or the sweep could not go on; 2 for a
+// mistake in flags or a sweep; 130 after Ctrl-C.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"matladder/harness"
+
+	"github.com/spf13/pflag"
+)
+
+// The exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() { // a second Ctrl-C ends at once
+		<-ctx.Done()
+		stop()
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the program: results go to stdout, progress and errors to stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := bench(ctx, args, stdout, stderr)
+	var usage *usageError
+	var config *harness.ConfigError
+	switch {
+	case err == nil || errors.Is(err, pflag.ErrHelp):
+		return exitOK
+	case errors.Is(err, errPoints):
+		return exitFailed
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	fmt.Fprintf(stderr, "bench: %v\n", err)
+	if errors.As(err, &usage) || errors.As(err, &config) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageError is a mistake in how bench was called.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// errPoints says that the sweep is complete and some of its points went wrong.
+var errPoints = errors.New("points went wrong")

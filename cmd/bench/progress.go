@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"matladder/harness"
+	"matladder/results"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress shows how far a sweep is: a bar with the time left on a terminal, a
+// line for each group elsewhere.
+type progress struct {
+	w   io.Writer
+	bar *progressbar.ProgressBar // nil where w is no terminal
+}
+
+// barSteps is the resolution of the bar.
+const barSteps = 1000
+
+func newProgress(w io.Writer) *progress {
+	p := &progress{w: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions(barSteps,
+			progressbar.OptionSetWriter(w),
+			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionSetElapsedTime(true),
+			progressbar.OptionFullWidth(),
+			progressbar.OptionClearOnFinish(),
+			progressbar.OptionThrottle(100*time.Millisecond),
+		)
+	}
+	return p
+}
+
+func (p *progress) observe(e harness.Event) {
+	what := fmt.Sprintf("[%d/%d] %s", e.Group, e.Groups, e.Problem)
+	for _, r := range e.Rows {
+		if !harness.Bad(r.Status) {
+			continue
+		}
+		if p.bar != nil {
+			p.bar.Clear()
+		}
+		fmt.Fprintf(p.w, "%s %s: %s\n", r.Kernel, e.Problem, reason(r))
+	}
+	switch {
+	case p.bar != nil:
+		p.bar.Describe(fmt.Sprintf("%s round %d", what, e.Round))
+		p.bar.Set(int(e.Done * barSteps))
+	case e.Complete:
+		fmt.Fprintf(p.w, "%s: %s\n", what, plural(e.Round, "round"))
+	}
+}
+
+func reason(r results.Record) string { return fmt.Sprintf("%s: %s", r.Status, r.Reason) }
+
+// finish takes the bar away.
+func (p *progress) finish() {
+	if p.bar != nil {
+		p.bar.Finish()
+	}
+}
+
+// printEstimate says what a sweep needs.
+func printEstimate(w io.Writer, e harness.Estimate) {
+	fmt.Fprintf(w, "%s in %s", plural(e.Points, "point"), plural(e.Groups, "group"))
+	if e.Unmeasured > 0 {
+		fmt.Fprintf(w, ", %d of them not to be measured", e.Unmeasured)
+	}
+	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", bytes(e.Bytes), bytes(e.Largest), duration(e))
+}
+
+// oneLine is the same in short.
+func oneLine(e harness.Estimate) string {
+	return fmt.Sprintf("%s in %s, %s", plural(e.Points, "point"), plural(e.Groups, "group"), duration(e))
+}
+
+// duration says how long a sweep takes if its kernels reach half of the peak.
+func duration(e harness.Estimate) string {
+	if e.Budgeted {
+		return "at most about " + e.Time.Round(time.Second).String()
+	}
+	return "about " + max(time.Second, e.Time.Round(time.Second)).String()
+}
+
+func bytes(n int64) string {
+	switch {
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}

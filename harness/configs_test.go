@@ -1,0 +1,37 @@
+package harness
+
+import (
+	"testing"
+
+	"matladder/backend"
+	"matladder/configs"
+)
+
+// TestConfigs loads every sweep that comes with matladder and counts it.
+func TestConfigs(t *testing.T) {
+	for name, want := range map[string]struct{ groups, shapes, first, last int }{
+		"quick":  {4 * 3, 4, 128, 1024},
+		"ladder": {6 * 3, 6, 128, 4096},
+		"full":   {5 * 4, 5, 512, 8192},
+	} {
+		text, file, err := configs.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Parse(file, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Plan(c, newFake().device, backend.Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Name != name || len(s.Groups) != want.groups || len(c.Shapes) != want.shapes ||
+			c.Shapes[0].M != want.first || c.Shapes[len(c.Shapes)-1].N != want.last || c.TimeBudget == 0 {
+			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
+		}
+	}
+	if got := len(configs.Names()); got != 3 {
+		t.Errorf("%d sweeps, 3 are tested", got)
+	}
+}

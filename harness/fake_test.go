@@ -1,0 +1,210 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"matladder/backend"
+	"matladder/check"
+	"matladder/chips"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// fake is a backend whose clock stands still except while it runs: every time is
+// a function of its seed. It computes right outputs, unless told to misbehave.
+type fake struct {
+	device chips.Device
+	rate   float64       // FLOP/s of every program
+	jitter float64       // relative spread of times
+	misdo  map[string]do // by kernel name
+	blind  bool          // Check calls everything right
+
+	rng      *rand.Rand
+	clock    time.Time
+	open     int64 // bytes of the executables that are open
+	most     int64 // largest open ever
+	compiles int
+	order    []string // kernels in the order of their timed runs
+}
+
+// do is one way to misbehave.
+type do struct {
+	compile error
+	load    error
+	check   error
+	close   error
+	run     error
+	after   int  // runs that go well first
+	hang    bool // until cancelled
+	crash   bool
+	fault   string
+	fast    bool // takes a thousandth of the time
+}
+
+func newFake() *fake {
+	known := func(v float64) chips.Figure { return chips.Figure{Value: v, Source: "made up"} }
+	return &fake{
+		device: chips.Device{
+			Key: "fake", Names: []string{"Fake 1"}, Kind: chips.TPU, Parallel: 2,
+			Peak:                    map[string]chips.Figure{"float32": known(1e10), "bfloat16": known(2e10), "int8": known(4e10)},
+			BandwidthBytesPerSecond: known(1e10),
+			MemoryBytes:             known(1 << 30),
+			LastLevelCacheBytes:     known(1 << 20),
+		},
+		rate: 5e9, jitter: 0.01,
+		rng:   rand.New(rand.NewPCG(1, 2)),
+		clock: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+}
+
+func (f *fake) now() time.Time       { return f.clock }
+func (f *fake) Name() string         { return "fake" }
+func (f *fake) Device() chips.Device { return f.device }
+func (f *fake) Close() error         { return nil }
+
+func (f *fake) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
+	return nil, backend.ErrUnsupported
+}
+
+func (f *fake) Compile(_ context.Context, programs []*tile.Program, _ backend.Params) (backend.Executable, error) {
+	d := f.misdo[programs[0].Name]
+	if d.compile != nil {
+		return nil, d.compile
+	}
+	b, err := tile.Bind(programs)
+	if err != nil {
+		return nil, err
+	}
+	var need int64
+	for _, r := range append(b.In, b.Out...) {
+		need += r.ArrayBytes()
+	}
+	if limit := int64(f.device.MemoryBytes.Value); need > limit {
+		return nil, &backend.TooBigError{What: "memory", Need: need, Limit: limit}
+	}
+	f.compiles++
+	f.clock = f.clock.Add(time.Millisecond)
+	return &fakeExe{fake: f, do: d, programs: programs}, nil
+}
+
+type fakeExe struct {
+	*fake
+	do
+	programs []*tile.Program
+	p        problem.Matmul
+	in       []tile.Tensor
+	out      tile.Tensor
+	ref      *check.Reference
+	bytes    int64
+	runs     int
+}
+
+func (e *fakeExe) LoadSeeded(spec backend.InputSpec) (err error) {
+	if e.load != nil {
+		return e.load
+	}
+	e.p = spec.Problem
+	e.in, err = check.Inputs(e.p, e.programs, spec.Seed, spec.Dist)
+	e.bytes = Point{Problem: e.p}.bytes()
+	e.open += e.bytes
+	e.most = max(e.most, e.open)
+	return err
+}
+
+func (e *fakeExe) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	e.runs++
+	if e.runs > e.after {
+		switch {
+		case e.hang:
+			<-ctx.Done()
+			return backend.Sample{}, ctx.Err()
+		case e.crash:
+			panic("segmentation violation")
+		case e.run != nil:
+			return backend.Sample{}, e.run
+		}
+	}
+	e.multiply()
+	seconds := float64(e.p.FLOPs()) / e.rate * (1 + e.jitter*e.rng.Float64())
+	if e.fast {
+		seconds /= 1000
+	}
+	elapsed := time.Duration(float64(launches) * seconds * float64(time.Second))
+	e.clock = e.clock.Add(elapsed)
+	e.order = append(e.order, e.programs[0].Name)
+	return backend.Sample{Elapsed: elapsed, Method: "direct"}, nil
+}
+
+// multiply computes the output once: it is the same in every run.
+func (e *fakeExe) multiply() {
+	if e.out.Data != nil {
+		return
+	}
+	p, a, b := e.p, floats(e.in[0]), floats(e.in[1])
+	scale := 1.0
+	if p.Quant == problem.PerTensor {
+		scale = e.in[2].At(0) * e.in[3].At(0)
+	}
+	e.out = tile.NewTensor(p.Out, p.M, p.N)
+	for i := range p.M {
+		for j := range p.N {
+			var sum float64
+			for k := range p.K {
+				sum += a[i*p.K+k] * b[k*p.N+j]
+			}
+			e.out.Set(i*p.N+j, sum*scale)
+		}
+	}
+}
+
+func floats(t tile.Tensor) []float64 {
+	f := make([]float64, t.Len())
+	for i := range f {
+		f[i] = t.At(i)
+	}
+	return f
+}
+
+func (e *fakeExe) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+	if e.check != nil && e.runs > e.after {
+		return backend.CheckResult{}, e.check
+	}
+	if e.blind {
+		return backend.CheckResult{OK: true}, nil
+	}
+	out := tile.NewTensor(e.p.Out, e.p.M, e.p.N)
+	copy(out.Data, e.out.Data)
+	for _, fault := range []string{spec.Fault, e.fault} {
+		if fault == "" || fault == e.fault && e.runs <= e.after {
+			continue
+		}
+		if err := check.Inject(fault, out); err != nil {
+			return backend.CheckResult{}, err
+		}
+	}
+	if e.ref == nil {
+		in := map[string]tile.Tensor{"a": e.in[0], "b": e.in[1]}
+		if e.p.Quant != problem.NoQuant {
+			in["sa"], in["sb"] = e.in[2], e.in[3]
+		}
+		ref, err := check.NewReference(context.Background(), e.p, in)
+		if err != nil {
+			return backend.CheckResult{}, err
+		}
+		e.ref = ref
+	}
+	res, err := e.ref.Verify(context.Background(), e.programs, out)
+	return backend.CheckResult(res), err
+}
+
+func (e *fakeExe) Close() error {
+	e.open -= e.bytes
+	return e.do.close
+}
+
+func (e *fakeExe) Load(...tile.Tensor) error    { return errors.New("not used by the harness") }
+func (e *fakeExe) Results(...tile.Tensor) error { return fmt.Errorf("not used by the harness") }

@@ -1,0 +1,222 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Ladder is the table people read: one section for each machine, dtype and
+// way of measuring, in it one line for each size and kernel. All lines of a
+// section share one unit.
+type Ladder struct {
+	Sections []Section
+	Notes    []string // warnings of all lines, equal ones once
+}
+
+// A Section is a titled table. A column without a cell is left out, and what
+// all kernels ran with alike (backend, isa, threads) stands in the title.
+type Section struct {
+	Title  string
+	Header []string
+	Rows   [][]string
+}
+
+// NewLadder lays the summaries out, usually those Best chose. less orders
+// kernels as in Summarize; the baseline stands last at each size.
+func NewLadder(summaries []Summary, less func(a, b string) bool) Ladder {
+	if less == nil {
+		less = func(a, b string) bool { return a < b }
+	}
+	var titles []string
+	sections := map[string][]Summary{}
+	for _, s := range summaries {
+		title := sectionTitle(&s)
+		if sections[title] == nil {
+			titles = append(titles, title)
+		}
+		sections[title] = append(sections[title], s)
+	}
+	var l Ladder
+	for _, title := range titles {
+		list := sections[title]
+		slices.SortStableFunc(list, func(a, b Summary) int { return ladderOrder(&a, &b, less) })
+		l.Sections = append(l.Sections, newSection(title, list))
+	}
+	l.Notes = notes(summaries)
+	return l
+}
+
+// sectionTitle names what a kernel and its baseline have in common.
+func sectionTitle(s *Summary) string {
+	parts := []string{s.Dtypes(), s.Precision, s.Quant, s.Activation, cmp.Or(s.Chip, s.Device)}
+	if s.Devices > 1 {
+		parts = append(parts, fmt.Sprintf("%d devices", s.Devices))
+	}
+	parts = append(parts, s.Host, string(s.Mode))
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+}
+
+func ladderOrder(a, b *Summary, less func(a, b string) bool) int {
+	kernels := 0
+	switch {
+	case a.Kernel == b.Kernel:
+	case b.Kernel == Baseline, a.Kernel != Baseline && less(a.Kernel, b.Kernel):
+		kernels = -1
+	default:
+		kernels = 1
+	}
+	return cmp.Or(
+		cmp.Compare(float64(a.Batch)*float64(a.M)*float64(a.K)*float64(a.N), float64(b.Batch)*float64(b.M)*float64(b.K)*float64(b.N)),
+		cmp.Compare(a.Size(), b.Size()),
+		kernels,
+		cmp.Compare(a.Variant, b.Variant),
+	)
+}
+
+// A ladderColumn makes one column of a section.
+type ladderColumn struct {
+	name string
+	cell func(s *Summary) string
+	unit string // of a condition, in a title: "2 threads"
+}
+
+// conditions are what a point ran with. They make a column only where the
+// kernels differ; the baseline, which has its own, does not count.
+var conditions = []ladderColumn{
+	{name: "backend", cell: func(s *Summary) string { return s.Backend }},
+	{name: "isa", cell: func(s *Summary) string { return s.ISA }},
+	{name: "threads", cell: func(s *Summary) string { return positive(s.Threads) }, unit: " threads"},
+	{name: "operands", cell: func(s *Summary) string { return s.Operands }},
+	{name: "dist", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
+}
+
+func newSection(title string, list []Summary) Section {
+	most := 0.0
+	for i := range list {
+		most = max(most, list[i].Rate.Median)
+	}
+	section := Section{Title: title, Rows: make([][]string, len(list))}
+	section.add(list, ladderColumn{name: "kernel", cell: kernelName})
+	section.add(list, ladderColumn{name: "variant", cell: func(s *Summary) string { return s.Variant }})
+	for _, c := range conditions {
+		values := map[string]bool{}
+		shared := ""
+		for i := range list {
+			if list[i].Kernel != Baseline {
+				shared = c.cell(&list[i])
+				values[shared] = true
+			}
+		}
+		switch {
+		case len(values) != 1:
+			section.add(list, c)
+		case shared != "":
+			section.Title += " · " + shared + c.unit
+		}
+	}
+	for _, c := range figures(RateUnit(most, list[0].Integer())) {
+		section.add(list, c)
+	}
+	return section
+}
+
+// add appends a column unless it is empty.
+func (section *Section) add(list []Summary, c ladderColumn) {
+	cells := make([]string, len(list))
+	for i := range list {
+		cells[i] = c.cell(&list[i])
+	}
+	if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" }) {
+		return
+	}
+	section.Header = append(section.Header, c.name)
+	for i, cell := range cells {
+		section.Rows[i] = append(section.Rows[i], cell)
+	}
+}
+
+// figures are the columns that tell points and their results apart.
+func figures(unit string, divisor float64) []ladderColumn {
+	figure := func(e Estimate, factor float64, suffix string) string {
+		if !e.Known() {
+			return ""
+		}
+		return FormatFigure(e.Median*factor) + suffix
+	}
+	return []ladderColumn{
+		{name: "blocks", cell: func(s *Summary) string { return s.Blocks() }},
+		{name: "params", cell: func(s *Summary) string { return s.Params }},
+		{name: "size", cell: func(s *Summary) string { return s.Size() }},
+		{name: "median", cell: func(s *Summary) string {
+			if !s.Time.Known() {
+				return ""
+			}
+			return FormatSeconds(s.Time.Median)
+		}},
+		{name: "±", cell: spread},
+		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
+		{name: "% of peak", cell: func(s *Summary) string { return figure(s.PercentOfPeak, 1, "") }},
+		{name: "% of " + Baseline, cell: func(s *Summary) string { return figure(s.PercentOfBaseline, 1, "") }},
+		{name: "over", cell: func(s *Summary) string {
+			rung, _, _ := strings.Cut(s.Below, "_")
+			return figure(s.OverBelow, 1, "× "+rung)
+		}},
+		{name: "err/bound", cell: func(s *Summary) string { return formatError(s.ErrOverBound) }},
+		{name: "rel_err", cell: func(s *Summary) string { return formatError(s.RelErr) }},
+		{name: "status", cell: func(s *Summary) string { return string(s.Status) }},
+		{name: "reason", cell: func(s *Summary) string { return firstLine(s.Reason) }},
+	}
+}
+
+// kernelName says where the baseline ran, as its line lacks the conditions.
+func kernelName(s *Summary) string {
+	if s.Kernel == Baseline && s.Backend != "" && s.Backend != Baseline {
+		return s.Kernel + " (" + s.Backend + ")"
+	}
+	return s.Kernel
+}
+
+// spread says how far the interval reaches, or how few samples there are.
+func spread(s *Summary) string {
+	switch {
+	case !s.Time.Known() || s.Mode == Predicted:
+		return ""
+	case !s.Time.Sure():
+		return fmt.Sprintf("n=%d", s.Time.N)
+	}
+	return fmt.Sprintf("%.1f%%", 100*s.Time.Spread())
+}
+
+// notes lists each warning once, with the points that have it.
+func notes(summaries []Summary) []string {
+	var order []string
+	points := map[string][]string{}
+	for i := range summaries {
+		s := &summaries[i]
+		for _, w := range s.Warnings {
+			if points[w] == nil {
+				order = append(order, w)
+			}
+			points[w] = append(points[w], strings.TrimSpace(s.Kernel+" "+s.Variant)+" "+s.Dtypes()+" "+s.Size())
+		}
+	}
+	var list []string
+	for _, w := range order {
+		names := points[w]
+		shown := strings.Join(names[:min(len(names), 3)], "; ")
+		if len(names) > 3 {
+			shown += fmt.Sprintf("; and %d more", len(names)-3)
+		}
+		list = append(list, w+": "+shown)
+	}
+	return list
+}
+
+func positive(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}

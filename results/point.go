@@ -1,0 +1,95 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A roundID is one pass over a group. The run is part of it because a resumed
+// file holds several.
+type roundID struct {
+	run   string
+	round int
+}
+
+// A roundTime is the time of one launch of a point as one round saw it.
+type roundTime struct {
+	id      roundID
+	seconds float64
+}
+
+// A timing is what the ok rows of one point say about the time of a launch.
+type timing struct {
+	samples  []float64   // seconds a launch: one a repetition, for loop one a round
+	dispatch []float64   // seconds a run call costs beside the launches; loop only
+	rounds   []roundTime // in order, for pairing with other points of the group
+	warnings []string
+}
+
+// timePoint computes the timing of one point from its ok rows.
+//
+// For loop, each round fits seconds = slope·launches + intercept over its
+// launch counts: the slope is device time, the intercept dispatch. The other
+// methods divide seconds by launches.
+func timePoint(rows []*Record) timing {
+	var t timing
+	var order []roundID
+	byRound := map[roundID][]*Record{}
+	for _, r := range rows {
+		id := roundID{r.RunID, r.Round}
+		if byRound[id] == nil {
+			order = append(order, id)
+		}
+		byRound[id] = append(byRound[id], r)
+	}
+	flat := 0 // rounds of a loop with a single launch count
+	for _, id := range order {
+		reps := byRound[id]
+		if reps[0].Method != Loop {
+			var each []float64
+			for _, r := range reps {
+				each = append(each, r.Seconds/float64(r.Launches))
+			}
+			t.samples = append(t.samples, each...)
+			t.rounds = append(t.rounds, roundTime{id, estimate(each).Median})
+			continue
+		}
+		var launches, seconds []float64
+		for _, r := range reps {
+			launches = append(launches, float64(r.Launches))
+			seconds = append(seconds, r.Seconds)
+		}
+		slope, intercept, ok := fitLine(launches, seconds)
+		if !ok {
+			flat++
+			continue
+		}
+		t.samples = append(t.samples, slope)
+		t.dispatch = append(t.dispatch, intercept)
+		t.rounds = append(t.rounds, roundTime{id, slope})
+	}
+	if flat > 0 {
+		t.warnings = append(t.warnings, fmt.Sprintf("%d of %d rounds have one launch count, a slope needs two", flat, len(order)))
+	}
+	slices.SortStableFunc(t.rounds, func(a, b roundTime) int {
+		return cmp.Or(cmp.Compare(a.id.run, b.id.run), cmp.Compare(a.id.round, b.id.round))
+	})
+	return t
+}
+
+// pairedRatio estimates how many times longer other took than this, from the
+// rounds both took part in: what slows a whole round down cancels.
+func pairedRatio(this, other []roundTime) Estimate {
+	seconds := map[roundID]float64{}
+	for _, r := range other {
+		seconds[r.id] = r.seconds
+	}
+	var ratios []float64
+	for _, r := range this {
+		if s := seconds[r.id]; s > 0 && r.seconds > 0 {
+			ratios = append(ratios, s/r.seconds)
+		}
+	}
+	return estimate(ratios)
+}

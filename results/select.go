@@ -1,0 +1,83 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Best returns, of the summaries that differ only in blocks and params, the
+// fastest that is ok, or the first if none is. The order is kept. If others
+// of the choice are not ok, a warning counts them.
+func Best(summaries []Summary) []Summary {
+	var order []pointID
+	choices := map[pointID][]*Summary{}
+	for i := range summaries {
+		id := summaries[i].id
+		id.BM, id.BK, id.BN, id.Params = 0, 0, 0, ""
+		if choices[id] == nil {
+			order = append(order, id)
+		}
+		choices[id] = append(choices[id], &summaries[i])
+	}
+	var list []Summary
+	for _, id := range order {
+		best := choices[id][0]
+		failed := map[Status]int{}
+		for _, s := range choices[id] {
+			if s.Status != OK {
+				failed[s.Status]++
+			}
+			if s.usable() && (!best.usable() || s.Time.Median < best.Time.Median) {
+				best = s
+			}
+		}
+		chosen := *best
+		chosen.Warnings = slices.Clone(best.Warnings)
+		if len(failed) > 0 && chosen.Status == OK {
+			var counts []string
+			for _, status := range Statuses {
+				if n := failed[status]; n > 0 {
+					counts = append(counts, fmt.Sprintf("%d %s", n, status))
+				}
+			}
+			chosen.warn("of %d block shapes and parameters not all are ok: %s", len(choices[id]), strings.Join(counts, ", "))
+		}
+		list = append(list, chosen)
+	}
+	return list
+}
+
+// Newest returns the rows to show for a kernel and a dtype of operand a, ""
+// meaning any: those of the file with the latest start that has ok rows for
+// both, measured before predicted. Where nothing is ok, the latest rows that
+// say why. Rows of the same mode and dtype from that file come with them,
+// because the kernel is compared with the others and with the baseline.
+func Newest(rows []Record, kernel, dtype string) []Record {
+	for _, status := range []Status{OK, ""} {
+		for _, mode := range Modes {
+			var latest *Record
+			for i := range rows {
+				r := &rows[i]
+				if r.Mode != mode || kernel != "" && r.Kernel != kernel || dtype != "" && r.DtypeA != dtype ||
+					status != "" && r.Status != status {
+					continue
+				}
+				if latest == nil || !r.StartedAt.Before(latest.StartedAt) {
+					latest = r
+				}
+			}
+			if latest == nil {
+				continue
+			}
+			var list []Record
+			for _, r := range rows {
+				if r.Pos.File == latest.Pos.File && r.Mode == mode && (dtype == "" || r.DtypeA == dtype) {
+					list = append(list, r)
+				}
+			}
+			return list
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package results
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+	"matladder/internal/golden"
+)
+
+// sweep is a small run with everything a table can hold: two dtypes, a
+// baseline on another backend, a ragged shape, failures with nasty reasons, a
+// prediction, and timings that differ by round in a known way.
+func sweep() []Record {
+	var rows []Record
+	add := func(r Record, rounds int, seconds float64) {
+		r.Schema, r.RunID, r.StartedAt = Schema, "r1", time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+		r.MatladderVersion, r.Host, r.Chip, r.Batch = "v0.1.0", "bench, one", "cpu-avx512", max(r.Batch, 1)
+		if r.Device == "" {
+			r.Device = "Some CPU | 2 cores"
+		}
+		peak := map[string]float64{"float32": 2.5e11, "int8": 2e12, "bfloat16": 1.97e14}[r.DtypeA]
+		r.PeakFLOPs, r.PeakSource, r.Dist, r.Seed = peak, "measured", "uniform", Some(int64(0))
+		for round := range rounds {
+			r.Round, r.Seconds = round, seconds*float64(r.Launches)*(1+0.01*float64(round%3))
+			rows = append(rows, r)
+		}
+	}
+	for _, size := range [][3]int{{512, 512, 512}, {512, 1024, 333}} {
+		p := Record{Backend: "cpu", Mode: Measured, Method: Direct, Status: OK, M: size[0], K: size[1], N: size[2], ISA: "avx512", Threads: 2,
+			DtypeA: "float32", DtypeB: "float32", DtypeAcc: "float32", DtypeOut: "float32", Launches: 4, RelErr: Some(3.2e-7), ErrOverBound: Some(0.02)}
+		p.Kernel = "v1_naive"
+		add(p, 7, 5.5e-2)
+		p.Kernel, p.BM, p.BK, p.BN = "v3_block", 128, 128, 128
+		add(p, 7, 4e-3)
+		p.Kernel = "v4_optblock"
+		add(p, 7, 3.9e-3)
+		p.BM, p.BK, p.BN = 512, 256, 512
+		add(p, 7, 1.9e-3)
+		wrong := p
+		wrong.BM, wrong.Status, wrong.ErrOverBound, wrong.Reason = 1024, Wrong, Some(1e9), "element (3, 4) is 0, want 1.5\nfirst of 512"
+		add(wrong, 1, 1e-3)
+		x := p
+		x.Kernel, x.Backend, x.Device, x.BM, x.BK, x.BN, x.Method, x.ISA = Baseline, "xla-cpu", "TFRT_CPU_0", 0, 0, 0, Wall, ""
+		add(x, 7, 1.8e-3)
+	}
+	q := Record{Backend: "cpu", Mode: Measured, Method: Direct, Status: OK, M: 2048, K: 2048, N: 2048, ISA: "avx512", Threads: 2,
+		DtypeA: "int8", DtypeB: "int8", DtypeAcc: "int32", DtypeOut: "int32", Launches: 1, RelErr: Some(0.0), ErrOverBound: Some(0.0)}
+	q.Kernel, q.BM, q.BK, q.BN, q.Params = "v5_quant", 256, 512, 256, "panel=64 unroll=2"
+	add(q, 3, 1.3e-2)
+	q.Kernel, q.Status, q.Reason, q.Params = "v4_optblock", TooBig, "needs 3 GiB | <b>*fast*</b> memory, \x1b[31mhas 2 MiB\nstack trace", ""
+	q.RelErr, q.ErrOverBound = Optional[float64]{}, Optional[float64]{}
+	add(q, 1, 0)
+	a := Record{Backend: "aot", Device: "v5e", Mode: Predicted, Method: AOT, Status: OK, M: 8192, K: 8192, N: 8192, Kernel: "v5_quant",
+		DtypeA: "bfloat16", DtypeB: "bfloat16", DtypeAcc: "float32", DtypeOut: "bfloat16", Launches: 1, BM: 512, BK: 1024, BN: 1024}
+	add(a, 1, 5.8e-3)
+	return rows
+}
+
+func TestTables(t *testing.T) {
+	all := Summarize(sweep(), nil)
+	for _, format := range Formats {
+		var buf bytes.Buffer
+		summaries := all
+		if format == "text" || format == "md" {
+			summaries = Best(all)
+		}
+		if err := WriteTable(&buf, format, summaries, nil); err != nil {
+			t.Fatal(err)
+		}
+		golden.Assert(t, "testdata/table."+format+".golden", buf.Bytes())
+		switch format {
+		case "json":
+			var list []map[string]any
+			if err := json.Unmarshal(buf.Bytes(), &list); err != nil || len(list) != len(all) {
+				t.Errorf("json: %d objects of %d, %v", len(list), len(all), err)
+			}
+			for i, object := range list {
+				if got, _ := object["time_seconds"].(float64); got != all[i].Time.Median {
+					t.Errorf("json: time %v, want %v", got, all[i].Time.Median)
+				}
+			}
+		case "csv":
+			cells, err := csv.NewReader(&buf).ReadAll()
+			if err != nil || len(cells) != len(all)+1 {
+				t.Errorf("csv: %d rows of %d, %v", len(cells)-1, len(all), err)
+			}
+		}
+	}
+	if err := WriteTable(&bytes.Buffer{}, "xml", all, nil); err == nil || !strings.Contains(err.Error(), "text, md, csv, json, benchstat") {
+		t.Errorf("an unknown format: %v", err)
+	}
+}
+
+// What benchstat would read gives back the medians of the summaries.
+func TestBenchstat(t *testing.T) {
+	summaries := Summarize(sweep(), nil)
+	var buf bytes.Buffer
+	if err := WriteBenchstat(&buf, summaries); err != nil {
+		t.Fatal(err)
+	}
+	samples := map[string][]float64{}
+	rd := benchfmt.NewReader(&buf, "x")
+	for rd.Scan() {
+		res, ok := rd.Result().(*benchfmt.Result)
+		if !ok {
+			t.Fatalf("benchfmt reads %v", rd.Result())
+		}
+		key := res.GetConfig("backend") + " " + string(res.Name)
+		seconds, _ := res.Value("sec/op")
+		samples[key] = append(samples[key], seconds)
+	}
+	points := 0
+	for i := range summaries {
+		s := &summaries[i]
+		if !s.Time.Known() {
+			continue
+		}
+		points++
+		got := samples[s.Backend+" "+string(benchmarkName(s))]
+		slices.Sort(got)
+		if len(got) != s.Time.N || math.Abs(got[len(got)/2]-s.Time.Median) > 1e-15 {
+			t.Errorf("%s: benchfmt has samples %v, the summary %+v", benchmarkName(s), got, s.Time)
+		}
+	}
+	if points != len(samples) || points == 0 {
+		t.Errorf("%d points have a time, benchfmt has %d", points, len(samples))
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 9.999: "10.0", 0.1234: "0.123", 1234.5: "1234", 99.95: "100", 5e-5: "0.0000500", -2.5: "-2.50", 1: "1.00",
+	} {
+		if got := FormatFigure(v); got != want {
+			t.Errorf("FormatFigure(%v) = %s, want %s", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{
+		1.5: "1.50 s", 0.9999: "1.00 s", 0.9994: "999 ms", 1.234e-3: "1.23 ms", 5e-7: "500 ns", 9.9999e-4: "1.00 ms", 1e-6: "1.00 µs",
+	} {
+		if got := FormatSeconds(v); got != want {
+			t.Errorf("FormatSeconds(%v) = %s, want %s", v, got, want)
+		}
+	}
+	for _, c := range []struct {
+		most    float64
+		integer bool
+		unit    string
+		divisor float64
+	}{{1e12, false, "TFLOP/s", 1e12}, {9.9e11, false, "GFLOP/s", 1e9}, {5e12, true, "TOP/s", 1e12}, {0, true, "GOP/s", 1e9}} {
+		if unit, divisor := RateUnit(c.most, c.integer); unit != c.unit || divisor != c.divisor {
+			t.Errorf("RateUnit(%v, %v) = %s, %v", c.most, c.integer, unit, divisor)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package results
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Integer reports whether the row's operations are on integers, so that its
+// rates are OP/s and not FLOP/s.
+func (r *Record) Integer() bool {
+	whole := func(dtype string) bool {
+		return strings.HasPrefix(dtype, "int") || strings.HasPrefix(dtype, "uint")
+	}
+	return whole(r.DtypeA) && (r.DtypeB == "" || whole(r.DtypeB))
+}
+
+// RateUnit returns the unit for rates up to most (in FLOP/s or OP/s) and what
+// to divide them by: TFLOP/s and 1e12, or GFLOP/s and 1e9 below one TFLOP/s;
+// TOP/s and GOP/s for integers.
+func RateUnit(most float64, integer bool) (unit string, divisor float64) {
+	unit, divisor = "GFLOP/s", 1e9
+	if most >= 1e12 {
+		unit, divisor = "TFLOP/s", 1e12
+	}
+	if integer {
+		unit = strings.Replace(unit, "FLOP", "OP", 1)
+	}
+	return unit, divisor
+}
+
+// FormatSeconds writes a time with three digits and the unit that suits it:
+// "1.23 ms".
+func FormatSeconds(s float64) string {
+	for _, u := range [...]struct {
+		name string
+		size float64
+	}{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}} {
+		// 0.9995 and not 1: what rounds to 1000 of a unit is 1 of the next.
+		if math.Abs(s) >= 0.9995*u.size {
+			return FormatFigure(s/u.size) + " " + u.name
+		}
+	}
+	return FormatFigure(s/1e-9) + " ns"
+}
+
+// FormatFigure writes v with three significant digits and without an
+// exponent; of whole numbers above 1000 it keeps all digits.
+func FormatFigure(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "?"
+	}
+	text := strconv.FormatFloat(v, 'e', 2, 64) // rounds first: 9.999 has one digit less
+	exponent, _ := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
+	digits := 2 - exponent
+	return strconv.FormatFloat(v, 'f', max(digits, 0), 64)
+}
+
+// formatError writes an error, which may be tiny, with two digits.
+func formatError(v Optional[float64]) string {
+	if !v.Known {
+		return ""
+	}
+	return strconv.FormatFloat(v.Value, 'g', 2, 64)
+}
+
+// Size names the problem's shape: 512 for a square one, else m×k×n, with
+// the batch in front if there is one.
+func (r *Record) Size() string {
+	size := product(r.M, r.K, r.N)
+	if r.M == r.K && r.K == r.N {
+		size = strconv.Itoa(r.M)
+	}
+	if r.Batch > 1 {
+		size = strconv.Itoa(r.Batch) + " of " + size
+	}
+	return size
+}
+
+// Blocks names the block shape bm×bk×bn, "" if the row has none.
+func (r *Record) Blocks() string {
+	if r.BM == 0 && r.BK == 0 && r.BN == 0 {
+		return ""
+	}
+	return product(r.BM, r.BK, r.BN)
+}
+
+// Dtypes names operands and output: float32, or int8×int8→int32 where they
+// differ.
+func (r *Record) Dtypes() string {
+	if (r.DtypeB == r.DtypeA || r.DtypeB == "") && (r.DtypeOut == r.DtypeA || r.DtypeOut == "") {
+		return r.DtypeA
+	}
+	name := r.DtypeA
+	if r.DtypeB != "" {
+		name += "×" + r.DtypeB
+	}
+	if r.DtypeOut != "" {
+		name += "→" + r.DtypeOut
+	}
+	return name
+}
+
+func product(a, b, c int) string {
+	return strconv.Itoa(a) + "×" + strconv.Itoa(b) + "×" + strconv.Itoa(c)
+}
+
+// firstLine returns the first line of s, at most 60 characters of it.
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:59]) + "…"
+	}
+	return s
+}
