@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"time"
 
@@ -66,7 +67,12 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer func() { err = errors.Join(err, r.journal.Close()) }()
+	defer func() {
+		err = errors.Join(err, r.journal.Close())
+		if err != nil && !opt.Resume && len(r.rows) == 0 {
+			os.Remove(opt.Out) // nothing to keep, and nothing in the way of the next attempt
+		}
+	}()
 	r.rows = old
 	if opt.Begin != nil {
 		opt.Begin()
@@ -125,6 +131,9 @@ func ratio(a, b float64) float64 {
 func (r *run) append(rows []results.Record) error {
 	if err := r.journal.Append(rows); err != nil {
 		return fmt.Errorf("results: %w", err)
+	}
+	for i := range rows {
+		rows[i].Pos.File = r.opt.Out // as of rows that were read from it
 	}
 	r.rows = append(r.rows, rows...)
 	return nil

@@ -73,7 +73,7 @@ func printEstimate(w io.Writer, e harness.Estimate) {
 	if e.Unmeasured > 0 {
 		fmt.Fprintf(w, ", %d of them not to be measured", e.Unmeasured)
 	}
-	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", bytes(e.Bytes), bytes(e.Largest), duration(e))
+	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", size(e.Bytes), size(e.Largest), duration(e))
 }
 
 // oneLine is the same in short.
@@ -89,7 +89,7 @@ func duration(e harness.Estimate) string {
 	return "about " + max(time.Second, e.Time.Round(time.Second)).String()
 }
 
-func bytes(n int64) string {
+func size(n int64) string {
 	switch {
 	case n < 1<<20:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
