@@ -26,12 +26,14 @@ type Options struct {
 	Observe    func(Event)
 }
 
-// Event is progress: a round has been written, or a group is complete.
+// Event is progress: a point has had its turn, a round has been written, or a
+// group is complete.
 type Event struct {
 	Group, Groups int // the group's number from 1
 	Problem       problem.Matmul
+	Kernel        string           // whose turn is over; "" for the other events
 	Round         int              // rounds of the group that are written
-	Rows          []results.Record // of this round
+	Rows          []results.Record // of the round that has been written
 	Complete      bool             // the group will not be taken up again
 	Done          float64          // of the whole, from 0 to 1
 }

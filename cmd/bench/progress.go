@@ -51,7 +51,7 @@ func (p *progress) observe(e harness.Event) {
 	}
 	switch {
 	case p.bar != nil:
-		p.bar.Describe(fmt.Sprintf("%s round %d", what, e.Round))
+		p.bar.Describe(fmt.Sprintf("%s round %d %-11s", what, e.Round+1, e.Kernel))
 		p.bar.Set(int(e.Done * barSteps))
 	case e.Complete:
 		fmt.Fprintf(p.w, "%s: %s\n", what, plural(e.Round, "round"))
