@@ -126,6 +126,15 @@ func TestReadTorn(t *testing.T) {
 	}
 }
 
+// A stray quote before the torn row neither hides it nor moves it.
+func TestReadTorn_AfterStrayQuote(t *testing.T) {
+	stray := strings.Replace(good, "v1", "\"v1", 1)
+	f := read(t, []byte(shortHeader+"\n"+stray+"\n"+good+"\n"+good+"\n1,v1"))
+	if len(f.Rows) != 2 || len(f.Bad) != 1 || f.Bad[0].Line != 2 || f.Torn == nil || *f.Torn != (TornError{"x.csv", 5, 4}) {
+		t.Errorf("%d rows, bad %v, torn %+v", len(f.Rows), f.Bad, f.Torn)
+	}
+}
+
 // A file made to cost memory or time is read in bounded amounts of both.
 func TestReadHostile(t *testing.T) {
 	const size = 5 << 20

@@ -1,9 +1,6 @@
 package tile
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // maxErrors bounds how many mistakes one program reports.
 const maxErrors = 10
@@ -139,7 +136,7 @@ func (t *Builder) Programs() ([]*Program, error) {
 		return nil, errors.Join(t.errs...)
 	}
 	if err := t.program.Verify(); err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
+		return nil, err
 	}
 	return []*Program{t.program}, nil
 }

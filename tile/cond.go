@@ -66,15 +66,24 @@ func (AllCond) isCond()  {}
 func (AnyCond) isCond()  {}
 func (NotCond) isCond()  {}
 
-func (c TestCond) String() string { return fmt.Sprintf("%s %s %s", c.X, c.Op, c.Y) }
+func (c TestCond) String() string { return fmt.Sprintf("%s %s %s", bare(c.X), c.Op, bare(c.Y)) }
 func (c AllCond) String() string  { return joinConds(c, " and ") }
 func (c AnyCond) String() string  { return joinConds(c, " or ") }
 func (c NotCond) String() string  { return "not (" + c.Cond.String() + ")" }
 
 func joinConds(cs []Cond, with string) string {
+	if len(cs) == 0 {
+		return fmt.Sprint(with == " and ")
+	}
 	parts := make([]string, len(cs))
 	for i, c := range cs {
-		parts[i] = "(" + c.String() + ")"
+		parts[i] = c.String()
+		switch c.(type) {
+		case AllCond, AnyCond:
+			if len(cs) > 1 {
+				parts[i] = "(" + parts[i] + ")"
+			}
+		}
 	}
 	return strings.Join(parts, with)
 }

@@ -84,7 +84,17 @@ func (s Sum) String() string       { return "(" + s.X.String() + " + " + s.Y.Str
 func (p Product) String() string   { return fmt.Sprintf("%s*%d", p.X, p.By) }
 func (q Quotient) String() string  { return fmt.Sprintf("(%s // %d)", q.X, q.By) }
 func (r Remainder) String() string { return fmt.Sprintf("(%s %% %d)", r.X, r.By) }
-func (l Lookup) String() string    { return fmt.Sprintf("%s[%s]", l.Table.Name, l.At) }
+func (l Lookup) String() string    { return fmt.Sprintf("%s[%s]", l.Table.Name, bare(l.At)) }
+
+// bare is x printed without brackets around it.
+func bare(x IndexExpr) string {
+	switch x.(type) {
+	case Sum, Quotient, Remainder:
+		s := x.String()
+		return s[1 : len(s)-1]
+	}
+	return x.String()
+}
 
 // First holds in the programs at the start of the axis.
 func (a *Axis) First() Cond { return Test(a, EQ, Const(0)) }

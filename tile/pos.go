@@ -28,17 +28,24 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s: %s", e.Pos, e.Program, e.Msg) }
 
-// callerPos returns the first frame outside this package.
+// callerPos returns the first frame outside this package. It looks at a few
+// frames at a time, since walking the whole stack is most of what a builder
+// would do.
 func callerPos() Pos {
-	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "matladder/tile.") {
-			return Pos{shortFile(f.File), f.Line}
-		}
-		if !more {
+	const few = 4
+	var pcs [few]uintptr
+	for skip := 2; ; skip += few {
+		n := runtime.Callers(skip, pcs[:])
+		if n == 0 {
 			return Pos{}
+		}
+		frames := runtime.CallersFrames(pcs[:n])
+		for more := true; more; {
+			var f runtime.Frame
+			f, more = frames.Next()
+			if f.Function != "" && !strings.HasPrefix(f.Function, "matladder/tile.") {
+				return Pos{shortFile(f.File), f.Line}
+			}
 		}
 	}
 }
@@ -46,6 +53,6 @@ func callerPos() Pos {
 // shortFile keeps the last two elements of a path: kernels/v1_naive/kernel.go
 // is known by v1_naive/kernel.go wherever it was built.
 func shortFile(file string) string {
-	parts := strings.Split(file, "/")
-	return strings.Join(parts[max(0, len(parts)-2):], "/")
+	dir := strings.LastIndexByte(file, '/')
+	return file[strings.LastIndexByte(file[:max(dir, 0)], '/')+1:]
 }

@@ -1,4 +1,117 @@
 package tile
 
-// String prints the program.
-func (p *Program) String() string { return p.Name }
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// String prints the program in the manner of Pallas: the grid with its dimension
+// semantics; each ref with its array, block and index map, and what the last
+// block holds where it overhangs; then the body, line by line.
+func (p *Program) String() string {
+	var b strings.Builder
+	names, sizes, semantics := make([]string, len(p.Grid)), make([]string, len(p.Grid)), make([]string, len(p.Grid))
+	for i, a := range p.Grid {
+		names[i], sizes[i], semantics[i] = a.Name, fmt.Sprint(a.Size), a.Semantics.String()
+	}
+	fmt.Fprintf(&b, "%s\n", p.Name)
+	if len(p.Grid) == 0 {
+		b.WriteString("  grid ()\n")
+	} else {
+		fmt.Fprintf(&b, "  grid %s = %s, %s\n", tuple(strings.Join(names, ", ")), tuple(strings.Join(sizes, ", ")), strings.Join(semantics, ", "))
+	}
+	columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, r := range p.Refs {
+		fmt.Fprintf(columns, "  %s\t%s\t%s[%s]", r.Kind, r.Name, r.Dtype, shapeString(r.Array))
+		if r.Kind == In || r.Kind == Out {
+			lambda := strings.TrimRight("lambda "+strings.Join(names, ", "), " ")
+			fmt.Fprintf(columns, "\tblock %s\t%s: %s", tuple(blockString(r.Block)), lambda, tuple(indexString(r.Index)))
+			if last := lastBlock(r); last != nil {
+				fmt.Fprintf(columns, "\t# last block holds %s", tuple(shapeString(last)))
+			}
+		}
+		fmt.Fprintln(columns)
+	}
+	columns.Flush()
+	w := printer{out: &b}
+	w.body(p.Body, "  ")
+	return b.String()
+}
+
+// tuple brackets a list as Python does: one element keeps its comma.
+func tuple(list string) string {
+	if list != "" && !strings.Contains(list, ", ") {
+		list += ","
+	}
+	return "(" + list + ")"
+}
+
+// lastBlock returns how much of its array the last block of r holds, or nil if
+// it is full.
+func lastBlock(r *Ref) []int {
+	last := r.Shape()
+	full := true
+	for d := range last {
+		if r.Overhangs(d) {
+			i := r.ArrayDim(d)
+			last[d], full = r.Array[i]%r.BlockSize(i), false
+		}
+	}
+	if full {
+		return nil
+	}
+	return last
+}
+
+// printer writes the body; names has the expressions that were given one, since
+// they occur more than once in a statement.
+type printer struct {
+	out   *strings.Builder
+	names map[*Expr]string
+}
+
+func (w *printer) body(body []*Stmt, indent string) {
+	for _, s := range body {
+		switch s.Kind {
+		case Fill, Store:
+			fmt.Fprintf(w.out, "%s%s[...] = %s\n", indent, s.Ref.Name, w.value(s.Value, indent))
+		case Accumulate:
+			fmt.Fprintf(w.out, "%s%s[...] += %s\n", indent, s.Ref.Name, w.value(s.Value, indent))
+		case When:
+			fmt.Fprintf(w.out, "%swhen %s:\n", indent, s.Cond)
+		case Loop:
+			fmt.Fprintf(w.out, "%sfor %s in range(%d):\n", indent, s.Axis.Name, s.Axis.Size)
+		}
+		w.body(s.Body, indent+"  ")
+	}
+}
+
+// value prints e; what it uses more than once stands on a line of its own before.
+func (w *printer) value(e *Expr, indent string) string {
+	uses := map[*Expr]int{}
+	WalkExpr(e, func(x *Expr) {
+		for _, a := range x.Args {
+			if x.Op != OpBroadcast {
+				uses[narrow(a)]++
+			}
+		}
+	})
+	w.names = map[*Expr]string{}
+	WalkExpr(e, func(x *Expr) {
+		if uses[x] > 1 && len(x.Args) > 0 {
+			text := w.outer(x)
+			w.names[x] = fmt.Sprintf("t%d", len(w.names))
+			fmt.Fprintf(w.out, "%s%s = %s\n", indent, w.names[x], text)
+		}
+	})
+	return w.outer(narrow(e))
+}
+
+// narrow returns what e broadcasts, or e.
+func narrow(e *Expr) *Expr {
+	for e.Op == OpBroadcast {
+		e = e.Args[0]
+	}
+	return e
+}

@@ -1,6 +1,9 @@
 package tile
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // blockIndices: index maps stay inside their arrays for every program.
 func blockIndices(v *verifier) {
@@ -26,8 +29,8 @@ func sliceBounds(v *verifier) {
 		}
 		whole := e.Args[0].Shape[e.Dim]
 		if msg := v.leaves(e.Index, 0, whole-e.Shape[e.Dim], v.sites[e.site]); msg != "" {
-			v.errorf(e.Pos, "slice: start %s: %s along dimension %d of [%s], too far for %d elements",
-				e.Index, msg, e.Dim, shapeString(e.Args[0].Shape), e.Shape[e.Dim])
+			v.errorf(e.Pos, "slice: %s along dimension %d of [%s], too far for %d elements",
+				msg, e.Dim, shapeString(e.Args[0].Shape), e.Shape[e.Dim])
 		}
 	}
 }
@@ -101,7 +104,7 @@ func (v *verifier) leaves(x IndexExpr, lo, hi int, at site) string {
 	axes := slices.Concat(v.program.Grid, at.loops)
 	axes = axesIn(axes, append(testsIn(conds...), x)...)
 	if _, ok := combinations(axes, wholeAxis); !ok {
-		return indexString([]IndexExpr{x}) + " cannot be shown to stay inside by counting a million programs"
+		return bare(x) + " cannot be shown to stay inside by counting a million programs"
 	}
 	msg := ""
 	enumerate(axes, wholeAxis, func(c *combination) bool {
@@ -109,9 +112,8 @@ func (v *verifier) leaves(x IndexExpr, lo, hi int, at site) string {
 		if n >= lo && n <= hi || !EvalCond(AllCond(conds), c) {
 			return true
 		}
-		msg = x.String() + " is " + Const(n).String()
-		if _, constant := x.(Const); !constant {
-			msg += " in program " + c.String()
+		if msg = bare(x) + " is " + Const(n).String() + " in program " + c.String(); len(axes) == 0 {
+			msg = "it is " + Const(n).String()
 		}
 		return false
 	})
@@ -120,12 +122,9 @@ func (v *verifier) leaves(x IndexExpr, lo, hi int, at site) string {
 
 // indexString prints an index map without its brackets.
 func indexString(index []IndexExpr) string {
-	s := ""
+	parts := make([]string, len(index))
 	for i, x := range index {
-		if i > 0 {
-			s += ", "
-		}
-		s += x.String()
+		parts[i] = bare(x)
 	}
-	return s
+	return strings.Join(parts, ", ")
 }

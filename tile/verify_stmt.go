@@ -59,7 +59,7 @@ func (v *verifier) write(s *Stmt, loops []*Axis) {
 		v.errorf(s.Pos, "%s: the ref is not of this program", s.Kind)
 		return
 	case r.Kind != Out && r.Kind != Scratch:
-		v.errorf(s.Pos, "%s: %s: an %s ref cannot be written", s.Kind, describe(r), r.Kind)
+		v.errorf(s.Pos, "%s: %s: only out and scratch refs can be written", s.Kind, describe(r))
 		return
 	}
 	if !v.expr(e, s, loops) {

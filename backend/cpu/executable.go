@@ -17,13 +17,14 @@ type executable struct {
 	plans   []*plan
 	bound   tile.Bindings
 
-	pages  []byte                 // all memory
-	arrays map[string]tile.Tensor // by name of the ref
-	crew   *crew
-	runs   []*run // by plan
-	spec   backend.InputSpec
-	seeded bool
-	closed bool
+	pages     []byte                 // all memory
+	arrays    map[string]tile.Tensor // by name of the ref
+	crew      *crew
+	runs      []*run // by plan
+	spec      backend.InputSpec
+	reference *check.Reference // of the inputs; nil until the first Check
+	seeded    bool
+	closed    bool
 }
 
 // run is a plan with the memory and the workers that execute it.
@@ -169,7 +170,7 @@ func (e *executable) Load(in ...tile.Tensor) error {
 	if err := e.prepare(); err != nil {
 		return err
 	}
-	e.seeded = false
+	e.seeded, e.reference = false, nil
 	for i, r := range e.bound.In {
 		copy(e.arrays[r.Name].Data, in[i].Data)
 	}
@@ -186,7 +187,7 @@ func (e *executable) LoadSeeded(spec backend.InputSpec) error {
 			return fmt.Errorf("cpu: fill %s: %w", r.Name, err)
 		}
 	}
-	e.spec, e.seeded = spec, true
+	e.spec, e.seeded, e.reference = spec, true, nil
 	return nil
 }
 
@@ -207,11 +208,18 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 			return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
 		}
 	}
-	in := make([]tile.Tensor, len(e.bound.In))
-	for i, r := range e.bound.In {
-		in[i] = e.arrays[r.Name]
+	ctx := context.Background()
+	in := map[string]tile.Tensor{}
+	for _, r := range e.bound.In {
+		in[r.Name] = e.arrays[r.Name]
 	}
-	r, err := check.Verify(context.Background(), spec.Problem, e.sources, in, out)
+	if e.reference == nil {
+		var err error
+		if e.reference, err = check.NewReference(ctx, spec.Problem, in); err != nil {
+			return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
+		}
+	}
+	r, err := e.reference.Verify(ctx, e.sources, out)
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
 	}
@@ -248,6 +256,6 @@ func (e *executable) Close() error {
 	e.closed = true
 	e.crew.close()
 	pages := e.pages
-	e.pages, e.arrays, e.runs = nil, nil, nil
+	e.pages, e.arrays, e.runs, e.reference = nil, nil, nil, nil
 	return freePages(pages)
 }

@@ -38,7 +38,7 @@ type Sum interface {
 // p·MR … p·MR+MR-1, step after step, MR words a step; b likewise with NR.
 // Words beyond the extents are zero elements.
 type Path[S Source, C Sum] struct {
-	Name   string // instruction set, tile and instruction: "avx512 12x32 vfmadd231ps"
+	Name   string // instruction set, tile and format: "avx512 12x32 float32"
 	Format string // of packed panels; equal formats may be mixed
 	MR, NR int    // rows and columns of the register tile
 	KU     int    // elements of k in one step

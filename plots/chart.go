@@ -1,0 +1,95 @@
+package plots
+
+// A Chart is one picture as data: what is shown, not how. Values are in base
+// units (FLOP/s, FLOP/byte, sizes); Unit says how an axis prints them.
+type Chart struct {
+	Kind     Kind
+	Name     string   // of the file, without folder and extension
+	Title    string   // what is shown
+	Subtitle []string // on what, how and when it was measured; one line each
+	X, Y     Axis
+	Series   []Series // first one drawn first, that is lowest
+	Roofs    []Roof
+}
+
+// A Kind is a way to look at results.
+type Kind string
+
+const (
+	Size     Kind = "size"     // one kernel and dtype: rate against size, a line per block shape
+	Ladder   Kind = "ladder"   // one dtype: every kernel with its best blocks at each size
+	Roofline Kind = "roofline" // one dtype: rate against arithmetic intensity, under the roofs
+)
+
+// Kinds lists the kinds that exist.
+var Kinds = []Kind{Size, Ladder, Roofline}
+
+// An Axis is the meaning of one direction.
+type Axis struct {
+	Label    string
+	Scale    Scale
+	Min, Max float64
+	Unit     Unit
+	Ticks    []Tick // where given, these and no others
+}
+
+// A Scale maps values to places on an axis.
+type Scale int
+
+const (
+	Linear Scale = iota
+	Log
+	Category // equal steps; values are 0, 1, 2 …
+)
+
+// A Tick is a labelled value of an axis. Where labels collide, the ones with
+// the lowest Rank stay.
+type Tick struct {
+	Value float64
+	Label string
+	Rank  int
+}
+
+// A Series is one line: points of one kernel, never measured and predicted
+// ones together.
+type Series struct {
+	Label     string
+	Kernel    string  // fixes the colour
+	Shade     float64 // within the kernel's colour: -1 lightest, 0 the colour itself, 1 darkest
+	Shape     int     // of the marker; series of a chart differ
+	Bold      bool
+	Predicted bool
+	Points    []Point // in the order in which they are joined; on a size axis by X
+	Failures  []Failure
+}
+
+// A Point is one value with its interval. Lo = Y = Hi where none is known.
+type Point struct {
+	X, Y, Lo, Hi float64
+	Label        string // beside the marker; may be empty
+	Apart        bool   // not joined to the points around it
+}
+
+// A Failure is a point that has no value.
+type Failure struct {
+	X      float64
+	Status string
+}
+
+// A Roof is what the hardware allows: min(Peak, intensity × Bandwidth). On a
+// size axis only Peak counts. Zero means not known.
+type Roof struct {
+	Label           string // of the peak
+	BandwidthLabel  string
+	Peak, Bandwidth float64
+	Predicted       bool
+}
+
+// Ridge returns the intensity from which on the peak is the lower of the two
+// limits, and whether both are known.
+func (r Roof) Ridge() (flopsPerByte float64, known bool) {
+	if r.Peak <= 0 || r.Bandwidth <= 0 {
+		return 0, false
+	}
+	return r.Peak / r.Bandwidth, true
+}

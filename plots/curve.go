@@ -1,0 +1,250 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"matladder/results"
+)
+
+// A curve is a Series in the making: summaries of one kernel that agree in
+// every facet, and in what the kernel chose unless each size has one choice.
+type curve struct {
+	kernel string
+	choice choice
+	single bool                        // one choice at each size: it is not the curve's name
+	at     map[string]*results.Summary // by Record.Size
+}
+
+// A choice is what a kernel may choose for itself.
+type choice struct {
+	bm, bk, bn int
+	params     string
+}
+
+func choiceOf(s *results.Summary) choice { return choice{s.BM, s.BK, s.BN, s.Params} }
+
+func (c choice) volume() float64 { return float64(c.bm) * float64(c.bk) * float64(c.bn) }
+
+// name writes the blocks, shortened where all three are equal.
+func (c choice) name() string {
+	if c.bm == c.bk && c.bk == c.bn && c.bm > 0 {
+		return fmt.Sprintf("%d³", c.bm)
+	}
+	if c.volume() == 0 {
+		return "default blocks"
+	}
+	return fmt.Sprintf("%d×%d×%d", c.bm, c.bk, c.bn)
+}
+
+// clippedTo returns the choice as it is on arrays of the size of r.
+func (c choice) clippedTo(r *results.Record) choice {
+	return choice{min(c.bm, r.M), min(c.bk, r.K), min(c.bn, r.N), c.params}
+}
+
+// curvesOf sorts summaries into curves, in the order in which charts list
+// them. With split, choices that compete at a size become curves of their own.
+// Where two summaries claim one place on a curve (the same point in two files)
+// the newest has it.
+func curvesOf(summaries []results.Summary, split bool) []*curve {
+	lines := map[[2]string][]*results.Summary{}
+	for i := range summaries {
+		s := &summaries[i]
+		id := [2]string{s.Kernel, lineID(&s.Record)}
+		lines[id] = append(lines[id], s)
+	}
+	var list []*curve
+	for id, line := range lines {
+		if split && contested(line) {
+			list = append(list, splitChoices(id[0], line)...)
+			continue
+		}
+		c := &curve{kernel: id[0], single: true, at: map[string]*results.Summary{}}
+		for _, s := range line {
+			c.add(s)
+		}
+		list = append(list, c)
+	}
+	slices.SortFunc(list, compareCurves)
+	return list
+}
+
+func (c *curve) add(s *results.Summary) {
+	if old := c.at[s.Size()]; old == nil || old.StartedAt.Before(s.StartedAt) {
+		c.at[s.Size()] = s
+	}
+}
+
+// contested reports whether some size has more than one choice.
+func contested(line []*results.Summary) bool {
+	first := map[string]choice{}
+	for _, s := range line {
+		if c, ok := first[s.Size()]; ok && c != choiceOf(s) {
+			return true
+		}
+		first[s.Size()] = choiceOf(s)
+	}
+	return false
+}
+
+// splitChoices makes a curve of each choice. One that exists at a single size,
+// only because a larger one was clipped to the array there, is left to the
+// curve of the smallest it could come from: 384³ at size 384 is 512³.
+func splitChoices(kernel string, line []*results.Summary) []*curve {
+	byChoice := map[choice]*curve{}
+	for _, s := range line {
+		c := byChoice[choiceOf(s)]
+		if c == nil {
+			c = &curve{kernel: kernel, choice: choiceOf(s), at: map[string]*results.Summary{}}
+			byChoice[choiceOf(s)] = c
+		}
+		c.add(s)
+	}
+	list := slices.SortedFunc(maps.Values(byChoice), compareCurves)
+	var kept []*curve
+	for i, c := range list {
+		s := c.any()
+		from := slices.IndexFunc(list[i+1:], func(larger *curve) bool {
+			return larger.at[s.Size()] == nil && larger.choice.clippedTo(&s.Record) == c.choice
+		})
+		if len(c.at) == 1 && from >= 0 {
+			list[i+1+from].add(s)
+			continue
+		}
+		kept = append(kept, c)
+	}
+	return kept
+}
+
+// any returns one of the curve's summaries, the same in every run.
+func (c *curve) any() *results.Summary {
+	return c.at[slices.Min(slices.Collect(maps.Keys(c.at)))]
+}
+
+// compareCurves orders by kernel, the baseline first, then measured before
+// predicted, then by the facets, the volume of the blocks and the rest.
+func compareCurves(a, b *curve) int {
+	ra, rb := &a.any().Record, &b.any().Record
+	return cmp.Or(
+		cmp.Compare(kernelOrder(a.kernel), kernelOrder(b.kernel)),
+		strings.Compare(a.kernel, b.kernel),
+		cmp.Compare(ra.Mode, rb.Mode),
+		strings.Compare(lineID(ra), lineID(rb)),
+		cmp.Compare(a.choice.volume(), b.choice.volume()),
+		slices.Compare([]int{a.choice.bm, a.choice.bk, a.choice.bn}, []int{b.choice.bm, b.choice.bk, b.choice.bn}),
+		strings.Compare(a.choice.params, b.choice.params),
+	)
+}
+
+// kernelOrder is 0 for the baseline, N for vN, above for others.
+func kernelOrder(kernel string) int {
+	if kernel == results.Baseline {
+		return 0
+	}
+	if n, ok := rung(kernel); ok {
+		return n
+	}
+	return math.MaxInt
+}
+
+// labels names the curves: by kernel where several are shown, by choice where
+// the kernel has several, and by every facet in which the kernel's curves
+// differ.
+func labels(curves []*curve, severalKernels bool) []string {
+	names := make([]string, len(curves))
+	for i, c := range curves {
+		var parts []string
+		if severalKernels || c.kernel == results.Baseline {
+			parts = append(parts, c.kernel)
+		}
+		siblings := make([]*results.Record, 0, len(curves))
+		sameMode := make([]*results.Record, 0, len(curves))
+		tuned := false
+		r := &c.any().Record
+		for _, o := range curves {
+			if o.kernel != c.kernel {
+				continue
+			}
+			siblings = append(siblings, &o.any().Record)
+			if o.any().Mode == r.Mode {
+				sameMode = append(sameMode, &o.any().Record)
+			}
+			tuned = tuned || o.choice.params != c.choice.params
+		}
+		if !c.single {
+			parts = append(parts, c.choice.name())
+			if tuned {
+				parts = append(parts, c.choice.params)
+			}
+		}
+		for _, f := range facets {
+			among := siblings
+			switch f.name {
+			case "method", "backend", "plugin":
+				among = sameMode // a prediction has its own anyway
+			}
+			if text := f.of(r); f.name != "mode" && text != "" && f.differ(among) {
+				parts = append(parts, text)
+			}
+		}
+		if len(parts) == 0 {
+			parts = append(parts, c.kernel)
+		}
+		if r.Mode == results.Predicted {
+			parts = append(parts, "predicted")
+		}
+		names[i] = strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+	}
+	return names
+}
+
+// A slot is the look of a curve within its kernel. A prediction has that of
+// the measurement of the same choice.
+type slot struct{ index, count int }
+
+// shade spreads the slots of a kernel over its ramp, in order.
+func (s slot) shade() float64 {
+	if s.count < 2 {
+		return 0
+	}
+	return 2*float64(s.index)/float64(s.count-1) - 1
+}
+
+// slots gives each curve its slot, and the first marker that its kernel uses.
+func slots(curves []*curve) (list []slot, firstMarker []int) {
+	type look struct {
+		kernel string
+		choice choice
+		again  int // of several curves with one choice in one mode
+	}
+	type pick struct {
+		kernel string
+		choice choice
+		mode   results.Mode
+	}
+	index, again, count := map[look]int{}, map[pick]int{}, map[string]int{}
+	for _, c := range curves {
+		p := pick{c.kernel, c.choice, c.any().Mode}
+		l := look{c.kernel, c.choice, again[p]}
+		again[p]++
+		if _, ok := index[l]; !ok {
+			index[l] = count[c.kernel]
+			count[c.kernel]++
+		}
+		list = append(list, slot{index: index[l]})
+	}
+	marker, first := 0, map[string]int{}
+	for i, c := range curves {
+		if _, ok := first[c.kernel]; !ok {
+			first[c.kernel] = marker
+			marker += count[c.kernel]
+		}
+		list[i].count = count[c.kernel]
+		firstMarker = append(firstMarker, first[c.kernel])
+	}
+	return list, firstMarker
+}

@@ -1,0 +1,104 @@
+package plots
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A Format is a kind of picture file.
+type Format string
+
+const (
+	PNG Format = "png"
+	SVG Format = "svg"
+)
+
+// Formats lists the formats that exist.
+var Formats = []Format{PNG, SVG}
+
+// Write draws the chart in the given format to w.
+func (ch *Chart) Write(w io.Writer, f Format) error {
+	switch f {
+	case PNG:
+		c := vgimg.NewWith(vgimg.UseWH(pageWidth, pageHeight), vgimg.UseDPI(pngDPI))
+		ch.Draw(draw.New(c))
+		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+		return err
+	case SVG:
+		c := vgsvg.New(pageWidth, pageHeight)
+		ch.Draw(draw.New(c))
+		var text bytes.Buffer
+		if _, err := c.WriteTo(&text); err != nil {
+			return err
+		}
+		// gonum names its own font only; viewers without it would fall back to
+		// a serif face of other widths.
+		svg := strings.ReplaceAll(text.String(), "font-family:Liberation Sans;", "font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
+		_, err := io.WriteString(w, svg)
+		return err
+	}
+	return fmt.Errorf("unknown picture format %q (known: png, svg)", f)
+}
+
+// Save draws the chart to <folder>/<Name>.<format> and returns that path. The
+// file is replaced as a whole or not at all.
+func (ch *Chart) Save(folder string, f Format) (path string, err error) {
+	var picture bytes.Buffer
+	if err := ch.Write(&picture, f); err != nil {
+		return "", err
+	}
+	path = filepath.Join(folder, ch.Name+"."+string(f))
+	return path, Replace(path, picture.Bytes())
+}
+
+// Replace writes data to a new file beside path and renames it over path, so
+// that no reader ever sees half of it.
+func Replace(path string, data []byte) (err error) {
+	fail := func(err error) error { return fmt.Errorf("cannot write %s: %w", path, bare(err)) }
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fail(err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(tmp.Name())
+		}
+	}()
+	mode := os.FileMode(0o644)
+	if old, err := os.Stat(path); err == nil {
+		mode = old.Mode().Perm()
+	}
+	_, err = tmp.Write(data)
+	if chmodErr := tmp.Chmod(mode); err == nil && chmodErr != nil {
+		err = chmodErr
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// bare strips the name of the temporary file from an error of package os.
+func bare(err error) error {
+	switch e := err.(type) {
+	case *os.PathError:
+		return e.Err
+	case *os.LinkError:
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+package plots
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/results"
+)
+
+// sorted returns the summaries behind curves in the order of their rows.
+func sorted(curves []*curve) []*results.Summary {
+	var list []*results.Summary
+	for _, c := range curves {
+		for _, s := range c.at {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b *results.Summary) int {
+		return cmp.Or(strings.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line),
+			strings.Compare(a.Size(), b.Size()))
+	})
+	return list
+}
+
+// heading says what a chart shows and, in lines under that, on what, how and
+// when it was measured: every facet that all rows share. The baseline may run
+// otherwise and has its own line then.
+func heading(q Request, curves []*curve) (title string, subtitle []string) {
+	var rows, baseline []*results.Record
+	summaries := sorted(curves)
+	for _, s := range summaries {
+		if s.Kernel == results.Baseline {
+			baseline = append(baseline, &s.Record)
+		} else {
+			rows = append(rows, &s.Record)
+		}
+	}
+	if len(rows) == 0 {
+		rows, baseline = baseline, nil
+	}
+	switch q.Kind {
+	case Size:
+		title = q.Kernel
+	case Ladder:
+		title = "The ladder"
+	case Roofline:
+		title = "Roofline"
+	}
+	title += ", " + cmp.Or(strings.Join(shared(rows, "dtypes"), ""), q.Dtype+" operands")
+	if device := shared(rows, "device"); device != nil {
+		title += ", on " + device[0]
+	}
+
+	how := append(modes(summaries), shared(rows, "variant", "quant", "activation", "precision", "backend", "plugin",
+		"method", "isa", "threads", "devices", "mesh", "operands", "dist", "host", "version")...)
+	subtitle = append(subtitle, strings.Join(append(how, days(rows)...), " · "))
+	if q.Kind != Size {
+		subtitle = append(subtitle, "each kernel with its fastest block shape at each size · "+intervals(summaries))
+	} else {
+		subtitle = append(subtitle, intervals(summaries))
+	}
+	names := []string{"backend", "plugin", "method", "isa", "threads", "device"}
+	same := shared(rows, names...)
+	other := slices.DeleteFunc(shared(baseline, names...), func(text string) bool { return slices.Contains(same, text) })
+	if len(other) > 0 {
+		subtitle[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
+	}
+	return title, subtitle
+}
+
+// modes says whether the chart holds measured points, predicted ones or both.
+func modes(summaries []*results.Summary) []string {
+	var list []string
+	for _, mode := range results.Modes {
+		if slices.ContainsFunc(summaries, func(s *results.Summary) bool { return s.Mode == mode }) {
+			list = append(list, string(mode))
+		}
+	}
+	return []string{strings.Join(list, " and ")}
+}
+
+// intervals says what the bands are.
+func intervals(summaries []*results.Summary) string {
+	measured, sure := 0, 0
+	for _, s := range summaries {
+		if s.Mode == results.Measured && usable(s) {
+			measured++
+			if s.Rate.Sure() {
+				sure++
+			}
+		}
+	}
+	switch {
+	case measured == 0:
+		return "no measured point"
+	case measured == sure:
+		return "medians with 95 % intervals"
+	case sure == 0:
+		return "medians with the range of fewer than 6 samples"
+	}
+	return "medians with 95 % intervals, or the range where there are fewer than 6 samples"
+}
+
+// days returns the day, or days, on which rows were made.
+func days(rows []*results.Record) []string {
+	var first, last time.Time
+	for _, r := range rows {
+		if r.StartedAt.IsZero() {
+			continue
+		}
+		if first.IsZero() || r.StartedAt.Before(first) {
+			first = r.StartedAt
+		}
+		if r.StartedAt.After(last) {
+			last = r.StartedAt
+		}
+	}
+	from, to := first.Format(time.DateOnly), last.Format(time.DateOnly)
+	switch {
+	case first.IsZero():
+		return nil
+	case from == to:
+		return []string{from}
+	}
+	return []string{from + " to " + to}
+}

@@ -1,0 +1,192 @@
+package plots
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"matladder/results"
+)
+
+// rateCharts draws rate against size: square problems on a log2 axis, and all
+// others, if there are any, on an axis of shapes in a chart of their own.
+func rateCharts(q Request, summaries []results.Summary, split bool) []*Chart {
+	var squares, other []results.Summary
+	for _, s := range summaries {
+		if square(&s) {
+			squares = append(squares, s)
+		} else {
+			other = append(other, s)
+		}
+	}
+	var list []*Chart
+	if len(squares) > 0 {
+		ch := rateChart(q, squares, split)
+		ch.X = squareAxis(squares)
+		list = append(list, ch)
+	}
+	if len(other) > 0 {
+		ch := rateChart(q, other, split)
+		ch.Name += "_shapes"
+		ch.X = shapeAxis(other)
+		list = append(list, ch)
+	}
+	for _, ch := range list {
+		ch.Y = rateAxis(ch, summaries[0].Integer())
+		for i := range ch.Roofs {
+			ch.Roofs[i].Label += " " + ch.Y.Unit.Format(ch.Roofs[i].Peak)
+		}
+	}
+	return list
+}
+
+func rateChart(q Request, summaries []results.Summary, split bool) *Chart {
+	curves := curvesOf(summaries, split)
+	place := xOf(summaries)
+	ch := &Chart{Kind: q.Kind, Name: fileName(q), Roofs: roofsOf(summaries)}
+	ch.Title, ch.Subtitle = heading(q, curves)
+	names := labels(curves, q.Kind != Size)
+	looks, markers := slots(curves)
+	for i, c := range curves {
+		s := Series{Label: names[i], Kernel: c.kernel, Shade: looks[i].shade(), Shape: markers[i] + looks[i].index,
+			Predicted: c.any().Mode == results.Predicted}
+		for size, sum := range c.at {
+			x := place[size]
+			if rate := sum.Rate; usable(sum) {
+				s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi})
+			} else {
+				s.Failures = append(s.Failures, Failure{x, failureOf(sum)})
+			}
+		}
+		slices.SortFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+		slices.SortFunc(s.Failures, func(a, b Failure) int { return cmp.Compare(a.X, b.X) })
+		ch.Series = append(ch.Series, s)
+	}
+	if split {
+		ch.emphasize()
+	}
+	return ch
+}
+
+// emphasize makes the series bold that is fastest where the sizes end.
+func (ch *Chart) emphasize() {
+	var best *Series
+	var at Point
+	rivals := 0
+	for i := range ch.Series {
+		s := &ch.Series[i]
+		if len(s.Points) == 0 || s.Kernel == results.Baseline || s.Predicted {
+			continue
+		}
+		rivals++
+		last := s.Points[len(s.Points)-1]
+		if best == nil || last.X > at.X || last.X == at.X && last.Y > at.Y {
+			best, at = s, last
+		}
+	}
+	if rivals > 1 {
+		best.Bold = true
+	}
+}
+
+func square(s *results.Summary) bool { return s.Batch == 1 && s.M == s.K && s.K == s.N }
+
+func usable(s *results.Summary) bool {
+	return s.Status == results.OK && s.Rate.Known() && finite(s.Rate.Median) && finite(s.Rate.Lo) && finite(s.Rate.Hi)
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && v > 0 }
+
+// failureOf says in a word why a summary has no rate.
+func failureOf(s *results.Summary) string {
+	if s.Status == results.OK {
+		return "no time"
+	}
+	return string(s.Status)
+}
+
+// xOf places sizes: square ones at their length, others at 0, 1, 2 … in the
+// order of their FLOPs.
+func xOf(summaries []results.Summary) map[string]float64 {
+	place := map[string]float64{}
+	for i, t := range shapeAxis(summaries).Ticks {
+		place[t.Label] = float64(i)
+	}
+	for i := range summaries {
+		if s := &summaries[i]; square(s) {
+			place[s.Size()] = float64(s.M)
+		}
+	}
+	return place
+}
+
+// squareAxis is a log2 axis with a tick at each size. Labels of powers of two
+// outlast others where there is no room for all.
+func squareAxis(summaries []results.Summary) Axis {
+	ax := Axis{Label: "size (m = k = n)", Scale: Log}
+	for i := range summaries {
+		n := summaries[i].M
+		t := Tick{Value: float64(n), Label: summaries[i].Size()}
+		for n%2 == 0 && t.Rank > -30 {
+			n, t.Rank = n/2, t.Rank-1
+		}
+		t.Rank += 100 * (n / 2) // odd part 1 first
+		if !slices.ContainsFunc(ax.Ticks, func(o Tick) bool { return o.Value == t.Value }) {
+			ax.Ticks = append(ax.Ticks, t)
+		}
+	}
+	slices.SortFunc(ax.Ticks, func(a, b Tick) int { return cmp.Compare(a.Value, b.Value) })
+	first, last := ax.Ticks[0].Value, ax.Ticks[len(ax.Ticks)-1].Value
+	if first == last {
+		ax.Min, ax.Max = first/2, last*2
+		return ax
+	}
+	air := math.Pow(last/first, 0.03)
+	ax.Min, ax.Max = first/air, last*air
+	return ax
+}
+
+// shapeAxis is an axis of categories, by FLOPs.
+func shapeAxis(summaries []results.Summary) Axis {
+	ax := Axis{Label: "shape (m×k×n)", Scale: Category}
+	sorted := slices.Clone(summaries)
+	slices.SortStableFunc(sorted, func(a, b results.Summary) int {
+		fa, _ := results.FLOPCount(a.Batch, a.M, a.K, a.N)
+		fb, _ := results.FLOPCount(b.Batch, b.M, b.K, b.N)
+		return cmp.Or(cmp.Compare(fa, fb), cmp.Compare(a.Size(), b.Size()))
+	})
+	for i := range sorted {
+		label := sorted[i].Size()
+		if n := len(ax.Ticks); n == 0 || ax.Ticks[n-1].Label != label {
+			ax.Ticks = append(ax.Ticks, Tick{Value: float64(n), Label: label})
+		}
+	}
+	ax.Min, ax.Max = -0.5, float64(len(ax.Ticks))-0.5
+	return ax
+}
+
+// peakInView is how far above the fastest curve a peak may be before it would
+// press all curves to the floor; then it is only named.
+const peakInView = 3
+
+// rateAxis goes from 0 to a little above the highest interval, and above the
+// peaks that are in view.
+func rateAxis(ch *Chart, integer bool) Axis {
+	top := 0.0
+	for _, s := range ch.Series {
+		for _, pt := range s.Points {
+			top = math.Max(top, pt.Hi)
+		}
+	}
+	highest := top
+	for _, r := range ch.Roofs {
+		if top == 0 || r.Peak <= peakInView*top {
+			highest = math.Max(highest, r.Peak)
+		}
+	}
+	unit := rateUnit(highest, integer)
+	if highest == 0 {
+		highest = unit.Value
+	}
+	return Axis{Label: unit.Name, Scale: Linear, Min: 0, Max: highest * 1.06, Unit: unit}
+}

@@ -1,0 +1,117 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"matladder/results"
+)
+
+// rooflineChart draws rate against arithmetic intensity, FLOPs over the bytes
+// moved after tiling, under what memory and arithmetic of the device allow.
+// The baseline has no tiling of ours and so no place in it.
+func rooflineChart(q Request, summaries []results.Summary) (*Chart, error) {
+	curves := curvesOf(summaries, false)
+	ch := &Chart{Kind: Roofline, Name: fileName(q)}
+	kept := curves[:0:0]
+	for _, c := range curves {
+		if s := c.roofPoints(); len(s.Points) > 0 {
+			kept = append(kept, c)
+			ch.Series = append(ch.Series, s)
+		}
+	}
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("no row of %s has flops, bytes_moved and a time: a roofline needs all three", q.Dtype)
+	}
+	var drawn []results.Summary
+	looks, markers := slots(kept)
+	for i, name := range labels(kept, true) {
+		s := &ch.Series[i]
+		s.Label, s.Shade, s.Shape = name, looks[i].shade(), markers[i]+looks[i].index
+		drawn = append(drawn, *kept[i].any())
+	}
+	ch.Title, ch.Subtitle = heading(q, kept)
+	ch.Roofs = roofsOf(drawn)
+	if !slices.ContainsFunc(ch.Roofs, func(r Roof) bool { _, known := r.Ridge(); return known }) {
+		return nil, fmt.Errorf("the rows of %s lack peak_flops or bandwidth of %s: there is no roof to draw",
+			q.Dtype, cmp.Or(deviceOf(&kept[0].any().Record), "the device"))
+	}
+	ch.setRoofAxes(summaries[0].Integer())
+	return ch, nil
+}
+
+// roofPoints places the curve's points by intensity: square problems in the
+// order of size, the largest last, before them the others, which do not join.
+func (c *curve) roofPoints() Series {
+	s := Series{Kernel: c.kernel, Predicted: c.any().Mode == results.Predicted}
+	var sums []*results.Summary
+	for _, sum := range c.at {
+		if usable(sum) && sum.FLOPs > 0 && sum.BytesMoved > 0 {
+			sums = append(sums, sum)
+		}
+	}
+	slices.SortFunc(sums, func(a, b *results.Summary) int {
+		return cmp.Or(cmp.Compare(a.FLOPs, b.FLOPs), strings.Compare(a.Size(), b.Size()))
+	})
+	slices.SortStableFunc(sums, func(a, b *results.Summary) int {
+		switch {
+		case square(a) == square(b):
+			return 0
+		case square(b):
+			return -1
+		}
+		return 1
+	})
+	for _, sum := range sums {
+		s.Points = append(s.Points, Point{
+			X: float64(sum.FLOPs) / float64(sum.BytesMoved),
+			Y: sum.Rate.Median, Lo: sum.Rate.Lo, Hi: sum.Rate.Hi,
+			Label: sum.Size(), Apart: !square(sum),
+		})
+	}
+	return s
+}
+
+// setRoofAxes fits both axes round the points, the ridges and the peaks.
+func (ch *Chart) setRoofAxes(integer bool) {
+	left, right, low, high := math.Inf(1), 0.0, math.Inf(1), 0.0
+	for _, s := range ch.Series {
+		for _, pt := range s.Points {
+			left, right = math.Min(left, pt.X), math.Max(right, pt.X)
+			low, high = math.Min(low, pt.Lo), math.Max(high, pt.Hi)
+		}
+	}
+	for _, r := range ch.Roofs {
+		if ridge, known := r.Ridge(); known {
+			left, right = math.Min(left, ridge), math.Max(right, ridge)
+		}
+		high = math.Max(high, r.Peak)
+	}
+	// Room for the memory roof and its name, however far right the points lie.
+	air := math.Max(2, math.Pow(right/left, 0.3))
+	unit := rateUnit(high, integer)
+	bytes, count := "FLOP/byte", "FLOPs"
+	if integer {
+		bytes, count = "OP/byte", "OPs"
+	}
+	ch.X = Axis{Label: "arithmetic intensity: " + count + " over bytes moved after tiling (" + bytes + ")", Scale: Log,
+		Min: left / air, Max: right * 2, Unit: Unit{bytes, 1}}
+	ch.Y = Axis{Label: unit.Name, Scale: Log, Min: low / 2, Max: high * 1.5, Unit: unit}
+	for i := range ch.Roofs {
+		r := &ch.Roofs[i]
+		r.Label += " " + unit.Format(r.Peak)
+		if r.Bandwidth > 0 {
+			r.BandwidthLabel = "memory " + bandwidthName(r.Bandwidth)
+		}
+	}
+}
+
+func bandwidthName(bytesPerSecond float64) string {
+	if bytesPerSecond >= 1e12 {
+		return digits(bytesPerSecond/1e12) + " TB/s"
+	}
+	return digits(bytesPerSecond/1e9) + " GB/s"
+}

@@ -1,0 +1,47 @@
+package plots
+
+import (
+	"cmp"
+
+	"matladder/results"
+)
+
+// roofsOf returns the limits that the rows state, one roof a device: the
+// newest statement counts, since a measured peak differs a little from run to
+// run. The baseline's device counts only where there is no kernel.
+func roofsOf(summaries []results.Summary) []Roof {
+	newest := map[string]*results.Summary{}
+	measured := map[string]bool{}
+	var devices []string
+	for _, baseline := range []bool{false, true} {
+		for i := range summaries {
+			s := &summaries[i]
+			if s.PeakFLOPs <= 0 || (s.Kernel == results.Baseline) != baseline {
+				continue
+			}
+			device := deviceOf(&s.Record)
+			if newest[device] == nil {
+				devices = append(devices, device)
+			}
+			if old := newest[device]; old == nil || old.StartedAt.Before(s.StartedAt) {
+				newest[device] = s
+			}
+			measured[device] = measured[device] || s.Mode == results.Measured
+		}
+		if len(devices) > 0 {
+			break
+		}
+	}
+	var roofs []Roof
+	for _, device := range devices {
+		s := newest[device]
+		r := Roof{Label: s.DtypeA + " peak", Peak: s.PeakFLOPs, Bandwidth: s.Bandwidth, Predicted: !measured[device]}
+		if len(devices) > 1 && device != "" {
+			r.Label = device + " " + r.Label
+		}
+		roofs = append(roofs, r)
+	}
+	return roofs
+}
+
+func deviceOf(r *results.Record) string { return cmp.Or(r.Device, r.Chip) }
