@@ -40,6 +40,8 @@ type Options struct {
 	Refuses map[string][]*tile.Program
 	// KnowsMemory says that Compile answers TooBigError to what cannot fit.
 	KnowsMemory bool
+	// OneIn runs one in so many of the kernel cases; 0 for all.
+	OneIn int
 	// Seeded says that LoadSeeded and Check are there.
 	Seeded bool
 }
