@@ -62,18 +62,23 @@ func (p Point) bytes() int64 {
 func (s Sweep) roundTime(g Group) time.Duration {
 	launch := 2 * bestTime(s.Device, g.Problem) // half of what the device can do
 	repetition := max(launch, shortestSample.Seconds())
+	turn := repetition*float64(s.Config.Repetitions) + checkTime(g.Problem)
 	var sum time.Duration
 	for _, p := range g.Points {
 		if p.Status == "" {
-			sum += time.Duration(repetition*float64(s.Config.Repetitions)*float64(time.Second)) + turnOverhead
+			sum += time.Duration(turn * float64(time.Second))
 		}
 	}
 	return sum
 }
 
-// turnOverhead is what a point costs in each round beside its repetitions, to
-// verify it.
-const turnOverhead = 5 * time.Millisecond
+// checkTime is roughly what verifying an output costs in seconds: products of
+// the rows that are compared in full, and passes over all three matrices.
+func checkTime(p problem.Matmul) float64 {
+	const fullRows = 1 << 25 // products at most; package check has the same bound
+	m, k, n := float64(p.M), float64(p.K), float64(p.N)
+	return 1e-9 * (min(m*k*n, fullRows) + 10*(m*k+k*n+m*n))
+}
 
 // bestTime is the least time in seconds that a launch can take on d; 0 if its
 // figures are unknown.

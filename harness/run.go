@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"time"
 
@@ -25,12 +26,14 @@ type Options struct {
 	Observe    func(Event)
 }
 
-// Event is progress: a round has been written, or a group is complete.
+// Event is progress: a point has had its turn, a round has been written, or a
+// group is complete.
 type Event struct {
 	Group, Groups int // the group's number from 1
 	Problem       problem.Matmul
+	Kernel        string           // whose turn is over; "" for the other events
 	Round         int              // rounds of the group that are written
-	Rows          []results.Record // of this round
+	Rows          []results.Record // of the round that has been written
 	Complete      bool             // the group will not be taken up again
 	Done          float64          // of the whole, from 0 to 1
 }
@@ -66,7 +69,12 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer func() { err = errors.Join(err, r.journal.Close()) }()
+	defer func() {
+		err = errors.Join(err, r.journal.Close())
+		if err != nil && !opt.Resume && len(r.rows) == 0 {
+			os.Remove(opt.Out) // nothing to keep, and nothing in the way of the next attempt
+		}
+	}()
 	r.rows = old
 	if opt.Begin != nil {
 		opt.Begin()
@@ -125,6 +133,9 @@ func ratio(a, b float64) float64 {
 func (r *run) append(rows []results.Record) error {
 	if err := r.journal.Append(rows); err != nil {
 		return fmt.Errorf("results: %w", err)
+	}
+	for i := range rows {
+		rows[i].Pos.File = r.opt.Out // as of rows that were read from it
 	}
 	r.rows = append(r.rows, rows...)
 	return nil
