@@ -88,10 +88,10 @@ func (l *endLabels) width() vg.Length {
 	return w
 }
 
-// fit reports whether all labels have room beside the given data area.
-func (l *endLabels) fit(data draw.Canvas) bool {
-	height := lineHeight(l.style)
-	return height*vg.Length(len(l.entries)) <= data.Size().Y+height
+// fit reports whether all labels have room beside axes of the given height.
+func (l *endLabels) fit(height vg.Length) bool {
+	line := lineHeight(l.style)
+	return line*vg.Length(len(l.entries)) <= height+line
 }
 
 // end is where an entry's curve ends.

@@ -94,7 +94,7 @@ func (st strip) height() vg.Length {
 func (st strip) labelWidth() vg.Length {
 	var w vg.Length
 	for _, row := range st.rows {
-		w = max(w, st.style().Width(row.label)+labelGap)
+		w = max(w, st.style().Width(row.label)+labelGap+markerSpace)
 	}
 	return w
 }
