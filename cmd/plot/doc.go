@@ -41,7 +41,7 @@
 // predictions, or several runs. Where two runs hold the same point the newer
 // one is shown.
 //
-//	$ go run ./cmd/plot --input='out/*.csv' --analyze=4 --dtype=bfloat16 --output=pictures
+//	$ go run ./cmd/plot --input=out/20261120-101500.csv --input='tpu/*.csv' --analyze=4 --dtype=bfloat16 --output=pictures
 //	pictures/performance_kernel_4_bfloat16_example-cpu.png
 //	pictures/performance_kernel_4_bfloat16_v5e.png
 //	pictures/performance_kernel_4_bfloat16_shapes_v5e.png
