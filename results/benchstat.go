@@ -29,7 +29,7 @@ func WriteBenchstat(w io.Writer, summaries []Summary) error {
 			unit = "OP/s"
 		}
 		for _, seconds := range s.timing.samples {
-			if seconds <= 0 {
+			if !(seconds > 0) {
 				continue // a slope lost in noise; the median is positive all the same
 			}
 			err := out.Write(&benchfmt.Result{

@@ -48,8 +48,10 @@ func (r *Record) Check() error {
 	if _, err := oneOf(Modes, string(r.Mode)); err != nil {
 		return bad("mode", "%v", err)
 	}
-	if _, err := oneOf(Methods, string(r.Method)); err != nil && r.Method != "" {
-		return bad("method", "%v", err)
+	if r.Method != "" {
+		if _, err := oneOf(Methods, string(r.Method)); err != nil {
+			return bad("method", "%v", err)
+		}
 	}
 	if _, err := oneOf(Statuses, string(r.Status)); err != nil {
 		return bad("status", "%v", err)

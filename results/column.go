@@ -147,6 +147,9 @@ func (c column) set(r *Record, cell string) (err error) {
 
 // check reports a value that no file may hold.
 func (c column) check(r *Record) error {
+	if c.text {
+		return nil
+	}
 	number := 0.0
 	switch v := c.of(r).(type) {
 	case *int:

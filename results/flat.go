@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -55,8 +56,10 @@ func interval(name string, of func(s *Summary) Estimate) []flatColumn {
 	}
 }
 
+// known returns v, or nil where e is unknown or rows of absurd size made v
+// overflow.
 func known(e Estimate, v float64) any {
-	if !e.Known() {
+	if !e.Known() || math.IsInf(v, 0) || math.IsNaN(v) {
 		return nil
 	}
 	return v

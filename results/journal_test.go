@@ -1,14 +1,19 @@
 package results
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -264,5 +269,104 @@ func TestAppend_Refuses(t *testing.T) {
 	f, err := ReadFile(path)
 	if err != nil || len(f.Rows) != 12 || f.Warnings() != nil {
 		t.Errorf("%d rows, %v, %v", len(f.Rows), f.Warnings(), err)
+	}
+}
+
+// A disk that fails takes the round back; the journal goes on when it heals.
+func TestAppend_DiskFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	list := rounds(2, 2)
+	j, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.Append(list[0]); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.ReadFile(path)
+	countSyncs(t)
+	full := errors.New("no space left")
+	syncFile = func(*os.File) error { return full }
+	if err := j.Append(list[1]); !errors.Is(err, full) {
+		t.Errorf("got %v, want the disk's error", err)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("half an append stayed in the file")
+	}
+	countSyncs(t)
+	if err := j.Append(list[1]); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := ReadFile(path); err != nil || len(f.Rows) != 8 || f.Warnings() != nil {
+		t.Errorf("%d rows, %v, %v", len(f.Rows), f.Warnings(), err)
+	}
+}
+
+// TestMain lets the test binary be the run that TestResume_Killed kills.
+func TestMain(m *testing.M) {
+	if path := os.Getenv("RESULTS_TEST_APPEND_TO"); path != "" {
+		j, err := Create(path)
+		for round := 0; err == nil; round++ {
+			err = j.Append(manyRows(round))
+			fmt.Println(round)
+		}
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// manyRows is a round whose write takes a while.
+func manyRows(round int) []Record {
+	var rows []Record
+	for rep := range 200 {
+		r := minimal()
+		r.Round, r.Rep, r.Reason = round, rep, strings.Repeat("x", 500)
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// A run killed at any moment leaves every round it was told is safe, whole
+// rounds only, and no lock.
+func TestResume_Killed(t *testing.T) {
+	for try := range 5 {
+		path := filepath.Join(t.TempDir(), "x.csv")
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "RESULTS_TEST_APPEND_TO="+path)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for acked := 0; acked < 3+try && lines.Scan(); acked++ {
+		}
+		time.Sleep(time.Duration(try) * 700 * time.Microsecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		synced := 2 + try
+		for lines.Scan() {
+			if synced, err = strconv.Atoi(lines.Text()); err != nil {
+				t.Fatalf("the run said %q", lines.Text())
+			}
+		}
+		cmd.Wait()
+		j, rows, _, err := Resume(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := rows[len(rows)-1].Round
+		if len(rows) != 200*(last+1) || last < synced || last > synced+1 {
+			t.Errorf("%d rows up to round %d, where round %d was the last known to be synced", len(rows), last, synced)
+		}
+		if err := j.Append(manyRows(last + 1)); err != nil {
+			t.Error(err)
+		}
+		j.Close()
 	}
 }

@@ -126,6 +126,15 @@ func TestReadTorn(t *testing.T) {
 	}
 }
 
+// A stray quote before the torn row neither hides it nor moves it.
+func TestReadTorn_AfterStrayQuote(t *testing.T) {
+	stray := strings.Replace(good, "v1", "\"v1", 1)
+	f := read(t, []byte(shortHeader+"\n"+stray+"\n"+good+"\n"+good+"\n1,v1"))
+	if len(f.Rows) != 2 || len(f.Bad) != 1 || f.Bad[0].Line != 2 || f.Torn == nil || *f.Torn != (TornError{"x.csv", 5, 4}) {
+		t.Errorf("%d rows, bad %v, torn %+v", len(f.Rows), f.Bad, f.Torn)
+	}
+}
+
 // A file made to cost memory or time is read in bounded amounts of both.
 func TestReadHostile(t *testing.T) {
 	const size = 5 << 20
@@ -198,8 +207,8 @@ func TestReadFiles(t *testing.T) {
 	}
 }
 
-// Whatever Read accepts it writes to a file that reads back equal; nothing
-// makes it panic.
+// Whatever Read accepts, Write writes to a file that reads back equal, and
+// every table can be made of; nothing panics.
 func FuzzRead(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var buf bytes.Buffer
@@ -217,8 +226,10 @@ func FuzzRead(f *testing.F) {
 	for _, row := range []string{
 		"", good, good + "\n", good + "\r\n" + good + "\r\n", good + "\n\"" + good + "\n" + good + "\n", "1,\"v1\nx\"" + good[10:] + "\n",
 		"1,\xff\x00\x1b,measured,failed,1,1,1,\r,,\n", "1,v,predicted,ok,1,1,1,d,1,0x1p-3\n", "1,v,measured,ok,1,1,1,d,1,-0\n",
+		"1,v1,measured,ok,9,9,9,int8,1,5e-324\n1,v2,measured,ok,9,9,9,int8,1,1e308\n1,xla,measured,ok,9,9,9,int8,1,1e308\n",
 	} {
 		f.Add([]byte(shortHeader + "\n" + row))
+		f.Add([]byte(shortHeader + ",method,round,peak_flops\n" + strings.ReplaceAll(row, "\n", ",loop,3,1e-300\n")))
 		f.Add([]byte(shortHeader + ",started_at,seed,extra\n" + strings.ReplaceAll(row, "\n", ",0001-01-01T00:00:00+01:00,-5,=x\n")))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -232,6 +243,12 @@ func FuzzRead(f *testing.F) {
 		}
 		if diff := cmp.Diff(got.Rows, again.Rows, sameRow...); diff != "" {
 			t.Fatalf("accepted rows changed when written:\n%s", diff)
+		}
+		summaries := Summarize(got.Rows, nil)
+		for _, format := range Formats {
+			if err := WriteTable(io.Discard, format, Best(summaries), nil); err != nil {
+				t.Fatalf("accepted, but no %s table: %v", format, err)
+			}
 		}
 	})
 }

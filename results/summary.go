@@ -88,7 +88,7 @@ func summarizePoint(id pointID, rows []*Record) Summary {
 	if s.Mode == Measured && s.Time.Known() && !s.Time.Sure() {
 		s.warn("fewer than 6 samples: the interval is their range, below 95 %% confidence")
 	}
-	if s.Time.Known() && s.Time.Median <= 0 {
+	if s.Time.Known() && !(s.Time.Median > 0) { // or NaN, of times that overflow
 		s.warn("the slope over launch counts is not positive: too few launches to tell time from noise")
 		s.Time = Estimate{}
 	}
