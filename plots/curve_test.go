@@ -133,6 +133,10 @@ func TestCharts_Series(t *testing.T) {
 			blocks(hand(k, 256, 3e9), 128, 128, 128), blocks(hand(k, 256, 4e9), 256, 256, 256),
 			blocks(hand(k, 512, 6e9), 128, 128, 128), blocks(hand(k, 512, 5e9), 256, 256, 256), hand("v1_naive", 256, 1e9),
 		}, []string{"xla: 256=8G", "v1_naive: 256=1G", k + ": 256=4G 512=6G", "v10_future: 256=9G"}},
+		{"in a ladder, what differs between kernels is named", ladder, []results.Record{
+			hand("v4_optblock", 256, 1e9),
+			with(hand("v5_quant", 256, 2e9), func(r *results.Record) { r.DtypeOut = "bfloat16" }),
+		}, []string{"v4_optblock float32: 256=1G", "v5_quant float32×float32→bfloat16: 256=2G"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, describe(one(t, c.rows, c.q))); diff != "" {

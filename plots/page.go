@@ -23,9 +23,10 @@ const (
 )
 
 const (
-	titleSize = 16
-	textSize  = 11
-	smallSize = 9.5
+	titleSize  = 16
+	smallTitle = 13 // of a title that would not fit its line
+	textSize   = 11
+	smallSize  = 9.5
 )
 
 // style returns a text style in the sans-serif face that ships with gonum.
@@ -81,7 +82,23 @@ func (ch *Chart) layout(canvas draw.Canvas) layout {
 	if !l.direct {
 		l.area = draw.Crop(l.page, 0, -l.strip.labelWidth(), below+l.legend.height(), 0)
 	}
+	l.area.Min.X += max(0, l.page.Min.X-slantedEnd(ch.plot(), l.area))
 	return l
+}
+
+// slantedEnd is how far left the slanted label of the first tick reaches.
+func slantedEnd(p *plot.Plot, area draw.Canvas) vg.Length {
+	end := area.Min.X
+	data := p.DataCanvas(area)
+	x, _ := p.Transforms(&data)
+	label := p.X.Tick.Label
+	if label.Rotation == 0 {
+		return end
+	}
+	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		end = min(end, x(t.Value)+label.Rectangle(t.Label).Min.X)
+	}
+	return end
 }
 
 // Draw draws the chart on the whole of canvas, which has the chart's size.
@@ -107,14 +124,16 @@ func (ch *Chart) Draw(canvas draw.Canvas) {
 // it took, the line of the y axis' label included.
 func (ch *Chart) drawHeading(page draw.Canvas) vg.Length {
 	title := aligned(bold(style(titleSize, ink)), text.XLeft, text.YTop)
-	for title.Width(ch.Title) > page.Size().X && title.Font.Size > textSize {
+	for title.Width(ch.Title) > page.Size().X && title.Font.Size > smallTitle {
 		title.Font.Size--
 	}
 	small := aligned(style(smallSize, softInk), text.XLeft, text.YTop)
 	at := page.Max
 	at.X = page.Min.X
-	page.FillText(title, at, ch.Title)
-	at.Y -= lineHeight(title)
+	for _, part := range wrap(ch.Title, title, page.Size().X) {
+		page.FillText(title, at, part)
+		at.Y -= lineHeight(title)
+	}
 	for _, line := range ch.Subtitle {
 		for _, part := range wrap(line, small, page.Size().X) {
 			page.FillText(small, at, part)
