@@ -236,7 +236,9 @@ func slots(curves []*curve) (list []slot, firstMarker []int) {
 		}
 		list = append(list, slot{index: index[l]})
 	}
-	marker, first := 0, map[string]int{}
+	// The first marker is the baseline's even where there is none, so that the
+	// rungs keep theirs.
+	marker, first := max(1, count[results.Baseline]), map[string]int{results.Baseline: 0}
 	for i, c := range curves {
 		if _, ok := first[c.kernel]; !ok {
 			first[c.kernel] = marker

@@ -44,6 +44,7 @@ func pictures(t *testing.T) map[string]*Chart {
 	list["size_legend"] = crowdedChart(t)
 	list["size_only_failures"] = failedChart(t)
 	list["ladder_long_names"] = longNames(t)
+	list["roofline_wide"] = wideChart(t)
 	return list
 }
 
@@ -74,6 +75,22 @@ func failedChart(t *testing.T) *Chart {
 		rows = append(rows, r)
 	}
 	return one(t, rows, Request{Size, "v1_naive", "float32"})
+}
+
+// wideChart has intervals that reach far, in the way of labels.
+func wideChart(t *testing.T) *Chart {
+	t.Helper()
+	var rows []results.Record
+	for i, kernel := range []string{"v1_naive", "v3_block", "v5_quant"} {
+		for j, size := range []int{128, 256, 512} {
+			for round, factor := range []float64{1, 0.8, 2.5} {
+				r := hand(kernel, size, factor*float64(i+1)*float64(j+1)*5e10)
+				r.Round, r.BytesMoved = round, r.FLOPs/int64(20+3*i*j)
+				rows = append(rows, r)
+			}
+		}
+	}
+	return one(t, rows, Request{Roofline, "", "float32"})
 }
 
 // longNames has more shapes than fit side by side, and names that do not fit

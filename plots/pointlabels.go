@@ -10,7 +10,7 @@ import (
 )
 
 // drawPointLabels writes the labels of points beside their markers. Each goes
-// to the first of eight places where it touches no marker, no line and no
+// to the first of eight places where it touches no marker, line, interval or
 // other label; one that finds no place is left out. The last point of a series
 // goes first, so that the largest size keeps its label longest.
 func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
@@ -25,6 +25,7 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
 			for i, pt := range points {
 				at := vg.Point{X: x(pt.X), Y: y(pt.Y)}
 				taken = append(taken, around(at, 5, 5))
+				lines = append(lines, [2]vg.Point{{X: at.X, Y: y(max(pt.Lo, p.Y.Min))}, {X: at.X, Y: y(min(pt.Hi, p.Y.Max))}})
 				if i > 0 {
 					lines = append(lines, [2]vg.Point{last, at})
 				}
