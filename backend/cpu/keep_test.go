@@ -29,7 +29,7 @@ func keeping() map[string]Options {
 // TestKeeping holds every way of keeping blocks to the suite.
 func TestKeeping(t *testing.T) {
 	want := suite()
-	want.Threads, want.OneIn = nil, 4
+	want.Threads, want.OneIn = nil, 4*thinner
 	for name, o := range keeping() {
 		if name != "all" { // TestConformance
 			t.Run(name, func(t *testing.T) { backendtest.Run(t, open(t, o), want) })

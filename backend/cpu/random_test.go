@@ -24,7 +24,7 @@ func FuzzPrograms(f *testing.F) {
 
 // TestRandom is a fixed run of FuzzPrograms, under every way of keeping blocks.
 func TestRandom(t *testing.T) {
-	const programs = 4000
+	const programs = 4000 / thinner
 	for name, o := range keeping() {
 		t.Run(name, func(t *testing.T) {
 			be := open(t, o)()
