@@ -20,14 +20,16 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
 	longest := 0
 	for _, s := range ch.Series {
 		longest = max(longest, len(s.Points))
-		var last vg.Point
-		for i, pt := range s.Points {
-			at := vg.Point{X: x(pt.X), Y: y(pt.Y)}
-			taken = append(taken, around(at, 5, 5))
-			if i > 0 && !pt.Apart && !s.Points[i-1].Apart {
-				lines = append(lines, [2]vg.Point{last, at})
+		for _, points := range s.stretches() {
+			var last vg.Point
+			for i, pt := range points {
+				at := vg.Point{X: x(pt.X), Y: y(pt.Y)}
+				taken = append(taken, around(at, 5, 5))
+				if i > 0 {
+					lines = append(lines, [2]vg.Point{last, at})
+				}
+				last = at
 			}
-			last = at
 		}
 	}
 	for _, r := range ch.Roofs {
