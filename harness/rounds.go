@@ -129,11 +129,11 @@ func (g *group) more(lanes []*lane) bool {
 	return !g.limited || !g.now().Add(g.last).After(g.deadline)
 }
 
-// keep marks the lanes that stay open from round to round: as many as fit the
-// memory budget beside the largest of the others, which are opened anew in each
+// keep marks the lanes that stay open from round to round: as many as fit half
+// of the free memory beside the largest of the others, which are opened anew in each
 // round.
 func (g *group) keep(lanes []*lane) {
-	limit := g.memory / 2
+	limit := g.sweep.Memory / 2 // the rest is for whatever else runs here
 	var sum, largest int64
 	for _, l := range lanes {
 		sum += l.bytes

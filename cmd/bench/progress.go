@@ -71,7 +71,10 @@ func (p *progress) finish() {
 func printEstimate(w io.Writer, e harness.Estimate) {
 	fmt.Fprintf(w, "%s in %s", plural(e.Points, "point"), plural(e.Groups, "group"))
 	if e.Unmeasured > 0 {
-		fmt.Fprintf(w, ", %d of them not to be measured", e.Unmeasured)
+		fmt.Fprintf(w, ", %d of them skipped or unsupported", e.Unmeasured)
+	}
+	if e.TooBig > 0 {
+		fmt.Fprintf(w, ", %d too big for the memory that is free", e.TooBig)
 	}
 	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", size(e.Bytes), size(e.Largest), duration(e))
 }
