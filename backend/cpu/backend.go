@@ -42,6 +42,7 @@ type Backend struct {
 	options Options
 	probed  sync.Once
 	device  chips.Device
+	checks  references
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -120,7 +121,7 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	if m.kernels, err = kernelsOf(isa); err != nil {
 		return nil, err
 	}
-	e := &executable{sources: programs}
+	e := &executable{sources: programs, checks: &b.checks}
 	if e.bound, err = tile.Bind(programs); err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)
 	}
