@@ -46,12 +46,14 @@ func (w *paddingWorld) expr(depth int) *tile.Expr {
 func (w *paddingWorld) cond() *tile.Expr {
 	r, dim := w.refs[w.IntN(len(w.refs))], w.IntN(2)
 	c := tile.InBounds(r, dim)
-	switch w.IntN(4) {
+	switch w.IntN(5) {
 	case 0:
 		c = tile.Broadcast(tile.Slice(c, dim, tile.Const(w.IntN(side)), 1), side, side)
 	case 1:
 		c = tile.And(c, tile.InBounds(w.refs[0], 1-dim))
 	case 2:
+		c = tile.Invert(tile.Or(tile.Invert(c), tile.InBounds(w.refs[1], w.IntN(2))))
+	case 3:
 		c = tile.Invert(c)
 	}
 	return c
@@ -73,6 +75,8 @@ func at(e *tile.Expr, i, j int, env tile.Env) element {
 		return element{padding: sub(0).padding || sub(1).padding}
 	case tile.OpAnd:
 		return element{holds: sub(0).holds && sub(1).holds}
+	case tile.OpOr:
+		return element{holds: sub(0).holds || sub(1).holds}
 	case tile.OpNot:
 		return element{holds: !sub(0).holds}
 	case tile.OpSelect:
