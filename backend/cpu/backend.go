@@ -43,6 +43,7 @@ type Backend struct {
 	options Options
 	probed  sync.Once
 	device  chips.Device
+	checks  references
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -122,7 +123,7 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 		return nil, err
 	}
 	m.loops = rows.For(m.kernels.ISA >= gemm.AVX2)
-	e := &executable{sources: programs}
+	e := &executable{sources: programs, checks: &b.checks}
 	if e.bound, err = tile.Bind(programs); err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)
 	}
