@@ -29,6 +29,18 @@ func (v Vector) zero(a *Asm, reg string) {
 	}
 }
 
+// columnNumbers writes the table that masks without mask registers are
+// compared with.
+func (v Vector) columnNumbers(vectors int) func(*Asm) {
+	return func(a *Asm) {
+		a.raw("\n")
+		for i := range vectors * v.Lanes {
+			a.raw("DATA columns<>+%d(SB)/4, $%d\n", 4*i, i)
+		}
+		a.raw("GLOBL columns<>(SB), RODATA|NOPTR, $%d\n", vectors*v.bytes())
+	}
+}
+
 // A Product is one way to multiply words and add to sums.
 type Product struct {
 	Name      string // of routine names
