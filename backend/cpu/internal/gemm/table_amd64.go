@@ -24,6 +24,9 @@ func avx2Kernels() *Kernels {
 	isa := simd{words: 8}
 	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2}}
 	i := shape[int32]{AVX2, mr, nr, kernel[int32]{tile: tilePairsAVX2}}
+	if cpu.X86.HasAVXVNNI {
+		i.kernel.tile = tilePairsVNNIAVX2
+	}
 	words6, words8 := flipRows(packWordsRows6AVX2, 0), flipRows(packWordsRows8AVX2, 0)
 	k := &Kernels{ISA: AVX2}
 	k.Float32 = newPath(f, formatFloat32, 1,
@@ -39,6 +42,12 @@ func avx2Kernels() *Kernels {
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows6AVX2, packPairsUint8Columns6AVX2}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows8AVX2, packPairsUint8Columns16AVX2}.packer())
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
+	if cpu.X86.HasAVXVNNI {
+		i.kernel = kernel[int32]{tile: tileQuadsAVX2, bias: offsetBiasAVX2}
+		k.Int8 = newPath(i, formatQuads, 4,
+			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows6AVX2, offsetQuads), flipColumns(packQuadsColumns6AVX2, offsetQuads)}.packer(),
+			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words8, flipColumns(packQuadsColumns16AVX2, 0)}.packer())
+	}
 	return k
 }
 

@@ -25,10 +25,11 @@ func Files() map[string][]byte {
 		"tile_quads_avx512_amd64.s":    file(wide(quads).tile, wide(quads).offsetBias),
 		"tile_pairs_avx512_amd64.s":    file(wide(pairsFused).tile, wide(pairs).tile),
 		"tile_float32_avx2_amd64.s":    file(narrow(float32s).tile, avx2.columnNumbers(2)),
-		"tile_pairs_avx2_amd64.s":      file(narrow(pairs).tile, avx2.columnNumbers(2)),
+		"tile_pairs_avx2_amd64.s":      file(narrow(pairsVEX).tile, narrow(pairs).tile, avx2.columnNumbers(2)),
+		"tile_quads_avx2_amd64.s":      file(narrow(quadsVEX).tile, narrow(quadsVEX).offsetBias, avx2.columnNumbers(2)),
 		"pack_avx512_amd64.s":          file(packWide...),
 		"pack_avx2_amd64.s":            file(packNarrow...),
-		"../probe/peak_amd64.s": file(peak(avx2, float32s), peak(avx2, pairs),
+		"../probe/peak_amd64.s": file(peak(avx2, float32s), peak(avx2, pairs), peak(avx2, quadsVEX),
 			peak(avx512, float32s), peak(avx512, bfloat16s), peak(avx512, pairs), peak(avx512, quads)),
 	}
 }

@@ -57,9 +57,11 @@ var (
 	// Two bfloat16 a word, summed as float32.
 	bfloat16s = Product{Name: "BFloat16", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: encoded("VDPBF16PS")}
 	// Four bytes a word, those of a unsigned, those of b signed.
-	quads = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPBUSD")}
+	quads    = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPBUSD")}
+	quadsVEX = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: encoded("VPDPBUSD.VEX")}
 	// Two int16 a word, in one instruction or in two.
 	pairsFused = Product{Name: "PairsVNNI", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPWSSD")}
+	pairsVEX   = Product{Name: "PairsVNNI", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: encoded("VPDPWSSD.VEX")}
 	pairs      = Product{Name: "Pairs", Broadcast: "VPBROADCASTD", Add: "VPADDD",
 		multiplyAdd: func(a *Asm, wordsA, wordsB, acc string, temp func() string) {
 			t := temp()
