@@ -232,12 +232,3 @@ func (t Tile) storeMasked(a *Asm, row int, add bool) {
 		a.Op("VMASKMOVPS", sum, t.mask(v), at(rC, off))
 	}
 }
-
-// columnNumbers is the table that masks without mask registers compare with.
-func (t Tile) columnNumbers(a *Asm) {
-	a.raw("\n")
-	for i := range t.Vectors * t.Lanes {
-		a.raw("DATA columns<>+%d(SB)/4, $%d\n", 4*i, i)
-	}
-	a.raw("GLOBL columns<>(SB), RODATA|NOPTR, $%d\n", 4*t.Vectors*t.Lanes)
-}
