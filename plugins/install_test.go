@@ -2,8 +2,10 @@ package plugins
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -324,4 +326,55 @@ func TestInstall_Interrupt(t *testing.T) {
 	checkFolder(t, in)
 	in.Progress = func(Progress) {}
 	mustRun(t, in)
+}
+
+func TestInstall_Certificate(t *testing.T) {
+	fresh(t)
+	index := plugintest.NewTLSIndex(t)
+	index.Add("xla-cpu-pjrt", cpuFile, cpuWheel(library))
+	install := func() error {
+		in, err := newInstaller(Options{Name: "cpu", Version: version, IndexURL: index.SimpleURL(), Folder: t.TempDir(), Platform: linux})
+		if err != nil {
+			return err
+		}
+		in.pause = time.Millisecond
+		_, err = in.run(context.Background())
+		return err
+	}
+	if err := install(); err == nil || !strings.Contains(err.Error(), "SSL_CERT_FILE names certificates to trust") {
+		t.Errorf("without its certificate: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: index.Certificate().Raw})
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range certificateVariables {
+		t.Setenv(name, file)
+		if err := install(); err != nil {
+			t.Errorf("with %s: %v", name, err)
+		}
+		t.Setenv(name, "")
+	}
+	t.Setenv("PIP_CERT", cpuFile)
+	if err := install(); err == nil || !strings.Contains(err.Error(), "certificates of PIP_CERT") {
+		t.Errorf("with a file that is not there: %v", err)
+	}
+}
+
+func TestInstall_Password(t *testing.T) {
+	index, in := fresh(t)
+	index.User = "me"
+	in.index.User = url.UserPassword("me", "secret")
+	for _, s := range mustRun(t, in).Wheels {
+		if strings.Contains(s.URL, "secret") {
+			t.Errorf("the password is in the manifest: %s", s.URL)
+		}
+	}
+	index, in = fresh(t)
+	in.index.User = url.UserPassword("me", "secret")
+	index.Close()
+	if _, err := in.run(context.Background()); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("got error %v", err)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,6 +24,7 @@ type Index struct {
 	HTML     bool              // serve pages as HTML, else as JSON
 	Sums     map[string]string // the SHA-256 to announce of a file instead of its own
 	CutAfter int               // break off each answer with a file after so many bytes; 0 never
+	Wait     chan struct{}     // with CutAfter, until closed: stop there instead of breaking off
 	Status   int               // answer every request so; 0 as it should be
 	NoRanges bool              // ignore requests for a part of a file
 	User     string            // ask for this name and the password "secret"; "" for none
@@ -33,9 +36,15 @@ type Index struct {
 }
 
 // NewIndex starts an index that ends with the test.
-func NewIndex(t testing.TB) *Index {
+func NewIndex(t testing.TB) *Index { return start(t, httptest.NewServer) }
+
+// NewTLSIndex is NewIndex with a certificate that nobody knows.
+func NewTLSIndex(t testing.TB) *Index { return start(t, httptest.NewTLSServer) }
+
+func start(t testing.TB, serve func(http.Handler) *httptest.Server) *Index {
 	x := &Index{files: map[string][]byte{}, projects: map[string][]string{}, Sums: map[string]string{}}
-	x.Server = httptest.NewServer(x)
+	x.Server = serve(x)
+	x.Config.ErrorLog = log.New(io.Discard, "", 0)
 	t.Cleanup(x.Close)
 	return x
 }
@@ -84,7 +93,7 @@ func (x *Index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("Range")
 	}
 	if x.CutAfter > 0 {
-		w = &cutter{ResponseWriter: w, left: x.CutAfter}
+		w = &cutter{ResponseWriter: w, left: x.CutAfter, wait: x.Wait}
 	}
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 }
@@ -127,12 +136,16 @@ func (x *Index) sum(name string) string {
 type cutter struct {
 	http.ResponseWriter
 	left int
+	wait chan struct{}
 }
 
 func (c *cutter) Write(b []byte) (int, error) {
 	if len(b) > c.left {
 		c.ResponseWriter.Write(b[:c.left])
 		c.ResponseWriter.(http.Flusher).Flush()
+		if c.wait != nil {
+			<-c.wait
+		}
 		panic(http.ErrAbortHandler)
 	}
 	c.left -= len(b)
