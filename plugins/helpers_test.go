@@ -21,6 +21,11 @@ func serve(content []byte) func(*plugintest.Index, *installer) {
 	return func(x *plugintest.Index, _ *installer) { x.Add("xla-cpu-pjrt", cpuFile, content) }
 }
 
+// announce makes the index say that the wheel has another SHA-256.
+func announce(sum string) plugintest.Faults {
+	return plugintest.Faults{Sums: map[string]string{cpuFile: sum}}
+}
+
 // flip damages one byte of a file inside a wheel.
 func flip(wheel []byte) []byte {
 	wheel[len(wheel)/2] ^= 0xFF

@@ -105,7 +105,7 @@ func mustFail(t *testing.T, in *installer, want string) {
 func TestInstall(t *testing.T) {
 	for _, html := range []bool{false, true} {
 		index, in := fresh(t)
-		index.HTML = html
+		index.Fail(plugintest.Faults{HTML: html})
 		var last Progress
 		in.Progress = func(p Progress) { last = p }
 		var checked string
@@ -182,7 +182,7 @@ func TestInstall_Find(t *testing.T) {
 
 func TestInstall_Resume(t *testing.T) {
 	index, in := fresh(t)
-	index.CutAfter = 400
+	index.Fail(plugintest.Faults{CutAfter: 400})
 	whole := len(cpuWheel(library))
 	if whole < 2*400 || whole > attempts*400 {
 		t.Fatalf("the wheel has %d bytes: choose another place to cut", whole)
@@ -194,9 +194,9 @@ func TestInstall_Resume(t *testing.T) {
 
 	// A second process goes on where the first stopped.
 	index, in = fresh(t)
-	index.CutAfter = 100
+	index.Fail(plugintest.Faults{CutAfter: 100})
 	mustFail(t, in, "broke off at byte 400 of "+itoa(whole))
-	index.CutAfter = 0
+	index.Fail(plugintest.Faults{})
 	mustRun(t, in)
 	if got := index.Requests(); !strings.HasSuffix(got[len(got)-1], "bytes=400-") {
 		t.Errorf("the second attempt asked for %q", got[len(got)-1])
@@ -204,9 +204,9 @@ func TestInstall_Resume(t *testing.T) {
 
 	// A server that cannot continue sends all of it again.
 	index, in = fresh(t)
-	index.CutAfter = 100
+	index.Fail(plugintest.Faults{CutAfter: 100})
 	mustFail(t, in, "broke off")
-	index.CutAfter, index.NoRanges = 0, true
+	index.Fail(plugintest.Faults{NoRanges: true})
 	mustRun(t, in)
 
 	// What is left may be longer than the file, or spoiled.
@@ -229,8 +229,8 @@ func TestInstall_BadInput(t *testing.T) {
 		spoil func(*plugintest.Index, *installer)
 		want  string
 	}{
-		"wrong checksum":     {func(x *plugintest.Index, _ *installer) { x.Sums[cpuFile] = strings.Repeat("ab", 32) }, "its SHA-256 is " + sumOf(cpuWheel(library)) + ", the index says abab"},
-		"no checksum":        {func(x *plugintest.Index, _ *installer) { x.Sums[cpuFile] = "" }, "no SHA-256 for " + cpuFile},
+		"wrong checksum":     {func(x *plugintest.Index, _ *installer) { x.Fail(announce(strings.Repeat("ab", 32))) }, "its SHA-256 is " + sumOf(cpuWheel(library)) + ", the index says abab"},
+		"no checksum":        {func(x *plugintest.Index, _ *installer) { x.Fail(announce("")) }, "no SHA-256 for " + cpuFile},
 		"truncated wheel":    {serve(cpuWheel(library)[:600]), cpuFile + " is not a wheel: zip: not a valid zip file"},
 		"damaged wheel":      {serve(flip(cpuWheel(library))), "unpack"},
 		"not a wheel":        {serve([]byte("<html>log in first</html>")), "is not a wheel"},
@@ -249,8 +249,8 @@ func TestInstall_BadInput(t *testing.T) {
 		"pinned otherwise": {func(_ *plugintest.Index, in *installer) {
 			in.plugin.Wheels = []Wheel{{Project: "xla-cpu-pjrt", SHA256: map[string]string{cpuFile: "00"}}}
 		}, "another " + cpuFile + " than the one known here"},
-		"server error":   {func(x *plugintest.Index, _ *installer) { x.Status = 503 }, "503 Service Unavailable"},
-		"refused":        {func(x *plugintest.Index, _ *installer) { x.User = "me" }, "401 Unauthorized"},
+		"server error":   {func(x *plugintest.Index, _ *installer) { x.Fail(plugintest.Faults{Status: 503}) }, "503 Service Unavailable"},
+		"refused":        {func(x *plugintest.Index, _ *installer) { x.Fail(plugintest.Faults{User: "me"}) }, "401 Unauthorized"},
 		"no network":     {func(x *plugintest.Index, _ *installer) { x.Close() }, "cannot reach http://127.0.0.1:"},
 		"disk too small": {func(_ *plugintest.Index, in *installer) { in.free = func(string) (int64, error) { return 100, nil } }, "no space in "},
 		"disk full":      {func(_ *plugintest.Index, in *installer) { in.open = failing(in.open, 500, syscall.ENOSPC) }, "no space in "},
@@ -364,7 +364,7 @@ func TestInstall_Certificate(t *testing.T) {
 
 func TestInstall_Password(t *testing.T) {
 	index, in := fresh(t)
-	index.User = "me"
+	index.Fail(plugintest.Faults{User: "me"})
 	in.index.User = url.UserPassword("me", "secret")
 	for _, s := range mustRun(t, in).Wheels {
 		if strings.Contains(s.URL, "secret") {

@@ -187,9 +187,10 @@ func TestKill(t *testing.T) {
 	onLinux(t)
 	folder, index := isolate(t)
 	offer(index, "0.0.9", plugintest.Healthy)
-	index.CutAfter, index.Wait = 200, make(chan struct{})
+	wait := make(chan struct{})
+	index.Fail(plugintest.Faults{CutAfter: 200, Wait: wait})
 	var wake sync.Once
-	t.Cleanup(func() { wake.Do(func() { close(index.Wait) }) })
+	t.Cleanup(func() { wake.Do(func() { close(wait) }) })
 	cmd := program(t, "install", "cpu", "--version", "0.0.9")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -216,8 +217,8 @@ func TestKill(t *testing.T) {
 	if all, err := plugins.List(folder); err != nil || len(all) > 0 {
 		t.Fatalf("after a kill there is %v, %v", all, err)
 	}
-	wake.Do(func() { close(index.Wait) })
-	index.CutAfter = 0
+	wake.Do(func() { close(wait) })
+	index.Fail(plugintest.Faults{})
 	code, _, stderr := plugin("install", "cpu", "--version", "0.0.9")
 	requests := index.Requests()
 	if code != exitOK || !strings.HasSuffix(requests[len(requests)-1], "bytes=200-") {
