@@ -3,7 +3,7 @@ package asmgen
 // Files returns the assembly files by their path from the folder of gemm.
 func Files() map[string][]byte {
 	wide := func(p Product) Tile {
-		return Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 8, 4}}
+		return Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 10, 8, 6, 4, 2, 1}}
 	}
 	narrow := func(p Product) Tile {
 		return Tile{Vector: avx2, Product: p, MR: 6, Vectors: 2, Heights: []int{6, 4, 2}}

@@ -60,10 +60,11 @@ func (t Tile) tile(a *Asm) {
 		if vectors < t.Vectors {
 			a.JumpIf(rCols, "JGT", vectors*t.Lanes, wider)
 		}
-		for i := len(t.Heights) - 1; i > 0; i-- {
+		a.JumpIf(rRows, "JGT", t.Heights[1], loops[[2]int{t.MR, vectors}])
+		for i := len(t.Heights) - 1; i > 1; i-- {
 			a.JumpIf(rRows, "JLE", t.Heights[i], loops[[2]int{t.Heights[i], vectors}])
 		}
-		a.Op("JMP", string(loops[[2]int{t.MR, vectors}]))
+		a.Op("JMP", string(loops[[2]int{t.Heights[1], vectors}]))
 		if vectors < t.Vectors {
 			a.Place(wider)
 		}
