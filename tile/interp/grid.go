@@ -1,0 +1,80 @@
+package interp
+
+import (
+	"iter"
+	"math/rand/v2"
+
+	"matladder/tile"
+)
+
+// order yields the program ids of every program of the grid: in row-major
+// order, the last axis fastest, or, for a seed, one parallel program after
+// another in random order, each of them row-major over its Arbitrary axes. The
+// slice is reused.
+func order(grid []*tile.Axis, seed uint64) iter.Seq[[]int] {
+	if seed == 0 {
+		all := make([]int, len(grid))
+		for d := range grid {
+			all[d] = d
+		}
+		return func(yield func([]int) bool) {
+			ids := make([]int, len(grid))
+			rowMajor(grid, all, ids, func() bool { return yield(ids) })
+		}
+	}
+	var parallel, arbitrary []int
+	count := 1
+	for d, a := range grid {
+		if a.Semantics == tile.Parallel {
+			parallel = append(parallel, d)
+			count *= a.Size
+		} else {
+			arbitrary = append(arbitrary, d)
+		}
+	}
+	random := rand.New(rand.NewPCG(seed, 0))
+	return func(yield func([]int) bool) {
+		ids := make([]int, len(grid))
+		for _, n := range random.Perm(count) {
+			for i := len(parallel) - 1; i >= 0; i-- {
+				d := parallel[i]
+				ids[d] = n % grid[d].Size
+				n /= grid[d].Size
+			}
+			if !rowMajor(grid, arbitrary, ids, func() bool { return yield(ids) }) {
+				return
+			}
+		}
+	}
+}
+
+// rowMajor loops over the axes numbered dims, the last one fastest, and reports
+// whether yield always did.
+func rowMajor(grid []*tile.Axis, dims, ids []int, yield func() bool) bool {
+	if len(dims) == 0 {
+		return yield()
+	}
+	for i := range grid[dims[0]].Size {
+		ids[dims[0]] = i
+		if !rowMajor(grid, dims[1:], ids, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// continues reports whether the program just before ids in row-major order has
+// the same Parallel coordinates, so that this one may rely on what it left in
+// scratch and in the output block. It depends on ids alone, not on the order
+// that is run.
+func continues(grid []*tile.Axis, ids []int) bool {
+	for d := len(grid) - 1; d >= 0; d-- {
+		switch {
+		case grid[d].Semantics == tile.Parallel && grid[d].Size > 1:
+			return false
+		case ids[d] > 0:
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package interp
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"matladder/tile"
+)
+
+// machine runs one program. The first error stops it: whoever reads a value
+// checks err before writing it.
+type machine struct {
+	ctx     context.Context
+	program *tile.Program
+	views   []*view // in the order of the program's refs
+	byRef   map[*tile.Ref]*view
+	ids     map[*tile.Axis]int // program ids and loop variables
+	loops   []*tile.Axis       // loops that are running, outermost first
+	pos     tile.Pos           // of the statement or index map being evaluated
+	memo    map[*tile.Expr]block
+	steps   int64
+	err     error
+
+	watchDot func(m *machine, dot *tile.Expr, a, b block) // nil but in tests
+}
+
+func newMachine(ctx context.Context, p *tile.Program, arrays map[string]*array) *machine {
+	m := &machine{ctx: ctx, program: p, byRef: map[*tile.Ref]*view{}, ids: map[*tile.Axis]int{}, memo: map[*tile.Expr]block{}}
+	for _, r := range p.Refs {
+		a := arrays[r.Name]
+		if r.Kind == tile.Scratch {
+			a = unwritten(r)
+		}
+		v := newView(r, a)
+		m.views = append(m.views, v)
+		m.byRef[r] = v
+	}
+	return m
+}
+
+// run runs the programs of the grid in the order given.
+func (m *machine) run(order iter.Seq[[]int]) error {
+	for ids := range order {
+		for d, a := range m.program.Grid {
+			m.ids[a] = ids[d]
+		}
+		m.checkContext()
+		m.enter(continues(m.program.Grid, ids))
+		m.exec(m.program.Body)
+		if m.err != nil {
+			return m.err
+		}
+		m.steps++
+	}
+	for _, v := range m.views {
+		if v.ref.Kind == tile.Out {
+			m.checkWritten(v)
+		}
+	}
+	return m.err
+}
+
+// checkWritten fails if an element of an output was never written; if none is,
+// the array is good.
+func (m *machine) checkWritten(v *view) {
+	for i, s := range v.array.state {
+		if s != 0 {
+			m.failAt(v.ref.Pos, "%s is never written", v.element(i))
+			return
+		}
+	}
+	v.array.state = nil
+}
+
+// exec runs statements.
+func (m *machine) exec(body []*tile.Stmt) {
+	for _, s := range body {
+		if m.err != nil {
+			return
+		}
+		m.pos = s.Pos
+		switch s.Kind {
+		case tile.Fill, tile.Store, tile.Accumulate:
+			m.write(s)
+		case tile.When:
+			if tile.EvalCond(s.Cond, m) && m.err == nil {
+				m.exec(s.Body)
+			}
+		case tile.Loop:
+			m.loops = append(m.loops, s.Axis)
+			for i := range s.Axis.Size {
+				m.ids[s.Axis] = i
+				m.exec(s.Body)
+			}
+			m.loops = m.loops[:len(m.loops)-1]
+		}
+	}
+}
+
+// ProgramID and TableValue make the machine a tile.Env.
+func (m *machine) ProgramID(a *tile.Axis) int { return m.ids[a] }
+
+// TableValue fails, and returns 0, if the table has no element i.
+func (m *machine) TableValue(table *tile.Ref, i int) int {
+	a := m.byRef[table].array
+	if i < 0 || i >= len(a.val) {
+		m.fail("%s[%d]%s is outside the table, whose size is %d", table.Name, i, m.where(), len(a.val))
+		return 0
+	}
+	return int(a.val[i])
+}
+
+// fail stops the machine with a mistake at the current position, unless it has
+// stopped already.
+func (m *machine) fail(format string, args ...any) { m.failAt(m.pos, format, args...) }
+
+func (m *machine) failAt(pos tile.Pos, format string, args ...any) {
+	if m.err == nil {
+		m.err = &tile.Error{Pos: pos, Program: m.program.Name, Msg: fmt.Sprintf(format, args...)}
+	}
+}
+
+// checkContext stops the machine if its context has ended.
+func (m *machine) checkContext() {
+	if err := m.ctx.Err(); err != nil && m.err == nil {
+		m.err = fmt.Errorf("interp: %s stopped after %d of %d grid steps: %w", m.program.Name, m.steps, m.program.Steps(), err)
+	}
+}
+
+// where names the current program: " at i=0, k=2"; "" if there is but one.
+func (m *machine) where() string {
+	axes := slices.Concat(m.program.Grid, m.loops)
+	if len(axes) == 0 {
+		return ""
+	}
+	ids := make([]int, len(axes))
+	for i, a := range axes {
+		ids[i] = m.ids[a]
+	}
+	return " at " + assignments(axes, ids)
+}
+
+// assignments prints i=0, k=2.
+func assignments(axes []*tile.Axis, ids []int) string {
+	parts := make([]string, len(axes))
+	for i, a := range axes {
+		parts[i] = fmt.Sprintf("%s=%d", a.Name, ids[i])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// element names element i of v's array: o[3, 5].
+func (v *view) element(i int) string {
+	parts := make([]string, v.rank)
+	for d := range parts {
+		parts[d] = fmt.Sprint(i / v.strides[d] % v.ref.Array[d])
+	}
+	return v.ref.Name + "[" + strings.Join(parts, ", ") + "]"
+}

@@ -1,0 +1,99 @@
+package interp
+
+import (
+	"slices"
+	"strings"
+
+	"matladder/tile"
+)
+
+// write runs a Fill, Store or Accumulate: it evaluates the value, then writes
+// what of it lies inside the array.
+func (m *machine) write(s *tile.Stmt) {
+	v := m.byRef[s.Ref]
+	clear(m.memo)
+	value := m.eval(s.Value)
+	if m.err != nil {
+		return
+	}
+	if s.Ref.Kind == tile.Scratch {
+		for i := range v.array.val {
+			m.writeElement(s, v, i, value, i)
+		}
+		return
+	}
+	v.runs(func(r run) {
+		if r.outside != 0 || m.err != nil {
+			return
+		}
+		for i := range r.inside {
+			m.writeElement(s, v, r.array+i, value, r.block+i)
+		}
+	})
+}
+
+// writeElement writes element b of the value to element a of the array.
+func (m *machine) writeElement(s *tile.Stmt, v *view, a int, value block, b int) {
+	if len(s.Value.Shape) == 0 {
+		b = 0
+	}
+	x, st := value.val[b], value.at(b)
+	if s.Kind == tile.Accumulate {
+		x += v.array.val[a]
+		st |= v.array.state[a]
+	}
+	if st != 0 && s.Ref.Kind == tile.Out {
+		m.failUnknown(s, v, a, st)
+		return
+	}
+	v.array.val[a] = toMemory(v.array.dtype, x)
+	v.array.state[a] = st
+}
+
+// toMemory rounds a float to d; an integer, which an accumulation may have
+// brought out of range, wraps.
+func toMemory(d tile.Dtype, x float64) float64 {
+	if d.IsInteger() {
+		return wrap(d, int64(x))
+	}
+	return d.Round(x)
+}
+
+// failUnknown reports an output element that was to come from padding or from
+// memory never written, with the refs that brought it.
+func (m *machine) failUnknown(s *tile.Stmt, v *view, a int, st state) {
+	kind, what := allPad, "depends on padding of"
+	if st&poison != 0 {
+		kind, what = poison, "depends on memory never written:"
+	}
+	var names []string
+	if s.Kind == tile.Accumulate && v.array.state[a]&kind != 0 {
+		names = append(names, s.Ref.Name)
+	}
+	names = m.origins(s.Value, kind, names, map[*tile.Expr]bool{})
+	slices.Sort(names)
+	m.fail("%s %s%s %s %s", s.Kind, v.element(a), m.where(), what, strings.Join(slices.Compact(names), ", "))
+}
+
+// origins adds to names the refs by whose loads elements of e may have come to a
+// state of that kind.
+func (m *machine) origins(e *tile.Expr, kind state, names []string, seen map[*tile.Expr]bool) []string {
+	if seen[e] || m.memo[e].worst()&kind == 0 {
+		return names
+	}
+	seen[e] = true
+	if e.Op == tile.OpLoad {
+		return append(names, e.Ref.Name)
+	}
+	for i, arg := range e.Args {
+		k := kind
+		switch {
+		case e.Op == tile.OpDot:
+			k &^= contraction(e, i)
+		case k&lostPad != 0: // of whatever dimension it was before
+			k = allPad
+		}
+		names = m.origins(arg, k, names, seen)
+	}
+	return names
+}
