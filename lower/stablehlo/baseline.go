@@ -56,7 +56,7 @@ func Baseline(p problem.Matmul) (*Launch, error) {
 		return []value{t.output(o, accDtype(p), p.Out)}
 	})
 	if err != nil {
-		return refuse(string(p.Activation), err.Error())
+		return refuse("activation "+string(p.Activation), err.Error())
 	}
 	l.text = t.b.String()
 	return l, nil

@@ -11,9 +11,8 @@ import (
 // matmul is the dot_general of a baseline: operands as they are stored, result
 // in p.Acc.
 func (t *text) matmul(p problem.Matmul, a, b value) value {
-	if elem := operand(p.A, p.B); elem != "" {
-		a, b = t.as(a, elem), t.as(b, elem)
-	}
+	elem := operand(p.A, p.B)
+	a, b = t.as(a, elem), t.as(b, elem)
 	batch := 0
 	if p.Batch > 1 {
 		batch = 1
@@ -21,12 +20,14 @@ func (t *text) matmul(p problem.Matmul, a, b value) value {
 	return t.dot(a, b, batch, false, p.TransB, storage[p.Acc], p.Precision)
 }
 
-// operand is the element type in which operands of different types meet,
-// wide enough for every value of both; "" if they are of one type.
+// operand is the element type in which operands meet: their own if it is one,
+// else one wide enough for every value of both. Plugins differ in how they take
+// two of int4; widened, all take it, and fold the conversion into the product
+// where they can.
 func operand(a, b tile.Dtype) string {
 	switch {
-	case a == b:
-		return ""
+	case a == b && a != tile.Int4:
+		return storage[a]
 	case a.IsFloat():
 		return "bf16" // the float8 types are the only floats that Dot mixes
 	case a == tile.Uint8 || b == tile.Uint8:

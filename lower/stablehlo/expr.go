@@ -154,10 +154,8 @@ func (g *grid) masked(e *tile.Expr, a, b value) value {
 	x, y := e.Args[0].Dtype, e.Args[1].Dtype
 	precision := e.Precision
 	switch {
-	case x.IsInteger() && x != tile.Uint8 && y != tile.Uint8:
-		a, b = g.as(a, "i8"), g.as(b, "i8")
-	case x == tile.Uint8 && y == tile.Uint8:
-		a, b = g.as(a, "ui8"), g.as(b, "ui8")
+	case x.IsInteger():
+		a, b = g.as(a, operand(x, y)), g.as(b, operand(x, y))
 	case x.IsFloat() && x != tile.Float32:
 		precision = tile.Highest // narrow floats have exact products on any device
 	}
