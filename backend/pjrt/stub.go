@@ -1,0 +1,21 @@
+//go:build !linux || !cgo
+
+package pjrt
+
+import (
+	"errors"
+	"runtime"
+
+	"matladder/backend"
+)
+
+// Open says what is missing.
+func Open(o Options) (backend.Backend, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if runtime.GOOS != "linux" {
+		return nil, errors.New("pjrt: plugins run on Linux only, this is " + runtime.GOOS)
+	}
+	return nil, errors.New("pjrt: this program was built without a C compiler, which PJRT plugins need: install gcc and build again (CGO_ENABLED=1)")
+}
