@@ -38,6 +38,9 @@ type Options struct {
 	MayRefuse []string
 	// Refuses are programs that it must answer ErrUnsupported to, by name.
 	Refuses map[string][]*tile.Program
+	// OneIn takes one in so many cases of the kernels, for a backend that compiles
+	// slowly; 0 for all. A number coprime to 6 meets every dtype.
+	OneIn int
 	// KnowsMemory says that Compile answers TooBigError to what cannot fit.
 	KnowsMemory bool
 	// Seeded says that LoadSeeded and Check are there.

@@ -48,6 +48,9 @@ func Open(o Options) (backend.Backend, error) {
 	}
 	environment(o)
 	plugin, err := binding.GetPlugin(o.Plugin)
+	if err == nil && plugin == nil { // what the binding makes of an empty table of functions
+		err = errors.New("it offers nothing")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("pjrt: %s is no plugin for this machine: %s", o.Plugin, oneLine(err.Error()))
 	}

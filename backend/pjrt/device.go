@@ -44,7 +44,7 @@ func Present(kind string) bool {
 }
 
 // tpuVersion is how libtpu's platform version names the chip: "TFRT TPU v5 lite".
-var tpuVersion = regexp.MustCompile(`TPU\s+(v?\d+\w*(?:[ \t]+(?:lite|pod|[a-z]))?)`)
+var tpuVersion = regexp.MustCompile(`TPU ?(v?\d+\w*(?: lite\b)?)`)
 
 // chipName is the name of the chip as its plugin or the system gives it, "" if
 // neither does. The binding does not hand on PJRT's device kind.
