@@ -38,11 +38,10 @@ type Options struct {
 	MayRefuse []string
 	// Refuses are programs that it must answer ErrUnsupported to, by name.
 	Refuses map[string][]*tile.Program
-	// OneIn takes one in so many cases of the kernels, for a backend that compiles
-	// slowly; 0 for all. A number coprime to 6 meets every dtype.
-	OneIn int
 	// KnowsMemory says that Compile answers TooBigError to what cannot fit.
 	KnowsMemory bool
+	// OneIn runs one in so many of the kernel cases; 0 for all.
+	OneIn int
 	// Seeded says that LoadSeeded and Check are there.
 	Seeded bool
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
@@ -12,40 +13,54 @@ import (
 	"matladder/tile/interp"
 )
 
-// oracles remembers what interp said.
-var oracles = struct {
+// memory remembers what does not depend on the backend: inputs, and what interp
+// said of them.
+type memory struct {
 	sync.Mutex
-	seed maphash.Seed
-	out  map[string][]tile.Tensor
-}{seed: maphash.MakeSeed(), out: map[string][]tile.Tensor{}}
+	tensors map[string][]tile.Tensor
+}
 
-// oracle returns what interp says of programs on in; nobody may write to it.
+var (
+	hashSeed = maphash.MakeSeed()
+	oracles  = memory{tensors: map[string][]tile.Tensor{}}
+	arrays   = memory{tensors: map[string][]tile.Tensor{}}
+)
+
+// recall returns what was made for a key, or what f makes; nobody may write to it.
+func (m *memory) recall(key string, f func() []tile.Tensor) []tile.Tensor {
+	m.Lock()
+	defer m.Unlock()
+	if _, ok := m.tensors[key]; !ok {
+		m.tensors[key] = f()
+	}
+	return m.tensors[key]
+}
+
+// oracle returns what interp says of programs on in.
 func oracle(t *testing.T, programs []*tile.Program, in []tile.Tensor) []tile.Tensor {
 	t.Helper()
 	var h maphash.Hash
-	h.SetSeed(oracles.seed)
+	h.SetSeed(hashSeed)
 	for _, x := range in {
 		h.Write(x.Data)
 	}
-	key := fmt.Sprint(h.Sum64())
+	var key strings.Builder
+	fmt.Fprintln(&key, h.Sum64())
 	for _, p := range programs {
-		key += "\n" + p.String()
+		key.WriteString(p.String())
 	}
-	oracles.Lock()
-	defer oracles.Unlock()
-	if out := oracles.out[key]; out != nil {
+	return oracles.recall(key.String(), func() []tile.Tensor {
+		out, err := interp.Run(context.Background(), programs, in)
+		if err != nil {
+			t.Fatalf("interp: %v", err)
+		}
 		return out
-	}
-	out, err := interp.Run(context.Background(), programs, in)
-	if err != nil {
-		t.Fatalf("interp: %v", err)
-	}
-	oracles.out[key] = out
-	return out
+	})
 }
 
-// inputs makes the arrays that programs take, element by element.
-func inputs(t *testing.T, programs []*tile.Program, element func(r *tile.Ref) float64) []tile.Tensor {
+// inputs makes the arrays that programs take, element by element; kind and seed
+// say what element returns.
+func inputs(t *testing.T, programs []*tile.Program, kind string, seed uint64, element func(rng *rand.Rand, r *tile.Ref) float64) []tile.Tensor {
 	t.Helper()
 	bound, err := tile.Bind(programs)
 	if err != nil {
@@ -53,10 +68,15 @@ func inputs(t *testing.T, programs []*tile.Program, element func(r *tile.Ref) fl
 	}
 	in := make([]tile.Tensor, len(bound.In))
 	for i, r := range bound.In {
-		in[i] = tile.NewTensor(r.Dtype, r.Array...)
-		for e := range in[i].Len() {
-			in[i].Set(e, element(r))
-		}
+		key := fmt.Sprint(kind, seed, r.Name, r.Dtype, r.Array)
+		in[i] = arrays.recall(key, func() []tile.Tensor {
+			rng := rand.New(rand.NewPCG(seed, uint64(i)))
+			x := tile.NewTensor(r.Dtype, r.Array...)
+			for e := range x.Len() {
+				x.Set(e, element(rng, r))
+			}
+			return []tile.Tensor{x}
+		})[0]
 	}
 	return in
 }
@@ -78,8 +98,7 @@ func outputs(t *testing.T, programs []*tile.Program) []tile.Tensor {
 // smallIntegers makes inputs whose products and sums are exact in any order;
 // scales are powers of two.
 func smallIntegers(t *testing.T, programs []*tile.Program, seed uint64) []tile.Tensor {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	return inputs(t, programs, func(r *tile.Ref) float64 {
+	return inputs(t, programs, "small", seed, func(rng *rand.Rand, r *tile.Ref) float64 {
 		switch {
 		case isScale(r):
 			return 0.25
@@ -92,8 +111,7 @@ func smallIntegers(t *testing.T, programs []*tile.Program, seed uint64) []tile.T
 
 // random makes inputs over the whole range of integers, and floats in [-1, 1).
 func random(t *testing.T, programs []*tile.Program, seed uint64) []tile.Tensor {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	return inputs(t, programs, func(r *tile.Ref) float64 {
+	return inputs(t, programs, "random", seed, func(rng *rand.Rand, r *tile.Ref) float64 {
 		lo, hi := r.Dtype.Range()
 		switch {
 		case isScale(r):

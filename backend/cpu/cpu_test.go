@@ -22,7 +22,7 @@ func open(t *testing.T, o Options) func() backend.Backend {
 }
 
 func suite() backendtest.Options {
-	return backendtest.Options{Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: totalMemory() > 0, Seeded: true}
+	return backendtest.Options{Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: totalMemory() > 0, Seeded: true, OneIn: thinner}
 }
 
 // TestConformance holds every instruction set of this machine to the suite.

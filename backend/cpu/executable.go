@@ -17,14 +17,14 @@ type executable struct {
 	plans   []*plan
 	bound   tile.Bindings
 
-	pages     []byte                 // all memory
-	arrays    map[string]tile.Tensor // by name of the ref
-	crew      *crew
-	runs      []*run // by plan
-	spec      backend.InputSpec
-	reference *check.Reference // of the inputs; nil until the first Check
-	seeded    bool
-	closed    bool
+	pages  []byte                 // all memory
+	arrays map[string]tile.Tensor // by name of the ref
+	crew   *crew
+	runs   []*run // by plan
+	spec   backend.InputSpec
+	checks *references
+	seeded bool
+	closed bool
 }
 
 // run is a plan with the memory and the workers that execute it.
@@ -170,7 +170,7 @@ func (e *executable) Load(in ...tile.Tensor) error {
 	if err := e.prepare(); err != nil {
 		return err
 	}
-	e.seeded, e.reference = false, nil
+	e.seeded = false
 	for i, r := range e.bound.In {
 		copy(e.arrays[r.Name].Data, in[i].Data)
 	}
@@ -187,7 +187,7 @@ func (e *executable) LoadSeeded(spec backend.InputSpec) error {
 			return fmt.Errorf("cpu: fill %s: %w", r.Name, err)
 		}
 	}
-	e.spec, e.seeded, e.reference = spec, true, nil
+	e.spec, e.seeded = spec, true
 	return nil
 }
 
@@ -213,13 +213,7 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 	for _, r := range e.bound.In {
 		in[r.Name] = e.arrays[r.Name]
 	}
-	if e.reference == nil {
-		var err error
-		if e.reference, err = check.NewReference(ctx, spec.Problem, in); err != nil {
-			return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
-		}
-	}
-	r, err := e.reference.Verify(ctx, e.sources, out)
+	r, err := e.checks.verify(ctx, spec.InputSpec, e.sources, in, out)
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
 	}
@@ -256,6 +250,6 @@ func (e *executable) Close() error {
 	e.closed = true
 	e.crew.close()
 	pages := e.pages
-	e.pages, e.arrays, e.runs, e.reference = nil, nil, nil, nil
+	e.pages, e.arrays, e.runs = nil, nil, nil
 	return freePages(pages)
 }

@@ -29,7 +29,7 @@ type executable struct {
 	perLaunch time.Duration
 	spec      backend.InputSpec
 	seeded    bool
-	reference *check.Reference // of the inputs; kept where it costs no copy of them
+	reference *check.Reference // of the inputs; nil until the first Check
 	closed    bool
 }
 
@@ -164,21 +164,23 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 		}
 	}
 	ctx := context.Background()
-	ref, err := e.referenceOf(ctx)
+	in, err := e.inputs()
+	if err == nil && e.reference == nil {
+		e.reference, err = check.NewReference(ctx, spec.Problem, in)
+	}
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
 	}
-	r, err := ref.Verify(ctx, e.programs, out)
+	r, err := e.reference.Verify(ctx, e.programs, in, out)
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
 	}
 	return backend.CheckResult(r), nil
 }
 
-func (e *executable) referenceOf(ctx context.Context) (*check.Reference, error) {
-	if e.reference != nil {
-		return e.reference, nil
-	}
+// inputs are the inputs in host memory, by name: the device's own where that is
+// the host's, else made anew.
+func (e *executable) inputs() (map[string]tile.Tensor, error) {
 	in := map[string]tile.Tensor{}
 	for i, a := range e.launch.In {
 		if e.backend.shared {
@@ -191,11 +193,7 @@ func (e *executable) referenceOf(ctx context.Context) (*check.Reference, error) 
 		}
 		in[a.Name] = t
 	}
-	ref, err := check.NewReference(ctx, e.spec.Problem, in)
-	if err == nil && e.backend.shared {
-		e.reference = ref
-	}
-	return ref, err
+	return in, nil
 }
 
 // Results copies arrays out.
