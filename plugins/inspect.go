@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -28,6 +29,9 @@ func Inspect(path string, p Platform) error {
 	}
 	f, err := elf.Open(path)
 	if err != nil {
+		if magic := make([]byte, 4); readStart(path, magic) && string(magic) == elf.ELFMAG {
+			return fmt.Errorf("damaged or cut short: only the beginning of a library (%d bytes)", info.Size())
+		}
 		return errors.New("not a shared library (no ELF header)")
 	}
 	defer f.Close()
@@ -54,4 +58,14 @@ func Inspect(path string, p Platform) error {
 		return fmt.Errorf("a library, but no PJRT plugin: it does not export %s", entryPoint)
 	}
 	return nil
+}
+
+func readStart(path string, b []byte) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = io.ReadFull(f, b)
+	return err == nil
 }
