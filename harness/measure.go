@@ -155,10 +155,8 @@ func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err
 	defer cancel()
 	start := r.now()
 	err = guard(func() (err error) {
-		if l.Kernel == nil && r.opt.Baseline == nil {
-			return fmt.Errorf("no backend for the baseline: %w", backend.ErrUnsupported)
-		} else if l.Kernel == nil {
-			exe, err = r.opt.Baseline.Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
+		if l.Kernel == nil {
+			exe, err = r.baseline().Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
 		} else {
 			exe, err = r.opt.Backend.Compile(ctx, l.programs, l.Params)
 		}

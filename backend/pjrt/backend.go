@@ -33,6 +33,9 @@ var _ backend.Backend = (*pjrtBackend)(nil)
 
 var errClosed = errors.New("pjrt: the backend is closed")
 
+// Available is nil: this build can load plugins.
+func Available() error { return nil }
+
 // Open loads a plugin and makes a client of it.
 func Open(o Options) (backend.Backend, error) {
 	if err := o.check(); err != nil {

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/backend/worker"
 	"matladder/internal/golden"
+	"matladder/plugins"
 	"matladder/results"
 )
 
@@ -18,14 +20,16 @@ import (
 var environment = os.Environ()
 
 // TestMain keeps what the backend measures of the machine, so that it is measured
-// once and nothing is left in the user's cache.
+// once and nothing is left in the user's cache, and hides the user's plugins.
 func TestMain(m *testing.M) {
+	worker.Hook(workers)
 	dir, err := os.MkdirTemp("", "bench-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Setenv("XDG_CACHE_HOME", dir)
+	os.Setenv(plugins.FolderVariable, filepath.Join(dir, "plugins"))
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
@@ -70,7 +74,7 @@ func TestMistakes(t *testing.T) {
 		"--threads -2",
 		"--time-budget -1s",
 		"--fault melt",
-		"--backend tpu",
+		"--backend abacus",
 		"--predict",
 		"--topology v5e",
 		"--param isa",

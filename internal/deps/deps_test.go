@@ -39,7 +39,7 @@ results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/per
 configs:
 harness: kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: harness backend/cpu configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/bench: harness backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 cmd/plot: results plots analyze chips kernels github.com/spf13/pflag
 plugins: golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: github.com/ebitengine/purego
