@@ -19,6 +19,9 @@ import (
 // environment is that of the test, before TestMain changes it.
 var environment = os.Environ()
 
+// userPlugins is where the user's plugins are.
+var userPlugins string
+
 // TestMain keeps what the backend measures of the machine, so that it is measured
 // once and nothing is left in the user's cache, and hides the user's plugins.
 func TestMain(m *testing.M) {
@@ -27,6 +30,9 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if userPlugins, err = plugins.Folder(); err != nil {
+		userPlugins = dir
 	}
 	os.Setenv("XDG_CACHE_HOME", dir)
 	os.Setenv(plugins.FolderVariable, filepath.Join(dir, "plugins"))
