@@ -65,5 +65,5 @@ func Verify(ctx context.Context, p problem.Matmul, programs []*tile.Program, in 
 	if err != nil {
 		return Result{}, err
 	}
-	return ref.Verify(ctx, programs, out)
+	return ref.Verify(ctx, programs, named, out)
 }

@@ -22,11 +22,10 @@ const (
 const probes = 2
 
 // Reference is what float64 arithmetic says of one problem and its inputs. It
-// keeps the inputs, does not copy them, and may be used for many programs, by
-// one goroutine at a time.
+// does not keep the inputs, which are given again to Verify, and may be used
+// for many programs, by one goroutine at a time.
 type Reference struct {
 	p      problem.Matmul
-	a, b   tile.Tensor
 	scale  float64 // product of the scales; 1 without
 	rows   []int   // output rows computed in full, ascending
 	exact  map[int]*rowValues
@@ -44,6 +43,12 @@ type rowValues struct {
 	cuts2  []float64 // Σ (partial sum)² at each cut
 }
 
+// operands are the inputs of a product.
+type operands struct {
+	p    problem.Matmul
+	a, b tile.Tensor
+}
+
 // probe is a random vector x with the combination a·(b·x) of every row.
 type probe struct {
 	x, want []float64
@@ -58,7 +63,23 @@ func NewReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tens
 	if p.Batch != 1 {
 		return nil, fmt.Errorf("check: no reference for batch %d", p.Batch)
 	}
-	r := &Reference{p: p, a: in["a"], b: in["b"], scale: 1, exact: map[int]*rowValues{}}
+	ops, err := operandsOf(p, in)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reference{p: p, scale: 1, rows: sampleRows(p), exact: map[int]*rowValues{}}
+	if p.Quant == problem.PerTensor {
+		r.scale = in["sa"].At(0) * in["sb"].At(0)
+	}
+	if err := r.makeProbes(ctx, ops); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// operandsOf finds a and b among named inputs.
+func operandsOf(p problem.Matmul, in map[string]tile.Tensor) (operands, error) {
+	o := operands{p, in["a"], in["b"]}
 	bShape := [2]int{p.K, p.N}
 	if p.TransB {
 		bShape = [2]int{p.N, p.K}
@@ -67,19 +88,12 @@ func NewReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tens
 		name  string
 		have  tile.Tensor
 		shape [2]int
-	}{{"a", r.a, [2]int{p.M, p.K}}, {"b", r.b, bShape}} {
+	}{{"a", o.a, [2]int{p.M, p.K}}, {"b", o.b, bShape}} {
 		if len(t.have.Shape) != 2 || [2]int(t.have.Shape) != t.shape {
-			return nil, fmt.Errorf("check: %s has shape %v, want %v", t.name, t.have.Shape, t.shape)
+			return o, fmt.Errorf("check: %s has shape %v, want %v", t.name, t.have.Shape, t.shape)
 		}
 	}
-	if p.Quant == problem.PerTensor {
-		r.scale = in["sa"].At(0) * in["sb"].At(0)
-	}
-	r.rows = sampleRows(p)
-	if err := r.makeProbes(ctx); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return o, nil
 }
 
 // sampleRows spreads the affordable number of rows over the output: one at
@@ -98,7 +112,7 @@ func sampleRows(p problem.Matmul) []int {
 }
 
 // values returns the reference rows of a sum cut every step elements of k.
-func (r *Reference) values(ctx context.Context, step int) (*rowValues, error) {
+func (r *Reference) values(ctx context.Context, ops operands, step int) (*rowValues, error) {
 	if v := r.exact[step]; v != nil {
 		return v, nil
 	}
@@ -107,7 +121,7 @@ func (r *Reference) values(ctx context.Context, step int) (*rowValues, error) {
 	avals := make([][]float64, len(r.rows))
 	for i, row := range r.rows {
 		avals[i] = make([]float64, r.p.K)
-		decode(avals[i], r.a, row*r.p.K, 1)
+		decode(avals[i], ops.a, row*r.p.K, 1)
 	}
 	err := parallel(ctx, r.p.N, func(lo, hi int) {
 		b := make([]float64, hi-lo)
@@ -115,7 +129,7 @@ func (r *Reference) values(ctx context.Context, step int) (*rowValues, error) {
 			if ctx.Err() != nil {
 				return
 			}
-			r.decodeB(b, k, lo)
+			ops.decodeB(b, k, lo)
 			for i := range r.rows {
 				a, at := avals[i][k], i*r.p.N+lo
 				sum, sumAbs := v.sum[at:at+len(b)], v.sumAbs[at:at+len(b)]
@@ -144,7 +158,7 @@ func (r *Reference) values(ctx context.Context, step int) (*rowValues, error) {
 // For an integer output the entries are 16-bit integers and everything is exact
 // (|a·(b·x)| < 2^7·2^7·2^15·k·n stays below 2^53 up to 4096²; above, entries
 // are ±1); for floats they are ±1, so that errors add up like noise.
-func (r *Reference) makeProbes(ctx context.Context) error {
+func (r *Reference) makeProbes(ctx context.Context, ops operands) error {
 	p := r.p
 	wide := p.Out.IsInteger() && float64(p.K)*float64(p.N) <= 1<<24
 	r.probes = make([]probe, probes)
@@ -164,7 +178,7 @@ func (r *Reference) makeProbes(ctx context.Context) error {
 	err := parallel(ctx, p.K, func(lo, hi int) {
 		b := make([]float64, p.N)
 		for k := lo; k < hi && ctx.Err() == nil; k++ {
-			r.decodeB(b, k, 0)
+			ops.decodeB(b, k, 0)
 			normB[k] = dot(b, b)
 			for v := range y {
 				y[v][k] = dot(b, r.probes[v].x)
@@ -181,7 +195,7 @@ func (r *Reference) makeProbes(ctx context.Context) error {
 	return parallel(ctx, p.M, func(lo, hi int) {
 		a := make([]float64, p.K)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			decode(a, r.a, i*p.K, 1)
+			decode(a, ops.a, i*p.K, 1)
 			r.normA[i] = dot(a, a)
 			for v := range y {
 				r.probes[v].want[i] = dot(a, y[v])
@@ -191,12 +205,12 @@ func (r *Reference) makeProbes(ctx context.Context) error {
 }
 
 // decodeB sets dst to b[k, from : from+len(dst)].
-func (r *Reference) decodeB(dst []float64, k, from int) {
-	if r.p.TransB {
-		decode(dst, r.b, from*r.p.K+k, r.p.K)
+func (o operands) decodeB(dst []float64, k, from int) {
+	if o.p.TransB {
+		decode(dst, o.b, from*o.p.K+k, o.p.K)
 		return
 	}
-	decode(dst, r.b, k*r.p.N+from, 1)
+	decode(dst, o.b, k*o.p.N+from, 1)
 }
 
 // decode sets dst to every stride-th element of t, from element start on.

@@ -9,15 +9,19 @@ import (
 	"matladder/tile"
 )
 
-// Verify compares out with the reference. programs say how often the result is
-// rounded on its way.
-func (r *Reference) Verify(ctx context.Context, programs []*tile.Program, out tile.Tensor) (Result, error) {
+// Verify compares out with the reference of the same inputs. programs say how
+// often the result is rounded on its way.
+func (r *Reference) Verify(ctx context.Context, programs []*tile.Program, in map[string]tile.Tensor, out tile.Tensor) (Result, error) {
 	p := r.p
+	ops, err := operandsOf(p, in)
+	if err != nil {
+		return Result{}, err
+	}
 	if len(out.Shape) != 2 || out.Shape[0] != p.M || out.Shape[1] != p.N || out.Dtype != p.Out {
 		return Result{}, fmt.Errorf("check: output is %s%v, want %s[%d %d]", out.Dtype, out.Shape, p.Out, p.M, p.N)
 	}
 	step := roundingStep(programs, p)
-	values, err := r.values(ctx, step)
+	values, err := r.values(ctx, ops, step)
 	if err != nil {
 		return Result{}, err
 	}

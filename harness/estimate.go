@@ -9,9 +9,10 @@ import (
 
 // Estimate is what a sweep is expected to need, known before it starts.
 type Estimate struct {
+	Groups     int
 	Points     int           // all of them
-	Unmeasured int           // of Points: those that will only be a row with a reason
-	Groups     int           //
+	Unmeasured int           // of Points: known to end as a row with a reason
+	TooBig     int           // of Points: more than the memory that is free
 	Bytes      int64         // of the arrays of the largest group that are kept at once
 	Largest    int64         // of the arrays of the largest point
 	Time       time.Duration // of the smallest number of rounds, at half the device's peak
@@ -26,21 +27,22 @@ const packedBytes = 256 << 20
 // repetitions to count.
 func (s Sweep) Estimate() Estimate {
 	e := Estimate{Groups: len(s.Groups)}
-	memory := s.memoryBudget()
 	for _, g := range s.Groups {
 		var kept int64
 		for _, p := range g.Points {
 			e.Points++
-			if p.Status != "" {
+			switch {
+			case p.Status != "":
 				e.Unmeasured++
-				continue
+			case !s.fits(p):
+				e.TooBig++
+			default:
+				kept += p.bytes()
+				e.Largest = max(e.Largest, p.bytes())
 			}
-			bytes := p.bytes()
-			e.Largest = max(e.Largest, bytes)
-			kept += bytes
 		}
-		if memory > 0 {
-			kept = min(kept, memory)
+		if s.Memory > 0 {
+			kept = min(kept, s.Memory/2)
 		}
 		e.Bytes = max(e.Bytes, kept, e.Largest)
 		e.Time += time.Duration(s.Config.MinRounds+1) * s.roundTime(g)
@@ -50,6 +52,10 @@ func (s Sweep) Estimate() Estimate {
 	}
 	return e
 }
+
+// fits reports whether the arrays of p can be in memory. The backend has the last
+// word.
+func (s Sweep) fits(p Point) bool { return s.Memory == 0 || p.bytes() <= s.Memory }
 
 // bytes is what the arrays of a point take: inputs, output, and one packed
 // operand.
@@ -62,18 +68,23 @@ func (p Point) bytes() int64 {
 func (s Sweep) roundTime(g Group) time.Duration {
 	launch := 2 * bestTime(s.Device, g.Problem) // half of what the device can do
 	repetition := max(launch, shortestSample.Seconds())
+	turn := repetition*float64(s.Config.Repetitions) + checkTime(g.Problem)
 	var sum time.Duration
 	for _, p := range g.Points {
-		if p.Status == "" {
-			sum += time.Duration(repetition*float64(s.Config.Repetitions)*float64(time.Second)) + turnOverhead
+		if p.Status == "" && s.fits(p) {
+			sum += time.Duration(turn * float64(time.Second))
 		}
 	}
 	return sum
 }
 
-// turnOverhead is what a point costs in each round beside its repetitions, to
-// verify it.
-const turnOverhead = 5 * time.Millisecond
+// checkTime is roughly what verifying an output costs in seconds: products of
+// the rows that are compared in full, and passes over all three matrices.
+func checkTime(p problem.Matmul) float64 {
+	const fullRows = 1 << 25 // products at most; package check has the same bound
+	m, k, n := float64(p.M), float64(p.K), float64(p.N)
+	return 3e-10 * (min(m*k*n, fullRows) + 10*(m*k+k*n+m*n))
+}
 
 // bestTime is the least time in seconds that a launch can take on d; 0 if its
 // figures are unknown.
@@ -93,10 +104,6 @@ func bestTime(d chips.Device, p problem.Matmul) float64 {
 func beyondCache(d chips.Device, bytes int64) int64 {
 	return max(0, bytes-int64(d.LastLevelCacheBytes.Value))
 }
-
-// memoryBudget is what the executables of a group may take together: half of
-// the memory that is free; 0 if that is unknown.
-func (s Sweep) memoryBudget() int64 { return freeMemory(s.Device) / 2 }
 
 // freeMemory is the memory that arrays on d can take; 0 if unknown.
 func freeMemory(d chips.Device) int64 {

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,6 +65,11 @@ func audit(t *testing.T, path string, out Outcome) {
 	type cell struct {
 		key        results.PointKey
 		round, rep int
+	}
+	for _, r := range out.Rows {
+		if r.Pos.File != path {
+			t.Fatalf("a row of %q among those of %s", r.Pos.File, path)
+		}
 	}
 	seen := map[cell]bool{}
 	rounds := map[results.PointKey]map[int]bool{}
@@ -262,9 +268,13 @@ func TestRun_Faults(t *testing.T) {
 func TestRun_BrokenCheck(t *testing.T) {
 	f := newFake()
 	f.blind = true
-	out, err := start(context.Background(), plan(t, small(t, ""), f), options(f, filepath.Join(t.TempDir(), "rows.csv")), f.now)
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	out, err := start(context.Background(), plan(t, small(t, ""), f), options(f, path), f.now)
 	if err == nil || !strings.Contains(err.Error(), "the check is broken") || len(out.Rows) != 0 {
 		t.Errorf("a check that sees nothing: %v, %d rows", err, len(out.Rows))
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file without rows is left: %v", err)
 	}
 }
 

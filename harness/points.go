@@ -17,6 +17,7 @@ type Sweep struct {
 	Config Config
 	Device chips.Device
 	Params backend.Params // of every compilation
+	Memory int64          // bytes that are free for arrays; 0 if unknown
 	Groups []Group
 }
 
@@ -80,7 +81,7 @@ const maxPoints = 1_000_000
 // Plan multiplies c out for a device. What a kernel does not support is a point
 // with a status, not a gap.
 func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
-	s := Sweep{Config: c, Device: d, Params: params}
+	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
 	m := machine(d)
 	seen := map[problem.Matmul]bool{}
 	total := 0

@@ -55,7 +55,9 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 		round++
 		g.last = g.now().Sub(begin)
 	}
-	g.observe(g.event(round, nil, true))
+	e := g.event(round, 0)
+	e.Complete, e.Done = true, g.before+g.share
+	g.observe(e)
 	return ctx.Err()
 }
 
@@ -63,7 +65,7 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 // if ctx is cancelled, not at all.
 func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 	var rows []results.Record
-	for _, l := range g.shuffled(lanes) {
+	for i, l := range g.shuffled(lanes) {
 		if l.retired {
 			continue
 		}
@@ -77,11 +79,16 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 			return err
 		}
 		rows = append(rows, some...)
+		e := g.event(round, float64(i+1)/float64(len(lanes)))
+		e.Kernel = l.KernelName()
+		g.observe(e)
 	}
 	if err := g.append(rows); err != nil {
 		return err
 	}
-	g.observe(g.event(round+1, rows, false))
+	e := g.event(round+1, 0)
+	e.Rows = rows
+	g.observe(e)
 	return nil
 }
 
@@ -122,11 +129,11 @@ func (g *group) more(lanes []*lane) bool {
 	return !g.limited || !g.now().Add(g.last).After(g.deadline)
 }
 
-// keep marks the lanes that stay open from round to round: as many as fit the
-// memory budget beside the largest of the others, which are opened anew in each
+// keep marks the lanes that stay open from round to round: as many as fit half
+// of the free memory beside the largest of the others, which are opened anew in each
 // round.
 func (g *group) keep(lanes []*lane) {
-	limit := g.memory / 2
+	limit := g.sweep.Memory / 2 // the rest is for whatever else runs here
 	var sum, largest int64
 	for _, l := range lanes {
 		sum += l.bytes
@@ -144,13 +151,12 @@ func (g *group) keep(lanes []*lane) {
 	}
 }
 
-func (g *group) event(round int, rows []results.Record, complete bool) Event {
-	part := min(1, float64(round)/float64(g.sweep.Config.MinRounds+1))
-	if complete {
-		part = 1
-	}
+// event is the state after a number of rounds and a part of the next. How many
+// there will be is not known: the fewest are taken for all.
+func (g *group) event(rounds int, part float64) Event {
+	done := min(1, (float64(rounds)+part)/float64(g.sweep.Config.MinRounds))
 	return Event{
 		Group: g.number + 1, Groups: len(g.sweep.Groups), Problem: g.sweep.Groups[g.number].Problem,
-		Round: round, Rows: rows, Complete: complete, Done: g.before + part*g.share,
+		Round: rounds, Done: g.before + done*g.share,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"time"
 
@@ -25,12 +26,14 @@ type Options struct {
 	Observe    func(Event)
 }
 
-// Event is progress: a round has been written, or a group is complete.
+// Event is progress: a point has had its turn, a round has been written, or a
+// group is complete.
 type Event struct {
 	Group, Groups int // the group's number from 1
 	Problem       problem.Matmul
+	Kernel        string           // whose turn is over; "" for the other events
 	Round         int              // rounds of the group that are written
-	Rows          []results.Record // of this round
+	Rows          []results.Record // of the round that has been written
 	Complete      bool             // the group will not be taken up again
 	Done          float64          // of the whole, from 0 to 1
 }
@@ -48,7 +51,6 @@ type run struct {
 	opt     Options
 	journal *results.Journal
 	rows    []results.Record
-	memory  int64 // free for arrays at the start; 0 if unknown
 	now     func() time.Time
 }
 
@@ -60,13 +62,18 @@ func Run(ctx context.Context, s Sweep, opt Options) (Outcome, error) {
 }
 
 func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ Outcome, err error) {
-	r := &run{sweep: s, opt: opt, now: now, memory: freeMemory(s.Device)}
+	r := &run{sweep: s, opt: opt, now: now}
 	begin := r.now()
 	old, repair, err := r.openJournal()
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer func() { err = errors.Join(err, r.journal.Close()) }()
+	defer func() {
+		err = errors.Join(err, r.journal.Close())
+		if err != nil && !opt.Resume && len(r.rows) == 0 {
+			os.Remove(opt.Out) // nothing to keep, and nothing in the way of the next attempt
+		}
+	}()
 	r.rows = old
 	if opt.Begin != nil {
 		opt.Begin()
@@ -87,25 +94,25 @@ func (r *run) openJournal() (old []results.Record, repair results.Repair, err er
 	return old, repair, err
 }
 
-// groups takes the groups in turn, each with its share of the time that is left.
+// groups takes the groups in turn, each with its share of the time that is left, in
+// proportion to what a round of it takes.
 func (r *run) groups(ctx context.Context, begin time.Time, done map[results.PointKey]*past) error {
-	weights := make([]float64, len(r.sweep.Groups))
-	var total, spent float64
-	for i, g := range r.sweep.Groups {
-		weights[i] = r.sweep.roundTime(g).Seconds()
-		total += weights[i]
+	n := len(r.sweep.Groups)
+	weight, left := make([]float64, n), make([]float64, n+1) // of a group, and of it and all that follow
+	for i := n - 1; i >= 0; i-- {
+		weight[i] = r.sweep.roundTime(r.sweep.Groups[i]).Seconds()
+		left[i] = weight[i] + left[i+1]
 	}
 	for i := range r.sweep.Groups {
 		g := &group{
 			run: r, number: i, rng: order(r.sweep.Config.Seed, r.sweep.Groups[i].Problem),
-			before: ratio(spent, total), share: ratio(weights[i], total),
+			before: 1 - ratio(left[i], left[0]), share: ratio(weight[i], left[0]),
 		}
 		if budget := r.sweep.Config.TimeBudget; budget > 0 {
-			left := max(0, budget-r.now().Sub(begin))
+			rest := max(0, budget-r.now().Sub(begin))
 			g.limited = true
-			g.deadline = r.now().Add(time.Duration(float64(left) * ratio(weights[i], total-spent)))
+			g.deadline = r.now().Add(time.Duration(float64(rest) * ratio(weight[i], left[i])))
 		}
-		spent += weights[i]
 		if err := g.measure(ctx, r.lanes(r.sweep.Groups[i], done)); err != nil {
 			return err
 		}
@@ -113,10 +120,10 @@ func (r *run) groups(ctx context.Context, begin time.Time, done map[results.Poin
 	return nil
 }
 
-// ratio is a/b, 1 where b is nothing.
+// ratio is a/b, 0 where b is nothing.
 func ratio(a, b float64) float64 {
 	if b <= 0 {
-		return 1
+		return 0
 	}
 	return min(1, a/b)
 }
@@ -125,6 +132,9 @@ func ratio(a, b float64) float64 {
 func (r *run) append(rows []results.Record) error {
 	if err := r.journal.Append(rows); err != nil {
 		return fmt.Errorf("results: %w", err)
+	}
+	for i := range rows {
+		rows[i].Pos.File = r.opt.Out // as of rows that were read from it
 	}
 	r.rows = append(r.rows, rows...)
 	return nil

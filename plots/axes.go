@@ -46,8 +46,13 @@ func (ax Axis) apply(a *plot.Axis, length vg.Length, horizontal bool) {
 	ticks := ax.ticks()
 	if ax.Scale == Category && horizontal {
 		if crowded(ticks, place, extent) {
-			label.Rotation = math.Pi / 7
-			label.XAlign, label.YAlign = text.XRight, text.YCenter
+			label.Rotation = slant(label.Font.Size, length/vg.Length(len(ticks)))
+			label.XAlign, label.YAlign = text.XRight, text.YTop
+			if label.Rotation == upright {
+				label.YAlign = text.YCenter
+				extent = func(Tick) vg.Length { return label.Font.Size }
+				ticks = thinned(ticks, place, extent)
+			}
 		}
 	} else {
 		ticks = thinned(ticks, place, extent)
@@ -58,6 +63,19 @@ func (ax Axis) apply(a *plot.Axis, length vg.Length, horizontal bool) {
 		marks[i] = plot.Tick{Value: t.Value, Label: t.Label}
 	}
 	a.Tick.Marker = marks
+}
+
+const upright = math.Pi / 2
+
+// slant returns the least angle at which labels one step apart do not touch,
+// upright if only that may help.
+func slant(height, step vg.Length) float64 {
+	for _, angle := range []float64{math.Pi / 6, math.Pi / 4, math.Pi / 3} {
+		if float64(step)*math.Sin(angle) >= 1.2*float64(height) {
+			return angle
+		}
+	}
+	return upright
 }
 
 // ticks returns the axis' own ticks, or round ones.

@@ -1,5 +1,7 @@
 package plots
 
+import "slices"
+
 // A Chart is one picture as data: what is shown, not how. Values are in base
 // units (FLOP/s, FLOP/byte, sizes); Unit says how an axis prints them.
 type Chart struct {
@@ -68,6 +70,24 @@ type Point struct {
 	X, Y, Lo, Hi float64
 	Label        string // beside the marker; may be empty
 	Apart        bool   // not joined to the points around it
+}
+
+// stretches splits the points where the line between two of them would cross
+// a failure, and sets points apart that join nothing.
+func (s *Series) stretches() [][]Point {
+	var list [][]Point
+	for i, pt := range s.Points {
+		if i > 0 && !pt.Apart && !s.Points[i-1].Apart && !s.failedBetween(s.Points[i-1].X, pt.X) {
+			list[len(list)-1] = append(list[len(list)-1], pt)
+			continue
+		}
+		list = append(list, []Point{pt})
+	}
+	return list
+}
+
+func (s *Series) failedBetween(from, to float64) bool {
+	return slices.ContainsFunc(s.Failures, func(f Failure) bool { return f.X > from && f.X < to })
 }
 
 // A Failure is a point that has no value.

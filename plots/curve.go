@@ -152,8 +152,7 @@ func kernelOrder(kernel string) int {
 }
 
 // labels names the curves: by kernel where several are shown, by choice where
-// the kernel has several, and by every facet in which the kernel's curves
-// differ.
+// the kernel has several, and by every facet in which the curves differ.
 func labels(curves []*curve, severalKernels bool) []string {
 	names := make([]string, len(curves))
 	for i, c := range curves {
@@ -166,14 +165,14 @@ func labels(curves []*curve, severalKernels bool) []string {
 		tuned := false
 		r := &c.any().Record
 		for _, o := range curves {
-			if o.kernel != c.kernel {
-				continue
+			if (o.kernel == results.Baseline) != (c.kernel == results.Baseline) {
+				continue // the baseline runs in its own way, which the subtitle states
 			}
 			siblings = append(siblings, &o.any().Record)
 			if o.any().Mode == r.Mode {
 				sameMode = append(sameMode, &o.any().Record)
 			}
-			tuned = tuned || o.choice.params != c.choice.params
+			tuned = tuned || o.kernel == c.kernel && o.choice.params != c.choice.params
 		}
 		if !c.single {
 			parts = append(parts, c.choice.name())
@@ -237,7 +236,9 @@ func slots(curves []*curve) (list []slot, firstMarker []int) {
 		}
 		list = append(list, slot{index: index[l]})
 	}
-	marker, first := 0, map[string]int{}
+	// The first marker is the baseline's even where there is none, so that the
+	// rungs keep theirs.
+	marker, first := max(1, count[results.Baseline]), map[string]int{results.Baseline: 0}
 	for i, c := range curves {
 		if _, ok := first[c.kernel]; !ok {
 			first[c.kernel] = marker

@@ -52,7 +52,7 @@ func (ch *Chart) endLabels() *endLabels {
 		l.entries = append(l.entries, endLabel{text: s.Label, color: textColor(s.color()), bold: s.Bold, series: s})
 	}
 	for i := range l.entries {
-		l.entries[i].text = l.shorten(l.entries[i])
+		l.entries[i].text = shorten(l.entries[i].text, l.styleOf(l.entries[i]))
 	}
 	return l
 }
@@ -67,12 +67,11 @@ func (l *endLabels) styleOf(e endLabel) text.Style {
 }
 
 // shorten cuts a name that would take the page from the curves.
-func (l *endLabels) shorten(e endLabel) string {
-	sty := l.styleOf(e)
-	if sty.Width(e.text) <= widestLabel {
-		return e.text
+func shorten(name string, sty text.Style) string {
+	if sty.Width(name) <= widestLabel {
+		return name
 	}
-	runes := []rune(e.text)
+	runes := []rune(name)
 	for len(runes) > 1 && sty.Width(string(runes)+"…") > widestLabel {
 		runes = runes[:len(runes)-1]
 	}
@@ -88,10 +87,10 @@ func (l *endLabels) width() vg.Length {
 	return w
 }
 
-// fit reports whether all labels have room beside the given data area.
-func (l *endLabels) fit(data draw.Canvas) bool {
-	height := lineHeight(l.style)
-	return height*vg.Length(len(l.entries)) <= data.Size().Y+height
+// fit reports whether all labels have room beside axes of the given height.
+func (l *endLabels) fit(height vg.Length) bool {
+	line := lineHeight(l.style)
+	return line*vg.Length(len(l.entries)) <= height+line
 }
 
 // end is where an entry's curve ends.

@@ -32,7 +32,7 @@ var facets = []facet{
 	{"method", false, func(r *results.Record) string { return prefixed("method ", string(r.Method)) }},
 	{"isa", false, func(r *results.Record) string { return r.ISA }},
 	{"threads", false, func(r *results.Record) string { return counted(r.Threads, "thread") }},
-	{"devices", false, func(r *results.Record) string { return counted(r.Devices, "device") }},
+	{"devices", true, func(r *results.Record) string { return several(r.Devices, "devices") }},
 	{"mesh", true, func(r *results.Record) string { return prefixed("mesh ", r.Mesh) }},
 	{"operands", false, func(r *results.Record) string { return prefixed("operands in ", r.Operands) }},
 	{"dist", false, func(r *results.Record) string { return prefixed("inputs ", r.Dist) }},
@@ -44,6 +44,13 @@ func prefixed(prefix, s string) string {
 		return ""
 	}
 	return prefix + s
+}
+
+func several(n int, nouns string) string {
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d %s", n, nouns)
 }
 
 func counted(n int, noun string) string {

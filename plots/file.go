@@ -28,12 +28,9 @@ var Formats = []Format{PNG, SVG}
 func (ch *Chart) Write(w io.Writer, f Format) error {
 	switch f {
 	case PNG:
-		c := vgimg.NewWith(vgimg.UseWH(pageWidth, pageHeight), vgimg.UseDPI(pngDPI))
-		ch.Draw(draw.New(c))
-		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-		return err
+		return ch.writePNG(w, pngDPI)
 	case SVG:
-		c := vgsvg.New(pageWidth, pageHeight)
+		c := vgsvg.New(ch.size())
 		ch.Draw(draw.New(c))
 		var text bytes.Buffer
 		if _, err := c.WriteTo(&text); err != nil {
@@ -46,6 +43,13 @@ func (ch *Chart) Write(w io.Writer, f Format) error {
 		return err
 	}
 	return fmt.Errorf("unknown picture format %q (known: png, svg)", f)
+}
+
+func (ch *Chart) writePNG(w io.Writer, dpi int) error {
+	c := vgimg.NewWith(vgimg.UseWH(ch.size()), vgimg.UseDPI(dpi))
+	ch.Draw(draw.New(c))
+	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+	return err
 }
 
 // Save draws the chart to <folder>/<Name>.<format> and returns that path. The

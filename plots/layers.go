@@ -2,6 +2,7 @@ package plots
 
 import (
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -100,20 +101,23 @@ func (s *Series) drawInterval(c draw.Canvas, p *plot.Plot, thin bool) {
 	x, y := p.Transforms(&c)
 	fill := s.color()
 	fill.A = 0x33
-	if len(s.Points) > 1 && !s.Predicted && !thin {
-		var upper, lower []vg.Point
-		for _, pt := range s.Points {
-			upper = append(upper, vg.Point{X: x(pt.X), Y: y(pt.Hi)})
-			lower = append([]vg.Point{{X: x(pt.X), Y: y(max(pt.Lo, p.Y.Min))}}, lower...)
-		}
-		c.FillPolygon(fill, c.ClipPolygonY(append(upper, lower...)))
-		return
-	}
 	bar := draw.LineStyle{Color: s.color(), Width: 1.5}
-	for _, pt := range s.Points {
-		if pt.Hi > pt.Lo {
-			c.StrokeLine2(bar, x(pt.X), y(max(pt.Lo, p.Y.Min)), x(pt.X), y(min(pt.Hi, p.Y.Max)))
+	for _, points := range s.stretches() {
+		if len(points) == 1 || thin {
+			for _, pt := range points {
+				if pt.Hi > pt.Lo {
+					c.StrokeLine2(bar, x(pt.X), y(max(pt.Lo, p.Y.Min)), x(pt.X), y(min(pt.Hi, p.Y.Max)))
+				}
+			}
+			continue
 		}
+		var upper, lower []vg.Point
+		for _, pt := range points {
+			upper = append(upper, vg.Point{X: x(pt.X), Y: y(min(pt.Hi, p.Y.Max))})
+			lower = append(lower, vg.Point{X: x(pt.X), Y: y(max(pt.Lo, p.Y.Min))})
+		}
+		slices.Reverse(lower)
+		c.FillPolygon(fill, append(upper, lower...))
 	}
 }
 
@@ -133,14 +137,14 @@ func (s *Series) lineStyle(thin bool) draw.LineStyle {
 
 func (s *Series) drawLine(c draw.Canvas, p *plot.Plot, thin bool) {
 	x, y := p.Transforms(&c)
-	var joined []vg.Point
-	for _, pt := range s.Points {
-		if !pt.Apart {
-			joined = append(joined, vg.Point{X: x(pt.X), Y: y(pt.Y)})
+	for _, points := range s.stretches() {
+		var line []vg.Point
+		for _, pt := range points {
+			line = append(line, vg.Point{X: x(pt.X), Y: y(pt.Y)})
 		}
-	}
-	if len(joined) > 1 {
-		c.StrokeLines(s.lineStyle(thin), joined)
+		if len(line) > 1 {
+			c.StrokeLines(s.lineStyle(thin), line)
+		}
 	}
 	for _, pt := range s.Points {
 		s.drawMarker(&c, vg.Point{X: x(pt.X), Y: y(pt.Y)})

@@ -10,9 +10,10 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 )
 
-// A page is 10 × 6.25 inches. Its smallest text is 9 points, which is still
+// A page is 10 × 6.25 inches, higher by its legend if it needs one. Its smallest text is 9 points, which is still
 // 9 pixels high when a picture of 144 dots an inch is shown at half size.
 const (
 	pageWidth  = 10 * vg.Inch
@@ -22,9 +23,10 @@ const (
 )
 
 const (
-	titleSize = 16
-	textSize  = 11
-	smallSize = 9.5
+	titleSize  = 16
+	smallTitle = 13 // of a title that would not fit its line
+	textSize   = 11
+	smallSize  = 9.5
 )
 
 // style returns a text style in the sans-serif face that ships with gonum.
@@ -49,36 +51,72 @@ func aligned(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
 // lineHeight is the distance between two lines of text.
 func lineHeight(s text.Style) vg.Length { return s.Font.Size * 1.3 }
 
-// Draw draws the chart on the whole of canvas.
+// size returns the size of the page that the chart needs.
+func (ch *Chart) size() (width, height vg.Length) {
+	ruler := draw.NewCanvas(new(recorder.Canvas), pageWidth, pageHeight)
+	if l := ch.layout(ruler); !l.direct {
+		return pageWidth, pageHeight + l.legend.height()
+	}
+	return pageWidth, pageHeight
+}
+
+// A layout is the division of a page.
+type layout struct {
+	page   draw.Canvas // without margins and heading
+	area   draw.Canvas // of the axes and their tick labels
+	labels *endLabels
+	direct bool // the labels stand at the ends of the curves, else in the legend
+	legend legend
+	strip  strip
+}
+
+// layout divides canvas, on which it writes the heading.
+func (ch *Chart) layout(canvas draw.Canvas) layout {
+	l := layout{page: draw.Crop(canvas, margin, -margin, margin, -margin), labels: ch.endLabels(), strip: ch.strip()}
+	l.page.Max.Y -= ch.drawHeading(l.page)
+	l.legend = newLegend(l.page, l.labels)
+	below := l.strip.height() + lineHeight(style(textSize, ink)) + 4
+	l.area = draw.Crop(l.page, 0, -max(l.labels.width()+labelGap, l.strip.labelWidth()), below, 0)
+	grown := canvas.Size().Y - pageHeight
+	l.direct = l.labels.fit(ch.plot().DataCanvas(l.area).Size().Y - grown)
+	if !l.direct {
+		l.area = draw.Crop(l.page, 0, -l.strip.labelWidth(), below+l.legend.height(), 0)
+	}
+	l.area.Min.X += max(0, l.page.Min.X-slantedEnd(ch.plot(), l.area))
+	return l
+}
+
+// slantedEnd is how far left the slanted label of the first tick reaches.
+func slantedEnd(p *plot.Plot, area draw.Canvas) vg.Length {
+	end := area.Min.X
+	data := p.DataCanvas(area)
+	x, _ := p.Transforms(&data)
+	label := p.X.Tick.Label
+	if label.Rotation == 0 {
+		return end
+	}
+	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		end = min(end, x(t.Value)+label.Rectangle(t.Label).Min.X)
+	}
+	return end
+}
+
+// Draw draws the chart on the whole of canvas, which has the chart's size.
 func (ch *Chart) Draw(canvas draw.Canvas) {
 	canvas.SetColor(white)
 	canvas.Fill(canvas.Rectangle.Path())
-	page := draw.Crop(canvas, margin, -margin, margin, -margin)
-	page.Max.Y -= ch.drawHeading(page)
-
-	labels := ch.endLabels()
-	strip := ch.strip()
-	legend := newLegend(page, labels)
-	xLabel := aligned(style(textSize, ink), text.XCenter, text.YTop)
-	below := strip.height() + lineHeight(xLabel) + 4
-
-	// Labels at the ends of curves, unless they need more room than there is.
-	area := draw.Crop(page, 0, -labels.width()-labelGap, below, 0)
+	l := ch.layout(canvas)
 	p := ch.plot()
-	direct := labels.fit(p.DataCanvas(area))
-	if !direct {
-		area = draw.Crop(page, 0, -strip.labelWidth(), below+legend.height(), 0)
-	}
-
-	data := p.DataCanvas(area)
-	ch.addLayers(p, direct, labels)
-	p.Draw(area)
-	strip.draw(p, data, area.Min.Y)
+	data := p.DataCanvas(l.area)
+	ch.addLayers(p, l.direct, l.labels)
+	p.Draw(l.area)
+	l.strip.draw(p, data, l.area.Min.Y)
 	yLabel := aligned(style(textSize, ink), text.XLeft, text.YBottom)
-	canvas.FillText(yLabel, vg.Point{X: page.Min.X, Y: area.Max.Y + 3}, ch.Y.Label)
-	canvas.FillText(xLabel, vg.Point{X: data.Center().X, Y: area.Min.Y - strip.height() - 2}, ch.X.Label)
-	if !direct {
-		legend.draw(page)
+	canvas.FillText(yLabel, vg.Point{X: l.page.Min.X, Y: l.area.Max.Y + 3}, ch.Y.Label)
+	xLabel := aligned(style(textSize, ink), text.XCenter, text.YTop)
+	canvas.FillText(xLabel, vg.Point{X: data.Center().X, Y: l.area.Min.Y - l.strip.height() - 2}, ch.X.Label)
+	if !l.direct {
+		l.legend.draw(l.page)
 	}
 }
 
@@ -86,14 +124,16 @@ func (ch *Chart) Draw(canvas draw.Canvas) {
 // it took, the line of the y axis' label included.
 func (ch *Chart) drawHeading(page draw.Canvas) vg.Length {
 	title := aligned(bold(style(titleSize, ink)), text.XLeft, text.YTop)
-	for title.Width(ch.Title) > page.Size().X && title.Font.Size > textSize {
+	for title.Width(ch.Title) > page.Size().X && title.Font.Size > smallTitle {
 		title.Font.Size--
 	}
 	small := aligned(style(smallSize, softInk), text.XLeft, text.YTop)
 	at := page.Max
 	at.X = page.Min.X
-	page.FillText(title, at, ch.Title)
-	at.Y -= lineHeight(title)
+	for _, part := range wrap(ch.Title, title, page.Size().X) {
+		page.FillText(title, at, part)
+		at.Y -= lineHeight(title)
+	}
 	for _, line := range ch.Subtitle {
 		for _, part := range wrap(line, small, page.Size().X) {
 			page.FillText(small, at, part)

@@ -10,7 +10,7 @@ import (
 )
 
 // drawPointLabels writes the labels of points beside their markers. Each goes
-// to the first of eight places where it touches no marker, no line and no
+// to the first of eight places where it touches no marker, line, interval or
 // other label; one that finds no place is left out. The last point of a series
 // goes first, so that the largest size keeps its label longest.
 func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
@@ -20,14 +20,17 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
 	longest := 0
 	for _, s := range ch.Series {
 		longest = max(longest, len(s.Points))
-		var last vg.Point
-		for i, pt := range s.Points {
-			at := vg.Point{X: x(pt.X), Y: y(pt.Y)}
-			taken = append(taken, around(at, 5, 5))
-			if i > 0 && !pt.Apart && !s.Points[i-1].Apart {
-				lines = append(lines, [2]vg.Point{last, at})
+		for _, points := range s.stretches() {
+			var last vg.Point
+			for i, pt := range points {
+				at := vg.Point{X: x(pt.X), Y: y(pt.Y)}
+				taken = append(taken, around(at, 5, 5))
+				lines = append(lines, [2]vg.Point{{X: at.X, Y: y(max(pt.Lo, p.Y.Min))}, {X: at.X, Y: y(min(pt.Hi, p.Y.Max))}})
+				if i > 0 {
+					lines = append(lines, [2]vg.Point{last, at})
+				}
+				last = at
 			}
-			last = at
 		}
 	}
 	for _, r := range ch.Roofs {

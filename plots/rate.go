@@ -91,16 +91,19 @@ func (ch *Chart) emphasize() {
 
 func square(s *results.Summary) bool { return s.Batch == 1 && s.M == s.K && s.K == s.N }
 
+// usable reports whether a summary has a rate to draw.
 func usable(s *results.Summary) bool {
-	return s.Status == results.OK && s.Rate.Known() && finite(s.Rate.Median) && finite(s.Rate.Lo) && finite(s.Rate.Hi)
+	return s.Status == results.OK && s.Rate.Known() && drawable(s.Rate.Median) && drawable(s.Rate.Lo) && drawable(s.Rate.Hi)
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && v > 0 }
+// drawable bounds what may become a place on an axis: far beyond any machine,
+// and near enough that margins and ratios do not overflow.
+func drawable(v float64) bool { return v > 1e-30 && v < 1e30 }
 
 // failureOf says in a word why a summary has no rate.
 func failureOf(s *results.Summary) string {
 	if s.Status == results.OK {
-		return "no time"
+		return "no rate"
 	}
 	return string(s.Status)
 }

@@ -26,28 +26,45 @@ type NoRowsError struct {
 type Pair struct{ Kernel, Dtype string }
 
 func (e *NoRowsError) Error() string {
-	what := e.Dtype
-	command := "go run ./cmd/bench --dtype " + e.Dtype
+	what, command := "", "go run ./cmd/bench"
 	if e.Kernel != "" {
-		what = e.Kernel + " in " + e.Dtype
-		command = fmt.Sprintf("go run ./cmd/bench --kernel %s --dtype %s", number(e.Kernel), e.Dtype)
+		what += " of " + e.Kernel
+		command += " --kernel " + number(e.Kernel)
+	}
+	if e.Dtype != "" {
+		what += " in " + e.Dtype
+		command += " --dtype " + e.Dtype
 	}
 	if len(e.Has) == 0 {
-		return fmt.Sprintf("no rows of %s; make them with: %s", what, command)
+		return fmt.Sprintf("no rows%s; make them with: %s", what, command)
 	}
-	byKernel := map[string][]string{}
+	return fmt.Sprintf("no rows%s (there are %s); make them with: %s", what, inventory(e.Has), command)
+}
+
+// inventory lists pairs, kernels of the same dtypes together.
+func inventory(pairs []Pair) string {
+	dtypes := map[string][]string{}
 	var kernels []string
-	for _, p := range e.Has {
-		if byKernel[p.Kernel] == nil {
+	for _, p := range pairs {
+		if dtypes[p.Kernel] == nil {
 			kernels = append(kernels, p.Kernel)
 		}
-		byKernel[p.Kernel] = append(byKernel[p.Kernel], p.Dtype)
+		dtypes[p.Kernel] = append(dtypes[p.Kernel], p.Dtype)
 	}
-	var has []string
+	alike := map[string][]string{}
+	var order []string
 	for _, k := range kernels {
-		has = append(has, k+" in "+strings.Join(byKernel[k], ", "))
+		in := strings.Join(dtypes[k], ", ")
+		if alike[in] == nil {
+			order = append(order, in)
+		}
+		alike[in] = append(alike[in], k)
 	}
-	return fmt.Sprintf("no rows of %s (there are: %s); make them with: %s", what, strings.Join(has, "; "), command)
+	var text []string
+	for _, in := range order {
+		text = append(text, strings.Join(alike[in], ", ")+" in "+in)
+	}
+	return strings.Join(text, "; ")
 }
 
 // number is how the command line calls a kernel.

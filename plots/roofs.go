@@ -16,7 +16,7 @@ func roofsOf(summaries []results.Summary) []Roof {
 	for _, baseline := range []bool{false, true} {
 		for i := range summaries {
 			s := &summaries[i]
-			if s.PeakFLOPs <= 0 || (s.Kernel == results.Baseline) != baseline {
+			if !drawable(s.PeakFLOPs) || (s.Kernel == results.Baseline) != baseline {
 				continue
 			}
 			device := deviceOf(&s.Record)
@@ -38,6 +38,9 @@ func roofsOf(summaries []results.Summary) []Roof {
 		r := Roof{Label: s.DtypeA + " peak", Peak: s.PeakFLOPs, Bandwidth: s.Bandwidth, Predicted: !measured[device]}
 		if len(devices) > 1 && device != "" {
 			r.Label = device + " " + r.Label
+		}
+		if !drawable(r.Bandwidth) {
+			r.Bandwidth = 0
 		}
 		roofs = append(roofs, r)
 	}

@@ -52,7 +52,7 @@ func (ch *Chart) strip() strip {
 		if len(s.Failures) == 0 {
 			continue
 		}
-		row := stripRow{label: s.Label, color: textColor(s.color())}
+		row := stripRow{label: shorten(s.Label, st.style()), color: textColor(s.color())}
 		for _, f := range s.Failures {
 			row.cells = append(row.cells, stripCell{f.X, f.Status})
 			if counts[f.Status] == nil {
@@ -94,7 +94,7 @@ func (st strip) height() vg.Length {
 func (st strip) labelWidth() vg.Length {
 	var w vg.Length
 	for _, row := range st.rows {
-		w = max(w, st.style().Width(row.label)+labelGap)
+		w = max(w, st.style().Width(row.label)+labelGap+markerSpace)
 	}
 	return w
 }

@@ -54,9 +54,23 @@ var badPadding = []badCase{
 			b.Fill(last, 1)
 			b.Fill(o, 0)
 		})
-		b.Accumulate(o, tile.Dot(last, w)) // want: dot: padding of x: block [4, 4] of array float32[8, 10] along the contraction was left by another program or moved by a slice: select with in_bounds(x, 1) where it is loaded
+		b.Accumulate(o, tile.Dot(last, w)) // want: dot: padding of x: block [4, 4] of array float32[8, 10] along the contraction was left by another program or repetition, or moved by a slice: select with in_bounds(x, 1) where it is loaded
 		b.When(tile.Test(k, tile.GT, tile.Const(1)), func() { b.Store(last, x) })
 		b.Accumulate(o, tile.Dot(last, w)) // want: dot: padding of x: block [4, 4] of array float32[8, 10] along the contraction is there under some conditions only: select with in_bounds(x, 1) where it is loaded
+	}},
+	{"contraction over what the last repetition left", func(b *tile.Builder) {
+		i := b.Axis("i", 2, tile.Parallel)
+		x := b.In("x", tile.Float32, tile.Array(8, 10), tile.Block(4, 16).At(i, zero))
+		w := b.In("w", tile.Float32, tile.Array(4, 4), tile.Block(4, 4).At(zero, zero))
+		o := b.Out("o", tile.Float32, tile.Array(8, 4), tile.Block(4, 4).At(i, zero))
+		last := b.Scratch("last", tile.Float32, 4, 4)
+		b.Fill(o, 0)
+		b.Store(last, tile.Slice(x, 1, zero, 4))
+		b.Loop("s", 3, func(s *tile.Axis) {
+			b.Accumulate(o, tile.Dot(last, w)) // want: dot: padding of x: block [4, 16] of array float32[8, 10] along the contraction was left by another program or repetition, or moved by a slice: select with in_bounds(x, 1) where it is loaded
+			b.Store(last, tile.Slice(x, 1, tile.Times(s, 4), 4))
+			b.Accumulate(o, tile.Dot(last, w)) // and this is right
+		})
 	}},
 	{"contraction over a broadcast", func(b *tile.Builder) {
 		i := b.Axis("i", 2, tile.Parallel)

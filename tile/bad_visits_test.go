@@ -82,6 +82,14 @@ var badVisits = []badCase{
 		b.Accumulate(acc, tile.Dot(x, w)) // want: acc: scratch float32[4, 4]: it is accumulated before it is filled: nothing fills it where i = 0, j = 0, k = 0
 		b.Accumulate(o, tile.Dot(x, w))   // want: o: block [4, 4] of array float32[8, 8]: it is accumulated before it is filled: nothing fills it where k = 0
 	}},
+	{"read late, filled never", func(b *tile.Builder) {
+		k := b.Axis("k", 3, tile.Arbitrary)
+		o := b.Out("o", tile.Float32, tile.Array(4), tile.Block(4).At(zero))
+		acc := b.Scratch("acc", tile.Float32, 4)
+		b.When(k.Last(), func() {
+			b.Store(o, acc) // want: acc: scratch float32[4]: it is read before it is filled: nothing fills it where k = 0
+		})
+	}},
 	{"filled too late", func(b *tile.Builder) {
 		i, j, k := b.Axis("i", 2, tile.Parallel), b.Axis("j", 2, tile.Parallel), b.Axis("k", 3, tile.Arbitrary)
 		x, w, o := plain(b, i, j, k)
@@ -106,6 +114,12 @@ var badVisits = []badCase{
 		o := b.Out("o", tile.Float32, tile.Array(8), tile.Block(4).At(tile.FloorDiv(k, 4)))
 		b.When(tile.Test(tile.Mod(k, 8), tile.EQ, zero), func() { b.Fill(o, 0) })
 		b.Accumulate(o, tile.Number(1)) // want: o: block [4] of array float32[8]: program (k=4) is the first to see block [1] and reads it before it is filled
+	}},
+	{"filled in the wrong half, blocks in descending order", func(b *tile.Builder) {
+		k := b.Axis("k", 8, tile.Arbitrary)
+		o := b.Out("o", tile.Float32, tile.Array(8), tile.Block(4).At(tile.Plus(tile.Const(1), tile.Times(tile.FloorDiv(k, 4), -1))))
+		b.When(tile.Test(tile.Mod(k, 8), tile.EQ, zero), func() { b.Fill(o, 0) })
+		b.Accumulate(o, tile.Number(1)) // want: o: block [4] of array float32[8]: program (k=4) is the first to see block [0] and reads it before it is filled
 	}},
 	{"scratch over a parallel axis", func(b *tile.Builder) {
 		i, k, j := b.Axis("i", 2, tile.Parallel), b.Axis("k", 3, tile.Arbitrary), b.Axis("j", 2, tile.Parallel)

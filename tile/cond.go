@@ -78,14 +78,22 @@ func joinConds(cs []Cond, with string) string {
 	parts := make([]string, len(cs))
 	for i, c := range cs {
 		parts[i] = c.String()
-		switch c.(type) {
-		case AllCond, AnyCond:
-			if len(cs) > 1 {
-				parts[i] = "(" + parts[i] + ")"
-			}
+		if len(cs) > 1 && partsOf(c) > 1 {
+			parts[i] = "(" + parts[i] + ")"
 		}
 	}
 	return strings.Join(parts, with)
+}
+
+// partsOf returns how many conditions c joins.
+func partsOf(c Cond) int {
+	switch c := c.(type) {
+	case AllCond:
+		return len(c)
+	case AnyCond:
+		return len(c)
+	}
+	return 1
 }
 
 // Test returns the condition x op y.

@@ -18,8 +18,12 @@
 //
 // Arrays need not be multiples of blocks. A block that overhangs its array is
 // padded when loaded; Dot masks padding with zero in both operands where it
-// contracts; a store drops it. A row reduction over an overhanging dimension
-// must select with InBounds first, or Verify refuses it.
+// contracts; a store drops it. Overhangs says where padding may be. A row
+// reduction over an overhanging dimension must select with InBounds first, or
+// Verify refuses it, as it does a program that would leave padding in an output.
+//
+// What Verify refuses besides is told in verify.go, rule by rule; each message
+// begins with the line of the kernel that it is about.
 //
 // What the package does not do: run anything (tile/interp and the backends do),
 // know a clock or a device, or choose a block shape.

@@ -7,7 +7,6 @@ type fillState struct {
 	ids   ranges
 	trust truth // a When counts as done from this truth on: always, or tabled to leave tables to the run
 	early *Stmt // the first statement that reads ref before it is filled
-	reads bool
 }
 
 // walk follows body and reports whether ref is filled at its end.
@@ -27,7 +26,6 @@ func (f *fillState) walk(body []*Stmt, filled bool) bool {
 			filled = f.loop(s, filled)
 		default:
 			if s.Kind == Accumulate && s.Ref == f.ref || loads(s.Value, f.ref) {
-				f.reads = true
 				if !filled && f.early == nil {
 					f.early = s
 				}
@@ -76,7 +74,7 @@ func (p *Program) carried(r *Ref, trust truth) (level int, early *Stmt) {
 		}
 		f := fillState{ref: r, trust: trust, ids: p.startOf(level)}
 		end := f.walk(p.Body, false)
-		if f.early == nil && (end || level == len(p.Grid) || !p.reads(r)) {
+		if f.early == nil && (end || level == len(p.Grid)) {
 			return level, nil
 		}
 		early = f.early
@@ -102,9 +100,6 @@ func (p *Program) startOf(level int) ranges {
 		return everyID(a)
 	}
 }
-
-// reads reports whether any statement reads r.
-func (p *Program) reads(r *Ref) bool { return p.firstRead(r) != nil }
 
 // firstRead returns the first statement that reads r, or nil.
 func (p *Program) firstRead(r *Ref) *Stmt {

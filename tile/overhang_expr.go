@@ -51,34 +51,35 @@ func dotEdges(e *Expr, args []edgeSets) edgeSets {
 	return edgeSets(nil).with(2, 0, args[0].of(m)).with(2, 1, args[1].of(n))
 }
 
-// selectEdges clears, from what is selected where the condition holds, the edges
-// that the condition excludes.
+// selectEdges clears, from what is selected on either side, the edges that the
+// condition excludes there.
 func selectEdges(e *Expr, args []edgeSets) edgeSets {
 	cond, then, other := e.Args[0], args[1], args[2]
-	if cond.Op == OpNot {
-		cond = cond.Args[0]
-		then, other = other, then
-	}
-	return then.without(exclusions(cond)).join(other).union(args[0])
+	then = then.without(exclusions(cond, true))
+	other = other.without(exclusions(cond, false))
+	return then.join(other).union(args[0])
 }
 
 // exclusions are the edges whose padding is nowhere in the coordinates at which
-// cond holds.
-func exclusions(cond *Expr) edgeSets {
-	rank := len(cond.Shape)
+// cond is as said.
+func exclusions(cond *Expr, is bool) edgeSets {
 	switch cond.Op {
 	case OpInBounds:
 		for d, size := range cond.Shape {
-			if size > 1 {
-				return edgeSets(nil).with(rank, d, []Edge{{Ref: cond.Ref, Dim: cond.Dim, Offset: Const(0), To: size}})
+			if is && size > 1 {
+				return edgeSets(nil).with(len(cond.Shape), d, []Edge{{Ref: cond.Ref, Dim: cond.Dim, Offset: Const(0), To: size}})
 			}
 		}
-	case OpAnd:
-		return exclusions(cond.Args[0]).union(exclusions(cond.Args[1]))
+	case OpAnd, OpOr:
+		if is == (cond.Op == OpAnd) {
+			return exclusions(cond.Args[0], is).union(exclusions(cond.Args[1], is))
+		}
+	case OpNot:
+		return exclusions(cond.Args[0], !is)
 	case OpBroadcast:
-		return broadcastEdges(cond, exclusions(cond.Args[0]))
+		return broadcastEdges(cond, exclusions(cond.Args[0], is))
 	case OpSlice:
-		return sliceEdges(cond, exclusions(cond.Args[0]))
+		return sliceEdges(cond, exclusions(cond.Args[0], is))
 	}
 	return nil
 }

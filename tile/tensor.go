@@ -3,6 +3,7 @@ package tile
 import (
 	"fmt"
 	"math"
+	"sort"
 	"strings"
 	"unsafe"
 )
@@ -153,15 +154,22 @@ func decodeFloat8(expBits, manBits, bias int, infinity bool) *[256]float64 {
 	return &v
 }
 
-// float8Bits returns the code of v, which must be a value of d.
+// float8Bits returns the code of v, which must be a value of d. Codes without
+// their sign bit ascend with the value; the last one is NaN in both types.
 func float8Bits(d Dtype, v float64) byte {
+	const sign, nan = 0x80, 0x7F
 	values := float8Values[d]
-	for c := range values {
-		if values[c] == v && math.Signbit(values[c]) == math.Signbit(v) || v != v && values[c] != values[c] {
-			return byte(c)
+	code := byte(nan)
+	if v == v {
+		code = byte(sort.Search(nan, func(c int) bool { return !(values[c] < math.Abs(v)) }))
+		if values[code] != math.Abs(v) {
+			panic(fmt.Sprintf("tile: %v is no value of %s", v, d))
 		}
 	}
-	panic(fmt.Sprintf("tile: %v is no value of %s", v, d))
+	if math.Signbit(v) {
+		code |= sign
+	}
+	return code
 }
 
 func equalInts(a, b []int) bool {

@@ -59,8 +59,11 @@ func (o Op) arity() int {
 // Expressions that the constructors made are refused for their constants, refs
 // and index expressions alone; others were put together by hand.
 func (p *Program) malformed(e *Expr, loops []*Axis) string {
-	if int(e.Op) >= len(opNames) || len(e.Args) != e.Op.arity() && !(e.Op == OpConcat && len(e.Args) > 0) {
-		return fmt.Sprintf("operation %d with %d operands does not exist", e.Op, len(e.Args))
+	if int(e.Op) >= len(opNames) {
+		return fmt.Sprintf("operation %d does not exist", e.Op)
+	}
+	if len(e.Args) != e.Op.arity() && !(e.Op == OpConcat && len(e.Args) > 0) {
+		return fmt.Sprintf("%s: it cannot have %d operands", e.Op, len(e.Args))
 	}
 	if e.Dtype == InvalidDtype || int(e.Dtype) >= len(dtypes) {
 		return fmt.Sprintf("%s: its value has no dtype: cast it to one", e.Op)

@@ -28,7 +28,7 @@ func contractions(v *verifier) {
 			why := "was broadcast"
 			switch {
 			case edge.Unknown:
-				why = "was left by another program or moved by a slice"
+				why = "was left by another program or repetition, or moved by a slice"
 			case edge.Maybe:
 				why = "is there under some conditions only"
 			}

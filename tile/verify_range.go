@@ -48,7 +48,7 @@ func tableIndices(v *verifier) {
 		}
 	}
 	for _, e := range v.values {
-		if e.Index != nil {
+		if e.Op == OpIndex || e.Op == OpSlice {
 			v.lookups(e.Index, e.Pos, v.sites[e.site])
 		}
 	}

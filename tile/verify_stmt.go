@@ -12,6 +12,10 @@ func (v *verifier) statements(body []*Stmt, conds []Cond, loops []*Axis) {
 			continue
 		}
 		v.sites = append(v.sites, site{s, conds, loops})
+		if s.Kind > Loop || !s.pure() {
+			v.errorf(s.Pos, "statement: no such kind, or fields that its kind does not have")
+			continue
+		}
 		switch s.Kind {
 		case Fill, Store, Accumulate:
 			v.write(s, loops)
@@ -25,10 +29,15 @@ func (v *verifier) statements(body []*Stmt, conds []Cond, loops []*Axis) {
 			if v.loop(s, loops) {
 				v.statements(s.Body, conds, append(slices.Clip(loops), s.Axis))
 			}
-		default:
-			v.errorf(s.Pos, "no such statement")
 		}
 	}
+}
+
+// pure reports whether the fields that a statement's kind does not name are zero.
+func (s *Stmt) pure() bool {
+	writes := s.Kind != When && s.Kind != Loop
+	return (writes || s.Ref == nil && s.Value == nil) && (s.Kind == When || s.Cond == nil) &&
+		(s.Kind == Loop || s.Axis == nil) && (!writes || len(s.Body) == 0)
 }
 
 // loop: a loop has a size, and its variable a name that nothing around it has.

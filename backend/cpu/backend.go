@@ -33,6 +33,8 @@ type Options struct {
 
 	// NoProbe leaves peaks and bandwidth of Device unknown.
 	NoProbe bool
+
+	ownBytes int64 // what all workers together keep for themselves; 0 for defaultOwnBytes
 }
 
 // Backend is the cores of this machine.
@@ -40,6 +42,7 @@ type Backend struct {
 	options Options
 	probed  sync.Once
 	device  chips.Device
+	checks  references
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -55,6 +58,9 @@ func Open(o Options) (*Backend, error) {
 	}
 	if o.CacheBytes == 0 {
 		o.CacheBytes = DefaultCacheBytes
+	}
+	if o.ownBytes == 0 {
+		o.ownBytes = defaultOwnBytes
 	}
 	if o.ISA == "" {
 		name := os.Getenv(ISAVariable)
@@ -97,7 +103,10 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m := machine{workers: b.options.Threads, cacheBytes: max(0, b.options.CacheBytes), programOrder: b.options.ProgramOrder}
+	m := machine{
+		workers: b.options.Threads, programOrder: b.options.ProgramOrder,
+		cacheBytes: max(0, b.options.CacheBytes), ownBytes: b.options.ownBytes,
+	}
 	switch {
 	case params.Threads < 0:
 		return nil, fmt.Errorf("cpu: threads = %d: must be positive, or 0 for one a core", params.Threads)
@@ -112,7 +121,7 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	if m.kernels, err = kernelsOf(isa); err != nil {
 		return nil, err
 	}
-	e := &executable{sources: programs}
+	e := &executable{sources: programs, checks: &b.checks}
 	if e.bound, err = tile.Bind(programs); err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)
 	}

@@ -50,7 +50,8 @@ type plan struct {
 type machine struct {
 	kernels      *gemm.Kernels
 	workers      int
-	cacheBytes   int64
+	cacheBytes   int64 // of packed blocks that workers share
+	ownBytes     int64 // of packed blocks that all workers together keep for themselves
 	programOrder bool
 }
 

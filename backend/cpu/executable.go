@@ -22,6 +22,7 @@ type executable struct {
 	crew   *crew
 	runs   []*run // by plan
 	spec   backend.InputSpec
+	checks *references
 	seeded bool
 	closed bool
 }
@@ -207,11 +208,12 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 			return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
 		}
 	}
-	in := make([]tile.Tensor, len(e.bound.In))
-	for i, r := range e.bound.In {
-		in[i] = e.arrays[r.Name]
+	ctx := context.Background()
+	in := map[string]tile.Tensor{}
+	for _, r := range e.bound.In {
+		in[r.Name] = e.arrays[r.Name]
 	}
-	r, err := check.Verify(context.Background(), spec.Problem, e.sources, in, out)
+	r, err := e.checks.verify(ctx, spec.InputSpec, e.sources, in, out)
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
 	}

@@ -32,7 +32,7 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 	})
 	err := e.crew.run(func(int) {})
 	start := time.Now()
-	for l := 0; l < launches && err == nil; l++ {
+	for l := 0; l < launches && err == nil && !e.crew.stopped.Load(); l++ {
 		err = e.launch()
 	}
 	elapsed := time.Since(start)

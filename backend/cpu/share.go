@@ -17,8 +17,8 @@ const (
 	keepGroup
 )
 
-// ownBytes bounds what all workers together keep for themselves.
-const ownBytes = 48 << 20
+// defaultOwnBytes bounds what all workers together keep for themselves.
+const defaultOwnBytes = 48 << 20
 
 // share decides what is kept of each operand's packed blocks. Blocks of b go to
 // the shared cache if several tasks need them; blocks of a stay with the worker
@@ -26,7 +26,7 @@ const ownBytes = 48 << 20
 func share(p *plan) error {
 	p.ordered = p.machine.programOrder || p.needsProgramOrder()
 	cache := p.machine.cacheBytes
-	own := int64(ownBytes) / int64(p.machine.workers) / int64(max(1, len(p.operands)))
+	own := p.machine.ownBytes / int64(p.machine.workers) / int64(max(1, len(p.operands)))
 	for _, o := range p.operands {
 		r := &p.refs[o.ref]
 		switch all := int64(o.block) * int64(r.blockCount()); {

@@ -169,16 +169,23 @@ func (c *values) bools(e *tile.Expr) lanes[bool] {
 	return nil
 }
 
+// inBounds says which rows or columns of a ref's block are inside its array; the
+// answer may stand as a column or as a row.
 func (c *values) inBounds(e *tile.Expr) lanes[bool] {
 	i, r := c.slot(), c.plan.ref(e.Ref)
-	isCol := e.Dim == len(e.Shape)-1
+	ofCols := e.Dim == len(e.Ref.Shape())-1
+	isRow := e.Shape[len(e.Shape)-1] > 1 || len(e.Shape) == 1
 	return func(w *worker, row, col, n int) []bool {
 		out, at := vector[bool](w, i, n), &w.places[r]
+		extent := at.rows
+		if ofCols {
+			extent = at.cols
+		}
 		for l := range out {
-			if isCol {
-				out[l] = col+l < at.cols
+			if isRow {
+				out[l] = col+l < extent
 			} else {
-				out[l] = row < at.rows
+				out[l] = row < extent
 			}
 		}
 		return out

@@ -52,9 +52,9 @@
 //
 //	$ bench --kernel 3,4 --sizes 96 --dtype float32 --blocks 32x96x96 --time-budget 1ns --out ladder.csv
 //	float32 · …
-//	  kernel       …  blocks    …  size  …  status
-//	  v3_block     …  96x96x96  …    96  …  ok
-//	  v4_optblock  …  32x96x96  …    96  …  ok
+//	  kernel       blocks    size  …  status
+//	  v3_block     96×96×96    96  …  ok
+//	  v4_optblock  32×96×96    96  …  ok
 //	…
 //	ladder.csv: 2 rows
 //
@@ -62,9 +62,9 @@
 // sign, tile, gain, nan) before it is verified. Such a sweep fails:
 //
 //	$ bench --kernel 1 --sizes 96 --dtype int8 --fault gain --out broken.csv
-//	int8→int32 · …
+//	int8×int8→int32 · …
 //	  kernel    blocks    size  …  status  reason
-//	  v1_naive  96x96x96    96  …  wrong   o[…] is …, should be …
+//	  v1_naive  96×96×96    96  …  wrong   o[…] is …, should be …
 //	broken.csv: 1 row
 //
 // # Stopping and going on
@@ -110,10 +110,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() { // a second Ctrl-C ends at once
-		<-ctx.Done()
-		stop()
-	}()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 

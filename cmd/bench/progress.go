@@ -51,7 +51,7 @@ func (p *progress) observe(e harness.Event) {
 	}
 	switch {
 	case p.bar != nil:
-		p.bar.Describe(fmt.Sprintf("%s round %d", what, e.Round))
+		p.bar.Describe(fmt.Sprintf("%s round %d %-11s", what, e.Round+1, e.Kernel))
 		p.bar.Set(int(e.Done * barSteps))
 	case e.Complete:
 		fmt.Fprintf(p.w, "%s: %s\n", what, plural(e.Round, "round"))
@@ -71,9 +71,12 @@ func (p *progress) finish() {
 func printEstimate(w io.Writer, e harness.Estimate) {
 	fmt.Fprintf(w, "%s in %s", plural(e.Points, "point"), plural(e.Groups, "group"))
 	if e.Unmeasured > 0 {
-		fmt.Fprintf(w, ", %d of them not to be measured", e.Unmeasured)
+		fmt.Fprintf(w, ", %d of them skipped or unsupported", e.Unmeasured)
 	}
-	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", bytes(e.Bytes), bytes(e.Largest), duration(e))
+	if e.TooBig > 0 {
+		fmt.Fprintf(w, ", %d too big for the memory that is free", e.TooBig)
+	}
+	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", size(e.Bytes), size(e.Largest), duration(e))
 }
 
 // oneLine is the same in short.
@@ -89,7 +92,7 @@ func duration(e harness.Estimate) string {
 	return "about " + max(time.Second, e.Time.Round(time.Second)).String()
 }
 
-func bytes(n int64) string {
+func size(n int64) string {
 	switch {
 	case n < 1<<20:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))

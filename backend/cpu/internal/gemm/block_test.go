@@ -150,11 +150,11 @@ func testExtremes[S int8 | uint8](values []S) func(*testing.T, *Path[S, int32]) 
 func TestBlock_Mixed(t *testing.T) {
 	for _, isa := range Supported() {
 		k := For(isa)
-		if k.Float32.Format != k.BFloat16.Format || k.WideInt8.Format != k.WideUint8.Format {
+		if k.Float32.Format != k.WideBFloat16.Format || k.WideInt8.Format != k.WideUint8.Format {
 			t.Fatalf("%v: formats differ", isa)
 		}
-		mixed(t, k.Float32, k.BFloat16)
-		mixed(t, k.BFloat16, k.Float32)
+		mixed(t, k.Float32, k.WideBFloat16)
+		mixed(t, k.WideBFloat16, k.Float32)
 		mixed(t, k.WideInt8, k.WideUint8)
 		mixed(t, k.WideUint8, k.WideInt8)
 	}
@@ -185,21 +185,30 @@ func mixed[S, T Source, C Sum](t *testing.T, pathA *Path[S, C], pathB *Path[T, C
 // no other, although tiles are padded.
 func TestBlock_NonFinite(t *testing.T) {
 	for _, isa := range Supported() {
-		p := For(isa).Float32
-		m, n, k := p.MR+1, p.NR+1, 5
-		for _, bad := range []float32{float32(math.Inf(1)), float32(math.NaN())} {
-			a, b, c := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
-			a[(m-1)*k+k-1], b[n-1] = bad, bad
-			pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
-			p.PackA(pa, a, k, m, k)
-			p.PackB(pb, b, n, k, n)
-			p.Block(c, n, m, n, k, pa, pb, false)
-			for i := range m {
-				for j := range n {
-					// The other factors are zero: 0·Inf and 0·NaN are NaN.
-					if got, want := c[i*n+j] != c[i*n+j], i == m-1 || j == n-1; got != want {
-						t.Fatalf("%s: c[%d,%d] = %v", p.Name, i, j, c[i*n+j])
-					}
+		k := For(isa)
+		testNonFinite(t, k.Float32, float32(math.Inf(1)), float32(math.NaN()))
+		const infinity, nan = 0x7f80, 0xffc1
+		testNonFinite(t, k.WideBFloat16, infinity, nan)
+		if k.PairsBFloat16 != nil {
+			testNonFinite(t, k.PairsBFloat16, infinity, nan)
+		}
+	}
+}
+
+func testNonFinite[S Source](t *testing.T, p *Path[S, float32], values ...S) {
+	m, n, k := p.MR+1, p.NR+1, 5
+	for _, bad := range values {
+		a, b, c := make([]S, m*k), make([]S, k*n), make([]float32, m*n)
+		a[(m-1)*k+k-1], b[n-1] = bad, bad
+		pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
+		p.PackA(pa, a, k, m, k)
+		p.PackB(pb, b, n, k, n)
+		p.Block(c, n, m, n, k, pa, pb, false)
+		for i := range m {
+			for j := range n {
+				// The other factors are zero: 0·Inf and 0·NaN are NaN.
+				if got, want := c[i*n+j] != c[i*n+j], i == m-1 || j == n-1; got != want {
+					t.Fatalf("%s: c[%d,%d] = %v", p.Name, i, j, c[i*n+j])
 				}
 			}
 		}

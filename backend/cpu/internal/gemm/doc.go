@@ -7,7 +7,8 @@
 //     one element type and holds the shape MR×NR of its register tile.
 //  2. PackA lays a (m×k) out in panels of MR rows, PackB lays b (k×n) out in
 //     panels of NR columns, both zero-padded, so that the micro-kernel reads
-//     memory forward only. Narrow floats are widened here.
+//     memory forward only. Narrow floats are widened here, unless pairs of
+//     them multiply faster: the one thing measured, once in a process.
 //  3. Block walks the panels in pieces that fit the caches and calls the
 //     micro-kernel, which keeps one tile of c in registers over a run of k.
 //
@@ -17,7 +18,7 @@
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate
 //
-// The package starts no goroutine, keeps no state between calls and never
-// looks at the name of a processor, only at its feature bits. Lengths that do
-// not fit the extents are a bug of the caller and panic.
+// The package starts no goroutine, keeps no state between calls but that
+// measurement, and never looks at the name of a processor, only at its feature
+// bits. Lengths that do not fit the extents are a bug of the caller and panic.
 package gemm

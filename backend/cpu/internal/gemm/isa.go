@@ -11,7 +11,7 @@ type ISA uint8
 const (
 	Generic ISA = iota // Go, on every machine
 	AVX2               // amd64 with AVX2 and FMA
-	AVX512             // amd64 with AVX-512 F, BW, DQ, VL; VNNI is used where present
+	AVX512             // amd64 with AVX-512 F, BW, DQ, VL; VNNI and BF16 are used where they pay
 )
 
 var isaNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512"}

@@ -7,13 +7,22 @@ import (
 
 // Kernels is the table of one instruction set: a path for each element type.
 // Panels packed by one path may be multiplied by another of equal Format, so
-// a bfloat16 a times a float32 b is BFloat16.PackA, Float32.PackB and either
-// Block.
+// a bfloat16 a times a float32 b is WideBFloat16.PackA, Float32.PackB and
+// either Block.
 type Kernels struct {
 	ISA      ISA
 	Float32  *Path[float32, float32]
-	BFloat16 *Path[uint16, float32] // bits of bfloat16; multiplied as float32
+	BFloat16 *Path[uint16, float32] // bits of bfloat16: the faster of the two below
 	Int8     *Path[int8, int32]     // exact modulo 2^32
+
+	// Widened to float32, and multiplied like it.
+	WideBFloat16 *Path[uint16, float32]
+
+	// Multiplied in pairs by VDPBF16PS, nil where this machine lacks it. Each
+	// product is exact, and added by an addition that rounds to nearest:
+	// element 1 of a pair first, then element 0. Denormal factors count as
+	// zero, and sums that become denormal turn into zero.
+	PairsBFloat16 *Path[uint16, float32]
 
 	// Both sides widened to int16, so that signed and unsigned operands mix.
 	WideInt8  *Path[int8, int32]

@@ -45,6 +45,9 @@ func packBFloat16Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes
 func packBFloat16ColumnsAVX512(dst *uint32, src unsafe.Pointer, ld, steps int)
 
 //go:noescape
+func packPairsBFloat16ColumnsAVX512(dst *uint32, src unsafe.Pointer, ld, steps int)
+
+//go:noescape
 func packQuadsRows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int, flip uint64)
 
 //go:noescape

@@ -816,6 +816,33 @@ loop1:
 	VZEROUPPER
 	RET
 
+// func packPairsBFloat16ColumnsAVX512(dst, src, ld, steps)
+TEXT ·packPairsBFloat16ColumnsAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ steps+24(FP), R8
+loop1:
+	MOVQ SI, R11
+	VPMOVZXWD (R11), Z0
+	VPMOVZXWD 32(R11), Z1
+	ADDQ DX, R11
+	VPMOVZXWD (R11), Z31
+	VPSLLD $16, Z31, Z31
+	VPORD Z31, Z0, Z0
+	VPMOVZXWD 32(R11), Z31
+	VPSLLD $16, Z31, Z31
+	VPORD Z31, Z1, Z1
+	ADDQ DX, R11
+	MOVQ R11, SI
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ $128, DI
+	DECQ R8
+	JNZ loop1
+	VZEROUPPER
+	RET
+
 // func packQuadsRows12AVX512(dst, src, ld, stride, lanes, blocks, flip)
 TEXT ·packQuadsRows12AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI

@@ -20,9 +20,14 @@ func eachPath(t *testing.T, floats func(*testing.T, *Path[float32, float32]), ha
 			continue
 		}
 		run(t, "float32", k.Float32, floats)
-		run(t, "bfloat16", k.BFloat16, halves)
+		run(t, "bfloat16", k.WideBFloat16, halves)
 		run(t, "int8", k.Int8, bytes)
 		run(t, "uint8 wide", k.WideUint8, ubytes)
+		if k.PairsBFloat16 != nil {
+			run(t, "bfloat16", k.PairsBFloat16, halves)
+		} else {
+			t.Logf("not tested on this machine: %v pairs of bfloat16", isa)
+		}
 		if k.WideInt8 != k.Int8 {
 			run(t, "int8 wide", k.WideInt8, bytes)
 		}
@@ -105,6 +110,10 @@ func unpack[S Source](format string, isA bool, word uint32, u int) (v S, exact b
 	case *float32:
 		*v = math.Float32frombits(word)
 	case *uint16:
+		if format == formatBFloat16 {
+			*v = uint16(word >> (16 * u))
+			break
+		}
 		*v = uint16(word >> 16)
 		exact = word<<16 == 0
 	case *int8:

@@ -27,22 +27,23 @@ func newPath[S Source, C Sum](s shape[C], format string, ku int, a, b packer[S])
 
 // Formats of packed panels: the type of the elements in a word.
 const (
-	formatFloat32 = "float32"
-	formatPairs   = "int16x2"
-	formatQuads   = "uint8x4"
+	formatFloat32  = "float32"
+	formatBFloat16 = "bfloat16x2"
+	formatPairs    = "int16x2"
+	formatQuads    = "uint8x4"
 )
 
 func genericKernels() *Kernels {
 	f := shape[float32]{Generic, 4, 8, kernel[float32]{tile: tileFloat32(4, 8)}}
 	i := shape[int32]{Generic, 4, 8, kernel[int32]{tile: tilePairs(4, 8)}}
 	k := &Kernels{
-		ISA:       Generic,
-		Float32:   genericPath(f, formatFloat32, asFloat32),
-		BFloat16:  genericPath(f, formatFloat32, asBFloat16),
-		WideInt8:  genericPath(i, formatPairs, asPairs),
-		WideUint8: genericPath(i, formatPairs, asPairsU),
+		ISA:          Generic,
+		Float32:      genericPath(f, formatFloat32, asFloat32),
+		WideBFloat16: genericPath(f, formatFloat32, asBFloat16),
+		WideInt8:     genericPath(i, formatPairs, asPairs),
+		WideUint8:    genericPath(i, formatPairs, asPairsU),
 	}
-	k.Int8 = k.WideInt8
+	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	return k
 }
 

@@ -11,6 +11,9 @@ func tileFloat32AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, 
 func tileFloat32AVX2(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
 
 //go:noescape
+func tileBFloat16AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tileQuadsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
 
 //go:noescape

@@ -8,11 +8,17 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-func floatTwins() []twins[float32] {
-	return []twins[float32]{
+func floatTwins(t testing.TB) []twins[float32] {
+	s := []twins[float32]{
 		{"tileFloat32AVX2", AVX2, 6, 16, tileFloat32AVX2, tileFloat32(6, 16), smallFloat},
 		{"tileFloat32AVX512", AVX512, 12, 32, tileFloat32AVX512, tileFloat32(12, 32), smallFloat},
 	}
+	if !cpu.X86.HasAVX512BF16 {
+		t.Log("not tested on this machine, which lacks avx512bf16: tileBFloat16AVX512")
+		return s
+	}
+	return append(s,
+		twins[float32]{"tileBFloat16AVX512", AVX512, 12, 32, tileBFloat16AVX512, tileBFloat16(12, 32), bfloat16Pairs})
 }
 
 func intTwins(t testing.TB) []twins[int32] {
@@ -30,7 +36,7 @@ func intTwins(t testing.TB) []twins[int32] {
 }
 
 func TestTile(t *testing.T) {
-	for _, x := range floatTwins() {
+	for _, x := range floatTwins(t) {
 		testTile(t, x)
 	}
 	for _, x := range intTwins(t) {
@@ -39,13 +45,13 @@ func TestTile(t *testing.T) {
 }
 
 func FuzzTile(f *testing.F) {
-	for which := range uint8(6) {
+	for which := range uint8(7) {
 		f.Add(uint64(which), which, uint8(0), uint8(0), uint8(0), uint8(3))
 		f.Add(uint64(which), which, uint8(11), uint8(31), uint8(39), uint8(0))
 	}
 	var floats []*tileCase[float32]
 	var ints []*tileCase[int32]
-	for _, x := range floatTwins() {
+	for _, x := range floatTwins(f) {
 		if len(x.isa.Missing()) == 0 {
 			floats = append(floats, newTileCase(f, x))
 		}

@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -24,6 +25,16 @@ func anyBits(r *rand.Rand) uint32 { return r.Uint32() }
 // bytePairs are what packing makes of bytes: int16 from -128 to 255.
 func bytePairs(r *rand.Rand) uint32 {
 	one := func() uint32 { return uint32(uint16(r.IntN(384) - 128)) }
+	return one() | one()<<16
+}
+
+// bfloat16Pairs are of any size that forty products of do not overflow,
+// denormal numbers and zeros among them: where roundings show their order.
+func bfloat16Pairs(r *rand.Rand) uint32 {
+	exponents := [...]int{0, 1, 1 + r.IntN(189), 55 + r.IntN(16), 125, 126, 127, 128}
+	one := func() uint32 {
+		return uint32(r.IntN(2)<<15 | exponents[r.IntN(len(exponents))]<<7 | r.IntN(128))
+	}
 	return one() | one()<<16
 }
 
@@ -122,8 +133,21 @@ func TestTile_Twins(t *testing.T) {
 		return s + math.Float32frombits(a)*math.Float32frombits(b)
 	}
 	testTile(t, twins[float32]{"float32", Generic, 6, 8, tileFloat32(6, 8), plainTile(6, 8, floats), smallFloat})
+	testTile(t, twins[float32]{"bfloat16", Generic, 4, 8, tileBFloat16(4, 8), plainTile(4, 8, fusedPair), bfloat16Pairs})
 	testTile(t, twins[int32]{"pairs", Generic, 4, 8, tilePairs(4, 8), plainTile(4, 8, pairs), bytePairs})
 	testTile(t, twins[int32]{"quads", Generic, 4, 8, tileQuads(4, 8), plainTile(4, 8, quads), anyBits})
+}
+
+// fusedPair is addPair with sums as long as it takes, rounded once each.
+func fusedPair(s float32, a, b uint32) float32 {
+	for _, shift := range []int{16, 0} {
+		x := flush(math.Float32frombits(a >> shift << 16))
+		y := flush(math.Float32frombits(b >> shift << 16))
+		sum := new(big.Float).SetPrec(600).SetFloat64(float64(x) * float64(y))
+		s, _ = sum.Add(sum, new(big.Float).SetFloat64(float64(flush(s)))).Float32()
+		s = flush(s)
+	}
+	return s
 }
 
 func plainTile[C Sum](mr, nr int, dot func(s C, a, b uint32) C) tile[C] {

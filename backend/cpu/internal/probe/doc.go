@@ -1,10 +1,11 @@
 // Package probe learns about the host by asking and by measuring.
 //
-//	Host        name, cores and caches, from CPUID or the operating system
-//	PeakFLOPs   the rate of a loop of multiply-adds that touches no memory
-//	Bandwidth   the rate of streams that fit no cache
+//	Host           name, cores and caches, from CPUID or the operating system
+//	PeakFLOPs      the rate of a loop of multiply-adds that touches no memory
+//	Bandwidth      the rate of streams that fit no cache
+//	BFloat16Pairs  which of two ways to multiply bfloat16 is faster
 //
-// A measurement takes about 150 ms. It is the best of many short runs, so
+// A measurement takes about 150 ms, the last one two. It is the best of many short runs, so
 // other work on the machine rarely lowers it; a peak is what no kernel
 // exceeds, not what a kernel should reach. What is not known is zero. The
 // package caches nothing but Host, and looks at feature bits, never at the

@@ -1,12 +1,16 @@
 package probe
 
 import (
+	"context"
 	"os"
 	"reflect"
 	"regexp"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/cpu"
 )
 
 // TestPeak_Operations counts the instructions in the assembly, as a rate is
@@ -36,5 +40,29 @@ func TestPeak_Operations(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestBFloat16Pairs wants the quick comparison to agree with the long one.
+func TestBFloat16Pairs(t *testing.T) {
+	start := time.Now()
+	pairs, widened := BFloat16Pairs()
+	t.Logf("%.4g and %.4g FLOP/s in %v", pairs, widened, time.Since(start))
+	if !cpu.X86.HasAVX512BF16 {
+		if pairs != 0 || widened != 0 {
+			t.Errorf("%v, %v without the instruction", pairs, widened)
+		}
+		return
+	}
+	if !(pairs > 0 && widened > 0) {
+		t.Fatalf("%v, %v", pairs, widened)
+	}
+	l := loops("avx512", "bfloat16")
+	long := [2]float64{}
+	for i := range long {
+		long[i] = l[i].rates(context.Background(), 1, 30*time.Millisecond)[0]
+	}
+	if ratio := long[1] / long[0]; (ratio > 1.5 || ratio < 0.67) && (pairs > widened) != (ratio > 1) {
+		t.Errorf("pairs are %.2f times as fast for long, %.2f times in short", ratio, pairs/widened)
 	}
 }

@@ -1,6 +1,7 @@
 // Package asmgen writes the assembly of package gemm, and the loops of package
 // probe: one function a routine, in Go that reads as the routine's algorithm.
 //
+//	encode.go     instructions that Go's assembler lacks, as bytes
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
 //	bias.go       the column sums that unsigned products need

@@ -14,6 +14,9 @@ type Element struct {
 	field func(a *Asm, v Vector, mem, reg string)
 	dirty bool
 	flips bool // takes an argument that is xored to every word
+
+	rowsOf string // element that is packed the same way, as words are in memory
+	avx512 bool   // multiplied by AVX-512 only
 }
 
 func load(mnemonic string) func(*Asm, Vector, string, string) {
@@ -28,7 +31,8 @@ func loadBFloat16(a *Asm, _ Vector, mem, reg string) {
 var elements = []Element{
 	{Name: "Float32", Bytes: 4, KU: 1, words: load("VMOVUPS"), field: load("VMOVUPS")},
 	{Name: "BFloat16", Bytes: 2, KU: 1, words: loadBFloat16, field: loadBFloat16},
-	{Name: "Quads", Bytes: 1, KU: 4, words: load("VMOVUPS"), field: load("VPMOVZXBD"), flips: true},
+	{Name: "PairsBFloat16", Bytes: 2, KU: 2, field: load("VPMOVZXWD"), rowsOf: "Float32", avx512: true},
+	{Name: "Quads", Bytes: 1, KU: 4, words: load("VMOVUPS"), field: load("VPMOVZXBD"), flips: true, avx512: true},
 	{Name: "PairsInt8", Bytes: 1, KU: 2, words: load("VPMOVSXBW"), field: load("VPMOVSXBD"), dirty: true},
 	{Name: "PairsUint8", Bytes: 1, KU: 2, words: load("VPMOVZXBW"), field: load("VPMOVZXBD")},
 }

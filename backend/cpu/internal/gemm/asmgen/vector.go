@@ -42,6 +42,8 @@ type Product struct {
 var (
 	// One float32 a word.
 	float32s = Product{Name: "Float32", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: fused("VFMADD231PS")}
+	// Two bfloat16 a word, summed as float32.
+	bfloat16s = Product{Name: "BFloat16", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: encoded("VDPBF16PS")}
 	// Four bytes a word, those of a unsigned, those of b signed.
 	quads = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPBUSD")}
 	// Two int16 a word, in one instruction or in two.
@@ -57,5 +59,11 @@ var (
 func fused(mnemonic string) func(*Asm, string, string, string, func() string) {
 	return func(a *Asm, wordsA, wordsB, acc string, _ func() string) {
 		a.Op(mnemonic, wordsB, wordsA, acc)
+	}
+}
+
+func encoded(mnemonic string) func(*Asm, string, string, string, func() string) {
+	return func(a *Asm, wordsA, wordsB, acc string, _ func() string) {
+		a.Encoded(mnemonic, wordsB, wordsA, acc)
 	}
 }

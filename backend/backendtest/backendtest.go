@@ -1,0 +1,121 @@
+// Package backendtest is the suite that accepts a backend: one call of Run
+// compares it with tile/interp and tries what the interfaces of package backend
+// promise.
+//
+//  1. Kernels: every rung, dtype, ragged shape and block shape. Integers and
+//     floats that are small integers must come out exactly; random floats
+//     within a bound that counts the roundings of the program.
+//  2. Programs beyond the kernels: batches, transposed operands, epilogues,
+//     sequences. A backend may refuse those that Options names.
+//  3. The life of an executable: loading, running again, cancelling, closing,
+//     bad calls, seeded inputs and their check.
+//  4. Random (a separate call, for fuzz tests) compares random programs.
+//
+// Each result of interp is computed once in a process, whatever the number of
+// backends compared with it. The package measures no speed.
+package backendtest
+
+import (
+	"context"
+	"testing"
+
+	"matladder/backend"
+	"matladder/tile"
+)
+
+// Options say what a backend is held to.
+type Options struct {
+	// Params are given to every Compile.
+	Params backend.Params
+	// Threads are values of Params.Threads that must not change exact results;
+	// none for a backend without threads.
+	Threads []int
+	// FloatRoundoff is the unit roundoff of one float32 product and its sum; 0
+	// for 2^-24. A device that multiplies float32 as bfloat16 needs more.
+	FloatRoundoff float64
+	// MayRefuse names the programs beyond the kernels that the backend may
+	// answer ErrUnsupported to; nil for none. See Programs.
+	MayRefuse []string
+	// Refuses are programs that it must answer ErrUnsupported to, by name.
+	Refuses map[string][]*tile.Program
+	// KnowsMemory says that Compile answers TooBigError to what cannot fit.
+	KnowsMemory bool
+	// OneIn runs one in so many of the kernel cases; 0 for all.
+	OneIn int
+	// Seeded says that LoadSeeded and Check are there.
+	Seeded bool
+}
+
+// Run holds the backend that open returns to the suite. open is called once a
+// group of tests; the suite closes what it opens.
+func Run(t *testing.T, open func() backend.Backend, o Options) {
+	if o.FloatRoundoff == 0 {
+		o.FloatRoundoff = 0x1p-24
+	}
+	groups := []struct {
+		name string
+		run  func(*testing.T, suite)
+	}{
+		{"kernels", testKernels},
+		{"programs", testPrograms},
+		{"life", testLife},
+		{"seeded", testSeeded},
+		{"refusals", testRefusals},
+	}
+	for _, g := range groups {
+		t.Run(g.name, func(t *testing.T) {
+			be := open()
+			g.run(t, suite{be, o})
+			if err := be.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+	}
+}
+
+// suite is one backend under test.
+type suite struct {
+	backend backend.Backend
+	Options
+}
+
+// compile compiles programs that the backend must take, and closes the result
+// with the test.
+func (s suite) compile(t *testing.T, programs []*tile.Program, params backend.Params) backend.Executable {
+	t.Helper()
+	e, err := s.backend.Compile(context.Background(), programs, params)
+	if err != nil {
+		t.Fatalf("Compile: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return e
+}
+
+// run loads in, runs launches and returns the outputs.
+func (s suite) run(t *testing.T, e backend.Executable, programs []*tile.Program, in []tile.Tensor, launches int) []tile.Tensor {
+	t.Helper()
+	if err := e.Load(in...); err != nil {
+		t.Fatalf("Load: %v", err)
+	}
+	sample, err := e.Run(context.Background(), launches)
+	if err != nil {
+		t.Fatalf("Run: %v", err)
+	}
+	if sample.Elapsed <= 0 || sample.Method == "" {
+		t.Errorf("Run: sample %+v has no time or no method", sample)
+	}
+	return s.results(t, e, programs)
+}
+
+func (s suite) results(t *testing.T, e backend.Executable, programs []*tile.Program) []tile.Tensor {
+	t.Helper()
+	out := outputs(t, programs)
+	if err := e.Results(out...); err != nil {
+		t.Fatalf("Results: %v", err)
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"matladder/backend"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// BenchmarkLadder runs every rung with each of its block shapes on all cores.
+func BenchmarkLadder(b *testing.B) {
+	be, err := Open(Options{NoProbe: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := tile.Machine{Parallel: be.Threads()}
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+		for _, n := range []int{1024, 2048} {
+			p := problem.New(n, n, n, d)
+			for _, k := range kernels.All {
+				for _, blocks := range k.Candidates(p, m) {
+					programs, err := k.Build(p, "", blocks)
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.Run(fmt.Sprintf("%s/%d/%s/%v", d, n, k.Name(), blocks), func(b *testing.B) {
+						measure(b, be, p, programs)
+					})
+				}
+			}
+		}
+	}
+}
+
+func measure(b *testing.B, be *Backend, p problem.Matmul, programs []*tile.Program) {
+	e, err := be.Compile(context.Background(), programs, backend.Params{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.LoadSeeded(backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := e.Run(context.Background(), 1); err != nil {
+		b.Fatal(err)
+	}
+	best := 0.0
+	for b.Loop() {
+		s, err := e.Run(context.Background(), 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		best = max(best, float64(p.FLOPs())/s.Elapsed.Seconds())
+	}
+	b.ReportMetric(float64(p.FLOPs())*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+	b.ReportMetric(best/1e9, "best-GFLOP/s")
+}

@@ -1,0 +1,77 @@
+package cpu
+
+import (
+	"testing"
+
+	"matladder/backend"
+	"matladder/backend/backendtest"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/tile"
+)
+
+// open returns a function that opens the backend.
+func open(t *testing.T, o Options) func() backend.Backend {
+	o.NoProbe = true
+	return func() backend.Backend {
+		be, err := Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return be
+	}
+}
+
+func suite() backendtest.Options {
+	return backendtest.Options{Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: totalMemory() > 0, Seeded: true, OneIn: thinner}
+}
+
+// TestConformance holds every instruction set of this machine to the suite.
+func TestConformance(t *testing.T) {
+	for _, isa := range []gemm.ISA{gemm.Generic, gemm.AVX2, gemm.AVX512} {
+		t.Run(isa.String(), func(t *testing.T) {
+			if missing := isa.Missing(); len(missing) > 0 {
+				t.Skipf("this machine lacks %v", missing)
+			}
+			backendtest.Run(t, open(t, Options{Threads: 2, ISA: isa.String()}), suite())
+		})
+	}
+}
+
+// refused are programs that no micro-kernel or vector is there for.
+func refused() map[string][]*tile.Program {
+	one := func(name string, write func(t *tile.Builder)) []*tile.Program {
+		t := tile.New(name)
+		write(t)
+		ps, err := t.Programs()
+		if err != nil {
+			panic(err)
+		}
+		return ps
+	}
+	at := func(d ...int) tile.BlockSpec { return tile.Block(d...).At(tile.Const(0), tile.Const(0)) }
+	product := func(d, out tile.Dtype) func(t *tile.Builder) {
+		return func(t *tile.Builder) {
+			a := t.In("a", d, tile.Array(4, 4), at(4, 4))
+			b := t.In("b", d, tile.Array(4, 4), at(4, 4))
+			t.Store(t.Out("o", out, tile.Array(4, 4), at(4, 4)), tile.Dot(a, b))
+		}
+	}
+	return map[string][]*tile.Program{
+		"float8": one("float8", product(tile.Float8E4M3FN, tile.Float32)),
+		"int4":   one("int4", product(tile.Int4, tile.Int32)),
+		"row sum": one("row_sum", func(t *tile.Builder) {
+			a := t.In("a", tile.Float32, tile.Array(4, 4), at(4, 4))
+			t.Store(t.Out("o", tile.Float32, tile.Array(4, 1), at(4, 1)), tile.RowSum(a))
+		}),
+		"loop": one("loop", func(t *tile.Builder) {
+			a := t.In("a", tile.Float32, tile.Array(4, 4), at(4, 4))
+			o := t.Out("o", tile.Float32, tile.Array(4, 4), at(4, 4))
+			t.Fill(o, 0)
+			t.Loop("l", 3, func(*tile.Axis) { t.Accumulate(o, a) })
+		}),
+		"product of a sum": one("sum", func(t *tile.Builder) {
+			a := t.In("a", tile.Float32, tile.Array(4, 4), at(4, 4))
+			t.Store(t.Out("o", tile.Float32, tile.Array(4, 4), at(4, 4)), tile.Dot(tile.Add(a, a), a))
+		}),
+	}
+}

@@ -1,0 +1,115 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"matladder/backend"
+	"matladder/backend/backendtest"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/tile/interp"
+)
+
+// keeping is options that make small problems take each of the ways in which
+// packed blocks are kept; the default keeps all of a small b.
+func keeping() map[string]Options {
+	return map[string]Options{
+		"all":     {Threads: 2},
+		"groups":  {Threads: 2, CacheBytes: 64 << 10},
+		"own":     {Threads: 3, CacheBytes: -1},
+		"pieces":  {Threads: 2, CacheBytes: 20 << 10, ownBytes: 1},
+		"shallow": {Threads: 2, CacheBytes: -1, ownBytes: 1},
+		"ordered": {Threads: 2, ProgramOrder: true},
+	}
+}
+
+// TestKeeping holds every way of keeping blocks to the suite.
+func TestKeeping(t *testing.T) {
+	want := suite()
+	want.Threads, want.OneIn = nil, 4*thinner
+	for name, o := range keeping() {
+		if name != "all" { // TestConformance
+			t.Run(name, func(t *testing.T) { backendtest.Run(t, open(t, o), want) })
+		}
+	}
+}
+
+// TestKeeping_Modes shows that the options above lead where they say.
+func TestKeeping_Modes(t *testing.T) {
+	p := problem.New(67, 129, 183, tile.Float32)
+	programs, err := kernels.All[2].Build(p, "", tile.Blocks{M: 16, K: 32, N: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]struct {
+		keepA, keepB keep
+		phases       int
+		deep         bool
+	}{
+		"all":     {keepOwn, keepAll, 1, false},
+		"groups":  {keepOwn, keepGroup, 3, false},
+		"own":     {keepOwn, keepOwn, 1, false},
+		"pieces":  {keepPiece, keepPiece, 1, true},
+		"shallow": {keepPiece, keepPiece, 1, false},
+		"ordered": {keepOwn, keepAll, 1, false},
+	}
+	for name, o := range keeping() {
+		be := open(t, o)().(*Backend)
+		e, err := be.Compile(context.Background(), programs, backend.Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl := e.(*executable).plans[0]
+		a, b := pl.operands[0], pl.operands[1]
+		w := want[name]
+		if a.keep != w.keepA || b.keep != w.keepB || pl.tasks.phases() != w.phases || b.deep != w.deep {
+			t.Errorf("%s: a %d, b %d, %d phases, deep %v; want %v", name, a.keep, b.keep, pl.tasks.phases(), b.deep, w)
+		}
+	}
+}
+
+// TestCounters compares what one worker without caches counts with interp.
+func TestCounters(t *testing.T) {
+	be := open(t, Options{Threads: 1, CacheBytes: -1, ProgramOrder: true})()
+	for _, k := range kernels.All {
+		for _, s := range [][3]int{{67, 129, 83}, {32, 64, 16}, {1, 5, 3}} {
+			p := problem.New(s[0], s[1], s[2], tile.BFloat16)
+			blocks := k.Candidates(p, tile.Machine{Parallel: 2})
+			if k.Number() > 2 {
+				blocks = append(blocks, tile.Blocks{M: 16, K: 32, N: 24}.Clip(s[0], s[1], s[2]))
+			}
+			for _, b := range blocks {
+				t.Run(fmt.Sprintf("%s/%v/%v", k.Name(), p, b), func(t *testing.T) {
+					programs, err := k.Build(p, "", b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					in := []tile.Tensor{tile.NewTensor(p.A, p.M, p.K), tile.NewTensor(p.B, p.K, p.N)}
+					var want interp.Counters
+					if _, err := interp.RunWith(context.Background(), programs, in, interp.Options{Counters: &want}); err != nil {
+						t.Fatal(err)
+					}
+					e, err := be.Compile(context.Background(), programs, backend.Params{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer e.Close()
+					if err := e.Load(in...); err != nil {
+						t.Fatal(err)
+					}
+					sample, err := e.Run(context.Background(), 2)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := sample.Counters; got.GridSteps != want.GridSteps || got.BlocksLoaded != want.BlocksLoaded ||
+						got.BytesLoaded != want.BytesLoaded || got.BytesStored != want.BytesStored {
+						t.Errorf("counted %+v, interp %+v", got, want)
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"matladder/results"
+)
+
+// build makes the binary: a killed `go run` would leave its child alive.
+func build(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bench")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	cmd := exec.Command("go", "build", "-o", path, ".")
+	cmd.Env = environment // with the user's build cache
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
+	return path
+}
+
+const sweep = `
+sizes: [48, 64, 96]
+kernels: [1, 3, 5]
+dtypes: [float32, int8]
+rounds: {min: 4, max: 4}
+repetitions: 1
+`
+
+// wantRows is the product of the sweep's lists and rounds.
+const wantRows = 3 * 3 * 2 * 4
+
+// TestKill kills the binary three times in the middle of the sweep, then lets it
+// finish: no row is lost or doubled, the rest is measured.
+func TestKill(t *testing.T) {
+	bench, dir := build(t), t.TempDir()
+	config, out := filepath.Join(dir, "sweep.yaml"), filepath.Join(dir, "rows.csv")
+	if err := os.WriteFile(config, []byte(sweep), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var before []byte
+	for i := range 3 {
+		cmd := exec.Command(bench, "--config", config, "--out", out, "--resume")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		grown := waitFor(out, len(before)+4000*(i+1))
+		cmd.Process.Kill()
+		if err := cmd.Wait(); err == nil || !grown {
+			t.Fatalf("execution %d ended before it was killed: %v", i, err)
+		}
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(text, closed(before)) {
+			t.Errorf("execution %d changed rows that were there", i)
+		}
+		before = text
+	}
+	text, err := exec.Command(bench, "--config", config, "--out", out, "--resume").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	after, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(after, closed(before)) {
+		t.Error("the last execution changed rows that were there")
+	}
+	audit(t, out)
+}
+
+// waitFor waits until a file has size bytes.
+func waitFor(path string, size int) bool {
+	for range 6000 {
+		if info, err := os.Stat(path); err == nil && info.Size() >= int64(size) {
+			return true
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return false
+}
+
+// closed is the part of a journal up to its last round that was written whole:
+// its last row begins with a quoted cell.
+func closed(text []byte) []byte {
+	end := 0
+	at := 0
+	for line := range bytes.Lines(text) {
+		at += len(line)
+		if bytes.HasPrefix(line, []byte(`"`)) && bytes.HasSuffix(line, []byte("\n")) {
+			end = at
+		}
+	}
+	return text[:end]
+}
+
+func audit(t *testing.T, path string) {
+	t.Helper()
+	f, err := results.ReadFile(path)
+	if err != nil || len(f.Warnings()) > 0 {
+		t.Fatalf("%v, %v", err, f.Warnings())
+	}
+	type cell struct {
+		key        results.PointKey
+		round, rep int
+	}
+	seen := map[cell]bool{}
+	runs := map[string]bool{}
+	for i := range f.Rows {
+		r := &f.Rows[i]
+		c := cell{r.Point(), r.Round, r.Rep}
+		if seen[c] || r.Status != results.OK || r.Round >= 4 || r.Rep > 0 {
+			t.Errorf("row %d: doubled (%v) or not ok: %+v", i, seen[c], *r)
+		}
+		seen[c] = true
+		runs[r.RunID] = true
+	}
+	if len(seen) != wantRows || len(runs) < 2 {
+		t.Errorf("%d different rows of %d runs, want %d of several", len(seen), len(runs), wantRows)
+	}
+}
+
+// TestSignal sends what Ctrl-C sends.
+func TestSignal(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no way to send an interrupt to another process")
+	}
+	bench, dir := build(t), t.TempDir()
+	out := filepath.Join(dir, "rows.csv")
+	cmd := exec.Command(bench, "--kernel", "1,4", "--sizes", "256,264,272,280,288", "--time-budget", "30s", "--out", out)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !waitFor(out, 3000) {
+		t.Error("nothing is measured")
+	}
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit %d: %s", code, stderr.String())
+	}
+	if !strings.Contains(stdout.String(), "v1_naive") || !strings.Contains(stdout.String(), "rows.csv: ") {
+		t.Errorf("no table of what exists:\n%s", stdout.String())
+	}
+	if f, err := results.ReadFile(out); err != nil || len(f.Warnings()) > 0 || len(f.Rows) == 0 {
+		t.Errorf("the file is not whole: %v", err)
+	}
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"matladder/internal/golden"
+	"matladder/results"
+)
+
+// environment is that of the test, before TestMain changes it.
+var environment = os.Environ()
+
+// TestMain keeps what the backend measures of the machine, so that it is measured
+// once and nothing is left in the user's cache.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "bench-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Setenv("XDG_CACHE_HOME", dir)
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// systemSays marks a command whose message has words of the operating system.
+const systemSays = " # system"
+
+// TestMistakes has one line for each: what was typed, and what is said.
+func TestMistakes(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range map[string]string{
+		"unknown.yaml": "sizes: 128\nsize: 256\n",
+		"zero.yaml":    "sizes:\n  - 128\n  - 0\n",
+		"torn.yaml":    "sizes: [128\n",
+		"taken.csv":    "mine\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got strings.Builder
+	for _, line := range []string{
+		"--kernel 9",
+		"--kernel v9_magic",
+		"--kernel 1,1",
+		"--dtype float64",
+		"--dtype int32",
+		"--sizes 0",
+		"--sizes -128",
+		"--sizes 128x256",
+		"--sizes 99999999999999999999",
+		"--sizes 4000000000x4000000000x4000000000",
+		"--sizes ,",
+		"--blocks 0x1x1",
+		"--blocks 128",
+		"--blocks 128x128x128x128",
+		"--precision fast",
+		"--speed 9",
+		"--seed x",
+		"--threads -2",
+		"--time-budget -1s",
+		"--fault melt",
+		"--backend tpu",
+		"--predict",
+		"--topology v5e",
+		"--param isa",
+		"--param isa=sse9",
+		"--param vmem_limit=64MiB",
+		"quick",
+		"--config nightly",
+		"--config unknown.yaml",
+		"--config zero.yaml",
+		"--config torn.yaml",
+		"--resume",
+		"--sizes 8 --out taken.csv",
+		"--sizes 8 --out taken.csv --resume",
+		"--sizes 8 --out .",
+		"--sizes 8 --out taken.csv/rows.csv" + systemSays,
+		"--config missing.yaml" + systemSays,
+	} {
+		var stdout, stderr bytes.Buffer
+		line, system := strings.CutSuffix(line, systemSays)
+		code := run(context.Background(), strings.Fields(line), &stdout, &stderr)
+		if !system {
+			fmt.Fprintf(&got, "bench %s\n    %d %s", line, code, stderr.String())
+		}
+		if code != exitUsage && code != exitFailed || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("bench %s: exit %d, stdout %q, stderr %q; want one line", line, code, stdout.String(), stderr.String())
+		}
+	}
+	golden.Assert(t, filepath.Join(sourceDir, "testdata/mistakes.golden"), []byte(got.String()))
+	if text, _ := os.ReadFile("taken.csv"); string(text) != "mine\n" {
+		t.Errorf("a file that was there is now %q", text)
+	}
+}
+
+// sourceDir is the package's folder, for tests that work in another.
+var sourceDir = func() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()
+
+// TestUnwritable checks that a folder without the right to write is found before
+// anything is measured.
+func TestUnwritable(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Create(filepath.Join(dir, "probe")); err == nil { // root may write anywhere, but not here
+		f.Close()
+		if dir = "/proc"; runtime.GOOS != "linux" {
+			t.Skip("this user may write anywhere")
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	code := run(context.Background(), []string{"--sizes", "8", "--out", filepath.Join(dir, "rows.csv")}, &stdout, &stderr)
+	if code != exitFailed || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), "cannot write results") {
+		t.Errorf("exit %d: %q", code, stderr.String())
+	}
+}
+
+// TestFaults shows each injected fault reported wrong, on every dtype.
+func TestFaults(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, fault := range []string{"zeros", "sign", "tile", "gain", "nan"} {
+		var stdout, stderr bytes.Buffer
+		out := fault + ".csv"
+		code := run(context.Background(), strings.Fields("--kernel 1,5 --sizes 130x70x140 --fault "+fault+" --out "+out), &stdout, &stderr)
+		if code != exitFailed {
+			t.Errorf("%s: exit %d: %s", fault, code, stderr.String())
+		}
+		f, err := results.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range f.Rows {
+			if r.Status != results.Wrong || r.Reason == "" {
+				t.Errorf("%s: %s %s is %s: %s", fault, r.Kernel, r.DtypeA, r.Status, r.Reason)
+			}
+		}
+		if len(f.Rows) < 6 {
+			t.Errorf("%s: %d rows", fault, len(f.Rows))
+		}
+	}
+}
+
+// cancelWriter cancels a context at the first line that holds text.
+type cancelWriter struct {
+	bytes.Buffer
+	text   string
+	cancel func()
+}
+
+func (w *cancelWriter) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(w.text)) {
+		w.cancel()
+	}
+	return w.Buffer.Write(p)
+}
+
+func TestInterrupt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithCancel(context.Background())
+	stderr := &cancelWriter{text: "[1/", cancel: cancel}
+	var stdout bytes.Buffer
+	args := strings.Fields("--kernel 1,3 --sizes 32,48,64 --dtype float32 --time-budget 1ns --out rows.csv")
+	if code := run(ctx, args, &stdout, stderr); code != exitInterrupted {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if !strings.Contains(stdout.String(), "v3_block") || !strings.Contains(stdout.String(), "rows.csv: 2 rows") {
+		t.Errorf("no table of what exists:\n%s", stdout.String())
+	}
+	if !strings.HasSuffix(stderr.String(), "interrupted; --resume --out rows.csv goes on\n") {
+		t.Errorf("stderr: %s", stderr)
+	}
+	stdout.Reset()
+	if code := run(context.Background(), append(args, "--resume"), &stdout, stderr); code != exitOK || !strings.Contains(stdout.String(), "rows.csv: 6 rows") {
+		t.Errorf("resumed: exit %d:\n%s", code, stdout.String())
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	for _, name := range []string{"quick", "ladder", "full"} {
+		var stdout, stderr bytes.Buffer
+		if code := run(context.Background(), []string{"--config", name, "--dry-run"}, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
+			t.Errorf("%s: exit %d: %s", name, code, stderr.String())
+		}
+		for _, want := range []string{" points in ", "memory: ", "time: "} {
+			if !strings.Contains(stdout.String(), want) {
+				t.Errorf("%s: no %q in\n%s", name, want, stdout.String())
+			}
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), []string{"--help"}, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
+		t.Errorf("exit %d: %s", code, stderr.String())
+	}
+	golden.Assert(t, "testdata/help.golden", stdout.Bytes())
+}

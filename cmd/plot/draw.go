@@ -1,0 +1,65 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"matladder/plots"
+	"matladder/results"
+)
+
+// draw draws every picture asked for and prints the path of each as soon as
+// it is written. One that cannot be drawn does not stop the others.
+func (o *options) draw(stdout io.Writer, rows []results.Record) error {
+	var failed []error
+	for _, q := range o.requests(rows) {
+		list := o.newest(rows, q.Kernel, q.Dtype)
+		charts, err := plots.Charts(list, q)
+		if missing := new(plots.NoRowsError); errors.As(err, &missing) {
+			missing.Has = plots.Pairs(rows)
+		}
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		folder := cmp.Or(o.output, besideNewest(list))
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return fmt.Errorf("cannot make the folder for the pictures: %w", err)
+		}
+		for _, ch := range charts {
+			path, err := ch.Save(folder, o.format)
+			if err != nil {
+				return err // the next one would fail alike
+			}
+			fmt.Fprintln(stdout, path)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// requests lists the pictures: a size picture for each kernel and dtype, other
+// kinds for each dtype.
+func (o *options) requests(rows []results.Record) []plots.Request {
+	var list []plots.Request
+	for _, p := range o.pairs(rows) {
+		q := plots.Request{Kind: o.kind, Kernel: p.Kernel, Dtype: p.Dtype}
+		if o.kind != plots.Size {
+			q.Kernel = ""
+		}
+		if !slices.Contains(list, q) {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// besideNewest returns the folder of the file that was started last.
+func besideNewest(rows []results.Record) string {
+	latest := slices.MaxFunc(rows, func(a, b results.Record) int { return a.StartedAt.Compare(b.StartedAt) })
+	return filepath.Dir(latest.Pos.File)
+}

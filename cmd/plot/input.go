@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"matladder/plots"
+	"matladder/results"
+)
+
+const (
+	defaultFolder = "out"
+	defaultInput  = defaultFolder + "/*.csv"
+)
+
+// errNoResults names the command that makes results.
+var errNoResults = errors.New("no results in " + defaultInput + "; make them with: go run ./cmd/bench")
+
+// read returns the rows of all input files. What a file has beside whole good
+// rows goes to warn. A file that was named must be readable; one that merely
+// lies in out/ is left aside with a warning if it is not.
+func (o *options) read(warn func(error)) ([]results.Record, error) {
+	var files []*results.File
+	if len(o.inputs) > 0 {
+		var err error
+		if files, err = results.ReadFiles(o.inputs...); err != nil {
+			return nil, err
+		}
+	} else {
+		paths, err := filepath.Glob(filepath.FromSlash(defaultInput))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			f, err := results.ReadFile(path)
+			if err != nil {
+				warn(err)
+				continue
+			}
+			files = append(files, f)
+		}
+	}
+	var rows []results.Record
+	for _, f := range files {
+		for _, w := range f.Warnings() {
+			warn(w)
+		}
+		rows = append(rows, f.Rows...)
+	}
+	if len(rows) == 0 {
+		if len(o.inputs) > 0 {
+			return nil, errors.New("the input files have no rows; make some with: go run ./cmd/bench")
+		}
+		return nil, errNoResults
+	}
+	return rows, nil
+}
+
+// pairs returns the kernels and dtypes asked for: the flags, filled up from
+// what the rows have.
+func (o *options) pairs(rows []results.Record) []plots.Pair {
+	has := plots.Pairs(rows)
+	dtypes, names := o.dtypes, o.kernels
+	if len(dtypes) > 0 && len(names) > 0 {
+		var list []plots.Pair
+		for _, kernel := range names {
+			for _, dtype := range dtypes {
+				list = append(list, plots.Pair{Kernel: kernel, Dtype: dtype})
+			}
+		}
+		return list
+	}
+	var list []plots.Pair
+	for _, kernel := range names {
+		if !slices.ContainsFunc(has, func(p plots.Pair) bool { return p.Kernel == kernel }) {
+			list = append(list, plots.Pair{Kernel: kernel}) // for the error it leads to
+		}
+	}
+	for _, dtype := range dtypes {
+		if !slices.ContainsFunc(has, func(p plots.Pair) bool { return p.Dtype == dtype }) {
+			list = append(list, plots.Pair{Dtype: dtype})
+		}
+	}
+	for _, p := range has {
+		if (len(names) == 0 || slices.Contains(names, p.Kernel)) && (len(dtypes) == 0 || slices.Contains(dtypes, p.Dtype)) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// newest returns the rows from which to show a kernel and a dtype: all of
+// them if files were named, else those of the newest file that has both.
+func (o *options) newest(rows []results.Record, kernel, dtype string) []results.Record {
+	if len(o.inputs) > 0 {
+		return rows
+	}
+	if list := results.Newest(rows, kernel, dtype); list != nil {
+		return list
+	}
+	return rows // for the error that says what there is
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/pflag"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// run is the command: it writes what was asked for and returns the exit
+// status.
+func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprint(stdout, o.usage)
+		return exitOK
+	case err != nil:
+		fmt.Fprintf(stderr, "plot: %v (--help lists the flags)\n", err)
+		return exitUsage
+	}
+	warn := func(err error) { fmt.Fprintf(stderr, "plot: %v\n", err) }
+	rows, err := o.read(warn)
+	if err == nil {
+		switch {
+		case o.table != "":
+			err = o.writeTable(stdout, rows)
+		case o.readme != "":
+			err = o.rewriteReadme(stdout, rows)
+		default:
+			err = o.draw(stdout, rows)
+		}
+	}
+	if err != nil {
+		for _, err := range split(err) {
+			warn(err)
+		}
+		return exitFailed
+	}
+	return exitOK
+}
+
+// split takes errors.Join apart, so that each is a line of its own.
+func split(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}

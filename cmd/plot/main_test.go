@@ -1,0 +1,348 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"matladder/results"
+)
+
+// workplace changes to a new folder that has results as cmd/bench leaves them:
+// a run on a CPU in out/, one on a TPU in tpu/.
+func workplace(t *testing.T) {
+	t.Helper()
+	samples := map[string]string{}
+	for _, name := range []string{"sample_cpu.csv", "sample_tpu.csv"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "plots", "testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples[name] = string(text)
+	}
+	t.Chdir(t.TempDir())
+	write(t, "out/20261120-101500.csv", samples["sample_cpu.csv"])
+	write(t, "tpu/20261121-080000.csv", samples["sample_tpu.csv"])
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// plot runs the command.
+func plot(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(args, &out, &errs)
+	return code, filepath.ToSlash(out.String()), filepath.ToSlash(errs.String())
+}
+
+func TestRun_AllPictures(t *testing.T) {
+	workplace(t)
+	write(t, "out/notes.csv", "not,a,results,file\n")
+	code, stdout, stderr := plot()
+	if code != exitOK || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "out/notes.csv:1: not a results file") {
+		t.Errorf("exit %d, stderr:\n%s", code, stderr)
+	}
+	var want []string
+	for _, kernel := range "012345" {
+		for _, dtype := range []string{"bfloat16", "float32", "int8"} {
+			want = append(want, "out/performance_kernel_"+string(kernel)+"_"+dtype+".png")
+		}
+	}
+	got := strings.Fields(stdout)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, path := range got {
+		if !strings.HasPrefix(read(t, path), "\x89PNG\r\n\x1a\n") {
+			t.Errorf("%s is no PNG", path)
+		}
+	}
+	entries, err := os.ReadDir("out")
+	if err != nil || len(entries) != len(want)+2 {
+		t.Errorf("%d files in out, %v", len(entries), err)
+	}
+}
+
+// TestRun_Newest: without --input a kernel and dtype come from the newest run
+// that has them, measured before predicted.
+func TestRun_Newest(t *testing.T) {
+	workplace(t)
+	write(t, "out/20261121-080000.csv", read(t, "tpu/20261121-080000.csv"))
+	for args, want := range map[string]string{
+		"--dtype=bfloat16 --analyze=v4": "TPU v5 lite",
+		"--dtype=bfloat16 --analyze=1":  "Example CPU",
+		"--dtype=int8 --analyze=v5":     "Example CPU",
+	} {
+		code, stdout, stderr := plot(append(strings.Fields(args), "--format=svg", "--output=pictures")...)
+		if code != exitOK {
+			t.Fatalf("%s: exit %d: %s", args, code, stderr)
+		}
+		if svg := read(t, strings.Fields(stdout)[0]); !strings.Contains(svg, want) || strings.Contains(svg, "predicted") {
+			t.Errorf("%s is not the measured run on %s", args, want)
+		}
+	}
+}
+
+// TestRun_Tables: the tables are those of package results, of the rows asked
+// for: every block shape of kernels that were named, else the best of each.
+func TestRun_Tables(t *testing.T) {
+	workplace(t)
+	for _, c := range []struct {
+		args          string
+		file, dtype   string
+		kernel        string
+		best          bool
+		format, holds string
+	}{
+		{"--table=text --dtype=float32", "out/20261120-101500.csv", "float32", "", true, "text", "v1_naive"},
+		{"--table=md --dtype=int8", "out/20261120-101500.csv", "int8", "", true, "md", "TOP/s"},
+		{"--table=text --dtype=int8 --analyze=5", "out/20261120-101500.csv", "int8", "v5_quant", false, "text", "too_big"},
+		{"--table=text --input=tpu/*.csv --analyze=4", "tpu/20261121-080000.csv", "bfloat16", "v4_optblock", false, "text", "predicted"},
+		{"--table=benchstat --dtype=int8 --analyze=1", "out/20261120-101500.csv", "int8", "v1_naive", false, "benchstat", "BenchmarkMatmul/"},
+		{"--table=csv --dtype=bfloat16", "out/20261120-101500.csv", "bfloat16", "", false, "csv", "512"},
+	} {
+		f, err := results.ReadFile(filepath.FromSlash(c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := slices.DeleteFunc(f.Rows, func(r results.Record) bool { return r.DtypeA != c.dtype })
+		list := slices.DeleteFunc(results.Summarize(asked, nil), func(s results.Summary) bool {
+			return c.kernel != "" && s.Kernel != c.kernel
+		})
+		if c.best {
+			list = results.Best(list)
+		}
+		var want bytes.Buffer
+		if err := results.WriteTable(&want, c.format, list, nil); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := plot(strings.Fields(c.args)...)
+		if code != exitOK || stderr != "" || !strings.Contains(stdout, c.holds) {
+			t.Errorf("%s: exit %d: %s, no %q", c.args, code, stderr, c.holds)
+		}
+		if diff := cmp.Diff(filepath.ToSlash(want.String()), stdout); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", c.args, diff)
+		}
+	}
+	if entries, err := os.ReadDir("out"); err != nil || len(entries) != 1 {
+		t.Errorf("--table left %v in out, %v", entries, err)
+	}
+}
+
+func TestRun_JSON(t *testing.T) {
+	workplace(t)
+	_, stdout, _ := plot("--table=json", "--analyze=xla,5", "--dtype=float32,int8")
+	var list []struct {
+		Kernel string
+		Dtype  string `json:"dtype_a"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, s := range list {
+		seen[s.Kernel+" "+s.Dtype]++
+	}
+	if len(seen) != 4 || seen["xla int8"] != 5 || seen["v5_quant float32"] == 0 {
+		t.Errorf("records: %v", seen)
+	}
+}
+
+func TestRun_Readme(t *testing.T) {
+	workplace(t)
+	const before, after = "# Title\n\ntext\n" + beginMark, endMark + "\nmore"
+	write(t, "README.md", before+"\nold\n"+after)
+	args := []string{"--readme=README.md", "--dtype=float32"}
+	for range 2 { // the second time changes nothing
+		if code, stdout, stderr := plot(args...); code != exitOK || stdout != "README.md\n" || stderr != "" {
+			t.Fatalf("exit %d, %q, %q", code, stdout, stderr)
+		}
+		_, table, _ := plot("--table=md", "--dtype=float32")
+		if diff := cmp.Diff(before+"\n\n"+table+"\n"+after, read(t, "README.md")); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	}
+
+	write(t, "crlf.md", strings.ReplaceAll(before+"\n"+after, "\n", "\r\n"))
+	plot("--readme=crlf.md")
+	if text := read(t, "crlf.md"); strings.Count(text, "\n") != strings.Count(text, "\r\n") {
+		t.Error("line ends are mixed")
+	}
+	if runtime.GOOS != "windows" {
+		if err := os.Symlink("README.md", "link.md"); err != nil {
+			t.Fatal(err)
+		}
+		plot("--readme=link.md")
+		if info, err := os.Lstat("link.md"); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Error("a link was replaced by a file")
+		}
+	}
+	for text, want := range map[string]string{
+		"no marks":                          beginMark + " stands in it 0 times",
+		beginMark + beginMark + endMark:     beginMark + " stands in it 2 times",
+		endMark + "\n" + beginMark:          endMark + " stands before " + beginMark,
+		beginMark + "\n" + "only the first": endMark + " stands in it 0 times",
+	} {
+		write(t, "bad.md", text)
+		if code, _, stderr := plot("--readme=bad.md"); code != exitFailed || !strings.Contains(stderr, "bad.md: ") || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit %d: %s", text, code, stderr)
+		}
+		if read(t, "bad.md") != text {
+			t.Errorf("%q was changed", text)
+		}
+	}
+}
+
+// TestRun_Errors: one clear line each.
+func TestRun_Errors(t *testing.T) {
+	workplace(t)
+	write(t, "empty/.keep", "")
+	write(t, "file", "")
+	header, rows, _ := strings.Cut(read(t, "out/20261120-101500.csv"), "\n")
+	write(t, "bad/header.csv", strings.Replace(header, "seconds", "sekunden", 1)+"\n"+rows)
+	write(t, "bad/only_header.csv", header+"\n")
+	write(t, "bad/empty.csv", "")
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--analyze=9", exitUsage, `--analyze: unknown kernel "9" (known: v1_naive`},
+		{"--analyze=", exitUsage, "--analyze is empty"},
+		{"--dtype=bf16", exitUsage, `--dtype: unknown dtype "bf16" (known: float32`},
+		{"--kind=pie", exitUsage, `--kind: unknown "pie", known are size, ladder, roofline`},
+		{"--format=gif", exitUsage, `--format: unknown "gif", known are png, svg`},
+		{"--table=xml", exitUsage, `--table: unknown "xml", known are text, md, csv, json, benchstat`},
+		{"--colour", exitUsage, "unknown flag: --colour"},
+		{"out/20261120-101500.csv", exitUsage, "results files are given by --input"},
+		{"--kind=ladder --analyze=1", exitUsage, "--analyze picks kernels"},
+		{"--table=md --readme=x", exitUsage, "give one"},
+		{"--table=md --kind=ladder", exitUsage, "--kind is for pictures"},
+		{"--readme=x --analyze=2", exitUsage, "--analyze picks kernels"},
+		{"--dtype=int4", exitFailed, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
+		{"--dtype=int4 --analyze=5", exitFailed, "no rows of v5_quant in int4"},
+		{"--table=text --dtype=int4 --analyze=5", exitFailed, "no rows of v5_quant in int4"},
+		{"--input=tpu/*.csv --analyze=1", exitFailed, "no rows of v1_naive (there are xla, v3_block, v4_optblock, v5_quant in bfloat16); make them with: go run ./cmd/bench --kernel 1\n"},
+		{"--input=nope*.csv", exitFailed, "nope*.csv: no such results file"},
+		{"--input=bad/header.csv", exitFailed, "bad/header.csv:1: not a results file: missing column seconds"},
+		{"--input=bad/empty.csv", exitFailed, "bad/empty.csv:1: the file is empty"},
+		{"--input=bad/only_header.csv", exitFailed, "the input files have no rows; make some with: go run ./cmd/bench"},
+		{"--input=empty", exitFailed, "empty is a folder"},
+		{"--output=file", exitFailed, "file"},
+		{"--output=file/below", exitFailed, "file"},
+		{"--readme=nope.md", exitFailed, "nope.md"},
+	} {
+		code, stdout, stderr := plot(strings.Fields(c.args)...)
+		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "plot: ") || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit %d, want %d with %q\nstdout %q\nstderr %q", c.args, code, c.code, c.want, stdout, stderr)
+		}
+	}
+	if err := os.RemoveAll("out"); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := plot("--analyze=5", "--dtype=bfloat16"); code != exitFailed || stderr != "plot: no results in out/*.csv; make them with: go run ./cmd/bench\n" {
+		t.Errorf("without results: exit %d: %s", code, stderr)
+	}
+}
+
+// TestRun_DamagedRows: a damaged row is reported with its place and the rest
+// is drawn.
+func TestRun_DamagedRows(t *testing.T) {
+	workplace(t)
+	lines := strings.SplitAfter(read(t, "out/20261120-101500.csv"), "\n")
+	column := func(name string) int { return slices.Index(strings.Split(strings.TrimSpace(lines[0]), ","), name) }
+	put := func(line int, name, value string) {
+		cells := strings.Split(lines[line], ",")
+		// The device's name has a comma, so cells behind it are shifted by one.
+		cells[column(name)+1] = value
+		lines[line] = strings.Join(cells, ",")
+	}
+	put(3, "seconds", "NaN")
+	put(4, "m", "99999999999999999999")
+	put(5, "k", "-512")
+	put(6, "status", "fine")
+	text := strings.Join(lines[:len(lines)-1], "")
+	write(t, "out/20261120-101500.csv", text[:len(text)-9])
+	code, stdout, stderr := plot("--kind=ladder", "--dtype=float32")
+	if code != exitOK || stdout != "out/performance_ladder_float32.png\n" {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+	for _, want := range []string{`csv:4: column "seconds"`, `csv:5: column "m"`, `csv:6: column "k"`, `csv:7: column "status"`, "the last row is torn"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("%q is not in\n%s", want, stderr)
+		}
+	}
+	if n := strings.Count(stderr, "\n"); n != 5 {
+		t.Errorf("%d lines:\n%s", n, stderr)
+	}
+}
+
+// TestRun_OneOfMany: a picture that cannot be drawn does not stop the others.
+func TestRun_OneOfMany(t *testing.T) {
+	workplace(t)
+	code, stdout, stderr := plot("--kind=ladder", "--dtype=int4,int8")
+	if code != exitFailed || stdout != "out/performance_ladder_int8.png\n" || !strings.Contains(stderr, "no rows in int4") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// TestRun_ReadOnly: the folder cannot be written.
+func TestRun_ReadOnly(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("this user may write everywhere")
+	}
+	workplace(t)
+	if err := os.Chmod("out", 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod("out", 0o755) })
+	code, _, stderr := plot("--kind=ladder")
+	if code != exitFailed || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "cannot write out/performance_ladder_") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+func TestRun_Help(t *testing.T) {
+	code, stdout, stderr := plot("--help")
+	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Usage: go run ./cmd/plot") || !strings.HasSuffix(stdout, "\n") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// TestRun_ClosedOutput: a table that cannot be written is a failure.
+func TestRun_ClosedOutput(t *testing.T) {
+	workplace(t)
+	var errs bytes.Buffer
+	if code := run([]string{"--table=csv"}, closed{}, &errs); code != exitFailed || !strings.Contains(errs.String(), "closed") {
+		t.Errorf("exit %d: %s", code, errs.String())
+	}
+}
+
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, errors.Join(io.ErrClosedPipe) }

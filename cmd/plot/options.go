@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"matladder/kernels"
+	"matladder/plots"
+	"matladder/results"
+	"matladder/tile"
+)
+
+// options is what the command line asks for, checked.
+type options struct {
+	kernels []string // names; empty for all
+	dtypes  []string // empty for all
+	inputs  []string // empty for out/*.csv
+	output  string   // "" for beside the input
+	kind    plots.Kind
+	format  plots.Format
+	table   string
+	readme  string
+	usage   string
+}
+
+func parse(args []string) (*options, error) {
+	o := &options{}
+	var analyze []string
+	var kind, format string
+	f := pflag.NewFlagSet("plot", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.SortFlags = false
+	f.StringSliceVar(&analyze, "analyze", nil, "draw these `kernels`, by number or name; 0 is the baseline (default all)")
+	f.StringSliceVar(&o.dtypes, "dtype", nil, "draw these `dtypes` of operand a (default all)")
+	f.StringVar(&kind, "kind", string(plots.Size), "`kind` of picture: "+joined(plots.Kinds))
+	f.StringVar(&format, "format", string(plots.PNG), "`format` of the pictures: "+joined(plots.Formats))
+	f.StringArrayVar(&o.inputs, "input", nil, "results `file` or glob, may be repeated (default the newest in "+defaultInput+")")
+	f.StringVar(&o.output, "output", "", "`folder` for the pictures (default beside the input)")
+	f.StringVar(&o.table, "table", "", "write a table to standard output instead, as `format`: "+strings.Join(results.Formats, ", "))
+	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `file` between its marks instead")
+	o.usage = "Usage: go run ./cmd/plot [flags]\n\nDraws what cmd/bench measured. The manual: go doc ./cmd/plot\n\n" + f.FlagUsages() + "\n"
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q: results files are given by --input", f.Arg(0))
+	}
+	var err error
+	if o.kind, err = oneOf("--kind", kind, plots.Kinds); err != nil {
+		return o, err
+	}
+	if o.format, err = oneOf("--format", format, plots.Formats); err != nil {
+		return o, err
+	}
+	if f.Changed("table") {
+		if _, err := oneOf("--table", o.table, results.Formats); err != nil {
+			return o, err
+		}
+	}
+	for _, name := range analyze {
+		kernel, err := kernelName(name)
+		if err != nil {
+			return o, fmt.Errorf("--analyze: %w", err)
+		}
+		o.kernels = append(o.kernels, kernel)
+	}
+	for _, name := range o.dtypes {
+		if _, err := tile.ParseDtype(name); err != nil {
+			return o, fmt.Errorf("--dtype: %w", err)
+		}
+	}
+	return o, o.conflicts(f)
+}
+
+// conflicts reports flags that are empty, contradict each other or would be
+// ignored.
+func (o *options) conflicts(f *pflag.FlagSet) error {
+	for _, flag := range []struct {
+		name  string
+		empty bool
+	}{
+		{"analyze", len(o.kernels) == 0},
+		{"dtype", len(o.dtypes) == 0},
+		{"input", slices.Contains(o.inputs, "")},
+		{"output", o.output == ""},
+		{"readme", o.readme == ""},
+	} {
+		if f.Changed(flag.name) && flag.empty {
+			return fmt.Errorf("--%s is empty", flag.name)
+		}
+	}
+	if o.table != "" && o.readme != "" {
+		return errors.New("--table and --readme are two ways to write a table: give one")
+	}
+	if o.table != "" || o.readme != "" {
+		for _, flag := range []string{"kind", "format", "output"} {
+			if f.Changed(flag) {
+				return fmt.Errorf("--%s is for pictures, and --table and --readme draw none", flag)
+			}
+		}
+	}
+	if len(o.kernels) > 0 && o.readme != "" {
+		return errors.New("--analyze picks kernels, but the table of --readme shows all of them")
+	}
+	if len(o.kernels) > 0 && o.kind != plots.Size {
+		return fmt.Errorf("--analyze picks kernels, but a %s picture shows all of them", o.kind)
+	}
+	return nil
+}
+
+func kernelName(s string) (string, error) {
+	if s == kernels.BaselineName || s == fmt.Sprint(kernels.BaselineNumber) {
+		return kernels.BaselineName, nil
+	}
+	k, err := kernels.Find(s)
+	if err != nil {
+		return "", fmt.Errorf("%w; %d is the baseline", err, kernels.BaselineNumber)
+	}
+	return k.Name(), nil
+}
+
+func oneOf[T ~string](flag, value string, known []T) (T, error) {
+	if slices.Contains(known, T(value)) {
+		return T(value), nil
+	}
+	return "", fmt.Errorf("%s: unknown %q, known are %s", flag, value, joined(known))
+}
+
+func joined[T ~string](names []T) string {
+	text := make([]string, len(names))
+	for i, name := range names {
+		text[i] = string(name)
+	}
+	return strings.Join(text, ", ")
+}

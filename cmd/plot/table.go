@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"matladder/plots"
+	"matladder/results"
+)
+
+// summaries summarizes the newest rows of each dtype asked for. Ratios are
+// made before kernels are picked, so that they have something to refer to.
+func (o *options) summaries(rows []results.Record) ([]results.Summary, error) {
+	var list []results.Summary
+	var failed []error
+	var done []plots.Pair
+	has := plots.Pairs(rows)
+	for _, p := range o.pairs(rows) {
+		kernel := ""
+		if len(o.kernels) > 0 {
+			kernel = p.Kernel
+		}
+		if !slices.Contains(has, p) {
+			failed = append(failed, &plots.NoRowsError{Request: plots.Request{Kernel: p.Kernel, Dtype: p.Dtype}, Has: has})
+			continue
+		}
+		if slices.Contains(done, plots.Pair{Kernel: kernel, Dtype: p.Dtype}) {
+			continue
+		}
+		done = append(done, plots.Pair{Kernel: kernel, Dtype: p.Dtype})
+		var asked []results.Record
+		for _, r := range o.newest(rows, kernel, p.Dtype) {
+			if r.DtypeA == p.Dtype {
+				asked = append(asked, r)
+			}
+		}
+		for _, s := range results.Summarize(asked, plots.Below) {
+			if kernel == "" || s.Kernel == kernel {
+				list = append(list, s)
+			}
+		}
+	}
+	return list, errors.Join(failed...)
+}
+
+// writeTable writes the table asked for.
+func (o *options) writeTable(w io.Writer, rows []results.Record) error {
+	list, err := o.summaries(rows)
+	if err != nil {
+		return err
+	}
+	if (o.table == "text" || o.table == "md") && len(o.kernels) == 0 {
+		list = results.Best(list)
+	}
+	return results.WriteTable(w, o.table, list, plots.Below)
+}
+
+// The marks are lines of their own around the table in a README.
+const (
+	beginMark = "<!-- ladder:begin -->"
+	endMark   = "<!-- ladder:end -->"
+)
+
+// rewriteReadme replaces what stands between the marks of the file by the
+// ladder, and leaves every other byte as it is.
+func (o *options) rewriteReadme(stdout io.Writer, rows []results.Record) error {
+	old, err := os.ReadFile(o.readme)
+	if err != nil {
+		return err
+	}
+	path, err := filepath.EvalSymlinks(o.readme) // a link must stay one
+	if err != nil {
+		return err
+	}
+	list, err := o.summaries(rows)
+	if err != nil {
+		return err
+	}
+	var table bytes.Buffer
+	if err := results.WriteTable(&table, "md", results.Best(list), plots.Below); err != nil {
+		return err
+	}
+	text, err := between(old, table.Bytes())
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.readme, err)
+	}
+	if err := plots.Replace(path, text); err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, o.readme)
+	return nil
+}
+
+// between returns text with content between the marks.
+func between(text, content []byte) ([]byte, error) {
+	for _, mark := range []string{beginMark, endMark} {
+		if n := bytes.Count(text, []byte(mark)); n != 1 {
+			return nil, fmt.Errorf("the mark %s stands in it %d times, it must once", mark, n)
+		}
+	}
+	begin := bytes.Index(text, []byte(beginMark)) + len(beginMark)
+	end := bytes.Index(text, []byte(endMark))
+	if end < begin {
+		return nil, fmt.Errorf("%s stands before %s", endMark, beginMark)
+	}
+	newline := "\n"
+	if bytes.Contains(text[:begin], []byte("\r\n")) {
+		newline = "\r\n"
+		content = bytes.ReplaceAll(content, []byte("\n"), []byte(newline))
+	}
+	return slices.Concat(text[:begin], []byte(newline+newline), content, []byte(newline), text[end:]), nil
+}

@@ -1,0 +1,120 @@
+package stablehlo
+
+import (
+	"slices"
+
+	"matladder/tile"
+)
+
+// body writes statements.
+func (g *grid) body(body []*tile.Stmt) {
+	for _, s := range body {
+		g.pos = s.Pos
+		switch s.Kind {
+		case tile.When:
+			g.whenHolds(s)
+		case tile.Loop:
+			g.loop(s)
+		default:
+			g.line("// %s %s", s.Kind, s.Ref.Name)
+			g.memo = map[*tile.Expr]value{}
+			g.write(s)
+		}
+	}
+}
+
+// write writes a Fill, Store or Accumulate, rounded to what memory holds.
+func (g *grid) write(s *tile.Stmt) {
+	old := g.block(s.Ref)
+	x := g.broadcast(g.expr(s.Value), old.dims)
+	if s.Kind == tile.Accumulate {
+		x = g.op("add", old, x)
+	}
+	if s.Kind == tile.Accumulate || !isRounded(s.Value) {
+		x = g.inDtype(x, s.Ref.Dtype)
+	}
+	g.set(s.Ref, x)
+}
+
+// isRounded reports whether e is a value of its dtype as it stands.
+func isRounded(e *tile.Expr) bool {
+	switch e.Op {
+	case tile.OpLoad, tile.OpConst, tile.OpCast:
+		return true
+	case tile.OpBroadcast:
+		return isRounded(e.Args[0])
+	}
+	return e.Dtype.IsInteger() // integers wrap in every operation
+}
+
+// whenHolds writes a When: an if whose results are the refs that its body may
+// write.
+func (g *grid) whenHolds(s *tile.Stmt) {
+	changed := g.changed(s.Body)
+	if len(changed) == 0 {
+		return
+	}
+	g.line("// when %s", s.Cond)
+	before := g.env
+	before.blocks = slices.Clone(g.blocks)
+	after := g.branch(g.cond(s.Cond), func() []value {
+		g.body(s.Body)
+		return g.of(changed)
+	}, before.of(changed))
+	g.env = before
+	for i, r := range changed {
+		g.set(r, after[i])
+	}
+}
+
+// loop writes a Loop. It carries all that its body may read, since the regions
+// of a while see nothing from around them.
+func (g *grid) loop(s *tile.Stmt) {
+	changed := g.changed(s.Body)
+	if len(changed) == 0 {
+		return
+	}
+	g.line("// for %s = 0..%d", s.Axis.Name, s.Axis.Size-1)
+	outer := g.env
+	hints, values := outer.all()
+	hints, values = append([]string{symbol(s.Axis.Name)}, hints...), append([]value{g.scalar(0)}, values...)
+	result := g.while(hints, values, func(v []value) value {
+		return g.compare("LT", v[0], g.scalar(s.Axis.Size))
+	}, func(v []value) []value {
+		g.env = outer.with(v[1:]).along(s.Axis, v[0])
+		g.body(s.Body)
+		inner := g.env
+		inner.axes, inner.ids = outer.axes, inner.ids[:len(outer.ids)]
+		_, next := inner.all()
+		return append([]value{g.op("add", v[0], g.scalar(1))}, next...)
+	})
+	after := outer.with(result[1:])
+	g.env = outer
+	for _, r := range changed {
+		g.set(r, after.block(r))
+	}
+}
+
+// changed are the refs that body may write, in the order of the program.
+func (g *grid) changed(body []*tile.Stmt) []*tile.Ref {
+	var rs []*tile.Ref
+	for _, r := range g.program.Refs {
+		if writes(body, r) {
+			rs = append(rs, r)
+		}
+	}
+	return rs
+}
+
+// writes reports whether body may change r.
+func writes(body []*tile.Stmt, r *tile.Ref) bool {
+	return slices.ContainsFunc(body, func(s *tile.Stmt) bool { return s.Ref == r || writes(s.Body, r) })
+}
+
+// inDtype rounds or wraps a working value to one that d has.
+func (t *text) inDtype(x value, d tile.Dtype) value {
+	if d.IsInteger() {
+		return t.wrapped(x, d)
+	}
+	return t.rounded(x, d)
+}

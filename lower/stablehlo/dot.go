@@ -1,0 +1,67 @@
+package stablehlo
+
+import (
+	"fmt"
+	"strings"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// matmul is the dot_general of a baseline: operands as they are stored, result
+// in p.Acc.
+func (t *text) matmul(p problem.Matmul, a, b value) value {
+	elem := operand(p.A, p.B)
+	a, b = t.as(a, elem), t.as(b, elem)
+	batch := 0
+	if p.Batch > 1 {
+		batch = 1
+	}
+	return t.dot(a, b, batch, false, p.TransB, storage[p.Acc], p.Precision)
+}
+
+// operand is the element type in which operands meet: their own if it is one,
+// else one wide enough for every value of both. Plugins differ in how they take
+// two of int4; widened, all take it, and fold the conversion into the product
+// where they can.
+func operand(a, b tile.Dtype) string {
+	switch {
+	case a == b && a != tile.Int4:
+		return storage[a]
+	case a.IsFloat():
+		return "bf16" // the float8 types are the only floats that Dot mixes
+	case a == tile.Uint8 || b == tile.Uint8:
+		return "i32"
+	}
+	return "i8"
+}
+
+// dot is the product of two matrices, or of as many as the batch leading
+// dimensions count. transA and transB say that an operand stands transposed.
+func (t *text) dot(a, b value, batch int, transA, transB bool, result string, p tile.Precision) value {
+	m, ka := batch, batch+1
+	if transA {
+		m, ka = ka, m
+	}
+	kb, n := batch, batch+1
+	if transB {
+		kb, n = n, kb
+	}
+	to := tensor{result, append(append([]int(nil), a.dims[:batch]...), a.dims[m], b.dims[n])}
+	batching := ""
+	if batch > 0 {
+		batching = "batching_dims = [0] x [0], "
+	}
+	precision := strings.ToUpper(p.String())
+	return t.define(to, "dot_general %s, %s, %scontracting_dims = [%d] x [%d], precision = [%s, %s] : (%s, %s) -> %s",
+		a.name, b.name, batching, ka, kb, precision, precision, a.tensor, b.tensor, to)
+}
+
+// erf is the error function, elementwise.
+func (t *text) erf(x value) value {
+	v := t.fresh(x.tensor)
+	t.line("%s = chlo.erf %s : %s -> %s", v.name, x.name, x.tensor, x.tensor)
+	return v
+}
+
+var errUnknownActivation = fmt.Errorf("no such activation")

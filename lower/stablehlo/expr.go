@@ -1,0 +1,183 @@
+package stablehlo
+
+import (
+	"math"
+
+	"matladder/tile"
+)
+
+var nan = math.NaN()
+
+// refuse remembers the first thing that has no StableHLO.
+func (g *grid) refuse(op, ref, reason string) {
+	if g.err == nil {
+		g.err = &UnsupportedError{g.pos, g.program.Name, op, ref, reason}
+	}
+}
+
+// elementwise are the operations that are one of StableHLO's.
+var elementwise = map[tile.Op]string{
+	tile.OpAdd: "add", tile.OpSub: "subtract", tile.OpMul: "multiply", tile.OpDiv: "divide",
+	tile.OpMax: "maximum", tile.OpMin: "minimum", tile.OpAnd: "and", tile.OpOr: "or",
+	tile.OpNeg: "negate", tile.OpAbs: "abs", tile.OpNot: "not",
+	tile.OpExp: "exponential", tile.OpTanh: "tanh", tile.OpLogistic: "logistic",
+	tile.OpRsqrt: "rsqrt", tile.OpRoundEven: "round_nearest_even",
+}
+
+// expr is the working value of e. Floats are not rounded between the places
+// where the program rounds: casts, constants and memory.
+func (g *grid) expr(e *tile.Expr) value {
+	if v, ok := g.memo[e]; ok {
+		return v
+	}
+	args := each(e.Args, g.expr)
+	v := g.apply(e, args)
+	g.memo[e] = v
+	return v
+}
+
+func (g *grid) apply(e *tile.Expr, args []value) value {
+	typ := working(e.Dtype, e.Shape...)
+	switch e.Op {
+	case tile.OpLoad:
+		return g.block(e.Ref)
+	case tile.OpConst:
+		x := e.Value
+		if e.Dtype != tile.InvalidDtype {
+			x = e.Dtype.Round(x)
+		}
+		return g.constant(typ, x)
+	case tile.OpIndex:
+		return g.indexOf(e.Index)
+	case tile.OpIota:
+		return g.iota(e.Dim, e.Shape)
+	case tile.OpInBounds:
+		return g.inBounds(e)
+	case tile.OpDot:
+		return g.masked(e, args[0], args[1])
+	case tile.OpCompare:
+		return g.compare(comparisons[e.Cmp], args[0], args[1])
+	case tile.OpSelect:
+		return g.choose(args[0], args[1], args[2])
+	case tile.OpErf:
+		return g.erf(args[0])
+	case tile.OpRowMax, tile.OpRowSum:
+		return g.reduceRow(e, args[0])
+	case tile.OpBroadcast:
+		return g.broadcast(args[0], e.Shape)
+	case tile.OpCast:
+		return g.cast(args[0], e.Args[0].Dtype, e.Dtype)
+	case tile.OpSlice:
+		at := each(e.Shape, func(int) value { return g.scalar(0) })
+		at[e.Dim] = g.indexOf(e.Index)
+		return g.dynamicSlice(args[0], at, e.Shape)
+	case tile.OpConcat:
+		return g.define(typ, "concatenate %s, dim = %d : (%s) -> %s", names(args), e.Dim, types(args), typ)
+	}
+	op, ok := elementwise[e.Op]
+	if !ok {
+		g.refuse(e.Op.String(), "", "it has no lowering")
+		return g.constant(typ, 0)
+	}
+	v := g.op(op, args...)
+	if e.Dtype.IsInteger() {
+		v = g.wrapped(v, e.Dtype)
+	}
+	return v
+}
+
+// inBounds compares coordinates along the one dimension of e that counts them
+// with what of the array is left.
+func (g *grid) inBounds(e *tile.Expr) value {
+	r, dim := e.Ref, 0
+	for d, n := range e.Shape {
+		if n > 1 {
+			dim = d
+		}
+	}
+	if r.Kind != tile.In && r.Kind != tile.Out {
+		return g.constant(working(tile.Bool, e.Shape...), 1)
+	}
+	at := g.iota(dim, e.Shape)
+	return g.compare("LT", at, g.broadcast(g.inside(r, e.Dim, tile.Const(0)), e.Shape))
+}
+
+// inside is how many elements of r's array lie between element offset of its
+// block, along dimension dim, and the end; less than 1 if there is none.
+func (g *grid) inside(r *tile.Ref, dim int, offset tile.IndexExpr) value {
+	d := r.ArrayDim(dim)
+	left := g.op("subtract", g.scalar(r.Array[d]), g.start(r)[d])
+	if offset == tile.IndexExpr(tile.Const(0)) {
+		return left
+	}
+	return g.op("subtract", left, g.indexOf(offset))
+}
+
+// reduceRow takes the largest or the sum of the last dimension, kept as 1.
+func (g *grid) reduceRow(e *tile.Expr, x value) value {
+	op, first := "add", 0.0
+	if e.Op == tile.OpRowMax {
+		op, first = "maximum", math.Inf(-1)
+		if e.Dtype.IsInteger() {
+			first = math.MinInt32
+		}
+	}
+	last := len(x.dims) - 1
+	to := tensor{x.elem, x.dims[:last]}
+	init := g.constant(tensor{elem: x.elem}, first)
+	v := g.define(to, "reduce(%s init: %s) applies stablehlo.%s across dimensions = [%d] : (%s, %s) -> %s",
+		x.name, init.name, op, last, x.tensor, init.tensor, to)
+	v = g.reshape(v, e.Shape)
+	if e.Dtype.IsInteger() {
+		v = g.wrapped(v, e.Dtype)
+	}
+	return v
+}
+
+// masked is a Dot with zero, in both operands, for the contraction coordinates
+// that are padding of either.
+func (g *grid) masked(e *tile.Expr, a, b value) value {
+	ka, kb := 1, 0
+	if e.TransA {
+		ka = 0
+	}
+	if e.TransB {
+		kb = 1
+	}
+	for _, edge := range g.overhangs.Contraction(e) {
+		if edge.Unknown {
+			g.refuse("dot", edge.Ref.Name, "where its padding ends is not known")
+			continue
+		}
+		a, b = g.zeroed(a, ka, edge), g.zeroed(b, kb, edge)
+	}
+	x, y := e.Args[0].Dtype, e.Args[1].Dtype
+	precision := e.Precision
+	switch {
+	case x.IsInteger():
+		a, b = g.as(a, operand(x, y)), g.as(b, operand(x, y))
+	case x.IsFloat() && x != tile.Float32:
+		precision = tile.Highest // narrow floats have exact products on any device
+	}
+	return g.dot(a, b, 0, e.TransA, e.TransB, working(e.Dtype).elem, precision)
+}
+
+// zeroed is x with zero where edge pads it along dim.
+func (g *grid) zeroed(x value, dim int, edge tile.Edge) value {
+	inside := g.inside(edge.Ref, edge.Dim, edge.Offset)
+	at := g.iota(dim, x.dims)
+	from := g.broadcast(inside, x.dims)
+	var outside value
+	if edge.Stretched {
+		outside = g.broadcast(g.compare("LE", inside, g.scalar(0)), x.dims)
+	} else {
+		outside = g.compare("GE", at, from)
+	}
+	if edge.From > 0 {
+		outside = g.op("and", outside, g.compare("GE", at, g.constant(at.tensor, float64(edge.From))))
+	}
+	if edge.To < x.dims[dim] {
+		outside = g.op("and", outside, g.compare("LT", at, g.constant(at.tensor, float64(edge.To))))
+	}
+	return g.choose(outside, g.constant(x.tensor, 0), x)
+}

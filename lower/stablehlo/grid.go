@@ -1,0 +1,152 @@
+package stablehlo
+
+import (
+	"fmt"
+	"slices"
+
+	"matladder/tile"
+)
+
+// grid writes one program: a loop over the steps of its grid, in row-major
+// order, that carries whole arrays, padded to whole blocks, and scratch.
+type grid struct {
+	*text
+	program   *tile.Program
+	overhangs *tile.OverhangInfo
+	env
+	pos  tile.Pos             // of the statement being written
+	memo map[*tile.Expr]value // the values of that statement
+	err  error                // the first
+}
+
+// fits refuses what i32 cannot count.
+func (g *grid) fits() error {
+	p := g.program
+	if n := p.Steps(); n < 0 || n > 1<<31-1 {
+		return &UnsupportedError{Program: p.Name, Op: "grid", Reason: fmt.Sprintf("%d steps do not fit 32 bits", n)}
+	}
+	for _, r := range p.Refs {
+		for d := range r.Array {
+			if !int32Fits(r.Array[d] + r.BlockSize(d)) {
+				return &UnsupportedError{r.Pos, p.Name, "array", r.Name, "a dimension does not fit 32 bits"}
+			}
+		}
+	}
+	return nil
+}
+
+// run writes the program and returns its outputs; args are its inputs.
+func (g *grid) run(args []value) []value {
+	refs := g.program.Refs
+	arrays := make([]value, len(refs))
+	for i, r := range refs {
+		var arg value
+		if r.Kind == tile.In || r.Kind == tile.Table {
+			arg, args = args[0], args[1:]
+		}
+		switch r.Kind {
+		case tile.Table:
+			arrays[i] = arg
+		case tile.In:
+			arrays[i] = g.pad(arg, unknown(r.Dtype), paddedShape(r))
+		case tile.Out:
+			arrays[i] = g.constant(working(r.Dtype, paddedShape(r)...), unknown(r.Dtype))
+		case tile.Scratch:
+			arrays[i] = g.constant(working(r.Dtype, r.Array...), unknown(r.Dtype))
+		}
+	}
+	if steps := int(g.program.Steps()); steps == 1 {
+		arrays = g.step(g.scalar(0), arrays)
+	} else {
+		hints := append([]string{"step"}, each(refs, func(r *tile.Ref) string { return symbol(r.Name) })...)
+		arrays = g.while(hints, append([]value{g.scalar(0)}, arrays...), func(v []value) value {
+			return g.compare("LT", v[0], g.scalar(steps))
+		}, func(v []value) []value {
+			after := g.step(v[0], v[1:])
+			return append([]value{g.op("add", v[0], g.scalar(1))}, after...)
+		})[1:]
+	}
+	var out []value
+	for i, r := range refs {
+		if r.Kind == tile.Out {
+			out = append(out, g.cut(arrays[i], r.Array))
+		}
+	}
+	return out
+}
+
+// unknown is what padding holds, and memory never written: a value that spoils
+// whatever it gets into.
+func unknown(d tile.Dtype) float64 {
+	if d.IsInteger() {
+		lo, _ := d.Range()
+		return lo
+	}
+	return nan
+}
+
+// paddedShape is the shape of r's array in whole blocks, blockShape that of a
+// block with its squeezed dimensions.
+func paddedShape(r *tile.Ref) []int {
+	dims := r.Blocks()
+	for d := range dims {
+		dims[d] *= r.BlockSize(d)
+	}
+	return dims
+}
+
+func blockShape(r *tile.Ref) []int {
+	dims := make([]int, len(r.Block))
+	for d := range dims {
+		dims[d] = r.BlockSize(d)
+	}
+	return dims
+}
+
+// step writes one program of the grid: it slices the blocks out of the arrays,
+// runs the body on them, and returns the arrays with what was written.
+func (g *grid) step(step value, arrays []value) []value {
+	p := g.program
+	g.env = env{axes: p.Grid, ids: g.programIDs(step), refs: p.Refs, blocks: slices.Clone(arrays), starts: make([][]value, len(arrays))}
+	for i, r := range p.Refs {
+		if r.Kind != tile.In && r.Kind != tile.Out {
+			continue
+		}
+		g.pos = r.Pos
+		for d, x := range r.Index {
+			g.starts[i] = append(g.starts[i], g.product(g.indexOf(x), r.BlockSize(d)))
+		}
+		g.blocks[i] = g.reshape(g.dynamicSlice(arrays[i], g.starts[i], blockShape(r)), r.Shape())
+	}
+	g.body(p.Body)
+	after := slices.Clone(arrays)
+	for i, r := range p.Refs {
+		switch {
+		case !writes(p.Body, r):
+		case r.Kind == tile.Scratch:
+			after[i] = g.blocks[i]
+		default:
+			after[i] = g.dynamicUpdateSlice(arrays[i], g.reshape(g.blocks[i], blockShape(r)), g.starts[i])
+		}
+	}
+	return after
+}
+
+// programIDs takes the number of a step apart, the last axis being the fastest.
+func (g *grid) programIDs(step value) []value {
+	axes := g.program.Grid
+	ids := make([]value, len(axes))
+	stride := 1 // steps before the id changes
+	for d := len(axes) - 1; d >= 0; d-- {
+		id := step
+		if stride > 1 {
+			id = g.op("divide", id, g.scalar(stride))
+		}
+		if d > 0 {
+			id = g.op("remainder", id, g.scalar(axes[d].Size))
+		}
+		ids[d] = id
+		stride *= axes[d].Size
+	}
+	return ids
+}

@@ -1,0 +1,111 @@
+package stablehlo
+
+import (
+	"fmt"
+
+	"matladder/tile"
+)
+
+// Interpret returns what programs, run in order, mean: In and Out are those of
+// tile.Bind. Programs must be verified. What has no StableHLO is an
+// *UnsupportedError.
+func Interpret(programs []*tile.Program) (*Launch, error) {
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		return nil, err
+	}
+	l := &Launch{Name: "interpret", In: arraysOf(bound.In), Out: arraysOf(bound.Out)}
+	functions := ""
+	for i, p := range programs {
+		text, err := interpretProgram(p, functionName(i, p))
+		if err != nil {
+			return nil, err
+		}
+		functions += text
+	}
+	t := &text{depth: 1}
+	args := l.arguments(t, l.In, "")
+	t.function("private", "launch", args, storedTypes(l.Out), func() []value {
+		arrays := map[string]value{}
+		for i, r := range bound.In {
+			arrays[r.Name] = t.as(args[i], working(r.Dtype).elem)
+		}
+		for i, p := range programs {
+			var in []value
+			for _, r := range inputs(p) {
+				in = append(in, arrays[r.Name])
+			}
+			out := p.RefsOf(tile.Out)
+			for j, v := range t.call(functionName(i, p), in, workingTypes(out)) {
+				arrays[out[j].Name] = v
+			}
+		}
+		var out []value
+		for _, r := range bound.Out {
+			out = append(out, t.as(arrays[r.Name], storage[r.Dtype]))
+		}
+		return out
+	})
+	l.text = t.b.String() + functions
+	return l, nil
+}
+
+func functionName(i int, p *tile.Program) string {
+	return fmt.Sprintf("program%d_%s", i, symbol(p.Name))
+}
+
+func arraysOf(refs []*tile.Ref) []Array {
+	as := make([]Array, len(refs))
+	for i, r := range refs {
+		as[i] = Array{r.Name, r.Dtype, r.Array}
+	}
+	return as
+}
+
+// inputs are the refs whose arrays a program takes, tables included.
+func inputs(p *tile.Program) []*tile.Ref {
+	var rs []*tile.Ref
+	for _, r := range p.Refs {
+		if r.Kind == tile.In || r.Kind == tile.Table {
+			rs = append(rs, r)
+		}
+	}
+	return rs
+}
+
+func workingTypes(refs []*tile.Ref) []tensor {
+	ts := make([]tensor, len(refs))
+	for i, r := range refs {
+		ts[i] = working(r.Dtype, r.Array...)
+	}
+	return ts
+}
+
+// interpretProgram writes the function of one program, on working arrays.
+func interpretProgram(p *tile.Program, name string) (string, error) {
+	g := &grid{text: &text{depth: 1}, program: p, overhangs: p.Overhangs()}
+	if err := g.fits(); err != nil {
+		return "", err
+	}
+	var args []value
+	for _, r := range inputs(p) {
+		args = append(args, g.named(symbol(r.Name), working(r.Dtype, r.Array...)))
+	}
+	g.line("// %s: %s", p.Name, describeGrid(p))
+	g.function("private", name, args, workingTypes(p.RefsOf(tile.Out)), func() []value { return g.run(args) })
+	return g.b.String(), g.err
+}
+
+func describeGrid(p *tile.Program) string {
+	if len(p.Grid) == 0 {
+		return "one program"
+	}
+	s := "programs "
+	for i, a := range p.Grid {
+		if i > 0 {
+			s += " x "
+		}
+		s += fmt.Sprintf("%s = 0..%d", a.Name, a.Size-1)
+	}
+	return s
+}

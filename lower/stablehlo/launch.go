@@ -1,0 +1,143 @@
+package stablehlo
+
+import (
+	"fmt"
+
+	"matladder/tile"
+)
+
+// Array is what a plugin is given, or gives back.
+type Array struct {
+	Name  string
+	Dtype tile.Dtype
+	Shape []int
+}
+
+func (a Array) stored() tensor { return stored(a.Dtype, a.Shape...) }
+
+// Launch is what one launch computes: a function of arrays, as text. In and Out
+// are the order of its arguments and results.
+type Launch struct {
+	Name    string
+	In, Out []Array
+	text    string // functions, @launch among them
+}
+
+// NewLaunch returns a launch made of functions, written as text: one of them,
+// private and named @launch, takes in and returns out.
+func NewLaunch(name string, in, out []Array, functions string) *Launch {
+	return &Launch{Name: name, In: in, Out: out, text: functions}
+}
+
+// Once returns a module whose @main takes In and returns Out.
+func (l *Launch) Once() string {
+	t := &text{depth: 1}
+	args := l.arguments(t, l.In, "")
+	t.function("public", "main", args, storedTypes(l.Out), func() []value {
+		return t.call("launch", args, storedTypes(l.Out))
+	})
+	return l.module(t)
+}
+
+// Loop returns a module whose @main takes a number n of rounds, an int32 of rank
+// 0, and sets times the arrays In, one set after another; it returns as many
+// times Out, zeros if n < 1. A round launches once for each set, so n·sets
+// launches run, one after another. The slope of its time over n is the time of
+// sets launches on the device, the intercept that of starting a program.
+//
+// With one set, a small operand may come to stay in fast memory from launch to
+// launch. Of several sets, larger together than that memory, the rest at least
+// is read anew; the compiled program tells which.
+//
+// The chain of barriers runs from a launch's results through the counter to the
+// next launch's operands: without it a compiler sees that every round computes
+// the same and moves the launch out of the loop. Every result is an output,
+// since a launch whose result is overwritten unseen would be removed. The
+// operands themselves are carried unchanged, which costs no copy of them.
+func (l *Launch) Loop(sets int) string {
+	t := &text{depth: 1}
+	n := value{"%n", tensor{elem: "i32"}}
+	args, in, out := []value{n}, []value{}, []tensor{}
+	for s := range sets {
+		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
+		out = append(out, storedTypes(l.Out)...)
+	}
+	t.function("public", "main", append(args, in...), out, func() []value {
+		hints := append([]string{"n", "round"}, each(in, func(v value) string { return v.name[1:] })...)
+		carried := append([]value{n, t.scalar(0)}, in...)
+		for s := range sets {
+			for _, a := range l.Out {
+				hints = append(hints, symbol(a.Name)+suffix(s, sets))
+				carried = append(carried, t.constant(a.stored(), 0))
+			}
+		}
+		after := t.while(hints, carried, func(v []value) value {
+			return t.compare("LT", v[1], v[0])
+		}, func(v []value) []value {
+			round := v[1]
+			var results []value
+			for s := range sets {
+				operands := v[2+s*len(l.In):][:len(l.In)]
+				held := t.barrier(append([]value{round}, operands...)...)
+				made := t.call("launch", held[1:], storedTypes(l.Out))
+				done := t.barrier(append([]value{held[0]}, made...)...)
+				round = done[0]
+				results = append(results, done[1:]...)
+			}
+			next := append([]value{v[0], t.op("add", round, t.scalar(1))}, v[2:2+len(in)]...)
+			return append(next, results...)
+		})
+		return after[2+len(in):]
+	})
+	return l.module(t)
+}
+
+// suffix tells the arrays of several sets apart.
+func suffix(s, sets int) string {
+	if sets == 1 {
+		return ""
+	}
+	return fmt.Sprintf(".set%d", s)
+}
+
+// arguments are the parameters of a function that takes arrays.
+func (l *Launch) arguments(t *text, arrays []Array, suffix string) []value {
+	vs := make([]value, len(arrays))
+	taken := map[string]bool{}
+	for i, a := range arrays {
+		name := symbol(a.Name)
+		for taken[name] {
+			name += "_"
+		}
+		taken[name] = true
+		vs[i] = value{"%" + name + suffix, a.stored()}
+	}
+	return vs
+}
+
+func (l *Launch) module(main *text) string {
+	return fmt.Sprintf("module @%s {\n%s%s}\n", symbol(l.Name), main.b.String(), l.text)
+}
+
+func storedTypes(arrays []Array) []tensor {
+	ts := make([]tensor, len(arrays))
+	for i, a := range arrays {
+		ts[i] = a.stored()
+	}
+	return ts
+}
+
+// symbol turns a name into one that a module or function may have.
+func symbol(name string) string {
+	s := []byte(name)
+	for i, c := range s {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			s[i] = '_'
+		}
+	}
+	if len(s) == 0 {
+		return "_"
+	}
+	return string(s)
+}

@@ -1,0 +1,11 @@
+module @xla {
+  func.func public @main(%a: tensor<37x29xbf16>, %b: tensor<29x43xbf16>) -> (tensor<37x43xbf16>) {
+    %0:1 = func.call @launch(%a, %b) : (tensor<37x29xbf16>, tensor<29x43xbf16>) -> (tensor<37x43xbf16>)
+    return %0#0 : tensor<37x43xbf16>
+  }
+  func.func private @launch(%a: tensor<37x29xbf16>, %b: tensor<29x43xbf16>) -> (tensor<37x43xbf16>) {
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<37x29xbf16>, tensor<29x43xbf16>) -> tensor<37x43xf32>
+    %1 = stablehlo.convert %0 : (tensor<37x43xf32>) -> tensor<37x43xbf16>
+    return %1 : tensor<37x43xbf16>
+  }
+}

@@ -1,0 +1,283 @@
+package plots
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"matladder/results"
+)
+
+// hand makes an ok row of a square problem that runs at rate.
+func hand(kernel string, size int, rate float64) results.Record {
+	flops, _ := results.FLOPCount(1, size, size, size)
+	return results.Record{
+		Schema: results.Schema, RunID: "r1", StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Device: "Chip One", Chip: "one", Kernel: kernel, Mode: results.Measured, Method: results.Direct, Status: results.OK,
+		Batch: 1, M: size, K: size, N: size, DtypeA: "float32", DtypeB: "float32", DtypeOut: "float32",
+		Launches: 1, Seconds: float64(flops) / rate, FLOPs: flops, PeakFLOPs: 1e12, Bandwidth: 1e11,
+		Pos: results.Pos{File: "a.csv"},
+	}
+}
+
+// with returns r after changes.
+func with(r results.Record, change func(*results.Record)) results.Record {
+	change(&r)
+	return r
+}
+
+func blocks(r results.Record, bm, bk, bn int) results.Record {
+	r.BM, r.BK, r.BN = bm, bk, bn
+	return r
+}
+
+// one makes the only chart of q.
+func one(t *testing.T, rows []results.Record, q Request) *Chart {
+	t.Helper()
+	for i := range rows {
+		rows[i].Pos.Line = i + 2
+	}
+	charts, err := Charts(rows, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(charts) != 1 {
+		t.Fatalf("%d charts", len(charts))
+	}
+	return charts[0]
+}
+
+// describe writes series one a line: label, points and failures; G is 1e9.
+func describe(ch *Chart) []string {
+	var list []string
+	for _, s := range ch.Series {
+		line := s.Label + ":"
+		for _, points := range s.stretches() {
+			for _, pt := range points {
+				line += fmt.Sprintf(" %g=%.4gG", pt.X, pt.Y/1e9)
+			}
+			line += " |"
+		}
+		line = strings.TrimSuffix(line, " |")
+		for _, f := range s.Failures {
+			line += fmt.Sprintf(" %g=%s", f.X, f.Status)
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+func TestCharts_Series(t *testing.T) {
+	const k = "v4_optblock"
+	size := Request{Size, k, "float32"}
+	ladder := Request{Ladder, "", "float32"}
+	failed := func(r results.Record, s results.Status) results.Record {
+		r.Status = s
+		return r
+	}
+	predicted := func(r results.Record) results.Record {
+		r.Mode, r.Method, r.Backend = results.Predicted, results.AOT, "aot"
+		return r
+	}
+	for _, c := range []struct {
+		name string
+		q    Request
+		rows []results.Record
+		want []string
+	}{
+		{"a line for each block shape, by volume, the baseline first", size, []results.Record{
+			blocks(hand(k, 512, 3e9), 512, 512, 512), blocks(hand(k, 512, 2e9), 128, 128, 128), hand("xla", 512, 4e9),
+			blocks(hand(k, 1024, 5e9), 512, 512, 512), blocks(hand(k, 1024, 6e9), 128, 128, 128),
+			blocks(hand(k, 1024, 7e9), 512, 1024, 1024), hand("v3_block", 512, 1e9),
+		}, []string{"xla: 512=4G", "128³: 512=2G 1024=6G", "512³: 512=3G 1024=5G", "512×1024×1024: 1024=7G"}},
+		{"blocks that follow the size are one line", size, []results.Record{
+			blocks(hand(k, 256, 1e9), 128, 256, 128), blocks(hand(k, 512, 2e9), 256, 512, 256),
+		}, []string{k + ": 256=1G 512=2G"}},
+		{"blocks clipped to the array continue the line they come from", size, []results.Record{
+			blocks(hand(k, 384, 1e9), 128, 128, 128), blocks(hand(k, 384, 2e9), 384, 384, 384),
+			blocks(hand(k, 512, 3e9), 128, 128, 128), blocks(hand(k, 512, 4e9), 512, 512, 512),
+		}, []string{"128³: 384=1G 512=3G", "512³: 384=2G 512=4G"}},
+		{"a failure parts the line", size, []results.Record{
+			hand(k, 256, 1e9), failed(hand(k, 512, 1e9), results.TooBig), hand(k, 1024, 2e9),
+		}, []string{k + ": 256=1G | 1024=2G 512=too_big"}},
+		{"a wrong round condemns the point", size, []results.Record{
+			hand(k, 256, 1e9), hand(k, 512, 1e9),
+			with(failed(hand(k, 512, 1e9), results.Wrong), func(r *results.Record) { r.Round = 1 }),
+		}, []string{k + ": 256=1G 512=wrong"}},
+		{"measured and predicted never share a line", size, []results.Record{
+			hand(k, 256, 1e9), predicted(hand(k, 256, 2e9)), predicted(hand(k, 512, 3e9)),
+		}, []string{k + ": 256=1G", k + " predicted: 256=2G 512=3G"}},
+		{"what differs unasked is named", size, []results.Record{
+			with(hand(k, 256, 1e9), func(r *results.Record) { r.ISA, r.Threads = "avx2", 2 }),
+			with(hand(k, 256, 2e9), func(r *results.Record) { r.ISA, r.Threads = "avx512", 2 }),
+			with(hand(k, 256, 3e9), func(r *results.Record) { r.ISA, r.Threads, r.Variant = "avx512", 2, "fused" }),
+		}, []string{"avx2: 256=1G", "avx512: 256=2G", "fused avx512: 256=3G"}},
+		{"parameters are part of the choice", size, []results.Record{
+			with(blocks(hand(k, 256, 1e9), 128, 128, 128), func(r *results.Record) { r.Params = "vmem_limit=32MiB" }),
+			with(blocks(hand(k, 256, 2e9), 128, 128, 128), func(r *results.Record) { r.Params = "vmem_limit=64MiB" }),
+		}, []string{"128³ vmem_limit=32MiB: 256=1G", "128³ vmem_limit=64MiB: 256=2G"}},
+		{"of one point in two files the newer is shown", size, []results.Record{
+			with(hand(k, 256, 2e9), func(r *results.Record) { r.Pos.File, r.StartedAt = "b.csv", r.StartedAt.Add(time.Hour) }),
+			hand(k, 256, 1e9), hand(k, 512, 1e9),
+		}, []string{k + ": 256=2G 512=1G"}},
+		{"a rate beyond reason is no rate", size, []results.Record{
+			hand(k, 256, 1e9), with(hand(k, 1<<20, 1e9), func(r *results.Record) { r.Seconds = 1e-300 }),
+		}, []string{k + ": 256=1G 1.048576e+06=no rate"}},
+		{"the ladder has the best blocks of every kernel, in order", ladder, []results.Record{
+			hand("v10_future", 256, 9e9), hand("xla", 256, 8e9),
+			blocks(hand(k, 256, 3e9), 128, 128, 128), blocks(hand(k, 256, 4e9), 256, 256, 256),
+			blocks(hand(k, 512, 6e9), 128, 128, 128), blocks(hand(k, 512, 5e9), 256, 256, 256), hand("v1_naive", 256, 1e9),
+		}, []string{"xla: 256=8G", "v1_naive: 256=1G", k + ": 256=4G 512=6G", "v10_future: 256=9G"}},
+		{"in a ladder, what differs between kernels is named", ladder, []results.Record{
+			hand("v4_optblock", 256, 1e9),
+			with(hand("v5_quant", 256, 2e9), func(r *results.Record) { r.DtypeOut = "bfloat16" }),
+		}, []string{"v4_optblock float32: 256=1G", "v5_quant float32×float32→bfloat16: 256=2G"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, describe(one(t, c.rows, c.q))); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCharts_Looks: the choice keeps its look from measured to predicted, and
+// a kernel its colour from kind to kind.
+func TestCharts_Looks(t *testing.T) {
+	rows := readSample(t, sampleTPU)
+	for _, q := range []Request{{Size, "v4_optblock", "bfloat16"}, {Ladder, "", "bfloat16"}, {Roofline, "", "bfloat16"}} {
+		charts, err := Charts(rows, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		looks := map[string]Series{}
+		for _, s := range charts[0].Series {
+			looks[s.Label] = s
+		}
+		measured, predicted := looks["v4_optblock"], looks["v4_optblock predicted"]
+		if measured.Shape != predicted.Shape || measured.color() != predicted.color() || !predicted.Predicted || measured.Predicted {
+			t.Errorf("%s: measured %+v, predicted %+v", q.Kind, measured, predicted)
+		}
+		if measured.color() != blue {
+			t.Errorf("%s: v4 is %v", q.Kind, measured.color())
+		}
+		seen := map[int]string{}
+		for _, s := range charts[0].Series {
+			if other, taken := seen[s.Shape]; taken && !s.Predicted {
+				t.Errorf("%s: %s and %s have one marker", q.Kind, s.Label, other)
+			}
+			seen[s.Shape] = s.Label
+		}
+	}
+}
+
+func TestCharts_Headings(t *testing.T) {
+	rows := readSample(t, sampleCPU)
+	for _, c := range []struct {
+		q    Request
+		want string
+	}{
+		{Request{Size, "v5_quant", "int8"}, "performance_kernel_5_int8 | v5_quant, int8×int8→int32, on Example CPU, 2 cores | measured | method direct | avx512 | 2026-11-20 | fewer than 6 | TOP/s"},
+		{Request{Size, "xla", "float32"}, "performance_kernel_0_float32 | xla, float32 | method loop | 95 % | GFLOP/s | m = k = n"},
+		{Request{Ladder, "", "float32"}, "performance_ladder_float32 | The ladder, float32, on | fastest block shape | xla: backend xla-cpu"},
+		{Request{Roofline, "", "bfloat16"}, "performance_roofline_bfloat16 | Roofline, bfloat16, on | FLOP/byte"},
+	} {
+		ch := one(t, rows, c.q)
+		text := strings.Join(append([]string{ch.Name, ch.Title, ch.X.Label, ch.Y.Label}, ch.Subtitle...), "\n")
+		for _, want := range strings.Split(c.want, " | ") {
+			if !strings.Contains(text, want) {
+				t.Errorf("%+v: %q is not in\n%s", c.q, want, text)
+			}
+		}
+	}
+}
+
+func TestCharts_ChipsAndShapesApart(t *testing.T) {
+	rows := append(readSample(t, sampleCPU), readSample(t, sampleTPU)...)
+	charts, err := Charts(rows, Request{Ladder, "", "bfloat16"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, ch := range charts {
+		got = append(got, ch.Name+" on "+ch.Title[strings.LastIndex(ch.Title, "on ")+3:])
+	}
+	want := []string{"performance_ladder_bfloat16_example-cpu on Example CPU, 2 cores",
+		"performance_ladder_bfloat16_v5e on TPU v5 lite", "performance_ladder_bfloat16_shapes_v5e on TPU v5 lite"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	var labels []string
+	for _, tick := range charts[2].X.Ticks {
+		labels = append(labels, tick.Label)
+	}
+	if diff := cmp.Diff([]string{"1×4096×4096", "128×4096×11008", "1024×4096×11008", "2048×11008×4096"}, labels); diff != "" {
+		t.Errorf("shapes, -want +got:\n%s", diff)
+	}
+}
+
+// TestCharts_Peak: a peak near the curves is in view, one far above is named
+// only, so that the curves keep the height of the picture.
+func TestCharts_Peak(t *testing.T) {
+	for _, c := range []struct {
+		rate, top float64
+		label     string
+	}{{8e11, 1.06e12, "float32 peak 1 TFLOP/s"}, {1e11, 1.06e11, "float32 peak 1000 GFLOP/s"}} {
+		ch := one(t, []results.Record{hand("v1_naive", 256, c.rate)}, Request{Size, "v1_naive", "float32"})
+		if math.Abs(ch.Y.Max/c.top-1) > 1e-9 || ch.Roofs[0].Label != c.label || ch.Y.Min != 0 {
+			t.Errorf("at %g: axis to %g, roof %q", c.rate, ch.Y.Max, ch.Roofs[0].Label)
+		}
+	}
+}
+
+func TestCharts_Roofline(t *testing.T) {
+	r := hand("v3_block", 512, 5e11)
+	r.BytesMoved = r.FLOPs / 32
+	ch := one(t, []results.Record{r, hand("xla", 512, 9e11)}, Request{Roofline, "", "float32"})
+	if len(ch.Series) != 1 || ch.Series[0].Points[0].X != 32 || ch.Series[0].Points[0].Label != "512" {
+		t.Errorf("series %+v", ch.Series)
+	}
+	if ridge, known := ch.Roofs[0].Ridge(); !known || ridge != 10 {
+		t.Errorf("ridge at %v, %v", ridge, known)
+	}
+	for _, c := range []struct {
+		change func(*results.Record)
+		want   string
+	}{
+		{func(r *results.Record) { r.BytesMoved = 0 }, "bytes_moved"},
+		{func(r *results.Record) { r.Bandwidth = 0 }, "lack peak_flops or bandwidth of Chip One"},
+		{func(r *results.Record) { r.Status = results.Failed }, "a time"},
+	} {
+		_, err := Charts([]results.Record{with(r, c.change)}, Request{Roofline, "", "float32"})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestCharts_NoRows(t *testing.T) {
+	rows := readSample(t, sampleCPU)
+	for _, c := range []struct {
+		rows []results.Record
+		q    Request
+		want string
+	}{
+		{rows, Request{Size, "v5_quant", "int4"}, "no rows of v5_quant in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --kernel 5 --dtype int4"},
+		{rows, Request{Ladder, "", "int4"}, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
+		{nil, Request{Size, "xla", "int8"}, "no rows of xla in int8; make them with: go run ./cmd/bench --kernel 0 --dtype int8"},
+	} {
+		_, err := Charts(c.rows, c.q)
+		var missing *NoRowsError
+		if !errors.As(err, &missing) || err.Error() != c.want {
+			t.Errorf("got  %v\nwant %v", err, c.want)
+		}
+	}
+	if _, err := Charts(rows, Request{"pie", "", "int8"}); err == nil || !strings.Contains(err.Error(), "size, ladder, roofline") {
+		t.Errorf("an unknown kind: %v", err)
+	}
+}

@@ -1,0 +1,107 @@
+package plots
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	_ "image/png"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+)
+
+func decode(data []byte) (image.Image, string, error) { return image.Decode(bytes.NewReader(data)) }
+
+// A word is a text as it lies on the page.
+type word struct {
+	text string
+	box  vg.Rectangle
+}
+
+// lie draws ch on a recorder and returns every level text and every segment
+// of a curve, recognized by the colours of the series.
+func lie(ch *Chart) (words []word, curves [][2]vg.Point) {
+	colors := map[color.Color]bool{}
+	for i := range ch.Series {
+		colors[ch.Series[i].color()] = true
+	}
+	var rec recorder.Canvas
+	w, h := ch.size()
+	ch.Draw(draw.NewCanvas(&rec, w, h))
+	var ink color.Color
+	turned, depth := map[int]bool{}, 0
+	for _, a := range rec.Actions {
+		switch a := a.(type) {
+		case *recorder.Push:
+			depth++
+			turned[depth] = turned[depth-1]
+		case *recorder.Pop:
+			depth--
+		case *recorder.Rotate:
+			turned[depth] = turned[depth] || a.Angle != 0
+		case *recorder.SetColor:
+			ink = a.Color
+		case *recorder.FillString:
+			if !turned[depth] {
+				sty := style(a.Size, ink)
+				sty.Font = a.Font
+				sty.Font.Size = a.Size
+				words = append(words, word{a.String, vg.Rectangle{
+					Min: a.Point,
+					Max: vg.Point{X: a.Point.X + sty.Width(a.String), Y: a.Point.Y + a.Size*0.7},
+				}})
+			}
+		case *recorder.Stroke:
+			if !colors[ink] {
+				continue
+			}
+			for i := 1; i < len(a.Path); i++ {
+				if a.Path[i].Type == vg.LineComp {
+					curves = append(curves, [2]vg.Point{a.Path[i-1].Pos, a.Path[i].Pos})
+				}
+			}
+		}
+	}
+	return words, curves
+}
+
+// TestLayout holds every picture to: no text leaves the page, none lies on
+// another, none on a curve.
+func TestLayout(t *testing.T) {
+	for name, ch := range pictures(t) {
+		var page vg.Rectangle
+		page.Max.X, page.Max.Y = ch.size()
+		words, curves := lie(ch)
+		if len(words) < 10 || len(curves) == 0 && name != "size_only_failures" {
+			t.Errorf("%s: only %d texts and %d segments of curves", name, len(words), len(curves))
+		}
+		for i, w := range words {
+			if !inside(w.box, page) {
+				t.Errorf("%s: %q leaves the page: %v", name, w.text, w.box)
+			}
+			for _, o := range words[:i] {
+				if meets(w.box, o.box) {
+					t.Errorf("%s: %q and %q overlap", name, w.text, o.text)
+				}
+			}
+			if !stripText(ch, w) && crossedByAny(w.box, curves) {
+				t.Errorf("%s: a curve runs through %q", name, w.text)
+			}
+		}
+	}
+}
+
+// stripText tells the words under the axis, whose own rules have the colour
+// of their series.
+func stripText(ch *Chart, w word) bool {
+	for _, row := range ch.strip().rows {
+		for _, cell := range row.cells {
+			if cell.text == w.text {
+				return true
+			}
+		}
+	}
+	return false
+}
