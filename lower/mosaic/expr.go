@@ -73,7 +73,7 @@ func (k *kernel) apply(e *tile.Expr) value {
 	case tile.OpRowMax, tile.OpRowSum:
 		return k.reduceRow(e)
 	case tile.OpBroadcast:
-		return k.broadcast(e)
+		return k.expr(e.Args[0]) // repeated where it is used
 	case tile.OpCast:
 		return k.convert(k.expr(e.Args[0]), e.Args[0].Dtype, e.Dtype)
 	case tile.OpSlice:
@@ -108,19 +108,13 @@ func (k *kernel) elementwise(e *tile.Expr) value {
 	return k.wrapped(v, e.Dtype)
 }
 
-// broadcast leaves repeating to where the value is used, unless it would make
-// matrices of rows.
-func (k *kernel) broadcast(e *tile.Expr) value {
-	return k.expr(e.Args[0])
-}
-
 // selected is a Select; values that come narrow from memory stay so.
 func (k *kernel) selected(e *tile.Expr) value {
 	cond, x, y := k.expr(e.Args[0]), k.expr(e.Args[1]), k.expr(e.Args[2])
-	narrow := func(v, other value) bool {
-		return v.number != nil && isFinite(*v.number) || v.number == nil && v.elem == storage[e.Dtype] && other.number == nil || v.elem == storage[e.Dtype]
+	narrow := func(v value) bool {
+		return v.elem == storage[e.Dtype] || v.number != nil && isFinite(*v.number)
 	}
-	if narrow(x, y) && narrow(y, x) {
+	if narrow(x) && narrow(y) && (x.number == nil || y.number == nil) {
 		return k.choose(cond, k.narrow(x, e.Dtype), k.narrow(y, e.Dtype))
 	}
 	return k.choose(cond, k.wide(x, e.Dtype), k.wide(y, e.Dtype))

@@ -13,6 +13,7 @@ type kernel struct {
 	scope
 	program   *tile.Program
 	overhangs *tile.OverhangInfo
+	grid      []argument // program ids; none of a kernel without windows
 	refs      map[*tile.Ref]argument
 	taken     map[string]bool // names of arguments
 
@@ -29,9 +30,6 @@ func writeKernel(p *tile.Program) (string, error) {
 	k.scope = scope{text: &text{depth: 2, known: map[string]value{}}, ids: map[*tile.Axis]index{}, tables: map[*tile.Ref]argument{}, refuse: k.refuseAt}
 	k.name()
 	k.body(p.Body)
-	if k.err != nil {
-		return "", k.err
-	}
 	t := &text{}
 	t.line(`"builtin.module"() ({`)
 	t.depth++
@@ -39,15 +37,28 @@ func writeKernel(p *tile.Program) (string, error) {
 	k.transforms(t)
 	t.depth--
 	t.line("}) {stable_mosaic.version = %d : i64} : () -> ()", version)
-	return t.b.String(), k.err
+	if k.err != nil {
+		return "", k.err
+	}
+	return t.b.String(), nil
 }
 
-// name gives arguments to axes and refs.
+// name gives arguments to axes and refs. A kernel that needs windows has an axis,
+// if only one of a single program; what its id is, is known.
 func (k *kernel) name() {
-	for _, a := range k.program.Grid {
-		k.ids[a] = k.id(a)
+	p, scalar := k.program, shaped{elem: "i32"}
+	if len(p.Grid) == 0 && !gridless(p) {
+		k.grid = []argument{{k.unique("only"), memory{shaped: scalar}}}
 	}
-	for _, r := range k.program.Refs {
+	for _, a := range p.Grid {
+		id := index{value: value{name: k.unique(a.Name), shaped: scalar}}
+		k.grid = append(k.grid, argument{id.name, memory{shaped: scalar}})
+		if a.Size == 1 {
+			id = knownIndex(0)
+		}
+		k.ids[a] = id
+	}
+	for _, r := range p.Refs {
 		m := memory{shaped{storage[r.Dtype], memoryShape(r)}, "vmem"}
 		if r.Kind == tile.Table {
 			m = memory{shaped{"i32", slices.Clone(r.Array)}, "smem"}
@@ -57,14 +68,6 @@ func (k *kernel) name() {
 			k.tables[r] = k.refs[r]
 		}
 	}
-}
-
-// id is the argument of an axis; that of a single program is known to be 0.
-func (k *kernel) id(a *tile.Axis) index {
-	if a.Size == 1 {
-		return knownIndex(0)
-	}
-	return index{value: value{name: k.unique(a.Name), shaped: shaped{elem: "i32"}}}
 }
 
 func (k *kernel) unique(name string) string {
@@ -105,27 +108,6 @@ func gridless(p *tile.Program) bool {
 // windowed are the refs that are blocks of arrays, inputs before outputs.
 func windowed(p *tile.Program) []*tile.Ref { return append(p.RefsOf(tile.In), p.RefsOf(tile.Out)...) }
 
-// gridArguments are the program ids that a kernel and its index maps take. A
-// kernel that needs windows has an axis, if only one of a single program.
-func (k *kernel) gridArguments() []argument {
-	if gridless(k.program) {
-		return nil
-	}
-	scalar := memory{shaped: shaped{elem: "i32"}}
-	var args []argument
-	for i, a := range k.program.Grid {
-		name := fmt.Sprintf("%%only%d", i)
-		if id := k.ids[a]; !id.known {
-			name = id.name
-		}
-		args = append(args, argument{name, scalar})
-	}
-	if len(args) == 0 {
-		args = []argument{{"%only", scalar}}
-	}
-	return args
-}
-
 func (a argument) typ() string {
 	if a.space == "" {
 		return a.elem
@@ -146,7 +128,7 @@ func (k *kernel) arguments(kinds ...tile.RefKind) []argument {
 // function writes the kernel itself.
 func (k *kernel) function(t *text) {
 	p := k.program
-	args := append(k.gridArguments(), k.arguments(tile.Table, tile.In, tile.Out, tile.Scratch)...)
+	args := append(slices.Clone(k.grid), k.arguments(tile.Table, tile.In, tile.Out, tile.Scratch)...)
 	t.line("%q() ({", prefix+"func.func")
 	t.line("^bb0(%s):", parameters(args))
 	t.b.WriteString(k.text.b.String())

@@ -24,16 +24,9 @@ func (k *kernel) slice(e *tile.Expr) value {
 		}
 	}
 	v := k.expr(x)
-	pad := len(physical(x.Shape)) - len(x.Shape)
-	switch {
-	case v.number != nil || v.dims == nil:
-		return v
-	case len(v.dims) <= len(v.dims)-len(physical(x.Shape))+e.Dim+pad:
-		return v
-	}
-	dim := e.Dim + pad - (len(physical(x.Shape)) - len(v.dims))
-	if dim < 0 || v.dims[dim] == 1 {
-		return v // still to be broadcast along it
+	dim := e.Dim + len(v.dims) - len(x.Shape)
+	if v.dims == nil || dim < 0 || v.dims[dim] == 1 {
+		return v // still to be repeated along it
 	}
 	if !start.known {
 		k.refuse("slice", "", "where it starts changes in a loop of more than "+fmt.Sprint(unrolled)+" repetitions, and it is not of a ref: store the value to scratch first")

@@ -2,6 +2,7 @@ package mosaic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"matladder/tile"
@@ -25,7 +26,7 @@ func (k *kernel) transforms(t *text) {
 	if gridless(k.program) {
 		return
 	}
-	args := append(k.gridArguments(), k.arguments(tile.Table)...)
+	args := append(slices.Clone(k.grid), k.arguments(tile.Table)...)
 	for _, r := range windowed(k.program) {
 		k.pos = r.Pos
 		m := k.scope
