@@ -6,8 +6,11 @@ import "matladder/tile"
 // block, along dimension dim, and the end; less than 1 if there is none.
 func (k *kernel) inside(r *tile.Ref, dim int, offset tile.IndexExpr) index {
 	d := r.ArrayDim(dim)
-	start := tile.Plus(tile.Times(r.Index[d], r.BlockSize(d)), offset)
-	return k.index(tile.Plus(tile.Const(r.Array[d]), tile.Times(start, -1)))
+	start := k.index(tile.Plus(tile.Times(r.Index[d], r.BlockSize(d)), offset))
+	if start.known {
+		return knownIndex(r.Array[d] - start.n)
+	}
+	return k.scalar("arith.subi", knownIndex(r.Array[d]), start)
 }
 
 // counted is the dimension along which an InBounds of that shape counts; -1 if
@@ -101,7 +104,7 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 				return acc
 			}
 			// A product with integer 0 is 0 whatever the other is; with NaN it is NaN.
-			if both := e.Dtype.IsFloat(); both || len(a.dims) > 0 && a.dims[1-ka] <= b.dims[1-kb] {
+			if both := e.Dtype.IsFloat(); both || a.dims[1-ka] <= b.dims[1-kb] {
 				a = k.zeroed(a, ka, edge)
 				if !both {
 					continue
