@@ -186,18 +186,18 @@ func (e *fakeExe) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
 			return backend.CheckResult{}, err
 		}
 	}
+	in := map[string]tile.Tensor{"a": e.in[0], "b": e.in[1]}
+	if e.p.Quant != problem.NoQuant {
+		in["sa"], in["sb"] = e.in[2], e.in[3]
+	}
 	if e.ref == nil {
-		in := map[string]tile.Tensor{"a": e.in[0], "b": e.in[1]}
-		if e.p.Quant != problem.NoQuant {
-			in["sa"], in["sb"] = e.in[2], e.in[3]
-		}
 		ref, err := check.NewReference(context.Background(), e.p, in)
 		if err != nil {
 			return backend.CheckResult{}, err
 		}
 		e.ref = ref
 	}
-	res, err := e.ref.Verify(context.Background(), e.programs, out)
+	res, err := e.ref.Verify(context.Background(), e.programs, in, out)
 	return backend.CheckResult(res), err
 }
 

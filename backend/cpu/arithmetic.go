@@ -3,16 +3,15 @@ package cpu
 import (
 	"math"
 
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
-// Elementwise operations on row vectors; transcendental functions are computed
+// Elementwise operations on row vectors, but for those of package rows; transcendental functions are computed
 // in float64 and rounded once.
 var (
 	binaryFloats = map[tile.Op]func(o, x, y []float32){
-		tile.OpAdd: addTo[float32],
 		tile.OpSub: subTo[float32],
-		tile.OpMul: mulTo[float32],
 		tile.OpMax: maxTo[float32],
 		tile.OpMin: minTo[float32],
 		tile.OpDiv: func(o, x, y []float32) {
@@ -22,9 +21,9 @@ var (
 		},
 	}
 	binaryInts = map[tile.Op]func(o, x, y []int32){
-		tile.OpAdd: addTo[int32],
+		tile.OpAdd: addTo,
 		tile.OpSub: subTo[int32],
-		tile.OpMul: mulTo[int32],
+		tile.OpMul: mulTo,
 		tile.OpMax: maxTo[int32],
 		tile.OpMin: minTo[int32],
 	}
@@ -50,7 +49,7 @@ var (
 
 type number interface{ float32 | int32 }
 
-func addTo[T number](o, x, y []T) {
+func addTo(o, x, y []int32) {
 	x, y = x[:len(o)], y[:len(o)]
 	for i := range o {
 		o[i] = x[i] + y[i]
@@ -64,7 +63,7 @@ func subTo[T number](o, x, y []T) {
 	}
 }
 
-func mulTo[T number](o, x, y []T) {
+func mulTo(o, x, y []int32) {
 	x, y = x[:len(o)], y[:len(o)]
 	for i := range o {
 		o[i] = x[i] * y[i]
@@ -105,17 +104,6 @@ func compare[T number](c tile.Comparison) func(o []bool, x, y []T) {
 	}
 }
 
-// toBFloat16 rounds to nearest, ties to even; a NaN stays one.
-func toBFloat16(x float32) uint16 {
-	b := math.Float32bits(x)
-	if x != x {
-		return uint16(b>>16) | 1<<6
-	}
-	return uint16((b + 0x7fff + b>>16&1) >> 16)
-}
-
-func fromBFloat16(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
-
 // integerToBFloat16 rounds once, where int32 → float32 → bfloat16 would twice:
 // the float32 in between keeps in its last bit whether anything was lost.
 func integerToBFloat16(v int32) float32 {
@@ -128,7 +116,7 @@ func integerToBFloat16(v int32) float32 {
 		}
 		f = math.Float32frombits(bits | 1)
 	}
-	return fromBFloat16(toBFloat16(f))
+	return rows.Widen(rows.Narrow(f))
 }
 
 // saturate rounds to the nearest integer, ties to even, within lo … hi; NaN is 0.

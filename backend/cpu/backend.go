@@ -9,6 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/chips"
 	"matladder/tile"
 )
@@ -121,6 +122,7 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	if m.kernels, err = kernelsOf(isa); err != nil {
 		return nil, err
 	}
+	m.loops = rows.For(m.kernels.ISA >= gemm.AVX2)
 	e := &executable{sources: programs, checks: &b.checks}
 	if e.bound, err = tile.Bind(programs); err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)

@@ -5,6 +5,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -49,6 +50,7 @@ type plan struct {
 // machine is what a program is compiled for.
 type machine struct {
 	kernels      *gemm.Kernels
+	loops        rows.Loops
 	workers      int
 	cacheBytes   int64 // of packed blocks that workers share
 	ownBytes     int64 // of packed blocks that all workers together keep for themselves

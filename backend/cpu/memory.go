@@ -21,12 +21,7 @@ func (c *values) loadFloats(e *tile.Expr) lanes[float32] {
 	case tile.Float32:
 		return loadSame[float32](c, r)
 	case tile.BFloat16:
-		return loadAs(c, r, func(o []float32, x []uint16) {
-			x = x[:len(o)]
-			for i := range o {
-				o[i] = fromBFloat16(x[i])
-			}
-		})
+		return loadAs(c, r, c.plan.machine.loops.FromBFloat16)
 	}
 	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
 	return nil
@@ -110,18 +105,9 @@ func (c *values) castToFloat(e *tile.Expr) lanes[float32] {
 			}
 		})
 	case x.Dtype.IsInteger():
-		return apply(c.slot(), c.ints(x), func(o []float32, x []int32) {
-			x = x[:len(o)]
-			for i := range o {
-				o[i] = float32(x[i])
-			}
-		})
+		return apply(c.slot(), c.ints(x), c.plan.machine.loops.FromInt32)
 	case narrow:
-		return apply(c.slot(), c.floats(x), func(o, x []float32) {
-			for i := range o {
-				o[i] = fromBFloat16(toBFloat16(x[i]))
-			}
-		})
+		return rounded(apply(c.slot(), c.floats(x), func(o, x []float32) { copy(o, x) }))
 	}
 	return c.floats(x)
 }
@@ -183,24 +169,17 @@ func (c *values) compile() {
 		}
 		return
 	}
+	if v.Op == tile.OpCast && d == tile.BFloat16 && s.Kind == tile.Store && v.Args[0].Dtype.IsFloat() {
+		v = v.Args[0] // the store rounds, once
+	}
 	x := c.floats(v)
 	if d == tile.Float32 {
 		c.step.store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
-		c.step.add = writeTo(c, x, func(o, x []float32) { addTo(o, o, x) })
+		c.step.add = writeTo(c, x, func(o, x []float32) { c.plan.machine.loops.Add(o, o, x) })
 		return
 	}
-	c.step.store = writeTo(c, x, func(o []uint16, x []float32) {
-		x = x[:len(o)]
-		for i := range o {
-			o[i] = toBFloat16(x[i])
-		}
-	})
-	c.step.add = writeTo(c, x, func(o []uint16, x []float32) {
-		x = x[:len(o)]
-		for i := range o {
-			o[i] = toBFloat16(fromBFloat16(o[i]) + x[i])
-		}
-	})
+	c.step.store = writeTo(c, x, c.plan.machine.loops.ToBFloat16)
+	c.step.add = writeTo(c, x, c.plan.machine.loops.AddBFloat16)
 }
 
 func narrowTo[D int8 | uint8](o []D, x []int32) {

@@ -1,8 +1,7 @@
 package cpu
 
 import (
-	"math"
-
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -77,6 +76,10 @@ func (c *values) floats(e *tile.Expr) lanes[float32] {
 	}
 	var f lanes[float32]
 	switch {
+	case e.Op == tile.OpAdd:
+		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), c.plan.machine.loops.Add)
+	case e.Op == tile.OpMul:
+		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), c.plan.machine.loops.Mul)
 	case binaryFloats[e.Op] != nil:
 		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binaryFloats[e.Op])
 	case unaryFloats[e.Op] != nil:
@@ -276,14 +279,19 @@ func rounded(f lanes[float32]) lanes[float32] {
 	return func(w *worker, row, col, n int) []float32 {
 		x := f(w, row, col, n)
 		for i, v := range x {
-			x[i] = math.Float32frombits(uint32(toBFloat16(v)) << 16)
+			x[i] = rows.Widen(rows.Narrow(v))
 		}
 		return x
 	}
 }
 
+// fill sets all of x to v, in copies that double.
 func fill[T any](x []T, v T) {
-	for i := range x {
-		x[i] = v
+	if len(x) == 0 {
+		return
+	}
+	x[0] = v
+	for n := 1; n < len(x); n *= 2 {
+		copy(x[n:], x[:n])
 	}
 }

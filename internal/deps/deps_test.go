@@ -40,6 +40,10 @@ harness: kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: harness backend/cpu configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 cmd/plot: results plots analyze chips kernels github.com/spf13/pflag
+plugins: golang.org/x/sys/unix golang.org/x/sys/windows
+plugins/probe: github.com/ebitengine/purego
+plugins/plugintest:
+cmd/plugin: plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 internal/golden: github.com/google/go-cmp/cmp
 internal/deps:
 `

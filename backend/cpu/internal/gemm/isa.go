@@ -10,7 +10,7 @@ type ISA uint8
 
 const (
 	Generic ISA = iota // Go, on every machine
-	AVX2               // amd64 with AVX2 and FMA
+	AVX2               // amd64 with AVX2 and FMA; AVX-VNNI is used where present
 	AVX512             // amd64 with AVX-512 F, BW, DQ, VL; VNNI and BF16 are used where they pay
 )
 

@@ -20,6 +20,7 @@ func missing(i ISA) []string {
 		need(cpu.X86.HasAVX512BW, "avx512bw")
 		need(cpu.X86.HasAVX512DQ, "avx512dq")
 		need(cpu.X86.HasAVX512VL, "avx512vl")
+		need(cpu.X86.HasBMI2, "bmi2")
 	}
 	return absent
 }

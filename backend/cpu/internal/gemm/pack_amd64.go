@@ -2,110 +2,148 @@ package gemm
 
 import "unsafe"
 
-// The routines below are written by asmgen. ld is in bytes, stride in words.
+// The routines below are written by asmgen. ld is in bytes, stride in words;
+// units and rows are at least 1. Numbers in names are those of lanes
+// written; those beyond lanes are zero.
 //
-// pack…Rows… transposes squares: blocks times as many steps as a vector has
-// words, from rows of src that become lanes of a panel stride wide. The
-// number in the name is that of the lanes written; those beyond lanes are 0:
+// pack…Rows… transposes rows of src to lanes of a panel stride wide. units
+// counts bytes for Words and elements for the others, perWord of them being
+// one word; without AVX-512 they are whole squares, as many words as a vector
+// has:
 //
-//	for l := range blocks * wordsOfVector {
+//	for l := range ceil(units, perWord) {
 //		for i := range number {
 //			w := uint32(0)
 //			if i < lanes {
-//				w = word(src[i*ld + l*KU]) // KU consecutive elements
+//				w = word(src[i*ld + l*perWord…]) // 0 beyond units
 //			}
 //			dst[l*stride+i] = w ^ flip
 //		}
 //	}
 //
-// pack…Columns… copies steps of KU rows to a panel as wide as two vectors:
+// pack…Columns… folds KU rows each to one step of a panel number wide. Without
+// AVX-512 it reads whole vectors from each row, whatever lanes is:
 //
-//	for l := range steps {
-//		for i := range 2*wordsOfVector {
-//			dst[l*2*wordsOfVector+i] = word(src[(l*KU)*ld+i], …, src[(l*KU+KU-1)*ld+i]) ^ flip
+//	for l := range ceil(rows, KU) {
+//		for i := range number {
+//			w := uint32(0)
+//			if i < lanes {
+//				w = word(src[(l*KU)*ld+i], …, src[(l*KU+KU-1)*ld+i]) // 0 beyond rows
+//			}
+//			dst[l*number+i] = w ^ flip
 //		}
 //	}
 
 //go:noescape
-func packFloat32Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packWordsRows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
 
 //go:noescape
-func packFloat32Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packWordsRows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
 
 //go:noescape
-func packFloat32ColumnsAVX512(dst *uint32, src unsafe.Pointer, ld, steps int)
+func packBFloat16Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packBFloat16Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packBFloat16Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packBFloat16Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packPairsInt8Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packBFloat16ColumnsAVX512(dst *uint32, src unsafe.Pointer, ld, steps int)
+func packPairsInt8Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packPairsBFloat16ColumnsAVX512(dst *uint32, src unsafe.Pointer, ld, steps int)
+func packPairsUint8Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packQuadsRows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int, flip uint64)
+func packPairsUint8Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packQuadsRows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int, flip uint64)
+func packFloat32Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packQuadsColumnsAVX512(dst *uint32, src unsafe.Pointer, ld, steps int, flip uint64)
+func packFloat32Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packPairsInt8Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packPairsInt8Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packPairsInt8ColumnsAVX512(dst *uint32, src unsafe.Pointer, ld, steps int)
+func packPairsBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packPairsUint8Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packPairsBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packPairsUint8Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packPairsInt8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packPairsUint8ColumnsAVX512(dst *uint32, src unsafe.Pointer, ld, steps int)
+func packPairsInt8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packFloat32Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packPairsUint8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packFloat32Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packPairsUint8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 
 //go:noescape
-func packFloat32ColumnsAVX2(dst *uint32, src unsafe.Pointer, ld, steps int)
+func packQuadsColumns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int, flip uint64)
 
 //go:noescape
-func packBFloat16Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packQuadsColumns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int, flip uint64)
 
 //go:noescape
-func packBFloat16Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packWordsRows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
 
 //go:noescape
-func packBFloat16ColumnsAVX2(dst *uint32, src unsafe.Pointer, ld, steps int)
+func packWordsRows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
 
 //go:noescape
-func packPairsInt8Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packBFloat16Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packPairsInt8Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packBFloat16Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packPairsInt8ColumnsAVX2(dst *uint32, src unsafe.Pointer, ld, steps int)
+func packPairsInt8Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packPairsUint8Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packPairsInt8Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packPairsUint8Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
+func packPairsUint8Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packPairsUint8ColumnsAVX2(dst *uint32, src unsafe.Pointer, ld, steps int)
+func packPairsUint8Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
+func packFloat32Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+
+//go:noescape
+func packFloat32Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+
+//go:noescape
+func packBFloat16Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+
+//go:noescape
+func packBFloat16Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+
+//go:noescape
+func packPairsInt8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+
+//go:noescape
+func packPairsInt8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+
+//go:noescape
+func packPairsUint8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+
+//go:noescape
+func packPairsUint8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+
+//go:noescape
+func packQuadsColumns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int, flip uint64)
+
+//go:noescape
+func packQuadsColumns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int, flip uint64)

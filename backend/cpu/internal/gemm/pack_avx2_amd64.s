@@ -2,14 +2,33 @@
 
 #include "textflag.h"
 
-// func packFloat32Rows6AVX2(dst, src, ld, stride, lanes, blocks)
-TEXT ·packFloat32Rows6AVX2(SB), NOSPLIT, $0-48
+DATA columns<>+0(SB)/4, $0
+DATA columns<>+4(SB)/4, $1
+DATA columns<>+8(SB)/4, $2
+DATA columns<>+12(SB)/4, $3
+DATA columns<>+16(SB)/4, $4
+DATA columns<>+20(SB)/4, $5
+DATA columns<>+24(SB)/4, $6
+DATA columns<>+28(SB)/4, $7
+DATA columns<>+32(SB)/4, $8
+DATA columns<>+36(SB)/4, $9
+DATA columns<>+40(SB)/4, $10
+DATA columns<>+44(SB)/4, $11
+DATA columns<>+48(SB)/4, $12
+DATA columns<>+52(SB)/4, $13
+DATA columns<>+56(SB)/4, $14
+DATA columns<>+60(SB)/4, $15
+GLOBL columns<>(SB), RODATA|NOPTR, $64
+
+// func packWordsRows6AVX2(dst, src, ld, stride, lanes, units, flip)
+TEXT ·packWordsRows6AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ stride+24(FP), R8
 	MOVQ lanes+32(FP), R9
-	MOVQ blocks+40(FP), R10
+	MOVQ units+40(FP), R10
+	MOVQ flip+48(FP), AX
 	SHLQ $2, R8
 loop1:
 	VPXOR Y0, Y0, Y0
@@ -70,51 +89,63 @@ loaded2:
 	VPERM2F128 $49, Y6, Y2, Y14
 	VPERM2F128 $32, Y7, Y3, Y11
 	VPERM2F128 $49, Y7, Y3, Y15
+	VMOVD AX, X0
+	VPBROADCASTD X0, Y0
+	VPXOR Y0, Y8, Y8
 	VMOVUPS X8, (DI)
 	VEXTRACTF128 $1, Y8, X8
 	VMOVSD X8, 16(DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y9, Y9
 	VMOVUPS X9, (DI)
 	VEXTRACTF128 $1, Y9, X9
 	VMOVSD X9, 16(DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y10, Y10
 	VMOVUPS X10, (DI)
 	VEXTRACTF128 $1, Y10, X10
 	VMOVSD X10, 16(DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y11, Y11
 	VMOVUPS X11, (DI)
 	VEXTRACTF128 $1, Y11, X11
 	VMOVSD X11, 16(DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y12, Y12
 	VMOVUPS X12, (DI)
 	VEXTRACTF128 $1, Y12, X12
 	VMOVSD X12, 16(DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y13, Y13
 	VMOVUPS X13, (DI)
 	VEXTRACTF128 $1, Y13, X13
 	VMOVSD X13, 16(DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y14, Y14
 	VMOVUPS X14, (DI)
 	VEXTRACTF128 $1, Y14, X14
 	VMOVSD X14, 16(DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y15, Y15
 	VMOVUPS X15, (DI)
 	VEXTRACTF128 $1, Y15, X15
 	VMOVSD X15, 16(DI)
 	ADDQ R8, DI
-	DECQ R10
-	JNZ loop1
+	SUBQ $32, R10
+	JG loop1
+done3:
 	VZEROUPPER
 	RET
 
-// func packFloat32Rows8AVX2(dst, src, ld, stride, lanes, blocks)
-TEXT ·packFloat32Rows8AVX2(SB), NOSPLIT, $0-48
+// func packWordsRows8AVX2(dst, src, ld, stride, lanes, units, flip)
+TEXT ·packWordsRows8AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ stride+24(FP), R8
 	MOVQ lanes+32(FP), R9
-	MOVQ blocks+40(FP), R10
+	MOVQ units+40(FP), R10
+	MOVQ flip+48(FP), AX
 	SHLQ $2, R8
 loop1:
 	VPXOR Y0, Y0, Y0
@@ -183,55 +214,46 @@ loaded2:
 	VPERM2F128 $49, Y6, Y2, Y14
 	VPERM2F128 $32, Y7, Y3, Y11
 	VPERM2F128 $49, Y7, Y3, Y15
+	VMOVD AX, X0
+	VPBROADCASTD X0, Y0
+	VPXOR Y0, Y8, Y8
 	VMOVUPS Y8, (DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y9, Y9
 	VMOVUPS Y9, (DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y10, Y10
 	VMOVUPS Y10, (DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y11, Y11
 	VMOVUPS Y11, (DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y12, Y12
 	VMOVUPS Y12, (DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y13, Y13
 	VMOVUPS Y13, (DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y14, Y14
 	VMOVUPS Y14, (DI)
 	ADDQ R8, DI
+	VPXOR Y0, Y15, Y15
 	VMOVUPS Y15, (DI)
 	ADDQ R8, DI
-	DECQ R10
-	JNZ loop1
+	SUBQ $32, R10
+	JG loop1
+done3:
 	VZEROUPPER
 	RET
 
-// func packFloat32ColumnsAVX2(dst, src, ld, steps)
-TEXT ·packFloat32ColumnsAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ ld+16(FP), DX
-	MOVQ steps+24(FP), R8
-loop1:
-	MOVQ SI, R11
-	VMOVUPS (R11), Y0
-	VMOVUPS 32(R11), Y1
-	ADDQ DX, R11
-	MOVQ R11, SI
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	ADDQ $64, DI
-	DECQ R8
-	JNZ loop1
-	VZEROUPPER
-	RET
-
-// func packBFloat16Rows6AVX2(dst, src, ld, stride, lanes, blocks)
+// func packBFloat16Rows6AVX2(dst, src, ld, stride, lanes, units)
 TEXT ·packBFloat16Rows6AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ stride+24(FP), R8
 	MOVQ lanes+32(FP), R9
-	MOVQ blocks+40(FP), R10
+	MOVQ units+40(FP), R10
 	SHLQ $2, R8
 loop1:
 	VPXOR Y0, Y0, Y0
@@ -330,19 +352,20 @@ loaded2:
 	VEXTRACTF128 $1, Y15, X15
 	VMOVSD X15, 16(DI)
 	ADDQ R8, DI
-	DECQ R10
-	JNZ loop1
+	SUBQ $8, R10
+	JG loop1
+done3:
 	VZEROUPPER
 	RET
 
-// func packBFloat16Rows8AVX2(dst, src, ld, stride, lanes, blocks)
+// func packBFloat16Rows8AVX2(dst, src, ld, stride, lanes, units)
 TEXT ·packBFloat16Rows8AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ stride+24(FP), R8
 	MOVQ lanes+32(FP), R9
-	MOVQ blocks+40(FP), R10
+	MOVQ units+40(FP), R10
 	SHLQ $2, R8
 loop1:
 	VPXOR Y0, Y0, Y0
@@ -435,41 +458,20 @@ loaded2:
 	ADDQ R8, DI
 	VMOVUPS Y15, (DI)
 	ADDQ R8, DI
-	DECQ R10
-	JNZ loop1
+	SUBQ $8, R10
+	JG loop1
+done3:
 	VZEROUPPER
 	RET
 
-// func packBFloat16ColumnsAVX2(dst, src, ld, steps)
-TEXT ·packBFloat16ColumnsAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ ld+16(FP), DX
-	MOVQ steps+24(FP), R8
-loop1:
-	MOVQ SI, R11
-	VPMOVZXWD (R11), Y0
-	VPSLLD $16, Y0, Y0
-	VPMOVZXWD 16(R11), Y1
-	VPSLLD $16, Y1, Y1
-	ADDQ DX, R11
-	MOVQ R11, SI
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	ADDQ $64, DI
-	DECQ R8
-	JNZ loop1
-	VZEROUPPER
-	RET
-
-// func packPairsInt8Rows6AVX2(dst, src, ld, stride, lanes, blocks)
+// func packPairsInt8Rows6AVX2(dst, src, ld, stride, lanes, units)
 TEXT ·packPairsInt8Rows6AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ stride+24(FP), R8
 	MOVQ lanes+32(FP), R9
-	MOVQ blocks+40(FP), R10
+	MOVQ units+40(FP), R10
 	SHLQ $2, R8
 loop1:
 	VPXOR Y0, Y0, Y0
@@ -562,19 +564,20 @@ loaded2:
 	VEXTRACTF128 $1, Y15, X15
 	VMOVSD X15, 16(DI)
 	ADDQ R8, DI
-	DECQ R10
-	JNZ loop1
+	SUBQ $16, R10
+	JG loop1
+done3:
 	VZEROUPPER
 	RET
 
-// func packPairsInt8Rows8AVX2(dst, src, ld, stride, lanes, blocks)
+// func packPairsInt8Rows8AVX2(dst, src, ld, stride, lanes, units)
 TEXT ·packPairsInt8Rows8AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ stride+24(FP), R8
 	MOVQ lanes+32(FP), R9
-	MOVQ blocks+40(FP), R10
+	MOVQ units+40(FP), R10
 	SHLQ $2, R8
 loop1:
 	VPXOR Y0, Y0, Y0
@@ -659,51 +662,20 @@ loaded2:
 	ADDQ R8, DI
 	VMOVUPS Y15, (DI)
 	ADDQ R8, DI
-	DECQ R10
-	JNZ loop1
+	SUBQ $16, R10
+	JG loop1
+done3:
 	VZEROUPPER
 	RET
 
-// func packPairsInt8ColumnsAVX2(dst, src, ld, steps)
-TEXT ·packPairsInt8ColumnsAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ ld+16(FP), DX
-	MOVQ steps+24(FP), R8
-	MOVL $65535, AX // the low field of a word
-	VMOVD AX, X14
-	VPBROADCASTD X14, Y14
-loop1:
-	MOVQ SI, R11
-	VPMOVSXBD (R11), Y0
-	VPAND Y14, Y0, Y0
-	VPMOVSXBD 8(R11), Y1
-	VPAND Y14, Y1, Y1
-	ADDQ DX, R11
-	VPMOVSXBD (R11), Y15
-	VPSLLD $16, Y15, Y15
-	VPOR Y15, Y0, Y0
-	VPMOVSXBD 8(R11), Y15
-	VPSLLD $16, Y15, Y15
-	VPOR Y15, Y1, Y1
-	ADDQ DX, R11
-	MOVQ R11, SI
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	ADDQ $64, DI
-	DECQ R8
-	JNZ loop1
-	VZEROUPPER
-	RET
-
-// func packPairsUint8Rows6AVX2(dst, src, ld, stride, lanes, blocks)
+// func packPairsUint8Rows6AVX2(dst, src, ld, stride, lanes, units)
 TEXT ·packPairsUint8Rows6AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ stride+24(FP), R8
 	MOVQ lanes+32(FP), R9
-	MOVQ blocks+40(FP), R10
+	MOVQ units+40(FP), R10
 	SHLQ $2, R8
 loop1:
 	VPXOR Y0, Y0, Y0
@@ -796,19 +768,20 @@ loaded2:
 	VEXTRACTF128 $1, Y15, X15
 	VMOVSD X15, 16(DI)
 	ADDQ R8, DI
-	DECQ R10
-	JNZ loop1
+	SUBQ $16, R10
+	JG loop1
+done3:
 	VZEROUPPER
 	RET
 
-// func packPairsUint8Rows8AVX2(dst, src, ld, stride, lanes, blocks)
+// func packPairsUint8Rows8AVX2(dst, src, ld, stride, lanes, units)
 TEXT ·packPairsUint8Rows8AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ stride+24(FP), R8
 	MOVQ lanes+32(FP), R9
-	MOVQ blocks+40(FP), R10
+	MOVQ units+40(FP), R10
 	SHLQ $2, R8
 loop1:
 	VPXOR Y0, Y0, Y0
@@ -893,34 +866,369 @@ loaded2:
 	ADDQ R8, DI
 	VMOVUPS Y15, (DI)
 	ADDQ R8, DI
-	DECQ R10
-	JNZ loop1
+	SUBQ $16, R10
+	JG loop1
+done3:
 	VZEROUPPER
 	RET
 
-// func packPairsUint8ColumnsAVX2(dst, src, ld, steps)
-TEXT ·packPairsUint8ColumnsAVX2(SB), NOSPLIT, $0-32
+// func packFloat32Columns6AVX2(dst, src, ld, rows, lanes)
+TEXT ·packFloat32Columns6AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ steps+24(FP), R8
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
 loop1:
-	MOVQ SI, R11
-	VPMOVZXBD (R11), Y0
-	VPMOVZXBD 8(R11), Y1
-	ADDQ DX, R11
-	VPMOVZXBD (R11), Y15
-	VPSLLD $16, Y15, Y15
-	VPOR Y15, Y0, Y0
-	VPMOVZXBD 8(R11), Y15
-	VPSLLD $16, Y15, Y15
-	VPOR Y15, Y1, Y1
-	ADDQ DX, R11
-	MOVQ R11, SI
+	VMOVUPS (SI), Y0
+	VPAND Y12, Y0, Y0
+	ADDQ DX, SI
+packed2:
+	VMOVUPS X0, (DI)
+	VEXTRACTF128 $1, Y0, X0
+	VMOVSD X0, 16(DI)
+	ADDQ $24, DI
+	SUBQ $1, R8
+	JG loop1
+	VZEROUPPER
+	RET
+
+// func packFloat32Columns16AVX2(dst, src, ld, rows, lanes)
+TEXT ·packFloat32Columns16AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
+	VPCMPGTD columns<>+32(SB), Y15, Y11 // lane < lanes
+loop1:
+	VMOVUPS (SI), Y0
+	VPAND Y12, Y0, Y0
+	VMOVUPS 32(SI), Y1
+	VPAND Y11, Y1, Y1
+	ADDQ DX, SI
+packed2:
 	VMOVUPS Y0, (DI)
 	VMOVUPS Y1, 32(DI)
 	ADDQ $64, DI
-	DECQ R8
-	JNZ loop1
+	SUBQ $1, R8
+	JG loop1
+	VZEROUPPER
+	RET
+
+// func packBFloat16Columns6AVX2(dst, src, ld, rows, lanes)
+TEXT ·packBFloat16Columns6AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
+loop1:
+	VPMOVZXWD (SI), Y0
+	VPAND Y12, Y0, Y0
+	VPSLLD $16, Y0, Y0
+	ADDQ DX, SI
+packed2:
+	VMOVUPS X0, (DI)
+	VEXTRACTF128 $1, Y0, X0
+	VMOVSD X0, 16(DI)
+	ADDQ $24, DI
+	SUBQ $1, R8
+	JG loop1
+	VZEROUPPER
+	RET
+
+// func packBFloat16Columns16AVX2(dst, src, ld, rows, lanes)
+TEXT ·packBFloat16Columns16AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
+	VPCMPGTD columns<>+32(SB), Y15, Y11 // lane < lanes
+loop1:
+	VPMOVZXWD (SI), Y0
+	VPAND Y12, Y0, Y0
+	VPSLLD $16, Y0, Y0
+	VPMOVZXWD 16(SI), Y1
+	VPAND Y11, Y1, Y1
+	VPSLLD $16, Y1, Y1
+	ADDQ DX, SI
+packed2:
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ $64, DI
+	SUBQ $1, R8
+	JG loop1
+	VZEROUPPER
+	RET
+
+// func packPairsInt8Columns6AVX2(dst, src, ld, rows, lanes)
+TEXT ·packPairsInt8Columns6AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
+	MOVL $65535, R11 // the low field of a word
+	VMOVD R11, X14
+	VPBROADCASTD X14, Y14
+loop1:
+	VPMOVSXBD (SI), Y0
+	VPAND Y12, Y0, Y0
+	VPAND Y14, Y0, Y0
+	ADDQ DX, SI
+	CMPQ R8, $1
+	JLE packed2
+	VPMOVSXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $16, Y15, Y15
+	VPOR Y15, Y0, Y0
+	ADDQ DX, SI
+packed2:
+	VMOVUPS X0, (DI)
+	VEXTRACTF128 $1, Y0, X0
+	VMOVSD X0, 16(DI)
+	ADDQ $24, DI
+	SUBQ $2, R8
+	JG loop1
+	VZEROUPPER
+	RET
+
+// func packPairsInt8Columns16AVX2(dst, src, ld, rows, lanes)
+TEXT ·packPairsInt8Columns16AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
+	VPCMPGTD columns<>+32(SB), Y15, Y11 // lane < lanes
+	MOVL $65535, R11 // the low field of a word
+	VMOVD R11, X14
+	VPBROADCASTD X14, Y14
+loop1:
+	VPMOVSXBD (SI), Y0
+	VPAND Y12, Y0, Y0
+	VPAND Y14, Y0, Y0
+	VPMOVSXBD 8(SI), Y1
+	VPAND Y11, Y1, Y1
+	VPAND Y14, Y1, Y1
+	ADDQ DX, SI
+	CMPQ R8, $1
+	JLE packed2
+	VPMOVSXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $16, Y15, Y15
+	VPOR Y15, Y0, Y0
+	VPMOVSXBD 8(SI), Y15
+	VPAND Y11, Y15, Y15
+	VPSLLD $16, Y15, Y15
+	VPOR Y15, Y1, Y1
+	ADDQ DX, SI
+packed2:
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ $64, DI
+	SUBQ $2, R8
+	JG loop1
+	VZEROUPPER
+	RET
+
+// func packPairsUint8Columns6AVX2(dst, src, ld, rows, lanes)
+TEXT ·packPairsUint8Columns6AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
+loop1:
+	VPMOVZXBD (SI), Y0
+	VPAND Y12, Y0, Y0
+	ADDQ DX, SI
+	CMPQ R8, $1
+	JLE packed2
+	VPMOVZXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $16, Y15, Y15
+	VPOR Y15, Y0, Y0
+	ADDQ DX, SI
+packed2:
+	VMOVUPS X0, (DI)
+	VEXTRACTF128 $1, Y0, X0
+	VMOVSD X0, 16(DI)
+	ADDQ $24, DI
+	SUBQ $2, R8
+	JG loop1
+	VZEROUPPER
+	RET
+
+// func packPairsUint8Columns16AVX2(dst, src, ld, rows, lanes)
+TEXT ·packPairsUint8Columns16AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
+	VPCMPGTD columns<>+32(SB), Y15, Y11 // lane < lanes
+loop1:
+	VPMOVZXBD (SI), Y0
+	VPAND Y12, Y0, Y0
+	VPMOVZXBD 8(SI), Y1
+	VPAND Y11, Y1, Y1
+	ADDQ DX, SI
+	CMPQ R8, $1
+	JLE packed2
+	VPMOVZXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $16, Y15, Y15
+	VPOR Y15, Y0, Y0
+	VPMOVZXBD 8(SI), Y15
+	VPAND Y11, Y15, Y15
+	VPSLLD $16, Y15, Y15
+	VPOR Y15, Y1, Y1
+	ADDQ DX, SI
+packed2:
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ $64, DI
+	SUBQ $2, R8
+	JG loop1
+	VZEROUPPER
+	RET
+
+// func packQuadsColumns6AVX2(dst, src, ld, rows, lanes, flip)
+TEXT ·packQuadsColumns6AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	MOVQ flip+40(FP), AX
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
+	VMOVD AX, X13
+	VPBROADCASTD X13, Y13
+loop1:
+	VPMOVZXBD (SI), Y0
+	VPAND Y12, Y0, Y0
+	ADDQ DX, SI
+	CMPQ R8, $1
+	JLE packed2
+	VPMOVZXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $8, Y15, Y15
+	VPOR Y15, Y0, Y0
+	ADDQ DX, SI
+	CMPQ R8, $2
+	JLE packed2
+	VPMOVZXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $16, Y15, Y15
+	VPOR Y15, Y0, Y0
+	ADDQ DX, SI
+	CMPQ R8, $3
+	JLE packed2
+	VPMOVZXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $24, Y15, Y15
+	VPOR Y15, Y0, Y0
+	ADDQ DX, SI
+packed2:
+	VPXOR Y13, Y0, Y0
+	VMOVUPS X0, (DI)
+	VEXTRACTF128 $1, Y0, X0
+	VMOVSD X0, 16(DI)
+	ADDQ $24, DI
+	SUBQ $4, R8
+	JG loop1
+	VZEROUPPER
+	RET
+
+// func packQuadsColumns16AVX2(dst, src, ld, rows, lanes, flip)
+TEXT ·packQuadsColumns16AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ lanes+32(FP), R9
+	MOVQ flip+40(FP), AX
+	VMOVD R9, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
+	VPCMPGTD columns<>+32(SB), Y15, Y11 // lane < lanes
+	VMOVD AX, X13
+	VPBROADCASTD X13, Y13
+loop1:
+	VPMOVZXBD (SI), Y0
+	VPAND Y12, Y0, Y0
+	VPMOVZXBD 8(SI), Y1
+	VPAND Y11, Y1, Y1
+	ADDQ DX, SI
+	CMPQ R8, $1
+	JLE packed2
+	VPMOVZXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $8, Y15, Y15
+	VPOR Y15, Y0, Y0
+	VPMOVZXBD 8(SI), Y15
+	VPAND Y11, Y15, Y15
+	VPSLLD $8, Y15, Y15
+	VPOR Y15, Y1, Y1
+	ADDQ DX, SI
+	CMPQ R8, $2
+	JLE packed2
+	VPMOVZXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $16, Y15, Y15
+	VPOR Y15, Y0, Y0
+	VPMOVZXBD 8(SI), Y15
+	VPAND Y11, Y15, Y15
+	VPSLLD $16, Y15, Y15
+	VPOR Y15, Y1, Y1
+	ADDQ DX, SI
+	CMPQ R8, $3
+	JLE packed2
+	VPMOVZXBD (SI), Y15
+	VPAND Y12, Y15, Y15
+	VPSLLD $24, Y15, Y15
+	VPOR Y15, Y0, Y0
+	VPMOVZXBD 8(SI), Y15
+	VPAND Y11, Y15, Y15
+	VPSLLD $24, Y15, Y15
+	VPOR Y15, Y1, Y1
+	ADDQ DX, SI
+packed2:
+	VPXOR Y13, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VPXOR Y13, Y1, Y1
+	VMOVUPS Y1, 32(DI)
+	ADDQ $64, DI
+	SUBQ $4, R8
+	JG loop1
 	VZEROUPPER
 	RET

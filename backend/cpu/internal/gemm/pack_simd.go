@@ -4,19 +4,27 @@ import "unsafe"
 
 // Routines in assembly, as told in pack_amd64.go.
 type (
-	packRows    func(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int)
-	packColumns func(dst *uint32, src unsafe.Pointer, ld, steps int)
+	packRows    func(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+	packColumns func(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
 )
 
-// packSIMD packs whole squares and panels by vectors and leaves what remains
-// at the edges to packElements. A panel is as wide as lanes or a multiple of
-// it; rows works on vector steps at a time. columns is nil where the panel is
-// not two vectors wide.
+// packSIMD packs by vectors, and leaves to packElements what they cannot do
+// without masks: rows beyond the last whole square, and columns so near the
+// end of src that a vector would read beyond.
 type packSIMD[S Source] struct {
 	encoding[S]
-	width, lanes, vector int
-	rows                 packRows
-	columns              packColumns
+	isa     simd
+	width   int // of the panel
+	lanes   int // written by rows: width, or a part of it
+	unit    int // that rows counts, in one element
+	rows    packRows
+	columns packColumns
+}
+
+// simd is what packing asks of an instruction set.
+type simd struct {
+	words int // in a vector
+	masks bool
 }
 
 func (p packSIMD[S]) packer() packer[S] {
@@ -24,19 +32,21 @@ func (p packSIMD[S]) packer() packer[S] {
 }
 
 func (p packSIMD[S]) packRows(dst []uint32, src []S, ld, extent, k int) {
-	blocks := k / (p.ku * p.vector)
-	whole := blocks * p.vector // steps
+	whole := k
+	if square := p.ku * p.isa.words; !p.isa.masks {
+		whole = k / square * square
+	}
 	panel := ceil(k, p.ku) * p.width
 	for lane := 0; lane < extent; lane += p.width {
 		within := min(p.width, extent-lane)
-		if blocks > 0 {
+		if whole > 0 {
 			for i := 0; i < p.width; i += p.lanes {
 				from := min(lane+i, extent-1)
-				p.rows(&dst[i], at(src, from*ld), ld*size[S](), p.width, max(0, within-i), blocks)
+				p.rows(&dst[i], at(src, from*ld), ld*size[S](), p.width, max(0, within-i), whole*p.unit)
 			}
 		}
-		if rest := whole * p.ku; rest < k {
-			packElements(dst[whole*p.width:], src[lane*ld+rest:], ld, 1, within, k-rest, p.width, p.encoding)
+		if whole < k {
+			packElements(dst[whole/p.ku*p.width:], src[lane*ld+whole:], ld, 1, within, k-whole, p.width, p.encoding)
 		}
 		dst = dst[panel:]
 	}
@@ -46,23 +56,37 @@ func (p packSIMD[S]) packColumns(dst []uint32, src []S, ld, extent, k int) {
 	// A few rows at a time, all panels: src is read along its rows.
 	const steps = 16
 	panel := ceil(k, p.ku) * p.width
-	whole, lanes := 0, 0
-	if p.columns != nil {
-		whole, lanes = k/p.ku, extent/p.width*p.width
-	}
-	for l := 0; l < whole; l += steps {
-		for lane := 0; lane < lanes; lane += p.width {
-			p.columns(&dst[lane/p.width*panel+l*p.width], at(src, l*p.ku*ld+lane), ld*size[S](), min(steps, whole-l))
+	for l := 0; l < k; l += steps * p.ku {
+		rows := min(steps*p.ku, k-l)
+		for lane := 0; lane < extent; lane += p.width {
+			within := min(p.width, extent-lane)
+			to, from := dst[lane/p.width*panel+l/p.ku*p.width:], src[l*ld+lane:]
+			safe := p.safe(len(from), ld, rows)
+			if safe > 0 {
+				p.columns(&to[0], at(from, 0), ld*size[S](), safe, within)
+			}
+			if safe < rows {
+				packElements(to[safe/p.ku*p.width:], from[safe*ld:], 1, ld, within, rows-safe, p.width, p.encoding)
+			}
 		}
 	}
-	if rest := whole * p.ku; rest < k {
-		for lane := 0; lane < lanes; lane += p.width {
-			packElements(dst[lane/p.width*panel+whole*p.width:], src[rest*ld+lane:], 1, ld, p.width, k-rest, p.width, p.encoding)
-		}
+}
+
+// safe is how many of some rows may be read by whole vectors if n elements
+// follow the start of the first.
+func (p packSIMD[S]) safe(n, ld, rows int) int {
+	if p.isa.masks {
+		return rows
 	}
-	if lanes < extent && k > 0 {
-		packElements(dst[lanes/p.width*panel:], src[lanes:], 1, ld, extent-lanes, k, p.width, p.encoding)
+	reach := ceil(p.width, p.isa.words) * p.isa.words
+	safe := rows
+	for safe > 0 && (safe-1)*ld+reach > n {
+		safe--
 	}
+	if safe < rows {
+		safe = safe / p.ku * p.ku
+	}
+	return safe
 }
 
 func at[S any](s []S, i int) unsafe.Pointer { return unsafe.Pointer(&s[i]) }

@@ -20,53 +20,65 @@ func table(isa ISA) *Kernels {
 }
 
 func avx2Kernels() *Kernels {
-	const mr, nr, vector = 6, 16, 8
+	const mr, nr = 6, 16
+	isa := simd{words: 8}
 	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2}}
 	i := shape[int32]{AVX2, mr, nr, kernel[int32]{tile: tilePairsAVX2}}
+	if cpu.X86.HasAVXVNNI {
+		i.kernel.tile = tilePairsVNNIAVX2
+	}
+	words6, words8 := flipRows(packWordsRows6AVX2, 0), flipRows(packWordsRows8AVX2, 0)
 	k := &Kernels{ISA: AVX2}
 	k.Float32 = newPath(f, formatFloat32, 1,
-		packSIMD[float32]{asFloat32, mr, mr, vector, packFloat32Rows6AVX2, nil}.packer(),
-		packSIMD[float32]{asFloat32, nr, vector, vector, packFloat32Rows8AVX2, packFloat32ColumnsAVX2}.packer())
+		packSIMD[float32]{asFloat32, isa, mr, mr, 4, words6, packFloat32Columns6AVX2}.packer(),
+		packSIMD[float32]{asFloat32, isa, nr, isa.words, 4, words8, packFloat32Columns16AVX2}.packer())
 	k.WideBFloat16 = newPath(f, formatFloat32, 1,
-		packSIMD[uint16]{asBFloat16, mr, mr, vector, packBFloat16Rows6AVX2, nil}.packer(),
-		packSIMD[uint16]{asBFloat16, nr, vector, vector, packBFloat16Rows8AVX2, packBFloat16ColumnsAVX2}.packer())
+		packSIMD[uint16]{asBFloat16, isa, mr, mr, 1, packBFloat16Rows6AVX2, packBFloat16Columns6AVX2}.packer(),
+		packSIMD[uint16]{asBFloat16, isa, nr, isa.words, 1, packBFloat16Rows8AVX2, packBFloat16Columns16AVX2}.packer())
 	k.WideInt8 = newPath(i, formatPairs, 2,
-		packSIMD[int8]{asPairs, mr, mr, vector, packPairsInt8Rows6AVX2, nil}.packer(),
-		packSIMD[int8]{asPairs, nr, vector, vector, packPairsInt8Rows8AVX2, packPairsInt8ColumnsAVX2}.packer())
+		packSIMD[int8]{asPairs, isa, mr, mr, 1, packPairsInt8Rows6AVX2, packPairsInt8Columns6AVX2}.packer(),
+		packSIMD[int8]{asPairs, isa, nr, isa.words, 1, packPairsInt8Rows8AVX2, packPairsInt8Columns16AVX2}.packer())
 	k.WideUint8 = newPath(i, formatPairs, 2,
-		packSIMD[uint8]{asPairsU, mr, mr, vector, packPairsUint8Rows6AVX2, nil}.packer(),
-		packSIMD[uint8]{asPairsU, nr, vector, vector, packPairsUint8Rows8AVX2, packPairsUint8ColumnsAVX2}.packer())
+		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows6AVX2, packPairsUint8Columns6AVX2}.packer(),
+		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows8AVX2, packPairsUint8Columns16AVX2}.packer())
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
+	if cpu.X86.HasAVXVNNI {
+		i.kernel = kernel[int32]{tile: tileQuadsAVX2, bias: offsetBiasAVX2}
+		k.Int8 = newPath(i, formatQuads, 4,
+			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows6AVX2, offsetQuads), flipColumns(packQuadsColumns6AVX2, offsetQuads)}.packer(),
+			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words8, flipColumns(packQuadsColumns16AVX2, 0)}.packer())
+	}
 	return k
 }
 
 func avx512Kernels() *Kernels {
-	const mr, nr, vector = 12, 32, 16
+	const mr, nr = 12, 32
+	isa := simd{words: 16, masks: true}
 	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512}}
 	i := shape[int32]{AVX512, mr, nr, kernel[int32]{tile: tilePairsAVX512}}
 	if cpu.X86.HasAVX512VNNI {
 		i.kernel.tile = tilePairsVNNIAVX512
 	}
+	words12, words16 := flipRows(packWordsRows12AVX512, 0), flipRows(packWordsRows16AVX512, 0)
 	k := &Kernels{ISA: AVX512}
 	k.Float32 = newPath(f, formatFloat32, 1,
-		packSIMD[float32]{asFloat32, mr, mr, vector, packFloat32Rows12AVX512, nil}.packer(),
-		packSIMD[float32]{asFloat32, nr, vector, vector, packFloat32Rows16AVX512, packFloat32ColumnsAVX512}.packer())
+		packSIMD[float32]{asFloat32, isa, mr, mr, 4, words12, packFloat32Columns12AVX512}.packer(),
+		packSIMD[float32]{asFloat32, isa, nr, isa.words, 4, words16, packFloat32Columns32AVX512}.packer())
 	k.WideBFloat16 = newPath(f, formatFloat32, 1,
-		packSIMD[uint16]{asBFloat16, mr, mr, vector, packBFloat16Rows12AVX512, nil}.packer(),
-		packSIMD[uint16]{asBFloat16, nr, vector, vector, packBFloat16Rows16AVX512, packBFloat16ColumnsAVX512}.packer())
+		packSIMD[uint16]{asBFloat16, isa, mr, mr, 1, packBFloat16Rows12AVX512, packBFloat16Columns12AVX512}.packer(),
+		packSIMD[uint16]{asBFloat16, isa, nr, isa.words, 1, packBFloat16Rows16AVX512, packBFloat16Columns32AVX512}.packer())
 	k.WideInt8 = newPath(i, formatPairs, 2,
-		packSIMD[int8]{asPairs, mr, mr, vector, packPairsInt8Rows12AVX512, nil}.packer(),
-		packSIMD[int8]{asPairs, nr, vector, vector, packPairsInt8Rows16AVX512, packPairsInt8ColumnsAVX512}.packer())
+		packSIMD[int8]{asPairs, isa, mr, mr, 1, packPairsInt8Rows12AVX512, packPairsInt8Columns12AVX512}.packer(),
+		packSIMD[int8]{asPairs, isa, nr, isa.words, 1, packPairsInt8Rows16AVX512, packPairsInt8Columns32AVX512}.packer())
 	k.WideUint8 = newPath(i, formatPairs, 2,
-		packSIMD[uint8]{asPairsU, mr, mr, vector, packPairsUint8Rows12AVX512, nil}.packer(),
-		packSIMD[uint8]{asPairsU, nr, vector, vector, packPairsUint8Rows16AVX512, packPairsUint8ColumnsAVX512}.packer())
+		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows12AVX512, packPairsUint8Columns12AVX512}.packer(),
+		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows16AVX512, packPairsUint8Columns32AVX512}.packer())
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
 		f.kernel = kernel[float32]{tile: tileBFloat16AVX512}
-		// A pair in memory is a word, so rows are packed as those of float32.
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
-			packSIMD[uint16]{asPairsBFloat16, mr, mr, vector, packFloat32Rows12AVX512, nil}.packer(),
-			packSIMD[uint16]{asPairsBFloat16, nr, vector, vector, packFloat32Rows16AVX512, packPairsBFloat16ColumnsAVX512}.packer())
+			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
+			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())
 		if pairsAreFaster() {
 			k.BFloat16 = k.PairsBFloat16
 		}
@@ -74,8 +86,8 @@ func avx512Kernels() *Kernels {
 	if cpu.X86.HasAVX512VNNI {
 		i.kernel = kernel[int32]{tile: tileQuadsAVX512, bias: offsetBiasAVX512}
 		k.Int8 = newPath(i, formatQuads, 4,
-			packSIMD[int8]{asOffsetQuads, mr, mr, vector, flipRows(packQuadsRows12AVX512, offsetQuads), nil}.packer(),
-			packSIMD[int8]{asQuads, nr, vector, vector, flipRows(packQuadsRows16AVX512, 0), flipColumns(packQuadsColumnsAVX512, 0)}.packer())
+			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows12AVX512, offsetQuads), flipColumns(packQuadsColumns12AVX512, offsetQuads)}.packer(),
+			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}.packer())
 	}
 	return k
 }
@@ -88,13 +100,13 @@ var pairsAreFaster = sync.OnceValue(func() bool {
 	return pairs > 0.9*widened
 })
 
-// flipRows and flipColumns fix the words that the packing of quads is xored with.
+// flipRows and flipColumns fix the words that packed ones are xored with.
 func flipRows(f func(*uint32, unsafe.Pointer, int, int, int, int, uint64), flip uint64) packRows {
-	return func(dst *uint32, src unsafe.Pointer, ld, stride, lanes, blocks int) {
-		f(dst, src, ld, stride, lanes, blocks, flip)
+	return func(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int) {
+		f(dst, src, ld, stride, lanes, units, flip)
 	}
 }
 
-func flipColumns(f func(*uint32, unsafe.Pointer, int, int, uint64), flip uint64) packColumns {
-	return func(dst *uint32, src unsafe.Pointer, ld, steps int) { f(dst, src, ld, steps, flip) }
+func flipColumns(f func(*uint32, unsafe.Pointer, int, int, int, uint64), flip uint64) packColumns {
+	return func(dst *uint32, src unsafe.Pointer, ld, rows, lanes int) { f(dst, src, ld, rows, lanes, flip) }
 }

@@ -25,6 +25,17 @@ func tilePairsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next u
 //go:noescape
 func tilePairsAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
 
+//go:noescape
+func tileQuadsAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
+func tilePairsVNNIAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+// offsetBiasAVX2 is offsetBias(16).
+//
+//go:noescape
+func offsetBiasAVX2(dst, b *uint32, steps int)
+
 // offsetBiasAVX512 is offsetBias(32).
 //
 //go:noescape

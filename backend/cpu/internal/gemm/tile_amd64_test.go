@@ -26,13 +26,21 @@ func intTwins(t testing.TB) []twins[int32] {
 		{"tilePairsAVX2", AVX2, 6, 16, tilePairsAVX2, tilePairs(6, 16), bytePairs},
 		{"tilePairsAVX512", AVX512, 12, 32, tilePairsAVX512, tilePairs(12, 32), bytePairs},
 	}
-	if !cpu.X86.HasAVX512VNNI {
-		t.Log("not tested on this machine, which lacks avx512vnni: tilePairsVNNIAVX512, tileQuadsAVX512, offsetBiasAVX512")
-		return s
+	if cpu.X86.HasAVXVNNI {
+		s = append(s,
+			twins[int32]{"tilePairsVNNIAVX2", AVX2, 6, 16, tilePairsVNNIAVX2, tilePairs(6, 16), bytePairs},
+			twins[int32]{"tileQuadsAVX2", AVX2, 6, 16, tileQuadsAVX2, tileQuads(6, 16), anyBits})
+	} else {
+		t.Log("not tested on this machine, which lacks avxvnni: tilePairsVNNIAVX2, tileQuadsAVX2, offsetBiasAVX2")
 	}
-	return append(s,
-		twins[int32]{"tilePairsVNNIAVX512", AVX512, 12, 32, tilePairsVNNIAVX512, tilePairs(12, 32), bytePairs},
-		twins[int32]{"tileQuadsAVX512", AVX512, 12, 32, tileQuadsAVX512, tileQuads(12, 32), anyBits})
+	if cpu.X86.HasAVX512VNNI {
+		s = append(s,
+			twins[int32]{"tilePairsVNNIAVX512", AVX512, 12, 32, tilePairsVNNIAVX512, tilePairs(12, 32), bytePairs},
+			twins[int32]{"tileQuadsAVX512", AVX512, 12, 32, tileQuadsAVX512, tileQuads(12, 32), anyBits})
+	} else {
+		t.Log("not tested on this machine, which lacks avx512vnni: tilePairsVNNIAVX512, tileQuadsAVX512, offsetBiasAVX512")
+	}
+	return s
 }
 
 func TestTile(t *testing.T) {
@@ -45,7 +53,7 @@ func TestTile(t *testing.T) {
 }
 
 func FuzzTile(f *testing.F) {
-	for which := range uint8(7) {
+	for which := range uint8(9) {
 		f.Add(uint64(which), which, uint8(0), uint8(0), uint8(0), uint8(3))
 		f.Add(uint64(which), which, uint8(11), uint8(31), uint8(39), uint8(0))
 	}
@@ -80,21 +88,32 @@ func fuzzTile[C Sum](t *testing.T, x *tileCase[C], r *rand.Rand, rows, cols, ste
 }
 
 func TestOffsetBias(t *testing.T) {
-	if len(AVX512.Missing()) > 0 || !cpu.X86.HasAVX512VNNI {
-		t.Skip("this machine lacks avx512vnni")
-	}
-	const nr = 32
-	r := rand.New(rand.NewPCG(1, 2))
-	for steps := 1; steps < 20; steps++ {
-		b := fenced[uint32](t, steps*nr)
-		for i := range b {
-			b[i] = r.Uint32()
-		}
-		got, want := fenced[uint32](t, nr), make([]uint32, nr)
-		offsetBias(nr)(&want[0], &b[0], steps)
-		offsetBiasAVX512(&got[0], &b[0], steps)
-		if !slices.Equal(got, want) {
-			t.Fatalf("%d steps: %d, want %d", steps, got, want)
-		}
+	for _, x := range []struct {
+		name string
+		runs bool
+		nr   int
+		fast func(dst, b *uint32, steps int)
+	}{
+		{"offsetBiasAVX2", cpu.X86.HasAVXVNNI, 16, offsetBiasAVX2},
+		{"offsetBiasAVX512", cpu.X86.HasAVX512VNNI && len(AVX512.Missing()) == 0, 32, offsetBiasAVX512},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if !x.runs {
+				t.Skip("this machine lacks VNNI of this instruction set")
+			}
+			r := rand.New(rand.NewPCG(1, 2))
+			for steps := 1; steps < 20; steps++ {
+				b := fenced[uint32](t, steps*x.nr)
+				for i := range b {
+					b[i] = r.Uint32()
+				}
+				got, want := fenced[uint32](t, x.nr), make([]uint32, x.nr)
+				offsetBias(x.nr)(&want[0], &b[0], steps)
+				x.fast(&got[0], &b[0], steps)
+				if !slices.Equal(got, want) {
+					t.Fatalf("%d steps: %d, want %d", steps, got, want)
+				}
+			}
+		})
 	}
 }

@@ -56,17 +56,17 @@ TEXT ·tileFloat32AVX2(SB), NOSPLIT, $0-73
 started1:
 	CMPQ CX, $8
 	JGT wider9
+	CMPQ R9, $4
+	JGT tile6x8_6
 	CMPQ R9, $2
 	JLE tile2x8_8
-	CMPQ R9, $4
-	JLE tile4x8_7
-	JMP tile6x8_6
+	JMP tile4x8_7
 wider9:
+	CMPQ R9, $4
+	JGT tile6x16_3
 	CMPQ R9, $2
 	JLE tile2x16_5
-	CMPQ R9, $4
-	JLE tile4x16_4
-	JMP tile6x16_3
+	JMP tile4x16_4
 tile6x16_3:
 	MOVQ BX, R12
 	SHRQ $2, R12

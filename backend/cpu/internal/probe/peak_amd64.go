@@ -12,6 +12,9 @@ func peakFloat32AVX2(turns int)
 func peakPairsAVX2(turns int)
 
 //go:noescape
+func peakQuadsAVX2(turns int)
+
+//go:noescape
 func peakFloat32AVX512(turns int)
 
 //go:noescape
@@ -37,7 +40,11 @@ func loops(isa, dtype string) []loop {
 		case "float32", "bfloat16":
 			return []loop{{peakFloat32AVX2, ymm}}
 		case "int8":
-			return []loop{{peakPairsAVX2, 2 * ymm}}
+			l := []loop{{peakPairsAVX2, 2 * ymm}}
+			if x.HasAVXVNNI {
+				l = append(l, loop{peakQuadsAVX2, 4 * ymm})
+			}
+			return l
 		}
 	case isa == "avx512" && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
 		var l []loop

@@ -5,7 +5,7 @@ package asmgen
 func (t Tile) offsetBias(a *Asm) {
 	const rDst, rB, rSteps = "DI", "SI", "CX"
 	sum := func(v int) string { return t.reg(v) }
-	offset, none := t.reg(t.Vectors), t.reg(t.Vectors+1)
+	offset, none, words := t.reg(t.Vectors), t.reg(t.Vectors+1), t.reg(t.Vectors+2)
 
 	a.Func("offsetBias"+t.Suffix, []Arg{{Name: "dst"}, {Name: "b"}, {Name: "steps"}}, []string{rDst, rB, rSteps})
 	for v := range t.Vectors {
@@ -14,10 +14,11 @@ func (t Tile) offsetBias(a *Asm) {
 	t.zero(a, none)
 	a.EOL("128 in each byte")
 	a.Op("MOVL", imm(-0x7f7f7f80), "AX")
-	a.Op("VPBROADCASTD", "AX", offset)
+	t.broadcast32(a, "AX", offset)
 	a.CountDown(rSteps, func() {
 		for v := range t.Vectors {
-			a.Op("VPDPBUSD", at(rB, v*t.bytes()), offset, sum(v))
+			a.Op("VMOVUPS", at(rB, v*t.bytes()), words)
+			t.multiplyAdd(a, offset, words, sum(v), nil)
 		}
 		a.Op("ADDQ", imm(t.Vectors*t.bytes()), rB)
 	})

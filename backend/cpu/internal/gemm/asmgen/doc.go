@@ -5,8 +5,8 @@
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
 //	bias.go       the column sums that unsigned products need
-//	pack.go       packing of columns, and how elements become words
-//	transpose.go  packing of rows
+//	pack.go       packing of rows that run along a panel, and masks
+//	transpose.go  packing of rows that run across a panel
 //	peak.go       the loops that package probe measures peaks with
 //	files.go      which routines stand in which file
 //

@@ -2,39 +2,167 @@ package asmgen
 
 import "fmt"
 
-// An Element is how elements in memory become words.
+// Registers of packing.
+const (
+	rTo   = "DI" // packed words
+	rFrom = "SI" // matrix
+	rLD   = "DX" // bytes from row to row
+	rAt   = "R11"
+	rFlip = "AX"
+)
+
+// packFunc starts a routine that packs; flips adds the argument that is
+// xored to every word.
+func packFunc(a *Asm, name string, flips bool, more []string, regs ...string) {
+	args := []Arg{{Name: "dst"}, {Name: "src"}, {Name: "ld"}}
+	regs = append([]string{rTo, rFrom, rLD}, regs...)
+	for _, name := range more {
+		args = append(args, Arg{Name: name})
+	}
+	if flips {
+		args, regs = append(args, Arg{Name: "flip"}), append(regs, rFlip)
+	}
+	a.Func(name, args, regs)
+}
+
+// An Element is how elements of rows that run along the panel become words:
+// KU of them, one from each of as many rows, side by side in a lane.
 type Element struct {
 	Name  string // of routine names
 	Bytes int    // of an element
-	KU    int    // elements in a word
-	// words loads a vector of words made from consecutive elements.
-	words func(a *Asm, v Vector, mem, reg string)
-	// field loads a vector of consecutive elements, each in the low bits of
-	// its lane; the bits above may be anything if dirty.
-	field func(a *Asm, v Vector, mem, reg string)
-	dirty bool
-	flips bool // takes an argument that is xored to every word
-
-	rowsOf string // element that is packed the same way, as words are in memory
-	avx512 bool   // multiplied by AVX-512 only
-}
-
-func load(mnemonic string) func(*Asm, Vector, string, string) {
-	return func(a *Asm, _ Vector, mem, reg string) { a.Op(mnemonic, mem, reg) }
-}
-
-func loadBFloat16(a *Asm, _ Vector, mem, reg string) {
-	a.Op("VPMOVZXWD", mem, reg)
-	a.Op("VPSLLD", imm(16), reg, reg)
+	KU    int
+	load  string // of elements to the low bits of lanes
+	shift int    // to their place in a word
+	dirty bool   // the bits above the loaded element may be anything
+	flips bool
 }
 
 var elements = []Element{
-	{Name: "Float32", Bytes: 4, KU: 1, words: load("VMOVUPS"), field: load("VMOVUPS")},
-	{Name: "BFloat16", Bytes: 2, KU: 1, words: loadBFloat16, field: loadBFloat16},
-	{Name: "PairsBFloat16", Bytes: 2, KU: 2, field: load("VPMOVZXWD"), rowsOf: "Float32", avx512: true},
-	{Name: "Quads", Bytes: 1, KU: 4, words: load("VMOVUPS"), field: load("VPMOVZXBD"), flips: true, avx512: true},
-	{Name: "PairsInt8", Bytes: 1, KU: 2, words: load("VPMOVSXBW"), field: load("VPMOVSXBD"), dirty: true},
-	{Name: "PairsUint8", Bytes: 1, KU: 2, words: load("VPMOVZXBW"), field: load("VPMOVZXBD")},
+	{Name: "Float32", Bytes: 4, KU: 1, load: "VMOVUPS"},
+	{Name: "BFloat16", Bytes: 2, KU: 1, load: "VPMOVZXWD", shift: 16},
+	{Name: "PairsBFloat16", Bytes: 2, KU: 2, load: "VPMOVZXWD"},
+	{Name: "PairsInt8", Bytes: 1, KU: 2, load: "VPMOVSXBD", dirty: true},
+	{Name: "PairsUint8", Bytes: 1, KU: 2, load: "VPMOVZXBD"},
+	{Name: "Quads", Bytes: 1, KU: 4, load: "VPMOVZXBD", flips: true},
+}
+
+// columns writes the packing of a matrix whose rows run along a panel of
+// width lanes. Lanes beyond those of the matrix and rows beyond the last are
+// zero. Without masks it reads whole vectors from every row.
+func (e Element) columns(v Vector, width int) func(*Asm) {
+	return func(a *Asm) {
+		const rRows, rLanes = "R8", "R9"
+		vectors := (width + v.Lanes - 1) / v.Lanes
+		word := func(i int) string { return v.reg(i) }
+		part, low, flip := v.reg(v.Registers-1), v.reg(v.Registers-2), v.reg(v.Registers-3)
+
+		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, []string{"rows", "lanes"}, rRows, rLanes)
+		v.laneMasks(a, rLanes, vectors)
+		v.storedLanes(a, width)
+		if e.dirty {
+			a.EOL("the low field of a word")
+			a.Op("MOVL", imm(1<<(32/e.KU)-1), rAt)
+			v.broadcast32(a, rAt, low)
+		}
+		if e.flips {
+			v.broadcast32(a, rFlip, flip)
+		}
+		loop, packed := a.NewLabel("loop"), a.NewLabel("packed")
+		a.Place(loop)
+		for u := range e.KU {
+			if u > 0 {
+				a.JumpIf(rRows, "JLE", u, packed)
+			}
+			for i := range vectors {
+				to := word(i)
+				if u > 0 {
+					to = part
+				}
+				v.loadLanes(a, e.load, at(rFrom, i*v.Lanes*e.Bytes), i, to)
+				if e.dirty && u < e.KU-1 {
+					a.Op(v.bitwise("VPAND"), low, to, to)
+				}
+				if shift := e.shift + u*32/e.KU; shift > 0 {
+					a.Op("VPSLLD", imm(shift), to, to)
+				}
+				if u > 0 {
+					a.Op(v.bitwise("VPOR"), part, word(i), word(i))
+				}
+			}
+			a.Op("ADDQ", rLD, rFrom)
+		}
+		a.Place(packed)
+		for i := range vectors {
+			if e.flips {
+				a.Op(v.bitwise("VPXOR"), flip, word(i), word(i))
+			}
+			v.storeLanes(a, word(i), rTo, i*v.bytes(), min(v.Lanes, width-i*v.Lanes))
+		}
+		a.Op("ADDQ", imm(4*width), rTo)
+		a.Op("SUBQ", imm(e.KU), rRows)
+		a.Op("JG", string(loop))
+		a.Return()
+	}
+}
+
+// laneMasks prepares loadLanes: lanes from the count in reg on are not loaded.
+func (v Vector) laneMasks(a *Asm, reg string, vectors int) {
+	if v.Masks {
+		const mask = "R10"
+		a.Op("MOVQ", imm(-1), mask)
+		a.Op("BZHIQ", reg, mask, mask)
+		for i := range vectors {
+			a.Op("KMOVW", mask, fmt.Sprintf("K%d", i+1))
+			a.Op("SHRQ", imm(v.Lanes), mask)
+		}
+		return
+	}
+	count := v.reg(v.Registers - 1)
+	v.broadcast32(a, reg, count)
+	for i := range vectors {
+		a.EOL("lane < lanes")
+		a.Op("VPCMPGTD", fmt.Sprintf("columns<>+%d(SB)", i*v.bytes()), count, v.laneMask(i))
+	}
+}
+
+// laneMask is the register that laneMasks fills where there are no masks.
+func (v Vector) laneMask(vector int) string { return v.reg(v.Registers - 4 - vector) }
+
+// loadLanes loads one vector of a row and zeroes the lanes that are not its.
+func (v Vector) loadLanes(a *Asm, load, mem string, vector int, reg string) {
+	if v.Masks {
+		a.Op(load+".Z", mem, fmt.Sprintf("K%d", vector+1), reg)
+		return
+	}
+	a.Op(load, mem, reg)
+	a.Op("VPAND", v.laneMask(vector), reg, reg)
+}
+
+// storedLanes prepares storeLanes for the last vector of width lanes.
+func (v Vector) storedLanes(a *Asm, width int) {
+	if rest := width % v.Lanes; v.Masks && rest > 0 {
+		a.Op("MOVL", imm(1<<rest-1), rAt)
+		a.Op("KMOVW", rAt, storeMask)
+	}
+}
+
+const storeMask = "K7"
+
+// storeLanes writes the first lanes of reg, which it may change.
+func (v Vector) storeLanes(a *Asm, reg, address string, off, lanes int) {
+	switch {
+	case lanes == v.Lanes:
+		a.Op("VMOVUPS", reg, at(address, off))
+	case v.Masks:
+		a.Op("VMOVUPS", reg, storeMask, at(address, off))
+	case lanes == 6:
+		x := "X" + reg[1:]
+		a.Op("VMOVUPS", x, at(address, off))
+		a.Op("VEXTRACTF128", imm(1), reg, x)
+		a.Op("VMOVSD", x, at(address, off+16))
+	default:
+		panic(fmt.Sprintf("asmgen: no store of %d lanes of %s", lanes, reg))
+	}
 }
 
 // bitwise names a bitwise operation on vectors.
@@ -45,78 +173,13 @@ func (v Vector) bitwise(op string) string {
 	return op
 }
 
-var packArgs = []Arg{{Name: "dst"}, {Name: "src"}, {Name: "ld"}}
-
-func (e Element) args(more ...string) ([]Arg, []string) {
-	args, regs := packArgs, []string{"DI", "SI", "DX"}
-	for i, name := range more {
-		args = append(args[:len(args):len(args)], Arg{Name: name})
-		regs = append(regs, []string{"R8", "R9", "R10"}[i])
-	}
-	if e.flips {
-		args = append(args[:len(args):len(args)], Arg{Name: "flip"})
-		regs = append(regs, "AX")
-	}
-	return args, regs
-}
-
-// columns writes the packing of a matrix whose rows run along the panel: a
-// step is KU rows, folded into words, of width lanes.
-func (e Element) columns(v Vector, vectors int) func(*Asm) {
-	return func(a *Asm) {
-		const rDst, rSrc, rLD, rSteps, rRow = "DI", "SI", "DX", "R8", "R11"
-		width := vectors * v.Lanes
-		word := func(i int) string { return v.reg(i) }
-		part, low, flip := v.reg(v.Registers-1), v.reg(v.Registers-2), v.reg(v.Registers-3)
-
-		args, regs := e.args("steps")
-		a.Func(fmt.Sprintf("pack%sColumns%s", e.Name, v.Suffix), args, regs)
-		if e.dirty {
-			a.EOL("the low field of a word")
-			a.Op("MOVL", imm(1<<(32/e.KU)-1), "AX")
-			a.broadcastAX(v, low)
-		}
-		if e.flips {
-			a.broadcastAX(v, flip)
-		}
-		a.CountDown(rSteps, func() {
-			a.Op("MOVQ", rSrc, rRow)
-			for u := range e.KU {
-				for i := range vectors {
-					mem := at(rRow, i*v.Lanes*e.Bytes)
-					if u == 0 {
-						e.field(a, v, mem, word(i))
-						if e.dirty {
-							a.Op(v.bitwise("VPAND"), low, word(i), word(i))
-						}
-						continue
-					}
-					e.field(a, v, mem, part)
-					a.Op("VPSLLD", imm(u*32/e.KU), part, part)
-					a.Op(v.bitwise("VPOR"), part, word(i), word(i))
-				}
-				a.Op("ADDQ", rLD, rRow)
-			}
-			a.Op("MOVQ", rRow, rSrc)
-			for i := range vectors {
-				if e.flips {
-					a.Op(v.bitwise("VPXOR"), flip, word(i), word(i))
-				}
-				a.Op("VMOVUPS", word(i), at(rDst, i*v.bytes()))
-			}
-			a.Op("ADDQ", imm(4*width), rDst)
-		})
-		a.Return()
-	}
-}
-
-// broadcastAX fills reg with the low 32 bits of AX.
-func (a *Asm) broadcastAX(v Vector, reg string) {
-	x := "X" + reg[1:]
+// broadcast32 fills reg with the low 32 bits of an integer register.
+func (v Vector) broadcast32(a *Asm, from, reg string) {
 	if v.Masks { // the registers above 15 have no VEX form
-		a.Op("VPBROADCASTD", "AX", reg)
+		a.Op("VPBROADCASTD", from, reg)
 		return
 	}
-	a.Op("VMOVD", "AX", x)
+	x := "X" + reg[1:]
+	a.Op("VMOVD", from, x)
 	a.Op("VPBROADCASTD", x, reg)
 }

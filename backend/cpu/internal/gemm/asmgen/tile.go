@@ -60,10 +60,11 @@ func (t Tile) tile(a *Asm) {
 		if vectors < t.Vectors {
 			a.JumpIf(rCols, "JGT", vectors*t.Lanes, wider)
 		}
-		for i := len(t.Heights) - 1; i > 0; i-- {
+		a.JumpIf(rRows, "JGT", t.Heights[1], loops[[2]int{t.MR, vectors}])
+		for i := len(t.Heights) - 1; i > 1; i-- {
 			a.JumpIf(rRows, "JLE", t.Heights[i], loops[[2]int{t.Heights[i], vectors}])
 		}
-		a.Op("JMP", string(loops[[2]int{t.MR, vectors}]))
+		a.Op("JMP", string(loops[[2]int{t.Heights[1], vectors}]))
 		if vectors < t.Vectors {
 			a.Place(wider)
 		}
@@ -231,13 +232,4 @@ func (t Tile) storeMasked(a *Asm, row int, add bool) {
 		}
 		a.Op("VMASKMOVPS", sum, t.mask(v), at(rC, off))
 	}
-}
-
-// columnNumbers is the table that masks without mask registers compare with.
-func (t Tile) columnNumbers(a *Asm) {
-	a.raw("\n")
-	for i := range t.Vectors * t.Lanes {
-		a.raw("DATA columns<>+%d(SB)/4, $%d\n", 4*i, i)
-	}
-	a.raw("GLOBL columns<>(SB), RODATA|NOPTR, $%d\n", 4*t.Vectors*t.Lanes)
 }

@@ -2,51 +2,96 @@ package asmgen
 
 import "fmt"
 
+// A Line is how elements that follow each other in memory become words.
+type Line struct {
+	Name      string    // of routine names
+	UnitBytes int       // a unit is what the mask of a load counts: a byte, or an element
+	PerWord   int       // units in a word
+	load      [2]string // of a vector of words, without and with a mask
+	shift     int       // to the place in a word
+	flips     bool
+}
+
+var lines = []Line{
+	// Words that are in memory as they shall be, but for the flip: float32,
+	// pairs of bfloat16, quads of bytes.
+	{Name: "Words", UnitBytes: 1, PerWord: 4, load: [2]string{"VMOVUPS", "VMOVDQU8.Z"}, flips: true},
+	{Name: "BFloat16", UnitBytes: 2, PerWord: 1, load: [2]string{"VPMOVZXWD", "VPMOVZXWD.Z"}, shift: 16},
+	{Name: "PairsInt8", UnitBytes: 1, PerWord: 2, load: [2]string{"VPMOVSXBW", "VPMOVSXBW.Z"}},
+	{Name: "PairsUint8", UnitBytes: 1, PerWord: 2, load: [2]string{"VPMOVZXBW", "VPMOVZXBW.Z"}},
+}
+
 // rows writes the packing of a matrix whose rows are the lanes of a panel:
 // squares of v.Lanes words are transposed in registers, and stored lanes of
-// each step written. Lanes beyond those in the matrix are zero.
-func (e Element) rows(v Vector, stored int) func(*Asm) {
+// each step written. Lanes beyond those in the matrix are zero. With masks
+// the last square may be narrower, its last word incomplete; without them
+// there are whole squares only.
+func (l Line) rows(v Vector, stored int) func(*Asm) {
 	return func(a *Asm) {
-		const rDst, rSrc, rLD, rStride, rLanes, rBlocks = "DI", "SI", "DX", "R8", "R9", "R10"
-		const rRow, rOut = "R11", "R12"
+		const rStride, rLanes, rUnits, rMask, rSteps = "R8", "R9", "R10", "R12", "BX"
 		n := v.Lanes
+		square := n * l.PerWord // units
 
-		args, regs := e.args("stride", "lanes", "blocks")
-		a.Func(fmt.Sprintf("pack%sRows%d%s", e.Name, stored, v.Suffix), args, regs)
+		packFunc(a, fmt.Sprintf("pack%sRows%d%s", l.Name, stored, v.Suffix), l.flips,
+			[]string{"stride", "lanes", "units"}, rStride, rLanes, rUnits)
 		a.Op("SHLQ", imm(2), rStride)
-		if v.Masks && stored < n {
-			a.Op("MOVL", imm(1<<stored-1), rOut)
-			a.Op("KMOVW", rOut, "K1")
+		v.storedLanes(a, stored)
+		if v.Masks {
+			a.Op("LEAQ", at(rUnits, l.PerWord-1), rSteps)
+			a.Op("SHRQ", imm(log2(l.PerWord)), rSteps)
 		}
-		a.CountDown(rBlocks, func() {
-			loaded := a.NewLabel("loaded")
-			for r := range n {
-				v.zero(a, v.reg(r))
+
+		loop, loaded, done := a.NewLabel("loop"), a.NewLabel("loaded"), a.NewLabel("done")
+		a.Place(loop)
+		if v.Masks {
+			a.EOL("BZHI looks at eight bits of the count")
+			a.Op("MOVQ", imm(square), rAt)
+			a.Op("CMPQ", rUnits, rAt)
+			a.Op("CMOVQLT", rUnits, rAt)
+			a.Op("MOVQ", imm(-1), rMask)
+			a.Op("BZHIQ", rAt, rMask, rMask)
+			a.Op("KMOVQ", rMask, "K1")
+		}
+		for r := range n {
+			v.zero(a, v.reg(r))
+		}
+		a.Op("MOVQ", rFrom, rAt)
+		for r := range stored {
+			a.JumpIf(rLanes, "JLE", r, loaded)
+			if v.Masks {
+				a.Op(l.load[1], at(rAt, 0), "K1", v.reg(r))
+			} else {
+				a.Op(l.load[0], at(rAt, 0), v.reg(r))
 			}
-			a.Op("MOVQ", rSrc, rRow)
-			for r := range stored {
-				a.JumpIf(rLanes, "JLE", r, loaded)
-				e.words(a, v, at(rRow, 0), v.reg(r))
-				if r < stored-1 {
-					a.Op("ADDQ", rLD, rRow)
-				}
+			if l.shift > 0 {
+				a.Op("VPSLLD", imm(l.shift), v.reg(r), v.reg(r))
 			}
-			a.Place(loaded)
-			a.Op("ADDQ", imm(n*e.KU*e.Bytes), rSrc)
-			steps := v.transpose(a)
-			flip := ""
-			if e.flips {
-				flip = v.unused(steps)
-				a.broadcastAX(v, flip)
+			if r < stored-1 {
+				a.Op("ADDQ", rLD, rAt)
 			}
-			for _, step := range steps {
-				if e.flips {
-					a.Op(v.bitwise("VPXOR"), flip, step, step)
-				}
-				v.storeLanes(a, step, rDst, stored)
-				a.Op("ADDQ", rStride, rDst)
+		}
+		a.Place(loaded)
+		a.Op("ADDQ", imm(square*l.UnitBytes), rFrom)
+		steps := v.transpose(a)
+		flip := ""
+		if l.flips {
+			flip = v.unused(steps)
+			v.broadcast32(a, rFlip, flip)
+		}
+		for _, step := range steps {
+			if l.flips {
+				a.Op(v.bitwise("VPXOR"), flip, step, step)
 			}
-		})
+			v.storeLanes(a, step, rTo, 0, stored)
+			a.Op("ADDQ", rStride, rTo)
+			if v.Masks {
+				a.Op("DECQ", rSteps)
+				a.Op("JZ", string(done))
+			}
+		}
+		a.Op("SUBQ", imm(square), rUnits)
+		a.Op("JG", string(loop))
+		a.Place(done)
 		a.Return()
 	}
 }
@@ -106,21 +151,4 @@ func (v Vector) unused(regs []string) string {
 		}
 	}
 	panic("asmgen: no register left")
-}
-
-// storeLanes writes the first lanes of reg.
-func (v Vector) storeLanes(a *Asm, reg, address string, lanes int) {
-	switch {
-	case lanes == v.Lanes:
-		a.Op("VMOVUPS", reg, at(address, 0))
-	case v.Masks:
-		a.Op("VMOVUPS", reg, "K1", at(address, 0))
-	case lanes == 6:
-		x := "X" + reg[1:]
-		a.Op("VMOVUPS", x, at(address, 0))
-		a.Op("VEXTRACTF128", imm(1), reg, x)
-		a.Op("VMOVSD", x, at(address, 16))
-	default:
-		panic(fmt.Sprintf("asmgen: no store of %d lanes of %s", lanes, reg))
-	}
 }

@@ -29,6 +29,18 @@ func (v Vector) zero(a *Asm, reg string) {
 	}
 }
 
+// columnNumbers writes the table that masks without mask registers are
+// compared with.
+func (v Vector) columnNumbers(vectors int) func(*Asm) {
+	return func(a *Asm) {
+		a.raw("\n")
+		for i := range vectors * v.Lanes {
+			a.raw("DATA columns<>+%d(SB)/4, $%d\n", 4*i, i)
+		}
+		a.raw("GLOBL columns<>(SB), RODATA|NOPTR, $%d\n", vectors*v.bytes())
+	}
+}
+
 // A Product is one way to multiply words and add to sums.
 type Product struct {
 	Name      string // of routine names
@@ -45,9 +57,11 @@ var (
 	// Two bfloat16 a word, summed as float32.
 	bfloat16s = Product{Name: "BFloat16", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: encoded("VDPBF16PS")}
 	// Four bytes a word, those of a unsigned, those of b signed.
-	quads = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPBUSD")}
+	quads    = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPBUSD")}
+	quadsVEX = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: encoded("VPDPBUSD.VEX")}
 	// Two int16 a word, in one instruction or in two.
 	pairsFused = Product{Name: "PairsVNNI", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPWSSD")}
+	pairsVEX   = Product{Name: "PairsVNNI", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: encoded("VPDPWSSD.VEX")}
 	pairs      = Product{Name: "Pairs", Broadcast: "VPBROADCASTD", Add: "VPADDD",
 		multiplyAdd: func(a *Asm, wordsA, wordsB, acc string, temp func() string) {
 			t := temp()

@@ -1,0 +1,81 @@
+package gemm
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// FuzzPack compares every packer with the one in Go of the same encoding, on
+// memory that ends at a page nobody may read.
+func FuzzPack(f *testing.F) {
+	for path := range uint8(6) {
+		f.Add(uint64(path), path, uint8(0), uint8(0), uint8(0))
+		f.Add(uint64(path), path, uint8(12), uint8(63), uint8(2))
+		f.Add(uint64(path), path, uint8(69), uint8(66), uint8(0))
+		f.Add(uint64(path), path, uint8(31), uint8(131), uint8(40))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, path, extent, k, gap uint8) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		for _, isa := range Supported() {
+			table := For(isa)
+			lanes, deep, apart := 1+int(extent), 1+int(k), int(gap)
+			switch path % 6 {
+			case 0:
+				fuzzPack(t, r, table.Float32, asFloat32, asFloat32, lanes, deep, apart)
+			case 1:
+				fuzzPack(t, r, table.WideBFloat16, asBFloat16, asBFloat16, lanes, deep, apart)
+			case 2:
+				if p := table.PairsBFloat16; p != nil {
+					fuzzPack(t, r, p, asPairsBFloat16, asPairsBFloat16, lanes, deep, apart)
+				}
+			case 3:
+				fuzzPack(t, r, table.WideInt8, asPairs, asPairs, lanes, deep, apart)
+			case 4:
+				fuzzPack(t, r, table.WideUint8, asPairsU, asPairsU, lanes, deep, apart)
+			case 5:
+				if p := table.Int8; p.Format == formatQuads {
+					fuzzPack(t, r, p, asOffsetQuads, asQuads, lanes, deep, apart)
+				}
+			}
+		}
+	})
+}
+
+func fuzzPack[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], a, b encoding[S], extent, k, gap int) {
+	fuzzPacker(t, r, p.Name+", a", p.packA, packGo(p.MR, a), p.MR*ceil(extent, p.MR)*ceil(k, p.KU), extent, k, gap)
+	fuzzPacker(t, r, p.Name+", b", p.packB, packGo(p.NR, b), p.NR*ceil(extent, p.NR)*ceil(k, p.KU), extent, k, gap)
+}
+
+func fuzzPacker[S Source](t *testing.T, r *rand.Rand, name string, fast, twin packer[S], size, extent, k, gap int) {
+	const front = 16 // a cache line of words before the panel, which is not to be written
+	memory, want := fenced[uint32](t, front+size), make([]uint32, front+size)
+	for _, pack := range []struct {
+		name       string
+		fast, twin func(dst []uint32, src []S, ld, extent, k int)
+		rows, ld   int
+	}{
+		{"rows", fast.rows, twin.rows, extent, k + gap},
+		{"columns", fast.columns, twin.columns, k, extent + gap},
+	} {
+		src := fenced[S](t, (pack.rows-1)*pack.ld+pack.ld-gap)
+		for i := range src {
+			src[i] = S(r.Uint32())
+		}
+		for i := range memory {
+			memory[i], want[i] = 0xdeadbeef, 0xdeadbeef
+		}
+		before := slices.Clone(src)
+		pack.twin(want[front:], src, pack.ld, extent, k)
+		pack.fast(memory[front:], src, pack.ld, extent, k)
+		if !slices.Equal(src, before) {
+			t.Fatalf("%s, %s, %d×%d: the source changed", name, pack.name, extent, k)
+		}
+		for i := range want {
+			if memory[i] != want[i] {
+				t.Fatalf("%s, %s, %d×%d, ld %d: word %d is %#x, want %#x",
+					name, pack.name, extent, k, pack.ld, i-front, memory[i], want[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+// Package rows has the elementwise loops of epilogues over contiguous elements:
+// conversions and arithmetic that would cost as much as a product if they ran
+// one element at a time.
+//
+//  1. Generic is the loops in Go, which say what each computes.
+//  2. For(avx2) is the same with assembly where the machine has it; the last
+//     few elements of a row go to the Go loop.
+//
+// Slices of one call have the same length; dst may be one of the sources. Every
+// result is that of the Go loop, to the bit.
+package rows
+
+import "math"
+
+// Loops are the loops for one instruction set.
+type Loops struct {
+	Add func(dst, x, y []float32) // dst = x + y
+	Mul func(dst, x, y []float32) // dst = x · y
+
+	FromInt32    func(dst []float32, x []int32)  // rounded to nearest even
+	FromBFloat16 func(dst []float32, x []uint16) // exact
+	ToBFloat16   func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
+	AddBFloat16  func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
+}
+
+// Generic is the loops in Go.
+var Generic = Loops{
+	Add: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] + y[i]
+		}
+	},
+	Mul: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] * y[i]
+		}
+	},
+	FromInt32: func(dst []float32, x []int32) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = float32(x[i])
+		}
+	},
+	FromBFloat16: func(dst []float32, x []uint16) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = Widen(x[i])
+		}
+	},
+	ToBFloat16: func(dst []uint16, x []float32) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = Narrow(x[i])
+		}
+	},
+	AddBFloat16: func(dst []uint16, x []float32) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = Narrow(Widen(dst[i]) + x[i])
+		}
+	},
+}
+
+// Narrow rounds to the bits of a bfloat16: to nearest, ties to even.
+func Narrow(x float32) uint16 {
+	b := math.Float32bits(x)
+	if x != x {
+		return uint16(b>>16) | 1<<6
+	}
+	return uint16((b + 0x7fff + b>>16&1) >> 16)
+}
+
+// Widen returns the value of a bfloat16.
+func Widen(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }

@@ -1,0 +1,59 @@
+package rows
+
+// The routines below do n elements, a positive multiple of 16; each is the loop
+// of its name in Generic.
+
+//go:noescape
+func addAVX2(dst, x, y *float32, n int)
+
+//go:noescape
+func mulAVX2(dst, x, y *float32, n int)
+
+//go:noescape
+func fromInt32AVX2(dst *float32, x *int32, n int)
+
+//go:noescape
+func fromBFloat16AVX2(dst *float32, x *uint16, n int)
+
+//go:noescape
+func toBFloat16AVX2(dst *uint16, x *float32, n int)
+
+//go:noescape
+func addBFloat16AVX2(dst *uint16, x *float32, n int)
+
+// For returns the fastest loops; avx2 says that the processor has AVX2.
+func For(avx2 bool) Loops {
+	if !avx2 {
+		return Generic
+	}
+	return Loops{
+		Add:          three(addAVX2, Generic.Add),
+		Mul:          three(mulAVX2, Generic.Mul),
+		FromInt32:    two(fromInt32AVX2, Generic.FromInt32),
+		FromBFloat16: two(fromBFloat16AVX2, Generic.FromBFloat16),
+		ToBFloat16:   two(toBFloat16AVX2, Generic.ToBFloat16),
+		AddBFloat16:  two(addBFloat16AVX2, Generic.AddBFloat16),
+	}
+}
+
+func two[D, S any](fast func(dst *D, x *S, n int), rest func(dst []D, x []S)) func(dst []D, x []S) {
+	return func(dst []D, x []S) {
+		x = x[:len(dst)]
+		n := len(dst) &^ 15
+		if n > 0 {
+			fast(&dst[0], &x[0], n)
+		}
+		rest(dst[n:], x[n:])
+	}
+}
+
+func three(fast func(dst, x, y *float32, n int), rest func(dst, x, y []float32)) func(dst, x, y []float32) {
+	return func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		n := len(dst) &^ 15
+		if n > 0 {
+			fast(&dst[0], &x[0], &y[0], n)
+		}
+		rest(dst[n:], x[n:], y[n:])
+	}
+}

@@ -1,0 +1,156 @@
+#include "textflag.h"
+
+// Constants of ROUND, one for each lane.
+DATA one<>+0(SB)/4, $1
+GLOBL one<>(SB), RODATA|NOPTR, $4
+DATA half<>+0(SB)/4, $0x7fff
+GLOBL half<>(SB), RODATA|NOPTR, $4
+DATA quiet<>+0(SB)/4, $0x400000
+GLOBL quiet<>(SB), RODATA|NOPTR, $4
+
+#define CONSTANTS \
+	VPBROADCASTD one<>(SB), Y13   \
+	VPBROADCASTD half<>(SB), Y14  \
+	VPBROADCASTD quiet<>(SB), Y15
+
+// ROUND leaves the bits of x, rounded to bfloat16, in the low halves of the
+// lanes of t: (x + 0x7fff + bit 16 of x) >> 16, and x | quiet >> 16 for a NaN.
+#define ROUND(x, t, m) \
+	VPSRLD    $16, x, t      \
+	VPAND     Y13, t, t      \
+	VPADDD    Y14, t, t      \
+	VPADDD    x, t, t        \
+	VCMPPS    $3, x, x, m    \
+	VPOR      Y15, x, x      \
+	VBLENDVPS m, x, t, t     \
+	VPSRLD    $16, t, t
+
+// func addAVX2(dst, x, y *float32, n int)
+TEXT ·addAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+
+add:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VADDPS  (DX), Y0, Y0
+	VADDPS  32(DX), Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DX
+	ADDQ    $64, DI
+	SUBQ    $16, CX
+	JNZ     add
+	VZEROUPPER
+	RET
+
+// func mulAVX2(dst, x, y *float32, n int)
+TEXT ·mulAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+
+mul:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMULPS  (DX), Y0, Y0
+	VMULPS  32(DX), Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DX
+	ADDQ    $64, DI
+	SUBQ    $16, CX
+	JNZ     mul
+	VZEROUPPER
+	RET
+
+// func fromInt32AVX2(dst *float32, x *int32, n int)
+TEXT ·fromInt32AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+
+fromint:
+	VCVTDQ2PS (SI), Y0
+	VCVTDQ2PS 32(SI), Y1
+	VMOVUPS   Y0, (DI)
+	VMOVUPS   Y1, 32(DI)
+	ADDQ      $64, SI
+	ADDQ      $64, DI
+	SUBQ      $16, CX
+	JNZ       fromint
+	VZEROUPPER
+	RET
+
+// func fromBFloat16AVX2(dst *float32, x *uint16, n int)
+TEXT ·fromBFloat16AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+
+widen:
+	VPMOVZXWD (SI), Y0
+	VPMOVZXWD 16(SI), Y1
+	VPSLLD    $16, Y0, Y0
+	VPSLLD    $16, Y1, Y1
+	VMOVUPS   Y0, (DI)
+	VMOVUPS   Y1, 32(DI)
+	ADDQ      $32, SI
+	ADDQ      $64, DI
+	SUBQ      $16, CX
+	JNZ       widen
+	VZEROUPPER
+	RET
+
+// func toBFloat16AVX2(dst *uint16, x *float32, n int)
+TEXT ·toBFloat16AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	CONSTANTS
+
+narrow:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	ROUND(Y0, Y2, Y4)
+	ROUND(Y1, Y3, Y5)
+	VPACKUSDW Y3, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VMOVDQU   Y2, (DI)
+	ADDQ      $64, SI
+	ADDQ      $32, DI
+	SUBQ      $16, CX
+	JNZ       narrow
+	VZEROUPPER
+	RET
+
+// func addBFloat16AVX2(dst *uint16, x *float32, n int)
+TEXT ·addBFloat16AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	CONSTANTS
+
+addnarrow:
+	VPMOVZXWD (DI), Y0
+	VPMOVZXWD 16(DI), Y1
+	VPSLLD    $16, Y0, Y0
+	VPSLLD    $16, Y1, Y1
+	VADDPS    (SI), Y0, Y0
+	VADDPS    32(SI), Y1, Y1
+	ROUND(Y0, Y2, Y4)
+	ROUND(Y1, Y3, Y5)
+	VPACKUSDW Y3, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VMOVDQU   Y2, (DI)
+	ADDQ      $64, SI
+	ADDQ      $32, DI
+	SUBQ      $16, CX
+	JNZ       addnarrow
+	VZEROUPPER
+	RET

@@ -1,0 +1,94 @@
+package rows
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"golang.org/x/sys/cpu"
+
+	"matladder/tile"
+)
+
+// specials are what rounding can get wrong: ties of both parities, overflow to
+// infinity, denormals, zeros and NaNs whose payload would round away.
+var specials = []uint32{
+	0, 1 << 31, 1, 0x7fff, 0x8000, 0x8001, 0x18000, 0x3f808000, 0x3f818000, 0x3f807fff, 0x3f808001,
+	0x7f7fffff, 0x7f7f8000, 0x7f7f7fff, 0x7f800000, 0xff800000, 0x7f800001, 0xff800001, 0x7fc00000, 0x7fffffff, 0xffffffff,
+}
+
+func randomFloats(rng *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		if x[i] = math.Float32frombits(rng.Uint32()); rng.IntN(2) == 0 {
+			x[i] = math.Float32frombits(specials[rng.IntN(len(specials))])
+		}
+	}
+	return x
+}
+
+// TestNarrow compares with the definition of the language.
+func TestNarrow(t *testing.T) {
+	one := tile.NewTensor(tile.BFloat16, 1)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		for _, x := range randomFloats(rng, 16) {
+			one.Set(0, float64(x))
+			if got, want := Widen(Narrow(x)), float32(one.At(0)); got != want && (got == got || want == want) {
+				t.Fatalf("%x rounds to %v, should be %v", math.Float32bits(x), got, want)
+			}
+		}
+	}
+}
+
+// TestFor compares assembly with Go, for lengths around whole registers.
+func TestFor(t *testing.T) {
+	if !cpu.X86.HasAVX2 {
+		t.Skip("this machine lacks avx2")
+	}
+	fast := For(true)
+	rng := rand.New(rand.NewPCG(2, 2))
+	for n := range 70 {
+		for range 20 {
+			x, y := randomFloats(rng, n), randomFloats(rng, n)
+			integers, narrow := make([]int32, n), make([]uint16, n)
+			for i := range n {
+				integers[i], narrow[i] = int32(rng.Uint32()), uint16(rng.Uint32())
+			}
+			floats := func(name string, f func(l Loops, dst []float32)) {
+				want, got := make([]float32, n), make([]float32, n+1)
+				got[n] = 42
+				f(Generic, want)
+				f(fast, got[:n])
+				for i := range n {
+					if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
+						t.Fatalf("%s of %d: element %d is %v, should be %v", name, n, i, got[i], want[i])
+					}
+				}
+				if got[n] != 42 {
+					t.Fatalf("%s of %d writes past the end", name, n)
+				}
+			}
+			floats("Add", func(l Loops, dst []float32) { l.Add(dst, x, y) })
+			floats("Mul", func(l Loops, dst []float32) { l.Mul(dst, x, y) })
+			floats("FromInt32", func(l Loops, dst []float32) { l.FromInt32(dst, integers) })
+			floats("FromBFloat16", func(l Loops, dst []float32) { l.FromBFloat16(dst, narrow) })
+			bfloats := func(name string, f func(l Loops, dst []uint16)) {
+				want, got := append([]uint16(nil), narrow...), append(append([]uint16(nil), narrow...), 42)
+				f(Generic, want)
+				f(fast, got[:n])
+				for i := range n {
+					w, g := Widen(want[i]), Widen(got[i])
+					if want[i] != got[i] && (w == w || g == g) {
+						t.Fatalf("%s of %d: element %d is %x, should be %x", name, n, i, got[i], want[i])
+					}
+				}
+				if got[n] != 42 {
+					t.Fatalf("%s of %d writes past the end", name, n)
+				}
+			}
+			bfloats("ToBFloat16", func(l Loops, dst []uint16) { l.ToBFloat16(dst, x) })
+			bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })
+		}
+	}
+}

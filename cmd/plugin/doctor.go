@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
+
+	"matladder/plugins"
+	"matladder/plugins/probe"
+)
+
+// doctor examines the installed plugins, or the libraries that are named.
+func doctor(ctx context.Context, args []string, stdout io.Writer) error {
+	f := newFlags("doctor")
+	limit := f.Duration("timeout", time.Minute, "")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	if *limit <= 0 {
+		return usagef("--timeout must be positive")
+	}
+	d := diagnosis{ctx, stdout, *limit, true}
+	if f.NArg() > 0 {
+		for _, path := range f.Args() {
+			fmt.Fprintln(stdout, path)
+			if err := d.library("", path); err != nil {
+				return err
+			}
+		}
+		return d.verdict()
+	}
+	folder, err := plugins.Folder()
+	if err != nil {
+		return err
+	}
+	all, err := plugins.List(folder)
+	if err != nil {
+		return err
+	}
+	for _, p := range plugins.Known {
+		if err := d.plugin(p.Name, all); err != nil {
+			return err
+		}
+	}
+	return d.verdict()
+}
+
+// diagnosis is what doctor has found.
+type diagnosis struct {
+	ctx   context.Context
+	w     io.Writer
+	limit time.Duration
+	well  bool
+}
+
+func (d *diagnosis) verdict() error {
+	if !d.well {
+		return errUnwell
+	}
+	return nil
+}
+
+func (d *diagnosis) line(what, found string) { fmt.Fprintf(d.w, "  %-8s %s\n", what, found) }
+
+// bad is line for what should work everywhere.
+func (d *diagnosis) bad(what, found string) {
+	d.line(what, found)
+	d.well = false
+}
+
+// plugin examines each installation of a plugin.
+func (d *diagnosis) plugin(name string, all []plugins.Installed) error {
+	installed := false
+	for _, i := range all {
+		if i.Name != name {
+			continue
+		}
+		installed = true
+		fmt.Fprintf(d.w, "%s %s\n", i.Name, i.Version)
+		if err := i.Damage(); err != nil {
+			d.bad("files", err.Error())
+			continue
+		}
+		if err := d.library(name, i.Library()); err != nil {
+			return err
+		}
+	}
+	if !installed {
+		fmt.Fprintln(d.w, name)
+		d.line("files", "not installed: go run ./cmd/plugin install "+name)
+	}
+	if missing := plugins.MissingDevice(name); missing != "" {
+		d.line("device", missing)
+	}
+	return nil
+}
+
+// library examines a library; name is that of the plugin, or "".
+func (d *diagnosis) library(name, path string) error {
+	if err := plugins.Inspect(path, plugins.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}); err != nil {
+		d.bad("library", err.Error())
+		return nil
+	}
+	d.line("library", path)
+	r, err := probe.Run(d.ctx, path, probe.Options{Client: true, Env: plugins.Environment(name), Limit: d.limit})
+	if err != nil {
+		return err
+	}
+	if r.Step != probe.Client {
+		d.bad("loads", "no: "+r.Problem)
+		return nil
+	}
+	d.line("loads", fmt.Sprintf("yes: PJRT API %s (%d bytes)", r.API, r.APIBytes))
+	switch {
+	case r.Problem == "":
+		d.line("client", fmt.Sprintf("yes: platform %s, %s", r.Platform, devices(r.Devices)))
+	case name != "" && plugins.MissingDevice(name) != "":
+		d.line("client", "no: "+r.Problem)
+	default:
+		d.bad("client", "no: "+r.Problem)
+	}
+	return nil
+}
+
+// devices counts devices by kind: 4 devices (cpu).
+func devices(kinds []string) string {
+	var distinct []string
+	for _, k := range kinds {
+		if len(distinct) == 0 || distinct[len(distinct)-1] != k {
+			distinct = append(distinct, k)
+		}
+	}
+	s := "s"
+	if len(kinds) == 1 {
+		s = ""
+	}
+	if len(kinds) == 0 {
+		return "no devices"
+	}
+	return fmt.Sprintf("%d device%s (%s)", len(kinds), s, strings.Join(distinct, ", "))
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"matladder/plugins"
+)
+
+// list shows what is installed.
+func list(args []string, stdout io.Writer) error {
+	f := newFlags("list")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return usagef("list takes no arguments")
+	}
+	folder, err := plugins.Folder()
+	if err != nil {
+		return err
+	}
+	all, err := plugins.List(folder)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	if len(all) == 0 {
+		fmt.Fprintf(w, "no plugins in %s\n", folder)
+		for _, p := range plugins.Known {
+			fmt.Fprintf(w, "  %s\t%s\tgo run ./cmd/plugin install %s\n", p.Name, p.Title, p.Name)
+		}
+		return nil
+	}
+	fmt.Fprintln(w, "plugin\tversion\tplatform\tPJRT API\tlibrary")
+	name := ""
+	for _, i := range all {
+		note := ""
+		switch err := i.Damage(); {
+		case err != nil:
+			note = "  (" + err.Error() + ")"
+		case i.Name == name:
+			note = "  (not used: an older installation)"
+		}
+		name = i.Name
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", i.Name, i.Version, i.Platform, orDash(i.API), i.Library(), note)
+	}
+	return nil
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

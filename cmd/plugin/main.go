@@ -1,0 +1,156 @@
+// Plugin installs PJRT plugins, through which bench reaches XLA on this machine's
+// CPU, on a TPU or on an NVIDIA GPU, and says what works. None is needed to
+// measure the ladder on the CPU; with the plugin cpu, bench measures XLA's matmul
+// beside it.
+//
+//	go run ./cmd/plugin install cpu
+//
+// # Installing
+//
+// A plugin is made of wheels of the Python package index; Python itself is not
+// needed. The version is pinned, flag --version chooses another. Downloads
+// are verified by SHA-256 and go on where an interrupted one stopped; a plugin is
+// put in place whole or not at all.
+//
+//	cpu    60 MB   Linux on amd64 and arm64
+//	tpu   200 MB   Linux on amd64
+//	cuda  1.9 GB   Linux on amd64 and arm64, with CUDA 13 but for the driver
+//
+// Plugins live in the user's cache folder, or in the one that MATLADDER_PLUGINS
+// names. The index is the one of --index-url, or PIP_INDEX_URL, or pypi.org.
+// HTTPS_PROXY and NO_PROXY are honoured, and certificates named by SSL_CERT_FILE,
+// PIP_CERT, REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE are trusted.
+//
+//	$ plugin install gpu
+//	plugin: unknown plugin "gpu" (known: cpu, tpu, cuda)
+//
+//	$ plugin install cpu --index-url ftp://example.org
+//	plugin: install: the index URL must begin with http:// or https:// and a host
+//
+// # What is there
+//
+// List shows what is installed and the version of the PJRT interface it has:
+//
+//	$ plugin list
+//	no plugins in …
+//	  cpu   XLA on this machine's CPU       go run ./cmd/plugin install cpu
+//	  tpu   XLA on a TPU (libtpu)           go run ./cmd/plugin install tpu
+//	  cuda  XLA on an NVIDIA GPU (CUDA 13)  go run ./cmd/plugin install cuda
+//
+// Doctor loads each plugin in a process of its own, which may crash or hang
+// (--timeout), creates a client, and says what works and what is missing. It
+// takes paths of libraries too:
+//
+//	$ plugin doctor go.mod
+//	go.mod
+//	  library  not a shared library (no ELF header)
+//
+// # Exit status
+//
+// 0 if all went well; a device that this machine lacks is no failure. 1 if an
+// installation failed or a plugin is damaged, crashes or hangs; 2 for a mistake
+// in the command; 130 after Ctrl-C.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"matladder/plugins/probe"
+
+	"github.com/spf13/pflag"
+)
+
+// The exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+func main() {
+	probe.Child()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// usageError is a mistake in how plugin was called.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// errUnwell says that doctor has reported a plugin that does not work.
+var errUnwell = errors.New("a plugin does not work")
+
+const usage = `usage: plugin list
+       plugin install cpu|tpu|cuda [--version V] [--index-url URL]
+       plugin doctor [--timeout 1m] [LIBRARY...]
+`
+
+// run is the program: results go to stdout, progress and errors to stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := dispatch(ctx, args, stdout, stderr)
+	var mistake *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprint(stderr, usage)
+		return exitOK
+	case errors.Is(err, errUnwell):
+		return exitFailed
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "plugin: interrupted; the same command goes on")
+		return exitInterrupted
+	}
+	fmt.Fprintf(stderr, "plugin: %v\n", err)
+	if errors.As(err, &mistake) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// dispatch runs one of the three commands.
+func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) == 0 {
+		return usagef("which command? list, install or doctor (--help says more)")
+	}
+	switch command := args[0]; command {
+	case "list":
+		return list(args[1:], stdout)
+	case "install":
+		return install(ctx, args[1:], stdout, stderr)
+	case "doctor":
+		return doctor(ctx, args[1:], stdout)
+	case "help", "-h", "--help":
+		return pflag.ErrHelp
+	default:
+		return usagef("unknown command %q (known: list, install, doctor)", command)
+	}
+}
+
+// newFlags returns an empty set of flags that says nothing by itself.
+func newFlags(command string) *pflag.FlagSet {
+	f := pflag.NewFlagSet(command, pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	return f
+}
+
+// parse parses args; a mistake is a usageError.
+func parse(f *pflag.FlagSet, args []string) error {
+	err := f.Parse(args)
+	if err != nil && !errors.Is(err, pflag.ErrHelp) {
+		return &usageError{err}
+	}
+	return err
+}

@@ -1,0 +1,164 @@
+package plugins
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"time"
+)
+
+// FolderVariable is the environment variable that overrides where plugins live.
+const FolderVariable = "MATLADDER_PLUGINS"
+
+// Folder returns where plugins live, as an absolute path. It need not exist.
+func Folder() (string, error) {
+	if dir := os.Getenv(FolderVariable); dir != "" {
+		return filepath.Abs(dir)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no folder for plugins: %w: set %s", err, FolderVariable)
+	}
+	return filepath.Join(cache, "matladder", "plugins"), nil
+}
+
+// manifestName is the file that makes a folder an installed plugin.
+const manifestName = "plugin.json"
+
+// Installed is a plugin on disk.
+type Installed struct {
+	Name        string    `json:"name"`
+	Version     string    `json:"version"`
+	Platform    string    `json:"platform"` // GOOS/GOARCH
+	LibraryPath string    `json:"library"`  // inside Root, with slashes
+	API         string    `json:"api"`      // PJRT API version, "" where it could not be asked
+	InstalledAt time.Time `json:"installed_at"`
+	Wheels      []Source  `json:"wheels"`
+	Files       []File    `json:"files"`
+	Root        string    `json:"-"` // folder of the plugin, absolute
+}
+
+// Source is a wheel that a plugin was made of.
+type Source struct {
+	File   string `json:"file"`
+	URL    string `json:"url"`
+	SHA256 string `json:"sha256"`
+}
+
+// File is an unpacked file.
+type File struct {
+	Path string `json:"path"` // inside the plugin's folder, with slashes
+	Size int64  `json:"size"`
+}
+
+// Library returns the absolute path of the shared library.
+func (i Installed) Library() string { return filepath.Join(i.Root, filepath.FromSlash(i.LibraryPath)) }
+
+// Damage returns what is missing or cut short, or nil.
+func (i Installed) Damage() error {
+	for _, f := range i.Files {
+		info, err := os.Stat(filepath.Join(i.Root, filepath.FromSlash(f.Path)))
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s is missing: install it again", f.Path)
+		case info.Size() != f.Size:
+			return fmt.Errorf("%s has %d bytes instead of %d: install it again", f.Path, info.Size(), f.Size)
+		}
+	}
+	return nil
+}
+
+// List returns the installed plugins by name, the one installed last first among
+// those of one name. A folder that does not exist has none.
+func List(folder string) ([]Installed, error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list plugins: %w", err)
+	}
+	var all []Installed
+	for _, e := range entries {
+		if !e.IsDir() || e.Name()[0] == '.' {
+			continue
+		}
+		if i, err := readManifest(filepath.Join(folder, e.Name())); err == nil {
+			all = append(all, i)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	sort.SliceStable(all, func(a, b int) bool {
+		if all[a].Name != all[b].Name {
+			return all[a].Name < all[b].Name
+		}
+		return all[a].InstalledAt.After(all[b].InstalledAt)
+	})
+	return all, nil
+}
+
+// NotInstalledError says which plugin is missing and how to get it.
+type NotInstalledError struct{ Name string }
+
+func (e *NotInstalledError) Error() string {
+	return fmt.Sprintf("plugin %s is not installed: go run ./cmd/plugin install %s", e.Name, e.Name)
+}
+
+// Find returns the plugin of a name that was installed last; a
+// *NotInstalledError if there is none.
+func Find(name string) (Installed, error) {
+	if _, err := Lookup(name); err != nil {
+		return Installed{}, err
+	}
+	folder, err := Folder()
+	if err != nil {
+		return Installed{}, err
+	}
+	all, err := List(folder)
+	if err != nil {
+		return Installed{}, err
+	}
+	for _, i := range all {
+		if i.Name == name {
+			if err := i.Damage(); err != nil {
+				return Installed{}, fmt.Errorf("plugin %s in %s: %w", name, i.Root, err)
+			}
+			return i, nil
+		}
+	}
+	return Installed{}, &NotInstalledError{name}
+}
+
+func readManifest(root string) (Installed, error) {
+	text, err := os.ReadFile(filepath.Join(root, manifestName))
+	if err != nil {
+		return Installed{}, err
+	}
+	var i Installed
+	if err := json.Unmarshal(text, &i); err != nil {
+		return Installed{}, fmt.Errorf("%s: %w: remove the folder and install the plugin again", filepath.Join(root, manifestName), err)
+	}
+	if i.Name == "" || !filepath.IsLocal(filepath.FromSlash(i.LibraryPath)) {
+		return Installed{}, fmt.Errorf("%s: not a plugin's: remove the folder", filepath.Join(root, manifestName))
+	}
+	i.Root = root
+	return i, nil
+}
+
+// writeManifest replaces the manifest of i in one step.
+func writeManifest(i Installed) error {
+	text, err := json.MarshalIndent(i, "", "  ")
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(i.Root, manifestName)
+	if err := os.WriteFile(file+".new", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}

@@ -1,0 +1,152 @@
+package plugins
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// DefaultIndex is the Python package index.
+const DefaultIndex = "https://pypi.org/simple/"
+
+// IndexVariable is the variable by which pip knows another index.
+const IndexVariable = "PIP_INDEX_URL"
+
+// indexURL returns the index to ask: the one given, else IndexVariable's, else
+// DefaultIndex. It ends in a slash.
+func indexURL(given string) (*url.URL, error) {
+	if given == "" {
+		given = os.Getenv(IndexVariable)
+	}
+	if given == "" {
+		given = DefaultIndex
+	}
+	u, err := url.Parse(given)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("the index URL must begin with http:// or https:// and a host") // not quoted: it may hold a password
+	}
+	if !strings.HasSuffix(u.Path, "/") {
+		u.Path += "/"
+	}
+	return u, nil
+}
+
+// indexFile is a file that the index offers.
+type indexFile struct {
+	Name   string
+	URL    *url.URL
+	SHA256 string // hex, lower case; "" if the index does not say
+	Size   int64  // 0 if the index does not say
+}
+
+// maxPage bounds a page of the index.
+const maxPage = 64 << 20
+
+// acceptPage asks for the index's JSON form first, then for HTML, which every
+// mirror has (packaging.python.org, simple repository API).
+const acceptPage = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
+
+// files lists what the index has of a project, without what was yanked.
+func (in *installer) files(ctx context.Context, project string) ([]indexFile, error) {
+	page := in.index.JoinPath(project + "/")
+	var body []byte
+	var final *url.URL
+	var kind string
+	err := in.retry(ctx, func() error {
+		resp, err := in.get(ctx, page, http.Header{"Accept": {acceptPage}})
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode == http.StatusNotFound {
+			return fmt.Errorf("the index %s has no project %s", in.index.Redacted(), project)
+		}
+		if err := statusError(resp); err != nil {
+			return err
+		}
+		final, kind = resp.Request.URL, resp.Header.Get("Content-Type")
+		if body, err = io.ReadAll(io.LimitReader(resp.Body, maxPage+1)); err != nil {
+			return transient{fmt.Errorf("read %s: %w", page.Redacted(), cause(err))}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxPage {
+		return nil, fmt.Errorf("%s: the page is over %d bytes: not an index", page.Redacted(), maxPage)
+	}
+	if media, _, _ := mime.ParseMediaType(kind); strings.HasSuffix(media, "json") {
+		return parseJSONPage(body, final)
+	}
+	return parseHTMLPage(body, final), nil
+}
+
+func parseJSONPage(body []byte, base *url.URL) ([]indexFile, error) {
+	var page struct {
+		Files []struct {
+			Filename string            `json:"filename"`
+			URL      string            `json:"url"`
+			Hashes   map[string]string `json:"hashes"`
+			Size     int64             `json:"size"`
+			Yanked   any               `json:"yanked"` // false, true, or the reason
+		} `json:"files"`
+	}
+	if err := json.Unmarshal(body, &page); err != nil {
+		return nil, fmt.Errorf("%s is not a page of an index: %w", base.Redacted(), err)
+	}
+	var files []indexFile
+	for _, f := range page.Files {
+		u, err := base.Parse(f.URL)
+		if err != nil || f.Yanked != nil && f.Yanked != false {
+			continue
+		}
+		files = append(files, indexFile{f.Filename, withUser(u, base), strings.ToLower(f.Hashes["sha256"]), f.Size})
+	}
+	return files, nil
+}
+
+var (
+	anchor    = regexp.MustCompile(`(?is)<a\s([^>]*)>(.*?)</a>`)
+	attribute = regexp.MustCompile(`(?is)([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?`)
+)
+
+// parseHTMLPage reads the anchors of a page; the SHA-256 is in the fragment.
+func parseHTMLPage(body []byte, base *url.URL) []indexFile {
+	var files []indexFile
+	for _, a := range anchor.FindAllSubmatch(body, -1) {
+		attrs := map[string]string{}
+		for _, m := range attribute.FindAllSubmatch(a[1], -1) {
+			attrs[strings.ToLower(string(m[1]))] = html.UnescapeString(string(m[2]) + string(m[3]))
+		}
+		u, err := base.Parse(attrs["href"])
+		if _, yanked := attrs["data-yanked"]; err != nil || yanked {
+			continue
+		}
+		sum, _ := strings.CutPrefix(u.Fragment, "sha256=")
+		if sum == u.Fragment {
+			sum = ""
+		}
+		u.Fragment = ""
+		name := strings.TrimSpace(html.UnescapeString(string(a[2])))
+		files = append(files, indexFile{Name: name, URL: withUser(u, base), SHA256: strings.ToLower(sum)})
+	}
+	return files
+}
+
+// withUser gives u the name and password of base if both are of one host.
+func withUser(u, base *url.URL) *url.URL {
+	if u.User == nil && u.Host == base.Host {
+		u.User = base.User
+	}
+	return u
+}

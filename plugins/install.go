@@ -1,0 +1,259 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Options say what to install and how.
+type Options struct {
+	Name     string   // of a Known plugin
+	Version  string   // of its first wheel; "" is the pinned one
+	IndexURL string   // "" is PIP_INDEX_URL, or else the Python package index
+	Folder   string   // "" is Folder()
+	Platform Platform // zero is this machine's
+
+	// Progress, unless nil, is told how far each download is; Total is -1 if the
+	// server does not say.
+	Progress func(Progress)
+	// Check, unless nil, is asked whether the library at a path loads, before the
+	// plugin is put in place; it returns its PJRT API version.
+	Check func(ctx context.Context, library string) (api string, err error)
+}
+
+// Progress is the state of a download.
+type Progress struct {
+	File        string
+	Index, Of   int // which wheel, from 1, of how many
+	Done, Total int64
+}
+
+// installer is one installation.
+type installer struct {
+	Options
+	plugin Plugin
+	index  *url.URL
+	client *http.Client
+	pause  time.Duration                              // before the second attempt of a request
+	open   func(path string, flags int) (file, error) // os.OpenFile
+	free   func(dir string) (int64, error)            // bytes left on the disk of a folder
+}
+
+// file is what installer needs of an *os.File.
+type file interface {
+	io.WriteCloser
+	Seek(offset int64, whence int) (int64, error)
+	Truncate(size int64) error
+	Sync() error
+}
+
+// versionText is what a version may be made of: it becomes part of a path.
+var versionText = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+!_]*$`)
+
+// Install installs a plugin and returns it. A plugin of the same version that is
+// whole already is not downloaded again, but becomes the one that Find returns.
+// On any error, and when ctx ends, what was installed before is as it was; what
+// was downloaded stays for the next attempt.
+func Install(ctx context.Context, o Options) (Installed, error) {
+	in, err := newInstaller(o)
+	if err != nil {
+		return Installed{}, fmt.Errorf("install: %w", err)
+	}
+	i, err := in.run(ctx)
+	if err != nil {
+		return Installed{}, fmt.Errorf("install %s %s: %w", in.Name, in.Version, err)
+	}
+	return i, nil
+}
+
+func newInstaller(o Options) (*installer, error) {
+	p, err := Lookup(o.Name)
+	if err != nil {
+		return nil, err
+	}
+	if o.Version == "" {
+		o.Version = p.Wheels[0].Version
+	}
+	if !versionText.MatchString(o.Version) {
+		return nil, fmt.Errorf("%q is not a version", o.Version)
+	}
+	if o.Folder == "" {
+		if o.Folder, err = Folder(); err != nil {
+			return nil, err
+		}
+	}
+	if o.Platform == (Platform{}) {
+		o.Platform = Platform{runtime.GOOS, runtime.GOARCH}
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	index, err := indexURL(o.IndexURL)
+	if err != nil {
+		return nil, err
+	}
+	client, err := newClient()
+	if err != nil {
+		return nil, err
+	}
+	open := func(path string, flags int) (file, error) { return os.OpenFile(path, flags, 0o644) }
+	return &installer{o, p, index, client, time.Second, open, freeBytes}, nil
+}
+
+func (in *installer) root() string    { return filepath.Join(in.Folder, in.Name+"-"+in.Version) }
+func (in *installer) partial() string { return filepath.Join(in.Folder, ".partial") }
+
+func (in *installer) run(ctx context.Context) (Installed, error) {
+	if err := os.MkdirAll(in.partial(), 0o755); err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	unlock, err := lock(filepath.Join(in.Folder, ".lock"))
+	if err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	defer unlock()
+	in.sweep()
+	if i, err := readManifest(in.root()); err == nil && i.Damage() == nil && i.Platform == in.Platform.String() {
+		i.InstalledAt = time.Now().UTC()
+		return i, writeManifest(i)
+	}
+	files, err := in.choose(ctx)
+	if err != nil {
+		return Installed{}, err
+	}
+	staging, err := os.MkdirTemp(in.Folder, ".staging-")
+	if err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	defer os.RemoveAll(staging)
+	i, downloads, err := in.stage(ctx, files, staging)
+	if err != nil {
+		return Installed{}, err
+	}
+	// A damaged plugin of this version makes way; a rename cannot replace it.
+	if err := os.RemoveAll(in.root()); err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	if err := os.Rename(staging, in.root()); err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	for _, path := range downloads {
+		os.Remove(path)
+	}
+	i.Root = in.root()
+	return i, nil
+}
+
+// choose asks the index for every wheel before anything is downloaded.
+func (in *installer) choose(ctx context.Context) ([]indexFile, error) {
+	files := make([]indexFile, len(in.plugin.Wheels))
+	for k, w := range in.plugin.Wheels {
+		version := w.Version
+		if k == 0 {
+			version = in.Version
+		}
+		offered, err := in.files(ctx, w.Project)
+		if err != nil {
+			return nil, err
+		}
+		f, err := choose(w.Project, offered, version, in.Platform)
+		if err != nil {
+			return nil, err
+		}
+		if pinned := w.SHA256[f.Name]; pinned != "" && pinned != f.SHA256 {
+			return nil, fmt.Errorf("the index offers another %s than the one known here (SHA-256 %s, not %s); nothing was installed", f.Name, f.SHA256, pinned)
+		}
+		files[k] = f
+	}
+	return files, nil
+}
+
+// stage downloads and unpacks every wheel into a folder and describes it there.
+func (in *installer) stage(ctx context.Context, files []indexFile, staging string) (Installed, []string, error) {
+	i := Installed{Name: in.Name, Version: in.Version, Platform: in.Platform.String(), LibraryPath: in.plugin.Library(), InstalledAt: time.Now().UTC(), Root: staging}
+	var downloads []string
+	for k, f := range files {
+		path, err := in.download(ctx, f, func(done, total int64) {
+			in.Progress(Progress{f.Name, k + 1, len(files), done, total})
+		})
+		if err != nil {
+			return i, nil, err
+		}
+		downloads = append(downloads, path)
+		i.Wheels = append(i.Wheels, Source{f.Name, f.URL.Redacted(), f.SHA256})
+	}
+	for k, path := range downloads {
+		unpacked, err := in.extract(ctx, in.plugin.Wheels[k], path, files[k].Name, staging)
+		if err != nil {
+			return i, nil, err
+		}
+		i.Files = append(i.Files, unpacked...)
+	}
+	if _, err := os.Stat(i.Library()); err != nil {
+		return i, nil, fmt.Errorf("%s has no %s", files[0].Name, i.LibraryPath)
+	}
+	if err := Inspect(i.Library(), in.Platform); err != nil {
+		return i, nil, fmt.Errorf("%s of %s: %w", i.LibraryPath, files[0].Name, err)
+	}
+	if in.Check != nil {
+		api, err := in.Check(ctx, i.Library())
+		if err != nil {
+			return i, nil, fmt.Errorf("%s: %w", files[0].Name, err)
+		}
+		i.API = api
+	}
+	return i, downloads, writeManifest(i)
+}
+
+// sweep removes what an installation that was killed left unpacked.
+func (in *installer) sweep() {
+	entries, _ := os.ReadDir(in.Folder)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".staging-") {
+			os.RemoveAll(filepath.Join(in.Folder, e.Name()))
+		}
+	}
+}
+
+// room returns an error if the disk has less than need bytes left.
+func (in *installer) room(need int64) error {
+	free, err := in.free(in.Folder)
+	if err != nil || free >= need {
+		return nil // a disk that does not tell will say when it is full
+	}
+	return fmt.Errorf("no space in %s: needs %d MB more, %d MB are free; free some, or set %s to another folder", in.Folder, megabytes(need), free/1e6, FolderVariable)
+}
+
+func megabytes(n int64) int64 { return (n + 1e6 - 1) / 1e6 }
+
+// writeError says what to do about an error of writing to the folder.
+func (in *installer) writeError(err error, need int64) error {
+	switch {
+	case isFull(err) && need > 0:
+		return fmt.Errorf("no space in %s: needs %d MB more; free some, or set %s to another folder", in.Folder, megabytes(need), FolderVariable)
+	case isFull(err):
+		return fmt.Errorf("no space in %s: free some, or set %s to another folder", in.Folder, FolderVariable)
+	case errors.Is(err, errLocked):
+		return fmt.Errorf("another installation is at work in %s", in.Folder)
+	}
+	return fmt.Errorf("cannot write to %s: %w; set %s to a folder that can be written", in.Folder, reason(err), FolderVariable)
+}
+
+// reason takes the path off an error of package os.
+func reason(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,146 @@
+package plugins
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Platform is an operating system and an architecture, as Go names them.
+type Platform struct{ OS, Arch string }
+
+func (p Platform) String() string { return p.OS + "/" + p.Arch }
+
+// wheelName is a wheel's file name taken apart:
+// project-version(-build)-python-abi-platform.whl, the last three being lists
+// with dots (packaging.python.org, binary distribution format).
+type wheelName struct {
+	version   string
+	python    string
+	platforms []string
+}
+
+func parseWheelName(file string) (wheelName, bool) {
+	stem, ok := strings.CutSuffix(file, ".whl")
+	parts := strings.Split(stem, "-")
+	if !ok || len(parts) != 5 && len(parts) != 6 {
+		return wheelName{}, false
+	}
+	n := len(parts)
+	return wheelName{parts[1], parts[n-3] + "-" + parts[n-2], strings.Split(parts[n-1], ".")}, true
+}
+
+// runsOn reports whether the wheel's libraries are for p.
+func (w wheelName) runsOn(p Platform) bool {
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[p.Arch]
+	return arch != "" && p.OS == "linux" && slices.ContainsFunc(w.platforms, func(tag string) bool {
+		linux := strings.HasPrefix(tag, "manylinux") || strings.HasPrefix(tag, "linux")
+		return linux && strings.HasSuffix(tag, "_"+arch)
+	})
+}
+
+// choose picks the file of a version for a platform. Wheels that differ in the
+// Python they are for alone have the same library; the one for any Python is
+// preferred, then the oldest, which later uploads do not change.
+func choose(project string, files []indexFile, version string, p Platform) (indexFile, error) {
+	var fits, ofVersion []indexFile
+	var versions []string
+	for _, f := range files {
+		w, ok := parseWheelName(f.Name)
+		if !ok {
+			continue
+		}
+		if !slices.Contains(versions, w.version) {
+			versions = append(versions, w.version)
+		}
+		if w.version != version {
+			continue
+		}
+		ofVersion = append(ofVersion, f)
+		if w.runsOn(p) {
+			fits = append(fits, f)
+		}
+	}
+	switch {
+	case len(versions) == 0:
+		return indexFile{}, fmt.Errorf("the index has no wheel of %s", project)
+	case len(ofVersion) == 0:
+		slices.SortFunc(versions, compareVersions)
+		return indexFile{}, fmt.Errorf("the index has no version %s of %s (the latest are %s)",
+			version, project, strings.Join(versions[max(0, len(versions)-6):], ", "))
+	case len(fits) == 0:
+		names := make([]string, len(ofVersion))
+		for i, f := range ofVersion {
+			names[i] = f.Name
+		}
+		return indexFile{}, fmt.Errorf("%s %s has no wheel for %s (there are %s)", project, version, p, strings.Join(names, ", "))
+	}
+	f := slices.MinFunc(fits, func(a, b indexFile) int {
+		x, _ := parseWheelName(a.Name)
+		y, _ := parseWheelName(b.Name)
+		if any := "py3-none"; x.python != y.python && (x.python == any || y.python == any) {
+			if x.python == any {
+				return -1
+			}
+			return 1
+		}
+		return compareVersions(x.python, y.python)
+	})
+	if f.SHA256 == "" {
+		return indexFile{}, fmt.Errorf("the index gives no SHA-256 for %s: use another index", f.Name)
+	}
+	return f, nil
+}
+
+// compareVersions orders 0.9 before 0.10: numbers by value, the rest as text.
+func compareVersions(a, b string) int {
+	x, y := splitNumbers(a), splitNumbers(b)
+	for i := range min(len(x), len(y)) {
+		m, errM := strconv.Atoi(x[i])
+		n, errN := strconv.Atoi(y[i])
+		switch {
+		case errM == nil && errN == nil && m != n:
+			return m - n
+		case (errM != nil || errN != nil) && x[i] != y[i]:
+			return strings.Compare(x[i], y[i])
+		}
+	}
+	return len(x) - len(y)
+}
+
+// splitNumbers cuts s where digits begin or end.
+func splitNumbers(s string) []string {
+	var parts []string
+	digit := func(c byte) bool { return c >= '0' && c <= '9' }
+	for i := 0; i < len(s); i++ {
+		if i == 0 || digit(s[i]) != digit(s[i-1]) {
+			parts = append(parts, "")
+		}
+		parts[len(parts)-1] += s[i : i+1]
+	}
+	return parts
+}
+
+// keeps reports whether a file of the wheel is unpacked: what Keep names, by its
+// whole path or its last element, and licences.
+func (w Wheel) keeps(name string) bool {
+	base := path.Base(name)
+	for _, pattern := range w.Keep {
+		subject := base
+		if strings.Contains(pattern, "/") {
+			subject = name
+		}
+		if ok, _ := path.Match(pattern, subject); ok {
+			return true
+		}
+	}
+	upper := strings.ToUpper(base)
+	for _, word := range []string{"LICENSE", "LICENCE", "NOTICE", "COPYING", "EULA"} {
+		if strings.Contains(upper, word) {
+			return true
+		}
+	}
+	return false
+}
