@@ -146,3 +146,12 @@ type TooBigError struct {
 func (e *TooBigError) Error() string {
 	return fmt.Sprintf("too big: needs %d bytes of %s, has %d", e.Need, e.What, e.Limit)
 }
+
+// CrashError says that what ran a call is gone: a worker process died or went
+// wrong in a way that ends it.
+type CrashError struct {
+	What   string // what it was asked for
+	Reason string // how it ended, and its last words
+}
+
+func (e *CrashError) Error() string { return fmt.Sprintf("%s: crashed: %s", e.What, e.Reason) }

@@ -27,7 +27,8 @@ type lane struct {
 	resident bool // stays compiled and loaded from round to round
 
 	exe      backend.Executable // nil while closed
-	launches int                // of one repetition; 0 until calibrated
+	launches int                // of one repetition, the shorter one of a loop; 0 until calibrated
+	loops    bool               // timed by method loop; known once calibrated
 	rounds   int                // that have its rows
 	times    []float64          // seconds of a launch, one for each repetition
 	retired  bool               // has a row that ends it
@@ -67,23 +68,40 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 		}
 	}
 	var rows []results.Record
-	for rep := range r.sweep.Config.Repetitions {
-		r.collect()
-		s, err := r.launch(ctx, l, l.launches)
-		if err != nil {
-			return nil, err // what came before is not verified
+	for range r.sweep.Config.Repetitions {
+		for _, launches := range l.counts() {
+			row, err := r.repetition(ctx, l, launches)
+			if err != nil {
+				return nil, err // what came before is not verified
+			}
+			row.Round, row.Rep = round, len(rows)
+			rows = append(rows, row)
+			var last *results.Record
+			if row.Rep > 0 {
+				last = &rows[row.Rep-1]
+			}
+			if t, ok := launchTime(last, &row); ok {
+				l.times = append(l.times, t)
+			}
 		}
-		row := l.row
-		row.Round, row.Rep, row.Launches, row.Status = round, rep, l.launches, results.OK
-		row.Method, row.Seconds = results.Method(s.Method), s.Elapsed.Seconds()
-		perLaunch := row.Seconds / float64(row.Launches)
-		if reason := impossible(r.device(l.Point), l.Problem, perLaunch); reason != "" {
-			row.Status, row.Reason = results.Impossible, reason
-		}
-		l.times = append(l.times, perLaunch)
-		rows = append(rows, row)
 	}
 	return rows, r.verify(l, rows)
+}
+
+// repetition times launches and returns the row, not yet verified.
+func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Record, error) {
+	r.collect()
+	s, err := r.launch(ctx, l, launches)
+	if err != nil {
+		return results.Record{}, err
+	}
+	row := l.row
+	row.Launches, row.Status = launches, results.OK
+	row.Method, row.Seconds = results.Method(s.Method), s.Elapsed.Seconds()
+	if reason := impossible(r.device(l.Point), l.Problem, row.Seconds/float64(launches)); reason != "" {
+		row.Status, row.Reason = results.Impossible, reason
+	}
+	return row, nil
 }
 
 // verify checks the output that the last repetition left and writes the verdict
@@ -137,10 +155,8 @@ func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err
 	defer cancel()
 	start := r.now()
 	err = guard(func() (err error) {
-		if l.Kernel == nil && r.opt.Baseline == nil {
-			return fmt.Errorf("no backend for the baseline: %w", backend.ErrUnsupported)
-		} else if l.Kernel == nil {
-			exe, err = r.opt.Baseline.Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
+		if l.Kernel == nil {
+			exe, err = r.baseline().Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
 		} else {
 			exe, err = r.opt.Backend.Compile(ctx, l.programs, l.Params)
 		}
@@ -178,7 +194,7 @@ func (r *run) calibrate(ctx context.Context, l *lane) error {
 			return err
 		}
 		if s.Elapsed >= shortestSample || n >= maxLaunches {
-			l.launches = n
+			l.launches, l.loops = n, results.Method(s.Method) == results.Loop
 			return nil
 		}
 		need := n * 16

@@ -17,7 +17,12 @@ type Sweep struct {
 	Config Config
 	Device chips.Device
 	Params backend.Params // of every compilation
-	Memory int64          // bytes that are free for arrays; 0 if unknown
+
+	// Lowering says how the backend runs kernels, if not as kernels: Interpret.
+	// It is the variant of their rows.
+	Lowering string
+
+	Memory int64 // bytes that are free for arrays; 0 if unknown
 	Groups []Group
 }
 
@@ -123,6 +128,7 @@ func problems(c Config) iter.Seq[problem.Matmul] {
 // points has the points of one kernel on one problem, at least one.
 func points(p problem.Matmul, number int, c Config, m tile.Machine, params backend.Params) []Point {
 	if number == kernels.BaselineNumber {
+		params.ISA = "" // that of kernels; the vendor chooses its own
 		return []Point{{Problem: p, Params: params}}
 	}
 	k := kernels.All[number-1]
@@ -169,6 +175,20 @@ func machine(d chips.Device) tile.Machine {
 		}
 	}
 	return m
+}
+
+// Interpret is the lowering that runs what a kernel means, step by step: for
+// comparing results, not speed.
+const Interpret = "interpret"
+
+// HasBaseline reports whether kernel 0 is to be measured.
+func (s Sweep) HasBaseline() bool {
+	for p := range s.Points() {
+		if p.Kernel == nil && p.Status == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Skip marks the points of the baseline as skipped, for want of a backend that

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"matladder/kernels"
@@ -64,8 +65,10 @@ func version() string {
 // record returns what all rows of a point share.
 func (r *run) record(p Point, programs []*tile.Program) results.Record {
 	b := r.opt.Backend
-	if p.Kernel == nil && r.opt.Baseline != nil {
-		b = r.opt.Baseline
+	if p.Kernel == nil {
+		b = r.baseline()
+	} else if r.sweep.Lowering != "" {
+		p.Variant = strings.TrimSpace(p.Variant + " " + r.sweep.Lowering)
 	}
 	d, m, c := b.Device(), p.Problem, r.sweep.Config
 	peak := d.PeakAt(m.A.String(), m.Precision.String())

@@ -8,9 +8,11 @@ import (
 // past is what earlier executions left of a point.
 type past struct {
 	rounds   int // one more than the last round that has rows
-	launches int
+	launches int // of one repetition, the shorter one of a loop
+	loops    bool
 	times    []float64
-	ended    bool // by a status other than ok
+	ended    bool            // by a status other than ok
+	last     *results.Record // that was timed
 }
 
 // history finds the points in the rows of a file.
@@ -26,8 +28,14 @@ func history(rows []results.Record) map[results.PointKey]*past {
 		p.rounds = max(p.rounds, r.Round+1)
 		p.ended = p.ended || r.Status != results.OK
 		if r.Launches > 0 && r.Seconds > 0 {
-			p.launches = r.Launches
-			p.times = append(p.times, r.Seconds/float64(r.Launches))
+			if p.launches == 0 || r.Launches < p.launches {
+				p.launches = r.Launches
+			}
+			p.loops = r.Method == results.Loop
+			if t, ok := launchTime(p.last, r); ok {
+				p.times = append(p.times, t)
+			}
+			p.last = r
 		}
 	}
 	return points
@@ -53,6 +61,7 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 		l.row = r.record(l.Point, l.programs)
 		if old := done[identity(&l.row)]; old != nil {
 			l.rounds, l.launches, l.times, l.retired = old.rounds, old.launches, old.times, old.ended
+			l.loops = old.loops
 		}
 		lanes = append(lanes, l)
 	}

@@ -17,7 +17,7 @@ import (
 // Options say where a sweep runs and where its rows go.
 type Options struct {
 	Backend    backend.Backend
-	Baseline   backend.Backend // measures kernel 0; nil if those points are skipped (Sweep.Skip)
+	Baseline   backend.Backend // measures kernel 0; nil if Backend does, or those points are skipped (Sweep.Skip)
 	Provenance Provenance
 	Out        string // path of the results file
 	Resume     bool   // continue Out; otherwise it must not exist
@@ -150,6 +150,14 @@ func (r *run) device(p Point) chips.Device {
 		return r.opt.Baseline.Device()
 	}
 	return r.sweep.Device
+}
+
+// baseline is the backend that measures kernel 0.
+func (r *run) baseline() backend.Backend {
+	if r.opt.Baseline != nil {
+		return r.opt.Baseline
+	}
+	return r.opt.Backend
 }
 
 // collect frees what earlier points left, so that no collection falls into a

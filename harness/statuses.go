@@ -34,6 +34,7 @@ func guard(f func() error) (err error) {
 func classify(err error) results.Status {
 	var big *backend.TooBigError
 	var crashed *crash
+	var gone *backend.CrashError
 	switch {
 	case errors.As(err, &big):
 		return results.TooBig
@@ -41,7 +42,7 @@ func classify(err error) results.Status {
 		return results.Unsupported
 	case errors.Is(err, context.DeadlineExceeded):
 		return results.Timeout
-	case errors.As(err, &crashed):
+	case errors.As(err, &crashed), errors.As(err, &gone):
 		return results.Crashed
 	}
 	return results.Failed

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,21 +13,38 @@ import (
 // device is an open backend and what its parameters stand for.
 type device struct {
 	backend.Backend
-	params  backend.Params
-	summary string // of the machine, for people
+	params   backend.Params
+	summary  string // of the machine, for people
+	lowering string // how it runs kernels, if not as kernels
+
+	baseline   backend.Backend // measures XLA's matmul beside Backend; nil if Backend does, or nothing does
+	noBaseline string          // why nothing does
 }
 
-// A opener opens one backend. probe says whether its peaks are wanted.
+// Close closes all that is open.
+func (d *device) Close() error {
+	if d.baseline != nil {
+		d.baseline.Close()
+	}
+	return d.Backend.Close()
+}
+
+// request is what the flags ask of a backend.
+type request struct {
+	name    string
+	threads int
+	params  map[string]string
+	probe   bool // its peaks are wanted
+}
+
+// A opener opens one backend.
 type opener struct {
 	name string
-	open func(threads int, params map[string]string, probe bool) (*device, error)
+	open func(context.Context, request) (*device, error)
 }
 
-// openers are the backends of this build, the best first.
-var openers = []opener{{"cpu", openCPU}}
-
-// noBaseline is why kernel 0 is skipped.
-const noBaseline = "the XLA baseline needs a PJRT plugin, which this build does not have"
+// openers are the backends of this build, that of no --backend first.
+var openers = []opener{{"cpu", openCPU}, {"xla-cpu", openXLA}, {"tpu", openPlugin}, {"gpu", openPlugin}}
 
 func known() string {
 	var names []string
@@ -37,7 +55,7 @@ func known() string {
 }
 
 // open opens the backend that the flags ask for.
-func (f *flags) open(threads int, probe bool) (*device, error) {
+func (f *flags) open(ctx context.Context, threads int, probe bool) (*device, error) {
 	i := 0
 	if f.backend != "" {
 		i = slices.IndexFunc(openers, func(o opener) bool { return o.name == f.backend })
@@ -53,12 +71,12 @@ func (f *flags) open(threads int, probe bool) (*device, error) {
 		}
 		params[key] = value
 	}
-	return openers[i].open(threads, params, probe)
+	return openers[i].open(ctx, request{openers[i].name, threads, params, probe})
 }
 
-func openCPU(threads int, params map[string]string, probe bool) (*device, error) {
-	o := cpu.Options{Threads: threads, NoProbe: !probe}
-	for key, value := range params {
+func openCPU(_ context.Context, r request) (*device, error) {
+	o := cpu.Options{Threads: r.threads, NoProbe: !r.probe}
+	for key, value := range r.params {
 		if key != "isa" {
 			return nil, usagef("--param %s: backend cpu has no such parameter (known: isa)", key)
 		}

@@ -24,7 +24,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	dev, err := f.open(config.Threads, !f.list)
+	dev, err := f.open(ctx, config.Threads, !f.list)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,13 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sweep.Skip(noBaseline)
+	sweep.Lowering = dev.lowering
+	if sweep.HasBaseline() {
+		dev.compareWithXLA(ctx)
+	}
+	if dev.noBaseline != "" {
+		sweep.Skip(dev.noBaseline)
+	}
 	estimate := sweep.Estimate()
 	switch {
 	case f.list:
@@ -50,9 +56,12 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	progress := newProgress(stderr)
 	outcome, err := harness.Run(ctx, sweep, harness.Options{
-		Backend: dev, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
+		Backend: dev.Backend, Baseline: dev.baseline, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
 		Begin: func() {
 			fmt.Fprintf(stderr, "%s: %s\n", dev.summary, oneLine(estimate))
+			if dev.noBaseline != "" {
+				fmt.Fprintf(stderr, "without XLA's line: %s\n", dev.noBaseline)
+			}
 		},
 		Observe: progress.observe,
 	})

@@ -37,9 +37,9 @@
 // never a gap:
 //
 //	$ bench --kernel 0,1 --sizes 64 --dtype int4,float32 --list
-//	xla          64 int4×int4→int32 skipped: the XLA baseline needs a PJRT plugin, which this build does not have
+//	xla          64 int4×int4→int32 skipped: plugin cpu is not installed: go run ./cmd/plugin install cpu
 //	v1_naive     64 int4×int4→int32 unsupported: dtype int4 is not supported (float32, bfloat16 and int8 are)
-//	xla          64 float32×float32→float32 skipped: the XLA baseline needs a PJRT plugin, which this build does not have
+//	xla          64 float32×float32→float32 skipped: plugin cpu is not installed: go run ./cmd/plugin install cpu
 //	v1_naive     64 float32×float32→float32 blocks 64x64x64
 //
 // # How it measures
@@ -95,6 +95,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"matladder/backend/worker"
 	"matladder/harness"
 
 	"github.com/spf13/pflag"
@@ -109,6 +110,7 @@ const (
 )
 
 func main() {
+	worker.Hook(workers)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))

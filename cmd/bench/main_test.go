@@ -10,22 +10,32 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/backend/worker"
 	"matladder/internal/golden"
+	"matladder/plugins"
 	"matladder/results"
 )
 
 // environment is that of the test, before TestMain changes it.
 var environment = os.Environ()
 
+// userPlugins is where the user's plugins are.
+var userPlugins string
+
 // TestMain keeps what the backend measures of the machine, so that it is measured
-// once and nothing is left in the user's cache.
+// once and nothing is left in the user's cache, and hides the user's plugins.
 func TestMain(m *testing.M) {
+	worker.Hook(workers)
 	dir, err := os.MkdirTemp("", "bench-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	if userPlugins, err = plugins.Folder(); err != nil {
+		userPlugins = dir
+	}
 	os.Setenv("XDG_CACHE_HOME", dir)
+	os.Setenv(plugins.FolderVariable, filepath.Join(dir, "plugins"))
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
@@ -70,7 +80,7 @@ func TestMistakes(t *testing.T) {
 		"--threads -2",
 		"--time-budget -1s",
 		"--fault melt",
-		"--backend tpu",
+		"--backend abacus",
 		"--predict",
 		"--topology v5e",
 		"--param isa",

@@ -1,0 +1,178 @@
+//go:build linux && cgo
+
+package pjrt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/lower/stablehlo"
+	"matladder/problem"
+	"matladder/tile"
+
+	binding "github.com/gomlx/go-xla/pjrt"
+)
+
+// pjrtBackend is one device of a client.
+type pjrtBackend struct {
+	options Options
+	client  *binding.Client
+	target  *binding.Device
+	device  chips.Device
+	shared  bool // the device's memory is the host's
+	closed  bool
+}
+
+var _ backend.Backend = (*pjrtBackend)(nil)
+
+var errClosed = errors.New("pjrt: the backend is closed")
+
+// Available is nil: this build can load plugins.
+func Available() error { return nil }
+
+// Open loads a plugin and makes a client of it.
+func Open(o Options) (backend.Backend, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(o.Plugin) {
+		return nil, fmt.Errorf("pjrt: plugin %s: not an absolute path", o.Plugin)
+	}
+	if info, err := os.Stat(o.Plugin); err != nil {
+		return nil, fmt.Errorf("pjrt: plugin: %w", err)
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("pjrt: plugin %s: not a file", o.Plugin)
+	}
+	environment(o)
+	plugin, err := binding.GetPlugin(o.Plugin)
+	if err == nil && plugin == nil { // what the binding makes of an empty table of functions
+		err = errors.New("it offers nothing")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pjrt: %s is no plugin for this machine: %s", o.Plugin, oneLine(err.Error()))
+	}
+	client, err := plugin.NewClient(o.Client)
+	if err != nil {
+		return nil, wrap("no device for "+o.Name, err)
+	}
+	devices := client.AddressableDevices()
+	if o.Device >= len(devices) {
+		client.Destroy()
+		return nil, fmt.Errorf("pjrt: no device %d: %s has %d, counted from 0", o.Device, filepath.Base(o.Plugin), len(devices))
+	}
+	b := &pjrtBackend{options: o, client: client, target: devices[o.Device]}
+	b.shared = kind(client.Platform()) == chips.CPU
+	b.device = o.Host
+	if b.device.Key == "" {
+		description := ""
+		if d, err := b.target.GetDescription(); err == nil {
+			description = d.DebugString()
+		}
+		b.device = describe(client.Platform(), chipName(client.Platform(), client.PlatformVersion(), description))
+	}
+	return b, nil
+}
+
+// environment sets what plugins read from it before they are loaded.
+func environment(o Options) {
+	if o.Threads > 0 { // XLA's CPU client sizes its thread pool by it
+		os.Setenv("NPROC", strconv.Itoa(o.Threads))
+	}
+	if !Present(chips.TPU) { // without this libtpu waits for a server that tells it about its TPU
+		os.Setenv("TPU_SKIP_MDS_QUERY", "1")
+	}
+}
+
+// Name is the word of --backend.
+func (b *pjrtBackend) Name() string { return b.options.Name }
+
+// Device is the chip, as the table has it.
+func (b *pjrtBackend) Device() chips.Device { return b.device }
+
+// Baseline compiles XLA's own matmul.
+func (b *pjrtBackend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+	launch, err := stablehlo.Baseline(spec.Problem)
+	if err != nil {
+		return nil, unsupported(err)
+	}
+	return b.compile(ctx, launch, nil, spec.Params)
+}
+
+// Compile compiles what programs mean.
+func (b *pjrtBackend) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
+	launch, err := stablehlo.Interpret(programs)
+	if err != nil {
+		return nil, unsupported(err)
+	}
+	return b.compile(ctx, launch, programs, params)
+}
+
+// unsupported gives the refusals of the lowering their kind.
+func unsupported(err error) error {
+	var refused *stablehlo.UnsupportedError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("pjrt: %w: %w", backend.ErrUnsupported, err)
+	}
+	return fmt.Errorf("pjrt: %w", err)
+}
+
+func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
+	if b.closed {
+		return nil, errClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	method, err := b.options.method(params)
+	if err != nil {
+		return nil, err
+	}
+	e := &executable{backend: b, launch: launch, programs: programs, method: method}
+	var need int64
+	for _, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
+		if _, ok := bufferTypes[a.Dtype]; !ok {
+			return nil, fmt.Errorf("pjrt: array %s of %s: no such buffers: %w", a.Name, a.Dtype, backend.ErrUnsupported)
+		}
+		need += bytesOf(a)
+	}
+	if limit := b.device.MemoryBytes; limit.Known() && need > int64(limit.Value) {
+		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Need: need, Limit: int64(limit.Value)})
+	}
+	text := launch.Loop(1)
+	if method == Wall {
+		text = launch.Once()
+	}
+	if e.program, err = b.client.Compile().WithStableHLO([]byte(text)).Done(); err != nil {
+		return nil, wrap("compile "+launch.Name, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func bytesOf(a stablehlo.Array) int64 { return a.Dtype.Bytes(tile.Elements(a.Shape)) }
+
+// Close destroys the client. Its executables must be closed before.
+func (b *pjrtBackend) Close() error {
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	return wrap("close", b.client.Destroy())
+}
+
+// checkable is an error if spec is not what can be verified: one output of the
+// problem that was compiled.
+func (e *executable) checkable(p problem.Matmul) error {
+	if len(e.launch.Out) != 1 {
+		return fmt.Errorf("pjrt: check: %s has %d outputs, want 1", e.launch.Name, len(e.launch.Out))
+	}
+	return p.Validate()
+}

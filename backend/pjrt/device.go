@@ -1,0 +1,93 @@
+package pjrt
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"matladder/chips"
+)
+
+// Kind is the kind of device behind a platform that a plugin names.
+func kind(platform string) string {
+	switch p := strings.ToLower(platform); p {
+	case "tpu":
+		return chips.TPU
+	case "cuda", "rocm", "gpu":
+		return chips.GPU
+	case "cpu", "host":
+		return chips.CPU
+	default:
+		return p
+	}
+}
+
+// deviceFiles are where the system shows devices of a kind.
+var deviceFiles = map[string][]string{
+	chips.TPU: {"/dev/accel[0-9]*", "/dev/vfio/[0-9]*"},
+	chips.GPU: {"/dev/nvidia[0-9]*"},
+}
+
+// Present reports whether this machine shows a device of a kind (chips.TPU or
+// chips.GPU), without loading anything. A CPU is always present.
+func Present(kind string) bool {
+	if kind == chips.CPU {
+		return true
+	}
+	for _, pattern := range deviceFiles[kind] {
+		if files, _ := filepath.Glob(pattern); len(files) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// tpuVersion is how libtpu's platform version names the chip: "TFRT TPU v5 lite".
+var tpuVersion = regexp.MustCompile(`TPU ?(v?\d+\w*(?: lite\b)?)`)
+
+// chipName is the name of the chip as its plugin or the system gives it, "" if
+// neither does. The binding does not hand on PJRT's device kind.
+func chipName(platform, version, description string) string {
+	switch kind(platform) {
+	case chips.TPU:
+		for _, text := range []string{version, description} {
+			if m := tpuVersion.FindStringSubmatch(text); m != nil {
+				return "TPU " + m[1]
+			}
+		}
+	case chips.GPU:
+		files, _ := filepath.Glob("/proc/driver/nvidia/gpus/*/information")
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				continue
+			}
+			for line := range strings.Lines(string(text)) {
+				if name, ok := strings.CutPrefix(line, "Model:"); ok {
+					return strings.TrimSpace(name)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// describe returns the chip of a name; what the table does not have is unknown.
+func describe(platform, name string) chips.Device {
+	for _, n := range []string{name, strings.TrimPrefix(name, "NVIDIA ")} {
+		if d, ok := chips.Lookup(n); ok && n != "" {
+			return d
+		}
+	}
+	if name == "" {
+		name = "unknown " + platform
+	}
+	key := strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	}), "_")
+	return chips.Device{
+		Key: key, Names: []string{name}, Kind: kind(platform), Parallel: 1, DevicesPerChip: 1,
+		Note: "not in the chip table", Peak: map[string]chips.Figure{},
+	}
+}

@@ -1,0 +1,231 @@
+//go:build linux && cgo
+
+package pjrt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"matladder/backend"
+	"matladder/check"
+	"matladder/lower/stablehlo"
+	"matladder/tile"
+
+	binding "github.com/gomlx/go-xla/pjrt"
+)
+
+// executable is a compiled launch with its arrays.
+type executable struct {
+	backend  *pjrtBackend
+	launch   *stablehlo.Launch
+	programs []*tile.Program // nil for a baseline
+	method   string
+	program  *binding.LoadedExecutable
+
+	in, out   []*buffer // nil until loaded, and until run
+	perLaunch time.Duration
+	spec      backend.InputSpec
+	seeded    bool
+	reference *check.Reference // of the inputs; nil until the first Check
+	closed    bool
+}
+
+var errExecutableClosed = errors.New("pjrt: the executable is closed")
+
+// prepare frees what the last inputs led to, and allocates where host and device
+// share memory.
+func (e *executable) prepare() error {
+	if e.closed {
+		return errExecutableClosed
+	}
+	e.seeded, e.reference = false, nil
+	err := e.forget(&e.out)
+	if e.backend.shared && e.in != nil {
+		return err
+	}
+	return errors.Join(err, e.forget(&e.in))
+}
+
+func (e *executable) forget(bs *[]*buffer) error {
+	var err error
+	for _, b := range *bs {
+		err = errors.Join(err, b.free())
+	}
+	*bs = nil
+	return err
+}
+
+// fill makes the inputs by calling set for each, in the device's memory where
+// the host sees it, else in memory that is free again afterwards.
+func (e *executable) fill(set func(i int, name string, t tile.Tensor) error) error {
+	if err := e.prepare(); err != nil {
+		return err
+	}
+	fresh := e.in == nil
+	for i, a := range e.launch.In {
+		b, err := e.fillOne(i, a, fresh, set)
+		if err != nil {
+			return errors.Join(err, e.forget(&e.in))
+		}
+		if fresh {
+			e.in = append(e.in, b)
+		}
+	}
+	return nil
+}
+
+func (e *executable) fillOne(i int, a stablehlo.Array, fresh bool, set func(int, string, tile.Tensor) error) (*buffer, error) {
+	if !e.backend.shared {
+		t := tile.NewTensor(a.Dtype, a.Shape...)
+		if err := set(i, a.Name, t); err != nil {
+			return nil, err
+		}
+		return e.backend.transfer(a.Name, t)
+	}
+	if !fresh {
+		return e.in[i], set(i, a.Name, e.in[i].view)
+	}
+	b, err := e.backend.newInput(a)
+	if err != nil {
+		return nil, err
+	}
+	if err := set(i, a.Name, b.view); err != nil {
+		return nil, errors.Join(err, b.free())
+	}
+	return b, nil
+}
+
+// Load copies arrays in.
+func (e *executable) Load(in ...tile.Tensor) error {
+	if e.closed {
+		return errExecutableClosed
+	}
+	if len(in) != len(e.launch.In) {
+		return fmt.Errorf("pjrt: load: have %d arrays, want %d", len(in), len(e.launch.In))
+	}
+	for i, a := range e.launch.In {
+		if err := matches(in[i], a); err != nil {
+			return fmt.Errorf("pjrt: load: %w", err)
+		}
+	}
+	return e.fill(func(i int, _ string, t tile.Tensor) error {
+		copy(t.Data, in[i].Data)
+		return nil
+	})
+}
+
+func matches(t tile.Tensor, a stablehlo.Array) error {
+	if t.Dtype != a.Dtype || !slices.Equal(t.Shape, a.Shape) || int64(len(t.Data)) != bytesOf(a) {
+		return fmt.Errorf("%s: have %s%v of %d bytes, want %s%v of %d", a.Name, t.Dtype, t.Shape, len(t.Data), a.Dtype, a.Shape, bytesOf(a))
+	}
+	return nil
+}
+
+// LoadSeeded makes the inputs.
+func (e *executable) LoadSeeded(spec backend.InputSpec) error {
+	err := e.fill(func(_ int, name string, t tile.Tensor) error {
+		if err := check.Fill(t, name, spec.Problem, spec.Seed, spec.Dist); err != nil {
+			return fmt.Errorf("pjrt: fill %s: %w", name, err)
+		}
+		return nil
+	})
+	if err == nil {
+		e.spec, e.seeded = spec, true
+	}
+	return err
+}
+
+// Check verifies what the last launch left. Where the device's memory is not the
+// host's, the inputs are made once more for it, and forgotten.
+func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+	switch {
+	case e.closed:
+		return backend.CheckResult{}, errExecutableClosed
+	case !e.seeded || e.spec != spec.InputSpec:
+		return backend.CheckResult{}, errors.New("pjrt: check: the inputs are not those of LoadSeeded with this spec")
+	}
+	if err := e.checkable(spec.Problem); err != nil {
+		return backend.CheckResult{}, err
+	}
+	if e.out == nil {
+		return backend.CheckResult{Detail: "nothing was run"}, nil
+	}
+	out, err := e.out[0].look(e.launch.Out[0], e.backend.shared)
+	if err != nil {
+		return backend.CheckResult{}, err
+	}
+	if spec.Fault != "" {
+		out.Data = slices.Clone(out.Data)
+		if err := check.Inject(spec.Fault, out); err != nil {
+			return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
+		}
+	}
+	ctx := context.Background()
+	in, err := e.inputs()
+	if err == nil && e.reference == nil {
+		e.reference, err = check.NewReference(ctx, spec.Problem, in)
+	}
+	if err != nil {
+		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
+	}
+	r, err := e.reference.Verify(ctx, e.programs, in, out)
+	if err != nil {
+		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
+	}
+	return backend.CheckResult(r), nil
+}
+
+// inputs are the inputs in host memory, by name: the device's own where that is
+// the host's, else made anew.
+func (e *executable) inputs() (map[string]tile.Tensor, error) {
+	in := map[string]tile.Tensor{}
+	for i, a := range e.launch.In {
+		if e.backend.shared {
+			in[a.Name] = e.in[i].view
+			continue
+		}
+		t := tile.NewTensor(a.Dtype, a.Shape...)
+		if err := check.Fill(t, a.Name, e.spec.Problem, e.spec.Seed, e.spec.Dist); err != nil {
+			return nil, err
+		}
+		in[a.Name] = t
+	}
+	return in, nil
+}
+
+// Results copies arrays out.
+func (e *executable) Results(out ...tile.Tensor) error {
+	switch {
+	case e.closed:
+		return errExecutableClosed
+	case len(out) != len(e.launch.Out):
+		return fmt.Errorf("pjrt: results: have %d arrays, want %d", len(out), len(e.launch.Out))
+	}
+	for i, a := range e.launch.Out {
+		if err := matches(out[i], a); err != nil {
+			return fmt.Errorf("pjrt: results: %w", err)
+		}
+	}
+	if e.out == nil {
+		return errors.New("pjrt: results: nothing was run on these inputs")
+	}
+	for i, a := range e.launch.Out {
+		if err := e.out[i].read(a.Name, out[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close frees the arrays and the program. Closing twice is no error.
+func (e *executable) Close() error {
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	e.reference = nil
+	return errors.Join(e.forget(&e.in), e.forget(&e.out), wrap("close", e.program.Destroy()))
+}

@@ -1,0 +1,21 @@
+// Package worker runs a backend in a child process, so that a crash, a hang or
+// an environment variable of a plugin stays there.
+//
+//  1. Hook, called first thing in main or TestMain, turns the process into a
+//     worker if it was started as one: the same executable, told by an
+//     environment variable.
+//  2. Open starts one. Calls go to it over descriptor 3, answers come back over
+//     4: gob messages, arrays raw behind them. Plugins print to 1 and 2, which
+//     are kept only to say why a worker died.
+//  3. Inputs are made from their seed, timed and verified beside the device.
+//     Arrays cross for Load and Results alone.
+//  4. A worker that dies, or does not answer in time and is killed, costs the
+//     call it was in: an error that errors.As finds as *backend.CrashError, or
+//     that wraps context.DeadlineExceeded. The next call starts another worker,
+//     and executables are compiled and loaded there again when they are next
+//     run.
+//
+// A worker is in a process group of its own, since Ctrl-C is for its parent to
+// handle, and ends when its parent does. What the package does not do: choose a
+// backend, retry a call, or share a worker between processes.
+package worker

@@ -1,0 +1,136 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/tile"
+)
+
+// op is what a call asks for.
+type op uint8
+
+const (
+	opOpen op = iota
+	opCompile
+	opBaseline
+	opLoadSeeded
+	opCheck
+	opLoad
+	opRun
+	opResults
+	opCloseExecutable
+	opClose
+	opCancel // of the call of the same Seq; has no reply
+)
+
+func (o op) String() string {
+	return [...]string{"opening the device", "compilation", "compilation of the baseline", "inputs", "check", "load",
+		"run", "results", "closing an executable", "closing the device", "cancellation"}[o]
+}
+
+// call is a message to the worker. Fields that its Op does not need are zero.
+type call struct {
+	Op       op
+	Seq      uint64
+	Opener   string // opOpen
+	Config   []byte // opOpen
+	ID       int    // of an executable
+	Programs []program
+	Params   backend.Params
+	Baseline backend.BaselineSpec
+	Inputs   backend.InputSpec
+	Check    backend.CheckSpec
+	Launches int
+	Arrays   []array // opLoad: their data follows the message; opResults: what is wanted
+}
+
+// array is a tensor without its data.
+type array struct {
+	Dtype tile.Dtype
+	Shape []int
+	Bytes int
+}
+
+func describe(ts []tile.Tensor) []array {
+	as := make([]array, len(ts))
+	for i, t := range ts {
+		as[i] = array{t.Dtype, t.Shape, len(t.Data)}
+	}
+	return as
+}
+
+// reply is a message from the worker: an answer or, between answers, a sign of
+// life. The data of the arrays that opResults asked for follows, if Err is nil.
+type reply struct {
+	Beat   bool
+	Seq    uint64
+	Err    *failure
+	ID     int
+	Name   string
+	Device chips.Device
+	Sample backend.Sample
+	Check  backend.CheckResult
+}
+
+// failure is an error on its way; what kind of error it was survives.
+type failure struct {
+	Text        string
+	Unsupported bool
+	Canceled    bool
+	Deadline    bool
+	TooBig      *backend.TooBigError
+	Crash       *backend.CrashError
+}
+
+func newFailure(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	f := &failure{
+		Text:        err.Error(),
+		Unsupported: errors.Is(err, backend.ErrUnsupported),
+		Canceled:    errors.Is(err, context.Canceled),
+		Deadline:    errors.Is(err, context.DeadlineExceeded),
+	}
+	errors.As(err, &f.TooBig)
+	errors.As(err, &f.Crash)
+	return f
+}
+
+func (f *failure) err() error {
+	if f == nil {
+		return nil
+	}
+	e := &remoteError{text: f.Text}
+	for _, kind := range []struct {
+		is  bool
+		err error
+	}{
+		{f.Unsupported, backend.ErrUnsupported},
+		{f.Canceled, context.Canceled},
+		{f.Deadline, context.DeadlineExceeded},
+	} {
+		if kind.is {
+			e.kinds = append(e.kinds, kind.err)
+		}
+	}
+	if f.TooBig != nil {
+		e.kinds = append(e.kinds, f.TooBig)
+	}
+	if f.Crash != nil {
+		e.kinds = append(e.kinds, f.Crash)
+	}
+	return e
+}
+
+// remoteError is an error of the worker's, in its own words.
+type remoteError struct {
+	text  string
+	kinds []error
+}
+
+func (e *remoteError) Error() string   { return e.text }
+func (e *remoteError) Unwrap() []error { return e.kinds }

@@ -1,0 +1,143 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/tile"
+)
+
+// Options are for Open. Of the durations, 0 stands for the default.
+type Options struct {
+	Opener string   // which of the openers given to Hook
+	Config []byte   // handed to it
+	Env    []string // NAME=value, added to the worker's environment
+
+	// CallTimeout limits calls that take no context: inputs, check, load, results
+	// and closing. 10 minutes by default.
+	CallTimeout time.Duration
+	// Grace is how long a cancelled call may take to end before the worker is
+	// killed. 3 seconds by default.
+	Grace time.Duration
+	// Silence is how long the process may not be heard of before it is killed. A
+	// busy worker is heard of every second. 30 seconds by default.
+	Silence time.Duration
+}
+
+// Backend is a backend in a child process.
+type Backend struct {
+	options Options
+	name    string
+	device  chips.Device
+
+	mu      sync.Mutex
+	process *process
+	closed  bool
+}
+
+var _ backend.Backend = (*Backend)(nil)
+
+var errClosed = errors.New("worker: the backend is closed")
+
+// Open starts a worker and opens a backend in it. If that fails, the error is
+// what the opener said, or a *backend.CrashError if the worker died of it.
+func Open(ctx context.Context, o Options) (*Backend, error) {
+	for _, d := range []struct {
+		value    *time.Duration
+		default_ time.Duration
+	}{{&o.CallTimeout, 10 * time.Minute}, {&o.Grace, 3 * time.Second}, {&o.Silence, 30 * time.Second}} {
+		if *d.value == 0 {
+			*d.value = d.default_
+		}
+	}
+	b := &Backend{options: o}
+	if _, err := b.worker(ctx); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// worker returns the process, started anew if the last one is gone.
+func (b *Backend) worker(ctx context.Context) (*process, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, errClosed
+	}
+	if b.process != nil && b.process.alive() {
+		return b.process, nil
+	}
+	p, err := start(b.options.Opener, b.options)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.call(ctx, call{Op: opOpen, Opener: b.options.Opener, Config: b.options.Config}, nil, nil)
+	if err != nil {
+		p.end()
+		return nil, err
+	}
+	b.process, b.name, b.device = p, r.Name, r.Device
+	return p, nil
+}
+
+// Name is that of the backend in the worker.
+func (b *Backend) Name() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.name
+}
+
+// Device is that of the backend in the worker.
+func (b *Backend) Device() chips.Device {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.device
+}
+
+// Compile compiles in the worker.
+func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
+	return b.executable(ctx, call{Op: opCompile, Programs: encode(programs), Params: params})
+}
+
+// Baseline compiles in the worker.
+func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+	return b.executable(ctx, call{Op: opBaseline, Baseline: spec})
+}
+
+func (b *Backend) executable(ctx context.Context, recipe call) (backend.Executable, error) {
+	e := &executable{backend: b, recipe: recipe}
+	if err := e.compile(ctx); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// limited is the context of calls that take none.
+func (b *Backend) limited(o op) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), b.options.CallTimeout,
+		fmt.Errorf("%s took longer than %s: %w", o, b.options.CallTimeout, context.DeadlineExceeded))
+}
+
+// Close closes the backend in the worker and ends the worker. Closing twice is
+// no error.
+func (b *Backend) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	if b.process == nil || !b.process.alive() {
+		return nil
+	}
+	ctx, cancel := b.limited(opClose)
+	defer cancel()
+	_, err := b.process.call(ctx, call{Op: opClose}, nil, nil)
+	b.process.end()
+	return err
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/backend"
+	"matladder/backend/pjrt"
+	"matladder/backend/worker"
+	"matladder/chips"
+	"matladder/harness"
+	"matladder/plugins"
+)
+
+// workers are the backends that run in child processes.
+var workers = map[string]worker.Opener{"pjrt": pjrt.Opener}
+
+// openLimit bounds how long a plugin may take to find its device.
+const openLimit = time.Minute
+
+// find returns an installed plugin, if this build can load it.
+func find(name string) (plugins.Installed, error) {
+	if err := pjrt.Available(); err != nil {
+		return plugins.Installed{}, err
+	}
+	return plugins.Find(name)
+}
+
+// start opens a plugin in a worker.
+func start(ctx context.Context, p plugins.Installed, o pjrt.Options) (backend.Backend, error) {
+	o.Plugin = p.Library()
+	config, err := o.Config()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openLimit)
+	defer cancel()
+	return worker.Open(ctx, worker.Options{Opener: "pjrt", Config: config, Env: libraryPath(p)})
+}
+
+// libraryPath lets a plugin of several libraries find them.
+func libraryPath(p plugins.Installed) []string {
+	var folders []string
+	for _, f := range p.Files {
+		if strings.Contains(filepath.Base(f.Path), ".so") {
+			folders = append(folders, filepath.Join(p.Root, filepath.FromSlash(filepath.Dir(f.Path))))
+		}
+	}
+	slices.Sort(folders)
+	if folders = slices.Compact(folders); len(folders) < 2 {
+		return nil
+	}
+	return []string{"LD_LIBRARY_PATH=" + strings.Join(folders, ":")}
+}
+
+// method takes the one parameter that plugins have.
+func (r request) method() (string, error) {
+	for key := range r.params {
+		if key != "method" {
+			return "", usagef("--param %s: backend %s has no such parameter (known: method)", key, r.name)
+		}
+	}
+	return r.params["method"], nil
+}
+
+// openXLA opens XLA on the cores of this machine: the baseline, and kernels as
+// what they mean.
+func openXLA(ctx context.Context, r request) (*device, error) {
+	method, err := r.method()
+	if err != nil {
+		return nil, err
+	}
+	host, err := openCPU(ctx, request{threads: r.threads, probe: r.probe})
+	if err != nil {
+		return nil, err
+	}
+	defer host.Close()
+	b, err := openHost(ctx, host, method)
+	if err != nil {
+		return nil, err
+	}
+	return &device{
+		Backend: b, params: backend.Params{Threads: host.params.Threads}, lowering: harness.Interpret,
+		summary: fmt.Sprintf("%s, XLA, %s", host.Device().Names[0], plural(host.params.Threads, "thread")),
+	}, nil
+}
+
+// openHost opens XLA on the cores that host is, with as many threads.
+func openHost(ctx context.Context, host *device, method string) (backend.Backend, error) {
+	p, err := find("cpu")
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, p, pjrt.Options{Name: "xla-cpu", Method: method, Threads: host.params.Threads, Host: host.Device()})
+}
+
+// compareWithXLA opens the baseline of a backend that has none of its own.
+func (d *device) compareWithXLA(ctx context.Context) {
+	if d.Device().Kind != chips.CPU || d.lowering != "" {
+		return
+	}
+	var err error
+	if d.baseline, err = openHost(ctx, d, ""); err != nil {
+		d.baseline, d.noBaseline = nil, err.Error()
+	}
+}
+
+// openPlugin opens the device of a plugin, which must be there: a plugin may wait
+// for one for ever.
+func openPlugin(ctx context.Context, r request) (*device, error) {
+	method, err := r.method()
+	if err != nil {
+		return nil, err
+	}
+	name, kind := "tpu", chips.TPU
+	if r.name == "gpu" {
+		name, kind = "cuda", chips.GPU
+	}
+	p, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := start(ctx, p, pjrt.Options{Name: r.name, Method: method})
+	if err != nil && !pjrt.Present(kind) {
+		err = fmt.Errorf("this machine shows no %s: %w", strings.ToUpper(r.name), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &device{Backend: b, summary: b.Device().Names[0], lowering: harness.Interpret}, nil
+}

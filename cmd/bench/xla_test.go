@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"matladder/backend/pjrt"
+	"matladder/plugins"
+	"matladder/results"
+)
+
+// usePlugin makes the user's plugins visible again, and skips the test where the
+// one of a name is not installed, unless MATLADDER_REQUIRE names it.
+func usePlugin(t *testing.T, name string) {
+	t.Helper()
+	t.Setenv(plugins.FolderVariable, userPlugins)
+	required := slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), name)
+	_, err := plugins.Find(name)
+	if err == nil {
+		err = pjrt.Available()
+	}
+	if err != nil && required && pjrt.Available() == nil {
+		t.Fatal(err)
+	} else if err != nil {
+		t.Skip(err)
+	}
+}
+
+func measured(t *testing.T, args string) (code int, rows []results.Record, output string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	var stdout, stderr bytes.Buffer
+	code = run(context.Background(), append(strings.Fields(args), "--out", out), &stdout, &stderr)
+	output = stdout.String() + stderr.String()
+	f, err := results.ReadFile(out)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return code, f.Rows, output
+}
+
+// TestXLA_BesideCPU measures XLA's line in the rounds of the CPU's kernels.
+func TestXLA_BesideCPU(t *testing.T) {
+	usePlugin(t, "cpu")
+	code, rows, output := measured(t, "--kernel 0,4 --sizes 96 --dtype float32,int8 --threads 2 --time-budget 1ms")
+	if code != exitOK {
+		t.Fatalf("exit %d\n%s", code, output)
+	}
+	counted := map[string]int{}
+	for _, r := range rows {
+		counted[fmt.Sprint(r.Backend, " ", r.Kernel, " ", r.Method, " ", r.DtypeA, " ", r.Status, " ", r.Threads)]++
+		if r.Kernel == results.Baseline && (r.Chip != rows[0].Chip || r.ISA != "" || !r.RelErr.Known) {
+			t.Errorf("XLA's row: %+v", r)
+		}
+	}
+	for _, d := range []string{"float32", "int8"} {
+		if counted["cpu v4_optblock direct "+d+" ok 2"] == 0 || counted["xla-cpu xla loop "+d+" ok 2"]%2 != 0 || counted["xla-cpu xla loop "+d+" ok 2"] == 0 {
+			t.Errorf("rows: %v", counted)
+		}
+	}
+	for _, s := range results.Summarize(rows, nil) {
+		if s.Kernel != results.Baseline && s.PercentOfBaseline.N == 0 {
+			t.Errorf("%s %s has no share of XLA's speed", s.Kernel, s.DtypeA)
+		}
+	}
+}
+
+// TestXLA_Interpret runs kernels as what they mean.
+func TestXLA_Interpret(t *testing.T) {
+	usePlugin(t, "cpu")
+	code, rows, output := measured(t, "--backend xla-cpu --kernel 0,1,3 --sizes 33x20x50 --dtype bfloat16 --time-budget 1ms --param method=wall")
+	if code != exitOK {
+		t.Fatalf("exit %d\n%s", code, output)
+	}
+	for _, r := range rows {
+		if r.Status != results.OK || r.Method != results.Wall || (r.Kernel != results.Baseline) != (r.Variant == "interpret") {
+			t.Errorf("%s %q by %s: %s %s", r.Kernel, r.Variant, r.Method, r.Status, r.Reason)
+		}
+	}
+	if len(rows) < 3 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// TestXLA_Missing leaves rows that say how to get the plugin, and one hint.
+func TestXLA_Missing(t *testing.T) {
+	code, rows, output := measured(t, "--kernel 0,1 --sizes 16,24 --dtype float32 --time-budget 1ms")
+	hint := "go run ./cmd/plugin install cpu"
+	if err := pjrt.Available(); err != nil {
+		hint = err.Error()
+	}
+	if code != exitOK || strings.Count(output, "without XLA's line: ") != 1 || !strings.Contains(output, hint) {
+		t.Errorf("exit %d\n%s", code, output)
+	}
+	for _, r := range rows {
+		if r.Kernel == results.Baseline && (r.Status != results.Skipped || !strings.Contains(r.Reason, hint)) {
+			t.Errorf("%s: %s", r.Status, r.Reason)
+		}
+	}
+}
+
+// TestTPU_Missing asks for a device that is not there.
+func TestTPU_Missing(t *testing.T) {
+	says := func(t *testing.T, want string) {
+		var stderr bytes.Buffer
+		if code := run(context.Background(), []string{"--backend", "tpu", "--kernel", "0"}, &stderr, &stderr); code != exitFailed {
+			t.Errorf("exit %d", code)
+		}
+		if got := stderr.String(); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("bench --backend tpu says %q, should say %q", got, want)
+		}
+	}
+	if err := pjrt.Available(); err != nil {
+		says(t, err.Error())
+		return
+	}
+	says(t, "go run ./cmd/plugin install tpu")
+	if pjrt.Present("tpu") {
+		t.Skip("this machine has a TPU")
+	}
+	usePlugin(t, "tpu")
+	says(t, "No jellyfish device found")
+}

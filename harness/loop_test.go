@@ -1,0 +1,62 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"matladder/results"
+)
+
+// TestLoop times programs that take long to start. The reader must find the time
+// of a launch and that of starting apart, also after an interruption.
+func TestLoop(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	c := small(t, "kernels: [4]\nrepetitions: 2\n")
+	f := newFake()
+	f.start = 2 * time.Millisecond
+	opt := options(f, path)
+	ctx, cancel := context.WithCancel(context.Background())
+	opt.Observe = func(e Event) {
+		if e.Round == 3 {
+			cancel()
+		}
+	}
+	if _, err := start(ctx, plan(t, c, f), opt, f.now); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	again := newFake()
+	again.start = f.start
+	opt = options(again, path)
+	opt.Resume = true
+	out, err := start(context.Background(), plan(t, c, again), opt, again.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	audit(t, path, out)
+	shorter := map[results.PointKey]int{}
+	for _, r := range out.Rows {
+		if r.Rep%2 == 0 && shorter[r.Point()] == 0 {
+			shorter[r.Point()] = r.Launches
+		}
+		want := shorter[r.Point()]
+		if r.Rep%2 == 1 {
+			want *= longLoop
+		}
+		if r.Method != results.Loop || r.Launches != want || r.Rep >= 4 {
+			t.Fatalf("round %d, repetition %d: %d launches by %s, want %d", r.Round, r.Rep, r.Launches, r.Method, want)
+		}
+	}
+	for _, s := range results.Summarize(out.Rows, nil) {
+		want := float64(s.FLOPs) / f.rate
+		if got := s.Time.Median; math.Abs(got-want) > 0.05*want {
+			t.Errorf("%d: a launch takes %g s, want %g", s.M, got, want)
+		}
+		if got := s.Dispatch.Median; math.Abs(got-f.start.Seconds()) > 0.1*f.start.Seconds() {
+			t.Errorf("%d: starting takes %g s, want %v", s.M, got, f.start)
+		}
+	}
+}
