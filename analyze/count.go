@@ -52,11 +52,11 @@ func Count(programs []*tile.Program) (Counts, error) {
 			fast += buffers * r.BlockBytes()
 		}
 		c.FastBytes = max(c.FastBytes, fast)
-		flops, err := dotFLOPs(p, p.Body)
-		if err != nil {
-			return c, fmt.Errorf("%s: %w", p.Name, err)
+		var d dots
+		if d.body(p.Body, p.Grid, nil); d.err != nil {
+			return c, fmt.Errorf("%s: %w", p.Name, d.err)
 		}
-		c.FLOPs += flops
+		c.FLOPs += d.total
 	}
 	return c, nil
 }

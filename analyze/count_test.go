@@ -105,6 +105,41 @@ func TestCount_General(t *testing.T) {
 	}
 }
 
+// TestCount_Causal has a Dot under a condition on two axes and on a loop, over
+// ragged blocks: only elements inside the arrays of the programs that run it count.
+func TestCount_Causal(t *testing.T) {
+	const m, k, n, block = 10, 5, 11, 4
+	b := tile.New("causal")
+	i := b.Axis("i", tile.Ceil(m, block), tile.Parallel)
+	j := b.Axis("j", tile.Ceil(n, block), tile.Parallel)
+	x := b.In("a", tile.Float32, tile.Array(m, k), tile.Block(block, k).At(i, tile.Const(0)))
+	y := b.In("b", tile.Float32, tile.Array(k, n), tile.Block(k, block).At(tile.Const(0), j))
+	o := b.Out("o", tile.Float32, tile.Array(m, n), tile.Block(block, block).At(i, j))
+	b.Fill(o, 0)
+	b.Loop("l", 3, func(l *tile.Axis) {
+		b.When(tile.All(tile.Test(j, tile.LE, i), tile.Test(l, tile.LT, tile.Const(2))), func() { b.Accumulate(o, tile.Dot(x, y)) })
+	})
+	programs, err := b.Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Count(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want int64
+	for row := range m {
+		for col := range n {
+			if col/block <= row/block {
+				want += 2 * 2 * k // 2 rounds of the loop
+			}
+		}
+	}
+	if c.FLOPs != want {
+		t.Errorf("have %d FLOPs, want %d", c.FLOPs, want)
+	}
+}
+
 func TestCount_Table(t *testing.T) {
 	b := tile.New("table")
 	i := b.Axis("i", 4, tile.Parallel)

@@ -1,99 +1,171 @@
 package analyze
 
-import "matladder/tile"
+import (
+	"slices"
 
-// dotFLOPs counts 2·m·k·n for every Dot of a body, over all programs.
-func dotFLOPs(p *tile.Program, body []*tile.Stmt) (int64, error) {
-	var total int64
+	"matladder/tile"
+)
+
+// dots finds the Dots of a program and counts their FLOPs.
+type dots struct {
+	total int64
+	err   error
+}
+
+// body adds 2·m·k·n for every Dot of a body, over all ids of axes (the grid's and
+// those of loops around the body) for which conds hold.
+func (d *dots) body(body []*tile.Stmt, axes []*tile.Axis, conds []tile.Cond) {
 	for _, s := range body {
 		switch s.Kind {
 		case tile.When:
-			flops, err := dotFLOPs(p, s.Body)
-			if err != nil {
-				return 0, err
-			}
-			if flops == 0 {
-				continue
-			}
-			holds, err := stepsWhere(p, s.Cond)
-			if err != nil {
-				return 0, err
-			}
-			total += flops / p.Steps() * holds
+			d.body(s.Body, axes, append(slices.Clip(conds), s.Cond))
 		case tile.Loop:
-			flops, err := dotFLOPs(p, s.Body)
-			if err != nil {
-				return 0, err
-			}
-			total += flops * int64(s.Axis.Size)
+			d.body(s.Body, append(slices.Clip(axes), s.Axis), conds)
 		default:
 			tile.WalkExpr(s.Value, func(e *tile.Expr) {
 				if e.Op == tile.OpDot {
-					total += gridFLOPs(p, e)
+					d.dot(newProduct(e), axes, conds)
 				}
 			})
 		}
 	}
-	return total, nil
 }
 
-// gridFLOPs counts one Dot over the whole grid. Where an operand is a block of
-// an array, only what lies inside the array counts.
-func gridFLOPs(p *tile.Program, e *tile.Expr) int64 {
-	m, k := span(e.Args[0], 0), span(e.Args[0], 1)
-	if e.TransA {
-		m, k = k, m
+// dot counts one Dot in closed form if nothing but the grid decides how often it
+// runs on what, else by walking.
+func (d *dots) dot(p product, axes []*tile.Axis, conds []tile.Cond) {
+	if flops, ok := p.everywhere(axes); ok && len(conds) == 0 {
+		d.total += flops
+		return
 	}
-	kb, n := span(e.Args[1], 0), span(e.Args[1], 1)
+	if !countable(axes, append(p.indexes(), tile.Compared(conds...)...)...) {
+		d.err = ErrUncountable
+		return
+	}
+	all := tile.All(conds...)
+	walk(axes, func(w walker) {
+		if tile.EvalCond(all, w) {
+			d.total += p.at(w)
+		}
+	})
+}
+
+// product is a Dot as the dimensions of its operands: m, k of a, k of b, n.
+type product [4]dimension
+
+func newProduct(e *tile.Expr) product {
+	m, ka := dimensionOf(e.Args[0], 0), dimensionOf(e.Args[0], 1)
+	if e.TransA {
+		m, ka = ka, m
+	}
+	kb, n := dimensionOf(e.Args[1], 0), dimensionOf(e.Args[1], 1)
 	if e.TransB {
 		kb, n = n, kb
 	}
-	if kb.size < k.size {
+	return product{m, ka, kb, n}
+}
+
+// at counts the FLOPs of one program. Where an operand is a block of an array,
+// only what lies inside the array counts.
+func (p product) at(env tile.Env) int64 {
+	return 2 * p[0].at(env) * min(p[1].at(env), p[2].at(env)) * p[3].at(env)
+}
+
+// everywhere sums at over all ids of axes. It is false where that takes a walk.
+func (p product) everywhere(axes []*tile.Axis) (int64, bool) {
+	m, k, kb, n := p[0], p[1], p[2], p[3]
+	switch {
+	case k.ref == nil:
 		k = kb
+	case kb.ref == nil:
+	case k.axis() != kb.axis() || k.sum() != kb.sum():
+		return 0, false // which of the two ends first may change from block to block
 	}
 	flops := int64(2)
-	axes := map[*tile.Axis]bool{}
-	for _, s := range []reach{m, k, n} {
-		if s.axis != nil && axes[s.axis] {
-			s = reach{size: s.block} // the axis is counted already
+	used := map[*tile.Axis]bool{}
+	for _, d := range []dimension{m, k, n} {
+		a := d.axis()
+		if !d.plain() || a != nil && used[a] {
+			return 0, false
 		}
-		flops *= s.size
-		axes[s.axis] = true
+		used[a] = true
+		flops *= d.sum()
 	}
-	for _, a := range p.Grid {
-		if !axes[a] {
+	for _, a := range axes {
+		if !used[a] {
 			flops *= int64(a.Size)
 		}
 	}
-	return flops
+	return flops, true
 }
 
-// reach is the extent of one dimension of an operand, summed over the programs
-// of the axis that moves it, or of one block if none does.
-type reach struct {
-	size  int64
+func (p product) indexes() []tile.IndexExpr {
+	var xs []tile.IndexExpr
+	for _, d := range p {
+		if d.ref != nil {
+			xs = append(xs, d.index())
+		}
+	}
+	return xs
+}
+
+// dimension is one of an operand of Dot: of a block of the array of an input, or
+// of a block that is whole whatever the program.
+type dimension struct {
+	ref   *tile.Ref // nil for a whole block
+	i     int       // dimension of ref's array
 	block int64
-	axis  *tile.Axis
 }
 
-func span(e *tile.Expr, dim int) reach {
+func dimensionOf(e *tile.Expr, dim int) dimension {
 	for e.Op == tile.OpCast {
 		e = e.Args[0]
 	}
-	block := int64(e.Shape[dim])
-	fixed := reach{size: block, block: block}
-	if e.Op != tile.OpLoad || e.Ref.Kind != tile.In {
-		return fixed
+	d := dimension{block: int64(e.Shape[dim])}
+	if e.Op == tile.OpLoad && e.Ref.Kind == tile.In {
+		d.ref, d.i = e.Ref, e.Ref.ArrayDim(dim)
 	}
-	i := e.Ref.ArrayDim(dim)
-	switch x := e.Ref.Index[i].(type) {
-	case tile.Const:
-		n := int64(extent(e.Ref, i, int(x)))
-		return reach{size: n, block: n}
-	case *tile.Axis:
-		if x.Size == e.Ref.Blocks()[i] {
-			return reach{int64(e.Ref.Array[i]), block, x}
-		}
+	return d
+}
+
+func (d dimension) index() tile.IndexExpr { return d.ref.Index[d.i] }
+
+// at returns the elements inside the array.
+func (d dimension) at(env tile.Env) int64 {
+	if d.ref == nil {
+		return d.block
 	}
+	return int64(extent(d.ref, d.i, tile.Eval(d.index(), env)))
+}
+
+// axis returns the axis that alone moves the block along the whole array, if one
+// does.
+func (d dimension) axis() *tile.Axis {
+	if d.ref == nil {
+		return nil
+	}
+	if a, ok := d.index().(*tile.Axis); ok && a.Size == d.ref.Blocks()[d.i] {
+		return a
+	}
+	return nil
+}
+
+// plain reports whether sum knows the dimension.
+func (d dimension) plain() bool {
+	if d.ref == nil || d.axis() != nil {
+		return true
+	}
+	_, fixed := d.index().(tile.Const)
 	return fixed
+}
+
+// sum adds the elements up over the ids of axis, if there is one.
+func (d dimension) sum() int64 {
+	if d.ref == nil {
+		return d.block
+	}
+	if c, fixed := d.index().(tile.Const); fixed {
+		return int64(extent(d.ref, d.i, int(c)))
+	}
+	return int64(d.ref.Array[d.i])
 }

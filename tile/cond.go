@@ -132,3 +132,21 @@ func EvalCond(c Cond, env Env) bool {
 	}
 	panic(fmt.Sprintf("tile: no such condition: %T", c))
 }
+
+// Compared returns the index expressions that conditions compare.
+func Compared(conds ...Cond) []IndexExpr {
+	var xs []IndexExpr
+	for _, c := range conds {
+		switch c := c.(type) {
+		case TestCond:
+			xs = append(xs, c.X, c.Y)
+		case AllCond:
+			xs = append(xs, Compared(c...)...)
+		case AnyCond:
+			xs = append(xs, Compared(c...)...)
+		case NotCond:
+			xs = append(xs, Compared(c.Cond)...)
+		}
+	}
+	return xs
+}

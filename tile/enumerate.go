@@ -90,37 +90,3 @@ func axesIn(among []*Axis, xs ...IndexExpr) []*Axis {
 	}
 	return out
 }
-
-// tableFree reports whether no x looks up a table.
-func tableFree(xs ...IndexExpr) bool {
-	for _, x := range xs {
-		found := false
-		WalkIndex(x, func(y IndexExpr) {
-			if _, ok := y.(Lookup); ok {
-				found = true
-			}
-		})
-		if found {
-			return false
-		}
-	}
-	return true
-}
-
-// testsIn returns the index expressions that conditions compare.
-func testsIn(conds ...Cond) []IndexExpr {
-	var xs []IndexExpr
-	for _, c := range conds {
-		switch c := c.(type) {
-		case TestCond:
-			xs = append(xs, c.X, c.Y)
-		case AllCond:
-			xs = append(xs, testsIn(c...)...)
-		case AnyCond:
-			xs = append(xs, testsIn(c...)...)
-		case NotCond:
-			xs = append(xs, testsIn(c.Cond)...)
-		}
-	}
-	return xs
-}

@@ -201,6 +201,20 @@ func WalkIndex(x IndexExpr, f func(IndexExpr)) {
 	}
 }
 
+// TableFree reports whether no x looks up a table, so that its value follows from
+// the program ids alone.
+func TableFree(xs ...IndexExpr) bool {
+	free := true
+	for _, x := range xs {
+		WalkIndex(x, func(y IndexExpr) {
+			if _, table := y.(Lookup); table {
+				free = false
+			}
+		})
+	}
+	return free
+}
+
 func floorDiv(a, b int) int {
 	q := a / b
 	if a%b != 0 && (a < 0) != (b < 0) {

@@ -30,7 +30,7 @@ func outputFilled(v *verifier) {
 		level, early := v.program.carried(r, tabled)
 		switch {
 		case level == len(v.program.Grid):
-		case !tableFree(r.Index...):
+		case !TableFree(r.Index...):
 			if early != nil {
 				v.unfilled(r, early, v.program.Grid)
 			}

@@ -97,12 +97,12 @@ func (v *verifier) leaves(x IndexExpr, lo, hi int, at site) string {
 	}
 	var conds []Cond
 	for _, c := range at.conds {
-		if tableFree(testsIn(c)...) {
+		if TableFree(Compared(c)...) {
 			conds = append(conds, c)
 		}
 	}
 	axes := slices.Concat(v.program.Grid, at.loops)
-	axes = axesIn(axes, append(testsIn(conds...), x)...)
+	axes = axesIn(axes, append(Compared(conds...), x)...)
 	if _, ok := combinations(axes, wholeAxis); !ok {
 		return bare(x) + " cannot be shown to stay inside by counting a million programs"
 	}

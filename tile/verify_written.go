@@ -48,13 +48,13 @@ func (v *verifier) surelyWritten(r *Ref, writes []site) bool {
 // countedWrites follows the programs that the conditions around writes tell
 // apart, and those that see different blocks.
 func (v *verifier) countedWrites(r *Ref, writes []site) {
-	if !tableFree(r.Index...) {
+	if !TableFree(r.Index...) {
 		return
 	}
 	var tests []IndexExpr
 	all := slices.Clone(v.program.Grid)
 	for _, s := range writes {
-		tests = append(tests, testsIn(s.conds...)...)
+		tests = append(tests, Compared(s.conds...)...)
 		for _, a := range s.loops {
 			if indexOf(all, a) < 0 {
 				all = append(all, a)

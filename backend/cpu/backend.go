@@ -104,6 +104,9 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if params.VMEMBytes != 0 || len(params.Extra) > 0 {
+		return nil, fmt.Errorf("cpu: parameters %q: %w", params.String(), backend.ErrUnsupported)
+	}
 	m := machine{
 		workers: b.options.Threads, programOrder: b.options.ProgramOrder,
 		cacheBytes: max(0, b.options.CacheBytes), ownBytes: b.options.ownBytes,

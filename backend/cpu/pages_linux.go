@@ -12,9 +12,19 @@ import (
 // buffer. It is a wish: without them all works, slower.
 func adviseHuge(b []byte) { _ = unix.Madvise(b, unix.MADV_HUGEPAGE) }
 
-// availableMemory is what can be allocated without swapping, in bytes; 0 if
-// the system does not say.
-func availableMemory() int64 { return meminfo("MemAvailable:") }
+// availableMemory is what can be allocated without swapping, in bytes, if the
+// control group allows as much at all; 0 if the system does not say.
+func availableMemory() int64 {
+	free := meminfo("MemAvailable:")
+	data, err := os.ReadFile("/sys/fs/cgroup/memory.max")
+	if err != nil {
+		return free
+	}
+	if limit, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil { // else "max"
+		free = min(free, limit)
+	}
+	return free
+}
 
 // totalMemory is the memory of the machine in bytes; 0 if unknown.
 func totalMemory() int64 { return meminfo("MemTotal:") }

@@ -2,7 +2,9 @@
 
 package cpu
 
-// newPages returns n zeroed bytes.
-func newPages(n int) ([]byte, error) { return make([]byte, max(n, 1)), nil }
+import "matladder/backend/cpu/internal/gemm"
+
+// newPages returns n zeroed bytes, aligned as packed panels must be.
+func newPages(n int) ([]byte, error) { return gemm.Buffer(max(n, 1)), nil }
 
 func freePages([]byte) error { return nil }

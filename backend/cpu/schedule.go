@@ -36,6 +36,9 @@ func schedule(p *plan) error {
 	if t.group == 0 {
 		t.group = t.inners
 	}
+	if tasks := int64(t.outers) * int64(t.group); tasks > maxTasks {
+		return p.unsupported(tile.Pos{}, "a grid of %d parallel programs: at most %d", tasks, int64(maxTasks))
+	}
 	t.workers = max(1, min(t.workers, t.outers*t.group))
 	return nil
 }

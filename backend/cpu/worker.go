@@ -155,6 +155,9 @@ func (w *worker) compute(s *step) {
 			w.bringDeep(d.b, col, cols)
 		}
 		for row := 0; row < at.rows; row += s.rows {
+			if w.crew.stopped.Load() {
+				return
+			}
 			rows := min(s.rows, at.rows-row)
 			if s.direct {
 				ld := w.plan.refs[s.dst].ld

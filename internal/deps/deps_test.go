@@ -29,6 +29,7 @@ kernels: tile problem kernels/*
 chips: gopkg.in/yaml.v3
 analyze: tile chips
 backend: tile chips problem
+lower/mosaic: tile problem
 lower/stablehlo: tile problem
 backend/backendtest: backend tile/interp tile/tiletest kernels
 backend/worker: backend chips tile

@@ -55,13 +55,10 @@ func (g *grid) whenHolds(s *tile.Stmt) {
 		return
 	}
 	g.line("// when %s", s.Cond)
-	before := g.env
-	before.blocks = slices.Clone(g.blocks)
 	after := g.branch(g.cond(s.Cond), func() []value {
 		g.body(s.Body)
 		return g.of(changed)
-	}, before.of(changed))
-	g.env = before
+	}, g.of(changed))
 	for i, r := range changed {
 		g.set(r, after[i])
 	}

@@ -23,6 +23,8 @@ func (e env) block(r *tile.Ref) value   { return e.blocks[slices.Index(e.refs, r
 func (e env) start(r *tile.Ref) []value { return e.starts[slices.Index(e.refs, r)] }
 func (e env) set(r *tile.Ref, v value)  { e.blocks[slices.Index(e.refs, r)] = v }
 func (e env) of(rs []*tile.Ref) []value { return each(rs, e.block) }
+
+// all lists every value, each with a name that says what it is.
 func (e env) all() (hs []string, vs []value) {
 	for i, a := range e.axes {
 		hs, vs = append(hs, symbol(a.Name)), append(vs, e.ids[i])

@@ -145,8 +145,8 @@ func (g *grid) masked(e *tile.Expr, a, b value) value {
 		kb = 1
 	}
 	for _, edge := range g.overhangs.Contraction(e) {
-		if edge.Unknown {
-			g.refuse("dot", edge.Ref.Name, "where its padding ends is not known")
+		if edge.Unknown || edge.Stretched { // Verify refuses both
+			g.refuse("dot", edge.Ref.Name, "where its padding is along the contraction cannot be told")
 			continue
 		}
 		a, b = g.zeroed(a, ka, edge), g.zeroed(b, kb, edge)
@@ -164,15 +164,9 @@ func (g *grid) masked(e *tile.Expr, a, b value) value {
 
 // zeroed is x with zero where edge pads it along dim.
 func (g *grid) zeroed(x value, dim int, edge tile.Edge) value {
-	inside := g.inside(edge.Ref, edge.Dim, edge.Offset)
 	at := g.iota(dim, x.dims)
-	from := g.broadcast(inside, x.dims)
-	var outside value
-	if edge.Stretched {
-		outside = g.broadcast(g.compare("LE", inside, g.scalar(0)), x.dims)
-	} else {
-		outside = g.compare("GE", at, from)
-	}
+	inside := g.broadcast(g.inside(edge.Ref, edge.Dim, edge.Offset), x.dims)
+	outside := g.compare("GE", at, inside)
 	if edge.From > 0 {
 		outside = g.op("and", outside, g.compare("GE", at, g.constant(at.tensor, float64(edge.From))))
 	}

@@ -73,7 +73,7 @@ func TestInterpret_Golden(t *testing.T) {
 		})
 	}
 	t.Run("slices", func(t *testing.T) {
-		golden.Assert(t, "testdata/interpret_slices.mlir", []byte(interpret(t, slices(t))))
+		golden.Assert(t, "testdata/interpret_slices.mlir", []byte(interpret(t, sliced(t))))
 	})
 }
 
@@ -86,9 +86,9 @@ func interpret(t *testing.T, programs []*tile.Program) string {
 	return l.Once()
 }
 
-// slices uses what no rung does: a scalar table, squeezed dimensions, a loop
+// sliced uses what no rung does: a scalar table, squeezed dimensions, a loop
 // over slices, a reduction, float8 memory and conditions of several parts.
-func slices(t *testing.T) []*tile.Program {
+func sliced(t *testing.T) []*tile.Program {
 	const m, k, n, bm, bk, bn = 10, 12, 6, 4, 8, 4
 	b := tile.New("slices")
 	i := b.Axis("i", tile.Ceil(m, bm), tile.Parallel)

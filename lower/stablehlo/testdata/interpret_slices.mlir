@@ -71,21 +71,21 @@ module @interpret {
         %67 = stablehlo.dynamic_slice %w.51, %66, %62, sizes = [4, 4] : (tensor<8x4xi32>, tensor<i32>, tensor<i32>) -> tensor<4x4xi32>
         %68 = stablehlo.convert %67 : (tensor<4x4xi32>) -> tensor<4x4xf32>
         %69 = stablehlo.reduce_precision %68, format = e8m7 : tensor<4x4xf32>
-        %70 = stablehlo.constant dense<12> : tensor<i32>
-        %71 = stablehlo.subtract %70, %x_at.50 : tensor<i32>
-        %72 = stablehlo.multiply %s.43, %63 : tensor<i32>
-        %73 = stablehlo.subtract %71, %72 : tensor<i32>
-        %74 = stablehlo.iota dim = 1 : tensor<4x4xi32>
-        %75 = stablehlo.broadcast_in_dim %73, dims = [] : (tensor<i32>) -> tensor<4x4xi32>
-        %76 = stablehlo.compare GE, %74, %75, SIGNED : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+        %70 = stablehlo.iota dim = 1 : tensor<4x4xi32>
+        %71 = stablehlo.constant dense<12> : tensor<i32>
+        %72 = stablehlo.subtract %71, %x_at.50 : tensor<i32>
+        %73 = stablehlo.multiply %s.43, %63 : tensor<i32>
+        %74 = stablehlo.subtract %72, %73 : tensor<i32>
+        %75 = stablehlo.broadcast_in_dim %74, dims = [] : (tensor<i32>) -> tensor<4x4xi32>
+        %76 = stablehlo.compare GE, %70, %75, SIGNED : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
         %77 = stablehlo.constant dense<0.0e+00> : tensor<4x4xf32>
         %78 = stablehlo.select %76, %77, %65 : tensor<4x4xi1>, tensor<4x4xf32>
-        %79 = stablehlo.subtract %70, %x_at.50 : tensor<i32>
-        %80 = stablehlo.multiply %s.43, %63 : tensor<i32>
-        %81 = stablehlo.subtract %79, %80 : tensor<i32>
-        %82 = stablehlo.iota dim = 0 : tensor<4x4xi32>
-        %83 = stablehlo.broadcast_in_dim %81, dims = [] : (tensor<i32>) -> tensor<4x4xi32>
-        %84 = stablehlo.compare GE, %82, %83, SIGNED : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+        %79 = stablehlo.iota dim = 0 : tensor<4x4xi32>
+        %80 = stablehlo.subtract %71, %x_at.50 : tensor<i32>
+        %81 = stablehlo.multiply %s.43, %63 : tensor<i32>
+        %82 = stablehlo.subtract %80, %81 : tensor<i32>
+        %83 = stablehlo.broadcast_in_dim %82, dims = [] : (tensor<i32>) -> tensor<4x4xi32>
+        %84 = stablehlo.compare GE, %79, %83, SIGNED : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
         %85 = stablehlo.select %84, %77, %69 : tensor<4x4xi1>, tensor<4x4xf32>
         %86 = stablehlo.dot_general %78, %85, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
         %87 = stablehlo.add %acc.58, %86 : tensor<4x4xf32>

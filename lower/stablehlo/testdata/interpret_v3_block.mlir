@@ -53,17 +53,17 @@ module @interpret {
         stablehlo.return %31 : tensor<16x16xf32>
       }) : (tensor<i1>) -> (tensor<16x16xf32>)
       // accumulate o
-      %37 = stablehlo.constant dense<29> : tensor<i32>
-      %38 = stablehlo.subtract %37, %24 : tensor<i32>
-      %39 = stablehlo.iota dim = 1 : tensor<16x8xi32>
-      %40 = stablehlo.broadcast_in_dim %38, dims = [] : (tensor<i32>) -> tensor<16x8xi32>
-      %41 = stablehlo.compare GE, %39, %40, SIGNED : (tensor<16x8xi32>, tensor<16x8xi32>) -> tensor<16x8xi1>
+      %37 = stablehlo.iota dim = 1 : tensor<16x8xi32>
+      %38 = stablehlo.constant dense<29> : tensor<i32>
+      %39 = stablehlo.subtract %38, %24 : tensor<i32>
+      %40 = stablehlo.broadcast_in_dim %39, dims = [] : (tensor<i32>) -> tensor<16x8xi32>
+      %41 = stablehlo.compare GE, %37, %40, SIGNED : (tensor<16x8xi32>, tensor<16x8xi32>) -> tensor<16x8xi1>
       %42 = stablehlo.constant dense<0.0e+00> : tensor<16x8xf32>
       %43 = stablehlo.select %41, %42, %25 : tensor<16x8xi1>, tensor<16x8xf32>
-      %44 = stablehlo.subtract %37, %24 : tensor<i32>
-      %45 = stablehlo.iota dim = 0 : tensor<8x16xi32>
-      %46 = stablehlo.broadcast_in_dim %44, dims = [] : (tensor<i32>) -> tensor<8x16xi32>
-      %47 = stablehlo.compare GE, %45, %46, SIGNED : (tensor<8x16xi32>, tensor<8x16xi32>) -> tensor<8x16xi1>
+      %44 = stablehlo.iota dim = 0 : tensor<8x16xi32>
+      %45 = stablehlo.subtract %38, %24 : tensor<i32>
+      %46 = stablehlo.broadcast_in_dim %45, dims = [] : (tensor<i32>) -> tensor<8x16xi32>
+      %47 = stablehlo.compare GE, %44, %46, SIGNED : (tensor<8x16xi32>, tensor<8x16xi32>) -> tensor<8x16xi1>
       %48 = stablehlo.constant dense<0.0e+00> : tensor<8x16xf32>
       %49 = stablehlo.select %47, %48, %28 : tensor<8x16xi1>, tensor<8x16xf32>
       %50 = stablehlo.dot_general %43, %49, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<16x8xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>

@@ -56,17 +56,17 @@ module @interpret {
         stablehlo.return %acc.16 : tensor<37x8xi32>
       }) : (tensor<i1>) -> (tensor<37x8xi32>)
       // accumulate acc
-      %45 = stablehlo.constant dense<29> : tensor<i32>
-      %46 = stablehlo.subtract %45, %30 : tensor<i32>
-      %47 = stablehlo.iota dim = 1 : tensor<37x16xi32>
-      %48 = stablehlo.broadcast_in_dim %46, dims = [] : (tensor<i32>) -> tensor<37x16xi32>
-      %49 = stablehlo.compare GE, %47, %48, SIGNED : (tensor<37x16xi32>, tensor<37x16xi32>) -> tensor<37x16xi1>
+      %45 = stablehlo.iota dim = 1 : tensor<37x16xi32>
+      %46 = stablehlo.constant dense<29> : tensor<i32>
+      %47 = stablehlo.subtract %46, %30 : tensor<i32>
+      %48 = stablehlo.broadcast_in_dim %47, dims = [] : (tensor<i32>) -> tensor<37x16xi32>
+      %49 = stablehlo.compare GE, %45, %48, SIGNED : (tensor<37x16xi32>, tensor<37x16xi32>) -> tensor<37x16xi1>
       %50 = stablehlo.constant dense<0> : tensor<37x16xi32>
       %51 = stablehlo.select %49, %50, %31 : tensor<37x16xi1>, tensor<37x16xi32>
-      %52 = stablehlo.subtract %45, %30 : tensor<i32>
-      %53 = stablehlo.iota dim = 0 : tensor<16x8xi32>
-      %54 = stablehlo.broadcast_in_dim %52, dims = [] : (tensor<i32>) -> tensor<16x8xi32>
-      %55 = stablehlo.compare GE, %53, %54, SIGNED : (tensor<16x8xi32>, tensor<16x8xi32>) -> tensor<16x8xi1>
+      %52 = stablehlo.iota dim = 0 : tensor<16x8xi32>
+      %53 = stablehlo.subtract %46, %30 : tensor<i32>
+      %54 = stablehlo.broadcast_in_dim %53, dims = [] : (tensor<i32>) -> tensor<16x8xi32>
+      %55 = stablehlo.compare GE, %52, %54, SIGNED : (tensor<16x8xi32>, tensor<16x8xi32>) -> tensor<16x8xi1>
       %56 = stablehlo.constant dense<0> : tensor<16x8xi32>
       %57 = stablehlo.select %55, %56, %35 : tensor<16x8xi1>, tensor<16x8xi32>
       %58 = stablehlo.convert %51 : (tensor<37x16xi32>) -> tensor<37x16xi8>

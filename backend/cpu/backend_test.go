@@ -1,0 +1,112 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/problem"
+	"matladder/tile"
+
+	optblock "matladder/kernels/v4_optblock"
+)
+
+func TestOpen(t *testing.T) {
+	for _, c := range []struct {
+		name, env string
+		options   Options
+		want      string // instruction set; or part of the error
+		wrong     bool
+	}{
+		{"best", "", Options{}, gemm.Detect().String(), false},
+		{"environment", "generic", Options{}, "generic", false},
+		{"option before environment", "nonsense", Options{ISA: "generic"}, "generic", false},
+		{"unknown environment", "sse9", Options{}, `MATLADDER_CPU=sse9: cpu: unknown instruction set "sse9"`, true},
+		{"unknown option", "", Options{ISA: "sse9"}, `unknown instruction set "sse9"`, true},
+		{"negative threads", "", Options{Threads: -1}, "threads = -1", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv(ISAVariable, c.env)
+			be, err := Open(c.options)
+			switch {
+			case c.wrong && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("error %v, want %q in it", err, c.want)
+			case !c.wrong && err != nil:
+				t.Error(err)
+			case !c.wrong && be.ISA() != c.want:
+				t.Errorf("instruction set %s, want %s", be.ISA(), c.want)
+			}
+		})
+	}
+}
+
+func TestCompile_Params(t *testing.T) {
+	be := open(t, Options{Threads: 1})()
+	programs, err := optblock.Kernel{}.Build(problem.New(8, 8, 8, tile.Float32), "", tile.Blocks{M: 8, K: 8, N: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		params backend.Params
+		want   string
+	}{
+		{backend.Params{Threads: -2}, "threads = -2"},
+		{backend.Params{ISA: "sse9"}, "sse9"},
+		{backend.Params{VMEMBytes: 1}, "vmem_limit"},
+		{backend.Params{Extra: map[string]string{"num_warps": "4"}}, "num_warps=4"},
+	} {
+		if _, err := be.Compile(context.Background(), programs, c.params); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q in it", c.params, err, c.want)
+		}
+	}
+	if _, err := be.Baseline(context.Background(), backend.BaselineSpec{}); !errors.Is(err, backend.ErrUnsupported) {
+		t.Errorf("Baseline: %v", err)
+	}
+}
+
+// TestDevice needs no measurement.
+func TestDevice(t *testing.T) {
+	d := open(t, Options{Threads: 2})().Device()
+	if d.Kind != "cpu" || d.Parallel != 2 || !strings.HasPrefix(d.Key, "cpu_") || len(d.Names) == 0 || len(d.Peak) != 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestMeasurements: only a file that is whole and of the same machine is read.
+func TestMeasurements(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sub", "m.json")
+	key := measurements{CPU: "A, \"B\"", ISA: "avx2", Threads: 2}
+	if _, ok := readMeasurements(file, key); ok {
+		t.Error("a missing file was read")
+	}
+	m := key
+	m.Peak, m.Bandwidth = map[string]float64{"float32": 2e11}, 3e10
+	m.write(file)
+	if got, ok := readMeasurements(file, key); !ok || got.Peak["float32"] != 2e11 || got.Bandwidth != 3e10 {
+		t.Errorf("read back %+v, %v", got, ok)
+	}
+	for _, other := range []measurements{{CPU: "C", ISA: "avx2", Threads: 2}, {CPU: key.CPU, ISA: "generic", Threads: 2}, {CPU: key.CPU, ISA: "avx2", Threads: 3}} {
+		if _, ok := readMeasurements(file, other); ok {
+			t.Errorf("read for %+v", other)
+		}
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, broken := range []string{"", "{", string(whole[:len(whole)/2]), "null", `{"Version":1}`,
+		strings.Replace(string(whole), "200000000000", "-1", 1), strings.Replace(string(whole), `"Version": 1`, `"Version": 0`, 1)} {
+		if err := os.WriteFile(file, []byte(broken), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if m, ok := readMeasurements(file, key); ok {
+			t.Errorf("%q was read: %+v", broken, m)
+		}
+	}
+	key.write(filepath.Join(file, "below", "a file")) // cannot be: no error, no panic
+}

@@ -1,0 +1,134 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"matladder/backend"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// goroutines waits until no more than want are left.
+func goroutines(t *testing.T, want int) {
+	t.Helper()
+	for range 200 {
+		if runtime.NumGoroutine() <= want {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), want)
+}
+
+func TestCrew(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for _, size := range []int{1, 2, 5} {
+		c := newCrew(size)
+		for round := range 50 {
+			var sum atomic.Int64
+			if err := c.run(func(m int) { sum.Add(1 << m) }); err != nil {
+				t.Fatal(err)
+			}
+			if sum.Load() != 1<<size-1 {
+				t.Fatalf("round %d of %d: members %b took part", round, size, sum.Load())
+			}
+			if round == 25 {
+				time.Sleep(2 * time.Millisecond) // the others park
+			}
+		}
+		for m := range size {
+			err := c.run(func(member int) {
+				if member == m {
+					panic("gremlin")
+				}
+			})
+			if err == nil || !strings.Contains(err.Error(), "gremlin") {
+				t.Errorf("member %d panics: error %v", m, err)
+			}
+		}
+		wrong := errors.New("wrong")
+		if err := c.run(func(int) { panic(programError{wrong}) }); !errors.Is(err, wrong) {
+			t.Errorf("error %v, want %v", err, wrong)
+		}
+		if err := c.run(func(int) {}); err != nil {
+			t.Errorf("after an error: %v", err)
+		}
+		c.close()
+	}
+	goroutines(t, before)
+}
+
+// TestGoroutines: they come with the first Load and go with Close, or never come.
+func TestGoroutines(t *testing.T) {
+	before := runtime.NumGoroutine()
+	be := open(t, Options{Threads: 4})()
+	p := problem.New(64, 64, 64, tile.Float32)
+	programs, err := kernels.All[2].Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := be.Compile(context.Background(), programs, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	goroutines(t, before)
+	if err := e.Load(tile.NewTensor(tile.Float32, 64, 64), tile.NewTensor(tile.Float32, 64, 64)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if _, err := e.Run(ctx, 3); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	for range 2 {
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	goroutines(t, before)
+}
+
+// TestRun_TableOutOfRange: what only running shows ends the run, not the process.
+func TestRun_TableOutOfRange(t *testing.T) {
+	b := tile.New("gather")
+	i := b.Axis("i", 4, tile.Parallel)
+	zero := tile.Const(0)
+	rows := b.Table("rows", 4)
+	x := b.In("x", tile.Float32, tile.Array(8, 4), tile.Block(2, 4).At(rows.At(i), zero))
+	o := b.Out("o", tile.Float32, tile.Array(8, 4), tile.Block(2, 4).At(i, zero))
+	b.Store(o, x)
+	programs, err := b.Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := open(t, Options{Threads: 2})().Compile(context.Background(), programs, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	table := tile.NewTensor(tile.Int32, 4)
+	in := tile.NewTensor(tile.Float32, 8, 4)
+	for _, v := range []int32{4, -1} {
+		table.Int32s()[2] = v
+		if err := e.Load(table, in); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Run(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "block") {
+			t.Errorf("row block %d of 4: error %v", v, err)
+		}
+	}
+	table.Int32s()[2] = 3
+	if err := e.Load(table, in); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(context.Background(), 1); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,160 @@
+package mosaic
+
+import (
+	"fmt"
+
+	"matladder/tile"
+)
+
+// unrolled is up to how many repetitions a Loop is written out: each then has
+// slices at places that the compiler knows.
+const unrolled = 32
+
+// body writes statements.
+func (k *kernel) body(body []*tile.Stmt) {
+	for _, s := range body {
+		k.pos = s.Pos
+		switch s.Kind {
+		case tile.When:
+			k.when(s)
+		case tile.Loop:
+			k.loop(s)
+		default:
+			k.statement(s)
+		}
+	}
+}
+
+func (k *kernel) when(s *tile.Stmt) {
+	c := k.cond(s.Cond)
+	switch {
+	case !c.known:
+		k.line("// when %s", s.Cond)
+		k.branch(c.value, func() { k.body(s.Body) }, nil)
+	case c.holds:
+		k.body(s.Body)
+	}
+}
+
+func (k *kernel) loop(s *tile.Stmt) {
+	if s.Axis.Size <= unrolled {
+		for i := range s.Axis.Size {
+			k.line("// %s = %d", s.Axis.Name, i)
+			k.ids[s.Axis] = knownIndex(i)
+			k.body(s.Body)
+		}
+		return
+	}
+	k.line("// for %s in range(%d)", s.Axis.Name, s.Axis.Size)
+	k.repeat(k.unique(s.Axis.Name), s.Axis.Size, func(i value) {
+		k.ids[s.Axis] = index{value: i}
+		k.body(s.Body)
+	})
+}
+
+// statement writes a Fill, Store or Accumulate. If it has a Dot whose blocks end
+// inside their arrays in most programs, it is written twice: masked for the
+// programs at the end, and plain for all others.
+func (k *kernel) statement(s *tile.Stmt) {
+	k.line("// %s %s", s.Kind, s.Ref.Name)
+	full := k.noPadding(s.Value)
+	if full.known {
+		k.masking = !full.holds
+		k.write(s)
+		return
+	}
+	k.branch(full.value, func() {
+		k.masking = false
+		k.write(s)
+	}, func() {
+		k.masking = true
+		k.write(s)
+	})
+}
+
+// write evaluates a statement's value and puts it into memory.
+func (k *kernel) write(s *tile.Stmt) {
+	k.loads, k.memo = map[*tile.Ref]value{}, map[*tile.Expr]value{}
+	e := s.Value
+	var v value
+	switch {
+	case s.Kind != tile.Accumulate:
+		v = k.expr(e)
+	case e.Op == tile.OpDot:
+		// The matrix unit starts from what is there: cheaper than a sum afterwards.
+		v = k.dot(e, k.wide(k.load(s.Ref), s.Ref.Dtype))
+	default:
+		to := shaped{working(s.Ref.Dtype), physical(s.Ref.Shape())}
+		v = k.binary(add(to.elem), k.wide(k.load(s.Ref), s.Ref.Dtype), k.vector(k.wide(k.expr(e), e.Dtype), to))
+	}
+	k.store(s.Ref, v)
+}
+
+func add(elem string) string {
+	if elem == "f32" {
+		return "arith.addf"
+	}
+	return "arith.addi"
+}
+
+// load reads the whole block of a ref, without its squeezed dimensions.
+func (k *kernel) load(r *tile.Ref) value {
+	if v, ok := k.loads[r]; ok {
+		return v
+	}
+	v := k.loadFrom(r, nil, r.Shape())
+	k.loads[r] = v
+	return v
+}
+
+// loadFrom reads what of a block lies from start on along one dimension of its
+// shape; nil is from the beginning.
+func (k *kernel) loadFrom(r *tile.Ref, start map[int]index, shape []int) value {
+	arg := k.refs[r]
+	pad := len(arg.dims) - len(r.Block)
+	at, dims, dim := make([]value, len(arg.dims)), make([]int, len(arg.dims)), 0
+	for d := range at {
+		at[d], dims[d] = k.position(knownIndex(0)), arg.dims[d]
+		if d < pad || r.Block[d-pad] == tile.Squeezed {
+			continue
+		}
+		if from, ok := start[dim]; ok {
+			at[d] = k.position(from)
+		}
+		dims[d] = shape[dim]
+		dim++
+	}
+	v := k.access(shaped{arg.elem, dims}, arg, at)
+	return k.cast(v, physical(shape))
+}
+
+func (k *kernel) access(to shaped, arg argument, at []value) value {
+	v := value{name: fmt.Sprintf("%%%d", k.next), shaped: to}
+	k.next++
+	args := append([]value{{name: arg.name}}, at...)
+	k.line("%s = %s", v.name, operation("vector.load", "", arg.memory.String()+", "+types(at), to.String(), args...))
+	return v
+}
+
+// store writes a value, rounded to the ref's dtype, to the whole block of a ref.
+func (k *kernel) store(r *tile.Ref, v value) {
+	arg := k.refs[r]
+	v = k.vector(k.narrow(v, r.Dtype), shaped{arg.elem, physical(r.Shape())})
+	v = k.cast(v, arg.dims)
+	args := []value{v, {name: arg.name}}
+	from := v.shaped.String() + ", " + arg.memory.String()
+	for range arg.dims {
+		args = append(args, k.position(knownIndex(0)))
+		from += ", index"
+	}
+	k.do("tpu.vector_store", fmt.Sprintf("operandSegmentSizes = array<i32: 1, 1, %d, 0>, strides = array<i32>", len(arg.dims)), from, args...)
+}
+
+// cast gives a vector other dimensions of as many elements.
+func (k *kernel) cast(v value, dims []int) value {
+	to := shaped{v.elem, dims}
+	if to.String() == v.shaped.String() {
+		return v
+	}
+	return k.op(to, "vector.shape_cast", "", v)
+}

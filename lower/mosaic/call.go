@@ -1,0 +1,173 @@
+package mosaic
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/tile"
+)
+
+// vmemSpace is the number by which the compiler knows VMEM.
+const vmemSpace = 1
+
+// config is what the custom call carries.
+type config struct {
+	Call struct {
+		Body          string        `json:"body"`
+		Format        int           `json:"serialization_format"`
+		LayoutPasses  bool          `json:"needs_layout_passes"`
+		EstimatedCost *costEstimate `json:"cost_estimate,omitempty"`
+	} `json:"custom_call_config"`
+	Scoped []scopedMemory `json:"scoped_memory_configs,omitempty"`
+}
+
+type costEstimate struct {
+	FLOPs           int64 `json:"flops"`
+	Transcendentals int64 `json:"transcendentals"`
+	BytesAccessed   int64 `json:"bytes_accessed"`
+}
+
+type scopedMemory struct {
+	Space  int   `json:"memory_space"`
+	Offset int64 `json:"offset"`
+	Size   int64 `json:"size"`
+}
+
+// config is the backend_config of a kernel's custom call, as JSON.
+func (k *Kernel) config() string {
+	var c config
+	c.Call.Body = base64.StdEncoding.EncodeToString([]byte(k.Body))
+	c.Call.Format, c.Call.LayoutPasses = 1, true
+	if k.cost != nil {
+		c.Call.EstimatedCost = &costEstimate{k.cost.FLOPs, k.cost.Transcendentals, k.cost.BytesAccessed}
+	}
+	if n := k.options.VMEMBytes; n > 0 {
+		c.Scoped = []scopedMemory{{vmemSpace, 0, n}}
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // no field of config can fail
+	}
+	return string(text)
+}
+
+// Module returns a StableHLO program whose @main runs one launch: it takes In
+// and returns Out.
+func (l *Launch) Module() string {
+	return fmt.Sprintf("module @%s {\n%s}\n", l.Name, l.Function("public", "main"))
+}
+
+// Function returns a StableHLO function that runs one launch.
+func (l *Launch) Function(visibility, name string) string {
+	c := call{values: map[string]string{}}
+	params := make([]string, len(l.In))
+	for i, r := range l.In {
+		v := fmt.Sprintf("%%in%d", i)
+		c.values[r.Name] = v
+		params[i] = v + ": " + tensor(r, r.Array)
+	}
+	for i := range l.Kernels {
+		c.kernel(&l.Kernels[i])
+	}
+	results, types := make([]string, len(l.Out)), make([]string, len(l.Out))
+	for i, r := range l.Out {
+		results[i], types[i] = c.values[r.Name], tensor(r, r.Array)
+	}
+	out := strings.Join(types, ", ")
+	return fmt.Sprintf("  func.func %s @%s(%s) -> (%s) {\n%s    return %s : %s\n  }\n",
+		visibility, name, strings.Join(params, ", "), out, c.b.String(), strings.Join(results, ", "), out)
+}
+
+// call is the body of a launch being written: values holds what each array is
+// called so far.
+type call struct {
+	b      strings.Builder
+	next   int
+	values map[string]string
+}
+
+func (c *call) fresh() string {
+	c.next++
+	return fmt.Sprintf("%%%d", c.next-1)
+}
+
+// kernel writes one custom call. Its location gives the kernel's name to the
+// compiled instruction, to dumps and to errors.
+func (c *call) kernel(k *Kernel) {
+	operands := make([]string, len(k.operands))
+	for i, r := range k.operands {
+		operands[i] = c.reshaped(c.values[r.Name], r, r.Array, kernelShape(r))
+	}
+	in, out := tensors(k.operands), tensors(k.results)
+	result := c.fresh()
+	name, typ := result, out[0]
+	if len(out) > 1 {
+		name, typ = fmt.Sprintf("%s:%d", result, len(out)), "("+strings.Join(out, ", ")+")"
+	}
+	fmt.Fprintf(&c.b, "    %s = stablehlo.custom_call @tpu_custom_call(%s) {backend_config = \"%s\", kernel_name = %q, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
+		name, strings.Join(operands, ", "), escaped(k.config()), k.Name, layouts(k.operands), layouts(k.results), strings.Join(in, ", "), typ, k.Name)
+	for i, r := range k.results {
+		v := result
+		if len(out) > 1 {
+			v = fmt.Sprintf("%s#%d", result, i)
+		}
+		c.values[r.Name] = c.reshaped(v, r, kernelShape(r), r.Array)
+	}
+}
+
+// reshaped gives an array the shape in which a kernel takes it, or back.
+func (c *call) reshaped(v string, r *tile.Ref, from, to []int) string {
+	if slices.Equal(from, to) {
+		return v
+	}
+	w := c.fresh()
+	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (%s) -> %s\n", w, v, tensor(r, from), tensor(r, to))
+	return w
+}
+
+// kernelShape is the shape of a ref's array as its kernel takes it: of two
+// dimensions at least, as its blocks are.
+func kernelShape(r *tile.Ref) []int {
+	if r.Kind == tile.Table {
+		return r.Array
+	}
+	return physical(r.Array)
+}
+
+func tensor(r *tile.Ref, dims []int) string {
+	elem := storage[r.Dtype]
+	if r.Dtype == tile.Uint8 {
+		elem = "ui8"
+	}
+	return "tensor<" + cross(dims) + elem + ">"
+}
+
+func tensors(refs []*tile.Ref) []string {
+	ts := make([]string, len(refs))
+	for i, r := range refs {
+		ts[i] = tensor(r, kernelShape(r))
+	}
+	return ts
+}
+
+// layouts are row-major: the last dimension is the fastest.
+func layouts(refs []*tile.Ref) string {
+	parts := make([]string, len(refs))
+	for i, r := range refs {
+		rank := len(kernelShape(r))
+		order := make([]int, rank)
+		for d := range order {
+			order[d] = rank - 1 - d
+		}
+		parts[i] = fmt.Sprintf("dense<[%s]> : tensor<%dxindex>", commas(order), rank)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// escaped writes JSON inside an MLIR string.
+func escaped(json string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(json, `\`, `\5C`), `"`, `\22`)
+}

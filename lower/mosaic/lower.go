@@ -1,0 +1,62 @@
+package mosaic
+
+import (
+	"matladder/tile"
+)
+
+// Options change what the compiler is told, never what a program means.
+type Options struct {
+	// VMEMBytes is how much VMEM the kernels may take; 0 leaves it to the compiler.
+	VMEMBytes int64
+	// Costs, one a program, go to the compiler's own cost analysis; nil for none.
+	Costs []Cost
+}
+
+// Cost is what one run of a kernel takes, for the compiler's scheduling of the
+// program around it.
+type Cost struct{ FLOPs, Transcendentals, BytesAccessed int64 }
+
+// Launch is what one launch runs: kernels, in order.
+type Launch struct {
+	Name    string
+	In, Out []*tile.Ref // arguments and results, in the order of tile.Bind
+	Kernels []Kernel
+}
+
+// Kernel is one program as Mosaic text.
+type Kernel struct {
+	Name string
+	Body string // the module
+
+	operands, results []*tile.Ref
+	options           Options
+	cost              *Cost
+}
+
+// Lower writes programs that run in order in one launch. It is an error if one
+// does not verify; an *UnsupportedError if one has no Mosaic text.
+func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		return nil, err
+	}
+	l := &Launch{In: bound.In, Out: bound.Out}
+	for i, p := range programs {
+		if err := p.Verify(); err != nil {
+			return nil, err
+		}
+		body, err := writeKernel(p)
+		if err != nil {
+			return nil, err
+		}
+		k := Kernel{Name: symbol(p.Name), Body: body, options: opts}
+		k.operands = append(p.RefsOf(tile.Table), p.RefsOf(tile.In)...)
+		k.results = p.RefsOf(tile.Out)
+		if i < len(opts.Costs) {
+			k.cost = &opts.Costs[i]
+		}
+		l.Kernels = append(l.Kernels, k)
+		l.Name = k.Name
+	}
+	return l, nil
+}

@@ -1,0 +1,84 @@
+package mosaic
+
+import (
+	"fmt"
+	"slices"
+
+	"matladder/tile"
+)
+
+// slice takes elements along one dimension. Of a ref it reads no more than
+// those, from wherever the program says; of a computed value the place must be
+// known while the text is written.
+func (k *kernel) slice(e *tile.Expr) value {
+	x := e.Args[0]
+	start := k.index(e.Index)
+	switch x.Op {
+	case tile.OpLoad:
+		if _, whole := k.loads[x.Ref]; !whole || !start.known {
+			return k.loadFrom(x.Ref, map[int]index{e.Dim: start}, e.Shape)
+		}
+	case tile.OpInBounds:
+		if along := counted(x.Shape); along == e.Dim {
+			return k.inBounds(x, e.Index, e.Shape)
+		}
+	}
+	v := k.expr(x)
+	dim := e.Dim + len(v.dims) - len(x.Shape)
+	if v.dims == nil || dim < 0 || v.dims[dim] == 1 {
+		return v // still to be repeated along it
+	}
+	if !start.known {
+		k.refuse("slice", "", "where it starts changes in a loop of more than "+fmt.Sprint(unrolled)+" repetitions, and it is not of a ref: store the value to scratch first")
+		return v
+	}
+	if e.Shape[e.Dim] == v.dims[dim] {
+		return v
+	}
+	offsets, sizes, strides := make([]int, len(v.dims)), slices.Clone(v.dims), make([]int, len(v.dims))
+	for d := range strides {
+		strides[d] = 1
+	}
+	offsets[dim], sizes[dim] = start.n, e.Shape[e.Dim]
+	return k.unpacked(e.Dtype, []value{v}, func(vs []value) value {
+		return k.op(shaped{vs[0].elem, sizes}, "vector.extract_strided_slice",
+			fmt.Sprintf("offsets = [%s], sizes = [%s], strides = [%s]", commas(offsets), commas(sizes), commas(strides)), vs...)
+	})
+}
+
+// concat puts blocks one after another.
+func (k *kernel) concat(e *tile.Expr) value {
+	vs := make([]value, len(e.Args))
+	for i, x := range e.Args {
+		vs[i] = k.expr(x)
+	}
+	if len(vs) == 1 {
+		return vs[0]
+	}
+	to := physical(e.Shape)
+	dim := e.Dim + len(to) - len(e.Shape)
+	return k.unpacked(e.Dtype, vs, func(vs []value) value {
+		for i, x := range e.Args {
+			vs[i] = k.vector(vs[i], shaped{vs[i].elem, physical(x.Shape)})
+		}
+		return k.op(shaped{vs[0].elem, to}, "tpu.concatenate", fmt.Sprintf("dimension = %d : i32", dim), vs...)
+	})
+}
+
+// unpacked moves elements of d around by means of move, at the full width of a
+// register: narrow elements share one, and bools have none.
+func (k *kernel) unpacked(d tile.Dtype, vs []value, move func([]value) value) value {
+	wide := make([]value, len(vs))
+	for i, v := range vs {
+		if d == tile.Bool {
+			wide[i] = k.fromBool(v)
+		} else {
+			wide[i] = k.wide(v, d)
+		}
+	}
+	v := move(wide)
+	if d == tile.Bool {
+		return k.toBool(v)
+	}
+	return v
+}

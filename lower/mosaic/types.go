@@ -1,0 +1,104 @@
+package mosaic
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"matladder/tile"
+)
+
+// shaped is the type of a value: a vector, or a scalar where dims is nil.
+type shaped struct {
+	elem string
+	dims []int
+}
+
+func (t shaped) String() string {
+	if t.dims == nil {
+		return t.elem
+	}
+	return "vector<" + cross(t.dims) + t.elem + ">"
+}
+
+func (t shaped) of(elem string) shaped { return shaped{elem, t.dims} }
+
+func (t shaped) isFloat() bool { return strings.HasPrefix(strings.TrimPrefix(t.elem, "b"), "f") }
+
+// memory is the type of a ref in the text.
+type memory struct {
+	shaped
+	space string // vmem, or smem for a table
+}
+
+func (m memory) String() string {
+	return fmt.Sprintf("memref<%s%s, #tpu.memory_space<%s>>", cross(m.dims), m.elem, m.space)
+}
+
+// cross is 8x128x.
+func cross(dims []int) string {
+	var b strings.Builder
+	for _, d := range dims {
+		fmt.Fprintf(&b, "%dx", d)
+	}
+	return b.String()
+}
+
+// storage spells dtypes in memory. Integers have no sign here: the operations do.
+var storage = map[tile.Dtype]string{
+	tile.Bool: "i1", tile.Float32: "f32", tile.BFloat16: "bf16", tile.Float8E4M3FN: "f8E4M3FN", tile.Float8E5M2: "f8E5M2",
+	tile.Int32: "i32", tile.Int8: "i8", tile.Uint8: "i8", tile.Int4: "i4",
+}
+
+// working spells the type in which d is computed.
+func working(d tile.Dtype) string {
+	switch {
+	case d.IsInteger():
+		return "i32"
+	case d == tile.Bool:
+		return "i1"
+	}
+	return "f32"
+}
+
+// physical is the shape in which a block of shape is computed: a TPU register
+// has two dimensions, so that a row is a matrix of one row.
+func physical(shape []int) []int {
+	p := slices.Clone(shape)
+	for len(p) < 2 {
+		p = append([]int{1}, p...)
+	}
+	return p
+}
+
+// number is x as the text spells a constant of an element type.
+func number(elem string, x float64) string {
+	t := shaped{elem: elem}
+	switch {
+	case elem == "i1":
+		return strconv.FormatBool(x != 0)
+	case !t.isFloat():
+		return strconv.FormatInt(int64(x), 10)
+	case x != x || math.IsInf(x, 0):
+		bits := math.Float32bits(float32(x))
+		if elem == "bf16" {
+			return fmt.Sprintf("0x%04X", bits>>16)
+		}
+		return fmt.Sprintf("0x%08X", bits)
+	}
+	s := strconv.FormatFloat(x, 'e', -1, 32)
+	if !strings.Contains(s, ".") {
+		s = strings.Replace(s, "e", ".0e", 1)
+	}
+	return s
+}
+
+// commas is 1, 2.
+func commas(xs []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(xs), "[]"), " ", ", ")
+}
+
+// int32Fits reports whether x is a value of i32, the type of all indices.
+func int32Fits(x int) bool { return x >= math.MinInt32 && x <= math.MaxInt32 }

@@ -1,0 +1,75 @@
+package mosaic
+
+import "matladder/tile"
+
+// Memory is what a kernel's blocks and scratch take of VMEM.
+type Memory struct {
+	// Need counts blocks as the pipeline holds them: two of each array, the one at
+	// work and the next, but one where every program sees the same block.
+	Need int64
+	// Least counts each block once: no compiler can do with less.
+	Least int64
+}
+
+// MemoryOf counts what one program takes. The compiler adds what it spills.
+func MemoryOf(p *tile.Program) Memory {
+	var m Memory
+	for _, r := range p.Refs {
+		if r.Kind == tile.Table {
+			continue // in the memory of the scalar unit
+		}
+		n := tiledBytes(r.Dtype, memoryShape(r))
+		m.Need += n
+		m.Least += n
+		if moves(r) {
+			m.Need += n
+		}
+	}
+	return m
+}
+
+// moves reports whether programs may see different blocks of r.
+func moves(r *tile.Ref) bool {
+	moves := false
+	for _, x := range r.Index {
+		tile.WalkIndex(x, func(x tile.IndexExpr) {
+			switch x := x.(type) {
+			case *tile.Axis:
+				moves = moves || x.Size > 1
+			case tile.Lookup:
+				moves = true
+			}
+		})
+	}
+	return moves
+}
+
+// checkVMEM refuses what cannot fit.
+func (t Target) checkVMEM(p *tile.Program, limit int64) error {
+	if limit <= 0 {
+		limit = t.DefaultVMEMBytes
+	}
+	limit = min(limit, t.VMEMBytes)
+	m := MemoryOf(p)
+	switch {
+	case m.Least > t.VMEMBytes:
+		return &TooBigError{p.Name, t.Name, m.Least, t.VMEMBytes}
+	case m.Need > limit && !t.mayKeep(p):
+		return &TooBigError{p.Name, t.Name, m.Need, limit}
+	}
+	return nil
+}
+
+// mayKeep reports whether the compiler may move a whole array to VMEM, so that
+// the kernel needs no window of it: on some generations it does so with any that
+// is small, on all with those whose rows are no whole tiles and which it copies
+// anyway.
+func (t Target) mayKeep(p *tile.Program) bool {
+	for _, r := range windowed(p) {
+		array := physical(r.Array)
+		if (t.keeps || array[len(array)-1]%tileColumns != 0) && tiledBytes(r.Dtype, array) <= t.VMEMBytes {
+			return true
+		}
+	}
+	return false
+}
