@@ -31,6 +31,7 @@ analyze: tile chips
 backend: tile chips problem
 lower/mosaic: tile problem
 lower/stablehlo: tile problem
+backend/aot: backend lower/mosaic plugins tile github.com/ebitengine/purego
 backend/backendtest: backend tile/interp tile/tiletest kernels
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
