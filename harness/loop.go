@@ -5,12 +5,22 @@ import "matladder/results"
 // A program that loops on the device is timed at two launch counts, each a
 // repetition of its own: the slope is the time of a launch, and what it takes to
 // start a program cancels.
-const longLoop = 3 // the longer count, in units of the shorter
+//
+// Noise in proportion to a time reaches the slope √(r²+1)/(r-1)-fold where the
+// longer count is r times the shorter: 1.15-fold for r = 8, 1.58-fold for r = 3,
+// which is what launches get that are too long to run many.
+func loopCounts(launches int) (shorter, longer int) {
+	const few = 8
+	if launches < few {
+		return launches, 3 * launches
+	}
+	return launches / 4, launches / 4 * 8
+}
 
 // counts are the launches of the repetitions that belong together.
 func (l *lane) counts() []int {
-	if l.loops {
-		return []int{l.launches, longLoop * l.launches}
+	if l.longer > 0 {
+		return []int{l.launches, l.longer}
 	}
 	return []int{l.launches}
 }

@@ -28,7 +28,7 @@ type lane struct {
 
 	exe      backend.Executable // nil while closed
 	launches int                // of one repetition, the shorter one of a loop; 0 until calibrated
-	loops    bool               // timed by method loop; known once calibrated
+	longer   int                // launches of the longer repetition of a loop; 0 for other methods
 	rounds   int                // that have its rows
 	times    []float64          // seconds of a launch, one for each repetition
 	retired  bool               // has a row that ends it
@@ -194,7 +194,9 @@ func (r *run) calibrate(ctx context.Context, l *lane) error {
 			return err
 		}
 		if s.Elapsed >= shortestSample || n >= maxLaunches {
-			l.launches, l.loops = n, results.Method(s.Method) == results.Loop
+			if l.launches = n; results.Method(s.Method) == results.Loop {
+				l.launches, l.longer = loopCounts(n)
+			}
 			return nil
 		}
 		need := n * 16

@@ -9,7 +9,7 @@ import (
 type past struct {
 	rounds   int // one more than the last round that has rows
 	launches int // of one repetition, the shorter one of a loop
-	loops    bool
+	longer   int // of the longer one; 0 for other methods
 	times    []float64
 	ended    bool            // by a status other than ok
 	last     *results.Record // that was timed
@@ -31,7 +31,9 @@ func history(rows []results.Record) map[results.PointKey]*past {
 			if p.launches == 0 || r.Launches < p.launches {
 				p.launches = r.Launches
 			}
-			p.loops = r.Method == results.Loop
+			if r.Method == results.Loop {
+				p.longer = max(p.longer, r.Launches)
+			}
 			if t, ok := launchTime(p.last, r); ok {
 				p.times = append(p.times, t)
 			}
@@ -61,7 +63,7 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 		l.row = r.record(l.Point, l.programs)
 		if old := done[identity(&l.row)]; old != nil {
 			l.rounds, l.launches, l.times, l.retired = old.rounds, old.launches, old.times, old.ended
-			l.loops = old.loops
+			l.longer = old.longer
 		}
 		lanes = append(lanes, l)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"matladder/backend"
 	"matladder/chips"
@@ -49,7 +48,14 @@ func Open(o Options) (backend.Backend, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("pjrt: plugin %s: not a file", o.Plugin)
 	}
-	environment(o)
+	if o.Threads > 0 {
+		if err := confine(o.Threads); err != nil {
+			return nil, err
+		}
+	}
+	if !Present(chips.TPU) { // without this libtpu waits for a server that tells it about its TPU
+		os.Setenv("TPU_SKIP_MDS_QUERY", "1")
+	}
 	plugin, err := binding.GetPlugin(o.Plugin)
 	if err == nil && plugin == nil { // what the binding makes of an empty table of functions
 		err = errors.New("it offers nothing")
@@ -77,16 +83,6 @@ func Open(o Options) (backend.Backend, error) {
 		b.device = describe(client.Platform(), chipName(client.Platform(), client.PlatformVersion(), description))
 	}
 	return b, nil
-}
-
-// environment sets what plugins read from it before they are loaded.
-func environment(o Options) {
-	if o.Threads > 0 { // XLA's CPU client sizes its thread pool by it
-		os.Setenv("NPROC", strconv.Itoa(o.Threads))
-	}
-	if !Present(chips.TPU) { // without this libtpu waits for a server that tells it about its TPU
-		os.Setenv("TPU_SKIP_MDS_QUERY", "1")
-	}
 }
 
 // Name is the word of --backend.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,8 @@ import (
 	"matladder/check"
 	"matladder/problem"
 	"matladder/tile"
+
+	"golang.org/x/sys/unix"
 )
 
 // child is the process id of the one worker of this process.
@@ -38,6 +41,39 @@ func child(t *testing.T) int {
 	}
 	t.Fatal("no worker")
 	return 0
+}
+
+// TestWorker_Confined gives XLA one core, and looks at each of the worker's
+// threads.
+func TestWorker_Confined(t *testing.T) {
+	config, err := Options{Name: "xla-cpu", Plugin: cpuPlugin(t), Threads: 1}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	be, err := worker.Open(context.Background(), worker.Options{Opener: "pjrt", Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer be.Close()
+	spec := backend.InputSpec{Problem: problem.New(300, 300, 300, tile.Float32), Dist: check.Uniform}
+	e := baseline(t, be, spec, backend.Params{Threads: 1})
+	if _, err := e.Run(context.Background(), 3); err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", child(t)))
+	if err != nil || len(tasks) == 0 {
+		t.Fatalf("no threads: %v", err)
+	}
+	for _, task := range tasks {
+		id, err := strconv.Atoi(filepath.Base(task))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cores unix.CPUSet
+		if err := unix.SchedGetaffinity(id, &cores); err == nil && cores.Count() != 1 {
+			t.Errorf("thread %d may run on %d cores", id, cores.Count())
+		}
+	}
 }
 
 // TestWorker_Killed kills a worker that runs XLA; the next run is as before.

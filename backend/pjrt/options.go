@@ -22,8 +22,8 @@ type Options struct {
 	Device int
 	// Method is how Run times launches: loop or wall; "" for loop.
 	Method string
-	// Threads is how many threads the CPU plugin may use; 0 for one a core. It
-	// holds for the whole process: the first Open decides.
+	// Threads is how many cores, and so threads, the CPU plugin may use; 0 for all.
+	// The whole process is confined to them, from the first Open on.
 	Threads int
 	// Host is what the device is where its own plugin cannot say: the CPU, with
 	// the peaks that were measured on it. The zero Device leaves it to the plugin.

@@ -31,9 +31,10 @@ analyze: tile chips
 backend: tile chips problem
 lower/mosaic: tile problem
 lower/stablehlo: tile problem
+backend/aot: backend lower/mosaic plugins tile github.com/ebitengine/purego
 backend/backendtest: backend tile/interp tile/tiletest kernels
 backend/worker: backend chips tile
-backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes
+backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
 results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat
