@@ -73,12 +73,14 @@ func avx512Kernels() *Kernels {
 	k.WideUint8 = newPath(i, formatPairs, 2,
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows12AVX512, packPairsUint8Columns12AVX512}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows16AVX512, packPairsUint8Columns32AVX512}.packer())
+	k.Float32.direct, k.WideBFloat16.direct = directFloat32AVX512, directWideBFloat16AVX512
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
 		f.kernel = kernel[float32]{tile: tileBFloat16AVX512}
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
 			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
 			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())
+		k.PairsBFloat16.direct = directBFloat16AVX512
 		if pairsAreFaster() {
 			k.BFloat16 = k.PairsBFloat16
 		}
