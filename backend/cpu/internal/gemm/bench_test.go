@@ -130,7 +130,7 @@ func benchThin[S Source, C Sum](b *testing.B, p *Path[S, C], m, k, n int) {
 		}},
 	}
 	for _, way := range ways {
-		if way.name == "direct" && !p.CanDirect() {
+		if way.name == "direct" && p.DirectRows() == 0 {
 			continue
 		}
 		b.Run(fmt.Sprintf("%s/%T/%dx%dx%d/%s", p.Name, s, m, k, n, way.name), func(b *testing.B) {

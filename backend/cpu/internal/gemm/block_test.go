@@ -60,7 +60,7 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n
 
 	// From b as it is, in two calls at a random step, or in one.
 	split := r.IntN(ceil(k, p.KU)+1) * p.KU
-	if p.CanDirect() && r.IntN(2) == 0 {
+	if p.DirectRows() > 0 && r.IntN(2) == 0 {
 		split = -1
 		unpacked := fenced[S](t, len(b))
 		copy(unpacked, b)
@@ -209,7 +209,7 @@ func testNonFinite[S Source](t *testing.T, p *Path[S, float32], values ...S) {
 		pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
 		p.PackA(pa, a, k, m, k)
 		p.PackB(pb, b, n, k, n)
-		if p.CanDirect() && way == 1 {
+		if p.DirectRows() > 0 && way == 1 {
 			p.BlockDirect(c, n, m, n, k, pa, b, n, false)
 		} else {
 			p.Block(c, n, m, n, k, pa, pb, false)

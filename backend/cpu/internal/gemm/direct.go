@@ -7,6 +7,13 @@ import (
 	"matladder/backend/cpu/internal/probe"
 )
 
+// A directKernel is the micro-kernel of a path on a b that is not packed.
+type directKernel[C Sum] struct {
+	tile direct[C] // nil if there is none, and all is 0
+	rows int       // of its tile; a panel of a may take more than one
+	pays int       // rows of a up to which it is faster than packing b
+}
+
 // A direct computes the rows×cols corner of one register tile like a tile
 // without bias, but takes b from rows of a matrix that are ldb bytes apart,
 // KU of them a step:
@@ -25,14 +32,17 @@ import (
 //	}
 type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool)
 
-// CanDirect reports whether BlockDirect may be called.
-func (p *Path[S, C]) CanDirect() bool { return p.direct != nil }
+// DirectRows is the number of rows of a up to which BlockDirect is faster than
+// PackB and Block of the same product, as measured with b in L3 and in memory;
+// 0 where BlockDirect may not be called. Where a packed b serves more rows than
+// those of one block, they count together.
+func (p *Path[S, C]) DirectRows() int { return p.direct.pays }
 
 // BlockDirect is Block with a b that is not packed: its element (l, j) is
-// b[l*ldb+j]. It pays where a has so few rows that packing b, which reads and
-// writes it once, would take longer than multiplying it.
+// b[l*ldb+j]. Any number of rows is right; it pays up to DirectRows, as packing
+// b would take longer than multiplying it.
 func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb int, accumulate bool) {
-	if p.direct == nil || m < 0 || n < 0 || k < 0 {
+	if p.direct.tile == nil || m < 0 || n < 0 || k < 0 {
 		panic(fmt.Sprintf("gemm: BlockDirect of %d×%d, k %d, on %s", m, n, k, p.Name))
 	}
 	c, b = extent(c, m, n, ldc), extent(b, k, n, ldb)
@@ -43,28 +53,33 @@ func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb i
 		p.Block(c, ldc, m, n, k, a, nil, accumulate)
 		return
 	}
-	words, panel := words(a, p.SizeA(m, k)), p.PanelA(k)/wordBytes
 	whole, chunk := k/p.KU, p.directSteps(m, n, k)
-	for s := 0; s < whole; s += chunk {
-		steps := min(chunk, whole-s)
-		for j := 0; j < n; j += p.NR {
-			for i := 0; i < m; i += p.MR {
-				p.direct(&c[i*ldc+j], ldc, steps, &words[i/p.MR*panel+s*p.MR], at(b, s*p.KU*ldb+j), ldb*size[S](),
-					min(p.MR, m-i), min(p.NR, n-j), accumulate || s > 0)
+	words, panel := words(a, p.SizeA(m, k)), p.PanelA(k)/wordBytes
+	column := func(j, s, steps int, b unsafe.Pointer, ldb, cols int) {
+		for i := 0; i < m; i += p.MR {
+			for r := i; r < min(i+p.MR, m); r += p.direct.rows {
+				p.direct.tile(&c[r*ldc+j], ldc, steps, &words[i/p.MR*panel+s*p.MR+r-i], b, ldb*size[S](),
+					min(p.direct.rows, i+p.MR-r, m-r), cols, accumulate || s > 0)
 			}
 		}
 	}
-	if k%p.KU == 0 {
+	for s := 0; s < whole; s += chunk {
+		for j := 0; j < n; j += p.NR {
+			column(j, s, min(chunk, whole-s), at(b, s*p.KU*ldb+j), ldb, min(p.NR, n-j))
+		}
+	}
+	rest := k - whole*p.KU
+	if rest == 0 {
 		return
 	}
-	// The last row has no partner: it gets one of zeros.
-	var pair [2 * mostColumns]S
+	// The rows of the last step are joined by rows of zeros.
+	var last [mostWords * wordBytes]S
 	for j := 0; j < n; j += p.NR {
-		cols := copy(pair[:min(p.NR, n-j)], b[(k-1)*ldb+j:])
-		for i := 0; i < m; i += p.MR {
-			p.direct(&c[i*ldc+j], ldc, 1, &words[i/p.MR*panel+whole*p.MR], at(pair[:], 0), mostColumns*size[S](),
-				min(p.MR, m-i), cols, accumulate || whole > 0)
+		cols := min(p.NR, n-j)
+		for l := range rest {
+			copy(last[l*p.NR:][:cols], b[(whole*p.KU+l)*ldb+j:])
 		}
+		column(j, whole, 1, at(last[:], 0), p.NR, cols)
 	}
 }
 
@@ -81,5 +96,5 @@ func (p *Path[S, C]) directSteps(m, n, k int) int {
 	return deep
 }
 
-// mostColumns is the widest tile that a direct has.
-const mostColumns = 32
+// mostWords is the width of the widest tile that a direct has.
+const mostWords = 32

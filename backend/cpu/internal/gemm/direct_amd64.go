@@ -13,3 +13,8 @@ func directWideBFloat16AVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Po
 
 //go:noescape
 func directBFloat16AVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool)
+
+// directQuadsAVX512 starts from offsetBias of b, and takes eight rows at most.
+//
+//go:noescape
+func directQuadsAVX512(c *int32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool)

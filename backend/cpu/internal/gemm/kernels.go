@@ -53,7 +53,7 @@ type Path[S Source, C Sum] struct {
 	KU     int    // elements of k in one step
 
 	kernel kernel[C]
-	direct direct[C] // nil if there is none
+	direct directKernel[C]
 	cuts   cuts
 	packA  packer[S]
 	packB  packer[S]

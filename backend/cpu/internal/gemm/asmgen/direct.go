@@ -11,14 +11,18 @@ type Direct struct {
 	KU    int    // rows of b in a step
 	// words loads one step of b: a word for each column.
 	words func(t Direct, a *Asm, b, scratch []string)
-	// halved tells that words leaves four columns of each quarter of a vector
-	// in the first vector and the next four in the second.
-	halved bool
+	// order puts the columns of sums in order where words does not keep it.
+	order func(a *Asm, first, second, temp string)
+	// offset tells that a is stored as a+128: 128 times the sums of the
+	// columns of b are taken off, for which the last rows of the tile are
+	// given up.
+	offset bool
 }
 
 const (
 	rLDB  = rBias // bytes
-	words = "K3"  // mask of elements of 16 bits
+	rLDB3 = rNext
+	words = "K3" // mask of elements narrower than words
 )
 
 // lookAhead is how far along its row each step asks for b, in bytes: a row
@@ -40,23 +44,69 @@ var (
 				a.Op("VPSLLD", imm(16), b[v], b[v])
 			}
 		}}
-	directBFloat16 = Direct{Name: "BFloat16", Bytes: 2, KU: 2, halved: true,
+	directBFloat16 = Direct{Name: "BFloat16", Bytes: 2, KU: 2, order: orderHalves,
 		words: func(t Direct, a *Asm, b, scratch []string) {
 			a.Op("VMOVDQU16.Z", t.row(0, 0), words, scratch[0])
 			a.Op("VMOVDQU16.Z", t.row(1, 0), words, scratch[1])
 			a.Op("VPUNPCKLWD", scratch[1], scratch[0], b[0])
 			a.Op("VPUNPCKHWD", scratch[1], scratch[0], b[1])
 		}}
+	directQuads = Direct{Name: "Quads", Bytes: 1, KU: 4, order: orderQuarters, offset: true,
+		words: func(t Direct, a *Asm, b, scratch []string) {
+			half := func(reg string) string { return "Y" + reg[1:] }
+			r := make([]string, len(scratch))
+			for i := range r {
+				r[i] = half(scratch[i])
+			}
+			for u := range t.KU {
+				a.Op("VMOVDQU8.Z", t.row(u, 0), words, r[u])
+			}
+			low01, high01, low23, high23 := r[4], r[0], r[5], r[2]
+			a.Op("VPUNPCKLBW", r[1], r[0], low01)
+			a.Op("VPUNPCKHBW", r[1], r[0], high01)
+			a.Op("VPUNPCKLBW", r[3], r[2], low23)
+			a.Op("VPUNPCKHBW", r[3], r[2], high23)
+			a.EOL("columns 0 to 3 and 16 to 19, and so on by four")
+			a.Op("VPUNPCKLWD", low23, low01, half(b[0]))
+			a.Op("VPUNPCKHWD", low23, low01, low01)
+			a.Op("VPUNPCKLWD", high23, high01, half(b[1]))
+			a.Op("VPUNPCKHWD", high23, high01, high01)
+			a.Op("VINSERTI64X4", imm(1), low01, b[0], b[0])
+			a.Op("VINSERTI64X4", imm(1), high01, b[1], b[1])
+		}}
 )
+
+// orderHalves is for four columns of each quarter of both vectors in the
+// first, and the next four in the second.
+func orderHalves(a *Asm, first, second, temp string) {
+	a.Op("VSHUFF32X4", imm(0x44), second, first, temp) // quarters 0 and 1 of both
+	a.Op("VSHUFF32X4", imm(0xee), second, first, second)
+	a.Op("VSHUFF32X4", imm(0xd8), temp, temp, first) // one of the first, one of the second
+	a.Op("VSHUFF32X4", imm(0xd8), second, second, second)
+}
+
+// orderQuarters is for columns of the first vector in even quarters of both,
+// those of the second in odd ones.
+func orderQuarters(a *Asm, first, second, temp string) {
+	a.Op("VSHUFF32X4", imm(0x88), second, first, temp)
+	a.Op("VSHUFF32X4", imm(0xdd), second, first, second)
+	a.Op("VMOVAPS", temp, first)
+}
 
 // row is vector v of row u of the step.
 func (t Direct) row(u, v int) string {
-	mem := at(rB, v*t.Lanes*t.Bytes)
-	if u == 1 {
-		mem += "(" + rLDB + "*1)"
-	}
-	return mem
+	return t.ahead(u, v*t.Lanes*t.Bytes)
 }
+
+// ahead is off bytes behind the start of row u of the step.
+func (t Direct) ahead(u, off int) string {
+	return at(rB, off) + [...]string{"", "(" + rLDB + "*1)", "(" + rLDB + "*2)", "(" + rLDB3 + "*1)"}[u]
+}
+
+// columnSum is where 128 times the sums of columns are, if a is offset.
+func (t Direct) columnSum(v int) string { return t.acc(t.Heights[0], v) }
+
+func (t Direct) offsets() string { return t.acc(t.Heights[0]+1, 0) }
 
 // tile writes the micro-kernel. It is that of Tile, but for where b comes from;
 // columns beyond the edge are loaded as zero.
@@ -67,7 +117,10 @@ func (t Direct) tile(a *Asm) {
 		[]string{rC, rLDC, rSteps, rA, rB, rLDB, rRows, rCols, rAcc})
 	a.Op("SHLQ", imm(2), rLDC)
 	t.masks(a)
-	if t.halved {
+	if t.KU == 4 {
+		a.Op("LEAQ", "("+rLDB+")("+rLDB+"*2)", rLDB3)
+	}
+	if t.order != nil {
 		a.Op("MOVQ", imm(1), rCount)
 		a.Op("SHLQ", rCols, rCount)
 		a.Op("DECQ", rCount)
@@ -75,6 +128,11 @@ func (t Direct) tile(a *Asm) {
 	}
 	for i := range t.MR * t.Vectors {
 		t.zero(a, t.reg(i))
+	}
+	if t.offset {
+		a.EOL("128 in each byte")
+		a.Op("MOVL", imm(-0x7f7f7f80), rRow)
+		t.broadcast32(a, rRow, t.offsets())
 	}
 
 	add := a.NewLabel("add")
@@ -99,8 +157,16 @@ func (t Direct) tile(a *Asm) {
 	}
 	a.Place(add)
 	t.storeOrAdd(a, func(a *Asm, row int, add bool) {
-		if t.halved {
-			t.unite(a, row)
+		if row >= t.Heights[0] {
+			return
+		}
+		if t.offset {
+			for v := range t.Vectors {
+				a.Op("VPSUBD", t.columnSum(v), t.acc(row, v), t.acc(row, v))
+			}
+		}
+		if t.order != nil {
+			t.order(a, t.acc(row, 0), t.acc(row, 1), t.free()[0])
 		}
 		t.storeMasked(a, row, add)
 	})
@@ -113,15 +179,16 @@ func (t Direct) step(a *Asm, rows, s int) {
 	b, scratch := free[:t.Vectors], free[t.Vectors:]
 	for u := range t.KU {
 		for off := 0; off < t.Vectors*t.Lanes*t.Bytes; off += line {
-			mem := at(rB, lookAhead+off)
-			if u == 1 {
-				mem += "(" + rLDB + "*1)"
-			}
-			a.Op("PREFETCHT0", mem)
+			a.Op("PREFETCHT0", t.ahead(u, lookAhead+off))
 		}
 	}
 	t.words(t, a, b, scratch)
 	a.Op("LEAQ", fmt.Sprintf("(%s)(%s*%d)", rB, rLDB, t.KU), rB)
+	if t.offset {
+		for v := range t.Vectors {
+			t.multiplyAdd(a, t.offsets(), b[v], t.columnSum(v), nil)
+		}
+	}
 	for r := range rows {
 		word := scratch[r%len(scratch)]
 		a.Op(t.Broadcast, at(rA, (s*t.MR+r)*4), word)
@@ -129,13 +196,4 @@ func (t Direct) step(a *Asm, rows, s int) {
 			t.multiplyAdd(a, word, b[v], t.acc(r, v), nil)
 		}
 	}
-}
-
-// unite puts the columns of halved sums in order.
-func (t Direct) unite(a *Asm, row int) {
-	low, high, lower := t.acc(row, 0), t.acc(row, 1), t.free()[0]
-	a.Op("VSHUFF32X4", imm(0x44), high, low, lower) // quarters 0 and 1 of both
-	a.Op("VSHUFF32X4", imm(0xee), high, low, high)
-	a.Op("VSHUFF32X4", imm(0xd8), lower, lower, low) // one of the first, one of the second
-	a.Op("VSHUFF32X4", imm(0xd8), high, high, high)
 }

@@ -10,6 +10,9 @@ func Files() map[string][]byte {
 	}
 	direct := func(d Direct, p Product) func(*Asm) {
 		d.Tile = Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 8, 4, 2, 1}}
+		if d.offset {
+			d.Heights = d.Heights[1:]
+		}
 		return d.tile
 	}
 	packWide, packNarrow := []func(*Asm){}, []func(*Asm){avx2.columnNumbers(2)}
@@ -27,7 +30,7 @@ func Files() map[string][]byte {
 		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile),
 		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile),
 		"direct_avx512_amd64.s": file(direct(directFloat32, float32s), direct(directWideBFloat16, float32s),
-			direct(directBFloat16, bfloat16s)),
+			direct(directBFloat16, bfloat16s), direct(directQuads, quads)),
 		"tile_quads_avx512_amd64.s": file(wide(quads).tile, wide(quads).offsetBias),
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairs).tile),
 		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, avx2.columnNumbers(2)),
