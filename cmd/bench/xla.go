@@ -12,8 +12,8 @@ import (
 	"matladder/backend/pjrt"
 	"matladder/backend/worker"
 	"matladder/chips"
-	"matladder/harness"
 	"matladder/plugins"
+	"matladder/results"
 )
 
 // workers are the backends that run in child processes.
@@ -84,7 +84,7 @@ func openXLA(ctx context.Context, r request) (*device, error) {
 		return nil, err
 	}
 	return &device{
-		Backend: b, params: backend.Params{Threads: host.params.Threads}, lowering: harness.Interpret,
+		Backend: b, params: backend.Params{Threads: host.params.Threads}, lowering: results.Interpret,
 		summary: fmt.Sprintf("%s, XLA, %s", host.Device().Names[0], plural(host.params.Threads, "thread")),
 	}, nil
 }
@@ -131,5 +131,5 @@ func openPlugin(ctx context.Context, r request) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &device{Backend: b, summary: b.Device().Names[0], lowering: harness.Interpret}, nil
+	return &device{Backend: b, summary: b.Device().Names[0], lowering: results.Interpret}, nil
 }
