@@ -140,11 +140,30 @@ var ErrUnsupported = errors.New("unsupported")
 // TooBigError is what a backend answers to a program that does not fit memory.
 type TooBigError struct {
 	What        string // which memory
-	Need, Limit int64  // bytes
+	Need, Limit int64  // bytes; Limit is 0 if unknown
 }
 
 func (e *TooBigError) Error() string {
-	return fmt.Sprintf("too big: needs %d bytes of %s, has %d", e.Need, e.What, e.Limit)
+	s := fmt.Sprintf("too big: needs %s of %s", FormatBytes(e.Need), e.What)
+	if e.Limit > 0 {
+		s += ", has " + FormatBytes(e.Limit)
+	}
+	return s
+}
+
+// FormatBytes writes a size for people: "12 bytes", "1.5 GiB".
+func FormatBytes(n int64) string {
+	if n < 1<<10 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	v, unit := float64(n)/(1<<10), "KiB"
+	for _, larger := range []string{"MiB", "GiB", "TiB"} {
+		if v < 1<<10 {
+			break
+		}
+		v, unit = v/(1<<10), larger
+	}
+	return fmt.Sprintf("%.1f %s", v, unit)
 }
 
 // CrashError says that what ran a call is gone: a worker process died or went

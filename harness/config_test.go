@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 	c, err := Parse("dir/mine.yaml", []byte(`
 sizes:
   - 512
-  - 512x1024x2048
+  - 512×1024x2048
   - {start: 100, end: 1000, multiplier: 3}
   - {m: [1, 16], k: 4096, n: {start: 7, end: 9, step: 2}}
 kernels: [0, v3_block, 5, naive]

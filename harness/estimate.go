@@ -13,9 +13,12 @@ type Estimate struct {
 	Points     int           // all of them
 	Unmeasured int           // of Points: known to end as a row with a reason
 	TooBig     int           // of Points: more than the memory that is free
+	Free       int64         // bytes of memory that is free; 0 if unknown
+	Needed     int64         // of the arrays of the largest point that is too big
 	Bytes      int64         // of the arrays of the largest group that are kept at once
 	Largest    int64         // of the arrays of the largest point
 	Time       time.Duration // of the smallest number of rounds, at half the device's peak
+	Budget     time.Duration // at which rounds end where Time is less; 0 for no limit
 	Budgeted   bool          // Time was cut by the time budget
 }
 
@@ -26,7 +29,7 @@ const packedBytes = 256 << 20
 // Estimate counts the sweep. A device of unknown peak leaves only the shortest
 // repetitions to count.
 func (s Sweep) Estimate() Estimate {
-	e := Estimate{Groups: len(s.Groups)}
+	e := Estimate{Groups: len(s.Groups), Free: s.Memory, Budget: s.Config.TimeBudget}
 	for _, g := range s.Groups {
 		var kept int64
 		for _, p := range g.Points {
@@ -36,6 +39,7 @@ func (s Sweep) Estimate() Estimate {
 				e.Unmeasured++
 			case !s.fits(p):
 				e.TooBig++
+				e.Needed = max(e.Needed, p.bytes())
 			default:
 				kept += p.bytes()
 				e.Largest = max(e.Largest, p.bytes())

@@ -17,9 +17,9 @@ import (
 // a range is refused and not multiplied out.
 const maxShapes = 100_000
 
-// parseShape reads a square (512) or m×k×n written with x (512x1024x2048).
+// parseShape reads a square (512) or m×k×n, written with x or × (512x1024x2048).
 func parseShape(s string) (Shape, error) {
-	parts := strings.Split(s, "x")
+	parts := strings.Split(strings.ReplaceAll(s, "×", "x"), "x")
 	if len(parts) != 1 && len(parts) != 3 {
 		return Shape{}, fmt.Errorf("size %q: want one number, or m×k×n as in 512x1024x2048", s)
 	}

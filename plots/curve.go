@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -130,25 +129,13 @@ func (c *curve) any() *results.Summary {
 func compareCurves(a, b *curve) int {
 	ra, rb := &a.any().Record, &b.any().Record
 	return cmp.Or(
-		cmp.Compare(kernelOrder(a.kernel), kernelOrder(b.kernel)),
-		strings.Compare(a.kernel, b.kernel),
+		results.CompareKernels(a.kernel, b.kernel),
 		cmp.Compare(ra.Mode, rb.Mode),
 		strings.Compare(lineID(ra), lineID(rb)),
 		cmp.Compare(a.choice.volume(), b.choice.volume()),
 		slices.Compare([]int{a.choice.bm, a.choice.bk, a.choice.bn}, []int{b.choice.bm, b.choice.bk, b.choice.bn}),
 		strings.Compare(a.choice.params, b.choice.params),
 	)
-}
-
-// kernelOrder is 0 for the baseline, N for vN, above for others.
-func kernelOrder(kernel string) int {
-	if kernel == results.Baseline {
-		return 0
-	}
-	if n, ok := rung(kernel); ok {
-		return n
-	}
-	return math.MaxInt
 }
 
 // labels names the curves: by kernel where several are shown, by choice where

@@ -3,8 +3,6 @@ package plots
 import (
 	"image/color"
 	"math"
-	"strconv"
-	"strings"
 
 	"matladder/results"
 )
@@ -39,17 +37,10 @@ func kernelColor(kernel string) color.NRGBA {
 	if kernel == results.Baseline {
 		return black
 	}
-	if n, ok := rung(kernel); ok && n <= len(rungColor) {
+	if n, ok := results.Rung(kernel); ok && n <= len(rungColor) {
 		return rungColor[n-1]
 	}
 	return bluishGreen
-}
-
-// rung returns N of a kernel named vN_something.
-func rung(kernel string) (n int, ok bool) {
-	number, _, _ := strings.Cut(strings.TrimPrefix(kernel, "v"), "_")
-	n, err := strconv.Atoi(number)
-	return n, err == nil && n > 0 && strings.HasPrefix(kernel, "v")
 }
 
 // shaded moves c towards white (by < 0) or black (by > 0), at most so far that

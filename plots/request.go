@@ -72,7 +72,7 @@ func number(kernel string) string {
 	if kernel == results.Baseline {
 		return "0"
 	}
-	if n, ok := rung(kernel); ok {
+	if n, ok := results.Rung(kernel); ok {
 		return fmt.Sprint(n)
 	}
 	return kernel
@@ -92,8 +92,7 @@ func Pairs(rows []results.Record) []Pair {
 	}
 	slices.SortFunc(list, func(a, b Pair) int {
 		return cmp.Or(
-			cmp.Compare(kernelOrder(a.Kernel), kernelOrder(b.Kernel)),
-			strings.Compare(a.Kernel, b.Kernel),
+			results.CompareKernels(a.Kernel, b.Kernel),
 			strings.Compare(a.Dtype, b.Dtype),
 		)
 	})
@@ -132,7 +131,7 @@ func Charts(rows []results.Record, q Request) ([]*Chart, error) {
 	}
 	var charts []*Chart
 	for _, chip := range chips {
-		made, err := chartsOf(q, results.Summarize(asked[chip], Below))
+		made, err := chartsOf(q, results.Summarize(asked[chip], nil))
 		if err != nil {
 			return nil, err
 		}
@@ -167,14 +166,6 @@ func list[T ~string](names []T) string {
 		text = append(text, string(n))
 	}
 	return strings.Join(text, ", ")
-}
-
-// Below orders kernels up the ladder: the baseline, v1, v2 … v10, others.
-func Below(a, b string) bool {
-	if ka, kb := kernelOrder(a), kernelOrder(b); ka != kb {
-		return ka < kb
-	}
-	return a < b
 }
 
 // fileName is performance_<what>_<dtype>.

@@ -27,7 +27,7 @@ type Section struct {
 // kernels as in Summarize; the baseline stands last at each size.
 func NewLadder(summaries []Summary, less func(a, b string) bool) Ladder {
 	if less == nil {
-		less = func(a, b string) bool { return a < b }
+		less = func(a, b string) bool { return CompareKernels(a, b) < 0 }
 	}
 	var titles []string
 	sections := map[string][]Summary{}
@@ -50,7 +50,10 @@ func NewLadder(summaries []Summary, less func(a, b string) bool) Ladder {
 
 // sectionTitle names what a kernel and its baseline have in common.
 func sectionTitle(s *Summary) string {
-	parts := []string{s.Dtypes(), s.Precision, s.Quant, s.Activation, cmp.Or(s.Chip, s.Device)}
+	parts := []string{s.Dtypes(), s.Quant, s.Activation, cmp.Or(s.Chip, s.Device)}
+	if s.Precision != "" && s.Precision != "default" {
+		parts = slices.Insert(parts, 1, "precision "+s.Precision)
+	}
 	if s.Devices > 1 {
 		parts = append(parts, fmt.Sprintf("%d devices", s.Devices))
 	}
@@ -114,6 +117,9 @@ func newSection(title string, list []Summary) Section {
 			section.add(list, c)
 		case shared != "":
 			section.Title += " · " + shared + c.unit
+			if shared == "1" {
+				section.Title = strings.TrimSuffix(section.Title, "s")
+			}
 		}
 	}
 	for _, c := range figures(RateUnit(most, list[0].Integer())) {

@@ -40,15 +40,15 @@ type pointID struct {
 
 // Summarize returns one summary per point and file, in the order in which
 // points first appear. less orders kernel names from the bottom of the ladder
-// up, and by it the rung below is found; nil means the order of strings,
-// which suits v1_naive to v5_quant.
+// up, and by it the rung below is found; nil means
+// CompareKernels.
 //
 // Only ok rows count, and they count only if no row of the point is wrong or
 // impossible: such a row condemns the point, its earlier rows included. A
 // point without usable rows keeps the status and reason of its last row.
 func Summarize(rows []Record, less func(a, b string) bool) []Summary {
 	if less == nil {
-		less = func(a, b string) bool { return a < b }
+		less = func(a, b string) bool { return CompareKernels(a, b) < 0 }
 	}
 	var order []pointID
 	points := map[pointID][]*Record{}

@@ -160,3 +160,21 @@ func TestFormat(t *testing.T) {
 		}
 	}
 }
+
+func TestLadder_Title(t *testing.T) {
+	for _, test := range []struct {
+		precision string
+		threads   int
+		want      string
+	}{
+		{"default", 2, "float32 · measured · 2 threads"},
+		{"highest", 1, "float32 · precision highest · measured · 1 thread"},
+	} {
+		r := row("v3_block", 0, 0, 1, 1)
+		r.Precision, r.Threads = test.precision, test.threads
+		section := NewLadder([]Summary{one(t, []Record{r})}, nil).Sections[0]
+		if section.Title != test.want {
+			t.Errorf("have %q, want %q", section.Title, test.want)
+		}
+	}
+}

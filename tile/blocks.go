@@ -11,9 +11,9 @@ type Blocks struct{ M, K, N int }
 
 func (b Blocks) String() string { return fmt.Sprintf("%dx%dx%d", b.M, b.K, b.N) }
 
-// ParseBlocks reads "bm×bk×bn" written with x: 512x1024x1024.
+// ParseBlocks reads bm×bk×bn, written with x or ×: 512x1024x1024.
 func ParseBlocks(s string) (Blocks, error) {
-	parts := strings.Split(s, "x")
+	parts := strings.Split(strings.ReplaceAll(s, "×", "x"), "x")
 	var v [3]int
 	for i, part := range parts {
 		n, err := strconv.Atoi(part)

@@ -13,6 +13,10 @@
 //     list of statements: Fill, Store, Accumulate, When, Loop. Their values are
 //     expressions over whole blocks: Dot, elementwise arithmetic, row
 //     reductions, casts, slices.
+//     An expression is data, not a value: each statement that uses it evaluates
+//     it, at the place of that statement. Its loads see what statements before
+//     left in the refs, so after Accumulate(acc, x) the same expression over acc
+//     means something else.
 //  4. A Builder collects all that, Verify refuses what would be wrong on a
 //     parallel machine, and Program is the result.
 //

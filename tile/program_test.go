@@ -65,9 +65,11 @@ func TestRef_Shapes(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
-	b, err := tile.ParseBlocks("512x1024x256")
-	if err != nil || b != (tile.Blocks{M: 512, K: 1024, N: 256}) || b.String() != "512x1024x256" {
-		t.Errorf("got %v, %v", b, err)
+	for _, s := range []string{"512x1024x256", "512×1024×256"} {
+		b, err := tile.ParseBlocks(s)
+		if err != nil || b != (tile.Blocks{M: 512, K: 1024, N: 256}) || b.String() != "512x1024x256" {
+			t.Errorf("%s: got %v, %v", s, b, err)
+		}
 	}
 	for _, s := range []string{"", "512", "512x512", "0x1x1", "1x-2x3", "1x2x3x4", "axbxc", "1x2x"} {
 		if _, err := tile.ParseBlocks(s); err == nil {

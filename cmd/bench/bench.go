@@ -94,7 +94,9 @@ func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, plural(len(o.Rows), "row"))
 	}
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) && len(o.Rows) == 0 {
+		fmt.Fprintln(stderr, "interrupted before the first round was over: nothing to keep")
+	} else if errors.Is(err, context.Canceled) {
 		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
 	}
 	if err != nil {

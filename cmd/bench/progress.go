@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"matladder/backend"
 	"matladder/harness"
 	"matladder/results"
 
@@ -74,9 +75,9 @@ func printEstimate(w io.Writer, e harness.Estimate) {
 		fmt.Fprintf(w, ", %d of them skipped or unsupported", e.Unmeasured)
 	}
 	if e.TooBig > 0 {
-		fmt.Fprintf(w, ", %d too big for the memory that is free", e.TooBig)
+		fmt.Fprintf(w, ", %d too big: up to %s for %s of free memory", e.TooBig, backend.FormatBytes(e.Needed), backend.FormatBytes(e.Free))
 	}
-	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", size(e.Bytes), size(e.Largest), duration(e))
+	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", backend.FormatBytes(e.Bytes), backend.FormatBytes(e.Largest), duration(e))
 }
 
 // oneLine is the same in short.
@@ -84,20 +85,15 @@ func oneLine(e harness.Estimate) string {
 	return fmt.Sprintf("%s in %s, %s", plural(e.Points, "point"), plural(e.Groups, "group"), duration(e))
 }
 
-// duration says how long a sweep takes if its kernels reach half of the peak.
+// duration says how long a sweep takes if its kernels reach half of the peak:
+// from the fewest rounds to the time budget.
 func duration(e harness.Estimate) string {
-	if e.Budgeted {
-		return "at most about " + e.Time.Round(time.Second).String()
-	}
-	return "about " + max(time.Second, e.Time.Round(time.Second)).String()
-}
-
-func size(n int64) string {
+	least := max(time.Second, e.Time.Round(time.Second)).String()
 	switch {
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case e.Budgeted:
+		return "about " + least + ", the time budget"
+	case e.Budget > 0:
+		return "from " + least + " to " + max(time.Second, e.Budget.Round(time.Second)).String()
 	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	return least + " or more"
 }

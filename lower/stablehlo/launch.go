@@ -47,7 +47,9 @@ func (l *Launch) Once() string {
 //
 // With one set, a small operand may come to stay in fast memory from launch to
 // launch. Of several sets, larger together than that memory, the rest at least
-// is read anew; the compiled program tells which.
+// is read anew. The compiled program tells which (layouts with S(1) on a TPU,
+// where libtpu 0.0.51 takes the option xla_vf_vmem_memory_space_assignment=false
+// to leave all of them in HBM).
 //
 // The chain of barriers runs from a launch's results through the counter to the
 // next launch's operands: without it a compiler sees that every round computes
