@@ -32,7 +32,7 @@ func find(name string) (plugins.Installed, error) {
 
 // start opens a plugin in a worker.
 func start(ctx context.Context, p plugins.Installed, o pjrt.Options) (backend.Backend, error) {
-	o.Plugin = p.Library()
+	o.Plugin, o.Version = p.Library(), p.Version
 	config, err := o.Config()
 	if err != nil {
 		return nil, err
@@ -98,14 +98,21 @@ func openHost(ctx context.Context, host *device, method string) (backend.Backend
 	return start(ctx, p, pjrt.Options{Name: "xla-cpu", Method: method, Threads: host.params.Threads, Host: host.Device()})
 }
 
-// compareWithXLA opens the baseline of a backend that has none of its own.
-func (d *device) compareWithXLA(ctx context.Context) {
+// compareWithXLA finds the baseline of a backend that has none of its own, and
+// opens it if it is to run.
+func (d *device) compareWithXLA(ctx context.Context, open bool) {
 	if d.Device().Kind != chips.CPU || d.lowering != "" {
 		return
 	}
-	var err error
-	if d.baseline, err = openHost(ctx, d, ""); err != nil {
-		d.baseline, d.noBaseline = nil, err.Error()
+	_, err := find("cpu")
+	if err == nil && open {
+		var b backend.Backend
+		if b, err = openHost(ctx, d, ""); err == nil {
+			d.baseline = b
+		}
+	}
+	if err != nil {
+		d.noBaseline = err.Error()
 	}
 }
 
