@@ -55,10 +55,27 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 		round++
 		g.last = g.now().Sub(begin)
 	}
+	if err := g.append(g.closeAll(lanes)); err != nil {
+		return err
+	}
 	e := g.event(round, 0)
 	e.Complete, e.Done = true, g.before+g.share
 	g.observe(e)
 	return ctx.Err()
+}
+
+// closeAll closes the lanes of a group that is settled. One that does not close
+// has a row that says so; its figures stand.
+func (g *group) closeAll(lanes []*lane) []results.Record {
+	var rows []results.Record
+	for _, l := range lanes {
+		if err := g.close(l); err != nil {
+			row := l.row
+			row.Round, row.Status, row.Reason = l.rounds, results.Failed, "close: "+err.Error()
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 // round is one pass over all lanes that go on. Its rows are written together or,

@@ -61,11 +61,10 @@ func testKernel(t *testing.T, kernel kernels.Kernel, p problem.Matmul, b tile.Bl
 	// The accumulator is rounded in memory at every step along k: in v3 and v4
 	// it is the output, in v5 scratch. The last cast rounds once more.
 	accumulator := 0.0
-	switch kernel.Number() {
-	case 3, 4:
-		accumulator = p.Out.Epsilon()
-	case 5:
-		accumulator = p.Acc.Epsilon()
+	for _, s := range programs[0].Body {
+		if s.Kind == tile.Accumulate {
+			accumulator = max(accumulator, s.Ref.Dtype.Epsilon())
+		}
 	}
 	relative := 1.01 * (p.Out.Epsilon() + accumulator*float64(tile.Ceil(p.K, b.K)))
 	want, size := matmul(p, in)

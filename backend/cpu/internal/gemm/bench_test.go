@@ -74,47 +74,69 @@ func benchBlock[S Source, C Sum](b *testing.B, p *Path[S, C], n int) {
 	})
 }
 
-// BenchmarkThin multiplies small cubes and a few rows by a square b, packing
-// included: of both operands, or of a alone where b is kept packed.
+// BenchmarkThin multiplies small cubes and few rows of a, by a b that is in
+// L3 and by one in memory. What it counts includes packing of both operands, a
+// piece of b at a time as far as L2 holds it; packing of a alone, with b kept
+// packed; or packing of a alone, with b read directly.
 func BenchmarkThin(b *testing.B) {
 	for _, isa := range Supported() {
 		if isa == Generic {
 			continue
 		}
 		k := For(isa)
+		thin := func(m, depth, n int) {
+			benchThin(b, k.Float32, m, depth, n)
+			benchThin(b, k.BFloat16, m, depth, n)
+			benchThin(b, k.Int8, m, depth, n)
+		}
 		for _, cube := range []int{16, 64, 128} {
-			benchThin(b, k.Float32, cube, cube)
-			benchThin(b, k.BFloat16, cube, cube)
-			benchThin(b, k.Int8, cube, cube)
+			thin(cube, cube, cube)
 		}
 		for _, m := range []int{1, 2, 4, 6, 8, 16, 32, 64} {
-			benchThin(b, k.Float32, m, 1024)
-			benchThin(b, k.BFloat16, m, 1024)
-			benchThin(b, k.Int8, m, 1024)
+			thin(m, 1024, 1024)
+		}
+		for _, m := range []int{1, 4, 16, 64} {
+			thin(m, 4096, 6144)
 		}
 	}
 }
 
-func benchThin[S Source, C Sum](b *testing.B, p *Path[S, C], m, n int) {
-	a, src, c := randomSource[S](m*n), randomSource[S](n*n), make([]C, m*n)
-	pa, pb := Buffer(p.SizeA(m, n)), Buffer(p.SizeB(n, n))
-	p.PackB(pb, src, n, n, n)
-	name := fmt.Sprintf("%s/%dx%d", p.Name, m, n)
-	b.Run(name+"/kept", func(b *testing.B) {
-		seconds := best(b, func() {
-			p.PackA(pa, a, n, m, n)
-			p.Block(c, n, m, n, n, pa, pb, false)
+func benchThin[S Source, C Sum](b *testing.B, p *Path[S, C], m, k, n int) {
+	a, src, c := randomSource[S](m*k), randomSource[S](k*n), make([]C, m*n)
+	pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
+	p.PackA(pa, a, k, m, k)
+	p.PackB(pb, src, n, k, n)
+	piece := max(p.NR, probe.Host().L2/2/p.PanelB(k)*p.NR)
+	var s S
+	ways := []struct {
+		name string
+		work func()
+	}{
+		{"kept", func() {
+			p.PackA(pa, a, k, m, k)
+			p.Block(c, n, m, n, k, pa, pb, false)
+		}},
+		{"direct", func() {
+			p.PackA(pa, a, k, m, k)
+			p.BlockDirect(c, n, m, n, k, pa, src, n, false)
+		}},
+		{"packed", func() {
+			p.PackA(pa, a, k, m, k)
+			for j := 0; j < n; j += piece {
+				cols := min(piece, n-j)
+				p.PackB(pb, src[j:], n, k, cols)
+				p.Block(c[j:], n, m, cols, k, pa, pb, false)
+			}
+		}},
+	}
+	for _, way := range ways {
+		if way.name == "direct" && p.DirectRows() == 0 {
+			continue
+		}
+		b.Run(fmt.Sprintf("%s/%T/%dx%dx%d/%s", p.Name, s, m, k, n, way.name), func(b *testing.B) {
+			reportRate(b, p, m, n, k, best(b, way.work))
 		})
-		reportRate(b, p, m, n, n, seconds)
-	})
-	b.Run(name+"/packed", func(b *testing.B) {
-		seconds := best(b, func() {
-			p.PackA(pa, a, n, m, n)
-			p.PackB(pb, src, n, n, n)
-			p.Block(c, n, m, n, n, pa, pb, false)
-		})
-		reportRate(b, p, m, n, n, seconds)
-	})
+	}
 }
 
 // BenchmarkPack reports the bytes of the source.

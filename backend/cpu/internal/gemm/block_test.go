@@ -58,9 +58,14 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n
 		}
 	}
 
-	// In two calls at a random step, or in one.
+	// From b as it is, in two calls at a random step, or in one.
 	split := r.IntN(ceil(k, p.KU)+1) * p.KU
-	if split > 0 && split < k {
+	if p.DirectRows() > 0 && r.IntN(2) == 0 {
+		split = -1
+		unpacked := fenced[S](t, len(b))
+		copy(unpacked, b)
+		p.BlockDirect(c, ldc, m, n, k, pa, unpacked, n, accumulate)
+	} else if split > 0 && split < k {
 		p.BlockRange(c, ldc, m, n, 0, split, k, pa, pb, accumulate)
 		p.BlockRange(c, ldc, m, n, split, k-split, k, pa, pb, true)
 	} else {
@@ -197,13 +202,18 @@ func TestBlock_NonFinite(t *testing.T) {
 
 func testNonFinite[S Source](t *testing.T, p *Path[S, float32], values ...S) {
 	m, n, k := p.MR+1, p.NR+1, 5
-	for _, bad := range values {
+	for way, bad := range append(values, values...) {
+		way /= len(values)
 		a, b, c := make([]S, m*k), make([]S, k*n), make([]float32, m*n)
 		a[(m-1)*k+k-1], b[n-1] = bad, bad
 		pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
 		p.PackA(pa, a, k, m, k)
 		p.PackB(pb, b, n, k, n)
-		p.Block(c, n, m, n, k, pa, pb, false)
+		if p.DirectRows() > 0 && way == 1 {
+			p.BlockDirect(c, n, m, n, k, pa, b, n, false)
+		} else {
+			p.Block(c, n, m, n, k, pa, pb, false)
+		}
 		for i := range m {
 			for j := range n {
 				// The other factors are zero: 0·Inf and 0·NaN are NaN.
@@ -229,6 +239,7 @@ func TestBlock_Refuses(t *testing.T) {
 		"overlapping rows": func() { p.Block(c, n-1, m, n, k, pa, pb, false) },
 		"negative m":       func() { p.Block(c, n, -1, n, k, pa, pb, false) },
 		"k beyond depth":   func() { p.BlockRange(c, n, m, n, 1, k, k, pa, pb, false) },
+		"short direct b":   func() { p.BlockDirect(c, n, m, n, k, pa, b[:k*n-1], n, false) },
 		"short a":          func() { p.PackA(pa, a[:m*k-1], k, m, k) },
 		"short b":          func() { p.PackBT(pb, b[:k*n-1], k, k, n) },
 		"short target":     func() { p.PackB(pb[:len(pb)-1], b, n, k, n) },

@@ -11,6 +11,7 @@
 //     them multiply faster: the one thing measured, once in a process.
 //  3. Block walks the panels in pieces that fit the caches and calls the
 //     micro-kernel, which keeps one tile of c in registers over a run of k.
+//     BlockDirect does so with a b that is not packed, for a of few rows.
 //
 // Every micro-kernel in assembly has a twin in Go with the same signature;
 // the twins are what other machines run and what tests compare with. The

@@ -53,6 +53,7 @@ type Path[S Source, C Sum] struct {
 	KU     int    // elements of k in one step
 
 	kernel kernel[C]
+	direct directKernel[C]
 	cuts   cuts
 	packA  packer[S]
 	packB  packer[S]

@@ -53,8 +53,12 @@ func (p packSIMD[S]) packRows(dst []uint32, src []S, ld, extent, k int) {
 }
 
 func (p packSIMD[S]) packColumns(dst []uint32, src []S, ld, extent, k int) {
-	// A few rows at a time, all panels: src is read along its rows.
-	const steps = 16
+	// A few rows at a time, all panels: src is read along its rows. Processors
+	// follow about sixteen streams; of bytes, more rows share their lines.
+	steps := 16
+	if size[S]() > 1 {
+		steps /= p.ku
+	}
 	panel := ceil(k, p.ku) * p.width
 	for l := 0; l < k; l += steps * p.ku {
 		rows := min(steps*p.ku, k-l)

@@ -73,12 +73,15 @@ func avx512Kernels() *Kernels {
 	k.WideUint8 = newPath(i, formatPairs, 2,
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows12AVX512, packPairsUint8Columns12AVX512}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows16AVX512, packPairsUint8Columns32AVX512}.packer())
+	k.Float32.direct = directKernel[float32]{directFloat32AVX512, mr, 48}
+	k.WideBFloat16.direct = directKernel[float32]{directWideBFloat16AVX512, mr, 48}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
 		f.kernel = kernel[float32]{tile: tileBFloat16AVX512}
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
 			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
 			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())
+		k.PairsBFloat16.direct = directKernel[float32]{directBFloat16AVX512, mr, 48}
 		if pairsAreFaster() {
 			k.BFloat16 = k.PairsBFloat16
 		}
@@ -88,6 +91,7 @@ func avx512Kernels() *Kernels {
 		k.Int8 = newPath(i, formatQuads, 4,
 			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows12AVX512, offsetQuads), flipColumns(packQuadsColumns12AVX512, offsetQuads)}.packer(),
 			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}.packer())
+		k.Int8.direct = directKernel[int32]{directQuadsAVX512, 8, 24}
 	}
 	return k
 }

@@ -4,6 +4,7 @@
 //	encode.go     instructions that Go's assembler lacks, as bytes
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
+//	direct.go     the micro-kernel on a b that is not packed
 //	bias.go       the column sums that unsigned products need
 //	pack.go       packing of rows that run along a panel, and masks
 //	transpose.go  packing of rows that run across a panel

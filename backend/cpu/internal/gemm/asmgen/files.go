@@ -8,6 +8,13 @@ func Files() map[string][]byte {
 	narrow := func(p Product) Tile {
 		return Tile{Vector: avx2, Product: p, MR: 6, Vectors: 2, Heights: []int{6, 4, 2}}
 	}
+	direct := func(d Direct, p Product) func(*Asm) {
+		d.Tile = Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 8, 4, 2, 1}}
+		if d.offset {
+			d.Heights = d.Heights[1:]
+		}
+		return d.tile
+	}
 	packWide, packNarrow := []func(*Asm){}, []func(*Asm){avx2.columnNumbers(2)}
 	for _, l := range lines {
 		packWide = append(packWide, l.rows(avx512, 12), l.rows(avx512, 16))
@@ -22,13 +29,15 @@ func Files() map[string][]byte {
 	return map[string][]byte{
 		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile),
 		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile),
-		"tile_quads_avx512_amd64.s":    file(wide(quads).tile, wide(quads).offsetBias),
-		"tile_pairs_avx512_amd64.s":    file(wide(pairsFused).tile, wide(pairs).tile),
-		"tile_float32_avx2_amd64.s":    file(narrow(float32s).tile, avx2.columnNumbers(2)),
-		"tile_pairs_avx2_amd64.s":      file(narrow(pairsVEX).tile, narrow(pairs).tile, avx2.columnNumbers(2)),
-		"tile_quads_avx2_amd64.s":      file(narrow(quadsVEX).tile, narrow(quadsVEX).offsetBias, avx2.columnNumbers(2)),
-		"pack_avx512_amd64.s":          file(packWide...),
-		"pack_avx2_amd64.s":            file(packNarrow...),
+		"direct_avx512_amd64.s": file(direct(directFloat32, float32s), direct(directWideBFloat16, float32s),
+			direct(directBFloat16, bfloat16s), direct(directQuads, quads)),
+		"tile_quads_avx512_amd64.s": file(wide(quads).tile, wide(quads).offsetBias),
+		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairs).tile),
+		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, avx2.columnNumbers(2)),
+		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairs).tile, avx2.columnNumbers(2)),
+		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, narrow(quadsVEX).offsetBias, avx2.columnNumbers(2)),
+		"pack_avx512_amd64.s":       file(packWide...),
+		"pack_avx2_amd64.s":         file(packNarrow...),
 		"../probe/peak_amd64.s": file(peak(avx2, float32s), peak(avx2, pairs), peak(avx2, quadsVEX),
 			peak(avx512, float32s), peak(avx512, bfloat16s), peak(avx512, pairs), peak(avx512, quads)),
 	}

@@ -1,0 +1,199 @@
+package asmgen
+
+import "fmt"
+
+// A Direct is a tile that reads b where it is, from rows of a matrix, instead
+// of from a panel.
+type Direct struct {
+	Tile
+	Name  string // of routine names
+	Bytes int    // of an element of b
+	KU    int    // rows of b in a step
+	// words loads one step of b: a word for each column.
+	words func(t Direct, a *Asm, b, scratch []string)
+	// order puts the columns of sums in order where words does not keep it.
+	order func(a *Asm, first, second, temp string)
+	// offset tells that a is stored as a+128: 128 times the sums of the
+	// columns of b are taken off, for which the last rows of the tile are
+	// given up.
+	offset bool
+}
+
+const (
+	rLDB  = rBias // bytes
+	rLDB3 = rNext
+	words = "K3" // mask of elements narrower than words
+)
+
+// lookAhead is how far along its row each step asks for b, in bytes: a row
+// comes 128 bytes at a time, which no prefetcher of the processor follows for
+// a hundred rows.
+const lookAhead = 512
+
+var (
+	directFloat32 = Direct{Name: "Float32", Bytes: 4, KU: 1,
+		words: func(t Direct, a *Asm, b, _ []string) {
+			for v := range b {
+				a.Op("VMOVUPS.Z", t.row(0, v), t.mask(v), b[v])
+			}
+		}}
+	directWideBFloat16 = Direct{Name: "WideBFloat16", Bytes: 2, KU: 1,
+		words: func(t Direct, a *Asm, b, _ []string) {
+			for v := range b {
+				a.Op("VPMOVZXWD.Z", t.row(0, v), t.mask(v), b[v])
+				a.Op("VPSLLD", imm(16), b[v], b[v])
+			}
+		}}
+	directBFloat16 = Direct{Name: "BFloat16", Bytes: 2, KU: 2, order: orderHalves,
+		words: func(t Direct, a *Asm, b, scratch []string) {
+			a.Op("VMOVDQU16.Z", t.row(0, 0), words, scratch[0])
+			a.Op("VMOVDQU16.Z", t.row(1, 0), words, scratch[1])
+			a.Op("VPUNPCKLWD", scratch[1], scratch[0], b[0])
+			a.Op("VPUNPCKHWD", scratch[1], scratch[0], b[1])
+		}}
+	directQuads = Direct{Name: "Quads", Bytes: 1, KU: 4, order: orderQuarters, offset: true,
+		words: func(t Direct, a *Asm, b, scratch []string) {
+			half := func(reg string) string { return "Y" + reg[1:] }
+			r := make([]string, len(scratch))
+			for i := range r {
+				r[i] = half(scratch[i])
+			}
+			for u := range t.KU {
+				a.Op("VMOVDQU8.Z", t.row(u, 0), words, r[u])
+			}
+			low01, high01, low23, high23 := r[4], r[0], r[5], r[2]
+			a.Op("VPUNPCKLBW", r[1], r[0], low01)
+			a.Op("VPUNPCKHBW", r[1], r[0], high01)
+			a.Op("VPUNPCKLBW", r[3], r[2], low23)
+			a.Op("VPUNPCKHBW", r[3], r[2], high23)
+			a.EOL("columns 0 to 3 and 16 to 19, and so on by four")
+			a.Op("VPUNPCKLWD", low23, low01, half(b[0]))
+			a.Op("VPUNPCKHWD", low23, low01, low01)
+			a.Op("VPUNPCKLWD", high23, high01, half(b[1]))
+			a.Op("VPUNPCKHWD", high23, high01, high01)
+			a.Op("VINSERTI64X4", imm(1), low01, b[0], b[0])
+			a.Op("VINSERTI64X4", imm(1), high01, b[1], b[1])
+		}}
+)
+
+// orderHalves is for four columns of each quarter of both vectors in the
+// first, and the next four in the second.
+func orderHalves(a *Asm, first, second, temp string) {
+	a.Op("VSHUFF32X4", imm(0x44), second, first, temp) // quarters 0 and 1 of both
+	a.Op("VSHUFF32X4", imm(0xee), second, first, second)
+	a.Op("VSHUFF32X4", imm(0xd8), temp, temp, first) // one of the first, one of the second
+	a.Op("VSHUFF32X4", imm(0xd8), second, second, second)
+}
+
+// orderQuarters is for columns of the first vector in even quarters of both,
+// those of the second in odd ones.
+func orderQuarters(a *Asm, first, second, temp string) {
+	a.Op("VSHUFF32X4", imm(0x88), second, first, temp)
+	a.Op("VSHUFF32X4", imm(0xdd), second, first, second)
+	a.Op("VMOVAPS", temp, first)
+}
+
+// row is vector v of row u of the step.
+func (t Direct) row(u, v int) string {
+	return t.ahead(u, v*t.Lanes*t.Bytes)
+}
+
+// ahead is off bytes behind the start of row u of the step.
+func (t Direct) ahead(u, off int) string {
+	return at(rB, off) + [...]string{"", "(" + rLDB + "*1)", "(" + rLDB + "*2)", "(" + rLDB3 + "*1)"}[u]
+}
+
+// columnSum is where 128 times the sums of columns are, if a is offset.
+func (t Direct) columnSum(v int) string { return t.acc(t.Heights[0], v) }
+
+func (t Direct) offsets() string { return t.acc(t.Heights[0]+1, 0) }
+
+// tile writes the micro-kernel. It is that of Tile, but for where b comes from;
+// columns beyond the edge are loaded as zero.
+func (t Direct) tile(a *Asm) {
+	a.Func("direct"+t.Name+t.Suffix,
+		[]Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "ldb"},
+			{Name: "rows"}, {Name: "cols"}, {Name: "accumulate", Bool: true}},
+		[]string{rC, rLDC, rSteps, rA, rB, rLDB, rRows, rCols, rAcc})
+	a.Op("SHLQ", imm(2), rLDC)
+	t.masks(a)
+	if t.KU == 4 {
+		a.Op("LEAQ", "("+rLDB+")("+rLDB+"*2)", rLDB3)
+	}
+	if t.order != nil {
+		a.Op("MOVQ", imm(1), rCount)
+		a.Op("SHLQ", rCols, rCount)
+		a.Op("DECQ", rCount)
+		a.Op("KMOVD", rCount, words)
+	}
+	for i := range t.MR * t.Vectors {
+		t.zero(a, t.reg(i))
+	}
+	if t.offset {
+		a.EOL("128 in each byte")
+		a.Op("MOVL", imm(-0x7f7f7f80), rRow)
+		t.broadcast32(a, rRow, t.offsets())
+	}
+
+	add := a.NewLabel("add")
+	loops := map[int]Label{}
+	for _, rows := range t.Heights {
+		loops[rows] = a.NewLabel(fmt.Sprintf("direct%d_", rows))
+	}
+	for i := len(t.Heights) - 1; i > 0; i-- {
+		a.JumpIf(rRows, "JLE", t.Heights[i], loops[t.Heights[i]])
+	}
+	for _, rows := range t.Heights {
+		a.Place(loops[rows])
+		a.Unrolled(rSteps, rCount, unroll, func(steps int) {
+			for s := range steps {
+				t.step(a, rows, s)
+			}
+			a.Op("ADDQ", imm(steps*t.MR*4), rA)
+		})
+		if rows != t.Heights[len(t.Heights)-1] {
+			a.Op("JMP", string(add))
+		}
+	}
+	a.Place(add)
+	t.storeOrAdd(a, func(a *Asm, row int, add bool) {
+		if row >= t.Heights[0] {
+			return
+		}
+		if t.offset {
+			for v := range t.Vectors {
+				a.Op("VPSUBD", t.columnSum(v), t.acc(row, v), t.acc(row, v))
+			}
+		}
+		if t.order != nil {
+			t.order(a, t.acc(row, 0), t.acc(row, 1), t.free()[0])
+		}
+		t.storeMasked(a, row, add)
+	})
+}
+
+// step advances the sums of some rows by step s of the turn.
+func (t Direct) step(a *Asm, rows, s int) {
+	const line = 64
+	free := t.free()
+	b, scratch := free[:t.Vectors], free[t.Vectors:]
+	for u := range t.KU {
+		for off := 0; off < t.Vectors*t.Lanes*t.Bytes; off += line {
+			a.Op("PREFETCHT0", t.ahead(u, lookAhead+off))
+		}
+	}
+	t.words(t, a, b, scratch)
+	a.Op("LEAQ", fmt.Sprintf("(%s)(%s*%d)", rB, rLDB, t.KU), rB)
+	if t.offset {
+		for v := range t.Vectors {
+			t.multiplyAdd(a, t.offsets(), b[v], t.columnSum(v), nil)
+		}
+	}
+	for r := range rows {
+		word := scratch[r%len(scratch)]
+		a.Op(t.Broadcast, at(rA, (s*t.MR+r)*4), word)
+		for v := range t.Vectors {
+			t.multiplyAdd(a, word, b[v], t.acc(r, v), nil)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package gemm
+
+import "unsafe"
+
+// The tiles below are written by asmgen. Each equals the loop at type direct,
+// with tiles of 12×32.
+
+//go:noescape
+func directFloat32AVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool)
+
+//go:noescape
+func directWideBFloat16AVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool)
+
+//go:noescape
+func directBFloat16AVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool)
+
+// directQuadsAVX512 starts from offsetBias of b, and takes eight rows at most.
+//
+//go:noescape
+func directQuadsAVX512(c *int32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool)

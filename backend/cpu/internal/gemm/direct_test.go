@@ -1,0 +1,125 @@
+package gemm
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+)
+
+// A directTwins is a direct in assembly; its twin packs b in Go and runs the
+// twin of the tile.
+type directTwins[S Source, C Sum] struct {
+	name string
+	path *Path[S, C]
+	twin kernel[C]
+	word func(*rand.Rand) uint32 // as a packed word of a or b
+	bits encoding[S]
+}
+
+// eachDirect calls the function of the type of each direct of this machine.
+func eachDirect(t testing.TB, floats func(directTwins[float32, float32]), halves func(directTwins[uint16, float32]),
+	bytes func(directTwins[int8, int32])) {
+	k := For(AVX512)
+	if k == nil {
+		t.Logf("not tested on this machine, which lacks %q: directs", AVX512.Missing())
+		return
+	}
+	floats(directTwins[float32, float32]{"float32", k.Float32, kernel[float32]{tile: tileFloat32(12, 32)}, smallFloat, asFloat32})
+	wide := func(r *rand.Rand) uint32 { return smallFloat(r) &^ 0xffff }
+	halves(directTwins[uint16, float32]{"bfloat16 widened", k.WideBFloat16, kernel[float32]{tile: tileFloat32(12, 32)}, wide, asBFloat16})
+	if k.Int8.DirectRows() > 0 {
+		bytes(directTwins[int8, int32]{"int8", k.Int8, kernel[int32]{tileQuads(12, 32), offsetBias(32)}, anyBits, asQuads})
+	} else {
+		t.Log("not tested on this machine, which lacks avx512vnni: directQuadsAVX512")
+	}
+	if k.PairsBFloat16 == nil {
+		t.Log("not tested on this machine, which lacks avx512bf16: directBFloat16AVX512")
+		return
+	}
+	halves(directTwins[uint16, float32]{"bfloat16 pairs", k.PairsBFloat16, kernel[float32]{tile: tileBFloat16(12, 32)}, bfloat16Pairs, asPairsBFloat16})
+}
+
+func TestDirect(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	eachDirect(t, func(x directTwins[float32, float32]) { testDirect(t, r, x) }, func(x directTwins[uint16, float32]) { testDirect(t, r, x) },
+		func(x directTwins[int8, int32]) { testDirect(t, r, x) })
+}
+
+func testDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C]) {
+	t.Run(x.name, func(t *testing.T) {
+		for rows := 1; rows <= x.path.direct.rows; rows++ {
+			for cols := 1; cols <= x.path.NR; cols++ {
+				checkDirect(t, r, x, rows, cols, 1+r.IntN(11))
+			}
+		}
+		for steps := 1; steps <= maxSteps; steps++ {
+			checkDirect(t, r, x, 1+r.IntN(x.path.direct.rows), 1+r.IntN(x.path.NR), steps)
+		}
+	})
+}
+
+func FuzzDirect(f *testing.F) {
+	for which := range uint8(4) {
+		f.Add(uint64(which), which, uint8(0), uint8(0), uint8(0))
+		f.Add(uint64(which), which, uint8(11), uint8(31), uint8(39))
+		f.Add(uint64(which), which, uint8(3), uint8(16), uint8(6))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, which, rows, cols, steps uint8) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		var checks []func()
+		add := func(check func()) { checks = append(checks, check) }
+		m, n, deep := 1+int(rows)%12, 1+int(cols)%32, 1+int(steps)%maxSteps
+		eachDirect(t, func(x directTwins[float32, float32]) { add(func() { checkDirect(t, r, x, m, n, deep) }) },
+			func(x directTwins[uint16, float32]) { add(func() { checkDirect(t, r, x, m, n, deep) }) },
+			func(x directTwins[int8, int32]) {
+				add(func() { checkDirect(t, r, x, min(m, x.path.direct.rows), n, deep) })
+			})
+		if len(checks) > 0 {
+			checks[int(which)%len(checks)]()
+		}
+	})
+}
+
+// checkDirect compares the whole memory of c after the direct and its twin.
+func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C], rows, cols, steps int) {
+	t.Helper()
+	p := x.path
+	a := fenced[uint32](t, steps*p.MR)
+	for i := range a {
+		a[i] = x.word(r)
+	}
+	ldb, ldc := cols+r.IntN(5), cols+r.IntN(5)
+	b := fenced[S](t, (steps*p.KU-1)*ldb+cols)
+	for i := range b {
+		w := x.word(r)
+		if p.KU == 1 && size[S]() == 2 {
+			w >>= 16
+		}
+		b[i] = *(*S)(unsafe.Pointer(&w))
+	}
+	const guard = 7
+	c := fenced[C](t, guard+(rows-1)*ldc+cols)
+	for i := range c {
+		c[i] = C(r.IntN(2001) - 1000)
+	}
+	want := slices.Clone(c)
+	accumulate := r.IntN(2) == 0
+
+	panel := make([]uint32, steps*p.NR)
+	packGo(p.NR, x.bits).columns(panel, b, ldb, cols, steps*p.KU)
+	var bias *C
+	if x.twin.bias != nil {
+		sums := make([]C, p.NR)
+		bias = &sums[0]
+		x.twin.bias((*uint32)(unsafe.Pointer(bias)), &panel[0], steps)
+	}
+	x.twin.tile(&want[guard], ldc, steps, &a[0], &panel[0], bias, 0, rows, cols, accumulate)
+	p.direct.tile(&c[guard], ldc, steps, &a[0], at(b, 0), ldb*size[S](), rows, cols, accumulate)
+	for i := range c {
+		if c[i] != want[i] {
+			t.Fatalf("%s, %d×%d of %d steps, accumulate %v, ldb %d, ldc %d: element %d of c is %v, want %v",
+				x.name, rows, cols, steps, accumulate, ldb, ldc, i-guard, c[i], want[i])
+		}
+	}
+}
