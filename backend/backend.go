@@ -56,6 +56,12 @@ type Executable interface {
 	Close() error
 }
 
+// Plugged is implemented by backends that rest on a plugin.
+type Plugged interface {
+	// Plugin is the plugin's name and version, as far as they are known.
+	Plugin() (name, version string)
+}
+
 // Predictor foretells an execution without a device.
 type Predictor interface {
 	Predict(ctx context.Context, programs []*tile.Program, params Params) (Prediction, error)

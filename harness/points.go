@@ -18,8 +18,8 @@ type Sweep struct {
 	Device chips.Device
 	Params backend.Params // of every compilation
 
-	// Lowering says how the backend runs kernels, if not as kernels: Interpret.
-	// It is the variant of their rows.
+	// Lowering says how the backend runs kernels, if not as kernels:
+	// results.Interpret. It is the variant of their rows.
 	Lowering string
 
 	Memory int64 // bytes that are free for arrays; 0 if unknown
@@ -176,10 +176,6 @@ func machine(d chips.Device) tile.Machine {
 	}
 	return m
 }
-
-// Interpret is the lowering that runs what a kernel means, step by step: for
-// comparing results, not speed.
-const Interpret = "interpret"
 
 // HasBaseline reports whether kernel 0 is to be measured.
 func (s Sweep) HasBaseline() bool {

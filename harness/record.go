@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"matladder/backend"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
@@ -89,6 +90,9 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 	}
 	if len(d.Names) > 0 {
 		rec.Device = d.Names[0]
+	}
+	if plugged, ok := b.(backend.Plugged); ok {
+		rec.Plugin, rec.PluginVersion = plugged.Plugin()
 	}
 	count(&rec, programs)
 	return rec

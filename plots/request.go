@@ -101,12 +101,13 @@ func Pairs(rows []results.Record) []Pair {
 
 // Charts makes the charts that answer q, one for each chip in the rows, and
 // two of these where a kernel was run on square problems and on others. Rows
-// that q does not ask for are left aside; a *NoRowsError means that none
-// remain.
+// that q does not ask for are left aside, and so are interpreted ones; a
+// *NoRowsError means that none remain.
 func Charts(rows []results.Record, q Request) ([]*Chart, error) {
 	if !slices.Contains(Kinds, q.Kind) {
 		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, list(Kinds))
 	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r results.Record) bool { return r.Interpreted() })
 	var chips []string
 	asked := map[string][]results.Record{}
 	for _, r := range rows {

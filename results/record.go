@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"math/bits"
+	"strings"
 	"time"
 )
 
@@ -88,6 +89,15 @@ type Record struct {
 
 // Baseline is the kernel name of the vendor's own matmul.
 const Baseline = "xla"
+
+// Interpret is the variant, or the last word of it, of rows whose backend ran what
+// the kernel means instead of the kernel: for comparing outputs, not speed.
+const Interpret = "interpret"
+
+// Interpreted reports whether the row is such a one. No picture shows it.
+func (r *Record) Interpreted() bool {
+	return r.Variant == Interpret || strings.HasSuffix(r.Variant, " "+Interpret)
+}
 
 // Mode says whether a row was timed or computed.
 type Mode string

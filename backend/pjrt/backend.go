@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"matladder/backend"
 	"matladder/chips"
@@ -28,7 +29,10 @@ type pjrtBackend struct {
 	closed  bool
 }
 
-var _ backend.Backend = (*pjrtBackend)(nil)
+var (
+	_ backend.Backend = (*pjrtBackend)(nil)
+	_ backend.Plugged = (*pjrtBackend)(nil)
+)
 
 var errClosed = errors.New("pjrt: the backend is closed")
 
@@ -87,6 +91,16 @@ func Open(o Options) (backend.Backend, error) {
 
 // Name is the word of --backend.
 func (b *pjrtBackend) Name() string { return b.options.Name }
+
+// Plugin is the file of the plugin, and its version or else that of its interface.
+func (b *pjrtBackend) Plugin() (name, version string) {
+	name = strings.TrimSuffix(filepath.Base(b.options.Plugin), ".so")
+	if version = b.options.Version; version == "" {
+		major, minor := b.client.Plugin().Version()
+		version = fmt.Sprintf("PJRT %d.%d", major, minor)
+	}
+	return name, version
+}
 
 // Device is the chip, as the table has it.
 func (b *pjrtBackend) Device() chips.Device { return b.device }

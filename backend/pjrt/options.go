@@ -18,6 +18,8 @@ type Options struct {
 	Name string
 	// Plugin is the absolute path of the plugin.
 	Plugin string
+	// Version is the plugin's, for the record.
+	Version string
 	// Device is the number of the device among those of this process.
 	Device int
 	// Method is how Run times launches: loop or wall; "" for loop.

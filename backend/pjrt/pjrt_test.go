@@ -22,7 +22,7 @@ import (
 // TestConformance compares what tile programs mean as StableHLO, run by XLA,
 // with package interp.
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, func() backend.Backend { return openCPU(t, Options{}) }, backendtest.Options{Seeded: true, OneIn: 7})
+	backendtest.Run(t, func() backend.Backend { return openCPU(t, Options{}) }, backendtest.Options{Seeded: true, OneIn: 11})
 }
 
 // baseline compiles and loads XLA's own matmul.

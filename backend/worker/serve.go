@@ -215,6 +215,9 @@ func (s *server) open(c received, r *reply) error {
 	}
 	s.backend = be
 	r.Name, r.Device = be.Name(), be.Device()
+	if p, ok := be.(backend.Plugged); ok {
+		r.Plugin[0], r.Plugin[1] = p.Plugin()
+	}
 	return nil
 }
 

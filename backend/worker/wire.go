@@ -71,6 +71,7 @@ type reply struct {
 	ID     int
 	Name   string
 	Device chips.Device
+	Plugin [2]string // name and version
 	Sample backend.Sample
 	Check  backend.CheckResult
 }

@@ -34,13 +34,17 @@ type Backend struct {
 	options Options
 	name    string
 	device  chips.Device
+	plugin  [2]string // name and version
 
 	mu      sync.Mutex
 	process *process
 	closed  bool
 }
 
-var _ backend.Backend = (*Backend)(nil)
+var (
+	_ backend.Backend = (*Backend)(nil)
+	_ backend.Plugged = (*Backend)(nil)
+)
 
 var errClosed = errors.New("worker: the backend is closed")
 
@@ -81,7 +85,7 @@ func (b *Backend) worker(ctx context.Context) (*process, error) {
 		p.end()
 		return nil, err
 	}
-	b.process, b.name, b.device = p, r.Name, r.Device
+	b.process, b.name, b.device, b.plugin = p, r.Name, r.Device, r.Plugin
 	return p, nil
 }
 
@@ -97,6 +101,13 @@ func (b *Backend) Device() chips.Device {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.device
+}
+
+// Plugin is that of the backend in the worker; empty if it has none.
+func (b *Backend) Plugin() (name, version string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.plugin[0], b.plugin[1]
 }
 
 // Compile compiles in the worker.

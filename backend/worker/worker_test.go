@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,9 @@ import (
 
 func TestMain(m *testing.M) {
 	Hook(map[string]Opener{"cpu": openCPU, "bad": openBad})
+	if os.Getenv(parentVariable) != "" {
+		beParent()
+	}
 	os.Exit(m.Run())
 }
 
@@ -250,6 +254,61 @@ func TestClose(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Errorf("Close again: %v", err)
 	}
+}
+
+// parentVariable makes the test a process that is killed by another.
+const parentVariable = "MATLADDER_TEST_PARENT"
+
+// beParent starts a worker, prints its process id and waits for a run that never
+// ends.
+func beParent() {
+	b, err := Open(context.Background(), Options{Opener: "bad"})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	p := problem.New(8, 8, 8, tile.Float32)
+	programs, err := optblock.Kernel{}.Build(p, "", tile.Blocks{M: 8, K: 8, N: 8})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	e, err := b.Compile(context.Background(), programs, backend.Params{})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(b.process.cmd.Process.Pid)
+	e.Run(context.Background(), hang)
+}
+
+// TestParentDies kills a process with a worker that hangs: the worker must end.
+func TestParentDies(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), parentVariable+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(out, &pid); err != nil {
+		t.Fatal(err)
+	}
+	if !isRunning(pid) {
+		t.Fatalf("process %d is no worker", pid)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	for range 100 {
+		if !isRunning(pid) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("the worker %d outlives its parent", pid)
 }
 
 // BenchmarkRun compares a launch through a worker with one in the process.

@@ -36,7 +36,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	sweep.Lowering = dev.lowering
 	if sweep.HasBaseline() {
-		dev.compareWithXLA(ctx)
+		dev.compareWithXLA(ctx, !f.list && !f.dryRun)
 	}
 	if dev.noBaseline != "" {
 		sweep.Skip(dev.noBaseline)

@@ -2,10 +2,10 @@
 //
 //	go run ./cmd/bench [flags]
 //
-// Without flags it measures the sweep configs/quick.yaml on the best backend
-// present: five kernels, 128 to 1024, float32, bfloat16 and int8, in about a
-// minute. It shows its progress, ends with the ladder as a table, and names the
-// results file, out/<run>.csv. cmd/plot draws it.
+// Without flags it measures the sweep configs/quick.yaml on the cores of this
+// machine: five kernels and XLA's own matmul, 128 to 1024, float32, bfloat16 and
+// int8, in about a minute. It shows its progress, ends with the ladder as a table,
+// and names the results file, out/<run>.csv. cmd/plot draws it.
 //
 // # What to measure
 //
@@ -41,6 +41,25 @@
 //	v1_naive     64 int4×int4→int32 unsupported: dtype int4 is not supported (float32, bfloat16 and int8 are)
 //	xla          64 float32×float32→float32 skipped: plugin cpu is not installed: go run ./cmd/plugin install cpu
 //	v1_naive     64 float32×float32→float32 blocks 64x64x64
+//
+// # Where
+//
+// Flag --backend names where kernels run. Those on XLA need a PJRT plugin, which
+// cmd/plugin installs, and Linux with a C compiler; each runs in a process of its
+// own, so that a plugin that dies costs a row.
+//
+//	cpu      the cores of this machine; the default
+//	xla-cpu  XLA on those cores: the baseline, and kernels as variant interpret
+//	tpu      XLA on a TPU
+//	gpu      XLA on an NVIDIA GPU
+//
+// Variant interpret runs what a kernel means, step by step. It shows that outputs
+// agree, and says nothing of speed: no picture shows it.
+//
+// With --backend cpu the baseline, kernel 0, runs on xla-cpu with as many threads,
+// taking turns with the kernels. XLA is timed by loops inside one program, so that
+// the time to start a program is told from that of a launch; --param method=wall
+// times single launches instead, on the last three backends.
 //
 // # How it measures
 //

@@ -12,8 +12,8 @@ import (
 	"matladder/backend/pjrt"
 	"matladder/backend/worker"
 	"matladder/chips"
-	"matladder/harness"
 	"matladder/plugins"
+	"matladder/results"
 )
 
 // workers are the backends that run in child processes.
@@ -32,7 +32,7 @@ func find(name string) (plugins.Installed, error) {
 
 // start opens a plugin in a worker.
 func start(ctx context.Context, p plugins.Installed, o pjrt.Options) (backend.Backend, error) {
-	o.Plugin = p.Library()
+	o.Plugin, o.Version = p.Library(), p.Version
 	config, err := o.Config()
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func openXLA(ctx context.Context, r request) (*device, error) {
 		return nil, err
 	}
 	return &device{
-		Backend: b, params: backend.Params{Threads: host.params.Threads}, lowering: harness.Interpret,
+		Backend: b, params: backend.Params{Threads: host.params.Threads}, lowering: results.Interpret,
 		summary: fmt.Sprintf("%s, XLA, %s", host.Device().Names[0], plural(host.params.Threads, "thread")),
 	}, nil
 }
@@ -98,14 +98,21 @@ func openHost(ctx context.Context, host *device, method string) (backend.Backend
 	return start(ctx, p, pjrt.Options{Name: "xla-cpu", Method: method, Threads: host.params.Threads, Host: host.Device()})
 }
 
-// compareWithXLA opens the baseline of a backend that has none of its own.
-func (d *device) compareWithXLA(ctx context.Context) {
+// compareWithXLA finds the baseline of a backend that has none of its own, and
+// opens it if it is to run.
+func (d *device) compareWithXLA(ctx context.Context, open bool) {
 	if d.Device().Kind != chips.CPU || d.lowering != "" {
 		return
 	}
-	var err error
-	if d.baseline, err = openHost(ctx, d, ""); err != nil {
-		d.baseline, d.noBaseline = nil, err.Error()
+	_, err := find("cpu")
+	if err == nil && open {
+		var b backend.Backend
+		if b, err = openHost(ctx, d, ""); err == nil {
+			d.baseline = b
+		}
+	}
+	if err != nil {
+		d.noBaseline = err.Error()
 	}
 }
 
@@ -131,5 +138,5 @@ func openPlugin(ctx context.Context, r request) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &device{Backend: b, summary: b.Device().Names[0], lowering: harness.Interpret}, nil
+	return &device{Backend: b, summary: b.Device().Names[0], lowering: results.Interpret}, nil
 }

@@ -55,7 +55,7 @@ func TestXLA_BesideCPU(t *testing.T) {
 	counted := map[string]int{}
 	for _, r := range rows {
 		counted[fmt.Sprint(r.Backend, " ", r.Kernel, " ", r.Method, " ", r.DtypeA, " ", r.Status, " ", r.Threads)]++
-		if r.Kernel == results.Baseline && (r.Chip != rows[0].Chip || r.ISA != "" || !r.RelErr.Known) {
+		if r.Kernel == results.Baseline && (r.Chip != rows[0].Chip || r.ISA != "" || r.Plugin == "" || r.PluginVersion == "" || !r.RelErr.Known) {
 			t.Errorf("XLA's row: %+v", r)
 		}
 	}

@@ -16,6 +16,11 @@ import (
 // draw draws every picture asked for and prints the path of each as soon as
 // it is written. One that cannot be drawn does not stop the others.
 func (o *options) draw(stdout io.Writer, rows []results.Record) error {
+	shown := slices.DeleteFunc(slices.Clone(rows), func(r results.Record) bool { return r.Interpreted() })
+	if len(shown) == 0 && len(rows) > 0 {
+		return errInterpreted
+	}
+	rows = shown
 	var failed []error
 	for _, q := range o.requests(rows) {
 		list := o.newest(rows, q.Kernel, q.Dtype)
@@ -41,6 +46,8 @@ func (o *options) draw(stdout io.Writer, rows []results.Record) error {
 	}
 	return errors.Join(failed...)
 }
+
+var errInterpreted = errors.New("all rows are of variant interpret: what kernels mean, run step by step; no picture shows that, --table does")
 
 // requests lists the pictures: a size picture for each kernel and dtype, other
 // kinds for each dtype.
