@@ -129,6 +129,8 @@ func (s *splitter) fill(l *line) error {
 		}
 		l.text = append(l.text, piece...)
 		switch {
+		case l.long && l.number == 1: // a header that long: no need to look for its end
+			return nil
 		case err == nil:
 			l.complete = true
 			return nil
