@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"matladder/backend"
 	"matladder/harness"
 	"matladder/results"
 )
@@ -84,8 +85,8 @@ func list(w io.Writer, s harness.Sweep) error {
 // conclude prints the table of what is in the file and the file's name, whatever
 // ended the sweep.
 func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
-	if n := o.Repair.Rows; n > 0 || o.Repair.Bytes > 0 {
-		fmt.Fprintf(stderr, "%s: a round that was not finished is measured again (%s dropped)\n", out, plural(n, "whole row"))
+	if o.Repair.Bytes > 0 {
+		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round\n", out, backend.FormatBytes(o.Repair.Bytes))
 	}
 	if len(o.Rows) > 0 {
 		summaries := results.Best(results.Summarize(o.Rows, nil))
