@@ -23,18 +23,39 @@ func confine(n int) error {
 			some.Set(core)
 		}
 	}
-	tasks, err := os.ReadDir("/proc/self/task") // threads to come inherit it from these
+	const passes = 100
+	for range passes { // a thread may start another before its turn has come
+		changed, err := confineThreads(&some)
+		if err != nil {
+			return fmt.Errorf("pjrt: %d threads: %w", n, err)
+		}
+		if !changed {
+			return nil
+		}
+	}
+	return fmt.Errorf("pjrt: %d threads: the process keeps starting others", n)
+}
+
+// confineThreads leaves all threads of this process some cores, which threads to
+// come inherit, and reports whether any had others.
+func confineThreads(some *unix.CPUSet) (changed bool, err error) {
+	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
-		return fmt.Errorf("pjrt: threads of this process: %w", err)
+		return false, err
 	}
 	for _, t := range tasks {
 		id, err := strconv.Atoi(t.Name())
 		if err != nil {
 			continue
 		}
-		if err := unix.SchedSetaffinity(id, &some); err != nil && err != unix.ESRCH {
-			return fmt.Errorf("pjrt: %d threads: %w", n, err)
+		var has unix.CPUSet
+		if err = unix.SchedGetaffinity(id, &has); err == nil && has != *some {
+			changed = true
+			err = unix.SchedSetaffinity(id, some)
+		}
+		if err != nil && err != unix.ESRCH { // it has ended
+			return false, err
 		}
 	}
-	return nil
+	return changed, nil
 }

@@ -53,7 +53,7 @@ func TestSweep_LostWorkers(t *testing.T) {
 		reason string
 	}{
 		{syscall.SIGKILL, results.Crashed, "killed by signal 9"},
-		{syscall.SIGABRT, results.Crashed, "SIGABRT"},
+		{syscall.SIGABRT, results.Crashed, "abort"},
 		{syscall.SIGSTOP, results.Timeout, "stood still"},
 	} {
 		t.Run(test.signal.String(), func(t *testing.T) {

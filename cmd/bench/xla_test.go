@@ -48,7 +48,7 @@ func measured(t *testing.T, args string) (code int, rows []results.Record, outpu
 // TestXLA_BesideCPU measures XLA's line in the rounds of the CPU's kernels.
 func TestXLA_BesideCPU(t *testing.T) {
 	usePlugin(t, "cpu")
-	code, rows, output := measured(t, "--kernel 0,4 --sizes 96 --dtype float32,int8 --threads 2 --time-budget 2s")
+	code, rows, output := measured(t, "--kernel 0,4 --sizes 96 --dtype float32,int8 --threads 2 --time-budget 1s")
 	if code != exitOK {
 		t.Fatalf("exit %d\n%s", code, output)
 	}
