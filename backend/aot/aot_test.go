@@ -199,10 +199,10 @@ func TestFailures(t *testing.T) {
 	if !errors.As(err, &wrong) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("no StableHLO: %v", err)
 	}
-	if _, err = c.Compile(t.Context(), "v5e:1x1", broken(t, "")); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "v5e:1x1") && !strings.Contains(err.Error(), "host") {
+	if _, err = c.Compile(t.Context(), "v99:2x2", broken(t, "")); !errors.As(err, &wrong) {
 		t.Errorf("no such topology: %v", err)
 	}
-	if _, err = c.Compile(t.Context(), "v5e:2x2", broken(t, "dimension_semantics = [], function_type = (memref<128x128xf32, #tpu.memory_space<vmem>>, memref<128x128xf32, #tpu.memory_space<vmem>>, memref<128x128xf32, #tpu.memory_space<vmem>>) -> (), ")); !errors.As(err, &crash) && !errors.As(err, &wrong) {
+	if _, err = c.Compile(t.Context(), "v5e:2x2", broken(t, "dimension_semantics = [], function_type = (memref<128x128xf32, #tpu.memory_space<vmem>>, memref<128x128xf32, #tpu.memory_space<vmem>>, memref<128x128xf32, #tpu.memory_space<vmem>>) -> (), ")); !errors.As(err, &crash) {
 		t.Errorf("a kernel without a type: %v", err)
 	}
 	t.Log(err)

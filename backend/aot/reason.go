@@ -35,7 +35,7 @@ func classify(code int, message string) error {
 	if m := allocationPattern.FindStringSubmatch(message); m != nil {
 		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
 	}
-	if unsupportedPattern.MatchString(message) {
+	if unsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
 		return fmt.Errorf("%w: libtpu: %s", backend.ErrUnsupported, reason)
 	}
 	return &CompileError{code, reason}
