@@ -8,7 +8,7 @@ import (
 
 // unrolled is up to how many repetitions a Loop is written out: each then has
 // slices at places that the compiler knows.
-const unrolled = 32
+const unrolled = 64
 
 // body writes statements.
 func (k *kernel) body(body []*tile.Stmt) {
