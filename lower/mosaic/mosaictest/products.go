@@ -152,8 +152,8 @@ func (c float8) programs() ([]*tile.Program, error) {
 	return t.Programs()
 }
 
-// bytes computes on narrow integers: they wrap, saturate when cast, and bools are
-// sliced, put together and counted.
+// bytes computes on narrow integers: they wrap, and saturate when cast; bools are
+// sliced and put together, indices below 0 divided.
 type bytes struct{ m, n, bm, bn int }
 
 func (bytes) name() string      { return "bytes" }
@@ -166,10 +166,12 @@ func (c bytes) programs() ([]*tile.Program, error) {
 	array := tile.Array(c.m, c.n)
 	x, u := t.In("x", tile.Int8, array, block), t.In("u", tile.Uint8, array, block)
 	wrapped, clipped := t.Out("wrapped", tile.Uint8, array, block), t.Out("clipped", tile.Int8, array, block)
-	packed := t.Out("packed", tile.Int4, array, block)
+	packed, below := t.Out("packed", tile.Int4, array, block), t.Out("below", tile.Int32, array, block)
+	down := tile.FloorDiv(tile.Plus(tile.Times(i, 3), tile.Const(-5)), 2)
+	t.Store(below, tile.IndexValue(tile.Plus(down, tile.Mod(tile.Plus(tile.Times(j, -2), tile.Const(-1)), 3))))
 	t.Store(wrapped, tile.Mul(u, tile.Add(u, tile.Number(3))))
 	sum := tile.Add(tile.Mul(tile.Cast(x, tile.Int32), tile.Number(2)), tile.Cast(u, tile.Int32))
-	t.Store(clipped, tile.Cast(tile.Cast(sum, tile.Float32), tile.Int8))
+	t.Store(clipped, tile.Cast(tile.Mul(tile.Cast(sum, tile.Float32), tile.Number(0.5)), tile.Int8)) // halves are ties
 	half := c.bn / 2
 	early := tile.Compare(tile.Iota(1, c.bm, c.bn), tile.LT, tile.Number(3))
 	swapped := tile.Concat(1, tile.Slice(early, 1, tile.Const(half), c.bn-half), tile.Slice(early, 1, tile.Const(0), half))
