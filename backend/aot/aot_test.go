@@ -227,3 +227,36 @@ func TestFailures(t *testing.T) {
 		t.Errorf("an unknown generation: %v", err)
 	}
 }
+
+// TestOpen: what is missing is told, with how to get it.
+func TestOpen(t *testing.T) {
+	t.Setenv("MATLADDER_PLUGINS", t.TempDir())
+	want := "go run ./cmd/plugin install tpu"
+	if !supported {
+		want = ErrNoCompiler.Error()
+	}
+	if _, err := Open(Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if _, err := Open(Options{Library: "no/such/libtpu.so"}); err == nil {
+		t.Error("a library that is not there")
+	}
+}
+
+// TestParallel compiles more programs at a time than there are children.
+func TestParallel(t *testing.T) {
+	c := open(t, Options{Parallel: 2})
+	module := broken(t, "")
+	errs := make(chan error)
+	for range 6 {
+		go func() {
+			_, err := c.Compile(t.Context(), "v5e:2x2", module)
+			errs <- err
+		}()
+	}
+	for range 6 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
