@@ -104,8 +104,11 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Comp
 	defer cancel()
 	got, err := worker.ask(limited, request{topology, program})
 	if err != nil {
-		worker.end()
-		said := worker.last()
+		grace := time.Second // for a process that is ending anyway
+		if limited.Err() != nil {
+			grace = 0
+		}
+		how := worker.end(grace)
 		worker = nil
 		switch {
 		case ctx.Err() != nil:
@@ -113,7 +116,7 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Comp
 		case limited.Err() != nil:
 			return nil, &CrashError{fmt.Sprintf("no answer within %v", c.options.Limit)}
 		}
-		return nil, &CrashError{fmt.Sprintf("the compiler ended its process (%v): %s", err, said)}
+		return nil, &CrashError{"the compiler ended its process: " + how}
 	}
 	if got.Failed {
 		return nil, classify(got.Code, got.Message)
@@ -128,7 +131,7 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Comp
 func (c *Compiler) Close() error {
 	for range c.options.Parallel {
 		if worker := <-c.slots; worker != nil {
-			worker.end()
+			worker.end(0)
 		}
 	}
 	for range c.options.Parallel {

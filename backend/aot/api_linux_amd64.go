@@ -150,7 +150,10 @@ func load(path string) (*api, error) {
 		return nil, fmt.Errorf("%s: its table of functions would have %d bytes", path, a.bytes)
 	}
 	none := emptyArgs{size: unsafe.Sizeof(emptyArgs{})}
-	return a, a.call(pluginInitialize, unsafe.Pointer(&none))
+	if err := a.call(pluginInitialize, unsafe.Pointer(&none)); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // call calls function number i of the table on an argument struct.

@@ -14,15 +14,21 @@ func Child() {
 		return
 	}
 	os.Unsetenv(variable)
-	requests, answers := gob.NewDecoder(os.NewFile(3, "requests")), gob.NewEncoder(os.NewFile(4, "answers"))
-	var plugin *api
-	for {
-		var r request
-		if requests.Decode(&r) != nil {
-			os.Exit(0) // without taking libtpu down, which may hang
+	answers := gob.NewEncoder(os.NewFile(4, "answers"))
+	requests := make(chan request)
+	go func() { // reads on while the compiler is at work, so as not to outlive the parent
+		from := gob.NewDecoder(os.NewFile(3, "requests"))
+		for {
+			var r request
+			if from.Decode(&r) != nil {
+				os.Exit(0) // without taking libtpu down, which may hang
+			}
+			requests <- r
 		}
-		var a answer
-		var err error
+	}()
+	var plugin *api
+	for r := range requests {
+		a, err := answer{}, error(nil)
 		if plugin == nil {
 			plugin, err = load(library)
 		}

@@ -85,16 +85,22 @@ func (c *child) ask(ctx context.Context, r request) (answer, error) {
 	return a, c.dec.Decode(&a)
 }
 
-// end ends the process.
-func (c *child) end() {
-	syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+// end ends the process, unless it ends by itself within the time given, and says
+// how it ended and what it printed last.
+func (c *child) end(grace time.Duration) string {
 	c.to.Close()
+	kill := time.AfterFunc(grace, func() { syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) })
+	defer kill.Stop()
+	how := "exit status 0"
+	if err := c.cmd.Wait(); err != nil {
+		how = err.Error()
+	}
 	c.from.Close()
-	c.cmd.Wait()
+	if last := c.said.last(); last != "" {
+		return how + "; it said last: " + last
+	}
+	return how
 }
-
-// last is the last line that the process printed.
-func (c *child) last() string { return c.said.last() }
 
 // tail keeps the end of what a process prints.
 type tail struct {
@@ -118,8 +124,5 @@ func (t *tail) last() string {
 	defer t.Unlock()
 	text, _, _ := bytes.Cut(t.b, []byte("\nPC="))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return last
-	}
-	return "it printed nothing"
+	return strings.TrimSpace(lines[len(lines)-1])
 }

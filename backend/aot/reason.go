@@ -19,9 +19,9 @@ var (
 )
 
 // unsupportedPattern is how libtpu says that a generation, or it itself, lacks
-// something; E2001 and E2002 are its codes for a dtype of a product and for a
-// block that breaks the tiling.
-var unsupportedPattern = regexp.MustCompile(`E200[12]|[Uu]nsupported|[Nn]ot (yet )?supported|NYI|[Nn]ot implemented|Bad (lhs|rhs)|Expected matmul acc|Invalid vector type`)
+// something; E2001 to E2003 are its codes for a dtype of a product, for a block that
+// breaks the tiling and for a slice that may.
+var unsupportedPattern = regexp.MustCompile(`E200[123]|[Uu]nsupported|[Nn]ot (yet )?supported|NYI|[Nn]ot implemented|Bad (lhs|rhs)|Expected matmul acc|Invalid vector type`)
 
 // classify turns an error of libtpu into one that a caller can decide on.
 func classify(code int, message string) error {
@@ -35,7 +35,7 @@ func classify(code int, message string) error {
 	if m := allocationPattern.FindStringSubmatch(message); m != nil {
 		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
 	}
-	if unsupportedPattern.MatchString(message) {
+	if unsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
 		return fmt.Errorf("%w: libtpu: %s", backend.ErrUnsupported, reason)
 	}
 	return &CompileError{code, reason}
@@ -60,6 +60,9 @@ func bytesOf(number, unit string) int64 {
 	return int64(x * float64(int64(1)<<shift))
 }
 
+// prefixPattern is what libtpu says before the reason.
+var prefixPattern = regexp.MustCompile("^(Mosaic failed to compile TPU kernel( with MLIR module name `[^`]*` HLO name `[^`]*`)?: |XLA:TPU compile permanent error. )")
+
 // longest is how much of a reason is kept.
 const longest = 300
 
@@ -69,9 +72,7 @@ func oneLine(message string) string {
 		message, _, _ = strings.Cut(message, end)
 	}
 	message = strings.Join(strings.Fields(message), " ")
-	for _, start := range []string{"Mosaic failed to compile TPU kernel: ", "XLA:TPU compile permanent error. "} {
-		message = strings.TrimPrefix(message, start)
-	}
+	message = prefixPattern.ReplaceAllString(message, "")
 	if len(message) > longest {
 		message = message[:longest] + " …"
 	}

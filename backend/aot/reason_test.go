@@ -24,6 +24,7 @@ func TestClassify(t *testing.T) {
 		{"Allocation (size=67108864) would exceed memory (size=16777216) :: #allocation", 64, 16, false, "Allocation"},
 		{"Mosaic failed to compile TPU kernel: E2001: CompileTimeMosaicUnsupportedRhsType: Unsupported matmul RHS type on target: vector<128x128xi8>\nSee https://openxla.org/xla/errors/error_2001 for more details.\n\nat location: loc(\"-\":19:11)", 0, 0, true, "E2001: CompileTimeMosaicUnsupportedRhsType: Unsupported matmul RHS type on target: vector<128x128xi8>"},
 		{"Mosaic failed to compile TPU kernel: E2002: CompileTimeMosaicMisalignedBlockAndTiling: Operand of shape (1000, 1000) has tiling (8, 128), but its block shape (100, 100) is not divisible by tiling evenly nor matches the full shape", 0, 0, true, "block shape (100, 100)"},
+		{"Mosaic failed to compile TPU kernel with MLIR module name `<no name>` HLO name `int4_weights.2`: E2003: CompileTimeMosaicUnprovenMemoryAccessAlignment: cannot statically prove that index in dimension 1 is a multiple of 128", 0, 0, true, "unsupported: libtpu: E2003"},
 		{"Mosaic failed to compile TPU kernel: Bad lhs type", 0, 0, true, "Bad lhs type"},
 		{"Failed to parse the Mosaic module: -:3:7: error: expected SSA operand", 0, 0, false, "-:3:7: error"},
 	} {

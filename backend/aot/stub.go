@@ -2,17 +2,21 @@
 
 package aot
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 const supported = false
 
 // Child returns: no process here loads libtpu.
 func Child() {}
 
+// child is never started.
 type child struct{}
 
 func start(Options) (*child, error) { return nil, ErrNoCompiler }
 
 func (*child) ask(context.Context, request) (answer, error) { return answer{}, ErrNoCompiler }
-func (*child) end()                                         {}
-func (*child) last() string                                 { return "" }
+
+func (*child) end(time.Duration) string { return "" }

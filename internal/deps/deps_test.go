@@ -30,6 +30,7 @@ chips: gopkg.in/yaml.v3
 analyze: tile chips
 backend: tile chips problem
 lower/mosaic: tile problem
+lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem
 backend/aot: backend lower/mosaic plugins tile github.com/ebitengine/purego
 backend/backendtest: backend tile/interp tile/tiletest kernels

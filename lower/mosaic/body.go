@@ -8,7 +8,7 @@ import (
 
 // unrolled is up to how many repetitions a Loop is written out: each then has
 // slices at places that the compiler knows.
-const unrolled = 32
+const unrolled = 64
 
 // body writes statements.
 func (k *kernel) body(body []*tile.Stmt) {
@@ -80,9 +80,11 @@ func (k *kernel) write(s *tile.Stmt) {
 	switch {
 	case s.Kind != tile.Accumulate:
 		v = k.expr(e)
-	case e.Op == tile.OpDot:
-		// The matrix unit starts from what is there: cheaper than a sum afterwards.
-		v = k.dot(e, k.wide(k.load(s.Ref), s.Ref.Dtype))
+	case e.Op == tile.OpDot && e.Args[0].Dtype != tile.Float32 && s.Ref.Dtype == e.Dtype:
+		// The matrix unit starts from what is there. Of bfloat16 blocks of 512³ on
+		// v5e this takes 5 % fewer cycles than a sum afterwards; of float32 blocks, or
+		// where what is there must be widened first, it takes more.
+		v = k.dot(e, k.load(s.Ref))
 	default:
 		to := shaped{working(s.Ref.Dtype), physical(s.Ref.Shape())}
 		v = k.binary(add(to.elem), k.wide(k.load(s.Ref), s.Ref.Dtype), k.vector(k.wide(k.expr(e), e.Dtype), to))

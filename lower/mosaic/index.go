@@ -52,7 +52,7 @@ func (s *scope) scalar(op string, args ...index) index {
 func (s *scope) index(x tile.IndexExpr) index {
 	v := s.fold(x)
 	if v.known && !int32Fits(v.n) {
-		s.refuse("index", "", fmt.Sprintf("%s = %d does not fit 32 bits", x, v.n))
+		s.refuse("index", "", fmt.Sprintf("%d does not fit 32 bits", v.n))
 		return knownIndex(0)
 	}
 	return v

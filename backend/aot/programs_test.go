@@ -1,0 +1,38 @@
+package aot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"matladder/backend"
+	"matladder/lower/mosaic/mosaictest"
+)
+
+// TestPrograms compiles programs beyond the ladder, for one generation; for all
+// with MATLADDER_AOT_ALL.
+func TestPrograms(t *testing.T) {
+	c := open(t, Options{})
+	cases, err := mosaictest.Tiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, test := range cases {
+		for _, top := range Topologies() {
+			if top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s.%d/%s", test.Name, n, top.Name), func(t *testing.T) {
+				_, err := c.CompileKernels(t.Context(), top.Name, test.Programs, backend.Params{})
+				narrow := test.Name == "float8" || test.Name == "dynamic_quant"
+				if top.Name == "v4" && narrow && errors.Is(err, backend.ErrUnsupported) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
