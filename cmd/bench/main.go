@@ -36,10 +36,8 @@
 // What a kernel or the machine cannot do is a row with a status and a reason,
 // never a gap:
 //
-//	$ bench --kernel 0,1 --sizes 64 --dtype int4,float32 --list
-//	xla          64 int4×int4→int32 skipped: plugin cpu is not installed: go run ./cmd/plugin install cpu
+//	$ bench --kernel 1 --sizes 64 --dtype int4,float32 --list
 //	v1_naive     64 int4×int4→int32 unsupported: dtype int4 is not supported (float32, bfloat16 and int8 are)
-//	xla          64 float32×float32→float32 skipped: plugin cpu is not installed: go run ./cmd/plugin install cpu
 //	v1_naive     64 float32×float32→float32 blocks 64x64x64
 //
 // # Where
