@@ -31,6 +31,7 @@ analyze: tile chips
 backend: tile chips problem
 lower/mosaic: tile problem
 lower/stablehlo: tile problem
+backend/aot: backend lower/mosaic plugins tile github.com/ebitengine/purego
 backend/backendtest: backend tile/interp tile/tiletest kernels
 backend/worker: backend chips tile
 backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes

@@ -1,0 +1,125 @@
+package aot
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const supported = true
+
+// variable names the library to a child.
+const variable = "MATLADDER_AOT_LIBRARY"
+
+// environment is what libtpu needs where there is no TPU: not to wait for a
+// cloud's metadata server, to take the host for one of a slice, to share the
+// machine with other processes that load it, and to keep its logs to itself.
+var environment = []string{
+	"TPU_SKIP_MDS_QUERY=1", "TPU_ACCELERATOR_TYPE=v5litepod-1", "TPU_WORKER_HOSTNAMES=localhost",
+	"ALLOW_MULTIPLE_LIBTPU_LOAD=1", "TPU_LOG_DIR=disabled", "TPU_MIN_LOG_LEVEL=2", "TPU_STDERR_LOG_LEVEL=2",
+	"GOTRACEBACK=none",
+}
+
+// child is a process with libtpu loaded, seen from its parent.
+type child struct {
+	cmd  *exec.Cmd
+	to   *os.File // descriptor 3 there
+	from *os.File // descriptor 4 there
+	enc  *gob.Encoder
+	dec  *gob.Decoder
+	said tail
+}
+
+func start(o Options) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("aot: %w", err)
+	}
+	theirs, to, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("aot: %w", err)
+	}
+	defer theirs.Close()
+	from, back, err := os.Pipe()
+	if err != nil {
+		to.Close()
+		return nil, fmt.Errorf("aot: %w", err)
+	}
+	defer back.Close()
+	c := &child{cmd: exec.Command(self), to: to, from: from, enc: gob.NewEncoder(to), dec: gob.NewDecoder(from)}
+	c.cmd.Env = append(append(os.Environ(), environment...), variable+"="+o.Library)
+	if o.Flags != "" {
+		c.cmd.Env = append(c.cmd.Env, "LIBTPU_INIT_ARGS="+o.Flags)
+	}
+	c.cmd.Stdout, c.cmd.Stderr = &c.said, &c.said
+	c.cmd.ExtraFiles = []*os.File{theirs, back}
+	c.cmd.WaitDelay = time.Second
+	// A group of its own: Ctrl-C is the parent's to handle.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.cmd.Start(); err != nil {
+		to.Close()
+		from.Close()
+		return nil, fmt.Errorf("aot: %w", err)
+	}
+	return c, nil
+}
+
+// ask sends a request and waits for the answer, or until ctx ends.
+func (c *child) ask(ctx context.Context, r request) (answer, error) {
+	stop := context.AfterFunc(ctx, func() { // ends both transfers below
+		c.to.SetDeadline(time.Now())
+		c.from.SetDeadline(time.Now())
+	})
+	defer stop()
+	if err := c.enc.Encode(r); err != nil {
+		return answer{}, err
+	}
+	var a answer
+	return a, c.dec.Decode(&a)
+}
+
+// end ends the process.
+func (c *child) end() {
+	syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+	c.to.Close()
+	c.from.Close()
+	c.cmd.Wait()
+}
+
+// last is the last line that the process printed.
+func (c *child) last() string { return c.said.last() }
+
+// tail keeps the end of what a process prints.
+type tail struct {
+	sync.Mutex
+	b []byte
+}
+
+const tailBytes = 1 << 16
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.Lock()
+	defer t.Unlock()
+	t.b = append(t.b, p...)
+	t.b = t.b[max(0, len(t.b)-tailBytes):]
+	return len(p), nil
+}
+
+// last leaves out what the Go runtime adds to a signal: registers and a trace.
+func (t *tail) last() string {
+	t.Lock()
+	defer t.Unlock()
+	text, _, _ := bytes.Cut(t.b, []byte("\nPC="))
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return last
+	}
+	return "it printed nothing"
+}

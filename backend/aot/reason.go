@@ -1,0 +1,79 @@
+package aot
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"matladder/backend"
+)
+
+// The ways in which libtpu says that something does not fit. The first is of what
+// a kernel may take of VMEM, the second of a whole memory; of the third it only
+// tells plain bytes.
+var (
+	scopedPattern     = regexp.MustCompile(`Scoped allocation with size ([0-9.]+)([KMG]?) and limit ([0-9.]+)([KMG]?) exceeded`)
+	capacityPattern   = regexp.MustCompile(`Ran out of memory in memory space (\w+)\. Used ([0-9.]+)([KMG]?) of ([0-9.]+)([KMG]?)`)
+	allocationPattern = regexp.MustCompile(`Allocation \(size=([0-9]+)\) would exceed memory \(size=([0-9]+)\)`)
+)
+
+// unsupportedPattern is how libtpu says that a generation, or it itself, lacks
+// something; E2001 and E2002 are its codes for a dtype of a product and for a
+// block that breaks the tiling.
+var unsupportedPattern = regexp.MustCompile(`E200[12]|[Uu]nsupported|[Nn]ot (yet )?supported|NYI|[Nn]ot implemented|Bad (lhs|rhs)|Expected matmul acc|Invalid vector type`)
+
+// classify turns an error of libtpu into one that a caller can decide on.
+func classify(code int, message string) error {
+	reason := oneLine(message)
+	if m := scopedPattern.FindStringSubmatch(message); m != nil {
+		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}
+	}
+	if m := capacityPattern.FindStringSubmatch(message); m != nil {
+		return &tooBig{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, reason}
+	}
+	if m := allocationPattern.FindStringSubmatch(message); m != nil {
+		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
+	}
+	if unsupportedPattern.MatchString(message) {
+		return fmt.Errorf("%w: libtpu: %s", backend.ErrUnsupported, reason)
+	}
+	return &CompileError{code, reason}
+}
+
+// tooBig is a backend.TooBigError with libtpu's own words.
+type tooBig struct {
+	backend.TooBigError
+	reason string
+}
+
+func (e *tooBig) Error() string { return e.TooBigError.Error() + ": libtpu: " + e.reason }
+func (e *tooBig) Unwrap() error { return &e.TooBigError }
+
+// bytesOf reads a number with a unit; libtpu rounds it to two digits.
+func bytesOf(number, unit string) int64 {
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0
+	}
+	shift := map[string]int{"": 0, "K": 10, "M": 20, "G": 30}[unit]
+	return int64(x * float64(int64(1)<<shift))
+}
+
+// longest is how much of a reason is kept.
+const longest = 300
+
+// oneLine keeps what a message says and drops where and how to read more.
+func oneLine(message string) string {
+	for _, end := range []string{"\nSee https", "\nat location", "\n\nat location", "\nThe MLIR operation", "\n\n"} {
+		message, _, _ = strings.Cut(message, end)
+	}
+	message = strings.Join(strings.Fields(message), " ")
+	for _, start := range []string{"Mosaic failed to compile TPU kernel: ", "XLA:TPU compile permanent error. "} {
+		message = strings.TrimPrefix(message, start)
+	}
+	if len(message) > longest {
+		message = message[:longest] + " …"
+	}
+	return message
+}
