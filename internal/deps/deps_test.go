@@ -32,6 +32,7 @@ backend: tile chips problem
 lower/mosaic: tile problem
 lower/stablehlo: tile problem
 backend/aot: backend lower/mosaic plugins tile github.com/ebitengine/purego
+backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels
 backend/worker: backend chips tile
 backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes
