@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"regexp"
+	"slices"
 )
 
 // Region is what a branch forward may skip, its delay slots left out. Loop nests
@@ -100,14 +101,17 @@ func (s *Schedule) Conditional() []Region {
 
 // Steady is the number of bundles that one grid step takes on average once the
 // pipeline is full. shares are the parts of all steps that run each Conditional
-// region: 1/8 for the first of 8 steps of k. The error says where the program at
-// hand and the schedule differ.
+// region: 1/8 for the first of 8 steps of k. A condition that always or never holds
+// may be no region. The error says where the program at hand and the schedule differ.
 func (s *Schedule) Steady(shares ...float64) (float64, error) {
 	grid, ok := s.Grid()
 	if !ok {
 		return 0, fmt.Errorf("%s: no loop over a grid", s.Kernel)
 	}
 	conditional := s.Conditional()
+	if len(shares) > len(conditional) {
+		shares = slices.DeleteFunc(slices.Clone(shares), func(x float64) bool { return x == 0 || x == 1 })
+	}
 	if len(shares) != len(conditional) {
 		return 0, fmt.Errorf("%s: the schedule has %d conditional regions, not %d", s.Kernel, len(conditional), len(shares))
 	}

@@ -115,6 +115,9 @@ func TestSteady_LongStep(t *testing.T) {
 	if _, err := s.Steady(1. / 8); err == nil {
 		t.Error("no error for a program of one condition")
 	}
+	if same, err := s.Steady(1, 1./8, 0, 1./8); err != nil || same != steady {
+		t.Errorf("with conditions that are decided: %v, %v", same, err)
+	}
 	body, _ := s.Body()
 	for _, u := range s.Slots(body.Span, s.Conditional()...) {
 		if u.Kind == Matrix && (u.Part < 0.97 || u.Part > 0.98) { // 3.90 of 4
