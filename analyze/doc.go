@@ -3,9 +3,13 @@
 //
 //  1. Count returns FLOPs, bytes at least, bytes moved after tiling, fast memory
 //     and grid steps.
+//
 //  2. Counts give arithmetic intensity; At puts it under the roofline of a
 //     device: what the device can reach, and whether memory or arithmetic is
 //     the limit.
+//  3. WorkOf and On are the step model: how long a launch takes on a TPU, from
+//     the cycles of a grid step that a compiler tells. docs/prediction.md holds
+//     it against measurements.
 //
-// It knows no clock. A figure that the device does not publish stays unknown.
+// It measures nothing. A figure that the device does not publish stays unknown.
 package analyze

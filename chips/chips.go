@@ -93,6 +93,16 @@ type Device struct {
 	// device, where operands may stay from one launch to the next.
 	LastLevelCacheBytes Figure
 
+	// What the step model of package analyze needs beyond peaks and bandwidth.
+	// They are of one core: no part of them is shared out.
+	ClockHertz          Figure // bundles issued per second
+	StepOverheadSeconds Figure // what every grid step costs beside computing and moving
+	// OverlapExponent p says how well moving and computing overlap: together they
+	// take (compute^p + move^p)^(1/p), which is the longer of the two for a large p.
+	OverlapExponent Figure
+	// DispatchSeconds is what a launch from the host adds to the device's time.
+	DispatchSeconds Figure
+
 	// Align gives, by dtype, of which numbers of rows (sublanes) and columns
 	// (lanes) a block's last two sizes should be multiples.
 	Align       map[string][2]int
@@ -161,5 +171,9 @@ func (d Device) clone() Device {
 	d.FastBytes = d.FastBytes.scaled(1)
 	d.FastDefaultBytes = d.FastDefaultBytes.scaled(1)
 	d.LastLevelCacheBytes = d.LastLevelCacheBytes.scaled(1)
+	d.ClockHertz = d.ClockHertz.scaled(1)
+	d.StepOverheadSeconds = d.StepOverheadSeconds.scaled(1)
+	d.OverlapExponent = d.OverlapExponent.scaled(1)
+	d.DispatchSeconds = d.DispatchSeconds.scaled(1)
 	return d
 }

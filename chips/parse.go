@@ -40,6 +40,10 @@ type record struct {
 	Fast            figure            `yaml:"fast_bytes_per_core"`
 	FastDefault     figure            `yaml:"fast_default_bytes_per_core"`
 	LastLevelCache  figure            `yaml:"last_level_cache_bytes"`
+	Clock           figure            `yaml:"clock_hertz"`
+	StepOverhead    figure            `yaml:"step_overhead_seconds"`
+	Overlap         figure            `yaml:"overlap_exponent"`
+	Dispatch        figure            `yaml:"dispatch_seconds"`
 	Align           map[string][2]int `yaml:"align_rows_columns"`
 	AlignmentSource string            `yaml:"align_source"`
 }
@@ -168,6 +172,10 @@ func (p *parser) device(i int) {
 		FastBytes:               f("fast_bytes_per_core", r.Fast),
 		FastDefaultBytes:        f("fast_default_bytes_per_core", r.FastDefault),
 		LastLevelCacheBytes:     f("last_level_cache_bytes", r.LastLevelCache),
+		ClockHertz:              f("clock_hertz", r.Clock),
+		StepOverheadSeconds:     f("step_overhead_seconds", r.StepOverhead),
+		OverlapExponent:         f("overlap_exponent", r.Overlap),
+		DispatchSeconds:         f("dispatch_seconds", r.Dispatch),
 	}
 	p.peaks(d, append(at[:2:2], "peak_flops_per_second"), r.PeakFlops, floats)
 	p.peaks(d, append(at[:2:2], "peak_ops_per_second"), r.PeakOps, integers)

@@ -20,6 +20,8 @@ func figures(d Device) map[string]Figure {
 	all := map[string]Figure{
 		"bandwidth": d.BandwidthBytesPerSecond, "memory": d.MemoryBytes, "fast": d.FastBytes,
 		"fast default": d.FastDefaultBytes, "last-level cache": d.LastLevelCacheBytes,
+		"clock": d.ClockHertz, "step overhead": d.StepOverheadSeconds, "overlap exponent": d.OverlapExponent,
+		"dispatch": d.DispatchSeconds,
 	}
 	for dtype, f := range d.Peak {
 		all["peak "+dtype] = f

@@ -33,6 +33,7 @@ lower/mosaic: tile problem
 lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem
 backend/aot: backend lower/mosaic plugins tile github.com/ebitengine/purego
+backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels
 backend/worker: backend chips tile
 backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix

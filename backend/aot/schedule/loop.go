@@ -1,0 +1,159 @@
+package schedule
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Loop is a span of bundles that is run again and again, with the branch back
+// and its delay slots.
+type Loop struct {
+	Span
+	Depth int // 1 for an outermost loop
+	Trips int // how often it runs; 0 if that is known only at run time
+}
+
+// drain is by how much the loop over the grid runs longer than the grid: it is a
+// pipeline of three stages (fetch, compute, write back).
+const drain = 2
+
+// maxDelay bounds the search for the end of the delay slots of a branch.
+const maxDelay = 8
+
+var (
+	branchForm = regexp.MustCompile(`sbr\.rel \((!?)(%p\w+)\) target = \$region(\d+)`)
+	tripsForm  = regexp.MustCompile(`scmp\.ge\.s32\.totalorder %\w+, (\d+) /\* loop exit test`)
+	exitTest   = "loop exit test"
+)
+
+func (s *Schedule) readLoops() error {
+	for i, b := range s.bundles {
+		if b.tag != "LB" {
+			continue
+		}
+		if b.depth < 1 {
+			return s.at(i, "a loop body that is in no loop")
+		}
+		end := i
+		for end < s.Bundles && s.bundles[end].depth >= b.depth {
+			end++
+		}
+		// The branch back, or at least its delay slots, stand behind the last
+		// bundle that is marked as the loop's.
+		back := -1
+		for j := min(end, s.Bundles-1); j > i && back < 0; j-- {
+			if m := branchForm.FindStringSubmatch(s.bundles[j].text); m != nil && s.join(j, m[3]) < 0 {
+				back = j
+			}
+		}
+		if back < 0 {
+			return s.at(i, "a loop body without a branch back")
+		}
+		slots := s.slotsBehind(back)
+		s.DelaySlots = max(s.DelaySlots, slots)
+		l := Loop{Span: Span{i, back + slots + 1}, Depth: b.depth}
+		tests := 0
+		for j := i; j < l.To; j++ {
+			text := s.bundles[j].text
+			if s.bundles[j].depth > b.depth || !strings.Contains(text, exitTest) {
+				continue
+			}
+			if tests++; tests > 1 {
+				return s.at(j, "a second exit test in the loop that begins at bundle %#x", i)
+			}
+			if m := tripsForm.FindStringSubmatch(text); m != nil {
+				trips, err := strconv.Atoi(m[1])
+				if err != nil {
+					return s.at(j, "a loop of %s trips", m[1])
+				}
+				l.Trips = trips
+			}
+		}
+		if tests == 0 {
+			return s.at(i, "a loop without a /* %s */", exitTest)
+		}
+		s.Loops = append(s.Loops, l)
+	}
+	for i, b := range s.bundles {
+		if b.depth > 0 && !s.inLoop(i) {
+			return s.at(i, "a bundle at loop depth %d, but no loop body (LB) began", b.depth)
+		}
+		if b.depth > 0 {
+			s.DelaySlots = max(s.DelaySlots, s.hoisted(i))
+		}
+	}
+	return nil
+}
+
+// slotsBehind is how many delay slots a branch back has: the regions of its loop
+// end with the last of them. Where that was left out the slots in use are not
+// told from what follows; only empty ones are counted then.
+func (s *Schedule) slotsBehind(back int) int {
+	ended, empty := 0, 0
+	for j := back + 1; j < s.Bundles && j <= back+maxDelay; j++ {
+		text := s.bundles[j].text
+		if strings.Contains(text, "Start region") {
+			break
+		}
+		if strings.Contains(text, "End region") {
+			ended = j - back
+		}
+		if empty == j-back-1 && strings.HasPrefix(text, "}") {
+			empty++
+		}
+	}
+	if ended > 0 {
+		return ended
+	}
+	return empty
+}
+
+// hoisted is the last delay slot of the branch in bundle i, if one is there, that
+// holds what the branch skips: such an instruction has the opposite predicate.
+func (s *Schedule) hoisted(i int) int {
+	m := branchForm.FindStringSubmatch(s.bundles[i].text)
+	if m == nil {
+		return 0
+	}
+	opposite := "(!" + m[2] + ")"
+	if m[1] == "!" {
+		opposite = "(" + m[2] + ")"
+	}
+	last := 0
+	for j := i + 1; j < s.Bundles && j <= i+maxDelay; j++ {
+		if strings.Contains(s.bundles[j].text, opposite) {
+			last = j - i
+		}
+	}
+	return last
+}
+
+func (s *Schedule) inLoop(i int) bool {
+	for _, l := range s.Loops {
+		if l.contains(Span{i, i + 1}) {
+			return true
+		}
+	}
+	return false
+}
+
+// Grid is the loop over the grid: the longest of the outermost ones. It is false
+// where there is none, as for a kernel without grid.
+func (s *Schedule) Grid() (Loop, bool) {
+	var grid Loop
+	for _, l := range s.Loops {
+		if l.Depth == 1 && l.Len() > grid.Len() {
+			grid = l
+		}
+	}
+	return grid, grid.Len() > 0
+}
+
+// Steps is the number of grid steps that one core runs; 0 if there is no loop over
+// the grid or its trips are not constant. On a chip whose two cores share the grid
+// it is half the grid.
+func (s *Schedule) Steps() int {
+	grid, _ := s.Grid()
+	return max(0, grid.Trips-drain)
+}

@@ -1,0 +1,120 @@
+package schedule
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Schedule is the machine code of one kernel.
+type Schedule struct {
+	Kernel     string
+	Bundles    int // all
+	Empty      int // that do nothing, as the analysis counts them
+	DelaySlots int // bundles after a branch that run whether it is taken or not; 0 if there is no loop
+
+	Loops     []Loop   // in order of their first bundle, an outer one before its inner ones
+	Regions   []Region // of loops, likewise
+	Windows   []Window
+	Transfers []Transfer
+	Units     []Unit
+
+	// ScalarSpills counts scalar registers stored to and loaded from memory for
+	// want of room, in the whole kernel. Those of vectors are slots: Slots tells.
+	ScalarSpills int
+
+	file    string
+	bundles []bundle
+	slots   [][]int // by bundle, then by Units
+	body    int     // index in Regions of what one grid step computes; -1 if none
+}
+
+// Span is bundles From to To, To left out.
+type Span struct{ From, To int }
+
+// Len is how many bundles a span has.
+func (s Span) Len() int { return s.To - s.From }
+
+func (s Span) contains(o Span) bool { return s.From <= o.From && o.To <= s.To }
+
+// bundle is one instruction word, with what comments say in it.
+type bundle struct {
+	line  int    // in the file
+	tag   string // PF: where a skipped region ends; LB: where a loop begins …
+	depth int    // of loops around it
+	text  string
+}
+
+var (
+	bundleForm  = regexp.MustCompile(`^\s*(0x[0-9a-f]+|0)\s+([A-Z]{2})?\s*:\s*((?:> *)*)\{`)
+	addressForm = regexp.MustCompile(`^\s*(?:0x[0-9a-f]+|0)\s`)
+)
+
+func (s *Schedule) readBundles(path, text string) error {
+	s.file = path
+	for i, line := range strings.Split(text, "\n") {
+		m := bundleForm.FindStringSubmatch(line)
+		if m == nil {
+			if addressForm.MatchString(line) {
+				return &FormatError{path, i + 1, "a bundle has the form: address tag : > { instructions }"}
+			}
+			if n := len(s.bundles); n > 0 { // comments go over several lines
+				s.bundles[n-1].text += "\n" + line
+			}
+			continue
+		}
+		address, err := strconv.ParseInt(m[1], 0, 64)
+		if err != nil || int(address) != len(s.bundles) {
+			return &FormatError{path, i + 1, fmt.Sprintf("bundle %s where number %#x was expected", m[1], len(s.bundles))}
+		}
+		b := bundle{i + 1, m[2], strings.Count(m[3], ">"), line[len(m[0]):]}
+		if n := len(s.bundles); n > 0 && b.depth == 0 && strings.HasPrefix(b.text, "}") {
+			b.depth = s.bundles[n-1].depth // an empty bundle is not marked
+		}
+		s.bundles = append(s.bundles, b)
+	}
+	if len(s.bundles) == 0 {
+		return &FormatError{path, 1, "no bundles in the file"}
+	}
+	s.Bundles = len(s.bundles)
+	s.readMemory()
+	if err := s.readLoops(); err != nil {
+		return err
+	}
+	return s.readRegions()
+}
+
+var analysisForm = regexp.MustCompile(`^\s*(total|empty) scheduled bundles:\s*(\d+)\s*$`)
+
+// readAnalysis reads how many bundles the compiler itself counts.
+func (s *Schedule) readAnalysis(path, text string) error {
+	total, empty := -1, -1
+	for i, line := range strings.Split(text, "\n") {
+		m := analysisForm.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			return &FormatError{path, i + 1, "a count that is no number"}
+		}
+		if m[1] == "empty" {
+			empty = n
+			continue
+		}
+		if total = n; n != s.Bundles {
+			return &FormatError{path, i + 1, fmt.Sprintf("%d bundles, but %s has %d", n, s.file, s.Bundles)}
+		}
+	}
+	if total < 0 || empty < 0 {
+		return &FormatError{path, 0, `no lines "total scheduled bundles:" and "empty scheduled bundles:"`}
+	}
+	s.Empty = empty
+	return nil
+}
+
+// at is a fault found at a bundle.
+func (s *Schedule) at(bundle int, format string, args ...any) error {
+	return &FormatError{s.file, s.bundles[bundle].line, fmt.Sprintf(format, args...)}
+}

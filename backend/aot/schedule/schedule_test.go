@@ -1,0 +1,265 @@
+package schedule
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// The dumps are of libtpu 0.0.51 unless their name says another, for products of
+// 4096³ (v1: 256³, v2: 1024³, 0.0.42: 8192³). All but the bfloat16 ones with
+// blocks of 128 are trimmed: instructions that tell nothing of structure, memory
+// or spills are "nop", comments have one line.
+func open(t testing.TB, name string) fs.FS {
+	t.Helper()
+	z, err := zip.OpenReader(filepath.Join("testdata", name+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { z.Close() })
+	return z
+}
+
+func read(t testing.TB, name string) *Schedule {
+	t.Helper()
+	dump := open(t, name)
+	kernels, err := Kernels(dump)
+	if err != nil || len(kernels) != 1 {
+		t.Fatalf("%s: kernels %v, %v", name, kernels, err)
+	}
+	s, err := Read(dump, kernels[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRead holds schedules against figures that another program, in another
+// language, took from the whole dumps; delay slots and blocks were read by eye.
+// On v7x that program counts six slots behind the branch back; the dump shows one.
+func TestRead(t *testing.T) {
+	for _, test := range []struct {
+		dump                              string
+		bundles, steps, loop, delay, body int
+		conditional                       []int
+		scalarSpills, fills, spills       int
+		transfers                         []int64
+	}{
+		{"v4_v3_float32_128", 251, 32768, 229, 1, 127, []int{15}, 28, 0, 0, []int64{65536, 65536, 65536}},
+		{"v4_v5_bfloat16_128", 259, 32768, 237, 1, 135, []int{15, 6}, 29, 0, 0, []int64{32768, 32768, 32768}},
+		{"v5e_v1_float32_256", 323, 0, 0, 0, 0, nil, 0, 0, 0, []int64{262144, 262144, 262144}},
+		{"v5e_v2_float32_256", 1170, 16, 1149, 4, 1086, nil, 16, 0, 0, []int64{1048576, 1048576, 262144}},
+		{"v5e_v3_float32_128", 197, 32768, 175, 4, 101, []int{17}, 28, 0, 0, []int64{65536, 65536, 65536}},
+		{"v5e_v5_bfloat16_128", 212, 32768, 190, 4, 116, []int{17, 11}, 29, 0, 0, []int64{32768, 32768, 32768}},
+		{"v5e_libtpu_0.0.42_v5_bfloat16_512x1024x1024", 8793, 1024, 8771, 4, 8698, []int{513, 260}, 26, 1946, 567, []int64{1 << 20, 2 << 20, 1 << 20}},
+		{"v5p_v3_float32_128", 253, 16384, 224, 4, 112, []int{17}, 28, 0, 0, []int64{65536, 65536, 65536}},
+		{"v5p_v5_bfloat16_128", 272, 16384, 242, 4, 129, []int{17, 11}, 31, 0, 0, []int64{32768, 32768, 32768}},
+		{"v6e_v3_float32_128", 209, 32768, 186, 4, 97, []int{9}, 25, 0, 0, []int64{65536, 65536, 65536}},
+		{"v6e_v5_bfloat16_128", 215, 32768, 192, 4, 103, []int{9, 10}, 26, 0, 0, []int64{32768, 32768, 32768}},
+		{"v6e_v5_bfloat16_512", 1067, 512, 1044, 4, 954, []int{129, 102}, 26, 0, 0, []int64{1 << 19, 1 << 19, 1 << 19}},
+		{"v7x_v3_float32_128", 211, 32768, 194 - 5, 6, 79, []int{1}, 22, 0, 0, []int64{65536, 65536, 65536}},
+		{"v7x_v5_bfloat16_128", 224, 32768, 207 - 5, 6, 92, []int{1, 11}, 23, 0, 0, []int64{32768, 32768, 32768}},
+		{"v7x_v5_bfloat16_512", 811, 512, 794 - 5, 6, 679, []int{121, 84}, 25, 0, 0, []int64{1 << 19, 1 << 19, 1 << 19}},
+	} {
+		t.Run(test.dump, func(t *testing.T) {
+			s := read(t, test.dump)
+			grid, loops := s.Grid()
+			body, bodies := s.Body()
+			if s.Bundles != test.bundles || s.Steps() != test.steps || grid.Len() != test.loop || s.DelaySlots != test.delay || body.Len() != test.body {
+				t.Errorf("bundles %d, steps %d, loop %d, delay slots %d, body %d", s.Bundles, s.Steps(), grid.Len(), s.DelaySlots, body.Len())
+			}
+			if loops != (test.loop > 0) || bodies != loops {
+				t.Errorf("a loop: %v, a body: %v", loops, bodies)
+			}
+			var conditional []int
+			for _, r := range s.Conditional() {
+				conditional = append(conditional, r.Len())
+			}
+			if !slices.Equal(conditional, test.conditional) {
+				t.Errorf("conditional regions %v", conditional)
+			}
+			whole := Span{0, s.Bundles}
+			if s.ScalarSpills != test.scalarSpills || s.busy(Fill, whole) != test.fills || s.busy(Spill, whole) != test.spills {
+				t.Errorf("spills %d scalar, %d fills, %d spills", s.ScalarSpills, s.busy(Fill, whole), s.busy(Spill, whole))
+			}
+			var moved []int64
+			for _, x := range s.Transfers {
+				moved = append(moved, x.Bytes)
+				if x.InGrid != loops {
+					t.Errorf("transfer %+v", x)
+				}
+			}
+			if !slices.Equal(moved, test.transfers) || len(s.Windows) != 3 {
+				t.Errorf("transfers of %v bytes, windows %+v", moved, s.Windows)
+			}
+		})
+	}
+}
+
+// TestSteady_LongStep is the kernel that the project's best figures are of: 512 ×
+// 1024 × 1024 products in 8192 cycles of four matrix units at least, if each
+// bundle could do but four.
+func TestSteady_LongStep(t *testing.T) {
+	s := read(t, "v5e_libtpu_0.0.42_v5_bfloat16_512x1024x1024")
+	steady, err := s.Steady(1./8, 1./8)
+	if want := 8771 - 7./8*(513+260); err != nil || math.Abs(steady-want) > 1e-6 {
+		t.Errorf("%v bundles, %v; want %v", steady, err, want)
+	}
+	if _, err := s.Steady(1. / 8); err == nil {
+		t.Error("no error for a program of one condition")
+	}
+	if same, err := s.Steady(1, 1./8, 0, 1./8); err != nil || same != steady {
+		t.Errorf("with conditions that are decided: %v, %v", same, err)
+	}
+	body, _ := s.Body()
+	for _, u := range s.Slots(body.Span, s.Conditional()...) {
+		if u.Kind == Matrix && (u.Part < 0.97 || u.Part > 0.98) { // 3.90 of 4
+			t.Errorf("matrix unit in use: %.3f", u.Part)
+		}
+	}
+	along := s.Along(Matrix, body.Span, 10)
+	if len(along) != 10 || along[0] > 0.5 || along[5] < 0.9 || slices.Max(along) > 1 {
+		t.Errorf("along the body: %.2f", along)
+	}
+	if s.Outside() != 8771-8698 {
+		t.Errorf("%d bundles outside of the body", s.Outside())
+	}
+}
+
+// contents reads a dump into memory, to change it.
+func contents(t testing.TB, name string) fstest.MapFS {
+	t.Helper()
+	dump, all := open(t, name), fstest.MapFS{}
+	entries, err := fs.ReadDir(dump, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		f, err := dump.Open(e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[e.Name()] = &fstest.MapFile{Data: data}
+	}
+	return all
+}
+
+// TestRead_Changed alters a dump as a new version of the compiler might.
+func TestRead_Changed(t *testing.T) {
+	const sound = ""
+	for _, test := range []struct{ name, file, old, new, want string }{
+		{"unknown lines", bundlesEnd, "= control target key end", "= control target key end\nXX: something new", sound},
+		{"unknown unit", slotsEnd, "EUP", "NEW", sound},
+		{"one column for the matrix unit", slotsEnd, "MATMUL", "MXU", sound},
+		{"unknown analysis", analysisEnd, "Schedule analysis:", "Analysis of a schedule:\n\tbundles in a good mood: 7", sound},
+		{"another form", bundlesEnd, "   0x2   :", "   0x2   =", ":12: a bundle has the form"},
+		{"a bundle lost", bundlesEnd, "   0x2   :", "   0x3   :", ":12: bundle 0x3 where number 0x2 was expected"},
+		{"other addresses", bundlesEnd, "0x", "@", "212 bundles, but "},
+		{"no loop mark", bundlesEnd, " LB: >", "   : >", "but no loop body (LB) began"},
+		{"no exit test", bundlesEnd, "loop exit test", "exit", "without a /* loop exit test */"},
+		{"other branches", bundlesEnd, "sbr.rel", "jump", "a loop body without a branch back"},
+		{"counts differ", analysisEnd, "total scheduled bundles:    212", "total scheduled bundles:    213", ":2: 213 bundles, but "},
+		{"no counts", analysisEnd, "scheduled bundles", "bundles", "no lines "},
+		{"no matrix unit", slotsEnd, "MATMUL", "PRODUCTS", "no unit MXU or MATMUL"},
+		{"no units", slotsEnd, "MATMUL, MATPUSH, XLU, VALU, VPOP, EUP, VLOAD, VLOAD:FILL, VSTORE, VSTORE:SPILL, SALU", "", "no line with the names of units"},
+		{"a column more", slotsEnd, "MATMUL, ", "MATMUL, NEW, ", ":3: capacities: 11 numbers, not 12"},
+		{"over capacity", slotsEnd, "0 0 0 0 0 0 0 0 0 0 2", "0 0 0 0 0 9 0 0 0 0 2", "9 slots of EUP in use, of 1"},
+		{"rows lost", slotsEnd, "0 0 0 0 0 0 0 0 0 0 2\n", "", "slots of "},
+		{"no number", slotsEnd, "0 0 0 0 0 0 0 0 0 0 2\n", "0 0 0 0 0 0 0 0 0 0 x\n", `"x" is no count`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dump := contents(t, "v5e_v5_bfloat16_128")
+			for name, f := range dump {
+				if !strings.HasSuffix(name, test.file) || test.file == bundlesEnd && strings.HasSuffix(name, analysisEnd) {
+					continue
+				}
+				changed := strings.ReplaceAll(string(f.Data), test.old, test.new)
+				if changed == string(f.Data) {
+					t.Fatalf("%s has no %q", name, test.old)
+				}
+				f.Data = []byte(changed)
+			}
+			_, err := Read(dump, "v5_quant.2")
+			if test.want == sound {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			var format *FormatError
+			if !errors.As(err, &format) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("have %v, want a *FormatError with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestRead_Files(t *testing.T) {
+	dump := contents(t, "v5e_v5_bfloat16_128")
+	for _, name := range []string{"17-TLP-73-final_bundles.txt", "17-<late-finalization>-68-final_bundles.txt", "notes.txt"} {
+		dump[name] = &fstest.MapFile{}
+	}
+	// An older dump of the kernel is not read.
+	dump["17-v5_quant.2-71-final_bundles.txt"] = &fstest.MapFile{Data: []byte("old")}
+	if names, err := Kernels(dump); err != nil || !slices.Equal(names, []string{"v5_quant.2"}) {
+		t.Errorf("kernels %q, %v", names, err)
+	}
+	if _, err := Read(dump, "v5_quant.2"); err != nil {
+		t.Error(err)
+	}
+	if _, err := Read(dump, "v4"); err == nil || !strings.Contains(err.Error(), "there is: v5_quant.2") {
+		t.Errorf("of another kernel: %v", err)
+	}
+	for name := range dump {
+		if strings.HasSuffix(name, slotsEnd) {
+			delete(dump, name)
+		}
+	}
+	var format *FormatError
+	if _, err := Read(dump, "v5_quant.2"); !errors.As(err, &format) {
+		t.Errorf("without a file: %v", err)
+	}
+}
+
+// FuzzRead has no dump end in a panic.
+func FuzzRead(f *testing.F) {
+	names := map[string]string{}
+	var parts []string
+	for name, file := range contents(f, "v5e_v5_bfloat16_128") {
+		names[name] = string(file.Data)
+	}
+	for _, end := range []string{"-71" + bundlesEnd, analysisEnd, slotsEnd} {
+		for name, data := range names {
+			if strings.HasSuffix(name, end) {
+				parts = append(parts, data)
+			}
+		}
+	}
+	f.Add(parts[0], parts[1], parts[2])
+	f.Fuzz(func(t *testing.T, bundles, analysis, slots string) {
+		s, err := Read(fstest.MapFS{
+			"1-k-1" + bundlesEnd:  {Data: []byte(bundles)},
+			"1-k-2" + analysisEnd: {Data: []byte(analysis)},
+			"1-k-3" + slotsEnd:    {Data: []byte(slots)},
+		}, "k")
+		if err != nil {
+			return
+		}
+		body, _ := s.Body()
+		s.Slots(body.Span, s.Conditional()...)
+		s.Along(Matrix, body.Span, 7)
+		s.Steady(make([]float64, len(s.Conditional()))...)
+	})
+}
