@@ -14,10 +14,12 @@ type shape struct{ m, k, n int }
 
 // The shapes differ in every size, among them 1, primes, powers of two and
 // sizes beyond the blocks; the last ones are deep enough that a backend cuts k,
-// or tall enough that it cuts m.
+// or tall enough that it cuts m; then come few rows, for which it may have other
+// ways.
 var shapes = []shape{
 	{1, 1, 1}, {1, 5, 3}, {7, 1, 2}, {3, 2, 1}, {13, 17, 11}, {32, 64, 16}, {67, 129, 83}, {131, 31, 257},
 	{2, 2309, 37}, {307, 19, 6},
+	{1, 70, 41}, {7, 35, 129}, {16, 70, 33}, {24, 33, 66}, {48, 41, 65}, {49, 41, 65},
 }
 
 // deepIntegers is deep enough that a backend cuts k of int8 operands.

@@ -18,6 +18,10 @@ import (
 // where neither Options nor Params do.
 const ISAVariable = "MATLADDER_CPU"
 
+// DebugVariable names the environment variable that, if not empty, adds the
+// stack to the error of a panic in a worker.
+const DebugVariable = "MATLADDER_DEBUG"
+
 // DefaultCacheBytes bounds the packed blocks that workers share.
 const DefaultCacheBytes = 256 << 20
 

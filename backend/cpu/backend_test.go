@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,8 +100,9 @@ func TestMeasurements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, broken := range []string{"", "{", string(whole[:len(whole)/2]), "null", `{"Version":1}`,
-		strings.Replace(string(whole), "200000000000", "-1", 1), strings.Replace(string(whole), `"Version": 1`, `"Version": 0`, 1)} {
+	for _, broken := range []string{"", "{", string(whole[:len(whole)/2]), "null", fmt.Sprintf(`{"Version":%d}`, measurementsVersion),
+		strings.Replace(string(whole), "200000000000", "-1", 1),
+		strings.Replace(string(whole), fmt.Sprintf(`"Version": %d`, measurementsVersion), `"Version": 0`, 1)} {
 		if err := os.WriteFile(file, []byte(broken), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ var passes = []struct {
 	{"match", match},       // statements → steps
 	{"fuse", fuse},         // a zeroing fill into the accumulation behind it
 	{"layout", layOut},     // products → packed operands
+	{"thin", thin},         // b that few rows of a meet → not packed
 	{"epilogue", epilogue}, // values → vectors along rows
 	{"share", share},       // which packed blocks are kept, where
 	{"schedule", schedule}, // grid → phases, tasks, workers

@@ -2,8 +2,10 @@ package cpu
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -57,6 +59,22 @@ func (c *crew) run(f func(member int)) error {
 	return err
 }
 
+// panicError is a panic of a member, which is a bug.
+type panicError struct {
+	member int
+	value  any
+	stack  []byte
+}
+
+// Error is one line; with the stack if DebugVariable asks for it.
+func (e *panicError) Error() string {
+	message := "panic in a worker: " + strings.Join(strings.Fields(fmt.Sprint(e.value)), " ")
+	if os.Getenv(DebugVariable) == "" {
+		return message + " (" + DebugVariable + "=1 shows where)"
+	}
+	return message + "\n" + string(e.stack)
+}
+
 // guard runs the current round for one member; a panic becomes an error.
 func (c *crew) guard(member int) {
 	defer func() {
@@ -66,7 +84,7 @@ func (c *crew) guard(member int) {
 		}
 		err, ok := r.(programError)
 		if !ok {
-			err = programError{fmt.Errorf("panic in a worker: %v\n%s", r, debug.Stack())}
+			err = programError{&panicError{member, r, debug.Stack()}}
 		}
 		c.stopped.Store(true)
 		c.mu.Lock()

@@ -95,6 +95,46 @@ func TestGoroutines(t *testing.T) {
 	goroutines(t, before)
 }
 
+// TestRun_Panic: a bug in a worker is one line that names the program, and shows
+// its stack only when asked to.
+func TestRun_Panic(t *testing.T) {
+	t.Setenv(DebugVariable, "")
+	p := problem.New(64, 64, 64, tile.Float32)
+	programs, err := kernels.All[2].Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := open(t, Options{Threads: 2})().Compile(context.Background(), programs, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer compiled.Close()
+	if err := compiled.Load(tile.NewTensor(tile.Float32, 64, 64), tile.NewTensor(tile.Float32, 64, 64)); err != nil {
+		t.Fatal(err)
+	}
+	e := compiled.(*executable)
+	for _, w := range e.runs[0].workers {
+		w.data[0] = nil // packing a goes out of range
+	}
+	_, err = e.Run(context.Background(), 1)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"cpu: run: v3_block, i = ", "panic in a worker: runtime error: ", DebugVariable} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q lacks %q", err, want)
+		}
+	}
+	if strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "goroutine") {
+		t.Errorf("error is not one line: %q", err)
+	}
+	t.Setenv(DebugVariable, "1")
+	_, err = e.Run(context.Background(), 1)
+	if err == nil || !strings.Contains(err.Error(), "goroutine") || !strings.Contains(err.Error(), "dot.go:") {
+		t.Errorf("%s=1: no stack in %v", DebugVariable, err)
+	}
+}
+
 // TestRun_TableOutOfRange: what only running shows ends the run, not the process.
 func TestRun_TableOutOfRange(t *testing.T) {
 	b := tile.New("gather")

@@ -72,14 +72,18 @@ func (w *worker) extent(i int) (lanes, k int) {
 func (w *worker) pack(o *operand, dst []byte, chunk, lane0, lanes, k0, k int) {
 	at, ld := &w.places[o.ref], w.plan.refs[o.ref].ld
 	for end := k0 + k; k0 < end; k0 += o.depth {
-		off := at.off + lane0*ld + k0
-		if o.columns {
-			off = at.off + k0*ld + lane0
-		}
 		depth := min(o.depth, end-k0)
-		o.packing.pack(dst, w.data[o.ref], off, ld, lanes, depth, o.columns)
+		o.packing.pack(dst, w.data[o.ref], o.element(at, ld, lane0, k0), ld, lanes, depth, o.columns)
 		dst = dst[min(chunk, len(dst)):]
 	}
+}
+
+// element is where in the array element k of a lane of the block at lies.
+func (o *operand) element(at *place, ld, lane, k int) int {
+	if o.columns {
+		return at.off + k*ld + lane
+	}
+	return at.off + lane*ld + k
 }
 
 // bringDeep packs the columns of a b that is not kept, with all of k, if there
@@ -97,7 +101,7 @@ func (w *worker) bringDeep(i, col, cols int) {
 // multiply computes rows × cols of product d from (row, col) on, into c or onto
 // what is there. Where a or b end before, the product is zero.
 func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, fresh bool) {
-	a := w.plan.operands[d.a]
+	a, b := w.plan.operands[d.a], w.plan.operands[d.b]
 	m, k := w.extent(d.a)
 	n, _ := w.extent(d.b)
 	m, n = min(max(m-row, 0), rows), min(max(n-col, 0), cols)
@@ -109,9 +113,16 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 	}
 	for k0 := 0; k0 < k; k0 += a.depth {
 		depth := min(a.depth, k-k0)
+		accumulate := !fresh || k0 > 0
 		pa := w.piece(d.a, row, m, k0, depth)
+		if b.keep == keepUnpacked {
+			ld := w.plan.refs[b.ref].ld
+			from := b.element(&w.places[b.ref], ld, col, k0)
+			d.product.direct(c, off, ldc, m, n, depth, pa, w.data[b.ref], from, ld, accumulate)
+			continue
+		}
 		pb := w.piece(d.b, col, n, k0, depth)
-		d.product.block(c, off, ldc, m, n, depth, pa, pb, !fresh || k0 > 0)
+		d.product.block(c, off, ldc, m, n, depth, pa, pb, accumulate)
 	}
 }
 

@@ -65,13 +65,7 @@ func (p *plan) layOutDot(d *dot) error {
 // sameContraction reports whether the valid extents of two blocks along the
 // contraction are equal in every program.
 func sameContraction(a *ref, aRows bool, b *ref, bRows bool) bool {
-	dim := func(r *ref, rows bool) int {
-		if rows {
-			return r.rowDim
-		}
-		return r.colDim
-	}
-	i, j := dim(a, aRows), dim(b, bRows)
+	i, j := a.dim(aRows), b.dim(bRows)
 	whole := func(r *ref, i int) bool { return r.Array[i]%r.BlockSize(i) == 0 }
 	if whole(a, i) && whole(b, j) {
 		return true

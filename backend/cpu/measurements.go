@@ -8,7 +8,7 @@ import (
 )
 
 // measurementsVersion changes when probes measure something else.
-const measurementsVersion = 1
+const measurementsVersion = 2
 
 // measurements are what probes found, as kept in a file.
 type measurements struct {

@@ -7,12 +7,17 @@ import (
 	"matladder/tile"
 )
 
-// product multiplies packed blocks of one pair of element types.
+// product multiplies blocks of one pair of element types.
 type product struct {
 	a, b packing
 	sum  tile.Dtype // of the result: float32 or int32
 	// block is c = a·b, or c += a·b, where c starts off elements into memory.
 	block func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool)
+	// direct is block with a b that is not packed: element (l, j) of it is
+	// b[offB+l*ldb+j]. It pays up to directRows rows of a; 0 if it may not be
+	// called.
+	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool)
+	directRows int
 }
 
 // packing lays one operand out in panels of lanes rows of a, or columns of b.
@@ -62,6 +67,10 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		block: func(c []byte, off, ldc, m, n, k int, pa, pb []byte, accumulate bool) {
 			a.Block(view[C](c)[off:], ldc, m, n, k, pa, pb, accumulate)
 		},
+		direct: func(c []byte, off, ldc, m, n, k int, pa, mb []byte, offB, ldb int, accumulate bool) {
+			b.BlockDirect(view[C](c)[off:], ldc, m, n, k, pa, view[T](mb)[offB:], ldb, accumulate)
+		},
+		directRows: b.DirectRows(),
 	}
 }
 

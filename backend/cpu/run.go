@@ -64,6 +64,10 @@ func (e *executable) launch() error {
 					r.work(member, phase)
 				}
 			})
+			var bug *panicError
+			if errors.As(err, &bug) {
+				err = fmt.Errorf("%s: %w", r.workers[bug.member], err)
+			}
 			if err != nil || e.crew.stopped.Load() {
 				return err
 			}

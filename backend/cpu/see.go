@@ -83,6 +83,15 @@ func looksUp(x tile.IndexExpr) bool {
 	return found
 }
 
+// dim is the dimension of the array that the rows of a block are counted along,
+// or else its columns; -1 for none.
+func (r *ref) dim(rows bool) int {
+	if rows {
+		return r.rowDim
+	}
+	return r.colDim
+}
+
 // dependsOn reports whether r's block changes along grid axis a.
 func (r *ref) dependsOn(a *tile.Axis) bool {
 	found := false

@@ -8,6 +8,8 @@ type keep uint8
 const (
 	// keepPiece: nowhere; pieces are packed when the product needs them.
 	keepPiece keep = iota
+	// keepUnpacked: nothing is packed; the product reads the array.
+	keepUnpacked
 	// keepOwn: each worker keeps the last blocks it packed.
 	keepOwn
 	// keepAll: one cache for all workers holds every block of the array.
@@ -22,7 +24,7 @@ const defaultOwnBytes = 48 << 20
 
 // share decides what is kept of each operand's packed blocks. Blocks of b go to
 // the shared cache if several tasks need them; blocks of a stay with the worker
-// that goes along a row of the grid.
+// that goes along a row of the grid. What pass thin left unpacked stays so.
 func share(p *plan) error {
 	p.ordered = p.machine.programOrder || p.needsProgramOrder()
 	cache := p.machine.cacheBytes
@@ -30,6 +32,7 @@ func share(p *plan) error {
 	for _, o := range p.operands {
 		r := &p.refs[o.ref]
 		switch all := int64(o.block) * int64(r.blockCount()); {
+		case o.keep == keepUnpacked:
 		case !p.reused(r) && o.lanes > o.packing.lanes:
 			o.keep = keepPiece
 		case o.isB && all <= cache:
@@ -51,7 +54,7 @@ func share(p *plan) error {
 	}
 	p.spare = max(cache, own)
 	for _, o := range p.operands {
-		if r := &p.refs[o.ref]; o.keep != keepPiece && !r.countedPacked {
+		if r := &p.refs[o.ref]; o.slots > 0 && !r.countedPacked {
 			o.counts, r.countedPacked = true, true
 		}
 	}

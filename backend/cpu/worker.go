@@ -36,6 +36,15 @@ type place struct {
 // programError is a mistake that only running shows; it ends the run.
 type programError struct{ error }
 
+// String is the program that the worker is at: "v1_naive", "v4_optblock, i = 0, j = 2".
+func (w *worker) String() string {
+	s := w.plan.program.Name
+	for i, a := range w.plan.program.Grid {
+		s += fmt.Sprintf(", %s = %d", a.Name, w.ids[i])
+	}
+	return s
+}
+
 // ProgramID makes worker a tile.Env.
 func (w *worker) ProgramID(a *tile.Axis) int {
 	for i, x := range w.plan.program.Grid {

@@ -1,0 +1,133 @@
+package cpu
+
+import (
+	"testing"
+
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// directRows is DirectRows of the path that multiplies d.
+func directRows(k *gemm.Kernels, d tile.Dtype) int {
+	switch d {
+	case tile.BFloat16:
+		return k.BFloat16.DirectRows()
+	case tile.Int8:
+		return k.Int8.DirectRows()
+	}
+	return k.Float32.DirectRows()
+}
+
+// unpacked compiles a program and reports whether its b, ref "b", is read where
+// it lies.
+func unpacked(t *testing.T, isa gemm.ISA, programs []*tile.Program) bool {
+	t.Helper()
+	p, err := compile(programs[0], machine{kernels: gemm.For(isa), workers: 2, cacheBytes: 1 << 20, ownBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range p.operands {
+		if p.refs[o.ref].Name == "b" {
+			return o.keep == keepUnpacked
+		}
+	}
+	t.Fatal("no operand b")
+	return false
+}
+
+// TestThin_Rungs: every rung decides by the rows of a alone, however they are
+// spread over programs.
+func TestThin_Rungs(t *testing.T) {
+	for _, isa := range gemm.Supported() {
+		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+			most := directRows(gemm.For(isa), d)
+			for _, m := range []int{1, 2, 16, most, most + 1, 200} {
+				if m == 0 {
+					continue
+				}
+				for _, k := range kernels.All {
+					p := problem.New(m, 67, 130, d)
+					blocks := k.Candidates(p, tile.Machine{Parallel: 3})
+					if k.Number() > 2 {
+						blocks = append(blocks, tile.Blocks{M: 7, K: 32, N: 64}.Clip(m, 67, 130))
+					}
+					for _, b := range blocks {
+						programs, err := k.Build(p, "", b)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if got := unpacked(t, isa, programs); got != (m <= most) {
+							t.Errorf("%s, %s %v %v: b unpacked %v; up to %d rows are direct", isa, k.Name(), p, b, got, most)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestThin_Programs: what else than rows of one product counts.
+func TestThin_Programs(t *testing.T) {
+	const isa = gemm.AVX512
+	if missing := isa.Missing(); len(missing) > 0 {
+		t.Skipf("this machine lacks %v", missing)
+	}
+	most := directRows(gemm.For(isa), tile.Float32)
+	zero := tile.Const(0)
+	for _, c := range []struct {
+		name  string
+		write func(t *tile.Builder)
+		want  bool
+	}{
+		{"a batch of one b each", func(t *tile.Builder) {
+			h, block := t.Axis("h", 5, tile.Parallel), tile.Block(tile.Squeezed, most, most)
+			a := t.In("a", tile.Float32, tile.Array(5, most, most), block.At(h, zero, zero))
+			b := t.In("b", tile.Float32, tile.Array(5, most, most), block.At(h, zero, zero))
+			t.Store(t.Out("o", tile.Float32, tile.Array(5, most, most), block.At(h, zero, zero)), tile.Dot(a, b))
+		}, true},
+		{"a batch of one b together", func(t *tile.Builder) {
+			h, block := t.Axis("h", 5, tile.Parallel), tile.Block(tile.Squeezed, most, most)
+			a := t.In("a", tile.Float32, tile.Array(5, most, most), block.At(h, zero, zero))
+			b := t.In("b", tile.Float32, tile.Array(most, most), tile.Block(most, most).At(zero, zero))
+			t.Store(t.Out("o", tile.Float32, tile.Array(5, most, most), block.At(h, zero, zero)), tile.Dot(a, b))
+		}, false},
+		{"two products with one b", func(t *tile.Builder) {
+			square := tile.Block(most, most).At(zero, zero)
+			x := t.In("x", tile.Float32, tile.Array(most, most), square)
+			y := t.In("y", tile.Float32, tile.Array(most, most), square)
+			b := t.In("b", tile.Float32, tile.Array(most, most), square)
+			t.Store(t.Out("o", tile.Float32, tile.Array(most, most), square), tile.Add(tile.Dot(x, b), tile.Dot(y, b)))
+		}, false},
+		{"a transposed", func(t *tile.Builder) {
+			a := t.In("a", tile.Float32, tile.Array(9, most), tile.Block(9, most).At(zero, zero))
+			b := t.In("b", tile.Float32, tile.Array(9, 100), tile.Block(9, 100).At(zero, zero))
+			t.Store(t.Out("o", tile.Float32, tile.Array(most, 100), tile.Block(most, 100).At(zero, zero)), tile.Dot(a, b, tile.TransA))
+		}, true},
+		{"b transposed", func(t *tile.Builder) {
+			a := t.In("a", tile.Float32, tile.Array(most, 9), tile.Block(most, 9).At(zero, zero))
+			b := t.In("b", tile.Float32, tile.Array(100, 9), tile.Block(100, 9).At(zero, zero))
+			t.Store(t.Out("o", tile.Float32, tile.Array(most, 100), tile.Block(most, 100).At(zero, zero)), tile.Dot(a, b, tile.TransB))
+		}, false},
+		{"one axis for both, in groups of rows", func(t *tile.Builder) {
+			pid := t.Axis("pid", 4*5, tile.Parallel) // of four blocks of rows and five of columns
+			a := t.In("a", tile.Float32, tile.Array(4*most, 9), tile.Block(most, 9).At(tile.Mod(pid, 4), zero))
+			b := t.In("b", tile.Float32, tile.Array(9, 5*8), tile.Block(9, 8).At(zero, tile.FloorDiv(pid, 4)))
+			o := t.Out("o", tile.Float32, tile.Array(4*most, 5*8), tile.Block(most, 8).At(tile.Mod(pid, 4), tile.FloorDiv(pid, 4)))
+			t.Store(o, tile.Dot(a, b))
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := tile.New("thin")
+			c.write(b)
+			programs, err := b.Programs()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := unpacked(t, isa, programs); got != c.want {
+				t.Errorf("b unpacked %v, want %v", got, c.want)
+			}
+		})
+	}
+}
