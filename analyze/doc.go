@@ -7,6 +7,7 @@
 //  2. Counts give arithmetic intensity; At puts it under the roofline of a
 //     device: what the device can reach, and whether memory or arithmetic is
 //     the limit.
+//
 //  3. WorkOf and On are the step model: how long a launch takes on a TPU, from
 //     the cycles of a grid step that a compiler tells. docs/prediction.md holds
 //     it against measurements.
