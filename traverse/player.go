@@ -16,7 +16,7 @@ var (
 	PlayerJS string
 )
 
-var page = template.Must(template.New("player").Parse(`<!doctype html>
+var playerPage = template.Must(template.New("player").Parse(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -36,7 +36,7 @@ func (r *Recording) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, struct {
+	return playerPage.Execute(w, struct {
 		Title     string
 		CSS       template.CSS
 		JS        template.JS
