@@ -16,7 +16,8 @@
 // --as tile, the default, prints the program:
 //
 //	$ inspect v3 --sizes 300x200x256
-//	v3_block: grid (i=3 parallel, j=2 parallel, k=2 arbitrary)
+//	v3_block
+//	  grid (i, j, k) = (3, 2, 2), parallel, parallel, arbitrary
 //	…
 //
 // --as counts says what it costs, and where that stands under the roofline of
@@ -24,10 +25,9 @@
 //
 //	$ inspect v5 --dtype bfloat16 --sizes 4096 --blocks 512x1024x1024 --as counts
 //	…
-//	grid steps        128
-//	FLOPs             137438953472
-//	bytes at least    100663296
-//	bytes moved       436207616
+//	bytes moved       436207616  (436.2 MB)
+//	fast memory       10485760  (10.0 MiB of 16.0 MiB on tpu_v5e)
+//	intensity         315.1  (FLOPs per byte moved)
 //	…
 //
 // --as steps is a table of the first --steps programs, the blocks they see and
@@ -35,9 +35,9 @@
 // it, one that is moved again an *:
 //
 //	$ inspect v3 --sizes 256 --as steps --steps 2
-//	step i j k a b o loads skipped moved moved again fast memory
-//	1 0 0 0 +[0, 0] +[0, 0] +[0, 0] 2 0 196.6 kB 0 B 192.0 KiB
-//	2 0 0 1 +[0, 1] +[1, 0] [0, 0] 4 0 327.7 kB 0 B 320.0 KiB
+//	step  i  j  k        a        b        o      loads    skipped      moved  moved again  fast memory
+//	   1  0  0  0  +[0, 0]  +[0, 0]  +[0, 0]          2          0   196.6 kB          0 B    192.0 KiB
+//	   2  0  0  1  +[0, 1]  +[1, 0]   [0, 0]          4          0   327.7 kB          0 B    320.0 KiB
 //	… 6 steps more
 //	…
 //
