@@ -8,7 +8,7 @@ function traversalPlayer(element, recording) {
 
   element.classList.add("traversal");
   element.innerHTML = `<h1></h1>
-    <div class="bar"><button data-do="start" aria-label="to the start">⏮</button><button data-do="back" aria-label="one step back">◀</button>
+    <div class="bar"><button data-do="start" aria-label="to the start">start</button><button data-do="back" aria-label="one step back">◀</button>
     <button data-do="play">play</button><button data-do="next" aria-label="one step on">▶</button>
     <input class="at" type="range" min="0" aria-label="step">
     <label>speed <input class="speed" type="range" min="0" max="7" value="3"></label></div>
@@ -54,7 +54,7 @@ function traversalPlayer(element, recording) {
     const places = new Map();
     if (by.a && by.b && by.o && refs.every((r) => r.array.length === 2)) {
       const m = by.a.array[0], k = by.a.array[1], n = by.b.array[1];
-      const scale = Math.min((width - gap - pad) / (k + n), 560 / (k + m));
+      const scale = Math.min((width - gap - pad) / (k + n), Math.max(240, Math.min(560, window.innerHeight - 330)) / (k + m));
       const px = (x) => Math.max(16, x * scale);
       const left = Math.max(0, (width - pad - gap - px(k) - px(n)) / 2);
       places.set(by.b, [left + px(k) + gap, pad, px(n), px(k)]);

@@ -41,10 +41,11 @@ const (
 
 // The sizes of the picture, in pixels.
 const (
-	width, height = 720, 560
-	margin, gap   = 16, 28
-	textWidth     = 210 // kept free at the top left, for the counters
-	lineHeight    = 16
+	maxWidth, maxHeight = 800, 560
+	minHeight           = 180 // of the counters
+	margin, gap         = 16, 28
+	textWidth           = 210 // kept free at the left, for the counters
+	lineHeight          = 16
 )
 
 // animate writes the recording of a matmul as an animated GIF: a left of o and b
@@ -55,6 +56,8 @@ func animate(ctx context.Context, w io.Writer, r *traverse.Recording) error {
 		return fmt.Errorf("gif shows one program on a, b and o; --format html shows any")
 	}
 	places := arrange(refs)
+	corner := places[2].Max // o is last in both directions
+	bounds := image.Rect(0, 0, corner.X+margin, max(minHeight, corner.Y+margin))
 	seen := make([]map[[2]int]int, len(refs))
 	for i := range seen {
 		seen[i] = map[[2]int]int{}
@@ -65,7 +68,7 @@ func animate(ctx context.Context, w io.Writer, r *traverse.Recording) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		frame := image.NewPaletted(image.Rect(0, 0, width, height), palette)
+		frame := image.NewPaletted(bounds, palette)
 		for i, ref := range refs {
 			for block, times := range seen[i] {
 				fill(frame, cellOf(ref, places[i], block), uint8(min(once+times-1, often)))
@@ -94,12 +97,9 @@ func animate(ctx context.Context, w io.Writer, r *traverse.Recording) error {
 // arrange places a, b and o, in the order of refs.
 func arrange(refs []traverse.RecordedRef) []image.Rectangle {
 	m, k, n := refs[0].Array[0], refs[0].Array[1], refs[1].Array[1]
-	scale := min(float64(width-2*margin-gap)/float64(k+n), float64(height-3*margin-gap)/float64(k+m))
+	scale := min(float64(maxWidth-textWidth-2*margin-gap)/float64(k+n), float64(maxHeight-3*margin-gap)/float64(k+m))
 	px := func(x int) int { return max(14, int(float64(x)*scale)) }
-	left := margin
-	if need := margin + textWidth - px(k); need > left { // the counters stand over a
-		left = min(need, max(margin, width-margin-gap-px(k)-px(n)))
-	}
+	left := margin + textWidth
 	right, top, low := left+px(k)+gap, 2*margin, 2*margin+px(k)+gap
 	box := func(x, y, w, h int) image.Rectangle { return image.Rect(x, y, x+w, y+h) }
 	return []image.Rectangle{box(left, low, px(k), px(m)), box(right, top, px(n), px(k)), box(right, low, px(n), px(m))}
@@ -176,9 +176,9 @@ func changed(before, frame *image.Paletted) image.Rectangle {
 		return frame.Rect
 	}
 	var r image.Rectangle
-	for y := range height {
-		for x := range width {
-			if i := y*width + x; frame.Pix[i] != before.Pix[i] {
+	for y := range frame.Rect.Dy() {
+		for x := range frame.Rect.Dx() {
+			if i := y*frame.Stride + x; frame.Pix[i] != before.Pix[i] {
 				r = r.Union(image.Rect(x, y, x+1, y+1))
 			}
 		}
