@@ -19,7 +19,8 @@
 //
 // The totals are those of analyze.Count where that can count, and those of
 // tile/interp always. A backend that keeps more than one block of each input
-// (the CPU's, with its cache) loads less.
+// (the CPU's, with its cache) loads less, and one of several workers may load
+// what they have in common once each.
 //
 // The package needs no data but the scalar tables that index maps look up. It
 // knows no clock and no device, and runs no body: what a block is used for is
