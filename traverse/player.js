@@ -103,7 +103,9 @@ function traversalPlayer(element, recording) {
       if (bw / cols * w > 4) for (let c = bw; c < cols; c += bw) { g.beginPath(); g.moveTo(x + c / cols * w, y); g.lineTo(x + c / cols * w, y + h); g.stroke(); }
       if (bh / rows * h > 4 && r.array.length === 2) for (let b = bh; b < rows; b += bh) { g.beginPath(); g.moveTo(x, y + b / rows * h); g.lineTo(x + w, y + b / rows * h); g.stroke(); }
       g.strokeStyle = "#222"; g.lineWidth = 1; g.strokeRect(x, y, w, h);
-      g.fillStyle = "#222"; g.fillText(r.name + "  " + r.array.join("×"), x, y - 6);
+      g.fillStyle = "#222";
+      const name = r.name + "  " + r.array.join("×");
+      g.fillText(g.measureText(name).width < w + 24 ? name : r.name, x, y - 6);
     });
     const c = step.after;
     const ids = program.axes.map((a, d) => `${a.name}=${step.ids[d]}`).join(" ") || "one program";

@@ -45,7 +45,7 @@ const (
 	minHeight           = 180 // of the counters
 	margin, gap         = 16, 28
 	textWidth           = 210 // kept free at the left, for the counters
-	lineHeight          = 16
+	lineHeight, letter  = 16, 7
 )
 
 // animate writes the recording of a matmul as an animated GIF: a left of o and b
@@ -79,7 +79,12 @@ func animate(ctx context.Context, w io.Writer, r *traverse.Recording) error {
 				seen[i][block]++
 			}
 			outline(frame, ref, places[i])
-			write(frame, places[i].Min.X, places[i].Min.Y-5, fmt.Sprintf("%s %dx%d", ref.Name, ref.Array[0], ref.Array[1]))
+			name := fmt.Sprintf("%s %dx%d", ref.Name, ref.Array[0], ref.Array[1])
+			x := places[i].Min.X
+			if i == 0 { // to the left, where it cannot reach o's
+				x = min(x, places[i].Max.X-letter*len(name))
+			}
+			write(frame, x, places[i].Min.Y-5, name)
 		}
 		caption(frame, r, &step)
 		delay := max(4, 1200/len(r.Steps)) // hundredths of a second
