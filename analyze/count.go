@@ -117,17 +117,10 @@ func plainTraffic(p *tile.Program, r *tile.Ref, used map[*tile.Axis]bool) traffi
 	covered := int64(1)
 	for i, x := range r.Index {
 		if c, ok := x.(tile.Const); ok {
-			covered *= int64(extent(r, i, int(c)))
+			covered *= int64(r.Inside(i, int(c)))
 		} else {
 			covered *= int64(r.Array[i])
 		}
 	}
 	return traffic{moves, repeats * r.Dtype.Bytes(covered)}
-}
-
-// extent returns how many elements of block number index along array dimension
-// i lie inside the array.
-func extent(r *tile.Ref, i, index int) int {
-	size := r.BlockSize(i)
-	return max(0, min(size, r.Array[i]-index*size))
 }

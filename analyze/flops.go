@@ -43,11 +43,11 @@ func (d *dots) dot(p product, axes []*tile.Axis, conds []tile.Cond) {
 		return
 	}
 	all := tile.All(conds...)
-	walk(axes, func(w walker) {
-		if tile.EvalCond(all, w) {
-			d.total += p.at(w)
+	for at := range tile.Points(axes) {
+		if tile.EvalCond(all, at) {
+			d.total += p.at(at)
 		}
-	})
+	}
 }
 
 // product is a Dot as the dimensions of its operands: m, k of a, k of b, n.
@@ -135,7 +135,7 @@ func (d dimension) at(env tile.Env) int64 {
 	if d.ref == nil {
 		return d.block
 	}
-	return int64(extent(d.ref, d.i, tile.Eval(d.index(), env)))
+	return int64(d.ref.Inside(d.i, tile.Eval(d.index(), env)))
 }
 
 // axis returns the axis that alone moves the block along the whole array, if one
@@ -165,7 +165,7 @@ func (d dimension) sum() int64 {
 		return d.block
 	}
 	if c, fixed := d.index().(tile.Const); fixed {
-		return int64(extent(d.ref, d.i, int(c)))
+		return int64(d.ref.Inside(d.i, int(c)))
 	}
 	return int64(d.ref.Array[d.i])
 }

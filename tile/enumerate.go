@@ -2,6 +2,7 @@ package tile
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -9,14 +10,15 @@ import (
 // through before it refuses the program as too complicated to check.
 const maxCombinations = 1 << 20
 
-// combination is one choice of ids along some axes; 0 along all others.
-type combination struct {
+// Point is one choice of ids along some axes, 0 along all others: a program of
+// a grid, or one round of the loops in it.
+type Point struct {
 	axes []*Axis
 	at   []int
 }
 
 // ProgramID implements Env.
-func (c *combination) ProgramID(a *Axis) int {
+func (c *Point) ProgramID(a *Axis) int {
 	for i, b := range c.axes {
 		if a == b {
 			return c.at[i]
@@ -25,11 +27,21 @@ func (c *combination) ProgramID(a *Axis) int {
 	return 0
 }
 
-// TableValue implements Env; what counts combinations leaves tables out.
-func (c *combination) TableValue(*Ref, int) int { return 0 }
+// TableValue implements Env; it knows no tables and answers 0.
+func (c *Point) TableValue(*Ref, int) int { return 0 }
 
-// ranges fixes the axes of the combination and leaves all others open.
-func (c *combination) ranges(a *Axis) interval {
+// IDs returns the id along each axis. The caller may not change them.
+func (c *Point) IDs() []int { return c.at }
+
+// Points yields every point of a grid, the last axis fastest: the order in
+// which programs run, one after another. An empty grid has one point. It is the
+// same *Point each time.
+func Points(axes []*Axis) iter.Seq[*Point] {
+	return func(yield func(*Point) bool) { enumerate(axes, wholeAxis, yield) }
+}
+
+// ranges fixes the axes of the point and leaves all others open.
+func (c *Point) ranges(a *Axis) interval {
 	for i, b := range c.axes {
 		if a == b {
 			return point(c.at[i])
@@ -38,7 +50,7 @@ func (c *combination) ranges(a *Axis) interval {
 	return everyID(a)
 }
 
-func (c *combination) String() string {
+func (c *Point) String() string {
 	parts := make([]string, len(c.axes))
 	for i, a := range c.axes {
 		parts[i] = fmt.Sprintf("%s=%d", a.Name, c.at[i])
@@ -58,9 +70,9 @@ func combinations(axes []*Axis, limit func(*Axis) int) (int, bool) {
 	return n, true
 }
 
-// enumerate calls f for each combination, in grid order, until it returns false.
-func enumerate(axes []*Axis, limit func(*Axis) int, f func(*combination) bool) {
-	c := &combination{axes: axes, at: make([]int, len(axes))}
+// enumerate calls f for each point, in grid order, until it returns false.
+func enumerate(axes []*Axis, limit func(*Axis) int, f func(*Point) bool) {
+	c := &Point{axes: axes, at: make([]int, len(axes))}
 	for f(c) {
 		d := len(axes) - 1
 		for ; d >= 0; d-- {

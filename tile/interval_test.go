@@ -41,7 +41,7 @@ func TestBounds_HoldEveryValue(t *testing.T) {
 		}[random.IntN(4)]
 		b, truth := bounds(x, everyID), decide(c, everyID)
 		lo, hi, holds, fails := math.MaxInt, math.MinInt, false, false
-		enumerate(axes, wholeAxis, func(at *combination) bool {
+		enumerate(axes, wholeAxis, func(at *Point) bool {
 			v := Eval(x, at)
 			lo, hi = min(lo, v), max(hi, v)
 			if EvalCond(c, at) {

@@ -105,6 +105,13 @@ func (r *Ref) Overhangs(dim int) bool {
 	return r.Array[i]%r.BlockSize(i) != 0
 }
 
+// Inside returns how many elements of block number index along dimension i of
+// the array lie inside the array.
+func (r *Ref) Inside(i, index int) int {
+	size := r.BlockSize(i)
+	return max(0, min(size, r.Array[i]-index*size))
+}
+
 // BlockBytes returns the bytes of one block.
 func (r *Ref) BlockBytes() int64 { return r.Dtype.Bytes(Elements(r.Shape())) }
 

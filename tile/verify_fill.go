@@ -72,7 +72,7 @@ func (v *verifier) fillsFrom(r *Ref, level int) (ok bool, early *Stmt) {
 func (v *verifier) countedFills(r *Ref) {
 	axes, limit := v.visitAxes(r)
 	last := -1
-	enumerate(axes, limit, func(c *combination) bool {
+	enumerate(axes, limit, func(c *Point) bool {
 		block := r.blockNumber(c)
 		if block == last {
 			return true

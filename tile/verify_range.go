@@ -107,7 +107,7 @@ func (v *verifier) leaves(x IndexExpr, lo, hi int, at site) string {
 		return bare(x) + " cannot be shown to stay inside by counting a million programs"
 	}
 	msg := ""
-	enumerate(axes, wholeAxis, func(c *combination) bool {
+	enumerate(axes, wholeAxis, func(c *Point) bool {
 		n := Eval(x, c)
 		if n >= lo && n <= hi || !EvalCond(AllCond(conds), c) {
 			return true

@@ -101,7 +101,7 @@ func (v *verifier) countedVisits(r *Ref) {
 	lastVisit := make([]int, blocks) // from 1 on; 0 for none
 	visitor := make([]int, blocks)
 	step, seen := 0, int64(0)
-	enumerate(axes, limit, func(c *combination) bool {
+	enumerate(axes, limit, func(c *Point) bool {
 		step++
 		block := r.blockNumber(c)
 		place := c.parallelPlace()
@@ -145,8 +145,8 @@ func (r *Ref) blockNumber(env Env) int {
 	return n
 }
 
-// parallelPlace numbers the place of a combination among its parallel axes.
-func (c *combination) parallelPlace() int {
+// parallelPlace numbers the place of a point among its parallel axes.
+func (c *Point) parallelPlace() int {
 	n := 0
 	for i, a := range c.axes {
 		if a.Semantics == Parallel {

@@ -82,7 +82,7 @@ func (v *verifier) countedWrites(r *Ref, writes []site) {
 		return
 	}
 	written := make([]bool, keys)
-	enumerate(axes, wholeAxis, func(c *combination) bool {
+	enumerate(axes, wholeAxis, func(c *Point) bool {
 		key := 0
 		if !plain {
 			key = r.blockNumber(c)

@@ -28,6 +28,7 @@ kernels/*: tile problem
 kernels: tile problem kernels/*
 chips: gopkg.in/yaml.v3
 analyze: tile chips
+traverse: tile
 backend: tile chips problem
 lower/mosaic: tile problem
 lower/mosaic/mosaictest: tile
@@ -44,6 +45,7 @@ configs:
 harness: kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: harness backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/inspect: traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/plot: results plots analyze chips kernels github.com/spf13/pflag
 plugins: golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: github.com/ebitengine/purego

@@ -21,7 +21,7 @@ func (m *machine) enter(continued bool) {
 				v.array.poison()
 			}
 		case tile.Table:
-			m.fetch(v, nil, continued)
+			m.fetch(v, v.index, continued) // the whole of it, always
 		default:
 			m.pos = v.ref.Pos
 			index := make([]int, v.rank)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+
+	"matladder/analyze"
+	"matladder/traverse"
+)
+
+// counts writes what one launch costs, and where it stands under the roofline of
+// the device.
+func (o *options) counts(w io.Writer) error {
+	c, err := analyze.Count(o.programs)
+	if err != nil {
+		return err
+	}
+	type row struct{ name, value, note string }
+	whole := func(n int64) string { return fmt.Sprint(n) }
+	rows := []row{
+		{"kernel", o.kernel.Name(), ""},
+		{"problem", o.problem.String(), ""},
+		{"blocks", o.blocks.String(), "bm×bk×bn"},
+		{"grid steps", whole(c.GridSteps), ""},
+		{"FLOPs", whole(c.FLOPs), ""},
+		{"bytes at least", whole(c.BytesMin), traverse.Bytes(c.BytesMin) + ", every array once"},
+		{"bytes moved", whole(c.BytesMoved), traverse.Bytes(c.BytesMoved)},
+		{"fast memory", whole(c.FastBytes), traverse.FastMemory(c.FastBytes) + o.fits(c.FastBytes)},
+		{"intensity", fmt.Sprintf("%.1f", c.Intensity()), "FLOPs per byte moved"},
+		{"at most", fmt.Sprintf("%.1f", c.MinimumIntensity()), "FLOPs per byte, if every array moved once"},
+		{"chip", o.device.Key, ""},
+	}
+	if r, ok := c.At(o.device, o.problem.A.String(), string(o.problem.Precision)); ok {
+		rows = append(rows,
+			row{"ridge", fmt.Sprintf("%.1f", r.Ridge), "FLOPs per byte where the roofs meet"},
+			row{"roof", string(r.Limit), "what holds it back"},
+			row{"attainable", fmt.Sprintf("%.4g", r.Attainable/1e12), fmt.Sprintf("TFLOP/s, %.1f %% of the %s peak", 100*r.Attainable/o.device.PeakAt(o.problem.A.String(), "").Value, o.problem.A)},
+			row{"seconds", fmt.Sprintf("%.4g", r.Seconds), "at that rate"},
+		)
+	} else {
+		rows = append(rows, row{"roof", "unknown", fmt.Sprintf("%s publishes no peak for %s, or no bandwidth", o.device.Key, o.problem.A)})
+	}
+	if o.format == "csv" {
+		t := csv.NewWriter(w)
+		t.Write([]string{"quantity", "value", "note"})
+		for _, r := range rows {
+			t.Write([]string{r.name, r.value, r.note})
+		}
+		t.Flush()
+		return t.Error()
+	}
+	for _, r := range rows {
+		if r.note != "" {
+			r.note = "  (" + r.note + ")"
+		}
+		if _, err := fmt.Fprintf(w, "%-16s  %s%s\n", r.name, r.value, r.note); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fits compares with the device's fast memory.
+func (o *options) fits(need int64) string {
+	limit := o.device.FastDefaultBytes
+	switch {
+	case !limit.Known():
+		return ""
+	case float64(need) > limit.Value:
+		return fmt.Sprintf(", does not fit %s of %s", traverse.FastMemory(int64(limit.Value)), o.device.Key)
+	}
+	return fmt.Sprintf(" of %s on %s", traverse.FastMemory(int64(limit.Value)), o.device.Key)
+}

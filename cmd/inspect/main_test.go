@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"image"
+	"image/gif"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func inspect(args ...string) (code int, stdout, stderr string) {
+	var out, wrong bytes.Buffer
+	code = run(args, &out, &wrong)
+	return code, out.String(), wrong.String()
+}
+
+// TestManual runs every example of the package doc; a line of … stands for any
+// lines.
+func TestManual(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "main.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	blocks := regexp.MustCompile(`(?m)^\t\$ inspect (.*)\n((?:\t.*\n)*)`).FindAllStringSubmatch(f.Doc.Text(), -1)
+	if len(blocks) < 4 {
+		t.Fatalf("found %d examples", len(blocks))
+	}
+	for _, b := range blocks {
+		want := `^`
+		for line := range strings.Lines(b[2]) {
+			if line = strings.TrimPrefix(line, "\t"); line == "…\n" {
+				want += `(?:.*\n)*`
+			} else {
+				want += regexp.QuoteMeta(line)
+			}
+		}
+		code, stdout, stderr := inspect(strings.Fields(b[1])...)
+		if code != exitOK || stderr != "" || !regexp.MustCompile(want+`$`).MatchString(stdout) {
+			t.Errorf("inspect %s (exit %d) prints\n%s%s\nthe manual shows\n%s", b[1], code, stdout, stderr, b[2])
+		}
+	}
+}
+
+// TestMistakes: each bad input is one line that says what is wrong.
+func TestMistakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("file", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"":                                "want one kernel",
+		"v3 v4":                           "have 2",
+		"v9":                              `unknown kernel "v9"`,
+		"v3 --sizes 0":                    "m = 0",
+		"v3 --sizes 1x2":                  "want one problem",
+		"v3 --sizes 512,1024":             "want one problem",
+		"v3 --sizes 99999999999999999999": "want one problem",
+		"v3 --dtype float33":              "--dtype",
+		"v3 --dtype int4":                 "v3_block",
+		"v3 --blocks 1x1x1":               "--blocks is for v4 and v5",
+		"v4 --blocks 1x1":                 "bm×bk×bn",
+		"v3 --chip v9":                    "--chip",
+		"v3 --as movie":                   `unknown "movie"`,
+		"v3 --as tile --format gif":       "--as tile has no",
+		"v3 --as counts --steps 3":        "--steps is for",
+		"v3 --as steps --steps 0":         "at least 1",
+		"v3 --as traverse --out=":         "--out is empty",
+		"v3 --frobnicate":                 "frobnicate",
+		"v3 --as counts --out file/x":     "file",
+		"v4 --sizes 4096 --blocks 1x1x1 --as steps": "take too long",
+	} {
+		code, _, stderr := inspect(strings.Fields(args)...)
+		if code == exitOK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("inspect %s: exit %d, %q, want %q", args, code, stderr, want)
+		}
+	}
+}
+
+// TestGIF decodes an animation: a frame for each step, inside the picture.
+func TestGIF(t *testing.T) {
+	for _, args := range []string{"v1 --sizes 100", "v2 --sizes 7x4000x3", "v3 --sizes 512x300x700", "v3 --sizes 4000x3x2"} {
+		path := filepath.Join(t.TempDir(), "x.gif")
+		code, _, stderr := inspect(append(strings.Fields(args), "--as", "traverse", "--format", "gif", "--steps", "12", "--out", path)...)
+		if code != exitOK {
+			t.Fatal(stderr)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := gif.DecodeAll(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(g.Image); n == 0 || n > 12 || !g.Image[0].Rect.In(image.Rect(0, 0, maxWidth+gap, maxHeight+gap)) {
+			t.Errorf("%s: %d frames, the first %v", args, n, g.Image[0].Rect)
+		}
+		for _, colour := range []uint8{kept + 1, ink} {
+			if !bytes.Contains(g.Image[0].Pix, []byte{colour}) {
+				t.Errorf("%s: the first frame has no colour %d", args, colour)
+			}
+		}
+	}
+}
+
+// TestHTML: the page holds the recording and asks the network for nothing.
+func TestHTML(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.html")
+	if code, _, stderr := inspect("v3", "--sizes", "300", "--as", "traverse", "--format", "html", "--out", path); code != exitOK {
+		t.Fatal(stderr)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(page, []byte(`"grid_steps":27`)) || bytes.Contains(page, []byte("http:")) || bytes.Contains(page, []byte("https:")) {
+		t.Error("no recording in the page, or an address")
+	}
+}

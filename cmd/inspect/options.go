@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"matladder/analyze"
+	"matladder/chips"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// formats are the formats of each way to show a kernel, the default first.
+var formats = map[string][]string{
+	"tile":     {"text"},
+	"counts":   {"text", "csv"},
+	"steps":    {"text", "csv"},
+	"traverse": {"text", "csv", "json", "gif", "html"},
+}
+
+// ways are the keys of formats in the order of the manual.
+var ways = []string{"tile", "counts", "steps", "traverse"}
+
+// defaultSteps is how many steps a format shows.
+var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
+
+// maxWalked bounds the steps that are walked one by one: some ten seconds.
+const maxWalked = 1 << 27
+
+// options is what the command line asks for, checked.
+type options struct {
+	kernel   kernels.Kernel
+	problem  problem.Matmul
+	blocks   tile.Blocks
+	programs []*tile.Program
+	device   chips.Device
+	as       string
+	format   string
+	steps    int64
+	out      string
+	usage    string
+}
+
+func parse(args []string) (*options, error) {
+	o := &options{}
+	var sizes, dtype, blocks, chip string
+	f := pflag.NewFlagSet("inspect", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	f.SortFlags = false
+	f.StringVar(&sizes, "sizes", "1024", "problem of `SIZE`: a square (1024) or m×k×n (512x1024x2048)")
+	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand a")
+	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of v4 and v5, bm×bk×bn (default those that move the fewest bytes)")
+	f.StringVar(&chip, "chip", "v5e", "`CHIP` whose fast memory and roofline to compare with")
+	f.StringVar(&o.as, "as", "tile", "what to show, `WAY`: "+strings.Join(ways, ", "))
+	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html")
+	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
+	f.StringVar(&o.out, "out", "", "write to `FILE`")
+	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() != 1 {
+		return o, fmt.Errorf("want one kernel, as in inspect v5; have %d", f.NArg())
+	}
+	switch known, ok := formats[o.as]; {
+	case !ok:
+		return o, fmt.Errorf("--as: unknown %q, known are %s", o.as, strings.Join(ways, ", "))
+	case !slices.Contains(known, o.format):
+		return o, fmt.Errorf("--format: --as %s has no %q, only %s", o.as, o.format, strings.Join(known, ", "))
+	case f.Changed("steps") && o.as != "steps" && o.as != "traverse":
+		return o, fmt.Errorf("--steps is for --as steps and traverse, and --as %s shows none", o.as)
+	case f.Changed("steps") && o.steps < 1:
+		return o, fmt.Errorf("--steps = %d: must be at least 1", o.steps)
+	case !f.Changed("steps"):
+		o.steps = defaultSteps[o.format]
+	case o.steps > 20*defaultSteps["html"] && slices.Contains([]string{"gif", "html", "json"}, o.format):
+		return o, fmt.Errorf("--steps = %d: at most %d in %s", o.steps, 20*defaultSteps["html"], o.format)
+	}
+	if f.Changed("out") && o.out == "" {
+		return o, errors.New("--out is empty")
+	}
+	var err error
+	if o.device, err = chips.Find(chip); err != nil {
+		return o, fmt.Errorf("--chip: %w", err)
+	}
+	if o.kernel, err = kernels.Find(f.Arg(0)); err != nil {
+		return o, err
+	}
+	d, err := tile.ParseDtype(dtype)
+	if err != nil {
+		return o, fmt.Errorf("--dtype: %w", err)
+	}
+	m, k, n, err := parseSizes(sizes)
+	if err != nil {
+		return o, fmt.Errorf("--sizes: %w", err)
+	}
+	o.problem = problem.New(m, k, n, d)
+	if err := o.problem.Validate(); err != nil {
+		return o, err
+	}
+	if err := o.kernel.Supports(o.problem); err != nil {
+		return o, fmt.Errorf("%s: %w", o.kernel.Name(), err)
+	}
+	if f.Changed("blocks") {
+		if o.kernel.Number() < 4 {
+			return o, fmt.Errorf("--blocks is for v4 and v5: %s has block shapes of its own", o.kernel.Name())
+		}
+		if o.blocks, err = tile.ParseBlocks(blocks); err != nil {
+			return o, fmt.Errorf("--blocks: %w", err)
+		}
+		o.blocks = o.blocks.Clip(m, k, n)
+		o.programs, err = o.kernel.Build(o.problem, "", o.blocks)
+	} else {
+		err = o.choose()
+	}
+	return o, err
+}
+
+// parseSizes reads a square or m×k×n.
+func parseSizes(s string) (m, k, n int, err error) {
+	parts := strings.Split(strings.ReplaceAll(s, "×", "x"), "x")
+	if len(parts) == 1 {
+		parts = []string{s, s, s}
+	}
+	var v [3]int
+	for i, p := range parts {
+		var err error
+		if len(parts) != 3 {
+			return 0, 0, 0, fmt.Errorf("%q: want one problem, a square (1024) or m×k×n (512x1024x2048)", s)
+		}
+		if v[i], err = strconv.Atoi(p); err != nil {
+			return 0, 0, 0, fmt.Errorf("%q: want one problem, a square (1024) or m×k×n (512x1024x2048)", s)
+		}
+	}
+	return v[0], v[1], v[2], nil
+}
+
+// choose takes the candidate that moves the fewest bytes of those that fit the
+// device, or of all if none does the one that needs the least fast memory.
+func (o *options) choose() error {
+	limit := int64(o.device.FastDefaultBytes.Value)
+	var best analyze.Counts
+	for _, b := range o.kernel.Candidates(o.problem, tile.Machine{FastBytes: limit, Parallel: max(1, o.device.Parallel)}) {
+		programs, err := o.kernel.Build(o.problem, "", b)
+		if err != nil {
+			return err
+		}
+		c, err := analyze.Count(programs)
+		if err != nil {
+			return err
+		}
+		fits, bestFits := c.FastBytes <= limit || limit == 0, best.FastBytes <= limit || limit == 0
+		better := fits && (!bestFits || c.BytesMoved < best.BytesMoved) || !fits && !bestFits && c.FastBytes < best.FastBytes
+		if o.programs == nil || better {
+			o.blocks, o.programs, best = b, programs, c
+		}
+	}
+	return nil
+}
+
+// title says what is shown.
+func (o *options) title() string {
+	return fmt.Sprintf("%s %s, blocks %s", o.kernel.Name(), o.problem, o.blocks)
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"matladder/traverse"
+)
+
+// show writes what was asked for: pictures to a file, whose path is printed, and
+// tables to stdout or a file.
+func (o *options) show(ctx context.Context, stdout io.Writer) error {
+	var steps int64
+	for _, p := range o.programs {
+		steps += p.Steps()
+	}
+	if (o.as == "steps" || o.as == "traverse") && steps > maxWalked {
+		return fmt.Errorf("%d grid steps take too long to walk, at most %d: choose larger blocks, or --as counts", steps, maxWalked)
+	}
+	path := o.out
+	if path == "" {
+		switch o.format {
+		case "text", "csv":
+			return o.write(ctx, stdout)
+		}
+		path = filepath.Join("out", fmt.Sprintf("traverse_%s_%s_%s.%s", o.kernel.Name(), o.problem.Shape(), o.problem.A, o.format))
+	}
+	var b bytes.Buffer
+	if err := o.write(ctx, &b); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(stdout, filepath.ToSlash(path))
+	return err
+}
+
+func (o *options) write(ctx context.Context, w io.Writer) error {
+	switch {
+	case o.as == "tile":
+		for _, p := range o.programs {
+			if _, err := fmt.Fprintln(w, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	case o.as == "counts":
+		return o.counts(w)
+	case o.format == "text":
+		return traverse.WriteText(ctx, w, o.programs, nil, o.steps)
+	case o.format == "csv":
+		return traverse.WriteCSV(ctx, w, o.programs, nil, o.steps)
+	}
+	r, err := traverse.Record(ctx, o.title(), o.programs, nil, o.steps)
+	switch {
+	case err != nil:
+		return err
+	case o.format == "json":
+		return r.WriteJSON(w)
+	case o.format == "html":
+		return r.WriteHTML(w)
+	}
+	return animate(ctx, w, r)
+}
