@@ -36,10 +36,6 @@ func WorkOf(p *tile.Program) (Work, error) {
 	for _, a := range p.Grid {
 		w.Parallel = w.Parallel || a.Semantics == tile.Parallel && a.Size > 1
 	}
-	first, last := walker{}, walker{}
-	for _, a := range p.Grid {
-		first[a], last[a] = 0, a.Size-1
-	}
 	for _, r := range p.Refs {
 		t, err := refTraffic(p, r)
 		if err != nil {
@@ -48,9 +44,9 @@ func WorkOf(p *tile.Program) (Work, error) {
 		w.Bytes += t.bytes
 		switch r.Kind {
 		case tile.In:
-			w.FirstBytes += blockBytes(r, first)
+			w.FirstBytes += blockBytes(r, firstProgram{})
 		case tile.Out:
-			w.LastBytes += blockBytes(r, last)
+			w.LastBytes += blockBytes(r, lastProgram{})
 		case tile.Table:
 			w.FirstBytes += t.bytes
 		}
@@ -73,13 +69,22 @@ func WorkOf(p *tile.Program) (Work, error) {
 	return w, nil
 }
 
+// firstProgram and lastProgram are where a grid starts and ends.
+type (
+	firstProgram struct{}
+	lastProgram  struct{}
+)
+
+func (firstProgram) ProgramID(*tile.Axis) int      { return 0 }
+func (firstProgram) TableValue(*tile.Ref, int) int { return 0 }
+func (lastProgram) ProgramID(a *tile.Axis) int     { return a.Size - 1 }
+func (lastProgram) TableValue(*tile.Ref, int) int  { return 0 }
+
 // blockBytes is the part inside the array of the block that a program sees.
 func blockBytes(r *tile.Ref, env tile.Env) int64 {
-	elements := int64(1)
-	for i, x := range r.Index {
-		elements *= int64(extent(r, i, tile.Eval(x, env)))
-	}
-	return r.Dtype.Bytes(elements)
+	w := tile.NewWindow(r)
+	w.Move(env)
+	return w.Bytes()
 }
 
 // shareOf is the part of a grid in which a condition holds. Only the axes that it
@@ -103,12 +108,12 @@ func shareOf(grid []*tile.Axis, c tile.Cond) (float64, error) {
 		return 0, ErrUncountable
 	}
 	holds, all := 0, 0
-	walk(axes, func(w walker) {
+	for program := range tile.Points(axes) {
 		all++
-		if tile.EvalCond(c, w) {
+		if tile.EvalCond(c, program) {
 			holds++
 		}
-	})
+	}
 	return float64(holds) / float64(all), nil
 }
 
