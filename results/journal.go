@@ -118,9 +118,6 @@ func (j *Journal) Append(rows []Record) error {
 	return nil
 }
 
-// Path returns the path the journal was opened with.
-func (j *Journal) Path() string { return j.path }
-
 // Close releases the file. What was appended is on disk already.
 func (j *Journal) Close() error { return j.f.Close() }
 

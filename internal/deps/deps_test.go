@@ -30,9 +30,10 @@ chips: gopkg.in/yaml.v3
 analyze: tile chips
 traverse: tile
 backend: tile chips problem
-lower/mosaic: tile problem
+lower/internal/mlir:
+lower/mosaic: tile problem lower/internal/mlir
 lower/mosaic/mosaictest: tile
-lower/stablehlo: tile problem
+lower/stablehlo: tile problem lower/internal/mlir
 backend/aot: backend lower/mosaic plugins tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels

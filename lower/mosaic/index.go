@@ -73,7 +73,7 @@ func (s *scope) fold(x tile.IndexExpr) index {
 		switch {
 		case v.known:
 			return knownIndex(int(tile.FloorDiv(tile.Const(v.n), x.By).(tile.Const)))
-		case !neverNegative(x.X): // a multiple of by, where truncating is rounding down
+		case !tile.NeverNegative(x.X): // a multiple of by, where truncating is rounding down
 			v = s.scalar("arith.subi", v, s.modulo(v, x.By))
 		}
 		return s.scalar("arith.divsi", v, knownIndex(x.By))
@@ -82,7 +82,7 @@ func (s *scope) fold(x tile.IndexExpr) index {
 		switch {
 		case v.known:
 			return knownIndex(int(tile.Mod(tile.Const(v.n), x.By).(tile.Const)))
-		case neverNegative(x.X):
+		case tile.NeverNegative(x.X):
 			return s.scalar("arith.remsi", v, knownIndex(x.By))
 		}
 		return s.modulo(v, x.By)
@@ -138,21 +138,4 @@ func (s *scope) position(x index) value {
 		return s.constant(to, float64(x.n))
 	}
 	return s.once("position "+x.name, func() value { return s.op(to, "arith.index_cast", "", x.value) })
-}
-
-// neverNegative reports whether x is known to be at least 0 in every program.
-func neverNegative(x tile.IndexExpr) bool {
-	switch x := x.(type) {
-	case tile.Const:
-		return x >= 0
-	case *tile.Axis, tile.Remainder:
-		return true
-	case tile.Sum:
-		return neverNegative(x.X) && neverNegative(x.Y)
-	case tile.Product:
-		return x.By >= 0 && neverNegative(x.X)
-	case tile.Quotient:
-		return neverNegative(x.X)
-	}
-	return false
 }

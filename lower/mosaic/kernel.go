@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -71,7 +72,7 @@ func (k *kernel) name() {
 }
 
 func (k *kernel) unique(name string) string {
-	name = symbol(name)
+	name = mlir.Symbol(name)
 	for k.taken[name] {
 		name += "_"
 	}
@@ -143,7 +144,7 @@ func (k *kernel) function(t *text) {
 	attrs = append(attrs,
 		fmt.Sprintf("scalar_prefetch = %d : i64", len(p.RefsOf(tile.Table))),
 		fmt.Sprintf("scratch_operands = %d : i64", len(p.RefsOf(tile.Scratch))),
-		fmt.Sprintf("sym_name = %q", symbol(p.Name)),
+		fmt.Sprintf("sym_name = %q", mlir.Symbol(p.Name)),
 		"tpu.core_type = #tpu.core_type<tc>")
 	if !gridless(p) {
 		attrs = append(attrs, "window_params = ["+k.windows()+"]")

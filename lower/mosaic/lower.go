@@ -1,6 +1,7 @@
 package mosaic
 
 import (
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -49,7 +50,7 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		if err != nil {
 			return nil, err
 		}
-		k := Kernel{Name: symbol(p.Name), Body: body, options: opts}
+		k := Kernel{Name: mlir.Symbol(p.Name), Body: body, options: opts}
 		k.operands = append(p.RefsOf(tile.Table), p.RefsOf(tile.In)...)
 		k.results = p.RefsOf(tile.Out)
 		if i < len(opts.Costs) {

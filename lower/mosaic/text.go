@@ -132,18 +132,3 @@ func types(vs []value) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// symbol turns a name into one that a function or value may have.
-func symbol(name string) string {
-	s := []byte(name)
-	for i, c := range s {
-		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			s[i] = '_'
-		}
-	}
-	if len(s) == 0 {
-		return "_"
-	}
-	return string(s)
-}

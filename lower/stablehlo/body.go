@@ -3,6 +3,7 @@ package stablehlo
 import (
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -74,7 +75,7 @@ func (g *grid) loop(s *tile.Stmt) {
 	g.line("// for %s = 0..%d", s.Axis.Name, s.Axis.Size-1)
 	outer := g.env
 	hints, values := outer.all()
-	hints, values = append([]string{symbol(s.Axis.Name)}, hints...), append([]value{g.scalar(0)}, values...)
+	hints, values = append([]string{mlir.Symbol(s.Axis.Name)}, hints...), append([]value{g.scalar(0)}, values...)
 	result := g.while(hints, values, func(v []value) value {
 		return g.compare("LT", v[0], g.scalar(s.Axis.Size))
 	}, func(v []value) []value {

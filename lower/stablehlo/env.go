@@ -3,6 +3,7 @@ package stablehlo
 import (
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -27,12 +28,12 @@ func (e env) of(rs []*tile.Ref) []value { return each(rs, e.block) }
 // all lists every value, each with a name that says what it is.
 func (e env) all() (hs []string, vs []value) {
 	for i, a := range e.axes {
-		hs, vs = append(hs, symbol(a.Name)), append(vs, e.ids[i])
+		hs, vs = append(hs, mlir.Symbol(a.Name)), append(vs, e.ids[i])
 	}
 	for i, r := range e.refs {
-		hs, vs = append(hs, symbol(r.Name)), append(vs, e.blocks[i])
+		hs, vs = append(hs, mlir.Symbol(r.Name)), append(vs, e.blocks[i])
 		for _, s := range e.starts[i] {
-			hs, vs = append(hs, symbol(r.Name)+"_at"), append(vs, s)
+			hs, vs = append(hs, mlir.Symbol(r.Name)+"_at"), append(vs, s)
 		}
 	}
 	return hs, vs

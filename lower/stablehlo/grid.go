@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -58,7 +59,7 @@ func (g *grid) run(args []value) []value {
 	if steps := int(g.program.Steps()); steps == 1 {
 		arrays = g.step(g.scalar(0), arrays)
 	} else {
-		hints := append([]string{"step"}, each(refs, func(r *tile.Ref) string { return symbol(r.Name) })...)
+		hints := append([]string{"step"}, each(refs, func(r *tile.Ref) string { return mlir.Symbol(r.Name) })...)
 		arrays = g.while(hints, append([]value{g.scalar(0)}, arrays...), func(v []value) value {
 			return g.compare("LT", v[0], g.scalar(steps))
 		}, func(v []value) []value {

@@ -35,13 +35,13 @@ func (g *grid) indexOf(x tile.IndexExpr) value {
 		return g.product(g.indexOf(x.X), x.By)
 	case tile.Quotient:
 		v, by := g.indexOf(x.X), g.scalar(x.By)
-		if !neverNegative(x.X) {
+		if !tile.NeverNegative(x.X) {
 			v = g.op("subtract", v, g.modulo(v, by)) // a multiple of by, where truncating is rounding down
 		}
 		return g.op("divide", v, by)
 	case tile.Remainder:
 		v, by := g.indexOf(x.X), g.scalar(x.By)
-		if neverNegative(x.X) {
+		if tile.NeverNegative(x.X) {
 			return g.op("remainder", v, by)
 		}
 		return g.modulo(v, by)
@@ -56,23 +56,6 @@ func (g *grid) indexOf(x tile.IndexExpr) value {
 // modulo is v mod by, never negative; by > 0.
 func (t *text) modulo(v, by value) value {
 	return t.op("remainder", t.op("add", t.op("remainder", v, by), by), by)
-}
-
-// neverNegative reports whether x is known to be at least 0 in every program.
-func neverNegative(x tile.IndexExpr) bool {
-	switch x := x.(type) {
-	case tile.Const:
-		return x >= 0
-	case *tile.Axis, tile.Remainder:
-		return true
-	case tile.Sum:
-		return neverNegative(x.X) && neverNegative(x.Y)
-	case tile.Product:
-		return x.By >= 0 && neverNegative(x.X)
-	case tile.Quotient:
-		return neverNegative(x.X)
-	}
-	return false
 }
 
 var comparisons = map[tile.Comparison]string{tile.EQ: "EQ", tile.NE: "NE", tile.LT: "LT", tile.LE: "LE", tile.GT: "GT", tile.GE: "GE"}

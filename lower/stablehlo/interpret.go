@@ -3,6 +3,7 @@ package stablehlo
 import (
 	"fmt"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -51,7 +52,7 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 }
 
 func functionName(i int, p *tile.Program) string {
-	return fmt.Sprintf("program%d_%s", i, symbol(p.Name))
+	return fmt.Sprintf("program%d_%s", i, mlir.Symbol(p.Name))
 }
 
 func arraysOf(refs []*tile.Ref) []Array {
@@ -89,7 +90,7 @@ func interpretProgram(p *tile.Program, name string) (string, error) {
 	}
 	var args []value
 	for _, r := range inputs(p) {
-		args = append(args, g.named(symbol(r.Name), working(r.Dtype, r.Array...)))
+		args = append(args, g.named(mlir.Symbol(r.Name), working(r.Dtype, r.Array...)))
 	}
 	g.line("// %s: %s", p.Name, describeGrid(p))
 	g.function("private", name, args, workingTypes(p.RefsOf(tile.Out)), func() []value { return g.run(args) })

@@ -3,6 +3,7 @@ package stablehlo
 import (
 	"fmt"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -69,7 +70,7 @@ func (l *Launch) Loop(sets int) string {
 		carried := append([]value{n, t.scalar(0)}, in...)
 		for s := range sets {
 			for _, a := range l.Out {
-				hints = append(hints, symbol(a.Name)+suffix(s, sets))
+				hints = append(hints, mlir.Symbol(a.Name)+suffix(s, sets))
 				carried = append(carried, t.constant(a.stored(), 0))
 			}
 		}
@@ -107,7 +108,7 @@ func (l *Launch) arguments(t *text, arrays []Array, suffix string) []value {
 	vs := make([]value, len(arrays))
 	taken := map[string]bool{}
 	for i, a := range arrays {
-		name := symbol(a.Name)
+		name := mlir.Symbol(a.Name)
 		for taken[name] {
 			name += "_"
 		}
@@ -118,7 +119,7 @@ func (l *Launch) arguments(t *text, arrays []Array, suffix string) []value {
 }
 
 func (l *Launch) module(main *text) string {
-	return fmt.Sprintf("module @%s {\n%s%s}\n", symbol(l.Name), main.b.String(), l.text)
+	return fmt.Sprintf("module @%s {\n%s%s}\n", mlir.Symbol(l.Name), main.b.String(), l.text)
 }
 
 func storedTypes(arrays []Array) []tensor {
@@ -127,19 +128,4 @@ func storedTypes(arrays []Array) []tensor {
 		ts[i] = a.stored()
 	}
 	return ts
-}
-
-// symbol turns a name into one that a module or function may have.
-func symbol(name string) string {
-	s := []byte(name)
-	for i, c := range s {
-		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			s[i] = '_'
-		}
-	}
-	if len(s) == 0 {
-		return "_"
-	}
-	return string(s)
 }

@@ -88,9 +88,6 @@ func (a *Asm) Op(mnemonic string, operands ...string) {
 // EOL puts a comment behind the next instruction.
 func (a *Asm) EOL(format string, args ...any) { a.eol = fmt.Sprintf(format, args...) }
 
-// Comment writes a comment line.
-func (a *Asm) Comment(format string, args ...any) { a.raw("\t// "+format+"\n", args...) }
-
 // A Label is a place in the current function.
 type Label string
 
