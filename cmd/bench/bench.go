@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/harness"
+	"matladder/internal/cli"
 	"matladder/results"
 )
 
@@ -68,7 +69,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	})
 	progress.finish()
 	if errors.Is(err, os.ErrExist) {
-		return usagef("%s exists: go on with it (--resume) or choose another name", out)
+		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
 	}
 	return conclude(stdout, stderr, out, outcome, err)
 }

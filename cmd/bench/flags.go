@@ -14,6 +14,7 @@ import (
 	"matladder/check"
 	"matladder/configs"
 	"matladder/harness"
+	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
 )
@@ -34,10 +35,8 @@ type flags struct {
 // parseFlags reads args. Help, if asked for, goes to stdout and is the error
 // pflag.ErrHelp.
 func parseFlags(args []string, stdout io.Writer) (*flags, error) {
-	f := &flags{set: pflag.NewFlagSet("bench", pflag.ContinueOnError)}
+	f := &flags{set: cli.NewFlags("bench")}
 	s := f.set
-	s.SetOutput(io.Discard)
-	s.SortFlags = false
 	s.StringVar(&f.config, "config", "quick", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
 	s.StringVar(&f.kernel, "kernel", "", "`KERNELS` by number or name, joined by commas; 0 is the baseline")
 	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
@@ -60,7 +59,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 		fmt.Fprintf(stdout, "Bench measures the ladder of matmul kernels and writes what it finds as CSV.\n\nusage: bench [flags]\n\n%s", s.FlagUsages())
 		return nil, err
 	} else if err != nil {
-		return nil, usagef("%w (bench --help lists the flags)", err)
+		return nil, cli.Usagef("%w (bench --help lists the flags)", err)
 	}
 	return f, f.check()
 }
@@ -69,17 +68,17 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 func (f *flags) check() error {
 	switch {
 	case f.set.NArg() > 0:
-		return usagef("unexpected argument %q: sweeps are named by --config (bench --help lists the flags)", f.set.Arg(0))
+		return cli.Usagef("unexpected argument %q: sweeps are named by --config (bench --help lists the flags)", f.set.Arg(0))
 	case f.resume && f.out == "":
-		return usagef("--resume needs --out, the file to go on with")
+		return cli.Usagef("--resume needs --out, the file to go on with")
 	case f.budget < 0:
-		return usagef("--time-budget %s is negative", f.budget)
+		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.threads < 0:
-		return usagef("--threads %d is negative", f.threads)
+		return cli.Usagef("--threads %d is negative", f.threads)
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
-		return usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
+		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	case f.predict || f.topology != "":
-		return usagef("--predict and --topology need a backend that compiles ahead of time, which this build does not have (known: %s)", known())
+		return cli.Usagef("--predict and --topology need a backend that compiles ahead of time, which this build does not have (known: %s)", known())
 	}
 	return nil
 }
@@ -88,7 +87,7 @@ func (f *flags) check() error {
 func (f *flags) sweep() (harness.Config, error) {
 	text, name, err := readSweep(f.config)
 	if err != nil {
-		return harness.Config{}, usagef("--config: %w", err)
+		return harness.Config{}, cli.Usagef("--config: %w", err)
 	}
 	c, err := harness.Parse(name, text)
 	if err != nil {
@@ -96,7 +95,7 @@ func (f *flags) sweep() (harness.Config, error) {
 	}
 	if f.set.Changed("blocks") {
 		if c.Blocks, c.AllBlocks, err = harness.ParseBlocks(f.blocks); err != nil {
-			return harness.Config{}, usagef("--blocks: %w", err)
+			return harness.Config{}, cli.Usagef("--blocks: %w", err)
 		}
 	}
 	if f.set.Changed("time-budget") {
@@ -123,7 +122,7 @@ func replace[T any](f *flags, name, text string, v *T, parse func(string) (T, er
 	}
 	x, err := parse(text)
 	if err != nil {
-		return usagef("--%s: %w", name, err)
+		return cli.Usagef("--%s: %w", name, err)
 	}
 	*v = x
 	return nil

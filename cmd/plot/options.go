@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/plots"
 	"matladder/results"
@@ -32,9 +32,7 @@ func parse(args []string) (*options, error) {
 	o := &options{}
 	var analyze []string
 	var kind, format string
-	f := pflag.NewFlagSet("plot", pflag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.SortFlags = false
+	f := cli.NewFlags("plot")
 	f.StringSliceVar(&analyze, "analyze", nil, "draw these `kernels`, by number or name; 0 is the baseline (default all)")
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "draw these `dtypes` of operand a (default all)")
 	f.StringVar(&kind, "kind", string(plots.Size), "`kind` of picture: "+joined(plots.Kinds))

@@ -45,13 +45,14 @@ results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/per
 configs:
 harness: kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: harness backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-cmd/inspect: traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
-cmd/plot: results plots analyze chips kernels github.com/spf13/pflag
+cmd/bench: internal/cli harness backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/inspect: internal/cli traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/plot: internal/cli results plots analyze chips kernels github.com/spf13/pflag
 plugins: golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: github.com/ebitengine/purego
 plugins/plugintest:
-cmd/plugin: plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+internal/cli: github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/deps:
 `
