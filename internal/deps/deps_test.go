@@ -42,6 +42,7 @@ backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
 results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat
+tuned: chips problem tile gopkg.in/yaml.v3
 configs:
 harness: kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
