@@ -10,6 +10,7 @@ import (
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
+	"matladder/tuned"
 )
 
 // Sweep is a Config multiplied out for one device.
@@ -45,7 +46,7 @@ type Point struct {
 	Reason      string
 }
 
-// The sources of a block shape.
+// The sources of a block shape; tuned.Sources are the others.
 const (
 	FixedBlocks     = "fixed"     // the kernel has no choice
 	CandidateBlocks = "candidate" // the kernel's own proposal
@@ -147,6 +148,12 @@ func points(p problem.Matmul, number int, c Config, m tile.Machine, params backe
 	}
 	var list []Point
 	for _, variant := range k.Variants(p) {
+		blocks, source := blocks, source
+		if source == CandidateBlocks && !c.AllBlocks && c.Tuned != nil {
+			if b, found, ok := c.Tuned.Lookup(tuned.KeyOf(k.Name(), variant, p)); ok {
+				blocks, source = []tile.Blocks{b}, string(found)
+			}
+		}
 		for _, b := range blocks {
 			point.Variant, point.Blocks, point.BlockSource = variant, b, source
 			list = append(list, point)

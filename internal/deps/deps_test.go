@@ -44,7 +44,7 @@ backend/cpu: backend check chips tile problem backend/cpu/internal/*
 results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat
 tuned: chips problem tile gopkg.in/yaml.v3
 configs:
-harness: kernels backend check analyze chips results configs gopkg.in/yaml.v3
+harness: tuned kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: internal/cli harness backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 cmd/inspect: internal/cli traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
