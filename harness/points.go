@@ -88,7 +88,7 @@ const maxPoints = 1_000_000
 // with a status, not a gap.
 func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
 	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
-	m := machine(d)
+	m := Machine(d)
 	seen := map[problem.Matmul]bool{}
 	total := 0
 	for p := range problems(c) {
@@ -173,8 +173,8 @@ func choosesBlocks(k kernels.Kernel, m tile.Machine) bool {
 	return len(k.Candidates(problem.New(large, large, large, tile.Float32), m)) > 1
 }
 
-// machine is what kernels may know of d.
-func machine(d chips.Device) tile.Machine {
+// Machine is what kernels may know of d.
+func Machine(d chips.Device) tile.Machine {
 	m := tile.Machine{FastBytes: int64(d.FastBytes.Value), Parallel: max(1, d.Parallel), Align: map[tile.Dtype][2]int{}}
 	for name, align := range d.Align {
 		if dtype, err := tile.ParseDtype(name); err == nil {

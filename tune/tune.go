@@ -98,8 +98,8 @@ func (t *Tuner) observe(e Event) {
 func evidence(winner tile.Blocks, seconds float64, tried map[tile.Blocks]float64) tuned.Evidence {
 	e := tuned.Evidence{Seconds: seconds, Low: seconds, High: seconds, Tried: tried}
 	for b, ratio := range tried {
-		if b != winner && (e.RunnerUp == (tile.Blocks{}) || ratio-1 < e.Behind || ratio-1 == e.Behind && b.String() < e.RunnerUp.String()) {
-			e.RunnerUp, e.Behind = b, ratio-1
+		if b != winner && (e.RunnerUp == (tile.Blocks{}) || round(ratio-1) < e.Behind || round(ratio-1) == e.Behind && b.String() < e.RunnerUp.String()) {
+			e.RunnerUp, e.Behind = b, round(ratio-1)
 		}
 	}
 	return e

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/chips"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -97,6 +98,15 @@ type Row struct {
 type Table struct {
 	Machine string // name of the machine, as of MachineName
 	Rows    []Row
+}
+
+// MachineName names what a table is for: the device, and for a CPU also the
+// instruction set and the threads that its kernels use.
+func MachineName(d chips.Device, isa string, threads int) string {
+	if d.Kind != chips.CPU {
+		return d.Key
+	}
+	return fmt.Sprintf("%s_%s_%d", d.Key, isa, threads)
 }
 
 // Put adds a row in the table's order, in place of an earlier one of its key.

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/backend"
+	"matladder/backend/cpu"
+	"matladder/internal/cli"
+	"matladder/tuned"
+)
+
+// device is an open backend and what is known of its machine.
+type device struct {
+	backend.Backend
+	params   backend.Params
+	machine  string // names the table
+	summary  string // for people
+	versions string
+	limit    int64 // bytes of fast memory that a kernel may use; 0 for no limit
+}
+
+// open opens the backend that the flags ask for.
+func (f *flags) open(ctx context.Context) (*device, error) {
+	switch f.backend {
+	case "cpu":
+		return f.openCPU()
+	}
+	return nil, cli.Usagef("--backend: unknown backend %q (known: cpu)", f.backend)
+}
+
+func (f *flags) openCPU() (*device, error) {
+	if f.chip != "" {
+		return nil, cli.Usagef("--topology needs --backend aot")
+	}
+	b, err := cpu.Open(cpu.Options{Threads: f.config.Threads, NoProbe: f.list})
+	if err != nil {
+		return nil, &cli.UsageError{Err: err}
+	}
+	d := b.Device()
+	return &device{
+		Backend: b, params: backend.Params{Threads: b.Threads(), ISA: b.ISA()},
+		machine:  tuned.MachineName(d, b.ISA(), b.Threads()),
+		summary:  fmt.Sprintf("%s, %s, %s", d.Names[0], b.ISA(), plural(b.Threads(), "thread")),
+		versions: versions(b, b.ISA()),
+	}, nil
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
