@@ -112,6 +112,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"matladder/backend/aot"
 	"matladder/backend/worker"
 	"matladder/harness"
 
@@ -128,6 +129,7 @@ const (
 
 func main() {
 	worker.Hook(workers)
+	aot.Child()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
