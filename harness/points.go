@@ -23,6 +23,10 @@ type Sweep struct {
 	// results.Interpret. It is the variant of their rows.
 	Lowering string
 
+	// Predict has the points predicted instead of measured, by a backend that is a
+	// backend.Predictor.
+	Predict bool
+
 	Memory int64 // bytes that are free for arrays; 0 if unknown
 	Groups []Group
 }
@@ -129,7 +133,7 @@ func problems(c Config) iter.Seq[problem.Matmul] {
 // points has the points of one kernel on one problem, at least one.
 func points(p problem.Matmul, number int, c Config, m tile.Machine, params backend.Params) []Point {
 	if number == kernels.BaselineNumber {
-		params.ISA = "" // that of kernels; the vendor chooses its own
+		params.ISA, params.VMEMBytes = "", 0 // of kernels; the vendor chooses its own
 		return []Point{{Problem: p, Params: params}}
 	}
 	k := kernels.All[number-1]

@@ -44,9 +44,9 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
 	s.StringVar(&f.precision, "precision", "", "`PRECISIONS` of float32 products: default, highest or both")
 	s.StringVar(&f.backend, "backend", "", "`BACKEND` to run on ("+known()+"); the best present if not given")
-	s.StringVar(&f.topology, "topology", "", "`CHIP` to compile for ahead of time")
+	s.StringVar(&f.topology, "topology", "", "`CHIP` to predict for ("+topologies()+"): backend aot")
 	s.StringArrayVar(&f.params, "param", nil, "backend parameter `KEY=VALUE`; may be repeated")
-	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring")
+	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring: backend aot, with --topology")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
 	s.BoolVar(&f.list, "list", false, "print the points and stop")
@@ -77,10 +77,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--threads %d is negative", f.threads)
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
-	case f.predict || f.topology != "":
-		return cli.Usagef("--predict and --topology need a backend that compiles ahead of time, which this build does not have (known: %s)", known())
 	}
-	return nil
+	return f.checkAhead()
 }
 
 // sweep reads the sweep and replaces in it what flags say.

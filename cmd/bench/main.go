@@ -109,6 +109,7 @@ import (
 	"fmt"
 	"io"
 
+	"matladder/backend/aot"
 	"matladder/backend/worker"
 	"matladder/harness"
 	"matladder/internal/cli"
@@ -118,6 +119,7 @@ import (
 
 func main() {
 	worker.Hook(workers)
+	aot.Child()
 	cli.Main(run)
 }
 
