@@ -1,10 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"matladder/backend"
+	"matladder/backend/aot"
 	"matladder/backend/cpu"
 	"matladder/internal/cli"
 	"matladder/tuned"
@@ -21,12 +21,31 @@ type device struct {
 }
 
 // open opens the backend that the flags ask for.
-func (f *flags) open(ctx context.Context) (*device, error) {
+func (f *flags) open() (*device, error) {
 	switch f.backend {
 	case "cpu":
 		return f.openCPU()
+	case "aot":
+		return f.openAhead()
 	}
-	return nil, cli.Usagef("--backend: unknown backend %q (known: cpu)", f.backend)
+	return nil, cli.Usagef("--backend: unknown backend %q (known: cpu, aot)", f.backend)
+}
+
+// openAhead opens libtpu's compiler for a chip that is not there.
+func (f *flags) openAhead() (*device, error) {
+	if _, err := aot.FindTopology(f.chip); err != nil {
+		return nil, cli.Usagef("--topology: %w", err)
+	}
+	b, err := aot.OpenBackend(aot.BackendOptions{Topology: f.chip, Options: aot.Options{Limit: f.config.Timeout}})
+	if err != nil {
+		return nil, err
+	}
+	d := b.Device()
+	return &device{
+		Backend: b, machine: tuned.MachineName(d, "", 0), limit: int64(d.FastDefaultBytes.Value),
+		summary:  fmt.Sprintf("%s that is not there", d.Names[0]),
+		versions: versions(b, ""),
+	}, nil
 }
 
 func (f *flags) openCPU() (*device, error) {

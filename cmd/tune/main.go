@@ -23,6 +23,10 @@
 //	…
 //	tuned.yaml: 1 row
 //
+// For a TPU nothing runs: --backend aot --topology v5e (or v4, v5p, v6e, v7x)
+// compiles the candidates with libtpu and takes the one that the step model
+// predicts to be fastest. Its rows say that they are predicted.
+//
 // # Tables
 //
 // A table is configs/tuned/<machine>.yaml, or the file that --out names. --list
@@ -49,13 +53,17 @@ import (
 	"fmt"
 	"io"
 
+	"matladder/backend/aot"
 	"matladder/harness"
 	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
 )
 
-func main() { cli.Main(run) }
+func main() {
+	aot.Child()
+	cli.Main(run)
+}
 
 // run is the program: results go to stdout, progress and errors to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

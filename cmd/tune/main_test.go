@@ -9,9 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/backend/aot"
 	"matladder/internal/cli"
 	"matladder/tuned"
 )
+
+func TestMain(m *testing.M) {
+	aot.Child()
+	os.Exit(m.Run())
+}
 
 func tuneWith(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
@@ -81,6 +87,7 @@ func TestMistakes(t *testing.T) {
 		{"--sizes 0", cli.Usage, "--sizes: "},
 		{"--config nope", cli.Usage, `unknown sweep "nope"`},
 		{"--backend quantum", cli.Usage, `unknown backend "quantum"`},
+		{"--backend aot --topology v9", cli.Usage, "--topology: "},
 		{"--topology v5e", cli.Usage, "--topology needs --backend aot"},
 		{"--time-budget -1s", cli.Usage, "is negative"},
 		{"--candidates -1", cli.Usage, "is negative"},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,7 @@ import (
 
 // table reads the table that the flags name.
 func (f *flags) table() (*tuned.Table, string, error) {
-	dev, err := f.open(context.Background())
+	dev, err := f.open()
 	if err != nil {
 		return nil, "", err
 	}

@@ -22,7 +22,7 @@ import (
 // tune tunes all jobs that are not in the table.
 func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	begin := time.Now()
-	dev, err := f.open(ctx)
+	dev, err := f.open()
 	if err != nil {
 		return err
 	}
