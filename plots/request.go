@@ -131,7 +131,7 @@ func Charts(rows []results.Record, q Request) ([]*Chart, error) {
 	}
 	var charts []*Chart
 	for _, chip := range chips {
-		made, err := chartsOf(q, results.Summarize(asked[chip], nil))
+		made, err := chartsOf(q, results.Summarize(asked[chip]))
 		if err != nil {
 			return nil, err
 		}

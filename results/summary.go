@@ -39,17 +39,12 @@ type pointID struct {
 }
 
 // Summarize returns one summary per point and file, in the order in which
-// points first appear. less orders kernel names from the bottom of the ladder
-// up, and by it the rung below is found; nil means
-// CompareKernels.
+// points first appear. The rung below is found by CompareKernels.
 //
 // Only ok rows count, and they count only if no row of the point is wrong or
 // impossible: such a row condemns the point, its earlier rows included. A
 // point without usable rows keeps the status and reason of its last row.
-func Summarize(rows []Record, less func(a, b string) bool) []Summary {
-	if less == nil {
-		less = func(a, b string) bool { return CompareKernels(a, b) < 0 }
-	}
+func Summarize(rows []Record) []Summary {
 	var order []pointID
 	points := map[pointID][]*Record{}
 	for i := range rows {
@@ -67,7 +62,7 @@ func Summarize(rows []Record, less func(a, b string) bool) []Summary {
 		groups[group] = append(groups[group], &list[i])
 	}
 	for _, group := range groups {
-		compareGroup(group, less)
+		compareGroup(group)
 	}
 	return list
 }

@@ -132,14 +132,14 @@ func TestRun_Tables(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := slices.DeleteFunc(f.Rows, func(r results.Record) bool { return r.DtypeA != c.dtype })
-		list := slices.DeleteFunc(results.Summarize(asked, nil), func(s results.Summary) bool {
+		list := slices.DeleteFunc(results.Summarize(asked), func(s results.Summary) bool {
 			return c.kernel != "" && s.Kernel != c.kernel
 		})
 		if c.best {
 			list = results.Best(list)
 		}
 		var want bytes.Buffer
-		if err := results.WriteTable(&want, c.format, list, nil); err != nil {
+		if err := results.WriteTable(&want, c.format, list); err != nil {
 			t.Fatal(err)
 		}
 		code, stdout, stderr := plot(strings.Fields(c.args)...)

@@ -39,7 +39,7 @@ func (o *options) summaries(rows []results.Record) ([]results.Summary, error) {
 				asked = append(asked, r)
 			}
 		}
-		for _, s := range results.Summarize(asked, nil) {
+		for _, s := range results.Summarize(asked) {
 			if kernel == "" || s.Kernel == kernel {
 				list = append(list, s)
 			}
@@ -57,7 +57,7 @@ func (o *options) writeTable(w io.Writer, rows []results.Record) error {
 	if (o.table == "text" || o.table == "md") && len(o.kernels) == 0 {
 		list = results.Best(list)
 	}
-	return results.WriteTable(w, o.table, list, nil)
+	return results.WriteTable(w, o.table, list)
 }
 
 // The marks are lines of their own around the table in a README.
@@ -82,7 +82,7 @@ func (o *options) rewriteReadme(stdout io.Writer, rows []results.Record) error {
 		return err
 	}
 	var table bytes.Buffer
-	if err := results.WriteTable(&table, "md", results.Best(list), nil); err != nil {
+	if err := results.WriteTable(&table, "md", results.Best(list)); err != nil {
 		return err
 	}
 	text, err := between(old, table.Bytes())
