@@ -3,13 +3,15 @@ package results
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // A Summary is what the rows of one point in one file amount to.
 type Summary struct {
 	Record // the point's first row that was used; its Status and Reason are the summary's
 
-	Rows int // rows behind the summary
+	Rows   int       // rows behind the summary
+	Latest time.Time // start of the last run that has rows of the point
 
 	Time     Estimate // seconds a launch on the device
 	Dispatch Estimate // seconds a call beside its launches; loop only
@@ -58,6 +60,11 @@ func Summarize(rows []Record) []Summary {
 	groups := map[groupID][]*Summary{}
 	for i, id := range order {
 		list[i] = summarizePoint(id, points[id])
+		for _, r := range points[id] {
+			if r.StartedAt.After(list[i].Latest) {
+				list[i].Latest = r.StartedAt
+			}
+		}
 		group := groupID{id.file, id.GroupKey}
 		groups[group] = append(groups[group], &list[i])
 	}
