@@ -31,6 +31,9 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer dev.Close()
+	if config.Tuned, err = f.tunedBlocks(dev); err != nil {
+		return err
+	}
 	sweep, err := harness.Plan(config, dev.Device(), dev.params)
 	if err != nil {
 		return err

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +22,7 @@ type flags struct {
 	set *pflag.FlagSet
 
 	config, kernel, dtype, sizes, blocks, precision string
-	backend, topology, out, fault                   string
+	backend, topology, out, fault, tuned            string
 	params                                          []string
 	predict, resume, list, dryRun                   bool
 	budget                                          time.Duration
@@ -42,6 +40,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
 	s.StringVar(&f.sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
 	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
+	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
 	s.StringVar(&f.precision, "precision", "", "`PRECISIONS` of float32 products: default, highest or both")
 	s.StringVar(&f.backend, "backend", "", "`BACKEND` to run on ("+known()+"); the best present if not given")
 	s.StringVar(&f.topology, "topology", "", "`CHIP` to predict for ("+topologies()+"): backend aot")
@@ -83,7 +82,7 @@ func (f *flags) check() error {
 
 // sweep reads the sweep and replaces in it what flags say.
 func (f *flags) sweep() (harness.Config, error) {
-	text, name, err := readSweep(f.config)
+	text, name, err := harness.ReadSweep(f.config)
 	if err != nil {
 		return harness.Config{}, cli.Usagef("--config: %w", err)
 	}
@@ -124,25 +123,4 @@ func replace[T any](f *flags, name, text string, v *T, parse func(string) (T, er
 	}
 	*v = x
 	return nil
-}
-
-// maxSweep bounds the text of a sweep.
-const maxSweep = 1 << 20
-
-// readSweep reads a file whose name ends in .yaml or .yml, or else one that comes
-// with bench.
-func readSweep(name string) (text []byte, file string, err error) {
-	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
-		return configs.Read(name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, "", err
-	}
-	defer f.Close()
-	text, err = io.ReadAll(io.LimitReader(f, maxSweep+1))
-	if err == nil && len(text) > maxSweep {
-		err = fmt.Errorf("%s: larger than %d bytes", name, maxSweep)
-	}
-	return text, name, err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"matladder/harness"
@@ -60,9 +59,13 @@ func parseFlags(args []string) (*flags, error) {
 	case f.list && f.imports != "":
 		return f, cli.Usagef("--list and --import: one of them at a time")
 	}
-	c, err := harness.Load(config)
+	text, file, err := harness.ReadSweep(config)
 	if err != nil {
-		return f, fmt.Errorf("--config: %w", err)
+		return f, cli.Usagef("--config: %w", err)
+	}
+	c, err := harness.Parse(file, text)
+	if err != nil {
+		return f, err
 	}
 	c.Threads = cmp.Or(threads, c.Threads)
 	c.AllBlocks, c.Blocks = true, nil

@@ -12,17 +12,10 @@ import (
 // maxSweep bounds the text of a sweep.
 const maxSweep = 1 << 20
 
-// Load reads a sweep: the file called name if that ends in .yaml or .yml, or else
-// one that comes with matladder.
-func Load(name string) (Config, error) {
-	text, file, err := readSweep(name)
-	if err != nil {
-		return Config{}, &ConfigError{Msg: err.Error()}
-	}
-	return Parse(file, text)
-}
-
-func readSweep(name string) (text []byte, file string, err error) {
+// ReadSweep returns the text of a sweep, and the name of its file for messages: of
+// the file called name if that ends in .yaml or .yml, or else of one that comes with
+// matladder.
+func ReadSweep(name string) (text []byte, file string, err error) {
 	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
 		return configs.Read(name)
 	}
