@@ -146,15 +146,18 @@ func (r *run) inputs(p problem.Matmul) backend.InputSpec {
 
 // device is the one that a point runs on.
 func (r *run) device(p Point) chips.Device {
-	if p.Kernel == nil && r.opt.Baseline != nil {
-		return r.opt.Baseline.Device()
+	if b := r.backend(p); b != r.opt.Backend {
+		return b.Device()
 	}
 	return r.sweep.Device
 }
 
-// baseline is the backend that measures kernel 0.
-func (r *run) baseline() backend.Backend {
-	if r.opt.Baseline != nil {
+// backend is the one that measures a point.
+func (r *run) backend(p Point) backend.Backend {
+	switch {
+	case p.Peer != nil:
+		return p.Peer
+	case p.Kernel == nil && r.opt.Baseline != nil:
 		return r.opt.Baseline
 	}
 	return r.opt.Backend
