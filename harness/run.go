@@ -95,12 +95,12 @@ func (r *run) openJournal() (old []results.Record, repair results.Repair, err er
 }
 
 // groups takes the groups in turn, each with its share of the time that is left, in
-// proportion to what a round of it takes.
+// proportion to what its fewest rounds take.
 func (r *run) groups(ctx context.Context, begin time.Time, done map[results.PointKey]*past) error {
 	n := len(r.sweep.Groups)
 	weight, left := make([]float64, n), make([]float64, n+1) // of a group, and of it and all that follow
 	for i := n - 1; i >= 0; i-- {
-		weight[i] = r.sweep.roundTime(r.sweep.Groups[i]).Seconds()
+		weight[i] = r.sweep.leastTime(r.sweep.Groups[i]).Seconds()
 		left[i] = weight[i] + left[i+1]
 	}
 	for i := range r.sweep.Groups {

@@ -129,7 +129,7 @@ func contestSection(title string, list []Contest) Section {
 	for _, c := range list {
 		for _, s := range c.Points {
 			most = max(most, s.Rate.Median)
-			if !slices.ContainsFunc(shown, func(o *Summary) bool { return contender(o) == contender(s) }) {
+			if s.Status != Unsupported && !slices.ContainsFunc(shown, func(o *Summary) bool { return contender(o) == contender(s) }) {
 				shown = append(shown, s)
 			}
 		}
