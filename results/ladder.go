@@ -23,12 +23,9 @@ type Section struct {
 	Rows   [][]string
 }
 
-// NewLadder lays the summaries out, usually those Best chose. less orders
-// kernels as in Summarize; the baseline stands last at each size.
-func NewLadder(summaries []Summary, less func(a, b string) bool) Ladder {
-	if less == nil {
-		less = func(a, b string) bool { return CompareKernels(a, b) < 0 }
-	}
+// NewLadder lays the summaries out, usually those Best chose. The baseline
+// stands last at each size.
+func NewLadder(summaries []Summary) Ladder {
 	var titles []string
 	sections := map[string][]Summary{}
 	for _, s := range summaries {
@@ -41,7 +38,7 @@ func NewLadder(summaries []Summary, less func(a, b string) bool) Ladder {
 	var l Ladder
 	for _, title := range titles {
 		list := sections[title]
-		slices.SortStableFunc(list, func(a, b Summary) int { return ladderOrder(&a, &b, less) })
+		slices.SortStableFunc(list, func(a, b Summary) int { return ladderOrder(&a, &b) })
 		l.Sections = append(l.Sections, newSection(title, list))
 	}
 	l.Notes = notes(summaries)
@@ -61,11 +58,11 @@ func sectionTitle(s *Summary) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
-func ladderOrder(a, b *Summary, less func(a, b string) bool) int {
+func ladderOrder(a, b *Summary) int {
 	kernels := 0
 	switch {
 	case a.Kernel == b.Kernel:
-	case b.Kernel == Baseline, a.Kernel != Baseline && less(a.Kernel, b.Kernel):
+	case b.Kernel == Baseline, a.Kernel != Baseline && CompareKernels(a.Kernel, b.Kernel) < 0:
 		kernels = -1
 	default:
 		kernels = 1

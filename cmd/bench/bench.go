@@ -90,8 +90,8 @@ func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error
 		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round\n", out, backend.FormatBytes(o.Repair.Bytes))
 	}
 	if len(o.Rows) > 0 {
-		summaries := results.Best(results.Summarize(o.Rows, nil))
-		if err := results.WriteTable(stdout, "text", summaries, nil); err != nil {
+		summaries := results.Best(results.Summarize(o.Rows))
+		if err := results.WriteTable(stdout, "text", summaries); err != nil {
 			return err
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, plural(len(o.Rows), "row"))
