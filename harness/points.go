@@ -41,9 +41,10 @@ type Group struct {
 // parameters.
 type Point struct {
 	Problem     problem.Matmul
-	Kernel      kernels.Kernel // nil for the baseline
+	Kernel      kernels.Kernel // nil for the baseline and for peers
+	Peer        Peer           // measures the point itself; nil for kernels and the baseline
 	Variant     string
-	Blocks      tile.Blocks // zero for the baseline
+	Blocks      tile.Blocks // of a kernel
 	BlockSource string      // where Blocks come from: one of the constants below
 	Params      backend.Params
 	Status      results.Status // why the point will not be measured; "" if it will
@@ -57,16 +58,27 @@ const (
 	GivenBlocks     = "given"     // asked for in the sweep
 )
 
-// KernelName is the kernel's name, or the baseline's.
+// KernelName is the kernel's name, the peer's, or the baseline's.
 func (p Point) KernelName() string {
-	if p.Kernel == nil {
-		return kernels.BaselineName
+	switch {
+	case p.Kernel != nil:
+		return p.Kernel.Name()
+	case p.Peer != nil:
+		return p.Peer.Name()
 	}
-	return p.Kernel.Name()
+	return kernels.BaselineName
 }
 
+// isBaseline reports whether the point is kernel 0.
+func (p Point) isBaseline() bool { return p.Kernel == nil && p.Peer == nil }
+
 func (p Point) String() string {
-	s := fmt.Sprintf("%-12s %s", p.KernelName(), p.Problem)
+	name := p.KernelName()
+	if plugged, ok := p.Peer.(backend.Plugged); ok {
+		_, version := plugged.Plugin()
+		name += " " + version
+	}
+	s := fmt.Sprintf("%-12s %s", name, p.Problem)
 	if p.Problem.Precision != tile.Default {
 		s += " precision " + p.Problem.Precision.String()
 	}
@@ -191,7 +203,7 @@ func Machine(d chips.Device) tile.Machine {
 // HasBaseline reports whether kernel 0 is to be measured.
 func (s Sweep) HasBaseline() bool {
 	for p := range s.Points() {
-		if p.Kernel == nil && p.Status == "" {
+		if p.isBaseline() && p.Status == "" {
 			return true
 		}
 	}
@@ -203,7 +215,7 @@ func (s Sweep) HasBaseline() bool {
 func (s Sweep) Skip(reason string) {
 	for _, g := range s.Groups {
 		for i := range g.Points {
-			if p := &g.Points[i]; p.Kernel == nil {
+			if p := &g.Points[i]; p.isBaseline() {
 				p.Status, p.Reason = results.Skipped, reason
 			}
 		}

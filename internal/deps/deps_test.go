@@ -41,6 +41,7 @@ backend/worker: backend chips tile
 backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
+backend/peer: backend check chips problem tile
 results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat
 tuned: chips problem tile gopkg.in/yaml.v3
 configs:
@@ -50,6 +51,7 @@ cmd/bench: internal/cli tuned harness backend/aot backend/cpu backend/pjrt backe
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
 cmd/tune: internal/cli tune tuned harness backend/aot backend/cpu results github.com/spf13/pflag golang.org/x/term
 cmd/inspect: internal/cli traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/peers: internal/cli harness backend/cpu backend/peer backend/pjrt backend/worker chips kernels plugins configs results github.com/spf13/pflag
 cmd/plot: internal/cli results plots analyze chips kernels github.com/spf13/pflag
 plugins: golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: github.com/ebitengine/purego
