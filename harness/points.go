@@ -10,6 +10,7 @@ import (
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
+	"matladder/tuned"
 )
 
 // Sweep is a Config multiplied out for one device.
@@ -21,6 +22,10 @@ type Sweep struct {
 	// Lowering says how the backend runs kernels, if not as kernels:
 	// results.Interpret. It is the variant of their rows.
 	Lowering string
+
+	// Predict has the points predicted instead of measured, by a backend that is a
+	// backend.Predictor.
+	Predict bool
 
 	Memory int64 // bytes that are free for arrays; 0 if unknown
 	Groups []Group
@@ -46,7 +51,7 @@ type Point struct {
 	Reason      string
 }
 
-// The sources of a block shape.
+// The sources of a block shape; tuned.Sources are the others.
 const (
 	FixedBlocks     = "fixed"     // the kernel has no choice
 	CandidateBlocks = "candidate" // the kernel's own proposal
@@ -99,7 +104,7 @@ const maxPoints = 1_000_000
 // with a status, not a gap.
 func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
 	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
-	m := machine(d)
+	m := Machine(d)
 	seen := map[problem.Matmul]bool{}
 	total := 0
 	for p := range problems(c) {
@@ -140,7 +145,7 @@ func problems(c Config) iter.Seq[problem.Matmul] {
 // points has the points of one kernel on one problem, at least one.
 func points(p problem.Matmul, number int, c Config, m tile.Machine, params backend.Params) []Point {
 	if number == kernels.BaselineNumber {
-		params.ISA = "" // that of kernels; the vendor chooses its own
+		params.ISA, params.VMEMBytes = "", 0 // of kernels; the vendor chooses its own
 		return []Point{{Problem: p, Params: params}}
 	}
 	k := kernels.All[number-1]
@@ -159,6 +164,12 @@ func points(p problem.Matmul, number int, c Config, m tile.Machine, params backe
 	}
 	var list []Point
 	for _, variant := range k.Variants(p) {
+		blocks, source := blocks, source
+		if source == CandidateBlocks && !c.AllBlocks && c.Tuned != nil {
+			if b, found, ok := c.Tuned.Lookup(tuned.KeyOf(k.Name(), variant, p)); ok {
+				blocks, source = []tile.Blocks{b}, string(found)
+			}
+		}
 		for _, b := range blocks {
 			point.Variant, point.Blocks, point.BlockSource = variant, b, source
 			list = append(list, point)
@@ -178,8 +189,8 @@ func choosesBlocks(k kernels.Kernel, m tile.Machine) bool {
 	return len(k.Candidates(problem.New(large, large, large, tile.Float32), m)) > 1
 }
 
-// machine is what kernels may know of d.
-func machine(d chips.Device) tile.Machine {
+// Machine is what kernels may know of d.
+func Machine(d chips.Device) tile.Machine {
 	m := tile.Machine{FastBytes: int64(d.FastBytes.Value), Parallel: max(1, d.Parallel), Align: map[tile.Dtype][2]int{}}
 	for name, align := range d.Align {
 		if dtype, err := tile.ParseDtype(name); err == nil {

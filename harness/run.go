@@ -78,9 +78,13 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if opt.Begin != nil {
 		opt.Begin()
 	}
-	err = r.testCheck(ctx)
-	if err == nil {
-		err = r.groups(ctx, begin, history(old))
+	switch {
+	case s.Predict:
+		err = r.predict(ctx, history(old))
+	default:
+		if err = r.testCheck(ctx); err == nil {
+			err = r.groups(ctx, begin, history(old))
+		}
 	}
 	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair}, err
 }
