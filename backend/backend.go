@@ -118,6 +118,7 @@ type CheckResult struct {
 // BaselineSpec asks for the vendor's own matmul.
 type BaselineSpec struct {
 	Problem problem.Matmul
+	Variant string // which form of it; "" for the plain one, which most backends alone have
 	Params  Params
 }
 

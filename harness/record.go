@@ -67,10 +67,8 @@ func version() string {
 
 // record returns what all rows of a point share.
 func (r *run) record(p Point, programs []*tile.Program) results.Record {
-	b := r.opt.Backend
-	if p.Kernel == nil {
-		b = r.baseline()
-	} else if r.sweep.Lowering != "" {
+	b := r.backend(p)
+	if p.Kernel != nil && r.sweep.Lowering != "" {
 		p.Variant = strings.TrimSpace(p.Variant + " " + r.sweep.Lowering)
 	}
 	d, m, c := b.Device(), p.Problem, r.sweep.Config

@@ -10,6 +10,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/aot"
+	"matladder/internal/cli"
 )
 
 // aheadOfTime is the backend that compiles for a chip that is not there.
@@ -37,16 +38,16 @@ func (f *flags) checkAhead() error {
 	ahead := f.backendName() == aheadOfTime
 	switch {
 	case !ahead && (f.predict || f.topology != ""):
-		return usagef("--backend %s measures: --predict and --topology are for --backend %s", f.backend, aheadOfTime)
+		return cli.Usagef("--backend %s measures: --predict and --topology are for --backend %s", f.backend, aheadOfTime)
 	case !ahead:
 		return nil
 	case f.topology == "":
-		return usagef("--backend %s needs --topology: the chip to predict for (%s)", aheadOfTime, topologies())
+		return cli.Usagef("--backend %s needs --topology: the chip to predict for (%s)", aheadOfTime, topologies())
 	case f.fault != "":
-		return usagef("--fault damages outputs, and --backend %s has none: it runs nothing", aheadOfTime)
+		return cli.Usagef("--fault damages outputs, and --backend %s has none: it runs nothing", aheadOfTime)
 	}
 	if _, err := aot.FindTopology(f.topology); err != nil {
-		return usagef("--topology: %w", err)
+		return cli.Usagef("--topology: %w", err)
 	}
 	return nil
 }
@@ -55,7 +56,7 @@ func (f *flags) checkAhead() error {
 func openAhead(_ context.Context, r request) (*device, error) {
 	for key := range r.params {
 		if key != "vmem_limit" {
-			return nil, usagef("--param %s: backend %s has no such parameter (known: vmem_limit)", key, r.name)
+			return nil, cli.Usagef("--param %s: backend %s has no such parameter (known: vmem_limit)", key, r.name)
 		}
 	}
 	b, err := aot.OpenBackend(aot.BackendOptions{Topology: r.topology, Options: aot.Options{Limit: r.timeout}})
@@ -71,7 +72,7 @@ func openAhead(_ context.Context, r request) (*device, error) {
 		}
 		if err != nil {
 			b.Close()
-			return nil, usagef("--param vmem_limit=%s: %w", text, err)
+			return nil, cli.Usagef("--param vmem_limit=%s: %w", text, err)
 		}
 		d.params.VMEMBytes = n
 	}

@@ -10,6 +10,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/harness"
+	"matladder/internal/cli"
 )
 
 // device is an open backend and what its parameters stand for.
@@ -67,13 +68,13 @@ func (f *flags) open(ctx context.Context, c harness.Config, probe bool) (*device
 		i = slices.IndexFunc(openers, func(o opener) bool { return o.name == name })
 	}
 	if i < 0 {
-		return nil, usagef("--backend: this build has no backend %q (known: %s)", f.backend, known())
+		return nil, cli.Usagef("--backend: this build has no backend %q (known: %s)", f.backend, known())
 	}
 	params := map[string]string{}
 	for _, p := range f.params {
 		key, value, ok := strings.Cut(p, "=")
 		if _, twice := params[key]; twice || !ok || key == "" || value == "" {
-			return nil, usagef("--param %q: want KEY=VALUE, each key once", p)
+			return nil, cli.Usagef("--param %q: want KEY=VALUE, each key once", p)
 		}
 		params[key] = value
 	}
@@ -84,13 +85,13 @@ func openCPU(_ context.Context, r request) (*device, error) {
 	o := cpu.Options{Threads: r.threads, NoProbe: !r.probe}
 	for key, value := range r.params {
 		if key != "isa" {
-			return nil, usagef("--param %s: backend cpu has no such parameter (known: isa)", key)
+			return nil, cli.Usagef("--param %s: backend cpu has no such parameter (known: isa)", key)
 		}
 		o.ISA = value
 	}
 	b, err := cpu.Open(o)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &cli.UsageError{Err: err}
 	}
 	return &device{
 		Backend: b,

@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/harness"
+	"matladder/internal/cli"
 	"matladder/results"
 )
 
@@ -30,6 +31,9 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer dev.Close()
+	if config.Tuned, err = f.tunedBlocks(dev); err != nil {
+		return err
+	}
 	sweep, err := harness.Plan(config, dev.Device(), dev.params)
 	if err != nil {
 		return err
@@ -71,7 +75,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	})
 	progress.finish()
 	if errors.Is(err, os.ErrExist) {
-		return usagef("%s exists: go on with it (--resume) or choose another name", out)
+		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
 	}
 	return conclude(stdout, stderr, out, outcome, err)
 }
@@ -92,8 +96,8 @@ func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error
 		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round\n", out, backend.FormatBytes(o.Repair.Bytes))
 	}
 	if len(o.Rows) > 0 {
-		summaries := results.Best(results.Summarize(o.Rows, nil))
-		if err := results.WriteTable(stdout, "text", summaries, nil); err != nil {
+		summaries := results.Best(results.Summarize(o.Rows))
+		if err := results.WriteTable(stdout, "text", summaries); err != nil {
 			return err
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, plural(len(o.Rows), "row"))

@@ -21,7 +21,7 @@
 //
 // Flag --list prints the points and --dry-run what they need; neither measures.
 //
-//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --list
+//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --blocks all --list
 //	v3_block     200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 200x200x200
@@ -32,6 +32,13 @@
 //
 //	$ bench --kernel 5 --sizes 512 --dtype float32 --blocks 64x512x512,64x512x999 --list
 //	v5_quant     512 float32×float32→float32 blocks 64x512x512
+//
+// Where cmd/tune has found the fastest block shape of a rung on this machine, that
+// one is measured; elsewhere all that the rung proposes. --blocks all asks for these
+// in any case, and --tuned FILE for another table.
+//
+//	$ bench --kernel 4 --sizes 64 --dtype int8 --tuned nowhere.yaml --list
+//	bench: --tuned: open nowhere.yaml: …
 //
 // What a kernel or the machine cannot do is a row with a status and a reason,
 // never a gap:
@@ -108,60 +115,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"matladder/backend/aot"
 	"matladder/backend/worker"
 	"matladder/harness"
+	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
-)
-
-// The exit statuses.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
 )
 
 func main() {
 	worker.Hook(workers)
 	aot.Child()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	cli.Main(run)
 }
 
 // run is the program: results go to stdout, progress and errors to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := bench(ctx, args, stdout, stderr)
-	var usage *usageError
 	var config *harness.ConfigError
-	switch {
-	case err == nil || errors.Is(err, pflag.ErrHelp):
-		return exitOK
-	case errors.Is(err, errPoints):
-		return exitFailed
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
+	if err == nil || errors.Is(err, pflag.ErrHelp) || errors.Is(err, errPoints) || errors.Is(err, context.Canceled) {
+		return cli.Status(err)
 	}
 	fmt.Fprintf(stderr, "bench: %v\n", err)
-	if errors.As(err, &usage) || errors.As(err, &config) {
-		return exitUsage
+	if errors.As(err, &config) {
+		return cli.Usage
 	}
-	return exitFailed
+	return cli.Status(err)
 }
-
-// usageError is a mistake in how bench was called.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // errPoints says that the sweep is complete and some of its points went wrong.
 var errPoints = errors.New("points went wrong")

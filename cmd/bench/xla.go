@@ -12,6 +12,7 @@ import (
 	"matladder/backend/pjrt"
 	"matladder/backend/worker"
 	"matladder/chips"
+	"matladder/internal/cli"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -61,7 +62,7 @@ func libraryPath(p plugins.Installed) []string {
 func (r request) method() (string, error) {
 	for key := range r.params {
 		if key != "method" {
-			return "", usagef("--param %s: backend %s has no such parameter (known: method)", key, r.name)
+			return "", cli.Usagef("--param %s: backend %s has no such parameter (known: method)", key, r.name)
 		}
 	}
 	return r.params["method"], nil

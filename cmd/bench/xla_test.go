@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"matladder/backend/pjrt"
+	"matladder/internal/cli"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -49,7 +50,7 @@ func measured(t *testing.T, args string) (code int, rows []results.Record, outpu
 func TestXLA_BesideCPU(t *testing.T) {
 	usePlugin(t, "cpu")
 	code, rows, output := measured(t, "--kernel 0,4 --sizes 96 --dtype float32,int8 --threads 2 --time-budget 1s")
-	if code != exitOK {
+	if code != cli.OK {
 		t.Fatalf("exit %d\n%s", code, output)
 	}
 	counted := map[string]int{}
@@ -64,7 +65,7 @@ func TestXLA_BesideCPU(t *testing.T) {
 			t.Errorf("rows: %v", counted)
 		}
 	}
-	for _, s := range results.Summarize(rows, nil) {
+	for _, s := range results.Summarize(rows) {
 		if s.Kernel != results.Baseline && s.PercentOfBaseline.N == 0 {
 			t.Errorf("%s %s has no share of XLA's speed", s.Kernel, s.DtypeA)
 		}
@@ -75,7 +76,7 @@ func TestXLA_BesideCPU(t *testing.T) {
 func TestXLA_Interpret(t *testing.T) {
 	usePlugin(t, "cpu")
 	code, rows, output := measured(t, "--backend xla-cpu --kernel 0,1,3 --sizes 33x20x50 --dtype bfloat16 --time-budget 1ms --param method=wall")
-	if code != exitOK {
+	if code != cli.OK {
 		t.Fatalf("exit %d\n%s", code, output)
 	}
 	for _, r := range rows {
@@ -95,7 +96,7 @@ func TestXLA_Missing(t *testing.T) {
 	if err := pjrt.Available(); err != nil {
 		hint = err.Error()
 	}
-	if code != exitOK || strings.Count(output, "without XLA's line: ") != 1 || !strings.Contains(output, hint) {
+	if code != cli.OK || strings.Count(output, "without XLA's line: ") != 1 || !strings.Contains(output, hint) {
 		t.Errorf("exit %d\n%s", code, output)
 	}
 	for _, r := range rows {
@@ -109,7 +110,7 @@ func TestXLA_Missing(t *testing.T) {
 func TestTPU_Missing(t *testing.T) {
 	says := func(t *testing.T, want string) {
 		var stderr bytes.Buffer
-		if code := run(context.Background(), []string{"--backend", "tpu", "--kernel", "0"}, &stderr, &stderr); code != exitFailed {
+		if code := run(context.Background(), []string{"--backend", "tpu", "--kernel", "0"}, &stderr, &stderr); code != cli.Failed {
 			t.Errorf("exit %d", code)
 		}
 		if got := stderr.String(); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {

@@ -65,24 +65,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
+
+	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
 )
 
-// The exit statuses.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
-)
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
-	os.Exit(runContext(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	cli.Main(runContext)
 }
 
 // run is the program without a way to interrupt it.
@@ -95,19 +85,19 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, o.usage)
-		return exitOK
+		return cli.OK
 	case err != nil:
 		fmt.Fprintf(stderr, "inspect: %v (--help lists the flags)\n", err)
-		return exitUsage
+		return cli.Usage
 	}
 	err = o.show(ctx, stdout)
 	switch {
 	case err == nil:
-		return exitOK
+		return cli.OK
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "inspect: interrupted")
-		return exitInterrupted
+		return cli.Interrupted
 	}
 	fmt.Fprintf(stderr, "inspect: %v\n", err)
-	return exitFailed
+	return cli.Failed
 }

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"matladder/internal/cli"
 )
 
 func inspect(args ...string) (code int, stdout, stderr string) {
@@ -41,7 +43,7 @@ func TestManual(t *testing.T) {
 			}
 		}
 		code, stdout, stderr := inspect(strings.Fields(b[1])...)
-		if code != exitOK || stderr != "" || !regexp.MustCompile(want+`$`).MatchString(stdout) {
+		if code != cli.OK || stderr != "" || !regexp.MustCompile(want+`$`).MatchString(stdout) {
 			t.Errorf("inspect %s (exit %d) prints\n%s%s\nthe manual shows\n%s", b[1], code, stdout, stderr, b[2])
 		}
 	}
@@ -76,7 +78,7 @@ func TestMistakes(t *testing.T) {
 		"v4 --sizes 4096 --blocks 1x1x1 --as steps": "take too long",
 	} {
 		code, _, stderr := inspect(strings.Fields(args)...)
-		if code == exitOK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		if code == cli.OK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("inspect %s: exit %d, %q, want %q", args, code, stderr, want)
 		}
 	}
@@ -87,7 +89,7 @@ func TestGIF(t *testing.T) {
 	for _, args := range []string{"v1 --sizes 100", "v2 --sizes 7x4000x3", "v3 --sizes 512x300x700", "v3 --sizes 4000x3x2"} {
 		path := filepath.Join(t.TempDir(), "x.gif")
 		code, _, stderr := inspect(append(strings.Fields(args), "--as", "traverse", "--format", "gif", "--steps", "12", "--out", path)...)
-		if code != exitOK {
+		if code != cli.OK {
 			t.Fatal(stderr)
 		}
 		data, err := os.ReadFile(path)
@@ -112,7 +114,7 @@ func TestGIF(t *testing.T) {
 // TestHTML: the page holds the recording and asks the network for nothing.
 func TestHTML(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.html")
-	if code, _, stderr := inspect("v3", "--sizes", "300", "--as", "traverse", "--format", "html", "--out", path); code != exitOK {
+	if code, _, stderr := inspect("v3", "--sizes", "300", "--as", "traverse", "--format", "html", "--out", path); code != cli.OK {
 		t.Fatal(stderr)
 	}
 	page, err := os.ReadFile(path)

@@ -3,16 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"matladder/analyze"
 	"matladder/chips"
+	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -52,10 +50,7 @@ type options struct {
 func parse(args []string) (*options, error) {
 	o := &options{}
 	var sizes, dtype, blocks, chip string
-	f := pflag.NewFlagSet("inspect", pflag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.Usage = func() {}
-	f.SortFlags = false
+	f := cli.NewFlags("inspect")
 	f.StringVar(&sizes, "sizes", "1024", "problem of `SIZE`: a square (1024) or m×k×n (512x1024x2048)")
 	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand a")
 	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of v4 and v5, bm×bk×bn (default those that move the fewest bytes)")
