@@ -1,7 +1,6 @@
 package aot
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -37,10 +36,18 @@ func Classify(code int, message string) error {
 		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
 	}
 	if unsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
-		return fmt.Errorf("%w: libtpu: %s", backend.ErrUnsupported, reason)
+		return &unsupportedError{reason}
 	}
 	return &CompileError{code, reason}
 }
+
+// unsupportedError is backend.ErrUnsupported with libtpu's own words.
+type unsupportedError struct{ reason string }
+
+func (e *unsupportedError) Error() string {
+	return backend.ErrUnsupported.Error() + ": libtpu: " + e.reason
+}
+func (e *unsupportedError) Unwrap() error { return backend.ErrUnsupported }
 
 // tooBig is a backend.TooBigError with libtpu's own words.
 type tooBig struct {

@@ -65,7 +65,9 @@ func Summarize(t Table) Summary {
 	for _, r := range worst {
 		s.Worst = append(s.Worst, r)
 	}
-	slices.SortFunc(s.Worst, func(a, b Row) int { return cmp.Compare(b.Ratio(), a.Ratio()) })
+	slices.SortFunc(s.Worst, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Ratio(), a.Ratio()), cmp.Compare(a.Kernel.Number(), b.Kernel.Number()))
+	})
 	return s
 }
 
