@@ -23,7 +23,8 @@ tile:
 tile/tiletest: tile
 tile/interp: tile
 problem: tile
-check: tile problem tile/interp
+quant: tile problem
+check: tile problem quant tile/interp
 kernels/*: tile problem
 kernels: tile problem kernels/*
 chips: gopkg.in/yaml.v3
