@@ -13,10 +13,6 @@ func (t *program) accumulate(q *quantization, acc, a, b *tile.Ref) {
 		return
 	}
 	t.Accumulate(acc, q.dot(a, b))
-	if q.sumsA != nil && !t.fused {
-		t.When(q.k.First(), func() { t.Fill(q.sumsA, 0) })
-		t.Accumulate(q.sumsA, q.sumOfRows(a, inside(a)))
-	}
 }
 
 func (q *quantization) dot(a, b tile.Value) *tile.Expr {

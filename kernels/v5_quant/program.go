@@ -37,15 +37,21 @@ func start(p problem.Matmul, s tile.Blocks) (*program, []*tile.Program, error) {
 	if s, err = wholeGroups(scheme, p, s); err != nil {
 		return nil, nil, err
 	}
-	if !scheme.Dynamic {
-		return begin("v5_quant", p, scheme, s), nil, nil
+	t := begin("v5_quant", p, scheme, s)
+	var ahead []*tile.Program
+	if scheme.Dynamic {
+		if ahead, err = quantizers(p, scheme); err != nil {
+			return nil, nil, err
+		}
+		t.p, t.a = quantized(p), "qa"
 	}
-	ahead, err := quantizers(p, scheme)
-	if err != nil {
-		return nil, nil, err
+	if scheme.ZeroB && scheme.B != problem.Block {
+		sums, err := t.sumRows()
+		if err != nil {
+			return nil, nil, err
+		}
+		ahead = append(ahead, sums...)
 	}
-	t := begin("v5_quant", quantized(p), scheme, s)
-	t.a = "qa"
 	return t, ahead, nil
 }
 

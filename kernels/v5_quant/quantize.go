@@ -1,6 +1,8 @@
 package quantized
 
 import (
+	"fmt"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -65,28 +67,42 @@ func findStep(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error) 
 	hi := t.Scratch("hi", tile.Float32, 1, 1)
 	t.When(i.First(), func() { t.Fill(hi, 0) })
 	if !scheme.ZeroA {
-		t.Store(hi, tile.Max(hi, top(tile.RowMax(tile.Abs(x)), rows)))
+		t.Store(hi, tile.Max(hi, t.top("size", tile.RowMax(tile.Abs(x)), rows)))
 		t.When(i.Last(), func() { t.step(sa, nil, codes, nil, nil, hi) })
 		return t.Programs()
 	}
 	za := t.Out("za", tile.Int32, t.array(1, 1), one)
 	lo := t.Scratch("lo", tile.Float32, 1, 1) // negated
 	t.When(i.First(), func() { t.Fill(lo, 0) })
-	t.Store(hi, tile.Max(hi, top(tile.RowMax(x), rows)))
-	t.Store(lo, tile.Max(lo, top(tile.RowMax(tile.Neg(x)), rows)))
+	t.Store(hi, tile.Max(hi, t.top("above", tile.RowMax(x), rows)))
+	t.Store(lo, tile.Max(lo, t.top("below", tile.RowMax(tile.Neg(x)), rows)))
 	t.When(i.Last(), func() { t.step(sa, za, codes, tile.Neg(lo), hi, nil) })
 	return t.Programs()
 }
 
 // top is the largest of a column of rows, by halves: the language reduces rows
 // only. Halves of an odd number overlap.
-func top(column tile.Value, rows int) tile.Value {
+func (t *program) top(name string, column tile.Value, rows int) tile.Value {
 	for rows > 1 {
+		r := t.Scratch(fmt.Sprint(name, rows), tile.Float32, rows, 1)
+		t.Store(r, column)
 		half := (rows + 1) / 2
-		column = tile.Max(tile.Slice(column, 0, tile.Const(0), half), tile.Slice(column, 0, tile.Const(rows-half), half))
+		column = tile.Max(tile.Slice(r, 0, tile.Const(0), half), tile.Slice(r, 0, tile.Const(rows-half), half))
 		rows = half
 	}
 	return column
+}
+
+// sumRows is the program that sums the rows of a, as the product meets it, for
+// the zero points of b.
+func (t *program) sumRows() ([]*tile.Program, error) {
+	p, rows := t.p, rowsAtOnce(t.p)
+	s := begin("v5_quant_sums", p, t.scheme, tile.Blocks{})
+	i, zero := s.Axis("i", tile.Ceil(p.M, rows), tile.Parallel), tile.Const(0)
+	a := s.In(t.a, p.A, s.array(p.M, p.K), s.block(rows, p.K).at(i, zero))
+	sums := s.Out("a_sums", p.Acc, s.array(p.M, 1), s.block(rows, 1).at(i, zero))
+	s.Store(sums, tile.RowSum(tile.Cast(a, p.Acc)))
+	return s.Programs()
 }
 
 // quantizeAll quantizes a by the one scale that findStep made.

@@ -13,18 +13,16 @@ type quantization struct {
 	accumulator tile.Dtype
 
 	sa, sb, za, zb *tile.Ref
-	sumsA          *tile.Ref // scratch: the sum of each row of a, for zb
+	sumsA          *tile.Ref // the sum of each row of a, for zb: made ahead, or in scratch
 	sumsB          *tile.Ref // the sum of each column of b, for za: made with b
 	bias           *tile.Ref
-
-	k *tile.Axis // nil if the program has none
 }
 
 // quantization declares the refs that p needs. Programs without an axis k see
 // all of k at once.
 func (t *program) quantization(i, j, k *tile.Axis) *quantization {
 	p, s := t.p, t.s
-	q := &quantization{p: p, scheme: t.scheme, accumulator: p.Acc, k: k}
+	q := &quantization{p: p, scheme: t.scheme, accumulator: p.Acc}
 	if q.scheme.B == problem.Block {
 		q.accumulator = tile.Float32
 	}
@@ -62,12 +60,19 @@ func (t *program) quantization(i, j, k *tile.Axis) *quantization {
 		q.zb = b("zb", tile.Int32)
 	}
 	if q.scheme.ZeroB && q.scheme.B != problem.Block {
-		q.sumsA = t.Scratch("a_sums", p.Acc, s.M, 1)
+		q.sumsA = t.sumsOfA(i)
 	}
 	if p.Bias {
 		q.bias = t.In("bias", tile.Float32, t.array(1, p.N), t.block(1, s.N).at(zero, j))
 	}
 	return q
+}
+
+func (t *program) sumsOfA(i *tile.Axis) *tile.Ref {
+	if t.fused {
+		return t.Scratch("a_sums", t.p.Acc, t.s.M, 1)
+	}
+	return t.In("a_sums", t.p.Acc, t.array(t.p.M, 1), t.block(t.s.M, 1).at(i, tile.Const(0)))
 }
 
 // scaled is what the sums stand for, in float32; without quantization, bias and
