@@ -2,53 +2,16 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
 
 	"matladder/kernels"
 	"matladder/problem"
+	"matladder/problem/problemtest"
 	"matladder/quant"
 	"matladder/tile"
 	"matladder/tile/interp"
 )
-
-// quantized returns a problem by the words that rows have.
-func quantized(m, k, n, batch int, a, b, out tile.Dtype, q problem.Quant, e problem.Epilogue) problem.Matmul {
-	p := problem.Matmul{Batch: batch, M: m, K: k, N: n, A: a, B: b, Out: out, Quant: q}
-	x, y := p.Factors()
-	p.Acc = tile.DotResult(x, y)
-	return e.Apply(p)
-}
-
-// schemes has every word of a quantization, dtype and epilogue at least once.
-func schemes(m, k, n, batch int) []problem.Matmul {
-	f32, bf16, i8, i4 := tile.Float32, tile.BFloat16, tile.Int8, tile.Int4
-	e4, e5 := tile.Float8E4M3FN, tile.Float8E5M2
-	return []problem.Matmul{
-		quantized(m, k, n, batch, i8, i8, bf16, "per_tensor", "bias+relu"),
-		quantized(m, k, n, batch, i8, i8, f32, "per_channel+token", ""),
-		quantized(m, k, n, batch, i8, i8, f32, "per_channel+tensor+zero_a+zero_b", "bias"),
-		quantized(m, k, n, batch, i8, i4, bf16, "per_block32+token", "silu"),
-		quantized(m, k, n, batch, i8, i8, f32, "per_block64+tensor+zero_b", ""),
-		quantized(m, k, n, batch, e4, e4, f32, "per_channel+token", "bias+gelu"),
-		quantized(m, k, n, batch, e5, e4, bf16, "per_tensor", ""),
-		quantized(m, k, n, batch, bf16, i8, bf16, "per_channel", ""),
-		quantized(m, k, n, batch, bf16, i4, bf16, "per_block32", "bias"),
-		quantized(m, k, n, batch, f32, i4, f32, "per_block64+zero_b", ""),
-		quantized(m, k, n, batch, bf16, i8, f32, "per_tensor+zero_b", ""),
-		quantized(m, k, n, batch, bf16, i8, bf16, "per_channel+dynamic_token", ""),
-		quantized(m, k, n, batch, f32, i8, f32, "per_tensor+dynamic_tensor", ""),
-		quantized(m, k, n, batch, f32, i8, f32, "per_channel+dynamic_token+zero_a+zero_b", ""),
-		quantized(m, k, n, batch, bf16, i8, bf16, "per_channel+dynamic_tensor+zero_a", ""),
-		quantized(m, k, n, batch, bf16, i4, bf16, "per_block32+dynamic_token", "gelu"),
-		quantized(m, k, n, batch, f32, e4, f32, "per_channel+dynamic_token", ""),
-	}
-}
-
-func label(p problem.Matmul, rest ...any) string {
-	return fmt.Sprintf("%s %s %s %v", p, p.Quant, p.Epilogue(), rest)
-}
 
 // TestVerify_Quantized runs every scheme of the fifth rung in interp on blocks
 // that overhang, and compares with float64; then the outputs damaged.
@@ -58,30 +21,30 @@ func TestVerify_Quantized(t *testing.T) {
 	for _, size := range []struct{ m, k, n, batch, bm, bk, bn int }{
 		{9, 150, 11, 1, 8, 64, 8}, {5, 70, 7, 3, 4, 128, 8}, {1, 1, 1, 1, 1, 1, 1},
 	} {
-		for _, p := range schemes(size.m, size.k, size.n, size.batch) {
+		for _, p := range problemtest.Quantized(size.batch, size.m, size.k, size.n, 32) {
 			if err := p.Validate(); err != nil {
-				t.Fatal(label(p), err)
+				t.Fatal(problemtest.Label(p), err)
 			}
 			for _, variant := range v5.Variants(p) {
 				for _, dist := range Distributions() {
 					programs, err := v5.Build(p, variant, tile.Blocks{M: size.bm, K: size.bk, N: size.bn}.Clip(p.M, p.K, p.N))
 					if err != nil {
-						t.Fatal(label(p, variant), err)
+						t.Fatal(problemtest.Label(p), variant, err)
 					}
 					in, err := Inputs(p, programs, 7, dist)
 					if err != nil {
-						t.Fatal(label(p, variant), err)
+						t.Fatal(problemtest.Label(p), variant, err)
 					}
 					out, err := interp.Run(ctx, programs, in)
 					if err != nil {
-						t.Fatal(label(p, variant), err)
+						t.Fatal(problemtest.Label(p), variant, err)
 					}
 					res := verifySeeded(t, p, programs, in, out[0], 7, dist)
 					if !res.OK || res.ErrOverBound > 1 {
-						t.Errorf("%s: %+v", label(p, variant, dist), res)
+						t.Errorf("%s %s %s: %+v", problemtest.Label(p), variant, dist, res)
 					}
 					if res.Quantized != (dist != Integers) || res.Quantized && p.K > 1 && !(res.QuantRelErr > 1e-4 && res.QuantRelErr < 0.5) {
-						t.Errorf("%s: %+v", label(p, variant, dist), res)
+						t.Errorf("%s %s %s: %+v", problemtest.Label(p), variant, dist, res)
 					}
 					scheme, _ := p.Scheme()
 					if scheme.Dynamic && dist == Integers {
@@ -97,7 +60,7 @@ func TestVerify_Quantized(t *testing.T) {
 							continue // 1×1 has no wrong tile, and -0 is 0
 						}
 						if res := verifySeeded(t, p, programs, in, bad, 7, dist); res.OK || !(res.ErrOverBound > 1) || res.Detail == "" {
-							t.Errorf("%s: fault %s: %+v", label(p, variant, dist), fault, res)
+							t.Errorf("%s %s %s: fault %s: %+v", problemtest.Label(p), variant, dist, fault, res)
 						}
 					}
 				}
@@ -128,7 +91,7 @@ func verifySeeded(t *testing.T, p problem.Matmul, programs []*tile.Program, in [
 	}
 	ref, err := NewReference(ctx, p, named)
 	if err != nil {
-		t.Fatal(label(p), err)
+		t.Fatal(problemtest.Label(p), err)
 	}
 	if err := ref.Unquantized(ctx, named, seed, dist); err != nil {
 		t.Fatal(err)
@@ -144,7 +107,7 @@ func verifySeeded(t *testing.T, p problem.Matmul, programs []*tile.Program, in [
 // floats of the same seed.
 func TestFill_Quantized(t *testing.T) {
 	const m, k, n = 70, 130, 90
-	for _, p := range schemes(m, k, n, 1) {
+	for _, p := range problemtest.Quantized(1, m, k, n, 32) {
 		scheme, err := p.Scheme()
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +133,7 @@ func TestFill_Quantized(t *testing.T) {
 					t.Fatal(err)
 				}
 				if string(got.Data) != string(w.Data) {
-					t.Errorf("%s: %s is not what package quant makes of the floats", label(p), name)
+					t.Errorf("%s: %s is not what package quant makes of the floats", problemtest.Label(p), name)
 				}
 			}
 		}
