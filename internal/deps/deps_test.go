@@ -23,7 +23,7 @@ tile:
 tile/tiletest: tile
 tile/interp: tile
 problem: tile
-problem/problemtest: tile problem quant
+problem/problemtest: tile problem quant kernels/*
 quant: tile problem
 check: tile problem quant tile/interp
 kernels/*: tile problem

@@ -7,9 +7,7 @@ import (
 	"matladder/backend"
 	"matladder/check"
 	quantized "matladder/kernels/v5_quant"
-	"matladder/problem"
 	"matladder/problem/problemtest"
-	"matladder/quant"
 	"matladder/tile"
 )
 
@@ -67,45 +65,7 @@ func TestQuantizedMeaning(t *testing.T) {
 // TestCodes: quantization on the fly gives the codes and scales of package quant,
 // bit for bit, whatever the rows.
 func TestCodes(t *testing.T) {
-	for _, p := range problemtest.Quantized(1, 40, 70, 11, 32) {
-		scheme, err := p.Scheme()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !scheme.Dynamic {
-			continue
-		}
-		t.Run(problemtest.Label(p), func(t *testing.T) {
-			programs, err := quantized.Kernel{}.Build(p, "", tile.Blocks{M: 8, K: 64, N: 8})
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := problemtest.Rows(p.A, p.M, p.K, scheme.A == problem.Tensor)
-			codes, _ := p.Factors()
-			want, err := quant.Quantize(a, codes, quant.Grouping{Grain: scheme.A, Asymmetric: scheme.ZeroA})
-			if err != nil {
-				t.Fatal(err)
-			}
-			problemtest.SameCodes(t, want, stages(t, programs, a))
-		})
-	}
-}
-
-// stages runs all but the product and returns every array on the way.
-func stages(t *testing.T, programs []*tile.Program, a tile.Tensor) map[string]tile.Tensor {
-	all := map[string]tile.Tensor{"a": a}
-	for _, program := range programs[:len(programs)-1] {
-		bound, err := tile.Bind([]*tile.Program{program})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var in []tile.Tensor
-		for _, r := range bound.In {
-			in = append(in, all[r.Name])
-		}
-		for name, out := range runText(t, []*tile.Program{program}, in) {
-			all[name] = out
-		}
-	}
-	return all
+	problemtest.Codes(t, func(program *tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+		return runText(t, []*tile.Program{program}, in)
+	})
 }

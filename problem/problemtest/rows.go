@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"matladder/quant"
 	"matladder/tile"
 )
 
@@ -43,30 +42,4 @@ func Rows(d tile.Dtype, rows, cols int, shared bool) tile.Tensor {
 		}
 	}
 	return x
-}
-
-// failer is what of a test is needed.
-type failer interface {
-	Helper()
-	Errorf(format string, args ...any)
-}
-
-// SameCodes compares codes qa, scales sa and zero points za with what package
-// quant makes, to the bit; a NaN is any NaN.
-func SameCodes(t failer, want quant.Matrix, got map[string]tile.Tensor) {
-	t.Helper()
-	for name, w := range map[string]tile.Tensor{"qa": want.Codes, "sa": want.Scales, "za": want.Zeros} {
-		if w.Data == nil {
-			continue
-		}
-		g, wrong := got[name], 0
-		for i := range w.Len() {
-			a, b := w.At(i), g.At(i)
-			if a != b && (a == a || b == b) {
-				if wrong++; wrong < 5 {
-					t.Errorf("%s: element %d of %v is %v, should be %v", name, i, w.Shape, b, a)
-				}
-			}
-		}
-	}
 }
