@@ -23,7 +23,9 @@ tile:
 tile/tiletest: tile
 tile/interp: tile
 problem: tile
-check: tile problem tile/interp
+problem/problemtest: tile problem quant kernels/*
+quant: tile problem
+check: tile problem quant tile/interp
 kernels/*: tile problem
 kernels: tile problem kernels/*
 chips: gopkg.in/yaml.v3
@@ -36,7 +38,7 @@ lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
 backend/aot: analyze backend backend/aot/schedule chips lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
-backend/backendtest: backend tile/interp tile/tiletest kernels
+backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
 backend/worker: backend chips tile
 backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
