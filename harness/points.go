@@ -128,7 +128,7 @@ func problems(c Config) iter.Seq[problem.Matmul] {
 // points has the points of one kernel on one problem, at least one.
 func points(p problem.Matmul, number int, c Config, m tile.Machine, params backend.Params) []Point {
 	if number == kernels.BaselineNumber {
-		params.ISA = "" // that of kernels; the vendor chooses its own
+		params.ISA, params.VMEMBytes = "", 0 // those of kernels; the vendor chooses its own
 		return []Point{{Problem: p, Params: params}}
 	}
 	k := kernels.All[number-1]

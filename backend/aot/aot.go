@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"matladder/backend/internal/libtpu"
 	"matladder/plugins"
 )
 
@@ -36,15 +37,15 @@ type Compiled struct {
 	// "optimal_seconds". It rests on what kernels say of themselves.
 	Cost    map[string]float64
 	Elapsed time.Duration // of the compilation
+
+	// Optimized is the program as the compiler left it, in Format (see package
+	// backend/internal/hlo); only CompileOptimized asks for it.
+	Optimized []byte
+	Format    string
 }
 
 // CompileError is a program that the compiler takes for wrong.
-type CompileError struct {
-	Code   int    // of PJRT
-	Reason string // one line
-}
-
-func (e *CompileError) Error() string { return "libtpu: " + e.Reason }
+type CompileError = libtpu.CompileError
 
 // CrashError is a child that ended, or was ended at the limit, before it answered.
 type CrashError struct{ Reason string }
@@ -86,6 +87,10 @@ func Open(o Options) (*Compiler, error) {
 // Compile compiles a StableHLO program, as text, for a topology such as v5e:2x2.
 // It waits for its turn.
 func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Compiled, error) {
+	return c.compile(ctx, request{Topology: topology, Program: program})
+}
+
+func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
 	var worker *child
 	select {
 	case <-ctx.Done():
@@ -102,7 +107,7 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Comp
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, c.options.Limit)
 	defer cancel()
-	got, err := worker.ask(limited, request{topology, program})
+	got, err := worker.ask(limited, r)
 	if err != nil {
 		grace := time.Second // for a process that is ending anyway
 		if limited.Err() != nil {
@@ -119,11 +124,11 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Comp
 		return nil, &CrashError{"the compiler ended its process: " + how}
 	}
 	if got.Failed {
-		return nil, classify(got.Code, got.Message)
+		return nil, libtpu.Classify(got.Code, got.Message)
 	}
 	return &Compiled{
 		CodeBytes: got.Code64, ArgumentBytes: got.Argument, OutputBytes: got.Output, TempBytes: got.Temp,
-		Cost: got.Cost, Elapsed: time.Since(began),
+		Cost: got.Cost, Optimized: got.Optimized, Format: got.Format, Elapsed: time.Since(began),
 	}, nil
 }
 
@@ -141,7 +146,11 @@ func (c *Compiler) Close() error {
 }
 
 // request is what a child is asked.
-type request struct{ Topology, Program string }
+type request struct {
+	Topology, Program string
+	Options           map[string]bool // of the compiler, beyond its defaults
+	Optimized         bool            // the optimized program is wanted
+}
 
 // answer is what it says.
 type answer struct {
@@ -151,4 +160,6 @@ type answer struct {
 
 	Code64, Argument, Output, Temp int64
 	Cost                           map[string]float64
+	Format                         string
+	Optimized                      []byte
 }

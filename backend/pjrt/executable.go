@@ -23,6 +23,7 @@ type executable struct {
 	launch   *stablehlo.Launch
 	programs []*tile.Program // nil for a baseline
 	method   string
+	operands string // the memory in which launches find their operands; "" if not known
 	program  *binding.LoadedExecutable
 
 	in, out   []*buffer // nil until loaded, and until run

@@ -34,11 +34,13 @@ lower/internal/mlir:
 lower/mosaic: tile problem lower/internal/mlir
 lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
-backend/aot: backend lower/mosaic plugins tile github.com/ebitengine/purego
+backend/internal/hlo:
+backend/internal/libtpu: backend
+backend/aot: backend backend/internal/* lower/mosaic plugins tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels
 backend/worker: backend chips tile
-backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
+backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
 results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat

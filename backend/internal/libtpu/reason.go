@@ -1,4 +1,7 @@
-package aot
+// Package libtpu reads what the TPU's compiler says of programs that it does not
+// compile, so that a caller can decide on it: too big, unsupported, or wrong. It
+// is the same compiler ahead of time (package aot) as on a chip (package pjrt).
+package libtpu
 
 import (
 	"fmt"
@@ -23,8 +26,18 @@ var (
 // breaks the tiling and for a slice that may.
 var unsupportedPattern = regexp.MustCompile(`E200[123]|[Uu]nsupported|[Nn]ot (yet )?supported|NYI|[Nn]ot implemented|Bad (lhs|rhs)|Expected matmul acc|Invalid vector type`)
 
-// classify turns an error of libtpu into one that a caller can decide on.
-func classify(code int, message string) error {
+// CompileError is a program that the compiler takes for wrong.
+type CompileError struct {
+	Code   int    // of PJRT
+	Reason string // one line
+}
+
+func (e *CompileError) Error() string { return "libtpu: " + e.Reason }
+
+// Classify turns an error of libtpu into one that a caller can decide on:
+// errors.As finds *backend.TooBigError, errors.Is backend.ErrUnsupported; all
+// else is a *CompileError.
+func Classify(code int, message string) error {
 	reason := oneLine(message)
 	if m := scopedPattern.FindStringSubmatch(message); m != nil {
 		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}
