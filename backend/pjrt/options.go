@@ -45,6 +45,9 @@ const (
 
 var methods = []string{Loop, Chain, Wall}
 
+// Methods lists the methods of timing, the default first.
+func Methods() []string { return slices.Clone(methods) }
+
 // Parameters of a compilation.
 const (
 	methodParam   = "method"   // overrides Options.Method

@@ -45,7 +45,7 @@ type opener struct {
 }
 
 // openers are the backends of this build, that of no --backend first.
-var openers = []opener{{"cpu", openCPU}, {"xla-cpu", openXLA}, {"tpu", openPlugin}, {"gpu", openPlugin}}
+var openers = []opener{{"cpu", openCPU}, {"xla-cpu", openXLA}, {"tpu", openTPU}, {"gpu", openGPU}}
 
 func known() string {
 	var names []string
