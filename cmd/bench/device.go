@@ -26,7 +26,7 @@ func openTPU(ctx context.Context, r request) (*device, error) {
 	case runtime.GOOS != "linux" || runtime.GOARCH != "amd64": // where libtpu is not
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w; without a TPU, --backend aot --topology v5e predicts", err)
+	return nil, fmt.Errorf("%w (without a TPU, --backend aot --topology v5e predicts)", err)
 }
 
 // openGPU opens a GPU, on which kernels run as what they mean.
@@ -49,7 +49,7 @@ func openPlugin(ctx context.Context, r request, plugin, kind string) (*device, e
 	if err != nil {
 		return nil, err
 	}
-	b, err := start(ctx, p, pjrt.Options{Name: r.name, Method: params.method})
+	b, err := start(ctx, p, pjrt.Options{Name: r.name, Device: params.device, Method: params.method})
 	if err != nil && !pjrt.Present(kind) {
 		err = fmt.Errorf("this machine shows no %s: %w", strings.ToUpper(r.name), err)
 	}

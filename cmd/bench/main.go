@@ -59,6 +59,7 @@
 // program, so that the time to start a program is told from that of a launch.
 // Flag --param has other ways:
 //
+//	--param device=1         the second device of a machine with several
 //	--param method=wall      one launch at a time, each waited for
 //	--param method=chain     one after another, each on what the last one returned
 //	--param vmem_limit=64MiB how much fast memory of a TPU a kernel may take

@@ -92,6 +92,7 @@ func TestMistakes(t *testing.T) {
 		"--backend tpu --param operands=cache",
 		"--backend xla-cpu --param operands=any",
 		"--backend gpu --param method=guess",
+		"--backend gpu --param device=first",
 		"quick",
 		"--config nightly",
 		"--config unknown.yaml",

@@ -13,15 +13,16 @@ import (
 
 // pluginParams are the values of --param of a backend on a plugin.
 type pluginParams struct {
+	device    int
 	method    string
 	operands  string
 	vmemBytes int64
 }
 
-// pluginParams reads --param: the method of timing and, on a TPU, the memory of
+// pluginParams reads --param: which device, the method of timing and, on a TPU, the memory of
 // operands and how much of it a kernel may take.
 func (r request) pluginParams() (pluginParams, error) {
-	known := []string{"method"}
+	known := []string{"device", "method"}
 	if r.name == "tpu" {
 		known = append(known, "operands", "vmem_limit")
 	}
@@ -35,6 +36,10 @@ func (r request) pluginParams() (pluginParams, error) {
 			p.vmemBytes, err = parseBytes(value)
 		case key == "operands":
 			p.operands, err = oneOf(value, pjrt.OperandsHBM, pjrt.OperandsAny)
+		case key == "device":
+			if p.device, err = strconv.Atoi(value); err != nil || p.device < 0 {
+				err = fmt.Errorf("%q: want the number of a device, counted from 0", value)
+			}
 		default:
 			p.method, err = oneOf(value, pjrt.Methods()...)
 		}

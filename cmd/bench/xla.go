@@ -69,7 +69,7 @@ func openXLA(ctx context.Context, r request) (*device, error) {
 		return nil, err
 	}
 	defer host.Close()
-	b, err := openHost(ctx, host, params.method)
+	b, err := openHost(ctx, host, params)
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +80,12 @@ func openXLA(ctx context.Context, r request) (*device, error) {
 }
 
 // openHost opens XLA on the cores that host is, with as many threads.
-func openHost(ctx context.Context, host *device, method string) (backend.Backend, error) {
+func openHost(ctx context.Context, host *device, params pluginParams) (backend.Backend, error) {
 	p, err := find("cpu")
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, p, pjrt.Options{Name: "xla-cpu", Method: method, Threads: host.params.Threads, Host: host.Device()})
+	return start(ctx, p, pjrt.Options{Name: "xla-cpu", Device: params.device, Method: params.method, Threads: host.params.Threads, Host: host.Device()})
 }
 
 // compareWithXLA finds the baseline of a backend that has none of its own, and
@@ -97,7 +97,7 @@ func (d *device) compareWithXLA(ctx context.Context, open bool) {
 	_, err := find("cpu")
 	if err == nil && open {
 		var b backend.Backend
-		if b, err = openHost(ctx, d, ""); err == nil {
+		if b, err = openHost(ctx, d, pluginParams{}); err == nil {
 			d.baseline = b
 		}
 	}

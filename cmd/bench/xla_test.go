@@ -122,6 +122,16 @@ func TestXLA_Chain(t *testing.T) {
 	}
 }
 
+// TestXLA_NoSuchDevice asks for one more device than the plugin has.
+func TestXLA_NoSuchDevice(t *testing.T) {
+	usePlugin(t, "cpu")
+	var stderr bytes.Buffer
+	code := run(context.Background(), strings.Fields("--backend xla-cpu --param device=4 --kernel 0 --sizes 8"), &stderr, &stderr)
+	if got := stderr.String(); code != cli.Failed || !strings.Contains(got, "no device 4: ") || strings.Count(got, "\n") != 1 {
+		t.Errorf("exit %d: %s", code, got)
+	}
+}
+
 // TestTPU_Missing asks for a device that is not there.
 func TestTPU_Missing(t *testing.T) {
 	says := func(t *testing.T, want ...string) {
