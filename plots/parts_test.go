@@ -232,14 +232,14 @@ func FuzzCharts(f *testing.F) {
 			return
 		}
 		rows := []results.Record{r, with(hand("v1_naive", 64, 1e9), func(r *results.Record) { r.BytesMoved = 1 << 16 })}
-		for _, q := range []Request{{Size, "v3_block", "float32"}, {Ladder, "", "float32"}, {Roofline, "", "float32"}} {
-			charts, err := Charts(rows, q)
+		for _, q := range []Request{{Size, "v3_block", "float32"}, {Kernels, "", "float32"}, {Roofline, "", "float32"}} {
+			list, err := charts(rows, q)
 			if err != nil && q.Kind != Roofline {
 				t.Fatal(err)
 			}
-			for _, ch := range charts {
+			for _, ch := range list {
 				var svg bytes.Buffer
-				if err := ch.Write(&svg, SVG); err != nil {
+				if err := Write(&svg, ch, SVG); err != nil {
 					t.Fatal(err)
 				}
 				if bytes.Contains(svg.Bytes(), []byte("NaN")) || bytes.Contains(svg.Bytes(), []byte("Inf")) {

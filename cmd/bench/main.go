@@ -21,7 +21,7 @@
 //
 // Flag --list prints the points and --dry-run what they need; neither measures.
 //
-//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --list
+//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --blocks all --list
 //	v3_block     200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 200x200x200
@@ -32,6 +32,13 @@
 //
 //	$ bench --kernel 5 --sizes 512 --dtype float32 --blocks 64x512x512,64x512x999 --list
 //	v5_quant     512 float32×float32→float32 blocks 64x512x512
+//
+// Where cmd/tune has found the fastest block shape of a rung on this machine, that
+// one is measured; elsewhere all that the rung proposes. --blocks all asks for these
+// in any case, and --tuned FILE for another table.
+//
+//	$ bench --kernel 4 --sizes 64 --dtype int8 --tuned nowhere.yaml --list
+//	bench: --tuned: open nowhere.yaml: …
 //
 // What a kernel or the machine cannot do is a row with a status and a reason,
 // never a gap:
@@ -71,7 +78,7 @@
 // measures both.
 //
 //	$ bench --backend tpu --param vmem_limit=64MB
-//	bench: --param vmem_limit: size "64MB": want a positive number of bytes, or of KiB, MiB or GiB (64MiB)
+//	bench: --param vmem_limit=64MB: want bytes, or a number of KiB, MiB or GiB, as in 64MiB
 //
 // # How it measures
 //
@@ -123,6 +130,7 @@ import (
 	"fmt"
 	"io"
 
+	"matladder/backend/aot"
 	"matladder/backend/worker"
 	"matladder/harness"
 	"matladder/internal/cli"
@@ -132,6 +140,7 @@ import (
 
 func main() {
 	worker.Hook(workers)
+	aot.Child()
 	cli.Main(run)
 }
 

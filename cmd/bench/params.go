@@ -1,8 +1,8 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,18 +33,20 @@ func (r request) pluginParams() (pluginParams, error) {
 		case !slices.Contains(known, key):
 			return p, cli.Usagef("--param %s: backend %s has no such parameter (known: %s)", key, r.name, strings.Join(known, ", "))
 		case key == "vmem_limit":
-			p.vmemBytes, err = parseBytes(value)
+			if p.vmemBytes, err = parseBytes(value); err == nil && p.vmemBytes < 1 {
+				err = errors.New("want a size above 0")
+			}
 		case key == "operands":
 			p.operands, err = oneOf(value, pjrt.OperandsHBM, pjrt.OperandsAny)
 		case key == "device":
 			if p.device, err = strconv.Atoi(value); err != nil || p.device < 0 {
-				err = fmt.Errorf("%q: want the number of a device, counted from 0", value)
+				err = errors.New("want the number of a device, counted from 0")
 			}
 		default:
 			p.method, err = oneOf(value, pjrt.Methods()...)
 		}
 		if err != nil {
-			return p, cli.Usagef("--param %s: %w", key, err)
+			return p, cli.Usagef("--param %s=%s: %w", key, value, err)
 		}
 	}
 	return p, nil
@@ -52,22 +54,7 @@ func (r request) pluginParams() (pluginParams, error) {
 
 func oneOf(value string, known ...string) (string, error) {
 	if !slices.Contains(known, value) {
-		return "", fmt.Errorf("unknown value %q (known: %s)", value, strings.Join(known, ", "))
+		return "", fmt.Errorf("no such choice (known: %s)", strings.Join(known, ", "))
 	}
 	return value, nil
-}
-
-// parseBytes reads a size: 67108864, 65536KiB, 64MiB, 1GiB.
-func parseBytes(s string) (int64, error) {
-	number, unit := s, int64(1)
-	for i, suffix := range []string{"KiB", "MiB", "GiB"} {
-		if n, ok := strings.CutSuffix(s, suffix); ok {
-			number, unit = n, 1<<(10*(i+1))
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 1 || n > math.MaxInt64/unit {
-		return 0, fmt.Errorf("size %q: want a positive number of bytes, or of KiB, MiB or GiB (64MiB)", s)
-	}
-	return n * unit, nil
 }

@@ -4,7 +4,6 @@
 package libtpu
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -40,28 +39,36 @@ func (e *CompileError) Error() string { return "libtpu: " + e.Reason }
 func Classify(code int, message string) error {
 	reason := oneLine(message)
 	if m := scopedPattern.FindStringSubmatch(message); m != nil {
-		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}
+		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}
 	}
 	if m := capacityPattern.FindStringSubmatch(message); m != nil {
-		return &tooBig{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, reason}
+		return &TooBigError{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, reason}
 	}
 	if m := allocationPattern.FindStringSubmatch(message); m != nil {
-		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
+		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
 	}
 	if unsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
-		return fmt.Errorf("%w: libtpu: %s", backend.ErrUnsupported, reason)
+		return &UnsupportedError{reason}
 	}
 	return &CompileError{code, reason}
 }
 
-// tooBig is a backend.TooBigError with libtpu's own words.
-type tooBig struct {
+// UnsupportedError is backend.ErrUnsupported with libtpu's own words.
+type UnsupportedError struct{ Reason string }
+
+func (e *UnsupportedError) Error() string {
+	return backend.ErrUnsupported.Error() + ": libtpu: " + e.Reason
+}
+func (e *UnsupportedError) Unwrap() error { return backend.ErrUnsupported }
+
+// TooBigError is a backend.TooBigError with libtpu's own words.
+type TooBigError struct {
 	backend.TooBigError
-	reason string
+	Reason string
 }
 
-func (e *tooBig) Error() string { return e.TooBigError.Error() + ": libtpu: " + e.reason }
-func (e *tooBig) Unwrap() error { return &e.TooBigError }
+func (e *TooBigError) Error() string { return e.TooBigError.Error() + ": libtpu: " + e.Reason }
+func (e *TooBigError) Unwrap() error { return &e.TooBigError }
 
 // bytesOf reads a number with a unit; libtpu rounds it to two digits.
 func bytesOf(number, unit string) int64 {
