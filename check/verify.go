@@ -25,9 +25,10 @@ func (r *Reference) Verify(ctx context.Context, programs []*tile.Program, in map
 	if err != nil {
 		return Result{}, err
 	}
-	res := r.compareRows(values, newBound(p, step), out)
+	limit := newBound(p, step).multiplied(r.products)
+	res := r.compareRows(values, limit, out)
 	if p.Activation == problem.NoActivation {
-		r.compareProbes(&res, newBound(p, step), out)
+		r.compareProbes(&res, limit, out)
 	}
 	if !res.OK && res.Detail == "" {
 		res.Detail = fmt.Sprintf("error is %.3g times its bound", res.ErrOverBound)

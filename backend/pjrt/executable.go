@@ -167,7 +167,9 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 	ctx := context.Background()
 	in, err := e.inputs()
 	if err == nil && e.reference == nil {
-		e.reference, err = check.NewReference(ctx, spec.Problem, in)
+		if e.reference, err = check.NewReference(ctx, spec.Problem, in); err == nil {
+			e.reference.ProductsOff(productRoundoff(e.backend.device.Kind, spec.Problem))
+		}
 	}
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
