@@ -97,7 +97,7 @@ func TestPeers(t *testing.T) {
 			t.Errorf("%s ends %d times, after rounds %v", id, ended[id], rounds[id])
 		}
 	}
-	summaries := results.Best(results.Summarize(out.Rows, nil))
+	summaries := results.Best(results.Summarize(out.Rows))
 	for _, contest := range results.Contests(summaries) {
 		if contest.Points[0].DtypeA == "float32" && (contest.Best == nil || contest.Rival == nil || !contest.Ratio.Sure()) {
 			t.Errorf("%s: %+v", contest.Points[0].Size(), contest.Ratio)

@@ -107,9 +107,9 @@ func (r *run) prediction(ctx context.Context, l *lane) results.Record {
 			p, err = r.opt.Backend.(backend.Predictor).Predict(ctx, l.programs, l.Params)
 			return err
 		}
-		vendor, ok := r.baseline().(backend.BaselinePredictor)
+		vendor, ok := r.backend(l.Point).(backend.BaselinePredictor)
 		if !ok {
-			return fmt.Errorf("%w: backend %s predicts no baseline", backend.ErrUnsupported, r.baseline().Name())
+			return fmt.Errorf("%w: backend %s predicts no baseline", backend.ErrUnsupported, r.backend(l.Point).Name())
 		}
 		p, err = vendor.PredictBaseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
 		return err

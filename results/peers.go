@@ -122,7 +122,7 @@ func contender(s *Summary) string {
 
 func contestSection(title string, list []Contest) Section {
 	slices.SortStableFunc(list, func(a, b Contest) int {
-		return ladderOrder(a.Points[0], b.Points[0], func(a, b string) bool { return false })
+		return ladderOrder(a.Points[0], b.Points[0])
 	})
 	var shown []*Summary // one for each column
 	most := 0.0
@@ -205,6 +205,13 @@ func overall(list []Contest) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2f of the best peer in the geometric mean of %d sizes, least %.2f at %s",
-		math.Exp(sum/float64(n)), n, least.Ratio.Median, least.Points[0].Size())
+	return fmt.Sprintf("%.2f of the best peer in the geometric mean of %s, least %.2f at %s",
+		math.Exp(sum/float64(n)), sizes(n), least.Ratio.Median, least.Points[0].Size())
+}
+
+func sizes(n int) string {
+	if n == 1 {
+		return "1 size"
+	}
+	return fmt.Sprintf("%d sizes", n)
 }

@@ -64,6 +64,10 @@ type Compiled struct {
 // CompileError is a program that the compiler takes for wrong.
 type CompileError = libtpu.CompileError
 
+// Classify turns an error of libtpu, with its PJRT code, into one that a caller can
+// decide on: *backend.TooBigError, backend.ErrUnsupported or *CompileError.
+func Classify(code int, message string) error { return libtpu.Classify(code, message) }
+
 // CrashError is a child that ended, or was ended at the limit, before it answered:
 // a *backend.CrashError, or context.DeadlineExceeded at the limit.
 type CrashError struct {
@@ -163,7 +167,7 @@ func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
 		return nil, &CrashError{"the compiler ended its process: " + how, false}
 	}
 	if got.Failed {
-		return nil, libtpu.Classify(got.Code, got.Message)
+		return nil, Classify(got.Code, got.Message)
 	}
 	compiled := &Compiled{
 		CodeBytes: got.Code64, ArgumentBytes: got.Argument, OutputBytes: got.Output, TempBytes: got.Temp,

@@ -128,8 +128,8 @@ func observe(w io.Writer, e harness.Event) {
 // ended the sweep.
 func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err error) error {
 	if len(rows) > 0 {
-		summaries := results.Best(results.Summarize(rows, nil))
-		if err := results.WriteTable(stdout, "text", summaries, nil); err != nil {
+		summaries := results.Best(results.Summarize(rows))
+		if err := results.WriteTable(stdout, "text", summaries); err != nil {
 			return err
 		}
 		fmt.Fprintln(stdout)

@@ -33,7 +33,7 @@ func report(files []string, page, note string, stdout io.Writer) error {
 			fmt.Fprintln(&text)
 		}
 		fmt.Fprintf(&text, "%s\n\n", origin(file.Rows))
-		if err := results.WriteContests(&text, "md", results.Best(results.Summarize(file.Rows, nil))); err != nil {
+		if err := results.WriteContests(&text, "md", results.Best(results.Summarize(file.Rows))); err != nil {
 			return err
 		}
 	}
