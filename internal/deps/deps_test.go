@@ -36,11 +36,13 @@ lower/internal/mlir:
 lower/mosaic: tile problem lower/internal/mlir
 lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
-backend/aot: analyze backend backend/aot/schedule chips lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
+backend/internal/hlo:
+backend/internal/libtpu: backend
+backend/aot: analyze backend backend/aot/schedule backend/internal/* chips lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
 backend/worker: backend chips tile
-backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
+backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
 backend/peer: backend check chips problem tile
