@@ -59,6 +59,7 @@ plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 internal/cli: github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
+internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/deps:
 `
 
