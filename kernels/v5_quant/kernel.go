@@ -3,6 +3,8 @@
 package quantized
 
 import (
+	"slices"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -22,9 +24,9 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Scaled() }
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
 
-// Candidates has the fourth rung's sweep.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
-	return tile.Candidates(p.M, p.K, p.N, sweep...)
+// Candidates has the fourth rung's sweep, and larger blocks where they fit.
+func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
+	return tile.Candidates(p.M, p.K, p.N, slices.Concat(sweep, fitting(p, m, large))...)
 }
 
 // Build writes the kernel as a tile program.
