@@ -65,6 +65,7 @@ internal/cli: github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/deps:
+scripts: gopkg.in/yaml.v3
 `
 
 func TestGraph(t *testing.T) {
