@@ -150,10 +150,10 @@ func (r *run) inputs(p problem.Matmul) backend.InputSpec {
 
 // device is the one that a point runs on.
 func (r *run) device(p Point) chips.Device {
-	if b := r.backend(p); b != r.opt.Backend {
-		return b.Device()
+	if p.Kernel != nil || p.Peer == nil && r.opt.Baseline == nil {
+		return r.sweep.Device
 	}
-	return r.sweep.Device
+	return r.backend(p).Device()
 }
 
 // backend is the one that measures a point.

@@ -15,6 +15,7 @@ const (
 	Kernels  Kind = "kernels"
 	Ladder   Kind = "ladder"
 	Roofline Kind = "roofline"
+	Peers    Kind = "peers"
 )
 
 // A Scope is what one request for a kind covers.
@@ -42,6 +43,7 @@ var table = []kindOf{
 	{Kernels, PerDtype, "rate against size, a line for each kernel with its fastest blocks", false, kernelPictures},
 	{Ladder, PerDtype, "bars: times over the rung below, and % of peak", false, ladderPictures},
 	{Roofline, PerDtype, "rate against arithmetic intensity, under the roofs of memory and peak", false, rooflinePictures},
+	{Peers, PerDtype, "rate against size: the fastest kernel and other libraries, for each number of threads", false, peersPictures},
 }
 
 // data is what the pictures of one request are made of, baseline included.

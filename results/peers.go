@@ -205,6 +205,13 @@ func overall(list []Contest) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2f of the best peer in the geometric mean of %d sizes, least %.2f at %s",
-		math.Exp(sum/float64(n)), n, least.Ratio.Median, least.Points[0].Size())
+	return fmt.Sprintf("%.2f of the best peer in the geometric mean of %s, least %.2f at %s",
+		math.Exp(sum/float64(n)), sizes(n), least.Ratio.Median, least.Points[0].Size())
+}
+
+func sizes(n int) string {
+	if n == 1 {
+		return "1 size"
+	}
+	return fmt.Sprintf("%d sizes", n)
 }

@@ -158,7 +158,7 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Comp
 		return nil, &CrashError{"the compiler ended its process: " + how, false}
 	}
 	if got.Failed {
-		return nil, classify(got.Code, got.Message)
+		return nil, Classify(got.Code, got.Message)
 	}
 	compiled := &Compiled{
 		CodeBytes: got.Code64, ArgumentBytes: got.Argument, OutputBytes: got.Output, TempBytes: got.Temp,

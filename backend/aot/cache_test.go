@@ -24,7 +24,7 @@ func TestCache_Verdicts(t *testing.T) {
 		"Mosaic failed to compile TPU kernel: Bad lhs type",
 		"Failed to parse the Mosaic module: -:3:7: error: expected SSA operand",
 	} {
-		want := classify(13, message)
+		want := Classify(13, message)
 		o, ok := outcomeOf(want)
 		if !ok {
 			t.Fatalf("%v is not kept", want)

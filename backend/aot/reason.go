@@ -22,8 +22,9 @@ var (
 // breaks the tiling and for a slice that may.
 var unsupportedPattern = regexp.MustCompile(`E200[123]|[Uu]nsupported|[Nn]ot (yet )?supported|NYI|[Nn]ot implemented|Bad (lhs|rhs)|Expected matmul acc|Invalid vector type`)
 
-// classify turns an error of libtpu into one that a caller can decide on.
-func classify(code int, message string) error {
+// Classify turns an error of libtpu, with its PJRT code, into one that a caller can
+// decide on: *backend.TooBigError, backend.ErrUnsupported or *CompileError.
+func Classify(code int, message string) error {
 	reason := oneLine(message)
 	if m := scopedPattern.FindStringSubmatch(message); m != nil {
 		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}

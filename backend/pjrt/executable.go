@@ -166,7 +166,9 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 	ctx := context.Background()
 	in, err := e.inputs()
 	if err == nil && e.reference == nil {
-		e.reference, err = check.NewReference(ctx, spec.Problem, in)
+		if e.reference, err = check.NewReference(ctx, spec.Problem, in); err == nil {
+			err = e.reference.Unquantized(ctx, in, spec.Seed, spec.Dist)
+		}
 	}
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)

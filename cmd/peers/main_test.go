@@ -134,7 +134,7 @@ func TestMeasure_Crash(t *testing.T) {
 			count[r.Kernel+" "+string(r.Status)]++
 		}
 	}
-	if count["openblas crashed"] != 1 || count["v4_optblock ok"] < 6 {
+	if count["openblas crashed"] != 1 || count["v4_optblock ok"] == 0 {
 		t.Errorf("%v", count)
 	}
 }

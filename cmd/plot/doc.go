@@ -22,6 +22,10 @@
 //   - roofline: the same against arithmetic intensity (FLOPs over the bytes moved
 //     after tiling), under the roofs of memory and peak, with arrows from rung to
 //     rung. The peaks of other dtypes are drawn thin.
+//   - peers: the fastest kernel and the libraries that cmd/peers measured, one
+//     picture for each number of threads. No other kind shows libraries.
+//
+// For example:
 //
 //	$ go run ./cmd/plot --kind=ladder --dtype=float32,int8
 //	out/performance_ladder_float32.png

@@ -1,6 +1,8 @@
 package quantized
 
 import (
+	"slices"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -19,6 +21,18 @@ var sweep = []tile.Blocks{
 var large = []tile.Blocks{
 	{M: 2048, K: 1024, N: 2048},
 	{M: 2048, K: 2048, N: 2048},
+}
+
+// candidates are the sweep, and of the large blocks those that fit; where elements of
+// k share scales, bk is a whole number of groups.
+func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
+	list := slices.Concat(sweep, fitting(p, m, large))
+	if scheme, err := p.Scheme(); err == nil && scheme.B == problem.Block {
+		for i := range list {
+			list[i].K = max(list[i].K/scheme.Block, 1) * scheme.Block
+		}
+	}
+	return tile.Candidates(p.M, p.K, p.N, list...)
 }
 
 // fitting are those of blocks whose operands, twice, and accumulator take less than
