@@ -16,19 +16,22 @@
 //
 //   - size, the default: one kernel and dtype, the rate against the size with a
 //     line for each block shape, one for the baseline (xla) and one for the peak.
+//
 //   - kernels: all kernels of a dtype, each with its fastest blocks at each size.
+//
 //   - ladder: the same as bars: % of peak, with the baseline as a line, and how
 //     many times each kernel is as fast as the rung below.
+//
 //   - roofline: the same against arithmetic intensity (FLOPs over the bytes moved
 //     after tiling), under the roofs of memory and peak, with arrows from rung to
 //     rung. The peaks of other dtypes are drawn thin.
 //
-//	$ go run ./cmd/plot --kind=ladder --dtype=float32,int8
-//	out/performance_ladder_float32.png
-//	out/performance_ladder_int8.png
+//     $ go run ./cmd/plot --kind=ladder --dtype=float32,int8
+//     out/performance_ladder_float32.png
+//     out/performance_ladder_int8.png
 //
-//	$ go run ./cmd/plot --kind=roofline --dtype=float32 --format=svg
-//	out/performance_roofline_float32.svg
+//     $ go run ./cmd/plot --kind=roofline --dtype=float32 --format=svg
+//     out/performance_roofline_float32.svg
 //
 // --analyze takes the kernels of size pictures, by number or name; 0 is the
 // baseline. A kernel that was run on square problems and on others has two
