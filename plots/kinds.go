@@ -15,6 +15,10 @@ const (
 	Kernels  Kind = "kernels"
 	Ladder   Kind = "ladder"
 	Roofline Kind = "roofline"
+	Blocks   Kind = "blocks"
+	Dispatch Kind = "dispatch"
+	Compare  Kind = "compare"
+	Errors   Kind = "error"
 )
 
 // A Scope is what one request for a kind covers.
@@ -40,8 +44,12 @@ type kindOf struct {
 var table = []kindOf{
 	{Size, PerKernel, "rate against size, a line for each block shape", false, sizePictures},
 	{Kernels, PerDtype, "rate against size, a line for each kernel with its fastest blocks", false, kernelPictures},
-	{Ladder, PerDtype, "bars: times over the rung below, and % of peak", false, ladderPictures},
+	{Ladder, PerDtype, "bars: times over the rung below, and % of peak; of several machines % of peak", true, ladderPictures},
 	{Roofline, PerDtype, "rate against arithmetic intensity, under the roofs of memory and peak", false, rooflinePictures},
+	{Blocks, PerKernel, "block shapes by size, coloured by rate; what is too big is hatched", false, blockPictures},
+	{Dispatch, PerDtype, "device time of a launch beside the dispatch of a call", false, dispatchPictures},
+	{Compare, PerDtype, "two runs: ratio of rates with interval and verdict", true, comparePictures},
+	{Errors, Whole, "errors by K and dtype, and what the check allows", false, errorPictures},
 }
 
 // data is what the pictures of one request are made of, baseline included.
