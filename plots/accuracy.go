@@ -25,7 +25,7 @@ func errorPictures(q Request, d data) ([]Picture, error) {
 	}
 	slices.Sort(dtypes)
 	relative := errorRow{name: "rel_err: against float64 on the same inputs", of: func(s *results.Summary) results.Optional[float64] { return s.RelErr }}
-	bounded := errorRow{name: "err/bound: in parts of what the check allows", mark: 1, words: "the check fails above",
+	bounded := errorRow{name: "err/bound: in parts of what the check allows, which fails above 1", mark: 1,
 		of: func(s *results.Summary) results.Optional[float64] { return s.ErrOverBound }}
 	p := &Panels{Heading: headingOf(q, "Errors by K", shownSummaries(best), true)}
 	for _, row := range []errorRow{relative, bounded} {
@@ -49,10 +49,9 @@ func shownSummaries(list []results.Summary) []*results.Summary {
 
 // An errorRow is one figure of errors, a panel for each dtype.
 type errorRow struct {
-	name  string
-	of    func(*results.Summary) results.Optional[float64]
-	mark  float64
-	words string
+	name string
+	of   func(*results.Summary) results.Optional[float64]
+	mark float64
 }
 
 func (r errorRow) panels(summaries []results.Summary, dtypes []string) []Panel {
@@ -60,7 +59,7 @@ func (r errorRow) panels(summaries []results.Summary, dtypes []string) []Panel {
 	exact := false
 	var panels []Panel
 	for _, dtype := range dtypes {
-		p := Panel{Title: dtype, Mark: r.mark, Words: r.words}
+		p := Panel{Title: dtype, Mark: r.mark}
 		var of []results.Summary
 		for _, s := range summaries {
 			if v := r.of(&s); s.Dtypes() == dtype && v.Known && v.Value >= 0 && v.Value < 1e30 {

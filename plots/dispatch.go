@@ -132,13 +132,11 @@ func timeAxis(panels ...Panel) Axis {
 			least, most = math.Min(least, lo), math.Max(most, hi)
 		}
 	}
-	ax := Axis{Label: "time", Scale: Log, Min: math.Pow(10, math.Floor(math.Log10(least))), Max: math.Pow(10, math.Ceil(math.Log10(most)))*1.1, Unit: Unit{"s", 1}}
+	ax := Axis{Label: "time", Scale: Log, Min: math.Pow(10, math.Floor(math.Log10(least))), Max: math.Pow(10, math.Ceil(math.Log10(most))) * 1.1, Unit: Unit{"s", 1}}
 	for _, t := range logTicks(ax.Min, ax.Max, Unit{"s", 1}) {
 		if t.Rank == 0 {
 			t.Label = results.FormatSeconds(t.Value)
-			if i := strings.Index(t.Label, ".00"); i >= 0 {
-				t.Label = t.Label[:i] + t.Label[i+3:]
-			}
+			t.Label = strings.NewReplacer(".00", "", ".0", "").Replace(t.Label)
 			ax.Ticks = append(ax.Ticks, t)
 		}
 	}

@@ -51,7 +51,7 @@ func (h *HeatMap) key() key {
 	for _, row := range h.Rows {
 		for _, cell := range row.Cells {
 			if cell.Need != "" {
-				return append(k, keyEntry{"too big: needs, of what there is", ink, func(c draw.Canvas, at vg.Point) { hatch(c, around(at, 6, 4.5)) }})
+				return append(k, keyEntry{"too big: what it needs, of what there is", ink, func(c draw.Canvas, at vg.Point) { hatch(c, around(at, 6, 4.5)) }})
 			}
 		}
 	}
@@ -140,17 +140,23 @@ func (h *HeatMap) drawCell(c draw.Canvas, cell HeatCell, b vg.Rectangle, predict
 	sty := aligned(tickStyle, text.XCenter, text.YCenter)
 	at := middle(b)
 	write := func(words string, dy vg.Length) {
-		if sty.Width(words) <= b.Max.X-b.Min.X {
+		if width := sty.Width(words); width <= b.Max.X-b.Min.X {
+			if cell.Need != "" { // over the hatching
+				c.SetColor(white)
+				c.Fill(around(vg.Point{X: at.X, Y: at.Y + dy}, width/2+2, 5.5).Path())
+			}
 			c.FillText(sty, vg.Point{X: at.X, Y: at.Y + dy + sty.Font.Size*0.1}, words)
 		}
 	}
 	switch {
 	case cell.Need != "":
 		hatch(c, b)
-		write(cell.Need, 6)
-		if cell.Limit != "" {
-			write("of "+cell.Limit, -6)
+		if cell.Limit == "" {
+			write(cell.Need, 0)
+			return
 		}
+		write(cell.Need, 6)
+		write("of "+cell.Limit, -6)
 	case cell.Status != "":
 		drawCross(c, vg.Point{X: at.X, Y: at.Y + 6}, softInk)
 		write(cell.Status, -7)

@@ -11,14 +11,15 @@ type Kind string
 
 // The kinds of picture; the table of kinds says what each shows.
 const (
-	Size     Kind = "size"
-	Kernels  Kind = "kernels"
-	Ladder   Kind = "ladder"
-	Roofline Kind = "roofline"
-	Blocks   Kind = "blocks"
-	Dispatch Kind = "dispatch"
-	Compare  Kind = "compare"
-	Errors   Kind = "error"
+	Size      Kind = "size"
+	Kernels   Kind = "kernels"
+	Ladder    Kind = "ladder"
+	Roofline  Kind = "roofline"
+	Blocks    Kind = "blocks"
+	Waterfall Kind = "waterfall"
+	Dispatch  Kind = "dispatch"
+	Compare   Kind = "compare"
+	Errors    Kind = "error"
 )
 
 // A Scope is what one request for a kind covers.
@@ -47,6 +48,7 @@ var table = []kindOf{
 	{Ladder, PerDtype, "bars: times over the rung below, and % of peak; of several machines % of peak", true, ladderPictures},
 	{Roofline, PerDtype, "rate against arithmetic intensity, under the roofs of memory and peak", false, rooflinePictures},
 	{Blocks, PerKernel, "block shapes by size, coloured by rate; what is too big is hatched", false, blockPictures},
+	{Waterfall, PerDtype, "one grid step by the step model, and the measured time beside it", false, waterfallPictures},
 	{Dispatch, PerDtype, "device time of a launch beside the dispatch of a call", false, dispatchPictures},
 	{Compare, PerDtype, "two runs: ratio of rates with interval and verdict", true, comparePictures},
 	{Errors, Whole, "errors by K and dtype, and what the check allows", false, errorPictures},

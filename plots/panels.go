@@ -24,7 +24,7 @@ type Panel struct {
 	Note   string  // written where no point is
 	Mark   float64 // a line right across, 0 for none
 	Band   [2]float64
-	Words  string // beside Mark, or in Band
+	Words  string // over Band
 }
 
 const panelGap = 22 * vg.Length(1)
@@ -69,11 +69,11 @@ func (p *Panels) frames(page vg.Rectangle, head vg.Length) [][]frame {
 		for j := range frames[i] {
 			f := &frames[i][j]
 			f.box.Min.X = page.Min.X + left + vg.Length(j)*(width+panelGap)
-			f.box.Max = vg.Point{X: f.box.Min.X + width, Y: top - title}
+			f.box.Max = vg.Point{X: f.box.Min.X + width, Y: top - title - 4}
 			f.box.Min.Y = f.box.Max.Y - height
 			deepest = max(deepest, f.xHeight())
 		}
-		top -= height + deepest + title*2 + 12
+		top -= height + deepest + title*2 + 22
 	}
 	return frames
 }
@@ -102,7 +102,7 @@ func (p *Panels) Draw(c draw.Canvas) {
 			f.drawY(c, j == 0)
 			if j == 0 {
 				c.FillText(aligned(style(textSize, ink), text.XLeft, text.YBottom),
-					vg.Point{X: page.Min.X, Y: f.box.Max.Y + lineHeight(style(textSize, ink))}, f.y.Label)
+					vg.Point{X: page.Min.X, Y: f.box.Max.Y + lineHeight(style(textSize, ink)) + 5}, f.y.Label)
 			}
 			c.FillText(aligned(bold(style(textSize, ink)), text.XLeft, text.YBottom), vg.Point{X: f.box.Min.X + 3, Y: f.box.Max.Y + 3}, panel.Title)
 			panel.draw(c, f)
@@ -122,7 +122,6 @@ func (p *Panel) draw(c draw.Canvas, f frame) {
 	}
 	if p.Mark > f.y.Min && p.Mark <= f.y.Max {
 		c.StrokeLine2(draw.LineStyle{Color: softInk, Width: 1.4, Dashes: []vg.Length{12, 3, 2, 3}}, f.box.Min.X, f.Y(p.Mark), f.box.Max.X, f.Y(p.Mark))
-		c.FillText(words, vg.Point{X: f.box.Max.X - 4, Y: f.Y(p.Mark) + 2}, p.Words)
 	}
 	if p.Note != "" {
 		sty := aligned(style(smallSize, softInk), text.XCenter, text.YCenter)

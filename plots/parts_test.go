@@ -232,7 +232,7 @@ func FuzzCharts(f *testing.F) {
 			return
 		}
 		rows := []results.Record{r, with(hand("v1_naive", 64, 1e9), func(r *results.Record) { r.BytesMoved = 1 << 16 })}
-		for _, q := range []Request{{Size, "v3_block", "float32"}, {Kernels, "", "float32"}, {Roofline, "", "float32"}} {
+		for _, q := range []Request{{Size, "v3_block", "float32", nil}, {Kernels, "", "float32", nil}, {Roofline, "", "float32", nil}} {
 			list, err := charts(rows, q)
 			if err != nil && q.Kind != Roofline {
 				t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 type Request struct {
 	Kind   Kind
 	Kernel string
-	Dtype  string // of operand a
+	Dtype  string    // of operand a
+	Model  StepModel // of a waterfall; nil for the limits of the device alone
 }
 
 // A NoRowsError says that nothing in the rows answers a request.
