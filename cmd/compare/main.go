@@ -173,14 +173,15 @@ func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error
 
 // read summarizes the points of a file that are asked for.
 func (o *options) read(path string, warn func(error)) ([]results.Summary, error) {
-	f, err := results.ReadFile(path)
+	var rows results.Summarizer
+	f, err := rows.AddFile(path)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range f.Warnings() {
 		warn(w)
 	}
-	return slices.DeleteFunc(results.Summarize(f.Rows), func(s results.Summary) bool {
+	return slices.DeleteFunc(rows.Summaries(), func(s results.Summary) bool {
 		return len(o.dtypes) > 0 && !slices.Contains(o.dtypes, s.DtypeA) ||
 			len(o.kernels) > 0 && !slices.ContainsFunc(o.kernels, func(k string) bool { return named(s.Kernel, k) })
 	}), nil
