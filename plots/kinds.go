@@ -20,6 +20,7 @@ const (
 	Dispatch  Kind = "dispatch"
 	Compare   Kind = "compare"
 	Errors    Kind = "error"
+	Peers     Kind = "peers"
 )
 
 // A Scope is what one request for a kind covers.
@@ -52,6 +53,7 @@ var table = []kindOf{
 	{Dispatch, PerDtype, "device time of a launch beside the dispatch of a call", false, dispatchPictures},
 	{Compare, PerDtype, "two runs: ratio of rates with interval and verdict", true, comparePictures},
 	{Errors, Whole, "errors by K and dtype, and what the check allows", false, errorPictures},
+	{Peers, PerDtype, "rate against size: the fastest kernel and other libraries, for each number of threads", false, peersPictures},
 }
 
 // data is what the pictures of one request are made of, baseline included.

@@ -95,7 +95,7 @@ func TestSpread_LeastSquares(t *testing.T) {
 // below which it would fade on paper, and kernels differ in colour.
 func TestColors(t *testing.T) {
 	seen := map[string]string{}
-	for _, kernel := range []string{"xla", "v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant", "other"} {
+	for _, kernel := range []string{"xla", "v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant", "openblas", "onednn", "blis", "mkl", "other"} {
 		c := kernelColor(kernel)
 		if other, taken := seen[fmt.Sprint(c)]; taken {
 			t.Errorf("%s and %s have one colour", kernel, other)

@@ -41,6 +41,9 @@ func pictures(t *testing.T) map[string]Picture {
 		}
 		all[p.name] = made[p.at]
 	}
+	for i, p := range peerPictures(t) {
+		all[[]string{"peers", "peers_shapes"}[i]] = p
+	}
 	all["size_legend"] = crowdedChart(t)
 	all["size_only_failures"] = failedChart(t)
 	all["kernels_long_names"] = longNames(t)

@@ -81,13 +81,13 @@ func number(kernel string) string {
 }
 
 // Pairs lists the kernels and dtypes of summaries, each once, in the order of
-// the ladder.
+// the ladder. Peers are no kernels.
 func Pairs(summaries []results.Summary) []Pair {
 	var list []Pair
 	seen := map[Pair]bool{}
 	for i := range summaries {
 		p := Pair{summaries[i].Kernel, summaries[i].DtypeA}
-		if !seen[p] {
+		if !seen[p] && !summaries[i].Peer() {
 			seen[p] = true
 			list = append(list, p)
 		}
@@ -103,13 +103,14 @@ func Pairs(summaries []results.Summary) []Pair {
 
 // Pictures makes the pictures that answer q, apart for each chip unless the
 // kind compares chips. Summaries that q does not ask for are left aside, and so
-// are interpreted ones; a *NoRowsError means that none remain.
+// are interpreted ones, and peers but for the kind that shows them; a
+// *NoRowsError means that none remain.
 func Pictures(summaries []results.Summary, q Request) ([]Picture, error) {
 	kind := q.Kind.row()
 	if kind.pictures == nil {
 		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, list(Kinds()))
 	}
-	summaries = slices.DeleteFunc(slices.Clone(summaries), func(s results.Summary) bool { return s.Interpreted() })
+	summaries = slices.DeleteFunc(slices.Clone(summaries), func(s results.Summary) bool { return s.Interpreted() || s.Peer() && q.Kind != Peers })
 	var chips []string
 	chipOf := func(s *results.Summary) string {
 		if kind.allChips {

@@ -71,6 +71,7 @@ func ladderOrder(a, b *Summary) int {
 		cmp.Compare(float64(a.Batch)*float64(a.M)*float64(a.K)*float64(a.N), float64(b.Batch)*float64(b.M)*float64(b.K)*float64(b.N)),
 		cmp.Compare(a.Size(), b.Size()),
 		kernels,
+		cmp.Compare(a.PluginVersion, b.PluginVersion),
 		cmp.Compare(a.Variant, b.Variant),
 	)
 }
@@ -83,7 +84,7 @@ type ladderColumn struct {
 }
 
 // conditions are what a point ran with. They make a column only where the
-// kernels differ; the baseline, which has its own, does not count.
+// kernels differ; the baseline and peers, which have their own, do not count.
 var conditions = []ladderColumn{
 	{name: "backend", cell: func(s *Summary) string { return s.Backend }},
 	{name: "isa", cell: func(s *Summary) string { return s.ISA }},
@@ -104,7 +105,7 @@ func newSection(title string, list []Summary) Section {
 		values := map[string]bool{}
 		shared := ""
 		for i := range list {
-			if list[i].Kernel != Baseline {
+			if list[i].Kernel != Baseline && !list[i].Peer() {
 				shared = c.cell(&list[i])
 				values[shared] = true
 			}
@@ -173,8 +174,12 @@ func figures(unit string, divisor float64) []ladderColumn {
 	}
 }
 
-// kernelName says where the baseline ran, as its line lacks the conditions.
+// kernelName says where the baseline ran, as its line lacks the conditions, and
+// which version a peer is.
 func kernelName(s *Summary) string {
+	if s.Peer() {
+		return strings.TrimSpace(s.Kernel + " " + s.PluginVersion)
+	}
 	if s.Kernel == Baseline && s.Backend != "" && s.Backend != Baseline {
 		return s.Kernel + " (" + s.Backend + ")"
 	}

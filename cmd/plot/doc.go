@@ -35,6 +35,8 @@
 //     rates with its interval and FASTER, SLOWER, SAME or UNSURE, as cmd/compare
 //     has them.
 //   - error: rel_err and err/bound by K, a column for each dtype.
+//   - peers: the fastest kernel and the libraries that cmd/peers measured, one
+//     picture for each number of threads. No other kind shows libraries.
 //
 // Some examples:
 //
