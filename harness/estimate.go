@@ -64,7 +64,7 @@ func (s Sweep) fits(p Point) bool { return s.Memory == 0 || p.bytes() <= s.Memor
 // bytes is what the arrays of a point take: inputs, output, and one packed
 // operand.
 func (p Point) bytes() int64 {
-	b := p.Problem.B.Bytes(int64(p.Problem.K) * int64(p.Problem.N))
+	b := p.Problem.B.Bytes(int64(p.Problem.Batch) * int64(p.Problem.K) * int64(p.Problem.N))
 	return p.Problem.Bytes() + min(b, packedBytes)
 }
 
@@ -105,14 +105,16 @@ func (s Sweep) roundTime(g Group) time.Duration {
 func checkTime(p problem.Matmul) float64 {
 	const fullRows = 1 << 25 // products at most; package check has the same bound
 	m, k, n := float64(p.M), float64(p.K), float64(p.N)
-	return 3e-10 * (min(m*k*n, fullRows) + 10*(m*k+k*n+m*n))
+	batch := float64(p.Batch)
+	return 3e-10 * (min(batch*m*k*n, fullRows) + 10*batch*(m*k+k*n+m*n))
 }
 
 // bestTime is the least time in seconds that a launch can take on d; 0 if its
 // figures are unknown.
 func bestTime(d chips.Device, p problem.Matmul) float64 {
 	var t float64
-	if peak := d.PeakAt(p.A.String(), p.Precision.String()); peak.Known() {
+	factor, _ := p.Factors()
+	if peak := d.PeakAt(factor.String(), p.Precision.String()); peak.Known() {
 		t = float64(p.FLOPs()) / peak.Value
 	}
 	if d.BandwidthBytesPerSecond.Known() {

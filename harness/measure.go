@@ -121,6 +121,10 @@ func (r *run) verify(l *lane, rows []results.Record) error {
 	for i := range rows {
 		row := &rows[i]
 		row.ErrOverBound, row.RelErr = results.Finite(res.ErrOverBound), results.Finite(res.RelErr)
+		if res.Quantized {
+			row.QuantRelErr, row.QuantMaxErr = results.Finite(res.QuantRelErr), results.Finite(res.QuantMaxErr)
+			row.QuantSNRdB = results.Finite(res.QuantSNRdB)
+		}
 		if !res.OK {
 			row.Status, row.Reason = results.Wrong, res.Detail
 		}

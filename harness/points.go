@@ -82,8 +82,10 @@ func (p Point) String() string {
 	if p.Problem.Precision != tile.Default {
 		s += " precision " + p.Problem.Precision.String()
 	}
-	if p.Problem.Quant != problem.NoQuant {
-		s += " " + string(p.Problem.Quant)
+	for _, word := range []string{string(p.Problem.Quant), string(p.Problem.Epilogue())} {
+		if word != "" {
+			s += " " + word
+		}
 	}
 	if p.Variant != "" {
 		s += " " + p.Variant
@@ -127,14 +129,17 @@ func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
 	return s, nil
 }
 
-// problems yields the product of sizes, dtypes and precisions.
+// problems yields the product of batches, sizes, dtypes and precisions.
 func problems(c Config) iter.Seq[problem.Matmul] {
 	return func(yield func(problem.Matmul) bool) {
-		for _, s := range c.Shapes {
-			for _, o := range c.Operands {
-				for _, precision := range c.Precisions {
-					if !yield(o.Problem(s, precision)) {
-						return
+		for _, batch := range c.Batches {
+			for _, s := range c.Shapes {
+				for _, o := range c.Operands {
+					for _, precision := range c.Precisions {
+						p := o.Problem(s, precision)
+						if p.Batch = batch; !yield(p) {
+							return
+						}
 					}
 				}
 			}

@@ -45,14 +45,8 @@ var (
 // of a topology that is not known.
 func OpenBackend(o BackendOptions) (*Backend, error) {
 	b := &Backend{}
-	var err error
-	if b.topology, err = FindTopology(o.Topology); err != nil {
-		return nil, err
-	}
-	if b.target, err = mosaic.FindTarget(o.Topology); err != nil {
-		return nil, err
-	}
-	if b.device, err = b.topology.Device(); err != nil {
+	err := b.aim(o.Topology)
+	if err != nil {
 		return nil, err
 	}
 	if o.Library == "" && supported {
@@ -73,6 +67,18 @@ func OpenBackend(o BackendOptions) (*Backend, error) {
 	about := fmt.Sprintf("libtpu %s of %d bytes, flags %s", b.version, library.Size(), o.Flags)
 	b.cache, b.noCache = openCache(o.Cache, about)
 	return b, nil
+}
+
+// aim takes a generation.
+func (b *Backend) aim(topology string) (err error) {
+	if b.topology, err = FindTopology(topology); err != nil {
+		return err
+	}
+	if b.target, err = mosaic.FindTarget(topology); err != nil {
+		return err
+	}
+	b.device, err = b.topology.Device()
+	return err
 }
 
 // Name is aot.

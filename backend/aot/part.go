@@ -92,7 +92,8 @@ func partsOf(schedules []*schedule.Schedule, names []string, works []analyze.Wor
 				parts = append(parts, more)
 			}
 		} else {
-			parts[at], err = partOf(s, works[at].Steps > 1, works[at].Shares)
+			// Where two cores share a grid of two steps, neither has a loop.
+			parts[at], err = partOf(s, works[at].Steps > 1 && looped(s), works[at].Shares)
 		}
 		if err != nil {
 			return nil, err

@@ -1,5 +1,7 @@
 package cpu
 
+import "matladder/tile"
+
 // thin decides which b is not packed: one whose blocks each meet so few rows of
 // a, in all programs together, that packing would take longer than multiplying.
 // Its rows must be rows of memory, as the micro-kernel reads along them.
@@ -29,7 +31,7 @@ func (p *plan) rowsOfBlock(d *dot) int {
 	}
 	a, b := p.operands[d.a], p.operands[d.b]
 	rows, blocks := a.lanes, 1
-	if dim := p.refs[a.ref].dim(!a.columns); dim >= 0 {
+	if dim := p.refs[a.ref].dim(!a.columns); dim >= 0 && p.refs[a.ref].Kind != tile.Scratch {
 		rows, blocks = p.refs[a.ref].Array[dim], p.refs[a.ref].blocks[dim]
 	}
 	sharing := ceil(programs, p.refs[b.ref].blockCount())

@@ -169,6 +169,7 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 	if err == nil && e.reference == nil {
 		if e.reference, err = check.NewReference(ctx, spec.Problem, in); err == nil {
 			e.reference.ProductsOff(productRoundoff(e.backend.device.Kind, spec.Problem))
+			err = e.reference.Unquantized(ctx, in, spec.Seed, spec.Dist)
 		}
 	}
 	if err != nil {

@@ -57,6 +57,7 @@
 //	xla-cpu  XLA on those cores: the baseline, and kernels as variant interpret
 //	tpu      a TPU: the kernels, and XLA's own matmul
 //	gpu      XLA on an NVIDIA GPU: the baseline, and kernels as variant interpret
+//	aot      nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted
 //
 // Variant interpret runs what a kernel means, step by step. It shows that outputs
 // agree, and says nothing of speed: no picture shows it.
@@ -79,6 +80,27 @@
 //
 //	$ bench --backend tpu --param vmem_limit=64MB
 //	bench: --param vmem_limit=64MB: want bytes, or a number of KiB, MiB or GiB, as in 64MiB
+//
+// # Without a chip
+//
+//	go run ./cmd/plugin install tpu
+//	go run ./cmd/bench --topology v5e
+//
+// compiles every point for a TPU that is not there (v4, v5e, v5p, v6e or v7x; of v4
+// and v7x one core, as runtimes show them) and predicts the time of one launch from
+// the compiler's schedule, as docs/prediction.md tells. A point is one row: mode
+// predicted, method aot. What does not fit VMEM or what the chip lacks is told as the
+// compiler tells it. Nothing runs, so nothing is verified. The best block shape
+// is found as it is measured: every candidate is compiled, the fastest is in the
+// table. XLA's own matmul is compiled and predicted in the same way, but more
+// roughly: its schedule does not tell which steps move a block, so all are taken to.
+//
+//	--param vmem_limit=64MiB   of a kernel; the compiler's default (16 or 32 MiB) if not given
+//
+// What the compiler said is kept in matladder/aot in the user's cache folder, or
+// where MATLADDER_AOT_CACHE says, under a key of the program, the compiler and the
+// chip: the same sweep again takes a second. Times are worked out anew. The time
+// budget ends no prediction; the sweep's timeout does.
 //
 // # How it measures
 //

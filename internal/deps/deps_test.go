@@ -23,7 +23,9 @@ tile:
 tile/tiletest: tile
 tile/interp: tile
 problem: tile
-check: tile problem tile/interp
+problem/problemtest: tile problem quant kernels/*
+quant: tile problem
+check: tile problem quant tile/interp
 kernels/*: tile problem
 kernels: tile problem kernels/*
 chips: gopkg.in/yaml.v3
@@ -38,7 +40,7 @@ backend/internal/hlo:
 backend/internal/libtpu: backend
 backend/aot: analyze backend backend/aot/schedule backend/internal/* chips lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
-backend/backendtest: backend tile/interp tile/tiletest kernels
+backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
 backend/worker: backend chips tile
 backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
@@ -52,7 +54,7 @@ plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: internal/cli tuned harness backend/aot backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
 cmd/tune: internal/cli tune tuned harness backend/aot backend/cpu results github.com/spf13/pflag golang.org/x/term
-cmd/inspect: internal/cli traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/inspect: internal/cli backend/aot lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/peers: internal/cli harness backend/cpu backend/peer backend/pjrt backend/worker chips kernels plugins configs results github.com/spf13/pflag
 cmd/plot: internal/cli results plots analyze chips kernels github.com/spf13/pflag
 plugins: golang.org/x/sys/unix golang.org/x/sys/windows

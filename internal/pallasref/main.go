@@ -83,29 +83,28 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	began := time.Now()
 	over := func() bool { return *budget > 0 && time.Since(began) > *budget }
-	for _, large := range []bool{false, true} { // what takes longest last
-		for _, version := range *only {
-			var missing []Point
-			for _, p := range Matrix() {
-				if _, done := rows[p.Key()]; !done && p.Libtpu == version && p.large() == large {
-					missing = append(missing, p)
-				}
+	for _, version := range *only {
+		var missing []Point
+		for _, p := range Matrix() {
+			if _, done := rows[p.Key()]; !done && p.Libtpu == version {
+				missing = append(missing, p)
 			}
-			if len(missing) == 0 || over() {
-				continue
-			}
-			library, err := find(version)
-			if err != nil {
-				return err
-			}
-			c, err := NewComparer(*python, library, *limit)
-			if err != nil {
-				return err
-			}
-			err = complete(ctx, c, rows, missing, *table, over, stdout)
-			if err = errors.Join(err, c.Close()); err != nil {
-				return err
-			}
+		}
+		if len(missing) == 0 || over() {
+			continue
+		}
+		library, err := find(version)
+		if err != nil {
+			return err
+		}
+		c, err := NewComparer(*python, library, *limit)
+		if err != nil {
+			return err
+		}
+		queue(missing)
+		err = complete(ctx, c, rows, missing, *table, over, stdout)
+		if err = errors.Join(err, c.Close()); err != nil {
+			return err
 		}
 	}
 	if err := rows.Write(*table); err != nil {

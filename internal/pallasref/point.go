@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -98,9 +99,31 @@ func libtpuName(generation string) (string, error) {
 	return top.Libtpu, err
 }
 
-// large reports whether the compiler takes long over a point: blocks of whole
-// matrices are unrolled.
-func (p Point) large() bool {
+// largest is how much VMEM a kernel may need, in bytes, and still be compiled in
+// seconds: blocks of whole matrices are unrolled.
+const largest = 40 << 20
+
+// need is what a point's windows and scratch take of VMEM, in bytes.
+func (p Point) need() int64 {
 	program, err := p.program()
-	return err == nil && mosaic.MemoryOf(program).Need > 40<<20
+	if err != nil {
+		return 0
+	}
+	return mosaic.MemoryOf(program).Need
+}
+
+// queue orders points for compilation: as they come, but those last that the
+// compiler takes minutes for, and among them those with more to unroll.
+func queue(points []Point) {
+	cost := func(p Point) int64 {
+		program, err := p.program()
+		if err != nil {
+			return 0
+		}
+		if over, err := hopeless(program, p.Topology); over || err != nil {
+			return 0 // not compiled
+		}
+		return max(mosaic.MemoryOf(program).Need, largest)
+	}
+	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(cost(a), cost(b)) })
 }

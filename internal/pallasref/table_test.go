@@ -48,7 +48,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %s", r.Key(), r.Ours.Reason)
 		case r.Pallas.Outcome == NotRun && !(over && r.Ours.Outcome == TooBig):
 			t.Errorf("%s: not run, though windows and scratch do not exceed the memory", r.Key())
-		case r.Pallas.Outcome == Timeout && !r.large():
+		case r.Pallas.Outcome == Timeout && r.need() <= largest:
 			t.Errorf("%s: a small kernel that took too long", r.Key())
 		}
 	}
@@ -132,6 +132,21 @@ func TestMatrix(t *testing.T) {
 		if n != want {
 			t.Errorf("%s: %d points, want %d", key, n, want)
 		}
+	}
+}
+
+// TestQueue: an interrupted run leaves the points that take minutes.
+func TestQueue(t *testing.T) {
+	points := slices.DeleteFunc(Matrix(), func(p Point) bool { return p.Libtpu != versions[0] })
+	queue(points)
+	last := points[len(points)-4:]
+	for _, p := range last {
+		if p.Kernel.Number() != 1 || p.Size != 4096 || p.Topology != "v5e" && p.Topology != "v6e" {
+			t.Errorf("%s is among the last", p.Key())
+		}
+	}
+	if first := points[0]; first.need() < 64<<20 {
+		t.Errorf("%s is first: what is not compiled at all goes before it", first.Key())
 	}
 }
 
