@@ -13,6 +13,7 @@ func TestConfigs(t *testing.T) {
 		"quick":  {4 * 3, 4, 128, 1024},
 		"ladder": {6 * 3, 6, 128, 4096},
 		"full":   {5 * 4, 5, 512, 8192},
+		"llm":    {42 * 3, 42, 16, 5120},
 	} {
 		text, file, err := configs.Read(name)
 		if err != nil {
@@ -31,7 +32,7 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 3 {
-		t.Errorf("%d sweeps, 3 are tested", got)
+	if got := len(configs.Names()); got != 4 {
+		t.Errorf("%d sweeps, 4 are tested", got)
 	}
 }
