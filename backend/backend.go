@@ -62,12 +62,17 @@ type Plugged interface {
 	Plugin() (name, version string)
 }
 
-// Predictor foretells an execution without a device.
+// Predictor predicts an execution without a device.
 type Predictor interface {
 	Predict(ctx context.Context, programs []*tile.Program, params Params) (Prediction, error)
 }
 
-// Prediction is a foretold launch.
+// BaselinePredictor predicts the vendor's own matmul.
+type BaselinePredictor interface {
+	PredictBaseline(ctx context.Context, spec BaselineSpec) (Prediction, error)
+}
+
+// Prediction is a predicted launch.
 type Prediction struct {
 	Elapsed time.Duration // device time of one launch, without dispatch
 	Method  string
@@ -120,6 +125,7 @@ type CheckResult struct {
 // BaselineSpec asks for the vendor's own matmul.
 type BaselineSpec struct {
 	Problem problem.Matmul
+	Variant string // which form of it; "" for the plain one, which most backends alone have
 	Params  Params
 }
 

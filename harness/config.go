@@ -9,6 +9,7 @@ import (
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
+	"matladder/tuned"
 )
 
 // Config is a sweep: the product of its lists.
@@ -19,6 +20,7 @@ type Config struct {
 	Operands   []Operands
 	Blocks     []tile.Blocks // for the rungs that take a choice; none: their own candidates
 	AllBlocks  bool          // every candidate, even where a tuned row exists
+	Tuned      *tuned.Table  // of the machine that the sweep is for; nil if there is none
 	Precisions []tile.Precision
 	Batches    []int // products at once, each of its own operands
 

@@ -14,6 +14,8 @@ func TestConfigs(t *testing.T) {
 		"ladder": {6 * 3, 6, 128, 4096},
 		"full":   {5 * 4, 5, 512, 8192},
 		"llm":    {42 * 3, 42, 16, 5120},
+		"peers":  {4 * 4, 4, 512, 4096},
+		"thin":   {14 * 4, 14, 1, 1009},
 	} {
 		text, file, err := configs.Read(name)
 		if err != nil {
@@ -32,7 +34,7 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 4 {
-		t.Errorf("%d sweeps, 4 are tested", got)
+	if got := len(configs.Names()); got != 6 {
+		t.Errorf("%d sweeps, 6 are tested", got)
 	}
 }

@@ -49,7 +49,7 @@ func (s Sweep) Estimate() Estimate {
 			kept = min(kept, s.Memory/2)
 		}
 		e.Bytes = max(e.Bytes, kept, e.Largest)
-		e.Time += time.Duration(s.Config.MinRounds+1) * s.roundTime(g)
+		e.Time += s.leastTime(g)
 	}
 	if b := s.Config.TimeBudget; b > 0 && e.Time > b {
 		e.Time, e.Budgeted = b, true
@@ -66,6 +66,24 @@ func (s Sweep) fits(p Point) bool { return s.Memory == 0 || p.bytes() <= s.Memor
 func (p Point) bytes() int64 {
 	b := p.Problem.B.Bytes(int64(p.Problem.Batch) * int64(p.Problem.K) * int64(p.Problem.N))
 	return p.Problem.Bytes() + min(b, packedBytes)
+}
+
+// peerOpening is about how long a peer takes until it is ready: a process is
+// started, loads its libraries and is handed its arrays through a pipe.
+func peerOpening(p problem.Matmul) time.Duration {
+	const start, bytesPerSecond = time.Second / 2, 1 << 29
+	return start + time.Duration(p.Bytes()*int64(time.Second)/bytesPerSecond)
+}
+
+// leastTime estimates the fewest rounds of a group, and what comes before them.
+func (s Sweep) leastTime(g Group) time.Duration {
+	least := time.Duration(s.Config.MinRounds+1) * s.roundTime(g)
+	for _, p := range g.Points {
+		if p.Peer != nil && p.Status == "" && s.fits(p) {
+			least += peerOpening(p.Problem)
+		}
+	}
+	return least
 }
 
 // roundTime estimates one round of a group.

@@ -160,7 +160,7 @@ func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err
 	start := r.now()
 	err = guard(func() (err error) {
 		if l.Kernel == nil {
-			exe, err = r.baseline().Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
+			exe, err = r.backend(l.Point).Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Variant: l.Variant, Params: l.Params})
 		} else {
 			exe, err = r.opt.Backend.Compile(ctx, l.programs, l.Params)
 		}

@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"os"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"matladder/backend"
+	"matladder/chips"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
@@ -65,10 +67,8 @@ func version() string {
 
 // record returns what all rows of a point share.
 func (r *run) record(p Point, programs []*tile.Program) results.Record {
-	b := r.opt.Backend
-	if p.Kernel == nil {
-		b = r.baseline()
-	} else if r.sweep.Lowering != "" {
+	b := r.backend(p)
+	if p.Kernel != nil && r.sweep.Lowering != "" {
 		p.Variant = strings.TrimSpace(p.Variant + " " + r.sweep.Lowering)
 	}
 	d, m, c := b.Device(), p.Problem, r.sweep.Config
@@ -96,7 +96,24 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		rec.Plugin, rec.PluginVersion = plugged.Plugin()
 	}
 	count(&rec, programs)
+	if r.sweep.Predict {
+		rec.Mode, rec.Method, rec.Launches = results.Predicted, results.AOT, 1
+		rec.PeakSource += disputed(peak)
+		rec.BandwidthSource += disputed(d.BandwidthBytesPerSecond)
+	}
 	return rec
+}
+
+// disputed says which sources have figures that would change a prediction.
+func disputed(f chips.Figure) string {
+	const much = 0.05
+	s := ""
+	for _, o := range f.Others {
+		if o.Known() && math.Abs(o.Value/f.Value-1) > much {
+			s += fmt.Sprintf("; %.4g: %s", o.Value, o.Source)
+		}
+	}
+	return s
 }
 
 // fingerprint hashes the programs that the kernels build for a few problems, so

@@ -1,7 +1,6 @@
 package aot
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,8 +22,9 @@ var (
 // breaks the tiling and for a slice that may.
 var unsupportedPattern = regexp.MustCompile(`E200[123]|[Uu]nsupported|[Nn]ot (yet )?supported|NYI|[Nn]ot implemented|Bad (lhs|rhs)|Expected matmul acc|Invalid vector type`)
 
-// classify turns an error of libtpu into one that a caller can decide on.
-func classify(code int, message string) error {
+// Classify turns an error of libtpu, with its PJRT code, into one that a caller can
+// decide on: *backend.TooBigError, backend.ErrUnsupported or *CompileError.
+func Classify(code int, message string) error {
 	reason := oneLine(message)
 	if m := scopedPattern.FindStringSubmatch(message); m != nil {
 		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}
@@ -36,10 +36,18 @@ func classify(code int, message string) error {
 		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
 	}
 	if unsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
-		return fmt.Errorf("%w: libtpu: %s", backend.ErrUnsupported, reason)
+		return &unsupportedError{reason}
 	}
 	return &CompileError{code, reason}
 }
+
+// unsupportedError is backend.ErrUnsupported with libtpu's own words.
+type unsupportedError struct{ reason string }
+
+func (e *unsupportedError) Error() string {
+	return backend.ErrUnsupported.Error() + ": libtpu: " + e.reason
+}
+func (e *unsupportedError) Unwrap() error { return backend.ErrUnsupported }
 
 // tooBig is a backend.TooBigError with libtpu's own words.
 type tooBig struct {

@@ -28,7 +28,7 @@ func TestClassify(t *testing.T) {
 		{"Mosaic failed to compile TPU kernel: Bad lhs type", 0, 0, true, "Bad lhs type"},
 		{"Failed to parse the Mosaic module: -:3:7: error: expected SSA operand", 0, 0, false, "-:3:7: error"},
 	} {
-		err := classify(13, test.message)
+		err := Classify(13, test.message)
 		var big *backend.TooBigError
 		var wrong *CompileError
 		switch {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"matladder/backend"
 	"matladder/backend/cpu"
+	"matladder/harness"
 	"matladder/internal/cli"
 )
 
@@ -17,6 +19,8 @@ type device struct {
 	params   backend.Params
 	summary  string // of the machine, for people
 	lowering string // how it runs kernels, if not as kernels
+	predict  bool   // it predicts, and runs nothing
+	remark   string // what people should know of it; "" for nothing
 
 	baseline   backend.Backend // measures XLA's matmul beside Backend; nil if Backend does, or nothing does
 	noBaseline string          // why nothing does
@@ -32,10 +36,12 @@ func (d *device) Close() error {
 
 // request is what the flags ask of a backend.
 type request struct {
-	name    string
-	threads int
-	params  map[string]string
-	probe   bool // its peaks are wanted
+	name     string
+	topology string // to compile for
+	threads  int
+	params   map[string]string
+	probe    bool          // its peaks are wanted
+	timeout  time.Duration // of one compilation
 }
 
 // A opener opens one backend.
@@ -45,7 +51,7 @@ type opener struct {
 }
 
 // openers are the backends of this build, that of no --backend first.
-var openers = []opener{{"cpu", openCPU}, {"xla-cpu", openXLA}, {"tpu", openPlugin}, {"gpu", openPlugin}}
+var openers = []opener{{"cpu", openCPU}, {"xla-cpu", openXLA}, {"tpu", openPlugin}, {"gpu", openPlugin}, {aheadOfTime, openAhead}}
 
 func known() string {
 	var names []string
@@ -56,10 +62,10 @@ func known() string {
 }
 
 // open opens the backend that the flags ask for.
-func (f *flags) open(ctx context.Context, threads int, probe bool) (*device, error) {
+func (f *flags) open(ctx context.Context, c harness.Config, probe bool) (*device, error) {
 	i := 0
-	if f.backend != "" {
-		i = slices.IndexFunc(openers, func(o opener) bool { return o.name == f.backend })
+	if name := f.backendName(); name != "" {
+		i = slices.IndexFunc(openers, func(o opener) bool { return o.name == name })
 	}
 	if i < 0 {
 		return nil, cli.Usagef("--backend: this build has no backend %q (known: %s)", f.backend, known())
@@ -72,7 +78,7 @@ func (f *flags) open(ctx context.Context, threads int, probe bool) (*device, err
 		}
 		params[key] = value
 	}
-	return openers[i].open(ctx, request{openers[i].name, threads, params, probe})
+	return openers[i].open(ctx, request{openers[i].name, f.topology, c.Threads, params, probe, c.Timeout})
 }
 
 func openCPU(_ context.Context, r request) (*device, error) {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +22,7 @@ type flags struct {
 	set *pflag.FlagSet
 
 	config, kernel, dtype, sizes, blocks, precision string
-	backend, topology, out, fault                   string
+	backend, topology, out, fault, tuned            string
 	params                                          []string
 	predict, resume, list, dryRun                   bool
 	budget                                          time.Duration
@@ -42,11 +40,12 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
 	s.StringVar(&f.sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
 	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
+	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
 	s.StringVar(&f.precision, "precision", "", "`PRECISIONS` of float32 products: default, highest or both")
 	s.StringVar(&f.backend, "backend", "", "`BACKEND` to run on ("+known()+"); the best present if not given")
-	s.StringVar(&f.topology, "topology", "", "`CHIP` to compile for ahead of time")
+	s.StringVar(&f.topology, "topology", "", "`CHIP` to predict for ("+topologies()+"): backend aot")
 	s.StringArrayVar(&f.params, "param", nil, "backend parameter `KEY=VALUE`; may be repeated")
-	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring")
+	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring: backend aot, with --topology")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
 	s.BoolVar(&f.list, "list", false, "print the points and stop")
@@ -77,15 +76,13 @@ func (f *flags) check() error {
 		return cli.Usagef("--threads %d is negative", f.threads)
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
-	case f.predict || f.topology != "":
-		return cli.Usagef("--predict and --topology need a backend that compiles ahead of time, which this build does not have (known: %s)", known())
 	}
-	return nil
+	return f.checkAhead()
 }
 
 // sweep reads the sweep and replaces in it what flags say.
 func (f *flags) sweep() (harness.Config, error) {
-	text, name, err := readSweep(f.config)
+	text, name, err := harness.ReadSweep(f.config)
 	if err != nil {
 		return harness.Config{}, cli.Usagef("--config: %w", err)
 	}
@@ -126,25 +123,4 @@ func replace[T any](f *flags, name, text string, v *T, parse func(string) (T, er
 	}
 	*v = x
 	return nil
-}
-
-// maxSweep bounds the text of a sweep.
-const maxSweep = 1 << 20
-
-// readSweep reads a file whose name ends in .yaml or .yml, or else one that comes
-// with bench.
-func readSweep(name string) (text []byte, file string, err error) {
-	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
-		return configs.Read(name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, "", err
-	}
-	defer f.Close()
-	text, err = io.ReadAll(io.LimitReader(f, maxSweep+1))
-	if err == nil && len(text) > maxSweep {
-		err = fmt.Errorf("%s: larger than %d bytes", name, maxSweep)
-	}
-	return text, name, err
 }

@@ -21,7 +21,7 @@
 //
 // Flag --list prints the points and --dry-run what they need; neither measures.
 //
-//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --list
+//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --blocks all --list
 //	v3_block     200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 200x200x200
@@ -32,6 +32,13 @@
 //
 //	$ bench --kernel 5 --sizes 512 --dtype float32 --blocks 64x512x512,64x512x999 --list
 //	v5_quant     512 float32×float32→float32 blocks 64x512x512
+//
+// Where cmd/tune has found the fastest block shape of a rung on this machine, that
+// one is measured; elsewhere all that the rung proposes. --blocks all asks for these
+// in any case, and --tuned FILE for another table.
+//
+//	$ bench --kernel 4 --sizes 64 --dtype int8 --tuned nowhere.yaml --list
+//	bench: --tuned: open nowhere.yaml: …
 //
 // What a kernel or the machine cannot do is a row with a status and a reason,
 // never a gap:
@@ -50,6 +57,7 @@
 //	xla-cpu  XLA on those cores: the baseline, and kernels as variant interpret
 //	tpu      XLA on a TPU
 //	gpu      XLA on an NVIDIA GPU
+//	aot      nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted
 //
 // Variant interpret runs what a kernel means, step by step. It shows that outputs
 // agree, and says nothing of speed: no picture shows it.
@@ -57,7 +65,28 @@
 // With --backend cpu the baseline, kernel 0, runs on xla-cpu with as many threads,
 // taking turns with the kernels. XLA is timed by loops inside one program, so that
 // the time to start a program is told from that of a launch; --param method=wall
-// times single launches instead, on the last three backends.
+// times single launches instead, on xla-cpu, tpu and gpu.
+//
+// # Without a chip
+//
+//	go run ./cmd/plugin install tpu
+//	go run ./cmd/bench --topology v5e
+//
+// compiles every point for a TPU that is not there (v4, v5e, v5p, v6e or v7x; of v4
+// and v7x one core, as runtimes show them) and predicts the time of one launch from
+// the compiler's schedule, as docs/prediction.md tells. A point is one row: mode
+// predicted, method aot. What does not fit VMEM or what the chip lacks is told as the
+// compiler tells it. Nothing runs, so nothing is verified. The best block shape
+// is found as it is measured: every candidate is compiled, the fastest is in the
+// table. XLA's own matmul is compiled and predicted in the same way, but more
+// roughly: its schedule does not tell which steps move a block, so all are taken to.
+//
+//	--param vmem_limit=64MiB   of a kernel; the compiler's default (16 or 32 MiB) if not given
+//
+// What the compiler said is kept in matladder/aot in the user's cache folder, or
+// where MATLADDER_AOT_CACHE says, under a key of the program, the compiler and the
+// chip: the same sweep again takes a second. Times are worked out anew. The time
+// budget ends no prediction; the sweep's timeout does.
 //
 // # How it measures
 //
@@ -109,6 +138,7 @@ import (
 	"fmt"
 	"io"
 
+	"matladder/backend/aot"
 	"matladder/backend/worker"
 	"matladder/harness"
 	"matladder/internal/cli"
@@ -118,6 +148,7 @@ import (
 
 func main() {
 	worker.Hook(workers)
+	aot.Child()
 	cli.Main(run)
 }
 

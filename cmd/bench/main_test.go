@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/backend/aot"
 	"matladder/backend/worker"
 	"matladder/internal/cli"
 	"matladder/internal/golden"
@@ -27,6 +28,7 @@ var userPlugins string
 // once and nothing is left in the user's cache, and hides the user's plugins.
 func TestMain(m *testing.M) {
 	worker.Hook(workers)
+	aot.Child()
 	dir, err := os.MkdirTemp("", "bench-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -83,7 +85,11 @@ func TestMistakes(t *testing.T) {
 		"--fault melt",
 		"--backend abacus",
 		"--predict",
-		"--topology v5e",
+		"--backend aot",
+		"--topology v9",
+		"--topology v5e --backend cpu",
+		"--backend xla-cpu --predict",
+		"--topology v5e --fault zeros",
 		"--param isa",
 		"--param isa=sse9",
 		"--param vmem_limit=64MiB",

@@ -65,7 +65,7 @@ func TestXLA_BesideCPU(t *testing.T) {
 			t.Errorf("rows: %v", counted)
 		}
 	}
-	for _, s := range results.Summarize(rows, nil) {
+	for _, s := range results.Summarize(rows) {
 		if s.Kernel != results.Baseline && s.PercentOfBaseline.N == 0 {
 			t.Errorf("%s %s has no share of XLA's speed", s.Kernel, s.DtypeA)
 		}

@@ -48,10 +48,22 @@
 //	$ inspect v3 --sizes 512 --as traverse --format html
 //	out/traverse_v3_block_512_float32.html
 //
+// # What a TPU's compiler makes of it
+//
+// --as mosaic prints the kernel as the text that a TPU's compiler takes, and --as
+// stablehlo the program around it. --as schedule compiles that with libtpu (go run
+// ./cmd/plugin install tpu), for a chip that need not be there, --topology v5e or
+// another generation, and shows where the cycles of a grid step go: compute, copies
+// and overhead by the step model, how full each unit is from a step's first bundle
+// to its last, and in words what limits the kernel. --format svg is the picture of
+// it, csv the figures.
+//
+//	inspect v5 --dtype bfloat16 --sizes 4096 --blocks 512x1024x1024 --topology v5e --as schedule
+//
 // # Output
 //
 // --format text and csv go to standard output unless --out names a file; gif,
-// html and json go to a file in out/ unless it does. An existing file is
+// html, json and svg go to a file in out/ unless it does. An existing file is
 // replaced.
 //
 // # Exit status
@@ -66,12 +78,14 @@ import (
 	"fmt"
 	"io"
 
+	"matladder/backend/aot"
 	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
 )
 
 func main() {
+	aot.Child()
 	cli.Main(runContext)
 }
 

@@ -12,8 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/backend/aot"
 	"matladder/internal/cli"
 )
+
+func TestMain(m *testing.M) {
+	aot.Child()
+	os.Exit(m.Run())
+}
 
 func inspect(args ...string) (code int, stdout, stderr string) {
 	var out, wrong bytes.Buffer
@@ -74,7 +80,11 @@ func TestMistakes(t *testing.T) {
 		"v3 --as steps --steps 0":         "at least 1",
 		"v3 --as traverse --out=":         "--out is empty",
 		"v3 --frobnicate":                 "frobnicate",
-		"v3 --as counts --out file/x":     "file",
+		"v3 --topology v9":                "--topology: unknown TPU topology",
+		"v3 --topology v4 --chip v4":      "leave --chip out",
+		"v3 --as schedule --chip nvidia_h100_sxm":   "--as schedule needs a TPU",
+		"v3 --as mosaic --format svg":               "--as mosaic has no",
+		"v3 --as counts --out file/x":               "file",
 		"v4 --sizes 4096 --blocks 1x1x1 --as steps": "take too long",
 	} {
 		code, _, stderr := inspect(strings.Fields(args)...)

@@ -132,14 +132,14 @@ func TestRun_Tables(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := slices.DeleteFunc(f.Rows, func(r results.Record) bool { return r.DtypeA != c.dtype })
-		list := slices.DeleteFunc(results.Summarize(asked, nil), func(s results.Summary) bool {
+		list := slices.DeleteFunc(results.Summarize(asked), func(s results.Summary) bool {
 			return c.kernel != "" && s.Kernel != c.kernel
 		})
 		if c.best {
 			list = results.Best(list)
 		}
 		var want bytes.Buffer
-		if err := results.WriteTable(&want, c.format, list, nil); err != nil {
+		if err := results.WriteTable(&want, c.format, list); err != nil {
 			t.Fatal(err)
 		}
 		code, stdout, stderr := plot(strings.Fields(c.args)...)
@@ -236,7 +236,7 @@ func TestRun_Errors(t *testing.T) {
 		{"--analyze=9", cli.Usage, `--analyze: unknown kernel "9" (known: v1_naive`},
 		{"--analyze=", cli.Usage, "--analyze is empty"},
 		{"--dtype=bf16", cli.Usage, `--dtype: unknown dtype "bf16" (known: float32`},
-		{"--kind=pie", cli.Usage, `--kind: unknown "pie", known are size, ladder, roofline`},
+		{"--kind=pie", cli.Usage, `--kind: unknown "pie", known are size, kernels, ladder, roofline`},
 		{"--format=gif", cli.Usage, `--format: unknown "gif", known are png, svg`},
 		{"--table=xml", cli.Usage, `--table: unknown "xml", known are text, md, csv, json, benchstat`},
 		{"--colour", cli.Usage, "unknown flag: --colour"},

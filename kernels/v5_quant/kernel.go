@@ -3,6 +3,8 @@
 package quantized
 
 import (
+	"slices"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -23,9 +25,9 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Scaled() }
 // launch, the one that does so in the same program.
 func (Kernel) Variants(p problem.Matmul) []string { return variants(p) }
 
-// Candidates has the fourth rung's sweep.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
-	return tile.Candidates(p.M, p.K, p.N, sweep(p)...)
+// Candidates has the fourth rung's sweep, and larger blocks where they fit.
+func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
+	return tile.Candidates(p.M, p.K, p.N, inGroups(p, slices.Concat(sweep, fitting(p, m, large)))...)
 }
 
 // Build writes the kernel as a tile program, behind those that quantize a.

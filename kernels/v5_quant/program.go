@@ -96,26 +96,6 @@ func (t *program) after(ahead []*tile.Program) ([]*tile.Program, error) {
 	return append(ahead, last...), nil
 }
 
-// sweep is the fourth rung's, so that the two differ in what they compute alone;
-// where elements of k share scales, bk is a whole number of groups.
-func sweep(p problem.Matmul) []tile.Blocks {
-	list := []tile.Blocks{
-		{M: 128, K: 128, N: 128},
-		{M: 256, K: 256, N: 256},
-		{M: 512, K: 512, N: 512},
-		{M: 512, K: 1024, N: 1024},
-		{M: 1024, K: 1024, N: 1024},
-	}
-	scheme, err := p.Scheme()
-	if err != nil || scheme.B != problem.Block {
-		return list
-	}
-	for i := range list {
-		list[i].K = max(list[i].K/scheme.Block, 1) * scheme.Block
-	}
-	return list
-}
-
 // groupsOf is how many groups of k share scales in one block; 1 if a group goes
 // on over several.
 func groupsOf(scheme problem.Scheme, s tile.Blocks) int {

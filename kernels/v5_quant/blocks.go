@@ -1,0 +1,47 @@
+package quantized
+
+import (
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// sweep is the fourth rung's, so that the two differ in what they compute alone.
+var sweep = []tile.Blocks{
+	{M: 128, K: 128, N: 128},
+	{M: 256, K: 256, N: 256},
+	{M: 512, K: 512, N: 512},
+	{M: 512, K: 1024, N: 1024},
+	{M: 1024, K: 1024, N: 1024},
+}
+
+// large are for a machine whose fast memory holds tens of MiB and whose matrix
+// units outrun its main memory: the larger bm and bn, the more is done with a byte.
+var large = []tile.Blocks{
+	{M: 2048, K: 1024, N: 2048},
+	{M: 2048, K: 2048, N: 2048},
+}
+
+// fitting are those of blocks whose operands, twice, and accumulator take less than
+// the fast memory.
+func fitting(p problem.Matmul, m tile.Machine, blocks []tile.Blocks) []tile.Blocks {
+	var fit []tile.Blocks
+	for _, b := range tile.Candidates(p.M, p.K, p.N, blocks...) {
+		mk, kn, mn := int64(b.M)*int64(b.K), int64(b.K)*int64(b.N), int64(b.M)*int64(b.N)
+		if need := 2*(p.A.Bytes(mk)+p.B.Bytes(kn)+p.Out.Bytes(mn)) + p.Acc.Bytes(mn); need < m.FastBytes {
+			fit = append(fit, b)
+		}
+	}
+	return fit
+}
+
+// inGroups makes bk a whole number of groups of k that share scales.
+func inGroups(p problem.Matmul, blocks []tile.Blocks) []tile.Blocks {
+	scheme, err := p.Scheme()
+	if err != nil || scheme.B != problem.Block {
+		return blocks
+	}
+	for i, b := range blocks {
+		blocks[i].K = max(b.K/scheme.Block, 1) * scheme.Block
+	}
+	return blocks
+}
