@@ -16,6 +16,7 @@ const (
 	Ladder   Kind = "ladder"
 	Roofline Kind = "roofline"
 	Peers    Kind = "peers"
+	Accuracy Kind = "accuracy"
 )
 
 // A Scope is what one request for a kind covers.
@@ -44,6 +45,7 @@ var table = []kindOf{
 	{Ladder, PerDtype, "bars: times over the rung below, and % of peak", false, ladderPictures},
 	{Roofline, PerDtype, "rate against arithmetic intensity, under the roofs of memory and peak", false, rooflinePictures},
 	{Peers, PerDtype, "rate against size: the fastest kernel and other libraries, for each number of threads", false, peersPictures},
+	{Accuracy, Whole, "error against rate, a point for each quantization of one shape", false, accuracyPictures},
 }
 
 // data is what the pictures of one request are made of, baseline included.

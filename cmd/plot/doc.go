@@ -24,6 +24,9 @@
 //     rung. The peaks of other dtypes are drawn thin.
 //   - peers: the fastest kernel and the libraries that cmd/peers measured, one
 //     picture for each number of threads. No other kind shows libraries.
+//   - accuracy: error against rate, a point for each quantization of one shape: the
+//     shape measured in most ways. Quantized products are compared with float64 on
+//     the operands before they were quantized.
 //
 // For example:
 //
