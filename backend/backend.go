@@ -83,6 +83,7 @@ type Prediction struct {
 type Sample struct {
 	Elapsed  time.Duration // of all launches together
 	Method   string        // how it was timed: direct, loop, chain, wall
+	Operands string        // the memory in which launches found their operands: hbm, vmem; "" if there is no choice, or it is not known
 	Counters Counters      // of one launch
 }
 

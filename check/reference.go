@@ -32,6 +32,8 @@ type Reference struct {
 	probes []probe
 	normA  []float64 // squared norm of each row of a
 	normB  float64   // squared Frobenius norm of b
+
+	products float64 // relative error of the device's products
 }
 
 // rowValues are the reference rows, flattened to len(rows)×n, of a sum that is

@@ -55,7 +55,7 @@ func (r *Reference) verify(ctx context.Context, programs []*tile.Program, in map
 	if err != nil {
 		return verdict{}, err
 	}
-	v, b := verdict{OK: true, known: r.meant != nil}, newBound(p, step)
+	v, b := verdict{OK: true, known: r.meant != nil}, newBound(p, step).multiplied(r.products)
 	r.compareRows(&v, values, b, ops.bias, out)
 	if p.Activation == problem.NoActivation {
 		r.compareProbes(&v, b, ops.bias, out)

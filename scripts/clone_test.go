@@ -1,8 +1,5 @@
 //go:build unix
 
-// Package scripts tests the shell scripts of this folder, in a small clone and
-// against recording stand-ins of gcloud, sky and rsync: nothing here reaches a
-// network or costs money.
 package scripts
 
 import (

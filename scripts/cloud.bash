@@ -45,7 +45,7 @@ die() { say "$self: $*"; exit 1; }
 wrong_usage() { say "$self: $*"; say "(see scripts/${self} --help)"; exit 2; }
 
 # help_of FILE prints the comment at the top of a script, which is its manual.
-help_of() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p;}' "$1"; }
+help_of() { sed -n '2,/^$/s/^# \{0,1\}//p' "$1"; }
 
 # value_of FLAG REMAINING VALUE: what a flag is followed by.
 value_of() {

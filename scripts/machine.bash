@@ -278,7 +278,7 @@ delete_now() {
     case $(cat "$temporary/delete") in
       *[Rr]eauth* | *UNAUTHENTICATED* | *"auth login"* | *PERMISSION_DENIED*) break ;; # will not work the next time
     esac
-    [ "$SECONDS" -lt "$until" ] && [ -z "$give_up" ] || break
+    if [ "$SECONDS" -ge "$until" ] || [ -n "$give_up" ]; then break; fi
     nap
     [ -z "$give_up" ] || break
   done

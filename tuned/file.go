@@ -24,26 +24,26 @@ type fileLayout struct {
 
 // rowLayout is one row; it stands on one line of the file.
 type rowLayout struct {
-	Kernel     string             `yaml:"kernel"`
-	Variant    string             `yaml:"variant,omitempty"`
-	Batch      int                `yaml:"batch,omitempty"`
-	Shape      string             `yaml:"shape"` // m×k×n
-	A          string             `yaml:"a"`
-	B          string             `yaml:"b,omitempty"` // a's if absent
-	Out        string             `yaml:"out"`
-	Precision  string             `yaml:"precision,omitempty"`
-	Quant      string             `yaml:"quant,omitempty"`
-	Activation string             `yaml:"activation,omitempty"`
-	Blocks     string             `yaml:"blocks"` // bm×bk×bn
-	Mode       string             `yaml:"mode"`
-	Seconds    float64            `yaml:"seconds"`
-	Interval   []float64          `yaml:"interval,flow,omitempty"`
-	Samples    int                `yaml:"samples,omitempty"`
-	RunnerUp   string             `yaml:"runner_up,omitempty"`
-	Behind     float64            `yaml:"behind,omitempty"`
-	Tried      map[string]float64 `yaml:"tried,flow,omitempty"`
-	Versions   string             `yaml:"versions"`
-	Date       string             `yaml:"date"`
+	Kernel    string             `yaml:"kernel"`
+	Variant   string             `yaml:"variant,omitempty"`
+	Batch     int                `yaml:"batch,omitempty"`
+	Shape     string             `yaml:"shape"` // m×k×n
+	A         string             `yaml:"a"`
+	B         string             `yaml:"b,omitempty"` // a's if absent
+	Out       string             `yaml:"out"`
+	Precision string             `yaml:"precision,omitempty"`
+	Quant     string             `yaml:"quant,omitempty"`
+	Epilogue  string             `yaml:"epilogue,omitempty"`
+	Blocks    string             `yaml:"blocks"` // bm×bk×bn
+	Mode      string             `yaml:"mode"`
+	Seconds   float64            `yaml:"seconds"`
+	Interval  []float64          `yaml:"interval,flow,omitempty"`
+	Samples   int                `yaml:"samples,omitempty"`
+	RunnerUp  string             `yaml:"runner_up,omitempty"`
+	Behind    float64            `yaml:"behind,omitempty"`
+	Tried     map[string]float64 `yaml:"tried,flow,omitempty"`
+	Versions  string             `yaml:"versions"`
+	Date      string             `yaml:"date"`
 }
 
 // Parse reads a table from the YAML text of file name. Keys it does not know,
@@ -87,7 +87,7 @@ func parseRow(node *yaml.Node) (Row, error) {
 		return Row{}, errors.New(lineForm.ReplaceAllString(message(err)[0], ""))
 	}
 	r := Row{
-		Key: Key{Kernel: l.Kernel, Variant: l.Variant, Batch: max(1, l.Batch), Quant: l.Quant, Activation: l.Activation},
+		Key: Key{Kernel: l.Kernel, Variant: l.Variant, Batch: max(1, l.Batch), Quant: l.Quant, Epilogue: l.Epilogue},
 		Evidence: Evidence{Mode: l.Mode, Seconds: l.Seconds, Samples: l.Samples,
 			Behind: l.Behind, Versions: l.Versions, Date: l.Date},
 	}
@@ -175,7 +175,7 @@ func (r Row) layout() rowLayout {
 	l := rowLayout{
 		Kernel: r.Kernel, Variant: r.Variant,
 		Shape: tile.Blocks{M: r.M, K: r.K, N: r.N}.String(), A: r.A.String(), Out: r.Out.String(),
-		Quant: r.Quant, Activation: r.Activation, Blocks: r.Blocks.String(),
+		Quant: r.Quant, Epilogue: r.Epilogue, Blocks: r.Blocks.String(),
 		Mode: r.Evidence.Mode, Seconds: r.Evidence.Seconds, Samples: r.Evidence.Samples,
 		Behind: r.Evidence.Behind, Versions: r.Evidence.Versions, Date: r.Evidence.Date,
 	}

@@ -26,14 +26,14 @@ import (
 
 // Key is what a block shape is tuned for.
 type Key struct {
-	Kernel     string // Kernel.Name()
-	Variant    string
-	Batch      int
-	M, K, N    int
-	A, B, Out  tile.Dtype
-	Precision  tile.Precision
-	Quant      string
-	Activation string
+	Kernel    string // Kernel.Name()
+	Variant   string
+	Batch     int
+	M, K, N   int
+	A, B, Out tile.Dtype
+	Precision tile.Precision
+	Quant     string
+	Epilogue  string // bias and activation, as rows of results spell them
 }
 
 // KeyOf returns the key of a kernel's variant on a problem.
@@ -42,7 +42,7 @@ func KeyOf(kernel, variant string, p problem.Matmul) Key {
 		Kernel: kernel, Variant: variant,
 		Batch: p.Batch, M: p.M, K: p.K, N: p.N,
 		A: p.A, B: p.B, Out: p.Out, Precision: p.Precision,
-		Quant: string(p.Quant), Activation: string(p.Activation),
+		Quant: string(p.Quant), Epilogue: string(p.Epilogue()),
 	}
 }
 
@@ -54,7 +54,7 @@ func (k Key) shapeless() Key {
 
 func (k Key) String() string {
 	s := fmt.Sprintf("%s %dx%dx%d %s×%s→%s", k.Kernel, k.M, k.K, k.N, k.A, k.B, k.Out)
-	for _, extra := range []string{k.Variant, k.Quant, k.Activation} {
+	for _, extra := range []string{k.Variant, k.Quant, k.Epilogue} {
 		if extra != "" {
 			s += " " + extra
 		}
@@ -124,7 +124,7 @@ func compare(a, b Row) int {
 	return cmp.Or(
 		cmp.Compare(a.Kernel, b.Kernel), cmp.Compare(a.Variant, b.Variant),
 		cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B), cmp.Compare(a.Out, b.Out),
-		cmp.Compare(a.Precision, b.Precision), cmp.Compare(a.Quant, b.Quant), cmp.Compare(a.Activation, b.Activation),
+		cmp.Compare(a.Precision, b.Precision), cmp.Compare(a.Quant, b.Quant), cmp.Compare(a.Epilogue, b.Epilogue),
 		cmp.Compare(a.Batch, b.Batch), cmp.Compare(a.K, b.K), cmp.Compare(a.N, b.N), cmp.Compare(a.M, b.M),
 	)
 }

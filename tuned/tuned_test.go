@@ -30,7 +30,7 @@ func TestRoundTrip(t *testing.T) {
 			r.Evidence.Seconds = rng.Float64() + 1e-9
 			r.Evidence.Low, r.Evidence.High = r.Evidence.Seconds*rng.Float64(), r.Evidence.Seconds*(1+rng.Float64())
 			if rng.IntN(2) == 0 {
-				r.Quant, r.Variant, r.Activation, r.Batch, r.Out = "per_tensor", "fused", "gelu", 3, tile.BFloat16
+				r.Quant, r.Variant, r.Epilogue, r.Batch, r.Out = "per_tensor", "fused", "gelu", 3, tile.BFloat16
 				r.Precision = tile.Highest
 				r.Evidence.Mode, r.Evidence.Low, r.Evidence.High = Predicted, r.Evidence.Seconds, r.Evidence.Seconds
 			}

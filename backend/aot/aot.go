@@ -11,6 +11,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/aot/schedule"
+	"matladder/backend/internal/libtpu"
 	"matladder/plugins"
 )
 
@@ -53,15 +54,19 @@ type Compiled struct {
 	// Schedules are those of the program's kernels, with Options.Schedules; the
 	// program around them is left out.
 	Schedules []*schedule.Schedule
+
+	// Optimized is the program as the compiler left it, in Format (see package
+	// backend/internal/hlo); only CompileOptimized asks for it.
+	Optimized []byte
+	Format    string
 }
 
 // CompileError is a program that the compiler takes for wrong.
-type CompileError struct {
-	Code   int    // of PJRT
-	Reason string // one line
-}
+type CompileError = libtpu.CompileError
 
-func (e *CompileError) Error() string { return "libtpu: " + e.Reason }
+// Classify turns an error of libtpu, with its PJRT code, into one that a caller can
+// decide on: *backend.TooBigError, backend.ErrUnsupported or *CompileError.
+func Classify(code int, message string) error { return libtpu.Classify(code, message) }
 
 // CrashError is a child that ended, or was ended at the limit, before it answered:
 // a *backend.CrashError, or context.DeadlineExceeded at the limit.
@@ -120,6 +125,10 @@ func Open(o Options) (*Compiler, error) {
 // Compile compiles a StableHLO program, as text, for a topology such as v5e:2x2.
 // It waits for its turn.
 func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Compiled, error) {
+	return c.compile(ctx, request{Topology: topology, Program: program})
+}
+
+func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
 	var s *slot
 	select {
 	case <-ctx.Done():
@@ -141,7 +150,7 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Comp
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, c.options.Limit)
 	defer cancel()
-	got, err := s.child.ask(limited, request{topology, program})
+	got, err := s.child.ask(limited, r)
 	if err != nil {
 		grace := time.Second // for a process that is ending anyway
 		if limited.Err() != nil {
@@ -162,7 +171,7 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Comp
 	}
 	compiled := &Compiled{
 		CodeBytes: got.Code64, ArgumentBytes: got.Argument, OutputBytes: got.Output, TempBytes: got.Temp,
-		Cost: got.Cost,
+		Cost: got.Cost, Optimized: got.Optimized, Format: got.Format,
 	}
 	if compiled.Schedules, err = s.schedules(); err != nil {
 		return nil, err
@@ -188,7 +197,11 @@ func (c *Compiler) Close() error {
 }
 
 // request is what a child is asked.
-type request struct{ Topology, Program string }
+type request struct {
+	Topology, Program string
+	Options           map[string]bool // of the compiler, beyond its defaults
+	Optimized         bool            // the optimized program is wanted
+}
 
 // answer is what it says.
 type answer struct {
@@ -198,4 +211,6 @@ type answer struct {
 
 	Code64, Argument, Output, Temp int64
 	Cost                           map[string]float64
+	Format                         string
+	Optimized                      []byte
 }

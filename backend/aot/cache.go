@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"matladder/backend"
+	"matladder/backend/internal/libtpu"
 )
 
 // CacheVariable is the environment variable that overrides where outcomes are kept.
@@ -40,14 +41,14 @@ const (
 
 // outcomeOf returns what to keep of an error; false for nothing.
 func outcomeOf(err error) (outcome, bool) {
-	var big *tooBig
-	var lacks *unsupportedError
+	var big *libtpu.TooBigError
+	var lacks *libtpu.UnsupportedError
 	var wrong *CompileError
 	switch {
 	case errors.As(err, &big):
-		return outcome{Status: tooLarge, Reason: big.reason, What: big.What, Need: big.Need, Limit: big.Limit}, true
+		return outcome{Status: tooLarge, Reason: big.Reason, What: big.What, Need: big.Need, Limit: big.Limit}, true
 	case errors.As(err, &lacks):
-		return outcome{Status: unsupported, Reason: lacks.reason}, true
+		return outcome{Status: unsupported, Reason: lacks.Reason}, true
 	case errors.As(err, &wrong):
 		return outcome{Status: refused, Reason: wrong.Reason, Code: wrong.Code}, true
 	}
@@ -60,11 +61,11 @@ func (o outcome) err() error {
 	case compiles:
 		return nil
 	case tooLarge:
-		return &tooBig{backend.TooBigError{What: o.What, Need: o.Need, Limit: o.Limit}, o.Reason}
+		return &libtpu.TooBigError{TooBigError: backend.TooBigError{What: o.What, Need: o.Need, Limit: o.Limit}, Reason: o.Reason}
 	case unsupported:
-		return &unsupportedError{o.Reason}
+		return &libtpu.UnsupportedError{Reason: o.Reason}
 	}
-	return &CompileError{o.Code, o.Reason}
+	return &CompileError{Code: o.Code, Reason: o.Reason}
 }
 
 // cache is a folder with one file for each outcome, named by what the outcome

@@ -9,7 +9,7 @@
 //  3. The outcome is a Compiled with what the compiler knows of the program, or an
 //     error that says which kind of no it is: backend.TooBigError,
 //     backend.ErrUnsupported, *CompileError or *CrashError, each with libtpu's own
-//     reason in one line (reason.go).
+//     reason in one line (package backend/internal/libtpu).
 //  4. CompileKernels does so for tile programs: it lowers them, asks lower/mosaic
 //     whether the generation can run them at all, and compiles what passes.
 //  5. Backend predicts: with Options.Schedules each child dumps the schedule of what

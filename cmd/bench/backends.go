@@ -51,7 +51,7 @@ type opener struct {
 }
 
 // openers are the backends of this build, that of no --backend first.
-var openers = []opener{{"cpu", openCPU}, {"xla-cpu", openXLA}, {"tpu", openPlugin}, {"gpu", openPlugin}, {aheadOfTime, openAhead}}
+var openers = []opener{{"cpu", openCPU}, {"xla-cpu", openXLA}, {"tpu", openTPU}, {"gpu", openGPU}, {aheadOfTime, openAhead}}
 
 func known() string {
 	var names []string

@@ -69,17 +69,31 @@
 //
 //	cpu      the cores of this machine; the default
 //	xla-cpu  XLA on those cores: the baseline, and kernels as variant interpret
-//	tpu      XLA on a TPU
-//	gpu      XLA on an NVIDIA GPU
+//	tpu      a TPU: the kernels, and XLA's own matmul
+//	gpu      XLA on an NVIDIA GPU: the baseline, and kernels as variant interpret
 //	aot      nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted
 //
 // Variant interpret runs what a kernel means, step by step. It shows that outputs
 // agree, and says nothing of speed: no picture shows it.
 //
 // With --backend cpu the baseline, kernel 0, runs on xla-cpu with as many threads,
-// taking turns with the kernels. XLA is timed by loops inside one program, so that
-// the time to start a program is told from that of a launch; --param method=wall
-// times single launches instead, on xla-cpu, tpu and gpu.
+// taking turns with the kernels. On a plugin launches are timed by loops inside one
+// program, so that the time to start a program is told from that of a launch.
+// Flag --param has other ways:
+//
+//	--param device=1         the second device of a machine with several
+//	--param method=wall      one launch at a time, each waited for
+//	--param method=chain     one after another, each on what the last one returned
+//	--param vmem_limit=64MiB how much fast memory of a TPU a kernel may take
+//	--param operands=any     a TPU may keep operands of a loop in fast memory; by
+//	                         default each launch finds them in HBM
+//
+// In column operands of the results stands where they were. float32 products are
+// those of bfloat16 on a TPU at default precision: --precision default,highest
+// measures both.
+//
+//	$ bench --backend tpu --param vmem_limit=64MB
+//	bench: --param vmem_limit=64MB: want bytes, or a number of KiB, MiB or GiB, as in 64MiB
 //
 // # Without a chip
 //

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +50,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.StringVar(&f.kernel, "kernel", "", "`KERNELS` by number or name, joined by commas")
 	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
 	s.StringVar(&f.sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
-	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
+	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all; if not given, those tuned for this machine or else of the sweep")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 10m; 0 for no limit")
@@ -107,7 +105,7 @@ func (f *flags) check() error {
 
 // sweep reads the sweep and replaces in it what flags say.
 func (f *flags) sweep() (harness.Config, error) {
-	text, name, err := readSweep(f.config)
+	text, name, err := harness.ReadSweep(f.config)
 	if err != nil {
 		return harness.Config{}, cli.Usagef("--config: %w", err)
 	}
@@ -144,14 +142,4 @@ func replace[T any](f *flags, name, text string, v *T, parse func(string) (T, er
 	}
 	*v = x
 	return nil
-}
-
-// readSweep reads a file whose name ends in .yaml or .yml, or else a sweep that
-// comes with bench.
-func readSweep(name string) (text []byte, file string, err error) {
-	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
-		return configs.Read(name)
-	}
-	text, err = os.ReadFile(name)
-	return text, name, err
 }

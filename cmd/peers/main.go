@@ -36,9 +36,9 @@
 // # What comes of it
 //
 // The results file, out/<run>.csv, is one as of cmd/bench: cmd/plot draws it, and
-// --kind peers is the picture of it. Behind the ladder, peers prints what the bars
-// are held against: for each size the best of our kernels over the best of the
-// peers, paired by round, with its interval. The same can be had of files at any
+// --kind peers is the picture of it. Behind the ladder, peers prints for each size
+// the rate of everybody, and that of our fastest kernel over that of the fastest
+// peer, paired by round, with its interval. The same can be had of files at any
 // time, and be put between the marks of a page:
 //
 //	peers --report out/peers.csv --report out/thin.csv --page docs/peers.md

@@ -13,10 +13,12 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu"
+	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/results"
+	"matladder/tuned"
 )
 
 // measure takes the numbers of threads in turn, all into one file.
@@ -83,6 +85,9 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	if len(l.backends) == 0 && opt.Baseline == nil {
 		return harness.Outcome{}, errNone
 	}
+	if err := f.tune(&c, host); err != nil {
+		return harness.Outcome{}, err
+	}
 	sweep, err := harness.Plan(c, host.Device(), backend.Params{Threads: host.Threads(), ISA: host.ISA()})
 	if err != nil {
 		return harness.Outcome{}, &cli.UsageError{Err: err}
@@ -92,11 +97,25 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	}
 	opt.Backend = host
 	opt.Begin = func() {
-		fmt.Fprintf(stderr, "%s, %s, %d threads: %d groups against %s\n", host.Device().Names[0], host.ISA(), host.Threads(),
-			len(sweep.Groups), strings.Join(opponents(l, opt.Baseline), ", "))
+		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.ISA(), plural(host.Threads(), "thread"),
+			plural(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))
 	}
 	opt.Observe = func(e harness.Event) { observe(stderr, e) }
 	return harness.Run(ctx, sweep, opt)
+}
+
+// tune puts the table of block shapes that were tuned for the machine in place of
+// those of the sweep, if there is one and no flag names others.
+func (f *flags) tune(c *harness.Config, host *cpu.Backend) error {
+	text, file, ok := configs.Tuned(tuned.MachineName(host.Device(), host.ISA(), host.Threads()))
+	if !ok || f.set.Changed("blocks") {
+		return nil
+	}
+	table, err := tuned.Parse(file, text)
+	if err == nil {
+		c.Blocks, c.Tuned = nil, table
+	}
+	return err
 }
 
 // opponents names the peers with their versions.
@@ -120,7 +139,7 @@ func observe(w io.Writer, e harness.Event) {
 		}
 	}
 	if e.Complete {
-		fmt.Fprintf(w, "[%d/%d] %s: %d rounds\n", e.Group, e.Groups, e.Problem, e.Round)
+		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, e.Problem, plural(e.Round, "round"))
 	}
 }
 
@@ -136,7 +155,7 @@ func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err e
 		if err := results.WriteContests(stdout, "text", summaries); err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%s: %d rows\n", out, len(rows))
+		fmt.Fprintf(stdout, "%s: %s\n", out, plural(len(rows), "row"))
 	}
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
@@ -150,4 +169,11 @@ func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err e
 		}
 	}
 	return nil
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

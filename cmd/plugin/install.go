@@ -37,7 +37,10 @@ func install(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	p := newProgress(stderr)
 	i, err := plugins.Install(ctx, plugins.Options{Name: name, Version: *version, IndexURL: *index, Progress: p.observe, Check: load})
 	p.finish()
-	if err != nil {
+	var option *plugins.OptionError
+	if errors.As(err, &option) {
+		return &cli.UsageError{Err: err}
+	} else if err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "%s %s: %s\n", i.Name, i.Version, i.Library())

@@ -1,6 +1,8 @@
 package quantized
 
 import (
+	"slices"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -21,6 +23,18 @@ var large = []tile.Blocks{
 	{M: 2048, K: 2048, N: 2048},
 }
 
+// candidates are the sweep, and of the large blocks those that fit; where elements of
+// k share scales, bk is a whole number of groups.
+func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
+	list := slices.Concat(sweep, fitting(p, m, large))
+	if scheme, err := p.Scheme(); err == nil && scheme.B == problem.Block {
+		for i := range list {
+			list[i].K = max(list[i].K/scheme.Block, 1) * scheme.Block
+		}
+	}
+	return tile.Candidates(p.M, p.K, p.N, list...)
+}
+
 // fitting are those of blocks whose operands, twice, and accumulator take less than
 // the fast memory.
 func fitting(p problem.Matmul, m tile.Machine, blocks []tile.Blocks) []tile.Blocks {
@@ -32,16 +46,4 @@ func fitting(p problem.Matmul, m tile.Machine, blocks []tile.Blocks) []tile.Bloc
 		}
 	}
 	return fit
-}
-
-// inGroups makes bk a whole number of groups of k that share scales.
-func inGroups(p problem.Matmul, blocks []tile.Blocks) []tile.Blocks {
-	scheme, err := p.Scheme()
-	if err != nil || scheme.B != problem.Block {
-		return blocks
-	}
-	for i, b := range blocks {
-		blocks[i].K = max(b.K/scheme.Block, 1) * scheme.Block
-	}
-	return blocks
 }

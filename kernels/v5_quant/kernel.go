@@ -3,8 +3,6 @@
 package quantized
 
 import (
-	"slices"
-
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -26,9 +24,7 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Scaled() }
 func (Kernel) Variants(p problem.Matmul) []string { return variants(p) }
 
 // Candidates has the fourth rung's sweep, and larger blocks where they fit.
-func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
-	return tile.Candidates(p.M, p.K, p.N, inGroups(p, slices.Concat(sweep, fitting(p, m, large)))...)
-}
+func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks { return candidates(p, m) }
 
 // Build writes the kernel as a tile program, behind those that quantize a.
 func (Kernel) Build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, error) {

@@ -69,7 +69,7 @@ delete_now() {
     fi
     say "deleting $name: $(reason "$status")"
     while IFS= read -r line; do say "  $line"; done <"$temporary/delete"
-    [ "$SECONDS" -lt "$until" ] && [ -z "$give_up" ] || break
+    if [ "$SECONDS" -ge "$until" ] || [ -n "$give_up" ]; then break; fi
     nap
   done
   say "*** $name IS NOT DELETED and may go on costing. Delete it: sky down $name; look: sky status"

@@ -1,4 +1,7 @@
-package aot
+// Package libtpu reads what the TPU's compiler says of programs that it does not
+// compile, so that a caller can decide on it: too big, unsupported, or wrong. It
+// is the same compiler ahead of time (package aot) as on a chip (package pjrt).
+package libtpu
 
 import (
 	"regexp"
@@ -22,41 +25,50 @@ var (
 // breaks the tiling and for a slice that may.
 var unsupportedPattern = regexp.MustCompile(`E200[123]|[Uu]nsupported|[Nn]ot (yet )?supported|NYI|[Nn]ot implemented|Bad (lhs|rhs)|Expected matmul acc|Invalid vector type`)
 
-// Classify turns an error of libtpu, with its PJRT code, into one that a caller can
-// decide on: *backend.TooBigError, backend.ErrUnsupported or *CompileError.
+// CompileError is a program that the compiler takes for wrong.
+type CompileError struct {
+	Code   int    // of PJRT
+	Reason string // one line
+}
+
+func (e *CompileError) Error() string { return "libtpu: " + e.Reason }
+
+// Classify turns an error of libtpu into one that a caller can decide on:
+// errors.As finds *backend.TooBigError, errors.Is backend.ErrUnsupported; all
+// else is a *CompileError.
 func Classify(code int, message string) error {
 	reason := oneLine(message)
 	if m := scopedPattern.FindStringSubmatch(message); m != nil {
-		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}
+		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}
 	}
 	if m := capacityPattern.FindStringSubmatch(message); m != nil {
-		return &tooBig{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, reason}
+		return &TooBigError{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, reason}
 	}
 	if m := allocationPattern.FindStringSubmatch(message); m != nil {
-		return &tooBig{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
+		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
 	}
 	if unsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
-		return &unsupportedError{reason}
+		return &UnsupportedError{reason}
 	}
 	return &CompileError{code, reason}
 }
 
-// unsupportedError is backend.ErrUnsupported with libtpu's own words.
-type unsupportedError struct{ reason string }
+// UnsupportedError is backend.ErrUnsupported with libtpu's own words.
+type UnsupportedError struct{ Reason string }
 
-func (e *unsupportedError) Error() string {
-	return backend.ErrUnsupported.Error() + ": libtpu: " + e.reason
+func (e *UnsupportedError) Error() string {
+	return backend.ErrUnsupported.Error() + ": libtpu: " + e.Reason
 }
-func (e *unsupportedError) Unwrap() error { return backend.ErrUnsupported }
+func (e *UnsupportedError) Unwrap() error { return backend.ErrUnsupported }
 
-// tooBig is a backend.TooBigError with libtpu's own words.
-type tooBig struct {
+// TooBigError is a backend.TooBigError with libtpu's own words.
+type TooBigError struct {
 	backend.TooBigError
-	reason string
+	Reason string
 }
 
-func (e *tooBig) Error() string { return e.TooBigError.Error() + ": libtpu: " + e.reason }
-func (e *tooBig) Unwrap() error { return &e.TooBigError }
+func (e *TooBigError) Error() string { return e.TooBigError.Error() + ": libtpu: " + e.Reason }
+func (e *TooBigError) Unwrap() error { return &e.TooBigError }
 
 // bytesOf reads a number with a unit; libtpu rounds it to two digits.
 func bytesOf(number, unit string) int64 {
