@@ -23,9 +23,10 @@ type operand struct {
 	deep   bool   // streamed: all chunks of a piece are packed together
 }
 
-// chunkSteps is how many steps of k a chunk holds at most: panels of a and b
-// this deep stay in the first-level cache while they are multiplied.
-const chunkSteps = 1024
+// chunkWords is how many words of a lane a chunk holds at most: panels of a and
+// b this deep stay in the first-level cache while they are multiplied by
+// vectors; the kernel on tiles cuts them again.
+const chunkWords = 1024
 
 // layOut gives each product its packed operands.
 func layOut(p *plan) error {
@@ -50,7 +51,10 @@ func (p *plan) layOutDot(d *dot) error {
 		refs[i] = &p.refs[p.ref(arg.Ref)]
 	}
 	a, b := refs[0], refs[1]
-	d.product = productOf(p.machine.kernels, a.Dtype, b.Dtype)
+	d.product = thinProductOf(p.machine.kernels, a.Dtype, b.Dtype)
+	if d.product == nil || e.TransB || p.rowsOfBlock(a, b, !e.TransA) > d.product.directRows {
+		d.product = productOf(p.machine.kernels, a.Dtype, b.Dtype)
+	}
 	if d.product == nil {
 		return p.unsupported(e.Pos, "dot of %s and %s: no micro-kernel multiplies %s and %s", a.Name, b.Name, a.Dtype, b.Dtype)
 	}
@@ -86,7 +90,7 @@ func (p *plan) operand(r *ref, isB, columns bool, pk packing) int {
 		o.lanes, o.k = r.cols, r.rows
 	}
 	steps := ceil(o.k, pk.unit)
-	o.depth = ceil(steps, ceil(steps, chunkSteps)) * pk.unit
+	o.depth = ceil(steps, ceil(steps, chunkWords/pk.words)) * pk.unit
 	o.chunk = ceil(o.lanes, pk.lanes) * pk.panel(o.depth)
 	o.block = ceil(o.k, o.depth) * o.chunk
 	p.operands = append(p.operands, o)

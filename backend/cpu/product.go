@@ -25,6 +25,7 @@ type packing struct {
 	format string
 	lanes  int             // lanes of one panel
 	unit   int             // elements of k stored together
+	words  int             // of 32 bits that they take in one lane
 	panel  func(k int) int // bytes of one panel k deep
 	// pack reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i]
 	// if the lanes are the columns of memory.
@@ -51,15 +52,27 @@ func productOf(k *gemm.Kernels, a, b tile.Dtype) *product {
 	return nil
 }
 
+// thinProductOf is productOf for so few rows of a that b should be read where
+// it lies: on a machine with tiles, which need it packed, a product by vectors.
+func thinProductOf(k *gemm.Kernels, a, b tile.Dtype) *product {
+	switch {
+	case a == tile.BFloat16 && b == tile.BFloat16:
+		return newProduct(k.ThinBFloat16, k.ThinBFloat16, tile.Float32)
+	case a == tile.Int8 && b == tile.Int8:
+		return newProduct(k.ThinInt8, k.ThinInt8, tile.Int32)
+	}
+	return productOf(k, a, b)
+}
+
 func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T, C], sum tile.Dtype) *product {
 	return &product{
 		sum: sum,
 		a: packing{
-			format: a.Format + "/a", lanes: a.MR, unit: a.KU, panel: a.PanelA,
+			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA,
 			pack: packWith(a.PackA, a.PackAT),
 		},
 		b: packing{
-			format: b.Format + "/b", lanes: b.NR, unit: b.KU, panel: b.PanelB,
+			format: b.Format + "/b", lanes: b.NR, unit: b.KU, words: b.Words, panel: b.PanelB,
 			pack: packWith(
 				func(dst []byte, src []T, ld, n, k int) { b.PackBT(dst, src, ld, k, n) },
 				func(dst []byte, src []T, ld, n, k int) { b.PackB(dst, src, ld, k, n) }),
