@@ -1937,24 +1937,15 @@ done5:
 	VMOVUPS Z0, (R12)
 	JMP next2
 none3:
+	TESTQ BX, BX
+	JEQ part8
 	MOVQ BX, CX
-	SHRQ $0, CX
-	JZ rest8
-loop10:
+loop9:
 	VMOVUPS Z4, (R12)
 	ADDQ $2048, R12
 	DECQ CX
-	JNZ loop10
-rest8:
-	MOVQ BX, CX
-	ANDQ $0, CX
-	JZ done9
-loop11:
-	VMOVUPS Z4, (R12)
-	ADDQ $2048, R12
-	DECQ CX
-	JNZ loop11
-done9:
+	JNZ loop9
+part8:
 	TESTQ R9, R9
 	JEQ next2
 	VMOVUPS Z4, (R12)

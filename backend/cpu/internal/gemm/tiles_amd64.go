@@ -78,6 +78,9 @@ func (p packTiles[S]) packer() packer[S] {
 
 // rowsOfA copies rows of memory to rows of tiles.
 func (p packTiles[S]) rowsOfA(dst []uint32, src []S, ld, extent, k int) {
+	if k == 0 {
+		return
+	}
 	panel := ceil(k, p.words.ku*tilesWords) * tilesMR * tilesWords
 	for lane := 0; lane < extent; lane += tilesMR {
 		packTileRowsAVX512(&dst[0], at(src, lane*ld), ld*size[S](), min(tilesMR, extent-lane), k*size[S]())

@@ -200,10 +200,14 @@ func packTileRows(a *Asm) {
 		store("Z0", 0)
 		a.Op("JMP", string(next))
 		a.Place(none)
-		a.Unrolled(whole, left, 1, func(int) {
+		part := a.NewLabel("part")
+		a.JumpIf(whole, "JEQ", 0, part)
+		a.Op("MOVQ", whole, left)
+		a.CountDown(left, func() {
 			store(zero, 0)
 			a.Op("ADDQ", imm(apart), to)
 		})
+		a.Place(part)
 		a.JumpIf(bytes, "JEQ", 0, next)
 		store(zero, 0)
 		a.Place(next)
