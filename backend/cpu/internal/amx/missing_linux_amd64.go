@@ -1,3 +1,5 @@
+//go:build !amxemulated
+
 package amx
 
 import (
@@ -7,6 +9,9 @@ import (
 
 	"golang.org/x/sys/cpu"
 )
+
+// Emulated says that instructions of AMX are carried out by command emulate.
+const Emulated = false
 
 // cpuid executes CPUID with leaf in EAX and sub in ECX.
 //

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"matladder/backend/cpu/internal/amx"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -60,9 +61,12 @@ func proven[C Sum](fast, twin panels[C], word func(uint32) uint32) bool {
 }
 
 // tilesAreFaster measures once whether tiles beat vectors: on every processor
-// with AMX that is known they do, by several times; an emulator may differ.
+// with AMX that is known they do, by several times. Under the emulator for tests they are slower, and used.
 var tilesAreFaster = sync.OnceValue(func() (faster struct{ bfloat16, int8 bool }) {
 	compare := func(dtype string) bool {
+		if amx.Emulated {
+			return true
+		}
 		tiles, vectors := probe.Tiles(dtype)
 		return tiles > vectors
 	}
