@@ -24,6 +24,9 @@ type Work struct {
 	FirstBytes int64     // of them, those that the first step waits for
 	LastBytes  int64     // of them, those that are written after the last step
 	Shares     []float64 // for each condition of the body in order, the part of all steps in which it holds
+	// CoreSteps are those that the busiest core runs; 0 for an even share, or for all
+	// of them where no axis is parallel.
+	CoreSteps int64
 	// Cycles of one core in a steady step, averaged over the grid, from the
 	// compiler's schedule; 0 leaves the FLOPs to say how long a step takes.
 	Cycles float64
@@ -162,6 +165,9 @@ func (w Work) On(d chips.Device, dtype, precision string) (Time, error) {
 	share := float64(max(1, d.Cores))
 	bandwidth := d.BandwidthBytesPerSecond.Value / share
 	steps := math.Ceil(float64(w.Steps) / cores)
+	if w.CoreSteps > 0 {
+		steps = float64(w.CoreSteps)
+	}
 	busy := float64(w.FLOPs) / float64(w.Steps) / (peak.Value / share)
 	bundles := w.Cycles / d.ClockHertz.Value
 	t := Time{

@@ -62,12 +62,17 @@ type Plugged interface {
 	Plugin() (name, version string)
 }
 
-// Predictor foretells an execution without a device.
+// Predictor predicts an execution without a device.
 type Predictor interface {
 	Predict(ctx context.Context, programs []*tile.Program, params Params) (Prediction, error)
 }
 
-// Prediction is a foretold launch.
+// BaselinePredictor predicts the vendor's own matmul.
+type BaselinePredictor interface {
+	PredictBaseline(ctx context.Context, spec BaselineSpec) (Prediction, error)
+}
+
+// Prediction is a predicted launch.
 type Prediction struct {
 	Elapsed time.Duration // device time of one launch, without dispatch
 	Method  string
@@ -78,6 +83,7 @@ type Prediction struct {
 type Sample struct {
 	Elapsed  time.Duration // of all launches together
 	Method   string        // how it was timed: direct, loop, chain, wall
+	Operands string        // the memory in which launches found their operands: hbm, vmem; "" if there is no choice, or it is not known
 	Counters Counters      // of one launch
 }
 
@@ -108,11 +114,19 @@ type CheckResult struct {
 	ErrOverBound float64 // largest error divided by its bound; 0 for an exact match, over 1 is wrong
 	RelErr       float64 // ‖o - o64‖ / ‖o64‖ (Frobenius) against float64 on the same inputs
 	Detail       string  // where and how it is wrong
+
+	// How far o is from float64 on operands before they were quantized; nothing
+	// where Quantized is false.
+	Quantized   bool
+	QuantRelErr float64 // ‖o - o64‖ / ‖o64‖ (Frobenius)
+	QuantMaxErr float64 // the largest |o - o64|
+	QuantSNRdB  float64 // 20·log10(‖o64‖ / ‖o - o64‖)
 }
 
 // BaselineSpec asks for the vendor's own matmul.
 type BaselineSpec struct {
 	Problem problem.Matmul
+	Variant string // which form of it; "" for the plain one, which most backends alone have
 	Params  Params
 }
 

@@ -45,7 +45,10 @@ func newBound(p problem.Matmul, step int) bound {
 	b.acc = min(k, sigmas*math.Sqrt(k)) * u
 	b.rms = math.Sqrt(k) * u
 	if p.Quant != problem.NoQuant {
-		b.epilogue = 3 * tile.Float32.Epsilon() // accumulator to float32, product of the scales, product with them
+		b.quantized(p)
+	}
+	if p.Bias {
+		b.epilogue += tile.Float32.Epsilon()
 	}
 	if p.Activation != problem.NoActivation {
 		b.slope = 1.13 // gelu's steepest slope; silu's is 1.10
@@ -54,25 +57,46 @@ func newBound(p problem.Matmul, step int) bound {
 	return b
 }
 
+// quantized adds what scales cost.
+func (b *bound) quantized(p problem.Matmul) {
+	const u = 0x1p-24
+	scheme, _ := p.Scheme() // Validate has seen it
+	b.epilogue = 3 * u      // accumulator to float32, product of the scales, product with them
+	b.acc += b.k * 0x1p-52  // codes times scales, in float64
+	if scheme.Dynamic {
+		b.acc, b.rms = b.acc+2*u, b.rms+2*u // the scale itself
+	}
+	if scheme.B == problem.Block { // each group cast, scaled, and added to the others in float32
+		groups := float64(p.Groups(scheme))
+		b.acc += (min(groups, sigmas*math.Sqrt(groups)) + 3) * u
+		b.rms += (math.Sqrt(groups) + 3) * u
+	}
+	if scheme.ZeroB && !p.Acc.IsInteger() { // sums of rows, their product with zb, the difference
+		b.acc = 2*b.acc + 3*u
+		b.rms = 2*b.rms + 3*u
+	}
+}
+
 // element bounds the error of one element: want its value, sumAbs Σ|a·b|, cuts
-// and cuts2 the 1- and 2-norm of the partial sums that were rounded.
-func (b bound) element(want, sumAbs, cuts, cuts2 float64) float64 {
+// and cuts2 the 1- and 2-norm of the partial sums that were rounded, shift the
+// magnitude of the bias.
+func (b bound) element(want, sumAbs, cuts, cuts2, shift float64) float64 {
 	if b.exact {
 		return 0
 	}
-	rounded := b.out * min(cuts, sigmas*cuts2)
+	rounded := b.out * (min(cuts, sigmas*cuts2) + shift)
 	// The rounded sums contain the earlier errors too: a second-order term.
-	first := b.acc*sumAbs + rounded + b.epilogue*math.Abs(want)
+	first := b.acc*sumAbs + rounded + b.epilogue*(math.Abs(want)+shift)
 	return first*(1+b.roundSum*b.out)*b.slope + b.absolute
 }
 
 // combination bounds the error of a ±1 combination of n elements of a row, norm
-// being ‖a_i‖·‖b‖. Partial sums of independent inputs with mean zero are about
+// being ‖a_i‖·‖b‖ and shift the norm of the bias. Partial sums of independent inputs with mean zero are about
 // ‖a_i‖·‖b_j‖/√k, and errors of random sign add up like noise.
-func (b bound) combination(n int, norm float64) float64 {
+func (b bound) combination(n int, norm, shift float64) float64 {
 	if b.exact {
 		return 0
 	}
 	relative := b.rms + (math.Sqrt(b.roundSum)*b.out+b.epilogue)/math.Sqrt(b.k)
-	return sigmas*relative*norm + b.absolute*math.Sqrt(float64(n))
+	return sigmas*(relative*norm+(b.out+b.epilogue)*shift) + b.absolute*math.Sqrt(float64(n))
 }

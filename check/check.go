@@ -5,9 +5,11 @@
 //     arithmetic gives on those inputs: whole rows of the output (all of them up
 //     to about 256³, a sample above) and random combinations of every row
 //     (Freivalds 1977).
-//  3. Verify compares an output with it, against a bound that counts the
+//  3. Of a quantized problem, Unquantized computes the rows on the operands before
+//     they were quantized, so that the loss can be told from the rounding.
+//  4. Verify compares an output with it, against a bound that counts the
 //     program's own roundings.
-//  4. Inject damages an output in a known way, so that the check itself can be
+//  5. Inject damages an output in a known way, so that the check itself can be
 //     tested.
 //
 // It refuses to call an output right because it looks plausible: NaN is wrong,
@@ -28,6 +30,13 @@ type Result struct {
 	ErrOverBound float64 // largest error divided by its bound: 0 for an exact match, over 1 is wrong, +Inf for NaN
 	RelErr       float64 // ‖o - o64‖ / ‖o64‖ (Frobenius) against float64 on the same inputs; NaN if o has one
 	Detail       string  // where and how it is wrong; "" if it is not
+
+	// How far o is from float64 on operands before they were quantized, where the
+	// problem is quantized and Unquantized was called.
+	Quantized   bool
+	QuantRelErr float64 // ‖o - o64‖ / ‖o64‖ (Frobenius)
+	QuantMaxErr float64 // the largest |o - o64|
+	QuantSNRdB  float64 // 20·log10(‖o64‖ / ‖o - o64‖)
 }
 
 // Inputs makes all inputs of programs in the order of tile.Bind.

@@ -170,7 +170,7 @@ func TestFill(t *testing.T) {
 				square += v * v / float64(x.Len())
 			}
 			center := 0.0
-			if lo, hi := d.Range(); d.IsInteger() && dist == Uniform {
+			if lo, hi := d.Range(); d.IsInteger() && dist != Integers {
 				center = (lo + hi) / 2
 			} else if d == tile.Uint8 {
 				center = 4

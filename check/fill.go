@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"matladder/problem"
@@ -14,25 +16,37 @@ import (
 // rest on that. None is constant, since multipliers run faster on constants.
 const (
 	Uniform  = "uniform"  // floats in [-1, 1); integers over their whole range
+	Normal   = "normal"   // floats of a bell curve, each row of a and column of b up to 4 times wider or narrower; integers as above
 	Integers = "integers" // integers in [-4, 4] ([0, 8] if unsigned): float32 and bfloat16 products are exact
 )
 
 // Distributions lists what Fill knows.
-func Distributions() []string { return []string{Uniform, Integers} }
+func Distributions() []string { return []string{Uniform, Normal, Integers} }
 
-// Fill sets input array name of p (a, b, sa, sb) from a seed and a
-// distribution. The same seed gives the same array on every machine and for
-// every number of workers.
+// Fill sets input array name of p (a, b, sa, sb, za, zb, b_sums, bias) from a
+// seed and a distribution. The same seed gives the same array on every machine
+// and for every number of workers.
+//
+// Quantized operands are what package quant makes of floats of the distribution,
+// scales and zero points what it finds for them; of integers, the codes are
+// those integers and scales and zero points are drawn.
 func Fill(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
-	if dist != Uniform && dist != Integers {
-		return fmt.Errorf("unknown distribution %q (known: %s, %s)", dist, Uniform, Integers)
+	if !slices.Contains(Distributions(), dist) {
+		return fmt.Errorf("unknown distribution %q (known: %s)", dist, strings.Join(Distributions(), ", "))
 	}
-	start := mix(seed ^ mix(hash(name)))
+	if done, err := fillQuantized(t, name, p, seed, dist); done || err != nil {
+		return err
+	}
+	start := startOf(name, seed)
 	n := t.Len()
 	switch {
-	case name == "sa" || name == "sb": // scales: positive, near 1/128
+	case name == "sa" || name == "sb": // positive, near 1/128
 		for i := range n {
 			t.Set(i, math.Ldexp(1+unit(start, i), -8))
+		}
+	case name == "za" || name == "zb":
+		for i := range n {
+			t.Set(i, float64(mix(start+uint64(i))%5)-2)
 		}
 	case dist == Integers:
 		lowest := -4.0
@@ -40,6 +54,9 @@ func Fill(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string
 			lowest = 0
 		}
 		each(n, func(i int) { t.Set(i, float64(mix(start+uint64(i))%9)+lowest) })
+	case dist == Normal && t.Dtype.IsFloat():
+		x := original(name, p, seed, dist)
+		each(n, func(i int) { t.Set(i, float64(x(i))) })
 	case t.Dtype == tile.Float32:
 		data := t.Float32s()
 		each(n, func(i int) { data[i] = float32(2*unit(start, i) - 1) })
@@ -53,6 +70,9 @@ func Fill(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string
 	}
 	return nil
 }
+
+// startOf is where the sequence of an array begins.
+func startOf(name string, seed uint64) uint64 { return mix(seed ^ mix(hash(name))) }
 
 // each calls f for 0 … n-1 on all cores. Chunks are whole multiples of two, so
 // that packed int4 pairs are never shared.

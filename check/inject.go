@@ -25,7 +25,7 @@ func Faults() []string {
 // faultTile is the side of the block that FaultTile damages.
 const faultTile = 128
 
-// Inject damages a rank-2 output in place.
+// Inject damages an output in place; the elements of a batch as one matrix.
 func Inject(fault string, out tile.Tensor) error {
 	n := out.Len()
 	switch fault {
@@ -60,7 +60,8 @@ func Inject(fault string, out tile.Tensor) error {
 // rotateTile moves each row of the last block of out one column to the left,
 // or, where the block has one column, each column one row up.
 func rotateTile(out tile.Tensor) {
-	m, n := out.Shape[0], out.Shape[1]
+	n := out.Shape[len(out.Shape)-1]
+	m := out.Len() / n
 	r0, c0 := max(0, m-faultTile), max(0, n-faultTile)
 	if n-c0 > 1 {
 		for r := r0; r < m; r++ {

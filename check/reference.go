@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -26,12 +25,15 @@ const probes = 2
 // for many programs, by one goroutine at a time.
 type Reference struct {
 	p      problem.Matmul
-	scale  float64 // product of the scales; 1 without
-	rows   []int   // output rows computed in full, ascending
+	parts  []*Reference // of each element of a batch; nothing else is set then
+	rows   []int        // output rows computed in full, ascending
 	exact  map[int]*rowValues
+	meant  []float64 // the same rows on operands before they were quantized; nil if unknown
 	probes []probe
 	normA  []float64 // squared norm of each row of a
 	normB  float64   // squared Frobenius norm of b
+
+	products float64 // relative error of the device's products
 }
 
 // rowValues are the reference rows, flattened to len(rows)×n, of a sum that is
@@ -39,67 +41,46 @@ type Reference struct {
 type rowValues struct {
 	sum    []float64 // Σ a·b
 	sumAbs []float64 // Σ |a|·|b|
+	doubt  []float64 // Σ doubt·|b|, where a is quantized inside the launch
 	cuts   []float64 // Σ |partial sum| at each cut
 	cuts2  []float64 // Σ (partial sum)² at each cut
-}
-
-// operands are the inputs of a product.
-type operands struct {
-	p    problem.Matmul
-	a, b tile.Tensor
 }
 
 // probe is a random vector x with the combination a·(b·x) of every row.
 type probe struct {
 	x, want []float64
+	doubt   []float64 // of want, where a is quantized inside the launch
 }
 
-// NewReference computes the reference of p on named inputs (a, b and, with
-// scales, sa and sb).
+// NewReference computes the reference of p on named inputs: a, b, and what a
+// quantization or bias needs.
 func NewReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor) (*Reference, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if p.Batch != 1 {
-		return nil, fmt.Errorf("check: no reference for batch %d", p.Batch)
+	if p.Batch > 1 {
+		return newBatchReference(ctx, p, in)
 	}
 	ops, err := operandsOf(p, in)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reference{p: p, scale: 1, rows: sampleRows(p), exact: map[int]*rowValues{}}
-	if p.Quant == problem.PerTensor {
-		r.scale = in["sa"].At(0) * in["sb"].At(0)
-	}
+	return newReference(ctx, ops, maxProducts)
+}
+
+// newReference computes rows of up to products multiplications.
+func newReference(ctx context.Context, ops operands, products int) (*Reference, error) {
+	r := &Reference{p: ops.p, rows: sampleRows(ops.p, products), exact: map[int]*rowValues{}}
 	if err := r.makeProbes(ctx, ops); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// operandsOf finds a and b among named inputs.
-func operandsOf(p problem.Matmul, in map[string]tile.Tensor) (operands, error) {
-	o := operands{p, in["a"], in["b"]}
-	bShape := [2]int{p.K, p.N}
-	if p.TransB {
-		bShape = [2]int{p.N, p.K}
-	}
-	for _, t := range []struct {
-		name  string
-		have  tile.Tensor
-		shape [2]int
-	}{{"a", o.a, [2]int{p.M, p.K}}, {"b", o.b, bShape}} {
-		if len(t.have.Shape) != 2 || [2]int(t.have.Shape) != t.shape {
-			return o, fmt.Errorf("check: %s has shape %v, want %v", t.name, t.have.Shape, t.shape)
-		}
-	}
-	return o, nil
-}
-
 // sampleRows spreads the affordable number of rows over the output: one at
 // random in each of as many bands.
-func sampleRows(p problem.Matmul) []int {
-	count := max(minRows, maxProducts/max(1, p.K*p.N))
+func sampleRows(p problem.Matmul, products int) []int {
+	count := max(minRows, products/max(1, p.K*p.N))
 	if count >= p.M {
 		count = p.M
 	}
@@ -117,25 +98,31 @@ func (r *Reference) values(ctx context.Context, ops operands, step int) (*rowVal
 		return v, nil
 	}
 	size := len(r.rows) * r.p.N
-	v := &rowValues{make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)}
-	avals := make([][]float64, len(r.rows))
+	v := &rowValues{make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)}
+	avals, doubts := make([][]float64, len(r.rows)), make([][]float64, len(r.rows))
 	for i, row := range r.rows {
 		avals[i] = make([]float64, r.p.K)
-		decode(avals[i], ops.a, row*r.p.K, 1)
+		doubts[i] = make([]float64, r.p.K)
+		ops.rowOfA(avals[i], doubts[i], row)
 	}
 	err := parallel(ctx, r.p.N, func(lo, hi int) {
-		b := make([]float64, hi-lo)
+		b, size := make([]float64, hi-lo), make([]float64, hi-lo)
 		for k := range r.p.K {
 			if ctx.Err() != nil {
 				return
 			}
-			ops.decodeB(b, k, lo)
+			ops.rowOfB(b, size, k, lo)
 			for i := range r.rows {
 				a, at := avals[i][k], i*r.p.N+lo
 				sum, sumAbs := v.sum[at:at+len(b)], v.sumAbs[at:at+len(b)]
 				for j, bv := range b {
 					sum[j] += a * bv
-					sumAbs[j] += math.Abs(a * bv)
+					sumAbs[j] += math.Abs(a) * size[j]
+				}
+				if d := doubts[i][k]; d > 0 {
+					for j, size := range size {
+						v.doubt[at+j] += d * size
+					}
 				}
 				if (k+1)%step == 0 || k+1 == r.p.K {
 					cuts, cuts2 := v.cuts[at:at+len(b)], v.cuts2[at:at+len(b)]
@@ -171,15 +158,15 @@ func (r *Reference) makeProbes(ctx context.Context, ops operands) error {
 				x[j] = float64(int16(h >> 48))
 			}
 		}
-		r.probes[v] = probe{x, make([]float64, p.M)}
+		r.probes[v] = probe{x, make([]float64, p.M), make([]float64, p.M)}
 		y[v] = make([]float64, p.K)
 	}
 	normB := make([]float64, p.K)
 	err := parallel(ctx, p.K, func(lo, hi int) {
-		b := make([]float64, p.N)
+		b, size := make([]float64, p.N), make([]float64, p.N)
 		for k := lo; k < hi && ctx.Err() == nil; k++ {
-			ops.decodeB(b, k, 0)
-			normB[k] = dot(b, b)
+			ops.rowOfB(b, size, k, 0)
+			normB[k] = dot(size, size)
 			for v := range y {
 				y[v][k] = dot(b, r.probes[v].x)
 			}
@@ -193,50 +180,18 @@ func (r *Reference) makeProbes(ctx context.Context, ops operands) error {
 	}
 	r.normA = make([]float64, p.M)
 	return parallel(ctx, p.M, func(lo, hi int) {
-		a := make([]float64, p.K)
+		a, doubt := make([]float64, p.K), make([]float64, p.K)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			decode(a, ops.a, i*p.K, 1)
+			ops.rowOfA(a, doubt, i)
 			r.normA[i] = dot(a, a)
 			for v := range y {
-				r.probes[v].want[i] = dot(a, y[v])
+				r.probes[v].want[i] = dot(a, y[v]) + dot(ops.bias, r.probes[v].x)
+				for k, d := range doubt {
+					r.probes[v].doubt[i] += d * math.Abs(y[v][k])
+				}
 			}
 		}
 	})
-}
-
-// decodeB sets dst to b[k, from : from+len(dst)].
-func (o operands) decodeB(dst []float64, k, from int) {
-	if o.p.TransB {
-		decode(dst, o.b, from*o.p.K+k, o.p.K)
-		return
-	}
-	decode(dst, o.b, k*o.p.N+from, 1)
-}
-
-// decode sets dst to every stride-th element of t, from element start on.
-func decode(dst []float64, t tile.Tensor, start, stride int) {
-	switch {
-	case t.Dtype == tile.Float32 && stride == 1:
-		for i, v := range t.Float32s()[start : start+len(dst)] {
-			dst[i] = float64(v)
-		}
-	case t.Dtype == tile.BFloat16 && stride == 1:
-		for i, v := range t.BFloat16s()[start : start+len(dst)] {
-			dst[i] = float64(math.Float32frombits(uint32(v) << 16))
-		}
-	case t.Dtype == tile.Int8 && stride == 1:
-		for i, v := range t.Int8s()[start : start+len(dst)] {
-			dst[i] = float64(v)
-		}
-	case t.Dtype == tile.Int32 && stride == 1:
-		for i, v := range t.Int32s()[start : start+len(dst)] {
-			dst[i] = float64(v)
-		}
-	default:
-		for i := range dst {
-			dst[i] = t.At(start + i*stride)
-		}
-	}
 }
 
 func dot(x, y []float64) float64 {
@@ -255,13 +210,18 @@ func dot(x, y []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// parallel splits 0 … n-1 over all cores and waits for them.
+// parallel is inParallel with ctx's error.
 func parallel(ctx context.Context, n int, f func(lo, hi int)) error {
+	inParallel(n, f)
+	return ctx.Err()
+}
+
+// inParallel splits 0 … n-1 over all cores and waits for them.
+func inParallel(n int, f func(lo, hi int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
 	}
 	wg.Wait()
-	return ctx.Err()
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"matladder/problem"
+	"matladder/quant"
 	"matladder/tile"
 )
 
@@ -13,26 +15,55 @@ import (
 // often the result is rounded on its way.
 func (r *Reference) Verify(ctx context.Context, programs []*tile.Program, in map[string]tile.Tensor, out tile.Tensor) (Result, error) {
 	p := r.p
+	shape := []int{p.M, p.N}
+	if p.Batch > 1 {
+		shape = []int{p.Batch, p.M, p.N}
+	}
+	if !slices.Equal(out.Shape, shape) || out.Dtype != p.Out {
+		return Result{}, fmt.Errorf("check: output is %s%v, want %s%v", out.Dtype, out.Shape, p.Out, shape)
+	}
+	v, err := r.verify(ctx, programs, in, out)
+	res := Result{OK: v.OK, ErrOverBound: v.worst, RelErr: v.rounding.Error().Rel, Detail: v.Detail}
+	if v.known {
+		e := v.loss.Error()
+		res.Quantized, res.QuantRelErr, res.QuantMaxErr, res.QuantSNRdB = true, e.Rel, e.Max, e.SNRdB
+	}
+	return res, err
+}
+
+// verdict is a Result in the making, of one product or of a batch.
+type verdict struct {
+	OK       bool
+	Detail   string
+	worst    float64   // largest error over bound
+	rounding quant.Sum // against float64 on the same inputs
+	loss     quant.Sum // against float64 on operands before they were quantized
+	known    bool      // loss was measured
+}
+
+func (r *Reference) verify(ctx context.Context, programs []*tile.Program, in map[string]tile.Tensor, out tile.Tensor) (verdict, error) {
+	if r.parts != nil {
+		return r.verifyBatch(ctx, programs, in, out)
+	}
+	p := r.p
 	ops, err := operandsOf(p, in)
 	if err != nil {
-		return Result{}, err
-	}
-	if len(out.Shape) != 2 || out.Shape[0] != p.M || out.Shape[1] != p.N || out.Dtype != p.Out {
-		return Result{}, fmt.Errorf("check: output is %s%v, want %s[%d %d]", out.Dtype, out.Shape, p.Out, p.M, p.N)
+		return verdict{}, err
 	}
 	step := roundingStep(programs, p)
 	values, err := r.values(ctx, ops, step)
 	if err != nil {
-		return Result{}, err
+		return verdict{}, err
 	}
-	res := r.compareRows(values, newBound(p, step), out)
+	v, b := verdict{OK: true, known: r.meant != nil}, newBound(p, step).multiplied(r.products)
+	r.compareRows(&v, values, b, ops.bias, out)
 	if p.Activation == problem.NoActivation {
-		r.compareProbes(&res, newBound(p, step), out)
+		r.compareProbes(&v, b, ops.bias, out)
 	}
-	if !res.OK && res.Detail == "" {
-		res.Detail = fmt.Sprintf("error is %.3g times its bound", res.ErrOverBound)
+	if !v.OK && v.Detail == "" {
+		v.Detail = fmt.Sprintf("error is %.3g times its bound", v.worst)
 	}
-	return res, ctx.Err()
+	return v, ctx.Err()
 }
 
 // roundingStep returns every how many elements of k the running sum is rounded
@@ -59,72 +90,66 @@ func roundingStep(programs []*tile.Program, p problem.Matmul) int {
 }
 
 // compareRows compares the sampled rows element by element.
-func (r *Reference) compareRows(v *rowValues, b bound, out tile.Tensor) Result {
-	res := Result{OK: true}
-	var err2, ref2, worst float64
+func (r *Reference) compareRows(v *verdict, values *rowValues, b bound, bias []float64, out tile.Tensor) {
 	n := r.p.N
 	got := make([]float64, n)
 	for i, row := range r.rows {
 		decode(got, out, row*n, 1)
 		for j, g := range got {
 			at := i*n + j
-			want := r.scale * v.sum[at]
-			limit := b.element(want, r.scale*v.sumAbs[at], r.scale*v.cuts[at], r.scale*math.Sqrt(v.cuts2[at]))
+			want, shift := values.sum[at], math.Abs(bias[j])
+			limit := b.element(want, values.sumAbs[at], values.cuts[at], math.Sqrt(values.cuts2[at]), shift) + b.slope*values.doubt[at]
 			if b.exact {
 				want = float64(int32(int64(want)))
 			}
-			want = activate(r.p.Activation, want)
+			want = activate(r.p.Activation, want+bias[j])
+			v.rounding.Add(g, want)
+			if r.meant != nil {
+				v.loss.Add(g, r.meant[at])
+			}
 			e := math.Abs(g - want)
-			err2 += e * e
-			ref2 += want * want
-			if e == 0 || e/limit <= worst {
+			if e == 0 || e/limit <= v.worst {
 				continue
 			}
-			if worst = e / limit; !(worst >= 0) { // NaN: wrong, and worse than anything
-				worst = math.Inf(1)
+			if v.worst = e / limit; !(v.worst >= 0) { // NaN: wrong, and worse than anything
+				v.worst = math.Inf(1)
 			}
 			if !(e <= limit) {
-				res.OK = false
-				res.Detail = fmt.Sprintf("o[%d, %d] is %.9g, should be %.9g within %.2g", row, j, g, want, limit)
+				v.OK = false
+				v.Detail = fmt.Sprintf("o[%d, %d] is %.9g, should be %.9g within %.2g", row, j, g, want, limit)
 			}
 		}
 	}
-	res.ErrOverBound = worst
-	if ref2 > 0 {
-		res.RelErr = math.Sqrt(err2 / ref2)
-	} else {
-		res.RelErr = math.Sqrt(err2)
-	}
-	return res
 }
 
 // compareProbes compares random combinations of every row, to catch what is
 // wrong outside the sampled rows.
-func (r *Reference) compareProbes(res *Result, b bound, out tile.Tensor) {
+func (r *Reference) compareProbes(v *verdict, b bound, bias []float64, out tile.Tensor) {
 	p := r.p
 	row := make([]float64, p.N)
+	shift := math.Sqrt(dot(bias, bias))
 	for i := range p.M {
 		decode(row, out, i*p.N, 1)
-		limit := b.combination(p.N, r.scale*math.Sqrt(r.normA[i]*r.normB))
+		limit := b.combination(p.N, math.Sqrt(r.normA[i]*r.normB), shift)
 		for _, pr := range r.probes {
-			got, want := dot(row, pr.x), r.scale*pr.want[i]
+			got, want := dot(row, pr.x), pr.want[i]
 			e := math.Abs(got - want)
 			if b.exact && e != 0 { // sums of int32 wrap around
 				e = math.Abs(float64(int32(int64(got) - int64(want))))
 			}
-			if e <= limit {
+			if e <= limit+pr.doubt[i] {
 				continue
 			}
-			ratio := e / limit
+			ratio := e / (limit + pr.doubt[i])
 			if !(ratio >= 0) {
 				ratio = math.Inf(1)
 			}
-			if ratio > res.ErrOverBound || res.OK {
-				res.ErrOverBound = max(ratio, res.ErrOverBound)
-				if res.OK {
-					res.Detail = fmt.Sprintf("row %d of o is wrong: a random ±combination of it is off by %.3g, at most %.3g is rounding", i, e, limit)
+			if ratio > v.worst || v.OK {
+				v.worst = max(ratio, v.worst)
+				if v.OK {
+					v.Detail = fmt.Sprintf("row %d of o is wrong: a random ±combination of it is off by %.3g, at most %.3g is rounding", i, e, limit)
 				}
-				res.OK = false
+				v.OK = false
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 // Package configs holds the sweeps that come with matladder, as data: each is a
 // YAML file of the form that package harness reads, embedded so that a built
-// binary has them in any folder.
+// binary has them in any folder. Folder tuned has the block shapes that were tuned
+// for a machine, in the form of package tuned.
 package configs
 
 import (
@@ -9,7 +10,7 @@ import (
 	"strings"
 )
 
-//go:embed *.yaml
+//go:embed *.yaml tuned
 var files embed.FS
 
 // Names lists the sweeps, without .yaml.
@@ -20,7 +21,32 @@ func Names() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+		if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Tuned returns the table of block shapes that were tuned for a machine, and the
+// name of its file for messages; ok is false if there is none.
+func Tuned(machine string) (text []byte, file string, ok bool) {
+	file = "tuned/" + machine + ".yaml"
+	text, err := files.ReadFile(file)
+	return text, "configs/" + file, err == nil
+}
+
+// TunedMachines lists the machines that have a table of tuned block shapes.
+func TunedMachines() []string {
+	entries, err := files.ReadDir("tuned")
+	if err != nil {
+		panic(err) // the folder is part of the binary
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok {
+			names = append(names, name)
+		}
 	}
 	return names
 }

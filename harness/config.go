@@ -9,6 +9,7 @@ import (
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
+	"matladder/tuned"
 )
 
 // Config is a sweep: the product of its lists.
@@ -19,7 +20,9 @@ type Config struct {
 	Operands   []Operands
 	Blocks     []tile.Blocks // for the rungs that take a choice; none: their own candidates
 	AllBlocks  bool          // every candidate, even where a tuned row exists
+	Tuned      *tuned.Table  // of the machine that the sweep is for; nil if there is none
 	Precisions []tile.Precision
+	Batches    []int // products at once, each of its own operands
 
 	TimeBudget  time.Duration // wall time of one execution, shared over the groups; 0 for no limit
 	Timeout     time.Duration // of one compilation or one repetition
@@ -37,34 +40,6 @@ type Shape struct{ M, K, N int }
 
 func (s Shape) String() string { return problem.Matmul{M: s.M, K: s.K, N: s.N}.Shape() }
 
-// Operands are the dtypes of a problem and how they stand for real numbers.
-type Operands struct {
-	A, B, Out tile.Dtype
-	Quant     problem.Quant
-}
-
-func (o Operands) String() string {
-	plain := problem.New(1, 1, 1, o.A)
-	if o == (Operands{A: o.A, B: plain.B, Out: plain.Out}) {
-		return o.A.String()
-	}
-	s := fmt.Sprintf("%s×%s→%s", o.A, o.B, o.Out)
-	if o.Quant != problem.NoQuant {
-		s += " " + string(o.Quant)
-	}
-	return s
-}
-
-// Problem returns the matmul of shape s on operands o.
-func (o Operands) Problem(s Shape, precision tile.Precision) problem.Matmul {
-	p := problem.New(s.M, s.K, s.N, o.A)
-	p.B, p.Acc, p.Out, p.Quant = o.B, tile.DotResult(o.A, o.B), o.Out, o.Quant
-	if o.A == tile.Float32 && o.B == tile.Float32 {
-		p.Precision = precision // a choice for float32 products alone
-	}
-	return p
-}
-
 // Default returns what a file need not say.
 func Default() Config {
 	c := Config{
@@ -77,6 +52,7 @@ func Default() Config {
 		Seed:        1,
 		Dist:        check.Uniform,
 		Precisions:  []tile.Precision{tile.Default},
+		Batches:     []int{1},
 	}
 	for _, k := range kernels.All {
 		c.Kernels = append(c.Kernels, k.Number())
@@ -94,8 +70,7 @@ func ParseSizes(s string) ([]Shape, error) { return parseList(s, parseShape) }
 // ParseKernels reads --kernel: numbers or names joined by commas.
 func ParseKernels(s string) ([]int, error) { return parseList(s, parseKernel) }
 
-// ParseDtypes reads --dtype: dtypes of operand a joined by commas, each the
-// plain problem of that dtype.
+// ParseDtypes reads --dtype: operands joined by commas. See Operands.
 func ParseDtypes(s string) ([]Operands, error) { return parseList(s, parseOperands) }
 
 // ParsePrecisions reads --precision: default, highest or both.
@@ -141,24 +116,6 @@ func parseKernel(s string) (int, error) {
 		return 0, fmt.Errorf("%w; %d or %s is the baseline", err, kernels.BaselineNumber, kernels.BaselineName)
 	}
 	return k.Number(), nil
-}
-
-func plainOperands(d tile.Dtype) Operands {
-	p := problem.New(1, 1, 1, d)
-	return Operands{A: p.A, B: p.B, Out: p.Out}
-}
-
-func parseOperands(s string) (Operands, error) {
-	d, err := tile.ParseDtype(s)
-	if err != nil {
-		return Operands{}, err
-	}
-	o := plainOperands(d)
-	return o, o.validate()
-}
-
-func (o Operands) validate() error {
-	return o.Problem(Shape{1, 1, 1}, tile.Default).Validate()
 }
 
 func parsePrecision(s string) (tile.Precision, error) {

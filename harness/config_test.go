@@ -43,14 +43,40 @@ threads: 3
 		Shapes: []Shape{{512, 512, 512}, {512, 1024, 2048}, {100, 100, 100}, {300, 300, 300}, {900, 900, 900},
 			{1, 4096, 7}, {1, 4096, 9}, {16, 4096, 7}, {16, 4096, 9}},
 		Kernels:    []int{0, 3, 5, 1},
-		Operands:   []Operands{{A: tile.BFloat16, B: tile.BFloat16, Out: tile.BFloat16}, {tile.Int8, tile.Int8, tile.BFloat16, problem.PerTensor}},
+		Operands:   []Operands{{A: tile.BFloat16, B: tile.BFloat16, Out: tile.BFloat16}, {A: tile.Int8, B: tile.Int8, Out: tile.BFloat16, Quant: problem.PerTensor}},
 		Blocks:     []tile.Blocks{{M: 512, K: 1024, N: 1024}, {M: 64, K: 64, N: 64}},
 		Precisions: []tile.Precision{tile.Highest},
+		Batches:    []int{1},
 		TimeBudget: 90 * time.Second, Timeout: 90 * time.Second,
 		MinRounds: 6, MaxRounds: 12, Repetitions: 3, Warmup: 0, Seed: -7, Dist: "integers", Threads: 3,
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestParseDtypes(t *testing.T) {
+	bf16, i8, i4 := tile.BFloat16, tile.Int8, tile.Int4
+	for text, want := range map[string]Operands{
+		"int8":                                          {A: i8, B: i8, Out: tile.Int32},
+		"bfloat16xbfloat16:float32":                     {A: bf16, B: bf16, Out: tile.Float32},
+		"int8:per_channel+token":                        {A: i8, B: i8, Out: bf16, Quant: "per_channel+token"},
+		"int8:float32:per_tensor:bias":                  {A: i8, B: i8, Out: tile.Float32, Quant: "per_tensor", Epilogue: "bias"},
+		"bfloat16×int4:gelu:per_block128":               {A: bf16, B: i4, Out: bf16, Quant: "per_block128", Epilogue: "gelu"},
+		"float32xint8:per_channel+dynamic_token+zero_a": {A: tile.Float32, B: i8, Out: tile.Float32, Quant: "per_channel+dynamic_token+zero_a"},
+	} {
+		if got, err := ParseDtypes(text); err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"int9": "unknown dtype", "int8xint9": "unknown dtype", "bfloat16xint8": "need an output dtype", "int8:": "neither",
+		"int8:per_row": "neither", "int8:bias:relu": "said twice", "int8:per_tensor:per_channel": "said twice",
+		"float32:per_tensor": "it quantizes", "int8:int32:per_tensor": "output", "int8:relu": "float output",
+	} {
+		if got, err := ParseDtypes(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v; want %q", text, got, err, want)
+		}
 	}
 }
 

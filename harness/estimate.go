@@ -49,7 +49,7 @@ func (s Sweep) Estimate() Estimate {
 			kept = min(kept, s.Memory/2)
 		}
 		e.Bytes = max(e.Bytes, kept, e.Largest)
-		e.Time += time.Duration(s.Config.MinRounds+1) * s.roundTime(g)
+		e.Time += s.leastTime(g)
 	}
 	if b := s.Config.TimeBudget; b > 0 && e.Time > b {
 		e.Time, e.Budgeted = b, true
@@ -64,8 +64,26 @@ func (s Sweep) fits(p Point) bool { return s.Memory == 0 || p.bytes() <= s.Memor
 // bytes is what the arrays of a point take: inputs, output, and one packed
 // operand.
 func (p Point) bytes() int64 {
-	b := p.Problem.B.Bytes(int64(p.Problem.K) * int64(p.Problem.N))
+	b := p.Problem.B.Bytes(int64(p.Problem.Batch) * int64(p.Problem.K) * int64(p.Problem.N))
 	return p.Problem.Bytes() + min(b, packedBytes)
+}
+
+// peerOpening is about how long a peer takes until it is ready: a process is
+// started, loads its libraries and is handed its arrays through a pipe.
+func peerOpening(p problem.Matmul) time.Duration {
+	const start, bytesPerSecond = time.Second / 2, 1 << 29
+	return start + time.Duration(p.Bytes()*int64(time.Second)/bytesPerSecond)
+}
+
+// leastTime estimates the fewest rounds of a group, and what comes before them.
+func (s Sweep) leastTime(g Group) time.Duration {
+	least := time.Duration(s.Config.MinRounds+1) * s.roundTime(g)
+	for _, p := range g.Points {
+		if p.Peer != nil && p.Status == "" && s.fits(p) {
+			least += peerOpening(p.Problem)
+		}
+	}
+	return least
 }
 
 // roundTime estimates one round of a group.
@@ -87,14 +105,16 @@ func (s Sweep) roundTime(g Group) time.Duration {
 func checkTime(p problem.Matmul) float64 {
 	const fullRows = 1 << 25 // products at most; package check has the same bound
 	m, k, n := float64(p.M), float64(p.K), float64(p.N)
-	return 3e-10 * (min(m*k*n, fullRows) + 10*(m*k+k*n+m*n))
+	batch := float64(p.Batch)
+	return 3e-10 * (min(batch*m*k*n, fullRows) + 10*batch*(m*k+k*n+m*n))
 }
 
 // bestTime is the least time in seconds that a launch can take on d; 0 if its
 // figures are unknown.
 func bestTime(d chips.Device, p problem.Matmul) float64 {
 	var t float64
-	if peak := d.PeakAt(p.A.String(), p.Precision.String()); peak.Known() {
+	factor, _ := p.Factors()
+	if peak := d.PeakAt(factor.String(), p.Precision.String()); peak.Known() {
 		t = float64(p.FLOPs()) / peak.Value
 	}
 	if d.BandwidthBytesPerSecond.Known() {

@@ -7,7 +7,8 @@
 //     groups in turn.
 //  3. A group is one problem. Its points are compiled and warmed up, then they
 //     take turns: one round is one pass over all of them, in an order shuffled
-//     anew from the seed, so that drift of the machine touches all alike.
+//     anew from the seed, so that drift of the machine touches all alike. The
+//     baseline and peers, other libraries' products, take their turns among them.
 //  4. After a point's repetitions its output is verified beside the device; only
 //     then are the rows of the round appended and synced, together.
 //  5. Rounds end when the interval of every median is narrow, or the group has

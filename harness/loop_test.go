@@ -52,7 +52,7 @@ func TestLoop(t *testing.T) {
 			t.Fatalf("round %d, repetition %d: %d launches by %s, want %d", r.Round, r.Rep, r.Launches, r.Method, want)
 		}
 	}
-	for _, s := range results.Summarize(out.Rows, nil) {
+	for _, s := range results.Summarize(out.Rows) {
 		want := float64(s.FLOPs) / f.rate
 		if got := s.Time.Median; math.Abs(got-want) > 0.05*want {
 			t.Errorf("%d: a launch takes %g s, want %g", s.M, got, want)

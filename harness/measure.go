@@ -97,7 +97,7 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 	}
 	row := l.row
 	row.Launches, row.Status = launches, results.OK
-	row.Method, row.Seconds = results.Method(s.Method), s.Elapsed.Seconds()
+	row.Method, row.Operands, row.Seconds = results.Method(s.Method), s.Operands, s.Elapsed.Seconds()
 	if reason := impossible(r.device(l.Point), l.Problem, row.Seconds/float64(launches)); reason != "" {
 		row.Status, row.Reason = results.Impossible, reason
 	}
@@ -121,6 +121,10 @@ func (r *run) verify(l *lane, rows []results.Record) error {
 	for i := range rows {
 		row := &rows[i]
 		row.ErrOverBound, row.RelErr = results.Finite(res.ErrOverBound), results.Finite(res.RelErr)
+		if res.Quantized {
+			row.QuantRelErr, row.QuantMaxErr = results.Finite(res.QuantRelErr), results.Finite(res.QuantMaxErr)
+			row.QuantSNRdB = results.Finite(res.QuantSNRdB)
+		}
 		if !res.OK {
 			row.Status, row.Reason = results.Wrong, res.Detail
 		}
@@ -156,7 +160,7 @@ func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err
 	start := r.now()
 	err = guard(func() (err error) {
 		if l.Kernel == nil {
-			exe, err = r.baseline().Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
+			exe, err = r.backend(l.Point).Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Variant: l.Variant, Params: l.Params})
 		} else {
 			exe, err = r.opt.Backend.Compile(ctx, l.programs, l.Params)
 		}

@@ -10,6 +10,7 @@ import (
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
+	"matladder/tuned"
 )
 
 // Sweep is a Config multiplied out for one device.
@@ -21,6 +22,10 @@ type Sweep struct {
 	// Lowering says how the backend runs kernels, if not as kernels:
 	// results.Interpret. It is the variant of their rows.
 	Lowering string
+
+	// Predict has the points predicted instead of measured, by a backend that is a
+	// backend.Predictor.
+	Predict bool
 
 	Memory int64 // bytes that are free for arrays; 0 if unknown
 	Groups []Group
@@ -36,37 +41,51 @@ type Group struct {
 // parameters.
 type Point struct {
 	Problem     problem.Matmul
-	Kernel      kernels.Kernel // nil for the baseline
+	Kernel      kernels.Kernel // nil for the baseline and for peers
+	Peer        Peer           // measures the point itself; nil for kernels and the baseline
 	Variant     string
-	Blocks      tile.Blocks // zero for the baseline
+	Blocks      tile.Blocks // of a kernel
 	BlockSource string      // where Blocks come from: one of the constants below
 	Params      backend.Params
 	Status      results.Status // why the point will not be measured; "" if it will
 	Reason      string
 }
 
-// The sources of a block shape.
+// The sources of a block shape; tuned.Sources are the others.
 const (
 	FixedBlocks     = "fixed"     // the kernel has no choice
 	CandidateBlocks = "candidate" // the kernel's own proposal
 	GivenBlocks     = "given"     // asked for in the sweep
 )
 
-// KernelName is the kernel's name, or the baseline's.
+// KernelName is the kernel's name, the peer's, or the baseline's.
 func (p Point) KernelName() string {
-	if p.Kernel == nil {
-		return kernels.BaselineName
+	switch {
+	case p.Kernel != nil:
+		return p.Kernel.Name()
+	case p.Peer != nil:
+		return p.Peer.Name()
 	}
-	return p.Kernel.Name()
+	return kernels.BaselineName
 }
 
+// isBaseline reports whether the point is kernel 0.
+func (p Point) isBaseline() bool { return p.Kernel == nil && p.Peer == nil }
+
 func (p Point) String() string {
-	s := fmt.Sprintf("%-12s %s", p.KernelName(), p.Problem)
+	name := p.KernelName()
+	if plugged, ok := p.Peer.(backend.Plugged); ok {
+		_, version := plugged.Plugin()
+		name += " " + version
+	}
+	s := fmt.Sprintf("%-12s %s", name, p.Problem)
 	if p.Problem.Precision != tile.Default {
 		s += " precision " + p.Problem.Precision.String()
 	}
-	if p.Problem.Quant != problem.NoQuant {
-		s += " " + string(p.Problem.Quant)
+	for _, word := range []string{string(p.Problem.Quant), string(p.Problem.Epilogue())} {
+		if word != "" {
+			s += " " + word
+		}
 	}
 	if p.Variant != "" {
 		s += " " + p.Variant
@@ -87,7 +106,7 @@ const maxPoints = 1_000_000
 // with a status, not a gap.
 func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
 	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
-	m := machine(d)
+	m := Machine(d)
 	seen := map[problem.Matmul]bool{}
 	total := 0
 	for p := range problems(c) {
@@ -110,14 +129,17 @@ func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
 	return s, nil
 }
 
-// problems yields the product of sizes, dtypes and precisions.
+// problems yields the product of batches, sizes, dtypes and precisions.
 func problems(c Config) iter.Seq[problem.Matmul] {
 	return func(yield func(problem.Matmul) bool) {
-		for _, s := range c.Shapes {
-			for _, o := range c.Operands {
-				for _, precision := range c.Precisions {
-					if !yield(o.Problem(s, precision)) {
-						return
+		for _, batch := range c.Batches {
+			for _, s := range c.Shapes {
+				for _, o := range c.Operands {
+					for _, precision := range c.Precisions {
+						p := o.Problem(s, precision)
+						if p.Batch = batch; !yield(p) {
+							return
+						}
 					}
 				}
 			}
@@ -128,7 +150,7 @@ func problems(c Config) iter.Seq[problem.Matmul] {
 // points has the points of one kernel on one problem, at least one.
 func points(p problem.Matmul, number int, c Config, m tile.Machine, params backend.Params) []Point {
 	if number == kernels.BaselineNumber {
-		params.ISA = "" // that of kernels; the vendor chooses its own
+		params.ISA, params.VMEMBytes = "", 0 // of kernels; the vendor chooses its own
 		return []Point{{Problem: p, Params: params}}
 	}
 	k := kernels.All[number-1]
@@ -147,6 +169,12 @@ func points(p problem.Matmul, number int, c Config, m tile.Machine, params backe
 	}
 	var list []Point
 	for _, variant := range k.Variants(p) {
+		blocks, source := blocks, source
+		if source == CandidateBlocks && !c.AllBlocks && c.Tuned != nil {
+			if b, found, ok := c.Tuned.Lookup(tuned.KeyOf(k.Name(), variant, p)); ok {
+				blocks, source = []tile.Blocks{b}, string(found)
+			}
+		}
 		for _, b := range blocks {
 			point.Variant, point.Blocks, point.BlockSource = variant, b, source
 			list = append(list, point)
@@ -166,8 +194,8 @@ func choosesBlocks(k kernels.Kernel, m tile.Machine) bool {
 	return len(k.Candidates(problem.New(large, large, large, tile.Float32), m)) > 1
 }
 
-// machine is what kernels may know of d.
-func machine(d chips.Device) tile.Machine {
+// Machine is what kernels may know of d.
+func Machine(d chips.Device) tile.Machine {
 	m := tile.Machine{FastBytes: int64(d.FastBytes.Value), Parallel: max(1, d.Parallel), Align: map[tile.Dtype][2]int{}}
 	for name, align := range d.Align {
 		if dtype, err := tile.ParseDtype(name); err == nil {
@@ -180,7 +208,7 @@ func machine(d chips.Device) tile.Machine {
 // HasBaseline reports whether kernel 0 is to be measured.
 func (s Sweep) HasBaseline() bool {
 	for p := range s.Points() {
-		if p.Kernel == nil && p.Status == "" {
+		if p.isBaseline() && p.Status == "" {
 			return true
 		}
 	}
@@ -192,7 +220,7 @@ func (s Sweep) HasBaseline() bool {
 func (s Sweep) Skip(reason string) {
 	for _, g := range s.Groups {
 		for i := range g.Points {
-			if p := &g.Points[i]; p.Kernel == nil {
+			if p := &g.Points[i]; p.isBaseline() {
 				p.Status, p.Reason = results.Skipped, reason
 			}
 		}

@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"os"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"matladder/backend"
+	"matladder/chips"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
@@ -65,14 +67,13 @@ func version() string {
 
 // record returns what all rows of a point share.
 func (r *run) record(p Point, programs []*tile.Program) results.Record {
-	b := r.opt.Backend
-	if p.Kernel == nil {
-		b = r.baseline()
-	} else if r.sweep.Lowering != "" {
+	b := r.backend(p)
+	if p.Kernel != nil && r.sweep.Lowering != "" {
 		p.Variant = strings.TrimSpace(p.Variant + " " + r.sweep.Lowering)
 	}
 	d, m, c := b.Device(), p.Problem, r.sweep.Config
-	peak := d.PeakAt(m.A.String(), m.Precision.String())
+	factor, _ := m.Factors()
+	peak := d.PeakAt(factor.String(), m.Precision.String())
 	rec := results.Record{
 		Schema: results.Schema, RunID: r.opt.Provenance.RunID, StartedAt: r.opt.Provenance.StartedAt,
 		MatladderVersion: r.opt.Provenance.Version, Host: r.opt.Provenance.Host,
@@ -80,7 +81,7 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		Kernel: p.KernelName(), Variant: p.Variant, Mode: results.Measured,
 		Batch: m.Batch, M: m.M, K: m.K, N: m.N,
 		DtypeA: m.A.String(), DtypeB: m.B.String(), DtypeAcc: m.Acc.String(), DtypeOut: m.Out.String(),
-		Precision: m.Precision.String(), Quant: string(m.Quant), Activation: string(m.Activation),
+		Precision: m.Precision.String(), Quant: string(m.Quant), Activation: string(m.Epilogue()),
 		BM: p.Blocks.M, BK: p.Blocks.K, BN: p.Blocks.N, BlockSource: p.BlockSource,
 		Params: p.Params.String(), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
 		Dist: c.Dist, Seed: results.Some(c.Seed),
@@ -95,7 +96,24 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		rec.Plugin, rec.PluginVersion = plugged.Plugin()
 	}
 	count(&rec, programs)
+	if r.sweep.Predict {
+		rec.Mode, rec.Method, rec.Launches = results.Predicted, results.AOT, 1
+		rec.PeakSource += disputed(peak)
+		rec.BandwidthSource += disputed(d.BandwidthBytesPerSecond)
+	}
 	return rec
+}
+
+// disputed says which sources have figures that would change a prediction.
+func disputed(f chips.Figure) string {
+	const much = 0.05
+	s := ""
+	for _, o := range f.Others {
+		if o.Known() && math.Abs(o.Value/f.Value-1) > much {
+			s += fmt.Sprintf("; %.4g: %s", o.Value, o.Source)
+		}
+	}
+	return s
 }
 
 // fingerprint hashes the programs that the kernels build for a few problems, so
@@ -105,7 +123,11 @@ func fingerprint() string {
 	for _, s := range []Shape{{300, 200, 250}, {1 << 12, 1 << 12, 1 << 12}} {
 		for _, o := range []Operands{
 			plainOperands(tile.Float32), plainOperands(tile.BFloat16), plainOperands(tile.Int8),
-			{tile.Int8, tile.Int8, tile.BFloat16, problem.PerTensor},
+			{A: tile.Int8, B: tile.Int8, Out: tile.BFloat16, Quant: problem.PerTensor},
+			{A: tile.Int8, B: tile.Int8, Out: tile.BFloat16, Quant: "per_channel+token+zero_a+zero_b", Epilogue: "bias+gelu"},
+			{A: tile.BFloat16, B: tile.Int4, Out: tile.BFloat16, Quant: "per_block128"},
+			{A: tile.BFloat16, B: tile.Int8, Out: tile.BFloat16, Quant: "per_channel+dynamic_tensor"},
+			{A: tile.BFloat16, B: tile.Int8, Out: tile.BFloat16, Quant: "per_channel+dynamic_token"},
 		} {
 			p := o.Problem(s, tile.Default)
 			for _, k := range kernels.All {
@@ -113,8 +135,10 @@ func fingerprint() string {
 					continue
 				}
 				for _, b := range k.Candidates(p, tile.Machine{Parallel: 2}) {
-					programs, err := k.Build(p, "", b)
-					fmt.Fprintln(h, programs, err)
+					for _, v := range k.Variants(p) {
+						programs, err := k.Build(p, v, b)
+						fmt.Fprintln(h, programs, err)
+					}
 				}
 			}
 		}

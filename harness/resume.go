@@ -43,11 +43,11 @@ func history(rows []results.Record) map[results.PointKey]*past {
 	return points
 }
 
-// identity is the key of a row's point without the method of timing, which is
-// known only once it has been timed.
+// identity is the key of a row's point without the method of timing and the place
+// of its operands, which are known only once it has been timed.
 func identity(r *results.Record) results.PointKey {
 	key := r.Point()
-	key.Method = ""
+	key.Method, key.Operands = "", ""
 	return key
 }
 

@@ -27,7 +27,7 @@ type group struct {
 // problem alone.
 func order(seed int64, p problem.Matmul) *rand.PCG {
 	h := fnv.New64a()
-	h.Write([]byte(p.String() + string(p.Quant) + p.Precision.String()))
+	h.Write([]byte(p.String() + string(p.Quant) + string(p.Epilogue()) + p.Precision.String()))
 	return rand.NewPCG(uint64(seed), h.Sum64())
 }
 

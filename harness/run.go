@@ -78,9 +78,13 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if opt.Begin != nil {
 		opt.Begin()
 	}
-	err = r.testCheck(ctx)
-	if err == nil {
-		err = r.groups(ctx, begin, history(old))
+	switch {
+	case s.Predict:
+		err = r.predict(ctx, history(old))
+	default:
+		if err = r.testCheck(ctx); err == nil {
+			err = r.groups(ctx, begin, history(old))
+		}
 	}
 	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair}, err
 }
@@ -95,12 +99,12 @@ func (r *run) openJournal() (old []results.Record, repair results.Repair, err er
 }
 
 // groups takes the groups in turn, each with its share of the time that is left, in
-// proportion to what a round of it takes.
+// proportion to what its fewest rounds take.
 func (r *run) groups(ctx context.Context, begin time.Time, done map[results.PointKey]*past) error {
 	n := len(r.sweep.Groups)
 	weight, left := make([]float64, n), make([]float64, n+1) // of a group, and of it and all that follow
 	for i := n - 1; i >= 0; i-- {
-		weight[i] = r.sweep.roundTime(r.sweep.Groups[i]).Seconds()
+		weight[i] = r.sweep.leastTime(r.sweep.Groups[i]).Seconds()
 		left[i] = weight[i] + left[i+1]
 	}
 	for i := range r.sweep.Groups {
@@ -146,15 +150,18 @@ func (r *run) inputs(p problem.Matmul) backend.InputSpec {
 
 // device is the one that a point runs on.
 func (r *run) device(p Point) chips.Device {
-	if p.Kernel == nil && r.opt.Baseline != nil {
-		return r.opt.Baseline.Device()
+	if p.Kernel != nil || p.Peer == nil && r.opt.Baseline == nil {
+		return r.sweep.Device
 	}
-	return r.sweep.Device
+	return r.backend(p).Device()
 }
 
-// baseline is the backend that measures kernel 0.
-func (r *run) baseline() backend.Backend {
-	if r.opt.Baseline != nil {
+// backend is the one that measures a point.
+func (r *run) backend(p Point) backend.Backend {
+	switch {
+	case p.Peer != nil:
+		return p.Peer
+	case p.Kernel == nil && r.opt.Baseline != nil:
 		return r.opt.Baseline
 	}
 	return r.opt.Backend

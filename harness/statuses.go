@@ -74,10 +74,11 @@ func impossible(d chips.Device, p problem.Matmul, seconds float64) string {
 	if !(seconds > 0) {
 		return "took no time: the launch was not waited for, or the clock stands still"
 	}
-	if peak := d.PeakAt(p.A.String(), p.Precision.String()); peak.Known() {
+	factor, _ := p.Factors()
+	if peak := d.PeakAt(factor.String(), p.Precision.String()); peak.Known() {
 		if rate := float64(p.FLOPs()) / seconds; rate > peak.Value*margin(peak) {
 			return fmt.Sprintf("%.4g FLOP/s is above the %s peak of %.4g (%s): the launch was not waited for, or the peak is not this device's",
-				rate, p.A, peak.Value, peak.Source)
+				rate, factor, peak.Value, peak.Source)
 		}
 	}
 	bandwidth := d.BandwidthBytesPerSecond

@@ -30,7 +30,8 @@ import (
 //	  - {start: 128, end: 4096, multiplier: 2}   # squares; or step: 128
 //	  - {m: [1, 16], k: 4096, n: {start: 1024, end: 4096, step: 1024}}   # the product
 //	kernels: [1, v3_block, 5]      # default: all; 0 is the baseline
-//	dtypes: [float32, int8, {a: int8, out: bfloat16, quant: per_tensor}]
+//	dtypes: [float32, int8, int8:bfloat16:per_channel+token, {a: int8, out: bfloat16, quant: per_tensor}]
+//	batch: [1, 8]                  # products at once
 //	blocks: [512x1024x1024]        # bm×bk×bn for the rungs that take a choice; or all
 //	precision: [default, highest]  # of float32 products
 //	time_budget: 60s               # of the whole execution
@@ -75,6 +76,7 @@ func (d document) sweep(c *Config) fields {
 		"kernels":     list(d, &c.Kernels, scalar(d, parseKernel)),
 		"dtypes":      list(d, &c.Operands, d.operands),
 		"blocks":      d.blocks(c),
+		"batch":       list(d, &c.Batches, scalar(d, parseSize)),
 		"precision":   list(d, &c.Precisions, scalar(d, parsePrecision)),
 		"time_budget": value(d, &c.TimeBudget, duration),
 		"timeout":     value(d, &c.Timeout, positive(duration)),
@@ -106,42 +108,23 @@ func (d document) blocks(c *Config) field {
 	}
 }
 
-// operands reads a dtype, or {a, b, out, quant}.
+// operands reads operands in one word, or {a, b, out, quant, activation}.
 func (d document) operands(n *yaml.Node) (Operands, error) {
 	if n.Kind != yaml.MappingNode {
 		return scalar(d, parseOperands)(n)
 	}
-	var a, b, out tile.Dtype
-	var quant problem.Quant
+	var o Operands
 	err := d.mapping(n, "a dtype", fields{
-		"a": value(d, &a, tile.ParseDtype), "b": value(d, &b, tile.ParseDtype), "out": value(d, &out, tile.ParseDtype),
-		"quant": value(d, &quant, quantization),
+		"a": value(d, &o.A, tile.ParseDtype), "b": value(d, &o.B, tile.ParseDtype), "out": value(d, &o.Out, tile.ParseDtype),
+		"quant": value(d, &o.Quant, problem.ParseQuant), "activation": value(d, &o.Epilogue, problem.ParseEpilogue),
 	}, "a")
 	if err != nil {
 		return Operands{}, err
 	}
-	o := plainOperands(a)
-	o.Quant = quant
-	if b != tile.InvalidDtype {
-		o.B = b
-	}
-	if out != tile.InvalidDtype {
-		o.Out = out
-	} else if o.B != o.A {
-		return Operands{}, d.errorf(n, "operands of two dtypes need out as well")
-	}
-	if err := o.validate(); err != nil {
+	if o, err = o.complete(); err != nil {
 		return Operands{}, d.errorf(n, "%v", err)
 	}
 	return o, nil
-}
-
-func quantization(s string) (problem.Quant, error) {
-	switch q := problem.Quant(s); q {
-	case problem.PerTensor, problem.NoQuant:
-		return q, nil
-	}
-	return "", fmt.Errorf("unknown quantization %q (known: %s)", s, problem.PerTensor)
 }
 
 func distribution(s string) (string, error) {

@@ -2,29 +2,15 @@ package plots
 
 import "slices"
 
-// A Chart is one picture as data: what is shown, not how. Values are in base
+// A Chart is a picture of lines as data: what is shown, not how. Values are in base
 // units (FLOP/s, FLOP/byte, sizes); Unit says how an axis prints them.
 type Chart struct {
-	Kind     Kind
-	Name     string   // of the file, without folder and extension
-	Title    string   // what is shown
-	Subtitle []string // on what, how and when it was measured; one line each
-	X, Y     Axis
-	Series   []Series // first one drawn first, that is lowest
-	Roofs    []Roof
+	Heading
+	X, Y   Axis
+	Series []Series // first one drawn first, that is lowest
+	Roofs  []Roof
+	Arrows []Arrow // of a roofline
 }
-
-// A Kind is a way to look at results.
-type Kind string
-
-const (
-	Size     Kind = "size"     // one kernel and dtype: rate against size, a line per block shape
-	Ladder   Kind = "ladder"   // one dtype: every kernel with its best blocks at each size
-	Roofline Kind = "roofline" // one dtype: rate against arithmetic intensity, under the roofs
-)
-
-// Kinds lists the kinds that exist.
-var Kinds = []Kind{Size, Ladder, Roofline}
 
 // An Axis is the meaning of one direction.
 type Axis struct {
@@ -103,7 +89,11 @@ type Roof struct {
 	BandwidthLabel  string
 	Peak, Bandwidth float64
 	Predicted       bool
+	Other           bool // of a dtype that is not the chart's
 }
+
+// An Arrow leads from one rung of the ladder to the next.
+type Arrow struct{ From, To Point }
 
 // Ridge returns the intensity from which on the peak is the lower of the two
 // limits, and whether both are known.

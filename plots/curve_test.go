@@ -36,20 +36,30 @@ func blocks(r results.Record, bm, bk, bn int) results.Record {
 	return r
 }
 
+// charts makes the pictures of q, all of which must be charts.
+func charts(rows []results.Record, q Request) ([]*Chart, error) {
+	pictures, err := Pictures(results.Summarize(rows), q)
+	var list []*Chart
+	for _, p := range pictures {
+		list = append(list, p.(*Chart))
+	}
+	return list, err
+}
+
 // one makes the only chart of q.
 func one(t *testing.T, rows []results.Record, q Request) *Chart {
 	t.Helper()
 	for i := range rows {
 		rows[i].Pos.Line = i + 2
 	}
-	charts, err := Charts(rows, q)
+	list, err := charts(rows, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(charts) != 1 {
-		t.Fatalf("%d charts", len(charts))
+	if len(list) != 1 {
+		t.Fatalf("%d charts", len(list))
 	}
-	return charts[0]
+	return list[0]
 }
 
 // describe writes series one a line: label, points and failures; G is 1e9.
@@ -75,7 +85,7 @@ func describe(ch *Chart) []string {
 func TestCharts_Series(t *testing.T) {
 	const k = "v4_optblock"
 	size := Request{Size, k, "float32"}
-	ladder := Request{Ladder, "", "float32"}
+	ladder := Request{Kernels, "", "float32"}
 	failed := func(r results.Record, s results.Status) results.Record {
 		r.Status = s
 		return r
@@ -150,13 +160,13 @@ func TestCharts_Series(t *testing.T) {
 // a kernel its colour from kind to kind.
 func TestCharts_Looks(t *testing.T) {
 	rows := readSample(t, sampleTPU)
-	for _, q := range []Request{{Size, "v4_optblock", "bfloat16"}, {Ladder, "", "bfloat16"}, {Roofline, "", "bfloat16"}} {
-		charts, err := Charts(rows, q)
+	for _, q := range []Request{{Size, "v4_optblock", "bfloat16"}, {Kernels, "", "bfloat16"}, {Roofline, "", "bfloat16"}} {
+		list, err := charts(rows, q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		looks := map[string]Series{}
-		for _, s := range charts[0].Series {
+		for _, s := range list[0].Series {
 			looks[s.Label] = s
 		}
 		measured, predicted := looks["v4_optblock"], looks["v4_optblock predicted"]
@@ -167,7 +177,7 @@ func TestCharts_Looks(t *testing.T) {
 			t.Errorf("%s: v4 is %v", q.Kind, measured.color())
 		}
 		seen := map[int]string{}
-		for _, s := range charts[0].Series {
+		for _, s := range list[0].Series {
 			if other, taken := seen[s.Shape]; taken && !s.Predicted {
 				t.Errorf("%s: %s and %s have one marker", q.Kind, s.Label, other)
 			}
@@ -184,7 +194,7 @@ func TestCharts_Headings(t *testing.T) {
 	}{
 		{Request{Size, "v5_quant", "int8"}, "performance_kernel_5_int8 | v5_quant, int8×int8→int32, on Example CPU, 2 cores | measured | method direct | avx512 | 2026-11-20 | fewer than 6 | TOP/s"},
 		{Request{Size, "xla", "float32"}, "performance_kernel_0_float32 | xla, float32 | method loop | 95 % | GFLOP/s | m = k = n"},
-		{Request{Ladder, "", "float32"}, "performance_ladder_float32 | The ladder, float32, on | fastest block shape | xla: backend xla-cpu"},
+		{Request{Kernels, "", "float32"}, "performance_kernels_float32 | The kernels, float32, on | fastest block shape | xla: backend xla-cpu"},
 		{Request{Roofline, "", "bfloat16"}, "performance_roofline_bfloat16 | Roofline, bfloat16, on | FLOP/byte"},
 	} {
 		ch := one(t, rows, c.q)
@@ -199,21 +209,21 @@ func TestCharts_Headings(t *testing.T) {
 
 func TestCharts_ChipsAndShapesApart(t *testing.T) {
 	rows := append(readSample(t, sampleCPU), readSample(t, sampleTPU)...)
-	charts, err := Charts(rows, Request{Ladder, "", "bfloat16"})
+	list, err := charts(rows, Request{Kernels, "", "bfloat16"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, ch := range charts {
+	for _, ch := range list {
 		got = append(got, ch.Name+" on "+ch.Title[strings.LastIndex(ch.Title, "on ")+3:])
 	}
-	want := []string{"performance_ladder_bfloat16_example-cpu on Example CPU, 2 cores",
-		"performance_ladder_bfloat16_v5e on TPU v5 lite", "performance_ladder_bfloat16_shapes_v5e on TPU v5 lite"}
+	want := []string{"performance_kernels_bfloat16_example-cpu on Example CPU, 2 cores",
+		"performance_kernels_bfloat16_v5e on TPU v5 lite", "performance_kernels_bfloat16_shapes_v5e on TPU v5 lite"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	var labels []string
-	for _, tick := range charts[2].X.Ticks {
+	for _, tick := range list[2].X.Ticks {
 		labels = append(labels, tick.Label)
 	}
 	if diff := cmp.Diff([]string{"1×4096×4096", "128×4096×11008", "1024×4096×11008", "2048×11008×4096"}, labels); diff != "" {
@@ -253,7 +263,7 @@ func TestCharts_Roofline(t *testing.T) {
 		{func(r *results.Record) { r.Bandwidth = 0 }, "lack peak_flops or bandwidth of Chip One"},
 		{func(r *results.Record) { r.Status = results.Failed }, "a time"},
 	} {
-		_, err := Charts([]results.Record{with(r, c.change)}, Request{Roofline, "", "float32"})
+		_, err := charts([]results.Record{with(r, c.change)}, Request{Roofline, "", "float32"})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
@@ -268,16 +278,16 @@ func TestCharts_NoRows(t *testing.T) {
 		want string
 	}{
 		{rows, Request{Size, "v5_quant", "int4"}, "no rows of v5_quant in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --kernel 5 --dtype int4"},
-		{rows, Request{Ladder, "", "int4"}, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
+		{rows, Request{Kernels, "", "int4"}, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
 		{nil, Request{Size, "xla", "int8"}, "no rows of xla in int8; make them with: go run ./cmd/bench --kernel 0 --dtype int8"},
 	} {
-		_, err := Charts(c.rows, c.q)
+		_, err := charts(c.rows, c.q)
 		var missing *NoRowsError
 		if !errors.As(err, &missing) || err.Error() != c.want {
 			t.Errorf("got  %v\nwant %v", err, c.want)
 		}
 	}
-	if _, err := Charts(rows, Request{"pie", "", "int8"}); err == nil || !strings.Contains(err.Error(), "size, ladder, roofline") {
+	if _, err := charts(rows, Request{"pie", "", "int8"}); err == nil || !strings.Contains(err.Error(), "size, kernels, ladder, roofline") {
 		t.Errorf("an unknown kind: %v", err)
 	}
 }

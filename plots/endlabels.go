@@ -159,6 +159,9 @@ func (e endLabel) draw(c draw.Canvas, at vg.Point, sty text.Style) {
 	} else {
 		line := roofStyle(*e.roof)
 		line.Dashes = nil
+		if e.roof.Other {
+			line.Color = leader
+		}
 		c.StrokeLine2(line, at.X-1, at.Y, at.X+9, at.Y)
 	}
 	c.FillText(sty, vg.Point{X: at.X + markerSpace, Y: at.Y + sty.Font.Size*0.1}, e.text)

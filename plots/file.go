@@ -24,14 +24,14 @@ const (
 // Formats lists the formats that exist.
 var Formats = []Format{PNG, SVG}
 
-// Write draws the chart in the given format to w.
-func (ch *Chart) Write(w io.Writer, f Format) error {
+// Write draws p in the given format to w.
+func Write(w io.Writer, p Picture, f Format) error {
 	switch f {
 	case PNG:
-		return ch.writePNG(w, pngDPI)
+		return writePNG(w, p, pngDPI)
 	case SVG:
-		c := vgsvg.New(ch.size())
-		ch.Draw(draw.New(c))
+		c := vgsvg.New(p.Size())
+		p.Draw(draw.New(c))
 		var text bytes.Buffer
 		if _, err := c.WriteTo(&text); err != nil {
 			return err
@@ -45,21 +45,21 @@ func (ch *Chart) Write(w io.Writer, f Format) error {
 	return fmt.Errorf("unknown picture format %q (known: png, svg)", f)
 }
 
-func (ch *Chart) writePNG(w io.Writer, dpi int) error {
-	c := vgimg.NewWith(vgimg.UseWH(ch.size()), vgimg.UseDPI(dpi))
-	ch.Draw(draw.New(c))
+func writePNG(w io.Writer, p Picture, dpi int) error {
+	c := vgimg.NewWith(vgimg.UseWH(p.Size()), vgimg.UseDPI(dpi))
+	p.Draw(draw.New(c))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
 
-// Save draws the chart to <folder>/<Name>.<format> and returns that path. The
-// file is replaced as a whole or not at all.
-func (ch *Chart) Save(folder string, f Format) (path string, err error) {
+// Save draws p to <folder>/<Name>.<format> and returns that path. The file is
+// replaced as a whole or not at all.
+func Save(p Picture, folder string, f Format) (path string, err error) {
 	var picture bytes.Buffer
-	if err := ch.Write(&picture, f); err != nil {
+	if err := Write(&picture, p, f); err != nil {
 		return "", err
 	}
-	path = filepath.Join(folder, ch.Name+"."+string(f))
+	path = filepath.Join(folder, p.Head().Name+"."+string(f))
 	return path, Replace(path, picture.Bytes())
 }
 

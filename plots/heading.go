@@ -24,12 +24,12 @@ func sorted(curves []*curve) []*results.Summary {
 	return list
 }
 
-// heading says what a chart shows and, in lines under that, on what, how and
-// when it was measured: every facet that all rows share. The baseline may run
-// otherwise and has its own line then.
-func heading(q Request, curves []*curve) (title string, subtitle []string) {
+// headingOf says what a picture of summaries shows and, in lines under that, on
+// what, how and when it was measured: every facet that all rows share. The
+// baseline may run otherwise and is told apart then. best says that only each
+// kernel's fastest blocks are shown.
+func headingOf(q Request, title string, summaries []*results.Summary, best bool) Heading {
 	var rows, baseline []*results.Record
-	summaries := sorted(curves)
 	for _, s := range summaries {
 		if s.Kernel == results.Baseline {
 			baseline = append(baseline, &s.Record)
@@ -40,23 +40,16 @@ func heading(q Request, curves []*curve) (title string, subtitle []string) {
 	if len(rows) == 0 {
 		rows, baseline = baseline, nil
 	}
-	switch q.Kind {
-	case Size:
-		title = q.Kernel
-	case Ladder:
-		title = "The ladder"
-	case Roofline:
-		title = "Roofline"
-	}
 	title += ", " + cmp.Or(strings.Join(shared(rows, "dtypes"), ""), q.Dtype+" operands")
 	if device := shared(rows, "device"); device != nil {
 		title += ", on " + device[0]
 	}
 
+	var subtitle []string
 	how := append(modes(summaries), shared(rows, "variant", "quant", "activation", "precision", "backend", "plugin",
 		"method", "isa", "threads", "devices", "mesh", "operands", "dist", "host", "version")...)
 	subtitle = append(subtitle, strings.Join(append(how, days(rows)...), " · "))
-	if q.Kind != Size {
+	if best {
 		subtitle = append(subtitle, "each kernel with its fastest block shape at each size · "+intervals(summaries))
 	} else {
 		subtitle = append(subtitle, intervals(summaries))
@@ -67,7 +60,7 @@ func heading(q Request, curves []*curve) (title string, subtitle []string) {
 	if len(other) > 0 {
 		subtitle[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
 	}
-	return title, subtitle
+	return Heading{Kind: q.Kind, Name: fileName(q), Title: title, Subtitle: subtitle}
 }
 
 // modes says whether the chart holds measured points, predicted ones or both.

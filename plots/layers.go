@@ -28,6 +28,7 @@ func (ch *Chart) addLayers(p *plot.Plot, direct bool, labels *endLabels) {
 	for i := range ch.Series {
 		p.Add(layer(func(c draw.Canvas, p *plot.Plot) { ch.Series[i].drawLine(c, p, ch.thin()) }))
 	}
+	p.Add(layer(ch.drawArrows))
 	p.Add(layer(ch.drawPointLabels))
 	if direct {
 		p.Add(layer(labels.draw))
@@ -74,6 +75,9 @@ func (ch *Chart) drawRoofs(c draw.Canvas, p *plot.Plot) {
 		from := p.X.Min
 		if ch.Kind == Roofline {
 			sty.Dashes, sty.Width = nil, 1.8
+			if r.Other {
+				sty.Width, sty.Color = 1, leader
+			}
 			if r.Predicted {
 				sty.Dashes = []vg.Length{5, 4}
 			}
@@ -81,9 +85,13 @@ func (ch *Chart) drawRoofs(c draw.Canvas, p *plot.Plot) {
 			if known {
 				start := max(p.X.Min, p.Y.Min/r.Bandwidth)
 				c.StrokeLine2(sty, x(start), y(start*r.Bandwidth), x(ridge), y(r.Peak))
+				from = ridge
+				if r.Other {
+					c.StrokeLine2(sty, x(ridge), y(r.Peak), c.Max.X, y(r.Peak))
+					continue
+				}
 				down := draw.LineStyle{Color: softInk, Width: 1, Dashes: []vg.Length{1.5, 3}}
 				c.StrokeLine2(down, x(ridge), y(r.Peak), x(ridge), c.Min.Y)
-				from = ridge
 			}
 		}
 		if r.Peak > 0 && r.Peak <= p.Y.Max {

@@ -28,7 +28,7 @@ func lie(ch *Chart) (words []word, curves [][2]vg.Point) {
 		colors[ch.Series[i].color()] = true
 	}
 	var rec recorder.Canvas
-	w, h := ch.size()
+	w, h := ch.Size()
 	ch.Draw(draw.NewCanvas(&rec, w, h))
 	var ink color.Color
 	turned, depth := map[int]bool{}, 0
@@ -70,9 +70,13 @@ func lie(ch *Chart) (words []word, curves [][2]vg.Point) {
 // TestLayout holds every picture to: no text leaves the page, none lies on
 // another, none on a curve.
 func TestLayout(t *testing.T) {
-	for name, ch := range pictures(t) {
+	for name, p := range pictures(t) {
+		ch, ok := p.(*Chart)
+		if !ok {
+			continue
+		}
 		var page vg.Rectangle
-		page.Max.X, page.Max.Y = ch.size()
+		page.Max.X, page.Max.Y = ch.Size()
 		words, curves := lie(ch)
 		if len(words) < 10 || len(curves) == 0 && name != "size_only_failures" {
 			t.Errorf("%s: only %d texts and %d segments of curves", name, len(words), len(curves))

@@ -51,8 +51,8 @@ func aligned(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
 // lineHeight is the distance between two lines of text.
 func lineHeight(s text.Style) vg.Length { return s.Font.Size * 1.3 }
 
-// size returns the size of the page that the chart needs.
-func (ch *Chart) size() (width, height vg.Length) {
+// Size returns the size of the page that the chart needs.
+func (ch *Chart) Size() (width, height vg.Length) {
 	ruler := draw.NewCanvas(new(recorder.Canvas), pageWidth, pageHeight)
 	if l := ch.layout(ruler); !l.direct {
 		return pageWidth, pageHeight + l.legend.height()
@@ -73,7 +73,7 @@ type layout struct {
 // layout divides canvas, on which it writes the heading.
 func (ch *Chart) layout(canvas draw.Canvas) layout {
 	l := layout{page: draw.Crop(canvas, margin, -margin, margin, -margin), labels: ch.endLabels(), strip: ch.strip()}
-	l.page.Max.Y -= ch.drawHeading(l.page)
+	l.page.Max.Y -= ch.Heading.draw(l.page)
 	l.legend = newLegend(l.page, l.labels)
 	below := l.strip.height() + lineHeight(style(textSize, ink)) + 4
 	l.area = draw.Crop(l.page, 0, -max(l.labels.width()+labelGap, l.strip.labelWidth()), below, 0)
@@ -120,21 +120,21 @@ func (ch *Chart) Draw(canvas draw.Canvas) {
 	}
 }
 
-// drawHeading writes title and subtitle from the top and returns the height
+// draw writes title and subtitle from the top and returns the height
 // it took, the line of the y axis' label included.
-func (ch *Chart) drawHeading(page draw.Canvas) vg.Length {
+func (h *Heading) draw(page draw.Canvas) vg.Length {
 	title := aligned(bold(style(titleSize, ink)), text.XLeft, text.YTop)
-	for title.Width(ch.Title) > page.Size().X && title.Font.Size > smallTitle {
+	for title.Width(h.Title) > page.Size().X && title.Font.Size > smallTitle {
 		title.Font.Size--
 	}
 	small := aligned(style(smallSize, softInk), text.XLeft, text.YTop)
 	at := page.Max
 	at.X = page.Min.X
-	for _, part := range wrap(ch.Title, title, page.Size().X) {
+	for _, part := range wrap(h.Title, title, page.Size().X) {
 		page.FillText(title, at, part)
 		at.Y -= lineHeight(title)
 	}
-	for _, line := range ch.Subtitle {
+	for _, line := range h.Subtitle {
 		for _, part := range wrap(line, small, page.Size().X) {
 			page.FillText(small, at, part)
 			at.Y -= lineHeight(small)

@@ -31,14 +31,26 @@ var (
 // rungColor is the colour of kernel vN at N-1, in every kind of picture.
 var rungColor = []color.NRGBA{reddishPurple, orange, skyBlue, blue, vermillion}
 
+// peerColor are the colours of peers, from Paul Tol's muted scheme (2021): none is
+// that of a rung.
+var peerColor = map[string]color.NRGBA{
+	"openblas": {0x44, 0xaa, 0x99, 0xff},
+	"onednn":   {0x33, 0x22, 0x88, 0xff},
+	"blis":     {0x99, 0x99, 0x33, 0xff},
+	"mkl":      {0x88, 0x22, 0x55, 0xff},
+}
+
 // kernelColor returns the colour of a kernel by its name: the baseline is
-// black, v1 to v5 have a colour each, anything else is green.
+// black, v1 to v5 and peers have a colour each, anything else is green.
 func kernelColor(kernel string) color.NRGBA {
 	if kernel == results.Baseline {
 		return black
 	}
 	if n, ok := results.Rung(kernel); ok && n <= len(rungColor) {
 		return rungColor[n-1]
+	}
+	if c, ok := peerColor[kernel]; ok {
+		return c
 	}
 	return bluishGreen
 }

@@ -95,7 +95,7 @@ func TestSpread_LeastSquares(t *testing.T) {
 // below which it would fade on paper, and kernels differ in colour.
 func TestColors(t *testing.T) {
 	seen := map[string]string{}
-	for _, kernel := range []string{"xla", "v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant", "other"} {
+	for _, kernel := range []string{"xla", "v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant", "openblas", "onednn", "blis", "mkl", "other"} {
 		c := kernelColor(kernel)
 		if other, taken := seen[fmt.Sprint(c)]; taken {
 			t.Errorf("%s and %s have one colour", kernel, other)
@@ -232,14 +232,14 @@ func FuzzCharts(f *testing.F) {
 			return
 		}
 		rows := []results.Record{r, with(hand("v1_naive", 64, 1e9), func(r *results.Record) { r.BytesMoved = 1 << 16 })}
-		for _, q := range []Request{{Size, "v3_block", "float32"}, {Ladder, "", "float32"}, {Roofline, "", "float32"}} {
-			charts, err := Charts(rows, q)
+		for _, q := range []Request{{Size, "v3_block", "float32"}, {Kernels, "", "float32"}, {Roofline, "", "float32"}} {
+			list, err := charts(rows, q)
 			if err != nil && q.Kind != Roofline {
 				t.Fatal(err)
 			}
-			for _, ch := range charts {
+			for _, ch := range list {
 				var svg bytes.Buffer
-				if err := ch.Write(&svg, SVG); err != nil {
+				if err := Write(&svg, ch, SVG); err != nil {
 					t.Fatal(err)
 				}
 				if bytes.Contains(svg.Bytes(), []byte("NaN")) || bytes.Contains(svg.Bytes(), []byte("Inf")) {

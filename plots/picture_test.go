@@ -17,9 +17,9 @@ import (
 )
 
 // pictures are the charts that the tests draw.
-func pictures(t *testing.T) map[string]*Chart {
+func pictures(t *testing.T) map[string]Picture {
 	t.Helper()
-	list := map[string]*Chart{}
+	all := map[string]Picture{}
 	for _, p := range []struct {
 		name, file string
 		q          Request
@@ -29,23 +29,26 @@ func pictures(t *testing.T) map[string]*Chart {
 		{"size_failures", sampleCPU, Request{Size, "v5_quant", "int8"}, 0},
 		{"size_predicted", sampleTPU, Request{Size, "v4_optblock", "bfloat16"}, 0},
 		{"size_baseline", sampleCPU, Request{Size, "xla", "bfloat16"}, 0},
-		{"ladder", sampleCPU, Request{Ladder, "", "float32"}, 0},
-		{"ladder_predicted", sampleTPU, Request{Ladder, "", "bfloat16"}, 0},
-		{"ladder_shapes", sampleTPU, Request{Ladder, "", "bfloat16"}, 1},
+		{"kernels", sampleCPU, Request{Kernels, "", "float32"}, 0},
+		{"kernels_predicted", sampleTPU, Request{Kernels, "", "bfloat16"}, 0},
+		{"kernels_shapes", sampleTPU, Request{Kernels, "", "bfloat16"}, 1},
 		{"roofline", sampleCPU, Request{Roofline, "", "float32"}, 0},
 		{"roofline_predicted", sampleTPU, Request{Roofline, "", "bfloat16"}, 0},
 	} {
-		charts, err := Charts(readSample(t, p.file), p.q)
+		made, err := charts(readSample(t, p.file), p.q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list[p.name] = charts[p.at]
+		all[p.name] = made[p.at]
 	}
-	list["size_legend"] = crowdedChart(t)
-	list["size_only_failures"] = failedChart(t)
-	list["ladder_long_names"] = longNames(t)
-	list["roofline_wide"] = wideChart(t)
-	return list
+	for i, p := range peerPictures(t) {
+		all[[]string{"peers", "peers_shapes"}[i]] = p
+	}
+	all["size_legend"] = crowdedChart(t)
+	all["size_only_failures"] = failedChart(t)
+	all["kernels_long_names"] = longNames(t)
+	all["roofline_wide"] = wideChart(t)
+	return all
 }
 
 // crowdedChart has more lines than there is room for names beside them, and
@@ -110,16 +113,16 @@ func longNames(t *testing.T) *Chart {
 			rows = append(rows, r)
 		}
 	}
-	return one(t, rows, Request{Ladder, "", "float32"})
+	return one(t, rows, Request{Kernels, "", "float32"})
 }
 
 // TestPictures compares with pictures of 72 dots an inch: half the size of the
 // ones users see, which must be readable too.
 func TestPictures(t *testing.T) {
-	for name, ch := range pictures(t) {
+	for name, p := range pictures(t) {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
-			if err := ch.writePNG(&got, pngDPI/2); err != nil {
+			if err := writePNG(&got, p, pngDPI/2); err != nil {
 				t.Fatal(err)
 			}
 			path := "testdata/" + name + ".png"
@@ -151,7 +154,7 @@ func TestPictures(t *testing.T) {
 // TestPNG_Size holds the full size of a picture to the page.
 func TestPNG_Size(t *testing.T) {
 	var buf bytes.Buffer
-	if err := pictures(t)["ladder"].Write(&buf, PNG); err != nil {
+	if err := Write(&buf, pictures(t)["kernels"], PNG); err != nil {
 		t.Fatal(err)
 	}
 	img, kind, err := decode(buf.Bytes())
@@ -166,9 +169,9 @@ func TestPNG_Size(t *testing.T) {
 // TestSVG reads a drawing back: it is XML, holds every name as text, and names
 // fonts that viewers have.
 func TestSVG(t *testing.T) {
-	for name, ch := range pictures(t) {
+	for name, p := range pictures(t) {
 		var buf bytes.Buffer
-		if err := ch.Write(&buf, SVG); err != nil {
+		if err := Write(&buf, p, SVG); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(buf.String(), "font-family"); n == 0 || n != strings.Count(buf.String(), ",sans-serif") {
@@ -189,6 +192,10 @@ func TestSVG(t *testing.T) {
 			if data, ok := token.(xml.CharData); ok {
 				words = append(words, string(data))
 			}
+		}
+		ch, ok := p.(*Chart)
+		if !ok {
+			continue
 		}
 		for _, s := range ch.Series {
 			named := func(w string) bool {

@@ -37,6 +37,7 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
 		lines = append(lines, r.lines(c, p)...)
 		taken = append(taken, r.drawSlopeLabel(c, p)...)
 	}
+	lines = append(lines, ch.arrowLines(c, p)...)
 	for back := 1; back <= longest; back++ {
 		for i := range ch.Series {
 			s := &ch.Series[i]
@@ -91,7 +92,7 @@ func (r Roof) lines(c draw.Canvas, p *plot.Plot) [][2]vg.Point {
 // drawSlopeLabel writes the name of the memory roof along its slope, above
 // it, and returns boxes that cover the text.
 func (r Roof) drawSlopeLabel(c draw.Canvas, p *plot.Plot) []vg.Rectangle {
-	if _, known := r.Ridge(); !known {
+	if _, known := r.Ridge(); !known || r.Other {
 		return nil
 	}
 	slope := r.lines(c, p)[0]

@@ -8,30 +8,30 @@ import (
 	"matladder/results"
 )
 
+func sizePictures(q Request, d data) ([]Picture, error) {
+	return rateCharts(q, q.Kernel, d.asked, true), nil
+}
+
+func kernelPictures(q Request, d data) ([]Picture, error) {
+	return rateCharts(q, "The kernels", results.Best(d.asked), false), nil
+}
+
 // rateCharts draws rate against size: square problems on a log2 axis, and all
 // others, if there are any, on an axis of shapes in a chart of their own.
-func rateCharts(q Request, summaries []results.Summary, split bool) []*Chart {
-	var squares, other []results.Summary
-	for _, s := range summaries {
-		if square(&s) {
-			squares = append(squares, s)
-		} else {
-			other = append(other, s)
+func rateCharts(q Request, title string, summaries []results.Summary, split bool) []Picture {
+	var list []Picture
+	for i, part := range bySquare(summaries) {
+		if len(part) == 0 {
+			continue
 		}
-	}
-	var list []*Chart
-	if len(squares) > 0 {
-		ch := rateChart(q, squares, split)
-		ch.X = squareAxis(squares)
+		ch := rateChart(q, title, part, split)
+		if i == 0 {
+			ch.X = squareAxis(part)
+		} else {
+			ch.Name += "_shapes"
+			ch.X = shapeAxis(part)
+		}
 		list = append(list, ch)
-	}
-	if len(other) > 0 {
-		ch := rateChart(q, other, split)
-		ch.Name += "_shapes"
-		ch.X = shapeAxis(other)
-		list = append(list, ch)
-	}
-	for _, ch := range list {
 		ch.Y = rateAxis(ch, summaries[0].Integer())
 		for i := range ch.Roofs {
 			ch.Roofs[i].Label += " " + ch.Y.Unit.Format(ch.Roofs[i].Peak)
@@ -40,11 +40,10 @@ func rateCharts(q Request, summaries []results.Summary, split bool) []*Chart {
 	return list
 }
 
-func rateChart(q Request, summaries []results.Summary, split bool) *Chart {
+func rateChart(q Request, title string, summaries []results.Summary, split bool) *Chart {
 	curves := curvesOf(summaries, split)
 	place := xOf(summaries)
-	ch := &Chart{Kind: q.Kind, Name: fileName(q), Roofs: roofsOf(summaries)}
-	ch.Title, ch.Subtitle = heading(q, curves)
+	ch := &Chart{Heading: headingOf(q, title, sorted(curves), !split), Roofs: roofsOf(summaries)}
 	names := labels(curves, q.Kind != Size)
 	looks, markers := slots(curves)
 	for i, c := range curves {

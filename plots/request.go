@@ -9,10 +9,11 @@ import (
 	"matladder/results"
 )
 
-// A Request says which charts to make of some rows.
+// A Request says which pictures to make. What it leaves empty is not filtered by;
+// the kind's Scope says what it needs.
 type Request struct {
 	Kind   Kind
-	Kernel string // of a size chart
+	Kernel string
 	Dtype  string // of operand a
 }
 
@@ -78,14 +79,14 @@ func number(kernel string) string {
 	return kernel
 }
 
-// Pairs lists the kernels and dtypes of rows, each once, in the order of the
-// ladder.
-func Pairs(rows []results.Record) []Pair {
+// Pairs lists the kernels and dtypes of summaries, each once, in the order of
+// the ladder. Peers are no kernels.
+func Pairs(summaries []results.Summary) []Pair {
 	var list []Pair
 	seen := map[Pair]bool{}
-	for i := range rows {
-		p := Pair{rows[i].Kernel, rows[i].DtypeA}
-		if !seen[p] {
+	for i := range summaries {
+		p := Pair{summaries[i].Kernel, summaries[i].DtypeA}
+		if !seen[p] && !summaries[i].Peer() {
 			seen[p] = true
 			list = append(list, p)
 		}
@@ -99,65 +100,60 @@ func Pairs(rows []results.Record) []Pair {
 	return list
 }
 
-// Charts makes the charts that answer q, one for each chip in the rows, and
-// two of these where a kernel was run on square problems and on others. Rows
-// that q does not ask for are left aside, and so are interpreted ones; a
-// *NoRowsError means that none remain.
-func Charts(rows []results.Record, q Request) ([]*Chart, error) {
-	if !slices.Contains(Kinds, q.Kind) {
-		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, list(Kinds))
+// Pictures makes the pictures that answer q, apart for each chip unless the
+// kind compares chips. Summaries that q does not ask for are left aside, and so
+// are interpreted ones, and peers but for the kind that shows them; a *NoRowsError means that none remain.
+func Pictures(summaries []results.Summary, q Request) ([]Picture, error) {
+	kind := q.Kind.row()
+	if kind.pictures == nil {
+		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, list(Kinds()))
 	}
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r results.Record) bool { return r.Interpreted() })
+	summaries = slices.DeleteFunc(slices.Clone(summaries), func(s results.Summary) bool { return s.Interpreted() || s.Peer() && q.Kind != Peers })
 	var chips []string
-	asked := map[string][]results.Record{}
-	for _, r := range rows {
-		if r.DtypeA == q.Dtype && (q.Kernel == "" || r.Kernel == q.Kernel) {
-			chip := cmp.Or(r.Chip, r.Device)
-			if asked[chip] == nil {
-				chips = append(chips, chip)
-				asked[chip] = []results.Record{}
-			}
+	chipOf := func(s *results.Summary) string {
+		if kind.allChips {
+			return ""
+		}
+		return cmp.Or(s.Chip, s.Device)
+	}
+	for i := range summaries {
+		if s := &summaries[i]; q.wants(s) && !slices.Contains(chips, chipOf(s)) {
+			chips = append(chips, chipOf(s))
 		}
 	}
 	if chips == nil {
-		return nil, &NoRowsError{q, Pairs(rows)}
+		return nil, &NoRowsError{q, Pairs(summaries)}
 	}
-	for _, r := range rows {
-		chip := cmp.Or(r.Chip, r.Device)
-		if asked[chip] != nil && r.DtypeA == q.Dtype &&
-			(q.Kernel == "" || r.Kernel == q.Kernel || r.Kernel == results.Baseline) {
-			asked[chip] = append(asked[chip], r)
-		}
-	}
-	var charts []*Chart
+	var pictures []Picture
 	for _, chip := range chips {
-		made, err := chartsOf(q, results.Summarize(asked[chip], nil))
+		var d data
+		for i := range summaries {
+			s := &summaries[i]
+			if chipOf(s) != chip {
+				continue
+			}
+			d.all = append(d.all, *s)
+			if q.wants(s) || s.Kernel == results.Baseline && s.DtypeA == q.Dtype {
+				d.asked = append(d.asked, *s)
+			}
+		}
+		made, err := kind.pictures(q, d)
 		if err != nil {
 			return nil, err
 		}
-		for _, ch := range made {
+		for _, p := range made {
 			if len(chips) > 1 {
-				ch.Name += "_" + fileSafe(cmp.Or(chip, "unknown"))
+				p.Head().Name += "_" + fileSafe(cmp.Or(chip, "unknown"))
 			}
-			charts = append(charts, ch)
+			pictures = append(pictures, p)
 		}
 	}
-	return charts, nil
+	return pictures, nil
 }
 
-// chartsOf makes the charts of one chip.
-func chartsOf(q Request, summaries []results.Summary) ([]*Chart, error) {
-	switch q.Kind {
-	case Size:
-		return rateCharts(q, summaries, true), nil
-	case Ladder:
-		return rateCharts(q, results.Best(summaries), false), nil
-	}
-	ch, err := rooflineChart(q, results.Best(summaries))
-	if err != nil {
-		return nil, err
-	}
-	return []*Chart{ch}, nil
+// wants reports whether q asks for s.
+func (q Request) wants(s *results.Summary) bool {
+	return (q.Dtype == "" || s.DtypeA == q.Dtype) && (q.Kernel == "" || s.Kernel == q.Kernel)
 }
 
 func list[T ~string](names []T) string {
@@ -171,10 +167,16 @@ func list[T ~string](names []T) string {
 // fileName is performance_<what>_<dtype>.
 func fileName(q Request) string {
 	what := string(q.Kind)
-	if q.Kind == Size {
+	switch {
+	case q.Kind == Size:
 		what = "kernel_" + number(q.Kernel)
+	case q.Kernel != "":
+		what += "_" + number(q.Kernel)
 	}
-	return fileSafe("performance_" + what + "_" + q.Dtype)
+	if q.Dtype != "" {
+		what += "_" + q.Dtype
+	}
+	return fileSafe("performance_" + what)
 }
 
 // fileSafe keeps what every file system takes in a name.

@@ -10,12 +10,20 @@ import (
 	"matladder/results"
 )
 
+func rooflinePictures(q Request, d data) ([]Picture, error) {
+	ch, err := rooflineChart(q, results.Best(d.asked), otherDtypes(q, d.all))
+	if err != nil {
+		return nil, err
+	}
+	return []Picture{ch}, nil
+}
+
 // rooflineChart draws rate against arithmetic intensity, FLOPs over the bytes
 // moved after tiling, under what memory and arithmetic of the device allow.
 // The baseline has no tiling of ours and so no place in it.
-func rooflineChart(q Request, summaries []results.Summary) (*Chart, error) {
+func rooflineChart(q Request, summaries, others []results.Summary) (*Chart, error) {
 	curves := curvesOf(summaries, false)
-	ch := &Chart{Kind: Roofline, Name: fileName(q)}
+	ch := &Chart{}
 	kept := curves[:0:0]
 	for _, c := range curves {
 		if s := c.roofPoints(); len(s.Points) > 0 {
@@ -33,14 +41,66 @@ func rooflineChart(q Request, summaries []results.Summary) (*Chart, error) {
 		s.Label, s.Shade, s.Shape = name, looks[i].shade(), markers[i]+looks[i].index
 		drawn = append(drawn, *kept[i].any())
 	}
-	ch.Title, ch.Subtitle = heading(q, kept)
+	ch.Heading = headingOf(q, "Roofline", sorted(kept), true)
 	ch.Roofs = roofsOf(drawn)
 	if !slices.ContainsFunc(ch.Roofs, func(r Roof) bool { _, known := r.Ridge(); return known }) {
 		return nil, fmt.Errorf("the rows of %s lack peak_flops or bandwidth of %s: there is no roof to draw",
 			q.Dtype, cmp.Or(deviceOf(&kept[0].any().Record), "the device"))
 	}
+	for _, r := range roofsOf(others) {
+		if !slices.ContainsFunc(ch.Roofs, func(o Roof) bool { return o.Label == r.Label }) {
+			r.Other = true
+			ch.Roofs = slices.Insert(ch.Roofs, 0, r)
+		}
+	}
 	ch.setRoofAxes(summaries[0].Integer())
+	ch.climb()
 	return ch, nil
+}
+
+// otherDtypes returns the summaries whose peaks stand beside that of q's dtype.
+func otherDtypes(q Request, all []results.Summary) []results.Summary {
+	return slices.DeleteFunc(slices.Clone(all), func(s results.Summary) bool {
+		return s.DtypeA == q.Dtype || s.Kernel == results.Baseline
+	})
+}
+
+// climb leads an arrow from each measured rung to the next, at the largest
+// square size that most of them have.
+func (ch *Chart) climb() {
+	count, most, largest := map[string]int{}, 0, ""
+	for _, s := range ch.Series {
+		for _, pt := range s.Points { // by size, the largest last
+			if s.Predicted || pt.Apart {
+				continue
+			}
+			count[pt.Label]++
+			most = max(most, count[pt.Label])
+		}
+	}
+	for _, s := range ch.Series {
+		for _, pt := range s.Points {
+			if count[pt.Label] == most {
+				largest = pt.Label
+			}
+		}
+	}
+	var last *Point
+	from := ""
+	for i := range ch.Series {
+		s := &ch.Series[i]
+		at := slices.IndexFunc(s.Points, func(pt Point) bool { return pt.Label == largest && !pt.Apart })
+		if s.Predicted || at < 0 {
+			continue
+		}
+		if last != nil && s.Kernel != from {
+			ch.Arrows = append(ch.Arrows, Arrow{*last, s.Points[at]})
+		}
+		last, from = &s.Points[at], s.Kernel
+	}
+	if len(ch.Arrows) > 0 {
+		ch.Subtitle = append(ch.Subtitle, "arrows lead from rung to rung at size "+largest)
+	}
 }
 
 // roofPoints places the curve's points by intensity: square problems in the
@@ -103,7 +163,7 @@ func (ch *Chart) setRoofAxes(integer bool) {
 	for i := range ch.Roofs {
 		r := &ch.Roofs[i]
 		r.Label += " " + unit.Format(r.Peak)
-		if r.Bandwidth > 0 {
+		if r.Bandwidth > 0 && !r.Other {
 			r.BandwidthLabel = "memory " + bandwidthName(r.Bandwidth)
 		}
 	}

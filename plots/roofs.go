@@ -6,7 +6,8 @@ import (
 	"matladder/results"
 )
 
-// roofsOf returns the limits that the rows state, one roof a device: the
+// roofsOf returns the limits that the rows state, one roof for each device and
+// dtype: the
 // newest statement counts, since a measured peak differs a little from run to
 // run. The baseline's device counts only where there is no kernel.
 func roofsOf(summaries []results.Summary) []Roof {
@@ -19,7 +20,7 @@ func roofsOf(summaries []results.Summary) []Roof {
 			if !drawable(s.PeakFLOPs) || (s.Kernel == results.Baseline) != baseline {
 				continue
 			}
-			device := deviceOf(&s.Record)
+			device := deviceOf(&s.Record) + "\x00" + s.DtypeA
 			if newest[device] == nil {
 				devices = append(devices, device)
 			}
@@ -33,10 +34,15 @@ func roofsOf(summaries []results.Summary) []Roof {
 		}
 	}
 	var roofs []Roof
-	for _, device := range devices {
-		s := newest[device]
-		r := Roof{Label: s.DtypeA + " peak", Peak: s.PeakFLOPs, Bandwidth: s.Bandwidth, Predicted: !measured[device]}
-		if len(devices) > 1 && device != "" {
+	several := false
+	for _, id := range devices {
+		several = several || deviceOf(&newest[id].Record) != deviceOf(&newest[devices[0]].Record)
+	}
+	for _, id := range devices {
+		s := newest[id]
+		device := deviceOf(&s.Record)
+		r := Roof{Label: s.DtypeA + " peak", Peak: s.PeakFLOPs, Bandwidth: s.Bandwidth, Predicted: !measured[id]}
+		if several && device != "" {
 			r.Label = device + " " + r.Label
 		}
 		if !drawable(r.Bandwidth) {

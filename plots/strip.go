@@ -106,7 +106,7 @@ func (st strip) draw(p *plot.Plot, data draw.Canvas, top vg.Length) {
 	sty := st.style()
 	y := top - 3
 	for _, r := range st.ridges {
-		if ridge, known := r.Ridge(); known {
+		if ridge, known := r.Ridge(); known && !r.Other {
 			sty.Color = softInk
 			data.FillText(sty, vg.Point{X: x(ridge), Y: y}, "ridge "+digits(ridge)+" "+st.unit)
 		}

@@ -57,11 +57,19 @@ type file interface {
 	Sync() error
 }
 
+// OptionError says which of Options makes no sense, before anything is asked of the
+// index.
+type OptionError struct{ Err error }
+
+func (e *OptionError) Error() string { return e.Err.Error() }
+func (e *OptionError) Unwrap() error { return e.Err }
+
 // versionText is what a version may be made of: it becomes part of a path.
 var versionText = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+!_]*$`)
 
 // Install installs a plugin and returns it. A plugin of the same version that is
-// whole already is not downloaded again, but becomes the one that Find returns.
+// whole already is not downloaded again, but becomes the one that Find returns. What
+// Options ask for that cannot be is an *OptionError.
 // On any error, and when ctx ends, what was installed before is as it was; what
 // was downloaded stays for the next attempt.
 func Install(ctx context.Context, o Options) (Installed, error) {
@@ -85,7 +93,7 @@ func newInstaller(o Options) (*installer, error) {
 		o.Version = p.Wheels[0].Version
 	}
 	if !versionText.MatchString(o.Version) {
-		return nil, fmt.Errorf("%q is not a version", o.Version)
+		return nil, &OptionError{fmt.Errorf("%q is not a version", o.Version)}
 	}
 	if o.Folder == "" {
 		if o.Folder, err = Folder(); err != nil {
@@ -100,7 +108,7 @@ func newInstaller(o Options) (*installer, error) {
 	}
 	index, err := indexURL(o.IndexURL)
 	if err != nil {
-		return nil, err
+		return nil, &OptionError{err}
 	}
 	client, err := newClient()
 	if err != nil {

@@ -10,32 +10,13 @@ import (
 	"matladder/tile"
 )
 
-// Quant is how narrow operands stand for real numbers.
-type Quant string
-
-// The quantization schemes.
-const (
-	NoQuant   Quant = ""           // operands are what they are
-	PerTensor Quant = "per_tensor" // o = sa·sb·(a @ b), sa and sb float32 of shape (1, 1)
-)
-
-// Activation is what the epilogue does to each element before the last cast.
-type Activation string
-
-// The activations.
-const (
-	NoActivation Activation = ""
-	Relu         Activation = "relu"
-	Gelu         Activation = "gelu"
-	Silu         Activation = "silu"
-)
-
 // Matmul is o (m×n) = a (m×k) @ b (k×n), Batch times over.
 type Matmul struct {
 	Batch, M, K, N int
 	A, B, Acc, Out tile.Dtype
 	TransB         bool // b is stored n×k
 	Quant          Quant
+	Bias           bool // a float32 row of n, added to each row before the activation
 	Activation     Activation
 	Precision      tile.Precision
 }
@@ -72,6 +53,9 @@ func (p Matmul) Shape() string {
 }
 
 func (p Matmul) String() string {
+	if p.Batch > 1 {
+		return fmt.Sprintf("%d× %s %s×%s→%s", p.Batch, p.Shape(), p.A, p.B, p.Out)
+	}
 	return fmt.Sprintf("%s %s×%s→%s", p.Shape(), p.A, p.B, p.Out)
 }
 
@@ -90,10 +74,14 @@ func (p Matmul) Validate() error {
 	if flops > math.MaxInt64 {
 		return fmt.Errorf("size %dx%dx%dx%d overflows: its FLOPs do not fit 64 bits", p.Batch, p.M, p.K, p.N)
 	}
-	if acc := tile.DotResult(p.A, p.B); acc == tile.InvalidDtype {
-		return fmt.Errorf("no product of %s and %s", p.A, p.B)
+	a, b := p.Factors()
+	if acc := tile.DotResult(a, b); acc == tile.InvalidDtype {
+		return fmt.Errorf("no product of %s and %s", a, b)
 	} else if p.Acc != acc {
-		return fmt.Errorf("a product of %s and %s accumulates in %s, not %s", p.A, p.B, acc, p.Acc)
+		return fmt.Errorf("a product of %s and %s accumulates in %s, not %s", a, b, acc, p.Acc)
 	}
-	return nil
+	if _, err := p.Scheme(); err != nil {
+		return err
+	}
+	return p.Epilogue().validate(p)
 }

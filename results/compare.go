@@ -2,12 +2,12 @@ package results
 
 // compareGroup fills in, for the summaries of one group, how they stand to
 // the baseline and to the rung below.
-func compareGroup(group []*Summary, less func(a, b string) bool) {
+func compareGroup(group []*Summary) {
 	for _, s := range group {
 		if s.Kernel == Baseline {
 			continue
 		}
-		if below := rungBelow(s, group, less); below != "" {
+		if below := rungBelow(s, group); below != "" {
 			s.Below = below
 			s.compare(&s.OverBelow, reference(s, group, below), 1)
 		}
@@ -32,13 +32,13 @@ func (s *Summary) compare(ratio *Estimate, other *Summary, factor float64) {
 // rungBelow returns the highest kernel of the group below that of s on the
 // same backend, whether or not it could be measured: the step over a rung
 // that failed is not a step over the one before it.
-func rungBelow(s *Summary, group []*Summary, less func(a, b string) bool) string {
+func rungBelow(s *Summary, group []*Summary) string {
 	below := ""
 	for _, o := range group {
-		if o.Kernel == Baseline || o.Backend != s.Backend || !less(o.Kernel, s.Kernel) {
+		if o.Kernel == Baseline || o.Backend != s.Backend || CompareKernels(o.Kernel, s.Kernel) >= 0 {
 			continue
 		}
-		if below == "" || less(below, o.Kernel) {
+		if below == "" || CompareKernels(below, o.Kernel) < 0 {
 			below = o.Kernel
 		}
 	}

@@ -23,12 +23,9 @@ type Section struct {
 	Rows   [][]string
 }
 
-// NewLadder lays the summaries out, usually those Best chose. less orders
-// kernels as in Summarize; the baseline stands last at each size.
-func NewLadder(summaries []Summary, less func(a, b string) bool) Ladder {
-	if less == nil {
-		less = func(a, b string) bool { return CompareKernels(a, b) < 0 }
-	}
+// NewLadder lays the summaries out, usually those Best chose. The baseline
+// stands last at each size.
+func NewLadder(summaries []Summary) Ladder {
 	var titles []string
 	sections := map[string][]Summary{}
 	for _, s := range summaries {
@@ -41,7 +38,7 @@ func NewLadder(summaries []Summary, less func(a, b string) bool) Ladder {
 	var l Ladder
 	for _, title := range titles {
 		list := sections[title]
-		slices.SortStableFunc(list, func(a, b Summary) int { return ladderOrder(&a, &b, less) })
+		slices.SortStableFunc(list, func(a, b Summary) int { return ladderOrder(&a, &b) })
 		l.Sections = append(l.Sections, newSection(title, list))
 	}
 	l.Notes = notes(summaries)
@@ -61,11 +58,11 @@ func sectionTitle(s *Summary) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
-func ladderOrder(a, b *Summary, less func(a, b string) bool) int {
+func ladderOrder(a, b *Summary) int {
 	kernels := 0
 	switch {
 	case a.Kernel == b.Kernel:
-	case b.Kernel == Baseline, a.Kernel != Baseline && less(a.Kernel, b.Kernel):
+	case b.Kernel == Baseline, a.Kernel != Baseline && CompareKernels(a.Kernel, b.Kernel) < 0:
 		kernels = -1
 	default:
 		kernels = 1
@@ -74,6 +71,7 @@ func ladderOrder(a, b *Summary, less func(a, b string) bool) int {
 		cmp.Compare(float64(a.Batch)*float64(a.M)*float64(a.K)*float64(a.N), float64(b.Batch)*float64(b.M)*float64(b.K)*float64(b.N)),
 		cmp.Compare(a.Size(), b.Size()),
 		kernels,
+		cmp.Compare(a.PluginVersion, b.PluginVersion),
 		cmp.Compare(a.Variant, b.Variant),
 	)
 }
@@ -86,7 +84,7 @@ type ladderColumn struct {
 }
 
 // conditions are what a point ran with. They make a column only where the
-// kernels differ; the baseline, which has its own, does not count.
+// kernels differ; the baseline and peers, which have their own, do not count.
 var conditions = []ladderColumn{
 	{name: "backend", cell: func(s *Summary) string { return s.Backend }},
 	{name: "isa", cell: func(s *Summary) string { return s.ISA }},
@@ -107,7 +105,7 @@ func newSection(title string, list []Summary) Section {
 		values := map[string]bool{}
 		shared := ""
 		for i := range list {
-			if list[i].Kernel != Baseline {
+			if list[i].Kernel != Baseline && !list[i].Peer() {
 				shared = c.cell(&list[i])
 				values[shared] = true
 			}
@@ -176,8 +174,12 @@ func figures(unit string, divisor float64) []ladderColumn {
 	}
 }
 
-// kernelName says where the baseline ran, as its line lacks the conditions.
+// kernelName says where the baseline ran, as its line lacks the conditions, and
+// which version a peer is.
 func kernelName(s *Summary) string {
+	if s.Peer() {
+		return strings.TrimSpace(s.Kernel + " " + s.PluginVersion)
+	}
 	if s.Kernel == Baseline && s.Backend != "" && s.Backend != Baseline {
 		return s.Kernel + " (" + s.Backend + ")"
 	}

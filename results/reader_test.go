@@ -244,9 +244,9 @@ func FuzzRead(f *testing.F) {
 		if diff := cmp.Diff(got.Rows, again.Rows, sameRow...); diff != "" {
 			t.Fatalf("accepted rows changed when written:\n%s", diff)
 		}
-		summaries := Summarize(got.Rows, nil)
+		summaries := Summarize(got.Rows)
 		for _, format := range Formats {
-			if err := WriteTable(io.Discard, format, Best(summaries), nil); err != nil {
+			if err := WriteTable(io.Discard, format, Best(summaries)); err != nil {
 				t.Fatalf("accepted, but no %s table: %v", format, err)
 			}
 		}

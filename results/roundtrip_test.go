@@ -155,6 +155,6 @@ func BenchmarkReadSummarize(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		Summarize(read(b, text).Rows, nil)
+		Summarize(read(b, text).Rows)
 	}
 }

@@ -48,32 +48,32 @@ func Best(summaries []Summary) []Summary {
 	return list
 }
 
-// Newest returns the rows to show for a kernel and a dtype of operand a, ""
-// meaning any: those of the file with the latest start that has ok rows for
-// both, measured before predicted. Where nothing is ok, the latest rows that
-// say why. Rows of the same mode and dtype from that file come with them,
-// because the kernel is compared with the others and with the baseline.
-func Newest(rows []Record, kernel, dtype string) []Record {
+// Newest returns the summaries to show for a kernel and a dtype of operand a,
+// "" meaning any: those of the file with the latest start that has ok points for
+// both, measured before predicted. Where nothing is ok, the latest that say why.
+// Points of the same mode and dtype from that file come with them, because the
+// kernel is compared with the others and with the baseline.
+func Newest(summaries []Summary, kernel, dtype string) []Summary {
 	for _, status := range []Status{OK, ""} {
 		for _, mode := range Modes {
-			var latest *Record
-			for i := range rows {
-				r := &rows[i]
-				if r.Mode != mode || kernel != "" && r.Kernel != kernel || dtype != "" && r.DtypeA != dtype ||
-					status != "" && r.Status != status {
+			var latest *Summary
+			for i := range summaries {
+				s := &summaries[i]
+				if s.Mode != mode || kernel != "" && s.Kernel != kernel || dtype != "" && s.DtypeA != dtype ||
+					status != "" && s.Status != status {
 					continue
 				}
-				if latest == nil || !r.StartedAt.Before(latest.StartedAt) {
-					latest = r
+				if latest == nil || !s.Latest.Before(latest.Latest) {
+					latest = s
 				}
 			}
 			if latest == nil {
 				continue
 			}
-			var list []Record
-			for _, r := range rows {
-				if r.Pos.File == latest.Pos.File && r.Mode == mode && (dtype == "" || r.DtypeA == dtype) {
-					list = append(list, r)
+			var list []Summary
+			for _, s := range summaries {
+				if s.Pos.File == latest.Pos.File && s.Mode == mode && (dtype == "" || s.DtypeA == dtype) {
+					list = append(list, s)
 				}
 			}
 			return list

@@ -3,13 +3,15 @@ package results
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // A Summary is what the rows of one point in one file amount to.
 type Summary struct {
 	Record // the point's first row that was used; its Status and Reason are the summary's
 
-	Rows int // rows behind the summary
+	Rows   int       // rows behind the summary
+	Latest time.Time // start of the last run that has rows of the point
 
 	Time     Estimate // seconds a launch on the device
 	Dispatch Estimate // seconds a call beside its launches; loop only
@@ -39,17 +41,12 @@ type pointID struct {
 }
 
 // Summarize returns one summary per point and file, in the order in which
-// points first appear. less orders kernel names from the bottom of the ladder
-// up, and by it the rung below is found; nil means
-// CompareKernels.
+// points first appear. The rung below is found by CompareKernels.
 //
 // Only ok rows count, and they count only if no row of the point is wrong or
 // impossible: such a row condemns the point, its earlier rows included. A
 // point without usable rows keeps the status and reason of its last row.
-func Summarize(rows []Record, less func(a, b string) bool) []Summary {
-	if less == nil {
-		less = func(a, b string) bool { return CompareKernels(a, b) < 0 }
-	}
+func Summarize(rows []Record) []Summary {
 	var order []pointID
 	points := map[pointID][]*Record{}
 	for i := range rows {
@@ -63,11 +60,16 @@ func Summarize(rows []Record, less func(a, b string) bool) []Summary {
 	groups := map[groupID][]*Summary{}
 	for i, id := range order {
 		list[i] = summarizePoint(id, points[id])
+		for _, r := range points[id] {
+			if r.StartedAt.After(list[i].Latest) {
+				list[i].Latest = r.StartedAt
+			}
+		}
 		group := groupID{id.file, id.GroupKey}
 		groups[group] = append(groups[group], &list[i])
 	}
 	for _, group := range groups {
-		compareGroup(group, less)
+		compareGroup(group)
 	}
 	return list
 }

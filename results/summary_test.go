@@ -96,7 +96,7 @@ func row(kernel string, round, rep, launches int, seconds float64) Record {
 
 func one(t *testing.T, rows []Record) Summary {
 	t.Helper()
-	list := Summarize(rows, nil)
+	list := Summarize(rows)
 	if len(list) != 1 {
 		t.Fatalf("%d summaries, want 1", len(list))
 	}
@@ -200,7 +200,7 @@ func TestSummarize_Condemned(t *testing.T) {
 	// Another point, of other blocks or another file, is not condemned.
 	other, blocks := good(0), good(0)
 	other.Pos.File, blocks.BM = "other.csv", 8
-	list := Summarize([]Record{good(0), other, blocks, status(1, Wrong)}, nil)
+	list := Summarize([]Record{good(0), other, blocks, status(1, Wrong)})
 	if got := fmt.Sprintf("%s %s %s", list[0].Status, list[1].Status, list[2].Status); len(list) != 3 || got != "wrong ok ok" {
 		t.Errorf("%d summaries: %s", len(list), got)
 	}
@@ -226,7 +226,7 @@ func TestSummarize_PairedRatios(t *testing.T) {
 		}
 	}
 	got := map[string]string{}
-	for _, s := range Summarize(rows, nil) {
+	for _, s := range Summarize(rows) {
 		name := fmt.Sprintf("%s %d", s.Kernel, s.BM)
 		got[name] = fmt.Sprintf("%.4g%% of baseline, %.4g× %s, n=%d", s.PercentOfBaseline.Median, s.OverBelow.Median, s.Below, s.OverBelow.N)
 		if s.OverBelow.Known() && (s.OverBelow.Spread() > 1e-12 || s.PercentOfBaseline.Spread() > 1e-12) {
@@ -252,7 +252,7 @@ func TestSummarize_PairedRatios(t *testing.T) {
 			rows[i].Status = TooBig
 		}
 	}
-	for _, s := range Summarize(rows, nil) {
+	for _, s := range Summarize(rows) {
 		if s.Kernel == "v4_optblock" && (s.Below != "v3_block" || s.OverBelow.Known()) {
 			t.Errorf("over a failed rung: %v× %s", s.OverBelow.Median, s.Below)
 		}
@@ -260,7 +260,7 @@ func TestSummarize_PairedRatios(t *testing.T) {
 }
 
 func TestSummarize_NoSharedRound(t *testing.T) {
-	list := Summarize([]Record{row("v1_naive", 0, 0, 1, 1), row(Baseline, 1, 0, 1, 1)}, nil)
+	list := Summarize([]Record{row("v1_naive", 0, 0, 1, 1), row(Baseline, 1, 0, 1, 1)})
 	if list[0].PercentOfBaseline.Known() || !slices.Contains(list[0].Warnings, "shares no round with xla: no ratio") {
 		t.Errorf("%v, warnings %q", list[0].PercentOfBaseline, list[0].Warnings)
 	}
@@ -279,7 +279,7 @@ func TestBest(t *testing.T) {
 	big.BM, big.Status = 300, TooBig
 	only := row("v3_block", 0, 0, 1, 1)
 	only.Status = TooBig
-	best := Best(Summarize(append(rows, bad, big, only), nil))
+	best := Best(Summarize(append(rows, bad, big, only)))
 	if len(best) != 2 || best[0].BM != 101 || best[1].Status != TooBig {
 		t.Fatalf("%+v", best)
 	}
@@ -314,7 +314,7 @@ func TestNewest(t *testing.T) {
 		{"v9", "", ""},
 	} {
 		var got []string
-		for _, r := range Newest(rows, c.kernel, c.dtype) {
+		for _, r := range Newest(Summarize(rows), c.kernel, c.dtype) {
 			got = append(got, fmt.Sprintf("%s %s %s", r.Pos.File, r.Kernel, r.Mode))
 		}
 		if strings.Join(got, ", ") != c.want {

@@ -14,14 +14,14 @@ var Formats = []string{"text", "md", "csv", "json", "benchstat"}
 // WriteTable writes the summaries in one of Formats: text and md as a Ladder
 // with its notes, csv and json as one record a summary at full precision,
 // benchstat as WriteBenchstat does.
-func WriteTable(w io.Writer, format string, summaries []Summary, less func(a, b string) bool) error {
+func WriteTable(w io.Writer, format string, summaries []Summary) error {
 	var buf bytes.Buffer
 	var err error
 	switch format {
 	case "text":
-		NewLadder(summaries, less).text(&buf)
+		NewLadder(summaries).text(&buf)
 	case "md":
-		NewLadder(summaries, less).markdown(&buf)
+		NewLadder(summaries).markdown(&buf)
 	case "csv":
 		err = writeFlatCSV(&buf, summaries)
 	case "json":
@@ -119,7 +119,7 @@ func pad(cell string, width int, left bool) string {
 // leftAligned reports whether a column holds words and not figures.
 func leftAligned(name string) bool {
 	switch name {
-	case "kernel", "variant", "backend", "isa", "operands", "dist", "blocks", "params", "status", "reason":
+	case "kernel", "variant", "backend", "isa", "operands", "dist", "blocks", "params", "status", "reason", "best peer", "interval":
 		return true
 	}
 	return false

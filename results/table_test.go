@@ -64,14 +64,14 @@ func sweep() []Record {
 }
 
 func TestTables(t *testing.T) {
-	all := Summarize(sweep(), nil)
+	all := Summarize(sweep())
 	for _, format := range Formats {
 		var buf bytes.Buffer
 		summaries := all
 		if format == "text" || format == "md" {
 			summaries = Best(all)
 		}
-		if err := WriteTable(&buf, format, summaries, nil); err != nil {
+		if err := WriteTable(&buf, format, summaries); err != nil {
 			t.Fatal(err)
 		}
 		golden.Assert(t, "testdata/table."+format+".golden", buf.Bytes())
@@ -93,14 +93,14 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
-	if err := WriteTable(&bytes.Buffer{}, "xml", all, nil); err == nil || !strings.Contains(err.Error(), "text, md, csv, json, benchstat") {
+	if err := WriteTable(&bytes.Buffer{}, "xml", all); err == nil || !strings.Contains(err.Error(), "text, md, csv, json, benchstat") {
 		t.Errorf("an unknown format: %v", err)
 	}
 }
 
 // What benchstat would read gives back the medians of the summaries.
 func TestBenchstat(t *testing.T) {
-	summaries := Summarize(sweep(), nil)
+	summaries := Summarize(sweep())
 	var buf bytes.Buffer
 	if err := WriteBenchstat(&buf, summaries); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestLadder_Title(t *testing.T) {
 	} {
 		r := row("v3_block", 0, 0, 1, 1)
 		r.Precision, r.Threads = test.precision, test.threads
-		section := NewLadder([]Summary{one(t, []Record{r})}, nil).Sections[0]
+		section := NewLadder([]Summary{one(t, []Record{r})}).Sections[0]
 		if section.Title != test.want {
 			t.Errorf("have %q, want %q", section.Title, test.want)
 		}

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"unsafe"
+
+	"matladder/backend/internal/hlo"
 
 	"github.com/ebitengine/purego"
 )
@@ -218,9 +221,10 @@ func (a *api) compile(r request) (answer, error) {
 		format: pinned(&pins, format), formatLength: uintptr(len(format)),
 	}
 	pins.Pin(program)
+	options := append(slices.Clone(compileOptions), hlo.Overrides(r.Options)...)
 	args := compileArgs{
 		size: unsafe.Sizeof(compileArgs{}), topology: topology, program: program,
-		options: pinned(&pins, compileOptions), optionsLength: uintptr(len(compileOptions)),
+		options: pinned(&pins, options), optionsLength: uintptr(len(options)),
 	}
 	if err := a.call(compileProgram, unsafe.Pointer(&args)); err != nil {
 		return answer{}, err
@@ -229,7 +233,11 @@ func (a *api) compile(r request) (answer, error) {
 		d := executableArgs{size: unsafe.Offsetof(executableArgs{}.bytes), executable: args.executable}
 		a.call(executableDestroy, unsafe.Pointer(&d))
 	}()
-	return a.describe(args.executable)
+	got, err := a.describe(args.executable)
+	if err == nil && r.Optimized {
+		got.Format, got.Optimized, err = a.optimized(args.executable)
+	}
+	return got, err
 }
 
 // describe asks what there is to know of an executable.

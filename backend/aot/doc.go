@@ -9,9 +9,13 @@
 //  3. The outcome is a Compiled with what the compiler knows of the program, or an
 //     error that says which kind of no it is: backend.TooBigError,
 //     backend.ErrUnsupported, *CompileError or *CrashError, each with libtpu's own
-//     reason in one line (reason.go).
+//     reason in one line (package backend/internal/libtpu).
 //  4. CompileKernels does so for tile programs: it lowers them, asks lower/mosaic
 //     whether the generation can run them at all, and compiles what passes.
+//  5. Backend predicts: with Options.Schedules each child dumps the schedule of what
+//     it compiles (dump.go); its kernels, added up (part.go), go through the step
+//     model of package analyze (predict.go). Outcomes are kept on disk under a key of
+//     all that they depend on (cache.go): cycles and verdicts, never seconds.
 //
 // A child that hangs is killed at a time limit, one that crashes costs only the
 // compilation it was at. Children are this same executable, told by an

@@ -5,11 +5,14 @@
 //  1. Kernels: every rung, dtype, ragged shape and block shape. Integers and
 //     floats that are small integers must come out exactly; random floats
 //     within a bound that counts the roundings of the program.
-//  2. Programs beyond the kernels: batches, transposed operands, epilogues,
+//  2. Quantized: every quantization of the fifth rung and its variants. Scales
+//     that are powers of two on small integers must come out exactly; seeded
+//     inputs as the backend's own check allows.
+//  3. Programs beyond the kernels: batches, transposed operands, epilogues,
 //     sequences. A backend may refuse those that Options names.
-//  3. The life of an executable: loading, running again, cancelling, closing,
+//  4. The life of an executable: loading, running again, cancelling, closing,
 //     bad calls, seeded inputs and their check.
-//  4. Random (a separate call, for fuzz tests) compares random programs.
+//  5. Random (a separate call, for fuzz tests) compares random programs.
 //
 // Each result of interp is computed once in a process, whatever the number of
 // backends compared with it. The package measures no speed.
@@ -20,6 +23,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -36,6 +40,9 @@ type Options struct {
 	// MayRefuse names the programs beyond the kernels that the backend may
 	// answer ErrUnsupported to; nil for none. See Programs.
 	MayRefuse []string
+	// MayRefuseQuantized says of which quantized problems the backend may answer
+	// ErrUnsupported; nil for none.
+	MayRefuseQuantized func(problem.Matmul) bool
 	// Refuses are programs that it must answer ErrUnsupported to, by name.
 	Refuses map[string][]*tile.Program
 	// KnowsMemory says that Compile answers TooBigError to what cannot fit.
@@ -57,6 +64,7 @@ func Run(t *testing.T, open func() backend.Backend, o Options) {
 		run  func(*testing.T, suite)
 	}{
 		{"kernels", testKernels},
+		{"quantized", testQuantized},
 		{"programs", testPrograms},
 		{"life", testLife},
 		{"seeded", testSeeded},

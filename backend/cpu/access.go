@@ -15,6 +15,8 @@ func canHold(d tile.Dtype) bool {
 	return false
 }
 
+func isFloat8(d tile.Dtype) bool { return d == tile.Float8E4M3FN || d == tile.Float8E5M2 }
+
 func (c *values) loadFloats(e *tile.Expr) lanes[float32] {
 	r := c.plan.ref(e.Ref)
 	switch e.Dtype {
@@ -152,8 +154,16 @@ func (c *values) compile() {
 	s := c.step.stmt
 	d, v := s.Ref.Dtype, s.Value
 	integer := d.IsInteger()
+	if isFloat8(d) && s.Kind == tile.Store && v.Op == tile.OpCast && v.Args[0].Dtype == tile.Float32 {
+		c.step.store = writeTo(c, c.floats(v.Args[0]), toFloat8(d))
+		return
+	}
 	if !canHold(d) || s.Kind == tile.Accumulate && d.Bits() < 32 && integer {
 		c.fail(v, "%s to %s: no arithmetic on %s", s.Kind, s.Ref.Name, d)
+		return
+	}
+	if d == tile.Int8 && s.Kind == tile.Store && v.Op == tile.OpCast && v.Args[0].Dtype.IsFloat() {
+		c.step.store = writeTo(c, c.floats(v.Args[0]), c.plan.machine.loops.ToInt8)
 		return
 	}
 	if integer {

@@ -88,6 +88,7 @@ type dot struct {
 	expr    *tile.Expr
 	product *product
 	a, b    int    // operands
+	k0, k1  int    // of the blocks' elements of k
 	temp    region // of a worker's memory: the piece computed; unless the step is direct
 	ld      int    // elements from row to row of temp
 }

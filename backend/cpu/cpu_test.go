@@ -49,25 +49,27 @@ func refused() map[string][]*tile.Program {
 		return ps
 	}
 	at := func(d ...int) tile.BlockSpec { return tile.Block(d...).At(tile.Const(0), tile.Const(0)) }
-	product := func(d, out tile.Dtype) func(t *tile.Builder) {
-		return func(t *tile.Builder) {
-			a := t.In("a", d, tile.Array(4, 4), at(4, 4))
-			b := t.In("b", d, tile.Array(4, 4), at(4, 4))
-			t.Store(t.Out("o", out, tile.Array(4, 4), at(4, 4)), tile.Dot(a, b))
-		}
-	}
 	return map[string][]*tile.Program{
-		"float8": one("float8", product(tile.Float8E4M3FN, tile.Float32)),
-		"int4":   one("int4", product(tile.Int4, tile.Int32)),
-		"row sum": one("row_sum", func(t *tile.Builder) {
-			a := t.In("a", tile.Float32, tile.Array(4, 4), at(4, 4))
-			t.Store(t.Out("o", tile.Float32, tile.Array(4, 1), at(4, 1)), tile.RowSum(a))
+		"sum of float8": one("float8", func(t *tile.Builder) {
+			a := t.In("a", tile.Float8E4M3FN, tile.Array(4, 4), at(4, 4))
+			t.Store(t.Out("o", tile.Float8E4M3FN, tile.Array(4, 4), at(4, 4)), tile.Add(a, a))
 		}),
-		"loop": one("loop", func(t *tile.Builder) {
+		"widened uint8": one("mixed", func(t *tile.Builder) {
+			a := t.In("a", tile.Uint8, tile.Array(4, 4), at(4, 4))
+			b := t.In("b", tile.Int4, tile.Array(4, 4), at(4, 4))
+			t.Store(t.Out("o", tile.Float32, tile.Array(4, 4), at(4, 4)), tile.Dot(tile.Cast(a, tile.BFloat16), tile.Cast(b, tile.BFloat16)))
+		}),
+		"int4 elements": one("int4", func(t *tile.Builder) {
+			a := t.In("a", tile.Int4, tile.Array(4, 4), at(4, 4))
+			t.Store(t.Out("o", tile.Int32, tile.Array(4, 4), at(4, 4)), tile.Cast(a, tile.Int32))
+		}),
+		"when inside a loop": one("loop", func(t *tile.Builder) {
 			a := t.In("a", tile.Float32, tile.Array(4, 4), at(4, 4))
 			o := t.Out("o", tile.Float32, tile.Array(4, 4), at(4, 4))
 			t.Fill(o, 0)
-			t.Loop("l", 3, func(*tile.Axis) { t.Accumulate(o, a) })
+			t.Loop("l", 3, func(l *tile.Axis) {
+				t.When(tile.Test(l, tile.GT, tile.Const(0)), func() { t.Accumulate(o, a) })
+			})
 		}),
 		"product of a sum": one("sum", func(t *tile.Builder) {
 			a := t.In("a", tile.Float32, tile.Array(4, 4), at(4, 4))

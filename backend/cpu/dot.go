@@ -103,17 +103,21 @@ func (w *worker) bringDeep(i, col, cols int) {
 func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, fresh bool) {
 	a, b := w.plan.operands[d.a], w.plan.operands[d.b]
 	m, k := w.extent(d.a)
-	n, _ := w.extent(d.b)
+	n, kb := w.extent(d.b)
 	m, n = min(max(m-row, 0), rows), min(max(n-col, 0), cols)
 	if fresh && (m < rows || n < cols) {
 		clearEdges(view[uint32](c)[off:], ldc, m, rows, n, cols)
 	}
+	k = min(k, kb, d.k1)
+	if fresh && k <= d.k0 && m > 0 && n > 0 {
+		clearEdges(view[uint32](c)[off:], ldc, 0, rows, 0, cols)
+	}
 	if m == 0 || n == 0 {
 		return
 	}
-	for k0 := 0; k0 < k; k0 += a.depth {
+	for k0 := d.k0; k0 < k; k0 += a.depth {
 		depth := min(a.depth, k-k0)
-		accumulate := !fresh || k0 > 0
+		accumulate := !fresh || k0 > d.k0
 		pa := w.piece(d.a, row, m, k0, depth)
 		if b.keep == keepUnpacked {
 			ld := w.plan.refs[b.ref].ld

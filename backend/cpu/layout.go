@@ -11,6 +11,7 @@ type operand struct {
 	packing packing
 	lanes   int // of a whole block: rows of a, or columns of b
 	k       int // of a whole block
+	part    int // elements of k, of which slices are and begin at multiples; all of the block's without them
 	depth   int
 	chunk   int // bytes from chunk to chunk
 	block   int // bytes of a whole block
@@ -43,32 +44,75 @@ func layOut(p *plan) error {
 
 func (p *plan) layOutDot(d *dot) error {
 	e := d.expr
-	var refs [2]*ref
+	var sides [2]side
 	for i, arg := range e.Args {
-		if arg.Op != tile.OpLoad || arg.Ref.Kind != tile.In {
-			return p.unsupported(e.Pos, "dot of something else than two inputs: operand %d is %s", i+1, describe(arg))
+		var err error
+		if sides[i], err = p.side(e, i, arg); err != nil {
+			return err
 		}
-		refs[i] = &p.refs[p.ref(arg.Ref)]
 	}
-	a, b := refs[0], refs[1]
-	d.product = thinProductOf(p.machine.kernels, a.Dtype, b.Dtype)
-	if d.product == nil || e.TransB || p.rowsOfBlock(a, b, !e.TransA) > d.product.directRows {
-		d.product = productOf(p.machine.kernels, a.Dtype, b.Dtype)
+	a, b := sides[0], sides[1]
+	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
+	if d.product == nil || e.TransB || p.rowsOfBlock(a.ref, b.ref, !e.TransA) > d.product.directRows {
+		d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)
 	}
 	if d.product == nil {
-		return p.unsupported(e.Pos, "dot of %s and %s: no micro-kernel multiplies %s and %s", a.Name, b.Name, a.Dtype, b.Dtype)
+		return p.unsupported(e.Pos, "dot of %s and %s: no micro-kernel multiplies %s and %s", a.Name, b.Name, a.factor, b.factor)
 	}
-	if !sameContraction(a, e.TransA, b, !e.TransB) {
+	if a.from != b.from || a.size != b.size {
+		return p.unsupported(e.Pos, "dot of slices of %s and %s that are not the same part of what is contracted", a.Name, b.Name)
+	}
+	if !sameContraction(a.ref, e.TransA, b.ref, !e.TransB) {
 		return p.unsupported(e.Pos, "dot of %s and %s, whose blocks overhang differently where they are contracted", a.Name, b.Name)
 	}
+	d.k0, d.k1 = a.from, a.from+a.size
 	d.a = p.operand(a, false, e.TransA, d.product.a)
 	d.b = p.operand(b, true, !e.TransB, d.product.b)
 	return nil
 }
 
+// side is one operand of a dot: part of a ref's block, as a dtype.
+type side struct {
+	*ref
+	factor     tile.Dtype
+	from, size int // of what is contracted
+}
+
+// side sees an operand: a ref, a slice of one along the contraction, or either
+// cast to what the matrix units multiply.
+func (p *plan) side(e *tile.Expr, number int, arg *tile.Expr) (side, error) {
+	s := side{factor: arg.Dtype}
+	dim := 1 - number
+	if number == 0 && e.TransA || number == 1 && e.TransB {
+		dim = 1 - dim
+	}
+	x := arg
+	if x.Op == tile.OpCast {
+		x = x.Args[0]
+	}
+	if x.Op == tile.OpSlice {
+		from, isConst := x.Index.(tile.Const)
+		if x.Dim != dim || !isConst {
+			return s, p.unsupported(e.Pos, "dot of a slice that is not along what is contracted, or moves: operand %d", number+1)
+		}
+		s.from, s.size, x = int(from), x.Shape[dim], x.Args[0]
+	}
+	if x.Op != tile.OpLoad || x.Ref.Kind != tile.In && (x.Ref.Kind != tile.Scratch || number == 1) {
+		return s, p.unsupported(e.Pos, "dot of something else than two inputs, or scratch and an input: operand %d is %s", number+1, describe(x))
+	}
+	if s.ref = &p.refs[p.ref(x.Ref)]; s.size == 0 {
+		s.size = x.Shape[dim]
+	}
+	return s, nil
+}
+
 // sameContraction reports whether the valid extents of two blocks along the
-// contraction are equal in every program.
+// contraction are equal in every program, or need not be: a that is scratch is
+// packed anew for each product, as deep as b is.
 func sameContraction(a *ref, aRows bool, b *ref, bRows bool) bool {
+	if a.Kind == tile.Scratch {
+		return true
+	}
 	i, j := a.dim(aRows), b.dim(bRows)
 	whole := func(r *ref, i int) bool { return r.Array[i]%r.BlockSize(i) == 0 }
 	if whole(a, i) && whole(b, j) {
@@ -78,23 +122,37 @@ func sameContraction(a *ref, aRows bool, b *ref, bRows bool) bool {
 }
 
 // operand returns the number of an operand, new or met before.
-func (p *plan) operand(r *ref, isB, columns bool, pk packing) int {
-	n := p.ref(r.Ref)
+func (p *plan) operand(s side, isB, columns bool, pk packing) int {
+	r, n, part := s.ref, p.ref(s.Ref), gcd(s.from, s.size)
 	for i, o := range p.operands {
-		if o.ref == n && o.isB == isB && o.columns == columns && o.packing.format == pk.format {
+		if o.ref == n && o.isB == isB && o.columns == columns && o.packing.format == pk.format && o.part == part {
 			return i
 		}
 	}
-	o := &operand{ref: n, isB: isB, columns: columns, packing: pk, lanes: r.rows, k: r.cols}
+	o := &operand{ref: n, isB: isB, columns: columns, packing: pk, lanes: r.rows, k: r.cols, part: part}
 	if columns {
 		o.lanes, o.k = r.cols, r.rows
 	}
-	steps := ceil(o.k, pk.unit)
-	o.depth = ceil(steps, ceil(steps, chunkWords/pk.words)) * pk.unit
+	o.depth = o.chunkDepth()
 	o.chunk = ceil(o.lanes, pk.lanes) * pk.panel(o.depth)
 	o.block = ceil(o.k, o.depth) * o.chunk
 	p.operands = append(p.operands, o)
 	return len(p.operands) - 1
+}
+
+// chunkDepth is how many elements of k a chunk has: about equal parts of a
+// block; equal ones of a slice, so that each begins a chunk.
+func (o *operand) chunkDepth() int {
+	most := chunkWords / o.packing.words // steps
+	if o.part == o.k {
+		steps := ceil(o.k, o.packing.unit)
+		return ceil(steps, ceil(steps, most)) * o.packing.unit
+	}
+	n := ceil(o.part, most*o.packing.unit)
+	for o.part%n != 0 {
+		n++
+	}
+	return o.part / n
 }
 
 // describe names an expression for an error.

@@ -12,6 +12,18 @@ func match(p *plan) error {
 func (p *plan) matchAll(body []*tile.Stmt) ([]*step, error) {
 	var steps []*step
 	for _, s := range body {
+		if s.Kind == tile.Loop {
+			written, err := p.unroll(s)
+			if err != nil {
+				return nil, err
+			}
+			some, err := p.matchAll(written)
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps, some...)
+			continue
+		}
 		st := &step{stmt: s}
 		switch s.Kind {
 		case tile.Fill:
@@ -30,8 +42,6 @@ func (p *plan) matchAll(body []*tile.Stmt) ([]*step, error) {
 			if st.body, err = p.matchAll(s.Body); err != nil {
 				return nil, err
 			}
-		default:
-			return nil, p.unsupported(s.Pos, "%s %s", s.Kind, s.Axis)
 		}
 		steps = append(steps, st)
 	}

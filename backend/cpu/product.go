@@ -32,36 +32,51 @@ type packing struct {
 	pack func(dst, src []byte, off, ld, lanes, k int, columns bool)
 }
 
-// productOf returns the product of a pair of dtypes; nil if there is none.
-func productOf(k *gemm.Kernels, a, b tile.Dtype) *product {
+// productOf returns the product of a pair of dtypes, whose operands lie in memory
+// as dtypes inA and inB; nil if there is none.
+func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *product {
 	type pair struct{ a, b tile.Dtype }
-	switch (pair{a, b}) {
+	var p *product
+	switch a, b = multiplied(a), multiplied(b); (pair{a, b}) {
 	case pair{tile.Float32, tile.Float32}:
-		return newProduct(k.Float32, k.Float32, tile.Float32)
+		p = newProduct(k.Float32, k.Float32, tile.Float32)
 	case pair{tile.BFloat16, tile.BFloat16}:
-		return newProduct(k.BFloat16, k.BFloat16, tile.Float32)
+		p = newProduct(k.BFloat16, k.BFloat16, tile.Float32)
 	case pair{tile.Int8, tile.Int8}:
-		return newProduct(k.Int8, k.Int8, tile.Int32)
+		p = newProduct(k.Int8, k.Int8, tile.Int32)
 	case pair{tile.Uint8, tile.Uint8}:
-		return newProduct(k.WideUint8, k.WideUint8, tile.Int32)
+		p = newProduct(k.WideUint8, k.WideUint8, tile.Int32)
 	case pair{tile.Int8, tile.Uint8}:
-		return newProduct(k.WideInt8, k.WideUint8, tile.Int32)
+		p = newProduct(k.WideInt8, k.WideUint8, tile.Int32)
 	case pair{tile.Uint8, tile.Int8}:
-		return newProduct(k.WideUint8, k.WideInt8, tile.Int32)
+		p = newProduct(k.WideUint8, k.WideInt8, tile.Int32)
+	default:
+		return nil
 	}
-	return nil
+	ok := true
+	if inA != a {
+		p.a, ok = p.a.widened(inA, a)
+	}
+	if inB != b && ok {
+		p.b, ok = p.b.widened(inB, b)
+		p.direct, p.directRows = nil, 0
+	}
+	if !ok {
+		return nil
+	}
+	return p
 }
 
-// thinProductOf is productOf for so few rows of a that b should be read where
-// it lies: on a machine with tiles, which need it packed, a product by vectors.
-func thinProductOf(k *gemm.Kernels, a, b tile.Dtype) *product {
-	switch {
-	case a == tile.BFloat16 && b == tile.BFloat16:
-		return newProduct(k.ThinBFloat16, k.ThinBFloat16, tile.Float32)
-	case a == tile.Int8 && b == tile.Int8:
-		return newProduct(k.ThinInt8, k.ThinInt8, tile.Int32)
+// multiplied is the dtype that micro-kernels multiply in d's place, which holds
+// all its numbers.
+func multiplied(d tile.Dtype) tile.Dtype {
+	switch d {
+	case tile.Int4:
+		return tile.Int8
+	case tile.Float8E4M3FN, tile.Float8E5M2:
+		return tile.BFloat16
 	}
-	return productOf(k, a, b)
+	return d
 }
 
 func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T, C], sum tile.Dtype) *product {
@@ -95,6 +110,12 @@ func packWith[S gemm.Source](rows, columns func(dst []byte, src []S, ld, lanes, 
 			rows(dst, view[S](src)[off:], ld, lanes, k)
 		}
 	}
+}
+
+// bytesOf is the memory of x.
+func bytesOf[T any](x []T) []byte {
+	var t T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(t)))
 }
 
 // view reinterprets memory that is aligned for T.

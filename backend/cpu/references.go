@@ -35,6 +35,9 @@ func (r *references) verify(ctx context.Context, spec backend.InputSpec, program
 		}
 	}
 	ref, err := check.NewReference(ctx, spec.Problem, in)
+	if err == nil {
+		err = ref.Unquantized(ctx, in, spec.Seed, spec.Dist)
+	}
 	if err != nil {
 		return check.Result{}, err
 	}

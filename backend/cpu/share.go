@@ -33,6 +33,8 @@ func share(p *plan) error {
 		r := &p.refs[o.ref]
 		switch all := int64(o.block) * int64(r.blockCount()); {
 		case o.keep == keepUnpacked:
+		case r.Kind == tile.Scratch: // its values change, the number of its block does not
+			o.keep = keepPiece
 		case !p.reused(r) && o.lanes > o.packing.lanes:
 			o.keep = keepPiece
 		case o.isB && all <= cache:

@@ -1,5 +1,7 @@
 package cpu
 
+import "matladder/tile"
+
 // thin decides which b is not packed: one whose blocks each meet so few rows of
 // a, in all programs together, that packing would take longer than multiplying.
 // Its rows must be rows of memory, as the micro-kernel reads along them.
@@ -33,7 +35,7 @@ func (p *plan) rowsOfBlock(a, b *ref, ofMemory bool) int {
 	if !ofMemory {
 		rows = a.cols
 	}
-	if dim := a.dim(ofMemory); dim >= 0 {
+	if dim := a.dim(ofMemory); dim >= 0 && a.Kind != tile.Scratch {
 		rows, blocks = a.Array[dim], a.blocks[dim]
 	}
 	sharing := ceil(programs, b.blockCount())

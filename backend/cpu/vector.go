@@ -73,6 +73,12 @@ func (c *values) floats(e *tile.Expr) lanes[float32] {
 		return choose(c.slot(), c.bools(e.Args[0]), c.floats(e.Args[1]), c.floats(e.Args[2]))
 	case tile.OpCast:
 		return c.castToFloat(e)
+	case tile.OpSlice:
+		return slice(c, e, c.floats(e.Args[0]))
+	case tile.OpRowMax:
+		return c.rowMax(e)
+	case tile.OpRowSum:
+		return rowSum(c, e, c.floats(e.Args[0]))
 	}
 	var f lanes[float32]
 	switch {
@@ -109,6 +115,8 @@ func (c *values) ints(e *tile.Expr) lanes[int32] {
 		return choose(c.slot(), c.bools(e.Args[0]), c.ints(e.Args[1]), c.ints(e.Args[2]))
 	case tile.OpCast:
 		return c.castToInt(e)
+	case tile.OpSlice:
+		return slice(c, e, c.ints(e.Args[0]))
 	case tile.OpIota:
 		return iotaLanes(c.slot(), e.Dim == len(e.Shape)-1)
 	case tile.OpIndex:
@@ -122,6 +130,10 @@ func (c *values) ints(e *tile.Expr) lanes[int32] {
 	switch {
 	case e.Dtype != tile.Int32:
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.stmt.Ref.Name)
+	case e.Op == tile.OpRowMax:
+		return reduce(c, e, c.ints(e.Args[0]), largest[int32], func(a, b int32) int32 { return max(a, b) })
+	case e.Op == tile.OpRowSum:
+		return rowSum(c, e, c.ints(e.Args[0]))
 	case binaryInts[e.Op] != nil:
 		return zip(c.slot(), c.ints(e.Args[0]), c.ints(e.Args[1]), binaryInts[e.Op])
 	case unaryInts[e.Op] != nil:
@@ -137,6 +149,8 @@ func (c *values) bools(e *tile.Expr) lanes[bool] {
 	switch e.Op {
 	case tile.OpBroadcast:
 		return broadcast(c, e, c.bools(e.Args[0]))
+	case tile.OpSlice:
+		return slice(c, e, c.bools(e.Args[0]))
 	case tile.OpAnd:
 		return zip(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), func(o, x, y []bool) {
 			for i := range o {

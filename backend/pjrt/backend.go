@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/backend/internal/hlo"
 	"matladder/chips"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
@@ -22,6 +23,7 @@ import (
 // pjrtBackend is one device of a client.
 type pjrtBackend struct {
 	options Options
+	plugin  *table
 	client  *binding.Client
 	target  *binding.Device
 	device  chips.Device
@@ -60,14 +62,11 @@ func Open(o Options) (backend.Backend, error) {
 	if !Present(chips.TPU) { // without this libtpu waits for a server that tells it about its TPU
 		os.Setenv("TPU_SKIP_MDS_QUERY", "1")
 	}
-	plugin, err := binding.GetPlugin(o.Plugin)
-	if err == nil && plugin == nil { // what the binding makes of an empty table of functions
-		err = errors.New("it offers nothing")
-	}
+	plugin, err := loadPlugin(o.Plugin)
 	if err != nil {
 		return nil, fmt.Errorf("pjrt: %s is no plugin for this machine: %s", o.Plugin, oneLine(err.Error()))
 	}
-	client, err := plugin.NewClient(o.Client)
+	client, err := plugin.plugin.NewClient(o.Client)
 	if err != nil {
 		return nil, wrap("no device for "+o.Name, err)
 	}
@@ -76,15 +75,11 @@ func Open(o Options) (backend.Backend, error) {
 		client.Destroy()
 		return nil, fmt.Errorf("pjrt: no device %d: %s has %d, counted from 0", o.Device, filepath.Base(o.Plugin), len(devices))
 	}
-	b := &pjrtBackend{options: o, client: client, target: devices[o.Device]}
+	b := &pjrtBackend{options: o, plugin: plugin, client: client, target: devices[o.Device]}
 	b.shared = kind(client.Platform()) == chips.CPU
 	b.device = o.Host
 	if b.device.Key == "" {
-		description := ""
-		if d, err := b.target.GetDescription(); err == nil {
-			description = d.DebugString()
-		}
-		b.device = describe(client.Platform(), chipName(client.Platform(), client.PlatformVersion(), description))
+		b.device = describe(client.Platform(), chipName(client.Platform(), plugin.deviceKind(b.target), client.PlatformVersion()))
 	}
 	return b, nil
 }
@@ -109,27 +104,18 @@ func (b *pjrtBackend) Device() chips.Device { return b.device }
 func (b *pjrtBackend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
 	launch, err := stablehlo.Baseline(spec.Problem)
 	if err != nil {
-		return nil, unsupported(err)
+		return nil, refused(err)
 	}
 	return b.compile(ctx, launch, nil, spec.Params)
 }
 
-// Compile compiles what programs mean.
+// Compile compiles kernels for a TPU; for others, what programs mean.
 func (b *pjrtBackend) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
-	launch, err := stablehlo.Interpret(programs)
+	launch, err := launchOf(b.device, programs, params)
 	if err != nil {
-		return nil, unsupported(err)
+		return nil, err
 	}
 	return b.compile(ctx, launch, programs, params)
-}
-
-// unsupported gives the refusals of the lowering their kind.
-func unsupported(err error) error {
-	var refused *stablehlo.UnsupportedError
-	if errors.As(err, &refused) {
-		return fmt.Errorf("pjrt: %w: %w", backend.ErrUnsupported, err)
-	}
-	return fmt.Errorf("pjrt: %w", err)
 }
 
 func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
@@ -139,11 +125,11 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	method, err := b.options.method(params)
+	how, err := b.options.how(params, b.device.Kind)
 	if err != nil {
 		return nil, err
 	}
-	e := &executable{backend: b, launch: launch, programs: programs, method: method}
+	e := &executable{backend: b, launch: launch, programs: programs, method: how.method}
 	var need int64
 	for _, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
 		if _, ok := bufferTypes[a.Dtype]; !ok {
@@ -154,17 +140,39 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	if limit := b.device.MemoryBytes; limit.Known() && need > int64(limit.Value) {
 		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Need: need, Limit: int64(limit.Value)})
 	}
-	text := launch.Loop(1)
-	if method == Wall {
-		text = launch.Once()
-	}
-	if e.program, err = b.client.Compile().WithStableHLO([]byte(text)).Done(); err != nil {
-		return nil, wrap("compile "+launch.Name, err)
+	if err := e.build(module(launch, how.method), how.options); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
+}
+
+// build compiles the program with options, without those that this compiler does
+// not know, and reads where it keeps the arrays.
+func (e *executable) build(text string, options map[string]bool) error {
+	b, what := e.backend, "compile "+e.launch.Name
+	b.plugin.mu.Lock()
+	defer b.plugin.mu.Unlock()
+	b.plugin.options = hlo.Overrides(options)
+	defer func() { b.plugin.options = nil }()
+	var err error
+	if e.program, err = b.client.Compile().WithStableHLO([]byte(text)).Done(); unknownOption(err, options) {
+		b.plugin.options = nil
+		e.program, err = b.client.Compile().WithStableHLO([]byte(text)).Done()
+	}
+	if err != nil && b.device.Kind == chips.TPU {
+		return wrapTPU(what, err)
+	} else if err != nil {
+		return wrap(what, err)
+	}
+	if b.device.Kind == chips.TPU {
+		if m, err := hlo.Read(b.plugin.optimized()); err == nil {
+			e.operands = operandsOf(m)
+		}
+	}
+	return nil
 }
 
 func bytesOf(a stablehlo.Array) int64 { return a.Dtype.Bytes(tile.Elements(a.Shape)) }

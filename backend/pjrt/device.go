@@ -46,17 +46,20 @@ func Present(kind string) bool {
 // tpuVersion is how libtpu's platform version names the chip: "TFRT TPU v5 lite".
 var tpuVersion = regexp.MustCompile(`TPU ?(v?\d+\w*(?: lite\b)?)`)
 
-// chipName is the name of the chip as its plugin or the system gives it, "" if
-// neither does. The binding does not hand on PJRT's device kind.
-func chipName(platform, version, description string) string {
+// chipName is the name of the chip as the plugin gives it, in the kind of the
+// device or the version of the platform, or as the system does; "" if none does.
+func chipName(platform, deviceKind, version string) string {
 	switch kind(platform) {
 	case chips.TPU:
-		for _, text := range []string{version, description} {
+		for _, text := range []string{deviceKind, version} {
 			if m := tpuVersion.FindStringSubmatch(text); m != nil {
 				return "TPU " + m[1]
 			}
 		}
 	case chips.GPU:
+		if deviceKind != "" {
+			return deviceKind
+		}
 		files, _ := filepath.Glob("/proc/driver/nvidia/gpus/*/information")
 		for _, f := range files {
 			text, err := os.ReadFile(f)

@@ -3,9 +3,10 @@
 //
 //  1. Open loads a plugin, makes a client and chooses a device, which is looked
 //     up in the chip table.
-//  2. Baseline compiles XLA's own matmul. Compile compiles what tile programs
-//     mean, as StableHLO (package lower/stablehlo): slow, for comparing results
-//     and not for plots.
+//  2. Baseline compiles XLA's own matmul. Compile compiles tile programs: on a TPU
+//     as the kernels that they are (package lower/mosaic), elsewhere as what they
+//     mean (package lower/stablehlo), which is slow, for comparing results and not
+//     for plots.
 //  3. LoadSeeded makes the inputs: in the device's memory where that is the
 //     host's, else beside it and then across.
 //  4. Run times launches by one of the methods below; Check verifies what the
@@ -17,12 +18,25 @@
 //     launches held apart and in place by optimization barriers. A caller that
 //     times two or more n has the time of a launch as the slope, and that of
 //     starting a program as the intercept.
+//   - chain: n calls of a program that launches once, started one after another,
+//     each on what the one before returned, and one wait at the end: the longer of
+//     a launch and its start. At most 256 are on their way at a time, with results
+//     of at most 1 GiB.
 //   - wall: n calls of a program that launches once, each waited for.
+//
+// On a TPU a loop has a trap: what it carries may come to stay in the memory next
+// to the core, so that launches after the first do not read it from HBM. Its
+// compiler is told not to do that, unless the parameter operands is any; where a
+// program has its operands is read from what the compiler made of it and stands
+// in each sample.
+//
+// The binding waits for each call, passes no options to the compiler and does not
+// hand out what that made. It takes a plugin as a table of functions, though, and
+// gets one in which three are ours and call the plugin's (table.go).
 //
 // A plugin may print, hang, abort or read its environment, so that this package
 // is meant to run in a worker (package worker): Opener is what that needs.
 //
-// What the package does not do: install plugins, write kernels in a device's own
-// language, or queue launches without waiting for each (method chain), which the
-// binding has no call for. It needs cgo and Linux; elsewhere Open says so.
+// What the package does not do: install plugins, or write kernels for a GPU. It
+// needs cgo and Linux; elsewhere Open says so.
 package pjrt

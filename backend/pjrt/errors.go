@@ -7,18 +7,14 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/backend/internal/libtpu"
 )
 
 // The error codes of PJRT that decide something here.
 const (
 	codeResourceExhausted = 8
 	codeUnimplemented     = 12
-	codeInternal          = 13
 )
-
-// mosaicUnsupported marks, in libtpu's internal errors, a program that the TPU's
-// compiler has no implementation for.
-const mosaicUnsupported = "E2001"
 
 // pluginError is what a plugin answered.
 type pluginError struct {
@@ -36,22 +32,40 @@ var bindingError = regexp.MustCompile(`(?s)PJRT error \(code=(\d+)\): (.*)`)
 
 // wrap makes an error of the binding a typed one; what says what was asked for.
 func wrap(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	m := bindingError.FindStringSubmatch(err.Error())
-	if m == nil {
-		return fmt.Errorf("pjrt: %s: %w", what, err)
-	}
-	code, _ := strconv.Atoi(m[1])
-	e := &pluginError{What: what, Code: code, Text: oneLine(m[2])}
+	e, message := parse(what, err)
 	switch {
-	case code == codeResourceExhausted:
-		e.kind = &backend.TooBigError{What: "device memory", Need: requested(m[2])}
-	case code == codeUnimplemented, code == codeInternal && strings.Contains(m[2], mosaicUnsupported):
+	case err == nil:
+		return nil
+	case e == nil:
+		return fmt.Errorf("pjrt: %s: %w", what, err)
+	case e.Code == codeResourceExhausted:
+		e.kind = &backend.TooBigError{What: "device memory", Need: requested(message)}
+	case e.Code == codeUnimplemented:
 		e.kind = backend.ErrUnsupported
 	}
 	return e
+}
+
+// wrapTPU is wrap for a compilation by libtpu, which says more.
+func wrapTPU(what string, err error) error {
+	e, message := parse(what, err)
+	if e == nil {
+		return wrap(what, err)
+	}
+	return fmt.Errorf("pjrt: %s: %w", what, libtpu.Classify(e.Code, message))
+}
+
+// parse reads an error of the binding and the message in it; nil if there is none.
+func parse(what string, err error) (*pluginError, string) {
+	if err == nil {
+		return nil, ""
+	}
+	m := bindingError.FindStringSubmatch(err.Error())
+	if m == nil {
+		return nil, ""
+	}
+	code, _ := strconv.Atoi(m[1])
+	return &pluginError{What: what, Code: code, Text: oneLine(m[2])}, m[2]
 }
 
 // oneLine is the beginning of a message that may go on for pages.

@@ -23,6 +23,7 @@ type executable struct {
 	launch   *stablehlo.Launch
 	programs []*tile.Program // nil for a baseline
 	method   string
+	operands string // the memory in which launches find their operands; "" if not known
 	program  *binding.LoadedExecutable
 
 	in, out   []*buffer // nil until loaded, and until run
@@ -166,7 +167,10 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 	ctx := context.Background()
 	in, err := e.inputs()
 	if err == nil && e.reference == nil {
-		e.reference, err = check.NewReference(ctx, spec.Problem, in)
+		if e.reference, err = check.NewReference(ctx, spec.Problem, in); err == nil {
+			err = e.reference.Unquantized(ctx, in, spec.Seed, spec.Dist)
+			e.reference.ProductsOff(productRoundoff(e.backend.device.Kind, spec.Problem))
+		}
 	}
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)

@@ -1,6 +1,7 @@
 package pjrt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,7 @@ type Options struct {
 	Version string
 	// Device is the number of the device among those of this process.
 	Device int
-	// Method is how Run times launches: loop or wall; "" for loop.
+	// Method is how Run times launches: loop, chain or wall; "" for loop.
 	Method string
 	// Threads is how many cores, and so threads, the CPU plugin may use; 0 for all.
 	// The whole process is confined to them, from the first Open on.
@@ -37,14 +38,27 @@ type Options struct {
 
 // The methods.
 const (
-	Loop = "loop"
-	Wall = "wall"
+	Loop  = "loop"
+	Chain = "chain"
+	Wall  = "wall"
 )
 
-var methods = []string{Loop, Wall}
+var methods = []string{Loop, Chain, Wall}
 
-// methodParam is the parameter of a compilation that overrides Options.Method.
-const methodParam = "method"
+// Methods lists the methods of timing, the default first.
+func Methods() []string { return slices.Clone(methods) }
+
+// Parameters of a compilation.
+const (
+	methodParam   = "method"   // overrides Options.Method
+	operandsParam = "operands" // of a TPU: OperandsHBM, the default, or OperandsAny
+)
+
+// What the compiler of a TPU is told of arrays that a launch finds or leaves.
+const (
+	OperandsHBM = "hbm" // they stay in HBM
+	OperandsAny = "any" // they may come to stay nearer, so that launches read them there
+)
 
 func (o Options) check() error {
 	switch {
@@ -59,38 +73,47 @@ func (o Options) check() error {
 }
 
 func checkMethod(m string) error {
-	switch {
-	case m == "" || slices.Contains(methods, m):
+	if m == "" || slices.Contains(methods, m) {
 		return nil
-	case m == "chain":
-		return fmt.Errorf("pjrt: method chain: the binding waits for each launch: %w", backend.ErrUnsupported)
 	}
 	return fmt.Errorf("pjrt: unknown method %q (known: %s)", m, strings.Join(methods, ", "))
 }
 
-// method returns how a compilation's launches are timed, or what of its
-// parameters cannot be had.
-func (o Options) method(p backend.Params) (string, error) {
-	if p.ISA != "" {
-		return "", fmt.Errorf("pjrt: isa %s: XLA chooses the instruction set itself: %w", p.ISA, backend.ErrUnsupported)
+// how is what parameters ask of a compilation.
+type how struct {
+	method  string
+	options map[string]bool // of the compiler
+}
+
+// how returns what parameters ask for on a device of a kind, or what of it cannot
+// be had.
+func (o Options) how(p backend.Params, kind string) (how, error) {
+	switch {
+	case p.ISA != "":
+		return how{}, fmt.Errorf("pjrt: isa %s: XLA chooses the instruction set itself: %w", p.ISA, backend.ErrUnsupported)
+	case p.Threads != 0 && p.Threads != o.Threads:
+		return how{}, fmt.Errorf("pjrt: %d threads: the plugin was opened with %s: %w", p.Threads, threads(o.Threads), backend.ErrUnsupported)
+	case p.VMEMBytes < 0:
+		return how{}, fmt.Errorf("pjrt: vmem_limit = %d: must be positive", p.VMEMBytes)
+	case p.VMEMBytes != 0 && kind != chips.TPU:
+		return how{}, fmt.Errorf("pjrt: vmem_limit: only TPUs have VMEM: %w", backend.ErrUnsupported)
 	}
-	if p.Threads != 0 && p.Threads != o.Threads {
-		return "", fmt.Errorf("pjrt: %d threads: the plugin was opened with %s: %w", p.Threads, threads(o.Threads), backend.ErrUnsupported)
-	}
-	if p.VMEMBytes != 0 {
-		return "", fmt.Errorf("pjrt: vmem_limit: the binding hands no compiler options on: %w", backend.ErrUnsupported)
-	}
-	method := o.Method
-	for k, v := range p.Extra {
-		if k != methodParam {
-			return "", fmt.Errorf("pjrt: unknown parameter %q (known: %s)", k, methodParam)
+	h := how{method: cmp.Or(p.Extra[methodParam], o.Method, Loop)}
+	operands := p.Extra[operandsParam]
+	for k := range p.Extra {
+		if k != methodParam && k != operandsParam {
+			return how{}, fmt.Errorf("pjrt: unknown parameter %q (known: %s, %s)", k, methodParam, operandsParam)
 		}
-		method = v
 	}
-	if method == "" {
-		method = Loop
+	switch {
+	case kind != chips.TPU && operands != "":
+		return how{}, fmt.Errorf("pjrt: operands=%s: only on a TPU is there a choice: %w", operands, backend.ErrUnsupported)
+	case !slices.Contains([]string{"", OperandsHBM, OperandsAny}, operands):
+		return how{}, fmt.Errorf("pjrt: unknown operands %q (known: %s, %s)", operands, OperandsHBM, OperandsAny)
+	case kind == chips.TPU && operands != OperandsAny:
+		h.options = leaveInHBM
 	}
-	return method, checkMethod(method)
+	return h, checkMethod(h.method)
 }
 
 func threads(n int) string {

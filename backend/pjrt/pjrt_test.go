@@ -44,7 +44,7 @@ func byMethod(m string) backend.Params {
 	return backend.Params{Extra: map[string]string{methodParam: m}}
 }
 
-// TestBaseline verifies XLA's own matmul after loops and single launches.
+// TestBaseline verifies XLA's own matmul after loops, chains and single launches.
 func TestBaseline(t *testing.T) {
 	be := openCPU(t, Options{})
 	defer be.Close()
@@ -105,8 +105,7 @@ func TestOpen_Refuses(t *testing.T) {
 		{Options{Plugin: real, Device: 99}, "no device 99"},
 		{Options{Plugin: real, Device: -1}, "devices count from 0"},
 		{Options{Plugin: real, Threads: -1}, "threads = -1"},
-		{Options{Plugin: real, Method: "chain"}, "waits for each launch"},
-		{Options{Plugin: real, Method: "guess"}, "known: loop, wall"},
+		{Options{Plugin: real, Method: "guess"}, "known: loop, chain, wall"},
 	} {
 		be, err := Open(test.o)
 		if err == nil {
@@ -141,7 +140,7 @@ func TestParams(t *testing.T) {
 		t.Errorf("the device is %q", be.Device().Key)
 	}
 	p := problem.New(8, 8, 8, tile.Float32)
-	for _, params := range []backend.Params{{ISA: "avx2"}, {Threads: 77}, {VMEMBytes: 1}, byMethod("chain")} {
+	for _, params := range []backend.Params{{ISA: "avx2"}, {Threads: 77}, {VMEMBytes: 1}, {Extra: map[string]string{operandsParam: OperandsHBM}}} {
 		if _, err := be.Baseline(context.Background(), backend.BaselineSpec{Problem: p, Params: params}); !errors.Is(err, backend.ErrUnsupported) {
 			t.Errorf("%+v: %v", params, err)
 		}

@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/aot"
 	"matladder/backend/worker"
 	"matladder/plugins"
 )
 
 func TestMain(m *testing.M) {
+	aot.Child()
 	worker.Hook(map[string]worker.Opener{"pjrt": Opener})
 	os.Exit(m.Run())
 }

@@ -32,7 +32,7 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 	if err := ctx.Err(); err != nil {
 		return backend.Sample{}, err
 	}
-	sample := backend.Sample{Method: e.method}
+	sample := backend.Sample{Method: e.method, Operands: e.operands}
 	for left := launches; left > 0; {
 		n := min(left, e.atOnce())
 		elapsed, err := e.call(n)
@@ -49,31 +49,53 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 	return sample, nil
 }
 
+// A chain is queued on the device with the results of each of its launches, so
+// that both are bounded.
+const (
+	longestChain = 256
+	chainedBytes = 1 << 30
+)
+
 // atOnce is how many launches one call makes. The first call ever is a single
 // launch, which says how long it takes.
 func (e *executable) atOnce() int {
 	if e.method == Wall || e.perLaunch == 0 {
 		return 1
 	}
-	return int(min(math.MaxInt32, max(1, longestCall/e.perLaunch)))
+	most := int64(math.MaxInt32)
+	if e.method == Chain {
+		each := int64(1)
+		for _, a := range e.launch.Out {
+			each += bytesOf(a)
+		}
+		most = min(longestChain, chainedBytes/each)
+	}
+	return int(max(1, min(most, int64(longestCall/e.perLaunch))))
 }
 
-// call executes the program once and keeps its outputs.
+// call executes the program once, or as a chain, and keeps its outputs.
 func (e *executable) call(n int) (time.Duration, error) {
 	var args []*binding.Buffer
-	if e.method == Loop {
-		rounds, err := e.backend.scalar(n)
+	if e.method == Loop || e.method == Chain {
+		count, err := e.backend.scalar(n) // of a chain only a link that nothing comes before
 		if err != nil {
 			return 0, err
 		}
-		defer rounds.free()
-		args = append(args, rounds.Buffer)
+		defer count.free()
+		args = append(args, count.Buffer)
 	}
 	for _, b := range e.in {
 		args = append(args, b.Buffer)
 	}
 	if err := e.forget(&e.out); err != nil {
 		return 0, err
+	}
+	t := e.backend.plugin
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e.method == Chain {
+		t.chained, t.results = n, 1+len(e.launch.Out)
+		defer func() { t.chained = 0 }()
 	}
 	execution := e.program.Execute(args...).DonateNone().OnDeviceByNum(e.backend.options.Device)
 	start := time.Now()
@@ -82,8 +104,11 @@ func (e *executable) call(n int) (time.Duration, error) {
 	if err != nil {
 		return 0, wrap("run "+e.launch.Name, err)
 	}
+	if e.method == Chain {
+		err, out = wrap("free", out[0].Destroy()), out[1:]
+	}
 	for _, b := range out {
 		e.out = append(e.out, &buffer{Buffer: b})
 	}
-	return max(elapsed, 1), nil
+	return max(elapsed, 1), err
 }

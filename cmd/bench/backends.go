@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"matladder/backend"
 	"matladder/backend/cpu"
+	"matladder/harness"
+	"matladder/internal/cli"
 )
 
 // device is an open backend and what its parameters stand for.
@@ -16,6 +19,8 @@ type device struct {
 	params   backend.Params
 	summary  string // of the machine, for people
 	lowering string // how it runs kernels, if not as kernels
+	predict  bool   // it predicts, and runs nothing
+	remark   string // what people should know of it; "" for nothing
 
 	baseline   backend.Backend // measures XLA's matmul beside Backend; nil if Backend does, or nothing does
 	noBaseline string          // why nothing does
@@ -31,10 +36,12 @@ func (d *device) Close() error {
 
 // request is what the flags ask of a backend.
 type request struct {
-	name    string
-	threads int
-	params  map[string]string
-	probe   bool // its peaks are wanted
+	name     string
+	topology string // to compile for
+	threads  int
+	params   map[string]string
+	probe    bool          // its peaks are wanted
+	timeout  time.Duration // of one compilation
 }
 
 // A opener opens one backend.
@@ -44,7 +51,7 @@ type opener struct {
 }
 
 // openers are the backends of this build, that of no --backend first.
-var openers = []opener{{"cpu", openCPU}, {"xla-cpu", openXLA}, {"tpu", openPlugin}, {"gpu", openPlugin}}
+var openers = []opener{{"cpu", openCPU}, {"xla-cpu", openXLA}, {"tpu", openTPU}, {"gpu", openGPU}, {aheadOfTime, openAhead}}
 
 func known() string {
 	var names []string
@@ -55,36 +62,36 @@ func known() string {
 }
 
 // open opens the backend that the flags ask for.
-func (f *flags) open(ctx context.Context, threads int, probe bool) (*device, error) {
+func (f *flags) open(ctx context.Context, c harness.Config, probe bool) (*device, error) {
 	i := 0
-	if f.backend != "" {
-		i = slices.IndexFunc(openers, func(o opener) bool { return o.name == f.backend })
+	if name := f.backendName(); name != "" {
+		i = slices.IndexFunc(openers, func(o opener) bool { return o.name == name })
 	}
 	if i < 0 {
-		return nil, usagef("--backend: this build has no backend %q (known: %s)", f.backend, known())
+		return nil, cli.Usagef("--backend: this build has no backend %q (known: %s)", f.backend, known())
 	}
 	params := map[string]string{}
 	for _, p := range f.params {
 		key, value, ok := strings.Cut(p, "=")
 		if _, twice := params[key]; twice || !ok || key == "" || value == "" {
-			return nil, usagef("--param %q: want KEY=VALUE, each key once", p)
+			return nil, cli.Usagef("--param %q: want KEY=VALUE, each key once", p)
 		}
 		params[key] = value
 	}
-	return openers[i].open(ctx, request{openers[i].name, threads, params, probe})
+	return openers[i].open(ctx, request{openers[i].name, f.topology, c.Threads, params, probe, c.Timeout})
 }
 
 func openCPU(_ context.Context, r request) (*device, error) {
 	o := cpu.Options{Threads: r.threads, NoProbe: !r.probe}
 	for key, value := range r.params {
 		if key != "isa" {
-			return nil, usagef("--param %s: backend cpu has no such parameter (known: isa)", key)
+			return nil, cli.Usagef("--param %s: backend cpu has no such parameter (known: isa)", key)
 		}
 		o.ISA = value
 	}
 	b, err := cpu.Open(o)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &cli.UsageError{Err: err}
 	}
 	return &device{
 		Backend: b,

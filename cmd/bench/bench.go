@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/harness"
+	"matladder/internal/cli"
 	"matladder/results"
 )
 
@@ -25,16 +26,19 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	dev, err := f.open(ctx, config.Threads, !f.list)
+	dev, err := f.open(ctx, config, !f.list)
 	if err != nil {
 		return err
 	}
 	defer dev.Close()
+	if config.Tuned, err = f.tunedBlocks(dev); err != nil {
+		return err
+	}
 	sweep, err := harness.Plan(config, dev.Device(), dev.params)
 	if err != nil {
 		return err
 	}
-	sweep.Lowering = dev.lowering
+	sweep.Lowering, sweep.Predict = dev.lowering, dev.predict
 	if sweep.HasBaseline() {
 		dev.compareWithXLA(ctx, !f.list && !f.dryRun)
 	}
@@ -47,7 +51,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return list(stdout, sweep)
 	case f.dryRun:
 		fmt.Fprintln(stdout, dev.summary)
-		printEstimate(stdout, estimate)
+		printEstimate(stdout, estimate, dev.predict)
 		return nil
 	}
 	provenance := harness.NewProvenance(config.Name, time.Now())
@@ -59,7 +63,10 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	outcome, err := harness.Run(ctx, sweep, harness.Options{
 		Backend: dev.Backend, Baseline: dev.baseline, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
 		Begin: func() {
-			fmt.Fprintf(stderr, "%s: %s\n", dev.summary, oneLine(estimate))
+			fmt.Fprintf(stderr, "%s: %s\n", dev.summary, oneLine(estimate, dev.predict))
+			if dev.remark != "" {
+				fmt.Fprintf(stderr, "%s\n", dev.remark)
+			}
 			if dev.noBaseline != "" {
 				fmt.Fprintf(stderr, "without XLA's line: %s\n", dev.noBaseline)
 			}
@@ -68,7 +75,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	})
 	progress.finish()
 	if errors.Is(err, os.ErrExist) {
-		return usagef("%s exists: go on with it (--resume) or choose another name", out)
+		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
 	}
 	return conclude(stdout, stderr, out, outcome, err)
 }
@@ -89,8 +96,8 @@ func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error
 		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round\n", out, backend.FormatBytes(o.Repair.Bytes))
 	}
 	if len(o.Rows) > 0 {
-		summaries := results.Best(results.Summarize(o.Rows, nil))
-		if err := results.WriteTable(stdout, "text", summaries, nil); err != nil {
+		summaries := results.Best(results.Summarize(o.Rows))
+		if err := results.WriteTable(stdout, "text", summaries); err != nil {
 			return err
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, plural(len(o.Rows), "row"))

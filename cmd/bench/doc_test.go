@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"matladder/internal/cli"
 )
 
 // example is a command of the package documentation with the output shown there.
@@ -53,7 +55,7 @@ func TestDoc(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code := run(context.Background(), e.args, &stdout, &stderr)
 		got := stdout.String()
-		if code == exitUsage {
+		if code == cli.Usage {
 			got = stderr.String()
 		}
 		if !pattern(e.want).MatchString(squeeze(got)) {

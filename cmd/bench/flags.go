@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"matladder/check"
 	"matladder/configs"
 	"matladder/harness"
+	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
 )
@@ -23,7 +22,7 @@ type flags struct {
 	set *pflag.FlagSet
 
 	config, kernel, dtype, sizes, blocks, precision string
-	backend, topology, out, fault                   string
+	backend, topology, out, fault, tuned            string
 	params                                          []string
 	predict, resume, list, dryRun                   bool
 	budget                                          time.Duration
@@ -34,20 +33,19 @@ type flags struct {
 // parseFlags reads args. Help, if asked for, goes to stdout and is the error
 // pflag.ErrHelp.
 func parseFlags(args []string, stdout io.Writer) (*flags, error) {
-	f := &flags{set: pflag.NewFlagSet("bench", pflag.ContinueOnError)}
+	f := &flags{set: cli.NewFlags("bench")}
 	s := f.set
-	s.SetOutput(io.Discard)
-	s.SortFlags = false
 	s.StringVar(&f.config, "config", "quick", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
 	s.StringVar(&f.kernel, "kernel", "", "`KERNELS` by number or name, joined by commas; 0 is the baseline")
 	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
 	s.StringVar(&f.sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
 	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
+	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
 	s.StringVar(&f.precision, "precision", "", "`PRECISIONS` of float32 products: default, highest or both")
 	s.StringVar(&f.backend, "backend", "", "`BACKEND` to run on ("+known()+"); the best present if not given")
-	s.StringVar(&f.topology, "topology", "", "`CHIP` to compile for ahead of time")
+	s.StringVar(&f.topology, "topology", "", "`CHIP` to predict for ("+topologies()+"): backend aot")
 	s.StringArrayVar(&f.params, "param", nil, "backend parameter `KEY=VALUE`; may be repeated")
-	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring")
+	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring: backend aot, with --topology")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
 	s.BoolVar(&f.list, "list", false, "print the points and stop")
@@ -60,7 +58,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 		fmt.Fprintf(stdout, "Bench measures the ladder of matmul kernels and writes what it finds as CSV.\n\nusage: bench [flags]\n\n%s", s.FlagUsages())
 		return nil, err
 	} else if err != nil {
-		return nil, usagef("%w (bench --help lists the flags)", err)
+		return nil, cli.Usagef("%w (bench --help lists the flags)", err)
 	}
 	return f, f.check()
 }
@@ -69,26 +67,24 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 func (f *flags) check() error {
 	switch {
 	case f.set.NArg() > 0:
-		return usagef("unexpected argument %q: sweeps are named by --config (bench --help lists the flags)", f.set.Arg(0))
+		return cli.Usagef("unexpected argument %q: sweeps are named by --config (bench --help lists the flags)", f.set.Arg(0))
 	case f.resume && f.out == "":
-		return usagef("--resume needs --out, the file to go on with")
+		return cli.Usagef("--resume needs --out, the file to go on with")
 	case f.budget < 0:
-		return usagef("--time-budget %s is negative", f.budget)
+		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.threads < 0:
-		return usagef("--threads %d is negative", f.threads)
+		return cli.Usagef("--threads %d is negative", f.threads)
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
-		return usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
-	case f.predict || f.topology != "":
-		return usagef("--predict and --topology need a backend that compiles ahead of time, which this build does not have (known: %s)", known())
+		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	}
-	return nil
+	return f.checkAhead()
 }
 
 // sweep reads the sweep and replaces in it what flags say.
 func (f *flags) sweep() (harness.Config, error) {
-	text, name, err := readSweep(f.config)
+	text, name, err := harness.ReadSweep(f.config)
 	if err != nil {
-		return harness.Config{}, usagef("--config: %w", err)
+		return harness.Config{}, cli.Usagef("--config: %w", err)
 	}
 	c, err := harness.Parse(name, text)
 	if err != nil {
@@ -96,7 +92,7 @@ func (f *flags) sweep() (harness.Config, error) {
 	}
 	if f.set.Changed("blocks") {
 		if c.Blocks, c.AllBlocks, err = harness.ParseBlocks(f.blocks); err != nil {
-			return harness.Config{}, usagef("--blocks: %w", err)
+			return harness.Config{}, cli.Usagef("--blocks: %w", err)
 		}
 	}
 	if f.set.Changed("time-budget") {
@@ -123,29 +119,8 @@ func replace[T any](f *flags, name, text string, v *T, parse func(string) (T, er
 	}
 	x, err := parse(text)
 	if err != nil {
-		return usagef("--%s: %w", name, err)
+		return cli.Usagef("--%s: %w", name, err)
 	}
 	*v = x
 	return nil
-}
-
-// maxSweep bounds the text of a sweep.
-const maxSweep = 1 << 20
-
-// readSweep reads a file whose name ends in .yaml or .yml, or else one that comes
-// with bench.
-func readSweep(name string) (text []byte, file string, err error) {
-	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
-		return configs.Read(name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, "", err
-	}
-	defer f.Close()
-	text, err = io.ReadAll(io.LimitReader(f, maxSweep+1))
-	if err == nil && len(text) > maxSweep {
-		err = fmt.Errorf("%s: larger than %d bytes", name, maxSweep)
-	}
-	return text, name, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/internal/cli"
 	"matladder/results"
 )
 
@@ -150,7 +151,7 @@ func TestSignal(t *testing.T) {
 	}
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := cmd.ProcessState.ExitCode(); code != cli.Interrupted {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}
 	if !strings.Contains(stdout.String(), "v1_naive") || !strings.Contains(stdout.String(), "rows.csv: ") {

@@ -21,7 +21,7 @@
 //
 // Flag --list prints the points and --dry-run what they need; neither measures.
 //
-//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --list
+//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --blocks all --list
 //	v3_block     200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 200x200x200
@@ -32,6 +32,13 @@
 //
 //	$ bench --kernel 5 --sizes 512 --dtype float32 --blocks 64x512x512,64x512x999 --list
 //	v5_quant     512 float32×float32→float32 blocks 64x512x512
+//
+// Where cmd/tune has found the fastest block shape of a rung on this machine, that
+// one is measured; elsewhere all that the rung proposes. --blocks all asks for these
+// in any case, and --tuned FILE for another table.
+//
+//	$ bench --kernel 4 --sizes 64 --dtype int8 --tuned nowhere.yaml --list
+//	bench: --tuned: open nowhere.yaml: …
 //
 // What a kernel or the machine cannot do is a row with a status and a reason,
 // never a gap:
@@ -48,16 +55,52 @@
 //
 //	cpu      the cores of this machine; the default
 //	xla-cpu  XLA on those cores: the baseline, and kernels as variant interpret
-//	tpu      XLA on a TPU
-//	gpu      XLA on an NVIDIA GPU
+//	tpu      a TPU: the kernels, and XLA's own matmul
+//	gpu      XLA on an NVIDIA GPU: the baseline, and kernels as variant interpret
+//	aot      nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted
 //
 // Variant interpret runs what a kernel means, step by step. It shows that outputs
 // agree, and says nothing of speed: no picture shows it.
 //
 // With --backend cpu the baseline, kernel 0, runs on xla-cpu with as many threads,
-// taking turns with the kernels. XLA is timed by loops inside one program, so that
-// the time to start a program is told from that of a launch; --param method=wall
-// times single launches instead, on the last three backends.
+// taking turns with the kernels. On a plugin launches are timed by loops inside one
+// program, so that the time to start a program is told from that of a launch.
+// Flag --param has other ways:
+//
+//	--param device=1         the second device of a machine with several
+//	--param method=wall      one launch at a time, each waited for
+//	--param method=chain     one after another, each on what the last one returned
+//	--param vmem_limit=64MiB how much fast memory of a TPU a kernel may take
+//	--param operands=any     a TPU may keep operands of a loop in fast memory; by
+//	                         default each launch finds them in HBM
+//
+// In column operands of the results stands where they were. float32 products are
+// those of bfloat16 on a TPU at default precision: --precision default,highest
+// measures both.
+//
+//	$ bench --backend tpu --param vmem_limit=64MB
+//	bench: --param vmem_limit=64MB: want bytes, or a number of KiB, MiB or GiB, as in 64MiB
+//
+// # Without a chip
+//
+//	go run ./cmd/plugin install tpu
+//	go run ./cmd/bench --topology v5e
+//
+// compiles every point for a TPU that is not there (v4, v5e, v5p, v6e or v7x; of v4
+// and v7x one core, as runtimes show them) and predicts the time of one launch from
+// the compiler's schedule, as docs/prediction.md tells. A point is one row: mode
+// predicted, method aot. What does not fit VMEM or what the chip lacks is told as the
+// compiler tells it. Nothing runs, so nothing is verified. The best block shape
+// is found as it is measured: every candidate is compiled, the fastest is in the
+// table. XLA's own matmul is compiled and predicted in the same way, but more
+// roughly: its schedule does not tell which steps move a block, so all are taken to.
+//
+//	--param vmem_limit=64MiB   of a kernel; the compiler's default (16 or 32 MiB) if not given
+//
+// What the compiler said is kept in matladder/aot in the user's cache folder, or
+// where MATLADDER_AOT_CACHE says, under a key of the program, the compiler and the
+// chip: the same sweep again takes a second. Times are worked out anew. The time
+// budget ends no prediction; the sweep's timeout does.
 //
 // # How it measures
 //
@@ -108,58 +151,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
+	"matladder/backend/aot"
 	"matladder/backend/worker"
 	"matladder/harness"
+	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
 )
 
-// The exit statuses.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
-)
-
 func main() {
 	worker.Hook(workers)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	aot.Child()
+	cli.Main(run)
 }
 
 // run is the program: results go to stdout, progress and errors to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := bench(ctx, args, stdout, stderr)
-	var usage *usageError
 	var config *harness.ConfigError
-	switch {
-	case err == nil || errors.Is(err, pflag.ErrHelp):
-		return exitOK
-	case errors.Is(err, errPoints):
-		return exitFailed
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
+	if err == nil || errors.Is(err, pflag.ErrHelp) || errors.Is(err, errPoints) || errors.Is(err, context.Canceled) {
+		return cli.Status(err)
 	}
 	fmt.Fprintf(stderr, "bench: %v\n", err)
-	if errors.As(err, &usage) || errors.As(err, &config) {
-		return exitUsage
+	if errors.As(err, &config) {
+		return cli.Usage
 	}
-	return exitFailed
+	return cli.Status(err)
 }
-
-// usageError is a mistake in how bench was called.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // errPoints says that the sweep is complete and some of its points went wrong.
 var errPoints = errors.New("points went wrong")

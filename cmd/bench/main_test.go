@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/backend/aot"
 	"matladder/backend/worker"
+	"matladder/internal/cli"
 	"matladder/internal/golden"
 	"matladder/plugins"
 	"matladder/results"
@@ -26,6 +28,7 @@ var userPlugins string
 // once and nothing is left in the user's cache, and hides the user's plugins.
 func TestMain(m *testing.M) {
 	worker.Hook(workers)
+	aot.Child()
 	dir, err := os.MkdirTemp("", "bench-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -82,10 +85,20 @@ func TestMistakes(t *testing.T) {
 		"--fault melt",
 		"--backend abacus",
 		"--predict",
-		"--topology v5e",
+		"--backend aot",
+		"--topology v9",
+		"--topology v5e --backend cpu",
+		"--backend xla-cpu --predict",
+		"--topology v5e --fault zeros",
 		"--param isa",
 		"--param isa=sse9",
 		"--param vmem_limit=64MiB",
+		"--backend tpu --param vmem_limit=0",
+		"--backend tpu --param vmem_limit=9999999999GiB",
+		"--backend tpu --param operands=cache",
+		"--backend xla-cpu --param operands=any",
+		"--backend gpu --param method=guess",
+		"--backend gpu --param device=first",
 		"quick",
 		"--config nightly",
 		"--config unknown.yaml",
@@ -104,7 +117,7 @@ func TestMistakes(t *testing.T) {
 		if !system {
 			fmt.Fprintf(&got, "bench %s\n    %d %s", line, code, stderr.String())
 		}
-		if code != exitUsage && code != exitFailed || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
+		if code != cli.Usage && code != cli.Failed || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("bench %s: exit %d, stdout %q, stderr %q; want one line", line, code, stdout.String(), stderr.String())
 		}
 	}
@@ -138,7 +151,7 @@ func TestUnwritable(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	code := run(context.Background(), []string{"--sizes", "8", "--out", filepath.Join(dir, "rows.csv")}, &stdout, &stderr)
-	if code != exitFailed || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), "cannot write results") {
+	if code != cli.Failed || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), "cannot write results") {
 		t.Errorf("exit %d: %q", code, stderr.String())
 	}
 }
@@ -150,7 +163,7 @@ func TestFaults(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		out := fault + ".csv"
 		code := run(context.Background(), strings.Fields("--kernel 1,5 --sizes 130x70x140 --fault "+fault+" --out "+out), &stdout, &stderr)
-		if code != exitFailed {
+		if code != cli.Failed {
 			t.Errorf("%s: exit %d: %s", fault, code, stderr.String())
 		}
 		f, err := results.ReadFile(out)
@@ -188,7 +201,7 @@ func TestInterrupt(t *testing.T) {
 	stderr := &cancelWriter{text: "[1/", cancel: cancel}
 	var stdout bytes.Buffer
 	args := strings.Fields("--kernel 1,3 --sizes 32,48,64 --dtype float32 --time-budget 1ns --out rows.csv")
-	if code := run(ctx, args, &stdout, stderr); code != exitInterrupted {
+	if code := run(ctx, args, &stdout, stderr); code != cli.Interrupted {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if !strings.Contains(stdout.String(), "v3_block") || !strings.Contains(stdout.String(), "rows.csv: 2 rows") {
@@ -198,7 +211,7 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("stderr: %s", stderr)
 	}
 	stdout.Reset()
-	if code := run(context.Background(), append(args, "--resume"), &stdout, stderr); code != exitOK || !strings.Contains(stdout.String(), "rows.csv: 6 rows") {
+	if code := run(context.Background(), append(args, "--resume"), &stdout, stderr); code != cli.OK || !strings.Contains(stdout.String(), "rows.csv: 6 rows") {
 		t.Errorf("resumed: exit %d:\n%s", code, stdout.String())
 	}
 }
@@ -206,7 +219,7 @@ func TestInterrupt(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	for _, name := range []string{"quick", "ladder", "full"} {
 		var stdout, stderr bytes.Buffer
-		if code := run(context.Background(), []string{"--config", name, "--dry-run"}, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
+		if code := run(context.Background(), []string{"--config", name, "--dry-run"}, &stdout, &stderr); code != cli.OK || stderr.Len() > 0 {
 			t.Errorf("%s: exit %d: %s", name, code, stderr.String())
 		}
 		for _, want := range []string{" points in ", "memory: ", "time: "} {
@@ -219,7 +232,7 @@ func TestDryRun(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), []string{"--help"}, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
+	if code := run(context.Background(), []string{"--help"}, &stdout, &stderr); code != cli.OK || stderr.Len() > 0 {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}
 	golden.Assert(t, "testdata/help.golden", stdout.Bytes())

@@ -69,7 +69,7 @@ func (p *progress) finish() {
 }
 
 // printEstimate says what a sweep needs.
-func printEstimate(w io.Writer, e harness.Estimate) {
+func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
 	fmt.Fprintf(w, "%s in %s", plural(e.Points, "point"), plural(e.Groups, "group"))
 	if e.Unmeasured > 0 {
 		fmt.Fprintf(w, ", %d of them skipped or unsupported", e.Unmeasured)
@@ -77,11 +77,18 @@ func printEstimate(w io.Writer, e harness.Estimate) {
 	if e.TooBig > 0 {
 		fmt.Fprintf(w, ", %d too big: up to %s for %s of free memory", e.TooBig, backend.FormatBytes(e.Needed), backend.FormatBytes(e.Free))
 	}
+	if predicted {
+		fmt.Fprintln(w, "\nto compile, as far as they are not known from before")
+		return
+	}
 	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", backend.FormatBytes(e.Bytes), backend.FormatBytes(e.Largest), duration(e))
 }
 
 // oneLine is the same in short.
-func oneLine(e harness.Estimate) string {
+func oneLine(e harness.Estimate, predicted bool) string {
+	if predicted {
+		return fmt.Sprintf("%s in %s to predict", plural(e.Points, "point"), plural(e.Groups, "group"))
+	}
 	return fmt.Sprintf("%s in %s, %s", plural(e.Points, "point"), plural(e.Groups, "group"), duration(e))
 }
 

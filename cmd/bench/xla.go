@@ -57,20 +57,10 @@ func libraryPath(p plugins.Installed) []string {
 	return []string{"LD_LIBRARY_PATH=" + strings.Join(folders, ":")}
 }
 
-// method takes the one parameter that plugins have.
-func (r request) method() (string, error) {
-	for key := range r.params {
-		if key != "method" {
-			return "", usagef("--param %s: backend %s has no such parameter (known: method)", key, r.name)
-		}
-	}
-	return r.params["method"], nil
-}
-
 // openXLA opens XLA on the cores of this machine: the baseline, and kernels as
 // what they mean.
 func openXLA(ctx context.Context, r request) (*device, error) {
-	method, err := r.method()
+	params, err := r.pluginParams()
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +69,7 @@ func openXLA(ctx context.Context, r request) (*device, error) {
 		return nil, err
 	}
 	defer host.Close()
-	b, err := openHost(ctx, host, method)
+	b, err := openHost(ctx, host, params)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +80,12 @@ func openXLA(ctx context.Context, r request) (*device, error) {
 }
 
 // openHost opens XLA on the cores that host is, with as many threads.
-func openHost(ctx context.Context, host *device, method string) (backend.Backend, error) {
+func openHost(ctx context.Context, host *device, params pluginParams) (backend.Backend, error) {
 	p, err := find("cpu")
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, p, pjrt.Options{Name: "xla-cpu", Method: method, Threads: host.params.Threads, Host: host.Device()})
+	return start(ctx, p, pjrt.Options{Name: "xla-cpu", Device: params.device, Method: params.method, Threads: host.params.Threads, Host: host.Device()})
 }
 
 // compareWithXLA finds the baseline of a backend that has none of its own, and
@@ -107,36 +97,11 @@ func (d *device) compareWithXLA(ctx context.Context, open bool) {
 	_, err := find("cpu")
 	if err == nil && open {
 		var b backend.Backend
-		if b, err = openHost(ctx, d, ""); err == nil {
+		if b, err = openHost(ctx, d, pluginParams{}); err == nil {
 			d.baseline = b
 		}
 	}
 	if err != nil {
 		d.noBaseline = err.Error()
 	}
-}
-
-// openPlugin opens the device of a plugin, which must be there: a plugin may wait
-// for one for ever.
-func openPlugin(ctx context.Context, r request) (*device, error) {
-	method, err := r.method()
-	if err != nil {
-		return nil, err
-	}
-	name, kind := "tpu", chips.TPU
-	if r.name == "gpu" {
-		name, kind = "cuda", chips.GPU
-	}
-	p, err := find(name)
-	if err != nil {
-		return nil, err
-	}
-	b, err := start(ctx, p, pjrt.Options{Name: r.name, Method: method})
-	if err != nil && !pjrt.Present(kind) {
-		err = fmt.Errorf("this machine shows no %s: %w", strings.ToUpper(r.name), err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &device{Backend: b, summary: b.Device().Names[0], lowering: results.Interpret}, nil
 }

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"matladder/backend/pjrt"
+	"matladder/internal/cli"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -49,7 +52,7 @@ func measured(t *testing.T, args string) (code int, rows []results.Record, outpu
 func TestXLA_BesideCPU(t *testing.T) {
 	usePlugin(t, "cpu")
 	code, rows, output := measured(t, "--kernel 0,4 --sizes 96 --dtype float32,int8 --threads 2 --time-budget 1s")
-	if code != exitOK {
+	if code != cli.OK {
 		t.Fatalf("exit %d\n%s", code, output)
 	}
 	counted := map[string]int{}
@@ -64,7 +67,7 @@ func TestXLA_BesideCPU(t *testing.T) {
 			t.Errorf("rows: %v", counted)
 		}
 	}
-	for _, s := range results.Summarize(rows, nil) {
+	for _, s := range results.Summarize(rows) {
 		if s.Kernel != results.Baseline && s.PercentOfBaseline.N == 0 {
 			t.Errorf("%s %s has no share of XLA's speed", s.Kernel, s.DtypeA)
 		}
@@ -75,7 +78,7 @@ func TestXLA_BesideCPU(t *testing.T) {
 func TestXLA_Interpret(t *testing.T) {
 	usePlugin(t, "cpu")
 	code, rows, output := measured(t, "--backend xla-cpu --kernel 0,1,3 --sizes 33x20x50 --dtype bfloat16 --time-budget 1ms --param method=wall")
-	if code != exitOK {
+	if code != cli.OK {
 		t.Fatalf("exit %d\n%s", code, output)
 	}
 	for _, r := range rows {
@@ -95,7 +98,7 @@ func TestXLA_Missing(t *testing.T) {
 	if err := pjrt.Available(); err != nil {
 		hint = err.Error()
 	}
-	if code != exitOK || strings.Count(output, "without XLA's line: ") != 1 || !strings.Contains(output, hint) {
+	if code != cli.OK || strings.Count(output, "without XLA's line: ") != 1 || !strings.Contains(output, hint) {
 		t.Errorf("exit %d\n%s", code, output)
 	}
 	for _, r := range rows {
@@ -105,19 +108,53 @@ func TestXLA_Missing(t *testing.T) {
 	}
 }
 
-// TestTPU_Missing asks for a device that is not there.
-func TestTPU_Missing(t *testing.T) {
-	says := func(t *testing.T, want string) {
-		var stderr bytes.Buffer
-		if code := run(context.Background(), []string{"--backend", "tpu", "--kernel", "0"}, &stderr, &stderr); code != exitFailed {
-			t.Errorf("exit %d", code)
-		}
-		if got := stderr.String(); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
-			t.Errorf("bench --backend tpu says %q, should say %q", got, want)
+// TestXLA_Chain times XLA's matmul by chains of launches.
+func TestXLA_Chain(t *testing.T) {
+	usePlugin(t, "cpu")
+	code, rows, output := measured(t, "--backend xla-cpu --kernel 0,5 --sizes 64 --dtype float32 --time-budget 1ms --param method=chain")
+	if code != cli.OK || len(rows) < 2 {
+		t.Fatalf("exit %d\n%s", code, output)
+	}
+	for _, r := range rows {
+		if r.Status != results.OK || r.Method != results.Chain || r.Operands != "" {
+			t.Errorf("%s by %s: %s %s, operands %q", r.Kernel, r.Method, r.Status, r.Reason, r.Operands)
 		}
 	}
+}
+
+// TestXLA_NoSuchDevice asks for one more device than the plugin has.
+func TestXLA_NoSuchDevice(t *testing.T) {
+	usePlugin(t, "cpu")
+	var stderr bytes.Buffer
+	code := run(context.Background(), strings.Fields("--backend xla-cpu --param device=4 --kernel 0 --sizes 8"), &stderr, &stderr)
+	if got := stderr.String(); code != cli.Failed || !strings.Contains(got, "no device 4: ") || strings.Count(got, "\n") != 1 {
+		t.Errorf("exit %d: %s", code, got)
+	}
+}
+
+// TestTPU_Missing asks for a device that is not there.
+func TestTPU_Missing(t *testing.T) {
+	says := func(t *testing.T, want ...string) {
+		var stderr bytes.Buffer
+		start := time.Now()
+		if code := run(context.Background(), []string{"--backend", "tpu", "--kernel", "0"}, &stderr, &stderr); code != cli.Failed {
+			t.Errorf("exit %d", code)
+		}
+		if d := time.Since(start); d > 20*time.Second { // on a machine that does nothing else, half a second
+			t.Errorf("it takes %v", d)
+		}
+		for _, text := range want {
+			if got := stderr.String(); !strings.Contains(got, text) || strings.Count(got, "\n") != 1 {
+				t.Errorf("bench --backend tpu says %q, should say %q", got, text)
+			}
+		}
+	}
+	instead := "--backend aot"
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		instead = ""
+	}
 	if err := pjrt.Available(); err != nil {
-		says(t, err.Error())
+		says(t, err.Error(), instead)
 		return
 	}
 	says(t, "go run ./cmd/plugin install tpu")
@@ -125,5 +162,5 @@ func TestTPU_Missing(t *testing.T) {
 		t.Skip("this machine has a TPU")
 	}
 	usePlugin(t, "tpu")
-	says(t, "No jellyfish device found")
+	says(t, "No jellyfish device found", instead)
 }

@@ -48,10 +48,22 @@
 //	$ inspect v3 --sizes 512 --as traverse --format html
 //	out/traverse_v3_block_512_float32.html
 //
+// # What a TPU's compiler makes of it
+//
+// --as mosaic prints the kernel as the text that a TPU's compiler takes, and --as
+// stablehlo the program around it. --as schedule compiles that with libtpu (go run
+// ./cmd/plugin install tpu), for a chip that need not be there, --topology v5e or
+// another generation, and shows where the cycles of a grid step go: compute, copies
+// and overhead by the step model, how full each unit is from a step's first bundle
+// to its last, and in words what limits the kernel. --format svg is the picture of
+// it, csv the figures.
+//
+//	inspect v5 --dtype bfloat16 --sizes 4096 --blocks 512x1024x1024 --topology v5e --as schedule
+//
 // # Output
 //
 // --format text and csv go to standard output unless --out names a file; gif,
-// html and json go to a file in out/ unless it does. An existing file is
+// html, json and svg go to a file in out/ unless it does. An existing file is
 // replaced.
 //
 // # Exit status
@@ -65,24 +77,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
+
+	"matladder/backend/aot"
+	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
 )
 
-// The exit statuses.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
-)
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
-	os.Exit(runContext(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	aot.Child()
+	cli.Main(runContext)
 }
 
 // run is the program without a way to interrupt it.
@@ -95,19 +99,19 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, o.usage)
-		return exitOK
+		return cli.OK
 	case err != nil:
 		fmt.Fprintf(stderr, "inspect: %v (--help lists the flags)\n", err)
-		return exitUsage
+		return cli.Usage
 	}
 	err = o.show(ctx, stdout)
 	switch {
 	case err == nil:
-		return exitOK
+		return cli.OK
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "inspect: interrupted")
-		return exitInterrupted
+		return cli.Interrupted
 	}
 	fmt.Fprintf(stderr, "inspect: %v\n", err)
-	return exitFailed
+	return cli.Failed
 }

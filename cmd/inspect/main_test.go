@@ -11,7 +11,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"matladder/backend/aot"
+	"matladder/internal/cli"
 )
+
+func TestMain(m *testing.M) {
+	aot.Child()
+	os.Exit(m.Run())
+}
 
 func inspect(args ...string) (code int, stdout, stderr string) {
 	var out, wrong bytes.Buffer
@@ -41,7 +49,7 @@ func TestManual(t *testing.T) {
 			}
 		}
 		code, stdout, stderr := inspect(strings.Fields(b[1])...)
-		if code != exitOK || stderr != "" || !regexp.MustCompile(want+`$`).MatchString(stdout) {
+		if code != cli.OK || stderr != "" || !regexp.MustCompile(want+`$`).MatchString(stdout) {
 			t.Errorf("inspect %s (exit %d) prints\n%s%s\nthe manual shows\n%s", b[1], code, stdout, stderr, b[2])
 		}
 	}
@@ -72,11 +80,15 @@ func TestMistakes(t *testing.T) {
 		"v3 --as steps --steps 0":         "at least 1",
 		"v3 --as traverse --out=":         "--out is empty",
 		"v3 --frobnicate":                 "frobnicate",
-		"v3 --as counts --out file/x":     "file",
+		"v3 --topology v9":                "--topology: unknown TPU topology",
+		"v3 --topology v4 --chip v4":      "leave --chip out",
+		"v3 --as schedule --chip nvidia_h100_sxm":   "--as schedule needs a TPU",
+		"v3 --as mosaic --format svg":               "--as mosaic has no",
+		"v3 --as counts --out file/x":               "file",
 		"v4 --sizes 4096 --blocks 1x1x1 --as steps": "take too long",
 	} {
 		code, _, stderr := inspect(strings.Fields(args)...)
-		if code == exitOK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		if code == cli.OK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("inspect %s: exit %d, %q, want %q", args, code, stderr, want)
 		}
 	}
@@ -87,7 +99,7 @@ func TestGIF(t *testing.T) {
 	for _, args := range []string{"v1 --sizes 100", "v2 --sizes 7x4000x3", "v3 --sizes 512x300x700", "v3 --sizes 4000x3x2"} {
 		path := filepath.Join(t.TempDir(), "x.gif")
 		code, _, stderr := inspect(append(strings.Fields(args), "--as", "traverse", "--format", "gif", "--steps", "12", "--out", path)...)
-		if code != exitOK {
+		if code != cli.OK {
 			t.Fatal(stderr)
 		}
 		data, err := os.ReadFile(path)
@@ -112,7 +124,7 @@ func TestGIF(t *testing.T) {
 // TestHTML: the page holds the recording and asks the network for nothing.
 func TestHTML(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.html")
-	if code, _, stderr := inspect("v3", "--sizes", "300", "--as", "traverse", "--format", "html", "--out", path); code != exitOK {
+	if code, _, stderr := inspect("v3", "--sizes", "300", "--as", "traverse", "--format", "html", "--out", path); code != cli.OK {
 		t.Fatal(stderr)
 	}
 	page, err := os.ReadFile(path)

@@ -3,16 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"matladder/analyze"
+	"matladder/backend/aot"
 	"matladder/chips"
+	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -24,10 +23,14 @@ var formats = map[string][]string{
 	"counts":   {"text", "csv"},
 	"steps":    {"text", "csv"},
 	"traverse": {"text", "csv", "json", "gif", "html"},
+
+	"mosaic":    {"text"},
+	"stablehlo": {"text"},
+	"schedule":  {"text", "csv", "svg"},
 }
 
 // ways are the keys of formats in the order of the manual.
-var ways = []string{"tile", "counts", "steps", "traverse"}
+var ways = []string{"tile", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule"}
 
 // defaultSteps is how many steps a format shows.
 var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
@@ -47,21 +50,20 @@ type options struct {
 	steps    int64
 	out      string
 	usage    string
+	topology string // of the chip to compile for; "" for the chip's own
 }
 
 func parse(args []string) (*options, error) {
 	o := &options{}
 	var sizes, dtype, blocks, chip string
-	f := pflag.NewFlagSet("inspect", pflag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.Usage = func() {}
-	f.SortFlags = false
+	f := cli.NewFlags("inspect")
 	f.StringVar(&sizes, "sizes", "1024", "problem of `SIZE`: a square (1024) or m×k×n (512x1024x2048)")
 	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand a")
 	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of v4 and v5, bm×bk×bn (default those that move the fewest bytes)")
 	f.StringVar(&chip, "chip", "v5e", "`CHIP` whose fast memory and roofline to compare with")
+	f.StringVar(&o.topology, "topology", "", "TPU `GENERATION` to compile for: v4, v5e, v5p, v6e or v7x; --chip follows it")
 	f.StringVar(&o.as, "as", "tile", "what to show, `WAY`: "+strings.Join(ways, ", "))
-	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html")
+	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html; for schedule svg")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
 	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
@@ -88,10 +90,10 @@ func parse(args []string) (*options, error) {
 	if f.Changed("out") && o.out == "" {
 		return o, errors.New("--out is empty")
 	}
-	var err error
-	if o.device, err = chips.Find(chip); err != nil {
-		return o, fmt.Errorf("--chip: %w", err)
+	if err := o.findChip(chip, f.Changed("chip")); err != nil {
+		return o, err
 	}
+	var err error
 	if o.kernel, err = kernels.Find(f.Arg(0)); err != nil {
 		return o, err
 	}
@@ -123,6 +125,32 @@ func parse(args []string) (*options, error) {
 		err = o.choose()
 	}
 	return o, err
+}
+
+// findChip takes the device of the topology, or of the chip, which then is the
+// topology too.
+func (o *options) findChip(chip string, given bool) (err error) {
+	if o.topology == "" {
+		if o.device, err = chips.Find(chip); err != nil {
+			return fmt.Errorf("--chip: %w", err)
+		}
+		o.topology = strings.TrimPrefix(o.device.Key, chips.TPU+"_")
+		if _, err := aot.FindTopology(o.topology); o.as == "schedule" && err != nil {
+			return fmt.Errorf("--as schedule needs a TPU, and --chip %s is none that libtpu compiles for: %w", chip, err)
+		}
+		return nil
+	}
+	if given {
+		return errors.New("--topology names the chip: leave --chip out")
+	}
+	t, err := aot.FindTopology(o.topology)
+	if err == nil {
+		o.device, err = t.Device()
+	}
+	if err != nil {
+		return fmt.Errorf("--topology: %w", err)
+	}
+	return nil
 }
 
 // parseSizes reads a square or m×k×n.

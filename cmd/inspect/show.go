@@ -27,7 +27,7 @@ func (o *options) show(ctx context.Context, stdout io.Writer) error {
 		case "text", "csv":
 			return o.write(ctx, stdout)
 		}
-		path = filepath.Join("out", fmt.Sprintf("traverse_%s_%s_%s.%s", o.kernel.Name(), o.problem.Shape(), o.problem.A, o.format))
+		path = filepath.Join("out", fmt.Sprintf("%s_%s_%s_%s.%s", o.as, o.kernel.Name(), o.problem.Shape(), o.problem.A, o.format))
 	}
 	var b bytes.Buffer
 	if err := o.write(ctx, &b); err != nil {
@@ -54,6 +54,10 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return nil
 	case o.as == "counts":
 		return o.counts(w)
+	case o.as == "mosaic" || o.as == "stablehlo":
+		return o.lowered(w)
+	case o.as == "schedule":
+		return o.schedule(ctx, w)
 	case o.format == "text":
 		return traverse.WriteText(ctx, w, o.programs, nil, o.steps)
 	case o.format == "csv":

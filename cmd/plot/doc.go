@@ -12,11 +12,20 @@
 //
 // # Pictures
 //
-// --kind chooses the picture. size, the default, shows one kernel and dtype:
-// the rate against the size with a line for each block shape, one for the
-// baseline (xla) and one for the peak. ladder shows all kernels of a dtype,
-// each with its fastest blocks at each size. roofline shows the same points
-// against their arithmetic intensity, under the roofs of memory and peak.
+// --kind chooses what to draw, several kinds separated by commas:
+//
+//   - size, the default: one kernel and dtype, the rate against the size with a
+//     line for each block shape, one for the baseline (xla) and one for the peak.
+//   - kernels: all kernels of a dtype, each with its fastest blocks at each size.
+//   - ladder: the same as bars: % of peak, with the baseline as a line, and how
+//     many times each kernel is as fast as the rung below.
+//   - roofline: the same against arithmetic intensity (FLOPs over the bytes moved
+//     after tiling), under the roofs of memory and peak, with arrows from rung to
+//     rung. The peaks of other dtypes are drawn thin.
+//   - peers: the fastest kernel and the libraries that cmd/peers measured, one
+//     picture for each number of threads. No other kind shows libraries.
+//
+// For example:
 //
 //	$ go run ./cmd/plot --kind=ladder --dtype=float32,int8
 //	out/performance_ladder_float32.png

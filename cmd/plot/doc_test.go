@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/internal/cli"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -34,7 +36,7 @@ func TestManual(t *testing.T) {
 		t.Run(strings.TrimSpace(args), func(t *testing.T) {
 			workplace(t)
 			code, stdout, stderr := plot(strings.Fields(strings.ReplaceAll(args, "'", ""))...)
-			if code != exitOK || stderr != "" {
+			if code != cli.OK || stderr != "" {
 				t.Errorf("exit %d: %s", code, stderr)
 			}
 			if diff := cmp.Diff(want.String(), stdout); diff != "" {

@@ -15,8 +15,8 @@ import (
 
 // draw draws every picture asked for and prints the path of each as soon as
 // it is written. One that cannot be drawn does not stop the others.
-func (o *options) draw(stdout io.Writer, rows []results.Record) error {
-	shown := slices.DeleteFunc(slices.Clone(rows), func(r results.Record) bool { return r.Interpreted() })
+func (o *options) draw(stdout io.Writer, rows []results.Summary) error {
+	shown := slices.DeleteFunc(slices.Clone(rows), func(s results.Summary) bool { return s.Interpreted() })
 	if len(shown) == 0 && len(rows) > 0 {
 		return errInterpreted
 	}
@@ -24,7 +24,7 @@ func (o *options) draw(stdout io.Writer, rows []results.Record) error {
 	var failed []error
 	for _, q := range o.requests(rows) {
 		list := o.newest(rows, q.Kernel, q.Dtype)
-		charts, err := plots.Charts(list, q)
+		pictures, err := plots.Pictures(list, q)
 		if missing := new(plots.NoRowsError); errors.As(err, &missing) {
 			missing.Has = plots.Pairs(rows)
 		}
@@ -36,8 +36,8 @@ func (o *options) draw(stdout io.Writer, rows []results.Record) error {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return fmt.Errorf("cannot make the folder for the pictures: %w", err)
 		}
-		for _, ch := range charts {
-			path, err := ch.Save(folder, o.format)
+		for _, p := range pictures {
+			path, err := plots.Save(p, folder, o.format)
 			if err != nil {
 				return err // the next one would fail alike
 			}
@@ -49,24 +49,28 @@ func (o *options) draw(stdout io.Writer, rows []results.Record) error {
 
 var errInterpreted = errors.New("all rows are of variant interpret: what kernels mean, run step by step; no picture shows that, --table does")
 
-// requests lists the pictures: a size picture for each kernel and dtype, other
-// kinds for each dtype.
-func (o *options) requests(rows []results.Record) []plots.Request {
+// requests lists the pictures of each kind, as its scope says.
+func (o *options) requests(rows []results.Summary) []plots.Request {
 	var list []plots.Request
-	for _, p := range o.pairs(rows) {
-		q := plots.Request{Kind: o.kind, Kernel: p.Kernel, Dtype: p.Dtype}
-		if o.kind != plots.Size {
-			q.Kernel = ""
-		}
-		if !slices.Contains(list, q) {
-			list = append(list, q)
+	for _, kind := range o.kinds {
+		for _, p := range o.pairs(rows) {
+			q := plots.Request{Kind: kind, Kernel: p.Kernel, Dtype: p.Dtype}
+			switch kind.Scope() {
+			case plots.Whole:
+				q.Kernel, q.Dtype = "", ""
+			case plots.PerDtype:
+				q.Kernel = ""
+			}
+			if !slices.Contains(list, q) {
+				list = append(list, q)
+			}
 		}
 	}
 	return list
 }
 
 // besideNewest returns the folder of the file that was started last.
-func besideNewest(rows []results.Record) string {
-	latest := slices.MaxFunc(rows, func(a, b results.Record) int { return a.StartedAt.Compare(b.StartedAt) })
+func besideNewest(rows []results.Summary) string {
+	latest := slices.MaxFunc(rows, func(a, b results.Summary) int { return a.Latest.Compare(b.Latest) })
 	return filepath.Dir(latest.Pos.File)
 }

@@ -17,10 +17,10 @@ const (
 // errNoResults names the command that makes results.
 var errNoResults = errors.New("no results in " + defaultInput + "; make them with: go run ./cmd/bench")
 
-// read returns the rows of all input files. What a file has beside whole good
+// read summarizes the rows of all input files. What a file has beside whole good
 // rows goes to warn. A file that was named must be readable; one that merely
 // lies in out/ is left aside with a warning if it is not.
-func (o *options) read(warn func(error)) ([]results.Record, error) {
+func (o *options) read(warn func(error)) ([]results.Summary, error) {
 	var files []*results.File
 	if len(o.inputs) > 0 {
 		var err error
@@ -54,12 +54,12 @@ func (o *options) read(warn func(error)) ([]results.Record, error) {
 		}
 		return nil, errNoResults
 	}
-	return rows, nil
+	return results.Summarize(rows), nil
 }
 
 // pairs returns the kernels and dtypes asked for: the flags, filled up from
 // what the rows have.
-func (o *options) pairs(rows []results.Record) []plots.Pair {
+func (o *options) pairs(rows []results.Summary) []plots.Pair {
 	has := plots.Pairs(rows)
 	dtypes, names := o.dtypes, o.kernels
 	if len(dtypes) > 0 && len(names) > 0 {
@@ -92,7 +92,7 @@ func (o *options) pairs(rows []results.Record) []plots.Pair {
 
 // newest returns the rows from which to show a kernel and a dtype: all of
 // them if files were named, else those of the newest file that has both.
-func (o *options) newest(rows []results.Record, kernel, dtype string) []results.Record {
+func (o *options) newest(rows []results.Summary, kernel, dtype string) []results.Summary {
 	if len(o.inputs) > 0 {
 		return rows
 	}

@@ -6,16 +6,12 @@ import (
 	"io"
 	"os"
 
+	"matladder/internal/cli"
+
 	"github.com/spf13/pflag"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
-)
 
 // run is the command: it writes what was asked for and returns the exit
 // status.
@@ -24,10 +20,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, o.usage)
-		return exitOK
+		return cli.OK
 	case err != nil:
 		fmt.Fprintf(stderr, "plot: %v (--help lists the flags)\n", err)
-		return exitUsage
+		return cli.Usage
 	}
 	warn := func(err error) { fmt.Fprintf(stderr, "plot: %v\n", err) }
 	rows, err := o.read(warn)
@@ -45,9 +41,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		for _, err := range split(err) {
 			warn(err)
 		}
-		return exitFailed
+		return cli.Failed
 	}
-	return exitOK
+	return cli.OK
 }
 
 // split takes errors.Join apart, so that each is a line of its own.

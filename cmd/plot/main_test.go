@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"matladder/internal/cli"
 	"matladder/results"
 )
 
@@ -64,7 +65,7 @@ func TestRun_AllPictures(t *testing.T) {
 	workplace(t)
 	write(t, "out/notes.csv", "not,a,results,file\n")
 	code, stdout, stderr := plot()
-	if code != exitOK || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "out/notes.csv:1: not a results file") {
+	if code != cli.OK || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "out/notes.csv:1: not a results file") {
 		t.Errorf("exit %d, stderr:\n%s", code, stderr)
 	}
 	var want []string
@@ -99,7 +100,7 @@ func TestRun_Newest(t *testing.T) {
 		"--dtype=int8 --analyze=v5":     "Example CPU",
 	} {
 		code, stdout, stderr := plot(append(strings.Fields(args), "--format=svg", "--output=pictures")...)
-		if code != exitOK {
+		if code != cli.OK {
 			t.Fatalf("%s: exit %d: %s", args, code, stderr)
 		}
 		if svg := read(t, strings.Fields(stdout)[0]); !strings.Contains(svg, want) || strings.Contains(svg, "predicted") {
@@ -131,18 +132,18 @@ func TestRun_Tables(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := slices.DeleteFunc(f.Rows, func(r results.Record) bool { return r.DtypeA != c.dtype })
-		list := slices.DeleteFunc(results.Summarize(asked, nil), func(s results.Summary) bool {
+		list := slices.DeleteFunc(results.Summarize(asked), func(s results.Summary) bool {
 			return c.kernel != "" && s.Kernel != c.kernel
 		})
 		if c.best {
 			list = results.Best(list)
 		}
 		var want bytes.Buffer
-		if err := results.WriteTable(&want, c.format, list, nil); err != nil {
+		if err := results.WriteTable(&want, c.format, list); err != nil {
 			t.Fatal(err)
 		}
 		code, stdout, stderr := plot(strings.Fields(c.args)...)
-		if code != exitOK || stderr != "" || !strings.Contains(stdout, c.holds) {
+		if code != cli.OK || stderr != "" || !strings.Contains(stdout, c.holds) {
 			t.Errorf("%s: exit %d: %s, no %q", c.args, code, stderr, c.holds)
 		}
 		if diff := cmp.Diff(filepath.ToSlash(want.String()), stdout); diff != "" {
@@ -179,7 +180,7 @@ func TestRun_Readme(t *testing.T) {
 	write(t, "README.md", before+"\nold\n"+after)
 	args := []string{"--readme=README.md", "--dtype=float32"}
 	for range 2 { // the second time changes nothing
-		if code, stdout, stderr := plot(args...); code != exitOK || stdout != "README.md\n" || stderr != "" {
+		if code, stdout, stderr := plot(args...); code != cli.OK || stdout != "README.md\n" || stderr != "" {
 			t.Fatalf("exit %d, %q, %q", code, stdout, stderr)
 		}
 		_, table, _ := plot("--table=md", "--dtype=float32")
@@ -209,7 +210,7 @@ func TestRun_Readme(t *testing.T) {
 		beginMark + "\n" + "only the first": endMark + " stands in it 0 times",
 	} {
 		write(t, "bad.md", text)
-		if code, _, stderr := plot("--readme=bad.md"); code != exitFailed || !strings.Contains(stderr, "bad.md: ") || !strings.Contains(stderr, want) {
+		if code, _, stderr := plot("--readme=bad.md"); code != cli.Failed || !strings.Contains(stderr, "bad.md: ") || !strings.Contains(stderr, want) {
 			t.Errorf("%q: exit %d: %s", text, code, stderr)
 		}
 		if read(t, "bad.md") != text {
@@ -232,30 +233,30 @@ func TestRun_Errors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--analyze=9", exitUsage, `--analyze: unknown kernel "9" (known: v1_naive`},
-		{"--analyze=", exitUsage, "--analyze is empty"},
-		{"--dtype=bf16", exitUsage, `--dtype: unknown dtype "bf16" (known: float32`},
-		{"--kind=pie", exitUsage, `--kind: unknown "pie", known are size, ladder, roofline`},
-		{"--format=gif", exitUsage, `--format: unknown "gif", known are png, svg`},
-		{"--table=xml", exitUsage, `--table: unknown "xml", known are text, md, csv, json, benchstat`},
-		{"--colour", exitUsage, "unknown flag: --colour"},
-		{"out/20261120-101500.csv", exitUsage, "results files are given by --input"},
-		{"--kind=ladder --analyze=1", exitUsage, "--analyze picks kernels"},
-		{"--table=md --readme=x", exitUsage, "give one"},
-		{"--table=md --kind=ladder", exitUsage, "--kind is for pictures"},
-		{"--readme=x --analyze=2", exitUsage, "--analyze picks kernels"},
-		{"--dtype=int4", exitFailed, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
-		{"--dtype=int4 --analyze=5", exitFailed, "no rows of v5_quant in int4"},
-		{"--table=text --dtype=int4 --analyze=5", exitFailed, "no rows of v5_quant in int4"},
-		{"--input=tpu/*.csv --analyze=1", exitFailed, "no rows of v1_naive (there are xla, v3_block, v4_optblock, v5_quant in bfloat16); make them with: go run ./cmd/bench --kernel 1\n"},
-		{"--input=nope*.csv", exitFailed, "nope*.csv: no such results file"},
-		{"--input=bad/header.csv", exitFailed, "bad/header.csv:1: not a results file: missing column seconds"},
-		{"--input=bad/empty.csv", exitFailed, "bad/empty.csv:1: the file is empty"},
-		{"--input=bad/only_header.csv", exitFailed, "the input files have no rows; make some with: go run ./cmd/bench"},
-		{"--input=empty", exitFailed, "empty is a folder"},
-		{"--output=file", exitFailed, "file"},
-		{"--output=file/below", exitFailed, "file"},
-		{"--readme=nope.md", exitFailed, "nope.md"},
+		{"--analyze=9", cli.Usage, `--analyze: unknown kernel "9" (known: v1_naive`},
+		{"--analyze=", cli.Usage, "--analyze is empty"},
+		{"--dtype=bf16", cli.Usage, `--dtype: unknown dtype "bf16" (known: float32`},
+		{"--kind=pie", cli.Usage, `--kind: unknown "pie", known are size, kernels, ladder, roofline`},
+		{"--format=gif", cli.Usage, `--format: unknown "gif", known are png, svg`},
+		{"--table=xml", cli.Usage, `--table: unknown "xml", known are text, md, csv, json, benchstat`},
+		{"--colour", cli.Usage, "unknown flag: --colour"},
+		{"out/20261120-101500.csv", cli.Usage, "results files are given by --input"},
+		{"--kind=ladder --analyze=1", cli.Usage, "--analyze picks kernels"},
+		{"--table=md --readme=x", cli.Usage, "give one"},
+		{"--table=md --kind=ladder", cli.Usage, "--kind is for pictures"},
+		{"--readme=x --analyze=2", cli.Usage, "--analyze picks kernels"},
+		{"--dtype=int4", cli.Failed, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
+		{"--dtype=int4 --analyze=5", cli.Failed, "no rows of v5_quant in int4"},
+		{"--table=text --dtype=int4 --analyze=5", cli.Failed, "no rows of v5_quant in int4"},
+		{"--input=tpu/*.csv --analyze=1", cli.Failed, "no rows of v1_naive (there are xla, v3_block, v4_optblock, v5_quant in bfloat16); make them with: go run ./cmd/bench --kernel 1\n"},
+		{"--input=nope*.csv", cli.Failed, "nope*.csv: no such results file"},
+		{"--input=bad/header.csv", cli.Failed, "bad/header.csv:1: not a results file: missing column seconds"},
+		{"--input=bad/empty.csv", cli.Failed, "bad/empty.csv:1: the file is empty"},
+		{"--input=bad/only_header.csv", cli.Failed, "the input files have no rows; make some with: go run ./cmd/bench"},
+		{"--input=empty", cli.Failed, "empty is a folder"},
+		{"--output=file", cli.Failed, "file"},
+		{"--output=file/below", cli.Failed, "file"},
+		{"--readme=nope.md", cli.Failed, "nope.md"},
 	} {
 		code, stdout, stderr := plot(strings.Fields(c.args)...)
 		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "plot: ") || !strings.Contains(stderr, c.want) {
@@ -265,7 +266,7 @@ func TestRun_Errors(t *testing.T) {
 	if err := os.RemoveAll("out"); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := plot("--analyze=5", "--dtype=bfloat16"); code != exitFailed || stderr != "plot: no results in out/*.csv; make them with: go run ./cmd/bench\n" {
+	if code, _, stderr := plot("--analyze=5", "--dtype=bfloat16"); code != cli.Failed || stderr != "plot: no results in out/*.csv; make them with: go run ./cmd/bench\n" {
 		t.Errorf("without results: exit %d: %s", code, stderr)
 	}
 }
@@ -289,7 +290,7 @@ func TestRun_DamagedRows(t *testing.T) {
 	text := strings.Join(lines[:len(lines)-1], "")
 	write(t, "out/20261120-101500.csv", text[:len(text)-9])
 	code, stdout, stderr := plot("--kind=ladder", "--dtype=float32")
-	if code != exitOK || stdout != "out/performance_ladder_float32.png\n" {
+	if code != cli.OK || stdout != "out/performance_ladder_float32.png\n" {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	for _, want := range []string{`csv:4: column "seconds"`, `csv:5: column "m"`, `csv:6: column "k"`, `csv:7: column "status"`, "the last row is torn"} {
@@ -306,7 +307,7 @@ func TestRun_DamagedRows(t *testing.T) {
 func TestRun_OneOfMany(t *testing.T) {
 	workplace(t)
 	code, stdout, stderr := plot("--kind=ladder", "--dtype=int4,int8")
-	if code != exitFailed || stdout != "out/performance_ladder_int8.png\n" || !strings.Contains(stderr, "no rows in int4") {
+	if code != cli.Failed || stdout != "out/performance_ladder_int8.png\n" || !strings.Contains(stderr, "no rows in int4") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 }
@@ -322,14 +323,14 @@ func TestRun_ReadOnly(t *testing.T) {
 	}
 	t.Cleanup(func() { os.Chmod("out", 0o755) })
 	code, _, stderr := plot("--kind=ladder")
-	if code != exitFailed || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "cannot write out/performance_ladder_") {
+	if code != cli.Failed || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "cannot write out/performance_ladder_") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
 
 func TestRun_Help(t *testing.T) {
 	code, stdout, stderr := plot("--help")
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Usage: go run ./cmd/plot") || !strings.HasSuffix(stdout, "\n") {
+	if code != cli.OK || stderr != "" || !strings.HasPrefix(stdout, "Usage: go run ./cmd/plot") || !strings.HasSuffix(stdout, "\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 }
@@ -338,7 +339,7 @@ func TestRun_Help(t *testing.T) {
 func TestRun_ClosedOutput(t *testing.T) {
 	workplace(t)
 	var errs bytes.Buffer
-	if code := run([]string{"--table=csv"}, closed{}, &errs); code != exitFailed || !strings.Contains(errs.String(), "closed") {
+	if code := run([]string{"--table=csv"}, closed{}, &errs); code != cli.Failed || !strings.Contains(errs.String(), "closed") {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/plots"
 	"matladder/results"
@@ -21,7 +21,7 @@ type options struct {
 	dtypes  []string // empty for all
 	inputs  []string // empty for out/*.csv
 	output  string   // "" for beside the input
-	kind    plots.Kind
+	kinds   []plots.Kind
 	format  plots.Format
 	table   string
 	readme  string
@@ -31,13 +31,12 @@ type options struct {
 func parse(args []string) (*options, error) {
 	o := &options{}
 	var analyze []string
-	var kind, format string
-	f := pflag.NewFlagSet("plot", pflag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.SortFlags = false
+	var kinds []string
+	var format string
+	f := cli.NewFlags("plot")
 	f.StringSliceVar(&analyze, "analyze", nil, "draw these `kernels`, by number or name; 0 is the baseline (default all)")
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "draw these `dtypes` of operand a (default all)")
-	f.StringVar(&kind, "kind", string(plots.Size), "`kind` of picture: "+joined(plots.Kinds))
+	f.StringSliceVar(&kinds, "kind", []string{string(plots.Size)}, "`kinds` of picture: "+joined(plots.Kinds()))
 	f.StringVar(&format, "format", string(plots.PNG), "`format` of the pictures: "+joined(plots.Formats))
 	f.StringArrayVar(&o.inputs, "input", nil, "results `file` or glob, may be repeated (default the newest in "+defaultInput+")")
 	f.StringVar(&o.output, "output", "", "`folder` for the pictures (default beside the input)")
@@ -51,8 +50,12 @@ func parse(args []string) (*options, error) {
 		return o, fmt.Errorf("unexpected argument %q: results files are given by --input", f.Arg(0))
 	}
 	var err error
-	if o.kind, err = oneOf("--kind", kind, plots.Kinds); err != nil {
-		return o, err
+	for _, name := range kinds {
+		kind, err := oneOf("--kind", name, plots.Kinds())
+		if err != nil {
+			return o, err
+		}
+		o.kinds = append(o.kinds, kind)
 	}
 	if o.format, err = oneOf("--format", format, plots.Formats); err != nil {
 		return o, err
@@ -88,6 +91,7 @@ func (o *options) conflicts(f *pflag.FlagSet) error {
 		{"dtype", len(o.dtypes) == 0},
 		{"input", slices.Contains(o.inputs, "")},
 		{"output", o.output == ""},
+		{"kind", len(o.kinds) == 0},
 		{"readme", o.readme == ""},
 	} {
 		if f.Changed(flag.name) && flag.empty {
@@ -107,8 +111,9 @@ func (o *options) conflicts(f *pflag.FlagSet) error {
 	if len(o.kernels) > 0 && o.readme != "" {
 		return errors.New("--analyze picks kernels, but the table of --readme shows all of them")
 	}
-	if len(o.kernels) > 0 && o.kind != plots.Size {
-		return fmt.Errorf("--analyze picks kernels, but a %s picture shows all of them", o.kind)
+	perKernel := func(k plots.Kind) bool { return k.Scope() == plots.PerKernel }
+	if draws := o.table == "" && o.readme == ""; draws && len(o.kernels) > 0 && !slices.ContainsFunc(o.kinds, perKernel) {
+		return fmt.Errorf("--analyze picks kernels, but a %s picture shows all of them", o.kinds[0])
 	}
 	return nil
 }

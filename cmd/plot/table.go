@@ -13,9 +13,8 @@ import (
 	"matladder/results"
 )
 
-// summaries summarizes the newest rows of each dtype asked for. Ratios are
-// made before kernels are picked, so that they have something to refer to.
-func (o *options) summaries(rows []results.Record) ([]results.Summary, error) {
+// summaries returns the newest of each dtype and kernel asked for.
+func (o *options) summaries(rows []results.Summary) ([]results.Summary, error) {
 	var list []results.Summary
 	var failed []error
 	var done []plots.Pair
@@ -33,14 +32,8 @@ func (o *options) summaries(rows []results.Record) ([]results.Summary, error) {
 			continue
 		}
 		done = append(done, plots.Pair{Kernel: kernel, Dtype: p.Dtype})
-		var asked []results.Record
-		for _, r := range o.newest(rows, kernel, p.Dtype) {
-			if r.DtypeA == p.Dtype {
-				asked = append(asked, r)
-			}
-		}
-		for _, s := range results.Summarize(asked, nil) {
-			if kernel == "" || s.Kernel == kernel {
+		for _, s := range o.newest(rows, kernel, p.Dtype) {
+			if s.DtypeA == p.Dtype && (kernel == "" || s.Kernel == kernel) {
 				list = append(list, s)
 			}
 		}
@@ -49,7 +42,7 @@ func (o *options) summaries(rows []results.Record) ([]results.Summary, error) {
 }
 
 // writeTable writes the table asked for.
-func (o *options) writeTable(w io.Writer, rows []results.Record) error {
+func (o *options) writeTable(w io.Writer, rows []results.Summary) error {
 	list, err := o.summaries(rows)
 	if err != nil {
 		return err
@@ -57,7 +50,7 @@ func (o *options) writeTable(w io.Writer, rows []results.Record) error {
 	if (o.table == "text" || o.table == "md") && len(o.kernels) == 0 {
 		list = results.Best(list)
 	}
-	return results.WriteTable(w, o.table, list, nil)
+	return results.WriteTable(w, o.table, list)
 }
 
 // The marks are lines of their own around the table in a README.
@@ -68,7 +61,7 @@ const (
 
 // rewriteReadme replaces what stands between the marks of the file by the
 // ladder, and leaves every other byte as it is.
-func (o *options) rewriteReadme(stdout io.Writer, rows []results.Record) error {
+func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error {
 	old, err := os.ReadFile(o.readme)
 	if err != nil {
 		return err
@@ -82,7 +75,7 @@ func (o *options) rewriteReadme(stdout io.Writer, rows []results.Record) error {
 		return err
 	}
 	var table bytes.Buffer
-	if err := results.WriteTable(&table, "md", results.Best(list), nil); err != nil {
+	if err := results.WriteTable(&table, "md", results.Best(list)); err != nil {
 		return err
 	}
 	text, err := between(old, table.Bytes())

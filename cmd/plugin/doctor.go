@@ -8,19 +8,20 @@ import (
 	"strings"
 	"time"
 
+	"matladder/internal/cli"
 	"matladder/plugins"
 	"matladder/plugins/probe"
 )
 
 // doctor examines the installed plugins, or the libraries that are named.
 func doctor(ctx context.Context, args []string, stdout io.Writer) error {
-	f := newFlags("doctor")
+	f := cli.NewFlags("doctor")
 	limit := f.Duration("timeout", time.Minute, "")
 	if err := parse(f, args); err != nil {
 		return err
 	}
 	if *limit <= 0 {
-		return usagef("--timeout must be positive")
+		return cli.Usagef("--timeout must be positive")
 	}
 	d := diagnosis{ctx, stdout, *limit, true}
 	if f.NArg() > 0 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"matladder/internal/cli"
 	"matladder/plugins"
 	"matladder/plugins/probe"
 
@@ -20,23 +21,26 @@ const loadLimit = 2 * time.Minute
 
 // install installs one plugin.
 func install(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f := newFlags("install")
+	f := cli.NewFlags("install")
 	version := f.String("version", "", "")
 	index := f.String("index-url", "", "")
 	if err := parse(f, args); err != nil {
 		return err
 	}
 	if f.NArg() != 1 {
-		return usagef("install takes the name of one plugin: cpu, tpu or cuda")
+		return cli.Usagef("install takes the name of one plugin: cpu, tpu or cuda")
 	}
 	name := f.Arg(0)
 	if _, err := plugins.Lookup(name); err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	p := newProgress(stderr)
 	i, err := plugins.Install(ctx, plugins.Options{Name: name, Version: *version, IndexURL: *index, Progress: p.observe, Check: load})
 	p.finish()
-	if err != nil {
+	var option *plugins.OptionError
+	if errors.As(err, &option) {
+		return &cli.UsageError{Err: err}
+	} else if err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "%s %s: %s\n", i.Name, i.Version, i.Library())

@@ -5,17 +5,18 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"matladder/internal/cli"
 	"matladder/plugins"
 )
 
 // list shows what is installed.
 func list(args []string, stdout io.Writer) error {
-	f := newFlags("list")
+	f := cli.NewFlags("list")
 	if err := parse(f, args); err != nil {
 		return err
 	}
 	if f.NArg() > 0 {
-		return usagef("list takes no arguments")
+		return cli.Usagef("list takes no arguments")
 	}
 	folder, err := plugins.Folder()
 	if err != nil {

@@ -57,36 +57,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
+	"matladder/internal/cli"
 	"matladder/plugins/probe"
 
 	"github.com/spf13/pflag"
 )
 
-// The exit statuses.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
-)
-
 func main() {
 	probe.Child()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	cli.Main(run)
 }
-
-// usageError is a mistake in how plugin was called.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // errUnwell says that doctor has reported a plugin that does not work.
 var errUnwell = errors.New("a plugin does not work")
@@ -99,30 +80,26 @@ const usage = `usage: plugin list
 // run is the program: results go to stdout, progress and errors to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := dispatch(ctx, args, stdout, stderr)
-	var mistake *usageError
 	switch {
 	case err == nil:
-		return exitOK
+		return cli.OK
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stderr, usage)
-		return exitOK
+		return cli.OK
 	case errors.Is(err, errUnwell):
-		return exitFailed
+		return cli.Failed
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "plugin: interrupted; the same command goes on")
-		return exitInterrupted
+		return cli.Interrupted
 	}
 	fmt.Fprintf(stderr, "plugin: %v\n", err)
-	if errors.As(err, &mistake) {
-		return exitUsage
-	}
-	return exitFailed
+	return cli.Status(err)
 }
 
 // dispatch runs one of the three commands.
 func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		return usagef("which command? list, install or doctor (--help says more)")
+		return cli.Usagef("which command? list, install or doctor (--help says more)")
 	}
 	switch command := args[0]; command {
 	case "list":
@@ -134,23 +111,15 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	case "help", "-h", "--help":
 		return pflag.ErrHelp
 	default:
-		return usagef("unknown command %q (known: list, install, doctor)", command)
+		return cli.Usagef("unknown command %q (known: list, install, doctor)", command)
 	}
-}
-
-// newFlags returns an empty set of flags that says nothing by itself.
-func newFlags(command string) *pflag.FlagSet {
-	f := pflag.NewFlagSet(command, pflag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.Usage = func() {}
-	return f
 }
 
 // parse parses args; a mistake is a usageError.
 func parse(f *pflag.FlagSet, args []string) error {
 	err := f.Parse(args)
 	if err != nil && !errors.Is(err, pflag.ErrHelp) {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	return err
 }

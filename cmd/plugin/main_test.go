@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/internal/cli"
 	"matladder/internal/golden"
 	"matladder/plugins"
 	"matladder/plugins/plugintest"
@@ -74,11 +75,11 @@ func TestInstallListDoctor(t *testing.T) {
 	library := filepath.Join(folder, "cpu-0.0.9", filepath.FromSlash(plugintest.LibraryPath))
 
 	code, stdout, stderr := plugin("install", "cpu", "--version", "0.0.9")
-	if code != exitOK || stdout != "cpu 0.0.9: "+library+"\n" || !strings.Contains(stderr, "[1/1] "+plugintest.CPUWheel("0.0.9", runtime.GOARCH)+", 0.0 MB\n") {
+	if code != cli.OK || stdout != "cpu 0.0.9: "+library+"\n" || !strings.Contains(stderr, "[1/1] "+plugintest.CPUWheel("0.0.9", runtime.GOARCH)+", 0.0 MB\n") {
 		t.Fatalf("install: exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	code, stdout, _ = plugin("list")
-	if want := regexp.MustCompile(`cpu +0\.0\.9 +linux/` + runtime.GOARCH + ` +0\.97 +` + regexp.QuoteMeta(library)); code != exitOK || !want.MatchString(stdout) {
+	if want := regexp.MustCompile(`cpu +0\.0\.9 +linux/` + runtime.GOARCH + ` +0\.97 +` + regexp.QuoteMeta(library)); code != cli.OK || !want.MatchString(stdout) {
 		t.Errorf("list: exit %d\n%s", code, stdout)
 	}
 	code, stdout, _ = plugin("doctor")
@@ -87,12 +88,12 @@ func TestInstallListDoctor(t *testing.T) {
 			t.Errorf("doctor does not say %q:\n%s", want, stdout)
 		}
 	}
-	if code != exitFailed {
+	if code != cli.Failed {
 		t.Errorf("doctor of a plugin without a client exits %d", code)
 	}
 
 	os.Truncate(library, 7)
-	if code, stdout, _ = plugin("doctor"); code != exitFailed || !strings.Contains(stdout, "has 7 bytes instead of") {
+	if code, stdout, _ = plugin("doctor"); code != cli.Failed || !strings.Contains(stdout, "has 7 bytes instead of") {
 		t.Errorf("doctor of a damaged plugin: exit %d\n%s", code, stdout)
 	}
 	if _, stdout, _ = plugin("list"); !strings.Contains(stdout, "install it again") {
@@ -113,7 +114,7 @@ func TestInstall_BadLibraries(t *testing.T) {
 		offer(index, "0.0.9", b)
 		code, stdout, stderr := plugin("install", "cpu", "--version", "0.0.9")
 		last := stderr[strings.LastIndex(strings.TrimSpace(stderr), "\n")+1:]
-		if code != exitFailed || stdout != "" || !strings.HasPrefix(last, "plugin: install cpu 0.0.9: ") || !strings.Contains(last, want) {
+		if code != cli.Failed || stdout != "" || !strings.HasPrefix(last, "plugin: install cpu 0.0.9: ") || !strings.Contains(last, want) {
 			t.Errorf("behaviour %d: exit %d, stdout %q, stderr %q", b, code, stdout, stderr)
 		}
 		if all, err := plugins.List(folder); err != nil || len(all) > 0 {
@@ -137,7 +138,7 @@ func TestDoctor_Libraries(t *testing.T) {
 			t.Errorf("doctor does not say %q:\n%s", want, stdout)
 		}
 	}
-	if code != exitFailed {
+	if code != cli.Failed {
 		t.Errorf("exit %d", code)
 	}
 }
@@ -164,7 +165,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var stderr bytes.Buffer
-	if code := run(ctx, []string{"install", "cpu", "--version", "0.0.9"}, io.Discard, &stderr); code != exitInterrupted || !strings.Contains(stderr.String(), "goes on") {
+	if code := run(ctx, []string{"install", "cpu", "--version", "0.0.9"}, io.Discard, &stderr); code != cli.Interrupted || !strings.Contains(stderr.String(), "goes on") {
 		t.Errorf("exit %d, stderr %q", code, stderr.String())
 	}
 }
@@ -221,7 +222,7 @@ func TestKill(t *testing.T) {
 	index.Fail(plugintest.Faults{})
 	code, _, stderr := plugin("install", "cpu", "--version", "0.0.9")
 	requests := index.Requests()
-	if code != exitOK || !strings.HasSuffix(requests[len(requests)-1], "bytes=200-") {
+	if code != cli.OK || !strings.HasSuffix(requests[len(requests)-1], "bytes=200-") {
 		t.Errorf("exit %d, stderr %q, last request %q", code, stderr, requests[len(requests)-1])
 	}
 }

@@ -23,7 +23,9 @@ tile:
 tile/tiletest: tile
 tile/interp: tile
 problem: tile
-check: tile problem tile/interp
+problem/problemtest: tile problem quant kernels/*
+quant: tile problem
+check: tile problem quant tile/interp
 kernels/*: tile problem
 kernels: tile problem kernels/*
 chips: gopkg.in/yaml.v3
@@ -34,26 +36,36 @@ lower/internal/mlir:
 lower/mosaic: tile problem lower/internal/mlir
 lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
-backend/aot: backend lower/mosaic plugins tile github.com/ebitengine/purego
+backend/internal/hlo:
+backend/internal/libtpu: backend
+backend/aot: analyze backend backend/aot/schedule backend/internal/* chips lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
-backend/backendtest: backend tile/interp tile/tiletest kernels
+backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
 backend/worker: backend chips tile
-backend/pjrt: backend check chips tile problem lower/stablehlo github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
+backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
+backend/peer: backend check chips problem tile
 results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat
+tuned: chips problem tile gopkg.in/yaml.v3
 configs:
-harness: kernels backend check analyze chips results configs gopkg.in/yaml.v3
+harness: tuned kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: harness backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-cmd/inspect: traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
-cmd/plot: results plots analyze chips kernels github.com/spf13/pflag
+cmd/bench: internal/cli tuned harness backend/aot backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
+cmd/tune: internal/cli tune tuned harness backend/aot backend/cpu results github.com/spf13/pflag golang.org/x/term
+cmd/inspect: internal/cli backend/aot lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/peers: internal/cli tuned harness backend/cpu backend/peer backend/pjrt backend/worker chips kernels plugins configs results github.com/spf13/pflag
+cmd/plot: internal/cli results plots analyze chips kernels github.com/spf13/pflag
 plugins: golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: github.com/ebitengine/purego
 plugins/plugintest:
-cmd/plugin: plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+internal/cli: github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
+internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/deps:
+scripts: gopkg.in/yaml.v3
 `
 
 func TestGraph(t *testing.T) {

@@ -22,10 +22,17 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
 
-// Candidates has one: as many panels each way as the machine runs at once.
+// Candidates has one: as many panels each way as the machine runs at once, their
+// sides as the machine's memory wants them.
 func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	panels := max(2, m.Parallel)
-	return []tile.Blocks{{M: tile.Ceil(p.M, panels), K: p.K, N: tile.Ceil(p.N, panels)}}
+	rows := max(1, m.Align[p.A][0], m.Align[p.Out][0])
+	columns := max(1, m.Align[p.B][1], m.Align[p.Out][1])
+	return tile.Candidates(p.M, p.K, p.N, tile.Blocks{
+		M: tile.Ceil(tile.Ceil(p.M, panels), rows) * rows,
+		K: p.K,
+		N: tile.Ceil(tile.Ceil(p.N, panels), columns) * columns,
+	})
 }
 
 // Build writes the kernel as a tile program.

@@ -19,29 +19,35 @@ func (Kernel) Name() string { return "v5_quant" }
 // Supports returns why p is not for this kernel, or nil.
 func (Kernel) Supports(p problem.Matmul) error { return p.Scaled() }
 
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
+// Variants has the plain kernel and, where rows of a are quantized inside the
+// launch, the one that does so in the same program.
+func (Kernel) Variants(p problem.Matmul) []string { return variants(p) }
 
-// Candidates has the fourth rung's sweep.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
-	return tile.Candidates(p.M, p.K, p.N, sweep...)
-}
+// Candidates has the fourth rung's sweep, and larger blocks where they fit.
+func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks { return candidates(p, m) }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
-	t := tile.New("v5_quant")
+// Build writes the kernel as a tile program, behind those that quantize a.
+func (Kernel) Build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, error) {
+	if variant == fused {
+		return buildFused(p, s)
+	}
+	t, ahead, err := start(p, s)
+	if err != nil {
+		return nil, err
+	}
+	s = t.s
 	i := t.Axis("i", tile.Ceil(p.M, s.M), tile.Parallel)
 	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)
 	k := t.Axis("k", tile.Ceil(p.K, s.K), tile.Arbitrary)
 
-	a := t.In("a", p.A, tile.Array(p.M, p.K), tile.Block(s.M, s.K).At(i, k))
-	b := t.In("b", p.B, tile.Array(p.K, p.N), tile.Block(s.K, s.N).At(k, j))
-	scale := scales(t, p)
-	o := t.Out("o", p.Out, tile.Array(p.M, p.N), tile.Block(s.M, s.N).At(i, j))
-	acc := t.Scratch("acc", p.Acc, s.M, s.N)
+	a := t.In(t.a, t.p.A, t.array(p.M, p.K), t.block(s.M, s.K).at(i, k))
+	b := t.In("b", p.B, t.array(p.K, p.N), t.block(s.K, s.N).at(k, j))
+	q := t.quantization(i, j, k)
+	o := t.Out("o", p.Out, t.array(p.M, p.N), t.block(s.M, s.N).at(i, j))
+	acc := t.Scratch("acc", q.accumulator, s.M, s.N)
 
 	t.When(k.First(), func() { t.Fill(acc, 0) })
-	t.Accumulate(acc, tile.Dot(a, b, tile.AtPrecision(p.Precision)))
-	t.When(k.Last(), func() { t.Store(o, tile.Cast(scale(acc), p.Out)) })
-	return t.Programs()
+	t.accumulate(q, acc, a, b) // acc += dot(a, b)
+	t.When(k.Last(), func() { t.Store(o, tile.Cast(q.scaled(acc), p.Out)) })
+	return t.after(ahead)
 }

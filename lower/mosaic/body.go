@@ -80,10 +80,11 @@ func (k *kernel) write(s *tile.Stmt) {
 	switch {
 	case s.Kind != tile.Accumulate:
 		v = k.expr(e)
-	case e.Op == tile.OpDot && e.Args[0].Dtype != tile.Float32 && s.Ref.Dtype == e.Dtype:
+	case e.Op == tile.OpDot && e.Args[0].Dtype != tile.Float32 && e.Dtype == tile.Float32 && s.Ref.Dtype == e.Dtype:
 		// The matrix unit starts from what is there. Of bfloat16 blocks of 512³ on
-		// v5e this takes 5 % fewer cycles than a sum afterwards; of float32 blocks, or
-		// where what is there must be widened first, it takes more.
+		// v5e this takes 5 % fewer cycles than a sum afterwards. Of float32 blocks, of
+		// int8 ones on v7x (by 10 %), or where what is there must be widened first, it
+		// takes more: internal/pallasref compares.
 		v = k.dot(e, k.load(s.Ref))
 	default:
 		to := shaped{working(s.Ref.Dtype), physical(s.Ref.Shape())}

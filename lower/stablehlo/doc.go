@@ -10,7 +10,7 @@
 //  3. Both return a Launch, the function of one launch. Launch.Once makes a
 //     module that runs it once; Launch.Loop one that runs it as often as an
 //     argument says, so that the time of one launch can be told from the time to
-//     start a program.
+//     start a program; Launch.Chain one that waits for the launch before it.
 //
 // What the package does not do: compile, run or time anything, choose a device,
 // or write a kernel in a device's own language. Interpret does not check what

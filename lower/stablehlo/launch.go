@@ -40,6 +40,23 @@ func (l *Launch) Once() string {
 	return l.module(t)
 }
 
+// Chain returns a module that launches once, for launches that are started one
+// after another without waiting: its @main takes an int32 of rank 0 before In and
+// returns it before Out. Given what the launch before returned, a launch starts
+// only when that has ended, whatever the device would run at the same time.
+func (l *Launch) Chain() string {
+	t := &text{depth: 1}
+	link := value{"%link", tensor{elem: "i32"}}
+	args := append([]value{link}, l.arguments(t, l.In, "")...)
+	out := append([]tensor{link.tensor}, storedTypes(l.Out)...)
+	t.function("public", "main", args, out, func() []value {
+		held := t.barrier(args...)
+		made := t.call("launch", held[1:], storedTypes(l.Out))
+		return t.barrier(append([]value{held[0]}, made...)...)
+	})
+	return l.module(t)
+}
+
 // Loop returns a module whose @main takes a number n of rounds, an int32 of rank
 // 0, and sets times the arrays In, one set after another; it returns as many
 // times Out, zeros if n < 1. A round launches once for each set, so n·sets
@@ -49,8 +66,7 @@ func (l *Launch) Once() string {
 // With one set, a small operand may come to stay in fast memory from launch to
 // launch. Of several sets, larger together than that memory, the rest at least
 // is read anew. The compiled program tells which (layouts with S(1) on a TPU,
-// where libtpu 0.0.51 takes the option xla_vf_vmem_memory_space_assignment=false
-// to leave all of them in HBM).
+// whose compiler leaves all of them in HBM if told so: see package backend/pjrt).
 //
 // The chain of barriers runs from a launch's results through the counter to the
 // next launch's operands: without it a compiler sees that every round computes

@@ -77,6 +77,10 @@ func (s *Schedule) readLoops() error {
 	}
 	for i, b := range s.bundles {
 		if b.depth > 0 && !s.inLoop(i) {
+			if strings.HasPrefix(b.text, "}") { // empty, behind a loop and not of it
+				s.bundles[i].depth = 0
+				continue
+			}
 			return s.at(i, "a bundle at loop depth %d, but no loop body (LB) began", b.depth)
 		}
 		if b.depth > 0 {

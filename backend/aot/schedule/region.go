@@ -137,6 +137,25 @@ func (s *Schedule) Steady(shares ...float64) (float64, error) {
 	return bundles, nil
 }
 
+// Once is the number of bundles of a kernel without a grid, which runs from its
+// first bundle to its last. The error is for a loop whose trips only the chip knows.
+func (s *Schedule) Once() (float64, error) {
+	bundles := float64(s.Bundles)
+	for _, l := range s.Loops {
+		times := 1
+		for _, o := range s.Loops {
+			if o.contains(l.Span) {
+				times *= o.Trips
+			}
+		}
+		if times == 0 {
+			return 0, fmt.Errorf("%s: a loop runs for a time that only the chip knows", s.Kernel)
+		}
+		bundles += float64(times) * float64(l.Len()) * (1 - 1/float64(l.Trips))
+	}
+	return bundles, nil
+}
+
 // trips is how often the bundles of an inner loop run in one step: its own trips
 // times those of the loops around it, up to the loop over the grid.
 func (s *Schedule) trips(l Loop) int {

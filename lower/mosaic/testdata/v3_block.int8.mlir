@@ -16,10 +16,12 @@
     // accumulate o
     %4 = "stable_mosaic.arith.constant"() {value = 0 : index} : () -> index
     %5 = "stable_mosaic.vector.load"(%o, %4, %4) : (memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi32>
-    %6 = "stable_mosaic.vector.load"(%a, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
-    %7 = "stable_mosaic.vector.load"(%b, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
-    %8 = "stable_mosaic.tpu.matmul"(%6, %7, %5) {dimension_numbers = #tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>, transpose_lhs = false, transpose_rhs = false} : (vector<128x128xi8>, vector<128x128xi8>, vector<128x128xi32>) -> vector<128x128xi32>
-    "stable_mosaic.tpu.vector_store"(%8, %o, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xi32>, memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> ()
+    %6 = "stable_mosaic.arith.constant"() {value = dense<0> : vector<128x128xi32>} : () -> vector<128x128xi32>
+    %7 = "stable_mosaic.vector.load"(%a, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
+    %8 = "stable_mosaic.vector.load"(%b, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
+    %9 = "stable_mosaic.tpu.matmul"(%7, %8, %6) {dimension_numbers = #tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>, transpose_lhs = false, transpose_rhs = false} : (vector<128x128xi8>, vector<128x128xi8>, vector<128x128xi32>) -> vector<128x128xi32>
+    %10 = "stable_mosaic.arith.addi"(%5, %9) : (vector<128x128xi32>, vector<128x128xi32>) -> vector<128x128xi32>
+    "stable_mosaic.tpu.vector_store"(%10, %o, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xi32>, memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> ()
     "stable_mosaic.func.return"() : () -> ()
   }) {dimension_semantics = [#tpu.dimension_semantics<parallel>, #tpu.dimension_semantics<parallel>, #tpu.dimension_semantics<arbitrary>], function_type = (i32, i32, i32, memref<128x128xi8, #tpu.memory_space<vmem>>, memref<128x128xi8, #tpu.memory_space<vmem>>, memref<128x128xi32, #tpu.memory_space<vmem>>) -> (), iteration_bounds = array<i64: 4, 6, 3>, scalar_prefetch = 0 : i64, scratch_operands = 0 : i64, sym_name = "v3_block", tpu.core_type = #tpu.core_type<tc>, window_params = [{transform_indices = @"a.block", window_bounds = array<i64: 128, 128>}, {transform_indices = @"b.block", window_bounds = array<i64: 128, 128>}, {transform_indices = @"o.block", window_bounds = array<i64: 128, 128>}]} : () -> ()
   "stable_mosaic.func.func"() ({

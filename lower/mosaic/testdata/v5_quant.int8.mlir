@@ -16,17 +16,19 @@
     // accumulate acc
     %4 = "stable_mosaic.arith.constant"() {value = 0 : index} : () -> index
     %5 = "stable_mosaic.vector.load"(%acc, %4, %4) : (memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi32>
-    %6 = "stable_mosaic.vector.load"(%a, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
-    %7 = "stable_mosaic.vector.load"(%b, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
-    %8 = "stable_mosaic.tpu.matmul"(%6, %7, %5) {dimension_numbers = #tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>, transpose_lhs = false, transpose_rhs = false} : (vector<128x128xi8>, vector<128x128xi8>, vector<128x128xi32>) -> vector<128x128xi32>
-    "stable_mosaic.tpu.vector_store"(%8, %acc, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xi32>, memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> ()
-    %9 = "stable_mosaic.arith.constant"() {value = 2 : i32} : () -> i32
-    %10 = "stable_mosaic.arith.cmpi"(%k, %9) {predicate = 0 : i64} : (i32, i32) -> i1
+    %6 = "stable_mosaic.arith.constant"() {value = dense<0> : vector<128x128xi32>} : () -> vector<128x128xi32>
+    %7 = "stable_mosaic.vector.load"(%a, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
+    %8 = "stable_mosaic.vector.load"(%b, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
+    %9 = "stable_mosaic.tpu.matmul"(%7, %8, %6) {dimension_numbers = #tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>, transpose_lhs = false, transpose_rhs = false} : (vector<128x128xi8>, vector<128x128xi8>, vector<128x128xi32>) -> vector<128x128xi32>
+    %10 = "stable_mosaic.arith.addi"(%5, %9) : (vector<128x128xi32>, vector<128x128xi32>) -> vector<128x128xi32>
+    "stable_mosaic.tpu.vector_store"(%10, %acc, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xi32>, memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> ()
+    %11 = "stable_mosaic.arith.constant"() {value = 2 : i32} : () -> i32
+    %12 = "stable_mosaic.arith.cmpi"(%k, %11) {predicate = 0 : i64} : (i32, i32) -> i1
     // when k == 2
-    "stable_mosaic.scf.if"(%10) ({
+    "stable_mosaic.scf.if"(%12) ({
       // store o
-      %11 = "stable_mosaic.vector.load"(%acc, %4, %4) : (memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi32>
-      "stable_mosaic.tpu.vector_store"(%11, %o, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xi32>, memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> ()
+      %13 = "stable_mosaic.vector.load"(%acc, %4, %4) : (memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi32>
+      "stable_mosaic.tpu.vector_store"(%13, %o, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xi32>, memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> ()
       "stable_mosaic.scf.yield"() : () -> ()
     }, {
       "stable_mosaic.scf.yield"() : () -> ()

@@ -39,6 +39,14 @@ type Kernels struct {
 	WideUint8 *Path[uint8, int32]
 }
 
+// Thin returns the table with ThinBFloat16 and ThinInt8 in the places of BFloat16
+// and Int8.
+func (k *Kernels) Thin() *Kernels {
+	thin := *k
+	thin.BFloat16, thin.Int8 = k.ThinBFloat16, k.ThinInt8
+	return &thin
+}
+
 // A Source is the element type of an operand in memory; uint16 holds bfloat16.
 type Source interface {
 	float32 | uint16 | int8 | uint8

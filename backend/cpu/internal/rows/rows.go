@@ -21,6 +21,10 @@ type Loops struct {
 	FromBFloat16 func(dst []float32, x []uint16) // exact
 	ToBFloat16   func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
 	AddBFloat16  func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
+	ToInt8       func(dst []int8, x []float32)   // rounded to nearest even, saturated; NaN is 0
+
+	// AbsMax returns the largest magnitude, NaN if x has one; x is not empty.
+	AbsMax func(x []float32) float32
 }
 
 // Generic is the loops in Go.
@@ -61,6 +65,28 @@ var Generic = Loops{
 			dst[i] = Narrow(Widen(dst[i]) + x[i])
 		}
 	},
+	ToInt8: func(dst []int8, x []float32) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = Saturate(x[i])
+		}
+	},
+	AbsMax: func(x []float32) float32 {
+		// Without their signs floats are ordered as their bits are, NaNs above all.
+		var top uint32
+		for _, v := range x {
+			top = max(top, math.Float32bits(v)&0x7fffffff)
+		}
+		return math.Float32frombits(top)
+	},
+}
+
+// Saturate is the int8 nearest to x, ties to even; 0 for NaN.
+func Saturate(x float32) int8 {
+	if x != x {
+		return 0
+	}
+	return int8(math.RoundToEven(float64(max(-128, min(127, x)))))
 }
 
 // Narrow rounds to the bits of a bfloat16: to nearest, ties to even.

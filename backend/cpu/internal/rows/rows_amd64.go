@@ -21,6 +21,12 @@ func toBFloat16AVX2(dst *uint16, x *float32, n int)
 //go:noescape
 func addBFloat16AVX2(dst *uint16, x *float32, n int)
 
+//go:noescape
+func toInt8AVX2(dst *int8, x *float32, n int)
+
+//go:noescape
+func absMaxAVX2(x *float32, n int) float32
+
 // For returns the fastest loops; avx2 says that the processor has AVX2.
 func For(avx2 bool) Loops {
 	if !avx2 {
@@ -33,6 +39,19 @@ func For(avx2 bool) Loops {
 		FromBFloat16: two(fromBFloat16AVX2, Generic.FromBFloat16),
 		ToBFloat16:   two(toBFloat16AVX2, Generic.ToBFloat16),
 		AddBFloat16:  two(addBFloat16AVX2, Generic.AddBFloat16),
+		ToInt8:       two(toInt8AVX2, Generic.ToInt8),
+		AbsMax: func(x []float32) float32 {
+			n := len(x) &^ 15
+			if n == 0 {
+				return Generic.AbsMax(x)
+			}
+			top := absMaxAVX2(&x[0], n)
+			if n == len(x) {
+				return top
+			}
+			rest := Generic.AbsMax(x[n:])
+			return Generic.AbsMax([]float32{top, rest})
+		},
 	}
 }
 

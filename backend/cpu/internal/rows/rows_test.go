@@ -41,6 +41,23 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// TestSaturate compares with the definition of the language.
+func TestSaturate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 2000 {
+		for _, x := range append(randomFloats(rng, 16), float32(rng.IntN(600)-300)/2) {
+			if got, want := float64(Saturate(x)), tile.Int8.Round(float64(x)); got != want {
+				t.Fatalf("%v is %v, should be %v", x, got, want)
+			}
+			if x == x {
+				if got, want := Generic.AbsMax([]float32{x}), float32(math.Abs(float64(x))); got != want {
+					t.Fatalf("the magnitude of %v is %v", x, got)
+				}
+			}
+		}
+	}
+}
+
 // TestFor compares assembly with Go, for lengths around whole registers.
 func TestFor(t *testing.T) {
 	if !cpu.X86.HasAVX2 {
@@ -86,6 +103,29 @@ func TestFor(t *testing.T) {
 				if got[n] != 42 {
 					t.Fatalf("%s of %d writes past the end", name, n)
 				}
+			}
+			if n > 0 {
+				want, got := Generic.AbsMax(x), fast.AbsMax(x)
+				if want != got && (want == want || got == got) {
+					t.Fatalf("AbsMax of %d is %v, should be %v", n, got, want)
+				}
+			}
+			for i := range y { // near the ends of int8, and halves
+				if y[i] = float32(rng.IntN(600)-300) / 2; rng.IntN(4) == 0 {
+					y[i] = x[i]
+				}
+			}
+			want, got := make([]int8, n), make([]int8, n+1)
+			got[n] = 42
+			Generic.ToInt8(want, y)
+			fast.ToInt8(got[:n], y)
+			for i := range n {
+				if got[i] != want[i] {
+					t.Fatalf("ToInt8 of %d: %v is %d, should be %d", n, y[i], got[i], want[i])
+				}
+			}
+			if got[n] != 42 {
+				t.Fatalf("ToInt8 of %d writes past the end", n)
 			}
 			bfloats("ToBFloat16", func(l Loops, dst []uint16) { l.ToBFloat16(dst, x) })
 			bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })

@@ -1,0 +1,140 @@
+package aot
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"matladder/backend"
+	"matladder/backend/internal/libtpu"
+)
+
+// CacheVariable is the environment variable that overrides where outcomes are kept.
+const CacheVariable = "MATLADDER_AOT_CACHE"
+
+// cacheVersion changes when schedules are read or added up in another way. What
+// the step model makes of them is not kept.
+const cacheVersion = 1
+
+// outcome is what libtpu made of a program, as kept on disk: what is the same
+// whenever it is asked. A crash, a time limit and a dump that cannot be read are not.
+type outcome struct {
+	Status string // one of the constants below
+	Reason string `json:",omitempty"` // libtpu's own
+	Code   int    `json:",omitempty"` // of a refused program
+	What   string `json:",omitempty"` // which memory is too small
+	Need   int64  `json:",omitempty"`
+	Limit  int64  `json:",omitempty"`
+	Parts  []part `json:",omitempty"` // of a program that compiles
+}
+
+const (
+	compiles    = "compiles"
+	tooLarge    = "too_big"
+	unsupported = "unsupported"
+	refused     = "refused"
+)
+
+// outcomeOf returns what to keep of an error; false for nothing.
+func outcomeOf(err error) (outcome, bool) {
+	var big *libtpu.TooBigError
+	var lacks *libtpu.UnsupportedError
+	var wrong *CompileError
+	switch {
+	case errors.As(err, &big):
+		return outcome{Status: tooLarge, Reason: big.Reason, What: big.What, Need: big.Need, Limit: big.Limit}, true
+	case errors.As(err, &lacks):
+		return outcome{Status: unsupported, Reason: lacks.Reason}, true
+	case errors.As(err, &wrong):
+		return outcome{Status: refused, Reason: wrong.Reason, Code: wrong.Code}, true
+	}
+	return outcome{}, false
+}
+
+// err is the error that the outcome was made of, nil for a program that compiles.
+func (o outcome) err() error {
+	switch o.Status {
+	case compiles:
+		return nil
+	case tooLarge:
+		return &libtpu.TooBigError{TooBigError: backend.TooBigError{What: o.What, Need: o.Need, Limit: o.Limit}, Reason: o.Reason}
+	case unsupported:
+		return &libtpu.UnsupportedError{Reason: o.Reason}
+	}
+	return &CompileError{Code: o.Code, Reason: o.Reason}
+}
+
+// cache is a folder with one file for each outcome, named by what the outcome
+// depends on. Processes share it: a file is there whole or not at all.
+type cache struct {
+	folder string // "" for none
+	about  string // what all programs have in common: compiler and flags
+}
+
+// openCache opens the folder, or says why nothing can be kept there.
+func openCache(folder, about string) (cache, error) {
+	if folder == "" {
+		folder = os.Getenv(CacheVariable)
+	}
+	if folder == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return cache{}, fmt.Errorf("nothing is kept of what compiles: %w: set %s", err, CacheVariable)
+		}
+		folder = filepath.Join(user, "matladder", "aot")
+	}
+	err := os.MkdirAll(folder, 0o755)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(folder, "try-*"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	if err != nil {
+		return cache{}, fmt.Errorf("nothing is kept of what compiles: %w", err)
+	}
+	return cache{folder, about}, nil
+}
+
+// file is where the outcome of a program for a topology is kept.
+func (c cache) file(topology, program string) string {
+	h := sha256.New()
+	for _, s := range []string{fmt.Sprint(cacheVersion), c.about, topology, program} {
+		fmt.Fprintf(h, "%d\n%s\n", len(s), s)
+	}
+	name := hex.EncodeToString(h.Sum(nil))
+	return filepath.Join(c.folder, name[:2], name[2:]+".json")
+}
+
+// read returns a kept outcome. One that cannot be read is as none.
+func (c cache) read(file string) (outcome, bool) {
+	var o outcome
+	if c.folder == "" {
+		return o, false
+	}
+	text, err := os.ReadFile(file)
+	return o, err == nil && json.Unmarshal(text, &o) == nil && o.Status != ""
+}
+
+// write keeps an outcome, whole or not at all: what is not kept is compiled again.
+func (c cache) write(file string, o outcome) {
+	if c.folder == "" || os.MkdirAll(filepath.Dir(file), 0o755) != nil {
+		return
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), "new-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
+	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), file) != nil {
+		os.Remove(f.Name())
+	}
+}

@@ -1,0 +1,67 @@
+package aot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"matladder/backend/aot/schedule"
+)
+
+// dumpFlags make libtpu write the three files of a schedule that package schedule
+// reads, and none of its other three hundred, which take longer than compiling.
+// Flags are read once in a process: a child has one folder for all it compiles.
+const dumpFlags = "--xla_jf_dump_to=%s --xla_jf_dump_llo_pass_label_regex=final_(bundles|hlo-static-per-bundle-utilization)"
+
+// dumpFolder is that of a slot, "" if no schedules are wanted.
+func (c *Compiler) dumpFolder(slot int) string {
+	if c.dumps == "" {
+		return ""
+	}
+	return filepath.Join(c.dumps, strconv.Itoa(slot))
+}
+
+// flags are what a child of this slot is started with.
+func (s *slot) flags() string {
+	if s.dump == "" {
+		return ""
+	}
+	return fmt.Sprintf(dumpFlags, s.dump)
+}
+
+// empty takes away what the last compilation left.
+func (s *slot) empty() error {
+	if s.dump == "" {
+		return nil
+	}
+	err := os.RemoveAll(s.dump)
+	if err == nil {
+		err = os.MkdirAll(s.dump, 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("aot: folder for schedules: %w", err)
+	}
+	return nil
+}
+
+// schedules reads what the last compilation left.
+func (s *slot) schedules() ([]*schedule.Schedule, error) {
+	if s.dump == "" {
+		return nil, nil
+	}
+	dump := os.DirFS(s.dump)
+	names, err := schedule.Kernels(dump)
+	if err != nil {
+		return nil, err
+	}
+	var all []*schedule.Schedule
+	for _, name := range names {
+		one, err := schedule.Read(dump, name)
+		if err != nil {
+			return nil, fmt.Errorf("schedule: %w", err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

@@ -1,0 +1,112 @@
+package aot
+
+import (
+	"fmt"
+	"strings"
+
+	"matladder/analyze"
+	"matladder/backend/aot/schedule"
+)
+
+// part is what the step model needs of one kernel of a compiled program.
+type part struct {
+	Kernel string  // as the compiler names it
+	Steps  int64   // of its loop over the grid that one core runs; 0 without a loop
+	Cycles float64 // of a step, or of all of it
+	Matrix int     // slots of the matrix unit in use
+	In     int64   // granules that its inputs move in a step in which all move; -1 if unknown
+	Out    int64   // granules that its outputs move, likewise
+}
+
+// writesOut is the kind of transfer of an output.
+const writesOut = "vmem_to_hbm"
+
+// partOf adds up a schedule. shares are those of analyze.Work; nil takes every
+// condition to hold in every step, which is the most that a step can take.
+func partOf(s *schedule.Schedule, looped bool, shares []float64) (part, error) {
+	p := part{Kernel: s.Kernel, In: granules(s, false), Out: granules(s, true)}
+	for _, slots := range s.Slots(schedule.Span{From: 0, To: s.Bundles}) {
+		if slots.Kind == schedule.Matrix {
+			p.Matrix += slots.Busy
+		}
+	}
+	var err error
+	if !looped {
+		p.Cycles, err = s.Once()
+		return p, err
+	}
+	if shares == nil {
+		for range s.Conditional() {
+			shares = append(shares, 1)
+		}
+	}
+	if p.Cycles, err = s.Steady(shares...); err != nil {
+		return p, err
+	}
+	if p.Steps = int64(s.Steps()); p.Steps == 0 {
+		return p, fmt.Errorf("%s: its loop runs for a time that only the chip knows", s.Kernel)
+	}
+	return p, nil
+}
+
+// granules adds up the transfers of inputs or of outputs; -1 if one is unknown.
+func granules(s *schedule.Schedule, outputs bool) int64 {
+	var sum int64
+	for _, t := range s.Transfers {
+		switch {
+		case (t.Kind == writesOut) != outputs:
+			continue
+		case t.Granules == 0:
+			return -1
+		}
+		sum += t.Granules
+	}
+	return sum
+}
+
+// looped reports whether a kernel of the compiler's own has a loop over a grid.
+func looped(s *schedule.Schedule) bool {
+	_, ok := s.Grid()
+	return ok
+}
+
+// partsOf finds the kernels of a launch among the schedules, in order, and puts
+// behind them what the compiler added: copies, for instance. A grid may be shared
+// by some cores.
+func partsOf(schedules []*schedule.Schedule, names []string, works []analyze.Work, cores int) ([]part, error) {
+	parts := make([]part, len(names))
+	for _, s := range schedules {
+		at := -1
+		for j, name := range names {
+			if rest, ok := strings.CutPrefix(s.Kernel, name); ok && strings.Trim(rest, ".0123456789") == "" {
+				if at >= 0 || parts[j].Kernel != "" {
+					return nil, fmt.Errorf("%s: more than one kernel of that name", name)
+				}
+				at = j
+			}
+		}
+		var err error
+		if at < 0 {
+			var more part
+			if more, err = partOf(s, looped(s), nil); err == nil {
+				parts = append(parts, more)
+			}
+		} else {
+			// Where two cores share a grid of two steps, neither has a loop.
+			parts[at], err = partOf(s, works[at].Steps > 1 && looped(s), works[at].Shares)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for j, name := range names {
+		p, w := parts[j], works[j]
+		if p.Kernel == "" {
+			return nil, fmt.Errorf("the compiler tells no schedule of kernel %s", name)
+		}
+		if steps := max(1, p.Steps); steps > w.Steps || steps*int64(cores) < w.Steps {
+			return nil, fmt.Errorf("%s: the schedule runs %d steps, the grid has %d", name, steps, w.Steps)
+		}
+	}
+	return parts, nil
+}

@@ -1,0 +1,214 @@
+package aot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"matladder/analyze"
+	"matladder/backend"
+	"matladder/backend/aot/schedule"
+	"matladder/chips"
+	"matladder/lower/mosaic"
+	"matladder/lower/stablehlo"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Step is one kernel of a launch, predicted: a program, or something that the
+// compiler added.
+type Step struct {
+	Kernel string
+	Work   analyze.Work
+	Time   analyze.Time
+}
+
+// Steps compiles programs, unless it is known what libtpu says of them, and
+// predicts the kernels of one launch in order. Errors are those of Compile; a
+// program of which the step model needs to know more is ErrUnsupported.
+func (b *Backend) Steps(ctx context.Context, programs []*tile.Program, params backend.Params) ([]Step, error) {
+	launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: params.VMEMBytes})
+	if err == nil {
+		err = b.target.Check(programs, params.VMEMBytes)
+	}
+	if err != nil {
+		return nil, refusal(err)
+	}
+	works, names := make([]analyze.Work, len(programs)), make([]string, len(programs))
+	dtype, precision := "", ""
+	for i, p := range programs {
+		if works[i], err = analyze.WorkOf(p); err != nil {
+			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+		}
+		names[i] = launch.Kernels[i].Name
+		if dtype == "" {
+			dtype, precision = product(p)
+		}
+	}
+	parts, err := b.compile(ctx, launch.Module(), func(all []*schedule.Schedule) ([]part, error) {
+		return partsOf(all, names, works, b.device.Cores)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range parts {
+		if i >= len(works) {
+			works = append(works, b.own(p))
+			continue
+		}
+		works[i] = b.laidOut(works[i], p)
+	}
+	return b.times(parts, works, dtype, precision)
+}
+
+// Predict predicts one launch of programs.
+func (b *Backend) Predict(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Prediction, error) {
+	steps, err := b.Steps(ctx, programs, params)
+	return b.sum(steps), err
+}
+
+// PredictBaseline predicts XLA's own matmul. Its schedule tells cycles and steps,
+// and what a step moves at most; which steps move what is worked out on the chip.
+// So each input is taken to move in every step, each output once, and every
+// condition to hold: the least that XLA does. Its kernels share the grid of a chip
+// of two cores.
+func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec) (backend.Prediction, error) {
+	p := spec.Problem
+	launch, err := stablehlo.Baseline(p)
+	if err != nil {
+		return backend.Prediction{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+	}
+	parts, err := b.compile(ctx, launch.Once(), func(all []*schedule.Schedule) ([]part, error) {
+		return partsOf(all, nil, nil, b.device.Cores)
+	})
+	if err != nil {
+		return backend.Prediction{}, err
+	}
+	works, product := make([]analyze.Work, len(parts)), -1
+	for i, part := range parts {
+		works[i] = b.own(part)
+		if part.Matrix > 0 && (product < 0 || part.Matrix > parts[product].Matrix) {
+			product = i
+		}
+	}
+	if product < 0 {
+		return backend.Prediction{}, errors.New("libtpu: XLA's own matmul has no kernel that uses the matrix unit")
+	}
+	b.multiplies(&works[product], p, parts[product])
+	steps, err := b.times(parts, works, p.A.String(), p.Precision.String())
+	return b.sum(steps), err
+}
+
+// compile asks libtpu, or the cache, what kernels a program becomes.
+func (b *Backend) compile(ctx context.Context, program string, read func([]*schedule.Schedule) ([]part, error)) ([]part, error) {
+	file := b.cache.file(b.topology.Libtpu, program)
+	if o, ok := b.cache.read(file); ok {
+		return o.Parts, o.err()
+	}
+	compiled, err := b.compiler.Compile(ctx, b.topology.Libtpu, program)
+	if err != nil {
+		if o, ok := outcomeOf(err); ok {
+			b.cache.write(file, o)
+		}
+		return nil, err
+	}
+	parts, err := read(compiled.Schedules)
+	if err != nil {
+		return nil, fmt.Errorf("schedule: %w", err)
+	}
+	b.cache.write(file, outcome{Status: compiles, Parts: parts})
+	return parts, nil
+}
+
+// laidOut is a program's work as the compiler laid it out: over the cores or not.
+func (b *Backend) laidOut(w analyze.Work, p part) analyze.Work {
+	w.Cycles = p.Cycles
+	w.CoreSteps = max(1, p.Steps)
+	w.Parallel = w.CoreSteps < w.Steps
+	return w
+}
+
+// own is the work of a kernel that the compiler made itself.
+func (b *Backend) own(p part) analyze.Work {
+	cores := int64(max(1, b.device.Cores))
+	w := analyze.Work{CoreSteps: max(1, p.Steps), Parallel: cores > 1, Cycles: p.Cycles}
+	w.Steps = w.CoreSteps * cores
+	in, out := max(0, p.In)*b.topology.granule, max(0, p.Out)*b.topology.granule
+	w.Bytes = w.Steps * (in + out)
+	w.FirstBytes, w.LastBytes = cores*in, cores*out
+	return w
+}
+
+// multiplies is the work of XLA's kernel that multiplies.
+func (b *Backend) multiplies(w *analyze.Work, p problem.Matmul, kernel part) {
+	out := p.Out.Bytes(int64(p.M) * int64(p.N) * int64(max(1, p.Batch)))
+	in := p.Bytes() - out
+	w.FLOPs = p.FLOPs()
+	cores := w.Steps / w.CoreSteps
+	w.FirstBytes = in / w.Steps * cores
+	if kernel.In > 0 {
+		w.FirstBytes = min(in, kernel.In*b.topology.granule*cores)
+		in = max(in, kernel.In*b.topology.granule*w.Steps)
+	}
+	w.LastBytes = out / w.Steps * cores
+	if w.CoreSteps == 1 {
+		w.FirstBytes = in
+	}
+	w.Bytes = in + out
+}
+
+// times puts the step model's figures to kernels. The one of matrix products has
+// the dtype's peak to respect.
+func (b *Backend) times(parts []part, works []analyze.Work, dtype, precision string) ([]Step, error) {
+	dtype = peakOf(b.device, dtype)
+	steps := make([]Step, len(parts))
+	for i, p := range parts {
+		t, err := works[i].On(b.device, dtype, precision)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+		}
+		steps[i] = Step{p.Kernel, works[i], t}
+	}
+	return steps, nil
+}
+
+// peakOf is the dtype whose peak bounds products of dtype. A chip without a figure
+// of its own widens narrow operands: v7x multiplies int8 as bfloat16.
+func peakOf(d chips.Device, dtype string) string {
+	if !d.PeakAt(dtype, "").Known() {
+		return tile.BFloat16.String()
+	}
+	return dtype
+}
+
+// sum is one launch: its kernels one after the other.
+func (b *Backend) sum(steps []Step) backend.Prediction {
+	seconds := 0.
+	for _, s := range steps {
+		seconds += s.Time.Seconds
+	}
+	name, version := b.Plugin()
+	return backend.Prediction{
+		Elapsed: time.Duration(seconds * float64(time.Second)),
+		Method:  "aot",
+		Source:  strings.TrimSpace(name + " " + version),
+	}
+}
+
+// product is the dtype and precision of the first product of a program, "" if
+// there is none.
+func product(p *tile.Program) (dtype, precision string) {
+	p.Walk(func(s *tile.Stmt) {
+		if s.Value == nil {
+			return
+		}
+		tile.WalkExpr(s.Value, func(e *tile.Expr) {
+			if e.Op == tile.OpDot && dtype == "" {
+				dtype, precision = e.Args[0].Dtype.String(), e.Precision.String()
+			}
+		})
+	})
+	return dtype, precision
+}

@@ -1,0 +1,30 @@
+package aot
+
+import (
+	"testing"
+
+	"matladder/chips"
+	"matladder/lower/mosaic"
+)
+
+// TestTargets: what lower/mosaic says of the generations is what the chip table
+// says, and the two know the same.
+func TestTargets(t *testing.T) {
+	if len(mosaic.Targets()) != len(topologies) {
+		t.Errorf("%d targets, %d topologies", len(mosaic.Targets()), len(topologies))
+	}
+	for _, top := range topologies {
+		target, err := mosaic.FindTarget(top.Name)
+		if err != nil {
+			t.Error(err)
+		}
+		chip, ok := chips.Lookup(top.Chip)
+		if !ok {
+			t.Fatalf("no chip %s", top.Chip)
+		}
+		if float64(target.VMEMBytes) != chip.FastBytes.Value || float64(target.DefaultVMEMBytes) != chip.FastDefaultBytes.Value {
+			t.Errorf("%s: VMEM %d, by default %d; the chip table has %.0f and %.0f", top.Name,
+				target.VMEMBytes, target.DefaultVMEMBytes, chip.FastBytes.Value, chip.FastDefaultBytes.Value)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"matladder/backend"
+	quantized "matladder/kernels/v5_quant"
+	"matladder/problem"
+	"matladder/problem/problemtest"
+	"matladder/tile"
+)
+
+// quantizedSizes overhang their blocks in every dimension, have whole groups of
+// k that share scales, parts of one, and one in several blocks; the last are
+// deep enough that a backend cuts k, and wide enough that it takes long rows.
+var quantizedSizes = []struct {
+	batch, m, k, n int
+	blocks         tile.Blocks
+}{
+	{1, 9, 150, 11, tile.Blocks{M: 8, K: 64, N: 8}},
+	{3, 5, 65, 9, tile.Blocks{M: 5, K: 128, N: 8}},
+	{1, 5, 70, 17, tile.Blocks{M: 4, K: 16, N: 16}},
+	{1, 2, 1181, 33, tile.Blocks{M: 3, K: 1181, N: 41}},
+}
+
+// testQuantized runs every quantization of the fifth rung.
+func testQuantized(t *testing.T, s suite) {
+	n := 0
+	for _, size := range quantizedSizes {
+		for _, p := range problemtest.Quantized(size.batch, size.m, size.k, size.n, 32) {
+			for _, variant := range (quantized.Kernel{}).Variants(p) {
+				if n++; s.OneIn > 1 && n%s.OneIn != 0 {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%v%s", problemtest.Label(p), size.blocks, variant), func(t *testing.T) {
+					programs, err := quantized.Kernel{}.Build(p, variant, size.blocks.Clip(p.M, p.K, p.N))
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.quantized(t, p, programs)
+				})
+			}
+		}
+	}
+}
+
+func (s suite) quantized(t *testing.T, p problem.Matmul, programs []*tile.Program) {
+	e, err := s.backend.Compile(context.Background(), programs, s.Params)
+	if errors.Is(err, backend.ErrUnsupported) && s.MayRefuseQuantized != nil && s.MayRefuseQuantized(p) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	scheme, err := p.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := !scheme.Dynamic && (p.Activation == problem.NoActivation || p.Activation == problem.Relu)
+	if exact {
+		in := smallIntegers(t, programs, 5)
+		sameBits(t, oracle(t, programs, in), s.run(t, e, programs, in, 2))
+	}
+	if !s.Seeded {
+		return
+	}
+	spec := backend.InputSpec{Problem: p, Seed: 3, Dist: "normal"}
+	if err := e.LoadSeeded(spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(context.Background(), 2); err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.Check(backend.CheckSpec{InputSpec: spec})
+	if err != nil || !res.OK || !(res.ErrOverBound <= 1) || !res.Quantized {
+		t.Errorf("%+v, %v", res, err)
+	}
+}

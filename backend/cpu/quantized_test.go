@@ -1,0 +1,49 @@
+package cpu
+
+import (
+	"context"
+	"testing"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/problem/problemtest"
+	"matladder/tile"
+)
+
+// TestCodes: quantization on the fly gives the codes and scales of package quant,
+// bit for bit, on every instruction set.
+func TestCodes(t *testing.T) {
+	for _, isa := range []gemm.ISA{gemm.Generic, gemm.Detect()} {
+		t.Run(isa.String(), func(t *testing.T) {
+			be := open(t, Options{Threads: 2, ISA: isa.String()})()
+			defer be.Close()
+			problemtest.Codes(t, func(program *tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+				programs := []*tile.Program{program}
+				e, err := be.Compile(context.Background(), programs, backend.Params{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer e.Close()
+				bound, err := tile.Bind(programs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, named := make([]tile.Tensor, len(bound.Out)), map[string]tile.Tensor{}
+				for i, r := range bound.Out {
+					out[i] = tile.NewTensor(r.Dtype, r.Array...)
+					named[r.Name] = out[i]
+				}
+				if err := e.Load(in...); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := e.Run(context.Background(), 1); err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Results(out...); err != nil {
+					t.Fatal(err)
+				}
+				return named
+			})
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package cpu
+
+import "matladder/tile"
+
+// slice reads x, of e's operand, from where the slice starts.
+func slice[T any](c *values, e *tile.Expr, x lanes[T]) lanes[T] {
+	from, ok := e.Index.(tile.Const)
+	if !ok {
+		c.fail(e, "slice that moves, for %s", c.step.stmt.Ref.Name)
+		return nil
+	}
+	start := int(from)
+	if e.Dim == len(e.Shape)-1 {
+		return func(w *worker, row, col, n int) []T { return x(w, row, col+start, n) }
+	}
+	return func(w *worker, row, col, n int) []T { return x(w, row+start, col, n) }
+}
+
+// reduce folds each row of x, of e's operand, into one element: first of the
+// first piece of a row, then of what is there and the next.
+func reduce[T any](c *values, e *tile.Expr, x lanes[T], first func(x []T) T, next func(a, b T) T) lanes[T] {
+	i, shape := c.slot(), e.Args[0].Shape
+	width := shape[len(shape)-1]
+	return func(w *worker, row, _, _ int) []T {
+		out := vector[T](w, i, 1)
+		sum := first(x(w, row, 0, min(vectorLanes, width)))
+		for col := vectorLanes; col < width; col += vectorLanes {
+			sum = next(sum, first(x(w, row, col, min(vectorLanes, width-col))))
+		}
+		out[0] = sum
+		return out
+	}
+}
+
+// rowMax compiles the largest of each row; NaN if one is. Of magnitudes it is
+// found without making them first.
+func (c *values) rowMax(e *tile.Expr) lanes[float32] {
+	larger := func(a, b float32) float32 { return max(a, b) }
+	if x := e.Args[0]; x.Op == tile.OpAbs {
+		return reduce(c, e, c.floats(x.Args[0]), c.plan.machine.loops.AbsMax, larger)
+	}
+	return reduce(c, e, c.floats(e.Args[0]), largest[float32], larger)
+}
+
+// rowSum compiles the sum of each row.
+func rowSum[T number](c *values, e *tile.Expr, x lanes[T]) lanes[T] {
+	return reduce(c, e, x, total[T], func(a, b T) T { return a + b })
+}
+
+func largest[T number](x []T) T {
+	top := x[0]
+	for _, v := range x[1:] {
+		top = max(top, v)
+	}
+	return top
+}
+
+// total adds four sums, so that additions need not wait for one another and
+// errors of floats grow more slowly.
+func total[T number](x []T) T {
+	var s [4]T
+	for len(x) >= 4 {
+		s[0], s[1], s[2], s[3] = s[0]+x[0], s[1]+x[1], s[2]+x[2], s[3]+x[3]
+		x = x[4:]
+	}
+	for _, v := range x {
+		s[0] += v
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}

@@ -1,0 +1,69 @@
+// Package hlo reads what XLA made of a program: an optimized HLO module, in the
+// binary form in which PJRT plugins hand it out.
+//
+//  1. Read takes the bytes of a module (format hlo) or of one with its settings
+//     (hlo_with_config): protocol buffers, of which it knows the few fields that
+//     it needs and skips the others (wire.go).
+//  2. Loops, Body, Calls and Arrays find the loop in which launches are timed, what
+//     it repeats, and in which memory its arrays stay (loop.go).
+//  3. Overrides writes options of the compiler, which go the other way
+//     (overrides.go).
+//
+// What the package does not do: write, run or change a program, or know what an
+// instruction computes.
+package hlo
+
+import "fmt"
+
+// Module is a compiled program.
+type Module struct {
+	Name         string
+	Computations []*Computation
+	Entry        *Computation
+}
+
+// Computation is a list of instructions, operands first.
+type Computation struct {
+	Name         string
+	Instructions []*Instruction
+
+	id int64
+}
+
+// Instruction is one operation.
+type Instruction struct {
+	Name, Opcode string
+	Target       string   // of a custom call
+	Shape        Shape    // of the result
+	Operands     []string // names of instructions of the same computation
+
+	id           int64
+	operands     []int64
+	computations []int64
+}
+
+// Shape is an array, or a tuple of shapes.
+type Shape struct {
+	Dimensions []int64
+	Space      int64 // of memory, as the device numbers them; 0 is its main memory
+	Tuple      []Shape
+}
+
+// Read reads a module. format is what the plugin says of it: hlo or
+// hlo_with_config.
+func Read(format string, text []byte) (*Module, error) {
+	if format == "hlo_with_config" {
+		inner, err := first(text, configModule)
+		if err != nil {
+			return nil, fmt.Errorf("hlo: %w", err)
+		}
+		text = inner
+	} else if format != "hlo" {
+		return nil, fmt.Errorf("hlo: unknown format %q (known: hlo, hlo_with_config)", format)
+	}
+	m, err := readModule(text)
+	if err != nil {
+		return nil, fmt.Errorf("hlo: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,48 @@
+package hlo
+
+// Loops are the loops of the program itself, not those inside others.
+func (m *Module) Loops() []*Instruction {
+	var loops []*Instruction
+	for _, i := range m.Entry.Instructions {
+		if i.Opcode == "while" {
+			loops = append(loops, i)
+		}
+	}
+	return loops
+}
+
+// Body is the computation that a loop repeats; nil if i is none.
+func (m *Module) Body(i *Instruction) *Computation {
+	if i.Opcode != "while" || len(i.computations) == 0 {
+		return nil
+	}
+	return m.computation(i.computations[0]) // the second is the condition
+}
+
+// Calls are the custom calls of a target in a computation.
+func (c *Computation) Calls(target string) []*Instruction {
+	var calls []*Instruction
+	for _, i := range c.Instructions {
+		if i.Opcode == "custom-call" && i.Target == target {
+			calls = append(calls, i)
+		}
+	}
+	return calls
+}
+
+// Arrays are the arrays of a shape, those of one element apart: a loop carries
+// counters beside them.
+func (s Shape) Arrays() []Shape {
+	var arrays []Shape
+	for _, part := range s.Tuple {
+		arrays = append(arrays, part.Arrays()...)
+	}
+	elements := int64(1)
+	for _, d := range s.Dimensions {
+		elements *= d
+	}
+	if s.Tuple == nil && elements != 1 {
+		arrays = append(arrays, s)
+	}
+	return arrays
+}

@@ -1,0 +1,217 @@
+package hlo
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Numbers of fields, as XLA's hlo.proto and xla_data.proto have them.
+const (
+	configModule = 1
+
+	moduleName, moduleComputations, moduleEntry = 1, 3, 6
+
+	computationName, computationInstructions, computationID = 1, 2, 5
+
+	instructionName, instructionOpcode, instructionShape                    = 1, 2, 3
+	instructionTarget, instructionID, instructionOperands, instructionCalls = 28, 35, 36, 38
+
+	shapeDimensions, shapeTuple, shapeLayout = 3, 4, 5
+
+	layoutSpace = 8
+)
+
+// The kinds of a field.
+const (
+	kindVarint = 0
+	kindFixed8 = 1
+	kindBytes  = 2
+	kindFixed4 = 5
+)
+
+var errTruncated = errors.New("the message ends in the middle of a field")
+
+// fields calls each for every field of a message: value holds numbers, data what
+// has a length.
+func fields(message []byte, each func(number int, value int64, data []byte) error) error {
+	for len(message) > 0 {
+		tag, n := binary.Uvarint(message)
+		if n <= 0 {
+			return errTruncated
+		}
+		message = message[n:]
+		var value int64
+		var data []byte
+		switch tag & 7 {
+		case kindVarint:
+			v, n := binary.Uvarint(message)
+			if n <= 0 {
+				return errTruncated
+			}
+			value, message = int64(v), message[n:]
+		case kindBytes:
+			length, n := binary.Uvarint(message)
+			if n <= 0 || length > uint64(len(message)-n) {
+				return errTruncated
+			}
+			message = message[n:]
+			data, message = message[:length], message[length:]
+		case kindFixed8, kindFixed4:
+			length := 8
+			if tag&7 == kindFixed4 {
+				length = 4
+			}
+			if len(message) < length {
+				return errTruncated
+			}
+			message = message[length:]
+		default:
+			return fmt.Errorf("a field of unknown kind %d", tag&7)
+		}
+		if err := each(int(tag>>3), value, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// first is the first field of a number that has a length.
+func first(message []byte, want int) (found []byte, err error) {
+	err = fields(message, func(number int, _ int64, data []byte) error {
+		if number == want && found == nil {
+			found = data
+		}
+		return nil
+	})
+	if err == nil && found == nil {
+		err = fmt.Errorf("the message has no field %d", want)
+	}
+	return found, err
+}
+
+// numbers appends a repeated number: packed, or one of many fields.
+func numbers(to []int64, value int64, data []byte) ([]int64, error) {
+	if data == nil {
+		return append(to, value), nil
+	}
+	for len(data) > 0 {
+		v, n := binary.Uvarint(data)
+		if n <= 0 {
+			return nil, errTruncated
+		}
+		to, data = append(to, int64(v)), data[n:]
+	}
+	return to, nil
+}
+
+func readModule(message []byte) (*Module, error) {
+	m := &Module{}
+	entry := int64(-1)
+	err := fields(message, func(number int, value int64, data []byte) (err error) {
+		switch number {
+		case moduleName:
+			m.Name = string(data)
+		case moduleEntry:
+			entry = value
+		case moduleComputations:
+			var c *Computation
+			c, err = readComputation(data)
+			m.Computations = append(m.Computations, c)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if m.Entry = m.computation(entry); m.Entry == nil {
+		return nil, errors.New("the module has no entry")
+	}
+	return m, nil
+}
+
+func (m *Module) computation(id int64) *Computation {
+	for _, c := range m.Computations {
+		if c.id == id {
+			return c
+		}
+	}
+	return nil
+}
+
+func readComputation(message []byte) (*Computation, error) {
+	c := &Computation{}
+	err := fields(message, func(number int, value int64, data []byte) (err error) {
+		switch number {
+		case computationName:
+			c.Name = string(data)
+		case computationID:
+			c.id = value
+		case computationInstructions:
+			var i *Instruction
+			i, err = readInstruction(data)
+			c.Instructions = append(c.Instructions, i)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	names := map[int64]string{}
+	for _, i := range c.Instructions {
+		names[i.id] = i.Name
+	}
+	for _, i := range c.Instructions {
+		for _, id := range i.operands {
+			i.Operands = append(i.Operands, names[id])
+		}
+	}
+	return c, nil
+}
+
+func readInstruction(message []byte) (*Instruction, error) {
+	i := &Instruction{}
+	err := fields(message, func(number int, value int64, data []byte) (err error) {
+		switch number {
+		case instructionName:
+			i.Name = string(data)
+		case instructionOpcode:
+			i.Opcode = string(data)
+		case instructionTarget:
+			i.Target = string(data)
+		case instructionID:
+			i.id = value
+		case instructionShape:
+			i.Shape, err = readShape(data)
+		case instructionOperands:
+			i.operands, err = numbers(i.operands, value, data)
+		case instructionCalls:
+			i.computations, err = numbers(i.computations, value, data)
+		}
+		return err
+	})
+	return i, err
+}
+
+func readShape(message []byte) (Shape, error) {
+	var s Shape
+	err := fields(message, func(number int, value int64, data []byte) (err error) {
+		switch number {
+		case shapeDimensions:
+			s.Dimensions, err = numbers(s.Dimensions, value, data)
+		case shapeTuple:
+			var part Shape
+			part, err = readShape(data)
+			s.Tuple = append(s.Tuple, part)
+		case shapeLayout:
+			err = fields(data, func(number int, value int64, _ []byte) error {
+				if number == layoutSpace {
+					s.Space = value
+				}
+				return nil
+			})
+		}
+		return err
+	})
+	return s, err
+}

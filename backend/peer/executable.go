@@ -1,0 +1,194 @@
+package peer
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"matladder/backend"
+	"matladder/check"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// executable is one product in a process of its own.
+type executable struct {
+	backend  *Backend
+	process  *process
+	problem  problem.Matmul
+	unsigned bool // a is handed over with 128 added
+
+	spec    backend.InputSpec
+	seeded  bool
+	loaded  bool
+	ran     bool
+	columns []int32 // 128 times the sums of b's columns, if unsigned
+	closed  bool
+}
+
+var errClosed = errors.New("peer: the executable is closed")
+
+// limited is the context of calls that take none.
+func (e *executable) limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), e.backend.options.CallTimeout)
+}
+
+// LoadSeeded makes the inputs and hands them over.
+func (e *executable) LoadSeeded(spec backend.InputSpec) error {
+	if spec.Problem != e.problem {
+		return fmt.Errorf("peer: inputs of %s for a product of %s", spec.Problem, e.problem)
+	}
+	a, b, err := e.backend.options.References.inputs(spec)
+	if err == nil {
+		err = e.Load(a, b)
+	}
+	e.spec, e.seeded = spec, err == nil
+	return err
+}
+
+// Load hands a and b over.
+func (e *executable) Load(in ...tile.Tensor) error {
+	if e.closed {
+		return errClosed
+	}
+	p := e.problem
+	e.seeded, e.loaded, e.ran = false, false, false
+	if len(in) != 2 {
+		return fmt.Errorf("peer: load: have %d arrays, want a and b", len(in))
+	}
+	a, b := in[0], in[1]
+	if err := errors.Join(matches("a", a, p.A, p.M, p.K), matches("b", b, p.B, p.K, p.N)); err != nil {
+		return err
+	}
+	if e.unsigned {
+		a.Data = slices.Clone(a.Data)
+		for i := range a.Data {
+			a.Data[i] ^= 0x80 // adds 128 to an int8, as uint8
+		}
+		e.columns = columnSums(b, p.K, p.N)
+	}
+	ctx, cancel := e.limited()
+	defer cancel()
+	if _, err := e.process.ask(ctx, "load", [][]byte{a.Data, b.Data}, nil); err != nil {
+		return err
+	}
+	e.loaded = true
+	return nil
+}
+
+func matches(name string, t tile.Tensor, d tile.Dtype, shape ...int) error {
+	if t.Dtype != d || !slices.Equal(t.Shape, shape) {
+		return fmt.Errorf("peer: %s: have %s%v, want %s%v", name, t.Dtype, t.Shape, d, shape)
+	}
+	return nil
+}
+
+// columnSums returns 128 times the sum of each column of b (k×n, int8), modulo
+// 2³² as the product is.
+func columnSums(b tile.Tensor, k, n int) []int32 {
+	sums := make([]int32, n)
+	for i := range k {
+		for j, v := range b.Data[i*n : (i+1)*n] {
+			sums[j] += 128 * int32(int8(v))
+		}
+	}
+	return sums
+}
+
+// Run times launches in the process. When ctx ends, so does the process.
+func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	switch {
+	case e.closed:
+		return backend.Sample{}, errClosed
+	case launches < 1:
+		return backend.Sample{}, fmt.Errorf("peer: run: %d launches", launches)
+	case !e.loaded:
+		return backend.Sample{}, errors.New("peer: run: nothing was loaded")
+	}
+	e.ran = false
+	answer, err := e.process.ask(ctx, fmt.Sprintf("run %d", launches), nil, nil)
+	if err != nil {
+		return backend.Sample{}, err
+	}
+	ns, err := strconv.ParseInt(answer, 10, 64)
+	if err != nil || ns < 0 {
+		return backend.Sample{}, fmt.Errorf("peer: the time of %d launches is said to be %q ns", launches, answer)
+	}
+	e.ran = true
+	return backend.Sample{Elapsed: time.Duration(ns), Method: "direct"}, nil
+}
+
+// output fetches o, without what Unsigned added to it.
+func (e *executable) output() (tile.Tensor, error) {
+	p := e.problem
+	out := tile.NewTensor(p.Out, p.M, p.N)
+	ctx, cancel := e.limited()
+	defer cancel()
+	if _, err := e.process.ask(ctx, "output", nil, out.Data); err != nil {
+		return tile.Tensor{}, err
+	}
+	for i := 0; e.unsigned && i < len(out.Data); i += 4 {
+		v := binary.LittleEndian.Uint32(out.Data[i:])
+		binary.LittleEndian.PutUint32(out.Data[i:], v-uint32(e.columns[i/4%p.N]))
+	}
+	return out, nil
+}
+
+// Check verifies the output of the last Run.
+func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+	switch {
+	case e.closed:
+		return backend.CheckResult{}, errClosed
+	case !e.seeded || e.spec != spec.InputSpec:
+		return backend.CheckResult{}, errors.New("peer: check: the inputs are not those of LoadSeeded with this spec")
+	case !e.ran:
+		return backend.CheckResult{Detail: "nothing was run"}, nil
+	}
+	out, err := e.output()
+	if err == nil && spec.Fault != "" {
+		err = check.Inject(spec.Fault, out)
+	}
+	if err != nil {
+		return backend.CheckResult{}, fmt.Errorf("peer: check: %w", err)
+	}
+	ctx, cancel := e.limited()
+	defer cancel()
+	r, err := e.backend.options.References.verify(ctx, spec.InputSpec, out)
+	if err != nil {
+		return backend.CheckResult{}, fmt.Errorf("peer: check: %w", err)
+	}
+	return backend.CheckResult(r), nil
+}
+
+// Results copies o out.
+func (e *executable) Results(out ...tile.Tensor) error {
+	switch {
+	case e.closed:
+		return errClosed
+	case len(out) != 1:
+		return fmt.Errorf("peer: results: have %d arrays, want o", len(out))
+	case !e.ran:
+		return errors.New("peer: results: nothing was run on these inputs")
+	}
+	if err := matches("o", out[0], e.problem.Out, e.problem.M, e.problem.N); err != nil {
+		return err
+	}
+	o, err := e.output()
+	if err == nil {
+		copy(out[0].Data, o.Data)
+	}
+	return err
+}
+
+// Close ends the process. Closing twice is no error.
+func (e *executable) Close() error {
+	if !e.closed {
+		e.closed = true
+		e.process.end()
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+/* Libraries with the C interface of BLAS, and what some of them add to it:
+ * OpenBLAS, BLIS, MKL. Declared here, so that no header need be installed. */
+#define _GNU_SOURCE
+#include "peer.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROW_MAJOR = 101, NO_TRANS = 111, FIXED_OFFSET = 173 };
+
+typedef void sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
+	const float *b, int ldb, float beta, float *c, int ldc);
+typedef void sbgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const uint16_t *a, int lda,
+	const uint16_t *b, int ldb, float beta, float *c, int ldc);
+/* In row-major order, a is unsigned and b signed. */
+typedef void s8u8s32(int order, int ta, int tb, int offset, int m, int n, int k, float alpha, const void *a, int lda,
+	int8_t ao, const void *b, int ldb, int8_t bo, float beta, int32_t *c, int ldc, const int32_t *co);
+
+static sgemm *f32;
+static sbgemm *bf16;
+static s8u8s32 *u8;
+
+static const char *prepare(struct product *p, int *unsupported) {
+	(void)p, (void)unsupported;
+	return NULL;
+}
+
+static const char *launch(struct product *p) {
+	int m = p->m, k = p->k, n = p->n;
+	const int32_t zero = 0;
+	switch (p->form) {
+	case F32:
+		f32(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, p->b, n, 0, p->o, n);
+		return NULL;
+	case BF16_F32:
+		bf16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, p->b, n, 0, p->o, n);
+		return NULL;
+	case U8_S32:
+		u8(ROW_MAJOR, NO_TRANS, NO_TRANS, FIXED_OFFSET, m, n, k, 1, p->a, k, 0, p->b, n, 0, 0, p->o, n, &zero);
+		return NULL;
+	default:
+		return "no such product";
+	}
+}
+
+/* symbol finds the first of two names, the second may be NULL. */
+static void *symbol(void *handle, const char *name, const char *other) {
+	void *f = dlsym(handle, name);
+	return f || !other ? f : dlsym(handle, other);
+}
+
+/* version asks each library in its own way, and which cores it thinks it has. */
+static const char *version(void *handle) {
+	static char text[256];
+	char *(*config)(void) = (char *(*)(void))symbol(handle, "openblas_get_config", "scipy_openblas_get_config");
+	char *(*core)(void) = (char *(*)(void))symbol(handle, "openblas_get_corename", "scipy_openblas_get_corename");
+	if (config && core) { /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
+		char number[64] = "";
+		sscanf(config(), "OpenBLAS %63s", number);
+		snprintf(text, sizeof text, "%s %s", number, core());
+		return text;
+	}
+	void (*mkl)(char *, int) = (void (*)(char *, int))dlsym(handle, "MKL_Get_Version_String");
+	if (mkl) { /* "Intel(R) oneAPI Math Kernel Library Version 2026.2-Product Build ..." */
+		char line[256] = "";
+		mkl(line, sizeof line - 1);
+		const char *number = strstr(line, "Version ");
+		snprintf(text, sizeof text, "%s", number ? number + strlen("Version ") : line);
+		text[strcspn(text, "- ")] = 0;
+		return text;
+	}
+	char *(*blis)(void) = (char *(*)(void))dlsym(handle, "bli_info_get_version_str");
+	int (*id)(void) = (int (*)(void))symbol(handle, "bli_arch_query_id", "bli_cpuid_query_id");
+	char *(*arch)(int) = (char *(*)(int))dlsym(handle, "bli_arch_string");
+	if (blis) {
+		snprintf(text, sizeof text, "%s %s", blis(), id && arch ? arch(id()) : "");
+		return text;
+	}
+	return "unknown";
+}
+
+const char *open_cblas(void *handle, struct library *out) {
+	f32 = (sgemm *)symbol(handle, "cblas_sgemm", "scipy_cblas_sgemm");
+	bf16 = (sbgemm *)symbol(handle, "cblas_gemm_bf16bf16f32", "cblas_sbgemm");
+	if (!bf16)
+		bf16 = (sbgemm *)dlsym(handle, "scipy_cblas_sbgemm");
+	u8 = (s8u8s32 *)dlsym(handle, "cblas_gemm_s8u8s32");
+	if (!f32)
+		return "the library has no cblas_sgemm";
+	out->version = version(handle);
+	out->has[F32] = 1;
+	out->has[BF16_F32] = bf16 != NULL;
+	out->has[U8_S32] = u8 != NULL;
+	out->prepare = prepare;
+	out->launch = launch;
+	return NULL;
+}

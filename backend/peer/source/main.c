@@ -1,0 +1,177 @@
+/* peer KIND LIBRARY THREADS: times the products of another library for
+ * matladder. KIND is cblas or onednn.
+ *
+ * Requests are lines on standard input, answers lines on what was standard
+ * output; arrays are raw, in the machine's byte order, behind the line. What the
+ * library prints goes to standard error.
+ *
+ *   at the start                 ready FORM,FORM,... VERSION
+ *   product FORM M K N           ok
+ *   load, then a and b           ok
+ *   run LAUNCHES                 ok NANOSECONDS
+ *   output                       ok, then o
+ *
+ * Any answer may be "failed WHY", the one to product also "unsupported WHY".
+ * One process computes one product, and ends with its input. */
+#define _GNU_SOURCE
+#include "peer.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name;
+	size_t a, b, o; /* bytes of an element */
+} forms[FORMS] = {
+	[F32] = {"f32", 4, 4, 4},           [BF16_F32] = {"bf16_f32", 2, 2, 4},
+	[BF16_BF16] = {"bf16_bf16", 2, 2, 2}, [S8_S32] = {"s8_s32", 1, 1, 4},
+	[U8_S32] = {"u8_s32", 1, 1, 4},
+};
+
+static FILE *answers;
+
+static void answer(const char *word, const char *text) {
+	fprintf(answers, text ? "%s %s\n" : "%s\n", word, text);
+	fflush(answers);
+}
+
+static void verdict(const char *why) { answer(why ? "failed" : "ok", why); }
+
+/* confine leaves the process as many of its cores as it may have threads:
+ * some libraries take the one for the other. */
+static void confine(int threads) {
+	cpu_set_t may, some;
+	if (sched_getaffinity(0, sizeof may, &may))
+		return;
+	CPU_ZERO(&some);
+	for (int core = 0; core < CPU_SETSIZE && CPU_COUNT(&some) < threads; core++)
+		if (CPU_ISSET(core, &may))
+			CPU_SET(core, &some);
+	sched_setaffinity(0, sizeof some, &some);
+}
+
+/* allocate returns memory on large pages, as matladder's own arrays have, full
+ * of ones: a NaN, should nothing be written to it. */
+static void *allocate(size_t bytes) {
+	const size_t page = 2 << 20;
+	bytes = (bytes + page - 1) / page * page;
+	void *p = aligned_alloc(page, bytes);
+	if (p) {
+		madvise(p, bytes, MADV_HUGEPAGE);
+		memset(p, 0xff, bytes);
+	}
+	return p;
+}
+
+static size_t bytes_a(const struct product *p) { return (size_t)p->m * p->k * forms[p->form].a; }
+static size_t bytes_b(const struct product *p) { return (size_t)p->k * p->n * forms[p->form].b; }
+static size_t bytes_o(const struct product *p) { return (size_t)p->m * p->n * forms[p->form].o; }
+
+static void product(const char *request, struct library *lib, struct product *p) {
+	char name[32];
+	int unsupported = 0;
+	if (p->a || sscanf(request, "product %31s %d %d %d", name, &p->m, &p->k, &p->n) != 4 || p->m < 1 || p->k < 1 || p->n < 1)
+		return verdict("not a product, or the second one");
+	p->form = FORMS;
+	for (int f = 0; f < FORMS; f++)
+		if (!strcmp(forms[f].name, name))
+			p->form = f;
+	if (p->form == FORMS || !lib->has[p->form])
+		return answer("unsupported", "the library has no product of this form");
+	p->a = allocate(bytes_a(p));
+	p->b = allocate(bytes_b(p));
+	p->o = allocate(bytes_o(p));
+	if (!p->a || !p->b || !p->o)
+		return verdict("no memory for the arrays");
+	const char *why = lib->prepare(p, &unsupported);
+	if (why && unsupported)
+		return answer("unsupported", why);
+	verdict(why);
+}
+
+static void load(struct product *p) {
+	if (fread(p->a, 1, bytes_a(p), stdin) != bytes_a(p) || fread(p->b, 1, bytes_b(p), stdin) != bytes_b(p))
+		exit(1);
+	memset(p->o, 0xff, bytes_o(p));
+	verdict(NULL);
+}
+
+static void run(const char *request, struct library *lib, struct product *p) {
+	struct timespec begin, end;
+	char nanoseconds[32];
+	long launches;
+	if (sscanf(request, "run %ld", &launches) != 1)
+		return verdict("run: how many launches?");
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (long i = 0; i < launches; i++) {
+		const char *why = lib->launch(p);
+		if (why)
+			return verdict(why);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	snprintf(nanoseconds, sizeof nanoseconds, "%lld",
+		(end.tv_sec - begin.tv_sec) * 1000000000LL + (end.tv_nsec - begin.tv_nsec));
+	answer("ok", nanoseconds);
+}
+
+static void output(struct product *p) {
+	verdict(NULL);
+	if (fwrite(p->o, 1, bytes_o(p), answers) != bytes_o(p) || fflush(answers))
+		exit(1);
+}
+
+static void serve(struct library *lib) {
+	char request[256];
+	struct product p = {0};
+	while (fgets(request, sizeof request, stdin)) {
+		if (!strncmp(request, "product ", 8))
+			product(request, lib, &p);
+		else if (!p.o)
+			verdict("no product");
+		else if (!strcmp(request, "load\n"))
+			load(&p);
+		else if (!strncmp(request, "run ", 4))
+			run(request, lib, &p);
+		else if (!strcmp(request, "output\n"))
+			output(&p);
+		else
+			verdict("no such request");
+	}
+}
+
+int main(int argc, char **argv) {
+	struct library lib = {0};
+	char ready[512] = "";
+	if (argc != 4)
+		return 2;
+	answers = fdopen(dup(1), "w");
+	dup2(2, 1);
+	confine(atoi(argv[3]));
+	void *handle = dlopen(argv[2], RTLD_NOW | RTLD_GLOBAL);
+	if (!handle) {
+		answer("failed", dlerror());
+		return 1;
+	}
+	const char *why = !strcmp(argv[1], "onednn") ? open_onednn(handle, &lib) : open_cblas(handle, &lib);
+	if (why) {
+		answer("failed", why);
+		return 1;
+	}
+	for (int f = 0; f < FORMS; f++)
+		if (lib.has[f]) {
+			strcat(ready, *ready ? "," : "");
+			strcat(ready, forms[f].name);
+		}
+	snprintf(ready + strlen(ready), sizeof ready - strlen(ready), " %.200s", lib.version);
+	answer("ready", ready);
+	serve(&lib);
+	_exit(0); /* without the destructors of libraries, which may wait for their threads */
+}

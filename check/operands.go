@@ -1,0 +1,186 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"matladder/problem"
+	"matladder/quant"
+	"matladder/tile"
+)
+
+// operands are the inputs of one product, which stand for real numbers.
+type operands struct {
+	p              problem.Matmul
+	scheme         problem.Scheme
+	a, b           tile.Tensor
+	sa, sb, za, zb tile.Tensor // without data where p has none
+	bias           []float64   // zeros if p has none
+	quantizer      quantizer   // of all of a, if it is quantized as one inside the launch
+}
+
+// operandsOf finds the operands among named inputs.
+func operandsOf(p problem.Matmul, in map[string]tile.Tensor) (operands, error) {
+	scheme, err := p.Scheme()
+	o := operands{p: p, scheme: scheme, bias: make([]float64, p.N)}
+	if err != nil {
+		return o, err
+	}
+	bShape := []int{p.K, p.N}
+	if p.TransB {
+		bShape = []int{p.N, p.K}
+	}
+	a, b := operandCodes("a", p, scheme), operandCodes("b", p, scheme)
+	given := scheme.A != problem.NoGrain && !scheme.Dynamic
+	var bias tile.Tensor
+	for _, w := range []struct {
+		name  string
+		to    *tile.Tensor
+		need  bool
+		shape []int
+	}{
+		{"a", &o.a, true, []int{p.M, p.K}}, {"b", &o.b, true, bShape}, {"bias", &bias, p.Bias, []int{1, p.N}},
+		{"sa", &o.sa, given, a.Shape(p.M, p.K)}, {"za", &o.za, given && scheme.ZeroA, a.Shape(p.M, p.K)},
+		{"sb", &o.sb, scheme.B != problem.NoGrain, b.Shape(p.K, p.N)}, {"zb", &o.zb, scheme.ZeroB, b.Shape(p.K, p.N)},
+	} {
+		if !w.need {
+			continue
+		}
+		if *w.to = in[w.name]; !slices.Equal(w.to.Shape, w.shape) {
+			return o, fmt.Errorf("check: %s has shape %v, want %v", w.name, w.to.Shape, w.shape)
+		}
+	}
+	if p.Bias {
+		decode(o.bias, bias, 0, 1)
+	}
+	if scheme.Dynamic && scheme.A == problem.Tensor {
+		o.quantizer = newQuantizer(p, scheme, p.M*p.K, func(i int) float32 { return float32(o.a.At(i)) })
+	}
+	return o, nil
+}
+
+// rowOfA sets dst to what a row of a stands for, quantized if the launch does so.
+// Then doubt is by how much each element may differ: one code, where it is so
+// near the middle between two that the rounding of the division decides. Of
+// another a doubt is left as it is.
+func (o operands) rowOfA(dst, doubt []float64, row int) {
+	decode(dst, o.a, row*o.p.K, 1)
+	switch {
+	case o.scheme.A == problem.NoGrain:
+	case !o.scheme.Dynamic:
+		s := stepAt(o.sa, o.za, row%o.sa.Len())
+		for i, x := range dst {
+			dst[i] = s.Real(x)
+		}
+	default:
+		q := o.quantizer
+		if o.scheme.A == problem.Token {
+			q = newQuantizer(o.p, o.scheme, len(dst), func(i int) float32 { return float32(dst[i]) })
+		}
+		for i, x := range dst {
+			dst[i], doubt[i] = q.real(float32(x))
+		}
+	}
+}
+
+// quantizer quantizes a group of a inside the launch.
+type quantizer struct {
+	quant.Step
+	doubtful   bool // the zero point is so near the middle between two
+	bottom, up float64
+}
+
+// nearly is the relative difference that two ways to divide may have: a few
+// roundings of float32.
+const nearly = 0x1p-21
+
+// newQuantizer finds the step of n elements.
+func newQuantizer(p problem.Matmul, scheme problem.Scheme, n int, at func(int) float32) quantizer {
+	xs := make([]float32, n)
+	for i := range xs {
+		xs[i] = at(i)
+	}
+	lo, hi := quant.Extremes(xs)
+	codes, _ := p.Factors()
+	q := quantizer{Step: quant.Fit(lo, hi, codes, scheme.ZeroA)}
+	q.bottom, q.up = codes.Range()
+	if scheme.ZeroA {
+		steps := math.Min(float64(lo), 0) / float64(q.Scale)
+		q.doubtful = math.RoundToEven(steps*(1-nearly)) != math.RoundToEven(steps*(1+nearly))
+	}
+	return q
+}
+
+// real is what the code of x stands for, and by how much it may differ.
+func (q quantizer) real(x float32) (value, doubt float64) {
+	code := q.Quantize(x)
+	value = q.Real(code)
+	doubt = math.Abs(q.Real(q.Quantize(x*(1+nearly))) - q.Real(q.Quantize(x*(1-nearly))))
+	if q.doubtful && (code == q.bottom || code == q.up) {
+		doubt = float64(q.Scale)
+	}
+	return value, doubt
+}
+
+// rowOfB sets dst to what b[k, from : from+len(dst)] stands for, and size to the
+// magnitude of the numbers that a program computes with: sb·(|code| + |zero|)
+// where sums are rounded before the zero point is taken out, |dst| elsewhere.
+func (o operands) rowOfB(dst, size []float64, k, from int) {
+	if o.p.TransB {
+		decode(dst, o.b, from*o.p.K+k, o.p.K)
+	} else {
+		decode(dst, o.b, k*o.p.N+from, 1)
+	}
+	rounded := o.scheme.ZeroB && !o.p.Acc.IsInteger()
+	for j, x := range dst {
+		if o.scheme.B == problem.NoGrain {
+			size[j] = math.Abs(x)
+			continue
+		}
+		s := stepAt(o.sb, o.zb, operandGroup(o.scheme, k, from+j, o.p.N))
+		dst[j] = s.Real(x)
+		if size[j] = math.Abs(dst[j]); rounded {
+			size[j] = float64(s.Scale) * (math.Abs(x) + math.Abs(float64(s.Zero)))
+		}
+	}
+}
+
+func operandGroup(s problem.Scheme, row, col, cols int) int {
+	return quant.Grouping{Grain: s.B, Block: s.Block}.Group(row, col, cols)
+}
+
+// stepAt is group i of given scales and zero points.
+func stepAt(scales, zeros tile.Tensor, i int) quant.Step {
+	s := quant.Step{Scale: scales.Float32s()[i]}
+	if zeros.Data != nil {
+		s.Zero = zeros.Int32s()[i]
+	}
+	return s
+}
+
+// decode sets dst to every stride-th element of t, from element start on.
+func decode(dst []float64, t tile.Tensor, start, stride int) {
+	switch {
+	case t.Dtype == tile.Float32 && stride == 1:
+		for i, v := range t.Float32s()[start : start+len(dst)] {
+			dst[i] = float64(v)
+		}
+	case t.Dtype == tile.BFloat16 && stride == 1:
+		for i, v := range t.BFloat16s()[start : start+len(dst)] {
+			dst[i] = float64(math.Float32frombits(uint32(v) << 16))
+		}
+	case t.Dtype == tile.Int8 && stride == 1:
+		for i, v := range t.Int8s()[start : start+len(dst)] {
+			dst[i] = float64(v)
+		}
+	case t.Dtype == tile.Int32 && stride == 1:
+		for i, v := range t.Int32s()[start : start+len(dst)] {
+			dst[i] = float64(v)
+		}
+	default:
+		for i := range dst {
+			dst[i] = t.At(start + i*stride)
+		}
+	}
+}

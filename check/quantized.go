@@ -1,0 +1,151 @@
+package check
+
+import (
+	"math"
+
+	"matladder/problem"
+	"matladder/quant"
+	"matladder/tile"
+)
+
+// fillQuantized sets the arrays that exist because p is quantized, and those
+// that hold codes; it reports whether it did.
+func fillQuantized(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) (bool, error) {
+	scheme, err := p.Scheme()
+	if err != nil || scheme.B == problem.NoGrain {
+		return false, err
+	}
+	if name == "b_sums" {
+		return true, fillSums(t, p, seed, dist)
+	}
+	given := name == "b" || name == "sb" || name == "zb" || scheme.A != problem.NoGrain && !scheme.Dynamic && (name == "a" || name == "sa" || name == "za")
+	if dist == Integers || !given {
+		return false, nil
+	}
+	m := operandCodes(name[len(name)-1:], p, scheme)
+	elements := m.rows * m.cols
+	x := original(m.name, p, seed, dist)
+	for e := range p.Batch {
+		at := func(row, col int) float32 { return x(e*elements + row*m.cols + col) }
+		steps := m.steps(at)
+		switch name[0] {
+		case 's':
+			for i, s := range steps {
+				t.Set(e*len(steps)+i, float64(s.Scale))
+			}
+		case 'z':
+			for i, s := range steps {
+				t.Set(e*len(steps)+i, float64(s.Zero))
+			}
+		default:
+			// Pairs of int4 that two elements of a batch share are written after one another.
+			each(elements, func(i int) {
+				row, col := i/m.cols, i%m.cols
+				t.Set(e*elements+i, steps[m.Group(row, col, m.cols)].Quantize(at(row, col)))
+			})
+		}
+	}
+	return true, nil
+}
+
+// codes is one operand of p in one element of the batch, as it is quantized.
+type codes struct {
+	name       string
+	rows, cols int
+	dtype      tile.Dtype
+	quant.Grouping
+}
+
+func operandCodes(name string, p problem.Matmul, s problem.Scheme) codes {
+	a, _ := p.Factors()
+	if name == "a" {
+		return codes{"a", p.M, p.K, a, quant.Grouping{Grain: s.A, Asymmetric: s.ZeroA}}
+	}
+	return codes{"b", p.K, p.N, p.B, quant.Grouping{Grain: s.B, Block: s.Block, Asymmetric: s.ZeroB}}
+}
+
+// steps finds the step of each group of a matrix of which at gives the elements,
+// on all cores.
+func (c codes) steps(at func(row, col int) float32) []quant.Step {
+	steps := make([]quant.Step, tile.Elements(c.Shape(c.rows, c.cols)))
+	switch c.Grain {
+	case problem.Tensor:
+		lo, hi := make([]float32, c.rows), make([]float32, c.rows)
+		inParallel(c.rows, func(from, to int) {
+			row := make([]float32, c.cols)
+			for i := from; i < to; i++ {
+				for j := range row {
+					row[j] = at(i, j)
+				}
+				lo[i], hi[i] = quant.Extremes(row)
+			}
+		})
+		least, _ := quant.Extremes(lo)
+		_, most := quant.Extremes(hi)
+		steps[0] = quant.Fit(least, most, c.dtype, c.Asymmetric)
+	case problem.Token:
+		inParallel(c.rows, func(from, to int) {
+			some := quant.Fits(to-from, c.cols, c.dtype, c.Grouping, func(row, col int) float32 { return at(from+row, col) })
+			copy(steps[from:], some)
+		})
+	default:
+		inParallel(c.cols, func(from, to int) {
+			some := quant.Fits(c.rows, to-from, c.dtype, c.Grouping, func(row, col int) float32 { return at(row, from+col) })
+			for g := range len(some) / (to - from) {
+				copy(steps[g*c.cols+from:], some[g*(to-from):(g+1)*(to-from)])
+			}
+		})
+	}
+	return steps
+}
+
+// fillSums sets t to the sum of each column of b.
+func fillSums(t tile.Tensor, p problem.Matmul, seed uint64, dist string) error {
+	b := tile.NewTensor(p.B, p.Batch, p.K, p.N)
+	if err := Fill(b, "b", p, seed, dist); err != nil {
+		return err
+	}
+	row, sums := make([]float64, p.N), make([]float64, p.N)
+	for e := range p.Batch {
+		clear(sums)
+		for k := range p.K {
+			decode(row, b, (e*p.K+k)*p.N, 1)
+			for j, x := range row {
+				sums[j] += x
+			}
+		}
+		for j, x := range sums {
+			t.Set(e*p.N+j, x)
+		}
+	}
+	return nil
+}
+
+// original returns element i of an operand before it was quantized, or of an
+// array of floats.
+func original(name string, p problem.Matmul, seed uint64, dist string) func(i int) float32 {
+	start := startOf(name, seed)
+	if dist != Normal {
+		return func(i int) float32 { return float32(2*unit(start, i) - 1) }
+	}
+	width := func(int) float32 { return 1 }
+	widths := startOf(name+" widths", seed)
+	switch name {
+	case "a":
+		width = func(i int) float32 { return spread(widths, i/p.K) }
+	case "b":
+		width = func(i int) float32 { return spread(widths, i/(p.K*p.N)*p.N+i%p.N) }
+	}
+	return func(i int) float32 { return bell(mix(start+uint64(i))) * width(i) }
+}
+
+// spread is a factor from 1/4 to 4.
+func spread(start uint64, i int) float32 { return float32(math.Exp2(4*unit(start, i) - 2)) }
+
+// bell is nearly normal, of mean 0 and variance 1: the sum of four numbers of 16
+// random bits each.
+func bell(bits uint64) float32 {
+	sum := bits&0xFFFF + bits>>16&0xFFFF + bits>>32&0xFFFF + bits>>48
+	const mean, deviation = 4 * 32767.5, 65536 / 1.7320508075688772 // 65536·√(4/12)
+	return float32((float64(sum) - mean) / deviation)
+}

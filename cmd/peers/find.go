@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"matladder/backend/peer"
+	"matladder/chips"
+)
+
+// libraries are the peers that the C program runs.
+type libraries struct {
+	program    string
+	found      []peer.Library // those that opened, in the order of --peers
+	backends   []*peer.Backend
+	missing    []string // names
+	broken     []error  // libraries that are there and do not open
+	references peer.References
+}
+
+// loadLimit bounds how long a library may take to load.
+const loadLimit = time.Minute
+
+// open looks for the libraries that f asks for and opens each to be used with a
+// number of threads. Two files of the same version are one.
+func open(ctx context.Context, f *flags, threads int, host chips.Device) (*libraries, error) {
+	if err := peer.Available(); err != nil {
+		return nil, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("a folder for the peers' program: %w", err)
+	}
+	l := &libraries{}
+	if l.program, err = peer.Build(ctx, filepath.Join(cache, "matladder", "peers")); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, name := range f.peers {
+		if name == xla {
+			continue
+		}
+		some := peer.Find(name, f.paths)
+		if len(some) == 0 {
+			l.missing = append(l.missing, name)
+		}
+		for _, library := range some {
+			b, err := l.load(ctx, library, threads, host)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil {
+				l.broken = append(l.broken, err)
+				continue
+			}
+			_, version := b.Plugin()
+			if id := name + " " + version; !seen[id] {
+				seen[id] = true
+				l.found, l.backends = append(l.found, library), append(l.backends, b)
+			}
+		}
+	}
+	return l, nil
+}
+
+func (l *libraries) load(ctx context.Context, library peer.Library, threads int, host chips.Device) (*peer.Backend, error) {
+	ctx, cancel := context.WithTimeout(ctx, loadLimit)
+	defer cancel()
+	return peer.Open(ctx, peer.Options{Program: l.program, Library: library, Threads: threads, Host: host, References: &l.references})
+}
+
+// errNone says that there is nothing to compare with.
+var errNone = errors.New("no peer is found; peers --list says how to install them")
+
+// list says which peers there are.
+func list(ctx context.Context, f *flags, w io.Writer) error {
+	l, err := open(ctx, f, max(1, f.counts[0]), chips.Device{})
+	if err != nil {
+		return err
+	}
+	found := len(l.backends)
+	for i, b := range l.backends {
+		_, version := b.Plugin()
+		fmt.Fprintf(w, "%-9s %-20s %s\n%-30s %s\n", b.Name(), version, l.found[i].Path, "", strings.Join(b.Products(), ", "))
+	}
+	for _, err := range l.broken {
+		fmt.Fprintf(w, "%v\n", err)
+	}
+	for _, name := range f.peers {
+		if name != xla {
+			continue
+		}
+		if p, err := findXLA(); err == nil {
+			fmt.Fprintf(w, "%-9s %-20s %s\n", xla, p.Version, p.Library())
+			found++
+		} else {
+			fmt.Fprintf(w, "%-9s not found: %v\n", xla, err)
+		}
+	}
+	for _, name := range l.missing {
+		fmt.Fprintf(w, "%-9s not found: %s\n", name, peer.Install(name))
+	}
+	if found == 0 {
+		return errNone
+	}
+	return nil
+}

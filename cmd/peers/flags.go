@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"matladder/backend/peer"
+	"matladder/configs"
+	"matladder/harness"
+	"matladder/internal/cli"
+
+	"github.com/spf13/pflag"
+)
+
+// flags are the command line.
+type flags struct {
+	set *pflag.FlagSet
+
+	config, kernel, dtype, sizes, blocks, out string
+	peers, threads, paths, report             []string
+	page, note                                string
+	list, resume                              bool
+	budget                                    time.Duration
+	seed                                      int64
+
+	counts []int // of threads; 0 for one a core
+}
+
+// xla is the peer that is a backend already.
+const xla = "xla"
+
+// known lists the peers.
+func known() []string { return append(peer.Names(), xla) }
+
+// parseFlags reads args. Help, if asked for, goes to stdout and is the error
+// pflag.ErrHelp.
+func parseFlags(args []string, stdout io.Writer) (*flags, error) {
+	f := &flags{set: cli.NewFlags("peers")}
+	s := f.set
+	s.StringVar(&f.config, "config", "peers", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
+	s.StringSliceVar(&f.peers, "peers", known(), "`PEERS` to compare with, joined by commas")
+	s.StringArrayVar(&f.paths, "path", nil, "`FOLDER` to look for libraries in; may be repeated")
+	s.StringSliceVar(&f.threads, "threads", []string{"0"}, "numbers of `THREADS`, joined by commas; 0 for one a core")
+	s.StringVar(&f.kernel, "kernel", "", "`KERNELS` by number or name, joined by commas")
+	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
+	s.StringVar(&f.sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
+	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all; if not given, those tuned for this machine or else of the sweep")
+	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
+	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
+	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 10m; 0 for no limit")
+	s.Int64Var(&f.seed, "seed", 0, "`SEED` of inputs and orders")
+	s.BoolVar(&f.list, "list", false, "say which peers there are, and stop")
+	s.StringArrayVar(&f.report, "report", nil, "compare what is in a results `FILE` instead of measuring; may be repeated")
+	s.StringVar(&f.page, "page", "", "put the report between the marks of this `FILE`")
+	s.StringVar(&f.note, "note", "", "`TEXT` to put above the report")
+	if err := s.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintf(stdout, "Peers measures the fastest kernels against other libraries and writes what it finds as CSV.\n\nusage: peers [flags]\n\n%s", s.FlagUsages())
+		return nil, err
+	} else if err != nil {
+		return nil, cli.Usagef("%w (peers --help lists the flags)", err)
+	}
+	return f, f.check()
+}
+
+// check refuses what makes no sense whatever the sweep.
+func (f *flags) check() error {
+	switch {
+	case f.set.NArg() > 0:
+		return cli.Usagef("unexpected argument %q: sweeps are named by --config (peers --help lists the flags)", f.set.Arg(0))
+	case f.resume && f.out == "":
+		return cli.Usagef("--resume needs --out, the file to go on with")
+	case f.budget < 0:
+		return cli.Usagef("--time-budget %s is negative", f.budget)
+	case len(f.report) == 0 && (f.page != "" || f.note != ""):
+		return cli.Usagef("--page and --note are for --report")
+	case len(f.peers) == 0:
+		return cli.Usagef("--peers is empty (known: %s)", strings.Join(known(), ", "))
+	}
+	for i, name := range f.peers {
+		if !slices.Contains(known(), name) {
+			return cli.Usagef("--peers: unknown peer %q (known: %s)", name, strings.Join(known(), ", "))
+		}
+		if slices.Contains(f.peers[:i], name) {
+			return cli.Usagef("--peers: %s is listed twice", name)
+		}
+	}
+	for _, text := range f.threads {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return cli.Usagef("--threads: %q is no number of threads", text)
+		}
+		if slices.Contains(f.counts, n) {
+			return cli.Usagef("--threads: %d is listed twice", n)
+		}
+		f.counts = append(f.counts, n)
+	}
+	return nil
+}
+
+// sweep reads the sweep and replaces in it what flags say.
+func (f *flags) sweep() (harness.Config, error) {
+	text, name, err := harness.ReadSweep(f.config)
+	if err != nil {
+		return harness.Config{}, cli.Usagef("--config: %w", err)
+	}
+	c, err := harness.Parse(name, text)
+	if err != nil {
+		return harness.Config{}, &cli.UsageError{Err: err}
+	}
+	if f.set.Changed("blocks") {
+		if c.Blocks, c.AllBlocks, err = harness.ParseBlocks(f.blocks); err != nil {
+			return harness.Config{}, cli.Usagef("--blocks: %w", err)
+		}
+	}
+	if f.set.Changed("time-budget") {
+		c.TimeBudget = f.budget
+	}
+	if f.set.Changed("seed") {
+		c.Seed = f.seed
+	}
+	return c, cmp.Or(
+		replace(f, "sizes", f.sizes, &c.Shapes, harness.ParseSizes),
+		replace(f, "kernel", f.kernel, &c.Kernels, harness.ParseKernels),
+		replace(f, "dtype", f.dtype, &c.Operands, harness.ParseDtypes),
+	)
+}
+
+// replace sets a value of the sweep from a flag, if it was given.
+func replace[T any](f *flags, name, text string, v *T, parse func(string) (T, error)) error {
+	if !f.set.Changed(name) {
+		return nil
+	}
+	x, err := parse(text)
+	if err != nil {
+		return cli.Usagef("--%s: %w", name, err)
+	}
+	*v = x
+	return nil
+}

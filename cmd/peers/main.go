@@ -1,0 +1,100 @@
+// Peers measures our fastest kernels against the libraries that other people use,
+// and writes what it finds as CSV.
+//
+//	go run ./cmd/peers [flags]
+//
+// Peers are OpenBLAS, oneDNN, BLIS and MKL, as far as they are installed, and XLA
+// on the cores of this machine. All of them and the kernels take turns, round by
+// round, on the same inputs and with as many threads; each output is verified as
+// a kernel's is. Flag --list says which libraries are found, where, and how to
+// install the others; it measures nothing.
+//
+// The libraries are called by a small C program, which is compiled when it is
+// first needed: peers needs Linux and a C compiler, but no header of a library.
+// Each product runs in a process of its own, so that a library that crashes costs
+// a row.
+//
+// # What to measure
+//
+// A sweep is a YAML file as of cmd/bench: --config peers, the default, has squares
+// and --config thin the shapes of decoding. Flags replace what the sweep says.
+//
+//	--peers openblas,mkl         openblas, onednn, blis, mkl, xla; all of them if not given
+//	--path DIR                   a folder to look for libraries in; may be repeated
+//	--threads 1,2                numbers of threads, one after the other; one a core if not given
+//	--kernel 4,5                 rungs
+//	--sizes 512,127x4099x257     squares, or m×k×n
+//	--dtype bfloat16,int8        of operand a
+//
+// Libraries are looked for in the folders of --path, in LD_LIBRARY_PATH, in an
+// active Python or Conda environment, and where systems put them. Of a library
+// that is installed more than once, all versions are measured.
+//
+// An int8 product is also given to a library as uint8 × int8 where it has that:
+// the line of variant uint8. MKL has no other.
+//
+// # What comes of it
+//
+// The results file, out/<run>.csv, is one as of cmd/bench: cmd/plot draws it, and
+// --kind peers is the picture of it. Behind the ladder, peers prints for each size
+// the rate of everybody, and that of our fastest kernel over that of the fastest
+// peer, paired by round, with its interval. The same can be had of files at any
+// time, and be put between the marks of a page:
+//
+//	peers --report out/peers.csv --report out/thin.csv --page docs/peers.md
+//
+// # Exit status
+//
+// 0 if each point is ok, too_big, unsupported or skipped; 1 if one is wrong,
+// impossible, failed, timeout or crashed, if no peer is found, or if the sweep
+// could not go on; 2 for a mistake in flags or a sweep; 130 after Ctrl-C.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"matladder/backend/worker"
+	"matladder/internal/cli"
+
+	"github.com/spf13/pflag"
+)
+
+func main() {
+	worker.Hook(workers)
+	cli.Main(run)
+}
+
+// run is the program: results go to stdout, progress and errors to stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := peers(ctx, args, stdout, stderr)
+	switch {
+	case err == nil || errors.Is(err, pflag.ErrHelp):
+		return cli.OK
+	case errors.Is(err, errPoints):
+		return cli.Failed
+	case !errors.Is(err, context.Canceled):
+		fmt.Fprintf(stderr, "peers: %v\n", err)
+	}
+	return cli.Status(err)
+}
+
+// errPoints says that the sweep is complete and some of its points went wrong.
+var errPoints = errors.New("points went wrong")
+
+// peers does what the flags say.
+func peers(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f, err := parseFlags(args, stdout)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(f.report) > 0:
+		return report(f.report, f.page, f.note, stdout)
+	case f.list:
+		return list(ctx, f, stdout)
+	}
+	return measure(ctx, f, stdout, stderr)
+}

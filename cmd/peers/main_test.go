@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"matladder/backend/peer"
+	"matladder/backend/worker"
+	"matladder/internal/cli"
+	"matladder/results"
+)
+
+func TestMain(m *testing.M) {
+	worker.Hook(workers)
+	os.Exit(m.Run())
+}
+
+// call runs the command line and returns all that it prints.
+func call(args ...string) (code int, output string) {
+	var stdout, stderr bytes.Buffer
+	code = run(context.Background(), args, &stdout, &stderr)
+	return code, stdout.String() + stderr.String()
+}
+
+// standIn puts a library of a known behavior into a folder, and a compiler that
+// works out of the way of no test: without one it is skipped.
+func standIn(t *testing.T) (folder string) {
+	t.Helper()
+	if err := peer.Available(); err != nil {
+		t.Skip(err)
+	}
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip(peer.ErrNoCompiler)
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	folder = t.TempDir()
+	library := filepath.Join(folder, "libopenblas.so.0")
+	source := filepath.Join("..", "..", "backend", "peer", "testdata", "standin.c")
+	if out, err := exec.Command(cc, "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return folder
+}
+
+// TestMeasure measures a kernel against the stand-in, with one thread and with
+// two, in one file.
+func TestMeasure(t *testing.T) {
+	folder := standIn(t)
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	args := []string{"--peers", "openblas", "--path", folder, "--kernel", "4", "--sizes", "48,20x30x40", "--dtype", "float32,int8",
+		"--threads", "1,2", "--out", out, "--time-budget", "1s"}
+	code, output := call(args...)
+	if code != cli.OK {
+		t.Fatalf("status %d: %s", code, output)
+	}
+	for _, want := range []string{"openblas 0.0.0 standin", "÷ best peer", "1 thread", "2 threads", "openblas 0.0.0 standin uint8"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("no %q in:\n%s", want, output)
+		}
+	}
+	file, err := results.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range file.Rows {
+		if r.Peer() && r.PluginVersion != "0.0.0 standin" {
+			continue // one that is installed here
+		}
+		if r.Status != results.OK {
+			t.Errorf("%s: %s %s", r.Kernel, r.Status, r.Reason)
+		}
+		seen[fmt.Sprint(r.Kernel, r.DtypeA, r.Threads, r.M)] = true
+	}
+	for _, kernel := range []string{"v4_optblock", "openblas"} {
+		for _, dtype := range []string{"float32", "int8"} {
+			for _, threads := range []int{1, 2} {
+				for _, m := range []int{48, 20} {
+					if id := fmt.Sprint(kernel, dtype, threads, m); !seen[id] {
+						t.Errorf("no row of %s", id)
+					}
+				}
+			}
+		}
+	}
+	if code, output := call(args...); code != cli.Usage || !strings.Contains(output, "exists") {
+		t.Errorf("a file that exists: status %d: %s", code, output)
+	}
+	page := filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(page, []byte("above\n"+beginMark+"\nold\n"+endMark+"\nbelow\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, output := call("--report", out, "--page", page, "--note", "A note."); code != cli.OK {
+		t.Fatalf("status %d: %s", code, output)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"above\n" + beginMark, "A note.", "Measured on ", "| ÷ best peer |", endMark + "\nbelow\n"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in the page:\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "old") {
+		t.Errorf("the old report stays:\n%s", text)
+	}
+}
+
+// TestMeasure_Crash checks that a library that crashes costs its rows alone.
+func TestMeasure_Crash(t *testing.T) {
+	folder := standIn(t)
+	t.Setenv("STANDIN", "crash")
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	code, output := call("--peers", "openblas", "--path", folder, "--kernel", "4", "--sizes", "48", "--dtype", "float32",
+		"--threads", "1", "--out", out, "--time-budget", "1s")
+	if code != cli.Failed || !strings.Contains(output, "bad kernel") {
+		t.Errorf("status %d: %s", code, output)
+	}
+	file, err := results.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, r := range file.Rows {
+		if r.PluginVersion == "0.0.0 standin" || r.Kernel == "v4_optblock" {
+			count[r.Kernel+" "+string(r.Status)]++
+		}
+	}
+	if count["openblas crashed"] != 1 || count["v4_optblock ok"] == 0 {
+		t.Errorf("%v", count)
+	}
+}
+
+func TestList(t *testing.T) {
+	folder := standIn(t)
+	code, output := call("--list", "--path", folder)
+	if code != cli.OK || !strings.Contains(output, "openblas  0.0.0 standin") || !strings.Contains(output, "float32×float32→float32") {
+		t.Errorf("status %d: %s", code, output)
+	}
+	for _, name := range known() {
+		if !strings.Contains(output, "\n"+name+" ") && !strings.HasPrefix(output, name+" ") {
+			t.Errorf("no line of %s: %s", name, output)
+		}
+	}
+}
+
+// TestMistakes checks that each is told in one line, with its status.
+func TestMistakes(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--peers atlas", cli.Usage, `unknown peer "atlas" (known: openblas, onednn, blis, mkl, xla)`},
+		{"--peers mkl,mkl", cli.Usage, "mkl is listed twice"},
+		{"--threads two", cli.Usage, `"two" is no number of threads`},
+		{"--threads 1,1", cli.Usage, "1 is listed twice"},
+		{"--sizes 0", cli.Usage, `--sizes: size "0"`},
+		{"--config nothing", cli.Usage, `unknown sweep "nothing"`},
+		{"--page x.md", cli.Usage, "are for --report"},
+		{"--resume", cli.Usage, "--resume needs --out"},
+		{"--time-budget -1s", cli.Usage, "is negative"},
+		{"left over", cli.Usage, `unexpected argument "left"`},
+		{"--report none.csv", cli.Failed, "none.csv"},
+	} {
+		code, output := call(strings.Fields(test.args)...)
+		if code != test.code || !strings.Contains(output, test.want) || strings.Count(output, "\n") != 1 {
+			t.Errorf("peers %s: status %d: %s", test.args, code, output)
+		}
+	}
+	if err := peer.Available(); err != nil {
+		return
+	}
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("CC", "")
+	if code, output := call("--list"); code != cli.Failed || strings.Count(output, "\n") != 1 || !strings.Contains(output, "no C compiler") {
+		t.Errorf("without a compiler: status %d: %s", code, output)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	code, output := call("--help")
+	if code != cli.OK || !strings.Contains(output, "usage: peers [flags]") {
+		t.Errorf("status %d: %s", code, output)
+	}
+}

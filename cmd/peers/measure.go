@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/backend"
+	"matladder/backend/cpu"
+	"matladder/configs"
+	"matladder/harness"
+	"matladder/internal/cli"
+	"matladder/kernels"
+	"matladder/results"
+	"matladder/tuned"
+)
+
+// measure takes the numbers of threads in turn, all into one file.
+func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
+	config, err := f.sweep()
+	if err != nil {
+		return err
+	}
+	provenance := harness.NewProvenance(config.Name, time.Now())
+	out := f.out
+	if out == "" {
+		out = filepath.Join("out", provenance.RunID+".csv")
+	}
+	begin, budget := time.Now(), config.TimeBudget
+	var rows []results.Record
+	for i, threads := range f.counts {
+		config.Threads = threads
+		if budget > 0 { // 0 would be no limit
+			left := budget - time.Since(begin)
+			config.TimeBudget = max(1, left/time.Duration(len(f.counts)-i))
+		}
+		opt := harness.Options{Provenance: provenance, Out: out, Resume: f.resume || i > 0}
+		var o harness.Outcome
+		if o, err = measureWith(ctx, f, config, opt, stderr); len(o.Rows) > 0 {
+			rows = o.Rows
+		}
+		if err != nil {
+			break
+		}
+	}
+	if errors.Is(err, os.ErrExist) {
+		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
+	}
+	return conclude(stdout, stderr, out, rows, err)
+}
+
+// measureWith measures one number of threads.
+func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Options, stderr io.Writer) (harness.Outcome, error) {
+	host, err := cpu.Open(cpu.Options{Threads: c.Threads})
+	if err != nil {
+		return harness.Outcome{}, &cli.UsageError{Err: err}
+	}
+	defer host.Close()
+	l, err := open(ctx, f, host.Threads(), host.Device())
+	if err != nil {
+		return harness.Outcome{}, err
+	}
+	for _, err := range l.broken {
+		fmt.Fprintf(stderr, "peers: left out: %v\n", err)
+	}
+	if len(l.missing) > 0 {
+		fmt.Fprintf(stderr, "peers: not found: %s (peers --list says how to install them)\n", strings.Join(l.missing, ", "))
+	}
+	c.Kernels = slices.DeleteFunc(slices.Clone(c.Kernels), func(n int) bool { return n == kernels.BaselineNumber })
+	if slices.Contains(f.peers, xla) {
+		if b, err := openXLA(ctx, host.Threads(), host.Device()); err == nil {
+			defer b.Close()
+			opt.Baseline = b
+			c.Kernels = append(c.Kernels, kernels.BaselineNumber)
+		} else {
+			fmt.Fprintf(stderr, "peers: without XLA: %v\n", err)
+		}
+	}
+	if len(l.backends) == 0 && opt.Baseline == nil {
+		return harness.Outcome{}, errNone
+	}
+	if err := f.tune(&c, host); err != nil {
+		return harness.Outcome{}, err
+	}
+	sweep, err := harness.Plan(c, host.Device(), backend.Params{Threads: host.Threads(), ISA: host.ISA()})
+	if err != nil {
+		return harness.Outcome{}, &cli.UsageError{Err: err}
+	}
+	for _, b := range l.backends {
+		sweep.Compare(b)
+	}
+	opt.Backend = host
+	opt.Begin = func() {
+		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.ISA(), plural(host.Threads(), "thread"),
+			plural(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))
+	}
+	opt.Observe = func(e harness.Event) { observe(stderr, e) }
+	return harness.Run(ctx, sweep, opt)
+}
+
+// tune puts the table of block shapes that were tuned for the machine in place of
+// those of the sweep, if there is one and no flag names others.
+func (f *flags) tune(c *harness.Config, host *cpu.Backend) error {
+	text, file, ok := configs.Tuned(tuned.MachineName(host.Device(), host.ISA(), host.Threads()))
+	if !ok || f.set.Changed("blocks") {
+		return nil
+	}
+	table, err := tuned.Parse(file, text)
+	if err == nil {
+		c.Blocks, c.Tuned = nil, table
+	}
+	return err
+}
+
+// opponents names the peers with their versions.
+func opponents(l *libraries, baseline backend.Backend) []string {
+	var names []string
+	for _, b := range l.backends {
+		_, version := b.Plugin()
+		names = append(names, b.Name()+" "+version)
+	}
+	if baseline != nil {
+		names = append(names, xla)
+	}
+	return names
+}
+
+// observe prints a line for each group, and one for each point that goes wrong.
+func observe(w io.Writer, e harness.Event) {
+	for _, r := range e.Rows {
+		if harness.Bad(r.Status) {
+			fmt.Fprintf(w, "%s %s: %s: %s\n", r.Kernel, e.Problem, r.Status, r.Reason)
+		}
+	}
+	if e.Complete {
+		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, e.Problem, plural(e.Round, "round"))
+	}
+}
+
+// conclude prints the ladder and the comparison of what is in the file, whatever
+// ended the sweep.
+func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err error) error {
+	if len(rows) > 0 {
+		summaries := results.Best(results.Summarize(rows))
+		if err := results.WriteTable(stdout, "text", summaries); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout)
+		if err := results.WriteContests(stdout, "text", summaries); err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%s: %s\n", out, plural(len(rows), "row"))
+	}
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if harness.Bad(r.Status) {
+			return errPoints
+		}
+	}
+	return nil
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"cmp"
+	"time"
+
+	"matladder/harness"
+	"matladder/internal/cli"
+
+	"github.com/spf13/pflag"
+)
+
+// flags is what the command line asks for.
+type flags struct {
+	set     *pflag.FlagSet
+	usage   string
+	config  harness.Config
+	backend string
+	chip    string
+	budget  time.Duration
+	most    int
+	out     string
+	again   bool
+	list    bool
+	imports string
+}
+
+func parseFlags(args []string) (*flags, error) {
+	var config, kernel, dtype, sizes string
+	var threads int
+	f := &flags{set: cli.NewFlags("tune")}
+	s := f.set
+	s.StringVar(&config, "config", "ladder", "sweep whose problems to tune: a `NAME` that comes with bench or the path of a .yaml file")
+	s.StringVar(&kernel, "kernel", "", "`KERNELS` by number or name, joined by commas")
+	s.StringVar(&dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
+	s.StringVar(&sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
+	s.StringVar(&f.backend, "backend", "cpu", "`BACKEND` to run on: cpu, or aot to predict")
+	s.StringVar(&f.chip, "topology", "", "`CHIP` to compile for ahead of time")
+	s.IntVar(&threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
+	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 5m; 0 for no limit")
+	s.IntVar(&f.most, "candidates", 24, "block shapes to launch beside the kernel's own")
+	s.StringVar(&f.out, "out", "", "`FILE` of the table; configs/tuned/<machine>.yaml if not given")
+	s.BoolVar(&f.again, "again", false, "tune also what is in the table")
+	s.BoolVar(&f.list, "list", false, "print the table with what fallbacks cost, and stop")
+	s.StringVar(&f.imports, "import", "", "compare with the block sizes in `FILE`, and stop")
+	f.usage = "Tune finds the fastest block shape of a kernel on a problem and keeps it with its evidence.\n\nusage: tune [flags]\n\n" + s.FlagUsages()
+	if err := s.Parse(args); err != nil {
+		return f, wrong(err)
+	}
+	switch {
+	case s.NArg() > 0:
+		return f, cli.Usagef("unexpected argument %q: problems are named by --config or --sizes (tune --help lists the flags)", s.Arg(0))
+	case f.budget < 0:
+		return f, cli.Usagef("--time-budget %s is negative", f.budget)
+	case f.most < 0:
+		return f, cli.Usagef("--candidates %d is negative", f.most)
+	case threads < 0:
+		return f, cli.Usagef("--threads %d is negative", threads)
+	case f.list && f.imports != "":
+		return f, cli.Usagef("--list and --import: one of them at a time")
+	}
+	text, file, err := harness.ReadSweep(config)
+	if err != nil {
+		return f, cli.Usagef("--config: %w", err)
+	}
+	c, err := harness.Parse(file, text)
+	if err != nil {
+		return f, err
+	}
+	c.Threads = cmp.Or(threads, c.Threads)
+	c.AllBlocks, c.Blocks = true, nil
+	f.config = c
+	return f, cmp.Or(
+		replace(s, "sizes", sizes, &f.config.Shapes, harness.ParseSizes),
+		replace(s, "kernel", kernel, &f.config.Kernels, harness.ParseKernels),
+		replace(s, "dtype", dtype, &f.config.Operands, harness.ParseDtypes),
+	)
+}
+
+// wrong marks a mistake in the flags; a call for help is none.
+func wrong(err error) error {
+	if err == pflag.ErrHelp {
+		return err
+	}
+	return cli.Usagef("%w (tune --help lists the flags)", err)
+}
+
+// replace sets a value of the sweep from a flag, if it was given.
+func replace[T any](s *pflag.FlagSet, name, text string, v *T, parse func(string) (T, error)) error {
+	if !s.Changed(name) {
+		return nil
+	}
+	x, err := parse(text)
+	if err != nil {
+		return cli.Usagef("--%s: %w", name, err)
+	}
+	*v = x
+	return nil
+}

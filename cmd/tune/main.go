@@ -1,0 +1,99 @@
+// Tune finds the block shape that is fastest for a kernel on a problem and keeps it
+// with its evidence in the machine's table. bench then measures that shape in place
+// of the kernel's own candidates (--blocks all brings these back).
+//
+//	go run ./cmd/tune
+//
+// tunes the kernels that choose their blocks, v4 and v5, on the problems of
+// configs/ladder.yaml; --config, --kernel, --dtype and --sizes ask for others, as
+// they do of bench. A tuned problem is written to the table at once, so that what
+// ends early is kept, and the same command goes on where it ended. --again tunes
+// what is in the table already.
+//
+// # How
+//
+// Candidates are all block shapes of powers of two and whole dimensions that tile
+// the arrays and fit the fast memory. Their counts (FLOPs, bytes moved, grid steps)
+// order them; the first --candidates and all that the kernel itself proposes are
+// launched once; the fastest then race in interleaved rounds, in which each that is
+// clearly slower leaves. The winner's output is verified. --time-budget is shared
+// over the problems that are left.
+//
+//	$ tune --kernel 4 --sizes 96 --dtype float32 --out tuned.yaml --threads 1
+//	…
+//	tuned.yaml: 1 row
+//
+// For a TPU nothing runs: --backend aot --topology v5e (or v4, v5p, v6e, v7x)
+// compiles the candidates with libtpu and takes the one that the step model
+// predicts to be fastest. Its rows say that they are predicted.
+//
+// # Tables
+//
+// A table is configs/tuned/<machine>.yaml, or the file that --out names. --list
+// prints it, and what falling back costs: the time of the block shape that the
+// look-up would answer if the problem's own row were not there, over that of its
+// own.
+//
+//	$ tune --list --out tuned.yaml
+//	v4_optblock 96x96x96 float32×float32→float32
+//	…
+//
+// --import compares with a table of others, block sizes without evidence: a Python
+// file or JSON object in the form of tpu-inference's quantized_matmul.
+//
+// # Exit status
+//
+// 0 if all went well or time ran out, 1 if a problem could not be tuned or a file
+// not be written, 2 for a mistake in the command, 130 after Ctrl-C.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"matladder/backend/aot"
+	"matladder/harness"
+	"matladder/internal/cli"
+
+	"github.com/spf13/pflag"
+)
+
+func main() {
+	aot.Child()
+	cli.Main(run)
+}
+
+// run is the program: results go to stdout, progress and errors to stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	f, err := parseFlags(args)
+	switch {
+	case err != nil:
+	case f.list:
+		err = f.show(stdout)
+	case f.imports != "":
+		err = f.compare(stdout)
+	default:
+		err = f.tune(ctx, stdout, stderr)
+	}
+	var config *harness.ConfigError
+	switch {
+	case err == nil, errors.Is(err, errJobs):
+		return cli.Status(err)
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprint(stdout, f.usage)
+		return cli.OK
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "tune: interrupted; the same command goes on")
+		return cli.Interrupted
+	}
+	fmt.Fprintf(stderr, "tune: %v\n", err)
+	if errors.As(err, &config) {
+		return cli.Usage
+	}
+	return cli.Status(err)
+}
+
+// errJobs says that all was tried and some problems could not be tuned.
+var errJobs = errors.New("some problems could not be tuned")

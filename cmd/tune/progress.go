@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"matladder/tune"
+
+	"golang.org/x/term"
+)
+
+// progress is one line on a terminal that says how far a problem is; elsewhere the
+// rows that are found are progress enough.
+type progress struct {
+	w     io.Writer
+	tty   bool
+	width int // of what stands on the line
+}
+
+func newProgress(w io.Writer) *progress {
+	f, ok := w.(*os.File)
+	return &progress{w: w, tty: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+// observe returns the observer of one problem.
+func (p *progress) observe(what string) func(tune.Event) {
+	if !p.tty {
+		return nil
+	}
+	return func(e tune.Event) {
+		line := fmt.Sprintf("%s: %d of %d launched", what, e.Screened, e.Candidates)
+		if e.Round > 0 {
+			line = fmt.Sprintf("%s: round %d, %d in the race", what, e.Round, e.Racing)
+		}
+		fmt.Fprintf(p.w, "\r%-*s", p.width, line)
+		p.width = len(line)
+	}
+}
+
+// clear empties the line.
+func (p *progress) clear() {
+	if p.width > 0 {
+		fmt.Fprintf(p.w, "\r%*s\r", p.width, "")
+		p.width = 0
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"matladder/internal/cli"
+	"matladder/results"
+	"matladder/tile"
+	"matladder/tuned"
+)
+
+// table reads the table that the flags name.
+func (f *flags) table() (*tuned.Table, string, error) {
+	dev, err := f.open()
+	if err != nil {
+		return nil, "", err
+	}
+	defer dev.Close()
+	path := f.path(dev.machine)
+	t, err := load(path, dev.machine)
+	if err == nil && len(t.Rows) == 0 {
+		err = fmt.Errorf("no table %s; make it with: go run ./cmd/tune", path)
+	}
+	return t, path, err
+}
+
+// show prints the table and what its fallbacks cost.
+func (f *flags) show(w io.Writer) error {
+	t, path, err := f.table()
+	if err != nil {
+		return err
+	}
+	for _, r := range t.Rows {
+		e := r.Evidence
+		fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, r.Blocks, results.FormatSeconds(e.Seconds))
+		if e.Mode == tuned.Measured {
+			fmt.Fprintf(w, " (%s to %s, %s)", results.FormatSeconds(e.Low), results.FormatSeconds(e.High), plural(e.Samples, "sample"))
+		} else {
+			fmt.Fprintf(w, " predicted")
+		}
+		if e.RunnerUp != (tile.Blocks{}) {
+			fmt.Fprintf(w, "; then %s at %+.1f %%", e.RunnerUp, 100*e.Behind)
+		}
+		fmt.Fprintf(w, "; %s, %s, %s\n", plural(len(e.Tried), "shape"), e.Versions, e.Date)
+	}
+	for _, c := range t.Costs() {
+		fmt.Fprintf(w, "%s: answers for %s in place of their own", c.Source, plural(c.Rows, "row"))
+		if c.Rows > c.Unknown {
+			fmt.Fprintf(w, ": %.3f × the time in the mean, %.3f × at worst", c.Mean, c.Worst)
+		}
+		if c.Unknown > 0 {
+			fmt.Fprintf(w, " (%d never timed so)", c.Unknown)
+		}
+		fmt.Fprintln(w)
+	}
+	_, err = fmt.Fprintf(w, "%s: %s\n", path, plural(len(t.Rows), "row"))
+	return err
+}
+
+// compare prints what others' block sizes are beside ours, for v5.
+func (f *flags) compare(w io.Writer) error {
+	text, err := os.ReadFile(f.imports)
+	if err != nil {
+		return cli.Usagef("--import: %w", err)
+	}
+	tuples, err := tuned.ParseTuples(f.imports, text)
+	if err != nil {
+		return err
+	}
+	ours, path, err := f.table()
+	if err != nil {
+		return err
+	}
+	same, timed, none := 0, 0, 0
+	for _, u := range tuples {
+		key, b, source, ok := nearest(ours, u)
+		fmt.Fprintf(w, "%dx%dx%d %s×%s: theirs %s", u.Batch, u.In, u.Out, u.X, u.W, u.Blocks)
+		switch {
+		case !ok:
+			none++
+			fmt.Fprintln(w, ", ours unknown")
+			continue
+		case b == u.Blocks.Clip(u.Batch, u.In, u.Out):
+			same++
+		}
+		fmt.Fprintf(w, ", ours %s (%s, %s→%s)", b, source, key.A, key.Out)
+		if ratio, ok := tried(ours, key, u.Blocks); ok {
+			timed++
+			fmt.Fprintf(w, ", theirs %.3f × the time here", ratio)
+		}
+		fmt.Fprintln(w)
+	}
+	_, err = fmt.Fprintf(w, "%s of %s: %d as in %s, %d unknown there, %d timed here\n", plural(len(tuples), "row"), f.imports, same, path, none, timed)
+	return err
+}
+
+// nearest looks a tuple up among the rows of v5 for its dtypes, whatever their
+// output and scales.
+func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, b tile.Blocks, s tuned.Source, ok bool) {
+	for _, r := range t.Rows {
+		if r.Kernel != "v5_quant" || r.A != u.X || r.B != u.W {
+			continue
+		}
+		key = r.Key
+		key.Batch, key.M, key.K, key.N = 1, u.Batch, u.In, u.Out
+		if b, s, ok = t.Lookup(key); ok {
+			return key, b, s, true
+		}
+	}
+	return key, b, s, false
+}
+
+// tried is the time of a block shape over that of the best, where it was timed for
+// just this key.
+func tried(t *tuned.Table, k tuned.Key, b tile.Blocks) (float64, bool) {
+	for _, r := range t.Rows {
+		if r.Key == k {
+			ratio, ok := r.Evidence.Tried[b.Clip(k.M, k.K, k.N)]
+			return ratio, ok
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,44 @@
+package harness
+
+import (
+	"matladder/backend"
+	"matladder/problem"
+	"matladder/results"
+)
+
+// A Peer is a library whose matmul is measured beside the kernels: in the same
+// rounds, on the same inputs, verified in the same way. Its rows bear its name
+// as kernel and as backend.
+type Peer interface {
+	backend.Backend
+	// Supports returns why the library has no product like p, or nil.
+	Supports(p problem.Matmul) error
+	// Variants lists the forms in which it computes p.
+	Variants(p problem.Matmul) []string
+}
+
+// Compare adds the points of peers to each group. What a peer does not support is
+// a point with a status.
+func (s Sweep) Compare(peers ...Peer) {
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		for _, peer := range peers {
+			g.Points = append(g.Points, peerPoints(peer, g.Problem, s.Params)...)
+		}
+	}
+}
+
+func peerPoints(peer Peer, p problem.Matmul, params backend.Params) []Point {
+	params.ISA = "" // that of kernels; a library chooses its own
+	point := Point{Problem: p, Peer: peer, Params: params}
+	if err := peer.Supports(p); err != nil {
+		point.Status, point.Reason = results.Unsupported, err.Error()
+		return []Point{point}
+	}
+	var list []Point
+	for _, variant := range peer.Variants(p) {
+		point.Variant = variant
+		list = append(list, point)
+	}
+	return list
+}

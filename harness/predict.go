@@ -1,0 +1,127 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"matladder/backend"
+	"matladder/results"
+)
+
+// predict predicts every point that has no row yet: one row a point, the rows of a
+// group written together, groups in the order of the sweep. Nothing is run, so
+// there is nothing to verify, to repeat or to shuffle; the time budget, which ends
+// rounds, has none to end.
+func (r *run) predict(ctx context.Context, done map[results.PointKey]*past) error {
+	if _, ok := r.opt.Backend.(backend.Predictor); !ok {
+		return fmt.Errorf("backend %s cannot predict", r.opt.Backend.Name())
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	groups := make(chan []chan results.Record, 2) // the next is at work while one is written
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	workers.Go(func() {
+		defer close(groups)
+		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+		for _, g := range r.sweep.Groups {
+			var rows []chan results.Record
+			var missing []*lane
+			for _, l := range r.lanes(g, done) {
+				if l.rounds == 0 {
+					missing, rows = append(missing, l), append(rows, make(chan results.Record, 1))
+				}
+			}
+			select {
+			case groups <- rows:
+			case <-ctx.Done():
+				return
+			}
+			for i, l := range missing {
+				select {
+				case slots <- struct{}{}:
+				case <-ctx.Done():
+					return
+				}
+				workers.Go(func() {
+					rows[i] <- r.prediction(ctx, l)
+					<-slots
+				})
+			}
+		}
+	})
+	number := 0
+	for waiting := range groups {
+		if err := r.written(ctx, number, waiting); err != nil {
+			cancel() // ends the workers
+			return err
+		}
+		number++
+	}
+	return ctx.Err()
+}
+
+// written waits for the rows of a group and writes them.
+func (r *run) written(ctx context.Context, number int, waiting []chan results.Record) error {
+	n := len(r.sweep.Groups)
+	e := Event{Group: number + 1, Groups: n, Problem: r.sweep.Groups[number].Problem}
+	at := func(part float64) float64 { return (float64(number) + part) / float64(n) }
+	var rows []results.Record
+	for i, c := range waiting {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case row := <-c:
+			rows = append(rows, row)
+		}
+		turn := e
+		turn.Kernel, turn.Done = rows[i].Kernel, at(float64(i+1)/float64(len(waiting)))
+		r.observe(turn)
+	}
+	if ctx.Err() != nil { // a row may say no more than that
+		return ctx.Err()
+	}
+	if err := r.append(rows); err != nil {
+		return err
+	}
+	e.Rows, e.Round, e.Complete, e.Done = rows, 1, true, at(1)
+	r.observe(e)
+	return nil
+}
+
+// prediction is the row of one point.
+func (r *run) prediction(ctx context.Context, l *lane) results.Record {
+	if row, done := answered(l, 0); done {
+		return row
+	}
+	limit := r.sweep.Config.Timeout
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	row := l.row
+	begin := r.now()
+	var p backend.Prediction
+	err := guard(func() (err error) {
+		if l.Kernel != nil {
+			p, err = r.opt.Backend.(backend.Predictor).Predict(ctx, l.programs, l.Params)
+			return err
+		}
+		vendor, ok := r.backend(l.Point).(backend.BaselinePredictor)
+		if !ok {
+			return fmt.Errorf("%w: backend %s predicts no baseline", backend.ErrUnsupported, r.backend(l.Point).Name())
+		}
+		p, err = vendor.PredictBaseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
+		return err
+	})
+	row.CompileSeconds = r.now().Sub(begin).Seconds()
+	if err = timedOut(ctx, err, "compilation", limit); err != nil {
+		row.Status, row.Reason = classify(err), err.Error()
+		return row
+	}
+	row.Status, row.Seconds = results.OK, p.Elapsed.Seconds()
+	if reason := impossible(r.device(l.Point), l.Problem, row.Seconds); reason != "" {
+		row.Status, row.Reason = results.Impossible, reason
+	}
+	return row
+}

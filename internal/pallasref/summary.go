@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Tolerance is how many more cycles than Pallas a step may take: what two
+// schedules of the same work differ in by chance.
+const Tolerance = 1.01
+
+// Summary counts a table.
+type Summary struct {
+	Points, Rows int
+	Compared     int
+	Equal        int // outcomes, of those compared
+	NotCompared  map[Outcome]int
+	WithCycles   int
+	Differ, Slow []Row // outcomes; cycles by more than Tolerance
+	Unread       []Row // fit on both sides, but a schedule could not be read
+	Worst        []Row // of each kernel, the largest ratio first
+}
+
+// Summarize counts the rows of a table that are of the matrix.
+func Summarize(t Table) Summary {
+	s := Summary{NotCompared: map[Outcome]int{}}
+	worst := map[string]Row{}
+	for _, p := range Matrix() {
+		s.Points++
+		r, ok := t[p.Key()]
+		if !ok {
+			continue
+		}
+		s.Rows++
+		if !r.Compared() {
+			verdict := r.Pallas.Outcome
+			if r.Ours.Outcome == Timeout {
+				verdict = Timeout
+			}
+			s.NotCompared[verdict]++
+			continue
+		}
+		s.Compared++
+		if r.Ours.Outcome == r.Pallas.Outcome {
+			s.Equal++
+		} else {
+			s.Differ = append(s.Differ, r)
+		}
+		ratio := r.Ratio()
+		switch {
+		case ratio > 0:
+			s.WithCycles++
+			if w := worst[r.Kernel.Name()]; ratio > w.Ratio() {
+				worst[r.Kernel.Name()] = r
+			}
+			if ratio > Tolerance {
+				s.Slow = append(s.Slow, r)
+			}
+		case r.Ours.Outcome == Fits && r.Pallas.Outcome == Fits:
+			s.Unread = append(s.Unread, r)
+		}
+	}
+	for _, r := range worst {
+		s.Worst = append(s.Worst, r)
+	}
+	slices.SortFunc(s.Worst, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Ratio(), a.Ratio()), cmp.Compare(a.Kernel.Number(), b.Kernel.Number()))
+	})
+	return s
+}
+
+// Print writes a summary as text.
+func (s Summary) Print(w io.Writer) error {
+	fmt.Fprintf(w, "%d of %d points in the table\n", s.Rows, s.Points)
+	fmt.Fprintf(w, "%d compared, %d with equal outcomes; not compared: %d beyond the chip's memory, %d past the time limit\n",
+		s.Compared, s.Equal, s.NotCompared[NotRun], s.NotCompared[Timeout])
+	fmt.Fprintf(w, "%d with cycles on both sides, %d of them above %.2f\n", s.WithCycles, len(s.Slow), Tolerance)
+	for _, r := range s.Worst {
+		fmt.Fprintf(w, "largest ratio %.4f: %s\n", r.Ratio(), r.Key())
+	}
+	list := func(title string, rows []Row) {
+		if len(rows) > 0 {
+			fmt.Fprintf(w, "%s:\n", title)
+		}
+		for _, r := range rows {
+			fmt.Fprintf(w, "  %s: %s %q, Pallas %s %q, ratio %.4f\n", r.Key(), r.Ours.Outcome, r.Ours.Reason, r.Pallas.Outcome, r.Pallas.Reason, r.Ratio())
+		}
+	}
+	list("outcomes differ", s.Differ)
+	list("more cycles", s.Slow)
+	list("schedules not read", s.Unread)
+	return nil
+}

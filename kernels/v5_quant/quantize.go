@@ -1,0 +1,161 @@
+package quantized
+
+import (
+	"fmt"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// smallest keeps scales normal numbers, so that their inverses are finite.
+const smallest = 0x1p-126
+
+// quantizers are the programs that make qa, sa and, if asymmetric, za of a, by
+// the arithmetic of package quant to the bit. Rows are quantized one by one; a
+// scale for all of a needs a pass over it first.
+func quantizers(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error) {
+	if scheme.A == problem.Token {
+		return quantizeRows(p, scheme)
+	}
+	ahead, err := findStep(p, scheme)
+	if err != nil {
+		return nil, err
+	}
+	last, err := quantizeAll(p, scheme)
+	return append(ahead, last...), err
+}
+
+// rowsAtOnce is how many whole rows of a one program quantizes: about a quarter
+// of a million elements, in whole tiles of int8.
+func rowsAtOnce(p problem.Matmul) int {
+	const elements, tiled = 1 << 18, 32
+	return min(max(elements/p.K/tiled, 1)*tiled, p.M)
+}
+
+// quantizeRows quantizes each row by its own extremes.
+func quantizeRows(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error) {
+	rows := rowsAtOnce(p)
+	t := begin("v5_quant_rows", p, scheme, tile.Blocks{})
+	i, zero := t.Axis("i", tile.Ceil(p.M, rows), tile.Parallel), tile.Const(0)
+	a := t.In("a", p.A, t.array(p.M, p.K), t.block(rows, p.K).at(i, zero))
+	codes, _ := p.Factors()
+	qa := t.Out("qa", codes, t.array(p.M, p.K), t.block(rows, p.K).at(i, zero))
+	sa := t.Out("sa", tile.Float32, t.array(p.M, 1), t.block(rows, 1).at(i, zero))
+	var za *tile.Ref
+	if scheme.ZeroA {
+		za = t.Out("za", tile.Int32, t.array(p.M, 1), t.block(rows, 1).at(i, zero))
+	}
+	x := tile.Cast(a, tile.Float32)
+	t.rowSteps(sa, za, codes, x)
+	t.Store(qa, codesOf(x, sa, za, codes))
+	return t.Programs()
+}
+
+// findStep goes over all of a for its extremes, one block of rows after another.
+func findStep(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error) {
+	rows := rowsAtOnce(p)
+	t := begin("v5_quant_step", p, scheme, tile.Blocks{})
+	i, zero := t.Axis("i", tile.Ceil(p.M, rows), tile.Arbitrary), tile.Const(0)
+	a := t.In("a", p.A, t.array(p.M, p.K), t.block(rows, p.K).at(i, zero))
+	one := t.block(1, 1).at(zero, zero)
+	sa := t.Out("sa", tile.Float32, t.array(1, 1), one)
+	codes, _ := p.Factors()
+	x := tile.Cast(a, tile.Float32)
+	if a.Overhangs(0) {
+		x = tile.Select(tile.InBounds(a, 0), x, tile.Number(0))
+	}
+	hi := t.Scratch("hi", tile.Float32, 1, 1)
+	t.When(i.First(), func() { t.Fill(hi, 0) })
+	if !scheme.ZeroA {
+		t.Store(hi, tile.Max(hi, t.top("size", tile.RowMax(tile.Abs(x)), rows)))
+		t.When(i.Last(), func() { t.step(sa, nil, codes, nil, nil, hi) })
+		return t.Programs()
+	}
+	za := t.Out("za", tile.Int32, t.array(1, 1), one)
+	lo := t.Scratch("lo", tile.Float32, 1, 1) // negated
+	t.When(i.First(), func() { t.Fill(lo, 0) })
+	t.Store(hi, tile.Max(hi, t.top("above", tile.RowMax(x), rows)))
+	t.Store(lo, tile.Max(lo, t.top("below", tile.RowMax(tile.Neg(x)), rows)))
+	t.When(i.Last(), func() { t.step(sa, za, codes, tile.Neg(lo), hi, nil) })
+	return t.Programs()
+}
+
+// top is the largest of a column of rows, by halves: the language reduces rows
+// only. Halves of an odd number overlap.
+func (t *program) top(name string, column tile.Value, rows int) tile.Value {
+	for rows > 1 {
+		r := t.Scratch(fmt.Sprint(name, rows), tile.Float32, rows, 1)
+		t.Store(r, column)
+		half := (rows + 1) / 2
+		column = tile.Max(tile.Slice(r, 0, tile.Const(0), half), tile.Slice(r, 0, tile.Const(rows-half), half))
+		rows = half
+	}
+	return column
+}
+
+// sumRows is the program that sums the rows of a, as the product meets it, for
+// the zero points of b.
+func (t *program) sumRows() ([]*tile.Program, error) {
+	p, rows := t.p, rowsAtOnce(t.p)
+	s := begin("v5_quant_sums", p, t.scheme, tile.Blocks{})
+	i, zero := s.Axis("i", tile.Ceil(p.M, rows), tile.Parallel), tile.Const(0)
+	a := s.In(t.a, p.A, s.array(p.M, p.K), s.block(rows, p.K).at(i, zero))
+	sums := s.Out("a_sums", p.Acc, s.array(p.M, 1), s.block(rows, 1).at(i, zero))
+	s.Store(sums, tile.RowSum(tile.Cast(a, p.Acc)))
+	return s.Programs()
+}
+
+// quantizeAll quantizes a by the one scale that findStep made.
+func quantizeAll(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error) {
+	rows := rowsAtOnce(p)
+	t := begin("v5_quant_all", p, scheme, tile.Blocks{})
+	i, zero := t.Axis("i", tile.Ceil(p.M, rows), tile.Parallel), tile.Const(0)
+	a := t.In("a", p.A, t.array(p.M, p.K), t.block(rows, p.K).at(i, zero))
+	codes, _ := p.Factors()
+	one := t.block(1, 1).at(zero, zero)
+	sa := t.In("sa", tile.Float32, t.array(1, 1), one)
+	var za *tile.Ref
+	if scheme.ZeroA {
+		za = t.In("za", tile.Int32, t.array(1, 1), one)
+	}
+	qa := t.Out("qa", codes, t.array(p.M, p.K), t.block(rows, p.K).at(i, zero))
+	t.Store(qa, codesOf(tile.Cast(a, tile.Float32), sa, za, codes))
+	return t.Programs()
+}
+
+// rowSteps stores the step of each row of x.
+func (t *program) rowSteps(sa, za *tile.Ref, codes tile.Dtype, x tile.Value) {
+	if za == nil {
+		t.step(sa, nil, codes, nil, nil, tile.RowMax(tile.Abs(x)))
+		return
+	}
+	t.step(sa, za, codes, tile.Neg(tile.RowMax(tile.Neg(x))), tile.RowMax(x), nil)
+}
+
+// step stores the scale of groups with extremes lo and hi, or with the largest
+// magnitude absmax, and the zero point if za is there. See package quant.
+func (t *program) step(sa, za *tile.Ref, codes tile.Dtype, lo, hi, absmax tile.Value) {
+	bottom, largest := codes.Range()
+	if za == nil {
+		t.Store(sa, tile.Max(tile.Mul(absmax, inverse(largest)), tile.Number(smallest)))
+		return
+	}
+	lo, hi = tile.Min(lo, tile.Number(0)), tile.Max(hi, tile.Number(0))
+	t.Store(sa, tile.Max(tile.Mul(tile.Sub(hi, lo), inverse(largest-bottom)), tile.Number(smallest)))
+	steps := tile.RoundEven(tile.Mul(lo, tile.Div(tile.Number(1), sa)))
+	t.Store(za, tile.Cast(tile.Sub(tile.Number(bottom), steps), tile.Int32))
+}
+
+// inverse is 1/x in float32: a constant to multiply by, since compilers make one
+// of a constant divisor anyway.
+func inverse(x float64) *tile.Expr { return tile.Number(float64(float32(1 / x))) }
+
+// codesOf is x by its scale, rounded: a cast goes to the nearest code, halves to
+// the even one, and saturates.
+func codesOf(x tile.Value, sa, za *tile.Ref, codes tile.Dtype) tile.Value {
+	x = tile.Mul(x, tile.Div(tile.Number(1), sa))
+	if za != nil {
+		x = tile.Add(tile.RoundEven(x), tile.Cast(za, tile.Float32))
+	}
+	return tile.Cast(x, codes)
+}

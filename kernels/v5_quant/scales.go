@@ -1,0 +1,139 @@
+package quantized
+
+import (
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// quantization is what the scales and zero points of a and b, a bias and an
+// activation do to the sums of products. Refs that p does not need are nil.
+type quantization struct {
+	p           problem.Matmul
+	scheme      problem.Scheme
+	accumulator tile.Dtype
+
+	sa, sb, za, zb *tile.Ref
+	sumsA          *tile.Ref // the sum of each row of a, for zb: made ahead, or in scratch
+	sumsB          *tile.Ref // the sum of each column of b, for za: made with b
+	bias           *tile.Ref
+}
+
+// quantization declares the refs that p needs. Programs without an axis k see
+// all of k at once.
+func (t *program) quantization(i, j, k *tile.Axis) *quantization {
+	p, s := t.p, t.s
+	q := &quantization{p: p, scheme: t.scheme, accumulator: p.Acc}
+	if q.scheme.B == problem.Block {
+		q.accumulator = tile.Float32
+	}
+	zero := tile.IndexExpr(tile.Const(0))
+
+	a := func(name string, d tile.Dtype) *tile.Ref {
+		if t.fused {
+			return t.Scratch(name, d, s.M, 1)
+		}
+		if q.scheme.A == problem.Token {
+			return t.In(name, d, t.array(p.M, 1), t.block(s.M, 1).at(i, zero))
+		}
+		return t.In(name, d, t.array(1, 1), t.block(1, 1).at(zero, zero))
+	}
+	b := func(name string, d tile.Dtype) *tile.Ref {
+		switch q.scheme.B {
+		case problem.Block:
+			return q.perGroup(t, name, d, j, k)
+		case problem.Channel:
+			return t.In(name, d, t.array(1, p.N), t.block(1, s.N).at(zero, j))
+		}
+		return t.In(name, d, t.array(1, 1), t.block(1, 1).at(zero, zero))
+	}
+	if q.scheme.A != problem.NoGrain {
+		q.sa = a("sa", tile.Float32)
+	}
+	if q.scheme.B != problem.NoGrain {
+		q.sb = b("sb", tile.Float32)
+	}
+	if q.scheme.ZeroA {
+		q.za = a("za", tile.Int32)
+		q.sumsB = t.In("b_sums", tile.Int32, t.array(1, p.N), t.block(1, s.N).at(zero, j))
+	}
+	if q.scheme.ZeroB {
+		q.zb = b("zb", tile.Int32)
+	}
+	if q.scheme.ZeroB && q.scheme.B != problem.Block {
+		q.sumsA = t.sumsOfA(i)
+	}
+	if p.Bias {
+		q.bias = t.In("bias", tile.Float32, t.array(1, p.N), t.block(1, s.N).at(zero, j))
+	}
+	return q
+}
+
+func (t *program) sumsOfA(i *tile.Axis) *tile.Ref {
+	if t.fused {
+		return t.Scratch("a_sums", t.p.Acc, t.s.M, 1)
+	}
+	return t.In("a_sums", t.p.Acc, t.array(t.p.M, 1), t.block(t.s.M, 1).at(i, tile.Const(0)))
+}
+
+// scaled is what the sums stand for, in float32; without quantization, bias and
+// activation the sums themselves.
+func (q *quantization) scaled(acc tile.Value) tile.Value {
+	x := q.withoutZeros(acc)
+	if s := q.scale(); s != nil {
+		x = s(tile.Cast(x, tile.Float32))
+	}
+	if q.bias != nil {
+		x = tile.Add(x, q.bias)
+	}
+	switch q.p.Activation {
+	case problem.Relu:
+		return tile.Relu(x)
+	case problem.Gelu:
+		return tile.Gelu(x)
+	case problem.Silu:
+		return tile.Silu(x)
+	}
+	return x
+}
+
+// scale multiplies by the scales that are not applied to each group already. The
+// product of the two is taken first where that is not larger than either.
+func (q *quantization) scale() func(tile.Value) tile.Value {
+	sb := q.sb
+	if q.scheme.B == problem.Block {
+		sb = nil
+	}
+	switch {
+	case q.sa == nil && sb == nil:
+		return nil
+	case q.sa == nil:
+		return func(x tile.Value) tile.Value { return tile.Mul(x, sb) }
+	case sb == nil:
+		return func(x tile.Value) tile.Value { return tile.Mul(x, q.sa) }
+	case q.scheme.A == problem.Token && q.scheme.B == problem.Channel:
+		return func(x tile.Value) tile.Value { return tile.Mul(tile.Mul(x, q.sa), sb) }
+	}
+	return func(x tile.Value) tile.Value { return tile.Mul(x, tile.Mul(q.sa, sb)) }
+}
+
+// withoutZeros takes what zero points add out of the sums, in the dtype of the
+// sums:
+//
+//	Σ (a - za)·(b - zb) = Σ a·b - za·Σb - zb·Σa + k·za·zb
+func (q *quantization) withoutZeros(acc tile.Value) tile.Value {
+	zb := q.zb
+	if q.scheme.B == problem.Block {
+		zb = nil // taken out of each group
+	}
+	if q.za != nil {
+		sums := tile.Value(q.sumsB)
+		if zb != nil {
+			sums = tile.Sub(sums, tile.Mul(zb, tile.Number(float64(q.p.K))))
+		}
+		acc = tile.Sub(acc, tile.Mul(q.za, sums))
+	}
+	if zb != nil {
+		acc = tile.Sub(acc, tile.Mul(q.sumsA, tile.Cast(zb, q.p.Acc)))
+	}
+	return acc
+}

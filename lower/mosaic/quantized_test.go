@@ -1,0 +1,71 @@
+package mosaic_test
+
+import (
+	"context"
+	"testing"
+
+	"matladder/backend"
+	"matladder/check"
+	quantized "matladder/kernels/v5_quant"
+	"matladder/problem/problemtest"
+	"matladder/tile"
+)
+
+// runText runs the text of programs on named inputs.
+func runText(t *testing.T, programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+	t.Helper()
+	e, err := device{}.Compile(context.Background(), programs, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Load(in...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(context.Background(), 1); err != nil {
+		t.Fatal(err)
+	}
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, named := make([]tile.Tensor, len(bound.Out)), map[string]tile.Tensor{}
+	for i, r := range bound.Out {
+		out[i] = tile.NewTensor(r.Dtype, r.Array...)
+		named[r.Name] = out[i]
+	}
+	if err := e.Results(out...); err != nil {
+		t.Fatal(err)
+	}
+	return named
+}
+
+// TestQuantizedMeaning verifies the text of every quantization and variant of the
+// fifth rung, on inputs that a quantizer made.
+func TestQuantizedMeaning(t *testing.T) {
+	for _, p := range problemtest.Quantized(1, 9, 150, 11, 32) {
+		for _, variant := range (quantized.Kernel{}).Variants(p) {
+			t.Run(problemtest.Label(p)+" "+variant, func(t *testing.T) {
+				programs, err := quantized.Kernel{}.Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8})
+				if err != nil {
+					t.Fatal(err)
+				}
+				in, err := check.Inputs(p, programs, 5, check.Normal)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := check.Verify(context.Background(), p, programs, in, runText(t, programs, in)["o"])
+				if err != nil || !res.OK {
+					t.Errorf("%+v, %v", res, err)
+				}
+			})
+		}
+	}
+}
+
+// TestCodes: quantization on the fly gives the codes and scales of package quant,
+// bit for bit, whatever the rows.
+func TestCodes(t *testing.T) {
+	problemtest.Codes(t, func(program *tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+		return runText(t, []*tile.Program{program}, in)
+	})
+}

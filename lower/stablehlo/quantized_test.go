@@ -1,0 +1,75 @@
+package stablehlo_test
+
+import (
+	"context"
+	"testing"
+
+	"matladder/check"
+	quantized "matladder/kernels/v5_quant"
+	"matladder/lower/stablehlo"
+	"matladder/problem/problemtest"
+	"matladder/tile"
+)
+
+// runText runs the text of programs in the machine of these tests.
+func runText(t *testing.T, l *stablehlo.Launch, in []tile.Tensor) map[string]tile.Tensor {
+	t.Helper()
+	var args []tensor
+	for _, x := range in {
+		args = append(args, fromTile(x))
+	}
+	got, err := newMachine(l.Once()).main(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]tile.Tensor{}
+	for i, a := range l.Out {
+		out := tile.NewTensor(a.Dtype, a.Shape...)
+		for e := range out.Len() {
+			out.Set(e, got[i].v[e])
+		}
+		named[a.Name] = out
+	}
+	return named
+}
+
+// TestQuantized_Meaning verifies every quantization and variant of the fifth
+// rung, on inputs that a quantizer made.
+func TestQuantized_Meaning(t *testing.T) {
+	for _, batch := range []int{1, 2} {
+		for _, p := range problemtest.Quantized(batch, 9, 80, 11, 32) {
+			for _, variant := range (quantized.Kernel{}).Variants(p) {
+				t.Run(problemtest.Label(p)+" "+variant, func(t *testing.T) {
+					programs, err := quantized.Kernel{}.Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8})
+					if err != nil {
+						t.Fatal(err)
+					}
+					in, err := check.Inputs(p, programs, 5, check.Normal)
+					if err != nil {
+						t.Fatal(err)
+					}
+					l, err := stablehlo.Interpret(programs)
+					if err != nil {
+						t.Fatal(err)
+					}
+					res, err := check.Verify(context.Background(), p, programs, in, runText(t, l, in)["o"])
+					if err != nil || !res.OK {
+						t.Errorf("%+v, %v", res, err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestCodes: quantization on the fly gives the codes and scales of package quant,
+// bit for bit.
+func TestCodes(t *testing.T) {
+	problemtest.Codes(t, func(program *tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+		l, err := stablehlo.Interpret([]*tile.Program{program})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runText(t, l, in)
+	})
+}

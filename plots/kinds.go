@@ -1,0 +1,76 @@
+package plots
+
+import (
+	"slices"
+
+	"matladder/results"
+)
+
+// A Kind is a way to look at results.
+type Kind string
+
+// The kinds of picture; the table of kinds says what each shows.
+const (
+	Size     Kind = "size"
+	Kernels  Kind = "kernels"
+	Ladder   Kind = "ladder"
+	Roofline Kind = "roofline"
+	Peers    Kind = "peers"
+)
+
+// A Scope is what one request for a kind covers.
+type Scope int
+
+// The scopes.
+const (
+	PerKernel Scope = iota // one kernel and dtype
+	PerDtype               // all kernels of one dtype
+	Whole                  // everything
+)
+
+// A kindOf is one row of the table of kinds.
+type kindOf struct {
+	name     Kind
+	scope    Scope
+	shows    string // in a line, for the help
+	allChips bool   // one picture shows all chips; otherwise each has its own
+	pictures func(q Request, d data) ([]Picture, error)
+}
+
+// table holds every kind: to add one, add a row.
+var table = []kindOf{
+	{Size, PerKernel, "rate against size, a line for each block shape", false, sizePictures},
+	{Kernels, PerDtype, "rate against size, a line for each kernel with its fastest blocks", false, kernelPictures},
+	{Ladder, PerDtype, "bars: times over the rung below, and % of peak", false, ladderPictures},
+	{Roofline, PerDtype, "rate against arithmetic intensity, under the roofs of memory and peak", false, rooflinePictures},
+	{Peers, PerDtype, "rate against size: the fastest kernel and other libraries, for each number of threads", false, peersPictures},
+}
+
+// data is what the pictures of one request are made of, baseline included.
+type data struct {
+	asked []results.Summary // of the dtype and the kernel asked for
+	all   []results.Summary // of the same chips, in any dtype
+}
+
+// Kinds lists the kinds that exist.
+func Kinds() []Kind {
+	var list []Kind
+	for _, k := range table {
+		list = append(list, k.name)
+	}
+	return list
+}
+
+// Shows says in a line what pictures of the kind show.
+func (k Kind) Shows() string { return k.row().shows }
+
+// Scope returns what one request for the kind covers.
+func (k Kind) Scope() Scope { return k.row().scope }
+
+// row returns the kind's row of the table, an empty one for an unknown kind.
+func (k Kind) row() kindOf {
+	if i := slices.IndexFunc(table, func(o kindOf) bool { return o.name == k }); i >= 0 {
+		return table[i]
+	}
+	return kindOf{}
+}

@@ -1,0 +1,125 @@
+package plots
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"matladder/results"
+)
+
+// ladderPictures shows the steps of the ladder: how many times each kernel is as
+// fast as the rung below, and how much of the peak it reaches, beside the
+// baseline. Square problems and others have a picture each.
+func ladderPictures(q Request, d data) ([]Picture, error) {
+	var list []Picture
+	for i, group := range bySquare(results.Best(d.asked)) {
+		if len(group) == 0 {
+			continue
+		}
+		b := ladderBars(q, group)
+		if i == 1 {
+			b.Name += "_shapes"
+		}
+		list = append(list, b)
+	}
+	return list, nil
+}
+
+// bySquare parts the summaries of square problems from the others.
+func bySquare(summaries []results.Summary) (parts [2][]results.Summary) {
+	for _, s := range summaries {
+		if square(&s) {
+			parts[0] = append(parts[0], s)
+		} else {
+			parts[1] = append(parts[1], s)
+		}
+	}
+	return parts
+}
+
+func ladderBars(q Request, summaries []results.Summary) *Bars {
+	curves := curvesOf(summaries, false)
+	b := &Bars{Heading: headingOf(q, "The ladder", sorted(curves), true), X: categories(summaries)}
+	over := BarPanel{Y: Axis{Label: "times the rate of the rung below, paired by round", Unit: Unit{"×", 1}}, Mark: 1}
+	peak := BarPanel{Y: Axis{Label: "% of " + q.Dtype + " peak", Unit: Unit{"%", 1}}, Mark: 100}
+	looks, _ := slots(curves)
+	// The baseline, in black, stands last: its line is drawn over the bars.
+	order := make([]int, len(curves))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(rank(curves[i].kernel == results.Baseline), rank(curves[j].kernel == results.Baseline))
+	})
+	names := labels(curves, true)
+	for _, i := range order {
+		c := curves[i]
+		at := len(b.Series)
+		baseline := c.kernel == results.Baseline && len(curves) > 1
+		b.Series = append(b.Series, BarSeries{names[i], c.kernel, looks[i].shade(), c.any().Mode == results.Predicted, baseline})
+		for g, t := range b.X.Ticks {
+			s := c.at[t.Label]
+			if s == nil {
+				continue
+			}
+			bar := Bar{Group: g, Series: at}
+			if !usable(s) || !s.PercentOfPeak.Known() {
+				bar.Status = failureOf(s)
+				if usable(s) {
+					bar.Status = "no peak"
+				}
+				peak.Bars = append(peak.Bars, bar)
+			} else {
+				peak.Bars = append(peak.Bars, valueBar(bar, s.PercentOfPeak, ""))
+			}
+			if usable(s) && s.OverBelow.Known() {
+				over.Bars = append(over.Bars, valueBar(bar, s.OverBelow, "×"))
+			}
+		}
+	}
+	for _, p := range []BarPanel{peak, over} {
+		if len(p.Bars) > 0 {
+			p.fit()
+			b.Panels = append(b.Panels, p)
+		}
+	}
+	return b
+}
+
+func rank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+func valueBar(b Bar, e results.Estimate, unit string) Bar {
+	b.Y, b.Lo, b.Hi, b.Label, b.Status = e.Median, e.Lo, e.Hi, digits(e.Median)+unit, ""
+	return b
+}
+
+// categories is an axis with equal steps for the sizes, by FLOPs.
+func categories(summaries []results.Summary) Axis {
+	ax := shapeAxis(summaries)
+	if !slices.ContainsFunc(summaries, func(s results.Summary) bool { return !square(&s) }) {
+		ax.Label = "size (m = k = n)"
+	}
+	return ax
+}
+
+// fit makes the axis reach above every bar and its label. A peak far above all
+// is not drawn.
+func (p *BarPanel) fit() {
+	top := 0.0
+	for _, bar := range p.Bars {
+		top = math.Max(top, math.Max(bar.Y, bar.Hi))
+	}
+	if top == 0 {
+		top = p.Mark
+	}
+	if p.Mark <= peakInView*top {
+		top = math.Max(top, p.Mark)
+	}
+	p.Y.Max = top * 1.22
+}

@@ -1,0 +1,82 @@
+package problem
+
+import (
+	"fmt"
+
+	"matladder/tile"
+)
+
+// Scheme is p's quantization with what p.Quant leaves to the dtypes filled in,
+// or why the two do not go together.
+func (p Matmul) Scheme() (Scheme, error) {
+	s, err := p.Quant.Scheme()
+	if err != nil || s.B == NoGrain {
+		return s, err
+	}
+	refuse := func(format string, args ...any) (Scheme, error) {
+		return Scheme{}, fmt.Errorf("quantization %s: %s", p.Quant, fmt.Sprintf(format, args...))
+	}
+	switch narrow := isNarrow(p.A); {
+	case !isNarrow(p.B):
+		return refuse("b is %s: it quantizes int8, int4 and float8 operands", p.B)
+	case p.Out.Bits() < 16 || p.Out.IsInteger():
+		return refuse("scales lead to a float32 or bfloat16 output, not %s", p.Out)
+	case s.Dynamic && narrow:
+		return refuse("a is %s already; dynamic quantization takes float32 or bfloat16", p.A)
+	case s.A != NoGrain && !s.Dynamic && !narrow:
+		return refuse("a is %s, which has no scales (dynamic_%s quantizes it)", p.A, s.A)
+	case s.A == NoGrain && narrow:
+		s.A = Tensor
+	}
+	a, b := p.factors(s)
+	switch {
+	case s.ZeroA && s.A == NoGrain:
+		return refuse("a is %s, which has no zero point", p.A)
+	case s.ZeroA && !a.IsInteger(), s.ZeroB && !p.B.IsInteger():
+		return refuse("zero points need an integer dtype, not %s by %s", a, b)
+	case s.ZeroA && s.B == Block:
+		return refuse("zero points of a need one scale for a whole column of b")
+	case p.Acc == tile.Int32 && (s.ZeroA || s.ZeroB) && p.K > maxZeroK:
+		return refuse("k = %d: with zero points int32 holds sums of at most %d products", p.K, maxZeroK)
+	}
+	return s, nil
+}
+
+// maxZeroK is how many products of two differences of int8 (at most 255 each)
+// int32 can sum.
+const maxZeroK = 1<<31/(255*255) - 1
+
+func isNarrow(d tile.Dtype) bool { return d.Bits() <= 8 && d != tile.InvalidDtype }
+
+// Factors are the dtypes of the numbers that are multiplied: those of a and b
+// but where a is quantized on the way, to b's dtype (int8 for int4), or b is
+// widened to an a that has no scales.
+func (p Matmul) Factors() (a, b tile.Dtype) {
+	s, err := p.Quant.Scheme()
+	if err != nil {
+		return p.A, p.B
+	}
+	return p.factors(s)
+}
+
+func (p Matmul) factors(s Scheme) (a, b tile.Dtype) {
+	switch {
+	case s.B == NoGrain:
+		return p.A, p.B
+	case s.Dynamic && p.B == tile.Int4:
+		return tile.Int8, p.B
+	case s.Dynamic:
+		return p.B, p.B
+	case !isNarrow(p.A):
+		return p.A, p.A
+	}
+	return p.A, p.B
+}
+
+// Groups is how many scales of b one column has; 1 but for Block.
+func (p Matmul) Groups(s Scheme) int {
+	if s.B != Block {
+		return 1
+	}
+	return tile.Ceil(p.K, s.Block)
+}

@@ -1,0 +1,157 @@
+package tune
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"matladder/analyze"
+	"matladder/chips"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Candidate is a block shape and what the counts say of it.
+type Candidate struct {
+	Blocks   tile.Blocks
+	Programs []*tile.Program
+	Model    float64 // seconds by the counts alone: only good for an order
+	Own      bool    // the kernel proposes it itself
+}
+
+// Space says where candidates come from.
+type Space struct {
+	Device  chips.Device
+	Machine tile.Machine
+	Workers int   // programs that run at once
+	Limit   int64 // bytes of fast memory that no candidate may exceed; 0 for none
+	Most    int   // candidates that are kept, the kernel's own apart
+}
+
+// steps of a candidate's sides, with the whole array as one more.
+var sides = []int{64, 128, 256, 512, 1024, 2048, 4096}
+
+// Candidates lists block shapes of a kernel on a problem: its own proposals, and
+// of all that tile the arrays and fit the fast memory those that the counts like
+// best, the best first. It is an error if nothing can be built.
+func (s Space) Candidates(k kernels.Kernel, variant string, p problem.Matmul) ([]Candidate, error) {
+	own := map[tile.Blocks]bool{}
+	var list []tile.Blocks
+	for _, b := range k.Candidates(p, s.Machine) {
+		own[b] = true
+		list = append(list, b)
+	}
+	for _, bm := range s.lengths(p.M, p.A, 0) {
+		for _, bk := range s.lengths(p.K, p.B, 0) {
+			for _, bn := range s.lengths(p.N, p.B, 1) {
+				if b := (tile.Blocks{M: bm, K: bk, N: bn}); !own[b] {
+					list = append(list, b)
+				}
+			}
+		}
+	}
+	var out []Candidate
+	var failed error
+	for _, b := range list {
+		c, err := s.candidate(k, variant, p, b)
+		switch {
+		case err != nil:
+			failed = err
+		case c.Programs != nil:
+			c.Own = own[b]
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.Join(fmt.Errorf("%s: no candidates for %s", k.Name(), p), failed)
+	}
+	slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Compare(a.Model, b.Model) })
+	return s.keep(out), nil
+}
+
+// keep drops all but the best and the kernel's own.
+func (s Space) keep(list []Candidate) []Candidate {
+	var out []Candidate
+	others := 0
+	for _, c := range list {
+		if !c.Own {
+			if others++; others > s.Most {
+				continue
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// lengths are the block lengths along a dimension of an array of a dtype: those of
+// sides that are a multiple of the machine's alignment, and the whole dimension.
+func (s Space) lengths(size int, d tile.Dtype, dim int) []int {
+	align := max(1, s.Machine.Align[d][dim])
+	out := []int{size}
+	for _, side := range sides {
+		if side < size && side%align == 0 {
+			out = append(out, side)
+		}
+	}
+	return out
+}
+
+// candidate builds and counts one block shape. Programs is nil where it does not
+// fit the fast memory.
+func (s Space) candidate(k kernels.Kernel, variant string, p problem.Matmul, b tile.Blocks) (Candidate, error) {
+	programs, err := k.Build(p, variant, b)
+	if err != nil {
+		return Candidate{}, err
+	}
+	counts, err := analyze.Count(programs)
+	if err != nil {
+		return Candidate{}, err
+	}
+	if s.Limit > 0 && counts.FastBytes > s.Limit {
+		return Candidate{Blocks: b}, nil
+	}
+	return Candidate{Blocks: b, Programs: programs, Model: s.seconds(counts, programs, p)}, nil
+}
+
+// stepSeconds is the cost of a grid step where the device's is unknown: calls and
+// the packing of blocks on a CPU.
+const stepSeconds = 2e-6
+
+// seconds is the time that counts suggest: compute at the peak, shared out over
+// the workers in whole programs, and transfers, the longer of the two, and an
+// overhead for each step.
+func (s Space) seconds(c analyze.Counts, programs []*tile.Program, p problem.Matmul) float64 {
+	var compute, transfer float64
+	if peak := s.Device.PeakAt(p.A.String(), p.Precision.String()); peak.Known() {
+		compute = float64(c.FLOPs) / peak.Value * imbalance(programs, s.Workers)
+	}
+	if bandwidth := s.Device.BandwidthBytesPerSecond; bandwidth.Known() {
+		transfer = float64(c.BytesMoved) / bandwidth.Value
+	}
+	overhead := stepSeconds
+	if f := s.Device.StepOverheadSeconds; f.Known() {
+		overhead = f.Value
+	}
+	return max(compute, transfer) + overhead*float64(c.GridSteps)/float64(max(1, s.Workers))
+}
+
+// imbalance is the time of programs shared out over workers in whole runs along
+// their parallel axes, over the time if they could be cut anywhere.
+func imbalance(programs []*tile.Program, workers int) float64 {
+	worst := 1.0
+	for _, p := range programs {
+		runs := 1.0
+		for _, a := range p.Grid {
+			if a.Semantics == tile.Parallel {
+				runs *= float64(a.Size)
+			}
+		}
+		w := float64(max(1, workers))
+		worst = max(worst, math.Ceil(runs/w)*w/runs)
+	}
+	return worst
+}

@@ -1,0 +1,227 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/tuned"
+)
+
+// fake times block shapes by a rule, with noise and drift, on a clock of its own.
+type fake struct {
+	backend.Backend
+	rng     *rand.Rand
+	clock   time.Time
+	seconds func(tile.Blocks) float64
+	wrong   tile.Blocks // its output does not pass
+	broken  tile.Blocks // does not compile
+	open    int
+	runs    map[tile.Blocks]int
+}
+
+func newFake(seconds func(tile.Blocks) float64) *fake {
+	return &fake{rng: rand.New(rand.NewPCG(1, 1)), clock: time.Unix(1e9, 0), seconds: seconds, runs: map[tile.Blocks]int{}}
+}
+
+// exe runs one block shape.
+type exe struct {
+	backend.Executable
+	f *fake
+	b tile.Blocks
+}
+
+// blocksOf reads the shape back from the program.
+func blocksOf(p *tile.Program) (b tile.Blocks) {
+	for _, r := range p.Refs {
+		switch r.Name {
+		case "a":
+			b.M, b.K = r.Block[0], r.Block[1]
+		case "b":
+			b.N = r.Block[1]
+		}
+	}
+	return b
+}
+
+func (f *fake) Compile(_ context.Context, programs []*tile.Program, _ backend.Params) (backend.Executable, error) {
+	b := blocksOf(programs[0])
+	if b == f.broken {
+		return nil, errors.New("does not compile")
+	}
+	f.open++
+	return &exe{f: f, b: b}, nil
+}
+
+func (e *exe) LoadSeeded(backend.InputSpec) error { return nil }
+func (e *exe) Close() error                       { e.f.open--; return nil }
+
+func (e *exe) Check(backend.CheckSpec) (backend.CheckResult, error) {
+	return backend.CheckResult{OK: e.b != e.f.wrong, Detail: "zeros"}, nil
+}
+
+func (e *exe) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	drift := 1 + 0.1*math.Sin(float64(e.f.clock.UnixNano())/1e10) // what interleaving cancels
+	noise := 1 + 0.02*math.Abs(e.f.rng.NormFloat64())
+	d := time.Duration(e.f.seconds(e.b) * float64(launches) * drift * noise * 1e9)
+	e.f.clock = e.f.clock.Add(d)
+	e.f.runs[e.b] += launches
+	return backend.Sample{Elapsed: d}, ctx.Err()
+}
+
+func tuner(f *fake) *Tuner {
+	return &Tuner{Backend: f, Space: Space{Workers: 2, Most: 30}, Versions: "v", now: func() time.Time { return f.clock }}
+}
+
+func job(n int) Job {
+	return Job{Kernel: kernels.All[3], Problem: problem.New(n, n, n, tile.Float32)}
+}
+
+// valley is fastest at 256×512×1024.
+func valley(b tile.Blocks) float64 {
+	off := func(have int, want float64) float64 { d := math.Log2(float64(have) / want); return d * d }
+	return 0.01 * (1 + 0.05*(off(b.M, 256)+off(b.K, 512)+off(b.N, 1024)))
+}
+
+// TestMeasure finds the best of a smooth landscape under noise and drift, in a
+// fraction of the launches that all candidates would take.
+func TestMeasure(t *testing.T) {
+	f := newFake(valley)
+	u := tuner(f)
+	u.Space.Most = 1000
+	row, err := u.Tune(context.Background(), job(4096))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if valley(row.Blocks) > 1.01*valley(tile.Blocks{M: 256, K: 512, N: 1024}) {
+		t.Errorf("chose %v, %.3f × the best", row.Blocks, valley(row.Blocks)/0.01)
+	}
+	e := row.Evidence
+	if e.Mode != tuned.Measured || e.Tried[row.Blocks] != 1 || !(e.Low <= e.Seconds && e.Seconds <= e.High) || e.Samples < enoughRounds ||
+		e.Behind < -0.01 || e.RunnerUp == row.Blocks || e.Versions != "v" || e.Date != "2001-09-09" {
+		t.Errorf("%+v", e)
+	}
+	if f.open != 0 {
+		t.Errorf("%d executables left open", f.open)
+	}
+	if len(f.runs) < 300 {
+		t.Errorf("%d candidates only", len(f.runs))
+	}
+}
+
+// TestOwnCandidates: whatever the counts say, what the kernel itself proposes is
+// tried, and wins where it is best.
+func TestOwnCandidates(t *testing.T) {
+	best := tile.Blocks{M: 128, K: 128, N: 128}
+	f := newFake(func(b tile.Blocks) float64 {
+		if b == best {
+			return 0.01
+		}
+		return 0.012
+	})
+	u := tuner(f)
+	u.Space.Most = 3
+	row, err := u.Tune(context.Background(), job(2048))
+	if err != nil || row.Blocks != best || len(f.runs) != 3+5 {
+		t.Errorf("%v %v of %d", row.Blocks, err, len(f.runs))
+	}
+}
+
+func TestWrongAndBroken(t *testing.T) {
+	f := newFake(valley)
+	f.broken = tile.Blocks{M: 128, K: 128, N: 128}
+	f.wrong = tile.Blocks{M: 256, K: 512, N: 1024}
+	u := tuner(f)
+	u.Space.Most = 1000
+	row, err := u.Tune(context.Background(), job(2048))
+	if err != nil || row.Blocks == f.wrong || valley(row.Blocks) > 1.07*valley(f.wrong) || f.open != 0 {
+		t.Errorf("%v %v, %d open", row.Blocks, err, f.open)
+	}
+	small := job(64)
+	f.broken = tile.Blocks{M: 64, K: 64, N: 64}
+	if _, err := u.Tune(context.Background(), small); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "does not compile") {
+		t.Error(err)
+	}
+	f.broken, f.wrong = tile.Blocks{}, f.broken
+	if _, err := u.Tune(context.Background(), small); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "wrong: zeros") {
+		t.Error(err)
+	}
+}
+
+func TestBudgetAndCancel(t *testing.T) {
+	f := newFake(valley)
+	u := tuner(f)
+	u.Space.Most, u.Budget = 1000, 2*time.Second
+	begin := f.clock
+	if _, err := u.Tune(context.Background(), job(4096)); err != nil {
+		t.Fatal(err)
+	}
+	if took := f.clock.Sub(begin); took > 2*u.Budget {
+		t.Errorf("took %v of %v", took, u.Budget)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	u.Observe = func(e Event) {
+		if e.Round == 2 {
+			cancel()
+		}
+	}
+	u.Budget = 0
+	if row, err := u.Tune(ctx, job(4096)); !errors.Is(err, context.Canceled) || f.open != 0 {
+		t.Errorf("%v %v, %d open", row, err, f.open)
+	}
+}
+
+// predictor predicts by the same rule.
+type predictor struct{ *fake }
+
+func (p predictor) Predict(_ context.Context, programs []*tile.Program, _ backend.Params) (backend.Prediction, error) {
+	b := blocksOf(programs[0])
+	if b.M > 1024 {
+		return backend.Prediction{}, &backend.TooBigError{What: "VMEM", Need: 2, Limit: 1}
+	}
+	return backend.Prediction{Elapsed: time.Duration(p.seconds(b) * 1e9)}, nil
+}
+
+func TestPredict(t *testing.T) {
+	u := tuner(newFake(valley))
+	u.Backend = predictor{newFake(valley)}
+	u.Space.Most = 1000
+	row, err := u.Tune(context.Background(), job(4096))
+	want := tile.Blocks{M: 256, K: 512, N: 1024}
+	if err != nil || row.Blocks != want || row.Evidence.Mode != tuned.Predicted || math.Abs(row.Evidence.Behind-0.05) > 1e-3 {
+		t.Errorf("%+v %v", row, err)
+	}
+}
+
+// TestCandidates: all tile, all fit, none twice.
+func TestCandidates(t *testing.T) {
+	s := Space{Device: chips.Device{}, Workers: 2, Most: 50, Limit: 16 << 20,
+		Machine: tile.Machine{Parallel: 2, Align: map[tile.Dtype][2]int{tile.Float32: {8, 128}}}}
+	list, err := s.Candidates(kernels.All[4], "", problem.New(300, 4096, 1000, tile.Float32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[tile.Blocks]bool{}
+	own := 0
+	for _, c := range list {
+		if seen[c.Blocks] || !c.Own && (c.Blocks.M != 300 && c.Blocks.M%8 != 0 || c.Blocks.N != 1000 && c.Blocks.N%128 != 0) {
+			t.Errorf("%+v", c.Blocks)
+		}
+		seen[c.Blocks] = true
+		if c.Own {
+			own++
+		}
+	}
+	if len(list) != 50+own || own < 3 {
+		t.Errorf("%d candidates, %d of the kernel's own", len(list), own)
+	}
+}

@@ -1,0 +1,252 @@
+package tuned
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"matladder/tile"
+
+	"gopkg.in/yaml.v3"
+)
+
+// fileLayout is the layout of a table's file.
+type fileLayout struct {
+	Machine string      `yaml:"machine"`
+	Rows    []yaml.Node `yaml:"rows"`
+}
+
+// rowLayout is one row; it stands on one line of the file.
+type rowLayout struct {
+	Kernel    string             `yaml:"kernel"`
+	Variant   string             `yaml:"variant,omitempty"`
+	Batch     int                `yaml:"batch,omitempty"`
+	Shape     string             `yaml:"shape"` // m×k×n
+	A         string             `yaml:"a"`
+	B         string             `yaml:"b,omitempty"` // a's if absent
+	Out       string             `yaml:"out"`
+	Precision string             `yaml:"precision,omitempty"`
+	Quant     string             `yaml:"quant,omitempty"`
+	Epilogue  string             `yaml:"epilogue,omitempty"`
+	Blocks    string             `yaml:"blocks"` // bm×bk×bn
+	Mode      string             `yaml:"mode"`
+	Seconds   float64            `yaml:"seconds"`
+	Interval  []float64          `yaml:"interval,flow,omitempty"`
+	Samples   int                `yaml:"samples,omitempty"`
+	RunnerUp  string             `yaml:"runner_up,omitempty"`
+	Behind    float64            `yaml:"behind,omitempty"`
+	Tried     map[string]float64 `yaml:"tried,flow,omitempty"`
+	Versions  string             `yaml:"versions"`
+	Date      string             `yaml:"date"`
+}
+
+// Parse reads a table from the YAML text of file name. Keys it does not know,
+// values that make no sense and keys given twice are refused, with name:line.
+func Parse(name string, text []byte) (*Table, error) {
+	var f fileLayout
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(&f); errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: empty: a table of tuned blocks has machine and rows", name)
+	} else if err != nil {
+		return nil, located(name, err)
+	}
+	if f.Machine == "" {
+		return nil, fmt.Errorf("%s: no machine named", name)
+	}
+	t := &Table{Machine: f.Machine}
+	for _, node := range f.Rows {
+		row, err := parseRow(&node)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, node.Line, err)
+		}
+		before := len(t.Rows)
+		if t.Put(row); len(t.Rows) == before {
+			return nil, fmt.Errorf("%s:%d: a second row for %s", name, node.Line, row.Key)
+		}
+	}
+	return t, nil
+}
+
+// parseRow reads one row and checks that its figures can be true.
+func parseRow(node *yaml.Node) (Row, error) {
+	var l rowLayout
+	text, err := yaml.Marshal(node)
+	if err != nil {
+		return Row{}, err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text)) // a node's own Decode knows no strictness
+	dec.KnownFields(true)
+	if err := dec.Decode(&l); err != nil {
+		return Row{}, errors.New(lineForm.ReplaceAllString(message(err)[0], ""))
+	}
+	r := Row{
+		Key: Key{Kernel: l.Kernel, Variant: l.Variant, Batch: max(1, l.Batch), Quant: l.Quant, Epilogue: l.Epilogue},
+		Evidence: Evidence{Mode: l.Mode, Seconds: l.Seconds, Samples: l.Samples,
+			Behind: l.Behind, Versions: l.Versions, Date: l.Date},
+	}
+	shape, err := tile.ParseBlocks(l.Shape)
+	if err != nil {
+		return Row{}, fmt.Errorf("shape %q: want m×k×n", l.Shape)
+	}
+	r.M, r.K, r.N = shape.M, shape.K, shape.N
+	if l.B == "" {
+		l.B = l.A
+	}
+	for _, d := range []struct {
+		dtype *tile.Dtype
+		text  string
+	}{{&r.A, l.A}, {&r.B, l.B}, {&r.Out, l.Out}} {
+		if *d.dtype, err = tile.ParseDtype(d.text); err != nil {
+			return Row{}, err
+		}
+	}
+	if l.Precision != "" {
+		if r.Precision, err = tile.ParsePrecision(l.Precision); err != nil {
+			return Row{}, err
+		}
+	}
+	if r.Blocks, err = tile.ParseBlocks(l.Blocks); err != nil {
+		return Row{}, err
+	}
+	return r, r.Evidence.parse(l, r)
+}
+
+// parse reads what of the evidence needs checking.
+func (e *Evidence) parse(l rowLayout, r Row) (err error) {
+	e.Low, e.High = e.Seconds, e.Seconds
+	if len(l.Interval) == 2 {
+		e.Low, e.High = l.Interval[0], l.Interval[1]
+	}
+	if l.RunnerUp != "" {
+		if e.RunnerUp, err = tile.ParseBlocks(l.RunnerUp); err != nil {
+			return err
+		}
+	}
+	for text, ratio := range l.Tried {
+		b, err := tile.ParseBlocks(text)
+		if err != nil {
+			return err
+		}
+		if e.Tried == nil {
+			e.Tried = map[tile.Blocks]float64{}
+		}
+		e.Tried[b] = ratio
+	}
+	switch {
+	case r.Kernel == "":
+		return errors.New("no kernel named")
+	case e.Mode != Measured && e.Mode != Predicted:
+		return fmt.Errorf("mode %q: want %s or %s", e.Mode, Measured, Predicted)
+	case len(l.Interval) != 0 && len(l.Interval) != 2 || !(0 < e.Low && e.Low <= e.Seconds && e.Seconds <= e.High):
+		return fmt.Errorf("seconds %v with the interval %v: want low ≤ seconds ≤ high, above 0", e.Seconds, l.Interval)
+	}
+	return nil
+}
+
+// WriteTo writes the table as YAML, one row a line.
+func (t *Table) WriteTo(w io.Writer) (int64, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Block shapes tuned for one machine, each with its evidence. Made by: go run ./cmd/tune\nmachine: %s\nrows:\n", t.Machine)
+	for _, r := range t.Rows {
+		var node yaml.Node
+		if err := node.Encode(r.layout()); err != nil {
+			return 0, err
+		}
+		node.Style = yaml.FlowStyle
+		line, err := yaml.Marshal(&node)
+		if err != nil {
+			return 0, err
+		}
+		// The encoder folds a long flow mapping; indentation is all that a fold means.
+		fmt.Fprintf(&b, "  - %s\n", strings.Join(strings.Fields(string(line)), " "))
+	}
+	return b.WriteTo(w)
+}
+
+// layout is the row as it is written.
+func (r Row) layout() rowLayout {
+	l := rowLayout{
+		Kernel: r.Kernel, Variant: r.Variant,
+		Shape: tile.Blocks{M: r.M, K: r.K, N: r.N}.String(), A: r.A.String(), Out: r.Out.String(),
+		Quant: r.Quant, Epilogue: r.Epilogue, Blocks: r.Blocks.String(),
+		Mode: r.Evidence.Mode, Seconds: r.Evidence.Seconds, Samples: r.Evidence.Samples,
+		Behind: r.Evidence.Behind, Versions: r.Evidence.Versions, Date: r.Evidence.Date,
+	}
+	if r.Batch > 1 {
+		l.Batch = r.Batch
+	}
+	if r.B != r.A {
+		l.B = r.B.String()
+	}
+	if r.Precision != tile.Default {
+		l.Precision = r.Precision.String()
+	}
+	if e := r.Evidence; e.Low != e.Seconds || e.High != e.Seconds {
+		l.Interval = []float64{e.Low, e.High}
+	}
+	if r.Evidence.RunnerUp != (tile.Blocks{}) {
+		l.RunnerUp = r.Evidence.RunnerUp.String()
+	}
+	for b, ratio := range r.Evidence.Tried {
+		if l.Tried == nil {
+			l.Tried = map[string]float64{}
+		}
+		l.Tried[b.String()] = ratio
+	}
+	return l
+}
+
+// ReadFile reads a table from a file.
+func ReadFile(path string) (*Table, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text)
+}
+
+// WriteFile writes the table to a file: whole, or not at all.
+func (t *Table) WriteFile(path string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	_, err = t.WriteTo(f)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+var lineForm = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
+
+// message takes an error of the YAML package apart.
+func message(err error) []string {
+	var te *yaml.TypeError
+	if errors.As(err, &te) {
+		return slices.Clone(te.Errors)
+	}
+	return []string{err.Error()}
+}
+
+// located turns the YAML package's "line 3: …" into "name:3: …".
+func located(name string, err error) error {
+	line := message(err)[0]
+	if m := lineForm.FindStringSubmatch(line); m != nil {
+		return fmt.Errorf("%s:%s: %s", name, m[1], line[len(m[0]):])
+	}
+	return fmt.Errorf("%s: %s", name, strings.TrimPrefix(line, "yaml: "))
+}

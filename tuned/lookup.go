@@ -1,0 +1,123 @@
+package tuned
+
+import (
+	"math"
+	"math/bits"
+
+	"matladder/tile"
+)
+
+// Source says how a look-up found its row. Its text is the block_source of rows of
+// results.
+type Source string
+
+// The steps of a look-up, in their order.
+const (
+	Exact        Source = "tuned"
+	NearestBatch Source = "tuned_nearest_batch" // same k and n, m at most a factor of 2 away
+	SameKN       Source = "tuned_same_kn"       // same k and n, m further away
+	ShapeClass   Source = "tuned_shape_class"   // each size at most a class away: a factor of 4
+)
+
+// Sources lists the steps of a look-up in their order.
+var Sources = []Source{Exact, NearestBatch, SameKN, ShapeClass}
+
+// Lookup returns the block shape for a key, cut to its arrays, and how it was
+// found. A fallback takes the row whose sizes are nearest by ratio, and of two as
+// near the one tuned for the larger problem.
+func (t *Table) Lookup(k Key) (b tile.Blocks, s Source, ok bool) {
+	return t.lookup(k, -1)
+}
+
+// lookup is Lookup in a table without row number skip.
+func (t *Table) lookup(k Key, skip int) (tile.Blocks, Source, bool) {
+	best, step, near := -1, len(Sources), math.Inf(1)
+	settings := k.shapeless()
+	for i, r := range t.Rows {
+		if i == skip || r.shapeless() != settings {
+			continue
+		}
+		at, ok := reach(k, r.Key)
+		if !ok || at > step {
+			continue
+		}
+		d := distance(k, r.Key)
+		if at < step || d < near || d == near && volume(r.Key) > volume(t.Rows[best].Key) {
+			best, step, near = i, at, d
+		}
+	}
+	if best < 0 {
+		return tile.Blocks{}, "", false
+	}
+	return t.Rows[best].Blocks.Clip(k.M, k.K, k.N), Sources[step], true
+}
+
+// reach is the step at which a row tuned for have answers for want.
+func reach(want, have Key) (step int, ok bool) {
+	switch m := math.Abs(octaves(want.M, have.M)); {
+	case want == have:
+		return 0, true
+	case want.Batch != have.Batch:
+		return 0, false
+	case want.K == have.K && want.N == have.N && m <= 1:
+		return 1, true
+	case want.K == have.K && want.N == have.N:
+		return 2, true
+	case class(want.M) == class(have.M) && class(want.K) == class(have.K) && class(want.N) == class(have.N):
+		return 3, true
+	}
+	return 0, false
+}
+
+// class numbers the factors of 4 that a size lies in: 1, 2 to 4, 5 to 16, …
+func class(size int) int { return (bits.Len(uint(size-1)) + 1) / 2 }
+
+// octaves is how many doublings lead from b to a.
+func octaves(a, b int) float64 { return math.Log2(float64(a) / float64(b)) }
+
+func distance(a, b Key) float64 {
+	return math.Abs(octaves(a.M, b.M)) + math.Abs(octaves(a.K, b.K)) + math.Abs(octaves(a.N, b.N))
+}
+
+func volume(k Key) float64 { return float64(k.M) * float64(k.K) * float64(k.N) }
+
+// Cost is what one step of the look-up costs where it stands in for an exact row:
+// the time of the block shape it answers with over that of the best.
+type Cost struct {
+	Source  Source
+	Rows    int     // that the step answers for, if their own is taken out
+	Unknown int     // of these: those where the answer was never timed
+	Mean    float64 // geometric mean of the known ratios; 0 if there is none
+	Worst   float64
+}
+
+// Costs looks each row up in the table without it. It has one Cost for each step
+// that answers at least once.
+func (t *Table) Costs() []Cost {
+	var costs []Cost
+	for _, step := range Sources[1:] {
+		c := Cost{Source: step}
+		var logs float64
+		for i, r := range t.Rows {
+			b, s, ok := t.lookup(r.Key, i)
+			if !ok || s != step {
+				continue
+			}
+			c.Rows++
+			ratio, timed := r.Evidence.Tried[b]
+			if !timed {
+				c.Unknown++
+				continue
+			}
+			logs += math.Log(ratio)
+			c.Worst = max(c.Worst, ratio)
+		}
+		if n := c.Rows - c.Unknown; n > 0 {
+			c.Mean = math.Exp(logs / float64(n))
+		}
+		if c.Rows > 0 {
+			costs = append(costs, c)
+		}
+	}
+	return costs
+}

@@ -1,0 +1,130 @@
+// Package tuned holds tables of block shapes that were found best on a machine,
+// each with its evidence: how long it took, how sure that is, what came second
+// and by how much, under which versions and when.
+//
+//	configs/tuned/<machine>.yaml ─► Parse ─► Table ─► Lookup(key) ─► block shape and how it was found
+//
+// A key is what was asked (kernel, problem, dtypes); a look-up that finds no such
+// key falls back in steps that its result names, so that a row of results can say
+// that its blocks were tuned for something else. Cost tells what these steps cost
+// on the shapes that are known.
+//
+// The package does not measure, chooses no candidates and keeps no second best
+// table: a machine has one. Published tables of others, of block sizes without
+// evidence, are read by ParseTuples and stay apart.
+package tuned
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"matladder/chips"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Key is what a block shape is tuned for.
+type Key struct {
+	Kernel    string // Kernel.Name()
+	Variant   string
+	Batch     int
+	M, K, N   int
+	A, B, Out tile.Dtype
+	Precision tile.Precision
+	Quant     string
+	Epilogue  string // bias and activation, as rows of results spell them
+}
+
+// KeyOf returns the key of a kernel's variant on a problem.
+func KeyOf(kernel, variant string, p problem.Matmul) Key {
+	return Key{
+		Kernel: kernel, Variant: variant,
+		Batch: p.Batch, M: p.M, K: p.K, N: p.N,
+		A: p.A, B: p.B, Out: p.Out, Precision: p.Precision,
+		Quant: string(p.Quant), Epilogue: string(p.Epilogue()),
+	}
+}
+
+// shapeless is the key without its sizes: what a fallback may not change.
+func (k Key) shapeless() Key {
+	k.Batch, k.M, k.K, k.N = 0, 0, 0, 0
+	return k
+}
+
+func (k Key) String() string {
+	s := fmt.Sprintf("%s %dx%dx%d %s×%s→%s", k.Kernel, k.M, k.K, k.N, k.A, k.B, k.Out)
+	for _, extra := range []string{k.Variant, k.Quant, k.Epilogue} {
+		if extra != "" {
+			s += " " + extra
+		}
+	}
+	if k.Batch > 1 {
+		s = fmt.Sprintf("%s batch %d", s, k.Batch)
+	}
+	if k.Precision != tile.Default {
+		s += " precision " + k.Precision.String()
+	}
+	return s
+}
+
+// Modes of evidence.
+const (
+	Measured  = "measured"
+	Predicted = "predicted"
+)
+
+// Evidence is why a block shape is in a table.
+type Evidence struct {
+	Mode      string                  // Measured or Predicted
+	Seconds   float64                 // of a launch: the median, or the prediction
+	Low, High float64                 // 95 % interval of Seconds; equal to it if predicted
+	Samples   int                     // launches timed, in rounds with the others; 0 if predicted
+	RunnerUp  tile.Blocks             // the second best; zero if there was one candidate
+	Behind    float64                 // the runner-up's time over the winner's, less 1
+	Tried     map[tile.Blocks]float64 // time over the winner's, of each candidate that was timed; the winner's is 1
+	Versions  string                  // of matladder and of what compiled or ran the kernel
+	Date      string                  // YYYY-MM-DD
+}
+
+// Row is a block shape for a key.
+type Row struct {
+	Key
+	Blocks   tile.Blocks
+	Evidence Evidence
+}
+
+// Table is what is known of a machine, at most one row a key.
+type Table struct {
+	Machine string // name of the machine, as of MachineName
+	Rows    []Row
+}
+
+// MachineName names what a table is for: the device, and for a CPU also the
+// instruction set and the threads that its kernels use.
+func MachineName(d chips.Device, isa string, threads int) string {
+	if d.Kind != chips.CPU {
+		return d.Key
+	}
+	return fmt.Sprintf("%s_%s_%d", d.Key, isa, threads)
+}
+
+// Put adds a row in the table's order, in place of an earlier one of its key.
+func (t *Table) Put(r Row) {
+	i, found := slices.BinarySearchFunc(t.Rows, r, compare)
+	if found {
+		t.Rows[i] = r
+		return
+	}
+	t.Rows = slices.Insert(t.Rows, i, r)
+}
+
+// compare orders rows by kernel, then by what is multiplied, then by size.
+func compare(a, b Row) int {
+	return cmp.Or(
+		cmp.Compare(a.Kernel, b.Kernel), cmp.Compare(a.Variant, b.Variant),
+		cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B), cmp.Compare(a.Out, b.Out),
+		cmp.Compare(a.Precision, b.Precision), cmp.Compare(a.Quant, b.Quant), cmp.Compare(a.Epilogue, b.Epilogue),
+		cmp.Compare(a.Batch, b.Batch), cmp.Compare(a.K, b.K), cmp.Compare(a.N, b.N), cmp.Compare(a.M, b.M),
+	)
+}

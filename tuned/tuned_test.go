@@ -1,0 +1,196 @@
+package tuned
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"matladder/problem"
+	"matladder/tile"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func row(m, k, n int, d tile.Dtype, blocks tile.Blocks, tried map[tile.Blocks]float64) Row {
+	return Row{Key: KeyOf("v4_optblock", "", problem.New(m, k, n, d)), Blocks: blocks,
+		Evidence: Evidence{Mode: Measured, Seconds: 2, Low: 1, High: 3, Samples: 9, Tried: tried, Versions: "matladder 1", Date: "2026-11-21"}}
+}
+
+// TestRoundTrip writes random tables and reads them back.
+func TestRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	dtypes := []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8}
+	for range 50 {
+		want := &Table{Machine: "cpu_test_avx512_2"}
+		for range rng.IntN(20) {
+			r := row(1+rng.IntN(5000), 1+rng.IntN(5000), 1+rng.IntN(5000), dtypes[rng.IntN(3)], tile.Blocks{M: 1 + rng.IntN(999), K: 128, N: 256}, nil)
+			r.Evidence.Seconds = rng.Float64() + 1e-9
+			r.Evidence.Low, r.Evidence.High = r.Evidence.Seconds*rng.Float64(), r.Evidence.Seconds*(1+rng.Float64())
+			if rng.IntN(2) == 0 {
+				r.Quant, r.Variant, r.Epilogue, r.Batch, r.Out = "per_tensor", "fused", "gelu", 3, tile.BFloat16
+				r.Precision = tile.Highest
+				r.Evidence.Mode, r.Evidence.Low, r.Evidence.High = Predicted, r.Evidence.Seconds, r.Evidence.Seconds
+			}
+			if rng.IntN(2) == 0 {
+				r.Evidence.RunnerUp, r.Evidence.Behind = tile.Blocks{M: 1, K: 2, N: 3}, rng.Float64()
+				r.Evidence.Tried = map[tile.Blocks]float64{r.Blocks: 1, r.Evidence.RunnerUp: 1 + r.Evidence.Behind}
+			}
+			want.Put(r)
+		}
+		var text bytes.Buffer
+		if _, err := want.WriteTo(&text); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(text.String(), "\n"); lines != 3+len(want.Rows) {
+			t.Fatalf("%d lines for %d rows:\n%s", lines, len(want.Rows), &text)
+		}
+		have, err := Parse("t.yaml", text.Bytes())
+		if err != nil {
+			t.Fatalf("%v in:\n%s", err, &text)
+		}
+		if d := cmp.Diff(want, have); d != "" {
+			t.Fatal(d)
+		}
+	}
+}
+
+func TestPutReplaces(t *testing.T) {
+	var table Table
+	table.Put(row(512, 512, 512, tile.Int8, tile.Blocks{M: 1, K: 1, N: 1}, nil))
+	table.Put(row(512, 512, 512, tile.Int8, tile.Blocks{M: 2, K: 2, N: 2}, nil))
+	if len(table.Rows) != 1 || table.Rows[0].Blocks.M != 2 {
+		t.Errorf("%+v", table.Rows)
+	}
+}
+
+// TestLookup walks the chain from an exact row to none.
+func TestLookup(t *testing.T) {
+	var table Table
+	for i, shape := range [][3]int{{16, 4096, 14336}, {64, 4096, 14336}, {1024, 4096, 14336}, {512, 512, 512}, {1024, 1024, 1024}} {
+		table.Put(row(shape[0], shape[1], shape[2], tile.BFloat16, tile.Blocks{M: 4096, K: 128 + i, N: 128}, nil))
+	}
+	for _, test := range []struct {
+		m, k, n int
+		d       tile.Dtype
+		want    int // bk - 128 of the row that answers; -1 for none
+		source  Source
+	}{
+		{64, 4096, 14336, tile.BFloat16, 1, Exact},
+		{64, 4096, 14336, tile.Float32, -1, ""}, // another dtype is another key
+		{128, 4096, 14336, tile.BFloat16, 1, NearestBatch},
+		{32, 4096, 14336, tile.BFloat16, 1, NearestBatch}, // 16 and 64 are as near: the larger
+		{4096, 4096, 14336, tile.BFloat16, 2, SameKN},
+		{1, 4096, 14336, tile.BFloat16, 0, SameKN},
+		{600, 600, 600, tile.BFloat16, 3, ShapeClass},
+		{1000, 1000, 1000, tile.BFloat16, 4, ShapeClass},
+		{16, 16, 16, tile.BFloat16, -1, ""},
+	} {
+		b, source, ok := table.Lookup(KeyOf("v4_optblock", "", problem.New(test.m, test.k, test.n, test.d)))
+		if ok != (test.want >= 0) || source != test.source || ok && b.K != min(test.k, 128+test.want) {
+			t.Errorf("%+v: have %v %q %v", test, b, source, ok)
+		}
+		if ok && b.M != test.m {
+			t.Errorf("%+v: blocks %v are not cut to the array", test, b)
+		}
+	}
+	if _, _, ok := table.Lookup(KeyOf("v5_quant", "", problem.New(64, 4096, 14336, tile.BFloat16))); ok {
+		t.Error("a row of v4 answered for v5")
+	}
+}
+
+// TestCosts takes rows out one by one: 64 falls to 32 at 1.5 ×, 32 to 64, which it
+// never tried, and the square stands alone.
+func TestCosts(t *testing.T) {
+	small, large := tile.Blocks{M: 16, K: 16, N: 16}, tile.Blocks{M: 32, K: 32, N: 32}
+	var table Table
+	table.Put(row(64, 4096, 4096, tile.Int8, large, map[tile.Blocks]float64{large: 1, small: 1.5}))
+	table.Put(row(32, 4096, 4096, tile.Int8, small, map[tile.Blocks]float64{small: 1}))
+	table.Put(row(256, 256, 256, tile.Int8, small, nil))
+	want := []Cost{{Source: NearestBatch, Rows: 2, Unknown: 1, Mean: 1.5, Worst: 1.5}}
+	if d := cmp.Diff(want, table.Costs()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	const good = "{kernel: v4_optblock, shape: 1x2x3, a: int8, out: int32, blocks: 1x1x1, mode: measured, seconds: 1, versions: v, date: d}"
+	if _, err := Parse("t.yaml", []byte("machine: m\nrows:\n  - "+good+"\n")); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ text, want string }{
+		{"", "t.yaml: empty"},
+		{"rows: []", "t.yaml: no machine named"},
+		{"machine: m\ncolour: 3", "t.yaml:2: field colour not found"},
+		{"machine: [", "t.yaml:1: "},
+		{"machine: m\nrows:\n  - " + good + "\n  - " + good, "t.yaml:4: a second row for v4_optblock 1x2x3 int8×int8→int32"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "1x2x3", "1x2", 1), `t.yaml:3: shape "1x2": want m×k×n`},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "int32", "int3", 1), "t.yaml:3: "},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "measured", "guessed", 1), `t.yaml:3: mode "guessed"`},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 0", 1), "t.yaml:3: seconds 0"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, interval: [2, 3]", 1), "t.yaml:3: seconds 1 with the interval [2 3]"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds", "secs", 1), "t.yaml:3: field secs not found"},
+	} {
+		_, err := Parse("t.yaml", []byte(test.text))
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: have %v, want %s", test.text, err, test.want)
+		}
+	}
+}
+
+// TestWriteFile leaves the old file where the new one cannot be written.
+func TestWriteFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.yaml")
+	table := &Table{Machine: "m"}
+	if err := table.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	table.Put(row(1, 1, 1, tile.Int8, tile.Blocks{M: 1, K: 1, N: 1}, nil))
+	if err := table.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	have, err := ReadFile(path)
+	if d := cmp.Diff(table, have); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if err := table.WriteFile(filepath.Join(path, "below.yaml")); err == nil {
+		t.Error("written below a file")
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+func TestTuples(t *testing.T) {
+	python := `# a comment
+TUNED = {
+    (6, 1024, 1280, 8192, 'int8', 'int8'): (1024, 256, 8192),
+    TunedKey(7, 16, 28672, 4096, "float8_e4m3fn", "float8_e4m3fn",):
+        TunedValue(16, 512, 4096, 1),
+}`
+	want := []Tuple{
+		{6, 1024, 1280, 8192, tile.Int8, tile.Int8, tile.Blocks{M: 1024, K: 8192, N: 256}, 3},
+		{7, 16, 28672, 4096, tile.Float8E4M3FN, tile.Float8E4M3FN, tile.Blocks{M: 16, K: 4096, N: 512}, 4},
+	}
+	have, err := ParseTuples("tuned.py", []byte(python))
+	if d := cmp.Diff(want, have); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	have, err = ParseTuples("v6.json", []byte(`{"16,28672,4096,float8_e4m3fn,float8_e4m3fn": {"config": {"batch_block_size": 16, "out_block_size": 512, "in_block_size": 4096}},
+		"1024,1280,8192,int8,int8": [1024, 256, 8192]}`))
+	for i := range want {
+		want[i].Version, want[i].Line = 0, 0
+	}
+	sortTuples(want)
+	if d := cmp.Diff(want, have); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	for _, bad := range []string{"", "x = 3", `{"1,2,3": [1,2,3]}`, `{"1,2,3,int8,int8": [1]}`, `{"1,2,0,int8,int8": [1,1,1]}`,
+		"(6, 1, 1, 1, 'int3', 'int8'): (1, 1, 1)"} {
+		if list, err := ParseTuples("f", []byte(bad)); err == nil {
+			t.Errorf("%q: %v", bad, list)
+		}
+	}
+}
