@@ -17,9 +17,11 @@ func peakTilesBFloat16AMX(config *amx.Config, data *byte, turns int)
 //go:noescape
 func peakTilesInt8AMX(config *amx.Config, data *byte, turns int)
 
+// tileTurn is the operations of a turn, for each element in 32 bits.
+const tileTurn = 4 * 16 * 16 * 16 * 2
+
 // tileLoops are the loops of AMX, nil where this process may not use it.
 func tileLoops(dtype string) []loop {
-	const products = 4 * 16 * 16 * 16 * 2 // operations a turn with one element in each 32 bits
 	if len(amx.Missing()) > 0 {
 		return nil
 	}
@@ -27,9 +29,9 @@ func tileLoops(dtype string) []loop {
 	case "float32":
 		return []loop{}
 	case "bfloat16":
-		return []loop{{tilesBFloat16, 2 * products}}
+		return []loop{{tilesBFloat16, tileTurn * 2}}
 	case "int8":
-		return []loop{{tilesInt8, 4 * products}}
+		return []loop{{tilesInt8, tileTurn * 4}}
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func trace(command []string) (int, error) {
 	if _, err := unix.Wait4(first, &status, 0, nil); err != nil {
 		return 0, err
 	}
-	const follow = unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_EXITKILL
+	const follow = unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
+		unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_EXITKILL
 	if err := unix.PtraceSetOptions(first, follow); err != nil {
 		return 0, err
 	}
@@ -68,7 +69,7 @@ func trace(command []string) (int, error) {
 		}
 		signal := status.StopSignal()
 		switch {
-		case status.TrapCause() > 0: // a new thread
+		case status.TrapCause() > 0: // a new thread, or another program
 			signal = 0
 		case signal == unix.SIGSTOP && !known: // and its first stop
 			signal = 0
