@@ -23,7 +23,7 @@ var stress = flag.Duration("stress", time.Second, "how long TestStress runs")
 // for minutes of it, and with collections that stop all goroutines:
 //
 //	GODEBUG=asyncpreemptoff=0,gcstoptheworld=2 \
-//		go test ./backend/cpu/internal/gemm -run TestStress -v -stress 10m -timeout 0
+//		go test ./backend/cpu/internal/gemm -run TestStress -v -timeout 0 -args -stress 10m
 func TestStress(t *testing.T) {
 	best, reference := For(Detect()), For(Generic)
 	var jobs []stressJob
