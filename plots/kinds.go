@@ -21,6 +21,7 @@ const (
 	Compare   Kind = "compare"
 	Errors    Kind = "error"
 	Peers     Kind = "peers"
+	Accuracy  Kind = "accuracy"
 )
 
 // A Scope is what one request for a kind covers.
@@ -54,6 +55,7 @@ var table = []kindOf{
 	{Compare, PerDtype, "two runs: ratio of rates with interval and verdict", true, comparePictures},
 	{Errors, Whole, "errors by K and dtype, and what the check allows", false, errorPictures},
 	{Peers, PerDtype, "rate against size: the fastest kernel and other libraries, for each number of threads", false, peersPictures},
+	{Accuracy, Whole, "error against rate, a point for each quantization of one shape", false, accuracyPictures},
 }
 
 // data is what the pictures of one request are made of, baseline included.

@@ -44,6 +44,7 @@ func pictures(t *testing.T) map[string]Picture {
 	for i, p := range peerPictures(t) {
 		all[[]string{"peers", "peers_shapes"}[i]] = p
 	}
+	all["accuracy"] = accuracyPicture(t)
 	all["size_legend"] = crowdedChart(t)
 	all["size_only_failures"] = failedChart(t)
 	all["kernels_long_names"] = longNames(t)

@@ -37,6 +37,9 @@
 //   - error: rel_err and err/bound by K, a column for each dtype.
 //   - peers: the fastest kernel and the libraries that cmd/peers measured, one
 //     picture for each number of threads. No other kind shows libraries.
+//   - accuracy: error against rate, a point for each quantization of one shape: the
+//     shape measured in most ways. Quantized products are compared with float64 on
+//     the operands before they were quantized.
 //
 // Some examples:
 //
