@@ -17,20 +17,20 @@ const (
 // errNoResults names the command that makes results.
 var errNoResults = errors.New("no results in " + defaultInput + "; make them with: go run ./cmd/bench")
 
-// read summarizes the rows of all input files. What a file has beside whole good
-// rows goes to warn. A file that was named must be readable; one that merely
+// read returns the rows of all input files and their summaries. What a file has
+// beside whole good rows goes to warn. A file that was named must be readable; one that merely
 // lies in out/ is left aside with a warning if it is not.
-func (o *options) read(warn func(error)) ([]results.Summary, error) {
+func (o *options) read(warn func(error)) ([]results.Record, []results.Summary, error) {
 	var files []*results.File
 	if len(o.inputs) > 0 {
 		var err error
 		if files, err = results.ReadFiles(o.inputs...); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	} else {
 		paths, err := filepath.Glob(filepath.FromSlash(defaultInput))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, path := range paths {
 			f, err := results.ReadFile(path)
@@ -50,11 +50,11 @@ func (o *options) read(warn func(error)) ([]results.Summary, error) {
 	}
 	if len(rows) == 0 {
 		if len(o.inputs) > 0 {
-			return nil, errors.New("the input files have no rows; make some with: go run ./cmd/bench")
+			return nil, nil, errors.New("the input files have no rows; make some with: go run ./cmd/bench")
 		}
-		return nil, errNoResults
+		return nil, nil, errNoResults
 	}
-	return results.Summarize(rows), nil
+	return rows, results.Summarize(rows), nil
 }
 
 // pairs returns the kernels and dtypes asked for: the flags, filled up from

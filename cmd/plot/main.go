@@ -26,13 +26,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return cli.Usage
 	}
 	warn := func(err error) { fmt.Fprintf(stderr, "plot: %v\n", err) }
-	rows, err := o.read(warn)
+	records, rows, err := o.read(warn)
 	if err == nil {
 		switch {
 		case o.table != "":
 			err = o.writeTable(stdout, rows)
 		case o.readme != "":
 			err = o.rewriteReadme(stdout, rows)
+		case o.html != "":
+			err = o.writeReport(stdout, rows, records)
 		default:
 			err = o.draw(stdout, rows)
 		}
