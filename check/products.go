@@ -6,7 +6,12 @@ import "math"
 // their dtype: each product is off by up to roundoff times itself before it is
 // added. 0, the default, is for products that are as exact as the accumulator.
 // Bounds of later calls of Verify count it.
-func (r *Reference) ProductsOff(roundoff float64) { r.products = roundoff }
+func (r *Reference) ProductsOff(roundoff float64) {
+	r.products = roundoff
+	for _, part := range r.parts {
+		part.ProductsOff(roundoff)
+	}
+}
 
 // multiplied adds the error of products to a bound. In a combination they are noise:
 // k of them, of about the same size.

@@ -72,7 +72,7 @@ func TestParseDtypes(t *testing.T) {
 	for text, want := range map[string]string{
 		"int9": "unknown dtype", "int8xint9": "unknown dtype", "bfloat16xint8": "need an output dtype", "int8:": "neither",
 		"int8:per_row": "neither", "int8:bias:relu": "said twice", "int8:per_tensor:per_channel": "said twice",
-		"float32:per_tensor": "it quantizes", "int8:int32:per_tensor": "output", "int8:relu": "float output",
+		"float32:per_tensor": "it quantizes", "int8:int32:per_tensor": "output", "int8:gelu": "needs a float",
 	} {
 		if got, err := ParseDtypes(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v; want %q", text, got, err, want)

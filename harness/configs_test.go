@@ -13,6 +13,7 @@ func TestConfigs(t *testing.T) {
 		"quick":  {4 * 3, 4, 128, 1024},
 		"ladder": {6 * 3, 6, 128, 4096},
 		"full":   {5 * 4, 5, 512, 8192},
+		"llm":    {42 * 3, 42, 16, 5120},
 		"peers":  {4 * 4, 4, 512, 4096},
 		"thin":   {14 * 4, 14, 1, 1009},
 	} {
@@ -33,7 +34,7 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 5 {
-		t.Errorf("%d sweeps, 5 are tested", got)
+	if got := len(configs.Names()); got != 6 {
+		t.Errorf("%d sweeps, 6 are tested", got)
 	}
 }

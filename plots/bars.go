@@ -88,11 +88,7 @@ func (b *Bars) frames(page vg.Rectangle, head vg.Length) []frame {
 
 // head draws the heading and the key, and returns the height they took.
 func (b *Bars) head(c draw.Canvas, page vg.Rectangle) vg.Length {
-	h := b.Heading.draw(draw.Canvas{Canvas: c.Canvas, Rectangle: page})
-	line := lineHeight(style(textSize, ink)) + 6 // kept by the heading for the name of the y axis
-	k := b.key()
-	k.draw(c, vg.Point{X: page.Min.X, Y: page.Max.Y - h + line - 4}, page.Max.X-page.Min.X)
-	return h + k.height(page.Max.X-page.Min.X) + 6
+	return headAndKey(&b.Heading, b.key(), c, page)
 }
 
 // Size returns the size of the page.

@@ -40,7 +40,11 @@ func headingOf(q Request, title string, summaries []*results.Summary, best bool)
 	if len(rows) == 0 {
 		rows, baseline = baseline, nil
 	}
-	title += ", " + cmp.Or(strings.Join(shared(rows, "dtypes"), ""), q.Dtype+" operands")
+	if dtypes := strings.Join(shared(rows, "dtypes"), ""); dtypes != "" {
+		title += ", " + dtypes
+	} else if q.Dtype != "" {
+		title += ", " + q.Dtype + " operands"
+	}
 	if device := shared(rows, "device"); device != nil {
 		title += ", on " + device[0]
 	}

@@ -11,11 +11,17 @@ type Kind string
 
 // The kinds of picture; the table of kinds says what each shows.
 const (
-	Size     Kind = "size"
-	Kernels  Kind = "kernels"
-	Ladder   Kind = "ladder"
-	Roofline Kind = "roofline"
-	Peers    Kind = "peers"
+	Size      Kind = "size"
+	Kernels   Kind = "kernels"
+	Ladder    Kind = "ladder"
+	Roofline  Kind = "roofline"
+	Blocks    Kind = "blocks"
+	Waterfall Kind = "waterfall"
+	Dispatch  Kind = "dispatch"
+	Compare   Kind = "compare"
+	Errors    Kind = "error"
+	Peers     Kind = "peers"
+	Accuracy  Kind = "accuracy"
 )
 
 // A Scope is what one request for a kind covers.
@@ -41,9 +47,15 @@ type kindOf struct {
 var table = []kindOf{
 	{Size, PerKernel, "rate against size, a line for each block shape", false, sizePictures},
 	{Kernels, PerDtype, "rate against size, a line for each kernel with its fastest blocks", false, kernelPictures},
-	{Ladder, PerDtype, "bars: times over the rung below, and % of peak", false, ladderPictures},
+	{Ladder, PerDtype, "bars: times over the rung below, and % of peak; of several machines % of peak", true, ladderPictures},
 	{Roofline, PerDtype, "rate against arithmetic intensity, under the roofs of memory and peak", false, rooflinePictures},
+	{Blocks, PerKernel, "block shapes by size, coloured by rate; what is too big is hatched", false, blockPictures},
+	{Waterfall, PerDtype, "one grid step by the step model, and the measured time beside it", false, waterfallPictures},
+	{Dispatch, PerDtype, "device time of a launch beside the dispatch of a call", false, dispatchPictures},
+	{Compare, PerDtype, "two runs: ratio of rates with interval and verdict", true, comparePictures},
+	{Errors, Whole, "errors by K and dtype, and what the check allows", false, errorPictures},
 	{Peers, PerDtype, "rate against size: the fastest kernel and other libraries, for each number of threads", false, peersPictures},
+	{Accuracy, Whole, "error against rate, a point for each quantization of one shape", false, accuracyPictures},
 }
 
 // data is what the pictures of one request are made of, baseline included.

@@ -10,8 +10,12 @@ import (
 
 // ladderPictures shows the steps of the ladder: how many times each kernel is as
 // fast as the rung below, and how much of the peak it reaches, beside the
-// baseline. Square problems and others have a picture each.
+// baseline. Square problems and others have a picture each; several machines
+// share one that shows % of peak alone.
 func ladderPictures(q Request, d data) ([]Picture, error) {
+	if len(machinesOf(d.asked)) > 1 {
+		return []Picture{machineRows(q, d.asked)}, nil
+	}
 	var list []Picture
 	for i, group := range bySquare(results.Best(d.asked)) {
 		if len(group) == 0 {

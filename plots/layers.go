@@ -38,7 +38,7 @@ func (ch *Chart) addLayers(p *plot.Plot, direct bool, labels *endLabels) {
 // thin reports whether the line between points is only there to guide the
 // eye: nothing lies between two categories, nor between two points of a
 // roofline.
-func (ch *Chart) thin() bool { return ch.X.Scale == Category || ch.Kind == Roofline }
+func (ch *Chart) thin() bool { return ch.X.Scale == Category || ch.scatter() }
 
 func (ch *Chart) drawGrid(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
@@ -48,7 +48,7 @@ func (ch *Chart) drawGrid(c draw.Canvas, p *plot.Plot) {
 			c.StrokeLine2(sty, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
 		}
 	}
-	if ch.Kind != Roofline {
+	if !ch.scatter() {
 		return
 	}
 	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {

@@ -41,13 +41,14 @@ var peerColor = map[string]color.NRGBA{
 }
 
 // kernelColor returns the colour of a kernel by its name: the baseline is
-// black, v1 to v5 and peers have a colour each, anything else is green.
+// black, v1 to v5 and peers have a colour each, higher rungs a darker one, anything
+// else is green.
 func kernelColor(kernel string) color.NRGBA {
 	if kernel == results.Baseline {
 		return black
 	}
-	if n, ok := results.Rung(kernel); ok && n <= len(rungColor) {
-		return rungColor[n-1]
+	if n, ok := results.Rung(kernel); ok {
+		return shaded(rungColor[(n-1)%len(rungColor)], min(1, 0.7*float64((n-1)/len(rungColor))))
 	}
 	if c, ok := peerColor[kernel]; ok {
 		return c

@@ -227,23 +227,29 @@ func FuzzCharts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, m, k, n, batch int, seconds, peak, bandwidth float64, moved int64, status int) {
 		r := hand("v3_block", 64, 1e9)
 		r.M, r.K, r.N, r.Batch, r.Seconds, r.PeakFLOPs, r.Bandwidth, r.BytesMoved = m, k, n, batch, seconds, peak, bandwidth, moved
+		r.GridSteps, r.RelErr, r.ErrOverBound = moved, results.Some(bandwidth), results.Some(seconds)
 		r.Status = results.Statuses[((status%len(results.Statuses))+len(results.Statuses))%len(results.Statuses)]
 		if r.Check() != nil {
 			return
 		}
 		rows := []results.Record{r, with(hand("v1_naive", 64, 1e9), func(r *results.Record) { r.BytesMoved = 1 << 16 })}
-		for _, q := range []Request{{Size, "v3_block", "float32"}, {Kernels, "", "float32"}, {Roofline, "", "float32"}} {
-			list, err := charts(rows, q)
-			if err != nil && q.Kind != Roofline {
+		rows = append(rows, with(rows[0], func(r *results.Record) { r.Pos.File = "b.csv" }))
+		for _, kind := range Kinds() {
+			q := Request{Kind: kind, Dtype: "float32"}
+			if kind.Scope() == PerKernel {
+				q.Kernel = "v3_block"
+			}
+			pictures, err := Pictures(results.Summarize(rows), q)
+			if err != nil && (kind == Size || kind == Kernels || kind == Ladder) {
 				t.Fatal(err)
 			}
-			for _, ch := range list {
+			for _, p := range pictures {
 				var svg bytes.Buffer
-				if err := Write(&svg, ch, SVG); err != nil {
+				if err := Write(&svg, p, SVG); err != nil {
 					t.Fatal(err)
 				}
 				if bytes.Contains(svg.Bytes(), []byte("NaN")) || bytes.Contains(svg.Bytes(), []byte("Inf")) {
-					t.Fatalf("%s has a place that is no number", ch.Name)
+					t.Fatalf("%s has a place that is no number", p.Head().Name)
 				}
 			}
 		}

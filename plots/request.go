@@ -14,7 +14,8 @@ import (
 type Request struct {
 	Kind   Kind
 	Kernel string
-	Dtype  string // of operand a
+	Dtype  string    // of operand a
+	Model  StepModel // of a waterfall; nil for the limits of the device alone
 }
 
 // A NoRowsError says that nothing in the rows answers a request.
@@ -102,7 +103,8 @@ func Pairs(summaries []results.Summary) []Pair {
 
 // Pictures makes the pictures that answer q, apart for each chip unless the
 // kind compares chips. Summaries that q does not ask for are left aside, and so
-// are interpreted ones, and peers but for the kind that shows them; a *NoRowsError means that none remain.
+// are interpreted ones, and peers but for the kind that shows them; a
+// *NoRowsError means that none remain.
 func Pictures(summaries []results.Summary, q Request) ([]Picture, error) {
 	kind := q.Kind.row()
 	if kind.pictures == nil {

@@ -202,6 +202,7 @@ func tpuSample() []results.Record {
 			r.Kernel = kernel
 			if kernel != results.Baseline {
 				r.BM, r.BK, r.BN = min(256<<i, at.M), min(256<<i, at.K), min(256<<i, at.N)
+				r.GridSteps = int64(((at.M + r.BM - 1) / r.BM) * ((at.K + r.BK - 1) / r.BK) * ((at.N + r.BN - 1) / r.BN))
 				r.BytesMoved = int64(2 * at.M * at.K * at.N * (r.BM + r.BN) / (r.BM * r.BN))
 			}
 			rate := saturating(197e12*[]float64{0.31, 0.78, 0.83, 0.9}[i], 700, size) * math.Min(1, float64(at.M)/128)

@@ -57,7 +57,7 @@ func linearTicks(most float64, u Unit, n int) []Tick {
 // logTicks returns a tick at 1, 2 and 5 times each power of ten between least
 // and most; where labels collide the powers of ten stay.
 func logTicks(least, most float64, u Unit) []Tick {
-	if !(least > 0) || !(most > least) || math.IsInf(most, 0) {
+	if !(least > 0) || !(most > least) || math.IsInf(most, 0) || !(u.Value > 0) {
 		return nil
 	}
 	var ticks []Tick

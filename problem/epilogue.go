@@ -65,8 +65,8 @@ func (e Epilogue) validate(p Matmul) error {
 	if _, err := ParseEpilogue(string(e)); err != nil {
 		return err
 	}
-	if e != "" && p.Out.IsInteger() {
-		return fmt.Errorf("epilogue %s needs a float output, not %s", e, p.Out)
+	if e != "" && e != Epilogue(Relu) && p.Acc.IsInteger() && p.Quant == NoQuant {
+		return fmt.Errorf("epilogue %s needs a float: the accumulator is %s", e, p.Acc)
 	}
 	return nil
 }

@@ -43,25 +43,40 @@ func (f *File) Warnings() []error {
 // rows and a torn last one are left out of File.Rows and reported in File. The
 // error is for a file that is no results file, or cannot be read at all.
 func Read(r io.Reader, name string) (*File, error) {
-	rd, err := NewReader(r, name)
+	f := &File{}
+	err := f.read(r, name, func(row *Record) error {
+		if len(f.Rows) == maxRows {
+			return fmt.Errorf("%s: more than %d rows; split the file", name, maxRows)
+		}
+		f.Rows = append(f.Rows, *row)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: name}
+	return f, nil
+}
+
+// read hands every good row to keep and notes in f what is not good.
+func (f *File) read(r io.Reader, name string, keep func(*Record) error) error {
+	rd, err := NewReader(r, name)
+	if err != nil {
+		return err
+	}
+	f.Name = name
 	for {
 		row, err := rd.Next()
 		var syntax *SyntaxError
 		switch {
 		case err == nil:
-			if len(f.Rows) == maxRows {
-				return nil, fmt.Errorf("%s: more than %d rows; split the file", name, maxRows)
+			if err := keep(&row); err != nil {
+				return err
 			}
-			f.Rows = append(f.Rows, row)
 		case errors.Is(err, io.EOF):
-			return f, nil
+			return nil
 		case errors.As(err, &f.Torn):
 		case !errors.As(err, &syntax):
-			return nil, err
+			return err
 		case len(f.Bad) < maxBad:
 			f.Bad = append(f.Bad, syntax)
 		default:
@@ -72,23 +87,54 @@ func Read(r io.Reader, name string) (*File, error) {
 
 // ReadFile reads the file at path.
 func ReadFile(path string) (*File, error) {
+	in, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return Read(in, path)
+}
+
+// AddFile counts the rows of the file at path in and keeps none: a file of any
+// length can be summarized. The File it returns has no rows, only what was wrong
+// with others.
+func (z *Summarizer) AddFile(path string) (*File, error) {
+	in, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	f := &File{}
+	err = f.read(in, path, func(r *Record) error {
+		z.Add(r)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func openFile(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return nil, err
-	} else if info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder, not a results file", path)
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder, not a results file", path)
 	}
-	return Read(f, path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
-// ReadFiles reads every file that the patterns (paths or globs) match, each
-// once, in the order of the patterns and sorted within one. A pattern that
-// matches nothing is an error that wraps os.ErrNotExist.
-func ReadFiles(patterns ...string) ([]*File, error) {
+// Files returns every file that the patterns (paths or globs) match, each once,
+// in the order of the patterns and sorted within one. A pattern that matches
+// nothing is an error that wraps os.ErrNotExist.
+func Files(patterns ...string) ([]string, error) {
 	var paths []string
 	for _, pattern := range patterns {
 		matches := []string{pattern}
@@ -106,13 +152,5 @@ func ReadFiles(patterns ...string) ([]*File, error) {
 			}
 		}
 	}
-	var files []*File
-	for _, path := range paths {
-		f, err := ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
-	}
-	return files, nil
+	return paths, nil
 }

@@ -27,29 +27,35 @@ type timing struct {
 	warnings []string
 }
 
+// A rep is what one ok row says about time.
+type rep struct {
+	round    roundID
+	launches int
+	seconds  float64
+}
+
 // timePoint computes the timing of one point from its ok rows.
 //
 // For loop, each round fits seconds = slope·launches + intercept over its
 // launch counts: the slope is device time, the intercept dispatch. The other
 // methods divide seconds by launches.
-func timePoint(rows []*Record) timing {
+func timePoint(method Method, rows []rep) timing {
 	var t timing
 	var order []roundID
-	byRound := map[roundID][]*Record{}
+	byRound := map[roundID][]rep{}
 	for _, r := range rows {
-		id := roundID{r.RunID, r.Round}
-		if byRound[id] == nil {
-			order = append(order, id)
+		if byRound[r.round] == nil {
+			order = append(order, r.round)
 		}
-		byRound[id] = append(byRound[id], r)
+		byRound[r.round] = append(byRound[r.round], r)
 	}
 	flat := 0 // rounds of a loop with a single launch count
 	for _, id := range order {
 		reps := byRound[id]
-		if reps[0].Method != Loop {
+		if method != Loop {
 			var each []float64
 			for _, r := range reps {
-				each = append(each, r.Seconds/float64(r.Launches))
+				each = append(each, r.seconds/float64(r.launches))
 			}
 			t.samples = append(t.samples, each...)
 			t.rounds = append(t.rounds, roundTime{id, estimate(each).Median})
@@ -57,8 +63,8 @@ func timePoint(rows []*Record) timing {
 		}
 		var launches, seconds []float64
 		for _, r := range reps {
-			launches = append(launches, float64(r.Launches))
-			seconds = append(seconds, r.Seconds)
+			launches = append(launches, float64(r.launches))
+			seconds = append(seconds, r.seconds)
 		}
 		slope, intercept, ok := fitLine(launches, seconds)
 		if !ok {

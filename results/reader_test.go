@@ -179,30 +179,30 @@ func (r *repeat) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestReadFiles(t *testing.T) {
+func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b.csv", "a.csv", "[odd].csv"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(shortHeader+"\n"+good+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	files, err := ReadFiles(filepath.Join(dir, "b.csv"), filepath.Join(dir, "[odd].csv"), filepath.Join(dir, "*.csv"))
+	files, err := Files(filepath.Join(dir, "b.csv"), filepath.Join(dir, "[odd].csv"), filepath.Join(dir, "*.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for _, f := range files {
-		names = append(names, filepath.Base(f.Name))
+		names = append(names, filepath.Base(f))
 	}
 	if want := []string{"b.csv", "[odd].csv", "a.csv"}; !slices.Equal(names, want) {
 		t.Errorf("read %v, want %v", names, want)
 	}
 	for _, pattern := range []string{"none*.csv", "none.csv"} {
-		if _, err := ReadFiles(filepath.Join(dir, pattern)); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), pattern) {
+		if _, err := Files(filepath.Join(dir, pattern)); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), pattern) {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}
-	if _, err := ReadFiles(dir); err == nil || !strings.Contains(err.Error(), "is a folder") {
+	if _, err := ReadFile(dir); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("a folder: %v", err)
 	}
 }

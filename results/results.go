@@ -8,9 +8,10 @@
 //     any byte, Resume gives back exactly the rounds that were synced.
 //  3. A Reader maps columns by name, one row at a time. One bad row is a
 //     *SyntaxError that names its place; the others are still read.
-//  4. Summarize turns rows into a Summary per point: device time and dispatch
-//     with intervals, rates, percentages and ratios paired by round.
-//  5. Best and Newest select; NewLadder and WriteTable show.
+//  4. Summarize, or a Summarizer that keeps no rows, turns rows into a Summary per
+//     point: device time and dispatch with intervals, rates, percentages and ratios paired by round.
+//  5. Pair holds one run against another, point by point, with verdicts.
+//  6. Best and Newest select; NewLadder and WriteTable show.
 //
 // The package refuses to divide, average or round anything before it is
 // written, to invent a number that was not measured (a missing one is an

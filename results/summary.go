@@ -47,24 +47,74 @@ type pointID struct {
 // impossible: such a row condemns the point, its earlier rows included. A
 // point without usable rows keeps the status and reason of its last row.
 func Summarize(rows []Record) []Summary {
-	var order []pointID
-	points := map[pointID][]*Record{}
+	var z Summarizer
 	for i := range rows {
-		id := pointID{rows[i].Pos.File, rows[i].Point()}
-		if points[id] == nil {
-			order = append(order, id)
-		}
-		points[id] = append(points[id], &rows[i])
+		z.Add(&rows[i])
 	}
-	list := make([]Summary, len(order))
-	groups := map[groupID][]*Summary{}
-	for i, id := range order {
-		list[i] = summarizePoint(id, points[id])
-		for _, r := range points[id] {
-			if r.StartedAt.After(list[i].Latest) {
-				list[i].Latest = r.StartedAt
-			}
+	return z.Summaries()
+}
+
+// A Summarizer makes summaries of rows that are not kept: of each it holds on to
+// little more than its time. The zero Summarizer is ready.
+type Summarizer struct {
+	order  []pointID
+	points map[pointID]*tally
+}
+
+// A tally is what the rows of one point have said so far.
+type tally struct {
+	rows    int
+	ok      *Summary // of the first ok row, with the worst errors of all; nil if there is none
+	okRows  int
+	reps    []rep
+	verdict *Record // the last row that condemns the point
+	last    *Record // the last row, if it is not ok
+	latest  time.Time
+}
+
+// Add counts a row in, of which it keeps nothing that the caller may change.
+func (z *Summarizer) Add(r *Record) {
+	id := pointID{r.Pos.File, r.Point()}
+	t := z.points[id]
+	if t == nil {
+		if z.points == nil {
+			z.points = map[pointID]*tally{}
 		}
+		t = &tally{}
+		z.points[id] = t
+		z.order = append(z.order, id)
+	}
+	t.add(r)
+}
+
+func (t *tally) add(r *Record) {
+	t.rows++
+	if r.StartedAt.After(t.latest) {
+		t.latest = r.StartedAt
+	}
+	if r.Status != OK {
+		row := *r
+		t.last = &row
+		if r.Status == Wrong || r.Status == Impossible {
+			t.verdict = &row
+		}
+		return
+	}
+	t.last = nil
+	if t.ok == nil {
+		t.ok = &Summary{Record: *r}
+	}
+	t.okRows++
+	t.ok.worstErrors(r)
+	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds})
+}
+
+// Summaries returns the summaries of the rows so far, as Summarize does.
+func (z *Summarizer) Summaries() []Summary {
+	list := make([]Summary, len(z.order))
+	groups := map[groupID][]*Summary{}
+	for i, id := range z.order {
+		list[i] = z.points[id].summary(id)
 		group := groupID{id.file, id.GroupKey}
 		groups[group] = append(groups[group], &list[i])
 	}
@@ -74,16 +124,19 @@ func Summarize(rows []Record) []Summary {
 	return list
 }
 
-func summarizePoint(id pointID, rows []*Record) Summary {
-	judge, ok := judgeRows(rows)
-	if judge.Status != OK {
-		return Summary{Record: *judge, Rows: len(rows), id: id}
+func (t *tally) summary(id pointID) Summary {
+	switch {
+	case t.verdict != nil:
+		return Summary{Record: *t.verdict, Rows: t.rows, Latest: t.latest, id: id}
+	case t.ok == nil:
+		return Summary{Record: *t.last, Rows: t.rows, Latest: t.latest, id: id}
 	}
-	s := Summary{Record: *ok[0], Rows: len(ok), id: id, timing: timePoint(ok)}
-	s.worstErrors(ok)
+	s := *t.ok
+	s.Rows, s.Latest, s.id = t.okRows, t.latest, id
+	s.timing = timePoint(s.Method, t.reps)
 	s.Warnings = append(s.Warnings, s.timing.warnings...)
-	if last := rows[len(rows)-1]; last.Status != OK {
-		s.warn("ends in %s at round %d: %s", last.Status, last.Round, firstLine(last.Reason))
+	if t.last != nil {
+		s.warn("ends in %s at round %d: %s", t.last.Status, t.last.Round, firstLine(t.last.Reason))
 	}
 	s.Time = estimate(s.timing.samples)
 	s.Dispatch = estimate(s.timing.dispatch)
@@ -108,36 +161,15 @@ func summarizePoint(id pointID, rows []*Record) Summary {
 	return s
 }
 
-// judgeRows returns the row whose status is the point's, and the ok rows.
-func judgeRows(rows []*Record) (judge *Record, ok []*Record) {
-	for _, r := range rows {
-		switch r.Status {
-		case OK:
-			ok = append(ok, r)
-		case Wrong, Impossible:
-			judge = r
-		}
-	}
-	switch {
-	case judge != nil:
-		return judge, ok
-	case ok != nil:
-		return ok[0], ok
-	}
-	return rows[len(rows)-1], nil
-}
-
-// worstErrors makes the summary's errors the largest of its rows, and the
-// signal-to-noise ratio the smallest.
-func (s *Summary) worstErrors(rows []*Record) {
-	for _, r := range rows {
-		s.ErrOverBound = larger(s.ErrOverBound, r.ErrOverBound)
-		s.RelErr = larger(s.RelErr, r.RelErr)
-		s.QuantRelErr = larger(s.QuantRelErr, r.QuantRelErr)
-		s.QuantMaxErr = larger(s.QuantMaxErr, r.QuantMaxErr)
-		if snr := r.QuantSNRdB; snr.Known && (!s.QuantSNRdB.Known || snr.Value < s.QuantSNRdB.Value) {
-			s.QuantSNRdB = snr
-		}
+// worstErrors makes the summary's errors the larger of its own and r's, and the
+// signal-to-noise ratio the smaller.
+func (s *Summary) worstErrors(r *Record) {
+	s.ErrOverBound = larger(s.ErrOverBound, r.ErrOverBound)
+	s.RelErr = larger(s.RelErr, r.RelErr)
+	s.QuantRelErr = larger(s.QuantRelErr, r.QuantRelErr)
+	s.QuantMaxErr = larger(s.QuantMaxErr, r.QuantMaxErr)
+	if snr := r.QuantSNRdB; snr.Known && (!s.QuantSNRdB.Known || snr.Value < s.QuantSNRdB.Value) {
+		s.QuantSNRdB = snr
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"matladder/analyze"
 	"matladder/backend/aot/schedule"
 )
 
@@ -70,17 +69,25 @@ func looped(s *schedule.Schedule) bool {
 	return ok
 }
 
+// kernel is what the schedule of a program is read with.
+type kernel struct {
+	name      string
+	steps     int64
+	shares    []float64 // of conditional regions
+	overhangs bool      // a last region copies an output that ends inside its blocks
+}
+
 // partsOf finds the kernels of a launch among the schedules, in order, and puts
 // behind them what the compiler added: copies, for instance. A grid may be shared
 // by some cores.
-func partsOf(schedules []*schedule.Schedule, names []string, works []analyze.Work, cores int) ([]part, error) {
-	parts := make([]part, len(names))
+func partsOf(schedules []*schedule.Schedule, kernels []kernel, cores int) ([]part, error) {
+	parts := make([]part, len(kernels))
 	for _, s := range schedules {
 		at := -1
-		for j, name := range names {
-			if rest, ok := strings.CutPrefix(s.Kernel, name); ok && strings.Trim(rest, ".0123456789") == "" {
+		for j, k := range kernels {
+			if rest, ok := strings.CutPrefix(s.Kernel, k.name); ok && strings.Trim(rest, ".0123456789") == "" {
 				if at >= 0 || parts[j].Kernel != "" {
-					return nil, fmt.Errorf("%s: more than one kernel of that name", name)
+					return nil, fmt.Errorf("%s: more than one kernel of that name", k.name)
 				}
 				at = j
 			}
@@ -93,19 +100,19 @@ func partsOf(schedules []*schedule.Schedule, names []string, works []analyze.Wor
 			}
 		} else {
 			// Where two cores share a grid of two steps, neither has a loop.
-			parts[at], err = partOf(s, works[at].Steps > 1 && looped(s), works[at].Shares)
+			parts[at], err = partOf(s, kernels[at].steps > 1 && looped(s), kernels[at].shared(s))
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	for j, name := range names {
-		p, w := parts[j], works[j]
+	for j, k := range kernels {
+		p := parts[j]
 		if p.Kernel == "" {
-			return nil, fmt.Errorf("the compiler tells no schedule of kernel %s", name)
+			return nil, fmt.Errorf("the compiler tells no schedule of kernel %s", k.name)
 		}
-		if steps := max(1, p.Steps); steps > w.Steps || steps*int64(cores) < w.Steps {
-			return nil, fmt.Errorf("%s: the schedule runs %d steps, the grid has %d", name, steps, w.Steps)
+		if steps := max(1, p.Steps); steps > k.steps || steps*int64(cores) < k.steps {
+			return nil, fmt.Errorf("%s: the schedule runs %d steps, the grid has %d", k.name, steps, k.steps)
 		}
 	}
 	return parts, nil

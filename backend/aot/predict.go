@@ -36,19 +36,19 @@ func (b *Backend) Steps(ctx context.Context, programs []*tile.Program, params ba
 	if err != nil {
 		return nil, refusal(err)
 	}
-	works, names := make([]analyze.Work, len(programs)), make([]string, len(programs))
+	works, kernels := make([]analyze.Work, len(programs)), make([]kernel, len(programs))
 	dtype, precision := "", ""
 	for i, p := range programs {
 		if works[i], err = analyze.WorkOf(p); err != nil {
 			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 		}
-		names[i] = launch.Kernels[i].Name
+		kernels[i] = kernel{launch.Kernels[i].Name, works[i].Steps, conditions(p, works[i].Shares), overhangs(p)}
 		if dtype == "" {
 			dtype, precision = product(p)
 		}
 	}
 	parts, err := b.compile(ctx, launch.Module(), func(all []*schedule.Schedule) ([]part, error) {
-		return partsOf(all, names, works, b.device.Cores)
+		return partsOf(all, kernels, b.device.Cores)
 	})
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 		return backend.Prediction{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
 	parts, err := b.compile(ctx, launch.Once(), func(all []*schedule.Schedule) ([]part, error) {
-		return partsOf(all, nil, nil, b.device.Cores)
+		return partsOf(all, nil, b.device.Cores)
 	})
 	if err != nil {
 		return backend.Prediction{}, err

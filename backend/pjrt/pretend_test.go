@@ -3,13 +3,13 @@
 package pjrt
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"matladder/backend"
-	"matladder/backend/backendtest"
 	"matladder/check"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
@@ -25,9 +25,43 @@ func apart(t *testing.T) *pjrtBackend {
 	return be
 }
 
-// TestConformance_Apart holds transfers to the suite.
-func TestConformance_Apart(t *testing.T) {
-	backendtest.Run(t, func() backend.Backend { return apart(t) }, backendtest.Options{Seeded: true, OneIn: 197})
+// TestTransfers takes arrays to and from a device whose memory is not the host's:
+// what comes back must be what the host's memory holds.
+func TestTransfers(t *testing.T) {
+	here, there := openCPU(t, Options{}), apart(t)
+	defer here.Close()
+	defer there.Close()
+	p := problem.New(48, 40, 56, tile.BFloat16)
+	programs := rung(t, 5, p)
+	in, err := check.Inputs(p, programs, 7, check.Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results []tile.Tensor
+	for _, be := range []backend.Backend{here, there} {
+		e, err := be.Compile(t.Context(), programs, backend.Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		o := tile.NewTensor(p.Out, p.M, p.N)
+		if err := e.Load(in...); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Run(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Results(o); err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, o)
+	}
+	if !bytes.Equal(results[0].Data, results[1].Data) {
+		t.Error("the results of one program on the same inputs differ")
+	}
+	if r, err := check.Verify(t.Context(), p, programs, in, results[1]); err != nil || !r.OK {
+		t.Errorf("%+v, %v", r, err)
+	}
 }
 
 // TestPretendTPU takes XLA's matmul all the way that a TPU takes it, on the CPU

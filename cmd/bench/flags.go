@@ -37,7 +37,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s := f.set
 	s.StringVar(&f.config, "config", "quick", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
 	s.StringVar(&f.kernel, "kernel", "", "`KERNELS` by number or name, joined by commas; 0 is the baseline")
-	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
+	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas; or operands such as int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu")
 	s.StringVar(&f.sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
 	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")

@@ -40,6 +40,20 @@
 //	$ bench --kernel 4 --sizes 64 --dtype int8 --tuned nowhere.yaml --list
 //	bench: --tuned: open nowhere.yaml: …
 //
+// Operands that are more than a dtype are spelled as the dtype of a, xDTYPE where b
+// has another, and behind colons an output dtype, a quantization and an epilogue.
+// A quantization says which elements of b share a scale (per_tensor, per_channel,
+// per_block128), then which of a (tensor, token; dynamic_tensor, dynamic_token
+// where a comes wide and is quantized inside each launch), and zero points
+// (zero_a, zero_b). --config llm has the layers of language models that way.
+//
+//	$ bench --kernel 4,5 --sizes 64 --dtype int8:per_channel+token,bfloat16xint8:per_channel+dynamic_token:bias+gelu --list
+//	v4_optblock  64 int8×int8→bfloat16 per_channel+token unsupported: quantization per_channel+token needs a kernel with an epilogue
+//	v5_quant     64 int8×int8→bfloat16 per_channel+token blocks 64x64x64
+//	v4_optblock  64 bfloat16×int8→bfloat16 per_channel+dynamic_token bias+gelu unsupported: quantization per_channel+dynamic_token needs a kernel with an epilogue
+//	v5_quant     64 bfloat16×int8→bfloat16 per_channel+dynamic_token bias+gelu blocks 64x64x64
+//	v5_quant     64 bfloat16×int8→bfloat16 per_channel+dynamic_token bias+gelu fused blocks 64x64x64
+//
 // What a kernel or the machine cannot do is a row with a status and a reason,
 // never a gap:
 //

@@ -1,4 +1,5 @@
-// Plot draws the results that cmd/bench wrote, or writes them as a table.
+// Plot draws the results that cmd/bench wrote, or writes them as a page to explore
+// or as a table.
 //
 // Usage:
 //
@@ -18,23 +19,45 @@
 //     line for each block shape, one for the baseline (xla) and one for the peak.
 //   - kernels: all kernels of a dtype, each with its fastest blocks at each size.
 //   - ladder: the same as bars: % of peak, with the baseline as a line, and how
-//     many times each kernel is as fast as the rung below.
+//     many times each kernel is as fast as the rung below. Rows of several
+//     machines make one ladder by machine instead: % of each machine's own peak.
 //   - roofline: the same against arithmetic intensity (FLOPs over the bytes moved
 //     after tiling), under the roofs of memory and peak, with arrows from rung to
 //     rung. The peaks of other dtypes are drawn thin.
+//   - blocks: every block shape of a kernel at every size, the darker the faster;
+//     what is too big is hatched, with what it needs and what there is.
+//   - waterfall: one grid step of each kernel: overhead, copy and compute by the
+//     step model, and the measured time beside it. A device whose overhead of a
+//     step is not known, such as a CPU, has the limits of memory and peak alone.
+//   - dispatch: the device time of a launch beside the dispatch of a call. Only
+//     method loop tells them apart; on a CPU the kernels have method direct, which
+//     has no dispatch, and the baseline alone shows some.
+//   - compare: two results files, the old one first, point by point: the ratio of
+//     rates with its interval and FASTER, SLOWER, SAME or UNSURE, as cmd/compare
+//     has them.
+//   - error: rel_err and err/bound by K, a column for each dtype.
 //   - peers: the fastest kernel and the libraries that cmd/peers measured, one
 //     picture for each number of threads. No other kind shows libraries.
+//   - accuracy: error against rate, a point for each quantization of one shape: the
+//     shape measured in most ways. Quantized products are compared with float64 on
+//     the operands before they were quantized.
 //
-// For example:
+// Some examples:
 //
-//	$ go run ./cmd/plot --kind=ladder --dtype=float32,int8
+//	$ go run ./cmd/plot --kind=kernels,ladder --dtype=float32
+//	out/performance_kernels_float32.png
 //	out/performance_ladder_float32.png
-//	out/performance_ladder_int8.png
 //
 //	$ go run ./cmd/plot --kind=roofline --dtype=float32 --format=svg
 //	out/performance_roofline_float32.svg
 //
-// --analyze takes the kernels of size pictures, by number or name; 0 is the
+//	$ go run ./cmd/plot --kind=blocks,waterfall,dispatch,error --dtype=int8 --analyze=4
+//	out/performance_blocks_4_int8.png
+//	out/performance_waterfall_int8.png
+//	out/performance_dispatch_int8.png
+//	out/performance_error.png
+//
+// --analyze takes the kernels of size and block pictures, by number or name; 0 is the
 // baseline. A kernel that was run on square problems and on others has two
 // pictures, the second with _shapes in its name. Measurements of several chips
 // are never put in one picture; each chip's name is then in the file name.
@@ -55,7 +78,25 @@
 //	pictures/performance_kernel_4_bfloat16_v5e.png
 //	pictures/performance_kernel_4_bfloat16_shapes_v5e.png
 //
+// The files of a class, one a student, make one ladder by machine:
+//
+//	go run ./cmd/plot --input='class/*.csv' --kind=ladder --dtype=float32
+//
 // Without --output the pictures are put beside the newest file drawn from.
+//
+// # Report
+//
+// --html writes one page instead of pictures:
+//
+//	$ go run ./cmd/plot --html=report.html
+//	report.html
+//
+// It shows rate against size, the roofline and the ladder's table, filtered by
+// dtype, kernel, size and, where there are several, mode and machine; with all
+// block shapes if asked. A player steps through the grids of one problem: the
+// largest whose every step fits, of those that most kernels have. Below stand
+// the runs, machines and seeds that the rows name. The rows can be taken from
+// the page as CSV. It holds all it needs and loads nothing from the network.
 //
 // # Tables
 //

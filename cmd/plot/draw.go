@@ -54,7 +54,7 @@ func (o *options) requests(rows []results.Summary) []plots.Request {
 	var list []plots.Request
 	for _, kind := range o.kinds {
 		for _, p := range o.pairs(rows) {
-			q := plots.Request{Kind: kind, Kernel: p.Kernel, Dtype: p.Dtype}
+			q := plots.Request{Kind: kind, Kernel: p.Kernel, Dtype: p.Dtype, Model: programs{}}
 			switch kind.Scope() {
 			case plots.Whole:
 				q.Kernel, q.Dtype = "", ""

@@ -17,44 +17,43 @@ const (
 // errNoResults names the command that makes results.
 var errNoResults = errors.New("no results in " + defaultInput + "; make them with: go run ./cmd/bench")
 
-// read returns the rows of all input files and their summaries. What a file has
-// beside whole good rows goes to warn. A file that was named must be readable; one that merely
+// read summarizes the rows of all input files. What a file has beside whole good
+// rows goes to warn. A file that was named must be readable; one that merely
 // lies in out/ is left aside with a warning if it is not.
-func (o *options) read(warn func(error)) ([]results.Record, []results.Summary, error) {
-	var files []*results.File
-	if len(o.inputs) > 0 {
-		var err error
-		if files, err = results.ReadFiles(o.inputs...); err != nil {
-			return nil, nil, err
-		}
+func (o *options) read(warn func(error)) ([]results.Summary, error) {
+	named := len(o.inputs) > 0
+	var paths []string
+	var err error
+	if named {
+		paths, err = results.Files(o.inputs...)
 	} else {
-		paths, err := filepath.Glob(filepath.FromSlash(defaultInput))
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, path := range paths {
-			f, err := results.ReadFile(path)
-			if err != nil {
-				warn(err)
-				continue
-			}
-			files = append(files, f)
-		}
+		paths, err = filepath.Glob(filepath.FromSlash(defaultInput))
 	}
-	var rows []results.Record
-	for _, f := range files {
+	if err != nil {
+		return nil, err
+	}
+	var rows results.Summarizer
+	for _, path := range paths {
+		f, err := rows.AddFile(path)
+		if err != nil {
+			if named {
+				return nil, err
+			}
+			warn(err)
+			continue
+		}
 		for _, w := range f.Warnings() {
 			warn(w)
 		}
-		rows = append(rows, f.Rows...)
 	}
-	if len(rows) == 0 {
-		if len(o.inputs) > 0 {
-			return nil, nil, errors.New("the input files have no rows; make some with: go run ./cmd/bench")
-		}
-		return nil, nil, errNoResults
+	summaries := rows.Summaries()
+	switch {
+	case len(summaries) > 0:
+		return summaries, nil
+	case named:
+		return nil, errors.New("the input files have no rows; make some with: go run ./cmd/bench")
 	}
-	return rows, results.Summarize(rows), nil
+	return nil, errNoResults
 }
 
 // pairs returns the kernels and dtypes asked for: the flags, filled up from

@@ -26,7 +26,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return cli.Usage
 	}
 	warn := func(err error) { fmt.Fprintf(stderr, "plot: %v\n", err) }
-	records, rows, err := o.read(warn)
+	rows, err := o.read(warn)
 	if err == nil {
 		switch {
 		case o.table != "":
@@ -34,7 +34,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		case o.readme != "":
 			err = o.rewriteReadme(stdout, rows)
 		case o.html != "":
-			err = o.writeReport(stdout, rows, records)
+			err = o.writeReport(stdout, rows)
 		default:
 			err = o.draw(stdout, rows)
 		}

@@ -54,6 +54,7 @@ plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: internal/cli tuned harness backend/aot backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
 cmd/tune: internal/cli tune tuned harness backend/aot backend/cpu results github.com/spf13/pflag golang.org/x/term
+cmd/compare: results internal/cli github.com/spf13/pflag
 cmd/inspect: internal/cli backend/aot lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/peers: internal/cli tuned harness backend/cpu backend/peer backend/pjrt backend/worker chips kernels plugins configs results github.com/spf13/pflag
 plots/report: plots plots/report/echarts results traverse

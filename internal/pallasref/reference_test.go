@@ -139,7 +139,8 @@ func TestFresh(t *testing.T) {
 	for _, p := range Matrix() {
 		// Small kernels: each takes a fifth of a second.
 		small := p.Size == 1024 && p.Blocks.M <= 128 || p.Size == 512 && p.Kernel.Number() <= 2
-		if p.Libtpu != versions[0] || p.Topology != "v5e" && p.Topology != "v6e" || !small {
+		sampled := p.Topology == "v5e" || p.Topology == "v6e" && p.Kernel.Number() == 5
+		if p.Libtpu != versions[0] || !small || !sampled {
 			continue
 		}
 		n++
@@ -150,7 +151,7 @@ func TestFresh(t *testing.T) {
 			t.Errorf("%s: %+v, the table has %+v (%v): remove what has changed from table.csv and run .ci/full", p.Key(), got, want, err)
 		}
 	}
-	if n < 20 {
+	if n < 18 {
 		t.Errorf("%d points", n)
 	}
 }

@@ -13,6 +13,21 @@ import (
 	"matladder/tile"
 )
 
+// missing are the points that have no row yet. .ci/full completes the table.
+var missing = []string{
+	"v1_naive int8 4096 4096x4096x4096 v5e 0.0.42.1",
+	"v1_naive bfloat16 4096 4096x4096x4096 v6e 0.0.42.1",
+	"v1_naive int8 4096 4096x4096x4096 v6e 0.0.42.1",
+	"v1_naive float32 2048 2048x2048x2048 v7x 0.0.42.1",
+	"v2_parallel int8 4096 2048x4096x2048 v7x 0.0.42.1",
+}
+
+// slow are points whose schedule libtpu takes more than five minutes to write.
+var slow = []string{
+	"v1_naive bfloat16 2048 2048x2048x2048 v7x 0.0.42.1",
+	"v1_naive int8 2048 2048x2048x2048 v7x 0.0.42.1",
+}
+
 // TestTable holds the committed table to what it is for.
 func TestTable(t *testing.T) {
 	table, err := ReadTable("table.csv")
@@ -22,6 +37,11 @@ func TestTable(t *testing.T) {
 	s := Summarize(table)
 	if len(table) != s.Rows {
 		t.Errorf("%d rows, %d of them of the matrix", len(table), s.Rows)
+	}
+	for _, p := range Matrix() {
+		if _, ok := table[p.Key()]; ok == slices.Contains(missing, p.Key()) {
+			t.Errorf("%s: in the table: %t; said to be missing: %t", p.Key(), ok, !ok)
+		}
 	}
 	for _, r := range s.Differ {
 		t.Errorf("%s: %s (%s), Pallas %s (%s)", r.Key(), r.Ours.Outcome, r.Ours.Reason, r.Pallas.Outcome, r.Pallas.Reason)
@@ -48,8 +68,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %s", r.Key(), r.Ours.Reason)
 		case r.Pallas.Outcome == NotRun && !(over && r.Ours.Outcome == TooBig):
 			t.Errorf("%s: not run, though windows and scratch do not exceed the memory", r.Key())
-		case r.Pallas.Outcome == Timeout && r.need() <= largest:
-			t.Errorf("%s: a small kernel that took too long", r.Key())
+		case (r.Ours.Outcome == Timeout || r.Pallas.Outcome == Timeout) != slices.Contains(slow, r.Key()):
+			t.Errorf("%s: %s, Pallas %s", r.Key(), r.Ours.Outcome, r.Pallas.Outcome)
 		}
 	}
 }
@@ -62,7 +82,9 @@ func TestTableKnows(t *testing.T) {
 	}
 	outcomes := map[string]Outcome{
 		"v1_naive float32 1024 1024x1024x1024 v5e 0.0.51":   Fits, // 12 MiB of 16
+		"v1_naive float32 2048 2048x2048x2048 v5e 0.0.51":   TooBig,
 		"v1_naive float32 1024 1024x1024x1024 v5e 0.0.42.1": Fits,
+		"v1_naive float32 2048 2048x2048x2048 v5e 0.0.42.1": TooBig,
 		"v3_block int8 512 128x128x128 v4 0.0.51":           Unsupported, // bfloat16 only in its matrix units
 		"v5_quant float32 8192 512x1024x1024 v5e 0.0.51":    TooBig,      // 16.06 MiB of 16
 		"v5_quant float32 8192 512x1024x1024 v6e 0.0.51":    Fits,
@@ -76,6 +98,8 @@ func TestTableKnows(t *testing.T) {
 	for key, want := range map[string]float64{
 		"v5_quant bfloat16 8192 512x1024x1024 v5e 0.0.42.1": 8083,
 		"v5_quant bfloat16 8192 512x1024x1024 v6e 0.0.42.1": 2497,
+		"v5_quant bfloat16 8192 512x1024x1024 v5p 0.0.42.1": 8131,
+		"v5_quant int8 8192 512x1024x1024 v7x 0.0.42.1":     1569,
 	} {
 		if got := table[key].Pallas.Cycles; math.Abs(got/want-1) > 0.02 {
 			t.Errorf("%s: Pallas takes %.0f cycles, want about %.0f", key, got, want)

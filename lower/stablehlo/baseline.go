@@ -5,9 +5,9 @@ import (
 	"matladder/tile"
 )
 
-// Baseline returns the vendor's own matmul for p, named xla: a and b, and with
-// per-tensor scales sa and sb of shape (1, 1), to o. Arrays have a leading
-// dimension of p.Batch where that is more than 1.
+// Baseline returns the vendor's own matmul for p, named xla: a, b, and what scales
+// and a bias need, to o. Arrays have a leading dimension of p.Batch where that is
+// more than 1.
 //
 // The product comes out in p.Acc; quantization and activation are applied to
 // that, and the cast to p.Out is last, as in the epilogue of a kernel. p.Precision
@@ -28,27 +28,32 @@ func Baseline(p problem.Matmul) (*Launch, error) {
 	if p.TransB {
 		in[1].Shape = batched(p, p.N, p.K)
 	}
-	switch p.Quant {
-	case problem.NoQuant:
-		if p.Acc.IsInteger() && p.Activation != problem.NoActivation && p.Activation != problem.Relu {
-			return refuse(string(p.Activation), "it needs a float, the accumulator is "+p.Acc.String())
-		}
-	case problem.PerTensor:
-		in = append(in, Array{"sa", tile.Float32, []int{1, 1}}, Array{"sb", tile.Float32, []int{1, 1}})
-	default:
-		return refuse("quantization "+string(p.Quant), "no such scheme")
+	scheme, err := p.Scheme()
+	if err != nil {
+		return nil, err
 	}
+	if reason := refusedScheme(p, scheme); reason != "" {
+		return refuse("quantization "+string(p.Quant), reason)
+	}
+	in = append(in, quantizedArrays(p, scheme)...)
 	out := []Array{{"o", p.Out, batched(p, p.M, p.N)}}
 
 	l := &Launch{Name: "xla", In: in, Out: out}
 	t := &text{depth: 1}
 	args := l.arguments(t, in, "")
-	var err error
+	named := map[string]value{}
+	for i, array := range in {
+		named[array.Name] = args[i]
+	}
 	t.function("private", "launch", args, storedTypes(out), func() []value {
-		o := t.matmul(p, args[0], args[1])
-		if p.Quant == problem.PerTensor {
-			scale := t.reshape(t.op("multiply", args[2], args[3]), nil)
-			o = t.op("multiply", t.as(o, "f32"), t.broadcast(scale, o.dims))
+		var o value
+		if p.Quant == problem.NoQuant {
+			o = t.matmul(p, args[0], args[1])
+		} else {
+			o = t.scaledProduct(p, scheme, named)
+		}
+		if p.Bias {
+			o = t.op("add", o, t.broadcast(named["bias"], o.dims))
 		}
 		if o, err = t.activation(p.Activation, o); err != nil {
 			return nil
@@ -64,7 +69,7 @@ func Baseline(p problem.Matmul) (*Launch, error) {
 
 // accDtype is the dtype of what the last cast takes.
 func accDtype(p problem.Matmul) tile.Dtype {
-	if p.Quant == problem.PerTensor {
+	if p.Quant != problem.NoQuant {
 		return tile.Float32
 	}
 	return p.Acc

@@ -132,18 +132,23 @@ func TestErrors(t *testing.T) {
 		return func() error { _, err := stablehlo.Baseline(p); return err }
 	}
 	for want, f := range map[string]func() error{
-		"dot: a dimension does not fit 32 bits":            baseline(big),
-		"gelu: it needs a float, the accumulator is int32": baseline(matmul(tile.Int8, func(p *problem.Matmul) { p.Activation = problem.Gelu })),
-		"quantization per_row: no such scheme":             baseline(matmul(tile.Int8, func(p *problem.Matmul) { p.Quant = "per_row" })),
-		"activation tan: no such activation":               baseline(matmul(tile.Float32, func(p *problem.Matmul) { p.Activation = "tan" })),
-		"huge: grid: 4294967296 steps do not fit 32 bits":  func() error { _, err := stablehlo.Interpret(programs); return err },
+		"dot: a dimension does not fit 32 bits":           baseline(big),
+		"zero points are folded by kernels only":          baseline(matmul(tile.Int8, func(p *problem.Matmul) { p.Quant, p.Out = "per_channel+token+zero_a", tile.BFloat16 })),
+		"k = 29 is no whole number of groups":             baseline(matmul(tile.Int8, func(p *problem.Matmul) { p.Quant, p.Out = "per_block32", tile.BFloat16 })),
+		"huge: grid: 4294967296 steps do not fit 32 bits": func() error { _, err := stablehlo.Interpret(programs); return err },
 	} {
 		var unsupported *stablehlo.UnsupportedError
 		if err := f(); !errors.As(err, &unsupported) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
 	}
-	if _, err := stablehlo.Baseline(problem.Matmul{}); err == nil {
-		t.Error("a problem without sizes passed")
+	for what, p := range map[string]problem.Matmul{
+		"without sizes": {}, "gelu of int32": matmul(tile.Int8, func(p *problem.Matmul) { p.Activation = problem.Gelu }),
+		"unknown quantization": matmul(tile.Int8, func(p *problem.Matmul) { p.Quant = "per_row" }),
+		"unknown activation":   matmul(tile.Float32, func(p *problem.Matmul) { p.Activation = "tan" }),
+	} {
+		if _, err := stablehlo.Baseline(p); err == nil {
+			t.Errorf("a problem that makes no sense passed: %s", what)
+		}
 	}
 }

@@ -262,22 +262,35 @@ var operations = map[string]func(o *tensor, args []tensor, a attributes){
 			from[dim] += x.dims[dim]
 		}
 	},
+	"transpose": func(o *tensor, args []tensor, a attributes) {
+		order := a.ints("dims")
+		each(o.dims, func(i int, at []int) {
+			from := make([]int, len(order))
+			for d, o := range order {
+				from[o] = at[d]
+			}
+			o.v[i] = args[0].v[offset(args[0].dims, from)]
+		})
+	},
 	"reduce": func(o *tensor, args []tensor, a attributes) {
-		last := len(args[0].dims) - 1
-		if !slices.Equal(a.ints("dimensions"), []int{last}) {
-			panic(fmt.Errorf("not over the last dimension"))
-		}
-		n := args[0].dims[last]
+		across := a.ints("dimensions")
 		for i := range o.v {
 			o.v[i] = args[1].v[0]
-			for _, x := range args[0].v[i*n : (i+1)*n] {
-				if strings.Contains(a.text, "stablehlo.maximum") {
-					o.v[i] = larger(o.v[i], x)
-				} else {
-					o.v[i] = wrapOrRound(o.elem, o.v[i]+x)
+		}
+		each(args[0].dims, func(i int, at []int) {
+			var left []int
+			for d, x := range at {
+				if !slices.Contains(across, d) {
+					left = append(left, x)
 				}
 			}
-		}
+			to, x := offset(o.dims, left), args[0].v[i]
+			if strings.Contains(a.text, "stablehlo.maximum") {
+				o.v[to] = larger(o.v[to], x)
+			} else {
+				o.v[to] = wrapOrRound(o.elem, o.v[to]+x)
+			}
+		})
 	},
 	"dot_general": func(o *tensor, args []tensor, a attributes) {
 		ka, kb, _ := a.pair("contracting_dims")

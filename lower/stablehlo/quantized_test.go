@@ -2,6 +2,7 @@ package stablehlo_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"matladder/check"
@@ -59,6 +60,45 @@ func TestQuantized_Meaning(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestBaseline_Quantized verifies the baseline of every quantization that has one.
+func TestBaseline_Quantized(t *testing.T) {
+	refused := 0
+	problems := append(problemtest.Quantized(1, 9, 128, 11, 32), problemtest.Quantized(2, 9, 60, 11, 32)...)
+	for _, p := range problems {
+		t.Run(problemtest.Label(p), func(t *testing.T) {
+			l, err := stablehlo.Baseline(p)
+			var unsupported *stablehlo.UnsupportedError
+			if errors.As(err, &unsupported) {
+				refused++
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := map[string]tile.Tensor{}
+			var in []tile.Tensor
+			for _, a := range l.In {
+				x := tile.NewTensor(a.Dtype, a.Shape...)
+				if err := check.Fill(x, a.Name, p, 5, check.Normal); err != nil {
+					t.Fatal(err)
+				}
+				named[a.Name], in = x, append(in, x)
+			}
+			ref, err := check.NewReference(context.Background(), p, named)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := ref.Verify(context.Background(), nil, named, runText(t, l, in)["o"])
+			if err != nil || !res.OK {
+				t.Errorf("%+v, %v", res, err)
+			}
+		})
+	}
+	if refused > len(problems)/2 {
+		t.Errorf("%d of %d refused", refused, len(problems))
 	}
 }
 

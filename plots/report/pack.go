@@ -4,20 +4,31 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"iter"
 
 	"matladder/results"
 )
 
 // pack returns the rows as CSV, compressed with gzip and written in base64.
-// Rows repeat themselves: this is a tenth of them or less.
-func pack(rows []results.Record) (string, error) {
+// Rows repeat themselves: this is a tenth of them or less. columns are those
+// that they have beside the known ones.
+func pack(rows iter.Seq2[*results.Record, error], columns []string) (string, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	if err != nil {
 		return "", err
 	}
-	if err := results.Write(z, rows); err != nil {
+	w, err := results.NewWriter(z, columns...)
+	if err != nil {
 		return "", err
+	}
+	for r, err := range rows {
+		if err == nil {
+			err = w.Write(r)
+		}
+		if err != nil {
+			return "", err
+		}
 	}
 	if err := z.Close(); err != nil {
 		return "", err

@@ -90,16 +90,10 @@ func (f figure) MarshalJSON() ([]byte, error) {
 }
 
 func newPoints(summaries []results.Summary) *points {
-	summaries = slices.DeleteFunc(slices.Clone(summaries), func(s results.Summary) bool { return s.Interpreted() })
+	summaries = slices.Clone(summaries)
 	best := map[results.Pos]bool{}
 	for _, s := range results.Best(summaries) {
 		best[s.Pos] = true
-	}
-	sizes := map[string]*results.Summary{}
-	for i := range summaries {
-		if name := summaries[i].Size(); sizes[name] == nil {
-			sizes[name] = &summaries[i]
-		}
 	}
 	p := &points{}
 	var texts, sections, kernels, order numbers
@@ -112,11 +106,12 @@ func newPoints(summaries []results.Summary) *points {
 			compareKernels(a.Kernel, b.Kernel),
 		)
 	})
-	bySize := make([]*results.Summary, 0, len(sizes))
-	for _, s := range sizes {
-		bySize = append(bySize, s)
+	var bySize []*results.Summary
+	for i := range summaries {
+		bySize = append(bySize, &summaries[i])
 	}
-	slices.SortFunc(bySize, compareSizes)
+	slices.SortStableFunc(bySize, compareSizes)
+	bySize = slices.CompactFunc(bySize, func(a, b *results.Summary) bool { return a.Size() == b.Size() })
 	for _, s := range bySize {
 		order.of(s.Size())
 		z := size{Name: s.Size()}

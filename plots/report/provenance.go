@@ -3,6 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,12 +76,22 @@ var facts = []struct {
 
 const maxValues = 24
 
-func newProvenance(summaries []results.Summary, rows []results.Record) *Provenance {
-	p := &Provenance{Rows: len(rows), Points: len(summaries), Notes: results.NewLadder(results.Best(summaries)).Notes}
+// newProvenance also returns the columns of rows that the format does not know.
+func newProvenance(summaries []results.Summary, rows iter.Seq2[*results.Record, error]) (*Provenance, []string, error) {
+	p := &Provenance{Points: len(summaries), Notes: results.NewLadder(results.Best(summaries)).Notes, Limits: limits(summaries)}
+	for i := range summaries {
+		if m := machineOf(&summaries[i]); !slices.Contains(p.machines, m) {
+			p.machines = append(p.machines, m)
+		}
+	}
 	var ids numbers
 	var values [][]numbers // by run and fact
-	for i := range rows {
-		r := &rows[i]
+	columns := map[string]bool{}
+	for r, err := range rows {
+		if err != nil {
+			return nil, nil, err
+		}
+		p.Rows++
 		if at := r.StartedAt; !at.IsZero() && (p.first.IsZero() || at.Before(p.first)) {
 			p.first = at
 		}
@@ -91,6 +103,9 @@ func newProvenance(summaries []results.Summary, rows []results.Record) *Provenan
 			if text := fact.of(r); text != "" {
 				values[n][f].of(text)
 			}
+		}
+		for name := range r.Extra {
+			columns[name] = true
 		}
 	}
 	for n, id := range ids.list {
@@ -106,13 +121,7 @@ func newProvenance(summaries []results.Summary, rows []results.Record) *Provenan
 		}
 		p.Runs = append(p.Runs, run)
 	}
-	p.Limits = limits(summaries)
-	for i := range summaries {
-		if m := machineOf(&summaries[i]); !slices.Contains(p.machines, m) {
-			p.machines = append(p.machines, m)
-		}
-	}
-	return p
+	return p, slices.Sorted(maps.Keys(columns)), nil
 }
 
 // limits lists the newest statement for each machine and dtype.

@@ -3,9 +3,12 @@ package report
 import (
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"iter"
+	"slices"
 	"strings"
 
 	"matladder/plots/report/echarts"
@@ -18,8 +21,8 @@ type Input struct {
 	// Summaries are the points. Interpreted ones are left out.
 	Summaries []results.Summary
 	// Rows are the raw rows for the download, usually those behind the
-	// summaries.
-	Rows []results.Record
+	// summaries. They are gone through twice and never held together.
+	Rows iter.Seq2[*results.Record, error]
 	// Traversals are what the player offers, in its order; none for no player.
 	Traversals []*traverse.Recording
 }
@@ -37,11 +40,16 @@ var page = template.Must(template.New("page").Parse(pageText))
 
 // Write writes the page. Equal inputs make equal pages.
 func Write(w io.Writer, in Input) error {
-	points := newPoints(in.Summaries)
-	if len(points.Kernel) == 0 {
-		return fmt.Errorf("no point to report")
+	summaries := slices.DeleteFunc(slices.Clone(in.Summaries), func(s results.Summary) bool { return s.Interpreted() })
+	if len(summaries) == 0 {
+		return errors.New("no point to report")
 	}
-	csv, err := pack(in.Rows)
+	points := newPoints(summaries)
+	provenance, columns, err := newProvenance(summaries, in.Rows)
+	if err != nil {
+		return err
+	}
+	csv, err := pack(in.Rows, columns)
 	if err != nil {
 		return fmt.Errorf("cannot pack the rows: %w", err)
 	}
@@ -65,7 +73,6 @@ func Write(w io.Writer, in Input) error {
 	if err != nil {
 		return err
 	}
-	provenance := newProvenance(in.Summaries, in.Rows)
 	return page.Execute(w, map[string]any{
 		"Title":      provenance.title(),
 		"Style":      template.CSS(string(style) + traverse.PlayerCSS),
@@ -75,7 +82,7 @@ func Write(w io.Writer, in Input) error {
 		"Data":       data,
 		"Traversals": traversals,
 		"HasPlayer":  len(in.Traversals) > 0,
-		"CSV":        csv,
+		"CSV":        template.HTML(csv), // base64 has nothing to escape
 		"CSVName":    provenance.fileName(),
 		"Provenance": provenance,
 		"Library":    "Apache ECharts " + echarts.Version + " (" + echarts.Licence + ")",

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -48,7 +49,7 @@ func recording(t testing.TB) *traverse.Recording {
 	i := b.Axis("i", 3, tile.Parallel)
 	a := b.In("a", tile.Float32, tile.Array(6, 4), tile.Block(2, 4).At(i, tile.Const(0)))
 	o := b.Out("o", tile.Float32, tile.Array(6, 4), tile.Block(2, 4).At(i, tile.Const(0)))
-	b.Store(o, tile.Load(a))
+	b.Store(o, a)
 	programs, err := b.Programs()
 	if err != nil {
 		t.Fatal(err)
@@ -60,10 +61,21 @@ func recording(t testing.TB) *traverse.Recording {
 	return r
 }
 
+// each goes through rows as a file would.
+func each(rows []results.Record) iter.Seq2[*results.Record, error] {
+	return func(yield func(*results.Record, error) bool) {
+		for i := range rows {
+			if !yield(&rows[i], nil) {
+				return
+			}
+		}
+	}
+}
+
 func write(t testing.TB, rows []results.Record) string {
 	t.Helper()
 	var b bytes.Buffer
-	in := report.Input{Summaries: results.Summarize(rows), Rows: rows, Traversals: []*traverse.Recording{recording(t)}}
+	in := report.Input{Summaries: results.Summarize(rows), Rows: each(rows), Traversals: []*traverse.Recording{recording(t)}}
 	if err := report.Write(&b, in); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +103,10 @@ func hostile(rows []results.Record) []results.Record {
 	return rows
 }
 
-var elements = regexp.MustCompile(`(?s)<(script|style)([^>]*)>(.*?)</(?:script|style)>`)
+var (
+	scripts = regexp.MustCompile(`(?s)<script([^>]*)>.*?</script>`)
+	styles  = regexp.MustCompile(`(?s)<style>(.*?)</style>`)
+)
 
 // TestWrite_Parses: without its scripts and styles the page is well-formed, and
 // nothing in it is loaded from elsewhere, whatever the rows say.
@@ -99,10 +114,16 @@ func TestWrite_Parses(t *testing.T) {
 	rows := sample(t)
 	for name, rows := range map[string][]results.Record{"sample": rows, "hostile": hostile(rows)} {
 		page := write(t, rows)
-		if n := len(elements.FindAllString(page, -1)); n != 6 {
-			t.Errorf("%s: %d scripts and styles, want 6", name, n)
+		if n := len(scripts.FindAllString(page, -1)); n != 5 {
+			t.Errorf("%s: %d scripts, want 5", name, n)
 		}
-		rest := elements.ReplaceAllString(page, "<$1$2></$1>")
+		rest := scripts.ReplaceAllString(page, "<script$1></script>")
+		for _, style := range styles.FindAllString(rest, -1) {
+			if regexp.MustCompile(`url\(|@import`).MatchString(style) {
+				t.Errorf("%s: a style loads something", name)
+			}
+		}
+		rest = styles.ReplaceAllString(rest, "")
 		rest = strings.Replace(rest, "<!doctype html>", "", 1)
 		d := xml.NewDecoder(strings.NewReader(rest))
 		d.Strict, d.AutoClose, d.Entity = false, []string{"meta", "link", "br"}, xml.HTMLEntity
@@ -134,11 +155,6 @@ func TestWrite_Parses(t *testing.T) {
 		if open != 0 {
 			t.Errorf("%s: %d elements left open", name, open)
 		}
-		for _, e := range elements.FindAllStringSubmatch(page, -1) {
-			if e[1] == "style" && regexp.MustCompile(`url\(|@import`).MatchString(e[3]) {
-				t.Errorf("%s: a style loads something", name)
-			}
-		}
 	}
 }
 
@@ -163,8 +179,8 @@ func TestWrite_Rows(t *testing.T) {
 	}
 	for i := range rows {
 		rows[i].Pos, have.Rows[i].Pos = results.Pos{}, results.Pos{}
-		if rows[i].Reason = strings.TrimSpace(rows[i].Reason); !cmp.Equal(rows[i], have.Rows[i]) {
-			t.Fatalf("row %d: -want +have\n%s", i, cmp.Diff(rows[i], have.Rows[i]))
+		if diff := cmp.Diff(rows[i], have.Rows[i]); diff != "" {
+			t.Fatalf("row %d: -want +have\n%s", i, diff)
 		}
 	}
 }

@@ -2,6 +2,7 @@
 
 const INK = "#222", SOFT = "#555", GRID = "#e4e4e4";
 const MOST_PANELS = 12; // in a section; filters choose others
+const MOST_LINES = 60; // in a chart, the fastest
 const SYMBOLS = ["circle", "rect", "triangle", "diamond", "pin", "arrow"];
 
 const usable = (p) => p.status === "ok" && p.rate !== null && p.rate > 0 && p.lo > 0 && p.hi !== null;
@@ -13,7 +14,8 @@ class Panels {
     this.charts = [];
   }
 
-  // show replaces all charts. Each group has a title and an option for ECharts.
+  // show replaces all charts. Each group has a title, and draw makes an option for
+  // ECharts and says how many lines it leaves out.
   show(groups) {
     this.charts.forEach((chart) => chart.dispose());
     this.charts = [];
@@ -23,7 +25,8 @@ class Panels {
       const chart = element("div", null, { class: "chart", role: "img", "aria-label": group.title });
       this.place.append(element("div", [element("h3", group.title), chart], { class: "panel" }));
       const drawn = echarts.init(chart);
-      const option = group.option(chart.clientWidth);
+      const { option, left } = group.draw(chart.clientWidth);
+      if (left > 0) chart.before(element("p", `The ${MOST_LINES} fastest lines; ${left} more are in the table. Tick fewer kernels or sizes.`, { class: "none" }));
       drawn.setOption(option);
       spread(drawn, option);
       this.charts.push(drawn);
@@ -72,7 +75,7 @@ const titleOf = (section) => section.dtype + " · " + section.machine;
 
 // linesOf groups points that may be joined: one kernel, one mode, one way of
 // running; with all blocks shown, one block shape. Of a point made twice the
-// later row counts.
+// later row counts. At most MOST_LINES are returned, and how many are left out.
 function linesOf(points) {
   const lines = new Map(), ways = [];
   for (const p of points) {
@@ -82,14 +85,19 @@ function linesOf(points) {
     const way = p.kernel + "\u0000" + p.how;
     if (!ways.includes(way)) ways.push(way);
   }
-  const list = [...lines.values()];
+  let list = [...lines.values()];
+  if (list.length > MOST_LINES) {
+    const fastest = (line) => Math.max(...[...line.at.values()].map((p) => p.rate || 0));
+    const kept = new Set([...list].sort((a, b) => fastest(b) - fastest(a)).slice(0, MOST_LINES));
+    list = list.filter((line) => kept.has(line));
+  }
   list.forEach((line) => {
     const same = ways.filter((w) => w.startsWith(DATA.kernels.indexOf(line.kernel) + "\u0000"));
     line.symbol = SYMBOLS[same.findIndex((w) => w.endsWith("\u0000" + line.how)) % SYMBOLS.length];
     line.points = [...line.at.values()].sort((a, b) => a.size - b.size);
     line.name = [line.kernel.short, line.variant, allBlocks && line.kernel.short !== line.kernel.name ? line.blocks : ""].filter(Boolean).join(" ");
   });
-  return list;
+  return { lines: list, left: lines.size - list.length };
 }
 
 // lineSeries is the look of a line of points; data are objects with value and

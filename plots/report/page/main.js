@@ -24,17 +24,17 @@ function showTraversals() {
   show();
 }
 
-// download unpacks the rows; a browser that cannot gets them packed.
+// rawRows unpacks the rows; a browser that cannot gives them packed.
+async function rawRows() {
+  const holder = find("#rows"), packed = new Blob([Uint8Array.from(atob(holder.textContent.trim()), (c) => c.charCodeAt(0))]);
+  if (!window.DecompressionStream) return { name: holder.dataset.name + ".gz", blob: packed };
+  const text = await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+  return { name: holder.dataset.name, blob: new Blob([text], { type: "text/csv" }) };
+}
+
 async function download() {
-  const holder = find("#rows"), packed = Uint8Array.from(atob(holder.textContent.trim()), (c) => c.charCodeAt(0));
-  let name = holder.dataset.name, blob;
-  if (window.DecompressionStream) {
-    blob = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
-  } else {
-    blob = new Blob([packed]);
-    name += ".gz";
-  }
-  const link = element("a", null, { href: URL.createObjectURL(new Blob([blob], { type: "text/csv" })), download: name });
+  const { name, blob } = await rawRows();
+  const link = element("a", null, { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }

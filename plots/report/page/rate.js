@@ -6,14 +6,14 @@ function rateGroups(points) {
   for (const { section, points: all } of bySection(points)) {
     const square = all.filter((p) => DATA.sizes[p.size].square);
     const other = all.filter((p) => !DATA.sizes[p.size].square);
-    if (square.length) groups.push({ title: titleOf(section), option: (width) => rateOption(section, square, true, width) });
-    if (other.length) groups.push({ title: titleOf(section) + (square.length ? " · other shapes" : ""), option: (width) => rateOption(section, other, false, width) });
+    if (square.length) groups.push({ title: titleOf(section), draw: (width) => rateOption(section, square, true, width) });
+    if (other.length) groups.push({ title: titleOf(section) + (square.length ? " · other shapes" : ""), draw: (width) => rateOption(section, other, false, width) });
   }
   return groups;
 }
 
 function rateOption(section, points, square, width) {
-  const lines = linesOf(points), ok = points.filter(usable);
+  const { lines, left: more } = linesOf(points), ok = points.filter(usable);
   const most = Math.max(section.peak, ...ok.map((p) => p.hi), 0);
   const unit = rateUnit(most, section.integer);
   const sizes = [...new Set(points.map((p) => p.size))].sort((a, b) => a - b);
@@ -40,9 +40,10 @@ function rateOption(section, points, square, width) {
     ? { color: SOFT, fontSize: 12, hideOverlap: true, customValues: [...new Set(xs)].sort((a, b) => a - b), formatter: (v) => String(Math.round(2 ** v)) }
     : { color: SOFT, fontSize: 12, hideOverlap: true, customValues: sizes.map((_, i) => i), rotate: width < 700 && sizes.length > 3 ? 30 : 0, formatter: (v) => DATA.sizes[sizes[Math.round(v)]].name };
   const ticks = { customValues: label.customValues };
-  return { ...frame(),
+  const option = { ...frame(),
     grid: { left: 64, right: 60, top: 36, bottom: square ? 46 : 78 },
     xAxis: axis(square ? "size m = k = n" : "shape m×k×n", { type: "value", min: left, max: right, nameGap: square ? 26 : 54, axisLabel: label, axisTick: ticks, splitLine: { show: false } }),
     yAxis: axis(unit.name, { type: "value", min: 0, max: most > 0 ? undefined : 1, nameGap: 46 }),
     series: series.filter(Boolean) };
+  return { option, left: more };
 }

@@ -5,13 +5,13 @@ function rooflineGroups(points) {
   const groups = [];
   for (const { section, points: all } of bySection(points)) {
     const placed = all.filter((p) => usable(p) && p.intensity > 0);
-    if (placed.length) groups.push({ title: titleOf(section), option: () => rooflineOption(section, placed) });
+    if (placed.length) groups.push({ title: titleOf(section), draw: () => rooflineOption(section, placed) });
   }
   return groups;
 }
 
 function rooflineOption(section, points) {
-  const lines = linesOf(points), { peak, bandwidth } = section;
+  const { lines, left: more } = linesOf(points), { peak, bandwidth } = section;
   const known = peak > 0 && bandwidth > 0, ridge = known ? peak / bandwidth : 0;
   const unit = rateUnit(Math.max(peak, ...points.map((p) => p.hi)), section.integer);
   const per = section.integer ? "OP" : "FLOP";
@@ -34,11 +34,12 @@ function rooflineOption(section, points) {
   if (peak) series.push(roofLine("peak " + figure(peak / unit.divisor) + " " + unit.name, [[known ? Math.max(left, ridge) : left, peak / unit.divisor], [right, peak / unit.divisor]], "end"));
   const climb = arrows(lines, unit);
   if (climb.length) series[0].markLine = { silent: true, animation: false, symbol: ["none", "arrow"], symbolSize: 9, label: { show: false }, lineStyle: { color: SOFT, width: 1.4, type: "solid" }, data: climb };
-  return { ...frame(),
+  const option = { ...frame(),
     grid: { left: 64, right: 60, top: 36, bottom: 50 },
     xAxis: axis(`arithmetic intensity (${per}/byte)`, { type: "log", logBase: 2, min: left, max: right, nameGap: 28, axisLabel: { color: SOFT, fontSize: 12, hideOverlap: true, formatter: String } }),
     yAxis: axis(unit.name, { type: "log", min: low, max: high, nameGap: 46, axisLabel: { color: SOFT, fontSize: 12, formatter: String } }),
     series: series.filter(Boolean) };
+  return { option, left: more };
 }
 
 // arrows lead from rung to rung at the largest size that all measured rungs

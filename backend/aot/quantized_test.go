@@ -1,0 +1,52 @@
+package aot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"matladder/backend"
+	quantized "matladder/kernels/v5_quant"
+	"matladder/problem/problemtest"
+	"matladder/tile"
+)
+
+// TestQuantized compiles every quantization and variant of the fifth rung, ragged
+// and with several groups of k in a block: for v5e and, where nothing narrow is
+// multiplied, v4; for all with MATLADDER_AOT_ALL. What v4 lacks it refuses.
+func TestQuantized(t *testing.T) {
+	c := open(t, Options{})
+	problems := problemtest.Quantized(1, 300, 1200, 500, 128)
+	problems = append(problems, problemtest.Quantized(3, 128, 512, 256, 128)...)
+	for n, p := range problems {
+		if n >= len(problems)/2 && n%3 != 0 && os.Getenv("MATLADDER_AOT_ALL") == "" {
+			continue
+		}
+		for _, variant := range (quantized.Kernel{}).Variants(p) {
+			programs, err := quantized.Kernel{}.Build(p, variant, tile.Blocks{M: 128, K: 512, N: 256})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, _ := p.Factors()
+			narrow := a.Bits() <= 8
+			for _, top := range Topologies() {
+				if all := os.Getenv("MATLADDER_AOT_ALL") != ""; !all && top.Name != "v5e" && (top.Name != "v4" || narrow) {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s %s/%s", problemtest.Label(p), variant, top.Name), func(t *testing.T) {
+					_, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{})
+					if top.Name == "v4" && narrow {
+						if !errors.Is(err, backend.ErrUnsupported) {
+							t.Errorf("%v, want unsupported", err)
+						}
+						return
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}

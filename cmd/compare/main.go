@@ -1,0 +1,235 @@
+// Compare holds one results file against another: is each point faster or slower
+// than it was?
+//
+// Usage:
+//
+//	go run ./cmd/compare [flags] OLD.csv NEW.csv
+//
+// Each point of NEW is held against the same point of OLD: the same kernel,
+// problem, dtypes, blocks and parameters. The ratio of their rates is the median
+// over all pairs of samples, with a 95 % interval that assumes nothing about
+// their distribution; above 1 is faster. A verdict needs the whole interval:
+//
+//   - FASTER, SLOWER: the interval leaves out 1, and the ratio is beyond the band.
+//   - SAME: the interval lies inside the band (--band, 2 % of the time).
+//   - UNSURE: the samples do not tell. Fewer than four a side never do.
+//   - LOST: the point was ok and is not any more. NEW OK: the other way round.
+//
+// Predictions have no noise and are compared as they are.
+//
+//	$ go run ./cmd/compare old.csv new.csv
+//
+// --best compares each kernel's fastest blocks, whichever they are in either file.
+// --format md or csv writes the table otherwise, and --dtype and --kernel pick
+// what it shows.
+//
+// # Another machine, another method
+//
+// Runs on different hosts, chips, threads or instruction sets, or timed by
+// different methods, are refused: a difference between them says nothing about
+// the kernels. --across compares them all the same and names what differs.
+//
+// # In CI
+//
+// --fail-on-slower 5% makes the exit status 1 if a point is SLOWER and takes more
+// than 5 % longer, or is LOST. UNSURE points pass.
+//
+// # Exit status
+//
+// 0 if the files were compared, 1 if they could not be, or by --fail-on-slower,
+// 2 if the command line is wrong, 130 if interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"matladder/internal/cli"
+	"matladder/results"
+)
+
+func main() { cli.Main(run) }
+
+// run is the command: it writes the table to stdout and returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args)
+	if err == nil {
+		err = o.compare(ctx, stdout, func(err error) { fmt.Fprintf(stderr, "compare: %v\n", err) })
+	}
+	var usage *cli.UsageError
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprint(stdout, o.usage)
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "compare: %v (--help lists the flags)\n", err)
+	case err != nil:
+		fmt.Fprintf(stderr, "compare: %v\n", err)
+	}
+	return cli.Status(err)
+}
+
+// options is what the command line asks for, checked.
+type options struct {
+	old, new string
+	dtypes   []string
+	kernels  []string
+	format   string
+	best     bool
+	across   bool
+	band     float64
+	limit    float64 // of --fail-on-slower; negative without
+	usage    string
+}
+
+func parse(args []string) (*options, error) {
+	o := &options{limit: -1}
+	var band, limit string
+	f := cli.NewFlags("compare")
+	f.StringVar(&limit, "fail-on-slower", "", "exit with 1 if a point takes more than `PERCENT` longer, or is lost")
+	f.StringVar(&band, "band", "2%", "a change of the time up to `PERCENT` does not matter")
+	f.BoolVar(&o.best, "best", false, "compare each kernel's fastest blocks, whichever they are")
+	f.BoolVar(&o.across, "across", false, "compare different machines or methods all the same")
+	f.StringSliceVar(&o.dtypes, "dtype", nil, "only these `dtypes` of operand a")
+	f.StringSliceVar(&o.kernels, "kernel", nil, "only these `kernels`, by number or name; 0 is the baseline")
+	f.StringVar(&o.format, "format", "text", "`format` of the table: "+strings.Join(results.ComparisonFormats, ", "))
+	o.usage = "Usage: go run ./cmd/compare [flags] OLD.csv NEW.csv\n\nHolds one results file against another. The manual: go doc ./cmd/compare\n\n" + f.FlagUsages()
+	if err := f.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return o, err
+	} else if err != nil {
+		return o, &cli.UsageError{Err: err}
+	}
+	if f.NArg() != 2 {
+		return o, cli.Usagef("want two results files, the old one first; have %d", f.NArg())
+	}
+	o.old, o.new = f.Arg(0), f.Arg(1)
+	if !slices.Contains(results.ComparisonFormats, o.format) {
+		return o, cli.Usagef("--format: unknown %q, known are %s", o.format, strings.Join(results.ComparisonFormats, ", "))
+	}
+	var err error
+	if o.band, err = percent(band); err != nil {
+		return o, cli.Usagef("--band: %w", err)
+	}
+	if f.Changed("fail-on-slower") {
+		if o.limit, err = percent(limit); err != nil {
+			return o, cli.Usagef("--fail-on-slower: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// percent reads "5%" or "5" as 0.05.
+func percent(s string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(s, "%")), 64)
+	if err != nil || !(v >= 0 && v <= 1000) {
+		return 0, fmt.Errorf("%q is not a percentage such as 5%%", s)
+	}
+	return v / 100, nil
+}
+
+// compare reads both files, writes the table and says whether it is good news.
+func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error)) error {
+	before, err := o.read(o.old, warn)
+	if err != nil {
+		return err
+	}
+	after, err := o.read(o.new, warn)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	list, onlyOld, onlyNew := results.Pair(before, after, o.band, o.best)
+	if len(list) == 0 {
+		return fmt.Errorf("%s and %s share no point that ran (%d points only in the first, %d only in the second)",
+			o.old, o.new, len(onlyOld), len(onlyNew))
+	}
+	if differ := differences(list); len(differ) > 0 {
+		if !o.across {
+			return fmt.Errorf("not the same machine or method: %s; --across compares all the same", strings.Join(differ, "; "))
+		}
+		for _, d := range differ {
+			warn(errors.New("across " + d))
+		}
+	}
+	if err := results.WriteComparisons(stdout, o.format, list); err != nil {
+		return err
+	}
+	if n := len(onlyOld); n > 0 {
+		warn(fmt.Errorf("%d points only in %s, the first is %s", n, o.old, name(onlyOld[0])))
+	}
+	if n := len(onlyNew); n > 0 {
+		warn(fmt.Errorf("%d points only in %s, the first is %s", n, o.new, name(onlyNew[0])))
+	}
+	return o.judge(list)
+}
+
+// read summarizes the points of a file that are asked for.
+func (o *options) read(path string, warn func(error)) ([]results.Summary, error) {
+	var rows results.Summarizer
+	f, err := rows.AddFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range f.Warnings() {
+		warn(w)
+	}
+	return slices.DeleteFunc(rows.Summaries(), func(s results.Summary) bool {
+		return len(o.dtypes) > 0 && !slices.Contains(o.dtypes, s.DtypeA) ||
+			len(o.kernels) > 0 && !slices.ContainsFunc(o.kernels, func(k string) bool { return named(s.Kernel, k) })
+	}), nil
+}
+
+// named reports whether a kernel is called k: by number, name, or name without
+// the number. Files may hold kernels that this program does not know.
+func named(kernel, k string) bool {
+	short, rest, _ := strings.Cut(kernel, "_")
+	n, ok := results.Rung(kernel)
+	return k == kernel || ok && (k == short || k == rest || k == strconv.Itoa(n)) || k == "0" && kernel == results.Baseline
+}
+
+// differences lists what differs between the runs, each once.
+func differences(list []results.Comparison) []string {
+	var differ []string
+	for _, c := range list {
+		for _, d := range c.Differences {
+			if !slices.Contains(differ, d) {
+				differ = append(differ, d)
+			}
+		}
+	}
+	return differ
+}
+
+// judge returns an error if the limit of --fail-on-slower is passed.
+func (o *options) judge(list []results.Comparison) error {
+	if o.limit < 0 {
+		return nil
+	}
+	bad := slices.DeleteFunc(slices.Clone(list), func(c results.Comparison) bool {
+		slower := c.Verdict == results.Slower && 1/c.Ratio.Median > 1+o.limit
+		return !slower && c.Verdict != results.Lost
+	})
+	if len(bad) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(bad, results.CompareVerdicts)
+	worst := "lost, it is " + string(bad[0].New.Status)
+	if bad[0].Verdict == results.Slower {
+		worst = fmt.Sprintf("slower by %.3g %%", 100*(1/bad[0].Ratio.Median-1))
+	}
+	return fmt.Errorf("%d of %d points are lost or more than %.3g %% slower; the worst, %s, is %s",
+		len(bad), len(list), 100*o.limit, name(bad[0].New), worst)
+}
+
+func name(s *results.Summary) string {
+	return strings.Join(slices.DeleteFunc([]string{s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode)},
+		func(part string) bool { return part == "" }), " ")
+}

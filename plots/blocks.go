@@ -1,0 +1,120 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+
+	"matladder/results"
+)
+
+// maxHeatRows is how many block shapes one picture shows.
+const maxHeatRows = 60
+
+// blockPictures shows every block shape of a kernel at every size: a row of cells
+// for each shape, the darker the faster.
+func blockPictures(q Request, d data) ([]Picture, error) {
+	asked := slices.DeleteFunc(slices.Clone(d.asked), func(s results.Summary) bool {
+		return s.Kernel == results.Baseline || choiceOf(&s).volume() == 0
+	})
+	if len(asked) == 0 {
+		if q.Kernel == results.Baseline {
+			return nil, nil // the vendor keeps its blocks to itself
+		}
+		return nil, fmt.Errorf("no row of %s in %s has blocks", q.Kernel, q.Dtype)
+	}
+	curves := curvesOf(asked, true)
+	ax := categories(asked)
+	best := bestOfColumns(curves)
+	note := ""
+	if len(curves) > maxHeatRows {
+		note = fmt.Sprintf("the %d fastest of %d block shapes · ", maxHeatRows, len(curves))
+		curves = fastestCurves(curves, best)
+	}
+	h := &HeatMap{Heading: headingOf(q, q.Kernel+" by block shape", sorted(curves), false), Kernel: q.Kernel, X: ax.Label}
+	for _, t := range ax.Ticks {
+		h.Columns = append(h.Columns, t.Label)
+	}
+	for i, name := range labels(curves, false) {
+		row := HeatRow{Label: name, Predicted: curves[i].any().Mode == results.Predicted}
+		for _, size := range h.Columns {
+			row.Cells = append(row.Cells, cellOf(curves[i].at[size], best))
+		}
+		h.Rows = append(h.Rows, row)
+	}
+	for _, row := range h.Rows {
+		for _, cell := range row.Cells {
+			h.Most = math.Max(h.Most, cell.Value)
+		}
+	}
+	h.Unit = rateUnit(h.Most, asked[0].Integer())
+	h.Subtitle[1] = note + "cells: " + h.Unit.Name + ", medians; rows: blocks bm×bk×bn"
+	return []Picture{h}, nil
+}
+
+// column is a size in a mode: measured and predicted cells do not compete.
+type column struct {
+	size string
+	mode results.Mode
+}
+
+func bestOfColumns(curves []*curve) map[column]float64 {
+	best := map[column]float64{}
+	for _, c := range curves {
+		for size, s := range c.at {
+			if usable(s) {
+				at := column{size, s.Mode}
+				best[at] = math.Max(best[at], s.Rate.Median)
+			}
+		}
+	}
+	return best
+}
+
+// fastestCurves keeps, in their order, the curves that come nearest to the best of
+// some column.
+func fastestCurves(curves []*curve, best map[column]float64) []*curve {
+	share := map[*curve]float64{}
+	for _, c := range curves {
+		for size, s := range c.at {
+			if usable(s) {
+				share[c] = math.Max(share[c], s.Rate.Median/best[column{size, s.Mode}])
+			}
+		}
+	}
+	ranked := slices.Clone(curves)
+	slices.SortStableFunc(ranked, func(a, b *curve) int {
+		switch {
+		case share[a] > share[b]:
+			return -1
+		case share[a] < share[b]:
+			return 1
+		}
+		return 0
+	})
+	kept := ranked[:maxHeatRows]
+	return slices.DeleteFunc(slices.Clone(curves), func(c *curve) bool { return !slices.Contains(kept, c) })
+}
+
+// needs finds need and limit in the reason of a point that is too big, as
+// backends write it.
+var needs = regexp.MustCompile(`needs (\S+ \S+) of .*?, has (\S+ \w+)`)
+
+func cellOf(s *results.Summary, best map[column]float64) HeatCell {
+	switch {
+	case s == nil:
+		return HeatCell{}
+	case usable(s):
+		return HeatCell{Value: s.Rate.Median, Best: s.Rate.Median == best[column{s.Size(), s.Mode}]}
+	case s.Status == results.TooBig:
+		cell := HeatCell{Status: "too big"}
+		if m := needs.FindStringSubmatch(s.Reason); m != nil {
+			cell.Need, cell.Limit = m[1], m[2]
+		} else if s.FastBytes > 0 {
+			cell.Need = digits(float64(s.FastBytes)/(1<<20)) + " MiB"
+		}
+		return cell
+	}
+	return HeatCell{Status: failureOf(s)}
+}

@@ -1,0 +1,167 @@
+package plots
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+)
+
+// Panels are small charts in rows and columns. The panels of a row share their y
+// axis, so that they can be held against each other.
+type Panels struct {
+	Heading
+	Rows [][]Panel // all of one length
+}
+
+// A Panel is one small chart.
+type Panel struct {
+	Title  string
+	X, Y   Axis
+	Series []Series
+	Note   string  // written where no point is
+	Mark   float64 // a line right across, 0 for none
+	Band   [2]float64
+	Words  string // over Band
+}
+
+const panelGap = 22 * vg.Length(1)
+
+func (p *Panels) key() key {
+	var k key
+	named := map[string]bool{}
+	for _, row := range p.Rows {
+		for _, panel := range row {
+			for _, s := range panel.Series {
+				if !named[s.Label] {
+					named[s.Label] = true
+					k = append(k, keyEntry{s.Label, textColor(s.color()), markerSign(s)})
+				}
+			}
+		}
+	}
+	return k
+}
+
+// frames divides page, under a heading of the given height.
+func (p *Panels) frames(page vg.Rectangle, head vg.Length) [][]frame {
+	height := panelHeight * 1.15
+	if len(p.Rows) == 1 {
+		height = 280
+	}
+	var left vg.Length
+	frames := make([][]frame, len(p.Rows))
+	for i, row := range p.Rows {
+		for _, panel := range row {
+			f := frame{x: panel.X, y: panel.Y, box: vg.Rectangle{Max: vg.Point{Y: height}}}
+			left = max(left, f.yWidth())
+			frames[i] = append(frames[i], f)
+		}
+	}
+	top := page.Max.Y - head
+	title := lineHeight(style(textSize, ink))
+	for i := range frames {
+		n := vg.Length(len(frames[i]))
+		width := (page.Max.X - page.Min.X - left - panelGap*(n-1)) / n
+		deepest := vg.Length(0)
+		for j := range frames[i] {
+			f := &frames[i][j]
+			f.box.Min.X = page.Min.X + left + vg.Length(j)*(width+panelGap)
+			f.box.Max = vg.Point{X: f.box.Min.X + width, Y: top - title - 4}
+			f.box.Min.Y = f.box.Max.Y - height
+			deepest = max(deepest, f.xHeight())
+		}
+		top -= height + deepest + title*2 + 22
+	}
+	return frames
+}
+
+// Size returns the size of the page.
+func (p *Panels) Size() (width, height vg.Length) {
+	ruler := draw.NewCanvas(new(recorder.Canvas), pageWidth, pageHeight)
+	page := inset(ruler.Rectangle)
+	frames := p.frames(page, headAndKey(&p.Heading, p.key(), ruler, page))
+	last := frames[len(frames)-1]
+	lowest := vg.Length(0)
+	for _, f := range last {
+		lowest = max(lowest, f.xHeight())
+	}
+	return pageWidth, pageHeight - last[0].box.Min.Y + lowest + lineHeight(style(textSize, ink)) + margin
+}
+
+// Draw draws the panels on canvas.
+func (p *Panels) Draw(c draw.Canvas) {
+	c.SetColor(white)
+	c.Fill(c.Rectangle.Path())
+	page := inset(c.Rectangle)
+	for i, row := range p.frames(page, headAndKey(&p.Heading, p.key(), c, page)) {
+		for j, f := range row {
+			panel := &p.Rows[i][j]
+			f.drawY(c, j == 0)
+			if j == 0 {
+				c.FillText(aligned(style(textSize, ink), text.XLeft, text.YBottom),
+					vg.Point{X: page.Min.X, Y: f.box.Max.Y + lineHeight(style(textSize, ink)) + 5}, f.y.Label)
+			}
+			c.FillText(aligned(bold(style(textSize, ink)), text.XLeft, text.YBottom), vg.Point{X: f.box.Min.X + 3, Y: f.box.Max.Y + 3}, panel.Title)
+			panel.draw(c, f)
+			f.drawX(c, true)
+			f.drawXName(c)
+		}
+	}
+}
+
+func (p *Panel) draw(c draw.Canvas, f frame) {
+	words := aligned(style(smallSize, softInk), text.XRight, text.YBottom)
+	if p.Band[1] > p.Band[0] {
+		c.SetColor(gridLine)
+		lo, hi := f.Y(max(p.Band[0], f.y.Min)), f.Y(min(p.Band[1], f.y.Max))
+		c.Fill(vg.Rectangle{Min: vg.Point{X: f.box.Min.X + 1, Y: lo}, Max: vg.Point{X: f.box.Max.X, Y: max(hi, lo+2)}}.Path())
+		c.FillText(words, vg.Point{X: f.box.Max.X - 4, Y: max(hi, lo+2) + 2}, p.Words)
+	}
+	if p.Mark > f.y.Min && p.Mark <= f.y.Max {
+		c.StrokeLine2(draw.LineStyle{Color: softInk, Width: 1.4, Dashes: []vg.Length{12, 3, 2, 3}}, f.box.Min.X, f.Y(p.Mark), f.box.Max.X, f.Y(p.Mark))
+	}
+	if p.Note != "" {
+		sty := aligned(style(smallSize, softInk), text.XCenter, text.YCenter)
+		y := (f.box.Min.Y + f.box.Max.Y) / 2
+		for _, line := range wrap(p.Note, sty, (f.box.Max.X-f.box.Min.X)*0.8) {
+			c.FillText(sty, vg.Point{X: (f.box.Min.X + f.box.Max.X) / 2, Y: y}, line)
+			y -= lineHeight(sty)
+		}
+	}
+	for i := range p.Series {
+		p.Series[i].drawIn(c, f)
+	}
+	for i := range p.Series {
+		s := &p.Series[i]
+		for _, pt := range s.Points {
+			s.drawMarker(&c, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Y, f.y))})
+		}
+	}
+}
+
+func clamp(v float64, ax Axis) float64 { return max(ax.Min, min(ax.Max, v)) }
+
+// drawIn draws the interval and the line of a series in a frame.
+func (s *Series) drawIn(c draw.Canvas, f frame) {
+	fill := s.color()
+	fill.A = 0x33
+	for _, points := range s.stretches() {
+		var line, upper, lower []vg.Point
+		for i, pt := range points {
+			x := f.X(pt.X)
+			line = append(line, vg.Point{X: x, Y: f.Y(clamp(pt.Y, f.y))})
+			upper = append(upper, vg.Point{X: x, Y: f.Y(clamp(pt.Hi, f.y))})
+			back := points[len(points)-1-i]
+			lower = append(lower, vg.Point{X: f.X(back.X), Y: f.Y(clamp(back.Lo, f.y))})
+		}
+		if len(line) > 1 {
+			c.FillPolygon(color.Color(fill), append(upper, lower...))
+			c.StrokeLines(s.lineStyle(f.x.Scale == Category), line)
+		} else {
+			c.StrokeLine2(draw.LineStyle{Color: s.color(), Width: 1.5}, line[0].X, lower[0].Y, line[0].X, upper[0].Y)
+		}
+	}
+}

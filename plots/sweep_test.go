@@ -1,0 +1,118 @@
+package plots
+
+import (
+	"fmt"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"matladder/results"
+)
+
+// ladderOf is a run of kernels v1 to vN at sizes 128, 256 …, with blocks, errors,
+// grid steps and a few points that are not ok.
+func ladderOf(file string, kernels, sizes int, factor float64) []results.Record {
+	var rows []results.Record
+	for s := range sizes {
+		size := 128 * (s + 1)
+		if sizes < 6 {
+			size = 128 << s
+		}
+		for k := range kernels {
+			for b := range 1 + k%3 {
+				for round := range 6 {
+					r := hand(fmt.Sprintf("v%d_rung", k+1), size, 1e9*float64(k+1)*float64(s+2)*(1+0.01*float64(round))*factor)
+					r.Pos.File, r.Host, r.Round, r.DtypeAcc = file, "host-a", round, "float32"
+					r.BM, r.BK, r.BN = 32<<b, 32<<b, 32<<b
+					r.BytesMoved, r.GridSteps = r.FLOPs/int64(8*(k+1)), int64(1+s*k)
+					r.RelErr, r.ErrOverBound = results.Some(1e-7*float64(size+k)), results.Some(0.01*float64(k+1))
+					if (k+s)%5 == 4 && b == 2 {
+						r.Status, r.Reason, r.Seconds = results.TooBig, "too big: needs 32.5 MiB of VMEM, has 16 MiB", 0
+					}
+					r.Method, r.Launches = results.Loop, 1
+					long := r
+					long.Rep, long.Launches, long.Seconds = 1, 11, r.Seconds*11
+					r.Seconds += 20e-6
+					long.Seconds += 20e-6
+					rows = append(rows, r, long)
+				}
+			}
+		}
+	}
+	for i := range rows {
+		rows[i].Pos.Line = i + 2
+	}
+	return rows
+}
+
+// TestLayout_Sweep holds every kind, at 1 to 10 kernels and 1 to 12 sizes, to: no
+// text leaves the page, none lies on another.
+func TestLayout_Sweep(t *testing.T) {
+	for _, kernels := range []int{1, 2, 5, 10} {
+		for _, sizes := range []int{1, 2, 5, 12} {
+			rows := ladderOf("a.csv", kernels, sizes, 1)
+			one := results.Summarize(rows)
+			two := results.Summarize(append(ladderOf("a.csv", kernels, sizes, 1), ladderOf("b.csv", kernels, sizes, 0.9)...))
+			var many []results.Record
+			for host := range 2 * sizes {
+				for _, r := range ladderOf(fmt.Sprint(host, ".csv"), kernels, 2, 1+float64(host)) {
+					r.Host = fmt.Sprintf("student-%02d", host)
+					many = append(many, r)
+				}
+			}
+			for _, kind := range Kinds() {
+				if kind == Peers {
+					continue // needs libraries: has tests of its own
+				}
+				q := Request{Kind: kind, Dtype: "float32"}
+				switch kind.Scope() {
+				case PerKernel:
+					q.Kernel = fmt.Sprintf("v%d_rung", kernels)
+				case Whole:
+					q.Dtype = ""
+				}
+				summaries := one
+				if kind == Compare {
+					summaries = two
+				}
+				pictures, err := Pictures(summaries, q)
+				if err != nil {
+					t.Fatalf("%s of %d kernels at %d sizes: %v", kind, kernels, sizes, err)
+				}
+				for _, p := range pictures {
+					checkTexts(t, fmt.Sprintf("%s of %d kernels at %d sizes", p.Head().Name, kernels, sizes), p)
+				}
+			}
+			if kernels == 5 {
+				pictures, err := Pictures(results.Summarize(many), Request{Kind: Ladder, Dtype: "float32"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if rows, ok := pictures[0].(*Rows); !ok || len(rows.Rows) != 2*sizes {
+					t.Errorf("%d machines: %d pictures, %T", 2*sizes, len(pictures), pictures[0])
+				}
+				checkTexts(t, fmt.Sprintf("%d machines", 2*sizes), pictures[0])
+			}
+		}
+	}
+}
+
+// checkTexts reports texts that leave the page or lie on each other.
+func checkTexts(t *testing.T, name string, p Picture) {
+	t.Helper()
+	var page vg.Rectangle
+	page.Max.X, page.Max.Y = p.Size()
+	words, _ := lie(p)
+	if len(words) < 6 {
+		t.Errorf("%s: only %d texts", name, len(words))
+	}
+	for i, w := range words {
+		if !inside(w.box, page) {
+			t.Errorf("%s: %q leaves the page: %v", name, w.text, w.box)
+		}
+		for _, o := range words[:i] {
+			if meets(w.box, o.box) {
+				t.Errorf("%s: %q and %q overlap", name, w.text, o.text)
+			}
+		}
+	}
+}

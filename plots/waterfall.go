@@ -1,0 +1,113 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"matladder/analyze"
+	"matladder/results"
+)
+
+// A StepModel tells what one grid step of a point takes on its device. Its error
+// says what is not known.
+type StepModel interface {
+	Step(s *results.Summary) (analyze.Time, error)
+}
+
+// waterfallPictures shows one grid step of each kernel, with its fastest blocks at
+// the largest size that most have: what the step model says it is made of, and the
+// measured time of a launch over its steps.
+func waterfallPictures(q Request, d data) ([]Picture, error) {
+	best := slices.DeleteFunc(results.Best(d.asked), func(s results.Summary) bool {
+		return s.Kernel == results.Baseline || !usable(&s) || s.GridSteps < 1
+	})
+	if len(best) == 0 {
+		return nil, fmt.Errorf("no row of %s has a time and grid_steps: a waterfall needs both", q.Dtype)
+	}
+	size := commonSizeOfKernels(best)
+	var shown []*results.Summary
+	for _, c := range curvesOf(best, false) {
+		if s := c.at[size]; s != nil {
+			shown = append(shown, s)
+		}
+	}
+	w := &Steps{Heading: headingOf(q, "One grid step at size "+size, shown, true)}
+	modelled := false
+	for _, s := range shown {
+		bars := StepBars{Label: s.Kernel, Kernel: s.Kernel, Predicted: s.Mode == results.Predicted,
+			Total: s.Time.Median / float64(s.GridSteps), Steps: s.GridSteps}
+		if blocks := choiceOf(s); blocks.volume() > 0 {
+			bars.Blocks = blocks.name()
+		}
+		t, err := stepOf(q.Model, s)
+		if err == nil {
+			bars.Total = s.Time.Median / float64(max(t.Steps, 1))
+			bars.parts(t)
+			modelled = true
+		} else {
+			bars.limits(s)
+		}
+		w.Kernels = append(w.Kernels, bars)
+	}
+	w.Subtitle[1] = "each kernel on a scale of its own · the last bar: time of a launch over its steps"
+	if modelled {
+		w.Subtitle = append(w.Subtitle, "dashed: the step model; copying and computing overlap, so both start behind the overhead")
+	} else {
+		w.Subtitle = append(w.Subtitle, "dashed: what copying at the full bandwidth and computing at the peak would take; the overhead of a step is not known of this device")
+	}
+	return []Picture{w}, nil
+}
+
+func stepOf(m StepModel, s *results.Summary) (analyze.Time, error) {
+	if m == nil {
+		return analyze.Time{}, fmt.Errorf("no step model")
+	}
+	return m.Step(s)
+}
+
+// commonSizeOfKernels returns the largest size that most kernels have.
+func commonSizeOfKernels(summaries []results.Summary) string {
+	kernels, flops := map[string]map[string]bool{}, map[string]int64{}
+	for _, s := range summaries {
+		if kernels[s.Size()] == nil {
+			kernels[s.Size()] = map[string]bool{}
+		}
+		kernels[s.Size()][s.Kernel] = true
+		flops[s.Size()], _ = results.FLOPCount(s.Batch, s.M, s.K, s.N)
+	}
+	best := ""
+	for size := range kernels {
+		if best == "" || cmp.Or(cmp.Compare(len(kernels[size]), len(kernels[best])), cmp.Compare(flops[size], flops[best]), cmp.Compare(size, best)) > 0 {
+			best = size
+		}
+	}
+	return best
+}
+
+// parts are the bars of the step model: the overhead, behind it copying and
+// computing side by side, then the part of the first and last blocks, which
+// overlap with nothing.
+func (b *StepBars) parts(t analyze.Time) {
+	b.Parts = []StepPart{
+		{"overhead", 0, t.Overhead},
+		{"copy", t.Overhead, t.Transfer},
+		{"compute", t.Overhead, t.Compute},
+	}
+	const worth = 0.002 // of the total: below it there is nothing to see
+	if edges := t.Edges / float64(max(t.Steps, 1)); edges > worth*b.Total {
+		b.Parts = append(b.Parts, StepPart{"first and last blocks", t.Step, edges})
+	}
+	b.Model = t.Seconds / float64(max(t.Steps, 1))
+}
+
+// limits are the bars where the device has no step model: the roofs, each alone.
+func (b *StepBars) limits(s *results.Summary) {
+	steps := float64(s.GridSteps)
+	if s.Bandwidth > 0 && s.BytesMoved > 0 {
+		b.Parts = append(b.Parts, StepPart{"copy", 0, float64(s.BytesMoved) / steps / s.Bandwidth})
+	}
+	if flops, ok := results.FLOPCount(s.Batch, s.M, s.K, s.N); ok && s.PeakFLOPs > 0 {
+		b.Parts = append(b.Parts, StepPart{"compute", 0, float64(flops) / steps / s.PeakFLOPs})
+	}
+}
