@@ -26,6 +26,7 @@ type saw struct {
 	Width, ScrollWidth int
 	Table              []map[string]string
 	Rate, Roofline     []chart
+	After              []chart // when filters were worked
 	Filters            []struct {
 		Filter, Value string
 		Rows, Lines   int
@@ -40,9 +41,9 @@ type saw struct {
 }
 
 type chart struct {
-	Title  string
-	Canvas int
-	Lines  []struct {
+	Title         string
+	Canvas, Place int // widths
+	Lines         []struct {
 		Type      string
 		Dashed    bool
 		Predicted []bool
@@ -82,6 +83,11 @@ func checkPage(t *testing.T, page saw, rows []results.Record) {
 	checkCharts(t, page.Rate, best)
 	if len(page.Roofline) == 0 {
 		t.Error("no roofline")
+	}
+	for _, c := range slices.Concat(page.Rate, page.Roofline, page.After) {
+		if c.Canvas < 200 || c.Canvas != c.Place {
+			t.Errorf("%s: a canvas %d wide in a place of %d", c.Title, c.Canvas, c.Place)
+		}
 	}
 	seen := map[string]int{}
 	for _, f := range page.Filters {
@@ -145,9 +151,6 @@ func checkCharts(t *testing.T, charts []chart, best []results.Summary) {
 	}
 	failed := 0
 	for _, c := range charts {
-		if c.Canvas < 200 {
-			t.Errorf("%s: a canvas %d wide", c.Title, c.Canvas)
-		}
 		for _, line := range c.Lines {
 			if line.Type == "scatter" {
 				failed += len(line.Rates)

@@ -21,15 +21,19 @@ class Panels {
     this.charts = [];
     this.place.textContent = "";
     if (!groups.length) this.place.append(element("p", "Nothing to draw: tick more boxes.", { class: "none" }));
-    for (const group of groups.slice(0, MOST_PANELS)) {
+    // All places first: each changes the width of the others.
+    const drawn = groups.slice(0, MOST_PANELS).map((group) => {
       const chart = element("div", null, { class: "chart", role: "img", "aria-label": group.title });
       this.place.append(element("div", [element("h3", group.title), chart], { class: "panel" }));
-      const drawn = echarts.init(chart);
+      return { group, chart };
+    });
+    for (const { group, chart } of drawn) {
       const { option, left } = group.draw(chart.clientWidth);
       if (left > 0) chart.before(element("p", `The ${MOST_LINES} fastest lines; ${left} more are in the table. Tick fewer kernels or sizes.`, { class: "none" }));
-      drawn.setOption(option);
-      spread(drawn, option);
-      this.charts.push(drawn);
+      const made = echarts.init(chart);
+      made.setOption(option);
+      spread(made, option);
+      this.charts.push(made);
     }
     if (groups.length > MOST_PANELS) {
       this.place.append(element("p", `${groups.length - MOST_PANELS} more charts: tick fewer dtypes or machines.`, { class: "none" }));

@@ -33,7 +33,7 @@ function rooflineOption(section, points) {
   }
   if (peak) series.push(roofLine("peak " + figure(peak / unit.divisor) + " " + unit.name, [[known ? Math.max(left, ridge) : left, peak / unit.divisor], [right, peak / unit.divisor]], "end"));
   const climb = arrows(lines, unit);
-  if (climb.length) series[0].markLine = { silent: true, animation: false, symbol: ["none", "arrow"], symbolSize: 9, label: { show: false }, lineStyle: { color: SOFT, width: 1.4, type: "solid" }, data: climb };
+  if (climb.length) series[0].markLine = { silent: true, z: 2, animation: false, symbol: ["none", "arrow"], symbolSize: 9, label: { show: false }, lineStyle: { color: SOFT, width: 1.4, type: "solid" }, data: climb };
   const option = { ...frame(),
     grid: { left: 64, right: 60, top: 36, bottom: 50 },
     xAxis: axis(`arithmetic intensity (${per}/byte)`, { type: "log", logBase: 2, min: left, max: right, nameGap: 28, axisLabel: { color: SOFT, fontSize: 12, hideOverlap: true, formatter: String } }),

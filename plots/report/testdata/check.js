@@ -22,7 +22,7 @@ async function look(saw) {
   const charts = (section) => all(`#${section} .chart`).map((place) => {
     const series = echarts.getInstanceByDom(place).getOption().series;
     const lines = series.filter((s) => s.data.some((d) => d.point));
-    return { title: place.getAttribute("aria-label"), canvas: place.querySelector("canvas").width, lines: lines.map((s) => ({
+    return { title: place.getAttribute("aria-label"), canvas: place.querySelector("canvas").clientWidth, place: place.clientWidth, lines: lines.map((s) => ({
       type: s.type, dashed: s.lineStyle && s.lineStyle.type === "dashed",
       predicted: s.data.map((d) => d.point.predicted), kernels: s.data.map((d) => DATA.kernels[d.point.kernel].name),
       rates: s.data.map((d) => d.point.rate || 0) })) };
@@ -36,6 +36,7 @@ async function look(saw) {
       saw.filters.push({ filter: group.dataset.filter, value: box.value, rows: table().length, lines: charts("rate").reduce((n, c) => n + c.lines.length, 0) });
       box.click();
     }
+    saw.after = charts("rate").concat(charts("roofline"));
     const none = group.querySelector("button[aria-label^=none]");
     if (none) {
       none.click();
