@@ -132,16 +132,29 @@ func (o operands) rowOfB(dst, size []float64, k, from int) {
 	} else {
 		decode(dst, o.b, k*o.p.N+from, 1)
 	}
-	rounded := o.scheme.ZeroB && !o.p.Acc.IsInteger()
-	for j, x := range dst {
-		if o.scheme.B == problem.NoGrain {
+	if o.scheme.B == problem.NoGrain {
+		for j, x := range dst {
 			size[j] = math.Abs(x)
-			continue
 		}
-		s := stepAt(o.sb, o.zb, operandGroup(o.scheme, k, from+j, o.p.N))
-		dst[j] = s.Real(x)
+		return
+	}
+	first, stride := operandGroup(o.scheme, k, from, o.p.N), 1
+	if o.scheme.B == problem.Tensor {
+		stride = 0
+	}
+	rounded := o.scheme.ZeroB && !o.p.Acc.IsInteger()
+	scales, zeros := o.sb.Float32s(), []int32{}
+	if o.scheme.ZeroB {
+		zeros = o.zb.Int32s()
+	}
+	for j, x := range dst {
+		scale, zero := float64(scales[first+j*stride]), 0.0
+		if o.scheme.ZeroB {
+			zero = float64(zeros[first+j*stride])
+		}
+		dst[j] = scale * (x - zero)
 		if size[j] = math.Abs(dst[j]); rounded {
-			size[j] = float64(s.Scale) * (math.Abs(x) + math.Abs(float64(s.Zero)))
+			size[j] = scale * (math.Abs(x) + math.Abs(zero))
 		}
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"matladder/tile"
 )
 
-// Elementwise operations on row vectors, but for those of package rows; transcendental functions are computed
-// in float64 and rounded once.
+// Elementwise operations on row vectors, but for those of package rows;
+// transcendental functions are computed in float64 and rounded once, erf and
+// logistic from tables.
 var (
 	binaryFloats = map[tile.Op]func(o, x, y []float32){
 		tile.OpSub: subTo[float32],
@@ -32,8 +33,8 @@ var (
 		tile.OpAbs:       through(math.Abs),
 		tile.OpExp:       through(math.Exp),
 		tile.OpTanh:      through(math.Tanh),
-		tile.OpErf:       through(math.Erf),
-		tile.OpLogistic:  through(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
+		tile.OpErf:       erfTo,
+		tile.OpLogistic:  logisticTo,
 		tile.OpRsqrt:     through(func(x float64) float64 { return 1 / math.Sqrt(x) }),
 		tile.OpRoundEven: through(math.RoundToEven),
 	}

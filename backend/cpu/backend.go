@@ -28,7 +28,7 @@ const DefaultCacheBytes = 256 << 20
 // Options are for Open. The zero value is right for measuring.
 type Options struct {
 	Threads    int    // workers; 0 for GOMAXPROCS
-	ISA        string // generic, avx2 or avx512; "" for what MATLADDER_CPU says, or else the best
+	ISA        string // generic, avx2, avx512 or amx; "" for what MATLADDER_CPU says, or else the best
 	CacheBytes int64  // limit of packed blocks shared by workers; 0 for DefaultCacheBytes, negative for none
 
 	// ProgramOrder runs the grid on one worker, in the order of the program.

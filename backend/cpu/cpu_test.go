@@ -27,7 +27,7 @@ func suite() backendtest.Options {
 
 // TestConformance holds every instruction set of this machine to the suite.
 func TestConformance(t *testing.T) {
-	for _, isa := range []gemm.ISA{gemm.Generic, gemm.AVX2, gemm.AVX512} {
+	for isa := gemm.Generic; isa <= gemm.AMX; isa++ {
 		t.Run(isa.String(), func(t *testing.T) {
 			if missing := isa.Missing(); len(missing) > 0 {
 				t.Skipf("this machine lacks %v", missing)

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/sys/cpu"
+
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/chips"
 	"matladder/tile"
@@ -29,7 +32,7 @@ func (b *Backend) describe() chips.Device {
 		Key:   "cpu_" + slug(name),
 		Names: []string{name},
 		Kind:  chips.CPU,
-		Note:  fmt.Sprintf("host, %d workers, %s", b.options.Threads, b.options.ISA),
+		Note:  fmt.Sprintf("host, %d workers, %s%s", b.options.Threads, b.options.ISA, passedOver(b.options.ISA)),
 
 		Cores: h.Cores, DevicesPerChip: 1, Parallel: b.options.Threads,
 
@@ -73,6 +76,18 @@ func (b *Backend) measured(name string) measurements {
 	m.Bandwidth = probe.Bandwidth(ctx, m.Threads)
 	m.write(file)
 	return m
+}
+
+// passedOver says why the next better instruction set than the one in use is
+// not used although the processor has it.
+func passedOver(isa string) string {
+	if isa != gemm.AVX512.String() || !cpu.X86.HasAMXTile {
+		return ""
+	}
+	if missing := gemm.AMX.Missing(); len(missing) > 0 {
+		return fmt.Sprintf(" (not amx, for lack of %s)", strings.Join(missing, ", "))
+	}
+	return ""
 }
 
 func asked(bytes int, source string) chips.Figure {

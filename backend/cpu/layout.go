@@ -24,9 +24,10 @@ type operand struct {
 	deep   bool   // streamed: all chunks of a piece are packed together
 }
 
-// chunkSteps is how many steps of k a chunk holds at most: panels of a and b
-// this deep stay in the first-level cache while they are multiplied.
-const chunkSteps = 1024
+// chunkWords is how many words of a lane a chunk holds at most: panels of a and
+// b this deep stay in the first-level cache while they are multiplied by
+// vectors; the kernel on tiles cuts them again.
+const chunkWords = 1024
 
 // layOut gives each product its packed operands.
 func layOut(p *plan) error {
@@ -51,7 +52,10 @@ func (p *plan) layOutDot(d *dot) error {
 		}
 	}
 	a, b := sides[0], sides[1]
-	d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)
+	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
+	if d.product == nil || e.TransB || p.rowsOfBlock(a.ref, b.ref, !e.TransA) > d.product.directRows {
+		d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)
+	}
 	if d.product == nil {
 		return p.unsupported(e.Pos, "dot of %s and %s: no micro-kernel multiplies %s and %s", a.Name, b.Name, a.factor, b.factor)
 	}
@@ -139,12 +143,12 @@ func (p *plan) operand(s side, isB, columns bool, pk packing) int {
 // chunkDepth is how many elements of k a chunk has: about equal parts of a
 // block; equal ones of a slice, so that each begins a chunk.
 func (o *operand) chunkDepth() int {
-	most := chunkSteps * o.packing.unit
+	most := chunkWords / o.packing.words // steps
 	if o.part == o.k {
 		steps := ceil(o.k, o.packing.unit)
-		return ceil(steps, ceil(steps, chunkSteps)) * o.packing.unit
+		return ceil(steps, ceil(steps, most)) * o.packing.unit
 	}
-	n := ceil(o.part, most)
+	n := ceil(o.part, most*o.packing.unit)
 	for o.part%n != 0 {
 		n++
 	}

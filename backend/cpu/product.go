@@ -25,6 +25,7 @@ type packing struct {
 	format string
 	lanes  int             // lanes of one panel
 	unit   int             // elements of k stored together
+	words  int             // of 32 bits that they take in one lane
 	panel  func(k int) int // bytes of one panel k deep
 	// pack reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i]
 	// if the lanes are the columns of memory.
@@ -82,11 +83,11 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 	return &product{
 		sum: sum,
 		a: packing{
-			format: a.Format + "/a", lanes: a.MR, unit: a.KU, panel: a.PanelA,
+			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA,
 			pack: packWith(a.PackA, a.PackAT),
 		},
 		b: packing{
-			format: b.Format + "/b", lanes: b.NR, unit: b.KU, panel: b.PanelB,
+			format: b.Format + "/b", lanes: b.NR, unit: b.KU, words: b.Words, panel: b.PanelB,
 			pack: packWith(
 				func(dst []byte, src []T, ld, n, k int) { b.PackBT(dst, src, ld, k, n) },
 				func(dst []byte, src []T, ld, n, k int) { b.PackB(dst, src, ld, k, n) }),

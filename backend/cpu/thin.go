@@ -10,7 +10,8 @@ func thin(p *plan) error {
 	most := make([]int, len(p.operands)) // for which it is not packed
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
-			rows[d.b] += p.rowsOfBlock(d)
+			a, b := p.operands[d.a], p.operands[d.b]
+			rows[d.b] += p.rowsOfBlock(&p.refs[a.ref], &p.refs[b.ref], !a.columns)
 			most[d.b] = d.product.directRows
 		}
 	})
@@ -23,17 +24,20 @@ func thin(p *plan) error {
 }
 
 // rowsOfBlock is how many rows of a meet one block of b over the whole grid, if
-// programs are spread evenly over the blocks of both.
-func (p *plan) rowsOfBlock(d *dot) int {
+// programs are spread evenly over the blocks of both. Rows of a are those of
+// memory, or its columns.
+func (p *plan) rowsOfBlock(a, b *ref, ofMemory bool) int {
 	programs := 1
 	for _, axis := range p.program.Grid {
 		programs *= axis.Size
 	}
-	a, b := p.operands[d.a], p.operands[d.b]
-	rows, blocks := a.lanes, 1
-	if dim := p.refs[a.ref].dim(!a.columns); dim >= 0 && p.refs[a.ref].Kind != tile.Scratch {
-		rows, blocks = p.refs[a.ref].Array[dim], p.refs[a.ref].blocks[dim]
+	rows, blocks := a.rows, 1
+	if !ofMemory {
+		rows = a.cols
 	}
-	sharing := ceil(programs, p.refs[b.ref].blockCount())
+	if dim := a.dim(ofMemory); dim >= 0 && a.Kind != tile.Scratch {
+		rows, blocks = a.Array[dim], a.blocks[dim]
+	}
+	sharing := ceil(programs, b.blockCount())
 	return ceil(sharing*rows, blocks)
 }

@@ -9,13 +9,13 @@ import (
 	"matladder/tile"
 )
 
-// directRows is DirectRows of the path that multiplies d.
+// directRows is DirectRows of the path that multiplies d if a has few rows.
 func directRows(k *gemm.Kernels, d tile.Dtype) int {
 	switch d {
 	case tile.BFloat16:
-		return k.BFloat16.DirectRows()
+		return k.ThinBFloat16.DirectRows()
 	case tile.Int8:
-		return k.Int8.DirectRows()
+		return k.ThinInt8.DirectRows()
 	}
 	return k.Float32.DirectRows()
 }

@@ -60,6 +60,10 @@ cmd/peers: internal/cli tuned harness backend/cpu backend/peer backend/pjrt back
 plots/report: plots plots/report/echarts results traverse
 plots/report/echarts:
 cmd/plot: internal/cli results plots plots/report analyze chips kernels traverse github.com/spf13/pflag
+workshop/exercises/*: tile problem
+workshop/solutions/*: tile problem
+workshop: kernels traverse analyze chips check problem tile tile/interp workshop/exercises/* workshop/solutions/*
+cmd/workshop: internal/cli workshop github.com/spf13/pflag
 plugins: golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: github.com/ebitengine/purego
 plugins/plugintest:

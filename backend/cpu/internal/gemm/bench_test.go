@@ -26,18 +26,26 @@ func BenchmarkTile(b *testing.B) {
 		if k.WideInt8 != k.Int8 {
 			benchTile(b, k.WideInt8)
 		}
+		if isa == AMX {
+			benchTile(b, k.TilesBFloat16)
+			benchTile(b, k.TilesInt8)
+		}
 	}
 }
 
 func benchTile[S Source, C Sum](b *testing.B, p *Path[S, C]) {
-	const steps = 256
-	pa, pb := Buffer(p.MR*steps*wordBytes), Buffer(p.NR*steps*wordBytes)
+	steps := 256 / p.Words
+	pa, pb := Buffer(p.SizeA(p.MR, steps*p.KU)), Buffer(p.SizeB(steps*p.KU, p.NR))
 	p.PackA(pa, randomSource[S](p.MR*steps*p.KU), steps*p.KU, p.MR, steps*p.KU)
 	p.PackB(pb, randomSource[S](p.NR*steps*p.KU), p.NR, steps*p.KU, p.NR)
 	wa, wb := words(pa, len(pa)), words(pb, len(pb))
 	c := make([]C, p.MR*p.NR)
 	b.Run(p.Name, func(b *testing.B) {
 		seconds := best(b, func() {
+			if p.kernel.panels != nil {
+				p.kernel.panels(&c[0], p.NR, steps, &wa[0], &wb[0], len(wa), 0, p.MR, p.NR, true)
+				return
+			}
 			p.kernel.tile(&c[0], p.NR, steps, &wa[0], &wb[0], nil, 0, p.MR, p.NR, true)
 		})
 		reportRate(b, p, p.MR, p.NR, steps*p.KU, seconds)
@@ -59,6 +67,10 @@ func BenchmarkBlock(b *testing.B) {
 			benchBlock(b, k.Int8, n)
 			if k.WideInt8 != k.Int8 {
 				benchBlock(b, k.WideInt8, n)
+			}
+			if isa == AMX {
+				benchBlock(b, k.TilesBFloat16, n)
+				benchBlock(b, k.TilesInt8, n)
 			}
 		}
 	}
@@ -152,6 +164,10 @@ func BenchmarkPack(b *testing.B) {
 		if k.WideInt8 != k.Int8 {
 			benchPack(b, k.WideInt8)
 		}
+		if isa == AMX {
+			benchPack(b, k.TilesBFloat16)
+			benchPack(b, k.TilesInt8)
+		}
 	}
 }
 
@@ -206,6 +222,8 @@ func reportRate[S Source, C Sum](b *testing.B, p *Path[S, C], m, n, k int, secon
 	switch p.Format {
 	case formatFloat32, formatBFloat16:
 		dtype = strings.TrimSuffix(p.Format, "x2")
+	case formatBFloat16Tiles:
+		dtype = "bfloat16"
 	}
 	isa, _, _ := strings.Cut(p.Name, " ")
 	b.ReportMetric(rate/1e9, "GFLOP/s")

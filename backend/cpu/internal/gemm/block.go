@@ -9,7 +9,7 @@ import (
 // A block is one call of Block, in words and steps.
 type block[C Sum] struct {
 	kernel         *kernel[C]
-	mr, nr         int
+	mr, nr, words  int
 	cuts           cuts
 	c              []C
 	ldc, m, n      int
@@ -54,7 +54,7 @@ func (x block[C]) run() {
 		bias = make([]C, x.nr)
 	}
 	chunk := even(x.steps, x.cuts.steps)
-	piece := x.mr * even(ceil(x.m, x.mr), max(1, x.cuts.bytes/(chunk*x.mr*wordBytes)))
+	piece := x.mr * even(ceil(x.m, x.mr), max(1, x.cuts.bytes/(chunk*x.mr*x.words*wordBytes)))
 	for s := 0; s < x.steps; s += chunk {
 		steps := min(chunk, x.steps-s)
 		for i := 0; i < x.m; i += piece {
@@ -70,6 +70,10 @@ func (x block[C]) run() {
 // panel, which would come from L3 or memory otherwise.
 func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	b := x.panelOfB(j, s)
+	if x.kernel.panels != nil {
+		x.columnOfTiles(i0, i1, j, s, steps, b)
+		return
+	}
 	var start *C
 	if bias != nil {
 		x.kernel.bias((*uint32)(unsafe.Pointer(&bias[0])), b, steps)
@@ -91,8 +95,19 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	}
 }
 
+// columnOfTiles is column for a kernel that walks the panels of a itself.
+func (x block[C]) columnOfTiles(i0, i1, j, s, steps int, b *uint32) {
+	after := j + x.nr
+	if after >= x.n {
+		after = 0
+	}
+	next := uintptr(unsafe.Pointer(x.panelOfB(after, s)))
+	a := &x.a[i0/x.mr*x.panelA+(x.step0+s)*x.mr*x.words]
+	x.kernel.panels(&x.c[i0*x.ldc+j], x.ldc, steps, a, b, x.panelA, next, i1-i0, min(x.nr, x.n-j), x.accumulate || s > 0)
+}
+
 func (x block[C]) panelOfB(j, s int) *uint32 {
-	return &x.b[j/x.nr*x.panelB+(x.step0+s)*x.nr]
+	return &x.b[j/x.nr*x.panelB+(x.step0+s)*x.nr*x.words]
 }
 
 // even is the size of pieces, at most limit, that cut n evenly.

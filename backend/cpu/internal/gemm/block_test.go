@@ -18,18 +18,22 @@ func TestBlock(t *testing.T) {
 func testBlock[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 	r := rand.New(rand.NewPCG(5, 6))
 	small := *p
-	small.cuts = cuts{steps: 7, bytes: 2 * 7 * p.MR * wordBytes}
+	small.cuts = cuts{steps: 7, bytes: 2 * 7 * p.MR * p.Words * wordBytes}
 	for m := 1; m <= 2*p.MR+1; m++ {
 		checkBlock(t, r, &small, m, 1+r.IntN(2*p.NR+1), 1+r.IntN(30*p.KU))
 	}
 	for n := 1; n <= 2*p.NR+1; n++ {
 		checkBlock(t, r, &small, 1+r.IntN(5*p.MR), n, 1+r.IntN(30*p.KU))
 	}
-	for k := 0; k <= 9*p.KU; k++ {
+	for k := 0; k <= 9*p.KU; k += oddStep(p) {
 		checkBlock(t, r, &small, 1+r.IntN(3*p.MR), 1+r.IntN(3*p.NR), k)
 	}
-	checkBlock(t, r, p, 5*p.MR+1, 3*p.NR-1, 1100*p.KU+1)
+	checkBlock(t, r, p, 5*p.MR+1, 3*p.NR-1, 1100*p.KU/p.Words+1)
 }
+
+// oddStep visits every length where steps are words, and every remainder
+// where they are deep.
+func oddStep[S Source, C Sum](p *Path[S, C]) int { return max(1, p.Words-5) }
 
 // checkBlock multiplies random matrices, packed from rows or columns.
 func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n, k int) {
@@ -196,6 +200,9 @@ func TestBlock_NonFinite(t *testing.T) {
 		testNonFinite(t, k.WideBFloat16, infinity, nan)
 		if k.PairsBFloat16 != nil {
 			testNonFinite(t, k.PairsBFloat16, infinity, nan)
+		}
+		if k.TilesBFloat16 != nil {
+			testNonFinite(t, k.TilesBFloat16, infinity, nan)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func eachDirect(t testing.TB, floats func(directTwins[float32, float32]), halves
 	wide := func(r *rand.Rand) uint32 { return smallFloat(r) &^ 0xffff }
 	halves(directTwins[uint16, float32]{"bfloat16 widened", k.WideBFloat16, kernel[float32]{tile: tileFloat32(12, 32)}, wide, asBFloat16})
 	if k.Int8.DirectRows() > 0 {
-		bytes(directTwins[int8, int32]{"int8", k.Int8, kernel[int32]{tileQuads(12, 32), offsetBias(32)}, anyBits, asQuads})
+		bytes(directTwins[int8, int32]{"int8", k.Int8, kernel[int32]{tile: tileQuads(12, 32), bias: offsetBias(32)}, anyBits, asQuads})
 	} else {
 		t.Log("not tested on this machine, which lacks avx512vnni: directQuadsAVX512")
 	}

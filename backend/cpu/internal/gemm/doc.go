@@ -7,11 +7,15 @@
 //     one element type and holds the shape MR×NR of its register tile.
 //  2. PackA lays a (m×k) out in panels of MR rows, PackB lays b (k×n) out in
 //     panels of NR columns, both zero-padded, so that the micro-kernel reads
-//     memory forward only. Narrow floats are widened here, unless pairs of
-//     them multiply faster: the one thing measured, once in a process.
+//     memory forward only. Narrow floats are widened here, unless pairs or
+//     tiles of them multiply faster, which is measured once in a process.
 //  3. Block walks the panels in pieces that fit the caches and calls the
 //     micro-kernel, which keeps one tile of c in registers over a run of k.
 //     BlockDirect does so with a b that is not packed, for a of few rows.
+//
+// AMX, tile registers of 16 rows, is used only after small products on it were
+// the same as those in Go. Where they are not, or where the operating system
+// refuses, ISA.Missing says so and AVX512 is the best there is.
 //
 // Every micro-kernel in assembly has a twin in Go with the same signature;
 // the twins are what other machines run and what tests compare with. The
@@ -19,7 +23,8 @@
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate
 //
-// The package starts no goroutine, keeps no state between calls but that
-// measurement, and never looks at the name of a processor, only at its feature
-// bits. Lengths that do not fit the extents are a bug of the caller and panic.
+// The package starts no goroutine, keeps no state between calls but what it
+// measured and proved, and never looks at the name of a processor, only at its
+// feature bits. Lengths that do not fit the extents are a bug of the caller and
+// panic.
 package gemm

@@ -8,7 +8,7 @@ import (
 // FuzzBlock packs and multiplies random shapes on every path, with cuts of
 // any size.
 func FuzzBlock(f *testing.F) {
-	for path := range uint8(6) {
+	for path := range uint8(8) {
 		f.Add(uint64(path), path, uint8(1), uint8(1), uint16(1), uint8(1), uint8(0))
 		f.Add(uint64(path), path, uint8(25), uint8(65), uint16(130), uint8(16), uint8(1))
 		f.Add(uint64(path), path, uint8(48), uint8(96), uint16(257), uint8(200), uint8(40))
@@ -19,7 +19,7 @@ func FuzzBlock(f *testing.F) {
 		rows, cols, depth := 1+int(m)%60, 1+int(n)%110, int(k)%600
 		for _, isa := range Supported() {
 			table := For(isa)
-			switch path % 6 {
+			switch path % 8 {
 			case 0:
 				fuzzBlock(t, r, table.Float32, limits, rows, cols, depth)
 			case 1:
@@ -33,6 +33,14 @@ func FuzzBlock(f *testing.F) {
 			case 5:
 				if table.PairsBFloat16 != nil {
 					fuzzBlock(t, r, table.PairsBFloat16, limits, rows, cols, depth)
+				}
+			case 6:
+				if table.TilesBFloat16 != nil {
+					fuzzBlock(t, r, table.TilesBFloat16, limits, rows, cols, depth)
+				}
+			case 7:
+				if table.TilesInt8 != nil {
+					fuzzBlock(t, r, table.TilesInt8, limits, rows, cols, depth)
 				}
 			}
 		}

@@ -12,9 +12,10 @@ const (
 	Generic ISA = iota // Go, on every machine
 	AVX2               // amd64 with AVX2 and FMA; AVX-VNNI is used where present
 	AVX512             // amd64 with AVX-512 F, BW, DQ, VL; VNNI and BF16 are used where they pay
+	AMX                // AVX512 with AMX TILE, BF16 and INT8, allowed by the operating system and proven
 )
 
-var isaNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512"}
+var isaNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", AMX: "amx"}
 
 func (i ISA) String() string {
 	if int(i) < len(isaNames) {

@@ -1,9 +1,14 @@
 package gemm
 
-import "golang.org/x/sys/cpu"
+import (
+	"golang.org/x/sys/cpu"
+
+	"matladder/backend/cpu/internal/amx"
+)
 
 // missing asks the feature bits, which x/sys/cpu clears where the operating
-// system does not save the registers.
+// system does not save the registers; for AMX also what package amx asks, and
+// the products themselves.
 func missing(i ISA) []string {
 	var absent []string
 	need := func(has bool, name string) {
@@ -12,6 +17,11 @@ func missing(i ISA) []string {
 		}
 	}
 	switch i {
+	case AMX:
+		absent = append(missing(AVX512), amx.Missing()...)
+		if len(absent) == 0 {
+			absent = tilesWrong()
+		}
 	case AVX2:
 		need(cpu.X86.HasAVX2, "avx2")
 		need(cpu.X86.HasFMA, "fma")

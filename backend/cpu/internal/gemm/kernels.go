@@ -12,7 +12,7 @@ import (
 type Kernels struct {
 	ISA      ISA
 	Float32  *Path[float32, float32]
-	BFloat16 *Path[uint16, float32] // bits of bfloat16: the faster of the two below
+	BFloat16 *Path[uint16, float32] // bits of bfloat16: the fastest of those below
 	Int8     *Path[int8, int32]     // exact modulo 2^32
 
 	// Widened to float32, and multiplied like it.
@@ -24,9 +24,27 @@ type Kernels struct {
 	// zero, and sums that become denormal turn into zero.
 	PairsBFloat16 *Path[uint16, float32]
 
+	// Multiplied in tiles by TDPBF16PS and TDPBSSD, nil where this machine lacks
+	// AMX. Denormal numbers count as zero as in PairsBFloat16.
+	TilesBFloat16 *Path[uint16, float32]
+	TilesInt8     *Path[int8, int32]
+
+	// What a product of few rows of a is better off with, as it reads b where it
+	// lies: BFloat16 and Int8 of the same machine without tiles, or equal to them.
+	ThinBFloat16 *Path[uint16, float32]
+	ThinInt8     *Path[int8, int32]
+
 	// Both sides widened to int16, so that signed and unsigned operands mix.
 	WideInt8  *Path[int8, int32]
 	WideUint8 *Path[uint8, int32]
+}
+
+// Thin returns the table with ThinBFloat16 and ThinInt8 in the places of BFloat16
+// and Int8.
+func (k *Kernels) Thin() *Kernels {
+	thin := *k
+	thin.BFloat16, thin.Int8 = k.ThinBFloat16, k.ThinInt8
+	return &thin
 }
 
 // A Source is the element type of an operand in memory; uint16 holds bfloat16.
@@ -46,11 +64,16 @@ type Sum interface {
 // of k for one row of a, or one column of b. Panel p of a holds rows
 // p·MR … p·MR+MR-1, step after step, MR words a step; b likewise with NR.
 // Words beyond the extents are zero elements.
+//
+// For tiles a step is sixteen words deep, so KU is sixteen times as many
+// elements: of a the words of each row follow each other, of b the words of
+// each column lie NR apart.
 type Path[S Source, C Sum] struct {
 	Name   string // instruction set, tile and format: "avx512 12x32 float32"
 	Format string // of packed panels; equal formats may be mixed
 	MR, NR int    // rows and columns of the register tile
 	KU     int    // elements of k in one step
+	Words  int    // of one row or column in one step: 1, or 16 for tiles
 
 	kernel kernel[C]
 	direct directKernel[C]
@@ -67,11 +90,11 @@ func (p *Path[S, C]) SizeB(k, n int) int { return ceil(n, p.NR) * p.PanelB(k) }
 
 // PanelA is the number of bytes of one panel of a: rows from p·MR on start at
 // byte p·PanelA(k).
-func (p *Path[S, C]) PanelA(k int) int { return p.MR * ceil(k, p.KU) * wordBytes }
+func (p *Path[S, C]) PanelA(k int) int { return p.MR * ceil(k, p.KU) * p.Words * wordBytes }
 
 // PanelB is the number of bytes of one panel of b: columns from p·NR on start
 // at byte p·PanelB(k).
-func (p *Path[S, C]) PanelB(k int) int { return p.NR * ceil(k, p.KU) * wordBytes }
+func (p *Path[S, C]) PanelB(k int) int { return p.NR * ceil(k, p.KU) * p.Words * wordBytes }
 
 // PackA packs the m×k matrix with elements src[i*ld+l]. dst comes from Buffer
 // or is a multiple of 64 bytes into it.
@@ -123,7 +146,7 @@ func (p *Path[S, C]) BlockRange(c []C, ldc, m, n, k0, k, depth int, a, b []byte,
 		return
 	}
 	block[C]{
-		kernel: &p.kernel, mr: p.MR, nr: p.NR, cuts: p.cuts,
+		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, cuts: p.cuts,
 		c: c, ldc: ldc, m: m, n: n,
 		a: words(a, p.SizeA(m, depth)), b: words(b, p.SizeB(depth, n)),
 		panelA: p.PanelA(depth) / wordBytes, panelB: p.PanelB(depth) / wordBytes,

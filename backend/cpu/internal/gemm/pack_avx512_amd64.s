@@ -1882,6 +1882,81 @@ done3:
 	VZEROUPPER
 	RET
 
+// func packTileRowsAVX512(dst, src, ld, rows, bytes)
+TEXT ·packTileRowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), R8
+	MOVQ bytes+32(FP), R9
+	MOVQ R9, BX
+	SHRQ $6, BX
+	ANDQ $63, R9
+	MOVQ $-1, R10 // the bytes of the last line
+	BZHIQ R9, R10, R10
+	KMOVQ R10, K1
+	VPXORD Z4, Z4, Z4
+	MOVQ $32, R10
+loop1:
+	MOVQ SI, R11
+	MOVQ DI, R12
+	ADDQ $64, DI
+	CMPQ R8, $0
+	JLE none3
+	MOVQ BX, CX
+	SHRQ $2, CX
+	JZ rest4
+loop6:
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVUPS 128(R11), Z2
+	VMOVUPS 192(R11), Z3
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 2048(R12)
+	VMOVUPS Z2, 4096(R12)
+	VMOVUPS Z3, 6144(R12)
+	ADDQ $256, R11
+	ADDQ $8192, R12
+	DECQ CX
+	JNZ loop6
+rest4:
+	MOVQ BX, CX
+	ANDQ $3, CX
+	JZ done5
+loop7:
+	VMOVUPS (R11), Z0
+	VMOVUPS Z0, (R12)
+	ADDQ $64, R11
+	ADDQ $2048, R12
+	DECQ CX
+	JNZ loop7
+done5:
+	TESTQ R9, R9
+	JEQ next2
+	VMOVDQU8.Z (R11), K1, Z0
+	VMOVUPS Z0, (R12)
+	JMP next2
+none3:
+	TESTQ BX, BX
+	JEQ part8
+	MOVQ BX, CX
+loop9:
+	VMOVUPS Z4, (R12)
+	ADDQ $2048, R12
+	DECQ CX
+	JNZ loop9
+part8:
+	TESTQ R9, R9
+	JEQ next2
+	VMOVUPS Z4, (R12)
+next2:
+	ADDQ DX, SI
+	DECQ R8
+	DECQ R10
+	JNZ loop1
+	VZEROUPPER
+	RET
+
 // func packFloat32Columns12AVX512(dst, src, ld, rows, lanes)
 TEXT ·packFloat32Columns12AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI

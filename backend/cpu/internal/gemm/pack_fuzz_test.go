@@ -9,7 +9,7 @@ import (
 // FuzzPack compares every packer with the one in Go of the same encoding, on
 // memory that ends at a page nobody may read.
 func FuzzPack(f *testing.F) {
-	for path := range uint8(6) {
+	for path := range uint8(8) {
 		f.Add(uint64(path), path, uint8(0), uint8(0), uint8(0))
 		f.Add(uint64(path), path, uint8(12), uint8(63), uint8(2))
 		f.Add(uint64(path), path, uint8(69), uint8(66), uint8(0))
@@ -20,7 +20,7 @@ func FuzzPack(f *testing.F) {
 		for _, isa := range Supported() {
 			table := For(isa)
 			lanes, deep, apart := 1+int(extent), 1+int(k), int(gap)
-			switch path % 6 {
+			switch path % 8 {
 			case 0:
 				fuzzPack(t, r, table.Float32, asFloat32, asFloat32, lanes, deep, apart)
 			case 1:
@@ -37,6 +37,14 @@ func FuzzPack(f *testing.F) {
 				if p := table.Int8; p.Format == formatQuads {
 					fuzzPack(t, r, p, asOffsetQuads, asQuads, lanes, deep, apart)
 				}
+			case 6:
+				if p := table.TilesBFloat16; p != nil {
+					fuzzPackTiles(t, r, p, asPairsBFloat16, lanes, deep, apart)
+				}
+			case 7:
+				if p := table.TilesInt8; p != nil {
+					fuzzPackTiles(t, r, p, asQuads, lanes, deep, apart)
+				}
 			}
 		}
 	})
@@ -45,6 +53,34 @@ func FuzzPack(f *testing.F) {
 func fuzzPack[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], a, b encoding[S], extent, k, gap int) {
 	fuzzPacker(t, r, p.Name+", a", p.packA, packGo(p.MR, a), p.MR*ceil(extent, p.MR)*ceil(k, p.KU), extent, k, gap)
 	fuzzPacker(t, r, p.Name+", b", p.packB, packGo(p.NR, b), p.NR*ceil(extent, p.NR)*ceil(k, p.KU), extent, k, gap)
+}
+
+func fuzzPackTiles[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], e encoding[S], extent, k, gap int) {
+	size := func(width int) int { return width * ceil(extent, width) * ceil(k, p.KU) * p.Words }
+	fuzzPacker(t, r, p.Name+", a", p.packA, packTilesGo(e), size(p.MR), extent, k, gap)
+	// b is packed as for vectors, from a source with zeros up to a whole step.
+	longer := func(pack func(dst []uint32, src []S, ld, extent, k int), columns bool) func(dst []uint32, src []S, ld, extent, k int) {
+		return func(dst []uint32, src []S, ld, extent, k int) {
+			deep := ceil(k, p.KU) * p.KU
+			padded := make([]S, extent*deep)
+			for i := range extent {
+				for l := range k {
+					if columns {
+						padded[l*extent+i] = src[l*ld+i]
+					} else {
+						padded[i*deep+l] = src[i*ld+l]
+					}
+				}
+			}
+			ld = deep
+			if columns {
+				ld = extent
+			}
+			pack(dst, padded, ld, extent, deep)
+		}
+	}
+	words := packGo(p.NR, e)
+	fuzzPacker(t, r, p.Name+", b", p.packB, packer[S]{longer(words.rows, false), longer(words.columns, true)}, size(p.NR), extent, k, gap)
 }
 
 func fuzzPacker[S Source](t *testing.T, r *rand.Rand, name string, fast, twin packer[S], size, extent, k, gap int) {

@@ -25,6 +25,7 @@ type packSIMD[S Source] struct {
 type simd struct {
 	words int // in a vector
 	masks bool
+	whole int // steps that panels are rounded up to, with zeros; 0 for one
 }
 
 func (p packSIMD[S]) packer() packer[S] {
@@ -36,7 +37,7 @@ func (p packSIMD[S]) packRows(dst []uint32, src []S, ld, extent, k int) {
 	if square := p.ku * p.isa.words; !p.isa.masks {
 		whole = k / square * square
 	}
-	panel := ceil(k, p.ku) * p.width
+	filled, panel := p.panel(k)
 	for lane := 0; lane < extent; lane += p.width {
 		within := min(p.width, extent-lane)
 		if whole > 0 {
@@ -48,8 +49,15 @@ func (p packSIMD[S]) packRows(dst []uint32, src []S, ld, extent, k int) {
 		if whole < k {
 			packElements(dst[whole/p.ku*p.width:], src[lane*ld+whole:], ld, 1, within, k-whole, p.width, p.encoding)
 		}
+		clear(dst[filled:panel])
 		dst = dst[panel:]
 	}
+}
+
+// panel is how many words of a panel hold elements, and how many it has.
+func (p packSIMD[S]) panel(k int) (filled, all int) {
+	steps, whole := ceil(k, p.ku), max(1, p.isa.whole)
+	return steps * p.width, ceil(steps, whole) * whole * p.width
 }
 
 func (p packSIMD[S]) packColumns(dst []uint32, src []S, ld, extent, k int) {
@@ -59,7 +67,7 @@ func (p packSIMD[S]) packColumns(dst []uint32, src []S, ld, extent, k int) {
 	if size[S]() > 1 {
 		steps /= p.ku
 	}
-	panel := ceil(k, p.ku) * p.width
+	filled, panel := p.panel(k)
 	for l := 0; l < k; l += steps * p.ku {
 		rows := min(steps*p.ku, k-l)
 		for lane := 0; lane < extent; lane += p.width {
@@ -73,6 +81,9 @@ func (p packSIMD[S]) packColumns(dst []uint32, src []S, ld, extent, k int) {
 				packElements(to[safe/p.ku*p.width:], from[safe*ld:], 1, ld, within, rows-safe, p.width, p.encoding)
 			}
 		}
+	}
+	for at := 0; filled < panel && at < ceil(extent, p.width); at++ {
+		clear(dst[at*panel:][filled:panel])
 	}
 }
 

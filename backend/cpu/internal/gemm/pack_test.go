@@ -13,10 +13,15 @@ import (
 // has. The functions are the same one, for each type of path.
 func eachPath(t *testing.T, floats func(*testing.T, *Path[float32, float32]), halves func(*testing.T, *Path[uint16, float32]),
 	bytes func(*testing.T, *Path[int8, int32]), ubytes func(*testing.T, *Path[uint8, int32])) {
-	for isa := Generic; isa <= AVX512; isa++ {
+	for isa := Generic; isa <= AMX; isa++ {
 		k := For(isa)
 		if k == nil {
 			t.Logf("not tested on this machine: %v, which lacks %q", isa, isa.Missing())
+			continue
+		}
+		if isa == AMX { // all else is that of AVX512
+			run(t, "bfloat16", k.TilesBFloat16, halves)
+			run(t, "int8", k.TilesInt8, bytes)
 			continue
 		}
 		run(t, "float32", k.Float32, floats)
@@ -80,9 +85,13 @@ func testPack[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 						if i < extent && l < k {
 							want = src[i*lane+l*step]
 						}
-						panel := i / side.width * side.width * ceil(k, p.KU)
-						word := dst[panel+l/p.KU*side.width+i%side.width]
-						got, exact := unpack[S](p.Format, side.name == "a", word, l%p.KU)
+						panel := i / side.width * side.width * ceil(k, p.KU) * p.Words
+						inWord := p.KU / p.Words
+						at := (l/inWord)*side.width + i%side.width
+						if side.name == "a" {
+							at = (l/p.KU*side.width+i%side.width)*p.Words + l%p.KU/inWord
+						}
+						got, exact := unpack[S](p.Format, side.name == "a", dst[panel+at], l%inWord)
 						if got != want || !exact {
 							t.Fatalf("%s, %d×%d, ld %d, transposed %v: element %d of lane %d is %v, want %v",
 								side.name, extent, k, ld, transposed, l, i, got, want)
@@ -94,7 +103,7 @@ func testPack[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 		for extent := 1; extent <= 2*side.width+1; extent++ {
 			check(extent, 1+r.IntN(9*p.KU))
 		}
-		for k := 1; k <= 18*p.KU+1; k++ {
+		for k := 1; k <= 18*p.KU+1; k += oddStep(p) {
 			check(1+r.IntN(3*side.width), k)
 		}
 		check(side.width, 33*p.KU)
@@ -110,7 +119,7 @@ func unpack[S Source](format string, isA bool, word uint32, u int) (v S, exact b
 	case *float32:
 		*v = math.Float32frombits(word)
 	case *uint16:
-		if format == formatBFloat16 {
+		if format == formatBFloat16 || format == formatBFloat16Tiles {
 			*v = uint16(word >> (16 * u))
 			break
 		}
@@ -132,7 +141,7 @@ func integer(format string, isA bool, word uint32, u int) int {
 	if format == formatPairs {
 		return int(int16(word >> (16 * u)))
 	}
-	if isA {
+	if isA && format == formatQuads {
 		return int(uint8(word>>(8*u))) - 128
 	}
 	return int(int8(word >> (8 * u)))

@@ -7,7 +7,11 @@ func For(isa ISA) *Kernels {
 	if len(isa.Missing()) > 0 {
 		return nil
 	}
-	return table(isa)
+	k := table(isa)
+	if k.ThinBFloat16 == nil {
+		k.ThinBFloat16, k.ThinInt8 = k.BFloat16, k.Int8
+	}
+	return k
 }
 
 // A shape is a register tile and its kernel.
@@ -20,7 +24,7 @@ type shape[C Sum] struct {
 func newPath[S Source, C Sum](s shape[C], format string, ku int, a, b packer[S]) *Path[S, C] {
 	return &Path[S, C]{
 		Name:   fmt.Sprintf("%v %dx%d %s", s.isa, s.mr, s.nr, format),
-		Format: format, MR: s.mr, NR: s.nr, KU: ku,
+		Format: format, MR: s.mr, NR: s.nr, KU: ku, Words: 1,
 		kernel: s.kernel, cuts: hostCuts(), packA: a, packB: b,
 	}
 }
@@ -31,6 +35,9 @@ const (
 	formatBFloat16 = "bfloat16x2"
 	formatPairs    = "int16x2"
 	formatQuads    = "uint8x4"
+
+	formatBFloat16Tiles = "bfloat16 tiles"
+	formatInt8Tiles     = "int8 tiles"
 )
 
 func genericKernels() *Kernels {

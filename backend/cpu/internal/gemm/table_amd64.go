@@ -15,6 +15,8 @@ func table(isa ISA) *Kernels {
 		return avx2Kernels()
 	case AVX512:
 		return avx512Kernels()
+	case AMX:
+		return amxKernels()
 	}
 	return genericKernels()
 }

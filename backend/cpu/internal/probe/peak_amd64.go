@@ -46,6 +46,10 @@ func loops(isa, dtype string) []loop {
 			}
 			return l
 		}
+	case isa == "amx":
+		if l := tileLoops(dtype); l != nil {
+			return append(loops("avx512", dtype), l...)
+		}
 	case isa == "avx512" && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
 		var l []loop
 		switch dtype {

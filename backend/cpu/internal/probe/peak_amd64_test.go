@@ -43,6 +43,22 @@ func TestPeak_Operations(t *testing.T) {
 	}
 }
 
+// TestPeak_Tiles counts products of tiles, each of 16×16 sums of 16 words; it
+// needs no AMX.
+func TestPeak_Tiles(t *testing.T) {
+	source, err := os.ReadFile("peak_amd64.s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, mnemonic := range map[string]string{"peakTilesBFloat16AMX": "// TDPBF16PS", "peakTilesInt8AMX": "// TDPBSSD"} {
+		_, body, _ := strings.Cut(string(source), "TEXT ·"+name+"(")
+		body, _, _ = strings.Cut(body, "TEXT ·")
+		if n := strings.Count(body, mnemonic) * 16 * 16 * 16 * 2; n != tileTurn {
+			t.Errorf("%s: %d operations a turn for one element in a word, taken for %d", name, n, tileTurn)
+		}
+	}
+}
+
 // TestBFloat16Pairs wants the quick comparison to agree with the long one.
 func TestBFloat16Pairs(t *testing.T) {
 	start := time.Now()

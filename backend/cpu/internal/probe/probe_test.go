@@ -21,7 +21,7 @@ func TestHost(t *testing.T) {
 
 func TestPeakFLOPs(t *testing.T) {
 	ctx := context.Background()
-	for _, isa := range []string{"generic", "avx2", "avx512"} {
+	for _, isa := range []string{"generic", "avx2", "avx512", "amx"} {
 		for _, dtype := range []string{"float32", "bfloat16", "int8"} {
 			if loops(isa, dtype) == nil {
 				t.Logf("not run: this processor has no %s", isa)

@@ -2,9 +2,11 @@
 // probe: one function a routine, in Go that reads as the routine's algorithm.
 //
 //	encode.go     instructions that Go's assembler lacks, as bytes
+//	amx.go        instructions on tile registers, as bytes
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
 //	direct.go     the micro-kernel on a b that is not packed
+//	tiles.go      the micro-kernel on tiles, its packing and its peak
 //	bias.go       the column sums that unsigned products need
 //	pack.go       packing of rows that run along a panel, and masks
 //	transpose.go  packing of rows that run across a panel

@@ -20,6 +20,7 @@ func Files() map[string][]byte {
 		packWide = append(packWide, l.rows(avx512, 12), l.rows(avx512, 16))
 		packNarrow = append(packNarrow, l.rows(avx2, 6), l.rows(avx2, 8))
 	}
+	packWide = append(packWide, packTileRows)
 	for _, e := range elements {
 		packWide = append(packWide, e.columns(avx512, 12), e.columns(avx512, 32))
 		if e.Name != "PairsBFloat16" { // AVX2 does not multiply them
@@ -36,10 +37,12 @@ func Files() map[string][]byte {
 		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, avx2.columnNumbers(2)),
 		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairs).tile, avx2.columnNumbers(2)),
 		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, narrow(quadsVEX).offsetBias, avx2.columnNumbers(2)),
+		"tiles_amx_amd64.s":         file(bfloat16Tiles.tiles, int8Tiles.tiles),
 		"pack_avx512_amd64.s":       file(packWide...),
 		"pack_avx2_amd64.s":         file(packNarrow...),
 		"../probe/peak_amd64.s": file(peak(avx2, float32s), peak(avx2, pairs), peak(avx2, quadsVEX),
-			peak(avx512, float32s), peak(avx512, bfloat16s), peak(avx512, pairs), peak(avx512, quads)),
+			peak(avx512, float32s), peak(avx512, bfloat16s), peak(avx512, pairs), peak(avx512, quads),
+			bfloat16Tiles.peak, int8Tiles.peak),
 	}
 }
 

@@ -1,0 +1,117 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"matladder/backend/cpu/internal/amx"
+)
+
+// The kernels below are written by asmgen. Each equals the loop at type panels
+// for whole panels of a, of which there are some, and shapes as amx.Grid gives
+// them for the rows of a panel and the columns of c: tall if more than 16 of
+// the one, wide if more than 16 of the other. They configure the tiles and
+// release them.
+
+//go:noescape
+func tilesBFloat16AMX(config *amx.Config, c *float32, ldc, steps int, a, b *uint32, panel, panels int, next uintptr, tall, wide, accumulate bool)
+
+//go:noescape
+func tilesInt8AMX(config *amx.Config, c *int32, ldc, steps int, a, b *uint32, panel, panels int, next uintptr, tall, wide, accumulate bool)
+
+// panelsAMX calls a kernel for the whole panels of a, and again for the rest,
+// whose tiles have fewer rows.
+func panelsAMX[C Sum](kernel func(config *amx.Config, c *C, ldc, steps int, a, b *uint32, panel, panels int, next uintptr, tall, wide, accumulate bool)) panels[C] {
+	return func(c *C, ldc, steps int, a, b *uint32, panelA int, next uintptr, rows, cols int, accumulate bool) {
+		whole, rest := rows/tilesMR, rows%tilesMR
+		if whole > 0 {
+			config := amx.Grid(tilesMR, cols)
+			kernel(&config, c, ldc, steps, a, b, panelA, whole, next, true, cols > amx.Rows, accumulate)
+		}
+		if rest > 0 {
+			if whole > 0 {
+				c = &span(c, whole*tilesMR*ldc+1)[whole*tilesMR*ldc]
+				a = &span(a, whole*panelA+1)[whole*panelA]
+			}
+			config := amx.Grid(rest, cols)
+			kernel(&config, c, ldc, steps, a, b, panelA, 1, next, rest > amx.Rows, cols > amx.Rows, accumulate)
+		}
+	}
+}
+
+// amxKernels is the table of AVX-512 with the products that tiles multiply
+// faster, by a measurement made once.
+func amxKernels() *Kernels {
+	k := avx512Kernels()
+	k.ISA = AMX
+	k.ThinBFloat16, k.ThinInt8 = k.BFloat16, k.Int8
+	wide := simd{words: 16, masks: true, whole: tilesWords}
+	words16 := flipRows(packWordsRows16AVX512, 0)
+	halves := packSIMD[uint16]{asPairsBFloat16, wide, tilesNR, wide.words, 2, words16, packPairsBFloat16Columns32AVX512}
+	bytes := packSIMD[int8]{asQuads, wide, tilesNR, wide.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}
+	k.TilesBFloat16 = newTilesPath(formatBFloat16Tiles, panelsAMX(tilesBFloat16AMX), halves)
+	k.TilesInt8 = newTilesPath(formatInt8Tiles, panelsAMX(tilesInt8AMX), bytes)
+	faster := tilesAreFaster()
+	if faster.bfloat16 {
+		k.BFloat16 = k.TilesBFloat16
+		k.ThinBFloat16.direct.pays = min(k.ThinBFloat16.direct.pays, tilesDirectRows)
+	}
+	if faster.int8 {
+		k.Int8 = k.TilesInt8
+		k.ThinInt8.direct.pays = min(k.ThinInt8.direct.pays, tilesDirectRows)
+	}
+	return k
+}
+
+func newTilesPath[S Source, C Sum](format string, kernel panels[C], words packSIMD[S]) *Path[S, C] {
+	s := shape[C]{isa: AMX, mr: tilesMR, nr: tilesNR}
+	p := newPath(s, format, words.ku*tilesWords, packTiles[S]{words}.packer(), words.packer())
+	p.kernel.panels, p.Words, p.cuts = kernel, tilesWords, tilesCuts()
+	return p
+}
+
+// packTiles packs a for tiles; words packs panels of the same shape for b.
+type packTiles[S Source] struct{ words packSIMD[S] }
+
+func (p packTiles[S]) packer() packer[S] {
+	return packer[S]{rows: p.rowsOfA, columns: p.columnsOfA}
+}
+
+// rowsOfA copies rows of memory to rows of tiles.
+func (p packTiles[S]) rowsOfA(dst []uint32, src []S, ld, extent, k int) {
+	if k == 0 {
+		return
+	}
+	panel := ceil(k, p.words.ku*tilesWords) * tilesMR * tilesWords
+	for lane := 0; lane < extent; lane += tilesMR {
+		packTileRowsAVX512(&dst[0], at(src, lane*ld), ld*size[S](), min(tilesMR, extent-lane), k*size[S]())
+		dst = dst[panel:]
+	}
+}
+
+// columnsOfA packs columns of memory a step at a time as words of a panel of b,
+// which it then transposes.
+func (p packTiles[S]) columnsOfA(dst []uint32, src []S, ld, extent, k int) {
+	var words [tilesWords * tilesMR]uint32
+	unit := p.words.ku * tilesWords
+	for lane := 0; lane < extent; lane += tilesMR {
+		for l := 0; l < k; l += unit {
+			deep := min(unit, k-l)
+			p.words.packColumns(words[:], src[l*ld+lane:], ld, min(tilesMR, extent-lane), deep)
+			packWordsRows16AVX512(&dst[0], unsafe.Pointer(&words), tilesMR*wordBytes, tilesWords,
+				ceil(deep, p.words.ku), tilesMR*wordBytes, 0)
+			dst = dst[tilesWords*tilesMR:]
+		}
+	}
+}
+
+// packTileRowsAVX512 copies rows of some bytes, rows 1 … 32 of them and ld
+// bytes apart, to the rows of tiles:
+//
+//	for l := range ceil(bytes, 64) {
+//		for i := range 32 {
+//			dst[(l*32+i)*16:][:16] = 64 bytes of row i from 64*l on, or zeros beyond
+//		}
+//	}
+//
+//go:noescape
+func packTileRowsAVX512(dst *uint32, src unsafe.Pointer, ld, rows, bytes int)

@@ -1,0 +1,207 @@
+package gemm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"matladder/backend/cpu/internal/amx"
+)
+
+// A tilesTwins is a kernel on tiles beside its twin in Go.
+type tilesTwins[C Sum] struct {
+	name       string
+	fast, twin panels[C]
+	word       func(*rand.Rand) uint32
+	// within bounds the difference to the twin; nil where there must be none.
+	within func(a, b []uint32) float64
+}
+
+// smallHalves are pairs of bfloat16 whose sums of thousands of products are
+// exact.
+func smallHalves(r *rand.Rand) uint32 {
+	return smallFloat(r)>>16 | smallFloat(r)&0xffff0000
+}
+
+func floatTiles() []tilesTwins[float32] {
+	// Any order of additions, products of any size: the error of as many
+	// roundings as a sum has terms.
+	within := func(a, b []uint32) (bound float64) {
+		for w := range a {
+			for _, upper := range []bool{false, true} {
+				bound += math.Abs(half(a[w], upper) * half(b[w], upper))
+			}
+		}
+		return bound*roundings(2*len(a)) + float64(4*len(a))*leastNormal
+	}
+	return []tilesTwins[float32]{
+		{"TDPBF16PS exact", panelsAMX(tilesBFloat16AMX), tilesTwin(stepBFloat16), smallHalves, nil},
+		{"TDPBF16PS", panelsAMX(tilesBFloat16AMX), tilesTwin(stepBFloat16), bfloat16Pairs, within},
+	}
+}
+
+func intTiles() []tilesTwins[int32] {
+	return []tilesTwins[int32]{{"TDPBSSD", panelsAMX(tilesInt8AMX), tilesTwin(stepInt8), anyBits, nil}}
+}
+
+func half(w uint32, upper bool) float64 {
+	if upper {
+		return float64(math.Float32frombits(w &^ 0xffff))
+	}
+	return float64(math.Float32frombits(w << 16))
+}
+
+func skipWithoutAMX(t testing.TB) {
+	if missing := AMX.Missing(); len(missing) > 0 {
+		t.Skipf("not tested on this machine, which lacks %q", missing)
+	}
+}
+
+func TestTiles(t *testing.T) {
+	skipWithoutAMX(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, x := range floatTiles() {
+		testTiles(t, r, x)
+	}
+	for _, x := range intTiles() {
+		testTiles(t, r, x)
+	}
+}
+
+func testTiles[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C]) {
+	t.Run(x.name, func(t *testing.T) {
+		for n := 1; n <= tilesNR; n++ {
+			checkTiles(t, r, x, n, 1+r.IntN(tilesNR), 1+r.IntN(3))
+			checkTiles(t, r, x, 1+r.IntN(3*tilesMR), n, 1+r.IntN(3))
+		}
+		for steps := 1; steps < 20; steps++ {
+			checkTiles(t, r, x, 1+r.IntN(3*tilesMR), 1+r.IntN(tilesNR), steps)
+		}
+		for _, rows := range []int{1, 16, 17, 32, 33, 48, 64, 65} {
+			for _, cols := range []int{1, 16, 17, 32} {
+				checkTiles(t, r, x, rows, cols, 2)
+			}
+		}
+	})
+}
+
+func FuzzTiles(f *testing.F) {
+	skipWithoutAMX(f)
+	for which := range uint8(3) {
+		f.Add(uint64(which), which, uint8(0), uint8(0), uint8(0))
+		f.Add(uint64(which), which, uint8(70), uint8(31), uint8(5))
+		f.Add(uint64(which), which, uint8(31), uint8(15), uint8(19))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, which, rows, cols, steps uint8) {
+		r := rand.New(rand.NewPCG(seed, 17))
+		floats, ints := floatTiles(), intTiles()
+		m, n, deep := 1+int(rows)%100, 1+int(cols)%tilesNR, 1+int(steps)%20
+		if i := int(which) % (len(floats) + len(ints)); i < len(floats) {
+			checkTiles(t, r, floats[i], m, n, deep)
+		} else {
+			checkTiles(t, r, ints[i-len(floats)], m, n, deep)
+		}
+	})
+}
+
+// checkTiles compares the whole memory of c, which ends at a page nobody may
+// touch, as a and b do. Between the panels of a lie words that no kernel may
+// use.
+func checkTiles[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], rows, cols, steps int) {
+	t.Helper()
+	panels, panel := ceil(rows, tilesMR), steps*tilesMR*tilesWords
+	apart := panel + 16*r.IntN(3)
+	a, b := fenced[uint32](t, (panels-1)*apart+panel), fenced[uint32](t, steps*tilesNR*tilesWords)
+	for i := range a {
+		a[i] = 0xffffffff // NaN
+	}
+	for p := range panels {
+		for i := range panel {
+			a[p*apart+i] = x.word(r)
+		}
+	}
+	for i := range b {
+		b[i] = x.word(r)
+	}
+	const guard = 7
+	ldc := cols + r.IntN(5)
+	c := fenced[C](t, guard+(rows-1)*ldc+cols)
+	for i := range c {
+		c[i] = C(r.IntN(2001) - 1000)
+	}
+	before, a0, b0 := slices.Clone(c), slices.Clone(a), slices.Clone(b)
+	want := slices.Clone(c)
+	accumulate := r.IntN(2) == 0
+	x.twin(&want[guard], ldc, steps, &a[0], &b[0], apart, 0, rows, cols, accumulate)
+	x.fast(&c[guard], ldc, steps, &a[0], &b[0], apart, 0, rows, cols, accumulate)
+	at := fmt.Sprintf("%s, %d×%d of %d steps, ldc %d, accumulate %v", x.name, rows, cols, steps, ldc, accumulate)
+	for i := range c {
+		if c[i] == want[i] || c[i] != c[i] && want[i] != want[i] {
+			continue
+		}
+		row, col := (i-guard)/ldc, (i-guard)%ldc
+		if x.within == nil || i < guard || col >= cols {
+			t.Fatalf("%s: element %d of c is %v, want %v, was %v", at, i-guard, c[i], want[i], before[i])
+		}
+		var as, bs []uint32
+		for l := range steps {
+			for w := range tilesWords {
+				as = append(as, a[row/tilesMR*apart+(l*tilesMR+row%tilesMR)*tilesWords+w])
+				bs = append(bs, b[(l*tilesWords+w)*tilesNR+col])
+			}
+		}
+		bound := x.within(as, bs) + 0x1p-22*math.Abs(float64(before[i]))
+		if diff := math.Abs(float64(c[i]) - float64(want[i])); !(diff <= bound) {
+			t.Fatalf("%s: c[%d,%d] is %v, want %v within %.3g", at, row, col, c[i], want[i], bound)
+		}
+	}
+	if !slices.Equal(a, a0) || !slices.Equal(b, b0) {
+		t.Fatalf("%s: wrote to its inputs", at)
+	}
+}
+
+// TestProven wants the proof to hold for the twins and to find what may go
+// wrong: it decides whether tiles are used.
+func TestProven(t *testing.T) {
+	any := func(i uint32) uint32 { return i }
+	good := tilesTwin(stepInt8)
+	if !proven(good, tilesTwin(stepInt8), any) {
+		t.Error("equal kernels differ")
+	}
+	wrong := map[string]panels[int32]{
+		"unsigned factors": tilesTwin(func(s int32, a, b *[tilesWords]uint32) int32 {
+			for w := range a {
+				s += dotQuads(a[w], b[w])
+			}
+			return s
+		}),
+		"a word left out": tilesTwin(func(s int32, a, b *[tilesWords]uint32) int32 {
+			x := *a
+			x[15] = 0
+			return stepInt8(s, &x, b)
+		}),
+		"never accumulates": func(c *int32, ldc, steps int, a, b *uint32, panelA int, next uintptr, rows, cols int, _ bool) {
+			good(c, ldc, steps, a, b, panelA, next, rows, cols, false)
+		},
+		"one row too many": func(c *int32, ldc, steps int, a, b *uint32, panelA int, next uintptr, rows, cols int, accumulate bool) {
+			good(c, ldc, steps, a, b, panelA, next, min(rows+1, 2*tilesMR-1), cols, accumulate)
+		},
+		"a column too few": func(c *int32, ldc, steps int, a, b *uint32, panelA int, next uintptr, rows, cols int, accumulate bool) {
+			good(c, ldc, steps, a, b, panelA, next, rows, max(cols-1, 1), accumulate)
+		},
+	}
+	for name, kernel := range wrong {
+		if proven(kernel, good, any) {
+			t.Errorf("%s: passes", name)
+		}
+	}
+}
+
+// TestTiles_Measured logs what the choice between tiles and vectors is based
+// on.
+func TestTiles_Measured(t *testing.T) {
+	skipWithoutAMX(t)
+	t.Logf("%+v, palette of %d tiles", tilesAreFaster(), amx.Tiles)
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"strings"
+	"testing"
+
+	"matladder/internal/cli"
+	"matladder/workshop"
+)
+
+func workshopRun(args ...string) (code int, stdout, stderr string) {
+	var out, wrong bytes.Buffer
+	code = run(context.Background(), args, &out, &wrong)
+	return code, out.String(), wrong.String()
+}
+
+// TestManual runs the examples of the package doc; … stands for anything in a
+// line.
+func TestManual(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "main.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile(`(?m)^\t\$ workshop (.*)\n((?:\t.*\n)*)`).FindAllStringSubmatch(f.Doc.Text(), -1)
+	if len(blocks) < 2 {
+		t.Fatalf("found %d examples", len(blocks))
+	}
+	for _, b := range blocks {
+		want := strings.ReplaceAll(regexp.QuoteMeta(strings.ReplaceAll(strings.TrimPrefix(b[2], "\t"), "\n\t", "\n")), "…", ".*")
+		code, stdout, stderr := workshopRun(strings.Fields(b[1])...)
+		if code == cli.Usage || stderr != "" || !regexp.MustCompile(`^`+want+`$`).MatchString(stdout) {
+			t.Errorf("workshop %s (exit %d) prints\n%s%s\nthe manual shows\n%s", b[1], code, stdout, stderr, b[2])
+		}
+	}
+}
+
+// TestStatus: a check that fails is 1, a mistake in the command one line and 2.
+func TestStatus(t *testing.T) {
+	for args, want := range map[string]int{
+		"":             cli.Usage,
+		"help":         cli.Usage,
+		"list 3":       cli.Usage,
+		"check 8":      cli.Usage,
+		"check three":  cli.Usage,
+		"check -1":     cli.Usage,
+		"hint":         cli.Usage,
+		"hint 9":       cli.Usage,
+		"hint 1 3":     cli.Usage,
+		"hint 1 0":     cli.Usage,
+		"solution":     cli.Usage,
+		"solution 1 2": cli.Usage,
+		"check --fast": cli.Usage,
+		"check 0":      cli.Failed,
+		"check 7 ex0":  cli.Failed,
+		"list":         cli.OK,
+		"hint 3":       cli.OK,
+		"solution 3":   cli.OK,
+		"--help":       cli.OK,
+	} {
+		code, stdout, stderr := workshopRun(strings.Fields(args)...)
+		if code != want {
+			t.Errorf("workshop %s: exit %d, want %d\n%s%s", args, code, want, stdout, stderr)
+		}
+		if lines := strings.Count(stderr, "\n"); lines != map[bool]int{true: 1}[want == cli.Usage] {
+			t.Errorf("workshop %s: %d lines of errors: %s", args, lines, stderr)
+		}
+		if (stdout == "") != (want == cli.Usage) {
+			t.Errorf("workshop %s prints %q", args, stdout)
+		}
+	}
+}
+
+// TestCheck_Canceled: Ctrl-C is not a verdict.
+func TestCheck_Canceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	if code := run(ctx, []string{"check", "5"}, &stdout, &stderr); code != cli.Interrupted || stdout.Len() > 0 {
+		t.Errorf("exit %d, prints %s%s", code, stdout.String(), stderr.String())
+	}
+}
+
+// TestCheck_All: without a number all exercises are looked at.
+func TestCheck_All(t *testing.T) {
+	code, stdout, _ := workshopRun("check")
+	if n := strings.Count("\n"+stdout, "\nexercise "); code != cli.Failed || n != len(workshop.All) {
+		t.Errorf("exit %d, %d exercises:\n%s", code, n, stdout)
+	}
+}

@@ -1,0 +1,51 @@
+package workshop
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/traverse"
+	blank "matladder/workshop/exercises/ex1"
+	solved "matladder/workshop/solutions/ex1"
+)
+
+var fuseActivation = Exercise{
+	Number: 1,
+	Title:  "fuse an activation",
+	Name:   "activation.go",
+	Hints: []string{
+		"relu(x) is the larger of x and 0. tile has functions of whole blocks: go doc ./tile Max",
+		"A constant is a value too: tile.Number(0). Apply the maximum to product, before the cast.",
+	},
+	Moral:    "What is done to a block while it is in fast memory moves nothing. A second kernel for it would move o twice more.",
+	blank:    activation{blank.Build}.check,
+	solution: activation{solved.Build}.check,
+}
+
+type activation struct {
+	build func(problem.Matmul) ([]*tile.Program, error)
+}
+
+func (a activation) check(ctx context.Context, r *Report) {
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
+		p := problem.New(24, 40, 56, d)
+		plain, err := counters(ctx, "v1", p, tile.Blocks{M: p.M, K: p.K, N: p.N})
+		if err != nil {
+			r.wrong("%v", err)
+			return
+		}
+		p.Activation = problem.Relu
+		programs, err := a.build(p)
+		if !r.built(programs, err) || !r.right(ctx, p, programs, fmt.Sprintf("24x40x56, %s", d), "A negative element should have become 0.") {
+			return
+		}
+		t, ok := r.totals(ctx, programs)
+		if !ok {
+			return
+		}
+		r.atMost("grid steps", t.GridSteps, plain.GridSteps, whole, "One program is enough.")
+		r.atMost("bytes moved", t.BytesMoved(), plain.BytesMoved(), traverse.Bytes, "Without the activation it is that much: with it nothing more need move.")
+	}
+}

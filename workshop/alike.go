@@ -1,0 +1,66 @@
+package workshop
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"matladder/chips"
+	blank "matladder/workshop/exercises/ex0"
+	solved "matladder/workshop/solutions/ex0"
+)
+
+var alikeAt512 = Exercise{
+	Number: 0,
+	Title:  "why all kernels look alike at 512",
+	Name:   "alike.go",
+	Hints: []string{
+		"One element of o is the sum of k products: k multiplications and as many additions. o has m·n elements.",
+		"A time is an amount over a rate. The rate is share · peak.",
+		"The host waits for dispatch + device time, with both kernels. Divide the slow one's by the fast one's.",
+	},
+	Moral:    "Small sizes show the dispatch, not the kernel. Measure where the device's own time dominates, or time on the device.",
+	blank:    alike{blank.FLOPs, blank.DeviceSeconds, blank.Ratio}.check,
+	solution: alike{solved.FLOPs, solved.DeviceSeconds, solved.Ratio}.check,
+}
+
+type alike struct {
+	flops         func(m, k, n int) float64
+	deviceSeconds func(flops, peak, share float64) float64
+	ratio         func(n int, peak, slow, fast, dispatch float64) float64
+}
+
+func (a alike) check(_ context.Context, r *Report) {
+	for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {4096, 4096, 4096}, {1 << 20, 1 << 21, 1 << 22}} {
+		got, want := a.flops(s[0], s[1], s[2]), 2*float64(s[0])*float64(s[1])*float64(s[2])
+		call := fmt.Sprintf("FLOPs(%d, %d, %d)", s[0], s[1], s[2])
+		if !r.near(call, got, want, "") {
+			return
+		}
+	}
+	if !r.near("DeviceSeconds(1e12, 2e14, 0.5)", a.deviceSeconds(1e12, 2e14, 0.5), 0.01, " s") {
+		return
+	}
+	d, err := chips.Find("v5e")
+	if err != nil {
+		r.wrong("%v", err)
+		return
+	}
+	peak, dispatch := d.PeakAt("bfloat16", "").Value, d.DispatchSeconds.Value
+	const slow, fast = 0.1, 0.9
+	for _, n := range []int{512, 1024, 4096, 8192} {
+		flops := 2 * math.Pow(float64(n), 3)
+		want := (dispatch + flops/(peak*slow)) / (dispatch + flops/(peak*fast))
+		call := fmt.Sprintf("Ratio(%d, …) of 10 %% and 90 %% of a v5e's peak", n)
+		if !r.near(call, a.ratio(n, peak, slow, fast, dispatch), want, " times as fast") {
+			return
+		}
+	}
+}
+
+// near adds whether a formula gives what it should, but for float64's roundings.
+func (r *Report) near(call string, got, want float64, unit string) bool {
+	return r.expect(math.Abs(got-want) <= 1e-9*math.Abs(want),
+		fmt.Sprintf("%s = %.4g%s", call, got, unit),
+		fmt.Sprintf("%s is %.4g%s, should be %.4g", call, got, unit, want))
+}

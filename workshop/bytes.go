@@ -1,0 +1,68 @@
+package workshop
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/problem"
+	"matladder/tile"
+	blank "matladder/workshop/exercises/ex4"
+	solved "matladder/workshop/solutions/ex4"
+)
+
+var countBytes = Exercise{
+	Number: 4,
+	Title:  "count the bytes of v2, v3 and v4",
+	Name:   "bytes.go",
+	Hints: []string{
+		"v2: j is innermost, so all column panels of b go by for each i. How many i are there?",
+		"v4: follow a. For one i and one j its blocks (i, 0), (i, 1), … are read: a row of blocks. For the next j the same row again. So all of a is read once for each j.",
+		"v4: b in the same way: all its blocks are read for each i. o is written when j changes, each block once. v3 is v4 with blocks 128×128×128.",
+	},
+	Moral:    "bm and bn decide how often operands are read; bk does not. FLOPs are fixed, so larger bm and bn are a higher arithmetic intensity.",
+	blank:    counting{blank.V2, blank.V3, blank.V4}.check,
+	solution: counting{solved.V2, solved.V3, solved.V4}.check,
+}
+
+type counting struct {
+	v2 func(m, k, n, bm, bn int) int
+	v3 func(m, k, n int) int
+	v4 func(m, k, n int, s tile.Blocks) int
+}
+
+func (c counting) check(_ context.Context, r *Report) {
+	for _, x := range []struct {
+		kernel  string
+		m, k, n int
+		s       tile.Blocks
+	}{
+		{"v2", 1024, 1024, 1024, tile.Blocks{M: 512, N: 512}},
+		{"v2", 1024, 512, 4096, tile.Blocks{M: 256, N: 2048}},
+		{"v2", 1000, 300, 700, tile.Blocks{M: 128, N: 256}},
+		{"v4", 1024, 1024, 1024, tile.Blocks{M: 256, K: 256, N: 256}},
+		{"v4", 4096, 4096, 4096, tile.Blocks{M: 512, K: 1024, N: 1024}},
+		{"v4", 1000, 1300, 700, tile.Blocks{M: 256, K: 512, N: 128}},
+		{"v3", 1024, 1024, 1024, tile.Blocks{M: 128, K: 128, N: 128}},
+		{"v3", 1000, 300, 2000, tile.Blocks{M: 128, K: 128, N: 128}},
+	} {
+		if x.kernel == "v2" {
+			x.s.K = x.k
+		}
+		want, err := counts(x.kernel, problem.New(x.m, x.k, x.n, tile.Float32), x.s)
+		if err != nil {
+			r.wrong("%v", err)
+			return
+		}
+		var got int
+		call := ""
+		switch x.kernel {
+		case "v2":
+			got, call = c.v2(x.m, x.k, x.n, x.s.M, x.s.N), fmt.Sprintf("V2(%d, %d, %d, %d, %d)", x.m, x.k, x.n, x.s.M, x.s.N)
+		case "v3":
+			got, call = c.v3(x.m, x.k, x.n), fmt.Sprintf("V3(%d, %d, %d)", x.m, x.k, x.n)
+		default:
+			got, call = c.v4(x.m, x.k, x.n, x.s), fmt.Sprintf("V4(%d, %d, %d, %s)", x.m, x.k, x.n, x.s)
+		}
+		r.expect(int64(got) == want.BytesMoved, fmt.Sprintf("%s = %d", call, got), fmt.Sprintf("%s is %d, should be %d", call, got, want.BytesMoved))
+	}
+}

@@ -1,0 +1,81 @@
+package workshop
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Exercise is one blank to fill in.
+type Exercise struct {
+	Number int    // that of its lesson
+	Title  string // what it is about
+	Name   string // that of its Go file
+	Hints  []string
+	Moral  string // what the learner may conclude, once it is right
+
+	blank, solution func(context.Context, *Report)
+}
+
+// All is every exercise, by number.
+var All = []Exercise{alikeAt512, fuseActivation, orderLoops, zeroAccumulator, countBytes, roundOnce, scaleChannels, largestBlocks}
+
+//go:embed solutions/*/*.go
+var solutions embed.FS
+
+// Find returns the exercise of a number as people write it: 3, ex3.
+func Find(s string) (Exercise, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(s, "ex"))
+	if err != nil || n < 0 || n >= len(All) {
+		return Exercise{}, fmt.Errorf("unknown exercise %q (known: 0 to %d)", s, len(All)-1)
+	}
+	return All[n], nil
+}
+
+// File is the file to edit, in the repository.
+func (e Exercise) File() string { return fmt.Sprintf("workshop/exercises/ex%d/%s", e.Number, e.Name) }
+
+// Solution is the source of a file that passes.
+func (e Exercise) Solution() (string, error) {
+	text, err := solutions.ReadFile(fmt.Sprintf("solutions/ex%d/%s", e.Number, e.Name))
+	return string(text), err
+}
+
+// Check looks at what the learner wrote. The error is ctx's.
+func (e Exercise) Check(ctx context.Context) (*Report, error) { return look(ctx, e.blank) }
+
+// CheckSolution looks at the solution in the same way.
+func (e Exercise) CheckSolution(ctx context.Context) (*Report, error) { return look(ctx, e.solution) }
+
+// look runs a check; a panic in what it looks at is a line of the report.
+func look(ctx context.Context, check func(context.Context, *Report)) (r *Report, err error) {
+	r = &Report{}
+	defer func() {
+		if p := recover(); p != nil {
+			r.wrong("your code panics%s: %v", learnersLine(), p)
+			err = nil
+		}
+	}()
+	check(ctx, r)
+	return r, ctx.Err()
+}
+
+// learnersLine says which line of an exercise the panic that is being recovered
+// came from.
+func learnersLine() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		f, more := frames.Next()
+		if file := filepath.ToSlash(f.File); strings.Contains(file, "workshop/exercises/") || strings.Contains(file, "workshop/solutions/") {
+			return fmt.Sprintf(" at %s:%d", file[strings.LastIndex(file, "workshop/"):], f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package workshop
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// blanks says what the check of each blank says, so that whoever begins is told
+// what is missing.
+var blanks = [][]string{
+	{"FLOPs(1, 1, 1) is 0, should be 2"},
+	{"result wrong on 24x40x56, float32: o[", "should be 0 within", "should have become 0"},
+	{"bytes of b moved again: 196.6 kB, target at most 98.3 kB", "bytes moved: 303.1 kB, target at most 151.6 kB"},
+	{"result wrong on 40x72x56, blocks 16x24x16: o[", `OneBlock: your answer is "?"`},
+	{"V2(1024, 1024, 1024, 512, 512) is 8388608, should be 16777216", "V3(1024, 1024, 1024) is 0, should be"},
+	{"Roundings(4096, 16) is 0", "It grows with k."},
+	{"result wrong on 32x64x48, blocks 16x32x16: o[", "Which scale did that column take"},
+	{"Float32: blocks 0x0x0: each side is", "BFloat16: blocks 0x0x0: each side is"},
+}
+
+// text is the report as it is printed.
+func text(t *testing.T, r *Report, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestExercises: each solution passes its check, and each blank fails it with
+// lines that say what is wrong. The blanks must be as they came.
+func TestExercises(t *testing.T) {
+	if len(All) != len(blanks) {
+		t.Fatalf("%d exercises, %d blanks", len(All), len(blanks))
+	}
+	for n, e := range All {
+		r, err := e.CheckSolution(context.Background())
+		if said := text(t, r, err); !r.OK() {
+			t.Errorf("the solution of exercise %d fails:\n%s", n, said)
+		}
+		r, err = e.Check(context.Background())
+		said := text(t, r, err)
+		if r.OK() {
+			t.Errorf("exercise %d is solved as it stands:\n%s", n, said)
+		}
+		for _, want := range blanks[n] {
+			if !strings.Contains(said, want) {
+				t.Errorf("exercise %d: the blank's check does not say %q:\n%s", n, want, said)
+			}
+		}
+		if strings.Contains(said, "panic") {
+			t.Errorf("exercise %d: %s", n, said)
+		}
+	}
+}
+
+// TestExercises_Files: an exercise has its file, with the blank marked; its
+// solution has no mark; hints, moral and number are there.
+func TestExercises_Files(t *testing.T) {
+	const mark = "YOUR TURN"
+	for n, e := range All {
+		blank, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(e.File())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		solution, err := e.Solution()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(blank), mark) || strings.Contains(solution, mark) {
+			t.Errorf("exercise %d: the blank says %q, its solution does not", n, mark)
+		}
+		if e.Number != n || len(e.Hints) < 2 || e.Moral == "" {
+			t.Errorf("exercise %d: number %d, %d hints, moral %q", n, e.Number, len(e.Hints), e.Moral)
+		}
+	}
+}

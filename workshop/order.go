@@ -1,0 +1,67 @@
+package workshop
+
+import (
+	"context"
+
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/traverse"
+	blank "matladder/workshop/exercises/ex2"
+	solved "matladder/workshop/solutions/ex2"
+)
+
+var orderLoops = Exercise{
+	Number: 2,
+	Title:  "a loop order that halves re-reads of b",
+	Name:   "order.go",
+	Hints: []string{
+		"With i outside and j inside, a panel of a stays while all panels of b go by, once for each i.",
+		"b should be the one that stays: j outside, i inside. The order of the axes is the order in which they are declared.",
+	},
+	Moral:    "The order of the loops decides which operand is read again and again. Let it be the small one.",
+	blank:    order{blank.Build}.check,
+	solution: order{solved.Build}.check,
+}
+
+type order struct {
+	build func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
+}
+
+func (o order) check(ctx context.Context, r *Report) {
+	for _, c := range []struct {
+		p problem.Matmul
+		s tile.Blocks
+	}{
+		{problem.New(32, 64, 256, tile.Float32), tile.Blocks{M: 8, K: 64, N: 64}},
+		{problem.New(30, 40, 250, tile.Float32), tile.Blocks{M: 8, K: 40, N: 64}},
+	} {
+		v2, err := counters(ctx, "v2", c.p, c.s)
+		if err != nil {
+			r.wrong("%v", err)
+			return
+		}
+		programs, err := o.build(c.p, c.s)
+		if !r.built(programs, err) || !r.right(ctx, c.p, programs, on(c.p, c.s), "Each program is one product of a panel of a and a panel of b.") {
+			return
+		}
+		t, ok := r.totals(ctx, programs)
+		if !ok {
+			return
+		}
+		r.atMost("grid steps", t.GridSteps, v2.GridSteps, whole, "v2 has that many.")
+		r.atMost("bytes of b moved again", reread(t, "b"), reread(v2, "b")/2, traverse.Bytes, "A panel of b is brought in again whenever j changes and comes back.")
+		r.atMost("bytes moved", t.BytesMoved(), v2.BytesMoved()/2, traverse.Bytes, "v2 moves twice the target.")
+		r.atMost("fast memory", t.FastBytes, v2.FastBytes, traverse.FastMemory, "v2 takes that much.")
+	}
+}
+
+// reread are the bytes of the array of a name that are moved again.
+func reread(t traverse.Totals, name string) int64 {
+	var n int64
+	for _, ref := range t.Refs {
+		if ref.Ref.Name == name {
+			n += ref.BytesReread
+		}
+	}
+	return n
+}

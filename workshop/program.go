@@ -1,0 +1,120 @@
+package workshop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"matladder/analyze"
+	"matladder/check"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/tile/interp"
+	"matladder/traverse"
+)
+
+// seed is that of every input.
+const seed = 512
+
+// built reports whether there is a program, and if not, why.
+func (r *Report) built(programs []*tile.Program, err error) bool {
+	if err != nil {
+		r.wrong("tile refuses the program: %v", err)
+		return false
+	}
+	if len(programs) == 0 || slices.Contains(programs, nil) {
+		r.wrong("there is no program yet: Build returns none")
+		return false
+	}
+	return true
+}
+
+// outcome is what running programs on inputs from a seed shows.
+type outcome struct {
+	result check.Result
+	caught catcher // which check found a mistake
+	detail string
+}
+
+// run interprets programs, their parallel programs in another order than written,
+// and compares what comes out with float64 arithmetic.
+func run(ctx context.Context, p problem.Matmul, programs []*tile.Program) outcome {
+	wrong := func(c catcher, err error) outcome { return outcome{caught: c, detail: err.Error()} }
+	b, err := tile.Bind(programs)
+	if err != nil {
+		return wrong(byVerify, err)
+	}
+	if len(b.Out) != 1 || b.Out[0].Dtype != p.Out || !slices.Equal(b.Out[0].Array, []int{p.M, p.N}) {
+		return wrong(byVerify, fmt.Errorf("want one output, o of %s[%d, %d]", p.Out, p.M, p.N))
+	}
+	in, err := check.Inputs(p, programs, seed, check.Uniform)
+	if err != nil {
+		return wrong(byVerify, err)
+	}
+	out, err := interp.RunWith(ctx, programs, in, interp.Options{Shuffle: seed})
+	if err != nil {
+		return wrong(byInterpreter, err)
+	}
+	res, err := check.Verify(ctx, p, programs, in, out[0])
+	switch {
+	case err != nil:
+		return wrong(byReference, err)
+	case !res.OK:
+		return outcome{res, byReference, res.Detail}
+	}
+	return outcome{res, byNothing, ""}
+}
+
+// right adds whether programs compute p. label says on what.
+func (r *Report) right(ctx context.Context, p problem.Matmul, programs []*tile.Program, label, hint string) bool {
+	o := run(ctx, p, programs)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return false
+	}
+	return r.expect(o.caught == byNothing,
+		"result right on "+label,
+		fmt.Sprintf("result wrong on %s: %s. %s", label, o.detail, hint))
+}
+
+// totals are the counters of programs whose index maps look up no tables.
+func (r *Report) totals(ctx context.Context, programs []*tile.Program) (traverse.Totals, bool) {
+	t, err := traverse.Sum(ctx, programs, nil)
+	if err != nil {
+		r.wrong("the blocks cannot be counted: %v", err)
+	}
+	return t, err == nil
+}
+
+// rung returns the programs of a kernel of the ladder.
+func rung(name string, p problem.Matmul, s tile.Blocks) ([]*tile.Program, error) {
+	k, err := kernels.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return k.Build(p, "", s)
+}
+
+// counters are those of a kernel of the ladder, gone through step by step.
+func counters(ctx context.Context, name string, p problem.Matmul, s tile.Blocks) (traverse.Totals, error) {
+	programs, err := rung(name, p, s)
+	if err != nil {
+		return traverse.Totals{}, err
+	}
+	return traverse.Sum(ctx, programs, nil)
+}
+
+// counts are those of a kernel of the ladder by the closed form.
+func counts(name string, p problem.Matmul, s tile.Blocks) (analyze.Counts, error) {
+	programs, err := rung(name, p, s)
+	if err != nil {
+		return analyze.Counts{}, err
+	}
+	return analyze.Count(programs)
+}
+
+// on names a problem and its blocks.
+func on(p problem.Matmul, s tile.Blocks) string {
+	return fmt.Sprintf("%dx%dx%d, blocks %s", p.M, p.K, p.N, s)
+}

@@ -1,0 +1,92 @@
+package workshop
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/traverse"
+	blank "matladder/workshop/exercises/ex5"
+	solved "matladder/workshop/solutions/ex5"
+)
+
+var roundOnce = Exercise{
+	Number: 5,
+	Title:  "bfloat16: the error of accumulation against k",
+	Name:   "round.go",
+	Hints: []string{
+		"Roundings: Accumulate writes o once in every step along k. tile.Ceil(k, bk) steps there are.",
+		"acc := t.Scratch(\"acc\", p.Acc, s.M, s.N) is an accumulator of float32. Fill and accumulate it in place of o.",
+		"At the last step along k, store the accumulator in o, cast to p.Out: t.When(k.Last(), func() { … })",
+	},
+	Moral:    "Narrow operands cost a little exactness once; a narrow accumulator costs it at every step. Keep the sum wide.",
+	blank:    rounding{blank.Roundings, blank.Build}.check,
+	solution: rounding{solved.Roundings, solved.Build}.check,
+}
+
+type rounding struct {
+	roundings func(k, bk int) int
+	build     func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
+}
+
+// lengths are the k for which errors are compared.
+var lengths = []int{64, 256, 1024, 4096}
+
+func (x rounding) check(ctx context.Context, r *Report) {
+	for _, c := range [][2]int{{4096, 16}, {1000, 128}, {64, 64}} {
+		got, want := x.roundings(c[0], c[1]), tile.Ceil(c[0], c[1])
+		r.expect(got == want, fmt.Sprintf("Roundings(%d, %d) = %d", c[0], c[1], got),
+			fmt.Sprintf("Roundings(%d, %d) is %d: how many steps does k have?", c[0], c[1], got))
+	}
+	s := tile.Blocks{M: 16, K: 16, N: 16}
+	once := tile.BFloat16.Epsilon()
+	var table strings.Builder
+	fmt.Fprintf(&table, "rel_err by k, blocks %s:\n     k  in the output  yours", s)
+	small := true
+	for _, k := range lengths {
+		p := problem.New(16, k, 16, tile.BFloat16)
+		programs, err := x.build(p, s)
+		if !r.built(programs, err) || k == lengths[0] && !r.right(ctx, p, programs, on(p, s), "o is the product, rounded to bfloat16.") {
+			return
+		}
+		narrow, err := rung("v4", p, s)
+		if err != nil {
+			r.wrong("%v", err)
+			return
+		}
+		theirs, yours := run(ctx, p, narrow), run(ctx, p, programs)
+		if ctx.Err() != nil {
+			return
+		}
+		if yours.caught != byNothing {
+			r.wrong("result wrong on %s: %s", on(p, s), yours.detail)
+			return
+		}
+		fmt.Fprintf(&table, "\n%6d      %.4f     %.4f", k, theirs.result.RelErr, yours.result.RelErr)
+		small = small && yours.result.RelErr <= once
+	}
+	text := table.String()
+	r.expect(small, text, fmt.Sprintf("%s\nIt grows with k. Rounded once, it stays below 2^-8 = %.4f.", text, once))
+	x.cost(ctx, r, s)
+}
+
+// cost holds the counters against v4's.
+func (x rounding) cost(ctx context.Context, r *Report, s tile.Blocks) {
+	p := problem.New(32, 256, 48, tile.BFloat16)
+	v4, err := counters(ctx, "v4", p, s)
+	if err != nil {
+		r.wrong("%v", err)
+		return
+	}
+	programs, err := x.build(p, s)
+	if !r.built(programs, err) {
+		return
+	}
+	if t, ok := r.totals(ctx, programs); ok {
+		r.atMost("grid steps", t.GridSteps, v4.GridSteps, whole, "v4 has that many.")
+		r.atMost("bytes moved", t.BytesMoved(), v4.BytesMoved(), traverse.Bytes, "The accumulator never leaves fast memory: v4 moves no less.")
+		r.atMost("fast memory", t.FastBytes, v4.FastBytes+p.Acc.Bytes(int64(s.M*s.N)), traverse.FastMemory, "An accumulator of one block is enough.")
+	}
+}

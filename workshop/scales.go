@@ -1,0 +1,56 @@
+package workshop
+
+import (
+	"context"
+
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/traverse"
+	blank "matladder/workshop/exercises/ex6"
+	solved "matladder/workshop/solutions/ex6"
+)
+
+var scaleChannels = Exercise{
+	Number: 6,
+	Title:  "per-channel scales in the epilogue",
+	Name:   "scales.go",
+	Hints: []string{
+		"A block of o has s.N columns, and each has a scale of its own: the block of sb is one row of s.N.",
+		"Which columns are they? Those of the block (i, j) of o: j says which. The index map has an entry for each dimension of the array: At(zero, j).",
+	},
+	Moral:    "Scales ride along as one more block, are brought in when j changes, and are used once in k/bk steps.",
+	blank:    scaling{blank.Build}.check,
+	solution: scaling{solved.Build}.check,
+}
+
+type scaling struct {
+	build func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
+}
+
+func (x scaling) check(ctx context.Context, r *Report) {
+	for _, c := range []struct {
+		m, k, n int
+		s       tile.Blocks
+	}{
+		{32, 64, 48, tile.Blocks{M: 16, K: 32, N: 16}},
+		{40, 72, 56, tile.Blocks{M: 16, K: 24, N: 16}},
+	} {
+		p := problem.Matmul{Batch: 1, M: c.m, K: c.k, N: c.n, A: tile.Int8, B: tile.Int8, Acc: tile.Int32, Out: tile.Float32, Quant: "per_channel"}
+		v5, err := counters(ctx, "v5", p, c.s)
+		if err != nil {
+			r.wrong("%v", err)
+			return
+		}
+		programs, err := x.build(p, c.s)
+		if !r.built(programs, err) || !r.right(ctx, p, programs, on(p, c.s), "Which scale did that column take, and which is its own?") {
+			return
+		}
+		t, ok := r.totals(ctx, programs)
+		if !ok {
+			return
+		}
+		r.atMost("grid steps", t.GridSteps, v5.GridSteps, whole, "v5 has that many.")
+		r.atMost("bytes moved", t.BytesMoved(), v5.BytesMoved(), traverse.Bytes, "v5 moves that much: of sb only the columns of the block of o.")
+		r.atMost("fast memory", t.FastBytes, v5.FastBytes, traverse.FastMemory, "v5 takes that much.")
+	}
+}

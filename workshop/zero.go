@@ -1,0 +1,98 @@
+package workshop
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/traverse"
+	blank "matladder/workshop/exercises/ex3"
+	solved "matladder/workshop/solutions/ex3"
+)
+
+var zeroAccumulator = Exercise{
+	Number: 3,
+	Title:  "zero at the wrong step, and see which check catches it",
+	Name:   "zero.go",
+	Hints: []string{
+		"t.When(condition, func() { … }) does something at some steps only. k.First() and k.Last() are such conditions.",
+		"Try it: put each mistake into Build, run the check, and read its first line. \"tile refuses the program\" is verify; \"result wrong\" is the reference.",
+		"Memory that was never written is anything at all, so tile refuses to add to it. Zeroing too often is no such crime: only the result is wrong. And if k is one block, the first step is every step.",
+	},
+	Moral:    "Some mistakes are seen without running anything, some only in the result, and some not at all on a shape that is too simple. Test with several blocks along each axis.",
+	blank:    zero{blank.Build, answers{blank.Never, blank.AtTheLast, blank.AtEvery, blank.OneBlock}}.check,
+	solution: zero{solved.Build, answers{solved.Never, solved.AtTheLast, solved.AtEvery, solved.OneBlock}}.check,
+}
+
+// catcher is the check that finds a mistake.
+type catcher string
+
+const (
+	byVerify      catcher = "verify"      // package tile, before anything runs
+	byInterpreter catcher = "interpreter" // while it runs
+	byReference   catcher = "reference"   // the result
+	byNothing     catcher = "nothing"
+)
+
+type zero struct {
+	build   func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
+	answers answers
+}
+
+type answers struct{ never, atTheLast, atEvery, oneBlock string }
+
+func (z zero) check(ctx context.Context, r *Report) {
+	p, s := problem.New(40, 72, 56, tile.Float32), tile.Blocks{M: 16, K: 24, N: 16}
+	if programs, err := z.build(p, s); r.built(programs, err) &&
+		r.right(ctx, p, programs, on(p, s), "If it is zeroed again at every step along k, only the product of the last is left.") {
+		v3, err := counters(ctx, "v4", p, s)
+		if err != nil {
+			r.wrong("%v", err)
+			return
+		}
+		if t, ok := r.totals(ctx, programs); ok {
+			r.atMost("grid steps", t.GridSteps, v3.GridSteps, whole, "v3 has that many.")
+			r.atMost("bytes moved", t.BytesMoved(), v3.BytesMoved(), traverse.Bytes, "v3 moves that much.")
+			r.atMost("fast memory", t.FastBytes, v3.FastBytes, traverse.FastMemory, "v3 takes that much.")
+		}
+	}
+	whole := tile.Blocks{M: 16, K: p.K, N: 16}
+	for _, q := range []struct {
+		name, answer string
+		s            tile.Blocks
+		zeroAt       func(k *tile.Axis) tile.Cond
+	}{
+		{"Never", z.answers.never, s, nowhere},
+		{"AtTheLast", z.answers.atTheLast, s, (*tile.Axis).Last},
+		{"AtEvery", z.answers.atEvery, s, everyStep},
+		{"OneBlock", z.answers.oneBlock, whole, everyStep},
+	} {
+		truth := zeroing(ctx, p, q.s, q.zeroAt)
+		r.expect(q.answer == string(truth),
+			fmt.Sprintf("%s: %s", q.name, q.answer),
+			fmt.Sprintf("%s: your answer is %q. Try it in Build: which line does the check answer with?", q.name, q.answer))
+	}
+}
+
+func nowhere(k *tile.Axis) tile.Cond   { return tile.Test(k, tile.LT, tile.Const(0)) }
+func everyStep(k *tile.Axis) tile.Cond { return tile.Test(k, tile.GE, tile.Const(0)) }
+
+// zeroing says which check finds v3 with its output zeroed where a condition
+// holds.
+func zeroing(ctx context.Context, p problem.Matmul, s tile.Blocks, zeroAt func(*tile.Axis) tile.Cond) catcher {
+	t := tile.New("zeroing")
+	i := t.Axis("i", tile.Ceil(p.M, s.M), tile.Parallel)
+	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)
+	k := t.Axis("k", tile.Ceil(p.K, s.K), tile.Arbitrary)
+	a := t.In("a", p.A, tile.Array(p.M, p.K), tile.Block(s.M, s.K).At(i, k))
+	b := t.In("b", p.B, tile.Array(p.K, p.N), tile.Block(s.K, s.N).At(k, j))
+	o := t.Out("o", p.Out, tile.Array(p.M, p.N), tile.Block(s.M, s.N).At(i, j))
+	t.When(zeroAt(k), func() { t.Fill(o, 0) })
+	t.Accumulate(o, tile.Dot(a, b))
+	programs, err := t.Programs()
+	if err != nil {
+		return byVerify
+	}
+	return run(ctx, p, programs).caught
+}
