@@ -56,6 +56,12 @@ func kernelColor(kernel string) color.NRGBA {
 	return bluishGreen
 }
 
+// KernelColors returns the colour that a kernel, the baseline or a peer has in
+// every kind of picture, and a darker one for text of it on white.
+func KernelColors(kernel string) (line, text color.NRGBA) {
+	return kernelColor(kernel), textColor(kernelColor(kernel))
+}
+
 // shaded moves c towards white (by < 0) or black (by > 0), at most so far that
 // a line still stands out from the page.
 func shaded(c color.NRGBA, by float64) color.NRGBA {

@@ -1,4 +1,5 @@
-// Plot draws the results that cmd/bench wrote, or writes them as a table.
+// Plot draws the results that cmd/bench wrote, or writes them as a page to explore
+// or as a table.
 //
 // Usage:
 //
@@ -82,6 +83,20 @@
 //	go run ./cmd/plot --input='class/*.csv' --kind=ladder --dtype=float32
 //
 // Without --output the pictures are put beside the newest file drawn from.
+//
+// # Report
+//
+// --html writes one page instead of pictures:
+//
+//	$ go run ./cmd/plot --html=report.html
+//	report.html
+//
+// It shows rate against size, the roofline and the ladder's table, filtered by
+// dtype, kernel, size and, where there are several, mode and machine; with all
+// block shapes if asked. A player steps through the grids of one problem: the
+// largest whose every step fits, of those that most kernels have. Below stand
+// the runs, machines and seeds that the rows name. The rows can be taken from
+// the page as CSV. It holds all it needs and loads nothing from the network.
 //
 // # Tables
 //

@@ -33,6 +33,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 			err = o.writeTable(stdout, rows)
 		case o.readme != "":
 			err = o.rewriteReadme(stdout, rows)
+		case o.html != "":
+			err = o.writeReport(stdout, rows)
 		default:
 			err = o.draw(stdout, rows)
 		}

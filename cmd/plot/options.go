@@ -25,6 +25,7 @@ type options struct {
 	format  plots.Format
 	table   string
 	readme  string
+	html    string
 	usage   string
 }
 
@@ -42,6 +43,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.output, "output", "", "`folder` for the pictures (default beside the input)")
 	f.StringVar(&o.table, "table", "", "write a table to standard output instead, as `format`: "+strings.Join(results.Formats, ", "))
 	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `file` between its marks instead")
+	f.StringVar(&o.html, "html", "", "write a report to explore, one page that needs no network, to `file` instead")
 	o.usage = "Usage: go run ./cmd/plot [flags]\n\nDraws what cmd/bench measured. The manual: go doc ./cmd/plot\n\n" + f.FlagUsages() + "\n"
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -93,6 +95,7 @@ func (o *options) conflicts(f *pflag.FlagSet) error {
 		{"output", o.output == ""},
 		{"kind", len(o.kinds) == 0},
 		{"readme", o.readme == ""},
+		{"html", o.html == ""},
 	} {
 		if f.Changed(flag.name) && flag.empty {
 			return fmt.Errorf("--%s is empty", flag.name)
@@ -100,6 +103,16 @@ func (o *options) conflicts(f *pflag.FlagSet) error {
 	}
 	if o.table != "" && o.readme != "" {
 		return errors.New("--table and --readme are two ways to write a table: give one")
+	}
+	if o.html != "" && (o.table != "" || o.readme != "") {
+		return errors.New("--html writes a page, --table and --readme a table: give one")
+	}
+	if o.html != "" {
+		for _, flag := range []string{"kind", "format", "output"} {
+			if f.Changed(flag) {
+				return fmt.Errorf("--%s is for pictures, and --html writes a page that has its own", flag)
+			}
+		}
 	}
 	if o.table != "" || o.readme != "" {
 		for _, flag := range []string{"kind", "format", "output"} {
@@ -112,7 +125,7 @@ func (o *options) conflicts(f *pflag.FlagSet) error {
 		return errors.New("--analyze picks kernels, but the table of --readme shows all of them")
 	}
 	perKernel := func(k plots.Kind) bool { return k.Scope() == plots.PerKernel }
-	if draws := o.table == "" && o.readme == ""; draws && len(o.kernels) > 0 && !slices.ContainsFunc(o.kinds, perKernel) {
+	if draws := o.table == "" && o.readme == "" && o.html == ""; draws && len(o.kernels) > 0 && !slices.ContainsFunc(o.kinds, perKernel) {
 		return fmt.Errorf("--analyze picks kernels, but a %s picture shows all of them", o.kinds[0])
 	}
 	return nil

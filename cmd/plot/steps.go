@@ -5,10 +5,7 @@ import (
 
 	"matladder/analyze"
 	"matladder/chips"
-	"matladder/kernels"
-	"matladder/problem"
 	"matladder/results"
-	"matladder/tile"
 )
 
 // programs is a plots.StepModel: it builds the program of a point anew and asks
@@ -22,23 +19,7 @@ func (programs) Step(s *results.Summary) (analyze.Time, error) {
 	if !ok {
 		return analyze.Time{}, fmt.Errorf("no chip %q", s.Chip)
 	}
-	k, err := kernels.Find(s.Kernel)
-	if err != nil {
-		return analyze.Time{}, err
-	}
-	p := problem.Matmul{Batch: s.Batch, M: s.M, K: s.K, N: s.N, Quant: problem.Quant(s.Quant), Activation: problem.Activation(s.Activation)}
-	for _, d := range []struct {
-		to   *tile.Dtype
-		name string
-	}{{&p.A, s.DtypeA}, {&p.B, s.DtypeB}, {&p.Acc, s.DtypeAcc}, {&p.Out, s.DtypeOut}} {
-		if *d.to, err = tile.ParseDtype(d.name); err != nil {
-			return analyze.Time{}, err
-		}
-	}
-	if s.Precision == chips.PrecisionHighest {
-		p.Precision = tile.Highest
-	}
-	list, err := k.Build(p, s.Variant, tile.Blocks{M: s.BM, K: s.BK, N: s.BN})
+	_, list, err := rebuild(s)
 	if err != nil {
 		return analyze.Time{}, err
 	}

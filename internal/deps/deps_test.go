@@ -57,7 +57,9 @@ cmd/tune: internal/cli tune tuned harness backend/aot backend/cpu results github
 cmd/compare: results internal/cli github.com/spf13/pflag
 cmd/inspect: internal/cli backend/aot lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/peers: internal/cli tuned harness backend/cpu backend/peer backend/pjrt backend/worker chips kernels plugins configs results github.com/spf13/pflag
-cmd/plot: internal/cli results plots analyze chips kernels github.com/spf13/pflag
+plots/report: plots plots/report/echarts results traverse
+plots/report/echarts:
+cmd/plot: internal/cli results plots plots/report analyze chips kernels traverse github.com/spf13/pflag
 workshop/exercises/*: tile problem
 workshop/solutions/*: tile problem
 workshop: kernels traverse analyze chips check problem tile tile/interp workshop/exercises/* workshop/solutions/*

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"matladder/plots"
+	"matladder/plots/report"
+	"matladder/results"
+)
+
+// writeReport writes the page of the points asked for, with the raw rows behind
+// them, and prints its path.
+func (o *options) writeReport(stdout io.Writer, rows []results.Summary) error {
+	list, err := o.summaries(rows)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(s results.Summary) bool { return s.Interpreted() })
+	if len(list) == 0 {
+		return errInterpreted
+	}
+	recordings, err := traversals(list)
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if err := report.Write(&page, report.Input{Summaries: list, Rows: rowsOf(list), Traversals: recordings}); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(o.html), 0o755); err != nil {
+		return fmt.Errorf("cannot make the folder for the report: %w", err)
+	}
+	if err := plots.Replace(o.html, page.Bytes()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, o.html)
+	return err
+}
+
+// rowsOf reads the rows of the points again, a row at a time. What is wrong
+// with others was told when they were summarized.
+func rowsOf(list []results.Summary) iter.Seq2[*results.Record, error] {
+	type point struct {
+		file string
+		key  results.PointKey
+	}
+	asked := map[point]bool{}
+	var files []string
+	for i := range list {
+		file := list[i].Pos.File
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+		asked[point{file, list[i].Point()}] = true
+	}
+	return func(yield func(*results.Record, error) bool) {
+		for _, file := range files {
+			more := true
+			err := eachRow(file, func(r *results.Record) bool {
+				if asked[point{file, r.Point()}] {
+					more = yield(r, nil)
+				}
+				return more
+			})
+			if err != nil {
+				more = yield(nil, err)
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// eachRow calls f for each good row of the file until it returns false.
+func eachRow(path string, f func(*results.Record) bool) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	rows, err := results.NewReader(in, path)
+	if err != nil {
+		return err
+	}
+	for {
+		row, err := rows.Next()
+		var bad *results.SyntaxError
+		var torn *results.TornError
+		switch {
+		case errors.As(err, &bad), errors.As(err, &torn):
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case !f(&row):
+			return nil
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"matladder/problem"
+	"matladder/results"
+	"matladder/tile"
+	"matladder/traverse"
+)
+
+const (
+	shownSteps  = 600     // of a traversal, in the player
+	walkedSteps = 1 << 22 // of a traversal, for its totals: a second at most
+)
+
+// A launch is a point whose programs could be built anew.
+type launch struct {
+	point    *results.Summary
+	programs []*tile.Program
+	steps    int64
+}
+
+// traversals follows the kernels of one problem through their grids, each with
+// the blocks it did best with. The problem is the one that most kernels have;
+// of several, the largest of which the player can show every step, else the
+// smallest.
+func traversals(list []results.Summary) ([]*traverse.Recording, error) {
+	var order []problem.Matmul
+	launches := map[problem.Matmul][]launch{}
+	best := results.Best(list)
+	for i := range best {
+		p, programs, err := rebuild(&best[i])
+		if err != nil {
+			continue // the baseline, a library, or a row of another version
+		}
+		l := launch{point: &best[i], programs: programs}
+		for _, program := range programs {
+			l.steps += program.Steps()
+		}
+		twice := slices.ContainsFunc(launches[p], func(o launch) bool { return o.point.Kernel == l.point.Kernel })
+		if twice || l.steps > walkedSteps {
+			continue
+		}
+		if launches[p] == nil {
+			order = append(order, p)
+		}
+		launches[p] = append(launches[p], l)
+	}
+	if len(order) == 0 {
+		return nil, nil
+	}
+	chosen := slices.MaxFunc(order, func(a, b problem.Matmul) int {
+		if c := cmp.Compare(len(launches[a]), len(launches[b])); c != 0 {
+			return c
+		}
+		switch aFits, bFits := shownWhole(launches[a]), shownWhole(launches[b]); {
+		case aFits && bFits:
+			return cmp.Compare(a.FLOPs(), b.FLOPs())
+		case aFits:
+			return 1
+		case bFits:
+			return -1
+		}
+		return cmp.Compare(b.FLOPs(), a.FLOPs())
+	})
+	slices.SortFunc(launches[chosen], func(a, b launch) int {
+		return results.CompareKernels(a.point.Kernel, b.point.Kernel)
+	})
+	var recordings []*traverse.Recording
+	for _, l := range launches[chosen] {
+		title := fmt.Sprintf("%s %s, blocks %s", l.point.Kernel, chosen, l.point.Blocks())
+		r, err := traverse.Record(context.Background(), title, l.programs, nil, shownSteps)
+		if err != nil {
+			return nil, fmt.Errorf("traversal of %s: %w", title, err)
+		}
+		recordings = append(recordings, r)
+	}
+	return recordings, nil
+}
+
+func shownWhole(list []launch) bool {
+	return !slices.ContainsFunc(list, func(l launch) bool { return l.steps > shownSteps })
+}

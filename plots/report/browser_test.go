@@ -1,0 +1,263 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"html"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"matladder/results"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// saw is what testdata/check.js found in the page.
+type saw struct {
+	Wrong              []string
+	Width, ScrollWidth int
+	Table              []map[string]string
+	Rate, Roofline     []chart
+	After              []chart // when filters were worked
+	Filters            []struct {
+		Filter, Value string
+		Rows, Lines   int
+	}
+	Again   int
+	Step    string
+	Players []string
+	Name    string
+	CSV     string
+	Loaded  []string
+	Pwned   bool
+}
+
+type chart struct {
+	Title         string
+	Canvas, Place int // widths
+	Lines         []struct {
+		Type      string
+		Dashed    bool
+		Predicted []bool
+		Kernels   []string
+		Rates     []float64
+	}
+}
+
+// TestBrowser opens the page in Chromium as a phone and as a desktop shows it:
+// nothing goes wrong or is loaded, no text runs off the side, the table and
+// the charts hold what package results says, and each filter takes away what
+// it names.
+func TestBrowser(t *testing.T) {
+	chromium := findChromium(t)
+	rows := sample(t)
+	t.Run("desktop", func(t *testing.T) { checkPage(t, visit(t, chromium, write(t, rows), "1400,1000", "#filters"), rows) })
+	t.Run("phone", func(t *testing.T) { checkPage(t, visit(t, chromium, write(t, rows), "390,844", "#filters"), rows) })
+	t.Run("hostile", func(t *testing.T) {
+		page := visit(t, chromium, write(t, hostile(rows)), "1400,1000", "")
+		if page.Pwned || len(page.Wrong) > 0 || len(page.Loaded) > 0 || page.ScrollWidth > page.Width {
+			t.Errorf("pwned: %v, loaded %q, width %d of %d, wrong: %q", page.Pwned, page.Loaded, page.ScrollWidth, page.Width, page.Wrong)
+		}
+		if len(page.Table) == 0 || len(page.Rate) == 0 {
+			t.Errorf("%d lines, %d charts", len(page.Table), len(page.Rate))
+		}
+	})
+}
+
+func checkPage(t *testing.T, page saw, rows []results.Record) {
+	if len(page.Wrong) > 0 || len(page.Loaded) > 0 || page.ScrollWidth > page.Width {
+		t.Errorf("loaded %q, width %d of %d, wrong: %q", page.Loaded, page.ScrollWidth, page.Width, page.Wrong)
+	}
+	best := results.Best(results.Summarize(rows))
+	if diff := cmp.Diff(ladderLines(best), tableLines(page.Table)); diff != "" {
+		t.Errorf("table: -results +page\n%s", diff)
+	}
+	checkCharts(t, page.Rate, best)
+	if len(page.Roofline) == 0 {
+		t.Error("no roofline")
+	}
+	for _, c := range slices.Concat(page.Rate, page.Roofline, page.After) {
+		if c.Canvas < 200 || c.Canvas != c.Place {
+			t.Errorf("%s: a canvas %d wide in a place of %d", c.Title, c.Canvas, c.Place)
+		}
+	}
+	seen := map[string]int{}
+	for _, f := range page.Filters {
+		seen[f.Filter]++
+		want := 0
+		for i := range best {
+			if f.Value != "" && f.Value != valueOf(&best[i], f.Filter) {
+				want++
+			}
+		}
+		if f.Filter == "blocks" {
+			want = len(results.Summarize(rows))
+		}
+		if want = min(want, 400); f.Rows != want {
+			t.Errorf("without %s %q: %d lines in the table, want %d", f.Filter, f.Value, f.Rows, want)
+		}
+		if f.Value == "" && f.Lines > 0 {
+			t.Errorf("without any %s there are %d charts", f.Filter, f.Lines)
+		}
+	}
+	for _, name := range []string{"dtype", "kernel", "size", "mode", "machine", "blocks"} {
+		if seen[name] == 0 {
+			t.Errorf("no filter by %s", name)
+		}
+	}
+	if page.Again != len(best) || !strings.HasPrefix(page.Step, "2 of 3") || len(page.Players) != 1 {
+		t.Errorf("%d lines in the end; player %q at step %q", page.Again, page.Players, page.Step)
+	}
+	var want bytes.Buffer
+	if err := results.Write(&want, rows); err != nil {
+		t.Fatal(err)
+	}
+	if page.CSV != want.String() || page.Name != "results.csv" {
+		t.Errorf("the download %s is not the rows: %d bytes, want %d", page.Name, len(page.CSV), want.Len())
+	}
+}
+
+func valueOf(s *results.Summary, filter string) string {
+	switch filter {
+	case "dtype":
+		return s.Dtypes()
+	case "kernel":
+		return s.Kernel
+	case "size":
+		return s.Size()
+	case "mode":
+		return string(s.Mode)
+	}
+	return s.Device + " · " + s.Host
+}
+
+// checkCharts compares the rates in all charts with those of the points, and
+// that predictions stand apart, dashed.
+func checkCharts(t *testing.T, charts []chart, best []results.Summary) {
+	t.Helper()
+	var want, have []float64
+	for _, s := range best {
+		if s.Status == results.OK {
+			want = append(want, s.Rate.Median)
+		}
+	}
+	failed := 0
+	for _, c := range charts {
+		for _, line := range c.Lines {
+			if line.Type == "scatter" {
+				failed += len(line.Rates)
+				continue
+			}
+			have = append(have, line.Rates...)
+			if slices.Contains(line.Predicted, !line.Dashed) || len(slices.Compact(line.Kernels)) != 1 {
+				t.Errorf("%s: a line of %v, predicted %v, dashed %v", c.Title, line.Kernels, line.Predicted, line.Dashed)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(have)
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-5*math.Abs(b) }
+	if !slices.EqualFunc(have, want, near) || failed != len(best)-len(want) {
+		t.Errorf("%d points and %d crosses in charts, want %d and %d\nhave %v\nwant %v", len(have), failed, len(want), len(best)-len(want), have, want)
+	}
+}
+
+// shared are the columns that the page's table and package results' ladder both
+// have in every section.
+var shared = []string{"kernel", "blocks", "size", "median", "±", "% of peak", "% of xla", "over", "err/bound", "rel_err", "status"}
+
+func ladderLines(best []results.Summary) []string {
+	var lines []string
+	for _, section := range results.NewLadder(best).Sections {
+		for _, row := range section.Rows {
+			cells := map[string]string{}
+			for i, name := range section.Header {
+				cells[name] = row[i]
+			}
+			cells["kernel"], _, _ = strings.Cut(cells["kernel"], " (")
+			lines = append(lines, lineOf(cells))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func tableLines(table []map[string]string) []string {
+	var lines []string
+	for _, cells := range table {
+		lines = append(lines, lineOf(cells))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func lineOf(cells map[string]string) string {
+	var parts []string
+	for _, name := range shared {
+		parts = append(parts, cells[name])
+	}
+	return strings.Join(parts, " | ")
+}
+
+// visit shows the page in a window of a size with the scripts of testdata around
+// it; with the hash #filters they work the filters.
+func visit(t *testing.T, chromium, page, size, hash string) saw {
+	t.Helper()
+	script := func(name string) string {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "<script>" + string(text) + "</script>"
+	}
+	start, end := strings.Index(page, "<style>"), strings.LastIndex(page, "</body>")
+	page = page[:start] + script("watch.js") + page[start:end] + script("check.js") + page[end:]
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--user-data-dir="+t.TempDir(), "--window-size="+size,
+		"--virtual-time-budget=60000", "--dump-dom", "file://"+path+hash)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	dom, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	found := regexp.MustCompile(`(?s)<pre id="saw">(.*?)</pre>`).FindSubmatch(dom)
+	if found == nil {
+		t.Fatalf("the check did not end; %d bytes of page\n%s", len(dom), stderr.String())
+	}
+	var s saw
+	if err := json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// findChromium returns the browser; without one the test is skipped, unless
+// MATLADDER_REQUIRE names it.
+func findChromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), "chromium") {
+		t.Fatal("no chromium")
+	}
+	t.Skip("no chromium; install it with: apt-get install chromium")
+	return ""
+}

@@ -1,0 +1,48 @@
+"use strict";
+// The points as objects, and how figures are written: as package results does.
+
+const POINTS = DATA.kernel.map((_, i) => {
+  const text = (column) => DATA.texts[DATA[column][i]];
+  const point = { section: DATA.section[i], kernel: DATA.kernel[i], size: DATA.size[i], order: i,
+    predicted: DATA.predicted[i] === 1, best: DATA.best[i] === 1 };
+  for (const name of ["variant", "blocks", "params", "how", "run", "spread", "below", "status", "reason"]) point[name] = text(name);
+  for (const name of ["rate", "lo", "hi", "seconds", "peak", "baseline", "over", "bound", "error", "intensity"]) point[name] = DATA[name][i];
+  return point;
+});
+
+// figure writes three significant digits without an exponent; of whole numbers
+// above 1000 it keeps all.
+function figure(v) {
+  if (v === null) return "";
+  if (v === 0) return "0";
+  const exponent = +v.toExponential(2).split("e")[1];
+  return v.toFixed(Math.min(100, Math.max(0, 2 - exponent)));
+}
+
+function seconds(s) {
+  if (s === null) return "";
+  for (const [name, unit] of [["s", 1], ["ms", 1e-3], ["µs", 1e-6]]) if (s >= 0.9995 * unit) return figure(s / unit) + " " + name;
+  return figure(s / 1e-9) + " ns";
+}
+
+// error writes two digits.
+function error(v) {
+  if (v === null) return "";
+  if (v === 0) return "0";
+  return v >= 1e-4 && v < 100 ? String(+v.toPrecision(2)) : v.toExponential(1).replace(".0e", "e").replace(/e([+-])(\d)$/, "e$10$2");
+}
+
+// rateUnit is the unit of rates up to most.
+function rateUnit(most, integer) {
+  const [letter, divisor] = most >= 1e12 ? ["T", 1e12] : ["G", 1e9];
+  return { name: letter + (integer ? "OP/s" : "FLOP/s"), divisor };
+}
+
+// element makes a tag with a text or children; texts are never read as HTML.
+function element(tag, content, attributes) {
+  const e = document.createElement(tag);
+  if (Array.isArray(content)) e.append(...content);
+  else if (content !== undefined && content !== null) e.textContent = content;
+  for (const [name, value] of Object.entries(attributes || {})) e.setAttribute(name, value);
+  return e;
+}

@@ -1,0 +1,233 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"matladder/plots"
+	"matladder/results"
+)
+
+// points is what the page knows: lists that points refer to by number, and the
+// points in columns, which is a third of the size of a list of objects.
+type points struct {
+	Sections []section `json:"sections"`
+	Kernels  []kernel  `json:"kernels"`
+	Sizes    []size    `json:"sizes"`
+	Texts    []string  `json:"texts"`
+
+	// One entry a point, in the order of the ladder's table. Numbers refer to
+	// the lists above.
+	Section   []int  `json:"section"`
+	Kernel    []int  `json:"kernel"`
+	Size      []int  `json:"size"`
+	Predicted []int  `json:"predicted"` // 0 or 1
+	Best      []int  `json:"best"`      // 1: the fastest of its choices of blocks and parameters
+	Variant   []int  `json:"variant"`   // texts from here
+	Blocks    []int  `json:"blocks"`
+	Params    []int  `json:"params"`
+	How       []int  `json:"how"` // what else it ran with
+	Run       []int  `json:"run"`
+	Spread    []int  `json:"spread"`
+	Below     []int  `json:"below"`
+	Status    []int  `json:"status"`
+	Reason    []int  `json:"reason"`
+	Rate      figure `json:"rate"` // FLOP/s, with its interval
+	Lo        figure `json:"lo"`
+	Hi        figure `json:"hi"`
+	Seconds   figure `json:"seconds"`
+	Peak      figure `json:"peak"`      // % of peak
+	Baseline  figure `json:"baseline"`  // % of baseline
+	Over      figure `json:"over"`      // × the rung below
+	Bound     figure `json:"bound"`     // err/bound
+	Error     figure `json:"error"`     // rel_err
+	Intensity figure `json:"intensity"` // FLOPs over bytes moved
+}
+
+// section is what a chart shows together: rates that have one unit, on one
+// machine.
+type section struct {
+	Dtype     string  `json:"dtype"` // with quantization and epilogue
+	Machine   string  `json:"machine"`
+	Integer   bool    `json:"integer"`
+	Peak      float64 `json:"peak"`      // FLOP/s; 0 if unknown
+	Bandwidth float64 `json:"bandwidth"` // bytes/s; 0 if unknown
+}
+
+type kernel struct {
+	Name   string `json:"name"`
+	Short  string `json:"short"`
+	Colour string `json:"colour"`
+	Ink    string `json:"ink"` // the colour, dark enough for text
+}
+
+type size struct {
+	Name   string `json:"name"`
+	Square int    `json:"square"` // m = k = n, else 0
+}
+
+// figure is a column of numbers; NaN stands for unknown and becomes null.
+type figure []float64
+
+func (f figure) MarshalJSON() ([]byte, error) {
+	text := []byte{'['}
+	for i, v := range f {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			text = append(text, "null"...)
+			continue
+		}
+		text = strconv.AppendFloat(text, v, 'g', 6, 64)
+	}
+	return append(text, ']'), nil
+}
+
+func newPoints(summaries []results.Summary) *points {
+	summaries = slices.Clone(summaries)
+	best := map[results.Pos]bool{}
+	for _, s := range results.Best(summaries) {
+		best[s.Pos] = true
+	}
+	p := &points{}
+	var texts, sections, kernels, order numbers
+	slices.SortStableFunc(summaries, func(a, b results.Summary) int {
+		return cmp.Or(
+			strings.Compare(a.DtypeA, b.DtypeA),
+			strings.Compare(dtypeOf(&a), dtypeOf(&b)),
+			strings.Compare(machineOf(&a), machineOf(&b)),
+			compareSizes(&a, &b),
+			compareKernels(a.Kernel, b.Kernel),
+		)
+	})
+	var bySize []*results.Summary
+	for i := range summaries {
+		bySize = append(bySize, &summaries[i])
+	}
+	slices.SortStableFunc(bySize, compareSizes)
+	bySize = slices.CompactFunc(bySize, func(a, b *results.Summary) bool { return a.Size() == b.Size() })
+	for _, s := range bySize {
+		order.of(s.Size())
+		z := size{Name: s.Size()}
+		if s.Batch == 1 && s.M == s.K && s.K == s.N {
+			z.Square = s.M
+		}
+		p.Sizes = append(p.Sizes, z)
+	}
+	var names []string
+	for i := range summaries {
+		names = append(names, summaries[i].Kernel)
+	}
+	slices.SortFunc(names, compareKernels)
+	for _, name := range slices.Compact(names) {
+		kernels.of(name)
+		short := name
+		if _, ok := results.Rung(name); ok {
+			short, _, _ = strings.Cut(name, "_")
+		}
+		line, text := plots.KernelColors(name)
+		p.Kernels = append(p.Kernels, kernel{name, short, hex(line), hex(text)})
+	}
+	var roofs []roof
+	for i := range summaries {
+		s := &summaries[i]
+		key := dtypeOf(s) + "\x00" + machineOf(s)
+		n := sections.of(key)
+		if n == len(p.Sections) {
+			p.Sections = append(p.Sections, section{Dtype: dtypeOf(s), Machine: machineOf(s), Integer: s.Integer()})
+			roofs = append(roofs, roof{})
+		}
+		roofs[n].state(s)
+		p.Section = append(p.Section, n)
+		p.Kernel = append(p.Kernel, kernels.of(s.Kernel))
+		p.Size = append(p.Size, order.of(s.Size()))
+		p.Predicted = append(p.Predicted, one(s.Mode == results.Predicted))
+		p.Best = append(p.Best, one(best[s.Pos]))
+		p.addTexts(s, texts.of)
+		p.addFigures(s)
+	}
+	for i, r := range roofs {
+		p.Sections[i].Peak, p.Sections[i].Bandwidth = r.peak, r.bandwidth
+	}
+	p.Texts = texts.list
+	return p
+}
+
+func (p *points) addTexts(s *results.Summary, of func(string) int) {
+	p.Variant = append(p.Variant, of(s.Variant))
+	p.Blocks = append(p.Blocks, of(s.Blocks()))
+	p.Params = append(p.Params, of(s.Params))
+	p.How = append(p.How, of(howOf(s)))
+	p.Run = append(p.Run, of(s.RunID))
+	p.Spread = append(p.Spread, of(spreadOf(s)))
+	below, _, _ := strings.Cut(s.Below, "_")
+	p.Below = append(p.Below, of(below))
+	p.Status = append(p.Status, of(string(s.Status)))
+	p.Reason = append(p.Reason, of(s.Reason))
+}
+
+func (p *points) addFigures(s *results.Summary) {
+	unknown := math.NaN()
+	median := func(e results.Estimate) float64 {
+		if !e.Known() {
+			return unknown
+		}
+		return e.Median
+	}
+	optional := func(v results.Optional[float64]) float64 {
+		if !v.Known {
+			return unknown
+		}
+		return v.Value
+	}
+	lo, hi, intensity := unknown, unknown, unknown
+	if s.Rate.Known() {
+		lo, hi = s.Rate.Lo, s.Rate.Hi
+	}
+	if s.FLOPs > 0 && s.BytesMoved > 0 && s.Kernel != results.Baseline {
+		intensity = float64(s.FLOPs) / float64(s.BytesMoved)
+	}
+	p.Rate = append(p.Rate, median(s.Rate))
+	p.Lo, p.Hi = append(p.Lo, lo), append(p.Hi, hi)
+	p.Seconds = append(p.Seconds, median(s.Time))
+	p.Peak = append(p.Peak, median(s.PercentOfPeak))
+	p.Baseline = append(p.Baseline, median(s.PercentOfBaseline))
+	p.Over = append(p.Over, median(s.OverBelow))
+	p.Bound = append(p.Bound, optional(s.ErrOverBound))
+	p.Error = append(p.Error, optional(s.RelErr))
+	p.Intensity = append(p.Intensity, intensity)
+}
+
+// numbers gives each text a number, from 0 in the order of first use.
+type numbers struct {
+	number map[string]int
+	list   []string
+}
+
+func (n *numbers) of(text string) int {
+	i, ok := n.number[text]
+	if !ok {
+		if n.number == nil {
+			n.number = map[string]int{}
+		}
+		i = len(n.list)
+		n.number[text] = i
+		n.list = append(n.list, text)
+	}
+	return i
+}
+
+func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

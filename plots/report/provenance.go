@@ -1,0 +1,190 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"matladder/results"
+)
+
+// Provenance is where the figures come from: what the rows say of the runs
+// that made them, and of the machines' limits.
+type Provenance struct {
+	Runs   []Run
+	Limits []Limit
+	Notes  []string // warnings about the figures
+	Rows   int
+	Points int
+
+	machines []string
+	first    time.Time // start of the first run that says when it was
+}
+
+// A Run is one execution: facts by name, several values of one joined.
+type Run struct {
+	ID    string
+	Facts []Fact
+}
+
+// A Fact is a name and what rows have under it.
+type Fact struct{ Name, Value string }
+
+// A Limit is what rows state of one machine and dtype.
+type Limit struct{ Machine, Dtype, Peak, PeakSource, Bandwidth, BandwidthSource string }
+
+// facts are what is told of a run; at most maxValues of each are listed.
+var facts = []struct {
+	name string
+	of   func(*results.Record) string
+}{
+	{"started", func(r *results.Record) string {
+		if r.StartedAt.IsZero() {
+			return ""
+		}
+		return r.StartedAt.Format(time.DateTime) + " UTC"
+	}},
+	{"mode", func(r *results.Record) string { return string(r.Mode) }},
+	{"host", func(r *results.Record) string { return r.Host }},
+	{"device", func(r *results.Record) string { return r.Device }},
+	{"chip", func(r *results.Record) string { return r.Chip }},
+	{"matladder", func(r *results.Record) string { return r.MatladderVersion }},
+	{"backend", func(r *results.Record) string { return r.Backend }},
+	{"plugin", func(r *results.Record) string { return strings.TrimSpace(r.Plugin + " " + r.PluginVersion) }},
+	{"method", func(r *results.Record) string { return string(r.Method) }},
+	{"isa", func(r *results.Record) string { return r.ISA }},
+	{"threads", func(r *results.Record) string { return count(r.Threads) }},
+	{"devices", func(r *results.Record) string { return count(r.Devices) }},
+	{"kernels", func(r *results.Record) string { return r.Kernel }},
+	{"dtypes", func(r *results.Record) string { return r.Dtypes() }},
+	{"sizes", func(r *results.Record) string { return r.Size() }},
+	{"blocks from", func(r *results.Record) string { return r.BlockSource }},
+	{"parameters", func(r *results.Record) string { return r.Params }},
+	{"inputs", func(r *results.Record) string { return r.Dist }},
+	{"seeds", func(r *results.Record) string {
+		if !r.Seed.Known {
+			return ""
+		}
+		return strconv.FormatInt(r.Seed.Value, 10)
+	}},
+}
+
+const maxValues = 24
+
+// newProvenance also returns the columns of rows that the format does not know.
+func newProvenance(summaries []results.Summary, rows iter.Seq2[*results.Record, error]) (*Provenance, []string, error) {
+	p := &Provenance{Points: len(summaries), Notes: results.NewLadder(results.Best(summaries)).Notes, Limits: limits(summaries)}
+	for i := range summaries {
+		if m := machineOf(&summaries[i]); !slices.Contains(p.machines, m) {
+			p.machines = append(p.machines, m)
+		}
+	}
+	var ids numbers
+	var values [][]numbers // by run and fact
+	columns := map[string]bool{}
+	for r, err := range rows {
+		if err != nil {
+			return nil, nil, err
+		}
+		p.Rows++
+		if at := r.StartedAt; !at.IsZero() && (p.first.IsZero() || at.Before(p.first)) {
+			p.first = at
+		}
+		n := ids.of(r.RunID)
+		if n == len(values) {
+			values = append(values, make([]numbers, len(facts)))
+		}
+		for f, fact := range facts {
+			if text := fact.of(r); text != "" {
+				values[n][f].of(text)
+			}
+		}
+		for name := range r.Extra {
+			columns[name] = true
+		}
+	}
+	for n, id := range ids.list {
+		run := Run{ID: cmp.Or(id, "no run id")}
+		for f, fact := range facts {
+			list := values[n][f].list
+			if more := len(list) - maxValues; more > 0 {
+				list = append(slices.Clone(list[:maxValues]), fmt.Sprintf("and %d more", more))
+			}
+			if len(list) > 0 {
+				run.Facts = append(run.Facts, Fact{fact.name, strings.Join(list, ", ")})
+			}
+		}
+		p.Runs = append(p.Runs, run)
+	}
+	return p, slices.Sorted(maps.Keys(columns)), nil
+}
+
+// limits lists the newest statement for each machine and dtype.
+func limits(summaries []results.Summary) []Limit {
+	newest := map[[2]string]*results.Summary{}
+	var order [][2]string
+	for i := range summaries {
+		s := &summaries[i]
+		key := [2]string{machineOf(s), s.DtypeA}
+		switch old := newest[key]; {
+		case s.PeakFLOPs <= 0:
+		case old == nil:
+			order = append(order, key)
+			newest[key] = s
+		case old.StartedAt.Before(s.StartedAt):
+			newest[key] = s
+		}
+	}
+	var list []Limit
+	for _, key := range order {
+		s := newest[key]
+		unit, divisor := results.RateUnit(s.PeakFLOPs, s.Integer())
+		l := Limit{Machine: key[0], Dtype: key[1], Peak: results.FormatFigure(s.PeakFLOPs/divisor) + " " + unit, PeakSource: s.PeakSource}
+		if s.Bandwidth > 0 {
+			l.Bandwidth, l.BandwidthSource = results.FormatFigure(s.Bandwidth/1e9)+" GB/s", s.BandwidthSource
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// title says on what machines and when the first row was made.
+func (p *Provenance) title() string {
+	machine, day := "", ""
+	switch n := len(p.machines); {
+	case n > 2:
+		machine = fmt.Sprintf("%d machines", n)
+	case n > 0:
+		machine = strings.Join(p.machines, " and ")
+	}
+	if !p.first.IsZero() {
+		day = p.first.Format(time.DateOnly)
+	}
+	return joined("matladder report", machine, day)
+}
+
+// fileName is that of the rows' download: the run's, if there is but one.
+func (p *Provenance) fileName() string {
+	name := "results"
+	if len(p.Runs) == 1 {
+		name = p.Runs[0].ID
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name) + ".csv"
+}
+
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"matladder/plots/report/echarts"
+	"matladder/results"
+	"matladder/traverse"
+)
+
+// Input is what a report shows.
+type Input struct {
+	// Summaries are the points. Interpreted ones are left out.
+	Summaries []results.Summary
+	// Rows are the raw rows for the download, usually those behind the
+	// summaries. They are gone through twice and never held together.
+	Rows iter.Seq2[*results.Record, error]
+	// Traversals are what the player offers, in its order; none for no player.
+	Traversals []*traverse.Recording
+}
+
+//go:embed page/page.html
+var pageText string
+
+//go:embed page/*.js page/*.css
+var parts embed.FS
+
+// scripts are the page's own, in the order in which they need each other.
+var scripts = []string{"data.js", "filter.js", "chart.js", "rate.js", "roofline.js", "table.js", "main.js"}
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// Write writes the page. Equal inputs make equal pages.
+func Write(w io.Writer, in Input) error {
+	summaries := slices.DeleteFunc(slices.Clone(in.Summaries), func(s results.Summary) bool { return s.Interpreted() })
+	if len(summaries) == 0 {
+		return errors.New("no point to report")
+	}
+	points := newPoints(summaries)
+	provenance, columns, err := newProvenance(summaries, in.Rows)
+	if err != nil {
+		return err
+	}
+	csv, err := pack(in.Rows, columns)
+	if err != nil {
+		return fmt.Errorf("cannot pack the rows: %w", err)
+	}
+	data, err := script(points)
+	if err != nil {
+		return err
+	}
+	traversals, err := script(in.Traversals)
+	if err != nil {
+		return err
+	}
+	var own strings.Builder
+	for _, name := range scripts {
+		text, err := parts.ReadFile("page/" + name)
+		if err != nil {
+			return err
+		}
+		own.Write(text)
+	}
+	style, err := parts.ReadFile("page/page.css")
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, map[string]any{
+		"Title":      provenance.title(),
+		"Style":      template.CSS(string(style) + traverse.PlayerCSS),
+		"ECharts":    template.JS(echarts.JS),
+		"Player":     template.JS(traverse.PlayerJS),
+		"Own":        template.JS(own.String()),
+		"Data":       data,
+		"Traversals": traversals,
+		"HasPlayer":  len(in.Traversals) > 0,
+		"CSV":        template.HTML(csv), // base64 has nothing to escape
+		"CSVName":    provenance.fileName(),
+		"Provenance": provenance,
+		"Library":    "Apache ECharts " + echarts.Version + " (" + echarts.Licence + ")",
+	})
+}
+
+// script is v as JSON that is safe inside a script element: Marshal escapes
+// every < and > in a text.
+func script(v any) (template.JS, error) {
+	text, err := json.Marshal(v)
+	return template.JS(text), err
+}

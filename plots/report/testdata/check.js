@@ -1,0 +1,56 @@
+// Runs after the page: works its filters and player and leaves what it saw in
+// an element for the test to read.
+(async () => {
+  const saw = { wrong: WRONG };
+  try {
+    await look(saw);
+  } catch (e) {
+    WRONG.push("check: " + e.stack);
+  }
+  const out = document.createElement("pre");
+  out.id = "saw";
+  out.textContent = JSON.stringify(saw);
+  document.body.append(out);
+})();
+
+async function look(saw) {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const table = () => all("#ladder table").flatMap((t) => {
+    const names = [...t.tHead.rows[0].cells].map((c) => c.textContent);
+    return [...t.tBodies[0].rows].map((r) => Object.fromEntries([...r.cells].map((c, i) => [names[i], c.textContent])));
+  });
+  const charts = (section) => all(`#${section} .chart`).map((place) => {
+    const series = echarts.getInstanceByDom(place).getOption().series;
+    const lines = series.filter((s) => s.data.some((d) => d.point));
+    return { title: place.getAttribute("aria-label"), canvas: place.querySelector("canvas").clientWidth, place: place.clientWidth, lines: lines.map((s) => ({
+      type: s.type, dashed: s.lineStyle && s.lineStyle.type === "dashed",
+      predicted: s.data.map((d) => d.point.predicted), kernels: s.data.map((d) => DATA.kernels[d.point.kernel].name),
+      rates: s.data.map((d) => d.point.rate || 0) })) };
+  });
+  Object.assign(saw, { width: window.innerWidth, scrollWidth: document.documentElement.scrollWidth,
+    table: table(), rate: charts("rate"), roofline: charts("roofline"), filters: [] });
+  for (const group of location.hash === "#filters" ? all("#filters fieldset") : []) {
+    const boxes = [...group.querySelectorAll("input")];
+    for (const box of [boxes[0], boxes[boxes.length - 1]]) {
+      box.click();
+      saw.filters.push({ filter: group.dataset.filter, value: box.value, rows: table().length, lines: charts("rate").reduce((n, c) => n + c.lines.length, 0) });
+      box.click();
+    }
+    saw.after = charts("rate").concat(charts("roofline"));
+    const none = group.querySelector("button[aria-label^=none]");
+    if (none) {
+      none.click();
+      saw.filters.push({ filter: group.dataset.filter, value: "", rows: table().length, lines: all(".chart").length });
+      group.querySelector("button[aria-label^=all]").click();
+    }
+  }
+  saw.again = table().length;
+  document.querySelector(".traversal [data-do=next]").click();
+  saw.step = document.querySelector(".traversal dd").textContent;
+  saw.players = all("#traversal option").map((o) => o.textContent);
+  const { name, blob } = await rawRows();
+  saw.name = name;
+  saw.csv = await blob.text();
+  saw.loaded = performance.getEntriesByType("resource").map((e) => e.name).filter((n) => !n.startsWith("data:"));
+  saw.pwned = "pwned" in window;
+}
