@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"matladder/backend"
 	"matladder/backend/aot"
@@ -31,12 +32,16 @@ func (f *flags) open() (*device, error) {
 	return nil, cli.Usagef("--backend: unknown backend %q (known: cpu, aot)", f.backend)
 }
 
+// compileLimit is how long one candidate may take to compile: one that takes longer is
+// large, and rarely the fastest.
+const compileLimit = 90 * time.Second
+
 // openAhead opens libtpu's compiler for a chip that is not there.
 func (f *flags) openAhead() (*device, error) {
 	if _, err := aot.FindTopology(f.chip); err != nil {
 		return nil, cli.Usagef("--topology: %w", err)
 	}
-	b, err := aot.OpenBackend(aot.BackendOptions{Topology: f.chip, Options: aot.Options{Limit: f.config.Timeout}})
+	b, err := aot.OpenBackend(aot.BackendOptions{Topology: f.chip, Options: aot.Options{Limit: compileLimit}})
 	if err != nil {
 		return nil, err
 	}
