@@ -31,7 +31,7 @@ type alike struct {
 }
 
 func (a alike) check(_ context.Context, r *Report) {
-	for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {4096, 4096, 4096}, {1 << 20, 1 << 21, 1 << 22}} {
+	for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {512, 512, 512}, {4096, 4096, 4096}} {
 		got, want := a.flops(s[0], s[1], s[2]), 2*float64(s[0])*float64(s[1])*float64(s[2])
 		call := fmt.Sprintf("FLOPs(%d, %d, %d)", s[0], s[1], s[2])
 		if !r.near(call, got, want, "") {

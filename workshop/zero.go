@@ -62,18 +62,21 @@ func (z zero) check(ctx context.Context, r *Report) {
 		name, answer string
 		s            tile.Blocks
 		zeroAt       func(k *tile.Axis) tile.Cond
+		nudge        string
 	}{
-		{"Never", z.answers.never, s, nowhere},
-		{"AtTheLast", z.answers.atTheLast, s, (*tile.Axis).Last},
-		{"AtEvery", z.answers.atEvery, s, everyStep},
-		{"OneBlock", z.answers.oneBlock, whole, everyStep},
+		{"Never", z.answers.never, s, nowhere, tryIt},
+		{"AtTheLast", z.answers.atTheLast, s, (*tile.Axis).Last, tryIt},
+		{"AtEvery", z.answers.atEvery, s, everyStep, tryIt},
+		{"OneBlock", z.answers.oneBlock, whole, everyStep, "If k is one block, how many steps along k are there, and which of them is the first?"},
 	} {
 		truth := zeroing(ctx, p, q.s, q.zeroAt)
 		r.expect(q.answer == string(truth),
 			fmt.Sprintf("%s: %s", q.name, q.answer),
-			fmt.Sprintf("%s: your answer is %q. Try it in Build: which line does the check answer with?", q.name, q.answer))
+			fmt.Sprintf("%s: your answer is %q. %s", q.name, q.answer, q.nudge))
 	}
 }
+
+const tryIt = "Make that mistake in Build, check, and read the first line: did tile refuse the program, or was the result wrong?"
 
 func nowhere(k *tile.Axis) tile.Cond   { return tile.Test(k, tile.LT, tile.Const(0)) }
 func everyStep(k *tile.Axis) tile.Cond { return tile.Test(k, tile.GE, tile.Const(0)) }

@@ -26,6 +26,10 @@ func (f *flags) table() (*tuned.Table, string, error) {
 	return t, path, err
 }
 
+// first is the block shape of the third rung, and what others fall back to where
+// nothing was tuned.
+var first = tile.Blocks{M: 128, K: 128, N: 128}
+
 // show prints the table and what its fallbacks cost.
 func (f *flags) show(w io.Writer) error {
 	t, path, err := f.table()
@@ -42,6 +46,9 @@ func (f *flags) show(w io.Writer) error {
 		}
 		if e.RunnerUp != (tile.Blocks{}) {
 			fmt.Fprintf(w, "; then %s at %+.1f %%", e.RunnerUp, 100*e.Behind)
+		}
+		if ratio, ok := e.Tried[first.Clip(r.M, r.K, r.N)]; ok && ratio > 1 {
+			fmt.Fprintf(w, "; %s takes %.3g × as long", first.Clip(r.M, r.K, r.N), ratio)
 		}
 		fmt.Fprintf(w, "; %s, %s, %s\n", plural(len(e.Tried), "shape"), e.Versions, e.Date)
 	}

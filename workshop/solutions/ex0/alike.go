@@ -2,8 +2,7 @@
 package ex0
 
 // FLOPs counts one multiplication and one addition for each of the k terms of
-// each of the m·n elements. The sizes are turned into floats first: the product
-// of three large ints need not fit in one.
+// each of the m·n elements.
 func FLOPs(m, k, n int) float64 {
 	return 2 * float64(m) * float64(k) * float64(n)
 }

@@ -8,9 +8,8 @@ const element = 4
 
 // V2 reads b whole for each row panel of a.
 func V2(m, k, n, bm, bn int) int {
-	rows := tile.Ceil(m, bm)
 	readA := m * k
-	readB := k * n * rows
+	readB := k * n * tile.Ceil(m, bm)
 	written := m * n
 	return element * (readA + readB + written)
 }
