@@ -31,6 +31,7 @@ type saw struct {
 		Filter, Value string
 		Rows, Lines   int
 	}
+	Tip     string // of the first point of the first chart
 	Again   int
 	Step    string
 	Players []string
@@ -66,8 +67,8 @@ func TestBrowser(t *testing.T) {
 		if page.Pwned || len(page.Wrong) > 0 || len(page.Loaded) > 0 || page.ScrollWidth > page.Width {
 			t.Errorf("pwned: %v, loaded %q, width %d of %d, wrong: %q", page.Pwned, page.Loaded, page.ScrollWidth, page.Width, page.Wrong)
 		}
-		if len(page.Table) == 0 || len(page.Rate) == 0 {
-			t.Errorf("%d lines, %d charts", len(page.Table), len(page.Rate))
+		if len(page.Table) == 0 || len(page.Rate) == 0 || page.Tip == "" {
+			t.Errorf("%d lines, %d charts, tooltip %q", len(page.Table), len(page.Rate), page.Tip)
 		}
 	})
 }
@@ -83,6 +84,9 @@ func checkPage(t *testing.T, page saw, rows []results.Record) {
 	checkCharts(t, page.Rate, best)
 	if len(page.Roofline) == 0 {
 		t.Error("no roofline")
+	}
+	if len(page.Rate) > 0 && !strings.HasPrefix(page.Tip, page.Rate[0].Lines[0].Kernels[0]+" · ") {
+		t.Errorf("the first point's tooltip is %q", page.Tip)
 	}
 	for _, c := range slices.Concat(page.Rate, page.Roofline, page.After) {
 		if c.Canvas < 200 || c.Canvas != c.Place {

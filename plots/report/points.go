@@ -104,6 +104,7 @@ func newPoints(summaries []results.Summary) *points {
 			strings.Compare(machineOf(&a), machineOf(&b)),
 			compareSizes(&a, &b),
 			compareKernels(a.Kernel, b.Kernel),
+			a.StartedAt.Compare(b.StartedAt), // of a point made twice a chart shows the last
 		)
 	})
 	var bySize []*results.Summary

@@ -79,7 +79,7 @@ const titleOf = (section) => section.dtype + " · " + section.machine;
 
 // linesOf groups points that may be joined: one kernel, one mode, one way of
 // running; with all blocks shown, one block shape. Of a point made twice the
-// later row counts. At most MOST_LINES are returned, and how many are left out.
+// later run counts. At most MOST_LINES are returned, and how many are left out.
 function linesOf(points) {
   const lines = new Map(), ways = [];
   for (const p of points) {

@@ -23,6 +23,15 @@ function buildFilters(form, changed) {
     if (f.values.length < 2) continue;
     const boxes = [];
     const group = element("fieldset", [element("legend", f.name)], { "data-filter": f.name });
+    for (const [name, on] of f.values.length > 2 ? [["all", true], ["none", false]] : []) {
+      const button = element("button", name, { type: "button", "aria-label": name + " of " + f.name });
+      button.addEventListener("click", () => {
+        f.on = new Set(on ? f.values : []);
+        boxes.forEach((box) => { box.checked = on; });
+        changed();
+      });
+      group.append(button);
+    }
     f.values.forEach((value, i) => {
       const box = element("input", null, { type: "checkbox", value });
       box.checked = true;
@@ -39,16 +48,6 @@ function buildFilters(form, changed) {
       }
       group.append(element("label", [...parts, element("span", value)]));
     });
-    const set = (on) => {
-      f.on = new Set(on ? f.values : []);
-      boxes.forEach((box) => { box.checked = on; });
-      changed();
-    };
-    for (const [name, on] of f.values.length > 2 ? [["all", true], ["none", false]] : []) {
-      const button = element("button", name, { type: "button", "aria-label": name + " of " + f.name });
-      button.addEventListener("click", () => set(on));
-      group.append(button);
-    }
     form.append(group);
   }
   if (POINTS.some((p) => !p.best)) {

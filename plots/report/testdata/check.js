@@ -29,6 +29,10 @@ async function look(saw) {
   });
   Object.assign(saw, { width: window.innerWidth, scrollWidth: document.documentElement.scrollWidth,
     table: table(), rate: charts("rate"), roofline: charts("roofline"), filters: [] });
+  const first = echarts.getInstanceByDom(document.querySelector("#rate .chart"));
+  const n = first.getOption().series.findIndex((s) => s.type === "line" && s.data.some((d) => d.point));
+  first.dispatchAction({ type: "showTip", seriesIndex: n, dataIndex: 0 });
+  saw.tip = all("#rate .tip").map((e) => e.textContent).join(" ");
   for (const group of location.hash === "#filters" ? all("#filters fieldset") : []) {
     const boxes = [...group.querySelectorAll("input")];
     for (const box of [boxes[0], boxes[boxes.length - 1]]) {
