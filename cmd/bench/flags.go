@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,21 +12,20 @@ import (
 	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
 )
 
-// flags are the command line.
+// flags are the command line; those of the sweep are read by package sweepflag.
 type flags struct {
 	set *pflag.FlagSet
 
-	config, kernel, dtype, sizes, blocks, precision string
-	backend, topology, out, fault, tuned            string
-	params                                          []string
-	predict, resume, list, dryRun                   bool
-	budget                                          time.Duration
-	seed                                            int64
-	threads                                         int
+	backend, topology, out, fault, tuned string
+	params                               []string
+	predict, resume, list, dryRun        bool
+	budget                               time.Duration
+	threads                              int
 }
 
 // parseFlags reads args. Help, if asked for, goes to stdout and is the error
@@ -35,13 +33,13 @@ type flags struct {
 func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	f := &flags{set: cli.NewFlags("bench")}
 	s := f.set
-	s.StringVar(&f.config, "config", "quick", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
-	s.StringVar(&f.kernel, "kernel", "", "`KERNELS` by number or name, joined by commas; 0 is the baseline")
-	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas; or operands such as int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu")
-	s.StringVar(&f.sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
-	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
+	s.String("config", "quick", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
+	s.String("kernel", "", "`KERNELS` by number or name, joined by commas; 0 is the baseline")
+	s.String("dtype", "", "`DTYPES` of operand a, joined by commas; or operands such as int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu")
+	s.String("sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
+	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
-	s.StringVar(&f.precision, "precision", "", "`PRECISIONS` of float32 products: default, highest or both")
+	s.String("precision", "", "`PRECISIONS` of float32 products: default, highest or both")
 	s.StringVar(&f.backend, "backend", "", "`BACKEND` to run on ("+known()+"); the best present if not given")
 	s.StringVar(&f.topology, "topology", "", "`CHIP` to predict for ("+topologies()+"): backend aot")
 	s.StringArrayVar(&f.params, "param", nil, "backend parameter `KEY=VALUE`; may be repeated")
@@ -51,7 +49,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.BoolVar(&f.list, "list", false, "print the points and stop")
 	s.BoolVar(&f.dryRun, "dry-run", false, "count points, memory and time, and stop")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
-	s.Int64Var(&f.seed, "seed", 0, "`SEED` of inputs and orders")
+	s.Int64("seed", 0, "`SEED` of inputs and orders")
 	s.IntVar(&f.threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
 	s.StringVar(&f.fault, "fault", "", "damage each output with `FAULT` ("+strings.Join(check.Faults(), ", ")+") to see it reported")
 	if err := s.Parse(args); errors.Is(err, pflag.ErrHelp) {
@@ -82,45 +80,9 @@ func (f *flags) check() error {
 
 // sweep reads the sweep and replaces in it what flags say.
 func (f *flags) sweep() (harness.Config, error) {
-	text, name, err := harness.ReadSweep(f.config)
-	if err != nil {
-		return harness.Config{}, cli.Usagef("--config: %w", err)
-	}
-	c, err := harness.Parse(name, text)
-	if err != nil {
-		return harness.Config{}, err
-	}
-	if f.set.Changed("blocks") {
-		if c.Blocks, c.AllBlocks, err = harness.ParseBlocks(f.blocks); err != nil {
-			return harness.Config{}, cli.Usagef("--blocks: %w", err)
-		}
-	}
-	if f.set.Changed("time-budget") {
-		c.TimeBudget = f.budget
-	}
-	if f.set.Changed("seed") {
-		c.Seed = f.seed
-	}
+	c, err := sweepflag.Read(f.set)
 	if f.set.Changed("threads") {
 		c.Threads = f.threads
 	}
-	return c, cmp.Or(
-		replace(f, "sizes", f.sizes, &c.Shapes, harness.ParseSizes),
-		replace(f, "kernel", f.kernel, &c.Kernels, harness.ParseKernels),
-		replace(f, "dtype", f.dtype, &c.Operands, harness.ParseDtypes),
-		replace(f, "precision", f.precision, &c.Precisions, harness.ParsePrecisions),
-	)
-}
-
-// replace sets a value of the sweep from a flag, if it was given.
-func replace[T any](f *flags, name, text string, v *T, parse func(string) (T, error)) error {
-	if !f.set.Changed(name) {
-		return nil
-	}
-	x, err := parse(text)
-	if err != nil {
-		return cli.Usagef("--%s: %w", name, err)
-	}
-	*v = x
-	return nil
+	return c, err
 }

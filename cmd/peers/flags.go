@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,20 +13,19 @@ import (
 	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
 )
 
-// flags are the command line.
+// flags are the command line; those of the sweep are read by package sweepflag.
 type flags struct {
 	set *pflag.FlagSet
 
-	config, kernel, dtype, sizes, blocks, out string
-	peers, threads, paths, report             []string
-	page, note                                string
-	list, resume                              bool
-	budget                                    time.Duration
-	seed                                      int64
+	peers, threads, paths, report []string
+	out, page, note               string
+	list, resume                  bool
+	budget                        time.Duration
 
 	counts []int // of threads; 0 for one a core
 }
@@ -43,18 +41,18 @@ func known() []string { return append(peer.Names(), xla) }
 func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	f := &flags{set: cli.NewFlags("peers")}
 	s := f.set
-	s.StringVar(&f.config, "config", "peers", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
+	s.String("config", "peers", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
 	s.StringSliceVar(&f.peers, "peers", known(), "`PEERS` to compare with, joined by commas")
 	s.StringArrayVar(&f.paths, "path", nil, "`FOLDER` to look for libraries in; may be repeated")
 	s.StringSliceVar(&f.threads, "threads", []string{"0"}, "numbers of `THREADS`, joined by commas; 0 for one a core")
-	s.StringVar(&f.kernel, "kernel", "", "`KERNELS` by number or name, joined by commas")
-	s.StringVar(&f.dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
-	s.StringVar(&f.sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
-	s.StringVar(&f.blocks, "blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all; if not given, those tuned for this machine or else of the sweep")
+	s.String("kernel", "", "`KERNELS` by number or name, joined by commas")
+	s.String("dtype", "", "`DTYPES` of operand a, joined by commas")
+	s.String("sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
+	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all; if not given, those tuned for this machine or else of the sweep")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 10m; 0 for no limit")
-	s.Int64Var(&f.seed, "seed", 0, "`SEED` of inputs and orders")
+	s.Int64("seed", 0, "`SEED` of inputs and orders")
 	s.BoolVar(&f.list, "list", false, "say which peers there are, and stop")
 	s.StringArrayVar(&f.report, "report", nil, "compare what is in a results `FILE` instead of measuring; may be repeated")
 	s.StringVar(&f.page, "page", "", "put the report between the marks of this `FILE`")
@@ -105,41 +103,9 @@ func (f *flags) check() error {
 
 // sweep reads the sweep and replaces in it what flags say.
 func (f *flags) sweep() (harness.Config, error) {
-	text, name, err := harness.ReadSweep(f.config)
-	if err != nil {
-		return harness.Config{}, cli.Usagef("--config: %w", err)
+	c, err := sweepflag.Read(f.set)
+	if wrong := (*harness.ConfigError)(nil); errors.As(err, &wrong) {
+		err = &cli.UsageError{Err: err}
 	}
-	c, err := harness.Parse(name, text)
-	if err != nil {
-		return harness.Config{}, &cli.UsageError{Err: err}
-	}
-	if f.set.Changed("blocks") {
-		if c.Blocks, c.AllBlocks, err = harness.ParseBlocks(f.blocks); err != nil {
-			return harness.Config{}, cli.Usagef("--blocks: %w", err)
-		}
-	}
-	if f.set.Changed("time-budget") {
-		c.TimeBudget = f.budget
-	}
-	if f.set.Changed("seed") {
-		c.Seed = f.seed
-	}
-	return c, cmp.Or(
-		replace(f, "sizes", f.sizes, &c.Shapes, harness.ParseSizes),
-		replace(f, "kernel", f.kernel, &c.Kernels, harness.ParseKernels),
-		replace(f, "dtype", f.dtype, &c.Operands, harness.ParseDtypes),
-	)
-}
-
-// replace sets a value of the sweep from a flag, if it was given.
-func replace[T any](f *flags, name, text string, v *T, parse func(string) (T, error)) error {
-	if !f.set.Changed(name) {
-		return nil
-	}
-	x, err := parse(text)
-	if err != nil {
-		return cli.Usagef("--%s: %w", name, err)
-	}
-	*v = x
-	return nil
+	return c, err
 }

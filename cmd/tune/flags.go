@@ -6,6 +6,7 @@ import (
 
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
 )
@@ -26,14 +27,13 @@ type flags struct {
 }
 
 func parseFlags(args []string) (*flags, error) {
-	var config, kernel, dtype, sizes string
 	var threads int
 	f := &flags{set: cli.NewFlags("tune")}
 	s := f.set
-	s.StringVar(&config, "config", "ladder", "sweep whose problems to tune: a `NAME` that comes with bench or the path of a .yaml file")
-	s.StringVar(&kernel, "kernel", "", "`KERNELS` by number or name, joined by commas")
-	s.StringVar(&dtype, "dtype", "", "`DTYPES` of operand a, joined by commas")
-	s.StringVar(&sizes, "sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
+	s.String("config", "ladder", "sweep whose problems to tune: a `NAME` that comes with bench or the path of a .yaml file")
+	s.String("kernel", "", "`KERNELS` by number or name, joined by commas")
+	s.String("dtype", "", "`DTYPES` of operand a, joined by commas")
+	s.String("sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
 	s.StringVar(&f.backend, "backend", "cpu", "`BACKEND` to run on: cpu, or aot to predict")
 	s.StringVar(&f.chip, "topology", "", "`CHIP` to compile for ahead of time")
 	s.IntVar(&threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
@@ -59,22 +59,11 @@ func parseFlags(args []string) (*flags, error) {
 	case f.list && f.imports != "":
 		return f, cli.Usagef("--list and --import: one of them at a time")
 	}
-	text, file, err := harness.ReadSweep(config)
-	if err != nil {
-		return f, cli.Usagef("--config: %w", err)
-	}
-	c, err := harness.Parse(file, text)
-	if err != nil {
-		return f, err
-	}
+	c, err := sweepflag.Read(s)
 	c.Threads = cmp.Or(threads, c.Threads)
 	c.AllBlocks, c.Blocks = true, nil
 	f.config = c
-	return f, cmp.Or(
-		replace(s, "sizes", sizes, &f.config.Shapes, harness.ParseSizes),
-		replace(s, "kernel", kernel, &f.config.Kernels, harness.ParseKernels),
-		replace(s, "dtype", dtype, &f.config.Operands, harness.ParseDtypes),
-	)
+	return f, err
 }
 
 // wrong marks a mistake in the flags; a call for help is none.
@@ -83,17 +72,4 @@ func wrong(err error) error {
 		return err
 	}
 	return cli.Usagef("%w (tune --help lists the flags)", err)
-}
-
-// replace sets a value of the sweep from a flag, if it was given.
-func replace[T any](s *pflag.FlagSet, name, text string, v *T, parse func(string) (T, error)) error {
-	if !s.Changed(name) {
-		return nil
-	}
-	x, err := parse(text)
-	if err != nil {
-		return cli.Usagef("--%s: %w", name, err)
-	}
-	*v = x
-	return nil
 }

@@ -1,0 +1,68 @@
+// Package sweepflag reads the sweep that a command's flags ask for. The commands that
+// measure, tune and compare share these flags; each defines those that it has, with
+// help of its own.
+//
+//	--config ─► harness.Config ◄─ --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads
+package sweepflag
+
+import (
+	"cmp"
+
+	"matladder/harness"
+	"matladder/internal/cli"
+
+	"github.com/spf13/pflag"
+)
+
+// Read returns the sweep that flag --config names, with what other flags of f say in
+// the place of what it says itself. Flags that f does not have or that were not given
+// change nothing. A mistake is a *cli.UsageError that begins with the flag, or a
+// *harness.ConfigError.
+func Read(f *pflag.FlagSet) (harness.Config, error) {
+	name, err := f.GetString("config")
+	if err != nil {
+		return harness.Config{}, err
+	}
+	text, file, err := harness.ReadSweep(name)
+	if err != nil {
+		return harness.Config{}, cli.Usagef("--config: %w", err)
+	}
+	c, err := harness.Parse(file, text)
+	if err != nil {
+		return harness.Config{}, err
+	}
+	if f.Changed("blocks") {
+		if c.Blocks, c.AllBlocks, err = harness.ParseBlocks(f.Lookup("blocks").Value.String()); err != nil {
+			return harness.Config{}, cli.Usagef("--blocks: %w", err)
+		}
+	}
+	return c, cmp.Or(
+		replace(f, "sizes", &c.Shapes, harness.ParseSizes),
+		replace(f, "kernel", &c.Kernels, harness.ParseKernels),
+		replace(f, "dtype", &c.Operands, harness.ParseDtypes),
+		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
+		set(f, "time-budget", &c.TimeBudget, f.GetDuration),
+		set(f, "seed", &c.Seed, f.GetInt64),
+	)
+}
+
+// replace sets a value of the sweep from the text of a flag, if it was given.
+func replace[T any](f *pflag.FlagSet, name string, v *T, parse func(string) (T, error)) error {
+	if !f.Changed(name) {
+		return nil
+	}
+	x, err := parse(f.Lookup(name).Value.String())
+	if err != nil {
+		return cli.Usagef("--%s: %w", name, err)
+	}
+	*v = x
+	return nil
+}
+
+// set sets a value of the sweep from a flag of its type, if it was given.
+func set[T any](f *pflag.FlagSet, name string, v *T, get func(string) (T, error)) (err error) {
+	if f.Changed(name) {
+		*v, err = get(name)
+	}
+	return err
+}
