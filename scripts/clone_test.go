@@ -75,8 +75,20 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
+// need skips a test of a script whose tools are not on this machine: they come with
+// every system that the scripts are for.
+func need(t testing.TB, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed (apt-get install coreutils mawk util-linux)", tool)
+		}
+	}
+}
+
 func newClone(t *testing.T) *clone {
 	t.Helper()
+	need(t, "awk", "id", "paste", "tar")
 	from, err := template()
 	if err != nil {
 		t.Fatal(err)

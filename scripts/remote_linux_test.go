@@ -15,6 +15,7 @@ import (
 // connection; whoever attaches sees all of it and gets its status.
 func TestRemote_Attach(t *testing.T) {
 	t.Parallel()
+	need(t, "setsid", "sha256sum", "tee", "timeout")
 	c := newClone(t)
 	c.write("bin/bench", "#!/usr/bin/env bash\necho run >>runs\necho \"bench $*\"\nsleep 2\necho measured >\"$2\"\nexit 1\n")
 	if err := os.Chmod(filepath.Join(c.dir, "bin/bench"), 0o755); err != nil {
@@ -55,6 +56,7 @@ func TestRemote_Attach(t *testing.T) {
 // it has.
 func TestRemote_TimeLimit(t *testing.T) {
 	t.Parallel()
+	need(t, "setsid", "sha256sum", "tee", "timeout")
 	c := newClone(t)
 	c.write("bin/bench", "#!/usr/bin/env bash\ntrap 'echo kept >\"$2\"; exit 130' INT\nwhile :; do sleep 0.1; done\n")
 	if err := os.Chmod(filepath.Join(c.dir, "bin/bench"), 0o755); err != nil {
@@ -69,6 +71,7 @@ func TestRemote_TimeLimit(t *testing.T) {
 // TestRemote_Checksum: an archive of Go that is not the pinned one is refused.
 func TestRemote_Checksum(t *testing.T) {
 	t.Parallel()
+	need(t, "setsid", "sha256sum", "tee", "timeout")
 	c := newClone(t)
 	c.write("bin/curl", "#!/usr/bin/env bash\nwhile [ \"$1\" != -o ]; do shift; done\necho other >\"$2\"\n")
 	if err := os.Chmod(filepath.Join(c.dir, "bin/curl"), 0o755); err != nil {
