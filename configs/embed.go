@@ -14,19 +14,7 @@ import (
 var files embed.FS
 
 // Names lists the sweeps, without .yaml.
-func Names() []string {
-	entries, err := files.ReadDir(".")
-	if err != nil {
-		panic(err) // the folder is part of the binary
-	}
-	var names []string
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+func Names() []string { return names(".") }
 
 // Tuned returns the table of block shapes that were tuned for a machine, and the
 // name of its file for messages; ok is false if there is none.
@@ -37,8 +25,11 @@ func Tuned(machine string) (text []byte, file string, ok bool) {
 }
 
 // TunedMachines lists the machines that have a table of tuned block shapes.
-func TunedMachines() []string {
-	entries, err := files.ReadDir("tuned")
+func TunedMachines() []string { return names("tuned") }
+
+// names lists the YAML files of a folder, without .yaml.
+func names(folder string) []string {
+	entries, err := files.ReadDir(folder)
 	if err != nil {
 		panic(err) // the folder is part of the binary
 	}

@@ -287,7 +287,7 @@ func ratio(a, b []float64) (center, lo, hi float64, sure bool) {
 		ratios[i] = a[i] / b[i]
 	}
 	slices.Sort(ratios)
-	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(ratios), &benchmath.DefaultThresholds), confidence)
+	s := interval(ratios)
 	if n < enoughRounds || math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
 		return s.Center, ratios[0], ratios[n-1], false
 	}
@@ -295,8 +295,11 @@ func ratio(a, b []float64) (center, lo, hi float64, sure bool) {
 }
 
 // median of a sample.
-func median(times []float64) float64 {
-	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(times), &benchmath.DefaultThresholds), confidence).Center
+func median(times []float64) float64 { return interval(times).Center }
+
+// interval is the median of a sample and its interval.
+func interval(sample []float64) benchmath.Summary {
+	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(sample), &benchmath.DefaultThresholds), confidence)
 }
 
 // verify runs the winner once more and checks its output.
@@ -328,7 +331,7 @@ func summary(winner *racer, field []*racer) tuned.Evidence {
 	e := evidence(winner.Blocks, winner.median(), tried)
 	e.Mode, e.Samples = tuned.Measured, max(1, len(winner.times))
 	if len(winner.times) > 0 {
-		s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(winner.times), &benchmath.DefaultThresholds), confidence)
+		s := interval(winner.times)
 		e.Low, e.High = s.Lo, s.Hi
 		if math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) {
 			e.Low, e.High = slices.Min(winner.times), slices.Max(winner.times)

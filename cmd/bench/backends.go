@@ -96,13 +96,6 @@ func openCPU(_ context.Context, r request) (*device, error) {
 	return &device{
 		Backend: b,
 		params:  backend.Params{Threads: b.Threads(), ISA: b.ISA()},
-		summary: fmt.Sprintf("%s, %s, %s", b.Device().Names[0], b.ISA(), plural(b.Threads(), "thread")),
+		summary: fmt.Sprintf("%s, %s, %s", b.Device().Names[0], b.ISA(), cli.Plural(b.Threads(), "thread")),
 	}, nil
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -100,7 +100,7 @@ func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error
 		if err := results.WriteTable(stdout, "text", summaries); err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%s: %s\n", out, plural(len(o.Rows), "row"))
+		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(o.Rows), "row"))
 	}
 	if errors.Is(err, context.Canceled) && len(o.Rows) == 0 {
 		fmt.Fprintln(stderr, "interrupted before the first round was over: nothing to keep")

@@ -8,6 +8,7 @@ import (
 
 	"matladder/backend"
 	"matladder/harness"
+	"matladder/internal/cli"
 	"matladder/results"
 
 	"github.com/schollz/progressbar/v3"
@@ -55,7 +56,7 @@ func (p *progress) observe(e harness.Event) {
 		p.bar.Describe(fmt.Sprintf("%s round %d %-11s", what, e.Round+1, e.Kernel))
 		p.bar.Set(int(e.Done * barSteps))
 	case e.Complete:
-		fmt.Fprintf(p.w, "%s: %s\n", what, plural(e.Round, "round"))
+		fmt.Fprintf(p.w, "%s: %s\n", what, cli.Plural(e.Round, "round"))
 	}
 }
 
@@ -70,7 +71,7 @@ func (p *progress) finish() {
 
 // printEstimate says what a sweep needs.
 func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
-	fmt.Fprintf(w, "%s in %s", plural(e.Points, "point"), plural(e.Groups, "group"))
+	fmt.Fprintf(w, "%s in %s", cli.Plural(e.Points, "point"), cli.Plural(e.Groups, "group"))
 	if e.Unmeasured > 0 {
 		fmt.Fprintf(w, ", %d of them skipped or unsupported", e.Unmeasured)
 	}
@@ -87,9 +88,9 @@ func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
 // oneLine is the same in short.
 func oneLine(e harness.Estimate, predicted bool) string {
 	if predicted {
-		return fmt.Sprintf("%s in %s to predict", plural(e.Points, "point"), plural(e.Groups, "group"))
+		return fmt.Sprintf("%s in %s to predict", cli.Plural(e.Points, "point"), cli.Plural(e.Groups, "group"))
 	}
-	return fmt.Sprintf("%s in %s, %s", plural(e.Points, "point"), plural(e.Groups, "group"), duration(e))
+	return fmt.Sprintf("%s in %s, %s", cli.Plural(e.Points, "point"), cli.Plural(e.Groups, "group"), duration(e))
 }
 
 // duration says how long a sweep takes if its kernels reach half of the peak:

@@ -12,6 +12,7 @@ import (
 	"matladder/backend/pjrt"
 	"matladder/backend/worker"
 	"matladder/chips"
+	"matladder/internal/cli"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -75,7 +76,7 @@ func openXLA(ctx context.Context, r request) (*device, error) {
 	}
 	return &device{
 		Backend: b, params: backend.Params{Threads: host.params.Threads}, lowering: results.Interpret,
-		summary: fmt.Sprintf("%s, XLA, %s", host.Device().Names[0], plural(host.params.Threads, "thread")),
+		summary: fmt.Sprintf("%s, XLA, %s", host.Device().Names[0], cli.Plural(host.params.Threads, "thread")),
 	}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/aot"
 	"matladder/backend/aot/schedule"
+	"matladder/internal/cli"
 	"matladder/lower/mosaic"
 	"matladder/results"
 	"matladder/traverse"
@@ -92,7 +93,7 @@ func (r report) text(w io.Writer) error {
 // step writes what one grid step takes, part by part.
 func (r report) step(b *strings.Builder, p aot.Explained) {
 	t := p.Time
-	fmt.Fprintf(b, "\n%s: %s", baseName(p.Kernel), plural(t.Steps, "grid step"))
+	fmt.Fprintf(b, "\n%s: %s", baseName(p.Kernel), cli.Plural(t.Steps, "grid step"))
 	if p.Work.CoreSteps < p.Work.Steps {
 		fmt.Fprintf(b, " on each core, %d in all", p.Work.Steps)
 	}
@@ -143,7 +144,7 @@ func (r report) units(b *strings.Builder, p aot.Explained) {
 	in := span(s)
 	fmt.Fprintf(b, "  slots in use along the %d bundles of a step", in.Len())
 	if n := len(s.Conditional()); n > 0 {
-		fmt.Fprintf(b, ", %s included that only some steps run", plural(int64(n), "region"))
+		fmt.Fprintf(b, ", %s included that only some steps run", cli.Plural(int64(n), "region"))
 	}
 	b.WriteString("\n")
 	for _, u := range shown {
@@ -302,11 +303,4 @@ func mean(parts []float64) float64 {
 		sum += p
 	}
 	return sum / float64(max(1, len(parts)))
-}
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -97,8 +97,8 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	}
 	opt.Backend = host
 	opt.Begin = func() {
-		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.ISA(), plural(host.Threads(), "thread"),
-			plural(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))
+		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.ISA(), cli.Plural(host.Threads(), "thread"),
+			cli.Plural(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))
 	}
 	opt.Observe = func(e harness.Event) { observe(stderr, e) }
 	return harness.Run(ctx, sweep, opt)
@@ -139,7 +139,7 @@ func observe(w io.Writer, e harness.Event) {
 		}
 	}
 	if e.Complete {
-		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, e.Problem, plural(e.Round, "round"))
+		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, e.Problem, cli.Plural(e.Round, "round"))
 	}
 }
 
@@ -155,7 +155,7 @@ func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err e
 		if err := results.WriteContests(stdout, "text", summaries); err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%s: %s\n", out, plural(len(rows), "row"))
+		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(rows), "row"))
 	}
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
@@ -169,11 +169,4 @@ func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err e
 		}
 	}
 	return nil
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

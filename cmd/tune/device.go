@@ -65,14 +65,7 @@ func (f *flags) openCPU() (*device, error) {
 	return &device{
 		Backend: b, params: backend.Params{Threads: b.Threads(), ISA: b.ISA()},
 		machine:  tuned.MachineName(d, b.ISA(), b.Threads()),
-		summary:  fmt.Sprintf("%s, %s, %s", d.Names[0], b.ISA(), plural(b.Threads(), "thread")),
+		summary:  fmt.Sprintf("%s, %s, %s", d.Names[0], b.ISA(), cli.Plural(b.Threads(), "thread")),
 		versions: versions(b, b.ISA()),
 	}, nil
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -40,7 +40,7 @@ func (f *flags) show(w io.Writer) error {
 		e := r.Evidence
 		fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, r.Blocks, results.FormatSeconds(e.Seconds))
 		if e.Mode == tuned.Measured {
-			fmt.Fprintf(w, " (%s to %s, %s)", results.FormatSeconds(e.Low), results.FormatSeconds(e.High), plural(e.Samples, "sample"))
+			fmt.Fprintf(w, " (%s to %s, %s)", results.FormatSeconds(e.Low), results.FormatSeconds(e.High), cli.Plural(e.Samples, "sample"))
 		} else {
 			fmt.Fprintf(w, " predicted")
 		}
@@ -50,10 +50,10 @@ func (f *flags) show(w io.Writer) error {
 		if ratio, ok := e.Tried[first.Clip(r.M, r.K, r.N)]; ok && ratio > 1 {
 			fmt.Fprintf(w, "; %s takes %.3g × as long", first.Clip(r.M, r.K, r.N), ratio)
 		}
-		fmt.Fprintf(w, "; %s, %s, %s\n", plural(len(e.Tried), "shape"), e.Versions, e.Date)
+		fmt.Fprintf(w, "; %s, %s, %s\n", cli.Plural(len(e.Tried), "shape"), e.Versions, e.Date)
 	}
 	for _, c := range t.Costs() {
-		fmt.Fprintf(w, "%s: answers for %s in place of their own", c.Source, plural(c.Rows, "row"))
+		fmt.Fprintf(w, "%s: answers for %s in place of their own", c.Source, cli.Plural(c.Rows, "row"))
 		if c.Rows > c.Unknown {
 			fmt.Fprintf(w, ": %.3f × the time in the mean, %.3f × at worst", c.Mean, c.Worst)
 		}
@@ -62,7 +62,7 @@ func (f *flags) show(w io.Writer) error {
 		}
 		fmt.Fprintln(w)
 	}
-	_, err = fmt.Fprintf(w, "%s: %s\n", path, plural(len(t.Rows), "row"))
+	_, err = fmt.Fprintf(w, "%s: %s\n", path, cli.Plural(len(t.Rows), "row"))
 	return err
 }
 
@@ -99,7 +99,7 @@ func (f *flags) compare(w io.Writer) error {
 		}
 		fmt.Fprintln(w)
 	}
-	_, err = fmt.Fprintf(w, "%s of %s: %d as in %s, %d unknown there, %d timed here\n", plural(len(tuples), "row"), f.imports, same, path, none, timed)
+	_, err = fmt.Fprintf(w, "%s of %s: %d as in %s, %d unknown there, %d timed here\n", cli.Plural(len(tuples), "row"), f.imports, same, path, none, timed)
 	return err
 }
 

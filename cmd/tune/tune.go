@@ -42,7 +42,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 			return ok && source == tuned.Exact
 		})
 	}
-	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.summary, plural(len(jobs), "problem"), len(table.Rows))
+	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.summary, cli.Plural(len(jobs), "problem"), len(table.Rows))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		if f.budget > 0 {
 			rest := f.budget - time.Since(begin)
 			if rest <= 0 {
-				fmt.Fprintf(stderr, "time is up: %s left for the same command\n", plural(len(jobs)-i, "problem"))
+				fmt.Fprintf(stderr, "time is up: %s left for the same command\n", cli.Plural(len(jobs)-i, "problem"))
 				break
 			}
 			u.Budget = rest / time.Duration(len(jobs)-i)
@@ -82,7 +82,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", row.Key, verdict(j, row, u.Space.Machine))
 	}
-	fmt.Fprintf(stdout, "%s: %s\n", path, plural(len(table.Rows), "row"))
+	fmt.Fprintf(stdout, "%s: %s\n", path, cli.Plural(len(table.Rows), "row"))
 	if failed > 0 {
 		return errJobs
 	}

@@ -66,3 +66,11 @@ func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer)
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
+
+// Plural returns a count with its noun, which takes an s: 1 row, 2 rows.
+func Plural[T int | int64](n T, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
