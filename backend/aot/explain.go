@@ -7,7 +7,6 @@ import (
 	"matladder/backend"
 	"matladder/backend/aot/schedule"
 	"matladder/chips"
-	"matladder/lower/mosaic"
 	"matladder/tile"
 )
 
@@ -21,22 +20,14 @@ type Explained struct {
 // Explain is Steps with the schedules, for which it compiles whether or not the
 // outcome is known. Errors are those of Steps.
 func (b *Backend) Explain(ctx context.Context, programs []*tile.Program, params backend.Params) ([]Explained, error) {
-	steps, err := b.Steps(ctx, programs, params)
-	if err != nil {
-		return nil, err
-	}
-	launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: params.VMEMBytes})
-	if err != nil {
-		return nil, refusal(err)
-	}
-	compiled, err := b.compiler.Compile(ctx, b.topology.Libtpu, launch.Module())
+	steps, schedules, err := b.steps(ctx, programs, params, true)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Explained, len(steps))
 	for i, step := range steps {
 		all[i].Step = step
-		for _, s := range compiled.Schedules {
+		for _, s := range schedules {
 			if s.Kernel == step.Kernel {
 				all[i].Schedule = s
 			}

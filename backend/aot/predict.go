@@ -29,29 +29,36 @@ type Step struct {
 // predicts the kernels of one launch in order. Errors are those of Compile; a
 // program of which the step model needs to know more is ErrUnsupported.
 func (b *Backend) Steps(ctx context.Context, programs []*tile.Program, params backend.Params) ([]Step, error) {
+	steps, _, err := b.steps(ctx, programs, params, false)
+	return steps, err
+}
+
+// steps is Steps, and the schedules if it compiled: surely so anew.
+func (b *Backend) steps(ctx context.Context, programs []*tile.Program, params backend.Params, anew bool) (_ []Step, schedules []*schedule.Schedule, err error) {
 	launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: params.VMEMBytes})
 	if err == nil {
 		err = b.target.Check(programs, params.VMEMBytes)
 	}
 	if err != nil {
-		return nil, refusal(err)
+		return nil, nil, refusal(err)
 	}
 	works, kernels := make([]analyze.Work, len(programs)), make([]kernel, len(programs))
 	dtype, precision := "", ""
 	for i, p := range programs {
 		if works[i], err = analyze.WorkOf(p); err != nil {
-			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+			return nil, nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 		}
 		kernels[i] = kernel{launch.Kernels[i].Name, works[i].Steps, conditions(p, works[i].Shares), overhangs(p)}
 		if dtype == "" {
 			dtype, precision = product(p)
 		}
 	}
-	parts, err := b.compile(ctx, launch.Module(), func(all []*schedule.Schedule) ([]part, error) {
+	parts, err := b.compile(ctx, launch.Module(), anew, func(all []*schedule.Schedule) ([]part, error) {
+		schedules = all
 		return partsOf(all, kernels, b.device.Cores)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, p := range parts {
 		if i >= len(works) {
@@ -60,7 +67,8 @@ func (b *Backend) Steps(ctx context.Context, programs []*tile.Program, params ba
 		}
 		works[i] = b.laidOut(works[i], p)
 	}
-	return b.times(parts, works, dtype, precision)
+	steps, err := b.times(parts, works, dtype, precision)
+	return steps, schedules, err
 }
 
 // Predict predicts one launch of programs.
@@ -80,7 +88,7 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 	if err != nil {
 		return backend.Prediction{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
-	parts, err := b.compile(ctx, launch.Once(), func(all []*schedule.Schedule) ([]part, error) {
+	parts, err := b.compile(ctx, launch.Once(), false, func(all []*schedule.Schedule) ([]part, error) {
 		return partsOf(all, nil, b.device.Cores)
 	})
 	if err != nil {
@@ -101,10 +109,11 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 	return b.sum(steps), err
 }
 
-// compile asks libtpu, or the cache, what kernels a program becomes.
-func (b *Backend) compile(ctx context.Context, program string, read func([]*schedule.Schedule) ([]part, error)) ([]part, error) {
+// compile asks libtpu, or the cache, what kernels a program becomes; anew, the cache
+// is only asked whether it becomes none.
+func (b *Backend) compile(ctx context.Context, program string, anew bool, read func([]*schedule.Schedule) ([]part, error)) ([]part, error) {
 	file := b.cache.file(b.topology.Libtpu, program)
-	if o, ok := b.cache.read(file); ok {
+	if o, ok := b.cache.read(file); ok && (!anew || o.err() != nil) {
 		return o.Parts, o.err()
 	}
 	compiled, err := b.compiler.Compile(ctx, b.topology.Libtpu, program)
