@@ -96,6 +96,12 @@ func (c *crew) guard(member int) {
 	c.round(member)
 }
 
+// stayAwake says whether rounds follow each other closely.
+func (c *crew) stayAwake(yes bool) {
+	c.start.busy.Store(yes)
+	c.end.busy.Store(yes)
+}
+
 // close ends the goroutines and waits for them.
 func (c *crew) close() {
 	c.closing = true
@@ -108,14 +114,21 @@ func (c *crew) close() {
 type barrier struct {
 	size       int32
 	crowded    bool // more goroutines than processors: waiting must give way
+	busy       atomic.Bool
 	arrived    atomic.Int32
 	generation atomic.Uint32
 	mu         sync.Mutex
 	cond       *sync.Cond
 }
 
-// spins is how often a waiter looks before it parks: some 50 µs.
-const spins = 50_000
+// How often a waiter looks before it parks: for some 30 µs, or a millisecond
+// while launches follow each other. To be woken takes longer than a small
+// launch, and whoever waits for the one that is being woken must not park in
+// turn.
+const (
+	spins     = 50_000
+	busySpins = 2_000_000
+)
 
 func (b *barrier) init(size int) {
 	b.size = int32(size)
@@ -137,7 +150,7 @@ func (b *barrier) wait() {
 	if b.crowded {
 		n = spins / 500
 	}
-	for range n {
+	for i := 0; i < n || i < busySpins && !b.crowded && b.busy.Load(); i++ {
 		if b.generation.Load() != g {
 			return
 		}

@@ -30,6 +30,8 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 		e.crew.stopped.Store(true)
 		close(left)
 	})
+	e.crew.stayAwake(true)
+	defer e.crew.stayAwake(false)
 	err := e.crew.run(func(int) {})
 	start := time.Now()
 	for l := 0; l < launches && err == nil && !e.crew.stopped.Load(); l++ {
