@@ -20,6 +20,8 @@ func (s *space) region(n int) region {
 const (
 	rowTarget   = 144     // rows of a piece: of a this deep fits L2 beside b
 	tempBytes   = 8 << 20 // of the product before an epilogue
+	tilesTarget = 256     // rowTarget of tiles, which cut a themselves
+	tilesBytes  = 1 << 20 // tempBytes of tiles: all of a product is in L2 when it is written
 	chunkBytes  = 4 << 20 // of b streamed chunk by chunk
 	vectorLanes = 1024    // elements of a row vector
 )
@@ -48,14 +50,17 @@ func buffers(p *plan) error {
 			o.mem = local.region(chunks * o.chunk)
 		}
 	}
+	work := 0
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
+			work = max(work, d.product.work)
 			if !s.direct {
 				d.ld = scratchStride(s.cols)
 				d.temp = local.region(s.rows * d.ld * 4)
 			}
 		}
 	})
+	p.sums = local.region(work)
 	p.scratch = make([]region, len(p.refs))
 	for i := range p.refs {
 		if r := &p.refs[i]; r.Kind == tile.Scratch {
@@ -85,12 +90,16 @@ func (p *plan) sizePieces(s *step) {
 			s.cols = min(s.cols, b.piece)
 		}
 	}
+	target, most := rowTarget, tempBytes
+	if len(s.dots) > 0 && s.dots[0].product.b.words > 1 {
+		target, most = tilesTarget, tilesBytes
+	}
 	if pieces {
 		panels := ceil(s.rows, laneRows)
-		s.rows = ceil(panels, ceil(panels*laneRows, max(rowTarget, laneRows))) * laneRows
+		s.rows = ceil(panels, ceil(panels*laneRows, max(target, laneRows))) * laneRows
 	}
 	if !s.direct {
-		s.cols = min(s.cols, tempBytes/4/s.rows)
+		s.cols = min(s.cols, most/4/s.rows)
 	}
 	if s.cols < p.refs[s.dst].cols {
 		s.cols = max(s.cols/laneCols, 1) * laneCols

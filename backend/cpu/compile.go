@@ -20,6 +20,8 @@ var passes = []struct {
 	{"fuse", fuse},         // a zeroing fill into the accumulation behind it
 	{"layout", layOut},     // products → packed operands
 	{"thin", thin},         // b that few rows of a meet → not packed
+	{"rows", readRows},     // a whose rows tiles can load → not packed
+	{"stream", stream},     // outputs that no cache would hold → past the caches
 	{"epilogue", epilogue}, // values → vectors along rows
 	{"share", share},       // which packed blocks are kept, where
 	{"schedule", schedule}, // grid → phases, tasks, workers
@@ -37,8 +39,9 @@ type plan struct {
 	operands []*operand
 	vectors  int // row vectors that values need at once
 
-	ordered bool // one worker runs the grid in the order of the program
-	tasks   tasks
+	byColumns bool // workers share blocks of a, and have blocks of b of their own
+	ordered   bool // one worker runs the grid in the order of the program
+	tasks     tasks
 
 	spare int64 // bytes of the cache that no kept block needs
 
@@ -46,6 +49,7 @@ type plan struct {
 
 	scratch []region // of a worker's memory, by ref
 	rows    region   // of a worker's memory: row vectors
+	sums    region   // of a worker's memory: what micro-kernels keep of a product
 }
 
 // machine is what a program is compiled for.
@@ -91,6 +95,7 @@ type dot struct {
 	k0, k1  int    // of the blocks' elements of k
 	temp    region // of a worker's memory: the piece computed; unless the step is direct
 	ld      int    // elements from row to row of temp
+	stream  bool   // what it computes is an output that no cache would hold
 }
 
 // compile runs the passes.

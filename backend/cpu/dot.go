@@ -115,9 +115,17 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 	if m == 0 || n == 0 {
 		return
 	}
+	h := help{mem: w.plan.sums.of(w.mem), stream: d.stream}
 	for k0 := d.k0; k0 < k; k0 += a.depth {
 		depth := min(a.depth, k-k0)
 		accumulate := !fresh || k0 > d.k0
+		if a.keep == keepUnpacked {
+			ld := w.plan.refs[a.ref].ld
+			from := a.element(&w.places[a.ref], ld, row, k0)
+			pb := w.piece(d.b, col, n, k0, depth)
+			d.product.rows(c, off, ldc, m, n, depth, w.data[a.ref], from, ld, pb, accumulate, h)
+			continue
+		}
 		pa := w.piece(d.a, row, m, k0, depth)
 		if b.keep == keepUnpacked {
 			ld := w.plan.refs[b.ref].ld
@@ -126,7 +134,7 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 			continue
 		}
 		pb := w.piece(d.b, col, n, k0, depth)
-		d.product.block(c, off, ldc, m, n, depth, pa, pb, accumulate)
+		d.product.block(c, off, ldc, m, n, depth, pa, pb, accumulate, h)
 	}
 }
 

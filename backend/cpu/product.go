@@ -12,12 +12,22 @@ type product struct {
 	a, b packing
 	sum  tile.Dtype // of the result: float32 or int32
 	// block is c = a·b, or c += a·b, where c starts off elements into memory.
-	block func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool)
+	block func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool, h help)
+	work  int // bytes of memory that helps it
+	// rows is block with an a that is not packed: element (i, l) of it is
+	// a[offA+i*lda+l]; nil if a must be. k is whole units.
+	rows func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, b []byte, accumulate bool, h help)
 	// direct is block with a b that is not packed: element (l, j) of it is
 	// b[offB+l*ldb+j]. It pays up to directRows rows of a; 0 if it may not be
 	// called.
 	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool)
 	directRows int
+}
+
+// help is what a product may use besides its operands.
+type help struct {
+	mem    []byte // of the worker
+	stream bool   // c is better written past the caches
 }
 
 // packing lays one operand out in panels of lanes rows of a, or columns of b.
@@ -56,6 +66,7 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *product {
 	ok := true
 	if inA != a {
 		p.a, ok = p.a.widened(inA, a)
+		p.rows = nil
 	}
 	if inB != b && ok {
 		p.b, ok = p.b.widened(inB, b)
@@ -80,7 +91,7 @@ func multiplied(d tile.Dtype) tile.Dtype {
 }
 
 func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T, C], sum tile.Dtype) *product {
-	return &product{
+	p := &product{
 		sum: sum,
 		a: packing{
 			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA,
@@ -92,14 +103,21 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 				func(dst []byte, src []T, ld, n, k int) { b.PackBT(dst, src, ld, k, n) },
 				func(dst []byte, src []T, ld, n, k int) { b.PackB(dst, src, ld, k, n) }),
 		},
-		block: func(c []byte, off, ldc, m, n, k int, pa, pb []byte, accumulate bool) {
-			a.Block(view[C](c)[off:], ldc, m, n, k, pa, pb, accumulate)
+		block: func(c []byte, off, ldc, m, n, k int, pa, pb []byte, accumulate bool, h help) {
+			a.Multiply(gemm.Run[S]{A: pa, B: pb, Work: h.mem, Stream: h.stream}, view[C](c)[off:], ldc, m, n, k, accumulate)
 		},
+		work: a.Work(),
 		direct: func(c []byte, off, ldc, m, n, k int, pa, mb []byte, offB, ldb int, accumulate bool) {
 			b.BlockDirect(view[C](c)[off:], ldc, m, n, k, pa, view[T](mb)[offB:], ldb, accumulate)
 		},
 		directRows: b.DirectRows(),
 	}
+	if a.ReadsA(a.KU) {
+		p.rows = func(c []byte, off, ldc, m, n, k int, ma []byte, offA, lda int, pb []byte, accumulate bool, h help) {
+			a.Multiply(gemm.Run[S]{Rows: view[S](ma)[offA:], LDA: lda, B: pb, Work: h.mem, Stream: h.stream}, view[C](c)[off:], ldc, m, n, k, accumulate)
+		}
+	}
+	return p
 }
 
 func packWith[S gemm.Source](rows, columns func(dst []byte, src []S, ld, lanes, k int)) func(dst, src []byte, off, ld, lanes, k int, isColumns bool) {

@@ -32,6 +32,9 @@ func schedule(p *plan) error {
 			t.outer = append(t.outer, i)
 		}
 	}
+	if p.byColumns {
+		t.outer, t.inner = t.inner, t.outer
+	}
 	t.outers, t.inners, t.steps = p.points(t.outer), p.points(t.inner), p.points(t.serial)
 	if t.group == 0 {
 		t.group = t.inners

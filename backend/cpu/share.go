@@ -37,6 +37,8 @@ func share(p *plan) error {
 			o.keep = keepPiece
 		case !p.reused(r) && o.lanes > o.packing.lanes:
 			o.keep = keepPiece
+		case o.isB && p.byColumns && int64(o.block)*int64(p.window(r)) <= own:
+			o.keep, o.slots = keepOwn, p.window(r)
 		case o.isB && all <= cache:
 			o.keep, o.slots = keepAll, r.blockCount()
 			cache -= all

@@ -42,8 +42,12 @@ func benchTile[S Source, C Sum](b *testing.B, p *Path[S, C]) {
 	c := make([]C, p.MR*p.NR)
 	b.Run(p.Name, func(b *testing.B) {
 		seconds := best(b, func() {
-			if p.kernel.panels != nil {
-				p.kernel.panels(&c[0], p.NR, steps, &wa[0], &wb[0], len(wa), 0, p.MR, p.NR, true)
+			if p.kernel.strips != nil {
+				const row, step = tilesNR * wordBytes, tilesMR * tilesWords * wordBytes
+				p.kernel.strips(&strip[C]{
+					sum: &c[0], sumRow: row, c: &c[0], row: row, a: &wa[0], rowA: tilesWords * wordBytes, stepA: step,
+					b: &wb[0], steps: steps, rows: p.MR, cols: p.NR, accumulate: true,
+				})
 				return
 			}
 			p.kernel.tile(&c[0], p.NR, steps, &wa[0], &wb[0], nil, 0, p.MR, p.NR, true)

@@ -17,12 +17,18 @@ type block[C Sum] struct {
 	panelA, panelB int // words from one panel to the next
 	step0, steps   int
 	accumulate     bool
+
+	// Of tiles only.
+	rowA, stepA int // bytes from one row of a, and from one step, to the next
+	work        []C // sums
+	stream      bool
 }
 
 // cuts are the sizes that keep a block's work in the caches.
 type cuts struct {
 	steps int // of k that a tile runs over
 	bytes int // of a that stay in L2 while the panels of b pass
+	work  int // bytes of sums that stay in L2 between two runs over k; tiles only
 }
 
 // hostCuts leaves half of L2 to two panels of b and the tiles of c. Deep runs
@@ -49,6 +55,10 @@ func hostCuts() cuts {
 //		}
 //	}
 func (x block[C]) run() {
+	if x.kernel.strips != nil {
+		x.runTiles()
+		return
+	}
 	var bias []C
 	if x.kernel.bias != nil {
 		bias = make([]C, x.nr)
@@ -70,10 +80,6 @@ func (x block[C]) run() {
 // panel, which would come from L3 or memory otherwise.
 func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	b := x.panelOfB(j, s)
-	if x.kernel.panels != nil {
-		x.columnOfTiles(i0, i1, j, s, steps, b)
-		return
-	}
 	var start *C
 	if bias != nil {
 		x.kernel.bias((*uint32)(unsafe.Pointer(&bias[0])), b, steps)
@@ -93,17 +99,6 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 		ahead := next + uintptr((i-i0)/x.mr%shares)*share
 		x.kernel.tile(&x.c[i*x.ldc+j], x.ldc, steps, a, b, start, ahead, min(x.mr, i1-i), cols, accumulate)
 	}
-}
-
-// columnOfTiles is column for a kernel that walks the panels of a itself.
-func (x block[C]) columnOfTiles(i0, i1, j, s, steps int, b *uint32) {
-	after := j + x.nr
-	if after >= x.n {
-		after = 0
-	}
-	next := uintptr(unsafe.Pointer(x.panelOfB(after, s)))
-	a := &x.a[i0/x.mr*x.panelA+(x.step0+s)*x.mr*x.words]
-	x.kernel.panels(&x.c[i0*x.ldc+j], x.ldc, steps, a, b, x.panelA, next, i1-i0, min(x.nr, x.n-j), x.accumulate || s > 0)
 }
 
 func (x block[C]) panelOfB(j, s int) *uint32 {

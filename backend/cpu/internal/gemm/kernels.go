@@ -127,11 +127,44 @@ func (p *Path[S, C]) Block(c []C, ldc, m, n, k int, a, b []byte, accumulate bool
 // BlockRange is Block over elements k0 … k0+k-1 of panels packed depth
 // elements deep. k0 is a multiple of KU, and so is k unless k0+k is depth.
 func (p *Path[S, C]) BlockRange(c []C, ldc, m, n, k0, k, depth int, a, b []byte, accumulate bool) {
+	p.blockRange(c, ldc, m, n, k0, k, depth, Run[S]{A: a, B: b}, accumulate, nil)
+}
+
+// A Run is a call of Block that says more.
+type Run[S Source] struct {
+	A      []byte // packed
+	Rows   []S    // or a as it lies in memory, rows LDA apart; only where ReadsA
+	LDA    int
+	B      []byte // packed
+	Work   []byte // as many bytes as Path.Work, on a cache line; nil for memory of its own
+	Stream bool   // c is not soon needed: it may be written past the caches
+}
+
+// ReadsA reports whether this path multiplies an a that is not packed, of k
+// elements in a row.
+func (p *Path[S, C]) ReadsA(k int) bool { return p.kernel.strips != nil && k%p.KU == 0 }
+
+// Work is the number of bytes of memory that a Run wants.
+func (p *Path[S, C]) Work() int { return p.cuts.work }
+
+// Multiply is Block of a Run.
+func (p *Path[S, C]) Multiply(r Run[S], c []C, ldc, m, n, k int, accumulate bool) {
+	var sums []C
+	if p.cuts.work > 0 && r.Work != nil {
+		w := words(r.Work, p.Work())
+		sums = unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(w))), len(w))
+	}
+	p.blockRange(c, ldc, m, n, 0, k, k, r, accumulate, sums)
+}
+
+func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], accumulate bool, work []C) {
 	switch {
 	case m < 0 || n < 0 || k < 0 || k0 < 0 || k0+k > depth:
 		panic(fmt.Sprintf("gemm: Block of %d×%d, ldc %d, k %d…%d of %d", m, n, ldc, k0, k0+k, depth))
 	case k0%p.KU != 0 || (k%p.KU != 0 && k0+k != depth):
 		panic(fmt.Sprintf("gemm: k range %d…%d of %d is not whole steps of %d", k0, k0+k, depth, p.KU))
+	case r.Rows != nil && !p.ReadsA(depth):
+		panic(fmt.Sprintf("gemm: %s: rows of %d elements in memory", p.Name, depth))
 	}
 	c = extent(c, m, n, ldc)
 	if m == 0 || n == 0 {
@@ -145,13 +178,22 @@ func (p *Path[S, C]) BlockRange(c []C, ldc, m, n, k0, k, depth int, a, b []byte,
 		}
 		return
 	}
-	block[C]{
+	x := block[C]{
 		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, cuts: p.cuts,
 		c: c, ldc: ldc, m: m, n: n,
-		a: words(a, p.SizeA(m, depth)), b: words(b, p.SizeB(depth, n)),
-		panelA: p.PanelA(depth) / wordBytes, panelB: p.PanelB(depth) / wordBytes,
+		b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate,
-	}.run()
+		work: work, stream: r.Stream,
+	}
+	if r.Rows == nil {
+		x.a, x.panelA = words(r.A, p.SizeA(m, depth)), p.PanelA(depth)/wordBytes
+		x.rowA, x.stepA = tilesWords*wordBytes, p.MR*tilesWords*wordBytes
+	} else {
+		rows := extent(r.Rows, m, depth, r.LDA)
+		x.rowA, x.stepA = r.LDA*size[S](), tilesWords*wordBytes
+		x.a, x.panelA = unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*size[S]()/wordBytes), p.MR*x.rowA/wordBytes
+	}
+	x.run()
 }
 
 // Buffer returns n bytes aligned to a cache line, for packed panels.

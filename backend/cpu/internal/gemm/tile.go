@@ -3,8 +3,8 @@ package gemm
 // A kernel is the micro-kernel of a path and what Block must prepare for it.
 type kernel[C Sum] struct {
 	tile tile[C]
-	// panels, where it is not nil, does what tile does for many panels of a.
-	panels panels[C]
+	// strips, where it is not nil, does what tile does for many panels of a.
+	strips strips[C]
 	// bias fills dst, NR sums, with what the tile's sums start from, given
 	// steps of one panel of b; nil where they start from zero.
 	bias func(dst, b *uint32, steps int)

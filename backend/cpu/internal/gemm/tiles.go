@@ -1,5 +1,11 @@
 package gemm
 
+import (
+	"unsafe"
+
+	"matladder/backend/cpu/internal/amx"
+)
+
 // Shape of a kernel on AMX tiles: 2×2 tiles of sums, each 16×16; a step is a
 // whole row of a tile of a, 64 bytes.
 const (
@@ -7,55 +13,104 @@ const (
 	tilesWords       = 16
 )
 
-// A panels computes the rows×cols corner, 1 ≤ rows and 1 ≤ cols ≤ NR, of one
-// column of register tiles over steps ≥ 1 steps of panels of a, which lie
-// panelA words apart, and of one panel of b:
+// A strip is one column of register tiles, cols ≤ NR wide, over steps ≥ 1 steps
+// of panels of a, whole but for the last one's rows, and of one panel of b. Rows,
+// panels and steps lie as many bytes apart as said; rows of a tile of b follow
+// each other.
+//
+// A kernel for strips computes
 //
 //	for i := range rows {
 //		for j := range cols {
 //			s := 0
 //			if accumulate {
-//				s = c[i*ldc+j]
+//				s = sum[i, j]
 //			}
 //			for l := range steps {
 //				for w := range Words {
-//					s += dot(a[i/MR*panelA + (l*MR+i%MR)*Words + w], b[(l*Words+w)*NR + j])
+//					s += dot(a[i, l*Words+w], b[l*Words+w, j])
 //				}
 //			}
-//			c[i*ldc+j] = s
+//			c[i, j] = s
 //		}
 //	}
 //
 // The order of additions within a step is the kernel's. While it computes it
-// asks for memory from next on to be brought into the L2 cache; next is an
-// address only, never read.
-type panels[C Sum] func(c *C, ldc, steps int, a, b *uint32, panelA int, next uintptr, rows, cols int, accumulate bool)
+// asks for memory to be brought into the L2 cache: each step for four lines from
+// nextB on, one after the other, and for two from nextA on, those of the next
+// step aheadA bytes further. They are addresses only, never read.
+//
+// With stream, the sums of a panel are left in sum, where rows follow each other,
+// and written to c past the caches while the next panel is computed. Those of the
+// last one stay there: the caller hands them to the next strip as copy and copyTo,
+// or to flushSums. Rows and columns of c are whole panels then, and its rows lie on
+// whole cache lines.
+//
+// From one panel to the next sum moves by sumPanel and sumAfter bytes in turn.
+//
+// Assembly knows the places of the fields up to stream.
+type strip[C Sum] struct {
+	config              amx.Config // of a kernel; the caller leaves it
+	sum                 *C
+	sumRow, sumPanel    int
+	c                   *C
+	row, panel          int
+	a                   *uint32
+	rowA, stepA, panelA int
+	b                   *uint32
+	steps, panels       int
+	nextA, nextB        uintptr
+	aheadA              int
+	sumAfter            int
+	copy, copyTo        *C
+	at                  [7]uintptr // of a kernel
+	tall, wide          bool       // shapes of tiles, as config has them
+	accumulate, stream  bool
 
-// tilesTwin returns the loop at type panels with step as what one step adds to
+	rows, cols int
+}
+
+// A strips computes a strip.
+type strips[C Sum] func(x *strip[C])
+
+// tilesTwin returns the loop at type strip with step as what one step adds to
 // a sum, given the words of a row of a and those of a column of b.
-func tilesTwin[C Sum](step func(s C, a, b *[tilesWords]uint32) C) panels[C] {
-	return func(c *C, ldc, steps int, a, b *uint32, panelA int, _ uintptr, rows, cols int, accumulate bool) {
-		av := span(a, (rows-1)/tilesMR*panelA+steps*tilesMR*tilesWords)
-		bv := span(b, steps*tilesNR*tilesWords)
-		cv := span(c, (rows-1)*ldc+cols)
-		for i := range rows {
-			for j := range cols {
+func tilesTwin[C Sum](step func(s C, a, b *[tilesWords]uint32) C) strips[C] {
+	return func(x *strip[C]) {
+		for i := range x.rows {
+			panel, row := i/tilesMR, i%tilesMR
+			for j := range x.cols {
 				var s C
-				if accumulate {
-					s = cv[i*ldc+j]
+				if x.accumulate {
+					at := (panel+1)/2*x.sumPanel + panel/2*x.sumAfter
+					s = *offset(x.sum, at+row*x.sumRow+j*wordBytes)
 				}
-				for l := range steps {
+				for l := range x.steps {
 					var column [tilesWords]uint32
 					for w := range column {
-						column[w] = bv[(l*tilesWords+w)*tilesNR+j]
+						column[w] = *offset(x.b, ((l*tilesWords+w)*tilesNR+j)*wordBytes)
 					}
-					s = step(s, (*[tilesWords]uint32)(av[i/tilesMR*panelA+(l*tilesMR+i%tilesMR)*tilesWords:]), &column)
+					words := offset(x.a, panel*x.panelA+row*x.rowA+l*x.stepA)
+					s = step(s, (*[tilesWords]uint32)(span(words, tilesWords)), &column)
 				}
-				cv[i*ldc+j] = s
+				*offset(x.c, panel*x.panel+row*x.row+j*wordBytes) = s
 			}
 		}
 	}
 }
+
+// flushSums writes the sums that a streaming strip has left.
+func flushSums[C Sum](from, to *C, row int) {
+	if from == nil {
+		return
+	}
+	for i := range tilesMR {
+		copy(span(offset(to, i*row), tilesNR), span(offset(from, i*tilesNR*wordBytes), tilesNR))
+	}
+}
+
+// offset is the element some bytes behind p.
+func offset[T any](p *T, bytes int) *T { return (*T)(unsafe.Add(unsafe.Pointer(p), bytes)) }
 
 // stepBFloat16 models TDPBF16PS as Intel's manual writes it (SDM 2, under the
 // name): products of the lower and of the upper halves are summed apart, from
@@ -113,7 +168,7 @@ func packTilesGo[S Source](e encoding[S]) packer[S] {
 // were 10 to 20 % slower on the processor that this was measured on.
 func tilesCuts() cuts {
 	host := hostCuts()
-	return cuts{steps: 16, bytes: min(host.bytes, 256<<10)}
+	return cuts{steps: 16, bytes: min(host.bytes, 256<<10), work: 512 << 10}
 }
 
 // tilesDirectRows is the number of rows of a up to which a b that is read

@@ -6,34 +6,35 @@ import (
 	"matladder/backend/cpu/internal/amx"
 )
 
-// The kernels below are written by asmgen. Each equals the loop at type panels
-// for whole panels of a, of which there are some, and shapes as amx.Grid gives
-// them for the rows of a panel and the columns of c: tall if more than 16 of
-// the one, wide if more than 16 of the other. They configure the tiles and
-// release them.
+// The kernels below are written by asmgen. Each is the loop at type strip for
+// whole panels of a, of which there are some, and shapes as amx.Grid gives them
+// for the rows of a panel and the columns of c: tall if more than 16 of the
+// one, wide if more than 16 of the other. They configure the tiles and release
+// them.
 
 //go:noescape
-func tilesBFloat16AMX(config *amx.Config, c *float32, ldc, steps int, a, b *uint32, panel, panels int, next uintptr, tall, wide, accumulate bool)
+func tilesBFloat16AMX(x *strip[float32])
 
 //go:noescape
-func tilesInt8AMX(config *amx.Config, c *int32, ldc, steps int, a, b *uint32, panel, panels int, next uintptr, tall, wide, accumulate bool)
+func tilesInt8AMX(x *strip[int32])
 
-// panelsAMX calls a kernel for the whole panels of a, and again for the rest,
+// stripsAMX calls a kernel for the whole panels of a, and again for the rest,
 // whose tiles have fewer rows.
-func panelsAMX[C Sum](kernel func(config *amx.Config, c *C, ldc, steps int, a, b *uint32, panel, panels int, next uintptr, tall, wide, accumulate bool)) panels[C] {
-	return func(c *C, ldc, steps int, a, b *uint32, panelA int, next uintptr, rows, cols int, accumulate bool) {
-		whole, rest := rows/tilesMR, rows%tilesMR
+func stripsAMX[C Sum](kernel func(x *strip[C])) strips[C] {
+	return func(x *strip[C]) {
+		whole, rest := x.rows/tilesMR, x.rows%tilesMR
+		x.wide = x.cols > amx.Rows
 		if whole > 0 {
-			config := amx.Grid(tilesMR, cols)
-			kernel(&config, c, ldc, steps, a, b, panelA, whole, next, true, cols > amx.Rows, accumulate)
+			x.config, x.panels, x.tall = amx.Grid(tilesMR, x.cols), whole, true
+			kernel(x)
 		}
 		if rest > 0 {
 			if whole > 0 {
-				c = &span(c, whole*tilesMR*ldc+1)[whole*tilesMR*ldc]
-				a = &span(a, whole*panelA+1)[whole*panelA]
+				x.sum = offset(x.sum, (whole+1)/2*x.sumPanel+whole/2*x.sumAfter)
+				x.c, x.a = offset(x.c, whole*x.panel), offset(x.a, whole*x.panelA)
 			}
-			config := amx.Grid(rest, cols)
-			kernel(&config, c, ldc, steps, a, b, panelA, 1, next, rest > amx.Rows, cols > amx.Rows, accumulate)
+			x.config, x.panels, x.tall = amx.Grid(rest, x.cols), 1, rest > amx.Rows
+			kernel(x)
 		}
 	}
 }
@@ -48,8 +49,8 @@ func amxKernels() *Kernels {
 	words16 := flipRows(packWordsRows16AVX512, 0)
 	halves := packSIMD[uint16]{asPairsBFloat16, wide, tilesNR, wide.words, 2, words16, packPairsBFloat16Columns32AVX512}
 	bytes := packSIMD[int8]{asQuads, wide, tilesNR, wide.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}
-	k.TilesBFloat16 = newTilesPath(formatBFloat16Tiles, panelsAMX(tilesBFloat16AMX), halves)
-	k.TilesInt8 = newTilesPath(formatInt8Tiles, panelsAMX(tilesInt8AMX), bytes)
+	k.TilesBFloat16 = newTilesPath(formatBFloat16Tiles, stripsAMX(tilesBFloat16AMX), halves)
+	k.TilesInt8 = newTilesPath(formatInt8Tiles, stripsAMX(tilesInt8AMX), bytes)
 	faster := tilesAreFaster()
 	if faster.bfloat16 {
 		k.BFloat16 = k.TilesBFloat16
@@ -62,10 +63,10 @@ func amxKernels() *Kernels {
 	return k
 }
 
-func newTilesPath[S Source, C Sum](format string, kernel panels[C], words packSIMD[S]) *Path[S, C] {
+func newTilesPath[S Source, C Sum](format string, kernel strips[C], words packSIMD[S]) *Path[S, C] {
 	s := shape[C]{isa: AMX, mr: tilesMR, nr: tilesNR}
 	p := newPath(s, format, words.ku*tilesWords, packTiles[S]{words}.packer(), words.packer())
-	p.kernel.panels, p.Words, p.cuts = kernel, tilesWords, tilesCuts()
+	p.kernel.strips, p.Words, p.cuts = kernel, tilesWords, tilesCuts()
 	return p
 }
 

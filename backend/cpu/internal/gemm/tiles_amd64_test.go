@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"matladder/backend/cpu/internal/amx"
 )
@@ -13,7 +14,7 @@ import (
 // A tilesTwins is a kernel on tiles beside its twin in Go.
 type tilesTwins[C Sum] struct {
 	name       string
-	fast, twin panels[C]
+	fast, twin strips[C]
 	word       func(*rand.Rand) uint32
 	// within bounds the difference to the twin; nil where there must be none.
 	within func(a, b []uint32) float64
@@ -37,13 +38,13 @@ func floatTiles() []tilesTwins[float32] {
 		return bound*roundings(2*len(a)) + float64(4*len(a))*leastNormal
 	}
 	return []tilesTwins[float32]{
-		{"TDPBF16PS exact", panelsAMX(tilesBFloat16AMX), tilesTwin(stepBFloat16), smallHalves, nil},
-		{"TDPBF16PS", panelsAMX(tilesBFloat16AMX), tilesTwin(stepBFloat16), bfloat16Pairs, within},
+		{"TDPBF16PS exact", stripsAMX(tilesBFloat16AMX), tilesTwin(stepBFloat16), smallHalves, nil},
+		{"TDPBF16PS", stripsAMX(tilesBFloat16AMX), tilesTwin(stepBFloat16), bfloat16Pairs, within},
 	}
 }
 
 func intTiles() []tilesTwins[int32] {
-	return []tilesTwins[int32]{{"TDPBSSD", panelsAMX(tilesInt8AMX), tilesTwin(stepInt8), anyBits, nil}}
+	return []tilesTwins[int32]{{"TDPBSSD", stripsAMX(tilesInt8AMX), tilesTwin(stepInt8), anyBits, nil}}
 }
 
 func half(w uint32, upper bool) float64 {
@@ -67,6 +68,92 @@ func TestTiles(t *testing.T) {
 	}
 	for _, x := range intTiles() {
 		testTiles(t, r, x)
+	}
+}
+
+// TestTiles_Proven: a processor with tiles multiplies right, so the kernels do.
+func TestTiles_Proven(t *testing.T) {
+	if missing := amx.Missing(); len(missing) > 0 {
+		t.Skipf("not tested on this machine, which lacks %q", missing)
+	}
+	if wrong := tilesWrong(); len(wrong) > 0 {
+		t.Errorf("lacks %q", wrong)
+	}
+}
+
+// TestTiles_Streams compares kernels that write past the caches with their twins:
+// strips one after the other, each with what the one before has left, sums that
+// have tiles of their own or take turns with two.
+func TestTiles_Streams(t *testing.T) {
+	skipWithoutAMX(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	for panels := 1; panels < 6; panels++ {
+		for _, steps := range []int{1, 2, 7, 15, 16, 17, 40} {
+			for _, own := range []bool{false, true} {
+				checkStreams(t, r, intTiles()[0], panels, steps, own)
+				checkStreams(t, r, floatTiles()[0], panels, steps, own)
+			}
+		}
+	}
+}
+
+func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, steps int, own bool) {
+	t.Helper()
+	const strips, line = 3, 16
+	panel, ldc := steps*tilesMR*tilesWords, strips*tilesNR+line
+	a, b := fenced[uint32](t, panels*panel), fenced[uint32](t, strips*steps*tilesNR*tilesWords)
+	for _, words := range [][]uint32{a, b} {
+		for i := range words {
+			words[i] = x.word(r)
+		}
+	}
+	sums := words(Buffer(strips*panels*tileBytes), strips*panels*tileBytes)
+	work := unsafe.Slice((*C)(unsafe.Pointer(&sums[0])), len(sums))
+	for i := range work {
+		work[i] = C(r.IntN(2001) - 1000)
+	}
+	got := unsafe.Slice((*C)(unsafe.Pointer(&Buffer(panels * tilesMR * ldc * wordBytes)[0])), panels*tilesMR*ldc)
+	want := slices.Clone(got)
+	run := func(kernel func(y *strip[C]), c []C, stream bool) {
+		work := slices.Clone(work)
+		if stream {
+			aligned := words(Buffer(len(work)*wordBytes), len(work)*wordBytes)
+			clone := work
+			work = unsafe.Slice((*C)(unsafe.Pointer(&aligned[0])), len(aligned))
+			copy(work, clone)
+		}
+		var pending, to *C
+		for n := range strips {
+			y := &strip[C]{
+				sum: &work[n*panels*tileSums], sumRow: tileRow, sumPanel: tileBytes, sumAfter: tileBytes,
+				c: &c[n*tilesNR], row: ldc * wordBytes, panel: tilesMR * ldc * wordBytes,
+				a: &a[0], rowA: tilesWords * wordBytes, stepA: tilesMR * tilesWords * wordBytes, panelA: panel * wordBytes,
+				b: &b[n*steps*tilesNR*tilesWords], steps: steps,
+				rows: panels * tilesMR, cols: tilesNR, accumulate: own, stream: stream, copy: pending, copyTo: to,
+			}
+			if !own { // two tiles take turns, and the strip before left its last sums in one
+				y.sum, y.sumAfter = &work[0], -tileBytes
+				if pending == y.sum {
+					y.sum, y.sumPanel, y.sumAfter = &work[tileSums], y.sumAfter, y.sumPanel
+				}
+				if len(work) < 2*tileSums {
+					t.Fatal("no room for two tiles")
+				}
+			}
+			last := offset(y.sum, panels/2*y.sumPanel+(panels-1)/2*y.sumAfter)
+			kernel(y)
+			if stream {
+				pending, to = last, offset(y.c, (panels-1)*y.panel)
+			}
+		}
+		flushSums(pending, to, ldc*wordBytes)
+	}
+	run(x.twin, want, false)
+	run(x.fast, got, true)
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("%s, %d panels of %d steps, own sums %v: c[%d,%d] is %v, want %v", x.name, panels, steps, own, i/ldc, i%ldc, got[i], want[i])
+		}
 	}
 }
 
@@ -134,8 +221,27 @@ func checkTiles[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], rows, cols, 
 	before, a0, b0 := slices.Clone(c), slices.Clone(a), slices.Clone(b)
 	want := slices.Clone(c)
 	accumulate := r.IntN(2) == 0
-	x.twin(&want[guard], ldc, steps, &a[0], &b[0], apart, 0, rows, cols, accumulate)
-	x.fast(&c[guard], ldc, steps, &a[0], &b[0], apart, 0, rows, cols, accumulate)
+	// Sums start from c, or from memory of their own that lies as c does.
+	from := c
+	if r.IntN(2) == 0 {
+		from = slices.Clone(c)
+		for i := range from {
+			from[i] = C(r.IntN(2001) - 1000)
+		}
+	}
+	from0 := slices.Clone(from)
+	run := func(kernel strips[C], c, from []C) {
+		step := tilesMR * tilesWords * wordBytes
+		kernel(&strip[C]{
+			sum: &from[guard], sumRow: ldc * wordBytes, sumPanel: tilesMR * ldc * wordBytes, sumAfter: tilesMR * ldc * wordBytes,
+			c: &c[guard], row: ldc * wordBytes, panel: tilesMR * ldc * wordBytes,
+			a: &a[0], rowA: tilesWords * wordBytes, stepA: step, panelA: apart * wordBytes,
+			b: &b[0], steps: steps, rows: rows, cols: cols, accumulate: accumulate,
+		})
+	}
+	run(x.twin, want, from0)
+	run(x.fast, c, from)
+	before = from0
 	at := fmt.Sprintf("%s, %d×%d of %d steps, ldc %d, accumulate %v", x.name, rows, cols, steps, ldc, accumulate)
 	for i := range c {
 		if c[i] == want[i] || c[i] != c[i] && want[i] != want[i] {
@@ -170,7 +276,7 @@ func TestProven(t *testing.T) {
 	if !proven(good, tilesTwin(stepInt8), any) {
 		t.Error("equal kernels differ")
 	}
-	wrong := map[string]panels[int32]{
+	wrong := map[string]strips[int32]{
 		"unsigned factors": tilesTwin(func(s int32, a, b *[tilesWords]uint32) int32 {
 			for w := range a {
 				s += dotQuads(a[w], b[w])
@@ -182,20 +288,21 @@ func TestProven(t *testing.T) {
 			x[15] = 0
 			return stepInt8(s, &x, b)
 		}),
-		"never accumulates": func(c *int32, ldc, steps int, a, b *uint32, panelA int, next uintptr, rows, cols int, _ bool) {
-			good(c, ldc, steps, a, b, panelA, next, rows, cols, false)
-		},
-		"one row too many": func(c *int32, ldc, steps int, a, b *uint32, panelA int, next uintptr, rows, cols int, accumulate bool) {
-			good(c, ldc, steps, a, b, panelA, next, min(rows+1, 2*tilesMR-1), cols, accumulate)
-		},
-		"a column too few": func(c *int32, ldc, steps int, a, b *uint32, panelA int, next uintptr, rows, cols int, accumulate bool) {
-			good(c, ldc, steps, a, b, panelA, next, rows, max(cols-1, 1), accumulate)
-		},
+		"never accumulates": changed(good, func(x *strip[int32]) { x.accumulate = false }),
+		"one row too many":  changed(good, func(x *strip[int32]) { x.rows = min(x.rows+1, 2*tilesMR-1) }),
+		"a column too few":  changed(good, func(x *strip[int32]) { x.cols = max(x.cols-1, 1) }),
 	}
 	for name, kernel := range wrong {
 		if proven(kernel, good, any) {
 			t.Errorf("%s: passes", name)
 		}
+	}
+}
+
+func changed(kernel strips[int32], change func(x *strip[int32])) strips[int32] {
+	return func(x *strip[int32]) {
+		change(x)
+		kernel(x)
 	}
 }
 

@@ -20,10 +20,10 @@ var tilesWrong = sync.OnceValue(func() []string {
 		one := func(v uint32) uint32 { return math.Float32bits(float32(int32(v%17)-8)) >> 16 }
 		return one(i) | one(i>>8)<<16
 	}
-	if !proven(panelsAMX(tilesBFloat16AMX), tilesTwin(stepBFloat16), floats) {
+	if !proven(stripsAMX(tilesBFloat16AMX), tilesTwin(stepBFloat16), floats) {
 		wrong = append(wrong, "amxbf16 that multiplies right")
 	}
-	if !proven(panelsAMX(tilesInt8AMX), tilesTwin(stepInt8), func(i uint32) uint32 { return i }) {
+	if !proven(stripsAMX(tilesInt8AMX), tilesTwin(stepInt8), func(i uint32) uint32 { return i }) {
 		wrong = append(wrong, "amxint8 that multiplies right")
 	}
 	return wrong
@@ -31,7 +31,7 @@ var tilesWrong = sync.OnceValue(func() []string {
 
 // proven compares both on every shape of tiles, whole and cut off, from zero
 // and onto what c holds; word makes an operand's word from random bits.
-func proven[C Sum](fast, twin panels[C], word func(uint32) uint32) bool {
+func proven[C Sum](fast, twin strips[C], word func(uint32) uint32) bool {
 	const steps, mostRows = 2, 2*tilesMR - 1
 	var a [2 * steps * tilesMR * tilesWords]uint32
 	var b [steps * tilesNR * tilesWords]uint32
@@ -48,10 +48,15 @@ func proven[C Sum](fast, twin panels[C], word func(uint32) uint32) bool {
 	}
 	for n, shape := range [][2]int{{mostRows, 32}, {32, 17}, {16, 32}, {3, 5}} {
 		for _, x := range []struct {
-			run panels[C]
+			run strips[C]
 			c   []C
 		}{{fast, got[:]}, {twin, want[:]}} {
-			x.run(&x.c[0], tilesNR, steps, &a[0], &b[0], steps*tilesMR*tilesWords, 0, shape[0], shape[1], n%2 == 1)
+			const row, step = tilesNR * wordBytes, tilesMR * tilesWords * wordBytes
+			x.run(&strip[C]{
+				sum: &x.c[0], sumRow: row, sumPanel: tilesMR * row, sumAfter: tilesMR * row, c: &x.c[0], row: row, panel: tilesMR * row,
+				a: &a[0], rowA: tilesWords * wordBytes, stepA: step, panelA: steps * step, b: &b[0], steps: steps,
+				rows: shape[0], cols: shape[1], accumulate: n%2 == 1,
+			})
 		}
 		if got != want {
 			return false

@@ -23,6 +23,41 @@ const (
 	tileLine = 64 // bytes of a tile's row
 )
 
+// Offsets of the fields of a strip, the micro-kernel's only argument.
+const (
+	stripConfig     = 0
+	stripSum        = 64
+	stripSumRow     = 72
+	stripSumPanel   = 80
+	stripC          = 88
+	stripRow        = 96
+	stripPanel      = 104
+	stripA          = 112
+	stripRowA       = 120
+	stripStepA      = 128
+	stripPanelA     = 136
+	stripB          = 144
+	stripSteps      = 152
+	stripPanels     = 160
+	stripNextA      = 168
+	stripNextB      = 176
+	stripAheadA     = 184
+	stripSumAfter   = 192
+	stripCopy       = 200
+	stripCopyTo     = 208
+	stripAtSum      = 216
+	stripAtC        = 224
+	stripAtA        = 232
+	stripAtCopy     = 240
+	stripAtCopyTo   = 248
+	stripAtNext     = 256
+	stripAtAfter    = 264
+	stripTall       = 272
+	stripWide       = 273
+	stripAccumulate = 274
+	stripStream     = 275
+)
+
 // tiles writes the micro-kernel. It walks down the panels of a, all by one
 // panel of b. What of the tiles is used lies in their shapes, which the caller
 // prepares: rows and columns beyond the edge of c are neither read nor written.
@@ -34,26 +69,37 @@ const (
 // b stays in L1 for all panels of a.
 func (t Tiles) tiles(a *Asm) {
 	const (
-		config, c, below, ldc = "AX", "DX", "AX", "R11"
-		wordsA, panel, panels = "SI", "R15", "CX"
-		wordsB, stepB         = "DI", "R13"
-		steps, left           = "BX", "R14"
-		next, accumulate      = "R8", "R12"
-		tall, wide            = "R9", "R10"
-		strideA, strideB      = "R9", "R10"
-		ahead                 = 4 // lines of the next panel of b, each step
+		strip          = "AX"
+		sums, below    = "DX", "R15" // upper and lower tiles of sums
+		rowC           = "R11"
+		upper, lower   = "SI", "DI" // rows of a
+		rowA, stepA    = "R9", "BX"
+		wordsB, rowB   = "R13", "R10"
+		left           = "R14"
+		nextA, nextB   = "R12", "R8"
+		flag           = "R15"
+		aheadA         = "R15" // bytes from what one step asks for to the next
+		linesA, linesB = 2, 4  // that each step asks for
 	)
-	a.Func("tiles"+t.Name+"AMX", []Arg{{Name: "config"}, {Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"},
-		{Name: "panel"}, {Name: "panels"}, {Name: "next"},
-		{Name: "tall", Bool: true}, {Name: "wide", Bool: true}, {Name: "accumulate", Bool: true}},
-		[]string{config, c, ldc, steps, wordsA, wordsB, panel, panels, next, tall, wide, accumulate})
-	a.ConfigureTiles(config)
-	a.Op("SHLQ", imm(2), ldc)
-	a.EOL("from the end of a run to the next panel")
-	a.Op("SHLQ", imm(2), panel)
-	a.Op("MOVQ", steps, "AX")
-	a.Op("SHLQ", imm(log2(2*tileRows*tileLine)), "AX")
-	a.Op("SUBQ", "AX", panel)
+	a.Func("tiles"+t.Name+"AMX", []Arg{{Name: "x"}}, []string{strip})
+	a.ConfigureTiles(strip)
+	load := func(field int, reg string) { a.Op("MOVQ", at(strip, field), reg) }
+	add := func(distance, field int, reg string) {
+		load(distance, reg)
+		a.Op("ADDQ", reg, at(strip, field))
+	}
+	a.EOL("what moves along; the caller's pointers stay")
+	for _, f := range [][2]int{{stripSum, stripAtSum}, {stripC, stripAtC}, {stripA, stripAtA}, {stripCopy, stripAtCopy}, {stripCopyTo, stripAtCopyTo},
+		{stripSumPanel, stripAtNext}, {stripSumAfter, stripAtAfter}} {
+		load(f[0], sums)
+		a.Op("MOVQ", sums, at(strip, f[1]))
+	}
+	load(stripRowA, rowA)
+	load(stripStepA, stepA)
+	load(stripNextA, nextA)
+	load(stripNextB, nextB)
+	a.EOL("bytes between rows of a tile")
+	a.Op("MOVQ", imm(2*tileLine), rowB)
 
 	release := a.NewLabel("release")
 	run := func(rows, cols int) {
@@ -65,68 +111,164 @@ func (t Tiles) tiles(a *Asm) {
 				}
 			}
 		}
-		move := func(mnemonic string, i, j int) {
-			a.MoveTile(mnemonic, j*tileLine, [2]string{c, below}[i], ldc, sumTiles[i][j])
+		move := func(mnemonic string, base, row int) {
+			load(base, sums)
+			load(row, rowC)
+			if rows > 1 {
+				a.Op("MOVQ", rowC, below)
+				a.Op("SHLQ", imm(log2(tileRows)), below)
+				a.Op("ADDQ", sums, below)
+			}
+			each(func(i, j int) {
+				a.MoveTile(mnemonic, j*tileLine, [2]string{sums, below}[i], rowC, sumTiles[i][j])
+			})
 		}
-		a.EOL("bytes between rows of a tile")
-		a.Op("MOVQ", imm(tileLine), strideA)
-		a.Op("MOVQ", imm(2*tileLine), strideB)
 		a.Place(loop)
-		a.Op("MOVQ", wordsB, stepB)
-		a.Op("MOVQ", steps, left)
+		load(stripAtA, upper)
 		if rows > 1 {
-			a.Op("MOVQ", ldc, below)
-			a.Op("SHLQ", imm(log2(tileRows)), below)
-			a.Op("ADDQ", c, below)
+			a.Op("MOVQ", rowA, lower)
+			a.Op("SHLQ", imm(log2(tileRows)), lower)
+			a.Op("ADDQ", upper, lower)
 		}
-		a.JumpIf(accumulate, "JEQ", 0, zero)
-		each(func(i, j int) { move("TILELOADD", i, j) })
+		load(stripB, wordsB)
+		load(stripSteps, left)
+		a.Op("MOVBLZX", at(strip, stripAccumulate), flag)
+		a.JumpIf(flag, "JEQ", 0, zero)
+		move("TILELOADD", stripAtSum, stripSumRow)
 		a.Op("JMP", string(start))
 		a.Place(zero)
 		each(func(i, j int) { a.ZeroTile(sumTiles[i][j]) })
 		a.Place(start)
-		a.CountDown(left, func() {
+		load(stripAheadA, aheadA)
+		step := func() {
 			each(func(i, j int) {
 				if i == 0 {
-					a.MoveTile("TILELOADD", j*tileLine, stepB, strideB, bTiles[j])
+					a.MoveTile("TILELOADD", j*tileLine, wordsB, rowB, bTiles[j])
 				}
 				if j == 0 {
-					a.MoveTile("TILELOADDT1", i*tileRows*tileLine, wordsA, strideA, aTiles[i])
+					a.MoveTile("TILELOADDT1", 0, [2]string{upper, lower}[i], rowA, aTiles[i])
 				}
 				a.MultiplyTiles(t.Multiply, bTiles[j], aTiles[i], sumTiles[i][j])
 			})
-			for line := range ahead {
-				a.Op("PREFETCHT1", at(next, line*tileLine))
+			for line := range linesB {
+				a.Op("PREFETCHT1", at(nextB, line*tileLine))
 			}
-			a.Op("ADDQ", imm(ahead*tileLine), next)
-			a.Op("ADDQ", imm(2*tileRows*tileLine), wordsA)
-			a.Op("ADDQ", imm(2*tileRows*tileLine), stepB)
-		})
-		each(func(i, j int) { move("TILESTORED", i, j) })
-		a.Op("ADDQ", panel, wordsA)
-		a.Op("MOVQ", ldc, "AX")
-		a.Op("SHLQ", imm(log2(2*tileRows)), "AX")
-		a.Op("ADDQ", "AX", c)
-		a.Op("DECQ", panels)
+			for line := range linesA {
+				a.Op("PREFETCHT1", at(nextA, line*tileLine))
+			}
+			a.Op("ADDQ", imm(linesB*tileLine), nextB)
+			a.Op("ADDQ", aheadA, nextA)
+			a.Op("ADDQ", stepA, upper)
+			if rows > 1 {
+				a.Op("ADDQ", stepA, lower)
+			}
+			a.Op("ADDQ", imm(2*tileRows*tileLine), wordsB)
+		}
+		if rows*cols == 4 {
+			t.whileCopying(a, left, step)
+			plain, stored := a.NewLabel("plain"), a.NewLabel("stored")
+			a.Op("MOVBLZX", at(strip, stripStream), flag)
+			a.JumpIf(flag, "JEQ", 0, plain)
+			move("TILESTORED", stripAtSum, stripSumRow)
+			a.EOL("to be copied while the next tile is computed")
+			a.Op("MOVQ", sums, at(strip, stripAtCopy))
+			load(stripAtC, below)
+			a.Op("MOVQ", below, at(strip, stripAtCopyTo))
+			a.Op("JMP", string(stored))
+			a.Place(plain)
+			move("TILESTORED", stripAtC, stripRow)
+			a.Place(stored)
+			a.EOL("two tiles of sums take turns, or each has its own")
+			load(stripAtNext, below)
+			load(stripAtAfter, rowC)
+			a.Op("MOVQ", rowC, at(strip, stripAtNext))
+			a.Op("MOVQ", below, at(strip, stripAtAfter))
+			a.Op("ADDQ", below, at(strip, stripAtSum))
+		} else {
+			a.CountDown(left, step)
+			move("TILESTORED", stripAtC, stripRow)
+			add(stripSumPanel, stripAtSum, below)
+		}
+		add(stripPanel, stripAtC, below)
+		add(stripPanelA, stripAtA, below)
+		a.Op("DECQ", at(strip, stripPanels))
 		a.Op("JNZ", string(loop))
 	}
 	short, narrow, narrowTall := a.NewLabel("short"), a.NewLabel("narrow"), a.NewLabel("narrow")
-	a.JumpIf(tall, "JEQ", 0, short)
-	a.JumpIf(wide, "JEQ", 0, narrowTall)
+	choose := func(field int, l Label) {
+		a.Op("MOVBLZX", at(strip, field), flag)
+		a.JumpIf(flag, "JEQ", 0, l)
+	}
+	choose(stripTall, short)
+	choose(stripWide, narrowTall)
 	run(2, 2)
 	a.Op("JMP", string(release))
 	a.Place(narrowTall)
 	run(2, 1)
 	a.Op("JMP", string(release))
 	a.Place(short)
-	a.JumpIf(wide, "JEQ", 0, narrow)
+	choose(stripWide, narrow)
 	run(1, 2)
 	a.Op("JMP", string(release))
 	a.Place(narrow)
 	run(1, 1)
 	a.Place(release)
 	a.ReleaseTiles()
-	a.Op("RET")
+	a.Return()
+}
+
+// whileCopying runs steps and between them copies the sums of the tile before,
+// if there are any, whose rows follow each other, to rows of c, past the caches:
+// without reading what it overwrites, and without driving out a and b. What the
+// steps do not get to is copied after them.
+func (t Tiles) whileCopying(a *Asm, left string, step func()) {
+	const (
+		strip         = "AX"
+		from, to, row = "DX", "R11", "CX"
+		rows          = 2 // with each step
+	)
+	copyRows := func() {
+		for i := range 2 * rows {
+			a.Op("VMOVDQU64", at(from, i*tileLine), avx512.reg(i))
+		}
+		for i := range rows {
+			for j := range 2 {
+				a.Op("VMOVNTDQ", avx512.reg(2*i+j), at(to, j*tileLine))
+			}
+			a.Op("ADDQ", row, to)
+		}
+		a.Op("ADDQ", imm(2*rows*tileLine), from)
+	}
+	nothing, loop, more, rest, done := a.NewLabel("nothing"), a.NewLabel("copying"), a.NewLabel("more"), a.NewLabel("rest"), a.NewLabel("computed")
+	a.Op("MOVQ", at(strip, stripAtCopy), from)
+	a.JumpIf(from, "JEQ", 0, nothing)
+	a.Op("MOVQ", at(strip, stripAtCopyTo), to)
+	a.Op("MOVQ", at(strip, stripRow), row)
+	a.EOL("the end of what is to be copied")
+	a.Op("LEAQ", at(from, 4*tileRows*tileLine), "R15")
+	a.Op("MOVQ", "R15", at(strip, stripAtCopy))
+	a.Op("MOVQ", at(strip, stripAheadA), "R15")
+	a.Place(loop)
+	copyRows()
+	step()
+	a.Op("DECQ", left)
+	a.Op("JEQ", string(rest))
+	a.Op("CMPQ", from, at(strip, stripAtCopy))
+	a.Op("JNE", string(loop))
+	a.Op("JMP", string(nothing))
+	a.Place(rest)
+	a.Op("CMPQ", from, at(strip, stripAtCopy))
+	a.Op("JEQ", string(done))
+	a.Place(more)
+	copyRows()
+	a.Op("CMPQ", from, at(strip, stripAtCopy))
+	a.Op("JNE", string(more))
+	a.Op("JMP", string(done))
+	a.Place(nothing)
+	a.CountDown(left, step)
+	a.Place(done)
+	a.EOL("nothing is left to copy")
+	a.Op("MOVQ", imm(0), at(strip, stripAtCopy))
 }
 
 // peak writes a loop of nothing but products between tiles that hold the

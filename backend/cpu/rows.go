@@ -1,0 +1,94 @@
+package cpu
+
+import (
+	"matladder/backend/cpu/internal/probe"
+	"matladder/tile"
+)
+
+// readRows decides which a is not packed: one whose rows tiles load as they lie in
+// memory. Then no worker waits for another's packing if each has columns of b of
+// its own, which it packs itself, so that the grid is gone through by columns.
+func readRows(p *plan) error {
+	if p.machine.cacheBytes == 0 {
+		return nil
+	}
+	columns := true // all products read a where it lies
+	for i, o := range p.operands {
+		if o.isB {
+			continue
+		}
+		if p.loadsRows(i) {
+			o.keep = keepUnpacked
+		} else {
+			columns = false
+		}
+	}
+	p.byColumns = columns && len(p.operands) > 0 && p.manyColumns()
+	return nil
+}
+
+// loadsRows reports whether every product with operand i, an a, loads its rows
+// well as they lie.
+func (p *plan) loadsRows(i int) bool {
+	o := p.operands[i]
+	r := &p.refs[o.ref]
+	if o.columns || r.Kind != tile.In || sameSet(r.ld*r.Dtype.Bits()/8) {
+		return false
+	}
+	k := r.dim(false)
+	for _, elements := range []int{r.Array[k], r.BlockSize(k), o.part} {
+		if elements%o.packing.unit != 0 {
+			return false
+		}
+	}
+	ok := true
+	allSteps(p.steps, func(s *step) {
+		for _, d := range s.dots {
+			ok = ok && (d.a != i || d.product.rows != nil && p.operands[d.b].keep != keepUnpacked)
+		}
+	})
+	return ok
+}
+
+// sameSet reports whether lines that lie bytes apart are all in the same set of
+// an L1 cache, which has 64 of them: a tile of such rows drives out what the
+// cache holds.
+func sameSet(bytes int) bool { return bytes%4096 == 0 }
+
+// manyColumns reports whether the blocks of b along the parallel axes go round
+// about evenly.
+func (p *plan) manyColumns() bool {
+	n := 0
+	for _, o := range p.operands {
+		if o.isB {
+			n = p.extent(&p.refs[o.ref], tile.Parallel)
+		}
+	}
+	w := p.machine.workers
+	return n%w == 0 || n >= 4*w
+}
+
+// stream finds the outputs that a product writes once, and that are so large
+// that the second-level cache would not hold them until they are needed.
+func stream(p *plan) error {
+	allSteps(p.steps, func(s *step) {
+		if s.direct && p.writtenOnce(&p.refs[s.dst]) && int(p.refs[s.dst].ArrayBytes()) > probe.Host().L2 {
+			s.dots[0].stream = true
+		}
+	})
+	return nil
+}
+
+// writtenOnce reports whether r is an output each of whose blocks is seen by one
+// program only.
+func (p *plan) writtenOnce(r *ref) bool {
+	if r.Kind != tile.Out {
+		return false
+	}
+	for _, a := range p.program.Grid {
+		if a.Size > 1 && !r.dependsOn(a) {
+			return false
+		}
+	}
+	return true
+}
