@@ -14,8 +14,16 @@ import "math"
 
 // Loops are the loops for one instruction set.
 type Loops struct {
-	Add func(dst, x, y []float32) // dst = x + y
-	Mul func(dst, x, y []float32) // dst = x · y
+	Add    func(dst, x, y []float32) // dst = x + y
+	Sub    func(dst, x, y []float32) // dst = x - y
+	Mul    func(dst, x, y []float32) // dst = x · y
+	AddMul func(dst, x, y []float32) // dst = dst + x · y, rounded after each
+	Max    func(dst, x, y []float32) // the larger; +0 is larger than -0, and NaN than all
+	Min    func(dst, x, y []float32) // the smaller; -0 is smaller than +0, and NaN than all
+
+	AddInt32 func(dst, x, y []int32) // modulo 2^32, like the next two
+	SubInt32 func(dst, x, y []int32)
+	MulInt32 func(dst, x, y []int32)
 
 	FromInt32    func(dst []float32, x []int32)  // rounded to nearest even
 	FromBFloat16 func(dst []float32, x []uint16) // exact
@@ -35,7 +43,49 @@ var Generic = Loops{
 			dst[i] = x[i] + y[i]
 		}
 	},
+	Sub: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] - y[i]
+		}
+	},
 	Mul: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] * y[i]
+		}
+	},
+	AddMul: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] += float32(x[i] * y[i]) // the conversion forbids one rounding for both
+		}
+	},
+	Max: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = max(x[i], y[i])
+		}
+	},
+	Min: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = min(x[i], y[i])
+		}
+	},
+	AddInt32: func(dst, x, y []int32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] + y[i]
+		}
+	},
+	SubInt32: func(dst, x, y []int32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] - y[i]
+		}
+	},
+	MulInt32: func(dst, x, y []int32) {
 		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = x[i] * y[i]

@@ -3,6 +3,7 @@ package rows
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/cpu"
@@ -87,7 +88,31 @@ func TestFor(t *testing.T) {
 				}
 			}
 			floats("Add", func(l Loops, dst []float32) { l.Add(dst, x, y) })
+			floats("Sub", func(l Loops, dst []float32) { l.Sub(dst, x, y) })
 			floats("Mul", func(l Loops, dst []float32) { l.Mul(dst, x, y) })
+			floats("Max", func(l Loops, dst []float32) { l.Max(dst, x, y) })
+			floats("Min", func(l Loops, dst []float32) { l.Min(dst, x, y) })
+			z := randomFloats(rng, n)
+			floats("AddMul", func(l Loops, dst []float32) {
+				copy(dst, z)
+				l.AddMul(dst, x, y)
+			})
+			more := make([]int32, n)
+			for i := range more {
+				more[i] = int32(rng.Uint32())
+			}
+			ints := func(name string, f func(l Loops) func(dst, x, y []int32)) {
+				want, got := make([]int32, n), make([]int32, n+1)
+				got[n] = 42
+				f(Generic)(want, integers, more)
+				f(fast)(got[:n], integers, more)
+				if want = append(want, 42); !slices.Equal(got, want) {
+					t.Fatalf("%s of %d: %v, should be %v", name, n, got, want)
+				}
+			}
+			ints("AddInt32", func(l Loops) func(dst, x, y []int32) { return l.AddInt32 })
+			ints("SubInt32", func(l Loops) func(dst, x, y []int32) { return l.SubInt32 })
+			ints("MulInt32", func(l Loops) func(dst, x, y []int32) { return l.MulInt32 })
 			floats("FromInt32", func(l Loops, dst []float32) { l.FromInt32(dst, integers) })
 			floats("FromBFloat16", func(l Loops, dst []float32) { l.FromBFloat16(dst, narrow) })
 			bfloats := func(name string, f func(l Loops, dst []uint16)) {
