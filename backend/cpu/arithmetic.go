@@ -16,8 +16,6 @@ var (
 		tile.OpAbs:       through(math.Abs),
 		tile.OpExp:       through(math.Exp),
 		tile.OpTanh:      through(math.Tanh),
-		tile.OpErf:       erfTo,
-		tile.OpLogistic:  logisticTo,
 		tile.OpRsqrt:     through(func(x float64) float64 { return 1 / math.Sqrt(x) }),
 		tile.OpRoundEven: through(math.RoundToEven),
 	}

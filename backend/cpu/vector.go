@@ -85,6 +85,10 @@ func (c *values) floats(e *tile.Expr) lanes[float32] {
 	switch {
 	case binary != nil:
 		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binary)
+	case e.Op == tile.OpErf:
+		f = apply(c.slot(), c.floats(e.Args[0]), erf().to(&c.plan.loops))
+	case e.Op == tile.OpLogistic:
+		f = apply(c.slot(), c.floats(e.Args[0]), logistic().to(&c.plan.loops))
 	case unaryFloats[e.Op] != nil:
 		f = apply(c.slot(), c.floats(e.Args[0]), unaryFloats[e.Op])
 	default:

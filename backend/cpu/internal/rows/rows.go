@@ -31,6 +31,10 @@ type Loops struct {
 	AddBFloat16  func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
 	ToInt8       func(dst []int8, x []float32)   // rounded to nearest even, saturated; NaN is 0
 
+	// Cubics sets dst to the function c of x up to the first element that c does
+	// not cover, and returns how many that are.
+	Cubics func(dst, x []float32, c *Cubics) int
+
 	// AbsMax returns the largest magnitude, NaN if x has one; x is not empty.
 	AbsMax func(x []float32) float32
 }
@@ -121,6 +125,7 @@ var Generic = Loops{
 			dst[i] = Saturate(x[i])
 		}
 	},
+	Cubics: cubics,
 	AbsMax: func(x []float32) float32 {
 		// Without their signs floats are ordered as their bits are, NaNs above all.
 		var top uint32

@@ -45,6 +45,11 @@ func addBFloat16AVX2(dst *uint16, x *float32, n int)
 //go:noescape
 func toInt8AVX2(dst *int8, x *float32, n int)
 
+// Here n is a multiple of 4.
+//
+//go:noescape
+func cubicsAVX2(dst, x *float32, n int, c *Cubics) (done int)
+
 //go:noescape
 func absMaxAVX2(x *float32, n int) float32
 
@@ -68,6 +73,16 @@ func For(avx2 bool) Loops {
 		ToBFloat16:   two(toBFloat16AVX2, Generic.ToBFloat16),
 		AddBFloat16:  two(addBFloat16AVX2, Generic.AddBFloat16),
 		ToInt8:       two(toInt8AVX2, Generic.ToInt8),
+		Cubics: func(dst, x []float32, c *Cubics) int {
+			x = x[:len(dst)]
+			n := len(dst) &^ 3
+			if n > 0 {
+				if done := cubicsAVX2(&dst[0], &x[0], n, c); done < n {
+					return done + cubics(dst[done:], x[done:], c)
+				}
+			}
+			return n + cubics(dst[n:], x[n:], c)
+		},
 		AbsMax: func(x []float32) float32 {
 			n := len(x) &^ 15
 			if n == 0 {

@@ -157,3 +157,37 @@ func TestFor(t *testing.T) {
 		}
 	}
 }
+
+// TestCubics compares assembly with Go: both stop at the first element that is not
+// covered, and are equal before it.
+func TestCubics(t *testing.T) {
+	if !cpu.X86.HasAVX2 {
+		t.Skip("this machine lacks avx2")
+	}
+	fast := For(true)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 3000 {
+		c := Cubics{Table: make([][4]float64, 1+rng.IntN(20)), Lo: rng.NormFloat64(), PerStep: 1 + 3*rng.Float64()}
+		for i := range c.Table {
+			c.Table[i] = [4]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		}
+		c.Last = c.Lo + (float64(len(c.Table))-0x1p-20)/c.PerStep
+		c.Floor, c.Least = math.Inf(-1), 0x1p-8*rng.Float64()
+		if rng.IntN(2) == 0 {
+			c.Floor = c.Lo
+		}
+		n := rng.IntN(40)
+		x := make([]float32, n)
+		for i := range x {
+			if x[i] = float32(c.Lo - 0.1 + (c.Last-c.Lo+1)*rng.Float64()); rng.IntN(16) == 0 {
+				x[i] = randomFloats(rng, 1)[0]
+			}
+		}
+		want, got := make([]float32, n), make([]float32, n+1)
+		got[n] = 42
+		w, g := Generic.Cubics(want, x, &c), fast.Cubics(got[:n], x, &c)
+		if w != g || !slices.Equal(got[:g], want[:w]) || got[n] != 42 {
+			t.Fatalf("%d of %v: %d: %v, should be %d: %v", n, x, g, got, w, want)
+		}
+	}
+}
