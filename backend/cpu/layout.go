@@ -56,8 +56,11 @@ func (p *plan) layOutDot(d *dot) error {
 	switch {
 	case d.product == nil || e.TransB || p.rowsOfBlock(a.ref, b.ref, !e.TransA) > d.product.directRows:
 		d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)
+		if d.product != nil && d.product.b.widening != nil {
+			d.product.inChunks(packedWords)
+		}
 	case d.product.b.widening != nil:
-		d.product.inChunks(wideWords)
+		d.product.inChunks(directWords)
 	}
 	if d.product == nil {
 		return p.unsupported(e.Pos, "dot of %s and %s: no micro-kernel multiplies %s and %s", a.Name, b.Name, a.factor, b.factor)

@@ -119,11 +119,14 @@ func (p packing) packWidened(w *widening, pack func(dst, src []byte, off, ld, la
 	}
 }
 
-// wideWords is how many words of a lane a chunk of a b has that is widened, but
-// not packed.
-const wideWords = 128
+// How many words of a lane a chunk has of a b that is widened, so that rows of
+// wideBytes are long: packed after that, or not.
+const (
+	packedWords = 256
+	directWords = 128
+)
 
-// sizeWide chooses how many columns of such a b are widened at once.
+// sizeWide chooses how many columns of a b that is not packed are widened at once.
 func (o *operand) sizeWide() {
 	size := o.packing.widening.size
 	panels := max(1, wideBytes/(o.depth*o.packing.lanes*size))
