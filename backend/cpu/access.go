@@ -23,7 +23,7 @@ func (c *values) loadFloats(e *tile.Expr) lanes[float32] {
 	case tile.Float32:
 		return loadSame[float32](c, r)
 	case tile.BFloat16:
-		return loadAs(c, r, c.plan.machine.loops.FromBFloat16)
+		return loadAs(c, r, c.plan.loops.FromBFloat16)
 	}
 	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
 	return nil
@@ -107,7 +107,7 @@ func (c *values) castToFloat(e *tile.Expr) lanes[float32] {
 			}
 		})
 	case x.Dtype.IsInteger():
-		return apply(c.slot(), c.ints(x), c.plan.machine.loops.FromInt32)
+		return apply(c.slot(), c.ints(x), c.plan.loops.FromInt32)
 	case narrow:
 		return rounded(apply(c.slot(), c.floats(x), func(o, x []float32) { copy(o, x) }))
 	}
@@ -163,7 +163,7 @@ func (c *values) compile() {
 		return
 	}
 	if d == tile.Int8 && s.Kind == tile.Store && v.Op == tile.OpCast && v.Args[0].Dtype.IsFloat() {
-		c.step.store = writeTo(c, c.floats(v.Args[0]), c.plan.machine.loops.ToInt8)
+		c.step.store = writeTo(c, c.floats(v.Args[0]), c.plan.loops.ToInt8)
 		return
 	}
 	if integer {
@@ -171,7 +171,7 @@ func (c *values) compile() {
 		switch d {
 		case tile.Int32:
 			c.step.store = writeTo(c, x, func(o, x []int32) { copy(o, x) })
-			c.step.add = writeTo(c, x, func(o, x []int32) { addTo(o, o, x) })
+			c.step.add = writeTo(c, x, func(o, x []int32) { c.plan.loops.AddInt32(o, o, x) })
 		case tile.Int8:
 			c.step.store = writeTo(c, x, narrowTo[int8])
 		case tile.Uint8:
@@ -182,14 +182,20 @@ func (c *values) compile() {
 	if v.Op == tile.OpCast && d == tile.BFloat16 && s.Kind == tile.Store && v.Args[0].Dtype.IsFloat() {
 		v = v.Args[0] // the store rounds, once
 	}
+	if d == tile.Float32 && s.Kind == tile.Accumulate && v.Op == tile.OpMul && v.Dtype == d {
+		x, y := c.floats(v.Args[0]), c.floats(v.Args[1])
+		c.step.store = writeOf(c, x, y, c.plan.loops.Mul)
+		c.step.add = writeOf(c, x, y, c.plan.loops.AddMul)
+		return
+	}
 	x := c.floats(v)
 	if d == tile.Float32 {
 		c.step.store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
-		c.step.add = writeTo(c, x, func(o, x []float32) { c.plan.machine.loops.Add(o, o, x) })
+		c.step.add = writeTo(c, x, func(o, x []float32) { c.plan.loops.Add(o, o, x) })
 		return
 	}
-	c.step.store = writeTo(c, x, c.plan.machine.loops.ToBFloat16)
-	c.step.add = writeTo(c, x, c.plan.machine.loops.AddBFloat16)
+	c.step.store = writeTo(c, x, c.plan.loops.ToBFloat16)
+	c.step.add = writeTo(c, x, c.plan.loops.AddBFloat16)
 }
 
 func narrowTo[D int8 | uint8](o []D, x []int32) {
@@ -205,6 +211,17 @@ func writeTo[D, T any](c *values, x lanes[T], combine func(o []D, x []T)) writer
 	return func(w *worker, row, col, n int) {
 		at := &w.places[r]
 		combine(view[D](w.data[r])[at.off+row*ld+col:][:n], x(w, row, col, n))
+	}
+}
+
+// writeOf combines x and y with the destination's row.
+func writeOf[T any](c *values, x, y lanes[T], combine func(o, x, y []T)) writer {
+	r := c.step.dst
+	ld := c.plan.refs[r].ld
+	return func(w *worker, row, col, n int) {
+		at := &w.places[r]
+		a, b := x(w, row, col, n), y(w, row, col, n)
+		combine(view[T](w.data[r])[at.off+row*ld+col:][:n], a, b)
 	}
 }
 

@@ -11,30 +11,11 @@ import (
 // transcendental functions are computed in float64 and rounded once, erf and
 // logistic from tables.
 var (
-	binaryFloats = map[tile.Op]func(o, x, y []float32){
-		tile.OpSub: subTo[float32],
-		tile.OpMax: maxTo[float32],
-		tile.OpMin: minTo[float32],
-		tile.OpDiv: func(o, x, y []float32) {
-			for i := range o {
-				o[i] = x[i] / y[i]
-			}
-		},
-	}
-	binaryInts = map[tile.Op]func(o, x, y []int32){
-		tile.OpAdd: addTo,
-		tile.OpSub: subTo[int32],
-		tile.OpMul: mulTo,
-		tile.OpMax: maxTo[int32],
-		tile.OpMin: minTo[int32],
-	}
 	unaryFloats = map[tile.Op]func(o, x []float32){
 		tile.OpNeg:       negTo[float32],
 		tile.OpAbs:       through(math.Abs),
 		tile.OpExp:       through(math.Exp),
 		tile.OpTanh:      through(math.Tanh),
-		tile.OpErf:       erfTo,
-		tile.OpLogistic:  logisticTo,
 		tile.OpRsqrt:     through(func(x float64) float64 { return 1 / math.Sqrt(x) }),
 		tile.OpRoundEven: through(math.RoundToEven),
 	}
@@ -48,40 +29,55 @@ var (
 	}
 )
 
+// binaryFloats returns the loop of an operation on two rows; nil for another.
+func binaryFloats(op tile.Op, l *rows.Loops) func(o, x, y []float32) {
+	switch op {
+	case tile.OpAdd:
+		return l.Add
+	case tile.OpSub:
+		return l.Sub
+	case tile.OpMul:
+		return l.Mul
+	case tile.OpMax:
+		return l.Max
+	case tile.OpMin:
+		return l.Min
+	case tile.OpDiv:
+		return func(o, x, y []float32) {
+			for i := range o {
+				o[i] = x[i] / y[i]
+			}
+		}
+	}
+	return nil
+}
+
+// binaryInts is binaryFloats of integers.
+func binaryInts(op tile.Op, l *rows.Loops) func(o, x, y []int32) {
+	switch op {
+	case tile.OpAdd:
+		return l.AddInt32
+	case tile.OpSub:
+		return l.SubInt32
+	case tile.OpMul:
+		return l.MulInt32
+	case tile.OpMax:
+		return func(o, x, y []int32) {
+			for i := range o {
+				o[i] = max(x[i], y[i])
+			}
+		}
+	case tile.OpMin:
+		return func(o, x, y []int32) {
+			for i := range o {
+				o[i] = min(x[i], y[i])
+			}
+		}
+	}
+	return nil
+}
+
 type number interface{ float32 | int32 }
-
-func addTo(o, x, y []int32) {
-	x, y = x[:len(o)], y[:len(o)]
-	for i := range o {
-		o[i] = x[i] + y[i]
-	}
-}
-
-func subTo[T number](o, x, y []T) {
-	x, y = x[:len(o)], y[:len(o)]
-	for i := range o {
-		o[i] = x[i] - y[i]
-	}
-}
-
-func mulTo(o, x, y []int32) {
-	x, y = x[:len(o)], y[:len(o)]
-	for i := range o {
-		o[i] = x[i] * y[i]
-	}
-}
-
-func maxTo[T number](o, x, y []T) {
-	for i := range o {
-		o[i] = max(x[i], y[i])
-	}
-}
-
-func minTo[T number](o, x, y []T) {
-	for i := range o {
-		o[i] = min(x[i], y[i])
-	}
-}
 
 func negTo[T number](o, x []T) {
 	for i := range o {

@@ -9,7 +9,6 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/backend/cpu/internal/rows"
 	"matladder/chips"
 	"matladder/tile"
 )
@@ -129,7 +128,6 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	if m.kernels, err = kernelsOf(isa); err != nil {
 		return nil, err
 	}
-	m.loops = rows.For(m.kernels.ISA >= gemm.AVX2)
 	e := &executable{sources: programs, checks: &b.checks}
 	if e.bound, err = tile.Bind(programs); err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)

@@ -33,6 +33,7 @@ var passes = []struct {
 type plan struct {
 	program *tile.Program
 	machine machine
+	loops   rows.Loops // of machine.kernels' instruction set
 
 	refs     []ref
 	steps    []*step
@@ -55,7 +56,6 @@ type plan struct {
 // machine is what a program is compiled for.
 type machine struct {
 	kernels      *gemm.Kernels
-	loops        rows.Loops
 	workers      int
 	cacheBytes   int64 // of packed blocks that workers share
 	ownBytes     int64 // of packed blocks that all workers together keep for themselves
@@ -100,7 +100,7 @@ type dot struct {
 
 // compile runs the passes.
 func compile(p *tile.Program, m machine) (*plan, error) {
-	pl := &plan{program: p, machine: m}
+	pl := &plan{program: p, machine: m, loops: rows.For(m.kernels.ISA >= gemm.AVX2)}
 	for _, pass := range passes {
 		if err := pass.run(pl); err != nil {
 			return nil, fmt.Errorf("cpu: %s: %w", pass.name, err)

@@ -3,51 +3,65 @@ package cpu
 import (
 	"math"
 	"sync"
+
+	"matladder/backend/cpu/internal/rows"
 )
 
 // piecewise is a function as cubics that meet its values and slopes at equal
 // steps: what an activation of a whole output needs, at a fraction of the time of
-// package math. Beyond its range, and for NaN, the function itself is asked.
+// package math. Of numbers that they do not cover the function itself is asked.
 type piecewise struct {
-	lo, hi, perStep float64
-	cubics          [][4]float64 // of the distance from the step's beginning, in steps
-	f               func(float64) float64
+	rows.Cubics
+	f func(float64) float64
 }
 
-// newPiecewise cuts lo … hi into n steps.
+// newPiecewise cuts lo … hi into n steps; from hi on the function is constant.
 func newPiecewise(f, slope func(float64) float64, lo, hi float64, n int) *piecewise {
-	p := &piecewise{lo: lo, hi: hi, perStep: float64(n) / (hi - lo), cubics: make([][4]float64, n), f: f}
-	for i := range p.cubics {
-		a, b := lo+float64(i)/p.perStep, lo+float64(i+1)/p.perStep
-		fa, fb, da, db := f(a), f(b), slope(a)/p.perStep, slope(b)/p.perStep
-		p.cubics[i] = [4]float64{fa, da, 3*(fb-fa) - 2*da - db, 2*(fa-fb) + da + db}
+	perStep := float64(n) / (hi - lo)
+	p := &piecewise{rows.Cubics{
+		Table: make([][4]float64, n), Lo: lo, PerStep: perStep,
+		Last:  hi - 0x1p-20/perStep, // rounding keeps it below hi
+		Floor: lo,
+	}, f}
+	for i := range p.Table {
+		a, b := lo+float64(i)/perStep, lo+float64(i+1)/perStep
+		fa, fb, da, db := f(a), f(b), slope(a)/perStep, slope(b)/perStep
+		p.Table[i] = [4]float64{fa, da, 3*(fb-fa) - 2*da - db, 2*(fa-fb) + da + db}
 	}
 	return p
 }
 
-func (p *piecewise) at(x float64) float64 {
-	if !(x >= p.lo && x < p.hi) {
-		return p.f(x)
+// to returns what computes the function of a row.
+func (p *piecewise) to(l *rows.Loops) func(o, x []float32) {
+	return func(o, x []float32) {
+		for {
+			n := l.Cubics(o, x, &p.Cubics)
+			if n == len(o) {
+				return
+			}
+			o[n] = float32(p.f(float64(x[n])))
+			o, x = o[n+1:], x[n+1:]
+		}
 	}
-	t := (x - p.lo) * p.perStep
-	i := int(t)
-	c := &p.cubics[min(i, len(p.cubics)-1)]
-	t -= float64(i)
-	return c[0] + t*(c[1]+t*(c[2]+t*c[3]))
 }
 
 // The tables are made when first needed: 16 and 32 KiB, with errors of at most
 // 2^-28 of 1 and of the value: float32 has 2^-25.
 var (
 	erf = sync.OnceValue(func() *piecewise {
-		// Beyond 4 it is 1 to float32.
+		const least = 0x1p-10
 		f := func(x float64) float64 {
-			if math.Abs(x) > 4 {
+			switch {
+			case math.Abs(x) > 4: // 1 to float32
 				return math.Copysign(1, x)
+			case math.Abs(x) < least: // where a table keeps no more than an absolute error small
+				return 2 / math.SqrtPi * (x - x*x*x/3)
 			}
 			return math.Erf(x)
 		}
-		return newPiecewise(f, func(x float64) float64 { return 2 / math.SqrtPi * math.Exp(-x*x) }, -4, 4, 512)
+		p := newPiecewise(f, func(x float64) float64 { return 2 / math.SqrtPi * math.Exp(-x*x) }, -4, 4, 512)
+		p.Floor, p.Least = math.Inf(-1), least
+		return p
 	})
 	logistic = sync.OnceValue(func() *piecewise {
 		// Beyond 32 it is 1, and e^x below.
@@ -60,25 +74,3 @@ var (
 		return newPiecewise(f, func(x float64) float64 { y := f(x); return y * (1 - y) }, -32, 32, 1024)
 	})
 )
-
-// logisticTo is through of 1 / (1 + e^-x).
-func logisticTo(o, x []float32) {
-	p := logistic()
-	for i := range o {
-		o[i] = float32(p.at(float64(x[i])))
-	}
-}
-
-// erfTo is through of the error function, near 0 by the first two terms of its
-// series: there a table keeps no more than an absolute error small.
-func erfTo(o, x []float32) {
-	p := erf()
-	for i := range o {
-		v := float64(x[i])
-		if v > -0x1p-10 && v < 0x1p-10 {
-			o[i] = float32(2 / math.SqrtPi * (v - v*v*v/3))
-			continue
-		}
-		o[i] = float32(p.at(v))
-	}
-}

@@ -37,7 +37,7 @@ func reduce[T any](c *values, e *tile.Expr, x lanes[T], first func(x []T) T, nex
 func (c *values) rowMax(e *tile.Expr) lanes[float32] {
 	larger := func(a, b float32) float32 { return max(a, b) }
 	if x := e.Args[0]; x.Op == tile.OpAbs {
-		return reduce(c, e, c.floats(x.Args[0]), c.plan.machine.loops.AbsMax, larger)
+		return reduce(c, e, c.floats(x.Args[0]), c.plan.loops.AbsMax, larger)
 	}
 	return reduce(c, e, c.floats(e.Args[0]), largest[float32], larger)
 }

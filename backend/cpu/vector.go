@@ -81,13 +81,14 @@ func (c *values) floats(e *tile.Expr) lanes[float32] {
 		return rowSum(c, e, c.floats(e.Args[0]))
 	}
 	var f lanes[float32]
+	binary := binaryFloats(e.Op, &c.plan.loops)
 	switch {
-	case e.Op == tile.OpAdd:
-		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), c.plan.machine.loops.Add)
-	case e.Op == tile.OpMul:
-		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), c.plan.machine.loops.Mul)
-	case binaryFloats[e.Op] != nil:
-		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binaryFloats[e.Op])
+	case binary != nil:
+		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binary)
+	case e.Op == tile.OpErf:
+		f = apply(c.slot(), c.floats(e.Args[0]), erf().to(&c.plan.loops))
+	case e.Op == tile.OpLogistic:
+		f = apply(c.slot(), c.floats(e.Args[0]), logistic().to(&c.plan.loops))
 	case unaryFloats[e.Op] != nil:
 		f = apply(c.slot(), c.floats(e.Args[0]), unaryFloats[e.Op])
 	default:
@@ -127,6 +128,7 @@ func (c *values) ints(e *tile.Expr) lanes[int32] {
 			return out
 		}
 	}
+	binary := binaryInts(e.Op, &c.plan.loops)
 	switch {
 	case e.Dtype != tile.Int32:
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.stmt.Ref.Name)
@@ -134,8 +136,8 @@ func (c *values) ints(e *tile.Expr) lanes[int32] {
 		return reduce(c, e, c.ints(e.Args[0]), largest[int32], func(a, b int32) int32 { return max(a, b) })
 	case e.Op == tile.OpRowSum:
 		return rowSum(c, e, c.ints(e.Args[0]))
-	case binaryInts[e.Op] != nil:
-		return zip(c.slot(), c.ints(e.Args[0]), c.ints(e.Args[1]), binaryInts[e.Op])
+	case binary != nil:
+		return zip(c.slot(), c.ints(e.Args[0]), c.ints(e.Args[1]), binary)
 	case unaryInts[e.Op] != nil:
 		return apply(c.slot(), c.ints(e.Args[0]), unaryInts[e.Op])
 	default:

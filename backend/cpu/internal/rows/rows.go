@@ -14,14 +14,26 @@ import "math"
 
 // Loops are the loops for one instruction set.
 type Loops struct {
-	Add func(dst, x, y []float32) // dst = x + y
-	Mul func(dst, x, y []float32) // dst = x · y
+	Add    func(dst, x, y []float32) // dst = x + y
+	Sub    func(dst, x, y []float32) // dst = x - y
+	Mul    func(dst, x, y []float32) // dst = x · y
+	AddMul func(dst, x, y []float32) // dst = dst + x · y, rounded after each
+	Max    func(dst, x, y []float32) // the larger; +0 is larger than -0, and NaN than all
+	Min    func(dst, x, y []float32) // the smaller; -0 is smaller than +0, and NaN than all
+
+	AddInt32 func(dst, x, y []int32) // modulo 2^32, like the next two
+	SubInt32 func(dst, x, y []int32)
+	MulInt32 func(dst, x, y []int32)
 
 	FromInt32    func(dst []float32, x []int32)  // rounded to nearest even
 	FromBFloat16 func(dst []float32, x []uint16) // exact
 	ToBFloat16   func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
 	AddBFloat16  func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
 	ToInt8       func(dst []int8, x []float32)   // rounded to nearest even, saturated; NaN is 0
+
+	// Cubics sets dst to the function c of x up to the first element that c does
+	// not cover, and returns how many that are.
+	Cubics func(dst, x []float32, c *Cubics) int
 
 	// AbsMax returns the largest magnitude, NaN if x has one; x is not empty.
 	AbsMax func(x []float32) float32
@@ -35,7 +47,49 @@ var Generic = Loops{
 			dst[i] = x[i] + y[i]
 		}
 	},
+	Sub: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] - y[i]
+		}
+	},
 	Mul: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] * y[i]
+		}
+	},
+	AddMul: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] += float32(x[i] * y[i]) // the conversion forbids one rounding for both
+		}
+	},
+	Max: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = max(x[i], y[i])
+		}
+	},
+	Min: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = min(x[i], y[i])
+		}
+	},
+	AddInt32: func(dst, x, y []int32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] + y[i]
+		}
+	},
+	SubInt32: func(dst, x, y []int32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] - y[i]
+		}
+	},
+	MulInt32: func(dst, x, y []int32) {
 		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = x[i] * y[i]
@@ -71,6 +125,7 @@ var Generic = Loops{
 			dst[i] = Saturate(x[i])
 		}
 	},
+	Cubics: cubics,
 	AbsMax: func(x []float32) float32 {
 		// Without their signs floats are ordered as their bits are, NaNs above all.
 		var top uint32

@@ -7,7 +7,28 @@ package rows
 func addAVX2(dst, x, y *float32, n int)
 
 //go:noescape
+func subAVX2(dst, x, y *float32, n int)
+
+//go:noescape
 func mulAVX2(dst, x, y *float32, n int)
+
+//go:noescape
+func addMulAVX2(dst, x, y *float32, n int)
+
+//go:noescape
+func maxAVX2(dst, x, y *float32, n int)
+
+//go:noescape
+func minAVX2(dst, x, y *float32, n int)
+
+//go:noescape
+func addInt32AVX2(dst, x, y *int32, n int)
+
+//go:noescape
+func subInt32AVX2(dst, x, y *int32, n int)
+
+//go:noescape
+func mulInt32AVX2(dst, x, y *int32, n int)
 
 //go:noescape
 func fromInt32AVX2(dst *float32, x *int32, n int)
@@ -24,6 +45,11 @@ func addBFloat16AVX2(dst *uint16, x *float32, n int)
 //go:noescape
 func toInt8AVX2(dst *int8, x *float32, n int)
 
+// Here n is a multiple of 4.
+//
+//go:noescape
+func cubicsAVX2(dst, x *float32, n int, c *Cubics) (done int)
+
 //go:noescape
 func absMaxAVX2(x *float32, n int) float32
 
@@ -34,12 +60,29 @@ func For(avx2 bool) Loops {
 	}
 	return Loops{
 		Add:          three(addAVX2, Generic.Add),
+		Sub:          three(subAVX2, Generic.Sub),
 		Mul:          three(mulAVX2, Generic.Mul),
+		AddMul:       three(addMulAVX2, Generic.AddMul),
+		Max:          three(maxAVX2, Generic.Max),
+		Min:          three(minAVX2, Generic.Min),
+		AddInt32:     three(addInt32AVX2, Generic.AddInt32),
+		SubInt32:     three(subInt32AVX2, Generic.SubInt32),
+		MulInt32:     three(mulInt32AVX2, Generic.MulInt32),
 		FromInt32:    two(fromInt32AVX2, Generic.FromInt32),
 		FromBFloat16: two(fromBFloat16AVX2, Generic.FromBFloat16),
 		ToBFloat16:   two(toBFloat16AVX2, Generic.ToBFloat16),
 		AddBFloat16:  two(addBFloat16AVX2, Generic.AddBFloat16),
 		ToInt8:       two(toInt8AVX2, Generic.ToInt8),
+		Cubics: func(dst, x []float32, c *Cubics) int {
+			x = x[:len(dst)]
+			n := len(dst) &^ 3
+			if n > 0 {
+				if done := cubicsAVX2(&dst[0], &x[0], n, c); done < n {
+					return done + cubics(dst[done:], x[done:], c)
+				}
+			}
+			return n + cubics(dst[n:], x[n:], c)
+		},
 		AbsMax: func(x []float32) float32 {
 			n := len(x) &^ 15
 			if n == 0 {
@@ -66,8 +109,8 @@ func two[D, S any](fast func(dst *D, x *S, n int), rest func(dst []D, x []S)) fu
 	}
 }
 
-func three(fast func(dst, x, y *float32, n int), rest func(dst, x, y []float32)) func(dst, x, y []float32) {
-	return func(dst, x, y []float32) {
+func three[T any](fast func(dst, x, y *T, n int), rest func(dst, x, y []T)) func(dst, x, y []T) {
+	return func(dst, x, y []T) {
 		x, y = x[:len(dst)], y[:len(dst)]
 		n := len(dst) &^ 15
 		if n > 0 {

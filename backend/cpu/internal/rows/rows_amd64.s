@@ -25,50 +25,6 @@ GLOBL quiet<>(SB), RODATA|NOPTR, $4
 	VBLENDVPS m, x, t, t     \
 	VPSRLD    $16, t, t
 
-// func addAVX2(dst, x, y *float32, n int)
-TEXT ·addAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), CX
-
-add:
-	VMOVUPS (SI), Y0
-	VMOVUPS 32(SI), Y1
-	VADDPS  (DX), Y0, Y0
-	VADDPS  32(DX), Y1, Y1
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	ADDQ    $64, SI
-	ADDQ    $64, DX
-	ADDQ    $64, DI
-	SUBQ    $16, CX
-	JNZ     add
-	VZEROUPPER
-	RET
-
-// func mulAVX2(dst, x, y *float32, n int)
-TEXT ·mulAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), CX
-
-mul:
-	VMOVUPS (SI), Y0
-	VMOVUPS 32(SI), Y1
-	VMULPS  (DX), Y0, Y0
-	VMULPS  32(DX), Y1, Y1
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	ADDQ    $64, SI
-	ADDQ    $64, DX
-	ADDQ    $64, DI
-	SUBQ    $16, CX
-	JNZ     mul
-	VZEROUPPER
-	RET
-
 // func fromInt32AVX2(dst *float32, x *int32, n int)
 TEXT ·fromInt32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI

@@ -3,6 +3,7 @@ package rows
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/cpu"
@@ -87,7 +88,31 @@ func TestFor(t *testing.T) {
 				}
 			}
 			floats("Add", func(l Loops, dst []float32) { l.Add(dst, x, y) })
+			floats("Sub", func(l Loops, dst []float32) { l.Sub(dst, x, y) })
 			floats("Mul", func(l Loops, dst []float32) { l.Mul(dst, x, y) })
+			floats("Max", func(l Loops, dst []float32) { l.Max(dst, x, y) })
+			floats("Min", func(l Loops, dst []float32) { l.Min(dst, x, y) })
+			z := randomFloats(rng, n)
+			floats("AddMul", func(l Loops, dst []float32) {
+				copy(dst, z)
+				l.AddMul(dst, x, y)
+			})
+			more := make([]int32, n)
+			for i := range more {
+				more[i] = int32(rng.Uint32())
+			}
+			ints := func(name string, f func(l Loops) func(dst, x, y []int32)) {
+				want, got := make([]int32, n), make([]int32, n+1)
+				got[n] = 42
+				f(Generic)(want, integers, more)
+				f(fast)(got[:n], integers, more)
+				if want = append(want, 42); !slices.Equal(got, want) {
+					t.Fatalf("%s of %d: %v, should be %v", name, n, got, want)
+				}
+			}
+			ints("AddInt32", func(l Loops) func(dst, x, y []int32) { return l.AddInt32 })
+			ints("SubInt32", func(l Loops) func(dst, x, y []int32) { return l.SubInt32 })
+			ints("MulInt32", func(l Loops) func(dst, x, y []int32) { return l.MulInt32 })
 			floats("FromInt32", func(l Loops, dst []float32) { l.FromInt32(dst, integers) })
 			floats("FromBFloat16", func(l Loops, dst []float32) { l.FromBFloat16(dst, narrow) })
 			bfloats := func(name string, f func(l Loops, dst []uint16)) {
@@ -129,6 +154,40 @@ func TestFor(t *testing.T) {
 			}
 			bfloats("ToBFloat16", func(l Loops, dst []uint16) { l.ToBFloat16(dst, x) })
 			bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })
+		}
+	}
+}
+
+// TestCubics compares assembly with Go: both stop at the first element that is not
+// covered, and are equal before it.
+func TestCubics(t *testing.T) {
+	if !cpu.X86.HasAVX2 {
+		t.Skip("this machine lacks avx2")
+	}
+	fast := For(true)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 3000 {
+		c := Cubics{Table: make([][4]float64, 1+rng.IntN(20)), Lo: rng.NormFloat64(), PerStep: 1 + 3*rng.Float64()}
+		for i := range c.Table {
+			c.Table[i] = [4]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		}
+		c.Last = c.Lo + (float64(len(c.Table))-0x1p-20)/c.PerStep
+		c.Floor, c.Least = math.Inf(-1), 0x1p-8*rng.Float64()
+		if rng.IntN(2) == 0 {
+			c.Floor = c.Lo
+		}
+		n := rng.IntN(40)
+		x := make([]float32, n)
+		for i := range x {
+			if x[i] = float32(c.Lo - 0.1 + (c.Last-c.Lo+1)*rng.Float64()); rng.IntN(16) == 0 {
+				x[i] = randomFloats(rng, 1)[0]
+			}
+		}
+		want, got := make([]float32, n), make([]float32, n+1)
+		got[n] = 42
+		w, g := Generic.Cubics(want, x, &c), fast.Cubics(got[:n], x, &c)
+		if w != g || !slices.Equal(got[:g], want[:w]) || got[n] != 42 {
+			t.Fatalf("%d of %v: %d: %v, should be %d: %v", n, x, g, got, w, want)
 		}
 	}
 }

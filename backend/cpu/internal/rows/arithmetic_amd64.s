@@ -1,0 +1,165 @@
+#include "textflag.h"
+
+#define ARGUMENTS \
+	MOVQ dst+0(FP), DI \
+	MOVQ x+8(FP), SI   \
+	MOVQ y+16(FP), DX  \
+	MOVQ n+24(FP), CX
+
+#define STEP(loop) \
+	ADDQ $64, SI \
+	ADDQ $64, DX \
+	ADDQ $64, DI \
+	SUBQ $16, CX \
+	JNZ  loop
+
+// func addAVX2(dst, x, y *float32, n int)
+TEXT ·addAVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+add:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VADDPS  (DX), Y0, Y0
+	VADDPS  32(DX), Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	STEP(add)
+	VZEROUPPER
+	RET
+
+// func subAVX2(dst, x, y *float32, n int)
+TEXT ·subAVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+sub:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VSUBPS  (DX), Y0, Y0
+	VSUBPS  32(DX), Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	STEP(sub)
+	VZEROUPPER
+	RET
+
+// func mulAVX2(dst, x, y *float32, n int)
+TEXT ·mulAVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+mul:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMULPS  (DX), Y0, Y0
+	VMULPS  32(DX), Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	STEP(mul)
+	VZEROUPPER
+	RET
+
+// func addMulAVX2(dst, x, y *float32, n int)
+TEXT ·addMulAVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+addmul:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMULPS  (DX), Y0, Y0
+	VMULPS  32(DX), Y1, Y1
+	VADDPS  (DI), Y0, Y0
+	VADDPS  32(DI), Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	STEP(addmul)
+	VZEROUPPER
+	RET
+
+// EXTREME leaves the larger or the smaller of x and y in x: the instruction
+// returns its second operand for zeros of two signs and for NaN, so both orders
+// are asked and meet in the sign of zero; NaN gets all bits.
+#define EXTREME(which, meet, x, y, t) \
+	which  x, y, t      \
+	VCMPPS $3, x, y, Y7 \
+	which  y, x, x      \
+	meet   t, x, x      \
+	VORPS  Y7, x, x
+
+// func maxAVX2(dst, x, y *float32, n int)
+TEXT ·maxAVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+max:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	EXTREME(VMAXPS, VANDPS, Y0, Y2, Y4)
+	EXTREME(VMAXPS, VANDPS, Y1, Y3, Y5)
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	STEP(max)
+	VZEROUPPER
+	RET
+
+// func minAVX2(dst, x, y *float32, n int)
+TEXT ·minAVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+min:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	EXTREME(VMINPS, VORPS, Y0, Y2, Y4)
+	EXTREME(VMINPS, VORPS, Y1, Y3, Y5)
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	STEP(min)
+	VZEROUPPER
+	RET
+
+// func addInt32AVX2(dst, x, y *int32, n int)
+TEXT ·addInt32AVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+addInt32:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VPADDD  (DX), Y0, Y0
+	VPADDD  32(DX), Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	STEP(addInt32)
+	VZEROUPPER
+	RET
+
+// func subInt32AVX2(dst, x, y *int32, n int)
+TEXT ·subInt32AVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+subInt32:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VPSUBD  (DX), Y0, Y0
+	VPSUBD  32(DX), Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	STEP(subInt32)
+	VZEROUPPER
+	RET
+
+// func mulInt32AVX2(dst, x, y *int32, n int)
+TEXT ·mulInt32AVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+mulInt32:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VPMULLD  (DX), Y0, Y0
+	VPMULLD  32(DX), Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	STEP(mulInt32)
+	VZEROUPPER
+	RET
