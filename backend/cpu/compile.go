@@ -87,10 +87,11 @@ const (
 type dot struct {
 	expr    *tile.Expr
 	product *product
-	a, b    int    // operands
-	k0, k1  int    // of the blocks' elements of k
-	temp    region // of a worker's memory: the piece computed; unless the step is direct
-	ld      int    // elements from row to row of temp
+	thin    *product // that reads b in place for few rows of a, which product need not
+	a, b    int      // operands
+	k0, k1  int      // of the blocks' elements of k
+	temp    region   // of a worker's memory: the piece computed; unless the step is direct
+	ld      int      // elements from row to row of temp
 }
 
 // compile runs the passes.

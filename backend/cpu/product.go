@@ -9,6 +9,7 @@ import (
 
 // product multiplies blocks of one pair of element types.
 type product struct {
+	name string // of its path: instruction set, register tile, format
 	a, b packing
 	sum  tile.Dtype // of the result: float32 or int32
 	// block is c = a·b, or c += a·b, where c starts off elements into memory.
@@ -18,6 +19,9 @@ type product struct {
 	// called.
 	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool)
 	directRows int
+
+	cut       func(m, k int) (run, rows int) // as block divides m and k
+	cutDirect func(m, n, k int) (run int)    // as direct divides k
 }
 
 // packing lays one operand out in panels of lanes rows of a, or columns of b.
@@ -81,7 +85,7 @@ func multiplied(d tile.Dtype) tile.Dtype {
 
 func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T, C], sum tile.Dtype) *product {
 	return &product{
-		sum: sum,
+		name: a.Name, sum: sum, cut: a.Cut, cutDirect: b.CutDirect,
 		a: packing{
 			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA,
 			pack: packWith(a.PackA, a.PackAT),

@@ -6,17 +6,15 @@ import "matladder/tile"
 // a, in all programs together, that packing would take longer than multiplying.
 // Its rows must be rows of memory, as the micro-kernel reads along them.
 func thin(p *plan) error {
-	rows := make([]int, len(p.operands)) // that meet one of its blocks
-	most := make([]int, len(p.operands)) // for which it is not packed
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			a, b := p.operands[d.a], p.operands[d.b]
-			rows[d.b] += p.rowsOfBlock(&p.refs[a.ref], &p.refs[b.ref], !a.columns)
-			most[d.b] = d.product.directRows
+			b.meets += p.rowsOfBlock(&p.refs[a.ref], &p.refs[b.ref], !a.columns)
+			b.pays = d.product.directRows
 		}
 	})
-	for i, o := range p.operands {
-		if o.isB && o.columns && rows[i] <= most[i] {
+	for _, o := range p.operands {
+		if o.isB && o.columns && o.meets <= o.pays {
 			o.keep = keepUnpacked
 		}
 	}
