@@ -2,12 +2,15 @@ package cpu
 
 import (
 	"context"
+	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/tile"
+	"matladder/tile/tiletest"
 )
 
 // packs and calls are what an execution was seen to do.
@@ -257,5 +260,40 @@ func agreeOnBuffers(t *testing.T, x *PlanProgram, p *plan) {
 	}
 	if shared != p.sharedBytes || own != p.localBytes {
 		t.Errorf("%d bytes shared and %d of a worker, the plan says %d and %d: %+v", p.sharedBytes, p.localBytes, shared, own, x.Buffers)
+	}
+}
+
+// TestExplain_Random: whatever compiles has a plan, which tells all of its memory.
+func TestExplain_Random(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for name, o := range keeping() {
+		be := open(t, o)().(*Backend)
+		explained := 0
+		for range 500 {
+			data := make([]byte, 64)
+			for i := range data {
+				data[i] = byte(rng.Uint32())
+			}
+			program, err := tiletest.Random(data)
+			if err != nil {
+				continue
+			}
+			programs := []*tile.Program{program}
+			e, err := be.compile(context.Background(), programs, backend.Params{})
+			if err != nil {
+				continue
+			}
+			x := e.explain()
+			for _, pass := range passes {
+				if !strings.Contains(x.String(), "\n"+pass.name+" ") {
+					t.Errorf("nothing of pass %s in\n%s", pass.name, x)
+				}
+			}
+			agreeOnBuffers(t, &x.Programs[0], e.plans[0])
+			explained++
+		}
+		if explained < 50 {
+			t.Errorf("%s: only %d programs", name, explained)
+		}
 	}
 }
