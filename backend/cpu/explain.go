@@ -297,10 +297,13 @@ func (p *plan) explainBuffers() []PlanBuffer {
 		}
 	}
 	for _, o := range p.operands {
-		if name := p.refs[o.ref].Name; o.keep == keepPiece {
+		switch name := p.refs[o.ref].Name; o.keep {
+		case keepAll, keepGroup:
+			add(name+" packed", o.mem, true)
+		case keepOwn:
+			add(name+" packed", o.mem, false)
+		default:
 			add("a piece of "+name, o.mem, false)
-		} else {
-			add(name+" packed", o.mem, o.keep != keepOwn)
 		}
 	}
 	temps := PlanBuffer{What: "pieces of products"}
