@@ -7,6 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/kernels"
+	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -58,4 +59,41 @@ func measure(b *testing.B, be *Backend, p problem.Matmul, programs []*tile.Progr
 	}
 	b.ReportMetric(float64(p.FLOPs())*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 	b.ReportMetric(best/1e9, "best-GFLOP/s")
+}
+
+// BenchmarkQuantized runs products of few rows with quantized weights: the layers
+// of a language model, decoding.
+func BenchmarkQuantized(b *testing.B) {
+	be, err := Open(Options{NoProbe: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		a, b  tile.Dtype
+		quant problem.Quant
+	}{
+		{tile.BFloat16, tile.Int4, "per_block128"},
+		{tile.BFloat16, tile.Int4, "per_channel"},
+		{tile.Int8, tile.Int4, "per_block128+token"},
+		{tile.Int8, tile.Int4, "per_channel+token"},
+		{tile.BFloat16, tile.Int8, "per_channel"},
+		{tile.BFloat16, tile.Int8, "per_channel+dynamic_token"},
+		{tile.BFloat16, tile.Float8E4M3FN, "per_channel"},
+		{tile.BFloat16, tile.Float8E5M2, "per_channel"},
+	} {
+		for _, m := range []int{1, 16, 64} {
+			p := problem.New(m, 4096, 6144, c.a)
+			p.B, p.Out, p.Quant = c.b, tile.BFloat16, c.quant
+			if _, d := p.Factors(); d == tile.Int8 {
+				p.Acc = tile.Int32
+			}
+			programs, err := quantized.Kernel{}.Build(p, "", tile.Blocks{M: 64, K: 1024, N: 1024}.Clip(p.M, p.K, p.N))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("%sx%s:%s/%d", c.a, c.b, c.quant, m), func(b *testing.B) {
+				measure(b, be, p, programs)
+			})
+		}
+	}
 }

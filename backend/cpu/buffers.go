@@ -39,6 +39,11 @@ func buffers(p *plan) error {
 			o.mem = shared.region(o.slots * o.block)
 		case keepOwn:
 			o.mem = local.region(o.slots * o.block)
+		case keepUnpacked:
+			if o.packing.widening != nil {
+				o.sizeWide()
+				o.mem = local.region(o.depth * o.wideStride() * o.packing.widening.size)
+			}
 		case keepPiece:
 			chunks := 1
 			if o.deep {

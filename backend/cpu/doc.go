@@ -7,8 +7,10 @@
 //	 2. Fuse a zeroing fill into the accumulation that follows it, so that the
 //	    micro-kernel stores instead of adding.
 //	 3. Lay out the operands of each product: which packed format, in pieces of
-//	    which depth. A b that few rows of a meet is read where it lies. Compile
-//	    everything else of a value, the epilogue, into vectors along rows.
+//	    which depth. A b that few rows of a meet is read where it lies. What is
+//	    stored in fewer bits than it is multiplied in is widened on the way, some
+//	    hundred rows at a time, and stays in L2 until it is packed or multiplied.
+//	    Compile everything else of a value, the epilogue, into vectors along rows.
 //	 4. Schedule the grid: parallel axes are split over workers, arbitrary axes
 //	    run in order inside one of them.
 //	 5. Plan the buffers: blocks of b packed once into a cache that all workers

@@ -86,15 +86,16 @@ func (o *operand) element(at *place, ld, lane, k int) int {
 	return at.off + lane*ld + k
 }
 
-// bringDeep packs the columns of a b that is not kept, with all of k, if there
-// is room.
-func (w *worker) bringDeep(i, col, cols int) {
-	o := w.plan.operands[i]
+// bringDeep packs the columns of a b that is not kept, with all of k that d
+// contracts, if there is room.
+func (w *worker) bringDeep(d *dot, col, cols int) {
+	o := w.plan.operands[d.b]
 	if o.keep != keepPiece || !o.deep {
 		return
 	}
-	if lanes, k := w.extent(i); col < lanes {
-		w.pack(o, o.mem.of(w.mem), o.chunk, col, min(cols, lanes-col), 0, k)
+	lanes, k := w.extent(d.b)
+	if k = min(k, d.k1); col < lanes && k > d.k0 {
+		w.pack(o, o.mem.of(w.mem)[d.k0/o.depth*o.chunk:], o.chunk, col, min(cols, lanes-col), d.k0, k-d.k0)
 	}
 }
 
@@ -122,6 +123,10 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 		if b.keep == keepUnpacked {
 			ld := w.plan.refs[b.ref].ld
 			from := b.element(&w.places[b.ref], ld, col, k0)
+			if b.packing.widening != nil {
+				w.multiplyWidened(d, c, off, ldc, m, n, depth, pa, from, ld, accumulate)
+				continue
+			}
 			d.product.direct(c, off, ldc, m, n, depth, pa, w.data[b.ref], from, ld, accumulate)
 			continue
 		}

@@ -64,6 +64,7 @@ type PlanUse string
 const (
 	UsePacked   PlanUse = "packed"                      // copied into panels, for products
 	UseInPlace  PlanUse = "multiplied in place"         // by a micro-kernel that needs no panels
+	UseWidened  PlanUse = "widened in pieces"           // for a micro-kernel that needs no panels
 	UseRows     PlanUse = "read along rows"             // in place, by the vectors of other values
 	UseProduct  PlanUse = "written by the micro-kernel" // in place
 	UseVectors  PlanUse = "written along rows"          // in place, by vectors
@@ -137,12 +138,13 @@ type PlanOperand struct {
 	PaysOn      string // path that would then read it in place
 	Keep        Keep
 	Why         string
-	Room        int64 // that Why speaks of
-	Kept        int   // blocks in one copy
-	Bytes       int   // of one copy, or of the buffer of pieces
-	Copies      int   // 1 if workers share it
-	Deep        bool  // pieces have all of k at once
-	Piece       int   // rows or columns of a piece
+	Room        int64      // that Why speaks of
+	Kept        int        // blocks in one copy
+	Bytes       int        // of one copy, or of the buffer of pieces
+	Copies      int        // 1 if workers share it
+	Deep        bool       // pieces have all of k at once
+	Piece       int        // rows or columns of a piece
+	WidenedTo   tile.Dtype // what is multiplied in its place; InvalidDtype if that is Dtype
 }
 
 // Keep is where packed blocks stay.
@@ -151,7 +153,7 @@ type Keep string
 // The ways to keep.
 const (
 	KeepPiece    Keep = "pieces"   // nowhere: a piece is packed when it is needed
-	KeepUnpacked Keep = "unpacked" // nothing is packed
+	KeepUnpacked Keep = "unpacked" // nothing is packed; a b of another dtype than is multiplied is widened a piece at a time
 	KeepOwn      Keep = "own"      // each worker keeps the last ones that it packed
 	KeepAll      Keep = "all"      // all blocks of the array, once for all workers
 	KeepGroup    Keep = "group"    // those of the tasks of one phase, once for all workers
@@ -243,6 +245,11 @@ func (p *plan) explain() PlanProgram {
 	p.explainSteps(&x, p.steps, nil)
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
+			for side, i := range []int{d.a, d.b} {
+				if p.operands[i].packing.widening != nil {
+					x.Operands[i].WidenedTo = multiplied(d.expr.Args[side].Dtype)
+				}
+			}
 			// Where b is packed for a path that reads it in no other way, another path
 			// might have read it in place.
 			if b := &x.Operands[d.b]; b.Pays == 0 && d.thin != nil && d.thin != d.product && d.thin.directRows > 0 {
@@ -302,6 +309,8 @@ func (p *plan) explainBuffers() []PlanBuffer {
 			add(name+" packed", o.mem, true)
 		case keepOwn:
 			add(name+" packed", o.mem, false)
+		case keepUnpacked:
+			add("a widened piece of "+name, o.mem, false)
 		default:
 			add("a piece of "+name, o.mem, false)
 		}

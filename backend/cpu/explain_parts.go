@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/tile"
 )
 
 func (x *PlanProgram) laidOut() []string {
@@ -19,9 +20,12 @@ func (x *PlanProgram) laidOut() []string {
 	}
 	var cells []string
 	for _, o := range x.Operands {
-		if o.Keep != KeepUnpacked {
+		switch {
+		case o.Keep != KeepUnpacked:
 			cells = append(cells, fmt.Sprintf("%s\t%s\t%s\t%s", o.name(), o.panels(), o.words(), o.chunks()))
-		} else {
+		case o.WidenedTo != tile.InvalidDtype:
+			cells = append(cells, fmt.Sprintf("%s\tas in memory, %d columns × %d of k at a time widened to %s", o.name(), o.Piece, o.Depth, o.WidenedTo))
+		default:
 			cells = append(cells, o.name()+"\tas in memory")
 		}
 	}

@@ -15,7 +15,7 @@ func (p *plan) explainOperand(o *operand) PlanOperand {
 	x := PlanOperand{
 		Ref: r.Name, Side: "a", Transposed: o.columns, Dtype: r.Dtype,
 		Format: formatOf(o.packing), Lanes: o.packing.lanes, Unit: o.packing.unit, Words: o.packing.words,
-		Depth: o.depth, Block: o.block, Meets: o.meets, Pays: o.pays,
+		Depth: o.depth, Block: o.block, Meets: ceil(o.meets, o.k), Pays: o.pays,
 		Keep: keepNames[o.keep], Why: o.why, Room: o.room, Kept: o.slots, Bytes: o.mem.size, Copies: p.tasks.workers,
 		Deep: o.deep, Piece: o.piece,
 	}
@@ -26,7 +26,9 @@ func (p *plan) explainOperand(o *operand) PlanOperand {
 	case keepAll, keepGroup:
 		x.Copies = 1
 	case keepUnpacked:
-		x.Copies, x.Block = 0, 0
+		if x.Block = 0; o.packing.widening == nil {
+			x.Copies = 0
+		}
 	}
 	return x
 }
@@ -138,6 +140,9 @@ func (p *plan) explainProduct(s *step, d *dot) PlanProduct {
 	}
 	rows, cols, depth := min(s.rows, p.refs[s.dst].rows), min(s.cols, p.refs[s.dst].cols), min(x.Depth, x.K1-x.K0)
 	if x.Unpacked {
+		if b.packing.widening != nil {
+			cols = min(cols, b.piece)
+		}
 		x.Run, x.Rows = min(d.product.cutDirect(rows, cols, depth), depth), rows
 	} else {
 		x.Run, x.Rows = d.product.cut(rows, depth)
@@ -195,7 +200,13 @@ func (p *plan) explainLoops(s *step, d *dot) []PlanLoop {
 	}
 	tile := fmt.Sprintf("× %d rows of a, one panel: %d×%d sums in registers over %d of k", x.MR, x.MR, x.NR, x.Run)
 	if x.Unpacked {
-		return append(loops, PlanLoop{ceil(cols, x.NR), fmt.Sprintf("× %d columns of b, where they lie", x.NR)},
+		where := "where they lie"
+		if b.packing.widening != nil {
+			part := min(cols, b.piece)
+			loops = slices.Insert(loops, 3, PlanLoop{ceil(cols, part), fmt.Sprintf("× %d columns of b: widens them", part)})
+			cols, where = part, "as widened"
+		}
+		return append(loops, PlanLoop{ceil(cols, x.NR), fmt.Sprintf("× %d columns of b, %s", x.NR, where)},
 			PlanLoop{ceil(rows, x.MR), tile})
 	}
 	host := probe.Host()
@@ -233,6 +244,8 @@ func (p *plan) explainRef(i int) PlanRef {
 	for _, o := range p.operands {
 		switch {
 		case o.ref != i:
+		case o.keep == keepUnpacked && o.packing.widening != nil:
+			use(UseWidened)
 		case o.keep == keepUnpacked:
 			use(UseInPlace)
 		default:

@@ -83,6 +83,9 @@ func TestExplain_Agrees(t *testing.T) {
 		} {
 			cases = append(cases, planCase{5, q, 128, 256, 192, "", tile.Blocks{M: 64, K: 256, N: 64}, isa.String(), Options{Threads: 2}})
 		}
+		for _, q := range []string{"bfloat16xint8:per_channel", "bfloat16xint4:per_block128"} { // few rows
+			cases = append(cases, planCase{5, q, 8, 4096, 1024, "", tile.Blocks{M: 8, K: 2048, N: 512}, isa.String(), Options{Threads: 2}})
+		}
 		cases = append(cases, planCase{5, "bfloat16xint8:per_channel+dynamic_token", 128, 256, 192, "fused", tile.Blocks{M: 64, K: 256, N: 64}, isa.String(), Options{Threads: 2}})
 	}
 	for name, o := range keeping() {
@@ -194,6 +197,11 @@ func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]
 			for _, l := range st.Loops[:3] {
 				total *= l.Count
 			}
+			cols := st.Cols
+			if b := x.Operands[want.B]; want.Unpacked && b.WidenedTo != tile.InvalidDtype {
+				total *= st.Loops[3].Count
+				cols = min(cols, b.Piece)
+			}
 			fresh := total / chunks
 			if st.Way == WayDirect && st.Adds {
 				fresh /= steps(x, st.Zeroed)
@@ -203,9 +211,9 @@ func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]
 				had, other = other, had
 			}
 			depth := min(want.Depth, want.K1-want.K0)
-			if had != total || other != 0 || got.fresh != fresh || got.rows != st.Rows || got.cols != st.Cols || got.depth != depth {
+			if had != total || other != 0 || got.fresh != fresh || got.rows != st.Rows || got.cols != cols || got.depth != depth {
 				t.Errorf("%s: %+v; want %d calls, %d of them from zero, of %d×%d, k %d, in place %v",
-					st.Statement, *got, total, fresh, st.Rows, st.Cols, depth, want.Unpacked)
+					st.Statement, *got, total, fresh, st.Rows, cols, depth, want.Unpacked)
 			}
 		}
 	})

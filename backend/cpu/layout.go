@@ -16,7 +16,7 @@ type operand struct {
 	chunk   int // bytes from chunk to chunk
 	block   int // bytes of a whole block
 
-	meets, pays int // b: rows of a that meet a block of it, and up to how many it is not packed
+	meets, pays int // b: rows of a that meet a block of it, times their elements of k; and up to how many rows it is not packed
 
 	keep   keep
 	why    string // keep
@@ -58,8 +58,11 @@ func (p *plan) layOutDot(d *dot) error {
 	a, b := sides[0], sides[1]
 	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
 	d.thin = d.product
-	if d.product == nil || e.TransB || p.rowsOfBlock(a.ref, b.ref, !e.TransA) > d.product.directRows {
+	switch {
+	case d.product == nil || e.TransB || p.rowsOfBlock(a.ref, b.ref, !e.TransA) > d.product.directRows:
 		d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)
+	case d.product.b.widening != nil:
+		d.product.inChunks(wideWords)
 	}
 	if d.product == nil {
 		return p.unsupported(e.Pos, "dot of %s and %s: no micro-kernel multiplies %s and %s", a.Name, b.Name, a.factor, b.factor)
@@ -148,7 +151,7 @@ func (p *plan) operand(s side, isB, columns bool, pk packing) int {
 // chunkDepth is how many elements of k a chunk has: about equal parts of a
 // block; equal ones of a slice, so that each begins a chunk.
 func (o *operand) chunkDepth() int {
-	most := chunkWords / o.packing.words // steps
+	most := max(1, o.packing.chunk/o.packing.words) // steps
 	if o.part == o.k {
 		steps := ceil(o.k, o.packing.unit)
 		return ceil(steps, ceil(steps, most)) * o.packing.unit

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"unsafe"
 
 	"matladder/backend/cpu/internal/gemm"
@@ -14,9 +15,9 @@ type product struct {
 	sum  tile.Dtype // of the result: float32 or int32
 	// block is c = a·b, or c += a·b, where c starts off elements into memory.
 	block func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool)
-	// direct is block with a b that is not packed: element (l, j) of it is
-	// b[offB+l*ldb+j]. It pays up to directRows rows of a; 0 if it may not be
-	// called.
+	// direct is block with a b that is not packed, but widened: element (l, j) of
+	// it is b[offB+l*ldb+j]. It pays up to directRows rows of a; 0 if it may not
+	// be called.
 	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool)
 	directRows int
 
@@ -33,7 +34,9 @@ type packing struct {
 	panel  func(k int) int // bytes of one panel k deep
 	// pack reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i]
 	// if the lanes are the columns of memory.
-	pack func(dst, src []byte, off, ld, lanes, k int, columns bool)
+	pack     func(dst, src []byte, off, ld, lanes, k int, columns bool)
+	widening *widening // that pack begins with; nil for none
+	chunk    int       // words of a lane that a chunk has at most
 }
 
 // productOf returns the product of a pair of dtypes, whose operands lie in memory
@@ -59,16 +62,23 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *product {
 	}
 	ok := true
 	if inA != a {
-		p.a, ok = p.a.widened(inA, a)
+		p.a, ok = p.a.widened(inA, a, k.ISA)
 	}
 	if inB != b && ok {
-		p.b, ok = p.b.widened(inB, b)
-		p.direct, p.directRows = nil, 0
+		p.b, ok = p.b.widened(inB, b, k.ISA)
 	}
 	if !ok {
 		return nil
 	}
 	return p
+}
+
+// inChunks makes chunks of both operands at most some words deep.
+func (p *product) inChunks(words int) {
+	for _, side := range []*packing{&p.a, &p.b} {
+		side.chunk = words
+		side.format += fmt.Sprint("/", words) // not what chunks of other depths are
+	}
 }
 
 // multiplied is the dtype that micro-kernels multiply in d's place, which holds
@@ -87,11 +97,11 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 	return &product{
 		name: a.Name, sum: sum, cut: a.Cut, cutDirect: b.CutDirect,
 		a: packing{
-			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA,
+			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA, chunk: chunkWords,
 			pack: packWith(a.PackA, a.PackAT),
 		},
 		b: packing{
-			format: b.Format + "/b", lanes: b.NR, unit: b.KU, words: b.Words, panel: b.PanelB,
+			format: b.Format + "/b", lanes: b.NR, unit: b.KU, words: b.Words, panel: b.PanelB, chunk: chunkWords,
 			pack: packWith(
 				func(dst []byte, src []T, ld, n, k int) { b.PackBT(dst, src, ld, k, n) },
 				func(dst []byte, src []T, ld, n, k int) { b.PackB(dst, src, ld, k, n) }),

@@ -9,12 +9,13 @@ func thin(p *plan) error {
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			a, b := p.operands[d.a], p.operands[d.b]
-			b.meets += p.rowsOfBlock(&p.refs[a.ref], &p.refs[b.ref], !a.columns)
+			all := p.rowsOfBlock(&p.refs[a.ref], &p.refs[b.ref], !a.columns)
+			b.meets += all * (d.k1 - d.k0) // of as many elements of k
 			b.pays = d.product.directRows
 		}
 	})
 	for _, o := range p.operands {
-		if o.isB && o.columns && o.meets <= o.pays {
+		if o.isB && o.columns && o.meets <= o.pays*o.k {
 			o.keep = keepUnpacked
 		}
 	}

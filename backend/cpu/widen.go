@@ -1,114 +1,149 @@
 package cpu
 
 import (
-	"math"
 	"sync"
 
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/rows"
+	"matladder/backend/cpu/internal/widen"
 	"matladder/tile"
 )
 
-// An operand whose dtype is not the factor's is widened while it is packed, so
-// that it moves as few bytes as it has.
+// An operand whose dtype is not the factor's is widened while it is packed, or
+// just before it is multiplied, so that it moves as few bytes as it has.
+
+// widening is how numbers of the dtype in memory become factors.
+type widening struct {
+	size int // bytes of a factor
+	// rows widens n elements from element off on, and as many from off+ld on, …,
+	// to rows of dst that lie to factors apart.
+	rows func(dst, src []byte, off, ld, rows, n, to int)
+}
 
 // widened returns packing p for operands that lie in memory as dtype from and
 // are multiplied as dtype to; false if there is no such widening.
-func (p packing) widened(from, to tile.Dtype) (packing, bool) {
-	var f func(dst, src []byte, off, ld, lanes, k int, columns bool)
-	switch to {
-	case tile.Int8:
-		f = widening(p, from, 1, func(x float64) int8 { return int8(x) })
-	case tile.BFloat16:
-		f = widening(p, from, 2, func(x float64) uint16 { return uint16(math.Float32bits(float32(x)) >> 16) })
-	case tile.Float32:
-		f = widening(p, from, 4, func(x float64) float32 { return float32(x) })
-	}
-	if f == nil {
+func (p packing) widened(from, to tile.Dtype, isa gemm.ISA) (packing, bool) {
+	w := wideningOf(from, to, isa)
+	if w == nil {
 		return p, false
 	}
 	p.format += "<" + from.String()
-	p.pack = f
+	p.widening = w
+	p.pack = p.packWidened(w, p.pack)
 	return p, true
 }
 
-// bufferBytes is how much is widened at once: it stays in the first-level cache.
-const bufferBytes = 32 << 10
-
-var buffers32 = sync.Pool{New: func() any {
-	// Packing may read a vector beyond the last lane.
-	b := make([]uint64, (bufferBytes+64)/8)
-	return &b
-}}
-
-// widening packs panel by panel, by way of a buffer; nil if a code of dtype from
-// is not one number of to, whose size is given in bytes.
-func widening[T int8 | uint16 | float32](p packing, from tile.Dtype, size int, value func(float64) T) func(dst, src []byte, off, ld, lanes, k int, columns bool) {
-	read := reader(from, value)
-	if read == nil {
+// wideningOf is nil where codes of dtype from are not numbers of dtype to.
+func wideningOf(from, to tile.Dtype, isa gemm.ISA) *widening {
+	loops := widen.For(isa >= gemm.AVX2, isa >= gemm.AVX512)
+	narrow := map[tile.Dtype]func(dst []uint16, src []byte, off, ahead int){
+		tile.Int4:         loops.Int4,
+		tile.Int8:         loops.Int8,
+		tile.Float8E4M3FN: loops.Float8E4M3,
+		tile.Float8E5M2:   loops.Float8E5M2,
+	}[from]
+	switch {
+	case from == tile.Int4 && to == tile.Int8:
+		return &widening{1, widenRows(from, loops.Int4ToInt8)}
+	case narrow == nil:
 		return nil
+	case to == tile.BFloat16:
+		return &widening{2, widenRows(from, narrow)}
+	case to == tile.Float32:
+		return &widening{4, widenRows(from, twice(narrow, rows.For(isa >= gemm.AVX2).FromBFloat16))}
 	}
-	return func(dst, src []byte, off, ld, lanes, k int, columns bool) {
-		hold := buffers32.Get().(*[]uint64)
-		defer buffers32.Put(hold)
-		buffer := view[T](bytesOf(*hold))
-		fit := len(*hold) * 8 / size
-		for lane := 0; lane < lanes; lane += p.lanes {
-			n := min(p.lanes, lanes-lane)
-			if n*k > fit {
-				buffer = make([]T, n*k+64/size) // a panel deeper than any chunk of the usual depth
-				fit = n * k
-			}
-			if columns {
-				for l := range k {
-					read(buffer[l*n:l*n+n], src, off+l*ld+lane)
-				}
-				p.pack(dst, bytesOf(buffer), 0, n, n, k, true)
-			} else {
-				for i := range n {
-					read(buffer[i*k:i*k+k], src, off+(lane+i)*ld)
-				}
-				p.pack(dst, bytesOf(buffer), 0, k, n, k, false)
-			}
-			dst = dst[min(p.panel(k), len(dst)):]
+	return nil
+}
+
+func widenRows[T any](from tile.Dtype, loop func(dst []T, src []byte, off, ahead int)) func(dst, src []byte, off, ld, rows, n, to int) {
+	return func(dst, src []byte, off, ld, rows, n, to int) {
+		// Of rows this short processors guess badly what comes next: the memory
+		// of a few rows further on is asked for.
+		const page = 4096
+		bits := from.Bits()
+		ahead := min(max(page*8/bits/max(n, 1), 2), 16) * ld * bits / 8
+		d := view[T](dst)
+		for i := range rows {
+			loop(d[i*to:i*to+n], src, off+i*ld, ahead)
 		}
 	}
 }
 
-// reader returns what reads elements of a dtype from number off on; nil for one
-// that needs no table.
-func reader[T any](from tile.Dtype, value func(float64) T) func(dst []T, src []byte, off int) {
-	switch from {
-	case tile.Int8, tile.Float8E4M3FN, tile.Float8E5M2:
-		var table [256]T
-		code := tile.Tensor{Dtype: from, Shape: []int{1}, Data: make([]byte, 1)}
-		for c := range table {
-			code.Data[0] = byte(c)
-			table[c] = value(code.At(0))
-		}
-		return func(dst []T, src []byte, off int) {
-			src = src[off : off+len(dst)]
-			for i := range dst {
-				dst[i] = table[src[i]]
-			}
-		}
-	case tile.Int4:
-		var low, high [256]T // the two elements of a byte
-		for c := range low {
-			low[c], high[c] = value(float64(int8(c<<4)>>4)), value(float64(int8(c)>>4))
-		}
-		return func(dst []T, src []byte, off int) {
-			if off%2 != 0 && len(dst) > 0 {
-				dst[0], dst, off = high[src[off/2]], dst[1:], off+1
-			}
-			src = src[off/2:]
-			n := len(dst) / 2
-			for i, c := range src[:n] {
-				pair := dst[2*i : 2*i+2]
-				pair[0], pair[1] = low[c], high[c]
-			}
-			if len(dst)%2 != 0 {
-				dst[2*n] = low[src[n]]
-			}
+var halfway = sync.Pool{New: func() any { return new([512]uint16) }}
+
+// twice widens to bfloat16 and then to float32, which both hold the same numbers.
+func twice(first func(dst []uint16, src []byte, off, ahead int), second func(dst []float32, x []uint16)) func(dst []float32, src []byte, off, ahead int) {
+	return func(dst []float32, src []byte, off, ahead int) {
+		between := halfway.Get().(*[512]uint16)
+		defer halfway.Put(between)
+		for len(dst) > 0 {
+			n := min(len(dst), len(between))
+			first(between[:n], src, off, ahead)
+			second(dst[:n], between[:n])
+			dst, off = dst[n:], off+n
 		}
 	}
-	return nil
+}
+
+// wideBytes is how much is widened at once: it stays in the second-level cache,
+// and its rows are long enough to be read at the rate of memory.
+const wideBytes = 256 << 10
+
+var wideBuffers = sync.Pool{New: func() any {
+	b := make([]uint64, wideBytes/8)
+	return &b
+}}
+
+// packWidened widens some panels at a time, and packs them.
+func (p packing) packWidened(w *widening, pack func(dst, src []byte, off, ld, lanes, k int, columns bool)) func(dst, src []byte, off, ld, lanes, k int, columns bool) {
+	return func(dst, src []byte, off, ld, lanes, k int, columns bool) {
+		hold := wideBuffers.Get().(*[]uint64)
+		defer wideBuffers.Put(hold)
+		panel := p.lanes * k * w.size
+		panels := max(1, wideBytes/max(panel, 1))
+		if panel > wideBytes {
+			*hold = make([]uint64, ceil(panel, 8)) // deeper than any chunk of the usual depth
+		}
+		buffer := bytesOf(*hold)
+		for lane := 0; lane < lanes; lane += panels * p.lanes {
+			n := min(panels*p.lanes, lanes-lane)
+			if columns {
+				w.rows(buffer, src, off+lane, ld, k, n, n)
+				pack(dst, buffer, 0, n, n, k, true)
+			} else {
+				w.rows(buffer, src, off+lane*ld, ld, n, k, k)
+				pack(dst, buffer, 0, k, n, k, false)
+			}
+			dst = dst[min(panels*p.panel(k), len(dst)):]
+		}
+	}
+}
+
+// wideWords is how many words of a lane a chunk of a b has that is widened, but
+// not packed.
+const wideWords = 128
+
+// sizeWide chooses how many columns of such a b are widened at once.
+func (o *operand) sizeWide() {
+	size := o.packing.widening.size
+	panels := max(1, wideBytes/(o.depth*o.packing.lanes*size))
+	o.piece = min(panels*o.packing.lanes, o.lanes)
+}
+
+// wideStride is how many factors rows of a piece lie apart: whole lines, and not
+// so that those of one column fall into one set of the cache.
+func (o *operand) wideStride() int {
+	line := 64 / o.packing.widening.size
+	return (ceil(o.piece, line) | 1) * line
+}
+
+// multiplyWidened is product.direct with a b that is widened piece by piece.
+func (w *worker) multiplyWidened(d *dot, c []byte, off, ldc, m, n, k int, pa []byte, from, ld int, accumulate bool) {
+	o := w.plan.operands[d.b]
+	mem, stride := o.mem.of(w.mem), o.wideStride()
+	for j := 0; j < n; j += o.piece {
+		cols := min(o.piece, n-j)
+		o.packing.widening.rows(mem, w.data[o.ref], from+j, ld, k, cols, stride)
+		d.product.direct(c, off+j, ldc, m, cols, k, pa, mem, 0, stride, accumulate)
+	}
 }

@@ -161,7 +161,7 @@ func (w *worker) compute(s *step) {
 	for col := 0; col < at.cols; col += s.cols {
 		cols := min(s.cols, at.cols-col)
 		for _, d := range s.dots {
-			w.bringDeep(d.b, col, cols)
+			w.bringDeep(d, col, cols)
 		}
 		for row := 0; row < at.rows; row += s.rows {
 			if w.crew.stopped.Load() {

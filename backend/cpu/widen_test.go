@@ -1,0 +1,71 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	quantized "matladder/kernels/v5_quant"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// TestWidened multiplies operands stored narrower than their factors, in shapes
+// of several chunks and pieces whose rows of int4 begin at either nibble, with b
+// packed and not packed.
+func TestWidened(t *testing.T) {
+	const k, n = 430, 601
+	for _, isa := range gemm.Supported() {
+		be := open(t, Options{Threads: 2, ISA: isa.String()})()
+		for _, c := range []struct {
+			a, b  tile.Dtype
+			quant problem.Quant
+		}{
+			{tile.BFloat16, tile.Int4, "per_channel"},
+			{tile.BFloat16, tile.Int4, "per_block64+zero_b"},
+			{tile.Float32, tile.Int4, "per_block64"},
+			{tile.BFloat16, tile.Int8, "per_channel"},
+			{tile.Float32, tile.Float8E4M3FN, "per_channel"},
+			{tile.Float8E5M2, tile.Float8E5M2, "per_channel+token"},
+			{tile.Float8E4M3FN, tile.Float8E4M3FN, "per_channel+token"},
+			{tile.Int8, tile.Int4, "per_channel+token"},
+			{tile.Int8, tile.Int4, "per_block64+token"},
+		} {
+			for _, m := range []int{3, 50} {
+				t.Run(fmt.Sprintf("%s/%sx%s:%s/%d", isa, c.a, c.b, c.quant, m), func(t *testing.T) {
+					p := problem.New(m, k, n, c.a)
+					p.B, p.Out, p.Quant = c.b, tile.Float32, c.quant
+					checkBlocks(t, be, p, tile.Blocks{M: m, K: k, N: n})
+					checkBlocks(t, be, p, tile.Blocks{M: 32, K: 192, N: 128}.Clip(m, k, n))
+				})
+			}
+		}
+		be.Close()
+	}
+}
+
+// checkBlocks runs the fifth rung and compares with float64.
+func checkBlocks(t *testing.T, be backend.Backend, p problem.Matmul, blocks tile.Blocks) {
+	t.Helper()
+	programs, err := quantized.Kernel{}.Build(p, "", blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := be.Compile(context.Background(), programs, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	spec := backend.InputSpec{Problem: p, Seed: 1, Dist: "normal"}
+	if err := e.LoadSeeded(spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(context.Background(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := e.Check(backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+		t.Errorf("blocks %v: %v %s, err/bound %v", blocks, err, r.Detail, r.ErrOverBound)
+	}
+}
