@@ -39,6 +39,14 @@ func (p *Program) String() string {
 	return b.String()
 }
 
+// String prints the statement as String of its program does.
+func (s *Stmt) String() string {
+	var b strings.Builder
+	w := printer{out: &b}
+	w.body([]*Stmt{s}, "")
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 // tuple brackets a list as Python does: one element keeps its comma.
 func tuple(list string) string {
 	if list != "" && !strings.Contains(list, ", ") {

@@ -44,6 +44,7 @@ type Options struct {
 // Backend is the cores of this machine.
 type Backend struct {
 	options Options
+	why     string // the instruction set
 	probed  sync.Once
 	device  chips.Device
 	checks  references
@@ -66,10 +67,11 @@ func Open(o Options) (*Backend, error) {
 	if o.ownBytes == 0 {
 		o.ownBytes = defaultOwnBytes
 	}
+	why := whyAsked
 	if o.ISA == "" {
 		name := os.Getenv(ISAVariable)
-		if name == "" {
-			name = gemm.Detect().String()
+		if why = whyVariable; name == "" {
+			name, why = gemm.Detect().String(), whyBest
 		} else if _, err := kernelsOf(name); err != nil {
 			return nil, fmt.Errorf("%s=%s: %w", ISAVariable, name, err)
 		}
@@ -78,8 +80,15 @@ func Open(o Options) (*Backend, error) {
 	if _, err := kernelsOf(o.ISA); err != nil {
 		return nil, err
 	}
-	return &Backend{options: o}, nil
+	return &Backend{options: o, why: why}, nil
 }
+
+// Why an instruction set is the one in use.
+const (
+	whyBest     = "the best that runs here"
+	whyVariable = "chosen by " + ISAVariable
+	whyAsked    = "asked for"
+)
 
 func kernelsOf(name string) (*gemm.Kernels, error) {
 	isa, err := gemm.ParseISA(name)
@@ -104,6 +113,18 @@ func (b *Backend) Threads() int { return b.options.Threads }
 // Compile plans programs for the workers of this machine. It allocates nothing:
 // arrays and buffers come with the first Load.
 func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
+	e, err := b.compile(ctx, programs, params)
+	if err != nil {
+		return nil, err
+	}
+	if need, limit := e.size(), availableMemory(); limit > 0 && need > limit {
+		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
+	}
+	return e, nil
+}
+
+// compile is Compile for a machine of any memory.
+func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params backend.Params) (*executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -138,9 +159,6 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 			return nil, err
 		}
 		e.plans = append(e.plans, pl)
-	}
-	if need, limit := e.size(), availableMemory(); limit > 0 && need > limit {
-		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
 	}
 	return e, nil
 }

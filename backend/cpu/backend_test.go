@@ -73,6 +73,9 @@ func TestCompile_Params(t *testing.T) {
 // TestDevice needs no measurement.
 func TestDevice(t *testing.T) {
 	d := open(t, Options{Threads: 2})().Device()
+	if isa := gemm.Detect().String(); !strings.HasPrefix(d.Note, isa) || !strings.HasSuffix(d.Note, ", 2 threads") {
+		t.Errorf("note %q", d.Note)
+	}
 	if d.Kind != "cpu" || d.Parallel != 2 || !strings.HasPrefix(d.Key, "cpu_") || len(d.Names) == 0 || len(d.Peak) != 0 {
 		t.Errorf("%+v", d)
 	}

@@ -91,11 +91,12 @@ const (
 type dot struct {
 	expr    *tile.Expr
 	product *product
-	a, b    int    // operands
-	k0, k1  int    // of the blocks' elements of k
-	temp    region // of a worker's memory: the piece computed; unless the step is direct
-	ld      int    // elements from row to row of temp
-	stream  bool   // what it computes is an output that no cache would hold
+	thin    *product // that reads b in place for few rows of a, which product need not
+	a, b    int      // operands
+	k0, k1  int      // of the blocks' elements of k
+	temp    region   // of a worker's memory: the piece computed; unless the step is direct
+	ld      int      // elements from row to row of temp
+	stream  bool     // what it computes is an output that no cache would hold
 }
 
 // compile runs the passes.

@@ -32,7 +32,7 @@ func (b *Backend) describe() chips.Device {
 		Key:   "cpu_" + slug(name),
 		Names: []string{name},
 		Kind:  chips.CPU,
-		Note:  fmt.Sprintf("host, %d workers, %s%s", b.options.Threads, b.options.ISA, passedOver(b.options.ISA)),
+		Note:  note(b.options.ISA, b.options.Threads),
 
 		Cores: h.Cores, DevicesPerChip: 1, Parallel: b.options.Threads,
 
@@ -76,6 +76,15 @@ func (b *Backend) measured(name string) measurements {
 	m.Bandwidth = probe.Bandwidth(ctx, m.Threads)
 	m.write(file)
 	return m
+}
+
+// note says what programs are compiled for: "avx512, 2 threads".
+func note(isa string, threads int) string {
+	s := fmt.Sprintf("%s%s, %d thread", isa, passedOver(isa), threads)
+	if threads != 1 {
+		s += "s"
+	}
+	return s
 }
 
 // passedOver says why the next better instruction set than the one in use is

@@ -18,6 +18,9 @@
 //
 // A grid step brings the blocks whose index changed into packed buffers and
 // multiplies those. The same passes compile every kernel; none is recognized.
+// Explain returns what each pass decided as a Plan, which prints itself: go run
+// ./cmd/inspect v4 --as cpu. A change of a pass must change it too: tests hold plans
+// to what executions are seen to do.
 //
 // What no pass understands is refused with backend.ErrUnsupported, naming the
 // operation, the ref and the line of the kernel. Packing is part of every

@@ -16,7 +16,11 @@ type operand struct {
 	chunk   int // bytes from chunk to chunk
 	block   int // bytes of a whole block
 
+	meets, pays int // b: rows of a that meet a block of it, times their elements of k; and up to how many rows it is not packed
+
 	keep   keep
+	why    string // keep
+	room   int64  // bytes that were left to choose keep by
 	counts bool   // packing a block of it counts as loading one
 	slots  int    // blocks kept
 	mem    region // shared: of the executable's memory; else of a worker's
@@ -53,6 +57,7 @@ func (p *plan) layOutDot(d *dot) error {
 	}
 	a, b := sides[0], sides[1]
 	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
+	d.thin = d.product
 	switch {
 	case d.product == nil || e.TransB || p.rowsOfBlock(a.ref, b.ref, !e.TransA) > d.product.directRows:
 		d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)

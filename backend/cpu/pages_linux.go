@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// asksForHugePages says that adviseHuge does something.
+const asksForHugePages = true
+
 // adviseHuge asks for large pages, which spare most misses of the translation
 // buffer. It is a wish: without them all works, slower.
 func adviseHuge(b []byte) { _ = unix.Madvise(b, unix.MADV_HUGEPAGE) }

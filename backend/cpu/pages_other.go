@@ -4,6 +4,8 @@ package cpu
 
 import "matladder/backend/cpu/internal/gemm"
 
+const asksForHugePages = false
+
 // newPages returns n zeroed bytes, aligned as packed panels must be.
 func newPages(n int) ([]byte, error) { return gemm.Buffer(max(n, 1)), nil }
 

@@ -10,6 +10,7 @@ import (
 
 // product multiplies blocks of one pair of element types.
 type product struct {
+	name string // of its path: instruction set, register tile, format
 	a, b packing
 	sum  tile.Dtype // of the result: float32 or int32
 	// block is c = a·b, or c += a·b, where c starts off elements into memory.
@@ -23,6 +24,9 @@ type product struct {
 	// be called.
 	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool)
 	directRows int
+
+	cut       func(m, k int) (run, rows int) // as block divides m and k
+	cutDirect func(m, n, k int) (run int)    // as direct divides k
 }
 
 // help is what a product may use besides its operands.
@@ -102,7 +106,7 @@ func multiplied(d tile.Dtype) tile.Dtype {
 
 func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T, C], sum tile.Dtype) *product {
 	p := &product{
-		sum: sum,
+		name: a.Name, sum: sum, cut: a.Cut, cutDirect: b.CutDirect,
 		a: packing{
 			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA, chunk: chunkWords,
 			pack: packWith(a.PackA, a.PackAT),

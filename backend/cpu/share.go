@@ -19,6 +19,17 @@ const (
 	keepGroup
 )
 
+// Why an operand's blocks are kept as they are.
+const (
+	whyScratch = "scratch may change from step to step"
+	whyOnce    = "no two programs see the same block"
+	whyAll     = "all its blocks fit"
+	whyGroup   = "not all its blocks fit, but those of a group of tasks"
+	whyTask    = "the blocks of one task fit"
+	whyLast    = "one block fits"
+	whyLarge   = "not even one block fits"
+)
+
 // defaultOwnBytes bounds what all workers together keep for themselves.
 const defaultOwnBytes = 48 << 20
 
@@ -34,26 +45,26 @@ func share(p *plan) error {
 		switch all := int64(o.block) * int64(r.blockCount()); {
 		case o.keep == keepUnpacked:
 		case r.Kind == tile.Scratch: // its values change, the number of its block does not
-			o.keep = keepPiece
+			o.keep, o.why = keepPiece, whyScratch
 		case !p.reused(r) && o.lanes > o.packing.lanes:
-			o.keep = keepPiece
+			o.keep, o.why = keepPiece, whyOnce
 		case o.isB && p.byColumns && int64(o.block)*int64(p.window(r)) <= own:
-			o.keep, o.slots = keepOwn, p.window(r)
+			o.keep, o.slots, o.why = keepOwn, p.window(r), whyColumns
 		case o.isB && all <= cache:
-			o.keep, o.slots = keepAll, r.blockCount()
+			o.keep, o.slots, o.why, o.room = keepAll, r.blockCount(), whyAll, cache
 			cache -= all
 		case o.isB && p.tasks.grouped == nil && p.groupSize(r, o, cache) > 0:
-			o.keep = keepGroup
+			o.keep, o.why, o.room = keepGroup, whyGroup, cache
 			p.tasks.grouped = o
 			p.tasks.group = p.groupSize(r, o, cache)
 			o.slots = p.tasks.group * p.window(r)
 			cache -= int64(o.slots) * int64(o.block)
 		case int64(o.block)*int64(p.window(r)) <= own && p.machine.cacheBytes > 0:
-			o.keep, o.slots = keepOwn, p.window(r)
+			o.keep, o.slots, o.why, o.room = keepOwn, p.window(r), whyTask, own
 		case int64(o.block) <= own:
-			o.keep, o.slots = keepOwn, 1
+			o.keep, o.slots, o.why, o.room = keepOwn, 1, whyLast, own
 		default:
-			o.keep = keepPiece
+			o.keep, o.why, o.room = keepPiece, whyLarge, own
 		}
 	}
 	p.spare = max(cache, own)

@@ -12,8 +12,13 @@ const maxTasks = 1<<32 - 1
 
 func (s shares) deal(tasks int) {
 	for i := range s {
-		s[i].Store(pair(i*tasks/len(s), (i+1)*tasks/len(s)))
+		s[i].Store(pair(dealt(i, len(s), tasks)))
 	}
+}
+
+// dealt is the run of tasks that a worker starts with.
+func dealt(worker, workers, tasks int) (next, end int) {
+	return worker * tasks / workers, (worker + 1) * tasks / workers
 }
 
 func pair(next, end int) uint64 { return uint64(next)<<32 | uint64(end) }

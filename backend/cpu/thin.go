@@ -6,18 +6,16 @@ import "matladder/tile"
 // a, in all programs together, that packing would take longer than multiplying.
 // Its rows must be rows of memory, as the micro-kernel reads along them.
 func thin(p *plan) error {
-	rows := make([]int, len(p.operands)) // that meet one of its blocks, times its k
-	most := make([]int, len(p.operands)) // for which it is not packed
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			a, b := p.operands[d.a], p.operands[d.b]
 			all := p.rowsOfBlock(&p.refs[a.ref], &p.refs[b.ref], !a.columns)
-			rows[d.b] += all * (d.k1 - d.k0) // of as many elements of k
-			most[d.b] = d.product.directRows
+			b.meets += all * (d.k1 - d.k0) // of as many elements of k
+			b.pays = d.product.directRows
 		}
 	})
-	for i, o := range p.operands {
-		if o.isB && o.columns && rows[i] <= most[i]*o.k {
+	for _, o := range p.operands {
+		if o.isB && o.columns && o.meets <= o.pays*o.k {
 			o.keep = keepUnpacked
 		}
 	}

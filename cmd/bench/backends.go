@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -96,6 +95,6 @@ func openCPU(_ context.Context, r request) (*device, error) {
 	return &device{
 		Backend: b,
 		params:  backend.Params{Threads: b.Threads(), ISA: b.ISA()},
-		summary: fmt.Sprintf("%s, %s, %s", b.Device().Names[0], b.ISA(), cli.Plural(b.Threads(), "thread")),
+		summary: b.Device().Names[0] + ", " + b.Device().Note,
 	}, nil
 }

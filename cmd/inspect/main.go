@@ -7,7 +7,8 @@
 //
 // KERNEL is a number or name: 5, v5, v5_quant. --sizes is one problem, a square
 // (1024) or m×k×n (512x1024x2048), --dtype that of operand a (float32 if not
-// given), and --blocks bm×bk×bn, for v4 and v5. Without --blocks these take,
+// given) or operands as bench spells them (int8:per_channel+token), --variant a
+// form of the kernel, and --blocks bm×bk×bn, for v4 and v5. Without --blocks these take,
 // of their candidates that fit the chip's fast memory, the one that moves the
 // fewest bytes; the others have one block shape.
 //
@@ -59,6 +60,39 @@
 // it, csv the figures.
 //
 //	inspect v5 --dtype bfloat16 --sizes 4096 --blocks 512x1024x1024 --topology v5e --as schedule
+//
+// # What the CPU backend makes of it
+//
+// --as cpu prints the plan of backend cpu for this machine: what each pass of its
+// compiler decided, in the order of the passes, then the loops around the register
+// tile and the memory. --threads is the number of workers, MATLADDER_CPU chooses the
+// instruction set, and blocks that are not given are those that fit L2. Nothing runs.
+//
+//	$ inspect v4 --sizes 512 --blocks 128x256x256 --threads 2 --as cpu
+//	v4_optblock 512 float32×float32→float32, blocks 128x256x256: 1 program in a launch
+//	…
+//	verify    grid (i, j, k) = (4, 2, 2), parallel, parallel, arbitrary: 16 programs
+//	…
+//	fuse      the zeroing goes into the accumulation: where k == 0 it stores o, elsewhere it adds
+//	…
+//	share     a  2 blocks kept by each worker, packed anew when it needs another     the blocks of one task fit (limit 12.0 MiB)
+//	          b  4 blocks kept for all workers, packed by all of them once a launch  all its blocks fit (limit 256.0 MiB)
+//	schedule  8 tasks, one for each (i, j), the last fastest; a task is 2 programs along (k), in order
+//	          2 workers, each with 4 of them to begin with; who is done takes from the others
+//	…
+//
+//	verify    the program makes sense on any machine
+//	see       blocks of refs as matrices in memory, and what each is used for
+//	match     the body, from which the steps are made
+//	fuse      fills with zero that the accumulation behind them takes in
+//	layout    the micro-kernel of each product: instruction set, register tile, format;
+//	          and its operands, packed in panels and in chunks of k
+//	thin      whether b is packed: few rows of a do not repay it
+//	epilogue  how values come to their destination: by the micro-kernel itself, fused
+//	          behind each piece of a product, or in a pass of their own
+//	share     which packed blocks are kept, by whom, and why
+//	schedule  tasks and workers
+//	buffers   memory besides the arrays
 //
 // # Output
 //

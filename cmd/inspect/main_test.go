@@ -84,6 +84,13 @@ func TestMistakes(t *testing.T) {
 		"v3 --topology v4 --chip v4":      "leave --chip out",
 		"v3 --as schedule --chip nvidia_h100_sxm":   "--as schedule needs a TPU",
 		"v3 --as mosaic --format svg":               "--as mosaic has no",
+		"v3 --as cpu --chip v5e":                    "leave --chip",
+		"v3 --as cpu --threads -1":                  "negative",
+		"v3 --as cpu --format csv":                  "--as cpu has no",
+		"v3 --threads 2":                            "--threads is for --as cpu",
+		"v3 --variant fused":                        `no "fused"`,
+		"v3 --dtype float32,int8":                   "want one, have 2",
+		"v5 --dtype int8:per_row":                   `"per_row"`,
 		"v3 --as counts --out file/x":               "file",
 		"v4 --sizes 4096 --blocks 1x1x1 --as steps": "take too long",
 	} {
@@ -91,6 +98,26 @@ func TestMistakes(t *testing.T) {
 		if code == cli.OK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("inspect %s: exit %d, %q, want %q", args, code, stderr, want)
 		}
+	}
+}
+
+// TestCPU: every kernel has a plan, in each of its dtypes and variants.
+func TestCPU(t *testing.T) {
+	t.Setenv("MATLADDER_CPU", "generic")
+	for _, args := range []string{
+		"v1", "v2", "v3 --dtype bfloat16", "v4 --dtype int8", "v5", "v4 --sizes 4x1000x1000",
+		"v5 --dtype int8:per_channel+token", "v5 --dtype float8_e4m3fn:per_tensor+tensor", "v5 --dtype int8:per_channel+token+zero_a+zero_b",
+		"v5 --dtype bfloat16xint4:per_block128:bias+silu",
+		"v5 --dtype bfloat16xint8:per_channel+dynamic_token:gelu --variant fused",
+	} {
+		code, stdout, stderr := inspect(append(strings.Fields(args), "--as", "cpu", "--threads", "3")...)
+		if code != cli.OK || stderr != "" || !strings.Contains(stdout, "generic is chosen by MATLADDER_CPU") || !strings.Contains(stdout, "\nmemory ") {
+			t.Errorf("inspect %s --as cpu: exit %d, %q\n%s", args, code, stderr, stdout)
+		}
+	}
+	t.Setenv("MATLADDER_CPU", "abacus")
+	if code, _, stderr := inspect("v1", "--as", "cpu"); code != cli.Usage || !strings.Contains(stderr, "MATLADDER_CPU=abacus") {
+		t.Errorf("exit %d, %q", code, stderr)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +11,9 @@ import (
 
 	"matladder/analyze"
 	"matladder/backend/aot"
+	"matladder/backend/cpu"
 	"matladder/chips"
+	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/problem"
@@ -27,10 +30,12 @@ var formats = map[string][]string{
 	"mosaic":    {"text"},
 	"stablehlo": {"text"},
 	"schedule":  {"text", "csv", "svg"},
+
+	"cpu": {"text"},
 }
 
 // ways are the keys of formats in the order of the manual.
-var ways = []string{"tile", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule"}
+var ways = []string{"tile", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "cpu"}
 
 // defaultSteps is how many steps a format shows.
 var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
@@ -51,6 +56,9 @@ type options struct {
 	out      string
 	usage    string
 	topology string // of the chip to compile for; "" for the chip's own
+	variant  string // of the kernel
+	threads  int    // of this machine; 0 for one a core
+	cpu      *cpu.Backend
 }
 
 func parse(args []string) (*options, error) {
@@ -58,12 +66,14 @@ func parse(args []string) (*options, error) {
 	var sizes, dtype, blocks, chip string
 	f := cli.NewFlags("inspect")
 	f.StringVar(&sizes, "sizes", "1024", "problem of `SIZE`: a square (1024) or m×k×n (512x1024x2048)")
-	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand a")
+	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand a, or operands as bench spells them (bfloat16xint8:per_channel+token:bias+gelu)")
+	f.StringVar(&o.variant, "variant", "", "`VARIANT` of the kernel, such as fused of v5 where rows of a are quantized in the launch")
 	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of v4 and v5, bm×bk×bn (default those that move the fewest bytes)")
 	f.StringVar(&chip, "chip", "v5e", "`CHIP` whose fast memory and roofline to compare with")
 	f.StringVar(&o.topology, "topology", "", "TPU `GENERATION` to compile for: v4, v5e, v5p, v6e or v7x; --chip follows it")
 	f.StringVar(&o.as, "as", "tile", "what to show, `WAY`: "+strings.Join(ways, ", "))
 	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html; for schedule svg")
+	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as cpu; 0 for one a core")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
 	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
@@ -90,14 +100,29 @@ func parse(args []string) (*options, error) {
 	if f.Changed("out") && o.out == "" {
 		return o, errors.New("--out is empty")
 	}
-	if err := o.findChip(chip, f.Changed("chip")); err != nil {
+	switch {
+	case f.Changed("threads") && o.as != "cpu":
+		return o, errors.New("--threads is for --as cpu")
+	case o.threads < 0:
+		return o, fmt.Errorf("--threads %d is negative", o.threads)
+	case o.as == "cpu" && (f.Changed("chip") || o.topology != ""):
+		return o, errors.New("--as cpu is about this machine: leave --chip and --topology out")
+	}
+	if o.as == "cpu" {
+		if err := o.openCPU(); err != nil {
+			return o, err
+		}
+	} else if err := o.findChip(chip, f.Changed("chip")); err != nil {
 		return o, err
 	}
 	var err error
 	if o.kernel, err = kernels.Find(f.Arg(0)); err != nil {
 		return o, err
 	}
-	d, err := tile.ParseDtype(dtype)
+	operands, err := harness.ParseDtypes(dtype)
+	if err == nil && len(operands) > 1 {
+		err = fmt.Errorf("%q: want one, have %d", dtype, len(operands))
+	}
 	if err != nil {
 		return o, fmt.Errorf("--dtype: %w", err)
 	}
@@ -105,12 +130,16 @@ func parse(args []string) (*options, error) {
 	if err != nil {
 		return o, fmt.Errorf("--sizes: %w", err)
 	}
-	o.problem = problem.New(m, k, n, d)
+	o.problem = operands[0].Problem(harness.Shape{M: m, K: k, N: n}, tile.Default)
 	if err := o.problem.Validate(); err != nil {
 		return o, err
 	}
 	if err := o.kernel.Supports(o.problem); err != nil {
 		return o, fmt.Errorf("%s: %w", o.kernel.Name(), err)
+	}
+	if variants := o.kernel.Variants(o.problem); !slices.Contains(variants, o.variant) {
+		known := cmp.Or(strings.Join(variants[1:], ", "), "none")
+		return o, fmt.Errorf("--variant: %s has no %q on this problem (known: %s)", o.kernel.Name(), o.variant, known)
 	}
 	if f.Changed("blocks") {
 		if o.kernel.Number() < 4 {
@@ -120,7 +149,7 @@ func parse(args []string) (*options, error) {
 			return o, fmt.Errorf("--blocks: %w", err)
 		}
 		o.blocks = o.blocks.Clip(m, k, n)
-		o.programs, err = o.kernel.Build(o.problem, "", o.blocks)
+		o.programs, err = o.kernel.Build(o.problem, o.variant, o.blocks)
 	} else {
 		err = o.choose()
 	}
@@ -178,7 +207,7 @@ func (o *options) choose() error {
 	limit := int64(o.device.FastDefaultBytes.Value)
 	var best analyze.Counts
 	for _, b := range o.kernel.Candidates(o.problem, tile.Machine{FastBytes: limit, Parallel: max(1, o.device.Parallel)}) {
-		programs, err := o.kernel.Build(o.problem, "", b)
+		programs, err := o.kernel.Build(o.problem, o.variant, b)
 		if err != nil {
 			return err
 		}
@@ -197,5 +226,15 @@ func (o *options) choose() error {
 
 // title says what is shown.
 func (o *options) title() string {
-	return fmt.Sprintf("%s %s, blocks %s", o.kernel.Name(), o.problem, o.blocks)
+	name := o.kernel.Name()
+	if o.variant != "" {
+		name += " " + o.variant
+	}
+	s := fmt.Sprintf("%s %s", name, o.problem)
+	for _, word := range []string{string(o.problem.Quant), string(o.problem.Epilogue())} {
+		if word != "" {
+			s += " " + word
+		}
+	}
+	return fmt.Sprintf("%s, blocks %s", s, o.blocks)
 }

@@ -58,6 +58,8 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return o.lowered(w)
 	case o.as == "schedule":
 		return o.schedule(ctx, w)
+	case o.as == "cpu":
+		return o.plan(ctx, w)
 	case o.format == "text":
 		return traverse.WriteText(ctx, w, o.programs, nil, o.steps)
 	case o.format == "csv":

@@ -65,7 +65,7 @@ func (f *flags) openCPU() (*device, error) {
 	return &device{
 		Backend: b, params: backend.Params{Threads: b.Threads(), ISA: b.ISA()},
 		machine:  tuned.MachineName(d, b.ISA(), b.Threads()),
-		summary:  fmt.Sprintf("%s, %s, %s", d.Names[0], b.ISA(), cli.Plural(b.Threads(), "thread")),
+		summary:  d.Names[0] + ", " + d.Note,
 		versions: versions(b, b.ISA()),
 	}, nil
 }

@@ -55,7 +55,7 @@ cmd/bench: internal/cli internal/sweepflag tuned harness backend/aot backend/cpu
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
 cmd/tune: internal/cli internal/sweepflag tune tuned harness backend/aot backend/cpu results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli github.com/spf13/pflag
-cmd/inspect: internal/cli backend/aot lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/inspect: internal/cli harness backend/aot backend/cpu lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/peers: internal/cli internal/sweepflag tuned harness backend/cpu backend/peer backend/pjrt backend/worker chips kernels plugins configs results github.com/spf13/pflag
 plots/report: plots plots/report/echarts results traverse
 plots/report/echarts:

@@ -63,8 +63,7 @@ func (x block[C]) run() {
 	if x.kernel.bias != nil {
 		bias = make([]C, x.nr)
 	}
-	chunk := even(x.steps, x.cuts.steps)
-	piece := x.mr * even(ceil(x.m, x.mr), max(1, x.cuts.bytes/(chunk*x.mr*x.words*wordBytes)))
+	chunk, piece := x.cuts.of(x.mr, x.words, x.m, x.steps)
 	for s := 0; s < x.steps; s += chunk {
 		steps := min(chunk, x.steps-s)
 		for i := 0; i < x.m; i += piece {

@@ -1,0 +1,131 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/probe"
+	"matladder/harness"
+	"matladder/internal/golden"
+	"matladder/kernels"
+	"matladder/tile"
+)
+
+// planCase is a kernel on a problem, for a machine.
+type planCase struct {
+	kernel   int
+	operands string // as --dtype spells them
+	m, k, n  int
+	variant  string
+	blocks   tile.Blocks // for the rungs that have a choice
+	isa      string
+	options  Options
+}
+
+func (c planCase) String() string {
+	s := fmt.Sprintf("v%d_%s_%dx%dx%d", c.kernel, c.operands, c.m, c.k, c.n)
+	for _, word := range []string{c.blocks.String(), c.isa, c.variant} {
+		if word != "" && c.blocks != (tile.Blocks{}) || word == c.isa {
+			s += "_" + word
+		}
+	}
+	return strings.NewReplacer("×", "x", ":", "_", "+", "_").Replace(s)
+}
+
+func (c planCase) programs(t *testing.T) []*tile.Program {
+	t.Helper()
+	o, err := harness.ParseDtypes(c.operands)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := o[0].Problem(harness.Shape{M: c.m, K: c.k, N: c.n}, tile.Default)
+	k, b := kernels.All[c.kernel-1], c.blocks
+	if c.kernel < 4 {
+		b = k.Candidates(p, tile.Machine{Parallel: c.options.Threads})[0]
+	}
+	programs, err := k.Build(p, c.variant, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return programs
+}
+
+// TestExplain_Golden: plans as people read them, on a processor that is given.
+// Paths that are chosen by a measurement or by a feature beyond their instruction
+// set are left out.
+func TestExplain_Golden(t *testing.T) {
+	defer func(f func() probe.HostInfo) { probe.Host = f }(probe.Host)
+	probe.Host = func() probe.HostInfo {
+		return probe.HostInfo{Name: "Test CPU", Cores: 2, Threads: 2, L1D: 32 << 10, L2: 1 << 20, L3: 32 << 20}
+	}
+	blocks := tile.Blocks{M: 128, K: 256, N: 256}
+	two := Options{Threads: 2}
+	for _, c := range []planCase{
+		{1, "float32", 512, 512, 512, "", tile.Blocks{}, "generic", two},
+		{2, "int8", 512, 512, 512, "", tile.Blocks{}, "generic", two},
+		{3, "bfloat16", 300, 400, 500, "", tile.Blocks{}, "generic", Options{Threads: 4}},
+		{4, "float32", 512, 512, 512, "", blocks, "generic", two},
+		{4, "bfloat16", 512, 512, 512, "", blocks, "avx2", two},
+		{4, "float32", 16, 512, 512, "", tile.Blocks{M: 16, K: 512, N: 256}, "avx512", two},
+		{4, "float32", 512, 512, 512, "", blocks, "avx2", Options{Threads: 2, CacheBytes: 600 << 10}},
+		{5, "bfloat16xint8:per_channel+dynamic_token:bias+gelu", 512, 512, 512, "", blocks, "generic", two},
+		{5, "bfloat16xint8:per_channel+dynamic_token:bias+gelu", 512, 512, 512, "fused", blocks, "generic", two},
+		{5, "bfloat16xint4:per_block128", 512, 512, 512, "", blocks, "generic", two},
+	} {
+		name := c.String()
+		if c.options.CacheBytes > 0 {
+			name += "_cache"
+		}
+		t.Run(name, func(t *testing.T) {
+			if isa, _ := gemm.ParseISA(c.isa); len(isa.Missing()) > 0 {
+				t.Skipf("this machine lacks %v", isa.Missing())
+			}
+			c.options.ISA = c.isa
+			p, err := open(t, c.options)().(*Backend).Explain(context.Background(), c.programs(t), backend.Params{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Machine.Better, p.Memory.HugePages = []PlanISA{{"better", []string{"this", "that"}}}, true
+			p.Machine.Note = fmt.Sprintf("%s, %d threads", c.isa, c.options.Threads)
+			golden.Assert(t, "testdata/"+name+".plan", []byte(p.String()))
+		})
+	}
+}
+
+// TestExplain_Passes: the plan tells of every pass, in the order of the list.
+func TestExplain_Passes(t *testing.T) {
+	c := planCase{4, "float32", 64, 64, 64, "", tile.Blocks{M: 32, K: 32, N: 32}, "generic", Options{Threads: 2, ISA: "generic"}}
+	p, err := open(t, c.options)().(*Backend).Explain(context.Background(), c.programs(t), backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, at := p.String(), -1
+	for _, pass := range passes {
+		i := strings.Index(text, "\n"+pass.name+" ")
+		if i <= at {
+			t.Errorf("pass %s is at %d, the one before it at %d of\n%s", pass.name, i, at, text)
+		}
+		at = i
+	}
+}
+
+// TestExplain_Params: what parameters ask for is in the plan, and refused as by
+// Compile.
+func TestExplain_Params(t *testing.T) {
+	c := planCase{4, "float32", 64, 64, 64, "", tile.Blocks{M: 16, K: 32, N: 32}, "", Options{}}
+	be := open(t, Options{Threads: 2})().(*Backend)
+	p, err := be.Explain(context.Background(), c.programs(t), backend.Params{Threads: 3, ISA: "generic"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := p.Machine; m.Workers != 3 || m.ISA != "generic" || m.Why != whyAsked || p.Programs[0].Schedule.Workers != 3 || len(m.Better) != int(gemm.AMX) {
+		t.Errorf("%+v, %+v", m, p.Programs[0].Schedule)
+	}
+	if _, err := be.Explain(context.Background(), c.programs(t), backend.Params{ISA: "sse9"}); err == nil || !strings.Contains(err.Error(), "sse9") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,307 @@
+package cpu
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/tile"
+	"matladder/tile/tiletest"
+)
+
+// packs and calls are what an execution was seen to do.
+type packs struct {
+	calls, lanes, depth, elements int // lanes and depth are the largest
+}
+
+type calls struct {
+	block, direct, fresh int
+	rows, cols, depth    int // the largest
+}
+
+// trace watches the packing of each operand and each product of a plan.
+func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
+	var mu sync.Mutex
+	packed, multiplied := map[*operand]*packs{}, map[*dot]*calls{}
+	for _, o := range p.operands {
+		s, pack := &packs{}, o.packing.pack
+		packed[o] = s
+		o.packing.pack = func(dst, src []byte, off, ld, lanes, k int, columns bool) {
+			mu.Lock()
+			s.calls, s.lanes, s.depth, s.elements = s.calls+1, max(s.lanes, lanes), max(s.depth, k), s.elements+lanes*k
+			mu.Unlock()
+			pack(dst, src, off, ld, lanes, k, columns)
+		}
+	}
+	allSteps(p.steps, func(st *step) {
+		for _, d := range st.dots {
+			s, traced := &calls{}, *d.product
+			see := func(n *int, m, cols, k int, accumulate bool) {
+				mu.Lock()
+				defer mu.Unlock()
+				*n++
+				s.rows, s.cols, s.depth = max(s.rows, m), max(s.cols, cols), max(s.depth, k)
+				if !accumulate {
+					s.fresh++
+				}
+			}
+			block, direct := traced.block, traced.direct
+			traced.block = func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool) {
+				see(&s.block, m, n, k, accumulate)
+				block(c, off, ldc, m, n, k, a, b, accumulate)
+			}
+			traced.direct = func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool) {
+				see(&s.direct, m, n, k, accumulate)
+				direct(c, off, ldc, m, n, k, a, b, offB, ldb, accumulate)
+			}
+			multiplied[d], d.product = s, &traced
+		}
+	})
+	return packed, multiplied
+}
+
+// TestExplain_Agrees runs what was explained, on problems that blocks divide, and
+// holds the plan to what packing and the micro-kernels were called for, to what
+// workers were dealt and to the memory that was allocated.
+func TestExplain_Agrees(t *testing.T) {
+	var cases []planCase
+	blocks := tile.Blocks{M: 32, K: 64, N: 64}
+	for _, isa := range gemm.Supported() {
+		for _, d := range []string{"float32", "bfloat16", "int8"} {
+			for k := 1; k <= 5; k++ {
+				cases = append(cases, planCase{k, d, 256, 256, 256, "", blocks, isa.String(), Options{Threads: 3}})
+			}
+			cases = append(cases, planCase{4, d, 8, 4096, 192, "", tile.Blocks{M: 8, K: 2048, N: 64}, isa.String(), Options{Threads: 2}})
+		}
+		for _, q := range []string{
+			"float8_e4m3fn", "int8:per_channel+token", "bfloat16xint8:per_tensor:bias+gelu", "bfloat16xint4:per_block128+zero_b",
+			"bfloat16xint8:per_channel+dynamic_tensor", "bfloat16xint8:per_channel+dynamic_token:bias+silu",
+		} {
+			cases = append(cases, planCase{5, q, 128, 256, 192, "", tile.Blocks{M: 64, K: 256, N: 64}, isa.String(), Options{Threads: 2}})
+		}
+		for _, q := range []string{"bfloat16xint8:per_channel", "bfloat16xint4:per_block128"} { // few rows
+			cases = append(cases, planCase{5, q, 8, 4096, 1024, "", tile.Blocks{M: 8, K: 2048, N: 512}, isa.String(), Options{Threads: 2}})
+		}
+		cases = append(cases, planCase{5, "bfloat16xint8:per_channel+dynamic_token", 128, 256, 192, "fused", tile.Blocks{M: 64, K: 256, N: 64}, isa.String(), Options{Threads: 2}})
+	}
+	for name, o := range keeping() {
+		c := planCase{4, "float32", 128, 256, 256, name, blocks, "generic", o}
+		cases = append(cases, c)
+	}
+	cases = append(cases, planCase{4, "float32", 96, 128, 320, "uneven", tile.Blocks{M: 32, K: 64, N: 64}, "generic", Options{Threads: 2, CacheBytes: 100 << 10}})
+	for _, c := range cases {
+		t.Run(c.String(), func(t *testing.T) {
+			c.options.ISA = c.isa
+			if c.kernel == 4 {
+				c.variant = "" // names options
+			}
+			be := open(t, c.options)().(*Backend)
+			programs := c.programs(t)
+			x, err := be.Explain(context.Background(), programs, backend.Params{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			compiled, err := be.Compile(context.Background(), programs, backend.Params{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer compiled.Close()
+			e := compiled.(*executable)
+			type seen struct {
+				packed     map[*operand]*packs
+				multiplied map[*dot]*calls
+			}
+			var saw []seen
+			for _, p := range e.plans {
+				packed, multiplied := trace(p)
+				saw = append(saw, seen{packed, multiplied})
+			}
+			var in []tile.Tensor
+			for _, r := range e.bound.In {
+				in = append(in, tile.NewTensor(r.Dtype, r.Array...))
+			}
+			if err := e.Load(in...); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Run(context.Background(), 1); err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range e.plans {
+				agreeOnOperands(t, &x.Programs[i], p, saw[i].packed)
+				agreeOnProducts(t, &x.Programs[i], p, saw[i].multiplied)
+				agreeOnWorkers(t, &x.Programs[i], e.runs[i])
+				agreeOnBuffers(t, &x.Programs[i], p)
+			}
+			m := x.Memory
+			least := m.Arrays + m.Shared + m.Worker*int64(m.Workers)
+			if n := int64(len(e.pages)); n < least || n > least+int64(m.Workers+len(e.arrays)+1)*4096 || m.Workers != e.crew.size {
+				t.Errorf("%d bytes for %d workers were allocated, the plan says %+v", n, e.crew.size, m)
+			}
+		})
+	}
+}
+
+func agreeOnOperands(t *testing.T, x *PlanProgram, p *plan, packed map[*operand]*packs) {
+	t.Helper()
+	for i, o := range p.operands {
+		want, got := x.Operands[i], packed[o]
+		array := int(tile.Elements(p.refs[o.ref].Array))
+		ok := got.calls > 0 && got.depth <= want.Depth
+		switch want.Keep {
+		case KeepUnpacked:
+			ok = got.calls == 0
+		case KeepAll, KeepGroup: // once for all workers
+			ok = ok && got.elements == array && want.Copies == 1
+		case KeepOwn: // at least once
+			ok = ok && got.elements >= array && want.Copies == x.Schedule.Workers
+		case KeepPiece:
+			ok = ok && got.lanes <= want.Piece && got.elements >= array
+		}
+		if !ok {
+			t.Errorf("%s: packed in %+v; the plan says %+v", want.Ref, *got, want)
+		}
+	}
+}
+
+// agreeOnProducts counts how often the micro-kernels were called, and with what.
+func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]*calls) {
+	t.Helper()
+	at := map[*tile.Ref]int{}
+	allSteps(p.steps, func(s *step) {
+		if len(s.dots) == 0 {
+			return
+		}
+		// The step of the plan that s is, or is a copy of.
+		var st *PlanStep
+		n := at[s.stmt.Ref]
+		for i := range x.Steps {
+			if y := &x.Steps[i]; y.Dst == s.stmt.Ref.Name && len(y.Products) > 0 {
+				if n < y.Times {
+					st = y
+					break
+				}
+				n -= y.Times
+			}
+		}
+		at[s.stmt.Ref]++
+		if st == nil {
+			t.Fatalf("a product for %s is not in the plan", s.stmt.Ref.Name)
+		}
+		for i, d := range s.dots {
+			want, got := x.Products[st.Products[i]], multiplied[d]
+			total, chunks := x.Schedule.Programs, st.Loops[2].Count
+			for _, l := range st.Loops[:3] {
+				total *= l.Count
+			}
+			cols := st.Cols
+			if b := x.Operands[want.B]; want.Unpacked && b.WidenedTo != tile.InvalidDtype {
+				total *= st.Loops[3].Count
+				cols = min(cols, b.Piece)
+			}
+			fresh := total / chunks
+			if st.Way == WayDirect && st.Adds {
+				fresh /= steps(x, st.Zeroed)
+			}
+			had, other := got.block, got.direct
+			if want.Unpacked {
+				had, other = other, had
+			}
+			depth := min(want.Depth, want.K1-want.K0)
+			if had != total || other != 0 || got.fresh != fresh || got.rows != st.Rows || got.cols != cols || got.depth != depth {
+				t.Errorf("%s: %+v; want %d calls, %d of them from zero, of %d×%d, k %d, in place %v",
+					st.Statement, *got, total, fresh, st.Rows, cols, depth, want.Unpacked)
+			}
+		}
+	})
+}
+
+// steps is how many programs see one block of an output or scratch that is zeroed
+// where cond holds: those along k where that is its first step.
+func steps(x *PlanProgram, cond tile.Cond) int {
+	for _, a := range x.Grid {
+		if c, ok := cond.(tile.TestCond); ok && c.X == tile.IndexExpr(a) {
+			return a.Size
+		}
+	}
+	return 1
+}
+
+func agreeOnWorkers(t *testing.T, x *PlanProgram, r *run) {
+	t.Helper()
+	s := x.Schedule
+	least, most, ran := 0, 0, 0
+	dealt := make([]int, len(r.shares))
+	for phase := range s.Phases {
+		r.shares.deal(r.plan.tasks.count(phase))
+		for i := range r.shares {
+			next, end := unpair(r.shares[i].Load())
+			dealt[i] += end - next
+		}
+	}
+	for i, n := range dealt {
+		if least = min(least, n); i == 0 {
+			least = n
+		}
+		most = max(most, n)
+	}
+	for _, w := range r.workers {
+		ran += int(w.counters.GridSteps)
+	}
+	if len(r.workers) != s.Workers || ran != s.Programs || least != s.Least || most != s.Most || s.Tasks*s.Steps != s.Programs {
+		t.Errorf("%d workers, dealt %v tasks, ran %d programs; the plan says %+v", len(r.workers), dealt, ran, s)
+	}
+}
+
+func agreeOnBuffers(t *testing.T, x *PlanProgram, p *plan) {
+	t.Helper()
+	shared, own := 0, 0
+	for _, b := range x.Buffers {
+		if n := ceil(b.Bytes, 64) * 64; b.Shared {
+			shared += n
+		} else {
+			own += n
+		}
+	}
+	if shared != p.sharedBytes || own != p.localBytes {
+		t.Errorf("%d bytes shared and %d of a worker, the plan says %d and %d: %+v", p.sharedBytes, p.localBytes, shared, own, x.Buffers)
+	}
+}
+
+// TestExplain_Random: whatever compiles has a plan, which tells all of its memory.
+func TestExplain_Random(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for name, o := range keeping() {
+		be := open(t, o)().(*Backend)
+		explained := 0
+		for range 500 {
+			data := make([]byte, 64)
+			for i := range data {
+				data[i] = byte(rng.Uint32())
+			}
+			program, err := tiletest.Random(data)
+			if err != nil {
+				continue
+			}
+			programs := []*tile.Program{program}
+			e, err := be.compile(context.Background(), programs, backend.Params{})
+			if err != nil {
+				continue
+			}
+			x := e.explain()
+			for _, pass := range passes {
+				if !strings.Contains(x.String(), "\n"+pass.name+" ") {
+					t.Errorf("nothing of pass %s in\n%s", pass.name, x)
+				}
+			}
+			agreeOnBuffers(t, &x.Programs[0], e.plans[0])
+			explained++
+		}
+		if explained < 50 {
+			t.Errorf("%s: only %d programs", name, explained)
+		}
+	}
+}

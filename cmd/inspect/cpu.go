@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"matladder/backend"
+	"matladder/backend/cpu"
+	"matladder/internal/cli"
+)
+
+// openCPU makes this machine the device: as --threads and MATLADDER_CPU say. Its
+// peaks are not measured.
+func (o *options) openCPU() error {
+	b, err := cpu.Open(cpu.Options{Threads: o.threads, NoProbe: true})
+	if err != nil {
+		return err
+	}
+	o.cpu, o.device = b, b.Device()
+	return nil
+}
+
+// plan writes what the CPU backend makes of the programs.
+func (o *options) plan(ctx context.Context, w io.Writer) error {
+	p, err := o.cpu.Explain(ctx, o.programs, backend.Params{})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s: %s in a launch\n%s", o.title(), cli.Plural(len(p.Programs), "program"), p)
+	return err
+}
