@@ -15,6 +15,7 @@ func TestConfigs(t *testing.T) {
 		"full":   {5 * 4, 5, 512, 8192},
 		"llm":    {28 * 3, 28, 16, 5120},
 		"peers":  {4 * 4, 4, 512, 4096},
+		"scaled": {5 * 3, 5, 2048, 6144},
 		"thin":   {14 * 4, 14, 1, 1009},
 	} {
 		text, file, err := configs.Read(name)
@@ -34,7 +35,7 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 6 {
-		t.Errorf("%d sweeps, 6 are tested", got)
+	if got := len(configs.Names()); got != 7 {
+		t.Errorf("%d sweeps, 7 are tested", got)
 	}
 }
