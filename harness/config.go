@@ -23,6 +23,7 @@ type Config struct {
 	Tuned      *tuned.Table  // of the machine that the sweep is for; nil if there is none
 	Precisions []tile.Precision
 	Batches    []int // products at once, each of its own operands
+	Together   bool  // all Operands of one size are one group: they take turns, and are compared with the first
 
 	TimeBudget  time.Duration // wall time of one execution, shared over the groups; 0 for no limit
 	Timeout     time.Duration // of one compilation or one repetition

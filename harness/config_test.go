@@ -26,6 +26,7 @@ kernels: [0, v3_block, 5, naive]
 dtypes: [bfloat16, {a: int8, out: bfloat16, quant: per_tensor}]
 blocks: [512x1024x1024, 64x64x64]
 precision: highest
+together: true
 time_budget: 90s
 timeout: 1m30s
 rounds: {max: 12}
@@ -47,6 +48,7 @@ threads: 3
 		Blocks:     []tile.Blocks{{M: 512, K: 1024, N: 1024}, {M: 64, K: 64, N: 64}},
 		Precisions: []tile.Precision{tile.Highest},
 		Batches:    []int{1},
+		Together:   true,
 		TimeBudget: 90 * time.Second, Timeout: 90 * time.Second,
 		MinRounds: 6, MaxRounds: 12, Repetitions: 3, Warmup: 0, Seed: -7, Dist: "integers", Threads: 3,
 	}
@@ -127,6 +129,7 @@ func TestParse_Refuses(t *testing.T) {
 		"sizes: 128\nblocks: [128x0x128]",
 		"sizes: 128\nprecision: fast",
 		"sizes: 128\ntime_budget: 60",
+		"sizes: 128\ntogether: yes",
 		"sizes: 128\ntimeout: 0s",
 		"sizes: 128\nrounds: 5",
 		"sizes: 128\nrounds: {min: 0}",

@@ -10,12 +10,14 @@ import (
 // TestConfigs loads every sweep that comes with matladder and counts it.
 func TestConfigs(t *testing.T) {
 	for name, want := range map[string]struct{ groups, shapes, first, last int }{
-		"quick":  {4 * 3, 4, 128, 1024},
-		"ladder": {6 * 3, 6, 128, 4096},
-		"full":   {5 * 4, 5, 512, 8192},
-		"llm":    {28 * 3, 28, 16, 5120},
-		"peers":  {4 * 4, 4, 512, 4096},
-		"thin":   {14 * 4, 14, 1, 1009},
+		"quick":   {4 * 3, 4, 128, 1024},
+		"ladder":  {6 * 3, 6, 128, 4096},
+		"dynamic": {1, 1, 2048, 2048},
+		"full":    {5 * 4, 5, 512, 8192},
+		"llm":     {28 * 3, 28, 16, 5120},
+		"peers":   {4 * 4, 4, 512, 4096},
+		"scaled":  {5 * 3, 5, 2048, 6144},
+		"thin":    {14 * 4, 14, 1, 1009},
 	} {
 		text, file, err := configs.Read(name)
 		if err != nil {
@@ -34,7 +36,7 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 6 {
-		t.Errorf("%d sweeps, 6 are tested", got)
+	if got := len(configs.Names()); got != 8 {
+		t.Errorf("%d sweeps, 8 are tested", got)
 	}
 }

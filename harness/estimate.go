@@ -88,14 +88,15 @@ func (s Sweep) leastTime(g Group) time.Duration {
 
 // roundTime estimates one round of a group.
 func (s Sweep) roundTime(g Group) time.Duration {
-	launch := 2 * bestTime(s.Device, g.Problem) // half of what the device can do
-	repetition := max(launch, shortestSample.Seconds())
-	turn := repetition*float64(s.Config.Repetitions) + checkTime(g.Problem)
 	var sum time.Duration
 	for _, p := range g.Points {
-		if p.Status == "" && s.fits(p) {
-			sum += time.Duration(turn * float64(time.Second))
+		if p.Status != "" || !s.fits(p) {
+			continue
 		}
+		launch := 2 * bestTime(s.Device, p.Problem) // half of what the device can do
+		repetition := max(launch, shortestSample.Seconds())
+		turn := repetition*float64(s.Config.Repetitions) + checkTime(p.Problem)
+		sum += time.Duration(turn * float64(time.Second))
 	}
 	return sum
 }

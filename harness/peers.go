@@ -22,8 +22,10 @@ type Peer interface {
 func (s Sweep) Compare(peers ...Peer) {
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		for _, peer := range peers {
-			g.Points = append(g.Points, peerPoints(peer, g.Problem, s.Params)...)
+		for _, p := range g.problems() {
+			for _, peer := range peers {
+				g.Points = append(g.Points, peerPoints(peer, p, s.Params)...)
+			}
 		}
 	}
 }

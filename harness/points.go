@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"matladder/backend"
 	"matladder/chips"
@@ -31,9 +32,10 @@ type Sweep struct {
 	Groups []Group
 }
 
-// Group is one problem with all that is to be compared on it.
+// Group is one problem with all that is to be compared on it, or all problems of
+// one size.
 type Group struct {
-	Problem problem.Matmul
+	Problem problem.Matmul // the first
 	Points  []Point
 }
 
@@ -124,9 +126,35 @@ func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
 		if total += len(g.Points); total > maxPoints {
 			return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
 		}
+		if n := len(s.Groups); c.Together && n > 0 && sameSize(s.Groups[n-1].Problem, p) {
+			s.Groups[n-1].Points = append(s.Groups[n-1].Points, g.Points...)
+			continue
+		}
 		s.Groups = append(s.Groups, g)
 	}
 	return s, nil
+}
+
+func sameSize(a, b problem.Matmul) bool {
+	return a.Batch == b.Batch && a.M == b.M && a.K == b.K && a.N == b.N
+}
+
+// problems are those of the points, in their order.
+func (g Group) problems() []problem.Matmul {
+	var list []problem.Matmul
+	for _, p := range g.Points {
+		if !slices.Contains(list, p.Problem) {
+			list = append(list, p.Problem)
+		}
+	}
+	return list
+}
+
+// beside is the problem that p is compared with if all of one size are one group.
+func (c Config) beside(p problem.Matmul) problem.Matmul {
+	first := c.Operands[0].Problem(Shape{p.M, p.K, p.N}, c.Precisions[0])
+	first.Batch = p.Batch
+	return first
 }
 
 // problems yields the product of batches, sizes, dtypes and precisions.

@@ -89,6 +89,13 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		Bandwidth: d.BandwidthBytesPerSecond.Value, BandwidthSource: d.BandwidthBytesPerSecond.Source,
 		FLOPs: m.FLOPs(), BytesMin: m.Bytes(),
 	}
+	if c.Together {
+		first := c.beside(m)
+		rec.Beside = (&results.Record{
+			DtypeA: first.A.String(), DtypeB: first.B.String(), DtypeOut: first.Out.String(),
+			Precision: first.Precision.String(), Quant: string(first.Quant), Activation: string(first.Epilogue()),
+		}).Product()
+	}
 	if len(d.Names) > 0 {
 		rec.Device = d.Names[0]
 	}

@@ -34,6 +34,7 @@ import (
 //	batch: [1, 8]                  # products at once
 //	blocks: [512x1024x1024]        # bm×bk×bn for the rungs that take a choice; or all
 //	precision: [default, highest]  # of float32 products
+//	together: true                 # dtypes of one size take turns in the same rounds, compared with the first; default: false
 //	time_budget: 60s               # of the whole execution
 //	timeout: 10m                   # of one compilation or repetition
 //	rounds: {min: 6, max: 30}
@@ -78,6 +79,7 @@ func (d document) sweep(c *Config) fields {
 		"blocks":      d.blocks(c),
 		"batch":       list(d, &c.Batches, scalar(d, parseSize)),
 		"precision":   list(d, &c.Precisions, scalar(d, parsePrecision)),
+		"together":    value(d, &c.Together, truth),
 		"time_budget": value(d, &c.TimeBudget, duration),
 		"timeout":     value(d, &c.Timeout, positive(duration)),
 		"rounds": func(n *yaml.Node) error {
@@ -132,6 +134,13 @@ func distribution(s string) (string, error) {
 		return "", fmt.Errorf("unknown distribution %q (known: %s)", s, strings.Join(check.Distributions(), ", "))
 	}
 	return s, nil
+}
+
+func truth(s string) (bool, error) {
+	if s != "true" && s != "false" {
+		return false, fmt.Errorf("%q is neither true nor false", s)
+	}
+	return s == "true", nil
 }
 
 func duration(s string) (time.Duration, error) {

@@ -11,27 +11,27 @@ import (
 
 // peersPictures shows the fastest of our kernels beside the libraries that it was
 // measured with: square problems as lines, others as bars, apart for each kind of
-// operands and number of threads.
+// operands, quantization and number of threads.
 func peersPictures(q Request, d data) ([]Picture, error) {
 	type id struct {
-		dtypes  string
-		threads int
-		square  bool
+		operands operands
+		threads  int
+		square   bool
 	}
 	var order []id
 	contests := map[id][]results.Contest{}
-	dtypes := map[string]bool{}
+	kinds := map[operands]bool{}
 	for _, c := range results.Contests(results.Best(d.asked)) {
 		s := c.Points[0]
 		if !slices.ContainsFunc(c.Points, func(s *results.Summary) bool { return s.Peer() || s.Kernel == results.Baseline }) {
 			continue
 		}
-		key := id{s.Dtypes(), s.Threads, square(s)}
+		key := id{operands{s.Dtypes(), s.Quant}, s.Threads, square(s)}
 		if contests[key] == nil {
 			order = append(order, key)
 		}
 		contests[key] = newest(contests[key], c)
-		dtypes[key.dtypes] = true
+		kinds[key.operands] = true
 	}
 	if order == nil {
 		return nil, fmt.Errorf("no row in %s has a peer beside it; make them with: go run ./cmd/peers --dtype %s", q.Dtype, q.Dtype)
@@ -44,8 +44,11 @@ func peersPictures(q Request, d data) ([]Picture, error) {
 			title += ", " + counted(key.threads, "thread")
 		}
 		h := headingOf(q, title, arena.points, true)
-		if len(dtypes) > 1 {
+		if len(kinds) > 1 {
 			h.Name += "_" + fileSafe(arena.points[0].DtypeOut)
+			if key.operands.quant != "" {
+				h.Name += "_" + fileSafe(key.operands.quant)
+			}
 		}
 		if key.threads > 0 {
 			h.Name += "_" + strings.ReplaceAll(counted(key.threads, "thread"), " ", "_")
@@ -59,6 +62,9 @@ func peersPictures(q Request, d data) ([]Picture, error) {
 	}
 	return list, nil
 }
+
+// operands are what is multiplied, and how it stands for real numbers.
+type operands struct{ dtypes, quant string }
 
 // newest adds c to the list, in place of an older contest at the same size.
 func newest(list []results.Contest, c results.Contest) []results.Contest {

@@ -122,3 +122,29 @@ func TestPeers_Apart(t *testing.T) {
 		t.Error("a picture of nothing")
 	}
 }
+
+// TestPeers_Quantizations: products of the same dtypes whose numbers stand for
+// others are pictures of their own.
+func TestPeers_Quantizations(t *testing.T) {
+	rows := peerRows()
+	for _, quant := range []string{"per_channel", "per_channel+token"} {
+		for _, r := range peerRows() {
+			r.Quant = quant
+			rows = append(rows, r)
+		}
+	}
+	list, err := Pictures(results.Summarize(rows), Request{Kind: Peers, Dtype: "float32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range list {
+		if ch, ok := p.(*Chart); ok {
+			names = append(names, strings.TrimPrefix(ch.Name, "performance_peers_float32_"))
+		}
+	}
+	want := []string{"float32_2_threads", "float32_per_channel_2_threads", "float32_per_channel-token_2_threads"}
+	if len(list) != 6 || !slices.Equal(names, want) {
+		t.Errorf("%d pictures: %q", len(list), names)
+	}
+}

@@ -24,7 +24,8 @@ type Section struct {
 }
 
 // NewLadder lays the summaries out, usually those Best chose. The baseline
-// stands last at each size.
+// stands last at each size. Products that took turns in the same rounds are
+// compared in sections at the end.
 func NewLadder(summaries []Summary) Ladder {
 	var titles []string
 	sections := map[string][]Summary{}
@@ -41,6 +42,7 @@ func NewLadder(summaries []Summary) Ladder {
 		slices.SortStableFunc(list, func(a, b Summary) int { return ladderOrder(&a, &b) })
 		l.Sections = append(l.Sections, newSection(title, list))
 	}
+	l.Sections = append(l.Sections, costSections(summaries)...)
 	l.Notes = notes(summaries)
 	return l
 }

@@ -60,6 +60,7 @@ type Record struct {
 
 	Round          int     `csv:"round,zero"` // from 0
 	Rep            int     `csv:"rep,zero"`   // from 0 within (point, round)
+	Beside         string  `csv:"beside"`     // the Product that took turns with this one in the same rounds
 	Launches       int     `csv:"launches,required"`
 	Seconds        float64 `csv:"seconds,required"` // elapsed, all launches together
 	CompileSeconds float64 `csv:"compile_seconds"`

@@ -119,7 +119,7 @@ func pad(cell string, width int, left bool) string {
 // leftAligned reports whether a column holds words and not figures.
 func leftAligned(name string) bool {
 	switch name {
-	case "kernel", "variant", "verdict", "backend", "isa", "operands", "dist", "blocks", "params", "status", "reason", "best peer", "interval":
+	case "kernel", "variant", "verdict", "backend", "isa", "operands", "dist", "blocks", "params", "status", "reason", "best peer", "interval", "product":
 		return true
 	}
 	return false

@@ -104,6 +104,16 @@ func (r *Record) Dtypes() string {
 	return name
 }
 
+// Product is what is computed, whatever the size: dtypes, and what is not usual of
+// precision, quantization and epilogue.
+func (r *Record) Product() string {
+	words := []string{r.Dtypes()}
+	if r.Precision != "" && r.Precision != "default" {
+		words = append(words, "precision "+r.Precision)
+	}
+	return strings.Join(strings.Fields(strings.Join(append(words, r.Quant, r.Activation), " ")), " ")
+}
+
 func product(a, b, c int) string {
 	return strconv.Itoa(a) + "×" + strconv.Itoa(b) + "×" + strconv.Itoa(c)
 }

@@ -17,7 +17,8 @@ import (
 // Unsigned is the variant in which an int8 operand a is handed over as uint8, 128
 // added to each element, for libraries that multiply uint8 by int8 faster or not
 // otherwise. The 128 is taken out again where the output is verified, outside the
-// timed region.
+// timed region; in a scaled product the library does so itself, as the zero point
+// of a.
 const Unsigned = "uint8"
 
 // Options are for Open.
@@ -93,11 +94,14 @@ func (b *Backend) Compile(context.Context, []*tile.Program, backend.Params) (bac
 
 // Supports returns why the library has no product like p, or nil.
 func (b *Backend) Supports(p problem.Matmul) error {
-	if p.Batch != 1 || p.TransB || p.Quant != problem.NoQuant || p.Activation != problem.NoActivation {
-		return fmt.Errorf("%s is asked for plain products alone", b.Name())
+	if p.Batch != 1 || p.TransB || p.Epilogue() != "" {
+		return fmt.Errorf("%s is asked for one product at a time, without bias or activation", b.Name())
+	}
+	if _, err := scalesOf(p); err != nil {
+		return fmt.Errorf("%s is %w", b.Name(), err)
 	}
 	if len(b.formsOf(p)) == 0 {
-		return fmt.Errorf("%s %s has no product %s×%s→%s", b.Name(), b.version, p.A, p.B, p.Out)
+		return fmt.Errorf("%s %s has no product %s", b.Name(), b.version, strings.TrimSpace(fmt.Sprintf("%s×%s→%s %s", p.A, p.B, p.Out, p.Quant)))
 	}
 	return nil
 }
@@ -116,22 +120,27 @@ func (b *Backend) Variants(p problem.Matmul) []string {
 type form struct {
 	name, variant string
 	a, b, out     tile.Dtype
+	scaled        bool // by scales of a and of b
 }
 
 var forms = []form{
-	{"f32", "", tile.Float32, tile.Float32, tile.Float32},
-	{"bf16_f32", "", tile.BFloat16, tile.BFloat16, tile.Float32},
-	{"bf16_bf16", "", tile.BFloat16, tile.BFloat16, tile.BFloat16},
-	{"s8_s32", "", tile.Int8, tile.Int8, tile.Int32},
-	{"u8_s32", Unsigned, tile.Int8, tile.Int8, tile.Int32},
-	{"u8_s32", "", tile.Uint8, tile.Int8, tile.Int32},
+	{"f32", "", tile.Float32, tile.Float32, tile.Float32, false},
+	{"bf16_f32", "", tile.BFloat16, tile.BFloat16, tile.Float32, false},
+	{"bf16_bf16", "", tile.BFloat16, tile.BFloat16, tile.BFloat16, false},
+	{"s8_s32", "", tile.Int8, tile.Int8, tile.Int32, false},
+	{"u8_s32", Unsigned, tile.Int8, tile.Int8, tile.Int32, false},
+	{"u8_s32", "", tile.Uint8, tile.Int8, tile.Int32, false},
+	{"s8_f32", "", tile.Int8, tile.Int8, tile.Float32, true},
+	{"s8_bf16", "", tile.Int8, tile.Int8, tile.BFloat16, true},
+	{"u8_f32", Unsigned, tile.Int8, tile.Int8, tile.Float32, true},
+	{"u8_bf16", Unsigned, tile.Int8, tile.Int8, tile.BFloat16, true},
 }
 
 // formsOf are the forms of p that the library has.
 func (b *Backend) formsOf(p problem.Matmul) []form {
 	var list []form
 	for _, f := range forms {
-		if f.a == p.A && f.b == p.B && f.out == p.Out && slices.Contains(b.has, f.name) {
+		if f.a == p.A && f.b == p.B && f.out == p.Out && f.scaled == (p.Quant != problem.NoQuant) && slices.Contains(b.has, f.name) {
 			list = append(list, f)
 		}
 	}
@@ -143,7 +152,11 @@ func (b *Backend) Products() []string {
 	var list []string
 	for _, f := range forms {
 		if f.variant == "" && slices.Contains(b.has, f.name) {
-			list = append(list, fmt.Sprintf("%s×%s→%s", f.a, f.b, f.out))
+			s := fmt.Sprintf("%s×%s→%s", f.a, f.b, f.out)
+			if f.scaled {
+				s += " scaled"
+			}
+			list = append(list, s)
 		}
 	}
 	return list
@@ -163,11 +176,16 @@ func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (back
 	if err != nil {
 		return nil, err
 	}
-	e := &executable{backend: b, process: process, problem: spec.Problem, unsigned: spec.Variant == Unsigned}
+	p := spec.Problem
+	scales, err := scalesOf(p)
+	if err != nil {
+		process.end()
+		return nil, err
+	}
+	e := &executable{backend: b, process: process, problem: p, scales: scales, unsigned: spec.Variant == Unsigned}
 	_, err = process.greeting(ctx)
 	if err == nil {
-		p := spec.Problem
-		_, err = process.ask(ctx, fmt.Sprintf("product %s %d %d %d", fits[i].name, p.M, p.K, p.N), nil, nil)
+		_, err = process.ask(ctx, fmt.Sprintf("product %s %d %d %d %d %d", fits[i].name, p.M, p.K, p.N, scales.a, scales.b), nil, nil)
 	}
 	if err != nil {
 		process.end()

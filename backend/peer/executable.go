@@ -20,13 +20,14 @@ type executable struct {
 	backend  *Backend
 	process  *process
 	problem  problem.Matmul
+	scales   scales
 	unsigned bool // a is handed over with 128 added
 
 	spec    backend.InputSpec
 	seeded  bool
 	loaded  bool
 	ran     bool
-	columns []int32 // 128 times the sums of b's columns, if unsigned
+	columns []int32 // 128 times the sums of b's columns, if o contains them
 	closed  bool
 }
 
@@ -42,38 +43,44 @@ func (e *executable) LoadSeeded(spec backend.InputSpec) error {
 	if spec.Problem != e.problem {
 		return fmt.Errorf("peer: inputs of %s for a product of %s", spec.Problem, e.problem)
 	}
-	a, b, err := e.backend.options.References.inputs(spec)
+	in, err := e.backend.options.References.inputs(spec)
 	if err == nil {
-		err = e.Load(a, b)
+		err = e.Load(in...)
 	}
 	e.spec, e.seeded = spec, err == nil
 	return err
 }
 
-// Load hands a and b over.
+// Load hands over a and b, and sa and sb of a scaled product.
 func (e *executable) Load(in ...tile.Tensor) error {
 	if e.closed {
 		return errClosed
 	}
 	p := e.problem
 	e.seeded, e.loaded, e.ran = false, false, false
-	if len(in) != 2 {
-		return fmt.Errorf("peer: load: have %d arrays, want a and b", len(in))
+	want := operands(p, e.scales)
+	if len(in) != len(want) {
+		return fmt.Errorf("peer: load: have %d arrays, want %d", len(in), len(want))
 	}
-	a, b := in[0], in[1]
-	if err := errors.Join(matches("a", a, p.A, p.M, p.K), matches("b", b, p.B, p.K, p.N)); err != nil {
-		return err
+	arrays := make([][]byte, len(in))
+	for i, w := range want {
+		if err := matches(w.name, in[i], w.dtype, w.shape...); err != nil {
+			return err
+		}
+		arrays[i] = in[i].Data
 	}
 	if e.unsigned {
-		a.Data = slices.Clone(a.Data)
-		for i := range a.Data {
-			a.Data[i] ^= 0x80 // adds 128 to an int8, as uint8
+		arrays[0] = slices.Clone(arrays[0])
+		for i := range arrays[0] {
+			arrays[0][i] ^= 0x80 // adds 128 to an int8, as uint8
 		}
-		e.columns = columnSums(b, p.K, p.N)
+		if p.Quant == problem.NoQuant {
+			e.columns = columnSums(in[1], p.K, p.N)
+		}
 	}
 	ctx, cancel := e.limited()
 	defer cancel()
-	if _, err := e.process.ask(ctx, "load", [][]byte{a.Data, b.Data}, nil); err != nil {
+	if _, err := e.process.ask(ctx, "load", arrays, nil); err != nil {
 		return err
 	}
 	e.loaded = true
@@ -131,7 +138,7 @@ func (e *executable) output() (tile.Tensor, error) {
 	if _, err := e.process.ask(ctx, "output", nil, out.Data); err != nil {
 		return tile.Tensor{}, err
 	}
-	for i := 0; e.unsigned && i < len(out.Data); i += 4 {
+	for i := 0; e.columns != nil && i < len(out.Data); i += 4 {
 		v := binary.LittleEndian.Uint32(out.Data[i:])
 		binary.LittleEndian.PutUint32(out.Data[i:], v-uint32(e.columns[i/4%p.N]))
 	}

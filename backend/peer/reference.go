@@ -20,39 +20,54 @@ type References struct {
 	reference *check.Reference // nil until the first verification
 }
 
-// inputs returns a and b of spec, which must not be changed.
-func (r *References) inputs(spec backend.InputSpec) (a, b tile.Tensor, err error) {
+// inputs returns the operands of spec, which must not be changed.
+func (r *References) inputs(spec backend.InputSpec) ([]tile.Tensor, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.make(spec); err != nil {
-		return a, b, err
+	want, err := r.make(spec)
+	if err != nil {
+		return nil, err
 	}
-	return r.in["a"], r.in["b"], nil
+	var in []tile.Tensor
+	for _, w := range want {
+		in = append(in, r.in[w.name])
+	}
+	return in, nil
 }
 
-func (r *References) make(spec backend.InputSpec) error {
+// make makes the inputs of spec, unless they are there, and returns what they are.
+func (r *References) make(spec backend.InputSpec) ([]operand, error) {
+	p := spec.Problem
+	count, err := scalesOf(p)
+	if err != nil {
+		return nil, err
+	}
+	want := operands(p, count)
 	if r.in != nil && r.spec == spec {
-		return nil
+		return want, nil
 	}
 	r.in, r.reference = nil, nil // before there are two
-	p := spec.Problem
-	in := map[string]tile.Tensor{"a": tile.NewTensor(p.A, p.M, p.K), "b": tile.NewTensor(p.B, p.K, p.N)}
-	for name, t := range in {
-		if err := check.Fill(t, name, p, spec.Seed, spec.Dist); err != nil {
-			return fmt.Errorf("peer: fill %s: %w", name, err)
+	in := map[string]tile.Tensor{}
+	for _, w := range want {
+		in[w.name] = tile.NewTensor(w.dtype, w.shape...)
+		if err := check.Fill(in[w.name], w.name, p, spec.Seed, spec.Dist); err != nil {
+			return nil, fmt.Errorf("peer: fill %s: %w", w.name, err)
 		}
 	}
 	r.spec, r.in = spec, in
-	return nil
+	return want, nil
 }
 
 // verify compares out with what spec asks for.
 func (r *References) verify(ctx context.Context, spec backend.InputSpec, out tile.Tensor) (check.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := r.make(spec)
+	_, err := r.make(spec)
 	if err == nil && r.reference == nil {
 		r.reference, err = check.NewReference(ctx, spec.Problem, r.in)
+		if err == nil {
+			err = r.reference.Unquantized(ctx, r.in, spec.Seed, spec.Dist)
+		}
 	}
 	if err != nil {
 		return check.Result{}, err

@@ -45,7 +45,8 @@
 // A quantization says which elements of b share a scale (per_tensor, per_channel,
 // per_block128), then which of a (tensor, token; dynamic_tensor, dynamic_token
 // where a comes wide and is quantized inside each launch), and zero points
-// (zero_a, zero_b). --config llm has the layers of language models that way.
+// (zero_a, zero_b). --config llm has the layers of language models that way, and
+// --config dynamic tells what quantizing a inside each launch costs.
 //
 //	$ bench --kernel 4,5 --sizes 64 --dtype int8:per_channel+token,bfloat16xint8:per_channel+dynamic_token:bias+gelu --list
 //	v4_optblock  64 int8×int8→bfloat16 per_channel+token unsupported: quantization per_channel+token needs a kernel with an epilogue
@@ -123,6 +124,10 @@
 // is tested first, with injected faults. Rounds end when the interval of every
 // median is narrow or the --time-budget is spent, which counts the wall time of
 // the whole execution. Every point gets one round even past it.
+//
+// In a sweep that says together: true, all products of one size take turns, not
+// only the points of one. The last table then compares them with the first of the
+// sweep's dtypes, paired by round: how many times as long, with the interval.
 //
 //	$ bench --kernel 3,4 --sizes 96 --dtype float32 --blocks 32x96x96 --time-budget 1ns --out ladder.csv
 //	float32 · …

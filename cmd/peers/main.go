@@ -16,22 +16,25 @@
 //
 // # What to measure
 //
-// A sweep is a YAML file as of cmd/bench: --config peers, the default, has squares
-// and --config thin the shapes of decoding. Flags replace what the sweep says.
+// A sweep is a YAML file as of cmd/bench: --config peers, the default, has squares,
+// --config thin the shapes of decoding, and --config scaled products of int8 with
+// scales. Flags replace what the sweep says.
 //
 //	--peers openblas,mkl         openblas, onednn, blis, mkl, xla; all of them if not given
 //	--path DIR                   a folder to look for libraries in; may be repeated
 //	--threads 1,2                numbers of threads, one after the other; one a core if not given
 //	--kernel 4,5                 rungs
 //	--sizes 512,127x4099x257     squares, or m×k×n
-//	--dtype bfloat16,int8        of operand a
+//	--dtype bfloat16,int8        of operand a; int8:per_channel+token has scales
 //
 // Libraries are looked for in the folders of --path, in LD_LIBRARY_PATH, in an
 // active Python or Conda environment, and where systems put them. Of a library
 // that is installed more than once, all versions are measured.
 //
 // An int8 product is also given to a library as uint8 × int8 where it has that:
-// the line of variant uint8. MKL has no other.
+// the line of variant uint8. MKL has no other. Of products with scales that are
+// given (of a whole operand, of rows of a, of columns of b) only oneDNN and XLA are
+// asked; what a library lacks is a row with the status unsupported.
 //
 // # What comes of it
 //

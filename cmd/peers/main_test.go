@@ -28,8 +28,8 @@ func call(args ...string) (code int, output string) {
 	return code, stdout.String() + stderr.String()
 }
 
-// standIn puts a library of a known behavior into a folder, and a compiler that
-// works out of the way of no test: without one it is skipped.
+// standIn puts libraries of a known behavior into a folder. Without a compiler the
+// test is skipped.
 func standIn(t *testing.T) (folder string) {
 	t.Helper()
 	if err := peer.Available(); err != nil {
@@ -41,10 +41,11 @@ func standIn(t *testing.T) (folder string) {
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	folder = t.TempDir()
-	library := filepath.Join(folder, "libopenblas.so.0")
-	source := filepath.Join("..", "..", "backend", "peer", "testdata", "standin.c")
-	if out, err := exec.Command(cc, "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	for library, source := range map[string]string{"libopenblas.so.0": "standin.c", "libdnnl.so.3": "standin_onednn.c"} {
+		source = filepath.Join("..", "..", "backend", "peer", "testdata", source)
+		if out, err := exec.Command(cc, "-shared", "-fPIC", "-o", filepath.Join(folder, library), source).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
 	return folder
 }
@@ -111,6 +112,39 @@ func TestMeasure(t *testing.T) {
 	}
 	if strings.Contains(string(text), "old") {
 		t.Errorf("the old report stays:\n%s", text)
+	}
+}
+
+// TestMeasure_Scaled measures products with scales: one library has them, the other
+// says that it does not.
+func TestMeasure_Scaled(t *testing.T) {
+	folder := standIn(t)
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	code, output := call("--peers", "openblas,onednn", "--path", folder, "--kernel", "5", "--sizes", "20x30x40",
+		"--dtype", "int8:per_channel,int8:float32:per_channel+token", "--threads", "1", "--out", out, "--time-budget", "1s")
+	if code != cli.OK {
+		t.Fatalf("status %d: %s", code, output)
+	}
+	file, err := results.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range file.Rows {
+		seen[strings.Join(strings.Fields(fmt.Sprint(r.PeerName(), " ", r.DtypeOut, " ", r.Quant, " ", r.Status)), " ")] = true
+	}
+	for _, dtype := range []string{"bfloat16 per_channel", "float32 per_channel+token"} {
+		for _, want := range []string{"v5_quant %s ok", "onednn 3.0.0 %s ok", "onednn 3.0.0 uint8 %s ok", "openblas 0.0.0 standin %s unsupported"} {
+			if want = fmt.Sprintf(want, dtype); !seen[want] {
+				t.Errorf("no row %q in %v", want, seen)
+			}
+		}
+	}
+	code, output = call("--report", out)
+	for _, want := range []string{"**int8×int8→bfloat16 · per_channel · ", "**int8×int8→float32 · per_channel+token · ", "| onednn 3.0.0 |", "| onednn 3.0.0 uint8 |"} {
+		if code != cli.OK || !strings.Contains(output, want) {
+			t.Errorf("status %d, no %q in the report:\n%s", code, want, output)
+		}
 	}
 }
 

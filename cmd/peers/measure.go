@@ -139,7 +139,8 @@ func observe(w io.Writer, e harness.Event) {
 		}
 	}
 	if e.Complete {
-		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, e.Problem, cli.Plural(e.Round, "round"))
+		what := strings.TrimSpace(e.Problem.String() + " " + string(e.Problem.Quant))
+		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, what, cli.Plural(e.Round, "round"))
 	}
 }
 

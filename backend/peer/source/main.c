@@ -6,8 +6,8 @@
  * library prints goes to standard error.
  *
  *   at the start                 ready FORM,FORM,... VERSION
- *   product FORM M K N           ok
- *   load, then a and b           ok
+ *   product FORM M K N SA SB     ok; SA and SB are numbers of scales
+ *   load, then a, b, sa and sb   ok
  *   run LAUNCHES                 ok NANOSECONDS
  *   output                       ok, then o
  *
@@ -33,7 +33,9 @@ static const struct {
 } forms[FORMS] = {
 	[F32] = {"f32", 4, 4, 4},           [BF16_F32] = {"bf16_f32", 2, 2, 4},
 	[BF16_BF16] = {"bf16_bf16", 2, 2, 2}, [S8_S32] = {"s8_s32", 1, 1, 4},
-	[U8_S32] = {"u8_s32", 1, 1, 4},
+	[U8_S32] = {"u8_s32", 1, 1, 4},       [S8_F32] = {"s8_f32", 1, 1, 4},
+	[S8_BF16] = {"s8_bf16", 1, 1, 2},     [U8_F32] = {"u8_f32", 1, 1, 4},
+	[U8_BF16] = {"u8_bf16", 1, 1, 2},
 };
 
 static FILE *answers;
@@ -75,10 +77,19 @@ static size_t bytes_a(const struct product *p) { return (size_t)p->m * p->k * fo
 static size_t bytes_b(const struct product *p) { return (size_t)p->k * p->n * forms[p->form].b; }
 static size_t bytes_o(const struct product *p) { return (size_t)p->m * p->n * forms[p->form].o; }
 
+/* ones returns a number of scales, which are 1 until others come. */
+static float *ones(int count) {
+	float *p = allocate(count * sizeof *p);
+	for (int i = 0; p && i < count; i++)
+		p[i] = 1;
+	return p;
+}
+
 static void product(const char *request, struct library *lib, struct product *p) {
 	char name[32];
 	int unsupported = 0;
-	if (p->a || sscanf(request, "product %31s %d %d %d", name, &p->m, &p->k, &p->n) != 4 || p->m < 1 || p->k < 1 || p->n < 1)
+	if (p->a || sscanf(request, "product %31s %d %d %d %d %d", name, &p->m, &p->k, &p->n, &p->scales_a, &p->scales_b) != 6 ||
+		p->m < 1 || p->k < 1 || p->n < 1)
 		return verdict("not a product, or the second one");
 	p->form = FORMS;
 	for (int f = 0; f < FORMS; f++)
@@ -86,10 +97,15 @@ static void product(const char *request, struct library *lib, struct product *p)
 			p->form = f;
 	if (p->form == FORMS || !lib->has[p->form])
 		return answer("unsupported", "the library has no product of this form");
+	int scaled = p->form >= SCALED;
+	if (scaled ? (p->scales_a != 1 && p->scales_a != p->m) || (p->scales_b != 1 && p->scales_b != p->n) : p->scales_a || p->scales_b)
+		return verdict("not the scales of this form");
 	p->a = allocate(bytes_a(p));
 	p->b = allocate(bytes_b(p));
 	p->o = allocate(bytes_o(p));
-	if (!p->a || !p->b || !p->o)
+	p->sa = ones(p->scales_a);
+	p->sb = ones(p->scales_b);
+	if (!p->a || !p->b || !p->o || (scaled && (!p->sa || !p->sb)))
 		return verdict("no memory for the arrays");
 	const char *why = lib->prepare(p, &unsupported);
 	if (why && unsupported)
@@ -97,11 +113,18 @@ static void product(const char *request, struct library *lib, struct product *p)
 	verdict(why);
 }
 
-static void load(struct product *p) {
-	if (fread(p->a, 1, bytes_a(p), stdin) != bytes_a(p) || fread(p->b, 1, bytes_b(p), stdin) != bytes_b(p))
+static void receive(void *array, size_t bytes) {
+	if (fread(array, 1, bytes, stdin) != bytes)
 		exit(1);
+}
+
+static void load(struct library *lib, struct product *p) {
+	receive(p->a, bytes_a(p));
+	receive(p->b, bytes_b(p));
+	receive(p->sa, p->scales_a * sizeof *p->sa);
+	receive(p->sb, p->scales_b * sizeof *p->sb);
 	memset(p->o, 0xff, bytes_o(p));
-	verdict(NULL);
+	verdict(lib->loaded ? lib->loaded(p) : NULL);
 }
 
 static void run(const char *request, struct library *lib, struct product *p) {
@@ -137,7 +160,7 @@ static void serve(struct library *lib) {
 		else if (!p.o)
 			verdict("no product");
 		else if (!strcmp(request, "load\n"))
-			load(&p);
+			load(lib, &p);
 		else if (!strncmp(request, "run ", 4))
 			run(request, lib, &p);
 		else if (!strcmp(request, "output\n"))

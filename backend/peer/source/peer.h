@@ -5,20 +5,29 @@
 
 #include <stddef.h>
 
-/* The forms of a product o (m*n) = a (m*k) @ b (k*n), all row-major. */
+/* The forms of a product o (m*n) = a (m*k) @ b (k*n), all row-major. Those from
+ * SCALED on are multiplied by scales of a and of b, float32. */
 enum form {
 	F32,       /* float32 x float32 -> float32 */
 	BF16_F32,  /* bfloat16 x bfloat16 -> float32 */
 	BF16_BF16, /* bfloat16 x bfloat16 -> bfloat16 */
 	S8_S32,    /* int8 x int8 -> int32 */
 	U8_S32,    /* uint8 x int8 -> int32 */
+	SCALED,
+	S8_F32 = SCALED, /* int8 x int8 -> float32 */
+	S8_BF16,         /* int8 x int8 -> bfloat16 */
+	U8_F32,          /* uint8 x int8 -> float32, 128 the zero point of a */
+	U8_BF16,         /* uint8 x int8 -> bfloat16, 128 the zero point of a */
 	FORMS
 };
 
 struct product {
 	enum form form;
 	int m, k, n;
+	int scales_a; /* 1 or m, one a row; 0 for none */
+	int scales_b; /* 1 or n, one a column; 0 for none */
 	void *a, *b, *o;
+	float *sa, *sb;
 	void *state; /* of the library */
 };
 
@@ -29,6 +38,8 @@ struct library {
 	int has[FORMS]; /* whether the form may be asked for */
 	/* prepare makes p ready to run; *unsupported says that it never will be. */
 	const char *(*prepare)(struct product *p, int *unsupported);
+	/* loaded takes up the arrays that have come; NULL if they are read by launch. */
+	const char *(*loaded)(struct product *p);
 	/* launch computes the product once and returns when it is complete. */
 	const char *(*launch)(struct product *p);
 };
