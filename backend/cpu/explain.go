@@ -65,6 +65,7 @@ const (
 	UsePacked   PlanUse = "packed"                      // copied into panels, for products
 	UseInPlace  PlanUse = "multiplied in place"         // by a micro-kernel that needs no panels
 	UseWidened  PlanUse = "widened in pieces"           // for a micro-kernel that needs no panels
+	UseTiles    PlanUse = "loaded in place"             // by tiles, a row at a time
 	UseRows     PlanUse = "read along rows"             // in place, by the vectors of other values
 	UseProduct  PlanUse = "written by the micro-kernel" // in place
 	UseVectors  PlanUse = "written along rows"          // in place, by vectors
@@ -116,6 +117,7 @@ type PlanProduct struct {
 	Sum      tile.Dtype
 	K0, K1   int  // of the elements of k of the blocks
 	Unpacked bool // b is read where it lies
+	Streams  bool // what it computes is written past the caches
 	Depth    int  // elements of k of one chunk of packed operands
 	Run      int  // elements of k that a tile stays in registers for
 	Rows     int  // of a that stay in L2 while all panels of b pass; all with an unpacked b
@@ -315,6 +317,7 @@ func (p *plan) explainBuffers() []PlanBuffer {
 			add("a piece of "+name, o.mem, false)
 		}
 	}
+	add("sums of tiles", p.sums, false)
 	temps := PlanBuffer{What: "pieces of products"}
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {

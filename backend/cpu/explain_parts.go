@@ -114,6 +114,28 @@ func (x *PlanProgram) thinned() []string {
 	return lines
 }
 
+func (x *PlanProgram) rowsRead() []string {
+	var lines []string
+	for _, o := range x.Operands {
+		if o.Side == "a" && o.Keep == KeepUnpacked {
+			lines = append(lines, fmt.Sprintf("%s not packed: tiles load its rows where they lie", o.name()))
+		}
+	}
+	if lines == nil {
+		return []string{"every a is packed"}
+	}
+	return lines
+}
+
+func (x *PlanProgram) streamed() []string {
+	for _, d := range x.Products {
+		if d.Streams {
+			return []string{"the output is written past the caches, which would not hold it"}
+		}
+	}
+	return []string{"outputs are written through the caches"}
+}
+
 func (x *PlanProgram) shared() []string {
 	var lines []string
 	for _, o := range x.Operands {

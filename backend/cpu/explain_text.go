@@ -42,6 +42,8 @@ var sections = map[string]func(*PlanProgram) []string{
 	"fuse":     (*PlanProgram).fused,
 	"layout":   (*PlanProgram).laidOut,
 	"thin":     (*PlanProgram).thinned,
+	"rows":     (*PlanProgram).rowsRead,
+	"stream":   (*PlanProgram).streamed,
 	"epilogue": (*PlanProgram).valued,
 	"share":    (*PlanProgram).shared,
 	"schedule": (*PlanProgram).scheduled,

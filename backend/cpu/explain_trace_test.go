@@ -50,9 +50,9 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 				}
 			}
 			block, direct := traced.block, traced.direct
-			traced.block = func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool) {
+			traced.block = func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool, h help) {
 				see(&s.block, m, n, k, accumulate)
-				block(c, off, ldc, m, n, k, a, b, accumulate)
+				block(c, off, ldc, m, n, k, a, b, accumulate, h)
 			}
 			traced.direct = func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool) {
 				see(&s.direct, m, n, k, accumulate)

@@ -27,6 +27,7 @@ const (
 	whyGroup   = "not all its blocks fit, but those of a group of tasks"
 	whyTask    = "the blocks of one task fit"
 	whyLast    = "one block fits"
+	whyColumns = "each worker has columns of its own"
 	whyLarge   = "not even one block fits"
 )
 
