@@ -28,10 +28,13 @@ type operand struct {
 	deep   bool   // streamed: all chunks of a piece are packed together
 }
 
-// chunkWords is how many words of a lane a chunk holds at most: panels of a and
-// b this deep stay in the first-level cache while they are multiplied by
-// vectors; the kernel on tiles cuts them again.
-const chunkWords = 1024
+// How many words of a lane a chunk holds at most: panels of a and b this deep stay
+// in the first-level cache while they are multiplied by vectors. The kernel on
+// tiles cuts k itself, as it keeps sums between the cuts.
+const (
+	chunkWords      = 1024
+	tilesChunkWords = 64 << 10
+)
 
 // layOut gives each product its packed operands.
 func layOut(p *plan) error {

@@ -105,14 +105,18 @@ func multiplied(d tile.Dtype) tile.Dtype {
 }
 
 func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T, C], sum tile.Dtype) *product {
+	chunk := chunkWords
+	if a.Words > 1 {
+		chunk = tilesChunkWords
+	}
 	p := &product{
 		name: a.Name, sum: sum, cut: a.Cut, cutDirect: b.CutDirect,
 		a: packing{
-			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA, chunk: chunkWords,
+			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA, chunk: chunk,
 			pack: packWith(a.PackA, a.PackAT),
 		},
 		b: packing{
-			format: b.Format + "/b", lanes: b.NR, unit: b.KU, words: b.Words, panel: b.PanelB, chunk: chunkWords,
+			format: b.Format + "/b", lanes: b.NR, unit: b.KU, words: b.Words, panel: b.PanelB, chunk: chunk,
 			pack: packWith(
 				func(dst []byte, src []T, ld, n, k int) { b.PackBT(dst, src, ld, k, n) },
 				func(dst []byte, src []T, ld, n, k int) { b.PackB(dst, src, ld, k, n) }),
