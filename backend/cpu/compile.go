@@ -96,6 +96,7 @@ type dot struct {
 	k0, k1  int      // of the blocks' elements of k
 	temp    region   // of a worker's memory: the piece computed; unless the step is direct
 	ld      int      // elements from row to row of temp
+	narrow  bool     // its sums are rounded to bfloat16 as they are written
 	stream  bool     // what it computes is an output that no cache would hold
 }
 

@@ -116,6 +116,10 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 	if m == 0 || n == 0 {
 		return
 	}
+	if d.narrow {
+		w.multiplyNarrow(d, c, off, ldc, row, m, n, k, col)
+		return
+	}
 	h := help{mem: w.plan.sums.of(w.mem), stream: d.stream}
 	for k0 := d.k0; k0 < k; k0 += a.depth {
 		depth := min(a.depth, k-k0)
@@ -141,6 +145,20 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 		pb := w.piece(d.b, col, n, k0, depth)
 		d.product.block(c, off, ldc, m, n, depth, pa, pb, accumulate, h)
 	}
+}
+
+// multiplyNarrow computes m×n of product d, all of k, into a c of bfloat16.
+func (w *worker) multiplyNarrow(d *dot, c []byte, off, ldc, row, m, n, k, col int) {
+	a := w.plan.operands[d.a]
+	h := help{mem: w.plan.sums.of(w.mem), stream: d.stream}
+	pb := w.piece(d.b, col, n, d.k0, k-d.k0)
+	if a.keep == keepUnpacked {
+		ld := w.plan.refs[a.ref].ld
+		from := a.element(&w.places[a.ref], ld, row, d.k0)
+		d.product.narrow(c, off, ldc, m, n, k-d.k0, w.data[a.ref], from, ld, false, pb, h)
+		return
+	}
+	d.product.narrow(c, off, ldc, m, n, k-d.k0, w.piece(d.a, row, m, d.k0, k-d.k0), 0, 0, true, pb, h)
 }
 
 // clearEdges zeroes what rows × cols of 32 bits have beyond m × n.

@@ -19,6 +19,9 @@ type product struct {
 	// rows is block with an a that is not packed: element (i, l) of it is
 	// a[offA+i*lda+l]; nil if a must be. k is whole units.
 	rows func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, b []byte, accumulate bool, h help)
+	// narrow is block, or rows if a is not packed, into a c of bfloat16, whole
+	// panels of it; nil if there is none.
+	narrow func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, h help)
 	// direct is block with a b that is not packed, but widened: element (l, j) of
 	// it is b[offB+l*ldb+j]. It pays up to directRows rows of a; 0 if it may not
 	// be called.
@@ -129,6 +132,17 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 			b.BlockDirect(view[C](c)[off:], ldc, m, n, k, pa, view[T](mb)[offB:], ldb, accumulate)
 		},
 		directRows: b.DirectRows(),
+	}
+	if a.Narrows(a.MR, a.NR, a.NR) {
+		p.narrow = func(c []byte, off, ldc, m, n, k int, ma []byte, offA, lda int, packedA bool, pb []byte, h help) {
+			r := gemm.Run[S]{B: pb, Work: h.mem, Stream: h.stream}
+			if packedA {
+				r.A = ma
+			} else {
+				r.Rows, r.LDA = view[S](ma)[offA:], lda
+			}
+			a.MultiplyNarrow(r, view[uint16](c)[off:], ldc, m, n, k)
+		}
 	}
 	if a.ReadsA(a.KU) {
 		p.rows = func(c []byte, off, ldc, m, n, k int, ma []byte, offA, lda int, pb []byte, accumulate bool, h help) {

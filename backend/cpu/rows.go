@@ -72,12 +72,66 @@ func (p *plan) manyColumns() bool {
 // that the second-level cache would not hold them until they are needed.
 func stream(p *plan) error {
 	allSteps(p.steps, func(s *step) {
-		if s.direct && p.writtenOnce(&p.refs[s.dst]) && int(p.refs[s.dst].ArrayBytes()) > probe.Host().L2 {
+		if len(s.dots) != 1 || !p.writtenOnce(&p.refs[s.dst]) {
+			return
+		}
+		if p.narrows(s) {
+			s.direct, s.dots[0].narrow = true, true
+		}
+		if s.direct && int(p.refs[s.dst].ArrayBytes()) > probe.Host().L2 {
 			s.dots[0].stream = true
 		}
 	})
 	return nil
 }
+
+// narrows reports whether step s, which writes an output once, is a product that
+// tiles can round to bfloat16 as they write it.
+func (p *plan) narrows(s *step) bool {
+	dst, d, v := &p.refs[s.dst], s.dots[0], s.stmt.Value
+	if s.stmt.Kind == tile.Store && v.Op == tile.OpCast && v.Dtype == tile.BFloat16 {
+		v = v.Args[0]
+	}
+	a, b := p.operands[d.a], p.operands[d.b]
+	switch {
+	case dst.Dtype != tile.BFloat16 || v != d.expr || v.Dtype != tile.Float32 || d.product.narrow == nil:
+		return false
+	case s.stmt.Kind == tile.Accumulate && (s.zeroed == nil || !always(s.zeroed)):
+		return false
+	}
+	const whole = 32 // rows and columns of a panel, and elements of a cache line
+	for _, r := range []*ref{dst, &p.refs[a.ref], &p.refs[b.ref]} {
+		for i, n := range r.Array {
+			if size := r.BlockSize(i); n%size != 0 || size%whole != 0 && size > 1 {
+				return false
+			}
+		}
+	}
+	return a.depth >= a.k && b.depth >= b.k && d.k0 == 0 && d.k1 >= a.k && dst.ld%whole == 0
+}
+
+// always reports whether c holds in every program because it asks nothing that
+// differs between them.
+func always(c tile.Cond) bool {
+	same := true
+	for _, x := range tile.Compared(c) {
+		tile.WalkIndex(x, func(x tile.IndexExpr) {
+			switch x := x.(type) {
+			case *tile.Axis:
+				same = same && x.Size == 1
+			case tile.Lookup:
+				same = false
+			}
+		})
+	}
+	return same && tile.EvalCond(c, origin{})
+}
+
+// origin is the first program of any grid.
+type origin struct{}
+
+func (origin) ProgramID(*tile.Axis) int      { return 0 }
+func (origin) TableValue(*tile.Ref, int) int { return 0 }
 
 // writtenOnce reports whether r is an output each of whose blocks is seen by one
 // program only.

@@ -17,11 +17,6 @@ type block[C Sum] struct {
 	panelA, panelB int // words from one panel to the next
 	step0, steps   int
 	accumulate     bool
-
-	// Of tiles only.
-	rowA, stepA int // bytes from one row of a, and from one step, to the next
-	work        []C // sums
-	stream      bool
 }
 
 // cuts are the sizes that keep a block's work in the caches.
@@ -55,10 +50,6 @@ func hostCuts() cuts {
 //		}
 //	}
 func (x block[C]) run() {
-	if x.kernel.strips != nil {
-		x.runTiles()
-		return
-	}
 	var bias []C
 	if x.kernel.bias != nil {
 		bias = make([]C, x.nr)

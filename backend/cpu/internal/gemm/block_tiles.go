@@ -6,11 +6,33 @@ const (
 	tileSums  = tilesMR * tilesNR // sums in a register tile
 	tileRow   = tilesNR * wordBytes
 	tileBytes = tileSums * wordBytes
+	tileLine  = tilesWords * wordBytes // a row of a tile of a
 )
 
-// runTiles is run for tiles. They multiply so fast that c is touched once: sums
-// of all chunks of k but the last stay in work, a register tile after the other,
-// and of c as much is computed at once as fits there.
+// A tilesBlock is one call of Block for tiles, which multiply so fast that c is
+// touched once: sums of all chunks of k but the last stay in work, a register tile
+// after the other, and of c as much is computed at once as fits there.
+type tilesBlock[C Sum] struct {
+	strips         strips[C]
+	cuts           cuts
+	c              *C
+	elementC, rowC int // bytes from column to column and from row to row of c
+	way            streaming
+	m, n           int
+	a              []uint32
+	rowA           int // bytes from row to row,
+	stepA          int // from step to step
+	panelA         int // and from panel to panel of a
+	b              []uint32
+	panelB         int // words from one panel to the next
+	step0, steps   int
+	accumulate     bool
+	work           []C
+}
+
+// run cuts k into chunks that keep a panel of b in L1, and m into pieces of which a
+// chunk stays in L2 while the panels of b of a part of n pass. What comes after a
+// chunk and a panel is asked for meanwhile.
 //
 //	for piece of m {
 //		for part of n {
@@ -21,24 +43,19 @@ const (
 //			}
 //		}
 //	}
-//
-// A chunk of a piece stays in L2 while the panels of b of a part pass; what
-// comes after both is asked for meanwhile.
-func (x block[C]) runTiles() {
-	chunk := even(x.steps, x.cuts.steps)
-	panels := even(ceil(x.m, x.mr), max(1, x.cuts.bytes/(chunk*x.mr*x.words*wordBytes)))
-	columns := ceil(x.n, x.nr)
-	kept := 2 // tiles in work
+func (x tilesBlock[C]) run() {
+	chunk, piece := x.cuts.of(tilesMR, tilesWords, x.m, x.steps)
+	columns, kept := ceil(x.n, tilesNR), 2 // tiles in work
 	if chunk < x.steps {
-		columns = even(columns, max(1, x.cuts.work/tileBytes/panels))
-		kept = max(kept, columns*panels)
+		columns = even(columns, max(1, x.cuts.work/tileBytes/(piece/tilesMR)))
+		kept = max(kept, columns*piece/tilesMR)
 	}
 	if x.work == nil {
 		b := Buffer(kept * tileBytes)
 		x.work = unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(b))), kept*tileSums)
 	}
 	y := new(strip[C]) // one for all, as a kernel's argument may escape
-	piece, part := panels*x.mr, columns*x.nr
+	part := columns * tilesNR
 	for i := 0; i < x.m; i += piece {
 		for j := 0; j < x.n; j += part {
 			for s := 0; s < x.steps; s += chunk {
@@ -49,35 +66,35 @@ func (x block[C]) runTiles() {
 }
 
 // part multiplies a chunk of a piece of a by a part of the panels of b.
-func (x block[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
+func (x tilesBlock[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
 	first, last := s == 0, s+steps == x.steps
-	panels := ceil(rows, x.mr)
+	panels, whole := ceil(rows, tilesMR), rows/tilesMR
 	nextA, nextB := x.after(i, rows, j, cols, s, steps)
 	var pending, pendingTo *C // sums of a tile that are not yet in c
-	for n := 0; n < cols; n += x.nr {
+	for n := 0; n < cols; n += tilesNR {
 		*y = strip[C]{
-			c: &x.c[i*x.ldc+j+n], row: x.ldc * wordBytes, panel: x.mr * x.ldc * wordBytes,
-			a: x.panelOfA(i, s), rowA: x.rowA, stepA: x.stepA, panelA: x.panelA * wordBytes,
+			c: offset(x.c, i*x.rowC+(j+n)*x.elementC), row: x.rowC, panel: tilesMR * x.rowC,
+			a: x.panelOfA(i, s), rowA: x.rowA, stepA: x.stepA, panelA: x.panelA,
 			b: x.panelOfB(j+n, s), steps: steps, nextB: nextB,
-			rows: rows, cols: min(x.nr, cols-n), accumulate: x.accumulate || !first,
+			rows: rows, cols: min(tilesNR, cols-n), accumulate: x.accumulate || !first,
 		}
+		if n+tilesNR < cols {
+			y.nextB = address(x.panelOfB(j+n+tilesNR, s))
+		}
+		y.nextA, y.aheadA = x.shareOfA(nextA, n/tilesNR, panels, steps)
 		y.sum, y.sumRow, y.sumPanel, y.sumAfter = y.c, y.row, y.panel, y.panel
 		if !first {
-			y.sum, y.sumRow, y.sumPanel, y.sumAfter = &x.work[n/x.nr*panels*tileSums], tileRow, tileBytes, tileBytes
+			y.sum, y.sumRow, y.sumPanel, y.sumAfter = &x.work[n/tilesNR*panels*tileSums], tileRow, tileBytes, tileBytes
 		}
 		if !last {
-			y.c, y.row, y.panel = &x.work[n/x.nr*panels*tileSums], tileRow, tileBytes
+			y.c, y.row, y.panel = &x.work[n/tilesNR*panels*tileSums], tileRow, tileBytes
 		}
-		if n+x.nr < cols {
-			y.nextB = uintptr(unsafe.Pointer(x.panelOfB(j+n+x.nr, s)))
-		}
-		y.nextA, y.aheadA = x.shareOfA(nextA, n/x.nr, panels, steps)
-		if !last || y.cols < x.nr || rows < x.mr || first && x.accumulate || !x.streams() {
-			x.kernel.strips(y)
+		if x.way == streamNot || !last || y.cols < tilesNR || whole == 0 || first && x.accumulate {
+			x.strips(y)
 			continue
 		}
 		rest := *y // rows that are no whole panel
-		y.rows, y.stream = rows/x.mr*x.mr, true
+		y.rows, y.stream = whole*tilesMR, x.way
 		y.copy, y.copyTo = pending, pendingTo
 		if first { // two tiles take turns
 			y.sum, y.sumRow, y.sumPanel, y.sumAfter = &x.work[0], tileRow, tileBytes, -tileBytes
@@ -85,30 +102,23 @@ func (x block[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
 				y.sum, y.sumPanel, y.sumAfter = &x.work[tileSums], y.sumAfter, y.sumPanel
 			}
 		}
-		x.kernel.strips(y)
-		whole := rows / x.mr
+		x.strips(y)
 		pending = offset(y.sum, whole/2*y.sumPanel+(whole-1)/2*y.sumAfter)
 		pendingTo = offset(y.c, (whole-1)*y.panel)
-		if rows > whole*x.mr {
+		if rows > whole*tilesMR {
 			*y = rest
-			y.rows -= whole * x.mr
+			y.rows -= whole * tilesMR
 			y.a, y.c = offset(y.a, whole*y.panelA), offset(y.c, whole*y.panel)
 			y.sum = offset(y.sum, whole*y.sumPanel)
-			x.kernel.strips(y)
+			x.strips(y)
 		}
 	}
-	flushSums(pending, pendingTo, x.ldc*wordBytes)
-}
-
-// streams reports whether c may be written past the caches.
-func (x block[C]) streams() bool {
-	const line = 64
-	return x.stream && uintptr(unsafe.Pointer(&x.c[0]))%line == 0 && x.ldc*wordBytes%line == 0
+	flushSums(pending, pendingTo, x.rowC, x.way)
 }
 
 // after returns where the chunk of a and the panel of b begin that come after a
 // part; of a 0 for none.
-func (x block[C]) after(i, rows, j, cols, s, steps int) (nextA, nextB uintptr) {
+func (x tilesBlock[C]) after(i, rows, j, cols, s, steps int) (nextA, nextB uintptr) {
 	switch {
 	case s+steps < x.steps:
 		s += steps
@@ -117,28 +127,33 @@ func (x block[C]) after(i, rows, j, cols, s, steps int) (nextA, nextB uintptr) {
 	case i+rows < x.m:
 		i, j, s = i+rows, 0, 0
 	default:
-		return 0, uintptr(unsafe.Pointer(x.panelOfB(0, 0)))
+		return 0, address(x.panelOfB(0, 0))
 	}
-	return uintptr(unsafe.Pointer(x.panelOfA(i, s))), uintptr(unsafe.Pointer(x.panelOfB(j, s)))
+	return address(x.panelOfA(i, s)), address(x.panelOfB(j, s))
 }
 
 // shareOfA returns where strip number n of a part begins to ask for the next
 // chunk of a, and how far apart its steps do. When all of it has been asked for,
-// the panel of b in hand serves as an address that costs nothing.
-func (x block[C]) shareOfA(nextA uintptr, n, panels, steps int) (next uintptr, ahead int) {
-	const lines = 2 * 64 // of one step of a kernel
-	asked := n * panels * steps
+// the first panel of b serves as an address that costs nothing.
+func (x tilesBlock[C]) shareOfA(nextA uintptr, n, panels, steps int) (next uintptr, ahead int) {
+	const lines = 2 * cacheLine // of one step of a kernel
+	asked, rows := n*panels*steps, panels*tilesMR
 	switch {
-	case nextA == 0 || asked*lines >= panels*x.mr*steps*tilesWords*wordBytes:
-		return uintptr(unsafe.Pointer(x.panelOfB(0, 0))), 0
-	case x.rowA == tilesWords*wordBytes: // packed: chunks of panels, each without a gap
+	case nextA == 0 || asked*lines >= rows*steps*tileLine:
+		return address(x.panelOfB(0, 0)), 0
+	case x.rowA == tileLine: // packed: chunks of panels, each without a gap
 		run := steps * x.stepA
-		return nextA + uintptr(asked*lines/run*x.panelA*wordBytes+asked*lines%run), lines
+		return nextA + uintptr(asked*lines/run*x.panelA+asked*lines%run), lines
 	}
-	rows := panels * x.mr
 	return nextA + uintptr(asked/rows*lines+asked%rows*x.rowA), x.rowA
 }
 
-func (x block[C]) panelOfA(i, s int) *uint32 {
-	return &x.a[i/x.mr*x.panelA+(x.step0+s)*x.stepA/wordBytes]
+func (x tilesBlock[C]) panelOfA(i, s int) *uint32 {
+	return &x.a[(i/tilesMR*x.panelA+(x.step0+s)*x.stepA)/wordBytes]
 }
+
+func (x tilesBlock[C]) panelOfB(j, s int) *uint32 {
+	return &x.b[j/tilesNR*x.panelB+(x.step0+s)*tilesNR*tilesWords]
+}
+
+func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

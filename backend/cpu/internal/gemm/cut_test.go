@@ -26,8 +26,8 @@ func cut[S Source, C Sum](t *testing.T, given *Path[S, C]) {
 			met += some
 			run, rows = max(run, steps*p.KU), max(rows, met)
 		}
-		if given.kernel.panels != nil {
-			p.kernel.panels = func(_ *C, _, steps int, _, b *uint32, _ int, _ uintptr, some, _ int, _ bool) { see(b, steps, some) }
+		if given.kernel.strips != nil {
+			p.kernel.strips = func(x *strip[C]) { see(x.b, x.steps, x.rows) }
 		} else {
 			p.kernel.tile = func(_ *C, _, steps int, _, b *uint32, _ *C, _ uintptr, some, _ int, _ bool) { see(b, steps, some) }
 		}

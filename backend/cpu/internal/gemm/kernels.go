@@ -75,11 +75,12 @@ type Path[S Source, C Sum] struct {
 	KU     int    // elements of k in one step
 	Words  int    // of one row or column in one step: 1, or 16 for tiles
 
-	kernel kernel[C]
-	direct directKernel[C]
-	cuts   cuts
-	packA  packer[S]
-	packB  packer[S]
+	kernel  kernel[C]
+	narrows bool // MultiplyNarrow can be called
+	direct  directKernel[C]
+	cuts    cuts
+	packA   packer[S]
+	packB   packer[S]
 }
 
 // SizeA is the number of bytes PackA writes for m rows of k elements.
@@ -127,7 +128,7 @@ func (p *Path[S, C]) Block(c []C, ldc, m, n, k int, a, b []byte, accumulate bool
 // BlockRange is Block over elements k0 … k0+k-1 of panels packed depth
 // elements deep. k0 is a multiple of KU, and so is k unless k0+k is depth.
 func (p *Path[S, C]) BlockRange(c []C, ldc, m, n, k0, k, depth int, a, b []byte, accumulate bool) {
-	p.blockRange(c, ldc, m, n, k0, k, depth, Run[S]{A: a, B: b}, accumulate, nil)
+	p.blockRange(c, ldc, m, n, k0, k, depth, Run[S]{A: a, B: b}, accumulate)
 }
 
 // A Run is a call of Block that says more.
@@ -149,15 +150,41 @@ func (p *Path[S, C]) Work() int { return p.cuts.work }
 
 // Multiply is Block of a Run.
 func (p *Path[S, C]) Multiply(r Run[S], c []C, ldc, m, n, k int, accumulate bool) {
-	var sums []C
-	if p.cuts.work > 0 && r.Work != nil {
-		w := words(r.Work, p.Work())
-		sums = unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(w))), len(w))
-	}
-	p.blockRange(c, ldc, m, n, 0, k, k, r, accumulate, sums)
+	p.blockRange(c, ldc, m, n, 0, k, k, r, accumulate)
 }
 
-func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], accumulate bool, work []C) {
+// Narrows reports whether MultiplyNarrow computes m×n matrices whose rows are ldc
+// elements apart.
+func (p *Path[S, C]) Narrows(m, n, ldc int) bool {
+	return p.narrows && m%p.MR == 0 && n%p.NR == 0 && ldc%p.NR == 0
+}
+
+// MultiplyNarrow is Multiply, not accumulating, into a c of bfloat16 that starts on
+// a cache line: each sum is rounded once, as narrow does.
+func (p *Path[S, C]) MultiplyNarrow(r Run[S], c []uint16, ldc, m, n, k int) {
+	if !p.Narrows(m, n, ldc) || k%p.KU != 0 && r.Rows != nil {
+		panic(fmt.Sprintf("gemm: %s: %d×%d of bfloat16, ldc %d, k %d", p.Name, m, n, ldc, k))
+	}
+	c = extent(c, m, n, ldc)
+	if len(c) == 0 {
+		return
+	}
+	if k == 0 {
+		for i := range m {
+			clear(c[i*ldc : i*ldc+n])
+		}
+		return
+	}
+	x := p.tilesBlock(r, m, n, 0, k, k)
+	x.c, x.elementC, x.rowC = (*C)(unsafe.Pointer(&c[0])), size[uint16](), ldc*size[uint16]()
+	x.way = streamNarrow
+	if r.Stream {
+		x.way = streamNarrowPast
+	}
+	x.run()
+}
+
+func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], accumulate bool) {
 	switch {
 	case m < 0 || n < 0 || k < 0 || k0 < 0 || k0+k > depth:
 		panic(fmt.Sprintf("gemm: Block of %d×%d, ldc %d, k %d…%d of %d", m, n, ldc, k0, k0+k, depth))
@@ -178,33 +205,58 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 		}
 		return
 	}
-	x := block[C]{
+	if p.kernel.strips != nil {
+		x := p.tilesBlock(r, m, n, k0, k, depth)
+		x.c, x.elementC, x.rowC, x.accumulate = &c[0], wordBytes, ldc*wordBytes, accumulate
+		if r.Stream && uintptr(unsafe.Pointer(x.c))%cacheLine == 0 && x.rowC%cacheLine == 0 {
+			x.way = streamSums
+		}
+		x.run()
+		return
+	}
+	block[C]{
 		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, cuts: p.cuts,
 		c: c, ldc: ldc, m: m, n: n,
-		b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
+		a: words(r.A, p.SizeA(m, depth)), b: words(r.B, p.SizeB(depth, n)),
+		panelA: p.PanelA(depth) / wordBytes, panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate,
-		work: work, stream: r.Stream,
+	}.run()
+}
+
+// tilesBlock is all of a call but c.
+func (p *Path[S, C]) tilesBlock(r Run[S], m, n, k0, k, depth int) tilesBlock[C] {
+	x := tilesBlock[C]{
+		strips: p.kernel.strips, cuts: p.cuts, m: m, n: n,
+		b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
+		step0: k0 / p.KU, steps: ceil(k, p.KU),
+	}
+	if r.Work != nil {
+		w := words(r.Work, p.Work())
+		x.work = unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(w))), len(w))
 	}
 	if r.Rows == nil {
-		x.a, x.panelA = words(r.A, p.SizeA(m, depth)), p.PanelA(depth)/wordBytes
-		x.rowA, x.stepA = tilesWords*wordBytes, p.MR*tilesWords*wordBytes
+		x.a, x.panelA = words(r.A, p.SizeA(m, depth)), p.PanelA(depth)
+		x.rowA, x.stepA = tileLine, tilesMR*tileLine
 	} else {
 		rows := extent(r.Rows, m, depth, r.LDA)
-		x.rowA, x.stepA = r.LDA*size[S](), tilesWords*wordBytes
-		x.a, x.panelA = unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*size[S]()/wordBytes), p.MR*x.rowA/wordBytes
+		x.a = unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*size[S]()/wordBytes)
+		x.rowA, x.stepA = r.LDA*size[S](), tileLine
+		x.panelA = tilesMR * x.rowA
 	}
-	x.run()
+	return x
 }
 
 // Buffer returns n bytes aligned to a cache line, for packed panels.
 func Buffer(n int) []byte {
-	const line = 64
-	b := make([]byte, n+line)
-	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) % line)
+	b := make([]byte, n+cacheLine)
+	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) % cacheLine)
 	return b[off : off+n : off+n]
 }
 
-const wordBytes = 4
+const (
+	wordBytes = 4
+	cacheLine = 64
+)
 
 // words reinterprets the first n bytes of packed memory.
 func words(b []byte, n int) []uint32 {

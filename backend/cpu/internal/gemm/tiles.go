@@ -1,6 +1,7 @@
 package gemm
 
 import (
+	"math"
 	"unsafe"
 
 	"matladder/backend/cpu/internal/amx"
@@ -40,11 +41,11 @@ const (
 // nextB on, one after the other, and for two from nextA on, those of the next
 // step aheadA bytes further. They are addresses only, never read.
 //
-// With stream, the sums of a panel are left in sum, where rows follow each other,
-// and written to c past the caches while the next panel is computed. Those of the
-// last one stay there: the caller hands them to the next strip as copy and copyTo,
-// or to flushSums. Rows and columns of c are whole panels then, and its rows lie on
-// whole cache lines.
+// With a stream, the sums of a panel are left in sum, where rows follow each other,
+// and written to c while the next panel is computed. Those of the last one stay
+// there: the caller hands them to the next strip as copy and copyTo, or to
+// flushSums. Rows and columns of c are whole panels then, and its rows lie on whole
+// cache lines. Denormal numbers that are rounded count as zero.
 //
 // From one panel to the next sum moves by sumPanel and sumAfter bytes in turn.
 //
@@ -65,10 +66,21 @@ type strip[C Sum] struct {
 	copy, copyTo        *C
 	at                  [7]uintptr // of a kernel
 	tall, wide          bool       // shapes of tiles, as config has them
-	accumulate, stream  bool
+	accumulate          bool
+	stream              streaming
 
 	rows, cols int
 }
+
+// A streaming is a way for the sums of whole panels to come to c.
+type streaming uint8
+
+const (
+	streamNot        streaming = iota // as they are, at once
+	streamSums                        // past the caches
+	streamNarrowPast                  // rounded to bfloat16, past the caches; c is of bfloat16
+	streamNarrow                      // rounded to bfloat16
+)
 
 // A strips computes a strip.
 type strips[C Sum] func(x *strip[C])
@@ -99,14 +111,32 @@ func tilesTwin[C Sum](step func(s C, a, b *[tilesWords]uint32) C) strips[C] {
 	}
 }
 
-// flushSums writes the sums that a streaming strip has left.
-func flushSums[C Sum](from, to *C, row int) {
+// flushSums writes the sums that a strip has left.
+func flushSums[C Sum](from, to *C, row int, way streaming) {
 	if from == nil {
 		return
 	}
 	for i := range tilesMR {
-		copy(span(offset(to, i*row), tilesNR), span(offset(from, i*tilesNR*wordBytes), tilesNR))
+		sums, dst := span(offset(from, i*tileRow), tilesNR), offset(to, i*row)
+		if way == streamSums {
+			copy(span(dst, tilesNR), sums)
+			continue
+		}
+		narrowed := unsafe.Slice((*uint16)(unsafe.Pointer(dst)), tilesNR)
+		for j, s := range sums {
+			narrowed[j] = narrow(float32(s))
+		}
 	}
+}
+
+// narrow rounds to the bits of a bfloat16 as VCVTNE2PS2BF16 does: to nearest, ties
+// to even, denormal numbers to zero.
+func narrow(x float32) uint16 {
+	b := math.Float32bits(flush(x))
+	if x != x {
+		return uint16(b>>16) | 1<<6
+	}
+	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
 
 // offset is the element some bytes behind p.

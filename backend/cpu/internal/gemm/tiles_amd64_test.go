@@ -90,17 +90,19 @@ func TestTiles_Streams(t *testing.T) {
 	for panels := 1; panels < 6; panels++ {
 		for _, steps := range []int{1, 2, 7, 15, 16, 17, 40} {
 			for _, own := range []bool{false, true} {
-				checkStreams(t, r, intTiles()[0], panels, steps, own)
-				checkStreams(t, r, floatTiles()[0], panels, steps, own)
+				checkStreams(t, r, intTiles()[0], panels, steps, own, streamSums)
+				for _, way := range []streaming{streamSums, streamNarrowPast, streamNarrow} {
+					checkStreams(t, r, floatTiles()[0], panels, steps, own, way)
+				}
 			}
 		}
 	}
 }
 
-func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, steps int, own bool) {
+func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, steps int, own bool, way streaming) {
 	t.Helper()
-	const strips, line = 3, 16
-	panel, ldc := steps*tilesMR*tilesWords, strips*tilesNR+line
+	const strips, gap = 3, tilesNR
+	panel, ldc := steps*tilesMR*tilesWords, strips*tilesNR+gap
 	a, b := fenced[uint32](t, panels*panel), fenced[uint32](t, strips*steps*tilesNR*tilesWords)
 	for _, words := range [][]uint32{a, b} {
 		for i := range words {
@@ -112,9 +114,14 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 	for i := range work {
 		work[i] = C(r.IntN(2001) - 1000)
 	}
+	// Of bfloat16 c has as many rows, in half the memory.
+	element := wordBytes
+	if way > streamSums {
+		element = size[uint16]()
+	}
 	got := unsafe.Slice((*C)(unsafe.Pointer(&Buffer(panels * tilesMR * ldc * wordBytes)[0])), panels*tilesMR*ldc)
 	want := slices.Clone(got)
-	run := func(kernel func(y *strip[C]), c []C, stream bool) {
+	run := func(kernel func(y *strip[C]), c []C, element int, stream bool) {
 		work := slices.Clone(work)
 		if stream {
 			aligned := words(Buffer(len(work)*wordBytes), len(work)*wordBytes)
@@ -126,10 +133,13 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 		for n := range strips {
 			y := &strip[C]{
 				sum: &work[n*panels*tileSums], sumRow: tileRow, sumPanel: tileBytes, sumAfter: tileBytes,
-				c: &c[n*tilesNR], row: ldc * wordBytes, panel: tilesMR * ldc * wordBytes,
+				c: offset(&c[0], n*tilesNR*element), row: ldc * element, panel: tilesMR * ldc * element,
 				a: &a[0], rowA: tilesWords * wordBytes, stepA: tilesMR * tilesWords * wordBytes, panelA: panel * wordBytes,
 				b: &b[n*steps*tilesNR*tilesWords], steps: steps,
-				rows: panels * tilesMR, cols: tilesNR, accumulate: own, stream: stream, copy: pending, copyTo: to,
+				rows: panels * tilesMR, cols: tilesNR, accumulate: own, copy: pending, copyTo: to,
+			}
+			if stream {
+				y.stream = way
 			}
 			if !own { // two tiles take turns, and the strip before left its last sums in one
 				y.sum, y.sumAfter = &work[0], -tileBytes
@@ -146,10 +156,19 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 				pending, to = last, offset(y.c, (panels-1)*y.panel)
 			}
 		}
-		flushSums(pending, to, ldc*wordBytes)
+		flushSums(pending, to, ldc*element, way)
 	}
-	run(x.twin, want, false)
-	run(x.fast, got, true)
+	run(x.twin, want, wordBytes, false)
+	run(x.fast, got, element, true)
+	if way > streamSums {
+		narrowed := unsafe.Slice((*uint16)(unsafe.Pointer(&got[0])), len(got))
+		for i := range want {
+			if w := narrow(float32(want[i])); narrowed[i] != w {
+				t.Fatalf("%s, %d panels of %d steps, own sums %v: c[%d,%d] is %#x, want %#x of %v", x.name, panels, steps, own, i/ldc, i%ldc, narrowed[i], w, want[i])
+			}
+		}
+		return
+	}
 	for i := range got {
 		if got[i] != want[i] {
 			t.Fatalf("%s, %d panels of %d steps, own sums %v: c[%d,%d] is %v, want %v", x.name, panels, steps, own, i/ldc, i%ldc, got[i], want[i])

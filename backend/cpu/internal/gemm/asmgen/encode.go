@@ -11,16 +11,17 @@ import (
 // name of the instruction).
 type opcode struct {
 	space  int  // 2 for 0F38
-	prefix int  // 1 for 66, 2 for F3
+	prefix int  // 1 for 66, 2 for F3, 3 for F2
 	code   int  // opcode byte
 	evex   bool // 512 bits with EVEX, or else 256 bits with VEX
 }
 
 // opcodes are all instructions written as bytes.
 var opcodes = map[string]opcode{
-	"VDPBF16PS":    {space: 2, prefix: 2, code: 0x52, evex: true}, // EVEX.512.F3.0F38.W0 52 /r
-	"VPDPBUSD.VEX": {space: 2, prefix: 1, code: 0x50},             // VEX.256.66.0F38.W0 50 /r
-	"VPDPWSSD.VEX": {space: 2, prefix: 1, code: 0x52},             // VEX.256.66.0F38.W0 52 /r
+	"VDPBF16PS":      {space: 2, prefix: 2, code: 0x52, evex: true}, // EVEX.512.F3.0F38.W0 52 /r
+	"VCVTNE2PS2BF16": {space: 2, prefix: 3, code: 0x72, evex: true}, // EVEX.512.F2.0F38.W0 72 /r
+	"VPDPBUSD.VEX":   {space: 2, prefix: 1, code: 0x50},             // VEX.256.66.0F38.W0 50 /r
+	"VPDPWSSD.VEX":   {space: 2, prefix: 1, code: 0x52},             // VEX.256.66.0F38.W0 52 /r
 }
 
 // Encoded writes an instruction of opcodes, operands in Go's order, with its

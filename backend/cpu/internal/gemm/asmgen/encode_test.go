@@ -10,6 +10,7 @@ import (
 func TestOpcodes(t *testing.T) {
 	for _, x := range []struct{ mnemonic, src2, src1, dst, want string }{
 		{"VDPBF16PS", "Z25", "Z30", "Z23", "62 82 0e 40 52 f9"},
+		{"VCVTNE2PS2BF16", "Z0", "Z1", "Z0", "62 f2 77 48 72 c0"},
 		{"VDPBF16PS", "Z1", "Z2", "Z3", "62 f2 6e 48 52 d9"},
 		{"VDPBF16PS", "Z24", "Z7", "Z0", "62 92 46 48 52 c0"},
 		{"VPDPBUSD.VEX", "Y12", "Y15", "Y11", "c4 42 05 50 dc"},

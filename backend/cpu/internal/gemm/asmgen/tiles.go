@@ -4,11 +4,12 @@ package asmgen
 type Tiles struct {
 	Name     string // of routine names
 	Multiply string // adds the products of one step
+	Copyings []copying
 }
 
 var (
-	bfloat16Tiles = Tiles{Name: "BFloat16", Multiply: "TDPBF16PS"}
-	int8Tiles     = Tiles{Name: "Int8", Multiply: "TDPBSSD"}
+	bfloat16Tiles = Tiles{Name: "BFloat16", Multiply: "TDPBF16PS", Copyings: []copying{copySums, copyNarrowPast, copyNarrow}}
+	int8Tiles     = Tiles{Name: "Int8", Multiply: "TDPBSSD", Copyings: []copying{copySums}}
 )
 
 // Tiles that a kernel and a peak use: of sums, row by row, of a and of b.
@@ -217,29 +218,57 @@ func (t Tiles) tiles(a *Asm) {
 	a.Return()
 }
 
-// whileCopying runs steps and between them copies the sums of the tile before,
-// if there are any, whose rows follow each other, to rows of c, past the caches:
-// without reading what it overwrites, and without driving out a and b. What the
-// steps do not get to is copied after them.
-func (t Tiles) whileCopying(a *Asm, left string, step func()) {
-	const (
-		strip         = "AX"
-		from, to, row = "DX", "R11", "CX"
-		rows          = 2 // with each step
-	)
-	copyRows := func() {
-		for i := range 2 * rows {
+// A copying is a way for sums to come from their memory, where rows of 32 follow
+// each other, to c.
+type copying struct {
+	name string
+	way  int                                // value of the field
+	rows func(a *Asm, from, to, row string) // of some rows, copiedRows of them
+}
+
+const copiedRows = 2 // with each step
+
+// The ways to copy: as they are, or rounded to bfloat16. Past the caches they are
+// written without reading what they overwrite, and without driving out a and b.
+var (
+	copySums = copying{"sums", 1, func(a *Asm, from, to, row string) {
+		for i := range 2 * copiedRows {
 			a.Op("VMOVDQU64", at(from, i*tileLine), avx512.reg(i))
 		}
-		for i := range rows {
+		for i := range copiedRows {
 			for j := range 2 {
 				a.Op("VMOVNTDQ", avx512.reg(2*i+j), at(to, j*tileLine))
 			}
 			a.Op("ADDQ", row, to)
 		}
-		a.Op("ADDQ", imm(2*rows*tileLine), from)
+	}}
+	copyNarrowPast = copying{"narrowPast", 2, narrowRows("VMOVNTDQ")}
+	copyNarrow     = copying{"narrow", 3, narrowRows("VMOVDQU64")}
+)
+
+func narrowRows(store string) func(a *Asm, from, to, row string) {
+	return func(a *Asm, from, to, row string) {
+		for i := range copiedRows {
+			low, high := avx512.reg(2*i), avx512.reg(2*i+1)
+			a.Op("VMOVDQU64", at(from, 2*i*tileLine), low)
+			a.Op("VMOVDQU64", at(from, (2*i+1)*tileLine), high)
+			a.Encoded("VCVTNE2PS2BF16", low, high, low)
+		}
+		for i := range copiedRows {
+			a.Op(store, avx512.reg(2*i), at(to, 0))
+			a.Op("ADDQ", row, to)
+		}
 	}
-	nothing, loop, more, rest, done := a.NewLabel("nothing"), a.NewLabel("copying"), a.NewLabel("more"), a.NewLabel("rest"), a.NewLabel("computed")
+}
+
+// whileCopying runs steps and between them copies the sums of the tile before, if
+// there are any. What the steps do not get to is copied after them.
+func (t Tiles) whileCopying(a *Asm, left string, step func()) {
+	const (
+		strip         = "AX"
+		from, to, row = "DX", "R11", "CX"
+	)
+	nothing, done := a.NewLabel("nothing"), a.NewLabel("computed")
 	a.Op("MOVQ", at(strip, stripAtCopy), from)
 	a.JumpIf(from, "JEQ", 0, nothing)
 	a.Op("MOVQ", at(strip, stripAtCopyTo), to)
@@ -247,23 +276,39 @@ func (t Tiles) whileCopying(a *Asm, left string, step func()) {
 	a.EOL("the end of what is to be copied")
 	a.Op("LEAQ", at(from, 4*tileRows*tileLine), "R15")
 	a.Op("MOVQ", "R15", at(strip, stripAtCopy))
-	a.Op("MOVQ", at(strip, stripAheadA), "R15")
-	a.Place(loop)
-	copyRows()
-	step()
-	a.Op("DECQ", left)
-	a.Op("JEQ", string(rest))
-	a.Op("CMPQ", from, at(strip, stripAtCopy))
-	a.Op("JNE", string(loop))
-	a.Op("JMP", string(nothing))
-	a.Place(rest)
-	a.Op("CMPQ", from, at(strip, stripAtCopy))
-	a.Op("JEQ", string(done))
-	a.Place(more)
-	copyRows()
-	a.Op("CMPQ", from, at(strip, stripAtCopy))
-	a.Op("JNE", string(more))
-	a.Op("JMP", string(done))
+	var ways []Label
+	for _, c := range t.Copyings[1:] {
+		ways = append(ways, a.NewLabel(c.name))
+		a.Op("CMPB", at(strip, stripStream), imm(c.way))
+		a.Op("JEQ", string(ways[len(ways)-1]))
+	}
+	for i, c := range t.Copyings {
+		loop, more, rest := a.NewLabel("copying"), a.NewLabel("more"), a.NewLabel("rest")
+		if i > 0 {
+			a.Place(ways[i-1])
+		}
+		copyRows := func() {
+			c.rows(a, from, to, row)
+			a.Op("ADDQ", imm(2*copiedRows*tileLine), from)
+		}
+		a.Op("MOVQ", at(strip, stripAheadA), "R15")
+		a.Place(loop)
+		copyRows()
+		step()
+		a.Op("DECQ", left)
+		a.Op("JEQ", string(rest))
+		a.Op("CMPQ", from, at(strip, stripAtCopy))
+		a.Op("JNE", string(loop))
+		a.Op("JMP", string(nothing))
+		a.Place(rest)
+		a.Op("CMPQ", from, at(strip, stripAtCopy))
+		a.Op("JEQ", string(done))
+		a.Place(more)
+		copyRows()
+		a.Op("CMPQ", from, at(strip, stripAtCopy))
+		a.Op("JNE", string(more))
+		a.Op("JMP", string(done))
+	}
 	a.Place(nothing)
 	a.CountDown(left, step)
 	a.Place(done)
