@@ -3,10 +3,12 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"matladder/backend"
 	"matladder/backend/backendtest"
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -67,6 +69,52 @@ func TestKeeping_Modes(t *testing.T) {
 		w := want[name]
 		if a.keep != w.keepA || b.keep != w.keepB || pl.tasks.phases() != w.phases || b.deep != w.deep {
 			t.Errorf("%s: a %d, b %d, %d phases, deep %v; want %v", name, a.keep, b.keep, pl.tasks.phases(), b.deep, w)
+		}
+	}
+}
+
+// TestKeeping_Columns: products by tiles, whose workers have columns of b of their
+// own, are right however blocks are kept; groups of columns are gone through by rows.
+func TestKeeping_Columns(t *testing.T) {
+	if missing := gemm.AMX.Missing(); len(missing) > 0 {
+		t.Skipf("this machine lacks %v", missing)
+	}
+	p := problem.New(96, 128, 192, tile.Int8)
+	programs, err := kernels.All[3].Build(p, "", tile.Blocks{M: 32, K: 64, N: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := []tile.Tensor{tile.NewTensor(p.A, p.M, p.K), tile.NewTensor(p.B, p.K, p.N)}
+	for i, x := range in {
+		for at := range x.Len() {
+			x.Set(at, float64(at*(5+2*i)%23-11))
+		}
+	}
+	want, err := interp.Run(context.Background(), programs, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := keeping()
+	options["columns in groups"] = Options{Threads: 2, CacheBytes: 10 << 10, ownBytes: 1}
+	for name, o := range options {
+		o.ISA = "amx"
+		e, err := open(t, o)().Compile(context.Background(), programs, backend.Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		if err := e.Load(in...); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Run(context.Background(), 2); err != nil {
+			t.Fatal(err)
+		}
+		got := tile.NewTensor(p.Out, p.M, p.N)
+		if err := e.Results(got); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Int32s(), want[0].Int32s()) {
+			t.Errorf("%s: a wrong product", name)
 		}
 	}
 }

@@ -27,7 +27,7 @@ const (
 	whyGroup   = "not all its blocks fit, but those of a group of tasks"
 	whyTask    = "the blocks of one task fit"
 	whyLast    = "one block fits"
-	whyColumns = "each worker has columns of its own"
+	whyColumns = "those of one column fit, and each worker has columns of its own"
 	whyLarge   = "not even one block fits"
 )
 
@@ -35,10 +35,12 @@ const (
 const defaultOwnBytes = 48 << 20
 
 // share decides what is kept of each operand's packed blocks. Blocks of b go to
-// the shared cache if several tasks need them; blocks of a stay with the worker
-// that goes along a row of the grid. What pass thin left unpacked stays so.
+// the shared cache if several tasks need them, or stay with the worker that goes
+// along a column of the grid; blocks of a stay with the worker that goes along a
+// row of it. What passes thin and rows left unpacked stays so.
 func share(p *plan) error {
 	p.ordered = p.machine.programOrder || p.needsProgramOrder()
+	p.byColumns = p.byColumns && !p.ordered
 	cache := p.machine.cacheBytes
 	own := p.machine.ownBytes / int64(p.machine.workers) / int64(max(1, len(p.operands)))
 	for _, o := range p.operands {
@@ -50,13 +52,13 @@ func share(p *plan) error {
 		case !p.reused(r) && o.lanes > o.packing.lanes:
 			o.keep, o.why = keepPiece, whyOnce
 		case o.isB && p.byColumns && int64(o.block)*int64(p.window(r)) <= own:
-			o.keep, o.slots, o.why = keepOwn, p.window(r), whyColumns
+			o.keep, o.slots, o.why, o.room = keepOwn, p.window(r), whyColumns, own
 		case o.isB && all <= cache:
 			o.keep, o.slots, o.why, o.room = keepAll, r.blockCount(), whyAll, cache
 			cache -= all
 		case o.isB && p.tasks.grouped == nil && p.groupSize(r, o, cache) > 0:
 			o.keep, o.why, o.room = keepGroup, whyGroup, cache
-			p.tasks.grouped = o
+			p.tasks.grouped, p.byColumns = o, false // a group is of inner axes, and b's are those
 			p.tasks.group = p.groupSize(r, o, cache)
 			o.slots = p.tasks.group * p.window(r)
 			cache -= int64(o.slots) * int64(o.block)
