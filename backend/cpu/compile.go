@@ -21,7 +21,7 @@ var passes = []struct {
 	{"layout", layOut},     // products → packed operands
 	{"thin", thin},         // b that few rows of a meet → not packed
 	{"rows", readRows},     // a whose rows tiles can load → not packed
-	{"stream", stream},     // outputs that no cache would hold → past the caches
+	{"stream", stream},     // outputs that tiles write once → rounded by them, past the caches
 	{"epilogue", epilogue}, // values → vectors along rows
 	{"share", share},       // which packed blocks are kept, where
 	{"schedule", schedule}, // grid → phases, tasks, workers

@@ -7,14 +7,19 @@
 //	 2. Fuse a zeroing fill into the accumulation that follows it, so that the
 //	    micro-kernel stores instead of adding.
 //	 3. Lay out the operands of each product: which packed format, in pieces of
-//	    which depth. A b that few rows of a meet is read where it lies. What is
-//	    stored in fewer bits than it is multiplied in is widened on the way, some
-//	    hundred rows at a time, and stays in L2 until it is packed or multiplied.
-//	    Compile everything else of a value, the epilogue, into vectors along rows.
+//	    which depth. A b that few rows of a meet is read where it lies, and so is an
+//	    a whose rows tiles of AMX load well. What is stored in fewer bits than it is
+//	    multiplied in is widened on the way, some hundred rows at a time, and stays
+//	    in L2 until it is packed or multiplied. An output that tiles write once may be
+//	    rounded to bfloat16 as they write it, and goes past the caches if L2 would not
+//	    hold it. Compile everything else of a value, the epilogue, into vectors along
+//	    rows.
 //	 4. Schedule the grid: parallel axes are split over workers, arbitrary axes
-//	    run in order inside one of them.
+//	    run in order inside one of them. Workers go along rows of the grid, each with
+//	    blocks of a; where no a is packed along columns, each with blocks of b.
 //	 5. Plan the buffers: blocks of b packed once into a cache that all workers
-//	    share, blocks of a and everything else in memory of one worker.
+//	    share, or by each worker for its columns; blocks of a and everything else in
+//	    memory of one worker.
 //
 // A grid step brings the blocks whose index changed into packed buffers and
 // multiplies those. The same passes compile every kernel; none is recognized.

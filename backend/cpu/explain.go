@@ -43,8 +43,8 @@ type PlanProgram struct {
 	Refs     []PlanRef     // see; what they are used for, all later ones
 	Body     []*tile.Stmt  // match
 	Steps    []PlanStep    // match, fuse, epilogue; conditions are taken apart
-	Products []PlanProduct // layout, thin
-	Operands []PlanOperand // layout, thin, share
+	Products []PlanProduct // layout, thin, stream
+	Operands []PlanOperand // layout, thin, rows, share
 	Schedule PlanSchedule  // schedule
 	Buffers  []PlanBuffer  // buffers
 }
@@ -110,17 +110,20 @@ type PlanLoop struct {
 
 // PlanProduct is a product of two operands.
 type PlanProduct struct {
-	A, B     int      // of Operands
-	Path     string   // of the micro-kernel: instruction set, rows x columns of the register tile, format
-	Others   []string // paths for these dtypes that were not taken
-	MR, NR   int      // rows and columns of the register tile
-	Sum      tile.Dtype
-	K0, K1   int  // of the elements of k of the blocks
-	Unpacked bool // b is read where it lies
-	Streams  bool // what it computes is written past the caches
-	Depth    int  // elements of k of one chunk of packed operands
-	Run      int  // elements of k that a tile stays in registers for
-	Rows     int  // of a that stay in L2 while all panels of b pass; all with an unpacked b
+	A, B    int      // of Operands
+	Path    string   // of the micro-kernel: instruction set, rows x columns of the register tile, format
+	Others  []string // paths for these dtypes that were not taken
+	MR, NR  int      // rows and columns of the register tile
+	Sum     tile.Dtype
+	K0, K1  int  // of the elements of k of the blocks
+	ReadsA  bool // a is not packed: tiles load its rows where they lie
+	ReadsB  bool // b is not packed: it is read where it lies, or widened a piece at a time
+	Streams bool // what it computes is written past the caches
+	Narrows bool // its sums are rounded to bfloat16 as the micro-kernel writes them
+	Depth   int  // elements of k of one chunk of packed operands
+	Run     int  // elements of k that a tile stays in registers for
+	Rows    int  // of a that stay in L2 while panels of b pass; all where b is not packed
+	Cols    int  // of b, whose sums with Rows stay in L2 from run to run; all but on tiles
 }
 
 // PlanOperand is a ref as one side of products.
@@ -136,6 +139,7 @@ type PlanOperand struct {
 	Depth      int        // elements of k of one chunk
 	Block      int        // of one packed block
 
+	Packed      string // of a: why its rows are not loaded in place
 	Meets, Pays int    // of b: rows of a that meet one block of it, and up to how many it would not be packed
 	PaysOn      string // path that would then read it in place
 	Keep        Keep
@@ -165,9 +169,11 @@ var keepNames = [...]Keep{keepPiece: KeepPiece, keepUnpacked: KeepUnpacked, keep
 
 // PlanSchedule is how workers go through the grid. A task is a point of the axes
 // Outer and Inner; the worker that takes it runs all points of the axes Serial.
+// Tasks that follow each other share blocks of a, or of b if ByColumns.
 type PlanSchedule struct {
 	Outer, Inner, Serial []string // axes, the fastest last
 	Ordered              string   // why one worker runs all in order; "" if it does not
+	ByColumns            bool
 	Programs, Tasks      int
 	Steps                int     // programs of a task
 	Phases               int     // which run one after another
@@ -278,7 +284,7 @@ func (p *plan) explainSchedule() PlanSchedule {
 	s := PlanSchedule{
 		Outer: names(t.outer), Inner: names(t.inner), Serial: names(t.serial),
 		Tasks: t.outers * t.inners, Steps: t.steps, Programs: t.outers * t.inners * t.steps,
-		Phases: t.phases(), Workers: t.workers, Idle: p.machine.workers - t.workers,
+		ByColumns: p.byColumns, Phases: t.phases(), Workers: t.workers, Idle: p.machine.workers - t.workers,
 	}
 	switch {
 	case p.machine.programOrder:

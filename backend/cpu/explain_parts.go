@@ -93,7 +93,7 @@ func (x *PlanProgram) thinned() []string {
 	var lines []string
 	for _, o := range x.Operands {
 		switch {
-		case o.Side == "a":
+		case o.Side == "a": // pass rows
 		case o.Keep == KeepUnpacked:
 			lines = append(lines, fmt.Sprintf("%s not packed: its blocks meet %s of a; up to %d packing takes longer than it saves", o.Ref, plural(o.Meets, "row"), o.Pays))
 		case o.Transposed:
@@ -117,23 +117,36 @@ func (x *PlanProgram) thinned() []string {
 func (x *PlanProgram) rowsRead() []string {
 	var lines []string
 	for _, o := range x.Operands {
-		if o.Side == "a" && o.Keep == KeepUnpacked {
-			lines = append(lines, fmt.Sprintf("%s not packed: tiles load its rows where they lie", o.name()))
+		switch {
+		case o.Side == "b": // pass thin
+		case o.Keep == KeepUnpacked:
+			lines = append(lines, fmt.Sprintf("%s not packed: tiles load its rows where they lie", o.Ref))
+		default:
+			lines = append(lines, fmt.Sprintf("%s packed: %s", o.Ref, o.Packed))
 		}
 	}
 	if lines == nil {
-		return []string{"every a is packed"}
+		return []string{"no product"}
 	}
 	return lines
 }
 
 func (x *PlanProgram) streamed() []string {
-	for _, d := range x.Products {
-		if d.Streams {
-			return []string{"the output is written past the caches, which would not hold it"}
+	var lines []string
+	for _, s := range x.Steps {
+		for _, i := range s.Products {
+			if x.Products[i].Narrows {
+				lines = append(lines, fmt.Sprintf("%s rounded to bfloat16 by the micro-kernel, as it writes it", s.Dst))
+			}
+			if x.Products[i].Streams {
+				lines = append(lines, fmt.Sprintf("%s written past the caches: L2 would not hold it, and no program reads it", s.Dst))
+			}
 		}
 	}
-	return []string{"outputs are written through the caches"}
+	if lines == nil {
+		return []string{"no output is written past the caches"}
+	}
+	return lines
 }
 
 func (x *PlanProgram) shared() []string {
@@ -166,6 +179,9 @@ func (x *PlanProgram) shared() []string {
 func (x *PlanProgram) scheduled() []string {
 	s := &x.Schedule
 	first := plural(s.Tasks, "task")
+	if s.ByColumns {
+		first += " by columns"
+	}
 	if axes := append(slices.Clone(s.Outer), s.Inner...); len(axes) > 0 {
 		first += fmt.Sprintf(", one for each (%s), the last fastest", strings.Join(axes, ", "))
 	}

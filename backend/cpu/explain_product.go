@@ -1,12 +1,9 @@
 package cpu
 
 import (
-	"fmt"
 	"slices"
 
-	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
@@ -17,7 +14,7 @@ func (p *plan) explainOperand(o *operand) PlanOperand {
 		Format: formatOf(o.packing), Lanes: o.packing.lanes, Unit: o.packing.unit, Words: o.packing.words,
 		Depth: o.depth, Block: o.block, Meets: ceil(o.meets, o.k), Pays: o.pays,
 		Keep: keepNames[o.keep], Why: o.why, Room: o.room, Kept: o.slots, Bytes: o.mem.size, Copies: p.tasks.workers,
-		Deep: o.deep, Piece: o.piece,
+		Deep: o.deep, Piece: o.piece, Packed: o.packed,
 	}
 	if o.isB {
 		x.Side, x.Transposed = "b", !o.columns
@@ -129,7 +126,7 @@ func (p *plan) explainProduct(s *step, d *dot) PlanProduct {
 	a, b := p.operands[d.a], p.operands[d.b]
 	x := PlanProduct{
 		A: d.a, B: d.b, Path: d.product.name, MR: a.packing.lanes, NR: b.packing.lanes, Sum: d.product.sum,
-		K0: d.k0, K1: d.k1, Unpacked: b.keep == keepUnpacked, Depth: a.depth, Streams: d.stream,
+		K0: d.k0, K1: d.k1, ReadsA: a.keep == keepUnpacked, ReadsB: b.keep == keepUnpacked, Streams: d.stream, Narrows: d.narrow, Depth: a.depth,
 	}
 	if da, db := multiplied(d.expr.Args[0].Dtype), multiplied(d.expr.Args[1].Dtype); da == db {
 		for _, name := range paths(p.machine.kernels, da) {
@@ -139,15 +136,15 @@ func (p *plan) explainProduct(s *step, d *dot) PlanProduct {
 		}
 	}
 	rows, cols, depth := min(s.rows, p.refs[s.dst].rows), min(s.cols, p.refs[s.dst].cols), min(x.Depth, x.K1-x.K0)
-	if x.Unpacked {
+	if x.ReadsB {
 		if b.packing.widening != nil {
 			cols = min(cols, b.piece)
 		}
-		x.Run, x.Rows = min(d.product.cutDirect(rows, cols, depth), depth), rows
-	} else {
-		x.Run, x.Rows = d.product.cut(rows, depth)
-		x.Run, x.Rows = min(x.Run, depth), min(x.Rows, rows)
+		x.Run, x.Rows, x.Cols = min(d.product.cutDirect(rows, cols, depth), depth), rows, cols
+		return x
 	}
+	x.Run, x.Rows, x.Cols = d.product.cut(rows, cols, depth)
+	x.Run, x.Rows, x.Cols = min(x.Run, depth), min(x.Rows, rows), min(x.Cols, cols)
 	return x
 }
 
@@ -171,60 +168,6 @@ func named[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C]) []string {
 		return nil
 	}
 	return []string{p.Name}
-}
-
-// explainLoops lists the loops around the register tile of product d: those of
-// compute, multiply and, in package gemm, Block or BlockDirect.
-func (p *plan) explainLoops(s *step, d *dot) []PlanLoop {
-	dst, x := &p.refs[s.dst], p.explainProduct(s, d)
-	a, b := p.operands[d.a], p.operands[d.b]
-	k := x.K1 - x.K0
-	rows, cols, depth := min(s.rows, dst.rows), min(s.cols, dst.cols), min(x.Depth, k)
-	kept := func(o *operand, deep bool) string {
-		if o.keep == keepPiece && o.deep == deep {
-			return ": packs a piece of " + p.refs[o.ref].Name
-		}
-		return ""
-	}
-	packs := kept(a, false)
-	if packs != "" && kept(b, false) != "" {
-		packs = ": packs pieces of both"
-	} else {
-		packs += kept(b, false)
-	}
-	loops := []PlanLoop{
-		{ceil(dst.cols, cols), fmt.Sprintf("× %d columns of %s%s", cols, dst.Name, kept(b, true))},
-		{ceil(dst.rows, rows), fmt.Sprintf("× %d rows of %s", rows, dst.Name)},
-		{ceil(k, depth), fmt.Sprintf("× %d of k, one packed chunk%s", depth, packs)},
-		{ceil(depth, x.Run), fmt.Sprintf("× %d of k", x.Run)},
-	}
-	tile := fmt.Sprintf("× %d rows of a, one panel: %d×%d sums in registers over %d of k", x.MR, x.MR, x.NR, x.Run)
-	if x.Unpacked {
-		where := "where they lie"
-		if b.packing.widening != nil {
-			part := min(cols, b.piece)
-			loops = slices.Insert(loops, 3, PlanLoop{ceil(cols, part), fmt.Sprintf("× %d columns of b: widens them", part)})
-			cols, where = part, "as widened"
-		}
-		return append(loops, PlanLoop{ceil(cols, x.NR), fmt.Sprintf("× %d columns of b, %s", x.NR, where)},
-			PlanLoop{ceil(rows, x.MR), tile})
-	}
-	host := probe.Host()
-	bytes := func(lanes int, o *operand) string {
-		n := ceil(lanes, o.packing.lanes) * o.packing.panel(x.Run)
-		switch s := backend.FormatBytes(int64(n)); {
-		case n <= host.L1D:
-			return s + ", fits L1"
-		case n <= host.L2:
-			return s + ", fits L2"
-		default:
-			return s
-		}
-	}
-	return append(loops,
-		PlanLoop{ceil(rows, x.Rows), fmt.Sprintf("× %d rows of a, %s", x.Rows, bytes(x.Rows, a))},
-		PlanLoop{ceil(cols, x.NR), fmt.Sprintf("× %d columns of b, one panel, %s", x.NR, bytes(x.NR, b))},
-		PlanLoop{ceil(x.Rows, x.MR), tile})
 }
 
 func (p *plan) explainRef(i int) PlanRef {

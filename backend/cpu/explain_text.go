@@ -189,6 +189,9 @@ func (x *PlanProgram) valued() []string {
 		if s.Rounds != tile.InvalidDtype {
 			ops = append(ops, "rounded to "+s.Rounds.String())
 		}
+		if ops == nil {
+			ops = []string{"copy"}
+		}
 		sign := " = "
 		if s.Adds {
 			sign = " += "

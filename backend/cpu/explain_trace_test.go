@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
@@ -19,8 +20,9 @@ type packs struct {
 }
 
 type calls struct {
-	block, direct, fresh int
-	rows, cols, depth    int // the largest
+	block, inRows, direct     int // of the functions of a product
+	fresh, narrowed, streamed int
+	rows, cols, depth         int // the largest
 }
 
 // trace watches the packing of each operand and each product of a plan.
@@ -49,10 +51,33 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 					s.fresh++
 				}
 			}
-			block, direct := traced.block, traced.direct
+			stream := func(c []byte, off, ldc, size int, h help) {
+				mu.Lock()
+				defer mu.Unlock()
+				if h.stream && uintptr(unsafe.Pointer(&c[off*size]))%64 == 0 && ldc*size%64 == 0 && traced.work > 0 {
+					s.streamed++
+				}
+			}
+			block, rows, narrow, direct := traced.block, traced.rows, traced.narrow, traced.direct
 			traced.block = func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool, h help) {
 				see(&s.block, m, n, k, accumulate)
+				stream(c, off, ldc, 4, h)
 				block(c, off, ldc, m, n, k, a, b, accumulate, h)
+			}
+			traced.rows = func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, b []byte, accumulate bool, h help) {
+				see(&s.inRows, m, n, k, accumulate)
+				stream(c, off, ldc, 4, h)
+				rows(c, off, ldc, m, n, k, a, offA, lda, b, accumulate, h)
+			}
+			traced.narrow = func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, h help) {
+				at := &s.inRows
+				if packedA {
+					at = &s.block
+				}
+				see(at, m, n, k, false)
+				see(&s.narrowed, m, n, k, true)
+				stream(c, off, ldc, 2, h)
+				narrow(c, off, ldc, m, n, k, a, offA, lda, packedA, b, h)
 			}
 			traced.direct = func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool) {
 				see(&s.direct, m, n, k, accumulate)
@@ -89,8 +114,18 @@ func TestExplain_Agrees(t *testing.T) {
 		cases = append(cases, planCase{5, "bfloat16xint8:per_channel+dynamic_token", 128, 256, 192, "fused", tile.Blocks{M: 64, K: 256, N: 64}, isa.String(), Options{Threads: 2}})
 	}
 	for name, o := range keeping() {
-		c := planCase{4, "float32", 128, 256, 256, name, blocks, "generic", o}
-		cases = append(cases, c)
+		cases = append(cases, planCase{4, "float32", 128, 256, 256, name, blocks, "generic", o})
+	}
+	if len(gemm.AMX.Missing()) == 0 {
+		for name, o := range keeping() {
+			cases = append(cases, planCase{4, "int8", 128, 256, 256, name, blocks, "amx", o})
+		}
+		// Rows all in one set of the cache, outputs larger than L2, and several runs over k.
+		cases = append(cases,
+			planCase{4, "int8", 32, 4096, 64, "set", tile.Blocks{M: 32, K: 2048, N: 64}, "amx", Options{Threads: 2}},
+			planCase{1, "int8", 1024, 2240, 1024, "stream", tile.Blocks{M: 1}, "amx", Options{Threads: 1}},
+			planCase{1, "bfloat16", 1024, 256, 2048, "stream", tile.Blocks{M: 1}, "amx", Options{Threads: 1}},
+			planCase{5, "bfloat16xint8:per_channel", 256, 1600, 256, "", tile.Blocks{M: 256, K: 1600, N: 256}, "amx", Options{Threads: 1}})
 	}
 	cases = append(cases, planCase{4, "float32", 96, 128, 320, "uneven", tile.Blocks{M: 32, K: 64, N: 64}, "generic", Options{Threads: 2, CacheBytes: 100 << 10}})
 	for _, c := range cases {
@@ -198,7 +233,7 @@ func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]
 				total *= l.Count
 			}
 			cols := st.Cols
-			if b := x.Operands[want.B]; want.Unpacked && b.WidenedTo != tile.InvalidDtype {
+			if b := x.Operands[want.B]; want.ReadsB && b.WidenedTo != tile.InvalidDtype {
 				total *= st.Loops[3].Count
 				cols = min(cols, b.Piece)
 			}
@@ -206,14 +241,24 @@ func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]
 			if st.Way == WayDirect && st.Adds {
 				fresh /= steps(x, st.Zeroed)
 			}
-			had, other := got.block, got.direct
-			if want.Unpacked {
-				had, other = other, had
+			had := got.block
+			switch {
+			case want.ReadsA:
+				had = got.inRows
+			case want.ReadsB:
+				had = got.direct
+			}
+			streamed, narrowed := 0, 0
+			if want.Streams {
+				streamed = had
+			}
+			if want.Narrows {
+				narrowed = had
 			}
 			depth := min(want.Depth, want.K1-want.K0)
-			if had != total || other != 0 || got.fresh != fresh || got.rows != st.Rows || got.cols != cols || got.depth != depth {
-				t.Errorf("%s: %+v; want %d calls, %d of them from zero, of %d×%d, k %d, in place %v",
-					st.Statement, *got, total, fresh, st.Rows, cols, depth, want.Unpacked)
+			if had != total || got.block+got.inRows+got.direct != had || got.streamed != streamed || got.narrowed != narrowed || got.fresh != fresh || got.rows != st.Rows || got.cols != cols || got.depth != depth {
+				t.Errorf("%s: %+v; want %d calls, %d of them from zero, of %d×%d, k %d, by %+v",
+					st.Statement, *got, total, fresh, st.Rows, cols, depth, want)
 			}
 		}
 	})

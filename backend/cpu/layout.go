@@ -16,6 +16,8 @@ type operand struct {
 	chunk   int // bytes from chunk to chunk
 	block   int // bytes of a whole block
 
+	packed string // a: why its rows are not loaded as they lie
+
 	meets, pays int // b: rows of a that meet a block of it, times their elements of k; and up to how many rows it is not packed
 
 	keep   keep

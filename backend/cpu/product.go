@@ -16,6 +16,9 @@ type product struct {
 	// block is c = a·b, or c += a·b, where c starts off elements into memory.
 	block func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool, h help)
 	work  int // bytes of memory that helps it
+	// streams reports whether help.stream makes a difference to a c whose rows are
+	// ldc elements apart, the first on a cache line.
+	streams func(ldc int) bool
 	// rows is block with an a that is not packed: element (i, l) of it is
 	// a[offA+i*lda+l]; nil if a must be. k is whole units.
 	rows func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, b []byte, accumulate bool, h help)
@@ -28,8 +31,8 @@ type product struct {
 	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool)
 	directRows int
 
-	cut       func(m, k int) (run, rows int) // as block divides m and k
-	cutDirect func(m, n, k int) (run int)    // as direct divides k
+	cut       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
+	cutDirect func(m, n, k int) (run int)             // as direct divides k
 }
 
 // help is what a product may use besides its operands.
@@ -127,7 +130,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		block: func(c []byte, off, ldc, m, n, k int, pa, pb []byte, accumulate bool, h help) {
 			a.Multiply(gemm.Run[S]{A: pa, B: pb, Work: h.mem, Stream: h.stream}, view[C](c)[off:], ldc, m, n, k, accumulate)
 		},
-		work: a.Work(),
+		work: a.Work(), streams: a.Streams,
 		direct: func(c []byte, off, ldc, m, n, k int, pa, mb []byte, offB, ldb int, accumulate bool) {
 			b.BlockDirect(view[C](c)[off:], ldc, m, n, k, pa, view[T](mb)[offB:], ldb, accumulate)
 		},

@@ -9,15 +9,12 @@ import (
 // memory. Then no worker waits for another's packing if each has columns of b of
 // its own, which it packs itself, so that the grid is gone through by columns.
 func readRows(p *plan) error {
-	if p.machine.cacheBytes == 0 {
-		return nil
-	}
 	columns := true // all products read a where it lies
 	for i, o := range p.operands {
 		if o.isB {
 			continue
 		}
-		if p.loadsRows(i) {
+		if o.packed = p.packsRows(i); o.packed == "" {
 			o.keep = keepUnpacked
 		} else {
 			columns = false
@@ -27,27 +24,46 @@ func readRows(p *plan) error {
 	return nil
 }
 
-// loadsRows reports whether every product with operand i, an a, loads its rows
-// well as they lie.
-func (p *plan) loadsRows(i int) bool {
+// Why an a is packed.
+const (
+	whyVectors    = "this micro-kernel reads it in no other way"
+	whyNoCache    = "no packed block is to be shared"
+	whyChanges    = "it is scratch"
+	whyTransposed = "it is transposed"
+	whySet        = "all its rows would fall into one set of the L1 cache"
+	whySteps      = "along k its blocks are not whole rows of tiles"
+)
+
+// packsRows says why a product does not load the rows of operand i, an a, as they
+// lie; "" if every product with it does.
+func (p *plan) packsRows(i int) string {
 	o := p.operands[i]
 	r := &p.refs[o.ref]
-	if o.columns || r.Kind != tile.In || sameSet(r.ld*r.Dtype.Bits()/8) {
-		return false
+	loads := true
+	allSteps(p.steps, func(s *step) {
+		for _, d := range s.dots {
+			loads = loads && (d.a != i || d.product.rows != nil && p.operands[d.b].keep != keepUnpacked)
+		}
+	})
+	switch {
+	case !loads:
+		return whyVectors
+	case p.machine.cacheBytes == 0:
+		return whyNoCache
+	case r.Kind != tile.In:
+		return whyChanges
+	case o.columns:
+		return whyTransposed
+	case sameSet(r.ld * r.Dtype.Bits() / 8):
+		return whySet
 	}
 	k := r.dim(false)
 	for _, elements := range []int{r.Array[k], r.BlockSize(k), o.part} {
 		if elements%o.packing.unit != 0 {
-			return false
+			return whySteps
 		}
 	}
-	ok := true
-	allSteps(p.steps, func(s *step) {
-		for _, d := range s.dots {
-			ok = ok && (d.a != i || d.product.rows != nil && p.operands[d.b].keep != keepUnpacked)
-		}
-	})
-	return ok
+	return ""
 }
 
 // sameSet reports whether lines that lie bytes apart are all in the same set of
@@ -68,19 +84,20 @@ func (p *plan) manyColumns() bool {
 	return n%w == 0 || n >= 4*w
 }
 
-// stream finds the outputs that a product writes once, and that are so large
-// that the second-level cache would not hold them until they are needed.
+// stream finds the outputs that a product writes once and rounds as it does, and
+// those so large that the second-level cache would not hold them until they are
+// needed.
 func stream(p *plan) error {
 	allSteps(p.steps, func(s *step) {
 		if len(s.dots) != 1 || !p.writtenOnce(&p.refs[s.dst]) {
 			return
 		}
+		r, d := &p.refs[s.dst], s.dots[0]
 		if p.narrows(s) {
-			s.direct, s.dots[0].narrow = true, true
+			s.direct, d.narrow = true, true
 		}
-		if s.direct && int(p.refs[s.dst].ArrayBytes()) > probe.Host().L2 {
-			s.dots[0].stream = true
-		}
+		aligned := d.narrow || d.product.streams(r.ld) && d.product.streams(r.cols) // rows of every block
+		d.stream = s.direct && aligned && int(r.ArrayBytes()) > probe.Host().L2
 	})
 	return nil
 }

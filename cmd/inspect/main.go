@@ -88,10 +88,15 @@
 //	layout    the micro-kernel of each product: instruction set, register tile, format;
 //	          and its operands, packed in panels and in chunks of k
 //	thin      whether b is packed: few rows of a do not repay it
+//	rows      whether a is packed: AMX tiles load rows of it where they lie, unless
+//	          all of them would fall into one set of the L1 cache
+//	stream    outputs that AMX tiles write once: rounded to bfloat16 as they are written,
+//	          and past the caches if L2 would not hold them
 //	epilogue  how values come to their destination: by the micro-kernel itself, fused
 //	          behind each piece of a product, or in a pass of their own
 //	share     which packed blocks are kept, by whom, and why
-//	schedule  tasks and workers
+//	schedule  tasks and workers; tasks by columns of the grid where no a is packed, so
+//	          that each worker packs b for columns of its own
 //	buffers   memory besides the arrays
 //
 // # Output

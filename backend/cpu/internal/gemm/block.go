@@ -54,7 +54,7 @@ func (x block[C]) run() {
 	if x.kernel.bias != nil {
 		bias = make([]C, x.nr)
 	}
-	chunk, piece := x.cuts.of(x.mr, x.words, x.m, x.steps)
+	chunk, piece, _ := x.cuts.of(x.mr, x.nr, x.words, x.m, x.n, x.steps)
 	for s := 0; s < x.steps; s += chunk {
 		steps := min(chunk, x.steps-s)
 		for i := 0; i < x.m; i += piece {

@@ -44,18 +44,16 @@ type tilesBlock[C Sum] struct {
 //		}
 //	}
 func (x tilesBlock[C]) run() {
-	chunk, piece := x.cuts.of(tilesMR, tilesWords, x.m, x.steps)
-	columns, kept := ceil(x.n, tilesNR), 2 // tiles in work
+	chunk, piece, part := x.cuts.of(tilesMR, tilesNR, tilesWords, x.m, x.n, x.steps)
+	kept := 2 // tiles in work
 	if chunk < x.steps {
-		columns = even(columns, max(1, x.cuts.work/tileBytes/(piece/tilesMR)))
-		kept = max(kept, columns*piece/tilesMR)
+		kept = max(kept, part/tilesNR*(piece/tilesMR))
 	}
 	if x.work == nil {
 		b := Buffer(kept * tileBytes)
 		x.work = unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(b))), kept*tileSums)
 	}
 	y := new(strip[C]) // one for all, as a kernel's argument may escape
-	part := columns * tilesNR
 	for i := 0; i < x.m; i += piece {
 		for j := 0; j < x.n; j += part {
 			for s := 0; s < x.steps; s += chunk {

@@ -1,18 +1,26 @@
 package gemm
 
-// Cut is how Block divides m rows of a and k elements for the caches: runs of
-// run elements of k, over each of which a tile stays in registers, and pieces
-// of rows rows of a, which stay in L2 while every panel of b passes. The last of
-// either may be smaller.
-func (p *Path[S, C]) Cut(m, k int) (run, rows int) {
-	steps, rows := p.cuts.of(p.MR, p.Words, m, ceil(k, p.KU))
-	return steps * p.KU, rows
+// Cut is how Block divides m rows of a, n columns of b and k elements for the
+// caches: runs of run elements of k, over each of which a register tile stays in
+// registers; pieces of rows rows of a, which stay in L2 while panels of b pass; and
+// parts of cols columns. Those of vectors are all columns. Tiles go through k part
+// by part of a piece, so that the sums of one stay in L2 meanwhile; a single run
+// needs no parts. The last of each may be smaller.
+func (p *Path[S, C]) Cut(m, n, k int) (run, rows, cols int) {
+	run, rows, cols = p.cuts.of(p.MR, p.NR, p.Words, m, n, ceil(k, p.KU))
+	return run * p.KU, rows, cols
 }
 
-// of is Cut in steps, for tiles of mr rows, words words deep a step.
-func (c cuts) of(mr, words, m, steps int) (run, rows int) {
+// of is Cut in steps, for register tiles of mr rows and nr columns, words words
+// deep a step.
+func (c cuts) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 	run = even(steps, c.steps)
-	return run, mr * even(ceil(m, mr), max(1, c.bytes/(run*mr*words*wordBytes)))
+	panels := even(ceil(m, mr), max(1, c.bytes/(run*mr*words*wordBytes)))
+	columns := ceil(n, nr)
+	if run < steps && c.work > 0 {
+		columns = even(columns, max(1, c.work/(panels*mr*nr*wordBytes)))
+	}
+	return run, panels * mr, columns * nr
 }
 
 // CutDirect is how many elements of k BlockDirect runs over before the next

@@ -145,6 +145,12 @@ type Run[S Source] struct {
 // elements in a row.
 func (p *Path[S, C]) ReadsA(k int) bool { return p.kernel.strips != nil && k%p.KU == 0 }
 
+// Streams reports whether this path writes the c of a Run with Stream past the
+// caches, if its rows are ldc elements apart and begin on cache lines.
+func (p *Path[S, C]) Streams(ldc int) bool {
+	return p.kernel.strips != nil && ldc*wordBytes%cacheLine == 0
+}
+
 // Work is the number of bytes of memory that a Run wants.
 func (p *Path[S, C]) Work() int { return p.cuts.work }
 

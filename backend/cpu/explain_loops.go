@@ -1,0 +1,122 @@
+package cpu
+
+import (
+	"fmt"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/probe"
+)
+
+// explainLoops lists the loops around the register tile of product d: those of
+// compute and multiply and, in package gemm, of vectors, of tiles or of an unpacked b.
+func (p *plan) explainLoops(s *step, d *dot) []PlanLoop {
+	dst, x := &p.refs[s.dst], p.explainProduct(s, d)
+	a, b := p.operands[d.a], p.operands[d.b]
+	l := loops{
+		PlanProduct: x, a: a, b: b,
+		rows: min(s.rows, dst.rows), cols: min(s.cols, dst.cols), depth: min(x.Depth, x.K1-x.K0),
+	}
+	kept := func(o *operand, deep bool) string {
+		if o.keep == keepPiece && o.deep == deep {
+			return ": packs a piece of " + p.refs[o.ref].Name
+		}
+		return ""
+	}
+	packs := kept(a, false)
+	if packs != "" && kept(b, false) != "" {
+		packs = ": packs pieces of both"
+	} else {
+		packs += kept(b, false)
+	}
+	outer := []PlanLoop{
+		{ceil(dst.cols, l.cols), fmt.Sprintf("× %d columns of %s%s", l.cols, dst.Name, kept(b, true))},
+		{ceil(dst.rows, l.rows), fmt.Sprintf("× %d rows of %s", l.rows, dst.Name)},
+		{ceil(x.K1-x.K0, l.depth), fmt.Sprintf("× %d of k, one packed chunk%s", l.depth, packs)},
+	}
+	switch {
+	case x.ReadsB:
+		return append(outer, l.direct()...)
+	case b.packing.words > 1:
+		return append(outer, l.tiles()...)
+	}
+	return append(outer, l.vectors()...)
+}
+
+// loops are those of package gemm for one product of operands a and b: rows × cols
+// over depth elements of k.
+type loops struct {
+	PlanProduct
+	a, b              *operand
+	rows, cols, depth int
+}
+
+// vectors are those of run for vectors.
+func (l *loops) vectors() []PlanLoop {
+	return []PlanLoop{l.runs(), l.piece(), l.panels(), l.registers()}
+}
+
+// tiles are those of run for tiles.
+func (l *loops) tiles() []PlanLoop {
+	list := []PlanLoop{l.piece()}
+	if l.Run < l.depth {
+		sums := ceil(l.Rows, l.MR) * l.MR * ceil(l.Cols, l.NR) * l.NR * l.Sum.Bits() / 8
+		list = append(list, PlanLoop{ceil(l.cols, l.Cols), fmt.Sprintf("× %d columns of b: their sums, %s, are kept from run to run", l.Cols, backend.FormatBytes(int64(sums)))}, l.runs())
+	}
+	return append(list, l.panels(), l.registers())
+}
+
+// direct are those of multiply and BlockDirect, with a b that is not packed.
+func (l *loops) direct() []PlanLoop {
+	var list []PlanLoop
+	where := "where they lie"
+	if l.b.packing.widening != nil {
+		list = append(list, PlanLoop{ceil(l.cols, l.Cols), fmt.Sprintf("× %d columns of b: widens them", l.Cols)})
+		where = "as widened"
+	}
+	return append(list, l.runs(), PlanLoop{ceil(l.Cols, l.NR), fmt.Sprintf("× %d columns of b, %s", l.NR, where)}, l.registers())
+}
+
+func (l *loops) runs() PlanLoop {
+	return PlanLoop{ceil(l.depth, l.Run), fmt.Sprintf("× %d of k", l.Run)}
+}
+
+// piece is the loop over pieces of a that fit L2.
+func (l *loops) piece() PlanLoop {
+	what := fmt.Sprintf("× %d rows of a, ", l.Rows)
+	if l.ReadsA {
+		what += "where they lie, "
+	}
+	return PlanLoop{ceil(l.rows, l.Rows), what + fits(l.bytes(l.Rows, l.a))}
+}
+
+// panels is the loop over panels of b.
+func (l *loops) panels() PlanLoop {
+	return PlanLoop{ceil(l.Cols, l.NR), fmt.Sprintf("× %d columns of b, one panel, %s", l.NR, fits(l.bytes(l.NR, l.b)))}
+}
+
+// registers is the loop over panels of a.
+func (l *loops) registers() PlanLoop {
+	of := "one panel"
+	if l.ReadsA {
+		of = "where they lie"
+	}
+	return PlanLoop{ceil(l.Rows, l.MR), fmt.Sprintf("× %d rows of a, %s: %d×%d sums in registers over %d of k", l.MR, of, l.MR, l.NR, l.Run)}
+}
+
+// bytes are those of a run of lanes of an operand.
+func (l *loops) bytes(lanes int, o *operand) int {
+	return ceil(lanes, o.packing.lanes) * o.packing.panel(l.Run)
+}
+
+// fits says which cache some bytes fit.
+func fits(bytes int) string {
+	host := probe.Host()
+	switch s := backend.FormatBytes(int64(bytes)); {
+	case bytes <= host.L1D:
+		return s + ", fits L1"
+	case bytes <= host.L2:
+		return s + ", fits L2"
+	default:
+		return s
+	}
+}
