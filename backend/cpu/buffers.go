@@ -18,12 +18,13 @@ func (s *space) region(n int) region {
 }
 
 const (
-	rowTarget   = 144     // rows of a piece: of a this deep fits L2 beside b
-	tempBytes   = 8 << 20 // of the product before an epilogue
-	tilesTarget = 256     // rowTarget of tiles, which cut a themselves
-	tilesBytes  = 1 << 20 // tempBytes of tiles: all of a product is in L2 when it is written
-	chunkBytes  = 4 << 20 // of b streamed chunk by chunk
-	vectorLanes = 1024    // elements of a row vector
+	rowTarget       = 144       // rows of a piece: of a this deep fits L2 beside b
+	tempBytes       = 8 << 20   // of the product before an epilogue
+	tilesTarget     = 256       // rowTarget of tiles, which cut a themselves
+	tilesBytes      = 1 << 20   // tempBytes of tiles: all of a product is in L2 when it is written
+	chunkBytes      = 4 << 20   // of b streamed chunk by chunk
+	tilesPieceBytes = 512 << 10 // of b packed chunk by chunk for tiles: it stays in L2
+	vectorLanes     = 1024      // elements of a row vector
 )
 
 // buffers gives every piece of memory but the arrays its place.
@@ -120,12 +121,17 @@ func (p *plan) sizePieces(s *step) {
 }
 
 // sizeDeep chooses the piece of a b that is not kept: as wide as the memory
-// left allows with all of k, or else one chunk of k at a time.
+// left allows with all of k, or else one chunk of k at a time; for tiles a chunk if
+// k has several.
 func (p *plan) sizeDeep(b *operand) {
 	if b.piece > 0 {
 		return
 	}
 	panel := b.packing.panel(b.depth)
+	if b.packing.words > 1 && b.depth < b.k {
+		b.piece = min(max(1, tilesPieceBytes/panel)*b.packing.lanes, b.lanes)
+		return
+	}
 	whole := int64(ceil(b.k, b.depth)) * int64(panel)
 	if n := p.spare / int64(p.tasks.workers) / whole; n > 0 {
 		b.deep, b.piece = true, int(min(n*int64(b.packing.lanes), int64(b.lanes)))

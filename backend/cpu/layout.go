@@ -36,6 +36,11 @@ type operand struct {
 const (
 	chunkWords      = 1024
 	tilesChunkWords = 64 << 10
+
+	// A b that as few rows of a meet costs as much to read as to multiply. Chunks
+	// this deep are wide, and read along rows, which processors prefetch.
+	tilesThinWords = 128
+	tilesThinRows  = 64
 )
 
 // layOut gives each product its packed operands.
@@ -66,8 +71,12 @@ func (p *plan) layOutDot(d *dot) error {
 	switch {
 	case d.product == nil || e.TransB || p.rowsOfBlock(a.ref, b.ref, !e.TransA) > d.product.directRows:
 		d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)
-		if d.product != nil && d.product.b.widening != nil {
+		switch {
+		case d.product == nil:
+		case d.product.b.widening != nil:
 			d.product.inChunks(packedWords)
+		case d.product.a.words > 1 && !e.TransB && p.rowsOfBlock(a.ref, b.ref, !e.TransA) <= tilesThinRows:
+			d.product.inChunks(tilesThinWords)
 		}
 	case d.product.b.widening != nil:
 		d.product.inChunks(directWords)

@@ -202,7 +202,6 @@ func tilesCuts() cuts {
 }
 
 // tilesDirectRows is the number of rows of a up to which a b that is read
-// where it lies by vectors beats one packed for tiles. It is an estimate:
-// tiles multiply several times as fast as vectors, so packing pays sooner than
-// for them.
-const tilesDirectRows = 16
+// where it lies by vectors beats one packed for tiles, as measured: tiles multiply
+// several times as fast as vectors, so packing pays sooner than for them.
+const tilesDirectRows = 4
