@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 var stress = flag.Duration("stress", time.Second, "how long TestStress runs")
@@ -107,6 +108,19 @@ func newStressJob[S Source, C Sum](p, reference *Path[S, C], m, n, k int, elemen
 	return func() error {
 		if got := multiply(p); !slices.Equal(got, want) {
 			return fmt.Errorf("%s %d×%d×%d differs from %s", p.Name, m, n, k, reference.Name)
+		}
+		if !p.ReadsA(k) {
+			return nil
+		}
+		ldc := ceil(n, cacheLine/wordBytes) * cacheLine / wordBytes
+		c := unsafe.Slice((*C)(unsafe.Pointer(&Buffer(m * ldc * wordBytes)[0])), m*ldc)
+		pb := Buffer(p.SizeB(k, n))
+		p.PackB(pb, b, n, k, n)
+		p.Multiply(Run[S]{Rows: a, LDA: k, B: pb, Stream: true}, c, ldc, m, n, k, false)
+		for i := range m {
+			if !slices.Equal(c[i*ldc:][:n], want[i*n:][:n]) {
+				return fmt.Errorf("%s %d×%d×%d from rows, past the caches: row %d differs from %s", p.Name, m, n, k, i, reference.Name)
+			}
 		}
 		return nil
 	}
