@@ -12,6 +12,9 @@
 //  3. Block walks the panels in pieces that fit the caches and calls the
 //     micro-kernel, which keeps one tile of c in registers over a run of k.
 //     BlockDirect does so with a b that is not packed, for a of few rows.
+//     Multiply does so on tiles with an a that is not packed, and writes c past
+//     the caches or, as MultiplyNarrow, rounded to bfloat16: tiles multiply so
+//     fast that each pass over c would show (block_tiles.go).
 //
 // AMX, tile registers of 16 rows, is used only after small products on it were
 // the same as those in Go. Where they are not, or where the operating system
