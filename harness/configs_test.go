@@ -14,6 +14,7 @@ func TestConfigs(t *testing.T) {
 		"ladder":  {6 * 3, 6, 128, 4096},
 		"dynamic": {1, 1, 2048, 2048},
 		"full":    {5 * 4, 5, 512, 8192},
+		"heldout": {20 * 3, 20, 576, 600},
 		"llm":     {28 * 3, 28, 16, 5120},
 		"peers":   {4 * 4, 4, 512, 4096},
 		"scaled":  {5 * 3, 5, 2048, 6144},
@@ -36,7 +37,7 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 8 {
-		t.Errorf("%d sweeps, 8 are tested", got)
+	if got := len(configs.Names()); got != 9 {
+		t.Errorf("%d sweeps, 9 are tested", got)
 	}
 }

@@ -150,10 +150,16 @@ func (t *Tuner) screen(ctx context.Context, j Job, list []Candidate, deadline ti
 		others++
 		return others > racers || r.first > tooSlow*fastest
 	})
-	if memory := t.Space.Device.MemoryBytes; memory.Known() { // all racers are loaded at once
-		field = field[:min(len(field), max(2, int(memory.Value/4/float64(j.Problem.Bytes()))))]
+	return field[:min(len(field), t.atOnce(j))], nil
+}
+
+// atOnce is how many racers can be loaded at the same time.
+func (t *Tuner) atOnce(j Job) int {
+	memory := t.Space.Device.MemoryBytes
+	if !memory.Known() {
+		return math.MaxInt
 	}
-	return field, nil
+	return max(2, int(memory.Value/4/float64(j.Problem.Bytes())))
 }
 
 // open compiles and loads a racer, warms it up and finds its launches.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,6 +47,16 @@ type rowLayout struct {
 	Date      string             `yaml:"date"`
 }
 
+// rowFields are the keys of a row.
+var rowFields = func() map[string]bool {
+	fields := map[string]bool{}
+	for f := range reflect.TypeFor[rowLayout]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		fields[name] = true
+	}
+	return fields
+}()
+
 // Parse reads a table from the YAML text of file name. Keys it does not know,
 // values that make no sense and keys given twice are refused, with name:line.
 func Parse(name string, text []byte) (*Table, error) {
@@ -77,14 +88,14 @@ func Parse(name string, text []byte) (*Table, error) {
 // parseRow reads one row and checks that its figures can be true.
 func parseRow(node *yaml.Node) (Row, error) {
 	var l rowLayout
-	text, err := yaml.Marshal(node)
+	err := node.Decode(&l)
 	if err != nil {
-		return Row{}, err
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(text)) // a node's own Decode knows no strictness
-	dec.KnownFields(true)
-	if err := dec.Decode(&l); err != nil {
 		return Row{}, errors.New(lineForm.ReplaceAllString(message(err)[0], ""))
+	}
+	for i := 0; i < len(node.Content); i += 2 { // a node's own Decode knows no strictness
+		if name := node.Content[i].Value; !rowFields[name] {
+			return Row{}, fmt.Errorf("field %s not found in a row", name)
+		}
 	}
 	r := Row{
 		Key: Key{Kernel: l.Kernel, Variant: l.Variant, Batch: max(1, l.Batch), Quant: l.Quant, Epilogue: l.Epilogue},

@@ -226,3 +226,5 @@ func TestHelp(t *testing.T) {
 		t.Errorf("status %d: %s", code, output)
 	}
 }
+
+var beginMark, endMark = cli.Marks(peersMarks)

@@ -8,14 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/cli"
 	"matladder/results"
 )
 
-// The marks are lines of their own around the report in a page.
-const (
-	beginMark = "<!-- peers:begin -->"
-	endMark   = "<!-- peers:end -->"
-)
+// peersMarks is the name of the marks around the report in a page.
+const peersMarks = "peers"
 
 // report writes the comparison of what is in files as Markdown, or puts it between
 // the marks of a page.
@@ -45,17 +43,11 @@ func report(files []string, page, note string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, mark := range []string{beginMark, endMark} {
-		if n := bytes.Count(old, []byte(mark)); n != 1 {
-			return fmt.Errorf("%s: the mark %s stands in it %d times, it must once", page, mark, n)
-		}
+	whole, err := cli.Between(old, text.Bytes(), peersMarks)
+	if err != nil {
+		return fmt.Errorf("%s: %w", page, err)
 	}
-	head, rest, _ := bytes.Cut(old, []byte(beginMark))
-	_, tail, ok := bytes.Cut(rest, []byte(endMark))
-	if !ok {
-		return fmt.Errorf("%s: %s stands before %s", page, endMark, beginMark)
-	}
-	return os.WriteFile(page, slices.Concat(head, []byte(beginMark+"\n\n"), text.Bytes(), []byte("\n"+endMark), tail), 0o644)
+	return os.WriteFile(page, whole, 0o644)
 }
 
 // origin says when, on what and with which program rows were measured.

@@ -176,7 +176,7 @@ func TestRun_JSON(t *testing.T) {
 
 func TestRun_Readme(t *testing.T) {
 	workplace(t)
-	const before, after = "# Title\n\ntext\n" + beginMark, endMark + "\nmore"
+	before, after := "# Title\n\ntext\n"+beginMark, endMark+"\nmore"
 	write(t, "README.md", before+"\nold\n"+after)
 	args := []string{"--readme=README.md", "--dtype=float32"}
 	for range 2 { // the second time changes nothing
@@ -347,3 +347,5 @@ func TestRun_ClosedOutput(t *testing.T) {
 type closed struct{}
 
 func (closed) Write([]byte) (int, error) { return 0, errors.Join(io.ErrClosedPipe) }
+
+var beginMark, endMark = cli.Marks(ladderMarks)

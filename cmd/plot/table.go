@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"matladder/internal/cli"
 	"matladder/plots"
 	"matladder/results"
 )
@@ -53,11 +54,8 @@ func (o *options) writeTable(w io.Writer, rows []results.Summary) error {
 	return results.WriteTable(w, o.table, list)
 }
 
-// The marks are lines of their own around the table in a README.
-const (
-	beginMark = "<!-- ladder:begin -->"
-	endMark   = "<!-- ladder:end -->"
-)
+// ladderMarks is the name of the marks around the table in a README.
+const ladderMarks = "ladder"
 
 // rewriteReadme replaces what stands between the marks of the file by the
 // ladder, and leaves every other byte as it is.
@@ -78,7 +76,7 @@ func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error 
 	if err := results.WriteTable(&table, "md", results.Best(list)); err != nil {
 		return err
 	}
-	text, err := between(old, table.Bytes())
+	text, err := cli.Between(old, table.Bytes(), ladderMarks)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.readme, err)
 	}
@@ -87,24 +85,4 @@ func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error 
 	}
 	fmt.Fprintln(stdout, o.readme)
 	return nil
-}
-
-// between returns text with content between the marks.
-func between(text, content []byte) ([]byte, error) {
-	for _, mark := range []string{beginMark, endMark} {
-		if n := bytes.Count(text, []byte(mark)); n != 1 {
-			return nil, fmt.Errorf("the mark %s stands in it %d times, it must once", mark, n)
-		}
-	}
-	begin := bytes.Index(text, []byte(beginMark)) + len(beginMark)
-	end := bytes.Index(text, []byte(endMark))
-	if end < begin {
-		return nil, fmt.Errorf("%s stands before %s", endMark, beginMark)
-	}
-	newline := "\n"
-	if bytes.Contains(text[:begin], []byte("\r\n")) {
-		newline = "\r\n"
-		content = bytes.ReplaceAll(content, []byte("\n"), []byte(newline))
-	}
-	return slices.Concat(text[:begin], []byte(newline+newline), content, []byte(newline), text[end:]), nil
 }

@@ -24,7 +24,14 @@ type flags struct {
 	again   bool
 	list    bool
 	imports string
+
+	audit           bool
+	csv, page, note string
+	rounds          int
 }
+
+// auditConfig is the sweep that --audit takes if none is named.
+const auditConfig = "heldout"
 
 func parseFlags(args []string) (*flags, error) {
 	var threads int
@@ -43,6 +50,11 @@ func parseFlags(args []string) (*flags, error) {
 	s.BoolVar(&f.again, "again", false, "tune also what is in the table")
 	s.BoolVar(&f.list, "list", false, "print the table with what fallbacks cost, and stop")
 	s.StringVar(&f.imports, "import", "", "compare with the block sizes in `FILE`, and stop")
+	s.BoolVar(&f.audit, "audit", false, "compare the tuner with exhaustive search, on one kernel and dtype of each size ("+auditConfig+" if no --config is named), and keep no table")
+	s.IntVar(&f.rounds, "rounds", 30, "with --audit: samples of each block shape of the exhaustive search")
+	s.StringVar(&f.csv, "csv", "out/audit.csv", "with --audit: `FILE` for what was measured")
+	s.StringVar(&f.page, "page", "", "with --audit: put the report between the marks of this `FILE`")
+	s.StringVar(&f.note, "note", "", "with --audit: `TEXT` to put above the report")
 	f.usage = "Tune finds the fastest block shape of a kernel on a problem and keeps it with its evidence.\n\nusage: tune [flags]\n\n" + s.FlagUsages()
 	if err := s.Parse(args); err != nil {
 		return f, wrong(err)
@@ -58,6 +70,20 @@ func parseFlags(args []string) (*flags, error) {
 		return f, cli.Usagef("--threads %d is negative", threads)
 	case f.list && f.imports != "":
 		return f, cli.Usagef("--list and --import: one of them at a time")
+	case f.audit && (f.list || f.imports != "" || f.again):
+		return f, cli.Usagef("--audit goes with neither --list, --import nor --again")
+	case f.audit && f.backend == "aot":
+		return f, cli.Usagef("--audit measures: --backend aot predicts every block shape that it compares")
+	case f.audit && f.rounds < 6:
+		return f, cli.Usagef("--rounds %d: an interval takes 6", f.rounds)
+	}
+	for _, name := range []string{"rounds", "csv", "page", "note"} {
+		if s.Changed(name) && !f.audit {
+			return f, cli.Usagef("--%s is for --audit", name)
+		}
+	}
+	if f.audit && !s.Changed("config") {
+		s.Lookup("config").Value.Set(auditConfig)
 	}
 	c, err := sweepflag.Read(s)
 	c.Threads = cmp.Or(threads, c.Threads)

@@ -41,6 +41,30 @@
 // --import compares with a table of others, block sizes without evidence: a Python
 // file or JSON object in the form of tpu-inference's quantized_matmul.
 //
+// # Audit
+//
+// --audit says how good the tuner is. For each size of a sweep, with the kernels and
+// dtypes in turn, it runs the tuner as it is, then an exhaustive search of all block
+// shapes that the tuner draws its candidates from, and races what both chose and the
+// fastest of the kernel's own candidates against each other in interleaved rounds of
+// fresh samples. In the exhaustive search each block shape has --rounds samples, in
+// heats with one reference, and those that may be the fastest race on. Costs are the
+// time of launches, warm-ups included, and wall time.
+//
+//	go run ./cmd/tune --audit --page docs/tuned.md
+//
+// takes the sizes of configs/heldout.yaml, which no other sweep has. --csv names the
+// file of its rows, which is written after each problem; --page FILE replaces what
+// stands between the lines
+//
+//	<!-- audit:begin -->
+//	<!-- audit:end -->
+//
+// of FILE by the report, which otherwise goes to standard output. The report ends with
+// the time of look-ups in the machine's table, with the rows of the audit in it; no
+// table is changed. Under --time-budget the block shapes have fewer samples, at least
+// six, or problems are left out.
+//
 // # Exit status
 //
 // 0 if all went well or time ran out, 1 if a problem could not be tuned or a file
@@ -70,6 +94,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f, err := parseFlags(args)
 	switch {
 	case err != nil:
+	case f.audit:
+		err = f.runAudit(ctx, stdout, stderr)
 	case f.list:
 		err = f.show(stdout)
 	case f.imports != "":
@@ -84,6 +110,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, f.usage)
 		return cli.OK
+	case errors.Is(err, context.Canceled) && f.audit:
+		fmt.Fprintf(stderr, "tune: interrupted; %s has what was measured\n", f.csv)
+		return cli.Interrupted
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "tune: interrupted; the same command goes on")
 		return cli.Interrupted

@@ -91,6 +91,12 @@ func TestMistakes(t *testing.T) {
 		{"--topology v5e", cli.Usage, "--topology needs --backend aot"},
 		{"--time-budget -1s", cli.Usage, "is negative"},
 		{"--candidates -1", cli.Usage, "is negative"},
+		{"--audit --list", cli.Usage, "--audit goes with neither"},
+		{"--audit --backend aot", cli.Usage, "--audit measures"},
+		{"--audit --rounds 5", cli.Usage, "an interval takes 6"},
+		{"--audit --page none.md", cli.Usage, "--page: open none.md"},
+		{"--audit --page bad.yaml", cli.Usage, "--page: bad.yaml: the mark <!-- audit:begin -->"},
+		{"--page x", cli.Usage, "--page is for --audit"},
 		{"--list --import x", cli.Usage, "one of them at a time"},
 		{"--kernel 1,2,3", cli.Usage, "nothing to tune"},
 		{"--out bad.yaml", cli.Failed, "bad.yaml:3: shape"},
@@ -104,6 +110,38 @@ func TestMistakes(t *testing.T) {
 		if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) || strings.Contains(stderr, "panic") || strings.Count(stderr, "\n") > 2 {
 			t.Errorf("%s: %d %q %q", test.args, code, stdout, stderr)
 		}
+	}
+}
+
+// TestAudit audits two small problems, and puts what it finds into a page and a file.
+func TestAudit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	begin, end := cli.Marks(auditMarks)
+	if err := os.WriteFile("page.md", []byte("above\n"+begin+"\nold\n"+end+"\nbelow\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--audit", "--sizes", "65,48x72x80", "--dtype", "float32,int8", "--kernel", "4", "--threads", "1", "--rounds", "6", "--candidates", "4", "--page", "page.md", "--note", "A note.", "--csv", "sub/a.csv"}
+	code, stdout, stderr := tuneWith(args...)
+	if code != cli.OK || stdout != "page.md\nsub/a.csv\n" {
+		t.Fatalf("%d\n%s\n%s", code, stdout, stderr)
+	}
+	page, err := os.ReadFile("page.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"above\n" + begin + "\n\nA note.\n\nMeasured on ", "| 65 | v4_optblock | float32 | ", "| 48×72×80 | v4_optblock | int8→int32 | ",
+		"from a table of 2 rows in ", "\n" + end + "\nbelow\n",
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	if rows, err := os.ReadFile("sub/a.csv"); err != nil || strings.Count(string(rows), "\n") != 3 {
+		t.Errorf("%v\n%s", err, rows)
+	}
+	if files, _ := filepath.Glob("configs/tuned/*"); len(files) > 0 {
+		t.Errorf("left behind: %v", files)
 	}
 }
 

@@ -46,14 +46,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	u := tune.Tuner{
-		Backend: dev.Backend, Params: dev.params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
-		Versions: dev.versions,
-		Space: tune.Space{
-			Device: dev.Device(), Machine: harness.Machine(dev.Device()), Workers: dev.Device().Parallel,
-			Limit: dev.limit, Most: f.most,
-		},
-	}
+	u := f.tuner(dev)
 	p := newProgress(stderr)
 	failed := 0
 	for i, j := range jobs {
@@ -87,6 +80,18 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		return errJobs
 	}
 	return nil
+}
+
+// tuner is the tuner that the flags ask for, without limits of time.
+func (f *flags) tuner(dev *device) tune.Tuner {
+	return tune.Tuner{
+		Backend: dev.Backend, Params: dev.params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
+		Versions: dev.versions,
+		Space: tune.Space{
+			Device: dev.Device(), Machine: harness.Machine(dev.Device()), Workers: dev.Device().Parallel,
+			Limit: dev.limit, Most: f.most,
+		},
+	}
 }
 
 // jobs are the kernels and problems of the sweep whose blocks are a choice.

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"matladder/internal/cli"
+	"matladder/results"
+	"matladder/tune"
+	"matladder/tuned"
+)
+
+// auditMarks is the name of the marks around the report in a page.
+const auditMarks = "audit"
+
+// runAudit compares the tuner with exhaustive search on one job of each size.
+func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
+	begin := time.Now()
+	if err := f.putReport(nil, io.Discard, false); err != nil { // before minutes of measuring
+		return cli.Usagef("--page: %w", err)
+	}
+	dev, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	jobs, err := f.jobs(dev)
+	if err != nil {
+		return err
+	}
+	jobs = deal(jobs)
+	path := f.path(dev.machine)
+	table, err := load(path, dev.machine)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.csv), 0o755); err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "%s: %s to audit\n", dev.summary, cli.Plural(len(jobs), "problem"))
+	a := tune.Auditor{Tuner: f.tuner(dev), Rounds: f.rounds}
+	p := newProgress(stderr)
+	var audits []tune.Audit
+	failed := 0
+	for i, j := range jobs {
+		if f.budget > 0 {
+			rest := f.budget - time.Since(begin)
+			if rest <= 0 {
+				fmt.Fprintf(stderr, "time is up: %s left out\n", cli.Plural(len(jobs)-i, "problem"))
+				break
+			}
+			a.Budget = rest / time.Duration(len(jobs)-i)
+		}
+		what := fmt.Sprintf("[%d/%d] %s", i+1, len(jobs), j.Key())
+		a.Tuner.Observe = p.observe(what)
+		audit, err := a.Audit(ctx, j)
+		p.clear()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed++
+			fmt.Fprintf(stderr, "tune: %v\n", err)
+			continue
+		}
+		fmt.Fprintf(stderr, "%s: %s, %.3f × as fast as %s of %s\n", what, audit.Tuner.Blocks,
+			audit.OverExhaustive.Center, audit.Exhaustive.Blocks, cli.Plural(audit.Exhaustive.Candidates, "shape"))
+		audits = append(audits, audit)
+		if err := f.writeCSV(audits); err != nil {
+			return err
+		}
+	}
+	if len(audits) > 0 {
+		text, err := f.report(dev, audits, table)
+		if err != nil {
+			return err
+		}
+		if err := f.putReport(text, stdout, true); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout, f.csv)
+	}
+	if failed > 0 {
+		return errJobs
+	}
+	return nil
+}
+
+// deal takes one job of each size: those of a size are the kernels and dtypes, and
+// sizes take them in turn.
+func deal(jobs []tune.Job) []tune.Job {
+	type size struct{ batch, m, k, n int }
+	var sizes []size
+	of := map[size][]tune.Job{}
+	for _, j := range jobs {
+		s := size{j.Problem.Batch, j.Problem.M, j.Problem.K, j.Problem.N}
+		if of[s] == nil {
+			sizes = append(sizes, s)
+		}
+		of[s] = append(of[s], j)
+	}
+	var out []tune.Job
+	for i, s := range sizes {
+		out = append(out, of[s][i%len(of[s])])
+	}
+	return out
+}
+
+// writeCSV writes what was measured so far.
+func (f *flags) writeCSV(audits []tune.Audit) error {
+	var text bytes.Buffer
+	if err := tune.WriteAudits(&text, audits); err != nil {
+		return err
+	}
+	return os.WriteFile(f.csv, text.Bytes(), 0o644)
+}
+
+// report is the table of all audits and what they come to, with the time of look-ups
+// in the machine's table.
+func (f *flags) report(dev *device, audits []tune.Audit, table *tuned.Table) ([]byte, error) {
+	var text bytes.Buffer
+	if f.note != "" {
+		fmt.Fprintf(&text, "%s\n\n", f.note)
+	}
+	fmt.Fprintf(&text, "Measured on %s, %s, %s, %s.\n\n", audits[0].Row.Evidence.Date, dev.Device().Names[0], cli.Plural(dev.Device().Parallel, "thread"), dev.versions)
+	if err := tune.WriteReport(&text, audits); err != nil {
+		return nil, err
+	}
+	var rows []tuned.Row
+	for _, a := range audits {
+		rows = append(rows, a.Row)
+		table.Put(a.Row)
+	}
+	dir, err := os.MkdirTemp("", "audit")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "table.yaml")
+	if err := table.WriteFile(path); err != nil {
+		return nil, err
+	}
+	times, err := tune.TimeLookups(path, rows)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(times)
+	format := func(d time.Duration) string { return results.FormatSeconds(d.Seconds()) }
+	fmt.Fprintf(&text, "- a later run has the block shape from a table of %s in %s in the median of %s, %s at most: the file is read each time\n",
+		cli.Plural(len(table.Rows), "row"), format(times[len(times)/2]), cli.Plural(len(times), "look-up"), format(times[len(times)-1]))
+	return text.Bytes(), nil
+}
+
+// putReport writes the report to stdout, or between the marks of the page if one is
+// named; without write it finds out only whether that could be done.
+func (f *flags) putReport(text []byte, stdout io.Writer, write bool) error {
+	if f.page == "" {
+		_, err := stdout.Write(text)
+		return err
+	}
+	old, err := os.ReadFile(f.page)
+	if err != nil {
+		return err
+	}
+	whole, err := cli.Between(old, text, auditMarks)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.page, err)
+	}
+	if !write {
+		return nil
+	}
+	if err := os.WriteFile(f.page, whole, 0o644); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, f.page)
+	return err
+}

@@ -1,0 +1,246 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// heat is how many candidates take turns at a time, a reference apart: few enough
+// for a machine not to change much within a round.
+const heat = 16
+
+// exhausted is what an exhaustive search found.
+type exhausted struct {
+	list      []Candidate // the whole space
+	best, own Candidate   // the fastest of all, and of the kernel's own
+	launched  int
+	samples   int // of a candidate: the fewest
+	spent     time.Duration
+	short     time.Duration // until each candidate had enoughRounds samples
+}
+
+// standing is how a candidate did in its heat: its time over the reference's.
+type standing struct {
+	Candidate
+	center, low, high float64
+}
+
+// exhaust times every candidate of the space. They race in heats, each together with
+// the same reference, so that heats compare; none leaves before it has all samples.
+// Those whose interval reaches below the upper end of the fastest's then race on in
+// one field of fresh samples, which one leaves only when its interval is clear of the
+// leader. The winner's output is verified.
+func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
+	t := &a.Tuner
+	space := t.Space
+	space.Most = math.MaxInt
+	if x.list, err = space.Candidates(j.Kernel, j.Variant, j.Problem); err != nil {
+		return x, err
+	}
+	reference, err := t.firstThatRuns(ctx, j, x.list)
+	if err != nil {
+		return x, err
+	}
+	begin := t.clock()
+	x.samples = math.MaxInt
+	all := []standing{{reference, 1, 1, 1}}
+	var rest []Candidate
+	for _, c := range x.list {
+		if c.Blocks != reference.Blocks {
+			rest = append(rest, c)
+		}
+	}
+	size := min(heat, t.atOnce(j)-1)
+	heats := max(1, (len(rest)+size-1)/size)
+	for h := range heats {
+		until := time.Time{}
+		if a.Budget > 0 { // what is left, shared with the heats to come and the last race
+			now := t.clock()
+			until = now.Add((a.Budget - now.Sub(begin)) / time.Duration(heats-h+1))
+		}
+		field := slices.Concat([]Candidate{reference}, rest[h*size:min(len(rest), (h+1)*size)])
+		standings, err := a.heat(ctx, j, field, h, until, &x)
+		if err != nil {
+			return x, err
+		}
+		all = append(all, standings...)
+		t.observe(Event{Candidates: len(x.list), Screened: len(all)})
+	}
+	x.launched = len(all)
+	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Compare(a.center, b.center) })
+	until := time.Time{}
+	if a.Budget > 0 {
+		until = begin.Add(a.Budget)
+	}
+	for len(all) > 0 {
+		winner, wrong, err := a.last(ctx, j, all, until, &x)
+		switch {
+		case err != nil:
+			return x, err
+		case wrong:
+			all = slices.DeleteFunc(all, func(s standing) bool { return s.Blocks == winner.Blocks })
+			continue
+		}
+		x.best = winner
+		i := slices.IndexFunc(all, func(s standing) bool { return s.Own })
+		if i < 0 {
+			return x, fmt.Errorf("%w of the kernel's own", ErrNone)
+		}
+		x.own = all[i].Candidate
+		return x, nil
+	}
+	return x, fmt.Errorf("%w: all outputs are wrong", ErrNone)
+}
+
+// firstThatRuns returns the first of the candidates, the kernel's own before others,
+// that can be launched.
+func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (Candidate, error) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b Candidate) int {
+		if a.Own == b.Own {
+			return 0
+		} else if a.Own {
+			return -1
+		}
+		return 1
+	})
+	var last error
+	for _, c := range list {
+		r := &racer{Candidate: c}
+		err := t.open(ctx, j, r)
+		if err == nil {
+			return c, r.exe.Close()
+		}
+		if ctx.Err() != nil {
+			return c, ctx.Err()
+		}
+		last = err
+	}
+	return Candidate{}, fmt.Errorf("%w: %w", ErrNone, last)
+}
+
+// heat times a field, of which the first is the reference, and returns how the
+// others that can be launched did. What the reference costs counts once.
+func (a *Auditor) heat(ctx context.Context, j Job, list []Candidate, number int, until time.Time, x *exhausted) ([]standing, error) {
+	u := a.Tuner
+	m := newMeter(u.Backend)
+	u.Backend = m
+	spent := func() time.Duration {
+		d := m.total()
+		if number > 0 {
+			d -= m.spent[list[0].Programs[0]]
+		}
+		return d
+	}
+	field := newRacers(list)
+	rounds := 0
+	err := u.interleave(ctx, j, field, a.rounds(), uint64(number), func(round int, live []*racer) ([]*racer, bool) {
+		if rounds = round; round == enoughRounds {
+			x.short += spent()
+		}
+		return live, round >= enoughRounds && !until.IsZero() && u.clock().After(until)
+	})
+	if err != nil {
+		return nil, err
+	}
+	x.spent += spent()
+	x.samples = min(x.samples, rounds)
+	var out []standing
+	for _, r := range field[1:] {
+		if len(r.times) > 0 {
+			center, low, high, _ := ratio(r.times, field[0].times)
+			out = append(out, standing{r.Candidate, center, low, high})
+		}
+	}
+	return out, nil
+}
+
+// last races those of a sorted list that may be the fastest, and verifies the output
+// of the winner.
+func (a *Auditor) last(ctx context.Context, j Job, all []standing, until time.Time, x *exhausted) (winner Candidate, wrong bool, err error) {
+	u := a.Tuner
+	m := newMeter(u.Backend)
+	u.Backend = m
+	var list []Candidate
+	for _, s := range all {
+		if s.low <= all[0].high && len(list) < u.atOnce(j) {
+			list = append(list, s.Candidate)
+		}
+	}
+	left := newRacers(list)
+	err = u.interleave(ctx, j, left, a.rounds(), math.MaxUint64, func(round int, live []*racer) ([]*racer, bool) {
+		first := leader(live)
+		left = slices.DeleteFunc(live, func(r *racer) bool {
+			_, low, _, sure := ratio(r.times, first.times)
+			return r != first && sure && low > 1
+		})
+		u.observe(Event{Candidates: len(x.list), Screened: x.launched, Racing: len(left), Round: round})
+		return left, len(left) == 1 || round >= enoughRounds && !until.IsZero() && u.clock().After(until)
+	})
+	if err != nil {
+		return winner, false, err
+	}
+	first := leader(left)
+	detail, err := u.verify(ctx, j, first)
+	x.spent += m.total()
+	return first.Candidate, detail != "", err
+}
+
+// interleave loads a field and takes it through rounds in which its racers take
+// turns in shuffled order, until after says that this is enough; after returns also
+// who goes on, and may be nil. Racers that cannot be launched take no part; it is an
+// error if the first cannot. All are closed when it returns.
+func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int, seed uint64, after func(round int, live []*racer) ([]*racer, bool)) (err error) {
+	defer func() {
+		for _, r := range field {
+			if r.exe != nil {
+				r.exe.Close()
+				r.exe = nil
+			}
+		}
+	}()
+	field = slices.Clone(field) // the caller may cut its own
+	var live []*racer
+	for i, r := range field {
+		switch err := t.open(ctx, j, r); {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			live = append(live, r)
+		case i == 0:
+			return err
+		}
+	}
+	rng := rand.New(rand.NewPCG(t.Seed, seed))
+	for n := 1; n <= most; n++ {
+		rng.Shuffle(len(live), func(a, b int) { live[a], live[b] = live[b], live[a] })
+		for _, r := range live {
+			s, err := r.exe.Run(ctx, r.launches)
+			if err != nil {
+				return err
+			}
+			r.times = append(r.times, s.Elapsed.Seconds()/float64(r.launches))
+		}
+		if after == nil {
+			continue
+		}
+		var enough bool
+		if live, enough = after(n, live); enough {
+			break
+		}
+	}
+	return nil
+}
+
+func newRacers(list []Candidate) []*racer {
+	var field []*racer
+	for _, c := range list {
+		field = append(field, &racer{Candidate: c})
+	}
+	return field
+}

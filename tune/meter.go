@@ -1,0 +1,49 @@
+package tune
+
+import (
+	"context"
+	"time"
+
+	"matladder/backend"
+	"matladder/tile"
+)
+
+// meter is a backend that adds up what launches on it take.
+type meter struct {
+	backend.Backend
+	spent map[*tile.Program]time.Duration // of all launches, by the first program
+}
+
+func newMeter(b backend.Backend) *meter {
+	return &meter{Backend: b, spent: map[*tile.Program]time.Duration{}}
+}
+
+// total is the time of all launches, warm-ups included.
+func (m *meter) total() (sum time.Duration) {
+	for _, d := range m.spent {
+		sum += d
+	}
+	return sum
+}
+
+// Compile returns an executable whose launches are added up.
+func (m *meter) Compile(ctx context.Context, programs []*tile.Program, p backend.Params) (backend.Executable, error) {
+	exe, err := m.Backend.Compile(ctx, programs, p)
+	if err != nil {
+		return nil, err
+	}
+	return &metered{exe, m, programs[0]}, nil
+}
+
+// metered is an executable of a meter.
+type metered struct {
+	backend.Executable
+	m       *meter
+	program *tile.Program
+}
+
+func (e *metered) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	s, err := e.Executable.Run(ctx, launches)
+	e.m.spent[e.program] += s.Elapsed
+	return s, err
+}
