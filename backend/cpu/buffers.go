@@ -69,7 +69,7 @@ func buffers(p *plan) error {
 	p.sums = local.region(work)
 	p.scratch = make([]region, len(p.refs))
 	for i := range p.refs {
-		if r := &p.refs[i]; r.Kind == tile.Scratch {
+		if r := &p.refs[i]; r.Kind == tile.Scratch && !r.merged {
 			if r.Dtype.Bits()%8 != 0 {
 				return p.unsupported(r.Pos, "scratch %s of %s", r.Name, r.Dtype)
 			}

@@ -17,7 +17,7 @@ var passes = []struct {
 	{"verify", verify},     // the program makes sense on any machine
 	{"see", see},           // blocks of refs as matrices in memory
 	{"match", match},       // statements → steps
-	{"fuse", fuse},         // a zeroing fill into the accumulation behind it
+	{"fuse", fuse},         // a zeroing fill into the accumulation behind it, a product into the value
 	{"layout", layOut},     // products → packed operands
 	{"thin", thin},         // b that few rows of a meet → not packed
 	{"rows", readRows},     // a whose rows tiles can load → not packed
@@ -77,6 +77,8 @@ type step struct {
 	add    writer // epilogue: dst = dst + value
 
 	rows, cols int // of the piece of a product that is computed at once
+
+	through *tile.Ref // fuse: scratch that held the product before; nil for none
 }
 
 type stepKind uint8

@@ -69,6 +69,7 @@ const (
 	UseRows     PlanUse = "read along rows"             // in place, by the vectors of other values
 	UseProduct  PlanUse = "written by the micro-kernel" // in place
 	UseVectors  PlanUse = "written along rows"          // in place, by vectors
+	UseMerged   PlanUse = "not stored"                  // scratch whose product went into the value that read it
 	UseFill     PlanUse = "filled"                      // by a fill that no accumulation took in
 	UseIndexMap PlanUse = "places blocks"               // a table
 	UseExtent   PlanUse = "asked for its extent"        // which elements are inside the array
@@ -83,6 +84,7 @@ type PlanStep struct {
 	When      tile.Cond  // it runs where this holds; nil for always
 	Times     int        // statements of a loop, of which Statement is the first
 	Zeroed    tile.Cond  // fuse: where it stores what it would add to zero; nil for nowhere
+	Through   string     // fuse: scratch that held the product, which went into this value; "" for none
 	Way       StepWay
 	Ops       []tile.Op // of the value that compute something, but for products
 	Products  []int     // of Products

@@ -64,6 +64,9 @@ func (p *plan) explainSteps(x *PlanProgram, steps []*step, when tile.Cond) {
 			Statement: s.stmt.String(), Dst: s.stmt.Ref.Name, Adds: s.stmt.Kind == tile.Accumulate, When: when, Times: 1, Zeroed: s.zeroed,
 			Rows: min(s.rows, p.refs[s.dst].rows), Cols: min(s.cols, p.refs[s.dst].cols),
 		}
+		if s.through != nil {
+			st.Through = s.through.Name
+		}
 		if st.Adds && s.stmt.Value.Dtype != s.stmt.Ref.Dtype {
 			st.Rounds = s.stmt.Ref.Dtype
 		}
@@ -183,6 +186,9 @@ func (p *plan) explainRef(i int) PlanRef {
 	}
 	if r.Kind == tile.Table {
 		use(UseIndexMap)
+	}
+	if r.merged {
+		use(UseMerged)
 	}
 	for _, o := range p.operands {
 		switch {

@@ -155,6 +155,9 @@ func (x *PlanProgram) fused() []string {
 			lines = append(lines, fmt.Sprintf("fill of %s: stays a pass of its own", s.Dst))
 			continue
 		}
+		if s.Through != "" {
+			lines = append(lines, fmt.Sprintf("the product for %s goes into the value of %s, which alone reads it", s.Through, s.Dst))
+		}
 		if s.Zeroed == nil {
 			continue
 		}

@@ -5,11 +5,52 @@ import "matladder/tile"
 // fuse takes out each fill with zero, conditional or not, that stands right
 // before an accumulation into the same ref, and lets the accumulation store
 // where the fill would have happened: the micro-kernel then never reads what
-// it would add zero to.
+// it would add zero to. Before that, what is done in every program loses its
+// condition; after it, products go into the values that alone read them.
 func fuse(p *plan) error {
-	p.steps = fuseAll(p.steps)
-	return nil
+	p.steps = fuseAll(unconditional(p.steps))
+	var err error
+	p.steps, err = p.merge(p.steps)
+	return err
 }
+
+// unconditional puts what a condition that holds in every program is for in its
+// place.
+func unconditional(steps []*step) []*step {
+	var out []*step
+	for _, s := range steps {
+		s.body = unconditional(s.body)
+		if s.kind == stepWhen && always(s.cond) {
+			out = append(out, s.body...)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// always reports whether c holds in every program because it asks nothing that
+// differs between them.
+func always(c tile.Cond) bool {
+	same := true
+	for _, x := range tile.Compared(c) {
+		tile.WalkIndex(x, func(x tile.IndexExpr) {
+			switch x := x.(type) {
+			case *tile.Axis:
+				same = same && x.Size == 1
+			case tile.Lookup:
+				same = false
+			}
+		})
+	}
+	return same && tile.EvalCond(c, origin{})
+}
+
+// origin is the first program of any grid.
+type origin struct{}
+
+func (origin) ProgramID(*tile.Axis) int      { return 0 }
+func (origin) TableValue(*tile.Ref, int) int { return 0 }
 
 func fuseAll(steps []*step) []*step {
 	var out []*step

@@ -1,10 +1,15 @@
 package cpu
 
 import (
+	"bytes"
+	"context"
 	"testing"
 
+	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/tile"
+	"matladder/tile/interp"
+	"matladder/tile/tiletest"
 )
 
 // TestFuse: which fills go into the accumulation behind them.
@@ -58,5 +63,115 @@ func TestFuse(t *testing.T) {
 				t.Errorf("%d steps, fused %v; want %d, %v", len(p.steps), last.zeroed != nil, c.steps, c.fused)
 			}
 		})
+	}
+}
+
+// TestMerge: which products go into the values that read them. What they are then
+// is what they were before.
+func TestMerge(t *testing.T) {
+	type refs struct {
+		*tile.Builder
+		o, acc, c *tile.Ref
+		product   *tile.Expr
+		k         *tile.Axis
+	}
+	for _, c := range []struct {
+		name   string
+		k      int // programs along k
+		write  func(r refs)
+		merged bool
+	}{
+		{"one step of k", 1, func(r refs) {
+			r.When(r.k.First(), func() { r.Fill(r.acc, 0) })
+			r.Accumulate(r.acc, r.product)
+			r.When(r.k.Last(), func() { r.Store(r.o, tile.Max(tile.Mul(r.acc, r.c), r.acc)) })
+		}, true},
+		{"a store", 1, func(r refs) { r.Store(r.acc, r.product); r.Store(r.o, r.acc) }, true},
+		{"two steps of k", 2, func(r refs) {
+			r.When(r.k.First(), func() { r.Fill(r.acc, 0) })
+			r.Accumulate(r.acc, r.product)
+			r.When(r.k.Last(), func() { r.Store(r.o, r.acc) })
+		}, false},
+		{"more than the product", 1, func(r refs) { r.Store(r.acc, tile.Neg(r.product)); r.Store(r.o, r.acc) }, false},
+		{"sums of rows", 1, func(r refs) { r.Store(r.acc, r.product); r.Store(r.o, tile.Sub(r.acc, tile.RowSum(r.acc))) }, false},
+		{"another reader", 1, func(r refs) {
+			r.Store(r.acc, r.product)
+			r.Store(r.o, r.acc)
+			r.Accumulate(r.o, r.acc)
+		}, false},
+		{"another writer", 1, func(r refs) {
+			r.Fill(r.acc, 1)
+			r.Accumulate(r.acc, r.product)
+			r.Store(r.o, r.acc)
+		}, false},
+		{"something in between", 1, func(r refs) {
+			r.Store(r.acc, r.product)
+			r.Fill(r.o, 1)
+			r.Accumulate(r.o, r.acc)
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := tile.New("merge")
+			i := b.Axis("i", 2, tile.Parallel)
+			k := b.Axis("k", c.k, tile.Arbitrary)
+			zero := tile.Const(0)
+			x := b.In("a", tile.Float32, tile.Array(7, 4*c.k), tile.Block(4, 4).At(i, k))
+			y := b.In("b", tile.Float32, tile.Array(4*c.k, 6), tile.Block(4, 6).At(k, zero))
+			scale := b.In("c", tile.Float32, tile.Array(1, 6), tile.Block(1, 6).At(zero, zero))
+			o := b.Out("o", tile.Float32, tile.Array(7, 6), tile.Block(4, 6).At(i, zero))
+			acc := b.Scratch("acc", tile.Float32, 4, 6)
+			c.write(refs{b, o, acc, scale, tile.Dot(x, y), k})
+			programs, err := b.Programs()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := compile(programs[0], machine{kernels: gemm.For(gemm.Generic), workers: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if merged := p.refs[p.ref(acc)].merged; merged != c.merged || merged != (p.scratch[p.ref(acc)].size == 0) {
+				t.Errorf("merged %v, %d bytes of scratch; want %v", merged, p.scratch[p.ref(acc)].size, c.merged)
+			}
+			agree(t, Options{Threads: 2}, programs)
+		})
+	}
+}
+
+// agree wants the outputs of interp, on inputs that are small integers.
+func agree(t *testing.T, o Options, programs []*tile.Program) {
+	t.Helper()
+	ctx, in := context.Background(), tiletest.Inputs(programs[0], 1)
+	want, err := interp.Run(ctx, programs, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	be := open(t, o)()
+	defer be.Close()
+	e, err := be.Compile(ctx, programs, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.Load(in...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(ctx, 2); err != nil {
+		t.Fatal(err)
+	}
+	var got []tile.Tensor
+	for _, w := range want {
+		got = append(got, tile.NewTensor(w.Dtype, w.Shape...))
+	}
+	if err := e.Results(got...); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range want {
+		if !bytes.Equal(got[i].Data, w.Data) {
+			for j := range w.Len() {
+				if w.At(j) != got[i].At(j) {
+					t.Fatalf("output %d: element %d is %v, interp says %v", i, j, got[i].At(j), w.At(j))
+				}
+			}
+		}
 	}
 }

@@ -127,29 +127,6 @@ func (p *plan) narrows(s *step) bool {
 	return a.depth >= a.k && b.depth >= b.k && d.k0 == 0 && d.k1 >= a.k && dst.ld%whole == 0
 }
 
-// always reports whether c holds in every program because it asks nothing that
-// differs between them.
-func always(c tile.Cond) bool {
-	same := true
-	for _, x := range tile.Compared(c) {
-		tile.WalkIndex(x, func(x tile.IndexExpr) {
-			switch x := x.(type) {
-			case *tile.Axis:
-				same = same && x.Size == 1
-			case tile.Lookup:
-				same = false
-			}
-		})
-	}
-	return same && tile.EvalCond(c, origin{})
-}
-
-// origin is the first program of any grid.
-type origin struct{}
-
-func (origin) ProgramID(*tile.Axis) int      { return 0 }
-func (origin) TableValue(*tile.Ref, int) int { return 0 }
-
 // writtenOnce reports whether r is an output each of whose blocks is seen by one
 // program only.
 func (p *plan) writtenOnce(r *ref) bool {

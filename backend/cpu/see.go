@@ -11,6 +11,7 @@ type ref struct {
 	strides        []int
 	blocks         []int
 	ld             int
+	merged         bool // scratch that nothing is stored in any more
 	countedPacked  bool // its blocks count as loaded when they are packed, not when they change
 }
 
