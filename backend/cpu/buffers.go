@@ -60,6 +60,9 @@ func buffers(p *plan) error {
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			work = max(work, d.product.work)
+			if d.scales != nil {
+				d.scales.size(s.rows, s.cols, &local)
+			}
 			if !s.direct {
 				d.ld = scratchStride(s.cols)
 				d.temp = local.region(s.rows * d.ld * 4)

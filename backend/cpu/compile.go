@@ -99,6 +99,7 @@ type dot struct {
 	temp    region   // of a worker's memory: the piece computed; unless the step is direct
 	ld      int      // elements from row to row of temp
 	narrow  bool     // its sums are rounded to bfloat16 as they are written
+	scales  *scales  // its sums are scaled as they are written; nil if they are not
 	stream  bool     // what it computes is an output that no cache would hold
 }
 

@@ -12,9 +12,9 @@
 //	    a whose rows tiles of AMX load well. What is stored in fewer bits than it is
 //	    multiplied in is widened on the way, some hundred rows at a time, and stays
 //	    in L2 until it is packed or multiplied. An output that tiles write once may be
-//	    rounded to bfloat16 as they write it, and goes past the caches if L2 would not
-//	    hold it. Compile everything else of a value, the epilogue, into vectors along
-//	    rows.
+//	    scaled, have a bias added and be rounded to bfloat16 as they write it, and
+//	    goes past the caches if L2 would not hold it. Compile everything else of a
+//	    value, the epilogue, into vectors along rows.
 //	 4. Schedule the grid: parallel axes are split over workers, arbitrary axes
 //	    run in order inside one of them. Workers go along rows of the grid, each with
 //	    blocks of a; where no a is packed along columns, each with blocks of b.

@@ -116,8 +116,8 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 	if m == 0 || n == 0 {
 		return
 	}
-	if d.narrow {
-		w.multiplyNarrow(d, c, off, ldc, row, m, n, k, col)
+	if d.narrow || d.scales != nil {
+		w.multiplyWhole(d, c, off, ldc, row, m, n, k, col)
 		return
 	}
 	h := help{mem: w.plan.sums.of(w.mem), stream: d.stream}
@@ -147,18 +147,26 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 	}
 }
 
-// multiplyNarrow computes m×n of product d, all of k, into a c of bfloat16.
-func (w *worker) multiplyNarrow(d *dot, c []byte, off, ldc, row, m, n, k, col int) {
+// multiplyWhole computes m×n of product d, whole panels over all of k, into a c that
+// its sums are scaled or rounded for as they are written.
+func (w *worker) multiplyWhole(d *dot, c []byte, off, ldc, row, m, n, k, col int) {
 	a := w.plan.operands[d.a]
 	h := help{mem: w.plan.sums.of(w.mem), stream: d.stream}
-	pb := w.piece(d.b, col, n, d.k0, k-d.k0)
-	if a.keep == keepUnpacked {
-		ld := w.plan.refs[a.ref].ld
-		from := a.element(&w.places[a.ref], ld, row, d.k0)
-		d.product.narrow(c, off, ldc, m, n, k-d.k0, w.data[a.ref], from, ld, false, pb, h)
+	k -= d.k0
+	pb := w.piece(d.b, col, n, d.k0, k)
+	var rows []byte // of a
+	from, ld, packed := 0, 0, a.keep != keepUnpacked
+	if packed {
+		rows = w.piece(d.a, row, m, d.k0, k)
+	} else {
+		rows, ld = w.data[a.ref], w.plan.refs[a.ref].ld
+		from = a.element(&w.places[a.ref], ld, row, d.k0)
+	}
+	if d.narrow {
+		d.product.narrow(c, off, ldc, m, n, k, rows, from, ld, packed, pb, h)
 		return
 	}
-	d.product.narrow(c, off, ldc, m, n, k-d.k0, w.piece(d.a, row, m, d.k0, k-d.k0), 0, 0, true, pb, h)
+	d.product.scaled(c, d.scales.narrow, off, ldc, m, n, k, rows, from, ld, packed, pb, d.scales.of(w, row, m, col, n), h)
 }
 
 // clearEdges zeroes what rows × cols of 32 bits have beyond m × n.

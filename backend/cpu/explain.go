@@ -121,6 +121,7 @@ type PlanProduct struct {
 	ReadsA  bool // a is not packed: tiles load its rows where they lie
 	ReadsB  bool // b is not packed: it is read where it lies, or widened a piece at a time
 	Streams bool // what it computes is written past the caches
+	Scales  bool // its sums are scaled as the micro-kernel writes them, and rounded to the output's dtype
 	Narrows bool // its sums are rounded to bfloat16 as the micro-kernel writes them
 	Depth   int  // elements of k of one chunk of packed operands
 	Run     int  // elements of k that a tile stays in registers for
@@ -329,6 +330,9 @@ func (p *plan) explainBuffers() []PlanBuffer {
 	temps := PlanBuffer{What: "pieces of products"}
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
+			if d.scales != nil {
+				add("scales of a piece", d.scales.mem, false)
+			}
 			temps.Bytes += d.temp.size
 		}
 	})

@@ -138,6 +138,9 @@ func (x *PlanProgram) streamed() []string {
 			if x.Products[i].Narrows {
 				lines = append(lines, fmt.Sprintf("%s rounded to bfloat16 by the micro-kernel, as it writes it", s.Dst))
 			}
+			if x.Products[i].Scales {
+				lines = append(lines, fmt.Sprintf("%s scaled by the micro-kernel, as it writes it", s.Dst))
+			}
 			if x.Products[i].Streams {
 				lines = append(lines, fmt.Sprintf("%s written past the caches: L2 would not hold it, and no program reads it", s.Dst))
 			}

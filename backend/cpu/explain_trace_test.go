@@ -20,9 +20,10 @@ type packs struct {
 }
 
 type calls struct {
-	block, inRows, direct     int // of the functions of a product
-	fresh, narrowed, streamed int
-	rows, cols, depth         int // the largest
+	block, inRows, direct int // of the functions of a product
+	fresh, streamed       int
+	narrowed, scaled      int
+	rows, cols, depth     int // the largest
 }
 
 // trace watches the packing of each operand and each product of a plan.
@@ -79,6 +80,20 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 				stream(c, off, ldc, 2, h)
 				narrow(c, off, ldc, m, n, k, a, offA, lda, packedA, b, h)
 			}
+			scaled := traced.scaled
+			traced.scaled = func(c []byte, isNarrow bool, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, by gemm.Scaling, h help) {
+				at, size := &s.inRows, 4
+				if packedA {
+					at = &s.block
+				}
+				if isNarrow {
+					size = 2
+				}
+				see(at, m, n, k, false)
+				see(&s.scaled, m, n, k, true)
+				stream(c, off, ldc, size, h)
+				scaled(c, isNarrow, off, ldc, m, n, k, a, offA, lda, packedA, b, by, h)
+			}
 			traced.direct = func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool) {
 				see(&s.direct, m, n, k, accumulate)
 				direct(c, off, ldc, m, n, k, a, b, offB, ldb, accumulate)
@@ -104,7 +119,7 @@ func TestExplain_Agrees(t *testing.T) {
 		}
 		for _, q := range []string{
 			"float8_e4m3fn", "int8:per_channel+token", "bfloat16xint8:per_tensor:bias+gelu", "bfloat16xint4:per_block128+zero_b",
-			"bfloat16xint8:per_channel+dynamic_tensor", "bfloat16xint8:per_channel+dynamic_token:bias+silu",
+			"bfloat16xint8:per_channel+dynamic_tensor", "int8:per_channel+token:bias", "bfloat16xint8:per_channel:bias", "bfloat16xint8:per_channel+dynamic_token:bias+silu",
 		} {
 			cases = append(cases, planCase{5, q, 128, 256, 192, "", tile.Blocks{M: 64, K: 256, N: 64}, isa.String(), Options{Threads: 2}})
 		}
@@ -248,7 +263,10 @@ func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]
 			case want.ReadsB:
 				had = got.direct
 			}
-			streamed, narrowed := 0, 0
+			streamed, narrowed, scaled := 0, 0, 0
+			if want.Scales {
+				scaled = had
+			}
 			if want.Streams {
 				streamed = had
 			}
@@ -256,7 +274,7 @@ func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]
 				narrowed = had
 			}
 			depth := min(want.Depth, want.K1-want.K0)
-			if had != total || got.block+got.inRows+got.direct != had || got.streamed != streamed || got.narrowed != narrowed || got.fresh != fresh || got.rows != st.Rows || got.cols != cols || got.depth != depth {
+			if had != total || got.block+got.inRows+got.direct != had || got.streamed != streamed || got.narrowed != narrowed || got.scaled != scaled || got.fresh != fresh || got.rows != st.Rows || got.cols != cols || got.depth != depth {
 				t.Errorf("%s: %+v; want %d calls, %d of them from zero, of %d×%d, k %d, by %+v",
 					st.Statement, *got, total, fresh, st.Rows, cols, depth, want)
 			}

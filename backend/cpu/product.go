@@ -25,6 +25,9 @@ type product struct {
 	// narrow is block, or rows if a is not packed, into a c of bfloat16, whole
 	// panels of it; nil if there is none.
 	narrow func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, h help)
+	// scaled is narrow into a c of float32 or bfloat16, of sums that are scaled; nil if
+	// there is none.
+	scaled func(c []byte, narrow bool, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, by gemm.Scaling, h help)
 	// direct is block with a b that is not packed, but widened: element (l, j) of
 	// it is b[offB+l*ldb+j]. It pays up to directRows rows of a; 0 if it may not
 	// be called.
@@ -136,15 +139,25 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		},
 		directRows: b.DirectRows(),
 	}
-	if a.Narrows(a.MR, a.NR, a.NR) {
-		p.narrow = func(c []byte, off, ldc, m, n, k int, ma []byte, offA, lda int, packedA bool, pb []byte, h help) {
-			r := gemm.Run[S]{B: pb, Work: h.mem, Stream: h.stream}
+	if a.Whole(a.MR, a.NR, a.NR) {
+		run := func(ma []byte, offA, lda int, packedA bool, pb []byte, h help) gemm.Run[S] {
 			if packedA {
-				r.A = ma
-			} else {
-				r.Rows, r.LDA = view[S](ma)[offA:], lda
+				return gemm.Run[S]{A: ma, B: pb, Work: h.mem, Stream: h.stream}
 			}
-			a.MultiplyNarrow(r, view[uint16](c)[off:], ldc, m, n, k)
+			return gemm.Run[S]{Rows: view[S](ma)[offA:], LDA: lda, B: pb, Work: h.mem, Stream: h.stream}
+		}
+		if sum == tile.Float32 {
+			p.narrow = func(c []byte, off, ldc, m, n, k int, ma []byte, offA, lda int, packedA bool, pb []byte, h help) {
+				a.MultiplyNarrow(run(ma, offA, lda, packedA, pb, h), view[uint16](c)[off:], ldc, m, n, k)
+			}
+		}
+		p.scaled = func(c []byte, narrow bool, off, ldc, m, n, k int, ma []byte, offA, lda int, packedA bool, pb []byte, by gemm.Scaling, h help) {
+			r := run(ma, offA, lda, packedA, pb, h)
+			if narrow {
+				gemm.MultiplyScaled(a, r, by, view[uint16](c)[off:], ldc, m, n, k)
+			} else {
+				gemm.MultiplyScaled(a, r, by, view[float32](c)[off:], ldc, m, n, k)
+			}
 		}
 	}
 	if a.ReadsA(a.KU) {

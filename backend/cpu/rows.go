@@ -95,8 +95,10 @@ func stream(p *plan) error {
 		r, d := &p.refs[s.dst], s.dots[0]
 		if p.narrows(s) {
 			s.direct, d.narrow = true, true
+		} else if d.scales = p.scales(s); d.scales != nil {
+			s.direct = true
 		}
-		aligned := d.narrow || d.product.streams(r.ld) && d.product.streams(r.cols) // rows of every block
+		aligned := d.narrow || d.scales != nil || d.product.streams(r.ld) && d.product.streams(r.cols) // rows of every block
 		d.stream = s.direct && aligned && int(r.ArrayBytes()) > probe.Host().L2
 	})
 	return nil
@@ -109,15 +111,28 @@ func (p *plan) narrows(s *step) bool {
 	if s.stmt.Kind == tile.Store && v.Op == tile.OpCast && v.Dtype == tile.BFloat16 {
 		v = v.Args[0]
 	}
-	a, b := p.operands[d.a], p.operands[d.b]
 	switch {
 	case dst.Dtype != tile.BFloat16 || v != d.expr || v.Dtype != tile.Float32 || d.product.narrow == nil:
 		return false
 	case s.stmt.Kind == tile.Accumulate && (s.zeroed == nil || !always(s.zeroed)):
 		return false
 	}
+	return p.whole(s)
+}
+
+// whole reports whether step s computes whole panels of a product, over all of k at
+// once.
+func (p *plan) whole(s *step) bool {
+	dst, d := &p.refs[s.dst], s.dots[0]
+	a, b := p.operands[d.a], p.operands[d.b]
 	const whole = 32 // rows and columns of a panel, and elements of a cache line
 	for _, r := range []*ref{dst, &p.refs[a.ref], &p.refs[b.ref]} {
+		if r.Kind == tile.Scratch {
+			if r.rows%whole != 0 || r.cols%whole != 0 {
+				return false
+			}
+			continue
+		}
 		for i, n := range r.Array {
 			if size := r.BlockSize(i); n%size != 0 || size%whole != 0 && size > 1 {
 				return false

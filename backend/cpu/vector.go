@@ -12,15 +12,21 @@ type lanes[T any] func(w *worker, row, col, n int) []T
 // writer computes and writes elements col … col+n-1 of a row of the destination.
 type writer func(w *worker, row, col, n int)
 
-// epilogue compiles the value of every step that is not a product alone.
+// epilogue compiles the value of every step that is not a product alone, or of a
+// product that tiles scale what they scale it by.
 func epilogue(p *plan) error {
 	var err error
 	allSteps(p.steps, func(s *step) {
-		if err != nil || s.kind != stepCompute || s.direct {
+		if err != nil || s.kind != stepCompute {
 			return
 		}
 		c := &values{plan: p, step: s}
-		c.compile()
+		switch {
+		case !s.direct:
+			c.compile()
+		case s.dots[0].scales != nil:
+			s.dots[0].scales.compile(c)
+		}
 		p.vectors = max(p.vectors, c.slots)
 		err = c.err
 	})

@@ -18,6 +18,7 @@ type tilesBlock[C Sum] struct {
 	c              *C
 	elementC, rowC int // bytes from column to column and from row to row of c
 	way            streaming
+	by             scaling // of c; columns 64 numbers after 32 columns
 	m, n           int
 	a              []uint32
 	rowA           int // bytes from row to row,
@@ -69,6 +70,7 @@ func (x tilesBlock[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
 	panels, whole := ceil(rows, tilesMR), rows/tilesMR
 	nextA, nextB := x.after(i, rows, j, cols, s, steps)
 	var pending, pendingTo *C // sums of a tile that are not yet in c
+	var pendingBy scaling
 	for n := 0; n < cols; n += tilesNR {
 		*y = strip[C]{
 			c: offset(x.c, i*x.rowC+(j+n)*x.elementC), row: x.rowC, panel: tilesMR * x.rowC,
@@ -93,7 +95,13 @@ func (x tilesBlock[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
 		}
 		rest := *y // rows that are no whole panel
 		y.rows, y.stream = whole*tilesMR, x.way
-		y.copy, y.copyTo = pending, pendingTo
+		y.copy, y.copyTo, y.copyBy = pending, pendingTo, pendingBy
+		if x.way.scales() {
+			y.by.rows = offset(x.by.rows, i*wordBytes)
+			y.by.columns = offset(x.by.columns, 2*(j+n)*wordBytes)
+			pendingBy.rows = offset(y.by.rows, (whole-1)*tilesMR*wordBytes)
+			pendingBy.columns = y.by.columns
+		}
 		if first { // two tiles take turns
 			y.sum, y.sumRow, y.sumPanel, y.sumAfter = &x.work[0], tileRow, tileBytes, -tileBytes
 			if pending == y.sum {
@@ -111,7 +119,7 @@ func (x tilesBlock[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
 			x.strips(y)
 		}
 	}
-	flushSums(pending, pendingTo, x.rowC, x.way)
+	flushSums(pending, pendingTo, x.rowC, x.way, pendingBy)
 }
 
 // after returns where the chunk of a and the panel of b begin that come after a

@@ -75,12 +75,11 @@ type Path[S Source, C Sum] struct {
 	KU     int    // elements of k in one step
 	Words  int    // of one row or column in one step: 1, or 16 for tiles
 
-	kernel  kernel[C]
-	narrows bool // MultiplyNarrow can be called
-	direct  directKernel[C]
-	cuts    cuts
-	packA   packer[S]
-	packB   packer[S]
+	kernel kernel[C]
+	direct directKernel[C]
+	cuts   cuts
+	packA  packer[S]
+	packB  packer[S]
 }
 
 // SizeA is the number of bytes PackA writes for m rows of k elements.
@@ -157,37 +156,6 @@ func (p *Path[S, C]) Work() int { return p.cuts.work }
 // Multiply is Block of a Run.
 func (p *Path[S, C]) Multiply(r Run[S], c []C, ldc, m, n, k int, accumulate bool) {
 	p.blockRange(c, ldc, m, n, 0, k, k, r, accumulate)
-}
-
-// Narrows reports whether MultiplyNarrow computes m×n matrices whose rows are ldc
-// elements apart.
-func (p *Path[S, C]) Narrows(m, n, ldc int) bool {
-	return p.narrows && m%p.MR == 0 && n%p.NR == 0 && ldc%p.NR == 0
-}
-
-// MultiplyNarrow is Multiply, not accumulating, into a c of bfloat16 that starts on
-// a cache line: each sum is rounded once, as narrow does.
-func (p *Path[S, C]) MultiplyNarrow(r Run[S], c []uint16, ldc, m, n, k int) {
-	if !p.Narrows(m, n, ldc) || k%p.KU != 0 && r.Rows != nil {
-		panic(fmt.Sprintf("gemm: %s: %d×%d of bfloat16, ldc %d, k %d", p.Name, m, n, ldc, k))
-	}
-	c = extent(c, m, n, ldc)
-	if len(c) == 0 {
-		return
-	}
-	if k == 0 {
-		for i := range m {
-			clear(c[i*ldc : i*ldc+n])
-		}
-		return
-	}
-	x := p.tilesBlock(r, m, n, 0, k, k)
-	x.c, x.elementC, x.rowC = (*C)(unsafe.Pointer(&c[0])), size[uint16](), ldc*size[uint16]()
-	x.way = streamNarrow
-	if r.Stream {
-		x.way = streamNarrowPast
-	}
-	x.run()
 }
 
 func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], accumulate bool) {

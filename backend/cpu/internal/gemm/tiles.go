@@ -47,9 +47,10 @@ const (
 // flushSums. Rows and columns of c are whole panels then, and its rows lie on whole
 // cache lines. Denormal numbers that are rounded count as zero.
 //
-// From one panel to the next sum moves by sumPanel and sumAfter bytes in turn.
+// From one panel to the next sum moves by sumPanel and sumAfter bytes in turn, and
+// what by says of rows by those of a panel.
 //
-// Assembly knows the places of the fields up to stream.
+// Assembly knows the places of the fields up to atBy.
 type strip[C Sum] struct {
 	config              amx.Config // of a kernel; the caller leaves it
 	sum                 *C
@@ -68,19 +69,35 @@ type strip[C Sum] struct {
 	tall, wide          bool       // shapes of tiles, as config has them
 	accumulate          bool
 	stream              streaming
+	by, copyBy          scaling // of the sums of this strip, and of those at copy
+	atBy                [3]uintptr
 
 	rows, cols int
 }
+
+// A scaling is what sums are multiplied by and what is added, for streams that
+// scale: of each row a factor; of 32 columns their factors, and then what is added.
+type scaling struct{ rows, columns *float32 }
 
 // A streaming is a way for the sums of whole panels to come to c.
 type streaming uint8
 
 const (
-	streamNot        streaming = iota // as they are, at once
-	streamSums                        // past the caches
-	streamNarrowPast                  // rounded to bfloat16, past the caches; c is of bfloat16
-	streamNarrow                      // rounded to bfloat16
+	streamNot              streaming = iota // as they are, at once
+	streamSums                              // past the caches
+	streamNarrowPast                        // rounded to bfloat16, past the caches; c is of bfloat16
+	streamNarrow                            // rounded to bfloat16
+	streamScaledPast                        // scaled, past the caches; c is of float32
+	streamScaled                            // scaled
+	streamScaledNarrowPast                  // scaled and rounded to bfloat16, past the caches
+	streamScaledNarrow                      // scaled and rounded to bfloat16
 )
+
+func (s streaming) scales() bool { return s >= streamScaledPast }
+
+func (s streaming) narrows() bool {
+	return s == streamNarrowPast || s == streamNarrow || s >= streamScaledNarrowPast
+}
 
 // A strips computes a strip.
 type strips[C Sum] func(x *strip[C])
@@ -112,7 +129,7 @@ func tilesTwin[C Sum](step func(s C, a, b *[tilesWords]uint32) C) strips[C] {
 }
 
 // flushSums writes the sums that a strip has left.
-func flushSums[C Sum](from, to *C, row int, way streaming) {
+func flushSums[C Sum](from, to *C, row int, way streaming, by scaling) {
 	if from == nil {
 		return
 	}
@@ -122,11 +139,26 @@ func flushSums[C Sum](from, to *C, row int, way streaming) {
 			copy(span(dst, tilesNR), sums)
 			continue
 		}
-		narrowed := unsafe.Slice((*uint16)(unsafe.Pointer(dst)), tilesNR)
 		for j, s := range sums {
-			narrowed[j] = narrow(float32(s))
+			x := float32(s)
+			if way.scales() {
+				x = by.of(x, i, j)
+			}
+			if way.narrows() {
+				*(*uint16)(unsafe.Pointer(offset(to, i*row+j*size[uint16]()))) = narrow(x)
+			} else {
+				*(*float32)(unsafe.Pointer(offset(dst, j*wordBytes))) = x
+			}
 		}
 	}
+}
+
+// of scales the sum s of row i and column j. The conversions round, so that no
+// compiler adds what is not rounded.
+func (by scaling) of(s float32, i, j int) float32 {
+	s = float32(s * *offset(by.rows, i*wordBytes))
+	s = float32(s * *offset(by.columns, j*wordBytes))
+	return s + *offset(by.columns, (tilesNR+j)*wordBytes)
 }
 
 // narrow rounds to the bits of a bfloat16 as VCVTNE2PS2BF16 does: to nearest, ties

@@ -67,7 +67,6 @@ func newTilesPath[S Source, C Sum](format string, kernel strips[C], words packSI
 	s := shape[C]{isa: AMX, mr: tilesMR, nr: tilesNR}
 	p := newPath(s, format, words.ku*tilesWords, packTiles[S]{words}.packer(), words.packer())
 	p.kernel.strips, p.Words, p.cuts = kernel, tilesWords, tilesCuts()
-	_, p.narrows = any(kernel).(strips[float32])
 	return p
 }
 

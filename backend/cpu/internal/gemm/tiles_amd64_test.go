@@ -90,16 +90,15 @@ func TestTiles_Streams(t *testing.T) {
 	for panels := 1; panels < 6; panels++ {
 		for _, steps := range []int{1, 2, 7, 15, 16, 17, 40} {
 			for _, own := range []bool{false, true} {
-				checkStreams(t, r, intTiles()[0], panels, steps, own, streamSums)
-				for _, way := range []streaming{streamSums, streamNarrowPast, streamNarrow} {
-					checkStreams(t, r, floatTiles()[0], panels, steps, own, way)
-				}
+				scaled := []streaming{streamSums, streamScaledPast, streamScaled, streamScaledNarrowPast, streamScaledNarrow}
+				checkStreams(t, r, intTiles()[0], panels, steps, own, scaled)
+				checkStreams(t, r, floatTiles()[0], panels, steps, own, append(scaled, streamNarrowPast, streamNarrow))
 			}
 		}
 	}
 }
 
-func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, steps int, own bool, way streaming) {
+func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, steps int, own bool, ways []streaming) {
 	t.Helper()
 	const strips, gap = 3, tilesNR
 	panel, ldc := steps*tilesMR*tilesWords, strips*tilesNR+gap
@@ -114,14 +113,15 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 	for i := range work {
 		work[i] = C(r.IntN(2001) - 1000)
 	}
-	// Of bfloat16 c has as many rows, in half the memory.
-	element := wordBytes
-	if way > streamSums {
-		element = size[uint16]()
+	var factors, terms []float32 // of rows; of columns, as a scaling has them
+	for range panels * tilesMR {
+		factors = append(factors, r.Float32()-0.5)
 	}
-	got := unsafe.Slice((*C)(unsafe.Pointer(&Buffer(panels * tilesMR * ldc * wordBytes)[0])), panels*tilesMR*ldc)
-	want := slices.Clone(got)
-	run := func(kernel func(y *strip[C]), c []C, element int, stream bool) {
+	for range 2 * strips * tilesNR {
+		terms = append(terms, 100*r.Float32())
+	}
+	run := func(kernel func(y *strip[C]), c []C, element int, way streaming) {
+		stream := way != streamNot
 		work := slices.Clone(work)
 		if stream {
 			aligned := words(Buffer(len(work)*wordBytes), len(work)*wordBytes)
@@ -130,6 +130,7 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 			copy(work, clone)
 		}
 		var pending, to *C
+		var pendingBy scaling
 		for n := range strips {
 			y := &strip[C]{
 				sum: &work[n*panels*tileSums], sumRow: tileRow, sumPanel: tileBytes, sumAfter: tileBytes,
@@ -139,7 +140,8 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 				rows: panels * tilesMR, cols: tilesNR, accumulate: own, copy: pending, copyTo: to,
 			}
 			if stream {
-				y.stream = way
+				y.stream, y.by, y.copyBy = way, scaling{&factors[0], &terms[2*n*tilesNR]}, pendingBy
+				pendingBy = scaling{&factors[(panels-1)*tilesMR], y.by.columns}
 			}
 			if !own { // two tiles take turns, and the strip before left its last sums in one
 				y.sum, y.sumAfter = &work[0], -tileBytes
@@ -156,23 +158,42 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 				pending, to = last, offset(y.c, (panels-1)*y.panel)
 			}
 		}
-		flushSums(pending, to, ldc*element, way)
+		flushSums(pending, to, ldc*element, way, pendingBy)
 	}
-	run(x.twin, want, wordBytes, false)
-	run(x.fast, got, element, true)
-	if way > streamSums {
-		narrowed := unsafe.Slice((*uint16)(unsafe.Pointer(&got[0])), len(got))
+	want := make([]C, panels*tilesMR*ldc)
+	run(x.twin, want, wordBytes, streamNot)
+	compare := func(way streaming, got []C, element int) {
+		t.Helper()
 		for i := range want {
-			if w := narrow(float32(want[i])); narrowed[i] != w {
-				t.Fatalf("%s, %d panels of %d steps, own sums %v: c[%d,%d] is %#x, want %#x of %v", x.name, panels, steps, own, i/ldc, i%ldc, narrowed[i], w, want[i])
+			row, col := i/ldc, i%ldc
+			w, g := float64(want[i]), float64(got[i])
+			if way.scales() || way.narrows() {
+				x := float32(want[i])
+				if way.scales() && col < strips*tilesNR {
+					panel := scaling{&factors[row], &terms[2*(col/tilesNR*tilesNR)]}
+					x = panel.of(x, 0, col%tilesNR)
+				}
+				w = float64(x)
+				g = float64(*(*float32)(unsafe.Pointer(&got[i])))
+			}
+			if way.narrows() {
+				w = float64(narrow(float32(w)))
+				g = float64(*(*uint16)(unsafe.Pointer(offset(&got[0], i*element))))
+			}
+			if g != w {
+				t.Fatalf("%s, way %d, %d panels of %d steps, own sums %v: c[%d,%d] is %v, want %v", x.name, way, panels, steps, own, row, col, g, w)
 			}
 		}
-		return
 	}
-	for i := range got {
-		if got[i] != want[i] {
-			t.Fatalf("%s, %d panels of %d steps, own sums %v: c[%d,%d] is %v, want %v", x.name, panels, steps, own, i/ldc, i%ldc, got[i], want[i])
+	for _, way := range ways {
+		// Of bfloat16 c has as many rows, in half the memory.
+		element := wordBytes
+		if way.narrows() {
+			element = size[uint16]()
 		}
+		got := unsafe.Slice((*C)(unsafe.Pointer(&Buffer(len(want) * wordBytes)[0])), len(want))
+		run(x.fast, got, element, way)
+		compare(way, got, element)
 	}
 }
 

@@ -8,8 +8,8 @@ type Tiles struct {
 }
 
 var (
-	bfloat16Tiles = Tiles{Name: "BFloat16", Multiply: "TDPBF16PS", Copyings: []copying{copySums, copyNarrowPast, copyNarrow}}
-	int8Tiles     = Tiles{Name: "Int8", Multiply: "TDPBSSD", Copyings: []copying{copySums}}
+	bfloat16Tiles = Tiles{Name: "BFloat16", Multiply: "TDPBF16PS", Copyings: append([]copying{copySums, copyNarrowPast, copyNarrow}, copiesScaled("VMOVUPS")...)}
+	int8Tiles     = Tiles{Name: "Int8", Multiply: "TDPBSSD", Copyings: append([]copying{copySums}, copiesScaled("VCVTDQ2PS")...)}
 )
 
 // Tiles that a kernel and a peak use: of sums, row by row, of a and of b.
@@ -57,6 +57,13 @@ const (
 	stripWide       = 273
 	stripAccumulate = 274
 	stripStream     = 275
+	stripRowsBy     = 280
+	stripColumnsBy  = 288
+	stripCopyRows   = 296
+	stripCopyCols   = 304
+	stripAtRows     = 312
+	stripAtCopyRows = 320
+	stripAtCopyCols = 328
 )
 
 // tiles writes the micro-kernel. It walks down the panels of a, all by one
@@ -91,7 +98,8 @@ func (t Tiles) tiles(a *Asm) {
 	}
 	a.EOL("what moves along; the caller's pointers stay")
 	for _, f := range [][2]int{{stripSum, stripAtSum}, {stripC, stripAtC}, {stripA, stripAtA}, {stripCopy, stripAtCopy}, {stripCopyTo, stripAtCopyTo},
-		{stripSumPanel, stripAtNext}, {stripSumAfter, stripAtAfter}} {
+		{stripSumPanel, stripAtNext}, {stripSumAfter, stripAtAfter},
+		{stripRowsBy, stripAtRows}, {stripCopyRows, stripAtCopyRows}, {stripCopyCols, stripAtCopyCols}} {
 		load(f[0], sums)
 		a.Op("MOVQ", sums, at(strip, f[1]))
 	}
@@ -175,6 +183,12 @@ func (t Tiles) tiles(a *Asm) {
 			a.Op("MOVQ", sums, at(strip, stripAtCopy))
 			load(stripAtC, below)
 			a.Op("MOVQ", below, at(strip, stripAtCopyTo))
+			a.EOL("by what: of the next panel the rows' are others")
+			load(stripAtRows, below)
+			a.Op("MOVQ", below, at(strip, stripAtCopyRows))
+			a.Op("ADDQ", imm(2*tileRows*4), at(strip, stripAtRows))
+			load(stripColumnsBy, below)
+			a.Op("MOVQ", below, at(strip, stripAtCopyCols))
 			a.Op("JMP", string(stored))
 			a.Place(plain)
 			move("TILESTORED", stripAtC, stripRow)
@@ -216,104 +230,6 @@ func (t Tiles) tiles(a *Asm) {
 	a.Place(release)
 	a.ReleaseTiles()
 	a.Return()
-}
-
-// A copying is a way for sums to come from their memory, where rows of 32 follow
-// each other, to c.
-type copying struct {
-	name string
-	way  int                                // value of the field
-	rows func(a *Asm, from, to, row string) // of some rows, copiedRows of them
-}
-
-const copiedRows = 2 // with each step
-
-// The ways to copy: as they are, or rounded to bfloat16. Past the caches they are
-// written without reading what they overwrite, and without driving out a and b.
-var (
-	copySums = copying{"sums", 1, func(a *Asm, from, to, row string) {
-		for i := range 2 * copiedRows {
-			a.Op("VMOVDQU64", at(from, i*tileLine), avx512.reg(i))
-		}
-		for i := range copiedRows {
-			for j := range 2 {
-				a.Op("VMOVNTDQ", avx512.reg(2*i+j), at(to, j*tileLine))
-			}
-			a.Op("ADDQ", row, to)
-		}
-	}}
-	copyNarrowPast = copying{"narrowPast", 2, narrowRows("VMOVNTDQ")}
-	copyNarrow     = copying{"narrow", 3, narrowRows("VMOVDQU64")}
-)
-
-func narrowRows(store string) func(a *Asm, from, to, row string) {
-	return func(a *Asm, from, to, row string) {
-		for i := range copiedRows {
-			low, high := avx512.reg(2*i), avx512.reg(2*i+1)
-			a.Op("VMOVDQU64", at(from, 2*i*tileLine), low)
-			a.Op("VMOVDQU64", at(from, (2*i+1)*tileLine), high)
-			a.Encoded("VCVTNE2PS2BF16", low, high, low)
-		}
-		for i := range copiedRows {
-			a.Op(store, avx512.reg(2*i), at(to, 0))
-			a.Op("ADDQ", row, to)
-		}
-	}
-}
-
-// whileCopying runs steps and between them copies the sums of the tile before, if
-// there are any. What the steps do not get to is copied after them.
-func (t Tiles) whileCopying(a *Asm, left string, step func()) {
-	const (
-		strip         = "AX"
-		from, to, row = "DX", "R11", "CX"
-	)
-	nothing, done := a.NewLabel("nothing"), a.NewLabel("computed")
-	a.Op("MOVQ", at(strip, stripAtCopy), from)
-	a.JumpIf(from, "JEQ", 0, nothing)
-	a.Op("MOVQ", at(strip, stripAtCopyTo), to)
-	a.Op("MOVQ", at(strip, stripRow), row)
-	a.EOL("the end of what is to be copied")
-	a.Op("LEAQ", at(from, 4*tileRows*tileLine), "R15")
-	a.Op("MOVQ", "R15", at(strip, stripAtCopy))
-	var ways []Label
-	for _, c := range t.Copyings[1:] {
-		ways = append(ways, a.NewLabel(c.name))
-		a.Op("CMPB", at(strip, stripStream), imm(c.way))
-		a.Op("JEQ", string(ways[len(ways)-1]))
-	}
-	for i, c := range t.Copyings {
-		loop, more, rest := a.NewLabel("copying"), a.NewLabel("more"), a.NewLabel("rest")
-		if i > 0 {
-			a.Place(ways[i-1])
-		}
-		copyRows := func() {
-			c.rows(a, from, to, row)
-			a.Op("ADDQ", imm(2*copiedRows*tileLine), from)
-		}
-		a.Op("MOVQ", at(strip, stripAheadA), "R15")
-		a.Place(loop)
-		copyRows()
-		step()
-		a.Op("DECQ", left)
-		a.Op("JEQ", string(rest))
-		a.Op("CMPQ", from, at(strip, stripAtCopy))
-		a.Op("JNE", string(loop))
-		a.Op("JMP", string(nothing))
-		a.Place(rest)
-		a.Op("CMPQ", from, at(strip, stripAtCopy))
-		a.Op("JEQ", string(done))
-		a.Place(more)
-		copyRows()
-		a.Op("CMPQ", from, at(strip, stripAtCopy))
-		a.Op("JNE", string(more))
-		a.Op("JMP", string(done))
-	}
-	a.Place(nothing)
-	a.CountDown(left, step)
-	a.Place(done)
-	a.EOL("nothing is left to copy")
-	a.Op("MOVQ", imm(0), at(strip, stripAtCopy))
 }
 
 // peak writes a loop of nothing but products between tiles that hold the
