@@ -49,7 +49,19 @@ func (t *Table) lookup(k Key, skip int) (tile.Blocks, Source, bool) {
 	if best < 0 {
 		return tile.Blocks{}, "", false
 	}
-	return t.Rows[best].Blocks.Clip(k.M, k.K, k.N), Sources[step], true
+	return t.Rows[best].blocksFor(k), Sources[step], true
+}
+
+// blocksFor is the row's block shape for the problem k. Blocks that hold all rows
+// of their own problem hold all of a larger one's too, up to four times as many:
+// cut to the few rows of a small batch, a larger one would go through b once for
+// each of them.
+func (r Row) blocksFor(k Key) tile.Blocks {
+	b := r.Blocks
+	if b.M >= r.M && k.M > r.M {
+		b.M = min(k.M, 4*r.M)
+	}
+	return b.Clip(k.M, k.K, k.N)
 }
 
 // reach is the step at which a row tuned for have answers for want.

@@ -67,6 +67,23 @@ func TestPutReplaces(t *testing.T) {
 }
 
 // TestLookup walks the chain from an exact row to none.
+// TestLookup_Rows: blocks that held all rows of a small batch hold those of a
+// larger one too, within bounds; smaller blocks stay what they are.
+func TestLookup_Rows(t *testing.T) {
+	var table Table
+	table.Put(row(16, 4096, 6144, tile.BFloat16, tile.Blocks{M: 16, K: 1024, N: 1024}, nil))
+	table.Put(row(256, 4096, 4096, tile.BFloat16, tile.Blocks{M: 128, K: 1024, N: 1024}, nil))
+	for _, test := range []struct{ m, n, want int }{
+		{8, 6144, 8}, {16, 6144, 16}, {48, 6144, 48}, {64, 6144, 64}, {1000, 6144, 64},
+		{64, 4096, 64}, {512, 4096, 128},
+	} {
+		b, _, ok := table.Lookup(KeyOf("v4_optblock", "", problem.New(test.m, 4096, test.n, tile.BFloat16)))
+		if !ok || b.M != test.want {
+			t.Errorf("%d×4096×%d: blocks %v %v, want %d rows", test.m, test.n, b, ok, test.want)
+		}
+	}
+}
+
 func TestLookup(t *testing.T) {
 	var table Table
 	for i, shape := range [][3]int{{16, 4096, 14336}, {64, 4096, 14336}, {1024, 4096, 14336}, {512, 512, 512}, {1024, 1024, 1024}} {
