@@ -45,36 +45,19 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stderr, "%s: %s to audit\n", dev.summary, cli.Plural(len(jobs), "problem"))
 	a := tune.Auditor{Tuner: f.tuner(dev), Rounds: f.rounds}
-	p := newProgress(stderr)
 	var audits []tune.Audit
-	failed := 0
-	for i, j := range jobs {
-		if f.budget > 0 {
-			rest := f.budget - time.Since(begin)
-			if rest <= 0 {
-				fmt.Fprintf(stderr, "time is up: %s left out\n", cli.Plural(len(jobs)-i, "problem"))
-				break
-			}
-			a.Budget = rest / time.Duration(len(jobs)-i)
-		}
-		what := fmt.Sprintf("[%d/%d] %s", i+1, len(jobs), j.Key())
-		a.Tuner.Observe = p.observe(what)
+	failed, err := f.each(ctx, begin, jobs, "left out", stderr, func(what string, j tune.Job, budget time.Duration, observe func(tune.Event)) (func() error, error) {
+		a.Budget, a.Tuner.Observe = budget, observe
 		audit, err := a.Audit(ctx, j)
-		p.clear()
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			failed++
-			fmt.Fprintf(stderr, "tune: %v\n", err)
-			continue
-		}
-		fmt.Fprintf(stderr, "%s: %s, %.3f × as fast as %s of %s\n", what, audit.Tuner.Blocks,
-			audit.OverExhaustive.Center, audit.Exhaustive.Blocks, cli.Plural(audit.Exhaustive.Candidates, "shape"))
-		audits = append(audits, audit)
-		if err := f.writeCSV(audits); err != nil {
-			return err
-		}
+		return func() error {
+			fmt.Fprintf(stderr, "%s: %s, %.3f × as fast as %s of %s\n", what, audit.Tuner.Blocks,
+				audit.OverExhaustive.Center, audit.Exhaustive.Blocks, cli.Plural(audit.Exhaustive.Candidates, "shape"))
+			audits = append(audits, audit)
+			return f.writeCSV(audits)
+		}, err
+	})
+	if err != nil {
+		return err
 	}
 	if len(audits) > 0 {
 		text, err := f.report(dev, audits, table)

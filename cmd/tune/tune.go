@@ -47,39 +47,62 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	u := f.tuner(dev)
-	p := newProgress(stderr)
-	failed := 0
-	for i, j := range jobs {
-		if f.budget > 0 {
-			rest := f.budget - time.Since(begin)
-			if rest <= 0 {
-				fmt.Fprintf(stderr, "time is up: %s left for the same command\n", cli.Plural(len(jobs)-i, "problem"))
-				break
-			}
-			u.Budget = rest / time.Duration(len(jobs)-i)
-		}
-		u.Observe = p.observe(fmt.Sprintf("[%d/%d] %s", i+1, len(jobs), j.Key()))
+	failed, err := f.each(ctx, begin, jobs, "left for the same command", stderr, func(_ string, j tune.Job, budget time.Duration, observe func(tune.Event)) (func() error, error) {
+		u.Budget, u.Observe = budget, observe
 		row, err := u.Tune(ctx, j)
-		p.clear()
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			failed++
-			fmt.Fprintf(stderr, "tune: %v\n", err)
-			continue
-		}
-		table.Put(row)
-		if err := table.WriteFile(path); err != nil {
-			return err
-		}
-		fmt.Fprintf(stdout, "%s: %s\n", row.Key, verdict(j, row, u.Space.Machine))
+		return func() error {
+			table.Put(row)
+			if err := table.WriteFile(path); err != nil {
+				return err
+			}
+			fmt.Fprintf(stdout, "%s: %s\n", row.Key, verdict(j, row, u.Space.Machine))
+			return nil
+		}, err
+	})
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(stdout, "%s: %s\n", path, cli.Plural(len(table.Rows), "row"))
 	if failed > 0 {
 		return errJobs
 	}
 	return nil
+}
+
+// each measures one job after another while the time budget lasts, of which every
+// job that is left gets an equal share; 0 is no limit. What measure returns keeps
+// the result, once progress is off the screen. Jobs that fail are told and counted;
+// left says what becomes of those that no time was left for.
+func (f *flags) each(ctx context.Context, begin time.Time, jobs []tune.Job, left string, stderr io.Writer,
+	measure func(what string, j tune.Job, budget time.Duration, observe func(tune.Event)) (keep func() error, err error),
+) (failed int, err error) {
+	p := newProgress(stderr)
+	for i, j := range jobs {
+		var share time.Duration
+		if f.budget > 0 {
+			rest := f.budget - time.Since(begin)
+			if rest <= 0 {
+				fmt.Fprintf(stderr, "time is up: %s %s\n", cli.Plural(len(jobs)-i, "problem"), left)
+				break
+			}
+			share = rest / time.Duration(len(jobs)-i)
+		}
+		what := fmt.Sprintf("[%d/%d] %s", i+1, len(jobs), j.Key())
+		keep, err := measure(what, j, share, p.observe(what))
+		p.clear()
+		switch {
+		case ctx.Err() != nil:
+			return failed, ctx.Err()
+		case err != nil:
+			failed++
+			fmt.Fprintf(stderr, "tune: %v\n", err)
+			continue
+		}
+		if err := keep(); err != nil {
+			return failed, err
+		}
+	}
+	return failed, nil
 }
 
 // tuner is the tuner that the flags ask for, without limits of time.
