@@ -68,14 +68,15 @@ func (p *plan) layOutDot(d *dot) error {
 	a, b := sides[0], sides[1]
 	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
 	d.thin = d.product
+	rows := p.rowsOfBlock(a.ref, b.ref, !e.TransA)
 	switch {
-	case d.product == nil || e.TransB || p.rowsOfBlock(a.ref, b.ref, !e.TransA) > d.product.directRows:
+	case d.product == nil || e.TransB || rows > d.product.directRows:
 		d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)
 		switch {
 		case d.product == nil:
 		case d.product.b.widening != nil:
 			d.product.inChunks(packedWords)
-		case d.product.a.words > 1 && !e.TransB && p.rowsOfBlock(a.ref, b.ref, !e.TransA) <= tilesThinRows:
+		case d.product.a.words > 1 && !e.TransB && rows <= tilesThinRows:
 			d.product.inChunks(tilesThinWords)
 		}
 	case d.product.b.widening != nil:

@@ -7,8 +7,9 @@ import "matladder/tile"
 //
 // Tasks are numbered so that those next to each other share a block of a: the
 // axes that b does not depend on are outer, those that it does depend on inner.
-// By columns it is the other way round, and they share a block of b. Where the cache cannot hold all of b, groups of the inner coordinates are
-// phases, one after another.
+// By columns it is the other way round, and they share a block of b. Where the
+// cache cannot hold all of b, groups of the inner coordinates are phases, one after
+// another.
 type tasks struct {
 	outer, inner, serial []int // axes of the grid
 	outers, inners       int   // points of outer and inner

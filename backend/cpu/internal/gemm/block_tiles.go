@@ -93,8 +93,7 @@ func (x tilesBlock[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
 			x.strips(y)
 			continue
 		}
-		rest := *y // rows that are no whole panel
-		y.rows, y.stream = whole*tilesMR, x.way
+		y.stream = x.way
 		y.copy, y.copyTo, y.copyBy = pending, pendingTo, pendingBy
 		if x.way.scales() {
 			y.by.rows = offset(x.by.rows, i*wordBytes)
@@ -108,16 +107,9 @@ func (x tilesBlock[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
 				y.sum, y.sumPanel, y.sumAfter = &x.work[tileSums], y.sumAfter, y.sumPanel
 			}
 		}
-		x.strips(y)
 		pending = offset(y.sum, whole/2*y.sumPanel+(whole-1)/2*y.sumAfter)
 		pendingTo = offset(y.c, (whole-1)*y.panel)
-		if rows > whole*tilesMR {
-			*y = rest
-			y.rows -= whole * tilesMR
-			y.a, y.c = offset(y.a, whole*y.panelA), offset(y.c, whole*y.panel)
-			y.sum = offset(y.sum, whole*y.sumPanel)
-			x.strips(y)
-		}
+		x.strips(y)
 	}
 	flushSums(pending, pendingTo, x.rowC, x.way, pendingBy)
 }

@@ -41,11 +41,12 @@ const (
 // nextB on, one after the other, and for two from nextA on, those of the next
 // step aheadA bytes further. They are addresses only, never read.
 //
-// With a stream, the sums of a panel are left in sum, where rows follow each other,
-// and written to c while the next panel is computed. Those of the last one stay
-// there: the caller hands them to the next strip as copy and copyTo, or to
-// flushSums. Rows and columns of c are whole panels then, and its rows lie on whole
-// cache lines. Denormal numbers that are rounded count as zero.
+// With a stream, the sums of a whole panel are left in sum, where rows follow each
+// other, and written to c while the next panel is computed. Those of the last one
+// stay there: the caller hands them to the next strip as copy and copyTo, or to
+// flushSums. Columns of c are a whole panel then, and its rows lie on whole cache
+// lines; rows that are no whole panel come to c at once, as they are. Denormal
+// numbers that are rounded count as zero.
 //
 // From one panel to the next sum moves by sumPanel and sumAfter bytes in turn, and
 // what by says of rows by those of a panel.

@@ -33,6 +33,7 @@ func stripsAMX[C Sum](kernel func(x *strip[C])) strips[C] {
 				x.sum = offset(x.sum, (whole+1)/2*x.sumPanel+whole/2*x.sumAfter)
 				x.c, x.a = offset(x.c, whole*x.panel), offset(x.a, whole*x.panelA)
 			}
+			x.stream, x.copy = streamNot, nil // what was to be copied has been
 			x.config, x.panels, x.tall = amx.Grid(rest, x.cols), 1, rest > amx.Rows
 			kernel(x)
 		}
