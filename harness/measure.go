@@ -15,6 +15,10 @@ import (
 // until clock and dispatch no longer matter.
 const shortestSample = 5 * time.Millisecond
 
+// longestSettling is how long a launch may take for launches to be run, untimed,
+// ahead of a repetition; what waking up costs is nothing beside longer ones.
+const longestSettling = 25 * time.Millisecond
+
 // maxLaunches bounds the launches of a repetition.
 const maxLaunches = 1 << 20
 
@@ -29,6 +33,7 @@ type lane struct {
 	exe      backend.Executable // nil while closed
 	launches int                // of one repetition, the shorter one of a loop; 0 until calibrated
 	longer   int                // launches of the longer repetition of a loop; 0 for other methods
+	settling int                // untimed launches ahead of each repetition
 	rounds   int                // that have its rows
 	times    []float64          // seconds of a launch, one for each repetition
 	retired  bool               // has a row that ends it
@@ -88,9 +93,17 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 	return rows, r.verify(l, rows)
 }
 
-// repetition times launches and returns the row, not yet verified.
+// repetition times launches and returns the row, not yet verified. Others had
+// the machine since the last one: untimed launches wake threads up and bring into
+// the caches what is there in a row of launches. Loops need none, their slope is
+// free of it.
 func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Record, error) {
 	r.collect()
+	if l.settling > 0 {
+		if _, err := r.launch(ctx, l, l.settling); err != nil {
+			return results.Record{}, err
+		}
+	}
 	s, err := r.launch(ctx, l, launches)
 	if err != nil {
 		return results.Record{}, err
@@ -200,6 +213,8 @@ func (r *run) calibrate(ctx context.Context, l *lane) error {
 		if s.Elapsed >= shortestSample || n >= maxLaunches {
 			if l.launches = n; results.Method(s.Method) == results.Loop {
 				l.launches, l.longer = loopCounts(n)
+			} else if s.Elapsed/time.Duration(n) <= longestSettling {
+				l.settling = max(1, n/4)
 			}
 			return nil
 		}
