@@ -59,7 +59,9 @@ func buffers(p *plan) error {
 	work := 0
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
-			work = max(work, d.product.work)
+			if work = max(work, d.product.work); p.operands[d.b].keep == keepUnpacked {
+				work = max(work, d.product.directWork(s.rows))
+			}
 			if d.scales != nil {
 				d.scales.size(s.rows, s.cols, &local)
 			}

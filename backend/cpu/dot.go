@@ -136,10 +136,10 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 			ld := w.plan.refs[b.ref].ld
 			from := b.element(&w.places[b.ref], ld, col, k0)
 			if b.packing.widening != nil {
-				w.multiplyWidened(d, c, off, ldc, m, n, depth, pa, from, ld, accumulate)
+				w.multiplyWidened(d, c, off, ldc, m, n, depth, pa, from, ld, accumulate, h)
 				continue
 			}
-			d.product.direct(c, off, ldc, m, n, depth, pa, w.data[b.ref], from, ld, accumulate)
+			d.product.direct(c, off, ldc, m, n, depth, pa, w.data[b.ref], from, ld, accumulate, h)
 			continue
 		}
 		pb := w.piece(d.b, col, n, k0, depth)

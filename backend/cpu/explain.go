@@ -117,17 +117,28 @@ type PlanProduct struct {
 	Others  []string // paths for these dtypes that were not taken
 	MR, NR  int      // rows and columns of the register tile
 	Sum     tile.Dtype
-	K0, K1  int  // of the elements of k of the blocks
-	ReadsA  bool // a is not packed: tiles load its rows where they lie
-	ReadsB  bool // b is not packed: it is read where it lies, or widened a piece at a time
-	Streams bool // what it computes is written past the caches
-	Scales  bool // its sums are scaled as the micro-kernel writes them, and rounded to the output's dtype
-	Narrows bool // its sums are rounded to bfloat16 as the micro-kernel writes them
-	Depth   int  // elements of k of one chunk of packed operands
-	Run     int  // elements of k that a tile stays in registers for
-	Rows    int  // of a that stay in L2 while panels of b pass; all where b is not packed
-	Cols    int  // of b, whose sums with Rows stay in L2 from run to run; all but on tiles
+	K0, K1  int     // of the elements of k of the blocks
+	ReadsA  bool    // a is not packed: tiles load its rows where they lie
+	ReadsB  bool    // b is not packed: it is read where it lies, or widened a piece at a time
+	Way     ReadWay // how b is read; of one that is not packed
+	Streams bool    // what it computes is written past the caches
+	Scales  bool    // its sums are scaled as the micro-kernel writes them, and rounded to the output's dtype
+	Narrows bool    // its sums are rounded to bfloat16 as the micro-kernel writes them
+	Depth   int     // elements of k of one chunk of packed operands
+	Run     int     // elements of k that a tile stays in registers for
+	Rows    int     // of a that stay in L2 while panels of b pass; all where b is not packed
+	Cols    int     // of b, whose sums with Rows stay in L2 from run to run; all but on tiles, or in pieces
 }
+
+// ReadWay is how a b that is not packed is read.
+type ReadWay string
+
+// The ways.
+const (
+	ReadTiles   ReadWay = "tiles"   // register tiles go down its rows
+	ReadStreams ReadWay = "streams" // row of a after row of a, along its rows
+	ReadPieces  ReadWay = "pieces"  // pieces of it are packed, one at a time
+)
 
 // PlanOperand is a ref as one side of products.
 type PlanOperand struct {
@@ -326,7 +337,15 @@ func (p *plan) explainBuffers() []PlanBuffer {
 			add("a piece of "+name, o.mem, false)
 		}
 	}
-	add("sums of tiles", p.sums, false)
+	help := "a piece of b, packed" // as BlockDirect does it
+	allSteps(p.steps, func(s *step) {
+		for _, d := range s.dots {
+			if d.product.work > 0 {
+				help = "sums of tiles"
+			}
+		}
+	})
+	add(help, p.sums, false)
 	temps := PlanBuffer{What: "pieces of products"}
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {

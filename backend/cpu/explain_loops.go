@@ -69,9 +69,19 @@ func (l *loops) tiles() []PlanLoop {
 func (l *loops) direct() []PlanLoop {
 	var list []PlanLoop
 	where := "where they lie"
+	cols := l.cols
 	if l.b.packing.widening != nil {
-		list = append(list, PlanLoop{ceil(l.cols, l.Cols), fmt.Sprintf("× %d columns of b: widens them", l.Cols)})
+		cols = min(cols, l.b.piece)
+		list = append(list, PlanLoop{ceil(l.cols, cols), fmt.Sprintf("× %d columns of b: widens them", cols)})
 		where = "as widened"
+	}
+	switch l.Way {
+	case ReadStreams:
+		return append(list, l.runs(), PlanLoop{l.Rows, fmt.Sprintf("× 1 row of a by %d columns of b, along its rows %s", l.Cols, where)})
+	case ReadPieces:
+		return append(list, PlanLoop{ceil(cols, l.Cols), fmt.Sprintf("× %d columns of b", l.Cols)},
+			PlanLoop{ceil(l.depth, l.Run), fmt.Sprintf("× %d of k: packs a piece of b, %s", l.Run, fits(l.bytes(l.Cols, l.b)))},
+			l.panels(), l.registers())
 	}
 	return append(list, l.runs(), PlanLoop{ceil(l.Cols, l.NR), fmt.Sprintf("× %d columns of b, %s", l.NR, where)}, l.registers())
 }

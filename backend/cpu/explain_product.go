@@ -143,7 +143,11 @@ func (p *plan) explainProduct(s *step, d *dot) PlanProduct {
 		if b.packing.widening != nil {
 			cols = min(cols, b.piece)
 		}
-		x.Run, x.Rows, x.Cols = min(d.product.cutDirect(rows, cols, depth), depth), rows, cols
+		x.Way = map[gemm.DirectWay]ReadWay{
+			gemm.DirectTiles: ReadTiles, gemm.DirectStreams: ReadStreams, gemm.DirectPieces: ReadPieces,
+		}[d.product.directWay(rows)]
+		x.Run, x.Cols = d.product.cutDirect(rows, cols, depth)
+		x.Run, x.Rows = min(x.Run, depth), rows
 		return x
 	}
 	x.Run, x.Rows, x.Cols = d.product.cut(rows, cols, depth)

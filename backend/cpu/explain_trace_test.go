@@ -94,9 +94,9 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 				stream(c, off, ldc, size, h)
 				scaled(c, isNarrow, off, ldc, m, n, k, a, offA, lda, packedA, b, by, h)
 			}
-			traced.direct = func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool) {
+			traced.direct = func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool, h help) {
 				see(&s.direct, m, n, k, accumulate)
-				direct(c, off, ldc, m, n, k, a, b, offB, ldb, accumulate)
+				direct(c, off, ldc, m, n, k, a, b, offB, ldb, accumulate, h)
 			}
 			multiplied[d], d.product = s, &traced
 		}

@@ -41,7 +41,7 @@ func TestKeeping(t *testing.T) {
 
 // TestKeeping_Modes shows that the options above lead where they say.
 func TestKeeping_Modes(t *testing.T) {
-	p := problem.New(67, 129, 183, tile.Float32)
+	p := problem.New(131, 129, 183, tile.Float32)
 	programs, err := kernels.All[2].Build(p, "", tile.Blocks{M: 16, K: 32, N: 64})
 	if err != nil {
 		t.Fatal(err)

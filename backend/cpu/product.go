@@ -31,11 +31,13 @@ type product struct {
 	// direct is block with a b that is not packed, but widened: element (l, j) of
 	// it is b[offB+l*ldb+j]. It pays up to directRows rows of a; 0 if it may not
 	// be called.
-	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool)
+	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool, h help)
 	directRows int
 
-	cut       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
-	cutDirect func(m, n, k int) (run int)             // as direct divides k
+	cut        func(m, n, k int) (run, rows, cols int) // as block and rows divide them
+	cutDirect  func(m, n, k int) (run, cols int)       // as direct does
+	directWay  func(m int) gemm.DirectWay
+	directWork func(m int) int // bytes of memory that help direct
 }
 
 // help is what a product may use besides its operands.
@@ -119,7 +121,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		chunk = tilesChunkWords
 	}
 	p := &product{
-		name: a.Name, sum: sum, cut: a.Cut, cutDirect: b.CutDirect,
+		name: a.Name, sum: sum, cut: a.Cut, cutDirect: b.CutDirect, directWay: b.DirectWay, directWork: b.DirectWork,
 		a: packing{
 			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA, chunk: chunk,
 			pack: packWith(a.PackA, a.PackAT),
@@ -134,8 +136,8 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 			a.Multiply(gemm.Run[S]{A: pa, B: pb, Work: h.mem, Stream: h.stream}, view[C](c)[off:], ldc, m, n, k, accumulate)
 		},
 		work: a.Work(), streams: a.Streams,
-		direct: func(c []byte, off, ldc, m, n, k int, pa, mb []byte, offB, ldb int, accumulate bool) {
-			b.BlockDirect(view[C](c)[off:], ldc, m, n, k, pa, view[T](mb)[offB:], ldb, accumulate)
+		direct: func(c []byte, off, ldc, m, n, k int, pa, mb []byte, offB, ldb int, accumulate bool, h help) {
+			b.BlockDirect(view[C](c)[off:], ldc, m, n, k, pa, view[T](mb)[offB:], ldb, accumulate, h.mem)
 		},
 		directRows: b.DirectRows(),
 	}

@@ -19,6 +19,9 @@ func testBlock[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 	r := rand.New(rand.NewPCG(5, 6))
 	small := *p
 	small.cuts = cuts{steps: 7, bytes: 2 * 7 * p.MR * p.Words * wordBytes}
+	if p.direct.pieces.rows > 0 {
+		small.direct.pieces = pieceCuts{rows: 4, steps: 9, width: p.NR + 5}
+	}
 	for m := 1; m <= 2*p.MR+1; m++ {
 		checkBlock(t, r, &small, m, 1+r.IntN(2*p.NR+1), 1+r.IntN(30*p.KU))
 	}
@@ -68,7 +71,7 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n
 		split = -1
 		unpacked := fenced[S](t, len(b))
 		copy(unpacked, b)
-		p.BlockDirect(c, ldc, m, n, k, pa, unpacked, n, accumulate)
+		p.BlockDirect(c, ldc, m, n, k, pa, unpacked, n, accumulate, nil)
 	} else if split > 0 && split < k {
 		p.BlockRange(c, ldc, m, n, 0, split, k, pa, pb, accumulate)
 		p.BlockRange(c, ldc, m, n, split, k-split, k, pa, pb, true)
@@ -217,7 +220,7 @@ func testNonFinite[S Source](t *testing.T, p *Path[S, float32], values ...S) {
 		p.PackA(pa, a, k, m, k)
 		p.PackB(pb, b, n, k, n)
 		if p.DirectRows() > 0 && way == 1 {
-			p.BlockDirect(c, n, m, n, k, pa, b, n, false)
+			p.BlockDirect(c, n, m, n, k, pa, b, n, false, nil)
 		} else {
 			p.Block(c, n, m, n, k, pa, pb, false)
 		}
@@ -246,7 +249,7 @@ func TestBlock_Refuses(t *testing.T) {
 		"overlapping rows": func() { p.Block(c, n-1, m, n, k, pa, pb, false) },
 		"negative m":       func() { p.Block(c, n, -1, n, k, pa, pb, false) },
 		"k beyond depth":   func() { p.BlockRange(c, n, m, n, 1, k, k, pa, pb, false) },
-		"short direct b":   func() { p.BlockDirect(c, n, m, n, k, pa, b[:k*n-1], n, false) },
+		"short direct b":   func() { p.BlockDirect(c, n, m, n, k, pa, b[:k*n-1], n, false, nil) },
 		"short a":          func() { p.PackA(pa, a[:m*k-1], k, m, k) },
 		"short b":          func() { p.PackBT(pb, b[:k*n-1], k, k, n) },
 		"short target":     func() { p.PackB(pb[:len(pb)-1], b, n, k, n) },

@@ -23,6 +23,15 @@ func (c cuts) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 	return run, panels * mr, columns * nr
 }
 
-// CutDirect is how many elements of k BlockDirect runs over before the next
-// columns of b get their turn.
-func (p *Path[S, C]) CutDirect(m, n, k int) int { return p.directSteps(m, n, k) * p.KU }
+// CutDirect is how BlockDirect divides n columns of b and k elements for m rows of
+// a: cols columns over run elements of k, before others get their turn.
+func (p *Path[S, C]) CutDirect(m, n, k int) (run, cols int) {
+	switch p.DirectWay(m) {
+	case DirectStreams:
+		return streamRows, n
+	case DirectPieces:
+		run, cols = p.direct.pieces.of(m)
+		return even(max(1, k/p.KU), run) * p.KU, min(cols, n)
+	}
+	return p.directSteps(m, n, k) * p.KU, n
+}

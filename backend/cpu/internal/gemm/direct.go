@@ -12,6 +12,37 @@ type directKernel[C Sum] struct {
 	tile direct[C] // nil if there is none, and all is 0
 	rows int       // of its tile; a panel of a may take more than one
 	pays int       // rows of a up to which it is faster than packing b
+	// whole tells that it reads a tile's width of b beyond the last column too.
+	whole  bool
+	pieces pieceCuts
+}
+
+// A DirectWay is how BlockDirect reads b.
+type DirectWay uint8
+
+const (
+	DirectTiles   DirectWay = iota // register tiles read its rows
+	DirectStreams                  // row of a after row of a, along its rows
+	DirectPieces                   // pieces of it are packed, one at a time
+)
+
+// DirectWork is the number of bytes of memory that BlockDirect of m rows wants.
+func (p *Path[S, C]) DirectWork(m int) int {
+	if p.DirectWay(m) != DirectPieces {
+		return 0
+	}
+	return p.direct.pieces.work(p.NR)
+}
+
+// DirectWay is how BlockDirect reads b for m rows of a.
+func (p *Path[S, C]) DirectWay(m int) DirectWay {
+	switch {
+	case m <= p.stream.pays:
+		return DirectStreams
+	case p.direct.pieces.rows > 0 && m >= p.direct.pieces.rows:
+		return DirectPieces
+	}
+	return DirectTiles
 }
 
 // A direct computes the rows×cols corner of one register tile like a tile
@@ -40,8 +71,9 @@ func (p *Path[S, C]) DirectRows() int { return p.direct.pays }
 
 // BlockDirect is Block with a b that is not packed: its element (l, j) is
 // b[l*ldb+j]. Any number of rows is right; it pays up to DirectRows, as packing
-// b would take longer than multiplying it.
-func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb int, accumulate bool) {
+// b as a whole would take longer than multiplying it. work is as many bytes as
+// DirectWork, on a cache line; nil for memory of its own.
+func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb int, accumulate bool, work []byte) {
 	if p.direct.tile == nil || m < 0 || n < 0 || k < 0 {
 		panic(fmt.Sprintf("gemm: BlockDirect of %d×%d, k %d, on %s", m, n, k, p.Name))
 	}
@@ -53,33 +85,88 @@ func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb i
 		p.Block(c, ldc, m, n, k, a, nil, accumulate)
 		return
 	}
-	whole, chunk := k/p.KU, p.directSteps(m, n, k)
-	words, panel := words(a, p.SizeA(m, k)), p.PanelA(k)/wordBytes
-	column := func(j, s, steps int, b unsafe.Pointer, ldb, cols int) {
-		for i := 0; i < m; i += p.MR {
-			for r := i; r < min(i+p.MR, m); r += p.direct.rows {
-				p.direct.tile(&c[r*ldc+j], ldc, steps, &words[i/p.MR*panel+s*p.MR+r-i], b, ldb*size[S](),
-					min(p.direct.rows, i+p.MR-r, m-r), cols, accumulate || s > 0)
+	x := directBlock[S, C]{p, c, ldc, m, words(a, p.SizeA(m, k)), p.PanelA(k) / wordBytes, b, ldb, accumulate}
+	steps := k / p.KU
+	switch p.DirectWay(m) {
+	case DirectStreams:
+		deep, wide := k/streamRows*streamRows, n/streamColumns*streamColumns
+		p.blockStream(c, ldc, m, wide, deep, x.a, x.panel, b, ldb, accumulate)
+		x.run(wide, n, 0, deep/p.KU)
+		x.run(0, n, deep/p.KU, steps)
+	case DirectPieces:
+		x.inPieces(n, steps, work)
+	default:
+		x.run(0, n, 0, steps)
+	}
+	x.rest(n, steps*p.KU, k)
+}
+
+// A directBlock is a call of BlockDirect.
+type directBlock[S Source, C Sum] struct {
+	*Path[S, C]
+	c          []C
+	ldc, m     int
+	a          []uint32
+	panel      int // words of a
+	b          []S
+	ldb        int
+	accumulate bool
+}
+
+// run multiplies columns j0 … j1-1 over steps s0 … s1-1.
+func (x directBlock[S, C]) run(j0, j1, s0, s1 int) {
+	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU)
+	for s := s0; s < s1; s += chunk {
+		for j := j0; j < j1; j += x.NR {
+			steps, cols := min(chunk, s1-s), min(x.NR, j1-j)
+			if cols < x.NR && x.direct.whole {
+				x.edge(j, cols, s, steps)
+			} else {
+				x.column(j, cols, s, steps, at(x.b, s*x.KU*x.ldb+j), x.ldb)
 			}
 		}
 	}
-	for s := 0; s < whole; s += chunk {
-		for j := 0; j < n; j += p.NR {
-			column(j, s, min(chunk, whole-s), at(b, s*p.KU*ldb+j), ldb, min(p.NR, n-j))
+}
+
+// column multiplies cols columns by all rows of a; its rows of b are at b, ldb
+// elements apart.
+func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb int) {
+	tile, mr := x.direct, x.MR
+	for i := 0; i < x.m; i += mr {
+		for r := i; r < min(i+mr, x.m); r += tile.rows {
+			tile.tile(&x.c[r*x.ldc+j], x.ldc, steps, &x.a[i/mr*x.panel+s*mr+r-i], b, ldb*size[S](),
+				min(tile.rows, i+mr-r, x.m-r), cols, x.accumulate || s > 0)
 		}
 	}
-	rest := k - whole*p.KU
-	if rest == 0 {
+}
+
+// edge is column for a tile that would read beyond the last of few columns: it
+// gets a copy.
+func (x directBlock[S, C]) edge(j, cols, s, steps int) {
+	const most = 16 // steps of the copy
+	var b [most * 4 * mostWords]S
+	for end := s + steps; s < end; s += most {
+		steps := min(most, end-s)
+		for l := range steps * x.KU {
+			copy(b[l*x.NR:][:cols], x.b[(s*x.KU+l)*x.ldb+j:])
+		}
+		x.column(j, cols, s, steps, at(b[:], 0), x.NR)
+	}
+}
+
+// rest multiplies elements k0 … k-1, less than a step, of all columns: its rows of
+// b are joined by rows of zeros.
+func (x directBlock[S, C]) rest(n, k0, k int) {
+	if k0 == k {
 		return
 	}
-	// The rows of the last step are joined by rows of zeros.
 	var last [mostWords * wordBytes]S
-	for j := 0; j < n; j += p.NR {
-		cols := min(p.NR, n-j)
-		for l := range rest {
-			copy(last[l*p.NR:][:cols], b[(whole*p.KU+l)*ldb+j:])
+	for j := 0; j < n; j += x.NR {
+		cols := min(x.NR, n-j)
+		for l := range k - k0 {
+			copy(last[l*x.NR:][:cols], x.b[(k0+l)*x.ldb+j:])
 		}
-		column(j, whole, 1, at(last[:], 0), p.NR, cols)
+		x.column(j, cols, k0/x.KU, 1, at(last[:], 0), x.NR)
 	}
 }
 

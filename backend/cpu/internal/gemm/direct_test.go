@@ -20,13 +20,20 @@ type directTwins[S Source, C Sum] struct {
 // eachDirect calls the function of the type of each direct of this machine.
 func eachDirect(t testing.TB, floats func(directTwins[float32, float32]), halves func(directTwins[uint16, float32]),
 	bytes func(directTwins[int8, int32])) {
+	wide := func(r *rand.Rand) uint32 { return smallFloat(r) &^ 0xffff }
+	if k := For(AVX2); k != nil {
+		floats(directTwins[float32, float32]{"avx2 float32", k.Float32, kernel[float32]{tile: tileFloat32(6, 16)}, smallFloat, asFloat32})
+		halves(directTwins[uint16, float32]{"avx2 bfloat16 widened", k.WideBFloat16, kernel[float32]{tile: tileFloat32(6, 16)}, wide, asBFloat16})
+		bytes(directTwins[int8, int32]{"avx2 int8", k.WideInt8, kernel[int32]{tile: tilePairs(6, 16)}, bytePairs, asPairs})
+	} else {
+		t.Logf("not tested on this machine, which lacks %q: directs", AVX2.Missing())
+	}
 	k := For(AVX512)
 	if k == nil {
 		t.Logf("not tested on this machine, which lacks %q: directs", AVX512.Missing())
 		return
 	}
 	floats(directTwins[float32, float32]{"float32", k.Float32, kernel[float32]{tile: tileFloat32(12, 32)}, smallFloat, asFloat32})
-	wide := func(r *rand.Rand) uint32 { return smallFloat(r) &^ 0xffff }
 	halves(directTwins[uint16, float32]{"bfloat16 widened", k.WideBFloat16, kernel[float32]{tile: tileFloat32(12, 32)}, wide, asBFloat16})
 	if k.Int8.DirectRows() > 0 {
 		bytes(directTwins[int8, int32]{"int8", k.Int8, kernel[int32]{tile: tileQuads(12, 32), bias: offsetBias(32)}, anyBits, asQuads})
@@ -60,7 +67,7 @@ func testDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C]
 }
 
 func FuzzDirect(f *testing.F) {
-	for which := range uint8(4) {
+	for which := range uint8(7) {
 		f.Add(uint64(which), which, uint8(0), uint8(0), uint8(0))
 		f.Add(uint64(which), which, uint8(11), uint8(31), uint8(39))
 		f.Add(uint64(which), which, uint8(3), uint8(16), uint8(6))
@@ -69,11 +76,17 @@ func FuzzDirect(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 13))
 		var checks []func()
 		add := func(check func()) { checks = append(checks, check) }
-		m, n, deep := 1+int(rows)%12, 1+int(cols)%32, 1+int(steps)%maxSteps
-		eachDirect(t, func(x directTwins[float32, float32]) { add(func() { checkDirect(t, r, x, m, n, deep) }) },
-			func(x directTwins[uint16, float32]) { add(func() { checkDirect(t, r, x, m, n, deep) }) },
+		deep := 1 + int(steps)%maxSteps
+		m := func(v uint8, most int) int { return 1 + int(v)%most }
+		eachDirect(t,
+			func(x directTwins[float32, float32]) {
+				add(func() { checkDirect(t, r, x, m(rows, x.path.direct.rows), m(cols, x.path.NR), deep) })
+			},
+			func(x directTwins[uint16, float32]) {
+				add(func() { checkDirect(t, r, x, m(rows, x.path.direct.rows), m(cols, x.path.NR), deep) })
+			},
 			func(x directTwins[int8, int32]) {
-				add(func() { checkDirect(t, r, x, min(m, x.path.direct.rows), n, deep) })
+				add(func() { checkDirect(t, r, x, m(rows, x.path.direct.rows), m(cols, x.path.NR), deep) })
 			})
 		if len(checks) > 0 {
 			checks[int(which)%len(checks)]()
@@ -90,7 +103,12 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 		a[i] = x.word(r)
 	}
 	ldb, ldc := cols+r.IntN(5), cols+r.IntN(5)
-	b := fenced[S](t, (steps*p.KU-1)*ldb+cols)
+	reach := cols
+	if p.direct.whole {
+		reach = p.NR
+		ldb = max(ldb, reach)
+	}
+	b := fenced[S](t, (steps*p.KU-1)*ldb+reach)
 	for i := range b {
 		w := x.word(r)
 		if p.KU == 1 && size[S]() == 2 {

@@ -77,6 +77,7 @@ type Path[S Source, C Sum] struct {
 
 	kernel kernel[C]
 	direct directKernel[C]
+	stream streamKernel[C]
 	cuts   cuts
 	packA  packer[S]
 	packB  packer[S]

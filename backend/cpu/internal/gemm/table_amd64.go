@@ -43,9 +43,16 @@ func avx2Kernels() *Kernels {
 	k.WideUint8 = newPath(i, formatPairs, 2,
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows6AVX2, packPairsUint8Columns6AVX2}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows8AVX2, packPairsUint8Columns16AVX2}.packer())
+	k.Float32.direct = directKernel[float32]{directFloat32AVX2, mr, 96, true, hostPieces(2*mr + 1)}
+	k.WideBFloat16.direct = directKernel[float32]{directWideBFloat16AVX2, mr, 80, true, hostPieces(2*mr + 1)}
+	k.WideInt8.direct = directKernel[int32]{directPairsAVX2, mr, 48, true, hostPieces(mr + 1)}
+	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, wordsAsTheyAre}
+	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 3, wordsAsTheyAre}
+	k.WideInt8.stream = streamKernel[int32]{streamPairsAVX2, 3, pairsAsTheyAre}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVXVNNI {
 		i.kernel = kernel[int32]{tile: tileQuadsAVX2, bias: offsetBiasAVX2}
+		k.ThinBFloat16, k.ThinInt8 = k.BFloat16, k.Int8
 		k.Int8 = newPath(i, formatQuads, 4,
 			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows6AVX2, offsetQuads), flipColumns(packQuadsColumns6AVX2, offsetQuads)}.packer(),
 			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words8, flipColumns(packQuadsColumns16AVX2, 0)}.packer())
@@ -75,15 +82,18 @@ func avx512Kernels() *Kernels {
 	k.WideUint8 = newPath(i, formatPairs, 2,
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows12AVX512, packPairsUint8Columns12AVX512}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows16AVX512, packPairsUint8Columns32AVX512}.packer())
-	k.Float32.direct = directKernel[float32]{directFloat32AVX512, mr, 48}
-	k.WideBFloat16.direct = directKernel[float32]{directWideBFloat16AVX512, mr, 48}
+	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX512, rows: mr, pays: 48}
+	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX512, rows: mr, pays: 48}
+	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, wordsAsTheyAre}
+	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsAsTheyAre}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
 		f.kernel = kernel[float32]{tile: tileBFloat16AVX512}
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
 			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
 			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())
-		k.PairsBFloat16.direct = directKernel[float32]{directBFloat16AVX512, mr, 48}
+		k.PairsBFloat16.direct = directKernel[float32]{tile: directBFloat16AVX512, rows: mr, pays: 48}
+		k.PairsBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsOfPairs}
 		if pairsAreFaster() {
 			k.BFloat16 = k.PairsBFloat16
 		}
@@ -93,7 +103,8 @@ func avx512Kernels() *Kernels {
 		k.Int8 = newPath(i, formatQuads, 4,
 			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows12AVX512, offsetQuads), flipColumns(packQuadsColumns12AVX512, offsetQuads)}.packer(),
 			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}.packer())
-		k.Int8.direct = directKernel[int32]{directQuadsAVX512, 8, 24}
+		k.Int8.direct = directKernel[int32]{tile: directQuadsAVX512, rows: 8, pays: 24}
+		k.Int8.stream = streamKernel[int32]{streamPairsAVX2, 2, pairsOfQuads}
 	}
 	return k
 }

@@ -34,13 +34,13 @@ var (
 	directFloat32 = Direct{Name: "Float32", Bytes: 4, KU: 1,
 		words: func(t Direct, a *Asm, b, _ []string) {
 			for v := range b {
-				a.Op("VMOVUPS.Z", t.row(0, v), t.mask(v), b[v])
+				t.load(a, "VMOVUPS", v, b[v])
 			}
 		}}
 	directWideBFloat16 = Direct{Name: "WideBFloat16", Bytes: 2, KU: 1,
 		words: func(t Direct, a *Asm, b, _ []string) {
 			for v := range b {
-				a.Op("VPMOVZXWD.Z", t.row(0, v), t.mask(v), b[v])
+				t.load(a, "VPMOVZXWD", v, b[v])
 				a.Op("VPSLLD", imm(16), b[v], b[v])
 			}
 		}}
@@ -74,7 +74,22 @@ var (
 			a.Op("VINSERTI64X4", imm(1), low01, b[0], b[0])
 			a.Op("VINSERTI64X4", imm(1), high01, b[1], b[1])
 		}}
+	directPairs = Direct{Name: "Pairs", Bytes: 1, KU: 2, order: orderFours,
+		words: func(t Direct, a *Asm, b, scratch []string) {
+			a.Op("VPMOVSXBW", t.row(0, 0), b[0])
+			a.Op("VPMOVSXBW", t.row(1, 0), scratch[0])
+			a.Op("VPUNPCKHWD", scratch[0], b[0], b[1])
+			a.Op("VPUNPCKLWD", scratch[0], b[0], b[0])
+		}}
 )
+
+// orderFours is for columns 0 to 3 and 8 to 11 in the first vector of eight, 4 to
+// 7 and 12 to 15 in the second.
+func orderFours(a *Asm, first, second, temp string) {
+	a.Op("VPERM2I128", imm(0x20), second, first, temp) // the low halves of both
+	a.Op("VPERM2I128", imm(0x31), second, first, second)
+	a.Op("VMOVAPS", temp, first)
+}
 
 // orderHalves is for four columns of each quarter of both vectors in the
 // first, and the next four in the second.
@@ -93,6 +108,16 @@ func orderQuarters(a *Asm, first, second, temp string) {
 	a.Op("VMOVAPS", temp, first)
 }
 
+// load loads vector v of the one row of a step: columns beyond the edge as zero
+// where there are masks.
+func (t Direct) load(a *Asm, mnemonic string, v int, reg string) {
+	if t.Masks {
+		a.Op(mnemonic+".Z", t.row(0, v), t.mask(v), reg)
+	} else {
+		a.Op(mnemonic, t.row(0, v), reg)
+	}
+}
+
 // row is vector v of row u of the step.
 func (t Direct) row(u, v int) string {
 	return t.ahead(u, v*t.Lanes*t.Bytes)
@@ -109,18 +134,20 @@ func (t Direct) columnSum(v int) string { return t.acc(t.Heights[0], v) }
 func (t Direct) offsets() string { return t.acc(t.Heights[0]+1, 0) }
 
 // tile writes the micro-kernel. It is that of Tile, but for where b comes from;
-// columns beyond the edge are loaded as zero.
+// columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
 	a.Func("direct"+t.Name+t.Suffix,
 		[]Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "ldb"},
 			{Name: "rows"}, {Name: "cols"}, {Name: "accumulate", Bool: true}},
 		[]string{rC, rLDC, rSteps, rA, rB, rLDB, rRows, rCols, rAcc})
 	a.Op("SHLQ", imm(2), rLDC)
-	t.masks(a)
+	if t.Masks {
+		t.masks(a)
+	}
 	if t.KU == 4 {
 		a.Op("LEAQ", "("+rLDB+")("+rLDB+"*2)", rLDB3)
 	}
-	if t.order != nil {
+	if t.Masks && t.order != nil {
 		a.Op("MOVQ", imm(1), rCount)
 		a.Op("SHLQ", rCols, rCount)
 		a.Op("DECQ", rCount)
@@ -156,7 +183,19 @@ func (t Direct) tile(a *Asm) {
 		}
 	}
 	a.Place(add)
-	t.storeOrAdd(a, func(a *Asm, row int, add bool) {
+	if !t.Masks {
+		edge := a.NewLabel("edge")
+		a.JumpIf(rCols, "JLT", t.Vectors*t.Lanes, edge)
+		t.storeOrAdd(a, t.finished(t.storeFull))
+		a.Place(edge)
+		t.masks(a)
+	}
+	t.storeOrAdd(a, t.finished(t.storeMasked))
+}
+
+// finished completes the sums of a row ahead of storing them.
+func (t Direct) finished(store func(a *Asm, row int, add bool)) func(a *Asm, row int, add bool) {
+	return func(a *Asm, row int, add bool) {
 		if row >= t.Heights[0] {
 			return
 		}
@@ -166,10 +205,11 @@ func (t Direct) tile(a *Asm) {
 			}
 		}
 		if t.order != nil {
-			t.order(a, t.acc(row, 0), t.acc(row, 1), t.free()[0])
+			free := t.free()
+			t.order(a, t.acc(row, 0), t.acc(row, 1), free[len(free)-1])
 		}
-		t.storeMasked(a, row, add)
-	})
+		store(a, row, add)
+	}
 }
 
 // step advances the sums of some rows by step s of the turn.
@@ -189,11 +229,16 @@ func (t Direct) step(a *Asm, rows, s int) {
 			t.multiplyAdd(a, t.offsets(), b[v], t.columnSum(v), nil)
 		}
 	}
+	turn := 0
+	temp := func() string {
+		turn++
+		return scratch[(turn-1)%len(scratch)]
+	}
 	for r := range rows {
-		word := scratch[r%len(scratch)]
+		word := temp()
 		a.Op(t.Broadcast, at(rA, (s*t.MR+r)*4), word)
 		for v := range t.Vectors {
-			t.multiplyAdd(a, word, b[v], t.acc(r, v), nil)
+			t.multiplyAdd(a, word, b[v], t.acc(r, v), temp)
 		}
 	}
 }

@@ -15,6 +15,10 @@ func Files() map[string][]byte {
 		}
 		return d.tile
 	}
+	directNarrow := func(d Direct, p Product) func(*Asm) {
+		d.Tile = Tile{Vector: avx2, Product: p, MR: 6, Vectors: 2, Heights: []int{6, 4, 2, 1}}
+		return d.tile
+	}
 	packWide, packNarrow := []func(*Asm){}, []func(*Asm){avx2.columnNumbers(2)}
 	for _, l := range lines {
 		packWide = append(packWide, l.rows(avx512, 12), l.rows(avx512, 16))
@@ -32,6 +36,9 @@ func Files() map[string][]byte {
 		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile),
 		"direct_avx512_amd64.s": file(direct(directFloat32, float32s), direct(directWideBFloat16, float32s),
 			direct(directBFloat16, bfloat16s), direct(directQuads, quads)),
+		"direct_avx2_amd64.s": file(directNarrow(directFloat32, float32s), directNarrow(directWideBFloat16, float32s),
+			directNarrow(directPairs, pairs), avx2.columnNumbers(2)),
+		"stream_avx2_amd64.s":       file(streamFloat32.stream, streamBFloat16.stream, streamPairs.stream),
 		"tile_quads_avx512_amd64.s": file(wide(quads).tile, wide(quads).offsetBias),
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairs).tile),
 		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, avx2.columnNumbers(2)),

@@ -1,0 +1,102 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"matladder/backend/cpu/internal/probe"
+)
+
+// pieceCuts are the pieces of a b that is not packed which are packed one at a
+// time, for more rows of a than read them along the strides of memory fast. Only of
+// paths whose sums start from zero.
+type pieceCuts struct {
+	rows  int // of a from which it pays; 0 for never
+	steps int // of k; half as many for few rows of a
+	width int // columns
+}
+
+// hostPieces are as measured; packed, the largest takes three quarters of an L2
+// of 512 KiB.
+func hostPieces(rows int) pieceCuts {
+	p := pieceCuts{rows: rows, steps: 192, width: 512}
+	if l2 := probe.Host().L2; l2 > 0 && l2 < 512<<10 {
+		p.width = 256
+	}
+	return p
+}
+
+// of are the steps and columns of a piece for m rows of a. While few rows are
+// multiplied not much of the next piece can come.
+func (p pieceCuts) of(m int) (steps, width int) {
+	const few = 24
+	if m <= few {
+		return ceil(p.steps, 2), p.width
+	}
+	return p.steps, p.width
+}
+
+// work is the bytes of the largest packed piece.
+func (p pieceCuts) work(nr int) int { return p.steps * ceil(p.width, nr) * nr * wordBytes }
+
+// inPieces multiplies steps whole steps of n columns piece by piece: each is packed
+// into work, which stays in L2, and while it is multiplied rows of the next one
+// are asked for.
+//
+//	for piece of columns {
+//		for piece of k {
+//			pack it
+//			for panel of the piece {
+//				for panel of a { tile, and ask for a row of the next piece }
+//			}
+//		}
+//	}
+func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
+	p := x.direct.pieces
+	if work == nil {
+		work = Buffer(p.work(x.NR))
+	}
+	packed := words(work, p.work(x.NR))
+	depth, width := p.of(x.m)
+	depth = even(max(1, steps), depth)
+	for j := 0; j < n; j += width {
+		for s := 0; s < steps; s += depth {
+			next := ahead{stride: uintptr(x.ldb * size[S]())}
+			switch {
+			case s+depth < steps:
+				next.of(at(x.b, (s+depth)*x.KU*x.ldb+j), min(depth, steps-s-depth)*x.KU)
+			case j+width < n:
+				next.of(at(x.b, j+width), min(depth, steps)*x.KU)
+			}
+			x.piece(j, min(width, n-j), s, min(depth, steps-s), packed, &next)
+		}
+	}
+}
+
+// piece packs cols columns of some steps and multiplies them.
+func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
+	panel := x.NR * steps
+	x.packB.columns(packed[:ceil(cols, x.NR)*panel], x.b[s*x.KU*x.ldb+j:], x.ldb, cols, steps*x.KU)
+	for from := 0; from < cols; from += x.NR {
+		for i := 0; i < x.m; i += x.MR {
+			x.kernel.tile(&x.c[i*x.ldc+j+from], x.ldc, steps, &x.a[i/x.MR*x.panel+s*x.MR], &packed[from/x.NR*panel], nil,
+				next.row(), min(x.MR, x.m-i), min(x.NR, cols-from), x.accumulate || s > 0)
+		}
+	}
+}
+
+// ahead are rows that tiles ask for, one after another.
+type ahead struct {
+	at, stride uintptr
+	rows       int // left; then the last one is asked for again
+}
+
+func (a *ahead) of(first unsafe.Pointer, rows int) { a.at, a.rows = uintptr(first), rows }
+
+// row is the address of the next row.
+func (a *ahead) row() uintptr {
+	at := a.at
+	if a.rows > 1 {
+		a.at, a.rows = a.at+a.stride, a.rows-1
+	}
+	return at
+}

@@ -1,0 +1,135 @@
+package gemm
+
+import "unsafe"
+
+// A streamKernel multiplies few rows of a by a b that is not packed, one row of a
+// after another, reading rows of b from end to end.
+type streamKernel[C Sum] struct {
+	run  stream[C] // nil if there is none, and all is 0
+	pays int       // rows of a up to which it is faster than the direct tile
+	// words fills those of one row of a for streamRows elements of k, of which the
+	// first is in panel; mr words lie from one step to the next.
+	words func(dst *[streamRows]uint32, panel []uint32, mr int)
+}
+
+// A stream computes cols columns, a multiple of sixteen, of the product of one
+// row of a by streamRows rows of b, ldb bytes apart, for a in words of as many
+// elements of k as a multiplication has:
+//
+//	for j := range cols {
+//		s := 0
+//		for l := range words { // streamRows, or half as many pairs
+//			s += dot(a[l], word(b[(l*KU)*ldb+j], …))
+//		}
+//		if accumulate {
+//			s += c[j]
+//		}
+//		c[j] = s
+//	}
+type stream[C Sum] func(c *C, a *uint32, b unsafe.Pointer, ldb, cols int, accumulate bool)
+
+const (
+	streamRows    = 8
+	streamColumns = 16
+	// streamBytes of b stay in L1 while the rows of a take turns.
+	streamBytes = 16 << 10
+)
+
+// blockStream multiplies what whole streams there are: k elements of m rows of
+// packed a by n columns.
+func (p *Path[S, C]) blockStream(c []C, ldc, m, n, k int, a []uint32, panel int, b []S, ldb int, accumulate bool) {
+	piece := n
+	if m > 1 {
+		piece = streamBytes / streamRows / size[S]()
+	}
+	var w [streamRows]uint32
+	for l := 0; l < k; l += streamRows {
+		for j := 0; j < n; j += piece {
+			for i := range m {
+				p.stream.words(&w, a[i/p.MR*panel+l/p.KU*p.MR+i%p.MR:], p.MR)
+				p.stream.run(&c[i*ldc+j], &w[0], at(b, l*ldb+j), ldb*size[S](), min(piece, n-j), accumulate || l > 0)
+			}
+		}
+	}
+}
+
+// wordsAsTheyAre are those of a stream that multiplies words as they are packed.
+func wordsAsTheyAre(dst *[streamRows]uint32, panel []uint32, mr int) {
+	for i := range dst {
+		dst[i] = panel[i*mr]
+	}
+}
+
+// pairsAsTheyAre are the same of pairs, which are half as many.
+func pairsAsTheyAre(dst *[streamRows]uint32, panel []uint32, mr int) {
+	for i := range streamRows / 2 {
+		dst[i] = panel[i*mr]
+	}
+}
+
+// wordsOfPairs widens pairs of bfloat16 to words of float32.
+func wordsOfPairs(dst *[streamRows]uint32, panel []uint32, mr int) {
+	for i := range streamRows / 2 {
+		pair := panel[i*mr]
+		dst[2*i], dst[2*i+1] = pair<<16, pair&^0xffff
+	}
+}
+
+// pairsOfQuads takes the offset off quads of bytes and widens them to pairs of
+// int16.
+func pairsOfQuads(dst *[streamRows]uint32, panel []uint32, mr int) {
+	wide := func(b uint32) uint32 { return uint32(uint16(int8(b))) }
+	for i := range streamRows / 4 {
+		q := panel[i*mr] ^ offsetQuads
+		dst[2*i] = wide(q) | wide(q>>8)<<16
+		dst[2*i+1] = wide(q>>16) | wide(q>>24)<<16
+	}
+}
+
+// The streams below are the twins of those in assembly.
+
+// streamWords returns the twin of the streams of float32 and bfloat16.
+func streamWords[S Source](e encoding[S]) stream[float32] {
+	return func(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, accumulate bool) {
+		words := span((*float32)(unsafe.Pointer(a)), streamRows)
+		for j, at := range rowsOf[S](b, ldb, cols) {
+			var s float32
+			for l, x := range words {
+				bits := e.bits(at(l))
+				s += x * *(*float32)(unsafe.Pointer(&bits))
+			}
+			add(c, j, s, accumulate)
+		}
+	}
+}
+
+// streamPairs is the twin of the stream of int8.
+func streamPairs(c *int32, a *uint32, b unsafe.Pointer, ldb, cols int, accumulate bool) {
+	words := span(a, streamRows/2)
+	for j, at := range rowsOf[int8](b, ldb, cols) {
+		var s int32
+		for l, x := range words {
+			s += int32(int16(x))*int32(at(2*l)) + (int32(x)>>16)*int32(at(2*l+1))
+		}
+		add(c, j, s, accumulate)
+	}
+}
+
+// rowsOf goes through columns, whose elements of b are by row.
+func rowsOf[S Source](b unsafe.Pointer, ldb, cols int) func(yield func(int, func(int) S) bool) {
+	return func(yield func(int, func(int) S) bool) {
+		for j := range cols {
+			if !yield(j, func(l int) S { return *(*S)(unsafe.Add(b, l*ldb+j*size[S]())) }) {
+				return
+			}
+		}
+	}
+}
+
+func add[C Sum](c *C, j int, s C, accumulate bool) {
+	to := &span(c, j+1)[j]
+	if accumulate {
+		s += *to
+	}
+	*to = s
+}

@@ -1,0 +1,117 @@
+package gemm
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+)
+
+// A streamTwins is a stream in assembly beside the same in Go.
+type streamTwins[S Source, C Sum] struct {
+	name       string
+	fast, twin stream[C]
+	word       func(*rand.Rand) uint32 // of a
+	element    func(*rand.Rand) S      // of b
+}
+
+func testStream[S Source, C Sum](t *testing.T, r *rand.Rand, x streamTwins[S, C]) {
+	t.Run(x.name, func(t *testing.T) {
+		for cols := streamColumns; cols <= 12*streamColumns; cols += streamColumns {
+			for range 4 {
+				checkStream(t, r, x, cols)
+			}
+		}
+	})
+}
+
+// checkStream compares the whole memory of c after the stream and its twin.
+func checkStream[S Source, C Sum](t *testing.T, r *rand.Rand, x streamTwins[S, C], cols int) {
+	t.Helper()
+	a := fenced[uint32](t, streamRows)
+	for i := range a {
+		a[i] = x.word(r)
+	}
+	ldb := cols + r.IntN(40)
+	b := fenced[S](t, (streamRows-1)*ldb+cols)
+	for i := range b {
+		b[i] = x.element(r)
+	}
+	const guard = 7
+	c := fenced[C](t, guard+cols)
+	for i := range c {
+		c[i] = C(r.IntN(2001) - 1000)
+	}
+	want, accumulate := slices.Clone(c), r.IntN(2) == 0
+	x.twin(&want[guard], &a[0], at(b, 0), ldb*size[S](), cols, accumulate)
+	x.fast(&c[guard], &a[0], at(b, 0), ldb*size[S](), cols, accumulate)
+	for i := range c {
+		if c[i] != want[i] {
+			t.Fatalf("%d columns, accumulate %v, ldb %d: element %d of c is %v, want %v", cols, accumulate, ldb, i-guard, c[i], want[i])
+		}
+	}
+}
+
+// TestBlockDirect_Streams checks the words that streams get from packed panels of
+// each format, and what streams leave to tiles, on paths put together from Go.
+func TestBlockDirect_Streams(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	floats := kernel[float32]{tile: tileFloat32(12, 32)}
+	testStreamed(t, r, asFloat32, floats, streamKernel[float32]{streamWords(asFloat32), 4, wordsAsTheyAre}, smallNumber)
+	testStreamed(t, r, asBFloat16, floats, streamKernel[float32]{streamWords(asBFloat16), 4, wordsAsTheyAre}, smallBFloat16)
+	testStreamed(t, r, asPairsBFloat16, kernel[float32]{tile: tileBFloat16(12, 32)},
+		streamKernel[float32]{streamWords(asBFloat16), 4, wordsOfPairs}, smallBFloat16)
+	testStreamed(t, r, asPairs, kernel[int32]{tile: tilePairs(12, 32)}, streamKernel[int32]{streamPairs, 4, pairsAsTheyAre}, anyByte)
+	testStreamed(t, r, asOffsetQuads, kernel[int32]{tile: tileQuads(12, 32), bias: offsetBias(32)},
+		streamKernel[int32]{streamPairs, 4, pairsOfQuads}, anyByte)
+}
+
+func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e encoding[S], k kernel[C], s streamKernel[C], element func(*rand.Rand) S) {
+	p := newPath(shape[C]{Generic, 12, 32, k}, "", e.ku, packGo(12, e), packGo(32, encoding[S]{ku: e.ku, bits: e.bits}))
+	if e.zero != 0 { // b is not offset
+		p.packB = packGo(32, encoding[S]{ku: e.ku, bits: func(v S) uint32 { return e.bits(v) ^ 0x80 }})
+	}
+	p.stream = s
+	p.direct = directKernel[C]{tile: packingDirect(p), rows: 12, pays: 12}
+	for range 60 {
+		m, n, kk := 1+r.IntN(6), 1+r.IntN(90), 1+r.IntN(70)
+		a, b := make([]S, m*kk), make([]S, kk*n)
+		for i := range a {
+			a[i] = element(r)
+		}
+		for i := range b {
+			b[i] = element(r)
+		}
+		pa, pb := Buffer(p.SizeA(m, kk)), Buffer(p.SizeB(kk, n))
+		p.PackA(pa, a, kk, m, kk)
+		p.PackB(pb, b, n, kk, n)
+		got, want := make([]C, m*n), make([]C, m*n)
+		for i := range got {
+			got[i] = C(r.IntN(100))
+			want[i] = got[i]
+		}
+		accumulate := r.IntN(2) == 0
+		p.BlockDirect(got, n, m, n, kk, pa, b, n, accumulate, nil)
+		p.Block(want, n, m, n, kk, pa, pb, accumulate)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d×%d×%d of %T in words of %d, accumulate %v: %v, want %v", m, kk, n, a, e.ku, accumulate, got, want)
+		}
+	}
+}
+
+// packingDirect is a direct that packs its columns of b for the tile of p.
+func packingDirect[S Source, C Sum](p *Path[S, C]) direct[C] {
+	return func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool) {
+		ld, k := ldb/size[S](), steps*p.KU
+		pb := Buffer(p.SizeB(k, cols))
+		p.PackB(pb, unsafe.Slice((*S)(b), (k-1)*ld+cols), ld, k, cols)
+		panel := words(pb, p.SizeB(k, cols))
+		var start *C
+		if p.kernel.bias != nil {
+			bias := make([]C, p.NR)
+			p.kernel.bias((*uint32)(unsafe.Pointer(&bias[0])), &panel[0], steps)
+			start = &bias[0]
+		}
+		p.kernel.tile(c, ldc, steps, a, &panel[0], start, 0, rows, cols, accumulate)
+	}
+}
