@@ -96,7 +96,7 @@ func (s Sweep) roundTime(g Group) time.Duration {
 		launch := 2 * bestTime(s.Device, p.Problem) // half of what the device can do
 		repetition := max(launch, shortestSample.Seconds())
 		if launch <= longestSettling.Seconds() {
-			repetition += max(launch, repetition/4)
+			repetition *= 2
 		}
 		turn := repetition*float64(s.Config.Repetitions) + checkTime(p.Problem)
 		sum += time.Duration(turn * float64(time.Second))

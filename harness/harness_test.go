@@ -290,7 +290,7 @@ func TestRun_TimeBudget(t *testing.T) {
 		rounds         [2]int // fewest and most of a point
 	}{
 		{"1ns", "", [2]int{1, 1}},
-		{"1s", "", [2]int{2, 7}},
+		{"1.6s", "", [2]int{2, 7}},
 		{"0s", "", [2]int{8, 8}},
 	} {
 		f := newFake()

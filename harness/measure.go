@@ -214,7 +214,7 @@ func (r *run) calibrate(ctx context.Context, l *lane) error {
 			if l.launches = n; results.Method(s.Method) == results.Loop {
 				l.launches, l.longer = loopCounts(n)
 			} else if s.Elapsed/time.Duration(n) <= longestSettling {
-				l.settling = max(1, n/4)
+				l.settling = n
 			}
 			return nil
 		}

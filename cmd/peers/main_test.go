@@ -122,16 +122,18 @@ func TestMeasure_Scaled(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "rows.csv")
 	code, output := call("--peers", "openblas,onednn", "--path", folder, "--kernel", "5", "--sizes", "20x30x40",
 		"--dtype", "int8:per_channel,int8:float32:per_channel+token", "--threads", "1", "--out", out, "--time-budget", "1s")
-	if code != cli.OK {
-		t.Fatalf("status %d: %s", code, output)
-	}
 	file, err := results.ReadFile(out)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("status %d: %v: %s", code, err, output)
 	}
-	seen := map[string]bool{}
+	seen, others := map[string]bool{}, false
 	for _, r := range file.Rows {
+		// oneDNN saturates sums of pairs on processors without VNNI.
+		others = others || r.Backend == "onednn" && !strings.Contains(r.PeerName(), "3.0.0") && r.Status == results.Wrong
 		seen[strings.Join(strings.Fields(fmt.Sprint(r.PeerName(), " ", r.DtypeOut, " ", r.Quant, " ", r.Status)), " ")] = true
+	}
+	if want := map[bool]int{false: cli.OK, true: cli.Failed}[others]; code != want {
+		t.Errorf("status %d, want %d: %s", code, want, output)
 	}
 	for _, dtype := range []string{"bfloat16 per_channel", "float32 per_channel+token"} {
 		for _, want := range []string{"v5_quant %s ok", "onednn 3.0.0 %s ok", "onednn 3.0.0 uint8 %s ok", "openblas 0.0.0 standin %s unsupported"} {
