@@ -26,7 +26,9 @@ type streamKernel[C Sum] struct {
 //		}
 //		c[j] = s
 //	}
-type stream[C Sum] func(c *C, a *uint32, b unsafe.Pointer, ldb, cols int, accumulate bool)
+//
+// after is an address only, whose rows it asks for at the end of its own.
+type stream[C Sum] func(c *C, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
 
 const (
 	streamRows    = 8
@@ -45,9 +47,16 @@ func (p *Path[S, C]) blockStream(c []C, ldc, m, n, k int, a []uint32, panel int,
 	var w [streamRows]uint32
 	for l := 0; l < k; l += streamRows {
 		for j := 0; j < n; j += piece {
+			from, after := at(b, l*ldb+j), unsafe.Pointer(unsafe.SliceData(b))
+			switch {
+			case j+piece < n:
+				after = at(b, l*ldb+j+piece)
+			case l+streamRows < k:
+				after = at(b, (l+streamRows)*ldb)
+			}
 			for i := range m {
 				p.stream.words(&w, a[i/p.MR*panel+l/p.KU*p.MR+i%p.MR:], p.MR)
-				p.stream.run(&c[i*ldc+j], &w[0], at(b, l*ldb+j), ldb*size[S](), min(piece, n-j), accumulate || l > 0)
+				p.stream.run(&c[i*ldc+j], &w[0], from, ldb*size[S](), min(piece, n-j), uintptr(after), accumulate || l > 0)
 			}
 		}
 	}
@@ -90,7 +99,7 @@ func pairsOfQuads(dst *[streamRows]uint32, panel []uint32, mr int) {
 
 // streamWords returns the twin of the streams of float32 and bfloat16.
 func streamWords[S Source](e encoding[S]) stream[float32] {
-	return func(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, accumulate bool) {
+	return func(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, _ uintptr, accumulate bool) {
 		words := span((*float32)(unsafe.Pointer(a)), streamRows)
 		for j, at := range rowsOf[S](b, ldb, cols) {
 			var s float32
@@ -104,7 +113,7 @@ func streamWords[S Source](e encoding[S]) stream[float32] {
 }
 
 // streamPairs is the twin of the stream of int8.
-func streamPairs(c *int32, a *uint32, b unsafe.Pointer, ldb, cols int, accumulate bool) {
+func streamPairs(c *int32, a *uint32, b unsafe.Pointer, ldb, cols int, _ uintptr, accumulate bool) {
 	words := span(a, streamRows/2)
 	for j, at := range rowsOf[int8](b, ldb, cols) {
 		var s int32

@@ -6,10 +6,10 @@ import "unsafe"
 // Machines with wider vectors use them as well: it is memory that they wait for.
 
 //go:noescape
-func streamFloat32AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, accumulate bool)
+func streamFloat32AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
 
 //go:noescape
-func streamBFloat16AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, accumulate bool)
+func streamBFloat16AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
 
 //go:noescape
-func streamPairsAVX2(c *int32, a *uint32, b unsafe.Pointer, ldb, cols int, accumulate bool)
+func streamPairsAVX2(c *int32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)

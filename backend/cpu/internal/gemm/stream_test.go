@@ -43,8 +43,8 @@ func checkStream[S Source, C Sum](t *testing.T, r *rand.Rand, x streamTwins[S, C
 		c[i] = C(r.IntN(2001) - 1000)
 	}
 	want, accumulate := slices.Clone(c), r.IntN(2) == 0
-	x.twin(&want[guard], &a[0], at(b, 0), ldb*size[S](), cols, accumulate)
-	x.fast(&c[guard], &a[0], at(b, 0), ldb*size[S](), cols, accumulate)
+	x.twin(&want[guard], &a[0], at(b, 0), ldb*size[S](), cols, uintptr(at(b, 0)), accumulate)
+	x.fast(&c[guard], &a[0], at(b, 0), ldb*size[S](), cols, uintptr(at(b, 0)), accumulate)
 	for i := range c {
 		if c[i] != want[i] {
 			t.Fatalf("%d columns, accumulate %v, ldb %d: element %d of c is %v, want %v", cols, accumulate, ldb, i-guard, c[i], want[i])

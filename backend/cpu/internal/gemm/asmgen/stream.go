@@ -18,12 +18,16 @@ type Stream struct {
 }
 
 const (
-	streamRows = 8
+	streamRows    = 8
+	streamColumns = 16 // of a turn
 	// streamAhead is how far ahead of its columns a row is asked for, in bytes.
 	streamAhead = 512
 
-	rB4 = rNext // row 4
-	rL3 = rRows // three rows, in bytes
+	rB4     = rNext // row 4
+	rL3     = rRows // three rows, in bytes
+	rAhead  = rLDC  // row 0 of what is asked for
+	rAhead4 = rSteps
+	rAfter  = rRow // row 0 of what is asked for at the end of the rows
 )
 
 var (
@@ -78,19 +82,19 @@ func (s Stream) temp(i int) string { return s.reg(streamRows + 2 + i) }
 func (s Stream) odd() string       { return s.reg(15) }
 
 // row is off bytes behind the current column of row i.
-func (s Stream) row(i, off int) string {
-	base := rB
-	if i >= 4 {
-		base = rB4
-	}
-	return at(base, off) + [...]string{"", "(" + rLDB + "*1)", "(" + rLDB + "*2)", "(" + rL3 + "*1)"}[i%4]
+func (s Stream) row(i, off int) string { return rowFrom([2]string{rB, rB4}, i, off) }
+
+// rowFrom is off bytes behind row i, where base has rows 0 and 4.
+func rowFrom(base [2]string, i, off int) string {
+	return at(base[i/4], off) + [...]string{"", "(" + rLDB + "*1)", "(" + rLDB + "*2)", "(" + rL3 + "*1)"}[i%4]
 }
 
-// stream writes the micro-kernel.
+// stream writes the micro-kernel. It asks for its rows some way ahead, and towards
+// their end for what comes after.
 func (s Stream) stream(a *Asm) {
 	a.Func("stream"+s.Name+s.Suffix,
-		[]Arg{{Name: "c"}, {Name: "a"}, {Name: "b"}, {Name: "ldb"}, {Name: "cols"}, {Name: "accumulate", Bool: true}},
-		[]string{rC, rA, rB, rLDB, rCols, rAcc})
+		[]Arg{{Name: "c"}, {Name: "a"}, {Name: "b"}, {Name: "ldb"}, {Name: "cols"}, {Name: "after"}, {Name: "accumulate", Bool: true}},
+		[]string{rC, rA, rB, rLDB, rCols, rAfter, rAcc})
 	words := streamRows
 	if s.Bytes == 1 {
 		words /= 2
@@ -98,6 +102,14 @@ func (s Stream) stream(a *Asm) {
 	a.Op("LEAQ", "("+rLDB+")("+rLDB+"*2)", rL3)
 	a.Op("LEAQ", "("+rB+")("+rLDB+"*4)", rB4)
 	a.Op("SHRQ", imm(4), rCols)
+	step := streamColumns * s.Bytes
+	turn, short := streamAhead/step, a.NewLabel("short")
+	a.Op("LEAQ", at(rB, streamAhead), rAhead)
+	a.JumpIf(rCols, "JGT", turn, short)
+	a.EOL("the row ends before")
+	a.Op("MOVQ", rAfter, rAhead)
+	a.Place(short)
+	a.Op("LEAQ", "("+rAhead+")("+rLDB+"*4)", rAhead4)
 	for i := range words {
 		a.Op(s.Broadcast, at(rA, 4*i), s.word(i))
 	}
@@ -106,7 +118,7 @@ func (s Stream) stream(a *Asm) {
 	}
 	a.CountDown(rCols, func() {
 		for i := range streamRows {
-			a.Op("PREFETCHT0", s.row(i, streamAhead))
+			a.Op("PREFETCHT0", rowFrom([2]string{rAhead, rAhead4}, i, 0))
 		}
 		for v := range 2 {
 			s.zero(a, s.sum(v))
@@ -126,9 +138,15 @@ func (s Stream) stream(a *Asm) {
 		for v := range 2 {
 			a.Op("VMOVUPS", s.sum(v), at(rC, v*32))
 		}
-		a.Op("ADDQ", imm(16*s.Bytes), rB)
-		a.Op("ADDQ", imm(16*s.Bytes), rB4)
-		a.Op("ADDQ", imm(16*4), rC)
+		for _, reg := range []string{rB, rB4, rAhead, rAhead4} {
+			a.Op("ADDQ", imm(step), reg)
+		}
+		a.Op("ADDQ", imm(streamColumns*4), rC)
+		along := a.NewLabel("along")
+		a.JumpIf(rCols, "JNE", turn+1, along)
+		a.Op("MOVQ", rAfter, rAhead)
+		a.Op("LEAQ", "("+rAhead+")("+rLDB+"*4)", rAhead4)
+		a.Place(along)
 	})
 	a.Return()
 }
