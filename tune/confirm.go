@@ -23,7 +23,7 @@ const (
 // are the ones that the winner was chosen for. Where these do not show that it is
 // faster, the best that is given is kept. It returns which of them stays, with the
 // evidence of the race and of this.
-func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int, deadline time.Time) (*racer, tuned.Evidence, error) {
+func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int, deadline time.Time, p *patience) (*racer, tuned.Evidence, error) {
 	winner := order[0]
 	c := contest{winner: fresh(winner), given: winner.given()}
 	var first *racer // of those that are given
@@ -39,7 +39,6 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int
 		}
 	}
 	c.open = slices.Clone(c.rivals)
-	p := t.patience()
 	h := fnv.New64a()
 	h.Write([]byte("confirm " + j.Key().String()))
 	for n := 0; len(c.open) > 0 && n < mostConfirming; n += confirmSitting {

@@ -41,10 +41,12 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	if x.list, err = space.Candidates(j); err != nil {
 		return x, err
 	}
-	reference, err := t.firstThatRuns(ctx, j, x.list)
+	first, err := t.firstThatRuns(ctx, j, x.list)
 	if err != nil {
 		return x, err
 	}
+	first.shut()
+	reference := first.Candidate
 	begin := t.clock()
 	x.samples = math.MaxInt
 	all := []standing{{reference, 1, 1, 1}}
@@ -94,27 +96,6 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 		return x, nil
 	}
 	return x, fmt.Errorf("%w: all outputs are wrong", ErrNone)
-}
-
-// firstThatRuns returns the first of the candidates, the kernel's own before others,
-// that can be launched.
-func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (Candidate, error) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b Candidate) int { return cmp.Compare(rank(a), rank(b)) })
-	var last error
-	for _, c := range list {
-		r := &racer{Candidate: c}
-		err := t.open(ctx, j, r)
-		if err == nil {
-			r.shut()
-			return c, nil
-		}
-		if ctx.Err() != nil {
-			return c, ctx.Err()
-		}
-		last = err
-	}
-	return Candidate{}, fmt.Errorf("%w: %w", ErrNone, last)
 }
 
 // heat times a field, of which the first is the reference, and returns how the

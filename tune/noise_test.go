@@ -91,7 +91,7 @@ func TestNoise(t *testing.T) {
 		}, 0},
 		{"by shape", func(*noisy) func(float64, tile.Blocks) float64 {
 			return func(slow float64, b tile.Blocks) float64 { return 1 + (slow-1)*max(0.2, 1+0.4*normal(7, b)) }
-		}, seeds / 20},
+		}, seeds / 12},
 		{"by sample", func(n *noisy) func(float64, tile.Blocks) float64 {
 			return func(slow float64, _ tile.Blocks) float64 { return 1 + (slow-1)*n.rng.ExpFloat64() }
 		}, seeds / 30},

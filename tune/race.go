@@ -20,9 +20,10 @@ const (
 	clearly      = 1.15 // a ratio that needs no more rounds to be believed
 )
 
-// sittings of the race: rounds, and how many of the field go on after them. Each has
-// executables made anew, so that no block shape has the luck of one place in memory.
-var sittings = []struct{ rounds, stay int }{{3, 6}, {3, 4}, {4, 3}, {4, 1}}
+// stages of the race: after how many rounds how many of the field go on. After the
+// first, executables are made anew, so that no block shape has the luck of one place
+// in memory.
+var stages = []struct{ rounds, stay int }{{3, 5}, {6, 3}, {9, 2}, {12, 1}}
 
 // measure screens the candidates, races the best and confirms the winner.
 func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate) (b tile.Blocks, e tuned.Evidence, err error) {
@@ -34,12 +35,13 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate) (b tile.Bl
 	if err != nil {
 		return b, e, err
 	}
+	p := t.patience()
 	for {
-		order, err := t.race(ctx, j, field, launched, deadline)
+		order, err := t.race(ctx, j, field, launched, deadline, p)
 		if err != nil {
 			return b, e, err
 		}
-		winner, e, err := t.confirm(ctx, j, order, launched, deadline)
+		winner, e, err := t.confirm(ctx, j, order, launched, deadline, p)
 		if err != nil {
 			return b, e, err
 		}
@@ -60,7 +62,7 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate) (b tile.Bl
 // race takes the field through interleaved rounds until the leader is clear of the
 // rest. It returns all that took part, the leader first and the others by their
 // time over the leader's.
-func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, deadline time.Time) ([]*racer, error) {
+func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, deadline time.Time, p *patience) ([]*racer, error) {
 	for _, r := range field {
 		r.times = nil // of an earlier race, whose winner was wrong
 	}
@@ -68,35 +70,45 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, d
 	h := fnv.New64a()
 	h.Write([]byte(j.Key().String()))
 	rounds, over := 0, len(field) == 1
-	p := t.patience()
-	for i, s := range sittings {
+	after := func(int, []*racer) ([]*racer, bool) {
+		rounds++
+		live = slices.DeleteFunc(live, func(r *racer) bool { return len(r.times) < rounds }) // cannot be launched any more
+		live = cut(live)
+		for _, s := range stages {
+			if rounds == s.rounds {
+				live = staying(live, s.stay)
+			}
+		}
+		t.observe(Event{Candidates: launched, Screened: launched, Racing: len(live), Round: rounds})
+		over = settled(live) || !deadline.IsZero() && t.clock().After(deadline) && rounds >= 3
+		return live, over
+	}
+	last := 0
+	for i, most := range []int{stages[0].rounds, stages[len(stages)-1].rounds} {
 		if over {
 			break
 		}
-		err := t.interleave(ctx, j, live, s.rounds, h.Sum64()+uint64(i), p, func(int, []*racer) ([]*racer, bool) {
-			rounds++
-			live = slices.DeleteFunc(live, func(r *racer) bool { return len(r.times) < rounds }) // cannot be launched any more
-			live = cut(live)
-			t.observe(Event{Candidates: launched, Screened: launched, Racing: len(live), Round: rounds})
-			over = settled(live) || !deadline.IsZero() && t.clock().After(deadline) && rounds >= 3
-			return live, over
-		})
-		if err != nil {
+		if err := t.interleave(ctx, j, live, most-last, h.Sum64()+uint64(i), p, after); err != nil {
 			return nil, err
 		}
-		order := foremost(live, len(live))
-		stay := order[:min(s.stay, len(order))]
-		for _, r := range order[len(stay):] {
-			if r.given() && rounds < enoughRounds { // too early to let one of them go
-				stay = append(stay, r)
-			}
-		}
-		live = stay
+		last = most
 	}
 	first := foremost(live, 1)[0]
 	rest := slices.DeleteFunc(slices.Clone(field), func(r *racer) bool { return r == first })
 	slices.SortStableFunc(rest, func(a, b *racer) int { return cmp.Compare(a.over(first), b.over(first)) })
 	return append([]*racer{first}, rest...), nil
+}
+
+// staying returns who goes on: the fastest, and while it is too early to let one of
+// them go, those that are given.
+func staying(live []*racer, most int) []*racer {
+	var out []*racer
+	for i, r := range foremost(live, len(live)) {
+		if i < most || r.given() && len(r.times) < enoughRounds {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // foremost returns the fastest of those that are still in the race, the leader first.

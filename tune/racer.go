@@ -1,18 +1,24 @@
 package tune
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"matladder/backend"
 )
 
 const (
-	glance      = 2500 * time.Microsecond // of the sample by which a candidate is let into the race
+	glance      = 2000 * time.Microsecond // of the sample by which a candidate is let into the race
 	sampleTime  = 8 * time.Millisecond    // of other samples: until clock, dispatch and a cold start no longer matter
 	maxLaunches = 1 << 16                 // of a sample
+
+	shortestPart = 1000 * time.Microsecond // of a sample
+	mostParts    = 4
 )
 
 // racer is a candidate in the race.
@@ -63,6 +69,30 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 	}
 }
 
+// firstThatRuns returns the first of the candidates that can be launched, those that
+// are given before others, open.
+func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*racer, error) {
+	list = slices.Clone(list)
+	rank := func(c Candidate) int {
+		if c.given() {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(list, func(a, b Candidate) int { return cmp.Compare(rank(a), rank(b)) })
+	var last error
+	for _, c := range list {
+		r := &racer{Candidate: c}
+		if last = t.open(ctx, j, r); last == nil {
+			return r, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return nil, fmt.Errorf("%w: %w", ErrNone, last)
+}
+
 // shut closes a racer's executable, if it is open.
 func (r *racer) shut() {
 	if r.exe != nil {
@@ -71,17 +101,25 @@ func (r *racer) shut() {
 	}
 }
 
-// sample times as many launches as take about d, and returns the seconds of one.
+// sample times as many launches as take about d, in parts, and returns the seconds of
+// one in the lower of the middle parts: another process that runs for a time slice
+// spoils a part, not the sample.
 func (r *racer) sample(ctx context.Context, d time.Duration) (float64, error) {
 	n := maxLaunches
 	if want := math.Ceil(d.Seconds() / r.fastest); want < maxLaunches {
 		n = max(1, int(want))
 	}
-	s, err := r.exe.Run(ctx, n)
-	if err != nil {
-		return 0, err
+	parts := make([]float64, min(n, max(1, min(mostParts, int(d/shortestPart)))))
+	for i := range parts {
+		launches := (n*(i+1))/len(parts) - (n*i)/len(parts)
+		s, err := r.exe.Run(ctx, launches)
+		if err != nil {
+			return 0, err
+		}
+		parts[i] = s.Elapsed.Seconds() / float64(launches)
 	}
-	seconds := s.Elapsed.Seconds() / float64(n)
+	slices.Sort(parts)
+	seconds := parts[(len(parts)-1)/2]
 	r.fastest = min(r.fastest, seconds)
 	return seconds, nil
 }

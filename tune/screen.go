@@ -14,6 +14,7 @@ import (
 const (
 	racers     = 7   // that the screening leaves, those that are given apart
 	tooSlow    = 1.5 // times the fastest in the screening: not in the race
+	hopeless   = 3   // times the reference when it is warmed up: no sample
 	glances    = 4   // of a candidate at most
 	worthwhile = 1.3 // times the fastest: its neighbours are not worth a launch
 )
@@ -32,18 +33,17 @@ type screening struct {
 	field     []*racer             // looked at
 	looked    map[tile.Blocks]bool // also those that cannot be launched
 	others    int                  // of these, without those that are given
-	last      error                // why the last that cannot be launched cannot
 }
 
 // screen looks at the candidates and returns those that are worth a race, closed,
 // the fastest first, and how many were launched.
 func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, deadline time.Time) ([]*racer, int, error) {
 	s := &screening{t: t, j: j, all: all, deadline: deadline, looked: map[tile.Blocks]bool{}}
-	if err := s.refer(ctx); err != nil {
+	var err error
+	if s.reference, err = t.firstThatRuns(ctx, j, all); err != nil {
 		return nil, 0, err
 	}
 	defer s.reference.shut()
-	var err error
 	if s.pace, err = s.reference.sample(ctx, glance); err != nil {
 		return nil, 0, err
 	}
@@ -65,49 +65,10 @@ func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, deadline tim
 		return nil, 0, err
 	}
 	launched := len(s.field)
+	if launched == 0 {
+		return nil, 0, fmt.Errorf("%w a second time", ErrNone)
+	}
 	return s.best(), launched, nil
-}
-
-// refer opens the reference: the fastest of those that are given, or else the first of
-// the others that can be launched.
-func (s *screening) refer(ctx context.Context) error {
-	given := slices.Clone(s.all)
-	slices.SortStableFunc(given, func(a, b Candidate) int { return cmp.Compare(rank(a), rank(b)) })
-	for _, c := range given {
-		if !c.given() && s.reference != nil {
-			break
-		}
-		r := &racer{Candidate: c}
-		if err := s.t.open(ctx, s.j, r); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			s.last = err
-			s.looked[c.Blocks] = true
-			continue
-		}
-		switch old := s.reference; {
-		case old == nil:
-			s.reference = r
-		case r.fastest < old.fastest:
-			old.shut()
-			s.reference = r
-		default:
-			r.shut()
-		}
-	}
-	if s.reference == nil {
-		return fmt.Errorf("%w: %w", ErrNone, s.last)
-	}
-	return nil
-}
-
-// rank sorts those that are given before the others.
-func rank(c Candidate) int {
-	if c.given() {
-		return 0
-	}
-	return 1
 }
 
 // look times one candidate between two samples of the reference, if it was not and
@@ -130,9 +91,7 @@ func (s *screening) look(ctx context.Context, c Candidate) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
-		s.last = err
-	} else {
+	if err == nil {
 		s.field = append(s.field, r)
 	}
 	t.observe(Event{Candidates: s.total(), Screened: len(s.looked), Racing: len(s.field)})
@@ -146,6 +105,9 @@ func (s *screening) glance(ctx context.Context, r *racer) error {
 		return err
 	}
 	defer r.shut()
+	if r.first = r.fastest / s.pace; r.first > hopeless {
+		return nil
+	}
 	for range glances {
 		seconds, err := r.sample(ctx, glance)
 		if err != nil {

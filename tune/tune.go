@@ -37,7 +37,7 @@ type Job struct {
 	Kernel  kernels.Kernel
 	Variant string
 	Problem problem.Matmul
-	Known   []tile.Blocks // that are taken as things stand, such as what a table answers: they take part beside the kernel's own
+	Known   []tile.Blocks // used as things stand, such as what a table answers: they take part beside the kernel's own
 }
 
 // Key is what the job's row will be found by.

@@ -88,11 +88,10 @@ type Evidence struct {
 	Date      string                  // YYYY-MM-DD
 }
 
-// Confirmation is how a choice was made between the fastest of all candidates and the
-// fastest of those that are taken where nothing is tuned, in paired rounds after it was
-// known which they are. A ratio with an interval above 1 is that of a choice that is
-// faster than they are; else the choice is one of them, and the rival, whatever its
-// ratio, was not clearly faster.
+// Confirmation is how a choice was made between the fastest of a race and the fastest
+// of those that are used where nothing is tuned, in paired rounds after the race. If the
+// interval is above 1, the choice is faster than the rival; if not, the choice is one of
+// those that are used where nothing is tuned, and the rival is not clearly faster.
 type Confirmation struct {
 	Rival            tile.Blocks // zero if there was none
 	Ratio, Low, High float64     // the rival's time over that of the choice: the median with its 95 % interval
