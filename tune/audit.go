@@ -17,7 +17,7 @@ import (
 // its candidates from.
 type Auditor struct {
 	Tuner  Tuner         // as it is; its Budget is that of its own search
-	Rounds int           // samples of each candidate of the exhaustive search; 0 for as many as the tuner's race has at most
+	Rounds int           // samples of each candidate of the exhaustive search; 0 for thirty
 	Budget time.Duration // of the exhaustive search of one job, in which each candidate has its fewest samples; 0 for no limit
 }
 
@@ -51,9 +51,9 @@ type Audit struct {
 	OverDefault       Paired        // and against Default
 }
 
-// sittings of the last race: executables are made anew for each, so that no block
-// shape has the luck of one place in memory.
-const sittings = 3
+// comparisons is how many sittings the last race has: executables are made anew for
+// each, so that no block shape has the luck of one place in memory.
+const comparisons = 3
 
 // Audit runs the tuner on a job, then the exhaustive search, and races the block
 // shapes that they chose and the kernel's own best against each other in rounds of
@@ -101,13 +101,13 @@ func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours, best, ow
 			list = append(list, c)
 		}
 	}
-	each := (max(a.rounds(), 2*enoughRounds) + sittings - 1) / sittings
-	for sitting := range sittings {
+	each := (max(a.rounds(), 2*enoughRounds) + comparisons - 1) / comparisons
+	for sitting := range comparisons {
 		if len(list) == 1 {
 			break
 		}
 		field := newRacers(list)
-		if err := a.Tuner.interleave(ctx, j, field, each, uint64(sitting), nil); err != nil {
+		if err := a.Tuner.interleave(ctx, j, field, each, uint64(sitting), nil, nil); err != nil {
 			return err
 		}
 		for _, r := range field {
@@ -132,4 +132,4 @@ func paired(times map[tile.Blocks][]float64, long, short tile.Blocks) Paired {
 }
 
 // rounds is how many samples a candidate has.
-func (a *Auditor) rounds() int { return max(enoughRounds, cmp.Or(a.Rounds, mostRounds)) }
+func (a *Auditor) rounds() int { return max(enoughRounds, cmp.Or(a.Rounds, 30)) }

@@ -20,7 +20,12 @@ type Candidate struct {
 	Programs []*tile.Program
 	Model    float64 // seconds by the counts alone: only good for an order
 	Own      bool    // the kernel proposes it itself
+	Known    bool    // it is among those that the job knows
 }
+
+// given reports whether the candidate is one that is taken where nothing is tuned:
+// the tuner's choice must not be worse.
+func (c Candidate) given() bool { return c.Own || c.Known }
 
 // Space says where candidates come from.
 type Space struct {
@@ -28,40 +33,49 @@ type Space struct {
 	Machine tile.Machine
 	Workers int   // programs that run at once
 	Limit   int64 // bytes of fast memory that no candidate may exceed; 0 for none
-	Most    int   // candidates that are kept, the kernel's own apart
+	Most    int   // candidates that are launched or compiled, those that are given apart
 }
 
 // steps of a candidate's sides, with the whole array as one more.
 var sides = []int{64, 128, 256, 512, 1024, 2048, 4096}
 
-// Candidates lists block shapes of a kernel on a problem: its own proposals, and
-// of all that tile the arrays and fit the fast memory those that the counts like
-// best, the best first. It is an error if nothing can be built.
-func (s Space) Candidates(k kernels.Kernel, variant string, p problem.Matmul) ([]Candidate, error) {
-	own := map[tile.Blocks]bool{}
+// Candidates lists block shapes of a job: the kernel's own proposals and what the job
+// knows, and of all that tile the arrays and fit the fast memory those that the counts
+// like best, the best first. It is an error if nothing can be built.
+func (s Space) Candidates(j Job) ([]Candidate, error) {
+	k, p := j.Kernel, j.Problem
+	own, known, listed := map[tile.Blocks]bool{}, map[tile.Blocks]bool{}, map[tile.Blocks]bool{}
 	var list []tile.Blocks
+	add := func(b tile.Blocks) {
+		if !listed[b] {
+			listed[b] = true
+			list = append(list, b)
+		}
+	}
 	for _, b := range k.Candidates(p, s.Machine) {
 		own[b] = true
-		list = append(list, b)
+		add(b)
+	}
+	for _, b := range j.Known {
+		known[b] = true
+		add(b)
 	}
 	for _, bm := range s.lengths(p.M, p.A, 0) {
 		for _, bk := range s.lengths(p.K, p.B, 0) {
 			for _, bn := range s.lengths(p.N, p.B, 1) {
-				if b := (tile.Blocks{M: bm, K: bk, N: bn}); !own[b] {
-					list = append(list, b)
-				}
+				add(tile.Blocks{M: bm, K: bk, N: bn})
 			}
 		}
 	}
 	var out []Candidate
 	var failed error
 	for _, b := range list {
-		c, err := s.candidate(k, variant, p, b)
+		c, err := s.candidate(k, j.Variant, p, b)
 		switch {
 		case err != nil:
 			failed = err
 		case c.Programs != nil:
-			c.Own = own[b]
+			c.Own, c.Known = own[b], known[b]
 			out = append(out, c)
 		}
 	}
@@ -72,12 +86,12 @@ func (s Space) Candidates(k kernels.Kernel, variant string, p problem.Matmul) ([
 	return s.keep(out), nil
 }
 
-// keep drops all but the best and the kernel's own.
+// keep drops all but the best and those that are given.
 func (s Space) keep(list []Candidate) []Candidate {
 	var out []Candidate
 	others := 0
 	for _, c := range list {
-		if !c.Own {
+		if !c.given() {
 			if others++; others > s.Most {
 				continue
 			}

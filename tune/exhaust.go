@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -39,13 +38,15 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	t := &a.Tuner
 	space := t.Space
 	space.Most = math.MaxInt
-	if x.list, err = space.Candidates(j.Kernel, j.Variant, j.Problem); err != nil {
+	if x.list, err = space.Candidates(j); err != nil {
 		return x, err
 	}
-	reference, err := t.firstThatRuns(ctx, j, x.list)
+	first, err := t.firstThatRuns(ctx, j, x.list)
 	if err != nil {
 		return x, err
 	}
+	first.shut()
+	reference := first.Candidate
 	begin := t.clock()
 	x.samples = math.MaxInt
 	all := []standing{{reference, 1, 1, 1}}
@@ -97,33 +98,6 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	return x, fmt.Errorf("%w: all outputs are wrong", ErrNone)
 }
 
-// firstThatRuns returns the first of the candidates, the kernel's own before others,
-// that can be launched.
-func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (Candidate, error) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b Candidate) int {
-		if a.Own == b.Own {
-			return 0
-		} else if a.Own {
-			return -1
-		}
-		return 1
-	})
-	var last error
-	for _, c := range list {
-		r := &racer{Candidate: c}
-		err := t.open(ctx, j, r)
-		if err == nil {
-			return c, r.exe.Close()
-		}
-		if ctx.Err() != nil {
-			return c, ctx.Err()
-		}
-		last = err
-	}
-	return Candidate{}, fmt.Errorf("%w: %w", ErrNone, last)
-}
-
 // heat times a field, of which the first is the reference, and returns how the
 // others that can be launched did. What the reference costs counts once.
 func (a *Auditor) heat(ctx context.Context, j Job, list []Candidate, number int, until time.Time, x *exhausted) ([]standing, error) {
@@ -139,7 +113,7 @@ func (a *Auditor) heat(ctx context.Context, j Job, list []Candidate, number int,
 	}
 	field := newRacers(list)
 	rounds := 0
-	err := u.interleave(ctx, j, field, a.rounds(), uint64(number), func(round int, live []*racer) ([]*racer, bool) {
+	err := u.interleave(ctx, j, field, a.rounds(), uint64(number), nil, func(round int, live []*racer) ([]*racer, bool) {
 		if rounds = round; round == enoughRounds {
 			x.short += spent()
 		}
@@ -173,8 +147,8 @@ func (a *Auditor) last(ctx context.Context, j Job, all []standing, until time.Ti
 		}
 	}
 	left := newRacers(list)
-	err = u.interleave(ctx, j, left, a.rounds(), math.MaxUint64, func(round int, live []*racer) ([]*racer, bool) {
-		first := leader(live)
+	err = u.interleave(ctx, j, left, a.rounds(), math.MaxUint64, nil, func(round int, live []*racer) ([]*racer, bool) {
+		first := foremost(live, 1)[0]
 		left = slices.DeleteFunc(live, func(r *racer) bool {
 			_, low, _, sure := ratio(r.times, first.times)
 			return r != first && sure && low > 1
@@ -185,62 +159,8 @@ func (a *Auditor) last(ctx context.Context, j Job, all []standing, until time.Ti
 	if err != nil {
 		return winner, false, err
 	}
-	first := leader(left)
+	first := foremost(left, 1)[0]
 	detail, err := u.verify(ctx, j, first)
 	x.spent += m.total()
 	return first.Candidate, detail != "", err
-}
-
-// interleave loads a field and takes it through rounds in which its racers take
-// turns in shuffled order, until after says that this is enough; after returns also
-// who goes on, and may be nil. Racers that cannot be launched take no part; it is an
-// error if the first cannot. All are closed when it returns.
-func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int, seed uint64, after func(round int, live []*racer) ([]*racer, bool)) (err error) {
-	defer func() {
-		for _, r := range field {
-			if r.exe != nil {
-				r.exe.Close()
-				r.exe = nil
-			}
-		}
-	}()
-	field = slices.Clone(field) // the caller may cut its own
-	var live []*racer
-	for i, r := range field {
-		switch err := t.open(ctx, j, r); {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err == nil:
-			live = append(live, r)
-		case i == 0:
-			return err
-		}
-	}
-	rng := rand.New(rand.NewPCG(t.Seed, seed))
-	for n := 1; n <= most; n++ {
-		rng.Shuffle(len(live), func(a, b int) { live[a], live[b] = live[b], live[a] })
-		for _, r := range live {
-			s, err := r.exe.Run(ctx, r.launches)
-			if err != nil {
-				return err
-			}
-			r.times = append(r.times, s.Elapsed.Seconds()/float64(r.launches))
-		}
-		if after == nil {
-			continue
-		}
-		var enough bool
-		if live, enough = after(n, live); enough {
-			break
-		}
-	}
-	return nil
-}
-
-func newRacers(list []Candidate) []*racer {
-	var field []*racer
-	for _, c := range list {
-		field = append(field, &racer{Candidate: c})
-	}
-	return field
 }

@@ -63,7 +63,8 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, list []Candida
 		}
 	}
 	winner := list[best].Blocks
-	e := evidence(winner, answers[best].seconds, tried)
-	e.Mode = tuned.Predicted
+	seconds := answers[best].seconds
+	e := tuned.Evidence{Mode: tuned.Predicted, Seconds: seconds, Low: seconds, High: seconds, Tried: tried}
+	e.RunnerUp, e.Behind = runnerUp(winner, tried)
 	return winner, e, nil
 }

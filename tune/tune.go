@@ -1,14 +1,19 @@
 // Package tune finds the best block shape of a kernel on a problem.
 //
 //	kernel, problem ─► Space.Candidates: shapes that tile and fit, ordered by their counts
-//	                ─► Measure: a screening launch each, then a race in interleaved rounds
-//	                 or Predict: compiled ahead of time, several at once
-//	                ─► tuned.Row: the winner with its evidence
+//	                ─► measured: a screening sample each, a race in interleaved rounds,
+//	                   a confirmation of its winner
+//	                 or predicted: compiled ahead of time, several at once
+//	                ─► tuned.Row: the choice with its evidence
 //
-// A race ends when the leader's interval is clear of all others, when those left
-// are as fast for all that matters, or when time is up. The kernel's own proposals
-// take part to the end unless they are clearly slower, so that a winner is never
-// worse than they are, as far as the samples tell.
+// The screening looks at the kernel's own proposals and at what a table answers as
+// things stand, at the shapes that the counts like best, and from the fastest of all
+// these on at their neighbours. A race ends when the leader's interval is clear of all
+// others, when none of those left can be faster by what matters, or when time is up.
+// Its winner then meets the best of those that are taken where nothing is tuned, in
+// paired rounds of fresh samples, and replaces it only if these show it to be faster.
+// Samples are compared with those of the same round, and rounds in which the machine
+// is slow are repeated while patience lasts.
 //
 // The package writes no file, and chooses nothing but block shapes.
 package tune
@@ -17,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"matladder/backend"
@@ -31,6 +37,7 @@ type Job struct {
 	Kernel  kernels.Kernel
 	Variant string
 	Problem problem.Matmul
+	Known   []tile.Blocks // used as things stand, such as what a table answers: they take part beside the kernel's own
 }
 
 // Key is what the job's row will be found by.
@@ -47,7 +54,8 @@ type Tuner struct {
 	Versions string        // written into the evidence
 	Observe  func(Event)   // progress; may be nil
 
-	now func() time.Time // the clock; nil for the real one
+	now   func() time.Time    // the clock; nil for the real one
+	sleep func(time.Duration) // on it; nil for the real one
 }
 
 // Event is progress in a job.
@@ -64,12 +72,17 @@ var ErrNone = errors.New("no block shape could be run")
 
 // Tune returns the row of a job. A cancelled ctx ends it with an error and no row.
 func (t *Tuner) Tune(ctx context.Context, j Job) (tuned.Row, error) {
-	list, err := t.Space.Candidates(j.Kernel, j.Variant, j.Problem)
+	p, predicts := t.Backend.(backend.Predictor)
+	space := t.Space
+	if !predicts {
+		space.Most = math.MaxInt // the screening finds its way among them
+	}
+	list, err := space.Candidates(j)
 	if err != nil {
 		return tuned.Row{}, err
 	}
 	row := tuned.Row{Key: j.Key()}
-	if p, ok := t.Backend.(backend.Predictor); ok {
+	if predicts {
 		row.Blocks, row.Evidence, err = t.predict(ctx, p, list)
 	} else {
 		row.Blocks, row.Evidence, err = t.measure(ctx, j, list)
@@ -92,15 +105,4 @@ func (t *Tuner) observe(e Event) {
 	if t.Observe != nil {
 		t.Observe(e)
 	}
-}
-
-// evidence is what times over the winner's say.
-func evidence(winner tile.Blocks, seconds float64, tried map[tile.Blocks]float64) tuned.Evidence {
-	e := tuned.Evidence{Seconds: seconds, Low: seconds, High: seconds, Tried: tried}
-	for b, ratio := range tried {
-		if b != winner && (e.RunnerUp == (tile.Blocks{}) || round(ratio-1) < e.Behind || round(ratio-1) == e.Behind && b.String() < e.RunnerUp.String()) {
-			e.RunnerUp, e.Behind = b, round(ratio-1)
-		}
-	}
-	return e
 }

@@ -79,7 +79,7 @@ func (e *exe) Run(ctx context.Context, launches int) (backend.Sample, error) {
 }
 
 func tuner(f *fake) *Tuner {
-	return &Tuner{Backend: f, Space: Space{Workers: 2, Most: 30}, Versions: "v", now: func() time.Time { return f.clock }}
+	return &Tuner{Backend: f, Space: Space{Workers: 2, Most: 30}, Versions: "v", now: func() time.Time { return f.clock }, sleep: func(d time.Duration) { f.clock = f.clock.Add(d) }}
 }
 
 func job(n int) Job {
@@ -206,7 +206,7 @@ func TestPredict(t *testing.T) {
 func TestCandidates(t *testing.T) {
 	s := Space{Device: chips.Device{}, Workers: 2, Most: 50, Limit: 16 << 20,
 		Machine: tile.Machine{Parallel: 2, Align: map[tile.Dtype][2]int{tile.Float32: {8, 128}}}}
-	list, err := s.Candidates(kernels.All[4], "", problem.New(300, 4096, 1000, tile.Float32))
+	list, err := s.Candidates(Job{Kernel: kernels.All[4], Problem: problem.New(300, 4096, 1000, tile.Float32)})
 	if err != nil {
 		t.Fatal(err)
 	}

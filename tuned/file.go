@@ -43,8 +43,14 @@ type rowLayout struct {
 	RunnerUp  string             `yaml:"runner_up,omitempty"`
 	Behind    float64            `yaml:"behind,omitempty"`
 	Tried     map[string]float64 `yaml:"tried,flow,omitempty"`
-	Versions  string             `yaml:"versions"`
-	Date      string             `yaml:"date"`
+
+	Rival         string    `yaml:"rival,omitempty"`
+	RivalRatio    float64   `yaml:"rival_ratio,omitempty"`
+	RivalInterval []float64 `yaml:"rival_interval,flow,omitempty"`
+	RivalRounds   int       `yaml:"rival_rounds,omitempty"`
+
+	Versions string `yaml:"versions"`
+	Date     string `yaml:"date"`
 }
 
 // rowFields are the keys of a row.
@@ -140,6 +146,9 @@ func (e *Evidence) parse(l rowLayout, r Row) (err error) {
 			return err
 		}
 	}
+	if e.Confirmed, err = l.confirmation(); err != nil {
+		return err
+	}
 	for text, ratio := range l.Tried {
 		b, err := tile.ParseBlocks(text)
 		if err != nil {
@@ -159,6 +168,23 @@ func (e *Evidence) parse(l rowLayout, r Row) (err error) {
 		return fmt.Errorf("seconds %v with the interval %v: want low ≤ seconds ≤ high, above 0", e.Seconds, l.Interval)
 	}
 	return nil
+}
+
+// confirmation reads how the choice was made; a row may say nothing about that.
+func (l rowLayout) confirmation() (c Confirmation, err error) {
+	if l.Rival == "" {
+		return c, nil
+	}
+	if c.Rival, err = tile.ParseBlocks(l.Rival); err != nil {
+		return c, err
+	}
+	if c.Ratio, c.Rounds = l.RivalRatio, l.RivalRounds; len(l.RivalInterval) == 2 {
+		c.Low, c.High = l.RivalInterval[0], l.RivalInterval[1]
+	}
+	if !(0 < c.Low && c.Low <= c.Ratio && c.Ratio <= c.High && c.Rounds > 0) {
+		return c, fmt.Errorf("rival_ratio %v with the interval %v of %d rounds: want low ≤ ratio ≤ high, above 0", l.RivalRatio, l.RivalInterval, l.RivalRounds)
+	}
+	return c, nil
 }
 
 // WriteTo writes the table as YAML, one row a line.
@@ -204,6 +230,9 @@ func (r Row) layout() rowLayout {
 	}
 	if r.Evidence.RunnerUp != (tile.Blocks{}) {
 		l.RunnerUp = r.Evidence.RunnerUp.String()
+	}
+	if c := r.Evidence.Confirmed; c.Rounds > 0 {
+		l.Rival, l.RivalRatio, l.RivalInterval, l.RivalRounds = c.Rival.String(), c.Ratio, []float64{c.Low, c.High}, c.Rounds
 	}
 	for b, ratio := range r.Evidence.Tried {
 		if l.Tried == nil {

@@ -83,8 +83,19 @@ type Evidence struct {
 	RunnerUp  tile.Blocks             // the second best; zero if there was one candidate
 	Behind    float64                 // the runner-up's time over the winner's, less 1
 	Tried     map[tile.Blocks]float64 // time over the winner's, of each candidate that was timed; the winner's is 1
+	Confirmed Confirmation            // of the choice, if there was one to make; zero if predicted
 	Versions  string                  // of matladder and of what compiled or ran the kernel
 	Date      string                  // YYYY-MM-DD
+}
+
+// Confirmation is how a choice was made between the fastest of a race and the fastest
+// of those that are used where nothing is tuned, in paired rounds after the race. If the
+// interval is above 1, the choice is faster than the rival; if not, the choice is one of
+// those that are used where nothing is tuned, and the rival is not clearly faster.
+type Confirmation struct {
+	Rival            tile.Blocks // zero if there was none
+	Ratio, Low, High float64     // the rival's time over that of the choice: the median with its 95 % interval
+	Rounds           int
 }
 
 // Row is a block shape for a key.

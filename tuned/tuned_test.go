@@ -37,6 +37,7 @@ func TestRoundTrip(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				r.Evidence.RunnerUp, r.Evidence.Behind = tile.Blocks{M: 1, K: 2, N: 3}, rng.Float64()
 				r.Evidence.Tried = map[tile.Blocks]float64{r.Blocks: 1, r.Evidence.RunnerUp: 1 + r.Evidence.Behind}
+				r.Evidence.Confirmed = Confirmation{Rival: r.Evidence.RunnerUp, Ratio: 1.01, Low: 1 - rng.Float64()/2, High: 1.01 + rng.Float64(), Rounds: 1 + rng.IntN(30)}
 			}
 			want.Put(r)
 		}
@@ -148,6 +149,7 @@ func TestParseRefuses(t *testing.T) {
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "measured", "guessed", 1), `t.yaml:3: mode "guessed"`},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 0", 1), "t.yaml:3: seconds 0"},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, interval: [2, 3]", 1), "t.yaml:3: seconds 1 with the interval [2 3]"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, rival: 8x8x8, rival_ratio: 1.2, rival_interval: [1.3, 1.4], rival_rounds: 6", 1), "t.yaml:3: rival_ratio 1.2 with the interval [1.3 1.4] of 6 rounds"},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds", "secs", 1), "t.yaml:3: field secs not found"},
 	} {
 		_, err := Parse("t.yaml", []byte(test.text))

@@ -13,12 +13,10 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu"
-	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/results"
-	"matladder/tuned"
 )
 
 // measure takes the numbers of threads in turn, all into one file.
@@ -107,12 +105,11 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 // tune puts the table of block shapes that were tuned for the machine in place of
 // those of the sweep, if there is one and no flag names others.
 func (f *flags) tune(c *harness.Config, host *cpu.Backend) error {
-	text, file, ok := configs.Tuned(tuned.MachineName(host.Device(), host.ISA(), host.Threads()))
-	if !ok || f.set.Changed("blocks") {
+	if f.set.Changed("blocks") {
 		return nil
 	}
-	table, err := tuned.Parse(file, text)
-	if err == nil {
+	table, err := harness.MachineTable(host.Device(), backend.Params{Threads: host.Threads(), ISA: host.ISA()})
+	if table != nil {
 		c.Blocks, c.Tuned = nil, table
 	}
 	return err

@@ -48,6 +48,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 	var audits []tune.Audit
 	failed, err := f.each(ctx, begin, jobs, "left out", stderr, func(what string, j tune.Job, budget time.Duration, observe func(tune.Event)) (func() error, error) {
 		a.Budget, a.Tuner.Observe = budget, observe
+		j.Known = known(table, j)
 		audit, err := a.Audit(ctx, j)
 		return func() error {
 			fmt.Fprintf(stderr, "%s: %s, %.3f × as fast as %s of %s\n", what, audit.Tuner.Blocks,

@@ -14,10 +14,18 @@
 //
 // Candidates are all block shapes of powers of two and whole dimensions that tile
 // the arrays and fit the fast memory. Their counts (FLOPs, bytes moved, grid steps)
-// order them; the first --candidates and all that the kernel itself proposes are
-// launched once; the fastest then race in interleaved rounds, in which each that is
-// clearly slower leaves. The winner's output is verified. --time-budget is shared
-// over the problems that are left.
+// order them. All that the kernel itself proposes, what the table answers as things
+// stand (the row of a nearby problem, or with --again its own) and --candidates others
+// are timed once, each next to a reference: first those with the best counts, then,
+// step by step, the neighbours of the fastest. The fastest race in interleaved rounds,
+// in which each that is clearly slower leaves.
+//
+// The winner of the race then meets the fastest of the kernel's own candidates and of
+// the table's answer in paired rounds of fresh samples, and is taken only if these show
+// it to be faster: the 95 % interval of the paired ratios is above 1. Otherwise what
+// would be used without it stays. The row tells which, with the ratio (--list prints
+// "confirmed" or "kept"). The output of what is taken is verified. --time-budget is
+// shared over the problems that are left.
 //
 //	$ tune --kernel 4 --sizes 96 --dtype float32 --out tuned.yaml --threads 1
 //	…

@@ -11,6 +11,7 @@ import (
 
 	"matladder/backend/aot"
 	"matladder/internal/cli"
+	"matladder/tile"
 	"matladder/tuned"
 )
 
@@ -68,6 +69,22 @@ func TestTune(t *testing.T) {
 	}
 	if code, stdout, _ = tuneWith("--help"); code != cli.OK || !strings.Contains(stdout, "--candidates") {
 		t.Errorf("%d %s", code, stdout)
+	}
+}
+
+// TestConfirmed: a row says whether what was chosen is faster or was kept.
+func TestConfirmed(t *testing.T) {
+	var r tuned.Row
+	if s := confirmed(r); s != "" {
+		t.Error(s)
+	}
+	r.Evidence.Confirmed = tuned.Confirmation{Rival: tile.Blocks{M: 8, K: 16, N: 32}, Ratio: 1.05, Low: 1.02, High: 1.1, Rounds: 6}
+	if s := confirmed(r); s != "; confirmed: 8x16x32 takes 1.050 × as long (1.020 to 1.100, 6 rounds)" {
+		t.Error(s)
+	}
+	r.Evidence.Confirmed.Low = 0.99
+	if s := confirmed(r); s != "; kept: 8x16x32, at 1.050 × the time (0.990 to 1.100, 6 rounds), is not clearly faster" {
+		t.Error(s)
 	}
 }
 

@@ -44,9 +44,7 @@ func (f *flags) show(w io.Writer) error {
 		} else {
 			fmt.Fprintf(w, " predicted")
 		}
-		if e.RunnerUp != (tile.Blocks{}) {
-			fmt.Fprintf(w, "; then %s at %+.1f %%", e.RunnerUp, 100*e.Behind)
-		}
+		fmt.Fprint(w, confirmed(r), then(e))
 		if ratio, ok := e.Tried[first.Clip(r.M, r.K, r.N)]; ok && ratio > 1 {
 			fmt.Fprintf(w, "; %s takes %.3g × as long", first.Clip(r.M, r.K, r.N), ratio)
 		}

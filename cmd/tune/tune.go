@@ -49,6 +49,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	u := f.tuner(dev)
 	failed, err := f.each(ctx, begin, jobs, "left for the same command", stderr, func(_ string, j tune.Job, budget time.Duration, observe func(tune.Event)) (func() error, error) {
 		u.Budget, u.Observe = budget, observe
+		j.Known = known(table, j)
 		row, err := u.Tune(ctx, j)
 		return func() error {
 			table.Put(row)
@@ -141,6 +142,14 @@ func (f *flags) jobs(dev *device) ([]tune.Job, error) {
 	return jobs, nil
 }
 
+// known is what the table answers for a job as things stand.
+func known(table *tuned.Table, j tune.Job) []tile.Blocks {
+	if b, _, ok := table.Lookup(j.Key()); ok {
+		return []tile.Blocks{b}
+	}
+	return nil
+}
+
 // path is the table's file.
 func (f *flags) path(machine string) string {
 	if f.out != "" {
@@ -182,10 +191,28 @@ func verdict(j tune.Job, r tuned.Row, m tile.Machine) string {
 	case best > 0:
 		s += fmt.Sprintf(", %.3f × the kernel's own %s", best, own)
 	}
-	if r.Evidence.RunnerUp != (tile.Blocks{}) {
-		s += fmt.Sprintf("; then %s at %+.1f %%", r.Evidence.RunnerUp, 100*r.Evidence.Behind)
+	return s + confirmed(r) + then(r.Evidence)
+}
+
+// confirmed says how the choice was made between the fastest and what would be taken
+// without it.
+func confirmed(r tuned.Row) string {
+	c := r.Evidence.Confirmed
+	switch {
+	case c.Rounds == 0:
+		return ""
+	case c.Low > 1:
+		return fmt.Sprintf("; confirmed: %s takes %.3f × as long (%.3f to %.3f, %s)", c.Rival, c.Ratio, c.Low, c.High, cli.Plural(c.Rounds, "round"))
 	}
-	return s
+	return fmt.Sprintf("; kept: %s, at %.3f × the time (%.3f to %.3f, %s), is not clearly faster", c.Rival, c.Ratio, c.Low, c.High, cli.Plural(c.Rounds, "round"))
+}
+
+// then names the runner-up.
+func then(e tuned.Evidence) string {
+	if e.RunnerUp == (tile.Blocks{}) {
+		return ""
+	}
+	return fmt.Sprintf("; then %s at %+.1f %%", e.RunnerUp, 100*e.Behind)
 }
 
 // versions names what made the evidence.
