@@ -62,7 +62,7 @@ func (s Space) Candidates(j Job) ([]Candidate, error) {
 	}
 	for _, bm := range s.lengths(p.M, p.A, 0) {
 		for _, bk := range s.lengths(p.K, p.B, 0) {
-			for _, bn := range s.lengths(p.N, p.B, 1) {
+			for _, bn := range s.widths(p) {
 				add(tile.Blocks{M: bm, K: bk, N: bn})
 			}
 		}
@@ -110,6 +110,17 @@ func (s Space) lengths(size int, d tile.Dtype, dim int) []int {
 		if side < size && side%align == 0 {
 			out = append(out, side)
 		}
+	}
+	return out
+}
+
+// widths are the block lengths along n. Products of few rows read b once, along rows
+// that are best long: a worker's share of them is one more.
+func (s Space) widths(p problem.Matmul) []int {
+	const fewRows, step = 64, 256
+	out := s.lengths(p.N, p.B, 1)
+	if share := tile.Ceil(tile.Ceil(p.N, max(1, s.Workers)), step) * step; p.M <= fewRows && share < p.N && !slices.Contains(out, share) {
+		out = append(out, share)
 	}
 	return out
 }
