@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"matladder/backend/peer"
-	"matladder/backend/worker"
 	"matladder/internal/cli"
+	"matladder/internal/pluginworker"
 	"matladder/results"
 )
 
 func TestMain(m *testing.M) {
-	worker.Hook(workers)
+	pluginworker.Hook()
 	os.Exit(m.Run())
 }
 
