@@ -38,7 +38,7 @@ lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
 backend/internal/hlo:
 backend/internal/libtpu: backend
-backend/aot: analyze backend backend/aot/schedule backend/internal/* chips lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
+backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/lastline lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
 backend/worker: backend chips tile
@@ -72,7 +72,8 @@ internal/cli: github.com/spf13/pflag
 internal/pluginworker: backend backend/pjrt backend/worker chips plugins
 internal/sweepflag: harness internal/cli github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
-internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli kernels lower/mosaic plugins problem tile github.com/spf13/pflag
+internal/lastline:
+internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/deps:
 scripts: gopkg.in/yaml.v3
 `
