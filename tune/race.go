@@ -173,7 +173,7 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 			r.exe = nil
 		}
 	}()
-	if err = r.exe.LoadSeeded(t.inputs(j)); err != nil {
+	if err = r.exe.LoadSeeded(ctx, t.inputs(j)); err != nil {
 		return err
 	}
 	if _, err = r.exe.Run(ctx, 1); err != nil {
@@ -317,7 +317,7 @@ func (t *Tuner) verify(ctx context.Context, j Job, r *racer) (wrong string, err 
 		r.exe.Close()
 		r.exe = nil
 	}()
-	res, err := r.exe.Check(backend.CheckSpec{InputSpec: t.inputs(j)})
+	res, err := r.exe.Check(ctx, backend.CheckSpec{InputSpec: t.inputs(j)})
 	if err != nil || res.OK {
 		return "", err
 	}

@@ -178,12 +178,13 @@ func (e *executable) Load(in ...tile.Tensor) error {
 }
 
 // LoadSeeded makes the inputs and poisons the outputs.
-func (e *executable) LoadSeeded(spec backend.InputSpec) error {
+func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
 	if err := e.prepare(); err != nil {
 		return err
 	}
+	e.seeded = false
 	for _, r := range e.bound.In {
-		if err := check.Fill(e.arrays[r.Name], r.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
+		if err := check.Fill(ctx, e.arrays[r.Name], r.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
 			return fmt.Errorf("cpu: fill %s: %w", r.Name, err)
 		}
 	}
@@ -192,7 +193,7 @@ func (e *executable) LoadSeeded(spec backend.InputSpec) error {
 }
 
 // Check verifies the output of the last Run.
-func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
 	switch {
 	case e.closed:
 		return backend.CheckResult{}, errClosed
@@ -208,7 +209,6 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 			return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
 		}
 	}
-	ctx := context.Background()
 	in := map[string]tile.Tensor{}
 	for _, r := range e.bound.In {
 		in[r.Name] = e.arrays[r.Name]

@@ -73,7 +73,7 @@ func runOn(b *Backend, spec backend.InputSpec, variant, fault string) (backend.C
 		return backend.CheckResult{}, err
 	}
 	defer e.Close()
-	if err := e.LoadSeeded(spec); err != nil {
+	if err := e.LoadSeeded(ctx, spec); err != nil {
 		return backend.CheckResult{}, err
 	}
 	for _, launches := range []int{1, 3} {
@@ -85,7 +85,7 @@ func runOn(b *Backend, spec backend.InputSpec, variant, fault string) (backend.C
 			return backend.CheckResult{}, errors.New("a sample without a time")
 		}
 	}
-	return e.Check(backend.CheckSpec{InputSpec: spec, Fault: fault})
+	return e.Check(ctx, backend.CheckSpec{InputSpec: spec, Fault: fault})
 }
 
 func TestStandIn(t *testing.T) {
@@ -157,7 +157,7 @@ func TestStandIn_Hangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if err := e.LoadSeeded(backend.InputSpec{Problem: p, Seed: 3, Dist: "uniform"}); err != nil {
+	if err := e.LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Seed: 3, Dist: "uniform"}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
