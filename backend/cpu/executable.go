@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"matladder/backend"
 	"matladder/check"
@@ -65,7 +66,7 @@ func (e *executable) buffers() (shared, local, workers int) {
 var errClosed = errors.New("cpu: the executable is closed")
 
 // prepare allocates all memory, poisons the outputs and starts the workers.
-func (e *executable) prepare() error {
+func (e *executable) prepare(ctx context.Context) error {
 	if e.closed {
 		return errClosed
 	}
@@ -75,7 +76,14 @@ func (e *executable) prepare() error {
 		}
 	}
 	for _, r := range append(e.bound.Temp, e.bound.Out...) {
-		poison(e.arrays[r.Name])
+		const strip = 1 << 22
+		t := e.arrays[r.Name]
+		for part := range slices.Chunk(t.Data, strip) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			poison(tile.Tensor{Dtype: t.Dtype, Data: part})
+		}
 	}
 	return nil
 }
@@ -167,7 +175,7 @@ func (e *executable) Load(in ...tile.Tensor) error {
 			return fmt.Errorf("cpu: load: %w", err)
 		}
 	}
-	if err := e.prepare(); err != nil {
+	if err := e.prepare(context.Background()); err != nil {
 		return err
 	}
 	e.seeded = false
@@ -179,10 +187,10 @@ func (e *executable) Load(in ...tile.Tensor) error {
 
 // LoadSeeded makes the inputs and poisons the outputs.
 func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	if err := e.prepare(); err != nil {
+	e.seeded = false
+	if err := e.prepare(ctx); err != nil {
 		return err
 	}
-	e.seeded = false
 	for _, r := range e.bound.In {
 		if err := check.Fill(ctx, e.arrays[r.Name], r.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
 			return fmt.Errorf("cpu: fill %s: %w", r.Name, err)
