@@ -41,10 +41,11 @@ type Backend interface {
 // Executable is a compiled sequence of programs with its arrays. It is used by
 // one goroutine at a time.
 type Executable interface {
-	// LoadSeeded fills the inputs from a seed, outside the timed region.
-	LoadSeeded(spec InputSpec) error
+	// LoadSeeded fills the inputs from a seed, outside the timed region. When ctx ends
+	// first, they are not those of the seed.
+	LoadSeeded(ctx context.Context, spec InputSpec) error
 	// Check verifies the output of the last Run on inputs of LoadSeeded.
-	Check(spec CheckSpec) (CheckResult, error)
+	Check(ctx context.Context, spec CheckSpec) (CheckResult, error)
 	// Load copies arrays in, in the order of tile.Bind's In.
 	Load(in ...tile.Tensor) error
 	// Run executes launches back to back, waits for the output of the last and

@@ -17,7 +17,7 @@ func newBatchReference(ctx context.Context, p problem.Matmul, in map[string]tile
 		if err != nil {
 			return nil, err
 		}
-		ops, err := operandsOf(single(p), one)
+		ops, err := operandsOf(ctx, single(p), one)
 		if err != nil {
 			return nil, err
 		}

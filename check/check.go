@@ -40,7 +40,7 @@ type Result struct {
 }
 
 // Inputs makes all inputs of programs in the order of tile.Bind.
-func Inputs(p problem.Matmul, programs []*tile.Program, seed uint64, dist string) ([]tile.Tensor, error) {
+func Inputs(ctx context.Context, p problem.Matmul, programs []*tile.Program, seed uint64, dist string) ([]tile.Tensor, error) {
 	b, err := tile.Bind(programs)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func Inputs(p problem.Matmul, programs []*tile.Program, seed uint64, dist string
 	in := make([]tile.Tensor, len(b.In))
 	for i, r := range b.In {
 		in[i] = tile.NewTensor(r.Dtype, r.Array...)
-		if err := Fill(in[i], r.Name, p, seed, dist); err != nil {
+		if err := Fill(ctx, in[i], r.Name, p, seed, dist); err != nil {
 			return nil, err
 		}
 	}

@@ -90,7 +90,7 @@ func testVerify(t *testing.T, p problem.Matmul, k kernels.Kernel, dist string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := Inputs(p, programs, 42, dist)
+	in, err := Inputs(t.Context(), p, programs, 42, dist)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestVerify_Unwritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := Inputs(p, programs, 1, Uniform)
+		in, err := Inputs(t.Context(), p, programs, 1, Uniform)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestFill(t *testing.T) {
 				name string
 				seed uint64
 			}{{x, "a", 1}, {y, "a", 1}, {z, "a", 2}} {
-				if err := Fill(f.t, f.name, p, f.seed, dist); err != nil {
+				if err := Fill(t.Context(), f.t, f.name, p, f.seed, dist); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -180,7 +180,7 @@ func TestFill(t *testing.T) {
 			}
 		}
 	}
-	if err := Fill(tile.NewTensor(tile.Float32, 1), "a", problem.Matmul{}, 0, "zeros"); err == nil {
+	if err := Fill(t.Context(), tile.NewTensor(tile.Float32, 1), "a", problem.Matmul{}, 0, "zeros"); err == nil {
 		t.Error("an unknown distribution is accepted")
 	}
 }

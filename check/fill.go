@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -25,16 +26,17 @@ func Distributions() []string { return []string{Uniform, Normal, Integers} }
 
 // Fill sets input array name of p (a, b, sa, sb, za, zb, b_sums, bias) from a
 // seed and a distribution. The same seed gives the same array on every machine
-// and for every number of workers.
+// and for every number of workers. When ctx ends, t is left as it is by then and the
+// error is that of ctx.
 //
 // Quantized operands are what package quant makes of floats of the distribution,
 // scales and zero points what it finds for them; of integers, the codes are
 // those integers and scales and zero points are drawn.
-func Fill(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
+func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
 	if !slices.Contains(Distributions(), dist) {
 		return fmt.Errorf("unknown distribution %q (known: %s)", dist, strings.Join(Distributions(), ", "))
 	}
-	if done, err := fillQuantized(t, name, p, seed, dist); done || err != nil {
+	if done, err := fillQuantized(ctx, t, name, p, seed, dist); done || err != nil {
 		return err
 	}
 	start := startOf(name, seed)
@@ -53,20 +55,20 @@ func Fill(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string
 		if t.Dtype == tile.Uint8 {
 			lowest = 0
 		}
-		each(n, func(i int) { t.Set(i, float64(mix(start+uint64(i))%9)+lowest) })
+		return each(ctx, n, func(i int) { t.Set(i, float64(mix(start+uint64(i))%9)+lowest) })
 	case dist == Normal && t.Dtype.IsFloat():
 		x := original(name, p, seed, dist)
-		each(n, func(i int) { t.Set(i, float64(x(i))) })
+		return each(ctx, n, func(i int) { t.Set(i, float64(x(i))) })
 	case t.Dtype == tile.Float32:
 		data := t.Float32s()
-		each(n, func(i int) { data[i] = float32(2*unit(start, i) - 1) })
+		return each(ctx, n, func(i int) { data[i] = float32(2*unit(start, i) - 1) })
 	case t.Dtype == tile.Int8 || t.Dtype == tile.Uint8:
-		each(n, func(i int) { t.Data[i] = byte(mix(start+uint64(i)) >> 56) })
+		return each(ctx, n, func(i int) { t.Data[i] = byte(mix(start+uint64(i)) >> 56) })
 	case t.Dtype.IsInteger():
 		lo, hi := t.Dtype.Range()
-		each(n, func(i int) { t.Set(i, lo+math.Floor(unit(start, i)*(hi-lo+1))) })
+		return each(ctx, n, func(i int) { t.Set(i, lo+math.Floor(unit(start, i)*(hi-lo+1))) })
 	default:
-		each(n, func(i int) { t.Set(i, 2*unit(start, i)-1) })
+		return each(ctx, n, func(i int) { t.Set(i, 2*unit(start, i)-1) })
 	}
 	return nil
 }
@@ -74,20 +76,27 @@ func Fill(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string
 // startOf is where the sequence of an array begins.
 func startOf(name string, seed uint64) uint64 { return mix(seed ^ mix(hash(name))) }
 
-// each calls f for 0 … n-1 on all cores. Chunks are whole multiples of two, so
-// that packed int4 pairs are never shared.
-func each(n int, f func(i int)) {
+// checkEvery is how many elements are made between two looks at a context.
+const checkEvery = 1 << 16
+
+// each calls f for 0 … n-1 on all cores until ctx ends, and returns ctx's error.
+// Chunks are whole multiples of two, so that packed int4 pairs are never shared.
+func each(ctx context.Context, n int, f func(i int)) error {
 	workers := min(runtime.GOMAXPROCS(0), n/1024+1)
 	chunk := (n/workers + 2) &^ 1
 	var wg sync.WaitGroup
 	for lo := 0; lo < n; lo += chunk {
 		wg.Go(func() {
 			for i := lo; i < min(lo+chunk, n); i++ {
+				if i%checkEvery == 0 && ctx.Err() != nil {
+					return
+				}
 				f(i)
 			}
 		})
 	}
 	wg.Wait()
+	return ctx.Err()
 }
 
 // unit returns element i of a sequence in [0, 1), with 24 random bits, so that

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -21,7 +22,7 @@ type operands struct {
 }
 
 // operandsOf finds the operands among named inputs.
-func operandsOf(p problem.Matmul, in map[string]tile.Tensor) (operands, error) {
+func operandsOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor) (operands, error) {
 	scheme, err := p.Scheme()
 	o := operands{p: p, scheme: scheme, bias: make([]float64, p.N)}
 	if err != nil {
@@ -55,7 +56,11 @@ func operandsOf(p problem.Matmul, in map[string]tile.Tensor) (operands, error) {
 		decode(o.bias, bias, 0, 1)
 	}
 	if scheme.Dynamic && scheme.A == problem.Tensor {
-		o.quantizer = newQuantizer(p, scheme, p.M*p.K, func(i int) float32 { return float32(o.a.At(i)) })
+		lo, hi, err := extremes(ctx, p.M, p.K, func(row, col int) float32 { return float32(o.a.At(row*p.K + col)) })
+		if err != nil {
+			return o, err
+		}
+		o.quantizer = newQuantizer(p, scheme, lo, hi)
 	}
 	return o, nil
 }
@@ -76,7 +81,7 @@ func (o operands) rowOfA(dst, doubt []float64, row int) {
 	default:
 		q := o.quantizer
 		if o.scheme.A == problem.Token {
-			q = newQuantizer(o.p, o.scheme, len(dst), func(i int) float32 { return float32(dst[i]) })
+			q = newQuantizer(o.p, o.scheme, float32(slices.Min(dst)), float32(slices.Max(dst)))
 		}
 		for i, x := range dst {
 			dst[i], doubt[i] = q.real(float32(x))
@@ -95,13 +100,8 @@ type quantizer struct {
 // roundings of float32.
 const nearly = 0x1p-21
 
-// newQuantizer finds the step of n elements.
-func newQuantizer(p problem.Matmul, scheme problem.Scheme, n int, at func(int) float32) quantizer {
-	xs := make([]float32, n)
-	for i := range xs {
-		xs[i] = at(i)
-	}
-	lo, hi := quant.Extremes(xs)
+// newQuantizer finds the step of elements from lo to hi.
+func newQuantizer(p problem.Matmul, scheme problem.Scheme, lo, hi float32) quantizer {
 	codes, _ := p.Factors()
 	q := quantizer{Step: quant.Fit(lo, hi, codes, scheme.ZeroA)}
 	q.bottom, q.up = codes.Range()

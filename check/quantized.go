@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"math"
 
 	"matladder/problem"
@@ -10,13 +11,13 @@ import (
 
 // fillQuantized sets the arrays that exist because p is quantized, and those
 // that hold codes; it reports whether it did.
-func fillQuantized(t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) (bool, error) {
+func fillQuantized(ctx context.Context, t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) (bool, error) {
 	scheme, err := p.Scheme()
 	if err != nil || scheme.B == problem.NoGrain {
 		return false, err
 	}
 	if name == "b_sums" {
-		return true, fillSums(t, p, seed, dist)
+		return true, fillSums(ctx, t, p, seed, dist)
 	}
 	given := name == "b" || name == "sb" || name == "zb" || scheme.A != problem.NoGrain && !scheme.Dynamic && (name == "a" || name == "sa" || name == "za")
 	if dist == Integers || !given {
@@ -27,7 +28,10 @@ func fillQuantized(t tile.Tensor, name string, p problem.Matmul, seed uint64, di
 	x := original(m.name, p, seed, dist)
 	for e := range p.Batch {
 		at := func(row, col int) float32 { return x(e*elements + row*m.cols + col) }
-		steps := m.steps(at)
+		steps, err := m.steps(ctx, at)
+		if err != nil {
+			return true, err
+		}
 		switch name[0] {
 		case 's':
 			for i, s := range steps {
@@ -39,10 +43,13 @@ func fillQuantized(t tile.Tensor, name string, p problem.Matmul, seed uint64, di
 			}
 		default:
 			// Pairs of int4 that two elements of a batch share are written after one another.
-			each(elements, func(i int) {
+			err = each(ctx, elements, func(i int) {
 				row, col := i/m.cols, i%m.cols
 				t.Set(e*elements+i, steps[m.Group(row, col, m.cols)].Quantize(at(row, col)))
 			})
+			if err != nil {
+				return true, err
+			}
 		}
 	}
 	return true, nil
@@ -66,49 +73,61 @@ func operandCodes(name string, p problem.Matmul, s problem.Scheme) codes {
 
 // steps finds the step of each group of a matrix of which at gives the elements,
 // on all cores.
-func (c codes) steps(at func(row, col int) float32) []quant.Step {
-	steps := make([]quant.Step, tile.Elements(c.Shape(c.rows, c.cols)))
+func (c codes) steps(ctx context.Context, at func(row, col int) float32) (steps []quant.Step, err error) {
+	steps = make([]quant.Step, tile.Elements(c.Shape(c.rows, c.cols)))
 	switch c.Grain {
 	case problem.Tensor:
-		lo, hi := make([]float32, c.rows), make([]float32, c.rows)
-		inParallel(c.rows, func(from, to int) {
-			row := make([]float32, c.cols)
-			for i := from; i < to; i++ {
-				for j := range row {
-					row[j] = at(i, j)
-				}
-				lo[i], hi[i] = quant.Extremes(row)
-			}
-		})
-		least, _ := quant.Extremes(lo)
-		_, most := quant.Extremes(hi)
-		steps[0] = quant.Fit(least, most, c.dtype, c.Asymmetric)
+		var least, most float32
+		if least, most, err = extremes(ctx, c.rows, c.cols, at); err == nil {
+			steps[0] = quant.Fit(least, most, c.dtype, c.Asymmetric)
+		}
 	case problem.Token:
-		inParallel(c.rows, func(from, to int) {
+		err = inStrips(ctx, c.rows, c.cols, func(from, to int) {
 			some := quant.Fits(to-from, c.cols, c.dtype, c.Grouping, func(row, col int) float32 { return at(from+row, col) })
 			copy(steps[from:], some)
 		})
 	default:
-		inParallel(c.cols, func(from, to int) {
+		err = inStrips(ctx, c.cols, c.rows, func(from, to int) {
 			some := quant.Fits(c.rows, to-from, c.dtype, c.Grouping, func(row, col int) float32 { return at(row, from+col) })
 			for g := range len(some) / (to - from) {
 				copy(steps[g*c.cols+from:], some[g*(to-from):(g+1)*(to-from)])
 			}
 		})
 	}
-	return steps
+	return steps, err
+}
+
+// extremes returns the least and the largest element of a matrix of which at gives
+// the elements, on all cores.
+func extremes(ctx context.Context, rows, cols int, at func(row, col int) float32) (least, most float32, err error) {
+	lo, hi := make([]float32, rows), make([]float32, rows)
+	err = inStrips(ctx, rows, cols, func(from, to int) {
+		row := make([]float32, cols)
+		for i := from; i < to; i++ {
+			for j := range row {
+				row[j] = at(i, j)
+			}
+			lo[i], hi[i] = quant.Extremes(row)
+		}
+	})
+	least, _ = quant.Extremes(lo)
+	_, most = quant.Extremes(hi)
+	return least, most, err
 }
 
 // fillSums sets t to the sum of each column of b.
-func fillSums(t tile.Tensor, p problem.Matmul, seed uint64, dist string) error {
+func fillSums(ctx context.Context, t tile.Tensor, p problem.Matmul, seed uint64, dist string) error {
 	b := tile.NewTensor(p.B, p.Batch, p.K, p.N)
-	if err := Fill(b, "b", p, seed, dist); err != nil {
+	if err := Fill(ctx, b, "b", p, seed, dist); err != nil {
 		return err
 	}
 	row, sums := make([]float64, p.N), make([]float64, p.N)
 	for e := range p.Batch {
 		clear(sums)
 		for k := range p.K {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			decode(row, b, (e*p.K+k)*p.N, 1)
 			for j, x := range row {
 				sums[j] += x

@@ -31,7 +31,7 @@ func TestVerify_Quantized(t *testing.T) {
 					if err != nil {
 						t.Fatal(problemtest.Label(p), variant, err)
 					}
-					in, err := Inputs(p, programs, 7, dist)
+					in, err := Inputs(t.Context(), p, programs, 7, dist)
 					if err != nil {
 						t.Fatal(problemtest.Label(p), variant, err)
 					}
@@ -117,7 +117,7 @@ func TestFill_Quantized(t *testing.T) {
 				continue
 			}
 			plain := tile.NewTensor(tile.Float32, c.rows, c.cols)
-			if err := Fill(plain, c.name, problem.New(m, k, n, tile.Float32), 3, Normal); err != nil {
+			if err := Fill(t.Context(), plain, c.name, problem.New(m, k, n, tile.Float32), 3, Normal); err != nil {
 				t.Fatal(err)
 			}
 			want, err := quant.Quantize(plain, c.dtype, c.Grouping)
@@ -129,7 +129,7 @@ func TestFill_Quantized(t *testing.T) {
 					continue
 				}
 				got := tile.NewTensor(w.Dtype, w.Shape...)
-				if err := Fill(got, name, p, 3, Normal); err != nil {
+				if err := Fill(t.Context(), got, name, p, 3, Normal); err != nil {
 					t.Fatal(err)
 				}
 				if string(got.Data) != string(w.Data) {

@@ -61,7 +61,7 @@ func NewReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tens
 	if p.Batch > 1 {
 		return newBatchReference(ctx, p, in)
 	}
-	ops, err := operandsOf(p, in)
+	ops, err := operandsOf(ctx, p, in)
 	if err != nil {
 		return nil, err
 	}
@@ -210,18 +210,25 @@ func dot(x, y []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// parallel is inParallel with ctx's error.
-func parallel(ctx context.Context, n int, f func(lo, hi int)) error {
-	inParallel(n, f)
-	return ctx.Err()
+// inStrips is parallel in strips of about checkEvery elements, of which each of
+// 0 … n-1 has width. When ctx ends, no more begin.
+func inStrips(ctx context.Context, n, width int, f func(lo, hi int)) error {
+	strip := max(1, checkEvery/max(1, width))
+	return parallel(ctx, n, func(lo, hi int) {
+		for ; lo < hi && ctx.Err() == nil; lo += strip {
+			f(lo, min(lo+strip, hi))
+		}
+	})
 }
 
-// inParallel splits 0 … n-1 over all cores and waits for them.
-func inParallel(n int, f func(lo, hi int)) {
+// parallel splits 0 … n-1 over all cores and waits for them. The error is that of
+// ctx, at which f is to look.
+func parallel(ctx context.Context, n int, f func(lo, hi int)) error {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
 	}
 	wg.Wait()
+	return ctx.Err()
 }

@@ -33,7 +33,7 @@ func (r *Reference) Unquantized(ctx context.Context, in map[string]tile.Tensor, 
 
 // unquantized is Unquantized of element e of the batch of p.
 func (r *Reference) unquantized(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor, e int, seed uint64, dist string) error {
-	ops, err := operandsOf(r.p, in)
+	ops, err := operandsOf(ctx, r.p, in)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (r *Reference) verify(ctx context.Context, programs []*tile.Program, in map
 		return r.verifyBatch(ctx, programs, in, out)
 	}
 	p := r.p
-	ops, err := operandsOf(p, in)
+	ops, err := operandsOf(ctx, p, in)
 	if err != nil {
 		return verdict{}, err
 	}
@@ -56,9 +56,9 @@ func (r *Reference) verify(ctx context.Context, programs []*tile.Program, in map
 		return verdict{}, err
 	}
 	v, b := verdict{OK: true, known: r.meant != nil}, newBound(p, step).multiplied(r.products)
-	r.compareRows(&v, values, b, ops.bias, out)
+	r.compareRows(ctx, &v, values, b, ops.bias, out)
 	if p.Activation == problem.NoActivation {
-		r.compareProbes(&v, b, ops.bias, out)
+		r.compareProbes(ctx, &v, b, ops.bias, out)
 	}
 	if !v.OK && v.Detail == "" {
 		v.Detail = fmt.Sprintf("error is %.3g times its bound", v.worst)
@@ -89,11 +89,14 @@ func roundingStep(programs []*tile.Program, p problem.Matmul) int {
 	return step
 }
 
-// compareRows compares the sampled rows element by element.
-func (r *Reference) compareRows(v *verdict, values *rowValues, b bound, bias []float64, out tile.Tensor) {
+// compareRows compares the sampled rows element by element, until ctx ends.
+func (r *Reference) compareRows(ctx context.Context, v *verdict, values *rowValues, b bound, bias []float64, out tile.Tensor) {
 	n := r.p.N
 	got := make([]float64, n)
 	for i, row := range r.rows {
+		if ctx.Err() != nil {
+			return
+		}
 		decode(got, out, row*n, 1)
 		for j, g := range got {
 			at := i*n + j
@@ -123,12 +126,15 @@ func (r *Reference) compareRows(v *verdict, values *rowValues, b bound, bias []f
 }
 
 // compareProbes compares random combinations of every row, to catch what is
-// wrong outside the sampled rows.
-func (r *Reference) compareProbes(v *verdict, b bound, bias []float64, out tile.Tensor) {
+// wrong outside the sampled rows, until ctx ends.
+func (r *Reference) compareProbes(ctx context.Context, v *verdict, b bound, bias []float64, out tile.Tensor) {
 	p := r.p
 	row := make([]float64, p.N)
 	shift := math.Sqrt(dot(bias, bias))
 	for i := range p.M {
+		if ctx.Err() != nil {
+			return
+		}
 		decode(row, out, i*p.N, 1)
 		limit := b.combination(p.N, math.Sqrt(r.normA[i]*r.normB), shift)
 		for _, pr := range r.probes {

@@ -104,12 +104,12 @@ type fakeExe struct {
 	runs     int
 }
 
-func (e *fakeExe) LoadSeeded(spec backend.InputSpec) (err error) {
+func (e *fakeExe) LoadSeeded(ctx context.Context, spec backend.InputSpec) (err error) {
 	if e.load != nil {
 		return e.load
 	}
 	e.p = spec.Problem
-	e.in, err = check.Inputs(e.p, e.programs, spec.Seed, spec.Dist)
+	e.in, err = check.Inputs(ctx, e.p, e.programs, spec.Seed, spec.Dist)
 	e.bytes = Point{Problem: e.p}.bytes()
 	e.open += e.bytes
 	e.most = max(e.most, e.open)
@@ -174,7 +174,7 @@ func floats(t tile.Tensor) []float64 {
 	return f
 }
 
-func (e *fakeExe) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+func (e *fakeExe) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
 	if e.check != nil && e.runs > e.after {
 		return backend.CheckResult{}, e.check
 	}
@@ -196,13 +196,13 @@ func (e *fakeExe) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
 		in["sa"], in["sb"] = e.in[2], e.in[3]
 	}
 	if e.ref == nil {
-		ref, err := check.NewReference(context.Background(), e.p, in)
+		ref, err := check.NewReference(ctx, e.p, in)
 		if err != nil {
 			return backend.CheckResult{}, err
 		}
 		e.ref = ref
 	}
-	res, err := e.ref.Verify(context.Background(), e.programs, in, out)
+	res, err := e.ref.Verify(ctx, e.programs, in, out)
 	return backend.CheckResult(res), err
 }
 

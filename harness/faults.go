@@ -61,7 +61,7 @@ func (r *run) injectAll(ctx context.Context, l *lane) error {
 	for _, fault := range check.Faults() {
 		var res backend.CheckResult
 		err := guard(func() (err error) {
-			res, err = l.exe.Check(backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: fault})
+			res, err = l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: fault})
 			return err
 		})
 		switch {

@@ -90,7 +90,7 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 			}
 		}
 	}
-	return rows, r.verify(l, rows)
+	return rows, r.verify(ctx, l, rows)
 }
 
 // repetition times launches and returns the row, not yet verified. Others had
@@ -119,10 +119,10 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 
 // verify checks the output that the last repetition left and writes the verdict
 // into all rows of the round: inputs and program were the same.
-func (r *run) verify(l *lane, rows []results.Record) error {
+func (r *run) verify(ctx context.Context, l *lane, rows []results.Record) error {
 	var res backend.CheckResult
 	err := guard(func() (err error) {
-		res, err = l.exe.Check(backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
+		res, err = l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
 		return err
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func (r *run) open(ctx context.Context, l *lane) error {
 		return err
 	}
 	l.exe = exe
-	if err := guard(func() error { return exe.LoadSeeded(r.inputs(l.Problem)) }); err != nil {
+	if err := guard(func() error { return exe.LoadSeeded(ctx, r.inputs(l.Problem)) }); err != nil {
 		return fmt.Errorf("inputs: %w", err)
 	}
 	for range r.sweep.Config.Warmup {

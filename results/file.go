@@ -1,6 +1,7 @@
 package results
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -97,8 +98,8 @@ func ReadFile(path string) (*File, error) {
 
 // AddFile counts the rows of the file at path in and keeps none: a file of any
 // length can be summarized. The File it returns has no rows, only what was wrong
-// with others.
-func (z *Summarizer) AddFile(path string) (*File, error) {
+// with others. The error is that of ctx once it is canceled.
+func (z *Summarizer) AddFile(ctx context.Context, path string) (*File, error) {
 	in, err := openFile(path)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (z *Summarizer) AddFile(path string) (*File, error) {
 	f := &File{}
 	err = f.read(in, path, func(r *Record) error {
 		z.Add(r)
-		return nil
+		return ctx.Err()
 	})
 	if err != nil {
 		return nil, err

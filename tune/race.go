@@ -179,7 +179,7 @@ func (t *Tuner) verify(ctx context.Context, j Job, r *racer) (wrong string, err 
 		return "", err
 	}
 	defer r.shut()
-	res, err := r.exe.Check(backend.CheckSpec{InputSpec: t.inputs(j)})
+	res, err := r.exe.Check(ctx, backend.CheckSpec{InputSpec: t.inputs(j)})
 	if err != nil || res.OK {
 		return "", err
 	}

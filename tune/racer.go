@@ -50,7 +50,7 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 			r.exe = nil
 		}
 	}()
-	if err = r.exe.LoadSeeded(t.inputs(j)); err != nil {
+	if err = r.exe.LoadSeeded(ctx, t.inputs(j)); err != nil {
 		return err
 	}
 	known := r.fastest > 0

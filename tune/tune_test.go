@@ -62,10 +62,10 @@ func (f *fake) Compile(_ context.Context, programs []*tile.Program, _ backend.Pa
 	return &exe{f: f, b: b}, nil
 }
 
-func (e *exe) LoadSeeded(backend.InputSpec) error { return nil }
-func (e *exe) Close() error                       { e.f.open--; return nil }
+func (e *exe) LoadSeeded(context.Context, backend.InputSpec) error { return nil }
+func (e *exe) Close() error                                        { e.f.open--; return nil }
 
-func (e *exe) Check(backend.CheckSpec) (backend.CheckResult, error) {
+func (e *exe) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {
 	return backend.CheckResult{OK: e.b != e.f.wrong, Detail: "zeros"}, nil
 }
 

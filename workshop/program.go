@@ -49,7 +49,7 @@ func run(ctx context.Context, p problem.Matmul, programs []*tile.Program) outcom
 	if len(b.Out) != 1 || b.Out[0].Dtype != p.Out || !slices.Equal(b.Out[0].Array, []int{p.M, p.N}) {
 		return wrong(byVerify, fmt.Errorf("want one output, o of %s[%d, %d]", p.Out, p.M, p.N))
 	}
-	in, err := check.Inputs(p, programs, seed, check.Uniform)
+	in, err := check.Inputs(ctx, p, programs, seed, check.Uniform)
 	if err != nil {
 		return wrong(byVerify, err)
 	}

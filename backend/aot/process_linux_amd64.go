@@ -1,16 +1,15 @@
 package aot
 
 import (
-	"bytes"
 	"context"
 	"encoding/gob"
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"matladder/internal/lastline"
 )
 
 const supported = true
@@ -34,7 +33,7 @@ type child struct {
 	from *os.File // descriptor 4 there
 	enc  *gob.Encoder
 	dec  *gob.Decoder
-	said tail
+	said lastline.Writer
 }
 
 func start(o Options) (*child, error) {
@@ -96,33 +95,8 @@ func (c *child) end(grace time.Duration) string {
 		how = err.Error()
 	}
 	c.from.Close()
-	if last := c.said.last(); last != "" {
+	if last := c.said.Line(); last != "" {
 		return how + "; it said last: " + last
 	}
 	return how
-}
-
-// tail keeps the end of what a process prints.
-type tail struct {
-	sync.Mutex
-	b []byte
-}
-
-const tailBytes = 1 << 16
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.Lock()
-	defer t.Unlock()
-	t.b = append(t.b, p...)
-	t.b = t.b[max(0, len(t.b)-tailBytes):]
-	return len(p), nil
-}
-
-// last leaves out what the Go runtime adds to a signal: registers and a trace.
-func (t *tail) last() string {
-	t.Lock()
-	defer t.Unlock()
-	text, _, _ := bytes.Cut(t.b, []byte("\nPC="))
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }

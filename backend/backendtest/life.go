@@ -131,40 +131,65 @@ func testSeeded(t *testing.T, s suite) {
 	}
 	p, programs := sample(t)
 	e := s.compile(t, programs, s.Params)
-	if _, err := e.Check(backend.CheckSpec{InputSpec: backend.InputSpec{Problem: p}}); err == nil {
+	if _, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: backend.InputSpec{Problem: p}}); err == nil {
 		t.Error("Check before LoadSeeded: no error")
 	}
 	for _, dist := range []string{"uniform", "integers"} {
 		spec := backend.InputSpec{Problem: p, Seed: 7, Dist: dist}
-		if err := e.LoadSeeded(spec); err != nil {
+		if err := e.LoadSeeded(t.Context(), spec); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := e.Check(backend.CheckSpec{InputSpec: spec}); err != nil || r.OK {
+		if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || r.OK {
 			t.Errorf("Check of an output never computed: %+v, %v", r, err)
 		}
 		if _, err := e.Run(context.Background(), 1); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := e.Check(backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+		if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
 			t.Errorf("%s: Check: %+v, %v", dist, r, err)
 		}
 		for _, fault := range []string{"zeros", "sign", "tile", "gain", "nan"} {
-			if r, err := e.Check(backend.CheckSpec{InputSpec: spec, Fault: fault}); err != nil || r.OK {
+			if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec, Fault: fault}); err != nil || r.OK {
 				t.Errorf("%s: fault %s was not found: %+v, %v", dist, fault, r, err)
 			}
 		}
-		if r, err := e.Check(backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+		if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
 			t.Errorf("%s: Check after faults: %+v, %v", dist, r, err)
 		}
 	}
-	if _, err := e.Check(backend.CheckSpec{InputSpec: backend.InputSpec{Problem: p, Seed: 8, Dist: "uniform"}}); err == nil {
+	if _, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: backend.InputSpec{Problem: p, Seed: 8, Dist: "uniform"}}); err == nil {
 		t.Error("Check of other inputs than those loaded: no error")
 	}
-	if _, err := e.Check(backend.CheckSpec{InputSpec: backend.InputSpec{Problem: p, Seed: 7, Dist: "integers"}, Fault: "gremlin"}); err == nil {
+	if _, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: backend.InputSpec{Problem: p, Seed: 7, Dist: "integers"}, Fault: "gremlin"}); err == nil {
 		t.Error("Check with an unknown fault: no error")
 	}
-	if err := e.LoadSeeded(backend.InputSpec{Problem: p, Dist: "nonsense"}); err == nil {
+	if err := e.LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Dist: "nonsense"}); err == nil {
 		t.Error("LoadSeeded of an unknown distribution: no error")
+	}
+	testSeededCanceled(t, e, backend.InputSpec{Problem: p, Seed: 9, Dist: "uniform"})
+}
+
+// testSeededCanceled cancels inputs and the check of an output, and then does both.
+func testSeededCanceled(t *testing.T, e backend.Executable, spec backend.InputSpec) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.LoadSeeded(gone, spec); !errors.Is(err, context.Canceled) {
+		t.Errorf("LoadSeeded with a canceled context: %v", err)
+	}
+	if _, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err == nil {
+		t.Error("Check after a canceled LoadSeeded: no error")
+	}
+	if err := e.LoadSeeded(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Check(gone, backend.CheckSpec{InputSpec: spec}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Check with a canceled context: %v", err)
+	}
+	if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+		t.Errorf("Check after a canceled one: %+v, %v", r, err)
 	}
 }
 

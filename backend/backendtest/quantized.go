@@ -69,13 +69,13 @@ func (s suite) quantized(t *testing.T, p problem.Matmul, programs []*tile.Progra
 		return
 	}
 	spec := backend.InputSpec{Problem: p, Seed: 3, Dist: "normal"}
-	if err := e.LoadSeeded(spec); err != nil {
+	if err := e.LoadSeeded(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Run(context.Background(), 2); err != nil {
 		t.Fatal(err)
 	}
-	res, err := e.Check(backend.CheckSpec{InputSpec: spec})
+	res, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec})
 	if err != nil || !res.OK || !(res.ErrOverBound <= 1) || !res.Quantized {
 		t.Errorf("%+v, %v", res, err)
 	}

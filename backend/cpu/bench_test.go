@@ -43,7 +43,7 @@ func measure(b *testing.B, be *Backend, p problem.Matmul, programs []*tile.Progr
 		b.Fatal(err)
 	}
 	defer e.Close()
-	if err := e.LoadSeeded(backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+	if err := e.LoadSeeded(b.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := e.Run(context.Background(), 1); err != nil {

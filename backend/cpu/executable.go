@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"matladder/backend"
 	"matladder/check"
@@ -65,7 +66,7 @@ func (e *executable) buffers() (shared, local, workers int) {
 var errClosed = errors.New("cpu: the executable is closed")
 
 // prepare allocates all memory, poisons the outputs and starts the workers.
-func (e *executable) prepare() error {
+func (e *executable) prepare(ctx context.Context) error {
 	if e.closed {
 		return errClosed
 	}
@@ -75,7 +76,14 @@ func (e *executable) prepare() error {
 		}
 	}
 	for _, r := range append(e.bound.Temp, e.bound.Out...) {
-		poison(e.arrays[r.Name])
+		const strip = 1 << 22
+		t := e.arrays[r.Name]
+		for part := range slices.Chunk(t.Data, strip) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			poison(tile.Tensor{Dtype: t.Dtype, Data: part})
+		}
 	}
 	return nil
 }
@@ -167,7 +175,7 @@ func (e *executable) Load(in ...tile.Tensor) error {
 			return fmt.Errorf("cpu: load: %w", err)
 		}
 	}
-	if err := e.prepare(); err != nil {
+	if err := e.prepare(context.Background()); err != nil {
 		return err
 	}
 	e.seeded = false
@@ -178,12 +186,13 @@ func (e *executable) Load(in ...tile.Tensor) error {
 }
 
 // LoadSeeded makes the inputs and poisons the outputs.
-func (e *executable) LoadSeeded(spec backend.InputSpec) error {
-	if err := e.prepare(); err != nil {
+func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
+	e.seeded = false
+	if err := e.prepare(ctx); err != nil {
 		return err
 	}
 	for _, r := range e.bound.In {
-		if err := check.Fill(e.arrays[r.Name], r.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
+		if err := check.Fill(ctx, e.arrays[r.Name], r.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
 			return fmt.Errorf("cpu: fill %s: %w", r.Name, err)
 		}
 	}
@@ -192,7 +201,7 @@ func (e *executable) LoadSeeded(spec backend.InputSpec) error {
 }
 
 // Check verifies the output of the last Run.
-func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
 	switch {
 	case e.closed:
 		return backend.CheckResult{}, errClosed
@@ -208,7 +217,6 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 			return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
 		}
 	}
-	ctx := context.Background()
 	in := map[string]tile.Tensor{}
 	for _, r := range e.bound.In {
 		in[r.Name] = e.arrays[r.Name]

@@ -59,13 +59,13 @@ func checkBlocks(t *testing.T, be backend.Backend, p problem.Matmul, blocks tile
 	}
 	defer e.Close()
 	spec := backend.InputSpec{Problem: p, Seed: 1, Dist: "normal"}
-	if err := e.LoadSeeded(spec); err != nil {
+	if err := e.LoadSeeded(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Run(context.Background(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := e.Check(backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+	if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
 		t.Errorf("blocks %v: %v %s, err/bound %v", blocks, err, r.Detail, r.ErrOverBound)
 	}
 }

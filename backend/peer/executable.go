@@ -33,26 +33,28 @@ type executable struct {
 
 var errClosed = errors.New("peer: the executable is closed")
 
-// limited is the context of calls that take none.
-func (e *executable) limited() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), e.backend.options.CallTimeout)
+// limited limits a call that is no run.
+func (e *executable) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, e.backend.options.CallTimeout)
 }
 
 // LoadSeeded makes the inputs and hands them over.
-func (e *executable) LoadSeeded(spec backend.InputSpec) error {
+func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
 	if spec.Problem != e.problem {
 		return fmt.Errorf("peer: inputs of %s for a product of %s", spec.Problem, e.problem)
 	}
-	in, err := e.backend.options.References.inputs(spec)
+	in, err := e.backend.options.References.inputs(ctx, spec)
 	if err == nil {
-		err = e.Load(in...)
+		err = e.load(ctx, in)
 	}
 	e.spec, e.seeded = spec, err == nil
 	return err
 }
 
 // Load hands over a and b, and sa and sb of a scaled product.
-func (e *executable) Load(in ...tile.Tensor) error {
+func (e *executable) Load(in ...tile.Tensor) error { return e.load(context.Background(), in) }
+
+func (e *executable) load(ctx context.Context, in []tile.Tensor) error {
 	if e.closed {
 		return errClosed
 	}
@@ -78,7 +80,7 @@ func (e *executable) Load(in ...tile.Tensor) error {
 			e.columns = columnSums(in[1], p.K, p.N)
 		}
 	}
-	ctx, cancel := e.limited()
+	ctx, cancel := e.limited(ctx)
 	defer cancel()
 	if _, err := e.process.ask(ctx, "load", arrays, nil); err != nil {
 		return err
@@ -130,10 +132,10 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 }
 
 // output fetches o, without what Unsigned added to it.
-func (e *executable) output() (tile.Tensor, error) {
+func (e *executable) output(ctx context.Context) (tile.Tensor, error) {
 	p := e.problem
 	out := tile.NewTensor(p.Out, p.M, p.N)
-	ctx, cancel := e.limited()
+	ctx, cancel := e.limited(ctx)
 	defer cancel()
 	if _, err := e.process.ask(ctx, "output", nil, out.Data); err != nil {
 		return tile.Tensor{}, err
@@ -146,7 +148,7 @@ func (e *executable) output() (tile.Tensor, error) {
 }
 
 // Check verifies the output of the last Run.
-func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
 	switch {
 	case e.closed:
 		return backend.CheckResult{}, errClosed
@@ -155,14 +157,14 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 	case !e.ran:
 		return backend.CheckResult{Detail: "nothing was run"}, nil
 	}
-	out, err := e.output()
+	out, err := e.output(ctx)
 	if err == nil && spec.Fault != "" {
 		err = check.Inject(spec.Fault, out)
 	}
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("peer: check: %w", err)
 	}
-	ctx, cancel := e.limited()
+	ctx, cancel := e.limited(ctx)
 	defer cancel()
 	r, err := e.backend.options.References.verify(ctx, spec.InputSpec, out)
 	if err != nil {
@@ -184,7 +186,7 @@ func (e *executable) Results(out ...tile.Tensor) error {
 	if err := matches("o", out[0], e.problem.Out, e.problem.M, e.problem.N); err != nil {
 		return err
 	}
-	o, err := e.output()
+	o, err := e.output(context.Background())
 	if err == nil {
 		copy(out[0].Data, o.Data)
 	}

@@ -21,10 +21,10 @@ type References struct {
 }
 
 // inputs returns the operands of spec, which must not be changed.
-func (r *References) inputs(spec backend.InputSpec) ([]tile.Tensor, error) {
+func (r *References) inputs(ctx context.Context, spec backend.InputSpec) ([]tile.Tensor, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	want, err := r.make(spec)
+	want, err := r.make(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (r *References) inputs(spec backend.InputSpec) ([]tile.Tensor, error) {
 }
 
 // make makes the inputs of spec, unless they are there, and returns what they are.
-func (r *References) make(spec backend.InputSpec) ([]operand, error) {
+func (r *References) make(ctx context.Context, spec backend.InputSpec) ([]operand, error) {
 	p := spec.Problem
 	count, err := scalesOf(p)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *References) make(spec backend.InputSpec) ([]operand, error) {
 	in := map[string]tile.Tensor{}
 	for _, w := range want {
 		in[w.name] = tile.NewTensor(w.dtype, w.shape...)
-		if err := check.Fill(in[w.name], w.name, p, spec.Seed, spec.Dist); err != nil {
+		if err := check.Fill(ctx, in[w.name], w.name, p, spec.Seed, spec.Dist); err != nil {
 			return nil, fmt.Errorf("peer: fill %s: %w", w.name, err)
 		}
 	}
@@ -62,11 +62,14 @@ func (r *References) make(spec backend.InputSpec) ([]operand, error) {
 func (r *References) verify(ctx context.Context, spec backend.InputSpec, out tile.Tensor) (check.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, err := r.make(spec)
+	_, err := r.make(ctx, spec)
 	if err == nil && r.reference == nil {
-		r.reference, err = check.NewReference(ctx, spec.Problem, r.in)
+		var reference *check.Reference
+		if reference, err = check.NewReference(ctx, spec.Problem, r.in); err == nil {
+			err = reference.Unquantized(ctx, r.in, spec.Seed, spec.Dist)
+		}
 		if err == nil {
-			err = r.reference.Unquantized(ctx, r.in, spec.Seed, spec.Dist)
+			r.reference = reference
 		}
 	}
 	if err != nil {

@@ -90,7 +90,7 @@ func TestWorker_Killed(t *testing.T) {
 	if _, err := e.Run(context.Background(), 2); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := e.Check(backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+	if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
 		t.Errorf("Check: %+v, %v", r, err)
 	}
 }

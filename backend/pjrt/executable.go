@@ -126,9 +126,9 @@ func matches(t tile.Tensor, a stablehlo.Array) error {
 }
 
 // LoadSeeded makes the inputs.
-func (e *executable) LoadSeeded(spec backend.InputSpec) error {
+func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
 	err := e.fill(func(_ int, name string, t tile.Tensor) error {
-		if err := check.Fill(t, name, spec.Problem, spec.Seed, spec.Dist); err != nil {
+		if err := check.Fill(ctx, t, name, spec.Problem, spec.Seed, spec.Dist); err != nil {
 			return fmt.Errorf("pjrt: fill %s: %w", name, err)
 		}
 		return nil
@@ -141,7 +141,7 @@ func (e *executable) LoadSeeded(spec backend.InputSpec) error {
 
 // Check verifies what the last launch left. Where the device's memory is not the
 // host's, the inputs are made once more for it, and forgotten.
-func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
 	switch {
 	case e.closed:
 		return backend.CheckResult{}, errExecutableClosed
@@ -164,12 +164,15 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 			return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
 		}
 	}
-	ctx := context.Background()
-	in, err := e.inputs()
+	in, err := e.inputs(ctx)
 	if err == nil && e.reference == nil {
-		if e.reference, err = check.NewReference(ctx, spec.Problem, in); err == nil {
-			err = e.reference.Unquantized(ctx, in, spec.Seed, spec.Dist)
-			e.reference.ProductsOff(productRoundoff(e.backend.device.Kind, spec.Problem))
+		var reference *check.Reference
+		if reference, err = check.NewReference(ctx, spec.Problem, in); err == nil {
+			err = reference.Unquantized(ctx, in, spec.Seed, spec.Dist)
+			reference.ProductsOff(productRoundoff(e.backend.device.Kind, spec.Problem))
+		}
+		if err == nil {
+			e.reference = reference
 		}
 	}
 	if err != nil {
@@ -184,7 +187,7 @@ func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) 
 
 // inputs are the inputs in host memory, by name: the device's own where that is
 // the host's, else made anew.
-func (e *executable) inputs() (map[string]tile.Tensor, error) {
+func (e *executable) inputs(ctx context.Context) (map[string]tile.Tensor, error) {
 	in := map[string]tile.Tensor{}
 	for i, a := range e.launch.In {
 		if e.backend.shared {
@@ -192,7 +195,7 @@ func (e *executable) inputs() (map[string]tile.Tensor, error) {
 			continue
 		}
 		t := tile.NewTensor(a.Dtype, a.Shape...)
-		if err := check.Fill(t, a.Name, e.spec.Problem, e.spec.Seed, e.spec.Dist); err != nil {
+		if err := check.Fill(ctx, t, a.Name, e.spec.Problem, e.spec.Seed, e.spec.Dist); err != nil {
 			return nil, err
 		}
 		in[a.Name] = t

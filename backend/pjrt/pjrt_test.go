@@ -37,7 +37,7 @@ func baseline(t testing.TB, be backend.Backend, spec backend.InputSpec, params b
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	if err := e.LoadSeeded(spec); err != nil {
+	if err := e.LoadSeeded(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -78,11 +78,11 @@ func TestBaseline(t *testing.T) {
 					if err != nil || s.Method != method || s.Elapsed <= 0 {
 						t.Fatalf("Run: %+v, %v", s, err)
 					}
-					if r, err := e.Check(backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+					if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
 						t.Fatalf("Check after %d launches: %+v, %v", launches, r, err)
 					}
 				}
-				if r, err := e.Check(backend.CheckSpec{InputSpec: spec, Fault: check.FaultZeros}); err != nil || r.OK {
+				if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec, Fault: check.FaultZeros}); err != nil || r.OK {
 					t.Errorf("zeros were not found: %+v, %v", r, err)
 				}
 			})

@@ -33,7 +33,7 @@ func TestTransfers(t *testing.T) {
 	defer there.Close()
 	p := problem.New(48, 40, 56, tile.BFloat16)
 	programs := rung(t, 5, p)
-	in, err := check.Inputs(p, programs, 7, check.Uniform)
+	in, err := check.Inputs(t.Context(), p, programs, 7, check.Uniform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestPretendTPU(t *testing.T) {
 			if err != nil || s.Operands != "hbm" || s.Method != method {
 				t.Fatalf("%s: %+v, %v", method, s, err)
 			}
-			if r, err := e.Check(backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+			if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
 				t.Errorf("%s: %+v, %v", method, r, err)
 			}
 		}

@@ -48,7 +48,7 @@ func TestSharded(t *testing.T) {
 	defer program.Destroy()
 	in := map[string]tile.Tensor{"a": tile.NewTensor(p.A, p.M, p.K), "b": tile.NewTensor(p.B, p.K, p.N)}
 	for name, array := range in {
-		if err := check.Fill(array, name, p, 1, check.Uniform); err != nil {
+		if err := check.Fill(t.Context(), array, name, p, 1, check.Uniform); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -63,8 +63,8 @@ func (e *executable) call(ctx context.Context, c call, in, into []tile.Tensor) (
 }
 
 // LoadSeeded fills the inputs beside the device.
-func (e *executable) LoadSeeded(spec backend.InputSpec) error {
-	ctx, cancel := e.backend.limited(opLoadSeeded)
+func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
+	ctx, cancel := e.backend.limited(ctx, opLoadSeeded)
 	defer cancel()
 	if err := e.revive(ctx); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (e *executable) loadSeeded(ctx context.Context, spec backend.InputSpec) err
 
 // Load copies arrays to the worker.
 func (e *executable) Load(in ...tile.Tensor) error {
-	ctx, cancel := e.backend.limited(opLoad)
+	ctx, cancel := e.backend.limited(context.Background(), opLoad)
 	defer cancel()
 	if err := e.revive(ctx); err != nil {
 		return err
@@ -112,11 +112,11 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 }
 
 // Check verifies the output in the worker.
-func (e *executable) Check(spec backend.CheckSpec) (backend.CheckResult, error) {
+func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
 	if err := e.here("output"); err != nil {
 		return backend.CheckResult{}, err
 	}
-	ctx, cancel := e.backend.limited(opCheck)
+	ctx, cancel := e.backend.limited(ctx, opCheck)
 	defer cancel()
 	r, err := e.call(ctx, call{Op: opCheck, Check: spec}, nil, nil)
 	return r.Check, err
@@ -127,7 +127,7 @@ func (e *executable) Results(out ...tile.Tensor) error {
 	if err := e.here("output"); err != nil {
 		return err
 	}
-	ctx, cancel := e.backend.limited(opResults)
+	ctx, cancel := e.backend.limited(context.Background(), opResults)
 	defer cancel()
 	_, err := e.call(ctx, call{Op: opResults, Arrays: describe(out)}, nil, out)
 	return err
@@ -154,7 +154,7 @@ func (e *executable) Close() error {
 	if !e.process.alive() {
 		return nil
 	}
-	ctx, cancel := e.backend.limited(opCloseExecutable)
+	ctx, cancel := e.backend.limited(context.Background(), opCloseExecutable)
 	defer cancel()
 	_, err := e.call(ctx, call{Op: opCloseExecutable}, nil, nil)
 	return err

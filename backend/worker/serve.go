@@ -182,9 +182,9 @@ func (s *server) serve(c received, r *reply) ([]tile.Tensor, error) {
 	var err error
 	switch c.Op {
 	case opLoadSeeded:
-		return nil, e.LoadSeeded(c.Inputs)
+		return nil, e.LoadSeeded(c.ctx, c.Inputs)
 	case opCheck:
-		r.Check, err = e.Check(c.Check)
+		r.Check, err = e.Check(c.ctx, c.Check)
 		return nil, err
 	case opLoad:
 		return nil, e.Load(c.data...)

@@ -18,8 +18,8 @@ type Options struct {
 	Config []byte   // handed to it
 	Env    []string // NAME=value, added to the worker's environment
 
-	// CallTimeout limits calls that take no context: inputs, check, load, results
-	// and closing. 10 minutes by default.
+	// CallTimeout limits calls beside compilations and runs: inputs, check, load,
+	// results and closing. 10 minutes by default.
 	CallTimeout time.Duration
 	// Grace is how long a cancelled call may take to end before the worker is
 	// killed. 3 seconds by default.
@@ -128,9 +128,9 @@ func (b *Backend) executable(ctx context.Context, recipe call) (backend.Executab
 	return e, nil
 }
 
-// limited is the context of calls that take none.
-func (b *Backend) limited(o op) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.Background(), b.options.CallTimeout,
+// limited limits a call by CallTimeout.
+func (b *Backend) limited(ctx context.Context, o op) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, b.options.CallTimeout,
 		fmt.Errorf("%s took longer than %s: %w", o, b.options.CallTimeout, context.DeadlineExceeded))
 }
 
@@ -146,7 +146,7 @@ func (b *Backend) Close() error {
 	if b.process == nil || !b.process.alive() {
 		return nil
 	}
-	ctx, cancel := b.limited(opClose)
+	ctx, cancel := b.limited(context.Background(), opClose)
 	defer cancel()
 	_, err := b.process.call(ctx, call{Op: opClose}, nil, nil)
 	b.process.end()

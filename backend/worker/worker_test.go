@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 	}
 	defer e.Close()
 	inputs := backend.InputSpec{Problem: p, Seed: 3, Dist: "uniform"}
-	if err := e.LoadSeeded(inputs); err != nil {
+	if err := e.LoadSeeded(t.Context(), inputs); err != nil {
 		t.Fatal(err)
 	}
 	isCrash := func(err error) bool { return errors.As(err, new(*backend.CrashError)) }
@@ -175,14 +175,14 @@ func TestFaults(t *testing.T) {
 				t.Errorf("the worker is alive: %v", before.alive())
 			}
 			if test.dies {
-				if _, err := e.Check(backend.CheckSpec{InputSpec: inputs}); !isCrash(err) {
+				if _, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: inputs}); !isCrash(err) {
 					t.Errorf("Check of what was lost: %v", err)
 				}
 			}
 			if _, err := e.Run(context.Background(), 1); err != nil {
 				t.Fatalf("Run afterwards: %v", err)
 			}
-			if r, err := e.Check(backend.CheckSpec{InputSpec: inputs}); err != nil || !r.OK {
+			if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: inputs}); err != nil || !r.OK {
 				t.Errorf("Check afterwards: %+v, %v", r, err)
 			}
 		})
@@ -333,7 +333,7 @@ func BenchmarkRun(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer e.Close()
-			if err := e.LoadSeeded(backend.InputSpec{Problem: p, Dist: "uniform"}); err != nil {
+			if err := e.LoadSeeded(b.Context(), backend.InputSpec{Problem: p, Dist: "uniform"}); err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {

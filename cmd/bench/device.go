@@ -11,6 +11,7 @@ import (
 	"matladder/backend/pjrt"
 	"matladder/chips"
 	"matladder/internal/cli"
+	"matladder/internal/pluginworker"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -45,11 +46,11 @@ func openPlugin(ctx context.Context, r request, plugin, kind string) (*device, e
 	if err != nil {
 		return nil, err
 	}
-	p, err := find(plugin)
+	p, err := pluginworker.Find(plugin)
 	if err != nil {
 		return nil, err
 	}
-	b, err := start(ctx, p, pjrt.Options{Name: r.name, Device: params.device, Method: params.method})
+	b, err := pluginworker.Open(ctx, p, pjrt.Options{Name: r.name, Device: params.device, Method: params.method})
 	if err != nil && !pjrt.Present(kind) {
 		err = fmt.Errorf("this machine shows no %s: %w", strings.ToUpper(r.name), err)
 	}

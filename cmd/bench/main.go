@@ -172,15 +172,15 @@ import (
 	"io"
 
 	"matladder/backend/aot"
-	"matladder/backend/worker"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/pluginworker"
 
 	"github.com/spf13/pflag"
 )
 
 func main() {
-	worker.Hook(workers)
+	pluginworker.Hook()
 	aot.Child()
 	cli.Main(run)
 }

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"matladder/backend/aot"
-	"matladder/backend/worker"
 	"matladder/internal/cli"
 	"matladder/internal/golden"
+	"matladder/internal/pluginworker"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -27,7 +27,7 @@ var userPlugins string
 // TestMain keeps what the backend measures of the machine, so that it is measured
 // once and nothing is left in the user's cache, and hides the user's plugins.
 func TestMain(m *testing.M) {
-	worker.Hook(workers)
+	pluginworker.Hook()
 	aot.Child()
 	dir, err := os.MkdirTemp("", "bench-test")
 	if err != nil {

@@ -135,15 +135,12 @@ func percent(s string) (float64, error) {
 
 // compare reads both files, writes the table and says whether it is good news.
 func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error)) error {
-	before, err := o.read(o.old, warn)
+	before, err := o.read(ctx, o.old, warn)
 	if err != nil {
 		return err
 	}
-	after, err := o.read(o.new, warn)
+	after, err := o.read(ctx, o.new, warn)
 	if err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
 		return err
 	}
 	list, onlyOld, onlyNew := results.Pair(before, after, o.band, o.best)
@@ -172,9 +169,9 @@ func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error
 }
 
 // read summarizes the points of a file that are asked for.
-func (o *options) read(path string, warn func(error)) ([]results.Summary, error) {
+func (o *options) read(ctx context.Context, path string, warn func(error)) ([]results.Summary, error) {
 	var rows results.Summarizer
-	f, err := rows.AddFile(path)
+	f, err := rows.AddFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}

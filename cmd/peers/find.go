@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend/peer"
 	"matladder/chips"
+	"matladder/internal/pluginworker"
 )
 
 // libraries are the peers that the C program runs.
@@ -96,7 +97,7 @@ func list(ctx context.Context, f *flags, w io.Writer) error {
 		if name != xla {
 			continue
 		}
-		if p, err := findXLA(); err == nil {
+		if p, err := pluginworker.Find("cpu"); err == nil {
 			fmt.Fprintf(w, "%-9s %-20s %s\n", xla, p.Version, p.Library())
 			found++
 		} else {

@@ -59,14 +59,14 @@ import (
 	"fmt"
 	"io"
 
-	"matladder/backend/worker"
 	"matladder/internal/cli"
+	"matladder/internal/pluginworker"
 
 	"github.com/spf13/pflag"
 )
 
 func main() {
-	worker.Hook(workers)
+	pluginworker.Hook()
 	cli.Main(run)
 }
 

@@ -13,8 +13,10 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu"
+	"matladder/backend/pjrt"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/pluginworker"
 	"matladder/kernels"
 	"matladder/results"
 )
@@ -72,7 +74,7 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	}
 	c.Kernels = slices.DeleteFunc(slices.Clone(c.Kernels), func(n int) bool { return n == kernels.BaselineNumber })
 	if slices.Contains(f.peers, xla) {
-		if b, err := openXLA(ctx, host.Threads(), host.Device()); err == nil {
+		if b, err := pluginworker.OpenXLA(ctx, host.Device(), host.Threads(), pjrt.Options{}); err == nil {
 			defer b.Close()
 			opt.Baseline = b
 			c.Kernels = append(c.Kernels, kernels.BaselineNumber)

@@ -116,5 +116,5 @@
 //
 // 0 if everything asked for was written, 1 if something could not be (there
 // are no results, a file cannot be read or written), 2 if the command line is
-// wrong.
+// wrong, 130 after Ctrl-C.
 package main

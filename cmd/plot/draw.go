@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 
 // draw draws every picture asked for and prints the path of each as soon as
 // it is written. One that cannot be drawn does not stop the others.
-func (o *options) draw(stdout io.Writer, rows []results.Summary) error {
+func (o *options) draw(ctx context.Context, stdout io.Writer, rows []results.Summary) error {
 	shown := slices.DeleteFunc(slices.Clone(rows), func(s results.Summary) bool { return s.Interpreted() })
 	if len(shown) == 0 && len(rows) > 0 {
 		return errInterpreted
@@ -23,6 +24,9 @@ func (o *options) draw(stdout io.Writer, rows []results.Summary) error {
 	rows = shown
 	var failed []error
 	for _, q := range o.requests(rows) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		list := o.newest(rows, q.Kernel, q.Dtype)
 		pictures, err := plots.Pictures(list, q)
 		if missing := new(plots.NoRowsError); errors.As(err, &missing) {

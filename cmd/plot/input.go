@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,7 @@ var errNoResults = errors.New("no results in " + defaultInput + "; make them wit
 // read summarizes the rows of all input files. What a file has beside whole good
 // rows goes to warn. A file that was named must be readable; one that merely
 // lies in out/ is left aside with a warning if it is not.
-func (o *options) read(warn func(error)) ([]results.Summary, error) {
+func (o *options) read(ctx context.Context, warn func(error)) ([]results.Summary, error) {
 	named := len(o.inputs) > 0
 	var paths []string
 	var err error
@@ -34,9 +35,9 @@ func (o *options) read(warn func(error)) ([]results.Summary, error) {
 	}
 	var rows results.Summarizer
 	for _, path := range paths {
-		f, err := rows.AddFile(path)
+		f, err := rows.AddFile(ctx, path)
 		if err != nil {
-			if named {
+			if named || ctx.Err() != nil {
 				return nil, err
 			}
 			warn(err)

@@ -1,21 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { cli.Main(run) }
 
 // run is the command: it writes what was asked for and returns the exit
 // status.
-func run(args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
@@ -26,7 +26,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return cli.Usage
 	}
 	warn := func(err error) { fmt.Fprintf(stderr, "plot: %v\n", err) }
-	rows, err := o.read(warn)
+	rows, err := o.read(ctx, warn)
 	if err == nil {
 		switch {
 		case o.table != "":
@@ -34,10 +34,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 		case o.readme != "":
 			err = o.rewriteReadme(stdout, rows)
 		case o.html != "":
-			err = o.writeReport(stdout, rows)
+			err = o.writeReport(ctx, stdout, rows)
 		default:
-			err = o.draw(stdout, rows)
+			err = o.draw(ctx, stdout, rows)
 		}
+	}
+	if errors.Is(err, context.Canceled) {
+		warn(errors.New("interrupted"))
+		return cli.Interrupted
 	}
 	if err != nil {
 		for _, err := range split(err) {

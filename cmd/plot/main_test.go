@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -57,7 +58,7 @@ func read(t *testing.T, path string) string {
 // plot runs the command.
 func plot(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = run(args, &out, &errs)
+	code = run(context.Background(), args, &out, &errs)
 	return code, filepath.ToSlash(out.String()), filepath.ToSlash(errs.String())
 }
 
@@ -335,11 +336,24 @@ func TestRun_Help(t *testing.T) {
 	}
 }
 
+// TestRun_Interrupted: Ctrl-C ends each way to run before anything is written.
+func TestRun_Interrupted(t *testing.T) {
+	workplace(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, args := range [][]string{nil, {"--table=csv"}, {"--html=report.html"}} {
+		var out, errs bytes.Buffer
+		if code := run(ctx, args, &out, &errs); code != cli.Interrupted || out.String() != "" || errs.String() != "plot: interrupted\n" {
+			t.Errorf("plot %v: exit %d\n%s%s", args, code, out.String(), errs.String())
+		}
+	}
+}
+
 // TestRun_ClosedOutput: a table that cannot be written is a failure.
 func TestRun_ClosedOutput(t *testing.T) {
 	workplace(t)
 	var errs bytes.Buffer
-	if code := run([]string{"--table=csv"}, closed{}, &errs); code != cli.Failed || !strings.Contains(errs.String(), "closed") {
+	if code := run(context.Background(), []string{"--table=csv"}, closed{}, &errs); code != cli.Failed || !strings.Contains(errs.String(), "closed") {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 
 // writeReport writes the page of the points asked for, with the raw rows behind
 // them, and prints its path.
-func (o *options) writeReport(stdout io.Writer, rows []results.Summary) error {
+func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []results.Summary) error {
 	list, err := o.summaries(rows)
 	if err != nil {
 		return err
@@ -26,12 +27,12 @@ func (o *options) writeReport(stdout io.Writer, rows []results.Summary) error {
 	if len(list) == 0 {
 		return errInterpreted
 	}
-	recordings, err := traversals(list)
+	recordings, err := traversals(ctx, list)
 	if err != nil {
 		return err
 	}
 	var page bytes.Buffer
-	if err := report.Write(&page, report.Input{Summaries: list, Rows: rowsOf(list), Traversals: recordings}); err != nil {
+	if err := report.Write(&page, report.Input{Summaries: list, Rows: rowsOf(ctx, list), Traversals: recordings}); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(o.html), 0o755); err != nil {
@@ -46,7 +47,7 @@ func (o *options) writeReport(stdout io.Writer, rows []results.Summary) error {
 
 // rowsOf reads the rows of the points again, a row at a time. What is wrong
 // with others was told when they were summarized.
-func rowsOf(list []results.Summary) iter.Seq2[*results.Record, error] {
+func rowsOf(ctx context.Context, list []results.Summary) iter.Seq2[*results.Record, error] {
 	type point struct {
 		file string
 		key  results.PointKey
@@ -64,11 +65,17 @@ func rowsOf(list []results.Summary) iter.Seq2[*results.Record, error] {
 		for _, file := range files {
 			more := true
 			err := eachRow(file, func(r *results.Record) bool {
+				if ctx.Err() != nil {
+					return false
+				}
 				if asked[point{file, r.Point()}] {
 					more = yield(r, nil)
 				}
 				return more
 			})
+			if err == nil && more {
+				err = ctx.Err()
+			}
 			if err != nil {
 				more = yield(nil, err)
 			}

@@ -28,7 +28,7 @@ type launch struct {
 // the blocks it did best with. The problem is the one that most kernels have;
 // of several, the largest of which the player can show every step, else the
 // smallest.
-func traversals(list []results.Summary) ([]*traverse.Recording, error) {
+func traversals(ctx context.Context, list []results.Summary) ([]*traverse.Recording, error) {
 	var order []problem.Matmul
 	launches := map[problem.Matmul][]launch{}
 	best := results.Best(list)
@@ -73,7 +73,7 @@ func traversals(list []results.Summary) ([]*traverse.Recording, error) {
 	var recordings []*traverse.Recording
 	for _, l := range launches[chosen] {
 		title := fmt.Sprintf("%s %s, blocks %s", l.point.Kernel, chosen, l.point.Blocks())
-		r, err := traverse.Record(context.Background(), title, l.programs, nil, shownSteps)
+		r, err := traverse.Record(ctx, title, l.programs, nil, shownSteps)
 		if err != nil {
 			return nil, fmt.Errorf("traversal of %s: %w", title, err)
 		}

@@ -38,7 +38,7 @@ lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
 backend/internal/hlo:
 backend/internal/libtpu: backend
-backend/aot: analyze backend backend/aot/schedule backend/internal/* chips lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
+backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/lastline lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
 backend/worker: backend chips tile
@@ -51,12 +51,12 @@ tuned: chips problem tile gopkg.in/yaml.v3
 configs:
 harness: tuned kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: internal/cli internal/sweepflag tuned harness backend/aot backend/cpu backend/pjrt backend/worker chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/bench: internal/cli internal/pluginworker internal/sweepflag tuned harness backend/aot backend/cpu backend/pjrt chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
 cmd/tune: internal/cli internal/sweepflag tune tuned harness backend/aot backend/cpu results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli github.com/spf13/pflag
 cmd/inspect: internal/cli harness backend/aot backend/cpu lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
-cmd/peers: internal/cli internal/sweepflag tuned harness backend/cpu backend/peer backend/pjrt backend/worker chips kernels plugins configs results github.com/spf13/pflag
+cmd/peers: internal/cli internal/pluginworker internal/sweepflag tuned harness backend/cpu backend/peer backend/pjrt chips kernels configs results github.com/spf13/pflag
 plots/report: plots plots/report/echarts results traverse
 plots/report/echarts:
 cmd/plot: internal/cli results plots plots/report analyze chips kernels traverse github.com/spf13/pflag
@@ -69,9 +69,11 @@ plugins/probe: github.com/ebitengine/purego
 plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 internal/cli: github.com/spf13/pflag
+internal/pluginworker: backend backend/pjrt backend/worker chips plugins
 internal/sweepflag: harness internal/cli github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
-internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli kernels lower/mosaic plugins problem tile github.com/spf13/pflag
+internal/lastline:
+internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/deps:
 scripts: gopkg.in/yaml.v3
 `

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -13,10 +12,10 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"matladder/backend/aot"
+	"matladder/internal/lastline"
 )
 
 // script has the kernels in Pallas.
@@ -41,7 +40,7 @@ type process struct {
 	cmd  *exec.Cmd
 	to   io.WriteCloser
 	from *bufio.Reader
-	said tail
+	said lastline.Writer
 }
 
 // environment is what libtpu needs where there is no TPU; JAX itself is to look
@@ -137,7 +136,7 @@ func (r *Reference) Compile(ctx context.Context, p Point) error {
 	case limited.Err() != nil:
 		return &aot.CrashError{Reason: fmt.Sprintf("no answer within %v", r.Limit)}
 	}
-	last := running.said.last()
+	last := running.said.Line()
 	if strings.Contains(last, "ModuleNotFoundError") {
 		return &setupError{errors.New(last)}
 	}
@@ -160,26 +159,3 @@ type setupError struct{ err error }
 
 func (e *setupError) Error() string { return e.err.Error() }
 func (e *setupError) Unwrap() error { return e.err }
-
-// tail keeps the end of what a process prints.
-type tail struct {
-	sync.Mutex
-	b []byte
-}
-
-const tailBytes = 1 << 14
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.Lock()
-	defer t.Unlock()
-	t.b = append(t.b, p...)
-	t.b = t.b[max(0, len(t.b)-tailBytes):]
-	return len(p), nil
-}
-
-func (t *tail) last() string {
-	t.Lock()
-	defer t.Unlock()
-	lines := bytes.Split(bytes.TrimSpace(t.b), []byte("\n"))
-	return string(lines[len(lines)-1])
-}

@@ -223,8 +223,10 @@ func (e *executable) Close() error {
 	return nil
 }
 
-func (*executable) LoadSeeded(backend.InputSpec) error { return backend.ErrUnsupported }
+func (*executable) LoadSeeded(context.Context, backend.InputSpec) error {
+	return backend.ErrUnsupported
+}
 
-func (*executable) Check(backend.CheckSpec) (backend.CheckResult, error) {
+func (*executable) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {
 	return backend.CheckResult{}, backend.ErrUnsupported
 }

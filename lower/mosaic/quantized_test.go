@@ -49,7 +49,7 @@ func TestQuantizedMeaning(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				in, err := check.Inputs(p, programs, 5, check.Normal)
+				in, err := check.Inputs(t.Context(), p, programs, 5, check.Normal)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -45,7 +45,7 @@ func TestQuantized_Meaning(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					in, err := check.Inputs(p, programs, 5, check.Normal)
+					in, err := check.Inputs(t.Context(), p, programs, 5, check.Normal)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -82,7 +82,7 @@ func TestBaseline_Quantized(t *testing.T) {
 			var in []tile.Tensor
 			for _, a := range l.In {
 				x := tile.NewTensor(a.Dtype, a.Shape...)
-				if err := check.Fill(x, a.Name, p, 5, check.Normal); err != nil {
+				if err := check.Fill(t.Context(), x, a.Name, p, 5, check.Normal); err != nil {
 					t.Fatal(err)
 				}
 				named[a.Name], in = x, append(in, x)

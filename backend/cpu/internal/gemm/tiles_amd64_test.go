@@ -90,6 +90,9 @@ func TestTiles_Streams(t *testing.T) {
 	for panels := 1; panels < 6; panels++ {
 		for _, steps := range []int{1, 2, 7, 15, 16, 17, 40} {
 			for _, own := range []bool{false, true} {
+				if r.IntN(thinner) > 0 {
+					continue
+				}
 				scaled := []streaming{streamSums, streamScaledPast, streamScaled, streamScaledNarrowPast, streamScaledNarrow}
 				checkStreams(t, r, intTiles()[0], panels, steps, own, scaled)
 				checkStreams(t, r, floatTiles()[0], panels, steps, own, append(scaled, streamNarrowPast, streamNarrow))

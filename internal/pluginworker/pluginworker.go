@@ -1,0 +1,74 @@
+// Package pluginworker opens PJRT plugins that are installed, each in a worker: a
+// plugin that crashes or hangs costs no more than its child process. It is what the
+// commands that measure on plugins share.
+package pluginworker
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/backend"
+	"matladder/backend/pjrt"
+	"matladder/backend/worker"
+	"matladder/chips"
+	"matladder/plugins"
+)
+
+// opener is the name of the one opener.
+const opener = "pjrt"
+
+// openLimit bounds how long a plugin may take to find its device.
+const openLimit = time.Minute
+
+// Hook is worker.Hook for the workers that Open starts: the first thing in main, and
+// in TestMain.
+func Hook() { worker.Hook(map[string]worker.Opener{opener: pjrt.Opener}) }
+
+// Find returns an installed plugin, if this build can load it.
+func Find(name string) (plugins.Installed, error) {
+	if err := pjrt.Available(); err != nil {
+		return plugins.Installed{}, err
+	}
+	return plugins.Find(name)
+}
+
+// Open opens a plugin in a worker; o says all but which plugin.
+func Open(ctx context.Context, p plugins.Installed, o pjrt.Options) (backend.Backend, error) {
+	o.Plugin, o.Version = p.Library(), p.Version
+	config, err := o.Config()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openLimit)
+	defer cancel()
+	return worker.Open(ctx, worker.Options{Opener: opener, Config: config, Env: libraryPath(p)})
+}
+
+// OpenXLA opens XLA on the cores that host describes, with a number of threads; o may
+// say more.
+func OpenXLA(ctx context.Context, host chips.Device, threads int, o pjrt.Options) (backend.Backend, error) {
+	p, err := Find("cpu")
+	if err != nil {
+		return nil, err
+	}
+	o.Name, o.Host, o.Threads = "xla-cpu", host, threads
+	return Open(ctx, p, o)
+}
+
+// libraryPath lets a plugin of several libraries find them.
+func libraryPath(p plugins.Installed) []string {
+	var folders []string
+	for _, f := range p.Files {
+		if strings.Contains(filepath.Base(f.Path), ".so") {
+			folders = append(folders, filepath.Join(p.Root, filepath.FromSlash(filepath.Dir(f.Path))))
+		}
+	}
+	slices.Sort(folders)
+	if folders = slices.Compact(folders); len(folders) < 2 {
+		return nil
+	}
+	return []string{"LD_LIBRARY_PATH=" + strings.Join(folders, ":")}
+}
