@@ -44,7 +44,7 @@
 // peer, paired by round, with its interval. The same can be had of files at any
 // time, and be put between the marks of a page:
 //
-//	peers --report out/peers.csv --report out/thin.csv --page docs/peers.md
+//	peers --report out/peers.csv --report out/thin.csv --page docs/peers/epyc_avx2.md
 //
 // # Exit status
 //
