@@ -163,7 +163,7 @@ func (c *values) compile() {
 		return
 	}
 	if d == tile.Int8 && s.Kind == tile.Store && v.Op == tile.OpCast && v.Args[0].Dtype.IsFloat() {
-		c.step.store = writeTo(c, c.floats(v.Args[0]), c.plan.loops.ToInt8)
+		c.step.store = c.codes(v.Args[0])
 		return
 	}
 	if integer {
