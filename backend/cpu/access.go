@@ -188,6 +188,10 @@ func (c *values) compile() {
 		c.step.add = writeOf(c, x, y, c.plan.loops.AddMul)
 		return
 	}
+	if d == tile.Float32 && s.Kind == tile.Store && c.plan.refs[c.step.dst].cols == 1 {
+		c.step.store = c.storeSingle(c.single(v))
+		return
+	}
 	x := c.floats(v)
 	if d == tile.Float32 {
 		c.step.store = writeTo(c, x, func(o, x []float32) { copy(o, x) })

@@ -9,12 +9,12 @@ import (
 // multiplied by one number for each row, and perhaps rounded and moved by another,
 // one loop does all of it, and reads bfloat16 as it lies.
 func (c *values) codes(v *tile.Expr) writer {
-	by, zero := splat(c.slot(), float32(1)), splat(c.slot(), float32(0))
+	by, zero := constant(1), constant(0)
 	if x, z := perRow(v, tile.OpAdd); z != nil && x.Op == tile.OpRoundEven {
-		v, zero = x.Args[0], c.floats(z)
+		v, zero = x.Args[0], c.single(z)
 	}
 	if x, f := perRow(v, tile.OpMul); f != nil {
-		v, by = x, c.floats(f)
+		v, by = x, c.single(f)
 	}
 	if r := bits(v); r != nil {
 		return c.codesOfBits(c.plan.ref(r), by, zero)
@@ -22,20 +22,20 @@ func (c *values) codes(v *tile.Expr) writer {
 	x, r, ld, toInt8 := c.floats(v), c.step.dst, c.plan.refs[c.step.dst].ld, c.plan.loops.ToInt8
 	return func(w *worker, row, col, n int) {
 		at := &w.places[r]
-		toInt8(view[int8](w.data[r])[at.off+row*ld+col:][:n], x(w, row, col, n), by(w, row, col, 1)[0], zero(w, row, col, 1)[0])
+		toInt8(view[int8](w.data[r])[at.off+row*ld+col:][:n], x(w, row, col, n), by(w, row), zero(w, row))
 	}
 }
 
 // codesOfBits writes codes of ref x; what its block has beyond the array is zero.
 // It needs no row vectors, so the step does whole rows.
-func (c *values) codesOfBits(x int, by, zero lanes[float32]) writer {
+func (c *values) codesOfBits(x int, by, zero one) writer {
 	dst, toInt8 := c.step.dst, c.plan.loops.BFloat16ToInt8
 	ld, from := c.plan.refs[dst].ld, c.plan.refs[x].ld
 	c.step.lanes = max(c.step.lanes, c.plan.refs[dst].cols)
 	return func(w *worker, row, col, n int) {
 		at, src, have := &w.places[dst], &w.places[x], 0
 		out := view[int8](w.data[dst])[at.off+row*ld+col:][:n]
-		f, z := by(w, row, col, 1)[0], zero(w, row, col, 1)[0]
+		f, z := by(w, row), zero(w, row)
 		if row < src.rows && col < src.cols {
 			have = min(src.cols-col, n)
 			toInt8(out[:have], view[uint16](w.data[x])[src.off+row*from+col:][:have], f, z, from)
