@@ -40,7 +40,9 @@ func (c *values) codesOfBits(x int, by, zero one) writer {
 			have = min(src.cols-col, n)
 			toInt8(out[:have], view[uint16](w.data[x])[src.off+row*from+col:][:have], f, z, from)
 		}
-		fill(out[have:], rows.Code(0, f, z))
+		if have < n {
+			fill(out[have:], rows.Code(0, f, z))
+		}
 	}
 }
 

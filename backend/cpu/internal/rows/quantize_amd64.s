@@ -138,10 +138,9 @@ careful:
 // in the bits beyond theirs. The halves of registers are loaded so that packing,
 // which does each half alone, has codes in order but for eight next to each other.
 #define BFLOATS(code, pack, loop) \
-	VMOVDQU     (SI), X0            \
-	VMOVDQU     16(SI), X2          \
-	VINSERTI128 $1, 32(SI), Y0, Y0  \
-	VINSERTI128 $1, 48(SI), Y2, Y2  \
+	VMOVDQU     16(SI), Y3          \
+	VPBLENDD    $0x0f, (SI), Y3, Y0   \
+	VPBLENDD    $0xf0, 32(SI), Y3, Y2 \
 	PREFETCHT0  (SI)(DX*1)          \
 	VPAND       Y0, Y13, Y1         \
 	VPAND       Y2, Y13, Y3         \
