@@ -3,7 +3,7 @@ package cpu
 import "matladder/tile"
 
 // goAbreast lets steps without products that follow each other go along rows
-// together, where that changes no value: each row is read once for all of them.
+// together, where that changes no value: a row that several need is read once.
 //
 //	s = f(x)             for each row r:
 //	q = g(x, s)     →      s[r] = f(x[r])
@@ -22,7 +22,33 @@ func goAbreast(steps []*step) []*step {
 		}
 		out[n-1].body = append(out[n-1].body, s)
 	}
+	for _, s := range out {
+		if s.kind == stepAbreast {
+			s.size()
+		}
+	}
 	return out
+}
+
+// stripBytes is how much of what steps read along rows stays in L1 from one to the
+// next, with as much that is on its way.
+const stripBytes = 8 << 10
+
+// size chooses how many rows steps that go along rows together do at once: more than
+// one, so that what the next needs of a row is there when it begins.
+func (s *step) size() {
+	widest := 1
+	for _, x := range s.body {
+		tile.WalkExpr(x.stmt.Value, func(e *tile.Expr) {
+			if e.Op == tile.OpLoad && len(e.Shape) > 0 {
+				widest = max(widest, e.Shape[len(e.Shape)-1]*e.Dtype.Bits()/8)
+			}
+		})
+	}
+	s.strip = min(max(stripBytes/widest, 1), 16)
+	for _, x := range s.body {
+		x.strip = s.strip
+	}
 }
 
 // alongRows reports whether s goes along rows and nothing else.
@@ -65,18 +91,17 @@ func rowwise(e *tile.Expr, r *tile.Ref) bool {
 	return true
 }
 
-// abreast executes steps row by row. What one writes may have fewer rows than what
+// abreast executes steps strip by strip of rows. What one writes may have fewer rows than what
 // another does, where a block overhangs.
 func (w *worker) abreast(steps []*step) {
 	rows := 0
 	for _, s := range steps {
 		rows = max(rows, w.places[s.dst].rows)
 	}
-	for row := range rows {
+	for row := 0; row < rows; row += steps[0].strip {
 		for _, s := range steps {
-			if at := &w.places[s.dst]; row < at.rows {
-				w.write(s, w.fresh(s), row, row+1, 0, at.cols)
-			}
+			at := &w.places[s.dst]
+			w.write(s, w.fresh(s), row, min(row+s.strip, at.rows), 0, at.cols)
 		}
 	}
 }

@@ -32,13 +32,14 @@ func (c *values) codesOfBits(x int, by, zero one) writer {
 	dst, toInt8 := c.step.dst, c.plan.loops.BFloat16ToInt8
 	ld, from := c.plan.refs[dst].ld, c.plan.refs[x].ld
 	c.step.lanes = max(c.step.lanes, c.plan.refs[dst].cols)
+	ahead := max(c.step.strip, 1) * from
 	return func(w *worker, row, col, n int) {
 		at, src, have := &w.places[dst], &w.places[x], 0
 		out := view[int8](w.data[dst])[at.off+row*ld+col:][:n]
 		f, z := by(w, row), zero(w, row)
 		if row < src.rows && col < src.cols {
 			have = min(src.cols-col, n)
-			toInt8(out[:have], view[uint16](w.data[x])[src.off+row*from+col:][:have], f, z, from)
+			toInt8(out[:have], view[uint16](w.data[x])[src.off+row*from+col:][:have], f, z, ahead)
 		}
 		if have < n {
 			fill(out[have:], rows.Code(0, f, z))

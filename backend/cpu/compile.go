@@ -76,6 +76,7 @@ type step struct {
 	store  writer // epilogue: dst = value
 	add    writer // epilogue: dst = dst + value
 	lanes  int    // of a row, that these do at once
+	strip  int    // rows that steps that go along rows together do at once
 
 	rows, cols int // of the piece of a product that is computed at once
 

@@ -216,7 +216,7 @@ func (x *PlanProgram) valued() []string {
 			lines = append(lines, value+": fused, along rows of each piece of the product while it is in the cache")
 		case WayVectors:
 			if s.Beside != "" {
-				lines = append(lines, fmt.Sprintf("%s: in the pass of %s, row by row", value, s.Beside))
+				lines = append(lines, fmt.Sprintf("%s: in the pass of %s, some rows at a time", value, s.Beside))
 			} else {
 				lines = append(lines, value+": a pass of its own over the block, along rows")
 			}

@@ -37,8 +37,8 @@ size:
 
 // func absMaxBFloat16AVX2(x *uint16, n int) uint16
 //
-// In the same way. The smallest of what they lack to all bits is what the
-// instruction across a register knows.
+// In the same way. Across a register there is an instruction for the least: of what
+// the largest lacks to all bits.
 TEXT ·absMaxBFloat16AVX2(SB), NOSPLIT, $0-18
 	MOVQ         x+0(FP), SI
 	MOVQ         n+8(FP), CX

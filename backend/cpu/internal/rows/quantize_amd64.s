@@ -60,7 +60,7 @@ GLOBL bytes<>(SB), RODATA|NOPTR, $16
 	VBROADCASTSS zero+20(FP), Y11 \
 	VPXOR        Y9, Y9, Y9       \
 	MOVL         zero+20(FP), AX  \
-	ADDL         AX, AX           // without its sign
+	ADDL         AX, AX           // 0 if zero is, whatever its sign: JNZ below asks
 
 // PACKED packs where no code but a wrong one is likely to be the least of int8.
 #define PACKED \
