@@ -43,13 +43,13 @@ GLOBL bytes<>(SB), RODATA|NOPTR, $16
 	VCVTPS2DQ x, x
 
 #define CAREFUL(x) \
-	VMULPS    Y12, x, x     \
-	VROUNDPS  $8, x, x      \
-	VADDPS    Y11, x, x     \
-	VCMPPS    $7, x, x, Y4  \
-	VANDPS    Y4, x, x      \
-	VMINPS    Y14, x, x     \
-	VMAXPS    Y15, x, x     \
+	VMULPS    Y12, x, x    \
+	VROUNDPS  $8, x, x     \
+	VADDPS    Y11, x, x    \
+	VCMPPS    $7, x, x, Y4 \
+	VANDPS    Y4, x, x     \
+	VMINPS    Y14, x, x    \
+	VMAXPS    Y15, x, x    \
 	VCVTPS2DQ x, x
 
 #define BEGIN \
@@ -91,25 +91,25 @@ GLOBL bytes<>(SB), RODATA|NOPTR, $16
 	RET
 
 #define AGAIN \
-	MOVQ         dst+0(FP), DI    \
-	MOVQ         x+8(FP), SI      \
-	MOVQ         n+24(FP), CX     \
-	VBROADCASTSS most<>(SB), Y14  \
+	MOVQ         dst+0(FP), DI   \
+	MOVQ         x+8(FP), SI     \
+	MOVQ         n+24(FP), CX    \
+	VBROADCASTSS most<>(SB), Y14 \
 	VBROADCASTSS least<>(SB), Y15
 
 // FLOATS does 32 elements.
 #define FLOATS(code, pack, loop) \
-	VMOVUPS (SI), Y0     \
-	VMOVUPS 32(SI), Y1   \
-	VMOVUPS 64(SI), Y2   \
-	VMOVUPS 96(SI), Y3   \
-	code(Y0)             \
-	code(Y1)             \
-	code(Y2)             \
-	code(Y3)             \
-	pack                 \
-	VPERMD  Y0, Y10, Y0  \
-	SUBQ    $-128, SI    \
+	VMOVUPS (SI), Y0    \
+	VMOVUPS 32(SI), Y1  \
+	VMOVUPS 64(SI), Y2  \
+	VMOVUPS 96(SI), Y3  \
+	code(Y0)            \
+	code(Y1)            \
+	code(Y2)            \
+	code(Y3)            \
+	pack                \
+	VPERMD  Y0, Y10, Y0 \
+	SUBQ    $-128, SI   \
 	STORE(loop)
 
 // func toInt8AVX2(dst *int8, x *float32, by, zero float32, n int)
@@ -138,21 +138,21 @@ careful:
 // in the bits beyond theirs. The halves of registers are loaded so that packing,
 // which does each half alone, has codes in order but for eight next to each other.
 #define BFLOATS(code, pack, loop) \
-	VMOVDQU     16(SI), Y3          \
+	VMOVDQU     16(SI), Y3            \
 	VPBLENDD    $0x0f, (SI), Y3, Y0   \
 	VPBLENDD    $0xf0, 32(SI), Y3, Y2 \
-	PREFETCHT0  (SI)(DX*1)          \
-	VPAND       Y0, Y13, Y1         \
-	VPAND       Y2, Y13, Y3         \
-	VPSLLD      $16, Y0, Y0         \
-	VPSLLD      $16, Y2, Y2         \
-	code(Y0)                        \
-	code(Y1)                        \
-	code(Y2)                        \
-	code(Y3)                        \
-	pack                            \
-	VPSHUFB     Y10, Y0, Y0         \
-	ADDQ        $64, SI             \
+	PREFETCHT0  (SI)(DX*1)            \
+	VPAND       Y0, Y13, Y1           \
+	VPAND       Y2, Y13, Y3           \
+	VPSLLD      $16, Y0, Y0           \
+	VPSLLD      $16, Y2, Y2           \
+	code(Y0)                          \
+	code(Y1)                          \
+	code(Y2)                          \
+	code(Y3)                          \
+	pack                              \
+	VPSHUFB     Y10, Y0, Y0           \
+	ADDQ        $64, SI               \
 	STORE(loop)
 
 // func bfloat16ToInt8AVX2(dst *int8, x *uint16, by, zero float32, n, ahead int)
