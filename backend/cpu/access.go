@@ -163,7 +163,7 @@ func (c *values) compile() {
 		return
 	}
 	if d == tile.Int8 && s.Kind == tile.Store && v.Op == tile.OpCast && v.Args[0].Dtype.IsFloat() {
-		c.step.store = writeTo(c, c.floats(v.Args[0]), c.plan.loops.ToInt8)
+		c.step.store = c.codes(v.Args[0])
 		return
 	}
 	if integer {
@@ -186,6 +186,10 @@ func (c *values) compile() {
 		x, y := c.floats(v.Args[0]), c.floats(v.Args[1])
 		c.step.store = writeOf(c, x, y, c.plan.loops.Mul)
 		c.step.add = writeOf(c, x, y, c.plan.loops.AddMul)
+		return
+	}
+	if d == tile.Float32 && s.Kind == tile.Store && c.plan.refs[c.step.dst].cols == 1 {
+		c.step.store = c.storeSingle(c.single(v))
 		return
 	}
 	x := c.floats(v)

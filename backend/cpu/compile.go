@@ -17,7 +17,7 @@ var passes = []struct {
 	{"verify", verify},     // the program makes sense on any machine
 	{"see", see},           // blocks of refs as matrices in memory
 	{"match", match},       // statements → steps
-	{"fuse", fuse},         // a zeroing fill into the accumulation behind it, a product into the value
+	{"fuse", fuse},         // a zeroing fill into the accumulation behind it, a product into the value, values of a row
 	{"layout", layOut},     // products → packed operands
 	{"thin", thin},         // b that few rows of a meet → not packed
 	{"rows", readRows},     // a whose rows tiles can load → not packed
@@ -67,7 +67,7 @@ type step struct {
 	stmt *tile.Stmt
 	kind stepKind
 	cond tile.Cond // when: run body where it holds
-	body []*step
+	body []*step   // and steps that go along rows together
 
 	dst    int       // fill and compute: ref
 	zeroed tile.Cond // accumulate: dst counts as zero where it holds; nil for never
@@ -75,6 +75,8 @@ type step struct {
 	direct bool   // the only dot is the value, in dst's own dtype: no epilogue
 	store  writer // epilogue: dst = value
 	add    writer // epilogue: dst = dst + value
+	lanes  int    // of a row, that these do at once
+	strip  int    // rows that steps that go along rows together do at once
 
 	rows, cols int // of the piece of a product that is computed at once
 
@@ -87,6 +89,7 @@ const (
 	stepFill stepKind = iota
 	stepCompute
 	stepWhen
+	stepAbreast
 )
 
 // dot is a product inside a step's value.

@@ -6,7 +6,9 @@
 //	    into steps: fill, compute, when.
 //	 2. Fuse a zeroing fill into the accumulation that follows it, so that the
 //	    micro-kernel stores instead of adding. Put a product that scratch only
-//	    carries to the next statement into that one's value.
+//	    carries to the next statement into that one's value. Let values of the same
+//	    rows go along them together, some rows at a time, so that a row that several
+//	    need is read once.
 //	 3. Lay out the operands of each product: which packed format, in pieces of
 //	    which depth. A b that few rows of a meet is read where it lies, and so is an
 //	    a whose rows tiles of AMX load well. What is stored in fewer bits than it is

@@ -85,6 +85,7 @@ type PlanStep struct {
 	Times     int        // statements of a loop, of which Statement is the first
 	Zeroed    tile.Cond  // fuse: where it stores what it would add to zero; nil for nowhere
 	Through   string     // fuse: scratch that held the product, which went into this value; "" for none
+	Beside    string     // fuse: Dst of the step before it that goes along rows together with it; "" for none
 	Way       StepWay
 	Ops       []tile.Op // of the value that compute something, but for products
 	Products  []int     // of Products

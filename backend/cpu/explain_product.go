@@ -54,6 +54,15 @@ func (p *plan) explainSteps(x *PlanProgram, steps []*step, when tile.Cond) {
 			last = nil
 			continue
 		}
+		if s.kind == stepAbreast {
+			first := len(x.Steps)
+			p.explainSteps(x, s.body, when)
+			for i := range x.Steps[first+1:] {
+				x.Steps[first+1+i].Beside = x.Steps[first].Dst
+			}
+			last = nil
+			continue
+		}
 		// Copies of one statement in a loop keep its place.
 		if n := len(x.Steps); last != nil && alike(last, s) {
 			x.Steps[n-1].Times++
@@ -208,7 +217,7 @@ func (p *plan) explainRef(i int) PlanRef {
 		}
 	}
 	allSteps(p.steps, func(s *step) {
-		if s.kind == stepWhen {
+		if s.kind == stepWhen || s.kind == stepAbreast {
 			return
 		}
 		outside(s.stmt.Value, func(e *tile.Expr) {

@@ -158,6 +158,9 @@ func (x *PlanProgram) fused() []string {
 		if s.Through != "" {
 			lines = append(lines, fmt.Sprintf("the product for %s goes into the value of %s, which alone reads it", s.Through, s.Dst))
 		}
+		if s.Beside != "" {
+			lines = append(lines, fmt.Sprintf("%s goes along rows together with %s", s.Dst, s.Beside))
+		}
 		if s.Zeroed == nil {
 			continue
 		}
@@ -212,7 +215,11 @@ func (x *PlanProgram) valued() []string {
 		case WayPieces:
 			lines = append(lines, value+": fused, along rows of each piece of the product while it is in the cache")
 		case WayVectors:
-			lines = append(lines, value+": a pass of its own over the block, along rows")
+			if s.Beside != "" {
+				lines = append(lines, fmt.Sprintf("%s: in the pass of %s, some rows at a time", value, s.Beside))
+			} else {
+				lines = append(lines, value+": a pass of its own over the block, along rows")
+			}
 		}
 	}
 	return lines

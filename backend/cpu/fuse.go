@@ -6,11 +6,13 @@ import "matladder/tile"
 // before an accumulation into the same ref, and lets the accumulation store
 // where the fill would have happened: the micro-kernel then never reads what
 // it would add zero to. Before that, what is done in every program loses its
-// condition; after it, products go into the values that alone read them.
+// condition; after it, products go into the values that alone read them, and
+// values of the same rows go along them together.
 func fuse(p *plan) error {
 	p.steps = fuseAll(unconditional(p.steps))
 	var err error
 	p.steps, err = p.merge(p.steps)
+	p.steps = goAbreast(p.steps)
 	return err
 }
 

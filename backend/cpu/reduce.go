@@ -33,13 +33,39 @@ func reduce[T any](c *values, e *tile.Expr, x lanes[T], first func(x []T) T, nex
 }
 
 // rowMax compiles the largest of each row; NaN if one is. Of magnitudes it is
-// found without making them first.
+// found without making them first, and of bfloat16 as it lies.
 func (c *values) rowMax(e *tile.Expr) lanes[float32] {
 	larger := func(a, b float32) float32 { return max(a, b) }
 	if x := e.Args[0]; x.Op == tile.OpAbs {
+		if largest := c.absMaxOfBits(x.Args[0]); largest != nil {
+			i := c.slot()
+			return func(w *worker, row, _, _ int) []float32 {
+				out := vector[float32](w, i, 1)
+				out[0] = largest(w, row)
+				return out
+			}
+		}
 		return reduce(c, e, c.floats(x.Args[0]), c.plan.loops.AbsMax, larger)
 	}
 	return reduce(c, e, c.floats(e.Args[0]), largest[float32], larger)
+}
+
+// absMaxOfBits is the largest magnitude of each row of x, if that is bfloat16 in
+// memory; nil if it is not. What a block has beyond its array is zero.
+func (c *values) absMaxOfBits(x *tile.Expr) one {
+	ref := bits(x)
+	if ref == nil {
+		return nil
+	}
+	r, absMax := c.plan.ref(ref), c.plan.loops.AbsMaxBFloat16
+	ld := c.plan.refs[r].ld
+	return func(w *worker, row int) float32 {
+		at := &w.places[r]
+		if row >= at.rows || at.cols == 0 {
+			return 0
+		}
+		return absMax(view[uint16](w.data[r])[at.off+row*ld:][:at.cols])
+	}
 }
 
 // rowSum compiles the sum of each row.

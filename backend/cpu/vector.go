@@ -20,6 +20,7 @@ func epilogue(p *plan) error {
 		if err != nil || s.kind != stepCompute {
 			return
 		}
+		s.lanes = vectorLanes
 		c := &values{plan: p, step: s}
 		switch {
 		case !s.direct:

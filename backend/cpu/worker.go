@@ -146,13 +146,21 @@ func (w *worker) run(steps []*step) {
 			if tile.EvalCond(s.cond, w) {
 				w.run(s.body)
 			}
+		case stepAbreast:
+			w.abreast(s.body)
 		}
 	}
 }
 
+// fresh reports whether step s stores its value in the current program, rather than
+// adding it.
+func (w *worker) fresh(s *step) bool {
+	return s.stmt.Kind == tile.Store || s.zeroed != nil && tile.EvalCond(s.zeroed, w)
+}
+
 // compute executes a store or an accumulation.
 func (w *worker) compute(s *step) {
-	fresh := s.stmt.Kind == tile.Store || s.zeroed != nil && tile.EvalCond(s.zeroed, w)
+	fresh := w.fresh(s)
 	at := &w.places[s.dst]
 	if len(s.dots) == 0 {
 		w.write(s, fresh, 0, at.rows, 0, at.cols)
@@ -189,8 +197,8 @@ func (w *worker) write(s *step, fresh bool, row0, row1, col0, col1 int) {
 		out = s.store
 	}
 	for row := row0; row < row1; row++ {
-		for col := col0; col < col1; col += vectorLanes {
-			out(w, row, col, min(vectorLanes, col1-col))
+		for col := col0; col < col1; col += s.lanes {
+			out(w, row, col, min(s.lanes, col1-col))
 		}
 	}
 }

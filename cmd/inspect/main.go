@@ -84,7 +84,7 @@
 //	verify    the program makes sense on any machine
 //	see       blocks of refs as matrices in memory, and what each is used for
 //	match     the body, from which the steps are made
-//	fuse      fills with zero that the accumulation behind them takes in
+//	fuse      fills with zero that the accumulation behind them takes in, values that go along rows together
 //	layout    the micro-kernel of each product: instruction set, register tile, format;
 //	          and its operands, packed in panels and in chunks of k
 //	thin      whether b is packed: few rows of a do not repay it

@@ -29,14 +29,21 @@ type Loops struct {
 	FromBFloat16 func(dst []float32, x []uint16) // exact
 	ToBFloat16   func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
 	AddBFloat16  func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
-	ToInt8       func(dst []int8, x []float32)   // rounded to nearest even, saturated; NaN is 0
+
+	// ToInt8 sets dst to x · by, rounded to nearest even, plus zero, and that rounded
+	// so again; beyond the ends of int8 it saturates, and NaN is 0. BFloat16ToInt8 does
+	// so from bits, and asks memory for the elements that lie ahead, after as many of
+	// them as it says: those of the next row.
+	ToInt8         func(dst []int8, x []float32, by, zero float32)
+	BFloat16ToInt8 func(dst []int8, x []uint16, by, zero float32, ahead int)
 
 	// Cubics sets dst to the function c of x up to the first element that c does
 	// not cover, and returns how many that are.
 	Cubics func(dst, x []float32, c *Cubics) int
 
 	// AbsMax returns the largest magnitude, NaN if x has one; x is not empty.
-	AbsMax func(x []float32) float32
+	AbsMax         func(x []float32) float32
+	AbsMaxBFloat16 func(x []uint16) float32
 }
 
 // Generic is the loops in Go.
@@ -119,10 +126,16 @@ var Generic = Loops{
 			dst[i] = Narrow(Widen(dst[i]) + x[i])
 		}
 	},
-	ToInt8: func(dst []int8, x []float32) {
+	ToInt8: func(dst []int8, x []float32, by, zero float32) {
 		x = x[:len(dst)]
 		for i := range dst {
-			dst[i] = Saturate(x[i])
+			dst[i] = Code(x[i], by, zero)
+		}
+	},
+	BFloat16ToInt8: func(dst []int8, x []uint16, by, zero float32, _ int) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = Code(Widen(x[i]), by, zero)
 		}
 	},
 	Cubics: cubics,
@@ -134,6 +147,18 @@ var Generic = Loops{
 		}
 		return math.Float32frombits(top)
 	},
+	AbsMaxBFloat16: func(x []uint16) float32 {
+		var top uint16
+		for _, v := range x {
+			top = max(top, v&0x7fff)
+		}
+		return Widen(top)
+	},
+}
+
+// Code is one element of ToInt8.
+func Code(x, by, zero float32) int8 {
+	return Saturate(float32(math.RoundToEven(float64(x*by))) + zero)
 }
 
 // Saturate is the int8 nearest to x, ties to even; 0 for NaN.

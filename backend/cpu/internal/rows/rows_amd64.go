@@ -42,8 +42,16 @@ func toBFloat16AVX2(dst *uint16, x *float32, n int)
 //go:noescape
 func addBFloat16AVX2(dst *uint16, x *float32, n int)
 
+// Here n is a multiple of 32.
+//
 //go:noescape
-func toInt8AVX2(dst *int8, x *float32, n int)
+func toInt8AVX2(dst *int8, x *float32, by, zero float32, n int)
+
+//go:noescape
+func bfloat16ToInt8AVX2(dst *int8, x *uint16, by, zero float32, n, ahead int)
+
+//go:noescape
+func absMaxBFloat16AVX2(x *uint16, n int) uint16
 
 // Here n is a multiple of 4.
 //
@@ -72,7 +80,30 @@ func For(avx2 bool) Loops {
 		FromBFloat16: two(fromBFloat16AVX2, Generic.FromBFloat16),
 		ToBFloat16:   two(toBFloat16AVX2, Generic.ToBFloat16),
 		AddBFloat16:  two(addBFloat16AVX2, Generic.AddBFloat16),
-		ToInt8:       two(toInt8AVX2, Generic.ToInt8),
+		ToInt8: func(dst []int8, x []float32, by, zero float32) {
+			x = x[:len(dst)]
+			n := len(dst) &^ 31
+			if n == 0 {
+				Generic.ToInt8(dst, x, by, zero)
+				return
+			}
+			toInt8AVX2(&dst[0], &x[0], by, zero, n)
+			if last := len(dst) - 32; n < len(dst) { // some again, to have as many
+				toInt8AVX2(&dst[last], &x[last], by, zero, 32)
+			}
+		},
+		BFloat16ToInt8: func(dst []int8, x []uint16, by, zero float32, ahead int) {
+			x = x[:len(dst)]
+			n := len(dst) &^ 31
+			if n == 0 {
+				Generic.BFloat16ToInt8(dst, x, by, zero, ahead)
+				return
+			}
+			bfloat16ToInt8AVX2(&dst[0], &x[0], by, zero, n, ahead)
+			if last := len(dst) - 32; n < len(dst) { // some again
+				bfloat16ToInt8AVX2(&dst[last], &x[last], by, zero, 32, ahead)
+			}
+		},
 		Cubics: func(dst, x []float32, c *Cubics) int {
 			x = x[:len(dst)]
 			n := len(dst) &^ 3
@@ -94,6 +125,17 @@ func For(avx2 bool) Loops {
 			}
 			rest := Generic.AbsMax(x[n:])
 			return Generic.AbsMax([]float32{top, rest})
+		},
+		AbsMaxBFloat16: func(x []uint16) float32 {
+			n := len(x) &^ 31
+			if n == 0 {
+				return Generic.AbsMaxBFloat16(x)
+			}
+			top := absMaxBFloat16AVX2(&x[0], n)
+			if n < len(x) { // some again
+				top = max(top, absMaxBFloat16AVX2(&x[len(x)-32], 32))
+			}
+			return Widen(top)
 		},
 	}
 }

@@ -135,25 +135,63 @@ func TestFor(t *testing.T) {
 					t.Fatalf("AbsMax of %d is %v, should be %v", n, got, want)
 				}
 			}
-			for i := range y { // near the ends of int8, and halves
-				if y[i] = float32(rng.IntN(600)-300) / 2; rng.IntN(4) == 0 {
-					y[i] = x[i]
-				}
-			}
-			want, got := make([]int8, n), make([]int8, n+1)
-			got[n] = 42
-			Generic.ToInt8(want, y)
-			fast.ToInt8(got[:n], y)
-			for i := range n {
-				if got[i] != want[i] {
-					t.Fatalf("ToInt8 of %d: %v is %d, should be %d", n, y[i], got[i], want[i])
-				}
-			}
-			if got[n] != 42 {
-				t.Fatalf("ToInt8 of %d writes past the end", n)
-			}
 			bfloats("ToBFloat16", func(l Loops, dst []uint16) { l.ToBFloat16(dst, x) })
 			bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })
+		}
+	}
+}
+
+// TestFor_Codes compares assembly with Go where codes are near the ends of int8 and
+// halves, and for numbers of every kind.
+func TestFor_Codes(t *testing.T) {
+	if !cpu.X86.HasAVX2 {
+		t.Skip("this machine lacks avx2")
+	}
+	fast := For(true)
+	rng := rand.New(rand.NewPCG(3, 3))
+	for n := range 200 {
+		for range 20 {
+			x, narrow := randomFloats(rng, n), make([]uint16, n)
+			odd := rng.IntN(2) * 4
+			for i := range x {
+				if rng.IntN(8) >= odd {
+					x[i] = float32(rng.IntN(600)-300) / 2
+				}
+				narrow[i] = uint16(math.Float32bits(x[i]) >> 16)
+			}
+			by, zero := float32(1), float32(rng.IntN(256)-128)
+			switch rng.IntN(8) {
+			case 0, 1:
+				by = rng.Float32()
+			case 2:
+				by = randomFloats(rng, 1)[0]
+			case 3:
+				by, zero = randomFloats(rng, 1)[0], randomFloats(rng, 1)[0]
+			case 4, 5:
+				zero = 0
+			}
+			codes := func(name string, f func(l Loops, dst []int8)) {
+				want, got := make([]int8, n), make([]int8, n+2)
+				got[0], got[n+1] = 42, 42
+				f(Generic, want)
+				f(fast, got[1:n+1])
+				for i := range n {
+					if got[i+1] != want[i] {
+						t.Fatalf("%s of %d: %v (%x) by %v plus %v is %d, should be %d", name, n, x[i], narrow[i], by, zero, got[i+1], want[i])
+					}
+				}
+				if got[0] != 42 || got[n+1] != 42 {
+					t.Fatalf("%s of %d writes beyond", name, n)
+				}
+			}
+			codes("ToInt8", func(l Loops, dst []int8) { l.ToInt8(dst, x, by, zero) })
+			codes("BFloat16ToInt8", func(l Loops, dst []int8) { l.BFloat16ToInt8(dst, narrow, by, zero, rng.IntN(5000)) })
+			if n > 0 {
+				want, got := Generic.AbsMaxBFloat16(narrow), fast.AbsMaxBFloat16(narrow)
+				if want != got && (want == want || got == got) {
+					t.Fatalf("AbsMaxBFloat16 of %x is %v, should be %v", narrow, got, want)
+				}
+			}
 		}
 	}
 }

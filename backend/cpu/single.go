@@ -1,0 +1,60 @@
+package cpu
+
+import "matladder/tile"
+
+// one computes the only element of row row of a value, or the one that all elements
+// of it are, in less time than lanes of one element would take.
+type one func(w *worker, row int) float32
+
+// single compiles e, of float32, which has one column or the same in all.
+func (c *values) single(e *tile.Expr) one {
+	binary := singles[e.Op]
+	switch {
+	case e.Op == tile.OpConst:
+		return constant(float32(e.Dtype.Round(e.Value)))
+	case e.Op == tile.OpBroadcast:
+		x, from := c.single(e.Args[0]), e.Args[0].Shape
+		if len(from) < 2 || from[0] == 1 {
+			return func(w *worker, _ int) float32 { return x(w, 0) }
+		}
+		return x
+	case e.Op == tile.OpLoad && e.Dtype == tile.Float32:
+		r := c.plan.ref(e.Ref)
+		ld := c.plan.refs[r].ld
+		return func(w *worker, row int) float32 {
+			at := &w.places[r]
+			if row >= at.rows || at.cols == 0 {
+				return 0
+			}
+			return view[float32](w.data[r])[at.off+row*ld]
+		}
+	case e.Op == tile.OpRowMax && e.Args[0].Op == tile.OpAbs:
+		if x := c.absMaxOfBits(e.Args[0].Args[0]); x != nil {
+			return x
+		}
+	case binary != nil && e.Dtype == tile.Float32:
+		x, y := c.single(e.Args[0]), c.single(e.Args[1])
+		return func(w *worker, row int) float32 { return binary(x(w, row), y(w, row)) }
+	}
+	x := c.floats(e)
+	return func(w *worker, row int) float32 { return x(w, row, 0, 1)[0] }
+}
+
+func constant(v float32) one { return func(*worker, int) float32 { return v } }
+
+var singles = map[tile.Op]func(x, y float32) float32{
+	tile.OpAdd: func(x, y float32) float32 { return x + y },
+	tile.OpSub: func(x, y float32) float32 { return x - y },
+	tile.OpMul: func(x, y float32) float32 { return x * y },
+	tile.OpDiv: func(x, y float32) float32 { return x / y },
+	tile.OpMax: func(x, y float32) float32 { return max(x, y) },
+	tile.OpMin: func(x, y float32) float32 { return min(x, y) },
+}
+
+// storeSingle writes a value of one column.
+func (c *values) storeSingle(x one) writer {
+	r, ld := c.step.dst, c.plan.refs[c.step.dst].ld
+	return func(w *worker, row, _, _ int) {
+		view[float32](w.data[r])[w.places[r].off+row*ld] = x(w, row)
+	}
+}
