@@ -56,8 +56,8 @@ var _ backend.Backend = (*Backend)(nil)
 // for that is unknown or that this machine lacks.
 func Open(o Options) (*Backend, error) {
 	switch {
-	case o.Threads < 0:
-		return nil, fmt.Errorf("cpu: threads = %d: must be positive, or 0 for one a core", o.Threads)
+	case o.Threads < 0 || o.Threads > mostThreads:
+		return nil, badThreads(o.Threads)
 	case o.Threads == 0:
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -107,6 +107,13 @@ func (*Backend) Name() string { return "cpu" }
 // ISA is the instruction set that programs are compiled for by default.
 func (b *Backend) ISA() string { return b.options.ISA }
 
+// mostThreads is more than any machine has cores that share memory.
+const mostThreads = 4096
+
+func badThreads(n int) error {
+	return fmt.Errorf("cpu: threads = %d: must be 1 to %d, or 0 for one a core", n, mostThreads)
+}
+
 // Threads is the number of workers by default.
 func (b *Backend) Threads() int { return b.options.Threads }
 
@@ -136,8 +143,8 @@ func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params 
 		cacheBytes: max(0, b.options.CacheBytes), ownBytes: b.options.ownBytes,
 	}
 	switch {
-	case params.Threads < 0:
-		return nil, fmt.Errorf("cpu: threads = %d: must be positive, or 0 for one a core", params.Threads)
+	case params.Threads < 0 || params.Threads > mostThreads:
+		return nil, badThreads(params.Threads)
 	case params.Threads > 0:
 		m.workers = params.Threads
 	}

@@ -33,7 +33,8 @@ func reduce[T any](c *values, e *tile.Expr, x lanes[T], first func(x []T) T, nex
 }
 
 // rowMax compiles the largest of each row; NaN if one is. Of magnitudes it is
-// found without making them first, and of bfloat16 as it lies.
+// found without making them first, and of bfloat16 as it lies; of what is negated it
+// is the smallest.
 func (c *values) rowMax(e *tile.Expr) lanes[float32] {
 	larger := func(a, b float32) float32 { return max(a, b) }
 	if x := e.Args[0]; x.Op == tile.OpAbs {
@@ -47,7 +48,11 @@ func (c *values) rowMax(e *tile.Expr) lanes[float32] {
 		}
 		return reduce(c, e, c.floats(x.Args[0]), c.plan.loops.AbsMax, larger)
 	}
-	return reduce(c, e, c.floats(e.Args[0]), largest[float32], larger)
+	extremes := c.plan.loops.Extremes
+	if x := e.Args[0]; x.Op == tile.OpNeg {
+		return reduce(c, e, c.floats(x.Args[0]), func(x []float32) float32 { lo, _ := extremes(x); return -lo }, larger)
+	}
+	return reduce(c, e, c.floats(e.Args[0]), func(x []float32) float32 { _, hi := extremes(x); return hi }, larger)
 }
 
 // absMaxOfBits is the largest magnitude of each row of x, if that is bfloat16 in

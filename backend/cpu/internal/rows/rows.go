@@ -41,6 +41,10 @@ type Loops struct {
 	// not cover, and returns how many that are.
 	Cubics func(dst, x []float32, c *Cubics) int
 
+	// Extremes returns the smallest and the largest element, both NaN if x has one; -0
+	// is smaller than +0, and x is not empty.
+	Extremes func(x []float32) (lo, hi float32)
+
 	// AbsMax returns the largest magnitude, NaN if x has one; x is not empty.
 	AbsMax         func(x []float32) float32
 	AbsMaxBFloat16 func(x []uint16) float32
@@ -139,6 +143,13 @@ var Generic = Loops{
 		}
 	},
 	Cubics: cubics,
+	Extremes: func(x []float32) (lo, hi float32) {
+		lo, hi = x[0], x[0]
+		for _, v := range x[1:] {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+		return lo, hi
+	},
 	AbsMax: func(x []float32) float32 {
 		// Without their signs floats are ordered as their bits are, NaNs above all.
 		var top uint32

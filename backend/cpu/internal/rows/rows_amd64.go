@@ -1,5 +1,7 @@
 package rows
 
+import "math"
+
 // The routines below do n elements, a positive multiple of 16; each is the loop
 // of its name in Generic.
 
@@ -60,6 +62,12 @@ func cubicsAVX2(dst, x *float32, n int, c *Cubics) (done int)
 
 //go:noescape
 func absMaxAVX2(x *float32, n int) float32
+
+// Here n is a multiple of 8; lo and hi are bits, turned over as ordered tells, and
+// size is the largest without sign.
+//
+//go:noescape
+func extremesAVX2(x *float32, n int) (lo, hi int32, size uint32)
 
 // For returns the fastest loops; avx2 says that the processor has AVX2.
 func For(avx2 bool) Loops {
@@ -126,6 +134,21 @@ func For(avx2 bool) Loops {
 			rest := Generic.AbsMax(x[n:])
 			return Generic.AbsMax([]float32{top, rest})
 		},
+		Extremes: func(x []float32) (lo, hi float32) {
+			n := len(x) &^ 7
+			if n == 0 {
+				return Generic.Extremes(x)
+			}
+			l, h, size := extremesAVX2(&x[0], n)
+			if n < len(x) { // some again
+				l2, h2, size2 := extremesAVX2(&x[len(x)-8], 8)
+				l, h, size = min(l, l2), max(h, h2), max(size, size2)
+			}
+			if size > infinity {
+				return nan, nan
+			}
+			return ordered(l), ordered(h)
+		},
 		AbsMaxBFloat16: func(x []uint16) float32 {
 			n := len(x) &^ 31
 			if n == 0 {
@@ -139,6 +162,15 @@ func For(avx2 bool) Loops {
 		},
 	}
 }
+
+// infinity is the bits that only those of a NaN are above, without sign.
+const infinity = 0x7f800000
+
+var nan = float32(math.NaN())
+
+// ordered is the number of bits of which, if it is negative, all but the sign have
+// been turned over.
+func ordered(bits int32) float32 { return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32)) }
 
 func two[D, S any](fast func(dst *D, x *S, n int), rest func(dst []D, x []S)) func(dst []D, x []S) {
 	return func(dst []D, x []S) {

@@ -134,6 +134,12 @@ func TestFor(t *testing.T) {
 				if want != got && (want == want || got == got) {
 					t.Fatalf("AbsMax of %d is %v, should be %v", n, got, want)
 				}
+				wantLo, wantHi := Generic.Extremes(x)
+				lo, hi := fast.Extremes(x)
+				same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b }
+				if !same(lo, wantLo) || !same(hi, wantHi) {
+					t.Fatalf("Extremes of %v are %v and %v, should be %v and %v", x, lo, hi, wantLo, wantHi)
+				}
 			}
 			bfloats("ToBFloat16", func(l Loops, dst []uint16) { l.ToBFloat16(dst, x) })
 			bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })
