@@ -43,7 +43,7 @@ func buffers(p *plan) error {
 		case keepOwn:
 			o.mem = local.region(o.slots * o.block)
 		case keepUnpacked:
-			if o.packing.widening != nil {
+			if o.widened() {
 				o.sizeWide()
 				o.mem = local.region(o.depth * o.wideStride() * o.packing.widening.size)
 			}

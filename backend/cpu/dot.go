@@ -135,7 +135,7 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 		if b.keep == keepUnpacked {
 			ld := w.plan.refs[b.ref].ld
 			from := b.element(&w.places[b.ref], ld, col, k0)
-			if b.packing.widening != nil {
+			if b.widened() {
 				w.multiplyWidened(d, c, off, ldc, m, n, depth, pa, from, ld, accumulate, h)
 				continue
 			}

@@ -139,6 +139,7 @@ const (
 	ReadTiles   ReadWay = "tiles"   // register tiles go down its rows
 	ReadStreams ReadWay = "streams" // row of a after row of a, along its rows
 	ReadPieces  ReadWay = "pieces"  // pieces of it are packed, one at a time
+	ReadAlong   ReadWay = "along"   // register tiles, which widen it, go along its rows
 )
 
 // PlanOperand is a ref as one side of products.
@@ -166,6 +167,7 @@ type PlanOperand struct {
 	Deep        bool       // pieces have all of k at once
 	Piece       int        // rows or columns of a piece
 	WidenedTo   tile.Dtype // what is multiplied in its place; InvalidDtype if that is Dtype
+	InPlace     bool       // of b that is not packed: the micro-kernel widens it
 }
 
 // Keep is where packed blocks stay.
@@ -174,7 +176,7 @@ type Keep string
 // The ways to keep.
 const (
 	KeepPiece    Keep = "pieces"   // nowhere: a piece is packed when it is needed
-	KeepUnpacked Keep = "unpacked" // nothing is packed; a b of another dtype than is multiplied is widened a piece at a time
+	KeepUnpacked Keep = "unpacked" // nothing is packed; a b of another dtype than is multiplied is widened by the micro-kernel, or a piece at a time
 	KeepOwn      Keep = "own"      // each worker keeps the last ones that it packed
 	KeepAll      Keep = "all"      // all blocks of the array, once for all workers
 	KeepGroup    Keep = "group"    // those of the tasks of one phase, once for all workers

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -70,7 +71,7 @@ func (l *loops) direct() []PlanLoop {
 	var list []PlanLoop
 	where := "where they lie"
 	cols := l.cols
-	if l.b.packing.widening != nil {
+	if l.b.widened() {
 		cols = min(cols, l.b.piece)
 		list = append(list, PlanLoop{ceil(l.cols, cols), fmt.Sprintf("× %d columns of b: widens them", cols)})
 		where = "as widened"
@@ -78,6 +79,10 @@ func (l *loops) direct() []PlanLoop {
 	switch l.Way {
 	case ReadStreams:
 		return append(list, l.runs(), PlanLoop{l.Rows, fmt.Sprintf("× 1 row of a by %d columns of b, along its rows %s", l.Cols, where)})
+	case ReadAlong:
+		nr := gemm.InPlaceCols(min(l.Rows, l.MR))
+		return append(list, l.runs(), PlanLoop{ceil(l.Rows, l.MR), fmt.Sprintf("× %d rows of a, one panel", l.MR)},
+			PlanLoop{ceil(l.Cols, nr), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", nr, where, l.MR, nr, l.Run)})
 	case ReadPieces:
 		return append(list, PlanLoop{ceil(cols, l.Cols), fmt.Sprintf("× %d columns of b", l.Cols)},
 			PlanLoop{ceil(l.depth, l.Run), fmt.Sprintf("× %d of k: packs a piece of b, %s", l.Run, fits(l.bytes(l.Cols, l.b)))},

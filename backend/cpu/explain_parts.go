@@ -23,6 +23,8 @@ func (x *PlanProgram) laidOut() []string {
 		switch {
 		case o.Keep != KeepUnpacked:
 			cells = append(cells, fmt.Sprintf("%s\t%s\t%s\t%s", o.name(), o.panels(), o.words(), o.chunks()))
+		case o.InPlace:
+			cells = append(cells, fmt.Sprintf("%s\tas in memory, widened to %s by the micro-kernel", o.name(), o.WidenedTo))
 		case o.WidenedTo != tile.InvalidDtype:
 			cells = append(cells, fmt.Sprintf("%s\tas in memory, %d columns × %d of k at a time widened to %s", o.name(), o.Piece, o.Depth, o.WidenedTo))
 		default:

@@ -14,7 +14,7 @@ func (p *plan) explainOperand(o *operand) PlanOperand {
 		Format: formatOf(o.packing), Lanes: o.packing.lanes, Unit: o.packing.unit, Words: o.packing.words,
 		Depth: o.depth, Block: o.block, Meets: ceil(o.meets, o.k), Pays: o.pays,
 		Keep: keepNames[o.keep], Why: o.why, Room: o.room, Kept: o.slots, Bytes: o.mem.size, Copies: p.tasks.workers,
-		Deep: o.deep, Piece: o.piece, Packed: o.packed,
+		Deep: o.deep, Piece: o.piece, Packed: o.packed, InPlace: o.keep == keepUnpacked && o.packing.inPlace,
 	}
 	if o.isB {
 		x.Side, x.Transposed = "b", !o.columns
@@ -23,7 +23,7 @@ func (p *plan) explainOperand(o *operand) PlanOperand {
 	case keepAll, keepGroup:
 		x.Copies = 1
 	case keepUnpacked:
-		if x.Block = 0; o.packing.widening == nil {
+		if x.Block = 0; !o.widened() {
 			x.Copies = 0
 		}
 	}
@@ -149,11 +149,11 @@ func (p *plan) explainProduct(s *step, d *dot) PlanProduct {
 	}
 	rows, cols, depth := min(s.rows, p.refs[s.dst].rows), min(s.cols, p.refs[s.dst].cols), min(x.Depth, x.K1-x.K0)
 	if x.ReadsB {
-		if b.packing.widening != nil {
+		if b.widened() {
 			cols = min(cols, b.piece)
 		}
 		x.Way = map[gemm.DirectWay]ReadWay{
-			gemm.DirectTiles: ReadTiles, gemm.DirectStreams: ReadStreams, gemm.DirectPieces: ReadPieces,
+			gemm.DirectTiles: ReadTiles, gemm.DirectStreams: ReadStreams, gemm.DirectPieces: ReadPieces, gemm.DirectAlong: ReadAlong,
 		}[d.product.directWay(rows)]
 		x.Run, x.Cols = d.product.cutDirect(rows, cols, depth)
 		x.Run, x.Rows = min(x.Run, depth), rows
@@ -206,7 +206,7 @@ func (p *plan) explainRef(i int) PlanRef {
 	for _, o := range p.operands {
 		switch {
 		case o.ref != i:
-		case o.keep == keepUnpacked && o.packing.widening != nil:
+		case o.keep == keepUnpacked && o.widened():
 			use(UseWidened)
 		case o.keep == keepUnpacked && !o.isB:
 			use(UseTiles)

@@ -248,7 +248,7 @@ func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]
 				total *= l.Count
 			}
 			cols := st.Cols
-			if b := x.Operands[want.B]; want.ReadsB && b.WidenedTo != tile.InvalidDtype {
+			if b := x.Operands[want.B]; want.ReadsB && b.WidenedTo != tile.InvalidDtype && !b.InPlace {
 				total *= st.Loops[3].Count
 				cols = min(cols, b.Piece)
 			}

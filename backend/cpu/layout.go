@@ -66,9 +66,12 @@ func (p *plan) layOutDot(d *dot) error {
 		}
 	}
 	a, b := sides[0], sides[1]
-	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
-	d.thin = d.product
 	rows := p.rowsOfBlock(a.ref, b.ref, !e.TransA)
+	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
+	if d.product != nil && d.product.b.widening != nil {
+		d.product.readInPlace(b.Dtype, rows, b.ref.inRow())
+	}
+	d.thin = d.product
 	switch {
 	case d.product == nil || e.TransB || rows > d.product.directRows:
 		d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)
@@ -79,6 +82,8 @@ func (p *plan) layOutDot(d *dot) error {
 		case d.product.a.words > 1 && !e.TransB && rows <= tilesThinRows:
 			d.product.inChunks(tilesThinWords)
 		}
+	case d.product.b.inPlace:
+		d.product.inChunks(packedWords)
 	case d.product.b.widening != nil:
 		d.product.inChunks(directWords)
 	}

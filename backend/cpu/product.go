@@ -28,16 +28,21 @@ type product struct {
 	// scaled is narrow into a c of float32 or bfloat16, of sums that are scaled; nil if
 	// there is none.
 	scaled func(c []byte, narrow bool, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, by gemm.Scaling, h help)
-	// direct is block with a b that is not packed, but widened: element (l, j) of
-	// it is b[offB+l*ldb+j]. It pays up to directRows rows of a; 0 if it may not
-	// be called.
+	// direct is block with a b that is not packed: element (l, j) of it is
+	// b[offB+l*ldb+j]. It is widened before, or as it lies in memory where b.inPlace.
+	// It pays up to directRows rows of a; 0 if it may not be called.
 	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool, h help)
 	directRows int
 
-	cut        func(m, n, k int) (run, rows, cols int) // as block and rows divide them
-	cutDirect  func(m, n, k int) (run, cols int)       // as direct does
-	directWay  func(m int) gemm.DirectWay
-	directWork func(m int) int // bytes of memory that help direct
+	cut       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
+	cutDirect func(m, n, k int) (run, cols int)       // as direct does
+	directWay func(m int) gemm.DirectWay
+
+	// readInPlace makes direct, for so many rows of a, read a b that is of this dtype
+	// in memory as it lies there, if a micro-kernel does and that pays. Its rows are
+	// whole numbers of so many elements.
+	readInPlace func(inB tile.Dtype, rows, whole int)
+	directWork  func(m int) int // bytes of memory that help direct
 }
 
 // help is what a product may use besides its operands.
@@ -57,6 +62,7 @@ type packing struct {
 	// if the lanes are the columns of memory.
 	pack     func(dst, src []byte, off, ld, lanes, k int, columns bool)
 	widening *widening // that pack begins with; nil for none
+	inPlace  bool      // b: direct widens it itself
 	chunk    int       // words of a lane that a chunk has at most
 }
 
@@ -140,6 +146,24 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 			b.BlockDirect(view[C](c)[off:], ldc, m, n, k, pa, view[T](mb)[offB:], ldb, accumulate, h.mem)
 		},
 		directRows: b.DirectRows(),
+	}
+	p.readInPlace = func(inB tile.Dtype, rows, whole int) {
+		place := map[tile.Dtype]*gemm.InPlace[C]{
+			tile.Int4: a.Stored.Int4, tile.Int8: a.Stored.Int8,
+			tile.Float8E4M3FN: a.Stored.Float8E4M3, tile.Float8E5M2: a.Stored.Float8E5M2,
+		}[inB]
+		if place == nil || rows > place.Pays || whole%place.Whole != 0 {
+			return
+		}
+		p.b.inPlace = true
+		p.b.format += "/in place"
+		p.direct = func(c []byte, off, ldc, m, n, k int, pa, mb []byte, offB, ldb int, accumulate bool, _ help) {
+			place.Block(view[C](c)[off:], ldc, m, n, k, pa, mb, offB, ldb, accumulate)
+		}
+		p.directRows = place.Pays
+		p.cutDirect = func(_, n, _ int) (run, cols int) { return place.Cut(), n }
+		p.directWay = func(int) gemm.DirectWay { return gemm.DirectAlong }
+		p.directWork = func(int) int { return 0 }
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {
 		run := func(ma []byte, offA, lda int, packedA bool, pb []byte, h help) gemm.Run[S] {

@@ -110,3 +110,13 @@ func (r *ref) blockCount() int {
 	}
 	return n
 }
+
+// inRow is a number of elements that blocks of r and rows of the array both begin
+// at multiples of.
+func (r *ref) inRow() int {
+	n := r.ld
+	for i := range r.Index {
+		n = gcd(n, r.BlockSize(i)*r.strides[i])
+	}
+	return n
+}

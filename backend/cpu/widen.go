@@ -10,7 +10,8 @@ import (
 )
 
 // An operand whose dtype is not the factor's is widened while it is packed, or
-// just before it is multiplied, so that it moves as few bytes as it has.
+// just before it is multiplied, or by the micro-kernel, so that it moves as few
+// bytes as it has.
 
 // widening is how numbers of the dtype in memory become factors.
 type widening struct {
@@ -125,6 +126,10 @@ const (
 	packedWords = 256
 	directWords = 128
 )
+
+// widened reports whether a b that is not packed is widened before it is
+// multiplied, and not by the micro-kernel.
+func (o *operand) widened() bool { return o.packing.widening != nil && !o.packing.inPlace }
 
 // sizeWide chooses how many columns of a b that is not packed are widened at once.
 func (o *operand) sizeWide() {

@@ -24,6 +24,7 @@ const (
 	DirectTiles   DirectWay = iota // register tiles read its rows
 	DirectStreams                  // row of a after row of a, along its rows
 	DirectPieces                   // pieces of it are packed, one at a time
+	DirectAlong                    // register tiles go along its rows: an InPlace
 )
 
 // DirectWork is the number of bytes of memory that BlockDirect of m rows wants.

@@ -11,7 +11,9 @@
 //     tiles of them multiply faster, which is measured once in a process.
 //  3. Block walks the panels in pieces that fit the caches and calls the
 //     micro-kernel, which keeps one tile of c in registers over a run of k.
-//     BlockDirect does so with a b that is not packed, for a of few rows.
+//     BlockDirect does so with a b that is not packed, for a of few rows, and
+//     an InPlace with one of elements narrower than are multiplied, int4 and
+//     float8, which it widens in registers.
 //     Multiply does so on tiles with an a that is not packed, and writes c past
 //     the caches or, as MultiplyNarrow, rounded to bfloat16: tiles multiply so
 //     fast that each pass over c would show (block_tiles.go).

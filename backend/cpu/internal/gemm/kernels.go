@@ -74,6 +74,7 @@ type Path[S Source, C Sum] struct {
 	MR, NR int    // rows and columns of the register tile
 	KU     int    // elements of k in one step
 	Words  int    // of one row or column in one step: 1, or 16 for tiles
+	Stored Stored[C]
 
 	kernel kernel[C]
 	direct directKernel[C]

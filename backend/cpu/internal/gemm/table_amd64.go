@@ -46,6 +46,7 @@ func avx2Kernels() *Kernels {
 	k.Float32.direct = directKernel[float32]{directFloat32AVX2, mr, 96, true, hostPieces(2*mr + 1)}
 	k.WideBFloat16.direct = directKernel[float32]{directWideBFloat16AVX2, mr, 80, true, hostPieces(2*mr + 1)}
 	k.WideInt8.direct = directKernel[int32]{directPairsAVX2, mr, 48, true, hostPieces(mr + 1)}
+	k.inPlaceAVX2()
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, wordsAsTheyAre}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 3, wordsAsTheyAre}
 	k.WideInt8.stream = streamKernel[int32]{streamPairsAVX2, 3, pairsAsTheyAre}

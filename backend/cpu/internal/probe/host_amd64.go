@@ -77,3 +77,9 @@ func (h *HostInfo) caches(leaf uint32) {
 		}
 	}
 }
+
+// HasHalves reports whether the processor widens halves to float32 (F16C).
+func HasHalves() bool {
+	_, _, ecx, _ := cpuid(1, 0)
+	return ecx>>29&1 != 0
+}

@@ -31,6 +31,10 @@ func Files() map[string][]byte {
 			packNarrow = append(packNarrow, e.columns(avx2, 6), e.columns(avx2, 16))
 		}
 	}
+	inPlace := []func(*Asm){constantsInPlace}
+	for _, t := range inPlaces {
+		inPlace = append(inPlace, t.kernel)
+	}
 	return map[string][]byte{
 		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile),
 		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile),
@@ -44,6 +48,7 @@ func Files() map[string][]byte {
 		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, avx2.columnNumbers(2)),
 		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairs).tile, avx2.columnNumbers(2)),
 		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, narrow(quadsVEX).offsetBias, avx2.columnNumbers(2)),
+		"inplace_avx2_amd64.s":      file(inPlace...),
 		"tiles_amx_amd64.s":         file(bfloat16Tiles.tiles, int8Tiles.tiles),
 		"pack_avx512_amd64.s":       file(packWide...),
 		"pack_avx2_amd64.s":         file(packNarrow...),
