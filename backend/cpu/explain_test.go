@@ -71,6 +71,7 @@ func TestExplain_Golden(t *testing.T) {
 		{4, "float32", 512, 512, 512, "", blocks, "generic", two},
 		{4, "bfloat16", 512, 512, 512, "", blocks, "avx2", two},
 		{4, "float32", 16, 512, 512, "", tile.Blocks{M: 16, K: 512, N: 256}, "avx512", two},
+		{5, "bfloat16xint4:per_channel", 8, 512, 512, "", tile.Blocks{M: 8, K: 512, N: 256}, "avx2", two},
 		{4, "float32", 512, 512, 512, "", blocks, "avx2", Options{Threads: 2, CacheBytes: 600 << 10}},
 		{5, "bfloat16xint8:per_channel+dynamic_token:bias+gelu", 512, 512, 512, "", blocks, "generic", two},
 		{5, "bfloat16xint8:per_channel+dynamic_token:bias+gelu", 512, 512, 512, "fused", blocks, "generic", two},

@@ -13,10 +13,10 @@ import (
 )
 
 // TestWidened multiplies operands stored narrower than their factors, in shapes
-// of several chunks and pieces whose rows of int4 begin at either nibble, with b
-// packed and not packed.
+// of several chunks and pieces whose rows of int4 begin at either nibble or at whole
+// bytes, with b packed and not packed.
 func TestWidened(t *testing.T) {
-	const k, n = 430, 601
+	const k = 430
 	for _, isa := range gemm.Supported() {
 		be := open(t, Options{Threads: 2, ISA: isa.String()})()
 		for _, c := range []struct {
@@ -33,8 +33,9 @@ func TestWidened(t *testing.T) {
 			{tile.Int8, tile.Int4, "per_channel+token"},
 			{tile.Int8, tile.Int4, "per_block64+token"},
 		} {
-			for _, m := range []int{3, 50} {
-				t.Run(fmt.Sprintf("%s/%sx%s:%s/%d", isa, c.a, c.b, c.quant, m), func(t *testing.T) {
+			for _, size := range [][2]int{{1, 602}, {3, 601}, {8, 602}, {50, 601}} {
+				m, n := size[0], size[1]
+				t.Run(fmt.Sprintf("%s/%sx%s:%s/%dx%d", isa, c.a, c.b, c.quant, m, n), func(t *testing.T) {
 					p := problem.New(m, k, n, c.a)
 					p.B, p.Out, p.Quant = c.b, tile.Float32, c.quant
 					checkBlocks(t, be, p, tile.Blocks{M: m, K: k, N: n})
