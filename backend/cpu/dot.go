@@ -116,57 +116,39 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 	if m == 0 || n == 0 {
 		return
 	}
-	if d.narrow || d.scales != nil {
-		w.multiplyWhole(d, c, off, ldc, row, m, n, k, col)
-		return
+	x := call{c: c, off: off, ldc: ldc, m: m, n: n, work: w.plan.sums.of(w.mem), stream: d.stream}
+	depth, whole := a.depth, d.narrow || d.scales != nil
+	if whole { // sums are rounded or scaled as they are written: over all of k
+		depth = k - d.k0
 	}
-	h := help{mem: w.plan.sums.of(w.mem), stream: d.stream}
-	for k0 := d.k0; k0 < k; k0 += a.depth {
-		depth := min(a.depth, k-k0)
-		accumulate := !fresh || k0 > d.k0
-		if a.keep == keepUnpacked {
-			ld := w.plan.refs[a.ref].ld
-			from := a.element(&w.places[a.ref], ld, row, k0)
-			pb := w.piece(d.b, col, n, k0, depth)
-			d.product.rows(c, off, ldc, m, n, depth, w.data[a.ref], from, ld, pb, accumulate, h)
-			continue
+	for k0 := d.k0; k0 < k; k0 += depth {
+		x.k, x.accumulate = min(depth, k-k0), !whole && (!fresh || k0 > d.k0)
+		x.a = w.factor(d.a, row, m, k0, x.k)
+		x.b = w.factor(d.b, col, n, k0, x.k)
+		switch {
+		case d.narrow:
+			d.product.narrow(x)
+		case d.scales != nil:
+			d.product.scaled(x, d.scales.narrow, d.scales.of(w, row, m, col, n))
+		case x.b.packed:
+			d.product.multiply(x)
+		case b.widened():
+			w.multiplyWidened(d, x)
+		default:
+			d.product.direct(x)
 		}
-		pa := w.piece(d.a, row, m, k0, depth)
-		if b.keep == keepUnpacked {
-			ld := w.plan.refs[b.ref].ld
-			from := b.element(&w.places[b.ref], ld, col, k0)
-			if b.widened() {
-				w.multiplyWidened(d, c, off, ldc, m, n, depth, pa, from, ld, accumulate, h)
-				continue
-			}
-			d.product.direct(c, off, ldc, m, n, depth, pa, w.data[b.ref], from, ld, accumulate, h)
-			continue
-		}
-		pb := w.piece(d.b, col, n, k0, depth)
-		d.product.block(c, off, ldc, m, n, depth, pa, pb, accumulate, h)
 	}
 }
 
-// multiplyWhole computes m×n of product d, whole panels over all of k, into a c that
-// its sums are scaled or rounded for as they are written.
-func (w *worker) multiplyWhole(d *dot, c []byte, off, ldc, row, m, n, k, col int) {
-	a := w.plan.operands[d.a]
-	h := help{mem: w.plan.sums.of(w.mem), stream: d.stream}
-	k -= d.k0
-	pb := w.piece(d.b, col, n, d.k0, k)
-	var rows []byte // of a
-	from, ld, packed := 0, 0, a.keep != keepUnpacked
-	if packed {
-		rows = w.piece(d.a, row, m, d.k0, k)
-	} else {
-		rows, ld = w.data[a.ref], w.plan.refs[a.ref].ld
-		from = a.element(&w.places[a.ref], ld, row, d.k0)
+// factor is operand i from a lane and an element of k on, packed unless products
+// read it where it lies.
+func (w *worker) factor(i, lane, lanes, k0, depth int) factor {
+	o := w.plan.operands[i]
+	if o.keep == keepUnpacked {
+		ld := w.plan.refs[o.ref].ld
+		return factor{mem: w.data[o.ref], off: o.element(&w.places[o.ref], ld, lane, k0), ld: ld}
 	}
-	if d.narrow {
-		d.product.narrow(c, off, ldc, m, n, k, rows, from, ld, packed, pb, h)
-		return
-	}
-	d.product.scaled(c, d.scales.narrow, off, ldc, m, n, k, rows, from, ld, packed, pb, d.scales.of(w, row, m, col, n), h)
+	return factor{mem: w.piece(i, lane, lanes, k0, depth), packed: true}
 }
 
 // clearEdges zeroes what rows × cols of 32 bits have beyond m × n.

@@ -52,51 +52,40 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 					s.fresh++
 				}
 			}
-			stream := func(c []byte, off, ldc, size int, h help) {
+			seen := func(x call, size int) { // by a product with a packed b
+				at := &s.inRows
+				if x.a.packed {
+					at = &s.block
+				}
+				see(at, x.m, x.n, x.k, x.accumulate)
 				mu.Lock()
 				defer mu.Unlock()
-				if h.stream && uintptr(unsafe.Pointer(&c[off*size]))%64 == 0 && ldc*size%64 == 0 && traced.work > 0 {
+				if x.stream && uintptr(unsafe.Pointer(&x.c[x.off*size]))%64 == 0 && x.ldc*size%64 == 0 && traced.work > 0 {
 					s.streamed++
 				}
 			}
-			block, rows, narrow, direct := traced.block, traced.rows, traced.narrow, traced.direct
-			traced.block = func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool, h help) {
-				see(&s.block, m, n, k, accumulate)
-				stream(c, off, ldc, 4, h)
-				block(c, off, ldc, m, n, k, a, b, accumulate, h)
+			multiply, narrow, scaled, direct := traced.multiply, traced.narrow, traced.scaled, traced.direct
+			traced.multiply = func(x call) {
+				seen(x, 4)
+				multiply(x)
 			}
-			traced.rows = func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, b []byte, accumulate bool, h help) {
-				see(&s.inRows, m, n, k, accumulate)
-				stream(c, off, ldc, 4, h)
-				rows(c, off, ldc, m, n, k, a, offA, lda, b, accumulate, h)
+			traced.narrow = func(x call) {
+				seen(x, 2)
+				see(&s.narrowed, x.m, x.n, x.k, true)
+				narrow(x)
 			}
-			traced.narrow = func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, h help) {
-				at := &s.inRows
-				if packedA {
-					at = &s.block
-				}
-				see(at, m, n, k, false)
-				see(&s.narrowed, m, n, k, true)
-				stream(c, off, ldc, 2, h)
-				narrow(c, off, ldc, m, n, k, a, offA, lda, packedA, b, h)
-			}
-			scaled := traced.scaled
-			traced.scaled = func(c []byte, isNarrow bool, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, by gemm.Scaling, h help) {
-				at, size := &s.inRows, 4
-				if packedA {
-					at = &s.block
-				}
+			traced.scaled = func(x call, isNarrow bool, by gemm.Scaling) {
+				size := 4
 				if isNarrow {
 					size = 2
 				}
-				see(at, m, n, k, false)
-				see(&s.scaled, m, n, k, true)
-				stream(c, off, ldc, size, h)
-				scaled(c, isNarrow, off, ldc, m, n, k, a, offA, lda, packedA, b, by, h)
+				seen(x, size)
+				see(&s.scaled, x.m, x.n, x.k, true)
+				scaled(x, isNarrow, by)
 			}
-			traced.direct = func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool, h help) {
-				see(&s.direct, m, n, k, accumulate)
-				direct(c, off, ldc, m, n, k, a, b, offB, ldb, accumulate, h)
+			traced.direct = func(x call) {
+				see(&s.direct, x.m, x.n, x.k, x.accumulate)
+				direct(x)
 			}
 			multiplied[d], d.product = s, &traced
 		}

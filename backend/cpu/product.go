@@ -13,25 +13,23 @@ type product struct {
 	name string // of its path: instruction set, register tile, format
 	a, b packing
 	sum  tile.Dtype // of the result: float32 or int32
-	// block is c = a·b, or c += a·b, where c starts off elements into memory.
-	block func(c []byte, off, ldc, m, n, k int, a, b []byte, accumulate bool, h help)
-	work  int // bytes of memory that helps it
-	// streams reports whether help.stream makes a difference to a c whose rows are
+	// multiply is for a b that is packed, and an a that is, or that need not be where
+	// readsA: then k is whole units.
+	multiply func(x call)
+	readsA   bool
+	work     int // bytes of memory that helps it
+	// streams reports whether call.stream makes a difference to a c whose rows are
 	// ldc elements apart, the first on a cache line.
 	streams func(ldc int) bool
-	// rows is block with an a that is not packed: element (i, l) of it is
-	// a[offA+i*lda+l]; nil if a must be. k is whole units.
-	rows func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, b []byte, accumulate bool, h help)
-	// narrow is block, or rows if a is not packed, into a c of bfloat16, whole
-	// panels of it; nil if there is none.
-	narrow func(c []byte, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, h help)
-	// scaled is narrow into a c of float32 or bfloat16, of sums that are scaled; nil if
-	// there is none.
-	scaled func(c []byte, narrow bool, off, ldc, m, n, k int, a []byte, offA, lda int, packedA bool, b []byte, by gemm.Scaling, h help)
-	// direct is block with a b that is not packed: element (l, j) of it is
-	// b[offB+l*ldb+j]. It is widened before, or as it lies in memory where b.inPlace.
-	// It pays up to directRows rows of a; 0 if it may not be called.
-	direct     func(c []byte, off, ldc, m, n, k int, a, b []byte, offB, ldb int, accumulate bool, h help)
+	// narrow is multiply into a c of bfloat16, whole panels of it; nil if there is none.
+	narrow func(x call)
+	// scaled is multiply into a c of float32, or of bfloat16 if narrow, of sums that are
+	// scaled; nil if there is none.
+	scaled func(x call, narrow bool, by gemm.Scaling)
+	// direct is for an a that is packed, and a b that is not: it is widened before, or
+	// as it lies in memory where b.inPlace. It pays up to directRows rows of a; 0 if it
+	// may not be called.
+	direct     func(x call)
 	directRows int
 
 	cut       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
@@ -45,10 +43,24 @@ type product struct {
 	directWork  func(m int) int // bytes of memory that help direct
 }
 
-// help is what a product may use besides its operands.
-type help struct {
-	mem    []byte // of the worker
-	stream bool   // c is better written past the caches
+// call is a product of parts of blocks: the m×n corner of c is a·b, or c + a·b if
+// accumulate, over k elements.
+type call struct {
+	c          []byte
+	off, ldc   int // elements: where in memory c starts, and from row to row
+	m, n, k    int
+	a, b       factor
+	accumulate bool
+	work       []byte // memory of the worker that helps
+	stream     bool   // c is better written past the caches
+}
+
+// factor is one side of a call: packed, or elements of memory from off on, in rows
+// that are ld apart.
+type factor struct {
+	mem     []byte
+	packed  bool
+	off, ld int
 }
 
 // packing lays one operand out in panels of lanes rows of a, or columns of b.
@@ -90,7 +102,7 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *product {
 	ok := true
 	if inA != a {
 		p.a, ok = p.a.widened(inA, a, k.ISA)
-		p.rows = nil
+		p.readsA = false
 	}
 	if inB != b && ok {
 		p.b, ok = p.b.widened(inB, b, k.ISA)
@@ -138,12 +150,12 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 				func(dst []byte, src []T, ld, n, k int) { b.PackBT(dst, src, ld, k, n) },
 				func(dst []byte, src []T, ld, n, k int) { b.PackB(dst, src, ld, k, n) }),
 		},
-		block: func(c []byte, off, ldc, m, n, k int, pa, pb []byte, accumulate bool, h help) {
-			a.Multiply(gemm.Run[S]{A: pa, B: pb, Work: h.mem, Stream: h.stream}, view[C](c)[off:], ldc, m, n, k, accumulate)
+		multiply: func(x call) {
+			a.Multiply(runOf[S](x), view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.accumulate)
 		},
-		work: a.Work(), streams: a.Streams,
-		direct: func(c []byte, off, ldc, m, n, k int, pa, mb []byte, offB, ldb int, accumulate bool, h help) {
-			b.BlockDirect(view[C](c)[off:], ldc, m, n, k, pa, view[T](mb)[offB:], ldb, accumulate, h.mem)
+		readsA: a.ReadsA(a.KU), work: a.Work(), streams: a.Streams,
+		direct: func(x call) {
+			b.BlockDirect(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, view[T](x.b.mem)[x.b.off:], x.b.ld, x.accumulate, x.work)
 		},
 		directRows: b.DirectRows(),
 	}
@@ -157,8 +169,8 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		}
 		p.b.inPlace = true
 		p.b.format += "/in place"
-		p.direct = func(c []byte, off, ldc, m, n, k int, pa, mb []byte, offB, ldb int, accumulate bool, _ help) {
-			place.Block(view[C](c)[off:], ldc, m, n, k, pa, mb, offB, ldb, accumulate)
+		p.direct = func(x call) {
+			place.Block(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, x.b.mem, x.b.off, x.b.ld, x.accumulate)
 		}
 		p.directRows = place.Pays
 		p.cutDirect = func(_, n, _ int) (run, cols int) { return place.Cut(), n }
@@ -166,32 +178,31 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		p.directWork = func(int) int { return 0 }
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {
-		run := func(ma []byte, offA, lda int, packedA bool, pb []byte, h help) gemm.Run[S] {
-			if packedA {
-				return gemm.Run[S]{A: ma, B: pb, Work: h.mem, Stream: h.stream}
-			}
-			return gemm.Run[S]{Rows: view[S](ma)[offA:], LDA: lda, B: pb, Work: h.mem, Stream: h.stream}
-		}
 		if sum == tile.Float32 {
-			p.narrow = func(c []byte, off, ldc, m, n, k int, ma []byte, offA, lda int, packedA bool, pb []byte, h help) {
-				a.MultiplyNarrow(run(ma, offA, lda, packedA, pb, h), view[uint16](c)[off:], ldc, m, n, k)
+			p.narrow = func(x call) {
+				a.MultiplyNarrow(runOf[S](x), view[uint16](x.c)[x.off:], x.ldc, x.m, x.n, x.k)
 			}
 		}
-		p.scaled = func(c []byte, narrow bool, off, ldc, m, n, k int, ma []byte, offA, lda int, packedA bool, pb []byte, by gemm.Scaling, h help) {
-			r := run(ma, offA, lda, packedA, pb, h)
+		p.scaled = func(x call, narrow bool, by gemm.Scaling) {
 			if narrow {
-				gemm.MultiplyScaled(a, r, by, view[uint16](c)[off:], ldc, m, n, k)
+				gemm.MultiplyScaled(a, runOf[S](x), by, view[uint16](x.c)[x.off:], x.ldc, x.m, x.n, x.k)
 			} else {
-				gemm.MultiplyScaled(a, r, by, view[float32](c)[off:], ldc, m, n, k)
+				gemm.MultiplyScaled(a, runOf[S](x), by, view[float32](x.c)[x.off:], x.ldc, x.m, x.n, x.k)
 			}
-		}
-	}
-	if a.ReadsA(a.KU) {
-		p.rows = func(c []byte, off, ldc, m, n, k int, ma []byte, offA, lda int, pb []byte, accumulate bool, h help) {
-			a.Multiply(gemm.Run[S]{Rows: view[S](ma)[offA:], LDA: lda, B: pb, Work: h.mem, Stream: h.stream}, view[C](c)[off:], ldc, m, n, k, accumulate)
 		}
 	}
 	return p
+}
+
+// runOf is a call with a packed b.
+func runOf[S gemm.Source](x call) gemm.Run[S] {
+	r := gemm.Run[S]{B: x.b.mem, Work: x.work, Stream: x.stream}
+	if x.a.packed {
+		r.A = x.a.mem
+	} else {
+		r.Rows, r.LDA = view[S](x.a.mem)[x.a.off:], x.a.ld
+	}
+	return r
 }
 
 func packWith[S gemm.Source](rows, columns func(dst []byte, src []S, ld, lanes, k int)) func(dst, src []byte, off, ld, lanes, k int, isColumns bool) {

@@ -42,7 +42,7 @@ func (p *plan) packsRows(i int) string {
 	loads := true
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
-			loads = loads && (d.a != i || d.product.rows != nil && p.operands[d.b].keep != keepUnpacked)
+			loads = loads && (d.a != i || d.product.readsA && p.operands[d.b].keep != keepUnpacked)
 		}
 	})
 	switch {

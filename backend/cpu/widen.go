@@ -146,12 +146,14 @@ func (o *operand) wideStride() int {
 }
 
 // multiplyWidened is product.direct with a b that is widened piece by piece.
-func (w *worker) multiplyWidened(d *dot, c []byte, off, ldc, m, n, k int, pa []byte, from, ld int, accumulate bool, h help) {
+func (w *worker) multiplyWidened(d *dot, x call) {
 	o := w.plan.operands[d.b]
-	mem, stride := o.mem.of(w.mem), o.wideStride()
+	from, n := x.b, x.n
+	x.b = factor{mem: o.mem.of(w.mem), ld: o.wideStride()}
 	for j := 0; j < n; j += o.piece {
-		cols := min(o.piece, n-j)
-		o.packing.widening.rows(mem, w.data[o.ref], from+j, ld, k, cols, stride)
-		d.product.direct(c, off+j, ldc, m, cols, k, pa, mem, 0, stride, accumulate, h)
+		x.n = min(o.piece, n-j)
+		o.packing.widening.rows(x.b.mem, from.mem, from.off+j, from.ld, x.k, x.n, x.b.ld)
+		d.product.direct(x)
+		x.off += x.n
 	}
 }
