@@ -67,7 +67,6 @@ func TestPutReplaces(t *testing.T) {
 	}
 }
 
-// TestLookup walks the chain from an exact row to none.
 // TestLookup_Rows: blocks that held all rows of a small batch hold those of a
 // larger one too, within bounds; smaller blocks stay what they are.
 func TestLookup_Rows(t *testing.T) {
@@ -85,6 +84,7 @@ func TestLookup_Rows(t *testing.T) {
 	}
 }
 
+// TestLookup walks the chain from an exact row to none.
 func TestLookup(t *testing.T) {
 	var table Table
 	for i, shape := range [][3]int{{16, 4096, 14336}, {64, 4096, 14336}, {1024, 4096, 14336}, {512, 512, 512}, {1024, 1024, 1024}} {

@@ -10,10 +10,10 @@ import (
 // one loop does all of it, and reads bfloat16 as it lies.
 func (c *values) codes(v *tile.Expr) writer {
 	by, zero := constant(1), constant(0)
-	if x, z := perRow(v, tile.OpAdd); z != nil && x.Op == tile.OpRoundEven {
+	if x, z := apart(v, tile.OpAdd, oneColumn); z != nil && x.Op == tile.OpRoundEven {
 		v, zero = x.Args[0], c.single(z)
 	}
-	if x, f := perRow(v, tile.OpMul); f != nil {
+	if x, f := apart(v, tile.OpMul, oneColumn); f != nil {
 		v, by = x, c.single(f)
 	}
 	if r := bits(v); r != nil {
@@ -45,19 +45,6 @@ func (c *values) codesOfBits(x int, by, zero one) writer {
 			fill(out[have:], rows.Code(0, f, z))
 		}
 	}
-}
-
-// perRow takes a sum or a product of something and a block that is the same in all
-// columns apart; the block is nil where e is nothing of that kind.
-func perRow(e *tile.Expr, op tile.Op) (rest, block *tile.Expr) {
-	if e.Op == op && e.Dtype == tile.Float32 {
-		for i, x := range e.Args {
-			if oneColumn(x) {
-				return e.Args[1-i], x
-			}
-		}
-	}
-	return e, nil
 }
 
 // bits is the ref of which e is the elements, stored as bfloat16; nil if e is

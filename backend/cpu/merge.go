@@ -72,32 +72,13 @@ func elementwise(e *tile.Expr, r *tile.Ref) bool {
 // merged is t with the product of s in its value.
 func (p *plan) merged(s, t *step) (*step, error) {
 	stmt := *t.stmt
-	stmt.Value = replacement{s.stmt.Ref, s.stmt.Value, map[*tile.Expr]*tile.Expr{}}.expr(stmt.Value)
+	stmt.Value = rewriting(func(c *tile.Expr) *tile.Expr {
+		if c.Op == tile.OpLoad && c.Ref == s.stmt.Ref {
+			return s.stmt.Value
+		}
+		return c
+	}).expr(stmt.Value)
 	m := &step{stmt: &stmt, kind: stepCompute, dst: t.dst, zeroed: t.zeroed, through: s.stmt.Ref}
 	p.refs[s.dst].merged = true
 	return m, p.matchDots(m)
-}
-
-// replacement puts an expression in the place of what a ref holds. What an
-// expression shares with another it still shares afterwards.
-type replacement struct {
-	of   *tile.Ref
-	by   *tile.Expr
-	made map[*tile.Expr]*tile.Expr
-}
-
-func (r replacement) expr(e *tile.Expr) *tile.Expr {
-	if e.Op == tile.OpLoad && e.Ref == r.of {
-		return r.by
-	}
-	if c := r.made[e]; c != nil {
-		return c
-	}
-	c := *e
-	c.Args = nil
-	for _, arg := range e.Args {
-		c.Args = append(c.Args, r.expr(arg))
-	}
-	r.made[e] = &c
-	return &c
 }

@@ -38,9 +38,10 @@ func (p *plan) scales(s *step) *scales {
 	if v.Dtype != tile.Float32 || !x.narrow && dst.Dtype != tile.Float32 {
 		return nil
 	}
-	v, x.term = apart(v, tile.OpAdd)
-	v, last := apart(v, tile.OpMul)
-	v, first := apart(v, tile.OpMul)
+	repeats := func(e *tile.Expr) bool { return oneRow(e) || oneColumn(e) }
+	v, x.term = apart(v, tile.OpAdd, repeats)
+	v, last := apart(v, tile.OpMul, repeats)
+	v, first := apart(v, tile.OpMul, repeats)
 	switch {
 	case first == nil && (last == nil || oneRow(last)):
 		x.column = last
@@ -58,12 +59,12 @@ func (p *plan) scales(s *step) *scales {
 	return x
 }
 
-// apart takes a sum or a product of something and a block that is the same in all
-// rows or in all columns apart; the block is nil where e is nothing of that kind.
-func apart(e *tile.Expr, op tile.Op) (rest, block *tile.Expr) {
+// apart takes a sum or a product of something and a block of some kind apart; the
+// block is nil where e is nothing of that kind.
+func apart(e *tile.Expr, op tile.Op, kind func(*tile.Expr) bool) (rest, block *tile.Expr) {
 	if e.Op == op && e.Dtype == tile.Float32 {
 		for i, x := range e.Args {
-			if oneRow(x) || oneColumn(x) {
+			if kind(x) {
 				return e.Args[1-i], x
 			}
 		}

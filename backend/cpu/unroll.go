@@ -13,44 +13,29 @@ func (p *plan) unroll(s *tile.Stmt) ([]*tile.Stmt, error) {
 	}
 	var out []*tile.Stmt
 	for i := range s.Axis.Size {
-		at := assignment{s.Axis, i, map[*tile.Expr]*tile.Expr{}}
+		at := assignment{s.Axis, i}
+		here := rewriting(func(c *tile.Expr) *tile.Expr {
+			if c.Index != nil {
+				c.Index = at.index(c.Index)
+			}
+			return c
+		})
 		for _, stmt := range s.Body {
 			if stmt.Kind == tile.When || stmt.Kind == tile.Loop {
 				return nil, p.unsupported(stmt.Pos, "%s inside loop %s", stmt.Kind, s.Axis.Name)
 			}
 			c := *stmt
-			c.Value = at.expr(stmt.Value)
+			c.Value = here.expr(stmt.Value)
 			out = append(out, &c)
 		}
 	}
 	return out, nil
 }
 
-// assignment replaces a loop variable by a value. What an expression shares with
-// another it still shares afterwards.
+// assignment replaces a loop variable by a value.
 type assignment struct {
 	axis  *tile.Axis
 	value int
-	made  map[*tile.Expr]*tile.Expr
-}
-
-func (a assignment) expr(e *tile.Expr) *tile.Expr {
-	if e == nil {
-		return nil
-	}
-	if c := a.made[e]; c != nil {
-		return c
-	}
-	c := *e
-	c.Args = nil
-	for _, arg := range e.Args {
-		c.Args = append(c.Args, a.expr(arg))
-	}
-	if e.Index != nil {
-		c.Index = a.index(e.Index)
-	}
-	a.made[e] = &c
-	return &c
 }
 
 func (a assignment) index(x tile.IndexExpr) tile.IndexExpr {

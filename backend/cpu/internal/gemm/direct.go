@@ -86,7 +86,7 @@ func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb i
 		p.Block(c, ldc, m, n, k, a, nil, accumulate)
 		return
 	}
-	x := directBlock[S, C]{p, c, ldc, m, words(a, p.SizeA(m, k)), p.PanelA(k) / wordBytes, b, ldb, accumulate}
+	x := directBlock[S, C]{p, c, ldc, m, k, words(a, p.SizeA(m, k)), p.PanelA(k) / wordBytes, b, ldb, accumulate}
 	steps := k / p.KU
 	switch p.DirectWay(m) {
 	case DirectStreams:
@@ -99,14 +99,16 @@ func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb i
 	default:
 		x.run(0, n, 0, steps)
 	}
-	x.rest(n, steps*p.KU, k)
+	for j := 0; j < n && k%p.KU > 0; j += p.NR {
+		x.edge(j, min(p.NR, n-j), steps, 1)
+	}
 }
 
 // A directBlock is a call of BlockDirect.
 type directBlock[S Source, C Sum] struct {
 	*Path[S, C]
 	c          []C
-	ldc, m     int
+	ldc, m, k  int
 	a          []uint32
 	panel      int // words of a
 	b          []S
@@ -141,33 +143,17 @@ func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb i
 	}
 }
 
-// edge is column for a tile that would read beyond the last of few columns: it
-// gets a copy.
+// edge is column for what a tile must not read where it lies, as that ends before
+// the tile's columns or before the rows of a step: it gets a copy, joined by zeros.
 func (x directBlock[S, C]) edge(j, cols, s, steps int) {
 	const most = 16 // steps of the copy
-	var b [most * 4 * mostWords]S
+	var b [most * wordBytes * mostWords]S
 	for end := s + steps; s < end; s += most {
 		steps := min(most, end-s)
-		for l := range steps * x.KU {
-			copy(b[l*x.NR:][:cols], x.b[(s*x.KU+l)*x.ldb+j:])
+		for l := s * x.KU; l < min((s+steps)*x.KU, x.k); l++ {
+			copy(b[(l-s*x.KU)*x.NR:][:cols], x.b[l*x.ldb+j:])
 		}
 		x.column(j, cols, s, steps, at(b[:], 0), x.NR)
-	}
-}
-
-// rest multiplies elements k0 … k-1, less than a step, of all columns: its rows of
-// b are joined by rows of zeros.
-func (x directBlock[S, C]) rest(n, k0, k int) {
-	if k0 == k {
-		return
-	}
-	var last [mostWords * wordBytes]S
-	for j := 0; j < n; j += x.NR {
-		cols := min(x.NR, n-j)
-		for l := range k - k0 {
-			copy(last[l*x.NR:][:cols], x.b[(k0+l)*x.ldb+j:])
-		}
-		x.column(j, cols, k0/x.KU, 1, at(last[:], 0), x.NR)
 	}
 }
 

@@ -75,9 +75,7 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 	}
 	if k == 0 {
 		if !accumulate {
-			for i := range m {
-				clear(c[i*ldc : i*ldc+n])
-			}
+			clearBlock(c, ldc, m, n)
 		}
 		return
 	}

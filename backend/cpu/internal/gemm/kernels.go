@@ -175,9 +175,7 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 	}
 	if k == 0 {
 		if !accumulate {
-			for i := range m {
-				clear(c[i*ldc : i*ldc+n])
-			}
+			clearBlock(c, ldc, m, n)
 		}
 		return
 	}
@@ -250,6 +248,13 @@ func extent[T any](s []T, rows, cols, ld int) []T {
 		return nil
 	}
 	return first(s, (rows-1)*ld+cols)
+}
+
+// clearBlock zeroes the m×n corner of c: the product where k is 0.
+func clearBlock[T any](c []T, ldc, m, n int) {
+	for i := range m {
+		clear(c[i*ldc : i*ldc+n])
+	}
 }
 
 // first is s[:n], also refused where s is shorter but has the capacity.

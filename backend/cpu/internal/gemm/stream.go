@@ -62,17 +62,13 @@ func (p *Path[S, C]) blockStream(c []C, ldc, m, n, k int, a []uint32, panel int,
 	}
 }
 
-// wordsAsTheyAre are those of a stream that multiplies words as they are packed.
-func wordsAsTheyAre(dst *[streamRows]uint32, panel []uint32, mr int) {
-	for i := range dst {
-		dst[i] = panel[i*mr]
-	}
-}
-
-// pairsAsTheyAre are the same of pairs, which are half as many.
-func pairsAsTheyAre(dst *[streamRows]uint32, panel []uint32, mr int) {
-	for i := range streamRows / 2 {
-		dst[i] = panel[i*mr]
+// asTheyAre are the words of a stream that multiplies as many as those packed for
+// streamRows elements: pairs are half of them.
+func asTheyAre(words int) func(dst *[streamRows]uint32, panel []uint32, mr int) {
+	return func(dst *[streamRows]uint32, panel []uint32, mr int) {
+		for i := range words {
+			dst[i] = panel[i*mr]
+		}
 	}
 }
 

@@ -47,9 +47,9 @@ func avx2Kernels() *Kernels {
 	k.WideBFloat16.direct = directKernel[float32]{directWideBFloat16AVX2, mr, 80, true, hostPieces(2*mr + 1)}
 	k.WideInt8.direct = directKernel[int32]{directPairsAVX2, mr, 48, true, hostPieces(mr + 1)}
 	k.inPlaceAVX2()
-	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, wordsAsTheyAre}
-	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 3, wordsAsTheyAre}
-	k.WideInt8.stream = streamKernel[int32]{streamPairsAVX2, 3, pairsAsTheyAre}
+	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, asTheyAre(streamRows)}
+	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 3, asTheyAre(streamRows)}
+	k.WideInt8.stream = streamKernel[int32]{streamPairsAVX2, 3, asTheyAre(streamRows / 2)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVXVNNI {
 		i.kernel = kernel[int32]{tile: tileQuadsAVX2, bias: offsetBiasAVX2}
@@ -85,8 +85,8 @@ func avx512Kernels() *Kernels {
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows16AVX512, packPairsUint8Columns32AVX512}.packer())
 	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX512, rows: mr, pays: 48}
 	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX512, rows: mr, pays: 48}
-	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, wordsAsTheyAre}
-	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsAsTheyAre}
+	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, asTheyAre(streamRows)}
+	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
 		f.kernel = kernel[float32]{tile: tileBFloat16AVX512}

@@ -61,9 +61,7 @@ func multiplyWhole[S Source, C Sum, D float32 | uint16](p *Path[S, C], r Run[S],
 		return
 	}
 	if k == 0 {
-		for i := range m {
-			clear(c[i*ldc : i*ldc+n])
-		}
+		clearBlock(c, ldc, m, n)
 		return
 	}
 	x := p.tilesBlock(r, m, n, 0, k, k)

@@ -229,16 +229,5 @@ func (t Direct) step(a *Asm, rows, s int) {
 			t.multiplyAdd(a, t.offsets(), b[v], t.columnSum(v), nil)
 		}
 	}
-	turn := 0
-	temp := func() string {
-		turn++
-		return scratch[(turn-1)%len(scratch)]
-	}
-	for r := range rows {
-		word := temp()
-		a.Op(t.Broadcast, at(rA, (s*t.MR+r)*4), word)
-		for v := range t.Vectors {
-			t.multiplyAdd(a, word, b[v], t.acc(r, v), temp)
-		}
-	}
+	t.multiplyRows(a, rows, s, b, inTurn(scratch))
 }

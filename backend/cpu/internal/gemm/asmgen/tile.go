@@ -130,11 +130,7 @@ func (t Tile) start(a *Asm) {
 func (t Tile) steps(a *Asm, rows, vectors, steps int) {
 	free := t.free()
 	b, scratch := free[:t.Vectors], free[t.Vectors:]
-	turn := 0
-	temp := func() string {
-		turn++
-		return scratch[(turn-1)%len(scratch)]
-	}
+	temp := inTurn(scratch)
 	if steps == unroll {
 		a.EOL("the next panel of b")
 		a.Op("PREFETCHT1", at(rNext, 0))
@@ -144,16 +140,31 @@ func (t Tile) steps(a *Asm, rows, vectors, steps int) {
 		for v := range vectors {
 			a.Op("VMOVUPS", at(rB, (s*t.Vectors+v)*t.bytes()), b[v])
 		}
-		for r := range rows {
-			word := temp()
-			a.Op(t.Broadcast, at(rA, (s*t.MR+r)*4), word)
-			for v := range vectors {
-				t.multiplyAdd(a, word, b[v], t.acc(r, v), temp)
-			}
-		}
+		t.multiplyRows(a, rows, s, b[:vectors], temp)
 	}
 	a.Op("ADDQ", imm(steps*t.MR*4), rA)
 	a.Op("ADDQ", imm(steps*t.Vectors*t.bytes()), rB)
+}
+
+// multiplyRows adds the products of some rows of a, in step s of the turn, and a row
+// of b to the sums.
+func (t Tile) multiplyRows(a *Asm, rows, s int, b []string, temp func() string) {
+	for r := range rows {
+		word := temp()
+		a.Op(t.Broadcast, at(rA, (s*t.MR+r)*4), word)
+		for v := range b {
+			t.multiplyAdd(a, word, b[v], t.acc(r, v), temp)
+		}
+	}
+}
+
+// inTurn gives registers one after another, and then the first again.
+func inTurn(regs []string) func() string {
+	turn := 0
+	return func() string {
+		turn++
+		return regs[(turn-1)%len(regs)]
+	}
 }
 
 // storeOrAdd writes the rows of c, after adding what they hold if asked.
