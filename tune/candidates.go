@@ -27,6 +27,30 @@ type Candidate struct {
 // the tuner's choice must not be worse.
 func (c Candidate) given() bool { return c.Own || c.Known }
 
+// countGiven is how many of a list are given.
+func countGiven(list []Candidate) int {
+	n := 0
+	for _, c := range list {
+		if c.given() {
+			n++
+		}
+	}
+	return n
+}
+
+// givenFirst is the list with those that are given before others.
+func givenFirst(list []Candidate) []Candidate {
+	var first, rest []Candidate
+	for _, c := range list {
+		if c.given() {
+			first = append(first, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return append(first, rest...)
+}
+
 // Space says where candidates come from.
 type Space struct {
 	Device  chips.Device

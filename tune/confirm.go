@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
-	"time"
 
 	"matladder/tile"
 	"matladder/tuned"
@@ -23,7 +22,7 @@ const (
 // are the ones that the winner was chosen for. Where these do not show that it is
 // faster, the best that is given is kept. It returns which of them stays, with the
 // evidence of the race and of this.
-func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int, deadline time.Time, p *patience) (*racer, tuned.Evidence, error) {
+func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int, a *allowance, p *patience) (*racer, tuned.Evidence, error) {
 	winner := order[0]
 	c := contest{winner: fresh(winner), given: winner.given()}
 	var first *racer // of those that are given
@@ -46,16 +45,19 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int
 		if err := t.interleave(ctx, j, field, confirmSitting, h.Sum64()+uint64(n), p, nil); err != nil {
 			return nil, tuned.Evidence{}, err
 		}
-		t.observe(Event{Candidates: launched, Screened: launched, Racing: len(field), Round: n + confirmSitting})
-		if done := n + confirmSitting; done%enoughRounds != 0 { // few verdicts: each has its chance of being wrong
+		done := n + confirmSitting
+		t.observe(Event{Candidates: launched, Screened: launched, Racing: len(field), Round: done})
+		if done%enoughRounds != 0 { // few verdicts: each has its chance of being wrong
 			continue
 		}
-		if c.judge() || !deadline.IsZero() && t.clock().After(deadline) {
+		if c.judge() || len(c.open) > 0 && done < mostConfirming && a.over(1) {
 			break
 		}
 	}
 	kept := c.kept()
-	return kept, c.evidence(kept, order), nil
+	e := c.evidence(kept, order)
+	e.Launched = launched
+	return kept, e, nil
 }
 
 // fresh is a racer without samples.

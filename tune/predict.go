@@ -5,37 +5,50 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"matladder/backend"
 	"matladder/tile"
 	"matladder/tuned"
 )
 
-// predict compiles all candidates ahead of time, as many at once as there are
-// cores, and takes the fastest.
-func (t *Tuner) predict(ctx context.Context, p backend.Predictor, list []Candidate) (tile.Blocks, tuned.Evidence, error) {
+// predict compiles candidates ahead of time, as many at once as there are cores, those
+// that are given first and others while there is time, and takes the fastest.
+func (t *Tuner) predict(ctx context.Context, p backend.Predictor, list []Candidate, a *allowance) (tile.Blocks, tuned.Evidence, error) {
 	type answer struct {
 		seconds float64
 		err     error
 	}
+	list = givenFirst(list)
 	answers := make([]answer, len(list))
-	next := make(chan int)
-	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done := 0
-	for range min(len(list), runtime.GOMAXPROCS(0)) {
+	try := func(i int) {
+		prediction, err := p.Predict(ctx, list[i].Programs, t.Params)
+		answers[i] = answer{prediction.Elapsed.Seconds(), err}
+		mu.Lock()
+		done++
+		t.observe(Event{Candidates: len(list), Screened: done, Racing: len(list)})
+		mu.Unlock()
+	}
+	given, workers := countGiven(list), min(len(list), runtime.GOMAXPROCS(0))
+	if a.budget > 0 { // the first says how long one takes
+		try(0)
+		turns := tile.Ceil(min(len(list), given+leastOthers)-1, workers)
+		if err := a.claim(t.clock().Sub(a.begin) * time.Duration(1+turns)); err != nil {
+			return tile.Blocks{}, tuned.Evidence{}, err
+		}
+	}
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range workers {
 		wg.Go(func() {
 			for i := range next {
-				prediction, err := p.Predict(ctx, list[i].Programs, t.Params)
-				answers[i] = answer{prediction.Elapsed.Seconds(), err}
-				mu.Lock()
-				done++
-				t.observe(Event{Candidates: len(list), Screened: done, Racing: len(list)})
-				mu.Unlock()
+				try(i)
 			}
 		})
 	}
-	for i := range list {
+	for i := done; i < len(list) && (i < given || !a.over(1)); i++ {
 		next <- i
 	}
 	close(next)
@@ -45,7 +58,7 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, list []Candida
 	}
 	best := -1
 	var last error
-	for i, a := range answers {
+	for i, a := range answers[:done] {
 		switch {
 		case a.err != nil:
 			last = a.err
@@ -57,14 +70,14 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, list []Candida
 		return tile.Blocks{}, tuned.Evidence{}, fmt.Errorf("%w: %w", ErrNone, last)
 	}
 	tried := map[tile.Blocks]float64{}
-	for i, a := range answers {
+	for i, a := range answers[:done] {
 		if a.err == nil {
 			tried[list[i].Blocks] = round(a.seconds / answers[best].seconds)
 		}
 	}
 	winner := list[best].Blocks
 	seconds := answers[best].seconds
-	e := tuned.Evidence{Mode: tuned.Predicted, Seconds: seconds, Low: seconds, High: seconds, Tried: tried}
+	e := tuned.Evidence{Mode: tuned.Predicted, Seconds: seconds, Low: seconds, High: seconds, Tried: tried, Launched: len(tried)}
 	e.RunnerUp, e.Behind = runnerUp(winner, tried)
 	return winner, e, nil
 }

@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
-	"time"
 
 	"matladder/backend"
 	"matladder/tile"
@@ -26,22 +25,18 @@ const (
 var stages = []struct{ rounds, stay int }{{3, 5}, {6, 3}, {9, 2}, {12, 1}}
 
 // measure screens the candidates, races the best and confirms the winner.
-func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate) (b tile.Blocks, e tuned.Evidence, err error) {
-	deadline := time.Time{}
-	if t.Budget > 0 {
-		deadline = t.clock().Add(t.Budget)
-	}
-	field, launched, err := t.screen(ctx, j, list, deadline)
+func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowance) (b tile.Blocks, e tuned.Evidence, err error) {
+	field, launched, err := t.screen(ctx, j, list, a)
 	if err != nil {
 		return b, e, err
 	}
 	p := t.patience()
 	for {
-		order, err := t.race(ctx, j, field, launched, deadline, p)
+		order, err := t.race(ctx, j, field, launched, a, p)
 		if err != nil {
 			return b, e, err
 		}
-		winner, e, err := t.confirm(ctx, j, order, launched, deadline, p)
+		winner, e, err := t.confirm(ctx, j, order, launched, a, p)
 		if err != nil {
 			return b, e, err
 		}
@@ -62,7 +57,7 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate) (b tile.Bl
 // race takes the field through interleaved rounds until the leader is clear of the
 // rest. It returns all that took part, the leader first and the others by their
 // time over the leader's.
-func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, deadline time.Time, p *patience) ([]*racer, error) {
+func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, a *allowance, p *patience) ([]*racer, error) {
 	for _, r := range field {
 		r.times = nil // of an earlier race, whose winner was wrong
 	}
@@ -80,7 +75,7 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, d
 			}
 		}
 		t.observe(Event{Candidates: launched, Screened: launched, Racing: len(live), Round: rounds})
-		over = settled(live) || !deadline.IsZero() && t.clock().After(deadline) && rounds >= 3
+		over = settled(live) || rounds >= stages[0].rounds && a.over(1)
 		return live, over
 	}
 	last := 0

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -25,9 +24,10 @@ const (
 type racer struct {
 	Candidate
 	exe     backend.Executable
-	fastest float64   // seconds of a launch in the fastest sample yet: says how many launches a sample takes
-	first   float64   // time in the screening over the reference's
-	times   []float64 // seconds of a launch, one a round
+	opening time.Duration // that it took to be opened the last time
+	fastest float64       // seconds of a launch in the fastest sample yet: says how many launches a sample takes
+	first   float64       // time in the screening over the reference's
+	times   []float64     // seconds of a launch, one a round
 }
 
 func newRacers(list []Candidate) []*racer {
@@ -41,6 +41,7 @@ func newRacers(list []Candidate) []*racer {
 // open compiles and loads a racer and warms it up. The first time it also finds how
 // long a launch takes.
 func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
+	begin := t.clock()
 	if r.exe, err = t.Backend.Compile(ctx, r.Programs, t.Params); err != nil {
 		return err
 	}
@@ -49,6 +50,7 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 			r.exe.Close()
 			r.exe = nil
 		}
+		r.opening = t.clock().Sub(begin)
 	}()
 	if err = r.exe.LoadSeeded(ctx, t.inputs(j)); err != nil {
 		return err
@@ -72,16 +74,8 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 // firstThatRuns returns the first of the candidates that can be launched, those that
 // are given before others, open.
 func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*racer, error) {
-	list = slices.Clone(list)
-	rank := func(c Candidate) int {
-		if c.given() {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(list, func(a, b Candidate) int { return cmp.Compare(rank(a), rank(b)) })
 	var last error
-	for _, c := range list {
+	for _, c := range givenFirst(list) {
 		r := &racer{Candidate: c}
 		if last = t.open(ctx, j, r); last == nil {
 			return r, nil

@@ -12,6 +12,8 @@ import (
 )
 
 const (
+	screeningPart = 0.5 // of a job's time, after which no other candidates are looked at
+
 	racers     = 7   // that the screening leaves, those that are given apart
 	tooSlow    = 1.5 // times the fastest in the screening: not in the race
 	hopeless   = 3   // times the reference when it is warmed up: no sample
@@ -27,7 +29,7 @@ type screening struct {
 	t         *Tuner
 	j         Job
 	all       []Candidate
-	deadline  time.Time
+	allowance *allowance
 	reference *racer               // open
 	pace      float64              // seconds of a launch of it, the last time
 	field     []*racer             // looked at
@@ -37,14 +39,17 @@ type screening struct {
 
 // screen looks at the candidates and returns those that are worth a race, closed,
 // the fastest first, and how many were launched.
-func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, deadline time.Time) ([]*racer, int, error) {
-	s := &screening{t: t, j: j, all: all, deadline: deadline, looked: map[tile.Blocks]bool{}}
+func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance) ([]*racer, int, error) {
+	s := &screening{t: t, j: j, all: all, allowance: a, looked: map[tile.Blocks]bool{}}
 	var err error
 	if s.reference, err = t.firstThatRuns(ctx, j, all); err != nil {
 		return nil, 0, err
 	}
 	defer s.reference.shut()
 	if s.pace, err = s.reference.sample(ctx, glance); err != nil {
+		return nil, 0, err
+	}
+	if err := a.claim(s.leastShare()); err != nil {
 		return nil, 0, err
 	}
 	for _, c := range all {
@@ -79,7 +84,7 @@ func (s *screening) look(ctx context.Context, c Candidate) error {
 	}
 	t := s.t
 	// Others are given up for want of time, those that are given are not.
-	if half := t.Budget / 2; !c.given() && !s.deadline.IsZero() && t.clock().After(s.deadline.Add(-half)) {
+	if !c.given() && s.allowance.over(screeningPart) {
 		return nil
 	}
 	s.looked[c.Blocks] = true
@@ -127,13 +132,26 @@ func (s *screening) glance(ctx context.Context, r *racer) error {
 
 // total is how many candidates are looked at if time allows.
 func (s *screening) total() int {
-	given := 0
-	for _, c := range s.all {
-		if c.given() {
-			given++
-		}
-	}
-	return min(len(s.all), given+s.t.Space.Most)
+	return min(len(s.all), countGiven(s.all)+s.t.Space.Most)
+}
+
+// leastShare is about how long a search takes that is just worth its row, by the times
+// of the reference: all that are given and the least number of others are looked at, the
+// race has its first rounds and the confirmation its fewest, and the output is verified.
+func (s *screening) leastShare() time.Duration {
+	t, r := s.t, s.reference
+	sample := func(d time.Duration) time.Duration { return max(d, time.Duration(r.fastest*1e9)) }
+	times := func(n int, d time.Duration) time.Duration { return time.Duration(n) * d }
+
+	given := countGiven(s.all)
+	looks := given + min(leastOthers, t.Space.Most, len(s.all)-given)
+	screening := times(looks, r.opening+2*sample(glance))
+
+	field := min(looks, given+racers, t.atOnce(s.j))
+	race := times(field, r.opening+times(stages[0].rounds, sample(sampleTime)))
+	sitting := times(1+min(given, mostRivals), r.opening+times(confirmSitting, sample(sampleTime)))
+	rest := race + times(enoughRounds/confirmSitting, sitting) + r.opening
+	return max(time.Duration(float64(screening)/screeningPart), time.Duration(float64(rest)/(1-screeningPart)))
 }
 
 // climb looks at the neighbours of the fastest, then at those of the fastest whose

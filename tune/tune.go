@@ -10,6 +10,8 @@
 // things stand, at the shapes that the counts like best, and from the fastest of all
 // these on at their neighbours. A race ends when the leader's interval is clear of all
 // others, when none of those left can be faster by what matters, or when time is up.
+// What ended it and how many of the candidates were launched are part of the evidence;
+// a job whose time is not enough for a row that is worth keeping is left alone.
 // Its winner then meets the best of those that are taken where nothing is tuned, in
 // paired rounds of fresh samples, and replaces it only if these show it to be faster.
 // Samples are compared with those of the same round, and rounds in which the machine
@@ -51,6 +53,7 @@ type Tuner struct {
 	Seed     uint64
 	Dist     string        // of the inputs: a distribution of package check
 	Budget   time.Duration // of one job; 0 for no limit
+	AtMost   time.Duration // to which the Budget of a job is raised that needs more for its row to be worth keeping
 	Versions string        // written into the evidence
 	Observe  func(Event)   // progress; may be nil
 
@@ -70,27 +73,28 @@ type Event struct {
 // last.
 var ErrNone = errors.New("no block shape could be run")
 
-// Tune returns the row of a job. A cancelled ctx ends it with an error and no row.
+// Tune returns the row of a job. A cancelled ctx ends it with an error and no row, and
+// so does too little time, with a *ShareError.
 func (t *Tuner) Tune(ctx context.Context, j Job) (tuned.Row, error) {
-	p, predicts := t.Backend.(backend.Predictor)
+	a := t.allowance()
 	space := t.Space
-	if !predicts {
-		space.Most = math.MaxInt // the screening finds its way among them
-	}
+	space.Most = math.MaxInt
 	list, err := space.Candidates(j)
 	if err != nil {
 		return tuned.Row{}, err
 	}
 	row := tuned.Row{Key: j.Key()}
-	if predicts {
-		row.Blocks, row.Evidence, err = t.predict(ctx, p, list)
+	if p, predicts := t.Backend.(backend.Predictor); predicts {
+		row.Blocks, row.Evidence, err = t.predict(ctx, p, t.Space.keep(list), a)
 	} else {
-		row.Blocks, row.Evidence, err = t.measure(ctx, j, list)
+		row.Blocks, row.Evidence, err = t.measure(ctx, j, list, a) // the screening finds its way among them
 	}
 	if err != nil {
 		return tuned.Row{}, fmt.Errorf("%s: %w", row.Key, err)
 	}
-	row.Evidence.Versions, row.Evidence.Date = t.Versions, t.clock().UTC().Format(time.DateOnly)
+	e := &row.Evidence
+	e.Candidates, e.Ended = len(list), a.ended()
+	e.Versions, e.Date = t.Versions, t.clock().UTC().Format(time.DateOnly)
 	return row, nil
 }
 

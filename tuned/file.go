@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"matladder/tile"
@@ -48,6 +49,9 @@ type rowLayout struct {
 	RivalRatio    float64   `yaml:"rival_ratio,omitempty"`
 	RivalInterval []float64 `yaml:"rival_interval,flow,omitempty"`
 	RivalRounds   int       `yaml:"rival_rounds,omitempty"`
+
+	Candidates string `yaml:"candidates,omitempty"` // launched/all
+	Ended      string `yaml:"ended,omitempty"`
 
 	Versions string `yaml:"versions"`
 	Date     string `yaml:"date"`
@@ -149,6 +153,13 @@ func (e *Evidence) parse(l rowLayout, r Row) (err error) {
 	if e.Confirmed, err = l.confirmation(); err != nil {
 		return err
 	}
+	if e.Ended = l.Ended; l.Candidates != "" {
+		launched, all, _ := strings.Cut(l.Candidates, "/")
+		e.Launched, _ = strconv.Atoi(launched)
+		if e.Candidates, _ = strconv.Atoi(all); e.Launched < 1 || e.Candidates < e.Launched {
+			return fmt.Errorf("candidates %q: want launched/all, such as 14/62", l.Candidates)
+		}
+	}
 	for text, ratio := range l.Tried {
 		b, err := tile.ParseBlocks(text)
 		if err != nil {
@@ -164,6 +175,8 @@ func (e *Evidence) parse(l rowLayout, r Row) (err error) {
 		return errors.New("no kernel named")
 	case e.Mode != Measured && e.Mode != Predicted:
 		return fmt.Errorf("mode %q: want %s or %s", e.Mode, Measured, Predicted)
+	case e.Ended != "" && e.Ended != ByEvidence && e.Ended != ByBudget:
+		return fmt.Errorf("ended %q: want %s or %s", e.Ended, ByEvidence, ByBudget)
 	case len(l.Interval) != 0 && len(l.Interval) != 2 || !(0 < e.Low && e.Low <= e.Seconds && e.Seconds <= e.High):
 		return fmt.Errorf("seconds %v with the interval %v: want low ≤ seconds ≤ high, above 0", e.Seconds, l.Interval)
 	}
@@ -214,7 +227,10 @@ func (r Row) layout() rowLayout {
 		Shape: tile.Blocks{M: r.M, K: r.K, N: r.N}.String(), A: r.A.String(), Out: r.Out.String(),
 		Quant: r.Quant, Epilogue: r.Epilogue, Blocks: r.Blocks.String(),
 		Mode: r.Evidence.Mode, Seconds: r.Evidence.Seconds, Samples: r.Evidence.Samples,
-		Behind: r.Evidence.Behind, Versions: r.Evidence.Versions, Date: r.Evidence.Date,
+		Behind: r.Evidence.Behind, Ended: r.Evidence.Ended, Versions: r.Evidence.Versions, Date: r.Evidence.Date,
+	}
+	if e := r.Evidence; e.Candidates > 0 {
+		l.Candidates = fmt.Sprintf("%d/%d", e.Launched, e.Candidates)
 	}
 	if r.Batch > 1 {
 		l.Batch = r.Batch

@@ -7,9 +7,12 @@ import (
 	"matladder/tile"
 )
 
-// Source says how a look-up found its row. Its text is the block_source of rows of
+// Source says how a look-up found its row, and with the ending unfinished that the
+// row's search was ended by the budget. Its text is the block_source of rows of
 // results.
 type Source string
+
+const unfinished = "_by_budget"
 
 // The steps of a look-up, in their order.
 const (
@@ -26,11 +29,19 @@ var Sources = []Source{Exact, NearestBatch, SameKN, ShapeClass}
 // found. A fallback takes the row whose sizes are nearest by ratio, and of two as
 // near the one tuned for the larger problem.
 func (t *Table) Lookup(k Key) (b tile.Blocks, s Source, ok bool) {
-	return t.lookup(k, -1)
+	row, source, ok := t.nearest(k, -1)
+	if !ok {
+		return tile.Blocks{}, "", false
+	}
+	if row.Evidence.Ended == ByBudget {
+		source += unfinished
+	}
+	return row.blocksFor(k), source, true
 }
 
-// lookup is Lookup in a table without row number skip.
-func (t *Table) lookup(k Key, skip int) (tile.Blocks, Source, bool) {
+// nearest is the row that answers for a key, and at which step, in a table without row
+// number skip.
+func (t *Table) nearest(k Key, skip int) (Row, Source, bool) {
 	best, step, near := -1, len(Sources), math.Inf(1)
 	settings := k.shapeless()
 	for i, r := range t.Rows {
@@ -47,9 +58,9 @@ func (t *Table) lookup(k Key, skip int) (tile.Blocks, Source, bool) {
 		}
 	}
 	if best < 0 {
-		return tile.Blocks{}, "", false
+		return Row{}, "", false
 	}
-	return t.Rows[best].blocksFor(k), Sources[step], true
+	return t.Rows[best], Sources[step], true
 }
 
 // blocksFor is the row's block shape for the problem k. Blocks that hold all rows
@@ -111,12 +122,12 @@ func (t *Table) Costs() []Cost {
 		c := Cost{Source: step}
 		var logs float64
 		for i, r := range t.Rows {
-			b, s, ok := t.lookup(r.Key, i)
+			have, s, ok := t.nearest(r.Key, i)
 			if !ok || s != step {
 				continue
 			}
 			c.Rows++
-			ratio, timed := r.Evidence.Tried[b]
+			ratio, timed := r.Evidence.Tried[have.blocksFor(r.Key)]
 			if !timed {
 				c.Unknown++
 				continue

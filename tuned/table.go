@@ -84,9 +84,20 @@ type Evidence struct {
 	Behind    float64                 // the runner-up's time over the winner's, less 1
 	Tried     map[tile.Blocks]float64 // time over the winner's, of each candidate that was timed; the winner's is 1
 	Confirmed Confirmation            // of the choice, if there was one to make; zero if predicted
-	Versions  string                  // of matladder and of what compiled or ran the kernel
-	Date      string                  // YYYY-MM-DD
+
+	Candidates int    // block shapes that tile the arrays and fit; 0 if the row does not say
+	Launched   int    // of these: were launched, or compiled to predict
+	Ended      string // what ended the search: ByEvidence or ByBudget; "" if the row does not say
+
+	Versions string // of matladder and of what compiled or ran the kernel
+	Date     string // YYYY-MM-DD
 }
+
+// What ends a search.
+const (
+	ByEvidence = "evidence" // it came to its own end: the race was decided
+	ByBudget   = "budget"   // time was up: candidates or rounds were left out
+)
 
 // Confirmation is how a choice was made between the fastest of a race and the fastest
 // of those that are used where nothing is tuned, in paired rounds after the race. If the
@@ -120,9 +131,44 @@ func MachineName(d chips.Device, isa string, threads int) string {
 	return fmt.Sprintf("%s_%s_%d", d.Key, isa, threads)
 }
 
+// Row returns the row of just this key.
+func (t *Table) Row(k Key) (Row, bool) {
+	i, found := t.find(k)
+	if !found {
+		return Row{}, false
+	}
+	return t.Rows[i], true
+}
+
+// find returns where the row of a key is or would be.
+func (t *Table) find(k Key) (int, bool) {
+	return slices.BinarySearchFunc(t.Rows, Row{Key: k}, compare)
+}
+
+// Offer puts a row unless an earlier one of its key is better founded, and reports
+// whether it did.
+func (t *Table) Offer(r Row) bool {
+	if old, found := t.Row(r.Key); found && !r.supersedes(old) {
+		return false
+	}
+	t.Put(r)
+	return true
+}
+
+// supersedes reports whether a row may take the place of an earlier one. If its search
+// was ended by the budget it may not, unless that of the earlier one was too and
+// launched no more candidates, or its block shape was confirmed to be faster and the
+// earlier one's was slower than it.
+func (r Row) supersedes(old Row) bool {
+	e, o := r.Evidence, old.Evidence
+	return e.Ended != ByBudget ||
+		o.Ended == ByBudget && o.Launched <= e.Launched ||
+		e.Confirmed.Low > 1 && e.Tried[old.Blocks] > 1
+}
+
 // Put adds a row in the table's order, in place of an earlier one of its key.
 func (t *Table) Put(r Row) {
-	i, found := slices.BinarySearchFunc(t.Rows, r, compare)
+	i, found := t.find(r.Key)
 	if found {
 		t.Rows[i] = r
 		return

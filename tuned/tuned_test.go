@@ -37,6 +37,8 @@ func TestRoundTrip(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				r.Evidence.RunnerUp, r.Evidence.Behind = tile.Blocks{M: 1, K: 2, N: 3}, rng.Float64()
 				r.Evidence.Tried = map[tile.Blocks]float64{r.Blocks: 1, r.Evidence.RunnerUp: 1 + r.Evidence.Behind}
+				r.Evidence.Launched, r.Evidence.Ended = 1+rng.IntN(9), []string{ByEvidence, ByBudget}[rng.IntN(2)]
+				r.Evidence.Candidates = r.Evidence.Launched + rng.IntN(99)
 				r.Evidence.Confirmed = Confirmation{Rival: r.Evidence.RunnerUp, Ratio: 1.01, Low: 1 - rng.Float64()/2, High: 1.01 + rng.Float64(), Rounds: 1 + rng.IntN(30)}
 			}
 			want.Put(r)
@@ -64,6 +66,66 @@ func TestPutReplaces(t *testing.T) {
 	table.Put(row(512, 512, 512, tile.Int8, tile.Blocks{M: 2, K: 2, N: 2}, nil))
 	if len(table.Rows) != 1 || table.Rows[0].Blocks.M != 2 {
 		t.Errorf("%+v", table.Rows)
+	}
+}
+
+// TestOffer: a row whose search was ended by the budget takes the place of another only
+// if that was no better founded, or if it shows its block shape to be the faster.
+func TestOffer(t *testing.T) {
+	old, other := tile.Blocks{M: 1, K: 1, N: 1}, tile.Blocks{M: 2, K: 2, N: 2}
+	of := func(b tile.Blocks, ended string, launched int) Row {
+		r := row(512, 512, 512, tile.Int8, b, map[tile.Blocks]float64{b: 1})
+		r.Evidence.Ended, r.Evidence.Launched, r.Evidence.Candidates = ended, launched, 99
+		return r
+	}
+	confirmed := func(low float64, overOld float64) Row {
+		r := of(other, ByBudget, 5)
+		r.Evidence.Confirmed = Confirmation{Rival: old, Ratio: 1.1, Low: low, High: 1.2, Rounds: 6}
+		r.Evidence.Tried[old] = overOld
+		return r
+	}
+	for _, test := range []struct {
+		name string
+		old  Row
+		new  Row
+		want bool
+	}{
+		{"evidence for unknown", of(old, "", 0), of(other, ByEvidence, 5), true},
+		{"evidence for budget", of(old, ByBudget, 9), of(other, ByEvidence, 5), true},
+		{"budget for evidence", of(old, ByEvidence, 5), of(other, ByBudget, 9), false},
+		{"budget for unknown", of(old, "", 0), of(other, ByBudget, 9), false},
+		{"more for less", of(old, ByBudget, 5), of(other, ByBudget, 5), true},
+		{"less for more", of(old, ByBudget, 6), of(other, ByBudget, 5), false},
+		{"shown to be faster", of(old, ByEvidence, 30), confirmed(1.05, 1.1), true},
+		{"not clearly faster", of(old, ByEvidence, 30), confirmed(0.99, 1.1), false},
+		{"the old one is not slower", of(old, ByEvidence, 30), confirmed(1.05, 0.99), false},
+	} {
+		var table Table
+		if !table.Offer(test.old) {
+			t.Errorf("%s: an empty table has no place", test.name)
+		}
+		took := table.Offer(test.new)
+		have, ok := table.Row(test.new.Key)
+		want := test.old
+		if test.want {
+			want = test.new
+		}
+		if d := cmp.Diff(want, have); took != test.want || !ok || d != "" || len(table.Rows) != 1 {
+			t.Errorf("%s: took %v, %s", test.name, took, d)
+		}
+	}
+}
+
+// TestLookup_ByBudget: what a look-up answers says if it was found in too little time.
+func TestLookup_ByBudget(t *testing.T) {
+	var table Table
+	r := row(512, 512, 512, tile.Int8, tile.Blocks{M: 1, K: 1, N: 1}, nil)
+	r.Evidence.Ended = ByBudget
+	table.Put(r)
+	for m, want := range map[int]Source{512: "tuned_by_budget", 1024: "tuned_nearest_batch_by_budget"} {
+		if _, source, ok := table.Lookup(KeyOf("v4_optblock", "", problem.New(m, 512, 512, tile.Int8))); !ok || source != want {
+			t.Errorf("%d: %s, want %s", m, source, want)
+		}
 	}
 }
 
@@ -150,6 +212,9 @@ func TestParseRefuses(t *testing.T) {
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 0", 1), "t.yaml:3: seconds 0"},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, interval: [2, 3]", 1), "t.yaml:3: seconds 1 with the interval [2 3]"},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, rival: 8x8x8, rival_ratio: 1.2, rival_interval: [1.3, 1.4], rival_rounds: 6", 1), "t.yaml:3: rival_ratio 1.2 with the interval [1.3 1.4] of 6 rounds"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, candidates: 14/6", 1), `t.yaml:3: candidates "14/6": want launched/all`},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, candidates: many", 1), `t.yaml:3: candidates "many"`},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, ended: badly", 1), `t.yaml:3: ended "badly": want evidence or budget`},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds", "secs", 1), "t.yaml:3: field secs not found"},
 	} {
 		_, err := Parse("t.yaml", []byte(test.text))

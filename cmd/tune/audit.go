@@ -46,7 +46,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "%s: %s to audit\n", dev.summary, cli.Plural(len(jobs), "problem"))
 	a := tune.Auditor{Tuner: f.tuner(dev), Rounds: f.rounds}
 	var audits []tune.Audit
-	failed, err := f.each(ctx, begin, jobs, "left out", stderr, func(what string, j tune.Job, budget time.Duration, observe func(tune.Event)) (func() error, error) {
+	done, err := f.each(ctx, begin, jobs, stderr, func(what string, j tune.Job, budget, _ time.Duration, observe func(tune.Event)) (func() error, error) {
 		a.Budget, a.Tuner.Observe = budget, observe
 		j.Known = known(table, j)
 		audit, err := a.Audit(ctx, j)
@@ -70,7 +70,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 		fmt.Fprintln(stdout, f.csv)
 	}
-	if failed > 0 {
+	if done.failed > 0 {
 		return errJobs
 	}
 	return nil

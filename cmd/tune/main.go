@@ -8,7 +8,7 @@
 // configs/ladder.yaml; --config, --kernel, --dtype and --sizes ask for others, as
 // they do of bench. A tuned problem is written to the table at once, so that what
 // ends early is kept, and the same command goes on where it ended. --again tunes
-// what is in the table already.
+// what is in the table already, rows of other versions first.
 //
 // # How
 //
@@ -24,8 +24,23 @@
 // the table's answer in paired rounds of fresh samples, and is taken only if these show
 // it to be faster: the 95 % interval of the paired ratios is above 1. Otherwise what
 // would be used without it stays. The row tells which, with the ratio (--list prints
-// "confirmed" or "kept"). The output of what is taken is verified. --time-budget is
-// shared over the problems that are left.
+// "confirmed" or "kept"). The output of what is taken is verified.
+//
+// # Time
+//
+// --time-budget is shared over the problems that are left; what one does not need goes
+// to the others. A problem whose share is not enough for a row that is worth keeping
+// gets more, and if so much is not left either it is listed as not done: enough is about
+// the time in which what is used as things stand and the 12 block shapes that the counts
+// like best are launched, the fastest raced for 3 rounds and the winner confirmed in 6.
+// A row says how many of its candidates were launched and whether the search ended by
+// evidence or by budget. One that ended by budget does not replace one that is better
+// founded, unless its confirmation shows the earlier block shape to be slower.
+//
+// The last line says what is missing. The same command goes on with the problems that
+// have no row, and then searches again where the search ended by budget, with larger
+// shares as there are fewer of them; bench meanwhile takes such a row's block shape, with
+// "_by_budget" in its block_source.
 //
 //	$ tune --kernel 4 --sizes 96 --dtype float32 --out tuned.yaml --threads 1
 //	…
@@ -38,13 +53,28 @@
 // # Tables
 //
 // A table is configs/tuned/<machine>.yaml, or the file that --out names. --list
-// prints it, and what falling back costs: the time of the block shape that the
-// look-up would answer if the problem's own row were not there, over that of its
-// own.
+// prints it.
 //
 //	$ tune --list --out tuned.yaml
 //	v4_optblock 96x96x96 float32×float32→float32
 //	…
+//
+// A row begins with the block shape and the seconds of a launch: the median with its
+// 95 % interval, or the prediction. Below it stand
+//
+//	confirmed or kept   how the choice was made, by paired rounds of fresh samples against
+//	                    the fastest of what is used without the tuner, or if the choice is
+//	                    that, against the fastest beside it: confirmed if the interval of
+//	                    the rival's time over that of the choice is above 1; kept if not. A
+//	                    row without either had no rival that was near
+//	next                the fastest of the others; below 1 within what noise does
+//	candidates          how many of the block shapes that tile the arrays and fit were
+//	                    launched, how many of these raced, and what ended the search;
+//	                    older rows know only how many raced
+//
+// and the versions and the date. After the rows --list prints what falling back costs:
+// the time of the block shape that the look-up would answer if the problem's own row
+// were not there, over that of its own.
 //
 // --import compares with a table of others, block sizes without evidence: a Python
 // file or JSON object in the form of tpu-inference's quantized_matmul.

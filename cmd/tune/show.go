@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"matladder/internal/cli"
 	"matladder/results"
@@ -36,32 +37,67 @@ func (f *flags) show(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	short := 0
 	for _, r := range t.Rows {
-		e := r.Evidence
-		fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, r.Blocks, results.FormatSeconds(e.Seconds))
-		if e.Mode == tuned.Measured {
-			fmt.Fprintf(w, " (%s to %s, %s)", results.FormatSeconds(e.Low), results.FormatSeconds(e.High), cli.Plural(e.Samples, "sample"))
-		} else {
-			fmt.Fprintf(w, " predicted")
+		showRow(w, r)
+		if r.Evidence.Ended == tuned.ByBudget {
+			short++
 		}
-		fmt.Fprint(w, confirmed(r), then(e))
-		if ratio, ok := e.Tried[first.Clip(r.M, r.K, r.N)]; ok && ratio > 1 {
-			fmt.Fprintf(w, "; %s takes %.3g × as long", first.Clip(r.M, r.K, r.N), ratio)
-		}
-		fmt.Fprintf(w, "; %s, %s, %s\n", cli.Plural(len(e.Tried), "shape"), e.Versions, e.Date)
 	}
-	for _, c := range t.Costs() {
-		fmt.Fprintf(w, "%s: answers for %s in place of their own", c.Source, cli.Plural(c.Rows, "row"))
+	costs := t.Costs()
+	if len(costs) > 0 {
+		fmt.Fprintln(w, "what look-ups answer for the problems above if their own row is not there, in times of their own blocks:")
+	}
+	for _, c := range costs {
+		fmt.Fprintf(w, "    %s, %s: answers for %s", c.Source, meaning[c.Source], cli.Plural(c.Rows, "problem"))
 		if c.Rows > c.Unknown {
-			fmt.Fprintf(w, ": %.3f × the time in the mean, %.3f × at worst", c.Mean, c.Worst)
+			fmt.Fprintf(w, ", %.3f × in the mean, %.3f × at worst", c.Mean, c.Worst)
 		}
 		if c.Unknown > 0 {
-			fmt.Fprintf(w, " (%d never timed so)", c.Unknown)
+			fmt.Fprintf(w, " (%d never timed with that answer)", c.Unknown)
 		}
 		fmt.Fprintln(w)
 	}
-	_, err = fmt.Fprintf(w, "%s: %s\n", path, cli.Plural(len(t.Rows), "row"))
+	ended := ""
+	if short > 0 {
+		ended = fmt.Sprintf(", %d of them ended by the budget: tune them again to go on", short)
+	}
+	_, err = fmt.Fprintf(w, "%s: %s%s\n", path, cli.Plural(len(t.Rows), "row"), ended)
 	return err
+}
+
+// meaning says which row a step of the look-up takes.
+var meaning = map[tuned.Source]string{
+	tuned.NearestBatch: "a row of the same k and n with m at most a factor of 2 away",
+	tuned.SameKN:       "a row of the same k and n",
+	tuned.ShapeClass:   "a row whose sizes are each at most about a factor of 4 away",
+}
+
+// showRow prints a row: the block shape and its time, how sure the choice is, and how it
+// was found.
+func showRow(w io.Writer, r tuned.Row) {
+	e := r.Evidence
+	fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, r.Blocks, results.FormatSeconds(e.Seconds))
+	if e.Mode == tuned.Measured {
+		fmt.Fprintf(w, " (%s to %s, %s)", results.FormatSeconds(e.Low), results.FormatSeconds(e.High), cli.Plural(e.Samples, "sample"))
+	} else {
+		fmt.Fprint(w, " predicted")
+	}
+	fmt.Fprintln(w)
+	if s := confirmed(e); s != "" {
+		fmt.Fprintf(w, "      %s\n", s)
+	}
+	var others []string
+	if s := then(e); s != "" {
+		others = append(others, s)
+	}
+	if b := first.Clip(r.M, r.K, r.N); e.Tried[b] > 1 && b != e.RunnerUp && b != e.Confirmed.Rival {
+		others = append(others, fmt.Sprintf("%s takes %.3f × as long", b, e.Tried[b]))
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(w, "      %s\n", strings.Join(others, "; "))
+	}
+	fmt.Fprintf(w, "      %s; %s; %s\n", searched(e), e.Versions, e.Date)
 }
 
 // compare prints what others' block sizes are beside ours, for v5.
@@ -120,11 +156,7 @@ func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, b tile.Blocks, s tun
 // tried is the time of a block shape over that of the best, where it was timed for
 // just this key.
 func tried(t *tuned.Table, k tuned.Key, b tile.Blocks) (float64, bool) {
-	for _, r := range t.Rows {
-		if r.Key == k {
-			ratio, ok := r.Evidence.Tried[b.Clip(k.M, k.K, k.N)]
-			return ratio, ok
-		}
-	}
-	return 0, false
+	row, _ := t.Row(k)
+	ratio, ok := row.Evidence.Tried[b.Clip(k.M, k.K, k.N)]
+	return ratio, ok
 }

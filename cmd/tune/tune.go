@@ -7,19 +7,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"matladder/backend"
 	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/results"
 	"matladder/tile"
 	"matladder/tune"
 	"matladder/tuned"
 )
 
-// tune tunes all jobs that are not in the table.
+// tune tunes all jobs that are not done.
 func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	begin := time.Now()
 	dev, err := f.open()
@@ -27,7 +25,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer dev.Close()
-	jobs, err := f.jobs(dev)
+	all, err := f.jobs(dev)
 	if err != nil {
 		return err
 	}
@@ -36,23 +34,22 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if !f.again {
-		jobs = slices.DeleteFunc(jobs, func(j tune.Job) bool {
-			_, source, ok := table.Lookup(j.Key())
-			return ok && source == tuned.Exact
-		})
-	}
+	jobs := f.todo(all, table, dev.versions)
 	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.summary, cli.Plural(len(jobs), "problem"), len(table.Rows))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	u := f.tuner(dev)
-	failed, err := f.each(ctx, begin, jobs, "left for the same command", stderr, func(_ string, j tune.Job, budget time.Duration, observe func(tune.Event)) (func() error, error) {
-		u.Budget, u.Observe = budget, observe
+	done, err := f.each(ctx, begin, jobs, stderr, func(_ string, j tune.Job, share, left time.Duration, observe func(tune.Event)) (func() error, error) {
+		u.Budget, u.AtMost, u.Observe = share, left, observe
 		j.Known = known(table, j)
 		row, err := u.Tune(ctx, j)
 		return func() error {
-			table.Put(row)
+			if !table.Offer(row) {
+				old, _ := table.Row(row.Key)
+				fmt.Fprintf(stdout, "%s: the row of %s stays, blocks %s: this time %s\n", row.Key, old.Evidence.Date, old.Blocks, searched(row.Evidence))
+				return nil
+			}
 			if err := table.WriteFile(path); err != nil {
 				return err
 			}
@@ -63,47 +60,11 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s: %s\n", path, cli.Plural(len(table.Rows), "row"))
-	if failed > 0 {
+	fmt.Fprintf(stdout, "%s: %s%s\n", path, cli.Plural(len(table.Rows), "row"), f.remaining(all, table, done))
+	if done.failed > 0 {
 		return errJobs
 	}
 	return nil
-}
-
-// each measures one job after another while the time budget lasts, of which every
-// job that is left gets an equal share; 0 is no limit. What measure returns keeps
-// the result, once progress is off the screen. Jobs that fail are told and counted;
-// left says what becomes of those that no time was left for.
-func (f *flags) each(ctx context.Context, begin time.Time, jobs []tune.Job, left string, stderr io.Writer,
-	measure func(what string, j tune.Job, budget time.Duration, observe func(tune.Event)) (keep func() error, err error),
-) (failed int, err error) {
-	p := newProgress(stderr)
-	for i, j := range jobs {
-		var share time.Duration
-		if f.budget > 0 {
-			rest := f.budget - time.Since(begin)
-			if rest <= 0 {
-				fmt.Fprintf(stderr, "time is up: %s %s\n", cli.Plural(len(jobs)-i, "problem"), left)
-				break
-			}
-			share = rest / time.Duration(len(jobs)-i)
-		}
-		what := fmt.Sprintf("[%d/%d] %s", i+1, len(jobs), j.Key())
-		keep, err := measure(what, j, share, p.observe(what))
-		p.clear()
-		switch {
-		case ctx.Err() != nil:
-			return failed, ctx.Err()
-		case err != nil:
-			failed++
-			fmt.Fprintf(stderr, "tune: %v\n", err)
-			continue
-		}
-		if err := keep(); err != nil {
-			return failed, err
-		}
-	}
-	return failed, nil
 }
 
 // tuner is the tuner that the flags ask for, without limits of time.
@@ -170,49 +131,6 @@ func load(path, machine string) (*tuned.Table, error) {
 		return nil, cli.Usagef("%s is the table of %s, this is %s; name another with --out", path, t.Machine, machine)
 	}
 	return t, nil
-}
-
-// verdict says what was gained over the kernel's own candidates, and how sure the
-// choice is.
-func verdict(j tune.Job, r tuned.Row, m tile.Machine) string {
-	s := fmt.Sprintf("blocks %s, %s", r.Blocks, results.FormatSeconds(r.Evidence.Seconds))
-	if r.Evidence.Mode == tuned.Predicted {
-		s += " predicted"
-	}
-	best, own := 0.0, tile.Blocks{}
-	for _, b := range j.Kernel.Candidates(j.Problem, m) {
-		if ratio, ok := r.Evidence.Tried[b]; ok && (best == 0 || ratio < best) {
-			best, own = ratio, b
-		}
-	}
-	switch {
-	case own == r.Blocks:
-		s += ", the kernel's own"
-	case best > 0:
-		s += fmt.Sprintf(", %.3f × the kernel's own %s", best, own)
-	}
-	return s + confirmed(r) + then(r.Evidence)
-}
-
-// confirmed says how the choice was made between the fastest and what would be taken
-// without it.
-func confirmed(r tuned.Row) string {
-	c := r.Evidence.Confirmed
-	switch {
-	case c.Rounds == 0:
-		return ""
-	case c.Low > 1:
-		return fmt.Sprintf("; confirmed: %s takes %.3f × as long (%.3f to %.3f, %s)", c.Rival, c.Ratio, c.Low, c.High, cli.Plural(c.Rounds, "round"))
-	}
-	return fmt.Sprintf("; kept: %s, at %.3f × the time (%.3f to %.3f, %s), is not clearly faster", c.Rival, c.Ratio, c.Low, c.High, cli.Plural(c.Rounds, "round"))
-}
-
-// then names the runner-up.
-func then(e tuned.Evidence) string {
-	if e.RunnerUp == (tile.Blocks{}) {
-		return ""
-	}
-	return fmt.Sprintf("; then %s at %+.1f %%", e.RunnerUp, 100*e.Behind)
 }
 
 // versions names what made the evidence.
