@@ -38,7 +38,7 @@ type Options struct {
 	// for 2^-24. A device that multiplies float32 as bfloat16 needs more.
 	FloatRoundoff float64
 	// MayRefuse names the programs beyond the kernels that the backend may
-	// answer ErrUnsupported to; nil for none. See Programs.
+	// answer ErrUnsupported to, by the names of their subtests; nil for none.
 	MayRefuse []string
 	// MayRefuseQuantized says of which quantized problems the backend may answer
 	// ErrUnsupported; nil for none.

@@ -36,15 +36,6 @@ var programs = []program{
 	{"causal mask", causalMask, true},
 }
 
-// Programs lists the names that Options.MayRefuse may hold.
-func Programs() []string {
-	var names []string
-	for _, p := range programs {
-		names = append(names, p.name)
-	}
-	return names
-}
-
 // testPrograms compares programs beyond the kernels with interp.
 func testPrograms(t *testing.T, s suite) {
 	for _, p := range programs {

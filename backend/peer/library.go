@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // A Library is one that is installed on this machine.
@@ -50,21 +49,6 @@ func Install(name string) string {
 		}
 	}
 	return ""
-}
-
-// At returns the library of a name at a path, wherever that is.
-func At(name, path string) (Library, error) {
-	for _, k := range libraries {
-		if k.name != name {
-			continue
-		}
-		path, err := filepath.Abs(path)
-		if err == nil {
-			_, err = os.Stat(path)
-		}
-		return Library{name, path, k.kind}, err
-	}
-	return Library{}, fmt.Errorf("unknown peer %q (known: %s)", name, strings.Join(Names(), ", "))
 }
 
 // Find returns what is installed of a library: one in each of some folders and of

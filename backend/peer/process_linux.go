@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/internal/lastline"
 )
 
 // Available returns why peers cannot run on this system, or nil.
@@ -23,7 +24,7 @@ type process struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
-	words lastWords
+	words lastline.Writer
 	ended bool
 }
 
@@ -126,7 +127,7 @@ func (p *process) crashed(what string) error {
 	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 		reason = fmt.Sprintf("signal %d (%s)", s.Signal(), s.Signal())
 	}
-	if words := p.words.String(); words != "" {
+	if words := p.words.Lines(3); words != "" {
 		reason += ": " + words
 	}
 	return &backend.CrashError{What: what, Reason: reason}

@@ -1,9 +1,8 @@
-// Package lastline keeps the end of what a child process prints: the line in which a
+// Package lastline keeps the end of what a child process prints: the lines in which a
 // process that dies mostly says why.
 package lastline
 
 import (
-	"bytes"
 	"strings"
 	"sync"
 )
@@ -29,10 +28,17 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // Line returns the last line that is not empty, without what the Go runtime adds to a
 // signal: registers and a trace.
-func (w *Writer) Line() string {
+func (w *Writer) Line() string { return w.Lines(1) }
+
+// Lines returns up to so many lines that end with Line, joined by semicolons.
+func (w *Writer) Lines(most int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text, _, _ := bytes.Cut(w.end, []byte("\nPC="))
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+	text, _, _ := strings.Cut(strings.ToValidUTF8(string(w.end), ""), "\nPC=")
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines = lines[max(0, len(lines)-most):]
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+	}
+	return strings.Join(lines, "; ")
 }
