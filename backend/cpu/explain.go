@@ -204,6 +204,7 @@ type PlanBuffer struct {
 	What   string
 	Bytes  int
 	Shared bool // by all workers; else each has one
+	Used   int  // of Bytes: the rest is never touched
 }
 
 // PlanMemory is what one executable allocates. Programs run one after another in
@@ -325,7 +326,7 @@ func (p *plan) explainBuffers() []PlanBuffer {
 	var list []PlanBuffer
 	add := func(what string, r region, shared bool) {
 		if r.size > 0 {
-			list = append(list, PlanBuffer{what, r.size, shared})
+			list = append(list, PlanBuffer{what, r.size, shared, r.size})
 		}
 	}
 	for _, o := range p.operands {
@@ -340,15 +341,18 @@ func (p *plan) explainBuffers() []PlanBuffer {
 			add("a piece of "+name, o.mem, false)
 		}
 	}
-	help := "a piece of b, packed" // as BlockDirect does it
+	help := PlanBuffer{What: "a piece of b, packed", Bytes: p.sums.size} // as BlockDirect does it
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			if d.product.work > 0 {
-				help = "sums of tiles"
+				help.What = "sums of tiles"
 			}
+			help.Used = max(help.Used, p.loopsOf(s, d).work())
 		}
 	})
-	add(help, p.sums, false)
+	if help.Bytes > 0 {
+		list = append(list, help)
+	}
 	temps := PlanBuffer{What: "pieces of products"}
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
@@ -358,7 +362,7 @@ func (p *plan) explainBuffers() []PlanBuffer {
 			temps.Bytes += d.temp.size
 		}
 	})
-	if temps.Bytes > 0 {
+	if temps.Used = temps.Bytes; temps.Bytes > 0 {
 		list = append(list, temps)
 	}
 	for i, r := range p.scratch {

@@ -11,12 +11,8 @@ import (
 // explainLoops lists the loops around the register tile of product d: those of
 // compute and multiply and, in package gemm, of vectors, of tiles or of an unpacked b.
 func (p *plan) explainLoops(s *step, d *dot) []PlanLoop {
-	dst, x := &p.refs[s.dst], p.explainProduct(s, d)
-	a, b := p.operands[d.a], p.operands[d.b]
-	l := loops{
-		PlanProduct: x, a: a, b: b,
-		rows: min(s.rows, dst.rows), cols: min(s.cols, dst.cols), depth: min(x.Depth, x.K1-x.K0),
-	}
+	dst, l := &p.refs[s.dst], p.loopsOf(s, d)
+	x, a, b := l.PlanProduct, l.a, l.b
 	kept := func(o *operand, deep bool) string {
 		if o.keep == keepPiece && o.deep == deep {
 			return ": packs a piece of " + p.refs[o.ref].Name
@@ -51,6 +47,35 @@ type loops struct {
 	rows, cols, depth int
 }
 
+func (p *plan) loopsOf(s *step, d *dot) *loops {
+	dst, x := &p.refs[s.dst], p.explainProduct(s, d)
+	return &loops{
+		PlanProduct: x, a: p.operands[d.a], b: p.operands[d.b],
+		rows: min(s.rows, dst.rows), cols: min(s.cols, dst.cols), depth: min(x.Depth, x.K1-x.K0),
+	}
+}
+
+// work is how much of call.work the product writes, in bytes: a packed piece of b, sums
+// that are kept from run to run, or two tiles on their way past the caches.
+func (l *loops) work() int {
+	switch {
+	case l.Way == ReadPieces:
+		return l.bytes(l.Cols, l.b)
+	case l.ReadsB || l.b.packing.words == 1:
+		return 0
+	case l.Run < l.depth:
+		return l.sums()
+	case l.Streams || l.Narrows || l.Scales:
+		return 2 * l.MR * l.NR * l.Sum.Bits() / 8
+	}
+	return 0
+}
+
+// sums are the bytes of those that are kept from run to run.
+func (l *loops) sums() int {
+	return ceil(l.Rows, l.MR) * l.MR * ceil(l.Cols, l.NR) * l.NR * l.Sum.Bits() / 8
+}
+
 // vectors are those of run for vectors.
 func (l *loops) vectors() []PlanLoop {
 	return []PlanLoop{l.runs(), l.piece(), l.panels(), l.registers()}
@@ -60,8 +85,7 @@ func (l *loops) vectors() []PlanLoop {
 func (l *loops) tiles() []PlanLoop {
 	list := []PlanLoop{l.piece()}
 	if l.Run < l.depth {
-		sums := ceil(l.Rows, l.MR) * l.MR * ceil(l.Cols, l.NR) * l.NR * l.Sum.Bits() / 8
-		list = append(list, PlanLoop{ceil(l.cols, l.Cols), fmt.Sprintf("× %d columns of b: their sums, %s, are kept from run to run", l.Cols, backend.FormatBytes(int64(sums)))}, l.runs())
+		list = append(list, PlanLoop{ceil(l.cols, l.Cols), fmt.Sprintf("× %d columns of b: their sums, %s, are kept from run to run", l.Cols, backend.FormatBytes(int64(l.sums())))}, l.runs())
 	}
 	return append(list, l.panels(), l.registers())
 }

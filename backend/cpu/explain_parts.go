@@ -224,7 +224,14 @@ func (x *PlanProgram) buffered() []string {
 	}
 	var shared, own []string
 	for _, b := range x.Buffers {
-		if item := b.What + " " + backend.FormatBytes(int64(b.Bytes)); b.Shared {
+		item := b.What + " " + backend.FormatBytes(int64(b.Bytes))
+		switch {
+		case b.Used == 0:
+			item += " (not used)"
+		case b.Used < b.Bytes:
+			item += fmt.Sprintf(" (%s of it used)", backend.FormatBytes(int64(b.Used)))
+		}
+		if b.Shared {
 			shared = append(shared, item)
 		} else {
 			own = append(own, item)

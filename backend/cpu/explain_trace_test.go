@@ -24,6 +24,7 @@ type calls struct {
 	fresh, streamed       int
 	narrowed, scaled      int
 	rows, cols, depth     int // the largest
+	work                  int // bytes of call.work that were written
 }
 
 // trace watches the packing of each operand and each product of a plan.
@@ -64,15 +65,29 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 					s.streamed++
 				}
 			}
+			writes := func(x call, product func(call)) {
+				const blank = 0xa5
+				for i := range x.work {
+					x.work[i] = blank
+				}
+				product(x)
+				n := len(x.work)
+				for n > 0 && x.work[n-1] == blank {
+					n--
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				s.work = max(s.work, n)
+			}
 			multiply, narrow, scaled, direct := traced.multiply, traced.narrow, traced.scaled, traced.direct
 			traced.multiply = func(x call) {
 				seen(x, 4)
-				multiply(x)
+				writes(x, multiply)
 			}
 			traced.narrow = func(x call) {
 				seen(x, 2)
 				see(&s.narrowed, x.m, x.n, x.k, true)
-				narrow(x)
+				writes(x, narrow)
 			}
 			traced.scaled = func(x call, isNarrow bool, by gemm.Scaling) {
 				size := 4
@@ -81,11 +96,11 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 				}
 				seen(x, size)
 				see(&s.scaled, x.m, x.n, x.k, true)
-				scaled(x, isNarrow, by)
+				writes(x, func(x call) { scaled(x, isNarrow, by) })
 			}
 			traced.direct = func(x call) {
 				see(&s.direct, x.m, x.n, x.k, x.accumulate)
-				direct(x)
+				writes(x, direct)
 			}
 			multiplied[d], d.product = s, &traced
 		}
@@ -104,6 +119,7 @@ func TestExplain_Agrees(t *testing.T) {
 			for k := 1; k <= 5; k++ {
 				cases = append(cases, planCase{k, d, 256, 256, 256, "", blocks, isa.String(), Options{Threads: 3}})
 			}
+			cases = append(cases, planCase{4, d, 24, 2048, 1024, "", tile.Blocks{M: 24, K: 1024, N: 1024}, isa.String(), Options{Threads: 2}})
 			cases = append(cases, planCase{4, d, 8, 4096, 192, "", tile.Blocks{M: 8, K: 2048, N: 64}, isa.String(), Options{Threads: 2}})
 		}
 		for _, q := range []string{
@@ -174,6 +190,7 @@ func TestExplain_Agrees(t *testing.T) {
 				agreeOnProducts(t, &x.Programs[i], p, saw[i].multiplied)
 				agreeOnWorkers(t, &x.Programs[i], e.runs[i])
 				agreeOnBuffers(t, &x.Programs[i], p)
+				agreeOnUse(t, &x.Programs[i], p, saw[i].multiplied)
 			}
 			m := x.Memory
 			least := m.Arrays + m.Shared + m.Worker*int64(m.Workers)
@@ -320,6 +337,29 @@ func agreeOnBuffers(t *testing.T, x *PlanProgram, p *plan) {
 	}
 	if shared != p.sharedBytes || own != p.localBytes {
 		t.Errorf("%d bytes shared and %d of a worker, the plan says %d and %d: %+v", p.sharedBytes, p.localBytes, shared, own, x.Buffers)
+	}
+}
+
+// agreeOnUse: of the memory that helps products as much is written as the plan says;
+// by tiles at most.
+func agreeOnUse(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]*calls) {
+	t.Helper()
+	written, tiles := 0, false
+	allSteps(p.steps, func(s *step) {
+		for _, d := range s.dots {
+			written, tiles = max(written, multiplied[d].work), tiles || d.product.work > 0
+		}
+	})
+	for _, b := range x.Buffers {
+		if b.What == "a piece of b, packed" || b.What == "sums of tiles" {
+			if written > b.Used || written < b.Used && !tiles {
+				t.Errorf("%d bytes of %+v were written", written, b)
+			}
+			written = 0
+		}
+	}
+	if written > 0 {
+		t.Errorf("%d bytes of no buffer were written", written)
 	}
 }
 
