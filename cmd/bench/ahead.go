@@ -38,7 +38,7 @@ func (f *flags) checkAhead() error {
 	ahead := f.backendName() == aheadOfTime
 	switch {
 	case !ahead && (f.predict || f.topology != ""):
-		return cli.Usagef("--backend %s measures: --predict and --topology are for --backend %s", f.backend, aheadOfTime)
+		return cli.Usagef("--backend %s measures: --predict and --topology are for --backend %s, which can go on with the same file (--out FILE --resume)", f.backend, aheadOfTime)
 	case !ahead:
 		return nil
 	case f.topology == "":

@@ -84,6 +84,33 @@ func TestAhead(t *testing.T) {
 	}
 }
 
+// TestAhead_Beside predicts into a file of measured rows, which stay as they are.
+func TestAhead_Beside(t *testing.T) {
+	useCompiler(t)
+	out := filepath.Join(t.TempDir(), "both.csv")
+	const sweep = "--kernel 5 --sizes 128 --dtype float32 --blocks 128x128x128 --out "
+	bench := func(args string) {
+		var stdout, stderr bytes.Buffer
+		if code := run(context.Background(), strings.Fields(args), &stdout, &stderr); code != cli.OK {
+			t.Fatalf("%s: exit %d: %s", args, code, &stderr)
+		}
+	}
+	bench("--backend cpu --threads 1 --time-budget 1ms " + sweep + out)
+	before, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bench("--topology v5e --resume " + sweep + out)
+	after, err := os.ReadFile(out)
+	if err != nil || !bytes.HasPrefix(after, before) {
+		t.Fatalf("%v: %s\nwas\n%s", err, after, before)
+	}
+	new := strings.Split(strings.TrimSpace(string(after[len(before):])), "\n")
+	if len(new) != 1 || !strings.Contains(new[0], ",predicted,aot,") || bytes.Contains(before, []byte("predicted")) {
+		t.Errorf("%q after\n%s", new, before)
+	}
+}
+
 // TestAhead_NoCache: where nothing can be kept is told once, and the sweep goes on.
 func TestAhead_NoCache(t *testing.T) {
 	useCompiler(t)

@@ -117,6 +117,12 @@
 // chip: the same sweep again takes a second. Times are worked out anew. The time
 // budget ends no prediction; the sweep's timeout does.
 //
+// An execution measures or predicts. To have both in one file, go on with that of the
+// other: rows of another device or mode are other points, and stay as they are.
+//
+//	go run ./cmd/bench --out out/both.csv
+//	go run ./cmd/bench --topology v5e --out out/both.csv --resume
+//
 // # How it measures
 //
 // All points of one problem take turns, round by round, in an order shuffled from
