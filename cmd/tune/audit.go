@@ -46,7 +46,8 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "%s: %s to audit\n", dev.summary, cli.Plural(len(jobs), "problem"))
 	a := tune.Auditor{Tuner: f.tuner(dev), Rounds: f.rounds}
 	var audits []tune.Audit
-	done, err := f.each(ctx, begin, jobs, stderr, func(what string, j tune.Job, budget, _ time.Duration, observe func(tune.Event)) (func() error, error) {
+	alike := func(i int, left time.Duration) time.Duration { return left / time.Duration(len(jobs)-i) }
+	done, err := f.each(ctx, begin, jobs, alike, stderr, func(what string, j tune.Job, budget, _ time.Duration, observe func(tune.Event)) (func() error, error) {
 		a.Budget, a.Tuner.Observe = budget, observe
 		j.Known = known(table, j)
 		audit, err := a.Audit(ctx, j)

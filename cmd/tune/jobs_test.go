@@ -29,22 +29,34 @@ func rowOf(j tune.Job, ended, versions string) tuned.Row {
 		Evidence: tuned.Evidence{Mode: tuned.Measured, Seconds: 1, Ended: ended, Versions: versions}}
 }
 
-// TestTodo: what has no row comes before what was ended by the budget; the rest is done
-// until it is asked for again.
+// TestTodo: what has no row comes before what was ended by the budget, and has all of
+// the time; the rest is done until it is asked for again.
 func TestTodo(t *testing.T) {
-	none, short, old, done := jobOf(1), jobOf(2), jobOf(3), jobOf(4)
+	none, more, cut, cutToo, old, fine := jobOf(1), jobOf(2), jobOf(3), jobOf(4), jobOf(5), jobOf(6)
 	var table tuned.Table
-	table.Put(rowOf(short, tuned.ByBudget, "now"))
+	table.Put(rowOf(cut, tuned.ByBudget, "now"))
+	table.Put(rowOf(cutToo, tuned.ByBudget, "before"))
 	table.Put(rowOf(old, "", "before"))
-	table.Put(rowOf(done, tuned.ByEvidence, "now"))
+	table.Put(rowOf(fine, tuned.ByEvidence, "now"))
+	of := func(j tune.Job) state { return stateOf(j, &table, "now") }
 	for _, test := range []struct {
 		again bool
 		want  []tune.Job
-	}{{false, []tune.Job{none, short}}, {true, []tune.Job{none, short, old, done}}} {
+		parts []time.Duration // of what is left
+	}{
+		{false, []tune.Job{none, more, cut, cutToo}, []time.Duration{2, 1, 2, 2}},
+		{true, []tune.Job{none, more, cut, cutToo, old, fine}, []time.Duration{2, 1, 2, 2, 1, 1}},
+	} {
 		f := flags{again: test.again}
-		have := f.todo([]tune.Job{done, old, short, none}, &table, "now")
-		if !slices.EqualFunc(have, test.want, func(a, b tune.Job) bool { return a.Key() == b.Key() }) {
-			t.Errorf("again %v: %v", test.again, have)
+		jobs := f.todo([]tune.Job{fine, old, cut, none, cutToo, more}, of)
+		if !slices.EqualFunc(jobs, test.want, func(a, b tune.Job) bool { return a.Key() == b.Key() }) {
+			t.Errorf("again %v: %v", test.again, jobs)
+		}
+		share := shares(jobs, of)
+		for i, part := range test.parts {
+			if s := share(i, time.Hour); s != time.Hour/part {
+				t.Errorf("again %v: job %d of %d has %v of an hour", test.again, i, len(jobs), s)
+			}
 		}
 	}
 }
@@ -56,10 +68,10 @@ func TestEach(t *testing.T) {
 	jobs := []tune.Job{jobOf(1), jobOf(2), jobOf(3), jobOf(4)}
 	var table tuned.Table
 	f := flags{budget: 4 * hour}
-	var shares []time.Duration
+	var had []time.Duration
 	var stderr bytes.Buffer
 	measure := func(_ string, j tune.Job, share, left time.Duration, _ func(tune.Event)) (func() error, error) {
-		shares = append(shares, share.Round(time.Minute))
+		had = append(had, share.Round(time.Minute))
 		switch j.Problem.M {
 		case 2:
 			return nil, fmt.Errorf("2: %w", &tune.ShareError{Need: left + 2*hour, Have: left})
@@ -68,12 +80,13 @@ func TestEach(t *testing.T) {
 		}
 		return func() error { table.Put(rowOf(j, tuned.ByEvidence, "")); return nil }, nil
 	}
-	done, err := f.each(context.Background(), time.Now(), jobs, &stderr, measure)
+	share := shares(jobs, func(tune.Job) state { return untuned })
+	done, err := f.each(context.Background(), time.Now(), jobs, share, &stderr, measure)
 	if want := (tally{done: 2, failed: 1, left: 1, least: done.least}); err != nil || done != want || done.least.Round(time.Minute) != 6*hour {
 		t.Errorf("%+v %v", done, err)
 	}
-	if want := []time.Duration{hour, 4 * hour / 3, 2 * hour, 4 * hour}; !slices.Equal(shares, want) {
-		t.Errorf("shares %v", shares)
+	if want := []time.Duration{hour, 4 * hour / 3, 2 * hour, 4 * hour}; !slices.Equal(had, want) {
+		t.Errorf("shares %v", had)
 	}
 	if s := stderr.String(); !strings.Contains(s, "not done: 2: needs about 6h0m0s, and has 4h0m0s\n") || !strings.Contains(s, "tune: broken\n") {
 		t.Error(s)
@@ -87,8 +100,8 @@ func TestEach(t *testing.T) {
 	}
 
 	stderr.Reset()
-	done, err = f.each(context.Background(), time.Now().Add(-f.budget), jobs, &stderr, measure)
-	if want := (tally{left: 4}); err != nil || done != want || strings.Count(stderr.String(), ": time is up\n") != 4 || len(shares) != 4 {
+	done, err = f.each(context.Background(), time.Now().Add(-f.budget), jobs, share, &stderr, measure)
+	if want := (tally{left: 4}); err != nil || done != want || strings.Count(stderr.String(), ": time is up\n") != 4 || len(had) != 4 {
 		t.Errorf("%+v %v %s", done, err, &stderr)
 	}
 }

@@ -26,9 +26,17 @@
 // would be used without it stays. The row tells which, with the ratio (--list prints
 // "confirmed" or "kept"). The output of what is taken is verified.
 //
+//	$ tune --kernel 4 --sizes 96 --dtype float32 --out tuned.yaml --threads 1
+//	…
+//	tuned.yaml: 1 row
+//
+// For a TPU nothing runs: --backend aot --topology v5e (or v4, v5p, v6e, v7x)
+// compiles the candidates with libtpu and takes the one that the step model
+// predicts to be fastest. Its rows say that they are predicted.
+//
 // # Time
 //
-// --time-budget is shared over the problems that are left; what one does not need goes
+// --time-budget is shared by the problems that have no row; what one does not need goes
 // to the others. A problem whose share is not enough for a row that is worth keeping
 // gets more, and if so much is not left either it is listed as not done: enough is about
 // the time in which what is used as things stand and the 12 block shapes that the counts
@@ -38,17 +46,9 @@
 // founded, unless its confirmation shows the earlier block shape to be slower.
 //
 // The last line says what is missing. The same command goes on with the problems that
-// have no row, and then searches again where the search ended by budget, with larger
-// shares as there are fewer of them; bench meanwhile takes such a row's block shape, with
+// have no row, and then searches again where the search ended by budget, each with half
+// of the time that is left; bench meanwhile takes such a row's block shape, with
 // "_by_budget" in its block_source.
-//
-//	$ tune --kernel 4 --sizes 96 --dtype float32 --out tuned.yaml --threads 1
-//	…
-//	tuned.yaml: 1 row
-//
-// For a TPU nothing runs: --backend aot --topology v5e (or v4, v5p, v6e, v7x)
-// compiles the candidates with libtpu and takes the one that the step model
-// predicts to be fastest. Its rows say that they are predicted.
 //
 // # Tables
 //

@@ -34,13 +34,14 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	jobs := f.todo(all, table, dev.versions)
+	of := func(j tune.Job) state { return stateOf(j, table, dev.versions) }
+	jobs := f.todo(all, of)
 	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.summary, cli.Plural(len(jobs), "problem"), len(table.Rows))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	u := f.tuner(dev)
-	done, err := f.each(ctx, begin, jobs, stderr, func(_ string, j tune.Job, share, left time.Duration, observe func(tune.Event)) (func() error, error) {
+	done, err := f.each(ctx, begin, jobs, shares(jobs, of), stderr, func(_ string, j tune.Job, share, left time.Duration, observe func(tune.Event)) (func() error, error) {
 		u.Budget, u.AtMost, u.Observe = share, left, observe
 		j.Known = known(table, j)
 		row, err := u.Tune(ctx, j)
