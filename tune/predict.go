@@ -58,11 +58,12 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, list []Candida
 	}
 	best := -1
 	var last error
-	for i, a := range answers[:done] {
+	answers = answers[:done]
+	for i, x := range answers {
 		switch {
-		case a.err != nil:
-			last = a.err
-		case best < 0 || a.seconds < answers[best].seconds:
+		case x.err != nil:
+			last = x.err
+		case best < 0 || x.seconds < answers[best].seconds:
 			best = i
 		}
 	}
@@ -70,9 +71,9 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, list []Candida
 		return tile.Blocks{}, tuned.Evidence{}, fmt.Errorf("%w: %w", ErrNone, last)
 	}
 	tried := map[tile.Blocks]float64{}
-	for i, a := range answers[:done] {
-		if a.err == nil {
-			tried[list[i].Blocks] = round(a.seconds / answers[best].seconds)
+	for i, x := range answers {
+		if x.err == nil {
+			tried[list[i].Blocks] = round(x.seconds / answers[best].seconds)
 		}
 	}
 	winner := list[best].Blocks

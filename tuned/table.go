@@ -1,6 +1,7 @@
 // Package tuned holds tables of block shapes that were found best on a machine,
 // each with its evidence: how long it took, how sure that is, what came second
-// and by how much, under which versions and when.
+// and by how much, how many candidates were launched and what ended the search, under
+// which versions and when.
 //
 //	configs/tuned/<machine>.yaml ─► Parse ─► Table ─► Lookup(key) ─► block shape and how it was found
 //
