@@ -5,10 +5,12 @@
 //     what each needs in memory and time, before anything is started.
 //  2. Run opens the journal, tests the check with injected faults, and takes the
 //     groups in turn.
-//  3. A group is one problem, or all of one size. Its points are compiled and warmed up, then they
-//     take turns: one round is one pass over all of them, in an order shuffled
-//     anew from the seed, so that drift of the machine touches all alike. The
-//     baseline and peers, other libraries' products, take their turns among them.
+//  3. A group is one problem, or all of one size. Its points are compiled and warmed
+//     up, then they take turns: one round is one pass over all of them, in an order
+//     shuffled anew from the seed, so that drift of the machine touches all alike.
+//     The baseline and peers, other libraries' products, take their turns among
+//     them. Short launches are timed behind untimed ones, which wake threads and
+//     fill caches after somebody else's turn.
 //  4. After a point's repetitions its output is verified beside the device; only
 //     then are the rows of the round appended and synced, together.
 //  5. Rounds end when the interval of every median is narrow, or the group has
@@ -16,8 +18,8 @@
 //
 // A point that cannot be measured becomes a row that says why; it never ends the
 // sweep. The package divides and averages nothing that it writes: rows are raw.
-// It refuses to time an output that is not verified, to go on when the check
-// itself is broken, and to write over results that exist.
+// It refuses to write the time of an output that is not verified, to go on when the
+// check itself is broken, and to write over results that exist.
 package harness
 
 import "fmt"

@@ -41,7 +41,7 @@ import (
 //	repetitions: 1                 # of a point in a round
 //	warmup: 1                      # untimed executions
 //	seed: 1
-//	dist: uniform                  # or integers
+//	dist: uniform                  # or normal, integers
 //	threads: 0                     # one a core
 func Parse(name string, text []byte) (Config, error) {
 	d := document{name}

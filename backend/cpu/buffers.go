@@ -22,7 +22,7 @@ const (
 	tempBytes       = 8 << 20   // of the product before an epilogue
 	tilesTarget     = 256       // rowTarget of tiles, which cut a themselves
 	tilesBytes      = 1 << 20   // tempBytes of tiles: all of a product is in L2 when it is written
-	chunkBytes      = 4 << 20   // of b streamed chunk by chunk
+	chunkBytes      = 4 << 20   // of b packed chunk by chunk
 	tilesPieceBytes = 512 << 10 // of b packed chunk by chunk for tiles: it stays in L2
 	vectorLanes     = 1024      // elements of a row vector
 )

@@ -1,34 +1,49 @@
 // Package cpu runs tile programs on the cores of this machine, without cgo:
 //
-//		tile.Program ─► passes (compile.go) ─► plan ─► workers ─► internal/gemm
+//	tile.Program ─► passes (compile.go) ─► plan ─► workers ─► internal/gemm
 //
-//	 1. Verify the program; see each ref's block as a matrix; match statements
-//	    into steps: fill, compute, when.
-//	 2. Fuse a zeroing fill into the accumulation that follows it, so that the
-//	    micro-kernel stores instead of adding. Put a product that scratch only
-//	    carries to the next statement into that one's value. Let values of the same
-//	    rows go along them together, some rows at a time, so that a row that several
-//	    need is read once.
-//	 3. Lay out the operands of each product: which packed format, in pieces of
-//	    which depth. A b that few rows of a meet is read where it lies, and so is an
-//	    a whose rows tiles of AMX load well. What is stored in fewer bits than it is
-//	    multiplied in is widened on the way, some hundred rows at a time, and stays
-//	    in L2 until it is packed or multiplied. An output that tiles write once may be
-//	    scaled, have a bias added and be rounded to bfloat16 as they write it, and
-//	    goes past the caches if L2 would not hold it. Compile everything else of a
-//	    value, the epilogue, into vectors along rows.
-//	 4. Schedule the grid: parallel axes are split over workers, arbitrary axes
-//	    run in order inside one of them. Workers go along rows of the grid, each with
-//	    blocks of a; where no a is packed along columns, each with blocks of b.
-//	 5. Plan the buffers: blocks of b packed once into a cache that all workers
-//	    share, or by each worker for its columns; blocks of a and everything else in
-//	    memory of one worker.
+// The passes, in the order in which they run, which is a good one to read them in:
 //
-// A grid step brings the blocks whose index changed into packed buffers and
-// multiplies those. The same passes compile every kernel; none is recognized.
-// Explain returns what each pass decided as a Plan, which prints itself: go run
-// ./cmd/inspect v4 --as cpu. A change of a pass must change it too: tests hold plans
-// to what executions are seen to do.
+//  1. verify the program; see (see.go) each ref's block as a matrix; match (match.go)
+//     statements into steps: fill, compute, when. Loops are written out (unroll.go).
+//  2. fuse (fuse.go) a zeroing fill into the accumulation that follows it, so that
+//     the micro-kernel stores instead of adding. A product that scratch only carries
+//     to the next statement goes into that one's value (merge.go). Values of the same
+//     rows go along them together, some rows at a time, so that a row that several
+//     need is read once (abreast.go).
+//  3. layout (layout.go): which micro-kernel multiplies (product.go), and how its
+//     operands are packed: in panels, and in chunks of which depth. What is stored in
+//     fewer bits than it is multiplied in is widened on the way (widen.go): by the
+//     micro-kernel in registers, where it can and few rows of a meet it, or else some
+//     hundred rows at a time, which stay in L2 until they are packed or multiplied.
+//  4. thin (thin.go) leaves a b that few rows of a meet where it lies, and rows
+//     (rows.go) an a whose rows tiles of AMX load well. stream (rows.go) finds the
+//     outputs that tiles write once: they may be scaled, have a bias added (scales.go)
+//     and be rounded to bfloat16 as they are written, and go past the caches if L2
+//     would not hold them.
+//  5. epilogue (vector.go) compiles everything else of a value into vectors along
+//     rows: what is read and written (access.go, codes.go, float8.go), arithmetic
+//     (arithmetic.go, piecewise.go), sums and extremes of rows (reduce.go), one number
+//     for each row (single.go).
+//  6. share (share.go): blocks of b are packed once into a cache that all workers
+//     share (cache.go), or by each worker for its columns; blocks of a stay with one
+//     worker. schedule (schedule.go): parallel axes are split over workers, arbitrary
+//     axes run in order inside one of them. Workers go along rows of the grid, each
+//     with blocks of a; where no a is packed along columns, each with blocks of b.
+//  7. buffers (buffers.go): how much is computed at once, and the place of all memory
+//     but the arrays.
+//
+// Then it runs. Compile (backend.go) makes an executable (executable.go), which has
+// the arrays, on large pages (pages_linux.go), and the goroutines (crew.go). A launch
+// (run.go) deals tasks out (shares.go). For each grid step a worker (worker.go) finds
+// its blocks, packs those whose index changed, and executes the steps; dot.go is how
+// it packs and multiplies.
+//
+// The same passes compile every kernel; none is recognized. Explain (explain.go)
+// returns what each pass decided as a Plan, which prints itself: go run ./cmd/inspect
+// v4 --as cpu. A change of a pass must change it too: tests hold plans to what
+// executions are seen to do. Device (device.go) measures the peaks and the bandwidth
+// that rates are compared with.
 //
 // What no pass understands is refused with backend.ErrUnsupported, naming the
 // operation, the ref and the line of the kernel. Packing is part of every

@@ -26,8 +26,8 @@ type operand struct {
 	counts bool   // packing a block of it counts as loading one
 	slots  int    // blocks kept
 	mem    region // shared: of the executable's memory; else of a worker's
-	piece  int    // streamed: lanes packed at once
-	deep   bool   // streamed: all chunks of a piece are packed together
+	piece  int    // not kept: lanes packed, or widened, at once
+	deep   bool   // keepPiece: all chunks of a piece are packed together
 }
 
 // How many words of a lane a chunk holds at most: panels of a and b this deep stay

@@ -25,7 +25,7 @@ func topologies() string {
 	return strings.Join(names, ", ")
 }
 
-// backendName is the backend that the flags ask for; "" for the best.
+// backendName is the backend that the flags ask for; "" for the first of openers.
 func (f *flags) backendName() string {
 	if f.backend == "" && (f.predict || f.topology != "") {
 		return aheadOfTime

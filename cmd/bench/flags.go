@@ -40,7 +40,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
 	s.String("precision", "", "`PRECISIONS` of float32 products: default, highest or both")
-	s.StringVar(&f.backend, "backend", "", "`BACKEND` to run on ("+known()+"); the best present if not given")
+	s.StringVar(&f.backend, "backend", "", "`BACKEND` to run on ("+known()+"); cpu if not given, aot with --topology")
 	s.StringVar(&f.topology, "topology", "", "`CHIP` to predict for ("+topologies()+"): backend aot")
 	s.StringArrayVar(&f.params, "param", nil, "backend parameter `KEY=VALUE`; may be repeated")
 	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring: backend aot, with --topology")

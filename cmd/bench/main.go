@@ -9,9 +9,9 @@
 //
 // # What to measure
 //
-// A sweep is a YAML file: --config ladder names one that comes with bench (quick,
-// ladder, full), --config mine.yaml one of your own. Flags replace what the
-// sweep says; they never filter it.
+// A sweep is a YAML file: --config ladder names one that comes with bench (--help
+// lists them), --config mine.yaml one of your own, with the keys that go doc ./harness
+// Parse lists. Flags replace what the sweep says; they never filter it.
 //
 //	--kernel 1,v4_optblock,5     rungs; 0 is the baseline
 //	--sizes 512,512x1024x2048    squares, or m×k×n
@@ -80,8 +80,10 @@
 // With --backend cpu the baseline, kernel 0, runs on xla-cpu with as many threads,
 // taking turns with the kernels. On a plugin launches are timed by loops inside one
 // program, so that the time to start a program is told from that of a launch.
-// Flag --param has other ways:
+// Flag --param has other ways, and what else a backend can be told:
 //
+//	--param isa=avx2         instruction set of backend cpu (generic, avx2, avx512, amx);
+//	                         MATLADDER_CPU in the environment says the same
 //	--param device=1         the second device of a machine with several
 //	--param method=wall      one launch at a time, each waited for
 //	--param method=chain     one after another, each on what the last one returned
@@ -126,10 +128,13 @@
 // # How it measures
 //
 // All points of one problem take turns, round by round, in an order shuffled from
-// --seed. Each output is verified before its rows are written; the check itself
-// is tested first, with injected faults. Rounds end when the interval of every
-// median is narrow or the --time-budget is spent, which counts the wall time of
-// the whole execution. Every point gets one round even past it.
+// --seed. Launches of up to 25 ms are timed behind as many that are not, so that
+// each finds threads awake and its own data in the caches, whoever had the turn
+// before; timed loops on a plugin need none. Each output is verified before its rows
+// are written; the check itself is tested first, with injected faults. Rounds end
+// when the interval of every median is narrow or the --time-budget is spent, which
+// counts the wall time of the whole execution. Every point gets one round even past
+// it.
 //
 // In a sweep that says together: true, all products of one size take turns, not
 // only the points of one. The last table then compares them with the first of the

@@ -84,14 +84,16 @@
 //	verify    the program makes sense on any machine
 //	see       blocks of refs as matrices in memory, and what each is used for
 //	match     the body, from which the steps are made
-//	fuse      fills with zero that the accumulation behind them takes in, values that go along rows together
+//	fuse      fills with zero that the accumulation behind them takes in, products that
+//	          go into the value behind them, values that go along rows together
 //	layout    the micro-kernel of each product: instruction set, register tile, format;
 //	          and its operands, packed in panels and in chunks of k
-//	thin      whether b is packed: few rows of a do not repay it
+//	thin      whether b is packed: few rows of a do not repay it; the loops then say
+//	          how it is read where it lies
 //	rows      whether a is packed: AMX tiles load rows of it where they lie, unless
 //	          all of them would fall into one set of the L1 cache
-//	stream    outputs that AMX tiles write once: rounded to bfloat16 as they are written,
-//	          and past the caches if L2 would not hold them
+//	stream    outputs that AMX tiles write once: scaled and rounded to bfloat16 as they
+//	          are written, and past the caches if L2 would not hold them
 //	epilogue  how values come to their destination: by the micro-kernel itself, fused
 //	          behind each piece of a product, or in a pass of their own
 //	share     which packed blocks are kept, by whom, and why

@@ -1,30 +1,44 @@
-// Package gemm multiplies packed blocks of matrices on one core: it is the
-// inner part of the CPU backend, below threads, grids and caches of blocks.
+// Package gemm multiplies blocks of matrices on one core: it is the inner part of
+// the CPU backend, below threads, grids and caches of blocks.
 //
 // The way of one block product c = a·b, or c += a·b:
 //
-//  1. For(isa) gives the Kernels of an instruction set; a Path of it belongs to
-//     one element type and holds the shape MR×NR of its register tile.
+//  1. For(isa) gives the Kernels of an instruction set (isa.go, table.go); a Path of
+//     it belongs to one element type and holds the shape MR×NR of its register tile
+//     (kernels.go).
 //  2. PackA lays a (m×k) out in panels of MR rows, PackB lays b (k×n) out in
 //     panels of NR columns, both zero-padded, so that the micro-kernel reads
-//     memory forward only. Narrow floats are widened here, unless pairs or
-//     tiles of them multiply faster, which is measured once in a process.
-//  3. Block walks the panels in pieces that fit the caches and calls the
-//     micro-kernel, which keeps one tile of c in registers over a run of k.
-//     BlockDirect does so with a b that is not packed, for a of few rows, and
-//     an InPlace with one of elements narrower than are multiplied, int4 and
-//     float8, which it widens in registers.
-//     Multiply does so on tiles with an a that is not packed, and writes c past
-//     the caches or, as MultiplyNarrow, rounded to bfloat16: tiles multiply so
-//     fast that each pass over c would show (block_tiles.go).
+//     memory forward only (pack.go, encoding.go). Narrow floats are widened here,
+//     unless pairs or tiles of them multiply faster, which is measured once in a
+//     process.
+//  3. Block walks the panels in pieces that fit the caches (block.go, cut.go) and
+//     calls the micro-kernel, which keeps one tile of c in registers over a run of k
+//     (tile.go).
 //
-// AMX, tile registers of 16 rows, is used only after small products on it were
-// the same as those in Go. Where they are not, or where the operating system
-// refuses, ISA.Missing says so and AVX512 is the best there is.
+// For an a of few rows packing all of b would take longer than multiplying. Then b
+// is read where it lies:
 //
-// Every micro-kernel in assembly has a twin in Go with the same signature;
-// the twins are what other machines run and what tests compare with. The
-// assembly is written by asmgen:
+//   - BlockDirect takes a b of elements as they are multiplied, in a way that
+//     DirectWay chooses by the rows of a (direct.go). Streams go along eight rows of b
+//     at a time, for one row of a after another (stream.go). Register tiles go down
+//     the rows of b. Pieces of b are packed into L2, one at a time, where tiles would
+//     go down the same rows too often (pieces.go).
+//   - An InPlace takes a b of elements narrower than are multiplied (int4, int8,
+//     float8) and widens them in registers (inplace.go).
+//
+// AMX has tile registers of 16 rows, which multiply so fast that each pass over c
+// would show (tiles.go). So Multiply may read an a that is not packed, keeps sums
+// between runs of k apart from c, and writes c once (block_tiles.go): past the caches,
+// rounded to bfloat16 (MultiplyNarrow) or scaled (MultiplyScaled, whole.go). AMX is
+// used only after small products on it were the same as those in Go
+// (tiles_proof_amd64.go). Where they are not, or where the operating system refuses,
+// ISA.Missing says so and AVX512 is the best there is.
+//
+// Every micro-kernel in assembly has a twin in Go with the same signature
+// (tile_generic.go, tile_bfloat16.go, tiles.go, stream.go); the twins are what other
+// machines run and what tests compare with. Tiles that read b where it lies
+// (direct_amd64.go, inplace_amd64.go) run nowhere else: tests compare them with the
+// twin of a tile on a b packed in Go. The assembly is written by asmgen:
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate
 //

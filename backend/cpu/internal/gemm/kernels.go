@@ -30,7 +30,8 @@ type Kernels struct {
 	TilesInt8     *Path[int8, int32]
 
 	// What a product of few rows of a is better off with, as it reads b where it
-	// lies: BFloat16 and Int8 of the same machine without tiles, or equal to them.
+	// lies. Other than BFloat16 and Int8 only where those do not: on tiles, and on
+	// quads of AVX-VNNI.
 	ThinBFloat16 *Path[uint16, float32]
 	ThinInt8     *Path[int8, int32]
 
@@ -69,12 +70,12 @@ type Sum interface {
 // elements: of a the words of each row follow each other, of b the words of
 // each column lie NR apart.
 type Path[S Source, C Sum] struct {
-	Name   string // instruction set, tile and format: "avx512 12x32 float32"
-	Format string // of packed panels; equal formats may be mixed
-	MR, NR int    // rows and columns of the register tile
-	KU     int    // elements of k in one step
-	Words  int    // of one row or column in one step: 1, or 16 for tiles
-	Stored Stored[C]
+	Name   string    // instruction set, tile and format: "avx512 12x32 float32"
+	Format string    // of packed panels; equal formats may be mixed
+	MR, NR int       // rows and columns of the register tile
+	KU     int       // elements of k in one step
+	Words  int       // of one row or column in one step: 1, or 16 for tiles
+	Stored Stored[C] // for a b that is not of type S
 
 	kernel kernel[C]
 	direct directKernel[C]

@@ -6,9 +6,9 @@ import (
 	"matladder/backend/cpu/internal/probe"
 )
 
-// pieceCuts are the pieces of a b that is not packed which are packed one at a
-// time, for more rows of a than read them along the strides of memory fast. Only of
-// paths whose sums start from zero.
+// pieceCuts are the pieces of a b that is not packed as a whole: one at a time is
+// packed, for so many rows of a that a tile for each panel of them would read the
+// same rows of b, strides apart, too often. Only of paths whose sums start from zero.
 type pieceCuts struct {
 	rows  int // of a from which it pays; 0 for never
 	steps int // of k; half as many for few rows of a

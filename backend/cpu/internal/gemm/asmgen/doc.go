@@ -1,12 +1,16 @@
 // Package asmgen writes the assembly of package gemm, and the loops of package
 // probe: one function a routine, in Go that reads as the routine's algorithm.
 //
+//	asm.go        a file being written: functions, labels, instructions
 //	encode.go     instructions that Go's assembler lacks, as bytes
 //	amx.go        instructions on tile registers, as bytes
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
-//	direct.go     the micro-kernel on a b that is not packed
+//	direct.go     the micro-kernel on a b that is not packed: it goes down its rows
+//	inplace.go    the same on a b of narrower elements: along its rows, widening them
+//	stream.go     one row of a by eight rows of b, which are read from end to end
 //	tiles.go      the micro-kernel on tiles, its packing and its peak
+//	copying.go    how sums of tiles come to c: as they are, rounded or scaled
 //	bias.go       the column sums that unsigned products need
 //	pack.go       packing of rows that run along a panel, and masks
 //	transpose.go  packing of rows that run across a panel
