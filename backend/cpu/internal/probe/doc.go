@@ -5,8 +5,9 @@
 //	Bandwidth      the rate of streams that fit no cache
 //	BFloat16Pairs  which of two ways to multiply bfloat16 is faster
 //	Tiles          whether AMX is faster than AVX-512
+//	HasHalves      whether an instruction widens floats of 16 bits
 //
-// A measurement takes about 150 ms, the last two a few. It is the best of many short runs, so
+// A measurement takes about 150 ms, those of two ways a few. It is the best of many short runs, so
 // other work on the machine rarely lowers it; a peak is what no kernel
 // exceeds, not what a kernel should reach. What is not known is zero. The
 // package caches nothing but Host, and looks at feature bits, never at the
