@@ -115,7 +115,7 @@ const (
 	Loop   Method = "loop"   // the program loops n launches; the slope over n is the device time
 	Chain  Method = "chain"  // launches enqueued back to back, each on the output of the last
 	Wall   Method = "wall"   // launch and wait, dispatch included
-	Direct Method = "direct" // a plain call timed beside the CPU kernel
+	Direct Method = "direct" // plain calls on the CPU, timed beside them
 	AOT    Method = "aot"    // read from the schedule of a compiled program
 )
 
