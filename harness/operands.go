@@ -61,13 +61,14 @@ func parseOperands(s string) (Operands, error) {
 	a, b, two := strings.Cut(strings.ReplaceAll(words[0], "×", "x"), "x")
 	var given Operands
 	var err error
-	if given.A, err = tile.ParseDtype(a); err != nil {
-		return Operands{}, err
+	if given.A, err = tile.ParseDtype(a); err == nil && two {
+		given.B, err = tile.ParseDtype(b)
 	}
-	if two {
-		if given.B, err = tile.ParseDtype(b); err != nil {
-			return Operands{}, err
-		}
+	if err != nil && two {
+		err = fmt.Errorf("dtype %q: %w", words[0], err)
+	}
+	if err != nil {
+		return Operands{}, err
 	}
 	for _, word := range words[1:] {
 		if err := given.read(word); err != nil {

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"matladder/internal/files"
 
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -60,49 +61,5 @@ func Save(p Picture, folder string, f Format) (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(folder, p.Head().Name+"."+string(f))
-	return path, Replace(path, picture.Bytes())
-}
-
-// Replace writes data to a new file beside path and renames it over path, so
-// that no reader ever sees half of it.
-func Replace(path string, data []byte) (err error) {
-	fail := func(err error) error { return fmt.Errorf("cannot write %s: %w", path, bare(err)) }
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fail(err)
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(tmp.Name())
-		}
-	}()
-	mode := os.FileMode(0o644)
-	if old, err := os.Stat(path); err == nil {
-		mode = old.Mode().Perm()
-	}
-	_, err = tmp.Write(data)
-	if chmodErr := tmp.Chmod(mode); err == nil && chmodErr != nil {
-		err = chmodErr
-	}
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return fail(err)
-	}
-	return nil
-}
-
-// bare strips the name of the temporary file from an error of package os.
-func bare(err error) error {
-	switch e := err.(type) {
-	case *os.PathError:
-		return e.Err
-	case *os.LinkError:
-		return e.Err
-	}
-	return err
+	return path, files.Replace(path, picture.Bytes())
 }

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -182,37 +179,6 @@ func TestCrosses(t *testing.T) {
 	} {
 		if got := crosses(c.line, box); got != c.want {
 			t.Errorf("crosses(%v) = %v", c.line, got)
-		}
-	}
-}
-
-func TestReplace(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "x.png")
-	for _, text := range []string{"one", "two"} {
-		if err := Replace(path, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != text {
-			t.Fatalf("%q, %v", got, err)
-		}
-	}
-	// A folder stands where the file should go: nothing may be left behind.
-	taken := filepath.Join(folder, "taken")
-	if err := os.MkdirAll(filepath.Join(taken, "inner"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	err := Replace(taken, []byte("x"))
-	if err == nil || strings.Count(err.Error(), "\n") > 0 || !strings.HasPrefix(err.Error(), "cannot write "+taken+": ") {
-		t.Errorf("over a folder: %v", err)
-	}
-	entries, err := os.ReadDir(folder)
-	if err != nil || len(entries) != 2 {
-		t.Errorf("left behind: %v, %v", entries, err)
-	}
-	if runtime.GOOS != "windows" {
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
-			t.Errorf("mode %v, %v", info.Mode(), err)
 		}
 	}
 }

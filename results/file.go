@@ -141,11 +141,11 @@ func Files(patterns ...string) ([]string, error) {
 		matches := []string{pattern}
 		if _, err := os.Lstat(pattern); err != nil {
 			if matches, err = filepath.Glob(pattern); err != nil {
-				return nil, fmt.Errorf("%s: %w", pattern, err)
+				return nil, fmt.Errorf("%s: neither a file nor a glob: a [ or \\ in it is never closed", pattern)
 			}
 		}
 		if matches == nil {
-			return nil, fmt.Errorf("%s: no such results file: %w", pattern, os.ErrNotExist)
+			return nil, &noFileError{pattern}
 		}
 		for _, path := range matches {
 			if path = filepath.Clean(path); !slices.Contains(paths, path) {
@@ -155,3 +155,9 @@ func Files(patterns ...string) ([]string, error) {
 	}
 	return paths, nil
 }
+
+// noFileError says that nothing matches a pattern.
+type noFileError struct{ pattern string }
+
+func (e *noFileError) Error() string { return e.pattern + ": no such results file" }
+func (e *noFileError) Unwrap() error { return os.ErrNotExist }

@@ -46,16 +46,16 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case open || row.long || !row.complete:
-		return nil, rd.bad(row, "", "the header is not a whole line")
+		return nil, rd.bad(row, "", "not a results file: the header is not a whole line")
 	}
 	row.text = []byte(strings.TrimPrefix(string(row.text), "\ufeff")) // as Excel saves
 	cells, err := rd.cells(row)
 	if err != nil {
-		return nil, rd.bad(row, "", "the header is not CSV: %v", err)
+		return nil, rd.bad(row, "", "not a results file: the header is not CSV")
 	}
 	rd.header = slices.Clone(cells)
 	if err := checkHeader(rd.header); err != nil {
-		return nil, rd.bad(row, "", "%v", err)
+		return nil, rd.bad(row, "", "not a results file: %v", err)
 	}
 	rd.known = make([]*column, len(rd.header))
 	var missing []string

@@ -34,17 +34,17 @@ func TestReadRefusesFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                       "x.csv:1: the file is empty",
 		"\n\n":                                   "x.csv:1: the file is empty",
-		shortHeader:                              "x.csv:1: the header is not a whole line",
-		"\"schema,kernel\n":                      "x.csv:1: the header is not a whole line",
+		shortHeader:                              "x.csv:1: not a results file: the header is not a whole line",
+		"\"schema,kernel\n":                      "x.csv:1: not a results file: the header is not a whole line",
 		"hello\n":                                "x.csv:1: not a results file: missing columns schema, kernel, mode, status, m, k, n, dtype_a, launches, seconds",
-		"k" + shortHeader[6:]:                    "x.csv:1: the header is not a whole line",
-		shortHeader + ",,\n":                     "x.csv:1: column 11 has no name",
-		shortHeader + ",m\n":                     `x.csv:1: column "m" appears twice`,
-		"a\"b\"c," + good + "\n":                 `x.csv:1: the header is not CSV: bare " in non-quoted-field`,
-		strings.Repeat("a,", maxColumns) + "b\n": "x.csv:1: 129 columns, more than 128",
+		"k" + shortHeader[6:]:                    "x.csv:1: not a results file: the header is not a whole line",
+		shortHeader + ",,\n":                     "x.csv:1: not a results file: column 11 has no name",
+		shortHeader + ",m\n":                     `x.csv:1: not a results file: column "m" appears twice`,
+		"a\"b\"c," + good + "\n":                 `x.csv:1: not a results file: the header is not CSV`,
+		strings.Repeat("a,", maxColumns) + "b\n": "x.csv:1: not a results file: 129 columns, more than 128",
 		strings.Replace(shortHeader, ",m,k,", ",", 1) + "\n" + good + "\n": "x.csv:1: not a results file: missing columns m, k",
 		strings.Replace(shortHeader, "seconds", "second", 1) + "\n":        "x.csv:1: not a results file: missing column seconds",
-		strings.Repeat("x", maxRow+10):                                     "x.csv:1: the header is not a whole line",
+		strings.Repeat("x", maxRow+10):                                     "x.csv:1: not a results file: the header is not a whole line",
 	} {
 		f, err := Read(strings.NewReader(text), "x.csv")
 		var syntax *SyntaxError

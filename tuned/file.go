@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"reflect"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
+	"matladder/internal/files"
 	"matladder/tile"
 
 	"gopkg.in/yaml.v3"
@@ -74,9 +71,13 @@ func Parse(name string, text []byte) (*Table, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: empty: a table of tuned blocks has machine and rows", name)
+		return nil, fmt.Errorf("%s: empty, and no table of tuned blocks, which has machine and rows", name)
 	} else if err != nil {
-		return nil, located(name, err)
+		line, words := complaint(err)
+		if line == "" {
+			return nil, fmt.Errorf("%s: %s", name, words)
+		}
+		return nil, fmt.Errorf("%s:%s: %s", name, line, words)
 	}
 	if f.Machine == "" {
 		return nil, fmt.Errorf("%s: no machine named", name)
@@ -100,11 +101,12 @@ func parseRow(node *yaml.Node) (Row, error) {
 	var l rowLayout
 	err := node.Decode(&l)
 	if err != nil {
-		return Row{}, errors.New(lineForm.ReplaceAllString(message(err)[0], ""))
+		_, words := complaint(err)
+		return Row{}, errors.New(words)
 	}
 	for i := 0; i < len(node.Content); i += 2 { // a node's own Decode knows no strictness
 		if name := node.Content[i].Value; !rowFields[name] {
-			return Row{}, fmt.Errorf("field %s not found in a row", name)
+			return Row{}, fmt.Errorf("unknown key %s of a row", name)
 		}
 	}
 	r := Row{
@@ -261,7 +263,7 @@ func (r Row) layout() rowLayout {
 
 // ReadFile reads a table from a file.
 func ReadFile(path string) (*Table, error) {
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -269,40 +271,10 @@ func ReadFile(path string) (*Table, error) {
 }
 
 // WriteFile writes the table to a file: whole, or not at all.
-func (t *Table) WriteFile(path string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
+func (t *Table) WriteFile(path string) error {
+	var text bytes.Buffer
+	if _, err := t.WriteTo(&text); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = t.WriteTo(f)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-var lineForm = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
-
-// message takes an error of the YAML package apart.
-func message(err error) []string {
-	var te *yaml.TypeError
-	if errors.As(err, &te) {
-		return slices.Clone(te.Errors)
-	}
-	return []string{err.Error()}
-}
-
-// located turns the YAML package's "line 3: …" into "name:3: …".
-func located(name string, err error) error {
-	line := message(err)[0]
-	if m := lineForm.FindStringSubmatch(line); m != nil {
-		return fmt.Errorf("%s:%s: %s", name, m[1], line[len(m[0]):])
-	}
-	return fmt.Errorf("%s: %s", name, strings.TrimPrefix(line, "yaml: "))
+	return files.Replace(path, text.Bytes())
 }

@@ -203,8 +203,16 @@ func TestParseRefuses(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", "t.yaml: empty"},
 		{"rows: []", "t.yaml: no machine named"},
-		{"machine: m\ncolour: 3", "t.yaml:2: field colour not found"},
-		{"machine: [", "t.yaml:1: "},
+		{"machine: m\ncolour: 3", "t.yaml:2: unknown key colour of a table (known: machine, rows)"},
+		{"machine: [", "t.yaml:1: not YAML: "},
+		{"\xff\xfe\x00", "t.yaml: not YAML: "},
+		{"notes", `t.yaml:1: "notes": want machine and rows`},
+		{"- a", "t.yaml:1: want machine and rows"},
+		{"machine: m\nrows: 3", `t.yaml:2: "3": want a list of rows`},
+		{"machine: m\nrows:\n  - 3", `t.yaml:3: "3": want a row, written as {key: value}`},
+		{"machine: m\nmachine: m", "t.yaml:2: key machine is given twice, first in line 1"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: soon", 1), `t.yaml:3: "soon": want a number`},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, tried: 3", 1), `t.yaml:3: "3": want block shapes, each with a number`},
 		{"machine: m\nrows:\n  - " + good + "\n  - " + good, "t.yaml:4: a second row for v4_optblock 1x2x3 int8×int8→int32"},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "1x2x3", "1x2", 1), `t.yaml:3: shape "1x2": want m×k×n`},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "int32", "int3", 1), "t.yaml:3: "},
@@ -215,7 +223,7 @@ func TestParseRefuses(t *testing.T) {
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, candidates: 14/6", 1), `t.yaml:3: candidates "14/6": want launched/all`},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, candidates: many", 1), `t.yaml:3: candidates "many"`},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, ended: badly", 1), `t.yaml:3: ended "badly": want evidence or budget`},
-		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds", "secs", 1), "t.yaml:3: field secs not found"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds", "secs", 1), "t.yaml:3: unknown key secs of a row"},
 	} {
 		_, err := Parse("t.yaml", []byte(test.text))
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {

@@ -3,6 +3,7 @@ package tuned
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -61,7 +62,7 @@ func ParseTuples(name string, text []byte) ([]Tuple, error) {
 func parseJSON(name string, text []byte) ([]Tuple, error) {
 	var entries map[string]json.RawMessage
 	if err := json.Unmarshal(text, &entries); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: want a JSON object of block sizes", name)
 	}
 	var list []Tuple
 	for key, raw := range entries {
@@ -95,7 +96,7 @@ func blockSizes(raw json.RawMessage) ([]string, error) {
 			} `json:"config"`
 		}
 		if err := json.Unmarshal(raw, &named); err != nil {
-			return nil, err
+			return nil, errors.New("want a list of three block sizes, or an object whose config has batch_block_size, out_block_size and in_block_size")
 		}
 		sizes = []json.Number{named.Config.Batch, named.Config.Out, named.Config.In}
 	}

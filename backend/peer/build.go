@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -35,11 +36,11 @@ func Build(ctx context.Context, folder string) (string, error) {
 		return program, nil
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", fmt.Errorf("peer: %w", err)
+		return "", fmt.Errorf("no folder for the peers' program: %w", err)
 	}
 	work, err := os.MkdirTemp(folder, "build-")
 	if err != nil {
-		return "", fmt.Errorf("peer: %w", err)
+		return "", fmt.Errorf("no folder for the peers' program: %w", err)
 	}
 	defer os.RemoveAll(work)
 	args := []string{"-O2", "-o", "peer"}
@@ -57,7 +58,8 @@ func Build(ctx context.Context, folder string) (string, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", fmt.Errorf("peer: %s does not build the peers' program: %w: %s", compiler, err, firstLine(string(out)))
+		said := cmp.Or(firstLine(string(out)), "it says nothing")
+		return "", fmt.Errorf("%s does not build the peers' program: %w: %s", compiler, err, said)
 	}
 	// A second build at the same time leaves the same file.
 	if err := os.Rename(filepath.Join(work, "peer"), program); err != nil {

@@ -74,8 +74,12 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		Observe: progress.observe,
 	})
 	progress.finish()
-	if errors.Is(err, os.ErrExist) {
+	var foreign *results.SyntaxError
+	switch {
+	case errors.Is(err, os.ErrExist):
 		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
+	case f.resume && errors.As(err, &foreign):
+		err = cli.Input("out", err)
 	}
 	return conclude(stdout, stderr, out, outcome, err)
 }

@@ -52,11 +52,11 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.Int64("seed", 0, "`SEED` of inputs and orders")
 	s.IntVar(&f.threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
 	s.StringVar(&f.fault, "fault", "", "damage each output with `FAULT` ("+strings.Join(check.Faults(), ", ")+") to see it reported")
-	if err := s.Parse(args); errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintf(stdout, "Bench measures the ladder of matmul kernels and writes what it finds as CSV.\n\nusage: bench [flags]\n\n%s", s.FlagUsages())
+	if err := cli.Parse(s, args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			fmt.Fprintf(stdout, "Bench measures the ladder of matmul kernels and writes what it finds as CSV.\n\nusage: bench [flags]\n\n%s", s.FlagUsages())
+		}
 		return nil, err
-	} else if err != nil {
-		return nil, cli.Usagef("%w (bench --help lists the flags)", err)
 	}
 	return f, f.check()
 }
@@ -65,7 +65,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 func (f *flags) check() error {
 	switch {
 	case f.set.NArg() > 0:
-		return cli.Usagef("unexpected argument %q: sweeps are named by --config (bench --help lists the flags)", f.set.Arg(0))
+		return cli.Misuse(f.set, "unexpected argument %q: sweeps are named by --config", f.set.Arg(0))
 	case f.resume && f.out == "":
 		return cli.Usagef("--resume needs --out, the file to go on with")
 	case f.budget < 0:

@@ -173,7 +173,7 @@
 //
 // 0 if each point is ok, too_big, unsupported or skipped; 1 if one is wrong,
 // impossible, failed, timeout or crashed, or the sweep could not go on; 2 for a
-// mistake in flags or a sweep; 130 after Ctrl-C.
+// mistake in flags or in a file that they name to be read; 130 after Ctrl-C.
 package main
 
 import (
@@ -193,7 +193,7 @@ import (
 func main() {
 	pluginworker.Hook()
 	aot.Child()
-	cli.Main(run)
+	cli.Main("bench", run)
 }
 
 // run is the program: results go to stdout, progress and errors to stderr.

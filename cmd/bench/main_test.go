@@ -56,6 +56,9 @@ func TestMistakes(t *testing.T) {
 		"zero.yaml":    "sizes:\n  - 128\n  - 0\n",
 		"torn.yaml":    "sizes: [128\n",
 		"taken.csv":    "mine\n",
+		"bad.tuned":    "machine: m\nrows:\n  - {kernel: v4_optblock}\n",
+		"notes.tuned":  "notes\n",
+		"other.tuned":  "machine: tpu_v5e\nrows: []\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -81,7 +84,10 @@ func TestMistakes(t *testing.T) {
 		"--speed 9",
 		"--seed x",
 		"--threads -2",
+		"--threads 1.5",
 		"--time-budget -1s",
+		"--time-budget 5",
+		"--list=perhaps",
 		"--fault melt",
 		"--backend abacus",
 		"--predict",
@@ -104,6 +110,12 @@ func TestMistakes(t *testing.T) {
 		"--config unknown.yaml",
 		"--config zero.yaml",
 		"--config torn.yaml",
+		"--config=",
+		"--tuned bad.tuned",
+		"--tuned notes.tuned",
+		"--tuned .",
+		"--tuned other.tuned" + systemSays,
+		"--tuned missing.tuned" + systemSays,
 		"--resume",
 		"--sizes 8 --out taken.csv",
 		"--sizes 8 --out taken.csv --resume",
@@ -124,6 +136,23 @@ func TestMistakes(t *testing.T) {
 	golden.Assert(t, filepath.Join(sourceDir, "testdata/mistakes.golden"), []byte(got.String()))
 	if text, _ := os.ReadFile("taken.csv"); string(text) != "mine\n" {
 		t.Errorf("a file that was there is now %q", text)
+	}
+}
+
+// TestUnreadable: a file that the command names to be read, and that is not there or
+// not what it should be, is a mistake in the command.
+func TestUnreadable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("notes", []byte("notes\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"--config none.yaml", "--tuned missing", "--tuned notes", "--resume --out notes"} {
+		var stdout, stderr bytes.Buffer
+		code := run(context.Background(), strings.Fields("--sizes 8 --kernel 4 "+line), &stdout, &stderr)
+		flag := strings.Fields(strings.TrimPrefix(line, "--resume "))[0]
+		if code != cli.Usage || strings.Count(stderr.String(), "\n") != 1 || !strings.HasPrefix(stderr.String(), "bench: "+flag+": ") {
+			t.Errorf("bench %s: exit %d, stderr %q", line, code, stderr.String())
+		}
 	}
 }
 

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
-
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/tuned"
@@ -21,13 +18,9 @@ func (f *flags) tunedBlocks(dev *device) (*tuned.Table, error) {
 	case noTable:
 		return nil, nil
 	}
-	text, err := os.ReadFile(f.tuned)
+	t, err := tuned.ReadFile(f.tuned)
 	if err != nil {
-		return nil, cli.Usagef("--tuned: %w", err)
-	}
-	t, err := tuned.Parse(f.tuned, text)
-	if err != nil {
-		return nil, fmt.Errorf("--tuned: %w", err)
+		return nil, cli.Input("tuned", err)
 	}
 	if machine := tuned.MachineName(dev.Device(), dev.params.ISA, dev.params.Threads); t.Machine != machine {
 		return nil, cli.Usagef("--tuned: %s is the table of %s, this is %s", f.tuned, t.Machine, machine)

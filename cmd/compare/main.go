@@ -36,8 +36,8 @@
 //
 // # Exit status
 //
-// 0 if the files were compared, 1 if they could not be, or by --fail-on-slower,
-// 2 if the command line is wrong, 130 if interrupted.
+// 0 if the files were compared, 1 if they hold nothing to compare or by --fail-on-slower,
+// 2 if the command line is wrong or a file cannot be read, 130 if interrupted.
 package main
 
 import (
@@ -55,7 +55,7 @@ import (
 	"matladder/results"
 )
 
-func main() { cli.Main(run) }
+func main() { cli.Main("compare", run) }
 
 // run is the command: it writes the table to stdout and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -63,12 +63,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = o.compare(ctx, stdout, func(err error) { fmt.Fprintf(stderr, "compare: %v\n", err) })
 	}
-	var usage *cli.UsageError
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, o.usage)
-	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "compare: %v (--help lists the flags)\n", err)
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "compare: interrupted")
 	case err != nil:
 		fmt.Fprintf(stderr, "compare: %v\n", err)
 	}
@@ -100,13 +99,11 @@ func parse(args []string) (*options, error) {
 	f.StringSliceVar(&o.kernels, "kernel", nil, "only these `kernels`, by number or name; 0 is the baseline")
 	f.StringVar(&o.format, "format", "text", "`format` of the table: "+strings.Join(results.ComparisonFormats, ", "))
 	o.usage = "Usage: go run ./cmd/compare [flags] OLD.csv NEW.csv\n\nHolds one results file against another. The manual: go doc ./cmd/compare\n\n" + f.FlagUsages()
-	if err := f.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	if err := cli.Parse(f, args); err != nil {
 		return o, err
-	} else if err != nil {
-		return o, &cli.UsageError{Err: err}
 	}
 	if f.NArg() != 2 {
-		return o, cli.Usagef("want two results files, the old one first; have %d", f.NArg())
+		return o, cli.Misuse(f, "want two results files, the old one first; have %d", f.NArg())
 	}
 	o.old, o.new = f.Arg(0), f.Arg(1)
 	if !slices.Contains(results.ComparisonFormats, o.format) {
@@ -173,15 +170,34 @@ func (o *options) read(ctx context.Context, path string, warn func(error)) ([]re
 	var rows results.Summarizer
 	f, err := rows.AddFile(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, cli.Input("", err)
 	}
 	for _, w := range f.Warnings() {
 		warn(w)
 	}
-	return slices.DeleteFunc(rows.Summaries(), func(s results.Summary) bool {
+	all := rows.Summaries()
+	list := slices.DeleteFunc(slices.Clone(all), func(s results.Summary) bool {
 		return len(o.dtypes) > 0 && !slices.Contains(o.dtypes, s.DtypeA) ||
 			len(o.kernels) > 0 && !slices.ContainsFunc(o.kernels, func(k string) bool { return named(s.Kernel, k) })
-	}), nil
+	})
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no rows; make some with: go run ./cmd/bench", path)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s has no rows that --kernel and --dtype pick: it has %s", path, contents(all))
+	}
+	return list, nil
+}
+
+// contents names the kernels and dtypes of rows.
+func contents(rows []results.Summary) string {
+	var kernels, dtypes []string
+	for _, s := range rows {
+		kernels, dtypes = append(kernels, s.Kernel), append(dtypes, s.DtypeA)
+	}
+	slices.SortFunc(kernels, results.CompareKernels)
+	slices.Sort(dtypes)
+	return strings.Join(slices.Compact(kernels), ", ") + " in " + strings.Join(slices.Compact(dtypes), ", ")
 }
 
 // named reports whether a kernel is called k: by number, name, or name without

@@ -53,6 +53,16 @@ func workplace(t *testing.T) {
 	file("fast.csv", func(r *results.Record) { r.Seconds *= 0.5 })
 	file("host.csv", func(r *results.Record) { r.Host, r.Threads = "bench-02", 4 })
 	file("elsewhere.csv", func(r *results.Record) { r.M++ })
+	text, err := os.ReadFile("old.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, _, _ := strings.Cut(string(text), "\n")
+	for name, text := range map[string]string{"header.csv": header + "\n", "notes.csv": "not \"a\" results file\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func compare(args ...string) (code int, stdout, stderr string) {
@@ -96,13 +106,26 @@ func TestRun_Status(t *testing.T) {
 		{"old.csv new.csv --fail-on-slower five", cli.Usage, `--fail-on-slower: "five" is not a percentage such as 5%`},
 		{"old.csv new.csv --band -1", cli.Usage, "--band: "},
 		{"old.csv new.csv --format xml", cli.Usage, "known are text, md, csv"},
-		{"old.csv nope.csv", cli.Failed, "nope.csv"},
+		{"old.csv nope.csv", cli.Usage, "compare: open nope.csv: "},
+		{"old.csv .", cli.Usage, "compare: . is a folder, not a results file\n"},
+		{"old.csv notes.csv", cli.Usage, "compare: notes.csv:1: not a results file: "},
+		{"old.csv header.csv", cli.Failed, "compare: header.csv has no rows; make some with: go run ./cmd/bench\n"},
+		{"old.csv new.csv --kernel 99", cli.Failed, "compare: old.csv has no rows that --kernel and --dtype pick: it has xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8\n"},
+		{"old.csv new.csv --dtype bf16", cli.Failed, "compare: old.csv has no rows that --kernel and --dtype pick"},
+		{"old.csv new.csv --kernel=", cli.Usage, "--kernel is empty"},
+		{"old.csv new.csv --best=maybe", cli.Usage, `--best: "maybe" is neither true nor false`},
 		{"--colour", cli.Usage, "unknown flag: --colour"},
 	} {
 		code, _, stderr := compare(strings.Fields(c.args)...)
-		if code != c.code || !strings.Contains(stderr, c.want) || c.want == "" && stderr != "" {
+		if code != c.code || !strings.Contains(stderr, c.want) || c.want == "" && stderr != "" || code != cli.OK && strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: exit %d, want %d with %q\n%s", c.args, code, c.code, c.want, stderr)
 		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	if code := run(ctx, []string{"old.csv", "new.csv"}, &stdout, &stderr); code != cli.Interrupted || stdout.Len() > 0 || stderr.String() != "compare: interrupted\n" {
+		t.Errorf("interrupted: exit %d\n%s%s", code, &stdout, &stderr)
 	}
 	if code, stdout, _ := compare("--help"); code != cli.OK || !strings.HasPrefix(stdout, "Usage: go run ./cmd/compare") {
 		t.Errorf("--help: exit %d: %s", code, stdout)

@@ -127,7 +127,7 @@ import (
 
 func main() {
 	aot.Child()
-	cli.Main(runContext)
+	cli.Main("inspect", runContext)
 }
 
 // run is the program without a way to interrupt it.
@@ -142,7 +142,7 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 		fmt.Fprint(stdout, o.usage)
 		return cli.OK
 	case err != nil:
-		fmt.Fprintf(stderr, "inspect: %v (--help lists the flags)\n", err)
+		fmt.Fprintf(stderr, "inspect: %v\n", err)
 		return cli.Usage
 	}
 	err = o.show(ctx, stdout)

@@ -92,6 +92,10 @@ func TestMistakes(t *testing.T) {
 		"v3 --dtype float32,int8":                   "want one, have 2",
 		"v5 --dtype int8:per_row":                   `"per_row"`,
 		"v3 --as counts --out file/x":               "file",
+		"v3 --as counts --out .":                    "cannot write .: it is a folder",
+		"v3 --as steps --steps x":                   `--steps: "x" is not a whole number (inspect --help`,
+		"v3 --topology=":                            "--topology is empty",
+		"v3 --dtype x":                              `--dtype: dtype "x": unknown dtype ""`,
 		"v4 --sizes 4096 --blocks 1x1x1 --as steps": "take too long",
 	} {
 		code, _, stderr := inspect(strings.Fields(args)...)

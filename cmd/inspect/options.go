@@ -77,11 +77,11 @@ func parse(args []string) (*options, error) {
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
 	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
-	if err := f.Parse(args); err != nil {
+	if err := cli.Parse(f, args); err != nil {
 		return o, err
 	}
 	if f.NArg() != 1 {
-		return o, fmt.Errorf("want one kernel, as in inspect v5; have %d", f.NArg())
+		return o, cli.Misuse(f, "want one kernel, as in inspect v5; have %d", f.NArg())
 	}
 	switch known, ok := formats[o.as]; {
 	case !ok:
@@ -96,9 +96,6 @@ func parse(args []string) (*options, error) {
 		o.steps = defaultSteps[o.format]
 	case o.steps > 20*defaultSteps["html"] && slices.Contains([]string{"gif", "html", "json"}, o.format):
 		return o, fmt.Errorf("--steps = %d: at most %d in %s", o.steps, 20*defaultSteps["html"], o.format)
-	}
-	if f.Changed("out") && o.out == "" {
-		return o, errors.New("--out is empty")
 	}
 	switch {
 	case f.Changed("threads") && o.as != "cpu":

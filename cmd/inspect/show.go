@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"matladder/internal/files"
 	"matladder/traverse"
 )
 
@@ -36,7 +37,7 @@ func (o *options) show(ctx context.Context, stdout io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+	if err := files.Replace(path, b.Bytes()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(stdout, filepath.ToSlash(path))

@@ -36,7 +36,7 @@ func open(ctx context.Context, f *flags, threads int, host chips.Device) (*libra
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return nil, fmt.Errorf("a folder for the peers' program: %w", err)
+		return nil, fmt.Errorf("no folder for the peers' program: %w: set XDG_CACHE_HOME", err)
 	}
 	l := &libraries{}
 	if l.program, err = peer.Build(ctx, filepath.Join(cache, "matladder", "peers")); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,11 +58,11 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.StringArrayVar(&f.report, "report", nil, "compare what is in a results `FILE` instead of measuring; may be repeated")
 	s.StringVar(&f.page, "page", "", "put the report between the marks of this `FILE`")
 	s.StringVar(&f.note, "note", "", "`TEXT` to put above the report")
-	if err := s.Parse(args); errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintf(stdout, "Peers measures the fastest kernels against other libraries and writes what it finds as CSV.\n\nusage: peers [flags]\n\n%s", s.FlagUsages())
+	if err := cli.Parse(s, args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			fmt.Fprintf(stdout, "Peers measures the fastest kernels against other libraries and writes what it finds as CSV.\n\nusage: peers [flags]\n\n%s", s.FlagUsages())
+		}
 		return nil, err
-	} else if err != nil {
-		return nil, cli.Usagef("%w (peers --help lists the flags)", err)
 	}
 	return f, f.check()
 }
@@ -70,15 +71,22 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 func (f *flags) check() error {
 	switch {
 	case f.set.NArg() > 0:
-		return cli.Usagef("unexpected argument %q: sweeps are named by --config (peers --help lists the flags)", f.set.Arg(0))
+		return cli.Misuse(f.set, "unexpected argument %q: sweeps are named by --config", f.set.Arg(0))
 	case f.resume && f.out == "":
 		return cli.Usagef("--resume needs --out, the file to go on with")
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case len(f.report) == 0 && (f.page != "" || f.note != ""):
 		return cli.Usagef("--page and --note are for --report")
-	case len(f.peers) == 0:
-		return cli.Usagef("--peers is empty (known: %s)", strings.Join(known(), ", "))
+	}
+	for _, folder := range f.paths {
+		info, err := os.Stat(folder)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is not a folder", folder)
+		}
+		if err != nil {
+			return cli.Input("path", err)
+		}
 	}
 	for i, name := range f.peers {
 		if !slices.Contains(known(), name) {

@@ -50,7 +50,8 @@
 //
 // 0 if each point is ok, too_big, unsupported or skipped; 1 if one is wrong,
 // impossible, failed, timeout or crashed, if no peer is found, or if the sweep
-// could not go on; 2 for a mistake in flags or a sweep; 130 after Ctrl-C.
+// could not go on; 2 for a mistake in flags or in a file that they name to be read;
+// 130 after Ctrl-C.
 package main
 
 import (
@@ -67,7 +68,7 @@ import (
 
 func main() {
 	pluginworker.Hook()
-	cli.Main(run)
+	cli.Main("peers", run)
 }
 
 // run is the program: results go to stdout, progress and errors to stderr.

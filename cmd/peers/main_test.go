@@ -192,6 +192,17 @@ func TestList(t *testing.T) {
 
 // TestMistakes checks that each is told in one line, with its status.
 func TestMistakes(t *testing.T) {
+	sample, err := os.ReadFile(filepath.Join("..", "..", "plots", "testdata", "sample_cpu.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	header, _, _ := bytes.Cut(sample, []byte("\n"))
+	for name, text := range map[string][]byte{"rows.csv": sample, "header.csv": append(header, '\n'), "bare.md": []byte("# A page\n")} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, test := range []struct {
 		args string
 		code int
@@ -207,7 +218,16 @@ func TestMistakes(t *testing.T) {
 		{"--resume", cli.Usage, "--resume needs --out"},
 		{"--time-budget -1s", cli.Usage, "is negative"},
 		{"left over", cli.Usage, `unexpected argument "left"`},
-		{"--report none.csv", cli.Failed, "none.csv"},
+		{"--report none.csv", cli.Usage, "--report: open none.csv: "},
+		{"--report .", cli.Usage, "--report: . is a folder, not a results file"},
+		{"--report=", cli.Usage, "--report is empty"},
+		{"--report header.csv", cli.Failed, "header.csv has no rows; measure some with"},
+		{"--report rows.csv --page none.md", cli.Usage, "--page: open none.md: "},
+		{"--report rows.csv --page bare.md", cli.Usage, "--page: bare.md: the mark <!-- peers:begin --> stands in it 0 times"},
+		{"--path none --list", cli.Usage, "--path: stat none: "},
+		{"--path bare.md --list", cli.Usage, "--path: bare.md is not a folder"},
+		{"--peers= --list", cli.Usage, "--peers is empty"},
+		{"--seed x", cli.Usage, `--seed: "x" is not a whole number (peers --help lists the flags)`},
 	} {
 		code, output := call(strings.Fields(test.args)...)
 		if code != test.code || !strings.Contains(output, test.want) || strings.Count(output, "\n") != 1 {
@@ -216,6 +236,13 @@ func TestMistakes(t *testing.T) {
 	}
 	if err := peer.Available(); err != nil {
 		return
+	}
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "cache"))
+	if err := os.WriteFile(os.Getenv("XDG_CACHE_HOME"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, output := call("--list"); code != cli.Failed || strings.Count(output, "\n") != 1 || !strings.Contains(output, "no folder for the peers' program: ") {
+		t.Errorf("without a cache folder: status %d: %s", code, output)
 	}
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("CC", "")

@@ -49,8 +49,12 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 			break
 		}
 	}
-	if errors.Is(err, os.ErrExist) {
+	var foreign *results.SyntaxError
+	switch {
+	case errors.Is(err, os.ErrExist):
 		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
+	case f.resume && errors.As(err, &foreign):
+		err = cli.Input("out", err)
 	}
 	return conclude(stdout, stderr, out, rows, err)
 }
@@ -157,7 +161,10 @@ func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err e
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(rows), "row"))
 	}
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, context.Canceled) && len(rows) == 0:
+		fmt.Fprintln(stderr, "interrupted before the first round was over: nothing to keep")
+	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
 	}
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"matladder/internal/cli"
+	"matladder/internal/files"
 	"matladder/results"
 )
 
@@ -17,15 +17,18 @@ const peersMarks = "peers"
 
 // report writes the comparison of what is in files as Markdown, or puts it between
 // the marks of a page.
-func report(files []string, page, note string, stdout io.Writer) error {
+func report(names []string, page, note string, stdout io.Writer) error {
 	var text bytes.Buffer
 	if note != "" {
 		fmt.Fprintf(&text, "%s\n\n", note)
 	}
-	for i, name := range files {
+	for i, name := range names {
 		file, err := results.ReadFile(name)
 		if err != nil {
-			return err
+			return cli.Input("report", err)
+		}
+		if len(file.Rows) == 0 {
+			return fmt.Errorf("%s has no rows; measure some with: go run ./cmd/peers", name)
 		}
 		if i > 0 {
 			fmt.Fprintln(&text)
@@ -39,15 +42,15 @@ func report(files []string, page, note string, stdout io.Writer) error {
 		_, err := stdout.Write(text.Bytes())
 		return err
 	}
-	old, err := os.ReadFile(page)
+	old, err := files.Read(page)
 	if err != nil {
-		return err
+		return cli.Input("page", err)
 	}
 	whole, err := cli.Between(old, text.Bytes(), peersMarks)
 	if err != nil {
-		return fmt.Errorf("%s: %w", page, err)
+		return cli.Input("page", fmt.Errorf("%s: %w", page, err))
 	}
-	return os.WriteFile(page, whole, 0o644)
+	return files.Replace(page, whole)
 }
 
 // origin says when, on what and with which program rows were measured.

@@ -115,6 +115,6 @@
 // # Exit status
 //
 // 0 if everything asked for was written, 1 if something could not be (there
-// are no results, a file cannot be read or written), 2 if the command line is
-// wrong, 130 after Ctrl-C.
+// are no results of it, a file cannot be written), 2 if the command line is wrong or
+// a file that it names cannot be read, 130 after Ctrl-C.
 package main

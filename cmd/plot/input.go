@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
+	"matladder/internal/cli"
 	"matladder/plots"
 	"matladder/results"
 )
@@ -30,15 +33,18 @@ func (o *options) read(ctx context.Context, warn func(error)) ([]results.Summary
 	} else {
 		paths, err = filepath.Glob(filepath.FromSlash(defaultInput))
 	}
+	if err == nil && len(paths) > 0 {
+		err = o.check(paths)
+	}
 	if err != nil {
-		return nil, err
+		return nil, cli.Input("input", err)
 	}
 	var rows results.Summarizer
 	for _, path := range paths {
 		f, err := rows.AddFile(ctx, path)
 		if err != nil {
 			if named || ctx.Err() != nil {
-				return nil, err
+				return nil, cli.Input("input", err)
 			}
 			warn(err)
 			continue
@@ -55,6 +61,36 @@ func (o *options) read(ctx context.Context, warn func(error)) ([]results.Summary
 		return nil, errors.New("the input files have no rows; make some with: go run ./cmd/bench")
 	}
 	return nil, errNoResults
+}
+
+// check refuses files that do not go with the flags: of --html the page itself and
+// what can be read only once, and all but two for pictures that compare.
+func (o *options) check(paths []string) error {
+	if draws := o.table == "" && o.readme == "" && o.html == ""; draws && len(o.kinds) == 1 && o.kinds[0] == plots.Compare && len(paths) != 2 {
+		return fmt.Errorf("--kind %s holds one results file against another: it takes two, the old one first, and there %s", plots.Compare, isOrAre(len(paths)))
+	}
+	if o.html == "" {
+		return nil
+	}
+	page, err := os.Stat(o.html)
+	for _, path := range paths {
+		switch in, inErr := os.Stat(path); {
+		case inErr != nil: // told by who opens it
+		case err == nil && os.SameFile(in, page):
+			return fmt.Errorf("%s is the file that --html would write", path)
+		case !in.IsDir() && !in.Mode().IsRegular():
+			return fmt.Errorf("%s can be read once, and --html reads rows twice: write them to a file first", path)
+		}
+	}
+	return nil
+}
+
+// isOrAre says how many there are.
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is 1"
+	}
+	return fmt.Sprintf("are %d", n)
 }
 
 // pairs returns the kernels and dtypes asked for: the flags, filled up from

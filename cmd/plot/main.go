@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func main() { cli.Main(run) }
+func main() { cli.Main("plot", run) }
 
 // run is the command: it writes what was asked for and returns the exit
 // status.
@@ -22,7 +22,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, o.usage)
 		return cli.OK
 	case err != nil:
-		fmt.Fprintf(stderr, "plot: %v (--help lists the flags)\n", err)
+		fmt.Fprintf(stderr, "plot: %v\n", err)
 		return cli.Usage
 	}
 	warn := func(err error) { fmt.Fprintf(stderr, "plot: %v\n", err) }
@@ -47,9 +47,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		for _, err := range split(err) {
 			warn(err)
 		}
-		return cli.Failed
 	}
-	return cli.OK
+	return cli.Status(err)
 }
 
 // split takes errors.Join apart, so that each is a line of its own.

@@ -211,7 +211,7 @@ func TestRun_Readme(t *testing.T) {
 		beginMark + "\n" + "only the first": endMark + " stands in it 0 times",
 	} {
 		write(t, "bad.md", text)
-		if code, _, stderr := plot("--readme=bad.md"); code != cli.Failed || !strings.Contains(stderr, "bad.md: ") || !strings.Contains(stderr, want) {
+		if code, _, stderr := plot("--readme=bad.md"); code != cli.Usage || !strings.Contains(stderr, "bad.md: ") || !strings.Contains(stderr, want) {
 			t.Errorf("%q: exit %d: %s", text, code, stderr)
 		}
 		if read(t, "bad.md") != text {
@@ -223,12 +223,14 @@ func TestRun_Readme(t *testing.T) {
 // TestRun_Errors: one clear line each.
 func TestRun_Errors(t *testing.T) {
 	workplace(t)
+	tpu := read(t, "tpu/20261121-080000.csv")
 	write(t, "empty/.keep", "")
 	write(t, "file", "")
 	header, rows, _ := strings.Cut(read(t, "out/20261120-101500.csv"), "\n")
 	write(t, "bad/header.csv", strings.Replace(header, "seconds", "sekunden", 1)+"\n"+rows)
 	write(t, "bad/only_header.csv", header+"\n")
 	write(t, "bad/empty.csv", "")
+	write(t, "bad/picture.csv", "\x89PNG\r\n\x1a\n\x00\x00")
 	for _, c := range []struct {
 		args string
 		code int
@@ -250,19 +252,31 @@ func TestRun_Errors(t *testing.T) {
 		{"--dtype=int4 --analyze=5", cli.Failed, "no rows of v5_quant in int4"},
 		{"--table=text --dtype=int4 --analyze=5", cli.Failed, "no rows of v5_quant in int4"},
 		{"--input=tpu/*.csv --analyze=1", cli.Failed, "no rows of v1_naive (there are xla, v3_block, v4_optblock, v5_quant in bfloat16); make them with: go run ./cmd/bench --kernel 1\n"},
-		{"--input=nope*.csv", cli.Failed, "nope*.csv: no such results file"},
-		{"--input=bad/header.csv", cli.Failed, "bad/header.csv:1: not a results file: missing column seconds"},
-		{"--input=bad/empty.csv", cli.Failed, "bad/empty.csv:1: the file is empty"},
+		{"--input=nope*.csv", cli.Usage, "--input: nope*.csv: no such results file\n"},
+		{"--input=[", cli.Usage, "--input: [: neither a file nor a glob"},
+		{"--input=", cli.Usage, "--input is empty"},
+		{"--input=bad/header.csv", cli.Usage, "bad/header.csv:1: not a results file: missing column seconds"},
+		{"--input=bad/empty.csv", cli.Usage, "bad/empty.csv:1: the file is empty"},
+		{"--input=bad/picture.csv", cli.Usage, "bad/picture.csv:1: not a results file: "},
 		{"--input=bad/only_header.csv", cli.Failed, "the input files have no rows; make some with: go run ./cmd/bench"},
-		{"--input=empty", cli.Failed, "empty is a folder"},
+		{"--input=empty", cli.Usage, "empty is a folder"},
+		{"--input=tpu/*.csv --html=tpu/20261121-080000.csv", cli.Usage, "tpu/20261121-080000.csv is the file that --html would write"},
+		{"--input=tpu/*.csv --html=empty", cli.Failed, "cannot write empty: it is a folder"},
+		{"--input=tpu/*.csv --html=file/x.html", cli.Failed, "file"},
+		{"--kind=compare", cli.Usage, "--kind compare holds one results file against another: it takes two, the old one first, and there is 1"},
+		{"--kind=compare --input=tpu/*.csv --input=tpu/*.csv", cli.Usage, "and there is 1"},
 		{"--output=file", cli.Failed, "file"},
 		{"--output=file/below", cli.Failed, "file"},
-		{"--readme=nope.md", cli.Failed, "nope.md"},
+		{"--readme=nope.md", cli.Usage, "--readme: open nope.md: "},
+		{"--readme=empty", cli.Usage, "--readme: empty is a folder"},
 	} {
 		code, stdout, stderr := plot(strings.Fields(c.args)...)
 		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "plot: ") || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: exit %d, want %d with %q\nstdout %q\nstderr %q", c.args, code, c.code, c.want, stdout, stderr)
 		}
+	}
+	if read(t, "tpu/20261121-080000.csv") != tpu {
+		t.Error("an input was changed")
 	}
 	if err := os.RemoveAll("out"); err != nil {
 		t.Fatal(err)

@@ -45,11 +45,11 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `file` between its marks instead")
 	f.StringVar(&o.html, "html", "", "write a report to explore, one page that needs no network, to `file` instead")
 	o.usage = "Usage: go run ./cmd/plot [flags]\n\nDraws what cmd/bench measured. The manual: go doc ./cmd/plot\n\n" + f.FlagUsages() + "\n"
-	if err := f.Parse(args); err != nil {
+	if err := cli.Parse(f, args); err != nil {
 		return o, err
 	}
 	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: results files are given by --input", f.Arg(0))
+		return o, cli.Misuse(f, "unexpected argument %q: results files are given by --input", f.Arg(0))
 	}
 	var err error
 	for _, name := range kinds {
@@ -62,7 +62,7 @@ func parse(args []string) (*options, error) {
 	if o.format, err = oneOf("--format", format, plots.Formats); err != nil {
 		return o, err
 	}
-	if f.Changed("table") {
+	if o.table != "" {
 		if _, err := oneOf("--table", o.table, results.Formats); err != nil {
 			return o, err
 		}
@@ -82,25 +82,8 @@ func parse(args []string) (*options, error) {
 	return o, o.conflicts(f)
 }
 
-// conflicts reports flags that are empty, contradict each other or would be
-// ignored.
+// conflicts reports flags that contradict each other or would be ignored.
 func (o *options) conflicts(f *pflag.FlagSet) error {
-	for _, flag := range []struct {
-		name  string
-		empty bool
-	}{
-		{"analyze", len(o.kernels) == 0},
-		{"dtype", len(o.dtypes) == 0},
-		{"input", slices.Contains(o.inputs, "")},
-		{"output", o.output == ""},
-		{"kind", len(o.kinds) == 0},
-		{"readme", o.readme == ""},
-		{"html", o.html == ""},
-	} {
-		if f.Changed(flag.name) && flag.empty {
-			return fmt.Errorf("--%s is empty", flag.name)
-		}
-	}
 	if o.table != "" && o.readme != "" {
 		return errors.New("--table and --readme are two ways to write a table: give one")
 	}

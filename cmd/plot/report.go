@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"matladder/plots"
+	"matladder/internal/files"
 	"matladder/plots/report"
 	"matladder/results"
 )
@@ -38,7 +38,7 @@ func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []resu
 	if err := os.MkdirAll(filepath.Dir(o.html), 0o755); err != nil {
 		return fmt.Errorf("cannot make the folder for the report: %w", err)
 	}
-	if err := plots.Replace(o.html, page.Bytes()); err != nil {
+	if err := files.Replace(o.html, page.Bytes()); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(stdout, o.html)

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"matladder/internal/cli"
+	"matladder/internal/files"
 	"matladder/plots"
 	"matladder/results"
 )
@@ -60,13 +59,9 @@ const ladderMarks = "ladder"
 // rewriteReadme replaces what stands between the marks of the file by the
 // ladder, and leaves every other byte as it is.
 func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error {
-	old, err := os.ReadFile(o.readme)
+	old, err := files.Read(o.readme)
 	if err != nil {
-		return err
-	}
-	path, err := filepath.EvalSymlinks(o.readme) // a link must stay one
-	if err != nil {
-		return err
+		return cli.Input("readme", err)
 	}
 	list, err := o.summaries(rows)
 	if err != nil {
@@ -78,9 +73,9 @@ func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error 
 	}
 	text, err := cli.Between(old, table.Bytes(), ladderMarks)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.readme, err)
+		return cli.Input("readme", fmt.Errorf("%s: %w", o.readme, err))
 	}
-	if err := plots.Replace(path, text); err != nil {
+	if err := files.Replace(o.readme, text); err != nil {
 		return err
 	}
 	fmt.Fprintln(stdout, o.readme)

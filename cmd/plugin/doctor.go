@@ -15,9 +15,9 @@ import (
 
 // doctor examines the installed plugins, or the libraries that are named.
 func doctor(ctx context.Context, args []string, stdout io.Writer) error {
-	f := cli.NewFlags("doctor")
+	f := cli.NewFlags("plugin doctor")
 	limit := f.Duration("timeout", time.Minute, "")
-	if err := parse(f, args); err != nil {
+	if err := cli.Parse(f, args); err != nil {
 		return err
 	}
 	if *limit <= 0 {

@@ -21,10 +21,10 @@ const loadLimit = 2 * time.Minute
 
 // install installs one plugin.
 func install(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f := cli.NewFlags("install")
+	f := cli.NewFlags("plugin install")
 	version := f.String("version", "", "")
 	index := f.String("index-url", "", "")
-	if err := parse(f, args); err != nil {
+	if err := cli.Parse(f, args); err != nil {
 		return err
 	}
 	if f.NArg() != 1 {

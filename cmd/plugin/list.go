@@ -11,8 +11,8 @@ import (
 
 // list shows what is installed.
 func list(args []string, stdout io.Writer) error {
-	f := cli.NewFlags("list")
-	if err := parse(f, args); err != nil {
+	f := cli.NewFlags("plugin list")
+	if err := cli.Parse(f, args); err != nil {
 		return err
 	}
 	if f.NArg() > 0 {

@@ -66,7 +66,7 @@ import (
 
 func main() {
 	probe.Child()
-	cli.Main(run)
+	cli.Main("plugin", run)
 }
 
 // errUnwell says that doctor has reported a plugin that does not work.
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return cli.OK
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stderr, usage)
+		fmt.Fprint(stdout, usage)
 		return cli.OK
 	case errors.Is(err, errUnwell):
 		return cli.Failed
@@ -113,13 +113,4 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	default:
 		return cli.Usagef("unknown command %q (known: list, install, doctor)", command)
 	}
-}
-
-// parse parses args; a mistake is a usageError.
-func parse(f *pflag.FlagSet, args []string) error {
-	err := f.Parse(args)
-	if err != nil && !errors.Is(err, pflag.ErrHelp) {
-		return &cli.UsageError{Err: err}
-	}
-	return err
 }

@@ -159,6 +159,15 @@ func TestMistakes(t *testing.T) {
 	golden.Assert(t, "testdata/mistakes.txt", []byte(got.String()))
 }
 
+// TestHelp: help that was asked for is what the command puts out.
+func TestHelp(t *testing.T) {
+	for _, line := range []string{"help", "--help", "-h", "list --help", "install --help", "doctor -h"} {
+		if code, stdout, stderr := plugin(strings.Fields(line)...); code != cli.OK || stdout != usage || stderr != "" {
+			t.Errorf("plugin %s: exit %d, %q, %q", line, code, stdout, stderr)
+		}
+	}
+}
+
 func TestInterrupt(t *testing.T) {
 	_, index := isolate(t)
 	offer(index, "0.0.9", plugintest.Healthy)

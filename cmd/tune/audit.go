@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matladder/internal/cli"
+	"matladder/internal/files"
 	"matladder/results"
 	"matladder/tune"
 	"matladder/tuned"
@@ -23,7 +24,10 @@ const auditMarks = "audit"
 func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 	begin := time.Now()
 	if err := f.putReport(nil, io.Discard, false); err != nil { // before minutes of measuring
-		return cli.Usagef("--page: %w", err)
+		return err
+	}
+	if err := prepare(f.csv); err != nil {
+		return err
 	}
 	dev, err := f.open()
 	if err != nil {
@@ -36,11 +40,8 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	jobs = deal(jobs)
 	path := f.path(dev.machine)
-	table, err := load(path, dev.machine)
+	table, err := f.load(path, dev.machine)
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(f.csv), 0o755); err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "%s: %s to audit\n", dev.summary, cli.Plural(len(jobs), "problem"))
@@ -103,7 +104,11 @@ func (f *flags) writeCSV(audits []tune.Audit) error {
 	if err := tune.WriteAudits(&text, audits); err != nil {
 		return err
 	}
-	return os.WriteFile(f.csv, text.Bytes(), 0o644)
+	if err := files.Replace(f.csv, text.Bytes()); err != nil {
+		return err
+	}
+	f.audited = true
+	return nil
 }
 
 // report is the table of all audits and what they come to, with the time of look-ups
@@ -149,18 +154,18 @@ func (f *flags) putReport(text []byte, stdout io.Writer, write bool) error {
 		_, err := stdout.Write(text)
 		return err
 	}
-	old, err := os.ReadFile(f.page)
+	old, err := files.Read(f.page)
 	if err != nil {
-		return err
+		return cli.Input("page", err)
 	}
 	whole, err := cli.Between(old, text, auditMarks)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.page, err)
+		return cli.Input("page", fmt.Errorf("%s: %w", f.page, err))
 	}
 	if !write {
-		return nil
+		return files.Writable(f.page)
 	}
-	if err := os.WriteFile(f.page, whole, 0o644); err != nil {
+	if err := files.Replace(f.page, whole); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(stdout, f.page)

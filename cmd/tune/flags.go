@@ -28,6 +28,7 @@ type flags struct {
 	audit           bool
 	csv, page, note string
 	rounds          int
+	audited         bool // something is in the file csv
 }
 
 // auditConfig is the sweep that --audit takes if none is named.
@@ -56,12 +57,12 @@ func parseFlags(args []string) (*flags, error) {
 	s.StringVar(&f.page, "page", "", "with --audit: put the report between the marks of this `FILE`")
 	s.StringVar(&f.note, "note", "", "with --audit: `TEXT` to put above the report")
 	f.usage = "Tune finds the fastest block shape of a kernel on a problem and keeps it with its evidence.\n\nusage: tune [flags]\n\n" + s.FlagUsages()
-	if err := s.Parse(args); err != nil {
-		return f, wrong(err)
+	if err := cli.Parse(s, args); err != nil {
+		return f, err
 	}
 	switch {
 	case s.NArg() > 0:
-		return f, cli.Usagef("unexpected argument %q: problems are named by --config or --sizes (tune --help lists the flags)", s.Arg(0))
+		return f, cli.Misuse(s, "unexpected argument %q: problems are named by --config or --sizes", s.Arg(0))
 	case f.budget < 0:
 		return f, cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.most < 0:
@@ -90,12 +91,4 @@ func parseFlags(args []string) (*flags, error) {
 	c.AllBlocks, c.Blocks = true, nil
 	f.config = c
 	return f, err
-}
-
-// wrong marks a mistake in the flags; a call for help is none.
-func wrong(err error) error {
-	if err == pflag.ErrHelp {
-		return err
-	}
-	return cli.Usagef("%w (tune --help lists the flags)", err)
 }

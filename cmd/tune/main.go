@@ -106,7 +106,8 @@
 // # Exit status
 //
 // 0 if all went well or time ran out, 1 if a problem could not be tuned or a file
-// not be written, 2 for a mistake in the command, 130 after Ctrl-C.
+// not be written, 2 for a mistake in the command or in a file that it names to be
+// read, 130 after Ctrl-C.
 package main
 
 import (
@@ -124,7 +125,7 @@ import (
 
 func main() {
 	aot.Child()
-	cli.Main(run)
+	cli.Main("tune", run)
 }
 
 // run is the program: results go to stdout, progress and errors to stderr.
@@ -148,8 +149,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, f.usage)
 		return cli.OK
-	case errors.Is(err, context.Canceled) && f.audit:
+	case errors.Is(err, context.Canceled) && f.audit && f.audited:
 		fmt.Fprintf(stderr, "tune: interrupted; %s has what was measured\n", f.csv)
+		return cli.Interrupted
+	case errors.Is(err, context.Canceled) && f.audit:
+		fmt.Fprintln(stderr, "tune: interrupted before the first problem was audited: nothing to keep")
 		return cli.Interrupted
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "tune: interrupted; the same command goes on")

@@ -6,11 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
 	"matladder/backend/aot"
 	"matladder/internal/cli"
+	"matladder/problem"
+	"matladder/tile"
 	"matladder/tuned"
 )
 
@@ -76,6 +79,7 @@ func TestMistakes(t *testing.T) {
 	os.WriteFile("bad.yaml", []byte("machine: x\nrows:\n  - {kernel: v4_optblock}\n"), 0o644)
 	os.WriteFile("other.yaml", []byte("machine: tpu_v5e\nrows: []\n"), 0o644)
 	os.WriteFile("file", nil, 0o644)
+	os.WriteFile("bad.json", []byte(`{"a": 1}`), 0o644)
 	for _, test := range []struct {
 		args string
 		code int
@@ -95,21 +99,81 @@ func TestMistakes(t *testing.T) {
 		{"--audit --backend aot", cli.Usage, "--audit measures"},
 		{"--audit --rounds 5", cli.Usage, "an interval takes 6"},
 		{"--audit --page none.md", cli.Usage, "--page: open none.md"},
+		{"--audit --page .", cli.Usage, "--page: . is a folder"},
+		{"--audit --csv .", cli.Failed, "cannot write .: it is a folder"},
+		{"--audit --csv file/below.csv", cli.Failed, "cannot make the folder of file/below.csv: "},
+		{"--audit --csv=", cli.Usage, "--csv is empty"},
+		{"--threads x", cli.Usage, `--threads: "x" is not a whole number (tune --help lists the flags)`},
+		{"--time-budget 5", cli.Usage, `--time-budget: "5" is not a time with its unit`},
+		{"--dtype x", cli.Usage, `--dtype: dtype "x": unknown dtype ""`},
+		{"--out=", cli.Usage, "--out is empty"},
+		{"--out .", cli.Usage, "--out: . is a folder, not a file"},
+		{"--out file", cli.Usage, "--out: file: empty, and no table of tuned blocks"},
 		{"--audit --page bad.yaml", cli.Usage, "--page: bad.yaml: the mark <!-- audit:begin -->"},
 		{"--page x", cli.Usage, "--page is for --audit"},
 		{"--list --import x", cli.Usage, "one of them at a time"},
 		{"--kernel 1,2,3", cli.Usage, "nothing to tune"},
-		{"--out bad.yaml", cli.Failed, "bad.yaml:3: shape"},
+		{"--out bad.yaml", cli.Usage, "--out: bad.yaml:3: shape"},
 		{"--out other.yaml", cli.Usage, "other.yaml is the table of tpu_v5e, this is cpu_"},
 		{"--list --out none.yaml", cli.Failed, "no table none.yaml; make it with"},
-		{"--import none.py", cli.Usage, "none.py"},
-		{"--import file", cli.Failed, "file: no tuned block sizes found"},
-		{"--sizes 48 --kernel 4 --dtype int8 --out file/below.yaml", cli.Failed, "file"},
+		{"--import none.py", cli.Usage, "--import: open none.py"},
+		{"--import bad.json", cli.Usage, `--import: bad.json: "a": want a list of three block sizes, or an object`},
+		{"--import file", cli.Usage, "--import: file: no tuned block sizes found"},
+		{"--sizes 48 --kernel 4 --dtype int8 --out file/below.yaml", cli.Usage, "--out: open file/below.yaml: "},
 	} {
 		code, stdout, stderr := tuneWith(strings.Fields(test.args)...)
-		if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) || strings.Contains(stderr, "panic") || strings.Count(stderr, "\n") > 2 {
+		if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) || strings.Contains(stderr, "panic") || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: %d %q %q", test.args, code, stdout, stderr)
 		}
+	}
+}
+
+// TestUnwritable: what cannot be written is found before anything is measured, and is
+// said with the name that the command line has.
+func TestUnwritable(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Create(filepath.Join(dir, "probe")); err == nil { // root may write anywhere, but not here
+		f.Close()
+		if dir = "/proc"; runtime.GOOS != "linux" {
+			t.Skip("this user may write anywhere")
+		}
+	}
+	path := filepath.Join(dir, "t.yaml")
+	args := []string{"--sizes", "48", "--kernel", "4", "--dtype", "float32", "--threads", "1"}
+	for _, args := range [][]string{append(args, "--out", path), append(args, "--audit", "--csv", path)} {
+		code, stdout, stderr := tuneWith(args...)
+		if code != cli.Failed || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "tune: cannot write "+path+": ") {
+			t.Errorf("%v: exit %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+// TestKeep: of two that tune at once, neither loses a row of the other.
+func TestKeep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.yaml")
+	row := func(m int) tuned.Row {
+		p := problem.New(m, 64, 64, tile.Float32)
+		return tuned.Row{Key: tuned.KeyOf("v4_optblock", "", p), Blocks: tile.Blocks{M: 8, K: 8, N: 8},
+			Evidence: tuned.Evidence{Mode: tuned.Measured, Seconds: 1, Low: 1, High: 1}}
+	}
+	var one, other flags
+	for m := 1; m < 6; m++ {
+		if _, taken, err := one.keep(path, "here", row(m)); err != nil || !taken {
+			t.Fatal(err)
+		}
+		table, taken, err := other.keep(path, "here", row(10*m))
+		if err != nil || !taken || len(table.Rows) != 2*m {
+			t.Fatalf("%d rows, want %d: %v", len(table.Rows), 2*m, err)
+		}
+	}
+	if _, _, err := one.keep(path, "there", row(7)); cli.Status(err) != cli.Usage {
+		t.Errorf("into the table of another machine: %v", err)
+	}
+	if table, err := tuned.ReadFile(path); err != nil || len(table.Rows) != 10 {
+		t.Errorf("%v, %v", table, err)
 	}
 }
 

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"matladder/internal/cli"
+	"matladder/internal/files"
 	"matladder/results"
 	"matladder/tile"
 	"matladder/tuned"
@@ -20,7 +20,7 @@ func (f *flags) table() (*tuned.Table, string, error) {
 	}
 	defer dev.Close()
 	path := f.path(dev.machine)
-	t, err := load(path, dev.machine)
+	t, err := f.load(path, dev.machine)
 	if err == nil && len(t.Rows) == 0 {
 		err = fmt.Errorf("no table %s; make it with: go run ./cmd/tune", path)
 	}
@@ -102,13 +102,13 @@ func showRow(w io.Writer, r tuned.Row) {
 
 // compare prints what others' block sizes are beside ours, for v5.
 func (f *flags) compare(w io.Writer) error {
-	text, err := os.ReadFile(f.imports)
+	text, err := files.Read(f.imports)
 	if err != nil {
-		return cli.Usagef("--import: %w", err)
+		return cli.Input("import", err)
 	}
 	tuples, err := tuned.ParseTuples(f.imports, text)
 	if err != nil {
-		return err
+		return cli.Input("import", err)
 	}
 	ours, path, err := f.table()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/files"
 	"matladder/tile"
 	"matladder/tune"
 	"matladder/tuned"
@@ -30,29 +31,30 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	path := f.path(dev.machine)
-	table, err := load(path, dev.machine)
+	table, err := f.load(path, dev.machine)
 	if err != nil {
 		return err
 	}
 	of := func(j tune.Job) state { return stateOf(j, table, dev.versions) }
 	jobs := f.todo(all, of)
-	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.summary, cli.Plural(len(jobs), "problem"), len(table.Rows))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := prepare(path); err != nil { // before minutes of measuring
 		return err
 	}
+	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.summary, cli.Plural(len(jobs), "problem"), len(table.Rows))
 	u := f.tuner(dev)
 	done, err := f.each(ctx, begin, jobs, shares(jobs, of), stderr, func(_ string, j tune.Job, share, left time.Duration, observe func(tune.Event)) (func() error, error) {
 		u.Budget, u.AtMost, u.Observe = share, left, observe
 		j.Known = known(table, j)
 		row, err := u.Tune(ctx, j)
 		return func() error {
-			if !table.Offer(row) {
+			var taken bool
+			if table, taken, err = f.keep(path, dev.machine, row); err != nil {
+				return err
+			}
+			if !taken {
 				old, _ := table.Row(row.Key)
 				fmt.Fprintf(stdout, "%s: the row of %s stays, blocks %s: this time %s\n", row.Key, old.Evidence.Date, old.Blocks, searched(row.Evidence))
 				return nil
-			}
-			if err := table.WriteFile(path); err != nil {
-				return err
 			}
 			fmt.Fprintf(stdout, "%s: %s\n", row.Key, verdict(j, row, u.Space.Machine))
 			return nil
@@ -121,17 +123,36 @@ func (f *flags) path(machine string) string {
 }
 
 // load reads a machine's table; a file that is not there is an empty one.
-func load(path, machine string) (*tuned.Table, error) {
+func (f *flags) load(path, machine string) (*tuned.Table, error) {
 	t, err := tuned.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return &tuned.Table{Machine: machine}, nil
+	case err != nil && f.out != "":
+		return nil, cli.Input("out", err)
 	case err != nil:
 		return nil, err
 	case t.Machine != machine:
 		return nil, cli.Usagef("%s is the table of %s, this is %s; name another with --out", path, t.Machine, machine)
 	}
 	return t, nil
+}
+
+// keep offers a row to the table as it is by now, for another tune may have written rows
+// of its own, and returns that and whether the row was taken.
+func (f *flags) keep(path, machine string, row tuned.Row) (t *tuned.Table, taken bool, err error) {
+	if t, err = f.load(path, machine); err != nil || !t.Offer(row) {
+		return t, false, err
+	}
+	return t, true, t.WriteFile(path)
+}
+
+// prepare makes the folder of a file that will be written, and says whether it can be.
+func prepare(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("cannot make the folder of %s: %w", path, err)
+	}
+	return files.Writable(path)
 }
 
 // versions names what made the evidence.

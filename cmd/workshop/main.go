@@ -42,7 +42,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func main() { cli.Main(run) }
+func main() { cli.Main("workshop", run) }
 
 const usage = `Usage:
   go run ./cmd/workshop list                   the exercises
@@ -58,20 +58,18 @@ var errWrong = errors.New("not right yet")
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f := cli.NewFlags("workshop")
-	err := f.Parse(args)
+	err := cli.Parse(f, args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, usage)
-	case err != nil:
-		err = &cli.UsageError{Err: err}
-	default:
-		err = command(ctx, f.Args(), stdout)
+	case err == nil:
+		err = command(ctx, f, stdout)
 	}
 	status := cli.Status(err)
 	switch status {
 	case cli.OK:
 	case cli.Usage:
-		fmt.Fprintf(stderr, "workshop: %v (--help lists the commands)\n", err)
+		fmt.Fprintf(stderr, "workshop: %v\n", err)
 	case cli.Interrupted:
 		fmt.Fprintln(stderr, "workshop: interrupted")
 	default:
@@ -82,9 +80,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return status
 }
 
-func command(ctx context.Context, args []string, stdout io.Writer) error {
+func command(ctx context.Context, f *pflag.FlagSet, stdout io.Writer) error {
+	args := f.Args()
 	if len(args) == 0 {
-		return cli.Usagef("want a command: list, check, hint or solution")
+		return cli.Misuse(f, "want a command: list, check, hint or solution")
 	}
 	name, args := args[0], args[1:]
 	switch most, ok := map[string]int{"list": 0, "check": len(workshop.All), "hint": 2, "solution": 1}[name]; {

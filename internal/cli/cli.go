@@ -2,6 +2,16 @@
 // means a mistake in the command line, flag sets that leave messages to the
 // command, and a main that Ctrl-C interrupts. What a command does and says is its
 // own.
+//
+// # Which status
+//
+// A command that was called wrongly ends with Usage: nothing helps but to change the
+// command line, or a file that it names. That is a flag or an argument that makes no
+// sense, and a file named to be read that is not there, cannot be read, or is not what
+// it should be (a sweep, a table, results, a page with its marks). Everything else that
+// goes wrong is Failed: a file that cannot be written, a file that no flag names, data
+// that do not answer the question, a point that is wrong. Both are told in one line on
+// standard error.
 package cli
 
 import (
@@ -48,23 +58,54 @@ func Status(err error) int {
 	return Failed
 }
 
-// NewFlags returns a set of flags for a command, in the order of their
-// definition, that prints nothing by itself.
-func NewFlags(command string) *pflag.FlagSet {
-	f := pflag.NewFlagSet(command, pflag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.Usage = func() {}
-	f.SortFlags = false
-	return f
+// Input marks an error of reading a file that the command line names. The flag stands
+// before it; flag is empty where an argument names the file. No error stays none, and
+// an interruption one.
+func Input(flag string, err error) error {
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return err
+	case flag == "":
+		return &UsageError{err}
+	}
+	return Usagef("--%s: %w", flag, err)
 }
 
 // Main runs a command on the arguments and streams of the process and exits with
 // its status. Ctrl-C and a termination request cancel the context; a second one
-// ends the process at once.
-func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
+// ends the process at once. A command all of whose output could not be written has
+// failed, also where it did not look.
+func Main(command string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(observed(ctx, command, run, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// observed runs a command and adds to its status whether its output was written.
+func observed(ctx context.Context, command string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int,
+	args []string, stdout, stderr io.Writer,
+) int {
+	out := &output{w: stdout}
+	status := run(ctx, args, out, stderr)
+	if status == OK && out.err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", command, out.err)
+		return Failed
+	}
+	return status
+}
+
+// output remembers the first error of writing.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // Plural returns a count with its noun, which takes an s: 1 row, 2 rows.

@@ -47,19 +47,19 @@ backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
 backend/peer: backend check chips internal/lastline problem tile
 results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat
-tuned: chips problem tile gopkg.in/yaml.v3
+tuned: internal/files chips problem tile gopkg.in/yaml.v3
 configs:
 harness: tuned kernels backend check analyze chips results configs gopkg.in/yaml.v3
-plots: results analyze chips gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: internal/cli internal/pluginworker internal/sweepflag tuned harness backend/aot backend/cpu backend/pjrt chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
+cmd/bench: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/aot backend/cpu backend/pjrt chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
-cmd/tune: internal/cli internal/sweepflag tune tuned harness backend/aot backend/cpu results github.com/spf13/pflag golang.org/x/term
+cmd/tune: internal/cli internal/files internal/sweepflag tune tuned harness backend/aot backend/cpu results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli github.com/spf13/pflag
-cmd/inspect: internal/cli harness backend/aot backend/cpu lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
-cmd/peers: internal/cli internal/pluginworker internal/sweepflag tuned harness backend/cpu backend/peer backend/pjrt chips kernels configs results github.com/spf13/pflag
+cmd/inspect: internal/cli internal/files harness backend/aot backend/cpu lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/peers: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/cpu backend/peer backend/pjrt chips kernels configs results github.com/spf13/pflag
 plots/report: plots plots/report/echarts results traverse
 plots/report/echarts:
-cmd/plot: internal/cli results plots plots/report analyze chips kernels traverse github.com/spf13/pflag
+cmd/plot: internal/cli internal/files results plots plots/report analyze chips kernels traverse github.com/spf13/pflag
 workshop/exercises/*: tile problem
 workshop/solutions/*: tile problem
 workshop: kernels traverse analyze chips check problem tile tile/interp workshop/exercises/* workshop/solutions/*
@@ -69,6 +69,7 @@ plugins/probe: github.com/ebitengine/purego
 plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 internal/cli: github.com/spf13/pflag
+internal/files:
 internal/pluginworker: backend backend/pjrt backend/worker chips plugins
 internal/sweepflag: harness internal/cli github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp

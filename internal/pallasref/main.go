@@ -40,7 +40,7 @@ import (
 
 func main() {
 	aot.Child()
-	cli.Main(run)
+	cli.Main("pallasref", run)
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -62,12 +62,11 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	limit := flags.Duration("limit", 5*time.Minute, "for one compilation")
 	only := flags.StringSlice("libtpu", versions, "`versions` of libtpu to compile with")
 	budget := flags.Duration("time-budget", 0, "when to begin no more compilations; 0 for never")
-	if err := flags.Parse(args); err != nil {
+	if err := cli.Parse(flags, args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			fmt.Fprintf(stdout, "usage: pallasref [flags]\n\n%s", flags.FlagUsages())
-			return err
 		}
-		return cli.Usagef("%w", err)
+		return err
 	}
 	if flags.NArg() > 0 {
 		return cli.Usagef("unexpected %q", flags.Arg(0))

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// NewFlags returns a set of flags for a command, in the order of their
+// definition, that prints nothing by itself.
+func NewFlags(command string) *pflag.FlagSet {
+	f := pflag.NewFlagSet(command, pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	f.SortFlags = false
+	return f
+}
+
+// Parse reads the flags of a command. An error is pflag.ErrHelp, or a *UsageError
+// that names the flag, says what it takes and where the flags are listed. A flag with
+// an empty value is a mistake: an unset variable in a script, most likely.
+func Parse(f *pflag.FlagSet, args []string) error {
+	err := f.Parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+		err = fmt.Errorf("--%s: %q %s", invalid.GetFlag().Name, invalid.GetValue(), unlike(invalid))
+	}
+	if err == nil {
+		f.Visit(func(flag *pflag.Flag) {
+			if what := empty(flag.Value); err == nil && what != "" {
+				err = fmt.Errorf("--%s %s", flag.Name, what)
+			}
+		})
+	}
+	if err != nil {
+		return Misuse(f, "%w", err)
+	}
+	return nil
+}
+
+// Misuse is Usagef with a word of where the flags of the command are listed.
+func Misuse(f *pflag.FlagSet, format string, args ...any) error {
+	return Usagef("%w (%s --help lists the flags)", fmt.Errorf(format, args...), f.Name())
+}
+
+// unlike says in what a value is not one of the flag's type.
+func unlike(e *pflag.InvalidValueError) string {
+	switch kind := e.GetFlag().Value.Type(); kind {
+	case "int", "int64":
+		if errors.Is(e, strconv.ErrRange) {
+			return "is out of the range of whole numbers"
+		}
+		return "is not a whole number"
+	case "float64":
+		return "is not a number"
+	case "bool":
+		return "is neither true nor false"
+	case "duration":
+		return "is not a time with its unit, such as 90s or 5m"
+	case "stringSlice":
+		return "is not a list joined by commas"
+	default:
+		return "is not of type " + kind
+	}
+}
+
+// empty says that a flag was given no text, or a list without text somewhere; "" if
+// it was not.
+func empty(v pflag.Value) string {
+	list, ok := v.(pflag.SliceValue)
+	switch {
+	case ok && len(list.GetSlice()) > 1 && slices.Contains(list.GetSlice(), ""):
+		return "has an empty item"
+	case ok && (len(list.GetSlice()) == 0 || list.GetSlice()[0] == ""), v.Type() == "string" && v.String() == "":
+		return "is empty"
+	}
+	return ""
+}

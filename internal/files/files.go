@@ -1,0 +1,141 @@
+// Package files reads and writes files as a whole: what was read is all there was,
+// and what was written is all there or not at all.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// maxBytes bounds what Read takes in. A device may never end.
+const maxBytes = 64 << 20
+
+// Read returns the content of a file, or of a pipe. A folder, and what is longer than
+// 64 MiB, is an error; each names the path.
+func Read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, not a file", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err == nil && len(text) > maxBytes {
+		err = fmt.Errorf("%s is longer than %d MiB", path, maxBytes>>20)
+	}
+	return text, err
+}
+
+// Replace makes data the content of the file path, in a folder that exists. A new file
+// beside it takes its place, so that no reader ever sees half of it and an error leaves
+// what was there. A link stays a link, and permissions stay; a file that may not be
+// written is not replaced. Data is written to what is no file, such as /dev/stdout.
+func Replace(path string, data []byte) error {
+	f, err := open(path)
+	if err != nil {
+		return err
+	}
+	return f.replace(data)
+}
+
+// Writable returns the error that Replace would return, as far as that can be told
+// without data.
+func Writable(path string) error {
+	f, err := open(path)
+	if err != nil {
+		return err
+	}
+	f.discard()
+	return nil
+}
+
+// replacement is what is written instead of the file path.
+type replacement struct {
+	path   string // as it was named
+	target string // where its links lead
+	*os.File
+	direct bool // the file is path itself, which is not regular
+}
+
+func open(path string) (*replacement, error) {
+	r := &replacement{path: path, target: path}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		r.target = target
+	}
+	mode := fs.FileMode(0o666)
+	info, err := os.Stat(r.target)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, r.fail(errors.New("it is a folder"))
+	case err == nil:
+		r.direct = !info.Mode().IsRegular()
+		mode = info.Mode().Perm()
+		if r.File, err = os.OpenFile(r.target, os.O_WRONLY, 0); err != nil {
+			return nil, r.fail(err)
+		}
+		if r.direct {
+			return r, nil
+		}
+		r.Close()
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, r.fail(err)
+	}
+	name := fmt.Sprintf(".%s.%x", filepath.Base(r.target), rand.Uint64())
+	r.File, err = os.OpenFile(filepath.Join(filepath.Dir(r.target), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, r.fail(err)
+	}
+	if info != nil {
+		err = r.Chmod(mode) // whatever the mask of new files
+	}
+	if err != nil {
+		r.discard()
+		return nil, r.fail(err)
+	}
+	return r, nil
+}
+
+// replace writes data and puts the file in place.
+func (r *replacement) replace(data []byte) error {
+	_, err := r.Write(data)
+	if err == nil && !r.direct {
+		err = r.Sync()
+	}
+	if closed := r.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && !r.direct {
+		err = os.Rename(r.Name(), r.target)
+	}
+	if err != nil {
+		r.discard()
+		return r.fail(err)
+	}
+	return nil
+}
+
+// discard gives the replacement up.
+func (r *replacement) discard() {
+	r.Close()
+	if !r.direct {
+		os.Remove(r.Name())
+	}
+}
+
+// fail says what could not be written, by the name that the caller knows.
+func (r *replacement) fail(err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		err = e.Err
+	case *os.LinkError:
+		err = e.Err
+	}
+	return fmt.Errorf("cannot write %s: %w", r.path, err)
+}
