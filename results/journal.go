@@ -254,7 +254,10 @@ func (j *Journal) write(text []byte) error {
 		err = syncFile(j.f)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: append: %w", j.path, err)
+		if in := (*os.PathError)(nil); errors.As(err, &in) {
+			err = in.Err // it names the file again
+		}
+		err = fmt.Errorf("cannot append to %s: %w", j.path, err)
 		if cut := j.f.Truncate(j.size); cut != nil {
 			j.err = err // the file ends in a torn round: only Resume can go on
 		}

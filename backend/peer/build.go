@@ -36,17 +36,17 @@ func Build(ctx context.Context, folder string) (string, error) {
 		return program, nil
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", fmt.Errorf("no folder for the peers' program: %w", err)
+		return "", noFolder(err)
 	}
 	work, err := os.MkdirTemp(folder, "build-")
 	if err != nil {
-		return "", fmt.Errorf("no folder for the peers' program: %w", err)
+		return "", noFolder(err)
 	}
 	defer os.RemoveAll(work)
 	args := []string{"-O2", "-o", "peer"}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(work, name), content, 0o644); err != nil {
-			return "", fmt.Errorf("peer: %w", err)
+			return "", noFolder(err)
 		}
 		if filepath.Ext(name) == ".c" {
 			args = append(args, name)
@@ -63,9 +63,14 @@ func Build(ctx context.Context, folder string) (string, error) {
 	}
 	// A second build at the same time leaves the same file.
 	if err := os.Rename(filepath.Join(work, "peer"), program); err != nil {
-		return "", fmt.Errorf("peer: %w", err)
+		return "", noFolder(err)
 	}
 	return program, nil
+}
+
+// noFolder says that the program cannot be kept.
+func noFolder(err error) error {
+	return fmt.Errorf("no folder for the peers' program: %w (XDG_CACHE_HOME names another)", err)
 }
 
 func compiler() (string, error) {

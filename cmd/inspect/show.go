@@ -35,7 +35,7 @@ func (o *options) show(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+		return fmt.Errorf("cannot make the folder of %s: %w", path, err)
 	}
 	if err := files.Replace(path, b.Bytes()); err != nil {
 		return err

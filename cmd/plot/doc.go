@@ -82,7 +82,8 @@
 //
 //	go run ./cmd/plot --input='class/*.csv' --kind=ladder --dtype=float32
 //
-// Without --output the pictures are put beside the newest file drawn from.
+// Without --output the pictures are put beside the newest file drawn from, or in the
+// working folder where that is a pipe.
 //
 // # Report
 //

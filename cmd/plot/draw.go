@@ -73,8 +73,12 @@ func (o *options) requests(rows []results.Summary) []plots.Request {
 	return list
 }
 
-// besideNewest returns the folder of the file that was started last.
+// besideNewest returns the folder of the file that was started last; of a pipe, which
+// has no folder to write to, the working folder.
 func besideNewest(rows []results.Summary) string {
 	latest := slices.MaxFunc(rows, func(a, b results.Summary) int { return a.Latest.Compare(b.Latest) })
+	if info, err := os.Stat(latest.Pos.File); err == nil && !info.Mode().IsRegular() {
+		return "."
+	}
 	return filepath.Dir(latest.Pos.File)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -339,6 +340,23 @@ func TestRun_ReadOnly(t *testing.T) {
 	t.Cleanup(func() { os.Chmod("out", 0o755) })
 	code, _, stderr := plot("--kind=ladder")
 	if code != cli.Failed || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "cannot write out/performance_ladder_") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestRun_Pipe: rows that come through a pipe are drawn into the working folder, and
+// not read twice.
+func TestRun_Pipe(t *testing.T) {
+	workplace(t)
+	if out, err := exec.Command("mkfifo", "tpu/pipe").CombinedOutput(); err != nil {
+		t.Skipf("%v: %s", err, out)
+	}
+	rows := read(t, "tpu/20261121-080000.csv")
+	go os.WriteFile("tpu/pipe", []byte(rows), 0)
+	if code, stdout, stderr := plot("--input=tpu/pipe", "--kind=ladder"); code != cli.OK || stdout != "performance_ladder_bfloat16.png\nperformance_ladder_bfloat16_shapes.png\n" {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	if code, _, stderr := plot("--input=tpu/pipe", "--html=x.html"); code != cli.Usage || !strings.Contains(stderr, "tpu/pipe can be read once") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

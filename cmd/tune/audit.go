@@ -29,6 +29,11 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := prepare(f.csv); err != nil {
 		return err
 	}
+	work, err := os.MkdirTemp("", "audit")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
 	dev, err := f.open()
 	if err != nil {
 		return err
@@ -63,7 +68,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	if len(audits) > 0 {
-		text, err := f.report(dev, audits, table)
+		text, err := f.report(dev, audits, table, work)
 		if err != nil {
 			return err
 		}
@@ -112,8 +117,8 @@ func (f *flags) writeCSV(audits []tune.Audit) error {
 }
 
 // report is the table of all audits and what they come to, with the time of look-ups
-// in the machine's table.
-func (f *flags) report(dev *device, audits []tune.Audit, table *tuned.Table) ([]byte, error) {
+// in the machine's table, which is written into the folder work for that.
+func (f *flags) report(dev *device, audits []tune.Audit, table *tuned.Table, work string) ([]byte, error) {
 	var text bytes.Buffer
 	if f.note != "" {
 		fmt.Fprintf(&text, "%s\n\n", f.note)
@@ -127,12 +132,7 @@ func (f *flags) report(dev *device, audits []tune.Audit, table *tuned.Table) ([]
 		rows = append(rows, a.Row)
 		table.Put(a.Row)
 	}
-	dir, err := os.MkdirTemp("", "audit")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "table.yaml")
+	path := filepath.Join(work, "table.yaml")
 	if err := table.WriteFile(path); err != nil {
 		return nil, err
 	}

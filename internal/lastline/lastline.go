@@ -3,6 +3,7 @@
 package lastline
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -26,8 +27,12 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Line returns the last line that is not empty, without what the Go runtime adds to a
-// signal: registers and a trace.
+// fatal is the line in which a library such as libtpu says why it ends the process; a
+// trace follows.
+var fatal = regexp.MustCompile(`(?m)^F\d{4} [\d:.]+ +\d+ \S+\] .*$`)
+
+// Line returns the last line that is not empty, without what follows the reason for the
+// end: registers and a trace of the Go runtime, the trace behind a line marked as fatal.
 func (w *Writer) Line() string { return w.Lines(1) }
 
 // Lines returns up to so many lines that end with Line, joined by semicolons.
@@ -35,6 +40,9 @@ func (w *Writer) Lines(most int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text, _, _ := strings.Cut(strings.ToValidUTF8(string(w.end), ""), "\nPC=")
+	if all := fatal.FindAllStringIndex(text, -1); all != nil {
+		text = text[:all[len(all)-1][1]]
+	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	lines = lines[max(0, len(lines)-most):]
 	for i, l := range lines {

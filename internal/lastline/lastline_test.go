@@ -12,6 +12,8 @@ func TestWriter(t *testing.T) {
 		{"the reason\nSIGABRT: abort\nPC=0x1 m=0\n\nrax 0x0\n", "SIGABRT: abort", "the reason; SIGABRT: abort"},
 		{strings.Repeat("much\n", kept) + "the end", "the end", "much; the end"},
 		{strings.Repeat("x", 2*kept), strings.Repeat("x", kept), strings.Repeat("x", kept)},
+		{"one\nF1122 07:43:57.811055   26550 dumper.cc:598] Check failed: no space\n=== Trace: ===\nsome.cc:20\nhttps://symbolize/?trace=7f\n",
+			"F1122 07:43:57.811055   26550 dumper.cc:598] Check failed: no space", "one; F1122 07:43:57.811055   26550 dumper.cc:598] Check failed: no space"},
 		{"\xffbad\xff\n", "bad", "bad"},
 	} {
 		var w Writer

@@ -253,9 +253,11 @@ func console(t *testing.T, browser *exec.Cmd) string {
 	if err := browser.Start(); err != nil {
 		t.Fatal(err)
 	}
-	hung := time.AfterFunc(5*time.Minute, func() { browser.Process.Kill() })
+	if deadline, ok := t.Deadline(); ok { // of go test -timeout, to tell what the browser said
+		hung := time.AfterFunc(time.Until(deadline)-10*time.Second, func() { browser.Process.Kill() })
+		defer hung.Stop()
+	}
 	defer func() {
-		hung.Stop()
 		browser.Process.Kill()
 		browser.Wait()
 	}()
