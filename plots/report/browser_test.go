@@ -228,13 +228,25 @@ func visit(t *testing.T, chromium, page, size, hash string) saw {
 		t.Fatal(err)
 	}
 	text := console(t, exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-		"--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--user-data-dir="+t.TempDir(), "--window-size="+size,
+		"--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--user-data-dir="+profile(t), "--window-size="+size,
 		"--enable-logging=stderr", "--remote-debugging-port=0", "file://"+path+hash))
 	var s saw
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// profile is a folder for the browser's own files. Processes of a browser that was killed
+// may write there for a moment, so what is left of it is no failure.
+func profile(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return folder
 }
 
 // said is a line of the browser's log with a piece of what check.js saw.
