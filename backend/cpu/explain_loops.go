@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"matladder/backend"
-	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -45,12 +44,13 @@ type loops struct {
 	PlanProduct
 	a, b              *operand
 	rows, cols, depth int
+	tileCols          func(rows int) int // where tiles go along rows of b
 }
 
 func (p *plan) loopsOf(s *step, d *dot) *loops {
 	dst, x := &p.refs[s.dst], p.explainProduct(s, d)
 	return &loops{
-		PlanProduct: x, a: p.operands[d.a], b: p.operands[d.b],
+		PlanProduct: x, a: p.operands[d.a], b: p.operands[d.b], tileCols: d.product.tileCols,
 		rows: min(s.rows, dst.rows), cols: min(s.cols, dst.cols), depth: min(x.Depth, x.K1-x.K0),
 	}
 }
@@ -104,7 +104,7 @@ func (l *loops) direct() []PlanLoop {
 	case ReadStreams:
 		return append(list, l.runs(), PlanLoop{l.Rows, fmt.Sprintf("× 1 row of a by %d columns of b, along its rows %s", l.Cols, where)})
 	case ReadAlong:
-		nr := gemm.InPlaceCols(min(l.Rows, l.MR))
+		nr := l.tileCols(min(l.Rows, l.MR))
 		return append(list, l.runs(), PlanLoop{ceil(l.Rows, l.MR), fmt.Sprintf("× %d rows of a, one panel", l.MR)},
 			PlanLoop{ceil(l.Cols, nr), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", nr, where, l.MR, nr, l.Run)})
 	case ReadPieces:

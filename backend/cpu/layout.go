@@ -69,7 +69,10 @@ func (p *plan) layOutDot(d *dot) error {
 	rows := p.rowsOfBlock(a.ref, b.ref, !e.TransA)
 	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
 	if d.product != nil && d.product.b.widening != nil {
-		d.product.readInPlace(b.Dtype, rows, b.ref.inRow())
+		stored := productOf(p.machine.kernels.Stored(), a.factor, b.factor, a.Dtype, b.Dtype)
+		if stored.readInPlace(b.Dtype, rows, b.ref.inRow()); stored.b.inPlace {
+			d.product = stored
+		}
 	}
 	d.thin = d.product
 	switch {
@@ -156,7 +159,7 @@ func sameContraction(a *ref, aRows bool, b *ref, bRows bool) bool {
 func (p *plan) operand(s side, isB, columns bool, pk packing) int {
 	r, n, part := s.ref, p.ref(s.Ref), gcd(s.from, s.size)
 	for i, o := range p.operands {
-		if o.ref == n && o.isB == isB && o.columns == columns && o.packing.format == pk.format && o.part == part {
+		if o.ref == n && o.isB == isB && o.columns == columns && o.packing.format == pk.format && o.packing.lanes == pk.lanes && o.part == part {
 			return i
 		}
 	}

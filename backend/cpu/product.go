@@ -41,6 +41,7 @@ type product struct {
 	// whole numbers of so many elements.
 	readInPlace func(inB tile.Dtype, rows, whole int)
 	directWork  func(m int) int // bytes of memory that help direct
+	tileCols    func(m int) int // columns of tiles that go along rows of b
 }
 
 // call is a product of parts of blocks: the m×n corner of c is a·b, or c + a·b if
@@ -176,6 +177,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		p.cutDirect = func(_, n, _ int) (run, cols int) { return place.Cut(), n }
 		p.directWay = func(int) gemm.DirectWay { return gemm.DirectAlong }
 		p.directWork = func(int) int { return 0 }
+		p.tileCols = place.Cols
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {
 		if sum == tile.Float32 {

@@ -16,7 +16,22 @@ type InPlace[C Sum] struct {
 
 	bits   int // of an element of b
 	ku, mr int // of the path that packs a
-	tile   inPlace[C]
+	steps  int // that a tile runs over, at most inPlaceSteps
+	tiles  []inPlaceTiles
+	tile   inPlace[C] // nil if quick is for all words and rows
+	quick  quick[C]
+}
+
+// inPlaceTiles is how many columns tiles have for up to so many rows of a.
+type inPlaceTiles struct{ rows, cols int }
+
+// A quick is an InPlace's tile for words of a that it makes itself.
+type quick[C Sum] struct {
+	tile inPlace[C]
+	rows int // of a, up to which there is one
+	// words writes those of so many steps and rows, and what else the tile needs; it
+	// reports false for words that the tile is not for.
+	words func(dst, a []uint32, mr, rows, steps int) bool
 }
 
 // Stored is what multiplies a that a Path packed by a b that is not packed and not of
@@ -26,12 +41,39 @@ type Stored[C Sum] struct {
 	Float8E4M3, Float8E5M2 *InPlace[C]
 }
 
-// An inPlace computes rows × (tiles·InPlaceCols(rows)) sums over some steps, of one
+// fewInPlaceRows is up to how many rows of a an InPlace of AVX2 serves machines with
+// wider vectors too. That is not measured there: on AVX2 to widen int4 or float8 and
+// pack them takes XXX times as long as four rows in place, which wider
+// vectors do not make up for. An int8 is left to their own ways.
+const fewInPlaceRows = 4
+
+// upTo returns the table with InPlaces of int4 and float8 only, for so many rows.
+func (k *Kernels) upTo(rows int) *Kernels {
+	few, float32s, bfloat16s, int8s := *k, *k.Float32, *k.WideBFloat16, *k.WideInt8
+	float32s.Stored, bfloat16s.Stored, int8s.Stored = k.Float32.Stored.upTo(rows), k.WideBFloat16.Stored.upTo(rows), k.WideInt8.Stored.upTo(rows)
+	few.Float32, few.WideBFloat16, few.WideInt8 = &float32s, &bfloat16s, &int8s
+	few.BFloat16, few.ThinBFloat16, few.ThinInt8 = &bfloat16s, &bfloat16s, &int8s
+	return &few
+}
+
+func (s Stored[C]) upTo(rows int) Stored[C] {
+	s.Int8 = nil
+	for _, p := range []**InPlace[C]{&s.Int4, &s.Float8E4M3, &s.Float8E5M2} {
+		if *p != nil {
+			few := **p
+			few.Pays = min(few.Pays, rows)
+			*p = &few
+		}
+	}
+	return s
+}
+
+// An inPlace computes rows × (tiles·Cols(rows)) sums over some steps, of one
 // panel of a and a b whose rows are ldb bytes apart, KU of them a step, elements
 // from the lowest bits of a byte up:
 //
 //	for i := range rows {
-//		for j := range tiles * InPlaceCols(rows) {
+//		for j := range tiles * Cols(rows) {
 //			s := 0
 //			for l := range steps {
 //				s += dot(a[l*MR+i], word(b[l*KU][j], …, b[l*KU+KU-1][j]))
@@ -44,22 +86,21 @@ type Stored[C Sum] struct {
 //	}
 //
 // Meanwhile it asks for the memory ahead bytes behind what it reads, which need not
-// be b's.
-type inPlace[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool)
+// be b's. It returns how many tiles it has done: a quick one stops before one that
+// it is not for.
+type inPlace[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
-// InPlaceCols is how many columns the tiles of an InPlace have for some rows of a, at
-// most a panel.
-func InPlaceCols(rows int) int {
-	switch {
-	case rows <= 1:
-		return 64
-	case rows <= 2:
-		return 32
+// Cols is how many columns tiles have for some rows of a.
+func (p *InPlace[C]) Cols(rows int) int {
+	for _, t := range p.tiles {
+		if rows <= t.rows {
+			return t.cols
+		}
 	}
-	return 16
+	return p.tiles[len(p.tiles)-1].cols
 }
 
-// mostInPlaceCols is that of the widest.
+// mostInPlaceCols is the most of them.
 const mostInPlaceCols = 64
 
 // Block multiplies packed a (m×k) by b (k×n), whose element (l, j) is element
@@ -83,8 +124,9 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 	b = first(b, bytes(off+(k-1)*ldb+n))[bytes(off):]
 	panel := p.mr * ceil(k, p.ku)
 	words := words(a, ceil(m, p.mr)*panel*wordBytes)
-	x := inPlaceRun[C]{InPlace: p, row: bytes(ldb), ldc: ldc, n: n}
-	whole, chunk := k/p.ku, inPlaceSteps
+	x := inPlaceRun[C]{InPlace: p, row: bytes(ldb), ldc: ldc, n: n, work: inPlaceWorks.Get().(*inPlaceWork)}
+	defer inPlaceWorks.Put(x.work)
+	whole, chunk := k/p.ku, p.steps
 	for s := 0; s < whole; s += chunk {
 		for i := 0; i < m; i += p.mr {
 			x.strip(c[i*ldc:], min(p.mr, m-i), min(chunk, whole-s), words[i/p.mr*panel+s*p.mr:], b[s*p.ku*x.row:], p.ku, accumulate || s > 0)
@@ -99,7 +141,7 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 
 // Cut is how many elements of k Block runs over before the next columns of b get
 // their turn.
-func (p *InPlace[C]) Cut() int { return inPlaceSteps * p.ku }
+func (p *InPlace[C]) Cut() int { return p.steps * p.ku }
 
 // How many steps a tile runs over, and how far along its rows b is asked for, in
 // bytes, as measured: rows more than those, each a stream of its own, or longer
@@ -114,44 +156,58 @@ type inPlaceRun[C Sum] struct {
 	*InPlace[C]
 	row    int // bytes from row to row of b
 	ldc, n int
+	work   *inPlaceWork
 }
 
 // strip multiplies one panel of a by some steps of b.
 func (x *inPlaceRun[C]) strip(c []C, rows, steps int, a []uint32, b []byte, deep int, accumulate bool) {
-	width := InPlaceCols(rows)
+	width := x.Cols(rows)
 	tiles := x.n / width
 	if tiles > 0 {
-		x.tile(&c[0], x.ldc, steps, &a[0], unsafe.Pointer(&b[0]), x.row, inPlaceAhead, rows, tiles, accumulate)
+		x.along(c, x.ldc, rows, steps, a, b, x.row, inPlaceAhead, tiles, accumulate)
 	}
 	if tiles*width < x.n {
 		x.edge(c, tiles*width, rows, steps, a, b, deep*steps, accumulate)
 	}
 }
 
+// along multiplies by some tiles of b.
+func (x *inPlaceRun[C]) along(c []C, ldc, rows, steps int, a []uint32, b []byte, ldb, ahead, tiles int, accumulate bool) {
+	run := func(tile inPlace[C], a []uint32, first, tiles int) int {
+		j := first * x.Cols(rows)
+		return tile(&c[j], ldc, steps, &a[0], unsafe.Pointer(&b[j*x.bits/8]), ldb, ahead, rows, tiles, accumulate)
+	}
+	done, step := 0, tiles
+	quick := x.work.a[:]
+	if rows <= x.quick.rows && x.quick.words(quick, a, x.mr, rows, steps) {
+		done, step = run(x.quick.tile, quick, 0, tiles), 1
+	}
+	for done < tiles {
+		done += run(x.tile, a, done, step)
+		if done < tiles {
+			done += run(x.quick.tile, quick, done, tiles-done)
+		}
+	}
+}
+
 // edge multiplies from column j on by the deep rows that b has for some steps, in
 // copies that are whole tiles.
 func (x *inPlaceRun[C]) edge(c []C, j, rows, steps int, a []uint32, b []byte, deep int, accumulate bool) {
-	e := inPlaceEdges.Get().(*inPlaceEdge)
-	defer inPlaceEdges.Put(e)
-	width := InPlaceCols(rows)
+	width, e := x.Cols(rows), x.work
 	row := mostInPlaceCols * x.bits / 8
-	most := len(e.b) / row / x.ku // steps at once
 	sums := unsafe.Slice((*C)(unsafe.Pointer(&e.c)), len(e.c))
 	for ; j < x.n; j += width {
 		cols := min(width, x.n-j)
 		from := b[j*x.bits/8:]
-		for s := 0; s < steps; s += most {
-			some := min(most, steps-s)
-			for l := range some * x.ku {
-				to := e.b[l*row:][:row]
-				copied := 0
-				if at := s*x.ku + l; at < deep {
-					copied = copy(to, from[at*x.row:][:ceil(cols*x.bits, 8)])
-				}
-				clear(to[copied:])
+		for l := range steps * x.ku {
+			to := e.b[l*row:][:row]
+			copied := 0
+			if l < deep {
+				copied = copy(to, from[l*x.row:][:ceil(cols*x.bits, 8)])
 			}
-			x.tile(&sums[0], mostInPlaceCols, some, &a[s*x.mr], unsafe.Pointer(&e.b), row, 0, rows, 1, s > 0)
+			clear(to[copied:])
 		}
+		x.along(sums, mostInPlaceCols, rows, steps, a, e.b[:], row, 0, 1, false)
 		for i := range rows {
 			to := c[i*x.ldc+j:][:cols]
 			for l, v := range sums[i*mostInPlaceCols:][:cols] {
@@ -164,10 +220,51 @@ func (x *inPlaceRun[C]) edge(c []C, j, rows, steps int, a []uint32, b []byte, de
 	}
 }
 
-// inPlaceEdge is the memory of edge.
-type inPlaceEdge struct {
+// inPlaceWork is the memory of a call: words for a quick, and the copies of edge.
+type inPlaceWork struct {
+	a [8 * (inPlaceSteps + 1)]uint32
 	c [8 * mostInPlaceCols]uint32
-	b [16 << 10]byte
+	b [2 * inPlaceSteps * mostInPlaceCols]byte
 }
 
-var inPlaceEdges = sync.Pool{New: func() any { return new(inPlaceEdge) }}
+var inPlaceWorks = sync.Pool{New: func() any { return new(inPlaceWork) }}
+
+// unlessGreat are the words of a quick that multiplies numbers by a power of two,
+// for those between -limit and limit.
+func unlessGreat(scale, limit float32) func(dst, a []uint32, mr, rows, steps int) bool {
+	return func(dst, a []uint32, mr, rows, steps int) bool {
+		from, to := floats(a[:steps*mr]), floats(dst[:steps*mr])
+		for i := range rows {
+			for l := i; l < len(from) && l < len(to); l += mr {
+				v := from[l]
+				if !(v > -limit && v < limit) {
+					return false
+				}
+				to[l] = v * scale
+			}
+		}
+		return true
+	}
+}
+
+// floats are the same words as numbers.
+func floats(words []uint32) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
+}
+
+// offsetPairs are the words of a quick that multiplies pairs of int8 by numbers
+// offset by eight: the pair as bytes, twice, and at the end what undoes that, as
+// int16, twice.
+func offsetPairs(dst, a []uint32, mr, rows, steps int) bool {
+	const twice = 1<<16 | 1
+	for i := range rows {
+		var sum uint32
+		for l := i; l < steps*mr; l += mr {
+			w := a[l]
+			dst[l] = (w&0xff | w>>8&0xff00) * twice
+			sum += w + w>>16
+		}
+		dst[steps*mr+i] = (-(8 * sum) & 0xffff) * twice
+	}
+	return true
+}

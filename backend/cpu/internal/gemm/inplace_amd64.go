@@ -1,6 +1,9 @@
 package gemm
 
 import (
+	"math"
+	"sync"
+	"time"
 	"unsafe"
 
 	"matladder/backend/cpu/internal/probe"
@@ -8,38 +11,82 @@ import (
 
 // inPlaceAVX2 adds what multiplies by a b of other elements where it lies.
 func (k *Kernels) inPlaceAVX2() {
-	floats := func(name string, bits, pays int, tile inPlace[float32]) *InPlace[float32] {
-		return &InPlace[float32]{Name: name, Pays: pays, Whole: max(1, 8/bits), bits: bits, ku: 1, mr: k.Float32.MR, tile: tile}
-	}
-	ints := func(name string, bits, pays int, tile inPlace[int32]) *InPlace[int32] {
-		return &InPlace[int32]{Name: name, Pays: pays, Whole: max(1, 8/bits), bits: bits, ku: 2, mr: k.WideInt8.MR, tile: tile}
+	tiles := []inPlaceTiles{{1, 64}, {2, 32}, {6, 16}}
+	ofFloats := func(name string, bits, pays int, tile inPlace[float32], q quick[float32]) *InPlace[float32] {
+		return &InPlace[float32]{Name: name, Pays: pays, Whole: max(1, 8/bits), bits: bits, ku: 1, mr: k.Float32.MR, steps: inPlaceSteps, tiles: tiles, tile: tile, quick: q}
 	}
 	k.Float32.Stored = Stored[float32]{
-		Int4: floats("int4", 4, 24, inPlaceInt4AVX2),
-		Int8: floats("int8", 8, 24, inPlaceInt8AVX2),
+		Int4: ofFloats("int4", 4, 24, inPlaceInt4AVX2, quick[float32]{inPlaceQuickInt4AVX2, 2, unlessGreat(1, 0x1p90)}),
+		Int8: ofFloats("int8", 8, 24, inPlaceInt8AVX2, quick[float32]{}),
 	}
 	if probe.HasHalves() {
-		k.Float32.Stored.Float8E4M3 = floats("float8_e4m3fn", 8, 8, inPlaceFloat8E4M3AVX2)
-		k.Float32.Stored.Float8E5M2 = floats("float8_e5m2", 8, 12, inPlaceFloat8E5M2AVX2)
+		// The tiles' numbers are divided by 2^112 more than those of the others.
+		var e4m3, e5m2 quick[float32]
+		if denormalsAreFast() {
+			words := unlessGreat(0x1p112, 0x1p16)
+			e4m3, e5m2 = quick[float32]{inPlaceQuickFloat8E4M3AVX2, 6, words}, quick[float32]{inPlaceQuickFloat8E5M2AVX2, 6, words}
+		}
+		k.Float32.Stored.Float8E4M3 = ofFloats("float8_e4m3fn", 8, 8, inPlaceFloat8E4M3AVX2, e4m3)
+		k.Float32.Stored.Float8E5M2 = ofFloats("float8_e5m2", 8, 12, inPlaceFloat8E5M2AVX2, e5m2)
 	}
 	k.WideBFloat16.Stored = k.Float32.Stored
-	k.WideInt8.Stored.Int4 = ints("int4", 4, 16, inPlacePairsInt4AVX2)
+	k.WideInt8.Stored.Int4 = &InPlace[int32]{Name: "int4", Pays: 16, Whole: 2, bits: 4, ku: 2, mr: k.WideInt8.MR, steps: bytesInt4Steps,
+		tiles: []inPlaceTiles{{2, 64}, {6, 32}}, quick: quick[int32]{inPlaceBytesInt4AVX2, 6, offsetPairs}}
 }
 
+// Sums of int16 hold those of so many steps: 2·8·128·8 is less than 2^15.
+const bytesInt4Steps = 8
+
+// denormalsAreFast measures once whether multiplications by denormal numbers, which
+// tiles meet where codes of float8 are denormal, take no longer than others: some
+// processors take a hundred cycles for one.
+var denormalsAreFast = sync.OnceValue(func() bool {
+	const rows, columns = 16, 64
+	var a [6 * rows]uint32
+	var c [columns]float32
+	var denormal, normal [rows * columns]byte
+	for i := range normal {
+		denormal[i], normal[i] = 1, 0x3c
+	}
+	for i := range a {
+		a[i] = math.Float32bits(0x1p112)
+	}
+	best := func(b *byte) time.Duration {
+		least := time.Hour
+		for range 20 {
+			start := time.Now()
+			inPlaceQuickFloat8E5M2AVX2(&c[0], columns, rows, &a[0], unsafe.Pointer(b), columns, 0, 1, 1, false)
+			least = min(least, time.Since(start))
+		}
+		return least
+	}
+	return best(&denormal[0]) < 3*best(&normal[0])
+})
+
 // The tiles below are written by asmgen. Each equals the loop at type inPlace for
-// the elements and sums of its name, with panels of six rows.
+// the elements and sums of its name, with panels of six rows; that of a quick for
+// the words it makes.
 
 //go:noescape
-func inPlaceInt8AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool)
+func inPlaceInt8AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
 //go:noescape
-func inPlaceInt4AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool)
+func inPlaceInt4AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
 //go:noescape
-func inPlaceFloat8E4M3AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool)
+func inPlaceFloat8E4M3AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
 //go:noescape
-func inPlaceFloat8E5M2AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool)
+func inPlaceFloat8E5M2AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
 //go:noescape
-func inPlacePairsInt4AVX2(c *int32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool)
+func inPlaceQuickInt4AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
+func inPlaceQuickFloat8E4M3AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
+func inPlaceQuickFloat8E5M2AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
+func inPlaceBytesInt4AVX2(c *int32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)

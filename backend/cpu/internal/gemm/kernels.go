@@ -48,6 +48,17 @@ func (k *Kernels) Thin() *Kernels {
 	return &thin
 }
 
+// Stored returns the table for a b of few bits in memory, whose paths may have an
+// InPlace: Thin, or beyond AVX2 that of AVX2 for few rows.
+func (k *Kernels) Stored() *Kernels {
+	if k.ISA > AVX2 {
+		if narrow := For(AVX2); narrow != nil {
+			return narrow.upTo(fewInPlaceRows).Thin()
+		}
+	}
+	return k.Thin()
+}
+
 // A Source is the element type of an operand in memory; uint16 holds bfloat16.
 type Source interface {
 	float32 | uint16 | int8 | uint8

@@ -32,8 +32,9 @@ func (a *Asm) raw(format string, args ...any) { fmt.Fprintf(&a.out, format, args
 
 // An Arg is an argument of a Go function: 8 bytes on the stack, but for bool.
 type Arg struct {
-	Name string
-	Bool bool
+	Name   string
+	Bool   bool
+	Result bool // of 8 bytes, after all others
 }
 
 // Func starts a function without frame and loads each argument into the
@@ -41,13 +42,16 @@ type Arg struct {
 func (a *Asm) Func(name string, args []Arg, regs []string) {
 	size := 0
 	for _, arg := range args {
+		if arg.Result {
+			size = (size + 7) &^ 7
+		}
 		size += argBytes(arg)
 	}
 	a.fn, a.labels = name, 0
 	a.raw("\n// func %s(%s)\n", name, strings.Join(argNames(args), ", "))
 	a.raw("TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, size)
 	off := 0
-	for i, arg := range args {
+	for i, arg := range args[:len(regs)] {
 		op := "MOVQ"
 		if arg.Bool {
 			op = "MOVBLZX"

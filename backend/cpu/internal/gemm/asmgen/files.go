@@ -35,6 +35,7 @@ func Files() map[string][]byte {
 	for _, t := range inPlaces {
 		inPlace = append(inPlace, t.kernel)
 	}
+	inPlace = append(inPlace, inPlaceBytesInt4)
 	return map[string][]byte{
 		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile),
 		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile),
