@@ -5,6 +5,7 @@ import (
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/kernels"
+	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -24,17 +25,60 @@ func directRows(k *gemm.Kernels, d tile.Dtype) int {
 // it lies.
 func unpacked(t *testing.T, isa gemm.ISA, programs []*tile.Program) bool {
 	t.Helper()
-	p, err := compile(programs[0], machine{kernels: gemm.For(isa), workers: 2, cacheBytes: 1 << 20, ownBytes: 1 << 20})
+	return operandB(t, gemm.For(isa), programs).keep == keepUnpacked
+}
+
+// operandB compiles a program and returns the operand of ref "b".
+func operandB(t *testing.T, k *gemm.Kernels, programs []*tile.Program) *operand {
+	t.Helper()
+	p, err := compile(programs[0], machine{kernels: k, workers: 2, cacheBytes: 1 << 20, ownBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range p.operands {
 		if p.refs[o.ref].Name == "b" {
-			return o.keep == keepUnpacked
+			return o
 		}
 	}
 	t.Fatal("no operand b")
-	return false
+	return nil
+}
+
+// TestThin_Stored: a machine with wider vectors than AVX2 reads int4 and float8 in
+// place for two rows of a, and int8 never. Its table is that of AVX2 here, as its
+// own need not run.
+func TestThin_Stored(t *testing.T) {
+	table := gemm.For(gemm.AVX2)
+	if table == nil {
+		t.Skip("this machine lacks ", gemm.AVX2.Missing())
+	}
+	wide := *table
+	wide.ISA = gemm.AVX512
+	for _, c := range []struct {
+		a, b tile.Dtype
+		rows int
+	}{
+		{tile.BFloat16, tile.Int4, 2}, {tile.Int8, tile.Int4, 2}, {tile.Float32, tile.Float8E5M2, 2},
+		{tile.BFloat16, tile.Float8E4M3FN, 2}, {tile.BFloat16, tile.Int8, 0},
+	} {
+		for m := 1; m <= 4; m++ {
+			p := problem.New(m, 64, 128, c.a)
+			p.B, p.Out, p.Quant = c.b, tile.Float32, "per_channel"
+			if c.a == tile.Int8 {
+				p.Quant = "per_channel+token"
+			}
+			programs, err := quantized.Kernel{}.Build(p, "", tile.Blocks{M: m, K: 64, N: 128})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := operandB(t, &wide, programs).packing.inPlace; got != (m <= c.rows) {
+				t.Errorf("%d rows of %s times %s: in place %v, should be for up to %d rows", m, c.a, c.b, got, c.rows)
+			}
+			if got := operandB(t, table, programs).packing.inPlace; !got {
+				t.Errorf("%d rows of %s times %s: not in place on AVX2", m, c.a, c.b)
+			}
+		}
+	}
 }
 
 // TestThin_Rungs: every rung decides by the rows of a alone, however they are

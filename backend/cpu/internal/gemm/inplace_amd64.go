@@ -16,8 +16,8 @@ func (k *Kernels) inPlaceAVX2() {
 		return &InPlace[float32]{Name: name, Pays: pays, Whole: max(1, 8/bits), bits: bits, ku: 1, mr: k.Float32.MR, steps: inPlaceSteps, tiles: tiles, tile: tile, quick: q}
 	}
 	k.Float32.Stored = Stored[float32]{
-		Int4: ofFloats("int4", 4, 24, inPlaceInt4AVX2, quick[float32]{inPlaceQuickInt4AVX2, 2, unlessGreat(1, 0x1p90)}),
-		Int8: ofFloats("int8", 8, 24, inPlaceInt8AVX2, quick[float32]{}),
+		Int4: ofFloats("int4", 4, 30, inPlaceInt4AVX2, quick[float32]{inPlaceQuickInt4AVX2, 2, unlessGreat(1, 0x1p90)}),
+		Int8: ofFloats("int8", 8, 40, inPlaceInt8AVX2, quick[float32]{}),
 	}
 	if probe.HasHalves() {
 		// The tiles' numbers are divided by 2^112 more than those of the others.
@@ -26,11 +26,11 @@ func (k *Kernels) inPlaceAVX2() {
 			words := unlessGreat(0x1p112, 0x1p16)
 			e4m3, e5m2 = quick[float32]{inPlaceQuickFloat8E4M3AVX2, 6, words}, quick[float32]{inPlaceQuickFloat8E5M2AVX2, 6, words}
 		}
-		k.Float32.Stored.Float8E4M3 = ofFloats("float8_e4m3fn", 8, 8, inPlaceFloat8E4M3AVX2, e4m3)
-		k.Float32.Stored.Float8E5M2 = ofFloats("float8_e5m2", 8, 12, inPlaceFloat8E5M2AVX2, e5m2)
+		k.Float32.Stored.Float8E4M3 = ofFloats("float8_e4m3fn", 8, 10, inPlaceFloat8E4M3AVX2, e4m3)
+		k.Float32.Stored.Float8E5M2 = ofFloats("float8_e5m2", 8, 24, inPlaceFloat8E5M2AVX2, e5m2)
 	}
 	k.WideBFloat16.Stored = k.Float32.Stored
-	k.WideInt8.Stored.Int4 = &InPlace[int32]{Name: "int4", Pays: 16, Whole: 2, bits: 4, ku: 2, mr: k.WideInt8.MR, steps: bytesInt4Steps,
+	k.WideInt8.Stored.Int4 = &InPlace[int32]{Name: "int4", Pays: 48, Whole: 2, bits: 4, ku: 2, mr: k.WideInt8.MR, steps: bytesInt4Steps,
 		tiles: []inPlaceTiles{{2, 64}, {6, 32}}, quick: quick[int32]{inPlaceBytesInt4AVX2, 6, offsetPairs}}
 }
 
