@@ -171,12 +171,12 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		p.b.inPlace = true
 		p.b.format += "/in place"
 		p.direct = func(x call) {
-			place.Block(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, x.b.mem, x.b.off, x.b.ld, x.accumulate)
+			place.Block(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, x.b.mem, x.b.off, x.b.ld, x.accumulate, x.work)
 		}
 		p.directRows = place.Pays
-		p.cutDirect = func(_, n, _ int) (run, cols int) { return place.Cut(), n }
-		p.directWay = func(int) gemm.DirectWay { return gemm.DirectAlong }
-		p.directWork = func(int) int { return 0 }
+		p.cutDirect = func(m, n, _ int) (run, cols int) { return place.Cut(m, n) }
+		p.directWay = place.Way
+		p.directWork = place.Work
 		p.tileCols = place.Cols
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {

@@ -24,7 +24,8 @@
 //     the rows of b. Pieces of b are packed into L2, one at a time, where tiles would
 //     go down the same rows too often (pieces.go).
 //   - An InPlace takes a b of elements narrower than are multiplied (int4, int8,
-//     float8) and widens them in registers (inplace.go).
+//     float8) and widens them in registers (inplace.go), or for more rows of a
+//     to pieces that are packed as they are widened (inplace_pieces.go).
 //
 // AMX has tile registers of 16 rows, which multiply so fast that each pass over c
 // would show (tiles.go). So Multiply may read an a that is not packed, keeps sums

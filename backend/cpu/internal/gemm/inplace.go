@@ -20,6 +20,7 @@ type InPlace[C Sum] struct {
 	tiles  []inPlaceTiles
 	tile   inPlace[C] // nil if quick is for all words and rows
 	quick  quick[C]
+	pieces inPlacePieces[C]
 }
 
 // inPlaceTiles is how many columns tiles have for up to so many rows of a.
@@ -107,8 +108,9 @@ const mostInPlaceCols = 64
 
 // Block multiplies packed a (m×k) by b (k×n), whose element (l, j) is element
 // off+l*ldb+j of the memory, into the m×n corner of c: c = a·b, or c += a·b.
-// Any number of rows is right; it pays up to Pays.
-func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, accumulate bool) {
+// Any number of rows is right; it pays up to Pays. work is as many bytes as Work, on
+// a cache line; nil for memory of its own.
+func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, accumulate bool, work []byte) {
 	if m < 0 || n < 0 || k < 0 || off%p.Whole != 0 || k > 1 && ldb%p.Whole != 0 {
 		panic(fmt.Sprintf("gemm: in place %d×%d, k %d, of %s from %d on, rows %d apart", m, n, k, p.Name, off, ldb))
 	}
@@ -126,6 +128,10 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 	b = first(b, bytes(off+(k-1)*ldb+n))[bytes(off):]
 	panel := p.mr * ceil(k, p.ku)
 	words := words(a, ceil(m, p.mr)*panel*wordBytes)
+	if p.Way(m) == DirectPieces {
+		p.inPieces(c, ldc, m, n, k, words, b, bytes(ldb), accumulate, work)
+		return
+	}
 	x := inPlaceRun[C]{InPlace: p, row: bytes(ldb), ldc: ldc, n: n, work: inPlaceWorks.Get().(*inPlaceWork)}
 	defer inPlaceWorks.Put(x.work)
 	whole, chunk := k/p.ku, p.steps
@@ -141,9 +147,30 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 	}
 }
 
-// Cut is how many elements of k Block runs over before the next columns of b get
-// their turn.
-func (p *InPlace[C]) Cut() int { return p.steps * p.ku }
+// Way is how Block reads b for m rows of a: tiles along its rows, or pieces.
+func (p *InPlace[C]) Way(m int) DirectWay {
+	if p.pieces.rows > 0 && m >= p.pieces.rows {
+		return DirectPieces
+	}
+	return DirectAlong
+}
+
+// Work is the number of bytes of memory that Block of m rows wants.
+func (p *InPlace[C]) Work(m int) int {
+	if p.Way(m) != DirectPieces {
+		return 0
+	}
+	return inPieceSteps * inPieceColumns * wordBytes
+}
+
+// Cut is how many elements of k, and how many of n columns, Block runs over before the
+// next of b get their turn.
+func (p *InPlace[C]) Cut(m, n int) (run, cols int) {
+	if p.Way(m) == DirectPieces {
+		return inPieceSteps, min(n, inPieceColumns)
+	}
+	return p.steps * p.ku, n
+}
 
 // How many steps a tile runs over, and how far along its rows b is asked for, in
 // bytes, as measured: rows more than those, each a stream of its own, or longer

@@ -12,12 +12,13 @@ import (
 // inPlaceAVX2 adds what multiplies by a b of other elements where it lies.
 func (k *Kernels) inPlaceAVX2() {
 	tiles := []inPlaceTiles{{1, 64}, {2, 32}, {6, 16}}
-	ofFloats := func(name string, bits, pays int, tile inPlace[float32], q quick[float32]) *InPlace[float32] {
-		return &InPlace[float32]{Name: name, Pays: pays, Whole: max(1, 8/bits), bits: bits, ku: 1, mr: k.Float32.MR, steps: inPlaceSteps, tiles: tiles, tile: tile, quick: q}
+	ofFloats := func(name string, bits, pieces int, tile inPlace[float32], q quick[float32], panels func(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)) *InPlace[float32] {
+		return &InPlace[float32]{Name: name, Pays: 48, Whole: max(1, 8/bits), bits: bits, ku: 1, mr: k.Float32.MR, steps: inPlaceSteps, tiles: tiles, tile: tile, quick: q,
+			pieces: inPlacePieces[float32]{pieces, k.Float32.NR, k.Float32.kernel.tile, panels}}
 	}
 	k.Float32.Stored = Stored[float32]{
-		Int4: ofFloats("int4", 4, 30, inPlaceInt4AVX2, quick[float32]{inPlaceQuickInt4AVX2, 2, unlessGreat(1, 0x1p90)}),
-		Int8: ofFloats("int8", 8, 40, inPlaceInt8AVX2, quick[float32]{}),
+		Int4: ofFloats("int4", 4, 13, inPlaceInt4AVX2, quick[float32]{inPlaceQuickInt4AVX2, 2, unlessGreat(1, 0x1p90)}, panelsInt4AVX2),
+		Int8: ofFloats("int8", 8, 24, inPlaceInt8AVX2, quick[float32]{}, panelsInt8AVX2),
 	}
 	if probe.HasHalves() {
 		// The tiles' numbers are divided by 2^112 more than those of the others.
@@ -26,8 +27,8 @@ func (k *Kernels) inPlaceAVX2() {
 			words := unlessGreat(0x1p112, 0x1p16)
 			e4m3, e5m2 = quick[float32]{inPlaceQuickFloat8E4M3AVX2, 6, words}, quick[float32]{inPlaceQuickFloat8E5M2AVX2, 6, words}
 		}
-		k.Float32.Stored.Float8E4M3 = ofFloats("float8_e4m3fn", 8, 10, inPlaceFloat8E4M3AVX2, e4m3)
-		k.Float32.Stored.Float8E5M2 = ofFloats("float8_e5m2", 8, 24, inPlaceFloat8E5M2AVX2, e5m2)
+		k.Float32.Stored.Float8E4M3 = ofFloats("float8_e4m3fn", 8, 13, inPlaceFloat8E4M3AVX2, e4m3, panelsFloat8E4M3AVX2)
+		k.Float32.Stored.Float8E5M2 = ofFloats("float8_e5m2", 8, 13, inPlaceFloat8E5M2AVX2, e5m2, panelsFloat8E5M2AVX2)
 	}
 	k.WideBFloat16.Stored = k.Float32.Stored
 	k.WideInt8.Stored.Int4 = &InPlace[int32]{Name: "int4", Pays: 48, Whole: 2, bits: 4, ku: 2, mr: k.WideInt8.MR, steps: bytesInt4Steps,
@@ -63,9 +64,10 @@ var denormalsAreFast = sync.OnceValue(func() bool {
 	return best(&denormal[0]) < 3*best(&normal[0])
 })
 
-// The tiles below are written by asmgen. Each equals the loop at type inPlace for
-// the elements and sums of its name, with panels of six rows; that of a quick for
-// the words it makes.
+// The routines below are written by asmgen. Each inPlace equals the loop at that type
+// for the elements and sums of its name, with panels of six rows; that of a quick
+// for the words it makes. The panels widen steps rows of b to sixteen words of a
+// panel each, and go on to the next sixteen columns and the next panel.
 
 //go:noescape
 func inPlaceInt8AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
@@ -90,3 +92,15 @@ func inPlaceQuickFloat8E5M2AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.
 
 //go:noescape
 func inPlaceBytesInt4AVX2(c *int32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
+func panelsInt4AVX2(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)
+
+//go:noescape
+func panelsInt8AVX2(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)
+
+//go:noescape
+func panelsFloat8E4M3AVX2(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)
+
+//go:noescape
+func panelsFloat8E5M2AVX2(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)

@@ -803,6 +803,38 @@ stop31:
 	VZEROUPPER
 	RET
 
+// func panelsInt8AVX2(dst, panel, steps, b, ldb, ahead, tiles)
+TEXT ·panelsInt8AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DX
+	MOVQ panel+8(FP), R11
+	MOVQ steps+16(FP), BX
+	MOVQ b+24(FP), DI
+	MOVQ ldb+32(FP), R10
+	MOVQ ahead+40(FP), R8
+	MOVQ tiles+48(FP), CX
+loop1:
+	MOVQ DI, R15
+	MOVQ DX, AX
+	MOVQ BX, R12
+loop2:
+	PREFETCHT0 (R15)(R8*1)
+	VPMOVSXBD (R15), Y0
+	VCVTDQ2PS Y0, Y0
+	VPMOVSXBD 8(R15), Y1
+	VCVTDQ2PS Y1, Y1
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ $64, AX
+	ADDQ R10, R15
+	DECQ R12
+	JNZ loop2
+	ADDQ $16, DI
+	ADDQ R11, DX
+	DECQ CX
+	JNZ loop1
+	VZEROUPPER
+	RET
+
 // func inPlaceInt4AVX2(c, ldc, steps, a, b, ldb, ahead, rows, tiles, accumulate, done)
 TEXT ·inPlaceInt4AVX2(SB), NOSPLIT, $0-88
 	MOVQ c+0(FP), DX
@@ -1528,6 +1560,43 @@ stop31:
 	MOVQ tiles+64(FP), R12
 	SUBQ CX, R12
 	MOVQ R12, done+80(FP)
+	VZEROUPPER
+	RET
+
+// func panelsInt4AVX2(dst, panel, steps, b, ldb, ahead, tiles)
+TEXT ·panelsInt4AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DX
+	MOVQ panel+8(FP), R11
+	MOVQ steps+16(FP), BX
+	MOVQ b+24(FP), DI
+	MOVQ ldb+32(FP), R10
+	MOVQ ahead+40(FP), R8
+	MOVQ tiles+48(FP), CX
+	VMOVDQU toTop<>(SB), Y3
+loop1:
+	MOVQ DI, R15
+	MOVQ DX, AX
+	MOVQ BX, R12
+loop2:
+	PREFETCHT0 (R15)(R8*1)
+	VPBROADCASTD (R15), Y0
+	VPSLLVD Y3, Y0, Y0
+	VPSRAD $28, Y0, Y0
+	VCVTDQ2PS Y0, Y0
+	VPBROADCASTD 4(R15), Y1
+	VPSLLVD Y3, Y1, Y1
+	VPSRAD $28, Y1, Y1
+	VCVTDQ2PS Y1, Y1
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ $64, AX
+	ADDQ R10, R15
+	DECQ R12
+	JNZ loop2
+	ADDQ $8, DI
+	ADDQ R11, DX
+	DECQ CX
+	JNZ loop1
 	VZEROUPPER
 	RET
 
@@ -2322,6 +2391,48 @@ stop31:
 	VZEROUPPER
 	RET
 
+// func panelsFloat8E4M3AVX2(dst, panel, steps, b, ldb, ahead, tiles)
+TEXT ·panelsFloat8E4M3AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DX
+	MOVQ panel+8(FP), R11
+	MOVQ steps+16(FP), BX
+	MOVQ b+24(FP), DI
+	MOVQ ldb+32(FP), R10
+	MOVQ ahead+40(FP), R8
+	MOVQ tiles+48(FP), CX
+	VMOVDQU code<>(SB), Y3
+	VMOVDQU sign<>(SB), Y4
+	VMOVDQU scale<>(SB), Y5
+loop1:
+	MOVQ DI, R15
+	MOVQ DX, AX
+	MOVQ BX, R12
+loop2:
+	PREFETCHT0 (R15)(R8*1)
+	VPMOVSXBW (R15), Y0
+	VPSLLW $7, Y0, Y0
+	VPAND Y3, Y0, Y0
+	VPOR Y4, Y0, Y1
+	VPCMPEQW Y3, Y1, Y1 // all bits of a NaN
+	VPOR Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VCVTPH2PS X0, Y0
+	VCVTPH2PS X1, Y1
+	VMULPS Y5, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMULPS Y5, Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	ADDQ $64, AX
+	ADDQ R10, R15
+	DECQ R12
+	JNZ loop2
+	ADDQ $16, DI
+	ADDQ R11, DX
+	DECQ CX
+	JNZ loop1
+	VZEROUPPER
+	RET
+
 // func inPlaceFloat8E5M2AVX2(c, ldc, steps, a, b, ldb, ahead, rows, tiles, accumulate, done)
 TEXT ·inPlaceFloat8E5M2AVX2(SB), NOSPLIT, $0-88
 	MOVQ c+0(FP), DX
@@ -2972,6 +3083,39 @@ stop31:
 	MOVQ tiles+64(FP), R12
 	SUBQ CX, R12
 	MOVQ R12, done+80(FP)
+	VZEROUPPER
+	RET
+
+// func panelsFloat8E5M2AVX2(dst, panel, steps, b, ldb, ahead, tiles)
+TEXT ·panelsFloat8E5M2AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DX
+	MOVQ panel+8(FP), R11
+	MOVQ steps+16(FP), BX
+	MOVQ b+24(FP), DI
+	MOVQ ldb+32(FP), R10
+	MOVQ ahead+40(FP), R8
+	MOVQ tiles+48(FP), CX
+loop1:
+	MOVQ DI, R15
+	MOVQ DX, AX
+	MOVQ BX, R12
+loop2:
+	PREFETCHT0 (R15)(R8*1)
+	VPMOVZXBW (R15), Y0
+	VPSLLW $8, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VCVTPH2PS X0, Y0
+	VCVTPH2PS X1, Y1
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ $64, AX
+	ADDQ R10, R15
+	DECQ R12
+	JNZ loop2
+	ADDQ $16, DI
+	ADDQ R11, DX
+	DECQ CX
+	JNZ loop1
 	VZEROUPPER
 	RET
 

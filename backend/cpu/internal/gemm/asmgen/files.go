@@ -34,6 +34,9 @@ func Files() map[string][]byte {
 	inPlace := []func(*Asm){constantsInPlace}
 	for _, t := range inPlaces {
 		inPlace = append(inPlace, t.kernel)
+		if len(t.shapes) == len(inPlaceShapes) && t.most == "" {
+			inPlace = append(inPlace, t.panels)
+		}
 	}
 	inPlace = append(inPlace, inPlaceBytesInt4)
 	return map[string][]byte{

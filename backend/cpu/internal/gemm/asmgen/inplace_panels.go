@@ -1,0 +1,45 @@
+package asmgen
+
+// panels writes the routine that widens some rows of b to packed panels of sixteen
+// columns, for what multiplies those.
+func (t InPlace) panels(a *Asm) {
+	const rTo = rAcc
+	a.Func("panels"+t.Name+avx2.Suffix,
+		[]Arg{{Name: "dst"}, {Name: "panel"}, {Name: "steps"}, {Name: "b"}, {Name: "ldb"}, {Name: "ahead"}, {Name: "tiles"}},
+		[]string{rC, rLDC, rSteps, rB, rLDB, rNear, rTiles})
+	s := source{
+		to: [2]string{avx2.reg(0), avx2.reg(1)}, temp: avx2.reg(2),
+		at: func(row, off int) string { return at(rRow0, off) },
+	}
+	held := map[string]string{}
+	names := t.constants(s, 2)
+	if t.scale != "" {
+		names = append(names, t.scale)
+	}
+	for i, name := range names {
+		held[name] = avx2.reg(3 + i)
+		a.Op("VMOVDQU", name+"<>(SB)", held[name])
+	}
+	s.constant = func(name string) string { return held[name] }
+	a.CountDown(rTiles, func() {
+		a.Op("MOVQ", rB, rRow0)
+		a.Op("MOVQ", rC, rTo)
+		a.Op("MOVQ", rSteps, rCount)
+		a.CountDown(rCount, func() {
+			a.Op("PREFETCHT0", s.at(0, 0)+"("+rNear+"*1)")
+			t.widen(a, s, 2, func(first int, words ...string) {
+				for i, word := range words {
+					if t.scale != "" {
+						a.Op("VMULPS", s.constant(t.scale), word, word)
+					}
+					a.Op("VMOVUPS", word, at(rTo, (first+i)*avx2.bytes()))
+				}
+			})
+			a.Op("ADDQ", imm(2*avx2.bytes()), rTo)
+			a.Op("ADDQ", rLDB, rRow0)
+		})
+		a.Op("ADDQ", imm(2*avx2.Lanes*t.Bits/8), rB)
+		a.Op("ADDQ", rLDC, rC)
+	})
+	a.Return()
+}
