@@ -89,6 +89,7 @@ type Roof struct {
 	BandwidthLabel  string
 	Peak, Bandwidth float64
 	Predicted       bool
+	Integer         bool // Peak is in OP/s
 	Other           bool // of a dtype that is not the chart's
 }
 

@@ -162,7 +162,7 @@ func (ch *Chart) setRoofAxes(integer bool) {
 	ch.Y = Axis{Label: unit.Name, Scale: Log, Min: low / 2, Max: high * 1.5, Unit: unit}
 	for i := range ch.Roofs {
 		r := &ch.Roofs[i]
-		r.Label += " " + unit.Format(r.Peak)
+		r.Label += " " + rateUnit(high, r.Integer).Format(r.Peak)
 		if r.Bandwidth > 0 && !r.Other {
 			r.BandwidthLabel = "memory " + bandwidthName(r.Bandwidth)
 		}

@@ -7,9 +7,8 @@ import (
 )
 
 // roofsOf returns the limits that the rows state, one roof for each device and
-// dtype: the
-// newest statement counts, since a measured peak differs a little from run to
-// run. The baseline's device counts only where there is no kernel.
+// dtype: the newest statement counts, since a measured peak differs a little from
+// run to run. The baseline's device counts only where there is no kernel.
 func roofsOf(summaries []results.Summary) []Roof {
 	newest := map[string]*results.Summary{}
 	measured := map[string]bool{}
@@ -41,7 +40,7 @@ func roofsOf(summaries []results.Summary) []Roof {
 	for _, id := range devices {
 		s := newest[id]
 		device := deviceOf(&s.Record)
-		r := Roof{Label: s.DtypeA + " peak", Peak: s.PeakFLOPs, Bandwidth: s.Bandwidth, Predicted: !measured[id]}
+		r := Roof{Label: s.DtypeA + " peak", Peak: s.PeakFLOPs, Bandwidth: s.Bandwidth, Predicted: !measured[id], Integer: s.Integer()}
 		if several && device != "" {
 			r.Label = device + " " + r.Label
 		}

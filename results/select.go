@@ -51,8 +51,9 @@ func Best(summaries []Summary) []Summary {
 // Newest returns the summaries to show for a kernel and a dtype of operand a,
 // "" meaning any: those of the file with the latest start that has ok points for
 // both, measured before predicted. Where nothing is ok, the latest that say why.
-// Points of the same mode and dtype from that file come with them, because the
-// kernel is compared with the others and with the baseline.
+// All points of the same mode from that file come with them, those of other dtypes
+// too: the kernel is compared with the others and with the baseline, and its peak
+// with those of other dtypes.
 func Newest(summaries []Summary, kernel, dtype string) []Summary {
 	for _, status := range []Status{OK, ""} {
 		for _, mode := range Modes {
@@ -72,7 +73,7 @@ func Newest(summaries []Summary, kernel, dtype string) []Summary {
 			}
 			var list []Summary
 			for _, s := range summaries {
-				if s.Pos.File == latest.Pos.File && s.Mode == mode && (dtype == "" || s.DtypeA == dtype) {
+				if s.Pos.File == latest.Pos.File && s.Mode == mode {
 					list = append(list, s)
 				}
 			}

@@ -299,23 +299,25 @@ func TestNewest(t *testing.T) {
 		at("c", 9, "v5", "int8", Measured, Skipped),
 		at("a", 1, "v5", "int8", Measured, OK),
 		at("a", 1, "v4", "int8", Measured, OK),
+		at("a", 1, "v4", "float32", Measured, OK),
 		at("b", 5, "v5", "float32", Measured, OK),
 		at("b", 5, "v5", "float32", Predicted, OK),
 		at("d", 8, "v5", "bfloat16", Predicted, OK),
 		at("c", 9, "v3", "int8", Predicted, TooBig),
 	}
+	const all = "a v5 int8 measured, a v4 int8 measured, a v4 float32 measured" // other dtypes with them
 	for _, c := range []struct{ kernel, dtype, want string }{
-		{"v5", "int8", "a v5 measured, a v4 measured"}, // not c: it has nothing ok
-		{"v4", "int8", "a v5 measured, a v4 measured"},
-		{"v5", "float32", "b v5 measured"},   // measured before predicted
-		{"v5", "bfloat16", "d v5 predicted"}, // only predicted
-		{"v3", "", "c v3 predicted"},         // says why
-		{"", "", "b v5 measured"},            // the latest measured
+		{"v5", "int8", all}, // not c: it has nothing ok
+		{"v4", "int8", all},
+		{"v5", "float32", "b v5 float32 measured"},    // measured before predicted
+		{"v5", "bfloat16", "d v5 bfloat16 predicted"}, // only predicted
+		{"v3", "", "c v3 int8 predicted"},             // says why
+		{"", "", "b v5 float32 measured"},             // the latest measured
 		{"v9", "", ""},
 	} {
 		var got []string
 		for _, r := range Newest(Summarize(rows), c.kernel, c.dtype) {
-			got = append(got, fmt.Sprintf("%s %s %s", r.Pos.File, r.Kernel, r.Mode))
+			got = append(got, fmt.Sprintf("%s %s %s %s", r.Pos.File, r.Kernel, r.DtypeA, r.Mode))
 		}
 		if strings.Join(got, ", ") != c.want {
 			t.Errorf("Newest(%q, %q) = %q, want %q", c.kernel, c.dtype, got, c.want)

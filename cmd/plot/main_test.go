@@ -111,6 +111,24 @@ func TestRun_Newest(t *testing.T) {
 	}
 }
 
+// TestRun_Peaks: a roofline has the peaks of the other dtypes of its file, each in
+// its own unit, whether the file was named or not.
+func TestRun_Peaks(t *testing.T) {
+	workplace(t)
+	for _, input := range []string{"", "--input=out/20261120-101500.csv "} {
+		code, stdout, stderr := plot(strings.Fields(input + "--kind=roofline --dtype=float32 --format=svg --output=pictures")...)
+		if code != cli.OK {
+			t.Fatalf("%q: exit %d: %s", input, code, stderr)
+		}
+		svg := read(t, strings.Fields(stdout)[0])
+		for _, peak := range []string{"float32 peak 0.421 TFLOP/s", "bfloat16 peak 0.411 TFLOP/s", "int8 peak 1.74 TOP/s"} {
+			if !strings.Contains(svg, peak) {
+				t.Errorf("%q: no %q", input, peak)
+			}
+		}
+	}
+}
+
 // TestRun_Tables: the tables are those of package results, of the rows asked
 // for: every block shape of kernels that were named, else the best of each.
 func TestRun_Tables(t *testing.T) {
