@@ -66,7 +66,7 @@ func dispatchPanels(q Request, summaries []results.Summary) *Panels {
 	axis := timeAxis(device, host)
 	device.Y, host.Y = axis, axis
 	if lo, hi, ok := medians(host); ok {
-		device.Band, device.Words = [2]float64{lo, hi}, "dispatch"
+		device.Band, device.Words = [2]float64{lo, hi}, "dispatch, from least to most"
 	} else {
 		host.Note = "nothing to show: dispatch is told apart by method loop alone"
 	}

@@ -2,14 +2,18 @@ package plots
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	_ "image/png"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
+
+	"matladder/results"
 )
 
 func decode(data []byte) (image.Image, string, error) { return image.Decode(bytes.NewReader(data)) }
@@ -20,13 +24,23 @@ type word struct {
 	box  vg.Rectangle
 }
 
-// lie draws p on a recorder and returns every level text and, of a chart, every
-// segment of a curve, recognized by the colours of the series.
+// lie draws p on a recorder and returns every level text and, of a chart or of
+// panels, every segment of a curve, recognized by the colours of the series.
 func lie(p Picture) (words []word, curves [][2]vg.Point) {
 	colors := map[color.Color]bool{}
-	if ch, ok := p.(*Chart); ok {
-		for i := range ch.Series {
-			colors[ch.Series[i].color()] = true
+	add := func(series []Series) {
+		for i := range series {
+			colors[series[i].color()] = true
+		}
+	}
+	switch p := p.(type) {
+	case *Chart:
+		add(p.Series)
+	case *Panels:
+		for _, row := range p.Rows {
+			for _, panel := range row {
+				add(panel.Series)
+			}
 		}
 	}
 	var rec recorder.Canvas
@@ -72,15 +86,12 @@ func lie(p Picture) (words []word, curves [][2]vg.Point) {
 // TestLayout holds every picture to: no text leaves the page, none lies on
 // another, none on a curve.
 func TestLayout(t *testing.T) {
-	for name, p := range pictures(t) {
-		ch, ok := p.(*Chart)
-		if !ok {
-			continue
-		}
+	for name, p := range everyKind(t) {
 		var page vg.Rectangle
-		page.Max.X, page.Max.Y = ch.Size()
-		words, curves := lie(ch)
-		if len(words) < 10 || len(curves) == 0 && name != "size_only_failures" && !ch.scatter() {
+		page.Max.X, page.Max.Y = p.Size()
+		words, curves := lie(p)
+		ch, ok := p.(*Chart)
+		if len(words) < 10 || ok && len(curves) == 0 && name != "size_only_failures" && !ch.scatter() {
 			t.Errorf("%s: only %d texts and %d segments of curves", name, len(words), len(curves))
 		}
 		for i, w := range words {
@@ -92,11 +103,41 @@ func TestLayout(t *testing.T) {
 					t.Errorf("%s: %q and %q overlap", name, w.text, o.text)
 				}
 			}
-			if !stripText(ch, w) && crossedByAny(w.box, curves) {
+			if !(ok && stripText(ch, w)) && crossedByAny(w.box, curves) {
 				t.Errorf("%s: a curve runs through %q", name, w.text)
 			}
 		}
 	}
+}
+
+// everyKind is what the tests draw, and pictures of each kind of both samples.
+func everyKind(t *testing.T) map[string]Picture {
+	all := pictures(t)
+	cpu, tpu := results.Summarize(readSample(t, sampleCPU)), results.Summarize(readSample(t, sampleTPU))
+	for _, k := range table {
+		if k.name == Compare || k.name == Peers || k.name == Accuracy {
+			continue // the samples have no rows for them
+		}
+		for _, sample := range [][]results.Summary{cpu, tpu, slices.Concat(cpu, tpu)} {
+			q := Request{Kind: k.name}
+			for _, pair := range Pairs(sample) {
+				if k.scope != Whole {
+					q.Dtype = pair.Dtype
+				}
+				if k.scope == PerKernel {
+					q.Kernel = pair.Kernel
+				}
+				list, err := Pictures(sample, q)
+				if err != nil {
+					continue // of a kernel that has no such picture
+				}
+				for i, p := range list {
+					all[fmt.Sprintf("%s %d %d", p.Head().Name, len(sample), i)] = p
+				}
+			}
+		}
+	}
+	return all
 }
 
 // stripText tells the words under the axis, whose own rules have the colour

@@ -21,10 +21,10 @@ type Panel struct {
 	Title  string
 	X, Y   Axis
 	Series []Series
-	Note   string  // written where no point is
-	Mark   float64 // a line right across, 0 for none
-	Band   [2]float64
-	Words  string // over Band
+	Note   string     // written where no point is
+	Mark   float64    // a line right across, 0 for none
+	Band   [2]float64 // across the panel, both 0 for none
+	Words  string     // of Band, in the key
 }
 
 const panelGap = 22 * vg.Length(1)
@@ -32,6 +32,7 @@ const panelGap = 22 * vg.Length(1)
 func (p *Panels) key() key {
 	var k key
 	named := map[string]bool{}
+	var bands key // behind the series
 	for _, row := range p.Rows {
 		for _, panel := range row {
 			for _, s := range panel.Series {
@@ -40,9 +41,13 @@ func (p *Panels) key() key {
 					k = append(k, keyEntry{s.Label, textColor(s.color()), markerSign(s)})
 				}
 			}
+			if panel.Band[1] > 0 && !named[panel.Words] {
+				named[panel.Words] = true
+				bands = append(bands, keyEntry{panel.Words, softInk, boxSign(gridLine, false)})
+			}
 		}
 	}
-	return k
+	return append(k, bands...)
 }
 
 // frames divides page, under a heading of the given height.
@@ -113,12 +118,10 @@ func (p *Panels) Draw(c draw.Canvas) {
 }
 
 func (p *Panel) draw(c draw.Canvas, f frame) {
-	words := aligned(style(smallSize, softInk), text.XRight, text.YBottom)
-	if p.Band[1] > p.Band[0] {
+	if p.Band[1] > 0 {
 		c.SetColor(gridLine)
 		lo, hi := f.Y(max(p.Band[0], f.y.Min)), f.Y(min(p.Band[1], f.y.Max))
 		c.Fill(vg.Rectangle{Min: vg.Point{X: f.box.Min.X + 1, Y: lo}, Max: vg.Point{X: f.box.Max.X, Y: max(hi, lo+2)}}.Path())
-		c.FillText(words, vg.Point{X: f.box.Max.X - 4, Y: max(hi, lo+2) + 2}, p.Words)
 	}
 	if p.Mark > f.y.Min && p.Mark <= f.y.Max {
 		c.StrokeLine2(draw.LineStyle{Color: softInk, Width: 1.4, Dashes: []vg.Length{12, 3, 2, 3}}, f.box.Min.X, f.Y(p.Mark), f.box.Max.X, f.Y(p.Mark))
