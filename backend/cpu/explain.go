@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"slices"
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
@@ -60,10 +61,9 @@ type PlanRef struct {
 // PlanUse is one way in which a ref is met.
 type PlanUse string
 
-// The uses.
+// The uses. That of a b that is not packed as a whole is its ReadWay.
 const (
 	UsePacked   PlanUse = "packed"                      // copied into panels, for products
-	UseInPlace  PlanUse = "multiplied in place"         // by a micro-kernel that needs no panels
 	UseWidened  PlanUse = "widened in pieces"           // for a micro-kernel that needs no panels
 	UseTiles    PlanUse = "loaded in place"             // by tiles, a row at a time
 	UseRows     PlanUse = "read along rows"             // in place, by the vectors of other values
@@ -120,8 +120,8 @@ type PlanProduct struct {
 	Sum     tile.Dtype
 	K0, K1  int     // of the elements of k of the blocks
 	ReadsA  bool    // a is not packed: tiles load its rows where they lie
-	ReadsB  bool    // b is not packed: it is read where it lies, or widened a piece at a time
-	Way     ReadWay // how b is read; of one that is not packed
+	ReadsB  bool    // no block of b is packed as a whole: it is read as Way says, where it lies or as widened a piece at a time
+	Way     ReadWay // how b is read; of ReadsB
 	Streams bool    // what it computes is written past the caches
 	Scales  bool    // its sums are scaled as the micro-kernel writes them, and rounded to the output's dtype
 	Narrows bool    // its sums are rounded to bfloat16 as the micro-kernel writes them
@@ -131,15 +131,15 @@ type PlanProduct struct {
 	Cols    int     // of b, whose sums with Rows stay in L2 from run to run; all but on tiles, or in pieces
 }
 
-// ReadWay is how a b that is not packed is read.
+// ReadWay is how a b is read whose blocks are not packed as a whole.
 type ReadWay string
 
 // The ways.
 const (
-	ReadTiles   ReadWay = "tiles"   // register tiles go down its rows
-	ReadStreams ReadWay = "streams" // row of a after row of a, along its rows
-	ReadPieces  ReadWay = "pieces"  // pieces of it are packed, one at a time
-	ReadAlong   ReadWay = "along"   // register tiles, which widen it, go along its rows
+	ReadStreams ReadWay = "read in place along its rows"                    // row of a after row of a
+	ReadTiles   ReadWay = "read in place by register tiles"                 // which go down its rows
+	ReadAlong   ReadWay = "read in place by register tiles, which widen it" // and go along its rows
+	ReadPieces  ReadWay = "packed piece by piece into L2"                   // one at a time, for every use anew
 )
 
 // PlanOperand is a ref as one side of products.
@@ -167,7 +167,8 @@ type PlanOperand struct {
 	Deep        bool       // pieces have all of k at once
 	Piece       int        // rows or columns of a piece
 	WidenedTo   tile.Dtype // what is multiplied in its place; InvalidDtype if that is Dtype
-	InPlace     bool       // of b that is not packed: the micro-kernel widens it
+	Ways        []ReadWay  // of b with KeepUnpacked: how products read it
+	InPlace     bool       // of b with KeepUnpacked: the micro-kernel widens it, or a piece as it is packed
 }
 
 // Keep is where packed blocks stay.
@@ -176,7 +177,7 @@ type Keep string
 // The ways to keep.
 const (
 	KeepPiece    Keep = "pieces"   // nowhere: a piece is packed when it is needed
-	KeepUnpacked Keep = "unpacked" // nothing is packed; a b of another dtype than is multiplied is widened by the micro-kernel, or a piece at a time
+	KeepUnpacked Keep = "unpacked" // no block is packed as a whole: a as its rows lie, b in the ways of Ways; a b of another dtype than is multiplied is widened by the micro-kernel, or a piece at a time
 	KeepOwn      Keep = "own"      // each worker keeps the last ones that it packed
 	KeepAll      Keep = "all"      // all blocks of the array, once for all workers
 	KeepGroup    Keep = "group"    // those of the tasks of one phase, once for all workers
@@ -269,6 +270,11 @@ func (p *plan) explain() PlanProgram {
 		x.Operands = append(x.Operands, p.explainOperand(o))
 	}
 	p.explainSteps(&x, p.steps, nil)
+	for _, d := range x.Products {
+		if b := &x.Operands[d.B]; d.ReadsB && !slices.Contains(b.Ways, d.Way) {
+			b.Ways = append(b.Ways, d.Way)
+		}
+	}
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			for side, i := range []int{d.a, d.b} {
@@ -285,7 +291,7 @@ func (p *plan) explain() PlanProgram {
 	})
 	x.Buffers = p.explainBuffers()
 	for i := range p.refs {
-		x.Refs = append(x.Refs, p.explainRef(i))
+		x.Refs = append(x.Refs, p.explainRef(i, x.Operands))
 	}
 	return x
 }

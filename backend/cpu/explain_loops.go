@@ -24,10 +24,14 @@ func (p *plan) explainLoops(s *step, d *dot) []PlanLoop {
 	} else {
 		packs += kept(b, false)
 	}
+	chunk := "one packed chunk"
+	if x.ReadsB {
+		chunk += " of a"
+	}
 	outer := []PlanLoop{
 		{ceil(dst.cols, l.cols), fmt.Sprintf("× %d columns of %s%s", l.cols, dst.Name, kept(b, true))},
 		{ceil(dst.rows, l.rows), fmt.Sprintf("× %d rows of %s", l.rows, dst.Name)},
-		{ceil(x.K1-x.K0, l.depth), fmt.Sprintf("× %d of k, one packed chunk%s", l.depth, packs)},
+		{ceil(x.K1-x.K0, l.depth), fmt.Sprintf("× %d of k, %s%s", l.depth, chunk, packs)},
 	}
 	switch {
 	case x.ReadsB:

@@ -23,12 +23,14 @@ func (x *PlanProgram) laidOut() []string {
 		switch {
 		case o.Keep != KeepUnpacked:
 			cells = append(cells, fmt.Sprintf("%s\t%s\t%s\t%s", o.name(), o.panels(), o.words(), o.chunks()))
+		case o.InPlace && slices.Contains(o.Ways, ReadPieces):
+			cells = append(cells, o.name()+"\tas in memory"+o.pieces())
 		case o.InPlace:
 			cells = append(cells, fmt.Sprintf("%s\tas in memory, widened to %s by the micro-kernel", o.name(), o.WidenedTo))
 		case o.WidenedTo != tile.InvalidDtype:
-			cells = append(cells, fmt.Sprintf("%s\tas in memory, %d columns × %d of k at a time widened to %s", o.name(), o.Piece, o.Depth, o.WidenedTo))
+			cells = append(cells, fmt.Sprintf("%s\tas in memory, %d columns × %d of k at a time widened to %s%s", o.name(), o.Piece, o.Depth, o.WidenedTo, o.pieces()))
 		default:
-			cells = append(cells, o.name()+"\tas in memory")
+			cells = append(cells, o.name()+"\tas in memory"+o.pieces())
 		}
 	}
 	if lines == nil {
@@ -68,6 +70,27 @@ func (o *PlanOperand) panels() string {
 	return s
 }
 
+// pieces says what is packed of a b one piece at a time.
+func (o *PlanOperand) pieces() string {
+	if !slices.Contains(o.Ways, ReadPieces) {
+		return ""
+	}
+	return fmt.Sprintf(", pieces of it in %s, %s", o.panels(), o.words())
+}
+
+// way says how products read a b that is not packed as a whole.
+func (o *PlanOperand) way() string {
+	var ways []string
+	for _, w := range o.Ways {
+		ways = append(ways, string(w))
+	}
+	s := strings.Join(ways, ", or ")
+	if o.WidenedTo != tile.InvalidDtype && !o.InPlace {
+		s = "widened in pieces, each " + s
+	}
+	return s
+}
+
 // words says what a panel holds.
 func (o *PlanOperand) words() string {
 	s := o.Format
@@ -97,13 +120,13 @@ func (x *PlanProgram) thinned() []string {
 		switch {
 		case o.Side == "a": // pass rows
 		case o.Keep == KeepUnpacked:
-			lines = append(lines, fmt.Sprintf("%s not packed: its blocks meet %s of a; up to %d packing takes longer than it saves", o.Ref, plural(o.Meets, "row"), o.Pays))
+			lines = append(lines, fmt.Sprintf("%s %s: its blocks meet %s of a; up to %d packing them whole takes longer than it saves", o.Ref, o.way(), plural(o.Meets, "row"), o.Pays))
 		case o.Transposed:
 			lines = append(lines, fmt.Sprintf("%s packed: it is transposed", o.Ref))
 		case o.Pays == 0:
 			lines = append(lines, fmt.Sprintf("%s packed: this micro-kernel reads it in no other way", o.Ref))
 		default:
-			line := fmt.Sprintf("%s packed: its blocks meet %s of a; up to %d it would be faster to read it in place", o.Ref, plural(o.Meets, "row"), o.Pays)
+			line := fmt.Sprintf("%s packed: its blocks meet %s of a; up to %d it would be faster not to pack them whole", o.Ref, plural(o.Meets, "row"), o.Pays)
 			if o.PaysOn != "" {
 				line += ", on " + o.PaysOn
 			}
@@ -160,7 +183,9 @@ func (x *PlanProgram) shared() []string {
 		var how string
 		switch o.Keep {
 		case KeepUnpacked:
-			how = "not packed\t"
+			if how = "not packed\t"; slices.Contains(o.Ways, ReadPieces) {
+				how = "not kept: every use packs it, a piece at a time\t"
+			}
 		case KeepPiece:
 			how = "not kept: every use packs it, a piece at a time\t" + o.Why
 		case KeepOwn:

@@ -186,7 +186,7 @@ func named[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C]) []string {
 	return []string{p.Name}
 }
 
-func (p *plan) explainRef(i int) PlanRef {
+func (p *plan) explainRef(i int, operands []PlanOperand) PlanRef {
 	r := &p.refs[i]
 	x := PlanRef{Ref: r.Ref, Stride: r.Dtype.Bytes(int64(r.ld))}
 	if r.blocks != nil {
@@ -203,7 +203,7 @@ func (p *plan) explainRef(i int) PlanRef {
 	if r.merged {
 		use(UseMerged)
 	}
-	for _, o := range p.operands {
+	for at, o := range p.operands {
 		switch {
 		case o.ref != i:
 		case o.keep == keepUnpacked && o.widened():
@@ -211,7 +211,9 @@ func (p *plan) explainRef(i int) PlanRef {
 		case o.keep == keepUnpacked && !o.isB:
 			use(UseTiles)
 		case o.keep == keepUnpacked:
-			use(UseInPlace)
+			for _, way := range operands[at].Ways {
+				use(PlanUse(way))
+			}
 		default:
 			use(UsePacked)
 		}
