@@ -42,7 +42,7 @@
 // --kind peers is the picture of it. Behind the ladder, peers prints for each size
 // the rate of everybody, and that of our fastest kernel over that of the fastest
 // peer, paired by round, with its interval. The same can be had of files at any
-// time, and be put between the marks of a page:
+// time, file by file under the name of its sweep, and be put between the marks of a page:
 //
 //	peers --report out/peers.csv --report out/thin.csv --page docs/peers/epyc_avx2.md
 //

@@ -105,7 +105,7 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"above\n" + beginMark, "A note.", "Measured on ", "| ÷ best peer |", endMark + "\nbelow\n"} {
+	for _, want := range []string{"above\n" + beginMark, "A note.", "## Sweep peers\n\nMeasured on ", "| ÷ best peer |", endMark + "\nbelow\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in the page:\n%s", want, text)
 		}
@@ -145,7 +145,7 @@ func TestMeasure_Scaled(t *testing.T) {
 		}
 	}
 	code, output = call("--report", out)
-	for _, want := range []string{"**int8×int8→bfloat16 · per_channel · ", "**int8×int8→float32 · per_channel+token · ", "| onednn 3.0.0 |", "| onednn 3.0.0 uint8 |"} {
+	for _, want := range []string{"## Sweep small\n", "**int8×int8→bfloat16 · per_channel · ", "**int8×int8→float32 · per_channel+token · ", "| onednn 3.0.0 |", "| onednn 3.0.0 uint8 |"} {
 		if code != cli.OK || !strings.Contains(output, want) {
 			t.Errorf("status %d, no %q in the report:\n%s", code, want, output)
 		}

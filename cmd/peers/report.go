@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 // peersMarks is the name of the marks around the report in a page.
 const peersMarks = "peers"
 
-// report writes the comparison of what is in files as Markdown, or puts it between
-// the marks of a page.
+// report writes the comparison of what is in files as Markdown, each under the name
+// of its sweep, or puts it between the marks of a page.
 func report(names []string, page, note string, stdout io.Writer) error {
 	var text bytes.Buffer
 	if note != "" {
@@ -32,6 +33,9 @@ func report(names []string, page, note string, stdout io.Writer) error {
 		}
 		if i > 0 {
 			fmt.Fprintln(&text)
+		}
+		if of := sweeps(file.Rows); len(of) > 0 {
+			fmt.Fprintf(&text, "## Sweep %s\n\n", strings.Join(of, " and "))
 		}
 		fmt.Fprintf(&text, "%s\n\n", origin(file.Rows))
 		if err := results.WriteContests(&text, "md", results.Best(results.Summarize(file.Rows))); err != nil {
@@ -51,6 +55,22 @@ func report(names []string, page, note string, stdout io.Writer) error {
 		return cli.Input("page", fmt.Errorf("%s: %w", page, err))
 	}
 	return files.Replace(page, whole)
+}
+
+// started is what the name of a run ends with, behind that of its sweep.
+var started = regexp.MustCompile(`-\d{8}T\d{6}-\d{6}$`)
+
+// sweeps lists the sweeps that rows are of, as their runs name them. Runs that are
+// named otherwise are left out.
+func sweeps(rows []results.Record) []string {
+	var names []string
+	for i := range rows {
+		id := rows[i].RunID
+		if name := started.ReplaceAllString(id, ""); name != id && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // origin says when, on what and with which program rows were measured.
