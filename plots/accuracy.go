@@ -10,7 +10,7 @@ import (
 )
 
 // errorPictures shows how far results are off: the relative error, and the error
-// in parts of what the check allows, by the length K of the contraction, a column
+// in parts of what the check allows, by the length K of the contraction, a panel
 // for each dtype.
 func errorPictures(q Request, d data) ([]Picture, error) {
 	best := results.Best(d.asked)
@@ -30,7 +30,7 @@ func errorPictures(q Request, d data) ([]Picture, error) {
 	p := &Panels{Heading: headingOf(q, "Errors by K", shownSummaries(best), true)}
 	for _, row := range []errorRow{relative, bounded} {
 		if panels := row.panels(best, dtypes); panels != nil {
-			p.Rows = append(p.Rows, panels)
+			p.Rows = slices.AppendSeq(p.Rows, slices.Chunk(panels, columnsFor(dtypes)))
 		}
 	}
 	p.Subtitle[1] = "each kernel with its fastest block shape at each size · the worst point of each K"
@@ -154,11 +154,8 @@ func errorAxis(label string, least, most float64, exact bool) Axis {
 	// Whole decades, so that there are ticks however close the errors are.
 	ax := Axis{Label: label, Scale: Log, Unit: Unit{"", 1},
 		Min: math.Pow(10, math.Floor(math.Log10(least))), Max: math.Pow(10, math.Ceil(math.Log10(most*2)))}
-	for _, t := range logTicks(ax.Min, ax.Max, Unit{"", 1}) {
+	for _, t := range errorTicks(ax.Min, ax.Max) {
 		if t.Rank == 0 {
-			if t.Value < 0.01 || t.Value > 100 {
-				t.Label = "1e" + digits(math.Round(math.Log10(t.Value)))
-			}
 			ax.Ticks = append(ax.Ticks, t)
 		}
 	}
@@ -167,4 +164,17 @@ func errorAxis(label string, least, most float64, exact bool) Axis {
 		ax.Ticks = append([]Tick{{Value: ax.Min, Label: "exact", Rank: -1}}, ax.Ticks...)
 	}
 	return ax
+}
+
+// errorTicks are those of a log axis, with labels such as 2e-7 where there would
+// be many zeros.
+func errorTicks(least, most float64) []Tick {
+	ticks := logTicks(least, most, Unit{"", 1})
+	for i := range ticks {
+		if t := &ticks[i]; t.Value < 0.0099 || t.Value > 101 {
+			power := math.Floor(math.Log10(t.Value) + 1e-9)
+			t.Label = digits(t.Value/math.Pow(10, power)) + "e" + digits(power)
+		}
+	}
+	return ticks
 }

@@ -168,8 +168,10 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 			fallthrough
 		case 0:
 			written = append(written, func() {
-				c.SetColor(white) // over the line of the baseline
-				c.Fill(moved(sty.Rectangle(bar.Label), at).Path())
+				c.SetColor(white) // over the line of the baseline, not over the bar
+				box := moved(sty.Rectangle(bar.Label), at)
+				box.Min.Y = max(box.Min.Y, at.Y-1)
+				c.Fill(box.Path())
 				c.FillText(sty, at, bar.Label)
 			})
 		}

@@ -92,7 +92,8 @@ func contested(line []*results.Summary) bool {
 
 // splitChoices makes a curve of each choice. One that exists at a single size,
 // only because a larger one was clipped to the array there, is left to the
-// curve of the smallest it could come from: 384³ at size 384 is 512³.
+// curve of the smallest it could come from, with what was left to it: 384³ at size
+// 384 is 512³.
 func splitChoices(kernel string, line []*results.Summary) []*curve {
 	byChoice := map[choice]*curve{}
 	for _, s := range line {
@@ -104,19 +105,33 @@ func splitChoices(kernel string, line []*results.Summary) []*curve {
 		c.add(s)
 	}
 	list := slices.SortedFunc(maps.Values(byChoice), compareCurves)
+	alone := map[*curve]bool{} // at a single size, of itself
+	for _, c := range list {
+		alone[c] = len(c.at) == 1
+	}
 	var kept []*curve
 	for i, c := range list {
-		s := c.any()
-		from := slices.IndexFunc(list[i+1:], func(larger *curve) bool {
-			return larger.at[s.Size()] == nil && larger.choice.clippedTo(&s.Record) == c.choice
-		})
-		if len(c.at) == 1 && from >= 0 {
-			list[i+1+from].add(s)
+		from := slices.IndexFunc(list[i+1:], func(larger *curve) bool { return larger.clipsTo(c) })
+		if !alone[c] || from < 0 {
+			kept = append(kept, c)
 			continue
 		}
-		kept = append(kept, c)
+		for _, s := range c.at {
+			list[i+1+from].add(s)
+		}
 	}
 	return kept
+}
+
+// clipsTo reports whether c's choice, clipped to the arrays, is that of all of o,
+// at sizes that c does not have.
+func (c *curve) clipsTo(o *curve) bool {
+	for size, s := range o.at {
+		if c.at[size] != nil || c.choice.clippedTo(&s.Record) != choiceOf(s) {
+			return false
+		}
+	}
+	return true
 }
 
 // any returns one of the curve's summaries, the same in every run.

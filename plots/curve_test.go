@@ -291,3 +291,28 @@ func TestCharts_NoRows(t *testing.T) {
 		t.Errorf("an unknown kind: %v", err)
 	}
 }
+
+// TestBlocks_Clipped: a block shape that is clipped differently at each size has
+// one row, by the name of what it was clipped from.
+func TestBlocks_Clipped(t *testing.T) {
+	const k = "v4_optblock"
+	oblong := with(hand(k, 300, 2e9), func(r *results.Record) { r.M, r.N, r.FLOPs = 100, 500, 2*100*300*500 })
+	list, err := Pictures(results.Summarize([]results.Record{
+		blocks(hand(k, 64, 1e9), 64, 64, 64), blocks(oblong, 100, 128, 128),
+		blocks(hand(k, 256, 3e9), 128, 128, 128), blocks(hand(k, 256, 4e9), 256, 256, 256),
+	}), Request{Kind: Blocks, Kernel: k, Dtype: "float32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range list[0].(*HeatMap).Rows {
+		line := row.Label + ":"
+		for _, cell := range row.Cells {
+			line += fmt.Sprintf(" %.4g", cell.Value/1e9)
+		}
+		got = append(got, line)
+	}
+	if diff := cmp.Diff([]string{"128³: 1 1.111 3", "256³: 0 0 4"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -60,7 +60,7 @@ func (k key) draw(c draw.Canvas, at vg.Point, width vg.Length) {
 }
 
 // fillBox fills the box in the colour of a kernel; what is predicted is hollow
-// with a dashed rim.
+// with a dashed rim, or a dashed line where there is no room for a rim.
 func fillBox(c draw.Canvas, b vg.Rectangle, col color.NRGBA, predicted bool) {
 	if !predicted {
 		c.SetColor(col)
@@ -68,6 +68,15 @@ func fillBox(c draw.Canvas, b vg.Rectangle, col color.NRGBA, predicted bool) {
 		return
 	}
 	const rim = 1.6
+	if size := b.Size(); min(size.X, size.Y) <= 2.5*rim {
+		line := draw.LineStyle{Color: col, Width: max(min(size.X, size.Y), 0.8), Dashes: []vg.Length{4, 2.5}}
+		if at := middle(b); size.X < size.Y {
+			c.StrokeLine2(line, at.X, b.Min.Y, at.X, b.Max.Y)
+		} else {
+			c.StrokeLine2(line, b.Min.X, at.Y, b.Max.X, at.Y)
+		}
+		return
+	}
 	inner := vg.Rectangle{Min: b.Min.Add(vg.Point{X: rim / 2, Y: rim / 2}), Max: b.Max.Sub(vg.Point{X: rim / 2, Y: rim / 2})}
 	c.SetColor(white)
 	c.Fill(b.Path())

@@ -32,6 +32,14 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 	best := results.Best(summaries)
 	size := commonSize(best)
 	r := &Rows{}
+	has := func(s *results.Summary) bool { return s.Size() == size && usable(s) && s.PercentOfPeak.Known() }
+	inOrder := slices.Clone(best)
+	slices.SortStableFunc(inOrder, func(a, b results.Summary) int { return results.CompareKernels(a.Kernel, b.Kernel) })
+	for i := range inOrder {
+		if has(&inOrder[i]) {
+			r.seriesOf(&inOrder[i])
+		}
+	}
 	var shown []*results.Summary
 	type row struct {
 		Row
@@ -50,7 +58,7 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 			if s.Kernel != results.Baseline || peak == 0 {
 				device, peak = cmp.Or(s.Device, s.Chip), s.PeakFLOPs
 			}
-			if s.Size() != size || !usable(s) || !s.PercentOfPeak.Known() {
+			if !has(s) {
 				continue
 			}
 			at := r.seriesOf(s)

@@ -13,7 +13,7 @@ import (
 // axis, so that they can be held against each other.
 type Panels struct {
 	Heading
-	Rows [][]Panel // all of one length
+	Rows [][]Panel // the first is the longest
 }
 
 // A Panel is one small chart.
@@ -27,7 +27,10 @@ type Panel struct {
 	Words  string     // of Band, in the key
 }
 
-const panelGap = 22 * vg.Length(1)
+const (
+	panelGap    = 22 * vg.Length(1)
+	titleIndent = 3 * vg.Length(1)
+)
 
 func (p *Panels) key() key {
 	var k key
@@ -50,6 +53,29 @@ func (p *Panels) key() key {
 	return append(k, bands...)
 }
 
+// titleStyle is that of the titles of panels of a width: smaller if one needs it.
+func (p *Panels) titleStyle(width vg.Length) text.Style {
+	sty := aligned(bold(style(textSize, ink)), text.XLeft, text.YBottom)
+	for _, row := range p.Rows {
+		for _, panel := range row {
+			for sty.Width(panel.Title) > width-titleIndent && sty.Font.Size > smallSize {
+				sty.Font.Size -= 0.5
+			}
+		}
+	}
+	return sty
+}
+
+// columnsFor is how many panels have room side by side for their titles.
+func columnsFor(titles []string) int {
+	const yLabels = 60 // left of the first
+	widest := vg.Length(0)
+	for _, title := range titles {
+		widest = max(widest, bold(style(smallSize, ink)).Width(title)+titleIndent)
+	}
+	return max(1, int((pageWidth-2*margin-yLabels+panelGap)/(widest+panelGap)))
+}
+
 // frames divides page, under a heading of the given height.
 func (p *Panels) frames(page vg.Rectangle, head vg.Length) [][]frame {
 	height := panelHeight * 1.15
@@ -68,7 +94,7 @@ func (p *Panels) frames(page vg.Rectangle, head vg.Length) [][]frame {
 	top := page.Max.Y - head
 	title := lineHeight(style(textSize, ink))
 	for i := range frames {
-		n := vg.Length(len(frames[i]))
+		n := vg.Length(len(frames[0]))
 		width := (page.Max.X - page.Min.X - left - panelGap*(n-1)) / n
 		deepest := vg.Length(0)
 		for j := range frames[i] {
@@ -101,7 +127,9 @@ func (p *Panels) Draw(c draw.Canvas) {
 	c.SetColor(white)
 	c.Fill(c.Rectangle.Path())
 	page := inset(c.Rectangle)
-	for i, row := range p.frames(page, headAndKey(&p.Heading, p.key(), c, page)) {
+	frames := p.frames(page, headAndKey(&p.Heading, p.key(), c, page))
+	title := p.titleStyle(frames[0][0].box.Size().X)
+	for i, row := range frames {
 		for j, f := range row {
 			panel := &p.Rows[i][j]
 			f.drawY(c, j == 0)
@@ -109,7 +137,7 @@ func (p *Panels) Draw(c draw.Canvas) {
 				c.FillText(aligned(style(textSize, ink), text.XLeft, text.YBottom),
 					vg.Point{X: page.Min.X, Y: f.box.Max.Y + lineHeight(style(textSize, ink)) + 5}, f.y.Label)
 			}
-			c.FillText(aligned(bold(style(textSize, ink)), text.XLeft, text.YBottom), vg.Point{X: f.box.Min.X + 3, Y: f.box.Max.Y + 3}, panel.Title)
+			c.FillText(title, vg.Point{X: f.box.Min.X + titleIndent, Y: f.box.Max.Y + 3}, panel.Title)
 			panel.draw(c, f)
 			f.drawX(c, true)
 			f.drawXName(c)

@@ -65,8 +65,9 @@ func accuracyChart(q Request, size string, summaries []results.Summary) *Chart {
 		low, high = math.Min(low, e), math.Max(high, e)
 	}
 	unit := rateUnit(right, false)
-	ch.X = Axis{Label: unit.Name + " (of integers OP/s): to the right is faster", Scale: Log, Min: left / 1.5, Max: right * 1.5, Unit: unit}
+	ch.X = Axis{Label: unit.Name + " (of integers " + rateUnit(right, true).Name + "): to the right is faster", Scale: Log, Min: left / 1.5, Max: right * 1.5, Unit: unit}
 	ch.Y = Axis{Label: "relative error (Frobenius) against float64, unquantized: below is better", Scale: Log, Min: low / 2, Max: high * 2, Unit: Unit{"", 1}}
+	ch.Y.Ticks = errorTicks(ch.Y.Min, ch.Y.Max)
 	return ch
 }
 

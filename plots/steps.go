@@ -116,7 +116,7 @@ func (b *StepBars) draw(c draw.Canvas, page vg.Rectangle, left, names, y vg.Leng
 		mid := y - stepBarHeight/2
 		c.FillText(label, vg.Point{X: start - 6, Y: mid + label.Font.Size*0.1}, name)
 		x0, x1 := start+scale*vg.Length(from), start+scale*vg.Length(from+length)
-		fillBox(c, vg.Rectangle{Min: vg.Point{X: x0, Y: mid - 5}, Max: vg.Point{X: max(x1, x0+1), Y: mid + 5}}, col, predicted && x1-x0 > 4)
+		fillBox(c, vg.Rectangle{Min: vg.Point{X: x0, Y: mid - 5}, Max: vg.Point{X: max(x1, x0+1), Y: mid + 5}}, col, predicted)
 		c.FillText(value, vg.Point{X: max(x1, x0+1) + 5, Y: mid + value.Font.Size*0.1}, results.FormatSeconds(length))
 		y -= stepBarHeight
 	}

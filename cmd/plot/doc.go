@@ -35,7 +35,7 @@
 //   - compare: two results files, the old one first, point by point: the ratio of
 //     rates with its interval and FASTER, SLOWER, SAME or UNSURE, as cmd/compare
 //     has them.
-//   - error: rel_err and err/bound by K, a column for each dtype.
+//   - error: rel_err and err/bound by K, a panel for each dtype.
 //   - peers: the fastest kernel and the libraries that cmd/peers measured, one
 //     picture for each number of threads. No other kind shows libraries.
 //   - accuracy: error against rate, a point for each quantization of one shape: the
