@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sort"
 	"time"
+
+	"matladder/internal/files"
 )
 
 // FolderVariable is the environment variable that overrides where plugins live.
@@ -157,8 +159,5 @@ func writeManifest(i Installed) error {
 		return err
 	}
 	file := filepath.Join(i.Root, manifestName)
-	if err := os.WriteFile(file+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
+	return files.Replace(file, append(text, '\n'))
 }

@@ -3,16 +3,15 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"matladder/backend"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/sweepflag"
 	"matladder/results"
 )
 
@@ -74,14 +73,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		Observe: progress.observe,
 	})
 	progress.finish()
-	var foreign *results.SyntaxError
-	switch {
-	case errors.Is(err, os.ErrExist):
-		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
-	case f.resume && errors.As(err, &foreign):
-		err = cli.Input("out", err)
-	}
-	return conclude(stdout, stderr, out, outcome, err)
+	return conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, f.resume))
 }
 
 // list prints one point a line.
@@ -106,11 +98,7 @@ func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(o.Rows), "row"))
 	}
-	if errors.Is(err, context.Canceled) && len(o.Rows) == 0 {
-		fmt.Fprintln(stderr, "interrupted before the first round was over: nothing to keep")
-	} else if errors.Is(err, context.Canceled) {
-		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
-	}
+	sweepflag.Interrupted(stderr, err, out, len(o.Rows))
 	if err != nil {
 		return err
 	}

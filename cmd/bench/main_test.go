@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"matladder/backend/aot"
 	"matladder/internal/cli"
+	"matladder/internal/files/filestest"
 	"matladder/internal/golden"
 	"matladder/internal/pluginworker"
 	"matladder/plugins"
@@ -168,16 +168,7 @@ var sourceDir = func() string {
 // TestUnwritable checks that a folder without the right to write is found before
 // anything is measured.
 func TestUnwritable(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
-	if f, err := os.Create(filepath.Join(dir, "probe")); err == nil { // root may write anywhere, but not here
-		f.Close()
-		if dir = "/proc"; runtime.GOOS != "linux" {
-			t.Skip("this user may write anywhere")
-		}
-	}
+	dir := filestest.ReadOnly(t)
 	var stdout, stderr bytes.Buffer
 	code := run(context.Background(), []string{"--sizes", "8", "--out", filepath.Join(dir, "rows.csv")}, &stdout, &stderr)
 	if code != cli.Failed || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), "cannot write results") {

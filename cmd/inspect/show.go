@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"matladder/internal/files"
@@ -34,8 +33,8 @@ func (o *options) show(ctx context.Context, stdout io.Writer) error {
 	if err := o.write(ctx, &b); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("cannot make the folder of %s: %w", path, err)
+	if err := files.MakeFolder(path); err != nil {
+		return err
 	}
 	if err := files.Replace(path, b.Bytes()); err != nil {
 		return err

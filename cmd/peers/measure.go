@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/pluginworker"
+	"matladder/internal/sweepflag"
 	"matladder/kernels"
 	"matladder/results"
 )
@@ -49,14 +48,7 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 			break
 		}
 	}
-	var foreign *results.SyntaxError
-	switch {
-	case errors.Is(err, os.ErrExist):
-		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
-	case f.resume && errors.As(err, &foreign):
-		err = cli.Input("out", err)
-	}
-	return conclude(stdout, stderr, out, rows, err)
+	return conclude(stdout, stderr, out, rows, sweepflag.Out(err, out, f.resume))
 }
 
 // measureWith measures one number of threads.
@@ -161,12 +153,7 @@ func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err e
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(rows), "row"))
 	}
-	switch {
-	case errors.Is(err, context.Canceled) && len(rows) == 0:
-		fmt.Fprintln(stderr, "interrupted before the first round was over: nothing to keep")
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
-	}
+	sweepflag.Interrupted(stderr, err, out, len(rows))
 	if err != nil {
 		return err
 	}

@@ -46,13 +46,13 @@ func report(names []string, page, note string, stdout io.Writer) error {
 		_, err := stdout.Write(text.Bytes())
 		return err
 	}
-	old, err := files.Read(page)
+	old, err := cli.ReadPage("page", page)
 	if err != nil {
-		return cli.Input("page", err)
+		return err
 	}
-	whole, err := cli.Between(old, text.Bytes(), peersMarks)
+	whole, err := old.With(text.Bytes(), peersMarks)
 	if err != nil {
-		return cli.Input("page", fmt.Errorf("%s: %w", page, err))
+		return err
 	}
 	return files.Replace(page, whole)
 }

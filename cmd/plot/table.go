@@ -59,9 +59,9 @@ const ladderMarks = "ladder"
 // rewriteReadme replaces what stands between the marks of the file by the
 // ladder, and leaves every other byte as it is.
 func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error {
-	old, err := files.Read(o.readme)
+	old, err := cli.ReadPage("readme", o.readme)
 	if err != nil {
-		return cli.Input("readme", err)
+		return err
 	}
 	list, err := o.summaries(rows)
 	if err != nil {
@@ -71,9 +71,9 @@ func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error 
 	if err := results.WriteTable(&table, "md", results.Best(list)); err != nil {
 		return err
 	}
-	text, err := cli.Between(old, table.Bytes(), ladderMarks)
+	text, err := old.With(table.Bytes(), ladderMarks)
 	if err != nil {
-		return cli.Input("readme", fmt.Errorf("%s: %w", o.readme, err))
+		return err
 	}
 	if err := files.Replace(o.readme, text); err != nil {
 		return err

@@ -154,13 +154,13 @@ func (f *flags) putReport(text []byte, stdout io.Writer, write bool) error {
 		_, err := stdout.Write(text)
 		return err
 	}
-	old, err := files.Read(f.page)
+	old, err := cli.ReadPage("page", f.page)
 	if err != nil {
-		return cli.Input("page", err)
+		return err
 	}
-	whole, err := cli.Between(old, text, auditMarks)
+	whole, err := old.With(text, auditMarks)
 	if err != nil {
-		return cli.Input("page", fmt.Errorf("%s: %w", f.page, err))
+		return err
 	}
 	if !write {
 		return files.Writable(f.page)

@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
 	"matladder/backend/aot"
 	"matladder/internal/cli"
+	"matladder/internal/files/filestest"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tuned"
@@ -131,16 +131,7 @@ func TestMistakes(t *testing.T) {
 // TestUnwritable: what cannot be written is found before anything is measured, and is
 // said with the name that the command line has.
 func TestUnwritable(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
-	if f, err := os.Create(filepath.Join(dir, "probe")); err == nil { // root may write anywhere, but not here
-		f.Close()
-		if dir = "/proc"; runtime.GOOS != "linux" {
-			t.Skip("this user may write anywhere")
-		}
-	}
+	dir := filestest.ReadOnly(t)
 	path := filepath.Join(dir, "t.yaml")
 	args := []string{"--sizes", "48", "--kernel", "4", "--dtype", "float32", "--threads", "1"}
 	for _, args := range [][]string{append(args, "--out", path), append(args, "--audit", "--csv", path)} {

@@ -149,8 +149,8 @@ func (f *flags) keep(path, machine string, row tuned.Row) (t *tuned.Table, taken
 
 // prepare makes the folder of a file that will be written, and says whether it can be.
 func prepare(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("cannot make the folder of %s: %w", path, err)
+	if err := files.MakeFolder(path); err != nil {
+		return err
 	}
 	return files.Writable(path)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"matladder/internal/files"
 )
 
 // Marks are the lines of their own around what a command writes into a page.
@@ -11,9 +13,31 @@ func Marks(name string) (begin, end string) {
 	return "<!-- " + name + ":begin -->", "<!-- " + name + ":end -->"
 }
 
-// Between returns a page with content in place of what stands between the marks of a
+// A Page is a file that a flag names, in which a command writes between marks.
+type Page struct {
+	flag, path string
+	text       []byte
+}
+
+// ReadPage reads the page that a flag names.
+func ReadPage(flag, path string) (Page, error) {
+	text, err := files.Read(path)
+	return Page{flag, path, text}, Input(flag, err)
+}
+
+// With returns the page with content in place of what stands between the marks of a
+// name.
+func (p Page) With(content []byte, name string) ([]byte, error) {
+	whole, err := between(p.text, content, name)
+	if err != nil {
+		return nil, Input(p.flag, fmt.Errorf("%s: %w", p.path, err))
+	}
+	return whole, nil
+}
+
+// between returns a page with content in place of what stands between the marks of a
 // name, its lines ended as those of the page. Each mark must stand there once.
-func Between(page, content []byte, name string) ([]byte, error) {
+func between(page, content []byte, name string) ([]byte, error) {
 	beginMark, endMark := Marks(name)
 	for _, mark := range []string{beginMark, endMark} {
 		if n := bytes.Count(page, []byte(mark)); n != 1 {

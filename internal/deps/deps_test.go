@@ -64,17 +64,18 @@ workshop/exercises/*: tile problem
 workshop/solutions/*: tile problem
 workshop: kernels traverse analyze chips check problem tile tile/interp workshop/exercises/* workshop/solutions/*
 cmd/workshop: internal/cli workshop github.com/spf13/pflag
-plugins: golang.org/x/sys/unix golang.org/x/sys/windows
+plugins: internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: github.com/ebitengine/purego
 plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-internal/cli: github.com/spf13/pflag
+internal/cli: internal/files github.com/spf13/pflag
 internal/files:
+internal/files/filestest:
 internal/pluginworker: backend backend/pjrt backend/worker chips plugins
-internal/sweepflag: harness internal/cli github.com/spf13/pflag
+internal/sweepflag: harness internal/cli results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/lastline:
-internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
+internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/deps:
 scripts: gopkg.in/yaml.v3
 `

@@ -45,6 +45,14 @@ func Replace(path string, data []byte) error {
 	return f.replace(data)
 }
 
+// MakeFolder makes the folder of the file path, if it is not there.
+func MakeFolder(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("cannot make the folder of %s: %w", path, err)
+	}
+	return nil
+}
+
 // Writable returns the error that Replace would return, as far as that can be told
 // without data.
 func Writable(path string) error {

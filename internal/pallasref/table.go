@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"matladder/internal/files"
 	"matladder/kernels"
 	"matladder/tile"
 )
@@ -117,8 +118,5 @@ func (t Table) Write(path string) error {
 	if err := w.Error(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".partial", b.Bytes(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".partial", path)
+	return files.Replace(path, b.Bytes())
 }

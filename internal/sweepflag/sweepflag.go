@@ -1,6 +1,6 @@
-// Package sweepflag reads the sweep that a command's flags ask for. The commands that
-// measure, tune and compare share these flags; each defines those that it has, with
-// help of its own.
+// Package sweepflag reads the sweep that a command's flags ask for, and says what its
+// end means to who gave them. The commands that measure, tune and compare share these
+// flags; each defines those that it has, with help of its own.
 //
 //	--config ─► harness.Config ◄─ --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads
 package sweepflag

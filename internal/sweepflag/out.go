@@ -1,0 +1,38 @@
+package sweepflag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"matladder/internal/cli"
+	"matladder/results"
+)
+
+// Out returns what ended a sweep in the words of flags --out and --resume, where these
+// were the mistake: a file that is there already, or one to go on with that is none of
+// results.
+func Out(err error, out string, resume bool) error {
+	var foreign *results.SyntaxError
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
+	case resume && errors.As(err, &foreign):
+		return cli.Input("out", err)
+	}
+	return err
+}
+
+// Interrupted tells, if that is what ended a sweep, how to go on with the rows in its
+// file.
+func Interrupted(stderr io.Writer, err error, out string, rows int) {
+	switch {
+	case !errors.Is(err, context.Canceled):
+	case rows == 0:
+		fmt.Fprintln(stderr, "interrupted before the first round was over: nothing to keep")
+	default:
+		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
+	}
+}
