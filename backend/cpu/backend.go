@@ -135,12 +135,16 @@ func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if params.VMEMBytes != 0 || len(params.Extra) > 0 {
+	if params.VMEMBytes != 0 {
 		return nil, fmt.Errorf("cpu: parameters %q: %w", params.String(), backend.ErrUnsupported)
 	}
 	m := machine{
 		workers: b.options.Threads, programOrder: b.options.ProgramOrder,
 		cacheBytes: max(0, b.options.CacheBytes), ownBytes: b.options.ownBytes,
+	}
+	var err error
+	if m.choices, err = parseChoices(params.Extra); err != nil {
+		return nil, err
 	}
 	switch {
 	case params.Threads < 0 || params.Threads > mostThreads:
@@ -152,10 +156,10 @@ func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params 
 	if params.ISA != "" {
 		isa = params.ISA
 	}
-	var err error
 	if m.kernels, err = kernelsOf(isa); err != nil {
 		return nil, err
 	}
+	m.kernels = m.kernels.With(m.choices.Choices)
 	e := &executable{sources: programs, checks: &b.checks}
 	if e.bound, err = tile.Bind(programs); err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)

@@ -60,6 +60,7 @@ type machine struct {
 	cacheBytes   int64 // of packed blocks that workers share
 	ownBytes     int64 // of packed blocks that all workers together keep for themselves
 	programOrder bool
+	choices      choices
 }
 
 // step is a statement as a worker executes it.
@@ -104,6 +105,7 @@ type dot struct {
 	narrow  bool     // its sums are rounded to bfloat16 as they are written
 	scales  *scales  // its sums are scaled as they are written; nil if they are not
 	stream  bool     // what it computes is an output that no cache would hold
+	copied  bool     // what it computes is copied to the output
 }
 
 // compile runs the passes.

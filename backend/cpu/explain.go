@@ -26,9 +26,10 @@ type PlanMachine struct {
 	ISA, Why    string // instruction set, and why it is this one
 	Better      []PlanISA
 	Workers     int
-	L1D, L2, L3 int   // caches as one core sees them; 0 for unknown
-	CacheBytes  int64 // limit of packed blocks that workers share
-	OwnBytes    int64 // limit of packed blocks that all workers together keep for themselves
+	L1D, L2, L3 int    // caches as one core sees them; 0 for unknown
+	CacheBytes  int64  // limit of packed blocks that workers share
+	OwnBytes    int64  // limit of packed blocks that all workers together keep for themselves
+	Asked       string // choices that were asked for, in place of rules: k=v pairs
 }
 
 // PlanISA is an instruction set that is not in use although it ranks higher.
@@ -123,6 +124,8 @@ type PlanProduct struct {
 	ReadsB  bool    // no block of b is packed as a whole: it is read as Way says, where it lies or as widened a piece at a time
 	Way     ReadWay // how b is read; of ReadsB
 	Streams bool    // what it computes is written past the caches
+	Copies  bool    // what it computes is copied to the output beside the next products
+	Asked   bool    // that is because it was asked for
 	Scales  bool    // its sums are scaled as the micro-kernel writes them, and rounded to the output's dtype
 	Narrows bool    // its sums are rounded to bfloat16 as the micro-kernel writes them
 	Depth   int     // elements of k of one chunk of packed operands
@@ -157,6 +160,7 @@ type PlanOperand struct {
 
 	Packed      string // of a: why its rows are not loaded in place
 	Meets, Pays int    // of b: rows of a that meet one block of it, and up to how many it would not be packed
+	Asked       bool   // of b: whether it is packed is no matter of Pays, but was asked for
 	PaysOn      string // path that would then read it in place
 	Keep        Keep
 	Why         string
@@ -226,6 +230,7 @@ func (b *Backend) Explain(ctx context.Context, programs []*tile.Program, params 
 	}
 	p := e.explain()
 	p.Machine.Why = b.why
+	p.Machine.Asked = backend.Params{Extra: params.Extra}.String()
 	if params.ISA != "" {
 		p.Machine.Why = whyAsked
 	}

@@ -60,7 +60,7 @@ func (p *plan) loopsOf(s *step, d *dot) *loops {
 }
 
 // work is how much of call.work the product writes, in bytes: a packed piece of b, sums
-// that are kept from run to run, or two tiles on their way past the caches.
+// that are kept from run to run, or two tiles on their way to the output.
 func (l *loops) work() int {
 	switch {
 	case l.Way == ReadPieces:
@@ -69,7 +69,7 @@ func (l *loops) work() int {
 		return 0
 	case l.Run < l.depth:
 		return l.sums()
-	case l.Streams || l.Narrows || l.Scales:
+	case l.Streams || l.Copies || l.Narrows || l.Scales:
 		return 2 * l.MR * l.NR * l.Sum.Bits() / 8
 	}
 	return 0

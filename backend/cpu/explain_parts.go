@@ -119,6 +119,10 @@ func (x *PlanProgram) thinned() []string {
 	for _, o := range x.Operands {
 		switch {
 		case o.Side == "a": // pass rows
+		case o.Asked && o.Keep == KeepUnpacked:
+			lines = append(lines, fmt.Sprintf("%s %s: asked for; its blocks meet %s of a", o.Ref, o.way(), plural(o.Meets, "row")))
+		case o.Asked:
+			lines = append(lines, fmt.Sprintf("%s packed: asked for; its blocks meet %s of a", o.Ref, plural(o.Meets, "row")))
 		case o.Keep == KeepUnpacked:
 			lines = append(lines, fmt.Sprintf("%s %s: its blocks meet %s of a; up to %d packing them whole takes longer than it saves", o.Ref, o.way(), plural(o.Meets, "row"), o.Pays))
 		case o.Transposed:
@@ -166,8 +170,13 @@ func (x *PlanProgram) streamed() []string {
 			if x.Products[i].Scales {
 				lines = append(lines, fmt.Sprintf("%s scaled by the micro-kernel, as it writes it", s.Dst))
 			}
-			if x.Products[i].Streams {
+			switch d := x.Products[i]; {
+			case d.Streams && d.Asked:
+				lines = append(lines, fmt.Sprintf("%s written past the caches: asked for", s.Dst))
+			case d.Streams:
 				lines = append(lines, fmt.Sprintf("%s written past the caches: L2 would not hold it, and no program reads it", s.Dst))
+			case d.Copies:
+				lines = append(lines, fmt.Sprintf("%s copied from sums whose rows follow each other, beside the next products: asked for", s.Dst))
 			}
 		}
 	}

@@ -78,7 +78,11 @@ func (t *text) machine(m *PlanMachine) {
 			why += fmt.Sprintf("; %s lacks %s", b.Name, strings.Join(b.Missing, ", "))
 		}
 	}
-	t.part("machine", first, why)
+	lines := []string{first, why}
+	if m.Asked != "" {
+		lines = append(lines, "asked for, in place of rules: "+m.Asked)
+	}
+	t.part("machine", lines...)
 }
 
 func plural(n int, noun string) string {

@@ -155,49 +155,54 @@ func TestExplain_Agrees(t *testing.T) {
 				c.variant = "" // names options
 			}
 			be := open(t, c.options)().(*Backend)
-			programs := c.programs(t)
-			x, err := be.Explain(context.Background(), programs, backend.Params{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			compiled, err := be.Compile(context.Background(), programs, backend.Params{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer compiled.Close()
-			e := compiled.(*executable)
-			type seen struct {
-				packed     map[*operand]*packs
-				multiplied map[*dot]*calls
-			}
-			var saw []seen
-			for _, p := range e.plans {
-				packed, multiplied := trace(p)
-				saw = append(saw, seen{packed, multiplied})
-			}
-			var in []tile.Tensor
-			for _, r := range e.bound.In {
-				in = append(in, tile.NewTensor(r.Dtype, r.Array...))
-			}
-			if err := e.Load(in...); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := e.Run(context.Background(), 1); err != nil {
-				t.Fatal(err)
-			}
-			for i, p := range e.plans {
-				agreeOnOperands(t, &x.Programs[i], p, saw[i].packed)
-				agreeOnProducts(t, &x.Programs[i], p, saw[i].multiplied)
-				agreeOnWorkers(t, &x.Programs[i], e.runs[i])
-				agreeOnBuffers(t, &x.Programs[i], p)
-				agreeOnUse(t, &x.Programs[i], p, saw[i].multiplied)
-			}
-			m := x.Memory
-			least := m.Arrays + m.Shared + m.Worker*int64(m.Workers)
-			if n := int64(len(e.pages)); n < least || n > least+int64(m.Workers+len(e.arrays)+1)*4096 || m.Workers != e.crew.size {
-				t.Errorf("%d bytes for %d workers were allocated, the plan says %+v", n, e.crew.size, m)
-			}
+			agree(t, be, c.programs(t), backend.Params{})
 		})
+	}
+}
+
+// agree runs programs once.
+func agree(t *testing.T, be *Backend, programs []*tile.Program, params backend.Params) {
+	t.Helper()
+	x, err := be.Explain(context.Background(), programs, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := be.Compile(context.Background(), programs, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer compiled.Close()
+	e := compiled.(*executable)
+	type seen struct {
+		packed     map[*operand]*packs
+		multiplied map[*dot]*calls
+	}
+	var saw []seen
+	for _, p := range e.plans {
+		packed, multiplied := trace(p)
+		saw = append(saw, seen{packed, multiplied})
+	}
+	var in []tile.Tensor
+	for _, r := range e.bound.In {
+		in = append(in, tile.NewTensor(r.Dtype, r.Array...))
+	}
+	if err := e.Load(in...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(context.Background(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range e.plans {
+		agreeOnOperands(t, &x.Programs[i], p, saw[i].packed)
+		agreeOnProducts(t, &x.Programs[i], p, saw[i].multiplied)
+		agreeOnWorkers(t, &x.Programs[i], e.runs[i])
+		agreeOnBuffers(t, &x.Programs[i], p)
+		agreeOnUse(t, &x.Programs[i], p, saw[i].multiplied)
+	}
+	m := x.Memory
+	least := m.Arrays + m.Shared + m.Worker*int64(m.Workers)
+	if n := int64(len(e.pages)); n < least || n > least+int64(m.Workers+len(e.arrays)+1)*4096 || m.Workers != e.crew.size {
+		t.Errorf("%d bytes for %d workers were allocated, the plan says %+v", n, e.crew.size, m)
 	}
 }
 

@@ -18,8 +18,8 @@ type product struct {
 	multiply func(x call)
 	readsA   bool
 	work     int // bytes of memory that helps it
-	// streams reports whether call.stream makes a difference to a c whose rows are
-	// ldc elements apart, the first on a cache line.
+	// streams reports whether call.stream and copied make a difference to a c whose
+	// rows are ldc elements apart, the first on a cache line.
 	streams func(ldc int) bool
 	// narrow is multiply into a c of bfloat16, whole panels of it; nil if there is none.
 	narrow func(x call)
@@ -54,6 +54,7 @@ type call struct {
 	accumulate bool
 	work       []byte // memory of the worker that helps
 	stream     bool   // c is better written past the caches
+	copied     bool   // c is better copied than written where sums are stored
 }
 
 // factor is one side of a call: packed, or elements of memory from off on, in rows
@@ -198,7 +199,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 
 // runOf is a call with a packed b.
 func runOf[S gemm.Source](x call) gemm.Run[S] {
-	r := gemm.Run[S]{B: x.b.mem, Work: x.work, Stream: x.stream}
+	r := gemm.Run[S]{B: x.b.mem, Work: x.work, Stream: x.stream, Copy: x.copied}
 	if x.a.packed {
 		r.A = x.a.mem
 	} else {

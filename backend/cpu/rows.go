@@ -32,6 +32,7 @@ const (
 	whyTransposed = "it is transposed"
 	whySet        = "all its rows would fall into one set of the L1 cache"
 	whySteps      = "along k its blocks are not whole rows of tiles"
+	whyChosen     = "asked for"
 )
 
 // packsRows says why a product does not load the rows of operand i, an a, as they
@@ -62,6 +63,9 @@ func (p *plan) packsRows(i int) string {
 		if elements%o.packing.unit != 0 {
 			return whySteps
 		}
+	}
+	if p.machine.choices.packA {
+		return whyChosen
 	}
 	return ""
 }
@@ -99,7 +103,14 @@ func stream(p *plan) error {
 			s.direct = true
 		}
 		aligned := d.narrow || d.scales != nil || d.product.streams(r.ld) && d.product.streams(r.cols) // rows of every block
-		d.stream = s.direct && aligned && int(r.ArrayBytes()) > probe.Host().L2
+		switch aligned = aligned && s.direct; p.machine.choices.writeC {
+		case writeByRule:
+			d.stream = aligned && int(r.ArrayBytes()) > probe.Host().L2
+		case writePast:
+			d.stream = aligned
+		case writeCopied:
+			d.copied = aligned && !d.narrow && d.scales == nil // those are in any case
+		}
 	})
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -69,32 +70,26 @@ func (f *flags) open(ctx context.Context, c harness.Config, probe bool) (*device
 	if i < 0 {
 		return nil, cli.Usagef("--backend: this build has no backend %q (known: %s)", f.backend, known())
 	}
-	params := map[string]string{}
-	for _, p := range f.params {
-		key, value, ok := strings.Cut(p, "=")
-		if _, twice := params[key]; twice || !ok || key == "" || value == "" {
-			return nil, cli.Usagef("--param %q: want KEY=VALUE, each key once", p)
-		}
-		params[key] = value
+	params, err := cli.Pairs("--param", f.params)
+	if err != nil {
+		return nil, err
 	}
 	return openers[i].open(ctx, request{openers[i].name, f.topology, c.Threads, params, probe, c.Timeout})
 }
 
 func openCPU(_ context.Context, r request) (*device, error) {
-	o := cpu.Options{Threads: r.threads, NoProbe: !r.probe}
-	for key, value := range r.params {
-		if key != "isa" {
-			return nil, cli.Usagef("--param %s: backend cpu has no such parameter (known: isa)", key)
-		}
-		o.ISA = value
+	extra := maps.Clone(r.params)
+	delete(extra, "isa")
+	if err := cpu.CheckExtra(extra); err != nil {
+		return nil, cli.Usagef("--param: %w; and isa is one", err)
 	}
-	b, err := cpu.Open(o)
+	b, err := cpu.Open(cpu.Options{Threads: r.threads, ISA: r.params["isa"], NoProbe: !r.probe})
 	if err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}
 	return &device{
 		Backend: b,
-		params:  backend.Params{Threads: b.Threads(), ISA: b.ISA()},
+		params:  backend.Params{Threads: b.Threads(), ISA: b.ISA(), Extra: extra},
 		summary: b.Device().Names[0] + ", " + b.Device().Note,
 	}, nil
 }

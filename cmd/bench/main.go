@@ -84,6 +84,13 @@
 //
 //	--param isa=avx2         instruction set of backend cpu (generic, avx2, avx512, amx);
 //	                         MATLADDER_CPU in the environment says the same
+//	--param b=packed         how backend cpu reads b, whatever few rows of a would be
+//	                         worth: packed, tiles, streams, pieces, along
+//	--param c=past           how its AMX tiles write the output: cached, copied, past
+//	--param a=packed         rows of a that its AMX tiles could load as they lie
+//	--param k_run=256        elements of k that its register tiles run over, at most
+//	--param a_kib=192        KiB of a that stay in L2 meanwhile; inspect --as cpu shows
+//	                         what all of these make of a kernel, and cmd/tune tries them
 //	--param device=1         the second device of a machine with several
 //	--param method=wall      one launch at a time, each waited for
 //	--param method=chain     one after another, each on what the last one returned

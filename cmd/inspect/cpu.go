@@ -10,9 +10,15 @@ import (
 	"matladder/internal/cli"
 )
 
-// openCPU makes this machine the device: as --threads and MATLADDER_CPU say. Its
-// peaks are not measured.
-func (o *options) openCPU() error {
+// openCPU makes this machine the device: as --threads, --param and MATLADDER_CPU say.
+// Its peaks are not measured.
+func (o *options) openCPU(params []string) (err error) {
+	if o.params, err = cli.Pairs("--param", params); err != nil {
+		return err
+	}
+	if err := cpu.CheckExtra(o.params); err != nil {
+		return cli.Usagef("--param: %w", err)
+	}
 	b, err := cpu.Open(cpu.Options{Threads: o.threads, NoProbe: true})
 	if err != nil {
 		return err
@@ -23,7 +29,7 @@ func (o *options) openCPU() error {
 
 // plan writes what the CPU backend makes of the programs.
 func (o *options) plan(ctx context.Context, w io.Writer) error {
-	p, err := o.cpu.Explain(ctx, o.programs, backend.Params{})
+	p, err := o.cpu.Explain(ctx, o.programs, backend.Params{Extra: o.params})
 	if err != nil {
 		return err
 	}

@@ -55,9 +55,10 @@ type options struct {
 	steps    int64
 	out      string
 	usage    string
-	topology string // of the chip to compile for; "" for the chip's own
-	variant  string // of the kernel
-	threads  int    // of this machine; 0 for one a core
+	topology string            // of the chip to compile for; "" for the chip's own
+	variant  string            // of the kernel
+	threads  int               // of this machine; 0 for one a core
+	params   map[string]string // of --as cpu
 	cpu      *cpu.Backend
 }
 
@@ -74,6 +75,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.as, "as", "tile", "what to show, `WAY`: "+strings.Join(ways, ", "))
 	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html; for schedule svg")
 	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as cpu; 0 for one a core")
+	params := f.StringArray("param", nil, "parameter `KEY=VALUE` of backend cpu for --as cpu; may be repeated")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
 	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
@@ -100,13 +102,15 @@ func parse(args []string) (*options, error) {
 	switch {
 	case f.Changed("threads") && o.as != "cpu":
 		return o, errors.New("--threads is for --as cpu")
+	case f.Changed("param") && o.as != "cpu":
+		return o, errors.New("--param is for --as cpu")
 	case o.threads < 0:
 		return o, fmt.Errorf("--threads %d is negative", o.threads)
 	case o.as == "cpu" && (f.Changed("chip") || o.topology != ""):
 		return o, errors.New("--as cpu is about this machine: leave --chip and --topology out")
 	}
 	if o.as == "cpu" {
-		if err := o.openCPU(); err != nil {
+		if err := o.openCPU(*params); err != nil {
 			return o, err
 		}
 	} else if err := o.findChip(chip, f.Changed("chip")); err != nil {

@@ -21,6 +21,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -42,6 +43,19 @@ func (e *UsageError) Unwrap() error { return e.Err }
 
 // Usagef returns a UsageError with a message as of fmt.Errorf.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+
+// Pairs reads what was given of a flag that may be repeated, as KEY=VALUE each.
+func Pairs(flag string, given []string) (map[string]string, error) {
+	pairs := map[string]string{}
+	for _, p := range given {
+		key, value, ok := strings.Cut(p, "=")
+		if _, twice := pairs[key]; twice || !ok || key == "" || value == "" {
+			return nil, Usagef("%s %q: want KEY=VALUE, each key once", flag, p)
+		}
+		pairs[key] = value
+	}
+	return pairs, nil
+}
 
 // Status returns the exit status of a command that ended with err: OK also for a
 // call for help.

@@ -15,10 +15,14 @@ func (p *Path[S, C]) Cut(m, n, k int) (run, rows, cols int) {
 // deep a step.
 func (c cuts) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 	run = even(steps, c.steps)
-	panels := even(ceil(m, mr), max(1, c.bytes/(run*mr*words*wordBytes)))
-	columns := ceil(n, nr)
-	if run < steps && c.work > 0 {
-		columns = even(columns, max(1, c.work/(panels*mr*nr*wordBytes)))
+	most, tiles := max(1, c.bytes/(run*mr*words*wordBytes)), c.work/(mr*nr*wordBytes)
+	kept := run < steps && c.work > 0
+	if kept {
+		most = min(most, tiles)
+	}
+	panels, columns := even(ceil(m, mr), most), ceil(n, nr)
+	if kept {
+		columns = even(columns, tiles/panels)
 	}
 	return run, panels * mr, columns * nr
 }

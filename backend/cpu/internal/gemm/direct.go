@@ -15,6 +15,7 @@ type directKernel[C Sum] struct {
 	// whole tells that it reads a tile's width of b beyond the last column too.
 	whole  bool
 	pieces pieceCuts
+	steps  int // that a tile runs over, if asked for; 0 for directSteps's own
 }
 
 // A DirectWay is how BlockDirect reads b.
@@ -162,6 +163,9 @@ func (x directBlock[S, C]) edge(j, cols, s, steps int) {
 // rows of b is a stream of its own, and processors follow about sixteen: for
 // few rows of a, or a b in memory, that is worth more.
 func (p *Path[S, C]) directSteps(m, n, k int) int {
+	if p.direct.steps > 0 {
+		return p.direct.steps
+	}
 	const deep, streams = 128, 16
 	inMemory := k*n*size[S]() > probe.Host().L3
 	if p.KU == 1 && (m <= 4 || m <= p.MR && inMemory) {

@@ -38,6 +38,8 @@ type Kernels struct {
 	// Both sides widened to int16, so that signed and unsigned operands mix.
 	WideInt8  *Path[int8, int32]
 	WideUint8 *Path[uint8, int32]
+
+	choices Choices // other than the rules
 }
 
 // Thin returns the table with ThinBFloat16 and ThinInt8 in the places of BFloat16
@@ -51,12 +53,14 @@ func (k *Kernels) Thin() *Kernels {
 // Stored returns the table for a b of few bits in memory, whose paths may have an
 // InPlace: Thin, or beyond AVX2 that of AVX2 for few rows.
 func (k *Kernels) Stored() *Kernels {
-	if k.ISA > AVX2 {
-		if narrow := For(AVX2); narrow != nil {
-			return narrow.upTo(fewInPlaceRows).Thin()
-		}
+	narrow := For(AVX2)
+	if k.ISA <= AVX2 || narrow == nil {
+		return k.Thin()
 	}
-	return k.Thin()
+	if k.choices.B == ReadByRule {
+		narrow = narrow.upTo(fewInPlaceRows)
+	}
+	return narrow.With(k.choices).Thin()
 }
 
 // A Source is the element type of an operand in memory; uint16 holds bfloat16.
@@ -152,6 +156,7 @@ type Run[S Source] struct {
 	B      []byte // packed
 	Work   []byte // as many bytes as Path.Work, on a cache line; nil for memory of its own
 	Stream bool   // c is not soon needed: it may be written past the caches
+	Copy   bool   // tiles leave sums where rows follow each other, and copy them to c beside the next products
 }
 
 // ReadsA reports whether this path multiplies an a that is not packed, of k
@@ -159,7 +164,8 @@ type Run[S Source] struct {
 func (p *Path[S, C]) ReadsA(k int) bool { return p.kernel.strips != nil && k%p.KU == 0 }
 
 // Streams reports whether this path writes the c of a Run with Stream past the
-// caches, if its rows are ldc elements apart and begin on cache lines.
+// caches, and copies that of one with Copy, if its rows are ldc elements apart and
+// begin on cache lines.
 func (p *Path[S, C]) Streams(ldc int) bool {
 	return p.kernel.strips != nil && ldc*wordBytes%cacheLine == 0
 }
@@ -194,8 +200,10 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 	if p.kernel.strips != nil {
 		x := p.tilesBlock(r, m, n, k0, k, depth)
 		x.c, x.elementC, x.rowC, x.accumulate = &c[0], wordBytes, ldc*wordBytes, accumulate
-		if r.Stream && uintptr(unsafe.Pointer(x.c))%cacheLine == 0 && x.rowC%cacheLine == 0 {
+		if onLines := uintptr(unsafe.Pointer(x.c))%cacheLine == 0 && x.rowC%cacheLine == 0; onLines && r.Stream {
 			x.way = streamSums
+		} else if onLines && r.Copy {
+			x.way = streamCopied
 		}
 		x.run()
 		return

@@ -10,7 +10,7 @@ import (
 // packed, for so many rows of a that a tile for each panel of them would read the
 // same rows of b, strides apart, too often. Only of paths whose sums start from zero.
 type pieceCuts struct {
-	rows  int // of a from which it pays; 0 for never
+	rows  int // of a from which it pays; 0 where there are none, AllRows for never
 	steps int // of k; half as many for few rows of a
 	width int // columns
 }

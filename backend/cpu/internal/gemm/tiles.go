@@ -92,12 +92,13 @@ const (
 	streamScaled                            // scaled
 	streamScaledNarrowPast                  // scaled and rounded to bfloat16, past the caches
 	streamScaledNarrow                      // scaled and rounded to bfloat16
+	streamCopied                            // as they are
 )
 
-func (s streaming) scales() bool { return s >= streamScaledPast }
+func (s streaming) scales() bool { return s >= streamScaledPast && s <= streamScaledNarrow }
 
 func (s streaming) narrows() bool {
-	return s == streamNarrowPast || s == streamNarrow || s >= streamScaledNarrowPast
+	return s == streamNarrowPast || s == streamNarrow || s == streamScaledNarrowPast || s == streamScaledNarrow
 }
 
 // A strips computes a strip.
@@ -136,7 +137,7 @@ func flushSums[C Sum](from, to *C, row int, way streaming, by scaling) {
 	}
 	for i := range tilesMR {
 		sums, dst := span(offset(from, i*tileRow), tilesNR), offset(to, i*row)
-		if way == streamSums {
+		if way == streamSums || way == streamCopied {
 			copy(span(dst, tilesNR), sums)
 			continue
 		}

@@ -81,7 +81,7 @@ func TestTiles_Proven(t *testing.T) {
 	}
 }
 
-// TestTiles_Streams compares kernels that write past the caches with their twins:
+// TestTiles_Streams compares kernels that copy sums to c with their twins:
 // strips one after the other, each with what the one before has left, sums that
 // have tiles of their own or take turns with two.
 func TestTiles_Streams(t *testing.T) {
@@ -93,7 +93,7 @@ func TestTiles_Streams(t *testing.T) {
 				if r.IntN(thinner) > 0 {
 					continue
 				}
-				scaled := []streaming{streamSums, streamScaledPast, streamScaled, streamScaledNarrowPast, streamScaledNarrow}
+				scaled := []streaming{streamSums, streamCopied, streamScaledPast, streamScaled, streamScaledNarrowPast, streamScaledNarrow}
 				checkStreams(t, r, intTiles()[0], panels, steps, own, scaled)
 				checkStreams(t, r, floatTiles()[0], panels, steps, own, append(scaled, streamNarrowPast, streamNarrow))
 			}

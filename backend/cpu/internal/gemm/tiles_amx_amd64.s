@@ -71,20 +71,22 @@ start7:
 	MOVQ 96(AX), CX
 	LEAQ 4096(DX), R15 // the end of what is to be copied
 	MOVQ R15, 240(AX)
+	CMPB 275(AX), $8
+	JEQ copied10
 	CMPB 275(AX), $2
-	JEQ narrowPast10
+	JEQ narrowPast11
 	CMPB 275(AX), $3
-	JEQ narrow11
+	JEQ narrow12
 	CMPB 275(AX), $4
-	JEQ scaledPast12
+	JEQ scaledPast13
 	CMPB 275(AX), $5
-	JEQ scaled13
+	JEQ scaled14
 	CMPB 275(AX), $6
-	JEQ scaledNarrowPast14
+	JEQ scaledNarrowPast15
 	CMPB 275(AX), $7
-	JEQ scaledNarrow15
+	JEQ scaledNarrow16
 	MOVQ 184(AX), R15
-copying16:
+copying17:
 	VMOVDQU64 (DX), Z0
 	VMOVDQU64 64(DX), Z1
 	VMOVDQU64 128(DX), Z2
@@ -116,14 +118,14 @@ copying16:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest18
+	JEQ rest19
 	CMPQ DX, 240(AX)
-	JNE copying16
+	JNE copying17
 	JMP nothing8
-rest18:
+rest19:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more17:
+more18:
 	VMOVDQU64 (DX), Z0
 	VMOVDQU64 64(DX), Z1
 	VMOVDQU64 128(DX), Z2
@@ -136,11 +138,67 @@ more17:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more17
+	JNE more18
 	JMP computed9
-narrowPast10:
+copied10:
 	MOVQ 184(AX), R15
-copying19:
+copying20:
+	VMOVDQU64 (DX), Z0
+	VMOVDQU64 64(DX), Z1
+	VMOVDQU64 128(DX), Z2
+	VMOVDQU64 192(DX), Z3
+	VMOVDQU64 Z0, (R11)
+	VMOVDQU64 Z1, 64(R11)
+	ADDQ CX, R11
+	VMOVDQU64 Z2, (R11)
+	VMOVDQU64 Z3, 64(R11)
+	ADDQ CX, R11
+	ADDQ $256, DX
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS T6, T4, T0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x7c; BYTE $0x15; BYTE $0x40 // TILELOADD 64(R13)(R10*1), T7
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS T7, T4, T1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x2c; BYTE $0x0f // TILELOADDT1 (DI)(R9*1), T5
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS T6, T5, T2
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS T7, T5, T3
+	PREFETCHT1 (R8)
+	PREFETCHT1 64(R8)
+	PREFETCHT1 128(R8)
+	PREFETCHT1 192(R8)
+	PREFETCHT1 (R12)
+	PREFETCHT1 64(R12)
+	ADDQ $256, R8
+	ADDQ R15, R12
+	ADDQ BX, SI
+	ADDQ BX, DI
+	ADDQ $2048, R13
+	DECQ R14
+	JEQ rest22
+	CMPQ DX, 240(AX)
+	JNE copying20
+	JMP nothing8
+rest22:
+	CMPQ DX, 240(AX)
+	JEQ computed9
+more21:
+	VMOVDQU64 (DX), Z0
+	VMOVDQU64 64(DX), Z1
+	VMOVDQU64 128(DX), Z2
+	VMOVDQU64 192(DX), Z3
+	VMOVDQU64 Z0, (R11)
+	VMOVDQU64 Z1, 64(R11)
+	ADDQ CX, R11
+	VMOVDQU64 Z2, (R11)
+	VMOVDQU64 Z3, 64(R11)
+	ADDQ CX, R11
+	ADDQ $256, DX
+	CMPQ DX, 240(AX)
+	JNE more21
+	JMP computed9
+narrowPast11:
+	MOVQ 184(AX), R15
+copying23:
 	VMOVDQU64 (DX), Z0
 	VMOVDQU64 64(DX), Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
@@ -172,14 +230,14 @@ copying19:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest21
+	JEQ rest25
 	CMPQ DX, 240(AX)
-	JNE copying19
+	JNE copying23
 	JMP nothing8
-rest21:
+rest25:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more20:
+more24:
 	VMOVDQU64 (DX), Z0
 	VMOVDQU64 64(DX), Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
@@ -192,11 +250,11 @@ more20:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more20
+	JNE more24
 	JMP computed9
-narrow11:
+narrow12:
 	MOVQ 184(AX), R15
-copying22:
+copying26:
 	VMOVDQU64 (DX), Z0
 	VMOVDQU64 64(DX), Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
@@ -228,14 +286,14 @@ copying22:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest24
+	JEQ rest28
 	CMPQ DX, 240(AX)
-	JNE copying22
+	JNE copying26
 	JMP nothing8
-rest24:
+rest28:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more23:
+more27:
 	VMOVDQU64 (DX), Z0
 	VMOVDQU64 64(DX), Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
@@ -248,16 +306,16 @@ more23:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more23
+	JNE more27
 	JMP computed9
-scaledPast12:
+scaledPast13:
 	MOVQ 328(AX), R15
 	VMOVUPS (R15), Z28
 	VMOVUPS 128(R15), Z30
 	VMOVUPS 64(R15), Z29
 	VMOVUPS 192(R15), Z31
 	MOVQ 184(AX), R15
-copying25:
+copying29:
 	MOVQ 320(AX), R15
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
@@ -305,14 +363,14 @@ copying25:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest27
+	JEQ rest31
 	CMPQ DX, 240(AX)
-	JNE copying25
+	JNE copying29
 	JMP nothing8
-rest27:
+rest31:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more26:
+more30:
 	MOVQ 320(AX), R15
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
@@ -341,16 +399,16 @@ more26:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more26
+	JNE more30
 	JMP computed9
-scaled13:
+scaled14:
 	MOVQ 328(AX), R15
 	VMOVUPS (R15), Z28
 	VMOVUPS 128(R15), Z30
 	VMOVUPS 64(R15), Z29
 	VMOVUPS 192(R15), Z31
 	MOVQ 184(AX), R15
-copying28:
+copying32:
 	MOVQ 320(AX), R15
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
@@ -398,14 +456,14 @@ copying28:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest30
+	JEQ rest34
 	CMPQ DX, 240(AX)
-	JNE copying28
+	JNE copying32
 	JMP nothing8
-rest30:
+rest34:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more29:
+more33:
 	MOVQ 320(AX), R15
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
@@ -434,16 +492,16 @@ more29:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more29
+	JNE more33
 	JMP computed9
-scaledNarrowPast14:
+scaledNarrowPast15:
 	MOVQ 328(AX), R15
 	VMOVUPS (R15), Z28
 	VMOVUPS 128(R15), Z30
 	VMOVUPS 64(R15), Z29
 	VMOVUPS 192(R15), Z31
 	MOVQ 184(AX), R15
-copying31:
+copying35:
 	MOVQ 320(AX), R15
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
@@ -491,14 +549,14 @@ copying31:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest33
+	JEQ rest37
 	CMPQ DX, 240(AX)
-	JNE copying31
+	JNE copying35
 	JMP nothing8
-rest33:
+rest37:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more32:
+more36:
 	MOVQ 320(AX), R15
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
@@ -527,16 +585,16 @@ more32:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more32
+	JNE more36
 	JMP computed9
-scaledNarrow15:
+scaledNarrow16:
 	MOVQ 328(AX), R15
 	VMOVUPS (R15), Z28
 	VMOVUPS 128(R15), Z30
 	VMOVUPS 64(R15), Z29
 	VMOVUPS 192(R15), Z31
 	MOVQ 184(AX), R15
-copying34:
+copying38:
 	MOVQ 320(AX), R15
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
@@ -584,14 +642,14 @@ copying34:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest36
+	JEQ rest40
 	CMPQ DX, 240(AX)
-	JNE copying34
+	JNE copying38
 	JMP nothing8
-rest36:
+rest40:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more35:
+more39:
 	MOVQ 320(AX), R15
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
@@ -620,10 +678,10 @@ more35:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more35
+	JNE more39
 	JMP computed9
 nothing8:
-loop37:
+loop41:
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS T6, T4, T0
@@ -644,12 +702,12 @@ loop37:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JNZ loop37
+	JNZ loop41
 computed9:
 	MOVQ $0, 240(AX) // nothing is left to copy
 	MOVBLZX 275(AX), R15
 	TESTQ R15, R15
-	JEQ plain38
+	JEQ plain42
 	MOVQ 216(AX), DX
 	MOVQ 72(AX), R11
 	MOVQ R11, R15
@@ -667,8 +725,8 @@ computed9:
 	ADDQ $128, 312(AX)
 	MOVQ 288(AX), R15
 	MOVQ R15, 328(AX)
-	JMP stored39
-plain38:
+	JMP stored43
+plain42:
 	MOVQ 224(AX), DX
 	MOVQ 96(AX), R11
 	MOVQ R11, R15
@@ -678,7 +736,7 @@ plain38:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x4c; BYTE $0x1a; BYTE $0x40 // TILESTORED T1, 64(DX)(R11*1)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x14; BYTE $0x1f // TILESTORED T2, (R15)(R11*1)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x5c; BYTE $0x1f; BYTE $0x40 // TILESTORED T3, 64(R15)(R11*1)
-stored39:
+stored43:
 	MOVQ 256(AX), R15 // two tiles of sums take turns, or each has its own
 	MOVQ 264(AX), R11
 	MOVQ R11, 256(AX)
@@ -692,7 +750,7 @@ stored39:
 	JNZ panel5
 	JMP release1
 narrow4:
-panel40:
+panel44:
 	MOVQ 232(AX), SI
 	MOVQ R9, DI
 	SHLQ $4, DI
@@ -701,7 +759,7 @@ panel40:
 	MOVQ 152(AX), R14
 	MOVBLZX 274(AX), R15
 	TESTQ R15, R15
-	JEQ zero41
+	JEQ zero45
 	MOVQ 216(AX), DX
 	MOVQ 72(AX), R11
 	MOVQ R11, R15
@@ -709,13 +767,13 @@ panel40:
 	ADDQ DX, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILELOADD (DX)(R11*1), T0
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x14; BYTE $0x1f // TILELOADD (R15)(R11*1), T2
-	JMP start42
-zero41:
+	JMP start46
+zero45:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO T0
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO T2
-start42:
+start46:
 	MOVQ 184(AX), R15
-loop43:
+loop47:
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS T6, T4, T0
@@ -733,7 +791,7 @@ loop43:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JNZ loop43
+	JNZ loop47
 	MOVQ 224(AX), DX
 	MOVQ 96(AX), R11
 	MOVQ R11, R15
@@ -748,30 +806,30 @@ loop43:
 	MOVQ 136(AX), R15
 	ADDQ R15, 232(AX)
 	DECQ 160(AX)
-	JNZ panel40
+	JNZ panel44
 	JMP release1
 short2:
 	MOVBLZX 273(AX), R15
 	TESTQ R15, R15
 	JEQ narrow3
-panel44:
+panel48:
 	MOVQ 232(AX), SI
 	MOVQ 144(AX), R13
 	MOVQ 152(AX), R14
 	MOVBLZX 274(AX), R15
 	TESTQ R15, R15
-	JEQ zero45
+	JEQ zero49
 	MOVQ 216(AX), DX
 	MOVQ 72(AX), R11
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILELOADD (DX)(R11*1), T0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x4c; BYTE $0x1a; BYTE $0x40 // TILELOADD 64(DX)(R11*1), T1
-	JMP start46
-zero45:
+	JMP start50
+zero49:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO T0
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO T1
-start46:
+start50:
 	MOVQ 184(AX), R15
-loop47:
+loop51:
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS T6, T4, T0
@@ -788,7 +846,7 @@ loop47:
 	ADDQ BX, SI
 	ADDQ $2048, R13
 	DECQ R14
-	JNZ loop47
+	JNZ loop51
 	MOVQ 224(AX), DX
 	MOVQ 96(AX), R11
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILESTORED T0, (DX)(R11*1)
@@ -800,25 +858,25 @@ loop47:
 	MOVQ 136(AX), R15
 	ADDQ R15, 232(AX)
 	DECQ 160(AX)
-	JNZ panel44
+	JNZ panel48
 	JMP release1
 narrow3:
-panel48:
+panel52:
 	MOVQ 232(AX), SI
 	MOVQ 144(AX), R13
 	MOVQ 152(AX), R14
 	MOVBLZX 274(AX), R15
 	TESTQ R15, R15
-	JEQ zero49
+	JEQ zero53
 	MOVQ 216(AX), DX
 	MOVQ 72(AX), R11
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILELOADD (DX)(R11*1), T0
-	JMP start50
-zero49:
+	JMP start54
+zero53:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO T0
-start50:
+start54:
 	MOVQ 184(AX), R15
-loop51:
+loop55:
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS T6, T4, T0
@@ -833,7 +891,7 @@ loop51:
 	ADDQ BX, SI
 	ADDQ $2048, R13
 	DECQ R14
-	JNZ loop51
+	JNZ loop55
 	MOVQ 224(AX), DX
 	MOVQ 96(AX), R11
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILESTORED T0, (DX)(R11*1)
@@ -844,7 +902,7 @@ loop51:
 	MOVQ 136(AX), R15
 	ADDQ R15, 232(AX)
 	DECQ 160(AX)
-	JNZ panel48
+	JNZ panel52
 release1:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	VZEROUPPER
@@ -919,16 +977,18 @@ start7:
 	MOVQ 96(AX), CX
 	LEAQ 4096(DX), R15 // the end of what is to be copied
 	MOVQ R15, 240(AX)
+	CMPB 275(AX), $8
+	JEQ copied10
 	CMPB 275(AX), $4
-	JEQ scaledPast10
+	JEQ scaledPast11
 	CMPB 275(AX), $5
-	JEQ scaled11
+	JEQ scaled12
 	CMPB 275(AX), $6
-	JEQ scaledNarrowPast12
+	JEQ scaledNarrowPast13
 	CMPB 275(AX), $7
-	JEQ scaledNarrow13
+	JEQ scaledNarrow14
 	MOVQ 184(AX), R15
-copying14:
+copying15:
 	VMOVDQU64 (DX), Z0
 	VMOVDQU64 64(DX), Z1
 	VMOVDQU64 128(DX), Z2
@@ -960,14 +1020,14 @@ copying14:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest16
+	JEQ rest17
 	CMPQ DX, 240(AX)
-	JNE copying14
+	JNE copying15
 	JMP nothing8
-rest16:
+rest17:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more15:
+more16:
 	VMOVDQU64 (DX), Z0
 	VMOVDQU64 64(DX), Z1
 	VMOVDQU64 128(DX), Z2
@@ -980,16 +1040,72 @@ more15:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more15
+	JNE more16
 	JMP computed9
-scaledPast10:
+copied10:
+	MOVQ 184(AX), R15
+copying18:
+	VMOVDQU64 (DX), Z0
+	VMOVDQU64 64(DX), Z1
+	VMOVDQU64 128(DX), Z2
+	VMOVDQU64 192(DX), Z3
+	VMOVDQU64 Z0, (R11)
+	VMOVDQU64 Z1, 64(R11)
+	ADDQ CX, R11
+	VMOVDQU64 Z2, (R11)
+	VMOVDQU64 Z3, 64(R11)
+	ADDQ CX, R11
+	ADDQ $256, DX
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5e; BYTE $0xc4 // TDPBSSD T6, T4, T0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x7c; BYTE $0x15; BYTE $0x40 // TILELOADD 64(R13)(R10*1), T7
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5e; BYTE $0xcc // TDPBSSD T7, T4, T1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x2c; BYTE $0x0f // TILELOADDT1 (DI)(R9*1), T5
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5e; BYTE $0xd5 // TDPBSSD T6, T5, T2
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5e; BYTE $0xdd // TDPBSSD T7, T5, T3
+	PREFETCHT1 (R8)
+	PREFETCHT1 64(R8)
+	PREFETCHT1 128(R8)
+	PREFETCHT1 192(R8)
+	PREFETCHT1 (R12)
+	PREFETCHT1 64(R12)
+	ADDQ $256, R8
+	ADDQ R15, R12
+	ADDQ BX, SI
+	ADDQ BX, DI
+	ADDQ $2048, R13
+	DECQ R14
+	JEQ rest20
+	CMPQ DX, 240(AX)
+	JNE copying18
+	JMP nothing8
+rest20:
+	CMPQ DX, 240(AX)
+	JEQ computed9
+more19:
+	VMOVDQU64 (DX), Z0
+	VMOVDQU64 64(DX), Z1
+	VMOVDQU64 128(DX), Z2
+	VMOVDQU64 192(DX), Z3
+	VMOVDQU64 Z0, (R11)
+	VMOVDQU64 Z1, 64(R11)
+	ADDQ CX, R11
+	VMOVDQU64 Z2, (R11)
+	VMOVDQU64 Z3, 64(R11)
+	ADDQ CX, R11
+	ADDQ $256, DX
+	CMPQ DX, 240(AX)
+	JNE more19
+	JMP computed9
+scaledPast11:
 	MOVQ 328(AX), R15
 	VMOVUPS (R15), Z28
 	VMOVUPS 128(R15), Z30
 	VMOVUPS 64(R15), Z29
 	VMOVUPS 192(R15), Z31
 	MOVQ 184(AX), R15
-copying17:
+copying21:
 	MOVQ 320(AX), R15
 	VCVTDQ2PS (DX), Z0
 	VCVTDQ2PS 64(DX), Z1
@@ -1037,14 +1153,14 @@ copying17:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest19
+	JEQ rest23
 	CMPQ DX, 240(AX)
-	JNE copying17
+	JNE copying21
 	JMP nothing8
-rest19:
+rest23:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more18:
+more22:
 	MOVQ 320(AX), R15
 	VCVTDQ2PS (DX), Z0
 	VCVTDQ2PS 64(DX), Z1
@@ -1073,16 +1189,16 @@ more18:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more18
+	JNE more22
 	JMP computed9
-scaled11:
+scaled12:
 	MOVQ 328(AX), R15
 	VMOVUPS (R15), Z28
 	VMOVUPS 128(R15), Z30
 	VMOVUPS 64(R15), Z29
 	VMOVUPS 192(R15), Z31
 	MOVQ 184(AX), R15
-copying20:
+copying24:
 	MOVQ 320(AX), R15
 	VCVTDQ2PS (DX), Z0
 	VCVTDQ2PS 64(DX), Z1
@@ -1130,14 +1246,14 @@ copying20:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest22
+	JEQ rest26
 	CMPQ DX, 240(AX)
-	JNE copying20
+	JNE copying24
 	JMP nothing8
-rest22:
+rest26:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more21:
+more25:
 	MOVQ 320(AX), R15
 	VCVTDQ2PS (DX), Z0
 	VCVTDQ2PS 64(DX), Z1
@@ -1166,16 +1282,16 @@ more21:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more21
+	JNE more25
 	JMP computed9
-scaledNarrowPast12:
+scaledNarrowPast13:
 	MOVQ 328(AX), R15
 	VMOVUPS (R15), Z28
 	VMOVUPS 128(R15), Z30
 	VMOVUPS 64(R15), Z29
 	VMOVUPS 192(R15), Z31
 	MOVQ 184(AX), R15
-copying23:
+copying27:
 	MOVQ 320(AX), R15
 	VCVTDQ2PS (DX), Z0
 	VCVTDQ2PS 64(DX), Z1
@@ -1223,14 +1339,14 @@ copying23:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest25
+	JEQ rest29
 	CMPQ DX, 240(AX)
-	JNE copying23
+	JNE copying27
 	JMP nothing8
-rest25:
+rest29:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more24:
+more28:
 	MOVQ 320(AX), R15
 	VCVTDQ2PS (DX), Z0
 	VCVTDQ2PS 64(DX), Z1
@@ -1259,16 +1375,16 @@ more24:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more24
+	JNE more28
 	JMP computed9
-scaledNarrow13:
+scaledNarrow14:
 	MOVQ 328(AX), R15
 	VMOVUPS (R15), Z28
 	VMOVUPS 128(R15), Z30
 	VMOVUPS 64(R15), Z29
 	VMOVUPS 192(R15), Z31
 	MOVQ 184(AX), R15
-copying26:
+copying30:
 	MOVQ 320(AX), R15
 	VCVTDQ2PS (DX), Z0
 	VCVTDQ2PS 64(DX), Z1
@@ -1316,14 +1432,14 @@ copying26:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JEQ rest28
+	JEQ rest32
 	CMPQ DX, 240(AX)
-	JNE copying26
+	JNE copying30
 	JMP nothing8
-rest28:
+rest32:
 	CMPQ DX, 240(AX)
 	JEQ computed9
-more27:
+more31:
 	MOVQ 320(AX), R15
 	VCVTDQ2PS (DX), Z0
 	VCVTDQ2PS 64(DX), Z1
@@ -1352,10 +1468,10 @@ more27:
 	ADDQ CX, R11
 	ADDQ $256, DX
 	CMPQ DX, 240(AX)
-	JNE more27
+	JNE more31
 	JMP computed9
 nothing8:
-loop29:
+loop33:
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5e; BYTE $0xc4 // TDPBSSD T6, T4, T0
@@ -1376,12 +1492,12 @@ loop29:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JNZ loop29
+	JNZ loop33
 computed9:
 	MOVQ $0, 240(AX) // nothing is left to copy
 	MOVBLZX 275(AX), R15
 	TESTQ R15, R15
-	JEQ plain30
+	JEQ plain34
 	MOVQ 216(AX), DX
 	MOVQ 72(AX), R11
 	MOVQ R11, R15
@@ -1399,8 +1515,8 @@ computed9:
 	ADDQ $128, 312(AX)
 	MOVQ 288(AX), R15
 	MOVQ R15, 328(AX)
-	JMP stored31
-plain30:
+	JMP stored35
+plain34:
 	MOVQ 224(AX), DX
 	MOVQ 96(AX), R11
 	MOVQ R11, R15
@@ -1410,7 +1526,7 @@ plain30:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x4c; BYTE $0x1a; BYTE $0x40 // TILESTORED T1, 64(DX)(R11*1)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x14; BYTE $0x1f // TILESTORED T2, (R15)(R11*1)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x5c; BYTE $0x1f; BYTE $0x40 // TILESTORED T3, 64(R15)(R11*1)
-stored31:
+stored35:
 	MOVQ 256(AX), R15 // two tiles of sums take turns, or each has its own
 	MOVQ 264(AX), R11
 	MOVQ R11, 256(AX)
@@ -1424,7 +1540,7 @@ stored31:
 	JNZ panel5
 	JMP release1
 narrow4:
-panel32:
+panel36:
 	MOVQ 232(AX), SI
 	MOVQ R9, DI
 	SHLQ $4, DI
@@ -1433,7 +1549,7 @@ panel32:
 	MOVQ 152(AX), R14
 	MOVBLZX 274(AX), R15
 	TESTQ R15, R15
-	JEQ zero33
+	JEQ zero37
 	MOVQ 216(AX), DX
 	MOVQ 72(AX), R11
 	MOVQ R11, R15
@@ -1441,13 +1557,13 @@ panel32:
 	ADDQ DX, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILELOADD (DX)(R11*1), T0
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x14; BYTE $0x1f // TILELOADD (R15)(R11*1), T2
-	JMP start34
-zero33:
+	JMP start38
+zero37:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO T0
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO T2
-start34:
+start38:
 	MOVQ 184(AX), R15
-loop35:
+loop39:
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5e; BYTE $0xc4 // TDPBSSD T6, T4, T0
@@ -1465,7 +1581,7 @@ loop35:
 	ADDQ BX, DI
 	ADDQ $2048, R13
 	DECQ R14
-	JNZ loop35
+	JNZ loop39
 	MOVQ 224(AX), DX
 	MOVQ 96(AX), R11
 	MOVQ R11, R15
@@ -1480,30 +1596,30 @@ loop35:
 	MOVQ 136(AX), R15
 	ADDQ R15, 232(AX)
 	DECQ 160(AX)
-	JNZ panel32
+	JNZ panel36
 	JMP release1
 short2:
 	MOVBLZX 273(AX), R15
 	TESTQ R15, R15
 	JEQ narrow3
-panel36:
+panel40:
 	MOVQ 232(AX), SI
 	MOVQ 144(AX), R13
 	MOVQ 152(AX), R14
 	MOVBLZX 274(AX), R15
 	TESTQ R15, R15
-	JEQ zero37
+	JEQ zero41
 	MOVQ 216(AX), DX
 	MOVQ 72(AX), R11
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILELOADD (DX)(R11*1), T0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x4c; BYTE $0x1a; BYTE $0x40 // TILELOADD 64(DX)(R11*1), T1
-	JMP start38
-zero37:
+	JMP start42
+zero41:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO T0
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO T1
-start38:
+start42:
 	MOVQ 184(AX), R15
-loop39:
+loop43:
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5e; BYTE $0xc4 // TDPBSSD T6, T4, T0
@@ -1520,7 +1636,7 @@ loop39:
 	ADDQ BX, SI
 	ADDQ $2048, R13
 	DECQ R14
-	JNZ loop39
+	JNZ loop43
 	MOVQ 224(AX), DX
 	MOVQ 96(AX), R11
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILESTORED T0, (DX)(R11*1)
@@ -1532,25 +1648,25 @@ loop39:
 	MOVQ 136(AX), R15
 	ADDQ R15, 232(AX)
 	DECQ 160(AX)
-	JNZ panel36
+	JNZ panel40
 	JMP release1
 narrow3:
-panel40:
+panel44:
 	MOVQ 232(AX), SI
 	MOVQ 144(AX), R13
 	MOVQ 152(AX), R14
 	MOVBLZX 274(AX), R15
 	TESTQ R15, R15
-	JEQ zero41
+	JEQ zero45
 	MOVQ 216(AX), DX
 	MOVQ 72(AX), R11
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILELOADD (DX)(R11*1), T0
-	JMP start42
-zero41:
+	JMP start46
+zero45:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO T0
-start42:
+start46:
 	MOVQ 184(AX), R15
-loop43:
+loop47:
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x74; BYTE $0x15; BYTE $0x00 // TILELOADD (R13)(R10*1), T6
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x24; BYTE $0x0e // TILELOADDT1 (SI)(R9*1), T4
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5e; BYTE $0xc4 // TDPBSSD T6, T4, T0
@@ -1565,7 +1681,7 @@ loop43:
 	ADDQ BX, SI
 	ADDQ $2048, R13
 	DECQ R14
-	JNZ loop43
+	JNZ loop47
 	MOVQ 224(AX), DX
 	MOVQ 96(AX), R11
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x04; BYTE $0x1a // TILESTORED T0, (DX)(R11*1)
@@ -1576,7 +1692,7 @@ loop43:
 	MOVQ 136(AX), R15
 	ADDQ R15, 232(AX)
 	DECQ 160(AX)
-	JNZ panel40
+	JNZ panel44
 release1:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	VZEROUPPER

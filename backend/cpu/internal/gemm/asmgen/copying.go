@@ -14,20 +14,25 @@ const copiedRows = 2 // with each step
 // The ways to copy: as they are, or rounded to bfloat16. Past the caches they are
 // written without reading what they overwrite, and without driving out a and b.
 var (
-	copySums = copying{"sums", 1, nil, func(a *Asm, from, to, row string) {
+	copySums       = copying{"sums", 1, nil, sumRows("VMOVNTDQ")}
+	copyNarrowPast = copying{"narrowPast", 2, nil, narrowRows("VMOVNTDQ")}
+	copyNarrow     = copying{"narrow", 3, nil, narrowRows("VMOVDQU64")}
+	copyCopied     = copying{"copied", 8, nil, sumRows("VMOVDQU64")}
+)
+
+func sumRows(store string) func(a *Asm, from, to, row string) {
+	return func(a *Asm, from, to, row string) {
 		for i := range 2 * copiedRows {
 			a.Op("VMOVDQU64", at(from, i*tileLine), avx512.reg(i))
 		}
 		for i := range copiedRows {
 			for j := range 2 {
-				a.Op("VMOVNTDQ", avx512.reg(2*i+j), at(to, j*tileLine))
+				a.Op(store, avx512.reg(2*i+j), at(to, j*tileLine))
 			}
 			a.Op("ADDQ", row, to)
 		}
-	}}
-	copyNarrowPast = copying{"narrowPast", 2, nil, narrowRows("VMOVNTDQ")}
-	copyNarrow     = copying{"narrow", 3, nil, narrowRows("VMOVDQU64")}
-)
+	}
+}
 
 func narrowRows(store string) func(a *Asm, from, to, row string) {
 	return func(a *Asm, from, to, row string) {

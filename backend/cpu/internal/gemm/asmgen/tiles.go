@@ -8,8 +8,8 @@ type Tiles struct {
 }
 
 var (
-	bfloat16Tiles = Tiles{Name: "BFloat16", Multiply: "TDPBF16PS", Copyings: append([]copying{copySums, copyNarrowPast, copyNarrow}, copiesScaled("VMOVUPS")...)}
-	int8Tiles     = Tiles{Name: "Int8", Multiply: "TDPBSSD", Copyings: append([]copying{copySums}, copiesScaled("VCVTDQ2PS")...)}
+	bfloat16Tiles = Tiles{Name: "BFloat16", Multiply: "TDPBF16PS", Copyings: append([]copying{copySums, copyCopied, copyNarrowPast, copyNarrow}, copiesScaled("VMOVUPS")...)}
+	int8Tiles     = Tiles{Name: "Int8", Multiply: "TDPBSSD", Copyings: append([]copying{copySums, copyCopied}, copiesScaled("VCVTDQ2PS")...)}
 )
 
 // Tiles that a kernel and a peak use: of sums, row by row, of a and of b.

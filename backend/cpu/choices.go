@@ -1,0 +1,204 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/tile"
+)
+
+// choices are decisions of the passes that are asked for, in place of rules that were
+// found by measuring on some machines. Where one makes no sense the rule stands.
+type choices struct {
+	gemm.Choices
+	packA  bool // rows of a that tiles could load as they lie are packed
+	writeC writeC
+}
+
+// writeC is how tiles write an output that is written once.
+type writeC uint8
+
+const (
+	writeByRule writeC = iota
+	writeCached        // each register tile where it belongs
+	writeCopied        // to where its rows follow each other, and from there beside the next products
+	writePast          // so too, and past the caches
+)
+
+// Parameters of a compilation, as keys of backend.Params.Extra, that make choices.
+const (
+	paramA      = "a"
+	paramB      = "b"
+	paramC      = "c"
+	paramRun    = "k_run"
+	paramPieceA = "a_kib"
+)
+
+// A choice is one parameter.
+type choice struct {
+	key, what string
+	words     []string // values; nil for a number
+	set       func(c *choices, word, number int)
+}
+
+var allChoices = []choice{
+	{paramA, "rows of a that AMX tiles could load as they lie", []string{"packed"}, func(c *choices, _, _ int) { c.packA = true }},
+	{paramB, "how b is read", []string{"packed", "tiles", "streams", "pieces", "along"}, func(c *choices, word, _ int) { c.B = gemm.ReadPacked + gemm.ReadB(word) }},
+	{paramC, "how AMX tiles write an output", []string{"cached", "copied", "past"}, func(c *choices, word, _ int) { c.writeC = writeCached + writeC(word) }},
+	{paramRun, "elements of k that a register tile runs over", nil, func(c *choices, _, n int) { c.Run = n }},
+	{paramPieceA, "KiB of a that stay in L2", nil, func(c *choices, _, n int) { c.PieceA = n << 10 }},
+}
+
+// mostChosen bounds numbers.
+const mostChosen = 1 << 20
+
+// A choiceError is a parameter that is none, and backend.ErrUnsupported.
+type choiceError struct{ key, value, want string }
+
+func (e *choiceError) Error() string {
+	return fmt.Sprintf("backend cpu, parameter %s=%s: %s", e.key, e.value, e.want)
+}
+
+func (*choiceError) Unwrap() error { return backend.ErrUnsupported }
+
+// parseChoices reads Extra of parameters. What it does not know is a *choiceError.
+func parseChoices(extra map[string]string) (c choices, err error) {
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
+		i := slices.IndexFunc(allChoices, func(k choice) bool { return k.key == key })
+		if i < 0 {
+			var known []string
+			for _, k := range allChoices {
+				known = append(known, k.key)
+			}
+			return c, &choiceError{key, extra[key], "no such parameter (known: " + strings.Join(known, ", ") + ")"}
+		}
+		word, number, want := 0, 0, ""
+		switch k := allChoices[i]; {
+		case k.words != nil:
+			if word = slices.Index(k.words, extra[key]); word < 0 {
+				want = strings.Join(k.words, ", ")
+			}
+		default:
+			if number, err = strconv.Atoi(extra[key]); err != nil || number < 1 || number > mostChosen {
+				want = fmt.Sprintf("a number from 1 to %d", mostChosen)
+			}
+		}
+		if want != "" {
+			return c, &choiceError{key, extra[key], allChoices[i].what + ": want " + want}
+		}
+		allChoices[i].set(&c, word, number)
+	}
+	return c, nil
+}
+
+// CheckExtra is nil if Extra of a compilation's parameters is one that Compile takes:
+// any of
+//
+//	a=packed                            rows of a that AMX tiles could load as they lie are packed
+//	b=packed|tiles|streams|pieces|along how b is read: packed as a whole, or as package gemm's DirectWay has it
+//	c=cached|copied|past                how AMX tiles write an output that is written once: where it belongs, from
+//	                                    a copy beside the next products, or from that past the caches
+//	k_run=N                             a register tile runs over at most N elements of k
+//	a_kib=N                             at most N KiB of a stay in L2 while panels of b pass
+//
+// What a kernel's products cannot do is left to the rules that hold without.
+func CheckExtra(extra map[string]string) error {
+	_, err := parseChoices(extra)
+	return err
+}
+
+var _ backend.Adjuster = (*Backend)(nil)
+
+// Adjustments lists choices that make another plan of the programs. Those that would
+// read b over and over for many rows of a are left out.
+func (b *Backend) Adjustments(ctx context.Context, programs []*tile.Program, params backend.Params) ([]backend.Params, error) {
+	e, err := b.compile(ctx, programs, params)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{e.made(): true}
+	var list []backend.Params
+	for _, o := range e.others() {
+		with := params
+		with.Extra = maps.Clone(params.Extra)
+		if with.Extra == nil {
+			with.Extra = map[string]string{}
+		}
+		with.Extra[o.key] = o.value
+		x, err := b.compile(ctx, programs, with)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil || seen[x.made()] {
+			continue
+		}
+		seen[x.made()] = true
+		list = append(list, with)
+	}
+	return list, nil
+}
+
+type keyValue struct{ key, value string }
+
+// others are choices that may make another plan than this.
+func (e *executable) others() []keyValue {
+	// Rows of a up to which a way to read b is worth a look: twice those up to which
+	// it has paid on any machine.
+	most := map[string]int{"packed": 1 << 30, "tiles": 96, "streams": 8, "pieces": 256, "along": 96}
+	var list []keyValue
+	add := func(key, value string) {
+		if o := (keyValue{key, value}); !slices.Contains(list, o) {
+			list = append(list, o)
+		}
+	}
+	for _, p := range e.plans {
+		for _, d := range p.explain().Products {
+			a, b := p.operands[d.A], p.operands[d.B]
+			for _, way := range allChoices[1].words {
+				if ceil(b.meets, b.k) <= most[way] {
+					add(paramB, way)
+				}
+			}
+			if a.packing.words > 1 {
+				add(paramA, "packed")
+				for _, way := range allChoices[2].words {
+					add(paramC, way)
+				}
+			}
+			for _, run := range []int{ceil(d.Run, 2), 2 * d.Run} {
+				if run >= minRun && run <= d.Depth {
+					add(paramRun, strconv.Itoa(run))
+				}
+			}
+			if kib := d.Rows * d.Run * a.packing.words * 4 / a.packing.unit >> 10; d.Rows > a.packing.lanes && kib > 1 {
+				add(paramPieceA, strconv.Itoa(kib/2))
+				add(paramPieceA, strconv.Itoa(2*kib))
+			}
+		}
+	}
+	return list
+}
+
+// minRun is the shortest run over k that is worth a look.
+const minRun = 64
+
+// made tells what choices have made of the programs: equal texts, the same code.
+func (e *executable) made() string {
+	var s strings.Builder
+	for _, p := range e.plans {
+		x := p.explain()
+		for _, d := range x.Products {
+			fmt.Fprintln(&s, d)
+		}
+		for _, o := range x.Operands {
+			fmt.Fprintln(&s, o.Keep, o.Format, o.Lanes, o.Depth, o.Piece, o.Kept, o.InPlace, o.Ways)
+		}
+	}
+	return s.String()
+}
