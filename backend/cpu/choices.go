@@ -100,12 +100,17 @@ func parseChoices(extra map[string]string) (c choices, err error) {
 // CheckExtra is nil if Extra of a compilation's parameters is one that Compile takes:
 // any of
 //
-//	a=packed                            rows of a that AMX tiles could load as they lie are packed
-//	b=packed|tiles|streams|pieces|along how b is read: packed as a whole, or as package gemm's DirectWay has it
-//	c=cached|copied|past                how AMX tiles write an output that is written once: where it belongs, from
-//	                                    a copy beside the next products, or from that past the caches
-//	k_run=N                             a register tile runs over at most N elements of k
-//	a_kib=N                             at most N KiB of a stay in L2 while panels of b pass
+//	b=packed    blocks of b are packed as a whole
+//	b=tiles     register tiles go down the rows of b where they lie
+//	b=streams   one row of a after another goes along the rows of b
+//	b=pieces    b is packed piece by piece into L2
+//	b=along     register tiles go along rows of b and widen what has few bits
+//	a=packed    rows of a are packed that AMX tiles could load as they lie
+//	c=cached    AMX tiles write an output that is written once where it belongs,
+//	c=copied    or to where its rows follow each other, and from there beside the next products,
+//	c=past      or so and past the caches
+//	k_run=N     register tiles run over at most N elements of k
+//	a_kib=N     at most N KiB of a stay in L2 while panels of b pass
 //
 // What a kernel's products cannot do is left to the rules that hold without.
 func CheckExtra(extra map[string]string) error {

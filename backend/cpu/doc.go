@@ -45,6 +45,11 @@
 // executions are seen to do. Device (device.go) measures the peaks and the bandwidth
 // that rates are compared with.
 //
+// Some decisions follow rules that were found by measuring on a few machines: how a b
+// that few rows of a meet is read, how tiles write an output, how k and a are cut for
+// the caches. Parameters ask for others (choices.go), and Adjustments lists those
+// that make a difference to a program, for cmd/tune to try.
+//
 // What no pass understands is refused with backend.ErrUnsupported, naming the
 // operation, the ref and the line of the kernel. Packing is part of every
 // launch: nothing is kept from one launch to the next.
