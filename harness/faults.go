@@ -32,7 +32,7 @@ func (r *run) testOperands(ctx context.Context, p problem.Matmul) error {
 	c := r.sweep.Config
 	c.Blocks = nil
 	for _, number := range c.Kernels {
-		for _, point := range points(p, number, c, Machine(r.sweep.Device), r.sweep.Params) {
+		for _, point := range points(p, number, c, r.sweep.Device, r.sweep.Params) {
 			if point.Status != "" || point.Kernel == nil {
 				continue
 			}

@@ -108,7 +108,6 @@ const maxPoints = 1_000_000
 // with a status, not a gap.
 func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
 	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
-	m := Machine(d)
 	seen := map[problem.Matmul]bool{}
 	total := 0
 	for p := range problems(c) {
@@ -121,7 +120,7 @@ func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
 		}
 		g := Group{Problem: p}
 		for _, number := range c.Kernels {
-			g.Points = append(g.Points, points(p, number, c, m, params)...)
+			g.Points = append(g.Points, points(p, number, c, d, params)...)
 		}
 		if total += len(g.Points); total > maxPoints {
 			return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
@@ -176,11 +175,11 @@ func problems(c Config) iter.Seq[problem.Matmul] {
 }
 
 // points has the points of one kernel on one problem, at least one.
-func points(p problem.Matmul, number int, c Config, m tile.Machine, params backend.Params) []Point {
+func points(p problem.Matmul, number int, c Config, d chips.Device, params backend.Params) []Point {
 	if number == kernels.BaselineNumber {
-		params.ISA, params.VMEMBytes = "", 0 // of kernels; the vendor chooses its own
-		return []Point{{Problem: p, Params: params}}
+		return []Point{{Problem: p, Params: vendorParams(d, params)}}
 	}
+	m := Machine(d)
 	k := kernels.All[number-1]
 	point := Point{Problem: p, Kernel: k, Params: params}
 	if err := k.Supports(p); err != nil {
@@ -213,6 +212,16 @@ func points(p problem.Matmul, number int, c Config, m tile.Machine, params backe
 		list = append(list, point)
 	}
 	return list
+}
+
+// vendorParams are what params say to the vendor's own matmul, which makes its own
+// choices. That of a CPU is another backend's.
+func vendorParams(d chips.Device, params backend.Params) backend.Params {
+	params.ISA, params.VMEMBytes = "", 0
+	if d.Kind == chips.CPU {
+		params.Extra = nil
+	}
+	return params
 }
 
 // choosesBlocks reports whether a kernel's block shape is a choice: on a large
