@@ -196,7 +196,7 @@ func TestConfirm(t *testing.T) {
 				u := tuner(n.fake)
 				u.Backend, u.Seed, u.Space.Most = n, seed, 1000
 				j := job(1024)
-				j.Known = []tile.Blocks{known}
+				j.Known = []tuned.Answer{{Blocks: known}}
 				row, err := u.Tune(context.Background(), j)
 				if err != nil {
 					t.Fatal(err)
