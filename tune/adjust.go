@@ -19,7 +19,7 @@ const (
 	inPairs        = 5    // of those that seem not to matter race in pairs
 	adjustSittings = 2    // of a race of adjustments: executables are made anew for each
 	adjustRounds   = 3    // of a sitting
-	farBehind      = 0.03 // an adjustment that is slower by more in every round needs no more of them
+	farBehind      = 0.03 // an adjustment that is slower by more in every round is out of the race
 )
 
 // adjusting is the search for parameters that make a block shape faster.
@@ -132,7 +132,9 @@ func (s *adjusting) more(ctx context.Context, r *racer) []*racer {
 
 // pairs are adjustments of adjustments, of the fastest of a field: both alone are in it.
 func (s *adjusting) pairs(ctx context.Context, field []*racer) []*racer {
-	field = slices.DeleteFunc(slices.Clone(field), func(r *racer) bool { return slices.Contains(s.known, r) })
+	field = slices.DeleteFunc(slices.Clone(field), func(r *racer) bool {
+		return r.Blocks != s.best.Blocks || len(r.params.Extra) > len(s.best.params.Extra)+1 // known, and more than that
+	})
 	field = field[:min(len(field), inPairs)]
 	var out []*racer
 	for _, r := range field {
@@ -189,11 +191,10 @@ func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
 	return left, nil
 }
 
-// lost reports whether a racer is surely slower than another, or far behind in every
-// round.
+// lost reports whether a racer is far behind another in every round.
 func (r *racer) lost(other *racer) bool {
-	_, lo, _, sure := ratio(r.times, other.times)
-	return sure && lo > 1 || lo > 1+farBehind
+	_, lo, _, _ := ratio(r.times, other.times)
+	return lo > 1+farBehind
 }
 
 // rounds interleaves a field for some rounds, after those that are over.
@@ -242,11 +243,10 @@ func (s *adjusting) confirm(ctx context.Context, r *racer) ([]*racer, error) {
 		best = fresh(s.best)
 		field = append(field, best)
 	}
-	for n := 0; n < mostConfirming; n += confirmSitting {
-		if err := s.rounds(ctx, field, confirmSitting, n); err != nil {
+	for done := 1; done <= mostConfirming; done++ { // executables made anew for each: luck of their places is most of what could deceive
+		if err := s.rounds(ctx, field, 1, done-1); err != nil {
 			return nil, err
 		}
-		done := n + confirmSitting
 		if min(len(next.times), len(best.times)) < done { // cannot be launched any more
 			return nil, nil
 		}

@@ -64,7 +64,7 @@ func (e *noisyExe) Run(ctx context.Context, launches int) (backend.Sample, error
 	if n.slow > 1 {
 		noise *= n.burst(n.slow, e.b)
 	}
-	d := time.Duration(n.seconds(e.b) * float64(launches) * noise * e.luck * 1e9)
+	d := time.Duration(e.seconds() * float64(launches) * noise * e.luck * 1e9)
 	n.clock = n.clock.Add(d)
 	n.timed += d
 	return backend.Sample{Elapsed: d}, ctx.Err()

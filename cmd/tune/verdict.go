@@ -64,7 +64,7 @@ func adjusted(r tuned.Row) string {
 	a := r.Evidence.Adjusted
 	switch {
 	case r.Params != "":
-		return fmt.Sprintf("%s: %.3f × as fast as without (%.3f to %.3f, %s), of %s", r.Params, a.Gain, a.Low, a.High,
+		return fmt.Sprintf("%s: %.3f × as fast as without (%.3f to %.3f, %s), best of %s", r.Params, a.Gain, a.Low, a.High,
 			cli.Plural(a.Rounds, "round"), cli.Plural(a.Tried, "adjustment"))
 	case a.Tried > 0:
 		return fmt.Sprintf("none of %s is clearly faster", cli.Plural(a.Tried, "adjustment"))
