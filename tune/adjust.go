@@ -35,7 +35,7 @@ type adjusting struct {
 	seed      uint64
 	plain     *racer   // the block shape that was found, without
 	best      *racer   // what stays so far
-	fresh     []*racer // after a confirmation that took best: plain and best with its samples
+	shown     []*racer // plain and best with the samples of the confirmation that took best
 	tried     int
 }
 
@@ -226,7 +226,7 @@ func (s *adjusting) take(ctx context.Context, field []*racer) (taken bool, err e
 			}
 			continue
 		}
-		s.best, s.fresh = r, samples
+		s.best, s.shown = r, samples
 		return true, nil
 	}
 	return false, nil
@@ -243,7 +243,10 @@ func (s *adjusting) confirm(ctx context.Context, r *racer) ([]*racer, error) {
 		best = fresh(s.best)
 		field = append(field, best)
 	}
-	for done := 1; done <= mostConfirming; done++ { // executables made anew for each: luck of their places is most of what could deceive
+	for done := 1; done <= mostConfirming; done++ {
+		// Executables are made anew for each round, in turns first and last: the luck of
+		// their places in memory is most of what could deceive.
+		slices.Reverse(field)
 		if err := s.rounds(ctx, field, 1, done-1); err != nil {
 			return nil, err
 		}
@@ -253,19 +256,19 @@ func (s *adjusting) confirm(ctx context.Context, r *racer) ([]*racer, error) {
 		if done%enoughRounds != 0 { // few verdicts: each has its chance of being wrong
 			continue
 		}
-		faster, given := true, false
+		faster, slower := true, false
 		for _, other := range field {
 			if other == next {
 				continue
 			}
 			center, lo, hi, sure := ratio(other.times, next.times)
 			faster = faster && sure && lo > 1+alike
-			given = given || sure && hi < 1+alike || center < 1
+			slower = slower || sure && hi < 1+alike || center < 1 // or not by what matters
 		}
 		switch {
 		case faster:
 			return []*racer{plain, next}, nil
-		case given || done < mostConfirming && s.allowance.over(1):
+		case slower || done < mostConfirming && s.allowance.over(1):
 			return nil, nil
 		}
 	}
@@ -279,7 +282,7 @@ func (s *adjusting) put(row *tuned.Row) {
 	if s.best == s.plain {
 		return
 	}
-	plain, best := s.fresh[0], s.fresh[1]
+	plain, best := s.shown[0], s.shown[1]
 	if best.Blocks != row.Blocks {
 		rebase(e, best.Blocks)
 		row.Blocks = best.Blocks

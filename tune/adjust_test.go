@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/chips"
 	"matladder/tile"
 	"matladder/tuned"
 )
@@ -168,6 +169,25 @@ func TestAdjust_Known(t *testing.T) {
 		row, err := u.Tune(context.Background(), j)
 		if have := (tuned.Answer{Blocks: row.Blocks, Params: row.Params}); err != nil || have != test.want || row.Evidence.Tried[row.Blocks] != 1 || row.Evidence.RunnerUp == row.Blocks || row.Evidence.Adjusted.Tried < 2 {
 			t.Errorf("%v: %v %+v", test.gain, have, row.Evidence)
+		}
+	}
+}
+
+// TestAdjust_Memory: no more executables are open at a time than have room.
+func TestAdjust_Memory(t *testing.T) {
+	for room, want := range map[float64]string{2: "b=pieces", 3: "b=pieces c=past"} {
+		f := newFake(func(tile.Blocks) float64 { return 1e-3 })
+		f.cost = func(_ tile.Blocks, p backend.Params) float64 { return 1 - 0.1*float64(len(p.Extra)) }
+		u := tuner(f)
+		j := job(1024)
+		u.Space.Device.MemoryBytes = chips.Figure{Value: 4 * room * float64(j.Problem.Bytes()), Source: "made up"}
+		u.Backend = adjuster{f, map[string][]string{"b": {"pieces"}, "c": {"past"}}, "", ""}
+		row, err := u.Tune(context.Background(), j)
+		if room == 2 && row.Params == "c=past" { // as fast
+			want = row.Params
+		}
+		if err != nil || row.Params != want || f.most > int(room) {
+			t.Errorf("room for %v: %v, %q, %d open at a time", room, err, row.Params, f.most)
 		}
 	}
 }

@@ -27,6 +27,7 @@ type fake struct {
 	wrong   tile.Blocks                               // its output does not pass
 	broken  tile.Blocks                               // does not compile
 	open    int
+	most    int // executables open at a time
 	runs    map[tile.Blocks]int
 }
 
@@ -69,6 +70,7 @@ func (f *fake) Compile(_ context.Context, programs []*tile.Program, params backe
 		return nil, errors.New("does not compile")
 	}
 	f.open++
+	f.most = max(f.most, f.open)
 	return &exe{f: f, b: b, params: params}, nil
 }
 
