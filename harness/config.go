@@ -20,7 +20,7 @@ type Config struct {
 	Operands   []Operands
 	Blocks     []tile.Blocks // for the rungs that take a choice; none: their own candidates
 	AllBlocks  bool          // every candidate, even where a tuned row exists
-	Tuned      *tuned.Table  // of the machine that the sweep is for; nil if there is none
+	Tuned      *tuned.Table  // of the machine that the sweep is for: block shapes and parameters where neither Blocks nor AllBlocks ask for others; nil if there is none
 	Precisions []tile.Precision
 	Batches    []int // products at once, each of its own operands
 	Together   bool  // all Operands of one size are one group: they take turns, and are compared with the first

@@ -29,7 +29,8 @@ type fake struct {
 	open     int64 // bytes of the executables that are open
 	most     int64 // largest open ever
 	compiles int
-	order    []string // kernels in the order of their timed runs
+	params   map[string]string // of a kernel's last compilation
+	order    []string          // kernels in the order of their timed runs
 }
 
 // do is one way to misbehave.
@@ -57,8 +58,9 @@ func newFake() *fake {
 			LastLevelCacheBytes:     known(1 << 20),
 		},
 		rate: 5e9, jitter: 0.01,
-		rng:   rand.New(rand.NewPCG(1, 2)),
-		clock: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
+		rng:    rand.New(rand.NewPCG(1, 2)),
+		clock:  time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
+		params: map[string]string{},
 	}
 }
 
@@ -71,7 +73,7 @@ func (f *fake) Baseline(context.Context, backend.BaselineSpec) (backend.Executab
 	return nil, backend.ErrUnsupported
 }
 
-func (f *fake) Compile(_ context.Context, programs []*tile.Program, _ backend.Params) (backend.Executable, error) {
+func (f *fake) Compile(_ context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
 	d := f.misdo[programs[0].Name]
 	if d.compile != nil {
 		return nil, d.compile
@@ -88,6 +90,7 @@ func (f *fake) Compile(_ context.Context, programs []*tile.Program, _ backend.Pa
 		return nil, &backend.TooBigError{What: "memory", Need: need, Limit: limit}
 	}
 	f.compiles++
+	f.params[programs[0].Name] = params.String()
 	f.clock = f.clock.Add(time.Millisecond)
 	return &fakeExe{fake: f, do: d, programs: programs}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"matladder/backend"
 	"matladder/chips"
@@ -18,7 +19,7 @@ import (
 type Sweep struct {
 	Config Config
 	Device chips.Device
-	Params backend.Params // of every compilation
+	Params backend.Params // of every compilation; rows of Config.Tuned add to them
 
 	// Lowering says how the backend runs kernels, if not as kernels:
 	// results.Interpret. It is the variant of their rows.
@@ -93,7 +94,7 @@ func (p Point) String() string {
 		s += " " + p.Variant
 	}
 	if p.Kernel != nil && p.Blocks != (tile.Blocks{}) {
-		s += " blocks " + p.Blocks.String()
+		s += strings.TrimRight(" blocks "+p.Blocks.String()+" "+p.Params.String(), " ")
 	}
 	if p.Status != "" {
 		s += fmt.Sprintf(" %s: %s", p.Status, p.Reason)
@@ -196,10 +197,14 @@ func points(p problem.Matmul, number int, c Config, d chips.Device, params backe
 	}
 	var list []Point
 	for _, variant := range k.Variants(p) {
-		blocks, source := blocks, source
+		blocks, source, point := blocks, source, point
 		if source == CandidateBlocks && !c.AllBlocks && c.Tuned != nil {
-			if b, found, ok := c.Tuned.Lookup(tuned.KeyOf(k.Name(), variant, p)); ok {
-				blocks, source = []tile.Blocks{b}, string(found)
+			if answer, ok := c.Tuned.Lookup(tuned.KeyOf(k.Name(), variant, p)); ok {
+				blocks, source = []tile.Blocks{answer.Blocks}, string(answer.Source)
+				var err error
+				if point.Params, err = answer.AddTo(params); err != nil {
+					point.Status, point.Reason = results.Failed, err.Error()
+				}
 			}
 		}
 		for _, b := range blocks {

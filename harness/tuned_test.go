@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"context"
+	"path/filepath"
 	"testing"
 
 	"matladder/backend"
@@ -31,22 +33,25 @@ func TestTunedTables(t *testing.T) {
 	}
 }
 
-// TestTunedBlocks: a tuned row takes the place of the kernel's candidates, and the
-// points say how it was found, unless blocks were asked for.
+// TestTunedBlocks: a tuned row takes the place of the kernel's candidates and adds its
+// parameters to those of the sweep, which win, and the points say how it was found,
+// unless blocks were asked for.
 func TestTunedBlocks(t *testing.T) {
 	f := newFake()
 	best := tile.Blocks{M: 96, K: 112, N: 80}
 	table := &tuned.Table{}
-	table.Put(tuned.Row{Key: tuned.KeyOf("v4_optblock", "", problem.New(2048, 2048, 2048, tile.Float32)), Blocks: best})
+	table.Put(tuned.Row{Key: tuned.KeyOf("v4_optblock", "", problem.New(2048, 2048, 2048, tile.Float32)), Blocks: best, Params: "b=pieces run=256"})
 	for _, test := range []struct {
-		sizes, blocks, source string
-		points                int
+		sizes, blocks, own string // own parameters of the sweep
+		source, params     string
+		points             int
 	}{
-		{"2048", "", "tuned", 1},
-		{"1024x2048x2048", "", "tuned_nearest_batch", 1},
-		{"128", "", CandidateBlocks, 1},
-		{"2048", "all", CandidateBlocks, 5},
-		{"2048", "64x64x64", GivenBlocks, 1},
+		{"2048", "", "", "tuned", "b=pieces run=256", 1},
+		{"1024x2048x2048", "", "x=1", "tuned_nearest_batch", "b=pieces run=256 x=1", 1},
+		{"2048", "", "run=64", "tuned", "run=64", 1},
+		{"128", "", "", CandidateBlocks, "", 1},
+		{"2048", "all", "", CandidateBlocks, "", 5},
+		{"2048", "64x64x64", "x=1", GivenBlocks, "x=1", 1},
 	} {
 		c, err := Parse("t.yaml", []byte("sizes: ["+test.sizes+"]\nkernels: [3, 4]\ndtypes: [float32]\n"))
 		if err != nil {
@@ -58,14 +63,53 @@ func TestTunedBlocks(t *testing.T) {
 			}
 		}
 		c.Tuned = table
-		s, err := Plan(c, f.device, backend.Params{})
+		own, err := backend.ParseExtra(test.own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Plan(c, f.device, backend.Params{Extra: own})
 		if err != nil {
 			t.Fatal(err)
 		}
 		points := s.Groups[0].Points
+		if points[0].Params.String() != test.own || points[1].Params.String() != test.params {
+			t.Errorf("%+v: parameters %s, and beside them %s", test, points[1].Params, points[0].Params)
+		}
 		if len(points) != 1+test.points || points[0].BlockSource != FixedBlocks || points[1].BlockSource != test.source ||
 			test.points == 1 && test.source != GivenBlocks && test.source != CandidateBlocks && points[1].Blocks != best {
 			t.Errorf("%+v: %v", test, points)
+		}
+	}
+}
+
+// TestTunedParams: parameters of a tuned row reach the backend and the rows of results,
+// a resumed sweep knows its rows by them, and those of another table are others.
+func TestTunedParams(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	c := small(t, "kernels: [3, 4]\n")
+	g := c.Operands[0].Problem(c.Shapes[0], tile.Default)
+	row := tuned.Row{Key: tuned.KeyOf("v4_optblock", "", g), Blocks: tile.Blocks{M: 16, K: 16, N: 16}, Params: "b=pieces run=256"}
+	c.Operands, c.Shapes, c.Tuned = c.Operands[:1], c.Shapes[:1], &tuned.Table{}
+	for i, params := range []string{"b=pieces run=256", "b=pieces run=256", "b=along"} {
+		f := newFake()
+		row.Params = params
+		c.Tuned.Put(row)
+		opt := options(f, path)
+		opt.Resume = i > 0
+		out, err := start(context.Background(), plan(t, c, f), opt, f.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := f.params["v4_optblock"]; i != 1 && have != params || f.params["v3_block"] != "" {
+			t.Errorf("compiled with %q and %q, want %q", have, f.params["v3_block"], params)
+		}
+		for _, r := range out.Rows[len(out.Rows)-out.New:] {
+			if want := map[string]string{"v4_optblock": params}[r.Kernel]; r.Params != want {
+				t.Errorf("%d: a row of %s with %q", i, r.Kernel, r.Params)
+			}
+		}
+		if (out.New == 0) != (i == 1) {
+			t.Errorf("%d: %d new rows", i, out.New)
 		}
 	}
 }

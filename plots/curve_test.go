@@ -108,6 +108,9 @@ func TestCharts_Series(t *testing.T) {
 		{"blocks that follow the size are one line", size, []results.Record{
 			blocks(hand(k, 256, 1e9), 128, 256, 128), blocks(hand(k, 512, 2e9), 256, 512, 256),
 		}, []string{k + ": 256=1G 512=2G"}},
+		{"parameters that follow the size, as tuned rows have them, too", size, []results.Record{
+			blocks(hand(k, 256, 1e9), 128, 256, 128), with(blocks(hand(k, 512, 2e9), 256, 512, 256), func(r *results.Record) { r.Params = "b=pieces" }),
+		}, []string{k + ": 256=1G 512=2G"}},
 		{"blocks clipped to the array continue the line they come from", size, []results.Record{
 			blocks(hand(k, 384, 1e9), 128, 128, 128), blocks(hand(k, 384, 2e9), 384, 384, 384),
 			blocks(hand(k, 512, 3e9), 128, 128, 128), blocks(hand(k, 512, 4e9), 512, 512, 512),

@@ -106,7 +106,7 @@ func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours, best, ow
 		if len(list) == 1 {
 			break
 		}
-		field := newRacers(list)
+		field := a.Tuner.field(list)
 		if err := a.Tuner.interleave(ctx, j, field, each, uint64(sitting), nil, nil); err != nil {
 			return err
 		}

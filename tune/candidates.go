@@ -80,9 +80,9 @@ func (s Space) Candidates(j Job) ([]Candidate, error) {
 		own[b] = true
 		add(b)
 	}
-	for _, b := range j.Known {
-		known[b] = true
-		add(b)
+	for _, answer := range j.Known {
+		known[answer.Blocks] = true
+		add(answer.Blocks)
 	}
 	for _, bm := range s.lengths(p.M, p.A, 0) {
 		for _, bk := range s.lengths(p.K, p.B, 0) {

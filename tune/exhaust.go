@@ -111,7 +111,7 @@ func (a *Auditor) heat(ctx context.Context, j Job, list []Candidate, number int,
 		}
 		return d
 	}
-	field := newRacers(list)
+	field := u.field(list)
 	rounds := 0
 	err := u.interleave(ctx, j, field, a.rounds(), uint64(number), nil, func(round int, live []*racer) ([]*racer, bool) {
 		if rounds = round; round == enoughRounds {
@@ -146,7 +146,7 @@ func (a *Auditor) last(ctx context.Context, j Job, all []standing, until time.Ti
 			list = append(list, s.Candidate)
 		}
 	}
-	left := newRacers(list)
+	left := u.field(list)
 	err = u.interleave(ctx, j, left, a.rounds(), math.MaxUint64, nil, func(round int, live []*racer) ([]*racer, bool) {
 		first := foremost(live, 1)[0]
 		left = slices.DeleteFunc(live, func(r *racer) bool {

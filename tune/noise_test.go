@@ -64,7 +64,7 @@ func (e *noisyExe) Run(ctx context.Context, launches int) (backend.Sample, error
 	if n.slow > 1 {
 		noise *= n.burst(n.slow, e.b)
 	}
-	d := time.Duration(n.seconds(e.b) * float64(launches) * noise * e.luck * 1e9)
+	d := time.Duration(e.seconds() * float64(launches) * noise * e.luck * 1e9)
 	n.clock = n.clock.Add(d)
 	n.timed += d
 	return backend.Sample{Elapsed: d}, ctx.Err()
@@ -196,7 +196,7 @@ func TestConfirm(t *testing.T) {
 				u := tuner(n.fake)
 				u.Backend, u.Seed, u.Space.Most = n, seed, 1000
 				j := job(1024)
-				j.Known = []tile.Blocks{known}
+				j.Known = []tuned.Answer{{Blocks: known}}
 				row, err := u.Tune(context.Background(), j)
 				if err != nil {
 					t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"matladder/backend"
-	"matladder/tile"
 	"matladder/tuned"
 )
 
@@ -25,31 +24,31 @@ const (
 var stages = []struct{ rounds, stay int }{{3, 5}, {6, 3}, {9, 2}, {12, 1}}
 
 // measure screens the candidates, races the best and confirms the winner.
-func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowance) (b tile.Blocks, e tuned.Evidence, err error) {
+func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowance) (winner *racer, e tuned.Evidence, err error) {
 	field, launched, err := t.screen(ctx, j, list, a)
 	if err != nil {
-		return b, e, err
+		return nil, e, err
 	}
 	p := t.patience()
 	for {
 		order, err := t.race(ctx, j, field, launched, a, p)
 		if err != nil {
-			return b, e, err
+			return nil, e, err
 		}
 		winner, e, err := t.confirm(ctx, j, order, launched, a, p)
 		if err != nil {
-			return b, e, err
+			return nil, e, err
 		}
 		wrong, err := t.verify(ctx, j, winner)
 		if err != nil {
-			return b, e, err
+			return nil, e, err
 		}
 		if wrong == "" {
-			return winner.Blocks, e, nil
+			return winner, e, nil
 		}
 		field = slices.DeleteFunc(field, func(r *racer) bool { return r.Blocks == winner.Blocks })
 		if len(field) == 0 {
-			return b, e, fmt.Errorf("%w: %s: wrong: %s", ErrNone, winner.Blocks, wrong)
+			return nil, e, fmt.Errorf("%w: %s: wrong: %s", ErrNone, winner.Blocks, wrong)
 		}
 	}
 }

@@ -23,6 +23,7 @@ const (
 // racer is a candidate in the race.
 type racer struct {
 	Candidate
+	params  backend.Params
 	exe     backend.Executable
 	opening time.Duration // that it took to be opened the last time
 	fastest float64       // seconds of a launch in the fastest sample yet: says how many launches a sample takes
@@ -30,10 +31,13 @@ type racer struct {
 	times   []float64     // seconds of a launch, one a round
 }
 
-func newRacers(list []Candidate) []*racer {
+// racer is that of a candidate compiled with the tuner's parameters.
+func (t *Tuner) racer(c Candidate) *racer { return &racer{Candidate: c, params: t.Params} }
+
+func (t *Tuner) field(list []Candidate) []*racer {
 	var field []*racer
 	for _, c := range list {
-		field = append(field, &racer{Candidate: c})
+		field = append(field, t.racer(c))
 	}
 	return field
 }
@@ -42,7 +46,7 @@ func newRacers(list []Candidate) []*racer {
 // long a launch takes.
 func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 	begin := t.clock()
-	if r.exe, err = t.Backend.Compile(ctx, r.Programs, t.Params); err != nil {
+	if r.exe, err = t.Backend.Compile(ctx, r.Programs, r.params); err != nil {
 		return err
 	}
 	defer func() {
@@ -76,7 +80,7 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*racer, error) {
 	var last error
 	for _, c := range givenFirst(list) {
-		r := &racer{Candidate: c}
+		r := t.racer(c)
 		if last = t.open(ctx, j, r); last == nil {
 			return r, nil
 		}

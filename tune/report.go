@@ -150,10 +150,10 @@ func TimeLookups(path string, rows []tuned.Row) ([]time.Duration, error) {
 		if err != nil {
 			return nil, err
 		}
-		b, source, ok := t.Lookup(r.Key)
+		have, ok := t.Lookup(r.Key)
 		list = append(list, time.Since(begin))
-		if !ok || source != tuned.Exact || b != r.Blocks {
-			return nil, fmt.Errorf("%s: %s: found %s %s, want %s", path, r.Key, b, source, r.Blocks)
+		if want := (tuned.Answer{Blocks: r.Blocks, Params: r.Params, Source: tuned.Exact}); !ok || have != want {
+			return nil, fmt.Errorf("%s: %s: found %s %s, want %s", path, r.Key, have, have.Source, want)
 		}
 	}
 	return list, nil

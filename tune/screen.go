@@ -91,7 +91,7 @@ func (s *screening) look(ctx context.Context, c Candidate) error {
 	if !c.given() {
 		s.others++
 	}
-	r := &racer{Candidate: c}
+	r := t.racer(c)
 	err := s.glance(ctx, r)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -138,6 +138,7 @@ func (s *screening) total() int {
 // leastShare is about how long a search takes that is just worth its row, by the times
 // of the reference: all that are given and the least number of others are looked at, the
 // race has its first rounds and the confirmation its fewest, and the output is verified.
+// Adjustments are no part of it: a block shape is worth its row without.
 func (s *screening) leastShare() time.Duration {
 	t, r := s.t, s.reference
 	sample := func(d time.Duration) time.Duration { return max(d, time.Duration(r.fastest*1e9)) }

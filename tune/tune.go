@@ -1,8 +1,10 @@
-// Package tune finds the best block shape of a kernel on a problem.
+// Package tune finds the best block shape of a kernel on a problem, and what a backend
+// that is a backend.Adjuster had best decide otherwise than by its own rules.
 //
 //	kernel, problem ─► Space.Candidates: shapes that tile and fit, ordered by their counts
 //	                ─► measured: a screening sample each, a race in interleaved rounds,
-//	                   a confirmation of its winner
+//	                   a confirmation of its winner; then the same with the backend's
+//	                   adjustments of that one
 //	                 or predicted: compiled ahead of time, several at once
 //	                ─► tuned.Row: the choice with its evidence
 //
@@ -17,7 +19,12 @@
 // Samples are compared with those of the same round, and rounds in which the machine
 // is slow are repeated while patience lasts.
 //
-// The package writes no file, and chooses nothing but block shapes.
+// The block shape that was found so then races against itself with each adjustment
+// that the backend names. The fastest is taken if paired rounds of fresh samples show
+// it to be faster by what matters, and its output is right; others are then added to
+// it. Where no adjustment alone is faster, pairs of the best race too.
+//
+// The package writes no file, and chooses nothing but block shapes and adjustments.
 package tune
 
 import (
@@ -30,7 +37,6 @@ import (
 	"matladder/backend"
 	"matladder/kernels"
 	"matladder/problem"
-	"matladder/tile"
 	"matladder/tuned"
 )
 
@@ -39,7 +45,7 @@ type Job struct {
 	Kernel  kernels.Kernel
 	Variant string
 	Problem problem.Matmul
-	Known   []tile.Blocks // used as things stand, such as what a table answers: they take part beside the kernel's own
+	Known   []tuned.Answer // used as things stand, such as what a table answers: their block shapes take part beside the kernel's own, and those with parameters beside the adjustments
 }
 
 // Key is what the job's row will be found by.
@@ -63,10 +69,11 @@ type Tuner struct {
 
 // Event is progress in a job.
 type Event struct {
-	Candidates int // in all
-	Screened   int // of these: have had their first launch, or their prediction
-	Racing     int // still in the race
-	Round      int // rounds of the race that are over
+	Candidates int  // in all
+	Screened   int  // of these: have had their first launch, or their prediction
+	Racing     int  // still in the race
+	Round      int  // rounds of the race that are over
+	Adjusting  bool // what races are adjustments of the block shape that was found
 }
 
 // ErrNone says that no candidate could be run: the message has the reason of the
@@ -87,7 +94,7 @@ func (t *Tuner) Tune(ctx context.Context, j Job) (tuned.Row, error) {
 	if p, predicts := t.Backend.(backend.Predictor); predicts {
 		row.Blocks, row.Evidence, err = t.predict(ctx, p, t.Space.keep(list), a)
 	} else {
-		row.Blocks, row.Evidence, err = t.measure(ctx, j, list, a) // the screening finds its way among them
+		err = t.measureRow(ctx, j, list, a, &row) // the screening finds its way among them
 	}
 	if err != nil {
 		return tuned.Row{}, fmt.Errorf("%s: %w", row.Key, err)
@@ -96,6 +103,16 @@ func (t *Tuner) Tune(ctx context.Context, j Job) (tuned.Row, error) {
 	e.Candidates, e.Ended = len(list), a.ended()
 	e.Versions, e.Date = t.Versions, t.clock().UTC().Format(time.DateOnly)
 	return row, nil
+}
+
+// measureRow finds the block shape of a row by measuring, and its parameters.
+func (t *Tuner) measureRow(ctx context.Context, j Job, list []Candidate, a *allowance, row *tuned.Row) error {
+	winner, e, err := t.measure(ctx, j, list, a)
+	if err != nil {
+		return err
+	}
+	row.Blocks, row.Evidence = winner.Blocks, e
+	return t.adjust(ctx, j, list, winner, a, row)
 }
 
 func (t *Tuner) clock() time.Time {

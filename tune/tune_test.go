@@ -23,9 +23,11 @@ type fake struct {
 	rng     *rand.Rand
 	clock   time.Time
 	seconds func(tile.Blocks) float64
-	wrong   tile.Blocks // its output does not pass
-	broken  tile.Blocks // does not compile
+	cost    func(tile.Blocks, backend.Params) float64 // what seconds are multiplied by; nil for 1
+	wrong   tile.Blocks                               // its output does not pass
+	broken  tile.Blocks                               // does not compile
 	open    int
+	most    int // executables open at a time
 	runs    map[tile.Blocks]int
 }
 
@@ -36,8 +38,17 @@ func newFake(seconds func(tile.Blocks) float64) *fake {
 // exe runs one block shape.
 type exe struct {
 	backend.Executable
-	f *fake
-	b tile.Blocks
+	f      *fake
+	b      tile.Blocks
+	params backend.Params
+}
+
+// seconds of a launch.
+func (e *exe) seconds() float64 {
+	if e.f.cost == nil {
+		return e.f.seconds(e.b)
+	}
+	return e.f.seconds(e.b) * e.f.cost(e.b, e.params)
 }
 
 // blocksOf reads the shape back from the program.
@@ -53,13 +64,14 @@ func blocksOf(p *tile.Program) (b tile.Blocks) {
 	return b
 }
 
-func (f *fake) Compile(_ context.Context, programs []*tile.Program, _ backend.Params) (backend.Executable, error) {
+func (f *fake) Compile(_ context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
 	b := blocksOf(programs[0])
 	if b == f.broken {
 		return nil, errors.New("does not compile")
 	}
 	f.open++
-	return &exe{f: f, b: b}, nil
+	f.most = max(f.most, f.open)
+	return &exe{f: f, b: b, params: params}, nil
 }
 
 func (e *exe) LoadSeeded(context.Context, backend.InputSpec) error { return nil }
@@ -72,7 +84,7 @@ func (e *exe) Check(context.Context, backend.CheckSpec) (backend.CheckResult, er
 func (e *exe) Run(ctx context.Context, launches int) (backend.Sample, error) {
 	drift := 1 + 0.1*math.Sin(float64(e.f.clock.UnixNano())/1e10) // what interleaving cancels
 	noise := 1 + 0.02*math.Abs(e.f.rng.NormFloat64())
-	d := time.Duration(e.f.seconds(e.b) * float64(launches) * drift * noise * 1e9)
+	d := time.Duration(e.seconds() * float64(launches) * drift * noise * 1e9)
 	e.f.clock = e.f.clock.Add(d)
 	e.f.runs[e.b] += launches
 	return backend.Sample{Elapsed: d}, ctx.Err()

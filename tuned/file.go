@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/backend"
 	"matladder/internal/files"
 	"matladder/tile"
 
@@ -34,6 +35,7 @@ type rowLayout struct {
 	Quant     string             `yaml:"quant,omitempty"`
 	Epilogue  string             `yaml:"epilogue,omitempty"`
 	Blocks    string             `yaml:"blocks"` // bm×bk×bn
+	Params    string             `yaml:"params,omitempty"`
 	Mode      string             `yaml:"mode"`
 	Seconds   float64            `yaml:"seconds"`
 	Interval  []float64          `yaml:"interval,flow,omitempty"`
@@ -46,6 +48,11 @@ type rowLayout struct {
 	RivalRatio    float64   `yaml:"rival_ratio,omitempty"`
 	RivalInterval []float64 `yaml:"rival_interval,flow,omitempty"`
 	RivalRounds   int       `yaml:"rival_rounds,omitempty"`
+
+	ParamsGain     float64   `yaml:"params_gain,omitempty"`
+	ParamsInterval []float64 `yaml:"params_interval,flow,omitempty"`
+	ParamsRounds   int       `yaml:"params_rounds,omitempty"`
+	Adjustments    int       `yaml:"adjustments,omitempty"` // that were timed
 
 	Candidates string `yaml:"candidates,omitempty"` // launched/all
 	Ended      string `yaml:"ended,omitempty"`
@@ -138,6 +145,11 @@ func parseRow(node *yaml.Node) (Row, error) {
 	if r.Blocks, err = tile.ParseBlocks(l.Blocks); err != nil {
 		return Row{}, err
 	}
+	extra, err := backend.ParseExtra(l.Params)
+	if err != nil {
+		return Row{}, fmt.Errorf("params %q: %w", l.Params, err)
+	}
+	r.Params = backend.Params{Extra: extra}.String()
 	return r, r.Evidence.parse(l, r)
 }
 
@@ -153,6 +165,9 @@ func (e *Evidence) parse(l rowLayout, r Row) (err error) {
 		}
 	}
 	if e.Confirmed, err = l.confirmation(); err != nil {
+		return err
+	}
+	if e.Adjusted, err = l.adjustment(); err != nil {
 		return err
 	}
 	if e.Ended = l.Ended; l.Candidates != "" {
@@ -200,6 +215,26 @@ func (l rowLayout) confirmation() (c Confirmation, err error) {
 		return c, fmt.Errorf("rival_ratio %v with the interval %v of %d rounds: want low ≤ ratio ≤ high, above 0", l.RivalRatio, l.RivalInterval, l.RivalRounds)
 	}
 	return c, nil
+}
+
+// adjustment reads what parameters gain; a row may have none.
+func (l rowLayout) adjustment() (a Adjustment, err error) {
+	a = Adjustment{Tried: l.Adjustments, Gain: l.ParamsGain, Rounds: l.ParamsRounds}
+	switch {
+	case a.Tried < 0:
+		return a, fmt.Errorf("adjustments %d: want how many were timed", a.Tried)
+	case l.Params == "" && (a.Gain != 0 || a.Rounds != 0 || len(l.ParamsInterval) > 0):
+		return a, errors.New("params_gain, params_interval or params_rounds without params")
+	case l.Params == "":
+		return a, nil
+	}
+	if len(l.ParamsInterval) == 2 {
+		a.Low, a.High = l.ParamsInterval[0], l.ParamsInterval[1]
+	}
+	if !(0 < a.Low && a.Low <= a.Gain && a.Gain <= a.High && a.Rounds > 0) {
+		return a, fmt.Errorf("params_gain %v with the interval %v of %d rounds: want low ≤ gain ≤ high, above 0", l.ParamsGain, l.ParamsInterval, l.ParamsRounds)
+	}
+	return a, nil
 }
 
 // WriteTo writes the table as YAML, one row a line.
@@ -251,6 +286,10 @@ func (r Row) layout() rowLayout {
 	}
 	if c := r.Evidence.Confirmed; c.Rounds > 0 {
 		l.Rival, l.RivalRatio, l.RivalInterval, l.RivalRounds = c.Rival.String(), c.Ratio, []float64{c.Low, c.High}, c.Rounds
+	}
+	a := r.Evidence.Adjusted
+	if l.Params, l.Adjustments = r.Params, a.Tried; r.Params != "" {
+		l.ParamsGain, l.ParamsInterval, l.ParamsRounds = a.Gain, []float64{a.Low, a.High}, a.Rounds
 	}
 	for b, ratio := range r.Evidence.Tried {
 		if l.Tried == nil {

@@ -1,9 +1,12 @@
 package tuned
 
 import (
+	"maps"
 	"math"
 	"math/bits"
+	"strings"
 
+	"matladder/backend"
 	"matladder/tile"
 )
 
@@ -25,18 +28,48 @@ const (
 // Sources lists the steps of a look-up in their order.
 var Sources = []Source{Exact, NearestBatch, SameKN, ShapeClass}
 
-// Lookup returns the block shape for a key, cut to its arrays, and how it was
-// found. A fallback takes the row whose sizes are nearest by ratio, and of two as
-// near the one tuned for the larger problem.
-func (t *Table) Lookup(k Key) (b tile.Blocks, s Source, ok bool) {
+// Answer is what a look-up finds.
+type Answer struct {
+	Blocks tile.Blocks // cut to the arrays
+	Params string      // Row.Params
+	Source Source
+}
+
+// String is the block shape with its parameters.
+func (a Answer) String() string { return strings.TrimSpace(a.Blocks.String() + " " + a.Params) }
+
+// AddTo returns parameters of a compilation with those of the answer, in a map of its
+// own. Keys that params have already win: an answer that has another value of one of
+// them adds nothing, as its values were found together. It is an error if the answer's
+// are not spelled as Row.Params has them.
+func (a Answer) AddTo(params backend.Params) (backend.Params, error) {
+	extra, err := backend.ParseExtra(a.Params)
+	if err != nil {
+		return params, err
+	}
+	for k, v := range params.Extra {
+		if other, ok := extra[k]; ok && other != v {
+			return params, nil
+		}
+	}
+	if len(extra) > 0 {
+		maps.Copy(extra, params.Extra)
+		params.Extra = extra
+	}
+	return params, nil
+}
+
+// Lookup returns what a table knows for a key. A fallback takes the row whose sizes are
+// nearest by ratio, and of two as near the one tuned for the larger problem.
+func (t *Table) Lookup(k Key) (a Answer, ok bool) {
 	row, source, ok := t.nearest(k, -1)
 	if !ok {
-		return tile.Blocks{}, "", false
+		return Answer{}, false
 	}
 	if row.Evidence.Ended == ByBudget {
 		source += unfinished
 	}
-	return row.blocksFor(k), source, true
+	return Answer{row.blocksFor(k), row.Params, source}, true
 }
 
 // nearest is the row that answers for a key, and at which step, in a table without row
@@ -105,7 +138,8 @@ func distance(a, b Key) float64 {
 func volume(k Key) float64 { return float64(k.M) * float64(k.K) * float64(k.N) }
 
 // Cost is what one step of the look-up costs where it stands in for an exact row:
-// the time of the block shape it answers with over that of the best.
+// the time of the block shape it answers with over that of the best, both without
+// parameters.
 type Cost struct {
 	Source  Source
 	Rows    int     // that the step answers for, if their own is taken out

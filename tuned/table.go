@@ -1,9 +1,10 @@
-// Package tuned holds tables of block shapes that were found best on a machine,
-// each with its evidence: how long it took, how sure that is, what came second
-// and by how much, how many candidates were launched and what ended the search, under
-// which versions and when.
+// Package tuned holds tables of block shapes that were found best on a machine, and
+// with them parameters of the compilation where other than the backend's own were
+// found faster, each with its evidence: how long it took, how sure that is, what came
+// second and by how much, what the parameters gain, how many candidates were launched
+// and what ended the search, under which versions and when.
 //
-//	configs/tuned/<machine>.yaml ─► Parse ─► Table ─► Lookup(key) ─► block shape and how it was found
+//	configs/tuned/<machine>.yaml ─► Parse ─► Table ─► Lookup(key) ─► block shape, parameters and how they were found
 //
 // A key is what was asked (kernel, problem, dtypes); a look-up that finds no such
 // key falls back in steps that its result names, so that a row of results can say
@@ -85,6 +86,7 @@ type Evidence struct {
 	Behind    float64                 // the runner-up's time over the winner's, less 1
 	Tried     map[tile.Blocks]float64 // time over the winner's, of each candidate that was timed; the winner's is 1
 	Confirmed Confirmation            // of the choice, if there was one to make; zero if predicted
+	Adjusted  Adjustment              // of the parameters; zero if the backend has none to adjust, or the row does not say
 
 	Candidates int    // block shapes that tile the arrays and fit; 0 if the row does not say
 	Launched   int    // of these: were launched, or compiled to predict
@@ -110,10 +112,21 @@ type Confirmation struct {
 	Rounds           int
 }
 
+// Adjustment is why a row has parameters, or none: what the backend's compiler decides
+// beyond block shapes was raced against other decisions. Seconds of a row with
+// parameters are with them; its Tried, RunnerUp and Confirmed compare block shapes
+// without.
+type Adjustment struct {
+	Tried           int     // other decisions that were timed
+	Gain, Low, High float64 // how many times as fast as the fastest block shape without: the median with its 95 % interval, of paired rounds; 0 if the row has no parameters
+	Rounds          int
+}
+
 // Row is a block shape for a key.
 type Row struct {
 	Key
 	Blocks   tile.Blocks
+	Params   string // of the compilation, as the column params of results spells them: "b=pieces k_run=256"; "" for none
 	Evidence Evidence
 }
 
@@ -158,13 +171,15 @@ func (t *Table) Offer(r Row) bool {
 
 // supersedes reports whether a row may take the place of an earlier one. If its search
 // was ended by the budget it may not, unless that of the earlier one was too and
-// launched no more candidates, or its block shape was confirmed to be faster and the
-// earlier one's was slower than it.
+// launched no more candidates, or it is shown to be faster: its block shape was
+// confirmed and the earlier one's was slower than it, or its parameters were and the
+// earlier one's block shape was not faster. One with parameters is compared with no
+// other in that way, as block shapes are compared without.
 func (r Row) supersedes(old Row) bool {
 	e, o := r.Evidence, old.Evidence
 	return e.Ended != ByBudget ||
-		o.Ended == ByBudget && o.Launched <= e.Launched ||
-		e.Confirmed.Low > 1 && e.Tried[old.Blocks] > 1
+		o.Ended == ByBudget && o.Launched <= e.Launched && o.Adjusted.Tried <= e.Adjusted.Tried ||
+		old.Params == "" && (e.Confirmed.Low > 1 && e.Tried[old.Blocks] > 1 || e.Adjusted.Low > 1 && e.Tried[old.Blocks] >= 1)
 }
 
 // Put adds a row in the table's order, in place of an earlier one of its key.

@@ -2,12 +2,14 @@ package tuned
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"matladder/backend"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -33,6 +35,10 @@ func TestRoundTrip(t *testing.T) {
 				r.Quant, r.Variant, r.Epilogue, r.Batch, r.Out = "per_tensor", "fused", "gelu", 3, tile.BFloat16
 				r.Precision = tile.Highest
 				r.Evidence.Mode, r.Evidence.Low, r.Evidence.High = Predicted, r.Evidence.Seconds, r.Evidence.Seconds
+			}
+			if r.Evidence.Adjusted.Tried = rng.IntN(9); rng.IntN(2) == 0 {
+				r.Params = []string{"b=pieces", "b=pieces c=past run=256"}[rng.IntN(2)]
+				r.Evidence.Adjusted = Adjustment{Tried: 2, Gain: 1.1, Low: 1.02, High: 1.1 + rng.Float64(), Rounds: 1 + rng.IntN(30)}
 			}
 			if rng.IntN(2) == 0 {
 				r.Evidence.RunnerUp, r.Evidence.Behind = tile.Blocks{M: 1, K: 2, N: 3}, rng.Float64()
@@ -84,6 +90,12 @@ func TestOffer(t *testing.T) {
 		r.Evidence.Tried[old] = overOld
 		return r
 	}
+	with := func(r Row, params string, low float64) Row {
+		if r.Evidence.Adjusted.Tried = 5; params != "" {
+			r.Params, r.Evidence.Adjusted = params, Adjustment{Tried: 5, Gain: 1.1, Low: low, High: 1.2, Rounds: 6}
+		}
+		return r
+	}
 	for _, test := range []struct {
 		name string
 		old  Row
@@ -99,6 +111,11 @@ func TestOffer(t *testing.T) {
 		{"shown to be faster", of(old, ByEvidence, 30), confirmed(1.05, 1.1), true},
 		{"not clearly faster", of(old, ByEvidence, 30), confirmed(0.99, 1.1), false},
 		{"the old one is not slower", of(old, ByEvidence, 30), confirmed(1.05, 0.99), false},
+		{"the same with parameters", of(old, ByEvidence, 30), with(of(old, ByBudget, 5), "b=pieces", 1.05), true},
+		{"with parameters, of another block shape that was not compared", of(old, ByEvidence, 30), with(of(other, ByBudget, 5), "b=pieces", 1.05), false},
+		{"faster than without its parameters", with(of(old, ByEvidence, 30), "b=pieces", 1.05), confirmed(1.05, 1.1), false},
+		{"fewer adjustments", with(of(old, ByBudget, 5), "b=pieces", 1.05), of(old, ByBudget, 5), false},
+		{"as many adjustments", with(of(old, ByBudget, 5), "", 0), with(of(old, ByBudget, 5), "b=pieces", 1.05), true},
 	} {
 		var table Table
 		if !table.Offer(test.old) {
@@ -123,8 +140,8 @@ func TestLookup_ByBudget(t *testing.T) {
 	r.Evidence.Ended = ByBudget
 	table.Put(r)
 	for m, want := range map[int]Source{512: "tuned_by_budget", 1024: "tuned_nearest_batch_by_budget"} {
-		if _, source, ok := table.Lookup(KeyOf("v4_optblock", "", problem.New(m, 512, 512, tile.Int8))); !ok || source != want {
-			t.Errorf("%d: %s, want %s", m, source, want)
+		if have, ok := table.Lookup(KeyOf("v4_optblock", "", problem.New(m, 512, 512, tile.Int8))); !ok || have.Source != want {
+			t.Errorf("%d: %s, want %s", m, have.Source, want)
 		}
 	}
 }
@@ -139,9 +156,9 @@ func TestLookup_Rows(t *testing.T) {
 		{8, 6144, 8}, {16, 6144, 16}, {48, 6144, 48}, {64, 6144, 64}, {1000, 6144, 64},
 		{64, 4096, 64}, {512, 4096, 128},
 	} {
-		b, _, ok := table.Lookup(KeyOf("v4_optblock", "", problem.New(test.m, 4096, test.n, tile.BFloat16)))
-		if !ok || b.M != test.want {
-			t.Errorf("%d×4096×%d: blocks %v %v, want %d rows", test.m, test.n, b, ok, test.want)
+		have, ok := table.Lookup(KeyOf("v4_optblock", "", problem.New(test.m, 4096, test.n, tile.BFloat16)))
+		if !ok || have.Blocks.M != test.want {
+			t.Errorf("%d×4096×%d: blocks %v %v, want %d rows", test.m, test.n, have.Blocks, ok, test.want)
 		}
 	}
 }
@@ -150,7 +167,9 @@ func TestLookup_Rows(t *testing.T) {
 func TestLookup(t *testing.T) {
 	var table Table
 	for i, shape := range [][3]int{{16, 4096, 14336}, {64, 4096, 14336}, {1024, 4096, 14336}, {512, 512, 512}, {1024, 1024, 1024}} {
-		table.Put(row(shape[0], shape[1], shape[2], tile.BFloat16, tile.Blocks{M: 4096, K: 128 + i, N: 128}, nil))
+		r := row(shape[0], shape[1], shape[2], tile.BFloat16, tile.Blocks{M: 4096, K: 128 + i, N: 128}, nil)
+		r.Params = fmt.Sprintf("row=%d", i)
+		table.Put(r)
 	}
 	for _, test := range []struct {
 		m, k, n int
@@ -168,16 +187,45 @@ func TestLookup(t *testing.T) {
 		{1000, 1000, 1000, tile.BFloat16, 4, ShapeClass},
 		{16, 16, 16, tile.BFloat16, -1, ""},
 	} {
-		b, source, ok := table.Lookup(KeyOf("v4_optblock", "", problem.New(test.m, test.k, test.n, test.d)))
-		if ok != (test.want >= 0) || source != test.source || ok && b.K != min(test.k, 128+test.want) {
-			t.Errorf("%+v: have %v %q %v", test, b, source, ok)
+		have, ok := table.Lookup(KeyOf("v4_optblock", "", problem.New(test.m, test.k, test.n, test.d)))
+		if ok != (test.want >= 0) || have.Source != test.source || ok && (have.Blocks.K != min(test.k, 128+test.want) || have.Params != fmt.Sprintf("row=%d", test.want)) {
+			t.Errorf("%+v: have %v %q %v", test, have, have.Source, ok)
 		}
-		if ok && b.M != test.m {
-			t.Errorf("%+v: blocks %v are not cut to the array", test, b)
+		if ok && have.Blocks.M != test.m {
+			t.Errorf("%+v: blocks %v are not cut to the array", test, have)
 		}
 	}
-	if _, _, ok := table.Lookup(KeyOf("v5_quant", "", problem.New(64, 4096, 14336, tile.BFloat16))); ok {
+	if _, ok := table.Lookup(KeyOf("v5_quant", "", problem.New(64, 4096, 14336, tile.BFloat16))); ok {
 		t.Error("a row of v4 answered for v5")
+	}
+}
+
+// TestAddTo: an answer adds its parameters in a map of its own, or none of them.
+func TestAddTo(t *testing.T) {
+	for _, test := range []struct {
+		params, own, want string
+	}{
+		{"", "", ""},
+		{"", "x=1", "x=1"},
+		{"b=pieces run=256", "", "b=pieces run=256"},
+		{"b=pieces run=256", "x=1", "b=pieces run=256 x=1"},
+		{"b=pieces run=256", "run=256", "b=pieces run=256"},
+		{"b=pieces run=256", "run=64", "run=64"},
+	} {
+		own, err := backend.ParseExtra(test.own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have, err := Answer{Params: test.params}.AddTo(backend.Params{Threads: 3, Extra: own})
+		if have.String() != test.want || have.Threads != 3 || err != nil {
+			t.Errorf("%q to %q: %v %v", test.params, test.own, have, err)
+		}
+		if was := (backend.Params{Extra: own}).String(); was != test.own {
+			t.Errorf("%q to %q has changed it to %q", test.params, test.own, was)
+		}
+	}
+	if _, err := (Answer{Params: "b"}).AddTo(backend.Params{}); err == nil {
+		t.Error("a parameter without a value was added")
 	}
 }
 
@@ -224,6 +272,12 @@ func TestParseRefuses(t *testing.T) {
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, candidates: many", 1), `t.yaml:3: candidates "many"`},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, ended: badly", 1), `t.yaml:3: ended "badly": want evidence or budget`},
 		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds", "secs", 1), "t.yaml:3: unknown key secs of a row"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "mode", "params: b, mode", 1), `t.yaml:3: params "b": parameter "b": want key=value`},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "mode", "params: b=1 b=2, mode", 1), `t.yaml:3: params "b=1 b=2": parameter b is given twice`},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "mode", "params: b=1, params_gain: 1.1, params_interval: [1.2, 1.3], params_rounds: 6, mode", 1), "t.yaml:3: params_gain 1.1 with the interval [1.2 1.3] of 6 rounds: want"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "mode", "params: b=1, mode", 1), "t.yaml:3: params_gain 0 with the interval [] of 0 rounds: want"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "mode", "params_gain: 1.1, mode", 1), "t.yaml:3: params_gain, params_interval or params_rounds without params"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "mode", "adjustments: -1, mode", 1), "t.yaml:3: adjustments -1: want"},
 	} {
 		_, err := Parse("t.yaml", []byte(test.text))
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {

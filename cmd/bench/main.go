@@ -34,7 +34,8 @@
 //	v5_quant     512 float32×float32→float32 blocks 64x512x512
 //
 // Where cmd/tune has found the fastest block shape of a rung on this machine, that
-// one is measured; elsewhere all that the rung proposes. --blocks all asks for these
+// one is measured, compiled with the parameters that were found for it (column params
+// of the results); elsewhere all that the rung proposes. --blocks all asks for these
 // in any case, and --tuned FILE for another table.
 //
 //	$ bench --kernel 4 --sizes 64 --dtype int8 --tuned nowhere.yaml --list

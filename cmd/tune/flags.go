@@ -56,7 +56,7 @@ func parseFlags(args []string) (*flags, error) {
 	s.StringVar(&f.csv, "csv", "out/audit.csv", "with --audit: `FILE` for what was measured")
 	s.StringVar(&f.page, "page", "", "with --audit: put the report between the marks of this `FILE`")
 	s.StringVar(&f.note, "note", "", "with --audit: `TEXT` to put above the report")
-	f.usage = "Tune finds the fastest block shape of a kernel on a problem and keeps it with its evidence.\n\nusage: tune [flags]\n\n" + s.FlagUsages()
+	f.usage = "Tune finds the fastest block shape of a kernel on a problem, and parameters of the backend that make it faster, and keeps them with their evidence.\n\nusage: tune [flags]\n\n" + s.FlagUsages()
 	if err := cli.Parse(s, args); err != nil {
 		return f, err
 	}

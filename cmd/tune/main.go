@@ -1,6 +1,7 @@
-// Tune finds the block shape that is fastest for a kernel on a problem and keeps it
-// with its evidence in the machine's table. bench then measures that shape in place
-// of the kernel's own candidates (--blocks all brings these back).
+// Tune finds the block shape that is fastest for a kernel on a problem, and what the
+// backend had best decide otherwise than by its rules, and keeps both with their
+// evidence in the machine's table. bench then measures that in place of the kernel's
+// own candidates (--blocks all brings these back).
 //
 //	go run ./cmd/tune
 //
@@ -26,6 +27,16 @@
 // would be used without it stays. The row tells which, with the ratio (--list prints
 // "confirmed" or "kept"). The output of what is taken is verified.
 //
+// A backend may decide more than a block shape says, such as how b is read, by rules
+// that need not hold on every machine. The block shape then races against itself with
+// each other decision that the backend names for it, an adjustment. What is clearly
+// slower leaves; the fastest meets the block shape without it in paired rounds of fresh
+// samples, executables made anew for each, and is taken only if these show it to be
+// faster by more than 1 % (the lower end of the 95 % interval) and its output is right.
+// Others are then tried beside it, up to three in all, and where no adjustment alone is
+// faster, pairs of the five fastest are. What the table answers with parameters races
+// too. The row has what was taken as params, and bench compiles with it.
+//
 //	$ tune --kernel 4 --sizes 96 --dtype float32 --out tuned.yaml --threads 1
 //	…
 //	tuned.yaml: 1 row
@@ -40,15 +51,17 @@
 // to the others. A problem whose share is not enough for a row that is worth keeping
 // gets more, and if so much is not left either it is listed as not done: enough is about
 // the time in which what is used as things stand and the 12 block shapes that the counts
-// like best are launched, the fastest raced for 3 rounds and the winner confirmed in 6.
-// A row says how many of its candidates were launched and whether the search ended by
-// evidence or by budget. One that ended by budget does not replace one that is better
-// founded, unless its confirmation shows the earlier block shape to be slower.
+// like best are launched, the fastest raced for 3 rounds and the winner confirmed in 6;
+// adjustments are tried in time that is left. A row says how many of its candidates were launched and whether the search ended by
+// evidence or by budget, also if that left out adjustments only. One that ended by
+// budget does not replace one that is better founded, unless its confirmation shows
+// the earlier block shape to be slower, or its parameters make it faster than that.
 //
 // The last line says what is missing. The same command goes on with the problems that
 // have no row, and then searches again where the search ended by budget, each with half
 // of the time that is left; bench meanwhile takes such a row's block shape, with
-// "_by_budget" in its block_source.
+// "_by_budget" in its block_source. Other rows stay until --again asks for all, those
+// from before adjustments were tried too.
 //
 // # Tables
 //
@@ -59,8 +72,9 @@
 //	v4_optblock 96x96x96 float32×float32→float32
 //	…
 //
-// A row begins with the block shape and the seconds of a launch: the median with its
-// 95 % interval, or the prediction. Below it stand
+// A row begins with the block shape, its parameters if it has any, and the seconds of
+// a launch with both: the median with its 95 % interval, or the prediction. Below it
+// stand
 //
 //	confirmed or kept   how the choice was made, by paired rounds of fresh samples against
 //	                    the fastest of what is used without the tuner, or if the choice is
@@ -68,6 +82,10 @@
 //	                    the rival's time over that of the choice is above 1; kept if not. A
 //	                    row without either had no rival that was near
 //	next                the fastest of the others; below 1 within what noise does
+//	key=value: …        how many times as fast as without parameters the row is, with the
+//	                    95 % interval, and of how many adjustments they are the best; or
+//	                    how many were timed of which none is clearly faster. What stands
+//	                    above compares block shapes without
 //	candidates          how many of the block shapes that tile the arrays and fit were
 //	                    launched, how many of these raced, and what ended the search;
 //	                    older rows know only how many raced
@@ -85,7 +103,8 @@
 // dtypes in turn, it runs the tuner as it is, then an exhaustive search of all block
 // shapes that the tuner draws its candidates from, and races what both chose and the
 // fastest of the kernel's own candidates against each other in interleaved rounds of
-// fresh samples. In the exhaustive search each block shape has --rounds samples, in
+// fresh samples. These are block shapes alone, without adjustments. In the exhaustive
+// search each block shape has --rounds samples, in
 // heats with one reference, and those that may be the fastest race on. Costs are the
 // time of launches, warm-ups included, and wall time.
 //

@@ -30,7 +30,10 @@ func (p *progress) observe(what string) func(tune.Event) {
 	}
 	return func(e tune.Event) {
 		line := fmt.Sprintf("%s: %d of %d launched", what, e.Screened, e.Candidates)
-		if e.Round > 0 {
+		switch {
+		case e.Adjusting:
+			line = fmt.Sprintf("%s: adjustments, round %d, %d in the race", what, e.Round, e.Racing)
+		case e.Round > 0:
 			line = fmt.Sprintf("%s: round %d, %d in the race", what, e.Round, e.Racing)
 		}
 		fmt.Fprintf(p.w, "\r%-*s", p.width, line)

@@ -73,11 +73,14 @@ var meaning = map[tuned.Source]string{
 	tuned.ShapeClass:   "a row whose sizes are each at most about a factor of 4 away",
 }
 
-// showRow prints a row: the block shape and its time, how sure the choice is, and how it
-// was found.
+// choice is the block shape of a row with its parameters.
+func choice(r tuned.Row) tuned.Answer { return tuned.Answer{Blocks: r.Blocks, Params: r.Params} }
+
+// showRow prints a row: the block shape with its parameters and the time, how sure the
+// choice is, and how it was found.
 func showRow(w io.Writer, r tuned.Row) {
 	e := r.Evidence
-	fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, r.Blocks, results.FormatSeconds(e.Seconds))
+	fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, choice(r), results.FormatSeconds(e.Seconds))
 	if e.Mode == tuned.Measured {
 		fmt.Fprintf(w, " (%s to %s, %s)", results.FormatSeconds(e.Low), results.FormatSeconds(e.High), cli.Plural(e.Samples, "sample"))
 	} else {
@@ -96,6 +99,9 @@ func showRow(w io.Writer, r tuned.Row) {
 	}
 	if len(others) > 0 {
 		fmt.Fprintf(w, "      %s\n", strings.Join(others, "; "))
+	}
+	if s := adjusted(r); s != "" {
+		fmt.Fprintf(w, "      %s\n", s)
 	}
 	fmt.Fprintf(w, "      %s; %s; %s\n", searched(e), e.Versions, e.Date)
 }
@@ -116,17 +122,17 @@ func (f *flags) compare(w io.Writer) error {
 	}
 	same, timed, none := 0, 0, 0
 	for _, u := range tuples {
-		key, b, source, ok := nearest(ours, u)
+		key, have, ok := nearest(ours, u)
 		fmt.Fprintf(w, "%dx%dx%d %s×%s: theirs %s", u.Batch, u.In, u.Out, u.X, u.W, u.Blocks)
 		switch {
 		case !ok:
 			none++
 			fmt.Fprintln(w, ", ours unknown")
 			continue
-		case b == u.Blocks.Clip(u.Batch, u.In, u.Out):
+		case have.Blocks == u.Blocks.Clip(u.Batch, u.In, u.Out):
 			same++
 		}
-		fmt.Fprintf(w, ", ours %s (%s, %s→%s)", b, source, key.A, key.Out)
+		fmt.Fprintf(w, ", ours %s (%s, %s→%s)", have, have.Source, key.A, key.Out)
 		if ratio, ok := tried(ours, key, u.Blocks); ok {
 			timed++
 			fmt.Fprintf(w, ", theirs %.3f × the time here", ratio)
@@ -139,18 +145,18 @@ func (f *flags) compare(w io.Writer) error {
 
 // nearest looks a tuple up among the rows of v5 for its dtypes, whatever their
 // output and scales.
-func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, b tile.Blocks, s tuned.Source, ok bool) {
+func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, a tuned.Answer, ok bool) {
 	for _, r := range t.Rows {
 		if r.Kernel != "v5_quant" || r.A != u.X || r.B != u.W {
 			continue
 		}
 		key = r.Key
 		key.Batch, key.M, key.K, key.N = 1, u.Batch, u.In, u.Out
-		if b, s, ok = t.Lookup(key); ok {
-			return key, b, s, true
+		if a, ok = t.Lookup(key); ok {
+			return key, a, true
 		}
 	}
-	return key, b, s, false
+	return key, a, false
 }
 
 // tried is the time of a block shape over that of the best, where it was timed for

@@ -13,7 +13,6 @@ import (
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/files"
-	"matladder/tile"
 	"matladder/tune"
 	"matladder/tuned"
 )
@@ -53,7 +52,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 			}
 			if !taken {
 				old, _ := table.Row(row.Key)
-				fmt.Fprintf(stdout, "%s: the row of %s stays, blocks %s: this time %s\n", row.Key, old.Evidence.Date, old.Blocks, searched(row.Evidence))
+				fmt.Fprintf(stdout, "%s: the row of %s stays, blocks %s: this time %s\n", row.Key, old.Evidence.Date, choice(old), searched(row.Evidence))
 				return nil
 			}
 			fmt.Fprintf(stdout, "%s: %s\n", row.Key, verdict(j, row, u.Space.Machine))
@@ -107,9 +106,9 @@ func (f *flags) jobs(dev *device) ([]tune.Job, error) {
 }
 
 // known is what the table answers for a job as things stand.
-func known(table *tuned.Table, j tune.Job) []tile.Blocks {
-	if b, _, ok := table.Lookup(j.Key()); ok {
-		return []tile.Blocks{b}
+func known(table *tuned.Table, j tune.Job) []tuned.Answer {
+	if a, ok := table.Lookup(j.Key()); ok {
+		return []tuned.Answer{a}
 	}
 	return nil
 }

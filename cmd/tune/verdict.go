@@ -13,7 +13,7 @@ import (
 // verdict says what was gained over the kernel's own candidates, and how sure the
 // choice is.
 func verdict(j tune.Job, r tuned.Row, m tile.Machine) string {
-	s := fmt.Sprintf("blocks %s, %s", r.Blocks, results.FormatSeconds(r.Evidence.Seconds))
+	s := fmt.Sprintf("blocks %s, %s", choice(r), results.FormatSeconds(r.Evidence.Seconds))
 	if r.Evidence.Mode == tuned.Predicted {
 		s += " predicted"
 	}
@@ -29,7 +29,7 @@ func verdict(j tune.Job, r tuned.Row, m tile.Machine) string {
 	case best > 0:
 		s += fmt.Sprintf("; the kernel's own %s takes %.3f × as long", own, best)
 	}
-	for _, more := range []string{confirmed(r.Evidence), then(r.Evidence), searched(r.Evidence)} {
+	for _, more := range []string{confirmed(r.Evidence), then(r.Evidence), adjusted(r), searched(r.Evidence)} {
 		if more != "" {
 			s += "; " + more
 		}
@@ -57,6 +57,19 @@ func then(e tuned.Evidence) string {
 		return ""
 	}
 	return fmt.Sprintf("next: %s takes %.3f × as long", e.RunnerUp, 1+e.Behind)
+}
+
+// adjusted says what the parameters gain, or that none were found that do.
+func adjusted(r tuned.Row) string {
+	a := r.Evidence.Adjusted
+	switch {
+	case r.Params != "":
+		return fmt.Sprintf("%s: %.3f × as fast as without (%.3f to %.3f, %s), best of %s", r.Params, a.Gain, a.Low, a.High,
+			cli.Plural(a.Rounds, "round"), cli.Plural(a.Tried, "adjustment"))
+	case a.Tried > 0:
+		return fmt.Sprintf("none of %s is clearly faster", cli.Plural(a.Tried, "adjustment"))
+	}
+	return ""
 }
 
 // searched says how many candidates were looked at, and what ended the search.

@@ -5,13 +5,16 @@ import (
 	"testing"
 
 	"matladder/internal/golden"
+	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
+	"matladder/tune"
 	"matladder/tuned"
 )
 
 // TestShow: rows as --list prints them: confirmed, kept, with nothing to confirm and of
-// before searches were counted, and predicted.
+// before searches were counted, predicted, without and with adjustments that are faster;
+// and the last as it is told when it is found.
 func TestShow(t *testing.T) {
 	chosen, rival, next := tile.Blocks{M: 64, K: 256, N: 512}, tile.Blocks{M: 256, K: 256, N: 256}, tile.Blocks{M: 512, K: 64, N: 128}
 	confirmation := tuned.Confirmation{Rival: rival, Ratio: 1.05, Low: 1.02, High: 1.1, Rounds: 6}
@@ -23,8 +26,16 @@ func TestShow(t *testing.T) {
 	alone.Confirmed, alone.Tried, alone.RunnerUp, alone.Ended = tuned.Confirmation{}, map[tile.Blocks]float64{chosen: 1}, tile.Blocks{}, ""
 	predicted.Mode, predicted.Confirmed = tuned.Predicted, tuned.Confirmation{}
 	var text bytes.Buffer
-	for _, e := range []tuned.Evidence{e, kept, alone, predicted} {
-		showRow(&text, tuned.Row{Key: tuned.KeyOf("v4_optblock", "", problem.New(512, 512, 512, tile.Float32)), Blocks: chosen, Evidence: e})
+	r := tuned.Row{Key: tuned.KeyOf("v4_optblock", "", problem.New(512, 512, 512, tile.Float32)), Blocks: chosen}
+	for _, r.Evidence = range []tuned.Evidence{e, kept, alone, predicted} {
+		showRow(&text, r)
 	}
+	r.Evidence = e
+	r.Evidence.Adjusted.Tried = 7
+	showRow(&text, r)
+	r.Params, r.Evidence.Adjusted = "b=pieces run=256", tuned.Adjustment{Tried: 7, Gain: 1.083, Low: 1.05, High: 1.1, Rounds: 12}
+	showRow(&text, r)
+	job := tune.Job{Kernel: kernels.All[3], Problem: problem.New(512, 512, 512, tile.Float32)}
+	text.WriteString(verdict(job, r, tile.Machine{}) + "\n")
 	golden.Assert(t, "testdata/show.golden", text.Bytes())
 }

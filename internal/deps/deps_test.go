@@ -47,7 +47,7 @@ backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
 backend/peer: backend check chips internal/lastline problem tile
 results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat
-tuned: internal/files chips problem tile gopkg.in/yaml.v3
+tuned: backend internal/files chips problem tile gopkg.in/yaml.v3
 configs:
 harness: tuned kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
