@@ -144,7 +144,7 @@ func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params 
 	}
 	var err error
 	if m.choices, err = parseChoices(params.Extra); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cpu: parameter %w", err)
 	}
 	switch {
 	case params.Threads < 0 || params.Threads > mostThreads:

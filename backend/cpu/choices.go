@@ -40,6 +40,9 @@ const (
 	paramPieceA = "a_kib"
 )
 
+// paramISA is the key of what is Params.ISA.
+const paramISA = "isa"
+
 // A choice is one parameter.
 type choice struct {
 	key, what string
@@ -61,9 +64,7 @@ const mostChosen = 1 << 20
 // A choiceError is a parameter that is none, and backend.ErrUnsupported.
 type choiceError struct{ key, value, want string }
 
-func (e *choiceError) Error() string {
-	return fmt.Sprintf("backend cpu, parameter %s=%s: %s", e.key, e.value, e.want)
-}
+func (e *choiceError) Error() string { return fmt.Sprintf("%s=%s: %s", e.key, e.value, e.want) }
 
 func (*choiceError) Unwrap() error { return backend.ErrUnsupported }
 
@@ -72,11 +73,11 @@ func parseChoices(extra map[string]string) (c choices, err error) {
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		i := slices.IndexFunc(allChoices, func(k choice) bool { return k.key == key })
 		if i < 0 {
-			var known []string
+			known := []string{paramISA}
 			for _, k := range allChoices {
 				known = append(known, k.key)
 			}
-			return c, &choiceError{key, extra[key], "no such parameter (known: " + strings.Join(known, ", ") + ")"}
+			return c, &choiceError{key, extra[key], "backend cpu has no such parameter (known: " + strings.Join(known, ", ") + ")"}
 		}
 		word, number, want := 0, 0, ""
 		switch k := allChoices[i]; {
@@ -97,9 +98,9 @@ func parseChoices(extra map[string]string) (c choices, err error) {
 	return c, nil
 }
 
-// CheckExtra is nil if Extra of a compilation's parameters is one that Compile takes:
-// any of
+// ParseParams reads parameters of a compilation as people give them, key by key:
 //
+//	isa=avx2    the instruction set
 //	b=packed    blocks of b are packed as a whole
 //	b=tiles     register tiles go down the rows of b where they lie
 //	b=streams   one row of a after another goes along the rows of b
@@ -112,10 +113,21 @@ func parseChoices(extra map[string]string) (c choices, err error) {
 //	k_run=N     register tiles run over at most N elements of k
 //	a_kib=N     at most N KiB of a stay in L2 while panels of b pass
 //
-// What a kernel's products cannot do is left to the rules that hold without.
-func CheckExtra(extra map[string]string) error {
-	_, err := parseChoices(extra)
-	return err
+// All but isa are keys of Extra. What a kernel's products cannot do is left to the
+// rules that hold without. Whether the instruction set is there Compile tells.
+func ParseParams(pairs map[string]string) (backend.Params, error) {
+	p := backend.Params{ISA: pairs[paramISA]}
+	for key, value := range pairs {
+		if key == paramISA {
+			continue
+		}
+		if p.Extra == nil {
+			p.Extra = map[string]string{}
+		}
+		p.Extra[key] = value
+	}
+	_, err := parseChoices(p.Extra)
+	return p, err
 }
 
 var _ backend.Adjuster = (*Backend)(nil)

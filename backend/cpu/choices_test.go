@@ -136,10 +136,10 @@ func TestAdjustments_Rows(t *testing.T) {
 	}
 }
 
-func TestCheckExtra(t *testing.T) {
+func TestParseParams(t *testing.T) {
 	for extra, want := range map[string]string{
-		"b=pieces k_run=512 c=past a=packed a_kib=96": "",
-		"num_warps=4": "no such parameter (known: a, b, c, k_run, a_kib)",
+		"b=pieces k_run=512 c=past a=packed a_kib=96 isa=avx2": "",
+		"num_warps=4": "no such parameter (known: isa, a, b, c, k_run, a_kib)",
 		"b=column":    "how b is read: want packed, tiles, streams, pieces, along",
 		"k_run=0":     "want a number from 1 to",
 		"a_kib=many":  "want a number from 1 to",
@@ -148,7 +148,7 @@ func TestCheckExtra(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch err := CheckExtra(m); {
+		switch _, err := ParseParams(m); {
 		case want == "" && err != nil:
 			t.Errorf("%s: %v", extra, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, backend.ErrUnsupported)):

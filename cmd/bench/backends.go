@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -78,18 +77,17 @@ func (f *flags) open(ctx context.Context, c harness.Config, probe bool) (*device
 }
 
 func openCPU(_ context.Context, r request) (*device, error) {
-	extra := maps.Clone(r.params)
-	delete(extra, "isa")
-	if err := cpu.CheckExtra(extra); err != nil {
-		return nil, cli.Usagef("--param: %w; and isa is one", err)
+	params, err := cpu.ParseParams(r.params)
+	if err != nil {
+		return nil, cli.Usagef("--param %w", err)
 	}
-	b, err := cpu.Open(cpu.Options{Threads: r.threads, ISA: r.params["isa"], NoProbe: !r.probe})
+	b, err := cpu.Open(cpu.Options{Threads: r.threads, ISA: params.ISA, NoProbe: !r.probe})
 	if err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}
 	return &device{
 		Backend: b,
-		params:  backend.Params{Threads: b.Threads(), ISA: b.ISA(), Extra: extra},
+		params:  backend.Params{Threads: b.Threads(), ISA: b.ISA(), Extra: params.Extra},
 		summary: b.Device().Names[0] + ", " + b.Device().Note,
 	}, nil
 }

@@ -5,21 +5,21 @@ import (
 	"fmt"
 	"io"
 
-	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/internal/cli"
 )
 
 // openCPU makes this machine the device: as --threads, --param and MATLADDER_CPU say.
 // Its peaks are not measured.
-func (o *options) openCPU(params []string) (err error) {
-	if o.params, err = cli.Pairs("--param", params); err != nil {
+func (o *options) openCPU(params []string) error {
+	pairs, err := cli.Pairs("--param", params)
+	if err != nil {
 		return err
 	}
-	if err := cpu.CheckExtra(o.params); err != nil {
-		return cli.Usagef("--param: %w", err)
+	if o.params, err = cpu.ParseParams(pairs); err != nil {
+		return cli.Usagef("--param %w", err)
 	}
-	b, err := cpu.Open(cpu.Options{Threads: o.threads, NoProbe: true})
+	b, err := cpu.Open(cpu.Options{Threads: o.threads, ISA: o.params.ISA, NoProbe: true})
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (o *options) openCPU(params []string) (err error) {
 
 // plan writes what the CPU backend makes of the programs.
 func (o *options) plan(ctx context.Context, w io.Writer) error {
-	p, err := o.cpu.Explain(ctx, o.programs, backend.Params{Extra: o.params})
+	p, err := o.cpu.Explain(ctx, o.programs, o.params)
 	if err != nil {
 		return err
 	}

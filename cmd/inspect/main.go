@@ -66,7 +66,9 @@
 // --as cpu prints the plan of backend cpu for this machine: what each pass of its
 // compiler decided, in the order of the passes, then the loops around the register
 // tile and the memory. --threads is the number of workers, MATLADDER_CPU chooses the
-// instruction set, and blocks that are not given are those that fit L2. Nothing runs.
+// instruction set, and blocks that are not given are those that fit L2. --param asks
+// for another decision than the rule of a pass, as in bench: --param b=packed.
+// Nothing runs.
 //
 //	$ inspect v4 --sizes 512 --blocks 128x256x256 --threads 2 --as cpu
 //	v4_optblock 512 float32×float32→float32, blocks 128x256x256: 1 program in a launch

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"matladder/analyze"
+	"matladder/backend"
 	"matladder/backend/aot"
 	"matladder/backend/cpu"
 	"matladder/chips"
@@ -55,10 +56,10 @@ type options struct {
 	steps    int64
 	out      string
 	usage    string
-	topology string            // of the chip to compile for; "" for the chip's own
-	variant  string            // of the kernel
-	threads  int               // of this machine; 0 for one a core
-	params   map[string]string // of --as cpu
+	topology string         // of the chip to compile for; "" for the chip's own
+	variant  string         // of the kernel
+	threads  int            // of this machine; 0 for one a core
+	params   backend.Params // of --as cpu
 	cpu      *cpu.Backend
 }
 
