@@ -84,6 +84,11 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	shares := x.nr * wordBytes / prefetchedPerStep
 	cols := min(x.nr, x.n-j)
 	accumulate := x.accumulate || s > 0
+	if cols <= edgeCols && x.kernel.edge != nil {
+		a := &x.a[i0/x.mr*x.panelA+(x.step0+s)*x.mr]
+		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, a, x.panelA, steps, b, accumulate)
+		return
+	}
 	for i := i0; i < i1; i += x.mr {
 		a := &x.a[i/x.mr*x.panelA+(x.step0+s)*x.mr]
 		ahead := next + uintptr((i-i0)/x.mr%shares)*share

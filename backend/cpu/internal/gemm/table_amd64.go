@@ -24,8 +24,8 @@ func table(isa ISA) *Kernels {
 func avx2Kernels() *Kernels {
 	const mr, nr = 6, 16
 	isa := simd{words: 8}
-	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2}}
-	i := shape[int32]{AVX2, mr, nr, kernel[int32]{tile: tilePairsAVX2}}
+	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2, edge: edgeFloat32AVX2}}
+	i := shape[int32]{AVX2, mr, nr, kernel[int32]{tile: tilePairsAVX2, edge: edgePairsAVX2}}
 	if cpu.X86.HasAVXVNNI {
 		i.kernel.tile = tilePairsVNNIAVX2
 	}

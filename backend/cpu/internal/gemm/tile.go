@@ -8,6 +8,9 @@ type kernel[C Sum] struct {
 	// bias fills dst, NR sums, with what the tile's sums start from, given
 	// steps of one panel of b; nil where they start from zero.
 	bias func(dst, b *uint32, steps int)
+	// edge, where it is not nil, does what tile does for the few columns of the
+	// last panel of b, with many panels of a.
+	edge edge[C]
 }
 
 // A tile computes the rows×cols corner, 1 ≤ rows ≤ MR and 1 ≤ cols ≤ NR, of

@@ -12,6 +12,7 @@ type Asm struct {
 	fn     string // of the current function
 	labels int
 	eol    string // comment for the next line
+	align  bool   // the next loop
 }
 
 // NewAsm starts a file that only builds under the constraint.
@@ -39,7 +40,10 @@ type Arg struct {
 
 // Func starts a function without frame and loads each argument into the
 // register of the same place.
-func (a *Asm) Func(name string, args []Arg, regs []string) {
+func (a *Asm) Func(name string, args []Arg, regs []string) { a.FuncFrame(name, 0, args, regs) }
+
+// FuncFrame is Func with so many bytes at SP.
+func (a *Asm) FuncFrame(name string, frame int, args []Arg, regs []string) {
 	size := 0
 	for _, arg := range args {
 		if arg.Result {
@@ -49,16 +53,26 @@ func (a *Asm) Func(name string, args []Arg, regs []string) {
 	}
 	a.fn, a.labels = name, 0
 	a.raw("\n// func %s(%s)\n", name, strings.Join(argNames(args), ", "))
-	a.raw("TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, size)
-	off := 0
-	for i, arg := range args[:len(regs)] {
+	a.raw("TEXT ·%s(SB), NOSPLIT, $%d-%d\n", name, frame, size)
+	for i, reg := range regs {
 		op := "MOVQ"
-		if arg.Bool {
+		if args[i].Bool {
 			op = "MOVBLZX"
 		}
-		a.Op(op, fmt.Sprintf("%s+%d(FP)", arg.Name, off), regs[i])
+		a.Op(op, argument(args, args[i].Name), reg)
+	}
+}
+
+// argument is where an argument came.
+func argument(args []Arg, name string) string {
+	off := 0
+	for _, arg := range args {
+		if arg.Name == name {
+			return fmt.Sprintf("%s+%d(FP)", name, off)
+		}
 		off += argBytes(arg)
 	}
+	panic("asmgen: no argument " + name)
 }
 
 func argBytes(arg Arg) int {
@@ -92,6 +106,9 @@ func (a *Asm) Op(mnemonic string, operands ...string) {
 // EOL puts a comment behind the next instruction.
 func (a *Asm) EOL(format string, args ...any) { a.eol = fmt.Sprintf(format, args...) }
 
+// Align puts the next loop at the start of a cache line.
+func (a *Asm) Align() { a.align = true }
+
 // A Label is a place in the current function.
 type Label string
 
@@ -117,6 +134,10 @@ func (a *Asm) JumpIf(reg, jump string, value int, l Label) {
 // CountDown repeats body, at least once, until the counter is zero.
 func (a *Asm) CountDown(counter string, body func()) {
 	top := a.NewLabel("loop")
+	if a.align {
+		a.Op("PCALIGN", imm(64))
+		a.align = false
+	}
 	a.Place(top)
 	body()
 	a.Op("DECQ", counter)

@@ -229,5 +229,5 @@ func (t Direct) step(a *Asm, rows, s int) {
 			t.multiplyAdd(a, t.offsets(), b[v], t.columnSum(v), nil)
 		}
 	}
-	t.multiplyRows(a, rows, s, b, inTurn(scratch))
+	t.multiplyRows(a, s, b, t.corner(rows, len(b)), inTurn(scratch))
 }

@@ -6,7 +6,7 @@ func Files() map[string][]byte {
 		return Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 10, 8, 6, 4, 2, 1}}
 	}
 	narrow := func(p Product) Tile {
-		return Tile{Vector: avx2, Product: p, MR: 6, Vectors: 2, Heights: []int{6, 4, 2}}
+		return Tile{Vector: avx2, Product: p, MR: 6, Vectors: 2, Heights: []int{6, 5, 4, 3, 2, 1}, Parts: true}
 	}
 	direct := func(d Direct, p Product) func(*Asm) {
 		d.Tile = Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 8, 4, 2, 1}}
@@ -51,6 +51,7 @@ func Files() map[string][]byte {
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairs).tile),
 		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, avx2.columnNumbers(2)),
 		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairs).tile, avx2.columnNumbers(2)),
+		"edge_avx2_amd64.s":         file(narrow(float32s).edge, narrow(pairs).edge),
 		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, narrow(quadsVEX).offsetBias, avx2.columnNumbers(2)),
 		"inplace_avx2_amd64.s":      file(inPlace...),
 		"tiles_amx_amd64.s":         file(bfloat16Tiles.tiles, int8Tiles.tiles),

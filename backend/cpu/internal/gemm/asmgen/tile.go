@@ -9,6 +9,7 @@ type Tile struct {
 	MR      int
 	Vectors int
 	Heights []int // rows that have a loop of their own, falling from MR
+	Parts   bool  // loops of few sums keep them in parts
 }
 
 // Registers of a tile.
@@ -72,7 +73,7 @@ func (t Tile) tile(a *Asm) {
 	for vectors := t.Vectors; vectors > 0; vectors-- {
 		for _, rows := range t.Heights {
 			a.Place(loops[[2]int{rows, vectors}])
-			a.Unrolled(rSteps, rCount, unroll, func(steps int) { t.steps(a, rows, vectors, steps) })
+			t.loop(a, rows, vectors)
 			a.Op("JMP", string(add))
 		}
 	}
@@ -87,6 +88,17 @@ func (t Tile) tile(a *Asm) {
 }
 
 func (t Tile) acc(row, vector int) string { return t.reg(row*t.Vectors + vector) }
+
+// corner lists the sums of rows×vectors, row after row.
+func (t Tile) corner(rows, vectors int) []string {
+	var sums []string
+	for r := range rows {
+		for v := range vectors {
+			sums = append(sums, t.acc(r, v))
+		}
+	}
+	return sums
+}
 
 // free lists the registers that hold no sums.
 func (t Tile) free() []string {
@@ -126,36 +138,52 @@ func (t Tile) start(a *Asm) {
 	a.Place(started)
 }
 
-// steps advances the sums of rows×vectors by some steps.
-func (t Tile) steps(a *Asm, rows, vectors, steps int) {
-	free := t.free()
-	b, scratch := free[:t.Vectors], free[t.Vectors:]
-	temp := inTurn(scratch)
+// loop advances the sums of rows×vectors by all steps.
+func (t Tile) loop(a *Asm, rows, vectors int) {
+	parts := [][]string{t.corner(rows, vectors)}
+	if t.Parts {
+		parts = t.apart(a, parts[0])
+		a.Align()
+	}
+	a.Unrolled(rSteps, rCount, unroll, func(steps int) {
+		t.prefetchB(a, steps)
+		b, temp := t.free()[:vectors], inTurn(t.free()[t.Vectors:])
+		for s := range steps {
+			for v := range b {
+				a.Op("VMOVUPS", at(rB, (s*t.Vectors+v)*t.bytes()), b[v])
+			}
+			t.multiplyRows(a, s, b, parts[s%len(parts)], temp)
+		}
+		t.advance(a, steps)
+	})
+	t.together(a, parts)
+}
+
+// prefetchB asks for a line of the next panel of b in each whole turn.
+func (t Tile) prefetchB(a *Asm, steps int) {
 	if steps == unroll {
 		a.EOL("the next panel of b")
 		a.Op("PREFETCHT1", at(rNext, 0))
 		a.Op("ADDQ", imm(64), rNext)
 	}
-	for s := range steps {
-		for v := range vectors {
-			a.Op("VMOVUPS", at(rB, (s*t.Vectors+v)*t.bytes()), b[v])
-		}
-		t.multiplyRows(a, rows, s, b[:vectors], temp)
-	}
-	a.Op("ADDQ", imm(steps*t.MR*4), rA)
-	a.Op("ADDQ", imm(steps*t.Vectors*t.bytes()), rB)
 }
 
-// multiplyRows adds the products of some rows of a, in step s of the turn, and a row
-// of b to the sums.
-func (t Tile) multiplyRows(a *Asm, rows, s int, b []string, temp func() string) {
-	for r := range rows {
+// multiplyRows adds the products of rows of a, in step s of the turn, and a row of b
+// to the sums, those of a row of a after another.
+func (t Tile) multiplyRows(a *Asm, s int, b, sums []string, temp func() string) {
+	for r := range len(sums) / len(b) {
 		word := temp()
 		a.Op(t.Broadcast, at(rA, (s*t.MR+r)*4), word)
 		for v := range b {
-			t.multiplyAdd(a, word, b[v], t.acc(r, v), temp)
+			t.multiplyAdd(a, word, b[v], sums[r*len(b)+v], temp)
 		}
 	}
+}
+
+// advance goes to the next steps of a and b.
+func (t Tile) advance(a *Asm, steps int) {
+	a.Op("ADDQ", imm(steps*t.MR*4), rA)
+	a.Op("ADDQ", imm(steps*t.Vectors*t.bytes()), rB)
 }
 
 // inTurn gives registers one after another, and then the first again.

@@ -1,0 +1,169 @@
+package asmgen
+
+import "fmt"
+
+// Registers of an edge routine besides those of a tile.
+const (
+	rPanel = rAcc // a's next panel is so many bytes on
+	rGroup = rCols
+)
+
+// rPanels go along the panels of a group.
+var rPanels = []string{rA, rBias, rRow, rSteps}
+
+var edgeArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "next"}, {Name: "rows"}, {Name: "cols"}, {Name: "a"},
+	{Name: "panel"}, {Name: "steps"}, {Name: "b"}, {Name: "accumulate", Bool: true}}
+
+var edgeRegs = []string{rC, rLDC, rNext, rRows, rCols}
+
+// edgeCols is the most columns of an edge routine.
+const edgeCols = 4
+
+// edge writes the routine for the few columns of the last panel of b. Lanes of its
+// sums are rows: each step loads the words of a for all rows of a panel and meets them
+// with one broadcast word of b for each column. Several panels of a take their steps
+// together, so that enough sums are under way.
+func (t Tile) edge(a *Asm) {
+	a.FuncFrame("edge"+t.Name+t.Suffix, edgeFrame, edgeArgs, edgeRegs)
+	a.Op("SHLQ", imm(2), rLDC)
+	for cols := 1; cols <= edgeCols; cols++ {
+		more := a.NewLabel("more")
+		if cols < edgeCols {
+			a.JumpIf(rCols, "JNE", cols, more)
+		}
+		t.edgeGroups(a, cols)
+		if cols < edgeCols {
+			a.Place(more)
+		}
+	}
+}
+
+// edgePanels is how many panels go together, so that sums, words of b, and words and
+// products of a have registers.
+func (t Tile) edgePanels(cols int) int {
+	return min(len(rPanels), t.MR*t.Vectors/(cols+1))
+}
+
+// edgeFrame holds the sums of a group, column after column.
+const edgeFrame = 256
+
+// edgeColumn is the bytes of a column in the frame, where the last panel takes a
+// whole vector.
+func (t Tile) edgeColumn(panels int) int { return ((panels-1)*t.MR + t.Lanes) * 4 }
+
+// edgeGroups goes through the panels of a, some at a time. Where fewer are left the
+// last one counts again.
+func (t Tile) edgeGroups(a *Asm, cols int) {
+	panels := t.edgePanels(cols)
+	group := a.NewLabel("group")
+	a.Op("MOVQ", edgeArg("a"), rGroup)
+	a.Place(group)
+	a.Op("MOVQ", edgeArg("panel"), rPanel)
+	a.Op("SHLQ", imm(2), rPanel)
+	a.Op("MOVQ", rGroup, rPanels[0])
+	for p := 1; p < panels; p++ {
+		a.Op("LEAQ", fmt.Sprintf("(%s)(%s*1)", rPanels[p-1], rPanel), rPanels[p])
+		a.Op("CMPQ", rRows, imm(p*t.MR))
+		a.Op("CMOVQLE", rPanels[p-1], rPanels[p])
+	}
+	for range panels {
+		a.Op("ADDQ", rPanel, rGroup)
+	}
+	sums := t.edgeSums(a, cols, panels)
+
+	for i, sum := range sums {
+		a.Op("VMOVUPS", sum, at("SP", i/panels*t.edgeColumn(panels)+i%panels*t.MR*4))
+	}
+	t.edgeStore(a, cols, panels)
+	a.Op("SUBQ", imm(panels*t.MR), rRows)
+	a.Op("JGT", string(group))
+	a.Return()
+}
+
+// edgeSums multiplies a group by all steps of b. Of its sums, the panels of the first
+// column come first.
+func (t Tile) edgeSums(a *Asm, cols, panels int) []string {
+	var sums []string
+	for i := range cols * panels {
+		sums = append(sums, t.reg(i))
+		t.zero(a, sums[i])
+	}
+	parts := t.apart(a, sums)
+	var free []string
+	for i := len(parts) * len(sums); i < t.Registers; i++ {
+		free = append(free, t.reg(i))
+	}
+	b, temp := free[:cols], inTurn(free[cols:])
+	step := func(s int, sums []string, load func(panel, words string)) {
+		for j := range b {
+			a.Op(t.Broadcast, at(rB, (s*t.Vectors*t.Lanes+j)*4), b[j])
+		}
+		for p, panel := range rPanels[:panels] {
+			words := temp()
+			load(panel, words)
+			for j := range b {
+				t.multiplyAdd(a, b[j], words, sums[j*panels+p], temp)
+			}
+		}
+	}
+
+	a.Op("MOVQ", edgeArg("b"), rB)
+	a.Op("MOVQ", edgeArg("steps"), rPanel)
+	a.EOL("the last step loads nothing behind it")
+	a.Op("DECQ", rPanel)
+	a.Align()
+	a.Unrolled(rPanel, rCount, unroll, func(steps int) {
+		t.prefetchB(a, steps)
+		for s := range steps {
+			step(s, parts[s%len(parts)], func(panel, words string) { a.Op("VMOVUPS", at(panel, s*t.MR*4), words) })
+		}
+		for _, panel := range rPanels[:panels] {
+			a.Op("ADDQ", imm(steps*t.MR*4), panel)
+		}
+		a.Op("ADDQ", imm(steps*t.Vectors*t.bytes()), rB)
+	})
+	step(0, sums, func(panel, words string) {
+		a.Op("VBROADCASTSD", at(panel, 16), words)
+		a.Op("VINSERTF128", imm(0), at(panel, 0), words, words)
+	})
+	t.together(a, parts)
+	return sums
+}
+
+// edgeStore writes the rows of a group to c, which it leaves behind them.
+func (t Tile) edgeStore(a *Asm, cols, panels int) {
+	const from, count = rA, rCount
+	stored, plain := a.NewLabel("stored"), a.NewLabel("store")
+	a.Op("MOVQ", "SP", from)
+	a.Op("MOVQ", imm(panels*t.MR), count)
+	a.Op("CMPQ", rRows, count)
+	a.Op("CMOVQLT", rRows, count)
+	a.Op("MOVBLZX", edgeArg("accumulate"), rPanel)
+	a.JumpIf(rPanel, "JEQ", 0, plain)
+	for _, add := range []bool{true, false} {
+		a.CountDown(count, func() {
+			for j := range cols {
+				sum, held := half(t.reg(2*j)), half(t.reg(2*j+1))
+				a.Op("VMOVSS", at(from, j*t.edgeColumn(panels)), sum)
+				if add {
+					a.Op("VMOVSS", at(rC, 4*j), held)
+					a.Op(t.Add, held, sum, sum)
+				}
+				a.Op("VMOVSS", sum, at(rC, 4*j))
+			}
+			a.Op("ADDQ", imm(4), from)
+			a.Op("ADDQ", rLDC, rC)
+		})
+		if add {
+			a.Op("JMP", string(stored))
+			a.Place(plain)
+		}
+	}
+	a.Place(stored)
+}
+
+// edgeArg is an argument where it came.
+func edgeArg(name string) string { return argument(edgeArgs, name) }
+
+// half is the lower half of a vector.
+func half(reg string) string { return "X" + reg[1:] }

@@ -1,0 +1,20 @@
+package gemm
+
+// An edge computes rows×cols sums, of any number of rows ≥ 1 and 1 ≤ cols ≤ edgeCols,
+// over steps ≥ 1 steps of the panels of a, panel words apart, and one panel of b: the
+// loop at type tile for panel after panel of a, without a bias.
+//
+// Meanwhile it asks for some of the memory from next on, as a tile does.
+type edge[C Sum] func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
+
+// edgeCols is the most columns of an edge: with more, tiles are as fast.
+const edgeCols = 4
+
+// edgeTiles returns the twin of an edge, of tiles of mr rows.
+func edgeTiles[C Sum](mr int, tile tile[C]) edge[C] {
+	return func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool) {
+		for i := 0; i < rows; i += mr {
+			tile(&span(c, i*ldc+1)[i*ldc], ldc, steps, &span(a, i/mr*panel+1)[i/mr*panel], b, nil, next, min(mr, rows-i), cols, accumulate)
+		}
+	}
+}
