@@ -84,7 +84,7 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	shares := x.nr * wordBytes / prefetchedPerStep
 	cols := min(x.nr, x.n-j)
 	accumulate := x.accumulate || s > 0
-	if cols <= edgeCols && x.kernel.edge != nil {
+	if x.kernel.isEdge(cols) {
 		a := &x.a[i0/x.mr*x.panelA+(x.step0+s)*x.mr]
 		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, a, x.panelA, steps, b, accumulate)
 		return

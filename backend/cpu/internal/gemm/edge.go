@@ -10,6 +10,9 @@ type edge[C Sum] func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, pa
 // edgeCols is the most columns of an edge: with more, tiles are as fast.
 const edgeCols = 4
 
+// isEdge tells whether an edge computes the last columns of c.
+func (k *kernel[C]) isEdge(cols int) bool { return k.edge != nil && cols <= edgeCols }
+
 // edgeTiles returns the twin of an edge, of tiles of mr rows.
 func edgeTiles[C Sum](mr int, tile tile[C]) edge[C] {
 	return func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool) {

@@ -84,7 +84,20 @@ func (t Tile) tile(a *Asm) {
 	t.storeOrAdd(a, t.storeFull)
 	a.Place(edge)
 	t.masks(a)
-	t.storeOrAdd(a, t.storeMasked)
+	if !t.Parts {
+		t.storeOrAdd(a, t.storeMasked)
+		return
+	}
+	for last := range t.Vectors {
+		wider := a.NewLabel("wider")
+		if last < t.Vectors-1 {
+			a.JumpIf(rCols, "JGT", (last+1)*t.Lanes, wider)
+		}
+		t.storeOrAdd(a, t.storeUpTo(last))
+		if last < t.Vectors-1 {
+			a.Place(wider)
+		}
+	}
 }
 
 func (t Tile) acc(row, vector int) string { return t.reg(row*t.Vectors + vector) }
@@ -218,12 +231,16 @@ func (t Tile) storeOrAdd(a *Asm, store func(a *Asm, row int, add bool)) {
 
 func (t Tile) storeFull(a *Asm, row int, add bool) {
 	for v := range t.Vectors {
-		off := v * t.bytes()
-		if add {
-			a.Op(t.Add, at(rC, off), t.acc(row, v), t.acc(row, v))
-		}
-		a.Op("VMOVUPS", t.acc(row, v), at(rC, off))
+		t.storeVector(a, row, v, add)
 	}
+}
+
+func (t Tile) storeVector(a *Asm, row, v int, add bool) {
+	off := v * t.bytes()
+	if add {
+		a.Op(t.Add, at(rC, off), t.acc(row, v), t.acc(row, v))
+	}
+	a.Op("VMOVUPS", t.acc(row, v), at(rC, off))
 }
 
 // masks prepares one mask for each vector: lanes left of column cols.
@@ -256,19 +273,34 @@ func (t Tile) mask(v int) string {
 
 func (t Tile) storeMasked(a *Asm, row int, add bool) {
 	for v := range t.Vectors {
-		off, sum := v*t.bytes(), t.acc(row, v)
-		if t.Masks {
-			if add {
-				a.Op(t.Add, at(rC, off), sum, t.mask(v), sum)
-			}
-			a.Op("VMOVUPS", sum, t.mask(v), at(rC, off))
-			continue
+		t.storeVectorMasked(a, row, v, add)
+	}
+}
+
+// storeUpTo stores vectors up to the last one that has columns of c, which is masked:
+// without mask registers that is slow.
+func (t Tile) storeUpTo(last int) func(a *Asm, row int, add bool) {
+	return func(a *Asm, row int, add bool) {
+		for v := range last {
+			t.storeVector(a, row, v, add)
 		}
-		if add {
-			held := t.free()[t.Vectors]
-			a.Op("VMASKMOVPS", at(rC, off), t.mask(v), held)
-			a.Op(t.Add, held, sum, sum)
-		}
+		t.storeVectorMasked(a, row, last, add)
+	}
+}
+
+func (t Tile) storeVectorMasked(a *Asm, row, v int, add bool) {
+	off, sum := v*t.bytes(), t.acc(row, v)
+	switch {
+	case t.Masks && add:
+		a.Op(t.Add, at(rC, off), sum, t.mask(v), sum)
+	case add:
+		held := t.free()[t.Vectors]
+		a.Op("VMASKMOVPS", at(rC, off), t.mask(v), held)
+		a.Op(t.Add, held, sum, sum)
+	}
+	if t.Masks {
+		a.Op("VMOVUPS", sum, t.mask(v), at(rC, off))
+	} else {
 		a.Op("VMASKMOVPS", sum, t.mask(v), at(rC, off))
 	}
 }
