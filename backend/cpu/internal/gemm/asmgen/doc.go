@@ -6,6 +6,8 @@
 //	amx.go        instructions on tile registers, as bytes
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
+//	parts.go      sums in parts, for tiles that have few
+//	edge.go       the micro-kernel for few columns, along the rows of a
 //	direct.go     the micro-kernel on a b that is not packed: it goes down its rows
 //	inplace.go    the same on a b of narrower elements: along its rows, widening them
 //	stream.go     one row of a by eight rows of b, which are read from end to end

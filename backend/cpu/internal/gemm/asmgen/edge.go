@@ -21,8 +21,9 @@ const edgeCols = 4
 
 // edge writes the routine for the few columns of the last panel of b. Lanes of its
 // sums are rows: each step loads the words of a for all rows of a panel and meets them
-// with one broadcast word of b for each column. Several panels of a take their steps
-// together, so that enough sums are under way.
+// with one broadcast word of b for each column. What lanes beyond the rows hold, the
+// next step, is dropped. Several panels of a take their steps together, so that enough
+// sums are under way.
 func (t Tile) edge(a *Asm) {
 	a.FuncFrame("edge"+t.Name+t.Suffix, edgeFrame, edgeArgs, edgeRegs)
 	a.Op("SHLQ", imm(2), rLDC)
@@ -38,13 +39,13 @@ func (t Tile) edge(a *Asm) {
 	}
 }
 
-// edgePanels is how many panels go together, so that sums, words of b, and words and
-// products of a have registers.
+// edgePanels is how many panels go together: their sums and words of a have the
+// registers that the sums of a tile have, words of b and products the rest.
 func (t Tile) edgePanels(cols int) int {
 	return min(len(rPanels), t.MR*t.Vectors/(cols+1))
 }
 
-// edgeFrame holds the sums of a group, column after column.
+// edgeFrame is the bytes of the sums of a group, column after column.
 const edgeFrame = 256
 
 // edgeColumn is the bytes of a column in the frame, where the last panel takes a
@@ -70,7 +71,6 @@ func (t Tile) edgeGroups(a *Asm, cols int) {
 		a.Op("ADDQ", rPanel, rGroup)
 	}
 	sums := t.edgeSums(a, cols, panels)
-
 	for i, sum := range sums {
 		a.Op("VMOVUPS", sum, at("SP", i/panels*t.edgeColumn(panels)+i%panels*t.MR*4))
 	}
