@@ -9,7 +9,7 @@ type kernel[C Sum] struct {
 	// steps of one panel of b; nil where they start from zero.
 	bias func(dst, b *uint32, steps int)
 	// edge, where it is not nil, does what tile does for the few columns of the
-	// last panel of b, with many panels of a.
+	// last panel of b, with many panels of a. Then there is no bias.
 	edge edge[C]
 }
 
