@@ -81,7 +81,7 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	}
 	next := uintptr(unsafe.Pointer(x.panelOfB(after, s)))
 	share := uintptr(steps) * prefetchedPerStep
-	shares := x.nr * wordBytes / prefetchedPerStep
+	end := next + share*uintptr(x.nr*wordBytes/prefetchedPerStep)
 	cols := min(x.nr, x.n-j)
 	accumulate := x.accumulate || s > 0
 	if x.kernel.isEdge(cols) {
@@ -89,10 +89,13 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, a, x.panelA, steps, b, accumulate)
 		return
 	}
+	a, ahead := i0/x.mr*x.panelA+(x.step0+s)*x.mr, next
 	for i := i0; i < i1; i += x.mr {
-		a := &x.a[i/x.mr*x.panelA+(x.step0+s)*x.mr]
-		ahead := next + uintptr((i-i0)/x.mr%shares)*share
-		x.kernel.tile(&x.c[i*x.ldc+j], x.ldc, steps, a, b, start, ahead, min(x.mr, i1-i), cols, accumulate)
+		x.kernel.tile(&x.c[i*x.ldc+j], x.ldc, steps, &x.a[a], b, start, ahead, min(x.mr, i1-i), cols, accumulate)
+		a += x.panelA
+		if ahead += share; ahead == end {
+			ahead = next
+		}
 	}
 }
 

@@ -80,11 +80,17 @@ wider15:
 	JLE tile4x16_5
 	JMP tile5x16_4
 tile6x16_3:
+	XORQ R10, R10
+	CMPQ BX, $320
+	JLE run17
+	MOVQ $64, R10
+	SUBQ R10, BX
+run17:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest17
+	JZ rest19
 	PCALIGN $64
-loop19:
+loop21:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -170,12 +176,12 @@ loop19:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop19
-rest17:
+	JNZ loop21
+rest19:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done18
-loop20:
+	JZ done20
+loop22:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -199,15 +205,33 @@ loop20:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop20
-done18:
+	JNZ loop22
+done20:
+	TESTQ R10, R10
+	JEQ whole18
+	MOVQ DX, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	MOVQ R10, BX
+	XORQ R10, R10
+	JMP run17
+whole18:
 	JMP add2
 tile5x16_4:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest21
+	JZ rest23
 	PCALIGN $64
-loop23:
+loop25:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -281,12 +305,12 @@ loop23:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop23
-rest21:
+	JNZ loop25
+rest23:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done22
-loop24:
+	JZ done24
+loop26:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -307,15 +331,15 @@ loop24:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop24
-done22:
+	JNZ loop26
+done24:
 	JMP add2
 tile4x16_5:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest25
+	JZ rest27
 	PCALIGN $64
-loop27:
+loop29:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -377,12 +401,12 @@ loop27:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop27
-rest25:
+	JNZ loop29
+rest27:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done26
-loop28:
+	JZ done28
+loop30:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -400,8 +424,8 @@ loop28:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop28
-done26:
+	JNZ loop30
+done28:
 	JMP add2
 tile3x16_6:
 	VPXOR Y6, Y6, Y6
@@ -412,9 +436,9 @@ tile3x16_6:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest29
+	JZ rest31
 	PCALIGN $64
-loop31:
+loop33:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -464,12 +488,12 @@ loop31:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop31
-rest29:
+	JNZ loop33
+rest31:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done30
-loop32:
+	JZ done32
+loop34:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -484,8 +508,8 @@ loop32:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop32
-done30:
+	JNZ loop34
+done32:
 	VPADDD Y6, Y0, Y0
 	VPADDD Y7, Y1, Y1
 	VPADDD Y8, Y2, Y2
@@ -500,9 +524,9 @@ tile2x16_7:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest33
+	JZ rest35
 	PCALIGN $64
-loop35:
+loop37:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -540,12 +564,12 @@ loop35:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop35
-rest33:
+	JNZ loop37
+rest35:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done34
-loop36:
+	JZ done36
+loop38:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -557,8 +581,8 @@ loop36:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop36
-done34:
+	JNZ loop38
+done36:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y1, Y1
 	VPADDD Y6, Y2, Y2
@@ -573,9 +597,9 @@ tile1x16_8:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest37
+	JZ rest39
 	PCALIGN $64
-loop39:
+loop41:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -601,12 +625,12 @@ loop39:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop39
-rest37:
+	JNZ loop41
+rest39:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done38
-loop40:
+	JZ done40
+loop42:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -615,8 +639,8 @@ loop40:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop40
-done38:
+	JNZ loop42
+done40:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y1, Y1
 	VPADDD Y6, Y2, Y2
@@ -633,9 +657,9 @@ tile6x8_9:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest41
+	JZ rest43
 	PCALIGN $64
-loop43:
+loop45:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -693,12 +717,12 @@ loop43:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop43
-rest41:
+	JNZ loop45
+rest43:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done42
-loop44:
+	JZ done44
+loop46:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -715,8 +739,8 @@ loop44:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop44
-done42:
+	JNZ loop46
+done44:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
@@ -732,9 +756,9 @@ tile5x8_10:
 	VPXOR Y9, Y9, Y9
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest45
+	JZ rest47
 	PCALIGN $64
-loop47:
+loop49:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -784,12 +808,12 @@ loop47:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop47
-rest45:
+	JNZ loop49
+rest47:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done46
-loop48:
+	JZ done48
+loop50:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -804,8 +828,8 @@ loop48:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop48
-done46:
+	JNZ loop50
+done48:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
@@ -819,9 +843,9 @@ tile4x8_11:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest49
+	JZ rest51
 	PCALIGN $64
-loop51:
+loop53:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -863,12 +887,12 @@ loop51:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop51
-rest49:
+	JNZ loop53
+rest51:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done50
-loop52:
+	JZ done52
+loop54:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -881,8 +905,8 @@ loop52:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop52
-done50:
+	JNZ loop54
+done52:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
@@ -900,9 +924,9 @@ tile3x8_12:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest53
+	JZ rest55
 	PCALIGN $64
-loop55:
+loop57:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -936,12 +960,12 @@ loop55:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop55
-rest53:
+	JNZ loop57
+rest55:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done54
-loop56:
+	JZ done56
+loop58:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -952,8 +976,8 @@ loop56:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop56
-done54:
+	JNZ loop58
+done56:
 	VPADDD Y6, Y0, Y0
 	VPADDD Y7, Y2, Y2
 	VPADDD Y8, Y4, Y4
@@ -973,9 +997,9 @@ tile2x8_13:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest57
+	JZ rest59
 	PCALIGN $64
-loop59:
+loop61:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1001,12 +1025,12 @@ loop59:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop59
-rest57:
+	JNZ loop61
+rest59:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done58
-loop60:
+	JZ done60
+loop62:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -1015,8 +1039,8 @@ loop60:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop60
-done58:
+	JNZ loop62
+done60:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y2, Y2
 	VPADDD Y6, Y1, Y1
@@ -1030,9 +1054,9 @@ tile1x8_14:
 	VPXOR Y3, Y3, Y3
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest61
+	JZ rest63
 	PCALIGN $64
-loop63:
+loop65:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1050,182 +1074,182 @@ loop63:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop63
-rest61:
+	JNZ loop65
+rest63:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done62
-loop64:
+	JZ done64
+loop66:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop64
-done62:
+	JNZ loop66
+done64:
 	VPADDD Y2, Y0, Y0
 	VPADDD Y3, Y1, Y1
 	VPADDD Y1, Y0, Y0
 	JMP add2
 add2:
 	CMPQ CX, $16
-	JLT edge65
+	JLT edge67
 	TESTQ AX, AX
-	JEQ store66
+	JEQ store68
 	VPADDD (DX), Y0, Y0
 	VMOVUPS Y0, (DX)
 	VPADDD 32(DX), Y1, Y1
 	VMOVUPS Y1, 32(DX)
 	CMPQ R9, $1
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y2, Y2
 	VMOVUPS Y2, (DX)
 	VPADDD 32(DX), Y3, Y3
 	VMOVUPS Y3, 32(DX)
 	CMPQ R9, $2
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y4, Y4
 	VMOVUPS Y4, (DX)
 	VPADDD 32(DX), Y5, Y5
 	VMOVUPS Y5, 32(DX)
 	CMPQ R9, $3
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y6, Y6
 	VMOVUPS Y6, (DX)
 	VPADDD 32(DX), Y7, Y7
 	VMOVUPS Y7, 32(DX)
 	CMPQ R9, $4
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y8, Y8
 	VMOVUPS Y8, (DX)
 	VPADDD 32(DX), Y9, Y9
 	VMOVUPS Y9, 32(DX)
 	CMPQ R9, $5
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y10, Y10
 	VMOVUPS Y10, (DX)
 	VPADDD 32(DX), Y11, Y11
 	VMOVUPS Y11, 32(DX)
-stored67:
+stored69:
 	VZEROUPPER
 	RET
-store66:
+store68:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, 32(DX)
 	CMPQ R9, $1
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMOVUPS Y3, 32(DX)
 	CMPQ R9, $2
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMOVUPS Y5, 32(DX)
 	CMPQ R9, $3
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMOVUPS Y7, 32(DX)
 	CMPQ R9, $4
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMOVUPS Y9, 32(DX)
 	CMPQ R9, $5
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMOVUPS Y11, 32(DX)
-stored68:
+stored70:
 	VZEROUPPER
 	RET
-edge65:
+edge67:
 	VMOVD CX, X12
 	VPBROADCASTD X12, Y12
 	VPCMPGTD columns<>+32(SB), Y12, Y13 // column < cols
 	VPCMPGTD columns<>+0(SB), Y12, Y12 // column < cols
 	CMPQ CX, $8
-	JGT wider69
+	JGT wider71
 	TESTQ AX, AX
-	JEQ store70
+	JEQ store72
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y0, Y0
 	VMASKMOVPS Y0, Y12, (DX)
 	CMPQ R9, $1
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y2, Y2
 	VMASKMOVPS Y2, Y12, (DX)
 	CMPQ R9, $2
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y4, Y4
 	VMASKMOVPS Y4, Y12, (DX)
 	CMPQ R9, $3
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y6, Y6
 	VMASKMOVPS Y6, Y12, (DX)
 	CMPQ R9, $4
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y8, Y8
 	VMASKMOVPS Y8, Y12, (DX)
 	CMPQ R9, $5
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y10, Y10
 	VMASKMOVPS Y10, Y12, (DX)
-stored71:
+stored73:
 	VZEROUPPER
 	RET
-store70:
+store72:
 	VMASKMOVPS Y0, Y12, (DX)
 	CMPQ R9, $1
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y2, Y12, (DX)
 	CMPQ R9, $2
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y4, Y12, (DX)
 	CMPQ R9, $3
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y6, Y12, (DX)
 	CMPQ R9, $4
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y8, Y12, (DX)
 	CMPQ R9, $5
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y10, Y12, (DX)
-stored72:
+stored74:
 	VZEROUPPER
 	RET
-wider69:
+wider71:
 	TESTQ AX, AX
-	JEQ store74
+	JEQ store76
 	VPADDD (DX), Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMASKMOVPS 32(DX), Y13, Y14
 	VPADDD Y14, Y1, Y1
 	VMASKMOVPS Y1, Y13, 32(DX)
 	CMPQ R9, $1
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y2, Y2
 	VMOVUPS Y2, (DX)
@@ -1233,7 +1257,7 @@ wider69:
 	VPADDD Y14, Y3, Y3
 	VMASKMOVPS Y3, Y13, 32(DX)
 	CMPQ R9, $2
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y4, Y4
 	VMOVUPS Y4, (DX)
@@ -1241,7 +1265,7 @@ wider69:
 	VPADDD Y14, Y5, Y5
 	VMASKMOVPS Y5, Y13, 32(DX)
 	CMPQ R9, $3
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y6, Y6
 	VMOVUPS Y6, (DX)
@@ -1249,7 +1273,7 @@ wider69:
 	VPADDD Y14, Y7, Y7
 	VMASKMOVPS Y7, Y13, 32(DX)
 	CMPQ R9, $4
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y8, Y8
 	VMOVUPS Y8, (DX)
@@ -1257,45 +1281,45 @@ wider69:
 	VPADDD Y14, Y9, Y9
 	VMASKMOVPS Y9, Y13, 32(DX)
 	CMPQ R9, $5
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y10, Y10
 	VMOVUPS Y10, (DX)
 	VMASKMOVPS 32(DX), Y13, Y14
 	VPADDD Y14, Y11, Y11
 	VMASKMOVPS Y11, Y13, 32(DX)
-stored75:
+stored77:
 	VZEROUPPER
 	RET
-store74:
+store76:
 	VMOVUPS Y0, (DX)
 	VMASKMOVPS Y1, Y13, 32(DX)
 	CMPQ R9, $1
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMASKMOVPS Y3, Y13, 32(DX)
 	CMPQ R9, $2
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMASKMOVPS Y5, Y13, 32(DX)
 	CMPQ R9, $3
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMASKMOVPS Y7, Y13, 32(DX)
 	CMPQ R9, $4
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMASKMOVPS Y9, Y13, 32(DX)
 	CMPQ R9, $5
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMASKMOVPS Y11, Y13, 32(DX)
-stored76:
+stored78:
 	VZEROUPPER
 	RET
 
@@ -1377,11 +1401,17 @@ wider15:
 	JLE tile4x16_5
 	JMP tile5x16_4
 tile6x16_3:
+	XORQ R10, R10
+	CMPQ BX, $320
+	JLE run17
+	MOVQ $64, R10
+	SUBQ R10, BX
+run17:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest17
+	JZ rest19
 	PCALIGN $64
-loop19:
+loop21:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1515,12 +1545,12 @@ loop19:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop19
-rest17:
+	JNZ loop21
+rest19:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done18
-loop20:
+	JZ done20
+loop22:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -1556,15 +1586,33 @@ loop20:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop20
-done18:
+	JNZ loop22
+done20:
+	TESTQ R10, R10
+	JEQ whole18
+	MOVQ DX, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	ADDQ R11, R13
+	PREFETCHT0 (R13)
+	MOVQ R10, BX
+	XORQ R10, R10
+	JMP run17
+whole18:
 	JMP add2
 tile5x16_4:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest21
+	JZ rest23
 	PCALIGN $64
-loop23:
+loop25:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1678,12 +1726,12 @@ loop23:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop23
-rest21:
+	JNZ loop25
+rest23:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done22
-loop24:
+	JZ done24
+loop26:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -1714,15 +1762,15 @@ loop24:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop24
-done22:
+	JNZ loop26
+done24:
 	JMP add2
 tile4x16_5:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest25
+	JZ rest27
 	PCALIGN $64
-loop27:
+loop29:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1816,12 +1864,12 @@ loop27:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop27
-rest25:
+	JNZ loop29
+rest27:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done26
-loop28:
+	JZ done28
+loop30:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -1847,8 +1895,8 @@ loop28:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop28
-done26:
+	JNZ loop30
+done28:
 	JMP add2
 tile3x16_6:
 	VPXOR Y6, Y6, Y6
@@ -1859,9 +1907,9 @@ tile3x16_6:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest29
+	JZ rest31
 	PCALIGN $64
-loop31:
+loop33:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1935,12 +1983,12 @@ loop31:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop31
-rest29:
+	JNZ loop33
+rest31:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done30
-loop32:
+	JZ done32
+loop34:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -1961,8 +2009,8 @@ loop32:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop32
-done30:
+	JNZ loop34
+done32:
 	VPADDD Y6, Y0, Y0
 	VPADDD Y7, Y1, Y1
 	VPADDD Y8, Y2, Y2
@@ -1977,9 +2025,9 @@ tile2x16_7:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest33
+	JZ rest35
 	PCALIGN $64
-loop35:
+loop37:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2033,12 +2081,12 @@ loop35:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop35
-rest33:
+	JNZ loop37
+rest35:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done34
-loop36:
+	JZ done36
+loop38:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -2054,8 +2102,8 @@ loop36:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop36
-done34:
+	JNZ loop38
+done36:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y1, Y1
 	VPADDD Y6, Y2, Y2
@@ -2070,9 +2118,9 @@ tile1x16_8:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest37
+	JZ rest39
 	PCALIGN $64
-loop39:
+loop41:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2106,12 +2154,12 @@ loop39:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop39
-rest37:
+	JNZ loop41
+rest39:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done38
-loop40:
+	JZ done40
+loop42:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -2122,8 +2170,8 @@ loop40:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop40
-done38:
+	JNZ loop42
+done40:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y1, Y1
 	VPADDD Y6, Y2, Y2
@@ -2140,9 +2188,9 @@ tile6x8_9:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest41
+	JZ rest43
 	PCALIGN $64
-loop43:
+loop45:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2224,12 +2272,12 @@ loop43:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop43
-rest41:
+	JNZ loop45
+rest43:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done42
-loop44:
+	JZ done44
+loop46:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2252,8 +2300,8 @@ loop44:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop44
-done42:
+	JNZ loop46
+done44:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
@@ -2269,9 +2317,9 @@ tile5x8_10:
 	VPXOR Y9, Y9, Y9
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest45
+	JZ rest47
 	PCALIGN $64
-loop47:
+loop49:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2341,12 +2389,12 @@ loop47:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop47
-rest45:
+	JNZ loop49
+rest47:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done46
-loop48:
+	JZ done48
+loop50:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2366,8 +2414,8 @@ loop48:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop48
-done46:
+	JNZ loop50
+done48:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
@@ -2381,9 +2429,9 @@ tile4x8_11:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest49
+	JZ rest51
 	PCALIGN $64
-loop51:
+loop53:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2441,12 +2489,12 @@ loop51:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop51
-rest49:
+	JNZ loop53
+rest51:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done50
-loop52:
+	JZ done52
+loop54:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2463,8 +2511,8 @@ loop52:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop52
-done50:
+	JNZ loop54
+done52:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
@@ -2482,9 +2530,9 @@ tile3x8_12:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest53
+	JZ rest55
 	PCALIGN $64
-loop55:
+loop57:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2530,12 +2578,12 @@ loop55:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop55
-rest53:
+	JNZ loop57
+rest55:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done54
-loop56:
+	JZ done56
+loop58:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2549,8 +2597,8 @@ loop56:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop56
-done54:
+	JNZ loop58
+done56:
 	VPADDD Y6, Y0, Y0
 	VPADDD Y7, Y2, Y2
 	VPADDD Y8, Y4, Y4
@@ -2570,9 +2618,9 @@ tile2x8_13:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest57
+	JZ rest59
 	PCALIGN $64
-loop59:
+loop61:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2606,12 +2654,12 @@ loop59:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop59
-rest57:
+	JNZ loop61
+rest59:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done58
-loop60:
+	JZ done60
+loop62:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2622,8 +2670,8 @@ loop60:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop60
-done58:
+	JNZ loop62
+done60:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y2, Y2
 	VPADDD Y6, Y1, Y1
@@ -2637,9 +2685,9 @@ tile1x8_14:
 	VPXOR Y3, Y3, Y3
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest61
+	JZ rest63
 	PCALIGN $64
-loop63:
+loop65:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2661,12 +2709,12 @@ loop63:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop63
-rest61:
+	JNZ loop65
+rest63:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done62
-loop64:
+	JZ done64
+loop66:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2674,170 +2722,170 @@ loop64:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop64
-done62:
+	JNZ loop66
+done64:
 	VPADDD Y2, Y0, Y0
 	VPADDD Y3, Y1, Y1
 	VPADDD Y1, Y0, Y0
 	JMP add2
 add2:
 	CMPQ CX, $16
-	JLT edge65
+	JLT edge67
 	TESTQ AX, AX
-	JEQ store66
+	JEQ store68
 	VPADDD (DX), Y0, Y0
 	VMOVUPS Y0, (DX)
 	VPADDD 32(DX), Y1, Y1
 	VMOVUPS Y1, 32(DX)
 	CMPQ R9, $1
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y2, Y2
 	VMOVUPS Y2, (DX)
 	VPADDD 32(DX), Y3, Y3
 	VMOVUPS Y3, 32(DX)
 	CMPQ R9, $2
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y4, Y4
 	VMOVUPS Y4, (DX)
 	VPADDD 32(DX), Y5, Y5
 	VMOVUPS Y5, 32(DX)
 	CMPQ R9, $3
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y6, Y6
 	VMOVUPS Y6, (DX)
 	VPADDD 32(DX), Y7, Y7
 	VMOVUPS Y7, 32(DX)
 	CMPQ R9, $4
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y8, Y8
 	VMOVUPS Y8, (DX)
 	VPADDD 32(DX), Y9, Y9
 	VMOVUPS Y9, 32(DX)
 	CMPQ R9, $5
-	JLE stored67
+	JLE stored69
 	ADDQ R11, DX
 	VPADDD (DX), Y10, Y10
 	VMOVUPS Y10, (DX)
 	VPADDD 32(DX), Y11, Y11
 	VMOVUPS Y11, 32(DX)
-stored67:
+stored69:
 	VZEROUPPER
 	RET
-store66:
+store68:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, 32(DX)
 	CMPQ R9, $1
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMOVUPS Y3, 32(DX)
 	CMPQ R9, $2
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMOVUPS Y5, 32(DX)
 	CMPQ R9, $3
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMOVUPS Y7, 32(DX)
 	CMPQ R9, $4
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMOVUPS Y9, 32(DX)
 	CMPQ R9, $5
-	JLE stored68
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMOVUPS Y11, 32(DX)
-stored68:
+stored70:
 	VZEROUPPER
 	RET
-edge65:
+edge67:
 	VMOVD CX, X12
 	VPBROADCASTD X12, Y12
 	VPCMPGTD columns<>+32(SB), Y12, Y13 // column < cols
 	VPCMPGTD columns<>+0(SB), Y12, Y12 // column < cols
 	CMPQ CX, $8
-	JGT wider69
+	JGT wider71
 	TESTQ AX, AX
-	JEQ store70
+	JEQ store72
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y0, Y0
 	VMASKMOVPS Y0, Y12, (DX)
 	CMPQ R9, $1
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y2, Y2
 	VMASKMOVPS Y2, Y12, (DX)
 	CMPQ R9, $2
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y4, Y4
 	VMASKMOVPS Y4, Y12, (DX)
 	CMPQ R9, $3
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y6, Y6
 	VMASKMOVPS Y6, Y12, (DX)
 	CMPQ R9, $4
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y8, Y8
 	VMASKMOVPS Y8, Y12, (DX)
 	CMPQ R9, $5
-	JLE stored71
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS (DX), Y12, Y14
 	VPADDD Y14, Y10, Y10
 	VMASKMOVPS Y10, Y12, (DX)
-stored71:
+stored73:
 	VZEROUPPER
 	RET
-store70:
+store72:
 	VMASKMOVPS Y0, Y12, (DX)
 	CMPQ R9, $1
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y2, Y12, (DX)
 	CMPQ R9, $2
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y4, Y12, (DX)
 	CMPQ R9, $3
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y6, Y12, (DX)
 	CMPQ R9, $4
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y8, Y12, (DX)
 	CMPQ R9, $5
-	JLE stored72
+	JLE stored74
 	ADDQ R11, DX
 	VMASKMOVPS Y10, Y12, (DX)
-stored72:
+stored74:
 	VZEROUPPER
 	RET
-wider69:
+wider71:
 	TESTQ AX, AX
-	JEQ store74
+	JEQ store76
 	VPADDD (DX), Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMASKMOVPS 32(DX), Y13, Y14
 	VPADDD Y14, Y1, Y1
 	VMASKMOVPS Y1, Y13, 32(DX)
 	CMPQ R9, $1
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y2, Y2
 	VMOVUPS Y2, (DX)
@@ -2845,7 +2893,7 @@ wider69:
 	VPADDD Y14, Y3, Y3
 	VMASKMOVPS Y3, Y13, 32(DX)
 	CMPQ R9, $2
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y4, Y4
 	VMOVUPS Y4, (DX)
@@ -2853,7 +2901,7 @@ wider69:
 	VPADDD Y14, Y5, Y5
 	VMASKMOVPS Y5, Y13, 32(DX)
 	CMPQ R9, $3
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y6, Y6
 	VMOVUPS Y6, (DX)
@@ -2861,7 +2909,7 @@ wider69:
 	VPADDD Y14, Y7, Y7
 	VMASKMOVPS Y7, Y13, 32(DX)
 	CMPQ R9, $4
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y8, Y8
 	VMOVUPS Y8, (DX)
@@ -2869,45 +2917,45 @@ wider69:
 	VPADDD Y14, Y9, Y9
 	VMASKMOVPS Y9, Y13, 32(DX)
 	CMPQ R9, $5
-	JLE stored75
+	JLE stored77
 	ADDQ R11, DX
 	VPADDD (DX), Y10, Y10
 	VMOVUPS Y10, (DX)
 	VMASKMOVPS 32(DX), Y13, Y14
 	VPADDD Y14, Y11, Y11
 	VMASKMOVPS Y11, Y13, 32(DX)
-stored75:
+stored77:
 	VZEROUPPER
 	RET
-store74:
+store76:
 	VMOVUPS Y0, (DX)
 	VMASKMOVPS Y1, Y13, 32(DX)
 	CMPQ R9, $1
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMASKMOVPS Y3, Y13, 32(DX)
 	CMPQ R9, $2
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMASKMOVPS Y5, Y13, 32(DX)
 	CMPQ R9, $3
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMASKMOVPS Y7, Y13, 32(DX)
 	CMPQ R9, $4
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMASKMOVPS Y9, Y13, 32(DX)
 	CMPQ R9, $5
-	JLE stored76
+	JLE stored78
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMASKMOVPS Y11, Y13, 32(DX)
-stored76:
+stored78:
 	VZEROUPPER
 	RET
 

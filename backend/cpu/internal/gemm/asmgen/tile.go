@@ -151,12 +151,23 @@ func (t Tile) start(a *Asm) {
 	a.Place(started)
 }
 
+// Over more steps than deepSteps the panels of a and b drive c out of L1 again: c is
+// asked for once more when lateSteps are left.
+const (
+	lateSteps = 64
+	deepSteps = 320
+)
+
 // loop advances the sums of rows×vectors by all steps.
 func (t Tile) loop(a *Asm, rows, vectors int) {
 	parts := [][]string{t.corner(rows, vectors)}
 	if t.Parts {
 		parts = t.apart(a, parts[0])
 		a.Align()
+	}
+	again := func() {}
+	if t.Parts && rows == t.MR && vectors == t.Vectors {
+		again = t.inTwo(a)
 	}
 	a.Unrolled(rSteps, rCount, unroll, func(steps int) {
 		t.prefetchB(a, steps)
@@ -169,7 +180,28 @@ func (t Tile) loop(a *Asm, rows, vectors int) {
 		}
 		t.advance(a, steps)
 	})
+	again()
 	t.together(a, parts)
+}
+
+// inTwo has the loop that follows run twice if there are many steps, c being asked for
+// in between; what it returns ends the loop.
+func (t Tile) inTwo(a *Asm) func() {
+	const left = rBias // steps of the second run
+	run, done := a.NewLabel("run"), a.NewLabel("whole")
+	a.Op("XORQ", left, left)
+	a.JumpIf(rSteps, "JLE", deepSteps, run)
+	a.Op("MOVQ", imm(lateSteps), left)
+	a.Op("SUBQ", left, rSteps)
+	a.Place(run)
+	return func() {
+		a.JumpIf(left, "JEQ", 0, done)
+		t.prefetchC(a)
+		a.Op("MOVQ", left, rSteps)
+		a.Op("XORQ", left, left)
+		a.Op("JMP", string(run))
+		a.Place(done)
+	}
 }
 
 // prefetchB asks for a line of the next panel of b in each whole turn.
