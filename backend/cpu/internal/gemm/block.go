@@ -90,6 +90,10 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 		return
 	}
 	a, ahead := i0/x.mr*x.panelA+(x.step0+s)*x.mr, next
+	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 {
+		x.kernel.column(&x.c[i0*x.ldc+j], x.ldc, steps, &x.a[a], b, start, next, end, whole, x.panelA, accumulate)
+		i0, a = i0+whole*x.mr, a+whole*x.panelA
+	}
 	for i := i0; i < i1; i += x.mr {
 		x.kernel.tile(&x.c[i*x.ldc+j], x.ldc, steps, &x.a[a], b, start, ahead, min(x.mr, i1-i), cols, accumulate)
 		a += x.panelA

@@ -32,7 +32,8 @@ func cut[S Source, C Sum](t *testing.T, given *Path[S, C]) {
 				run, rows, cols = max(run, x.steps*p.KU), max(rows, x.rows), max(cols, met)
 			}
 		} else {
-			var panel *uint32 // of b, with the rows that met it so far
+			p.kernel.column = nil // which hands on what it is given, to its own tiles
+			var panel *uint32     // of b, with the rows that met it so far
 			met := 0
 			cols = n
 			p.kernel.tile = func(_ *C, _, steps int, _, b *uint32, _ *C, _ uintptr, some, _ int, _ bool) {

@@ -3,7 +3,9 @@ package gemm
 // A kernel is the micro-kernel of a path and what Block must prepare for it.
 type kernel[C Sum] struct {
 	tile tile[C]
-	// strips, where it is not nil, does what tile does for many panels of a.
+	// column, where it is not nil, does what tile does for many panels of a.
+	column column[C]
+	// strips, where it is not nil, does so on tiles of AMX.
 	strips strips[C]
 	// bias fills dst, NR sums, with what the tile's sums start from, given
 	// steps of one panel of b; nil where they start from zero.

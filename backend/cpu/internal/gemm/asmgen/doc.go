@@ -6,6 +6,7 @@
 //	amx.go        instructions on tile registers, as bytes
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
+//	column.go     the micro-kernel for many panels of a
 //	parts.go      sums in parts, for tiles that have few
 //	edge.go       the micro-kernel for few columns, along the rows of a
 //	direct.go     the micro-kernel on a b that is not packed: it goes down its rows

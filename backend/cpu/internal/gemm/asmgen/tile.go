@@ -166,7 +166,7 @@ func (t Tile) loop(a *Asm, rows, vectors int) {
 		a.Align()
 	}
 	again := func() {}
-	if t.Parts && rows == t.MR && vectors == t.Vectors {
+	if rows == t.MR && vectors == t.Vectors {
 		again = t.inTwo(a)
 	}
 	a.Unrolled(rSteps, rCount, unroll, func(steps int) {

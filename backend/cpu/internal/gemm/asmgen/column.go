@@ -1,0 +1,48 @@
+package asmgen
+
+var columnArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "bias"},
+	{Name: "next"}, {Name: "end"}, {Name: "panels"}, {Name: "panel"}, {Name: "accumulate", Bool: true}}
+
+// column writes the micro-kernel for whole tiles of one panel of b: what a tile does,
+// for one panel of a after another.
+func (t Tile) column(a *Asm) {
+	const panels, panel = rRows, rCols // left, and where the next one begins
+	load := func(name, reg string) { a.Op("MOVQ", argument(columnArgs, name), reg) }
+	a.Func("column"+t.Name+t.Suffix, columnArgs, []string{rC, rLDC})
+	a.Op("SHLQ", imm(2), rLDC)
+	load("a", panel)
+	load("panels", panels)
+	load("next", rNext)
+	top, plain, stored, more := a.NewLabel("panel"), a.NewLabel("store"), a.NewLabel("stored"), a.NewLabel("more")
+	a.Place(top)
+	a.Op("MOVQ", panel, rA)
+	load("b", rB)
+	load("steps", rSteps)
+	load("bias", rBias)
+	t.prefetchC(a)
+	t.start(a)
+	t.loop(a, t.MR, t.Vectors)
+
+	a.Op("MOVBLZX", argument(columnArgs, "accumulate"), rAcc)
+	a.JumpIf(rAcc, "JEQ", 0, plain)
+	for _, add := range []bool{true, false} {
+		for r := range t.MR {
+			t.storeFull(a, r, add)
+			a.Op("ADDQ", rLDC, rC)
+		}
+		if add {
+			a.Op("JMP", string(stored))
+			a.Place(plain)
+		}
+	}
+	a.Place(stored)
+	load("panel", rRow)
+	a.Op("LEAQ", "("+panel+")("+rRow+"*4)", panel)
+	a.Op("CMPQ", rNext, argument(columnArgs, "end"))
+	a.Op("JLT", string(more))
+	load("next", rNext)
+	a.Place(more)
+	a.Op("DECQ", panels)
+	a.Op("JNE", string(top))
+	a.Return()
+}
