@@ -7,9 +7,9 @@ import (
 	"matladder/tuned"
 )
 
-// MachineTable reads the table of tuned block shapes and parameters that comes with matladder for a
-// machine: a device with the instruction set and threads of params. It is nil if there
-// is none.
+// MachineTable reads the table of tuned block shapes and parameters that comes with
+// matladder for a machine: a device with the instruction set and threads of params. It
+// is nil if there is none.
 func MachineTable(d chips.Device, params backend.Params) (*tuned.Table, error) {
 	text, file, ok := configs.Tuned(tuned.MachineName(d, params.ISA, params.Threads))
 	if !ok {

@@ -50,10 +50,17 @@ type choice struct {
 	set       func(c *choices, word, number int)
 }
 
+// Words of paramB, in the order of gemm.ReadPacked and those behind it, and of paramC,
+// in that of writeCached and those behind it.
+var (
+	waysOfB = []string{"packed", "tiles", "streams", "pieces", "along"}
+	waysOfC = []string{"cached", "copied", "past"}
+)
+
 var allChoices = []choice{
 	{paramA, "rows of a that AMX tiles could load as they lie", []string{"packed"}, func(c *choices, _, _ int) { c.packA = true }},
-	{paramB, "how b is read", []string{"packed", "tiles", "streams", "pieces", "along"}, func(c *choices, word, _ int) { c.B = gemm.ReadPacked + gemm.ReadB(word) }},
-	{paramC, "how AMX tiles write an output", []string{"cached", "copied", "past"}, func(c *choices, word, _ int) { c.writeC = writeCached + writeC(word) }},
+	{paramB, "how b is read", waysOfB, func(c *choices, word, _ int) { c.B = gemm.ReadPacked + gemm.ReadB(word) }},
+	{paramC, "how AMX tiles write an output", waysOfC, func(c *choices, word, _ int) { c.writeC = writeCached + writeC(word) }},
 	{paramRun, "elements of k that a register tile runs over", nil, func(c *choices, _, n int) { c.Run = n }},
 	{paramPieceA, "KiB of a that stay in L2", nil, func(c *choices, _, n int) { c.PieceA = n << 10 }},
 }
@@ -79,21 +86,18 @@ func parseChoices(extra map[string]string) (c choices, err error) {
 			}
 			return c, &choiceError{key, extra[key], "backend cpu has no such parameter (known: " + strings.Join(known, ", ") + ")"}
 		}
-		word, number, want := 0, 0, ""
-		switch k := allChoices[i]; {
-		case k.words != nil:
+		k, word, number, want := allChoices[i], 0, 0, ""
+		if k.words != nil {
 			if word = slices.Index(k.words, extra[key]); word < 0 {
 				want = strings.Join(k.words, ", ")
 			}
-		default:
-			if number, err = strconv.Atoi(extra[key]); err != nil || number < 1 || number > mostChosen {
-				want = fmt.Sprintf("a number from 1 to %d", mostChosen)
-			}
+		} else if number, err = strconv.Atoi(extra[key]); err != nil || number < 1 || number > mostChosen {
+			want = fmt.Sprintf("a number from 1 to %d", mostChosen)
 		}
 		if want != "" {
-			return c, &choiceError{key, extra[key], allChoices[i].what + ": want " + want}
+			return c, &choiceError{key, extra[key], k.what + ": want " + want}
 		}
-		allChoices[i].set(&c, word, number)
+		k.set(&c, word, number)
 	}
 	return c, nil
 }
@@ -152,11 +156,13 @@ func (b *Backend) Adjustments(ctx context.Context, programs []*tile.Program, par
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err != nil || seen[x.made()] {
+		if err != nil {
 			continue
 		}
-		seen[x.made()] = true
-		list = append(list, with)
+		if made := x.made(); !seen[made] {
+			seen[made] = true
+			list = append(list, with)
+		}
 	}
 	return list, nil
 }
@@ -177,14 +183,14 @@ func (e *executable) others() []keyValue {
 	for _, p := range e.plans {
 		for _, d := range p.explain().Products {
 			a, b := p.operands[d.A], p.operands[d.B]
-			for _, way := range allChoices[1].words {
+			for _, way := range waysOfB {
 				if ceil(b.meets, b.k) <= most[way] {
 					add(paramB, way)
 				}
 			}
 			if a.packing.words > 1 {
 				add(paramA, "packed")
-				for _, way := range allChoices[2].words {
+				for _, way := range waysOfC {
 					add(paramC, way)
 				}
 			}

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -72,21 +71,7 @@ func TestAdjustments(t *testing.T) {
 						if c.n%c.blocks.N == 0 && c.k%c.blocks.K == 0 {
 							agree(t, be, programs, params)
 						}
-						e, err := be.Compile(t.Context(), programs, params)
-						if err != nil {
-							t.Fatal(err)
-						}
-						defer e.Close()
-						spec := backend.InputSpec{Problem: p, Seed: 1, Dist: "normal"}
-						if err := e.LoadSeeded(t.Context(), spec); err != nil {
-							t.Fatal(err)
-						}
-						if _, err := e.Run(context.Background(), 1); err != nil {
-							t.Fatal(err)
-						}
-						if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
-							t.Errorf("%v %s, err/bound %v", err, r.Detail, r.ErrOverBound)
-						}
+						checkRun(t, params.String(), be, programs, p, params)
 					})
 				}
 			}

@@ -54,7 +54,14 @@ func checkBlocks(t *testing.T, be backend.Backend, p problem.Matmul, blocks tile
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := be.Compile(context.Background(), programs, backend.Params{})
+	checkRun(t, "blocks "+blocks.String(), be, programs, p, backend.Params{})
+}
+
+// checkRun runs the programs of a problem, made as what says, and compares with
+// float64.
+func checkRun(t *testing.T, what string, be backend.Backend, programs []*tile.Program, p problem.Matmul, params backend.Params) {
+	t.Helper()
+	e, err := be.Compile(t.Context(), programs, params)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +74,6 @@ func checkBlocks(t *testing.T, be backend.Backend, p problem.Matmul, blocks tile
 		t.Fatal(err)
 	}
 	if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
-		t.Errorf("blocks %v: %v %s, err/bound %v", blocks, err, r.Detail, r.ErrOverBound)
+		t.Errorf("%s: %v %s, err/bound %v", what, err, r.Detail, r.ErrOverBound)
 	}
 }

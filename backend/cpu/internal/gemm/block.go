@@ -84,12 +84,11 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	end := next + share*uintptr(x.nr*wordBytes/prefetchedPerStep)
 	cols := min(x.nr, x.n-j)
 	accumulate := x.accumulate || s > 0
+	a, ahead := i0/x.mr*x.panelA+(x.step0+s)*x.mr, next
 	if x.kernel.isEdge(cols) {
-		a := &x.a[i0/x.mr*x.panelA+(x.step0+s)*x.mr]
-		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, a, x.panelA, steps, b, accumulate)
+		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, &x.a[a], x.panelA, steps, b, accumulate)
 		return
 	}
-	a, ahead := i0/x.mr*x.panelA+(x.step0+s)*x.mr, next
 	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 {
 		x.kernel.column(&x.c[i0*x.ldc+j], x.ldc, steps, &x.a[a], b, start, next, end, whole, x.panelA, accumulate)
 		i0, a = i0+whole*x.mr, a+whole*x.panelA

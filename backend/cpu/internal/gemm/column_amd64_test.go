@@ -78,17 +78,10 @@ func FuzzColumn(f *testing.F) {
 // steps of a and b lie at the end of what may be read.
 func checkColumn[C Sum](t *testing.T, r *rand.Rand, x columnTwins[C], panels, steps int) {
 	t.Helper()
-	random := func(n int) []uint32 {
-		s := fenced[uint32](t, n)
-		for i := range s {
-			s[i] = x.word(r)
-		}
-		return s
-	}
 	const guard = 5
 	mr, nr := x.mr, x.nr
 	panel, rows, ldc := (steps+r.IntN(3))*mr, panels*mr, nr+r.IntN(4)
-	a, b := random((panels-1)*panel+steps*mr), random(steps*nr)
+	a, b := fencedWords(t, r, (panels-1)*panel+steps*mr, x.word), fencedWords(t, r, steps*nr, x.word)
 	c := fenced[C](t, guard+(rows-1)*ldc+nr)
 	for i := range c {
 		c[i] = C(r.IntN(2001) - 1000)

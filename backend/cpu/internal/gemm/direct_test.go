@@ -98,10 +98,7 @@ func FuzzDirect(f *testing.F) {
 func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C], rows, cols, steps int) {
 	t.Helper()
 	p := x.path
-	a := fenced[uint32](t, steps*p.MR)
-	for i := range a {
-		a[i] = x.word(r)
-	}
+	a := fencedWords(t, r, steps*p.MR, x.word)
 	ldb, ldc := cols+r.IntN(5), cols+r.IntN(5)
 	reach := cols
 	if p.direct.whole {

@@ -67,15 +67,8 @@ func skipWithoutAVX2(t testing.TB) {
 // of a and b lie at the end of what may be read.
 func checkEdge[C Sum](t *testing.T, r *rand.Rand, x edgeTwins[C], rows, cols, steps int) {
 	t.Helper()
-	random := func(n int) []uint32 {
-		s := fenced[uint32](t, n)
-		for i := range s {
-			s[i] = x.word(r)
-		}
-		return s
-	}
 	panel := (steps + r.IntN(3)) * edgeMR
-	a, b := random((ceil(rows, edgeMR)-1)*panel+steps*edgeMR), random(steps*16)
+	a, b := fencedWords(t, r, (ceil(rows, edgeMR)-1)*panel+steps*edgeMR, x.word), fencedWords(t, r, steps*16, x.word)
 	a0, b0 := slices.Clone(a), slices.Clone(b)
 	const guard = 7
 	ldc := cols + r.IntN(5)

@@ -140,7 +140,7 @@ done4:
 	CMOVQLT R9, R12
 	MOVBLZX accumulate+72(FP), AX
 	TESTQ AX, AX
-	JEQ store8
+	JEQ store7
 loop9:
 	VMOVSS (SI), X0
 	VMOVSS (DX), X1
@@ -150,8 +150,8 @@ loop9:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop9
-	JMP stored7
-store8:
+	JMP stored8
+store7:
 loop10:
 	VMOVSS (SI), X0
 	VMOVSS X0, (DX)
@@ -159,7 +159,7 @@ loop10:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop10
-stored7:
+stored8:
 	SUBQ $24, R9
 	JGT group2
 	VZEROUPPER
@@ -325,7 +325,7 @@ done14:
 	CMOVQLT R9, R12
 	MOVBLZX accumulate+72(FP), AX
 	TESTQ AX, AX
-	JEQ store18
+	JEQ store17
 loop19:
 	VMOVSS (SI), X0
 	VMOVSS (DX), X1
@@ -339,8 +339,8 @@ loop19:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop19
-	JMP stored17
-store18:
+	JMP stored18
+store17:
 loop20:
 	VMOVSS (SI), X0
 	VMOVSS X0, (DX)
@@ -350,7 +350,7 @@ loop20:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop20
-stored17:
+stored18:
 	SUBQ $24, R9
 	JGT group12
 	VZEROUPPER
@@ -517,7 +517,7 @@ done24:
 	CMOVQLT R9, R12
 	MOVBLZX accumulate+72(FP), AX
 	TESTQ AX, AX
-	JEQ store28
+	JEQ store27
 loop29:
 	VMOVSS (SI), X0
 	VMOVSS (DX), X1
@@ -535,8 +535,8 @@ loop29:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop29
-	JMP stored27
-store28:
+	JMP stored28
+store27:
 loop30:
 	VMOVSS (SI), X0
 	VMOVSS X0, (DX)
@@ -548,7 +548,7 @@ loop30:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop30
-stored27:
+stored28:
 	SUBQ $18, R9
 	JGT group22
 	VZEROUPPER
@@ -698,7 +698,7 @@ done34:
 	CMOVQLT R9, R12
 	MOVBLZX accumulate+72(FP), AX
 	TESTQ AX, AX
-	JEQ store38
+	JEQ store37
 loop39:
 	VMOVSS (SI), X0
 	VMOVSS (DX), X1
@@ -720,8 +720,8 @@ loop39:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop39
-	JMP stored37
-store38:
+	JMP stored38
+store37:
 loop40:
 	VMOVSS (SI), X0
 	VMOVSS X0, (DX)
@@ -735,7 +735,7 @@ loop40:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop40
-stored37:
+stored38:
 	SUBQ $12, R9
 	JGT group32
 	VZEROUPPER
@@ -903,7 +903,7 @@ done4:
 	CMOVQLT R9, R12
 	MOVBLZX accumulate+72(FP), AX
 	TESTQ AX, AX
-	JEQ store8
+	JEQ store7
 loop9:
 	VMOVSS (SI), X0
 	VMOVSS (DX), X1
@@ -913,8 +913,8 @@ loop9:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop9
-	JMP stored7
-store8:
+	JMP stored8
+store7:
 loop10:
 	VMOVSS (SI), X0
 	VMOVSS X0, (DX)
@@ -922,7 +922,7 @@ loop10:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop10
-stored7:
+stored8:
 	SUBQ $24, R9
 	JGT group2
 	VZEROUPPER
@@ -1136,7 +1136,7 @@ done14:
 	CMOVQLT R9, R12
 	MOVBLZX accumulate+72(FP), AX
 	TESTQ AX, AX
-	JEQ store18
+	JEQ store17
 loop19:
 	VMOVSS (SI), X0
 	VMOVSS (DX), X1
@@ -1150,8 +1150,8 @@ loop19:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop19
-	JMP stored17
-store18:
+	JMP stored18
+store17:
 loop20:
 	VMOVSS (SI), X0
 	VMOVSS X0, (DX)
@@ -1161,7 +1161,7 @@ loop20:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop20
-stored17:
+stored18:
 	SUBQ $24, R9
 	JGT group12
 	VZEROUPPER
@@ -1382,7 +1382,7 @@ done24:
 	CMOVQLT R9, R12
 	MOVBLZX accumulate+72(FP), AX
 	TESTQ AX, AX
-	JEQ store28
+	JEQ store27
 loop29:
 	VMOVSS (SI), X0
 	VMOVSS (DX), X1
@@ -1400,8 +1400,8 @@ loop29:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop29
-	JMP stored27
-store28:
+	JMP stored28
+store27:
 loop30:
 	VMOVSS (SI), X0
 	VMOVSS X0, (DX)
@@ -1413,7 +1413,7 @@ loop30:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop30
-stored27:
+stored28:
 	SUBQ $18, R9
 	JGT group22
 	VZEROUPPER
@@ -1611,7 +1611,7 @@ done34:
 	CMOVQLT R9, R12
 	MOVBLZX accumulate+72(FP), AX
 	TESTQ AX, AX
-	JEQ store38
+	JEQ store37
 loop39:
 	VMOVSS (SI), X0
 	VMOVSS (DX), X1
@@ -1633,8 +1633,8 @@ loop39:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop39
-	JMP stored37
-store38:
+	JMP stored38
+store37:
 loop40:
 	VMOVSS (SI), X0
 	VMOVSS X0, (DX)
@@ -1648,7 +1648,7 @@ loop40:
 	ADDQ R11, DX
 	DECQ R12
 	JNZ loop40
-stored37:
+stored38:
 	SUBQ $12, R9
 	JGT group32
 	VZEROUPPER

@@ -28,10 +28,7 @@ func testStream[S Source, C Sum](t *testing.T, r *rand.Rand, x streamTwins[S, C]
 // checkStream compares the whole memory of c after the stream and its twin.
 func checkStream[S Source, C Sum](t *testing.T, r *rand.Rand, x streamTwins[S, C], cols int) {
 	t.Helper()
-	a := fenced[uint32](t, streamRows)
-	for i := range a {
-		a[i] = x.word(r)
-	}
+	a := fencedWords(t, r, streamRows, x.word)
 	ldb := cols + r.IntN(40)
 	b := fenced[S](t, (streamRows-1)*ldb+cols)
 	for i := range b {

@@ -2047,7 +2047,7 @@ panel1:
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
 	TESTQ R10, R10
-	JEQ started5
+	JEQ started3
 	VMOVUPS (R10), Z0
 	VMOVUPS 64(R10), Z1
 	VMOVUPS (R10), Z2
@@ -2072,17 +2072,17 @@ panel1:
 	VMOVUPS 64(R10), Z21
 	VMOVUPS (R10), Z22
 	VMOVUPS 64(R10), Z23
-started5:
+started3:
 	XORQ R10, R10
 	CMPQ BX, $320
-	JLE run6
+	JLE run4
 	MOVQ $64, R10
 	SUBQ R10, BX
-run6:
+run4:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest8
-loop10:
+	JZ rest6
+loop8:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Z24
@@ -2240,12 +2240,12 @@ loop10:
 	ADDQ $192, SI
 	ADDQ $512, DI
 	DECQ R12
-	JNZ loop10
-rest8:
+	JNZ loop8
+rest6:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done9
-loop11:
+	JZ done7
+loop9:
 	VMOVUPS (DI), Z24
 	VMOVUPS 64(DI), Z25
 	VBROADCASTSS (SI), Z26
@@ -2287,10 +2287,10 @@ loop11:
 	ADDQ $48, SI
 	ADDQ $128, DI
 	DECQ R12
-	JNZ loop11
-done9:
+	JNZ loop9
+done7:
 	TESTQ R10, R10
-	JEQ whole7
+	JEQ whole5
 	MOVQ DX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
@@ -2329,11 +2329,11 @@ done9:
 	PREFETCHT0 64(R13)
 	MOVQ R10, BX
 	XORQ R10, R10
-	JMP run6
-whole7:
+	JMP run4
+whole5:
 	MOVBLZX accumulate+80(FP), AX
 	TESTQ AX, AX
-	JEQ store2
+	JEQ store10
 	VADDPS (DX), Z0, Z0
 	VMOVUPS Z0, (DX)
 	VADDPS 64(DX), Z1, Z1
@@ -2394,8 +2394,8 @@ whole7:
 	VADDPS 64(DX), Z23, Z23
 	VMOVUPS Z23, 64(DX)
 	ADDQ R11, DX
-	JMP stored3
-store2:
+	JMP stored11
+store10:
 	VMOVUPS Z0, (DX)
 	VMOVUPS Z1, 64(DX)
 	ADDQ R11, DX
@@ -2432,13 +2432,13 @@ store2:
 	VMOVUPS Z22, (DX)
 	VMOVUPS Z23, 64(DX)
 	ADDQ R11, DX
-stored3:
+stored11:
 	MOVQ panel+72(FP), R13
 	LEAQ (CX)(R13*4), CX
 	CMPQ R8, end+56(FP)
-	JLT more4
+	JLT more2
 	MOVQ next+48(FP), R8
-more4:
+more2:
 	DECQ R9
 	JNE panel1
 	VZEROUPPER

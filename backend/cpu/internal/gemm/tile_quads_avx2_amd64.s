@@ -1361,7 +1361,7 @@ panel1:
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
 	TESTQ R10, R10
-	JEQ started5
+	JEQ started3
 	VMOVUPS (R10), Y0
 	VMOVUPS 32(R10), Y1
 	VMOVUPS (R10), Y2
@@ -1374,18 +1374,18 @@ panel1:
 	VMOVUPS 32(R10), Y9
 	VMOVUPS (R10), Y10
 	VMOVUPS 32(R10), Y11
-started5:
+started3:
 	XORQ R10, R10
 	CMPQ BX, $320
-	JLE run6
+	JLE run4
 	MOVQ $64, R10
 	SUBQ R10, BX
-run6:
+run4:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest8
+	JZ rest6
 	PCALIGN $64
-loop10:
+loop8:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1471,12 +1471,12 @@ loop10:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop10
-rest8:
+	JNZ loop8
+rest6:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done9
-loop11:
+	JZ done7
+loop9:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -1500,10 +1500,10 @@ loop11:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop11
-done9:
+	JNZ loop9
+done7:
 	TESTQ R10, R10
-	JEQ whole7
+	JEQ whole5
 	MOVQ DX, R13
 	PREFETCHT0 (R13)
 	ADDQ R11, R13
@@ -1518,11 +1518,11 @@ done9:
 	PREFETCHT0 (R13)
 	MOVQ R10, BX
 	XORQ R10, R10
-	JMP run6
-whole7:
+	JMP run4
+whole5:
 	MOVBLZX accumulate+80(FP), AX
 	TESTQ AX, AX
-	JEQ store2
+	JEQ store10
 	VPADDD (DX), Y0, Y0
 	VMOVUPS Y0, (DX)
 	VPADDD 32(DX), Y1, Y1
@@ -1553,8 +1553,8 @@ whole7:
 	VPADDD 32(DX), Y11, Y11
 	VMOVUPS Y11, 32(DX)
 	ADDQ R11, DX
-	JMP stored3
-store2:
+	JMP stored11
+store10:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, 32(DX)
 	ADDQ R11, DX
@@ -1573,13 +1573,13 @@ store2:
 	VMOVUPS Y10, (DX)
 	VMOVUPS Y11, 32(DX)
 	ADDQ R11, DX
-stored3:
+stored11:
 	MOVQ panel+72(FP), R13
 	LEAQ (CX)(R13*4), CX
 	CMPQ R8, end+56(FP)
-	JLT more4
+	JLT more2
 	MOVQ next+48(FP), R8
-more4:
+more2:
 	DECQ R9
 	JNE panel1
 	VZEROUPPER

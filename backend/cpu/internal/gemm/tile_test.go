@@ -170,3 +170,12 @@ func plainTile[C Sum](mr, nr int, dot func(s C, a, b uint32) C) tile[C] {
 		}
 	}
 }
+
+// fencedWords are n words of a test's own kind, where fenced puts them.
+func fencedWords(t testing.TB, r *rand.Rand, n int, word func(*rand.Rand) uint32) []uint32 {
+	s := fenced[uint32](t, n)
+	for i := range s {
+		s[i] = word(r)
+	}
+	return s
+}

@@ -86,19 +86,19 @@ type streaming uint8
 const (
 	streamNot              streaming = iota // as they are, at once
 	streamSums                              // past the caches
+	streamCopied                            // as they are
 	streamNarrowPast                        // rounded to bfloat16, past the caches; c is of bfloat16
 	streamNarrow                            // rounded to bfloat16
 	streamScaledPast                        // scaled, past the caches; c is of float32
 	streamScaled                            // scaled
 	streamScaledNarrowPast                  // scaled and rounded to bfloat16, past the caches
 	streamScaledNarrow                      // scaled and rounded to bfloat16
-	streamCopied                            // as they are
 )
 
-func (s streaming) scales() bool { return s >= streamScaledPast && s <= streamScaledNarrow }
+func (s streaming) scales() bool { return s >= streamScaledPast }
 
 func (s streaming) narrows() bool {
-	return s == streamNarrowPast || s == streamNarrow || s == streamScaledNarrowPast || s == streamScaledNarrow
+	return s == streamNarrowPast || s == streamNarrow || s >= streamScaledNarrowPast
 }
 
 // A strips computes a strip.

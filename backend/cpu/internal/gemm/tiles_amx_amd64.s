@@ -71,19 +71,19 @@ start7:
 	MOVQ 96(AX), CX
 	LEAQ 4096(DX), R15 // the end of what is to be copied
 	MOVQ R15, 240(AX)
-	CMPB 275(AX), $8
-	JEQ copied10
 	CMPB 275(AX), $2
-	JEQ narrowPast11
+	JEQ copied10
 	CMPB 275(AX), $3
-	JEQ narrow12
+	JEQ narrowPast11
 	CMPB 275(AX), $4
-	JEQ scaledPast13
+	JEQ narrow12
 	CMPB 275(AX), $5
-	JEQ scaled14
+	JEQ scaledPast13
 	CMPB 275(AX), $6
-	JEQ scaledNarrowPast15
+	JEQ scaled14
 	CMPB 275(AX), $7
+	JEQ scaledNarrowPast15
+	CMPB 275(AX), $8
 	JEQ scaledNarrow16
 	MOVQ 184(AX), R15
 copying17:
@@ -977,15 +977,15 @@ start7:
 	MOVQ 96(AX), CX
 	LEAQ 4096(DX), R15 // the end of what is to be copied
 	MOVQ R15, 240(AX)
-	CMPB 275(AX), $8
+	CMPB 275(AX), $2
 	JEQ copied10
-	CMPB 275(AX), $4
-	JEQ scaledPast11
 	CMPB 275(AX), $5
-	JEQ scaled12
+	JEQ scaledPast11
 	CMPB 275(AX), $6
-	JEQ scaledNarrowPast13
+	JEQ scaled12
 	CMPB 275(AX), $7
+	JEQ scaledNarrowPast13
+	CMPB 275(AX), $8
 	JEQ scaledNarrow14
 	MOVQ 184(AX), R15
 copying15:

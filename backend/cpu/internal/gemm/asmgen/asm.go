@@ -131,6 +131,17 @@ func (a *Asm) JumpIf(reg, jump string, value int, l Label) {
 	a.Op(jump, string(l))
 }
 
+// addOrNot has a body that adds where reg is not zero, and one that does not.
+func (a *Asm) addOrNot(reg string, body func(add bool)) {
+	plain, done := a.NewLabel("store"), a.NewLabel("stored")
+	a.JumpIf(reg, "JEQ", 0, plain)
+	body(true)
+	a.Op("JMP", string(done))
+	a.Place(plain)
+	body(false)
+	a.Place(done)
+}
+
 // CountDown repeats body, at least once, until the counter is zero.
 func (a *Asm) CountDown(counter string, body func()) {
 	top := a.NewLabel("loop")

@@ -13,7 +13,7 @@ func (t Tile) column(a *Asm) {
 	load("a", panel)
 	load("panels", panels)
 	load("next", rNext)
-	top, plain, stored, more := a.NewLabel("panel"), a.NewLabel("store"), a.NewLabel("stored"), a.NewLabel("more")
+	top, more := a.NewLabel("panel"), a.NewLabel("more")
 	a.Place(top)
 	a.Op("MOVQ", panel, rA)
 	load("b", rB)
@@ -24,18 +24,12 @@ func (t Tile) column(a *Asm) {
 	t.loop(a, t.MR, t.Vectors)
 
 	a.Op("MOVBLZX", argument(columnArgs, "accumulate"), rAcc)
-	a.JumpIf(rAcc, "JEQ", 0, plain)
-	for _, add := range []bool{true, false} {
+	a.addOrNot(rAcc, func(add bool) {
 		for r := range t.MR {
 			t.storeFull(a, r, add)
 			a.Op("ADDQ", rLDC, rC)
 		}
-		if add {
-			a.Op("JMP", string(stored))
-			a.Place(plain)
-		}
-	}
-	a.Place(stored)
+	})
 	load("panel", rRow)
 	a.Op("LEAQ", "("+panel+")("+rRow+"*4)", panel)
 	a.Op("CMPQ", rNext, argument(columnArgs, "end"))

@@ -15,9 +15,9 @@ const copiedRows = 2 // with each step
 // written without reading what they overwrite, and without driving out a and b.
 var (
 	copySums       = copying{"sums", 1, nil, sumRows("VMOVNTDQ")}
-	copyNarrowPast = copying{"narrowPast", 2, nil, narrowRows("VMOVNTDQ")}
-	copyNarrow     = copying{"narrow", 3, nil, narrowRows("VMOVDQU64")}
-	copyCopied     = copying{"copied", 8, nil, sumRows("VMOVDQU64")}
+	copyNarrowPast = copying{"narrowPast", 3, nil, narrowRows("VMOVNTDQ")}
+	copyNarrow     = copying{"narrow", 4, nil, narrowRows("VMOVDQU64")}
+	copyCopied     = copying{"copied", 2, nil, sumRows("VMOVDQU64")}
 )
 
 func sumRows(store string) func(a *Asm, from, to, row string) {
@@ -54,10 +54,10 @@ func narrowRows(store string) func(a *Asm, from, to, row string) {
 // they are or rounded to bfloat16, past the caches or not. Load makes floats of sums.
 func copiesScaled(load string) []copying {
 	return []copying{
-		{"scaledPast", 4, columnsBy, scaledRows(load, "VMOVNTDQ", false)},
-		{"scaled", 5, columnsBy, scaledRows(load, "VMOVDQU64", false)},
-		{"scaledNarrowPast", 6, columnsBy, scaledRows(load, "VMOVNTDQ", true)},
-		{"scaledNarrow", 7, columnsBy, scaledRows(load, "VMOVDQU64", true)},
+		{"scaledPast", 5, columnsBy, scaledRows(load, "VMOVNTDQ", false)},
+		{"scaled", 6, columnsBy, scaledRows(load, "VMOVDQU64", false)},
+		{"scaledNarrowPast", 7, columnsBy, scaledRows(load, "VMOVNTDQ", true)},
+		{"scaledNarrow", 8, columnsBy, scaledRows(load, "VMOVDQU64", true)},
 	}
 }
 

@@ -133,14 +133,12 @@ func (t Tile) edgeSums(a *Asm, cols, panels int) []string {
 // edgeStore writes the rows of a group to c, which it leaves behind them.
 func (t Tile) edgeStore(a *Asm, cols, panels int) {
 	const from, count = rA, rCount
-	stored, plain := a.NewLabel("stored"), a.NewLabel("store")
 	a.Op("MOVQ", "SP", from)
 	a.Op("MOVQ", imm(panels*t.MR), count)
 	a.Op("CMPQ", rRows, count)
 	a.Op("CMOVQLT", rRows, count)
 	a.Op("MOVBLZX", edgeArg("accumulate"), rPanel)
-	a.JumpIf(rPanel, "JEQ", 0, plain)
-	for _, add := range []bool{true, false} {
+	a.addOrNot(rPanel, func(add bool) {
 		a.CountDown(count, func() {
 			for j := range cols {
 				sum, held := half(t.reg(2*j)), half(t.reg(2*j+1))
@@ -154,12 +152,7 @@ func (t Tile) edgeStore(a *Asm, cols, panels int) {
 			a.Op("ADDQ", imm(4), from)
 			a.Op("ADDQ", rLDC, rC)
 		})
-		if add {
-			a.Op("JMP", string(stored))
-			a.Place(plain)
-		}
-	}
-	a.Place(stored)
+	})
 }
 
 // edgeArg is an argument where it came.
