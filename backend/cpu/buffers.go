@@ -23,6 +23,8 @@ const (
 	tilesTarget     = 256       // rowTarget of tiles, which cut a themselves
 	tilesBytes      = 1 << 20   // tempBytes of tiles: all of a product is in L2 when it is written
 	chunkBytes      = 4 << 20   // of b packed chunk by chunk
+	deepBytes       = 2 << 20   // of b packed with all of k: of 1 to 8 MiB as fast as any, and by 3 % than one beyond L3
+	deepPanels      = 8         // of b packed with all of k, if they take more than that: rows of memory are read along them
 	tilesPieceBytes = 512 << 10 // of b packed chunk by chunk for tiles: it stays in L2
 	vectorLanes     = 1024      // elements of a row vector
 )
@@ -125,9 +127,9 @@ func (p *plan) sizePieces(s *step) {
 	}
 }
 
-// sizeDeep chooses the piece of a b that is not kept: as wide as the memory
-// left allows with all of k, or else one chunk of k at a time; for tiles a chunk if
-// k has several.
+// sizeDeep chooses the piece of a b that is not kept: some panels with all of k, as
+// far as the memory left allows, or else one chunk of k at a time; for tiles a chunk
+// if k has several.
 func (p *plan) sizeDeep(b *operand) {
 	if b.piece > 0 {
 		return
@@ -138,7 +140,7 @@ func (p *plan) sizeDeep(b *operand) {
 		return
 	}
 	whole := int64(ceil(b.k, b.depth)) * int64(panel)
-	if n := p.spare / int64(p.tasks.workers) / whole; n > 0 {
+	if n := min(p.spare/int64(p.tasks.workers), max(deepBytes, deepPanels*whole)) / whole; n > 0 {
 		b.deep, b.piece = true, int(min(n*int64(b.packing.lanes), int64(b.lanes)))
 	} else {
 		b.piece = min(max(1, chunkBytes/panel)*b.packing.lanes, b.lanes)

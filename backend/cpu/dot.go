@@ -73,7 +73,7 @@ func (w *worker) pack(o *operand, dst []byte, chunk, lane0, lanes, k0, k int) {
 	at, ld := &w.places[o.ref], w.plan.refs[o.ref].ld
 	for end := k0 + k; k0 < end; k0 += o.depth {
 		depth := min(o.depth, end-k0)
-		o.packing.pack(dst, w.data[o.ref], o.element(at, ld, lane0, k0), ld, lanes, depth, o.columns)
+		o.packing.pack(dst, o.packing.panel(depth), w.data[o.ref], o.element(at, ld, lane0, k0), ld, lanes, depth, o.columns)
 		dst = dst[min(chunk, len(dst)):]
 	}
 }

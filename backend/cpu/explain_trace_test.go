@@ -34,11 +34,11 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 	for _, o := range p.operands {
 		s, pack := &packs{}, o.packing.pack
 		packed[o] = s
-		o.packing.pack = func(dst, src []byte, off, ld, lanes, k int, columns bool) {
+		o.packing.pack = func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool) {
 			mu.Lock()
 			s.calls, s.lanes, s.depth, s.elements = s.calls+1, max(s.lanes, lanes), max(s.depth, k), s.elements+lanes*k
 			mu.Unlock()
-			pack(dst, src, off, ld, lanes, k, columns)
+			pack(dst, apart, src, off, ld, lanes, k, columns)
 		}
 	}
 	allSteps(p.steps, func(st *step) {

@@ -73,8 +73,9 @@ type packing struct {
 	words  int             // of 32 bits that they take in one lane
 	panel  func(k int) int // bytes of one panel k deep
 	// pack reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i]
-	// if the lanes are the columns of memory.
-	pack     func(dst, src []byte, off, ld, lanes, k int, columns bool)
+	// if the lanes are the columns of memory. Panels follow each other, but those of
+	// columns of b lie apart bytes apart, as k may be part of theirs.
+	pack     func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool)
 	widening *widening // that pack begins with; nil for none
 	inPlace  bool      // b: direct widens it itself
 	chunk    int       // words of a lane that a chunk has at most
@@ -144,13 +145,13 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		name: a.Name, sum: sum, cut: a.Cut, cutDirect: b.CutDirect, directWay: b.DirectWay, directWork: b.DirectWork,
 		a: packing{
 			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA, chunk: chunk,
-			pack: packWith(a.PackA, a.PackAT),
+			pack: packWith(a.PackA, func(dst []byte, _ int, src []S, ld, m, k int) { a.PackAT(dst, src, ld, m, k) }),
 		},
 		b: packing{
 			format: b.Format + "/b", lanes: b.NR, unit: b.KU, words: b.Words, panel: b.PanelB, chunk: chunk,
 			pack: packWith(
 				func(dst []byte, src []T, ld, n, k int) { b.PackBT(dst, src, ld, k, n) },
-				func(dst []byte, src []T, ld, n, k int) { b.PackB(dst, src, ld, k, n) }),
+				func(dst []byte, apart int, src []T, ld, n, k int) { b.PackBPart(dst, apart, src, ld, k, n) }),
 		},
 		multiply: func(x call) {
 			a.Multiply(runOf[S](x), view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.accumulate)
@@ -208,10 +209,10 @@ func runOf[S gemm.Source](x call) gemm.Run[S] {
 	return r
 }
 
-func packWith[S gemm.Source](rows, columns func(dst []byte, src []S, ld, lanes, k int)) func(dst, src []byte, off, ld, lanes, k int, isColumns bool) {
-	return func(dst, src []byte, off, ld, lanes, k int, isColumns bool) {
+func packWith[S gemm.Source](rows func(dst []byte, src []S, ld, lanes, k int), columns func(dst []byte, apart int, src []S, ld, lanes, k int)) func(dst []byte, apart int, src []byte, off, ld, lanes, k int, isColumns bool) {
+	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, isColumns bool) {
 		if isColumns {
-			columns(dst, view[S](src)[off:], ld, lanes, k)
+			columns(dst, apart, view[S](src)[off:], ld, lanes, k)
 		} else {
 			rows(dst, view[S](src)[off:], ld, lanes, k)
 		}

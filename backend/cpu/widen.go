@@ -96,8 +96,8 @@ var wideBuffers = sync.Pool{New: func() any {
 }}
 
 // packWidened widens some panels at a time, and packs them.
-func (p packing) packWidened(w *widening, pack func(dst, src []byte, off, ld, lanes, k int, columns bool)) func(dst, src []byte, off, ld, lanes, k int, columns bool) {
-	return func(dst, src []byte, off, ld, lanes, k int, columns bool) {
+func (p packing) packWidened(w *widening, pack func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool)) func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool) {
+	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool) {
 		hold := wideBuffers.Get().(*[]uint64)
 		defer wideBuffers.Put(hold)
 		panel := p.lanes * k * w.size
@@ -110,12 +110,12 @@ func (p packing) packWidened(w *widening, pack func(dst, src []byte, off, ld, la
 			n := min(panels*p.lanes, lanes-lane)
 			if columns {
 				w.rows(buffer, src, off+lane, ld, k, n, n)
-				pack(dst, buffer, 0, n, n, k, true)
+				pack(dst, apart, buffer, 0, n, n, k, true)
 			} else {
 				w.rows(buffer, src, off+lane*ld, ld, n, k, k)
-				pack(dst, buffer, 0, k, n, k, false)
+				pack(dst, apart, buffer, 0, k, n, k, false)
 			}
-			dst = dst[min(panels*p.panel(k), len(dst)):]
+			dst = dst[min(panels*apart, len(dst)):]
 		}
 	}
 }

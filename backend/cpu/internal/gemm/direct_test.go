@@ -122,7 +122,7 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 	accumulate := r.IntN(2) == 0
 
 	panel := make([]uint32, steps*p.NR)
-	packGo(p.NR, x.bits).columns(panel, b, ldb, cols, steps*p.KU)
+	packGo(p.NR, x.bits).columns(panel, len(panel), b, ldb, cols, steps*p.KU)
 	var bias *C
 	if x.twin.bias != nil {
 		sums := make([]C, p.NR)

@@ -122,12 +122,21 @@ func (p *Path[S, C]) PackA(dst []byte, src []S, ld, m, k int) {
 
 // PackAT packs the m×k matrix with elements src[l*ld+i].
 func (p *Path[S, C]) PackAT(dst []byte, src []S, ld, m, k int) {
-	p.packA.columns(words(dst, p.SizeA(m, k)), extent(src, k, m, ld), ld, m, k)
+	p.packA.columns(words(dst, p.SizeA(m, k)), p.PanelA(k)/wordBytes, extent(src, k, m, ld), ld, m, k)
 }
 
 // PackB packs the k×n matrix with elements src[l*ld+j].
 func (p *Path[S, C]) PackB(dst []byte, src []S, ld, k, n int) {
-	p.packB.columns(words(dst, p.SizeB(k, n)), extent(src, k, n, ld), ld, n, k)
+	p.PackBPart(dst, p.PanelB(k), src, ld, k, n)
+}
+
+// PackBPart packs k rows of a deeper b, as PackB does all, into panels that lie panel
+// bytes apart: rows from k0 on, a multiple of KU, start at byte PanelB(k0) of the first.
+func (p *Path[S, C]) PackBPart(dst []byte, panel int, src []S, ld, k, n int) {
+	if n > 0 && k > 0 {
+		all := (ceil(n, p.NR)-1)*panel + p.PanelB(k)
+		p.packB.columns(words(dst, all), panel/wordBytes, extent(src, k, n, ld), ld, n, k)
+	}
 }
 
 // PackBT packs the k×n matrix with elements src[j*ld+l].

@@ -5,8 +5,9 @@ package gemm
 type packer[S Source] struct {
 	// rows: element l of lane i is src[i*ld+l].
 	rows func(dst []uint32, src []S, ld, extent, k int)
-	// columns: element l of lane i is src[l*ld+i].
-	columns func(dst []uint32, src []S, ld, extent, k int)
+	// columns: element l of lane i is src[l*ld+i]. Panels lie panel words apart: they
+	// may be parts, along k, of deeper ones.
+	columns func(dst []uint32, panel int, src []S, ld, extent, k int)
 }
 
 // An encoding turns one element into the low 32/ku bits of a word; zero is
@@ -23,8 +24,10 @@ func packGo[S Source](width int, e encoding[S]) packer[S] {
 		rows: func(dst []uint32, src []S, ld, extent, k int) {
 			packElements(dst, src, ld, 1, extent, k, width, e)
 		},
-		columns: func(dst []uint32, src []S, ld, extent, k int) {
-			packElements(dst, src, 1, ld, extent, k, width, e)
+		columns: func(dst []uint32, panel int, src []S, ld, extent, k int) {
+			for lane := 0; lane < extent; lane += width {
+				packElements(dst[lane/width*panel:], src[lane:], 1, ld, min(width, extent-lane), k, width, e)
+			}
 		},
 	}
 }

@@ -3,7 +3,7 @@ package gemm
 import "unsafe"
 
 // The routines below are written by asmgen. ld is in bytes, stride in words;
-// units and rows are at least 1. Numbers in names are those of lanes
+// units, rows and panels are at least 1. Numbers in names are those of lanes
 // written; those beyond lanes are zero.
 //
 // pack…Rows… transposes rows of src to lanes of a panel stride wide. units
@@ -21,16 +21,19 @@ import "unsafe"
 //		}
 //	}
 //
-// pack…Columns… folds KU rows each to one step of a panel number wide. Without
-// AVX-512 it reads whole vectors from each row, whatever lanes is:
+// pack…Columns… folds KU rows each to one step of panels number wide, which lie
+// panel words apart. Without AVX-512 it reads whole vectors from each row, whatever
+// lanes is:
 //
-//	for l := range ceil(rows, KU) {
-//		for i := range number {
-//			w := uint32(0)
-//			if i < lanes {
-//				w = word(src[(l*KU)*ld+i], …, src[(l*KU+KU-1)*ld+i]) // 0 beyond rows
+//	for p := range panels {
+//		for l := range ceil(rows, KU) {
+//			for i := range number {
+//				w := uint32(0)
+//				if i < lanes {
+//					w = word(src[(l*KU)*ld+p*number+i], …, src[(l*KU+KU-1)*ld+p*number+i]) // 0 beyond rows
+//				}
+//				dst[p*panel+l*number+i] = w ^ flip
 //			}
-//			dst[l*number+i] = w ^ flip
 //		}
 //	}
 
@@ -59,40 +62,40 @@ func packPairsUint8Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lan
 func packPairsUint8Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packFloat32Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packFloat32Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packFloat32Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packFloat32Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsInt8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsInt8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsInt8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsInt8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsUint8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsUint8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsUint8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsUint8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packQuadsColumns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int, flip uint64)
+func packQuadsColumns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int, flip uint64)
 
 //go:noescape
-func packQuadsColumns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes int, flip uint64)
+func packQuadsColumns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int, flip uint64)
 
 //go:noescape
 func packWordsRows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
@@ -119,31 +122,31 @@ func packPairsUint8Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes,
 func packPairsUint8Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packFloat32Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packFloat32Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packFloat32Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packFloat32Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packBFloat16Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packBFloat16Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packBFloat16Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packBFloat16Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsInt8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsInt8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsInt8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsInt8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsUint8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsUint8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packPairsUint8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+func packPairsUint8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 
 //go:noescape
-func packQuadsColumns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int, flip uint64)
+func packQuadsColumns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int, flip uint64)
 
 //go:noescape
-func packQuadsColumns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes int, flip uint64)
+func packQuadsColumns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int, flip uint64)

@@ -872,93 +872,139 @@ done3:
 	VZEROUPPER
 	RET
 
-// func packFloat32Columns6AVX2(dst, src, ld, rows, lanes)
-TEXT ·packFloat32Columns6AVX2(SB), NOSPLIT, $0-40
+// func packFloat32Columns6AVX2(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packFloat32Columns6AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VMOVUPS (SI), Y0
 	VPAND Y12, Y0, Y0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS X0, (DI)
 	VEXTRACTF128 $1, Y0, X0
 	VMOVSD X0, 16(DI)
 	ADDQ $24, DI
 	SUBQ $1, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $24, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packFloat32Columns16AVX2(dst, src, ld, rows, lanes)
-TEXT ·packFloat32Columns16AVX2(SB), NOSPLIT, $0-40
+// func packFloat32Columns16AVX2(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packFloat32Columns16AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
 	VPCMPGTD columns<>+32(SB), Y15, Y11 // lane < lanes
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VMOVUPS (SI), Y0
 	VPAND Y12, Y0, Y0
 	VMOVUPS 32(SI), Y1
 	VPAND Y11, Y1, Y1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Y0, (DI)
 	VMOVUPS Y1, 32(DI)
 	ADDQ $64, DI
 	SUBQ $1, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $64, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packBFloat16Columns6AVX2(dst, src, ld, rows, lanes)
-TEXT ·packBFloat16Columns6AVX2(SB), NOSPLIT, $0-40
+// func packBFloat16Columns6AVX2(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packBFloat16Columns6AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXWD (SI), Y0
 	VPAND Y12, Y0, Y0
 	VPSLLD $16, Y0, Y0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS X0, (DI)
 	VEXTRACTF128 $1, Y0, X0
 	VMOVSD X0, 16(DI)
 	ADDQ $24, DI
 	SUBQ $1, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $12, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packBFloat16Columns16AVX2(dst, src, ld, rows, lanes)
-TEXT ·packBFloat16Columns16AVX2(SB), NOSPLIT, $0-40
+// func packBFloat16Columns16AVX2(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packBFloat16Columns16AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
 	VPCMPGTD columns<>+32(SB), Y15, Y11 // lane < lanes
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXWD (SI), Y0
 	VPAND Y12, Y0, Y0
 	VPSLLD $16, Y0, Y0
@@ -966,57 +1012,79 @@ loop1:
 	VPAND Y11, Y1, Y1
 	VPSLLD $16, Y1, Y1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Y0, (DI)
 	VMOVUPS Y1, 32(DI)
 	ADDQ $64, DI
 	SUBQ $1, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $32, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsInt8Columns6AVX2(dst, src, ld, rows, lanes)
-TEXT ·packPairsInt8Columns6AVX2(SB), NOSPLIT, $0-40
+// func packPairsInt8Columns6AVX2(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsInt8Columns6AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
 	MOVL $65535, R11 // the low field of a word
 	VMOVD R11, X14
 	VPBROADCASTD X14, Y14
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVSXBD (SI), Y0
 	VPAND Y12, Y0, Y0
 	VPAND Y14, Y0, Y0
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVSXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $16, Y15, Y15
 	VPOR Y15, Y0, Y0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS X0, (DI)
 	VEXTRACTF128 $1, Y0, X0
 	VMOVSD X0, 16(DI)
 	ADDQ $24, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $6, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsInt8Columns16AVX2(dst, src, ld, rows, lanes)
-TEXT ·packPairsInt8Columns16AVX2(SB), NOSPLIT, $0-40
+// func packPairsInt8Columns16AVX2(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsInt8Columns16AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
@@ -1024,7 +1092,11 @@ TEXT ·packPairsInt8Columns16AVX2(SB), NOSPLIT, $0-40
 	MOVL $65535, R11 // the low field of a word
 	VMOVD R11, X14
 	VPBROADCASTD X14, Y14
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVSXBD (SI), Y0
 	VPAND Y12, Y0, Y0
 	VPAND Y14, Y0, Y0
@@ -1033,7 +1105,7 @@ loop1:
 	VPAND Y14, Y1, Y1
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVSXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $16, Y15, Y15
@@ -1043,65 +1115,91 @@ loop1:
 	VPSLLD $16, Y15, Y15
 	VPOR Y15, Y1, Y1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Y0, (DI)
 	VMOVUPS Y1, 32(DI)
 	ADDQ $64, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $16, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsUint8Columns6AVX2(dst, src, ld, rows, lanes)
-TEXT ·packPairsUint8Columns6AVX2(SB), NOSPLIT, $0-40
+// func packPairsUint8Columns6AVX2(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsUint8Columns6AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXBD (SI), Y0
 	VPAND Y12, Y0, Y0
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $16, Y15, Y15
 	VPOR Y15, Y0, Y0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS X0, (DI)
 	VEXTRACTF128 $1, Y0, X0
 	VMOVSD X0, 16(DI)
 	ADDQ $24, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $6, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsUint8Columns16AVX2(dst, src, ld, rows, lanes)
-TEXT ·packPairsUint8Columns16AVX2(SB), NOSPLIT, $0-40
+// func packPairsUint8Columns16AVX2(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsUint8Columns16AVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
 	VPCMPGTD columns<>+32(SB), Y15, Y11 // lane < lanes
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXBD (SI), Y0
 	VPAND Y12, Y0, Y0
 	VPMOVZXBD 8(SI), Y1
 	VPAND Y11, Y1, Y1
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $16, Y15, Y15
@@ -1111,86 +1209,112 @@ loop1:
 	VPSLLD $16, Y15, Y15
 	VPOR Y15, Y1, Y1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Y0, (DI)
 	VMOVUPS Y1, 32(DI)
 	ADDQ $64, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $16, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packQuadsColumns6AVX2(dst, src, ld, rows, lanes, flip)
-TEXT ·packQuadsColumns6AVX2(SB), NOSPLIT, $0-48
+// func packQuadsColumns6AVX2(dst, src, ld, rows, lanes, panels, panel, flip)
+TEXT ·packQuadsColumns6AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ flip+40(FP), AX
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	MOVQ flip+56(FP), AX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
 	VMOVD AX, X13
 	VPBROADCASTD X13, Y13
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXBD (SI), Y0
 	VPAND Y12, Y0, Y0
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $8, Y15, Y15
 	VPOR Y15, Y0, Y0
 	ADDQ DX, SI
 	CMPQ R8, $2
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $16, Y15, Y15
 	VPOR Y15, Y0, Y0
 	ADDQ DX, SI
 	CMPQ R8, $3
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $24, Y15, Y15
 	VPOR Y15, Y0, Y0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VPXOR Y13, Y0, Y0
 	VMOVUPS X0, (DI)
 	VEXTRACTF128 $1, Y0, X0
 	VMOVSD X0, 16(DI)
 	ADDQ $24, DI
 	SUBQ $4, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $6, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packQuadsColumns16AVX2(dst, src, ld, rows, lanes, flip)
-TEXT ·packQuadsColumns16AVX2(SB), NOSPLIT, $0-48
+// func packQuadsColumns16AVX2(dst, src, ld, rows, lanes, panels, panel, flip)
+TEXT ·packQuadsColumns16AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ flip+40(FP), AX
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	MOVQ flip+56(FP), AX
+	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
 	VPCMPGTD columns<>+0(SB), Y15, Y12 // lane < lanes
 	VPCMPGTD columns<>+32(SB), Y15, Y11 // lane < lanes
 	VMOVD AX, X13
 	VPBROADCASTD X13, Y13
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXBD (SI), Y0
 	VPAND Y12, Y0, Y0
 	VPMOVZXBD 8(SI), Y1
 	VPAND Y11, Y1, Y1
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $8, Y15, Y15
@@ -1201,7 +1325,7 @@ loop1:
 	VPOR Y15, Y1, Y1
 	ADDQ DX, SI
 	CMPQ R8, $2
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $16, Y15, Y15
@@ -1212,7 +1336,7 @@ loop1:
 	VPOR Y15, Y1, Y1
 	ADDQ DX, SI
 	CMPQ R8, $3
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD (SI), Y15
 	VPAND Y12, Y15, Y15
 	VPSLLD $24, Y15, Y15
@@ -1222,13 +1346,19 @@ loop1:
 	VPSLLD $24, Y15, Y15
 	VPOR Y15, Y1, Y1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VPXOR Y13, Y0, Y0
 	VMOVUPS Y0, (DI)
 	VPXOR Y13, Y1, Y1
 	VMOVUPS Y1, 32(DI)
 	ADDQ $64, DI
 	SUBQ $4, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $16, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET

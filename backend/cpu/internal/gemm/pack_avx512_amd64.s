@@ -1957,158 +1957,230 @@ next2:
 	VZEROUPPER
 	RET
 
-// func packFloat32Columns12AVX512(dst, src, ld, rows, lanes)
-TEXT ·packFloat32Columns12AVX512(SB), NOSPLIT, $0-40
+// func packFloat32Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packFloat32Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
 	MOVL $4095, R11
 	KMOVW R11, K7
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VMOVUPS.Z (SI), K1, Z0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, K7, (DI)
 	ADDQ $48, DI
 	SUBQ $1, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $48, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packFloat32Columns32AVX512(dst, src, ld, rows, lanes)
-TEXT ·packFloat32Columns32AVX512(SB), NOSPLIT, $0-40
+// func packFloat32Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packFloat32Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
-	KMOVW R10, K2
-	SHRQ $16, R10
-loop1:
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
+	KMOVW R8, K2
+	SHRQ $16, R8
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VMOVUPS.Z (SI), K1, Z0
 	VMOVUPS.Z 64(SI), K2, Z1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, 64(DI)
 	ADDQ $128, DI
 	SUBQ $1, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $128, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packBFloat16Columns12AVX512(dst, src, ld, rows, lanes)
-TEXT ·packBFloat16Columns12AVX512(SB), NOSPLIT, $0-40
+// func packBFloat16Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packBFloat16Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
 	MOVL $4095, R11
 	KMOVW R11, K7
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXWD.Z (SI), K1, Z0
 	VPSLLD $16, Z0, Z0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, K7, (DI)
 	ADDQ $48, DI
 	SUBQ $1, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $24, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packBFloat16Columns32AVX512(dst, src, ld, rows, lanes)
-TEXT ·packBFloat16Columns32AVX512(SB), NOSPLIT, $0-40
+// func packBFloat16Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packBFloat16Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
-	KMOVW R10, K2
-	SHRQ $16, R10
-loop1:
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
+	KMOVW R8, K2
+	SHRQ $16, R8
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXWD.Z (SI), K1, Z0
 	VPSLLD $16, Z0, Z0
 	VPMOVZXWD.Z 32(SI), K2, Z1
 	VPSLLD $16, Z1, Z1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, 64(DI)
 	ADDQ $128, DI
 	SUBQ $1, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $64, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsBFloat16Columns12AVX512(dst, src, ld, rows, lanes)
-TEXT ·packPairsBFloat16Columns12AVX512(SB), NOSPLIT, $0-40
+// func packPairsBFloat16Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsBFloat16Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
 	MOVL $4095, R11
 	KMOVW R11, K7
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXWD.Z (SI), K1, Z0
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXWD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, K7, (DI)
 	ADDQ $48, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $24, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsBFloat16Columns32AVX512(dst, src, ld, rows, lanes)
-TEXT ·packPairsBFloat16Columns32AVX512(SB), NOSPLIT, $0-40
+// func packPairsBFloat16Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsBFloat16Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
-	KMOVW R10, K2
-	SHRQ $16, R10
-loop1:
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
+	KMOVW R8, K2
+	SHRQ $16, R8
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXWD.Z (SI), K1, Z0
 	VPMOVZXWD.Z 32(SI), K2, Z1
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXWD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2116,71 +2188,97 @@ loop1:
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z1, Z1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, 64(DI)
 	ADDQ $128, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $64, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsInt8Columns12AVX512(dst, src, ld, rows, lanes)
-TEXT ·packPairsInt8Columns12AVX512(SB), NOSPLIT, $0-40
+// func packPairsInt8Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsInt8Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
 	MOVL $4095, R11
 	KMOVW R11, K7
 	MOVL $65535, R11 // the low field of a word
 	VPBROADCASTD R11, Z30
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVSXBD.Z (SI), K1, Z0
 	VPANDD Z30, Z0, Z0
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVSXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, K7, (DI)
 	ADDQ $48, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $12, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsInt8Columns32AVX512(dst, src, ld, rows, lanes)
-TEXT ·packPairsInt8Columns32AVX512(SB), NOSPLIT, $0-40
+// func packPairsInt8Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsInt8Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
-	KMOVW R10, K2
-	SHRQ $16, R10
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
+	KMOVW R8, K2
+	SHRQ $16, R8
 	MOVL $65535, R11 // the low field of a word
 	VPBROADCASTD R11, Z30
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVSXBD.Z (SI), K1, Z0
 	VPANDD Z30, Z0, Z0
 	VPMOVSXBD.Z 16(SI), K2, Z1
 	VPANDD Z30, Z1, Z1
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVSXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2188,64 +2286,90 @@ loop1:
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z1, Z1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, 64(DI)
 	ADDQ $128, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $32, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsUint8Columns12AVX512(dst, src, ld, rows, lanes)
-TEXT ·packPairsUint8Columns12AVX512(SB), NOSPLIT, $0-40
+// func packPairsUint8Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsUint8Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
 	MOVL $4095, R11
 	KMOVW R11, K7
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXBD.Z (SI), K1, Z0
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, K7, (DI)
 	ADDQ $48, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $12, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packPairsUint8Columns32AVX512(dst, src, ld, rows, lanes)
-TEXT ·packPairsUint8Columns32AVX512(SB), NOSPLIT, $0-40
+// func packPairsUint8Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
+TEXT ·packPairsUint8Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
-	KMOVW R10, K2
-	SHRQ $16, R10
-loop1:
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
+	KMOVW R8, K2
+	SHRQ $16, R8
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXBD.Z (SI), K1, Z0
 	VPMOVZXBD.Z 16(SI), K2, Z1
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2253,81 +2377,107 @@ loop1:
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z1, Z1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, 64(DI)
 	ADDQ $128, DI
 	SUBQ $2, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $32, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packQuadsColumns12AVX512(dst, src, ld, rows, lanes, flip)
-TEXT ·packQuadsColumns12AVX512(SB), NOSPLIT, $0-48
+// func packQuadsColumns12AVX512(dst, src, ld, rows, lanes, panels, panel, flip)
+TEXT ·packQuadsColumns12AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ flip+40(FP), AX
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	MOVQ flip+56(FP), AX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
 	MOVL $4095, R11
 	KMOVW R11, K7
 	VPBROADCASTD AX, Z29
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXBD.Z (SI), K1, Z0
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $8, Z31, Z31
 	VPORD Z31, Z0, Z0
 	ADDQ DX, SI
 	CMPQ R8, $2
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
 	ADDQ DX, SI
 	CMPQ R8, $3
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $24, Z31, Z31
 	VPORD Z31, Z0, Z0
 	ADDQ DX, SI
-packed2:
+packed3:
 	VPXORD Z29, Z0, Z0
 	VMOVUPS Z0, K7, (DI)
 	ADDQ $48, DI
 	SUBQ $4, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $12, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET
 
-// func packQuadsColumns32AVX512(dst, src, ld, rows, lanes, flip)
-TEXT ·packQuadsColumns32AVX512(SB), NOSPLIT, $0-48
+// func packQuadsColumns32AVX512(dst, src, ld, rows, lanes, panels, panel, flip)
+TEXT ·packQuadsColumns32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
-	MOVQ rows+24(FP), R8
+	MOVQ rows+24(FP), R10
 	MOVQ lanes+32(FP), R9
-	MOVQ flip+40(FP), AX
-	MOVQ $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	SHRQ $16, R10
-	KMOVW R10, K2
-	SHRQ $16, R10
+	MOVQ panels+40(FP), CX
+	MOVQ panel+48(FP), BX
+	MOVQ flip+56(FP), AX
+	SHLQ $2, BX
+	MOVQ $-1, R8
+	BZHIQ R9, R8, R8
+	KMOVW R8, K1
+	SHRQ $16, R8
+	KMOVW R8, K2
+	SHRQ $16, R8
 	VPBROADCASTD AX, Z29
-loop1:
+	MOVQ DI, R12
+	MOVQ SI, R13
+panel1:
+	MOVQ R10, R8
+loop2:
 	VPMOVZXBD.Z (SI), K1, Z0
 	VPMOVZXBD.Z 16(SI), K2, Z1
 	ADDQ DX, SI
 	CMPQ R8, $1
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $8, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2336,7 +2486,7 @@ loop1:
 	VPORD Z31, Z1, Z1
 	ADDQ DX, SI
 	CMPQ R8, $2
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2345,7 +2495,7 @@ loop1:
 	VPORD Z31, Z1, Z1
 	ADDQ DX, SI
 	CMPQ R8, $3
-	JLE packed2
+	JLE packed3
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $24, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2353,13 +2503,19 @@ loop1:
 	VPSLLD $24, Z31, Z31
 	VPORD Z31, Z1, Z1
 	ADDQ DX, SI
-packed2:
+packed3:
 	VPXORD Z29, Z0, Z0
 	VMOVUPS Z0, (DI)
 	VPXORD Z29, Z1, Z1
 	VMOVUPS Z1, 64(DI)
 	ADDQ $128, DI
 	SUBQ $4, R8
-	JG loop1
+	JG loop2
+	ADDQ BX, R12
+	ADDQ $32, R13
+	MOVQ R12, DI
+	MOVQ R13, SI
+	DECQ CX
+	JNE panel1
 	VZEROUPPER
 	RET

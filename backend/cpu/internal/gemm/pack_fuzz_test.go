@@ -51,49 +51,55 @@ func FuzzPack(f *testing.F) {
 }
 
 func fuzzPack[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], a, b encoding[S], extent, k, gap int) {
-	fuzzPacker(t, r, p.Name+", a", p.packA, packGo(p.MR, a), p.MR*ceil(extent, p.MR)*ceil(k, p.KU), extent, k, gap)
-	fuzzPacker(t, r, p.Name+", b", p.packB, packGo(p.NR, b), p.NR*ceil(extent, p.NR)*ceil(k, p.KU), extent, k, gap)
+	fuzzPacker(t, r, p.Name+", a", p.packA, packGo(p.MR, a), p.MR, p.PanelA(k), extent, k, gap)
+	fuzzPacker(t, r, p.Name+", b", p.packB, packGo(p.NR, b), p.NR, p.PanelB(k), extent, k, gap)
 }
 
 func fuzzPackTiles[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], e encoding[S], extent, k, gap int) {
-	size := func(width int) int { return width * ceil(extent, width) * ceil(k, p.KU) * p.Words }
-	fuzzPacker(t, r, p.Name+", a", p.packA, packTilesGo(e), size(p.MR), extent, k, gap)
+	fuzzPacker(t, r, p.Name+", a", p.packA, packTilesGo(e), p.MR, p.PanelA(k), extent, k, gap)
 	// b is packed as for vectors, from a source with zeros up to a whole step.
-	longer := func(pack func(dst []uint32, src []S, ld, extent, k int), columns bool) func(dst []uint32, src []S, ld, extent, k int) {
-		return func(dst []uint32, src []S, ld, extent, k int) {
-			deep := ceil(k, p.KU) * p.KU
+	deep := ceil(k, p.KU) * p.KU
+	twin := packGo(p.NR, e)
+	fuzzPacker(t, r, p.Name+", b", p.packB, packer[S]{
+		rows: func(dst []uint32, src []S, ld, extent, k int) {
 			padded := make([]S, extent*deep)
 			for i := range extent {
-				for l := range k {
-					if columns {
-						padded[l*extent+i] = src[l*ld+i]
-					} else {
-						padded[i*deep+l] = src[i*ld+l]
-					}
-				}
+				copy(padded[i*deep:], src[i*ld:][:k])
 			}
-			ld = deep
-			if columns {
-				ld = extent
+			twin.rows(dst, padded, deep, extent, deep)
+		},
+		columns: func(dst []uint32, panel int, src []S, ld, extent, k int) {
+			padded := make([]S, extent*deep)
+			for l := range k {
+				copy(padded[l*extent:], src[l*ld:][:extent])
 			}
-			pack(dst, padded, ld, extent, deep)
-		}
-	}
-	words := packGo(p.NR, e)
-	fuzzPacker(t, r, p.Name+", b", p.packB, packer[S]{longer(words.rows, false), longer(words.columns, true)}, size(p.NR), extent, k, gap)
+			twin.columns(dst, panel, padded, extent, extent, deep)
+		},
+	}, p.NR, p.PanelB(k), extent, k, gap)
 }
 
-func fuzzPacker[S Source](t *testing.T, r *rand.Rand, name string, fast, twin packer[S], size, extent, k, gap int) {
+// fuzzPacker compares packers of panels of width lanes and some bytes. Those of
+// columns may lie apart.
+func fuzzPacker[S Source](t *testing.T, r *rand.Rand, name string, fast, twin packer[S], width, bytes, extent, k, gap int) {
 	const front = 16 // a cache line of words before the panel, which is not to be written
-	memory, want := fenced[uint32](t, front+size), make([]uint32, front+size)
+	panel, panels := bytes/wordBytes, ceil(extent, width)
+	apart := panel + r.IntN(3)*16
 	for _, pack := range []struct {
 		name       string
-		fast, twin func(dst []uint32, src []S, ld, extent, k int)
+		fast, twin func(dst []uint32, src []S)
+		size       int
 		rows, ld   int
 	}{
-		{"rows", fast.rows, twin.rows, extent, k + gap},
-		{"columns", fast.columns, twin.columns, k, extent + gap},
+		{"rows",
+			func(dst []uint32, src []S) { fast.rows(dst, src, k+gap, extent, k) },
+			func(dst []uint32, src []S) { twin.rows(dst, src, k+gap, extent, k) },
+			panels * panel, extent, k + gap},
+		{"columns",
+			func(dst []uint32, src []S) { fast.columns(dst, apart, src, extent+gap, extent, k) },
+			func(dst []uint32, src []S) { twin.columns(dst, apart, src, extent+gap, extent, k) },
+			(panels-1)*apart + panel, k, extent + gap},
 	} {
+		memory, want := fenced[uint32](t, front+pack.size), make([]uint32, front+pack.size)
 		src := fenced[S](t, (pack.rows-1)*pack.ld+pack.ld-gap)
 		for i := range src {
 			src[i] = S(r.Uint32())
@@ -102,15 +108,15 @@ func fuzzPacker[S Source](t *testing.T, r *rand.Rand, name string, fast, twin pa
 			memory[i], want[i] = 0xdeadbeef, 0xdeadbeef
 		}
 		before := slices.Clone(src)
-		pack.twin(want[front:], src, pack.ld, extent, k)
-		pack.fast(memory[front:], src, pack.ld, extent, k)
+		pack.twin(want[front:], src)
+		pack.fast(memory[front:], src)
 		if !slices.Equal(src, before) {
 			t.Fatalf("%s, %s, %d×%d: the source changed", name, pack.name, extent, k)
 		}
 		for i := range want {
 			if memory[i] != want[i] {
-				t.Fatalf("%s, %s, %d×%d, ld %d: word %d is %#x, want %#x",
-					name, pack.name, extent, k, pack.ld, i-front, memory[i], want[i])
+				t.Fatalf("%s, %s, %d×%d, ld %d, panels %d apart: word %d is %#x, want %#x",
+					name, pack.name, extent, k, pack.ld, apart, i-front, memory[i], want[i])
 			}
 		}
 	}

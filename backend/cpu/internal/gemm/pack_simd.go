@@ -5,7 +5,7 @@ import "unsafe"
 // Routines in assembly, as told in pack_amd64.go.
 type (
 	packRows    func(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
-	packColumns func(dst *uint32, src unsafe.Pointer, ld, rows, lanes int)
+	packColumns func(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
 )
 
 // packSIMD packs by vectors, and leaves to packElements what they cannot do
@@ -60,33 +60,60 @@ func (p packSIMD[S]) panel(k int) (filled, all int) {
 	return steps * p.width, ceil(steps, whole) * whole * p.width
 }
 
-func (p packSIMD[S]) packColumns(dst []uint32, src []S, ld, extent, k int) {
-	// A few rows at a time, all panels: src is read along its rows. Processors
-	// follow about sixteen streams; of bytes that vectors will multiply, more rows
-	// were found to be as good.
-	steps := 16
-	if size[S]() > 1 || p.isa.whole > 0 {
-		steps /= p.ku
+func (p packSIMD[S]) packColumns(dst []uint32, panel int, src []S, ld, extent, k int) {
+	steps := p.rowsAtOnce() / p.ku
+	// Whole panels, of which no vector reads beyond the last row.
+	reach := p.width
+	if !p.isa.masks {
+		reach = p.reach()
 	}
-	filled, panel := p.panel(k)
+	whole := 0
+	if extent >= reach {
+		whole = (extent-reach)/p.width + 1
+	}
 	for l := 0; l < k; l += steps * p.ku {
 		rows := min(steps*p.ku, k-l)
-		for lane := 0; lane < extent; lane += p.width {
-			within := min(p.width, extent-lane)
-			to, from := dst[lane/p.width*panel+l/p.ku*p.width:], src[l*ld+lane:]
-			safe := p.safe(len(from), ld, rows)
-			if safe > 0 {
-				p.columns(&to[0], at(from, 0), ld*size[S](), safe, within)
-			}
-			if safe < rows {
-				packElements(to[safe/p.ku*p.width:], from[safe*ld:], 1, ld, within, rows-safe, p.width, p.encoding)
-			}
+		to, from := dst[l/p.ku*p.width:], src[l*ld:]
+		if whole > 0 {
+			p.columns(&to[0], at(from, 0), ld*size[S](), rows, p.width, whole, panel)
+		}
+		for lane := whole * p.width; lane < extent; lane += p.width {
+			p.edge(to[lane/p.width*panel:], from[lane:], ld, rows, min(p.width, extent-lane))
 		}
 	}
-	for at := 0; filled < panel && at < ceil(extent, p.width); at++ {
-		clear(dst[at*panel:][filled:panel])
+	filled, all := p.panel(k)
+	for at := 0; filled < all && at < ceil(extent, p.width); at++ {
+		clear(dst[at*panel:][filled:all])
 	}
 }
+
+// rowsAtOnce is how many rows columns go along together, so that src is read along
+// its rows: processors follow about as many streams, by measurement. Of bytes that
+// vectors will multiply, more rows were found to be better.
+func (p packSIMD[S]) rowsAtOnce() int {
+	switch {
+	case size[S]() == 1 && p.isa.whole == 0:
+		return 64
+	case p.isa.masks:
+		return 16
+	}
+	return 8
+}
+
+// edge packs some rows of a panel that is not whole, or whose vectors might read
+// beyond the last row of src.
+func (p packSIMD[S]) edge(dst []uint32, src []S, ld, rows, lanes int) {
+	safe := p.safe(len(src), ld, rows)
+	if safe > 0 {
+		p.columns(&dst[0], at(src, 0), ld*size[S](), safe, lanes, 1, 0)
+	}
+	if safe < rows {
+		packElements(dst[safe/p.ku*p.width:], src[safe*ld:], 1, ld, lanes, rows-safe, p.width, p.encoding)
+	}
+}
+
+// reach is how many elements vectors read for a panel.
+func (p packSIMD[S]) reach() int { return ceil(p.width, p.isa.words) * p.isa.words }
 
 // safe is how many of some rows may be read by whole vectors if n elements
 // follow the start of the first.
@@ -94,9 +121,8 @@ func (p packSIMD[S]) safe(n, ld, rows int) int {
 	if p.isa.masks {
 		return rows
 	}
-	reach := ceil(p.width, p.isa.words) * p.isa.words
 	safe := rows
-	for safe > 0 && (safe-1)*ld+reach > n {
+	for safe > 0 && (safe-1)*ld+p.reach() > n {
 		safe--
 	}
 	if safe < rows {

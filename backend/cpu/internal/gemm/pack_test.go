@@ -109,6 +109,25 @@ func testPack[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 		check(side.width, 33*p.KU)
 		check(3*side.width-1, 129*p.KU+1)
 	}
+	for range 20 {
+		checkParts(t, r, p, 1+r.IntN(3*p.NR), 1+r.IntN(5*p.KU), r.IntN(5*p.KU))
+	}
+}
+
+// checkParts packs b in two parts, of some units of k and the elements that follow.
+func checkParts[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], n, more, k int) {
+	t.Helper()
+	k0 := ceil(k, p.KU) * p.KU
+	k = k0 + more
+	ld := n + r.IntN(4)
+	src := randomSource[S](k * ld)
+	whole, parts := Buffer(p.SizeB(k, n)), Buffer(p.SizeB(k, n))
+	p.PackB(whole, src, ld, k, n)
+	p.PackBPart(parts, p.PanelB(k), src, ld, k0, n)
+	p.PackBPart(parts[p.PanelB(k0):], p.PanelB(k), src[k0*ld:], ld, k-k0, n)
+	if !slices.Equal(whole, parts) {
+		t.Fatalf("b of %d×%d, ld %d, in parts of %d and %d differs from b packed at once", k, n, ld, k0, k-k0)
+	}
 }
 
 // unpack reads element u of a word, as the formats are described, and whether

@@ -75,7 +75,7 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 // piece packs cols columns of some steps and multiplies them.
 func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
 	panel := x.NR * steps
-	x.packB.columns(packed[:ceil(cols, x.NR)*panel], x.b[s*x.KU*x.ldb+j:], x.ldb, cols, steps*x.KU)
+	x.packB.columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, steps*x.KU)
 	for from := 0; from < cols; from += x.NR {
 		if x.kernel.isEdge(cols - from) {
 			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols-from, &x.a[s*x.MR], x.panel, steps, &packed[from/x.NR*panel], x.accumulate || s > 0)

@@ -222,8 +222,12 @@ func packTilesA[S Source](dst []uint32, src []S, laneStride, kStride, extent, k 
 // packTilesGo is packTilesA for rows and columns of memory.
 func packTilesGo[S Source](e encoding[S]) packer[S] {
 	return packer[S]{
-		rows:    func(dst []uint32, src []S, ld, extent, k int) { packTilesA(dst, src, ld, 1, extent, k, e) },
-		columns: func(dst []uint32, src []S, ld, extent, k int) { packTilesA(dst, src, 1, ld, extent, k, e) },
+		rows: func(dst []uint32, src []S, ld, extent, k int) { packTilesA(dst, src, ld, 1, extent, k, e) },
+		columns: func(dst []uint32, panel int, src []S, ld, extent, k int) {
+			for lane := 0; lane < extent; lane += tilesMR {
+				packTilesA(dst[lane/tilesMR*panel:], src[lane:], 1, ld, min(tilesMR, extent-lane), k, e)
+			}
+		},
 	}
 }
 

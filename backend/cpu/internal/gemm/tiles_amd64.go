@@ -92,16 +92,16 @@ func (p packTiles[S]) rowsOfA(dst []uint32, src []S, ld, extent, k int) {
 
 // columnsOfA packs columns of memory a step at a time as words of a panel of b,
 // which it then transposes.
-func (p packTiles[S]) columnsOfA(dst []uint32, src []S, ld, extent, k int) {
+func (p packTiles[S]) columnsOfA(dst []uint32, panel int, src []S, ld, extent, k int) {
 	var words [tilesWords * tilesMR]uint32
 	unit := p.words.ku * tilesWords
 	for lane := 0; lane < extent; lane += tilesMR {
+		to := dst[lane/tilesMR*panel:]
 		for l := 0; l < k; l += unit {
 			deep := min(unit, k-l)
-			p.words.packColumns(words[:], src[l*ld+lane:], ld, min(tilesMR, extent-lane), deep)
-			packWordsRows16AVX512(&dst[0], unsafe.Pointer(&words), tilesMR*wordBytes, tilesWords,
+			p.words.packColumns(words[:], len(words), src[l*ld+lane:], ld, min(tilesMR, extent-lane), deep)
+			packWordsRows16AVX512(&to[l/unit*len(words)], unsafe.Pointer(&words), tilesMR*wordBytes, tilesWords,
 				ceil(deep, p.words.ku), tilesMR*wordBytes, 0)
-			dst = dst[tilesWords*tilesMR:]
 		}
 	}
 }

@@ -46,17 +46,20 @@ var elements = []Element{
 	{Name: "Quads", Bytes: 1, KU: 4, load: "VPMOVZXBD", flips: true},
 }
 
-// columns writes the packing of a matrix whose rows run along a panel of
-// width lanes. Lanes beyond those of the matrix and rows beyond the last are
-// zero. Without masks it reads whole vectors from every row.
+// columns writes the packing of a matrix whose rows run along panels of width
+// lanes: of some rows, one panel after another. Lanes beyond those of the matrix
+// and rows beyond the last are zero. Without masks it reads whole vectors from
+// every row.
 func (e Element) columns(v Vector, width int) func(*Asm) {
 	return func(a *Asm) {
-		const rRows, rLanes = "R8", "R9"
+		const rRows, rLanes, rPanels, rPanel = "R8", "R9", "CX", "BX"
+		const rPanelTo, rPanelFrom, rPanelRows = "R12", "R13", "R10"
 		vectors := (width + v.Lanes - 1) / v.Lanes
 		word := func(i int) string { return v.reg(i) }
 		part, low, flip := v.reg(v.Registers-1), v.reg(v.Registers-2), v.reg(v.Registers-3)
 
-		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, []string{"rows", "lanes"}, rRows, rLanes)
+		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, []string{"rows", "lanes", "panels", "panel"}, rPanelRows, rLanes, rPanels, rPanel)
+		a.Op("SHLQ", imm(2), rPanel)
 		v.laneMasks(a, rLanes, vectors)
 		v.storedLanes(a, width)
 		if e.dirty {
@@ -67,7 +70,11 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		if e.flips {
 			v.broadcast32(a, rFlip, flip)
 		}
-		loop, packed := a.NewLabel("loop"), a.NewLabel("packed")
+		a.Op("MOVQ", rTo, rPanelTo)
+		a.Op("MOVQ", rFrom, rPanelFrom)
+		top, loop, packed := a.NewLabel("panel"), a.NewLabel("loop"), a.NewLabel("packed")
+		a.Place(top)
+		a.Op("MOVQ", rPanelRows, rRows)
 		a.Place(loop)
 		for u := range e.KU {
 			if u > 0 {
@@ -101,6 +108,13 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		a.Op("ADDQ", imm(4*width), rTo)
 		a.Op("SUBQ", imm(e.KU), rRows)
 		a.Op("JG", string(loop))
+
+		a.Op("ADDQ", rPanel, rPanelTo)
+		a.Op("ADDQ", imm(width*e.Bytes), rPanelFrom)
+		a.Op("MOVQ", rPanelTo, rTo)
+		a.Op("MOVQ", rPanelFrom, rFrom)
+		a.Op("DECQ", rPanels)
+		a.Op("JNE", string(top))
 		a.Return()
 	}
 }
@@ -108,7 +122,7 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 // laneMasks prepares loadLanes: lanes from the count in reg on are not loaded.
 func (v Vector) laneMasks(a *Asm, reg string, vectors int) {
 	if v.Masks {
-		const mask = "R10"
+		const mask = "R8"
 		a.Op("MOVQ", imm(-1), mask)
 		a.Op("BZHIQ", reg, mask, mask)
 		for i := range vectors {
