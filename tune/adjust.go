@@ -20,6 +20,11 @@ const (
 	adjustSittings = 2    // of a race of adjustments: executables are made anew for each
 	adjustRounds   = 3    // of a sitting
 	farBehind      = 0.03 // an adjustment that is slower by more in every round is out of the race
+
+	// leastConfirming is in rounds. It takes more than for block shapes to contradict a
+	// rule of the backend: six rounds did so by 3 % at the time of a neighbour's noise,
+	// and never again.
+	leastConfirming = 2 * enoughRounds
 )
 
 // adjusting is the search for parameters that make a block shape faster.
@@ -266,7 +271,7 @@ func (s *adjusting) confirm(ctx context.Context, r *racer) ([]*racer, error) {
 			slower = slower || sure && hi < 1+alike || center < 1 // or not by what matters
 		}
 		switch {
-		case faster:
+		case faster && done >= leastConfirming:
 			return []*racer{plain, next}, nil
 		case slower || done < mostConfirming && s.allowance.over(1):
 			return nil, nil

@@ -60,8 +60,11 @@ type Space struct {
 	Most    int   // candidates that are launched or compiled, those that are given apart
 }
 
-// steps of a candidate's sides, with the whole array as one more.
-var sides = []int{64, 128, 256, 512, 1024, 2048, 4096}
+// steps of a candidate's sides, with the whole array as one more; the first only of
+// dimensions up to smallSize, whose halves and quarters are work for several cores.
+var sides = []int{32, 64, 128, 256, 512, 1024, 2048, 4096}
+
+const smallSize = 128
 
 // Candidates lists block shapes of a job: the kernel's own proposals and what the job
 // knows, and of all that tile the arrays and fit the fast memory those that the counts
@@ -131,7 +134,7 @@ func (s Space) lengths(size int, d tile.Dtype, dim int) []int {
 	align := max(1, s.Machine.Align[d][dim])
 	out := []int{size}
 	for _, side := range sides {
-		if side < size && side%align == 0 {
+		if side < size && side%align == 0 && (side > sides[0] || size <= smallSize) {
 			out = append(out, side)
 		}
 	}

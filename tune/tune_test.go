@@ -158,8 +158,8 @@ func TestWrongAndBroken(t *testing.T) {
 	if err != nil || row.Blocks == f.wrong || valley(row.Blocks) > 1.07*valley(f.wrong) || f.open != 0 {
 		t.Errorf("%v %v, %d open", row.Blocks, err, f.open)
 	}
-	small := job(64)
-	f.broken = tile.Blocks{M: 64, K: 64, N: 64}
+	small := job(32)
+	f.broken = tile.Blocks{M: 32, K: 32, N: 32}
 	if _, err := u.Tune(context.Background(), small); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "does not compile") {
 		t.Error(err)
 	}

@@ -30,9 +30,10 @@
 // A backend may decide more than a block shape says, such as how b is read, by rules
 // that need not hold on every machine. The block shape then races against itself with
 // each other decision that the backend names for it, an adjustment. What is clearly
-// slower leaves; the fastest meets the block shape without it in paired rounds of fresh
-// samples, executables made anew for each, and is taken only if these show it to be
-// faster by more than 1 % (the lower end of the 95 % interval) and its output is right.
+// slower leaves; the fastest meets the block shape without it in twelve or more paired
+// rounds of fresh samples, executables made anew for each, and is taken only if these
+// show it to be faster by more than 1 % (the lower end of the 95 % interval) and its
+// output is right.
 // Others are then tried beside it, up to three in all, and where no adjustment alone is
 // faster, pairs of the five fastest are. What the table answers with parameters races
 // too. The row has what was taken as params, and bench compiles with it.

@@ -13,8 +13,8 @@
 //     process.
 //  3. Block walks the panels in pieces that fit the caches (block.go, cut.go) and
 //     calls the micro-kernel, which keeps one tile of c in registers over a run of k
-//     (tile.go), one tile after another below it (column.go). The last columns of c, where they are few, may have a routine of
-//     their own (edge.go).
+//     (tile.go), one tile after another below it (column.go). The last columns of c,
+//     where they are few, may have a routine of their own (edge.go).
 //
 // For an a of few rows packing all of b would take longer than multiplying. Then b
 // is read where it lies:
@@ -37,10 +37,10 @@
 // ISA.Missing says so and AVX512 is the best there is.
 //
 // Every micro-kernel in assembly has a twin in Go with the same signature
-// (tile_generic.go, tile_bfloat16.go, column.go, edge.go, tiles.go, stream.go); the twins are what other
-// machines run and what tests compare with. Tiles that read b where it lies
-// (direct_amd64.go, inplace_amd64.go) run nowhere else: tests compare them with the
-// twin of a tile on a b packed in Go. The assembly is written by asmgen:
+// (tile_generic.go, tile_bfloat16.go, column.go, edge.go, tiles.go, stream.go); the
+// twins are what other machines run and what tests compare with. Tiles that read b
+// where it lies (direct_amd64.go, inplace_amd64.go) run nowhere else: tests compare
+// them with the twin of a tile on a b packed in Go. The assembly is written by asmgen:
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate
 //

@@ -10,31 +10,45 @@ import (
 type edgeTwins[C Sum] struct {
 	name       string
 	fast, twin edge[C]
+	mr, nr     int
 	word       func(*rand.Rand) uint32
+	runs       bool
 }
 
-const edgeMR = 6
-
-var (
-	edgeFloats = edgeTwins[float32]{"float32", edgeFloat32AVX2, edgeTiles(edgeMR, tileFloat32(edgeMR, 16)), smallFloat}
-	edgePairs  = edgeTwins[int32]{"pairs", edgePairsAVX2, edgeTiles(edgeMR, tilePairs(edgeMR, 16)), bytePairs}
-)
+// edges returns those of one kind that this machine may have.
+func edges() (floats []edgeTwins[float32], pairs []edgeTwins[int32]) {
+	narrow, wide := For(AVX2) != nil, For(AVX512) != nil
+	return []edgeTwins[float32]{
+			{"float32, avx2", edgeFloat32AVX2, edgeTiles(6, tileFloat32(6, 16)), 6, 16, smallFloat, narrow},
+			{"float32, avx512", edgeFloat32AVX512, edgeTiles(12, tileFloat32(12, 32)), 12, 32, smallFloat, wide},
+			{"pairs of bfloat16, avx512", edgeBFloat16AVX512, edgeTiles(12, tileBFloat16(12, 32)), 12, 32, bfloat16Pairs, wide && For(AVX512).PairsBFloat16 != nil},
+		}, []edgeTwins[int32]{
+			{"pairs, avx2", edgePairsAVX2, edgeTiles(6, tilePairs(6, 16)), 6, 16, bytePairs, narrow},
+		}
+}
 
 func TestEdge(t *testing.T) {
-	testEdge(t, edgeFloats)
-	testEdge(t, edgePairs)
+	floats, pairs := edges()
+	for _, x := range floats {
+		testEdge(t, x)
+	}
+	for _, x := range pairs {
+		testEdge(t, x)
+	}
 }
 
 func testEdge[C Sum](t *testing.T, x edgeTwins[C]) {
 	t.Run(x.name, func(t *testing.T) {
-		skipWithoutAVX2(t)
+		if !x.runs {
+			t.Skip("not on this machine")
+		}
 		r := rand.New(rand.NewPCG(23, 24))
 		for cols := 1; cols <= edgeCols; cols++ {
-			for rows := 1; rows <= 9*edgeMR+1; rows++ {
+			for rows := 1; rows <= 9*x.mr+1; rows++ {
 				checkEdge(t, r, x, rows, cols, 1+r.IntN(11))
 			}
 			for steps := 1; steps <= 40; steps++ {
-				checkEdge(t, r, x, 1+r.IntN(5*edgeMR), cols, steps)
+				checkEdge(t, r, x, 1+r.IntN(5*x.mr), cols, steps)
 			}
 		}
 	})
@@ -42,17 +56,18 @@ func testEdge[C Sum](t *testing.T, x edgeTwins[C]) {
 
 func FuzzEdge(f *testing.F) {
 	skipWithoutAVX2(f)
-	for cols := range uint8(edgeCols) {
-		f.Add(uint64(cols), false, uint8(60), cols, uint8(9))
-		f.Add(uint64(cols), true, uint8(5), cols, uint8(0))
+	for kind := range uint8(4) {
+		f.Add(uint64(kind), kind, uint8(60), kind, uint8(9))
+		f.Add(uint64(kind), kind, uint8(5), kind, uint8(0))
 	}
-	f.Fuzz(func(t *testing.T, seed uint64, pairs bool, rows, cols, steps uint8) {
+	floats, pairs := edges()
+	f.Fuzz(func(t *testing.T, seed uint64, kind, rows, cols, steps uint8) {
 		r := rand.New(rand.NewPCG(seed, 25))
 		m, n, k := 1+int(rows), 1+int(cols)%edgeCols, 1+int(steps)
-		if pairs {
-			checkEdge(t, r, edgePairs, m, n, k)
-		} else {
-			checkEdge(t, r, edgeFloats, m, n, k)
+		if i := int(kind) % (len(floats) + len(pairs)); i >= len(floats) {
+			checkEdge(t, r, pairs[i-len(floats)], m, n, k)
+		} else if floats[i].runs {
+			checkEdge(t, r, floats[i], m, n, k)
 		}
 	})
 }
@@ -67,8 +82,8 @@ func skipWithoutAVX2(t testing.TB) {
 // of a and b lie at the end of what may be read.
 func checkEdge[C Sum](t *testing.T, r *rand.Rand, x edgeTwins[C], rows, cols, steps int) {
 	t.Helper()
-	panel := (steps + r.IntN(3)) * edgeMR
-	a, b := fencedWords(t, r, (ceil(rows, edgeMR)-1)*panel+steps*edgeMR, x.word), fencedWords(t, r, steps*16, x.word)
+	panel := (steps + r.IntN(3)) * x.mr
+	a, b := fencedWords(t, r, (ceil(rows, x.mr)-1)*panel+steps*x.mr, x.word), fencedWords(t, r, steps*x.nr, x.word)
 	a0, b0 := slices.Clone(a), slices.Clone(b)
 	const guard = 7
 	ldc := cols + r.IntN(5)

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func edgeFloat32AVX2(c, ldc, next, rows, cols, a, panel, steps, b, accumulate)
-TEXT ·edgeFloat32AVX2(SB), NOSPLIT, $256-73
+TEXT ·edgeFloat32AVX2(SB), NOSPLIT, $640-73
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ next+16(FP), R8
@@ -742,7 +742,7 @@ stored38:
 	RET
 
 // func edgePairsAVX2(c, ldc, next, rows, cols, a, panel, steps, b, accumulate)
-TEXT ·edgePairsAVX2(SB), NOSPLIT, $256-73
+TEXT ·edgePairsAVX2(SB), NOSPLIT, $640-73
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ next+16(FP), R8

@@ -43,7 +43,7 @@ func avx2Kernels() *Kernels {
 	k.WideUint8 = newPath(i, formatPairs, 2,
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows6AVX2, packPairsUint8Columns6AVX2}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows8AVX2, packPairsUint8Columns16AVX2}.packer())
-	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX2, rows: mr, pays: 96, whole: true, pieces: hostPieces(2*mr + 1)}
+	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX2, rows: mr, pays: 128, whole: true, pieces: hostPieces(2*mr + 1)}
 	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX2, rows: mr, pays: 80, whole: true, pieces: hostPieces(2*mr + 1)}
 	k.WideInt8.direct = directKernel[int32]{tile: directPairsAVX2, rows: mr, pays: 48, whole: true, pieces: hostPieces(mr + 1)}
 	k.inPlaceAVX2()
@@ -64,7 +64,7 @@ func avx2Kernels() *Kernels {
 func avx512Kernels() *Kernels {
 	const mr, nr = 12, 32
 	isa := simd{words: 16, masks: true}
-	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512, column: columnFloat32AVX512}}
+	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512, column: columnFloat32AVX512, edge: edgeFloat32AVX512}}
 	i := shape[int32]{AVX512, mr, nr, kernel[int32]{tile: tilePairsAVX512, column: columnPairsAVX512}}
 	if cpu.X86.HasAVX512VNNI {
 		i.kernel.tile, i.kernel.column = tilePairsVNNIAVX512, columnPairsVNNIAVX512
@@ -89,7 +89,7 @@ func avx512Kernels() *Kernels {
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
-		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, column: columnBFloat16AVX512}
+		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, column: columnBFloat16AVX512, edge: edgeBFloat16AVX512}
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
 			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
 			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())

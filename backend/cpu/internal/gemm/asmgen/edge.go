@@ -27,6 +27,10 @@ const edgeCols = 4
 func (t Tile) edge(a *Asm) {
 	a.FuncFrame("edge"+t.Name+t.Suffix, edgeFrame, edgeArgs, edgeRegs)
 	a.Op("SHLQ", imm(2), rLDC)
+	if t.Masks {
+		a.Op("MOVL", imm(1<<t.MR-1), rCount)
+		a.Op("KMOVW", rCount, edgeMask)
+	}
 	for cols := 1; cols <= edgeCols; cols++ {
 		more := a.NewLabel("more")
 		if cols < edgeCols {
@@ -42,11 +46,16 @@ func (t Tile) edge(a *Asm) {
 // edgePanels is how many panels go together: their sums and words of a have the
 // registers that the sums of a tile have, words of b and products the rest.
 func (t Tile) edgePanels(cols int) int {
-	return min(len(rPanels), t.MR*t.Vectors/(cols+1))
+	panels := min(len(rPanels), t.MR*t.Vectors/(cols+1))
+	for cols*t.edgeColumn(panels) > edgeFrame {
+		panels--
+	}
+	return panels
 }
 
-// edgeFrame is the bytes of the sums of a group, column after column.
-const edgeFrame = 256
+// edgeFrame is the bytes of the sums of a group, column after column: a routine that
+// checks no stack has not many more.
+const edgeFrame = 640
 
 // edgeColumn is the bytes of a column in the frame, where the last panel takes a
 // whole vector.
@@ -123,6 +132,10 @@ func (t Tile) edgeSums(a *Asm, cols, panels int) []string {
 		a.Op("ADDQ", imm(steps*t.Vectors*t.bytes()), rB)
 	})
 	step(0, sums, func(panel, words string) {
+		if t.Masks {
+			a.Op("VMOVUPS.Z", at(panel, 0), edgeMask, words)
+			return
+		}
 		a.Op("VBROADCASTSD", at(panel, 16), words)
 		a.Op("VINSERTF128", imm(0), at(panel, 0), words, words)
 	})
@@ -154,6 +167,8 @@ func (t Tile) edgeStore(a *Asm, cols, panels int) {
 		})
 	})
 }
+
+const edgeMask = "K1" // lanes that are rows of a panel
 
 // edgeArg is an argument where it came.
 func edgeArg(name string) string { return argument(edgeArgs, name) }

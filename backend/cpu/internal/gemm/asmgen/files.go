@@ -8,6 +8,11 @@ func Files() map[string][]byte {
 	narrow := func(p Product) Tile {
 		return Tile{Vector: avx2, Product: p, MR: 6, Vectors: 2, Heights: []int{6, 5, 4, 3, 2, 1}, Parts: true}
 	}
+	wideEdge := func(p Product) func(*Asm) {
+		t := wide(p)
+		t.Parts = true
+		return t.edge
+	}
 	direct := func(d Direct, p Product) func(*Asm) {
 		d.Tile = Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 8, 4, 2, 1}}
 		if d.offset {
@@ -52,6 +57,7 @@ func Files() map[string][]byte {
 		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, narrow(float32s).column, avx2.columnNumbers(2)),
 		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairsVEX).column, narrow(pairs).tile, narrow(pairs).column, avx2.columnNumbers(2)),
 		"edge_avx2_amd64.s":         file(narrow(float32s).edge, narrow(pairs).edge),
+		"edge_avx512_amd64.s":       file(wideEdge(float32s), wideEdge(bfloat16s)),
 		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, narrow(quadsVEX).column, narrow(quadsVEX).offsetBias, avx2.columnNumbers(2)),
 		"inplace_avx2_amd64.s":      file(inPlace...),
 		"tiles_amx_amd64.s":         file(bfloat16Tiles.tiles, int8Tiles.tiles),
