@@ -104,7 +104,7 @@ func TestAdjustments_Rows(t *testing.T) {
 	for m, want := range map[int]string{
 		2:    "b=packed b=tiles b=pieces", // by the rule: streams
 		16:   "b=packed b=tiles",          // pieces
-		128:  "b=pieces",                  // packed
+		192:  "b=pieces",                  // packed
 		1024: "",
 	} {
 		c := planCase{kernel: 4, operands: "float32", m: m, k: 512, n: 512, blocks: tile.Blocks{M: m, K: 512, N: 512}}

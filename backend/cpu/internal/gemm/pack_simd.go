@@ -62,13 +62,8 @@ func (p packSIMD[S]) panel(k int) (filled, all int) {
 
 func (p packSIMD[S]) packColumns(dst []uint32, panel int, src []S, ld, extent, k int) {
 	steps := p.rowsAtOnce() / p.ku
-	// Whole panels, of which no vector reads beyond the last row.
-	reach := p.width
-	if !p.isa.masks {
-		reach = p.reach()
-	}
-	whole := 0
-	if extent >= reach {
+	whole := 0 // panels of which no vector reads beyond the last row
+	if reach := p.reach(); extent >= reach {
 		whole = (extent-reach)/p.width + 1
 	}
 	for l := 0; l < k; l += steps * p.ku {
@@ -112,8 +107,14 @@ func (p packSIMD[S]) edge(dst []uint32, src []S, ld, rows, lanes int) {
 	}
 }
 
-// reach is how many elements vectors read for a panel.
-func (p packSIMD[S]) reach() int { return ceil(p.width, p.isa.words) * p.isa.words }
+// reach is how many elements of a row are read for a panel: without masks, those of
+// whole vectors.
+func (p packSIMD[S]) reach() int {
+	if p.isa.masks {
+		return p.width
+	}
+	return ceil(p.width, p.isa.words) * p.isa.words
+}
 
 // safe is how many of some rows may be read by whole vectors if n elements
 // follow the start of the first.
