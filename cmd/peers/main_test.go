@@ -144,8 +144,8 @@ func TestMeasure_Scaled(t *testing.T) {
 			}
 		}
 	}
-	code, output = call("--report", out)
-	for _, want := range []string{"## Sweep small\n", "**int8×int8→bfloat16 · per_channel · ", "**int8×int8→float32 · per_channel+token · ", "| onednn 3.0.0 |", "| onednn 3.0.0 uint8 |"} {
+	code, output = call("--report", out, "--report", out)
+	for _, want := range []string{"## Sweep small\n", "## Sweep small, run 2\n", "**int8×int8→bfloat16 · per_channel · ", "**int8×int8→float32 · per_channel+token · ", "| onednn 3.0.0 |", "| onednn 3.0.0 uint8 |"} {
 		if code != cli.OK || !strings.Contains(output, want) {
 			t.Errorf("status %d, no %q in the report:\n%s", code, want, output)
 		}

@@ -17,12 +17,13 @@ import (
 const peersMarks = "peers"
 
 // report writes the comparison of what is in files as Markdown, each under the name
-// of its sweep, or puts it between the marks of a page.
+// of its sweep, numbered where one comes again, or puts it between the marks of a page.
 func report(names []string, page, note string, stdout io.Writer) error {
 	var text bytes.Buffer
 	if note != "" {
 		fmt.Fprintf(&text, "%s\n\n", note)
 	}
+	runs := map[string]int{} // of a sweep
 	for i, name := range names {
 		file, err := results.ReadFile(name)
 		if err != nil {
@@ -34,8 +35,12 @@ func report(names []string, page, note string, stdout io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(&text)
 		}
-		if of := sweeps(file.Rows); len(of) > 0 {
-			fmt.Fprintf(&text, "## Sweep %s\n\n", strings.Join(of, " and "))
+		if of := strings.Join(sweeps(file.Rows), " and "); of != "" {
+			again := ""
+			if runs[of]++; runs[of] > 1 {
+				again = fmt.Sprintf(", run %d", runs[of])
+			}
+			fmt.Fprintf(&text, "## Sweep %s%s\n\n", of, again)
 		}
 		fmt.Fprintf(&text, "%s\n\n", origin(file.Rows))
 		if err := results.WriteContests(&text, "md", results.Best(results.Summarize(file.Rows))); err != nil {
