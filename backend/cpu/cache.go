@@ -78,22 +78,16 @@ func (c *cache) bring(w *worker, i int) {
 			w.countLoad(i)
 		}
 		part, lane := int(u)/groups, int(u)%groups*c.group
-		w.packPart(o, mem[part/parts*o.chunk:], lane, min(c.group, lanes-lane), part/parts*o.depth, part%parts*c.part, c.part, k)
+		chunk, from := part/parts, part%parts*c.part
+		k0 := chunk * o.depth
+		if depth := min(o.depth, k-k0); from < depth { // the last chunk may have fewer parts
+			panel := o.packing.panel(depth)
+			dst := mem[chunk*o.chunk+lane/o.packing.lanes*panel+o.packing.panel(from):]
+			w.packPart(o, dst, panel, lane, min(c.group, lanes-lane), k0+from, min(c.part, depth-from))
+		}
 		s.done.Add(1)
 	}
 	for s.done.Load() < units && !w.crew.stopped.Load() {
 		runtime.Gosched()
 	}
-}
-
-// packPart lays lanes from lane0 on and some elements of k of a chunk out, which lies
-// in dst: those from k0 + from on, where the chunk starts at k0 and the block has k.
-func (w *worker) packPart(o *operand, dst []byte, lane0, lanes, k0, from, elements, k int) {
-	depth := min(o.depth, k-k0)
-	if elements = min(elements, depth-from); elements <= 0 {
-		return
-	}
-	panel, at, ld := o.packing.panel(depth), &w.places[o.ref], w.plan.refs[o.ref].ld
-	start := lane0/o.packing.lanes*panel + o.packing.panel(from)
-	o.packing.pack(dst[start:], panel, w.data[o.ref], o.element(at, ld, lane0, k0+from), ld, lanes, elements, o.columns)
 }

@@ -70,12 +70,18 @@ func (w *worker) extent(i int) (lanes, k int) {
 // pack lays lanes from lane0 on and elements of k from k0 on of the current
 // block out in chunks that lie chunk bytes apart; k0 starts a chunk.
 func (w *worker) pack(o *operand, dst []byte, chunk, lane0, lanes, k0, k int) {
-	at, ld := &w.places[o.ref], w.plan.refs[o.ref].ld
 	for end := k0 + k; k0 < end; k0 += o.depth {
 		depth := min(o.depth, end-k0)
-		o.packing.pack(dst, o.packing.panel(depth), w.data[o.ref], o.element(at, ld, lane0, k0), ld, lanes, depth, o.columns)
+		w.packPart(o, dst, o.packing.panel(depth), lane0, lanes, k0, depth)
 		dst = dst[min(chunk, len(dst)):]
 	}
+}
+
+// packPart lays lanes from lane0 on and elements of k from k0 on out, all of one chunk,
+// in panels that lie apart bytes apart.
+func (w *worker) packPart(o *operand, dst []byte, apart, lane0, lanes, k0, k int) {
+	at, ld := &w.places[o.ref], w.plan.refs[o.ref].ld
+	o.packing.pack(dst, apart, w.data[o.ref], o.element(at, ld, lane0, k0), ld, lanes, k, o.columns)
 }
 
 // element is where in the array element k of a lane of the block at lies.

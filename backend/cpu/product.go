@@ -67,19 +67,21 @@ type factor struct {
 
 // packing lays one operand out in panels of lanes rows of a, or columns of b.
 type packing struct {
-	format string
-	lanes  int             // lanes of one panel
-	unit   int             // elements of k stored together
-	words  int             // of 32 bits that they take in one lane
-	panel  func(k int) int // bytes of one panel k deep
-	// pack reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i]
-	// if the lanes are the columns of memory. Panels follow each other, but those of
-	// columns of b lie apart bytes apart, as k may be part of theirs.
-	pack     func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool)
+	format   string
+	lanes    int             // lanes of one panel
+	unit     int             // elements of k stored together
+	words    int             // of 32 bits that they take in one lane
+	panel    func(k int) int // bytes of one panel k deep
+	pack     packFunc
 	widening *widening // that pack begins with; nil for none
 	inPlace  bool      // b: direct widens it itself
 	chunk    int       // words of a lane that a chunk has at most
 }
+
+// A packFunc reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i] if
+// the lanes are the columns of memory. Panels follow each other, but those of columns
+// of b lie apart bytes apart, as k may be part of theirs.
+type packFunc func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool)
 
 // productOf returns the product of a pair of dtypes, whose operands lie in memory
 // as dtypes inA and inB; nil if there is none.
@@ -209,7 +211,7 @@ func runOf[S gemm.Source](x call) gemm.Run[S] {
 	return r
 }
 
-func packWith[S gemm.Source](rows func(dst []byte, src []S, ld, lanes, k int), columns func(dst []byte, apart int, src []S, ld, lanes, k int)) func(dst []byte, apart int, src []byte, off, ld, lanes, k int, isColumns bool) {
+func packWith[S gemm.Source](rows func(dst []byte, src []S, ld, lanes, k int), columns func(dst []byte, apart int, src []S, ld, lanes, k int)) packFunc {
 	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, isColumns bool) {
 		if isColumns {
 			columns(dst, apart, view[S](src)[off:], ld, lanes, k)

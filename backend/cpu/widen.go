@@ -96,7 +96,7 @@ var wideBuffers = sync.Pool{New: func() any {
 }}
 
 // packWidened widens some panels at a time, and packs them.
-func (p packing) packWidened(w *widening, pack func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool)) func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool) {
+func (p packing) packWidened(w *widening, pack packFunc) packFunc {
 	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool) {
 		hold := wideBuffers.Get().(*[]uint64)
 		defer wideBuffers.Put(hold)

@@ -6,25 +6,33 @@ import (
 	"testing"
 )
 
-// An edgeTwins is an edge in assembly beside the same in Go.
+// An edgeTwins is an edge in assembly beside that of the tile's twin.
 type edgeTwins[C Sum] struct {
-	name       string
-	fast, twin edge[C]
-	mr, nr     int
-	word       func(*rand.Rand) uint32
-	runs       bool
+	twins[C]
+	edge edge[C]
 }
 
-// edges returns those of one kind that this machine may have.
-func edges() (floats []edgeTwins[float32], pairs []edgeTwins[int32]) {
-	narrow, wide := For(AVX2) != nil, For(AVX512) != nil
-	return []edgeTwins[float32]{
-			{"float32, avx2", edgeFloat32AVX2, edgeTiles(6, tileFloat32(6, 16)), 6, 16, smallFloat, narrow},
-			{"float32, avx512", edgeFloat32AVX512, edgeTiles(12, tileFloat32(12, 32)), 12, 32, smallFloat, wide},
-			{"pairs of bfloat16, avx512", edgeBFloat16AVX512, edgeTiles(12, tileBFloat16(12, 32)), 12, 32, smallPairs, wide && For(AVX512).PairsBFloat16 != nil},
-		}, []edgeTwins[int32]{
-			{"pairs, avx2", edgePairsAVX2, edgeTiles(6, tilePairs(6, 16)), 6, 16, bytePairs, narrow},
+// edges returns those of this machine.
+func edges(t testing.TB) (floats []edgeTwins[float32], ints []edgeTwins[int32]) {
+	for _, x := range floatTwins(t) {
+		if x.name == "tileBFloat16AVX512" {
+			x.word = smallPairs
 		}
+		floats = addEdge(floats, x, map[string]edge[float32]{
+			"tileFloat32AVX2": edgeFloat32AVX2, "tileFloat32AVX512": edgeFloat32AVX512, "tileBFloat16AVX512": edgeBFloat16AVX512,
+		})
+	}
+	for _, x := range intTwins(t) {
+		ints = addEdge(ints, x, map[string]edge[int32]{"tilePairsAVX2": edgePairsAVX2})
+	}
+	return floats, ints
+}
+
+func addEdge[C Sum](list []edgeTwins[C], x twins[C], edges map[string]edge[C]) []edgeTwins[C] {
+	if edges[x.name] == nil || len(x.isa.Missing()) > 0 {
+		return list
+	}
+	return append(list, edgeTwins[C]{x, edges[x.name]})
 }
 
 // smallPairs make sums exact, which edges add in another order than their twins.
@@ -33,20 +41,20 @@ func smallPairs(r *rand.Rand) uint32 {
 }
 
 func TestEdge(t *testing.T) {
-	floats, pairs := edges()
+	floats, ints := edges(t)
+	if len(floats) == 0 {
+		t.Skip("this machine has no edge in assembly")
+	}
 	for _, x := range floats {
 		testEdge(t, x)
 	}
-	for _, x := range pairs {
+	for _, x := range ints {
 		testEdge(t, x)
 	}
 }
 
 func testEdge[C Sum](t *testing.T, x edgeTwins[C]) {
 	t.Run(x.name, func(t *testing.T) {
-		if !x.runs {
-			t.Skip("not on this machine")
-		}
 		r := rand.New(rand.NewPCG(23, 24))
 		for cols := 1; cols <= edgeCols; cols++ {
 			for rows := 1; rows <= 9*x.mr+1; rows++ {
@@ -60,27 +68,23 @@ func testEdge[C Sum](t *testing.T, x edgeTwins[C]) {
 }
 
 func FuzzEdge(f *testing.F) {
-	skipWithoutAVX2(f)
 	for kind := range uint8(4) {
 		f.Add(uint64(kind), kind, uint8(60), kind, uint8(9))
 		f.Add(uint64(kind), kind, uint8(5), kind, uint8(0))
 	}
-	floats, pairs := edges()
+	floats, ints := edges(f)
+	if len(floats) == 0 {
+		f.Skip("this machine has no edge in assembly")
+	}
 	f.Fuzz(func(t *testing.T, seed uint64, kind, rows, cols, steps uint8) {
 		r := rand.New(rand.NewPCG(seed, 25))
 		m, n, k := 1+int(rows), 1+int(cols)%edgeCols, 1+int(steps)
-		if i := int(kind) % (len(floats) + len(pairs)); i >= len(floats) {
-			checkEdge(t, r, pairs[i-len(floats)], m, n, k)
-		} else if floats[i].runs {
+		if i := int(kind) % (len(floats) + len(ints)); i < len(floats) {
 			checkEdge(t, r, floats[i], m, n, k)
+		} else {
+			checkEdge(t, r, ints[i-len(floats)], m, n, k)
 		}
 	})
-}
-
-func skipWithoutAVX2(t testing.TB) {
-	if missing := AVX2.Missing(); len(missing) > 0 {
-		t.Skipf("this machine lacks %q", missing)
-	}
 }
 
 // checkEdge compares the whole memory of c after the edge and its twin. The last steps
@@ -97,8 +101,8 @@ func checkEdge[C Sum](t *testing.T, r *rand.Rand, x edgeTwins[C], rows, cols, st
 		c[i] = C(r.IntN(2001) - 1000)
 	}
 	want, accumulate := slices.Clone(c), r.IntN(2) == 0
-	x.twin(&want[guard], ldc, 0, rows, cols, &a[0], panel, steps, &b[0], accumulate)
-	x.fast(&c[guard], ldc, 0, rows, cols, &a[0], panel, steps, &b[0], accumulate)
+	edgeTiles(x.mr, x.twin)(&want[guard], ldc, 0, rows, cols, &a[0], panel, steps, &b[0], accumulate)
+	x.edge(&c[guard], ldc, 0, rows, cols, &a[0], panel, steps, &b[0], accumulate)
 	for i := range c {
 		if c[i] != want[i] {
 			t.Fatalf("%s, %d×%d of %d steps, panel %d, accumulate %v, ldc %d: element %d of c is %v, want %v",

@@ -20,44 +20,53 @@ type encoding[S Source] struct {
 
 // packGo packs in Go, one element at a time.
 func packGo[S Source](width int, e encoding[S]) packer[S] {
+	return panelByPanel(width, func(k int) int { return ceil(k, e.ku) * width },
+		func(dst []uint32, src []S, laneStride, kStride, lanes, k int) {
+			packElements(dst, src, laneStride, kStride, lanes, k, width, e)
+		})
+}
+
+// panelByPanel packs width lanes at a time, to panels of so many words where they
+// follow each other. Element l of lane i is src[i*laneStride+l*kStride].
+func panelByPanel[S Source](width int, words func(k int) int, pack func(dst []uint32, src []S, laneStride, kStride, lanes, k int)) packer[S] {
+	all := func(dst []uint32, panel int, src []S, laneStride, kStride, extent, k int) {
+		for lane := 0; lane < extent && k > 0; lane += width {
+			pack(dst[lane/width*panel:], src[lane*laneStride:], laneStride, kStride, min(width, extent-lane), k)
+		}
+	}
 	return packer[S]{
 		rows: func(dst []uint32, src []S, ld, extent, k int) {
-			packElements(dst, src, ld, 1, extent, k, width, e)
+			all(dst, words(k), src, ld, 1, extent, k)
 		},
 		columns: func(dst []uint32, panel int, src []S, ld, extent, k int) {
-			for lane := 0; lane < extent; lane += width {
-				packElements(dst[lane/width*panel:], src[lane:], 1, ld, min(width, extent-lane), k, width, e)
-			}
+			all(dst, panel, src, 1, ld, extent, k)
 		},
 	}
 }
 
-// packElements packs element l of lane i from src[i*laneStride+l*kStride].
-func packElements[S Source](dst []uint32, src []S, laneStride, kStride, extent, k, width int, e encoding[S]) {
+// packElements packs a panel: element l of lane i comes from src[i*laneStride+l*kStride].
+func packElements[S Source](dst []uint32, src []S, laneStride, kStride, lanes, k, width int, e encoding[S]) {
 	field := 32 / e.ku
 	mask := uint32(1<<field - 1)
-	for lane := 0; lane < extent; lane += width {
-		within := min(width, extent-lane)
-		for l := 0; l < k; l += e.ku {
-			from := src[lane*laneStride+l*kStride:]
-			if e.ku == 1 {
-				for i := range within {
-					dst[i] = e.bits(from[i*laneStride])
-				}
-			} else {
-				for i := range within {
-					w := e.zero
-					for u := range min(e.ku, k-l) {
-						w &^= mask << (u * field)
-						w |= e.bits(from[i*laneStride+u*kStride]) & mask << (u * field)
-					}
-					dst[i] = w
-				}
+	for l := 0; l < k; l += e.ku {
+		from := src[l*kStride:]
+		if e.ku == 1 {
+			for i := range lanes {
+				dst[i] = e.bits(from[i*laneStride])
 			}
-			for i := within; i < width; i++ {
-				dst[i] = e.zero
+		} else {
+			for i := range lanes {
+				w := e.zero
+				for u := range min(e.ku, k-l) {
+					w &^= mask << (u * field)
+					w |= e.bits(from[i*laneStride+u*kStride]) & mask << (u * field)
+				}
+				dst[i] = w
 			}
-			dst = dst[width:]
 		}
+		for i := lanes; i < width; i++ {
+			dst[i] = e.zero
+		}
+		dst = dst[width:]
 	}
 }

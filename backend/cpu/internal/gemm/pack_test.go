@@ -100,6 +100,8 @@ func testPack[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 				}
 			}
 		}
+		side.rows(nil, nil, 1, 3*side.width, 0) // nothing to pack
+		side.columns(nil, nil, 3*side.width, 3*side.width, 0)
 		for extent := 1; extent <= 2*side.width+1; extent++ {
 			check(extent, 1+r.IntN(9*p.KU))
 		}

@@ -200,35 +200,29 @@ func stepInt8(s int32, a, b *[tilesWords]uint32) int32 {
 	return s
 }
 
-// packTilesA packs a for tiles in Go: element l of lane i comes from
+// packTilesA packs a panel of a for tiles in Go: element l of lane i comes from
 // src[i*laneStride+l*kStride].
-func packTilesA[S Source](dst []uint32, src []S, laneStride, kStride, extent, k int, e encoding[S]) {
-	steps := ceil(k, e.ku*tilesWords)
+func packTilesA[S Source](dst []uint32, src []S, laneStride, kStride, lanes, k int, e encoding[S]) {
 	field := 32 / e.ku
-	for i := range ceil(extent, tilesMR) * tilesMR {
-		for l := range steps * tilesWords {
+	for i := range tilesMR {
+		for l := range ceil(k, e.ku*tilesWords) * tilesWords {
 			w := uint32(0)
 			for u := range e.ku {
-				if at := l*e.ku + u; i < extent && at < k {
+				if at := l*e.ku + u; i < lanes && at < k {
 					w |= e.bits(src[i*laneStride+at*kStride]) & uint32(1<<field-1) << (u * field)
 				}
 			}
-			panel := i / tilesMR * tilesMR * steps * tilesWords
-			dst[panel+(l/tilesWords*tilesMR+i%tilesMR)*tilesWords+l%tilesWords] = w
+			dst[(l/tilesWords*tilesMR+i)*tilesWords+l%tilesWords] = w
 		}
 	}
 }
 
-// packTilesGo is packTilesA for rows and columns of memory.
+// packTilesGo packs a with packTilesA.
 func packTilesGo[S Source](e encoding[S]) packer[S] {
-	return packer[S]{
-		rows: func(dst []uint32, src []S, ld, extent, k int) { packTilesA(dst, src, ld, 1, extent, k, e) },
-		columns: func(dst []uint32, panel int, src []S, ld, extent, k int) {
-			for lane := 0; lane < extent; lane += tilesMR {
-				packTilesA(dst[lane/tilesMR*panel:], src[lane:], 1, ld, min(tilesMR, extent-lane), k, e)
-			}
-		},
-	}
+	return panelByPanel(tilesMR, func(k int) int { return ceil(k, e.ku*tilesWords) * tilesMR * tilesWords },
+		func(dst []uint32, src []S, laneStride, kStride, lanes, k int) {
+			packTilesA(dst, src, laneStride, kStride, lanes, k, e)
+		})
 }
 
 // tilesCuts keeps a run of sixteen steps of a panel of b, 32 KiB, in L1 while

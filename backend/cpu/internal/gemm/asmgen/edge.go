@@ -28,8 +28,7 @@ func (t Tile) edge(a *Asm) {
 	a.FuncFrame("edge"+t.Name+t.Suffix, edgeFrame, edgeArgs, edgeRegs)
 	a.Op("SHLQ", imm(2), rLDC)
 	if t.Masks {
-		a.Op("MOVL", imm(1<<t.MR-1), rCount)
-		a.Op("KMOVW", rCount, edgeMask)
+		firstLanes(a, t.MR, rCount, edgeMask)
 	}
 	for cols := 1; cols <= edgeCols; cols++ {
 		more := a.NewLabel("more")

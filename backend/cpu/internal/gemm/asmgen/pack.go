@@ -155,9 +155,14 @@ func (v Vector) loadLanes(a *Asm, load, mem string, vector int, reg string) {
 // storedLanes prepares storeLanes for the last vector of width lanes.
 func (v Vector) storedLanes(a *Asm, width int) {
 	if rest := width % v.Lanes; v.Masks && rest > 0 {
-		a.Op("MOVL", imm(1<<rest-1), rAt)
-		a.Op("KMOVW", rAt, storeMask)
+		firstLanes(a, rest, rAt, storeMask)
 	}
+}
+
+// firstLanes sets mask to the first lanes, by way of temp.
+func firstLanes(a *Asm, lanes int, temp, mask string) {
+	a.Op("MOVL", imm(1<<lanes-1), temp)
+	a.Op("KMOVW", temp, mask)
 }
 
 const storeMask = "K7"
