@@ -19,17 +19,22 @@ func (t Tile) column(a *Asm) {
 	load("b", rB)
 	load("steps", rSteps)
 	load("bias", rBias)
-	t.prefetchC(a)
 	t.start(a)
-	t.loop(a, t.MR, t.Vectors)
+	t.loop(a, t.MR, t.Vectors, true)
 
 	a.Op("MOVBLZX", argument(columnArgs, "accumulate"), rAcc)
-	a.addOrNot(rAcc, func(add bool) {
-		for r := range t.MR {
-			t.storeFull(a, r, add)
-			a.Op("ADDQ", rLDC, rC)
-		}
-	})
+	stores := a.NewLabel("store")
+	a.JumpIf(rAcc, "JEQ", 0, stores)
+	a.Op("MOVQ", rC, rRow)
+	for r := range t.MR {
+		t.addFull(a, r)
+		a.Op("ADDQ", rLDC, rRow)
+	}
+	a.Place(stores)
+	for r := range t.MR {
+		t.storeFull(a, r)
+		a.Op("ADDQ", rLDC, rC)
+	}
 	load("panel", rRow)
 	a.Op("LEAQ", "("+panel+")("+rRow+"*4)", panel)
 	a.Op("CMPQ", rNext, argument(columnArgs, "end"))

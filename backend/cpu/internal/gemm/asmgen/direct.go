@@ -183,32 +183,29 @@ func (t Direct) tile(a *Asm) {
 		}
 	}
 	a.Place(add)
+	t.finish(a)
 	if !t.Masks {
 		edge := a.NewLabel("edge")
 		a.JumpIf(rCols, "JLT", t.Vectors*t.Lanes, edge)
-		t.storeOrAdd(a, t.finished(t.storeFull))
+		t.storeOrAdd(a, t.addFull, t.storeFull)
 		a.Place(edge)
 		t.masks(a)
 	}
-	t.storeOrAdd(a, t.finished(t.storeMasked))
+	t.storeOrAdd(a, t.addMasked, t.storeMasked)
 }
 
-// finished completes the sums of a row ahead of storing them.
-func (t Direct) finished(store func(a *Asm, row int, add bool)) func(a *Asm, row int, add bool) {
-	return func(a *Asm, row int, add bool) {
-		if row >= t.Heights[0] {
-			return
-		}
+// finish completes the sums, of all rows that the tile has.
+func (t Direct) finish(a *Asm) {
+	free := t.free()
+	for row := range t.Heights[0] {
 		if t.offset {
 			for v := range t.Vectors {
 				a.Op("VPSUBD", t.columnSum(v), t.acc(row, v), t.acc(row, v))
 			}
 		}
 		if t.order != nil {
-			free := t.free()
 			t.order(a, t.acc(row, 0), t.acc(row, 1), free[len(free)-1])
 		}
-		store(a, row, add)
 	}
 }
 

@@ -73,7 +73,7 @@ func (t Tile) tile(a *Asm) {
 	for vectors := t.Vectors; vectors > 0; vectors-- {
 		for _, rows := range t.Heights {
 			a.Place(loops[[2]int{rows, vectors}])
-			t.loop(a, rows, vectors)
+			t.loop(a, rows, vectors, false)
 			a.Op("JMP", string(add))
 		}
 	}
@@ -81,11 +81,11 @@ func (t Tile) tile(a *Asm) {
 	a.Place(add)
 	edge := a.NewLabel("edge")
 	a.JumpIf(rCols, "JLT", t.Vectors*t.Lanes, edge)
-	t.storeOrAdd(a, t.storeFull)
+	t.storeOrAdd(a, t.addFull, t.storeFull)
 	a.Place(edge)
 	t.masks(a)
 	if !t.Parts {
-		t.storeOrAdd(a, t.storeMasked)
+		t.storeOrAdd(a, t.addMasked, t.storeMasked)
 		return
 	}
 	for last := range t.Vectors {
@@ -93,7 +93,7 @@ func (t Tile) tile(a *Asm) {
 		if last < t.Vectors-1 {
 			a.JumpIf(rCols, "JGT", (last+1)*t.Lanes, wider)
 		}
-		t.storeOrAdd(a, t.storeUpTo(last))
+		t.storeOrAdd(a, upTo(last, t.addVector, t.addVectorMasked), upTo(last, t.storeVector, t.storeVectorMasked))
 		if last < t.Vectors-1 {
 			a.Place(wider)
 		}
@@ -151,22 +151,20 @@ func (t Tile) start(a *Asm) {
 	a.Place(started)
 }
 
-// Over more steps than deepSteps the panels of a and b drive c out of L1 again: c is
-// asked for once more when lateSteps are left.
-const (
-	lateSteps = 64
-	deepSteps = 320
-)
+// lateSteps are left when a column asks for c: what is asked for at the start, panels of
+// a and b drive out of L1, as c does those, where its rows fall into one set.
+const lateSteps = 64
 
-// loop advances the sums of rows×vectors by all steps.
-func (t Tile) loop(a *Asm, rows, vectors int) {
+// loop advances the sums of rows×vectors by all steps; if late, and there are more than
+// lateSteps, it asks for c ahead of the last ones.
+func (t Tile) loop(a *Asm, rows, vectors int, late bool) {
 	parts := [][]string{t.corner(rows, vectors)}
 	if t.Parts {
 		parts = t.apart(a, parts[0])
 		a.Align()
 	}
 	again := func() {}
-	if rows == t.MR && vectors == t.Vectors {
+	if late {
 		again = t.inTwo(a)
 	}
 	a.Unrolled(rSteps, rCount, unroll, func(steps int) {
@@ -184,13 +182,13 @@ func (t Tile) loop(a *Asm, rows, vectors int) {
 	t.together(a, parts)
 }
 
-// inTwo has the loop that follows run twice if there are many steps, c being asked for
-// in between; what it returns ends the loop.
+// inTwo has the loop that follows run twice, c being asked for in between; what it
+// returns ends the loop.
 func (t Tile) inTwo(a *Asm) func() {
 	const left = rBias // steps of the second run
 	run, done := a.NewLabel("run"), a.NewLabel("whole")
 	a.Op("XORQ", left, left)
-	a.JumpIf(rSteps, "JLE", deepSteps, run)
+	a.JumpIf(rSteps, "JLE", lateSteps, run)
 	a.Op("MOVQ", imm(lateSteps), left)
 	a.Op("SUBQ", left, rSteps)
 	a.Place(run)
@@ -240,39 +238,49 @@ func inTurn(regs []string) func() string {
 	}
 }
 
-// storeOrAdd writes the rows of c, after adding what they hold if asked.
-func (t Tile) storeOrAdd(a *Asm, store func(a *Asm, row int, add bool)) {
-	plain := a.NewLabel("store")
-	a.JumpIf(rAcc, "JEQ", 0, plain)
-	for _, add := range []bool{true, false} {
-		done := a.NewLabel("stored")
-		if !add {
-			a.Place(plain)
+// storeOrAdd writes the rows of c, after adding what they hold if asked: to all sums
+// before any is stored, as a load waits for a store to the same place of another 4 KiB.
+func (t Tile) storeOrAdd(a *Asm, add, store func(a *Asm, row int)) {
+	stores, done := a.NewLabel("store"), a.NewLabel("stored")
+	a.JumpIf(rAcc, "JEQ", 0, stores)
+	a.Op("MOVQ", rC, rRow)
+	t.eachRow(a, stores, rRow, add)
+	a.Place(stores)
+	t.eachRow(a, done, rC, store)
+	a.Place(done)
+	a.Return()
+}
+
+// eachRow has a body for each row of c, which row points to, and goes to done behind the
+// last.
+func (t Tile) eachRow(a *Asm, done Label, row string, body func(a *Asm, row int)) {
+	for r := range t.Heights[0] {
+		if r > 0 {
+			a.JumpIf(rRows, "JLE", r, done)
+			a.Op("ADDQ", rLDC, row)
 		}
-		for r := range t.MR {
-			if r > 0 {
-				a.JumpIf(rRows, "JLE", r, done)
-				a.Op("ADDQ", rLDC, rC)
-			}
-			store(a, r, add)
-		}
-		a.Place(done)
-		a.Return()
+		body(a, r)
 	}
 }
 
-func (t Tile) storeFull(a *Asm, row int, add bool) {
+func (t Tile) addFull(a *Asm, row int) {
 	for v := range t.Vectors {
-		t.storeVector(a, row, v, add)
+		t.addVector(a, row, v)
 	}
 }
 
-func (t Tile) storeVector(a *Asm, row, v int, add bool) {
-	off := v * t.bytes()
-	if add {
-		a.Op(t.Add, at(rC, off), t.acc(row, v), t.acc(row, v))
+func (t Tile) addVector(a *Asm, row, v int) {
+	a.Op(t.Add, at(rRow, v*t.bytes()), t.acc(row, v), t.acc(row, v))
+}
+
+func (t Tile) storeFull(a *Asm, row int) {
+	for v := range t.Vectors {
+		t.storeVector(a, row, v)
 	}
-	a.Op("VMOVUPS", t.acc(row, v), at(rC, off))
+}
+
+func (t Tile) storeVector(a *Asm, row, v int) {
+	a.Op("VMOVUPS", t.acc(row, v), at(rC, v*t.bytes()))
 }
 
 // masks prepares one mask for each vector: lanes left of column cols.
@@ -303,36 +311,45 @@ func (t Tile) mask(v int) string {
 	return t.free()[v]
 }
 
-func (t Tile) storeMasked(a *Asm, row int, add bool) {
+func (t Tile) addMasked(a *Asm, row int) {
 	for v := range t.Vectors {
-		t.storeVectorMasked(a, row, v, add)
+		t.addVectorMasked(a, row, v)
 	}
 }
 
-// storeUpTo stores vectors up to the last one that has columns of c, which is masked:
-// without mask registers that is slow.
-func (t Tile) storeUpTo(last int) func(a *Asm, row int, add bool) {
-	return func(a *Asm, row int, add bool) {
-		for v := range last {
-			t.storeVector(a, row, v, add)
-		}
-		t.storeVectorMasked(a, row, last, add)
-	}
-}
-
-func (t Tile) storeVectorMasked(a *Asm, row, v int, add bool) {
+func (t Tile) addVectorMasked(a *Asm, row, v int) {
 	off, sum := v*t.bytes(), t.acc(row, v)
-	switch {
-	case t.Masks && add:
-		a.Op(t.Add, at(rC, off), sum, t.mask(v), sum)
-	case add:
-		held := t.free()[t.Vectors]
-		a.Op("VMASKMOVPS", at(rC, off), t.mask(v), held)
-		a.Op(t.Add, held, sum, sum)
+	if t.Masks {
+		a.Op(t.Add, at(rRow, off), sum, t.mask(v), sum)
+		return
 	}
+	held := t.free()[t.Vectors]
+	a.Op("VMASKMOVPS", at(rRow, off), t.mask(v), held)
+	a.Op(t.Add, held, sum, sum)
+}
+
+func (t Tile) storeMasked(a *Asm, row int) {
+	for v := range t.Vectors {
+		t.storeVectorMasked(a, row, v)
+	}
+}
+
+func (t Tile) storeVectorMasked(a *Asm, row, v int) {
+	off, sum := v*t.bytes(), t.acc(row, v)
 	if t.Masks {
 		a.Op("VMOVUPS", sum, t.mask(v), at(rC, off))
 	} else {
 		a.Op("VMASKMOVPS", sum, t.mask(v), at(rC, off))
+	}
+}
+
+// upTo is for vectors up to the last one that has columns of c, which is masked: without
+// mask registers that is slow.
+func upTo(last int, whole, masked func(a *Asm, row, v int)) func(a *Asm, row int) {
+	return func(a *Asm, row int) {
+		for v := range last {
+			whole(a, row, v)
+		}
+		masked(a, row, last)
 	}
 }
