@@ -7,13 +7,14 @@ type region struct{ off, size int }
 
 func (r region) of(mem []byte) []byte { return mem[r.off : r.off+r.size : r.off+r.size] }
 
+const cacheLine = 64 // bytes
+
 // space hands out regions one after another.
 type space struct{ size int }
 
 func (s *space) region(n int) region {
-	const line = 64
 	r := region{s.size, n}
-	s.size += ceil(n, line) * line
+	s.size += ceil(n, cacheLine) * cacheLine
 	return r
 }
 

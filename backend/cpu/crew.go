@@ -110,13 +110,18 @@ func (c *crew) close() {
 }
 
 // barrier lets size goroutines go on when all have come. A waiter stays awake
-// for a short while and then parks.
+// for a short while and then parks. What waiters look at and what those who come
+// change are cache lines apart: each look would take the line from them.
 type barrier struct {
 	size       int32
 	crowded    bool // more goroutines than processors: waiting must give way
 	busy       atomic.Bool
+	_          [cacheLine]byte
 	arrived    atomic.Int32
+	_          [cacheLine]byte
 	generation atomic.Uint32
+	_          [cacheLine]byte
+	parked     atomic.Int32 // waiters that must be woken, or are about to see that they need not be
 	mu         sync.Mutex
 	cond       *sync.Cond
 }
@@ -140,10 +145,12 @@ func (b *barrier) wait() {
 	g := b.generation.Load()
 	if b.arrived.Add(1) == b.size {
 		b.arrived.Store(0)
-		b.mu.Lock()
 		b.generation.Add(1)
-		b.mu.Unlock()
-		b.cond.Broadcast()
+		if b.parked.Load() > 0 {
+			b.mu.Lock()
+			b.cond.Broadcast()
+			b.mu.Unlock()
+		}
 		return
 	}
 	n := spins
@@ -159,8 +166,10 @@ func (b *barrier) wait() {
 		}
 	}
 	b.mu.Lock()
+	b.parked.Add(1)
 	for b.generation.Load() == g {
 		b.cond.Wait()
 	}
+	b.parked.Add(-1)
 	b.mu.Unlock()
 }

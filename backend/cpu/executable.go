@@ -34,6 +34,8 @@ type run struct {
 	workers []*worker
 	caches  []*cache // by operand; nil for none
 	shares  shares
+	phase   int              // the current one
+	work    func(member int) // part, made once
 }
 
 // everything lists the refs of all arrays.
@@ -114,6 +116,7 @@ func (e *executable) allocate() error {
 	shared := sharedRegion.of(pages)
 	for _, p := range e.plans {
 		r := &run{plan: p, shares: make(shares, p.tasks.workers), caches: make([]*cache, len(p.operands))}
+		r.work = r.part
 		for i, o := range p.operands {
 			if o.keep == keepAll || o.keep == keepGroup {
 				r.caches[i] = newCache(o, o.mem.of(shared))

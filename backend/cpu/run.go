@@ -61,27 +61,34 @@ func (e *executable) launch() error {
 				}
 			}
 			r.shares.deal(t.count(phase))
-			err := e.crew.run(func(member int) {
-				if member < len(r.workers) {
-					r.work(member, phase)
-				}
-			})
-			var bug *panicError
-			if errors.As(err, &bug) {
-				err = fmt.Errorf("%s: %w", r.workers[bug.member], err)
+			r.phase = phase
+			if err := e.crew.run(r.work); err != nil {
+				return r.located(err)
 			}
-			if err != nil || e.crew.stopped.Load() {
-				return err
+			if e.crew.stopped.Load() {
+				return nil
 			}
 		}
 	}
 	return nil
 }
 
-// work is one worker's part in a phase.
-func (r *run) work(member, phase int) {
+// located says where in the grid a worker was whose panic err is.
+func (r *run) located(err error) error {
+	var bug *panicError
+	if errors.As(err, &bug) {
+		return fmt.Errorf("%s: %w", r.workers[bug.member], err)
+	}
+	return err
+}
+
+// part is one worker's part in the current phase; there may be fewer than the crew.
+func (r *run) part(member int) {
+	if member >= len(r.workers) {
+		return
+	}
 	w := r.workers[member]
-	if phase == 0 {
+	if r.phase == 0 {
 		w.enter()
 	}
 	for !w.crew.stopped.Load() {
@@ -89,7 +96,7 @@ func (r *run) work(member, phase int) {
 		if !ok {
 			return
 		}
-		w.task(phase, task)
+		w.task(r.phase, task)
 	}
 }
 

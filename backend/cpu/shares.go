@@ -5,7 +5,13 @@ import "sync/atomic"
 // shares hands the tasks of a phase out: each worker starts with its own run of
 // neighbours, which have blocks of a in common, and takes half of what the
 // richest other has left when its own are done.
-type shares []atomic.Uint64 // next<<32 | end
+type shares []workerShare
+
+// A workerShare is the tasks that a worker has: next<<32 | end.
+type workerShare struct {
+	atomic.Uint64
+	_ [cacheLine - 8]byte // no line of two workers
+}
 
 // maxTasks is what shares can count.
 const maxTasks = 1<<32 - 1
