@@ -17,9 +17,18 @@ import (
 // found by measuring on some machines. Where one makes no sense the rule stands.
 type choices struct {
 	gemm.Choices
-	packA  bool // rows of a that tiles could load as they lie are packed
+	readA  readA
 	writeC writeC
 }
+
+// readA is how an a is read whose rows tiles could read as they lie.
+type readA uint8
+
+const (
+	readAByRule readA = iota
+	readAPacked
+	readARows
+)
 
 // writeC is how tiles write an output that is written once.
 type writeC uint8
@@ -50,15 +59,16 @@ type choice struct {
 	set       func(c *choices, word, number int)
 }
 
-// Words of paramB, in the order of gemm.ReadPacked and those behind it, and of paramC,
-// in that of writeCached and those behind it.
+// Words of paramA, in the order of readAPacked and those behind it, of paramB, in that of
+// gemm.ReadPacked, and of paramC, in that of writeCached.
 var (
+	waysOfA = []string{"packed", "rows"}
 	waysOfB = []string{"packed", "tiles", "streams", "pieces", "along"}
 	waysOfC = []string{"cached", "copied", "past"}
 )
 
 var allChoices = []choice{
-	{paramA, "rows of a that AMX tiles could load as they lie", []string{"packed"}, func(c *choices, _, _ int) { c.packA = true }},
+	{paramA, "how rows of a are read", waysOfA, func(c *choices, word, _ int) { c.readA = readAPacked + readA(word) }},
 	{paramB, "how b is read", waysOfB, func(c *choices, word, _ int) { c.B = gemm.ReadPacked + gemm.ReadB(word) }},
 	{paramC, "how AMX tiles write an output", waysOfC, func(c *choices, word, _ int) { c.writeC = writeCached + writeC(word) }},
 	{paramRun, "elements of k that a register tile runs over", nil, func(c *choices, _, n int) { c.Run = n }},
@@ -110,7 +120,8 @@ func parseChoices(extra map[string]string) (c choices, err error) {
 //	b=streams   one row of a after another goes along the rows of b
 //	b=pieces    b is packed piece by piece into L2
 //	b=along     register tiles go along rows of b and widen what has few bits
-//	a=packed    rows of a are packed that AMX tiles could load as they lie
+//	a=packed    rows of a are packed that register tiles could read as they lie
+//	a=rows      register tiles read rows of a as they lie
 //	c=cached    AMX tiles write an output that is written once where it belongs,
 //	c=copied    or to where its rows follow each other, and from there beside the next products,
 //	c=past      or so and past the caches
@@ -188,8 +199,10 @@ func (e *executable) others() []keyValue {
 					add(paramB, way)
 				}
 			}
+			for _, way := range waysOfA {
+				add(paramA, way)
+			}
 			if a.packing.words > 1 {
-				add(paramA, "packed")
 				for _, way := range waysOfC {
 					add(paramC, way)
 				}

@@ -81,8 +81,8 @@ func TestAdjustments(t *testing.T) {
 	// where they are in use, do otherwise.
 	want := map[gemm.ISA][]string{
 		gemm.Generic: {"k_run=", "a_kib="},
-		gemm.AVX2:    {"k_run=", "a_kib=", "b=packed", "b=tiles", "b=streams", "b=pieces", "b=along"},
-		gemm.AVX512:  {"k_run=", "a_kib=", "b=packed", "b=tiles", "b=streams", "b=pieces", "b=along"},
+		gemm.AVX2:    {"k_run=", "a_kib=", "b=packed", "b=tiles", "b=streams", "b=pieces", "b=along", "a=packed", "a=rows"},
+		gemm.AVX512:  {"k_run=", "a_kib=", "b=packed", "b=tiles", "b=streams", "b=pieces", "b=along", "a=packed", "a=rows"},
 		gemm.AMX:     {"k_run=", "a_kib=", "b=packed", "b=tiles", "b=streams", "b=pieces", "b=along", "a=packed", "c=cached", "c=copied", "c=past"},
 	}
 	for _, isa := range gemm.Supported() {

@@ -17,10 +17,10 @@
 //     micro-kernel in registers, where it can and few rows of a meet it, or else some
 //     hundred rows at a time, which stay in L2 until they are packed or multiplied.
 //  4. thin (thin.go) leaves a b that few rows of a meet where it lies, and rows
-//     (rows.go) an a whose rows tiles of AMX load well. stream (rows.go) finds the
-//     outputs that tiles write once: they may be scaled, have a bias added (scales.go)
-//     and be rounded to bfloat16 as they are written, and go past the caches if L2
-//     would not hold them.
+//     (rows.go) an a whose rows tiles of AMX load well, or other tiles if few columns of
+//     b meet it. stream (rows.go) finds the outputs that tiles write once: they may be
+//     scaled, have a bias added (scales.go) and be rounded to bfloat16 as they are
+//     written, and go past the caches if L2 would not hold them.
 //  5. epilogue (vector.go) compiles everything else of a value into vectors along
 //     rows: what is read and written (access.go, codes.go, float8.go), arithmetic
 //     (arithmetic.go, piecewise.go), sums and extremes of rows (reduce.go), one number
@@ -46,8 +46,8 @@
 // that rates are compared with.
 //
 // Some decisions follow rules that were found by measuring on a few machines: how a b
-// that few rows of a meet is read, how tiles write an output, how k and a are cut for
-// the caches. Parameters ask for others (choices.go), and Adjustments lists those
+// that few rows of a meet is read, whether a is packed, how tiles write an output, how k
+// and a are cut for the caches. Parameters ask for others (choices.go), and Adjustments lists those
 // that make a difference to a program, for cmd/tune to try.
 //
 // What no pass understands is refused with backend.ErrUnsupported, naming the

@@ -20,11 +20,12 @@ type packs struct {
 }
 
 type calls struct {
-	block, inRows, direct int // of the functions of a product
-	fresh, streamed       int
-	narrowed, scaled      int
-	rows, cols, depth     int // the largest
-	work                  int // bytes of call.work that were written
+	block, direct     int // of the functions of a product
+	inRows            int // with an a that is not packed
+	fresh, streamed   int
+	narrowed, scaled  int
+	rows, cols, depth int // the largest
+	work              int // bytes of call.work that were written
 }
 
 // trace watches the packing of each operand and each product of a plan.
@@ -44,26 +45,30 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 	allSteps(p.steps, func(st *step) {
 		for _, d := range st.dots {
 			s, traced := &calls{}, *d.product
-			see := func(n *int, m, cols, k int, accumulate bool) {
+			see := func(n *int, x call) {
 				mu.Lock()
 				defer mu.Unlock()
 				*n++
-				s.rows, s.cols, s.depth = max(s.rows, m), max(s.cols, cols), max(s.depth, k)
-				if !accumulate {
+				s.rows, s.cols, s.depth = max(s.rows, x.m), max(s.cols, x.n), max(s.depth, x.k)
+				if !x.accumulate {
 					s.fresh++
+				}
+				if !x.a.packed {
+					s.inRows++
 				}
 			}
 			seen := func(x call, size int) { // by a product with a packed b
-				at := &s.inRows
-				if x.a.packed {
-					at = &s.block
-				}
-				see(at, x.m, x.n, x.k, x.accumulate)
+				see(&s.block, x)
 				mu.Lock()
 				defer mu.Unlock()
 				if x.stream && uintptr(unsafe.Pointer(&x.c[x.off*size]))%64 == 0 && x.ldc*size%64 == 0 && traced.work > 0 {
 					s.streamed++
 				}
+			}
+			count := func(n *int) {
+				mu.Lock()
+				defer mu.Unlock()
+				*n++
 			}
 			writes := func(x call, product func(call)) {
 				const blank = 0xa5
@@ -86,7 +91,7 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 			}
 			traced.narrow = func(x call) {
 				seen(x, 2)
-				see(&s.narrowed, x.m, x.n, x.k, true)
+				count(&s.narrowed)
 				writes(x, narrow)
 			}
 			traced.scaled = func(x call, isNarrow bool, by gemm.Scaling) {
@@ -95,11 +100,11 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 					size = 2
 				}
 				seen(x, size)
-				see(&s.scaled, x.m, x.n, x.k, true)
+				count(&s.scaled)
 				writes(x, func(x call) { scaled(x, isNarrow, by) })
 			}
 			traced.direct = func(x call) {
-				see(&s.direct, x.m, x.n, x.k, x.accumulate)
+				see(&s.direct, x)
 				writes(x, direct)
 			}
 			multiplied[d], d.product = s, &traced
@@ -267,12 +272,12 @@ func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]
 			if st.Way == WayDirect && st.Adds {
 				fresh /= steps(x, st.Zeroed)
 			}
-			had := got.block
-			switch {
-			case want.ReadsA:
-				had = got.inRows
-			case want.ReadsB:
+			had, inRows := got.block, 0
+			if want.ReadsB {
 				had = got.direct
+			}
+			if want.ReadsA {
+				inRows = had
 			}
 			streamed, narrowed, scaled := 0, 0, 0
 			if want.Scales {
@@ -285,7 +290,7 @@ func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]
 				narrowed = had
 			}
 			depth := min(want.Depth, want.K1-want.K0)
-			if had != total || got.block+got.inRows+got.direct != had || got.streamed != streamed || got.narrowed != narrowed || got.scaled != scaled || got.fresh != fresh || got.rows != st.Rows || got.cols != cols || got.depth != depth {
+			if had != total || got.block+got.direct != had || got.inRows != inRows || got.streamed != streamed || got.narrowed != narrowed || got.scaled != scaled || got.fresh != fresh || got.rows != st.Rows || got.cols != cols || got.depth != depth {
 				t.Errorf("%s: %+v; want %d calls, %d of them from zero, of %d×%d, k %d, by %+v",
 					st.Statement, *got, total, fresh, st.Rows, cols, depth, want)
 			}

@@ -60,7 +60,7 @@ func TestKeeping_Modes(t *testing.T) {
 	}
 	for name, o := range keeping() {
 		be := open(t, o)().(*Backend)
-		e, err := be.Compile(context.Background(), programs, backend.Params{})
+		e, err := be.Compile(context.Background(), programs, backend.Params{Extra: map[string]string{paramA: "packed"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,10 +14,12 @@ type product struct {
 	a, b packing
 	sum  tile.Dtype // of the result: float32 or int32
 	// multiply is for a b that is packed, and an a that is, or that need not be where
-	// readsA: then k is whole units.
-	multiply func(x call)
-	readsA   bool
-	work     int // bytes of memory that helps it
+	// readsA: then k is whole units. Where readsBoth, direct reads such an a too, if it
+	// packs pieces of b.
+	multiply          func(x call)
+	readsA, readsBoth bool
+	wantsPanels       func(n int) bool // n columns of b end with some that are slow with such an a
+	work              int              // bytes of memory that helps it
 	// streams reports whether call.stream and copied make a difference to a c whose
 	// rows are ldc elements apart, the first on a cache line.
 	streams func(ldc int) bool
@@ -107,7 +109,7 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *product {
 	ok := true
 	if inA != a {
 		p.a, ok = p.a.widened(inA, a, k.ISA)
-		p.readsA = false
+		p.readsA, p.readsBoth = false, false
 	}
 	if inB != b && ok {
 		p.b, ok = p.b.widened(inB, b, k.ISA)
@@ -158,9 +160,10 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		multiply: func(x call) {
 			a.Multiply(runOf[S](x), view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.accumulate)
 		},
-		readsA: a.ReadsA(a.KU), work: a.Work(), streams: a.Streams,
+		readsA: a.ReadsA(a.KU), readsBoth: a.ReadsA(a.KU) && any(a) == any(b), wantsPanels: a.WantsPanels,
+		work: a.Work(), streams: a.Streams,
 		direct: func(x call) {
-			b.BlockDirect(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, view[T](x.b.mem)[x.b.off:], x.b.ld, x.accumulate, x.work)
+			b.MultiplyDirect(runOf[T](x), view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, view[T](x.b.mem)[x.b.off:], x.b.ld, x.accumulate)
 		},
 		directRows: b.DirectRows(),
 	}
@@ -200,9 +203,12 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 	return p
 }
 
-// runOf is a call with a packed b.
+// runOf is a call, but for a b that is not packed.
 func runOf[S gemm.Source](x call) gemm.Run[S] {
-	r := gemm.Run[S]{B: x.b.mem, Work: x.work, Stream: x.stream, Copy: x.copied}
+	r := gemm.Run[S]{Work: x.work, Stream: x.stream, Copy: x.copied}
+	if x.b.packed {
+		r.B = x.b.mem
+	}
 	if x.a.packed {
 		r.A = x.a.mem
 	} else {

@@ -1,12 +1,13 @@
 package cpu
 
 import (
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
-// readRows decides which a is not packed: one whose rows tiles load as they lie in
-// memory. Then no worker waits for another's packing if each has columns of b of
+// readRows decides which a is not packed: one whose rows register tiles read as they lie
+// in memory. Then no worker waits for another's packing if each has columns of b of
 // its own, which it packs itself, so that the grid is gone through by columns.
 func readRows(p *plan) error {
 	columns := true // all products read a where it lies
@@ -26,28 +27,40 @@ func readRows(p *plan) error {
 
 // Why an a is packed.
 const (
-	whyVectors    = "this micro-kernel reads it in no other way"
-	whyNoCache    = "no packed block is to be shared"
-	whyChanges    = "it is scratch"
-	whyTransposed = "it is transposed"
-	whySet        = "all its rows would fall into one set of the L1 cache"
-	whySteps      = "along k its blocks are not whole rows of tiles"
-	whyChosen     = "asked for"
+	whyVectors     = "this micro-kernel reads it in no other way"
+	whyNoCache     = "no packed block is to be shared"
+	whyChanges     = "it is scratch"
+	whyTransposed  = "it is transposed"
+	whySet         = "all its rows would fall into one set of the L1 cache"
+	whySteps       = "along k its blocks are not whole rows of tiles"
+	whyManyColumns = "so many columns of b meet a block that packing pays"
+	whyEdge        = "the last columns of b go along panels of it"
+	whyChosen      = "asked for"
 )
 
-// packsRows says why a product does not load the rows of operand i, an a, as they
-// lie; "" if every product with it does.
+// rowsColumns is up to how many columns of b vectors had better read rows of a as they
+// lie. Packed, they come a little faster, and packing takes as long as the multiplying by
+// 8 to 12 columns (AVX2).
+const rowsColumns = 1024
+
+// packsRows says why a product does not read the rows of operand i, an a, as they lie;
+// "" if every product with it does.
 func (p *plan) packsRows(i int) string {
 	o := p.operands[i]
 	r := &p.refs[o.ref]
-	loads := true
+	reads, edge, columns := true, false, 0
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
-			loads = loads && (d.a != i || d.product.readsA && p.operands[d.b].keep != keepUnpacked)
+			if d.a == i {
+				b := p.operands[d.b]
+				reads = reads && p.readsRows(d, r.rows)
+				edge = edge || p.endsInEdge(d, b)
+				columns = max(columns, p.columnsOfBlock(o, b))
+			}
 		}
 	})
 	switch {
-	case !loads:
+	case !reads:
 		return whyVectors
 	case p.machine.cacheBytes == 0:
 		return whyNoCache
@@ -55,8 +68,6 @@ func (p *plan) packsRows(i int) string {
 		return whyChanges
 	case o.columns:
 		return whyTransposed
-	case sameSet(r.ld * r.Dtype.Bits() / 8):
-		return whySet
 	}
 	k := r.dim(false)
 	for _, elements := range []int{r.Array[k], r.BlockSize(k), o.part} {
@@ -64,10 +75,45 @@ func (p *plan) packsRows(i int) string {
 			return whySteps
 		}
 	}
-	if p.machine.choices.packA {
+	switch {
+	case p.machine.choices.readA == readAPacked:
 		return whyChosen
+	case p.machine.choices.readA == readARows:
+		return ""
+	case sameSet(r.ld * r.Dtype.Bits() / 8):
+		return whySet
+	case o.packing.words == 1 && edge:
+		return whyEdge
+	case o.packing.words == 1 && columns > rowsColumns:
+		return whyManyColumns
 	}
 	return ""
+}
+
+// readsRows reports whether the micro-kernel of product d can read so many rows of an a
+// that is not packed.
+func (p *plan) readsRows(d *dot, rows int) bool {
+	if p.operands[d.b].keep != keepUnpacked {
+		return d.product.readsA
+	}
+	return d.product.readsBoth && d.product.directWay(rows) == gemm.DirectPieces
+}
+
+// endsInEdge reports whether a block of b ends with columns that want panels of a.
+func (p *plan) endsInEdge(d *dot, b *operand) bool {
+	r := &p.refs[b.ref]
+	i := r.dim(!b.columns)
+	if i < 0 {
+		return d.product.wantsPanels(b.lanes)
+	}
+	size := r.BlockSize(i)
+	return d.product.wantsPanels(min(size, r.Array[i])) || d.product.wantsPanels(r.Array[i]%size)
+}
+
+// columnsOfBlock is how many columns of b meet one block of a over the whole grid, if
+// programs are spread evenly over the blocks of both.
+func (p *plan) columnsOfBlock(a, b *operand) int {
+	return p.lanesOfBlock(&p.refs[b.ref], &p.refs[a.ref], !b.columns)
 }
 
 // sameSet reports whether lines that lie bytes apart are all in the same set of

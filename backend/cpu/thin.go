@@ -25,18 +25,22 @@ func thin(p *plan) error {
 // rowsOfBlock is how many rows of a meet one block of b over the whole grid, if
 // programs are spread evenly over the blocks of both. Rows of a are those of
 // memory, or its columns.
-func (p *plan) rowsOfBlock(a, b *ref, ofMemory bool) int {
+func (p *plan) rowsOfBlock(a, b *ref, ofMemory bool) int { return p.lanesOfBlock(a, b, ofMemory) }
+
+// lanesOfBlock is how many lanes of one operand, rows or columns of memory, meet one
+// block of the other.
+func (p *plan) lanesOfBlock(x, other *ref, rows bool) int {
 	programs := 1
 	for _, axis := range p.program.Grid {
 		programs *= axis.Size
 	}
-	rows, blocks := a.rows, 1
-	if !ofMemory {
-		rows = a.cols
+	lanes, blocks := x.rows, 1
+	if !rows {
+		lanes = x.cols
 	}
-	if dim := a.dim(ofMemory); dim >= 0 && a.Kind != tile.Scratch {
-		rows, blocks = a.Array[dim], a.blocks[dim]
+	if dim := x.dim(rows); dim >= 0 && x.Kind != tile.Scratch {
+		lanes, blocks = x.Array[dim], x.blocks[dim]
 	}
-	sharing := ceil(programs, b.blockCount())
-	return ceil(sharing*rows, blocks)
+	sharing := ceil(programs, other.blockCount())
+	return ceil(sharing*lanes, blocks)
 }

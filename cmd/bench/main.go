@@ -88,7 +88,8 @@
 //	--param b=packed         how backend cpu reads b, whatever few rows of a would be
 //	                         worth: packed, tiles, streams, pieces, along
 //	--param c=past           how its AMX tiles write the output: cached, copied, past
-//	--param a=packed         rows of a that its AMX tiles could load as they lie
+//	--param a=rows           whether its register tiles read rows of a as they lie:
+//	                         rows, packed
 //	--param k_run=256        elements of k that its register tiles run over, at most
 //	--param a_kib=192        KiB of a that stay in L2 meanwhile; inspect --as cpu shows
 //	                         what all of these make of a kernel, and cmd/tune tries them

@@ -70,17 +70,17 @@
 // for another decision than the rule of a pass, as in bench: --param b=packed.
 // Nothing runs.
 //
-//	$ inspect v4 --sizes 512 --blocks 128x256x256 --threads 2 --as cpu
-//	v4_optblock 512 float32×float32→float32, blocks 128x256x256: 1 program in a launch
+//	$ inspect v4 --sizes 1024 --blocks 128x256x256 --threads 2 --as cpu
+//	v4_optblock 1024 float32×float32→float32, blocks 128x256x256: 1 program in a launch
 //	…
-//	verify    grid (i, j, k) = (4, 2, 2), parallel, parallel, arbitrary: 16 programs
+//	verify    grid (i, j, k) = (8, 4, 4), parallel, parallel, arbitrary: 128 programs
 //	…
 //	fuse      the zeroing goes into the accumulation: where k == 0 it stores o, elsewhere it adds
 //	…
-//	share     a  2 blocks kept by each worker, packed anew when it needs another     the blocks of one task fit (limit 12.0 MiB)
-//	          b  4 blocks kept for all workers, packed by all of them once a launch  all its blocks fit (limit 256.0 MiB)
-//	schedule  8 tasks, one for each (i, j), the last fastest; a task is 2 programs along (k), in order
-//	          2 workers, each with 4 of them to begin with; who is done takes from the others
+//	share     a  4 blocks kept by each worker, packed anew when it needs another      the blocks of one task fit (limit 12.0 MiB)
+//	          b  16 blocks kept for all workers, packed by all of them once a launch  all its blocks fit (limit 256.0 MiB)
+//	schedule  32 tasks, one for each (i, j), the last fastest; a task is 4 programs along (k), in order
+//	          2 workers, each with 16 of them to begin with; who is done takes from the others
 //	…
 //
 //	verify    the program makes sense on any machine

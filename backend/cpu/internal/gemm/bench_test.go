@@ -134,7 +134,7 @@ func benchThin[S Source, C Sum](b *testing.B, p *Path[S, C], m, k, n int) {
 		}},
 		{"direct", func() {
 			p.PackA(pa, a, k, m, k)
-			p.BlockDirect(c, n, m, n, k, pa, src, n, false, nil)
+			p.BlockDirect(c, n, m, n, k, pa, src, n, false)
 		}},
 		{"packed", func() {
 			p.PackA(pa, a, k, m, k)

@@ -8,15 +8,16 @@ import (
 
 // A block is one call of Block, in words and steps.
 type block[C Sum] struct {
-	kernel         *kernel[C]
-	mr, nr, words  int
-	cuts           cuts
-	c              []C
-	ldc, m, n      int
-	a, b           []uint32
-	panelA, panelB int // words from one panel to the next
-	step0, steps   int
-	accumulate     bool
+	kernel        *kernel[C]
+	mr, nr, words int
+	cuts          cuts
+	c             []C
+	ldc, m, n     int
+	a             left
+	b             []uint32
+	panelB        int // words from one panel to the next
+	step0, steps  int
+	accumulate    bool
 }
 
 // cuts are the sizes that keep a block's work in the caches.
@@ -84,18 +85,17 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	end := next + share*uintptr(x.nr*wordBytes/prefetchedPerStep)
 	cols := min(x.nr, x.n-j)
 	accumulate := x.accumulate || s > 0
-	a, ahead := i0/x.mr*x.panelA+(x.step0+s)*x.mr, next
-	if x.kernel.isEdge(cols) {
-		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, &x.a[a], x.panelA, steps, b, accumulate)
+	panel, s, ahead := i0/x.mr, x.step0+s, next
+	if x.kernel.isEdge(cols) && x.a.row == 0 {
+		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, x.a.at(panel, s), x.a.panel/wordBytes, steps, b, accumulate)
 		return
 	}
 	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 {
-		x.kernel.column(&x.c[i0*x.ldc+j], x.ldc, steps, &x.a[a], b, start, next, end, whole, x.panelA, accumulate)
-		i0, a = i0+whole*x.mr, a+whole*x.panelA
+		x.kernel.columnOf(&x.c[i0*x.ldc+j], x.ldc, steps, x.a, panel, s, b, start, next, end, whole, accumulate)
+		i0 += whole * x.mr
 	}
 	for i := i0; i < i1; i += x.mr {
-		x.kernel.tile(&x.c[i*x.ldc+j], x.ldc, steps, &x.a[a], b, start, ahead, min(x.mr, i1-i), cols, accumulate)
-		a += x.panelA
+		x.kernel.tileOf(&x.c[i*x.ldc+j], x.ldc, steps, x.a, i/x.mr, s, b, start, ahead, min(x.mr, i1-i), cols, accumulate)
 		if ahead += share; ahead == end {
 			ahead = next
 		}

@@ -65,21 +65,30 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n
 		}
 	}
 
-	// From b as it is, in two calls at a random step, or in one.
-	split := r.IntN(ceil(k, p.KU)+1) * p.KU
-	if p.DirectRows() > 0 && r.IntN(2) == 0 {
+	// From a as it is or packed; from b as it is, in two calls at a random step, or in
+	// one.
+	split, run := r.IntN(ceil(k, p.KU)+1)*p.KU, Run[S]{A: pa}
+	isDirect := p.DirectRows() > 0 && r.IntN(2) == 0
+	if p.ReadsA(k) && r.IntN(2) == 0 && (!isDirect || p.direct.pieces.steps > 0) {
+		run = Run[S]{LDA: k + r.IntN(3)}
+		run.Rows = fenced[S](t, (m-1)*run.LDA+k)
+		for i := range m {
+			copy(run.Rows[i*run.LDA:], a[i*k:][:k])
+		}
+	}
+	if isDirect {
 		split = -1
 		unpacked := fenced[S](t, len(b))
 		copy(unpacked, b)
-		p.BlockDirect(c, ldc, m, n, k, pa, unpacked, n, accumulate, nil)
-	} else if split > 0 && split < k {
-		p.BlockRange(c, ldc, m, n, 0, split, k, pa, pb, accumulate)
-		p.BlockRange(c, ldc, m, n, split, k-split, k, pa, pb, true)
+		p.MultiplyDirect(run, c, ldc, m, n, k, unpacked, n, accumulate)
+	} else if run.B = pb; split > 0 && split < k {
+		p.blockRange(c, ldc, m, n, 0, split, k, run, accumulate)
+		p.blockRange(c, ldc, m, n, split, k-split, k, run, true)
 	} else {
-		p.Block(c, ldc, m, n, k, pa, pb, accumulate)
+		p.Multiply(run, c, ldc, m, n, k, accumulate)
 	}
 
-	at := fmt.Sprintf("%d×%d×%d, ldc %d, accumulate %v, split %d", m, n, k, ldc, accumulate, split)
+	at := fmt.Sprintf("%d×%d×%d, a's rows %v, ldc %d, accumulate %v, split %d", m, n, k, run.LDA, ldc, accumulate, split)
 	for i := range memory[:guardRows*ldc] {
 		if memory[i] != guard {
 			t.Fatalf("%s: wrote in front of c", at)
@@ -220,7 +229,7 @@ func testNonFinite[S Source](t *testing.T, p *Path[S, float32], values ...S) {
 		p.PackA(pa, a, k, m, k)
 		p.PackB(pb, b, n, k, n)
 		if p.DirectRows() > 0 && way == 1 {
-			p.BlockDirect(c, n, m, n, k, pa, b, n, false, nil)
+			p.BlockDirect(c, n, m, n, k, pa, b, n, false)
 		} else {
 			p.Block(c, n, m, n, k, pa, pb, false)
 		}
@@ -248,8 +257,9 @@ func TestBlock_Refuses(t *testing.T) {
 		"short packed b":   func() { p.Block(c, n, m, n, k, pa, pb[:len(pb)-1], false) },
 		"overlapping rows": func() { p.Block(c, n-1, m, n, k, pa, pb, false) },
 		"negative m":       func() { p.Block(c, n, -1, n, k, pa, pb, false) },
-		"k beyond depth":   func() { p.BlockRange(c, n, m, n, 1, k, k, pa, pb, false) },
-		"short direct b":   func() { p.BlockDirect(c, n, m, n, k, pa, b[:k*n-1], n, false, nil) },
+		"k beyond depth":   func() { p.blockRange(c, n, m, n, 1, k, k, Run[float32]{A: pa, B: pb}, false) },
+		"short rows of a":  func() { p.Multiply(Run[float32]{Rows: a[:m*k-1], LDA: k, B: pb}, c, n, m, n, k, false) },
+		"short direct b":   func() { p.BlockDirect(c, n, m, n, k, pa, b[:k*n-1], n, false) },
 		"short a":          func() { p.PackA(pa, a[:m*k-1], k, m, k) },
 		"short b":          func() { p.PackBT(pb, b[:k*n-1], k, k, n) },
 		"short target":     func() { p.PackB(pb[:len(pb)-1], b, n, k, n) },

@@ -73,30 +73,42 @@ func (p *Path[S, C]) DirectRows() int { return p.direct.pays }
 
 // BlockDirect is Block with a b that is not packed: its element (l, j) is
 // b[l*ldb+j]. Any number of rows is right; it pays up to DirectRows, as packing
-// b as a whole would take longer than multiplying it. work is as many bytes as
-// DirectWork, on a cache line; nil for memory of its own.
-func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb int, accumulate bool, work []byte) {
-	if p.direct.tile == nil || m < 0 || n < 0 || k < 0 {
+// b as a whole would take longer than multiplying it.
+func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb int, accumulate bool) {
+	p.MultiplyDirect(Run[S]{A: a}, c, ldc, m, n, k, b, ldb, accumulate)
+}
+
+// MultiplyDirect is BlockDirect of a Run, whose B is left out, and whose Work is as many
+// bytes as DirectWork. For rows of a that are not packed, b is read in pieces.
+func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) {
+	switch {
+	case p.direct.tile == nil || m < 0 || n < 0 || k < 0:
 		panic(fmt.Sprintf("gemm: BlockDirect of %d×%d, k %d, on %s", m, n, k, p.Name))
+	case r.Rows != nil && (!p.ReadsA(k) || p.direct.pieces.steps == 0):
+		panic(fmt.Sprintf("gemm: %s: rows of %d elements in memory", p.Name, k))
 	}
 	c, b = extent(c, m, n, ldc), extent(b, k, n, ldb)
 	if m == 0 || n == 0 {
 		return
 	}
 	if k == 0 {
-		p.Block(c, ldc, m, n, k, a, nil, accumulate)
+		p.Multiply(r, c, ldc, m, n, k, accumulate)
 		return
 	}
-	x := directBlock[S, C]{p, c, ldc, m, k, words(a, p.SizeA(m, k)), p.PanelA(k) / wordBytes, b, ldb, accumulate}
+	x := directBlock[S, C]{p, c, ldc, m, k, p.left(r, m, k), b, ldb, accumulate}
 	steps := k / p.KU
-	switch p.DirectWay(m) {
+	way := p.DirectWay(m)
+	if r.Rows != nil {
+		way = DirectPieces
+	}
+	switch way {
 	case DirectStreams:
 		deep, wide := k/streamRows*streamRows, n/streamColumns*streamColumns
-		p.blockStream(c, ldc, m, wide, deep, x.a, x.panel, b, ldb, accumulate)
+		p.blockStream(c, ldc, m, wide, deep, x.a.words, x.a.panel/wordBytes, b, ldb, accumulate)
 		x.run(wide, n, 0, deep/p.KU)
 		x.run(0, n, deep/p.KU, steps)
 	case DirectPieces:
-		x.inPieces(n, steps, work)
+		x.inPieces(n, steps, r.Work)
 	default:
 		x.run(0, n, 0, steps)
 	}
@@ -110,8 +122,7 @@ type directBlock[S Source, C Sum] struct {
 	*Path[S, C]
 	c          []C
 	ldc, m, k  int
-	a          []uint32
-	panel      int // words of a
+	a          left
 	b          []S
 	ldb        int
 	accumulate bool
@@ -138,7 +149,7 @@ func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb i
 	tile, mr := x.direct, x.MR
 	for i := 0; i < x.m; i += mr {
 		for r := i; r < min(i+mr, x.m); r += tile.rows {
-			tile.tile(&x.c[r*x.ldc+j], x.ldc, steps, &x.a[i/mr*x.panel+s*mr+r-i], b, ldb*size[S](),
+			tile.tile(&x.c[r*x.ldc+j], x.ldc, steps, offset(x.a.at(i/mr, s), (r-i)*wordBytes), b, ldb*size[S](),
 				min(tile.rows, i+mr-r, x.m-r), cols, x.accumulate || s > 0)
 		}
 	}

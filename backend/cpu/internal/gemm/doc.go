@@ -15,6 +15,8 @@
 //     calls the micro-kernel, which keeps one tile of c in registers over a run of k
 //     (tile.go), one tile after another below it (column.go). The last columns of c,
 //     where they are few, may have a routine of their own (edge.go).
+//  4. Where packing a would show, Multiply takes rows of it as they lie, if words in
+//     memory are those of panels, as float32 are (rows.go).
 //
 // For an a of few rows packing all of b would take longer than multiplying. Then b
 // is read where it lies:
@@ -29,7 +31,7 @@
 //     to pieces that are packed as they are widened (inplace_pieces.go).
 //
 // AMX has tile registers of 16 rows, which multiply so fast that each pass over c
-// would show (tiles.go). So Multiply may read an a that is not packed, keeps sums
+// would show (tiles.go). So Multiply reads an a that is not packed there too, keeps sums
 // between runs of k apart from c, and writes c once (block_tiles.go): past the caches,
 // rounded to bfloat16 (MultiplyNarrow) or scaled (MultiplyScaled, whole.go). AMX is
 // used only after small products on it were the same as those in Go
@@ -37,7 +39,7 @@
 // ISA.Missing says so and AVX512 is the best there is.
 //
 // Every micro-kernel in assembly has a twin in Go with the same signature
-// (tile_generic.go, tile_bfloat16.go, column.go, edge.go, tiles.go, stream.go); the
+// (tile_generic.go, tile_bfloat16.go, column.go, rows.go, edge.go, tiles.go, stream.go); the
 // twins are what other machines run and what tests compare with. Tiles that read b
 // where it lies (direct_amd64.go, inplace_amd64.go) run nowhere else: tests compare
 // them with the twin of a tile on a b packed in Go. The assembly is written by asmgen:

@@ -148,13 +148,7 @@ func (p *Path[S, C]) PackBT(dst []byte, src []S, ld, k, n int) {
 // whose rows are ldc elements apart: c = a·b, or c += a·b if accumulate. It
 // touches no other element of c and reads c only if accumulate.
 func (p *Path[S, C]) Block(c []C, ldc, m, n, k int, a, b []byte, accumulate bool) {
-	p.BlockRange(c, ldc, m, n, 0, k, k, a, b, accumulate)
-}
-
-// BlockRange is Block over elements k0 … k0+k-1 of panels packed depth
-// elements deep. k0 is a multiple of KU, and so is k unless k0+k is depth.
-func (p *Path[S, C]) BlockRange(c []C, ldc, m, n, k0, k, depth int, a, b []byte, accumulate bool) {
-	p.blockRange(c, ldc, m, n, k0, k, depth, Run[S]{A: a, B: b}, accumulate)
+	p.Multiply(Run[S]{A: a, B: b}, c, ldc, m, n, k, accumulate)
 }
 
 // A Run is a call of Block that says more.
@@ -170,7 +164,16 @@ type Run[S Source] struct {
 
 // ReadsA reports whether this path multiplies an a that is not packed, of k
 // elements in a row.
-func (p *Path[S, C]) ReadsA(k int) bool { return p.kernel.strips != nil && k%p.KU == 0 }
+func (p *Path[S, C]) ReadsA(k int) bool {
+	words := p.kernel.rows.tile != nil && p.KU*size[S]() == wordBytes // in memory as in panels
+	return (p.kernel.strips != nil || words) && k%p.KU == 0
+}
+
+// WantsPanels reports whether n columns end with some that go along packed panels of a
+// several times as fast as along its rows.
+func (p *Path[S, C]) WantsPanels(n int) bool {
+	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR)
+}
 
 // Streams reports whether this path writes the c of a Run with Stream past the
 // caches, and copies that of one with Copy, if its rows are ldc elements apart and
@@ -187,6 +190,8 @@ func (p *Path[S, C]) Multiply(r Run[S], c []C, ldc, m, n, k int, accumulate bool
 	p.blockRange(c, ldc, m, n, 0, k, k, r, accumulate)
 }
 
+// blockRange is Multiply over elements k0 … k0+k-1 of panels packed depth elements deep,
+// or of rows of so many. k0 is a multiple of KU, and so is k unless k0+k is depth.
 func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], accumulate bool) {
 	switch {
 	case m < 0 || n < 0 || k < 0 || k0 < 0 || k0+k > depth:
@@ -220,8 +225,7 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 	block[C]{
 		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, cuts: p.cuts,
 		c: c, ldc: ldc, m: m, n: n,
-		a: words(r.A, p.SizeA(m, depth)), b: words(r.B, p.SizeB(depth, n)),
-		panelA: p.PanelA(depth) / wordBytes, panelB: p.PanelB(depth) / wordBytes,
+		a: p.left(r, m, depth), b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate,
 	}.run()
 }
@@ -237,14 +241,10 @@ func (p *Path[S, C]) tilesBlock(r Run[S], m, n, k0, k, depth int) tilesBlock[C] 
 		w := words(r.Work, p.Work())
 		x.work = unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(w))), len(w))
 	}
-	if r.Rows == nil {
-		x.a, x.panelA = words(r.A, p.SizeA(m, depth)), p.PanelA(depth)
-		x.rowA, x.stepA = tileLine, tilesMR*tileLine
-	} else {
-		rows := extent(r.Rows, m, depth, r.LDA)
-		x.a = unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*size[S]()/wordBytes)
-		x.rowA, x.stepA = r.LDA*size[S](), tileLine
-		x.panelA = tilesMR * x.rowA
+	a := p.left(r, m, depth)
+	x.a, x.panelA, x.stepA, x.rowA = a.words, a.panel, a.step, a.row
+	if x.rowA == 0 {
+		x.rowA = tileLine
 	}
 	return x
 }

@@ -77,12 +77,12 @@ func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *a
 	panel := x.NR * steps
 	x.packB.columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, steps*x.KU)
 	for from := 0; from < cols; from += x.NR {
-		if x.kernel.isEdge(cols - from) {
-			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols-from, &x.a[s*x.MR], x.panel, steps, &packed[from/x.NR*panel], x.accumulate || s > 0)
+		if x.kernel.isEdge(cols-from) && x.a.row == 0 {
+			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols-from, x.a.at(0, s), x.a.panel/wordBytes, steps, &packed[from/x.NR*panel], x.accumulate || s > 0)
 			break
 		}
 		for i := 0; i < x.m; i += x.MR {
-			x.kernel.tile(&x.c[i*x.ldc+j+from], x.ldc, steps, &x.a[i/x.MR*x.panel+s*x.MR], &packed[from/x.NR*panel], nil,
+			x.kernel.tileOf(&x.c[i*x.ldc+j+from], x.ldc, steps, x.a, i/x.MR, s, &packed[from/x.NR*panel], nil,
 				next.row(), min(x.MR, x.m-i), min(x.NR, cols-from), x.accumulate || s > 0)
 		}
 	}

@@ -88,7 +88,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e encoding[S], k 
 			want[i] = got[i]
 		}
 		accumulate := r.IntN(2) == 0
-		p.BlockDirect(got, n, m, n, kk, pa, b, n, accumulate, nil)
+		p.BlockDirect(got, n, m, n, kk, pa, b, n, accumulate)
 		p.Block(want, n, m, n, kk, pa, pb, accumulate)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d×%d×%d of %T in words of %d, accumulate %v: %v, want %v", m, kk, n, a, e.ku, accumulate, got, want)

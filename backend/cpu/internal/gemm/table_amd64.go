@@ -24,7 +24,8 @@ func table(isa ISA) *Kernels {
 func avx2Kernels() *Kernels {
 	const mr, nr = 6, 16
 	isa := simd{words: 8}
-	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2, column: columnFloat32AVX2, edge: edgeFloat32AVX2}}
+	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2, column: columnFloat32AVX2, edge: edgeFloat32AVX2,
+		rows: rowsKernel[float32]{rowsFloat32AVX2, columnRowsFloat32AVX2, true}}}
 	i := shape[int32]{AVX2, mr, nr, kernel[int32]{tile: tilePairsAVX2, column: columnPairsAVX2, edge: edgePairsAVX2}}
 	if cpu.X86.HasAVXVNNI {
 		i.kernel.tile, i.kernel.column = tilePairsVNNIAVX2, columnPairsVNNIAVX2
@@ -64,7 +65,8 @@ func avx2Kernels() *Kernels {
 func avx512Kernels() *Kernels {
 	const mr, nr = 12, 32
 	isa := simd{words: 16, masks: true}
-	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512, column: columnFloat32AVX512, edge: edgeFloat32AVX512}}
+	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512, column: columnFloat32AVX512, edge: edgeFloat32AVX512,
+		rows: rowsKernel[float32]{rowsFloat32AVX512, columnRowsFloat32AVX512, false}}}
 	i := shape[int32]{AVX512, mr, nr, kernel[int32]{tile: tilePairsAVX512, column: columnPairsAVX512}}
 	if cpu.X86.HasAVX512VNNI {
 		i.kernel.tile, i.kernel.column = tilePairsVNNIAVX512, columnPairsVNNIAVX512
@@ -89,7 +91,8 @@ func avx512Kernels() *Kernels {
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
-		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, column: columnBFloat16AVX512, edge: edgeBFloat16AVX512}
+		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, column: columnBFloat16AVX512, edge: edgeBFloat16AVX512,
+			rows: rowsKernel[float32]{rowsBFloat16AVX512, columnRowsBFloat16AVX512, false}}
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
 			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
 			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())

@@ -5,6 +5,8 @@ type kernel[C Sum] struct {
 	tile tile[C]
 	// column, where it is not nil, does what tile does for many panels of a.
 	column column[C]
+	// rows, where it has a tile, does both for an a that is not packed.
+	rows rowsKernel[C]
 	// strips, where it is not nil, does so on tiles of AMX.
 	strips strips[C]
 	// bias fills dst, NR sums, with what the tile's sums start from, given

@@ -3,12 +3,24 @@ package asmgen
 var columnArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "bias"},
 	{Name: "next"}, {Name: "end"}, {Name: "panels"}, {Name: "panel"}, {Name: "accumulate", Bool: true}}
 
+// columnRowsArgs are those for rows of an a that is not packed.
+var columnRowsArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "lda"}, {Name: "b"},
+	{Name: "next"}, {Name: "end"}, {Name: "panels"}, {Name: "accumulate", Bool: true}}
+
 // column writes the micro-kernel for whole tiles of one panel of b: what a tile does,
 // for one panel of a after another.
-func (t Tile) column(a *Asm) {
+func (t Tile) column(a *Asm) { t.columnOf(a, "column", columnArgs) }
+
+// columnRows writes it for rows of an a that is not packed.
+func (t Tile) columnRows(a *Asm) {
+	t.rows = t.rowsFrom(rAcc)
+	t.columnOf(a, "columnRows", columnRowsArgs)
+}
+
+func (t Tile) columnOf(a *Asm, name string, args []Arg) {
 	const panels, panel = rRows, rCols // left, and where the next one begins
-	load := func(name, reg string) { a.Op("MOVQ", argument(columnArgs, name), reg) }
-	a.Func("column"+t.Name+t.Suffix, columnArgs, []string{rC, rLDC})
+	load := func(name, reg string) { a.Op("MOVQ", argument(args, name), reg) }
+	a.Func(name+t.Name+t.Suffix, args, []string{rC, rLDC})
 	a.Op("SHLQ", imm(2), rLDC)
 	load("a", panel)
 	load("panels", panels)
@@ -18,11 +30,20 @@ func (t Tile) column(a *Asm) {
 	a.Op("MOVQ", panel, rA)
 	load("b", rB)
 	load("steps", rSteps)
-	load("bias", rBias)
-	t.start(a)
+	if t.rows == nil {
+		load("bias", rBias)
+		t.start(a)
+	} else {
+		load("lda", rLDA)
+		t.rows.start(a)
+		t.zeros(a)
+		for range t.MR {
+			a.Op("ADDQ", rLDA, panel)
+		}
+	}
 	t.loop(a, t.MR, t.Vectors, true)
 
-	a.Op("MOVBLZX", argument(columnArgs, "accumulate"), rAcc)
+	a.Op("MOVBLZX", argument(args, "accumulate"), rAcc)
 	stores := a.NewLabel("store")
 	a.JumpIf(rAcc, "JEQ", 0, stores)
 	a.Op("MOVQ", rC, rRow)
@@ -35,9 +56,11 @@ func (t Tile) column(a *Asm) {
 		t.storeFull(a, r)
 		a.Op("ADDQ", rLDC, rC)
 	}
-	load("panel", rRow)
-	a.Op("LEAQ", "("+panel+")("+rRow+"*4)", panel)
-	a.Op("CMPQ", rNext, argument(columnArgs, "end"))
+	if t.rows == nil {
+		load("panel", rRow)
+		a.Op("LEAQ", "("+panel+")("+rRow+"*4)", panel)
+	}
+	a.Op("CMPQ", rNext, argument(args, "end"))
 	a.Op("JLT", string(more))
 	load("next", rNext)
 	a.Place(more)

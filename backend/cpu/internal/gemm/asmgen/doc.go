@@ -7,6 +7,7 @@
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
 //	column.go     the micro-kernel for many panels of a
+//	rows.go       the micro-kernel on an a that is not packed
 //	parts.go      sums in parts, for tiles that have few
 //	edge.go       the micro-kernel for few columns, along the rows of a
 //	direct.go     the micro-kernel on a b that is not packed: it goes down its rows

@@ -45,8 +45,8 @@ func Files() map[string][]byte {
 	}
 	inPlace = append(inPlace, inPlaceBytesInt4)
 	return map[string][]byte{
-		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile, wide(float32s).column),
-		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile, wide(bfloat16s).column),
+		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile, wide(float32s).column, wide(float32s).tileRows, wide(float32s).columnRows),
+		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile, wide(bfloat16s).column, wide(bfloat16s).tileRows, wide(bfloat16s).columnRows),
 		"direct_avx512_amd64.s": file(direct(directFloat32, float32s), direct(directWideBFloat16, float32s),
 			direct(directBFloat16, bfloat16s), direct(directQuads, quads)),
 		"direct_avx2_amd64.s": file(directNarrow(directFloat32, float32s), directNarrow(directWideBFloat16, float32s),
@@ -54,7 +54,7 @@ func Files() map[string][]byte {
 		"stream_avx2_amd64.s":       file(streamFloat32.stream, streamBFloat16.stream, streamPairs.stream),
 		"tile_quads_avx512_amd64.s": file(wide(quads).tile, wide(quads).column, wide(quads).offsetBias),
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairsFused).column, wide(pairs).tile, wide(pairs).column),
-		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, narrow(float32s).column, avx2.columnNumbers(2)),
+		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, narrow(float32s).column, narrow(float32s).tileRows, narrow(float32s).columnRows, avx2.columnNumbers(2)),
 		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairsVEX).column, narrow(pairs).tile, narrow(pairs).column, avx2.columnNumbers(2)),
 		"edge_avx2_amd64.s":         file(narrow(float32s).edge, narrow(pairs).edge),
 		"edge_avx512_amd64.s":       file(wideEdge(float32s), wideEdge(bfloat16s)),

@@ -10,6 +10,8 @@ type Tile struct {
 	Vectors int
 	Heights []int // rows that have a loop of their own, falling from MR
 	Parts   bool  // loops of few sums keep them in parts
+
+	rows *rowsOfA // of an a that is not packed; nil for panels
 }
 
 // Registers of a tile.
@@ -48,6 +50,11 @@ func (t Tile) tile(a *Asm) {
 	a.Op("SHLQ", imm(2), rLDC)
 	t.prefetchC(a)
 	t.start(a)
+	t.loops(a)
+}
+
+// loops writes the tile from where its sums are started.
+func (t Tile) loops(a *Asm) {
 
 	add := a.NewLabel("add")
 	loops := map[[2]int]Label{}
@@ -125,23 +132,27 @@ func (t Tile) free() []string {
 // prefetchC asks for the lines of c, which are needed only at the end.
 func (t Tile) prefetchC(a *Asm) {
 	const line = 64
-	a.Op("MOVQ", rC, rRow)
+	a.Op("MOVQ", rC, rCount)
 	for r := range t.MR {
 		for off := 0; off < t.Vectors*t.bytes(); off += line {
-			a.Op("PREFETCHT0", at(rRow, off))
+			a.Op("PREFETCHT0", at(rCount, off))
 		}
 		if r < t.MR-1 {
-			a.Op("ADDQ", rLDC, rRow)
+			a.Op("ADDQ", rLDC, rCount)
 		}
+	}
+}
+
+func (t Tile) zeros(a *Asm) {
+	for i := range t.MR * t.Vectors {
+		t.zero(a, t.reg(i))
 	}
 }
 
 // start sets the sums to zero or to the bias.
 func (t Tile) start(a *Asm) {
 	started := a.NewLabel("started")
-	for i := range t.MR * t.Vectors {
-		t.zero(a, t.reg(i))
-	}
+	t.zeros(a)
 	a.JumpIf(rBias, "JEQ", 0, started)
 	for r := range t.MR {
 		for v := range t.Vectors {
@@ -176,7 +187,7 @@ func (t Tile) loop(a *Asm, rows, vectors int, late bool) {
 			}
 			t.multiplyRows(a, s, b, parts[s%len(parts)], temp)
 		}
-		t.advance(a, steps)
+		t.advance(a, rows, steps)
 	})
 	again()
 	t.together(a, parts)
@@ -216,16 +227,28 @@ func (t Tile) prefetchB(a *Asm, steps int) {
 func (t Tile) multiplyRows(a *Asm, s int, b, sums []string, temp func() string) {
 	for r := range len(sums) / len(b) {
 		word := temp()
-		a.Op(t.Broadcast, at(rA, (s*t.MR+r)*4), word)
+		a.Op(t.Broadcast, t.wordOfA(s, r), word)
 		for v := range b {
 			t.multiplyAdd(a, word, b[v], sums[r*len(b)+v], temp)
 		}
 	}
 }
 
-// advance goes to the next steps of a and b.
-func (t Tile) advance(a *Asm, steps int) {
-	a.Op("ADDQ", imm(steps*t.MR*4), rA)
+// wordOfA is the word of row r in step s of the turn.
+func (t Tile) wordOfA(s, r int) string {
+	if t.rows != nil {
+		return t.rows.word(s, r)
+	}
+	return at(rA, (s*t.MR+r)*4)
+}
+
+// advance goes to the next steps of rows of a, and of b.
+func (t Tile) advance(a *Asm, rows, steps int) {
+	if t.rows != nil {
+		t.rows.advance(a, rows, steps)
+	} else {
+		a.Op("ADDQ", imm(steps*t.MR*4), rA)
+	}
 	a.Op("ADDQ", imm(steps*t.Vectors*t.bytes()), rB)
 }
 

@@ -1,0 +1,54 @@
+package asmgen
+
+import "fmt"
+
+// rowsOfA are rows of an a that is not packed: a tile reads a word of each in a step, the
+// next words of memory in the next. An address serves rowsOfABase of them.
+type rowsOfA struct {
+	bases []string // registers with the addresses of rows 0, 3, 6, …
+}
+
+const (
+	rLDA        = rRow // bytes; until c is stored
+	rowsOfABase = 3
+)
+
+// tileRows writes tile for such an a, without a bias.
+func (t Tile) tileRows(a *Asm) {
+	args := []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "lda"}, {Name: "b"},
+		{Name: "next"}, {Name: "rows"}, {Name: "cols"}, {Name: "accumulate", Bool: true}}
+	a.Func("rows"+t.Name+t.Suffix, args, []string{rC, rLDC, rSteps, rA, rLDA, rB, rNext, rRows, rCols, rAcc})
+	a.Op("SHLQ", imm(2), rLDC)
+	t.prefetchC(a)
+	t.zeros(a)
+	t.rows = t.rowsFrom(rBias)
+	t.rows.start(a)
+	t.loops(a)
+}
+
+// rowsFrom gives the bases registers, the last of which is left to the caller.
+func (t Tile) rowsFrom(last string) *rowsOfA {
+	return &rowsOfA{[]string{rA, "R14", "R15", last}[:t.MR/rowsOfABase]}
+}
+
+// start sets the bases behind the first.
+func (x *rowsOfA) start(a *Asm) {
+	for i, base := range x.bases[1:] {
+		a.Op("LEAQ", fmt.Sprintf("(%s)(%s*2)", x.bases[i], rLDA), base)
+		a.Op("ADDQ", rLDA, base)
+	}
+}
+
+func (x *rowsOfA) word(s, r int) string {
+	word := at(x.bases[r/rowsOfABase], s*4)
+	if n := r % rowsOfABase; n > 0 {
+		word += fmt.Sprintf("(%s*%d)", rLDA, n)
+	}
+	return word
+}
+
+func (x *rowsOfA) advance(a *Asm, rows, steps int) {
+	for i := 0; i*rowsOfABase < rows; i++ {
+		a.Op("ADDQ", imm(steps*4), x.bases[i])
+	}
+}

@@ -1,0 +1,84 @@
+package gemm
+
+import "unsafe"
+
+// A left is the a of a call: packed panels, or rows of memory that hold words as
+// panels do, each word a step, those of a row one after another.
+type left struct {
+	words       []uint32
+	panel, step int // bytes from panel to panel, and from step to step
+	row         int // bytes from row to row; 0 in panels
+}
+
+// left is the a of a run, m rows of k elements.
+func (p *Path[S, C]) left(r Run[S], m, k int) left {
+	if r.Rows == nil {
+		return left{words(r.A, p.SizeA(m, k)), p.PanelA(k), p.MR * p.Words * wordBytes, 0}
+	}
+	a, row := extent(r.Rows, m, k, r.LDA), r.LDA*size[S]()
+	w := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*size[S]()/wordBytes)
+	return left{w, p.MR * row, p.Words * wordBytes, row}
+}
+
+// at is where a panel begins at a step.
+func (a left) at(panel, step int) *uint32 {
+	return offset(unsafe.SliceData(a.words), panel*a.panel+step*a.step)
+}
+
+// A rowsKernel does what a tile and a column do, without a bias, for rows of a that are
+// not packed but lie lda bytes apart. Its tile takes an odd number of rows only where
+// odd.
+type rowsKernel[C Sum] struct {
+	tile   rowsTile[C]
+	column rowsColumn[C]
+	odd    bool
+}
+
+type rowsTile[C Sum] func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next uintptr, rows, cols int, accumulate bool)
+
+type rowsColumn[C Sum] func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next, end uintptr, panels int, accumulate bool)
+
+// tileOf is tile for panel number panel of a, from step s on.
+func (k *kernel[C]) tileOf(c *C, ldc, steps int, a left, panel, s int, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
+	from := a.at(panel, s)
+	if a.row == 0 {
+		k.tile(c, ldc, steps, from, b, bias, next, rows, cols, accumulate)
+		return
+	}
+	if rows > 1 && rows%2 > 0 && !k.rows.odd {
+		rows--
+		k.rows.tile(offset(c, rows*ldc*wordBytes), ldc, steps, offset(from, rows*a.row), a.row, b, next, 1, cols, accumulate)
+	}
+	k.rows.tile(c, ldc, steps, from, a.row, b, next, rows, cols, accumulate)
+}
+
+// columnOf is column for as many panels of a.
+func (k *kernel[C]) columnOf(c *C, ldc, steps int, a left, panel, s int, b *uint32, bias *C, next, end uintptr, panels int, accumulate bool) {
+	if a.row == 0 {
+		k.column(c, ldc, steps, a.at(panel, s), b, bias, next, end, panels, a.panel/wordBytes, accumulate)
+		return
+	}
+	k.rows.column(c, ldc, steps, a.at(panel, s), a.row, b, next, end, panels, accumulate)
+}
+
+// rowsTiles returns the twin of a rowsTile, of tiles of mr rows.
+func rowsTiles[C Sum](mr int, tile tile[C]) rowsTile[C] {
+	return func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next uintptr, rows, cols int, accumulate bool) {
+		panel := make([]uint32, steps*mr)
+		for i := range rows {
+			for s, word := range span(offset(a, i*lda), steps) {
+				panel[s*mr+i] = word
+			}
+		}
+		tile(c, ldc, steps, &panel[0], b, nil, next, rows, cols, accumulate)
+	}
+}
+
+// rowsColumns returns the twin of a rowsColumn, of tiles of mr rows and nr columns.
+func rowsColumns[C Sum](mr, nr int, tile rowsTile[C]) rowsColumn[C] {
+	return func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next, end uintptr, panels int, accumulate bool) {
+		for p := range panels {
+			tile(offset(c, p*mr*ldc*wordBytes), ldc, steps, offset(a, p*mr*lda), lda, b, next, mr, nr, accumulate)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package gemm
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A rowsTwins is a rowsKernel in assembly beside the twin of its tile.
+type rowsTwins struct {
+	twins[float32]
+	rows rowsKernel[float32]
+}
+
+// rowsKernels returns those of this machine.
+func rowsKernels(t testing.TB) (list []rowsTwins) {
+	for _, x := range floatTwins(t) {
+		if len(x.isa.Missing()) > 0 {
+			continue
+		}
+		list = append(list, rowsTwins{x, map[string]rowsKernel[float32]{
+			"tileFloat32AVX2":    {rowsFloat32AVX2, columnRowsFloat32AVX2, true},
+			"tileFloat32AVX512":  {rowsFloat32AVX512, columnRowsFloat32AVX512, false},
+			"tileBFloat16AVX512": {rowsBFloat16AVX512, columnRowsBFloat16AVX512, false},
+		}[x.name]})
+	}
+	if len(list) == 0 {
+		t.Skip("this machine has no tile in assembly")
+	}
+	return list
+}
+
+func TestRows(t *testing.T) {
+	for _, x := range rowsKernels(t) {
+		t.Run(x.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(41, 42))
+			for rows := 1; rows <= x.mr; rows++ {
+				for steps := 1; steps < 20; steps++ {
+					x.check(t, r, rows, 1+r.IntN(x.nr), steps)
+				}
+			}
+			for cols := 1; cols <= x.nr; cols++ {
+				x.check(t, r, 1+r.IntN(x.mr), cols, 1+r.IntN(200))
+			}
+			for _, steps := range []int{1, 3, 4, 7, 63, 64, 65, 128, 321} {
+				for panels := 1; panels <= 5; panels++ {
+					x.check(t, r, panels*x.mr, x.nr, steps)
+				}
+			}
+		})
+	}
+}
+
+func FuzzRows(f *testing.F) {
+	f.Add(uint64(1), uint8(0), uint8(3), uint8(9), uint16(5))
+	f.Add(uint64(2), uint8(1), uint8(11), uint8(0), uint16(400))
+	list := rowsKernels(f)
+	f.Fuzz(func(t *testing.T, seed uint64, which, rows, cols uint8, steps uint16) {
+		x := list[int(which)%len(list)]
+		x.check(t, rand.New(rand.NewPCG(seed, 43)), 1+int(rows)%x.mr, 1+int(cols)%x.nr, 1+int(steps)%500)
+		x.check(t, rand.New(rand.NewPCG(seed, 44)), (1+int(rows)%9)*x.mr, x.nr, 1+int(steps)%500)
+	})
+}
+
+// check compares a tile, or a column of whole ones, with its twin. The last row of a and
+// the last step of b lie at the end of what may be read.
+func (x rowsTwins) check(t *testing.T, r *rand.Rand, rows, cols, steps int) {
+	t.Helper()
+	const guard = 5
+	lda, ldc := steps+r.IntN(3), cols+r.IntN(4)
+	a, b := fencedWords(t, r, (rows-1)*lda+steps, x.word), fencedWords(t, r, steps*x.nr, x.word)
+	c := fenced[float32](t, guard+(rows-1)*ldc+cols)
+	for i := range c {
+		c[i] = float32(r.IntN(2001) - 1000)
+	}
+	want, accumulate := slices.Clone(c), r.IntN(2) == 0
+	a0, b0 := slices.Clone(a), slices.Clone(b)
+	twin := rowsTiles(x.mr, x.twin)
+	if panels := rows / x.mr; rows%x.mr == 0 && cols == x.nr {
+		rowsColumns(x.mr, x.nr, twin)(&want[guard], ldc, steps, &a[0], lda*wordBytes, &b[0], 0, 0, panels, accumulate)
+		x.rows.column(&c[guard], ldc, steps, &a[0], lda*wordBytes, &b[0], 0, 0, panels, accumulate)
+	} else {
+		k := kernel[float32]{rows: x.rows}
+		twin(&want[guard], ldc, steps, &a[0], lda*wordBytes, &b[0], 0, rows, cols, accumulate)
+		k.tileOf(&c[guard], ldc, steps, left{words: a, row: lda * wordBytes}, 0, 0, &b[0], nil, 0, rows, cols, accumulate)
+	}
+	for i := range c {
+		if c[i] != want[i] {
+			t.Fatalf("%s, %d×%d over %d steps, lda %d, ldc %d, accumulate %v: element %d of c is %v, want %v",
+				x.name, rows, cols, steps, lda, ldc, accumulate, i-guard, c[i], want[i])
+		}
+	}
+	if !slices.Equal(a, a0) || !slices.Equal(b, b0) {
+		t.Fatalf("%s wrote to its inputs", x.name)
+	}
+}
