@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"matladder/backend"
 	"matladder/check"
@@ -52,7 +53,7 @@ func (e *executable) size() int64 {
 		n += r.ArrayBytes()
 	}
 	shared, local, workers := e.buffers()
-	return n + int64(shared) + int64(local)*int64(workers)
+	return n + int64(gap+shared) + int64(gap+local)*int64(workers)
 }
 
 // buffers is what the plans need; they run one after another in the same memory.
@@ -90,18 +91,25 @@ func (e *executable) prepare(ctx context.Context) error {
 	return nil
 }
 
+// gap is how many bytes lie between the arrays and what each worker writes. Prefetchers
+// of processors run ahead of an output that a worker writes, by many times the distance
+// of two tiles' rows, and took the buffer behind it from another worker: float32 128³ on
+// two cores of an AMD EPYC (Zen 3) takes 23.5 µs so and 25.5 without; 36 KiB were nearly
+// enough.
+const gap = 128 << 10
+
 func (e *executable) allocate() error {
-	const page = 4096 // between the memory of two workers
 	var all space
 	regions := map[string]region{}
 	for _, r := range e.everything() {
 		regions[r.Name] = all.region(int(r.ArrayBytes()))
 	}
 	sharedBytes, localBytes, workers := e.buffers()
+	all.size += gap
 	sharedRegion := all.region(sharedBytes)
 	locals := make([]region, workers)
 	for i := range locals {
-		all.size = ceil(all.size, page) * page
+		all.size += gap
 		locals[i] = all.region(localBytes)
 	}
 	pages, err := newPages(all.size)
@@ -134,7 +142,7 @@ func (e *executable) newWorker(r *run, mem []byte) *worker {
 	p := r.plan
 	w := &worker{
 		plan: p, crew: e.crew, caches: r.caches, mem: mem, rows: p.rows.of(mem),
-		ids: make([]int, len(p.program.Grid)), places: make([]place, len(p.refs)),
+		ids: ownLines[int](len(p.program.Grid)), places: ownLines[place](len(p.refs)),
 		data: make([][]byte, len(p.refs)), tags: make([][]int, len(p.operands)),
 	}
 	for i, ref := range p.refs {
@@ -146,7 +154,7 @@ func (e *executable) newWorker(r *run, mem []byte) *worker {
 	}
 	for i, o := range p.operands {
 		if o.keep == keepOwn {
-			w.tags[i] = make([]int, o.slots)
+			w.tags[i] = ownLines[int](o.slots)
 		}
 	}
 	return w
@@ -263,4 +271,12 @@ func (e *executable) Close() error {
 	pages := e.pages
 	e.pages, e.arrays, e.runs = nil, nil, nil
 	return freePages(pages)
+}
+
+// ownLines makes a slice that has no cache line in common with another object.
+func ownLines[T any](n int) []T {
+	var t T
+	size := int(unsafe.Sizeof(t))
+	lines := ceil(n*size, cacheLine) + 2
+	return make([]T, n, ceil(lines*cacheLine, size))
 }

@@ -217,6 +217,7 @@ type PlanBuffer struct {
 type PlanMemory struct {
 	Arrays, Shared, Worker int64 // Worker is of each
 	Workers                int
+	Gaps                   int64 // between what different workers write
 	HugePages              bool // asked for; the system may refuse
 }
 
@@ -252,6 +253,7 @@ func (e *executable) explain() *Plan {
 	}
 	shared, local, workers := e.buffers()
 	p.Memory.Shared, p.Memory.Worker, p.Memory.Workers = int64(shared), int64(local), workers
+	p.Memory.Gaps = gap * int64(workers+1)
 	p.Memory.HugePages = asksForHugePages
 	return p
 }

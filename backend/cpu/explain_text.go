@@ -25,8 +25,8 @@ func (p *Plan) String() string {
 		t.loops(x)
 	}
 	m := &p.Memory
-	total := m.Arrays + m.Shared + m.Worker*int64(m.Workers)
-	line := fmt.Sprintf("%s: arrays %s, shared %s, %d × %s of a worker", backend.FormatBytes(total), backend.FormatBytes(m.Arrays), backend.FormatBytes(m.Shared), m.Workers, backend.FormatBytes(m.Worker))
+	total := m.Arrays + m.Shared + m.Worker*int64(m.Workers) + m.Gaps
+	line := fmt.Sprintf("%s: arrays %s, shared %s, %d × %s of a worker, %s between them", backend.FormatBytes(total), backend.FormatBytes(m.Arrays), backend.FormatBytes(m.Shared), m.Workers, backend.FormatBytes(m.Worker), backend.FormatBytes(m.Gaps))
 	if m.HugePages {
 		line += "; huge pages asked for"
 	}

@@ -205,8 +205,8 @@ func agree(t *testing.T, be *Backend, programs []*tile.Program, params backend.P
 		agreeOnUse(t, &x.Programs[i], p, saw[i].multiplied)
 	}
 	m := x.Memory
-	least := m.Arrays + m.Shared + m.Worker*int64(m.Workers)
-	if n := int64(len(e.pages)); n < least || n > least+int64(m.Workers+len(e.arrays)+1)*4096 || m.Workers != e.crew.size {
+	least := m.Arrays + m.Shared + m.Worker*int64(m.Workers) + m.Gaps
+	if n := int64(len(e.pages)); n < least || n > least+int64(m.Workers+len(e.arrays)+1)*cacheLine || m.Workers != e.crew.size {
 		t.Errorf("%d bytes for %d workers were allocated, the plan says %+v", n, e.crew.size, m)
 	}
 }

@@ -24,6 +24,8 @@ type worker struct {
 	phase    int
 	row, col int // of the piece of a product in hand
 	counters backend.Counters
+
+	_ [cacheLine]byte // those of another worker may follow
 }
 
 // place is where the current block of a ref lies.

@@ -85,17 +85,28 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	end := next + share*uintptr(x.nr*wordBytes/prefetchedPerStep)
 	cols := min(x.nr, x.n-j)
 	accumulate := x.accumulate || s > 0
-	panel, s, ahead := i0/x.mr, x.step0+s, next
-	if x.kernel.isEdge(cols) && x.a.row == 0 {
-		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, x.a.at(panel, s), x.a.panel/wordBytes, steps, b, accumulate)
+	s += x.step0
+	packed := x.a.row == 0
+	if x.kernel.isEdge(cols) && packed {
+		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, x.a.at(i0/x.mr, s), x.a.panel/wordBytes, steps, b, accumulate)
 		return
 	}
 	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 {
-		x.kernel.columnOf(&x.c[i0*x.ldc+j], x.ldc, steps, x.a, panel, s, b, start, next, end, whole, accumulate)
+		c, a := &x.c[i0*x.ldc+j], x.a.at(i0/x.mr, s)
+		if packed {
+			x.kernel.column(c, x.ldc, steps, a, b, start, next, end, whole, x.a.panel/wordBytes, accumulate)
+		} else {
+			x.kernel.rows.column(c, x.ldc, steps, a, x.a.row, b, next, end, whole, accumulate)
+		}
 		i0 += whole * x.mr
 	}
-	for i := i0; i < i1; i += x.mr {
-		x.kernel.tileOf(&x.c[i*x.ldc+j], x.ldc, steps, x.a, i/x.mr, s, b, start, ahead, min(x.mr, i1-i), cols, accumulate)
+	for i, ahead := i0, next; i < i1; i += x.mr {
+		c, a, rows := &x.c[i*x.ldc+j], x.a.at(i/x.mr, s), min(x.mr, i1-i)
+		if packed {
+			x.kernel.tile(c, x.ldc, steps, a, b, start, ahead, rows, cols, accumulate)
+		} else {
+			x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, ahead, rows, cols, accumulate)
+		}
 		if ahead += share; ahead == end {
 			ahead = next
 		}

@@ -60,7 +60,7 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 	depth = even(max(1, steps), depth)
 	for j := 0; j < n; j += width {
 		for s := 0; s < steps; s += depth {
-			next := ahead{stride: uintptr(x.ldb * size[S]())}
+			next := ahead{at: address(&packed[0]), stride: uintptr(x.ldb * size[S]())} // costs nothing if there is none
 			switch {
 			case s+depth < steps:
 				next.of(at(x.b, (s+depth)*x.KU*x.ldb+j), min(depth, steps-s-depth)*x.KU)
@@ -76,14 +76,20 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
 	panel := x.NR * steps
 	x.packB.columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, steps*x.KU)
+	inPanels := x.a.row == 0
 	for from := 0; from < cols; from += x.NR {
-		if x.kernel.isEdge(cols-from) && x.a.row == 0 {
-			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols-from, x.a.at(0, s), x.a.panel/wordBytes, steps, &packed[from/x.NR*panel], x.accumulate || s > 0)
+		b, cols, accumulate := &packed[from/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
+		if x.kernel.isEdge(cols) && inPanels {
+			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols, x.a.at(0, s), x.a.panel/wordBytes, steps, b, accumulate)
 			break
 		}
 		for i := 0; i < x.m; i += x.MR {
-			x.kernel.tileOf(&x.c[i*x.ldc+j+from], x.ldc, steps, x.a, i/x.MR, s, &packed[from/x.NR*panel], nil,
-				next.row(), min(x.MR, x.m-i), min(x.NR, cols-from), x.accumulate || s > 0)
+			c, a, rows := &x.c[i*x.ldc+j+from], x.a.at(i/x.MR, s), min(x.MR, x.m-i)
+			if inPanels {
+				x.kernel.tile(c, x.ldc, steps, a, b, nil, next.row(), rows, cols, accumulate)
+			} else {
+				x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, next.row(), rows, cols, accumulate)
+			}
 		}
 	}
 }

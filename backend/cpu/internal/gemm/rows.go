@@ -38,27 +38,13 @@ type rowsTile[C Sum] func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, n
 
 type rowsColumn[C Sum] func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next, end uintptr, panels int, accumulate bool)
 
-// tileOf is tile for panel number panel of a, from step s on.
-func (k *kernel[C]) tileOf(c *C, ldc, steps int, a left, panel, s int, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
-	from := a.at(panel, s)
-	if a.row == 0 {
-		k.tile(c, ldc, steps, from, b, bias, next, rows, cols, accumulate)
-		return
-	}
-	if rows > 1 && rows%2 > 0 && !k.rows.odd {
+// tileOf is tile of a kernel with rows, any number of them.
+func (k *rowsKernel[C]) tileOf(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next uintptr, rows, cols int, accumulate bool) {
+	if rows > 1 && rows%2 > 0 && !k.odd {
 		rows--
-		k.rows.tile(offset(c, rows*ldc*wordBytes), ldc, steps, offset(from, rows*a.row), a.row, b, next, 1, cols, accumulate)
+		k.tile(offset(c, rows*ldc*wordBytes), ldc, steps, offset(a, rows*lda), lda, b, next, 1, cols, accumulate)
 	}
-	k.rows.tile(c, ldc, steps, from, a.row, b, next, rows, cols, accumulate)
-}
-
-// columnOf is column for as many panels of a.
-func (k *kernel[C]) columnOf(c *C, ldc, steps int, a left, panel, s int, b *uint32, bias *C, next, end uintptr, panels int, accumulate bool) {
-	if a.row == 0 {
-		k.column(c, ldc, steps, a.at(panel, s), b, bias, next, end, panels, a.panel/wordBytes, accumulate)
-		return
-	}
-	k.rows.column(c, ldc, steps, a.at(panel, s), a.row, b, next, end, panels, accumulate)
+	k.tile(c, ldc, steps, a, lda, b, next, rows, cols, accumulate)
 }
 
 // rowsTiles returns the twin of a rowsTile, of tiles of mr rows.

@@ -80,9 +80,8 @@ func (x rowsTwins) check(t *testing.T, r *rand.Rand, rows, cols, steps int) {
 		rowsColumns(x.mr, x.nr, twin)(&want[guard], ldc, steps, &a[0], lda*wordBytes, &b[0], 0, 0, panels, accumulate)
 		x.rows.column(&c[guard], ldc, steps, &a[0], lda*wordBytes, &b[0], 0, 0, panels, accumulate)
 	} else {
-		k := kernel[float32]{rows: x.rows}
 		twin(&want[guard], ldc, steps, &a[0], lda*wordBytes, &b[0], 0, rows, cols, accumulate)
-		k.tileOf(&c[guard], ldc, steps, left{words: a, row: lda * wordBytes}, 0, 0, &b[0], nil, 0, rows, cols, accumulate)
+		x.rows.tileOf(&c[guard], ldc, steps, &a[0], lda*wordBytes, &b[0], 0, rows, cols, accumulate)
 	}
 	for i := range c {
 		if c[i] != want[i] {
