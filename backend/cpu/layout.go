@@ -66,7 +66,7 @@ func (p *plan) layOutDot(d *dot) error {
 		}
 	}
 	a, b := sides[0], sides[1]
-	rows := p.rowsOfBlock(a.ref, b.ref, !e.TransA)
+	rows := p.lanesOfBlock(a.ref, b.ref, !e.TransA)
 	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
 	if d.product != nil && d.product.b.widening != nil {
 		stored := productOf(p.machine.kernels.Stored(), a.factor, b.factor, a.Dtype, b.Dtype)

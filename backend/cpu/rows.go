@@ -55,7 +55,7 @@ func (p *plan) packsRows(i int) string {
 				b := p.operands[d.b]
 				reads = reads && p.readsRows(d, r.rows)
 				edge = edge || p.endsInEdge(d, b)
-				columns = max(columns, p.columnsOfBlock(o, b))
+				columns = max(columns, p.lanesOfBlock(&p.refs[b.ref], r, !b.columns))
 			}
 		}
 	})
@@ -108,12 +108,6 @@ func (p *plan) endsInEdge(d *dot, b *operand) bool {
 	}
 	size := r.BlockSize(i)
 	return d.product.wantsPanels(min(size, r.Array[i])) || d.product.wantsPanels(r.Array[i]%size)
-}
-
-// columnsOfBlock is how many columns of b meet one block of a over the whole grid, if
-// programs are spread evenly over the blocks of both.
-func (p *plan) columnsOfBlock(a, b *operand) int {
-	return p.lanesOfBlock(&p.refs[b.ref], &p.refs[a.ref], !b.columns)
 }
 
 // sameSet reports whether lines that lie bytes apart are all in the same set of

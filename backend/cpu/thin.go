@@ -9,7 +9,7 @@ func thin(p *plan) error {
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			a, b := p.operands[d.a], p.operands[d.b]
-			all := p.rowsOfBlock(&p.refs[a.ref], &p.refs[b.ref], !a.columns)
+			all := p.lanesOfBlock(&p.refs[a.ref], &p.refs[b.ref], !a.columns)
 			b.meets += all * (d.k1 - d.k0) // of as many elements of k
 			b.pays = d.product.directRows
 		}
@@ -22,13 +22,9 @@ func thin(p *plan) error {
 	return nil
 }
 
-// rowsOfBlock is how many rows of a meet one block of b over the whole grid, if
-// programs are spread evenly over the blocks of both. Rows of a are those of
-// memory, or its columns.
-func (p *plan) rowsOfBlock(a, b *ref, ofMemory bool) int { return p.lanesOfBlock(a, b, ofMemory) }
-
-// lanesOfBlock is how many lanes of one operand, rows or columns of memory, meet one
-// block of the other.
+// lanesOfBlock is how many lanes of x, rows or columns of memory, meet one block of the
+// other operand over the whole grid, if programs are spread evenly over the blocks of
+// both.
 func (p *plan) lanesOfBlock(x, other *ref, rows bool) int {
 	programs := 1
 	for _, axis := range p.program.Grid {
