@@ -218,7 +218,7 @@ type PlanMemory struct {
 	Arrays, Shared, Worker int64 // Worker is of each
 	Workers                int
 	Gaps                   int64 // between what different workers write
-	HugePages              bool // asked for; the system may refuse
+	HugePages              bool  // asked for; the system may refuse
 }
 
 // Explain compiles programs as Compile does and returns the plan instead of
