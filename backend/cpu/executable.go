@@ -53,7 +53,7 @@ func (e *executable) size() int64 {
 		n += r.ArrayBytes()
 	}
 	shared, local, workers := e.buffers()
-	return n + int64(gap+shared) + int64(gap+local)*int64(workers)
+	return n + int64(shared) + int64(local)*int64(workers) + gaps(workers)
 }
 
 // buffers is what the plans need; they run one after another in the same memory.
@@ -97,6 +97,9 @@ func (e *executable) prepare(ctx context.Context) error {
 // two cores of an AMD EPYC (Zen 3) takes 23.5 µs so and 25.5 without; 36 KiB were nearly
 // enough.
 const gap = 128 << 10
+
+// gaps is what all gaps take: ahead of the shared memory and of each worker's.
+func gaps(workers int) int64 { return gap * int64(1+workers) }
 
 func (e *executable) allocate() error {
 	var all space
@@ -273,10 +276,9 @@ func (e *executable) Close() error {
 	return freePages(pages)
 }
 
-// ownLines makes a slice that has no cache line in common with another object.
+// ownLines makes a slice with a cache line of nothing behind it: that of another worker
+// may follow.
 func ownLines[T any](n int) []T {
 	var t T
-	size := int(unsafe.Sizeof(t))
-	lines := ceil(n*size, cacheLine) + 2
-	return make([]T, n, ceil(lines*cacheLine, size))
+	return make([]T, n, n+ceil(cacheLine, int(unsafe.Sizeof(t))))
 }

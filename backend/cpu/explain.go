@@ -253,7 +253,7 @@ func (e *executable) explain() *Plan {
 	}
 	shared, local, workers := e.buffers()
 	p.Memory.Shared, p.Memory.Worker, p.Memory.Workers = int64(shared), int64(local), workers
-	p.Memory.Gaps = gap * int64(workers+1)
+	p.Memory.Gaps = gaps(workers)
 	p.Memory.HugePages = asksForHugePages
 	return p
 }

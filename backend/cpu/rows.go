@@ -82,7 +82,7 @@ func (p *plan) packsRows(i int) string {
 		return ""
 	case sameSet(r.ld * r.Dtype.Bits() / 8):
 		return whySet
-	case o.packing.words == 1 && edge:
+	case edge:
 		return whyEdge
 	case o.packing.words == 1 && columns > rowsColumns:
 		return whyManyColumns

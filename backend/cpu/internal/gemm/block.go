@@ -86,14 +86,13 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	cols := min(x.nr, x.n-j)
 	accumulate := x.accumulate || s > 0
 	s += x.step0
-	packed := x.a.row == 0
-	if x.kernel.isEdge(cols) && packed {
+	if x.a.packed && x.kernel.isEdge(cols) {
 		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, x.a.at(i0/x.mr, s), x.a.panel/wordBytes, steps, b, accumulate)
 		return
 	}
 	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 {
 		c, a := &x.c[i0*x.ldc+j], x.a.at(i0/x.mr, s)
-		if packed {
+		if x.a.packed {
 			x.kernel.column(c, x.ldc, steps, a, b, start, next, end, whole, x.a.panel/wordBytes, accumulate)
 		} else {
 			x.kernel.rows.column(c, x.ldc, steps, a, x.a.row, b, next, end, whole, accumulate)
@@ -102,7 +101,7 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	}
 	for i, ahead := i0, next; i < i1; i += x.mr {
 		c, a, rows := &x.c[i*x.ldc+j], x.a.at(i/x.mr, s), min(x.mr, i1-i)
-		if packed {
+		if x.a.packed {
 			x.kernel.tile(c, x.ldc, steps, a, b, start, ahead, rows, cols, accumulate)
 		} else {
 			x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, ahead, rows, cols, accumulate)

@@ -20,10 +20,7 @@ type tilesBlock[C Sum] struct {
 	way            streaming
 	by             scaling // of c; columns 64 numbers after 32 columns
 	m, n           int
-	a              []uint32
-	rowA           int // bytes from row to row,
-	stepA          int // from step to step
-	panelA         int // and from panel to panel of a
+	a              left
 	b              []uint32
 	panelB         int // words from one panel to the next
 	step0, steps   int
@@ -74,7 +71,7 @@ func (x tilesBlock[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
 	for n := 0; n < cols; n += tilesNR {
 		*y = strip[C]{
 			c: offset(x.c, i*x.rowC+(j+n)*x.elementC), row: x.rowC, panel: tilesMR * x.rowC,
-			a: x.panelOfA(i, s), rowA: x.rowA, stepA: x.stepA, panelA: x.panelA,
+			a: x.panelOfA(i, s), rowA: x.a.row, stepA: x.a.step, panelA: x.a.panel,
 			b: x.panelOfB(j+n, s), steps: steps, nextB: nextB,
 			rows: rows, cols: min(tilesNR, cols-n), accumulate: x.accumulate || !first,
 		}
@@ -139,15 +136,15 @@ func (x tilesBlock[C]) shareOfA(nextA uintptr, n, panels, steps int) (next uintp
 	switch {
 	case nextA == 0 || asked*lines >= rows*steps*tileLine:
 		return address(x.panelOfB(0, 0)), 0
-	case x.rowA == tileLine: // packed: chunks of panels, each without a gap
-		run := steps * x.stepA
-		return nextA + uintptr(asked*lines/run*x.panelA+asked*lines%run), lines
+	case x.a.packed: // chunks of panels, each without a gap
+		run := steps * x.a.step
+		return nextA + uintptr(asked*lines/run*x.a.panel+asked*lines%run), lines
 	}
-	return nextA + uintptr(asked/rows*lines+asked%rows*x.rowA), x.rowA
+	return nextA + uintptr(asked/rows*lines+asked%rows*x.a.row), x.a.row
 }
 
 func (x tilesBlock[C]) panelOfA(i, s int) *uint32 {
-	return &x.a[(i/tilesMR*x.panelA+(x.step0+s)*x.stepA)/wordBytes]
+	return x.a.at(i/tilesMR, x.step0+s)
 }
 
 func (x tilesBlock[C]) panelOfB(j, s int) *uint32 {

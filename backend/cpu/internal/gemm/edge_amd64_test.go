@@ -103,12 +103,8 @@ func checkEdge[C Sum](t *testing.T, r *rand.Rand, x edgeTwins[C], rows, cols, st
 	want, accumulate := slices.Clone(c), r.IntN(2) == 0
 	edgeTiles(x.mr, x.twin)(&want[guard], ldc, 0, rows, cols, &a[0], panel, steps, &b[0], accumulate)
 	x.edge(&c[guard], ldc, 0, rows, cols, &a[0], panel, steps, &b[0], accumulate)
-	for i := range c {
-		if c[i] != want[i] {
-			t.Fatalf("%s, %d×%d of %d steps, panel %d, accumulate %v, ldc %d: element %d of c is %v, want %v",
-				x.name, rows, cols, steps, panel, accumulate, ldc, i-guard, c[i], want[i])
-		}
-	}
+	sameMemory(t, c, want, guard, "%s, %d×%d of %d steps, panel %d, accumulate %v, ldc %d",
+		x.name, rows, cols, steps, panel, accumulate, ldc)
 	if !slices.Equal(a, a0) || !slices.Equal(b, b0) {
 		t.Fatalf("%s wrote to its inputs", x.name)
 	}

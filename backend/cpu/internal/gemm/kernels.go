@@ -233,18 +233,13 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 // tilesBlock is all of a call but c.
 func (p *Path[S, C]) tilesBlock(r Run[S], m, n, k0, k, depth int) tilesBlock[C] {
 	x := tilesBlock[C]{
-		strips: p.kernel.strips, cuts: p.cuts, m: m, n: n,
+		strips: p.kernel.strips, cuts: p.cuts, m: m, n: n, a: p.left(r, m, depth),
 		b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: ceil(k, p.KU),
 	}
 	if r.Work != nil {
 		w := words(r.Work, p.Work())
 		x.work = unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(w))), len(w))
-	}
-	a := p.left(r, m, depth)
-	x.a, x.panelA, x.stepA, x.rowA = a.words, a.panel, a.step, a.row
-	if x.rowA == 0 {
-		x.rowA = tileLine
 	}
 	return x
 }

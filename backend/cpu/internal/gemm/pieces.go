@@ -76,16 +76,15 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
 	panel := x.NR * steps
 	x.packB.columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, steps*x.KU)
-	inPanels := x.a.row == 0
 	for from := 0; from < cols; from += x.NR {
 		b, cols, accumulate := &packed[from/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
-		if x.kernel.isEdge(cols) && inPanels {
+		if x.a.packed && x.kernel.isEdge(cols) {
 			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols, x.a.at(0, s), x.a.panel/wordBytes, steps, b, accumulate)
 			break
 		}
 		for i := 0; i < x.m; i += x.MR {
 			c, a, rows := &x.c[i*x.ldc+j+from], x.a.at(i/x.MR, s), min(x.MR, x.m-i)
-			if inPanels {
+			if x.a.packed {
 				x.kernel.tile(c, x.ldc, steps, a, b, nil, next.row(), rows, cols, accumulate)
 			} else {
 				x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, next.row(), rows, cols, accumulate)

@@ -7,17 +7,18 @@ import "unsafe"
 type left struct {
 	words       []uint32
 	panel, step int // bytes from panel to panel, and from step to step
-	row         int // bytes from row to row; 0 in panels
+	row         int // bytes from row to row: of memory, or within a step of a panel
+	packed      bool
 }
 
 // left is the a of a run, m rows of k elements.
 func (p *Path[S, C]) left(r Run[S], m, k int) left {
 	if r.Rows == nil {
-		return left{words(r.A, p.SizeA(m, k)), p.PanelA(k), p.MR * p.Words * wordBytes, 0}
+		return left{words(r.A, p.SizeA(m, k)), p.PanelA(k), p.MR * p.Words * wordBytes, p.Words * wordBytes, true}
 	}
 	a, row := extent(r.Rows, m, k, r.LDA), r.LDA*size[S]()
 	w := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*size[S]()/wordBytes)
-	return left{w, p.MR * row, p.Words * wordBytes, row}
+	return left{w, p.MR * row, p.Words * wordBytes, row, false}
 }
 
 // at is where a panel begins at a step.

@@ -83,12 +83,8 @@ func (x rowsTwins) check(t *testing.T, r *rand.Rand, rows, cols, steps int) {
 		twin(&want[guard], ldc, steps, &a[0], lda*wordBytes, &b[0], 0, rows, cols, accumulate)
 		x.rows.tileOf(&c[guard], ldc, steps, &a[0], lda*wordBytes, &b[0], 0, rows, cols, accumulate)
 	}
-	for i := range c {
-		if c[i] != want[i] {
-			t.Fatalf("%s, %d×%d over %d steps, lda %d, ldc %d, accumulate %v: element %d of c is %v, want %v",
-				x.name, rows, cols, steps, lda, ldc, accumulate, i-guard, c[i], want[i])
-		}
-	}
+	sameMemory(t, c, want, guard, "%s, %d×%d over %d steps, lda %d, ldc %d, accumulate %v",
+		x.name, rows, cols, steps, lda, ldc, accumulate)
 	if !slices.Equal(a, a0) || !slices.Equal(b, b0) {
 		t.Fatalf("%s wrote to its inputs", x.name)
 	}

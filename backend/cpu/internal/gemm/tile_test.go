@@ -1,6 +1,7 @@
 package gemm
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -104,14 +105,7 @@ func (x *tileCase[C]) check(r *rand.Rand, rows, cols, steps, options int) {
 	a0, b0, bias0 := slices.Clone(a), slices.Clone(b), slices.Clone(x.bias)
 	x.twin(&want[guard], ldc, steps, &a[0], &b[0], bias, 0, rows, cols, accumulate)
 	x.fast(&c[guard], ldc, steps, &a[0], &b[0], bias, 0, rows, cols, accumulate)
-	if !slices.Equal(c, want) {
-		for i := range c {
-			if c[i] != want[i] {
-				x.Fatalf("%s, %d×%d of %d steps, options %b, ldc %d: element %d of c is %v, want %v",
-					x.name, rows, cols, steps, options, ldc, i-guard, c[i], want[i])
-			}
-		}
-	}
+	sameMemory(x, c, want, guard, "%s, %d×%d of %d steps, options %b, ldc %d", x.name, rows, cols, steps, options, ldc)
 	if !slices.Equal(a, a0) || !slices.Equal(b, b0) || !slices.Equal(x.bias, bias0) {
 		x.Fatalf("%s wrote to its inputs", x.name)
 	}
@@ -178,4 +172,15 @@ func fencedWords(t testing.TB, r *rand.Rand, n int, word func(*rand.Rand) uint32
 		s[i] = word(r)
 	}
 	return s
+}
+
+// sameMemory compares all of c, whose matrix begins at guard, with what a twin wrote; the
+// format tells the case.
+func sameMemory[C Sum](t testing.TB, c, want []C, guard int, format string, args ...any) {
+	t.Helper()
+	for i := range c {
+		if c[i] != want[i] {
+			t.Fatalf("%s: element %d of c is %v, want %v", fmt.Sprintf(format, args...), i-guard, c[i], want[i])
+		}
+	}
 }
