@@ -63,6 +63,14 @@ type Plugged interface {
 	Plugin() (name, version string)
 }
 
+// Prober is implemented by backends whose figures are measured, not published.
+type Prober interface {
+	// Probe measures the figures of Device once more and returns it with the larger
+	// of both, which Device is from then on: other work on the machine makes a figure
+	// too low, never too high. If ctx ends meanwhile, what was not measured stays.
+	Probe(ctx context.Context) chips.Device
+}
+
 // Predictor predicts an execution without a device.
 type Predictor interface {
 	Predict(ctx context.Context, programs []*tile.Program, params Params) (Prediction, error)

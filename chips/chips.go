@@ -152,6 +152,23 @@ func (d Device) Split() Device {
 	return d
 }
 
+// Remeasured is d with each figure that now has from the same source, by the same
+// measurement, as it is there.
+func (d Device) Remeasured(now Device) Device {
+	again := func(f, now Figure) Figure {
+		if f.Measured && now.Measured && f.Source == now.Source {
+			return now
+		}
+		return f
+	}
+	d = d.clone()
+	for dtype, f := range d.Peak {
+		d.Peak[dtype] = again(f, now.Peak[dtype])
+	}
+	d.BandwidthBytesPerSecond = again(d.BandwidthBytesPerSecond, now.BandwidthBytesPerSecond)
+	return d
+}
+
 // Dtypes lists the keys of Peak in order.
 func (d Device) Dtypes() []string {
 	return slices.Sorted(maps.Keys(d.Peak))

@@ -111,9 +111,7 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 	row := l.row
 	row.Launches, row.Status = launches, results.OK
 	row.Method, row.Operands, row.Seconds = results.Method(s.Method), s.Operands, s.Elapsed.Seconds()
-	if reason := impossible(r.device(l.Point), l.Problem, row.Seconds/float64(launches)); reason != "" {
-		row.Status, row.Reason = results.Impossible, reason
-	}
+	r.judge(ctx, &row, l.Point, row.Seconds/float64(launches))
 	return row, nil
 }
 

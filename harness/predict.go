@@ -120,8 +120,6 @@ func (r *run) prediction(ctx context.Context, l *lane) results.Record {
 		return row
 	}
 	row.Status, row.Seconds = results.OK, p.Elapsed.Seconds()
-	if reason := impossible(r.device(l.Point), l.Problem, row.Seconds); reason != "" {
-		row.Status, row.Reason = results.Impossible, reason
-	}
+	r.judge(ctx, &row, l.Point, row.Seconds)
 	return row
 }

@@ -4,14 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"os"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"matladder/backend"
-	"matladder/chips"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
@@ -72,8 +70,6 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		p.Variant = strings.TrimSpace(p.Variant + " " + r.sweep.Lowering)
 	}
 	d, m, c := b.Device(), p.Problem, r.sweep.Config
-	factor, _ := m.Factors()
-	peak := d.PeakAt(factor.String(), m.Precision.String())
 	rec := results.Record{
 		Schema: results.Schema, RunID: r.opt.Provenance.RunID, StartedAt: r.opt.Provenance.StartedAt,
 		MatladderVersion: r.opt.Provenance.Version, Host: r.opt.Provenance.Host,
@@ -85,8 +81,6 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		BM: p.Blocks.M, BK: p.Blocks.K, BN: p.Blocks.N, BlockSource: p.BlockSource,
 		Params: p.Params.String(), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
 		Dist: c.Dist, Seed: results.Some(c.Seed),
-		PeakFLOPs: peak.Value, PeakSource: peak.Source,
-		Bandwidth: d.BandwidthBytesPerSecond.Value, BandwidthSource: d.BandwidthBytesPerSecond.Source,
 		FLOPs: m.FLOPs(), BytesMin: m.Bytes(),
 	}
 	if c.Together {
@@ -103,24 +97,11 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		rec.Plugin, rec.PluginVersion = plugged.Plugin()
 	}
 	count(&rec, programs)
+	r.figures(&rec, p)
 	if r.sweep.Predict {
 		rec.Mode, rec.Method, rec.Launches = results.Predicted, results.AOT, 1
-		rec.PeakSource += disputed(peak)
-		rec.BandwidthSource += disputed(d.BandwidthBytesPerSecond)
 	}
 	return rec
-}
-
-// disputed says which sources have figures that would change a prediction.
-func disputed(f chips.Figure) string {
-	const much = 0.05
-	s := ""
-	for _, o := range f.Others {
-		if o.Known() && math.Abs(o.Value/f.Value-1) > much {
-			s += fmt.Sprintf("; %.4g: %s", o.Value, o.Source)
-		}
-	}
-	return s
 }
 
 // fingerprint hashes the programs that the kernels build for a few problems, so

@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Backend    backend.Backend
 	Baseline   backend.Backend // measures kernel 0; nil if Backend does, or those points are skipped (Sweep.Skip)
+	Prober     backend.Prober  // measures the machine's figures once more where a launch beats them; nil if none is measured
 	Provenance Provenance
 	Out        string // path of the results file
 	Resume     bool   // continue Out; otherwise it must not exist
@@ -52,6 +53,8 @@ type run struct {
 	journal *results.Journal
 	rows    []results.Record
 	now     func() time.Time
+	probed  chips.Device // what Prober has found, if it was asked
+	probes  int
 }
 
 // Run measures a sweep. It returns what is in the file even with an error: then
@@ -146,14 +149,6 @@ func (r *run) append(rows []results.Record) error {
 
 func (r *run) inputs(p problem.Matmul) backend.InputSpec {
 	return backend.InputSpec{Problem: p, Seed: uint64(r.sweep.Config.Seed), Dist: r.sweep.Config.Dist}
-}
-
-// device is the one that a point runs on.
-func (r *run) device(p Point) chips.Device {
-	if p.Kernel != nil || p.Peer == nil && r.opt.Baseline == nil {
-		return r.sweep.Device
-	}
-	return r.backend(p).Device()
 }
 
 // backend is the one that measures a point.

@@ -7,8 +7,6 @@ import (
 	"runtime/debug"
 
 	"matladder/backend"
-	"matladder/chips"
-	"matladder/problem"
 	"matladder/results"
 )
 
@@ -56,39 +54,4 @@ func Bad(s results.Status) bool {
 		return false
 	}
 	return true
-}
-
-// measuredMargin is how far a figure may lie above one that was itself measured.
-const measuredMargin = 1.15
-
-func margin(f chips.Figure) float64 {
-	if f.Measured {
-		return measuredMargin
-	}
-	return 1
-}
-
-// impossible returns why a launch of p cannot have taken seconds on d, "" if it
-// can.
-func impossible(d chips.Device, p problem.Matmul, seconds float64) string {
-	if !(seconds > 0) {
-		return "took no time: the launch was not waited for, or the clock stands still"
-	}
-	factor, _ := p.Factors()
-	if peak := d.PeakAt(factor.String(), p.Precision.String()); peak.Known() {
-		if rate := float64(p.FLOPs()) / seconds; rate > peak.Value*margin(peak) {
-			return fmt.Sprintf("%.4g FLOP/s is above the %s peak of %.4g (%s): the launch was not waited for, or the peak is not this device's",
-				rate, factor, peak.Value, peak.Source)
-		}
-	}
-	bandwidth := d.BandwidthBytesPerSecond
-	bytes := beyondCache(d, p.Bytes())
-	if !bandwidth.Known() || !d.LastLevelCacheBytes.Known() || bytes == 0 {
-		return ""
-	}
-	if rate := float64(bytes) / seconds; rate > bandwidth.Value*margin(bandwidth) {
-		return fmt.Sprintf("%.4g bytes/s beyond the last-level cache is above the bandwidth of %.4g (%s): the launch was not waited for, or operands were not read",
-			rate, bandwidth.Value, bandwidth.Source)
-	}
-	return ""
 }

@@ -9,7 +9,6 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/chips"
 	"matladder/tile"
 )
 
@@ -45,12 +44,16 @@ type Options struct {
 type Backend struct {
 	options Options
 	why     string // the instruction set
-	probed  sync.Once
-	device  chips.Device
 	checks  references
+
+	probing sync.Mutex
+	probed  *measurements // nil until the first call of Device
 }
 
-var _ backend.Backend = (*Backend)(nil)
+var (
+	_ backend.Backend = (*Backend)(nil)
+	_ backend.Prober  = (*Backend)(nil)
+)
 
 // Open returns the CPU backend. It is an error if an instruction set is asked
 // for that is unknown or that this machine lacks.

@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/chips"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -78,6 +81,46 @@ func TestDevice(t *testing.T) {
 	}
 	if d.Kind != "cpu" || d.Parallel != 2 || !strings.HasPrefix(d.Key, "cpu_") || len(d.Names) == 0 || len(d.Peak) != 0 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestProbe: figures that were measured while others had the machine rise, there and
+// in the file; none falls.
+func TestProbe(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+		t.Setenv(name, dir)
+	}
+	b, err := Open(Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const low, high = 1, 1e18
+	m := b.unmeasured()
+	m.Peak, m.Bandwidth = map[string]float64{"float32": low, "int8": high}, low
+	m.write(m.file())
+	before, after := b.Device(), b.Probe(t.Context())
+	if before.Peak["float32"].Value != low || before.BandwidthBytesPerSecond.Value != low {
+		t.Fatalf("the file is not read: %+v", before)
+	}
+	if after.Peak["float32"].Value < 1e8 || after.BandwidthBytesPerSecond.Value < 1e7 || after.Peak["int8"].Value != high {
+		t.Errorf("after a probe: %+v", after)
+	}
+	again, err := Open(Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	for name, d := range map[string]chips.Device{"the same": b.Device(), "another, from the file": again.Device()} {
+		if diff := cmp.Diff(after, d); diff != "" {
+			t.Errorf("%s, later:\n%s", name, diff)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if diff := cmp.Diff(after, b.Probe(ended)); diff != "" {
+		t.Errorf("after a probe that was cancelled:\n%s", diff)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -18,23 +19,42 @@ import (
 // then takes about a second, unless a file in the user's cache directory has
 // them already; Options.NoProbe leaves them unknown.
 func (b *Backend) Device() chips.Device {
-	b.probed.Do(func() { b.device = b.describe() })
-	return b.device
+	b.probing.Lock()
+	defer b.probing.Unlock()
+	if b.probed == nil {
+		m := b.recall()
+		b.probed = &m
+	}
+	return b.describe(*b.probed)
 }
 
-func (b *Backend) describe() chips.Device {
-	h := probe.Host()
-	name := h.Name
-	if name == "" {
-		name = "unknown CPU"
+// Probe measures peaks and bandwidth once more, in about a second.
+func (b *Backend) Probe(ctx context.Context) chips.Device {
+	d := b.Device()
+	if b.options.NoProbe {
+		return d
 	}
-	d := chips.Device{
-		Key:   "cpu_" + slug(name),
-		Names: []string{name},
-		Kind:  chips.CPU,
-		Note:  note(b.options.ISA, b.options.Threads),
+	b.probing.Lock()
+	defer b.probing.Unlock()
+	m := b.measure(ctx)
+	m.raise(*b.probed)
+	if kept, ok := readMeasurements(m.file(), m); ok { // by another process meanwhile
+		m.raise(kept)
+	}
+	m.write(m.file())
+	b.probed = &m
+	return b.describe(m)
+}
 
-		Cores: h.Cores, DevicesPerChip: 1, Parallel: b.options.Threads,
+func (b *Backend) describe(m measurements) chips.Device {
+	h := probe.Host()
+	d := chips.Device{
+		Key:   "cpu_" + slug(m.CPU),
+		Names: []string{m.CPU},
+		Kind:  chips.CPU,
+		Note:  note(m.ISA, m.Threads),
+
+		Cores: h.Cores, DevicesPerChip: 1, Parallel: m.Threads,
 
 		Peak:                map[string]chips.Figure{},
 		FastBytes:           asked(h.L2, "L2 of one core, from the processor or the operating system"),
@@ -42,10 +62,6 @@ func (b *Backend) describe() chips.Device {
 		MemoryBytes:         asked(int(totalMemory()), "from the operating system"),
 	}
 	d.FastDefaultBytes = d.FastBytes
-	if b.options.NoProbe {
-		return d
-	}
-	m := b.measured(name)
 	for dtype, v := range m.Peak {
 		d.Peak[dtype] = chips.Figure{Value: v, Measured: true,
 			Source: fmt.Sprintf("measured: multiply-adds in registers, %s, %d threads", m.ISA, m.Threads)}
@@ -57,25 +73,39 @@ func (b *Backend) describe() chips.Device {
 	return d
 }
 
-// measured reads what an earlier process measured, or measures and writes it.
+// recall reads what an earlier process measured, or measures and writes it.
 // Neither a missing nor a broken nor an unwritable file is an error.
-func (b *Backend) measured(name string) measurements {
-	key := measurements{CPU: name, ISA: b.options.ISA, Threads: b.options.Threads}
-	file := key.file()
-	if m, ok := readMeasurements(file, key); ok {
+func (b *Backend) recall() measurements {
+	m := b.unmeasured()
+	if b.options.NoProbe {
 		return m
 	}
-	m := key
-	m.Peak = map[string]float64{}
-	ctx := context.Background()
+	file := m.file()
+	if kept, ok := readMeasurements(file, m); ok {
+		return kept
+	}
+	m = b.measure(context.Background())
+	m.write(file)
+	return m
+}
+
+// measure runs the probes.
+func (b *Backend) measure(ctx context.Context) measurements {
+	m := b.unmeasured()
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 		if v := probe.PeakFLOPs(ctx, m.ISA, d.String(), m.Threads); v > 0 {
 			m.Peak[d.String()] = v
 		}
 	}
 	m.Bandwidth = probe.Bandwidth(ctx, m.Threads)
-	m.write(file)
 	return m
+}
+
+func (b *Backend) unmeasured() measurements {
+	return measurements{
+		CPU: cmp.Or(probe.Host().Name, "unknown CPU"), ISA: b.options.ISA, Threads: b.options.Threads,
+		Peak: map[string]float64{},
+	}
 }
 
 // note says what programs are compiled for: "avx512, 2 threads".

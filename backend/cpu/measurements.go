@@ -45,6 +45,14 @@ func readMeasurements(file string, key measurements) (measurements, bool) {
 	return m, same && len(m.Peak) > 0 && m.Bandwidth > 0
 }
 
+// raise makes each figure the larger of its own and other's.
+func (m *measurements) raise(other measurements) {
+	for dtype, v := range other.Peak {
+		m.Peak[dtype] = max(m.Peak[dtype], v)
+	}
+	m.Bandwidth = max(m.Bandwidth, other.Bandwidth)
+}
+
 // write keeps the measurements, whole or not at all.
 func (m measurements) write(file string) {
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o755) != nil {

@@ -23,6 +23,8 @@ type device struct {
 
 	baseline   backend.Backend // measures XLA's matmul beside Backend; nil if Backend does, or nothing does
 	noBaseline string          // why nothing does
+
+	prober backend.Prober // measures the machine's figures once more; nil if none is measured
 }
 
 // Close closes all that is open.
@@ -89,5 +91,6 @@ func openCPU(_ context.Context, r request) (*device, error) {
 		Backend: b,
 		params:  backend.Params{Threads: b.Threads(), ISA: b.ISA(), Extra: params.Extra},
 		summary: b.Device().Names[0] + ", " + b.Device().Note,
+		prober:  b,
 	}, nil
 }

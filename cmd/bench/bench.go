@@ -60,7 +60,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	progress := newProgress(stderr)
 	outcome, err := harness.Run(ctx, sweep, harness.Options{
-		Backend: dev.Backend, Baseline: dev.baseline, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
+		Backend: dev.Backend, Baseline: dev.baseline, Prober: dev.prober, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
 		Begin: func() {
 			fmt.Fprintf(stderr, "%s: %s\n", dev.summary, oneLine(estimate, dev.predict))
 			if dev.remark != "" {

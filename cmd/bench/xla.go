@@ -31,6 +31,7 @@ func openXLA(ctx context.Context, r request) (*device, error) {
 	return &device{
 		Backend: b, params: backend.Params{Threads: host.params.Threads}, lowering: results.Interpret,
 		summary: fmt.Sprintf("%s, XLA, %s", host.Device().Names[0], cli.Plural(host.params.Threads, "thread")),
+		prober:  host.prober,
 	}, nil
 }
 

@@ -91,7 +91,7 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	for _, b := range l.backends {
 		sweep.Compare(b)
 	}
-	opt.Backend = host
+	opt.Backend, opt.Prober = host, host
 	opt.Begin = func() {
 		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.ISA(), cli.Plural(host.Threads(), "thread"),
 			cli.Plural(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))
