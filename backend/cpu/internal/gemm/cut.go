@@ -34,7 +34,7 @@ func (p *Path[S, C]) CutDirect(m, n, k int) (run, cols int) {
 	case DirectStreams:
 		return streamRows, n
 	case DirectPieces:
-		run, cols = p.direct.pieces.of(m)
+		run, cols = p.pieceFor(m)
 		return even(max(1, k/p.KU), run) * p.KU, min(cols, n)
 	}
 	return p.directSteps(m, n, k) * p.KU, n

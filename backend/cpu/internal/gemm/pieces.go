@@ -11,7 +11,7 @@ import (
 // same rows of b, strides apart, too often. Only of paths whose sums start from zero.
 type pieceCuts struct {
 	rows  int // of a from which it pays; 0 where there are none, AllRows for never
-	steps int // of k; half as many for few rows of a
+	steps int // of k, at most; half as many for few rows of a
 	width int // columns
 }
 
@@ -25,14 +25,21 @@ func hostPieces(rows int) pieceCuts {
 	return p
 }
 
-// of are the steps and columns of a piece for m rows of a. While few rows are
-// multiplied not much of the next piece can come.
-func (p pieceCuts) of(m int) (steps, width int) {
-	const few = 24
+// pieceFor is how many steps and columns a piece has for m rows of a. A tile asks for a
+// part of one row, as long as it has steps: of narrow elements that is soon the whole
+// row, and a piece has no more rows than there are tiles to ask for them.
+func (p *Path[S, C]) pieceFor(m int) (steps, width int) {
+	const few = 24 // rows, while which are multiplied not much of the next piece can come
+	cut := p.direct.pieces
+	steps, width = cut.steps, cut.width
 	if m <= few {
-		return ceil(p.steps, 2), p.width
+		steps = ceil(steps, 2)
 	}
-	return p.steps, p.width
+	if size[S]() < wordBytes {
+		tiles, row := ceil(width, p.NR)*ceil(m, p.MR), ceil(width*size[S](), prefetchedPerStep)
+		steps = min(steps, max(tiles/p.KU, row))
+	}
+	return steps, width
 }
 
 // work is the bytes of the largest packed piece.
@@ -56,7 +63,7 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 		work = Buffer(p.work(x.NR))
 	}
 	packed := words(work, p.work(x.NR))
-	depth, width := p.of(x.m)
+	depth, width := x.pieceFor(x.m)
 	depth = even(max(1, steps), depth)
 	for j := 0; j < n; j += width {
 		for s := 0; s < steps; s += depth {

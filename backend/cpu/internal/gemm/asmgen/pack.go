@@ -35,14 +35,16 @@ type Element struct {
 	shift int    // to their place in a word
 	dirty bool   // the bits above the loaded element may be anything
 	flips bool
+
+	widen string // of two interleaved rows to words; "" if rows are not interleaved first
 }
 
 var elements = []Element{
 	{Name: "Float32", Bytes: 4, KU: 1, load: "VMOVUPS"},
 	{Name: "BFloat16", Bytes: 2, KU: 1, load: "VPMOVZXWD", shift: 16},
 	{Name: "PairsBFloat16", Bytes: 2, KU: 2, load: "VPMOVZXWD"},
-	{Name: "PairsInt8", Bytes: 1, KU: 2, load: "VPMOVSXBD", dirty: true},
-	{Name: "PairsUint8", Bytes: 1, KU: 2, load: "VPMOVZXBD"},
+	{Name: "PairsInt8", Bytes: 1, KU: 2, load: "VPMOVSXBD", dirty: true, widen: "VPMOVSXBW"},
+	{Name: "PairsUint8", Bytes: 1, KU: 2, load: "VPMOVZXBD", widen: "VPMOVZXBW"},
 	{Name: "Quads", Bytes: 1, KU: 4, load: "VPMOVZXBD", flips: true},
 }
 
@@ -55,55 +57,40 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		const rRows, rLanes, rPanels, rPanel = "R8", "R9", "CX", "BX"
 		const rPanelTo, rPanelFrom, rPanelRows = "R12", "R13", "R10"
 		vectors := (width + v.Lanes - 1) / v.Lanes
-		word := func(i int) string { return v.reg(i) }
-		part, low, flip := v.reg(v.Registers-1), v.reg(v.Registers-2), v.reg(v.Registers-3)
+		flip := v.reg(v.Registers - 3)
 
 		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, []string{"rows", "lanes", "panels", "panel"}, rPanelRows, rLanes, rPanels, rPanel)
 		a.Op("SHLQ", imm(2), rPanel)
 		v.laneMasks(a, rLanes, vectors)
 		v.storedLanes(a, width)
-		if e.dirty {
+		interleaved := e.widen != "" && !v.Masks
+		switch {
+		case interleaved:
+			v.byteMask(a, vectors)
+		case e.dirty:
 			a.EOL("the low field of a word")
 			a.Op("MOVL", imm(1<<(32/e.KU)-1), rAt)
-			v.broadcast32(a, rAt, low)
+			v.broadcast32(a, rAt, v.low())
 		}
 		if e.flips {
 			v.broadcast32(a, rFlip, flip)
 		}
 		a.Op("MOVQ", rTo, rPanelTo)
 		a.Op("MOVQ", rFrom, rPanelFrom)
-		top, loop, packed := a.NewLabel("panel"), a.NewLabel("loop"), a.NewLabel("packed")
+		top, loop := a.NewLabel("panel"), a.NewLabel("loop")
 		a.Place(top)
 		a.Op("MOVQ", rPanelRows, rRows)
 		a.Place(loop)
-		for u := range e.KU {
-			if u > 0 {
-				a.JumpIf(rRows, "JLE", u, packed)
-			}
-			for i := range vectors {
-				to := word(i)
-				if u > 0 {
-					to = part
-				}
-				v.loadLanes(a, e.load, at(rFrom, i*v.Lanes*e.Bytes), i, to)
-				if e.dirty && u < e.KU-1 {
-					a.Op(v.bitwise("VPAND"), low, to, to)
-				}
-				if shift := e.shift + u*32/e.KU; shift > 0 {
-					a.Op("VPSLLD", imm(shift), to, to)
-				}
-				if u > 0 {
-					a.Op(v.bitwise("VPOR"), part, word(i), word(i))
-				}
-			}
-			a.Op("ADDQ", rLD, rFrom)
+		if interleaved {
+			e.interleave(a, v, vectors, rRows)
+		} else {
+			e.gather(a, v, vectors, rRows)
 		}
-		a.Place(packed)
 		for i := range vectors {
 			if e.flips {
-				a.Op(v.bitwise("VPXOR"), flip, word(i), word(i))
+				a.Op(v.bitwise("VPXOR"), flip, v.reg(i), v.reg(i))
 			}
-			v.storeLanes(a, word(i), rTo, i*v.bytes(), min(v.Lanes, width-i*v.Lanes))
+			v.storeLanes(a, v.reg(i), rTo, i*v.bytes(), min(v.Lanes, width-i*v.Lanes))
 		}
 		a.Op("ADDQ", imm(4*width), rTo)
 		a.Op("SUBQ", imm(e.KU), rRows)
@@ -117,6 +104,74 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		a.Op("JNE", string(top))
 		a.Return()
 	}
+}
+
+// gather loads KU rows into words, each to its place there. Of the last ones there may
+// be fewer.
+func (e Element) gather(a *Asm, v Vector, vectors int, rRows string) {
+	gathered := a.NewLabel("packed")
+	for u := range e.KU {
+		if u > 0 {
+			a.JumpIf(rRows, "JLE", u, gathered)
+		}
+		for i := range vectors {
+			to := v.reg(i)
+			if u > 0 {
+				to = v.part()
+			}
+			v.loadLanes(a, e.load, at(rFrom, i*v.Lanes*e.Bytes), i, to)
+			if e.dirty && u < e.KU-1 {
+				a.Op(v.bitwise("VPAND"), v.low(), to, to)
+			}
+			if shift := e.shift + u*32/e.KU; shift > 0 {
+				a.Op("VPSLLD", imm(shift), to, to)
+			}
+			if u > 0 {
+				a.Op(v.bitwise("VPOR"), to, v.reg(i), v.reg(i))
+			}
+		}
+		a.Op("ADDQ", rLD, rFrom)
+	}
+	a.Place(gathered)
+}
+
+// interleave loads two rows of bytes, or the last one and zeros, and widens them to
+// words once they are side by side: half the instructions of gather.
+func (e Element) interleave(a *Asm, v Vector, vectors int, rRows string) {
+	one := a.NewLabel("one")
+	rows, mask := [2]string{xmm(v.reg(vectors)), xmm(v.reg(vectors + 1))}, xmm(v.laneMask(0))
+	a.Op("VPXOR", rows[1], rows[1], rows[1])
+	for u, row := range rows {
+		if u > 0 {
+			a.JumpIf(rRows, "JLE", u, one)
+		}
+		if vectors == 1 { // eight bytes, no more
+			a.Op("VMOVQ", at(rFrom, 0), row)
+			a.Op("VPAND", mask, row, row)
+		} else {
+			a.Op("VPAND", at(rFrom, 0), mask, row)
+		}
+		a.Op("ADDQ", rLD, rFrom)
+	}
+	a.Place(one)
+	for i, op := range []string{"VPUNPCKLBW", "VPUNPCKHBW"}[:vectors] {
+		a.Op(op, rows[1], rows[0], xmm(v.reg(i)))
+		a.Op(e.widen, xmm(v.reg(i)), v.reg(i))
+	}
+}
+
+// part holds a row on its way into words, low the mask of the first row's place.
+func (v Vector) part() string { return v.reg(v.Registers - 1) }
+func (v Vector) low() string  { return v.reg(v.Registers - 2) }
+
+// byteMask narrows the masks of laneMasks to bytes, in the first of them.
+func (v Vector) byteMask(a *Asm, vectors int) {
+	first, last := v.laneMask(0), v.laneMask(vectors-1)
+	a.Op("VPACKSSDW", last, first, first)
+	a.EOL("lanes in order")
+	a.Op("VPERMQ", imm(0xd8), first, first)
+	a.Op("VEXTRACTI128", imm(1), first, xmm(v.part()))
+	a.Op("VPACKSSWB", xmm(v.part()), xmm(first), xmm(first))
 }
 
 // laneMasks prepares loadLanes: lanes from the count in reg on are not loaded.
@@ -175,7 +230,7 @@ func (v Vector) storeLanes(a *Asm, reg, address string, off, lanes int) {
 	case v.Masks:
 		a.Op("VMOVUPS", reg, storeMask, at(address, off))
 	case lanes == 6:
-		x := "X" + reg[1:]
+		x := xmm(reg)
 		a.Op("VMOVUPS", x, at(address, off))
 		a.Op("VEXTRACTF128", imm(1), reg, x)
 		a.Op("VMOVSD", x, at(address, off+16))
@@ -198,7 +253,7 @@ func (v Vector) broadcast32(a *Asm, from, reg string) {
 		a.Op("VPBROADCASTD", from, reg)
 		return
 	}
-	x := "X" + reg[1:]
+	x := xmm(reg)
 	a.Op("VMOVD", from, x)
 	a.Op("VPBROADCASTD", x, reg)
 }
