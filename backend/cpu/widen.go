@@ -102,8 +102,8 @@ func (p packing) packWidened(w *widening, pack packFunc) packFunc {
 		defer wideBuffers.Put(hold)
 		panel := p.lanes * k * w.size
 		panels := max(1, wideBytes/max(panel, 1))
-		if panel > wideBytes {
-			*hold = make([]uint64, ceil(panel, 8)) // deeper than any chunk of the usual depth
+		if words := ceil(panel, 8); words > len(*hold) { // deeper than any chunk of the usual depth
+			*hold = make([]uint64, words)
 		}
 		buffer := bytesOf(*hold)
 		for lane := 0; lane < lanes; lane += panels * p.lanes {

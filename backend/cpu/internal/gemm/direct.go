@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"matladder/backend/cpu/internal/probe"
@@ -95,7 +96,8 @@ func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ld
 		p.Multiply(r, c, ldc, m, n, k, accumulate)
 		return
 	}
-	x := directBlock[S, C]{p, c, ldc, m, k, p.left(r, m, k), b, ldb, accumulate}
+	x := directBlock[S, C]{p, c, ldc, m, k, p.left(r, m, k), b, ldb, accumulate, directWorks.Get().(*directWork)}
+	defer directWorks.Put(x.work)
 	steps := k / p.KU
 	way := p.DirectWay(m)
 	if r.Rows != nil {
@@ -104,7 +106,7 @@ func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ld
 	switch way {
 	case DirectStreams:
 		deep, wide := k/streamRows*streamRows, n/streamColumns*streamColumns
-		p.blockStream(c, ldc, m, wide, deep, x.a.words, x.a.panel/wordBytes, b, ldb, accumulate)
+		x.inStreams(wide, deep)
 		x.run(wide, n, 0, deep/p.KU)
 		x.run(0, n, deep/p.KU, steps)
 	case DirectPieces:
@@ -126,7 +128,16 @@ type directBlock[S Source, C Sum] struct {
 	b          []S
 	ldb        int
 	accumulate bool
+	work       *directWork
 }
+
+// directWork is the memory of a call: the words of a stream, and the copies of edge.
+type directWork struct {
+	words  [streamRows]uint32
+	copies [copiedSteps * mostWords]uint32
+}
+
+var directWorks = sync.Pool{New: func() any { return new(directWork) }}
 
 // run multiplies columns j0 … j1-1 over steps s0 … s1-1.
 func (x directBlock[S, C]) run(j0, j1, s0, s1 int) {
@@ -158,14 +169,14 @@ func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb i
 // edge is column for what a tile must not read where it lies, as that ends before
 // the tile's columns or before the rows of a step: it gets a copy, joined by zeros.
 func (x directBlock[S, C]) edge(j, cols, s, steps int) {
-	const most = 16 // steps of the copy
-	var b [most * wordBytes * mostWords]S
-	for end := s + steps; s < end; s += most {
-		steps := min(most, end-s)
+	b := unsafe.Slice((*S)(unsafe.Pointer(&x.work.copies)), min(steps, copiedSteps)*x.KU*x.NR)
+	clear(b)
+	for end := s + steps; s < end; s += copiedSteps {
+		steps := min(copiedSteps, end-s)
 		for l := s * x.KU; l < min((s+steps)*x.KU, x.k); l++ {
 			copy(b[(l-s*x.KU)*x.NR:][:cols], x.b[l*x.ldb+j:])
 		}
-		x.column(j, cols, s, steps, at(b[:], 0), x.NR)
+		x.column(j, cols, s, steps, at(b, 0), x.NR)
 	}
 }
 
@@ -185,5 +196,7 @@ func (p *Path[S, C]) directSteps(m, n, k int) int {
 	return deep
 }
 
-// mostWords is the width of the widest tile that a direct has.
-const mostWords = 32
+const (
+	copiedSteps = 16 // of a copy of edge
+	mostWords   = 32 // in a step of the widest tile that a direct has
+)

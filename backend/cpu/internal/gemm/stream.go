@@ -37,26 +37,26 @@ const (
 	streamBytes = 16 << 10
 )
 
-// blockStream multiplies what whole streams there are: k elements of m rows of
-// packed a by n columns.
-func (p *Path[S, C]) blockStream(c []C, ldc, m, n, k int, a []uint32, panel int, b []S, ldb int, accumulate bool) {
+// inStreams multiplies what whole streams there are: k elements of the rows of a by n
+// columns.
+func (x directBlock[S, C]) inStreams(n, k int) {
 	piece := n
-	if m > 1 {
+	if x.m > 1 {
 		piece = streamBytes / streamRows / size[S]()
 	}
-	var w [streamRows]uint32
 	for l := 0; l < k; l += streamRows {
 		for j := 0; j < n; j += piece {
-			from, after := at(b, l*ldb+j), unsafe.Pointer(unsafe.SliceData(b))
+			from, after := at(x.b, l*x.ldb+j), unsafe.Pointer(unsafe.SliceData(x.b))
 			switch {
 			case j+piece < n:
-				after = at(b, l*ldb+j+piece)
+				after = at(x.b, l*x.ldb+j+piece)
 			case l+streamRows < k:
-				after = at(b, (l+streamRows)*ldb)
+				after = at(x.b, (l+streamRows)*x.ldb)
 			}
-			for i := range m {
-				p.stream.words(&w, a[i/p.MR*panel+l/p.KU*p.MR+i%p.MR:], p.MR)
-				p.stream.run(&c[i*ldc+j], &w[0], from, ldb*size[S](), min(piece, n-j), uintptr(after), accumulate || l > 0)
+			for i := range x.m {
+				panel := x.a.words[(i/x.MR*x.a.panel+l/x.KU*x.a.step)/wordBytes+i%x.MR:]
+				x.stream.words(&x.work.words, panel, x.MR)
+				x.stream.run(&x.c[i*x.ldc+j], &x.work.words[0], from, x.ldb*size[S](), min(piece, n-j), uintptr(after), x.accumulate || l > 0)
 			}
 		}
 	}

@@ -127,12 +127,9 @@ func For(avx2 bool) Loops {
 			if n == 0 {
 				return Generic.AbsMax(x)
 			}
-			top := absMaxAVX2(&x[0], n)
-			if n == len(x) {
-				return top
-			}
-			rest := Generic.AbsMax(x[n:])
-			return Generic.AbsMax([]float32{top, rest})
+			// Of magnitudes the greater has the greater bits, and NaN the greatest.
+			top, rest := absMaxAVX2(&x[0], n), Generic.AbsMax(x[n:])
+			return math.Float32frombits(max(math.Float32bits(top), math.Float32bits(rest)))
 		},
 		Extremes: func(x []float32) (lo, hi float32) {
 			n := len(x) &^ 7

@@ -1,0 +1,79 @@
+package cpu
+
+import (
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/cpu"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/harness"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// TestRun_AllocatesNothing: launches make no garbage, which would be collected beside
+// the next ones; not even where blocks overhang. The sums that products of int8 start
+// from on VNNI, and the strips of AMX, are left out.
+func TestRun_AllocatesNothing(t *testing.T) {
+	if thinner > 1 {
+		t.Skip("the race detector drops what pools hold")
+	}
+	for isa := gemm.Generic; isa <= gemm.AVX2; isa++ {
+		if missing := isa.Missing(); len(missing) > 0 {
+			t.Logf("not tested on this machine, which lacks %v: %s", missing, isa)
+			continue
+		}
+		be := open(t, Options{Threads: 2, ISA: isa.String()})()
+		for _, operands := range []string{"float32", "bfloat16", "int8", "bfloat16xint4:per_block128", "bfloat16xint8:per_channel+dynamic_token", "bfloat16xfloat8_e5m2:per_channel"} {
+			if operands == "int8" && isa == gemm.AVX2 && cpu.X86.HasAVXVNNI {
+				continue
+			}
+			for _, m := range []int{1, 7, 40} {
+				o, err := harness.ParseDtypes(operands)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, number := o[0].Problem(harness.Shape{M: m, K: 256, N: 150}, tile.Default), 4
+				if p.Quant != "" {
+					number = 5
+				}
+				programs, err := kernels.All[number-1].Build(p, "", tile.Blocks{M: m, K: 128, N: 64})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := allocations(t, be, programs, p); n > 0 {
+					t.Errorf("%s, %s, %s: %d allocations a launch", isa, operands, p.Shape(), n)
+				}
+			}
+		}
+	}
+}
+
+// allocations is how many a launch makes, on average.
+func allocations(t *testing.T, be backend.Backend, programs []*tile.Program, p problem.Matmul) uint64 {
+	t.Helper()
+	e, err := be.Compile(t.Context(), programs, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+		t.Fatal(err)
+	}
+	made := func(launches int) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := e.Run(t.Context(), launches); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.Mallocs - before.Mallocs
+	}
+	made(1) // what pools keep
+	const launches = 40
+	one, many := made(1), made(1+launches)
+	return (max(many, one) - one) / launches
+}
