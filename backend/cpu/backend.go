@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -137,6 +138,9 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params backend.Params) (*executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if len(programs) == 0 {
+		return nil, errors.New("cpu: no programs")
 	}
 	if params.VMEMBytes != 0 {
 		return nil, fmt.Errorf("cpu: parameters %q: %w", params.String(), backend.ErrUnsupported)

@@ -68,6 +68,9 @@ func TestCompile_Params(t *testing.T) {
 			t.Errorf("%+v: error %v, want %q in it", c.params, err, c.want)
 		}
 	}
+	if _, err := be.Compile(context.Background(), nil, backend.Params{}); err == nil {
+		t.Error("Compile of no programs: no error")
+	}
 	if _, err := be.Baseline(context.Background(), backend.BaselineSpec{}); !errors.Is(err, backend.ErrUnsupported) {
 		t.Errorf("Baseline: %v", err)
 	}

@@ -33,7 +33,6 @@ const (
 // buffers gives every piece of memory but the arrays its place.
 func buffers(p *plan) error {
 	var shared, local space
-	var err error
 	allSteps(p.steps, func(s *step) {
 		if len(s.dots) > 0 {
 			p.sizePieces(s)
@@ -86,7 +85,7 @@ func buffers(p *plan) error {
 	}
 	p.rows = local.region(p.vectors * vectorLanes * 4)
 	p.sharedBytes, p.localBytes = shared.size, local.size
-	return err
+	return nil
 }
 
 // sizePieces chooses how much of a product is computed at once: all of it, if

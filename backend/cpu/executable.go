@@ -41,9 +41,7 @@ type run struct {
 
 // everything lists the refs of all arrays.
 func (e *executable) everything() []*tile.Ref {
-	all := append([]*tile.Ref(nil), e.bound.In...)
-	all = append(all, e.bound.Temp...)
-	return append(all, e.bound.Out...)
+	return slices.Concat(e.bound.In, e.bound.Temp, e.bound.Out)
 }
 
 // size is the bytes of arrays and buffers.
@@ -68,7 +66,8 @@ func (e *executable) buffers() (shared, local, workers int) {
 // errClosed is the answer to every call after Close.
 var errClosed = errors.New("cpu: the executable is closed")
 
-// prepare allocates all memory, poisons the outputs and starts the workers.
+// prepare allocates all memory and starts the workers, if that has not been done, and
+// poisons the outputs.
 func (e *executable) prepare(ctx context.Context) error {
 	if e.closed {
 		return errClosed
@@ -78,7 +77,7 @@ func (e *executable) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, r := range append(e.bound.Temp, e.bound.Out...) {
+	for _, r := range slices.Concat(e.bound.Temp, e.bound.Out) {
 		const strip = 1 << 22
 		t := e.arrays[r.Name]
 		for part := range slices.Chunk(t.Data, strip) {

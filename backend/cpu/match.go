@@ -67,8 +67,8 @@ func (p *plan) matchDots(st *step) error {
 	return err
 }
 
-func (st *step) dotOf(e *tile.Expr) *dot {
-	for _, d := range st.dots {
+func (s *step) dotOf(e *tile.Expr) *dot {
+	for _, d := range s.dots {
 		if d.expr == e {
 			return d
 		}
