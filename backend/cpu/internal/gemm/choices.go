@@ -7,6 +7,8 @@ type Choices struct {
 	B      ReadB // for all numbers of rows of a
 	Run    int   // elements of k that a register tile runs over, at most; 0 for the rule
 	PieceA int   // bytes of a that stay in L2 while panels of b pass; 0 for the rule
+
+	quick int // rows of a up to which an InPlace is used, and then a quick one; 0 for the rule
 }
 
 // A ReadB is a way to read b, or none in particular.
@@ -50,7 +52,7 @@ func choose[S Source, C Sum](seen map[any]any, p *Path[S, C], c Choices) *Path[S
 	q := *p
 	q.cuts = q.cuts.with(c, p.KU)
 	q.direct, q.stream = q.direct.with(c, p.KU, p.stream.run != nil), q.stream.with(c.B)
-	q.Stored = q.Stored.with(c.B)
+	q.Stored = q.Stored.with(c)
 	seen[p] = &q
 	return &q
 }
@@ -97,25 +99,30 @@ func (s streamKernel[C]) with(b ReadB) streamKernel[C] {
 }
 
 // with has those that read b in the way asked for; others leave b to be widened first.
-func (s Stored[C]) with(b ReadB) Stored[C] {
-	if b == ReadByRule {
+func (s Stored[C]) with(c Choices) Stored[C] {
+	if c.B == ReadByRule && c.quick == 0 {
 		return s
 	}
 	for _, p := range []**InPlace[C]{&s.Int4, &s.Int8, &s.Float8E4M3, &s.Float8E5M2} {
-		if *p == nil {
-			continue
+		if *p != nil {
+			*p = (*p).with(c)
 		}
-		q := **p
-		switch q.Pays = AllRows; {
-		case b == ReadAlong:
-			q.pieces.rows = 0
-		case b == ReadPieces && q.pieces.tile != nil:
-			q.pieces.rows = 1
-		default:
-			*p = nil
-			continue
-		}
-		*p = &q
 	}
 	return s
+}
+
+// with is an InPlace with choices; nil if they leave it out.
+func (p *InPlace[C]) with(c Choices) *InPlace[C] {
+	q := *p
+	switch {
+	case c.B == ReadByRule && q.quick.tile != nil:
+		q.Pays = min(q.Pays, c.quick)
+	case c.B == ReadAlong:
+		q.Pays, q.pieces.rows = AllRows, 0
+	case c.B == ReadPieces && q.pieces.tile != nil:
+		q.Pays, q.pieces.rows = AllRows, 1
+	default:
+		return nil
+	}
+	return &q
 }

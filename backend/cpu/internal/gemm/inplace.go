@@ -42,34 +42,12 @@ type Stored[C Sum] struct {
 	Float8E4M3, Float8E5M2 *InPlace[C]
 }
 
-// fewInPlaceRows is up to how many rows of a an InPlace of AVX2 serves machines with
+// fewInPlaceRows is up to how many rows of a a quick InPlace of AVX2 serves machines with
 // wider vectors too. That is not measured there. On AVX2 widening b ahead of the
 // multiplication takes 1.8 (int4 to floats) to 2.6 times (int4 to int8) as long for
 // one or two rows of a; wider vectors halve the arithmetic of that at best, not the
 // writing and reading of what is widened. An int8 is left to their own ways.
 const fewInPlaceRows = 2
-
-// upTo returns the table with quick InPlaces only, for so many rows.
-func (k *Kernels) upTo(rows int) *Kernels {
-	few, float32s, bfloat16s, int8s := *k, *k.Float32, *k.WideBFloat16, *k.WideInt8
-	float32s.Stored, bfloat16s.Stored, int8s.Stored = k.Float32.Stored.upTo(rows), k.WideBFloat16.Stored.upTo(rows), k.WideInt8.Stored.upTo(rows)
-	few.Float32, few.WideBFloat16, few.WideInt8 = &float32s, &bfloat16s, &int8s
-	few.BFloat16, few.ThinBFloat16, few.ThinInt8 = &bfloat16s, &bfloat16s, &int8s
-	return &few
-}
-
-func (s Stored[C]) upTo(rows int) Stored[C] {
-	for _, p := range []**InPlace[C]{&s.Int4, &s.Int8, &s.Float8E4M3, &s.Float8E5M2} {
-		if *p == nil || (*p).quick.tile == nil {
-			*p = nil
-			continue
-		}
-		few := **p
-		few.Pays = min(few.Pays, rows)
-		*p = &few
-	}
-	return s
-}
 
 // An inPlace computes rows × (tiles·Cols(rows)) sums over some steps, of one
 // panel of a and a b whose rows are ldb bytes apart, KU of them a step, elements

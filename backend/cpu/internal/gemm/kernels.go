@@ -57,10 +57,9 @@ func (k *Kernels) Stored() *Kernels {
 	if k.ISA <= AVX2 || narrow == nil {
 		return k.Thin()
 	}
-	if k.choices.B == ReadByRule {
-		narrow = narrow.upTo(fewInPlaceRows)
-	}
-	return narrow.With(k.choices).Thin()
+	choices := k.choices
+	choices.quick = fewInPlaceRows
+	return narrow.With(choices).Thin()
 }
 
 // A Source is the element type of an operand in memory; uint16 holds bfloat16.
