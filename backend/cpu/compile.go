@@ -104,8 +104,7 @@ type dot struct {
 	ld      int      // elements from row to row of temp
 	narrow  bool     // its sums are rounded to bfloat16 as they are written
 	scales  *scales  // its sums are scaled as they are written; nil if they are not
-	stream  bool     // what it computes is an output that no cache would hold
-	copied  bool     // what it computes is copied to the output
+	write   gemm.Write
 }
 
 // compile runs the passes.

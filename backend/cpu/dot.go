@@ -122,7 +122,7 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 	if m == 0 || n == 0 {
 		return
 	}
-	x := call{c: c, off: off, ldc: ldc, m: m, n: n, work: w.plan.sums.of(w.mem), stream: d.stream, copied: d.copied}
+	x := call{c: c, off: off, ldc: ldc, m: m, n: n, work: w.plan.sums.of(w.mem), write: d.write}
 	depth, whole := a.depth, d.narrow || d.scales != nil
 	if whole { // sums are rounded or scaled as they are written: over all of k
 		depth = k - d.k0

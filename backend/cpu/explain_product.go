@@ -140,7 +140,7 @@ func (p *plan) explainProduct(s *step, d *dot) PlanProduct {
 	a, b := p.operands[d.a], p.operands[d.b]
 	x := PlanProduct{
 		A: d.a, B: d.b, Path: d.product.name, MR: a.packing.lanes, NR: b.packing.lanes, Sum: d.product.sum,
-		K0: d.k0, K1: d.k1, ReadsA: a.keep == keepUnpacked, ReadsB: b.keep == keepUnpacked, Streams: d.stream, Copies: d.copied, Asked: p.machine.choices.writeC != writeByRule, Narrows: d.narrow, Scales: d.scales != nil, Depth: a.depth,
+		K0: d.k0, K1: d.k1, ReadsA: a.keep == keepUnpacked, ReadsB: b.keep == keepUnpacked, Streams: d.write == gemm.WritePast, Copies: d.write == gemm.WriteCopied, Asked: p.machine.choices.writeC != writeByRule, Narrows: d.narrow, Scales: d.scales != nil, Depth: a.depth,
 	}
 	if da, db := multiplied(d.expr.Args[0].Dtype), multiplied(d.expr.Args[1].Dtype); da == db {
 		for _, name := range paths(p.machine.kernels, da) {

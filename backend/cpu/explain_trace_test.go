@@ -61,7 +61,7 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 				see(&s.block, x)
 				mu.Lock()
 				defer mu.Unlock()
-				if x.stream && uintptr(unsafe.Pointer(&x.c[x.off*size]))%64 == 0 && x.ldc*size%64 == 0 && traced.work > 0 {
+				if x.write == gemm.WritePast && uintptr(unsafe.Pointer(&x.c[x.off*size]))%64 == 0 && x.ldc*size%64 == 0 && traced.work > 0 {
 					s.streamed++
 				}
 			}

@@ -20,8 +20,8 @@ type product struct {
 	readsA, readsBoth bool
 	wantsPanels       func(n int) bool // n columns of b end with some that are slow with such an a
 	work              int              // bytes of memory that helps it
-	// streams reports whether call.stream and copied make a difference to a c whose
-	// rows are ldc elements apart, the first on a cache line.
+	// streams reports whether call.write makes a difference to a c whose rows are ldc
+	// elements apart, the first on a cache line.
 	streams func(ldc int) bool
 	// narrow is multiply into a c of bfloat16, whole panels of it; nil if there is none.
 	narrow func(x call)
@@ -55,8 +55,7 @@ type call struct {
 	a, b       factor
 	accumulate bool
 	work       []byte // memory of the worker that helps
-	stream     bool   // c is better written past the caches
-	copied     bool   // c is better copied than written where sums are stored
+	write      gemm.Write
 }
 
 // factor is one side of a call: packed, or elements of memory from off on, in rows
@@ -205,7 +204,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 
 // runOf is a call, but for a b that is not packed.
 func runOf[S gemm.Source](x call) gemm.Run[S] {
-	r := gemm.Run[S]{Work: x.work, Stream: x.stream, Copy: x.copied}
+	r := gemm.Run[S]{Work: x.work, Write: x.write}
 	if x.b.packed {
 		r.B = x.b.mem
 	}

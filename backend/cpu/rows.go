@@ -143,13 +143,14 @@ func stream(p *plan) error {
 			s.direct = true
 		}
 		aligned := d.narrow || d.scales != nil || d.product.streams(r.ld) && d.product.streams(r.cols) // rows of every block
-		switch aligned = aligned && s.direct; p.machine.choices.writeC {
-		case writeByRule:
-			d.stream = aligned && int(r.ArrayBytes()) > probe.Host().L2
-		case writePast:
-			d.stream = aligned
-		case writeCopied:
-			d.copied = aligned && !d.narrow && d.scales == nil // those are in any case
+		if !aligned || !s.direct {
+			return
+		}
+		switch choice := p.machine.choices.writeC; {
+		case choice == writePast, choice == writeByRule && r.ArrayBytes() > int64(probe.Host().L2):
+			d.write = gemm.WritePast
+		case choice == writeCopied && !d.narrow && d.scales == nil: // those are in any case
+			d.write = gemm.WriteCopied
 		}
 	})
 	return nil

@@ -76,8 +76,8 @@ func TestScales(t *testing.T) {
 							t.Fatal(err)
 						}
 						d := p.steps[0].dots[0]
-						if scaled := d.scales != nil; scaled != c.scaled || scaled && d.stream != past {
-							t.Errorf("scaled %v, past the caches %v; want %v, %v", scaled, d.stream, c.scaled, past)
+						if scaled := d.scales != nil; scaled != c.scaled || scaled && (d.write == gemm.WritePast) != past {
+							t.Errorf("scaled %v, past the caches %v; want %v, %v", scaled, d.write == gemm.WritePast, c.scaled, past)
 						}
 						inputs := tiletest.Inputs(programs[0], 7)
 						for _, s := range inputs[2:] {

@@ -152,14 +152,22 @@ func (p *Path[S, C]) Block(c []C, ldc, m, n, k int, a, b []byte, accumulate bool
 
 // A Run is a call of Block that says more.
 type Run[S Source] struct {
-	A      []byte // packed
-	Rows   []S    // or a as it lies in memory, rows LDA apart; only where ReadsA
-	LDA    int
-	B      []byte // packed
-	Work   []byte // as many bytes as Path.Work, on a cache line; nil for memory of its own
-	Stream bool   // c is not soon needed: it may be written past the caches
-	Copy   bool   // tiles leave sums where rows follow each other, and copy them to c beside the next products
+	A     []byte // packed
+	Rows  []S    // or a as it lies in memory, rows LDA apart; only where ReadsA
+	LDA   int
+	B     []byte // packed
+	Work  []byte // as many bytes as Path.Work, on a cache line; nil for memory of its own
+	Write Write  // of tiles; others write c in one way
 }
+
+// A Write is how tiles bring sums to c.
+type Write uint8
+
+const (
+	WriteInPlace Write = iota // a register tile at a time
+	WriteCopied               // to where rows follow each other, and from there beside the next products
+	WritePast                 // so too, and past the caches: c is not soon needed
+)
 
 // ReadsA reports whether this path multiplies an a that is not packed, of k
 // elements in a row.
@@ -174,9 +182,8 @@ func (p *Path[S, C]) WantsPanels(n int) bool {
 	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR)
 }
 
-// Streams reports whether this path writes the c of a Run with Stream past the
-// caches, and copies that of one with Copy, if its rows are ldc elements apart and
-// begin on cache lines.
+// Streams reports whether this path brings sums to c as Write of a Run says, if rows of
+// c are ldc elements apart and begin on cache lines.
 func (p *Path[S, C]) Streams(ldc int) bool {
 	return p.kernel.strips != nil && ldc*wordBytes%cacheLine == 0
 }
@@ -213,10 +220,8 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 	if p.kernel.strips != nil {
 		x := p.tilesBlock(r, m, n, k0, k, depth)
 		x.c, x.elementC, x.rowC, x.accumulate = &c[0], wordBytes, ldc*wordBytes, accumulate
-		if onLines := uintptr(unsafe.Pointer(x.c))%cacheLine == 0 && x.rowC%cacheLine == 0; onLines && r.Stream {
-			x.way = streamSums
-		} else if onLines && r.Copy {
-			x.way = streamCopied
+		if uintptr(unsafe.Pointer(x.c))%cacheLine == 0 && x.rowC%cacheLine == 0 {
+			x.way = [...]streaming{WriteInPlace: streamNot, WriteCopied: streamCopied, WritePast: streamSums}[r.Write]
 		}
 		x.run()
 		return
