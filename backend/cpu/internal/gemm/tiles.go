@@ -51,7 +51,7 @@ const (
 // From one panel to the next sum moves by sumPanel and sumAfter bytes in turn, and
 // what by says of rows by those of a panel.
 //
-// Assembly knows the places of the fields up to atBy.
+// Assembly knows the places of all fields but rows and cols.
 type strip[C Sum] struct {
 	config              amx.Config // of a kernel; the caller leaves it
 	sum                 *C

@@ -55,21 +55,21 @@ func (a *Asm) ConfigureTiles(base string) {
 		panic("asmgen: LDTILECFG through " + base)
 	}
 	a.EOL("LDTILECFG (%s)", base)
-	a.Op(literal(o.vex(0, 0, b, 0, memory(0, b, 0)...)...))
+	a.Op(literal(o.vex(0, b, 0, memory(0, b, 0)...)...))
 }
 
 // ReleaseTiles forgets shapes and contents of all tiles.
 func (a *Asm) ReleaseTiles() {
 	o := tileNone.lookUp("TILERELEASE")
 	a.EOL("TILERELEASE")
-	a.Op(literal(o.vex(0, 0, 0, 0, 3<<6)...))
+	a.Op(literal(o.vex(0, 0, 0, 3<<6)...))
 }
 
 // ZeroTile clears a tile.
 func (a *Asm) ZeroTile(t string) {
 	o := tileOne.lookUp("TILEZERO")
 	a.EOL("TILEZERO %s", t)
-	a.Op(literal(o.vex(0, 0, 0, 0, 3<<6|tile(t)<<3)...))
+	a.Op(literal(o.vex(0, 0, 0, 3<<6|tile(t)<<3)...))
 }
 
 // MoveTile loads or stores a tile whose rows start at off+base and lie as many
@@ -91,7 +91,7 @@ func (a *Asm) MoveTile(mnemonic string, off int, base, stride, t string) {
 	if off == 0 && b&7 == registers["BP"] { // has no form without a displacement
 		rest = []int{1<<6 | tile(t)<<3 | 4, s&7<<3 | b&7, 0}
 	}
-	a.Op(literal(o.vex(0, s, b, 0, rest...)...))
+	a.Op(literal(o.vex(s, b, 0, rest...)...))
 }
 
 // MultiplyTiles adds the products of a's rows and b's columns to c, operands
@@ -102,18 +102,18 @@ func (a *Asm) MultiplyTiles(mnemonic, wordsB, wordsA, c string) {
 		panic("asmgen: " + mnemonic + " of one tile twice")
 	}
 	a.EOL("%s %s, %s, %s", mnemonic, wordsB, wordsA, c)
-	a.Op(literal(o.vex(0, 0, 0, tile(wordsB), 3<<6|tile(c)<<3|tile(wordsA))...))
+	a.Op(literal(o.vex(0, 0, tile(wordsB), 3<<6|tile(c)<<3|tile(wordsA))...))
 }
 
 // vex encodes the three-byte prefix with the registers' upper bits, which it
 // holds inverted, then the opcode and the bytes that follow it (Intel SDM 2,
-// 2.3.5).
-func (o tileOpcode) vex(reg, index, base, vvvv int, rest ...int) []int {
+// 2.3.5). No tile has a number with upper bits.
+func (o tileOpcode) vex(index, base, vvvv int, rest ...int) []int {
 	inverted := func(number, to int) int { return (^number >> 3 & 1) << to }
 	return append([]int{
 		0xc4,
-		inverted(reg, 7) | inverted(index, 6) | inverted(base, 5) | 2, // 2: map 0F38
-		(^vvvv&15)<<3 | o.prefix, // W and L are 0
+		1<<7 | inverted(index, 6) | inverted(base, 5) | 2, // 2: map 0F38
+		(^vvvv&15)<<3 | o.prefix,                          // W and L are 0
 		o.code,
 	}, rest...)
 }

@@ -11,15 +11,26 @@
 //	parts.go      sums in parts, for tiles that have few
 //	edge.go       the micro-kernel for few columns, along the rows of a
 //	direct.go     the micro-kernel on a b that is not packed: it goes down its rows
-//	inplace.go    the same on a b of narrower elements: along its rows, widening them
 //	stream.go     one row of a by eight rows of b, which are read from end to end
-//	tiles.go      the micro-kernel on tiles, its packing and its peak
-//	copying.go    how sums of tiles come to c: as they are, rounded or scaled
 //	bias.go       the column sums that unsigned products need
 //	pack.go       packing of rows that run along a panel, and masks
 //	transpose.go  packing of rows that run across a panel
 //	peak.go       the loops that package probe measures peaks with
 //	files.go      which routines stand in which file
+//
+// Of a b of narrower elements, which is read along its rows:
+//
+//	inplace.go         the micro-kernel
+//	inplace_widen.go   how it widens elements in registers
+//	inplace_bytes.go   one that multiplies bytes instead
+//	inplace_panels.go  packing of what is widened
+//
+// Of tiles:
+//
+//	strip.go       where the fields of a kernel's argument lie
+//	tiles.go       the micro-kernel
+//	copying.go     how sums come to c: as they are, rounded or scaled
+//	pack_tiles.go  packing of rows of bytes as rows of tiles
 //
 // The test of the package regenerates every file and compares it byte for
 // byte with what is checked in; with -generate it writes them instead:

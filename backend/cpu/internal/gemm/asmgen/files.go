@@ -24,7 +24,7 @@ func Files() map[string][]byte {
 		d.Tile = Tile{Vector: avx2, Product: p, MR: 6, Vectors: 2, Heights: []int{6, 4, 2, 1}}
 		return d.tile
 	}
-	packWide, packNarrow := []func(*Asm){}, []func(*Asm){avx2.columnNumbers(2)}
+	packWide, packNarrow := []func(*Asm){}, []func(*Asm){avx2.columnNumbers}
 	for _, l := range lines {
 		packWide = append(packWide, l.rows(avx512, 12), l.rows(avx512, 16))
 		packNarrow = append(packNarrow, l.rows(avx2, 6), l.rows(avx2, 8))
@@ -50,15 +50,15 @@ func Files() map[string][]byte {
 		"direct_avx512_amd64.s": file(direct(directFloat32, float32s), direct(directWideBFloat16, float32s),
 			direct(directBFloat16, bfloat16s), direct(directQuads, quads)),
 		"direct_avx2_amd64.s": file(directNarrow(directFloat32, float32s), directNarrow(directWideBFloat16, float32s),
-			directNarrow(directPairs, pairs), avx2.columnNumbers(2)),
+			directNarrow(directPairs, pairs), avx2.columnNumbers),
 		"stream_avx2_amd64.s":       file(streamFloat32.stream, streamBFloat16.stream, streamPairs.stream),
 		"tile_quads_avx512_amd64.s": file(wide(quads).tile, wide(quads).column, wide(quads).offsetBias),
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairsFused).column, wide(pairs).tile, wide(pairs).column),
-		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, narrow(float32s).column, narrow(float32s).tileRows, narrow(float32s).columnRows, avx2.columnNumbers(2)),
-		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairsVEX).column, narrow(pairs).tile, narrow(pairs).column, avx2.columnNumbers(2)),
+		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, narrow(float32s).column, narrow(float32s).tileRows, narrow(float32s).columnRows, avx2.columnNumbers),
+		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairsVEX).column, narrow(pairs).tile, narrow(pairs).column, avx2.columnNumbers),
 		"edge_avx2_amd64.s":         file(narrow(float32s).edge, narrow(pairs).edge),
 		"edge_avx512_amd64.s":       file(wideEdge(float32s), wideEdge(bfloat16s)),
-		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, narrow(quadsVEX).column, narrow(quadsVEX).offsetBias, avx2.columnNumbers(2)),
+		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, narrow(quadsVEX).column, narrow(quadsVEX).offsetBias, avx2.columnNumbers),
 		"inplace_avx2_amd64.s":      file(inPlace...),
 		"tiles_amx_amd64.s":         file(bfloat16Tiles.tiles, int8Tiles.tiles),
 		"pack_avx512_amd64.s":       file(packWide...),

@@ -31,3 +31,29 @@ func peak(v Vector, p Product) func(*Asm) {
 
 // peakSums is the number of independent sums; package probe counts with it.
 func peakSums(v Vector) int { return v.Registers - v.Registers/4 }
+
+// peak writes a loop of nothing but products between tiles that hold the
+// caller's data: with zeros or ones the multipliers run faster than with any
+// matrix of interest.
+func (t Tiles) peak(a *Asm) {
+	const config, data, stride = "AX", "SI", "DX"
+	a.Func("peakTiles"+t.Name+"AMX", []Arg{{Name: "config"}, {Name: "data"}, {Name: "turns"}}, []string{config, data, rCount})
+	a.ConfigureTiles(config)
+	a.Op("MOVQ", imm(tileLine), stride)
+	for i, tile := range []string{aTiles[0], aTiles[1], bTiles[0], bTiles[1]} {
+		a.MoveTile("TILELOADD", i*tileRows*tileLine, data, stride, tile)
+	}
+	each := func(do func(i, j int)) {
+		for i := range 2 {
+			for j := range 2 {
+				do(i, j)
+			}
+		}
+	}
+	each(func(i, j int) { a.ZeroTile(sumTiles[i][j]) })
+	a.CountDown(rCount, func() {
+		each(func(i, j int) { a.MultiplyTiles(t.Multiply, bTiles[j], aTiles[i], sumTiles[i][j]) })
+	})
+	a.ReleaseTiles()
+	a.Op("RET")
+}

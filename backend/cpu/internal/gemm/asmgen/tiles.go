@@ -24,47 +24,37 @@ const (
 	tileLine = 64 // bytes of a tile's row
 )
 
-// Offsets of the fields of a strip, the micro-kernel's only argument.
+// Registers of a kernel on tiles.
 const (
-	stripConfig     = 0
-	stripSum        = 64
-	stripSumRow     = 72
-	stripSumPanel   = 80
-	stripC          = 88
-	stripRow        = 96
-	stripPanel      = 104
-	stripA          = 112
-	stripRowA       = 120
-	stripStepA      = 128
-	stripPanelA     = 136
-	stripB          = 144
-	stripSteps      = 152
-	stripPanels     = 160
-	stripNextA      = 168
-	stripNextB      = 176
-	stripAheadA     = 184
-	stripSumAfter   = 192
-	stripCopy       = 200
-	stripCopyTo     = 208
-	stripAtSum      = 216
-	stripAtC        = 224
-	stripAtA        = 232
-	stripAtCopy     = 240
-	stripAtCopyTo   = 248
-	stripAtNext     = 256
-	stripAtAfter    = 264
-	stripTall       = 272
-	stripWide       = 273
-	stripAccumulate = 274
-	stripStream     = 275
-	stripRowsBy     = 280
-	stripColumnsBy  = 288
-	stripCopyRows   = 296
-	stripCopyCols   = 304
-	stripAtRows     = 312
-	stripAtCopyRows = 320
-	stripAtCopyCols = 328
+	rStrip         = "AX"
+	rSums, rBelow  = "DX", "R15" // upper and lower tiles of sums
+	rRowC          = "R11"
+	rUpper, rLower = "SI", "DI" // rows of a
+	rRowA, rStepA  = "R9", "BX"
+	rWordsB, rRowB = "R13", "R10"
+	rLeft          = "R14" // steps
+	rNextA, rNextB = "R12", "R8"
+	rFlag          = "R15"
+	rAheadA        = "R15" // bytes from what one step asks for to the next
 )
+
+// loadField loads a field of the strip.
+func (a *Asm) loadField(field int, reg string) { a.Op("MOVQ", at(rStrip, field), reg) }
+
+// storeField stores one.
+func (a *Asm) storeField(reg string, field int) { a.Op("MOVQ", reg, at(rStrip, field)) }
+
+// moveField adds the distance in one field to another.
+func (a *Asm) moveField(distance, field int) {
+	a.loadField(distance, rBelow)
+	a.Op("ADDQ", rBelow, at(rStrip, field))
+}
+
+// jumpUnless jumps where a field of one byte is zero.
+func (a *Asm) jumpUnless(field int, l Label) {
+	a.Op("MOVBLZX", at(rStrip, field), rFlag)
+	a.JumpIf(rFlag, "JEQ", 0, l)
+}
 
 // tiles writes the micro-kernel. It walks down the panels of a, all by one
 // panel of b. What of the tiles is used lies in their shapes, which the caller
@@ -76,246 +66,155 @@ const (
 // Tiles of b come through L1, those of a, each needed once, past it: a panel of
 // b stays in L1 for all panels of a.
 func (t Tiles) tiles(a *Asm) {
-	const (
-		strip          = "AX"
-		sums, below    = "DX", "R15" // upper and lower tiles of sums
-		rowC           = "R11"
-		upper, lower   = "SI", "DI" // rows of a
-		rowA, stepA    = "R9", "BX"
-		wordsB, rowB   = "R13", "R10"
-		left           = "R14"
-		nextA, nextB   = "R12", "R8"
-		flag           = "R15"
-		aheadA         = "R15" // bytes from what one step asks for to the next
-		linesA, linesB = 2, 4  // that each step asks for
-	)
-	a.Func("tiles"+t.Name+"AMX", []Arg{{Name: "x"}}, []string{strip})
-	a.ConfigureTiles(strip)
-	load := func(field int, reg string) { a.Op("MOVQ", at(strip, field), reg) }
-	add := func(distance, field int, reg string) {
-		load(distance, reg)
-		a.Op("ADDQ", reg, at(strip, field))
-	}
+	a.Func("tiles"+t.Name+"AMX", []Arg{{Name: "x"}}, []string{rStrip})
+	a.ConfigureTiles(rStrip)
 	a.EOL("what moves along; the caller's pointers stay")
 	for _, f := range [][2]int{{stripSum, stripAtSum}, {stripC, stripAtC}, {stripA, stripAtA}, {stripCopy, stripAtCopy}, {stripCopyTo, stripAtCopyTo},
 		{stripSumPanel, stripAtNext}, {stripSumAfter, stripAtAfter},
 		{stripRowsBy, stripAtRows}, {stripCopyRows, stripAtCopyRows}, {stripCopyCols, stripAtCopyCols}} {
-		load(f[0], sums)
-		a.Op("MOVQ", sums, at(strip, f[1]))
+		a.loadField(f[0], rSums)
+		a.storeField(rSums, f[1])
 	}
-	load(stripRowA, rowA)
-	load(stripStepA, stepA)
-	load(stripNextA, nextA)
-	load(stripNextB, nextB)
+	a.loadField(stripRowA, rRowA)
+	a.loadField(stripStepA, rStepA)
+	a.loadField(stripNextA, rNextA)
+	a.loadField(stripNextB, rNextB)
 	a.EOL("bytes between rows of a tile")
-	a.Op("MOVQ", imm(2*tileLine), rowB)
+	a.Op("MOVQ", imm(2*tileLine), rRowB)
 
 	release := a.NewLabel("release")
-	run := func(rows, cols int) {
-		loop, zero, start := a.NewLabel("panel"), a.NewLabel("zero"), a.NewLabel("start")
-		each := func(do func(i, j int)) {
-			for i := range rows {
-				for j := range cols {
-					do(i, j)
-				}
-			}
-		}
-		move := func(mnemonic string, base, row int) {
-			load(base, sums)
-			load(row, rowC)
-			if rows > 1 {
-				a.Op("MOVQ", rowC, below)
-				a.Op("SHLQ", imm(log2(tileRows)), below)
-				a.Op("ADDQ", sums, below)
-			}
-			each(func(i, j int) {
-				a.MoveTile(mnemonic, j*tileLine, [2]string{sums, below}[i], rowC, sumTiles[i][j])
-			})
-		}
-		a.Place(loop)
-		load(stripAtA, upper)
-		if rows > 1 {
-			a.Op("MOVQ", rowA, lower)
-			a.Op("SHLQ", imm(log2(tileRows)), lower)
-			a.Op("ADDQ", upper, lower)
-		}
-		load(stripB, wordsB)
-		load(stripSteps, left)
-		a.Op("MOVBLZX", at(strip, stripAccumulate), flag)
-		a.JumpIf(flag, "JEQ", 0, zero)
-		move("TILELOADD", stripAtSum, stripSumRow)
-		a.Op("JMP", string(start))
-		a.Place(zero)
-		each(func(i, j int) { a.ZeroTile(sumTiles[i][j]) })
-		a.Place(start)
-		load(stripAheadA, aheadA)
-		step := func() {
-			each(func(i, j int) {
-				if i == 0 {
-					a.MoveTile("TILELOADD", j*tileLine, wordsB, rowB, bTiles[j])
-				}
-				if j == 0 {
-					a.MoveTile("TILELOADDT1", 0, [2]string{upper, lower}[i], rowA, aTiles[i])
-				}
-				a.MultiplyTiles(t.Multiply, bTiles[j], aTiles[i], sumTiles[i][j])
-			})
-			for line := range linesB {
-				a.Op("PREFETCHT1", at(nextB, line*tileLine))
-			}
-			for line := range linesA {
-				a.Op("PREFETCHT1", at(nextA, line*tileLine))
-			}
-			a.Op("ADDQ", imm(linesB*tileLine), nextB)
-			a.Op("ADDQ", aheadA, nextA)
-			a.Op("ADDQ", stepA, upper)
-			if rows > 1 {
-				a.Op("ADDQ", stepA, lower)
-			}
-			a.Op("ADDQ", imm(2*tileRows*tileLine), wordsB)
-		}
-		if rows*cols == 4 {
-			t.whileCopying(a, left, step)
-			plain, stored := a.NewLabel("plain"), a.NewLabel("stored")
-			a.Op("MOVBLZX", at(strip, stripStream), flag)
-			a.JumpIf(flag, "JEQ", 0, plain)
-			move("TILESTORED", stripAtSum, stripSumRow)
-			a.EOL("to be copied while the next tile is computed")
-			a.Op("MOVQ", sums, at(strip, stripAtCopy))
-			load(stripAtC, below)
-			a.Op("MOVQ", below, at(strip, stripAtCopyTo))
-			a.EOL("by what: of the next panel the rows' are others")
-			load(stripAtRows, below)
-			a.Op("MOVQ", below, at(strip, stripAtCopyRows))
-			a.Op("ADDQ", imm(2*tileRows*4), at(strip, stripAtRows))
-			load(stripColumnsBy, below)
-			a.Op("MOVQ", below, at(strip, stripAtCopyCols))
-			a.Op("JMP", string(stored))
-			a.Place(plain)
-			move("TILESTORED", stripAtC, stripRow)
-			a.Place(stored)
-			a.EOL("two tiles of sums take turns, or each has its own")
-			load(stripAtNext, below)
-			load(stripAtAfter, rowC)
-			a.Op("MOVQ", rowC, at(strip, stripAtNext))
-			a.Op("MOVQ", below, at(strip, stripAtAfter))
-			a.Op("ADDQ", below, at(strip, stripAtSum))
-		} else {
-			a.CountDown(left, step)
-			move("TILESTORED", stripAtC, stripRow)
-			add(stripSumPanel, stripAtSum, below)
-		}
-		add(stripPanel, stripAtC, below)
-		add(stripPanelA, stripAtA, below)
-		a.Op("DECQ", at(strip, stripPanels))
-		a.Op("JNZ", string(loop))
-	}
 	short, narrow, narrowTall := a.NewLabel("short"), a.NewLabel("narrow"), a.NewLabel("narrow")
-	choose := func(field int, l Label) {
-		a.Op("MOVBLZX", at(strip, field), flag)
-		a.JumpIf(flag, "JEQ", 0, l)
-	}
-	choose(stripTall, short)
-	choose(stripWide, narrowTall)
-	run(2, 2)
+	a.jumpUnless(stripTall, short)
+	a.jumpUnless(stripWide, narrowTall)
+	grid{t, 2, 2}.panels(a)
 	a.Op("JMP", string(release))
 	a.Place(narrowTall)
-	run(2, 1)
+	grid{t, 2, 1}.panels(a)
 	a.Op("JMP", string(release))
 	a.Place(short)
-	choose(stripWide, narrow)
-	run(1, 2)
+	a.jumpUnless(stripWide, narrow)
+	grid{t, 1, 2}.panels(a)
 	a.Op("JMP", string(release))
 	a.Place(narrow)
-	run(1, 1)
+	grid{t, 1, 1}.panels(a)
 	a.Place(release)
 	a.ReleaseTiles()
 	a.Return()
 }
 
-// peak writes a loop of nothing but products between tiles that hold the
-// caller's data: with zeros or ones the multipliers run faster than with any
-// matrix of interest.
-func (t Tiles) peak(a *Asm) {
-	const config, data, stride = "AX", "SI", "DX"
-	a.Func("peakTiles"+t.Name+"AMX", []Arg{{Name: "config"}, {Name: "data"}, {Name: "turns"}}, []string{config, data, rCount})
-	a.ConfigureTiles(config)
-	a.Op("MOVQ", imm(tileLine), stride)
-	for i, tile := range []string{aTiles[0], aTiles[1], bTiles[0], bTiles[1]} {
-		a.MoveTile("TILELOADD", i*tileRows*tileLine, data, stride, tile)
-	}
-	each := func(do func(i, j int)) {
-		for i := range 2 {
-			for j := range 2 {
-				do(i, j)
-			}
-		}
-	}
-	each(func(i, j int) { a.ZeroTile(sumTiles[i][j]) })
-	a.CountDown(rCount, func() {
-		each(func(i, j int) { a.MultiplyTiles(t.Multiply, bTiles[j], aTiles[i], sumTiles[i][j]) })
-	})
-	a.ReleaseTiles()
-	a.Op("RET")
+// A grid is a kernel on so many rows and columns of tiles.
+type grid struct {
+	Tiles
+	rows, cols int
 }
 
-// packTileRows writes the packing of rows of bytes as rows of tiles: each row
-// is cut into lines, which lie as far apart as two tiles are large.
-func packTileRows(a *Asm) {
-	const (
-		rows, bytes = "R8", "R9"
-		whole, left = "BX", "CX" // lines
-		from, to    = "R11", "R12"
-		mask, row   = "R10", "R10"
-		rest        = "K1"
-		zero        = "Z4"
-		apart       = 2 * tileRows * tileLine
-	)
-	store := func(reg string, line int) { a.Op("VMOVUPS", reg, at(to, line*apart)) }
-	a.Func("packTileRowsAVX512", []Arg{{Name: "dst"}, {Name: "src"}, {Name: "ld"}, {Name: "rows"}, {Name: "bytes"}},
-		[]string{rTo, rFrom, rLD, rows, bytes})
-	a.Op("MOVQ", bytes, whole)
-	a.Op("SHRQ", imm(log2(tileLine)), whole)
-	a.Op("ANDQ", imm(tileLine-1), bytes)
-	a.EOL("the bytes of the last line")
-	a.Op("MOVQ", imm(-1), mask)
-	a.Op("BZHIQ", bytes, mask, mask)
-	a.Op("KMOVQ", mask, rest)
-	avx512.zero(a, zero)
-	a.Op("MOVQ", imm(2*tileRows), row)
-	a.CountDown(row, func() {
-		next, none := a.NewLabel("next"), a.NewLabel("none")
-		a.Op("MOVQ", rFrom, from)
-		a.Op("MOVQ", rTo, to)
-		a.Op("ADDQ", imm(tileLine), rTo)
-		a.JumpIf(rows, "JLE", 0, none)
-		a.Unrolled(whole, left, 4, func(lines int) {
-			for i := range lines {
-				a.Op("VMOVUPS", at(from, i*tileLine), avx512.reg(i))
-			}
-			for i := range lines {
-				store(avx512.reg(i), i)
-			}
-			a.Op("ADDQ", imm(lines*tileLine), from)
-			a.Op("ADDQ", imm(lines*apart), to)
-		})
-		a.JumpIf(bytes, "JEQ", 0, next)
-		a.Op("VMOVDQU8.Z", at(from, 0), rest, "Z0")
-		store("Z0", 0)
-		a.Op("JMP", string(next))
-		a.Place(none)
-		part := a.NewLabel("part")
-		a.JumpIf(whole, "JEQ", 0, part)
-		a.Op("MOVQ", whole, left)
-		a.CountDown(left, func() {
-			store(zero, 0)
-			a.Op("ADDQ", imm(apart), to)
-		})
-		a.Place(part)
-		a.JumpIf(bytes, "JEQ", 0, next)
-		store(zero, 0)
-		a.Place(next)
-		a.Op("ADDQ", rLD, rFrom)
-		a.Op("DECQ", rows)
+func (g grid) each(do func(i, j int)) {
+	for i := range g.rows {
+		for j := range g.cols {
+			do(i, j)
+		}
+	}
+}
+
+// panels writes the loop down the panels of a.
+func (g grid) panels(a *Asm) {
+	loop, zero, start := a.NewLabel("panel"), a.NewLabel("zero"), a.NewLabel("start")
+	a.Place(loop)
+	a.loadField(stripAtA, rUpper)
+	if g.rows > 1 {
+		a.Op("MOVQ", rRowA, rLower)
+		a.Op("SHLQ", imm(log2(tileRows)), rLower)
+		a.Op("ADDQ", rUpper, rLower)
+	}
+	a.loadField(stripB, rWordsB)
+	a.loadField(stripSteps, rLeft)
+	a.jumpUnless(stripAccumulate, zero)
+	g.moveSums(a, "TILELOADD", stripAtSum, stripSumRow)
+	a.Op("JMP", string(start))
+	a.Place(zero)
+	g.each(func(i, j int) { a.ZeroTile(sumTiles[i][j]) })
+	a.Place(start)
+	a.loadField(stripAheadA, rAheadA)
+	if g.rows*g.cols == 4 {
+		g.whileCopying(a, rLeft, func() { g.step(a) })
+		g.finish(a)
+	} else {
+		a.CountDown(rLeft, func() { g.step(a) })
+		g.moveSums(a, "TILESTORED", stripAtC, stripRow)
+		a.moveField(stripSumPanel, stripAtSum)
+	}
+	a.moveField(stripPanel, stripAtC)
+	a.moveField(stripPanelA, stripAtA)
+	a.Op("DECQ", at(rStrip, stripPanels))
+	a.Op("JNZ", string(loop))
+}
+
+// moveSums loads or stores all sums, from or to where one field says, in rows as far
+// apart as another does.
+func (g grid) moveSums(a *Asm, mnemonic string, base, row int) {
+	a.loadField(base, rSums)
+	a.loadField(row, rRowC)
+	if g.rows > 1 {
+		a.Op("MOVQ", rRowC, rBelow)
+		a.Op("SHLQ", imm(log2(tileRows)), rBelow)
+		a.Op("ADDQ", rSums, rBelow)
+	}
+	g.each(func(i, j int) {
+		a.MoveTile(mnemonic, j*tileLine, [2]string{rSums, rBelow}[i], rRowC, sumTiles[i][j])
 	})
-	a.Return()
+}
+
+// step multiplies by one step, and asks for some memory.
+func (g grid) step(a *Asm) {
+	const linesA, linesB = 2, 4
+	g.each(func(i, j int) {
+		if i == 0 {
+			a.MoveTile("TILELOADD", j*tileLine, rWordsB, rRowB, bTiles[j])
+		}
+		if j == 0 {
+			a.MoveTile("TILELOADDT1", 0, [2]string{rUpper, rLower}[i], rRowA, aTiles[i])
+		}
+		a.MultiplyTiles(g.Multiply, bTiles[j], aTiles[i], sumTiles[i][j])
+	})
+	for line := range linesB {
+		a.Op("PREFETCHT1", at(rNextB, line*tileLine))
+	}
+	for line := range linesA {
+		a.Op("PREFETCHT1", at(rNextA, line*tileLine))
+	}
+	a.Op("ADDQ", imm(linesB*tileLine), rNextB)
+	a.Op("ADDQ", rAheadA, rNextA)
+	a.Op("ADDQ", rStepA, rUpper)
+	if g.rows > 1 {
+		a.Op("ADDQ", rStepA, rLower)
+	}
+	a.Op("ADDQ", imm(2*tileRows*tileLine), rWordsB)
+}
+
+// finish stores the sums of a whole panel: to c, or with a stream to where the next
+// panel finds them to be copied.
+func (g grid) finish(a *Asm) {
+	plain, stored := a.NewLabel("plain"), a.NewLabel("stored")
+	a.jumpUnless(stripStream, plain)
+	g.moveSums(a, "TILESTORED", stripAtSum, stripSumRow)
+	a.EOL("to be copied while the next tile is computed")
+	a.storeField(rSums, stripAtCopy)
+	a.loadField(stripAtC, rBelow)
+	a.storeField(rBelow, stripAtCopyTo)
+	a.EOL("by what: of the next panel the rows' are others")
+	a.loadField(stripAtRows, rBelow)
+	a.storeField(rBelow, stripAtCopyRows)
+	a.Op("ADDQ", imm(2*tileRows*4), at(rStrip, stripAtRows))
+	a.loadField(stripColumnsBy, rBelow)
+	a.storeField(rBelow, stripAtCopyCols)
+	a.Op("JMP", string(stored))
+	a.Place(plain)
+	g.moveSums(a, "TILESTORED", stripAtC, stripRow)
+	a.Place(stored)
+	a.EOL("two tiles of sums take turns, or each has its own")
+	a.loadField(stripAtNext, rBelow)
+	a.loadField(stripAtAfter, rRowC)
+	a.storeField(rRowC, stripAtNext)
+	a.storeField(rBelow, stripAtAfter)
+	a.Op("ADDQ", rBelow, at(rStrip, stripAtSum))
 }

@@ -30,15 +30,14 @@ func (v Vector) zero(a *Asm, reg string) {
 }
 
 // columnNumbers writes the table that masks without mask registers are
-// compared with.
-func (v Vector) columnNumbers(vectors int) func(*Asm) {
-	return func(a *Asm) {
-		a.raw("\n")
-		for i := range vectors * v.Lanes {
-			a.raw("DATA columns<>+%d(SB)/4, $%d\n", 4*i, i)
-		}
-		a.raw("GLOBL columns<>(SB), RODATA|NOPTR, $%d\n", vectors*v.bytes())
+// compared with, for as many vectors as a tile has.
+func (v Vector) columnNumbers(a *Asm) {
+	const vectors = 2
+	a.raw("\n")
+	for i := range vectors * v.Lanes {
+		a.raw("DATA columns<>+%d(SB)/4, $%d\n", 4*i, i)
 	}
+	a.raw("GLOBL columns<>(SB), RODATA|NOPTR, $%d\n", vectors*v.bytes())
 }
 
 // A Product is one way to multiply words and add to sums.
