@@ -131,10 +131,6 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 	}
 	x.twin.tile(&want[guard], ldc, steps, &a[0], &panel[0], bias, 0, rows, cols, accumulate)
 	p.direct.tile(&c[guard], ldc, steps, &a[0], at(b, 0), ldb*size[S](), rows, cols, accumulate)
-	for i := range c {
-		if c[i] != want[i] {
-			t.Fatalf("%s, %d×%d of %d steps, accumulate %v, ldb %d, ldc %d: element %d of c is %v, want %v",
-				x.name, rows, cols, steps, accumulate, ldb, ldc, i-guard, c[i], want[i])
-		}
-	}
+	sameMemory(t, c, want, guard, "%s, %d×%d of %d steps, accumulate %v, ldb %d, ldc %d",
+		x.name, rows, cols, steps, accumulate, ldb, ldc)
 }

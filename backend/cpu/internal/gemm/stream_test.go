@@ -42,11 +42,7 @@ func checkStream[S Source, C Sum](t *testing.T, r *rand.Rand, x streamTwins[S, C
 	want, accumulate := slices.Clone(c), r.IntN(2) == 0
 	x.twin(&want[guard], &a[0], at(b, 0), ldb*size[S](), cols, uintptr(at(b, 0)), accumulate)
 	x.fast(&c[guard], &a[0], at(b, 0), ldb*size[S](), cols, uintptr(at(b, 0)), accumulate)
-	for i := range c {
-		if c[i] != want[i] {
-			t.Fatalf("%d columns, accumulate %v, ldb %d: element %d of c is %v, want %v", cols, accumulate, ldb, i-guard, c[i], want[i])
-		}
-	}
+	sameMemory(t, c, want, guard, "%s, %d columns, accumulate %v, ldb %d", x.name, cols, accumulate, ldb)
 }
 
 // TestBlockDirect_Streams checks the words that streams get from packed panels of

@@ -261,8 +261,7 @@ func checkTiles[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], rows, cols, 
 	for i := range c {
 		c[i] = C(r.IntN(2001) - 1000)
 	}
-	before, a0, b0 := slices.Clone(c), slices.Clone(a), slices.Clone(b)
-	want := slices.Clone(c)
+	want, a0, b0 := slices.Clone(c), slices.Clone(a), slices.Clone(b)
 	accumulate := r.IntN(2) == 0
 	// Sums start from c, or from memory of their own that lies as c does.
 	from := c
@@ -272,7 +271,7 @@ func checkTiles[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], rows, cols, 
 			from[i] = C(r.IntN(2001) - 1000)
 		}
 	}
-	from0 := slices.Clone(from)
+	before := slices.Clone(from)
 	run := func(kernel strips[C], c, from []C) {
 		step := tilesMR * tilesWords * wordBytes
 		kernel(&strip[C]{
@@ -282,9 +281,8 @@ func checkTiles[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], rows, cols, 
 			b: &b[0], steps: steps, rows: rows, cols: cols, accumulate: accumulate,
 		})
 	}
-	run(x.twin, want, from0)
+	run(x.twin, want, before)
 	run(x.fast, c, from)
-	before = from0
 	at := fmt.Sprintf("%s, %d×%d of %d steps, ldc %d, accumulate %v", x.name, rows, cols, steps, ldc, accumulate)
 	for i := range c {
 		if c[i] == want[i] || c[i] != c[i] && want[i] != want[i] {
