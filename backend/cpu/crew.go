@@ -96,10 +96,13 @@ func (c *crew) guard(member int) {
 	c.round(member)
 }
 
-// stayAwake says whether rounds follow each other closely.
+// stayAwake says whether rounds follow each other closely. The number of processors may
+// have changed since it last did.
 func (c *crew) stayAwake(yes bool) {
-	c.start.busy.Store(yes)
-	c.end.busy.Store(yes)
+	for _, b := range []*barrier{&c.start, &c.end} {
+		b.count()
+		b.busy.Store(yes)
+	}
 }
 
 // close ends the goroutines and waits for them.
@@ -114,7 +117,7 @@ func (c *crew) close() {
 // change are cache lines apart: each look would take the line from them.
 type barrier struct {
 	size       int32
-	crowded    bool // more goroutines than processors: waiting must give way
+	crowded    atomic.Bool // more goroutines than processors: waiting must give way
 	busy       atomic.Bool
 	_          [cacheLine]byte
 	arrived    atomic.Int32
@@ -137,9 +140,12 @@ const (
 
 func (b *barrier) init(size int) {
 	b.size = int32(size)
-	b.crowded = size > runtime.GOMAXPROCS(0)
 	b.cond = sync.NewCond(&b.mu)
+	b.count()
 }
+
+// count compares goroutines with processors.
+func (b *barrier) count() { b.crowded.Store(int(b.size) > runtime.GOMAXPROCS(0)) }
 
 func (b *barrier) wait() {
 	g := b.generation.Load()
@@ -153,15 +159,15 @@ func (b *barrier) wait() {
 		}
 		return
 	}
-	n := spins
-	if b.crowded {
+	n, crowded := spins, b.crowded.Load()
+	if crowded {
 		n = spins / 500
 	}
-	for i := 0; i < n || i < busySpins && !b.crowded && b.busy.Load(); i++ {
+	for i := 0; i < n || i < busySpins && !crowded && b.busy.Load(); i++ {
 		if b.generation.Load() != g {
 			return
 		}
-		if b.crowded {
+		if crowded {
 			runtime.Gosched()
 		}
 	}

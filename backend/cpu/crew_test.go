@@ -65,6 +65,25 @@ func TestCrew(t *testing.T) {
 	goroutines(t, before)
 }
 
+// TestCrew_Processors: members give way as soon as they are more than the processors
+// left, and do not once they are no more.
+func TestCrew_Processors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	c := newCrew(2)
+	defer c.close()
+	for _, processors := range []int{2, 1, 2} {
+		runtime.GOMAXPROCS(processors)
+		c.stayAwake(true)
+		if crowded := processors < 2; c.start.crowded.Load() != crowded || c.end.crowded.Load() != crowded {
+			t.Errorf("%d processors: crowded is not %v", processors, crowded)
+		}
+		if err := c.run(func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+		c.stayAwake(false)
+	}
+}
+
 // TestGoroutines: they come with the first Load and go with Close, or never come.
 func TestGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
