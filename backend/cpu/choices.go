@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/tile"
 )
 
 // choices are decisions of the passes that are asked for, in place of rules that were
@@ -143,98 +141,4 @@ func ParseParams(pairs map[string]string) (backend.Params, error) {
 	}
 	_, err := parseChoices(p.Extra)
 	return p, err
-}
-
-var _ backend.Adjuster = (*Backend)(nil)
-
-// Adjustments lists choices that make another plan of the programs. Those that would
-// read b over and over for many rows of a are left out.
-func (b *Backend) Adjustments(ctx context.Context, programs []*tile.Program, params backend.Params) ([]backend.Params, error) {
-	e, err := b.compile(ctx, programs, params)
-	if err != nil {
-		return nil, err
-	}
-	seen := map[string]bool{e.made(): true}
-	var list []backend.Params
-	for _, o := range e.others() {
-		with := params
-		with.Extra = maps.Clone(params.Extra)
-		if with.Extra == nil {
-			with.Extra = map[string]string{}
-		}
-		with.Extra[o.key] = o.value
-		x, err := b.compile(ctx, programs, with)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			continue
-		}
-		if made := x.made(); !seen[made] {
-			seen[made] = true
-			list = append(list, with)
-		}
-	}
-	return list, nil
-}
-
-type keyValue struct{ key, value string }
-
-// others are choices that may make another plan than this.
-func (e *executable) others() []keyValue {
-	// Rows of a up to which a way to read b is worth a look: twice those up to which
-	// it has paid on any machine.
-	most := map[string]int{"packed": 1 << 30, "tiles": 96, "streams": 8, "pieces": 256, "along": 96}
-	var list []keyValue
-	add := func(key, value string) {
-		if o := (keyValue{key, value}); !slices.Contains(list, o) {
-			list = append(list, o)
-		}
-	}
-	for _, p := range e.plans {
-		for _, d := range p.explain().Products {
-			a, b := p.operands[d.A], p.operands[d.B]
-			for _, way := range waysOfB {
-				if ceil(b.meets, b.k) <= most[way] {
-					add(paramB, way)
-				}
-			}
-			for _, way := range waysOfA {
-				add(paramA, way)
-			}
-			if a.packing.words > 1 {
-				for _, way := range waysOfC {
-					add(paramC, way)
-				}
-			}
-			for _, run := range []int{ceil(d.Run, 2), 2 * d.Run} {
-				if run >= minRun && run <= d.Depth {
-					add(paramRun, strconv.Itoa(run))
-				}
-			}
-			if kib := d.Rows * d.Run * a.packing.words * 4 / a.packing.unit >> 10; d.Rows > a.packing.lanes && kib > 1 {
-				add(paramPieceA, strconv.Itoa(kib/2))
-				add(paramPieceA, strconv.Itoa(2*kib))
-			}
-		}
-	}
-	return list
-}
-
-// minRun is the shortest run over k that is worth a look.
-const minRun = 64
-
-// made tells what choices have made of the programs: equal texts, the same code.
-func (e *executable) made() string {
-	var s strings.Builder
-	for _, p := range e.plans {
-		x := p.explain()
-		for _, d := range x.Products {
-			fmt.Fprintln(&s, d)
-		}
-		for _, o := range x.Operands {
-			fmt.Fprintln(&s, o.Keep, o.Format, o.Lanes, o.Depth, o.Piece, o.Kept, o.InPlace, o.Ways)
-		}
-	}
-	return s.String()
 }

@@ -48,7 +48,7 @@
 // Some decisions follow rules that were found by measuring on a few machines: how a b
 // that few rows of a meet is read, whether a is packed, how tiles write an output, how k
 // and a are cut for the caches. Parameters ask for others (choices.go), and Adjustments
-// lists those that make a difference to a program, for cmd/tune to try.
+// (adjustments.go) lists those that make a difference to a program, for cmd/tune to try.
 //
 // What no pass understands is refused with backend.ErrUnsupported, naming the
 // operation, the ref and the line of the kernel. Packing is part of every
