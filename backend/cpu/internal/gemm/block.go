@@ -1,10 +1,6 @@
 package gemm
 
-import (
-	"unsafe"
-
-	"matladder/backend/cpu/internal/probe"
-)
+import "unsafe"
 
 // A block is one call of Block, in words and steps.
 type block[C Sum] struct {
@@ -18,26 +14,6 @@ type block[C Sum] struct {
 	panelB        int // words from one panel to the next
 	step0, steps  int
 	accumulate    bool
-}
-
-// cuts are the sizes that keep a block's work in the caches.
-type cuts struct {
-	steps int // of k that a tile runs over
-	bytes int // of a that stay in L2 while the panels of b pass
-	work  int // bytes of sums that stay in L2 between two runs over k; tiles only
-}
-
-// hostCuts leaves half of L2 to two panels of b and the tiles of c. Deep runs
-// over k mean few passes over c; both limits were found by measuring.
-func hostCuts() cuts {
-	l2 := probe.Host().L2
-	if l2 == 0 {
-		l2 = 512 << 10
-	}
-	return cuts{
-		steps: min(max(128, l2>>10), 1024),
-		bytes: min(max(96<<10, l2*3/8), 512<<10),
-	}
 }
 
 // run cuts k into chunks and m into pieces of a that fit L2. For each piece
@@ -115,9 +91,3 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 func (x block[C]) panelOfB(j, s int) *uint32 {
 	return &x.b[j/x.nr*x.panelB+(x.step0+s)*x.nr*x.words]
 }
-
-// even is the size of pieces, at most limit, that cut n evenly.
-func even(n, limit int) int { return ceil(n, ceil(n, limit)) }
-
-// span views n elements from p on.
-func span[T any](p *T, n int) []T { return unsafe.Slice(p, n) }

@@ -150,5 +150,3 @@ func (x tilesBlock[C]) panelOfA(i, s int) *uint32 {
 func (x tilesBlock[C]) panelOfB(j, s int) *uint32 {
 	return &x.b[j/tilesNR*x.panelB+(x.step0+s)*tilesNR*tilesWords]
 }
-
-func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

@@ -1,5 +1,27 @@
 package gemm
 
+import "matladder/backend/cpu/internal/probe"
+
+// cuts are the sizes that keep a block's work in the caches.
+type cuts struct {
+	steps int // of k that a tile runs over
+	bytes int // of a that stay in L2 while the panels of b pass
+	work  int // bytes of sums that stay in L2 between two runs over k; tiles only
+}
+
+// hostCuts leaves half of L2 to two panels of b and the tiles of c. Deep runs
+// over k mean few passes over c; both limits were found by measuring.
+func hostCuts() cuts {
+	l2 := probe.Host().L2
+	if l2 == 0 {
+		l2 = 512 << 10
+	}
+	return cuts{
+		steps: min(max(128, l2>>10), 1024),
+		bytes: min(max(96<<10, l2*3/8), 512<<10),
+	}
+}
+
 // Cut is how Block divides m rows of a, n columns of b and k elements for the
 // caches: runs of run elements of k, over each of which a register tile stays in
 // registers; pieces of rows rows of a, which stay in L2 while panels of b pass; and
@@ -13,10 +35,10 @@ func (p *Path[S, C]) Cut(m, n, k int) (run, rows, cols int) {
 
 // of is Cut in steps, for register tiles of mr rows and nr columns, words words
 // deep a step.
-func (c cuts) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
-	run = even(steps, c.steps)
-	most, tiles := max(1, c.bytes/(run*mr*words*wordBytes)), c.work/(mr*nr*wordBytes)
-	kept := run < steps && c.work > 0
+func (x cuts) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
+	run = even(steps, x.steps)
+	most, tiles := max(1, x.bytes/(run*mr*words*wordBytes)), x.work/(mr*nr*wordBytes)
+	kept := run < steps && x.work > 0
 	if kept {
 		most = min(most, tiles)
 	}
@@ -39,3 +61,8 @@ func (p *Path[S, C]) CutDirect(m, n, k int) (run, cols int) {
 	}
 	return p.directSteps(m, n, k) * p.KU, n
 }
+
+// even is the size of pieces, at most limit, that cut n evenly.
+func even(n, limit int) int { return ceil(n, ceil(n, limit)) }
+
+func ceil(a, b int) int { return (a + b - 1) / b }

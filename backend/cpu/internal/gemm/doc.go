@@ -11,10 +11,11 @@
 //     memory forward only (pack.go, encoding.go). Narrow floats are widened here,
 //     unless pairs or tiles of them multiply faster, which is measured once in a
 //     process.
-//  3. Block walks the panels in pieces that fit the caches (block.go, cut.go) and
-//     calls the micro-kernel, which keeps one tile of c in registers over a run of k
-//     (tile.go), one tile after another below it (column.go). The last columns of c,
-//     where they are few, may have a routine of their own (edge.go).
+//  3. Block, or Multiply, which is told more (run.go), walks the panels in pieces that
+//     fit the caches (block.go, cut.go) and calls the micro-kernel, which keeps one tile
+//     of c in registers over a run of k (tile.go), one tile after another below it
+//     (column.go). The last columns of c, where they are few, may have a routine of
+//     their own (edge.go).
 //  4. Where packing a would show, Multiply takes rows of it as they lie, if words in
 //     memory are those of panels, as float32 are (rows.go).
 //
@@ -39,10 +40,11 @@
 // ISA.Missing says so and AVX512 is the best there is.
 //
 // Every micro-kernel in assembly has a twin in Go with the same signature
-// (tile_generic.go, tile_bfloat16.go, column.go, rows.go, edge.go, tiles.go, stream.go); the
-// twins are what other machines run and what tests compare with. Tiles that read b
-// where it lies (direct_amd64.go, inplace_amd64.go) run nowhere else: tests compare
-// them with the twin of a tile on a b packed in Go. The assembly is written by asmgen:
+// (tile_generic.go, tile_bfloat16.go, column.go, rows.go, edge.go, tiles.go, stream.go) and
+// every packing one of the same panels (pack.go, tiles.go): tests compare with them, and
+// other machines run those of float32 and of pairs. Tiles that read b where it lies
+// (direct_amd64.go, inplace_amd64.go) are compared with the twin of a tile on a b packed
+// in Go. The assembly is written by asmgen:
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate
 //

@@ -254,11 +254,6 @@ func unlessGreat(scale, limit float32) func(dst, a []uint32, mr, rows, steps int
 	}
 }
 
-// floats are the same words as numbers.
-func floats(words []uint32) []float32 {
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
-}
-
 // offsetPairs are the words of a quick that multiplies pairs of int8 by numbers
 // offset by eight: the pair as bytes, twice, and at the end what undoes that, as
 // int16, twice.

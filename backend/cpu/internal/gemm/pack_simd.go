@@ -131,10 +131,3 @@ func (p packSIMD[S]) safe(n, ld, rows int) int {
 	}
 	return safe
 }
-
-func at[S any](s []S, i int) unsafe.Pointer { return unsafe.Pointer(&s[i]) }
-
-func size[S any]() int {
-	var s S
-	return int(unsafe.Sizeof(s))
-}

@@ -173,9 +173,6 @@ func narrow(x float32) uint16 {
 	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
 
-// offset is the element some bytes behind p.
-func offset[T any](p *T, bytes int) *T { return (*T)(unsafe.Add(unsafe.Pointer(p), bytes)) }
-
 // stepBFloat16 models TDPBF16PS as Intel's manual writes it (SDM 2, under the
 // name): products of the lower and of the upper halves are summed apart, from
 // zero, each sum rounded once to nearest even, denormal numbers counting as

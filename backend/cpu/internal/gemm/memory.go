@@ -1,0 +1,69 @@
+package gemm
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Buffer returns n bytes aligned to a cache line, for packed panels.
+func Buffer(n int) []byte {
+	b := make([]byte, n+cacheLine)
+	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) % cacheLine)
+	return b[off : off+n : off+n]
+}
+
+const (
+	wordBytes = 4
+	cacheLine = 64
+)
+
+// words reinterprets the first n bytes of packed memory.
+func words(b []byte, n int) []uint32 {
+	b = first(b, n)
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), n/wordBytes)
+}
+
+// extent cuts s to the elements of a matrix whose rows are ld elements apart.
+// What it lets pass is safe for routines that check nothing.
+func extent[T any](s []T, rows, cols, ld int) []T {
+	switch {
+	case rows < 0 || cols < 0 || (rows > 1 && ld < cols):
+		panic(fmt.Sprintf("gemm: %d×%d elements in rows %d apart", rows, cols, ld))
+	case rows == 0 || cols == 0:
+		return nil
+	}
+	return first(s, (rows-1)*ld+cols)
+}
+
+// clearBlock zeroes the m×n corner of c: the product where k is 0.
+func clearBlock[T any](c []T, ldc, m, n int) {
+	for i := range m {
+		clear(c[i*ldc : i*ldc+n])
+	}
+}
+
+// first is s[:n], also refused where s is shorter but has the capacity.
+func first[T any](s []T, n int) []T { return s[:len(s):len(s)][:n] }
+
+// floats are the same words as numbers.
+func floats(words []uint32) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
+}
+
+// span views n elements from p on.
+func span[T any](p *T, n int) []T { return unsafe.Slice(p, n) }
+
+// at is where element i of s lies.
+func at[S any](s []S, i int) unsafe.Pointer { return unsafe.Pointer(&s[i]) }
+
+// offset is the element some bytes behind p.
+func offset[T any](p *T, bytes int) *T { return (*T)(unsafe.Add(unsafe.Pointer(p), bytes)) }
+
+// address is only that, not to be read through.
+func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// size is the bytes of an S.
+func size[S any]() int {
+	var s S
+	return int(unsafe.Sizeof(s))
+}

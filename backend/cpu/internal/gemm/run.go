@@ -1,0 +1,104 @@
+package gemm
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// A Run is a call of Block that says more.
+type Run[S Source] struct {
+	A     []byte // packed
+	Rows  []S    // or a as it lies in memory, rows LDA apart; only where ReadsA
+	LDA   int
+	B     []byte // packed
+	Work  []byte // as many bytes as Path.Work, on a cache line; nil for memory of its own
+	Write Write  // of tiles; others write c in one way
+}
+
+// A Write is how tiles bring sums to c.
+type Write uint8
+
+const (
+	WriteInPlace Write = iota // a register tile at a time
+	WriteCopied               // to where rows follow each other, and from there beside the next products
+	WritePast                 // so too, and past the caches: c is not soon needed
+)
+
+// ReadsA reports whether this path multiplies an a that is not packed, of k
+// elements in a row.
+func (p *Path[S, C]) ReadsA(k int) bool {
+	words := p.kernel.rows.tile != nil && p.KU*size[S]() == wordBytes // in memory as in panels
+	return (p.kernel.strips != nil || words) && k%p.KU == 0
+}
+
+// WantsPanels reports whether n columns end with some that go along packed panels of a
+// several times as fast as along its rows.
+func (p *Path[S, C]) WantsPanels(n int) bool {
+	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR)
+}
+
+// Streams reports whether this path brings sums to c as Write of a Run says, if rows of
+// c are ldc elements apart and begin on cache lines.
+func (p *Path[S, C]) Streams(ldc int) bool {
+	return p.kernel.strips != nil && ldc*wordBytes%cacheLine == 0
+}
+
+// Work is the number of bytes of memory that a Run wants.
+func (p *Path[S, C]) Work() int { return p.cuts.work }
+
+// Multiply is Block of a Run.
+func (p *Path[S, C]) Multiply(r Run[S], c []C, ldc, m, n, k int, accumulate bool) {
+	p.blockRange(c, ldc, m, n, 0, k, k, r, accumulate)
+}
+
+// blockRange is Multiply over elements k0 … k0+k-1 of panels packed depth elements deep,
+// or of rows of so many. k0 is a multiple of KU, and so is k unless k0+k is depth.
+func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], accumulate bool) {
+	switch {
+	case m < 0 || n < 0 || k < 0 || k0 < 0 || k0+k > depth:
+		panic(fmt.Sprintf("gemm: Block of %d×%d, ldc %d, k %d…%d of %d", m, n, ldc, k0, k0+k, depth))
+	case k0%p.KU != 0 || (k%p.KU != 0 && k0+k != depth):
+		panic(fmt.Sprintf("gemm: k range %d…%d of %d is not whole steps of %d", k0, k0+k, depth, p.KU))
+	case r.Rows != nil && !p.ReadsA(depth):
+		panic(fmt.Sprintf("gemm: %s: rows of %d elements in memory", p.Name, depth))
+	}
+	c = extent(c, m, n, ldc)
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 {
+		if !accumulate {
+			clearBlock(c, ldc, m, n)
+		}
+		return
+	}
+	if p.kernel.strips != nil {
+		x := p.tilesBlock(r, m, n, k0, k, depth)
+		x.c, x.elementC, x.rowC, x.accumulate = &c[0], wordBytes, ldc*wordBytes, accumulate
+		if uintptr(unsafe.Pointer(x.c))%cacheLine == 0 && x.rowC%cacheLine == 0 {
+			x.way = [...]streaming{WriteInPlace: streamNot, WriteCopied: streamCopied, WritePast: streamSums}[r.Write]
+		}
+		x.run()
+		return
+	}
+	block[C]{
+		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, cuts: p.cuts,
+		c: c, ldc: ldc, m: m, n: n,
+		a: p.left(r, m, depth), b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
+		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate,
+	}.run()
+}
+
+// tilesBlock is all of a call but c.
+func (p *Path[S, C]) tilesBlock(r Run[S], m, n, k0, k, depth int) tilesBlock[C] {
+	x := tilesBlock[C]{
+		strips: p.kernel.strips, cuts: p.cuts, m: m, n: n, a: p.left(r, m, depth),
+		b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
+		step0: k0 / p.KU, steps: ceil(k, p.KU),
+	}
+	if r.Work != nil {
+		w := words(r.Work, p.Work())
+		x.work = unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(w))), len(w))
+	}
+	return x
+}
