@@ -18,7 +18,7 @@
 //     hundred rows at a time, which stay in L2 until they are packed or multiplied.
 //  4. thin (thin.go) leaves a b that few rows of a meet where it lies, and rows
 //     (rows.go) an a whose rows tiles of AMX load well, or other tiles if few columns of
-//     b meet it. stream (rows.go) finds the outputs that tiles write once: they may be
+//     b meet it. stream (stream.go) finds the outputs that tiles write once: they may be
 //     scaled, have a bias added (scales.go) and be rounded to bfloat16 as they are
 //     written, and go past the caches if L2 would not hold them.
 //  5. epilogue (vector.go) compiles everything else of a value into vectors along

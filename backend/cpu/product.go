@@ -166,25 +166,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		},
 		directRows: b.DirectRows(),
 	}
-	p.readInPlace = func(inB tile.Dtype, rows, whole int) {
-		place := map[tile.Dtype]*gemm.InPlace[C]{
-			tile.Int4: a.Stored.Int4, tile.Int8: a.Stored.Int8,
-			tile.Float8E4M3FN: a.Stored.Float8E4M3, tile.Float8E5M2: a.Stored.Float8E5M2,
-		}[inB]
-		if place == nil || rows > place.Pays || whole%place.Whole != 0 {
-			return
-		}
-		p.b.inPlace = true
-		p.b.format += "/in place"
-		p.direct = func(x call) {
-			place.Block(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, x.b.mem, x.b.off, x.b.ld, x.accumulate, x.work)
-		}
-		p.directRows = place.Pays
-		p.cutDirect = func(m, n, _ int) (run, cols int) { return place.Cut(m, n) }
-		p.directWay = place.Way
-		p.directWork = place.Work
-		p.tileCols = place.Cols
-	}
+	p.readInPlace = func(inB tile.Dtype, rows, whole int) { readInPlace(p, a.Stored, inB, rows, whole) }
 	if a.Whole(a.MR, a.NR, a.NR) {
 		if sum == tile.Float32 {
 			p.narrow = func(x call) {
@@ -200,6 +182,27 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		}
 	}
 	return p
+}
+
+// readInPlace is product.readInPlace by what multiplies a b that is stored otherwise.
+func readInPlace[C gemm.Sum](p *product, stored gemm.Stored[C], inB tile.Dtype, rows, whole int) {
+	place := map[tile.Dtype]*gemm.InPlace[C]{
+		tile.Int4: stored.Int4, tile.Int8: stored.Int8,
+		tile.Float8E4M3FN: stored.Float8E4M3, tile.Float8E5M2: stored.Float8E5M2,
+	}[inB]
+	if place == nil || rows > place.Pays || whole%place.Whole != 0 {
+		return
+	}
+	p.b.inPlace = true
+	p.b.format += "/in place"
+	p.direct = func(x call) {
+		place.Block(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, x.b.mem, x.b.off, x.b.ld, x.accumulate, x.work)
+	}
+	p.directRows = place.Pays
+	p.cutDirect = func(m, n, _ int) (run, cols int) { return place.Cut(m, n) }
+	p.directWay = place.Way
+	p.directWork = place.Work
+	p.tileCols = place.Cols
 }
 
 // runOf is a call, but for a b that is not packed.

@@ -40,16 +40,16 @@
 // ISA.Missing says so and AVX512 is the best there is.
 //
 // Every micro-kernel in assembly has a twin in Go with the same signature
-// (tile_generic.go, tile_bfloat16.go, column.go, rows.go, edge.go, tiles.go, stream.go) and
-// every packing one of the same panels (pack.go, tiles.go): tests compare with them, and
-// other machines run those of float32 and of pairs. Tiles that read b where it lies
-// (direct_amd64.go, inplace_amd64.go) are compared with the twin of a tile on a b packed
-// in Go. The assembly is written by asmgen:
+// (tile_generic.go, tile_bfloat16.go, column.go, rows.go, edge.go, tiles_generic.go,
+// stream.go) and every packing one of the same panels (pack.go, tiles_generic.go): tests
+// compare with them, and other machines run those of float32 and of pairs. Tiles that
+// read b where it lies (direct_amd64.go, inplace_amd64.go) are compared with the twin of a
+// tile on a b packed in Go. The assembly is written by asmgen:
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate
 //
 // The package starts no goroutine, keeps no state between calls but what it
-// measured and proved, and never looks at the name of a processor, only at its
-// feature bits. Lengths that do not fit the extents are a bug of the caller and
-// panic.
+// measured and proved, and memory to work in, and never looks at the name of a
+// processor, only at its feature bits. Lengths that do not fit the extents are a bug of
+// the caller and panic.
 package gemm

@@ -1,0 +1,87 @@
+package cpu
+
+import (
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/probe"
+	"matladder/tile"
+)
+
+// stream finds the outputs that a product writes once and rounds as it does, and
+// those so large that the second-level cache would not hold them until they are
+// needed.
+func stream(p *plan) error {
+	allSteps(p.steps, func(s *step) {
+		if len(s.dots) != 1 || !p.writtenOnce(&p.refs[s.dst]) {
+			return
+		}
+		r, d := &p.refs[s.dst], s.dots[0]
+		if p.narrows(s) {
+			s.direct, d.narrow = true, true
+		} else if d.scales = p.scales(s); d.scales != nil {
+			s.direct = true
+		}
+		aligned := d.narrow || d.scales != nil || d.product.streams(r.ld) && d.product.streams(r.cols) // rows of every block
+		if !aligned || !s.direct {
+			return
+		}
+		switch choice := p.machine.choices.writeC; {
+		case choice == writePast, choice == writeByRule && r.ArrayBytes() > int64(probe.Host().L2):
+			d.write = gemm.WritePast
+		case choice == writeCopied && !d.narrow && d.scales == nil: // those are in any case
+			d.write = gemm.WriteCopied
+		}
+	})
+	return nil
+}
+
+// narrows reports whether step s, which writes an output once, is a product that
+// tiles can round to bfloat16 as they write it.
+func (p *plan) narrows(s *step) bool {
+	dst, d, v := &p.refs[s.dst], s.dots[0], s.stmt.Value
+	if s.stmt.Kind == tile.Store && v.Op == tile.OpCast && v.Dtype == tile.BFloat16 {
+		v = v.Args[0]
+	}
+	switch {
+	case dst.Dtype != tile.BFloat16 || v != d.expr || v.Dtype != tile.Float32 || d.product.narrow == nil:
+		return false
+	case s.stmt.Kind == tile.Accumulate && (s.zeroed == nil || !always(s.zeroed)):
+		return false
+	}
+	return p.whole(s)
+}
+
+// whole reports whether step s computes whole panels of a product, over all of k at
+// once.
+func (p *plan) whole(s *step) bool {
+	dst, d := &p.refs[s.dst], s.dots[0]
+	a, b := p.operands[d.a], p.operands[d.b]
+	const whole = 32 // rows and columns of a panel, and elements of a cache line
+	for _, r := range []*ref{dst, &p.refs[a.ref], &p.refs[b.ref]} {
+		if r.Kind == tile.Scratch {
+			if r.rows%whole != 0 || r.cols%whole != 0 {
+				return false
+			}
+			continue
+		}
+		for i, n := range r.Array {
+			if size := r.BlockSize(i); n%size != 0 || size%whole != 0 && size > 1 {
+				return false
+			}
+		}
+	}
+	return a.depth >= a.k && b.depth >= b.k && d.k0 == 0 && d.k1 >= a.k && dst.ld%whole == 0
+}
+
+// writtenOnce reports whether r is an output each of whose blocks is seen by one
+// program only.
+func (p *plan) writtenOnce(r *ref) bool {
+	if r.Kind != tile.Out {
+		return false
+	}
+	for _, a := range p.program.Grid {
+		if a.Size > 1 && !r.dependsOn(a) {
+			return false
+		}
+	}
+	return true
+}
