@@ -86,13 +86,27 @@ func Input(flag string, err error) error {
 }
 
 // Main runs a command on the arguments and streams of the process and exits with
-// its status. Ctrl-C and a termination request cancel the context; a second one
-// ends the process at once. A command all of whose output could not be written has
-// failed, also where it did not look.
+// its status. Ctrl-C, a termination request and the end of the terminal cancel the
+// context; a second Ctrl-C or request ends the process at once. A command all of whose
+// output could not be written has failed, also where it did not look.
 func Main(command string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	os.Exit(observed(ctx, command, run, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(observed(interruptible(), command, run, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// interruptible returns a context that signals cancel. A hangup that is ignored, as
+// under nohup, stays ignored; a second one does nothing, as both the terminal and the
+// shell send it.
+func interruptible() context.Context {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, func() {
+		signal.Ignore(syscall.SIGHUP)
+		stop()
+	})
+	return ctx
 }
 
 // observed runs a command and adds to its status whether its output was written.
