@@ -89,6 +89,12 @@ func TestParse_Refuses(t *testing.T) {
 		"",
 		"# nothing\n",
 		"sizes: [1",
+		"sizes: [1]\nkernels: [1\nseed: 1",
+		"sizes: [1]\nkernels: [1]\n  seed: 1",
+		"sizes: [1]\n]\n",
+		"sizes: \"1\n",
+		"\tsizes: [1]",
+		"sizes: [1]\n\tseed: 1\n",
 		"- 128",
 		"name: x",
 		"sizes: 128\nsize: 256",
@@ -152,6 +158,9 @@ func TestParse_Refuses(t *testing.T) {
 		fmt.Fprintf(&got, "%s\n    %s\n", strings.ReplaceAll(text, "\n", "⏎"), err)
 	}
 	golden.Assert(t, "testdata/refused.golden", []byte(got.String()))
+	if _, err := Parse("x.yaml", []byte("sizes: 1\nname: \xff\n")); err == nil || !strings.HasPrefix(err.Error(), "x.yaml:2: not YAML: ") {
+		t.Errorf("bytes that are not UTF-8: %v", err)
+	}
 }
 
 func FuzzParse(f *testing.F) {
