@@ -182,7 +182,10 @@ func (e *TooBigError) Error() string {
 
 // FormatBytes writes a size for people: "12 bytes", "1.5 GiB".
 func FormatBytes(n int64) string {
-	if n < 1<<10 {
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 1<<10:
 		return fmt.Sprintf("%d bytes", n)
 	}
 	v, unit := float64(n)/(1<<10), "KiB"

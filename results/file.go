@@ -13,7 +13,7 @@ import (
 // Limits of what Read keeps in memory; a Reader has no such limits.
 const (
 	maxRows = 1 << 20
-	maxBad  = 100
+	maxBad  = 10 // one mistake is often in every row
 )
 
 // A File is what Read made of one results file.

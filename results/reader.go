@@ -31,7 +31,7 @@ type TornError struct {
 }
 
 func (e *TornError) Error() string {
-	return fmt.Sprintf("%s:%d: the last row is torn (%d bytes dropped)", e.File, e.Line, e.Bytes)
+	return fmt.Sprintf("%s:%d: the last row is torn (%d %s dropped)", e.File, e.Line, e.Bytes, plural("byte", int(e.Bytes)))
 }
 
 // NewReader reads the header from r; name stands in errors. It refuses, with a

@@ -137,6 +137,7 @@ func TestBenchstat(t *testing.T) {
 func TestFormat(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 9.999: "10.0", 0.1234: "0.123", 1234.5: "1234", 99.95: "100", 5e-5: "0.0000500", -2.5: "-2.50", 1: "1.00",
+		6.25e14: "625000000000000", 6.25e307: "6.25e+307", -6.25e-307: "-6.25e-307",
 	} {
 		if got := FormatFigure(v); got != want {
 			t.Errorf("FormatFigure(%v) = %s, want %s", v, got, want)

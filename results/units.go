@@ -44,8 +44,9 @@ func FormatSeconds(s float64) string {
 	return FormatFigure(s/1e-9) + " ns"
 }
 
-// FormatFigure writes v with three significant digits and without an
-// exponent; of whole numbers above 1000 it keeps all digits.
+// FormatFigure writes v with three significant digits and, unless it is far beyond
+// what can be measured, without an exponent; of whole numbers above 1000 it keeps all
+// digits.
 func FormatFigure(v float64) string {
 	if v == 0 {
 		return "0"
@@ -55,6 +56,9 @@ func FormatFigure(v float64) string {
 	}
 	text := strconv.FormatFloat(v, 'e', 2, 64) // rounds first: 9.999 has one digit less
 	exponent, _ := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
+	if exponent < -9 || exponent > 15 {
+		return text
+	}
 	digits := 2 - exponent
 	return strconv.FormatFloat(v, 'f', max(digits, 0), 64)
 }

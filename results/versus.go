@@ -63,7 +63,7 @@ func versus(list []Comparison) Ladder {
 		section.Header = append(section.Header, "old", "new", "new/old rate", "95 % interval", "verdict")
 		l.Sections = append(l.Sections, section)
 		if mean, n := GeoMean(group); n > 0 {
-			l.Notes = append(l.Notes, fmt.Sprintf("%s: geometric mean of %d ratios %s", title, n, FormatFigure(mean)))
+			l.Notes = append(l.Notes, fmt.Sprintf("%s: geometric mean of %d %s %s", title, n, plural("ratio", n), FormatFigure(mean)))
 		}
 	}
 	for _, c := range list {
