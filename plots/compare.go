@@ -28,6 +28,9 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 		}
 		runs[s.Pos.File] = append(runs[s.Pos.File], s)
 	}
+	if len(files) == 1 {
+		return nil, fmt.Errorf("%s: only %s has rows of it: nothing to compare", q.Dtype, files[0])
+	}
 	if len(files) != 2 {
 		return nil, fmt.Errorf("%s: compare holds one results file against another: give --input twice, the old one first; there are %d files", q.Dtype, len(files))
 	}

@@ -55,6 +55,7 @@ func TestRun_Errors(t *testing.T) {
 		{"--input=tpu/*.csv --html=file/x.html", cli.Failed, "file"},
 		{"--kind=compare", cli.Usage, "--kind compare holds one results file against another: it takes two, the old one first, and there is 1"},
 		{"--kind=compare --input=tpu/*.csv --input=tpu/*.csv", cli.Usage, "and there is 1"},
+		{"--kind=compare --dtype=int8 --input=out/20261120-101500.csv --input=tpu/20261121-080000.csv", cli.Failed, "int8: only out/20261120-101500.csv has rows of it: nothing to compare"},
 		{"--output=file", cli.Failed, "file"},
 		{"--output=file/below", cli.Failed, "file"},
 		{"--readme=nope.md", cli.Usage, "--readme: open nope.md: "},
