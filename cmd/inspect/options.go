@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"matladder/analyze"
@@ -128,11 +127,15 @@ func parse(args []string) (*options, error) {
 	if err != nil {
 		return o, fmt.Errorf("--dtype: %w", err)
 	}
-	m, k, n, err := parseSizes(sizes)
+	shapes, err := harness.ParseSizes(sizes)
+	if err == nil && len(shapes) > 1 {
+		err = fmt.Errorf("%q: want one, have %d", sizes, len(shapes))
+	}
 	if err != nil {
 		return o, fmt.Errorf("--sizes: %w", err)
 	}
-	o.problem = operands[0].Problem(harness.Shape{M: m, K: k, N: n}, tile.Default)
+	shape := shapes[0]
+	o.problem = operands[0].Problem(shape, tile.Default)
 	if err := o.problem.Validate(); err != nil {
 		return o, err
 	}
@@ -150,7 +153,7 @@ func parse(args []string) (*options, error) {
 		if o.blocks, err = tile.ParseBlocks(blocks); err != nil {
 			return o, fmt.Errorf("--blocks: %w", err)
 		}
-		o.blocks = o.blocks.Clip(m, k, n)
+		o.blocks = o.blocks.Clip(shape.M, shape.K, shape.N)
 		o.programs, err = o.kernel.Build(o.problem, o.variant, o.blocks)
 	} else {
 		err = o.choose()
@@ -182,25 +185,6 @@ func (o *options) findChip(chip string, given bool) (err error) {
 		return fmt.Errorf("--topology: %w", err)
 	}
 	return nil
-}
-
-// parseSizes reads a square or m×k×n.
-func parseSizes(s string) (m, k, n int, err error) {
-	parts := strings.Split(strings.ReplaceAll(s, "×", "x"), "x")
-	if len(parts) == 1 {
-		parts = []string{s, s, s}
-	}
-	var v [3]int
-	for i, p := range parts {
-		var err error
-		if len(parts) != 3 {
-			return 0, 0, 0, fmt.Errorf("%q: want one problem, a square (1024) or m×k×n (512x1024x2048)", s)
-		}
-		if v[i], err = strconv.Atoi(p); err != nil {
-			return 0, 0, 0, fmt.Errorf("%q: want one problem, a square (1024) or m×k×n (512x1024x2048)", s)
-		}
-	}
-	return v[0], v[1], v[2], nil
 }
 
 // choose takes the candidate that moves the fewest bytes of those that fit the
