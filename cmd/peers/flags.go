@@ -79,6 +79,17 @@ func (f *flags) check() error {
 	case len(f.report) == 0 && (f.page != "" || f.note != ""):
 		return cli.Usagef("--page and --note are for --report")
 	}
+	if len(f.report) > 0 {
+		var other string
+		f.set.Visit(func(flag *pflag.Flag) {
+			if !slices.Contains([]string{"report", "page", "note"}, flag.Name) {
+				other = flag.Name
+			}
+		})
+		if other != "" {
+			return cli.Usagef("--%s is for measuring, and --report shows what was measured", other)
+		}
+	}
 	for _, folder := range f.paths {
 		info, err := os.Stat(folder)
 		if err == nil && !info.IsDir() {

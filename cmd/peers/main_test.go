@@ -215,6 +215,7 @@ func TestMistakes(t *testing.T) {
 		{"--sizes 0", cli.Usage, `--sizes: size "0"`},
 		{"--config nothing", cli.Usage, `unknown sweep "nothing"`},
 		{"--page x.md", cli.Usage, "are for --report"},
+		{"--report rows.csv --sizes 64", cli.Usage, "--sizes is for measuring, and --report shows what was measured"},
 		{"--resume", cli.Usage, "--resume needs --out"},
 		{"--time-budget -1s", cli.Usage, "is negative"},
 		{"left over", cli.Usage, `unexpected argument "left"`},
