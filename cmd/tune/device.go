@@ -38,6 +38,9 @@ const compileLimit = 90 * time.Second
 
 // openAhead opens libtpu's compiler for a chip that is not there.
 func (f *flags) openAhead() (*device, error) {
+	if f.chip == "" {
+		return nil, cli.Usagef("--backend aot needs --topology, the TPU to predict for, such as v5e")
+	}
 	if _, err := aot.FindTopology(f.chip); err != nil {
 		return nil, cli.Usagef("--topology: %w", err)
 	}

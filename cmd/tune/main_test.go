@@ -91,6 +91,7 @@ func TestMistakes(t *testing.T) {
 		{"--sizes 0", cli.Usage, "--sizes: "},
 		{"--config nope", cli.Usage, `unknown sweep "nope"`},
 		{"--backend quantum", cli.Usage, `unknown backend "quantum"`},
+		{"--backend aot", cli.Usage, "--backend aot needs --topology"},
 		{"--backend aot --topology v9", cli.Usage, "--topology: "},
 		{"--topology v5e", cli.Usage, "--topology needs --backend aot"},
 		{"--time-budget -1s", cli.Usage, "is negative"},
