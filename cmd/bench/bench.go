@@ -66,7 +66,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			if dev.remark != "" {
 				fmt.Fprintf(stderr, "%s\n", dev.remark)
 			}
-			if dev.noBaseline != "" {
+			if dev.noBaseline != "" && ctx.Err() == nil { // an interrupted search for it says nothing
 				fmt.Fprintf(stderr, "without XLA's line: %s\n", dev.noBaseline)
 			}
 		},
