@@ -93,8 +93,8 @@ func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error
 	}
 	if len(o.Rows) > 0 {
 		summaries := results.Best(results.Summarize(o.Rows))
-		if err := results.WriteTable(stdout, "text", summaries); err != nil {
-			return err
+		if lost := results.WriteTable(stdout, "text", summaries); err == nil { // else what ended the sweep is told
+			err = lost
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(o.Rows), "row"))
 	}

@@ -2,14 +2,18 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"matladder/backend/aot"
+	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/files/filestest"
 	"matladder/internal/golden"
@@ -233,6 +237,24 @@ func TestInterrupt(t *testing.T) {
 	stdout.Reset()
 	if code := run(context.Background(), append(args, "--resume"), &stdout, stderr); code != cli.OK || !strings.Contains(stdout.String(), "rows.csv: 6 rows") {
 		t.Errorf("resumed: exit %d:\n%s", code, stdout.String())
+	}
+}
+
+// TestConclude_Lost: a table that cannot be written is told, but not in place of what
+// ended the sweep.
+func TestConclude_Lost(t *testing.T) {
+	outcome := harness.Outcome{Rows: make([]results.Record, 1)}
+	stdout, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout.Close()
+	w.Close()
+	for _, ended := range []error{nil, context.Canceled} {
+		want := cmp.Or(ended, os.ErrClosed)
+		if err := conclude(w, io.Discard, "rows.csv", outcome, ended); !errors.Is(err, want) {
+			t.Errorf("a sweep that ended with %v: %v, want %v", ended, err, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -144,12 +145,10 @@ func observe(w io.Writer, e harness.Event) {
 func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err error) error {
 	if len(rows) > 0 {
 		summaries := results.Best(results.Summarize(rows))
-		if err := results.WriteTable(stdout, "text", summaries); err != nil {
-			return err
-		}
+		lost := results.WriteTable(stdout, "text", summaries)
 		fmt.Fprintln(stdout)
-		if err := results.WriteContests(stdout, "text", summaries); err != nil {
-			return err
+		if lost = cmp.Or(lost, results.WriteContests(stdout, "text", summaries)); err == nil { // else what ended the sweep is told
+			err = lost
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(rows), "row"))
 	}
