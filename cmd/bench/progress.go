@@ -25,6 +25,9 @@ type progress struct {
 // barSteps is the resolution of the bar.
 const barSteps = 1000
 
+// barColumns is what the bar takes beside its description: percent, times, ends.
+const barColumns = 26
+
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -53,7 +56,7 @@ func (p *progress) observe(e harness.Event) {
 	}
 	switch {
 	case p.bar != nil:
-		p.bar.Describe(fmt.Sprintf("%s round %d %-11s", what, e.Round+1, e.Kernel))
+		p.bar.Describe(cli.Line(p.w, fmt.Sprintf("%s round %d %-11s", what, e.Round+1, e.Kernel), barColumns))
 		p.bar.Set(int(e.Done * barSteps))
 	case e.Complete:
 		fmt.Fprintf(p.w, "%s: %s\n", what, cli.Plural(e.Round, "round"))

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"unicode/utf8"
 
+	"matladder/internal/cli"
 	"matladder/tune"
 
 	"golang.org/x/term"
@@ -36,8 +38,9 @@ func (p *progress) observe(what string) func(tune.Event) {
 		case e.Round > 0:
 			line = fmt.Sprintf("%s: round %d, %d in the race", what, e.Round, e.Racing)
 		}
+		line = cli.Line(p.w, line, 1) // the cursor stands behind it
 		fmt.Fprintf(p.w, "\r%-*s", p.width, line)
-		p.width = len(line)
+		p.width = utf8.RuneCountInString(line)
 	}
 }
 

@@ -109,6 +109,18 @@ func TestObserved(t *testing.T) {
 	}
 }
 
+func TestLine(t *testing.T) {
+	const line = "[1/2] 64 int8×int8→int32"
+	for most, want := range map[int]string{-1: "", 0: "", 1: "…", 16: "[1/2] 64 int8×i…", 24: line, 99: line} {
+		if got := cut(line, most); got != want {
+			t.Errorf("%d columns: %q, want %q", most, got, want)
+		}
+	}
+	if got := Line(io.Discard, line, 1000); got != line {
+		t.Errorf("what is no terminal has %q", got)
+	}
+}
+
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }

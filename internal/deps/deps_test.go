@@ -68,7 +68,7 @@ plugins: internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: github.com/ebitengine/purego
 plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-internal/cli: internal/files github.com/spf13/pflag
+internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
 internal/files:
 internal/files/filestest:
 internal/pluginworker: backend backend/pjrt backend/worker chips plugins
