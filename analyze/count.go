@@ -9,7 +9,7 @@ import (
 
 // Counts are what one launch of a sequence of programs does.
 type Counts struct {
-	FLOPs      int64 // of every Dot, inside the arrays; operations for integers
+	FLOPs      int64 // of every Dot, inside the arrays where it reads them, on all of a scratch; operations for integers
 	BytesMin   int64 // every input and output array once
 	BytesMoved int64 // blocks between main and fast memory, after tiling
 	FastBytes  int64 // fast memory of one worker: blocks, twice if their index changes, and scratch

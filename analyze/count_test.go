@@ -82,6 +82,25 @@ func TestCount_Enumerated(t *testing.T) {
 	}
 }
 
+// TestCount_Groups has Dots of slices of blocks, a group of k each, where m, k and n
+// end inside a block: some slices lie past the end of k.
+func TestCount_Groups(t *testing.T) {
+	for _, p := range []problem.Matmul{
+		{Batch: 3, M: 3, K: 2560, N: 257}, {Batch: 1, M: 300, K: 200, N: 250}, {Batch: 1, M: 512, K: 1024, N: 512},
+	} {
+		p.A, p.B, p.Acc, p.Out, p.Quant = tile.BFloat16, tile.Int4, tile.Float32, tile.BFloat16, "per_block128"
+		for _, b := range []tile.Blocks{{M: 128, K: 128, N: 128}, {M: 256, K: 256, N: 128}, {M: 128, K: 1024, N: 256}} {
+			programs, err := kernels.All[4].Build(p, "", b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, err := Count(programs); err != nil || c.FLOPs != p.FLOPs() {
+				t.Errorf("%s %s: have %d FLOPs, %v, want %d", p, b, c.FLOPs, err, p.FLOPs())
+			}
+		}
+	}
+}
+
 func TestCount_General(t *testing.T) {
 	b := tile.New("grouped")
 	g := b.Axis("g", 12, tile.Arbitrary)

@@ -104,26 +104,36 @@ func (p product) indexes() []tile.IndexExpr {
 	for _, d := range p {
 		if d.ref != nil {
 			xs = append(xs, d.index())
+			if d.start != nil {
+				xs = append(xs, d.start)
+			}
 		}
 	}
 	return xs
 }
 
 // dimension is one of an operand of Dot: of a block of the array of an input, or
-// of a block that is whole whatever the program.
+// of a slice of it, or of a block that is whole whatever the program.
 type dimension struct {
 	ref   *tile.Ref // nil for a whole block
 	i     int       // dimension of ref's array
 	block int64
+	start tile.IndexExpr // where a slice begins within ref's block; nil if it is whole
 }
 
 func dimensionOf(e *tile.Expr, dim int) dimension {
-	for e.Op == tile.OpCast {
+	d := dimension{block: int64(e.Shape[dim])}
+	for e.Op == tile.OpCast || e.Op == tile.OpSlice && (e.Dim != dim || d.start == nil) {
+		if e.Op == tile.OpSlice && e.Dim == dim {
+			d.start = e.Index
+		}
 		e = e.Args[0]
 	}
-	d := dimension{block: int64(e.Shape[dim])}
 	if e.Op == tile.OpLoad && e.Ref.Kind == tile.In {
 		d.ref, d.i = e.Ref, e.Ref.ArrayDim(dim)
+	}
+	if d.start != nil && d.ref != nil && !d.ref.Overhangs(dim) {
+		return dimension{block: d.block} // a slice of whole blocks is whole
 	}
 	return d
 }
@@ -135,7 +145,11 @@ func (d dimension) at(env tile.Env) int64 {
 	if d.ref == nil {
 		return d.block
 	}
-	return int64(d.ref.Inside(d.i, tile.Eval(d.index(), env)))
+	inside := int64(d.ref.Inside(d.i, tile.Eval(d.index(), env)))
+	if d.start != nil {
+		inside -= int64(tile.Eval(d.start, env))
+	}
+	return min(d.block, max(0, inside))
 }
 
 // axis returns the axis that alone moves the block along the whole array, if one
@@ -152,11 +166,11 @@ func (d dimension) axis() *tile.Axis {
 
 // plain reports whether sum knows the dimension.
 func (d dimension) plain() bool {
-	if d.ref == nil || d.axis() != nil {
+	if d.ref == nil || d.start == nil && d.axis() != nil {
 		return true
 	}
 	_, fixed := d.index().(tile.Const)
-	return fixed
+	return fixed && d.start == nil
 }
 
 // sum adds the elements up over the ids of axis, if there is one.
