@@ -2,6 +2,7 @@ package plots
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -24,7 +25,7 @@ func blockPictures(q Request, d data) ([]Picture, error) {
 		}
 		return nil, fmt.Errorf("no row of %s in %s has blocks", q.Kernel, q.Dtype)
 	}
-	curves := curvesOf(asked, true)
+	curves := byChoice(curvesOf(asked, true))
 	ax := categories(asked)
 	best := bestOfColumns(curves)
 	note := ""
@@ -51,6 +52,20 @@ func blockPictures(q Request, d data) ([]Picture, error) {
 	h.Unit = rateUnit(h.Most, asked[0].Integer())
 	h.Subtitle[1] = note + "cells: " + h.Unit.Name + ", medians; rows: blocks bm×bk×bn"
 	return []Picture{h}, nil
+}
+
+// byChoice takes apart the curves that have one block shape at each size: here it
+// names a row.
+func byChoice(curves []*curve) []*curve {
+	var list []*curve
+	for _, c := range curves {
+		if !c.single {
+			list = append(list, c)
+			continue
+		}
+		list = append(list, splitChoices(c.kernel, slices.Collect(maps.Values(c.at)))...)
+	}
+	return list
 }
 
 // column is a size in a mode: measured and predicted cells do not compete.

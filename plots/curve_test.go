@@ -319,3 +319,60 @@ func TestBlocks_Clipped(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// TestBlocks_Tuned: where each size has the one block shape that was tuned for it,
+// rows still are block shapes.
+func TestBlocks_Tuned(t *testing.T) {
+	const k = "v4_optblock"
+	list, err := Pictures(results.Summarize([]results.Record{
+		blocks(hand(k, 256, 1e9), 256, 256, 64), blocks(hand(k, 512, 2e9), 128, 512, 512), blocks(hand(k, 1024, 3e9), 512, 1024, 256),
+	}), Request{Kind: Blocks, Kernel: k, Dtype: "float32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range list[0].(*HeatMap).Rows {
+		got = append(got, row.Label)
+	}
+	if diff := cmp.Diff([]string{"256×256×64", "128×512×512", "512×1024×256"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestLabels_Apart: no two things in a picture have one name, whichever kernels and
+// machines a file has, and no arrow leads from a machine to another.
+func TestLabels_Apart(t *testing.T) {
+	var rows []results.Record
+	for _, host := range []string{"a", "b"} {
+		for _, k := range []string{"v1_naive", "v2_parallel"} {
+			rows = append(rows, with(hand(k, 512, 1e9), func(r *results.Record) {
+				r.Host, r.GridSteps, r.RelErr = host, 4, results.Some(1e-7)
+				r.BytesMoved, r.Bandwidth = 1<<20, 1e10
+			}))
+		}
+	}
+	for _, kind := range []Kind{Accuracy, Waterfall, Roofline, Kernels} {
+		q := Request{Kind: kind, Dtype: "float32"}
+		list, err := Pictures(results.Summarize(rows), q)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s: %d pictures, %v", kind, len(list), err)
+		}
+		seen := map[string]bool{}
+		switch p := list[0].(type) {
+		case *Steps:
+			for _, s := range p.Kernels {
+				seen[s.Label] = true
+			}
+		case *Chart:
+			for _, s := range p.Series {
+				seen[s.Label] = true
+			}
+			if len(p.Arrows) > 0 {
+				t.Errorf("%s: arrows between machines", kind)
+			}
+		}
+		if len(seen) != len(rows) {
+			t.Errorf("%s: %d names of %d things: %v", kind, len(seen), len(rows), seen)
+		}
+	}
+}

@@ -53,11 +53,12 @@ func accuracyChart(q Request, size string, summaries []results.Summary) *Chart {
 	ch := &Chart{Heading: headingOf(all, "What speed costs at "+size, sorted(curves), true)}
 	ch.Name = fileName(q)
 	looks, markers := slots(curves)
+	names := waysOf(curves)
 	left, right, low, high := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for i := range curves {
 		sum, e := curves[i].any(), lost(curves[i].any()).Value
 		ch.Series = append(ch.Series, Series{
-			Label: wayOf(sum), Kernel: curves[i].kernel, Shade: looks[i].shade(), Shape: markers[i] + looks[i].index,
+			Label: names[i], Kernel: curves[i].kernel, Shade: looks[i].shade(), Shape: markers[i] + looks[i].index,
 			Predicted: sum.Mode == results.Predicted,
 			Points:    []Point{{X: sum.Rate.Median, Y: e, Lo: e, Hi: e}},
 		})
@@ -69,6 +70,20 @@ func accuracyChart(q Request, size string, summaries []results.Summary) *Chart {
 	ch.Y = Axis{Label: "relative error (Frobenius) against float64, unquantized: below is better", Scale: Log, Min: low / 2, Max: high * 2, Unit: Unit{"", 1}}
 	ch.Y.Ticks = errorTicks(ch.Y.Min, ch.Y.Max)
 	return ch
+}
+
+// waysOf names the curves: by the way to multiply if that tells them apart, else by
+// all in which they differ, the kernel first.
+func waysOf(curves []*curve) []string {
+	names, seen := make([]string, len(curves)), map[string]bool{}
+	for i, c := range curves {
+		names[i] = wayOf(c.any())
+		if seen[names[i]] {
+			return labels(curves, true)
+		}
+		seen[names[i]] = true
+	}
+	return names
 }
 
 // wayOf names a way to multiply, in as few words as tell it from the others.

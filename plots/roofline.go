@@ -54,7 +54,9 @@ func rooflineChart(q Request, summaries, others []results.Summary) (*Chart, erro
 		}
 	}
 	ch.setRoofAxes(summaries[0].Integer())
-	ch.climb()
+	if len(machinesOf(drawn)) == 1 {
+		ch.climb()
+	}
 	return ch, nil
 }
 
@@ -66,7 +68,7 @@ func otherDtypes(q Request, all []results.Summary) []results.Summary {
 }
 
 // climb leads an arrow from each measured rung to the next, at the largest
-// square size that most of them have.
+// square size that most of them have. All are of one machine.
 func (ch *Chart) climb() {
 	count, most, largest := map[string]int{}, 0, ""
 	for _, s := range ch.Series {

@@ -27,16 +27,23 @@ func waterfallPictures(q Request, d data) ([]Picture, error) {
 	}
 	size := commonSizeOfKernels(best)
 	var shown []*results.Summary
+	var curves []*curve
+	again := false // a kernel is shown more than once
 	for _, c := range curvesOf(best, false) {
 		if s := c.at[size]; s != nil {
-			shown = append(shown, s)
+			again = again || len(shown) > 0 && shown[len(shown)-1].Kernel == s.Kernel
+			shown, curves = append(shown, s), append(curves, c)
 		}
 	}
+	names := labels(curves, true)
 	w := &Steps{Heading: headingOf(q, "One grid step at size "+size, shown, true)}
 	modelled := false
-	for _, s := range shown {
+	for i, s := range shown {
 		bars := StepBars{Label: s.Kernel, Kernel: s.Kernel, Predicted: s.Mode == results.Predicted,
 			Total: s.Time.Median / float64(s.GridSteps), Steps: s.GridSteps}
+		if again {
+			bars.Label = names[i]
+		}
 		if blocks := choiceOf(s); blocks.volume() > 0 {
 			bars.Blocks = blocks.name()
 		}
