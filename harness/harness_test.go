@@ -192,6 +192,7 @@ func TestRun_Statuses(t *testing.T) {
 		{"wrong later", do{fault: check.FaultNaN, after: 6}, results.Wrong, "should be"},
 		{"cannot be checked", do{check: errors.New("pipe closed")}, results.Failed, "check: pipe closed"},
 		{"too fast", do{fast: true}, results.Impossible, "above the"},
+		{"too fast and cannot be checked", do{fast: true, check: errors.New("pipe closed")}, results.Impossible, "above the"},
 		{"does not close", do{close: errors.New("busy")}, results.Failed, "close: busy"},
 		{"does not close between rounds", do{close: errors.New("busy")}, results.Failed, "close: busy"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +60,23 @@ func TestLoop(t *testing.T) {
 		}
 		if got := s.Dispatch.Median; math.Abs(got-f.start.Seconds()) > 0.1*f.start.Seconds() {
 			t.Errorf("%d: starting takes %g s, want %v", s.M, got, f.start)
+		}
+	}
+}
+
+// TestLoop_Impossible: starting takes so long that no row shows a rate above the
+// peak, but the slope does.
+func TestLoop_Impossible(t *testing.T) {
+	f := newFake()
+	f.start, f.rate = 20*time.Millisecond, 1.2*f.device.Peak["float32"].Value
+	out := mustRun(t, small(t, "kernels: [4]\n"), f, filepath.Join(t.TempDir(), "rows.csv"))
+	for _, s := range results.Summarize(out.Rows) {
+		want := results.OK
+		if s.DtypeA == "float32" {
+			want = results.Impossible
+		}
+		if s.Status != want || want != results.OK && (s.Round != 5 || !strings.Contains(s.Reason, "slope")) {
+			t.Errorf("%s %s after round %d: %s %q, want %s", s.DtypeA, s.Size(), s.Round, s.Status, s.Reason, want)
 		}
 	}
 }

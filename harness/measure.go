@@ -90,6 +90,14 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 			}
 		}
 	}
+	if s, ok := interval(l.times); ok && l.longer > 0 {
+		// Each row has what starting the program takes in it, and the slope has not: it
+		// may be what no machine reaches even where the rows are not. One slope is noisy.
+		if reason := impossible(r.device(l.Point), l.Problem, s.Hi); reason != "" {
+			last := &rows[len(rows)-1]
+			last.Status, last.Reason = results.Impossible, "the slope over launches: "+reason
+		}
+	}
 	return rows, r.verify(ctx, l, rows)
 }
 
@@ -125,7 +133,9 @@ func (r *run) verify(ctx context.Context, l *lane, rows []results.Record) error 
 	})
 	if err != nil {
 		for i := range rows { // never verified, so never ok
-			rows[i].Status, rows[i].Reason = classify(err), fmt.Sprintf("check: %v", err)
+			if rows[i].Status == results.OK {
+				rows[i].Status, rows[i].Reason = classify(err), fmt.Sprintf("check: %v", err)
+			}
 		}
 		return nil
 	}
