@@ -38,19 +38,21 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 	if len(list) == 0 {
 		return nil, errors.New(q.Dtype + ": the two files share no point that ran")
 	}
+	mean, n := results.GeoMean(list) // of all, shown or not
+	counts := map[results.Verdict]int{}
+	for _, c := range list {
+		counts[c.Verdict]++
+	}
 	all := len(list)
 	if all > maxRows {
 		slices.SortStableFunc(list, results.CompareVerdicts)
 		list = list[:maxRows]
 	}
-	mean, n := results.GeoMean(list)
 	r := &Rows{Mark: 1, Band: [2]float64{1 / (1 + sameBand), 1 + sameBand}}
 	var shown []*results.Summary
-	counts := map[results.Verdict]int{}
 	var differ []string
 	for _, c := range list {
 		shown = append(shown, c.New)
-		counts[c.Verdict]++
 		for _, text := range c.Differences {
 			if !slices.Contains(differ, text) {
 				differ = append(differ, text)
@@ -59,14 +61,17 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 	}
 	r.Heading = headingOf(q, filepath.Base(files[1])+" against "+filepath.Base(files[0]), shown, false)
 	r.Subtitle[1] = "each point with the ratio of its rates and its 95 % interval: above 1 the second file is faster"
-	summary := fmt.Sprintf("geometric mean of %d ratios %s", n, digits(mean))
+	summary := "no ratios"
+	if n > 0 {
+		summary = fmt.Sprintf("geometric mean of %d ratios %s", n, digits(mean))
+	}
 	for _, v := range results.Verdicts {
 		if counts[v] > 0 {
 			summary += fmt.Sprintf(" · %d %s", counts[v], v)
 		}
 	}
 	if all > len(list) {
-		summary += fmt.Sprintf(" · the %d of %d points that matter most", len(list), all)
+		summary += fmt.Sprintf(" · below the %d of %d points that matter most", len(list), all)
 	}
 	if alone := len(onlyOld) + len(onlyNew); alone > 0 {
 		summary += fmt.Sprintf(" · %d points in one file alone", alone)

@@ -376,3 +376,29 @@ func TestLabels_Apart(t *testing.T) {
 		}
 	}
 }
+
+// TestCompare_All: the mean is of all points, also of those that do not fit.
+func TestCompare_All(t *testing.T) {
+	var rows []results.Record
+	for i := range 2 * maxRows {
+		for _, file := range []string{"a", "b"} {
+			rate := 1e9
+			if file == "b" {
+				rate *= []float64{0.5, 2}[i%2]
+			}
+			for round := range 6 {
+				r := hand("v1_naive", 64+i, rate)
+				r.Round, r.Pos.File = round, file
+				rows = append(rows, r)
+			}
+		}
+	}
+	list, err := Pictures(results.Summarize(rows), Request{Kind: Compare, Dtype: "float32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("geometric mean of %d ratios 1 · %d SLOWER · %d FASTER", 2*maxRows, maxRows, maxRows)
+	if got := list[0].(*Rows).Subtitle[2]; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

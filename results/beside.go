@@ -102,16 +102,10 @@ func costSections(summaries []Summary) []Section {
 
 // cells are the figures of one line.
 func (c Cost) cells() []string {
-	took := func(s *Summary) string {
-		switch {
-		case s == nil:
-			return ""
-		case !s.usable():
-			return string(s.Status)
-		}
-		return FormatSeconds(s.Time.Median)
+	row := []string{"", c.Point.took(), "", ""}
+	if c.Base != nil {
+		row[0] = c.Base.took()
 	}
-	row := []string{took(c.Base), took(c.Point), "", ""}
 	if e := c.Times; e.Known() {
 		row[2] = fmt.Sprintf("%.3f", e.Median)
 		if c.Point.Mode == Measured {

@@ -163,7 +163,7 @@ func (c Contest) cell(name string, divisor float64) string {
 		case s.usable():
 			return FormatFigure(s.Rate.Median / divisor)
 		default:
-			return string(s.Status)
+			return s.took()
 		}
 	}
 	return ""

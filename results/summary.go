@@ -200,3 +200,14 @@ func (s *Summary) warn(format string, args ...any) {
 
 // usable reports whether the summary has a time to compare with.
 func (s *Summary) usable() bool { return s.Status == OK && s.Time.Known() }
+
+// took is the time of a launch, or why there is none.
+func (s *Summary) took() string {
+	switch {
+	case s.usable():
+		return FormatSeconds(s.Time.Median)
+	case s.Status == OK:
+		return "no time"
+	}
+	return string(s.Status)
+}

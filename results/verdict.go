@@ -142,6 +142,9 @@ func comparison(old, new *Summary, band float64) (Comparison, bool) {
 	switch {
 	case !old.usable() && !new.usable():
 		return c, false
+	case old.Status == OK && new.Status == OK && !(old.usable() && new.usable()):
+		c.Verdict = Unsure // a slope that noise hides is not a failure
+		return c, true
 	case !new.usable():
 		c.Verdict = Lost
 		return c, true

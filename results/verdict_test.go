@@ -104,6 +104,7 @@ func TestPair(t *testing.T) {
 		{"method", run("b", 1, func(r *Record) { r.Method = Wall }), false, "SAME 1.000 method: direct, then wall", "0 0"},
 		{"host", run("b", 1, func(r *Record) { r.Host = "h2" }), false, "SAME 1.000 host: not stated, then h2", "0 0"},
 		{"wrong", run("b", 1, func(r *Record) { r.Status = Wrong }), false, "LOST 0.000", "0 0"},
+		{"a slope that noise hides", run("b", 1, func(r *Record) { r.Method = Loop }), false, "UNSURE 0.000 method: direct, then loop", "0 0"},
 		{"blocks", run("b", 0.5, func(r *Record) { r.BM = 64 }), false, "", "1 1"},
 		{"best blocks", run("b", 0.5, func(r *Record) { r.BM = 64 }), true, "FASTER 2.000", "0 0"},
 		{"another size", run("b", 1, func(r *Record) { r.M = 64 }), false, "", "1 1"},

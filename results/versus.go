@@ -77,12 +77,6 @@ func versus(list []Comparison) Ladder {
 
 // cells are the figures of one line.
 func (c *Comparison) cells() []string {
-	took := func(s *Summary) string {
-		if !s.usable() {
-			return string(s.Status)
-		}
-		return FormatSeconds(s.Time.Median)
-	}
 	ratio, interval := "", ""
 	if c.Ratio.Known() {
 		ratio = FormatFigure(c.Ratio.Median)
@@ -93,7 +87,7 @@ func (c *Comparison) cells() []string {
 			interval = FormatFigure(c.Ratio.Lo) + " to " + FormatFigure(c.Ratio.Hi)
 		}
 	}
-	return []string{took(c.Old), took(c.New), ratio, interval, string(c.Verdict)}
+	return []string{c.Old.took(), c.New.took(), ratio, interval, string(c.Verdict)}
 }
 
 func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
