@@ -20,7 +20,7 @@ class Panels {
     this.charts.forEach((chart) => chart.dispose());
     this.charts = [];
     this.place.textContent = "";
-    if (!groups.length) this.place.append(element("p", "Nothing to draw: tick more boxes.", { class: "none" }));
+    if (!groups.length) this.place.append(element("p", "Nothing to draw: no point that is ticked has a figure for it.", { class: "none" }));
     // All places first: each changes the width of the others.
     const drawn = groups.slice(0, MOST_PANELS).map((group) => {
       const chart = element("div", null, { class: "chart", role: "img", "aria-label": group.title });
@@ -43,24 +43,40 @@ class Panels {
   resize() { this.charts.forEach((chart) => chart.resize()); }
 }
 
-// spread moves names of lines up or down, whichever is nearer, until none lies
-// on another.
+// spread moves names of lines apart: those that would lie on one another keep their
+// order, each as near to its line as the others allow, within the axes and below the
+// name of the peak.
 function spread(chart, option) {
-  const height = 15, placed = [], names = [];
+  const height = 15, names = [], floor = chart.getHeight() - option.grid.bottom - 4;
+  let ceiling = -Infinity;
   option.series.forEach((series, n) => {
     const last = series.data[series.data.length - 1];
-    if (!last || !last.point || !last.label) return;
+    if (!last || !last.label || !last.label.show) return;
     const [x, y] = chart.convertToPixel({ seriesIndex: n }, last.value);
-    names.push({ x, y, right: x + 12 + 8 * series.name.length, label: last.label });
+    if (last.point) names.push({ x, y, right: x + 12 + 8 * series.name.length, label: last.label });
+    else if (last.label.position === "top") ceiling = y;
   });
-  names.sort((a, b) => a.y - b.y);
-  for (const { x, y, right, label } of names) {
-    const others = placed.filter((o) => o.x < right && x < o.right);
-    const free = (dy) => others.every((o) => Math.abs(o.y - y - dy) >= height);
-    let dy = 0;
-    for (let step = 1; !free(dy) && step < 200; step++) dy = (step % 2 ? 1 : -1) * Math.ceil(step / 2) * 2;
-    placed.push({ x, right, y: y + dy });
-    label.offset = [0, dy];
+  const columns = []; // of names, left to right, that share some x
+  for (const name of names.sort((a, b) => a.x - b.x)) {
+    const column = columns[columns.length - 1];
+    if (column && name.x < column.right) {
+      column.names.push(name);
+      column.right = Math.max(column.right, name.right);
+    } else columns.push({ names: [name], right: name.right });
+  }
+  for (const { names } of columns) {
+    names.sort((a, b) => a.y - b.y);
+    const blocks = []; // of names that touch, and where the first would be
+    names.forEach(({ y }, i) => {
+      let block = { sum: y - i * height, count: 1 };
+      for (let above; (above = blocks[blocks.length - 1]) && above.sum / above.count > block.sum / block.count; blocks.pop()) {
+        block = { sum: above.sum + block.sum, count: above.count + block.count };
+      }
+      blocks.push(block);
+    });
+    const top = names[0].y > ceiling ? ceiling + 8 : -Infinity, bottom = floor - (names.length - 1) * height;
+    const places = blocks.flatMap(({ sum, count }) => Array(count).fill(Math.max(top, Math.min(bottom, sum / count))));
+    names.forEach(({ y, label }, i) => { label.offset = [0, places[i] + i * height - y]; });
   }
   chart.setOption({ series: option.series });
 }

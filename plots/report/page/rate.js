@@ -20,7 +20,10 @@ function rateOption(section, points, square, width) {
   const xOf = square ? (p) => Math.log2(DATA.sizes[p.size].square) : (p) => sizes.indexOf(p.size);
   const series = [], crosses = new Map(); // crosses at a place stand side by side
   for (const line of lines) {
-    series.push(lineSeries(line, line.points.filter(usable).map((p) => ({ value: [xOf(p), p.rate / unit.divisor], point: p })), lines.length <= 16));
+    // A point without a figure breaks the line.
+    const data = line.points.map((p) => (usable(p) ? { value: [xOf(p), p.rate / unit.divisor], point: p } : { value: [xOf(p), null] }));
+    while (data.length && !data[data.length - 1].point) data.pop();
+    series.push(lineSeries(line, data, lines.length <= 16));
     series.push(intervalSeries(line, xOf, unit));
     const failed = line.points.filter((p) => !usable(p));
     if (failed.length) {

@@ -15,6 +15,24 @@
   console.log("SAW  END");
 })();
 
+// namesOf says what is wrong with the names of a chart's lines: two that end at one
+// place in another order than their lines, or on one another, or outside the axes.
+function namesOf(place) {
+  const chart = echarts.getInstanceByDom(place), ends = [];
+  chart.getOption().series.forEach((s, n) => {
+    const last = s.data[s.data.length - 1];
+    if (!last || !last.point || !last.label || !last.label.offset) return;
+    const [x, y] = chart.convertToPixel({ seriesIndex: n }, last.value);
+    ends.push({ name: s.name, x, y, at: y + last.label.offset[1] });
+  });
+  ends.sort((a, b) => a.y - b.y);
+  for (const a of ends) {
+    if (a.at > place.clientHeight - 46 || a.at < 10) WRONG.push(`${place.getAttribute("aria-label")}: ${a.name} at ${a.at} of ${place.clientHeight}`);
+    const under = ends.find((b) => b.x === a.x && b.y > a.y && b.at < a.at + 14);
+    if (under) WRONG.push(`${place.getAttribute("aria-label")}: ${under.name}, ${under.at}, is not below ${a.name}, ${a.at}`);
+  }
+}
+
 async function look(saw) {
   const all = (selector) => [...document.querySelectorAll(selector)];
   const table = () => all("#ladder table").flatMap((t) => {
@@ -23,7 +41,7 @@ async function look(saw) {
   });
   const charts = (section) => all(`#${section} .chart`).map((place) => {
     const series = echarts.getInstanceByDom(place).getOption().series;
-    const lines = series.filter((s) => s.data.some((d) => d.point));
+    const lines = series.map((s) => ({ ...s, data: s.data.filter((d) => d.point) })).filter((s) => s.data.length);
     return { title: place.getAttribute("aria-label"), canvas: place.querySelector("canvas").clientWidth, place: place.clientWidth, lines: lines.map((s) => ({
       type: s.type, dashed: s.lineStyle && s.lineStyle.type === "dashed",
       predicted: s.data.map((d) => d.point.predicted), kernels: s.data.map((d) => DATA.kernels[d.point.kernel].name),
@@ -31,6 +49,7 @@ async function look(saw) {
   });
   Object.assign(saw, { width: window.innerWidth, scrollWidth: document.documentElement.scrollWidth,
     table: table(), rate: charts("rate"), roofline: charts("roofline"), filters: [] });
+  all(".chart").forEach(namesOf);
   const first = echarts.getInstanceByDom(document.querySelector("#rate .chart"));
   const n = first.getOption().series.findIndex((s) => s.type === "line" && s.data.some((d) => d.point));
   first.dispatchAction({ type: "showTip", seriesIndex: n, dataIndex: 0 });
