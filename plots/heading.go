@@ -26,16 +26,23 @@ func sorted(curves []*curve) []*results.Summary {
 
 // headingOf says what a picture of summaries shows and, in lines under that, on
 // what, how and when it was measured: every facet that all rows share. The
-// baseline may run otherwise and is told apart then. best says that only each
+// baseline may run otherwise and is told apart then; peers, which are named by their
+// versions, do so too. best says that only each
 // kernel's fastest blocks are shown.
 func headingOf(q Request, title string, summaries []*results.Summary, best bool) Heading {
-	var rows, baseline []*results.Record
+	var rows, baseline, peers []*results.Record
 	for _, s := range summaries {
-		if s.Kernel == results.Baseline {
+		switch {
+		case s.Kernel == results.Baseline:
 			baseline = append(baseline, &s.Record)
-		} else {
+		case s.Peer():
+			peers = append(peers, &s.Record)
+		default:
 			rows = append(rows, &s.Record)
 		}
+	}
+	if len(rows) == 0 {
+		rows = peers
 	}
 	if len(rows) == 0 {
 		rows, baseline = baseline, nil

@@ -148,3 +148,21 @@ func TestPeers_Quantizations(t *testing.T) {
 		t.Errorf("%d pictures: %q", len(list), names)
 	}
 }
+
+// TestPeers_Heading: what a peer runs with is not said of the kernels, nor what they
+// run with of it.
+func TestPeers_Heading(t *testing.T) {
+	rows := []results.Record{
+		with(hand("v5_quant", 512, 2e9), func(r *results.Record) { r.Backend, r.ISA = "cpu", "avx2" }),
+		with(hand("openblas", 512, 1e9), func(r *results.Record) {
+			r.Backend, r.Plugin, r.PluginVersion = "openblas", "libopenblas.so.0", "0.3.21"
+		}),
+	}
+	list, err := Pictures(results.Summarize(rows), Request{Kind: Peers, Dtype: "float32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list[0].(*Chart).Subtitle[0]; strings.Contains(got, "libopenblas") || !strings.Contains(got, "backend cpu") {
+		t.Error(got)
+	}
+}
