@@ -13,8 +13,8 @@
 //     fill caches after somebody else's turn.
 //  4. After a point's repetitions its output is verified beside the device; only
 //     then are the rows of the round appended and synced, together.
-//  5. Rounds end when the interval of every median is narrow, or the group has
-//     spent its share of the time budget.
+//  5. Rounds end when the interval of every median is narrow, or there were as many
+//     as the sweep allows, or the group has spent its share of the time budget.
 //
 // A point that cannot be measured becomes a row that says why; it never ends the
 // sweep. The package divides and averages nothing that it writes: rows are raw.

@@ -12,7 +12,8 @@
 //
 //   - FASTER, SLOWER: the interval leaves out 1, and the ratio is beyond the band.
 //   - SAME: the interval lies inside the band (--band, 2 % of the time).
-//   - UNSURE: the samples do not tell. Fewer than four a side never do.
+//   - UNSURE: the samples do not tell, or noise hides a time. Fewer than four in
+//     both files never do.
 //   - LOST: the point was ok and is not any more. NEW OK: the other way round.
 //
 // Predictions have no noise and are compared as they are.

@@ -23,7 +23,8 @@
 //     machines make one ladder by machine instead: % of each machine's own peak.
 //   - roofline: the same against arithmetic intensity (FLOPs over the bytes moved
 //     after tiling), under the roofs of memory and peak, with arrows from rung to
-//     rung. The peaks of other dtypes that the rows have are drawn too, thin.
+//     rung where all are of one machine. The peaks of other dtypes that the rows
+//     have are drawn too, thin.
 //   - blocks: every block shape of a kernel at every size, the darker the faster;
 //     what is too big is hatched, with what it needs and what there is.
 //   - waterfall: one grid step of each kernel: overhead, copy and compute by the
