@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"matladder/internal/files"
 )
 
 // Options say what to install and how.
@@ -162,6 +164,20 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	return i, nil
 }
 
+// lock takes the lock file at path until unlock; the system takes it back when
+// the process ends.
+func lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := files.TryLock(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
 // choose asks the index for every wheel before anything is downloaded.
 func (in *installer) choose(ctx context.Context) ([]indexFile, error) {
 	files := make([]indexFile, len(in.plugin.Wheels))
@@ -251,7 +267,7 @@ func (in *installer) writeError(err error, need int64) error {
 		return fmt.Errorf("no space in %s: needs %d MB more; free some, or set %s to another folder", in.Folder, megabytes(need), FolderVariable)
 	case isFull(err):
 		return fmt.Errorf("no space in %s: free some, or set %s to another folder", in.Folder, FolderVariable)
-	case errors.Is(err, errLocked):
+	case errors.Is(err, files.ErrLocked):
 		return fmt.Errorf("another installation is at work in %s", in.Folder)
 	}
 	return fmt.Errorf("cannot write to %s: %w; set %s to a folder that can be written", in.Folder, reason(err), FolderVariable)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"matladder/internal/files"
 )
 
 // A Journal is a results file that grows while a sweep runs. Append is its
@@ -133,8 +135,11 @@ func open(path string, flag int) (*Journal, int64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("cannot write results: %w", err)
 	}
-	if err := lock(f); err != nil {
+	if err := files.TryLock(f); err != nil {
 		f.Close()
+		if errors.Is(err, files.ErrLocked) {
+			err = ErrLocked
+		}
 		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
 	info, err := f.Stat()
@@ -160,7 +165,7 @@ func (j *Journal) start() error {
 	if err := j.write(mark(j.enc.header())); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(j.path))
+	return files.SyncFolder(filepath.Dir(j.path))
 }
 
 // recover reads the file, cuts it after the last closed round and returns the

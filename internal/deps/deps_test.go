@@ -46,7 +46,7 @@ backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic l
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
 backend/peer: backend check chips internal/lastline problem tile
-results: golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit golang.org/x/sys/unix golang.org/x/sys/windows gonum.org/v1/gonum/stat
+results: internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 tuned: backend internal/files chips problem tile gopkg.in/yaml.v3
 configs:
 harness: tuned kernels backend check analyze chips results configs gopkg.in/yaml.v3
@@ -69,7 +69,7 @@ plugins/probe: github.com/ebitengine/purego
 plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
-internal/files:
+internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
 internal/pluginworker: backend backend/pjrt backend/worker chips plugins
 internal/sweepflag: harness internal/cli results github.com/spf13/pflag

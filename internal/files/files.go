@@ -1,5 +1,6 @@
 // Package files reads and writes files as a whole: what was read is all there was,
-// and what was written is all there or not at all.
+// and what was written is all there or not at all. Locks keep apart processes that write
+// one file.
 package files
 
 import (
@@ -35,7 +36,7 @@ func Read(path string) ([]byte, error) {
 
 // Replace makes data the content of the file path, in a folder that exists. A new file
 // beside it takes its place, so that no reader ever sees half of it and an error leaves
-// what was there. A link stays a link, and permissions stay; a file that may not be
+// what was there; it is on disk when Replace returns. A link stays a link, and permissions stay; a file that may not be
 // written is not replaced. Data is written to what is no file, such as /dev/stdout.
 func Replace(path string, data []byte) error {
 	f, err := open(path)
@@ -73,10 +74,7 @@ type replacement struct {
 }
 
 func open(path string) (*replacement, error) {
-	r := &replacement{path: path, target: path}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		r.target = target
-	}
+	r := &replacement{path: path, target: resolve(path)}
 	mode := fs.FileMode(0o666)
 	info, err := os.Stat(r.target)
 	switch {
@@ -110,6 +108,14 @@ func open(path string) (*replacement, error) {
 	return r, nil
 }
 
+// resolve is where the links of a path lead, or path if that is nowhere.
+func resolve(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
 // replace writes data and puts the file in place.
 func (r *replacement) replace(data []byte) error {
 	_, err := r.Write(data)
@@ -126,7 +132,10 @@ func (r *replacement) replace(data []byte) error {
 		r.discard()
 		return r.fail(err)
 	}
-	return nil
+	if r.direct {
+		return nil
+	}
+	return SyncFolder(filepath.Dir(r.target))
 }
 
 // discard gives the replacement up.
@@ -137,13 +146,15 @@ func (r *replacement) discard() {
 	}
 }
 
+func (r *replacement) fail(err error) error { return fail(r.path, err) }
+
 // fail says what could not be written, by the name that the caller knows.
-func (r *replacement) fail(err error) error {
+func fail(path string, err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
 		err = e.Err
 	case *os.LinkError:
 		err = e.Err
 	}
-	return fmt.Errorf("cannot write %s: %w", r.path, err)
+	return fmt.Errorf("cannot write %s: %w", path, err)
 }

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package results
+package files
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock holds f for this process until f is closed or the process dies. Where
-// the file system has no locks it does nothing.
-func lock(f *os.File) error {
+// TryLock locks f for this process until f is closed or the process dies, or returns
+// ErrLocked. Where the file system has no locks it does nothing.
+func TryLock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
@@ -25,8 +25,8 @@ func lock(f *os.File) error {
 	return nil
 }
 
-// syncFolder makes a new file's name as durable as its content.
-func syncFolder(path string) error {
+// SyncFolder makes the names of files in a folder as durable as their content.
+func SyncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return nil // a folder may be writable without being readable

@@ -1,4 +1,4 @@
-package results
+package files
 
 import (
 	"errors"
@@ -8,10 +8,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock holds f for this process until f is closed or the process dies. A lock
-// on Windows also stops readers, so it covers one byte far past any file's
-// end: plots can be drawn while the sweep runs.
-func lock(f *os.File) error {
+// TryLock locks f for this process until f is closed or the process dies, or returns
+// ErrLocked. Where the file system has no locks it does nothing. A lock on Windows also
+// stops readers, so it covers one byte far past any file's end: a results file can be
+// read while it grows.
+func TryLock(f *os.File) error {
 	place := &windows.Overlapped{OffsetHigh: 1 << 30}
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, place)
@@ -26,5 +27,5 @@ func lock(f *os.File) error {
 	return nil
 }
 
-// syncFolder does nothing: a folder cannot be synced here.
-func syncFolder(string) error { return nil }
+// SyncFolder does nothing: a folder cannot be synced here.
+func SyncFolder(string) error { return nil }
