@@ -160,9 +160,10 @@ func (t *Table) find(k Key) (int, bool) {
 }
 
 // Offer puts a row unless an earlier one of its key is better founded, and reports
-// whether it did.
-func (t *Table) Offer(r Row) bool {
-	if old, found := t.Row(r.Key); found && !r.supersedes(old) {
+// whether it did. knew says that the row's search began with the earlier one in the
+// table, so that it took part.
+func (t *Table) Offer(r Row, knew bool) bool {
+	if old, found := t.Row(r.Key); found && !r.supersedes(old, knew) {
 		return false
 	}
 	t.Put(r)
@@ -170,14 +171,15 @@ func (t *Table) Offer(r Row) bool {
 }
 
 // supersedes reports whether a row may take the place of an earlier one. If its search
-// was ended by the budget it may not, unless that of the earlier one was too and
-// launched no more candidates, or it is shown to be faster: its block shape was
+// was not ended by the budget it may, unless that of the earlier one was not either and
+// it did not know that. If it was, it may if that of the earlier one was too and launched
+// no more candidates. And it may if it is shown to be faster: its block shape was
 // confirmed and the earlier one's was slower than it, or its parameters were and the
 // earlier one's block shape was not faster. One with parameters is compared with no
 // other in that way, as block shapes are compared without.
-func (r Row) supersedes(old Row) bool {
+func (r Row) supersedes(old Row, knew bool) bool {
 	e, o := r.Evidence, old.Evidence
-	return e.Ended != ByBudget ||
+	return e.Ended != ByBudget && (knew || o.Ended == ByBudget) ||
 		o.Ended == ByBudget && o.Launched <= e.Launched && o.Adjusted.Tried <= e.Adjusted.Tried ||
 		old.Params == "" && (e.Confirmed.Low > 1 && e.Tried[old.Blocks] > 1 || e.Adjusted.Low > 1 && e.Tried[old.Blocks] >= 1)
 }

@@ -97,31 +97,35 @@ func TestOffer(t *testing.T) {
 		return r
 	}
 	for _, test := range []struct {
-		name string
-		old  Row
-		new  Row
-		want bool
+		name    string
+		old     Row
+		new     Row
+		want    bool
+		unknown bool // the new one's search did not know the old one
 	}{
-		{"evidence for unknown", of(old, "", 0), of(other, ByEvidence, 5), true},
-		{"evidence for budget", of(old, ByBudget, 9), of(other, ByEvidence, 5), true},
-		{"budget for evidence", of(old, ByEvidence, 5), of(other, ByBudget, 9), false},
-		{"budget for unknown", of(old, "", 0), of(other, ByBudget, 9), false},
-		{"more for less", of(old, ByBudget, 5), of(other, ByBudget, 5), true},
-		{"less for more", of(old, ByBudget, 6), of(other, ByBudget, 5), false},
-		{"shown to be faster", of(old, ByEvidence, 30), confirmed(1.05, 1.1), true},
-		{"not clearly faster", of(old, ByEvidence, 30), confirmed(0.99, 1.1), false},
-		{"the old one is not slower", of(old, ByEvidence, 30), confirmed(1.05, 0.99), false},
-		{"the same with parameters", of(old, ByEvidence, 30), with(of(old, ByBudget, 5), "b=pieces", 1.05), true},
-		{"with parameters, of another block shape that was not compared", of(old, ByEvidence, 30), with(of(other, ByBudget, 5), "b=pieces", 1.05), false},
-		{"faster than without its parameters", with(of(old, ByEvidence, 30), "b=pieces", 1.05), confirmed(1.05, 1.1), false},
-		{"fewer adjustments", with(of(old, ByBudget, 5), "b=pieces", 1.05), of(old, ByBudget, 5), false},
-		{"as many adjustments", with(of(old, ByBudget, 5), "", 0), with(of(old, ByBudget, 5), "b=pieces", 1.05), true},
+		{"evidence for unknown", of(old, "", 0), of(other, ByEvidence, 5), true, false},
+		{"evidence for budget", of(old, ByBudget, 9), of(other, ByEvidence, 5), true, false},
+		{"budget for evidence", of(old, ByEvidence, 5), of(other, ByBudget, 9), false, false},
+		{"budget for unknown", of(old, "", 0), of(other, ByBudget, 9), false, false},
+		{"more for less", of(old, ByBudget, 5), of(other, ByBudget, 5), true, false},
+		{"less for more", of(old, ByBudget, 6), of(other, ByBudget, 5), false, false},
+		{"shown to be faster", of(old, ByEvidence, 30), confirmed(1.05, 1.1), true, false},
+		{"not clearly faster", of(old, ByEvidence, 30), confirmed(0.99, 1.1), false, false},
+		{"the old one is not slower", of(old, ByEvidence, 30), confirmed(1.05, 0.99), false, false},
+		{"the same with parameters", of(old, ByEvidence, 30), with(of(old, ByBudget, 5), "b=pieces", 1.05), true, false},
+		{"with parameters, of another block shape that was not compared", of(old, ByEvidence, 30), with(of(other, ByBudget, 5), "b=pieces", 1.05), false, false},
+		{"faster than without its parameters", with(of(old, ByEvidence, 30), "b=pieces", 1.05), confirmed(1.05, 1.1), false, false},
+		{"fewer adjustments", with(of(old, ByBudget, 5), "b=pieces", 1.05), of(old, ByBudget, 5), false, false},
+		{"as many adjustments", with(of(old, ByBudget, 5), "", 0), with(of(old, ByBudget, 5), "b=pieces", 1.05), true, false},
+		{"found at once", of(old, ByEvidence, 30), of(other, ByEvidence, 30), false, true},
+		{"found at once, the earlier by budget", of(old, ByBudget, 30), of(other, ByEvidence, 5), true, true},
+		{"found at once, shown to be faster", of(old, ByEvidence, 30), confirmed(1.05, 1.1), true, true},
 	} {
 		var table Table
-		if !table.Offer(test.old) {
+		if !table.Offer(test.old, false) {
 			t.Errorf("%s: an empty table has no place", test.name)
 		}
-		took := table.Offer(test.new)
+		took := table.Offer(test.new, !test.unknown)
 		have, ok := table.Row(test.new.Key)
 		want := test.old
 		if test.want {

@@ -84,6 +84,9 @@ func (f *flags) each(ctx context.Context, begin time.Time, jobs []tune.Job, shar
 ) (t tally, err error) {
 	p := newProgress(stderr)
 	for i, j := range jobs {
+		if ctx.Err() != nil {
+			return t, ctx.Err()
+		}
 		var share, left time.Duration
 		if f.budget > 0 {
 			if left = f.budget - time.Since(begin); left <= 0 {
@@ -98,6 +101,7 @@ func (f *flags) each(ctx context.Context, begin time.Time, jobs []tune.Job, shar
 		p.clear()
 		var tooShort *tune.ShareError
 		switch {
+		case err == nil: // kept, also if interrupted just now
 		case ctx.Err() != nil:
 			return t, ctx.Err()
 		case errors.As(err, &tooShort):

@@ -26,7 +26,7 @@ func jobOf(size int) tune.Job {
 
 func rowOf(j tune.Job, ended, versions string) tuned.Row {
 	return tuned.Row{Key: j.Key(), Blocks: tile.Blocks{M: 8, K: 8, N: 8},
-		Evidence: tuned.Evidence{Mode: tuned.Measured, Seconds: 1, Ended: ended, Versions: versions}}
+		Evidence: tuned.Evidence{Mode: tuned.Measured, Seconds: 1, Low: 1, High: 1, Ended: ended, Versions: versions}}
 }
 
 // TestTodo: what has no row comes before what was ended by the budget, and has all of
@@ -106,7 +106,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// cancels is an output that cancels when a row of a problem is written to it.
+// cancels is an output that cancels, or does something else, when a row of a problem is
+// written to it.
 type cancels struct {
 	bytes.Buffer
 	cancel func()
@@ -154,6 +155,32 @@ func TestInterrupted(t *testing.T) {
 	}
 	if files, _ := filepath.Glob("*.yaml"); len(files) != 1 {
 		t.Errorf("left behind: %v", files)
+	}
+}
+
+// TestMeanwhile: a problem that another process has tuned before its turn is left out.
+func TestMeanwhile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"--sizes", "64,72", "--dtype", "float32", "--kernel", "4", "--threads", "1", "--candidates", "2", "--out", "t.yaml"}
+	theirs := rowOf(jobOf(72), tuned.ByEvidence, "theirs")
+	stdout := &cancels{cancel: func() {
+		table, err := tuned.ReadFile("t.yaml")
+		if err == nil {
+			table.Put(theirs)
+			err = table.WriteFile("t.yaml")
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}}
+	var stderr bytes.Buffer
+	code := run(context.Background(), args, stdout, &stderr)
+	table, err := tuned.ReadFile("t.yaml")
+	if err != nil || code != cli.OK || !strings.HasSuffix(stdout.String(), "72x72x72 float32×float32→float32: blocks 8x8x8, found by another tune meanwhile\nt.yaml: 2 rows\n") {
+		t.Fatalf("%d %v\n%s\n%s", code, err, &stdout.Buffer, &stderr)
+	}
+	if row, _ := table.Row(theirs.Key); row.Evidence.Versions != "theirs" {
+		t.Errorf("%+v", row)
 	}
 }
 

@@ -67,7 +67,12 @@
 // # Tables
 //
 // A table is configs/tuned/<machine>.yaml, or the file that --out names. --list
-// prints it.
+// prints it. A row is put into the table as it is by then, and written by replacing the
+// file, so that it is whole at any time; only one process does so at a time. Several may
+// thus tune into one table, on machines that share a folder: each leaves out what
+// another has found by the time it would begin with it, and where two were at one
+// problem at once, the row that was there first stays, unless it was ended by the budget
+// or is shown to be slower.
 //
 //	$ tune --list --out tuned.yaml
 //	v4_optblock 96x96x96 float32×float32→float32

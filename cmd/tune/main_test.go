@@ -6,19 +6,21 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"matladder/backend/aot"
 	"matladder/internal/cli"
 	"matladder/internal/files/filestest"
-	"matladder/problem"
-	"matladder/tile"
 	"matladder/tuned"
 )
 
 func TestMain(m *testing.M) {
 	aot.Child()
+	if from, err := strconv.Atoi(os.Getenv(childVariable)); err == nil {
+		keepRows(os.Args[1], from)
+	}
 	os.Exit(m.Run())
 }
 
@@ -143,25 +145,30 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestKeep: of two that tune at once, neither loses a row of the other.
+// TestKeep: of two that tune one problem at once, the row of the first stays; of others
+// neither loses a row.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.yaml")
-	row := func(m int) tuned.Row {
-		p := problem.New(m, 64, 64, tile.Float32)
-		return tuned.Row{Key: tuned.KeyOf("v4_optblock", "", p), Blocks: tile.Blocks{M: 8, K: 8, N: 8},
-			Evidence: tuned.Evidence{Mode: tuned.Measured, Seconds: 1, Low: 1, High: 1}}
-	}
+	row := func(m int) tuned.Row { return rowOf(jobOf(m), tuned.ByEvidence, "now") }
 	var one, other flags
 	for m := 1; m < 6; m++ {
-		if _, taken, err := one.keep(path, "here", row(m)); err != nil || !taken {
+		if _, taken, err := one.keep(t.Context(), path, "here", row(m), tuned.Row{}); err != nil || !taken {
 			t.Fatal(err)
 		}
-		table, taken, err := other.keep(path, "here", row(10*m))
+		table, taken, err := other.keep(t.Context(), path, "here", row(10*m), tuned.Row{})
 		if err != nil || !taken || len(table.Rows) != 2*m {
 			t.Fatalf("%d rows, want %d: %v", len(table.Rows), 2*m, err)
 		}
 	}
-	if _, _, err := one.keep(path, "there", row(7)); cli.Status(err) != cli.Usage {
+	again := row(1)
+	again.Blocks.M = 4
+	if table, taken, err := other.keep(t.Context(), path, "here", again, tuned.Row{}); err != nil || taken || table.Rows[0].Blocks.M != 8 {
+		t.Errorf("took %v over a row that its search did not know: %v", taken, err)
+	}
+	if table, taken, err := other.keep(t.Context(), path, "here", again, row(1)); err != nil || !taken || table.Rows[0].Blocks.M != 4 {
+		t.Errorf("took %v over a row that its search knew: %v", taken, err)
+	}
+	if _, _, err := one.keep(t.Context(), path, "there", row(7), tuned.Row{}); cli.Status(err) != cli.Usage {
 		t.Errorf("into the table of another machine: %v", err)
 	}
 	if table, err := tuned.ReadFile(path); err != nil || len(table.Rows) != 10 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"matladder/backend"
@@ -42,12 +43,24 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.summary, cli.Plural(len(jobs), "problem"), len(table.Rows))
 	u := f.tuner(dev)
 	done, err := f.each(ctx, begin, jobs, shares(jobs, of), stderr, func(_ string, j tune.Job, share, left time.Duration, observe func(tune.Event)) (func() error, error) {
+		now, err := f.load(path, dev.machine) // another tune may have written rows of its own
+		if err != nil {
+			return nil, err
+		}
+		table = now
+		before, _ := table.Row(j.Key())
+		if !f.again && of(j) >= aged {
+			return func() error {
+				fmt.Fprintf(stdout, "%s: blocks %s, found by another tune meanwhile\n", j.Key(), choice(before))
+				return nil
+			}, nil
+		}
 		u.Budget, u.AtMost, u.Observe = share, left, observe
 		j.Known = known(table, j)
 		row, err := u.Tune(ctx, j)
 		return func() error {
 			var taken bool
-			if table, taken, err = f.keep(path, dev.machine, row); err != nil {
+			if table, taken, err = f.keep(ctx, path, dev.machine, row, before); err != nil {
 				return err
 			}
 			if !taken {
@@ -137,11 +150,21 @@ func (f *flags) load(path, machine string) (*tuned.Table, error) {
 	return t, nil
 }
 
-// keep offers a row to the table as it is by now, for another tune may have written rows
-// of its own, and returns that and whether the row was taken.
-func (f *flags) keep(path, machine string, row tuned.Row) (t *tuned.Table, taken bool, err error) {
-	if t, err = f.load(path, machine); err != nil || !t.Offer(row) {
-		return t, false, err
+// keep offers a row to the table as it is by now, which no other tune can change before
+// keep has written it, and returns that and whether the row was taken. The row's search
+// knew before, the one that the table had for its problem, or zero.
+func (f *flags) keep(ctx context.Context, path, machine string, row, before tuned.Row) (t *tuned.Table, taken bool, err error) {
+	unlock, err := files.Lock(ctx, path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer unlock()
+	if t, err = f.load(path, machine); err != nil {
+		return nil, false, err
+	}
+	now, _ := t.Row(row.Key)
+	if !t.Offer(row, reflect.DeepEqual(now, before)) {
+		return t, false, nil
 	}
 	return t, true, t.WriteFile(path)
 }
