@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"strconv"
 
 	"matladder/backend"
 	"matladder/tile"
@@ -15,7 +16,7 @@ import (
 
 const (
 	mostKeys       = 3    // that adjustments may add to the parameters
-	mostTries      = 3    // of those that seem faster are confirmed
+	mostTries      = 3    // of those that seem faster are confirmed, what the job knows apart
 	inPairs        = 5    // of those that seem not to matter race in pairs
 	adjustSittings = 2    // of a race of adjustments: executables are made anew for each
 	adjustRounds   = 3    // of a sitting
@@ -90,15 +91,15 @@ func (s *adjusting) knows(list []Candidate) error {
 	return nil
 }
 
-// search takes one adjustment after another, each beside those that were taken, and
-// where none alone is faster a pair.
+// search takes one adjustment after another, each beside those that were taken or a
+// number farther than one of these, and where none alone is faster a pair.
 func (s *adjusting) search(ctx context.Context) error {
 	others := s.known
-	for len(s.best.params.Extra) < len(s.t.Params.Extra)+mostKeys {
+	for {
 		if s.best != s.plain && s.t.atOnce(s.j) < 3 {
 			return nil // plain, best and another cannot be loaded together
 		}
-		field, err := s.race(ctx, append(s.more(ctx, s.best), others...))
+		field, err := s.race(ctx, slices.Concat(s.more(ctx, s.best), s.farther(ctx, s.best), others))
 		if err != nil {
 			return err
 		}
@@ -114,11 +115,34 @@ func (s *adjusting) search(ctx context.Context) error {
 		}
 		others = nil
 	}
-	return nil
 }
 
-// more are the adjustments of a racer by one more key that were not looked at yet.
+// more are the adjustments of a racer by one more key, while it may have more.
 func (s *adjusting) more(ctx context.Context, r *racer) []*racer {
+	if len(r.params.Extra) >= len(s.t.Params.Extra)+mostKeys {
+		return nil
+	}
+	return s.unseen(ctx, r, func(extra map[string]string) bool { return len(extra) > len(r.params.Extra) })
+}
+
+// farther are the adjustments of a racer by another number of a key that it has: a
+// backend names numbers near those that it would take, and the best may be beyond. Of
+// words it names all at once.
+func (s *adjusting) farther(ctx context.Context, r *racer) []*racer {
+	return s.unseen(ctx, r, func(extra map[string]string) bool {
+		for k, v := range extra {
+			if r.params.Extra[k] != v {
+				_, err := strconv.Atoi(v)
+				return err == nil && len(extra) == len(r.params.Extra)
+			}
+		}
+		return false
+	})
+}
+
+// unseen are the adjustments of a racer that were not looked at yet, of those that are
+// wanted.
+func (s *adjusting) unseen(ctx context.Context, r *racer, wanted func(extra map[string]string) bool) []*racer {
 	list, err := s.backend.Adjustments(ctx, r.Programs, r.params)
 	if err != nil {
 		return nil
@@ -126,11 +150,10 @@ func (s *adjusting) more(ctx context.Context, r *racer) []*racer {
 	var out []*racer
 	for _, params := range list {
 		with := &racer{Candidate: r.Candidate, params: params}
-		if len(params.Extra) <= len(r.params.Extra) || s.seen[with.look()] { // another value of a key that is there
-			continue
+		if wanted(params.Extra) && !s.seen[with.look()] {
+			s.seen[with.look()] = true
+			out = append(out, with)
 		}
-		s.seen[with.look()] = true
-		out = append(out, with)
 	}
 	return out
 }
@@ -214,7 +237,10 @@ func (s *adjusting) rounds(ctx context.Context, field []*racer, most, over int) 
 // take confirms those of a field that seem faster, one after another, and takes the
 // first that is, if its output is right.
 func (s *adjusting) take(ctx context.Context, field []*racer) (taken bool, err error) {
-	for _, r := range field[:min(len(field), mostTries)] {
+	for i, r := range field {
+		if i >= mostTries && !slices.Contains(s.known, r) {
+			continue
+		}
 		if r.first > 1-alike/2 || s.allowance.over(1) {
 			return false, nil
 		}

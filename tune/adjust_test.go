@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,9 +46,11 @@ func with(params backend.Params, key, value string) backend.Params {
 	return params
 }
 
+// has reports whether parameters have a pair, or with "key=" any of that key.
 func has(params backend.Params, pair string) bool {
 	key, value, _ := strings.Cut(pair, "=")
-	return pair != "" && params.Extra[key] == value
+	have := params.Extra[key]
+	return have != "" && (value == "" || have == value)
 }
 
 func (a adjuster) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
@@ -142,14 +146,17 @@ func TestAdjust(t *testing.T) {
 }
 
 // TestAdjust_Known: what a table answers with parameters stays if the block shape that
-// was found is not faster with its own, and the evidence is then that of its block shape.
+// was found is not faster with its own, whatever else seems faster, and the evidence is
+// then that of its block shape.
 func TestAdjust_Known(t *testing.T) {
 	known := tuned.Answer{Blocks: tile.Blocks{M: 96, K: 1024, N: 192}, Params: "b=pieces"}
 	found := tuned.Answer{Blocks: tile.Blocks{M: 256, K: 64, N: 256}}
 	for _, test := range []struct {
 		gain float64
+		bad  string // what this backend does not know any more
+		more string // what is faster than all, and wrong
 		want tuned.Answer
-	}{{0.1, known}, {0.03, found}} {
+	}{{0.1, "", "", known}, {0.03, "", "", found}, {0.1, known.Params, "", found}, {0.1, "", "c=", known}} {
 		f := newFake(func(b tile.Blocks) float64 {
 			if b == found.Blocks {
 				return 0.95e-3
@@ -157,18 +164,77 @@ func TestAdjust_Known(t *testing.T) {
 			return 1e-3
 		})
 		f.cost = func(b tile.Blocks, p backend.Params) float64 {
-			if b == known.Blocks && has(p, known.Params) {
+			switch {
+			case has(p, test.more):
+				return 0.8
+			case b == known.Blocks && has(p, known.Params):
 				return 1 - test.gain
 			}
 			return 1
 		}
 		u := tuner(f)
-		u.Backend, u.Space.Most = adjuster{f, map[string][]string{"c": {"past"}}, "", ""}, 1000
+		u.Backend, u.Space.Most = adjuster{f, map[string][]string{"c": {"past", "copied", "cached", "never"}}, test.more, test.bad}, 1000
 		j := job(1024)
 		j.Known = []tuned.Answer{known}
 		row, err := u.Tune(context.Background(), j)
-		if have := (tuned.Answer{Blocks: row.Blocks, Params: row.Params}); err != nil || have != test.want || row.Evidence.Tried[row.Blocks] != 1 || row.Evidence.RunnerUp == row.Blocks || row.Evidence.Adjusted.Tried < 2 {
+		if have := (tuned.Answer{Blocks: row.Blocks, Params: row.Params}); err != nil || have != test.want || row.Evidence.Tried[row.Blocks] != 1 || row.Evidence.RunnerUp == row.Blocks || test.bad == "" && row.Evidence.Adjusted.Tried < 2 {
 			t.Errorf("%v: %v %+v", test.gain, have, row.Evidence)
+		}
+	}
+}
+
+// stepper is a fake whose adjustments are half and double of a number, and a word.
+type stepper struct{ backend.Backend }
+
+func (stepper) Adjustments(_ context.Context, _ []*tile.Program, params backend.Params) ([]backend.Params, error) {
+	n := kibOf(params)
+	list := []backend.Params{with(params, "kib", strconv.Itoa(n/2)), with(params, "kib", strconv.Itoa(2*n))}
+	if params.Extra["c"] == "" {
+		list = append(list, with(params, "c", "past"))
+	}
+	return list, nil
+}
+
+// kibOf is the number of a stepper: 256 if nothing else is asked for.
+func kibOf(params backend.Params) int {
+	if n, err := strconv.Atoi(params.Extra["kib"]); err == nil {
+		return n
+	}
+	return 256
+}
+
+// TestAdjust_Farther: a number is taken on to where it is best, however far that is from
+// the rule's, whether another adjustment is faster too or not, and no farther.
+func TestAdjust_Farther(t *testing.T) {
+	for _, test := range []struct {
+		best int     // the number
+		step float64 // that each factor of 2 costs
+		past float64 // what c=past is multiplied by
+		want string
+		most int // adjustments that are tried
+	}{
+		{256, 0.05, 1, "", 6}, // with the pairs of what does not matter
+		{16, 0.05, 1.05, "kib=16", 20},
+		{2048, 0.05, 1.05, "kib=2048", 20},
+		{32, 0.05, 0.8, "c=past kib=32", 20},
+		{32, 0.2, 0.9, "c=past kib=32", 20},
+		{16, 0.001, 1.05, "", 6}, // no step matters
+	} {
+		for seed := range uint64(10) {
+			f := newFake(func(tile.Blocks) float64 { return 1e-3 })
+			f.cost = func(_ tile.Blocks, p backend.Params) float64 {
+				cost := 1 + test.step*math.Abs(math.Log2(float64(kibOf(p))/float64(test.best)))
+				if has(p, "c=past") {
+					cost *= test.past
+				}
+				return cost
+			}
+			u := tuner(f)
+			u.Backend, u.Seed, u.Space.Most = stepper{f}, seed, 4
+			row, err := u.Tune(context.Background(), job(1024))
+			if tried := row.Evidence.Adjusted.Tried; err != nil || row.Params != test.want || tried > test.most || f.open != 0 {
+				t.Errorf("%+v: seed %d: %q of %d: %v", test, seed, row.Params, tried, err)
+			}
 		}
 	}
 }

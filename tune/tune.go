@@ -22,7 +22,7 @@
 // The block shape that was found so then races against itself with each adjustment
 // that the backend names. The fastest is taken if paired rounds of fresh samples show
 // it to be faster by what matters, and its output is right; others are then added to
-// it. Where no adjustment alone is faster, pairs of the best race too.
+// it, and of a number those beyond it tried. Where no adjustment alone is faster, pairs of the best race too.
 //
 // The package writes no file, and chooses nothing but block shapes and adjustments.
 package tune

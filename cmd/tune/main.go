@@ -34,8 +34,9 @@
 // rounds of fresh samples, executables made anew for each, and is taken only if these
 // show it to be faster by more than 1 % (the lower end of the 95 % interval) and its
 // output is right.
-// Others are then tried beside it, up to three in all, and where no adjustment alone is
-// faster, pairs of the five fastest are. What the table answers with parameters races
+// Others are then tried beside it, up to three in all, numbers that were faster are
+// doubled or halved on for as long as that is faster still, and where no adjustment
+// alone is faster, pairs of the five fastest are. What the table answers with parameters races
 // too. The row has what was taken as params, and bench compiles with it.
 //
 //	$ tune --kernel 4 --sizes 96 --dtype float32 --out tuned.yaml --threads 1
