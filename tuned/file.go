@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -89,18 +91,49 @@ func Parse(name string, text []byte) (*Table, error) {
 	if f.Machine == "" {
 		return nil, fmt.Errorf("%s: no machine named", name)
 	}
-	t := &Table{Machine: f.Machine}
-	for _, node := range f.Rows {
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: more than one YAML document: a table is one", name)
+	}
+	above, others := comments(text, f.Rows)
+	t := &Table{Machine: f.Machine, Comment: others}
+	for i, node := range f.Rows {
 		row, err := parseRow(&node)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, node.Line, err)
 		}
+		row.Comment = above[i]
 		before := len(t.Rows)
 		if t.Put(row); len(t.Rows) == before {
 			return nil, fmt.Errorf("%s:%d: a second row for %s", name, node.Line, row.Key)
 		}
 	}
 	return t, nil
+}
+
+// comments are those of a file: for each row those above and behind it, and those that
+// are of no row. They stay when the table is written anew.
+func comments(text []byte, rows []yaml.Node) (above []string, others string) {
+	above = make([]string, len(rows))
+	number, next := 0, 0
+	for line := range strings.Lines(string(text)) {
+		for number++; next < len(rows) && rows[next].Line <= number; {
+			next++
+		}
+		comment := strings.TrimSpace(line)
+		switch {
+		case !strings.HasPrefix(comment, "#") || comment == heading:
+		case next == len(rows), next == 0 && line[0] == '#':
+			others += comment + "\n"
+		default:
+			above[next] += comment + "\n"
+		}
+	}
+	for i, row := range rows {
+		if row.LineComment != "" {
+			above[i] += row.LineComment + "\n"
+		}
+	}
+	return above, others
 }
 
 // parseRow reads one row and checks that its figures can be true.
@@ -182,6 +215,9 @@ func (e *Evidence) parse(l rowLayout, r Row) (err error) {
 		if err != nil {
 			return err
 		}
+		if !positive(ratio) {
+			return fmt.Errorf("tried %s: %v: want a time over that of the choice, above 0", text, ratio)
+		}
 		if e.Tried == nil {
 			e.Tried = map[tile.Blocks]float64{}
 		}
@@ -194,11 +230,18 @@ func (e *Evidence) parse(l rowLayout, r Row) (err error) {
 		return fmt.Errorf("mode %q: want %s or %s", e.Mode, Measured, Predicted)
 	case e.Ended != "" && e.Ended != ByEvidence && e.Ended != ByBudget:
 		return fmt.Errorf("ended %q: want %s or %s", e.Ended, ByEvidence, ByBudget)
-	case len(l.Interval) != 0 && len(l.Interval) != 2 || !(0 < e.Low && e.Low <= e.Seconds && e.Seconds <= e.High):
+	case e.Samples < 0:
+		return fmt.Errorf("samples %d: want how many were timed", e.Samples)
+	case !positive(1 + e.Behind):
+		return fmt.Errorf("behind %v: want a time over that of the choice, less 1", e.Behind)
+	case !positive(e.High), len(l.Interval) != 0 && len(l.Interval) != 2 || !(0 < e.Low && e.Low <= e.Seconds && e.Seconds <= e.High):
 		return fmt.Errorf("seconds %v with the interval %v: want low ≤ seconds ≤ high, above 0", e.Seconds, l.Interval)
 	}
 	return nil
 }
+
+// positive reports whether a figure is one that a time or a ratio of times can be.
+func positive(v float64) bool { return v > 0 && v <= math.MaxFloat64 }
 
 // confirmation reads how the choice was made; a row may say nothing about that.
 func (l rowLayout) confirmation() (c Confirmation, err error) {
@@ -211,7 +254,7 @@ func (l rowLayout) confirmation() (c Confirmation, err error) {
 	if c.Ratio, c.Rounds = l.RivalRatio, l.RivalRounds; len(l.RivalInterval) == 2 {
 		c.Low, c.High = l.RivalInterval[0], l.RivalInterval[1]
 	}
-	if !(0 < c.Low && c.Low <= c.Ratio && c.Ratio <= c.High && c.Rounds > 0) {
+	if !(0 < c.Low && c.Low <= c.Ratio && c.Ratio <= c.High && positive(c.High) && c.Rounds > 0) {
 		return c, fmt.Errorf("rival_ratio %v with the interval %v of %d rounds: want low ≤ ratio ≤ high, above 0", l.RivalRatio, l.RivalInterval, l.RivalRounds)
 	}
 	return c, nil
@@ -231,17 +274,27 @@ func (l rowLayout) adjustment() (a Adjustment, err error) {
 	if len(l.ParamsInterval) == 2 {
 		a.Low, a.High = l.ParamsInterval[0], l.ParamsInterval[1]
 	}
-	if !(0 < a.Low && a.Low <= a.Gain && a.Gain <= a.High && a.Rounds > 0) {
+	if !(0 < a.Low && a.Low <= a.Gain && a.Gain <= a.High && positive(a.High) && a.Rounds > 0) {
 		return a, fmt.Errorf("params_gain %v with the interval %v of %d rounds: want low ≤ gain ≤ high, above 0", l.ParamsGain, l.ParamsInterval, l.ParamsRounds)
 	}
 	return a, nil
 }
 
-// WriteTo writes the table as YAML, one row a line.
+// heading is the first line of a table's file.
+const heading = "# Block shapes tuned for one machine, each with its evidence. Made by: go run ./cmd/tune"
+
+// WriteTo writes the table as YAML, one row a line, with its comments.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Block shapes tuned for one machine, each with its evidence. Made by: go run ./cmd/tune\nmachine: %s\nrows:\n", t.Machine)
+	machine, err := yaml.Marshal(t.Machine)
+	if err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(&b, "%s\n%smachine: %srows:\n", heading, t.Comment, machine)
 	for _, r := range t.Rows {
+		for line := range strings.Lines(r.Comment) {
+			b.WriteString("  " + line)
+		}
 		var node yaml.Node
 		if err := node.Encode(r.layout()); err != nil {
 			return 0, err
@@ -252,10 +305,12 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 			return 0, err
 		}
 		// The encoder folds a long flow mapping; indentation is all that a fold means.
-		fmt.Fprintf(&b, "  - %s\n", strings.Join(strings.Fields(string(line)), " "))
+		fmt.Fprintf(&b, "  - %s\n", folded.ReplaceAllString(strings.TrimSpace(string(line)), " "))
 	}
 	return b.WriteTo(w)
 }
+
+var folded = regexp.MustCompile(`\n *`)
 
 // layout is the row as it is written.
 func (r Row) layout() rowLayout {

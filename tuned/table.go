@@ -128,12 +128,14 @@ type Row struct {
 	Blocks   tile.Blocks
 	Params   string // of the compilation, as the column params of results spells them: "b=pieces k_run=256"; "" for none
 	Evidence Evidence
+	Comment  string // what people have written above it and behind it in the file, lines with their #
 }
 
 // Table is what is known of a machine, at most one row a key.
 type Table struct {
 	Machine string // name of the machine, as of MachineName
 	Rows    []Row
+	Comment string // what people have written above and below the rows, as that of a row
 }
 
 // MachineName names what a table is for: the device, and for a CPU also the
@@ -184,10 +186,12 @@ func (r Row) supersedes(old Row, knew bool) bool {
 		old.Params == "" && (e.Confirmed.Low > 1 && e.Tried[old.Blocks] > 1 || e.Adjusted.Low > 1 && e.Tried[old.Blocks] >= 1)
 }
 
-// Put adds a row in the table's order, in place of an earlier one of its key.
+// Put adds a row in the table's order, in place of an earlier one of its key, whose
+// comment stays if the row has none.
 func (t *Table) Put(r Row) {
 	i, found := t.find(r.Key)
 	if found {
+		r.Comment = cmp.Or(r.Comment, t.Rows[i].Comment)
 		t.Rows[i] = r
 		return
 	}

@@ -257,6 +257,14 @@ func TestParseRefuses(t *testing.T) {
 		{"rows: []", "t.yaml: no machine named"},
 		{"machine: m\ncolour: 3", "t.yaml:2: unknown key colour of a table (known: machine, rows)"},
 		{"machine: [", "t.yaml:1: not YAML: "},
+		{"machine: m\nrows: []\n---\nmachine: m\n", "t.yaml: more than one YAML document"},
+		{"machine: m\nrows: []\n---\n[", "t.yaml: more than one YAML document"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: .inf", 1), "t.yaml:3: seconds +Inf"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: .nan", 1), "t.yaml:3: seconds NaN"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, samples: -1", 1), "t.yaml:3: samples -1: want"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, behind: .nan", 1), "t.yaml:3: behind NaN: want"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, tried: {1x1x1: .nan}", 1), "t.yaml:3: tried 1x1x1: NaN: want"},
+		{"machine: m\nrows:\n  - " + strings.Replace(good, "seconds: 1", "seconds: 1, tried: {1x1x1: 0}", 1), "t.yaml:3: tried 1x1x1: 0: want"},
 		{"\xff\xfe\x00", "t.yaml: not YAML: "},
 		{"notes", `t.yaml:1: "notes": want machine and rows`},
 		{"- a", "t.yaml:1: want machine and rows"},
@@ -287,6 +295,52 @@ func TestParseRefuses(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: have %v, want %s", test.text, err, test.want)
 		}
+	}
+}
+
+// TestComments: what people have written into a file stays when it is written anew, above
+// the row that it is about, also if another takes its place.
+func TestComments(t *testing.T) {
+	const a, b = "{kernel: v4_optblock, shape: 1x1x1, a: int8, out: int32, blocks: 1x1x1, mode: measured, seconds: 1, versions: a  b, date: d}", "{kernel: v4_optblock, shape: 2x1x1, a: int8, out: int32, blocks: 1x1x1, mode: measured, seconds: 1, versions: '" + "# no: comment" + "', date: d}"
+	table, err := Parse("t.yaml", []byte("# mine\n"+heading+"\nmachine: 'a: b'\n\n# all\nrows:\n  # of 2, one\n\n  # of 2, two\n  - "+b+" # of 2, three\n# of 1\n  - "+a+"\n  # end\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := heading + "\n# mine\n# all\n# end\nmachine: 'a: b'\nrows:\n  # of 1\n  - " + a + "\n  # of 2, one\n  # of 2, two\n  # of 2, three\n  - " + b + "\n"
+	for range 2 {
+		var text bytes.Buffer
+		if _, err := table.WriteTo(&text); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, text.String()); d != "" {
+			t.Error(d)
+		}
+		if table, err = Parse("t.yaml", text.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := table.Rows[0]
+	again.Comment = ""
+	if table.Put(again); table.Rows[0].Comment != "# of 1\n" {
+		t.Errorf("%+v", table.Rows[0])
+	}
+}
+
+// TestLongLines: neither a long file nor a long line is too long.
+func TestLongLines(t *testing.T) {
+	want := &Table{Machine: "m"}
+	for m := range 3 {
+		r := row(1+m, 1, 1, tile.Int8, tile.Blocks{M: 1, K: 1, N: 1}, nil)
+		r.Evidence.Versions = strings.Repeat("a  'b' \"c\": {d}, \t\\", 10000)
+		want.Put(r)
+	}
+	var text bytes.Buffer
+	if _, err := want.WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	have, err := Parse("t.yaml", text.Bytes())
+	if d := cmp.Diff(want, have); err != nil || d != "" {
+		t.Error(err, d)
 	}
 }
 

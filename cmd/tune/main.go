@@ -73,7 +73,9 @@
 // thus tune into one table, on machines that share a folder: each leaves out what
 // another has found by the time it would begin with it, and where two were at one
 // problem at once, the row that was there first stays, unless it was ended by the budget
-// or is shown to be slower.
+// or is shown to be slower. Rows may be written by hand, and comments stay when the file
+// is replaced: those above and behind a row above it, others at the top. A table with
+// anything else that this version does not know is refused and left as it is.
 //
 //	$ tune --list --out tuned.yaml
 //	v4_optblock 96x96x96 float32×float32→float32
