@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/yamlline"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -76,14 +78,14 @@ func parse(name string, data []byte) (*table, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil {
-		return nil, located(name, err)
+		return nil, located(name, data, err)
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: more than one YAML document", name)
 	}
 	var tree yaml.Node
 	if err := yaml.Unmarshal(data, &tree); err != nil {
-		return nil, located(name, err)
+		return nil, located(name, data, err)
 	}
 	p := &parser{name: name, file: f, tree: &tree, used: map[string]bool{},
 		t: &table{byName: map[string]int{}, ambiguous: map[string][]string{}}}
@@ -91,10 +93,8 @@ func parse(name string, data []byte) (*table, error) {
 	return p.t, errors.Join(p.errs...)
 }
 
-var lineForm = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
-
 // located turns the YAML package's "line 3: …" into "name:3: …".
-func located(name string, err error) error {
+func located(name string, data []byte, err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s:1: no devices", name)
 	}
@@ -104,11 +104,10 @@ func located(name string, err error) error {
 		lines = te.Errors
 	}
 	for i, l := range lines {
-		l = strings.Replace(l, " not found in type chips.", " is not a key of a ", 1)
-		if m := lineForm.FindStringSubmatch(l); m != nil {
-			lines[i] = name + ":" + m[1] + ": " + l[len(m[0]):]
-		} else {
-			lines[i] = name + ": " + strings.TrimPrefix(l, "yaml: ")
+		line, words := yamlline.Cut(l, data)
+		words = strings.Replace(words, " not found in type chips.", " is not a key of a ", 1)
+		if lines[i] = name + ": " + words; line > 0 {
+			lines[i] = fmt.Sprintf("%s:%d: %s", name, line, words)
 		}
 	}
 	return errors.New(strings.Join(lines, "\n"))

@@ -47,7 +47,7 @@ func TestParseErrorsNameFileAndLine(t *testing.T) {
 		{"unknown key of the file", "sources:", "chips: 3\nsources:", "t.yaml:1: field chips is not a key of a file"},
 		{"key twice", "    vendor: V", "    vendor: V\n    vendor: W", `t.yaml:7: mapping key "vendor" already defined at line 6`},
 		{"wrong type", "cores_per_device: 1", "cores_per_device: one", "t.yaml:8: cannot unmarshal !!str `one` into int"},
-		{"syntax", "    vendor: V", "    vendor: [V", `did not find expected ',' or ']'`},
+		{"syntax", "    vendor: V", "    vendor: [V", `t.yaml:6: did not find expected ',' or ']'`},
 		{"unknown dtype", "bfloat16:", "bf16:", `t.yaml:12: tpu_x: peak_flops_per_second has no dtype "bf16"`},
 		{"integer FLOP/s", "bfloat16:", "int8:", `t.yaml:12: tpu_x: peak_flops_per_second has no dtype "int8"`},
 		{"float OP/s", "peak_flops", "peak_ops", `t.yaml:12: tpu_x: peak_ops_per_second has no dtype "bfloat16"`},

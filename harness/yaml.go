@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"matladder/check"
+	"matladder/internal/yamlline"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -51,13 +50,13 @@ func Parse(name string, text []byte) (Config, error) {
 	if err := dec.Decode(&root); errors.Is(err, io.EOF) {
 		return Config{}, &ConfigError{name, 0, "empty: a sweep needs at least sizes"}
 	} else if err != nil {
-		return Config{}, d.syntax(text, err)
+		return Config{}, d.syntax(err, text)
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); err == nil {
 		return Config{}, d.errorf(&second, "a second document; a file is one sweep")
 	} else if !errors.Is(err, io.EOF) {
-		return Config{}, d.syntax(text, err)
+		return Config{}, d.syntax(err, text)
 	}
 	if root.Kind != yaml.DocumentNode || len(root.Content) != 1 {
 		return Config{}, &ConfigError{name, 0, "empty: a sweep needs at least sizes"}
@@ -181,28 +180,8 @@ func positive[T int | time.Duration](parse func(string) (T, error)) func(string)
 	}
 }
 
-var (
-	yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
-
-	// The YAML package names no line if that is the first, and counts those of its
-	// parser, not those of its scanner, from 0.
-	placed   = regexp.MustCompile(`^(found|did not find) `)
-	fromZero = regexp.MustCompile(`^did not find expected (key|node content|'-' indicator|',' or|<)`)
-)
-
-// syntax turns the YAML package's "yaml: line 3: …" about text into file:line.
-func (d document) syntax(text []byte, err error) error {
-	m := yamlLine.FindStringSubmatch(err.Error())
-	line, _ := strconv.Atoi(m[1])
-	msg := err.Error()[len(m[0]):]
-	switch newline := []byte("\n"); {
-	case strings.Contains(msg, "UTF-8"):
-		line = 1 + bytes.Count(text[:max(0, bytes.IndexRune(text, utf8.RuneError))], newline)
-	case fromZero.MatchString(msg):
-		line++
-		fallthrough
-	case placed.MatchString(msg): // what is missing is missed behind the last line
-		line = min(max(1, line), 1+bytes.Count(bytes.TrimRight(text, "\n"), newline))
-	}
-	return &ConfigError{d.name, line, "not YAML: " + strings.ReplaceAll(msg, "\n", " ")}
+// syntax turns the YAML package's "yaml: line 3: …" into file:line.
+func (d document) syntax(err error, text []byte) error {
+	line, words := yamlline.Cut(err.Error(), text)
+	return &ConfigError{d.name, line, "not YAML: " + words}
 }

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
+
+	"matladder/internal/yamlline"
 
 	"gopkg.in/yaml.v3"
 )
 
 // The forms in which the YAML package complains.
 var (
-	lineForm    = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 	valueForm   = regexp.MustCompile("^cannot unmarshal !!\\w+(?: `(.*)`)? into (.*)$")
 	unknownForm = regexp.MustCompile(`^field (\S+) not found in type `)
 	twiceForm   = regexp.MustCompile(`^mapping key "(.*)" already defined at line (\d+)$`)
@@ -24,17 +24,16 @@ var wanted = map[string]string{
 	"[]float64": "a list of numbers", "map[string]float64": "block shapes, each with a number",
 }
 
-// complaint says in words of tables what the YAML package found first, and in which
-// line of the file: "" if it does not say.
-func complaint(err error) (line, words string) {
+// complaint says in words of tables what the YAML package found first in a text, and in
+// which line: 0 if it does not say.
+func complaint(err error, text []byte) (line int, words string) {
 	words = err.Error()
 	var values *yaml.TypeError
 	syntax := !errors.As(err, &values)
 	if !syntax {
 		words = values.Errors[0]
 	}
-	at := lineForm.FindStringSubmatch(words)
-	line, words = at[1], strings.ReplaceAll(words[len(at[0]):], "\n", " ")
+	line, words = yamlline.Cut(words, text)
 	if m := valueForm.FindStringSubmatch(words); m != nil {
 		words = "want " + wanted[m[2]]
 		if m[1] != "" {

@@ -82,11 +82,11 @@ func Parse(name string, text []byte) (*Table, error) {
 	if err := dec.Decode(&f); errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: empty, and no table of tuned blocks, which has machine and rows", name)
 	} else if err != nil {
-		line, words := complaint(err)
-		if line == "" {
+		line, words := complaint(err, text)
+		if line == 0 {
 			return nil, fmt.Errorf("%s: %s", name, words)
 		}
-		return nil, fmt.Errorf("%s:%s: %s", name, line, words)
+		return nil, fmt.Errorf("%s:%d: %s", name, line, words)
 	}
 	if f.Machine == "" {
 		return nil, fmt.Errorf("%s: no machine named", name)
@@ -141,7 +141,7 @@ func parseRow(node *yaml.Node) (Row, error) {
 	var l rowLayout
 	err := node.Decode(&l)
 	if err != nil {
-		_, words := complaint(err)
+		_, words := complaint(err, nil)
 		return Row{}, errors.New(words)
 	}
 	for i := 0; i < len(node.Content); i += 2 { // a node's own Decode knows no strictness

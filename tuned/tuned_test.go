@@ -256,6 +256,7 @@ func TestParseRefuses(t *testing.T) {
 		{"", "t.yaml: empty"},
 		{"rows: []", "t.yaml: no machine named"},
 		{"machine: m\ncolour: 3", "t.yaml:2: unknown key colour of a table (known: machine, rows)"},
+		{"machine: m\nrows:\n  - {kernel: a\n  - {}", "t.yaml:3: not YAML: "},
 		{"machine: [", "t.yaml:1: not YAML: "},
 		{"machine: m\nrows: []\n---\nmachine: m\n", "t.yaml: more than one YAML document"},
 		{"machine: m\nrows: []\n---\n[", "t.yaml: more than one YAML document"},

@@ -28,7 +28,7 @@ quant: tile problem
 check: tile problem quant tile/interp
 kernels/*: tile problem
 kernels: tile problem kernels/*
-chips: gopkg.in/yaml.v3
+chips: internal/yamlline gopkg.in/yaml.v3
 analyze: tile chips
 traverse: tile
 backend: tile chips problem
@@ -47,9 +47,9 @@ backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips tile problem backend/cpu/internal/*
 backend/peer: backend check chips internal/lastline problem tile
 results: internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
-tuned: backend internal/files chips problem tile gopkg.in/yaml.v3
+tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 configs:
-harness: tuned kernels backend check analyze chips results configs gopkg.in/yaml.v3
+harness: tuned internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/aot backend/cpu backend/pjrt chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
@@ -76,6 +76,7 @@ internal/sweepflag: harness internal/cli results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/lastline:
 internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
+internal/yamlline:
 internal/deps:
 scripts: gopkg.in/yaml.v3
 `
