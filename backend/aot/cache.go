@@ -11,6 +11,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/libtpu"
+	"matladder/internal/files"
 )
 
 // CacheVariable is the environment variable that overrides where outcomes are kept.
@@ -89,10 +90,7 @@ func openCache(folder, about string) (cache, error) {
 	}
 	err := os.MkdirAll(folder, 0o755)
 	if err == nil {
-		var f *os.File
-		if f, err = os.CreateTemp(folder, "try-*"); err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
-		}
+		err = files.Writable(filepath.Join(folder, "outcome"))
 	}
 	if err != nil {
 		return cache{}, fmt.Errorf("nothing is kept of what compiles: %w", err)
@@ -125,16 +123,7 @@ func (c cache) write(file string, o outcome) {
 	if c.folder == "" || os.MkdirAll(filepath.Dir(file), 0o755) != nil {
 		return
 	}
-	text, err := json.Marshal(o)
-	if err != nil {
-		return
-	}
-	f, err := os.CreateTemp(filepath.Dir(file), "new-*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(text)
-	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), file) != nil {
-		os.Remove(f.Name())
+	if text, err := json.Marshal(o); err == nil {
+		files.Replace(file, text)
 	}
 }

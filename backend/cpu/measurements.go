@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"matladder/internal/files"
 )
 
 // measurementsVersion changes when probes measure something else.
@@ -59,22 +61,7 @@ func (m measurements) write(file string) {
 		return
 	}
 	m.Version = measurementsVersion
-	data, err := json.MarshalIndent(m, "", "\t")
-	if err != nil {
-		return
-	}
-	f, err := os.CreateTemp(filepath.Dir(file), "measure-*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(append(data, '\n'))
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if data, err := json.MarshalIndent(m, "", "\t"); err == nil {
+		files.Replace(file, append(data, '\n')) // or probes run again
 	}
 }

@@ -38,13 +38,13 @@ lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
 backend/internal/hlo:
 backend/internal/libtpu: backend
-backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/lastline lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
+backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/files internal/lastline lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
 backend/worker: backend chips tile
 backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
-backend/cpu: backend check chips tile problem backend/cpu/internal/*
+backend/cpu: backend check chips internal/files tile problem backend/cpu/internal/*
 backend/peer: backend check chips internal/lastline problem tile
 results: internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
