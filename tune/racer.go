@@ -27,7 +27,7 @@ type racer struct {
 	exe     backend.Executable
 	opening time.Duration // that it took to be opened the last time
 	fastest float64       // seconds of a launch in the fastest sample yet: says how many launches a sample takes
-	first   float64       // time in the screening over the reference's
+	first   float64       // time in the screening, or the race of adjustments, over the reference's
 	times   []float64     // seconds of a launch, one a round
 }
 
