@@ -125,15 +125,19 @@ func (s *adjusting) more(ctx context.Context, r *racer) []*racer {
 	return s.unseen(ctx, r, func(extra map[string]string) bool { return len(extra) > len(r.params.Extra) })
 }
 
-// farther are the adjustments of a racer by another number of a key that it has: a
-// backend names numbers near those that it would take, and the best may be beyond. Of
-// words it names all at once.
+// farther are the adjustments of a racer by another number of a key that it has, and the
+// tuner's parameters have not: a backend names numbers near those that it would take,
+// and the best may be beyond. Of words it names all at once.
 func (s *adjusting) farther(ctx context.Context, r *racer) []*racer {
+	if r == s.plain {
+		return nil
+	}
 	return s.unseen(ctx, r, func(extra map[string]string) bool {
 		for k, v := range extra {
 			if r.params.Extra[k] != v {
+				_, own := s.t.Params.Extra[k]
 				_, err := strconv.Atoi(v)
-				return err == nil && len(extra) == len(r.params.Extra)
+				return !own && err == nil && len(extra) == len(r.params.Extra)
 			}
 		}
 		return false

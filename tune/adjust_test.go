@@ -211,14 +211,16 @@ func TestAdjust_Farther(t *testing.T) {
 		step float64 // that each factor of 2 costs
 		past float64 // what c=past is multiplied by
 		want string
-		most int // adjustments that are tried
+		most int    // adjustments that are tried
+		own  string // number of the tuner's parameters
 	}{
-		{256, 0.05, 1, "", 6}, // with the pairs of what does not matter
-		{16, 0.05, 1.05, "kib=16", 20},
-		{2048, 0.05, 1.05, "kib=2048", 20},
-		{32, 0.05, 0.8, "c=past kib=32", 20},
-		{32, 0.2, 0.9, "c=past kib=32", 20},
-		{16, 0.001, 1.05, "", 6}, // no step matters
+		{256, 0.05, 1, "", 6, ""}, // with the pairs of what does not matter
+		{16, 0.05, 1.05, "kib=16", 20, ""},
+		{2048, 0.05, 1.05, "kib=2048", 20, ""},
+		{32, 0.05, 0.8, "c=past kib=32", 20, ""},
+		{32, 0.2, 0.9, "c=past kib=32", 20, ""},
+		{16, 0.001, 1.05, "", 6, ""}, // no step matters
+		{16, 0.2, 0.8, "c=past", 20, "64"},
 	} {
 		for seed := range uint64(10) {
 			f := newFake(func(tile.Blocks) float64 { return 1e-3 })
@@ -231,9 +233,12 @@ func TestAdjust_Farther(t *testing.T) {
 			}
 			u := tuner(f)
 			u.Backend, u.Seed, u.Space.Most = stepper{f}, seed, 4
+			if test.own != "" {
+				u.Params = with(u.Params, "kib", test.own)
+			}
 			row, err := u.Tune(context.Background(), job(1024))
-			if tried := row.Evidence.Adjusted.Tried; err != nil || row.Params != test.want || tried > test.most || f.open != 0 {
-				t.Errorf("%+v: seed %d: %q of %d: %v", test, seed, row.Params, tried, err)
+			if tried := row.Evidence.Adjusted.Tried; err != nil || row.Params != test.want || tried > test.most || f.open != 0 || test.own != "" && row.Evidence.Adjusted.Gain > 1.4 {
+				t.Errorf("%+v: seed %d: %q of %d: %+v %v", test, seed, row.Params, tried, row.Evidence.Adjusted, err)
 			}
 		}
 	}
