@@ -45,19 +45,17 @@ func disputed(f chips.Figure) string {
 	return s
 }
 
-// judge is figures and what they say of a launch of a point that took seconds. One
-// that beats a figure which was measured, perhaps while others had the machine, has
-// it measured once more.
-func (r *run) judge(ctx context.Context, row *results.Record, p Point, seconds float64) {
+// judge is figures and why, by them, a launch of a point cannot have taken seconds, ""
+// if it can. One that beats a figure which was measured, perhaps while others had the
+// machine, has it measured once more.
+func (r *run) judge(ctx context.Context, row *results.Record, p Point, seconds float64) string {
 	const most = 3 // times: what is beaten even then is beaten again
 	for r.opt.Prober != nil && r.probes < most && beats(r.device(p), p.Problem, seconds) {
 		r.probed = r.opt.Prober.Probe(ctx)
 		r.probes++
 	}
 	r.figures(row, p)
-	if reason := impossible(r.device(p), p.Problem, seconds); reason != "" {
-		row.Status, row.Reason = results.Impossible, reason
-	}
+	return impossible(r.device(p), p.Problem, seconds)
 }
 
 // measuredMargin is how far a figure may lie above one that was itself measured.

@@ -93,8 +93,8 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 	if s, ok := interval(l.times); ok && l.longer > 0 {
 		// Each row has what starting the program takes in it, and the slope has not: it
 		// may be what no machine reaches even where the rows are not. One slope is noisy.
-		if reason := impossible(r.device(l.Point), l.Problem, s.Hi); reason != "" {
-			last := &rows[len(rows)-1]
+		last := &rows[len(rows)-1]
+		if reason := r.judge(ctx, last, l.Point, s.Hi); reason != "" {
 			last.Status, last.Reason = results.Impossible, "the slope over launches: "+reason
 		}
 	}
@@ -119,7 +119,9 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 	row := l.row
 	row.Launches, row.Status = launches, results.OK
 	row.Method, row.Operands, row.Seconds = results.Method(s.Method), s.Operands, s.Elapsed.Seconds()
-	r.judge(ctx, &row, l.Point, row.Seconds/float64(launches))
+	if reason := r.judge(ctx, &row, l.Point, row.Seconds/float64(launches)); reason != "" {
+		row.Status, row.Reason = results.Impossible, reason
+	}
 	return row, nil
 }
 

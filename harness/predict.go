@@ -120,6 +120,8 @@ func (r *run) prediction(ctx context.Context, l *lane) results.Record {
 		return row
 	}
 	row.Status, row.Seconds = results.OK, p.Elapsed.Seconds()
-	r.judge(ctx, &row, l.Point, row.Seconds)
+	if reason := r.judge(ctx, &row, l.Point, row.Seconds); reason != "" {
+		row.Status, row.Reason = results.Impossible, reason
+	}
 	return row
 }
