@@ -62,7 +62,7 @@ func buffers(p *plan) error {
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			if work = max(work, d.product.work); p.operands[d.b].keep == keepUnpacked {
-				work = max(work, d.product.directWork(s.rows))
+				work = max(work, d.product.directWork(s.rows, p.strideOf(p.operands[d.b])))
 			}
 			if d.scales != nil {
 				d.scales.size(s.rows, s.cols, &local)

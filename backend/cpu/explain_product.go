@@ -156,8 +156,8 @@ func (p *plan) explainProduct(s *step, d *dot) PlanProduct {
 		}
 		x.Way = map[gemm.DirectWay]ReadWay{
 			gemm.DirectTiles: ReadTiles, gemm.DirectStreams: ReadStreams, gemm.DirectPieces: ReadPieces, gemm.DirectAlong: ReadAlong,
-		}[d.product.directWay(rows)]
-		x.Run, x.Cols = d.product.cutDirect(rows, cols, depth)
+		}[d.product.directWay(rows, p.strideOf(b))]
+		x.Run, x.Cols = d.product.cutDirect(rows, cols, depth, p.strideOf(b))
 		x.Run, x.Rows = min(x.Run, depth), rows
 		return x
 	}

@@ -35,15 +35,15 @@ type product struct {
 	directRows int
 
 	cut       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
-	cutDirect func(m, n, k int) (run, cols int)       // as direct does
-	directWay func(m int) gemm.DirectWay
+	cutDirect func(m, n, k, ldb int) (run, cols int)  // as direct does
+	directWay func(m, ldb int) gemm.DirectWay
 
 	// readInPlace makes direct, for so many rows of a, read a b that is of this dtype
 	// in memory as it lies there, if a micro-kernel does and that pays. Its rows are
 	// whole numbers of so many elements.
 	readInPlace func(inB tile.Dtype, rows, whole int)
-	directWork  func(m int) int // bytes of memory that help direct
-	tileCols    func(m int) int // columns of tiles that go along rows of b
+	directWork  func(m, ldb int) int // bytes of memory that help direct
+	tileCols    func(m int) int      // columns of tiles that go along rows of b
 }
 
 // call is a product of parts of blocks: the m×n corner of c is a·b, or c + a·b if
@@ -199,9 +199,9 @@ func readInPlace[C gemm.Sum](p *product, stored gemm.Stored[C], inB tile.Dtype, 
 		place.Block(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, x.b.mem, x.b.off, x.b.ld, x.accumulate, x.work)
 	}
 	p.directRows = place.Pays
-	p.cutDirect = func(m, n, _ int) (run, cols int) { return place.Cut(m, n) }
-	p.directWay = place.Way
-	p.directWork = place.Work
+	p.cutDirect = func(m, n, _, _ int) (run, cols int) { return place.Cut(m, n) }
+	p.directWay = func(m, _ int) gemm.DirectWay { return place.Way(m) }
+	p.directWork = func(m, _ int) int { return place.Work(m) }
 	p.tileCols = place.Cols
 }
 

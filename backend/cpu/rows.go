@@ -92,10 +92,11 @@ func (p *plan) packsRows(i int) string {
 // readsRows reports whether the micro-kernel of product d can read so many rows of an a
 // that is not packed.
 func (p *plan) readsRows(d *dot, rows int) bool {
-	if p.operands[d.b].keep != keepUnpacked {
+	b := p.operands[d.b]
+	if b.keep != keepUnpacked {
 		return d.product.readsA
 	}
-	return d.product.readsBoth && d.product.directWay(rows) == gemm.DirectPieces
+	return d.product.readsBoth && d.product.directWay(rows, p.strideOf(b)) == gemm.DirectPieces
 }
 
 // endsInEdge reports whether a block of b ends with columns that want panels of a.

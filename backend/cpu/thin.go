@@ -22,6 +22,15 @@ func thin(p *plan) error {
 	return nil
 }
 
+// strideOf is how far rows of a b that is not packed are apart where micro-kernels read
+// it, in elements.
+func (p *plan) strideOf(b *operand) int {
+	if b.widened() {
+		return b.wideStride()
+	}
+	return p.refs[b.ref].ld
+}
+
 // lanesOfBlock is how many lanes of x, rows or columns of memory, meet one block of the
 // other operand over the whole grid, if programs are spread evenly over the blocks of
 // both.

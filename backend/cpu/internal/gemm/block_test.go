@@ -20,7 +20,7 @@ func testBlock[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 	small := *p
 	small.cuts = cuts{steps: 7, bytes: 2 * 7 * p.MR * p.Words * wordBytes}
 	if p.direct.pieces.rows > 0 {
-		small.direct.pieces = pieceCuts{rows: 4, steps: 9, width: p.NR + 5}
+		small.direct.pieces = pieceCuts{rows: 4, close: 3, steps: 9, width: p.NR + 5}
 	}
 	for m := 1; m <= 2*p.MR+1; m++ {
 		checkBlock(t, r, &small, m, 1+r.IntN(2*p.NR+1), 1+r.IntN(30*p.KU))

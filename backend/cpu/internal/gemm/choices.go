@@ -78,11 +78,11 @@ func (d directKernel[C]) with(c Choices, ku int, streams bool) directKernel[C] {
 	case b == ReadPacked:
 		d.pays = 0
 	case b == ReadTiles:
-		d.pays, d.pieces.rows = AllRows, 0
+		d.pays, d.pieces.rows, d.pieces.close = AllRows, 0, 0
 	case b == ReadStreams && streams:
 		d.pays = AllRows
 	case b == ReadPieces && d.pieces.steps > 0:
-		d.pays, d.pieces.rows = AllRows, 1
+		d.pays, d.pieces.rows, d.pieces.close = AllRows, 1, 1
 	}
 	return d
 }

@@ -51,8 +51,8 @@ func (x cuts) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 
 // CutDirect is how BlockDirect divides n columns of b and k elements for m rows of
 // a: cols columns over run elements of k, before others get their turn.
-func (p *Path[S, C]) CutDirect(m, n, k int) (run, cols int) {
-	switch p.DirectWay(m) {
+func (p *Path[S, C]) CutDirect(m, n, k, ldb int) (run, cols int) {
+	switch p.DirectWay(m, ldb) {
 	case DirectStreams:
 		return streamRows, n
 	case DirectPieces:

@@ -29,20 +29,22 @@ const (
 	DirectAlong                    // register tiles go along its rows: an InPlace
 )
 
-// DirectWork is the number of bytes of memory that BlockDirect of m rows wants.
-func (p *Path[S, C]) DirectWork(m int) int {
-	if p.DirectWay(m) != DirectPieces {
+// DirectWork is the number of bytes of memory that BlockDirect of m rows wants, where
+// rows of b are ldb elements apart.
+func (p *Path[S, C]) DirectWork(m, ldb int) int {
+	if p.DirectWay(m, ldb) != DirectPieces {
 		return 0
 	}
 	return p.direct.pieces.work(p.NR)
 }
 
-// DirectWay is how BlockDirect reads b for m rows of a.
-func (p *Path[S, C]) DirectWay(m int) DirectWay {
+// DirectWay is how BlockDirect reads a b whose rows are ldb elements apart, for m rows
+// of a.
+func (p *Path[S, C]) DirectWay(m, ldb int) DirectWay {
 	switch {
 	case m <= p.stream.pays:
 		return DirectStreams
-	case p.direct.pieces.rows > 0 && m >= p.direct.pieces.rows:
+	case p.direct.pieces.pay(m, ldb*size[S]()):
 		return DirectPieces
 	}
 	return DirectTiles
@@ -99,7 +101,7 @@ func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ld
 	x := directBlock[S, C]{p, c, ldc, m, k, p.left(r, m, k), b, ldb, accumulate, directWorks.Get().(*directWork)}
 	defer directWorks.Put(x.work)
 	steps := k / p.KU
-	way := p.DirectWay(m)
+	way := p.DirectWay(m, ldb)
 	if r.Rows != nil {
 		way = DirectPieces
 	}

@@ -11,18 +11,31 @@ import (
 // same rows of b, strides apart, too often. Only of paths whose sums start from zero.
 type pieceCuts struct {
 	rows  int // of a from which it pays; 0 where there are none, AllRows for never
+	close int // likewise, where rows of b fall into few sets of the caches
 	steps int // of k, at most; half as many for few rows of a
 	width int // columns
 }
 
 // hostPieces are as measured; packed, the largest takes three quarters of an L2
 // of 512 KiB.
-func hostPieces(rows int) pieceCuts {
-	p := pieceCuts{rows: rows, steps: 192, width: 512}
+func hostPieces(rows, close int) pieceCuts {
+	p := pieceCuts{rows: rows, close: close, steps: 192, width: 512}
 	if l2 := probe.Host().L2; l2 > 0 && l2 < 512<<10 {
 		p.width = 256
 	}
 	return p
+}
+
+// pay reports whether pieces pay for m rows of a and a b whose rows are some bytes
+// apart. Register tiles that read many such rows where they lie ask for lines of each
+// ahead, which drive each other out where the distance is a multiple of half a KiB, as
+// measured.
+func (p pieceCuts) pay(m, apart int) bool {
+	rows := p.rows
+	if apart%512 == 0 {
+		rows = p.close
+	}
+	return rows > 0 && m >= rows
 }
 
 // pieceFor is how many steps and columns a piece has for m rows of a. A tile asks for a

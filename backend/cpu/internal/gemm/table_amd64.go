@@ -44,9 +44,9 @@ func avx2Kernels() *Kernels {
 	k.WideUint8 = newPath(i, formatPairs, 2,
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows6AVX2, packPairsUint8Columns6AVX2}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows8AVX2, packPairsUint8Columns16AVX2}.packer())
-	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX2, rows: mr, pays: 128, whole: true, pieces: hostPieces(2*mr + 1)}
-	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX2, rows: mr, pays: 80, whole: true, pieces: hostPieces(2*mr + 1)}
-	k.WideInt8.direct = directKernel[int32]{tile: directPairsAVX2, rows: mr, pays: 48, whole: true, pieces: hostPieces(mr + 1)}
+	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX2, rows: mr, pays: 128, whole: true, pieces: hostPieces(2*mr+1, mr-1)}
+	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX2, rows: mr, pays: 80, whole: true, pieces: hostPieces(2*mr+1, mr+1)}
+	k.WideInt8.direct = directKernel[int32]{tile: directPairsAVX2, rows: mr, pays: 48, whole: true, pieces: hostPieces(mr+1, mr-2)}
 	k.inPlaceAVX2()
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, asTheyAre(streamRows)}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 3, asTheyAre(streamRows)}
@@ -85,8 +85,8 @@ func avx512Kernels() *Kernels {
 	k.WideUint8 = newPath(i, formatPairs, 2,
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows12AVX512, packPairsUint8Columns12AVX512}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows16AVX512, packPairsUint8Columns32AVX512}.packer())
-	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows)}
-	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows)}
+	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows, AllRows)}
+	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows, AllRows)}
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, asTheyAre(streamRows)}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
@@ -96,7 +96,7 @@ func avx512Kernels() *Kernels {
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
 			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
 			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())
-		k.PairsBFloat16.direct = directKernel[float32]{tile: directBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows)}
+		k.PairsBFloat16.direct = directKernel[float32]{tile: directBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows, AllRows)}
 		k.PairsBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsOfPairs}
 		if pairsAreFaster() {
 			k.BFloat16 = k.PairsBFloat16
