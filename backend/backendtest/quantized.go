@@ -14,8 +14,9 @@ import (
 )
 
 // quantizedSizes overhang their blocks in every dimension, have whole groups of
-// k that share scales, parts of one, and one in several blocks; the last are
-// deep enough that a backend cuts k, and wide enough that it takes long rows.
+// k that share scales, parts of one, and one in several blocks; then they are deep
+// enough that a backend cuts k, and wide enough that it takes long rows; the last have
+// as many rows as it may have another way for, which reads narrow operands.
 var quantizedSizes = []struct {
 	batch, m, k, n int
 	blocks         tile.Blocks
@@ -24,6 +25,8 @@ var quantizedSizes = []struct {
 	{3, 5, 65, 9, tile.Blocks{M: 5, K: 128, N: 8}},
 	{1, 5, 70, 17, tile.Blocks{M: 4, K: 16, N: 16}},
 	{1, 2, 1181, 33, tile.Blocks{M: 3, K: 1181, N: 41}},
+	{1, 29, 64, 32, tile.Blocks{M: 29, K: 64, N: 32}},
+	{1, 49, 33, 16, tile.Blocks{M: 49, K: 33, N: 16}},
 }
 
 // testQuantized runs every quantization of the fifth rung.

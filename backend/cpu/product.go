@@ -39,8 +39,8 @@ type product struct {
 	directWay func(m, ldb int) gemm.DirectWay
 
 	// readInPlace makes direct, for so many rows of a, read a b that is of this dtype
-	// in memory as it lies there, if a micro-kernel does and that pays. Its rows are
-	// whole numbers of so many elements.
+	// in memory as it lies there, if a micro-kernel does and that pays; a is packed
+	// then. Rows of b are whole numbers of so many elements.
 	readInPlace func(inB tile.Dtype, rows, whole int)
 	directWork  func(m, ldb int) int // bytes of memory that help direct
 	tileCols    func(m int) int      // columns of tiles that go along rows of b
@@ -194,6 +194,7 @@ func readInPlace[C gemm.Sum](p *product, stored gemm.Stored[C], inB tile.Dtype, 
 		return
 	}
 	p.b.inPlace = true
+	p.readsBoth = false
 	p.b.format += "/in place"
 	p.direct = func(x call) {
 		place.Block(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, x.b.mem, x.b.off, x.b.ld, x.accumulate, x.work)
