@@ -28,6 +28,8 @@
 //     the codes are, a code that is the zero point stands for NaN, any other for
 //     NaN or an infinity: the damage is not hidden. Codes of infinite and NaN
 //     elements are 0, or NaN in float8.
+//   - Numbers that are not normal count as any other. XLA on a CPU takes them for
+//     0: a group of nothing else has the scale 2^-126 all the same.
 //
 // The package refuses groups that are no such shapes, and calibrates nothing:
 // scales come from the extremes of the data it is given.

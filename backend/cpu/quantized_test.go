@@ -17,8 +17,7 @@ func TestCodes(t *testing.T) {
 		t.Run(isa.String(), func(t *testing.T) {
 			be := open(t, Options{Threads: 2, ISA: isa.String()})()
 			defer be.Close()
-			problemtest.Codes(t, func(program *tile.Program, in []tile.Tensor) map[string]tile.Tensor {
-				programs := []*tile.Program{program}
+			problemtest.Codes(t, false, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
 				e, err := be.Compile(context.Background(), programs, backend.Params{})
 				if err != nil {
 					t.Fatal(err)

@@ -85,6 +85,11 @@ func module(l *stablehlo.Launch, method string) string {
 // leaves them in HBM on every generation.
 var leaveInHBM = map[string]bool{"xla_msa_enable": false}
 
+// keepNaN tells the compiler of a CPU that the larger of a number and NaN is NaN, as
+// StableHLO has it. Otherwise it computes the largest element of a row faster, and
+// without the NaN in it.
+var keepNaN = map[string]bool{"xla_cpu_enable_fast_min_max": false}
+
 // unknownOption reports whether a compiler refused a program for an option that it
 // does not have.
 func unknownOption(err error, options map[string]bool) bool {

@@ -112,6 +112,8 @@ func (o Options) how(p backend.Params, kind string) (how, error) {
 		return how{}, fmt.Errorf("pjrt: unknown operands %q (known: %s, %s)", operands, OperandsHBM, OperandsAny)
 	case kind == chips.TPU && operands != OperandsAny:
 		h.options = leaveInHBM
+	case kind == chips.CPU:
+		h.options = keepNaN
 	}
 	return h, checkMethod(h.method)
 }

@@ -11,8 +11,10 @@ import (
 const smallest = 0x1p-126
 
 // quantizers are the programs that make qa, sa and, if asymmetric, za of a, by
-// the arithmetic of package quant to the bit. Rows are quantized one by one; a
-// scale for all of a needs a pass over it first.
+// the arithmetic of package quant to the bit, wherever float32 is computed as such:
+// the interpreter is more exact, and where an element is next to the middle between
+// two codes may take the other. Rows are quantized one by one; a scale for all of a
+// needs a pass over it first.
 func quantizers(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error) {
 	if scheme.A == problem.Token {
 		return quantizeRows(p, scheme)

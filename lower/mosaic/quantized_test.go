@@ -65,7 +65,7 @@ func TestQuantizedMeaning(t *testing.T) {
 // TestCodes: quantization on the fly gives the codes and scales of package quant,
 // bit for bit, whatever the rows.
 func TestCodes(t *testing.T) {
-	problemtest.Codes(t, func(program *tile.Program, in []tile.Tensor) map[string]tile.Tensor {
-		return runText(t, []*tile.Program{program}, in)
+	problemtest.Codes(t, false, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+		return runText(t, programs, in)
 	})
 }

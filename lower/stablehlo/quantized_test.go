@@ -105,8 +105,8 @@ func TestBaseline_Quantized(t *testing.T) {
 // TestCodes: quantization on the fly gives the codes and scales of package quant,
 // bit for bit.
 func TestCodes(t *testing.T) {
-	problemtest.Codes(t, func(program *tile.Program, in []tile.Tensor) map[string]tile.Tensor {
-		l, err := stablehlo.Interpret([]*tile.Program{program})
+	problemtest.Codes(t, false, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+		l, err := stablehlo.Interpret(programs)
 		if err != nil {
 			t.Fatal(err)
 		}
