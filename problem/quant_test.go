@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -76,6 +77,9 @@ func TestScheme(t *testing.T) {
 		{problem(tile.BFloat16, tile.Int8, tile.BFloat16, "per_tensor+token"), tile.BFloat16, tile.BFloat16, "no scales"},
 		{problem(tile.BFloat16, tile.Int8, tile.BFloat16, "per_tensor+zero_a"), tile.BFloat16, tile.BFloat16, "no zero point"},
 		{problem(tile.Int8, tile.Int8, tile.BFloat16, "per_block64+zero_a"), tile.Int8, tile.Int8, "one scale for a whole column"},
+		{problem(tile.BFloat16, tile.Uint8, tile.BFloat16, "per_tensor+dynamic_token"), tile.Uint8, tile.Uint8, "b is uint8"},
+		{problem(tile.Uint8, tile.Int8, tile.BFloat16, "per_tensor"), tile.Uint8, tile.Uint8, "a is uint8"},
+		{problem(tile.Int32, tile.Int8, tile.BFloat16, "per_tensor+dynamic_token"), tile.Int8, tile.Int8, "a is int32"},
 		{problem(tile.Float8E5M2, tile.Float8E5M2, tile.BFloat16, "per_tensor+zero_b"), tile.Float8E5M2, tile.Float8E5M2, "integer dtype"},
 	} {
 		if a, b := test.p.Factors(); a != test.a || b != test.b {
@@ -86,11 +90,26 @@ func TestScheme(t *testing.T) {
 			t.Errorf("%s %s: %v, want %q", test.p, test.p.Quant, err, test.want)
 		}
 	}
-	deep := problem(tile.Int8, tile.Int8, tile.BFloat16, "per_tensor+zero_a")
-	for k, ok := range map[int]bool{maxZeroK: true, maxZeroK + 1: false} {
-		if deep.K = k; (deep.Validate() == nil) != ok {
-			t.Errorf("k = %d: %v", k, deep.Validate())
+	for _, deep := range []struct {
+		a, b tile.Dtype
+		q    Quant
+		most int // elements of k
+	}{
+		{tile.Int8, tile.Int8, "per_channel+token", 1<<17 - 1},
+		{tile.Int8, tile.Int4, "per_channel", math.MaxInt32 >> 10},
+		{tile.Int8, tile.Int8, "per_tensor+zero_a", math.MaxInt32 / (255 * 128)},
+		{tile.BFloat16, tile.Int8, "per_channel+dynamic_token+zero_a+zero_b", math.MaxInt32 / (255 * 255)},
+	} {
+		p := problem(deep.a, deep.b, tile.BFloat16, deep.q)
+		for k, ok := range map[int]bool{deep.most: true, deep.most + 1: false} {
+			if p.K = k; (p.Validate() == nil) != ok {
+				t.Errorf("%s, k = %d: %v", deep.q, k, p.Validate())
+			}
 		}
+	}
+	grouped := problem(tile.Int8, tile.Int8, tile.BFloat16, "per_block128+zero_b")
+	if grouped.K = 1 << 20; grouped.Validate() != nil {
+		t.Error(grouped.Validate())
 	}
 }
 

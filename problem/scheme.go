@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"math"
 
 	"matladder/tile"
 )
@@ -19,6 +20,8 @@ func (p Matmul) Scheme() (Scheme, error) {
 	switch narrow := isNarrow(p.A); {
 	case !isNarrow(p.B):
 		return refuse("b is %s: it quantizes int8, int4 and float8 operands", p.B)
+	case !narrow && p.A != tile.Float32 && p.A != tile.BFloat16:
+		return refuse("a is %s: it takes float32, bfloat16, and what it quantizes", p.A)
 	case p.Out.Bits() < 16 || p.Out.IsInteger():
 		return refuse("scales lead to a float32 or bfloat16 output, not %s", p.Out)
 	case s.Dynamic && narrow:
@@ -36,17 +39,37 @@ func (p Matmul) Scheme() (Scheme, error) {
 		return refuse("zero points need an integer dtype, not %s by %s", a, b)
 	case s.ZeroA && s.B == Block:
 		return refuse("zero points of a need one scale for a whole column of b")
-	case p.Acc == tile.Int32 && (s.ZeroA || s.ZeroB) && p.K > maxZeroK:
-		return refuse("k = %d: with zero points int32 holds sums of at most %d products", p.K, maxZeroK)
+	}
+	if !a.IsInteger() || !b.IsInteger() {
+		return s, nil
+	}
+	summed := p.K
+	if s.B == Block {
+		summed = min(summed, s.Block)
+	}
+	if most := math.MaxInt32 / (reach(a, s.ZeroA) * reach(b, s.ZeroB)); summed > most {
+		return refuse("k = %d: int32 holds sums of at most %d such products", p.K, most)
 	}
 	return s, nil
 }
 
-// maxZeroK is how many products of two differences of int8 (at most 255 each)
-// int32 can sum.
-const maxZeroK = 1<<31/(255*255) - 1
+// reach is the largest magnitude of a code of d, or of its difference from a zero
+// point.
+func reach(d tile.Dtype, zero bool) int {
+	lo, hi := d.Range()
+	if zero {
+		return int(hi - lo)
+	}
+	return int(-lo)
+}
 
-func isNarrow(d tile.Dtype) bool { return d.Bits() <= 8 && d != tile.InvalidDtype }
+func isNarrow(d tile.Dtype) bool {
+	switch d {
+	case tile.Int8, tile.Int4, tile.Float8E4M3FN, tile.Float8E5M2:
+		return true
+	}
+	return false
+}
 
 // Factors are the dtypes of the numbers that are multiplied: those of a and b
 // but where a is quantized on the way, to b's dtype (int8 for int4), or b is
