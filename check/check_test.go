@@ -146,6 +146,43 @@ func TestVerify_Unwritten(t *testing.T) {
 	}
 }
 
+// TestVerify_Activation damages rows outside the sample, of which an activation
+// leaves no combination to compare.
+func TestVerify_Activation(t *testing.T) {
+	for _, activation := range []problem.Activation{problem.Relu, problem.Gelu, problem.Silu} {
+		p := problem.New(300, 1200, 256, tile.BFloat16)
+		p.Activation = activation
+		programs, err := kernels.All[4].Build(p, "", tile.Blocks{M: 300, K: 1200, N: 256})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := Inputs(t.Context(), p, programs, 1, Uniform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wide := p
+		wide.Out = tile.Float32
+		sums, out := multiply(wide, 5, 0, in), tile.NewTensor(p.Out, p.M, p.N)
+		for i := range out.Len() {
+			out.Set(i, activate(activation, sums.At(i)))
+		}
+		for row := 0; row < p.M; row += 70 {
+			for _, bad := range []float64{math.NaN(), -1} {
+				at := row*p.N + row%p.N
+				saved := out.At(at)
+				out.Set(at, bad)
+				if res, err := Verify(context.Background(), p, programs, in, out); err != nil || res.OK || res.Detail == "" {
+					t.Errorf("%s, %v in row %d: %+v, %v", activation, bad, row, res, err)
+				}
+				out.Set(at, saved)
+			}
+		}
+		if res, err := Verify(context.Background(), p, programs, in, out); err != nil || !res.OK {
+			t.Errorf("%s: %+v, %v", activation, res, err)
+		}
+	}
+}
+
 func TestFill(t *testing.T) {
 	for _, d := range tile.Dtypes() {
 		for _, dist := range Distributions() {

@@ -59,6 +59,8 @@ func (r *Reference) verify(ctx context.Context, programs []*tile.Program, in map
 	r.compareRows(ctx, &v, values, b, ops.bias, out)
 	if p.Activation == problem.NoActivation {
 		r.compareProbes(ctx, &v, b, ops.bias, out)
+	} else {
+		r.compareRange(ctx, &v, out)
 	}
 	if !v.OK && v.Detail == "" {
 		v.Detail = fmt.Sprintf("error is %.3g times its bound", v.worst)
@@ -157,6 +159,31 @@ func (r *Reference) compareProbes(ctx context.Context, v *verdict, b bound, bias
 				}
 				v.OK = false
 			}
+		}
+	}
+}
+
+// least is what no activation goes below, with room for roundings.
+var least = map[problem.Activation]float64{problem.Relu: 0, problem.Gelu: -0.18, problem.Silu: -0.3}
+
+// compareRange looks for what no activation makes, NaN among it, in every row: no
+// combination of them is known, since activations are not linear. What is plausible
+// outside the sampled rows passes.
+func (r *Reference) compareRange(ctx context.Context, v *verdict, out tile.Tensor) {
+	low, row := least[r.p.Activation], make([]float64, r.p.N)
+	for i := range r.p.M {
+		if ctx.Err() != nil {
+			return
+		}
+		decode(row, out, i*r.p.N, 1)
+		for j, g := range row {
+			if g >= low {
+				continue
+			}
+			if v.OK {
+				v.OK, v.Detail = false, fmt.Sprintf("o[%d, %d] is %.9g, which %s makes of nothing", i, j, g, r.p.Activation)
+			}
+			v.worst = math.Inf(1)
 		}
 	}
 }
