@@ -60,7 +60,7 @@ func (r *Reference) verify(ctx context.Context, programs []*tile.Program, in map
 	if p.Activation == problem.NoActivation {
 		r.compareProbes(ctx, &v, b, ops.bias, out)
 	} else {
-		r.compareRange(ctx, &v, out)
+		r.compareRange(ctx, &v, b, ops.bias, out)
 	}
 	if !v.OK && v.Detail == "" {
 		v.Detail = fmt.Sprintf("error is %.3g times its bound", v.worst)
@@ -169,13 +169,17 @@ var least = map[problem.Activation]float64{problem.Relu: 0, problem.Gelu: -0.18,
 // compareRange looks for what no activation makes, NaN among it, in every row: no
 // combination of them is known, since activations are not linear. What is plausible
 // outside the sampled rows passes.
-func (r *Reference) compareRange(ctx context.Context, v *verdict, out tile.Tensor) {
-	low, row := least[r.p.Activation], make([]float64, r.p.N)
+func (r *Reference) compareRange(ctx context.Context, v *verdict, b bound, bias []float64, out tile.Tensor) {
+	row, shift := make([]float64, r.p.N), math.Sqrt(dot(bias, bias))
 	for i := range r.p.M {
 		if ctx.Err() != nil {
 			return
 		}
 		decode(row, out, i*r.p.N, 1)
+		low := least[r.p.Activation]
+		if low < 0 { // what is left of a large number that should become 0
+			low -= b.slope * b.epilogue * (math.Sqrt(r.normA[i]*r.normB) + shift)
+		}
 		for j, g := range row {
 			if g >= low {
 				continue
