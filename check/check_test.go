@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"matladder/kernels"
@@ -160,6 +161,15 @@ func TestVerify_Activation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		named := map[string]tile.Tensor{"a": in[0], "b": in[1]}
+		ops, err := operandsOf(t.Context(), p, named)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := newReference(t.Context(), ops, 0) // of as few rows as of a large problem
+		if err != nil {
+			t.Fatal(err)
+		}
 		wide := p
 		wide.Out = tile.Float32
 		sums, out := multiply(wide, 5, 0, in), tile.NewTensor(p.Out, p.M, p.N)
@@ -171,13 +181,25 @@ func TestVerify_Activation(t *testing.T) {
 				at := row*p.N + row%p.N
 				saved := out.At(at)
 				out.Set(at, bad)
-				if res, err := Verify(context.Background(), p, programs, in, out); err != nil || res.OK || res.Detail == "" {
+				if res, err := r.Verify(t.Context(), programs, named, out); err != nil || res.OK || res.Detail == "" {
 					t.Errorf("%s, %v in row %d: %+v, %v", activation, bad, row, res, err)
 				}
 				out.Set(at, saved)
 			}
 		}
-		if res, err := Verify(context.Background(), p, programs, in, out); err != nil || !res.OK {
+		saved := slices.Clone(out.Data)
+		for _, square := range [][4]int{{0, 64, 0, 64}, {128, 192, 64, 128}, {256, 300, 192, 256}} { // plausible, and of other columns
+			for row := square[0]; row < square[1]; row++ {
+				for col := square[2]; col < square[3]; col++ {
+					out.Set(row*p.N+col, activate(activation, sums.At(row*p.N+(col+7)%p.N)))
+				}
+			}
+			if res, err := r.Verify(t.Context(), programs, named, out); err != nil || res.OK || res.Detail == "" {
+				t.Errorf("%s, square %v: %+v, %v", activation, square, res, err)
+			}
+			copy(out.Data, saved)
+		}
+		if res, err := r.Verify(t.Context(), programs, named, out); err != nil || !res.OK {
 			t.Errorf("%s: %+v, %v", activation, res, err)
 		}
 	}

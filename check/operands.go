@@ -65,6 +65,16 @@ func operandsOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor
 	return o, nil
 }
 
+// rowsOfA are some rows by rowOfA, with their doubts.
+func (o operands) rowsOfA(rows []int) (values, doubts [][]float64) {
+	values, doubts = make([][]float64, len(rows)), make([][]float64, len(rows))
+	for i, row := range rows {
+		values[i], doubts[i] = make([]float64, o.p.K), make([]float64, o.p.K)
+		o.rowOfA(values[i], doubts[i], row)
+	}
+	return values, doubts
+}
+
 // rowOfA sets dst to what a row of a stands for, quantized if the launch does so.
 // Then doubt is by how much each element may differ: one code, where it is so
 // near the middle between two that the rounding of the division decides. Of

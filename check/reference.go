@@ -27,8 +27,10 @@ type Reference struct {
 	p      problem.Matmul
 	parts  []*Reference // of each element of a batch; nothing else is set then
 	rows   []int        // output rows computed in full, ascending
+	cells  []cells      // and elements of others, where no combination of a row can be compared
 	exact  map[int]*rowValues
-	meant  []float64 // the same rows on operands before they were quantized; nil if unknown
+	apart  map[int]*rowValues // of cells
+	meant  []float64          // the same rows on operands before they were quantized; nil if unknown
 	probes []probe
 	normA  []float64 // squared norm of each row of a
 	normB  float64   // squared Frobenius norm of b
@@ -36,8 +38,8 @@ type Reference struct {
 	products float64 // relative error of the device's products
 }
 
-// rowValues are the reference rows, flattened to len(rows)×n, of a sum that is
-// cut every step elements of k.
+// rowValues are reference rows, flattened to len(rows)×n, or cells, one row's behind
+// another's, of a sum that is cut every step elements of k.
 type rowValues struct {
 	sum    []float64 // Σ a·b
 	sumAbs []float64 // Σ |a|·|b|
@@ -70,7 +72,10 @@ func NewReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tens
 
 // newReference computes rows of up to products multiplications.
 func newReference(ctx context.Context, ops operands, products int) (*Reference, error) {
-	r := &Reference{p: ops.p, rows: sampleRows(ops.p, products), exact: map[int]*rowValues{}}
+	r := &Reference{p: ops.p, rows: sampleRows(ops.p, products), exact: map[int]*rowValues{}, apart: map[int]*rowValues{}}
+	if ops.p.Activation != problem.NoActivation && len(r.rows) < ops.p.M {
+		r.cells = sampleCells(ops.p)
+	}
 	if err := r.makeProbes(ctx, ops); err != nil {
 		return nil, err
 	}
@@ -97,14 +102,8 @@ func (r *Reference) values(ctx context.Context, ops operands, step int) (*rowVal
 	if v := r.exact[step]; v != nil {
 		return v, nil
 	}
-	size := len(r.rows) * r.p.N
-	v := &rowValues{make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)}
-	avals, doubts := make([][]float64, len(r.rows)), make([][]float64, len(r.rows))
-	for i, row := range r.rows {
-		avals[i] = make([]float64, r.p.K)
-		doubts[i] = make([]float64, r.p.K)
-		ops.rowOfA(avals[i], doubts[i], row)
-	}
+	v := newRowValues(len(r.rows) * r.p.N)
+	avals, doubts := ops.rowsOfA(r.rows)
 	err := parallel(ctx, r.p.N, func(lo, hi int) {
 		b, size := make([]float64, hi-lo), make([]float64, hi-lo)
 		for k := range r.p.K {
@@ -113,24 +112,7 @@ func (r *Reference) values(ctx context.Context, ops operands, step int) (*rowVal
 			}
 			ops.rowOfB(b, size, k, lo)
 			for i := range r.rows {
-				a, at := avals[i][k], i*r.p.N+lo
-				sum, sumAbs := v.sum[at:at+len(b)], v.sumAbs[at:at+len(b)]
-				for j, bv := range b {
-					sum[j] += a * bv
-					sumAbs[j] += math.Abs(a) * size[j]
-				}
-				if d := doubts[i][k]; d > 0 {
-					for j, size := range size {
-						v.doubt[at+j] += d * size
-					}
-				}
-				if (k+1)%step == 0 || k+1 == r.p.K {
-					cuts, cuts2 := v.cuts[at:at+len(b)], v.cuts2[at:at+len(b)]
-					for j, s := range sum {
-						cuts[j] += math.Abs(s)
-						cuts2[j] += s * s
-					}
-				}
+				v.add(i*r.p.N+lo, avals[i][k], doubts[i][k], b, size, (k+1)%step == 0 || k+1 == r.p.K)
 			}
 		}
 	})
@@ -139,6 +121,32 @@ func (r *Reference) values(ctx context.Context, ops operands, step int) (*rowVal
 	}
 	r.exact[step] = v
 	return v, nil
+}
+
+func newRowValues(n int) *rowValues {
+	return &rowValues{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+}
+
+// add adds a·b to values from at on, an element of a with its doubt by a row of b whose
+// magnitudes are size; then the sum is cut or not.
+func (v *rowValues) add(at int, a, doubt float64, b, size []float64, cut bool) {
+	sum, sumAbs := v.sum[at:at+len(b)], v.sumAbs[at:at+len(b)]
+	for j, bv := range b {
+		sum[j] += a * bv
+		sumAbs[j] += math.Abs(a) * size[j]
+	}
+	if doubt > 0 {
+		for j, size := range size {
+			v.doubt[at+j] += doubt * size
+		}
+	}
+	if cut {
+		cuts, cuts2 := v.cuts[at:at+len(b)], v.cuts2[at:at+len(b)]
+		for j, s := range sum {
+			cuts[j] += math.Abs(s)
+			cuts2[j] += s * s
+		}
+	}
 }
 
 // makeProbes draws the vectors of Freivalds' check and multiplies them through.

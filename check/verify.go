@@ -55,11 +55,16 @@ func (r *Reference) verify(ctx context.Context, programs []*tile.Program, in map
 	if err != nil {
 		return verdict{}, err
 	}
+	cells, err := r.cellValues(ctx, ops, step)
+	if err != nil {
+		return verdict{}, err
+	}
 	v, b := verdict{OK: true, known: r.meant != nil}, newBound(p, step).multiplied(r.products)
 	r.compareRows(ctx, &v, values, b, ops.bias, out)
 	if p.Activation == problem.NoActivation {
 		r.compareProbes(ctx, &v, b, ops.bias, out)
 	} else {
+		r.compareCells(ctx, &v, cells, b, ops.bias, out)
 		r.compareRange(ctx, &v, b, ops.bias, out)
 	}
 	if !v.OK && v.Detail == "" {
@@ -102,29 +107,49 @@ func (r *Reference) compareRows(ctx context.Context, v *verdict, values *rowValu
 		decode(got, out, row*n, 1)
 		for j, g := range got {
 			at := i*n + j
-			want, shift := values.sum[at], math.Abs(bias[j])
-			limit := b.element(want, values.sumAbs[at], values.cuts[at], math.Sqrt(values.cuts2[at]), shift) + b.slope*values.doubt[at]
-			if b.exact {
-				want = float64(int32(int64(want)))
-			}
-			want = activate(r.p.Activation, want+bias[j])
-			v.rounding.Add(g, want)
+			v.rounding.Add(g, r.compare(v, values, at, b, bias[j], row, j, g))
 			if r.meant != nil {
 				v.loss.Add(g, r.meant[at])
 			}
-			e := math.Abs(g - want)
-			if e == 0 || e/limit <= v.worst {
-				continue
-			}
-			if v.worst = e / limit; !(v.worst >= 0) { // NaN: wrong, and worse than anything
-				v.worst = math.Inf(1)
-			}
-			if !(e <= limit) {
-				v.OK = false
-				v.Detail = fmt.Sprintf("o[%d, %d] is %.9g, should be %.9g within %.2g", row, j, g, want, limit)
-			}
 		}
 	}
+}
+
+// compareCells compares the cells, until ctx ends.
+func (r *Reference) compareCells(ctx context.Context, v *verdict, values *rowValues, b bound, bias []float64, out tile.Tensor) {
+	got := make([]float64, 1)
+	for _, c := range r.cells {
+		if ctx.Err() != nil {
+			return
+		}
+		for j, col := range c.cols {
+			decode(got, out, c.row*r.p.N+col, 1)
+			r.compare(v, values, c.at+j, b, bias[col], c.row, col, got[0])
+		}
+	}
+}
+
+// compare compares element (row, col) of the output, which got is, with the value at at,
+// and returns what it should be.
+func (r *Reference) compare(v *verdict, values *rowValues, at int, b bound, bias float64, row, col int, got float64) (want float64) {
+	want = values.sum[at]
+	limit := b.element(want, values.sumAbs[at], values.cuts[at], math.Sqrt(values.cuts2[at]), math.Abs(bias)) + b.slope*values.doubt[at]
+	if b.exact {
+		want = float64(int32(int64(want)))
+	}
+	want = activate(r.p.Activation, want+bias)
+	e := math.Abs(got - want)
+	if e == 0 || e/limit <= v.worst {
+		return want
+	}
+	if v.worst = e / limit; !(v.worst >= 0) { // NaN: wrong, and worse than anything
+		v.worst = math.Inf(1)
+	}
+	if !(e <= limit) {
+		v.OK = false
+		v.Detail = fmt.Sprintf("o[%d, %d] is %.9g, should be %.9g within %.2g", row, col, got, want, limit)
+	}
+	return want
 }
 
 // compareProbes compares random combinations of every row, to catch what is
@@ -168,7 +193,7 @@ var least = map[problem.Activation]float64{problem.Relu: 0, problem.Gelu: -0.18,
 
 // compareRange looks for what no activation makes, NaN among it, in every row: no
 // combination of them is known, since activations are not linear. What is plausible
-// outside the sampled rows passes.
+// outside the sampled rows and cells passes.
 func (r *Reference) compareRange(ctx context.Context, v *verdict, b bound, bias []float64, out tile.Tensor) {
 	row, shift := make([]float64, r.p.N), math.Sqrt(dot(bias, bias))
 	for i := range r.p.M {
