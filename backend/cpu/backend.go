@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 
 	"matladder/backend"
@@ -100,7 +101,7 @@ func kernelsOf(name string) (*gemm.Kernels, error) {
 		return nil, fmt.Errorf("cpu: %w", err)
 	}
 	if missing := isa.Missing(); len(missing) > 0 {
-		return nil, fmt.Errorf("cpu: instruction set %s: this machine lacks %v", isa, missing)
+		return nil, fmt.Errorf("cpu: instruction set %s: this machine lacks %s", isa, strings.Join(missing, ", "))
 	}
 	return gemm.For(isa), nil
 }
