@@ -36,8 +36,9 @@ func Read(path string) ([]byte, error) {
 
 // Replace makes data the content of the file path, in a folder that exists. A new file
 // beside it takes its place, so that no reader ever sees half of it and an error leaves
-// what was there; it is on disk when Replace returns. A link stays a link, and permissions stay; a file that may not be
-// written is not replaced. Data is written to what is no file, such as /dev/stdout.
+// what was there; it is on disk when Replace returns. A link stays a link, and
+// permissions stay; a file that may not be written is not replaced. Data is written to
+// what is no file, such as /dev/stdout.
 func Replace(path string, data []byte) error {
 	f, err := open(path)
 	if err != nil {
