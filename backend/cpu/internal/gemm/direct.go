@@ -16,7 +16,8 @@ type directKernel[C Sum] struct {
 	// whole tells that it reads a tile's width of b beyond the last column too.
 	whole  bool
 	pieces pieceCuts
-	steps  int // that a tile runs over, if asked for; 0 for directSteps's own
+	steps  int  // that a tile runs over, if asked for; 0 for directSteps's own
+	deep   bool // it runs deep for few rows of a too
 }
 
 // A DirectWay is how BlockDirect reads b.
@@ -185,14 +186,15 @@ func (x directBlock[S, C]) edge(j, cols, s, steps int) {
 // directSteps is how many steps a tile runs over before the next columns get
 // their turn, as measured. Deep runs mean few passes over c. But each of their
 // rows of b is a stream of its own, and processors follow about sixteen: for
-// few rows of a, or a b in memory, that is worth more.
+// few rows of a, or a b in memory, that is worth more, but not where widening b
+// takes as long as reading it.
 func (p *Path[S, C]) directSteps(m, n, k int) int {
 	if p.direct.steps > 0 {
 		return p.direct.steps
 	}
 	const deep, streams = 128, 16
 	inMemory := k*n*size[S]() > probe.Host().L3
-	if p.KU == 1 && (m <= 4 || m <= p.MR && inMemory) {
+	if p.KU == 1 && !p.direct.deep && (m <= 4 || m <= p.MR && inMemory) {
 		return streams
 	}
 	return deep

@@ -45,7 +45,7 @@ func avx2Kernels() *Kernels {
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows6AVX2, packPairsUint8Columns6AVX2}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows8AVX2, packPairsUint8Columns16AVX2}.packer())
 	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX2, rows: mr, pays: 128, whole: true, pieces: hostPieces(2*mr+1, mr-1)}
-	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX2, rows: mr, pays: 80, whole: true, pieces: hostPieces(2*mr+1, mr+1)}
+	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX2, rows: mr, pays: 80, whole: true, deep: true, pieces: hostPieces(2*mr+1, mr+1)}
 	k.WideInt8.direct = directKernel[int32]{tile: directPairsAVX2, rows: mr, pays: 48, whole: true, pieces: hostPieces(mr+1, mr-2)}
 	k.inPlaceAVX2()
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, asTheyAre(streamRows)}
