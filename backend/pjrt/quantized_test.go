@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/backendtest"
 	"matladder/problem/problemtest"
 	"matladder/tile"
 )
@@ -26,24 +27,6 @@ func TestCodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		if err := e.Load(in...); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Run(context.Background(), 1); err != nil {
-			t.Fatal(err)
-		}
-		bound, err := tile.Bind(programs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, named := make([]tile.Tensor, len(bound.Out)), map[string]tile.Tensor{}
-		for i, r := range bound.Out {
-			out[i] = tile.NewTensor(r.Dtype, r.Array...)
-			named[r.Name] = out[i]
-		}
-		if err := e.Results(out...); err != nil {
-			t.Fatal(err)
-		}
-		return named
+		return backendtest.Outputs(t, e, programs, in)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/backendtest"
 	"matladder/check"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/problem/problemtest"
@@ -18,25 +19,7 @@ func runText(t *testing.T, programs []*tile.Program, in []tile.Tensor) map[strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Load(in...); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Run(context.Background(), 1); err != nil {
-		t.Fatal(err)
-	}
-	bound, err := tile.Bind(programs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, named := make([]tile.Tensor, len(bound.Out)), map[string]tile.Tensor{}
-	for i, r := range bound.Out {
-		out[i] = tile.NewTensor(r.Dtype, r.Array...)
-		named[r.Name] = out[i]
-	}
-	if err := e.Results(out...); err != nil {
-		t.Fatal(err)
-	}
-	return named
+	return backendtest.Outputs(t, e, programs, in)
 }
 
 // TestQuantizedMeaning verifies the text of every quantization and variant of the
