@@ -15,8 +15,12 @@ import (
 	"time"
 )
 
-// stall is how long a download may bring nothing before it is tried again.
-const stall = 60 * time.Second
+// stallBytes is what a download must bring in the time that installer.stall says, or
+// it is tried again: a server that sends a byte now and then would hold it for ever.
+const stallBytes = 256 << 10
+
+// maxWheel bounds a wheel of which the index tells no size.
+const maxWheel = 2 << 30
 
 // download brings f into the folder of partial downloads and returns its path.
 // The file is named by its SHA-256, so that what an earlier attempt left there
@@ -33,7 +37,11 @@ func (in *installer) download(ctx context.Context, f indexFile, progress func(do
 	}
 	if sum != f.SHA256 {
 		os.Remove(path)
-		return "", fmt.Errorf("%s: its SHA-256 is %s, the index says %s: the download is damaged or not what it should be; nothing was installed", f.Name, sum, f.SHA256)
+		says := "the index says"
+		if f.pinned {
+			says = "the one known here is"
+		}
+		return "", fmt.Errorf("%s: its SHA-256 is %s, %s %s: the download is damaged or not what it should be; nothing was installed", f.Name, sum, says, f.SHA256)
 	}
 	return path, nil
 }
@@ -50,6 +58,11 @@ func (in *installer) fetch(ctx context.Context, f indexFile, path string, progre
 		return in.writeError(err, 0)
 	}
 	header := http.Header{}
+	if f.Size > 0 && have > f.Size { // no beginning of this file
+		if have, err = 0, file.Truncate(0); err != nil {
+			return in.writeError(err, 0)
+		}
+	}
 	if have > 0 {
 		if sum, err := sumFile(path); err == nil && sum == f.SHA256 {
 			progress(have, have)
@@ -84,24 +97,50 @@ func (in *installer) fetch(ctx context.Context, f indexFile, path string, progre
 	total := int64(-1)
 	if resp.ContentLength >= 0 {
 		total = have + resp.ContentLength
-		if err := in.room(resp.ContentLength); err != nil {
-			return err
-		}
 	}
-	return in.copyBody(ctx, resp.Body, file, f.Name, have, total, progress, cancel)
+	most := int64(maxWheel)
+	switch {
+	case max(total, f.Size) > maxWheel:
+		return fmt.Errorf("%s: %d bytes, over the limit of %d; nothing was installed", f.Name, max(total, f.Size), int64(maxWheel))
+	case f.Size > 0 && total >= 0 && total != f.Size:
+		return fmt.Errorf("%s: the server has %d bytes of it, the index says %d; nothing was installed", f.Name, total, f.Size)
+	case f.Size > 0:
+		most, total = f.Size, f.Size
+	case total >= 0:
+		most = total
+	}
+	if err := in.room(max(0, total-have)); err != nil {
+		return err
+	}
+	err = in.copyBody(ctx, resp.Body, file, f.Name, have, total, most, progress, cancel)
+	if errors.As(err, new(*tooLongError)) {
+		file.Truncate(0)
+	}
+	return err
 }
 
-// errStalled is why a download that brings nothing is cancelled.
-var errStalled = fmt.Errorf("nothing came for %v", stall)
+// tooLongError is a download that goes on past the end of its file.
+type tooLongError struct {
+	name string
+	most int64
+}
 
-func (in *installer) copyBody(ctx context.Context, body io.Reader, file file, name string, have, total int64, progress func(done, total int64), cancel context.CancelCauseFunc) error {
-	timer := time.AfterFunc(stall, func() { cancel(errStalled) })
+func (e *tooLongError) Error() string {
+	return fmt.Sprintf("%s: the server sends more than its %d bytes; nothing was installed", e.name, e.most)
+}
+
+func (in *installer) copyBody(ctx context.Context, body io.Reader, file file, name string, have, total, most int64, progress func(done, total int64), cancel context.CancelCauseFunc) error {
+	stalled := fmt.Errorf("next to nothing came for %v", in.stall)
+	timer := time.AfterFunc(in.stall, func() { cancel(stalled) })
 	defer timer.Stop()
-	body = stallReader{body, timer, stall}
+	body = &stallReader{Reader: body, timer: timer, after: in.stall}
 	buf := make([]byte, 1<<18)
 	progress(have, total)
 	for {
 		n, err := body.Read(buf)
+		if have+int64(n) > most {
+			return &tooLongError{name, most}
+		}
 		if n > 0 {
 			if _, err := file.Write(buf[:n]); err != nil {
 				return in.writeError(err, total-have)

@@ -3,6 +3,8 @@ package plugins
 import (
 	"archive/zip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -43,48 +45,51 @@ func (in *installer) extract(ctx context.Context, w Wheel, path, name, dir strin
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := in.extractFile(ctx, f, filepath.Join(dir, filepath.FromSlash(f.Name))); err != nil {
+		sum, err := in.extractFile(ctx, f, filepath.Join(dir, filepath.FromSlash(f.Name)))
+		if err != nil {
 			return nil, fmt.Errorf("%s: unpack %s: %w", name, f.Name, err)
 		}
-		files = append(files, File{f.Name, int64(f.UncompressedSize64)})
+		files = append(files, File{f.Name, int64(f.UncompressedSize64), sum})
 	}
 	return files, nil
 }
 
-func (in *installer) extractFile(ctx context.Context, f *zip.File, to string) error {
+// extractFile unpacks one file and returns its SHA-256.
+func (in *installer) extractFile(ctx context.Context, f *zip.File, to string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return in.writeError(err, 0)
+		return "", in.writeError(err, 0)
 	}
 	from, err := f.Open()
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer from.Close()
 	out, err := in.open(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
-		return in.writeError(err, 0)
+		return "", in.writeError(err, 0)
 	}
 	defer out.Close()
+	sum := sha256.New()
 	w := writer{in, out, int64(f.UncompressedSize64)}
 	// One byte more than announced shows a size that lies.
-	n, err := io.Copy(w, io.LimitReader(contextReader{ctx, from}, int64(f.UncompressedSize64)+1))
+	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(contextReader{ctx, from}, int64(f.UncompressedSize64)+1))
 	if err != nil {
-		return err // zip's own, or that of the checksum
+		return "", err // zip's own, or that of the checksum
 	}
 	if n != int64(f.UncompressedSize64) {
-		return fmt.Errorf("it has not the %d bytes that it announces", f.UncompressedSize64)
+		return "", fmt.Errorf("it has not the %d bytes that it announces", f.UncompressedSize64)
 	}
 	if err := out.Sync(); err != nil {
-		return in.writeError(err, 0)
+		return "", in.writeError(err, 0)
 	}
 	if err := out.Close(); err != nil {
-		return in.writeError(err, 0)
+		return "", in.writeError(err, 0)
 	}
 	mode := os.FileMode(0o644)
 	if f.Mode()&0o111 != 0 {
 		mode = 0o755
 	}
-	return os.Chmod(to, mode)
+	return hex.EncodeToString(sum.Sum(nil)), os.Chmod(to, mode)
 }
 
 // writer explains what keeps a write from succeeding.

@@ -39,6 +39,7 @@ type Installed struct {
 	LibraryPath string    `json:"library"`  // inside Root, with slashes
 	API         string    `json:"api"`      // PJRT API version, "" where it could not be asked
 	InstalledAt time.Time `json:"installed_at"`
+	Unpinned    bool      `json:"unpinned,omitempty"` // asked for as such: of one of Wheels, at least, only the index said what it is
 	Wheels      []Source  `json:"wheels"`
 	Files       []File    `json:"files"`
 	Root        string    `json:"-"` // folder of the plugin, absolute
@@ -53,8 +54,9 @@ type Source struct {
 
 // File is an unpacked file.
 type File struct {
-	Path string `json:"path"` // inside the plugin's folder, with slashes
-	Size int64  `json:"size"`
+	Path   string `json:"path"` // inside the plugin's folder, with slashes
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256,omitempty"` // of its content when it was unpacked
 }
 
 // Library returns the absolute path of the shared library.
@@ -112,7 +114,8 @@ func (e *NotInstalledError) Error() string {
 }
 
 // Find returns the plugin of a name that was installed last; a
-// *NotInstalledError if there is none.
+// *NotInstalledError if there is none. One that is damaged, or not Vouched for, is
+// an error: nothing else is returned in its place.
 func Find(name string) (Installed, error) {
 	if _, err := Lookup(name); err != nil {
 		return Installed{}, err
@@ -128,6 +131,9 @@ func Find(name string) (Installed, error) {
 	for _, i := range all {
 		if i.Name == name {
 			if err := i.Damage(); err != nil {
+				return Installed{}, fmt.Errorf("plugin %s in %s: %w", name, i.Root, err)
+			}
+			if err := i.Vouched(); err != nil {
 				return Installed{}, fmt.Errorf("plugin %s in %s: %w", name, i.Root, err)
 			}
 			return i, nil

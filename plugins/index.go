@@ -46,6 +46,7 @@ type indexFile struct {
 	URL    *url.URL
 	SHA256 string // hex, lower case; "" if the index does not say
 	Size   int64  // 0 if the index does not say
+	pinned bool   // SHA256 is that of the table, whatever the index says
 }
 
 // maxPage bounds a page of the index.
@@ -61,8 +62,10 @@ func (in *installer) files(ctx context.Context, project string) ([]indexFile, er
 	var body []byte
 	var final *url.URL
 	var kind string
-	err := in.retry(ctx, func() error {
-		resp, err := in.get(ctx, page, http.Header{"Accept": {acceptPage}})
+	limited, cancel := context.WithTimeoutCause(ctx, in.page, fmt.Errorf("the index %s has not sent its page of %s within %v; --index-url names another", in.index.Redacted(), project, in.page))
+	defer cancel()
+	err := in.retry(limited, func() error {
+		resp, err := in.get(limited, page, http.Header{"Accept": {acceptPage}})
 		if err != nil {
 			return err
 		}
@@ -79,6 +82,9 @@ func (in *installer) files(ctx context.Context, project string) ([]indexFile, er
 		}
 		return nil
 	})
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = context.Cause(limited)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +116,7 @@ func parseJSONPage(body []byte, base *url.URL) ([]indexFile, error) {
 		if err != nil || f.Yanked != nil && f.Yanked != false {
 			continue
 		}
-		files = append(files, indexFile{f.Filename, withUser(u, base), strings.ToLower(f.Hashes["sha256"]), f.Size})
+		files = append(files, indexFile{Name: f.Filename, URL: withUser(u, base), SHA256: strings.ToLower(f.Hashes["sha256"]), Size: f.Size})
 	}
 	return files, nil
 }

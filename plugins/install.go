@@ -21,10 +21,14 @@ import (
 type Options struct {
 	Name     string   // of a Known plugin
 	Version  string   // of its first wheel; "" is the pinned one
+	Unpinned bool     // take what the index offers where the table knows no file of a version
 	IndexURL string   // "" is PIP_INDEX_URL, or else the Python package index
 	Folder   string   // "" is Folder()
 	Platform Platform // zero is this machine's
 
+	// Notice, unless nil, is told in a sentence what only the index vouches for,
+	// before it is downloaded.
+	Notice func(string)
 	// Progress, unless nil, is told how far each download is; Total is -1 if the
 	// server does not say.
 	Progress func(Progress)
@@ -47,6 +51,8 @@ type installer struct {
 	index  *url.URL
 	client *http.Client
 	pause  time.Duration                              // before the second attempt of a request
+	stall  time.Duration                              // how long a download may bring less than stallBytes
+	page   time.Duration                              // how long a page of the index may take, all attempts together
 	open   func(path string, flags int) (file, error) // os.OpenFile
 	free   func(dir string) (int64, error)            // bytes left on the disk of a folder
 }
@@ -108,6 +114,14 @@ func newInstaller(o Options) (*installer, error) {
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
+	if !o.Unpinned {
+		if err := p.Wheels[0].pins(o.Version); err != nil {
+			return nil, &OptionError{err}
+		}
+	}
 	index, err := indexURL(o.IndexURL)
 	if err != nil {
 		return nil, &OptionError{err}
@@ -117,7 +131,7 @@ func newInstaller(o Options) (*installer, error) {
 		return nil, err
 	}
 	open := func(path string, flags int) (file, error) { return os.OpenFile(path, flags, 0o644) }
-	return &installer{o, p, index, client, time.Second, open, freeBytes}, nil
+	return &installer{o, p, index, client, time.Second, time.Minute, 2 * time.Minute, open, freeBytes}, nil
 }
 
 func (in *installer) root() string    { return filepath.Join(in.Folder, in.Name+"-"+in.Version) }
@@ -133,7 +147,7 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	}
 	defer unlock()
 	in.sweep()
-	if i, err := readManifest(in.root()); err == nil && i.Damage() == nil && i.Platform == in.Platform.String() {
+	if i, err := readManifest(in.root()); err == nil && i.Damage() == nil && i.Platform == in.Platform.String() && in.accepts(i) {
 		i.InstalledAt = time.Now().UTC()
 		return i, writeManifest(i)
 	}
@@ -186,18 +200,16 @@ func (in *installer) choose(ctx context.Context) ([]indexFile, error) {
 		if k == 0 {
 			version = in.Version
 		}
+		if err := in.possible(w, version); err != nil {
+			return nil, err
+		}
 		offered, err := in.files(ctx, w.Project)
 		if err != nil {
 			return nil, err
 		}
-		f, err := choose(w.Project, offered, version, in.Platform)
-		if err != nil {
+		if files[k], err = in.pick(w, version, offered); err != nil {
 			return nil, err
 		}
-		if pinned := w.SHA256[f.Name]; pinned != "" && pinned != f.SHA256 {
-			return nil, fmt.Errorf("the index offers another %s than the one known here (SHA-256 %s, not %s); nothing was installed", f.Name, f.SHA256, pinned)
-		}
-		files[k] = f
 	}
 	return files, nil
 }
@@ -215,6 +227,7 @@ func (in *installer) stage(ctx context.Context, files []indexFile, staging strin
 		}
 		downloads = append(downloads, path)
 		i.Wheels = append(i.Wheels, Source{f.Name, f.URL.Redacted(), f.SHA256})
+		i.Unpinned = i.Unpinned || !f.pinned
 	}
 	for k, path := range downloads {
 		unpacked, err := in.extract(ctx, in.plugin.Wheels[k], path, files[k].Name, staging)

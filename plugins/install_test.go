@@ -48,7 +48,7 @@ func fresh(t *testing.T) (*plugintest.Index, *installer) {
 	}
 	index := plugintest.NewIndex(t)
 	index.Add("xla-cpu-pjrt", cpuFile, cpuWheel(library))
-	in, err := newInstaller(Options{Name: "cpu", Version: version, IndexURL: index.SimpleURL(), Folder: filepath.Join(t.TempDir(), "plugins"), Platform: linux})
+	in, err := newInstaller(Options{Name: "cpu", Version: version, Unpinned: true, IndexURL: index.SimpleURL(), Folder: filepath.Join(t.TempDir(), "plugins"), Platform: linux})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestInstall_Certificate(t *testing.T) {
 	index := plugintest.NewTLSIndex(t)
 	index.Add("xla-cpu-pjrt", cpuFile, cpuWheel(library))
 	install := func() error {
-		in, err := newInstaller(Options{Name: "cpu", Version: version, IndexURL: index.SimpleURL(), Folder: t.TempDir(), Platform: linux})
+		in, err := newInstaller(Options{Name: "cpu", Version: version, Unpinned: true, IndexURL: index.SimpleURL(), Folder: t.TempDir(), Platform: linux})
 		if err != nil {
 			return err
 		}

@@ -16,8 +16,8 @@ type Plugin struct {
 // Wheel is one package of the index and what of it is unpacked, beside licences.
 type Wheel struct {
 	Project string
-	Version string            // the pinned one
-	SHA256  map[string]string // of each file of that version
+	Version string            // the one installed if no other is asked for
+	SHA256  map[string]string // of each file that is known, of that version and others, by name
 	Keep    []string          // patterns of path.Match, on the whole path or on its end
 }
 
@@ -39,6 +39,7 @@ var Known = []Plugin{
 	}},
 	{"tpu", "XLA on a TPU (libtpu)", []Wheel{
 		{"libtpu", "0.0.51", sums(
+			"libtpu-0.0.42.1-cp311-cp311-manylinux_2_31_x86_64.whl 4d9975c446f594b0b517510b3db2fc9df65acd9a08f253c638fff5eb6bce163e",
 			"libtpu-0.0.51-cp311-cp311-manylinux_2_31_x86_64.whl ba67ddbfdbac61c8da1fafc26cd51b93e9fe4d298016e2882eb986b1718cba34",
 		), []string{"libtpu/libtpu.so"}},
 	}},

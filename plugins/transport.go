@@ -119,16 +119,19 @@ func statusError(resp *http.Response) error {
 	return err
 }
 
-// stallReader fails a read that has brought nothing for a time.
+// stallReader sets its timer back whenever another stallBytes have come.
 type stallReader struct {
 	io.Reader
 	timer *time.Timer
 	after time.Duration
+	came  int
 }
 
-func (r stallReader) Read(b []byte) (int, error) {
-	r.timer.Reset(r.after)
+func (r *stallReader) Read(b []byte) (int, error) {
 	n, err := r.Reader.Read(b)
-	r.timer.Reset(r.after)
+	if r.came += n; r.came >= stallBytes {
+		r.came = 0
+		r.timer.Reset(r.after)
+	}
 	return n, err
 }

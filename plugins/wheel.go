@@ -3,6 +3,7 @@ package plugins
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ func (p Platform) String() string { return p.OS + "/" + p.Arch }
 // project-version(-build)-python-abi-platform.whl, the last three being lists
 // with dots (packaging.python.org, binary distribution format).
 type wheelName struct {
+	project   string // as normalProject spells it
 	version   string
 	python    string
 	platforms []string
@@ -29,8 +31,17 @@ func parseWheelName(file string) (wheelName, bool) {
 		return wheelName{}, false
 	}
 	n := len(parts)
-	return wheelName{parts[1], parts[n-3] + "-" + parts[n-2], strings.Split(parts[n-1], ".")}, true
+	return wheelName{normalProject(parts[0]), parts[1], parts[n-3] + "-" + parts[n-2], strings.Split(parts[n-1], ".")}, true
 }
+
+// normalProject spells a project's name as every other spelling of it
+// (packaging.python.org, name normalization).
+func normalProject(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_.", r) }), "-")
+}
+
+// sumText is a SHA-256 as it becomes part of a path.
+var sumText = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // runsOn reports whether the wheel's libraries are for p.
 func (w wheelName) runsOn(p Platform) bool {
@@ -49,7 +60,7 @@ func choose(project string, files []indexFile, version string, p Platform) (inde
 	var versions []string
 	for _, f := range files {
 		w, ok := parseWheelName(f.Name)
-		if !ok {
+		if !ok || w.project != normalProject(project) {
 			continue
 		}
 		if !slices.Contains(versions, w.version) {
@@ -90,6 +101,9 @@ func choose(project string, files []indexFile, version string, p Platform) (inde
 	})
 	if f.SHA256 == "" {
 		return indexFile{}, fmt.Errorf("the index gives no SHA-256 for %s: use another index", f.Name)
+	}
+	if !sumText.MatchString(f.SHA256) {
+		return indexFile{}, fmt.Errorf("the index gives no SHA-256 for %s, but %.100q: use another index", f.Name, f.SHA256)
 	}
 	return f, nil
 }

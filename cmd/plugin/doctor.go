@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,32 +18,26 @@ import (
 func doctor(ctx context.Context, args []string, stdout io.Writer) error {
 	f := cli.NewFlags("plugin doctor")
 	limit := f.Duration("timeout", time.Minute, "")
-	if err := cli.Parse(f, args); err != nil {
+	err := cli.Parse(f, args)
+	if err != nil {
 		return err
 	}
 	if *limit <= 0 {
 		return cli.Usagef("--timeout must be positive")
 	}
 	d := diagnosis{ctx, stdout, *limit, true}
-	if f.NArg() > 0 {
-		for _, path := range f.Args() {
-			fmt.Fprintln(stdout, path)
-			if err := d.library("", path); err != nil {
-				return err
-			}
+	what := f.Args()
+	if len(what) == 0 {
+		what = plugins.Names()
+	}
+	for _, name := range what {
+		if slices.Contains(plugins.Names(), name) {
+			err = d.plugin(name, f.NArg() > 0)
+		} else {
+			fmt.Fprintln(stdout, name)
+			err = d.library("", name)
 		}
-		return d.verdict()
-	}
-	folder, err := plugins.Folder()
-	if err != nil {
-		return err
-	}
-	all, err := plugins.List(folder)
-	if err != nil {
-		return err
-	}
-	for _, p := range plugins.Known {
-		if err := d.plugin(p.Name, all); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -72,8 +67,17 @@ func (d *diagnosis) bad(what, found string) {
 	d.well = false
 }
 
-// plugin examines each installation of a plugin.
-func (d *diagnosis) plugin(name string, all []plugins.Installed) error {
+// plugin examines each installation of a plugin, of which there must be one if it is
+// wanted.
+func (d *diagnosis) plugin(name string, wanted bool) error {
+	folder, err := plugins.Folder()
+	if err != nil {
+		return err
+	}
+	all, err := plugins.List(folder)
+	if err != nil {
+		return err
+	}
 	installed := false
 	for _, i := range all {
 		if i.Name != name {
@@ -81,9 +85,16 @@ func (d *diagnosis) plugin(name string, all []plugins.Installed) error {
 		}
 		installed = true
 		fmt.Fprintf(d.w, "%s %s\n", i.Name, i.Version)
-		if err := i.Damage(); err != nil {
+		err := i.Vouched()
+		if err == nil {
+			err = i.Verify()
+		}
+		if err != nil {
 			d.bad("files", err.Error())
 			continue
+		}
+		if i.Unpinned {
+			d.line("files", "unpinned: only the index said what they are")
 		}
 		if err := d.library(name, i.Library()); err != nil {
 			return err
@@ -91,6 +102,7 @@ func (d *diagnosis) plugin(name string, all []plugins.Installed) error {
 	}
 	if !installed {
 		fmt.Fprintln(d.w, name)
+		d.well = d.well && !wanted
 		d.line("files", "not installed: go run ./cmd/plugin install "+name)
 	}
 	if missing := plugins.MissingDevice(name); missing != "" {

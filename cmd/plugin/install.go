@@ -24,6 +24,7 @@ func install(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f := cli.NewFlags("plugin install")
 	version := f.String("version", "", "")
 	index := f.String("index-url", "", "")
+	unpinned := f.Bool("unpinned", false, "")
 	if err := cli.Parse(f, args); err != nil {
 		return err
 	}
@@ -35,7 +36,10 @@ func install(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return &cli.UsageError{Err: err}
 	}
 	p := newProgress(stderr)
-	i, err := plugins.Install(ctx, plugins.Options{Name: name, Version: *version, IndexURL: *index, Progress: p.observe, Check: load})
+	i, err := plugins.Install(ctx, plugins.Options{
+		Name: name, Version: *version, Unpinned: *unpinned, IndexURL: *index, Progress: p.observe, Check: load,
+		Notice: func(text string) { fmt.Fprintf(stderr, "plugin: %s\n", text) },
+	})
 	p.finish()
 	var option *plugins.OptionError
 	if errors.As(err, &option) {

@@ -45,6 +45,11 @@ func list(args []string, stdout io.Writer) error {
 		case i.Name == name:
 			note = "  (not used: an older installation)"
 		}
+		if err := i.Vouched(); err != nil {
+			note += "  (not used: " + err.Error() + ")"
+		} else if i.Unpinned {
+			note += "  (unpinned)"
+		}
 		name = i.Name
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", i.Name, i.Version, i.Platform, orDash(i.API), i.Library(), note)
 	}

@@ -8,9 +8,12 @@
 // # Installing
 //
 // A plugin is made of wheels of the Python package index; Python itself is not
-// needed. The version is pinned, flag --version chooses another. Downloads
-// are verified by SHA-256 and go on where an interrupted one stopped; a plugin is
-// put in place whole or not at all.
+// needed. The versions are pinned: only files whose names and SHA-256 this program
+// knows are taken, whatever the index offers, and nothing is loaded before they hold;
+// flag --version chooses among those that it knows. --unpinned takes what it does not
+// know as well, another version or another file, on the word of the index alone; it
+// says so, and so does list. Downloads go on where an interrupted one stopped; a
+// plugin is put in place whole or not at all.
 //
 //	cpu    60 MB   Linux on amd64 and arm64
 //	tpu   200 MB   Linux on amd64
@@ -23,6 +26,9 @@
 //
 //	$ plugin install gpu
 //	plugin: unknown plugin "gpu" (known: cpu, tpu, cuda)
+//
+//	$ plugin install cpu --version 0.0.2
+//	plugin: install: version 0.0.2 of xla-cpu-pjrt is not pinned: no SHA-256 of it is known here (only of 0.0.1); --unpinned takes what the index offers
 //
 //	$ plugin install cpu --index-url ftp://example.org
 //	plugin: install: the index URL must begin with http:// or https:// and a host
@@ -37,9 +43,10 @@
 //	  tpu   XLA on a TPU (libtpu)           go run ./cmd/plugin install tpu
 //	  cuda  XLA on an NVIDIA GPU (CUDA 13)  go run ./cmd/plugin install cuda
 //
-// Doctor loads each plugin in a process of its own, which may crash or hang
-// (--timeout), creates a client, and says what works and what is missing. It
-// takes paths of libraries too:
+// Doctor compares each plugin's files with what was installed, loads it in a process
+// of its own, which may crash or hang (--timeout), creates a client, and says what
+// works and what is missing. It takes names of plugins, and paths of libraries (./cpu
+// where one is called so):
 //
 //	$ plugin doctor go.mod
 //	go.mod
@@ -73,8 +80,8 @@ func main() {
 var errUnwell = errors.New("a plugin does not work")
 
 const usage = `usage: plugin list
-       plugin install cpu|tpu|cuda [--version V] [--index-url URL]
-       plugin doctor [--timeout 1m] [LIBRARY...]
+       plugin install cpu|tpu|cuda [--version V] [--unpinned] [--index-url URL]
+       plugin doctor [--timeout 1m] [cpu|tpu|cuda|LIBRARY...]
 `
 
 // run is the program: results go to stdout, progress and errors to stderr.

@@ -74,13 +74,17 @@ func TestInstallListDoctor(t *testing.T) {
 	offer(index, "0.0.9", plugintest.Healthy)
 	library := filepath.Join(folder, "cpu-0.0.9", filepath.FromSlash(plugintest.LibraryPath))
 
-	code, stdout, stderr := plugin("install", "cpu", "--version", "0.0.9")
-	if code != cli.OK || stdout != "cpu 0.0.9: "+library+"\n" || !strings.Contains(stderr, "[1/1] "+plugintest.CPUWheel("0.0.9", runtime.GOARCH)+", 0.0 MB\n") {
+	code, stdout, stderr := plugin("install", "cpu", "--unpinned", "--version", "0.0.9")
+	if code != cli.OK || stdout != "cpu 0.0.9: "+library+"\n" || !strings.Contains(stderr, " is not pinned: only the index ") || !strings.Contains(stderr, "[1/1] "+plugintest.CPUWheel("0.0.9", runtime.GOARCH)+", 0.0 MB\n") {
 		t.Fatalf("install: exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	code, stdout, _ = plugin("list")
-	if want := regexp.MustCompile(`cpu +0\.0\.9 +linux/` + runtime.GOARCH + ` +0\.97 +` + regexp.QuoteMeta(library)); code != cli.OK || !want.MatchString(stdout) {
+	if want := regexp.MustCompile(`cpu +0\.0\.9 +linux/` + runtime.GOARCH + ` +0\.97 +` + regexp.QuoteMeta(library) + `  \(unpinned\)`); code != cli.OK || !want.MatchString(stdout) {
 		t.Errorf("list: exit %d\n%s", code, stdout)
+	}
+	code, stdout, _ = plugin("doctor", "cpu")
+	if strings.Contains(stdout, "tpu") || !strings.HasPrefix(stdout, "cpu 0.0.9\n  files    unpinned") {
+		t.Errorf("doctor cpu:\n%s", stdout)
 	}
 	code, stdout, _ = plugin("doctor")
 	for _, want := range []string{"loads    yes: PJRT API 0.97 (40 bytes)", "client   no: its table of functions has no number 3", "install tpu"} {
@@ -112,7 +116,7 @@ func TestInstall_BadLibraries(t *testing.T) {
 	} {
 		folder, index := isolate(t)
 		offer(index, "0.0.9", b)
-		code, stdout, stderr := plugin("install", "cpu", "--version", "0.0.9")
+		code, stdout, stderr := plugin("install", "cpu", "--unpinned", "--version", "0.0.9")
 		last := stderr[strings.LastIndex(strings.TrimSpace(stderr), "\n")+1:]
 		if code != cli.Failed || stdout != "" || !strings.HasPrefix(last, "plugin: install cpu 0.0.9: ") || !strings.Contains(last, want) {
 			t.Errorf("behaviour %d: exit %d, stdout %q, stderr %q", b, code, stdout, stderr)
@@ -149,8 +153,8 @@ func TestMistakes(t *testing.T) {
 	var got strings.Builder
 	for _, line := range []string{
 		"", "remove cpu", "list all", "list --long", "install", "install cpu tpu", "install gpu", "install cpu --versions 1",
-		"install cpu --version ../x", "install cpu --version 9.9", "install cpu --index-url pypi.org", "install cpu --index-url http://user:password@",
-		"doctor --timeout soon", "doctor --timeout 0s", "doctor /no/such/library.so",
+		"install cpu --version ../x", "install cpu --unpinned --version 9.9", "install cpu --version 9.9", "install cpu --index-url pypi.org", "install cpu --index-url http://user:password@",
+		"doctor --timeout soon", "doctor --timeout 0s", "doctor /no/such/library.so", "doctor tpu",
 	} {
 		code, stdout, stderr := plugin(strings.Fields(line)...)
 		said := strings.ReplaceAll(stdout+stderr, os.Getenv(plugins.IndexVariable), "INDEX")
@@ -174,7 +178,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var stderr bytes.Buffer
-	if code := run(ctx, []string{"install", "cpu", "--version", "0.0.9"}, io.Discard, &stderr); code != cli.Interrupted || !strings.Contains(stderr.String(), "goes on") {
+	if code := run(ctx, []string{"install", "cpu", "--unpinned", "--version", "0.0.9"}, io.Discard, &stderr); code != cli.Interrupted || !strings.Contains(stderr.String(), "goes on") {
 		t.Errorf("exit %d, stderr %q", code, stderr.String())
 	}
 }
@@ -201,7 +205,7 @@ func TestKill(t *testing.T) {
 	index.Fail(plugintest.Faults{CutAfter: 200, Wait: wait})
 	var wake sync.Once
 	t.Cleanup(func() { wake.Do(func() { close(wait) }) })
-	cmd := program(t, "install", "cpu", "--version", "0.0.9")
+	cmd := program(t, "install", "cpu", "--unpinned", "--version", "0.0.9")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +233,7 @@ func TestKill(t *testing.T) {
 	}
 	wake.Do(func() { close(wait) })
 	index.Fail(plugintest.Faults{})
-	code, _, stderr := plugin("install", "cpu", "--version", "0.0.9")
+	code, _, stderr := plugin("install", "cpu", "--unpinned", "--version", "0.0.9")
 	requests := index.Requests()
 	if code != cli.OK || !strings.HasSuffix(requests[len(requests)-1], "bytes=200-") {
 		t.Errorf("exit %d, stderr %q, last request %q", code, stderr, requests[len(requests)-1])
@@ -241,7 +245,7 @@ func TestProxy(t *testing.T) {
 	onLinux(t)
 	_, index := isolate(t)
 	offer(index, "0.0.9", plugintest.Healthy)
-	cmd := program(t, "install", "cpu", "--version", "0.0.9", "--index-url", "http://index.invalid/simple")
+	cmd := program(t, "install", "cpu", "--unpinned", "--version", "0.0.9", "--index-url", "http://index.invalid/simple")
 	cmd.Env = append(cmd.Env, "HTTP_PROXY="+index.URL, "http_proxy="+index.URL)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

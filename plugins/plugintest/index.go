@@ -37,6 +37,9 @@ type Faults struct {
 	Wait     chan struct{}     // with CutAfter, until closed: stop there instead of breaking off
 	Status   int               // answer every request so; 0 as it should be
 	NoRanges bool              // ignore requests for a part of a file
+	Silent   chan struct{}     // until closed: send the headers of every answer, then nothing
+	Sizes    map[string]int    // the bytes to announce of a file instead of its own
+	Unsized  int               // send files without their length, and so many bytes more
 	User     string            // ask for this name and the password "secret"; "" for none
 }
 
@@ -61,7 +64,7 @@ func start(t testing.TB, serve func(http.Handler) *httptest.Server) *Index {
 	return x
 }
 
-// Add offers a file of a project.
+// Add offers a file of a project, behind those that it has.
 func (x *Index) Add(project, file string, content []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -93,10 +96,20 @@ func (x *Index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch project, isPage := strings.CutPrefix(r.URL.Path, "/simple/"); {
+	case faults.Silent != nil:
+		w.Header().Set("Content-Length", "1000")
+		w.(http.Flusher).Flush()
+		select {
+		case <-faults.Silent:
+		case <-r.Context().Done():
+		}
 	case faults.Status != 0:
 		w.WriteHeader(faults.Status)
 	case isPage:
 		x.page(w, strings.TrimSuffix(project, "/"), faults)
+	case isFile && found && faults.Unsized > 0:
+		w.(http.Flusher).Flush() // in chunks from here on
+		w.Write(append(bytes.Clone(content), make([]byte, faults.Unsized)...))
 	case isFile && found:
 		if faults.NoRanges {
 			r.Header.Del("Range")
@@ -128,7 +141,11 @@ func (x *Index) page(w http.ResponseWriter, project string, faults Faults) {
 		if !ok {
 			announced = hex.EncodeToString(sum[:])
 		}
-		offers = append(offers, offer{name, "../../files/" + name, len(x.files[name]), false, map[string]string{"sha256": announced}})
+		size, ok := faults.Sizes[name]
+		if !ok {
+			size = len(x.files[name])
+		}
+		offers = append(offers, offer{name, "../../files/" + name, size, false, map[string]string{"sha256": announced}})
 	}
 	x.mu.Unlock()
 	if offers == nil {
