@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sort"
 	"strings"
 	"time"
@@ -69,6 +70,13 @@ type Prober interface {
 	// of both, which Device is from then on: other work on the machine makes a figure
 	// too low, never too high. If ctx ends meanwhile, what was not measured stays.
 	Probe(ctx context.Context) chips.Device
+}
+
+// Planner is implemented by backends that can tell what they make of programs.
+type Planner interface {
+	// WritePlan writes what each step of the compilation decided, and why, for people to
+	// read. Nothing runs. Errors are those of Compile.
+	WritePlan(ctx context.Context, w io.Writer, programs []*tile.Program, params Params) error
 }
 
 // Predictor predicts an execution without a device.

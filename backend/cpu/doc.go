@@ -41,7 +41,7 @@
 //
 // The same passes compile every kernel; none is recognized. Explain (explain.go)
 // returns what each pass decided as a Plan, which prints itself: go run ./cmd/inspect
-// v4 --as cpu. A change of a pass must change it too: tests hold plans to what
+// v4 --as plan. A change of a pass must change it too: tests hold plans to what
 // executions are seen to do. Device (device.go) measures the peaks and the bandwidth
 // that rates are compared with.
 //

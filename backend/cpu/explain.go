@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"io"
 	"slices"
 
 	"matladder/backend"
@@ -221,6 +222,15 @@ type PlanMemory struct {
 	HugePages              bool  // asked for; the system may refuse
 }
 
+// WritePlan writes the plan of Explain.
+func (b *Backend) WritePlan(ctx context.Context, w io.Writer, programs []*tile.Program, params backend.Params) error {
+	p, err := b.Explain(ctx, programs, params)
+	if err == nil {
+		_, err = io.WriteString(w, p.String())
+	}
+	return err
+}
+
 // Explain compiles programs as Compile does and returns the plan instead of
 // running it. It allocates nothing, so programs that do not fit memory have a plan
 // too. Other errors are those of Compile.
@@ -232,7 +242,7 @@ func (b *Backend) Explain(ctx context.Context, programs []*tile.Program, params 
 	p := e.explain()
 	p.Machine.Why = b.why
 	p.Machine.Asked = backend.Params{Extra: params.Extra}.String()
-	if params.ISA != "" {
+	if params.ISA != "" && params.ISA != b.options.ISA {
 		p.Machine.Why = whyAsked
 	}
 	return p, nil

@@ -21,6 +21,9 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if f.where.Asked() {
+		return f.where.Help(stdout)
+	}
 	config, err := f.sweep()
 	if err != nil {
 		return err
@@ -33,13 +36,15 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if config.Tuned, err = f.tunedBlocks(dev); err != nil {
 		return err
 	}
-	sweep, err := harness.Plan(config, dev.Device(), dev.params)
+	sweep, err := harness.Plan(config, dev.Device(), dev.Params)
 	if err != nil {
 		return err
 	}
-	sweep.Lowering, sweep.Predict = dev.lowering, dev.predict
+	if sweep.Predict = dev.Predicts; dev.Interprets {
+		sweep.Lowering = results.Interpret
+	}
 	if sweep.HasBaseline() {
-		dev.compareWithXLA(ctx, !f.list && !f.dryRun)
+		dev.findBaseline(ctx, !f.list && !f.dryRun)
 	}
 	if dev.noBaseline != "" {
 		sweep.Skip(dev.noBaseline)
@@ -49,8 +54,8 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case f.list:
 		return list(stdout, sweep)
 	case f.dryRun:
-		fmt.Fprintln(stdout, dev.summary)
-		printEstimate(stdout, estimate, dev.predict)
+		fmt.Fprintln(stdout, dev.Summary)
+		printEstimate(stdout, estimate, dev.Predicts)
 		return nil
 	}
 	provenance := harness.NewProvenance(config.Name, time.Now())
@@ -60,11 +65,11 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	progress := newProgress(stderr)
 	outcome, err := harness.Run(ctx, sweep, harness.Options{
-		Backend: dev.Backend, Baseline: dev.baseline, Prober: dev.prober, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
+		Backend: dev.Backend, Baseline: dev.baseline, Prober: dev.Prober, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
 		Begin: func() {
-			fmt.Fprintf(stderr, "%s: %s\n", dev.summary, oneLine(estimate, dev.predict))
-			if dev.remark != "" {
-				fmt.Fprintf(stderr, "%s\n", dev.remark)
+			fmt.Fprintf(stderr, "%s: %s\n", dev.Summary, oneLine(estimate, dev.Predicts))
+			if dev.Remark != "" {
+				fmt.Fprintf(stderr, "%s\n", dev.Remark)
 			}
 			if dev.noBaseline != "" && ctx.Err() == nil { // an interrupted search for it says nothing
 				fmt.Fprintf(stderr, "without XLA's line: %s\n", dev.noBaseline)

@@ -2,64 +2,75 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"runtime"
-	"strings"
 
 	"matladder/backend"
-	"matladder/backend/pjrt"
-	"matladder/chips"
+	"matladder/backend/builtin"
+	"matladder/backend/registry"
+	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/internal/pluginworker"
-	"matladder/plugins"
-	"matladder/results"
 )
 
-// openTPU opens a TPU, on which kernels run as such.
-func openTPU(ctx context.Context, r request) (*device, error) {
-	d, err := openPlugin(ctx, r, "tpu", chips.TPU)
-	var missing *plugins.NotInstalledError
-	var usage *cli.UsageError
+// opened is an open backend.
+type opened = registry.Device
+
+// device is an open backend, and the one that measures the baseline beside it.
+type device struct {
+	*opened
+	baseline   backend.Backend // nil if the backend measures it, or nothing does
+	noBaseline string          // why nothing does
+}
+
+// open opens the backend that the flags ask for.
+func (f *flags) open(ctx context.Context, c harness.Config, probe bool) (*device, error) {
+	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Probe: probe, Limit: c.Timeout})
+	if err != nil {
+		return nil, err
+	}
+	return &device{opened: d}, nil
+}
+
+// Close closes all that is open.
+func (d *device) Close() error {
+	if d.baseline != nil {
+		d.baseline.Close()
+	}
+	return d.opened.Close()
+}
+
+// findBaseline looks for the baseline of a backend that has none of its own, and opens it
+// if it is to run.
+func (d *device) findBaseline(ctx context.Context, open bool) {
+	if d.FindBaseline == nil {
+		return
+	}
+	err := d.FindBaseline()
+	if err == nil && open {
+		var b backend.Backend
+		if b, err = d.OpenBaseline(ctx); err == nil {
+			d.baseline = b
+		}
+	}
+	if err != nil {
+		d.noBaseline = err.Error()
+	}
+}
+
+// checkWhere refuses what makes no sense where the flags ask to run.
+func (f *flags) checkWhere() error {
+	if f.where.Asked() {
+		return nil
+	}
+	if f.predict && f.where.Backend == "" && f.where.Topology == "" {
+		f.where.Backend = builtin.Ahead
+	}
+	e, err := f.where.Entry()
 	switch {
-	case err == nil, errors.As(err, &missing), errors.As(err, &usage), ctx.Err() != nil:
-		return d, err
-	case runtime.GOOS != "linux" || runtime.GOARCH != "amd64": // where libtpu is not
-		return nil, err
+	case err != nil:
+		return err
+	case e.Can&registry.Predicts == 0 && (f.predict || f.where.Topology != ""):
+		return cli.Usagef("--backend %s measures: --predict and --topology are for --backend %s, which can go on with the same file (--out FILE --resume)", e.Name, builtin.Ahead)
+	case e.Can&(registry.Measures|registry.Meaning) == 0 && f.fault != "":
+		return cli.Usagef("--fault damages outputs, and --backend %s has none: it runs nothing", e.Name)
 	}
-	return nil, fmt.Errorf("%w (without a TPU, --backend aot --topology v5e predicts)", err)
-}
-
-// openGPU opens a GPU, on which kernels run as what they mean.
-func openGPU(ctx context.Context, r request) (*device, error) {
-	d, err := openPlugin(ctx, r, "cuda", chips.GPU)
-	if err != nil {
-		return nil, err
-	}
-	d.lowering = results.Interpret
-	return d, nil
-}
-
-// openPlugin opens the device of a plugin. One that is not there costs no wait.
-func openPlugin(ctx context.Context, r request, plugin, kind string) (*device, error) {
-	params, err := r.pluginParams()
-	if err != nil {
-		return nil, err
-	}
-	p, err := pluginworker.Find(plugin)
-	if err != nil {
-		return nil, err
-	}
-	b, err := pluginworker.Open(ctx, p, pjrt.Options{Name: r.name, Device: params.device, Method: params.method})
-	if err != nil && !pjrt.Present(kind) {
-		err = fmt.Errorf("this machine shows no %s: %w", strings.ToUpper(r.name), err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	d := &device{Backend: b, params: backend.Params{VMEMBytes: params.vmemBytes}, summary: b.Device().Names[0]}
-	if params.operands == pjrt.OperandsAny { // what is the default has no word in the rows
-		d.params.Extra = map[string]string{"operands": params.operands}
-	}
-	return d, nil
+	return f.where.Check()
 }

@@ -12,6 +12,7 @@ import (
 	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/deviceflag"
 	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
@@ -21,11 +22,11 @@ import (
 type flags struct {
 	set *pflag.FlagSet
 
-	backend, topology, out, fault, tuned string
-	params                               []string
-	predict, resume, list, dryRun        bool
-	budget                               time.Duration
-	threads                              int
+	where                         *deviceflag.Flags
+	out, fault, tuned             string
+	predict, resume, list, dryRun bool
+	budget                        time.Duration
+	threads                       int
 }
 
 // parseFlags reads args. Help, if asked for, goes to stdout and is the error
@@ -40,10 +41,8 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
 	s.String("precision", "", "`PRECISIONS` of float32 products: default, highest or both")
-	s.StringVar(&f.backend, "backend", "", "`BACKEND` to run on ("+known()+"); cpu if not given, aot with --topology")
-	s.StringVar(&f.topology, "topology", "", "`CHIP` to predict for ("+topologies()+"): backend aot")
-	s.StringArrayVar(&f.params, "param", nil, "backend parameter `KEY=VALUE`; may be repeated")
-	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring: backend aot, with --topology")
+	f.where = deviceflag.Define(s, 0)
+	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring, with --topology")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
 	s.BoolVar(&f.list, "list", false, "print the points and stop")
@@ -75,7 +74,7 @@ func (f *flags) check() error {
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	}
-	return f.checkAhead()
+	return f.checkWhere()
 }
 
 // sweep reads the sweep and replaces in it what flags say.

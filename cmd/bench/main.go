@@ -65,7 +65,7 @@
 //
 // # Where
 //
-// Flag --backend names where kernels run. Those on XLA need a PJRT plugin, which
+// Flag --backend names where kernels run (--backend help lists the names). Those on XLA need a PJRT plugin, which
 // cmd/plugin installs, and Linux with a C compiler; each runs in a process of its
 // own, so that a plugin that dies costs a row.
 //
@@ -81,7 +81,8 @@
 // With --backend cpu the baseline, kernel 0, runs on xla-cpu with as many threads,
 // taking turns with the kernels. On a plugin launches are timed by loops inside one
 // program, so that the time to start a program is told from that of a launch.
-// Flag --param has other ways, and what else a backend can be told:
+// Flag --param has other ways, and what else a backend can be told (--param help lists
+// it for --backend):
 //
 //	--param isa=avx2         instruction set of backend cpu (generic, avx2, avx512, amx);
 //	                         MATLADDER_CPU in the environment says the same
@@ -91,7 +92,7 @@
 //	--param a=rows           whether its register tiles read rows of a as they lie:
 //	                         rows, packed
 //	--param k_run=256        elements of k that its register tiles run over, at most
-//	--param a_kib=192        KiB of a that stay in L2 meanwhile; inspect --as cpu shows
+//	--param a_kib=192        KiB of a that stay in L2 meanwhile; inspect --as plan shows
 //	                         what all of these make of a kernel, and cmd/tune tries them
 //	--param device=1         the second device of a machine with several
 //	--param method=wall      one launch at a time, each waited for
@@ -191,17 +192,15 @@ import (
 	"fmt"
 	"io"
 
-	"matladder/backend/aot"
+	"matladder/backend/builtin"
 	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/internal/pluginworker"
 
 	"github.com/spf13/pflag"
 )
 
 func main() {
-	pluginworker.Hook()
-	aot.Child()
+	builtin.Hook()
 	cli.Main("bench", run)
 }
 

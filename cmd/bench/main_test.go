@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/aot"
+	"matladder/backend/builtin"
+	"matladder/backend/registry/registrytest"
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/files/filestest"
 	"matladder/internal/golden"
-	"matladder/internal/pluginworker"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -31,8 +31,8 @@ var userPlugins string
 // TestMain keeps what the backend measures of the machine, so that it is measured
 // once and nothing is left in the user's cache, and hides the user's plugins.
 func TestMain(m *testing.M) {
-	pluginworker.Hook()
-	aot.Child()
+	builtin.Hook()
+	registrytest.Hook()
 	dir, err := os.MkdirTemp("", "bench-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -14,7 +14,7 @@ const noTable = "none"
 func (f *flags) tunedBlocks(dev *device) (*tuned.Table, error) {
 	switch f.tuned {
 	case "":
-		return harness.MachineTable(dev.Device(), dev.params)
+		return harness.MachineTable(dev.Device(), dev.Params)
 	case noTable:
 		return nil, nil
 	}
@@ -22,7 +22,7 @@ func (f *flags) tunedBlocks(dev *device) (*tuned.Table, error) {
 	if err != nil {
 		return nil, cli.Input("tuned", err)
 	}
-	if machine := tuned.MachineName(dev.Device(), dev.params.ISA, dev.params.Threads); t.Machine != machine {
+	if machine := tuned.MachineName(dev.Device(), dev.Params.ISA, dev.Params.Threads); t.Machine != machine {
 		return nil, cli.Usagef("--tuned: %s is the table of %s, this is %s", f.tuned, t.Machine, machine)
 	}
 	return t, nil

@@ -61,16 +61,17 @@
 //
 //	inspect v5 --dtype bfloat16 --sizes 4096 --blocks 512x1024x1024 --topology v5e --as schedule
 //
-// # What the CPU backend makes of it
+// # What a backend makes of it
 //
-// --as cpu prints the plan of backend cpu for this machine: what each pass of its
+// --as plan prints the plan of the backend that --backend names, cpu if it names none:
+// what each pass of its
 // compiler decided, in the order of the passes, then the loops around the register
 // tile and the memory. --threads is the number of workers, MATLADDER_CPU chooses the
 // instruction set, and blocks that are not given are those that fit L2. --param asks
 // for another decision than the rule of a pass, as in bench: --param b=packed.
 // Nothing runs.
 //
-//	$ inspect v4 --sizes 1024 --blocks 128x256x256 --threads 2 --as cpu
+//	$ inspect v4 --sizes 1024 --blocks 128x256x256 --threads 2 --as plan
 //	v4_optblock 1024 float32×float32→float32, blocks 128x256x256: 1 program in a launch
 //	…
 //	verify    grid (i, j, k) = (8, 4, 4), parallel, parallel, arbitrary: 128 programs
@@ -82,6 +83,8 @@
 //	schedule  32 tasks, one for each (i, j), the last fastest; a task is 4 programs along (k), in order
 //	          2 workers, each with 16 of them to begin with; who is done takes from the others
 //	…
+//
+// The passes of backend cpu are
 //
 //	verify    the program makes sense on any machine
 //	see       blocks of refs as matrices in memory, and what each is used for
@@ -121,14 +124,14 @@ import (
 	"fmt"
 	"io"
 
-	"matladder/backend/aot"
+	"matladder/backend/builtin"
 	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
 )
 
 func main() {
-	aot.Child()
+	builtin.Hook()
 	cli.Main("inspect", runContext)
 }
 
@@ -139,7 +142,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
+	defer o.close()
 	switch {
+	case err == nil && o.where.Asked():
+		return cli.Status(o.where.Help(stdout))
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, o.usage)
 		return cli.OK

@@ -12,12 +12,14 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/aot"
+	"matladder/backend/builtin"
+	"matladder/backend/registry/registrytest"
 	"matladder/internal/cli"
 )
 
 func TestMain(m *testing.M) {
-	aot.Child()
+	builtin.Hook()
+	registrytest.Hook()
 	os.Exit(m.Run())
 }
 
@@ -87,8 +89,8 @@ func TestMistakes(t *testing.T) {
 		"v3 --as mosaic --format svg":               "--as mosaic has no",
 		"v3 --as cpu --chip v5e":                    "leave --chip",
 		"v3 --as cpu --threads -1":                  "negative",
-		"v3 --as cpu --format csv":                  "--as cpu has no",
-		"v3 --threads 2":                            "--threads is for --as cpu",
+		"v3 --as cpu --format csv":                  "--as plan has no",
+		"v3 --threads 2":                            "--threads is for --as plan",
 		"v3 --variant fused":                        `no "fused"`,
 		"v3 --dtype float32,int8":                   "want one, have 2",
 		"v5 --dtype int8:per_row":                   `"per_row"`,

@@ -2,19 +2,18 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"matladder/analyze"
-	"matladder/backend"
-	"matladder/backend/aot"
-	"matladder/backend/cpu"
+	"matladder/backend/builtin"
+	"matladder/backend/registry"
 	"matladder/chips"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/deviceflag"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -31,11 +30,11 @@ var formats = map[string][]string{
 	"stablehlo": {"text"},
 	"schedule":  {"text", "csv", "svg"},
 
-	"cpu": {"text"},
+	"plan": {"text"},
 }
 
 // ways are the keys of formats in the order of the manual.
-var ways = []string{"tile", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "cpu"}
+var ways = []string{"tile", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "plan"}
 
 // defaultSteps is how many steps a format shows.
 var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
@@ -55,11 +54,11 @@ type options struct {
 	steps    int64
 	out      string
 	usage    string
-	topology string         // of the chip to compile for; "" for the chip's own
-	variant  string         // of the kernel
-	threads  int            // of this machine; 0 for one a core
-	params   backend.Params // of --as cpu
-	cpu      *cpu.Backend
+	topology string // of the chip to compile for; "" for the chip's own
+	variant  string // of the kernel
+	threads  int    // of this machine; 0 for one a core
+	where    *deviceflag.Flags
+	open     *registry.Device // what --backend names; nil where a chip is looked up
 }
 
 func parse(args []string) (*options, error) {
@@ -71,19 +70,24 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.variant, "variant", "", "`VARIANT` of the kernel, such as fused of v5 where rows of a are quantized in the launch")
 	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of v4 and v5, bm×bk×bn (default those that move the fewest bytes)")
 	f.StringVar(&chip, "chip", "v5e", "`CHIP` whose fast memory and roofline to compare with")
-	f.StringVar(&o.topology, "topology", "", "TPU `GENERATION` to compile for: v4, v5e, v5p, v6e or v7x; --chip follows it")
+	o.where = deviceflag.Define(f, 0)
 	f.StringVar(&o.as, "as", "tile", "what to show, `WAY`: "+strings.Join(ways, ", "))
 	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html; for schedule svg")
-	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as cpu; 0 for one a core")
-	params := f.StringArray("param", nil, "parameter `KEY=VALUE` of backend cpu for --as cpu; may be repeated")
+	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan; 0 for one a core")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
 	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
 	if err := cli.Parse(f, args); err != nil {
 		return o, err
 	}
+	if o.where.Asked() {
+		return o, nil
+	}
 	if f.NArg() != 1 {
 		return o, cli.Misuse(f, "want one kernel, as in inspect v5; have %d", f.NArg())
+	}
+	if o.as == builtin.CPU { // the plan of this machine's backend has that name too
+		o.as = "plan"
 	}
 	switch known, ok := formats[o.as]; {
 	case !ok:
@@ -99,21 +103,7 @@ func parse(args []string) (*options, error) {
 	case o.steps > 20*defaultSteps["html"] && slices.Contains([]string{"gif", "html", "json"}, o.format):
 		return o, fmt.Errorf("--steps = %d: at most %d in %s", o.steps, 20*defaultSteps["html"], o.format)
 	}
-	switch {
-	case f.Changed("threads") && o.as != "cpu":
-		return o, errors.New("--threads is for --as cpu")
-	case f.Changed("param") && o.as != "cpu":
-		return o, errors.New("--param is for --as cpu")
-	case o.threads < 0:
-		return o, fmt.Errorf("--threads %d is negative", o.threads)
-	case o.as == "cpu" && (f.Changed("chip") || o.topology != ""):
-		return o, errors.New("--as cpu is about this machine: leave --chip and --topology out")
-	}
-	if o.as == "cpu" {
-		if err := o.openCPU(*params); err != nil {
-			return o, err
-		}
-	} else if err := o.findChip(chip, f.Changed("chip")); err != nil {
+	if err := o.findDevice(f, chip); err != nil {
 		return o, err
 	}
 	var err error
@@ -159,32 +149,6 @@ func parse(args []string) (*options, error) {
 		err = o.choose()
 	}
 	return o, err
-}
-
-// findChip takes the device of the topology, or of the chip, which then is the
-// topology too.
-func (o *options) findChip(chip string, given bool) (err error) {
-	if o.topology == "" {
-		if o.device, err = chips.Find(chip); err != nil {
-			return fmt.Errorf("--chip: %w", err)
-		}
-		o.topology = strings.TrimPrefix(o.device.Key, chips.TPU+"_")
-		if _, err := aot.FindTopology(o.topology); o.as == "schedule" && err != nil {
-			return fmt.Errorf("--as schedule needs a TPU, and --chip %s is none that libtpu compiles for: %w", chip, err)
-		}
-		return nil
-	}
-	if given {
-		return errors.New("--topology names the chip: leave --chip out")
-	}
-	t, err := aot.FindTopology(o.topology)
-	if err == nil {
-		o.device, err = t.Device()
-	}
-	if err != nil {
-		return fmt.Errorf("--topology: %w", err)
-	}
-	return nil
 }
 
 // choose takes the candidate that moves the fewest bytes of those that fit the

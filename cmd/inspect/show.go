@@ -58,7 +58,7 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return o.lowered(w)
 	case o.as == "schedule":
 		return o.schedule(ctx, w)
-	case o.as == "cpu":
+	case o.as == "plan":
 		return o.plan(ctx, w)
 	case o.format == "text":
 		return traverse.WriteText(ctx, w, o.programs, nil, o.steps)

@@ -60,14 +60,14 @@ import (
 	"fmt"
 	"io"
 
+	"matladder/backend/builtin"
 	"matladder/internal/cli"
-	"matladder/internal/pluginworker"
 
 	"github.com/spf13/pflag"
 )
 
 func main() {
-	pluginworker.Hook()
+	builtin.Hook()
 	cli.Main("peers", run)
 }
 

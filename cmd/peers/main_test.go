@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/backend/builtin"
 	"matladder/backend/peer"
 	"matladder/internal/cli"
-	"matladder/internal/pluginworker"
 	"matladder/results"
 )
 
 func TestMain(m *testing.M) {
-	pluginworker.Hook()
+	builtin.Hook()
 	os.Exit(m.Run())
 }
 

@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/backend/cpu"
-	"matladder/backend/pjrt"
+	"matladder/backend/builtin"
+	"matladder/backend/registry"
 	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/internal/pluginworker"
 	"matladder/internal/sweepflag"
 	"matladder/kernels"
 	"matladder/results"
@@ -54,12 +53,16 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 
 // measureWith measures one number of threads.
 func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Options, stderr io.Writer) (harness.Outcome, error) {
-	host, err := cpu.Open(cpu.Options{Threads: c.Threads})
+	entry, err := registry.Find(builtin.CPU, registry.Measures)
+	if err != nil {
+		return harness.Outcome{}, err
+	}
+	host, err := entry.Start(ctx, registry.Request{Threads: c.Threads, Probe: true})
 	if err != nil {
 		return harness.Outcome{}, &cli.UsageError{Err: err}
 	}
 	defer host.Close()
-	l, err := open(ctx, f, host.Threads(), host.Device())
+	l, err := open(ctx, f, host.Params.Threads, host.Device())
 	if err != nil {
 		return harness.Outcome{}, err
 	}
@@ -71,7 +74,7 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	}
 	c.Kernels = slices.DeleteFunc(slices.Clone(c.Kernels), func(n int) bool { return n == kernels.BaselineNumber })
 	if slices.Contains(f.peers, xla) {
-		if b, err := pluginworker.OpenXLA(ctx, host.Device(), host.Threads(), pjrt.Options{}); err == nil {
+		if b, err := host.OpenBaseline(ctx); err == nil {
 			defer b.Close()
 			opt.Baseline = b
 			c.Kernels = append(c.Kernels, kernels.BaselineNumber)
@@ -85,16 +88,16 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	if err := f.tune(&c, host); err != nil {
 		return harness.Outcome{}, err
 	}
-	sweep, err := harness.Plan(c, host.Device(), backend.Params{Threads: host.Threads(), ISA: host.ISA()})
+	sweep, err := harness.Plan(c, host.Device(), host.Params)
 	if err != nil {
 		return harness.Outcome{}, &cli.UsageError{Err: err}
 	}
 	for _, b := range l.backends {
 		sweep.Compare(b)
 	}
-	opt.Backend, opt.Prober = host, host
+	opt.Backend, opt.Prober = host.Backend, host.Prober
 	opt.Begin = func() {
-		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.ISA(), cli.Plural(host.Threads(), "thread"),
+		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.Params.ISA, cli.Plural(host.Params.Threads, "thread"),
 			cli.Plural(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))
 	}
 	opt.Observe = func(e harness.Event) { observe(stderr, e) }
@@ -103,11 +106,11 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 
 // tune puts the table of block shapes that were tuned for the machine in place of
 // those of the sweep, if there is one and no flag names others.
-func (f *flags) tune(c *harness.Config, host *cpu.Backend) error {
+func (f *flags) tune(c *harness.Config, host *registry.Device) error {
 	if f.set.Changed("blocks") {
 		return nil
 	}
-	table, err := harness.MachineTable(host.Device(), backend.Params{Threads: host.Threads(), ISA: host.ISA()})
+	table, err := harness.MachineTable(host.Device(), host.Params)
 	if table != nil {
 		c.Blocks, c.Tuned = nil, table
 	}

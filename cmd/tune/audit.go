@@ -34,7 +34,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	dev, err := f.open()
+	dev, err := f.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "%s: %s to audit\n", dev.summary, cli.Plural(len(jobs), "problem"))
+	fmt.Fprintf(stderr, "%s: %s to audit\n", dev.Summary, cli.Plural(len(jobs), "problem"))
 	a := tune.Auditor{Tuner: f.tuner(dev), Rounds: f.rounds}
 	var audits []tune.Audit
 	alike := func(i int, left time.Duration) time.Duration { return left / time.Duration(len(jobs)-i) }

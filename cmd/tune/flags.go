@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"time"
 
+	"matladder/backend/registry"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/deviceflag"
 	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
@@ -16,8 +18,7 @@ type flags struct {
 	set     *pflag.FlagSet
 	usage   string
 	config  harness.Config
-	backend string
-	chip    string
+	where   *deviceflag.Flags
 	budget  time.Duration
 	most    int
 	out     string
@@ -42,8 +43,7 @@ func parseFlags(args []string) (*flags, error) {
 	s.String("kernel", "", "`KERNELS` by number or name, joined by commas")
 	s.String("dtype", "", "`DTYPES` of operand a, joined by commas")
 	s.String("sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
-	s.StringVar(&f.backend, "backend", "cpu", "`BACKEND` to run on: cpu, or aot to predict")
-	s.StringVar(&f.chip, "topology", "", "`CHIP` to compile for ahead of time")
+	f.where = deviceflag.Define(s, registry.Measures|registry.Predicts)
 	s.IntVar(&threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 5m; 0 for no limit")
 	s.IntVar(&f.most, "candidates", 24, "block shapes to launch beside the kernel's own")
@@ -73,8 +73,6 @@ func parseFlags(args []string) (*flags, error) {
 		return f, cli.Usagef("--list and --import: one of them at a time")
 	case f.audit && (f.list || f.imports != "" || f.again):
 		return f, cli.Usagef("--audit goes with neither --list, --import nor --again")
-	case f.audit && f.backend == "aot":
-		return f, cli.Usagef("--audit measures: --backend aot predicts every block shape that it compares")
 	case f.audit && f.rounds < 6:
 		return f, cli.Usagef("--rounds %d: an interval takes 6", f.rounds)
 	}
@@ -82,6 +80,19 @@ func parseFlags(args []string) (*flags, error) {
 		if s.Changed(name) && !f.audit {
 			return f, cli.Usagef("--%s is for --audit", name)
 		}
+	}
+	if f.where.Asked() {
+		return f, nil
+	}
+	entry, err := f.where.Entry()
+	switch {
+	case err != nil:
+		return f, err
+	case f.audit && entry.Can&registry.Measures == 0:
+		return f, cli.Usagef("--audit measures: --backend %s predicts every block shape that it compares", entry.Name)
+	}
+	if err := f.where.Check(); err != nil {
+		return f, err
 	}
 	if f.audit && !s.Changed("config") {
 		s.Lookup("config").Value.Set(auditConfig)

@@ -43,7 +43,10 @@
 //	…
 //	tuned.yaml: 1 row
 //
-// For a TPU nothing runs: --backend aot --topology v5e (or v4, v5p, v6e, v7x)
+// --backend names where: cpu if not given, or any other that measures or predicts
+// (--backend help).
+//
+// For a TPU that is not there nothing runs: --topology v5e (or v4, v5p, v6e, v7x)
 // compiles the candidates with libtpu and takes the one that the step model
 // predicts to be fastest. Its rows say that they are predicted.
 //
@@ -144,7 +147,7 @@ import (
 	"fmt"
 	"io"
 
-	"matladder/backend/aot"
+	"matladder/backend/builtin"
 	"matladder/harness"
 	"matladder/internal/cli"
 
@@ -152,7 +155,7 @@ import (
 )
 
 func main() {
-	aot.Child()
+	builtin.Hook()
 	cli.Main("tune", run)
 }
 
@@ -161,12 +164,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f, err := parseFlags(args)
 	switch {
 	case err != nil:
+	case f.where.Asked():
+		err = f.where.Help(stdout)
 	case f.audit:
 		err = f.runAudit(ctx, stdout, stderr)
 	case f.list:
-		err = f.show(stdout)
+		err = f.show(ctx, stdout)
 	case f.imports != "":
-		err = f.compare(stdout)
+		err = f.compare(ctx, stdout)
 	default:
 		err = f.tune(ctx, stdout, stderr)
 	}

@@ -10,14 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/aot"
+	"matladder/backend/builtin"
+	"matladder/backend/registry/registrytest"
 	"matladder/internal/cli"
 	"matladder/internal/files/filestest"
 	"matladder/tuned"
 )
 
 func TestMain(m *testing.M) {
-	aot.Child()
+	builtin.Hook()
+	registrytest.Hook()
 	if from, err := strconv.Atoi(os.Getenv(childVariable)); err == nil {
 		keepRows(os.Args[1], from)
 	}
@@ -92,10 +94,12 @@ func TestMistakes(t *testing.T) {
 		{"--kernel 9", cli.Usage, "--kernel: "},
 		{"--sizes 0", cli.Usage, "--sizes: "},
 		{"--config nope", cli.Usage, `unknown sweep "nope"`},
-		{"--backend quantum", cli.Usage, `unknown backend "quantum"`},
+		{"--backend quantum", cli.Usage, `no backend "quantum" (known: cpu, tpu, aot)`},
 		{"--backend aot", cli.Usage, "--backend aot needs --topology"},
 		{"--backend aot --topology v9", cli.Usage, "--topology: "},
-		{"--topology v5e", cli.Usage, "--topology needs --backend aot"},
+		{"--topology v5e --backend cpu", cli.Usage, "--topology v5e names a chip that need not be there"},
+		{"--backend gpu", cli.Usage, "--backend: gpu cannot do this (can: cpu, tpu, aot)"},
+		{"--param vmem=1", cli.Usage, "--param vmem: backend cpu has no such parameter"},
 		{"--time-budget -1s", cli.Usage, "is negative"},
 		{"--candidates -1", cli.Usage, "is negative"},
 		{"--audit --list", cli.Usage, "--audit goes with neither"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -13,8 +14,8 @@ import (
 )
 
 // table reads the table that the flags name.
-func (f *flags) table() (*tuned.Table, string, error) {
-	dev, err := f.open()
+func (f *flags) table(ctx context.Context) (*tuned.Table, string, error) {
+	dev, err := f.open(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -32,8 +33,8 @@ func (f *flags) table() (*tuned.Table, string, error) {
 var first = tile.Blocks{M: 128, K: 128, N: 128}
 
 // show prints the table and what its fallbacks cost.
-func (f *flags) show(w io.Writer) error {
-	t, path, err := f.table()
+func (f *flags) show(ctx context.Context, w io.Writer) error {
+	t, path, err := f.table(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func showRow(w io.Writer, r tuned.Row) {
 }
 
 // compare prints what others' block sizes are beside ours, for v5.
-func (f *flags) compare(w io.Writer) error {
+func (f *flags) compare(ctx context.Context, w io.Writer) error {
 	text, err := files.Read(f.imports)
 	if err != nil {
 		return cli.Input("import", err)
@@ -116,7 +117,7 @@ func (f *flags) compare(w io.Writer) error {
 	if err != nil {
 		return cli.Input("import", err)
 	}
-	ours, path, err := f.table()
+	ours, path, err := f.table(ctx)
 	if err != nil {
 		return err
 	}

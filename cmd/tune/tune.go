@@ -21,7 +21,7 @@ import (
 // tune tunes all jobs that are not done.
 func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	begin := time.Now()
-	dev, err := f.open()
+	dev, err := f.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := prepare(path); err != nil { // before minutes of measuring
 		return err
 	}
-	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.summary, cli.Plural(len(jobs), "problem"), len(table.Rows))
+	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.Summary, cli.Plural(len(jobs), "problem"), len(table.Rows))
 	u := f.tuner(dev)
 	done, err := f.each(ctx, begin, jobs, shares(jobs, of), stderr, func(_ string, j tune.Job, share, left time.Duration, observe func(tune.Event)) (func() error, error) {
 		now, err := f.load(path, dev.machine) // another tune may have written rows of its own
@@ -85,18 +85,18 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 // tuner is the tuner that the flags ask for, without limits of time.
 func (f *flags) tuner(dev *device) tune.Tuner {
 	return tune.Tuner{
-		Backend: dev.Backend, Params: dev.params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
+		Backend: dev.Backend, Params: dev.Params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
 		Versions: dev.versions,
 		Space: tune.Space{
 			Device: dev.Device(), Machine: harness.Machine(dev.Device()), Workers: dev.Device().Parallel,
-			Limit: dev.limit, Most: f.most,
+			Limit: dev.FastBytes, Most: f.most,
 		},
 	}
 }
 
 // jobs are the kernels and problems of the sweep whose blocks are a choice.
 func (f *flags) jobs(dev *device) ([]tune.Job, error) {
-	s, err := harness.Plan(f.config, dev.Device(), dev.params)
+	s, err := harness.Plan(f.config, dev.Device(), dev.Params)
 	if err != nil {
 		return nil, err
 	}

@@ -45,18 +45,21 @@ backend/worker: backend chips tile
 backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips internal/files tile problem backend/cpu/internal/*
+backend/registry: backend
+backend/registry/registrytest: backend backend/cpu backend/registry
+backend/builtin: backend backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker plugins
 backend/peer: backend check chips internal/lastline problem tile
 results: internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 configs:
 harness: tuned internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/aot backend/cpu backend/pjrt chips plugins configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/bench: internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
-cmd/tune: internal/cli internal/files internal/sweepflag tune tuned harness backend/aot backend/cpu results github.com/spf13/pflag golang.org/x/term
+cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli github.com/spf13/pflag
-cmd/inspect: internal/cli internal/files harness backend/aot backend/cpu lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
-cmd/peers: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/cpu backend/peer backend/pjrt chips kernels configs results github.com/spf13/pflag
+cmd/inspect: internal/cli internal/deviceflag internal/files harness backend/aot backend/builtin backend/registry lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/peers: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/builtin backend/registry backend/peer chips kernels configs results github.com/spf13/pflag
 plots/report: plots plots/report/echarts results traverse
 plots/report/echarts:
 cmd/plot: internal/cli internal/files results plots plots/report analyze chips kernels traverse github.com/spf13/pflag
@@ -72,6 +75,7 @@ internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
 internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
 internal/pluginworker: backend backend/pjrt backend/worker chips plugins
+internal/deviceflag: backend/builtin backend/registry internal/cli github.com/spf13/pflag
 internal/sweepflag: harness internal/cli results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/lastline:

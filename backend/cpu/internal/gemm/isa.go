@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,9 @@ func (i ISA) String() string {
 	}
 	return fmt.Sprintf("ISA(%d)", uint8(i))
 }
+
+// Names are the spellings of String, Generic first.
+func Names() []string { return slices.Clone(isaNames[:]) }
 
 // ParseISA reads the spelling of String.
 func ParseISA(s string) (ISA, error) {

@@ -1,0 +1,52 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"matladder/backend"
+	"matladder/backend/aot"
+	"matladder/backend/registry"
+)
+
+// aheadEntry compiles for a chip that is not there, and predicts.
+var aheadEntry = registry.Entry{
+	Name: Ahead, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline,
+	Params: []registry.Param{registry.Size("vmem_limit", "how much fast memory a kernel may take", "the compiler's own limit")},
+	Chips:  topologies, Open: openAhead,
+}
+
+// topologies are the generations that libtpu compiles for.
+func topologies() []string {
+	var names []string
+	for _, t := range aot.Topologies() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) {
+	b, err := aot.OpenBackend(aot.BackendOptions{Topology: r.Chip, Options: aot.Options{Limit: r.Limit}})
+	if err != nil {
+		return nil, err
+	}
+	d := &registry.Device{Backend: b, FastBytes: int64(b.Device().FastDefaultBytes.Value)}
+	if text := r.Params["vmem_limit"]; text != "" {
+		n, err := registry.ParseSize(text)
+		if most := b.MostVMEM(); err == nil && n > most {
+			err = fmt.Errorf("%s has %s", r.Chip, backend.FormatBytes(most))
+		}
+		if err != nil {
+			b.Close()
+			return nil, &registry.RequestError{Err: fmt.Errorf("--param vmem_limit=%s: %w", text, err)}
+		}
+		d.Params.VMEMBytes, d.FastBytes = n, n
+	}
+	name, version := b.Plugin()
+	d.Summary = fmt.Sprintf("%s that is not there, %s", b.Device().Names[0], strings.TrimSpace(name+" "+version))
+	if err := b.Kept(); err != nil {
+		d.Remark = err.Error()
+	}
+	return d, nil
+}

@@ -1,0 +1,57 @@
+package builtin
+
+import (
+	"context"
+
+	"matladder/backend"
+	"matladder/backend/cpu"
+	"matladder/backend/pjrt"
+	"matladder/backend/registry"
+	"matladder/internal/pluginworker"
+)
+
+// cpuEntry is the cores of this machine, beside which XLA runs the baseline.
+var cpuEntry = registry.Entry{
+	Name: CPU, Help: "the cores of this machine; the default", Can: registry.Measures,
+	Params: cpuParams(), Open: openCPU,
+}
+
+func cpuParams() []registry.Param {
+	var list []registry.Param
+	for _, p := range cpu.Parameters() {
+		const byDefault = "by rule, or by a tuned table"
+		switch {
+		case p.Key == "isa":
+			list = append(list, registry.Choice(p.Key, p.Meaning, "the best that runs here", p.Values...))
+		case p.Values != nil:
+			list = append(list, registry.Choice(p.Key, p.Meaning, byDefault, p.Values...))
+		default:
+			list = append(list, registry.Number(p.Key, p.Meaning, byDefault, 1, p.Most))
+		}
+	}
+	return list
+}
+
+func openCPU(_ context.Context, r registry.Request) (*registry.Device, error) {
+	params, err := cpu.ParseParams(r.Params)
+	if err != nil {
+		return nil, &registry.RequestError{Err: err}
+	}
+	b, err := cpu.Open(cpu.Options{Threads: r.Threads, ISA: params.ISA, NoProbe: !r.Probe})
+	if err != nil {
+		return nil, &registry.RequestError{Err: err}
+	}
+	d := &registry.Device{
+		Backend: b, Prober: b,
+		Params:  backend.Params{Threads: b.Threads(), ISA: b.ISA(), Extra: params.Extra},
+		Summary: b.Device().Names[0] + ", " + b.Device().Note,
+	}
+	d.FindBaseline = func() error {
+		_, err := pluginworker.Find("cpu")
+		return err
+	}
+	d.OpenBaseline = func(ctx context.Context) (backend.Backend, error) {
+		return pluginworker.OpenXLA(ctx, b.Device(), b.Threads(), pjrt.Options{})
+	}
+	return d, nil
+}

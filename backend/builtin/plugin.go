@@ -1,0 +1,86 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"matladder/backend/pjrt"
+	"matladder/backend/registry"
+	"matladder/chips"
+	"matladder/internal/pluginworker"
+	"matladder/plugins"
+)
+
+// pluginParams are those of every backend on a PJRT plugin.
+var pluginParams = []registry.Param{
+	registry.Number("device", "which of several devices", "0", 0, math.MaxInt),
+	registry.Choice("method", "how launches are timed: by loops inside one program, one after another each on what the last one returned, or one at a time each waited for", pjrt.Loop, pjrt.Methods()...),
+}
+
+// pluginOptions are the options that a request's parameters stand for.
+func pluginOptions(name string, r registry.Request) pjrt.Options {
+	device, _ := strconv.Atoi(r.Params["device"]) // checked; 0 where it is not given
+	return pjrt.Options{Name: name, Device: device, Method: r.Params["method"]}
+}
+
+// tpuEntry is a TPU, on which kernels run as such.
+var tpuEntry = registry.Entry{
+	Name: "tpu", Help: "a TPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline,
+	Params: append(pluginParams[:len(pluginParams):len(pluginParams)],
+		registry.Choice("operands", "where operands of a loop may be kept: in HBM, or wherever the compiler likes", pjrt.OperandsHBM, pjrt.OperandsHBM, pjrt.OperandsAny),
+		registry.Size("vmem_limit", "how much fast memory a kernel may take", "the compiler's own limit"),
+	),
+	Open: openTPU,
+}
+
+func openTPU(ctx context.Context, r registry.Request) (*registry.Device, error) {
+	d, err := openPlugin(ctx, r, "tpu", "tpu", chips.TPU)
+	var missing *plugins.NotInstalledError
+	switch {
+	case err == nil, errors.As(err, &missing), ctx.Err() != nil:
+		return d, err
+	case runtime.GOOS != "linux" || runtime.GOARCH != "amd64": // where libtpu is not
+		return nil, err
+	}
+	return nil, fmt.Errorf("%w (without a TPU, --backend %s --topology v5e predicts)", err, Ahead)
+}
+
+// gpuEntry is a GPU, on which kernels run as what they mean.
+var gpuEntry = registry.Entry{
+	Name: "gpu", Help: "XLA on an NVIDIA GPU: the baseline, and kernels as variant interpret", Can: registry.Meaning | registry.Baseline,
+	Params: pluginParams,
+	Open: func(ctx context.Context, r registry.Request) (*registry.Device, error) {
+		return openPlugin(ctx, r, "gpu", "cuda", chips.GPU)
+	},
+}
+
+// openPlugin opens the device of a plugin. One that is not there costs no wait.
+func openPlugin(ctx context.Context, r registry.Request, name, plugin, kind string) (*registry.Device, error) {
+	p, err := pluginworker.Find(plugin)
+	if err != nil {
+		return nil, err
+	}
+	b, err := pluginworker.Open(ctx, p, pluginOptions(name, r))
+	if err != nil && !pjrt.Present(kind) {
+		err = fmt.Errorf("this machine shows no %s: %w", strings.ToUpper(name), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &registry.Device{Backend: b, Summary: b.Device().Names[0]}
+	d.FastBytes = int64(b.Device().FastDefaultBytes.Value)
+	if size := r.Params["vmem_limit"]; size != "" {
+		d.Params.VMEMBytes, _ = registry.ParseSize(size) // checked
+		d.FastBytes = d.Params.VMEMBytes
+	}
+	if r.Params["operands"] == pjrt.OperandsAny { // what is the default has no word in the rows
+		d.Params.Extra = map[string]string{"operands": pjrt.OperandsAny}
+	}
+	return d, nil
+}
+

@@ -1,0 +1,194 @@
+// Package registry is the one table of the backends of a build: what each is called,
+// what it can do, which parameters it takes and how it is opened. Commands have no list
+// of their own: their flags, messages and manuals come from here.
+//
+//	func init() {
+//		registry.Register(registry.Entry{
+//			Name: "abacus", Help: "beads on wires", Can: registry.Measures,
+//			Params: []registry.Param{registry.Number("beads", "beads on a wire", "10", 1, 100)},
+//			Open: func(ctx context.Context, r registry.Request) (*registry.Device, error) {
+//				return &registry.Device{Backend: newAbacus(r.Params["beads"]), Summary: "an abacus"}, nil
+//			},
+//		})
+//	}
+//
+// makes --backend abacus of every command. Package backend/builtin registers those that
+// come with matladder; a program that imports neither has an empty table.
+package registry
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/backend"
+)
+
+// Ability is what a backend can do; abilities are joined by |.
+type Ability uint8
+
+const (
+	Measures Ability = 1 << iota // compiles tile programs and times their launches
+	Predicts                     // tells how long a launch would take on a chip that need not be there
+	Meaning                      // runs what kernels mean, step by step: an independent check, never a result
+	Baseline                     // has the vendor's own matmul
+)
+
+// has says whether any of some abilities are there.
+func (a Ability) has(any Ability) bool { return any == 0 || a&any != 0 }
+
+// Entry is a backend of this build.
+type Entry struct {
+	Name   string // the word of --backend
+	Help   string // where kernels run, in one line without a full stop
+	Can    Ability
+	Params []Param // what --param takes
+	// Chips are those that the backend can be opened for and that need not be there, the
+	// words of --topology; nil for a backend of the machine at hand.
+	Chips func() []string
+	// Open opens the backend. Names of the request's parameters are known, and their
+	// values have been checked. A mistake in the request is a *RequestError.
+	Open func(ctx context.Context, r Request) (*Device, error)
+}
+
+// Request is what people ask of a backend. The zero value leaves all to it.
+type Request struct {
+	Chip    string            // one of the entry's Chips
+	Threads int               // of the CPU; 0 for one a core
+	Params  map[string]string // by name, as people gave them
+	Probe   bool              // figures that must be measured are wanted
+	Limit   time.Duration     // of one compilation; 0 for the backend's own
+}
+
+// Device is an open backend and what its parameters stand for.
+type Device struct {
+	backend.Backend
+	Params    backend.Params // of compilations
+	Summary   string         // of the machine, for people
+	Remark    string         // what people should know of it; "" for nothing
+	FastBytes int64          // of fast memory that a kernel may use; 0 for no limit
+
+	// Predicts says that it predicts and runs nothing, Interprets that it runs what kernels
+	// mean and not kernels. They follow from the entry's abilities.
+	Predicts, Interprets bool
+
+	Prober backend.Prober // measures the machine's figures once more; nil if none is measured
+
+	// OpenBaseline opens a backend that measures the vendor's matmul on the same device; nil
+	// if Backend does that itself or nothing does. FindBaseline says whether it can be opened,
+	// without opening it.
+	OpenBaseline func(ctx context.Context) (backend.Backend, error)
+	FindBaseline func() error
+}
+
+// RequestError is a mistake in what was asked of a backend. Its message begins with the
+// flag that asked: --backend, --topology or --param.
+type RequestError struct{ Err error }
+
+func (e *RequestError) Error() string { return e.Err.Error() }
+func (e *RequestError) Unwrap() error { return e.Err }
+
+// mistake returns a RequestError with a message as of fmt.Errorf.
+func mistake(format string, args ...any) error { return &RequestError{fmt.Errorf(format, args...)} }
+
+// entries is filled by init functions alone.
+var entries []Entry
+
+// Register adds a backend. It panics if the name is taken or something is missing: that
+// is a mistake in the program, found when it starts.
+func Register(e Entry) {
+	if e.Name == "" || e.Help == "" || e.Can == 0 || e.Open == nil {
+		panic(fmt.Sprintf("registry: backend %q lacks a name, a help, an ability or a way to open it", e.Name))
+	}
+	if _, ok := lookUp(e.Name); ok {
+		panic(fmt.Sprintf("registry: two backends are called %s", e.Name))
+	}
+	entries = append(entries, e)
+}
+
+func lookUp(name string) (Entry, bool) {
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return entries[i], true
+}
+
+// Entries are the backends that can do any of what is asked, in the order in which they
+// were registered; 0 asks for nothing.
+func Entries(can Ability) []Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !e.Can.has(can) })
+}
+
+// Names are the names of Entries.
+func Names(can Ability) []string {
+	var names []string
+	for _, e := range Entries(can) {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// Find returns the backend of a name that can do any of what is asked.
+func Find(name string, can Ability) (Entry, error) {
+	e, ok := lookUp(name)
+	switch {
+	case !ok:
+		return e, mistake("--backend: this build has no backend %q (known: %s)", name, strings.Join(Names(can), ", "))
+	case !e.Can.has(can):
+		return e, mistake("--backend: %s cannot do this (can: %s)", name, strings.Join(Names(can), ", "))
+	}
+	return e, nil
+}
+
+// Chips are the chips that need not be there, of all backends: the words of --topology.
+func Chips() []string {
+	var all []string
+	for _, e := range entries {
+		if e.Chips != nil {
+			all = append(all, e.Chips()...)
+		}
+	}
+	return all
+}
+
+// OfChip returns the first backend that can be opened for a chip that need not be there.
+func OfChip(chip string) (Entry, error) {
+	for _, e := range entries {
+		if e.Chips != nil && slices.Contains(e.Chips(), chip) {
+			return e, nil
+		}
+	}
+	return Entry{}, mistake("--topology: unknown chip %q (known: %s)", chip, strings.Join(Chips(), ", "))
+}
+
+// Check refuses a request that makes no sense to the backend, without opening it: a
+// *RequestError.
+func (e Entry) Check(r Request) error {
+	switch {
+	case e.Chips == nil && r.Chip != "":
+		return mistake("--topology %s names a chip that need not be there: backend %s is of this machine", r.Chip, e.Name)
+	case e.Chips != nil && r.Chip == "":
+		return mistake("--backend %s needs --topology: the chip to predict for (%s)", e.Name, strings.Join(e.Chips(), ", "))
+	case e.Chips != nil && !slices.Contains(e.Chips(), r.Chip):
+		return mistake("--topology: unknown chip %q (known: %s)", r.Chip, strings.Join(e.Chips(), ", "))
+	}
+	return e.checkParams(r.Params)
+}
+
+// Start checks a request and opens the backend.
+func (e Entry) Start(ctx context.Context, r Request) (*Device, error) {
+	if err := e.Check(r); err != nil {
+		return nil, err
+	}
+	d, err := e.Open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	d.Predicts, d.Interprets = !e.Can.has(Measures|Meaning), !e.Can.has(Measures|Predicts)
+	d.Summary = cmp.Or(d.Summary, d.Device().Key)
+	return d, nil
+}

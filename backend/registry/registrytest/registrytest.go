@@ -1,0 +1,56 @@
+// Package registrytest shows that commands know no backend by name: it registers one of
+// its own and runs a test of a command anew in a process where that is there.
+package registrytest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+
+	"matladder/backend"
+	"matladder/backend/cpu"
+	"matladder/backend/registry"
+)
+
+// variable is set in a process that has the backend.
+const variable = "MATLADDER_TEST_ABACUS"
+
+// Abacus is the name of the backend: one core of this machine.
+const Abacus = "abacus"
+
+type abacus struct{ *cpu.Backend }
+
+func (abacus) Name() string { return Abacus }
+
+// Hook registers the backend where Run has started the process: in TestMain.
+func Hook() {
+	if os.Getenv(variable) == "" {
+		return
+	}
+	registry.Register(registry.Entry{
+		Name: Abacus, Help: "beads on wires", Can: registry.Measures,
+		Params: []registry.Param{registry.Number("beads", "beads on a wire", "10", 1, 100)},
+		Open: func(_ context.Context, r registry.Request) (*registry.Device, error) {
+			b, err := cpu.Open(cpu.Options{Threads: 1, NoProbe: !r.Probe})
+			if err != nil {
+				return nil, err
+			}
+			return &registry.Device{Backend: abacus{b}, Params: backend.Params{Threads: 1}, Summary: r.Params["beads"] + " beads"}, nil
+		},
+	})
+}
+
+// Run runs f in a process of its own that has the backend, from the test that calls it.
+func Run(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	if os.Getenv(variable) != "" {
+		f(t)
+		return
+	}
+	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	c.Env = append(os.Environ(), variable+"=1")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"matladder/backend"
+	"matladder/backend/aot"
+	"matladder/backend/registry"
+	"matladder/chips"
+	"matladder/internal/cli"
+
+	"github.com/spf13/pflag"
+)
+
+// findDevice takes the device that flags name: a chip by --chip or --topology, or one at
+// hand by --backend, which is the CPU's for --as plan. That backend is left open.
+func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
+	switch {
+	case f.Changed("threads") && o.as != "plan":
+		return errors.New("--threads is for --as plan")
+	case f.Changed("param") && o.as != "plan":
+		return errors.New("--param is for --as plan")
+	case o.threads < 0:
+		return fmt.Errorf("--threads %d is negative", o.threads)
+	case o.as == "plan" && (f.Changed("chip") || o.where.Topology != ""):
+		return errors.New("--as plan is about a device at hand: leave --chip and --topology out")
+	case o.where.Backend != "" && f.Changed("chip"):
+		return errors.New("--backend names the device: leave --chip out")
+	}
+	entry, err := o.where.Entry()
+	if err != nil {
+		return err
+	}
+	if o.as != "plan" && o.where.Backend == "" || entry.Chips != nil {
+		o.topology = o.where.Topology
+		return o.findChip(chip, f.Changed("chip"))
+	}
+	if o.open, err = o.where.Open(context.Background(), registry.Request{Threads: o.threads, Probe: o.as == "counts"}); err != nil {
+		return err
+	}
+	o.device = o.open.Device()
+	if _, ok := o.open.Backend.(backend.Planner); o.as == "plan" && !ok {
+		return fmt.Errorf("--as plan: backend %s does not tell what it makes of a program", o.open.Name())
+	}
+	return nil
+}
+
+// findChip takes the device of the topology, or of the chip, which then is the
+// topology too.
+func (o *options) findChip(chip string, given bool) (err error) {
+	if o.topology == "" {
+		if o.device, err = chips.Find(chip); err != nil {
+			return fmt.Errorf("--chip: %w", err)
+		}
+		o.topology = strings.TrimPrefix(o.device.Key, chips.TPU+"_")
+		if _, err := aot.FindTopology(o.topology); o.as == "schedule" && err != nil {
+			return fmt.Errorf("--as schedule needs a TPU, and --chip %s is none that libtpu compiles for: %w", chip, err)
+		}
+		return nil
+	}
+	if given {
+		return errors.New("--topology names the chip: leave --chip out")
+	}
+	t, err := aot.FindTopology(o.topology)
+	if err == nil {
+		o.device, err = t.Device()
+	}
+	if err != nil {
+		return fmt.Errorf("--topology: %w", err)
+	}
+	return nil
+}
+
+// plan writes what the backend makes of the programs.
+func (o *options) plan(ctx context.Context, w io.Writer) error {
+	var text strings.Builder
+	if err := o.open.Backend.(backend.Planner).WritePlan(ctx, &text, o.programs, o.open.Params); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s: %s in a launch\n%s", o.title(), cli.Plural(len(o.programs), "program"), text.String())
+	return err
+}
+
+// close closes what findDevice opened.
+func (o *options) close() {
+	if o.open != nil {
+		o.open.Close()
+	}
+}

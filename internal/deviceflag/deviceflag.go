@@ -1,0 +1,108 @@
+// Package deviceflag reads the flags by which a command is told where to run, and opens
+// that: --backend, --topology and --param, whose words, help and mistakes come from
+// package backend/registry. The commands that open a device share it.
+package deviceflag
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"matladder/backend/builtin"
+	"matladder/backend/registry"
+	"matladder/internal/cli"
+
+	"github.com/spf13/pflag"
+)
+
+// help is the value of a flag that asks for its words.
+const help = "help"
+
+// Flags are the flags of a command.
+type Flags struct {
+	Backend, Topology string
+	params            []string
+	can               registry.Ability
+}
+
+// Define adds the flags to a command's, for backends that can do any of what is asked.
+func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
+	f := &Flags{can: can}
+	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on ("+strings.Join(registry.Names(can), ", ")+"); "+builtin.CPU+" if not given, "+builtin.Ahead+" with --topology; help tells more")
+	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for ("+strings.Join(registry.Chips(), ", ")+")")
+	s.StringArrayVar(&f.params, "param", nil, "parameter `KEY=VALUE` of the backend; may be repeated; help lists those of --backend")
+	return f
+}
+
+// Asked says whether the flags ask for their words: --backend help, --param help.
+func (f *Flags) Asked() bool { return f.Backend == help || slices.Contains(f.params, help) }
+
+// Help writes what was asked for.
+func (f *Flags) Help(w io.Writer) error {
+	if f.Backend == help {
+		return registry.Write(w, f.can)
+	}
+	e, err := f.Entry()
+	if err != nil {
+		return err
+	}
+	return e.WriteParams(w)
+}
+
+// Name is the backend that the flags ask for.
+func (f *Flags) Name() string {
+	switch {
+	case f.Backend != "":
+		return f.Backend
+	case f.Topology != "":
+		if e, err := registry.OfChip(f.Topology); err == nil {
+			return e.Name
+		}
+		return builtin.Ahead
+	}
+	return builtin.CPU
+}
+
+// Entry is what the registry knows of that backend. An error is a *cli.UsageError.
+func (f *Flags) Entry() (registry.Entry, error) {
+	e, err := registry.Find(f.Name(), f.can)
+	return e, usage(err)
+}
+
+// Open opens the backend that the flags ask for; r says what they do not. A mistake in
+// the flags is a *cli.UsageError.
+func (f *Flags) Open(ctx context.Context, r registry.Request) (*registry.Device, error) {
+	e, err := f.Entry()
+	if err != nil {
+		return nil, err
+	}
+	r.Chip = f.Topology
+	if r.Params, err = cli.Pairs("--param", f.params); err != nil {
+		return nil, err
+	}
+	d, err := e.Start(ctx, r)
+	return d, usage(err)
+}
+
+// Check refuses what Open would refuse for the flags alone, without opening anything.
+func (f *Flags) Check() error {
+	e, err := f.Entry()
+	if err != nil {
+		return err
+	}
+	params, err := cli.Pairs("--param", f.params)
+	if err != nil {
+		return err
+	}
+	return usage(e.Check(registry.Request{Chip: f.Topology, Params: params}))
+}
+
+// usage makes a mistake in a request one in the command line.
+func usage(err error) error {
+	if wrong := (*registry.RequestError)(nil); errors.As(err, &wrong) {
+		return &cli.UsageError{Err: err}
+	}
+	return err
+}
