@@ -83,4 +83,3 @@ func openPlugin(ctx context.Context, r registry.Request, name, plugin, kind stri
 	}
 	return d, nil
 }
-
