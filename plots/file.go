@@ -9,7 +9,6 @@ import (
 
 	"matladder/internal/files"
 
-	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
@@ -32,7 +31,9 @@ func Write(w io.Writer, p Picture, f Format) error {
 		return writePNG(w, p, pngDPI)
 	case SVG:
 		c := vgsvg.New(p.Size())
-		p.Draw(draw.New(c))
+		if err := drawOn(c, p); err != nil {
+			return err
+		}
 		var text bytes.Buffer
 		if _, err := c.WriteTo(&text); err != nil {
 			return err
@@ -48,7 +49,9 @@ func Write(w io.Writer, p Picture, f Format) error {
 
 func writePNG(w io.Writer, p Picture, dpi int) error {
 	c := vgimg.NewWith(vgimg.UseWH(p.Size()), vgimg.UseDPI(dpi))
-	p.Draw(draw.New(c))
+	if err := drawOn(c, p); err != nil {
+		return err
+	}
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }

@@ -68,7 +68,7 @@ func ladderBars(q Request, summaries []results.Summary) *Bars {
 				continue
 			}
 			bar := Bar{Group: g, Series: at}
-			if !usable(s) || !s.PercentOfPeak.Known() {
+			if !usable(s) || !drawn(s.PercentOfPeak) {
 				bar.Status = failureOf(s)
 				if usable(s) {
 					bar.Status = "no peak"
@@ -77,7 +77,7 @@ func ladderBars(q Request, summaries []results.Summary) *Bars {
 			} else {
 				peak.Bars = append(peak.Bars, valueBar(bar, s.PercentOfPeak, ""))
 			}
-			if usable(s) && s.OverBelow.Known() {
+			if usable(s) && drawn(s.OverBelow) {
 				over.Bars = append(over.Bars, valueBar(bar, s.OverBelow, "×"))
 			}
 		}

@@ -32,7 +32,7 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 	best := results.Best(summaries)
 	size := commonSize(best)
 	r := &Rows{}
-	has := func(s *results.Summary) bool { return s.Size() == size && usable(s) && s.PercentOfPeak.Known() }
+	has := func(s *results.Summary) bool { return s.Size() == size && usable(s) && drawn(s.PercentOfPeak) }
 	inOrder := slices.Clone(best)
 	slices.SortStableFunc(inOrder, func(a, b results.Summary) int { return results.CompareKernels(a.Kernel, b.Kernel) })
 	for i := range inOrder {

@@ -92,7 +92,12 @@ func square(s *results.Summary) bool { return s.Batch == 1 && s.M == s.K && s.K 
 
 // usable reports whether a summary has a rate to draw.
 func usable(s *results.Summary) bool {
-	return s.Status == results.OK && s.Rate.Known() && drawable(s.Rate.Median) && drawable(s.Rate.Lo) && drawable(s.Rate.Hi)
+	return s.Status == results.OK && drawn(s.Rate)
+}
+
+// drawn reports whether an estimate is there and has a place on an axis.
+func drawn(e results.Estimate) bool {
+	return e.Known() && drawable(e.Median) && drawable(e.Lo) && drawable(e.Hi)
 }
 
 // drawable bounds what may become a place on an axis: far beyond any machine,

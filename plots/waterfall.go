@@ -55,6 +55,7 @@ func waterfallPictures(q Request, d data) ([]Picture, error) {
 		} else {
 			bars.limits(s)
 		}
+		bars.bounded()
 		w.Kernels = append(w.Kernels, bars)
 	}
 	w.Subtitle[1] = "each kernel on a scale of its own · the last bar: time of a launch over its steps"
@@ -106,6 +107,14 @@ func (b *StepBars) parts(t analyze.Time) {
 		b.Parts = append(b.Parts, StepPart{"first and last blocks", t.Step, edges})
 	}
 	b.Model = t.Seconds / float64(max(t.Steps, 1))
+}
+
+// bounded leaves out what no machine takes: a file may say that a peak is 5e-324.
+func (b *StepBars) bounded() {
+	b.Parts = slices.DeleteFunc(b.Parts, func(p StepPart) bool { return p.Length != 0 && !drawable(p.Length) || p.From != 0 && !drawable(p.From) })
+	if !drawable(b.Model) {
+		b.Model = 0
+	}
 }
 
 // limits are the bars where the device has no step model: the roofs, each alone.
