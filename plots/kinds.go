@@ -38,24 +38,23 @@ const (
 type kindOf struct {
 	name     Kind
 	scope    Scope
-	shows    string // in a line, for the help
-	allChips bool   // one picture shows all chips; otherwise each has its own
+	allChips bool // one picture shows all chips; otherwise each has its own
 	pictures func(q Request, d data) ([]Picture, error)
 }
 
-// table holds every kind: to add one, add a row.
+// table holds every kind, and behind each what it shows: to add one, add a row.
 var table = []kindOf{
-	{Size, PerKernel, "rate against size, a line for each block shape", false, sizePictures},
-	{Kernels, PerDtype, "rate against size, a line for each kernel with its fastest blocks", false, kernelPictures},
-	{Ladder, PerDtype, "bars: times over the rung below, and % of peak; of several machines % of peak", true, ladderPictures},
-	{Roofline, PerDtype, "rate against arithmetic intensity, under the roofs of memory and peak", false, rooflinePictures},
-	{Blocks, PerKernel, "block shapes by size, coloured by rate; what is too big is hatched", false, blockPictures},
-	{Waterfall, PerDtype, "one grid step by the step model, and the measured time beside it", false, waterfallPictures},
-	{Dispatch, PerDtype, "device time of a launch beside the dispatch of a call", false, dispatchPictures},
-	{Compare, PerDtype, "two runs: ratio of rates with interval and verdict", true, comparePictures},
-	{Errors, Whole, "errors by K and dtype, and what the check allows", false, errorPictures},
-	{Peers, PerDtype, "rate against size: the fastest kernel and other libraries, for each number of threads", false, peersPictures},
-	{Accuracy, Whole, "error against rate, a point for each quantization of one shape", false, accuracyPictures},
+	{Size, PerKernel, false, sizePictures},          // rate against size, a line for each block shape
+	{Kernels, PerDtype, false, kernelPictures},      // rate against size, a line for each kernel with its fastest blocks
+	{Ladder, PerDtype, true, ladderPictures},        // bars: times over the rung below, and % of peak; of several machines % of peak
+	{Roofline, PerDtype, false, rooflinePictures},   // rate against arithmetic intensity, under the roofs of memory and peak
+	{Blocks, PerKernel, false, blockPictures},       // block shapes by size, coloured by rate; what is too big is hatched
+	{Waterfall, PerDtype, false, waterfallPictures}, // one grid step by the step model, and the measured time beside it
+	{Dispatch, PerDtype, false, dispatchPictures},   // device time of a launch beside the dispatch of a call
+	{Compare, PerDtype, true, comparePictures},      // two runs: ratio of rates with interval and verdict
+	{Errors, Whole, false, errorPictures},           // errors by K and dtype, and what the check allows
+	{Peers, PerDtype, false, peersPictures},         // rate against size: the fastest kernel and other libraries, for each number of threads
+	{Accuracy, Whole, false, accuracyPictures},      // error against rate, a point for each quantization of one shape
 }
 
 // data is what the pictures of one request are made of, baseline included.
@@ -72,9 +71,6 @@ func Kinds() []Kind {
 	}
 	return list
 }
-
-// Shows says in a line what pictures of the kind show.
-func (k Kind) Shows() string { return k.row().shows }
 
 // Scope returns what one request for the kind covers.
 func (k Kind) Scope() Scope { return k.row().scope }

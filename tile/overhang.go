@@ -33,10 +33,6 @@ func (o *OverhangInfo) edges(e *Expr) edgeSets {
 	return nil
 }
 
-// OfRef returns, for every dimension of r.Shape(), the edges that loading r may
-// meet: its own, and those of anything that was stored to it.
-func (o *OverhangInfo) OfRef(r *Ref) [][]Edge { return allDims(o.refs[r], len(r.Shape())) }
-
 func allDims(s edgeSets, rank int) [][]Edge {
 	if s == nil {
 		return make([][]Edge, rank)

@@ -167,11 +167,3 @@ func (s *Schedule) trips(l Loop) int {
 	}
 	return n
 }
-
-// Outside is the number of bundles of a turn of the grid's loop that are not in
-// its body: all that a turn takes while the pipeline fills and drains.
-func (s *Schedule) Outside() int {
-	grid, _ := s.Grid()
-	body, _ := s.Body()
-	return grid.Len() - body.Len()
-}

@@ -128,8 +128,8 @@ func TestSteady_LongStep(t *testing.T) {
 	if len(along) != 10 || along[0] > 0.5 || along[5] < 0.9 || slices.Max(along) > 1 {
 		t.Errorf("along the body: %.2f", along)
 	}
-	if s.Outside() != 8771-8698 {
-		t.Errorf("%d bundles outside of the body", s.Outside())
+	if grid, _ := s.Grid(); grid.Len()-body.Len() != 8771-8698 {
+		t.Errorf("%d bundles of a turn of the grid outside of the body", grid.Len()-body.Len())
 	}
 }
 
