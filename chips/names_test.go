@@ -22,6 +22,8 @@ var spelled = map[string][]string{
 	"nvidia_a100_80gb": {"NVIDIA A100-SXM4-80GB", "a100-80gb"},
 	"nvidia_h100_sxm":  {"NVIDIA H100 80GB HBM3", "H100-SXM5"},
 	"nvidia_h100_pcie": {"NVIDIA H100 PCIe"},
+	"nvidia_rtx_a6000": {"NVIDIA RTX A6000", "A6000"},
+	"nvidia_b200":      {"NVIDIA B200", "B200"},
 	"nvidia_h200":      {"NVIDIA H200", "H200"},
 }
 

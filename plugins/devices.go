@@ -1,6 +1,10 @@
 package plugins
 
-import "path/filepath"
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+)
 
 // deviceFiles are patterns of files of which a machine with the device has one.
 var deviceFiles = map[string][]string{
@@ -24,6 +28,37 @@ func MissingDevice(name string) string {
 		return "no NVIDIA GPU or driver here (no /dev/nvidia*)"
 	}
 	return ""
+}
+
+// driverVersion is what NVIDIA's driver says of itself: NVRM version: NVIDIA UNIX
+// x86_64 Kernel Module  580.159.04 …
+var driverVersion = regexp.MustCompile(`(?:Kernel Module|Module for \S+)\s+([0-9.]+)`)
+
+// leastDriver is the branch of the driver that CUDA 13.0 needs.
+const leastDriver = "580"
+
+// Driver returns the version of the driver of a plugin's device, and what is wrong
+// with it if the plugin needs another; "" where it does not say.
+func Driver(name string) string {
+	if name != "cuda" {
+		return ""
+	}
+	text, err := os.ReadFile("/proc/driver/nvidia/version")
+	if err != nil {
+		return ""
+	}
+	return driver(string(text))
+}
+
+func driver(text string) string {
+	m := driverVersion.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	if compareVersions(m[1], leastDriver) < 0 {
+		return m[1] + ", too old: CUDA 13 needs " + leastDriver + " or newer"
+	}
+	return m[1]
 }
 
 // Environment returns what must be in the environment, as k=v, before a plugin is

@@ -44,9 +44,9 @@ var Known = []Plugin{
 		), []string{"libtpu/libtpu.so"}},
 	}},
 	{"cuda", "XLA on an NVIDIA GPU (CUDA 13)", []Wheel{
-		{"jax-cuda13-pjrt", "0.12.0.1", sums(
-			"jax_cuda13_pjrt-0.12.0.1-py3-none-manylinux_2_27_aarch64.whl 40758d042df8c06991b6a1a8016b56e9cefb1ed4c677c062125c3eb71c3dab97",
-			"jax_cuda13_pjrt-0.12.0.1-py3-none-manylinux_2_27_x86_64.whl 5899bb6177eda86ea532afb9a26794f2bdd04966f6a01f9028266b16c2b6cf90",
+		{"jax-cuda13-pjrt", "0.11.2", sums(
+			"jax_cuda13_pjrt-0.11.2-py3-none-manylinux_2_27_aarch64.whl 63b55e50e5c2583a25e196ba06b034b63d2b2d8ad4c2f17935652c8d3ad2dd2d",
+			"jax_cuda13_pjrt-0.11.2-py3-none-manylinux_2_27_x86_64.whl e5ff589d43064913bb74027682d89639c7ea48f9f81c2bae6fc75117e913f93e",
 		), []string{"jax_plugins/xla_cuda13/xla_cuda_plugin.so"}},
 		nvidia("nvidia-cublas", "13.1.0.3", "manylinux_2_27",
 			"ee8722c1f0145ab246bccb9e452153b5e0515fd094c3678df50b2a0888b8b171", "c86fc7f7ae36d7528288c5d88098edcb7b02c633d262e7ddbb86b0ad91be5df2"),
@@ -74,6 +74,12 @@ var Known = []Plugin{
 			"290f0a2ee94c9f3687a02502f3b9299a9f9fe826e6d0287ee18482e78d495b80", "6dc2a197f38e5d0376ad52cd1a2a3617d3cdc150fd5966f4aee9bcebb1d68fe9", "libnvshmem_device.bc"),
 		nvidia("nvidia-nvvm", "13.0.88", "manylinux2010",
 			"c5f41ffeb6466944a026dfa5317d7d85355c119bbec279205d22f1869d1054e0", "c4376a291d72d22a315d9d2f69bdae8f8cd83a627f75bad395cee49a0fe65dc1", "libdevice.10.bc"),
+		// The one package that has NVIDIA's disassembler, which tells a kernel's
+		// instructions. Nothing is run of Triton itself, whose compiler is in XLA.
+		{"triton", "3.6.0", sums(
+			"triton-3.6.0-cp310-cp310-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl 6c723cfb12f6842a0ae94ac307dba7e7a44741d720a40cf0e270ed4a4e3be781",
+			"triton-3.6.0-cp310-cp310-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl a6550fae429e0667e397e5de64b332d1e5695b73650ee75a6146e2e902770bea",
+		), []string{"nvdisasm"}},
 	}},
 }
 

@@ -1,11 +1,13 @@
 package aot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +27,42 @@ type Options struct {
 	// Schedules has the schedule of every kernel read from what libtpu dumps. It
 	// takes a folder of temporary files, a few MB while a program is compiled.
 	Schedules bool
+
+	maker maker // libtpu if zero
+}
+
+// maker is what sets one compiler apart from another.
+type maker struct {
+	name     string // for people
+	env      func(o Options, dump string) []string
+	classify func(code int, message string) error
+	// read reads what a compilation left in a folder into what is said of it.
+	read func(ctx context.Context, dump string, into *Compiled) error
+}
+
+// environment is what libtpu needs where there is no TPU: not to wait for a
+// cloud's metadata server, to take the host for one of a slice, to share the
+// machine with other processes that load it, and to keep its logs to itself.
+var environment = []string{
+	"TPU_SKIP_MDS_QUERY=1", "TPU_ACCELERATOR_TYPE=v5litepod-1", "TPU_WORKER_HOSTNAMES=localhost",
+	"ALLOW_MULTIPLE_LIBTPU_LOAD=1", "TPU_LOG_DIR=disabled", "TPU_MIN_LOG_LEVEL=2", "TPU_STDERR_LOG_LEVEL=2",
+}
+
+// libtpuMaker is the compiler of TPUs.
+var libtpuMaker = maker{
+	name: "libtpu",
+	env: func(o Options, dump string) []string {
+		env := slices.Clone(environment)
+		if flags := strings.TrimSpace(o.Flags + " " + dumpFlagsOf(dump)); flags != "" {
+			env = append(env, "LIBTPU_INIT_ARGS="+flags)
+		}
+		return env
+	},
+	classify: libtpu.Classify,
+	read: func(_ context.Context, dump string, into *Compiled) (err error) {
+		into.Schedules, err = schedules(dump)
+		return err
+	},
 }
 
 // Compiler compiles for the topologies that libtpu knows. Its methods may be
@@ -54,6 +92,12 @@ type Compiled struct {
 	// Schedules are those of the program's kernels, with Options.Schedules; the
 	// program around them is left out.
 	Schedules []*schedule.Schedule
+	// Kernels are those of a program for a GPU, in the order in which they are
+	// launched; without Options.Schedules there are none.
+	Kernels []GPUKernel
+	// Sequence is what XLA says it launches on a GPU, one a line: kernels, calls of
+	// libraries, copies.
+	Sequence string
 
 	// Optimized is the program as the compiler left it, in Format (see package
 	// backend/internal/hlo); only CompileOptimized asks for it.
@@ -73,19 +117,23 @@ func Classify(code int, message string) error { return libtpu.Classify(code, mes
 type CrashError struct {
 	Reason  string
 	Timeout bool // ended at the limit
+
+	compiler string // libtpu if empty
 }
 
-func (e *CrashError) Error() string { return "libtpu: " + e.Reason }
+func (e *CrashError) name() string { return cmp.Or(e.compiler, libtpuMaker.name) }
+
+func (e *CrashError) Error() string { return e.name() + ": " + e.Reason }
 
 func (e *CrashError) Unwrap() error {
 	if e.Timeout {
 		return context.DeadlineExceeded
 	}
-	return &backend.CrashError{What: "libtpu", Reason: e.Reason}
+	return &backend.CrashError{What: e.name(), Reason: e.Reason}
 }
 
-// ErrNoCompiler is why Open fails where libtpu cannot be had.
-var ErrNoCompiler = errors.New("libtpu is for Linux on amd64 alone")
+// ErrNoCompiler is why Open fails where no compiler can be had.
+var ErrNoCompiler = errors.New("compilers for chips that are not there are for Linux on amd64 alone")
 
 // Open returns a compiler. It is an error if libtpu is not installed:
 // *plugins.NotInstalledError says how to get it.
@@ -102,6 +150,9 @@ func Open(o Options) (*Compiler, error) {
 	}
 	if _, err := os.Stat(o.Library); err != nil {
 		return nil, fmt.Errorf("aot: %w", err)
+	}
+	if o.maker.name == "" {
+		o.maker = libtpuMaker
 	}
 	if o.Parallel <= 0 {
 		o.Parallel = runtime.GOMAXPROCS(0)
@@ -140,10 +191,8 @@ func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
 		return nil, err
 	}
 	if s.child == nil {
-		o := c.options
-		o.Flags = strings.TrimSpace(o.Flags + " " + s.flags())
 		var err error
-		if s.child, err = start(o); err != nil {
+		if s.child, err = start(c.options, s.dump); err != nil {
 			return nil, err
 		}
 	}
@@ -162,19 +211,21 @@ func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case limited.Err() != nil:
-			return nil, &CrashError{fmt.Sprintf("no answer within %v", c.options.Limit), true}
+			return nil, &CrashError{fmt.Sprintf("no answer within %v", c.options.Limit), true, c.options.maker.name}
 		}
-		return nil, &CrashError{"the compiler ended its process: " + how, false}
+		return nil, &CrashError{"the compiler ended its process: " + how, false, c.options.maker.name}
 	}
 	if got.Failed {
-		return nil, Classify(got.Code, got.Message)
+		return nil, c.options.maker.classify(got.Code, got.Message)
 	}
 	compiled := &Compiled{
 		CodeBytes: got.Code64, ArgumentBytes: got.Argument, OutputBytes: got.Output, TempBytes: got.Temp,
 		Cost: got.Cost, Optimized: got.Optimized, Format: got.Format,
 	}
-	if compiled.Schedules, err = s.schedules(); err != nil {
-		return nil, err
+	if s.dump != "" {
+		if err := c.options.maker.read(limited, s.dump, compiled); err != nil {
+			return nil, err
+		}
 	}
 	compiled.Elapsed = time.Since(began)
 	return compiled, nil
@@ -199,6 +250,7 @@ func (c *Compiler) Close() error {
 // request is what a child is asked.
 type request struct {
 	Topology, Program string
+	Config            string          // of a GPU: what XLA's compiler is told of it
 	Options           map[string]bool // of the compiler, beyond its defaults
 	Optimized         bool            // the optimized program is wanted
 }

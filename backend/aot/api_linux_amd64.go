@@ -57,7 +57,7 @@ type (
 		extensions uintptr
 		name       *byte
 		length     uintptr
-		options    uintptr
+		options    *namedText
 		count      uintptr
 		topology   uintptr // out
 	}
@@ -101,6 +101,16 @@ type (
 		value      uint64 // a union
 		valueSize  uintptr
 	}
+	// namedText is a namedValue that holds text.
+	namedText struct {
+		size       uintptr
+		extensions uintptr
+		name       *byte
+		length     uintptr
+		kind       int32
+		value      *byte
+		valueSize  uintptr
+	}
 	memoryArgs struct {
 		size                                        uintptr
 		extensions                                  uintptr
@@ -111,6 +121,9 @@ type (
 	}
 )
 
+// codeUnimplemented is PJRT's code of what a plugin lacks.
+const codeUnimplemented = 12
+
 // namedFloat is the kind of a namedValue that holds a float32.
 const namedFloat = 3
 
@@ -118,14 +131,14 @@ const namedFloat = 3
 // replica (field 4) and one partition (field 5).
 var compileOptions = []byte{0x1a, 4, 0x20, 1, 0x28, 1}
 
-// api is libtpu's table of functions, initialized.
+// api is a compiler's table of functions, initialized.
 type api struct {
 	table      unsafe.Pointer
 	bytes      uintptr
 	topologies map[string]uintptr
 }
 
-// pjrtError is an error that libtpu reports.
+// pjrtError is an error that a compiler reports.
 type pjrtError struct {
 	code    int
 	message string
@@ -163,7 +176,7 @@ func load(path string) (*api, error) {
 func (a *api) call(i int, args unsafe.Pointer) error {
 	at := headerBytes + uintptr(i)*unsafe.Sizeof(uintptr(0))
 	if at+unsafe.Sizeof(uintptr(0)) > a.bytes {
-		return fmt.Errorf("libtpu's table of functions has no number %d", i)
+		return fmt.Errorf("the plugin's table of functions has no number %d", i)
 	}
 	failed, _, _ := purego.SyscallN(*(*uintptr)(unsafe.Add(a.table, at)), uintptr(args))
 	if failed == 0 || i == errorMessage || i == errorDestroy {
@@ -183,19 +196,33 @@ func (a *api) call(i int, args unsafe.Pointer) error {
 	return e
 }
 
-// topology is what libtpu knows by a name such as v5e:2x2.
-func (a *api) topology(name string) (uintptr, error) {
+// topology is what libtpu knows by a name such as v5e:2x2, or with a config one GPU
+// of the kind that it describes.
+func (a *api) topology(name, config string) (uintptr, error) {
 	if t, ok := a.topologies[name]; ok {
 		return t, nil
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
 	args := topologyArgs{size: unsafe.Sizeof(topologyArgs{}), name: pinned(&pins, []byte(name)), length: uintptr(len(name))}
+	if config != "" {
+		options := []namedText{named(&pins, "target_config", config), named(&pins, "topology", "1x1x1")}
+		pins.Pin(&options[0])
+		args.options, args.count = &options[0], uintptr(len(options))
+	}
 	if err := a.call(topologyCreate, unsafe.Pointer(&args)); err != nil {
 		return 0, err
 	}
 	a.topologies[name] = args.topology
 	return args.topology, nil
+}
+
+// named is text under a name, as C finds it.
+func named(pins *runtime.Pinner, name, text string) namedText {
+	return namedText{
+		size: unsafe.Sizeof(namedText{}), name: pinned(pins, []byte(name)), length: uintptr(len(name)),
+		value: pinned(pins, []byte(text)), valueSize: uintptr(len(text)),
+	}
 }
 
 // pinned is where C finds b.
@@ -209,7 +236,7 @@ func pinned(pins *runtime.Pinner, b []byte) *byte {
 
 // compile compiles a program and asks about the result.
 func (a *api) compile(r request) (answer, error) {
-	topology, err := a.topology(r.Topology)
+	topology, err := a.topology(r.Topology, r.Config)
 	if err != nil {
 		return answer{}, err
 	}
@@ -251,7 +278,8 @@ func (a *api) describe(executable uintptr) (answer, error) {
 		return answer{}, err
 	}
 	cost := costArgs{size: unsafe.Sizeof(costArgs{}), executable: executable}
-	if err := a.call(executableCost, unsafe.Pointer(&cost)); err != nil {
+	var lacks *pjrtError
+	if err := a.call(executableCost, unsafe.Pointer(&cost)); err != nil && !(errors.As(err, &lacks) && lacks.code == codeUnimplemented) {
 		return answer{}, err
 	}
 	got := answer{Code64: code.bytes, Argument: memory.argument, Output: memory.output, Temp: memory.temp, Cost: map[string]float64{}}

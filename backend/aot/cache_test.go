@@ -41,7 +41,7 @@ func TestCache_Verdicts(t *testing.T) {
 			t.Errorf("%v, kept as %v", big, kept)
 		}
 	}
-	for _, err := range []error{&CrashError{"gone", false}, &CrashError{"slow", true}, os.ErrPermission} {
+	for _, err := range []error{&CrashError{Reason: "gone"}, &CrashError{Reason: "slow", Timeout: true}, os.ErrPermission} {
 		if o, ok := outcomeOf(err); ok {
 			t.Errorf("%v is kept as %+v", err, o)
 		}

@@ -24,12 +24,12 @@ func (c *Compiler) dumpFolder(slot int) string {
 	return filepath.Join(c.dumps, strconv.Itoa(slot))
 }
 
-// flags are what a child of this slot is started with.
-func (s *slot) flags() string {
-	if s.dump == "" {
+// dumpFlagsOf are what a child that dumps to a folder is started with.
+func dumpFlagsOf(dump string) string {
+	if dump == "" {
 		return ""
 	}
-	return fmt.Sprintf(dumpFlags, s.dump)
+	return fmt.Sprintf(dumpFlags, dump)
 }
 
 // empty takes away what the last compilation left.
@@ -47,12 +47,9 @@ func (s *slot) empty() error {
 	return nil
 }
 
-// schedules reads what the last compilation left.
-func (s *slot) schedules() ([]*schedule.Schedule, error) {
-	if s.dump == "" {
-		return nil, nil
-	}
-	dump := os.DirFS(s.dump)
+// schedules reads what the last compilation left in a folder.
+func schedules(folder string) ([]*schedule.Schedule, error) {
+	dump := os.DirFS(folder)
 	names, err := schedule.Kernels(dump)
 	if err != nil {
 		return nil, err

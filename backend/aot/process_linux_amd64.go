@@ -17,15 +17,6 @@ const supported = true
 // variable names the library to a child.
 const variable = "MATLADDER_AOT_LIBRARY"
 
-// environment is what libtpu needs where there is no TPU: not to wait for a
-// cloud's metadata server, to take the host for one of a slice, to share the
-// machine with other processes that load it, and to keep its logs to itself.
-var environment = []string{
-	"TPU_SKIP_MDS_QUERY=1", "TPU_ACCELERATOR_TYPE=v5litepod-1", "TPU_WORKER_HOSTNAMES=localhost",
-	"ALLOW_MULTIPLE_LIBTPU_LOAD=1", "TPU_LOG_DIR=disabled", "TPU_MIN_LOG_LEVEL=2", "TPU_STDERR_LOG_LEVEL=2",
-	"GOTRACEBACK=none",
-}
-
 // child is a process with libtpu loaded, seen from its parent.
 type child struct {
 	cmd  *exec.Cmd
@@ -36,7 +27,7 @@ type child struct {
 	said lastline.Writer
 }
 
-func start(o Options) (*child, error) {
+func start(o Options, dump string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("aot: %w", err)
@@ -53,10 +44,7 @@ func start(o Options) (*child, error) {
 	}
 	defer back.Close()
 	c := &child{cmd: exec.Command(self), to: to, from: from, enc: gob.NewEncoder(to), dec: gob.NewDecoder(from)}
-	c.cmd.Env = append(append(os.Environ(), environment...), variable+"="+o.Library)
-	if o.Flags != "" {
-		c.cmd.Env = append(c.cmd.Env, "LIBTPU_INIT_ARGS="+o.Flags)
-	}
+	c.cmd.Env = append(append(os.Environ(), o.maker.env(o, dump)...), variable+"="+o.Library, "GOTRACEBACK=none")
 	c.cmd.Stdout, c.cmd.Stderr = &c.said, &c.said
 	c.cmd.ExtraFiles = []*os.File{theirs, back}
 	c.cmd.WaitDelay = time.Second

@@ -15,7 +15,7 @@ func Child() {}
 // child is never started.
 type child struct{}
 
-func start(Options) (*child, error) { return nil, ErrNoCompiler }
+func start(Options, string) (*child, error) { return nil, ErrNoCompiler }
 
 func (*child) ask(context.Context, request) (answer, error) { return answer{}, ErrNoCompiler }
 

@@ -35,7 +35,7 @@ func doctor(ctx context.Context, args []string, stdout io.Writer) error {
 			err = d.plugin(name, f.NArg() > 0)
 		} else {
 			fmt.Fprintln(stdout, name)
-			err = d.library("", name)
+			err = d.library("", name, nil)
 		}
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (d *diagnosis) plugin(name string, wanted bool) error {
 		if i.Unpinned {
 			d.line("files", "unpinned: only the index said what they are")
 		}
-		if err := d.library(name, i.Library()); err != nil {
+		if err := d.library(name, i.Library(), i.Environment()); err != nil {
 			return err
 		}
 	}
@@ -107,18 +107,20 @@ func (d *diagnosis) plugin(name string, wanted bool) error {
 	}
 	if missing := plugins.MissingDevice(name); missing != "" {
 		d.line("device", missing)
+	} else if driver := plugins.Driver(name); driver != "" {
+		d.line("driver", driver)
 	}
 	return nil
 }
 
-// library examines a library; name is that of the plugin, or "".
-func (d *diagnosis) library(name, path string) error {
+// library examines a library in an environment; name is that of the plugin, or "".
+func (d *diagnosis) library(name, path string, env []string) error {
 	if err := plugins.Inspect(path, plugins.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}); err != nil {
 		d.bad("library", err.Error())
 		return nil
 	}
 	d.line("library", path)
-	r, err := probe.Run(d.ctx, path, probe.Options{Client: true, Env: plugins.Environment(name), Limit: d.limit})
+	r, err := probe.Run(d.ctx, path, probe.Options{Client: true, Env: append(env, plugins.Environment(name)...), Limit: d.limit})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
 backend/internal/hlo:
 backend/internal/libtpu: backend
-backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/files internal/lastline lower/mosaic lower/stablehlo plugins problem tile github.com/ebitengine/purego
+backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
 backend/worker: backend chips tile

@@ -5,9 +5,6 @@ package pluginworker
 
 import (
 	"context"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"matladder/backend"
@@ -44,7 +41,7 @@ func Open(ctx context.Context, p plugins.Installed, o pjrt.Options) (backend.Bac
 	}
 	ctx, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
-	return worker.Open(ctx, worker.Options{Opener: opener, Config: config, Env: libraryPath(p)})
+	return worker.Open(ctx, worker.Options{Opener: opener, Config: config, Env: p.Environment()})
 }
 
 // OpenXLA opens XLA on the cores that host describes, with a number of threads; o may
@@ -56,19 +53,4 @@ func OpenXLA(ctx context.Context, host chips.Device, threads int, o pjrt.Options
 	}
 	o.Name, o.Host, o.Threads = "xla-cpu", host, threads
 	return Open(ctx, p, o)
-}
-
-// libraryPath lets a plugin of several libraries find them.
-func libraryPath(p plugins.Installed) []string {
-	var folders []string
-	for _, f := range p.Files {
-		if strings.Contains(filepath.Base(f.Path), ".so") {
-			folders = append(folders, filepath.Join(p.Root, filepath.FromSlash(filepath.Dir(f.Path))))
-		}
-	}
-	slices.Sort(folders)
-	if folders = slices.Compact(folders); len(folders) < 2 {
-		return nil
-	}
-	return []string{"LD_LIBRARY_PATH=" + strings.Join(folders, ":")}
 }
