@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/backend/cpu"
 	"matladder/backend/pjrt"
 	"matladder/internal/cli"
 	"matladder/plugins"
@@ -19,10 +20,12 @@ import (
 )
 
 // usePlugin makes the user's plugins visible again, and skips the test where the
-// one of a name is not installed, unless MATLADDER_REQUIRE names it.
+// one of a name is not installed, unless MATLADDER_REQUIRE names it. A plugin uses
+// the best instructions of a CPU, so that it is not held against the peak of others.
 func usePlugin(t *testing.T, name string) {
 	t.Helper()
 	t.Setenv(plugins.FolderVariable, userPlugins)
+	t.Setenv(cpu.ISAVariable, "")
 	required := slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), name)
 	_, err := plugins.Find(name)
 	if err == nil {
