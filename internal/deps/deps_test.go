@@ -36,6 +36,7 @@ lower/internal/mlir:
 lower/mosaic: tile problem lower/internal/mlir
 lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
+lower/triton: tile lower/internal/mlir
 backend/internal/hlo:
 backend/internal/libtpu: backend
 backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego

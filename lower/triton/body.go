@@ -1,0 +1,95 @@
+package triton
+
+import "matladder/tile"
+
+// body writes statements.
+func (k *kernel) body(body []*tile.Stmt) {
+	for _, s := range body {
+		k.pos = s.Pos
+		switch s.Kind {
+		case tile.When:
+			k.when(s)
+		case tile.Loop:
+			k.loop(s)
+		default:
+			k.statement(s)
+		}
+	}
+}
+
+func (k *kernel) when(s *tile.Stmt) {
+	c := k.cond(s.Cond)
+	switch {
+	case !c.known:
+		k.line("// when %s", s.Cond)
+		k.branch(c.value, s.Body)
+	case c.holds:
+		k.body(s.Body)
+	}
+}
+
+func (k *kernel) loop(s *tile.Stmt) {
+	if s.Axis.Size > unrolled {
+		k.repeat(s.Axis, writtenScratch(k.program, s.Body), func() { k.body(s.Body) })
+		return
+	}
+	for i := range s.Axis.Size {
+		k.line("// %s = %d", s.Axis.Name, i)
+		k.ids[s.Axis] = knownIndex(i)
+		k.body(s.Body)
+	}
+}
+
+// statement writes a Fill, Store or Accumulate.
+func (k *kernel) statement(s *tile.Stmt) {
+	k.line("// %s %s", s.Kind, s.Ref.Name)
+	k.loads, k.memo = map[*tile.Ref]value{}, map[*tile.Expr]value{}
+	e := s.Value
+	var v value
+	switch {
+	case s.Kind != tile.Accumulate:
+		v = k.expr(e)
+	case e.Op == tile.OpDot && s.Ref.Kind == tile.Scratch && s.Ref.Dtype == e.Dtype:
+		// The matrix unit starts from what is there. Not from a block in memory: what
+		// feeds a product the compiler loads steps ahead, before it is written.
+		v = k.dot(e, k.scratch[s.Ref])
+	default:
+		x := k.wide(k.expr(e), e.Dtype)
+		v = k.binary(add(working(s.Ref.Dtype)), k.wide(k.load(s.Ref), s.Ref.Dtype), x)
+	}
+	v = k.narrow(v, s.Ref.Dtype)
+	if s.Ref.Kind == tile.Scratch {
+		if v.number == nil {
+			v = k.vector(v, k.scratchType(s.Ref))
+		}
+		k.scratch[s.Ref] = v
+		return
+	}
+	k.store(s.Ref, v)
+}
+
+func add(elem string) string {
+	if elem == "f32" {
+		return "arith.addf"
+	}
+	return "arith.addi"
+}
+
+// scratchType is the type of what scratch holds. A row or column that a product
+// is stored to has as many equal rows or columns as a matrix unit makes.
+func (k *kernel) scratchType(r *tile.Ref) shaped {
+	dims := physical(r.Shape(), k.least)
+	if len(r.Shape()) == 2 && productIn(k.program, r) {
+		for d := range dims {
+			dims[d] = max(dims[d], k.least)
+		}
+	}
+	return shaped{storage[r.Dtype], dims}
+}
+
+// productIn reports whether a program stores what a Dot made to r.
+func productIn(p *tile.Program, r *tile.Ref) bool {
+	found := false
+	eachExpr(p, func(s *tile.Stmt, e *tile.Expr) { found = found || s.Ref == r && e.Op == tile.OpDot })
+	return found
+}

@@ -1,0 +1,156 @@
+package triton
+
+import (
+	"fmt"
+	"strings"
+
+	"matladder/tile"
+)
+
+// Module returns a StableHLO program whose @main runs one launch: it takes In
+// and returns Out.
+func (l *Launch) Module() string {
+	return fmt.Sprintf("module @%s {\n%s}\n", l.Name, l.Function("public", "main"))
+}
+
+// Function returns a StableHLO function that runs one launch.
+func (l *Launch) Function(visibility, name string) string {
+	c := call{values: map[string]string{}}
+	params := make([]string, len(l.In))
+	for i, r := range l.In {
+		v := fmt.Sprintf("%%in%d", i)
+		c.values[r.Name] = v
+		params[i] = v + ": " + tensor(r)
+	}
+	for i := range l.Kernels {
+		c.kernel(&l.Kernels[i])
+	}
+	results, types := make([]string, len(l.Out)), make([]string, len(l.Out))
+	for i, r := range l.Out {
+		results[i], types[i] = c.values[r.Name], tensor(r)
+	}
+	out := strings.Join(types, ", ")
+	return fmt.Sprintf("  func.func %s @%s(%s) -> (%s) {\n%s    return %s : %s\n  }\n",
+		visibility, name, strings.Join(params, ", "), out, c.b.String(), strings.Join(results, ", "), out)
+}
+
+// call is the body of a launch being written: values holds what each array is
+// called so far.
+type call struct {
+	b      strings.Builder
+	next   int
+	values map[string]string
+}
+
+func (c *call) fresh() string {
+	c.next++
+	return fmt.Sprintf("%%%d", c.next-1)
+}
+
+// kernel writes one custom call. Its location gives the kernel's name to the
+// compiled instruction, to dumps and to errors.
+func (c *call) kernel(k *Kernel) {
+	operands := make([]string, len(k.operands))
+	for i, r := range k.operands {
+		operands[i] = c.packed(c.values[r.Name], r)
+	}
+	in, out := arrays(k.operands), arrays(k.results)
+	result := c.fresh()
+	name, typ := result, out[0]
+	if len(out) > 1 {
+		name, typ = fmt.Sprintf("%s:%d", result, len(out)), "("+strings.Join(out, ", ")+")"
+	}
+	fmt.Fprintf(&c.b, "    %s = stablehlo.custom_call @__gpu$xla.gpu.triton(%s) {api_version = 4 : i32, backend_config = {%s}, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
+		name, strings.Join(operands, ", "), k.config(), layouts(k.operands), layouts(k.results), strings.Join(in, ", "), typ, k.Name)
+	for i, r := range k.results {
+		v := result
+		if len(out) > 1 {
+			v = fmt.Sprintf("%s#%d", result, i)
+		}
+		c.values[r.Name] = c.unpacked(v, r)
+	}
+}
+
+// config is the backend_config of a kernel's custom call.
+func (k *Kernel) config() string {
+	return fmt.Sprintf(`debug = false, grid_x = %d : i32, grid_y = 1 : i32, grid_z = 1 : i32, ir = "%s", name = %q, num_stages = %d : i32, num_warps = %d : i32`,
+		k.Programs, escaped(k.Body), k.Name, k.Params.Stages, k.Params.Warps)
+}
+
+// packed is an array as a kernel takes it: int4 as bytes of two.
+func (c *call) packed(v string, r *tile.Ref) string {
+	if r.Dtype != tile.Int4 {
+		return v
+	}
+	n := tile.Elements(r.Array)
+	flat := c.fresh()
+	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (%s) -> tensor<%dxi4>\n", flat, v, tensor(r), n)
+	if n%2 != 0 {
+		zero, even := c.fresh(), c.fresh()
+		fmt.Fprintf(&c.b, "    %s = stablehlo.constant dense<0> : tensor<i4>\n", zero)
+		fmt.Fprintf(&c.b, "    %s = stablehlo.pad %s, %s, low = [0], high = [1], interior = [0] : (tensor<%dxi4>, tensor<i4>) -> tensor<%dxi4>\n", even, flat, zero, n, n+1)
+		flat, n = even, n+1
+	}
+	pairs, bytes := c.fresh(), c.fresh()
+	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (tensor<%dxi4>) -> tensor<%dx2xi4>\n", pairs, flat, n, n/2)
+	fmt.Fprintf(&c.b, "    %s = stablehlo.bitcast_convert %s : (tensor<%dx2xi4>) -> tensor<%dxi8>\n", bytes, pairs, n/2, n/2)
+	return bytes
+}
+
+// unpacked is an array as a program takes it.
+func (c *call) unpacked(v string, r *tile.Ref) string {
+	if r.Dtype != tile.Int4 {
+		return v
+	}
+	n := tile.Elements(r.Array) // even: no other is stored
+	pairs, w := c.fresh(), c.fresh()
+	fmt.Fprintf(&c.b, "    %s = stablehlo.bitcast_convert %s : (tensor<%dxi8>) -> tensor<%dx2xi4>\n", pairs, v, n/2, n/2)
+	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (tensor<%dx2xi4>) -> %s\n", w, pairs, n/2, tensor(r))
+	return w
+}
+
+// tensor is the type of a ref's array.
+func tensor(r *tile.Ref) string {
+	elem := storage[r.Dtype]
+	switch r.Dtype {
+	case tile.Uint8:
+		elem = "ui8"
+	case tile.Int4:
+		elem = "i4"
+	}
+	return "tensor<" + cross(r.Array) + elem + ">"
+}
+
+// arrays are the types of arrays as a kernel takes them.
+func arrays(refs []*tile.Ref) []string {
+	ts := make([]string, len(refs))
+	for i, r := range refs {
+		ts[i] = tensor(r)
+		if r.Dtype == tile.Int4 {
+			ts[i] = fmt.Sprintf("tensor<%dxi8>", (tile.Elements(r.Array)+1)/2)
+		}
+	}
+	return ts
+}
+
+// layouts are row-major: the last dimension is the fastest.
+func layouts(refs []*tile.Ref) string {
+	parts := make([]string, len(refs))
+	for i, r := range refs {
+		rank := len(r.Array)
+		if r.Dtype == tile.Int4 {
+			rank = 1
+		}
+		order := make([]string, rank)
+		for d := range order {
+			order[d] = fmt.Sprint(rank - 1 - d)
+		}
+		parts[i] = fmt.Sprintf("dense<[%s]> : tensor<%dxindex>", strings.Join(order, ", "), rank)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// escaped writes text inside an MLIR string.
+func escaped(text string) string {
+	return strings.NewReplacer(`\`, `\5C`, `"`, `\22`, "\n", `\0A`).Replace(text)
+}

@@ -1,0 +1,31 @@
+// Package triton writes tile programs as Triton, the language in which a kernel
+// is given to XLA's compiler for NVIDIA GPUs.
+//
+//  1. Lower writes each program as one kernel: a function over pointers. The
+//     Parallel axes become program ids, in grouped order (grid.go); Arbitrary
+//     axes behind them become loops (loop.go), their first and last steps taken
+//     out of the loop where the program names them.
+//  2. Scratch lives in registers, carried from step to step; blocks of outputs
+//     live in memory, and are read and written where the program does so
+//     (memory.go). An accumulator in scratch is therefore what it is in Triton's
+//     own matrix product, and one in the output block pays for its traffic.
+//  3. A dimension of a Triton block is a power of two. One of another size is
+//     computed as the next, of at least 16 elements, and what lies past its end is
+//     masked: where it is loaded and stored, contracted over or reduced. A mask is
+//     written only where an array or a block ends inside a Triton block.
+//  4. Launch wraps the kernels, in order, in StableHLO custom calls named
+//     __gpu$xla.gpu.triton (call.go): a program that a PJRT plugin compiles.
+//  5. Params are what a tuner may choose; Target is what a generation has. What
+//     needs more registers or shared memory than there is, is a *TooBigError
+//     before any compiler runs (size.go).
+//
+// Floats are computed in float32 and integers in int32 between the places where
+// the program rounds; the operands of a Dot stay as narrow as they are. A Dot of
+// float32 multiplies as TF32 by default and as float32 at tile.Highest; one of
+// float8 adds in the tensor cores' narrower sums by default and in float32 at
+// tile.Highest.
+//
+// What the package does not do: compile or run anything, choose a block shape,
+// or know a clock. A program it cannot write is an *UnsupportedError that names
+// the operation, the ref and the line of the kernel.
+package triton

@@ -1,0 +1,151 @@
+package triton
+
+import (
+	"fmt"
+
+	"matladder/tile"
+)
+
+// imprecise is how many products of float8 the tensor cores may add in their own,
+// narrower sums before they go to float32: as many as there are, or none.
+const imprecise = 1 << 30
+
+// dot is the matrix product added to acc.
+func (k *kernel) dot(e *tile.Expr, acc value) value {
+	x, y := e.Args[0], e.Args[1]
+	if x.Dtype == tile.Uint8 || y.Dtype == tile.Uint8 {
+		k.refuse("dot", "", "no matrix unit takes uint8 from Triton: cast it to bfloat16, which holds every value")
+		return acc
+	}
+	ka, kb := 1, 0
+	if e.TransA {
+		ka = 0
+	}
+	if e.TransB {
+		kb = 1
+	}
+	edges := k.overhangs.Contraction(e)
+	for _, edge := range edges {
+		if !edge.Plain() {
+			k.refuse("dot", edge.Ref.Name, "where its padding ends is not known")
+			return acc
+		}
+	}
+	a, b := k.operand(x, ka, edges), k.operand(y, kb, edges)
+	if e.TransA {
+		a = k.transposed(a)
+	}
+	if e.TransB {
+		b = k.transposed(b)
+	}
+	to := shaped{working(e.Dtype), []int{a.dims[0], b.dims[1]}}
+	acc = k.vector(acc, to)
+	attrs := ""
+	switch {
+	case x.Dtype == tile.Float32 && e.Precision == tile.Highest:
+		attrs = ", inputPrecision = ieee"
+	case x.Dtype == tile.Float32:
+		attrs = ", inputPrecision = tf32"
+	case x.Dtype.IsFloat() && x.Dtype.Bits() == 8 && e.Precision != tile.Highest:
+		attrs = fmt.Sprintf(" {maxNumImpreciseAcc = %d : i32}", imprecise)
+	}
+	return k.op(to, "tt.dot %s%s : %s * %s -> %s", names([]value{a, b, acc}), attrs, a.shaped, b.shaped, to)
+}
+
+// operand is one side of a product, which contracts over its dimension dim: whole
+// tiles of the matrix unit, with zero wherever either side has padding.
+func (k *kernel) operand(e *tile.Expr, dim int, edges []tile.Edge) value {
+	v := k.narrow(k.expr(e), e.Dtype)
+	to := shaped{v.elem, physical(e.Shape, k.least)}
+	for d := range to.dims {
+		to.dims[d] = max(to.dims[d], k.least)
+	}
+	if v.number == nil && v.dims != nil && v.dims[dim] == e.Shape[dim] && e.Shape[dim] == to.dims[dim] || k.loaded(e) && v.dims[dim] > 1 {
+		v = k.vector(v, to)
+	} else { // coordinates past the last
+		v = k.vector(v, to)
+		v = k.choose(k.below(dim, to.dims, knownIndex(e.Shape[dim])), v, constant(v.elem, 0))
+	}
+	for _, edge := range edges {
+		if !k.zeroWhere(e, dim, edge) {
+			v = k.zeroed(v, dim, edge)
+		}
+	}
+	return v
+}
+
+// loaded reports whether an operand is a part of an input that comes from memory
+// with zeros for padding: casts keep them.
+func (k *kernel) loaded(e *tile.Expr) bool { return source(e) != nil }
+
+// source is the load that an operand is, sliced and cast; nil for anything else.
+func source(e *tile.Expr) *tile.Expr {
+	for e.Op == tile.OpCast && e.Args[0].Dtype != tile.Bool || e.Op == tile.OpSlice {
+		if e.Op == tile.OpSlice {
+			if x := e.Args[0]; x.Op != tile.OpLoad {
+				return nil
+			}
+		}
+		e = e.Args[0]
+	}
+	if e.Op != tile.OpLoad || e.Ref.Kind == tile.Scratch {
+		return nil
+	}
+	return e
+}
+
+// zeroWhere reports whether an operand is zero where edge pads it.
+func (k *kernel) zeroWhere(e *tile.Expr, dim int, edge tile.Edge) bool {
+	if source(e) == nil {
+		return false
+	}
+	for _, own := range k.overhangs.Of(e)[dim] {
+		if own.Plain() && own.Offset == edge.Offset && own.From <= edge.From && own.To >= edge.To && alike(own, edge) {
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether two edges are ends of arrays of one extent, cut alike.
+func alike(x, y tile.Edge) bool {
+	i, j := x.Ref.ArrayDim(x.Dim), y.Ref.ArrayDim(y.Dim)
+	return x.Ref.Array[i] == y.Ref.Array[j] && x.Ref.BlockSize(i) == y.Ref.BlockSize(j) && x.Ref.Index[i] == y.Ref.Index[j]
+}
+
+// zeroed is v with zero where edge pads it along dim.
+func (k *kernel) zeroed(v value, dim int, edge tile.Edge) value {
+	inside := k.inside(edge.Ref, edge.Dim, edge.Offset)
+	if edge.From > 0 {
+		if inside.known {
+			inside.n = max(inside.n, edge.From)
+		} else {
+			inside = k.scalar("arith.maxsi", inside, knownIndex(edge.From))
+		}
+	}
+	keep := k.below(dim, v.dims, inside)
+	if edge.To < v.dims[dim] {
+		at := k.along(dim, v.dims)
+		end := k.constant(at.shaped, float64(edge.To))
+		after := k.pure(keep.shaped, []value{at, end}, "arith.cmpi sge, %s, %s : %s", at.name, end.name, at.shaped)
+		keep = k.cheap("arith.ori", keep, after)
+	}
+	return k.choose(keep, v, constant(v.elem, 0))
+}
+
+// inside is how many elements of r's array lie between element offset of its
+// block, along dimension dim, and the end; less than 1 if there is none.
+func (k *kernel) inside(r *tile.Ref, dim int, offset tile.IndexExpr) index {
+	d := r.ArrayDim(dim)
+	start := k.index(tile.Plus(tile.Times(r.Index[d], r.BlockSize(d)), offset))
+	if start.known {
+		return knownIndex(r.Array[d] - start.n)
+	}
+	return k.scalar("arith.subi", knownIndex(r.Array[d]), start)
+}
+
+// transposed is a matrix with rows for columns.
+func (k *kernel) transposed(v value) value {
+	to := shaped{v.elem, []int{v.dims[1], v.dims[0]}}
+	return k.op(to, "tt.trans %s {order = array<i32: 1, 0>} : %s -> %s", v.name, v.shaped, to)
+}

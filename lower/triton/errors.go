@@ -1,0 +1,44 @@
+package triton
+
+import (
+	"fmt"
+
+	"matladder/tile"
+)
+
+// UnsupportedError is the answer to a program that has no Triton text, or none
+// that a generation has the instructions for.
+type UnsupportedError struct {
+	Pos     tile.Pos // of the kernel's statement
+	Program string
+	Op      string // the operation, or "block" of a ref
+	Ref     string // "" where no ref is concerned
+	Reason  string
+}
+
+func (e *UnsupportedError) Error() string {
+	s := fmt.Sprintf("triton: %s: %s", e.Program, e.Op)
+	if e.Pos.File != "" {
+		s = fmt.Sprintf("%s: %s", e.Pos, s)
+	}
+	if e.Ref != "" {
+		s += " of " + e.Ref
+	}
+	return s + ": " + e.Reason
+}
+
+// TooBigError is the answer to a program whose blocks do not fit one
+// multiprocessor.
+type TooBigError struct {
+	Program     string
+	Target      string
+	What        string // registers, shared memory
+	Need, Limit int64  // bytes
+}
+
+func (e *TooBigError) Error() string {
+	return fmt.Sprintf("triton: %s: one program needs %.1f KiB of %s, %s has %.1f KiB",
+		e.Program, kibi(e.Need), e.What, e.Target, kibi(e.Limit))
+}
+
+func kibi(bytes int64) float64 { return float64(bytes) / (1 << 10) }

@@ -1,0 +1,97 @@
+package triton
+
+import (
+	"fmt"
+	"strings"
+
+	"matladder/lower/internal/mlir"
+	"matladder/tile"
+)
+
+// kernel is one program being written.
+type kernel struct {
+	text
+	program   *tile.Program
+	params    Params
+	overhangs *tile.OverhangInfo
+	least     int // elements of a dimension of more than one
+	args      map[*tile.Ref]value
+	ids       map[*tile.Axis]index
+	scratch   map[*tile.Ref]value // what scratch holds here; a number until it is filled
+	written   bool                // whether an output may have been written by now
+
+	pos   tile.Pos // of the statement being written
+	loads map[*tile.Ref]value
+	memo  map[*tile.Expr]value
+	err   error
+}
+
+// writeKernel returns the module of one program, and how many programs its grid
+// has.
+func writeKernel(p *tile.Program, params Params) (string, int64, error) {
+	k := &kernel{program: p, params: params, overhangs: p.Overhangs(), least: leastOf(p),
+		args: map[*tile.Ref]value{}, ids: map[*tile.Axis]index{}, scratch: map[*tile.Ref]value{}}
+	k.open()
+	arguments := k.arguments()
+	parallel, loops := split(p.Grid)
+	programs := k.programIDs(parallel)
+	for _, r := range p.RefsOf(tile.Scratch) {
+		k.scratch[r] = constant(storage[r.Dtype], 0)
+	}
+	k.nest(loops, p.Body)
+	if k.err != nil {
+		return "", 0, k.err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "module {\n  tt.func public @%s(%s) {\n", mlir.Symbol(p.Name), arguments)
+	b.WriteString(k.close())
+	b.WriteString("    tt.return\n  }\n}\n")
+	return b.String(), programs, nil
+}
+
+// arguments names the refs that are arrays: pointers, in the order in which the
+// custom call gives operands and results. XLA aligns its arrays to 16 bytes and
+// more.
+func (k *kernel) arguments() string {
+	taken, parts := map[string]bool{}, []string(nil)
+	for _, kind := range []tile.RefKind{tile.Table, tile.In, tile.Out} {
+		for _, r := range k.program.RefsOf(kind) {
+			name := mlir.Symbol(r.Name)
+			for taken[name] {
+				name += "_"
+			}
+			taken[name] = true
+			arg := value{name: "%" + name, shaped: shaped{elem: "*" + storage[r.Dtype]}}
+			k.args[r] = arg
+			parts = append(parts, arg.name+": "+arg.shaped.String()+" {tt.divisibility = 16 : i32}")
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// leastOf is the least size of a dimension: what the matrix units take at once.
+func leastOf(p *tile.Program) int {
+	least := 16
+	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+		if e.Op == tile.OpDot && min(e.Args[0].Dtype.Bits(), e.Args[1].Dtype.Bits()) <= 8 {
+			least = 32
+		}
+	})
+	return least
+}
+
+// eachExpr calls f with every expression of a program and its statement.
+func eachExpr(p *tile.Program, f func(*tile.Stmt, *tile.Expr)) {
+	p.Walk(func(s *tile.Stmt) {
+		if s.Value != nil {
+			tile.WalkExpr(s.Value, func(e *tile.Expr) { f(s, e) })
+		}
+	})
+}
+
+// refuse remembers the first thing that has no Triton.
+func (k *kernel) refuse(op, ref, reason string) {
+	if k.err == nil {
+		k.err = &UnsupportedError{k.pos, k.program.Name, op, ref, reason}
+	}
+}

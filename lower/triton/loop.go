@@ -1,0 +1,236 @@
+package triton
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/lower/internal/mlir"
+	"matladder/tile"
+)
+
+// unrolled is up to how many repetitions a Loop is written out.
+const unrolled = 16
+
+// nest writes the loops over axes around the body of the program. Of the innermost
+// one the statements that only its first or last step runs stand before and behind
+// it, so that what is left in it is the same in each step.
+func (k *kernel) nest(axes []*tile.Axis, body []*tile.Stmt) {
+	for len(axes) > 0 && axes[0].Size == 1 {
+		k.ids[axes[0]] = knownIndex(0)
+		axes = axes[1:]
+	}
+	if len(axes) == 0 {
+		k.body(body)
+		return
+	}
+	a, inner := axes[0], slices.DeleteFunc(slices.Clone(axes[1:]), func(a *tile.Axis) bool { return a.Size == 1 })
+	for _, one := range axes[1:] {
+		k.ids[one] = knownIndex(0)
+	}
+	if len(inner) > 0 {
+		k.repeat(a, writtenScratch(k.program, body), func() { k.nest(inner, body) })
+		return
+	}
+	first, each, last := peel(body, a)
+	k.ids[a] = knownIndex(0)
+	k.body(first)
+	carried := slices.DeleteFunc(writtenScratch(k.program, each), func(r *tile.Ref) bool {
+		return k.level() == 0 && !readFirst(each, r) && !readFirst(last, r)
+	})
+	k.repeat(a, carried, func() { k.body(each) })
+	k.ids[a] = knownIndex(a.Size - 1)
+	k.body(last)
+}
+
+// peel parts a body: the statements at its beginning that run only in the first
+// step along a, those at its end that run only in the last, and all between.
+func peel(body []*tile.Stmt, a *tile.Axis) (first, each, last []*tile.Stmt) {
+	from, to := 0, len(body)
+	for from < to && onlyAt(body[from], a, 0) {
+		from++
+	}
+	for to > from && onlyAt(body[to-1], a, a.Size-1) {
+		to--
+	}
+	return body[:from], body[from:to], body[to:]
+}
+
+func onlyAt(s *tile.Stmt, a *tile.Axis, at int) bool {
+	return s.Kind == tile.When && implies(s.Cond, a, at)
+}
+
+// implies reports whether c can hold only where a is at.
+func implies(c tile.Cond, a *tile.Axis, at int) bool {
+	switch c := c.(type) {
+	case tile.AllCond:
+		return slices.ContainsFunc(c, func(part tile.Cond) bool { return implies(part, a, at) })
+	case tile.AnyCond:
+		return !slices.ContainsFunc(c, func(part tile.Cond) bool { return !implies(part, a, at) })
+	}
+	const most = 1 << 16 // steps to try
+	if a.Size > most || !dependsOnlyOn(c, a) {
+		return false
+	}
+	for i := range a.Size {
+		if i != at && tile.EvalCond(c, step{i}) {
+			return false
+		}
+	}
+	return true
+}
+
+func dependsOnlyOn(c tile.Cond, a *tile.Axis) bool {
+	only := true
+	for _, x := range tile.Compared(c) {
+		tile.WalkIndex(x, func(x tile.IndexExpr) {
+			switch x := x.(type) {
+			case *tile.Axis:
+				only = only && x == a
+			case tile.Lookup:
+				only = false
+			}
+		})
+	}
+	return only
+}
+
+// step is one step along the only axis of a condition.
+type step struct{ id int }
+
+func (s step) ProgramID(*tile.Axis) int      { return s.id }
+func (s step) TableValue(*tile.Ref, int) int { return 0 }
+
+// writtenScratch is the scratch that statements may write, as it was declared.
+func writtenScratch(p *tile.Program, body []*tile.Stmt) []*tile.Ref {
+	var written []*tile.Ref
+	for _, r := range p.RefsOf(tile.Scratch) {
+		if writes(body, r) {
+			written = append(written, r)
+		}
+	}
+	return written
+}
+
+func writes(body []*tile.Stmt, r *tile.Ref) bool {
+	return slices.ContainsFunc(body, func(s *tile.Stmt) bool { return s.Ref == r || writes(s.Body, r) })
+}
+
+// readFirst reports whether statements may read r before they have written it.
+func readFirst(body []*tile.Stmt, r *tile.Ref) bool {
+	reads, _ := access(body, r)
+	return reads
+}
+
+// access follows r through statements: whether it may be read as it was before,
+// and whether it is surely written.
+func access(body []*tile.Stmt, r *tile.Ref) (reads, written bool) {
+	for _, s := range body {
+		switch s.Kind {
+		case tile.When, tile.Loop:
+			inside, surely := access(s.Body, r)
+			if inside {
+				return true, false
+			}
+			written = surely && s.Kind == tile.Loop
+		default:
+			if loads(s.Value, r) || s.Kind == tile.Accumulate && s.Ref == r {
+				return true, false
+			}
+			written = s.Ref == r
+		}
+		if written {
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// loads reports whether an expression reads r.
+func loads(e *tile.Expr, r *tile.Ref) bool {
+	found := false
+	tile.WalkExpr(e, func(x *tile.Expr) { found = found || x.Op == tile.OpLoad && x.Ref == r })
+	return found
+}
+
+// repeat writes a loop along an axis that carries scratch from step to step.
+func (k *kernel) repeat(a *tile.Axis, carried []*tile.Ref, body func()) {
+	lo, hi, by := k.i32(0), k.i32(a.Size), k.i32(1)
+	inits := make([]value, len(carried))
+	for i, r := range carried {
+		inits[i] = k.vector(k.scratch[r], k.scratchType(r))
+	}
+	variable := k.fresh(scalar)
+	variable.name = fmt.Sprintf("%%%s_%s", mlir.Symbol(a.Name), variable.name[1:])
+	k.open()
+	variable.level = k.level()
+	args := make([]string, len(carried))
+	for i, r := range carried {
+		arg := k.fresh(inits[i].shaped)
+		arg.name = fmt.Sprintf("%%%s_%s", mlir.Symbol(r.Name), arg.name[1:])
+		args[i] = arg.name + " = " + inits[i].name
+		k.scratch[r] = arg
+	}
+	k.ids[a] = index{value: variable}
+	body()
+	yields := k.holds(carried)
+	k.yield(yields)
+	text := k.close()
+	result, after := k.results(yields)
+	carry := ""
+	if len(carried) > 0 {
+		carry = fmt.Sprintf(" iter_args(%s) -> (%s)", strings.Join(args, ", "), types(yields))
+	}
+	k.line("%sscf.for %s = %s to %s step %s%s : i32 {", result, variable.name, lo.name, hi.name, by.name, carry)
+	k.append(text)
+	k.line("}")
+	for i, r := range carried {
+		k.scratch[r] = after[i]
+	}
+}
+
+func (k *kernel) yield(vs []value) {
+	if len(vs) > 0 {
+		k.line("scf.yield %s : %s", names(vs), types(vs))
+	}
+}
+
+func (k *kernel) append(text string) { k.blocks[k.level()].b.WriteString(text) }
+
+// holds are the values that scratch has here.
+func (k *kernel) holds(refs []*tile.Ref) []value {
+	vs := make([]value, len(refs))
+	for i, r := range refs {
+		vs[i] = k.vector(k.scratch[r], k.scratchType(r))
+	}
+	return vs
+}
+
+// branch writes statements that run where cond holds. Scratch that they write has
+// afterwards what they left, or what it had.
+func (k *kernel) branch(cond value, body []*tile.Stmt) {
+	changed := writtenScratch(k.program, body)
+	before := k.holds(changed)
+	k.open()
+	k.body(body)
+	after := k.holds(changed)
+	k.yield(after)
+	text := k.close()
+	result, vs := k.results(before)
+	if len(vs) > 0 {
+		k.line("%sscf.if %s -> (%s) {", result, cond.name, types(vs))
+	} else {
+		k.line("scf.if %s {", cond.name)
+	}
+	k.append(text)
+	if len(vs) > 0 {
+		k.line("} else {")
+		k.open()
+		k.yield(before)
+		k.append(k.close())
+	}
+	k.line("}")
+	for i, r := range changed {
+		k.scratch[r] = vs[i]
+	}
+}

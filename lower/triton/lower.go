@@ -1,0 +1,77 @@
+package triton
+
+import (
+	"matladder/lower/internal/mlir"
+	"matladder/tile"
+)
+
+// Options say for what a program is written.
+type Options struct {
+	Target Target // the zero Target is the first of Targets
+	Params Params
+}
+
+// Launch is what one launch runs: kernels, in order.
+type Launch struct {
+	Name    string
+	In, Out []*tile.Ref // arguments and results, in the order of tile.Bind
+	Kernels []Kernel
+}
+
+// Kernel is one program as Triton text.
+type Kernel struct {
+	Name     string
+	Body     string // the module
+	Programs int64  // how many programs the grid has
+	Params   Params // with what Lower chose
+	Memory   Memory // what one program takes, by a model
+
+	operands, results []*tile.Ref
+}
+
+// Lower writes programs that run in order in one launch. It is an error if one
+// does not verify; an *UnsupportedError if one has no Triton text for the target,
+// a *TooBigError if one needs more registers or shared memory than it has.
+func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
+	if err := opts.Params.check(); err != nil {
+		return nil, err
+	}
+	if opts.Target.Name == "" {
+		opts.Target = targets[0]
+	}
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		return nil, err
+	}
+	l := &Launch{In: bound.In, Out: bound.Out}
+	for _, p := range programs {
+		if err := p.Verify(); err != nil {
+			return nil, err
+		}
+		k, err := lower(p, opts)
+		if err != nil {
+			return nil, err
+		}
+		l.Kernels = append(l.Kernels, *k)
+		l.Name = k.Name
+	}
+	return l, nil
+}
+
+func lower(p *tile.Program, opts Options) (*Kernel, error) {
+	if err := opts.Target.checkProducts(p); err != nil {
+		return nil, err
+	}
+	params, memory, err := opts.Target.choose(p, opts.Params)
+	if err != nil {
+		return nil, err
+	}
+	body, programs, err := writeKernel(p, params)
+	if err != nil {
+		return nil, err
+	}
+	return &Kernel{
+		Name: mlir.Symbol(p.Name), Body: body, Programs: programs, Params: params, Memory: memory,
+		operands: append(p.RefsOf(tile.Table), p.RefsOf(tile.In)...), results: p.RefsOf(tile.Out),
+	}, nil
+}

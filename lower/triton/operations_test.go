@@ -1,0 +1,389 @@
+package triton_test
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"matladder/tile"
+)
+
+// known are the element types; floats whose rounding package tile knows.
+var known = map[string]tile.Dtype{
+	"f32": tile.Float32, "bf16": tile.BFloat16, "f8E4M3FN": tile.Float8E4M3FN, "f8E5M2": tile.Float8E5M2,
+	"i1": 0, "i8": 0, "i32": 0, "i64": 0,
+}
+
+// kept is what a value of an element type keeps of x: floats round, integers
+// lose the bits they have no room for.
+func kept(elem string, x float64) float64 {
+	switch elem {
+	case "i1":
+		return float64(int64(x) & 1)
+	case "i8":
+		return float64(int8(int64(x)))
+	case "i32":
+		return float64(int32(int64(x)))
+	case "i64":
+		return x
+	}
+	return known[elem].Round(x)
+}
+
+func nanOr(x, y, of float64) float64 {
+	if x != x || y != y {
+		return math.NaN()
+	}
+	return of
+}
+
+var floatFunctions = map[string]func(x, y float64) float64{
+	"arith.addf": func(x, y float64) float64 { return x + y }, "arith.subf": func(x, y float64) float64 { return x - y },
+	"arith.mulf": func(x, y float64) float64 { return x * y }, "tt.precise_divf": func(x, y float64) float64 { return x / y },
+	"arith.maximumf": func(x, y float64) float64 { return nanOr(x, y, max(x, y)) },
+	"arith.minimumf": func(x, y float64) float64 { return nanOr(x, y, min(x, y)) },
+	"arith.negf":     func(x, _ float64) float64 { return -x }, "math.absf": func(x, _ float64) float64 { return math.Abs(x) },
+	"math.exp": func(x, _ float64) float64 { return math.Exp(x) }, "tt.precise_sqrt": func(x, _ float64) float64 { return math.Sqrt(x) },
+}
+
+var integerFunctions = map[string]func(x, y int64) int64{
+	"arith.addi": func(x, y int64) int64 { return x + y }, "arith.subi": func(x, y int64) int64 { return x - y },
+	"arith.muli": func(x, y int64) int64 { return x * y }, "arith.divsi": func(x, y int64) int64 { return x / y },
+	"arith.remsi": func(x, y int64) int64 { return x % y },
+	"arith.maxsi": func(x, y int64) int64 { return max(x, y) }, "arith.minsi": func(x, y int64) int64 { return min(x, y) },
+	"arith.andi": func(x, y int64) int64 { return x & y }, "arith.ori": func(x, y int64) int64 { return x | y },
+	"arith.xori": func(x, y int64) int64 { return x ^ y },
+	"arith.shli": func(x, y int64) int64 { return x << y }, "arith.shrsi": func(x, y int64) int64 { return x >> y },
+	"math.absi": func(x, _ int64) int64 { return max(x, -x) },
+}
+
+var comparisons = map[string]func(x, y float64) bool{
+	"eq": func(x, y float64) bool { return x == y }, "ne": func(x, y float64) bool { return x != y },
+	"slt": func(x, y float64) bool { return x < y }, "sle": func(x, y float64) bool { return x <= y },
+	"sgt": func(x, y float64) bool { return x > y }, "sge": func(x, y float64) bool { return x >= y },
+}
+
+func init() {
+	for name, as := range map[string]string{"oeq": "eq", "une": "ne", "olt": "slt", "ole": "sle", "ogt": "sgt", "oge": "sge"} {
+		comparisons[name] = comparisons[as]
+	}
+}
+
+var attribute = regexp.MustCompile(`(\w+) = (?:array<i32: ([\d, ]+)>|(\d+) : i32)`)
+
+// attributes are the integers that an operation names.
+func attributes(text string) map[string][]int {
+	all := map[string][]int{}
+	for _, m := range attribute.FindAllStringSubmatch(text, -1) {
+		for _, s := range strings.Split(m[2]+m[3], ", ") {
+			n, _ := strconv.Atoi(s)
+			all[m[1]] = append(all[m[1]], n)
+		}
+	}
+	return all
+}
+
+// apply runs an operation without regions.
+func (m *machine) apply(op *operation, ins []*val) []*val {
+	var to typed
+	if len(op.to) > 0 {
+		to = parseType(op.to[0])
+	}
+	from := make([]typed, len(ins))
+	for i, t := range op.from {
+		from[i] = parseType(t)
+	}
+	if f, ok := floatFunctions[op.name]; ok {
+		if to.elem != "f32" {
+			panic(op.name + " of " + to.elem)
+		}
+		return one(map2(ins, func(x, y float64) float64 { return kept("f32", f(x, y)) }))
+	}
+	if f, ok := integerFunctions[op.name]; ok {
+		if isFloat(to.elem) {
+			panic(op.name + " of " + to.elem)
+		}
+		return one(map2(ins, func(x, y float64) float64 { return kept(to.elem, float64(f(int64(x), int64(y)))) }))
+	}
+	switch op.name {
+	case "tt.return":
+		return nil
+	case "gpu.barrier":
+		m.epoch++
+		return nil
+	case "tt.get_program_id":
+		return one(&val{data: []float64{float64(m.id - 1)}})
+	case "arith.constant":
+		return one(op.value)
+	case "tt.load":
+		return one(m.load(ins))
+	case "tt.store":
+		m.store(ins)
+		return nil
+	case "tt.addptr":
+		if len(ins[0].data) != len(ins[1].data) {
+			panic("tt.addptr of other shapes")
+		}
+		v := map2(ins, func(x, y float64) float64 { return x + y })
+		v.array = ins[0].array
+		return one(v)
+	case "arith.cmpi", "arith.cmpf":
+		name, _, _ := strings.Cut(op.text, ",")
+		if isFloat(from[0].elem) != (op.name == "arith.cmpf") || (name == "une" || strings.HasPrefix(name, "o")) != isFloat(from[0].elem) {
+			panic(op.name + " " + name + " of " + from[0].elem)
+		}
+		holds := comparisons[name]
+		return one(map2(ins, func(x, y float64) float64 {
+			if holds(x, y) {
+				return 1
+			}
+			return 0
+		}))
+	case "arith.select":
+		v := &val{data: slices.Clone(ins[2].data)}
+		for i := range v.data {
+			if c := ins[0].data; c[i%len(c)] != 0 {
+				v.data[i] = ins[1].data[i]
+			}
+		}
+		return one(v)
+	case "arith.extf", "arith.truncf", "tt.fp_to_fp", "arith.extsi", "arith.extui", "arith.trunci", "arith.sitofp", "arith.fptosi":
+		if !slices.Equal(from[0].dims, to.dims) || op.name == "tt.fp_to_fp" && len(to.dims) == 0 {
+			panic(op.name + " to another shape, or of a scalar")
+		}
+		v := &val{data: make([]float64, len(ins[0].data))}
+		for i, x := range ins[0].data {
+			v.data[i] = converted(op, from[0].elem, to.elem, x)
+		}
+		return one(v)
+	case "tt.reduce":
+		return one(reduced(op, ins[0], from[0]))
+	case "tt.dot":
+		return one(product(op, ins, from, to))
+	case "tt.split":
+		a, b := &val{}, &val{}
+		for i, x := range ins[0].data {
+			if i%2 == 0 {
+				a.data = append(a.data, x)
+			} else {
+				b.data = append(b.data, x)
+			}
+		}
+		return []*val{a, b}
+	}
+	v := moved(op, ins, from, to)
+	v.array = ins0(ins).array
+	return one(v)
+}
+
+func one(v *val) []*val { return []*val{v} }
+
+func ins0(ins []*val) *val {
+	if len(ins) == 0 {
+		return &val{}
+	}
+	return ins[0]
+}
+
+func map2(ins []*val, f func(x, y float64) float64) *val {
+	last := ins[len(ins)-1]
+	v := &val{data: make([]float64, len(last.data))}
+	for i := range v.data {
+		v.data[i] = f(ins[0].data[i], last.data[i])
+	}
+	return v
+}
+
+// constantOf reads 0 : index or dense<1.0e+00> : tensor<…>.
+func constantOf(text, typ string) *val {
+	t := parseType(typ)
+	text, dense := strings.CutPrefix(strings.TrimSuffix(text, ">"), "dense<")
+	if dense != t.tensor {
+		panic("constant " + text + " : " + typ)
+	}
+	v := &val{data: make([]float64, elements(t.dims))}
+	x := number(text, t.elem)
+	for i := range v.data {
+		v.data[i] = x
+	}
+	return v
+}
+
+func number(text, elem string) float64 {
+	hex, bits := strings.CutPrefix(text, "0x")
+	switch {
+	case text == "true":
+		return 1
+	case text == "false":
+		return 0
+	case bits && elem == "f8E5M2":
+		return map[string]float64{"7C": math.Inf(1), "FC": math.Inf(-1)}[hex]
+	case bits:
+		n, err := strconv.ParseUint(hex, 16, 32)
+		if err != nil || elem != "f32" {
+			panic("constant " + text)
+		}
+		return float64(math.Float32frombits(uint32(n)))
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || isFloat(elem) != strings.Contains(text, ".") || !isFloat(elem) && kept(elem, x) != x {
+		panic("constant " + text + " of " + elem)
+	}
+	return kept(elem, x)
+}
+
+var width = map[string]int{"i1": 1, "i8": 8, "i32": 32, "i64": 64, "f32": 32, "bf16": 16, "f8E4M3FN": 8, "f8E5M2": 8}
+
+func converted(op *operation, from, to string, x float64) float64 {
+	narrower, ok := width[to] < width[from], true
+	switch op.name {
+	case "arith.extf", "arith.truncf":
+		ok = isFloat(from) && isFloat(to) && narrower == (op.name == "arith.truncf") && width[from] > 8 && width[to] > 8
+	case "tt.fp_to_fp":
+		ok = isFloat(from) && isFloat(to) && from != to && strings.Contains(op.text, "rounding = rtne") == narrower
+		if narrower { // the hardware saturates
+			_, most := known[to].Range()
+			if math.Abs(x) > most {
+				x = math.Copysign(most, x)
+			}
+		}
+	case "arith.extsi", "arith.trunci", "arith.extui":
+		ok = !isFloat(from) && !isFloat(to) && narrower == (op.name == "arith.trunci")
+	case "arith.sitofp":
+		ok = !isFloat(from) && isFloat(to)
+	case "arith.fptosi": // of what does not fit, no two machines make the same
+		ok = isFloat(from) && to == "i32"
+		if !(x >= math.MinInt32 && x <= math.MaxInt32) {
+			x = -77
+		}
+		x = math.Trunc(x)
+	}
+	if !ok {
+		panic(fmt.Sprintf("%s of %v from %s to %s", op.name, x, from, to))
+	}
+	if op.name == "arith.extui" && x < 0 {
+		x += float64(int(1) << width[from])
+	}
+	return kept(to, x)
+}
+
+// reduced combines the elements along a dimension, which goes.
+func reduced(op *operation, x *val, from typed) *val {
+	axis, name, _ := strings.Cut(op.text, " ")
+	dim, _ := strconv.Atoi(axis)
+	inner, n := elements(from.dims[dim+1:]), from.dims[dim]
+	v := &val{data: make([]float64, len(x.data)/n)}
+	for i := range v.data {
+		at := i/inner*inner*n + i%inner
+		sum := x.data[at]
+		for j := 1; j < n; j++ {
+			y := x.data[at+j*inner]
+			if f, ok := floatFunctions[name]; ok {
+				sum = kept(from.elem, f(sum, y))
+			} else {
+				sum = kept(from.elem, float64(integerFunctions[name](int64(sum), int64(y))))
+			}
+		}
+		v.data[i] = sum
+	}
+	return v
+}
+
+// moved runs what makes elements of places or of other elements.
+func moved(op *operation, ins []*val, from []typed, to typed) *val {
+	attrs := attributes(op.text)
+	if op.name == "tt.reshape" {
+		return &val{data: ins[0].data}
+	}
+	v := &val{data: make([]float64, elements(to.dims))}
+	at := make([]int, len(to.dims))
+	for i := range v.data {
+		for d, rest := len(at)-1, i; d >= 0; d-- {
+			at[d], rest = rest%to.dims[d], rest/to.dims[d]
+		}
+		switch op.name {
+		case "tt.make_range":
+			if attrs["start"][0] != 0 || attrs["end"][0] != to.dims[0] {
+				panic("tt.make_range " + op.text)
+			}
+			v.data[i] = float64(i)
+		case "tt.splat":
+			v.data[i] = ins[0].data[0]
+		case "tt.expand_dims":
+			axis := attrs["axis"][0]
+			if !slices.Equal(slices.Insert(slices.Clone(from[0].dims), axis, 1), to.dims) {
+				panic("tt.expand_dims to " + fmt.Sprint(to.dims))
+			}
+			v.data[i] = ins[0].data[i]
+		case "tt.broadcast":
+			if len(from[0].dims) != len(to.dims) {
+				panic("tt.broadcast to another rank")
+			}
+			v.data[i] = ins[0].data[flat(at, from[0].dims, true)]
+		case "tt.trans":
+			if !slices.Equal(attrs["order"], []int{1, 0}) || !slices.Equal(to.dims, []int{from[0].dims[1], from[0].dims[0]}) {
+				panic("tt.trans")
+			}
+			v.data[i] = ins[0].data[flat([]int{at[1], at[0]}, from[0].dims, false)]
+		case "tt.join":
+			v.data[i] = ins[at[len(at)-1]].data[i/2]
+		case "tt.gather":
+			c := slices.Clone(at)
+			c[attrs["axis"][0]] = int(ins[1].data[i])
+			v.data[i] = ins[0].data[flat(c, from[0].dims, false)]
+		default:
+			panic("no such operation: " + op.name)
+		}
+	}
+	return v
+}
+
+// flat is the number of an element; if repeat, a dimension of size 1 is repeated.
+func flat(at, dims []int, repeat bool) int {
+	n := 0
+	for d, size := range dims {
+		c := at[d]
+		if size == 1 && repeat {
+			c = 0
+		}
+		if c < 0 || c >= size {
+			panic(fmt.Sprintf("element %v of %v", at, dims))
+		}
+		n = n*size + c
+	}
+	return n
+}
+
+// product adds the product of two matrices to a third. Floats are summed in
+// float64 and rounded once; integers wrap.
+func product(op *operation, ins []*val, from []typed, to typed) *val {
+	a, b := from[0].dims, from[1].dims
+	valid := map[string]string{"f32": "f32", "bf16": "f32", "f8E4M3FN": "f32", "f8E5M2": "f32", "i8": "i32"}
+	least := 16
+	if width[from[0].elem] == 8 {
+		least = 32
+	}
+	if a[1] != b[0] || !slices.Equal(to.dims, []int{a[0], b[1]}) || min(a[0], b[1]) < 16 || a[1] < least ||
+		valid[from[0].elem] != to.elem || from[0].elem != from[1].elem && !strings.HasPrefix(from[0].elem, "f8") || valid[from[1].elem] != to.elem ||
+		strings.Contains(op.text, "inputPrecision") != (from[0].elem == "f32") {
+		panic(fmt.Sprintf("tt.dot %s %v", op.text, op.from))
+	}
+	v := &val{data: slices.Clone(ins[2].data)}
+	n := b[1]
+	for i := range a[0] {
+		row := v.data[i*n : (i+1)*n]
+		for k := range a[1] {
+			x := ins[0].data[i*a[1]+k]
+			for j, y := range ins[1].data[k*n : (k+1)*n] {
+				row[j] += x * y
+			}
+		}
+		for j := range row {
+			row[j] = kept(to.elem, row[j])
+		}
+	}
+	return v
+}

@@ -1,0 +1,81 @@
+package triton
+
+import (
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Params are what a tuner may choose of a kernel, besides its blocks. None of them
+// changes what a program means. 0 leaves the choice to Lower.
+type Params struct {
+	Warps  int // of 32 threads, which run one program
+	Stages int // blocks of an operand that are on their way or at work at once
+	Group  int // programs of the second to last Parallel axis that share what they load
+}
+
+// Limits of parameters.
+const (
+	maxWarps  = 32
+	maxStages = 16
+	maxGroup  = 1 << 10
+)
+
+// parameters are the fields of Params by the names under which they are recorded.
+var parameters = map[string]struct {
+	field func(*Params) *int
+	most  int
+	power bool // of two
+}{
+	"num_warps":  {func(p *Params) *int { return &p.Warps }, maxWarps, true},
+	"num_stages": {func(p *Params) *int { return &p.Stages }, maxStages, false},
+	"group":      {func(p *Params) *int { return &p.Group }, maxGroup, false},
+}
+
+// ParamNames are the names of the parameters, sorted.
+func ParamNames() []string { return slices.Sorted(maps.Keys(parameters)) }
+
+// ParseParams reads parameters as they are recorded: num_warps, num_stages, group,
+// each an integer.
+func ParseParams(values map[string]string) (Params, error) {
+	var p Params
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		known, ok := parameters[name]
+		if !ok {
+			return Params{}, fmt.Errorf("triton: unknown parameter %q (known: %s)", name, strings.Join(ParamNames(), ", "))
+		}
+		n, err := strconv.Atoi(values[name])
+		if err != nil || n < 1 {
+			return Params{}, fmt.Errorf("triton: %s = %q: must be a positive integer", name, values[name])
+		}
+		*known.field(&p) = n
+	}
+	return p, p.check()
+}
+
+// Values are the parameters that are chosen, as they are recorded.
+func (p Params) Values() map[string]string {
+	values := map[string]string{}
+	for name, known := range parameters {
+		if n := *known.field(&p); n != 0 {
+			values[name] = strconv.Itoa(n)
+		}
+	}
+	return values
+}
+
+func (p Params) check() error {
+	for _, name := range ParamNames() {
+		known := parameters[name]
+		switch n := *known.field(&p); {
+		case n < 0 || n > known.most:
+			return fmt.Errorf("triton: %s = %d: must be 1 to %d, or 0 to leave it open", name, n, known.most)
+		case known.power && n > 0 && bits.OnesCount(uint(n)) != 1:
+			return fmt.Errorf("triton: %s = %d: must be a power of two", name, n)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package triton
+
+import (
+	"math"
+
+	"matladder/tile"
+)
+
+// Memory is what one program takes of a multiprocessor, by a model: the compiler
+// knows better, but may take minutes to find out.
+type Memory struct {
+	// Registers counts scratch, which lives there, and the largest block that a
+	// statement computes beside it.
+	Registers int64
+	// Stage counts the operands of products that one step of a loop brings into
+	// shared memory; each stage has room of its own.
+	Stage int64
+}
+
+// MemoryOf counts what one program takes.
+func MemoryOf(p *tile.Program) Memory {
+	k := &kernel{program: p, least: leastOf(p)}
+	var m Memory
+	for _, r := range p.RefsOf(tile.Scratch) {
+		m.Registers += bytesOf(k.scratchType(r))
+	}
+	var beside int64
+	p.Walk(func(s *tile.Stmt) {
+		if s.Value == nil {
+			return
+		}
+		beside = max(beside, k.beside(s))
+		tile.WalkExpr(s.Value, func(e *tile.Expr) {
+			if e.Op == tile.OpDot {
+				m.Stage += k.operandBytes(e.Args[0]) + k.operandBytes(e.Args[1])
+			}
+		})
+	})
+	m.Registers += beside
+	return m
+}
+
+// beside is what a statement computes in registers besides what scratch holds.
+func (k *kernel) beside(s *tile.Stmt) int64 {
+	block := bytesOf(shaped{working(s.Ref.Dtype), physical(s.Ref.Shape(), k.least)})
+	n := int64(0)
+	switch {
+	case s.Kind == tile.Fill:
+		return 0
+	case s.Ref.Kind == tile.Out && s.Kind == tile.Accumulate:
+		n = block + bytesOf(shaped{storage[s.Ref.Dtype], physical(s.Ref.Shape(), k.least)}) // what is added, and what is there
+	case s.Kind == tile.Store && s.Value.Op == tile.OpLoad, s.Kind == tile.Store && s.Value.Op == tile.OpCast && s.Value.Args[0].Op == tile.OpLoad:
+		return 0
+	case s.Kind == tile.Accumulate && s.Value.Op == tile.OpDot:
+	default:
+		n = block
+	}
+	tile.WalkExpr(s.Value, func(e *tile.Expr) {
+		if e.Op == tile.OpDot {
+			for _, x := range e.Args {
+				if x.Op != tile.OpLoad && x.Op != tile.OpSlice { // what is computed passes through registers
+					n = max(n, block) + k.operandBytes(x)
+				}
+			}
+		} else if e.Op == tile.OpRowMax || e.Op == tile.OpRowSum {
+			n = max(n, bytesOf(shaped{working(e.Dtype), physical(e.Args[0].Shape, k.least)}))
+		}
+	})
+	return n
+}
+
+// operandBytes is what an operand of a product takes in shared memory.
+func (k *kernel) operandBytes(e *tile.Expr) int64 {
+	dims := physical(e.Shape, k.least)
+	return bytesOf(shaped{storage[e.Dtype], []int{max(dims[0], k.least), max(dims[1], k.least)}})
+}
+
+func bytesOf(t shaped) int64 {
+	width := map[string]int64{"f32": 4, "i32": 4, "bf16": 2}[t.elem]
+	return max(width, 1) * tile.Elements(t.dims)
+}
+
+const (
+	warpThreads     = 32
+	threadRegisters = 255 // at most, of 4 bytes
+	addressing      = 32  // registers of a thread that hold no elements
+	threadBytes     = 512 // of elements of a thread, beyond which there are better more threads
+	defaultStages   = 4
+	defaultGroup    = 8
+	leastWarps      = 4 // a matrix unit of Hopper takes what four warps have
+	mostWarps       = 16
+)
+
+// registers is what warps hold of elements.
+func (t Target) registers(warps int) int64 {
+	if t.RegisterBytes == 0 {
+		return math.MaxInt64
+	}
+	threads := int64(warps * warpThreads)
+	each := min(threadRegisters, t.RegisterBytes/4/threads) - addressing
+	return threads * each * 4
+}
+
+// choose completes parameters and refuses what cannot fit.
+func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
+	m := MemoryOf(p)
+	if params.Warps == 0 {
+		params.Warps = leastWarps
+		for params.Warps < mostWarps && m.Registers > threadBytes*warpThreads*int64(params.Warps) && t.registers(2*params.Warps) > t.registers(params.Warps) {
+			params.Warps *= 2
+		}
+	}
+	if limit := t.registers(params.Warps); m.Registers > limit {
+		return params, m, &TooBigError{p.Name, t.Name, "registers", m.Registers, limit}
+	}
+	stages := max(params.Stages, 1)
+	if need := m.Stage * int64(stages); t.SharedBytes > 0 && need > t.SharedBytes {
+		return params, m, &TooBigError{p.Name, t.Name, "shared memory", need, t.SharedBytes}
+	}
+	if params.Stages == 0 {
+		params.Stages = defaultStages
+		for t.SharedBytes > 0 && int64(params.Stages)*m.Stage > t.SharedBytes {
+			params.Stages--
+		}
+	}
+	if params.Group == 0 {
+		params.Group = defaultGroup
+	}
+	return params, m, nil
+}

@@ -1,0 +1,112 @@
+package triton
+
+import (
+	"slices"
+
+	"matladder/tile"
+)
+
+// slice takes elements along one dimension. Of an array it reads no more than
+// those; of what is in registers it gathers them.
+func (k *kernel) slice(e *tile.Expr) value {
+	x := e.Args[0]
+	start := k.index(e.Index)
+	switch x.Op {
+	case tile.OpLoad:
+		if _, whole := k.loads[x.Ref]; x.Ref.Kind != tile.Scratch && !whole {
+			at := make([]index, len(x.Shape))
+			for d := range at {
+				at[d] = knownIndex(0)
+			}
+			at[e.Dim] = start
+			return k.loadFrom(x.Ref, at, e.Shape)
+		}
+	case tile.OpInBounds:
+		if along := counted(x.Shape); along == e.Dim {
+			return k.inBounds(x, e.Index, e.Shape)
+		}
+	}
+	v := k.expr(x)
+	rank := max(2, len(x.Shape))
+	dim := e.Dim + rank - len(x.Shape)
+	if v.number != nil || v.dims == nil || len(v.dims) < rank || v.dims[dim] == 1 || x.Shape[e.Dim] == 1 {
+		return v // still to be repeated along it
+	}
+	if e.Shape[e.Dim] == x.Shape[e.Dim] {
+		return v
+	}
+	to := slices.Clone(v.dims)
+	to[dim] = padded(e.Shape[e.Dim], k.least)
+	at := k.along(dim, to)
+	if !start.known || start.n != 0 {
+		from := k.vectorOf(start, at.shaped)
+		at = k.cheap("arith.addi", at, from)
+	}
+	return k.gathered(v, e.Dtype, dim, at, to, x.Shape[e.Dim])
+}
+
+func (k *kernel) vectorOf(x index, to shaped) value {
+	if x.known {
+		return k.constant(to, float64(x.n))
+	}
+	return k.pure(to, []value{x.value}, "tt.splat %s : i32 -> %s", x.name, to)
+}
+
+// gathered takes the elements at along a dimension; those past the last of size are
+// some other.
+func (k *kernel) gathered(v value, d tile.Dtype, dim int, at value, to []int, size int) value {
+	if d == tile.Bool {
+		v = k.fromBool(v)
+	} else {
+		v = k.wide(v, d) // narrow elements have no gather
+	}
+	last := k.constant(at.shaped, float64(size-1))
+	at = k.spread(k.cheap("arith.minsi", at, last), to)
+	out := shaped{v.elem, to}
+	v = k.op(out, "tt.gather %s[%s] {axis = %d : i32} : (%s, %s) -> %s", v.name, at.name, dim, v.shaped, at.shaped, out)
+	if d == tile.Bool {
+		return k.compare(v, tile.NE, integer(0))
+	}
+	return v
+}
+
+// concat puts blocks one after another: each element is gathered from the block
+// that it is in.
+func (k *kernel) concat(e *tile.Expr) value {
+	if len(e.Args) == 1 {
+		return k.expr(e.Args[0])
+	}
+	to := physical(e.Shape, k.least)
+	dim := e.Dim + len(to) - len(e.Shape)
+	var all value
+	from := 0
+	for i, x := range e.Args {
+		v, d := k.expr(x), e.Dtype
+		if d == tile.Bool {
+			v, d = k.fromBool(v), tile.Int32
+		}
+		dims := physical(x.Shape, k.least)
+		for o := range dims { // as many alike rows or columns as the other blocks have
+			if o != dim {
+				dims[o] = to[o]
+			}
+		}
+		v = k.vector(k.wide(v, d), shaped{working(d), dims})
+		at := k.along(dim, to)
+		if from > 0 {
+			at = k.cheap("arith.maxsi", k.cheap("arith.subi", at, k.constant(at.shaped, float64(from))), k.constant(at.shaped, 0))
+		}
+		n := x.Shape[e.Dim]
+		v = k.gathered(v, d, dim, at, to, n)
+		if i == 0 {
+			all = v
+		} else {
+			all = k.choose(k.below(dim, to, knownIndex(from)), all, v)
+		}
+		from += n
+	}
+	if e.Dtype == tile.Bool {
+		return k.compare(all, tile.NE, integer(0))
+	}
+	return all
+}

@@ -1,0 +1,57 @@
+package triton
+
+import (
+	"fmt"
+	"strings"
+
+	"matladder/tile"
+)
+
+// Target is what a generation of GPUs has and lacks. A limit of 0 is none.
+type Target struct {
+	Name          string // sm_80, sm_89, sm_90, sm_100, sm_120
+	SharedBytes   int64  // of shared memory that one program may have
+	RegisterBytes int64  // of a multiprocessor
+
+	noFloat8 bool // neither multiplies nor converts float8
+}
+
+// The shared memory of a block and the registers of a multiprocessor are those of
+// the CUDA C++ Programming Guide, table "Technical Specifications per Compute
+// Capability"; the former is shared_memory_per_block_optin of XLA's target
+// configurations.
+var targets = []Target{
+	{Name: "sm_90", SharedBytes: 227 << 10, RegisterBytes: 256 << 10},
+	{Name: "sm_80", SharedBytes: 163 << 10, RegisterBytes: 256 << 10, noFloat8: true},
+	{Name: "sm_89", SharedBytes: 99 << 10, RegisterBytes: 256 << 10},
+	{Name: "sm_100", SharedBytes: 227 << 10, RegisterBytes: 256 << 10},
+	{Name: "sm_120", SharedBytes: 99 << 10, RegisterBytes: 256 << 10},
+}
+
+// Targets lists the generations, the one that is the default first.
+func Targets() []Target { return append([]Target(nil), targets...) }
+
+// FindTarget returns the generation of that name.
+func FindTarget(name string) (Target, error) {
+	var known []string
+	for _, t := range targets {
+		if t.Name == name {
+			return t, nil
+		}
+		known = append(known, t.Name)
+	}
+	return Target{}, fmt.Errorf("unknown GPU generation %q (known: %s)", name, strings.Join(known, ", "))
+}
+
+// checkProducts refuses what a generation has no instructions for.
+func (t Target) checkProducts(p *tile.Program) (err error) {
+	if !t.noFloat8 {
+		return nil
+	}
+	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+		if e.Dtype.IsFloat() && e.Dtype.Bits() == 8 && err == nil {
+			err = &UnsupportedError{e.Pos, p.Name, e.Op.String(), "", fmt.Sprintf("%s has no %s", t.Name, e.Dtype)}
+		}
+	})
+	return err
+}

@@ -1,0 +1,75 @@
+module {
+  tt.func public @v5_quant(%a: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %o: !tt.ptr<bf16> {tt.divisibility = 16 : i32}) {
+    %0 = tt.get_program_id x : i32
+    %1 = arith.constant 24 : i32
+    %2 = arith.divsi %0, %1 : i32
+    %3 = arith.constant 4 : i32
+    %4 = arith.muli %2, %3 : i32
+    %5 = arith.remsi %0, %1 : i32
+    %6 = arith.remsi %5, %3 : i32
+    %7 = arith.addi %4, %6 : i32
+    %8 = arith.divsi %5, %3 : i32
+    // fill acc
+    %9 = arith.constant 0 : i32
+    %10 = arith.constant 6 : i32
+    %11 = arith.constant 1 : i32
+    %12 = arith.constant dense<0.0e+00> : tensor<128x128xf32>
+    %15 = arith.constant 64 : i32
+    %17 = arith.constant 128 : i32
+    %18 = arith.muli %7, %17 : i32
+    %19 = arith.extsi %18 : i32 to i64
+    %20 = arith.constant 384 : i64
+    %21 = arith.muli %19, %20 : i64
+    %22 = tt.addptr %a, %21 : !tt.ptr<bf16>, i64
+    %26 = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+    %27 = tt.expand_dims %26 {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %28 = arith.constant dense<384> : tensor<128x1xi32>
+    %29 = arith.muli %27, %28 : tensor<128x1xi32>
+    %30 = tt.broadcast %29 : tensor<128x1xi32> -> tensor<128x64xi32>
+    %31 = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %32 = tt.expand_dims %31 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %33 = tt.broadcast %32 : tensor<1x64xi32> -> tensor<128x64xi32>
+    %34 = arith.addi %30, %33 : tensor<128x64xi32>
+    %37 = arith.muli %8, %17 : i32
+    %38 = arith.extsi %37 : i32 to i64
+    %39 = tt.addptr %b, %38 : !tt.ptr<bf16>, i64
+    %40 = arith.constant 768 : i64
+    %44 = tt.expand_dims %31 {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %45 = arith.constant dense<768> : tensor<64x1xi32>
+    %46 = arith.muli %44, %45 : tensor<64x1xi32>
+    %47 = tt.broadcast %46 : tensor<64x1xi32> -> tensor<64x128xi32>
+    %48 = tt.expand_dims %26 {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+    %49 = tt.broadcast %48 : tensor<1x128xi32> -> tensor<64x128xi32>
+    %50 = arith.addi %47, %49 : tensor<64x128xi32>
+    %54 = scf.for %k_13 = %9 to %10 step %11 iter_args(%acc_14 = %12) -> (tensor<128x128xf32>) : i32 {
+      // accumulate acc
+      %16 = arith.muli %k_13, %15 : i32
+      %23 = arith.extsi %16 : i32 to i64
+      %24 = tt.addptr %22, %23 : !tt.ptr<bf16>, i64
+      %25 = tt.splat %24 : !tt.ptr<bf16> -> tensor<128x64x!tt.ptr<bf16>>
+      %35 = tt.addptr %25, %34 : tensor<128x64x!tt.ptr<bf16>>, tensor<128x64xi32>
+      %36 = tt.load %35 : tensor<128x64x!tt.ptr<bf16>>
+      %41 = arith.muli %23, %40 : i64
+      %42 = tt.addptr %39, %41 : !tt.ptr<bf16>, i64
+      %43 = tt.splat %42 : !tt.ptr<bf16> -> tensor<64x128x!tt.ptr<bf16>>
+      %51 = tt.addptr %43, %50 : tensor<64x128x!tt.ptr<bf16>>, tensor<64x128xi32>
+      %52 = tt.load %51 : tensor<64x128x!tt.ptr<bf16>>
+      %53 = tt.dot %36, %52, %acc_14 : tensor<128x64xbf16> * tensor<64x128xbf16> -> tensor<128x128xf32>
+      scf.yield %53 : tensor<128x128xf32>
+    }
+    // store o
+    %55 = arith.truncf %54 : tensor<128x128xf32> to tensor<128x128xbf16>
+    %56 = tt.addptr %o, %38 : !tt.ptr<bf16>, i64
+    %57 = arith.muli %19, %40 : i64
+    %58 = tt.addptr %56, %57 : !tt.ptr<bf16>, i64
+    %59 = tt.splat %58 : !tt.ptr<bf16> -> tensor<128x128x!tt.ptr<bf16>>
+    %60 = arith.constant dense<768> : tensor<128x1xi32>
+    %61 = arith.muli %27, %60 : tensor<128x1xi32>
+    %62 = tt.broadcast %61 : tensor<128x1xi32> -> tensor<128x128xi32>
+    %63 = tt.broadcast %48 : tensor<1x128xi32> -> tensor<128x128xi32>
+    %64 = arith.addi %62, %63 : tensor<128x128xi32>
+    %65 = tt.addptr %59, %64 : tensor<128x128x!tt.ptr<bf16>>, tensor<128x128xi32>
+    tt.store %65, %55 : tensor<128x128x!tt.ptr<bf16>>
+    tt.return
+  }
+}

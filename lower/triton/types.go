@@ -1,0 +1,106 @@
+package triton
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"matladder/tile"
+)
+
+// shaped is the type of a value: a tensor, or a scalar where dims is nil.
+type shaped struct {
+	elem string // of a pointer: "*" and the type of what it points to
+	dims []int
+}
+
+func (t shaped) String() string {
+	elem := t.elem
+	if to, pointer := strings.CutPrefix(elem, "*"); pointer {
+		elem = "!tt.ptr<" + to + ">"
+	}
+	if t.dims == nil {
+		return elem
+	}
+	return "tensor<" + cross(t.dims) + elem + ">"
+}
+
+func (t shaped) of(elem string) shaped { return shaped{elem, t.dims} }
+
+func (t shaped) isFloat() bool { return strings.HasPrefix(strings.TrimPrefix(t.elem, "b"), "f") }
+
+func (t shaped) isFloat8() bool { return strings.HasPrefix(t.elem, "f8") }
+
+// cross is 16x128x.
+func cross(dims []int) string {
+	var b strings.Builder
+	for _, d := range dims {
+		fmt.Fprintf(&b, "%dx", d)
+	}
+	return b.String()
+}
+
+// storage spells dtypes as they are held: integers have no sign here, the
+// operations do, and int4 has a byte once it is unpacked.
+var storage = map[tile.Dtype]string{
+	tile.Bool: "i1", tile.Float32: "f32", tile.BFloat16: "bf16", tile.Float8E4M3FN: "f8E4M3FN", tile.Float8E5M2: "f8E5M2",
+	tile.Int32: "i32", tile.Int8: "i8", tile.Uint8: "i8", tile.Int4: "i8",
+}
+
+// working spells the type in which d is computed.
+func working(d tile.Dtype) string {
+	switch {
+	case d.IsInteger():
+		return "i32"
+	case d == tile.Bool:
+		return "i1"
+	}
+	return "f32"
+}
+
+// physical is the shape in which a block of shape is computed: two dimensions at
+// least, each 1 or a power of two of at least least elements.
+func physical(shape []int, least int) []int {
+	p := make([]int, 0, max(len(shape), 2))
+	for range 2 - len(shape) {
+		p = append(p, 1)
+	}
+	for _, n := range shape {
+		p = append(p, padded(n, least))
+	}
+	return p
+}
+
+func padded(n, least int) int {
+	if n <= 1 {
+		return 1
+	}
+	return max(1<<bits.Len(uint(n-1)), least)
+}
+
+// number is x as the text spells a constant of an element type.
+func number(elem string, x float64) string {
+	t := shaped{elem: elem}
+	switch {
+	case elem == "i1":
+		return strconv.FormatBool(x != 0)
+	case !t.isFloat():
+		return strconv.FormatInt(int64(x), 10)
+	case x != x || math.IsInf(x, 0):
+		bits := math.Float32bits(float32(x))
+		if elem == "bf16" {
+			return fmt.Sprintf("0x%04X", bits>>16)
+		}
+		return fmt.Sprintf("0x%08X", bits)
+	}
+	s := strconv.FormatFloat(x, 'e', -1, 32)
+	if !strings.Contains(s, ".") {
+		s = strings.Replace(s, "e", ".0e", 1)
+	}
+	return s
+}
+
+// int32Fits reports whether x is a value of i32, the type of indices.
+func int32Fits(x int) bool { return x >= math.MinInt32 && x <= math.MaxInt32 }
