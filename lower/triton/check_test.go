@@ -115,8 +115,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestParams(t *testing.T) {
-	p, err := triton.ParseParams(map[string]string{"num_warps": "8", "num_stages": "3", "group": "4"})
-	if want := (triton.Params{Warps: 8, Stages: 3, Group: 4}); err != nil || p != want {
+	p, err := triton.ParseParams(map[string]string{"num_warps": "8", "num_stages": "3", "group": "4", "split_k": "2"})
+	if want := (triton.Params{Warps: 8, Stages: 3, Group: 4, SplitK: 2}); err != nil || p != want {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if again, err := triton.ParseParams(p.Values()); err != nil || again != p {
@@ -127,7 +127,7 @@ func TestParams(t *testing.T) {
 		{"num_warps", "64"}:  "num_warps = 64: must be 1 to 32",
 		{"num_stages", "0"}:  `num_stages = "0": must be a positive integer`,
 		{"group", "x"}:       `group = "x": must be a positive integer`,
-		{"warps", "4"}:       `unknown parameter "warps" (known: group, num_stages, num_warps)`,
+		{"warps", "4"}:       `unknown parameter "warps" (known: group, num_stages, num_warps, split_k)`,
 		{"group", "1000000"}: "must be 1 to 1024",
 	} {
 		if _, err := triton.ParseParams(map[string]string{values[0]: values[1]}); err == nil || !strings.Contains(err.Error(), want) {

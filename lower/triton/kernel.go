@@ -71,10 +71,10 @@ func (k *kernel) arguments() string {
 
 // leastOf is the least size of a dimension: what the matrix units take at once.
 func leastOf(p *tile.Program) int {
-	least := 16
+	least := 1
 	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
-		if e.Op == tile.OpDot && min(e.Args[0].Dtype.Bits(), e.Args[1].Dtype.Bits()) <= 8 {
-			least = 32
+		if e.Op == tile.OpDot {
+			least = max(least, 16, 256/max(8, min(e.Args[0].Dtype.Bits(), e.Args[1].Dtype.Bits())))
 		}
 	})
 	return least

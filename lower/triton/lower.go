@@ -45,20 +45,32 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 	}
 	l := &Launch{In: bound.In, Out: bound.Out}
 	for _, p := range programs {
-		if err := p.Verify(); err != nil {
+		if err := p.Verify(); err != nil { // before anything is read of it
 			return nil, err
 		}
-		k, err := lower(p, opts)
-		if err != nil {
-			return nil, err
+		l.Name = mlir.Symbol(p.Name)
+		list := []*tile.Program{p}
+		if n := opts.Params.SplitK; n > 1 && hasProduct(p) {
+			if list, err = splitK(p, n); err != nil {
+				return nil, err
+			}
 		}
-		l.Kernels = append(l.Kernels, *k)
-		l.Name = k.Name
+		for _, p := range list {
+			if err := p.Verify(); err != nil {
+				return nil, err
+			}
+			k, err := lower(p, opts)
+			if err != nil {
+				return nil, err
+			}
+			l.Kernels = append(l.Kernels, *k)
+		}
 	}
 	return l, nil
 }
 
 func lower(p *tile.Program, opts Options) (*Kernel, error) {
+	p = cut(p)
 	if err := opts.Target.checkProducts(p); err != nil {
 		return nil, err
 	}

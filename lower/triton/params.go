@@ -10,11 +10,13 @@ import (
 )
 
 // Params are what a tuner may choose of a kernel, besides its blocks. None of them
-// changes what a program means. 0 leaves the choice to Lower.
+// changes what a program means, but that a split sum is rounded in another order.
+// 0 leaves the choice to Lower.
 type Params struct {
 	Warps  int // of 32 threads, which run one program
 	Stages int // blocks of an operand that are on their way or at work at once
 	Group  int // programs of the second to last Parallel axis that share what they load
+	SplitK int // parts of the Arbitrary axis that programs of their own sum
 }
 
 // Limits of parameters.
@@ -22,6 +24,7 @@ const (
 	maxWarps  = 32
 	maxStages = 16
 	maxGroup  = 1 << 10
+	maxSplit  = 1 << 10
 )
 
 // parameters are the fields of Params by the names under which they are recorded.
@@ -33,13 +36,14 @@ var parameters = map[string]struct {
 	"num_warps":  {func(p *Params) *int { return &p.Warps }, maxWarps, true},
 	"num_stages": {func(p *Params) *int { return &p.Stages }, maxStages, false},
 	"group":      {func(p *Params) *int { return &p.Group }, maxGroup, false},
+	"split_k":    {func(p *Params) *int { return &p.SplitK }, maxSplit, false},
 }
 
 // ParamNames are the names of the parameters, sorted.
 func ParamNames() []string { return slices.Sorted(maps.Keys(parameters)) }
 
 // ParseParams reads parameters as they are recorded: num_warps, num_stages, group,
-// each an integer.
+// split_k, each an integer.
 func ParseParams(values map[string]string) (Params, error) {
 	var p Params
 	for _, name := range slices.Sorted(maps.Keys(values)) {

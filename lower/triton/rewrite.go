@@ -1,0 +1,129 @@
+package triton
+
+import (
+	"slices"
+
+	"matladder/tile"
+)
+
+// rewriter copies programs with other axes and refs. What it cannot copy makes it
+// fail, and the program stays as it was.
+type rewriter struct {
+	axes   map[*tile.Axis]tile.IndexExpr // instead of the axis
+	refs   map[*tile.Ref]*tile.Ref       // instead of the ref
+	exprs  map[*tile.Expr]*tile.Expr
+	resize func(old []int) []int // of a shape that does not follow from operands
+	failed bool
+}
+
+func (w *rewriter) index(x tile.IndexExpr) tile.IndexExpr {
+	switch x := x.(type) {
+	case *tile.Axis:
+		if y, ok := w.axes[x]; ok {
+			if y == nil {
+				w.failed = true
+				return x
+			}
+			return y
+		}
+	case tile.Sum:
+		return tile.Plus(w.index(x.X), w.index(x.Y))
+	case tile.Product:
+		return tile.Times(w.index(x.X), x.By)
+	case tile.Quotient:
+		return tile.FloorDiv(w.index(x.X), x.By)
+	case tile.Remainder:
+		return tile.Mod(w.index(x.X), x.By)
+	case tile.Lookup:
+		return tile.Lookup{Table: w.ref(x.Table), At: w.index(x.At)}
+	}
+	return x
+}
+
+func (w *rewriter) ref(r *tile.Ref) *tile.Ref {
+	if to, ok := w.refs[r]; ok {
+		return to
+	}
+	return r
+}
+
+func (w *rewriter) cond(c tile.Cond) tile.Cond {
+	switch c := c.(type) {
+	case tile.TestCond:
+		return tile.TestCond{Op: c.Op, X: w.index(c.X), Y: w.index(c.Y)}
+	case tile.AllCond:
+		return tile.AllCond(w.conds(c))
+	case tile.AnyCond:
+		return tile.AnyCond(w.conds(c))
+	case tile.NotCond:
+		return tile.NotCond{Cond: w.cond(c.Cond)}
+	}
+	return c
+}
+
+func (w *rewriter) conds(cs []tile.Cond) []tile.Cond {
+	out := make([]tile.Cond, len(cs))
+	for i, c := range cs {
+		out[i] = w.cond(c)
+	}
+	return out
+}
+
+func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt {
+	out := make([]*tile.Stmt, len(body))
+	for i, s := range body {
+		c := *s
+		if s.Value != nil {
+			c.Ref, c.Value = w.ref(s.Ref), w.expr(s.Value)
+		}
+		if s.Cond != nil {
+			c.Cond = w.cond(s.Cond)
+		}
+		c.Body = w.body(s.Body)
+		out[i] = &c
+	}
+	return out
+}
+
+func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
+	if to, ok := w.exprs[e]; ok {
+		return to
+	}
+	c := *e
+	c.Args = make([]*tile.Expr, len(e.Args))
+	for i, x := range e.Args {
+		c.Args[i] = w.expr(x)
+	}
+	if e.Ref != nil {
+		c.Ref = w.ref(e.Ref)
+	}
+	if e.Index != nil {
+		c.Index = w.index(e.Index)
+	}
+	switch {
+	case w.resize == nil:
+	case e.Op == tile.OpLoad:
+		c.Shape = c.Ref.Shape()
+	case e.Op.IsElementwise():
+		c.Shape = c.Args[0].Shape
+	case e.Op == tile.OpRowMax || e.Op == tile.OpRowSum:
+		c.Shape = slices.Clone(c.Args[0].Shape)
+		c.Shape[len(c.Shape)-1] = 1
+	default:
+		c.Shape = w.resize(e.Shape)
+	}
+	if w.exprs == nil {
+		w.exprs = map[*tile.Expr]*tile.Expr{}
+	}
+	w.exprs[e] = &c
+	return &c
+}
+
+// indices are an index map with other axes.
+func (w *rewriter) indices(xs []tile.IndexExpr) []tile.IndexExpr {
+	out := make([]tile.IndexExpr, len(xs))
+	for i, x := range xs {
+		out[i] = w.index(x)
+	}
+	return out
+}
