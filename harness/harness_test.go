@@ -37,7 +37,7 @@ func plan(t testing.TB, c Config, f *fake) Sweep {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Skip("no plugin")
+	s.Skip(errors.New("no plugin"))
 	return s
 }
 

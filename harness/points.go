@@ -257,13 +257,17 @@ func (s Sweep) HasBaseline() bool {
 	return false
 }
 
-// Skip marks the points of the baseline as skipped, for want of a backend that
-// has one.
-func (s Sweep) Skip(reason string) {
+// Skip marks the points of the baseline as skipped, for want of a backend that has
+// one; or, where that crashed or hung when it was opened, as what it did.
+func (s Sweep) Skip(why error) {
+	status := classify(why)
+	if status != results.Crashed && status != results.Timeout {
+		status = results.Skipped
+	}
 	for _, g := range s.Groups {
 		for i := range g.Points {
 			if p := &g.Points[i]; p.isBaseline() {
-				p.Status, p.Reason = results.Skipped, reason
+				p.Status, p.Reason = status, why.Error()
 			}
 		}
 	}

@@ -97,7 +97,7 @@ func (r *run) prediction(ctx context.Context, l *lane) results.Record {
 		return row
 	}
 	limit := r.sweep.Config.Timeout
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := limited(ctx, limit)
 	defer cancel()
 	row := l.row
 	begin := r.now()

@@ -45,6 +45,9 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 		round = max(round, l.rounds)
 	}
 	for range round { // a resumed group goes on with the orders it would have had
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		g.shuffled(lanes)
 	}
 	for g.more(lanes) {
@@ -89,6 +92,11 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 		if row, done := answered(l, round); done {
 			l.retired = true
 			rows = append(rows, row)
+			continue
+		}
+		if deaths := g.turns.begin(&l.row, round); deaths >= mostDeaths {
+			l.retired = true
+			rows = append(rows, passedOver(l, round, deaths))
 			continue
 		}
 		some, err := g.turn(ctx, l, round)

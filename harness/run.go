@@ -44,6 +44,7 @@ type Outcome struct {
 	Rows   []results.Record // all rows of the file: earlier executions' first
 	New    int              // of Rows: those of this execution
 	Repair results.Repair   // what resuming took out of the file
+	Saved  string           // the file that has Rows if Options.Out has not; then there was a *results.LostError
 }
 
 // run is one execution of a sweep.
@@ -55,6 +56,8 @@ type run struct {
 	now     func() time.Time
 	probed  chips.Device // what Prober has found, if it was asked
 	probes  int
+	saved   string // Outcome.Saved
+	turns   *turns // which point has its turn, on disk
 }
 
 // Run measures a sweep. It returns what is in the file even with an error: then
@@ -73,11 +76,13 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	}
 	defer func() {
 		err = errors.Join(err, r.journal.Close())
-		if err != nil && !opt.Resume && len(r.rows) == 0 {
+		if err != nil && !opt.Resume && len(r.rows) == 0 && !errors.As(err, new(*results.LostError)) {
 			os.Remove(opt.Out) // nothing to keep, and nothing in the way of the next attempt
 		}
 	}()
 	r.rows = old
+	r.turns = openTurns(opt.Out, opt.Resume)
+	defer r.turns.end()
 	if opt.Begin != nil {
 		opt.Begin()
 	}
@@ -89,7 +94,10 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 			err = r.groups(ctx, begin, history(old))
 		}
 	}
-	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair}, err
+	if lost := r.journal.Intact(); lost != nil && r.saved == "" && len(r.rows) > 0 {
+		err = errors.Join(r.rescue(lost), err)
+	}
+	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair, Saved: r.saved}, err
 }
 
 func (r *run) openJournal() (old []results.Record, repair results.Repair, err error) {
@@ -137,14 +145,30 @@ func ratio(a, b float64) float64 {
 
 // append writes the rows of a round.
 func (r *run) append(rows []results.Record) error {
-	if err := r.journal.Append(rows); err != nil {
+	err := r.journal.Append(rows)
+	lost := errors.As(err, new(*results.LostError))
+	if err != nil && !lost {
 		return fmt.Errorf("results: %w", err)
 	}
 	for i := range rows {
 		rows[i].Pos.File = r.opt.Out // as of rows that were read from it
 	}
 	r.rows = append(r.rows, rows...)
+	if lost {
+		return r.rescue(err)
+	}
 	return nil
+}
+
+// rescue writes all rows beside a file that has lost some, and returns what is to be
+// said of that.
+func (r *run) rescue(lost error) error {
+	saved, err := results.Rescue(r.opt.Out, r.rows)
+	if err != nil {
+		return fmt.Errorf("results: %w; and its rows cannot be saved beside it: %w", lost, err)
+	}
+	r.saved = saved
+	return fmt.Errorf("results: %w; all %d rows are in %s", lost, len(r.rows), saved)
 }
 
 func (r *run) inputs(p problem.Matmul) backend.InputSpec {

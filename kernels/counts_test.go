@@ -30,7 +30,7 @@ func TestREADME_Counts(t *testing.T) {
 		before, rest, ok1 := strings.Cut(string(text), countsBegin)
 		_, after, ok2 := strings.Cut(rest, countsEnd)
 		if !ok1 || !ok2 {
-			t.Errorf("%s: no marks around a table of counts", path)
+			t.Errorf("%s: no marks around a table of counts: it needs the lines %s and %s, each once; -update then fills in what is between", path, strings.TrimSpace(countsBegin), strings.TrimSpace(countsEnd))
 			continue
 		}
 		golden.Assert(t, path, []byte(before+countsBegin+countsTable(t, k)+countsEnd+after))

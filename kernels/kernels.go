@@ -56,5 +56,5 @@ func Find(s string) (Kernel, error) {
 		}
 		known = append(known, k.Name())
 	}
-	return nil, fmt.Errorf("unknown kernel %q (known: %s, or their numbers 1 to %d)", s, strings.Join(known, ", "), len(All))
+	return nil, fmt.Errorf("unknown kernel %q (known: %s, or their numbers: those that kernels.All in kernels/kernels.go lists)", s, strings.Join(known, ", "))
 }

@@ -63,6 +63,6 @@ func Save(p Picture, folder string, f Format) (path string, err error) {
 	if err := Write(&picture, p, f); err != nil {
 		return "", err
 	}
-	path = filepath.Join(folder, p.Head().Name+"."+string(f))
+	path = filepath.Join(folder, fileSafe(p.Head().Name)+"."+string(f))
 	return path, files.Replace(path, picture.Bytes())
 }

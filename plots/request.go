@@ -2,6 +2,8 @@ package plots
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -183,11 +185,20 @@ func fileName(q Request) string {
 
 // fileSafe keeps what every file system takes in a name.
 func fileSafe(s string) string {
-	return strings.Map(func(r rune) rune {
+	s = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', r == '.':
 			return r
 		}
 		return '-'
 	}, s)
+	if len(s) <= maxName {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s)) // tells apart what begins alike
+	return s[:maxName-9] + "-" + hex.EncodeToString(sum[:4])
 }
+
+// maxName is the longest name of a file without its ending, well below the 255 bytes
+// of file systems.
+const maxName = 120

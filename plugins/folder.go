@@ -143,7 +143,7 @@ func Find(name string) (Installed, error) {
 }
 
 func readManifest(root string) (Installed, error) {
-	text, err := os.ReadFile(filepath.Join(root, manifestName))
+	text, err := files.ReadRegular(filepath.Join(root, manifestName), 16<<20)
 	if err != nil {
 		return Installed{}, err
 	}

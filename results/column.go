@@ -173,7 +173,7 @@ func (c column) check(r *Record) error {
 	case number < 0 && !c.signed:
 		return fmt.Errorf("%v is negative", number)
 	}
-	return nil
+	return c.limit(number)
 }
 
 func oneOf[T ~string](legal []T, cell string) (T, error) {

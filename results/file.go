@@ -65,8 +65,14 @@ func (f *File) read(r io.Reader, name string, keep func(*Record) error) error {
 		return err
 	}
 	f.Name = name
+	seen, numbered := newKeys(), slices.Contains(rd.Header(), "round") && slices.Contains(rd.Header(), "rep")
 	for {
 		row, err := rd.Next()
+		if err == nil && numbered {
+			if first, again := seen.add(&row); again && !row.Condemns() {
+				err = repeated(&row, first)
+			}
+		}
 		var syntax *SyntaxError
 		switch {
 		case err == nil:

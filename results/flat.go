@@ -119,6 +119,8 @@ func writeFlatCSV(buf *bytes.Buffer, summaries []Summary) error {
 			case nil:
 			case float64:
 				cells[c] = strconv.FormatFloat(v, 'g', -1, 64)
+			case string:
+				cells[c] = spreadsheetSafe(v)
 			default:
 				cells[c] = fmt.Sprint(v)
 			}
@@ -127,6 +129,15 @@ func writeFlatCSV(buf *bytes.Buffer, summaries []Summary) error {
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// spreadsheetSafe puts an apostrophe before a text that spreadsheets would take for a
+// formula, and run: names and reasons come from files of others.
+func spreadsheetSafe(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }
 
 // writeFlatJSON writes an array with one object a line, keys in column order.

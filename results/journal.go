@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,10 +29,9 @@ import (
 type Journal struct {
 	path string
 	f    *os.File
-	size int64 // where the next round goes
+	size int64 // where the next round goes, and the file ends
 	enc  encoder
-	seen map[uint64]struct{} // (point, round, rep) of every row in the file
-	hash maphash.Seed
+	seen keys  // of every row in the file
 	err  error // what a failed Append left behind, if it could not be undone
 }
 
@@ -45,8 +44,9 @@ var syncFile = (*os.File).Sync
 
 // Repair says what Resume took out of a file.
 type Repair struct {
-	Rows  int   // whole rows of a round that was never closed
-	Bytes int64 // everything after the last closed round, torn row included
+	Rows  int    // whole rows of a round that was never closed
+	Bytes int64  // everything after the last closed round, torn row included
+	Kept  string // the file beside it where that lies now, if more than a torn row
 }
 
 // Create starts a journal at path, making its folder if need be, and writes
@@ -70,7 +70,7 @@ func Create(path string) (*Journal, error) {
 
 // Resume opens the journal at path for appending and returns the rows of its
 // closed rounds. Whatever follows the last of them is cut off and counted in
-// Repair. A file that is absent, empty, or torn within its header starts
+// Repair; if that is more than a torn row, it is copied to a file beside it before. A file that is absent, empty, or torn within its header starts
 // fresh. A file that is not a journal of this version is refused unchanged.
 func Resume(path string) (*Journal, []Record, Repair, error) {
 	j, size, err := open(path, 0)
@@ -87,13 +87,18 @@ func Resume(path string) (*Journal, []Record, Repair, error) {
 
 // Append writes the rows of one round and syncs the file. Either all of them
 // are in the journal when it returns, or, with an error, none. It refuses a
-// row whose (point, round, rep) is in the file already.
+// row whose (point, round, rep) is in the file already. A file that is not any more
+// what the journal left there is a *LostError, and stays as it is.
 func (j *Journal) Append(rows []Record) error {
 	if j.err != nil || len(rows) == 0 {
 		return j.err
 	}
 	var text []byte
-	keys := map[uint64]struct{}{}
+	if err := j.Intact(); err != nil {
+		return err
+	}
+	now := newKeys()
+	now.seed = j.seen.seed
 	for i := range rows {
 		row, err := j.enc.row(&rows[i])
 		if err != nil {
@@ -103,20 +108,16 @@ func (j *Journal) Append(rows []Record) error {
 			row = mark(row)
 		}
 		text = append(text, row...)
-		key := j.key(&rows[i])
-		_, before := j.seen[key]
-		if _, now := keys[key]; before || now {
+		_, before := j.seen.lines[j.seen.of(&rows[i])]
+		if _, again := now.add(&rows[i]); before || again {
 			return fmt.Errorf("%s: %s %d×%d×%d round %d rep %d is in the file already",
 				j.path, rows[i].Kernel, rows[i].M, rows[i].K, rows[i].N, rows[i].Round, rows[i].Rep)
 		}
-		keys[key] = struct{}{}
 	}
 	if err := j.write(text); err != nil {
 		return err
 	}
-	for key := range keys {
-		j.seen[key] = struct{}{}
-	}
+	maps.Copy(j.seen.lines, now.lines)
 	return nil
 }
 
@@ -152,7 +153,7 @@ func open(path string, flag int) (*Journal, int64, error) {
 		f.Close()
 		return nil, 0, err
 	}
-	j := &Journal{path: path, f: f, enc: enc, seen: map[uint64]struct{}{}, hash: maphash.MakeSeed()}
+	j := &Journal{path: path, f: f, enc: enc, seen: newKeys()}
 	return j, info.Size(), nil
 }
 
@@ -206,6 +207,9 @@ func (j *Journal) recover(size int64) ([]Record, Repair, error) {
 		case len(rows) == maxRows:
 			return nil, Repair{}, fmt.Errorf("%s: more than %d rows", j.path, maxRows)
 		}
+		if first, again := j.seen.add(&row); again && bad == nil {
+			bad = repeated(&row, first)
+		}
 		rows = append(rows, row)
 		if !marked(rd.last.text) {
 			continue
@@ -216,12 +220,17 @@ func (j *Journal) recover(size int64) ([]Record, Repair, error) {
 		closed, j.size = len(rows), rd.last.end
 	}
 	repair := Repair{Rows: len(rows) - closed, Bytes: size - j.size}
-	rows = rows[:closed]
+	rows, j.seen = rows[:closed], newKeys()
 	for i := range rows {
-		j.seen[j.key(&rows[i])] = struct{}{}
+		j.seen.add(&rows[i])
 	}
 	if repair.Bytes == 0 {
 		return rows, repair, nil
+	}
+	if repair.Rows > 0 || bad != nil {
+		if repair.Kept, err = j.keepCut(size); err != nil {
+			return nil, Repair{}, fmt.Errorf("%s: rows of rounds that were not closed cannot be kept in a file of their own, and stay there: %w", j.path, err)
+		}
 	}
 	if err := errors.Join(j.f.Truncate(j.size), syncFile(j.f)); err != nil {
 		return nil, Repair{}, fmt.Errorf("%s: cut off a torn round: %w", j.path, err)
@@ -270,15 +279,6 @@ func (j *Journal) write(text []byte) error {
 	}
 	j.size += int64(len(text))
 	return nil
-}
-
-// key hashes what must be unique in a file. A collision among a million rows
-// has a chance of about 1 in 40 million.
-func (j *Journal) key(r *Record) uint64 {
-	return maphash.Comparable(j.hash, struct {
-		point      PointKey
-		round, rep int
-	}{r.Point(), r.Round, r.Rep})
 }
 
 // mark puts quotes around the first cell of an encoded line. That cell is

@@ -18,6 +18,14 @@ var nasty = []string{
 	"=1+1", "é", "日本語", "\u2028", "\ufeff", "\uFFFD", `he said "no", twice`, "\"1\",x", "1,v1,measured",
 }
 
+// within is v, or the bound that it is beyond.
+func within(c column, v float64) float64 {
+	if l, bounded := limits[c.name]; bounded && v != 0 {
+		return min(max(v, l.least), l.most)
+	}
+	return v
+}
+
 // randomRecord returns a legal record that fills every column by chance.
 func randomRecord(rng *rand.Rand) Record {
 	r := Record{}
@@ -36,15 +44,15 @@ func randomRecord(rng *rand.Rand) Record {
 		case *string:
 			*v = text()
 		case *int:
-			*v = rng.IntN(1 << 30)
+			*v = rng.IntN(int(within(c, 1<<30)))
 		case *int64:
 			*v = rng.Int64()
 		case *float64:
-			*v = positive()
+			*v = within(c, positive())
 		case *Optional[int64]:
 			*v = Some(rng.Int64() - rng.Int64())
 		case *Optional[float64]:
-			*v = Some(positive())
+			*v = Some(within(c, positive()))
 		case *time.Time:
 			*v = time.Unix(rng.Int64N(1<<33), rng.Int64N(1e9)).UTC()
 		}
@@ -56,7 +64,7 @@ func randomRecord(rng *rand.Rand) Record {
 	if rng.IntN(3) > 0 {
 		r.Method = Methods[rng.IntN(len(Methods))]
 	}
-	r.Launches, r.Seconds = 1+r.Launches, positive()+1e-9
+	r.Launches, r.Seconds = 1+r.Launches, min(positive()+1e-9, 1e10)
 	if r.Mode == Predicted {
 		r.Launches = 1
 	}

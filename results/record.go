@@ -230,3 +230,6 @@ func FLOPCount(batch, m, k, n int) (int64, bool) {
 	}
 	return int64(product), true
 }
+
+// Condemns reports whether the row makes every other one of its point no evidence.
+func (r *Record) Condemns() bool { return r.Status == Wrong || r.Status == Impossible }

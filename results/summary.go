@@ -95,7 +95,7 @@ func (t *tally) add(r *Record) {
 	if r.Status != OK {
 		row := *r
 		t.last = &row
-		if r.Status == Wrong || r.Status == Impossible {
+		if r.Condemns() {
 			t.verdict = &row
 		}
 		return

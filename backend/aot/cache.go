@@ -114,7 +114,7 @@ func (c cache) read(file string) (outcome, bool) {
 	if c.folder == "" {
 		return o, false
 	}
-	text, err := os.ReadFile(file)
+	text, err := files.ReadRegular(file, 64<<20)
 	return o, err == nil && json.Unmarshal(text, &o) == nil && o.Status != ""
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/internal/cgroup"
 	"matladder/tile"
 )
 
@@ -27,7 +29,7 @@ const DefaultCacheBytes = 256 << 20
 
 // Options are for Open. The zero value is right for measuring.
 type Options struct {
-	Threads    int    // workers; 0 for GOMAXPROCS
+	Threads    int    // workers; 0 for GOMAXPROCS, or fewer where a control group allows no more
 	ISA        string // generic, avx2, avx512 or amx; "" for what MATLADDER_CPU says, or else the best
 	CacheBytes int64  // limit of packed blocks shared by workers; 0 for DefaultCacheBytes, negative for none
 
@@ -64,7 +66,7 @@ func Open(o Options) (*Backend, error) {
 	case o.Threads < 0 || o.Threads > mostThreads:
 		return nil, badThreads(o.Threads)
 	case o.Threads == 0:
-		o.Threads = runtime.GOMAXPROCS(0)
+		o.Threads = defaultThreads()
 	}
 	if o.CacheBytes == 0 {
 		o.CacheBytes = DefaultCacheBytes
@@ -86,6 +88,16 @@ func Open(o Options) (*Backend, error) {
 		return nil, err
 	}
 	return &Backend{options: o, why: why}, nil
+}
+
+// defaultThreads is a thread a core that this process may use. Go's runtime takes two
+// at least; with less than that allowed, the second would only spend the first's time.
+func defaultThreads() int {
+	threads := runtime.GOMAXPROCS(0)
+	if cores, limited := cgroup.Cores(); limited {
+		threads = max(1, min(threads, int(math.Ceil(cores))))
+	}
+	return threads
 }
 
 // Why an instruction set is the one in use.

@@ -151,7 +151,7 @@ func TestMeasurements(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, broken := range []string{"", "{", string(whole[:len(whole)/2]), "null", fmt.Sprintf(`{"Version":%d}`, measurementsVersion),
-		strings.Replace(string(whole), "200000000000", "-1", 1),
+		strings.Replace(string(whole), "200000000000", "-1", 1), strings.Replace(string(whole), "200000000000", "1e300", 1), strings.Replace(string(whole), "30000000000", "1e15", 1),
 		strings.Replace(string(whole), fmt.Sprintf(`"Version": %d`, measurementsVersion), `"Version": 0`, 1)} {
 		if err := os.WriteFile(file, []byte(broken), 0o644); err != nil {
 			t.Fatal(err)

@@ -4,29 +4,18 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"matladder/internal/cgroup"
 )
 
-// availableMemory is what can be allocated without swapping, in bytes, if the
-// control group allows as much at all; 0 if the system does not say.
+// availableMemory is what can be allocated without swapping, in bytes, as far as the
+// control groups allow; 0 if the system does not say.
 func availableMemory() int64 {
-	free, limit := meminfo("MemAvailable:"), groupLimit()
-	if free == 0 || limit == 0 {
-		return max(free, limit)
+	free := meminfo("MemAvailable:")
+	if group, limited := cgroup.Memory(); limited && (free == 0 || group < free) {
+		free = group
 	}
-	return min(free, limit)
-}
-
-// groupLimit is what the control group allows, in bytes; 0 if it has no limit.
-func groupLimit() int64 {
-	data, err := os.ReadFile("/sys/fs/cgroup/memory.max")
-	if err != nil {
-		return 0
-	}
-	limit, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
-	if err != nil { // "max"
-		return 0
-	}
-	return limit
+	return free
 }
 
 // totalMemory is the memory of the machine in bytes; 0 if unknown.

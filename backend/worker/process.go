@@ -33,7 +33,7 @@ type process struct {
 	enc     *gob.Encoder
 
 	replies chan reply
-	heard   atomic.Int64 // when the worker was last heard of, in ns
+	heard   atomic.Int64 // how often the worker was heard of
 	gone    chan struct{}
 	death   string                // once gone: how it ended
 	killed  atomic.Pointer[error] // why it was killed, if it was
@@ -48,7 +48,6 @@ func start(name string, o Options) (*process, error) {
 	p.cmd, p.pipe = cmd, calls
 	p.out = bufio.NewWriter(calls)
 	p.enc = gob.NewEncoder(p.out)
-	p.heard.Store(time.Now().UnixNano())
 	go p.read(replies)
 	go p.watch(o.Silence)
 	return p, nil
@@ -96,20 +95,21 @@ type listener struct {
 
 func (l listener) Read(b []byte) (int, error) {
 	n, err := l.Reader.Read(b)
-	l.p.heard.Store(time.Now().UnixNano())
+	l.p.heard.Add(1)
 	return n, err
 }
 
 // watch kills a worker that is not heard of for too long.
 func (p *process) watch(silence time.Duration) {
-	tick := time.NewTicker(max(silence/4, time.Millisecond))
+	q := quiet{limit: silence, last: time.Now()}
+	tick := time.NewTicker(max(silence/quietLooks, time.Millisecond))
 	defer tick.Stop()
 	for {
 		select {
 		case <-p.gone:
 			return
 		case <-tick.C:
-			if time.Duration(time.Now().UnixNano()-p.heard.Load()) > silence {
+			if q.over(time.Now(), p.heard.Load()) {
 				p.kill(fmt.Errorf("the worker process stood still for %s and was ended: %w", silence, context.DeadlineExceeded))
 				return
 			}

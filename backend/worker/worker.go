@@ -9,6 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/chips"
+	"matladder/internal/awake"
 	"matladder/tile"
 )
 
@@ -130,7 +131,7 @@ func (b *Backend) executable(ctx context.Context, recipe call) (backend.Executab
 
 // limited limits a call by CallTimeout.
 func (b *Backend) limited(ctx context.Context, o op) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, b.options.CallTimeout,
+	return awake.WithTimeoutCause(ctx, b.options.CallTimeout,
 		fmt.Errorf("%s took longer than %s: %w", o, b.options.CallTimeout, context.DeadlineExceeded))
 }
 

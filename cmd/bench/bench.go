@@ -2,14 +2,17 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"matladder/backend"
 	"matladder/harness"
+	"matladder/internal/cgroup"
 	"matladder/internal/cli"
 	"matladder/internal/sweepflag"
 	"matladder/results"
@@ -23,6 +26,9 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	if f.where.Asked() {
 		return f.where.Help(stdout)
+	}
+	if f, err = f.recall(args, stdout); err != nil {
+		return err
 	}
 	config, err := f.sweep()
 	if err != nil {
@@ -46,7 +52,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if sweep.HasBaseline() {
 		dev.findBaseline(ctx, !f.list && !f.dryRun)
 	}
-	if dev.noBaseline != "" {
+	if dev.noBaseline != nil {
 		sweep.Skip(dev.noBaseline)
 	}
 	estimate := sweep.Estimate()
@@ -67,18 +73,37 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	outcome, err := harness.Run(ctx, sweep, harness.Options{
 		Backend: dev.Backend, Baseline: dev.baseline, Prober: dev.Prober, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
 		Begin: func() {
+			if err := sweepflag.WriteRecord(out, f.record, provenance.RunID); err != nil {
+				fmt.Fprintf(stderr, "bench: --resume will want the flags of this sweep again: %v\n", err)
+			}
 			fmt.Fprintf(stderr, "%s: %s\n", dev.Summary, oneLine(estimate, dev.Predicts))
+			if quota := quotaRemark(); quota != "" {
+				fmt.Fprintln(stderr, quota)
+			}
 			if dev.Remark != "" {
 				fmt.Fprintf(stderr, "%s\n", dev.Remark)
 			}
-			if dev.noBaseline != "" && ctx.Err() == nil { // an interrupted search for it says nothing
-				fmt.Fprintf(stderr, "without XLA's line: %s\n", dev.noBaseline)
+			if dev.noBaseline != nil && ctx.Err() == nil { // an interrupted search for it says nothing
+				fmt.Fprintf(stderr, "without XLA's line: %v\n", dev.noBaseline)
 			}
 		},
 		Observe: progress.observe,
 	})
 	progress.finish()
+	if len(outcome.Rows) == 0 && !f.resume {
+		sweepflag.RemoveRecord(out) // as the file, which was not kept
+	}
 	return conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, f.resume))
+}
+
+// quotaRemark says that the machine lets this process have less than its cores; "" if
+// it does not.
+func quotaRemark() string {
+	cores, limited := cgroup.Cores()
+	if !limited || cores >= float64(runtime.NumCPU()) {
+		return ""
+	}
+	return fmt.Sprintf("a control group allows this process %.3g of %s: it is stopped whenever it has had that share, and so are its launches", cores, cli.Plural(runtime.NumCPU(), "core"))
 }
 
 // list prints one point a line.
@@ -94,16 +119,20 @@ func list(w io.Writer, s harness.Sweep) error {
 // ended the sweep.
 func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
 	if o.Repair.Bytes > 0 {
-		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round\n", out, backend.FormatBytes(o.Repair.Bytes))
+		kept := ""
+		if o.Repair.Kept != "" {
+			kept = ", which is kept in " + o.Repair.Kept
+		}
+		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round%s\n", out, backend.FormatBytes(o.Repair.Bytes), kept)
 	}
 	if len(o.Rows) > 0 {
 		summaries := results.Best(results.Summarize(o.Rows))
 		if lost := results.WriteTable(stdout, "text", summaries); err == nil { // else what ended the sweep is told
 			err = lost
 		}
-		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(o.Rows), "row"))
+		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), cli.Plural(len(o.Rows), "row"))
 	}
-	sweepflag.Interrupted(stderr, err, out, len(o.Rows))
+	sweepflag.Interrupted(stderr, err, cli.Command("bench", "--resume", "--out", cmp.Or(o.Saved, out)), len(o.Rows))
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ type opened = registry.Device
 type device struct {
 	*opened
 	baseline   backend.Backend // nil if the backend measures it, or nothing does
-	noBaseline string          // why nothing does
+	noBaseline error           // why nothing does
 }
 
 // open opens the backend that the flags ask for.
@@ -51,7 +51,7 @@ func (d *device) findBaseline(ctx context.Context, open bool) {
 		}
 	}
 	if err != nil {
-		d.noBaseline = err.Error()
+		d.noBaseline = err
 	}
 }
 

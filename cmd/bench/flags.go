@@ -10,7 +10,6 @@ import (
 
 	"matladder/check"
 	"matladder/configs"
-	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/deviceflag"
 	"matladder/internal/sweepflag"
@@ -27,6 +26,9 @@ type flags struct {
 	predict, resume, list, dryRun bool
 	budget                        time.Duration
 	threads                       int
+
+	recalled *sweepflag.Record // the sweep to go on with, if it is not in the flags
+	record   sweepflag.Record  // of this sweep, once it was read
 }
 
 // parseFlags reads args. Help, if asked for, goes to stdout and is the error
@@ -44,7 +46,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	f.where = deviceflag.Define(s, 0)
 	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring, with --topology")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
-	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
+	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out; without other flags, with its own sweep")
 	s.BoolVar(&f.list, "list", false, "print the points and stop")
 	s.BoolVar(&f.dryRun, "dry-run", false, "count points, memory and time, and stop")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
@@ -75,13 +77,4 @@ func (f *flags) check() error {
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	}
 	return f.checkWhere()
-}
-
-// sweep reads the sweep and replaces in it what flags say.
-func (f *flags) sweep() (harness.Config, error) {
-	c, err := sweepflag.Read(f.set)
-	if f.set.Changed("threads") {
-		c.Threads = f.threads
-	}
-	return c, err
 }

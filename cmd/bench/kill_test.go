@@ -161,3 +161,28 @@ func TestSignal(t *testing.T) {
 		t.Errorf("the file is not whole: %v", err)
 	}
 }
+
+// TestPipe: a reader that goes away after the first line (| head -1) ends no sweep.
+func TestPipe(t *testing.T) {
+	bench, out := build(t), filepath.Join(t.TempDir(), "rows.csv")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(bench, "--kernel", "1,3", "--sizes", "48,64", "--dtype", "float32,int8", "--time-budget", "1ns", "--out", out)
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if _, err := r.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	r.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if f, err := results.ReadFile(out); err != nil || len(f.Rows) != 8 {
+		t.Errorf("%d rows, %v", len(f.Rows), err)
+	}
+}

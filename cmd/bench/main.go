@@ -169,9 +169,20 @@
 //
 // # Stopping and going on
 //
-// The file is whole after every round. Ctrl-C ends with the table of what exists;
-// after that, or a crash, --resume with the same flags and --out goes on. Without
-// --resume a file that exists is refused:
+// The file is whole after every round. Ctrl-C ends with the table of what exists and
+// the command that goes on; so does the same after a crash:
+//
+//	go run ./cmd/bench --resume --out out/rows.csv
+//
+// That goes on with the sweep which the file is of: its flags and its text lie beside
+// it, in out/rows.csv.sweep, and are those of the last execution that was given any.
+// Where that file is lost or of another one, bench refuses and wants the flags again.
+// A new --time-budget may stand beside, and with any other flag the sweep is what the
+// flags say. A point in whose turn the process ended twice (for want of memory, most
+// likely) is a row, crashed, and passed over. If somebody removes, replaces or cuts the
+// file meanwhile, bench ends with status 1 and all its rows in out/rows.rescued.csv.
+// docs/reliability.md says what else is promised. Without --resume a file that exists
+// is refused:
 //
 //	$ bench --kernel 3,4 --sizes 96 --dtype float32 --out ladder.csv
 //	bench: ladder.csv exists: go on with it (--resume) or choose another name

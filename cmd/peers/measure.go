@@ -33,6 +33,7 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 	}
 	begin, budget := time.Now(), config.TimeBudget
 	var rows []results.Record
+	var saved string
 	for i, threads := range f.counts {
 		config.Threads = threads
 		if budget > 0 { // 0 would be no limit
@@ -42,13 +43,14 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 		opt := harness.Options{Provenance: provenance, Out: out, Resume: f.resume || i > 0}
 		var o harness.Outcome
 		if o, err = measureWith(ctx, f, config, opt, stderr); len(o.Rows) > 0 {
-			rows = o.Rows
+			rows, saved = o.Rows, o.Saved
 		}
 		if err != nil {
 			break
 		}
 	}
-	return conclude(stdout, stderr, out, rows, sweepflag.Out(err, out, f.resume))
+	again := cli.Command("peers", append(sweepflag.Args(f.set, "out", "resume"), "--resume", "--out", cmp.Or(saved, out))...)
+	return conclude(stdout, stderr, cmp.Or(saved, out), again, rows, sweepflag.Out(err, out, f.resume))
 }
 
 // measureWith measures one number of threads.
@@ -145,7 +147,7 @@ func observe(w io.Writer, e harness.Event) {
 
 // conclude prints the ladder and the comparison of what is in the file, whatever
 // ended the sweep.
-func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err error) error {
+func conclude(stdout, stderr io.Writer, out, again string, rows []results.Record, err error) error {
 	if len(rows) > 0 {
 		summaries := results.Best(results.Summarize(rows))
 		lost := results.WriteTable(stdout, "text", summaries)
@@ -155,7 +157,7 @@ func conclude(stdout, stderr io.Writer, out string, rows []results.Record, err e
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(rows), "row"))
 	}
-	sweepflag.Interrupted(stderr, err, out, len(rows))
+	sweepflag.Interrupted(stderr, err, again, len(rows))
 	if err != nil {
 		return err
 	}

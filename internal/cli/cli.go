@@ -86,10 +86,11 @@ func Input(flag string, err error) error {
 }
 
 // Main runs a command on the arguments and streams of the process and exits with
-// its status. Ctrl-C, a termination request and the end of the terminal cancel the
+// its status. A reader of its output that goes away (| head) ends nothing. Ctrl-C, a termination request and the end of the terminal cancel the
 // context; a second Ctrl-C or request ends the process at once. A command all of whose
 // output could not be written has failed, also where it did not look.
 func Main(command string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
+	brokenPipes()
 	os.Exit(observed(interruptible(), command, run, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -109,20 +110,27 @@ func interruptible() context.Context {
 	return ctx
 }
 
-// observed runs a command and adds to its status whether its output was written.
+// brokenPipes makes a write to a pipe that nobody reads an error of that write. By
+// default it ends a Go program when the pipe is its standard output or error, in the
+// middle of a sweep too. Children begin with the default again.
+func brokenPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// observed runs a command and adds to its status whether its output was written, as
+// far as there was somebody to read it.
 func observed(ctx context.Context, command string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int,
 	args []string, stdout, stderr io.Writer,
 ) int {
 	out := &output{w: stdout}
 	status := run(ctx, args, out, stderr)
-	if status == OK && out.err != nil {
+	if status == OK && out.err != nil && !errors.Is(out.err, syscall.EPIPE) {
 		fmt.Fprintf(stderr, "%s: %v\n", command, out.err)
 		return Failed
 	}
 	return status
 }
 
-// output remembers the first error of writing.
+// output remembers the first error of writing, and hides that nobody reads on: a
+// command goes on to its end, whoever has seen enough.
 type output struct {
 	w   io.Writer
 	err error
@@ -132,6 +140,9 @@ func (o *output) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)
 	if err != nil && o.err == nil {
 		o.err = err
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return len(p), nil
 	}
 	return n, err
 }

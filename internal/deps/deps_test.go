@@ -42,10 +42,10 @@ backend/internal/libtpu: backend
 backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
-backend/worker: backend chips tile
+backend/worker: backend chips internal/awake tile
 backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
-backend/cpu: backend check chips internal/files tile problem backend/cpu/internal/*
+backend/cpu: backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
 backend/registry: backend
 backend/registry/registrytest: backend backend/cpu backend/registry
 backend/builtin: backend backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker plugins
@@ -53,9 +53,9 @@ backend/peer: backend check chips internal/lastline problem tile
 results: internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 configs:
-harness: tuned internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
+harness: tuned internal/awake internal/cgroup internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/bench: internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
 cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli github.com/spf13/pflag
@@ -75,9 +75,11 @@ cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com
 internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
 internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
-internal/pluginworker: backend backend/pjrt backend/worker chips plugins
+internal/awake:
+internal/cgroup:
+internal/pluginworker: internal/awake backend backend/pjrt backend/worker chips plugins
 internal/deviceflag: backend/builtin backend/registry internal/cli github.com/spf13/pflag
-internal/sweepflag: harness internal/cli results github.com/spf13/pflag
+internal/sweepflag: harness internal/cli internal/files results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/lastline:
 internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag

@@ -34,6 +34,31 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
+// ReadRegular returns the content of a regular file of at most limit bytes. Anything
+// else is an error that names the path, and is not opened: a pipe may have nobody at
+// its other end, and a device no end.
+func ReadRegular(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder, not a file", path)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s is longer than %d bytes", path, limit)
+	}
+	return text, err
+}
+
 // Replace makes data the content of the file path, in a folder that exists. A new file
 // beside it takes its place, so that no reader ever sees half of it and an error leaves
 // what was there; it is on disk when Replace returns. A link stays a link, and

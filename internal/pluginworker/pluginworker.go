@@ -11,6 +11,7 @@ import (
 	"matladder/backend/pjrt"
 	"matladder/backend/worker"
 	"matladder/chips"
+	"matladder/internal/awake"
 	"matladder/plugins"
 )
 
@@ -39,7 +40,7 @@ func Open(ctx context.Context, p plugins.Installed, o pjrt.Options) (backend.Bac
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, openLimit)
+	ctx, cancel := awake.WithTimeout(ctx, openLimit)
 	defer cancel()
 	return worker.Open(ctx, worker.Options{Opener: opener, Config: config, Env: p.Environment()})
 }

@@ -25,14 +25,14 @@ func Out(err error, out string, resume bool) error {
 	return err
 }
 
-// Interrupted tells, if that is what ended a sweep, how to go on with the rows in its
-// file.
-func Interrupted(stderr io.Writer, err error, out string, rows int) {
+// Interrupted tells, if that is what ended a sweep, the command that goes on with the
+// rows in its file.
+func Interrupted(stderr io.Writer, err error, again string, rows int) {
 	switch {
 	case !errors.Is(err, context.Canceled):
 	case rows == 0:
 		fmt.Fprintln(stderr, "interrupted before the first round was over: nothing to keep")
 	default:
-		fmt.Fprintf(stderr, "interrupted; --resume --out %s goes on\n", out)
+		fmt.Fprintf(stderr, "interrupted; to go on: %s\n", again)
 	}
 }

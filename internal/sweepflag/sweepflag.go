@@ -19,14 +19,28 @@ import (
 // change nothing. A mistake is a *cli.UsageError that begins with the flag, or a
 // *harness.ConfigError.
 func Read(f *pflag.FlagSet) (harness.Config, error) {
-	name, err := f.GetString("config")
+	text, file, err := Text(f)
 	if err != nil {
 		return harness.Config{}, err
 	}
-	text, file, err := harness.ReadSweep(name)
+	return Parse(f, text, file)
+}
+
+// Text returns the text of the sweep that flag --config names, and the name of its
+// file.
+func Text(f *pflag.FlagSet) (text []byte, file string, err error) {
+	name, err := f.GetString("config")
 	if err != nil {
-		return harness.Config{}, cli.Usagef("--config: %w", err)
+		return nil, "", err
 	}
+	if text, file, err = harness.ReadSweep(name); err != nil {
+		return nil, "", cli.Usagef("--config: %w", err)
+	}
+	return text, file, nil
+}
+
+// Parse is Read where the text of the sweep is known.
+func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 	c, err := harness.Parse(file, text)
 	if err != nil {
 		return harness.Config{}, err

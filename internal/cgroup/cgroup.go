@@ -1,0 +1,129 @@
+// Package cgroup reads what the control groups of this process allow it: those of
+// systemd, Slurm and containers lie below the root of the file system of groups, and
+// each one's limit holds for all below it.
+//
+//	/proc/self/cgroup ─► the groups, innermost first ─► memory and cores left
+//
+// Both versions are read (Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/ of
+// Linux). Elsewhere than on Linux nothing is limited.
+package cgroup
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Memory returns the bytes that this process can still take, file pages that can be
+// dropped counted as free; ok is false where no group sets a limit.
+func Memory() (free int64, ok bool) { return memory(os.DirFS("/")) }
+
+// Cores returns how many cores' time this process may take, such as 0.5; ok is false
+// where no group sets a limit.
+func Cores() (cores float64, ok bool) { return quota(os.DirFS("/")) }
+
+// root is where the groups are mounted.
+const root = "sys/fs/cgroup"
+
+// groups are the folders of this process's group for a controller and of all that it
+// lies in, innermost first, in both versions.
+func groups(system fs.FS, controller string) (v1, v2 []string) {
+	text, _ := fs.ReadFile(system, "proc/self/cgroup")
+	v1, v2 = []string{path.Join(root, controller)}, []string{root}
+	for line := range strings.Lines(string(text)) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
+		if len(f) != 3 {
+			continue
+		}
+		switch {
+		case f[0] == "0" && f[1] == "":
+			v2 = append(above(root, f[2]), v2...)
+		case strings.Contains(","+f[1]+",", ","+controller+","):
+			v1 = append(above(path.Join(root, controller), f[2]), v1...)
+			if f[1] != controller { // cpu,cpuacct is mounted under that name, and mostly linked
+				v1 = append(above(path.Join(root, f[1]), f[2]), v1...)
+			}
+		}
+	}
+	return v1, v2
+}
+
+// above are the folder of a group and those above it, below the root.
+func above(root, group string) []string {
+	var folders []string
+	for group = path.Clean("/" + group); group != "/"; group = path.Dir(group) {
+		folders = append(folders, root+group)
+	}
+	return folders
+}
+
+func memory(system fs.FS) (free int64, ok bool) {
+	take := func(limit, used, cache int64, known bool) {
+		if left := max(1, limit-used+cache); known && (!ok || left < free) {
+			free, ok = left, true
+		}
+	}
+	v1, v2 := groups(system, "memory")
+	for _, g := range v2 {
+		limit, limited := number(system, g+"/memory.max", "")
+		used, known := number(system, g+"/memory.current", "")
+		cache, _ := number(system, g+"/memory.stat", "inactive_file")
+		take(limit, used, cache, limited && known)
+	}
+	for _, g := range v1 {
+		limit, limited := number(system, g+"/memory.limit_in_bytes", "")
+		used, known := number(system, g+"/memory.usage_in_bytes", "")
+		cache, _ := number(system, g+"/memory.stat", "total_inactive_file")
+		take(limit, used, cache, limited && known && limit < 1<<62) // no limit is nearly 2⁶³
+	}
+	return free, ok
+}
+
+func quota(system fs.FS) (cores float64, ok bool) {
+	take := func(quota, period int64, known bool) {
+		if known && quota > 0 && period > 0 && (!ok || float64(quota)/float64(period) < cores) {
+			cores, ok = float64(quota)/float64(period), true
+		}
+	}
+	v1, v2 := groups(system, "cpu")
+	for _, g := range v2 {
+		text, err := fs.ReadFile(system, g+"/cpu.max")
+		if f := strings.Fields(string(text)); err == nil && len(f) == 2 {
+			q, errQ := strconv.ParseInt(f[0], 10, 64) // or max
+			p, errP := strconv.ParseInt(f[1], 10, 64)
+			take(q, p, errQ == nil && errP == nil)
+		}
+	}
+	for _, g := range v1 {
+		q, limited := number(system, g+"/cpu.cfs_quota_us", "")
+		p, known := number(system, g+"/cpu.cfs_period_us", "")
+		take(q, p, limited && known)
+	}
+	return cores, ok
+}
+
+// number returns the number after the word name at the start of a line of a file, the
+// first number if name is empty; ok is false if there is none, as of max.
+func number(system fs.FS, file, name string) (n int64, ok bool) {
+	text, err := fs.ReadFile(system, file)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if name != "" && (len(f) == 0 || f[0] != name) {
+			continue
+		}
+		if name != "" {
+			f = f[1:]
+		}
+		if len(f) == 0 {
+			return 0, false
+		}
+		n, err := strconv.ParseInt(f[0], 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}

@@ -1,0 +1,39 @@
+package results
+
+import (
+	"fmt"
+	"hash/maphash"
+)
+
+// keys are what must be unique in a file: (point, round, rep) of its rows, as hashes,
+// each with the line of the first row that has it. A collision among a million rows
+// has a chance of about 1 in 40 million.
+type keys struct {
+	seed  maphash.Seed
+	lines map[uint64]int32
+}
+
+func newKeys() keys { return keys{maphash.MakeSeed(), map[uint64]int32{}} }
+
+func (k keys) of(r *Record) uint64 {
+	return maphash.Comparable(k.seed, struct {
+		point      PointKey
+		round, rep int
+	}{r.Point(), r.Round, r.Rep})
+}
+
+// add takes a row up and returns the line of an earlier one of the same key, if there
+// is one.
+func (k keys) add(r *Record) (line int, again bool) {
+	key := k.of(r)
+	if line, again := k.lines[key]; again {
+		return int(line), true
+	}
+	k.lines[key] = int32(r.Pos.Line)
+	return 0, false
+}
+
+// repeated says that a row has the key of the one in line first.
+func repeated(r *Record, first int) *SyntaxError {
+	return &SyntaxError{r.Pos.File, r.Pos.Line, "rep", fmt.Sprintf("the same repetition as line %d: %s %d×%d×%d round %d rep %d", first, r.Kernel, r.M, r.K, r.N, r.Round, r.Rep)}
+}
