@@ -24,7 +24,14 @@ type timing struct {
 	samples  []float64   // seconds a launch: one a repetition, for loop one a round
 	dispatch []float64   // seconds a run call costs beside the launches; loop only
 	rounds   []roundTime // in order, for pairing with other points of the group
+	runs     []runTimes  // samples by run, in the order in which they came
 	warnings []string
+}
+
+// runTimes are the samples of one execution.
+type runTimes struct {
+	run     string
+	samples []float64
 }
 
 // A rep is what one ok row says about time.
@@ -57,7 +64,7 @@ func timePoint(method Method, rows []rep) timing {
 			for _, r := range reps {
 				each = append(each, r.seconds/float64(r.launches))
 			}
-			t.samples = append(t.samples, each...)
+			t.add(id.run, each...)
 			t.rounds = append(t.rounds, roundTime{id, estimate(each).Median})
 			continue
 		}
@@ -71,7 +78,7 @@ func timePoint(method Method, rows []rep) timing {
 			flat++
 			continue
 		}
-		t.samples = append(t.samples, slope)
+		t.add(id.run, slope)
 		t.dispatch = append(t.dispatch, intercept)
 		t.rounds = append(t.rounds, roundTime{id, slope})
 	}
@@ -82,6 +89,16 @@ func timePoint(method Method, rows []rep) timing {
 		return cmp.Or(cmp.Compare(a.id.run, b.id.run), cmp.Compare(a.id.round, b.id.round))
 	})
 	return t
+}
+
+// add counts samples of a run in.
+func (t *timing) add(run string, samples ...float64) {
+	t.samples = append(t.samples, samples...)
+	if n := len(t.runs); n == 0 || t.runs[n-1].run != run {
+		t.runs = append(t.runs, runTimes{run: run})
+	}
+	last := &t.runs[len(t.runs)-1]
+	last.samples = append(last.samples, samples...)
 }
 
 // pairedRatio estimates how many times longer other took than this, from the

@@ -1,188 +1,287 @@
 package results
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
+
+	"matladder/results/twosample"
 )
 
-// A Verdict says how a point stands to the same point of an earlier run.
+// A Verdict says how a point stands to the same point of an earlier build.
 type Verdict string
 
-// The verdicts. A difference counts only if 95 % confidence is behind it.
+// The verdicts.
 const (
 	Faster Verdict = "FASTER"
 	Slower Verdict = "SLOWER"
-	Same   Verdict = "SAME"   // the whole interval lies within the band that does not matter
+	Same   Verdict = "SAME"   // shown to lie within the band that does not matter
 	Unsure Verdict = "UNSURE" // the samples do not tell
 	Lost   Verdict = "LOST"   // was ok and is not any more
 	NoBase Verdict = "NEW OK" // was not ok and is now
+	Shared Verdict = "SHARED" // both sides ran the same, XLA under one plugin: what differs is the machine
 )
 
 // Verdicts lists them in the order of concern.
-var Verdicts = []Verdict{Lost, Slower, Unsure, Same, Faster, NoBase}
+var Verdicts = []Verdict{Lost, Slower, Unsure, Same, Faster, NoBase, Shared}
 
-// A Comparison is one point in two runs.
+// falseDiscoveries is how many of the verdicts FASTER and SLOWER may be none: one in a
+// hundred.
+const falseDiscoveries = 0.01
+
+// A Comparison is one point on two sides.
 type Comparison struct {
-	Old, New    *Summary
-	Ratio       Estimate // rate of new over rate of old: above 1 is faster; unknown if either has none
-	Verdict     Verdict
-	Differences []string // in machine and method, "threads: 2, then 4"
+	Old, New               *Summary // of a file of either side
+	OldSeconds, NewSeconds float64  // that are compared, of a launch; 0 where there is none
+	Ratio                  Estimate // rate of new over rate of old: above 1 is faster; unknown if either has none
+	Runs, Samples          [2]int   // of old and new
+	Quantile               float64  // of the samples that is compared; 0 for a prediction
+	FalseRate              float64  // the least rate of false discoveries at which the point is one
+	Verdict                Verdict
+	Differences            []string    // in machine and method, "threads: 2, then 4"
+	Remarks                []string    // in what was run
+	Builds                 [2][]string // versions of the program that measured old and new
+	difference             twosample.Difference
+	judged                 bool // difference tells something
 }
 
-// Pair matches the points of two runs and compares them. band is the change, as
-// a fraction of the time, that does not matter: 0.02 for 2 %. With best each
-// kernel's fastest blocks are compared, whichever they are; otherwise equal
-// blocks. Points of one run alone are returned as well; interpreted ones are
+// Pair matches the points of two sides, each of one file or several, and compares them.
+// band is the change, as a fraction of the time, that does not matter: 0.02 for 2 %.
+// With best each kernel's fastest blocks are compared, whichever they are; otherwise
+// equal blocks. Points of one side alone are returned as well; interpreted ones are
 // left out.
 func Pair(old, new []Summary, band float64, best bool) (list []Comparison, onlyOld, onlyNew []*Summary) {
-	if best {
+	return pairSides(old, new, match{anyBlocks: best}, func(list []Comparison, sides [][2]*side) {
+		var points []twosample.Point
+		var at []int
+		shared := sharedOf(list)
+		for i := range list {
+			if list[i].judgeable() {
+				points = append(points, twosample.Point{Old: sides[i][0].runs(), New: sides[i][1].runs(), Shared: shared[i]})
+				at = append(at, i)
+			}
+		}
+		differences, ok := twosample.Compare(points)
+		for j, i := range at {
+			c, p := &list[i], points[j]
+			c.OldSeconds, c.NewSeconds = secondsOf(p.Old), secondsOf(p.New)
+			c.Runs, c.Samples = [2]int{len(p.Old), len(p.New)}, [2]int{samplesOf(p.Old), samplesOf(p.New)}
+			c.Quantile = twosample.FastEnd
+			c.estimate(differences[j], ok[j])
+		}
+		judgeAll(list, shared, band)
+	})
+}
+
+// PairTurns is Pair for sides that took turns: turns has the number of the pair that a
+// file belongs to, from 0. Parameters may differ: they are settings that are compared.
+// seed is that of the lots that are drawn anew.
+func PairTurns(old, new []Summary, turns map[string]int, band float64, best bool, seed uint64) (list []Comparison, onlyOld, onlyNew []*Summary) {
+	return pairSides(old, new, match{anyBlocks: best, anyParams: true}, func(list []Comparison, sides [][2]*side) {
+		shared := sharedOf(list)
+		for i := range list {
+			c := &list[i]
+			if !c.judgeable() {
+				continue
+			}
+			pairs := map[int]*twosample.Pair{}
+			for k, p := range sides[i] {
+				for _, s := range p.all {
+					n := turns[s.Pos.File]
+					if pairs[n] == nil {
+						pairs[n] = &twosample.Pair{}
+					}
+					turn := []*[]float64{&pairs[n].Old, &pairs[n].New}[k]
+					for _, t := range p.samples(s.Pos.File) {
+						*turn = append(*turn, math.Log(t))
+					}
+				}
+			}
+			var whole []twosample.Pair
+			for n := range len(turns) {
+				if p := pairs[n]; p != nil && len(p.Old) > 0 && len(p.New) > 0 {
+					whole = append(whole, *p)
+					c.Runs[0]++
+					c.Runs[1]++
+					c.Samples[0] += len(p.Old)
+					c.Samples[1] += len(p.New)
+				}
+			}
+			d, q, ok := twosample.CompareTurns(whole, seed)
+			if ok {
+				c.OldSeconds, c.NewSeconds = twosample.SidesAt(whole, q)
+				c.Quantile = q
+			}
+			c.estimate(d, ok)
+		}
+		judgeAll(list, shared, band)
+	})
+}
+
+// pairSides matches the points and has those compared that have times on both sides.
+func pairSides(old, new []Summary, m match, compare func([]Comparison, [][2]*side)) (list []Comparison, onlyOld, onlyNew []*Summary) {
+	if m.anyBlocks {
 		old, new = Best(old), Best(new)
 	}
-	before, after := byIdentity(old, best), byIdentity(new, best)
+	before, after := byIdentity(old, m), byIdentity(new, m)
+	var sides [][2]*side
 	for _, id := range after.order {
 		bs, as := before.points[id], after.points[id]
 		for _, a := range as {
-			at := slices.IndexFunc(bs, func(b *Summary) bool { return len(differences(b, a)) == 0 })
+			at := slices.IndexFunc(bs, func(b *side) bool { return len(differences(b.Summary, a.Summary)) == 0 })
 			if at < 0 && len(as) == 1 && len(bs) == 1 {
 				at = 0
 			}
 			if at < 0 {
-				onlyNew = append(onlyNew, a)
+				onlyNew = append(onlyNew, a.Summary)
 				continue
 			}
-			if c, ok := comparison(bs[at], a, band); ok {
+			if c, ok := comparison(bs[at], a); ok {
 				list = append(list, c)
+				sides = append(sides, [2]*side{bs[at], a})
 			}
 			bs = slices.Delete(slices.Clone(bs), at, at+1)
 		}
 		before.points[id] = bs
 	}
 	for _, id := range before.order {
-		onlyOld = append(onlyOld, before.points[id]...)
+		for _, p := range before.points[id] {
+			onlyOld = append(onlyOld, p.Summary)
+		}
 	}
+	compare(list, sides)
 	return list, onlyOld, onlyNew
 }
 
-// An identity is what makes a point the same one in another run: what was
-// computed and by which kernel, not where and with which version.
-type identity struct {
-	GroupKey
-	backend, kernel, variant string
-	bm, bk, bn               int
-	params                   string
-}
-
-type identities struct {
-	order  []identity
-	points map[identity][]*Summary
-}
-
-func byIdentity(summaries []Summary, best bool) identities {
-	list := identities{points: map[identity][]*Summary{}}
-	for i := range summaries {
-		s := &summaries[i]
-		if s.Interpreted() {
-			continue
-		}
-		id := identity{s.Group(), s.Backend, s.Kernel, s.Variant, s.BM, s.BK, s.BN, s.Params}
-		id.Host, id.Chip, id.Devices, id.Mesh = "", "", 0, ""
-		if best {
-			id.bm, id.bk, id.bn, id.params = 0, 0, 0, ""
-		}
-		points := list.points[id]
-		if points == nil {
-			list.order = append(list.order, id)
-		}
-		// A file that was resumed by another version has the point twice.
-		if at := slices.IndexFunc(points, func(o *Summary) bool { return len(differences(o, s)) == 0 }); at < 0 {
-			points = append(points, s)
-		} else if !s.Latest.Before(points[at].Latest) {
-			points[at] = s
-		}
-		list.points[id] = points
-	}
-	return list
-}
-
-// differences names what of machine and method is not the same.
-func differences(old, new *Summary) []string {
-	var list []string
-	for _, c := range [...]struct{ name, old, new string }{
-		{"host", old.Host, new.Host},
-		{"chip", old.Chip, new.Chip},
-		{"device", old.Device, new.Device},
-		{"devices", positive(old.Devices), positive(new.Devices)},
-		{"mesh", old.Mesh, new.Mesh},
-		{"plugin", strings.TrimSpace(old.Plugin), strings.TrimSpace(new.Plugin)},
-		{"isa", old.ISA, new.ISA},
-		{"threads", positive(old.Threads), positive(new.Threads)},
-		{"method", string(old.Method), string(new.Method)},
-		{"operands", old.Operands, new.Operands},
-		{"inputs", old.Dist, new.Dist},
-	} {
-		if c.old != c.new {
-			list = append(list, fmt.Sprintf("%s: %s, then %s", c.name, orNone(c.old), orNone(c.new)))
-		}
-	}
-	return list
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "not stated"
-	}
-	return s
-}
-
-// comparison judges a pair; false if neither point has a time.
-func comparison(old, new *Summary, band float64) (Comparison, bool) {
-	c := Comparison{Old: old, New: new, Differences: differences(old, new)}
+// comparison is a pair without its figures; false if neither side has a time.
+func comparison(old, new *side) (Comparison, bool) {
+	c := Comparison{Old: old.Summary, New: new.Summary, Differences: differences(old.Summary, new.Summary), Remarks: remarks(old.Summary, new.Summary)}
+	c.Builds = [2][]string{old.builds(), new.builds()}
 	switch {
-	case !old.usable() && !new.usable():
+	case !old.measured() && !new.measured():
 		return c, false
 	case old.Status == OK && new.Status == OK && !(old.usable() && new.usable()):
 		c.Verdict = Unsure // a slope that noise hides is not a failure
-		return c, true
 	case !new.usable():
 		c.Verdict = Lost
-		return c, true
 	case !old.usable():
 		c.Verdict = NoBase
-		return c, true
-	}
-	if old.Mode == Predicted { // no noise, so no interval
-		r := old.Time.Median / new.Time.Median
+	case old.Mode == Predicted: // no noise, so no interval
+		c.OldSeconds, c.NewSeconds = old.Time.Median, new.Time.Median
+		r := c.OldSeconds / c.NewSeconds
 		c.Ratio = Estimate{r, r, r, 1, 1}
-	} else {
-		c.Ratio = ratioOf(old.timing.samples, new.timing.samples)
 	}
-	c.Verdict = judge(c.Ratio, band)
 	return c, true
 }
 
-// judge returns the verdict on a ratio of rates.
-func judge(r Estimate, band float64) Verdict {
-	low, high := 1/(1+band), 1+band
+// judgeable reports whether a pair has samples to compare.
+func (c *Comparison) judgeable() bool { return c.Verdict == "" && c.Old.Mode != Predicted }
+
+// estimate takes a difference over; one that tells nothing leaves the ratio alone.
+func (c *Comparison) estimate(d twosample.Difference, ok bool) {
+	c.difference, c.judged = d, ok
+	n := min(c.Samples[0], c.Samples[1])
+	if !ok {
+		r := c.OldSeconds / c.NewSeconds
+		if c.OldSeconds > 0 && c.NewSeconds > 0 {
+			c.Ratio = Estimate{r, r, r, 0, n}
+		}
+		return
+	}
+	c.Ratio = Estimate{math.Exp(d.Log), math.Exp(d.Lo), math.Exp(d.Hi), wantConfidence, n}
+}
+
+// sharedOf says which comparisons are of what both sides ran alike: XLA under one
+// plugin. Where there is nothing else, XLA is what was asked about.
+func sharedOf(list []Comparison) []bool {
+	shared := make([]bool, len(list))
+	others := false
+	for i, c := range list {
+		shared[i] = c.Old.Kernel == Baseline && c.Old.Mode == Measured && c.Old.PluginVersion == c.New.PluginVersion &&
+			c.Old.PluginVersion != "" && len(c.Differences) == 0
+		others = others || !shared[i]
+	}
+	if !others {
+		clear(shared)
+	}
+	return shared
+}
+
+// judgeAll gives the verdicts. That many points are tested at once is taken into
+// account: of the verdicts FASTER and SLOWER one in a hundred may be false.
+func judgeAll(list []Comparison, shared []bool, band float64) {
+	var p []float64
+	var at []int
+	for i := range list {
+		if c := &list[i]; c.judgeable() && c.judged && !shared[i] {
+			p, at = append(p, c.difference.P), append(at, i)
+		}
+	}
+	for j, rate := range twosample.Adjust(p) {
+		list[at[j]].FalseRate = rate
+	}
+	for i := range list {
+		c := &list[i]
+		switch {
+		case c.Verdict != "":
+		case shared[i]:
+			c.Verdict = Shared
+		case c.Old.Mode == Predicted:
+			c.Verdict = judgeExactly(c.Ratio.Median, band)
+		default:
+			c.Verdict = c.judge(math.Log1p(band))
+		}
+	}
+}
+
+// judge returns the verdict on a difference. One that is sure but shown to be too small
+// to matter is none.
+func (c *Comparison) judge(band float64) Verdict {
 	switch {
-	case !r.Known() || !r.Sure():
+	case !c.judged:
 		return Unsure
-	case r.Lo >= low && r.Hi <= high:
+	case c.difference.Within(band):
 		return Same
-	case r.Lo > 1 && r.Median > high:
+	case c.FalseRate <= falseDiscoveries && c.difference.Log > 0:
 		return Faster
-	case r.Hi < 1 && r.Median < low:
+	case c.FalseRate <= falseDiscoveries && c.difference.Log < 0:
 		return Slower
 	}
 	return Unsure
 }
 
+// judgeExactly returns the verdict on a ratio of rates without noise.
+func judgeExactly(ratio, band float64) Verdict {
+	switch {
+	case ratio > 1+band:
+		return Faster
+	case ratio < 1/(1+band):
+		return Slower
+	}
+	return Same
+}
+
+func secondsOf(runs []twosample.Run) float64 {
+	sum := 0.0
+	for _, r := range runs {
+		sum += r.Figure
+	}
+	return math.Exp(sum / float64(len(runs)))
+}
+
+func samplesOf(runs []twosample.Run) int {
+	n := 0
+	for _, r := range runs {
+		n += r.Samples
+	}
+	return n
+}
+
 // GeoMean returns the geometric mean of the known ratios, and how many there are.
+// What both sides ran alike is left out.
 func GeoMean(list []Comparison) (ratio float64, n int) {
 	sum := 0.0
 	for _, c := range list {
-		if c.Ratio.Known() {
+		if c.Ratio.Known() && c.Verdict != Shared {
 			sum += math.Log(c.Ratio.Median)
 			n++
 		}

@@ -3,92 +3,34 @@ package results
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
-
-	"golang.org/x/perf/benchmath"
 )
 
-// TestRatioOf_UTest holds the interval to its test: it leaves 1 out exactly where
-// the U test of benchmath finds a difference at 5 %.
-func TestRatioOf_UTest(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	apart := 0
-	for trial := range 600 {
-		m, n := 1+rng.IntN(14), 1+rng.IntN(14)
-		if trial%50 == 0 {
-			m, n = 34, 41 // by the normal approximation
-		}
-		sample := func(n int, scale float64) []float64 {
-			var list []float64
-			for range n {
-				list = append(list, scale*math.Exp(0.2*rng.NormFloat64()))
-			}
-			return list
-		}
-		old, new := sample(m, 1), sample(n, 0.7+0.6*rng.Float64())
-		e := ratioOf(old, new)
-		c := benchmath.AssumeNothing.Compare(
-			benchmath.NewSample(slices.Clone(old), &benchmath.DefaultThresholds),
-			benchmath.NewSample(slices.Clone(new), &benchmath.DefaultThresholds))
-		if math.Abs(c.P-0.05) < 0.002 {
-			continue // both round here
-		}
-		found := e.Sure() && (e.Lo > 1 || e.Hi < 1)
-		if found != (c.P < 0.05) {
-			t.Errorf("%d and %d samples: interval %g to %g at %g, p = %g", m, n, e.Lo, e.Hi, e.Confidence, c.P)
-		}
-		if found {
-			apart++
-		}
-		if !(e.Lo <= e.Median && e.Median <= e.Hi) {
-			t.Errorf("%+v", e)
-		}
+// file has the rows of a run of eight rounds of v3, each a little slower than the last.
+func file(name string, seconds float64, change func(*Record)) []Record {
+	var rows []Record
+	for round := range 8 {
+		r := row("v3_block", round, 0, 1, seconds*(1+0.001*float64(round)))
+		r.Pos.File, r.BM, r.BK, r.BN, r.Threads, r.Method = name, 128, 128, 128, 2, Direct
+		r.RunID = name
+		change(&r)
+		rows = append(rows, r)
 	}
-	if apart < 100 {
-		t.Errorf("only %d trials were apart", apart)
-	}
-}
-
-func TestJudge(t *testing.T) {
-	for _, c := range []struct {
-		lo, median, hi, confidence float64
-		want                       Verdict
-	}{
-		{0.995, 1, 1.01, 0.96, Same},
-		{1.005, 1.01, 1.015, 0.96, Same}, // a real difference that does not matter
-		{1.05, 1.1, 1.2, 0.96, Faster},
-		{1.001, 1.1, 1.2, 0.96, Faster},
-		{0.8, 0.9, 0.99, 0.96, Slower},
-		{0.8, 0.9, 1.01, 0.96, Unsure},
-		{0.9, 1, 1.1, 0.96, Unsure},
-		{0.8, 0.8, 0.8, 0.9, Unsure}, // too few samples
-		{0.8, 0.8, 0.8, 1, Slower},   // a prediction
-	} {
-		if got := judge(Estimate{c.median, c.lo, c.hi, c.confidence, 9}, 0.02); got != c.want {
-			t.Errorf("%v: %s", c, got)
-		}
-	}
-	if got := judge(Estimate{}, 0.02); got != Unsure {
-		t.Errorf("unknown: %s", got)
-	}
+	return rows
 }
 
 // TestPair matches points, tells what differs, and judges.
 func TestPair(t *testing.T) {
-	run := func(file string, seconds float64, change func(*Record)) []Record {
-		var rows []Record
-		for round := range 8 {
-			r := row("v3_block", round, 0, 1, seconds*(1+0.001*float64(round)))
-			r.Pos.File, r.BM, r.BK, r.BN, r.Threads, r.Method = file, 128, 128, 128, 2, Direct
-			change(&r)
+	same := func(*Record) {}
+	xla := func(rows []Record, factor float64) []Record {
+		for _, r := range rows {
+			r.Kernel, r.BM, r.BK, r.BN, r.PluginVersion = Baseline, 0, 0, 0, "1"
+			r.Seconds = 3 * factor * (1 + 0.001*float64(r.Round))
 			rows = append(rows, r)
 		}
 		return rows
 	}
-	same := func(*Record) {}
 	for _, c := range []struct {
 		name   string
 		new    []Record
@@ -96,28 +38,44 @@ func TestPair(t *testing.T) {
 		want   string
 		onlies string
 	}{
-		{"alike", run("b", 1, same), false, "SAME 1.000", "0 0"},
-		{"faster", run("b", 0.5, same), false, "FASTER 2.000", "0 0"},
-		{"slower", run("b", 2, same), false, "SLOWER 0.500", "0 0"},
-		{"another version", run("b", 1, func(r *Record) { r.MatladderVersion = "9" }), false, "SAME 1.000", "0 0"},
-		{"threads", run("b", 1, func(r *Record) { r.Threads = 4 }), false, "SAME 1.000 threads: 2, then 4", "0 0"},
-		{"method", run("b", 1, func(r *Record) { r.Method = Wall }), false, "SAME 1.000 method: direct, then wall", "0 0"},
-		{"host", run("b", 1, func(r *Record) { r.Host = "h2" }), false, "SAME 1.000 host: not stated, then h2", "0 0"},
-		{"wrong", run("b", 1, func(r *Record) { r.Status = Wrong }), false, "LOST 0.000", "0 0"},
-		{"a slope that noise hides", run("b", 1, func(r *Record) { r.Method = Loop }), false, "UNSURE 0.000 method: direct, then loop", "0 0"},
-		{"blocks", run("b", 0.5, func(r *Record) { r.BM = 64 }), false, "", "1 1"},
-		{"best blocks", run("b", 0.5, func(r *Record) { r.BM = 64 }), true, "FASTER 2.000", "0 0"},
-		{"another size", run("b", 1, func(r *Record) { r.M = 64 }), false, "", "1 1"},
+		{"alike", file("b", 1, same), false, "UNSURE 1.000", "0 0"}, // of one run a side
+		{"faster", file("b", 0.5, same), false, "FASTER 2.000", "0 0"},
+		{"slower", file("b", 2, same), false, "SLOWER 0.500", "0 0"},
+		{"a little slower", file("b", 1.03, same), false, "UNSURE 0.971", "0 0"},
+		{"another kernel", file("b", 2, func(r *Record) { r.MatladderVersion = "9 kernels ff" }), false, "SLOWER 0.500 | kernels: not stated, then ff", "0 0"},
+		{"block source", file("b", 2, func(r *Record) { r.BlockSource = "tuned" }), false, "SLOWER 0.500 | block source: not stated, then tuned", "0 0"},
+		{"threads", file("b", 2, func(r *Record) { r.Threads = 4 }), false, "SLOWER 0.500 threads: 2, then 4", "0 0"},
+		{"method", file("b", 2, func(r *Record) { r.Method = Wall }), false, "SLOWER 0.500 method: direct, then wall", "0 0"},
+		{"host", file("b", 2, func(r *Record) { r.Host = "h2" }), false, "SLOWER 0.500 host: not stated, then h2", "0 0"},
+		{"wrong", file("b", 1, func(r *Record) { r.Status = Wrong }), false, "LOST 0.000", "0 0"},
+		{"wrong in one file of two", append(file("b", 1, same), file("c", 1, func(r *Record) { r.Status = Wrong })...), false, "LOST 0.000", "0 0"},
+		{"a slope that noise hides", file("b", 1, func(r *Record) { r.Method = Loop }), false, "UNSURE 0.000 method: direct, then loop", "0 0"},
+		{"blocks", file("b", 0.5, func(r *Record) { r.BM = 64 }), false, "", "1 1"},
+		{"best blocks", file("b", 0.5, func(r *Record) { r.BM = 64 }), true, "FASTER 2.000 | blocks: 128×128×128, then 64×128×128", "0 0"},
+		{"another size", file("b", 1, func(r *Record) { r.M = 64 }), false, "", "1 1"},
+		{"samples of one round", file("b", 2, same)[:1], false, "UNSURE 0.501", "0 0"},
+		{"XLA as it was", xla(file("b", 2, same), 1), false, "SLOWER 0.500; SHARED 1.000", "0 0"},
+		{"XLA moved too", xla(file("b", 2, same), 3), false, "UNSURE 0.500; SHARED 0.333", "0 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			old := run("a", 1, same)
+			old := file("a", 1, same)
+			if strings.HasPrefix(c.name, "XLA") {
+				old = xla(old, 1)
+			}
 			for i := range old {
-				old[i].Host, c.new[i].Host = "", strings.TrimPrefix(c.new[i].Host, old[i].Host)
+				old[i].Host = ""
+			}
+			for i := range c.new {
+				c.new[i].Host = strings.TrimPrefix(c.new[i].Host, minimal().Host)
 			}
 			list, onlyOld, onlyNew := Pair(Summarize(old), Summarize(c.new), 0.02, c.best)
 			var got []string
 			for _, p := range list {
-				got = append(got, strings.TrimSpace(fmt.Sprintf("%s %.3f %s", p.Verdict, p.Ratio.Median, strings.Join(p.Differences, ", "))))
+				text := fmt.Sprintf("%s %.3f %s", p.Verdict, p.Ratio.Median, strings.Join(p.Differences, ", "))
+				if len(p.Remarks) > 0 {
+					text = strings.TrimSpace(text) + " | " + strings.Join(p.Remarks, ", ")
+				}
+				got = append(got, strings.TrimSpace(text))
 			}
 			if text := strings.Join(got, "; "); text != c.want {
 				t.Errorf("got %q, want %q", text, c.want)
@@ -127,8 +85,34 @@ func TestPair(t *testing.T) {
 			}
 		})
 	}
-	list := []Comparison{{Ratio: Estimate{Median: 2, N: 1}}, {Ratio: Estimate{Median: 0.5, N: 1}}, {Verdict: Lost}}
+	list := []Comparison{{Ratio: Estimate{Median: 2, N: 1}}, {Ratio: Estimate{Median: 0.5, N: 1}}, {Ratio: Estimate{Median: 9, N: 1}, Verdict: Shared}, {Verdict: Lost}}
 	if mean, n := GeoMean(list); math.Abs(mean-1) > 1e-12 || n != 2 {
 		t.Errorf("geometric mean %g of %d", mean, n)
+	}
+}
+
+// TestPair_Runs: what runs of one side differ by decides what a difference between sides
+// means, however many samples each has.
+func TestPair_Runs(t *testing.T) {
+	side := func(name string, seconds ...float64) []Summary {
+		var rows []Record
+		for i, s := range seconds {
+			rows = append(rows, file(fmt.Sprint(name, i), s, func(*Record) {})...)
+		}
+		return Summarize(rows)
+	}
+	for _, c := range []struct {
+		old, new []float64
+		want     Verdict
+	}{
+		{[]float64{1, 1.003, 0.998, 1.001, 1}, []float64{1.002, 0.999, 1, 1.001, 1}, Same},
+		{[]float64{1, 1.003, 0.998, 1.001, 1}, []float64{1.052, 1.049, 1.05, 1.051, 1.05}, Slower},
+		{[]float64{1, 1.003, 0.998, 1.001, 1}, []float64{0.952, 0.949, 0.95, 0.951, 0.95}, Faster},
+		{[]float64{1, 1.3, 0.9, 1.1, 1}, []float64{1.052, 1.349, 1, 1.1, 1.05}, Unsure},
+	} {
+		list, _, _ := Pair(side("a", c.old...), side("b", c.new...), 0.02, false)
+		if len(list) != 1 || list[0].Verdict != c.want || list[0].Runs != [2]int{5, 5} || list[0].Samples != [2]int{40, 40} {
+			t.Errorf("%v against %v: %+v, want %s", c.new, c.old, list, c.want)
+		}
 	}
 }

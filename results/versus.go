@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,40 +61,112 @@ func versus(list []Comparison) Ladder {
 		for i := range group {
 			section.Rows[i] = append(section.Rows[i], group[i].cells()...)
 		}
-		section.Header = append(section.Header, "old", "new", "new/old rate", "95 % interval", "verdict")
+		section.Header = append(section.Header, "old", "new", "new/old rate", "95 % interval", "runs", "n", "verdict")
+		section.dropEmpty("runs")
 		l.Sections = append(l.Sections, section)
 		if mean, n := GeoMean(group); n > 0 {
 			l.Notes = append(l.Notes, fmt.Sprintf("%s: geometric mean of %d %s %s", title, n, plural("ratio", n), FormatFigure(mean)))
 		}
 	}
+	l.Notes = append(l.Notes, versusNotes(list)...)
+	return l
+}
+
+// dropEmpty leaves out a column without a cell.
+func (s *Section) dropEmpty(name string) {
+	at := slices.Index(s.Header, name)
+	if slices.ContainsFunc(s.Rows, func(row []string) bool { return row[at] != "" }) {
+		return
+	}
+	s.Header = slices.Delete(s.Header, at, at+1)
+	for i := range s.Rows {
+		s.Rows[i] = slices.Delete(s.Rows[i], at, at+1)
+	}
+}
+
+// versusNotes say what the figures are, and what more would tell.
+func versusNotes(list []Comparison) []string {
+	var notes []string
+	var single, few, measured bool
 	for _, c := range list {
-		if c.Old.usable() && c.New.usable() && !c.Ratio.Sure() {
-			l.Notes = append(l.Notes, "n: samples on the smaller side, too few for an interval of 95 %; measure with more rounds")
-			break
+		measured = measured || c.Quantile > 0
+		single = single || c.Quantile > 0 && c.Runs == [2]int{1, 1}
+		few = few || c.Old.usable() && c.New.usable() && !c.Ratio.Sure()
+	}
+	if few {
+		notes = append(notes, "too few samples for an interval: fewer than 4 of a run on either side")
+	}
+	if single && !slices.ContainsFunc(list, func(c Comparison) bool { return c.Runs[0] > 1 || c.Runs[1] > 1 }) {
+		notes = append(notes, "one run a side: what differs from run to run is assumed, 1 % of each; several files a side, or --ab, tell smaller changes")
+	}
+	return append(notes, remarkNotes(list)...)
+}
+
+// remarkNotes say what was not alike on both sides, each once with how many points it
+// is true of, or that both are one build.
+func remarkNotes(list []Comparison) []string {
+	var order []string
+	count := map[string]int{}
+	oldBuilds, newBuilds := map[string]bool{}, map[string]bool{}
+	for _, c := range list {
+		for _, r := range c.Remarks {
+			if count[r] == 0 {
+				order = append(order, r)
+			}
+			count[r]++
+		}
+		for _, b := range c.Builds[0] {
+			oldBuilds[b] = true
+		}
+		for _, b := range c.Builds[1] {
+			newBuilds[b] = true
 		}
 	}
-	return l
+	var notes []string
+	for _, r := range order {
+		what := r + " (all points)"
+		if count[r] < len(list) {
+			what = fmt.Sprintf("%s (%d of %d points)", r, count[r], len(list))
+		}
+		notes = append(notes, "not alike: "+what)
+	}
+	for i, builds := range []map[string]bool{oldBuilds, newBuilds} {
+		if len(builds) > 1 {
+			notes = append(notes, fmt.Sprintf("%s is %d builds: %s", []string{"old", "new"}[i], len(builds), strings.Join(slices.Sorted(maps.Keys(builds)), ", ")))
+		}
+	}
+	if len(oldBuilds) == 1 && maps.Equal(oldBuilds, newBuilds) {
+		notes = append(notes, "both sides say that they are one build, "+slices.Collect(maps.Keys(oldBuilds))[0]+": what differs is the machine, or changes that the build does not name")
+	}
+	return notes
 }
 
 // cells are the figures of one line.
 func (c *Comparison) cells() []string {
-	ratio, interval := "", ""
+	old, new, ratio, interval, runs, n := c.Old.took(), c.New.took(), "", "", "", ""
+	if c.OldSeconds > 0 && c.NewSeconds > 0 {
+		old, new = FormatSeconds(c.OldSeconds), FormatSeconds(c.NewSeconds)
+	}
 	if c.Ratio.Known() {
 		ratio = FormatFigure(c.Ratio.Median)
-		switch {
-		case !c.Ratio.Sure():
-			interval = fmt.Sprintf("n=%d", c.Ratio.N)
-		case c.New.Mode == Measured:
+		if c.Ratio.Sure() && c.New.Mode == Measured {
 			interval = FormatFigure(c.Ratio.Lo) + " to " + FormatFigure(c.Ratio.Hi)
 		}
 	}
-	return []string{c.Old.took(), c.New.took(), ratio, interval, string(c.Verdict)}
+	if c.Samples[0]+c.Samples[1] > 0 {
+		n = fmt.Sprintf("%d+%d", c.Samples[0], c.Samples[1])
+	}
+	if c.Runs[0]+c.Runs[1] > 2 {
+		runs = fmt.Sprintf("%d+%d", c.Runs[0], c.Runs[1])
+	}
+	return []string{old, new, ratio, interval, runs, n, string(c.Verdict)}
 }
 
 func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
 	out := csv.NewWriter(w)
 	out.Write([]string{"verdict", "kernel", "variant", "mode", "dtypes", "batch", "m", "k", "n", "bm", "bk", "bn", "params",
-		"old_status", "new_status", "old_seconds", "new_seconds", "ratio", "ratio_lo", "ratio_hi", "confidence", "differences"})
+		"old_status", "new_status", "old_seconds", "new_seconds", "quantile", "ratio", "ratio_lo", "ratio_hi", "confidence", "false_rate",
+		"old_runs", "new_runs", "old_samples", "new_samples", "differences", "remarks"})
 	number := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -104,8 +177,10 @@ func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
 		s := c.New
 		out.Write([]string{string(c.Verdict), clean(s.Kernel), clean(s.Variant), string(s.Mode), clean(s.Dtypes()),
 			fmt.Sprint(s.Batch), fmt.Sprint(s.M), fmt.Sprint(s.K), fmt.Sprint(s.N), positive(s.BM), positive(s.BK), positive(s.BN), clean(s.Params),
-			string(c.Old.Status), string(s.Status), number(c.Old.Time.Median), number(s.Time.Median),
-			number(c.Ratio.Median), number(c.Ratio.Lo), number(c.Ratio.Hi), number(c.Ratio.Confidence), strings.Join(c.Differences, "; ")})
+			string(c.Old.Status), string(s.Status), number(c.OldSeconds), number(c.NewSeconds), number(c.Quantile),
+			number(c.Ratio.Median), number(c.Ratio.Lo), number(c.Ratio.Hi), number(c.Ratio.Confidence), number(c.FalseRate),
+			positive(c.Runs[0]), positive(c.Runs[1]), positive(c.Samples[0]), positive(c.Samples[1]),
+			strings.Join(c.Differences, "; "), strings.Join(c.Remarks, "; ")})
 	}
 	out.Flush()
 }

@@ -1,19 +1,21 @@
-// Compare holds one results file against another: is each point faster or slower
+// Compare holds one build's results against another's: is each point faster or slower
 // than it was?
 //
 // Usage:
 //
 //	go run ./cmd/compare [flags] OLD.csv NEW.csv
+//	go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...
 //
 // Each point of NEW is held against the same point of OLD: the same kernel,
-// problem, dtypes, blocks and parameters. The ratio of their rates is the median
-// over all pairs of samples, with a 95 % interval that assumes nothing about
-// their distribution; above 1 is faster. A verdict needs the whole interval:
+// problem, dtypes, blocks and parameters. The ratio of their rates has a 95 %
+// interval; above 1 is faster. The verdicts:
 //
-//   - FASTER, SLOWER: the interval leaves out 1, and the ratio is beyond the band.
-//   - SAME: the interval lies inside the band (--band, 2 % of the time).
-//   - UNSURE: the samples do not tell, or noise hides a time. Fewer than four in
-//     both files never do.
+//   - FASTER, SLOWER: a difference. Of these verdicts, over all points of a
+//     table, one in a hundred may be false.
+//   - SAME: the difference is shown to be within the band (--band, 2 % of the
+//     time): the 90 % interval lies inside it.
+//   - UNSURE: the samples do not tell.
+//   - SHARED: XLA, under one plugin on both sides. What differs is the machine.
 //   - LOST: the point was ok and is not any more. NEW OK: the other way round.
 //
 // Predictions have no noise and are compared as they are.
@@ -24,11 +26,29 @@
 // --format md or csv writes the table otherwise, and --dtype and --kernel pick
 // what it shows.
 //
+// # What is compared
+//
+// Runs, not samples: those of one run share where memory lay, what the clock did and
+// who else used the machine, so that many of them say nothing of the next run. A run's
+// figure is the 20th percentile of its samples. Other work on a machine makes a time
+// longer, never shorter: the fast end is what the program takes.
+//
+// With several files a side, how far runs are apart is taken from them; column runs
+// counts them, column n their samples. Take turns when making them (old, new, old, …),
+// or whatever the machine did meanwhile is in the difference. With one file a side it
+// is assumed: 1 % of each. That tells changes of a tenth or so, and hardly ever SAME.
+//
+//	$ go run ./cmd/compare old.csv old2.csv -- new.csv new2.csv
+//
+// If XLA's rows moved from one side to the other by more than runs do, the machine did,
+// and every interval is wider by that much. Notes below the table name what was not
+// alike on both sides (kernels, block source, plugin version), or that both are one build.
+//
 // # Another machine, another method
 //
 // Runs on different hosts, chips, threads or instruction sets, or timed by
-// different methods, are refused: a difference between them says nothing about
-// the kernels. --across compares them all the same and names what differs.
+// different methods, are refused: a difference between them says nothing about the
+// kernels. --across compares them all the same and names what differs.
 //
 // # In CI
 //
@@ -77,7 +97,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // options is what the command line asks for, checked.
 type options struct {
-	old, new string
+	old, new []string // files
 	dtypes   []string
 	kernels  []string
 	format   string
@@ -99,14 +119,28 @@ func parse(args []string) (*options, error) {
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "only these `dtypes` of operand a")
 	f.StringSliceVar(&o.kernels, "kernel", nil, "only these `kernels`, by number or name; 0 is the baseline")
 	f.StringVar(&o.format, "format", "text", "`format` of the table: "+strings.Join(results.ComparisonFormats, ", "))
-	o.usage = "Usage: go run ./cmd/compare [flags] OLD.csv NEW.csv\n\nHolds one results file against another. The manual: go doc ./cmd/compare\n\n" + f.FlagUsages()
+	o.usage = "Usage: go run ./cmd/compare [flags] OLD.csv NEW.csv\n       go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...\n\n" +
+		"Holds one build's results against another's. The manual: go doc ./cmd/compare\n\n" + f.FlagUsages()
 	if err := cli.Parse(f, args); err != nil {
 		return o, err
 	}
-	if f.NArg() != 2 {
-		return o, cli.Misuse(f, "want two results files, the old one first; have %d", f.NArg())
+	switch dash := f.ArgsLenAtDash(); {
+	case dash > 0 && dash < f.NArg():
+		o.old, o.new = f.Args()[:dash], f.Args()[dash:]
+	case dash < 0 && f.NArg() == 2:
+		o.old, o.new = f.Args()[:1], f.Args()[1:]
+	case dash >= 0:
+		return o, cli.Misuse(f, "want results files on both sides of --, the old ones first")
+	default:
+		return o, cli.Misuse(f, "want two results files, the old one first, or more with -- between old and new; have %d", f.NArg())
 	}
-	o.old, o.new = f.Arg(0), f.Arg(1)
+	seen := map[string]bool{}
+	for _, path := range f.Args() {
+		if seen[path] && len(f.Args()) > 2 {
+			return o, cli.Usagef("%s is named twice", path)
+		}
+		seen[path] = true
+	}
 	if !slices.Contains(results.ComparisonFormats, o.format) {
 		return o, cli.Usagef("--format: unknown %q, known are %s", o.format, strings.Join(results.ComparisonFormats, ", "))
 	}
@@ -131,7 +165,7 @@ func percent(s string) (float64, error) {
 	return v / 100, nil
 }
 
-// compare reads both files, writes the table and says whether it is good news.
+// compare reads both sides, writes the table and says whether it is good news.
 func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error)) error {
 	before, err := o.read(ctx, o.old, warn)
 	if err != nil {
@@ -144,7 +178,7 @@ func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error
 	list, onlyOld, onlyNew := results.Pair(before, after, o.band, o.best)
 	if len(list) == 0 {
 		return fmt.Errorf("%s and %s share no point that ran (%d points only in the first, %d only in the second)",
-			o.old, o.new, len(onlyOld), len(onlyNew))
+			sideName(o.old), sideName(o.new), len(onlyOld), len(onlyNew))
 	}
 	if differ := differences(list); len(differ) > 0 {
 		if !o.across {
@@ -158,16 +192,36 @@ func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error
 		return err
 	}
 	if n := len(onlyOld); n > 0 {
-		warn(fmt.Errorf("%d points only in %s, the first is %s", n, o.old, name(onlyOld[0])))
+		warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName(o.old), name(onlyOld[0])))
 	}
 	if n := len(onlyNew); n > 0 {
-		warn(fmt.Errorf("%d points only in %s, the first is %s", n, o.new, name(onlyNew[0])))
+		warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName(o.new), name(onlyNew[0])))
 	}
 	return o.judge(list)
 }
 
-// read summarizes the points of a file that are asked for.
-func (o *options) read(ctx context.Context, path string, warn func(error)) ([]results.Summary, error) {
+// sideName names the files of a side.
+func sideName(files []string) string {
+	if len(files) == 1 {
+		return files[0]
+	}
+	return fmt.Sprintf("%s and %d more", files[0], len(files)-1)
+}
+
+// read summarizes the points of a side's files that are asked for.
+func (o *options) read(ctx context.Context, files []string, warn func(error)) ([]results.Summary, error) {
+	var side []results.Summary
+	for _, path := range files {
+		list, err := o.readFile(ctx, path, warn)
+		if err != nil {
+			return nil, err
+		}
+		side = append(side, list...)
+	}
+	return side, nil
+}
+
+func (o *options) readFile(ctx context.Context, path string, warn func(error)) ([]results.Summary, error) {
 	var rows results.Summarizer
 	f, err := rows.AddFile(ctx, path)
 	if err != nil {

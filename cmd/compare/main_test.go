@@ -50,6 +50,8 @@ func workplace(t *testing.T) {
 			}
 		}
 	})
+	file("old2.csv", func(r *results.Record) { r.RunID, r.Seconds = "again", r.Seconds*1.004 })
+	file("new2.csv", func(r *results.Record) { r.RunID, r.Seconds = "again", r.Seconds*0.8 })
 	file("fast.csv", func(r *results.Record) { r.Seconds *= 0.5 })
 	file("host.csv", func(r *results.Record) { r.Host, r.Threads = "bench-02", 4 })
 	file("elsewhere.csv", func(r *results.Record) { r.M++ })
@@ -80,7 +82,8 @@ func TestRun_Table(t *testing.T) {
 	}
 	_, md, _ := compare("--dtype=float32", "--kernel=4", "--best", "--format=md", "old.csv", "new.csv")
 	_, csv, _ := compare("--dtype=int8", "--kernel=3,xla", "--format=csv", "old.csv", "new.csv")
-	golden.Assert(t, filepath.Join(source, "testdata", "table.golden"), []byte(stdout+"\n"+md+"\n"+csv))
+	_, several, _ := compare("--dtype=float32", "--kernel=2,3", "old.csv", "old2.csv", "--", "new.csv", "new2.csv")
+	golden.Assert(t, filepath.Join(source, "testdata", "table.golden"), []byte(stdout+"\n"+md+"\n"+csv+"\n"+several))
 }
 
 // source is the folder of this file; tests change to others.
@@ -95,14 +98,18 @@ func TestRun_Status(t *testing.T) {
 		want string // in stderr
 	}{
 		{"old.csv new.csv", cli.OK, ""},
-		{"old.csv new.csv --fail-on-slower 5% --kernel 3 --dtype float32", cli.Failed, "compare: 5 of 5 points are lost or more than 5 % slower; the worst, v3_block 128×128×128 float32 "},
+		{"old.csv new.csv --fail-on-slower 5% --kernel 3 --dtype float32", cli.Failed, "compare: 4 of 5 points are lost or more than 5 % slower; the worst, v3_block 128×128×128 float32 "},
 		{"old.csv new.csv --fail-on-slower 20% --kernel 3,4 --dtype float32", cli.OK, ""},
 		{"old.csv new.csv --fail-on-slower 20% --kernel 2 --dtype float32", cli.Failed, "1 of 5 points are lost or more than 20 % slower; the worst, v2_parallel 256×512×256 float32 512 measured, is lost, it is wrong"},
 		{"old.csv fast.csv --fail-on-slower 5", cli.OK, ""},
 		{"old.csv host.csv", cli.Failed, "not the same machine or method: host: bench-01, then bench-02; threads: 2, then 4; --across compares all the same"},
 		{"old.csv host.csv --across --dtype float32 --kernel 1", cli.OK, "compare: across host: bench-01, then bench-02\ncompare: across threads: 2, then 4\n"},
 		{"old.csv elsewhere.csv", cli.Failed, "share no point that ran"},
-		{"old.csv", cli.Usage, "want two results files, the old one first; have 1"},
+		{"old.csv", cli.Usage, "want two results files, the old one first, or more with -- between old and new; have 1"},
+		{"old.csv old2.csv new.csv", cli.Usage, "with -- between old and new; have 3"},
+		{"old.csv old2.csv --", cli.Usage, "want results files on both sides of --, the old ones first"},
+		{"old.csv old2.csv -- old.csv", cli.Usage, "old.csv is named twice"},
+		{"--kernel 4 --dtype float32 --fail-on-slower 5 new.csv new2.csv -- old.csv old2.csv", cli.Failed, "of 17 points are lost or more than 5 % slower; the worst, v4_optblock"},
 		{"old.csv new.csv --fail-on-slower five", cli.Usage, `--fail-on-slower: "five" is not a percentage such as 5%`},
 		{"old.csv new.csv --band -1", cli.Usage, "--band: "},
 		{"old.csv new.csv --format xml", cli.Usage, "known are text, md, csv"},

@@ -50,7 +50,8 @@ backend/registry: backend
 backend/registry/registrytest: backend backend/cpu backend/registry
 backend/builtin: backend backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker plugins
 backend/peer: backend check chips internal/lastline problem tile
-results: internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
+results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
+results: results/twosample internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 configs:
 harness: tuned internal/awake internal/cgroup internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3

@@ -1,0 +1,60 @@
+// Package twosample tells whether one of two programs is faster, from times that a
+// shared machine has made noisy. It knows numbers alone.
+//
+//   - Runs: each side was executed some times, and each execution, a run, has some
+//     samples. Runs are the unit: samples of one run share what memory, clock and
+//     neighbours it had, and tell nothing of how the next run would come out.
+//   - Turns: both sides were executed in turns, a pair at a time in an order drawn by
+//     lot. What the lot could have drawn instead is then all the theory that is needed.
+//
+// Both look at the fast end of the samples. Other work makes a time longer, never
+// shorter: the fast end is what the program takes, the slow end what the machine did.
+//
+// All times are logarithms, so that a difference is a ratio. Positive differences mean
+// that the new side is faster.
+package twosample
+
+import (
+	"math"
+	"slices"
+)
+
+// A Difference is log(rate of new / rate of old).
+type Difference struct {
+	Log    float64
+	Lo, Hi float64 // interval of 95 % confidence
+	In, Up float64 // interval of 90 % confidence: the two one-sided tests at 5 % of an equivalence
+	P      float64 // of the test that there is none
+}
+
+// Within reports whether the difference is shown to lie between -band and band: each
+// of the two one-sided tests rejects at 5 % (Schuirmann 1987).
+func (d Difference) Within(band float64) bool { return d.In >= -band && d.Up <= band }
+
+// Adjust returns, for the p-values of several tests, the smallest false discovery rate
+// at which each of them is still a discovery (Benjamini and Hochberg 1995), in the order
+// of p. It holds for tests that go up and down together, as those of one machine do
+// (Benjamini and Yekutieli 2001).
+func Adjust(p []float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch {
+		case p[a] > p[b]:
+			return -1
+		case p[a] < p[b]:
+			return 1
+		}
+		return 0
+	})
+	adjusted := make([]float64, len(p))
+	least := 1.0
+	for at, i := range order { // from the largest
+		rank := len(p) - at
+		least = math.Min(least, p[i]*float64(len(p))/float64(rank))
+		adjusted[i] = least
+	}
+	return adjusted
+}

@@ -1,0 +1,233 @@
+package twosample
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// FastEnd is the quantile of its samples that stands for a run.
+const FastEnd = 0.2
+
+// A Run is what one execution says about a point.
+type Run struct {
+	Figure  float64 // logarithm of the time at FastEnd
+	Error   float64 // standard error of Figure from the samples alone; 0 if they are too few to tell
+	Samples int
+}
+
+// fewest is how many samples tell how far their quantile may be off.
+const fewest = 4
+
+// NewRun summarizes positive times: their quantile as a mean of the order statistics,
+// weighted with how often each would be it in resamples (Harrell and Davis 1982), and
+// the standard deviation of that (Maritz and Jarrett 1978). Nothing random is drawn.
+func NewRun(times []float64) Run {
+	x := make([]float64, len(times))
+	for i, t := range times {
+		x[i] = math.Log(t)
+	}
+	slices.Sort(x)
+	n := float64(len(x))
+	a, b := FastEnd*(n+1), (1-FastEnd)*(n+1)
+	var mean, square, below float64
+	for i, v := range x {
+		upTo := mathext.RegIncBeta(a, b, float64(i+1)/n)
+		mean += (upTo - below) * v
+		square += (upTo - below) * (v - x[0]) * (v - x[0])
+		below = upTo
+	}
+	r := Run{Figure: mean, Samples: len(x)}
+	if len(x) >= fewest {
+		r.Error = math.Sqrt(math.Max(0, square-(mean-x[0])*(mean-x[0])))
+	}
+	return r
+}
+
+// A Point is measured by runs of both sides. A shared one is known not to differ: both
+// sides executed the same, so that what differs is the machine.
+type Point struct {
+	Old, New []Run
+	Shared   bool
+}
+
+// usual is how much the figures of two runs of one program differ on a machine that
+// nobody else uses, as a standard deviation of each; what is assumed until runs of one
+// side tell. Memory lies elsewhere in each run, the clock and the neighbours change.
+const usual = 0.01
+
+// assumed is what the assumption is worth: as much as so many further runs.
+const assumed = 4
+
+// Compare estimates the difference of each point. ok is false for those that say too
+// little: no run, or one run on either side with fewer than four samples.
+//
+// The variance of a run's figure has two parts: that of its samples, and what differs
+// between runs, which all points have in common. Both together are the prior of a
+// point's own variance between runs, as in moderated t-tests (Smyth 2004): few runs have
+// the variance of few runs by luck. If the shared points moved from side to side by more
+// than runs do (DerSimonian and Laird 1986), the machine did, and that much more is
+// uncertain of all.
+func Compare(points []Point) (list []Difference, ok []bool) {
+	list, ok = make([]Difference, len(points)), make([]bool, len(points))
+	between := betweenRuns(points)
+	spreads := make([]spread, len(points))
+	for i, p := range points {
+		ok[i] = enough(p)
+		if ok[i] {
+			spreads[i] = p.spread(between)
+		}
+	}
+	moved, shared := moved(points, spreads, ok)
+	for i, p := range points {
+		if ok[i] {
+			list[i] = p.difference(spreads[i], moved, shared)
+		}
+	}
+	return list, ok
+}
+
+// enough reports whether a point tells anything of its own uncertainty.
+func enough(p Point) bool {
+	if len(p.Old) == 0 || len(p.New) == 0 {
+		return false
+	}
+	if len(p.Old)+len(p.New) > 2 {
+		return true
+	}
+	return p.Old[0].Error > 0 && p.New[0].Error > 0 || steady(p.Old[0]) && steady(p.New[0])
+}
+
+// steady reports whether a run has samples enough that do not vary at all, as those of
+// a coarse clock.
+func steady(r Run) bool { return r.Samples >= fewest && r.Error == 0 }
+
+// A spread is the variance of one run's figure, and the degrees of freedom behind it.
+type spread struct{ variance, freedom float64 }
+
+// mean of the figures of runs.
+func mean(runs []Run) float64 {
+	sum := 0.0
+	for _, r := range runs {
+		sum += r.Figure
+	}
+	return sum / float64(len(runs))
+}
+
+// own is the variance between a point's runs of one side, pooled over both.
+func (p Point) own() spread {
+	sum := 0.0
+	for _, side := range [][]Run{p.Old, p.New} {
+		m := mean(side)
+		for _, r := range side {
+			sum += (r.Figure - m) * (r.Figure - m)
+		}
+	}
+	freedom := float64(len(p.Old) + len(p.New) - 2)
+	if freedom == 0 {
+		return spread{}
+	}
+	return spread{sum / freedom, freedom}
+}
+
+// within is the mean variance of a run's figure from its samples alone.
+func (p Point) within() float64 {
+	sum, n := 0.0, 0
+	for _, side := range [][]Run{p.Old, p.New} {
+		for _, r := range side {
+			if r.Samples >= fewest {
+				sum += r.Error * r.Error
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
+}
+
+// betweenRuns is the variance that runs of one side have beyond that of their samples:
+// what makes the median point as far spread as it is, drawn towards the usual one as far
+// as there are few runs. Points of one run are not independent of each other, so they
+// are no more evidence than one.
+func betweenRuns(points []Point) float64 {
+	freedom := 0.0
+	var spreads []spread
+	var within []float64
+	for _, p := range points {
+		if len(p.Old) == 0 || len(p.New) == 0 {
+			continue
+		}
+		if own := p.own(); own.freedom > 0 {
+			freedom = math.Max(freedom, own.freedom)
+			spreads = append(spreads, own)
+			within = append(within, p.within())
+		}
+	}
+	prior := usual * usual
+	if freedom == 0 {
+		return prior
+	}
+	// The beyond at which half of the points are less spread than they would be by chance.
+	excess := make([]float64, len(spreads))
+	for i, s := range spreads {
+		median := distuv.ChiSquared{K: s.freedom}.Quantile(0.5) / s.freedom
+		excess[i] = math.Max(0, s.variance/median-within[i])
+	}
+	slices.Sort(excess)
+	found := (excess[(len(excess)-1)/2] + excess[len(excess)/2]) / 2
+	return (assumed*prior + freedom*found) / (assumed + freedom)
+}
+
+// spread moderates a point's own variance between runs.
+func (p Point) spread(between float64) spread {
+	prior := between + p.within()
+	own := p.own()
+	return spread{
+		variance: (assumed*prior + own.freedom*own.variance) / (assumed + own.freedom),
+		freedom:  assumed + own.freedom,
+	}
+}
+
+// inverse is what the variance of a run's figure is multiplied with for that of the
+// difference of the means of both sides.
+func (p Point) inverse() float64 { return 1/float64(len(p.Old)) + 1/float64(len(p.New)) }
+
+// moved is the variance by which shared points differ from side to side beyond what
+// their runs account for, 0 if that may be all of it, and how many there are.
+func moved(points []Point, spreads []spread, ok []bool) (variance, shared float64) {
+	var q, weights float64
+	for i, p := range points {
+		if !p.Shared || !ok[i] {
+			continue
+		}
+		shared++
+		d := mean(p.Old) - mean(p.New)
+		w := 1 / math.Max(spreads[i].variance*p.inverse(), 1e-12)
+		q += w * d * d
+		weights += w
+	}
+	if shared == 0 || q <= (distuv.ChiSquared{K: shared}).Quantile(0.95) {
+		return 0, shared // as far apart as runs are
+	}
+	return (q - shared) / weights, shared
+}
+
+func (p Point) difference(s spread, moved, shared float64) Difference {
+	d := Difference{Log: mean(p.Old) - mean(p.New)}
+	runs := s.variance * p.inverse()
+	variance := runs + moved
+	freedom := s.freedom
+	if moved > 0 { // Satterthwaite 1946
+		freedom = variance * variance / (runs*runs/s.freedom + moved*moved/shared)
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
+	e := math.Sqrt(variance)
+	wide, narrow := e*t.Quantile(0.975), e*t.Quantile(0.95)
+	d.Lo, d.Hi, d.In, d.Up = d.Log-wide, d.Log+wide, d.Log-narrow, d.Log+narrow
+	d.P = math.Min(1, 2*t.Survival(math.Abs(d.Log)/e))
+	return d
+}
