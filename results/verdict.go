@@ -180,7 +180,7 @@ func (c *Comparison) judgeable() bool { return c.Verdict == "" && c.Old.Mode != 
 func (c *Comparison) estimate(d twosample.Difference, ok bool) {
 	c.difference, c.judged = d, ok
 	n := min(c.Samples[0], c.Samples[1])
-	if !ok {
+	if !ok || math.IsInf(d.Lo, 0) || math.IsInf(d.Hi, 0) {
 		r := c.OldSeconds / c.NewSeconds
 		if c.OldSeconds > 0 && c.NewSeconds > 0 {
 			c.Ratio = Estimate{r, r, r, 0, n}

@@ -94,7 +94,7 @@ func versusNotes(list []Comparison) []string {
 		few = few || c.Old.usable() && c.New.usable() && !c.Ratio.Sure()
 	}
 	if few {
-		notes = append(notes, "too few samples for an interval: fewer than 4 of a run on either side")
+		notes = append(notes, "too few for an interval: fewer than 4 samples of a run a side, or fewer than 6 pairs of turns")
 	}
 	if single && !slices.ContainsFunc(list, func(c Comparison) bool { return c.Runs[0] > 1 || c.Runs[1] > 1 }) {
 		notes = append(notes, "one run a side: what differs from run to run is assumed, 1 % of each; several files a side, or --ab, tell smaller changes")

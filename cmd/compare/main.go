@@ -5,6 +5,7 @@
 //
 //	go run ./cmd/compare [flags] OLD.csv NEW.csv
 //	go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...
+//	go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]
 //
 // Each point of NEW is held against the same point of OLD: the same kernel,
 // problem, dtypes, blocks and parameters. The ratio of their rates has a 95 %
@@ -44,6 +45,33 @@
 // and every interval is wider by that much. Notes below the table name what was not
 // alike on both sides (kernels, block source, plugin version), or that both are one build.
 //
+// # Two programs in turns
+//
+// The trustworthy way, on a busy machine too, is to have both programs at hand:
+//
+//	go build -o bench-new ./cmd/bench
+//	git worktree add ../old v1.0 && (cd ../old && go build -o bench-old ./cmd/bench)
+//	go run ./cmd/compare --ab ../old/bench-old ./bench-new -- --kernel 4 --sizes 512,1024
+//
+// OLD and NEW run in pairs of turns (--pairs, 20), each turn a process of its own of
+// about --turn (1s) and who is first drawn by lot (--seed). What follows -- goes to both;
+// without it they measure --kernel 1,2,3,4,5 --sizes 512 --dtype float32. One program
+// under two settings:
+//
+//	go run ./cmd/compare --ab './bench' './bench --threads 2'
+//	go run ./cmd/compare --ab 'MATLADDER_CPU=avx2 ./bench' 'MATLADDER_CPU=avx512 ./bench'
+//
+// If there were no difference, either turn of a pair could have been the other side's but
+// for the lot. So the difference is held against those of lots redrawn, whatever the
+// machine did meanwhile; all that must be so is that it did not know the lot. All samples
+// of a side are one set, and the quantile of it that varies least is compared, from the
+// 5th percentile to the median: on a machine that is busy most of the time, the few
+// samples that found it free. A table's old and new are that quantile.
+//
+// Fewer than 12 pairs hardly ever tell. A turn that crashes is left out with its pair and
+// makes the exit status 1; the third of a side ends the comparison. --keep DIR keeps the
+// files of turns. Ctrl-C shows what the pairs so far tell.
+//
 // # Another machine, another method
 //
 // Runs on different hosts, chips, threads or instruction sets, or timed by
@@ -52,7 +80,8 @@
 //
 // # In CI
 //
-// --fail-on-slower 5% makes the exit status 1 if a point is SLOWER and takes more
+// Build both programs on the machine of the job and run --ab there, with
+// --fail-on-slower. --fail-on-slower 5% makes the exit status 1 if a point is SLOWER and takes more
 // than 5 % longer, or is LOST. UNSURE points pass.
 //
 // # Exit status
@@ -69,6 +98,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -82,7 +112,12 @@ func main() { cli.Main("compare", run) }
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
 	if err == nil {
-		err = o.compare(ctx, stdout, func(err error) { fmt.Fprintf(stderr, "compare: %v\n", err) })
+		warn := func(err error) { fmt.Fprintf(stderr, "compare: %v\n", err) }
+		if o.ab {
+			err = o.runAB(ctx, stdout, stderr, warn)
+		} else {
+			err = o.compare(ctx, stdout, warn)
+		}
 	}
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
@@ -97,7 +132,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // options is what the command line asks for, checked.
 type options struct {
-	old, new []string // files
+	old, new []string // files, or the words of a program each
 	dtypes   []string
 	kernels  []string
 	format   string
@@ -106,6 +141,13 @@ type options struct {
 	band     float64
 	limit    float64 // of --fail-on-slower; negative without
 	usage    string
+
+	ab         bool
+	pairs      int
+	turnBudget time.Duration
+	keep       string
+	seed       uint64
+	sweep      []string // flags for both programs
 }
 
 func parse(args []string) (*options, error) {
@@ -119,27 +161,23 @@ func parse(args []string) (*options, error) {
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "only these `dtypes` of operand a")
 	f.StringSliceVar(&o.kernels, "kernel", nil, "only these `kernels`, by number or name; 0 is the baseline")
 	f.StringVar(&o.format, "format", "text", "`format` of the table: "+strings.Join(results.ComparisonFormats, ", "))
-	o.usage = "Usage: go run ./cmd/compare [flags] OLD.csv NEW.csv\n       go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...\n\n" +
+	f.BoolVar(&o.ab, "ab", false, "run two programs in turns and compare them")
+	f.IntVar(&o.pairs, "pairs", 20, "with --ab, so many `TURNS` of each")
+	f.DurationVar(&o.turnBudget, "turn", time.Second, "with --ab, about how long a turn takes, the `TIME` budget of bench")
+	f.StringVar(&o.keep, "keep", "", "with --ab, keep the files of turns in `DIR`")
+	f.Uint64Var(&o.seed, "seed", 1, "with --ab, `SEED` of the lots")
+	o.usage = "Usage: go run ./cmd/compare [flags] OLD.csv NEW.csv\n       go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...\n" +
+		"       go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]\n\n" +
 		"Holds one build's results against another's. The manual: go doc ./cmd/compare\n\n" + f.FlagUsages()
 	if err := cli.Parse(f, args); err != nil {
 		return o, err
 	}
-	switch dash := f.ArgsLenAtDash(); {
-	case dash > 0 && dash < f.NArg():
-		o.old, o.new = f.Args()[:dash], f.Args()[dash:]
-	case dash < 0 && f.NArg() == 2:
-		o.old, o.new = f.Args()[:1], f.Args()[1:]
-	case dash >= 0:
-		return o, cli.Misuse(f, "want results files on both sides of --, the old ones first")
-	default:
-		return o, cli.Misuse(f, "want two results files, the old one first, or more with -- between old and new; have %d", f.NArg())
+	place := o.placeFiles
+	if o.ab {
+		place = o.placePrograms
 	}
-	seen := map[string]bool{}
-	for _, path := range f.Args() {
-		if seen[path] && len(f.Args()) > 2 {
-			return o, cli.Usagef("%s is named twice", path)
-		}
-		seen[path] = true
+	if err := place(f); err != nil {
+		return o, err
 	}
 	if !slices.Contains(results.ComparisonFormats, o.format) {
 		return o, cli.Usagef("--format: unknown %q, known are %s", o.format, strings.Join(results.ComparisonFormats, ", "))
@@ -154,6 +192,53 @@ func parse(args []string) (*options, error) {
 		}
 	}
 	return o, nil
+}
+
+// placeFiles takes the arguments for files of two sides.
+func (o *options) placeFiles(f *pflag.FlagSet) error {
+	for _, name := range []string{"pairs", "turn", "keep", "seed"} {
+		if f.Changed(name) {
+			return cli.Usagef("--%s is for --ab", name)
+		}
+	}
+	switch dash := f.ArgsLenAtDash(); {
+	case dash > 0 && dash < f.NArg():
+		o.old, o.new = f.Args()[:dash], f.Args()[dash:]
+	case dash < 0 && f.NArg() == 2:
+		o.old, o.new = f.Args()[:1], f.Args()[1:]
+	case dash >= 0:
+		return cli.Misuse(f, "want results files on both sides of --, the old ones first")
+	default:
+		return cli.Misuse(f, "want two results files, the old one first, or more with -- between old and new; have %d", f.NArg())
+	}
+	seen := map[string]bool{}
+	for _, path := range f.Args() {
+		if seen[path] && f.NArg() > 2 {
+			return cli.Usagef("%s is named twice", path)
+		}
+		seen[path] = true
+	}
+	return nil
+}
+
+// placePrograms takes the arguments for two programs and the flags of both.
+func (o *options) placePrograms(f *pflag.FlagSet) error {
+	args, sweep := f.Args(), usualSweep
+	if dash := f.ArgsLenAtDash(); dash >= 0 && dash < len(args) {
+		args, sweep = args[:dash], args[dash:]
+	}
+	switch {
+	case len(args) != 2:
+		return cli.Misuse(f, "--ab wants two programs, the old one first, and flags for both behind --; have %d", len(args))
+	case o.pairs < 1:
+		return cli.Usagef("--pairs %d: want at least 1", o.pairs)
+	case o.turnBudget <= 0:
+		return cli.Usagef("--turn %s: want some time", o.turnBudget)
+	case o.across:
+		return cli.Usagef("--across is for files: programs run on one machine")
+	}
+	o.old, o.new, o.sweep = args[:1], args[1:], sweep
+	return nil
 }
 
 // percent reads "5%" or "5" as 0.05.
@@ -176,10 +261,6 @@ func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error
 		return err
 	}
 	list, onlyOld, onlyNew := results.Pair(before, after, o.band, o.best)
-	if len(list) == 0 {
-		return fmt.Errorf("%s and %s share no point that ran (%d points only in the first, %d only in the second)",
-			sideName(o.old), sideName(o.new), len(onlyOld), len(onlyNew))
-	}
 	if differ := differences(list); len(differ) > 0 {
 		if !o.across {
 			return fmt.Errorf("not the same machine or method: %s; --across compares all the same", strings.Join(differ, "; "))
@@ -187,6 +268,15 @@ func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error
 		for _, d := range differ {
 			warn(errors.New("across " + d))
 		}
+	}
+	return o.write(stdout, warn, list, onlyOld, onlyNew)
+}
+
+// write writes the table and says whether it is good news.
+func (o *options) write(stdout io.Writer, warn func(error), list []results.Comparison, onlyOld, onlyNew []*results.Summary) error {
+	if len(list) == 0 {
+		return fmt.Errorf("%s and %s share no point that ran (%d points only in the first, %d only in the second)",
+			sideName(o.old), sideName(o.new), len(onlyOld), len(onlyNew))
 	}
 	if err := results.WriteComparisons(stdout, o.format, list); err != nil {
 		return err

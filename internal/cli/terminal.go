@@ -22,6 +22,12 @@ func Line(w io.Writer, line string, taken int) string {
 	return cut(line, columns-taken)
 }
 
+// Terminal reports whether w is a terminal, on which a line can be written over.
+func Terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // cut shortens text to so many characters, the last of them then an ellipsis.
 func cut(text string, most int) string {
 	runes := []rune(text)

@@ -59,7 +59,7 @@ plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image
 cmd/bench: internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
 cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
-cmd/compare: results internal/cli github.com/spf13/pflag
+cmd/compare: results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: internal/cli internal/deviceflag internal/files harness backend/aot backend/builtin backend/registry lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/peers: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/builtin backend/registry backend/peer chips kernels configs results github.com/spf13/pflag
 plots/report: plots plots/report/echarts results traverse

@@ -59,7 +59,7 @@ func CompareTurns(pairs []Pair, seed uint64) (d Difference, quantile float64, ok
 	l.shift(0)
 	d.Log = l.difference(asDrawn, quantile)
 	d.P = l.p(rng, d.Log, quantile)
-	reach := 4*math.Sqrt(least/trials) + math.Abs(d.Log) + 1e-9
+	reach := math.Max(4*math.Sqrt(least/trials), 1e-3)
 	d.Lo, d.Hi = l.end(flips, quantile, d.Log, -reach, 0.05), l.end(flips, quantile, d.Log, reach, 0.05)
 	d.In, d.Up = l.end(flips, quantile, d.Log, -reach, 0.1), l.end(flips, quantile, d.Log, reach, 0.1)
 	return d, quantile, true
@@ -203,15 +203,16 @@ func (l *lots) end(flips [][]bool, q, seen, reach, level float64) float64 {
 		return float64(out) > level*float64(len(flips)+1)
 	}
 	near, far := 0.0, reach
-	for range 8 { // until far is rejected; few pairs reject nothing
+	for range 6 { // until far is rejected
 		if !kept(seen + far) {
 			break
 		}
-		if far *= 4; math.Abs(far) > 1e3 {
-			return math.Inf(int(math.Copysign(1, reach)))
-		}
+		far *= 4
 	}
-	for range 10 {
+	if kept(seen + far) { // few pairs reject nothing
+		return math.Inf(int(math.Copysign(1, reach)))
+	}
+	for range 12 {
 		mid := (near + far) / 2
 		if kept(seen + mid) {
 			near = mid

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/internal/cli"
+	"matladder/results"
+)
+
+// usualSweep is what both sides measure if nothing is asked for.
+var usualSweep = []string{"--kernel", "1,2,3,4,5", "--sizes", "512", "--dtype", "float32"}
+
+// mostFailures is how many turns of a side may fail before there are no more.
+const mostFailures = 3
+
+// An abTest has two commands take turns.
+type abTest struct {
+	*options
+	sides  [2]*program
+	folder string // of the files of turns
+	stderr io.Writer
+
+	files    [2][]string    // of whole pairs
+	turns    map[string]int // the pair of a file
+	failures [2][]error
+	begin    time.Time
+}
+
+// runAB has the sides take turns and compares them.
+func (o *options) runAB(ctx context.Context, stdout, stderr io.Writer, warn func(error)) (err error) {
+	t := &abTest{options: o, stderr: stderr, turns: map[string]int{}, begin: time.Now()}
+	for i, words := range []string{o.old[0], o.new[0]} {
+		if t.sides[i], err = parseProgram(sideNames[i], words, o.sweep); err != nil {
+			return err
+		}
+	}
+	if t.sides[0].same(t.sides[1]) {
+		warn(errors.New("OLD and NEW are one program with one setting: what differs is the machine"))
+	}
+	if err := t.makeFolder(); err != nil {
+		return err
+	}
+	if o.keep == "" {
+		defer os.RemoveAll(t.folder)
+	}
+	stopped := t.takeTurns(ctx)
+	t.progress("")
+	if len(t.files[0]) == 0 {
+		return stopped
+	}
+	if err := t.conclude(context.WithoutCancel(ctx), stdout, warn); stopped == nil {
+		stopped = err
+	}
+	if errors.Is(stopped, context.Canceled) {
+		warn(fmt.Errorf("interrupted after %s", cli.Plural(len(t.files[0]), "pair")))
+	}
+	return stopped
+}
+
+// makeFolder makes the one that files of turns go to. One that is kept must be new or
+// empty: files of two comparisons are not told apart.
+func (t *abTest) makeFolder() (err error) {
+	if t.keep == "" {
+		t.folder, err = os.MkdirTemp("", "compare-ab")
+		return err
+	}
+	t.folder = t.keep
+	if err := os.MkdirAll(t.folder, 0o755); err != nil {
+		return cli.Usagef("--keep: %w", err)
+	}
+	list, err := os.ReadDir(t.folder)
+	if err != nil {
+		return cli.Usagef("--keep: %w", err)
+	}
+	if len(list) > 0 {
+		return cli.Usagef("--keep: %s is not empty", t.folder)
+	}
+	return nil
+}
+
+// takeTurns fills the pairs. Who is first is drawn by lot.
+func (t *abTest) takeTurns(ctx context.Context) error {
+	rng := rand.New(rand.NewPCG(t.seed, 0xab))
+	for tried := 0; len(t.files[0]) < t.pairs; tried++ {
+		first := rng.IntN(2)
+		var paths [2]string
+		var failed error
+		for k := range 2 {
+			side := first ^ k
+			t.progress(t.state())
+			paths[side] = filepath.Join(t.folder, fmt.Sprintf("%s-%03d.csv", strings.ToLower(sideNames[side]), tried+1))
+			if failed = t.turn(ctx, side, paths[side]); failed != nil {
+				break
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case failed != nil:
+			if err := t.giveUp(failed); err != nil {
+				return err
+			}
+			continue
+		}
+		for side, path := range paths {
+			t.turns[path] = len(t.files[side])
+			t.files[side] = append(t.files[side], path)
+		}
+	}
+	return nil
+}
+
+// turn runs a side once and counts its failure.
+func (t *abTest) turn(ctx context.Context, side int, path string) error {
+	err := t.sides[side].measure(ctx, path, t.turnBudget)
+	if err != nil && ctx.Err() == nil {
+		t.failures[side] = append(t.failures[side], err)
+	}
+	return err
+}
+
+// giveUp is the error that ends the turns: a mistake in the command line, or one failure
+// too many.
+func (t *abTest) giveUp(last error) error {
+	var usage *cli.UsageError
+	if errors.As(last, &usage) {
+		return last
+	}
+	for _, list := range t.failures {
+		if len(list) >= mostFailures {
+			return fmt.Errorf("%d turns of one side failed, the last: %w", len(list), last)
+		}
+	}
+	return nil
+}
+
+// state is how far the turns are, for people.
+func (t *abTest) state() string {
+	done := len(t.files[0])
+	text := fmt.Sprintf("pair %d of %d", done+1, t.pairs)
+	if done > 0 {
+		left := time.Since(t.begin) / time.Duration(done) * time.Duration(t.pairs-done)
+		text += fmt.Sprintf(", %s left", left.Round(time.Second))
+	}
+	return text
+}
+
+// progress shows a line on a terminal in place of the last.
+func (t *abTest) progress(line string) {
+	if cli.Terminal(t.stderr) {
+		fmt.Fprint(t.stderr, "\r\x1b[K"+cli.Line(t.stderr, line, 0))
+	}
+}
+
+// conclude compares what the turns left.
+func (t *abTest) conclude(ctx context.Context, stdout io.Writer, warn func(error)) error {
+	var sides [2][]results.Summary
+	for i := range sides {
+		var err error
+		if sides[i], err = t.read(ctx, t.files[i], warn); err != nil {
+			return err
+		}
+	}
+	list, onlyOld, onlyNew := results.PairTurns(sides[0], sides[1], t.turns, t.band, t.best, t.seed)
+	if t.sides[0].hash == t.sides[1].hash { // settings are compared, not builds
+		for i := range list {
+			list[i].Builds = [2][]string{}
+		}
+	}
+	for _, d := range differences(list) {
+		warn(errors.New("not alike: " + d))
+	}
+	err := t.write(stdout, warn, list, onlyOld, onlyNew)
+	for i, failed := range t.failures {
+		if n := len(failed); n > 0 && err == nil {
+			err = fmt.Errorf("%s of %s failed, the last: %w", cli.Plural(n, "turn"), sideNames[i], failed[n-1])
+		}
+	}
+	return err
+}
+
+var sideNames = [2]string{"OLD", "NEW"}
+
+// A program is one side: a bench and what it is told.
+type program struct {
+	name        string // OLD or NEW
+	path        string
+	args        []string
+	environment []string
+	hash        [sha256.Size]byte
+}
+
+// parseProgram reads a side: a path, or words as a shell has them, without quotes:
+// settings of the environment, the path, flags of this side alone.
+func parseProgram(name, words string, sweep []string) (*program, error) {
+	p := &program{name: name, path: words}
+	if _, err := os.Stat(words); err != nil {
+		list := strings.Fields(words)
+		for len(list) > 0 && strings.Contains(list[0], "=") && !strings.ContainsAny(list[0], `/\`+string(filepath.Separator)) {
+			p.environment, list = append(p.environment, list[0]), list[1:]
+		}
+		for len(list) > 0 && strings.Contains(list[0], "=") { // a setting may have a path in it
+			p.environment, list = append(p.environment, list[0]), list[1:]
+		}
+		if len(list) == 0 {
+			return nil, cli.Usagef("%s: %q names no program", name, words)
+		}
+		p.path, p.args = list[0], list[1:]
+	}
+	info, err := os.Stat(p.path)
+	switch {
+	case err != nil:
+		return nil, cli.Usagef("%s: %w", name, err)
+	case info.IsDir():
+		return nil, cli.Usagef("%s: %s is a folder; build a program there: go build -o bench-old ./cmd/bench", name, p.path)
+	}
+	if p.path, err = filepath.Abs(p.path); err != nil {
+		return nil, cli.Usagef("%s: %w", name, err)
+	}
+	if err := p.identify(); err != nil {
+		return nil, cli.Usagef("%s: %w", name, err)
+	}
+	p.args = append(p.args, sweep...)
+	for _, arg := range p.args {
+		flag, _, _ := strings.Cut(arg, "=")
+		if slices.Contains([]string{"--out", "--resume", "--list", "--dry-run", "--predict", "--topology"}, flag) {
+			return nil, cli.Usagef("%s: %s makes no sense in turns", name, flag)
+		}
+	}
+	return p, nil
+}
+
+// identify hashes the program's file.
+func (p *program) identify() error {
+	f, err := os.Open(p.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, 16)
+	n, _ := io.ReadFull(f, head)
+	if bytes.HasPrefix(bytes.TrimPrefix(head[:n], []byte(`"`)), []byte("schema")) {
+		return fmt.Errorf("%s is a results file; --ab runs programs", p.path)
+	}
+	h := sha256.New()
+	h.Write(head[:n])
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	p.hash = [sha256.Size]byte(h.Sum(nil))
+	return nil
+}
+
+// same reports whether two sides cannot differ.
+func (p *program) same(o *program) bool {
+	return p.hash == o.hash && slices.Equal(p.args, o.args) && slices.Equal(p.environment, o.environment)
+}
