@@ -1,0 +1,106 @@
+// Trust tests the verdicts of cmd/compare on this machine: how often they are false, and
+// how small a difference they tell, on an idle machine and beside other work.
+//
+//		go run ./internal/trust                     # every condition: about a quarter of an hour
+//		go run ./internal/trust --only idle,all     # some of them
+//		go run ./internal/trust --table             # what the last tests of each gave
+//
+//	 1. build (build.go) makes programs of this tree: bench twice, and benches of which
+//	    one kernel is slower by so much on purpose.
+//	 2. A condition (load.go) is other work on the machine, or less of it.
+//	 3. measure (chain.go) has all programs take turns, set by set, in an order drawn by lot.
+//	 4. judge (judge.go) takes windows of the sets for comparisons of files, and of pairs of
+//	    turns, as cmd/compare would, and counts the verdicts.
+//
+// Windows overlap, so that one window more costs little: of so many windows, the sets
+// divided by the length of one are independent of each other, and the table says how many.
+// Beside other work that is not of the condition the tests mean nothing.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/internal/cli"
+
+	"github.com/spf13/pflag"
+)
+
+func main() { cli.Main("trust", run) }
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := trust(ctx, args, stdout, stderr)
+	switch {
+	case err == nil || errors.Is(err, pflag.ErrHelp):
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "trust: interrupted; sets that were whole are kept")
+	default:
+		fmt.Fprintf(stderr, "trust: %v\n", err)
+	}
+	return cli.Status(err)
+}
+
+// options say what is tested and how long.
+type options struct {
+	folder string
+	only   []string
+	sets   int
+	turn   time.Duration
+	budget time.Duration // of a condition; 0 for none
+	sweep  []string
+}
+
+func trust(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var o options
+	f := cli.NewFlags("trust")
+	f.StringVar(&o.folder, "folder", filepath.Join("out", "trust"), "`DIR` of programs and of what they measured")
+	f.StringSliceVar(&o.only, "only", conditionNames(), "`CONDITIONS` to test")
+	f.IntVar(&o.sets, "sets", 60, "`SETS` of turns for each condition")
+	f.DurationVar(&o.turn, "turn", 700*time.Millisecond, "`TIME` budget of a turn")
+	f.DurationVar(&o.budget, "time-budget", 0, "`TIME` of a condition after which it has no more sets; 0 for all sets")
+	table := f.Bool("table", false, "measure nothing, and print what the last tests gave")
+	build := f.Bool("build", false, "build the programs and stop")
+	if err := cli.Parse(f, args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			fmt.Fprintf(stdout, "usage: trust [flags] [-- BENCHFLAGS...]\n\n%s", f.FlagUsages())
+		}
+		return err
+	}
+	for _, name := range o.only {
+		if !slices.Contains(conditionNames(), name) {
+			return cli.Usagef("--only: unknown condition %q (known: %s)", name, strings.Join(conditionNames(), ", "))
+		}
+	}
+	o.sweep = []string{"--threads", "2", "--kernel", "1,3", "--sizes", "256,512", "--dtype", "float32"}
+	if f.NArg() > 0 {
+		o.sweep = f.Args()
+	}
+	if err := os.MkdirAll(o.folder, 0o755); err != nil {
+		return err
+	}
+	if *table {
+		return o.table(ctx, stdout)
+	}
+	if err := o.build(ctx); err != nil || *build {
+		return err
+	}
+	for _, c := range conditions {
+		if !slices.Contains(o.only, c.name) {
+			continue
+		}
+		if err := o.measure(ctx, c, stderr); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			fmt.Fprintf(stderr, "trust: %s is not tested: %v\n", c.name, err)
+		}
+	}
+	return o.table(ctx, stdout)
+}
