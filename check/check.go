@@ -9,7 +9,10 @@
 //     they were quantized, so that the loss can be told from the rounding.
 //  4. Verify compares an output with it, against a bound that counts the
 //     program's own roundings.
-//  5. Inject damages an output in a known way, so that the check itself can be
+//  5. Of an exact probe (the distribution Exact) each element has one answer: small
+//     integers, of which no right program rounds a sum but in the way that is known.
+//     A missing element of k or a swapped column cannot hide behind a bound there.
+//  6. Inject damages an output in a known way, so that the check itself can be
 //     tested.
 //
 // It refuses to call an output right because it looks plausible: NaN is wrong,

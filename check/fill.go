@@ -33,11 +33,14 @@ func Distributions() []string { return []string{Uniform, Normal, Integers} }
 // scales and zero points what it finds for them; of integers, the codes are
 // those integers and scales and zero points are drawn.
 func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
-	if !slices.Contains(Distributions(), dist) {
+	if !IsExact(dist) && !slices.Contains(Distributions(), dist) {
 		return fmt.Errorf("unknown distribution %q (known: %s)", dist, strings.Join(Distributions(), ", "))
 	}
 	if done, err := fillQuantized(ctx, t, name, p, seed, dist); done || err != nil {
 		return err
+	}
+	if IsExact(dist) {
+		return fillExact(ctx, t, name, p, seed, dist)
 	}
 	start := startOf(name, seed)
 	n := t.Len()

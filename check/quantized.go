@@ -20,7 +20,7 @@ func fillQuantized(ctx context.Context, t tile.Tensor, name string, p problem.Ma
 		return true, fillSums(ctx, t, p, seed, dist)
 	}
 	given := name == "b" || name == "sb" || name == "zb" || scheme.A != problem.NoGrain && !scheme.Dynamic && (name == "a" || name == "sa" || name == "za")
-	if dist == Integers || !given {
+	if dist == Integers || IsExact(dist) || !given {
 		return false, nil
 	}
 	m := operandCodes(name[len(name)-1:], p, scheme)

@@ -24,16 +24,17 @@ const probes = 2
 // does not keep the inputs, which are given again to Verify, and may be used
 // for many programs, by one goroutine at a time.
 type Reference struct {
-	p      problem.Matmul
-	parts  []*Reference // of each element of a batch; nothing else is set then
-	rows   []int        // output rows computed in full, ascending
-	cells  []cells      // and elements of others, where no combination of a row can be compared
-	exact  map[int]*rowValues
-	apart  map[int]*rowValues // of cells
-	meant  []float64          // the same rows on operands before they were quantized; nil if unknown
-	probes []probe
-	normA  []float64 // squared norm of each row of a
-	normB  float64   // squared Frobenius norm of b
+	p       problem.Matmul
+	parts   []*Reference // of each element of a batch; nothing else is set then
+	answers []*answers   // of each element of a batch of an exact probe; nothing else is set then
+	rows    []int        // output rows computed in full, ascending
+	cells   []cells      // and elements of others, where no combination of a row can be compared
+	exact   map[int]*rowValues
+	apart   map[int]*rowValues // of cells
+	meant   []float64          // the same rows on operands before they were quantized; nil if unknown
+	probes  []probe
+	normA   []float64 // squared norm of each row of a
+	normB   float64   // squared Frobenius norm of b
 
 	products float64 // relative error of the device's products
 }

@@ -113,6 +113,8 @@ func (e *fakeExe) LoadSeeded(ctx context.Context, spec backend.InputSpec) (err e
 	}
 	e.p = spec.Problem
 	e.in, err = check.Inputs(ctx, e.p, e.programs, spec.Seed, spec.Dist)
+	e.ref, e.out = nil, tile.Tensor{}
+	e.open -= e.bytes
 	e.bytes = Point{Problem: e.p}.bytes()
 	e.open += e.bytes
 	e.most = max(e.most, e.open)
@@ -199,7 +201,7 @@ func (e *fakeExe) Check(ctx context.Context, spec backend.CheckSpec) (backend.Ch
 		in["sa"], in["sb"] = e.in[2], e.in[3]
 	}
 	if e.ref == nil {
-		ref, err := check.NewReference(ctx, e.p, in)
+		ref, err := check.ReferenceOf(ctx, e.p, in, spec.Seed, spec.Dist)
 		if err != nil {
 			return backend.CheckResult{}, err
 		}

@@ -5,8 +5,9 @@
 //     what each needs in memory and time, before anything is started.
 //  2. Run opens the journal, tests the check with injected faults, and takes the
 //     groups in turn.
-//  3. A group is one problem, or all of one size. Its points are compiled and warmed
-//     up, then they take turns: one round is one pass over all of them, in an order
+//  3. A group is one problem, or all of one size. Its points are compiled, proved on
+//     small integers, of which each element of the output must be exact (package
+//     check), and warmed up; then they take turns: one round is one pass over all of them, in an order
 //     shuffled anew from the seed, so that drift of the machine touches all alike.
 //     The baseline and peers, other libraries' products, take their turns among
 //     them. Short launches are timed behind untimed ones, which wake threads and

@@ -164,16 +164,33 @@ func (r *run) open(ctx context.Context, l *lane) error {
 		return err
 	}
 	l.exe = exe
-	if err := guard(func() error { return exe.LoadSeeded(ctx, r.inputs(l.Problem)) }); err != nil {
-		return fmt.Errorf("inputs: %w", err)
+	warmup := r.sweep.Config.Warmup
+	if l.launches == 0 {
+		if err := r.prove(ctx, l); err != nil {
+			return err
+		}
+		if l.settling == 0 && l.longer == 0 && l.launches > 0 {
+			warmup = 0 // launches that long have been warmed up
+		}
 	}
-	for range r.sweep.Config.Warmup {
+	if err := r.load(ctx, l, r.inputs(l.Problem)); err != nil {
+		return err
+	}
+	for range warmup {
 		if _, err := r.launch(ctx, l, 1); err != nil {
 			return err
 		}
 	}
 	if l.launches == 0 {
 		return r.calibrate(ctx, l)
+	}
+	return nil
+}
+
+// load makes a lane's inputs.
+func (r *run) load(ctx context.Context, l *lane, spec backend.InputSpec) error {
+	if err := guard(func() error { return l.exe.LoadSeeded(ctx, spec) }); err != nil {
+		return fmt.Errorf("inputs: %w", err)
 	}
 	return nil
 }

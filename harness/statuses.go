@@ -33,6 +33,7 @@ func classify(err error) results.Status {
 	var big *backend.TooBigError
 	var crashed *crash
 	var gone *backend.CrashError
+	var wrong *wrongError
 	switch {
 	case errors.As(err, &big):
 		return results.TooBig
@@ -40,6 +41,8 @@ func classify(err error) results.Status {
 		return results.Unsupported
 	case errors.Is(err, context.DeadlineExceeded):
 		return results.Timeout
+	case errors.As(err, &wrong):
+		return results.Wrong
 	case errors.As(err, &crashed), errors.As(err, &gone):
 		return results.Crashed
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"matladder/backend"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -114,5 +115,24 @@ func testKernels(t *testing.T, s suite) {
 		} else {
 			within(t, s.bound(p, programs), programs, in, got)
 		}
+		s.exactly(t, e, p)
 	})
+}
+
+// exactly takes an executable through an exact probe, which every right one passes.
+func (s suite) exactly(t *testing.T, e backend.Executable, p problem.Matmul) {
+	t.Helper()
+	if !s.Seeded {
+		return
+	}
+	spec := backend.InputSpec{Problem: p, Seed: 11, Dist: "exact"}
+	if err := e.LoadSeeded(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+		t.Errorf("exact probe: %+v, %v", r, err)
+	}
 }

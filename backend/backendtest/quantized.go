@@ -71,6 +71,7 @@ func (s suite) quantized(t *testing.T, p problem.Matmul, programs []*tile.Progra
 	if !s.Seeded {
 		return
 	}
+	s.exactly(t, e, p)
 	spec := backend.InputSpec{Problem: p, Seed: 3, Dist: "normal"}
 	if err := e.LoadSeeded(t.Context(), spec); err != nil {
 		t.Fatal(err)

@@ -22,8 +22,9 @@ type keptReference struct {
 	*check.Reference
 }
 
-// maxReferences bounds how many are kept: the dtypes of one size.
-const maxReferences = 4
+// maxReferences bounds how many are kept: the dtypes of one size, each with random
+// inputs and an exact probe.
+const maxReferences = 8
 
 // verify compares out with the reference of inputs made from spec.
 func (r *references) verify(ctx context.Context, spec backend.InputSpec, programs []*tile.Program, in map[string]tile.Tensor, out tile.Tensor) (check.Result, error) {
@@ -34,10 +35,7 @@ func (r *references) verify(ctx context.Context, spec backend.InputSpec, program
 			return k.Verify(ctx, programs, in, out)
 		}
 	}
-	ref, err := check.NewReference(ctx, spec.Problem, in)
-	if err == nil {
-		err = ref.Unquantized(ctx, in, spec.Seed, spec.Dist)
-	}
+	ref, err := check.ReferenceOf(ctx, spec.Problem, in, spec.Seed, spec.Dist)
 	if err != nil {
 		return check.Result{}, err
 	}

@@ -18,12 +18,23 @@ type References struct {
 	spec      backend.InputSpec
 	in        map[string]tile.Tensor
 	reference *check.Reference // nil until the first verification
+
+	// Of exact probes, whose inputs are not kept: they are handed over once.
+	exactSpec backend.InputSpec
+	exact     *check.Reference
 }
 
 // inputs returns the operands of spec, which must not be changed.
 func (r *References) inputs(ctx context.Context, spec backend.InputSpec) ([]tile.Tensor, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if check.IsExact(spec.Dist) {
+		return (&References{}).keptInputs(ctx, spec)
+	}
+	return r.keptInputs(ctx, spec)
+}
+
+func (r *References) keptInputs(ctx context.Context, spec backend.InputSpec) ([]tile.Tensor, error) {
 	want, err := r.make(ctx, spec)
 	if err != nil {
 		return nil, err
@@ -62,13 +73,13 @@ func (r *References) make(ctx context.Context, spec backend.InputSpec) ([]operan
 func (r *References) verify(ctx context.Context, spec backend.InputSpec, out tile.Tensor) (check.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if check.IsExact(spec.Dist) {
+		return r.verifyExact(ctx, spec, out)
+	}
 	_, err := r.make(ctx, spec)
 	if err == nil && r.reference == nil {
 		var reference *check.Reference
-		if reference, err = check.NewReference(ctx, spec.Problem, r.in); err == nil {
-			err = reference.Unquantized(ctx, r.in, spec.Seed, spec.Dist)
-		}
-		if err == nil {
+		if reference, err = check.ReferenceOf(ctx, spec.Problem, r.in, spec.Seed, spec.Dist); err == nil {
 			r.reference = reference
 		}
 	}
@@ -76,4 +87,15 @@ func (r *References) verify(ctx context.Context, spec backend.InputSpec, out til
 		return check.Result{}, err
 	}
 	return r.reference.Verify(ctx, nil, r.in, out)
+}
+
+func (r *References) verifyExact(ctx context.Context, spec backend.InputSpec, out tile.Tensor) (check.Result, error) {
+	if r.exact == nil || r.exactSpec != spec {
+		exact, err := check.ReferenceOf(ctx, spec.Problem, nil, spec.Seed, spec.Dist)
+		if err != nil {
+			return check.Result{}, err
+		}
+		r.exactSpec, r.exact = spec, exact
+	}
+	return r.exact.Verify(ctx, nil, nil, out)
 }

@@ -85,6 +85,18 @@ func TestBaseline(t *testing.T) {
 				if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec, Fault: check.FaultZeros}); err != nil || r.OK {
 					t.Errorf("zeros were not found: %+v, %v", r, err)
 				}
+				if spec.Dist = check.Exact; !check.HasExact(p) {
+					return
+				}
+				if err := e.LoadSeeded(t.Context(), spec); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := e.Run(t.Context(), 2); err != nil {
+					t.Fatal(err)
+				}
+				if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+					t.Errorf("exact probe: %+v, %v", r, err)
+				}
 			})
 		}
 	}

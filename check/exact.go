@@ -1,0 +1,136 @@
+package check
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/problem"
+	"matladder/quant"
+	"matladder/tile"
+)
+
+// The distributions of exact probes: small integers, so few to a sum that no partial sum
+// is rounded, or one alone in a way that is known. Every right program gives the one
+// answer that a Reference knows of each element. They are for verifying, not for
+// measuring.
+const (
+	Exact       = "exact"        // for devices that add float32 as IEEE 754 has it
+	ExactNarrow = "exact_narrow" // for others: float32 operands of 8 bits, no sum of float32 that is rounded
+)
+
+// IsExact reports whether a distribution is one of exact probes.
+func IsExact(dist string) bool { return dist == Exact || dist == ExactNarrow }
+
+// HasExact reports whether there are exact probes of p.
+func HasExact(p problem.Matmul) bool {
+	_, ok := newPattern(p, 0, 0, Exact)
+	return ok
+}
+
+// ReferenceOf computes the reference of the inputs that Fill makes from a seed and a
+// distribution, and what quantization costs there. in may be nil for exact probes.
+func ReferenceOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor, seed uint64, dist string) (*Reference, error) {
+	if IsExact(dist) {
+		return newAnswers(ctx, p, seed, dist)
+	}
+	r, err := NewReference(ctx, p, in)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Unquantized(ctx, in, seed, dist)
+}
+
+// fillExact sets input array name of an exact probe of p.
+func fillExact(ctx context.Context, t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
+	n := t.Len() / p.Batch
+	for e := range p.Batch {
+		x, ok := newPattern(p, e, seed, dist)
+		if !ok {
+			return fmt.Errorf("check: no exact probe of %s %s %s", p, p.Quant, p.Epilogue())
+		}
+		if err := x.fill(ctx, t, e*n, name); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// fill sets the elements of array name from at on.
+func (x *pattern) fill(ctx context.Context, t tile.Tensor, at int, name string) error {
+	p := x.p
+	byRow := func(rows, cols int, f func(dst []float64, i int), set func(i, j int, v float64)) error {
+		some := func(lo, hi int) {
+			dst := make([]float64, cols)
+			for i := lo; i < hi && ctx.Err() == nil; i++ {
+				f(dst, i)
+				for j, v := range dst {
+					set(i, j, v)
+				}
+			}
+		}
+		if t.Dtype.Bits() < 8 { // neighbours share a byte
+			some(0, rows)
+			return ctx.Err()
+		}
+		return parallel(ctx, rows, some)
+	}
+	groupsB := operandCodes("b", p, x.scheme)
+	switch name {
+	case "a":
+		return byRow(p.M, p.K, x.rowOfA, func(i, k int, v float64) {
+			if x.scheme.Dynamic {
+				v *= x.scaleA(i)
+			}
+			t.Set(at+i*p.K+k, v+x.zeroA())
+		})
+	case "b":
+		return byRow(p.K, p.N, func(dst []float64, k int) {
+			x.rowOfB(dst, k, 0)
+			if x.scheme.ZeroB {
+				for j := range dst {
+					dst[j] += x.zeroB(k, j)
+				}
+			}
+		}, func(k, j int, v float64) {
+			if p.TransB {
+				t.Set(at+j*p.K+k, v)
+				return
+			}
+			t.Set(at+k*p.N+j, v)
+		})
+	case "bias":
+		for j := range p.N {
+			t.Set(at+j, x.bias(j))
+		}
+	case "sa", "za":
+		for i := range int(tile.Elements((quant.Grouping{Grain: x.scheme.A}).Shape(p.M, p.K))) {
+			if name == "sa" {
+				t.Set(at+i, x.scaleA(i))
+			} else {
+				t.Set(at+i, x.zeroA())
+			}
+		}
+	case "sb", "zb":
+		for k := 0; k < p.K; k += max(1, groupStep(x.scheme, p.K)) {
+			for j := range p.N {
+				g := groupsB.Group(k, j, p.N)
+				if name == "sb" {
+					t.Set(at+g, x.scaleB(k, j))
+				} else {
+					t.Set(at+g, x.zeroB(k, j))
+				}
+			}
+		}
+	default:
+		return fmt.Errorf("check: no input %q in an exact probe", name)
+	}
+	return ctx.Err()
+}
+
+// groupStep is how many elements of a column of b share a scale.
+func groupStep(s problem.Scheme, k int) int {
+	if s.B == problem.Block {
+		return s.Block
+	}
+	return k
+}
