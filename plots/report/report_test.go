@@ -94,10 +94,10 @@ func hostile(rows []results.Record) []results.Record {
 			*text += evil
 		}
 		if i%3 == 0 {
-			r.Kernel = "v6" + evil
+			r.Kernel += evil
 		}
 		if i%5 == 0 {
-			r.Quant = evil
+			r.Quant += evil
 		}
 	}
 	return rows
