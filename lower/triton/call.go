@@ -102,7 +102,12 @@ func (c *call) unpacked(v string, r *tile.Ref) string {
 	if r.Dtype != tile.Int4 {
 		return v
 	}
-	n := tile.Elements(r.Array) // even: no other is stored
+	if inBytes(r) {
+		w := c.fresh()
+		fmt.Fprintf(&c.b, "    %s = stablehlo.convert %s : (%s) -> %s\n", w, v, arrays([]*tile.Ref{r})[0], tensor(r))
+		return w
+	}
+	n := tile.Elements(r.Array) // even, as rows are
 	pairs, w := c.fresh(), c.fresh()
 	fmt.Fprintf(&c.b, "    %s = stablehlo.bitcast_convert %s : (tensor<%dxi8>) -> tensor<%dx2xi4>\n", pairs, v, n/2, n/2)
 	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (tensor<%dx2xi4>) -> %s\n", w, pairs, n/2, tensor(r))
@@ -126,7 +131,10 @@ func arrays(refs []*tile.Ref) []string {
 	ts := make([]string, len(refs))
 	for i, r := range refs {
 		ts[i] = tensor(r)
-		if r.Dtype == tile.Int4 {
+		switch {
+		case inBytes(r):
+			ts[i] = "tensor<" + cross(r.Array) + "i8>"
+		case r.Dtype == tile.Int4:
 			ts[i] = fmt.Sprintf("tensor<%dxi8>", (tile.Elements(r.Array)+1)/2)
 		}
 	}
@@ -138,7 +146,7 @@ func layouts(refs []*tile.Ref) string {
 	parts := make([]string, len(refs))
 	for i, r := range refs {
 		rank := len(r.Array)
-		if r.Dtype == tile.Int4 {
+		if r.Dtype == tile.Int4 && !inBytes(r) {
 			rank = 1
 		}
 		order := make([]string, rank)

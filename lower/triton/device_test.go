@@ -64,7 +64,7 @@ type step func(context.Context, map[string][]float64) error
 
 var (
 	mainLine    = regexp.MustCompile(`^  func\.func public @main\((.*)\) -> \((.*)\) \{$`)
-	reshapeLine = regexp.MustCompile(`^    (\S+) = stablehlo\.reshape (\S+) : \(.*\) -> .*$`)
+	reshapeLine = regexp.MustCompile(`^    (\S+) = stablehlo\.(?:reshape|convert) (\S+) : \(.*\) -> .*$`)
 	bitcastLine = regexp.MustCompile(`^    (\S+) = stablehlo\.bitcast_convert (\S+) : \(tensor<\S+xi(\d)>\) -> tensor<\S+xi(\d)>$`)
 	padLine     = regexp.MustCompile(`^    (\S+) = stablehlo\.pad (\S+), \S+, low = \[0\], high = \[1\], interior = \[0\] : .*$`)
 	zeroLine    = regexp.MustCompile(`^    \S+ = stablehlo\.constant dense<0> : tensor<i4>$`)

@@ -1,7 +1,6 @@
 package triton
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,7 +9,14 @@ import (
 
 // An array of int4 has two elements to a byte, the first in the low half, over the
 // whole array. Where rows are whole bytes and a block begins with one, its bytes
-// are loaded once and parted; otherwise each element brings its byte.
+// are loaded once and parted; otherwise each element brings its byte. An output
+// whose programs would share bytes has a byte for each element, and is packed
+// behind the kernel.
+
+// inBytes reports whether an array has a byte for each int4 element.
+func inBytes(r *tile.Ref) bool {
+	return r.Dtype == tile.Int4 && r.Kind == tile.Out && !halves(r, nil, r.Shape())
+}
 
 // halves reports whether a part of an int4 array has whole bytes in each row.
 func halves(r *tile.Ref, start []index, shape []int) bool {
@@ -130,10 +136,6 @@ func (k *kernel) vectorWide(x index, dims []int) value { return k.vectorOf(x, sh
 // storeInt4 packs pairs of elements of a row into bytes.
 func (k *kernel) storeInt4(r *tile.Ref, v value) {
 	shape := r.Shape()
-	if !halves(r, nil, shape) {
-		k.refuse("store", r.Name, fmt.Sprintf("rows of %d int4 elements in blocks of %v are no whole bytes", r.Array[len(r.Array)-1], shape))
-		return
-	}
 	w := k.bytes(r, nil, shape)
 	dims := physical(shape, k.least)
 	v = k.vector(v, shaped{"i8", dims})

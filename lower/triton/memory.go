@@ -28,7 +28,7 @@ func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int) value {
 	if r.Kind == tile.Out && k.written {
 		k.line("gpu.barrier") // another thread may have stored what this one loads
 	}
-	if r.Dtype == tile.Int4 {
+	if r.Dtype == tile.Int4 && !inBytes(r) {
 		return k.loadInt4(r, start, shape, dims)
 	}
 	w := k.window(r, start, shape, dims)
@@ -43,7 +43,7 @@ func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int) value {
 // store writes a value of the ref's dtype to the whole block of an output. What
 // is past the end of the array is dropped.
 func (k *kernel) store(r *tile.Ref, v value) {
-	if r.Dtype == tile.Int4 {
+	if r.Dtype == tile.Int4 && !inBytes(r) {
 		k.storeInt4(r, v)
 		k.written = true
 		return
