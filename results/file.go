@@ -65,7 +65,9 @@ func (f *File) read(r io.Reader, name string, keep func(*Record) error) error {
 		return err
 	}
 	f.Name = name
-	seen, numbered := newKeys(), slices.Contains(rd.Header(), "round") && slices.Contains(rd.Header(), "rep")
+	seen := newKeys()
+	seen.runs = true
+	numbered := slices.Contains(rd.Header(), "round") && slices.Contains(rd.Header(), "rep")
 	for {
 		row, err := rd.Next()
 		if err == nil && numbered {

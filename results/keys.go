@@ -5,21 +5,27 @@ import (
 	"hash/maphash"
 )
 
-// keys are what must be unique in a file: (point, round, rep) of its rows, as hashes,
-// each with the line of the first row that has it. A collision among a million rows
-// has a chance of about 1 in 40 million.
+// keys are what must be unique among rows: (point, round, rep), as hashes, each with the
+// line of the first row that has it. A collision among a million rows has a chance of
+// about 1 in 40 million.
 type keys struct {
 	seed  maphash.Seed
+	runs  bool // of each run by itself: files that were joined have those of several
 	lines map[uint64]int32
 }
 
-func newKeys() keys { return keys{maphash.MakeSeed(), map[uint64]int32{}} }
+func newKeys() keys { return keys{seed: maphash.MakeSeed(), lines: map[uint64]int32{}} }
 
 func (k keys) of(r *Record) uint64 {
+	run := ""
+	if k.runs {
+		run = r.RunID
+	}
 	return maphash.Comparable(k.seed, struct {
+		run        string
 		point      PointKey
 		round, rep int
-	}{r.Point(), r.Round, r.Rep})
+	}{run, r.Point(), r.Round, r.Rep})
 }
 
 // add takes a row up and returns the line of an earlier one of the same key, if there
