@@ -168,7 +168,7 @@ func comparison(old, new *side) (Comparison, bool) {
 	case old.Mode == Predicted: // no noise, so no interval
 		c.OldSeconds, c.NewSeconds = old.Time.Median, new.Time.Median
 		r := c.OldSeconds / c.NewSeconds
-		c.Ratio = Estimate{r, r, r, 1, 1}
+		c.Ratio = Estimate{Median: r, Lo: r, Hi: r, Confidence: 1, N: 1}
 	}
 	return c, true
 }
@@ -183,11 +183,11 @@ func (c *Comparison) estimate(d twosample.Difference, ok bool) {
 	if !ok || math.IsInf(d.Lo, 0) || math.IsInf(d.Hi, 0) {
 		r := c.OldSeconds / c.NewSeconds
 		if c.OldSeconds > 0 && c.NewSeconds > 0 {
-			c.Ratio = Estimate{r, r, r, 0, n}
+			c.Ratio = Estimate{Median: r, Lo: r, Hi: r, N: n}
 		}
 		return
 	}
-	c.Ratio = Estimate{math.Exp(d.Log), math.Exp(d.Lo), math.Exp(d.Hi), wantConfidence, n}
+	c.Ratio = Estimate{Median: math.Exp(d.Log), Lo: math.Exp(d.Lo), Hi: math.Exp(d.Hi), Confidence: wantConfidence, N: n}
 }
 
 // sharedOf says which comparisons are of what both sides ran alike: XLA under one

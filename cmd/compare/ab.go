@@ -89,8 +89,37 @@ func (t *abTest) makeFolder() (err error) {
 	return nil
 }
 
+// tryOut runs each side as short as can be, which finds mistakes, and has turns last
+// longer by as much as that takes: --turn is for rounds, and on a busy machine programs
+// take long to start.
+func (t *abTest) tryOut(ctx context.Context) error {
+	path := filepath.Join(t.folder, "trial.csv")
+	var longest time.Duration
+	for side := range t.sides {
+		t.progress("trial of " + sideNames[side])
+		begin := time.Now()
+		err := t.turn(ctx, side, path, time.Nanosecond)
+		longest = max(longest, time.Since(begin))
+		os.Remove(path)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if err := t.giveUp(err); err != nil {
+				return err
+			}
+		}
+	}
+	t.turnBudget += longest
+	t.begin = time.Now()
+	return nil
+}
+
 // takeTurns fills the pairs. Who is first is drawn by lot.
 func (t *abTest) takeTurns(ctx context.Context) error {
+	if err := t.tryOut(ctx); err != nil {
+		return err
+	}
 	rng := rand.New(rand.NewPCG(t.seed, 0xab))
 	for tried := 0; len(t.files[0]) < t.pairs; tried++ {
 		first := rng.IntN(2)
@@ -100,7 +129,7 @@ func (t *abTest) takeTurns(ctx context.Context) error {
 			side := first ^ k
 			t.progress(t.state())
 			paths[side] = filepath.Join(t.folder, fmt.Sprintf("%s-%03d.csv", strings.ToLower(sideNames[side]), tried+1))
-			if failed = t.turn(ctx, side, paths[side]); failed != nil {
+			if failed = t.turn(ctx, side, paths[side], t.turnBudget); failed != nil {
 				break
 			}
 		}
@@ -122,8 +151,8 @@ func (t *abTest) takeTurns(ctx context.Context) error {
 }
 
 // turn runs a side once and counts its failure.
-func (t *abTest) turn(ctx context.Context, side int, path string) error {
-	err := t.sides[side].measure(ctx, path, t.turnBudget)
+func (t *abTest) turn(ctx context.Context, side int, path string, budget time.Duration) error {
+	err := t.sides[side].measure(ctx, path, budget)
 	if err != nil && ctx.Err() == nil {
 		t.failures[side] = append(t.failures[side], err)
 	}

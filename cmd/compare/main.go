@@ -53,8 +53,8 @@
 //	git worktree add ../old v1.0 && (cd ../old && go build -o bench-old ./cmd/bench)
 //	go run ./cmd/compare --ab ../old/bench-old ./bench-new -- --kernel 4 --sizes 512,1024
 //
-// OLD and NEW run in pairs of turns (--pairs, 20), each turn a process of its own of
-// about --turn (1s) and who is first drawn by lot (--seed). What follows -- goes to both;
+// OLD and NEW run in pairs of turns (--pairs, 20), each turn a process of its own that
+// measures for about --turn (1s), and who is first is drawn by lot (--seed). What follows -- goes to both;
 // without it they measure --kernel 1,2,3,4,5 --sizes 512 --dtype float32. One program
 // under two settings:
 //

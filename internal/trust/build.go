@@ -39,9 +39,9 @@ func (o *options) path(p program) string {
 // file: behind each launch of the slowed kernel it does nothing for so much of the time
 // that the launch took.
 func (o *options) build(ctx context.Context) error {
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "matladder").Output()
 	if err != nil {
-		return fmt.Errorf("go list: %w (the tests build programs of this tree)", err)
+		return fmt.Errorf("go list: %w; programs are built of this tree: run it there", err)
 	}
 	source := filepath.Join(strings.TrimSpace(string(root)), "backend", "cpu", "run.go")
 	text, err := os.ReadFile(source)

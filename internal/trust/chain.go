@@ -34,14 +34,14 @@ func (o *options) measure(ctx context.Context, c condition, stderr io.Writer) er
 	defer stop()
 	begin := time.Now()
 	rng := rand.New(rand.NewPCG(1, uint64(len(c.name))))
-	set := 0
+	set, turn := 0, o.turn*time.Duration(max(c.longer, 1))
 	for ; set < o.sets && (o.budget == 0 || time.Since(begin) < o.budget); set++ {
 		partial := filepath.Join(folder, "partial")
 		if err := os.MkdirAll(partial, 0o755); err != nil {
 			return err
 		}
 		for _, i := range rng.Perm(len(c.programs)) {
-			if err := o.runOnce(ctx, c.programs[i], filepath.Join(partial, c.programs[i].name+".csv"), enter); err != nil {
+			if err := o.runOnce(ctx, c.programs[i], turn, filepath.Join(partial, c.programs[i].name+".csv"), enter); err != nil {
 				os.RemoveAll(partial)
 				return err
 			}
@@ -55,8 +55,8 @@ func (o *options) measure(ctx context.Context, c condition, stderr io.Writer) er
 }
 
 // runOnce is a turn of a program, within the control group of enter if there is one.
-func (o *options) runOnce(ctx context.Context, p program, out, enter string) error {
-	args := append([]string{o.path(p), "--time-budget", o.turn.String(), "--out", out}, o.sweep...)
+func (o *options) runOnce(ctx context.Context, p program, turn time.Duration, out, enter string) error {
+	args := append([]string{o.path(p), "--time-budget", turn.String(), "--out", out}, o.sweep...)
 	if enter != "" {
 		args = append([]string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, enter}, args...)
 	}

@@ -17,10 +17,12 @@ type condition struct {
 	programs    []program
 	start       func(ctx context.Context) (stop func(), err error)
 	quota       float64 // of the cores, that programs may use; 0 for all
+	longer      int     // turns are so many times as long; 0 for once
 }
 
 var conditions = []condition{
 	{name: "idle", title: "idle", programs: []program{reference, again, slow2, slow5}, start: nothing},
+	{name: "files", title: "idle, longer runs", programs: []program{reference, again, slow5}, start: nothing, longer: 3},
 	{name: "one", title: "one core busy", programs: []program{reference, again}, start: stress(1)},
 	{name: "all", title: "all cores busy", programs: []program{reference, again, slow5}, start: stress(runtime.NumCPU())},
 	{name: "bursts", title: "all cores busy for a second, then not for one", programs: []program{reference, again}, start: bursts},
