@@ -51,8 +51,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if mode == "endless" and self.path.startswith("/files/"):
             self.end_headers()
             self.wfile.write(body)
-            while True:  # 3 GiB and more, without a length
-                self.wfile.write(b"\0" * (1 << 20))
+            try:
+                while True:  # without a length, until the other side has enough
+                    self.wfile.write(b"\0" * (1 << 20))
+            except ConnectionError:
+                return
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if mode == "silent":

@@ -175,8 +175,8 @@ func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
 	}
 	for _, c := range list {
 		s := c.New
-		out.Write([]string{string(c.Verdict), clean(s.Kernel), clean(s.Variant), string(s.Mode), clean(s.Dtypes()),
-			fmt.Sprint(s.Batch), fmt.Sprint(s.M), fmt.Sprint(s.K), fmt.Sprint(s.N), positive(s.BM), positive(s.BK), positive(s.BN), clean(s.Params),
+		out.Write([]string{string(c.Verdict), spreadsheetSafe(clean(s.Kernel)), spreadsheetSafe(clean(s.Variant)), string(s.Mode), spreadsheetSafe(clean(s.Dtypes())),
+			fmt.Sprint(s.Batch), fmt.Sprint(s.M), fmt.Sprint(s.K), fmt.Sprint(s.N), positive(s.BM), positive(s.BK), positive(s.BN), spreadsheetSafe(clean(s.Params)),
 			string(c.Old.Status), string(s.Status), number(c.OldSeconds), number(c.NewSeconds), number(c.Quantile),
 			number(c.Ratio.Median), number(c.Ratio.Lo), number(c.Ratio.Hi), number(c.Ratio.Confidence), number(c.FalseRate),
 			positive(c.Runs[0]), positive(c.Runs[1]), positive(c.Samples[0]), positive(c.Samples[1]),
