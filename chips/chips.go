@@ -17,6 +17,8 @@ package chips
 import (
 	"maps"
 	"slices"
+
+	"matladder/tile"
 )
 
 // Precision values of a float32 product; all other dtypes have only the default.
@@ -107,6 +109,10 @@ type Device struct {
 	// (lanes) a block's last two sizes should be multiples.
 	Align       map[string][2]int
 	AlignSource string
+
+	// Blocking is what block shapes are ranked by where programs run on cores with caches,
+	// as measured on this machine; nil elsewhere.
+	Blocking *tile.Cores
 }
 
 // PeakAt is the peak for operands of dtype at a precision (PrecisionDefault or

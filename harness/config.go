@@ -14,16 +14,17 @@ import (
 
 // Config is a sweep: the product of its lists.
 type Config struct {
-	Name       string
-	Shapes     []Shape
-	Kernels    []int // rungs in the order of measuring; kernels.BaselineNumber for the baseline
-	Operands   []Operands
-	Blocks     []tile.Blocks // for the rungs that take a choice; none: their own candidates
-	AllBlocks  bool          // every candidate, even where a tuned row exists
-	Tuned      *tuned.Table  // of the machine that the sweep is for: block shapes and parameters where neither Blocks nor AllBlocks ask for others; nil if there is none
-	Precisions []tile.Precision
-	Batches    []int // products at once, each of its own operands
-	Together   bool  // all Operands of one size are one group: they take turns, and are compared with the first
+	Name        string
+	Shapes      []Shape
+	Kernels     []int // rungs in the order of measuring; kernels.BaselineNumber for the baseline
+	Operands    []Operands
+	Blocks      []tile.Blocks // for the rungs that take a choice; none: their own candidates
+	FirstBlocks bool          // the first candidate alone, where neither Blocks nor a tuned row say more
+	AllBlocks   bool          // every candidate, even where a tuned row exists
+	Tuned       *tuned.Table  // of the machine that the sweep is for: block shapes and parameters where neither Blocks nor AllBlocks ask for others; nil if there is none
+	Precisions  []tile.Precision
+	Batches     []int // products at once, each of its own operands
+	Together    bool  // all Operands of one size are one group: they take turns, and are compared with the first
 
 	TimeBudget  time.Duration // wall time of one execution, shared over the groups; 0 for no limit
 	Timeout     time.Duration // of one compilation or one repetition

@@ -207,6 +207,9 @@ func points(p problem.Matmul, number int, c Config, d chips.Device, params backe
 				}
 			}
 		}
+		if source == CandidateBlocks && c.FirstBlocks {
+			blocks = blocks[:min(1, len(blocks))]
+		}
 		for _, b := range blocks {
 			point.Variant, point.Blocks, point.BlockSource = variant, b, source
 			list = append(list, point)
@@ -238,7 +241,7 @@ func choosesBlocks(k kernels.Kernel, m tile.Machine) bool {
 
 // Machine is what kernels may know of d.
 func Machine(d chips.Device) tile.Machine {
-	m := tile.Machine{FastBytes: int64(d.FastBytes.Value), Parallel: max(1, d.Parallel), Align: map[tile.Dtype][2]int{}}
+	m := tile.Machine{FastBytes: int64(d.FastBytes.Value), Parallel: max(1, d.Parallel), Align: map[tile.Dtype][2]int{}, Cores: d.Blocking}
 	for name, align := range d.Align {
 		if dtype, err := tile.ParseDtype(name); err == nil {
 			m.Align[dtype] = align

@@ -47,4 +47,27 @@ type Machine struct {
 	FastBytes int64            // fast memory of one worker (VMEM, shared memory, L2); 0 if unknown
 	Parallel  int              // programs that run at once; at least 1
 	Align     map[Dtype][2]int // rows and columns of a block should be multiples of these; none if absent
+	Cores     *Cores           // where each program runs on a core with caches; nil elsewhere, or if unknown
+}
+
+// Cores is what the time of a block shape follows from on cores with caches: figures
+// that the machine gave of itself.
+type Cores struct {
+	L2, L3 int64                 // bytes of a core's own cache, and of the one that cores share
+	Shared float64               // bytes/s that a core reads from beyond its own cache, on its way from end to end
+	Memory float64               // bytes/s that all cores read from memory together
+	Launch float64               // seconds of a launch in which nothing is to be done
+	Task   float64               // seconds that a program takes beside its products
+	Rates  map[Dtype]ProductRate // by dtype of the operands
+}
+
+// ProductRate is how fast one core multiplies operands of one dtype.
+type ProductRate struct {
+	Rows, Columns int     // of the register tile
+	Depth         int     // elements of k that are packed together
+	FLOPs         float64 // per second, of packed operands in its own cache
+	Fetch         float64 // bytes/s of a packed b that comes from beyond its own cache meanwhile, where few rows meet it
+	PackA, PackB  float64 // bytes of rows of a and of b that are packed per second
+	InPlace       int     // columns of b up to which rows of a are read without packing; 0 for none
+	Direct        int     // rows of a up to which b is read without packing; 0 for none
 }

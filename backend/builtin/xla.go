@@ -17,7 +17,7 @@ var xlaEntry = registry.Entry{
 }
 
 func openXLA(ctx context.Context, r registry.Request) (*registry.Device, error) {
-	host, err := openCPU(ctx, registry.Request{Threads: r.Threads, Probe: r.Probe})
+	host, err := openCPU(ctx, registry.Request{Threads: r.Threads, Probe: r.Probe, Probing: r.Probing})
 	if err != nil {
 		return nil, err
 	}

@@ -38,8 +38,13 @@ type Options struct {
 	// keeps one block of each input.
 	ProgramOrder bool
 
-	// NoProbe leaves peaks and bandwidth of Device unknown.
+	// NoProbe leaves what Device measures unknown: peaks, bandwidth, and what block shapes
+	// are ranked by.
 	NoProbe bool
+
+	// Probing is called, if not nil, before Device measures: with the file that keeps the
+	// figures for later processes, or "" if there is no place for one.
+	Probing func(file string)
 
 	ownBytes int64 // what all workers together keep for themselves; 0 for defaultOwnBytes
 }

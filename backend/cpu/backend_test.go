@@ -103,6 +103,7 @@ func TestProbe(t *testing.T) {
 	const low, high = 1, 1e14
 	m := b.unmeasured()
 	m.Peak, m.Bandwidth = map[string]float64{"float32": low, "int8": high}, low
+	m.Cores = someCores()
 	m.write(m.file())
 	before, after := b.Device(), b.Probe(t.Context())
 	if before.Peak["float32"].Value != low || before.BandwidthBytesPerSecond.Value != low {
@@ -136,9 +137,9 @@ func TestMeasurements(t *testing.T) {
 		t.Error("a missing file was read")
 	}
 	m := key
-	m.Peak, m.Bandwidth = map[string]float64{"float32": 2e11}, 3e10
+	m.Peak, m.Bandwidth, m.Cores = map[string]float64{"float32": 2e11}, 3e10, someCores()
 	m.write(file)
-	if got, ok := readMeasurements(file, key); !ok || got.Peak["float32"] != 2e11 || got.Bandwidth != 3e10 {
+	if got, ok := readMeasurements(file, key); !ok || got.Peak["float32"] != 2e11 || got.Bandwidth != 3e10 || !cmp.Equal(got.Cores, m.Cores) {
 		t.Errorf("read back %+v, %v", got, ok)
 	}
 	for _, other := range []measurements{{CPU: "C", ISA: "avx2", Threads: 2}, {CPU: key.CPU, ISA: "generic", Threads: 2}, {CPU: key.CPU, ISA: "avx2", Threads: 3}} {
@@ -161,4 +162,10 @@ func TestMeasurements(t *testing.T) {
 		}
 	}
 	key.write(filepath.Join(file, "below", "a file")) // cannot be: no error, no panic
+}
+
+// someCores are figures as a machine may give them of itself.
+func someCores() *tile.Cores {
+	return &tile.Cores{L2: 1 << 20, L3: 1 << 25, Shared: 1e11, Memory: 4e10, Launch: 1e-6, Task: 2e-7,
+		Rates: map[tile.Dtype]tile.ProductRate{tile.Float32: {Rows: 12, Columns: 32, Depth: 1, FLOPs: 2e11, Fetch: 2e10, PackA: 6e10, PackB: 6e10}}}
 }

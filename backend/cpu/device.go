@@ -15,8 +15,8 @@ import (
 )
 
 // Device describes this machine with the default number of workers and
-// instruction set. Peaks and bandwidth are measured on the first call, which
-// then takes about a second, unless a file in the user's cache directory has
+// instruction set. Peaks, bandwidth and what block shapes are ranked by are measured on
+// the first call, which then takes about a second, unless a file in the user's cache directory has
 // them already; Options.NoProbe leaves them unknown.
 func (b *Backend) Device() chips.Device {
 	b.probing.Lock()
@@ -54,7 +54,7 @@ func (b *Backend) describe(m measurements) chips.Device {
 		Kind:  chips.CPU,
 		Note:  note(m.ISA, m.Threads),
 
-		Cores: h.Cores, DevicesPerChip: 1, Parallel: m.Threads,
+		Cores: h.Cores, DevicesPerChip: 1, Parallel: m.Threads, Blocking: m.Cores,
 
 		Peak:                map[string]chips.Figure{},
 		FastBytes:           asked(h.L2, "L2 of one core, from the processor or the operating system"),
@@ -84,7 +84,11 @@ func (b *Backend) recall() measurements {
 	if kept, ok := readMeasurements(file, m); ok {
 		return kept
 	}
+	if b.options.Probing != nil {
+		b.options.Probing(file)
+	}
 	m = b.measure(context.Background())
+	m.Cores = b.measureCores(context.Background(), m.Bandwidth)
 	m.write(file)
 	return m
 }

@@ -43,7 +43,10 @@
 // returns what each pass decided as a Plan, which prints itself: go run ./cmd/inspect
 // v4 --as plan. A change of a pass must change it too: tests hold plans to what
 // executions are seen to do. Device (device.go) measures the peaks and the bandwidth
-// that rates are compared with.
+// that rates are compared with, and (cores.go) what block shapes are ranked by before a
+// program is written: how fast a core multiplies what is packed, packs, and fetches from
+// beyond its own cache, and what a launch and a program cost. That takes half a second,
+// once; a file in the user's cache directory keeps it (measurements.go).
 //
 // Some decisions follow rules that were found by measuring on a few machines: how a b
 // that few rows of a meet is read, whether a is packed, how tiles write an output, how k

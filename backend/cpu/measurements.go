@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 
 	"matladder/internal/files"
+	"matladder/tile"
 )
 
 // measurementsVersion changes when probes measure something else.
-const measurementsVersion = 2
+const measurementsVersion = 3
 
 // measurements are what probes found, as kept in a file.
 type measurements struct {
@@ -20,6 +21,7 @@ type measurements struct {
 	Threads   int
 	Peak      map[string]float64 // FLOP/s or OP/s, by dtype of the operands
 	Bandwidth float64            // bytes/s
+	Cores     *tile.Cores
 }
 
 // What no core and no memory of a machine reaches for years to come: 16 kibi
@@ -53,15 +55,19 @@ func readMeasurements(file string, key measurements) (measurements, bool) {
 		}
 	}
 	same := m.Version == measurementsVersion && m.CPU == key.CPU && m.ISA == key.ISA && m.Threads == key.Threads
-	return m, same && len(m.Peak) > 0 && m.Bandwidth > 0 && m.Bandwidth <= mostBandwidth
+	return m, same && len(m.Peak) > 0 && m.Bandwidth > 0 && m.Bandwidth <= mostBandwidth && m.Cores != nil && len(m.Cores.Rates) > 0
 }
 
-// raise makes each figure the larger of its own and other's.
+// raise makes each peak and bandwidth the larger of its own and other's. What block
+// shapes are ranked by stays as it was: the shapes of a sweep must not change in it.
 func (m *measurements) raise(other measurements) {
 	for dtype, v := range other.Peak {
 		m.Peak[dtype] = max(m.Peak[dtype], v)
 	}
 	m.Bandwidth = max(m.Bandwidth, other.Bandwidth)
+	if other.Cores != nil {
+		m.Cores = other.Cores
+	}
 }
 
 // write keeps the measurements, whole or not at all.

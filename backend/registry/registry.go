@@ -60,6 +60,7 @@ type Request struct {
 	Threads int               // of the CPU; 0 for one a core
 	Params  map[string]string // by name, as people gave them
 	Probe   bool              // figures that must be measured are wanted
+	Probing func(file string) // called before they are, with the file that keeps them; nil for none
 	Limit   time.Duration     // of one compilation; 0 for the backend's own
 }
 

@@ -34,7 +34,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	dev, err := f.open(ctx, config, !f.list)
+	dev, err := f.open(ctx, config, stderr)
 	if err != nil {
 		return err
 	}

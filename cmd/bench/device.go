@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"matladder/backend"
 	"matladder/backend/builtin"
@@ -21,8 +22,8 @@ type device struct {
 }
 
 // open opens the backend that the flags ask for.
-func (f *flags) open(ctx context.Context, c harness.Config, probe bool) (*device, error) {
-	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Probe: probe, Limit: c.Timeout})
+func (f *flags) open(ctx context.Context, c harness.Config, stderr io.Writer) (*device, error) {
+	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Probe: true, Probing: cli.Probing(stderr), Limit: c.Timeout})
 	if err != nil {
 		return nil, err
 	}

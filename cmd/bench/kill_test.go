@@ -32,6 +32,7 @@ func build(t *testing.T) string {
 const sweep = `
 sizes: [48, 64, 96]
 kernels: [1, 3, 5]
+blocks: 128x128x128
 dtypes: [float32, int8]
 rounds: {min: 4, max: 4}
 repetitions: 1

@@ -21,7 +21,7 @@
 //
 // Flag --list prints the points and --dry-run what they need; neither measures.
 //
-//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --blocks all --list
+//	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --blocks 128x128x128,256x256x256,512x512x512 --list
 //	v3_block     200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 128x128x128
 //	v4_optblock  200 bfloat16×bfloat16→bfloat16 blocks 200x200x200
@@ -49,7 +49,7 @@
 // (zero_a, zero_b). --config llm has the layers of language models that way, and
 // --config dynamic tells what quantizing a inside each launch costs.
 //
-//	$ bench --kernel 4,5 --sizes 64 --dtype int8:per_channel+token,bfloat16xint8:per_channel+dynamic_token:bias+gelu --list
+//	$ bench --kernel 4,5 --sizes 64 --dtype int8:per_channel+token,bfloat16xint8:per_channel+dynamic_token:bias+gelu --blocks 64x64x64 --list
 //	v4_optblock  64 int8×int8→bfloat16 per_channel+token unsupported: quantization per_channel+token needs a kernel with an epilogue
 //	v5_quant     64 int8×int8→bfloat16 per_channel+token blocks 64x64x64
 //	v4_optblock  64 bfloat16×int8→bfloat16 per_channel+dynamic_token bias+gelu unsupported: quantization per_channel+dynamic_token needs a kernel with an epilogue

@@ -24,7 +24,7 @@ type flags struct {
 	set *pflag.FlagSet
 
 	peers, threads, paths, report []string
-	out, page, note               string
+	out, page, note, tuned        string
 	list, resume                  bool
 	budget                        time.Duration
 
@@ -33,6 +33,9 @@ type flags struct {
 
 // xla is the peer that is a backend already.
 const xla = "xla"
+
+// noTable is the value of --tuned that leaves kernels to their own candidates.
+const noTable = "none"
 
 // known lists the peers.
 func known() []string { return append(peer.Names(), xla) }
@@ -49,7 +52,8 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.String("kernel", "", "`KERNELS` by number or name, joined by commas")
 	s.String("dtype", "", "`DTYPES` of operand a, joined by commas")
 	s.String("sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
-	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all; if not given, those tuned for this machine or else of the sweep")
+	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all; if not given, those tuned for this machine or else each kernel's first choice")
+	s.StringVar(&f.tuned, "tuned", "", "`none` leaves out the table of block shapes tuned for this machine")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 10m; 0 for no limit")
@@ -74,6 +78,8 @@ func (f *flags) check() error {
 		return cli.Misuse(f.set, "unexpected argument %q: sweeps are named by --config", f.set.Arg(0))
 	case f.resume && f.out == "":
 		return cli.Usagef("--resume needs --out, the file to go on with")
+	case f.tuned != "" && f.tuned != noTable:
+		return cli.Usagef("--tuned %s: only none is a choice here", f.tuned)
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case len(f.report) == 0 && (f.page != "" || f.note != ""):

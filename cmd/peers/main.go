@@ -25,6 +25,7 @@
 //	--threads 1,2                numbers of threads, one after the other; one a core if not given
 //	--kernel 4,5                 rungs
 //	--sizes 512,127x4099x257     squares, or m×k×n
+//	--tuned none                 leave out block shapes tuned for this machine: each kernel's first choice
 //	--dtype bfloat16,int8        of operand a; int8:per_channel+token has scales
 //
 // Libraries are looked for in the folders of --path, in LD_LIBRARY_PATH, in an

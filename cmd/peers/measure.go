@@ -59,7 +59,7 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	if err != nil {
 		return harness.Outcome{}, err
 	}
-	host, err := entry.Start(ctx, registry.Request{Threads: c.Threads, Probe: true})
+	host, err := entry.Start(ctx, registry.Request{Threads: c.Threads, Probe: true, Probing: cli.Probing(stderr)})
 	if err != nil {
 		return harness.Outcome{}, &cli.UsageError{Err: err}
 	}
@@ -106,10 +106,17 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	return harness.Run(ctx, sweep, opt)
 }
 
-// tune puts the table of block shapes that were tuned for the machine in place of
-// those of the sweep, if there is one and no flag names others.
+// tune puts the table of block shapes that were tuned for the machine in place of those
+// of the sweep, unless flags name others, and where there is none the kernels' own first
+// choice, if they know more of the machine than its number of cores.
 func (f *flags) tune(c *harness.Config, host *registry.Device) error {
 	if f.set.Changed("blocks") {
+		return nil
+	}
+	if host.Device().Blocking != nil {
+		c.Blocks, c.FirstBlocks = nil, true
+	}
+	if f.tuned == noTable {
 		return nil
 	}
 	table, err := harness.MachineTable(host.Device(), host.Params)

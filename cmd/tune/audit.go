@@ -34,7 +34,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	dev, err := f.open(ctx)
+	dev, err := f.open(ctx, stderr)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"matladder/backend/registry"
+	"matladder/internal/cli"
 	"matladder/tuned"
 )
 
@@ -23,8 +25,8 @@ type device struct {
 const compileLimit = 90 * time.Second
 
 // open opens the backend that the flags ask for.
-func (f *flags) open(ctx context.Context) (*device, error) {
-	d, err := f.where.Open(ctx, registry.Request{Threads: f.config.Threads, Probe: !f.list, Limit: compileLimit})
+func (f *flags) open(ctx context.Context, stderr io.Writer) (*device, error) {
+	d, err := f.where.Open(ctx, registry.Request{Threads: f.config.Threads, Probe: !f.list, Probing: cli.Probing(stderr), Limit: compileLimit})
 	if err != nil {
 		return nil, err
 	}

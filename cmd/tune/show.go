@@ -15,7 +15,7 @@ import (
 
 // table reads the table that the flags name.
 func (f *flags) table(ctx context.Context) (*tuned.Table, string, error) {
-	dev, err := f.open(ctx)
+	dev, err := f.open(ctx, io.Discard)
 	if err != nil {
 		return nil, "", err
 	}

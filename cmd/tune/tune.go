@@ -21,7 +21,7 @@ import (
 // tune tunes all jobs that are not done.
 func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	begin := time.Now()
-	dev, err := f.open(ctx)
+	dev, err := f.open(ctx, stderr)
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,10 @@ problem: tile
 problem/problemtest: tile problem quant kernels/*
 quant: tile problem
 check: tile problem quant tile/interp
-kernels/*: tile problem
+kernels/*: tile problem kernels/blocking
+kernels/blocking: tile problem
 kernels: tile problem kernels/*
-chips: internal/yamlline gopkg.in/yaml.v3
+chips: tile internal/yamlline gopkg.in/yaml.v3
 analyze: tile chips
 traverse: tile
 backend: tile chips problem

@@ -3,6 +3,7 @@
 package parallel
 
 import (
+	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -22,9 +23,15 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
 
-// Candidates has one: as many panels each way as the machine runs at once, their
-// sides as the machine's memory wants them.
+// Candidates has one: the panels that take the least time on the machine's cores, or, of
+// a machine that does not tell, as many each way as it runs at once, their sides as its
+// memory wants them.
 func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
+	for _, b := range blocking.Rank(p, m) {
+		if b.K == p.K {
+			return []tile.Blocks{b}
+		}
+	}
 	panels := max(2, m.Parallel)
 	rows := max(1, m.Align[p.A][0], m.Align[p.Out][0])
 	columns := max(1, m.Align[p.B][1], m.Align[p.Out][1])

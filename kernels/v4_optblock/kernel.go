@@ -3,6 +3,7 @@
 package optblock
 
 import (
+	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -22,8 +23,13 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
 
-// Candidates has the sweep, from the third rung's block to one of 1024³.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
+// Candidates has those shapes that take the least time on the machine's cores, the best
+// first, or, of a machine that does not tell, the sweep, from the third rung's block to
+// one of 1024³.
+func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
+	if best := blocking.Candidates(p, m); best != nil {
+		return best
+	}
 	return tile.Candidates(p.M, p.K, p.N,
 		tile.Blocks{M: 128, K: 128, N: 128},
 		tile.Blocks{M: 256, K: 256, N: 256},

@@ -3,6 +3,7 @@ package quantized
 import (
 	"slices"
 
+	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -23,10 +24,14 @@ var large = []tile.Blocks{
 	{M: 2048, K: 2048, N: 2048},
 }
 
-// candidates are the sweep, and of the large blocks those that fit; where elements of
-// k share scales, bk is a whole number of groups.
+// candidates are those that take the least time on the machine's cores, the best first,
+// or, of a machine that does not tell, the sweep, and of the large blocks those that fit;
+// where elements of k share scales, bk is a whole number of groups.
 func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
-	list := slices.Concat(sweep, fitting(p, m, large))
+	list := blocking.Candidates(p, m)
+	if list == nil {
+		list = slices.Concat(sweep, fitting(p, m, large))
+	}
 	if scheme, err := p.Scheme(); err == nil && scheme.B == problem.Block {
 		for i := range list {
 			list[i].K = max(list[i].K/scheme.Block, 1) * scheme.Block

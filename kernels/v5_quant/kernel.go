@@ -23,7 +23,8 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Scaled() }
 // launch, the one that does so in the same program.
 func (Kernel) Variants(p problem.Matmul) []string { return variants(p) }
 
-// Candidates has the fourth rung's sweep, and larger blocks where they fit.
+// Candidates has the fourth rung's, and of a machine that does not tell what its cores
+// are, larger blocks where they fit.
 func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks { return candidates(p, m) }
 
 // Build writes the kernel as a tile program, behind those that quantize a.

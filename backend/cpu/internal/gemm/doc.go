@@ -48,6 +48,8 @@
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate
 //
+// Path.Rate (rate.go) measures how fast a path multiplies, packs and fetches panels.
+//
 // The package starts no goroutine, keeps no state between calls but what it
 // measured and proved, and memory to work in, and never looks at the name of a
 // processor, only at its feature bits. Lengths that do not fit the extents are a bug of

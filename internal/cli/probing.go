@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+)
+
+// Probing returns what says on w that this machine is measured, as it is once: for a CPU
+// backend's Options. file is where the figures are kept, "" for nowhere.
+func Probing(w io.Writer) func(file string) {
+	return func(file string) {
+		if file == "" {
+			fmt.Fprintln(w, "measuring this machine, one or two seconds; there is no cache folder to keep the figures in")
+			return
+		}
+		fmt.Fprintf(w, "measuring this machine once, one or two seconds; the figures are kept in %s\n", file)
+	}
+}

@@ -1,0 +1,91 @@
+package blocking
+
+import (
+	"math"
+	"testing"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// machine has the figures of an AMD EPYC (Zen 5) with AVX-512, as its probes found them.
+func machine(workers int) tile.Machine {
+	return tile.Machine{Parallel: workers, Cores: &tile.Cores{
+		L2: 1 << 20, L3: 32 << 20, Shared: 98e9, Memory: 60e9, Launch: 1.05e-6, Task: 0.18e-6,
+		Rates: map[tile.Dtype]tile.ProductRate{
+			tile.Float32:  {Rows: 12, Columns: 32, Depth: 1, FLOPs: 263e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},
+			tile.BFloat16: {Rows: 12, Columns: 32, Depth: 2, FLOPs: 525e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},
+			tile.Int8:     {Rows: 12, Columns: 32, Depth: 4, FLOPs: 970e9, Fetch: 17e9, PackA: 59e9, PackB: 54e9, Direct: 24},
+		},
+	}}
+}
+
+var shapes = [][3]int{
+	{1, 1, 1}, {1, 4096, 6144}, {16, 4096, 6144}, {64, 64, 64}, {128, 128, 128}, {127, 4099, 257}, {512, 512, 512},
+	{1009, 1009, 1009}, {1536, 64, 1536}, {96, 5120, 384}, {4096, 4096, 4096}, {2304, 192, 96},
+}
+
+// TestCandidates: some shapes, no two of which are equal, none larger than the arrays, the
+// first as fast by the model as any of Rank.
+func TestCandidates(t *testing.T) {
+	for _, s := range shapes {
+		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+			for _, workers := range []int{1, 2, 3, 4, 64} {
+				p, m := problem.New(s[0], s[1], s[2], d), machine(workers)
+				list := Candidates(p, m)
+				if len(list) == 0 || list[0] != Rank(p, m)[0] {
+					t.Fatalf("%s, %d workers: %v", p, workers, list)
+				}
+				seen := map[tile.Blocks]bool{}
+				for _, b := range list {
+					if seen[b] || b.Clip(p.M, p.K, p.N) != b || Seconds(p, m, b) < Seconds(p, m, list[0]) {
+						t.Errorf("%s, %d workers: %v among %v", p, workers, b, list)
+					}
+					seen[b] = true
+				}
+			}
+		}
+	}
+	if list := Candidates(problem.New(64, 64, 64, tile.Float32), tile.Machine{Parallel: 4}); list != nil {
+		t.Errorf("of a machine that tells nothing: %v", list)
+	}
+}
+
+// TestSeconds_Bounds: no shape is faster than all workers at the rate of packed operands,
+// nor is one first that leaves a worker without work where there is much.
+func TestSeconds_Bounds(t *testing.T) {
+	for _, s := range shapes {
+		for _, workers := range []int{1, 2, 4, 7} {
+			p, m := problem.New(s[0], s[1], s[2], tile.Float32), machine(workers)
+			least := float64(p.FLOPs()) / m.Cores.Rates[tile.Float32].FLOPs / float64(workers)
+			for _, b := range Rank(p, m) {
+				if v := Seconds(p, m, b); !(v >= least) || math.IsInf(v, 0) {
+					t.Fatalf("%s, %d workers, %v: %v s, at least %v s", p, workers, b, v, least)
+				}
+			}
+			b := Rank(p, m)[0]
+			if programs := tile.Ceil(p.M, b.M) * tile.Ceil(p.N, b.N); p.FLOPs() > 1e7 && workers <= 4 && programs < workers {
+				t.Errorf("%s: %d workers, %d programs of %v", p, workers, programs, b)
+			}
+		}
+	}
+}
+
+// TestMakespan holds the time of the last worker to what follows without playing it
+// through: equal programs that workers share evenly, and one too many.
+func TestMakespan(t *testing.T) {
+	for _, test := range []struct {
+		rows, cols int
+		want       float64
+	}{{4, 4, 4}, {1, 4, 1}, {1, 5, 2}, {1, 1, 1}, {8, 1, 2}} {
+		g := &grid{batch: 1, rows: test.rows, cols: test.cols, workers: 4, sharing: 1}
+		for i := range g.blocks {
+			for j := range g.blocks[i] {
+				g.blocks[i][j] = block{product: 1, packers: 1}
+			}
+		}
+		if have := g.makespan(); have != test.want {
+			t.Errorf("%d×%d programs of one second on 4 workers: %v s, want %v", test.rows, test.cols, have, test.want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package blocking
+
+import "matladder/tile"
+
+// grid is the programs of a launch as workers go through them: blocks of c, row after
+// row or column after column, in runs of neighbours. A worker whose run is done takes
+// half of what is left of the longest.
+type grid struct {
+	rows, cols int         // of blocks
+	batch      int         // products
+	blocks     [2][2]block // last row, last column
+	byColumns  bool
+	workers    int
+	sharing    int     // workers that pack a block of b together
+	meeting    float64 // seconds for them to agree on it
+}
+
+func newGrid(x *model, s tile.Blocks) *grid {
+	g := &grid{rows: tile.Ceil(x.m, s.M), cols: tile.Ceil(x.n, s.N), workers: x.workers, batch: x.batch}
+	rows := [2]int{s.M, x.m - (g.rows-1)*s.M}
+	cols := [2]int{s.N, x.n - (g.cols-1)*s.N}
+	for i := range rows {
+		for j := range cols {
+			g.blocks[i][j] = x.block(s, rows[i], cols[j])
+		}
+	}
+	g.byColumns = x.readsA && !x.readsB && (g.cols%x.workers == 0 || g.cols >= 4*x.workers)
+	if g.sharing = 1; !g.byColumns && !x.readsB {
+		g.sharing = min(g.workers, g.rows)
+	}
+	g.meeting = x.cores.Launch / 2
+	return g
+}
+
+// A run is the part of the programs that a worker has left, and what it has at hand.
+type run struct {
+	next, end int
+	row, col  int // of the block of a, and of b, in hand
+	at        float64
+}
+
+// step is the time of program n of a worker.
+func (g *grid) step(r *run, n int) float64 {
+	i, j := n/g.cols, n%g.cols
+	if g.byColumns {
+		i, j = n%g.rows, n/g.rows
+	}
+	b := g.blocks[atEnd(i%g.rows, g.rows)][atEnd(j%g.cols, g.cols)]
+	t := b.product
+	if i != r.row && !g.byColumns {
+		t += b.packA
+	}
+	switch {
+	case g.sharing == 1:
+		if j != r.col {
+			t += b.packB
+		}
+	case r.row < 0 || i == r.row: // the first row: the block of b is new
+		t += b.packB/float64(min(g.sharing, b.packers)) + g.meeting
+		t += together(b.pass, b.fetchB*float64(g.sharing-1)/float64(g.sharing)) - b.pass
+	}
+	r.row, r.col = i, j
+	return t
+}
+
+// mostTasks of a worker are played through; of more, only so many and the rest by their
+// average.
+const mostTasks = 48
+
+// makespan is when the last worker ends.
+func (g *grid) makespan() float64 {
+	tasks, scale := g.batch*g.rows*g.cols, 1.0
+	if most := mostTasks * g.workers; tasks > most {
+		scale = float64(tasks) / float64(most)
+		tasks = most
+	}
+	runs := make([]run, g.workers)
+	for w := range runs {
+		runs[w] = run{next: w * tasks / g.workers, end: (w + 1) * tasks / g.workers, row: -1, col: -1}
+	}
+	last := 0.0
+	for range tasks {
+		r := &runs[0] // that is free first
+		for i := range runs {
+			if runs[i].at < r.at {
+				r = &runs[i]
+			}
+		}
+		if r.next == r.end {
+			richest := &runs[0]
+			for i := range runs {
+				if runs[i].end-runs[i].next > richest.end-richest.next {
+					richest = &runs[i]
+				}
+			}
+			middle := richest.next + (richest.end-richest.next)/2
+			r.next, r.end, richest.end = middle, richest.end, middle
+		}
+		n := r.next
+		r.next++
+		r.at += g.step(r, n)
+		last = max(last, r.at)
+	}
+	return last * scale
+}
+
+func atEnd(i, n int) int {
+	if i == n-1 {
+		return 1
+	}
+	return 0
+}
