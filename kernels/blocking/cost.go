@@ -80,9 +80,10 @@ func (x *model) block(s tile.Blocks, rows, cols int) block {
 	if !x.readsA {
 		b.packA = sizeA / r.PackA
 	}
-	// Sums that a block keeps from step to step along k go out and in once a step.
+	// Sums that a block keeps from step to step along k go out and in once a step, and beside
+	// the operands they do not stay in the core's own cache.
 	if steps := float64(tile.Ceil(x.k, s.K)); steps > 1 {
-		b.product += steps * (2*float64(rows*cols)*x.accumulator/r.Fetch + x.cores.Task)
+		b.product += steps * (4*float64(rows*cols)*x.accumulator/x.cores.Shared + x.cores.Task)
 	}
 	b.product += x.writes(rows, cols) + x.cores.Task
 	return b
