@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/gob"
 	"fmt"
@@ -164,7 +165,11 @@ func (s *server) serve(c received, r *reply) ([]tile.Tensor, error) {
 	case opOpen:
 		return nil, s.open(c, r)
 	case opCompile:
-		e, err := s.backend.Compile(c.ctx, decode(c.Programs), c.Params)
+		programs, err := tile.ReadPrograms(bytes.NewReader(c.Programs))
+		if err != nil {
+			return nil, err
+		}
+		e, err := s.backend.Compile(c.ctx, programs, c.Params)
 		return nil, s.keep(e, err, r)
 	case opBaseline:
 		e, err := s.backend.Baseline(c.ctx, c.Baseline)

@@ -38,7 +38,7 @@ type call struct {
 	Opener   string // opOpen
 	Config   []byte // opOpen
 	ID       int    // of an executable
-	Programs []program
+	Programs []byte // as tile.WritePrograms writes them
 	Params   backend.Params
 	Baseline backend.BaselineSpec
 	Inputs   backend.InputSpec

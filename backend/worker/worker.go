@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +114,11 @@ func (b *Backend) Plugin() (name, version string) {
 
 // Compile compiles in the worker.
 func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
-	return b.executable(ctx, call{Op: opCompile, Programs: encode(programs), Params: params})
+	var text bytes.Buffer
+	if err := tile.WritePrograms(&text, programs); err != nil {
+		return nil, err
+	}
+	return b.executable(ctx, call{Op: opCompile, Programs: text.Bytes(), Params: params})
 }
 
 // Baseline compiles in the worker.

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 
 	"matladder/analyze"
 	"matladder/traverse"
@@ -19,9 +20,7 @@ func (o *options) counts(w io.Writer) error {
 	type row struct{ name, value, note string }
 	whole := func(n int64) string { return fmt.Sprint(n) }
 	rows := []row{
-		{"kernel", o.kernel.Name(), ""},
-		{"problem", o.problem.String(), ""},
-		{"blocks", o.blocks.String(), "bm×bk×bn"},
+		{"kernel", o.name, ""},
 		{"grid steps", whole(c.GridSteps), ""},
 		{"FLOPs", whole(c.FLOPs), ""},
 		{"bytes at least", whole(c.BytesMin), traverse.Bytes(c.BytesMin) + ", every array once"},
@@ -31,15 +30,18 @@ func (o *options) counts(w io.Writer) error {
 		{"at most", fmt.Sprintf("%.1f", c.MinimumIntensity()), "FLOPs per byte, if every array moved once"},
 		{"chip", o.device.Key, ""},
 	}
-	if r, ok := c.At(o.device, o.problem.A.String(), string(o.problem.Precision)); ok {
+	if o.kernel != nil {
+		rows = slices.Insert(rows, 1, row{"problem", o.asked, ""}, row{"blocks", o.blocks.String(), "bm×bk×bn"})
+	}
+	if r, ok := c.At(o.device, o.dtype.String(), o.precision.String()); ok {
 		rows = append(rows,
 			row{"ridge", fmt.Sprintf("%.1f", r.Ridge), "FLOPs per byte where the roofs meet"},
 			row{"roof", string(r.Limit), "what holds it back"},
-			row{"attainable", fmt.Sprintf("%.4g", r.Attainable/1e12), fmt.Sprintf("TFLOP/s, %.1f %% of the %s peak", 100*r.Attainable/o.device.PeakAt(o.problem.A.String(), "").Value, o.problem.A)},
+			row{"attainable", fmt.Sprintf("%.4g", r.Attainable/1e12), fmt.Sprintf("TFLOP/s, %.1f %% of the %s peak", 100*r.Attainable/o.device.PeakAt(o.dtype.String(), "").Value, o.dtype)},
 			row{"seconds", fmt.Sprintf("%.4g", r.Seconds), "at that rate"},
 		)
 	} else {
-		rows = append(rows, row{"roof", "unknown", fmt.Sprintf("%s publishes no peak for %s, or no bandwidth", o.device.Key, o.problem.A)})
+		rows = append(rows, row{"roof", "unknown", fmt.Sprintf("%s publishes no peak for %s, or no bandwidth", o.device.Key, o.dtype)})
 	}
 	if o.format == "csv" {
 		t := csv.NewWriter(w)

@@ -12,6 +12,16 @@
 // of their candidates that fit the chip's fast memory, the one that moves the
 // fewest bytes; the others have one block shape.
 //
+// KERNEL may be a file instead, whose name ends in .json: tile programs that --as json
+// wrote, or someone else. It is checked as a kernel is, and shown in the same ways; where
+// its programs come from does not matter to a backend.
+//
+//	$ inspect v3 --sizes 300 --as json --out mine.json
+//	mine.json
+//
+//	$ inspect mine.json --as counts
+//	…
+//
 // # What to show
 //
 // --as tile, the default, prints the program:

@@ -17,11 +17,14 @@ import (
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
+
+	"github.com/spf13/pflag"
 )
 
 // formats are the formats of each way to show a kernel, the default first.
 var formats = map[string][]string{
 	"tile":     {"text"},
+	"json":     {"text"},
 	"counts":   {"text", "csv"},
 	"steps":    {"text", "csv"},
 	"traverse": {"text", "csv", "json", "gif", "html"},
@@ -34,7 +37,7 @@ var formats = map[string][]string{
 }
 
 // ways are the keys of formats in the order of the manual.
-var ways = []string{"tile", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "plan"}
+var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "plan"}
 
 // defaultSteps is how many steps a format shows.
 var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
@@ -44,7 +47,8 @@ const maxWalked = 1 << 27
 
 // options is what the command line asks for, checked.
 type options struct {
-	kernel   kernels.Kernel
+	subject
+	kernel   kernels.Kernel // nil where programs are from a file
 	problem  problem.Matmul
 	blocks   tile.Blocks
 	programs []*tile.Program
@@ -84,7 +88,7 @@ func parse(args []string) (*options, error) {
 		return o, nil
 	}
 	if f.NArg() != 1 {
-		return o, cli.Misuse(f, "want one kernel, as in inspect v5; have %d", f.NArg())
+		return o, cli.Misuse(f, "want one kernel or file, as in inspect v5; have %d", f.NArg())
 	}
 	if o.as == builtin.CPU { // the plan of this machine's backend has that name too
 		o.as = "plan"
@@ -106,49 +110,57 @@ func parse(args []string) (*options, error) {
 	if err := o.findDevice(f, chip); err != nil {
 		return o, err
 	}
-	var err error
+	if strings.HasSuffix(f.Arg(0), programFile) {
+		return o, o.read(f, f.Arg(0))
+	}
+	return o, o.build(f, sizes, dtype, blocks)
+}
+
+// build makes the programs of the kernel that the command line names.
+func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err error) {
 	if o.kernel, err = kernels.Find(f.Arg(0)); err != nil {
-		return o, err
+		return err
 	}
 	operands, err := harness.ParseDtypes(dtype)
 	if err == nil && len(operands) > 1 {
 		err = fmt.Errorf("%q: want one, have %d", dtype, len(operands))
 	}
 	if err != nil {
-		return o, fmt.Errorf("--dtype: %w", err)
+		return fmt.Errorf("--dtype: %w", err)
 	}
 	shapes, err := harness.ParseSizes(sizes)
 	if err == nil && len(shapes) > 1 {
 		err = fmt.Errorf("%q: want one, have %d", sizes, len(shapes))
 	}
 	if err != nil {
-		return o, fmt.Errorf("--sizes: %w", err)
+		return fmt.Errorf("--sizes: %w", err)
 	}
 	shape := shapes[0]
 	o.problem = operands[0].Problem(shape, tile.Default)
 	if err := o.problem.Validate(); err != nil {
-		return o, err
+		return err
 	}
 	if err := o.kernel.Supports(o.problem); err != nil {
-		return o, fmt.Errorf("%s: %w", o.kernel.Name(), err)
+		return fmt.Errorf("%s: %w", o.kernel.Name(), err)
 	}
 	if variants := o.kernel.Variants(o.problem); !slices.Contains(variants, o.variant) {
 		known := cmp.Or(strings.Join(variants[1:], ", "), "none")
-		return o, fmt.Errorf("--variant: %s has no %q on this problem (known: %s)", o.kernel.Name(), o.variant, known)
+		return fmt.Errorf("--variant: %s has no %q on this problem (known: %s)", o.kernel.Name(), o.variant, known)
 	}
 	if f.Changed("blocks") {
 		if o.kernel.Number() < 4 {
-			return o, fmt.Errorf("--blocks is for v4 and v5: %s has block shapes of its own", o.kernel.Name())
+			return fmt.Errorf("--blocks is for v4 and v5: %s has block shapes of its own", o.kernel.Name())
 		}
 		if o.blocks, err = tile.ParseBlocks(blocks); err != nil {
-			return o, fmt.Errorf("--blocks: %w", err)
+			return fmt.Errorf("--blocks: %w", err)
 		}
 		o.blocks = o.blocks.Clip(shape.M, shape.K, shape.N)
 		o.programs, err = o.kernel.Build(o.problem, o.variant, o.blocks)
 	} else {
 		err = o.choose()
 	}
-	return o, err
+	o.subject = subjectOf(o.kernel, o.problem)
+	return err
 }
 
 // choose takes the candidate that moves the fewest bytes of those that fit the
@@ -176,7 +188,10 @@ func (o *options) choose() error {
 
 // title says what is shown.
 func (o *options) title() string {
-	name := o.kernel.Name()
+	name := o.name
+	if o.kernel == nil {
+		return name
+	}
 	if o.variant != "" {
 		name += " " + o.variant
 	}

@@ -174,10 +174,10 @@ func (r report) total(b *strings.Builder) {
 			main = p
 		}
 	}
-	rate := float64(r.problem.FLOPs()) / r.seconds
-	peak, of := r.backend.Peak(r.problem.A.String(), r.problem.Precision.String())
+	rate := float64(r.flops) / r.seconds
+	peak, of := r.backend.Peak(r.dtype.String(), r.precision.String())
 	fmt.Fprintf(b, "\nlimit: %s\n", r.limit(main))
-	unit, divisor := results.RateUnit(rate, r.problem.A.IsInteger())
+	unit, divisor := results.RateUnit(rate, r.dtype.IsInteger())
 	fmt.Fprintf(b, "launch: %s predicted, %.4g %s", results.FormatSeconds(r.seconds), rate/divisor, unit)
 	if peak.Known() {
 		fmt.Fprintf(b, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
@@ -204,7 +204,7 @@ func (r report) limit(p aot.Explained) string {
 			results.FormatSeconds(t.Overhead), results.FormatSeconds(t.Compute), t.Steps)
 	case analyze.Memory:
 		s := fmt.Sprintf("HBM. Moving a step's blocks takes %s, computing with them %s: %.0f FLOPs for each byte moved", results.FormatSeconds(t.Transfer), results.FormatSeconds(t.Compute), intensity)
-		if ridge, ok := r.device.Ridge(r.problem.A.String()); ok {
+		if ridge, ok := r.device.Ridge(r.dtype.String()); ok {
 			s += fmt.Sprintf(", and the chip needs %.0f", ridge)
 		}
 		return s + ". Larger blocks of o move fewer bytes."
@@ -233,7 +233,7 @@ func (r report) limit(p aot.Explained) string {
 
 // atPeak is how long a step's products take at the peak of one core.
 func (r report) atPeak(p aot.Explained) float64 {
-	peak, _ := r.backend.Peak(r.problem.A.String(), r.problem.Precision.String())
+	peak, _ := r.backend.Peak(r.dtype.String(), r.precision.String())
 	return float64(p.Work.FLOPs) / float64(p.Work.Steps) / (peak.Value / float64(max(1, r.device.Cores)))
 }
 

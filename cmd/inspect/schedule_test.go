@@ -86,7 +86,8 @@ func TestLimit(t *testing.T) {
 	if !ok {
 		t.Fatal("no v5e")
 	}
-	r := report{options: &options{device: d, kernel: kernels.All[4], problem: problem.New(512, 512, 512, tile.BFloat16)}, backend: &aot.Backend{}}
+	p := problem.New(512, 512, 512, tile.BFloat16)
+	r := report{options: &options{subject: subjectOf(kernels.All[4], p), device: d, kernel: kernels.All[4], problem: p}, backend: &aot.Backend{}}
 	for limit, want := range map[analyze.Limit]string{
 		analyze.Overhead: "A step costs 3.00 µs before it does anything, and computes for 2.00 µs only; there are 10 of them",
 		analyze.Memory:   "Moving a step's blocks takes 4.00 µs, computing with them 2.00 µs: 100 FLOPs for each byte moved, and the chip needs 241",

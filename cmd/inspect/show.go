@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"matladder/internal/files"
+	"matladder/tile"
 	"matladder/traverse"
 )
 
@@ -27,7 +28,7 @@ func (o *options) show(ctx context.Context, stdout io.Writer) error {
 		case "text", "csv":
 			return o.write(ctx, stdout)
 		}
-		path = filepath.Join("out", fmt.Sprintf("%s_%s_%s_%s.%s", o.as, o.kernel.Name(), o.problem.Shape(), o.problem.A, o.format))
+		path = filepath.Join("out", fmt.Sprintf("%s_%s.%s", o.as, o.stem, o.format))
 	}
 	var b bytes.Buffer
 	if err := o.write(ctx, &b); err != nil {
@@ -52,6 +53,8 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 			}
 		}
 		return nil
+	case o.as == "json":
+		return tile.WritePrograms(w, o.programs)
 	case o.as == "counts":
 		return o.counts(w)
 	case o.as == "mosaic" || o.as == "stablehlo":

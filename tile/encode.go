@@ -1,0 +1,290 @@
+package tile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// A program as JSON. What a Program points to is named: refs and axes by their names,
+// expressions by their place in Values, so that what is shared stays shared. An axis
+// whose name is not its own (two loops may have one) is name#n, the n-th of grid and
+// loops together, counted from 1.
+type (
+	jsonFile struct {
+		Format   string         `json:"format"`
+		Programs []*jsonProgram `json:"programs"`
+	}
+	jsonProgram struct {
+		Name   string      `json:"name"`
+		Grid   []jsonAxis  `json:"grid"`
+		Refs   []jsonRef   `json:"refs"`
+		Loops  []jsonAxis  `json:"loops,omitempty"` // in the order in which the body has them
+		Values []jsonValue `json:"values"`          // operands before what uses them
+		Body   []jsonStmt  `json:"body"`
+	}
+	jsonAxis struct {
+		Name      string `json:"name"`
+		Size      int    `json:"size"`
+		Semantics string `json:"semantics,omitempty"` // of the grid's
+		At        string `json:"at,omitempty"`
+	}
+	jsonRef struct {
+		Name  string      `json:"name"`
+		Kind  string      `json:"kind"`
+		Dtype jsonDtype   `json:"dtype"`
+		Array []int       `json:"array"`
+		Block []int       `json:"block,omitempty"` // -1 is squeezed
+		Index []jsonIndex `json:"index,omitempty"`
+		At    string      `json:"at,omitempty"`
+	}
+	jsonStmt struct {
+		Do    string     `json:"do"`
+		Ref   string     `json:"ref,omitempty"`
+		Value *int       `json:"value,omitempty"`
+		If    *jsonCond  `json:"if,omitempty"`
+		Axis  string     `json:"axis,omitempty"`
+		Body  []jsonStmt `json:"body,omitempty"`
+		At    string     `json:"at,omitempty"`
+	}
+	jsonValue struct {
+		Op        string     `json:"op"`
+		Args      []int      `json:"args,omitempty"`
+		Dtype     jsonDtype  `json:"dtype"`
+		Shape     []int      `json:"shape,omitempty"`
+		Ref       string     `json:"ref,omitempty"`
+		Index     *jsonIndex `json:"index,omitempty"`
+		Dim       int        `json:"dim,omitempty"`
+		Number    *jsonFloat `json:"number,omitempty"`
+		Compare   string     `json:"compare,omitempty"`
+		TransA    bool       `json:"trans_a,omitempty"`
+		TransB    bool       `json:"trans_b,omitempty"`
+		Precision string     `json:"precision,omitempty"`
+		At        string     `json:"at,omitempty"`
+	}
+	// jsonIndex is a number, the name of an axis, or one of the forms below.
+	jsonIndex struct {
+		n    *int
+		axis string
+		form *jsonForm
+	}
+	jsonForm struct {
+		Sum   []jsonIndex `json:"sum,omitempty"` // of two
+		Times *jsonBy     `json:"times,omitempty"`
+		Div   *jsonBy     `json:"div,omitempty"`
+		Mod   *jsonBy     `json:"mod,omitempty"`
+		Table string      `json:"table,omitempty"`
+		At    *jsonIndex  `json:"at,omitempty"` // of the table
+	}
+	jsonBy struct {
+		X  jsonIndex `json:"x"`
+		By int       `json:"by"`
+	}
+	jsonCond struct {
+		Test string      `json:"test,omitempty"` // a comparison of X and Y
+		X    *jsonIndex  `json:"x,omitempty"`
+		Y    *jsonIndex  `json:"y,omitempty"`
+		All  *[]jsonCond `json:"all,omitempty"`
+		Any  *[]jsonCond `json:"any,omitempty"`
+		Not  *jsonCond   `json:"not,omitempty"`
+	}
+	// jsonFloat is a number, or inf, -inf or nan in quotes.
+	jsonFloat float64
+	// jsonDtype is a Dtype, bool included.
+	jsonDtype Dtype
+)
+
+// format is the first thing in a file, with the version of what follows.
+const format = "matladder tile programs 1"
+
+// WritePrograms writes programs that run in order as JSON that ReadPrograms reads.
+func WritePrograms(w io.Writer, programs []*Program) error {
+	f := jsonFile{Format: format, Programs: []*jsonProgram{}}
+	for _, p := range programs {
+		f.Programs = append(f.Programs, encode(p))
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(f); err != nil {
+		return fmt.Errorf("tile: programs as JSON: %w", err)
+	}
+	_, err := w.Write(append(lay(nil, bytes.TrimSpace(text.Bytes()), 0), '\n'))
+	return err
+}
+
+type encoder struct {
+	axes   []*Axis // of the grid, then of loops
+	values []jsonValue
+	places map[*Expr]int
+}
+
+func encode(p *Program) *jsonProgram {
+	e := &encoder{places: map[*Expr]int{}}
+	out := &jsonProgram{Name: p.Name, Grid: []jsonAxis{}, Refs: []jsonRef{}}
+	for _, a := range p.Grid {
+		e.axes = append(e.axes, a)
+		out.Grid = append(out.Grid, jsonAxis{a.Name, a.Size, a.Semantics.String(), place(a.pos)})
+	}
+	p.Walk(func(s *Stmt) {
+		if s.Axis != nil {
+			e.axes = append(e.axes, s.Axis)
+			out.Loops = append(out.Loops, jsonAxis{s.Axis.Name, s.Axis.Size, "", place(s.Axis.pos)})
+		}
+	})
+	for _, r := range p.Refs {
+		x := jsonRef{r.Name, r.Kind.String(), jsonDtype(r.Dtype), r.Array, r.Block, nil, place(r.Pos)}
+		for _, ix := range r.Index {
+			x.Index = append(x.Index, *e.index(ix))
+		}
+		out.Refs = append(out.Refs, x)
+	}
+	out.Body = e.body(p.Body)
+	out.Values = e.values
+	return out
+}
+
+// place is a position, empty if there is none.
+func place(p Pos) string {
+	if p == (Pos{}) {
+		return ""
+	}
+	return p.String()
+}
+
+func (e *encoder) axis(a *Axis) string {
+	alike := 0
+	for _, b := range e.axes {
+		if b.Name == a.Name {
+			alike++
+		}
+	}
+	if alike == 1 {
+		return a.Name
+	}
+	return fmt.Sprintf("%s#%d", a.Name, slices.Index(e.axes, a)+1)
+}
+
+func (e *encoder) index(x IndexExpr) *jsonIndex {
+	by := func(x IndexExpr, by int) *jsonBy { return &jsonBy{*e.index(x), by} }
+	switch x := x.(type) {
+	case nil:
+		return nil
+	case Const:
+		n := int(x)
+		return &jsonIndex{n: &n}
+	case *Axis:
+		return &jsonIndex{axis: e.axis(x)}
+	case Sum:
+		return &jsonIndex{form: &jsonForm{Sum: []jsonIndex{*e.index(x.X), *e.index(x.Y)}}}
+	case Product:
+		return &jsonIndex{form: &jsonForm{Times: by(x.X, x.By)}}
+	case Quotient:
+		return &jsonIndex{form: &jsonForm{Div: by(x.X, x.By)}}
+	case Remainder:
+		return &jsonIndex{form: &jsonForm{Mod: by(x.X, x.By)}}
+	case Lookup:
+		return &jsonIndex{form: &jsonForm{Table: x.Table.Name, At: e.index(x.At)}}
+	}
+	panic(fmt.Sprintf("tile: no such index expression: %T", x))
+}
+
+func (e *encoder) cond(c Cond) *jsonCond {
+	parts := func(cs []Cond) *[]jsonCond {
+		list := []jsonCond{}
+		for _, c := range cs {
+			list = append(list, *e.cond(c))
+		}
+		return &list
+	}
+	switch c := c.(type) {
+	case nil:
+		return nil
+	case TestCond:
+		return &jsonCond{Test: c.Op.String(), X: e.index(c.X), Y: e.index(c.Y)}
+	case AllCond:
+		return &jsonCond{All: parts(c)}
+	case AnyCond:
+		return &jsonCond{Any: parts(c)}
+	case NotCond:
+		return &jsonCond{Not: e.cond(c.Cond)}
+	}
+	panic(fmt.Sprintf("tile: no such condition: %T", c))
+}
+
+// value returns the place of x among the values.
+func (e *encoder) value(x *Expr) int {
+	if n, ok := e.places[x]; ok {
+		return n
+	}
+	out := jsonValue{Op: x.Op.String(), Dtype: jsonDtype(x.Dtype), Shape: x.Shape, Index: e.index(x.Index), Dim: x.Dim, TransA: x.TransA, TransB: x.TransB, At: place(x.Pos)}
+	switch x.Op {
+	case OpLoad, OpInBounds:
+		out.Ref = x.Ref.Name
+	case OpConst:
+		number := jsonFloat(x.Value)
+		out.Number = &number
+	case OpCompare:
+		out.Compare = x.Cmp.String()
+	case OpDot:
+		if x.Precision != Default {
+			out.Precision = x.Precision.String()
+		}
+	}
+	for _, a := range x.Args {
+		out.Args = append(out.Args, e.value(a))
+	}
+	e.values = append(e.values, out)
+	e.places[x] = len(e.values) - 1
+	return e.places[x]
+}
+
+func (e *encoder) body(body []*Stmt) []jsonStmt {
+	out := []jsonStmt{}
+	for _, s := range body {
+		x := jsonStmt{Do: s.Kind.String(), If: e.cond(s.Cond), At: place(s.Pos)}
+		if s.Ref != nil {
+			x.Ref = s.Ref.Name
+		}
+		if s.Value != nil {
+			n := e.value(s.Value)
+			x.Value = &n
+		}
+		if s.Axis != nil {
+			x.Axis = e.axis(s.Axis)
+		}
+		if len(s.Body) > 0 {
+			x.Body = e.body(s.Body)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func (x jsonIndex) MarshalJSON() ([]byte, error) {
+	switch {
+	case x.n != nil:
+		return json.Marshal(*x.n)
+	case x.form != nil:
+		return json.Marshal(x.form)
+	}
+	return json.Marshal(x.axis)
+}
+
+func (d jsonDtype) MarshalText() ([]byte, error) { return []byte(Dtype(d).String()), nil }
+
+func (f jsonFloat) MarshalJSON() ([]byte, error) {
+	switch v := float64(f); {
+	case math.IsNaN(v):
+		return []byte(`"nan"`), nil
+	case math.IsInf(v, 1):
+		return []byte(`"inf"`), nil
+	case math.IsInf(v, -1):
+		return []byte(`"-inf"`), nil
+	default:
+		return json.Marshal(v)
+	}
+}
