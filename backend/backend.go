@@ -47,6 +47,9 @@ type Executable interface {
 	LoadSeeded(ctx context.Context, spec InputSpec) error
 	// Check verifies the output of the last Run on inputs of LoadSeeded.
 	Check(ctx context.Context, spec CheckSpec) (CheckResult, error)
+	// Poison overwrites the output with what no product is, outside the timed region:
+	// what the next Run does not write is wrong. Until then there is no output.
+	Poison(ctx context.Context) error
 	// Load copies arrays in, in the order of tile.Bind's In.
 	Load(in ...tile.Tensor) error
 	// Run executes launches back to back, waits for the output of the last and

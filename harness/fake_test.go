@@ -211,6 +211,8 @@ func (e *fakeExe) Check(ctx context.Context, spec backend.CheckSpec) (backend.Ch
 	return backend.CheckResult(res), err
 }
 
+func (e *fakeExe) Poison(context.Context) error { return nil }
+
 func (e *fakeExe) Close() error {
 	e.open -= e.bytes
 	return e.do.close

@@ -12,8 +12,10 @@
 //     The baseline and peers, other libraries' products, take their turns among
 //     them. Short launches are timed behind untimed ones, which wake threads and
 //     fill caches after somebody else's turn.
-//  4. After a point's repetitions its output is verified beside the device; only
-//     then are the rows of the round appended and synced, together.
+//  4. The output is overwritten before a repetition and verified beside the device
+//     after it, or after one launch more on an output overwritten again, behind none
+//     to three others: which, is drawn. Only then are the rows of the round appended
+//     and synced, together.
 //  5. Rounds end when the interval of every median is narrow, or there were as many
 //     as the sweep allows, or the group has spent its share of the time budget.
 //

@@ -34,6 +34,7 @@ type lane struct {
 	exe      backend.Executable // nil while closed
 	launches int                // of one repetition, the shorter one of a loop; 0 until calibrated
 	longer   int                // launches of the longer repetition of a loop; 0 for other methods
+	each     time.Duration      // about what a launch takes
 	settling int                // untimed launches ahead of each repetition
 	rounds   int                // that have its rows
 	times    []float64          // seconds of a launch, one for each repetition
@@ -76,7 +77,7 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 	var rows []results.Record
 	for range r.sweep.Config.Repetitions {
 		for _, launches := range l.counts() {
-			row, err := r.repetition(ctx, l, launches)
+			row, err := r.repetition(ctx, l, r.varied(l, launches))
 			if err != nil {
 				return nil, err // what came before is not verified
 			}
@@ -99,6 +100,9 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 			last.Status, last.Reason = results.Impossible, "the slope over launches: "+reason
 		}
 	}
+	if err := r.single(ctx, l); err != nil {
+		return nil, err
+	}
 	return rows, r.verify(ctx, l, rows)
 }
 
@@ -107,6 +111,9 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 // the caches what is there in a row of launches. Loops need none, their slope is
 // free of it.
 func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Record, error) {
+	if err := r.poison(ctx, l); err != nil {
+		return results.Record{}, err
+	}
 	r.collect()
 	if l.settling > 0 {
 		if _, err := r.launch(ctx, l, l.settling); err != nil {
@@ -244,7 +251,7 @@ func timedOut(ctx context.Context, err error, what string, limit time.Duration) 
 }
 
 // calibrate sets launches to the power of two at which a repetition is long
-// enough, so that runs of the same machine mostly agree on the number.
+// enough, so that runs of the same machine mostly agree on about the number.
 func (r *run) calibrate(ctx context.Context, l *lane) error {
 	for n := 1; ; {
 		s, err := r.launch(ctx, l, n)
@@ -252,6 +259,7 @@ func (r *run) calibrate(ctx context.Context, l *lane) error {
 			return err
 		}
 		if s.Elapsed >= shortestSample || n >= maxLaunches {
+			l.each = s.Elapsed / time.Duration(n)
 			if l.launches = n; results.Method(s.Method) == results.Loop {
 				l.launches, l.longer = loopCounts(n)
 			} else if s.Elapsed/time.Duration(n) <= longestSettling {

@@ -2,6 +2,8 @@ package harness
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"matladder/backend"
 	"matladder/check"
@@ -25,16 +27,95 @@ func (r *run) prove(ctx context.Context, l *lane) error {
 	if err := r.load(ctx, l, spec); err != nil {
 		return err
 	}
-	if _, err := r.launch(ctx, l, 1); err != nil {
+	if err := r.look(ctx, l, spec, 1); err != nil {
 		return err
 	}
-	if err := r.confirm(ctx, l, spec); err != nil {
+	if err := r.poison(ctx, l); err != nil {
 		return err
 	}
 	if err := r.calibrate(ctx, l); err != nil {
 		return err
 	}
+	if err := r.confirm(ctx, l, spec); err != nil || l.each >= longestSettling {
+		return err
+	}
+	looks := mostLooks
+	if l.each > briefLaunch {
+		looks = max(2, int(looksTake/l.each))
+	}
+	for range looks {
+		if err := r.look(ctx, l, spec, 1); err != nil {
+			return err
+		}
+	}
+	for trips := 2; l.longer > 0 && trips < 6; trips++ {
+		if err := r.look(ctx, l, spec, trips+r.rng.IntN(2)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Of launches up to briefLaunch, mostLooks are looked at one after another: what goes
+// wrong in one of a hundred is found among them. Of longer ones, as many as take about
+// looksTake.
+const (
+	briefLaunch = 250 * time.Microsecond
+	mostLooks   = 104
+	looksTake   = 20 * time.Millisecond
+)
+
+// look verifies what the last of a few launches writes to an output that nothing was
+// left in before them.
+func (r *run) look(ctx context.Context, l *lane, spec backend.InputSpec, launches int) error {
+	if err := r.alone(ctx, l, launches); err != nil {
+		return err
+	}
 	return r.confirm(ctx, l, spec)
+}
+
+// alone runs launches on a poisoned output.
+func (r *run) alone(ctx context.Context, l *lane, launches int) error {
+	if err := r.poison(ctx, l); err != nil {
+		return err
+	}
+	_, err := r.launch(ctx, l, launches)
+	return err
+}
+
+// single leaves, at random, what the last repetition wrote, or lets one launch write it
+// anew behind none to three others: a backend cannot tell which launch is verified.
+// Long launches are repetitions of their own, which are verified in each round.
+func (r *run) single(ctx context.Context, l *lane) error {
+	if l.each >= longestSettling || r.rng.IntN(2) == 0 {
+		return nil
+	}
+	if ahead := r.rng.IntN(4); ahead > 0 {
+		if _, err := r.launch(ctx, l, ahead); err != nil {
+			return err
+		}
+	}
+	launches := 1
+	if l.longer > 0 {
+		launches += r.rng.IntN(4) // of a loop in one program
+	}
+	return r.alone(ctx, l, launches)
+}
+
+// varied adds a launch to many, or none: which of them is the last is not to be known.
+func (r *run) varied(l *lane, launches int) int {
+	if l.longer > 0 || launches < 4 {
+		return launches
+	}
+	return launches + r.rng.IntN(2)
+}
+
+// poison overwrites the output of a lane.
+func (r *run) poison(ctx context.Context, l *lane) error {
+	if err := guard(func() error { return l.exe.Poison(ctx) }); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	return nil
 }
 
 // confirm verifies the output of a probe. What cannot be verified here cannot be after a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"time"
@@ -56,8 +57,9 @@ type run struct {
 	now     func() time.Time
 	probed  chips.Device // what Prober has found, if it was asked
 	probes  int
-	saved   string // Outcome.Saved
-	turns   *turns // which point has its turn, on disk
+	saved   string     // Outcome.Saved
+	turns   *turns     // which point has its turn, on disk
+	rng     *rand.Rand // of when an output is looked at; orders have their own
 }
 
 // Run measures a sweep. It returns what is in the file even with an error: then
@@ -69,6 +71,7 @@ func Run(ctx context.Context, s Sweep, opt Options) (Outcome, error) {
 
 func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ Outcome, err error) {
 	r := &run{sweep: s, opt: opt, now: now}
+	r.rng = rand.New(rand.NewPCG(uint64(s.Config.Seed), uint64(now().UnixNano())))
 	begin := r.now()
 	old, repair, err := r.openJournal()
 	if err != nil {

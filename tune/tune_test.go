@@ -75,6 +75,7 @@ func (f *fake) Compile(_ context.Context, programs []*tile.Program, params backe
 }
 
 func (e *exe) LoadSeeded(context.Context, backend.InputSpec) error { return nil }
+func (e *exe) Poison(context.Context) error                        { return nil }
 func (e *exe) Close() error                                        { e.f.open--; return nil }
 
 func (e *exe) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {

@@ -77,6 +77,21 @@ func (e *executable) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	return e.poisonAll(ctx)
+}
+
+// Poison fills what the programs write.
+func (e *executable) Poison(ctx context.Context) error {
+	switch {
+	case e.closed:
+		return errClosed
+	case e.pages == nil:
+		return errors.New("cpu: poison: nothing was loaded")
+	}
+	return e.poisonAll(ctx)
+}
+
+func (e *executable) poisonAll(ctx context.Context) error {
 	for _, r := range slices.Concat(e.bound.Temp, e.bound.Out) {
 		const strip = 1 << 22
 		t := e.arrays[r.Name]

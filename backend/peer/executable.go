@@ -131,6 +131,21 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 	return backend.Sample{Elapsed: time.Duration(ns), Method: "direct"}, nil
 }
 
+// Poison fills o with ones: NaN, or -1.
+func (e *executable) Poison(ctx context.Context) error {
+	switch {
+	case e.closed:
+		return errClosed
+	case !e.loaded:
+		return errors.New("peer: poison: nothing was loaded")
+	}
+	e.ran = false
+	ctx, cancel := e.limited(ctx)
+	defer cancel()
+	_, err := e.process.ask(ctx, "poison", nil, nil)
+	return err
+}
+
 // output fetches o, without what Unsigned added to it.
 func (e *executable) output(ctx context.Context) (tile.Tensor, error) {
 	p := e.problem

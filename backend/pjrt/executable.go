@@ -149,6 +149,54 @@ func (e *executable) dist(spec backend.InputSpec) string {
 	return spec.Dist
 }
 
+// Poison overwrites the memory that outputs were in, and frees it, for the next launch
+// to be given. Where the host does not see that memory, an array as large is written
+// and freed in its place: most plugins give the same memory out again.
+func (e *executable) Poison(ctx context.Context) error {
+	switch {
+	case e.closed:
+		return errExecutableClosed
+	case e.in == nil:
+		return errors.New("pjrt: poison: nothing was loaded")
+	}
+	if e.backend.shared {
+		for i, b := range e.out {
+			t, err := b.look(e.launch.Out[i], true)
+			if err != nil {
+				return err
+			}
+			fill(t.Data)
+		}
+		return e.forget(&e.out)
+	}
+	if err := e.forget(&e.out); err != nil {
+		return err
+	}
+	for _, a := range e.launch.Out {
+		t := tile.NewTensor(a.Dtype, a.Shape...)
+		fill(t.Data)
+		b, err := e.backend.transfer(a.Name, t)
+		if err != nil {
+			return err
+		}
+		if err := b.free(); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// fill sets all bits: NaN, or -1.
+func fill(data []byte) {
+	for n := 0; n < len(data); {
+		if n == 0 {
+			data[0], n = 0xff, 1
+			continue
+		}
+		n += copy(data[n:], data[:n])
+	}
+}
+
 // Check verifies what the last launch left. Where the device's memory is not the
 // host's, the inputs are made once more for it, and forgotten.
 func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {

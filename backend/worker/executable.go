@@ -111,6 +111,17 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 	return r.Sample, err
 }
 
+// Poison overwrites the output in the worker.
+func (e *executable) Poison(ctx context.Context) error {
+	if err := e.here("output"); err != nil {
+		return err
+	}
+	ctx, cancel := e.backend.limited(ctx, opPoison)
+	defer cancel()
+	_, err := e.call(ctx, call{Op: opPoison}, nil, nil)
+	return err
+}
+
 // Check verifies the output in the worker.
 func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
 	if err := e.here("output"); err != nil {

@@ -188,6 +188,8 @@ func (s *server) serve(c received, r *reply) ([]tile.Tensor, error) {
 	switch c.Op {
 	case opLoadSeeded:
 		return nil, e.LoadSeeded(c.ctx, c.Inputs)
+	case opPoison:
+		return nil, e.Poison(c.ctx)
 	case opCheck:
 		r.Check, err = e.Check(c.ctx, c.Check)
 		return nil, err

@@ -23,12 +23,13 @@ const (
 	opResults
 	opCloseExecutable
 	opClose
+	opPoison
 	opCancel // of the call of the same Seq; has no reply
 )
 
 func (o op) String() string {
 	return [...]string{"opening the device", "compilation", "compilation of the baseline", "inputs", "check", "load",
-		"run", "results", "closing an executable", "closing the device", "cancellation"}[o]
+		"run", "results", "closing an executable", "closing the device", "poisoning the output", "cancellation"}[o]
 }
 
 // call is a message to the worker. Fields that its Op does not need are zero.

@@ -248,6 +248,8 @@ func (*executable) LoadSeeded(context.Context, backend.InputSpec) error {
 	return backend.ErrUnsupported
 }
 
+func (*executable) Poison(context.Context) error { return backend.ErrUnsupported }
+
 func (*executable) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {
 	return backend.CheckResult{}, backend.ErrUnsupported
 }

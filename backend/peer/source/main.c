@@ -9,6 +9,7 @@
  *   product FORM M K N SA SB     ok; SA and SB are numbers of scales
  *   load, then a, b, sa and sb   ok
  *   run LAUNCHES                 ok NANOSECONDS
+ *   poison                       ok; o is full of ones
  *   output                       ok, then o
  *
  * Any answer may be "failed WHY", the one to product also "unsupported WHY".
@@ -118,12 +119,14 @@ static void receive(void *array, size_t bytes) {
 		exit(1);
 }
 
+static void poison(struct product *p) { memset(p->o, 0xff, bytes_o(p)); }
+
 static void load(struct library *lib, struct product *p) {
 	receive(p->a, bytes_a(p));
 	receive(p->b, bytes_b(p));
 	receive(p->sa, p->scales_a * sizeof *p->sa);
 	receive(p->sb, p->scales_b * sizeof *p->sb);
-	memset(p->o, 0xff, bytes_o(p));
+	poison(p);
 	verdict(lib->loaded ? lib->loaded(p) : NULL);
 }
 
@@ -163,7 +166,10 @@ static void serve(struct library *lib) {
 			load(lib, &p);
 		else if (!strncmp(request, "run ", 4))
 			run(request, lib, &p);
-		else if (!strcmp(request, "output\n"))
+		else if (!strcmp(request, "poison\n")) {
+			poison(&p);
+			verdict(NULL);
+		} else if (!strcmp(request, "output\n"))
 			output(&p);
 		else
 			verdict("no such request");
