@@ -69,6 +69,23 @@ func TestFits(t *testing.T) {
 	}
 }
 
+// TestStages: where the compiler may read a block of an output before it is stored,
+// there are no steps ahead.
+func TestStages(t *testing.T) {
+	for _, target := range triton.Targets() {
+		for name, several := range map[string]bool{"v3": target.Name == "sm_90", "v5": true} {
+			l, err := triton.Lower(build(t, name, problem.New(512, 512, 512, tile.BFloat16), tile.Blocks{M: 128, K: 64, N: 128}),
+				triton.Options{Target: target, Params: triton.Params{Stages: 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := l.Kernels[0].Params.Stages; got != 1 && !several || got != 2 && several {
+				t.Errorf("%s on %s: %d stages", name, target.Name, got)
+			}
+		}
+	}
+}
+
 // TestRefusals: what has no text, or would be wrong, is told with its line.
 func TestRefusals(t *testing.T) {
 	reduction := build(t, "v5", problem.New(64, 64, 64, tile.Float32), tile.Blocks{M: 16, K: 16, N: 16})

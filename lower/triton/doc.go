@@ -25,6 +25,10 @@
 // float8 adds in the tensor cores' narrower sums by default and in float32 at
 // tile.Highest.
 //
+// Addresses are pointers. Tensor descriptors (TMA) compile, but the custom call
+// gives a kernel no memory to make them in: jax-cuda13-pjrt 0.11.2 has the address
+// of that memory as 0.
+//
 // What the package does not do: compile or run anything, choose a block shape,
 // or know a clock. A program it cannot write is an *UnsupportedError that names
 // the operation, the ref and the line of the kernel.

@@ -14,7 +14,7 @@ import (
 // 0 leaves the choice to Lower.
 type Params struct {
 	Warps  int // of 32 threads, which run one program
-	Stages int // blocks of an operand that are on their way or at work at once
+	Stages int // blocks of an operand that are on their way or at work at once; 1 where an output would be read ahead
 	Group  int // programs of the second to last Parallel axis that share what they load
 	SplitK int // parts of the Arbitrary axis that programs of their own sum
 }

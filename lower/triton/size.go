@@ -101,6 +101,18 @@ func (t Target) registers(warps int) int64 {
 	return threads * each * 4
 }
 
+// readsOutput reports whether a program reads what it has stored to an output.
+func readsOutput(p *tile.Program) bool {
+	found := false
+	p.Walk(func(s *tile.Stmt) {
+		found = found || s.Kind == tile.Accumulate && s.Ref.Kind == tile.Out
+	})
+	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+		found = found || e.Op == tile.OpLoad && e.Ref.Kind == tile.Out
+	})
+	return found
+}
+
 // choose completes parameters and refuses what cannot fit.
 func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
 	m := MemoryOf(p)
@@ -112,6 +124,9 @@ func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
 	}
 	if limit := t.registers(params.Warps); m.Registers > limit {
 		return params, m, &TooBigError{p.Name, t.Name, "registers", m.Registers, limit}
+	}
+	if !t.readsInStep && readsOutput(p) {
+		params.Stages = 1
 	}
 	stages := max(params.Stages, 1)
 	if need := m.Stage * int64(stages); t.SharedBytes > 0 && need > t.SharedBytes {
