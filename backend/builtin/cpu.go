@@ -7,6 +7,7 @@ import (
 	"matladder/backend/cpu"
 	"matladder/backend/pjrt"
 	"matladder/backend/registry"
+	"matladder/chips"
 	"matladder/internal/pluginworker"
 )
 
@@ -42,7 +43,7 @@ func openCPU(_ context.Context, r registry.Request) (*registry.Device, error) {
 		return nil, &registry.RequestError{Err: err}
 	}
 	d := &registry.Device{
-		Backend: b, Prober: b,
+		Backend: b, Prober: b, Host: hostOf(b, r.Probe),
 		Params:  backend.Params{Threads: b.Threads(), ISA: b.ISA(), Extra: params.Extra},
 		Summary: b.Device().Names[0] + ", " + b.Device().Note,
 	}
@@ -51,7 +52,21 @@ func openCPU(_ context.Context, r registry.Request) (*registry.Device, error) {
 		return err
 	}
 	d.OpenBaseline = func(ctx context.Context) (backend.Backend, error) {
-		return pluginworker.OpenXLA(ctx, b.Device(), b.Threads(), pjrt.Options{})
+		return pluginworker.OpenXLA(ctx, d.Host, b.Threads(), pjrt.Options{})
 	}
 	return d, nil
+}
+
+// hostOf is this machine with its best instruction set, whatever b was told to use: what
+// other libraries on it are held against.
+func hostOf(b *cpu.Backend, probe bool) chips.Device {
+	if b.ISA() == cpu.BestISA() {
+		return b.Device()
+	}
+	best, err := cpu.Open(cpu.Options{Threads: b.Threads(), ISA: cpu.BestISA(), NoProbe: !probe})
+	if err != nil {
+		return b.Device()
+	}
+	defer best.Close()
+	return best.Device()
 }

@@ -22,12 +22,12 @@ func openXLA(ctx context.Context, r registry.Request) (*registry.Device, error) 
 		return nil, err
 	}
 	defer host.Close()
-	b, err := pluginworker.OpenXLA(ctx, host.Device(), host.Params.Threads, pluginOptions("", r))
+	b, err := pluginworker.OpenXLA(ctx, host.Host, host.Params.Threads, pluginOptions("", r))
 	if err != nil {
 		return nil, err
 	}
 	return &registry.Device{
 		Backend: b, Params: backend.Params{Threads: host.Params.Threads}, Prober: host.Prober,
-		Summary: fmt.Sprintf("%s, XLA, threads: %d", host.Device().Names[0], host.Params.Threads),
+		Summary: fmt.Sprintf("%s, XLA, threads: %d", host.Host.Names[0], host.Params.Threads),
 	}, nil
 }

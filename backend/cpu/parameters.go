@@ -18,3 +18,6 @@ func Parameters() []Parameter {
 	}
 	return list
 }
+
+// BestISA is the instruction set that is used where nothing else is asked for.
+func BestISA() string { return gemm.Detect().String() }

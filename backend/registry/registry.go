@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/chips"
 )
 
 // Ability is what a backend can do; abilities are joined by |.
@@ -76,6 +77,9 @@ type Device struct {
 	// mean and not kernels. They follow from the entry's abilities.
 	Predicts, Interprets bool
 
+	// Host is the machine with the best that it has, where the backend was told to use less:
+	// what others on it are held against. The zero Device where there is no such choice.
+	Host   chips.Device
 	Prober backend.Prober // measures the machine's figures once more; nil if none is measured
 
 	// OpenBaseline opens a backend that measures the vendor's matmul on the same device; nil

@@ -77,6 +77,21 @@ func TestXLA_BesideCPU(t *testing.T) {
 	}
 }
 
+// TestXLA_BesideGeneric: XLA uses what the processor has, whatever the kernels are told to
+// use, and is held against the peak of that.
+func TestXLA_BesideGeneric(t *testing.T) {
+	usePlugin(t, "cpu")
+	code, rows, output := measured(t, "--kernel 0,1 --sizes 256 --dtype float32 --param isa=generic --time-budget 1s")
+	if code != cli.OK {
+		t.Fatalf("exit %d\n%s", code, output)
+	}
+	for _, r := range rows {
+		if r.Status != results.OK || (r.Kernel == results.Baseline) != strings.Contains(r.PeakSource, cpu.BestISA()) && cpu.BestISA() != "generic" {
+			t.Errorf("%s: %s %s, peak %s", r.Kernel, r.Status, r.Reason, r.PeakSource)
+		}
+	}
+}
+
 // TestXLA_Interpret runs kernels as what they mean.
 func TestXLA_Interpret(t *testing.T) {
 	usePlugin(t, "cpu")

@@ -64,7 +64,7 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 		return harness.Outcome{}, &cli.UsageError{Err: err}
 	}
 	defer host.Close()
-	l, err := open(ctx, f, host.Params.Threads, host.Device())
+	l, err := open(ctx, f, host.Params.Threads, host.Host)
 	if err != nil {
 		return harness.Outcome{}, err
 	}

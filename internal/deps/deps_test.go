@@ -47,7 +47,7 @@ backend/worker: backend chips internal/awake tile
 backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
-backend/registry: backend
+backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry
 backend/builtin: backend backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker plugins
 backend/peer: backend check chips internal/lastline problem tile

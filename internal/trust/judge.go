@@ -181,6 +181,9 @@ func (o *options) table(ctx context.Context, w io.Writer) error {
 }
 
 func share(n, of int) string {
+	if of == 0 {
+		return ""
+	}
 	return fmt.Sprintf("%d of %d (%.3g %%)", n, of, 100*float64(n)/float64(of))
 }
 
