@@ -242,6 +242,9 @@ func choosesBlocks(k kernels.Kernel, m tile.Machine) bool {
 // Machine is what kernels may know of d.
 func Machine(d chips.Device) tile.Machine {
 	m := tile.Machine{FastBytes: int64(d.FastBytes.Value), Parallel: max(1, d.Parallel), Align: map[tile.Dtype][2]int{}, Cores: d.Blocking}
+	if d.Kind == chips.GPU { // half of the registers of a multiprocessor: the rest is for what surrounds it
+		m.AccumulatorBytes = 128 << 10
+	}
 	for name, align := range d.Align {
 		if dtype, err := tile.ParseDtype(name); err == nil {
 			m.Align[dtype] = align

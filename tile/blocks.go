@@ -47,7 +47,10 @@ type Machine struct {
 	FastBytes int64            // fast memory of one worker (VMEM, shared memory, L2); 0 if unknown
 	Parallel  int              // programs that run at once; at least 1
 	Align     map[Dtype][2]int // rows and columns of a block should be multiples of these; none if absent
-	Cores     *Cores           // where each program runs on a core with caches; nil elsewhere, or if unknown
+	// AccumulatorBytes is how much of an accumulator a program can keep in registers,
+	// where it must: on a GPU. 0 for no limit.
+	AccumulatorBytes int64
+	Cores            *Cores // where each program runs on a core with caches; nil elsewhere, or if unknown
 }
 
 // Cores is what the time of a block shape follows from on cores with caches: figures

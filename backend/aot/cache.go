@@ -31,6 +31,8 @@ type outcome struct {
 	Need   int64  `json:",omitempty"`
 	Limit  int64  `json:",omitempty"`
 	Parts  []part `json:",omitempty"` // of a program that compiles
+
+	Kernels []GPUKernel `json:",omitempty"` // of a program that compiles for a GPU
 }
 
 const (

@@ -94,6 +94,27 @@ var (
 	gpuUnsupportedPattern = regexp.MustCompile(`(?i)unsupported|not (yet )?supported|not implemented|requires compute capability|feature .* not supported`)
 )
 
+// gpuRefusal is a program that XLA does not compile for a GPU, in its own words.
+type gpuRefusal struct{ outcome }
+
+func (e *gpuRefusal) Error() string {
+	if e.Status == refused {
+		return xlaGPU + ": " + e.Reason
+	}
+	return e.Unwrap().Error() + ": " + xlaGPU + ": " + e.Reason
+}
+
+// Unwrap is what a caller can decide on.
+func (e *gpuRefusal) Unwrap() error {
+	switch e.Status {
+	case tooLarge:
+		return &backend.TooBigError{What: e.What, Need: e.Need, Limit: e.Limit}
+	case unsupported:
+		return backend.ErrUnsupported
+	}
+	return &CompileError{Code: e.Code, Reason: e.Reason}
+}
+
 // classifyGPU turns an error of XLA's compiler for GPUs, with its PJRT code, into one
 // that a caller can decide on.
 func classifyGPU(code int, message string) error {
@@ -102,13 +123,13 @@ func classifyGPU(code int, message string) error {
 	if len(reason) > longest {
 		reason = strings.ToValidUTF8(reason[:longest], "") + " …"
 	}
+	o := outcome{Status: refused, Reason: reason, Code: code}
 	if m := sharedPattern.FindStringSubmatch(message); m != nil {
-		need, _ := strconv.ParseInt(m[1], 10, 64)
-		limit, _ := strconv.ParseInt(m[2], 10, 64)
-		return fmt.Errorf("%w: %s: %s", &backend.TooBigError{What: "shared memory", Need: need, Limit: limit}, xlaGPU, reason)
+		o.Status, o.What = tooLarge, "shared memory"
+		o.Need, _ = strconv.ParseInt(m[1], 10, 64)
+		o.Limit, _ = strconv.ParseInt(m[2], 10, 64)
+	} else if gpuUnsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
+		o.Status = unsupported
 	}
-	if gpuUnsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
-		return fmt.Errorf("%w: %s: %s", backend.ErrUnsupported, xlaGPU, reason)
-	}
-	return fmt.Errorf("%s: %w", xlaGPU, &CompileError{Code: code, Reason: reason})
+	return &gpuRefusal{o}
 }

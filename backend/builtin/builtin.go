@@ -4,7 +4,8 @@
 //	cpu      cpu.go       the cores of this machine
 //	xla-cpu  xla.go       XLA on those cores
 //	tpu, gpu plugin.go    devices behind a PJRT plugin
-//	aot      ahead.go     chips that need not be there
+//	aot      ahead.go     TPUs that need not be there
+//	aot-gpu  ahead_gpu.go GPUs that need not be there
 package builtin
 
 import (
@@ -20,7 +21,7 @@ const (
 )
 
 func init() {
-	for _, e := range []registry.Entry{cpuEntry, xlaEntry, tpuEntry, gpuEntry, aheadEntry} {
+	for _, e := range []registry.Entry{cpuEntry, xlaEntry, tpuEntry, gpuEntry, aheadEntry, aheadGPUEntry} {
 		registry.Register(e)
 	}
 }

@@ -50,12 +50,27 @@ func openTPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	return nil, fmt.Errorf("%w (without a TPU, --backend %s --topology v5e predicts)", err, Ahead)
 }
 
-// gpuEntry is a GPU, on which kernels run as what they mean.
+// gpuEntry is a GPU, on which kernels run as such.
 var gpuEntry = registry.Entry{
-	Name: "gpu", Help: "XLA on an NVIDIA GPU: the baseline, and kernels as variant interpret", Can: registry.Meaning | registry.Baseline,
-	Params: pluginParams,
+	Name: "gpu", Help: "an NVIDIA GPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline,
+	Params: append(pluginParams[:len(pluginParams):len(pluginParams)], tritonParams...),
 	Open: func(ctx context.Context, r registry.Request) (*registry.Device, error) {
-		return openPlugin(ctx, r, "gpu", "cuda", chips.GPU)
+		extra, err := kernelParams(r.Params)
+		if err != nil {
+			return nil, err
+		}
+		d, err := openPlugin(ctx, r, "gpu", "cuda", chips.GPU)
+		if err == nil {
+			d.Params.Extra = extra
+		}
+		var missing *plugins.NotInstalledError
+		if err == nil || errors.As(err, &missing) || ctx.Err() != nil {
+			return d, err
+		}
+		if driver := plugins.Driver("cuda"); driver != "" {
+			err = fmt.Errorf("%w (driver %s)", err, driver)
+		}
+		return nil, fmt.Errorf("%w (without a GPU, --topology h100 predicts)", err)
 	},
 }
 

@@ -106,19 +106,19 @@ func (b *pjrtBackend) Baseline(ctx context.Context, spec backend.BaselineSpec) (
 	if err != nil {
 		return nil, refused(err)
 	}
-	return b.compile(ctx, launch, nil, spec.Params)
+	return b.compile(ctx, launch, nil, float64(spec.Problem.FLOPs()), spec.Params)
 }
 
-// Compile compiles kernels for a TPU; for others, what programs mean.
+// Compile compiles kernels for a TPU or a GPU; for others, what programs mean.
 func (b *pjrtBackend) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
 	launch, err := launchOf(b.device, programs, params)
 	if err != nil {
 		return nil, err
 	}
-	return b.compile(ctx, launch, programs, params)
+	return b.compile(ctx, launch, programs, flopsOf(programs), params)
 }
 
-func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
+func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, programs []*tile.Program, flops float64, params backend.Params) (backend.Executable, error) {
 	if b.closed {
 		return nil, errClosed
 	}
@@ -140,7 +140,7 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	if limit := b.device.MemoryBytes; limit.Known() && need > int64(limit.Value) {
 		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Need: need, Limit: int64(limit.Value)})
 	}
-	if err := e.build(module(launch, how.method), how.options); err != nil {
+	if err := e.build(module(launch, how.method, together(b.device, flops)), how.options); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {

@@ -12,20 +12,65 @@ import (
 	"matladder/chips"
 	"matladder/lower/mosaic"
 	"matladder/lower/stablehlo"
+	"matladder/lower/triton"
 	"matladder/tile"
 )
 
-// launchOf returns what one launch of programs runs on a chip: kernels on a TPU,
-// elsewhere what the programs mean.
+// launchOf returns what one launch of programs runs on a chip: kernels on a TPU or a
+// GPU, elsewhere what the programs mean.
 func launchOf(chip chips.Device, programs []*tile.Program, params backend.Params) (*stablehlo.Launch, error) {
 	var l *stablehlo.Launch
 	var err error
-	if chip.Kind == chips.TPU {
+	switch chip.Kind {
+	case chips.TPU:
 		l, err = kernels(chip, programs, params.VMEMBytes)
-	} else {
+	case chips.GPU:
+		l, err = gpuKernels(chip, programs, params)
+	default:
 		l, err = stablehlo.Interpret(programs)
 	}
 	return l, refused(err)
+}
+
+// gpuGenerations are those of the GPUs of the chip table, as package lower/triton names
+// them.
+var gpuGenerations = map[string]string{
+	"nvidia_a100_40gb": "sm_80", "nvidia_a100_80gb": "sm_80", "nvidia_rtx_a6000": "sm_80", "nvidia_l4": "sm_89",
+	"nvidia_h100_sxm": "sm_90", "nvidia_h100_pcie": "sm_90", "nvidia_h200": "sm_90", "nvidia_b200": "sm_100",
+}
+
+// gpuKernels returns a launch of programs as Triton kernels. Of a GPU that is not in the
+// chip table the compiler alone knows what it lacks.
+func gpuKernels(chip chips.Device, programs []*tile.Program, params backend.Params) (*stablehlo.Launch, error) {
+	chosen, err := triton.ParseParams(tritonParams(params))
+	if err != nil {
+		return nil, err
+	}
+	o := triton.Options{Params: chosen}
+	if name, ok := gpuGenerations[chip.Key]; ok {
+		if o.Target, err = triton.FindTarget(name); err != nil {
+			return nil, err
+		}
+	}
+	if fast := int64(chip.FastBytes.Value); fast > 0 && o.Target.Name != "" {
+		o.Target.SharedBytes = min(o.Target.SharedBytes, fast)
+	}
+	l, err := triton.Lower(programs, o)
+	if err != nil {
+		return nil, err
+	}
+	return stablehlo.NewLaunch(l.Name, arrays(l.In), arrays(l.Out), l.Function("private", "launch")), nil
+}
+
+// tritonParams are the parameters that package lower/triton reads.
+func tritonParams(params backend.Params) map[string]string {
+	values := map[string]string{}
+	for _, name := range triton.ParamNames() {
+		if v := params.Extra[name]; v != "" {
+			values[name] = v
+		}
+	}
+	return values
 }
 
 // kernels returns a launch of programs as Mosaic kernels, once package lower/mosaic
@@ -57,26 +102,67 @@ func refused(err error) error {
 	var noStableHLO *stablehlo.UnsupportedError
 	var noMosaic *mosaic.UnsupportedError
 	var big *mosaic.TooBigError
+	var noTriton *triton.UnsupportedError
+	var bigger *triton.TooBigError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &noStableHLO), errors.As(err, &noMosaic):
+	case errors.As(err, &noStableHLO), errors.As(err, &noMosaic), errors.As(err, &noTriton):
 		return fmt.Errorf("pjrt: %w: %w", backend.ErrUnsupported, err)
 	case errors.As(err, &big):
 		return fmt.Errorf("pjrt: %s: %w", big.Program, &backend.TooBigError{What: "VMEM", Need: big.Need, Limit: big.Limit})
+	case errors.As(err, &bigger):
+		return fmt.Errorf("pjrt: %s: %w", bigger.Program, &backend.TooBigError{What: bigger.What, Need: bigger.Need, Limit: bigger.Limit})
 	}
 	return fmt.Errorf("pjrt: %w", err)
 }
 
 // module returns the program by which a method times launches.
-func module(l *stablehlo.Launch, method string) string {
+func module(l *stablehlo.Launch, method string, together int) string {
 	switch method {
 	case Wall:
 		return l.Once()
 	case Chain:
 		return l.Chain()
 	}
+	if together > 1 {
+		return l.LoopTogether(together)
+	}
 	return l.Loop(1)
+}
+
+// A GPU is told by the host how often to go through a loop whose end only the device
+// knows: after each round it waits for the host, some 10 µs. Rounds of that many
+// seconds make it little.
+const roundSeconds = 1e-3
+
+// together is how many launches of so many FLOPs one round of a loop makes: on a GPU as
+// many as take roundSeconds at the peak.
+func together(d chips.Device, flops float64) int {
+	peak := d.PeakAt(tile.BFloat16.String(), "")
+	if d.Kind != chips.GPU || !peak.Known() || flops <= 0 {
+		return 1
+	}
+	const most = 256
+	return int(max(1, min(most, roundSeconds*peak.Value/flops)))
+}
+
+// flopsOf is what products of programs compute, blocks counted as whole.
+func flopsOf(programs []*tile.Program) (flops float64) {
+	for _, p := range programs {
+		p.Walk(func(s *tile.Stmt) {
+			if s.Value == nil {
+				return
+			}
+			tile.WalkExpr(s.Value, func(e *tile.Expr) {
+				if e.Op == tile.OpDot {
+					a := e.Args[0].Shape
+					flops += 2 * float64(p.Steps()) * float64(a[0]) * float64(a[1]) * float64(e.Shape[1])
+				}
+			})
+		})
+	}
+	return flops
 }
 
 // leaveInHBM tells the compiler of a TPU not to move arrays to memory nearer to the

@@ -11,6 +11,7 @@ import (
 
 	"matladder/backend"
 	"matladder/chips"
+	"matladder/lower/triton"
 )
 
 // Options are for Open.
@@ -101,6 +102,9 @@ func (o Options) how(p backend.Params, kind string) (how, error) {
 	h := how{method: cmp.Or(p.Extra[methodParam], o.Method, Loop)}
 	operands := p.Extra[operandsParam]
 	for k := range p.Extra {
+		if kind == chips.GPU && slices.Contains(triton.ParamNames(), k) {
+			continue
+		}
 		if k != methodParam && k != operandsParam {
 			return how{}, fmt.Errorf("pjrt: unknown parameter %q (known: %s, %s)", k, methodParam, operandsParam)
 		}

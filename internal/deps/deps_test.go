@@ -44,12 +44,12 @@ backend/aot: analyze backend backend/aot/schedule backend/internal/* chips inter
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
 backend/worker: backend chips internal/awake tile
-backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
+backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry
-backend/builtin: backend backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker plugins
+backend/builtin: backend backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
 backend/peer: backend check chips internal/lastline problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 results: results/twosample internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat

@@ -24,6 +24,23 @@ var large = []tile.Blocks{
 	{M: 2048, K: 2048, N: 2048},
 }
 
+// flat are bm×bn for a machine that keeps the accumulator in registers, where bk only
+// has to fill what one load brings: 128 bytes of a row of a.
+var flat = []tile.Blocks{{M: 128, N: 256}, {M: 256, N: 128}, {M: 128, N: 128}, {M: 64, N: 256}, {M: 64, N: 128}, {M: 64, N: 64}, {M: 16, N: 64}}
+
+// inRegisters are the flat blocks that fit, those of more rows than p has but once.
+func inRegisters(p problem.Matmul, m tile.Machine) []tile.Blocks {
+	const rowBytes = 128
+	k := rowBytes * 8 / p.A.Bits()
+	var list []tile.Blocks
+	for _, b := range flat {
+		if p.Acc.Bytes(int64(b.M)*int64(b.N)) <= m.AccumulatorBytes && (b.M < 2*p.M || b.M == 16) {
+			list = append(list, tile.Blocks{M: b.M, K: k, N: b.N})
+		}
+	}
+	return list
+}
+
 // candidates are those that take the least time on the machine's cores, the best first,
 // or, of a machine that does not tell, the sweep, and of the large blocks those that fit;
 // where elements of k share scales, bk is a whole number of groups.
@@ -31,6 +48,9 @@ func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	list := blocking.Candidates(p, m)
 	if list == nil {
 		list = slices.Concat(sweep, fitting(p, m, large))
+	}
+	if m.AccumulatorBytes > 0 {
+		list = inRegisters(p, m)
 	}
 	if scheme, err := p.Scheme(); err == nil && scheme.B == problem.Block {
 		for i := range list {

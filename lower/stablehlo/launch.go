@@ -111,6 +111,57 @@ func (l *Launch) Loop(sets int) string {
 	return l.module(t)
 }
 
+// LoopTogether is Loop of one set for a device that waits for its host after each round
+// of a loop whose end only the device knows, as a GPU does: @main makes n launches,
+// together of them in each round by an inner loop of a known number, and those that
+// are left in a loop of their own.
+//
+// A loop's own counter goes past the barriers, so that a compiler sees how often the
+// inner one runs; a link, which goes through them, keeps the launches in it. XLA for
+// GPUs takes barriers away early: of several launches in one body, which would save
+// counting, it leaves one.
+func (l *Launch) LoopTogether(together int) string {
+	t := &text{depth: 1}
+	n := value{"%n", tensor{elem: "i32"}}
+	in := l.arguments(t, l.In, "")
+	hints := append([]string{"limit", "round", "link"}, each(in, func(v value) string { return v.name[1:] })...)
+	for _, a := range l.Out {
+		hints = append(hints, mlir.Symbol(a.Name))
+	}
+	// loop makes rounds, of one launch each or of those of a loop inside.
+	loop := func(limit, link value, out []value, inside func(link value, out []value) (value, []value)) (value, []value) {
+		carried := append(append([]value{limit, t.scalar(0), link}, in...), out...)
+		after := t.while(hints, carried, func(v []value) value {
+			return t.compare("LT", v[1], v[0])
+		}, func(v []value) []value {
+			link, made := v[2], v[3+len(in):]
+			in = v[3 : 3+len(in)]
+			link, made = inside(link, made)
+			return append(append([]value{v[0], t.op("add", v[1], t.scalar(1)), link}, v[3:3+len(in)]...), made...)
+		})
+		in = after[3 : 3+len(in)]
+		return after[2], after[3+len(in):]
+	}
+	once := func(link value, _ []value) (value, []value) {
+		held := t.barrier(append([]value{link}, in...)...)
+		done := t.barrier(append([]value{held[0]}, t.call("launch", held[1:], storedTypes(l.Out))...)...)
+		return done[0], done[1:]
+	}
+	t.function("public", "main", append([]value{n}, in...), storedTypes(l.Out), func() []value {
+		var out []value
+		for _, a := range l.Out {
+			out = append(out, t.constant(a.stored(), 0))
+		}
+		link := t.scalar(0)
+		link, out = loop(t.op("divide", n, t.scalar(together)), link, out, func(link value, out []value) (value, []value) {
+			return loop(t.scalar(together), link, out, once)
+		})
+		_, out = loop(t.op("remainder", n, t.scalar(together)), link, out, once)
+		return out
+	})
+	return l.module(t)
+}
+
 // suffix tells the arrays of several sets apart.
 func suffix(s, sets int) string {
 	if sets == 1 {
