@@ -7,7 +7,8 @@ import (
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/traverse"
-	blank "matladder/workshop/exercises/ex1"
+	blank "matladder/workshop/blanks/ex1"
+	yours "matladder/workshop/exercises/ex1"
 	solved "matladder/workshop/solutions/ex1"
 )
 
@@ -20,6 +21,7 @@ var fuseActivation = Exercise{
 		"A constant is a value too: tile.Number(0). Apply the maximum to product, before the cast.",
 	},
 	Moral:    "What is done to a block while it is in fast memory moves nothing. A second kernel for it would move o twice more.",
+	yours:    activation{yours.Build}.check,
 	blank:    activation{blank.Build}.check,
 	solution: activation{solved.Build}.check,
 }

@@ -6,7 +6,8 @@ import (
 	"math"
 
 	"matladder/chips"
-	blank "matladder/workshop/exercises/ex0"
+	blank "matladder/workshop/blanks/ex0"
+	yours "matladder/workshop/exercises/ex0"
 	solved "matladder/workshop/solutions/ex0"
 )
 
@@ -20,6 +21,7 @@ var alikeAt512 = Exercise{
 		"The host waits for dispatch + device time, with both kernels. Divide the slow one's by the fast one's.",
 	},
 	Moral:    "Small sizes show the dispatch, not the kernel. Measure where the device's own time dominates, or time on the device.",
+	yours:    alike{yours.FLOPs, yours.DeviceSeconds, yours.Ratio}.check,
 	blank:    alike{blank.FLOPs, blank.DeviceSeconds, blank.Ratio}.check,
 	solution: alike{solved.FLOPs, solved.DeviceSeconds, solved.Ratio}.check,
 }

@@ -6,7 +6,8 @@ import (
 
 	"matladder/problem"
 	"matladder/tile"
-	blank "matladder/workshop/exercises/ex4"
+	blank "matladder/workshop/blanks/ex4"
+	yours "matladder/workshop/exercises/ex4"
 	solved "matladder/workshop/solutions/ex4"
 )
 
@@ -20,6 +21,7 @@ var countBytes = Exercise{
 		"v4: b in the same way: all its blocks are read for each i. o is written when j changes, each block once. v3 is v4 with blocks 128×128×128.",
 	},
 	Moral:    "bm and bn decide how often operands are read; bk does not. FLOPs are fixed, so larger bm and bn are a higher arithmetic intensity.",
+	yours:    counting{yours.V2, yours.V3, yours.V4}.check,
 	blank:    counting{blank.V2, blank.V3, blank.V4}.check,
 	solution: counting{solved.V2, solved.V3, solved.V4}.check,
 }

@@ -3,7 +3,9 @@
 // exercises.
 //
 //  1. An exercise is a package of its own, exercises/ex0 to ex7: a tile program
-//     or a formula with a blank, marked YOUR TURN. It compiles as it is.
+//     or a formula with a blank, marked YOUR TURN. It compiles as it is. Learners
+//     edit it, so no test depends on what it says: blanks/ex0 to ex7 are the
+//     exercises as they come, and what tests look at.
 //  2. Check holds what the learner wrote against what can be known without a
 //     clock: results against float64 arithmetic on small shapes (package check,
 //     run by tile/interp), counters (traverse, analyze) against targets. So a

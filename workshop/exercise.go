@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ type Exercise struct {
 	Hints  []string
 	Moral  string // what the learner may conclude, once it is right
 
-	blank, solution func(context.Context, *Report)
+	yours, blank, solution func(context.Context, *Report)
 }
 
 // All is every exercise, by number.
@@ -46,7 +47,10 @@ func (e Exercise) Solution() (string, error) {
 }
 
 // Check looks at what the learner wrote. The error is ctx's.
-func (e Exercise) Check(ctx context.Context) (*Report, error) { return look(ctx, e.blank) }
+func (e Exercise) Check(ctx context.Context) (*Report, error) { return look(ctx, e.yours) }
+
+// CheckBlank looks at the exercise as it comes, in the same way.
+func (e Exercise) CheckBlank(ctx context.Context) (*Report, error) { return look(ctx, e.blank) }
 
 // CheckSolution looks at the solution in the same way.
 func (e Exercise) CheckSolution(ctx context.Context) (*Report, error) { return look(ctx, e.solution) }
@@ -64,6 +68,8 @@ func look(ctx context.Context, check func(context.Context, *Report)) (r *Report,
 	return r, ctx.Err()
 }
 
+var learnersFile = regexp.MustCompile(`workshop/(exercises|blanks|solutions)/[^/]+/[^/]+$`)
+
 // learnersLine says which line of an exercise the panic that is being recovered
 // came from.
 func learnersLine() string {
@@ -71,8 +77,8 @@ func learnersLine() string {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
 		f, more := frames.Next()
-		if file := filepath.ToSlash(f.File); strings.Contains(file, "workshop/exercises/") || strings.Contains(file, "workshop/solutions/") {
-			return fmt.Sprintf(" at %s:%d", file[strings.LastIndex(file, "workshop/"):], f.Line)
+		if m := learnersFile.FindString(filepath.ToSlash(f.File)); m != "" {
+			return fmt.Sprintf(" at %s:%d", m, f.Line)
 		}
 		if !more {
 			return ""

@@ -8,7 +8,8 @@ import (
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/traverse"
-	blank "matladder/workshop/exercises/ex7"
+	blank "matladder/workshop/blanks/ex7"
+	yours "matladder/workshop/exercises/ex7"
 	solved "matladder/workshop/solutions/ex7"
 )
 
@@ -22,6 +23,7 @@ var largestBlocks = Exercise{
 		"Then halve bk from 1024 until it fits.",
 	},
 	Moral:    "Fast memory is what blocks are bought with: bm and bn first, which save bytes, then bk, which saves steps.",
+	yours:    largest{yours.Float32, yours.BFloat16}.check,
 	blank:    largest{blank.Float32, blank.BFloat16}.check,
 	solution: largest{solved.Float32, solved.BFloat16}.check,
 }

@@ -6,7 +6,8 @@ import (
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/traverse"
-	blank "matladder/workshop/exercises/ex2"
+	blank "matladder/workshop/blanks/ex2"
+	yours "matladder/workshop/exercises/ex2"
 	solved "matladder/workshop/solutions/ex2"
 )
 
@@ -19,6 +20,7 @@ var orderLoops = Exercise{
 		"b should be the one that stays: j outside, i inside. The order of the axes is the order in which they are declared.",
 	},
 	Moral:    "The order of the loops decides which operand is read again and again. Let it be the small one.",
+	yours:    order{yours.Build}.check,
 	blank:    order{blank.Build}.check,
 	solution: order{solved.Build}.check,
 }

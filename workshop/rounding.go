@@ -8,7 +8,8 @@ import (
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/traverse"
-	blank "matladder/workshop/exercises/ex5"
+	blank "matladder/workshop/blanks/ex5"
+	yours "matladder/workshop/exercises/ex5"
 	solved "matladder/workshop/solutions/ex5"
 )
 
@@ -22,6 +23,7 @@ var roundOnce = Exercise{
 		"At the last step along k, store the accumulator in o, cast to p.Out: t.When(k.Last(), func() { … })",
 	},
 	Moral:    "Narrow operands cost a little exactness once; a narrow accumulator costs it at every step. Keep the sum wide.",
+	yours:    rounding{yours.Roundings, yours.Build}.check,
 	blank:    rounding{blank.Roundings, blank.Build}.check,
 	solution: rounding{solved.Roundings, solved.Build}.check,
 }

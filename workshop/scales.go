@@ -6,7 +6,8 @@ import (
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/traverse"
-	blank "matladder/workshop/exercises/ex6"
+	blank "matladder/workshop/blanks/ex6"
+	yours "matladder/workshop/exercises/ex6"
 	solved "matladder/workshop/solutions/ex6"
 )
 
@@ -19,6 +20,7 @@ var scaleChannels = Exercise{
 		"Which columns are they? Those of the block (i, j) of o: j says which. The index map has an entry for each dimension of the array: At(zero, j).",
 	},
 	Moral:    "Scales ride along as one more block, are brought in when j changes, and are used once in k/bk steps.",
+	yours:    scaling{yours.Build}.check,
 	blank:    scaling{blank.Build}.check,
 	solution: scaling{solved.Build}.check,
 }

@@ -7,7 +7,8 @@ import (
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/traverse"
-	blank "matladder/workshop/exercises/ex3"
+	blank "matladder/workshop/blanks/ex3"
+	yours "matladder/workshop/exercises/ex3"
 	solved "matladder/workshop/solutions/ex3"
 )
 
@@ -21,6 +22,7 @@ var zeroAccumulator = Exercise{
 		"Memory that was never written is anything at all, so tile refuses to add to it. Zeroing too often is no such crime: only the result is wrong. And if k is one block, the first step is every step.",
 	},
 	Moral:    "Some mistakes are seen without running anything, some only in the result, and some not at all on a shape that is too simple. Test with several blocks along each axis.",
+	yours:    zero{yours.Build, answers{yours.Never, yours.AtTheLast, yours.AtEvery, yours.OneBlock}}.check,
 	blank:    zero{blank.Build, answers{blank.Never, blank.AtTheLast, blank.AtEvery, blank.OneBlock}}.check,
 	solution: zero{solved.Build, answers{solved.Never, solved.AtTheLast, solved.AtEvery, solved.OneBlock}}.check,
 }

@@ -42,7 +42,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func main() { cli.Main("workshop", run) }
+func main() {
+	cli.Main("workshop", func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		return run(ctx, args, stdout, stderr, workshop.Exercise.Check)
+	})
+}
+
+// checker looks at what somebody wrote into an exercise.
+type checker func(workshop.Exercise, context.Context) (*workshop.Report, error)
 
 const usage = `Usage:
   go run ./cmd/workshop list                   the exercises
@@ -56,14 +63,14 @@ The lessons are workshop/lesson0.md to lesson7.md. The manual: go doc ./cmd/work
 // errWrong says that an exercise is not right yet; the report has been printed.
 var errWrong = errors.New("not right yet")
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, look checker) int {
 	f := cli.NewFlags("workshop")
 	err := cli.Parse(f, args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, usage)
 	case err == nil:
-		err = command(ctx, f, stdout)
+		err = command(ctx, f, stdout, look)
 	}
 	status := cli.Status(err)
 	switch status {
@@ -80,7 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return status
 }
 
-func command(ctx context.Context, f *pflag.FlagSet, stdout io.Writer) error {
+func command(ctx context.Context, f *pflag.FlagSet, stdout io.Writer, look checker) error {
 	args := f.Args()
 	if len(args) == 0 {
 		return cli.Misuse(f, "want a command: list, check, hint or solution")
@@ -96,7 +103,7 @@ func command(ctx context.Context, f *pflag.FlagSet, stdout io.Writer) error {
 	case "list":
 		return list(stdout)
 	case "check":
-		return check(ctx, args, stdout)
+		return check(ctx, args, stdout, look)
 	}
 	if len(args) == 0 {
 		return cli.Usagef("%s: of which exercise? 0 to %d", name, len(workshop.All)-1)
@@ -126,7 +133,7 @@ func list(w io.Writer) error {
 }
 
 // check looks at the exercises named, or at all.
-func check(ctx context.Context, names []string, w io.Writer) error {
+func check(ctx context.Context, names []string, w io.Writer, look checker) error {
 	chosen := workshop.All
 	if len(names) > 0 {
 		chosen = nil
@@ -140,7 +147,7 @@ func check(ctx context.Context, names []string, w io.Writer) error {
 	}
 	var wrong error
 	for _, e := range chosen {
-		r, err := e.Check(ctx)
+		r, err := look(e, ctx)
 		if err != nil {
 			return err
 		}

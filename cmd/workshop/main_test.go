@@ -13,9 +13,10 @@ import (
 	"matladder/workshop"
 )
 
+// workshopRun runs the command on the exercises as they come.
 func workshopRun(args ...string) (code int, stdout, stderr string) {
 	var out, wrong bytes.Buffer
-	code = run(context.Background(), args, &out, &wrong)
+	code = run(context.Background(), args, &out, &wrong, workshop.Exercise.CheckBlank)
 	return code, out.String(), wrong.String()
 }
 
@@ -80,15 +81,25 @@ func TestCheck_Canceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var stdout, stderr bytes.Buffer
-	if code := run(ctx, []string{"check", "5"}, &stdout, &stderr); code != cli.Interrupted || stdout.Len() > 0 {
+	if code := run(ctx, []string{"check", "5"}, &stdout, &stderr, workshop.Exercise.CheckBlank); code != cli.Interrupted || stdout.Len() > 0 {
 		t.Errorf("exit %d, prints %s%s", code, stdout.String(), stderr.String())
 	}
 }
 
-// TestCheck_All: without a number all exercises are looked at.
+// TestCheck_All: without a number all exercises are looked at, and it is a
+// success if all are right.
 func TestCheck_All(t *testing.T) {
-	code, stdout, _ := workshopRun("check")
-	if n := strings.Count("\n"+stdout, "\nexercise "); code != cli.Failed || n != len(workshop.All) {
-		t.Errorf("exit %d, %d exercises:\n%s", code, n, stdout)
+	for name, c := range map[string]struct {
+		look checker
+		want int
+	}{
+		"blanks":    {workshop.Exercise.CheckBlank, cli.Failed},
+		"solutions": {workshop.Exercise.CheckSolution, cli.OK},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(context.Background(), []string{"check"}, &stdout, &stderr, c.look)
+		if n := strings.Count("\n"+stdout.String(), "\nexercise "); code != c.want || n != len(workshop.All) {
+			t.Errorf("%s: exit %d, %d exercises:\n%s%s", name, code, n, stdout.String(), stderr.String())
+		}
 	}
 }

@@ -67,8 +67,9 @@ plots/report: plots plots/report/echarts results traverse
 plots/report/echarts:
 cmd/plot: internal/cli internal/files results plots plots/report analyze chips kernels traverse github.com/spf13/pflag
 workshop/exercises/*: tile problem
+workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem
-workshop: kernels traverse analyze chips check problem tile tile/interp workshop/exercises/* workshop/solutions/*
+workshop: kernels traverse analyze chips check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
 cmd/workshop: internal/cli workshop github.com/spf13/pflag
 plugins: internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: github.com/ebitengine/purego
