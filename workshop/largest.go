@@ -15,12 +15,12 @@ import (
 
 var largestBlocks = Exercise{
 	Number: 7,
-	Title:  "the largest blocks that fit 16 MiB",
+	Title:  "the largest blocks that a TPU has room for",
 	Name:   "largest.go",
 	Hints: []string{
 		"Bytes moved follow from bm and bn alone (exercise 4). So begin with those, and take for bk what is left.",
 		"With bm = bn = 1024, the block of o takes 2·4 MiB in float32; the accumulator of v5 takes 4 MiB, its o another 2·2.",
-		"Then halve bk from 1024 until it fits.",
+		"Then halve bk from 1024 until it fits 12 MiB.",
 	},
 	Moral:    "Fast memory is what blocks are bought with: bm and bn first, which save bytes, then bk, which saves steps.",
 	yours:    largest{yours.Float32, yours.BFloat16}.check,
@@ -32,40 +32,58 @@ type largest struct {
 	float32, bfloat16 func() tile.Blocks
 }
 
-// fastBytes is what a TPU kernel gets unless it asks for more.
-const fastBytes = 16 << 20
+// room is what blocks and scratch may take of the 16 MiB that a TPU kernel gets
+// unless it asks for more. The rest is the compiler's, which spills registers into
+// the same memory: how many no count of blocks tells. libtpu 0.0.51 adds up to a
+// quarter of what v4 and v5 take, 2.4 MiB to the 16.0 of 1024x1024x1024 in
+// bfloat16, and then refuses.
+const room = 12 << 20
 
 func (l largest) check(_ context.Context, r *Report) {
-	for _, q := range []struct {
-		name, kernel string
-		dtype        tile.Dtype
-		blocks       tile.Blocks
-	}{
-		{"Float32", "v4", tile.Float32, l.float32()},
-		{"BFloat16", "v5", tile.BFloat16, l.bfloat16()},
-	} {
-		s, p := q.blocks, problem.New(4096, 4096, 4096, q.dtype)
-		if min(s.M, s.K, s.N) < 128 || s.M%128+s.K%128+s.N%128 != 0 || max(s.M, s.K, s.N) > p.M {
-			r.wrong("%s: blocks %s: each side is a multiple of 128, from 128 to 4096", q.name, s)
+	for _, g := range []guess{float32Guess(l.float32()), bfloat16Guess(l.bfloat16())} {
+		if s := g.blocks; min(s.M, s.K, s.N) < 128 || s.M%128+s.K%128+s.N%128 != 0 || max(s.M, s.K, s.N) > g.p.M {
+			r.wrong("%s: blocks %s: each side is a multiple of 128, from 128 to 4096", g.name, s)
 			continue
 		}
-		c, err := counts(q.kernel, p, s)
+		best, err := bestPowers(g.kernel, g.p)
+		if err == nil {
+			err = g.judge(r, best)
+		}
 		if err != nil {
 			r.wrong("%v", err)
 			return
 		}
-		best, err := bestPowers(q.kernel, p)
-		if err != nil {
-			r.wrong("%v", err)
-			return
-		}
-		r.atMost(fmt.Sprintf("%s %s: fast memory", q.name, s), c.FastBytes, fastBytes, traverse.FastMemory, "It does not fit.")
-		r.atMost(fmt.Sprintf("%s %s: bytes moved", q.name, s), c.BytesMoved, best.BytesMoved, traverse.Bytes, "Other blocks that fit move less: which sides are worth their memory?")
-		r.atMost(fmt.Sprintf("%s %s: grid steps", q.name, s), c.GridSteps, 2*best.GridSteps, whole, "There is room for a deeper bk.")
 	}
 }
 
-// bestPowers are the counts of the blocks that fit, of sides that are powers of
+// guess is a block shape for a kernel and a problem.
+type guess struct {
+	name, kernel string
+	p            problem.Matmul
+	blocks       tile.Blocks
+}
+
+func float32Guess(s tile.Blocks) guess {
+	return guess{"Float32", "v4", problem.New(4096, 4096, 4096, tile.Float32), s}
+}
+
+func bfloat16Guess(s tile.Blocks) guess {
+	return guess{"BFloat16", "v5", problem.New(4096, 4096, 4096, tile.BFloat16), s}
+}
+
+// judge holds a guess against the best blocks.
+func (g guess) judge(r *Report, best analyze.Counts) error {
+	c, err := counts(g.kernel, g.p, g.blocks)
+	if err != nil {
+		return err
+	}
+	r.atMost(fmt.Sprintf("%s %s: fast memory", g.name, g.blocks), c.FastBytes, room, traverse.FastMemory, "That leaves the compiler less than a quarter of the 16 MiB.")
+	r.atMost(fmt.Sprintf("%s %s: bytes moved", g.name, g.blocks), c.BytesMoved, best.BytesMoved, traverse.Bytes, "Other blocks that there is room for move less: which sides are worth their memory?")
+	r.atMost(fmt.Sprintf("%s %s: grid steps", g.name, g.blocks), c.GridSteps, 2*best.GridSteps, whole, "There is room for a deeper bk.")
+	return nil
+}
+
+// bestPowers are the counts of the blocks that there is room for, of sides that are powers of
 // two, with the fewest bytes moved and then the fewest steps.
 func bestPowers(kernel string, p problem.Matmul) (analyze.Counts, error) {
 	var best analyze.Counts
@@ -78,7 +96,7 @@ func bestPowers(kernel string, p problem.Matmul) (analyze.Counts, error) {
 					return best, err
 				}
 				less := c.BytesMoved < best.BytesMoved || c.BytesMoved == best.BytesMoved && c.GridSteps < best.GridSteps
-				if c.FastBytes <= fastBytes && (best.GridSteps == 0 || less) {
+				if c.FastBytes <= room && (best.GridSteps == 0 || less) {
 					best = c
 				}
 			}

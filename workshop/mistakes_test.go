@@ -78,11 +78,15 @@ func TestMistakes(t *testing.T) {
 		},
 		"blocks that do not fit": {
 			largest{shape(tile.Blocks{M: 1024, K: 1024, N: 1024}), shape(tile.Blocks{M: 2048, K: 256, N: 1024})}.check,
-			[]string{"fast memory: 24.0 MiB, target at most 16.0 MiB. It does not fit", "BFloat16 2048x256x1024: fast memory:"},
+			[]string{"fast memory: 24.0 MiB, target at most 12.0 MiB. That leaves the compiler", "BFloat16 2048x256x1024: fast memory:"},
+		},
+		"blocks that the compiler refuses": {
+			largest{shape(tile.Blocks{M: 1024, K: 512, N: 1024}), shape(tile.Blocks{M: 1024, K: 1024, N: 1024})}.check,
+			[]string{"BFloat16 1024x1024x1024: fast memory: 16.0 MiB, target at most 12.0 MiB"},
 		},
 		"blocks that are too small": {
 			largest{shape(tile.Blocks{M: 512, K: 1024, N: 512}), shape(tile.Blocks{M: 1024, K: 128, N: 1024})}.check,
-			[]string{"Other blocks that fit move less", "There is room for a deeper bk"},
+			[]string{"Other blocks that there is room for move less", "There is room for a deeper bk"},
 		},
 	} {
 		r, err := look(ctx, c.check)

@@ -1,8 +1,10 @@
-// Package ex7 is the exercise of lesson 7: the largest blocks that fit.
+// Package ex7 is the exercise of lesson 7: the largest blocks that a TPU has room
+// for.
 //
-// A TPU kernel gets 16 MiB of fast memory unless it asks for more. A block whose
-// index changes takes two buffers, so that the next one arrives while this one is
-// used; scratch takes one.
+// A kernel gets 16 MiB of fast memory there unless it asks for more. The compiler
+// puts into it what registers do not hold, so leave it a quarter: blocks and
+// scratch take at most 12 MiB. A block whose index changes takes two buffers, so
+// that the next one arrives while this one is used; scratch takes one.
 package ex7
 
 import "matladder/tile"

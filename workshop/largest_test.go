@@ -1,0 +1,75 @@
+package workshop
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"matladder/internal/cli"
+	"matladder/tile"
+)
+
+// TestLargest_Compiles: libtpu has room for all blocks that the check of exercise
+// 7 calls right, and refuses those which take 16 MiB by themselves.
+func TestLargest_Compiles(t *testing.T) {
+	bin := build(t, []string{"inspect"})
+	if why := libtpu(t, bin); why != "" {
+		t.Skip(why)
+	}
+	inspect := func(g guess) (string, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, filepath.Join(bin, "inspect"), g.kernel, "--dtype", g.p.A.String(), "--sizes", "4096",
+			"--blocks", g.blocks.String(), "--topology", "v5e", "--as", "schedule").CombinedOutput()
+		return string(out), err
+	}
+	for _, with := range []func(tile.Blocks) guess{float32Guess, bfloat16Guess} {
+		right := rightGuesses(t, with)
+		if len(right) == 0 {
+			t.Fatal("no blocks are right")
+		}
+		for _, g := range right {
+			if out, err := inspect(g); err != nil {
+				t.Errorf("%s %s is called right, but %v\n%s", g.name, g.blocks, err, out)
+			}
+		}
+	}
+	var exit *exec.ExitError
+	full := bfloat16Guess(tile.Blocks{M: 1024, K: 1024, N: 1024})
+	if out, err := inspect(full); !errors.As(err, &exit) || exit.ExitCode() != cli.Failed {
+		t.Errorf("%s %s: %v\n%s", full.name, full.blocks, err, out)
+	}
+}
+
+// rightGuesses are all that the check calls right.
+func rightGuesses(t *testing.T, with func(tile.Blocks) guess) []guess {
+	t.Helper()
+	zero := with(tile.Blocks{})
+	best, err := bestPowers(zero.kernel, zero.p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var right []guess
+	const step = 128
+	for m := step; m <= zero.p.M; m += step {
+		for n := step; n <= zero.p.N && 2*zero.p.Out.Bytes(int64(m*n)) <= room; n += step {
+			for k := step; k <= zero.p.K; k += step {
+				g, r := with(tile.Blocks{M: m, K: k, N: n}), &Report{}
+				if err := g.judge(r, best); err != nil {
+					t.Fatal(err)
+				}
+				if !r.OK() {
+					if k > step && !r.Lines[0].OK {
+						break // a deeper bk takes more
+					}
+					continue
+				}
+				right = append(right, g)
+			}
+		}
+	}
+	return right
+}
