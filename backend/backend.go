@@ -82,6 +82,15 @@ type Planner interface {
 	WritePlan(ctx context.Context, w io.Writer, programs []*tile.Program, params Params) error
 }
 
+// Controller is implemented by backends on a machine that others may use meanwhile.
+type Controller interface {
+	// Control times two fixed pieces of work on all cores that the backend uses: one
+	// of arithmetic alone, some hundred microseconds long, and a read of memory of
+	// about that length. They are comparable on one machine with the same threads and
+	// instruction set. Both are 0 if ctx ends first.
+	Control(ctx context.Context) (compute, memory time.Duration)
+}
+
 // Predictor predicts an execution without a device.
 type Predictor interface {
 	Predict(ctx context.Context, programs []*tile.Program, params Params) (Prediction, error)

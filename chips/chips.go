@@ -17,6 +17,7 @@ package chips
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"matladder/tile"
 )
@@ -34,10 +35,11 @@ const Float32Highest = "float32_highest"
 
 // Figure is one number about a device. The zero Figure is unknown.
 type Figure struct {
-	Value    float64 // in the unit of the field that holds it; 0 if unknown
-	Source   string  // who says so
-	Measured bool    // measured on this machine, not published
-	Why      string  // why this value among Others; or why there is none
+	Value    float64   // in the unit of the field that holds it; 0 if unknown
+	Source   string    // who says so
+	Measured bool      // measured on this machine, not published
+	At       time.Time // when it was measured; zero if it was not, or that is not known
+	Why      string    // why this value among Others; or why there is none
 	Others   []Figure
 }
 

@@ -16,8 +16,12 @@
 //     after it, or after one launch more on an output overwritten again, behind none
 //     to three others: which, is drawn. Only then are the rows of the round appended
 //     and synced, together.
-//  5. Rounds end when the interval of every median is narrow, or there were as many
-//     as the sweep allows, or the group has spent its share of the time budget.
+//  5. Ahead of a round and behind it a control is timed, a fixed piece of work; rows
+//     hold it, with what the system tells of the machine meanwhile. What that shows to
+//     be disturbed does not count, and is repeated while there is time.
+//  6. Rounds end when the interval of every median is narrow, or there were as
+//     many as the sweep allows, or the group has spent its share of the time
+//     budget.
 //
 // A point that cannot be measured becomes a row that says why; it never ends the
 // sweep. The package divides and averages nothing that it writes: rows are raw.

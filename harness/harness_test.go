@@ -117,7 +117,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d points have rows, want %d", len(points), want)
 	}
 	for key, p := range points {
-		if p.ended || p.rounds != 6 || len(p.times) != 12 {
+		if p.ended || p.rounds != 6 || len(p.samples) != 12 {
 			t.Errorf("%s %s %d: %+v; with 1%% of jitter 6 rounds of 2 are narrow", key.Kernel, key.DtypeA, key.M, p)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 
 	"matladder/backend"
@@ -37,7 +38,7 @@ type lane struct {
 	each     time.Duration      // about what a launch takes
 	settling int                // untimed launches ahead of each repetition
 	rounds   int                // that have its rows
-	times    []float64          // seconds of a launch, one for each repetition
+	samples  []sample           // one for each repetition, for each pair of a loop
 	retired  bool               // has a row that ends it
 }
 
@@ -83,16 +84,9 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 			}
 			row.Round, row.Rep = round, len(rows)
 			rows = append(rows, row)
-			var last *results.Record
-			if row.Rep > 0 {
-				last = &rows[row.Rep-1]
-			}
-			if t, ok := launchTime(last, &row); ok {
-				l.times = append(l.times, t)
-			}
 		}
 	}
-	if s, ok := interval(l.times); ok && l.longer > 0 {
+	if s, ok := interval(r.quiet(slices.Concat(l.samples, samplesOf(rows)))); ok && l.longer > 0 {
 		// Each row has what starting the program takes in it, and the slope has not: it
 		// may be what no machine reaches even where the rows are not. One slope is noisy.
 		last := &rows[len(rows)-1]
@@ -120,11 +114,14 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 			return results.Record{}, err
 		}
 	}
+	from := r.watch.glance()
 	s, err := r.launch(ctx, l, launches)
 	if err != nil {
 		return results.Record{}, err
 	}
+	meanwhile := since(from, r.watch.glance())
 	row := l.row
+	row.WaitedSeconds, row.Switches = meanwhile.WaitedSeconds, meanwhile.Switches
 	row.Launches, row.Status = launches, results.OK
 	row.Method, row.Operands, row.Seconds = results.Method(s.Method), s.Operands, s.Elapsed.Seconds()
 	if reason := r.judge(ctx, &row, l.Point, row.Seconds/float64(launches)); reason != "" {

@@ -10,7 +10,7 @@ type past struct {
 	rounds   int // one more than the last round that has rows
 	launches int // of one repetition, the shorter one of a loop
 	longer   int // of the longer one; 0 for other methods
-	times    []float64
+	samples  []sample
 	ended    bool            // by a status other than ok
 	last     *results.Record // that was timed
 }
@@ -34,8 +34,8 @@ func history(rows []results.Record) map[results.PointKey]*past {
 			if r.Method == results.Loop {
 				p.longer = max(p.longer, r.Launches)
 			}
-			if t, ok := launchTime(p.last, r); ok {
-				p.times = append(p.times, t)
+			if s, ok := sampleOf(p.last, r); ok {
+				p.samples = append(p.samples, s)
 			}
 			p.last = r
 		}
@@ -62,7 +62,7 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 		}
 		l.row = r.record(l.Point, l.programs)
 		if old := done[identity(&l.row)]; old != nil {
-			l.rounds, l.launches, l.times, l.retired = old.rounds, old.launches, old.times, old.ended
+			l.rounds, l.launches, l.samples, l.retired = old.rounds, old.launches, old.samples, old.ended
 			l.longer = old.longer
 		}
 		lanes = append(lanes, l)

@@ -40,6 +40,9 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 		}
 	}()
 	g.keep(lanes)
+	if len(lanes) > 0 {
+		g.current = lanes[0].row.Conditions()
+	}
 	round := 0
 	for _, l := range lanes {
 		round = max(round, l.rounds)
@@ -84,7 +87,13 @@ func (g *group) closeAll(lanes []*lane) []results.Record {
 // round is one pass over all lanes that go on. Its rows are written together or,
 // if ctx is cancelled, not at all.
 func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
+	type turn struct {
+		*lane
+		first int // of its rows
+	}
+	var turns []turn
 	var rows []results.Record
+	span := g.watch.begin(ctx)
 	for i, l := range g.shuffled(lanes) {
 		if l.retired {
 			continue
@@ -103,13 +112,22 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 		if err != nil {
 			return err
 		}
+		turns = append(turns, turn{l, len(rows)})
 		rows = append(rows, some...)
 		e := g.event(round, float64(i+1)/float64(len(lanes)))
 		e.Kernel = l.KernelName()
 		g.observe(e)
 	}
+	span.end(ctx, rows)
 	if err := g.append(rows); err != nil {
 		return err
+	}
+	for i, t := range turns {
+		end := len(rows)
+		if i+1 < len(turns) {
+			end = turns[i+1].first
+		}
+		t.samples = append(t.samples, samplesOf(rows[t.first:end])...)
 	}
 	e := g.event(round+1, 0)
 	e.Rows = rows
@@ -143,8 +161,7 @@ func (g *group) more(lanes []*lane) bool {
 			return true
 		}
 		open++
-		c := g.sweep.Config
-		if l.rounds >= c.MaxRounds || l.rounds >= c.MinRounds && narrow(l.times) {
+		if g.settled(l) {
 			settled++
 		}
 	}

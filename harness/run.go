@@ -18,8 +18,9 @@ import (
 // Options say where a sweep runs and where its rows go.
 type Options struct {
 	Backend    backend.Backend
-	Baseline   backend.Backend // measures kernel 0; nil if Backend does, or those points are skipped (Sweep.Skip)
-	Prober     backend.Prober  // measures the machine's figures once more where a launch beats them; nil if none is measured
+	Baseline   backend.Backend    // measures kernel 0; nil if Backend does, or those points are skipped (Sweep.Skip)
+	Prober     backend.Prober     // measures the machine's figures once more where a launch beats them; nil if none is measured
+	Controller backend.Controller // times a fixed piece of work ahead of and behind rounds; nil for none
 	Provenance Provenance
 	Out        string // path of the results file
 	Resume     bool   // continue Out; otherwise it must not exist
@@ -46,6 +47,8 @@ type Outcome struct {
 	New    int              // of Rows: those of this execution
 	Repair results.Repair   // what resuming took out of the file
 	Saved  string           // the file that has Rows if Options.Out has not; then there was a *results.LostError
+
+	Control time.Duration // of this execution, spent on controls and counters
 }
 
 // run is one execution of a sweep.
@@ -60,6 +63,10 @@ type run struct {
 	saved   string     // Outcome.Saved
 	turns   *turns     // which point has its turn, on disk
 	rng     *rand.Rand // of when an output is looked at; orders have their own
+	watch   *watch
+
+	disturbances results.Disturbances // as far as the rows tell by now
+	current      results.Conditions   // of the group that is measured
 }
 
 // Run measures a sweep. It returns what is in the file even with an error: then
@@ -72,6 +79,10 @@ func Run(ctx context.Context, s Sweep, opt Options) (Outcome, error) {
 func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ Outcome, err error) {
 	r := &run{sweep: s, opt: opt, now: now}
 	r.rng = rand.New(rand.NewPCG(uint64(s.Config.Seed), uint64(now().UnixNano())))
+	r.watch = newWatch(opt, s.Device, now, func(c control) bool {
+		return r.disturbances.Off(r.current, c.compute.Seconds(), c.memory.Seconds())
+	})
+	defer r.watch.close()
 	begin := r.now()
 	old, repair, err := r.openJournal()
 	if err != nil {
@@ -86,6 +97,7 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	r.rows = old
 	r.turns = openTurns(opt.Out, opt.Resume)
 	defer r.turns.end()
+	r.learn(old)
 	if opt.Begin != nil {
 		opt.Begin()
 	}
@@ -100,7 +112,7 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if lost := r.journal.Intact(); lost != nil && r.saved == "" && len(r.rows) > 0 {
 		err = errors.Join(r.rescue(lost), err)
 	}
-	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair, Saved: r.saved}, err
+	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair, Saved: r.saved, Control: r.watch.spent}, err
 }
 
 func (r *run) openJournal() (old []results.Record, repair results.Repair, err error) {
@@ -157,6 +169,7 @@ func (r *run) append(rows []results.Record) error {
 		rows[i].Pos.File = r.opt.Out // as of rows that were read from it
 	}
 	r.rows = append(r.rows, rows...)
+	r.learn(rows)
 	if lost {
 		return r.rescue(err)
 	}
@@ -172,6 +185,13 @@ func (r *run) rescue(lost error) error {
 	}
 	r.saved = saved
 	return fmt.Errorf("results: %w; all %d rows are in %s", lost, len(r.rows), saved)
+}
+
+// learn takes in what rows say of the machine.
+func (r *run) learn(rows []results.Record) {
+	for i := range rows {
+		r.disturbances.Add(rows[i].Conditions())
+	}
 }
 
 func (r *run) inputs(p problem.Matmul) backend.InputSpec {

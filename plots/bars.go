@@ -40,6 +40,7 @@ type Bar struct {
 	Y, Lo, Hi     float64
 	Label         string // at its end
 	Status        string // of a bar without a value
+	Rough         bool   // not to be relied on: no axis is made for it, and it is hollow
 }
 
 const panelHeight = 170 * vg.Length(1)
@@ -138,7 +139,7 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 		centre := f.X(float64(bar.Group))
 		if s.Level {
 			if bar.Status == "" {
-				y := f.Y(bar.Y)
+				y := f.Y(min(bar.Y, f.y.Max))
 				c.StrokeLine2(levelStyle(s), centre-group-2, y, centre+group+2, y)
 			}
 			continue // the last series: its line lies over the bars
@@ -155,7 +156,7 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 			continue
 		}
 		top := f.Y(min(bar.Y, f.y.Max))
-		fillBox(c, vg.Rectangle{Min: vg.Point{X: x - wide*0.43, Y: f.box.Min.Y}, Max: vg.Point{X: x + wide*0.43, Y: top}}, s.color(), s.Predicted)
+		fillBox(c, vg.Rectangle{Min: vg.Point{X: x - wide*0.43, Y: f.box.Min.Y}, Max: vg.Point{X: x + wide*0.43, Y: top}}, s.color(), s.Predicted || bar.Rough)
 		end := top
 		if bar.Hi > bar.Lo {
 			end = f.Y(min(bar.Hi, f.y.Max))

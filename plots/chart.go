@@ -56,6 +56,7 @@ type Point struct {
 	X, Y, Lo, Hi float64
 	Label        string // beside the marker; may be empty
 	Apart        bool   // not joined to the points around it
+	Rough        bool   // not to be relied on: no axis is made for it, and its mark is hollow
 }
 
 // stretches splits the points where the line between two of them would cross

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +72,35 @@ func headingOf(q Request, title string, summaries []*results.Summary, best bool)
 	if len(other) > 0 {
 		subtitle[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
 	}
+	if text := unreliable(summaries); text != "" {
+		subtitle = append(subtitle, text)
+	}
 	return Heading{Kind: q.Kind, Name: fileName(q), Title: title, Subtitle: subtitle}
+}
+
+// unreliable lists the points that are not to be relied on; "" if there are none.
+func unreliable(summaries []*results.Summary) string {
+	const named = 3
+	var names []string
+	disturbed := false
+	for _, s := range summaries {
+		if usable(s) && !s.Rate.Holds() {
+			names = append(names, s.Kernel+" "+s.Size()+" "+results.FormatSeconds(s.Time.Median))
+			disturbed = disturbed || s.Rough
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	why := "intervals above twofold"
+	if disturbed {
+		why = "the machine was disturbed"
+	}
+	text := "hollow, not to be relied on, for " + why + ": " + strings.Join(names[:min(named, len(names))], "; ")
+	if more := len(names) - named; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
 }
 
 // modes says whether the chart holds measured points, predicted ones or both.

@@ -100,6 +100,9 @@ func rank(last bool) int {
 
 func valueBar(b Bar, e results.Estimate, unit string) Bar {
 	b.Y, b.Lo, b.Hi, b.Label, b.Status = e.Median, e.Lo, e.Hi, digits(e.Median)+unit, ""
+	if b.Rough = !e.Holds(); b.Rough {
+		b.Label = "~" + b.Label
+	}
 	return b
 }
 
@@ -112,16 +115,19 @@ func categories(summaries []results.Summary) Axis {
 	return ax
 }
 
-// fit makes the axis reach above every bar and its label. A peak far above all
+// fit makes the axis reach above every bar that can be relied on, and its label; others
+// end where the axis does. A peak far above all
 // is not drawn.
 func (p *BarPanel) fit() {
-	top := 0.0
+	top, rough := 0.0, 0.0
 	for _, bar := range p.Bars {
-		top = math.Max(top, math.Max(bar.Y, bar.Hi))
+		if bar.Rough {
+			rough = math.Max(rough, bar.Y)
+		} else {
+			top = math.Max(top, math.Max(bar.Y, bar.Hi))
+		}
 	}
-	if top == 0 {
-		top = p.Mark
-	}
+	top = cmp.Or(top, rough, p.Mark)
 	if p.Mark <= peakInView*top {
 		top = math.Max(top, p.Mark)
 	}

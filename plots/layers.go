@@ -114,20 +114,23 @@ func (s *Series) drawInterval(c draw.Canvas, p *plot.Plot, thin bool) {
 		if len(points) == 1 || thin {
 			for _, pt := range points {
 				if pt.Hi > pt.Lo {
-					c.StrokeLine2(bar, x(pt.X), y(max(pt.Lo, p.Y.Min)), x(pt.X), y(min(pt.Hi, p.Y.Max)))
+					c.StrokeLine2(bar, x(pt.X), y(within(pt.Lo, p)), x(pt.X), y(within(pt.Hi, p)))
 				}
 			}
 			continue
 		}
 		var upper, lower []vg.Point
 		for _, pt := range points {
-			upper = append(upper, vg.Point{X: x(pt.X), Y: y(min(pt.Hi, p.Y.Max))})
-			lower = append(lower, vg.Point{X: x(pt.X), Y: y(max(pt.Lo, p.Y.Min))})
+			upper = append(upper, vg.Point{X: x(pt.X), Y: y(within(pt.Hi, p))})
+			lower = append(lower, vg.Point{X: x(pt.X), Y: y(within(pt.Lo, p))})
 		}
 		slices.Reverse(lower)
 		c.FillPolygon(fill, append(upper, lower...))
 	}
 }
+
+// within is v, or the end of the y axis beyond which it lies.
+func within(v float64, p *plot.Plot) float64 { return max(p.Y.Min, min(p.Y.Max, v)) }
 
 func (s *Series) lineStyle(thin bool) draw.LineStyle {
 	sty := draw.LineStyle{Color: s.color(), Width: 2}
@@ -148,20 +151,23 @@ func (s *Series) drawLine(c draw.Canvas, p *plot.Plot, thin bool) {
 	for _, points := range s.stretches() {
 		var line []vg.Point
 		for _, pt := range points {
-			line = append(line, vg.Point{X: x(pt.X), Y: y(pt.Y)})
+			line = append(line, vg.Point{X: x(pt.X), Y: y(within(pt.Y, p))})
 		}
 		if len(line) > 1 {
 			c.StrokeLines(s.lineStyle(thin), line)
 		}
 	}
 	for _, pt := range s.Points {
-		s.drawMarker(&c, vg.Point{X: x(pt.X), Y: y(pt.Y)})
+		s.drawPoint(&c, vg.Point{X: x(pt.X), Y: y(within(pt.Y, p))}, pt.Rough)
 	}
 }
 
-// drawMarker draws the series' marker with a white rim, so that markers on
-// top of each other stay apart. Predicted markers are hollow.
-func (s *Series) drawMarker(c *draw.Canvas, at vg.Point) {
+// drawMarker draws the series' own marker. Predicted ones are hollow.
+func (s *Series) drawMarker(c *draw.Canvas, at vg.Point) { s.drawPoint(c, at, false) }
+
+// drawPoint draws a marker with a white rim, so that markers on top of each other
+// stay apart. It is hollow if the point is rough.
+func (s *Series) drawPoint(c *draw.Canvas, at vg.Point, rough bool) {
 	const radius = 4
 	m := markers[s.Shape%len(markers)]
 	rim := m.path(at, radius+1.2)
@@ -169,7 +175,7 @@ func (s *Series) drawMarker(c *draw.Canvas, at vg.Point) {
 	c.Fill(rim)
 	c.SetColor(s.color())
 	c.Fill(m.path(at, radius))
-	if s.Predicted {
+	if s.Predicted || rough {
 		c.SetColor(white)
 		c.Fill(m.path(at, radius-1.6))
 	}

@@ -168,7 +168,7 @@ func (p *Panel) draw(c draw.Canvas, f frame) {
 	for i := range p.Series {
 		s := &p.Series[i]
 		for _, pt := range s.Points {
-			s.drawMarker(&c, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Y, f.y))})
+			s.drawPoint(&c, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Y, f.y))}, pt.Rough)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func (a arena) chart(h Heading) *Chart {
 		for _, sum := range side.at {
 			x := float64(sum.M)
 			if rate := sum.Rate; usable(sum) {
-				s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi})
+				s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi, Rough: !rate.Holds()})
 			} else {
 				s.Failures = append(s.Failures, Failure{x, failureOf(sum)})
 			}
@@ -201,6 +201,7 @@ func (a arena) bars(h Heading) *Bars {
 			case s == nil:
 			case usable(s):
 				bar.Y, bar.Lo, bar.Hi, bar.Label = s.Rate.Median, s.Rate.Lo, s.Rate.Hi, digits(s.Rate.Median/unit.Value)
+				bar.Rough = !s.Rate.Holds()
 				rates.Bars = append(rates.Bars, bar)
 			default:
 				bar.Status = failureOf(s)

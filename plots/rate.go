@@ -52,7 +52,7 @@ func rateChart(q Request, title string, summaries []results.Summary, split bool)
 		for size, sum := range c.at {
 			x := place[size]
 			if rate := sum.Rate; usable(sum) {
-				s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi})
+				s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi, Rough: !rate.Holds()})
 			} else {
 				s.Failures = append(s.Failures, Failure{x, failureOf(sum)})
 			}
@@ -176,15 +176,20 @@ func shapeAxis(summaries []results.Summary) Axis {
 // press all curves to the floor; then it is only named.
 const peakInView = 3
 
-// rateAxis goes from 0 to a little above the highest interval, and above the
-// peaks that are in view.
+// rateAxis goes from 0 to a little above the highest interval of a point that can be
+// relied on, and above the peaks that are in view.
 func rateAxis(ch *Chart, integer bool) Axis {
-	top := 0.0
+	top, rough := 0.0, 0.0
 	for _, s := range ch.Series {
 		for _, pt := range s.Points {
-			top = math.Max(top, pt.Hi)
+			if pt.Rough {
+				rough = math.Max(rough, pt.Y)
+			} else {
+				top = math.Max(top, pt.Hi)
+			}
 		}
 	}
+	top = cmp.Or(top, rough)
 	highest := top
 	for _, r := range ch.Roofs {
 		if top == 0 || r.Peak <= peakInView*top {

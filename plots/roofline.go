@@ -131,7 +131,7 @@ func (c *curve) roofPoints() Series {
 		s.Points = append(s.Points, Point{
 			X: float64(sum.FLOPs) / float64(sum.BytesMoved),
 			Y: sum.Rate.Median, Lo: sum.Rate.Lo, Hi: sum.Rate.Hi,
-			Label: sum.Size(), Apart: !square(sum),
+			Label: sum.Size(), Apart: !square(sum), Rough: !sum.Rate.Holds(),
 		})
 	}
 	return s
@@ -140,11 +140,18 @@ func (c *curve) roofPoints() Series {
 // setRoofAxes fits both axes round the points, the ridges and the peaks.
 func (ch *Chart) setRoofAxes(integer bool) {
 	left, right, low, high := math.Inf(1), 0.0, math.Inf(1), 0.0
+	var middle []float64 // of intervals
 	for _, s := range ch.Series {
 		for _, pt := range s.Points {
 			left, right = math.Min(left, pt.X), math.Max(right, pt.X)
-			low, high = math.Min(low, pt.Lo), math.Max(high, pt.Hi)
+			if !pt.Rough {
+				low, high = math.Min(low, pt.Lo), math.Max(high, pt.Hi)
+			}
+			middle = append(middle, pt.Y)
 		}
+	}
+	if high == 0 { // none can be relied on
+		low, high = slices.Min(middle), slices.Max(middle)
 	}
 	for _, r := range ch.Roofs {
 		if ridge, known := r.Ridge(); known {

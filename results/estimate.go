@@ -20,6 +20,10 @@ type Estimate struct {
 	Median, Lo, Hi float64
 	Confidence     float64
 	N              int // samples
+
+	// Rough says that the machine was disturbed in so many of the rounds that the
+	// estimate is not to be relied on.
+	Rough bool
 }
 
 // Known reports whether there is an estimate at all.
@@ -27,6 +31,16 @@ func (e Estimate) Known() bool { return e.N > 0 }
 
 // Sure reports whether the interval holds with 95 % confidence.
 func (e Estimate) Sure() bool { return e.Confidence >= wantConfidence }
+
+// widest is how many times its lower end the upper end of an interval may be, for what
+// it holds to be compared with anything.
+const widest = 2
+
+// Holds reports whether a reader may rely on the estimate: the machine was quiet enough,
+// and the interval does not span more than twofold.
+func (e Estimate) Holds() bool {
+	return e.Known() && !e.Rough && e.Lo > 0 && e.Hi <= widest*e.Lo
+}
 
 // Spread returns how far the interval reaches from the median, as a fraction
 // of it.
@@ -45,7 +59,7 @@ func estimate(samples []float64) Estimate {
 	}
 	sample := benchmath.NewSample(slices.Clone(samples), &benchmath.DefaultThresholds)
 	s := benchmath.AssumeNothing.Summary(sample, wantConfidence)
-	e := Estimate{s.Center, s.Lo, s.Hi, s.Confidence, n}
+	e := Estimate{Median: s.Center, Lo: s.Lo, Hi: s.Hi, Confidence: s.Confidence, N: n}
 	if math.IsInf(e.Lo, 0) || math.IsInf(e.Hi, 0) {
 		e.Lo, e.Hi = sample.Values[0], sample.Values[n-1]
 		e.Confidence = 1 - math.Ldexp(1, 1-n)
@@ -63,7 +77,7 @@ func (e Estimate) scale(factor float64) Estimate {
 // a positive median. Where e's interval reaches zero the result has no upper
 // bound: Hi is then the median and Confidence 0.
 func (e Estimate) under(work float64) Estimate {
-	rate := Estimate{Median: work / e.Median, Lo: work / e.Hi, Hi: work / e.Lo, Confidence: e.Confidence, N: e.N}
+	rate := Estimate{Median: work / e.Median, Lo: work / e.Hi, Hi: work / e.Lo, Confidence: e.Confidence, N: e.N, Rough: e.Rough}
 	if e.Lo <= 0 {
 		rate.Hi, rate.Confidence = rate.Median, 0
 	}

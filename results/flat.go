@@ -23,7 +23,10 @@ type flatColumn struct {
 var flatColumns = func() []flatColumn {
 	var list []flatColumn
 	perRow := map[string]bool{"schema": true, "reason": true, "status": true, "round": true, "rep": true,
-		"launches": true, "seconds": true, "compile_seconds": true}
+		"launches": true, "seconds": true, "compile_seconds": true,
+		"control_compute_ahead": true, "control_compute_behind": true, "control_memory_ahead": true, "control_memory_behind": true,
+		"round_seconds": true, "waited_seconds": true, "switches": true, "others_seconds": true, "steal_seconds": true, "throttled_seconds": true,
+		"thermal_throttles": true, "load": true, "clock_hz": true}
 	for _, c := range columns {
 		if !perRow[c.name] {
 			list = append(list, flatColumn{c.name, func(s *Summary) any { return plainValue(c.of(&s.Record)) }})
@@ -33,6 +36,8 @@ var flatColumns = func() []flatColumn {
 		flatColumn{"status", func(s *Summary) any { return string(s.Status) }},
 		flatColumn{"reason", func(s *Summary) any { return plainValue(&s.Reason) }},
 		flatColumn{"samples", func(s *Summary) any { return s.Time.N }},
+		flatColumn{"disturbed", func(s *Summary) any { return s.Disturbed }},
+		flatColumn{"rough", func(s *Summary) any { return s.Rough }},
 		flatColumn{"confidence", func(s *Summary) any { return known(s.Time, s.Time.Confidence) }})
 	list = append(list, interval("time_seconds", func(s *Summary) Estimate { return s.Time })...)
 	list = append(list, interval("dispatch_seconds", func(s *Summary) Estimate { return s.Dispatch })...)

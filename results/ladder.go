@@ -43,7 +43,13 @@ func NewLadder(summaries []Summary) Ladder {
 		l.Sections = append(l.Sections, newSection(title, list))
 	}
 	l.Sections = append(l.Sections, costSections(summaries)...)
-	l.Notes = notes(summaries)
+	if text := disturbance(summaries); text != "" {
+		l.Notes = append(l.Notes, text)
+	}
+	if text := wideIntervals(summaries); text != "" {
+		l.Notes = append(l.Notes, text)
+	}
+	l.Notes = append(l.Notes, notes(summaries)...)
 	return l
 }
 
@@ -149,7 +155,7 @@ func figures(unit string, divisor float64) []ladderColumn {
 		if !e.Known() {
 			return ""
 		}
-		return FormatFigure(e.Median*factor) + suffix
+		return rough(e) + FormatFigure(e.Median*factor) + suffix
 	}
 	return []ladderColumn{
 		{name: "blocks", cell: func(s *Summary) string { return s.Blocks() }},
@@ -159,7 +165,7 @@ func figures(unit string, divisor float64) []ladderColumn {
 			if !s.Time.Known() {
 				return ""
 			}
-			return FormatSeconds(s.Time.Median)
+			return rough(s.Time) + FormatSeconds(s.Time.Median)
 		}},
 		{name: "±", cell: spread},
 		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
@@ -174,6 +180,14 @@ func figures(unit string, divisor float64) []ladderColumn {
 		{name: "status", cell: func(s *Summary) string { return string(s.Status) }},
 		{name: "reason", cell: func(s *Summary) string { return firstLine(s.Reason) }},
 	}
+}
+
+// rough marks a figure that is not to be relied on.
+func rough(e Estimate) string {
+	if e.Holds() {
+		return ""
+	}
+	return roughMark
 }
 
 // kernelName says where the baseline ran, as its line lacks the conditions, and

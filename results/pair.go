@@ -88,7 +88,7 @@ func (p *side) add(s *Summary) {
 func (p *side) runs() []twosample.Run {
 	var list []twosample.Run
 	for _, s := range p.all {
-		for _, r := range s.timing.runs {
+		for _, r := range s.timing.whole().runs {
 			if times := positiveOf(r.samples); len(times) > 0 && s.usable() {
 				list = append(list, twosample.NewRun(times))
 			}
@@ -101,7 +101,7 @@ func (p *side) runs() []twosample.Run {
 func (p *side) samples(file string) []float64 {
 	for _, s := range p.all {
 		if s.Pos.File == file && s.usable() {
-			return positiveOf(s.timing.samples)
+			return positiveOf(s.timing.whole().samples)
 		}
 	}
 	return nil

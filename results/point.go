@@ -26,6 +26,12 @@ type timing struct {
 	rounds   []roundTime // in order, for pairing with other points of the group
 	runs     []runTimes  // samples by run, in the order in which they came
 	warnings []string
+
+	total  int            // rows that were timed
+	left   int            // of total: disturbed, and not in the figures
+	causes map[Causes]int // of left
+	all    *timing        // of all rows, if some are left out
+	rough  bool           // too few rows were quiet: the figures rest on those, or on disturbed ones
 }
 
 // runTimes are the samples of one execution.
@@ -39,6 +45,16 @@ type rep struct {
 	round    roundID
 	launches int
 	seconds  float64
+
+	shared *Conditions // of the round
+	waited float64     // share of the processors' time
+}
+
+// conditions are those of the row.
+func (r rep) conditions() Conditions {
+	c := *r.shared
+	c.waited = r.waited
+	return c
 }
 
 // timePoint computes the timing of one point from its ok rows.
@@ -46,8 +62,30 @@ type rep struct {
 // For loop, each round fits seconds = slope·launches + intercept over its
 // launch counts: the slope is device time, the intercept dispatch. The other
 // methods divide seconds by launches.
-func timePoint(method Method, rows []rep) timing {
-	var t timing
+//
+// Disturbed rows are left out; of a loop the whole round, which has one slope. A point
+// is rough if fewer than enoughQuiet are left, and if none is, all count.
+func timePoint(method Method, rows []rep, d *Disturbances) timing {
+	quiet, t := sift(method, rows, d)
+	t.fit(method, quiet)
+	if t.left > 0 {
+		t.all = &timing{}
+		t.all.fit(method, rows)
+	}
+	return t
+}
+
+// whole is the timing of all rows, disturbed ones included: for comparisons of the fast
+// end of samples, which a load has left alone.
+func (t *timing) whole() *timing {
+	if t.all != nil {
+		return t.all
+	}
+	return t
+}
+
+// fit computes what rows say.
+func (t *timing) fit(method Method, rows []rep) {
 	var order []roundID
 	byRound := map[roundID][]rep{}
 	for _, r := range rows {
@@ -88,7 +126,6 @@ func timePoint(method Method, rows []rep) timing {
 	slices.SortStableFunc(t.rounds, func(a, b roundTime) int {
 		return cmp.Or(cmp.Compare(a.id.run, b.id.run), cmp.Compare(a.id.round, b.id.round))
 	})
-	return t
 }
 
 // add counts samples of a run in.

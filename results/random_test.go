@@ -50,7 +50,9 @@ func randomRecord(rng *rand.Rand) Record {
 		case *float64:
 			*v = within(c, positive())
 		case *Optional[int64]:
-			*v = Some(rng.Int64() - rng.Int64())
+			if *v = Some(rng.Int64()); c.signed {
+				v.Value -= rng.Int64()
+			}
 		case *Optional[float64]:
 			*v = Some(within(c, positive()))
 		case *time.Time:

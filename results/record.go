@@ -74,6 +74,21 @@ type Record struct {
 	Dist         string            `csv:"dist"`
 	Seed         Optional[int64]   `csv:"seed,signed"`
 
+	// Of the machine while the row was measured; what is not known is absent.
+	ControlComputeAhead  float64           `csv:"control_compute_ahead"`  // seconds of fixed arithmetic
+	ControlComputeBehind float64           `csv:"control_compute_behind"` // the same behind the round
+	ControlMemoryAhead   float64           `csv:"control_memory_ahead"`   // seconds of a fixed read of memory
+	ControlMemoryBehind  float64           `csv:"control_memory_behind"`
+	RoundSeconds         float64           `csv:"round_seconds"`     // wall time between the controls
+	WaitedSeconds        Optional[float64] `csv:"waited_seconds"`    // of this row, for a processor
+	Switches             Optional[int64]   `csv:"switches"`          // of this row, involuntary
+	OthersSeconds        Optional[float64] `csv:"others_seconds"`    // of the round, that processors worked for others
+	StealSeconds         Optional[float64] `csv:"steal_seconds"`     // of the round
+	ThrottledSeconds     Optional[float64] `csv:"throttled_seconds"` // of the round
+	ThermalThrottles     Optional[int64]   `csv:"thermal_throttles"` // of the round
+	Load                 Optional[float64] `csv:"load"`              // at its end
+	ClockHz              float64           `csv:"clock_hz"`          // at its end
+
 	PeakFLOPs       float64 `csv:"peak_flops"` // FLOP/s (OP/s for integers)
 	PeakSource      string  `csv:"peak_source"`
 	Bandwidth       float64 `csv:"bandwidth"` // bytes/s

@@ -10,7 +10,7 @@ import (
 type Summary struct {
 	Record // the point's first row that was used; its Status and Reason are the summary's
 
-	Rows   int       // rows behind the summary
+	Rows   int       // rows behind the summary, disturbed ones included
 	Latest time.Time // start of the last run that has rows of the point
 
 	Time     Estimate // seconds a launch on the device
@@ -21,6 +21,9 @@ type Summary struct {
 	PercentOfBaseline Estimate // speed against Baseline in the same group, paired by round
 	Below             string   // the rung below in the same group, "" if there is none
 	OverBelow         Estimate // speed against Below at its best, paired by round
+
+	Disturbed int  // of Rows: those that the figures leave out, for the machine was disturbed
+	Rough     bool // so many that the figures are not to be relied on
 
 	Warnings []string // for the reader of the figures, one line each
 
@@ -59,6 +62,9 @@ func Summarize(rows []Record) []Summary {
 type Summarizer struct {
 	order  []pointID
 	points map[pointID]*tally
+
+	disturbances Disturbances
+	rounds       map[Conditions]*Conditions // each once
 }
 
 // A tally is what the rows of one point have said so far.
@@ -84,10 +90,28 @@ func (z *Summarizer) Add(r *Record) {
 		z.points[id] = t
 		z.order = append(z.order, id)
 	}
-	t.add(r)
+	var shared *Conditions
+	if r.Status == OK {
+		shared = z.conditions(r)
+	}
+	t.add(r, shared)
 }
 
-func (t *tally) add(r *Record) {
+// conditions learns of a row's conditions and returns those of its round.
+func (z *Summarizer) conditions(r *Record) *Conditions {
+	c := r.Conditions().shared()
+	if known := z.rounds[c]; known != nil {
+		return known
+	}
+	if z.rounds == nil {
+		z.rounds = map[Conditions]*Conditions{}
+	}
+	z.rounds[c] = &c
+	z.disturbances.Add(c)
+	return &c
+}
+
+func (t *tally) add(r *Record, shared *Conditions) {
 	t.rows++
 	if r.StartedAt.After(t.latest) {
 		t.latest = r.StartedAt
@@ -107,7 +131,7 @@ func (t *tally) add(r *Record) {
 	t.okRows++
 	t.ok.worstErrors(r)
 	t.ok.raiseFigures(r)
-	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds})
+	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, r.Conditions().waited})
 }
 
 // Summaries returns the summaries of the rows so far, as Summarize does.
@@ -115,7 +139,7 @@ func (z *Summarizer) Summaries() []Summary {
 	list := make([]Summary, len(z.order))
 	groups := map[groupID][]*Summary{}
 	for i, id := range z.order {
-		list[i] = z.points[id].summary(id)
+		list[i] = z.points[id].summary(id, &z.disturbances)
 		group := groupID{id.file, id.GroupKey}
 		groups[group] = append(groups[group], &list[i])
 	}
@@ -125,7 +149,7 @@ func (z *Summarizer) Summaries() []Summary {
 	return list
 }
 
-func (t *tally) summary(id pointID) Summary {
+func (t *tally) summary(id pointID, d *Disturbances) Summary {
 	switch {
 	case t.verdict != nil:
 		return Summary{Record: *t.verdict, Rows: t.rows, Latest: t.latest, id: id}
@@ -134,13 +158,15 @@ func (t *tally) summary(id pointID) Summary {
 	}
 	s := *t.ok
 	s.Rows, s.Latest, s.id = t.okRows, t.latest, id
-	s.timing = timePoint(s.Method, t.reps)
+	s.timing = timePoint(s.Method, t.reps, d)
 	s.Warnings = append(s.Warnings, s.timing.warnings...)
 	if t.last != nil {
 		s.warn("ends in %s at round %d: %s", t.last.Status, t.last.Round, firstLine(t.last.Reason))
 	}
 	s.Time = estimate(s.timing.samples)
 	s.Dispatch = estimate(s.timing.dispatch)
+	s.Disturbed, s.Rough = s.timing.left, s.timing.rough
+	s.Time.Rough, s.Dispatch.Rough = s.Rough, s.Rough
 	if s.Mode == Measured && s.Time.Known() && !s.Time.Sure() {
 		s.warn("fewer than 6 samples: the interval is their range, below 95 %% confidence")
 	}

@@ -33,7 +33,7 @@ func cpuParams() []registry.Param {
 	return list
 }
 
-func openCPU(_ context.Context, r registry.Request) (*registry.Device, error) {
+func openCPU(ctx context.Context, r registry.Request) (*registry.Device, error) {
 	params, err := cpu.ParseParams(r.Params)
 	if err != nil {
 		return nil, &registry.RequestError{Err: err}
@@ -42,8 +42,11 @@ func openCPU(_ context.Context, r registry.Request) (*registry.Device, error) {
 	if err != nil {
 		return nil, &registry.RequestError{Err: err}
 	}
+	if r.Probe && r.Anew {
+		b.ProbeAnew(ctx)
+	}
 	d := &registry.Device{
-		Backend: b, Prober: b, Host: hostOf(b, r.Probe),
+		Backend: b, Prober: b, ProbeFile: b.ProbeFile(), Controller: b, Host: hostOf(b, r.Probe),
 		Params:  backend.Params{Threads: b.Threads(), ISA: b.ISA(), Extra: params.Extra},
 		Summary: b.Device().Names[0] + ", " + b.Device().Note,
 	}

@@ -17,7 +17,7 @@ var xlaEntry = registry.Entry{
 }
 
 func openXLA(ctx context.Context, r registry.Request) (*registry.Device, error) {
-	host, err := openCPU(ctx, registry.Request{Threads: r.Threads, Probe: r.Probe, Probing: r.Probing})
+	host, err := openCPU(ctx, registry.Request{Threads: r.Threads, Probe: r.Probe, Probing: r.Probing, Anew: r.Anew})
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func openXLA(ctx context.Context, r registry.Request) (*registry.Device, error) 
 		return nil, err
 	}
 	return &registry.Device{
-		Backend: b, Params: backend.Params{Threads: host.Params.Threads}, Prober: host.Prober,
+		Backend: b, Params: backend.Params{Threads: host.Params.Threads}, Prober: host.Prober, ProbeFile: host.ProbeFile, Controller: host.Controller,
 		Summary: fmt.Sprintf("%s, XLA, threads: %d", host.Host.Names[0], host.Params.Threads),
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/probe"
 	"matladder/internal/cgroup"
 	"matladder/tile"
 )
@@ -57,11 +58,16 @@ type Backend struct {
 
 	probing sync.Mutex
 	probed  *measurements // nil until the first call of Device
+
+	controlling sync.Mutex
+	control     *probe.Control // nil until the first call of Control
 }
 
 var (
 	_ backend.Backend = (*Backend)(nil)
 	_ backend.Prober  = (*Backend)(nil)
+
+	_ backend.Controller = (*Backend)(nil)
 )
 
 // Open returns the CPU backend. It is an error if an instruction set is asked

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/cpu"
 
@@ -16,8 +17,9 @@ import (
 
 // Device describes this machine with the default number of workers and
 // instruction set. Peaks, bandwidth and what block shapes are ranked by are measured on
-// the first call, which then takes about a second, unless a file in the user's cache directory has
-// them already; Options.NoProbe leaves them unknown.
+// the first call, which then takes some seconds, unless a file in the user's cache
+// directory (ProbeFile) has them already, of a time when the machine was not slower than
+// it is now; Options.NoProbe leaves them unknown.
 func (b *Backend) Device() chips.Device {
 	b.probing.Lock()
 	defer b.probing.Unlock()
@@ -28,7 +30,29 @@ func (b *Backend) Device() chips.Device {
 	return b.describe(*b.probed)
 }
 
-// Probe measures peaks and bandwidth once more, in about a second.
+// ProbeFile is where peaks and bandwidth are kept, "" if the user has no cache
+// directory. It may be deleted at any time.
+func (b *Backend) ProbeFile() string { return b.unmeasured().file() }
+
+// ProbeAnew measures peaks and bandwidth, in some seconds, and forgets what was measured
+// before. If ctx ends first, it does not.
+func (b *Backend) ProbeAnew(ctx context.Context) chips.Device {
+	if b.options.NoProbe {
+		return b.Device()
+	}
+	m := b.measure(ctx)
+	m.Cores = b.measureCores(ctx, m.Bandwidth)
+	if ctx.Err() != nil {
+		return b.Device()
+	}
+	b.probing.Lock()
+	defer b.probing.Unlock()
+	m.write(m.file())
+	b.probed = &m
+	return b.describe(m)
+}
+
+// Probe measures peaks and bandwidth once more, in some seconds.
 func (b *Backend) Probe(ctx context.Context) chips.Device {
 	d := b.Device()
 	if b.options.NoProbe {
@@ -44,6 +68,17 @@ func (b *Backend) Probe(ctx context.Context) chips.Device {
 	m.write(m.file())
 	b.probed = &m
 	return b.describe(m)
+}
+
+// Control times arithmetic and a read of memory with the default number of workers and
+// instruction set.
+func (b *Backend) Control(ctx context.Context) (compute, memory time.Duration) {
+	b.controlling.Lock()
+	defer b.controlling.Unlock()
+	if b.control == nil {
+		b.control = probe.NewControl(b.options.ISA, b.options.Threads)
+	}
+	return b.control.Run(ctx)
 }
 
 func (b *Backend) describe(m measurements) chips.Device {
@@ -63,11 +98,11 @@ func (b *Backend) describe(m measurements) chips.Device {
 	}
 	d.FastDefaultBytes = d.FastBytes
 	for dtype, v := range m.Peak {
-		d.Peak[dtype] = chips.Figure{Value: v, Measured: true,
+		d.Peak[dtype] = chips.Figure{Value: v, Measured: true, At: m.At,
 			Source: fmt.Sprintf("measured: multiply-adds in registers, %s, %d threads", m.ISA, m.Threads)}
 	}
 	if m.Bandwidth > 0 {
-		d.BandwidthBytesPerSecond = chips.Figure{Value: m.Bandwidth, Measured: true,
+		d.BandwidthBytesPerSecond = chips.Figure{Value: m.Bandwidth, Measured: true, At: m.At,
 			Source: fmt.Sprintf("measured: best of sum and triad beyond the caches, %d threads", m.Threads)}
 	}
 	return d
@@ -82,7 +117,11 @@ func (b *Backend) recall() measurements {
 	}
 	file := m.file()
 	if kept, ok := readMeasurements(file, m); ok {
-		return kept
+		var now measurements
+		b.controlled(context.Background(), &now)
+		if !kept.outlived(now.ControlCompute, now.ControlMemory) {
+			return kept
+		}
 	}
 	if b.options.Probing != nil {
 		b.options.Probing(file)
@@ -93,16 +132,45 @@ func (b *Backend) recall() measurements {
 	return m
 }
 
-// measure runs the probes.
+// How often the probes are run, and how long apart: a burst of other work lasts a second
+// or so.
+const (
+	probePasses = 3
+	probePause  = 400 * time.Millisecond
+)
+
+// measure runs the probes some times, with pauses between, and a control beside each:
+// the best figures of all count.
 func (b *Backend) measure(ctx context.Context) measurements {
 	m := b.unmeasured()
-	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
-		if v := probe.PeakFLOPs(ctx, m.ISA, d.String(), m.Threads); v > 0 {
-			m.Peak[d.String()] = v
+	for pass := range probePasses {
+		if pass > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(probePause):
+			}
 		}
+		b.controlled(ctx, &m)
+		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+			if v := probe.PeakFLOPs(ctx, m.ISA, d.String(), m.Threads); v > m.Peak[d.String()] {
+				m.Peak[d.String()] = v
+			}
+		}
+		m.Bandwidth = max(m.Bandwidth, probe.Bandwidth(ctx, m.Threads))
 	}
-	m.Bandwidth = probe.Bandwidth(ctx, m.Threads)
+	if ctx.Err() == nil {
+		m.At = time.Now().UTC().Truncate(time.Second)
+	}
 	return m
+}
+
+// controlled takes a few controls; the fastest counts.
+func (b *Backend) controlled(ctx context.Context, m *measurements) {
+	const few = 5
+	for range few {
+		compute, memory := b.Control(ctx)
+		m.ControlCompute, m.ControlMemory = fastest(m.ControlCompute, compute.Seconds()), fastest(m.ControlMemory, memory.Seconds())
+	}
 }
 
 func (b *Backend) unmeasured() measurements {

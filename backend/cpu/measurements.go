@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"matladder/internal/files"
 	"matladder/tile"
 )
 
 // measurementsVersion changes when probes measure something else.
-const measurementsVersion = 3
+const measurementsVersion = 4
 
 // measurements are what probes found, as kept in a file.
 type measurements struct {
@@ -22,6 +23,21 @@ type measurements struct {
 	Peak      map[string]float64 // FLOP/s or OP/s, by dtype of the operands
 	Bandwidth float64            // bytes/s
 	Cores     *tile.Cores
+	At        time.Time // when the last of it was measured
+
+	// The fastest controls beside the probes, in seconds: what is kept stands for a
+	// machine that was as fast as that.
+	ControlCompute, ControlMemory float64
+}
+
+// slower is how many times as fast as beside the probes a control may be for them to
+// stand: as far as figures that were measured are trusted elsewhere.
+const slower = 1.15
+
+// outlived reports whether the machine is faster now than when it was measured: others
+// had it then.
+func (m measurements) outlived(compute, memory float64) bool {
+	return compute > 0 && m.ControlCompute > slower*compute || memory > 0 && m.ControlMemory > slower*memory
 }
 
 // What no core and no memory of a machine reaches for years to come: 16 kibi
@@ -68,6 +84,10 @@ func (m *measurements) raise(other measurements) {
 	if other.Cores != nil {
 		m.Cores = other.Cores
 	}
+	if m.At.Before(other.At) {
+		m.At = other.At
+	}
+	m.ControlCompute, m.ControlMemory = fastest(m.ControlCompute, other.ControlCompute), fastest(m.ControlMemory, other.ControlMemory)
 }
 
 // write keeps the measurements, whole or not at all.
@@ -79,4 +99,12 @@ func (m measurements) write(file string) {
 	if data, err := json.MarshalIndent(m, "", "\t"); err == nil {
 		files.Replace(file, append(data, '\n')) // or probes run again
 	}
+}
+
+// fastest is the shorter of two times, of which 0 is not known.
+func fastest(a, b float64) float64 {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }

@@ -62,6 +62,7 @@ type Request struct {
 	Params  map[string]string // by name, as people gave them
 	Probe   bool              // figures that must be measured are wanted
 	Probing func(file string) // called before they are, with the file that keeps them; nil for none
+	Anew    bool              // and measured, even if they are known
 	Limit   time.Duration     // of one compilation; 0 for the backend's own
 }
 
@@ -79,8 +80,11 @@ type Device struct {
 
 	// Host is the machine with the best that it has, where the backend was told to use less:
 	// what others on it are held against. The zero Device where there is no such choice.
-	Host   chips.Device
-	Prober backend.Prober // measures the machine's figures once more; nil if none is measured
+	Host chips.Device
+
+	Prober     backend.Prober     // measures the machine's figures once more; nil if none is measured
+	ProbeFile  string             // where such figures are kept
+	Controller backend.Controller // tells whether the machine is as it was; nil if it cannot be told
 
 	// OpenBaseline opens a backend that measures the vendor's matmul on the same device; nil
 	// if Backend does that itself or nothing does. FindBaseline says whether it can be opened,

@@ -39,6 +39,10 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer dev.Close()
+	if f.machine {
+		printMachine(stdout, dev, time.Now())
+		return nil
+	}
 	if config.Tuned, err = f.tunedBlocks(dev); err != nil {
 		return err
 	}
@@ -71,7 +75,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	progress := newProgress(stderr)
 	outcome, err := harness.Run(ctx, sweep, harness.Options{
-		Backend: dev.Backend, Baseline: dev.baseline, Prober: dev.Prober, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
+		Backend: dev.Backend, Baseline: dev.baseline, Prober: dev.Prober, Controller: dev.Controller, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
 		Begin: func() {
 			if err := sweepflag.WriteRecord(out, f.record, provenance.RunID); err != nil {
 				fmt.Fprintf(stderr, "bench: --resume will want the flags of this sweep again: %v\n", err)

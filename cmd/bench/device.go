@@ -23,7 +23,7 @@ type device struct {
 
 // open opens the backend that the flags ask for.
 func (f *flags) open(ctx context.Context, c harness.Config, stderr io.Writer) (*device, error) {
-	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Probe: true, Probing: cli.Probing(stderr), Limit: c.Timeout})
+	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Probe: true, Anew: f.probe, Probing: cli.Probing(stderr), Limit: c.Timeout})
 	if err != nil {
 		return nil, err
 	}

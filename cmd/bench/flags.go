@@ -24,6 +24,7 @@ type flags struct {
 	where                         *deviceflag.Flags
 	out, fault, tuned             string
 	predict, resume, list, dryRun bool
+	machine, probe                bool
 	budget                        time.Duration
 	threads                       int
 
@@ -49,6 +50,8 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out; without other flags, with its own sweep")
 	s.BoolVar(&f.list, "list", false, "print the points and stop")
 	s.BoolVar(&f.dryRun, "dry-run", false, "count points, memory and time, and stop")
+	s.BoolVar(&f.machine, "machine", false, "print what is known of the machine, measured or published, and stop")
+	s.BoolVar(&f.probe, "probe", false, "measure the machine's peaks and bandwidth again")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
 	s.Int64("seed", 0, "`SEED` of inputs and orders")
 	s.IntVar(&f.threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
@@ -69,6 +72,8 @@ func (f *flags) check() error {
 		return cli.Misuse(f.set, "unexpected argument %q: sweeps are named by --config", f.set.Arg(0))
 	case f.resume && f.out == "":
 		return cli.Usagef("--resume needs --out, the file to go on with")
+	case f.probe && f.list:
+		return cli.Usagef("--list runs nothing: --probe goes with --machine, or with a sweep")
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.threads < 0:

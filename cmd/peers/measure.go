@@ -97,7 +97,7 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	for _, b := range l.backends {
 		sweep.Compare(b)
 	}
-	opt.Backend, opt.Prober = host.Backend, host.Prober
+	opt.Backend, opt.Prober, opt.Controller = host.Backend, host.Prober, host.Controller
 	opt.Begin = func() {
 		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.Params.ISA, cli.Plural(host.Params.Threads, "thread"),
 			cli.Plural(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))

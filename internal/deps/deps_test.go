@@ -33,6 +33,7 @@ chips: tile internal/yamlline gopkg.in/yaml.v3
 analyze: tile chips
 traverse: tile
 backend: tile chips problem
+internal/counters: golang.org/x/sys/unix
 lower/internal/mlir:
 lower/mosaic: tile problem lower/internal/mlir
 lower/mosaic/mosaictest: tile
@@ -55,7 +56,7 @@ results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 results: results/twosample internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 configs:
-harness: tuned internal/awake internal/cgroup internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
+harness: tuned internal/awake internal/cgroup internal/counters internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath

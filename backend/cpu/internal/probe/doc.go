@@ -4,6 +4,7 @@
 //	PeakFLOPs      the rate of a loop of multiply-adds that touches no memory
 //	Bandwidth      the rate of streams that fit no cache
 //	Shared         the rate at which one core reads the cache that cores share
+//	Control        two short pieces of work that tell whether the machine is as it was
 //	BFloat16Pairs  which of two ways to multiply bfloat16 is faster
 //	Tiles          whether AMX is faster than AVX-512
 //	HasHalves      whether an instruction widens floats of 16 bits

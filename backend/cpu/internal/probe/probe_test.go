@@ -90,3 +90,30 @@ func TestTeam(t *testing.T) {
 		t.Errorf("rounds %v at rate %v, want 3 each", begun, rate)
 	}
 }
+
+// TestControl: both pieces of work take time, with any instruction set, and the memory
+// is another piece each time until all have had their turn.
+func TestControl(t *testing.T) {
+	for _, isa := range []string{"generic", "avx2", "avx512", "amx", "sse9"} {
+		for _, threads := range []int{1, 3} {
+			c := NewControl(isa, threads)
+			seen := map[int]bool{}
+			for range 3 {
+				seen[c.next] = true
+				compute, memory := c.Run(context.Background())
+				t.Logf("%s, %d threads: %v, %v", isa, threads, compute, memory)
+				if compute <= 0 || memory <= 0 {
+					t.Errorf("%s, %d threads: %v, %v", isa, threads, compute, memory)
+				}
+			}
+			if len(seen) != 3 || len(c.pieces)*controlBytes < leastStream {
+				t.Errorf("%d threads: %d of %d pieces begun with", threads, len(seen), len(c.pieces))
+			}
+		}
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if compute, memory := NewControl("generic", 2).Run(ended); compute != 0 || memory != 0 {
+		t.Errorf("%v, %v of a context that has ended", compute, memory)
+	}
+}

@@ -1,0 +1,184 @@
+package harness
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/internal/counters"
+	"matladder/results"
+)
+
+// controlShare is how much of a run's time its controls may take: one is due when the
+// time since the last is that many times what they take.
+const controlShare = 100
+
+// watch looks after the machine while a sweep runs: whether a fixed piece of work
+// takes as long as ever, and what the system says of who has the processors.
+type watch struct {
+	controller backend.Controller // nil where there is none
+	counters   *counters.Reader   // nil where what is measured is not this machine
+	now        func() time.Time
+	off        func(control) bool // by what the run has shown so far
+
+	readAt   time.Time // the end of the last whole reading of counters; zero before the first
+	readCost time.Duration
+
+	last  control
+	ended time.Time       // of the last control; zero before the first
+	costs []time.Duration // of controls
+	spent time.Duration   // on controls and counters
+}
+
+// A control is what a Controller said; the zero one nothing.
+type control struct{ compute, memory time.Duration }
+
+func newWatch(opt Options, d chips.Device, now func() time.Time, off func(control) bool) *watch {
+	w := &watch{controller: opt.Controller, now: now, off: off}
+	if d.Kind == chips.CPU {
+		w.counters = counters.New()
+	}
+	return w
+}
+
+func (w *watch) close() {
+	if w.counters != nil {
+		w.counters.Close()
+	}
+}
+
+// control is a new control, or none where the last one is so recent that another
+// would cost too much.
+func (w *watch) control(ctx context.Context) (c control) {
+	if w.controller == nil {
+		return control{}
+	}
+	begin := w.now()
+	first := w.ended.IsZero()
+	if !first && begin.Sub(w.ended) < controlShare*w.cost() {
+		return control{}
+	}
+	if first { // which makes the memory to read
+		w.controller.Control(ctx)
+		begin = w.now()
+	}
+	c.compute, c.memory = w.controller.Control(ctx)
+	if w.off(c) { // threads may have been put on one core, by chance: what lasts is seen again
+		compute, memory := w.controller.Control(ctx)
+		c.compute, c.memory = min(c.compute, compute), min(c.memory, memory)
+	}
+	w.ended = w.now()
+	w.costs = append(w.costs, w.ended.Sub(begin))
+	w.spent += w.ended.Sub(begin)
+	w.last = c
+	return c
+}
+
+// cost is what a control usually takes: half of them took longer.
+func (w *watch) cost() time.Duration {
+	if len(w.costs) > 64 { // the latest are enough
+		w.costs = w.costs[len(w.costs)-32:]
+	}
+	sorted := slices.Sorted(slices.Values(w.costs))
+	return sorted[len(sorted)/2]
+}
+
+// span is a round while it is watched.
+type span struct {
+	*watch
+	ahead control
+	start time.Time
+
+	counted bool // from is the counters when it began
+	from    counters.Reading
+}
+
+// begin begins to watch a round. The control behind the last round is the one ahead of
+// the next that follows at once.
+func (w *watch) begin(ctx context.Context) span {
+	s := span{watch: w, ahead: w.last}
+	if c := w.control(ctx); c != (control{}) {
+		s.ahead = c
+	}
+	s.counted = w.counters != nil && (w.readAt.IsZero() || w.now().Sub(w.readAt) >= controlShare*w.readCost)
+	if s.counted {
+		s.from = w.reading()
+	}
+	s.start = w.now()
+	return s
+}
+
+// end writes into the rows of the round what became of the machine meanwhile.
+func (s span) end(ctx context.Context, rows []results.Record) {
+	elapsed := s.now().Sub(s.start)
+	var shared results.Record
+	if s.counted {
+		shared = since(s.from, s.reading())
+	}
+	behind := s.control(ctx)
+	for i := range rows {
+		r := &rows[i]
+		r.ControlComputeAhead, r.ControlMemoryAhead = s.ahead.compute.Seconds(), s.ahead.memory.Seconds()
+		r.ControlComputeBehind, r.ControlMemoryBehind = behind.compute.Seconds(), behind.memory.Seconds()
+		r.OthersSeconds = shared.OthersSeconds
+		r.StealSeconds, r.ThrottledSeconds, r.ThermalThrottles = shared.StealSeconds, shared.ThrottledSeconds, shared.ThermalThrottles
+		r.Load, r.ClockHz = shared.Load, shared.ClockHz
+		if s.counters != nil || s.controller != nil {
+			r.RoundSeconds = elapsed.Seconds()
+		}
+	}
+}
+
+// reading is a whole reading of the counters. One ahead of a round is due when the time
+// since the last is controlShare times what it takes.
+func (w *watch) reading() counters.Reading {
+	begin := w.now()
+	r := w.counters.Read()
+	w.readAt = w.now()
+	w.readCost = w.readAt.Sub(begin)
+	w.spent += w.readCost
+	return r
+}
+
+// glance is the counters that a repetition is held against.
+func (w *watch) glance() counters.Reading {
+	if w.counters == nil {
+		return counters.Reading{}
+	}
+	begin := w.now()
+	now := w.counters.Glance()
+	w.spent += w.now().Sub(begin)
+	return now
+}
+
+// since is what happened between two readings, and how things stand at the second.
+func since(from, to counters.Reading) (row results.Record) {
+	known := from.Known & to.Known
+	duration := func(which counters.Set, from, to time.Duration) (d results.Optional[float64]) {
+		if known.Has(which) && to >= from {
+			d = results.Some((to - from).Seconds())
+		}
+		return d
+	}
+	count := func(which counters.Set, from, to int64) (n results.Optional[int64]) {
+		if known.Has(which) && to >= from {
+			n = results.Some(to - from)
+		}
+		return n
+	}
+	row.WaitedSeconds = duration(counters.Waited, from.Waited, to.Waited)
+	if known.Has(counters.Others) { // counted by two clocks of different steps
+		row.OthersSeconds = results.Some(max(0, to.Others-from.Others).Seconds())
+	}
+	row.StealSeconds = duration(counters.Steal, from.Steal, to.Steal)
+	row.ThrottledSeconds = duration(counters.Throttled, from.Throttled, to.Throttled)
+	row.Switches = count(counters.Switches, from.Switches, to.Switches)
+	row.ThermalThrottles = count(counters.Thermal, from.Thermal, to.Thermal)
+	if to.Known.Has(counters.Load) {
+		row.Load = results.Finite(to.Load)
+	}
+	row.ClockHz = to.Hertz
+	return row
+}

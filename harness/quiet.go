@@ -1,0 +1,69 @@
+package harness
+
+import "matladder/results"
+
+// A sample is the time of one launch, with what its rows say of the machine meanwhile.
+type sample struct {
+	seconds    float64
+	conditions []results.Conditions // of both rows of a loop
+}
+
+// samplesOf are those of the rows of one point, in the order in which they were timed.
+func samplesOf(rows []results.Record) []sample {
+	var list []sample
+	for i := range rows {
+		var last *results.Record
+		if i > 0 {
+			last = &rows[i-1]
+		}
+		if s, ok := sampleOf(last, &rows[i]); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// sampleOf is the sample that row, the next one of its point after last, completes.
+func sampleOf(last, row *results.Record) (s sample, ok bool) {
+	if row.Launches == 0 || row.Seconds == 0 {
+		return s, false
+	}
+	if s.seconds, ok = launchTime(last, row); !ok {
+		return s, false
+	}
+	s.conditions = append(s.conditions, row.Conditions())
+	if row.Method == results.Loop {
+		s.conditions = append(s.conditions, last.Conditions())
+	}
+	return s, true
+}
+
+// quiet are the times of the samples that nothing disturbed.
+func (r *run) quiet(samples []sample) []float64 {
+	var times []float64
+	for _, s := range samples {
+		causes := results.Causes(0)
+		for _, c := range s.conditions {
+			causes |= r.disturbances.Of(c)
+		}
+		if causes == 0 {
+			times = append(times, s.seconds)
+		}
+	}
+	return times
+}
+
+// settled reports whether more rounds would not change what a reader concludes of a
+// lane, or there were as many as the sweep allows. Disturbed ones are repeated, as often
+// as there are quiet ones at most.
+func (g *group) settled(l *lane) bool {
+	c := g.sweep.Config
+	if l.rounds >= 2*c.MaxRounds {
+		return true
+	}
+	quiet := g.quiet(l.samples)
+	if len(quiet) == len(l.samples) && l.rounds >= c.MaxRounds || len(quiet) >= c.MaxRounds*c.Repetitions {
+		return true
+	}
+	return l.rounds >= c.MinRounds && narrow(quiet)
+}

@@ -1,0 +1,54 @@
+// Package counters reads what the system tells about who has the processors: the
+// figures that top, vmstat and dmesg show.
+//
+// Most are sums since the system, the process or its control group began: the
+// difference of two readings is what happened between them. What a system does not
+// tell is not known, which is not zero.
+package counters
+
+import "time"
+
+// A Reading is the counters at one moment.
+type Reading struct {
+	// Waited is how long threads of this process, and of processes that it started,
+	// were ready to run and had no processor, summed over threads, each between
+	// two readings for at most as long as it ran: what waits and has hardly anything
+	// to do slows nothing down.
+	Waited time.Duration
+	// Others is how long processors worked for other processes than this one and those
+	// that it started, summed over processors.
+	Others time.Duration
+	// Steal is how long the host of a virtual machine gave its processors to others
+	// while they had work, summed over processors.
+	Steal time.Duration
+	// Throttled is how long a control group of this process stood still because its
+	// quota of processor time was spent, summed over what the quota is counted for.
+	Throttled time.Duration
+	// Switches counts the times that a thread of this process had to give up a
+	// processor though it had work.
+	Switches int64
+	// Thermal counts the times that the first processor was slowed down to cool.
+	Thermal int64
+
+	Load  float64 // runnable threads of the system, this process' too, the average of a minute
+	Hertz float64 // clock of the processors at the moment, the mean of the first few, as the system knows it
+
+	Known Set // which of the above the system told
+}
+
+// A Set is some of the counters.
+type Set uint
+
+const (
+	Waited Set = 1 << iota
+	Others
+	Steal
+	Throttled
+	Switches
+	Thermal
+	Load
+	Hertz
+)
+
+// Has reports whether all of o are in s.
+func (s Set) Has(o Set) bool { return s&o == o }

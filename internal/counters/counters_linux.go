@@ -1,0 +1,204 @@
+package counters
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tick is the unit of the times in /proc/stat: USER_HZ, which is 100 on every
+// architecture that Go knows.
+const tick = 10 * time.Millisecond
+
+// askedProcessors bounds how many processors are asked for their clock: each is a file.
+const askedProcessors = 8
+
+// A Reader takes readings. It is used by one goroutine at a time.
+type Reader struct {
+	root    string // of /proc and /sys, "" for the machine's own
+	threads threads
+	waited  time.Duration
+	groups  []group
+	clocks  []string // files that hold a clock in kHz
+	thermal string   // the file that counts
+	buf     []byte
+}
+
+// A group is a control group with a file of its own on processor time.
+type group struct {
+	stat string
+	key  string
+	unit time.Duration
+}
+
+// New finds out what this machine tells.
+func New() *Reader { return newReader("") }
+
+func newReader(root string) *Reader {
+	r := &Reader{root: root, buf: make([]byte, 16<<10), threads: threads{root: root, open: map[string]*thread{}}}
+	r.groups = r.findGroups()
+	for i := range askedProcessors {
+		file := root + "/sys/devices/system/cpu/cpu" + strconv.Itoa(i) + "/cpufreq/scaling_cur_freq"
+		if _, ok := r.number(file); ok {
+			r.clocks = append(r.clocks, file)
+		}
+	}
+	thermal := root + "/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count"
+	if _, ok := r.number(thermal); ok {
+		r.thermal = thermal
+	}
+	return r
+}
+
+// Close closes what is kept open.
+func (r *Reader) Close() { r.threads.close() }
+
+// Glance reads the counters that cost least, some microseconds: Waited, of the threads
+// that there were at the last Read, and Switches.
+func (r *Reader) Glance() Reading {
+	var now Reading
+	if r.threads.waited(r.buf, &r.waited) {
+		now.Waited, now.Known = r.waited, now.Known|Waited
+	}
+	switches(&now)
+	return now
+}
+
+// Read takes a whole reading.
+func (r *Reader) Read() Reading {
+	r.threads.list()
+	now := r.Glance()
+	if worked, steal, ok := r.processors(); ok {
+		now.Others, now.Steal, now.Known = worked-r.threads.ran(), steal, now.Known|Others|Steal
+	}
+	for _, g := range r.groups {
+		if v, ok := field(r.text(g.stat), g.key); ok {
+			now.Throttled += time.Duration(v) * g.unit
+			now.Known |= Throttled
+		}
+	}
+	if words := bytes.Fields(r.text(r.root + "/proc/loadavg")); len(words) > 0 {
+		if v, err := strconv.ParseFloat(string(words[0]), 64); err == nil {
+			now.Load, now.Known = v, now.Known|Load
+		}
+	}
+	if v, ok := r.number(r.thermal); ok {
+		now.Thermal, now.Known = int64(v), now.Known|Thermal
+	}
+	sum := 0.0
+	for _, file := range r.clocks {
+		v, _ := r.number(file)
+		sum += v * 1000
+	}
+	if sum > 0 {
+		now.Hertz, now.Known = sum/float64(len(r.clocks)), now.Known|Hertz
+	}
+	return now
+}
+
+// processors sums how long processors worked, and how long they would have but for the
+// host: of the first line of /proc/stat, all but the times in which they had nothing to
+// do, and those of guests, which are in the first two as well.
+func (r *Reader) processors() (worked, steal time.Duration, ok bool) {
+	line, _, _ := bytes.Cut(r.text(r.root+"/proc/stat"), []byte("\n"))
+	words := bytes.Fields(line)
+	const idle, iowait, stolen = 4, 5, 8
+	if len(words) <= stolen || string(words[0]) != "cpu" {
+		return 0, 0, false
+	}
+	for i, word := range words[:stolen+1] {
+		v, err := strconv.ParseInt(string(word), 10, 64)
+		switch {
+		case i == 0, i == idle, i == iowait:
+		case err != nil:
+			return 0, 0, false
+		case i == stolen:
+			steal = time.Duration(v) * tick
+		default:
+			worked += time.Duration(v) * tick
+		}
+	}
+	return worked, steal, true
+}
+
+// findGroups lists the control groups of this process, up to the root, that say how
+// long their quota stopped them: version 2, or controller cpu of version 1.
+func (r *Reader) findGroups() []group {
+	var list []group
+	for line := range strings.Lines(string(r.text(r.root + "/proc/self/cgroup"))) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path
+		if len(parts) < 3 {
+			continue
+		}
+		var mounts []string
+		g := group{key: "throttled_usec", unit: time.Microsecond}
+		switch controllers := strings.Split(parts[1], ","); {
+		case parts[1] == "":
+			mounts = []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}
+		case slices.Contains(controllers, "cpu"):
+			mounts = []string{"/sys/fs/cgroup/" + parts[1], "/sys/fs/cgroup/cpu"}
+			g.key, g.unit = "throttled_time", time.Nanosecond
+		}
+		for _, mount := range mounts {
+			before := len(list)
+			for dir := filepath.Join("/", parts[2]); ; dir = filepath.Dir(dir) {
+				g.stat = filepath.Join(r.root, mount, dir, "cpu.stat")
+				if _, ok := field(r.text(g.stat), g.key); ok {
+					list = append(list, g)
+				}
+				if dir == "/" {
+					break
+				}
+			}
+			if len(list) > before {
+				break // the other name is that of the same files
+			}
+		}
+	}
+	return list
+}
+
+// field is the number behind key at the start of a line.
+func field(text []byte, key string) (int64, bool) {
+	for line := range bytes.Lines(text) {
+		if words := bytes.Fields(line); len(words) == 2 && string(words[0]) == key {
+			v, err := strconv.ParseInt(string(words[1]), 10, 64)
+			return v, err == nil
+		}
+	}
+	return 0, false
+}
+
+// number is that of a file that holds one.
+func (r *Reader) number(file string) (float64, bool) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(string(r.text(file))), 64)
+	return v, err == nil
+}
+
+// text is the start of a small file, empty where there is none. It is valid until the
+// next call.
+func (r *Reader) text(file string) []byte {
+	if file == "" {
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	n, _ := f.Read(r.buf)
+	return r.buf[:max(0, n)]
+}
+
+func switches(now *Reading) {
+	var usage unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &usage) == nil {
+		now.Switches, now.Known = usage.Nivcsw, now.Known|Switches
+	}
+}

@@ -1,0 +1,169 @@
+package results
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// watched is a row of a round with its control.
+func watched(run string, round int, compute, memory float64) Record {
+	return Record{
+		Schema: Schema, RunID: run, Kernel: "v1_naive", Mode: Measured, Method: Direct, Status: OK,
+		Batch: 1, M: 8, K: 8, N: 8, DtypeA: "float32", Threads: 4, Round: round, Launches: 1, Seconds: 1e-3,
+		ControlComputeAhead: compute, ControlMemoryAhead: memory, RoundSeconds: 0.1, WaitedSeconds: Some(0.0),
+	}
+}
+
+// TestDisturbances_Control makes runs of a machine whose controls spread by noise, some
+// of them slowed down by more than that: those and no others are off, whatever
+// the machine's speed and noise, unless more than three quarters are slowed down.
+func TestDisturbances_Control(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	quiet, falsely, slowed, missed := 0, 0, 0, 0
+	for range 400 {
+		level, noise, busy := 1e-4*(1+9*rng.Float64()), 0.002+0.03*rng.Float64(), 0.7*rng.Float64()
+		var d Disturbances
+		var rows []Record
+		var slow []bool
+		for round := range 20 + rng.IntN(200) {
+			v := level * (1 + noise*rng.NormFloat64())
+			off := rng.Float64() < busy
+			if off {
+				v *= 1 + 12*noise + rng.Float64()
+			}
+			rows, slow = append(rows, watched("r", round, v, 1e-4)), append(slow, off)
+			d.Add(rows[round].Conditions())
+		}
+		for i := range rows {
+			off := d.Of(rows[i].Conditions()) == SlowCores
+			switch {
+			case slow[i]:
+				slowed++
+				if !off {
+					missed++
+				}
+			default:
+				quiet++
+				if off {
+					falsely++
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d quiet ones off, %d of %d slow ones missed", falsely, quiet, missed, slowed)
+	if falsely*100 > quiet || missed*20 > slowed {
+		t.Errorf("%d of %d quiet ones off, %d of %d slow ones missed", falsely, quiet, missed, slowed)
+	}
+}
+
+// TestDisturbances_Few: a run of few rounds has no distribution to hold a control
+// against, and those of another run are none.
+func TestDisturbances_Few(t *testing.T) {
+	var d Disturbances
+	for round := range 50 {
+		r := watched("other", round, 1e-4+1e-6*float64(round%3), 1e-4)
+		d.Add(r.Conditions())
+	}
+	for round := range 7 {
+		r := watched("few", round, 1e-3*float64(1+round), 1e-4)
+		d.Add(r.Conditions())
+		if c := d.Of(r.Conditions()); c != 0 {
+			t.Errorf("round %d is disturbed: %b", round, c)
+		}
+	}
+}
+
+// TestDisturbances_Lost: time that others had is a matter of the row alone.
+func TestDisturbances_Lost(t *testing.T) {
+	var d Disturbances
+	for name, c := range map[string]struct {
+		change func(r *Record)
+		want   Causes
+	}{
+		"nothing known":       {func(r *Record) { r.WaitedSeconds = Optional[float64]{} }, 0},
+		"hardly waited":       {func(r *Record) { r.WaitedSeconds = Some(15e-6) }, 0},
+		"waited":              {func(r *Record) { r.WaitedSeconds = Some(50e-6) }, Waited},
+		"waited, alone":       {func(r *Record) { r.WaitedSeconds, r.OthersSeconds = Some(50e-6), Some(0.015) }, 0},
+		"waited, not alone":   {func(r *Record) { r.WaitedSeconds, r.OthersSeconds = Some(50e-6), Some(0.03) }, Waited},
+		"others":              {func(r *Record) { r.OthersSeconds = Some(0.2) }, 0},
+		"one step of steal":   {func(r *Record) { r.StealSeconds = Some(0.01) }, 0},
+		"steal":               {func(r *Record) { r.StealSeconds = Some(0.03) }, Stolen},
+		"little throttled":    {func(r *Record) { r.ThrottledSeconds = Some(0.007) }, 0},
+		"throttled":           {func(r *Record) { r.ThrottledSeconds = Some(0.1) }, Throttled},
+		"hot":                 {func(r *Record) { r.ThermalThrottles = Some(int64(1)) }, Hot},
+		"waited and hot":      {func(r *Record) { r.WaitedSeconds, r.ThermalThrottles = Some(1.0), Some(int64(2)) }, Waited | Hot},
+		"no round, much lost": {func(r *Record) { r.RoundSeconds, r.StealSeconds = 0, Some(5.0) }, 0},
+	} {
+		r := watched("r", 0, 0, 0)
+		c.change(&r)
+		d.Add(r.Conditions())
+		if got := d.Of(r.Conditions()); got != c.want {
+			t.Errorf("%s: %b, want %b", name, got, c.want)
+		}
+	}
+}
+
+// TestSummarize_Disturbed: disturbed rows are no samples; where too few are left, the
+// figures are marked, and a note says how many, why and what to do.
+func TestSummarize_Disturbed(t *testing.T) {
+	rows := func(disturbed ...int) (list []Record) {
+		for round := range 12 {
+			r := watched("r", round, 1e-4, 1e-4)
+			r.PeakFLOPs = 1e9
+			for _, d := range disturbed {
+				if round == d {
+					r.Seconds, r.WaitedSeconds = 5e-3, Some(2e-3)
+				}
+			}
+			list = append(list, r)
+		}
+		return list
+	}
+	for _, c := range []struct {
+		disturbed []int
+		median    float64
+		n         int
+		rough     bool
+		notes     string
+	}{
+		{nil, 1e-3, 12, false, ""},
+		{[]int{3, 5, 7}, 1e-3, 9, false, "disturbed in 3 of 12 repetitions (25 %): other programs had processors that it needed (3); figures leave them out"},
+		{[]int{0, 1, 2, 3, 4, 5, 6}, 1e-3, 5, true, "~ stands before figures, of 1 point here, with fewer than 6 quiet ones"},
+		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 5e-3, 12, true, "disturbed in 12 of 12 repetitions (100 %)"},
+	} {
+		list := Summarize(rows(c.disturbed...))
+		s := list[0]
+		if s.Time.Median != c.median || s.Time.N != c.n || s.Rough != c.rough || s.Rate.Rough != c.rough || s.Disturbed != len(c.disturbed) || s.Rows != 12 {
+			t.Errorf("%d disturbed: %+v of %d rows, %d disturbed, rough %v", len(c.disturbed), s.Time, s.Rows, s.Disturbed, s.Rough)
+		}
+		var text strings.Builder
+		if err := WriteTable(&text, "text", list); err != nil {
+			t.Fatal(err)
+		}
+		if got := text.String(); !strings.Contains(got, c.notes) || strings.Contains(got, "disturbed") != (c.notes != "") || strings.Contains(got, "~"+FormatSeconds(c.median)) != c.rough {
+			t.Errorf("%d disturbed:\n%s", len(c.disturbed), got)
+		}
+	}
+}
+
+// TestSummarize_DisturbedLoop: a slope needs both launch counts, so a round of a loop
+// is left out if one of them was disturbed.
+func TestSummarize_DisturbedLoop(t *testing.T) {
+	var rows []Record
+	for round := range 10 {
+		for rep, launches := range []int{2, 16} {
+			r := watched("r", round, 1e-4, 1e-4)
+			r.Method, r.Rep, r.Launches, r.Seconds = Loop, rep, launches, 1e-4+1e-3*float64(launches)
+			if round%5 == 0 && rep == 1 {
+				r.Seconds, r.WaitedSeconds = 1, Some(0.9)
+			}
+			rows = append(rows, r)
+		}
+	}
+	s := Summarize(rows)[0]
+	if got := fmt.Sprintf("%.6f %d %d %v", s.Time.Median, s.Time.N, s.Disturbed, s.Rough); got != "0.001000 8 4 false" {
+		t.Error(got)
+	}
+}

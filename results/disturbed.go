@@ -1,0 +1,94 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// roughMark stands ahead of figures that rest on too few quiet rows.
+const roughMark = "~"
+
+// reasons say what disturbed a run, and what to do about it.
+var reasons = []struct {
+	cause        Causes
+	what, advice string
+}{
+	{Waited, "other programs had processors that it needed", "end what else runs (top shows it), or take fewer --threads"},
+	{Throttled, "a quota of processor time was spent (control group)", "raise the quota (docker --cpus, a limit of Kubernetes), or take fewer --threads"},
+	{Stolen, "the host of this virtual machine gave its processors to others (steal)", "measure at another time, or on a machine of its own"},
+	{Hot, "the processor was slowed down to cool", "let it cool"},
+	{SlowCores, "the cores were slower: the control's arithmetic took longer", "look for a battery, heat, or a neighbour on the same cores"},
+	{SlowMemory, "memory was slower: the control's read took longer", "end what else moves data, here or on the same host"},
+}
+
+// disturbance is what is to be said of the machine while the points were measured; ""
+// if it was quiet enough: if a twentieth of the rows at most is left out, and no figure
+// suffers.
+func disturbance(summaries []Summary) string {
+	const worthSaying = 20
+	total, left, rough := 0, 0, 0
+	counts := map[Causes]int{}
+	for i := range summaries {
+		s := &summaries[i]
+		if s.Status != OK {
+			continue
+		}
+		total, left = total+s.timing.total, left+s.timing.left
+		if s.Rough {
+			rough++
+		}
+		for causes, n := range s.timing.causes {
+			for _, r := range reasons {
+				if causes&r.cause != 0 {
+					counts[r.cause] += n
+				}
+			}
+		}
+	}
+	if left*worthSaying <= total && rough == 0 {
+		return ""
+	}
+	var why, advice []string
+	order := slices.Clone(reasons)
+	slices.SortStableFunc(order, func(a, b struct {
+		cause        Causes
+		what, advice string
+	}) int {
+		return counts[b.cause] - counts[a.cause]
+	})
+	for _, r := range order {
+		if n := counts[r.cause]; n > 0 {
+			why = append(why, fmt.Sprintf("%s (%d)", r.what, n))
+			if n*4 >= left { // what is rare is not worth the trouble
+				advice = append(advice, r.advice)
+			}
+		}
+	}
+	text := fmt.Sprintf("the machine was disturbed in %d of %d repetitions (%.0f %%): %s; ",
+		left, total, 100*float64(left)/float64(total), strings.Join(why, ", "))
+	if rough == 0 {
+		return text + "figures leave them out"
+	}
+	return text + fmt.Sprintf("%s stands before figures, of %d %s here, with fewer than %d quiet ones, which are not to be relied on: %s, and measure again or give it a longer --time-budget",
+		roughMark, rough, plural("point", rough), enoughQuiet, strings.Join(advice, "; "))
+}
+
+// wideIntervals says why figures are marked that no row calls disturbed; "" if none is.
+func wideIntervals(summaries []Summary) string {
+	n := 0
+	for i := range summaries {
+		s := &summaries[i]
+		for _, e := range [...]Estimate{s.Time, s.Rate, s.PercentOfBaseline, s.OverBelow} {
+			if e.Known() && !e.Rough && !e.Holds() {
+				n++
+				break
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s stands before figures, of %d %s, whose intervals span more than twofold: measure again, on a quieter machine or with a longer --time-budget",
+		roughMark, n, plural("point", n))
+}
