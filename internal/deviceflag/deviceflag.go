@@ -67,6 +67,11 @@ func (f *Flags) Name() string {
 
 // Entry is what the registry knows of that backend. An error is a *cli.UsageError.
 func (f *Flags) Entry() (registry.Entry, error) {
+	if f.Backend == "" && f.Topology != "" {
+		if _, err := registry.OfChip(f.Topology); err != nil {
+			return registry.Entry{}, usage(err)
+		}
+	}
 	e, err := registry.Find(f.Name(), f.can)
 	return e, usage(err)
 }
