@@ -19,7 +19,7 @@ import (
 // it is tried again: a server that sends a byte now and then would hold it for ever.
 const stallBytes = 256 << 10
 
-// maxWheel bounds a wheel of which the index tells no size.
+// maxWheel is the most bytes that a wheel may have.
 const maxWheel = 2 << 30
 
 // download brings f into the folder of partial downloads and returns its path.
@@ -98,7 +98,7 @@ func (in *installer) fetch(ctx context.Context, f indexFile, path string, progre
 	if resp.ContentLength >= 0 {
 		total = have + resp.ContentLength
 	}
-	most := int64(maxWheel)
+	most := int64(maxWheel) // what is taken of a wheel whose size nobody tells
 	switch {
 	case max(total, f.Size) > maxWheel:
 		return fmt.Errorf("%s: %d bytes, over the limit of %d; nothing was installed", f.Name, max(total, f.Size), int64(maxWheel))
@@ -129,6 +129,10 @@ func (e *tooLongError) Error() string {
 	return fmt.Sprintf("%s: the server sends more than its %d bytes; nothing was installed", e.name, e.most)
 }
 
+// copyBody appends body to file, which has the first have of total bytes (-1 if that is not
+// known), and syncs it. More than most bytes are a *tooLongError. cancel ends ctx, and with
+// it the request, when too little comes (stallBytes). What breaks off is transient: the next
+// attempt resumes.
 func (in *installer) copyBody(ctx context.Context, body io.Reader, file file, name string, have, total, most int64, progress func(done, total int64), cancel context.CancelCauseFunc) error {
 	stalled := fmt.Errorf("next to nothing came for %v", in.stall)
 	timer := time.AfterFunc(in.stall, func() { cancel(stalled) })

@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Name     string   // of a Known plugin
 	Version  string   // of its first wheel; "" is the pinned one
-	Unpinned bool     // take what the index offers where the table knows no file of a version
+	Unpinned bool     // where no SHA-256 is known of what the index offers, take the index's own
 	IndexURL string   // "" is PIP_INDEX_URL, or else the Python package index
 	Folder   string   // "" is Folder()
 	Platform Platform // zero is this machine's
@@ -76,8 +76,8 @@ func (e *OptionError) Unwrap() error { return e.Err }
 var versionText = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+!_]*$`)
 
 // Install installs a plugin and returns it. A plugin of the same version that is
-// whole already is not downloaded again, but becomes the one that Find returns. What
-// Options ask for that cannot be is an *OptionError.
+// whole already is not downloaded again, but becomes the one that Find returns. An
+// option that makes no sense is an *OptionError.
 // On any error, and when ctx ends, what was installed before is as it was; what
 // was downloaded stays for the next attempt.
 func Install(ctx context.Context, o Options) (Installed, error) {
@@ -118,7 +118,7 @@ func newInstaller(o Options) (*installer, error) {
 		o.Notice = func(string) {}
 	}
 	if !o.Unpinned {
-		if err := p.Wheels[0].pins(o.Version); err != nil {
+		if err := p.Wheels[0].checkPinned(o.Version); err != nil {
 			return nil, &OptionError{err}
 		}
 	}
@@ -146,12 +146,12 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 		return Installed{}, in.writeError(err, 0)
 	}
 	defer unlock()
-	in.sweep()
+	in.removeStaging()
 	if i, err := readManifest(in.root()); err == nil && i.Damage() == nil && i.Platform == in.Platform.String() && in.accepts(i) {
 		i.InstalledAt = time.Now().UTC()
 		return i, writeManifest(i)
 	}
-	files, err := in.choose(ctx)
+	files, err := in.chooseWheels(ctx)
 	if err != nil {
 		return Installed{}, err
 	}
@@ -192,15 +192,16 @@ func lock(path string) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// choose asks the index for every wheel before anything is downloaded.
-func (in *installer) choose(ctx context.Context) ([]indexFile, error) {
+// chooseWheels chooses the file of every wheel from what the index offers, before anything
+// is downloaded.
+func (in *installer) chooseWheels(ctx context.Context) ([]indexFile, error) {
 	files := make([]indexFile, len(in.plugin.Wheels))
 	for k, w := range in.plugin.Wheels {
 		version := w.Version
 		if k == 0 {
 			version = in.Version
 		}
-		if err := in.possible(w, version); err != nil {
+		if err := in.checkKnown(w, version); err != nil {
 			return nil, err
 		}
 		offered, err := in.files(ctx, w.Project)
@@ -214,7 +215,8 @@ func (in *installer) choose(ctx context.Context) ([]indexFile, error) {
 	return files, nil
 }
 
-// stage downloads and unpacks every wheel into a folder and describes it there.
+// stage downloads every wheel, unpacks them into the folder staging, has the library
+// checked, and writes the manifest there. It also returns the paths of the downloads.
 func (in *installer) stage(ctx context.Context, files []indexFile, staging string) (Installed, []string, error) {
 	i := Installed{Name: in.Name, Version: in.Version, Platform: in.Platform.String(), LibraryPath: in.plugin.Library(), InstalledAt: time.Now().UTC(), Root: staging}
 	var downloads []string
@@ -252,8 +254,9 @@ func (in *installer) stage(ctx context.Context, files []indexFile, staging strin
 	return i, downloads, writeManifest(i)
 }
 
-// sweep removes what an installation that was killed left unpacked.
-func (in *installer) sweep() {
+// removeStaging removes the staging folders of installations that were killed. The lock is
+// held: nobody is using one.
+func (in *installer) removeStaging() {
 	entries, _ := os.ReadDir(in.Folder)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".staging-") {

@@ -9,8 +9,10 @@ import (
 	"strings"
 )
 
-// names are the files of a version that the table knows, those that run on p alone
-// unless p is zero.
+// The SHA-256 that are known are in the table Known (known.go); here is what they decide.
+
+// names are the wheels of a version whose SHA-256 is known, sorted: those for p, or all if
+// p is zero.
 func (w Wheel) names(version string, p Platform) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(w.SHA256)) {
@@ -21,8 +23,8 @@ func (w Wheel) names(version string, p Platform) []string {
 	return names
 }
 
-// pins returns an error unless the table knows files of a version.
-func (w Wheel) pins(version string) error {
+// checkPinned returns an error unless the SHA-256 of some file of a version is known.
+func (w Wheel) checkPinned(version string) error {
 	if len(w.names(version, Platform{})) > 0 {
 		return nil
 	}
@@ -37,13 +39,13 @@ func (w Wheel) pins(version string) error {
 		version, w.Project, strings.Join(versions, ", "))
 }
 
-// possible returns why no file of a version can be taken on this machine, whatever
-// the index has.
-func (in *installer) possible(w Wheel, version string) error {
+// checkKnown returns why no file of a version can be taken on this machine, whatever the
+// index offers, or nil.
+func (in *installer) checkKnown(w Wheel, version string) error {
 	if in.Unpinned {
 		return nil
 	}
-	if err := w.pins(version); err != nil {
+	if err := w.checkPinned(version); err != nil {
 		return err
 	}
 	if len(w.names(version, in.Platform)) == 0 {
@@ -52,10 +54,10 @@ func (in *installer) possible(w Wheel, version string) error {
 	return nil
 }
 
-// pick chooses from what the index offers of a wheel the file that the table knows
-// for this machine, by its whole name, and gives it the table's SHA-256. No other
-// file of a version counts as one of it, but for Options.Unpinned; a known name with
-// another SHA-256 is never taken.
+// pick chooses, from the files that the index offers, the one for this machine whose whole
+// name is known, and gives it the known SHA-256, which the download must have. If there is
+// none, Options.Unpinned takes another file of that version (choose), with the index's
+// SHA-256. A known name with another SHA-256 is never taken.
 func (in *installer) pick(w Wheel, version string, offered []indexFile) (indexFile, error) {
 	names := w.names(version, in.Platform)
 	at := -1
@@ -87,7 +89,8 @@ func (in *installer) pick(w Wheel, version string, offered []indexFile) (indexFi
 	return f, nil
 }
 
-// accepts reports whether what is installed is what in would install.
+// accepts reports whether i is made of files that in may install: known ones, or unpinned
+// ones if they are asked for.
 func (in *installer) accepts(i Installed) bool {
 	return i.Vouched() == nil && (in.Unpinned || !i.Unpinned)
 }

@@ -7,14 +7,15 @@ import (
 	"matladder/results/twosample"
 )
 
-// A Verdict says how a point stands to the same point of an earlier build.
+// A Verdict says whether a point is faster or slower than on the old side. What decides is
+// judge, over the statistics of package twosample.
 type Verdict string
 
 // The verdicts.
 const (
 	Faster Verdict = "FASTER"
 	Slower Verdict = "SLOWER"
-	Same   Verdict = "SAME"   // shown to lie within the band that does not matter
+	Same   Verdict = "SAME"   // the difference is shown to lie within the band that does not matter
 	Unsure Verdict = "UNSURE" // the samples do not tell
 	Lost   Verdict = "LOST"   // was ok and is not any more
 	NoBase Verdict = "NEW OK" // was not ok and is now
@@ -24,24 +25,24 @@ const (
 // Verdicts lists them in the order of concern.
 var Verdicts = []Verdict{Lost, Slower, Unsure, Same, Faster, NoBase, Shared}
 
-// falseDiscoveries is how many of the verdicts FASTER and SLOWER may be none: one in a
-// hundred.
+// falseDiscoveries is the share of the verdicts FASTER and SLOWER that may be false: one in
+// a hundred.
 const falseDiscoveries = 0.01
 
 // A Comparison is one point on two sides.
 type Comparison struct {
 	Old, New               *Summary // of a file of either side
-	OldSeconds, NewSeconds float64  // that are compared, of a launch; 0 where there is none
+	OldSeconds, NewSeconds float64  // times of a launch that are compared; 0 where there is none
 	Ratio                  Estimate // rate of new over rate of old: above 1 is faster; unknown if either has none
 	Runs, Samples          [2]int   // of old and new
 	Quantile               float64  // of the samples that is compared; 0 for a prediction
-	FalseRate              float64  // the least rate of false discoveries at which the point is one
+	FalseRate              float64  // p-value adjusted for the number of points: the smallest false discovery rate at which this one differs
 	Verdict                Verdict
 	Differences            []string    // in machine and method, "threads: 2, then 4"
-	Remarks                []string    // in what was run
+	Remarks                []string    // differences in what was run, such as the source of blocks
 	Builds                 [2][]string // versions of the program that measured old and new
 	difference             twosample.Difference
-	judged                 bool // difference tells something
+	judged                 bool // there are samples enough for difference to tell something
 }
 
 // Pair matches the points of two sides, each of one file or several, and compares them.
@@ -74,7 +75,7 @@ func Pair(old, new []Summary, band float64, best bool) (list []Comparison, onlyO
 
 // PairTurns is Pair for sides that took turns: turns has the number of the pair that a
 // file belongs to, from 0. Parameters may differ: they are settings that are compared.
-// seed is that of the lots that are drawn anew.
+// seed is that of the random swaps (twosample.CompareTurns).
 func PairTurns(old, new []Summary, turns map[string]int, band float64, best bool, seed uint64) (list []Comparison, onlyOld, onlyNew []*Summary) {
 	return pairSides(old, new, match{anyBlocks: best, anyParams: true}, func(list []Comparison, sides [][2]*side) {
 		shared := sharedOf(list)
@@ -176,7 +177,8 @@ func comparison(old, new *side) (Comparison, bool) {
 // judgeable reports whether a pair has samples to compare.
 func (c *Comparison) judgeable() bool { return c.Verdict == "" && c.Old.Mode != Predicted }
 
-// estimate takes a difference over; one that tells nothing leaves the ratio alone.
+// estimate makes the ratio of a difference; one that tells nothing, or has no interval,
+// makes it that of the two times, without one.
 func (c *Comparison) estimate(d twosample.Difference, ok bool) {
 	c.difference, c.judged = d, ok
 	n := min(c.Samples[0], c.Samples[1])
@@ -233,8 +235,8 @@ func judgeAll(list []Comparison, shared []bool, band float64) {
 	}
 }
 
-// judge returns the verdict on a difference. One that is sure but shown to be too small
-// to matter is none.
+// judge returns the verdict on a measured difference. SAME comes first: a difference that
+// is certain, but shown to be too small to matter, is SAME. band is a logarithm.
 func (c *Comparison) judge(band float64) Verdict {
 	switch {
 	case !c.judged:

@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// ReadPrograms reads programs that WritePrograms wrote, or someone else, and verifies
-// them. An error says which program is wrong and where; it is an *Error where Verify
+// ReadPrograms reads programs in the form that WritePrograms writes (encode.go has its
+// fields), whoever wrote them, and verifies them. An error says which program is wrong and where; it is an *Error where Verify
 // found it.
 func ReadPrograms(r io.Reader) ([]*Program, error) {
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	var f jsonFile
 	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("tile: no programs as JSON: %w", plain(err))
+		return nil, fmt.Errorf("tile: no programs as JSON: %w", readError(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("tile: something stands behind the programs")
@@ -51,8 +51,8 @@ func ReadPrograms(r io.Reader) ([]*Program, error) {
 	return all, nil
 }
 
-// plain says where in the text a mistake is.
-func plain(err error) error {
+// readError turns an error of package json into one that says where in the text it is.
+func readError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
 	switch {
@@ -66,11 +66,11 @@ func plain(err error) error {
 	return err
 }
 
-// decoder makes one program. The first mistake stays in err.
+// decoder makes one program. The first mistake is kept in err.
 type decoder struct {
 	axes   []*Axis // of the grid, then of loops
-	loops  int     // how many loops the body has shown
-	grid   int
+	grid   int     // how many axes are of the grid
+	loops  int     // how many loop statements the body has had so far
 	refs   []*Ref
 	values []*Expr
 	err    error
@@ -99,7 +99,7 @@ func decode(in *jsonProgram) (*Program, error) {
 		}
 		d.axes = append(d.axes, &Axis{Name: a.Name, Size: a.Size, Semantics: Arbitrary, Loop: true, pos: d.pos(a.At)})
 	}
-	for _, r := range in.Refs { // index maps look up tables, which are refs
+	for _, r := range in.Refs { // all refs first: an index map may look up a table, which is a ref
 		kind := RefKind(word(d, "kind of ref", r.Kind, Table.String(), In.String(), Out.String(), Scratch.String()))
 		d.refs = append(d.refs, &Ref{Name: r.Name, Kind: kind, Dtype: Dtype(r.Dtype), Array: r.Array, Block: r.Block, Pos: d.pos(r.At)})
 	}
@@ -118,7 +118,8 @@ func decode(in *jsonProgram) (*Program, error) {
 	return p, d.err
 }
 
-// word returns the place of a word among those known.
+// word returns the position of a word in known, which is the value of the constant that it
+// spells.
 func word(d *decoder, what, given string, known ...string) int {
 	i := slices.Index(known, given)
 	if i < 0 {
@@ -128,7 +129,7 @@ func word(d *decoder, what, given string, known ...string) int {
 	return i
 }
 
-// pos reads a file and a line; empty is no position.
+// pos reads FILE:LINE; empty is no position.
 func (d *decoder) pos(s string) Pos {
 	if s == "" {
 		return Pos{}
@@ -201,7 +202,7 @@ func (d *decoder) index(x *jsonIndex) IndexExpr {
 	return Const(0)
 }
 
-// comparisons are their spellings in their order.
+// comparisons are the spellings of the constants EQ to GE, in order.
 var comparisons = []string{EQ.String(), NE.String(), LT.String(), LE.String(), GT.String(), GE.String()}
 
 func (d *decoder) cond(c *jsonCond) Cond {

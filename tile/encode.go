@@ -9,10 +9,16 @@ import (
 	"slices"
 )
 
-// A program as JSON. What a Program points to is named: refs and axes by their names,
-// expressions by their place in Values, so that what is shared stays shared. An axis
-// whose name is not its own (two loops may have one) is name#n, the n-th of grid and
-// loops together, counted from 1.
+// A program as JSON. Pointers of a Program become references: to refs and axes by name, to
+// expressions by their position in Values, so that an expression with two uses is written
+// once. Where several axes have one name (two loops may), each is written name#n: the n-th
+// of grid axes and then loops, counted from 1. At is the FILE:LINE in the kernel's source
+// that verification names.
+//
+// An operation is written by its name in opNames. One that has a field of its own in Expr
+// needs it in three places: jsonValue, encoder.value and decoder.value. New kinds of index
+// expression, condition and statement go likewise by jsonForm, jsonCond and jsonStmt. What
+// an older program could not read is a new version in format.
 type (
 	jsonFile struct {
 		Format   string         `json:"format"`
@@ -29,7 +35,7 @@ type (
 	jsonAxis struct {
 		Name      string `json:"name"`
 		Size      int    `json:"size"`
-		Semantics string `json:"semantics,omitempty"` // of the grid's
+		Semantics string `json:"semantics,omitempty"` // of grid axes only
 		At        string `json:"at,omitempty"`
 	}
 	jsonRef struct {
@@ -72,13 +78,14 @@ type (
 		form *jsonForm
 	}
 	jsonForm struct {
-		Sum   []jsonIndex `json:"sum,omitempty"` // of two
+		Sum   []jsonIndex `json:"sum,omitempty"` // exactly two
 		Times *jsonBy     `json:"times,omitempty"`
 		Div   *jsonBy     `json:"div,omitempty"`
 		Mod   *jsonBy     `json:"mod,omitempty"`
 		Table string      `json:"table,omitempty"`
-		At    *jsonIndex  `json:"at,omitempty"` // of the table
+		At    *jsonIndex  `json:"at,omitempty"` // the index into the table; not a position
 	}
+	// jsonBy is x times, divided by, or modulo a constant.
 	jsonBy struct {
 		X  jsonIndex `json:"x"`
 		By int       `json:"by"`
@@ -97,7 +104,7 @@ type (
 	jsonDtype Dtype
 )
 
-// format is the first thing in a file, with the version of what follows.
+// format is the first field of a file: what it is, and the version of the form.
 const format = "matladder tile programs 1"
 
 // WritePrograms writes programs that run in order as JSON that ReadPrograms reads.
@@ -112,31 +119,31 @@ func WritePrograms(w io.Writer, programs []*Program) error {
 	if err := e.Encode(f); err != nil {
 		return fmt.Errorf("tile: programs as JSON: %w", err)
 	}
-	_, err := w.Write(append(lay(nil, bytes.TrimSpace(text.Bytes()), 0), '\n'))
+	_, err := w.Write(append(breakLines(nil, bytes.TrimSpace(text.Bytes()), 0), '\n'))
 	return err
 }
 
 type encoder struct {
-	axes   []*Axis // of the grid, then of loops
-	values []jsonValue
-	places map[*Expr]int
+	axes      []*Axis // of the grid, then of loops
+	values    []jsonValue
+	positions map[*Expr]int // in values
 }
 
 func encode(p *Program) *jsonProgram {
-	e := &encoder{places: map[*Expr]int{}}
+	e := &encoder{positions: map[*Expr]int{}}
 	out := &jsonProgram{Name: p.Name, Grid: []jsonAxis{}, Refs: []jsonRef{}}
 	for _, a := range p.Grid {
 		e.axes = append(e.axes, a)
-		out.Grid = append(out.Grid, jsonAxis{a.Name, a.Size, a.Semantics.String(), place(a.pos)})
+		out.Grid = append(out.Grid, jsonAxis{a.Name, a.Size, a.Semantics.String(), source(a.pos)})
 	}
 	p.Walk(func(s *Stmt) {
 		if s.Axis != nil {
 			e.axes = append(e.axes, s.Axis)
-			out.Loops = append(out.Loops, jsonAxis{s.Axis.Name, s.Axis.Size, "", place(s.Axis.pos)})
+			out.Loops = append(out.Loops, jsonAxis{s.Axis.Name, s.Axis.Size, "", source(s.Axis.pos)})
 		}
 	})
 	for _, r := range p.Refs {
-		x := jsonRef{r.Name, r.Kind.String(), jsonDtype(r.Dtype), r.Array, r.Block, nil, place(r.Pos)}
+		x := jsonRef{r.Name, r.Kind.String(), jsonDtype(r.Dtype), r.Array, r.Block, nil, source(r.Pos)}
 		for _, ix := range r.Index {
 			x.Index = append(x.Index, *e.index(ix))
 		}
@@ -147,22 +154,23 @@ func encode(p *Program) *jsonProgram {
 	return out
 }
 
-// place is a position, empty if there is none.
-func place(p Pos) string {
+// source is a position as FILE:LINE, empty if there is none.
+func source(p Pos) string {
 	if p == (Pos{}) {
 		return ""
 	}
 	return p.String()
 }
 
+// axis is the name of an axis, with #n where others have it too.
 func (e *encoder) axis(a *Axis) string {
-	alike := 0
+	namesakes := 0 // itself included
 	for _, b := range e.axes {
 		if b.Name == a.Name {
-			alike++
+			namesakes++
 		}
 	}
-	if alike == 1 {
+	if namesakes == 1 {
 		return a.Name
 	}
 	return fmt.Sprintf("%s#%d", a.Name, slices.Index(e.axes, a)+1)
@@ -215,12 +223,13 @@ func (e *encoder) cond(c Cond) *jsonCond {
 	panic(fmt.Sprintf("tile: no such condition: %T", c))
 }
 
-// value returns the place of x among the values.
+// value returns the position of x in values, where it adds x and its operands unless they
+// are there.
 func (e *encoder) value(x *Expr) int {
-	if n, ok := e.places[x]; ok {
+	if n, ok := e.positions[x]; ok {
 		return n
 	}
-	out := jsonValue{Op: x.Op.String(), Dtype: jsonDtype(x.Dtype), Shape: x.Shape, Index: e.index(x.Index), Dim: x.Dim, TransA: x.TransA, TransB: x.TransB, At: place(x.Pos)}
+	out := jsonValue{Op: x.Op.String(), Dtype: jsonDtype(x.Dtype), Shape: x.Shape, Index: e.index(x.Index), Dim: x.Dim, TransA: x.TransA, TransB: x.TransB, At: source(x.Pos)}
 	switch x.Op {
 	case OpLoad, OpInBounds:
 		out.Ref = x.Ref.Name
@@ -238,14 +247,14 @@ func (e *encoder) value(x *Expr) int {
 		out.Args = append(out.Args, e.value(a))
 	}
 	e.values = append(e.values, out)
-	e.places[x] = len(e.values) - 1
-	return e.places[x]
+	e.positions[x] = len(e.values) - 1
+	return e.positions[x]
 }
 
 func (e *encoder) body(body []*Stmt) []jsonStmt {
 	out := []jsonStmt{}
 	for _, s := range body {
-		x := jsonStmt{Do: s.Kind.String(), If: e.cond(s.Cond), At: place(s.Pos)}
+		x := jsonStmt{Do: s.Kind.String(), If: e.cond(s.Cond), At: source(s.Pos)}
 		if s.Ref != nil {
 			x.Ref = s.Ref.Name
 		}

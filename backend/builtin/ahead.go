@@ -10,7 +10,8 @@ import (
 	"matladder/backend/registry"
 )
 
-// aheadEntry compiles for a chip that is not there, and predicts.
+// aheadEntry compiles ahead of time, for a chip that this machine need not have, and
+// predicts from the compiler's schedule.
 var aheadEntry = registry.Entry{
 	Name: Ahead, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline,
 	Params: []registry.Param{registry.Size("vmem_limit", "how much fast memory a kernel may take", "the compiler's own limit")},

@@ -14,10 +14,10 @@ import (
 	"matladder/internal/pluginworker"
 )
 
-// Names of backends that others speak of.
+// Names of backends that other packages need.
 const (
-	CPU   = "cpu" // that of no --backend
-	Ahead = "aot" // that of --topology
+	CPU   = "cpu" // the default
+	Ahead = "aot" // compiles ahead of time, for a TPU of --topology
 )
 
 func init() {
@@ -26,8 +26,9 @@ func init() {
 	}
 }
 
-// Hook becomes the child process that a backend has started this executable for, if it
-// was: the first thing in main, and in TestMain.
+// Hook runs the work of a child process and exits, if a backend started this executable
+// as one: plugins and their compilers run in children. Call it first in main and in
+// TestMain.
 func Hook() {
 	pluginworker.Hook()
 	aot.Child()

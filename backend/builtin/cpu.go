@@ -17,6 +17,8 @@ var cpuEntry = registry.Entry{
 	Params: cpuParams(), Open: openCPU,
 }
 
+// cpuParams are those of package cpu, whose list says which words or numbers each takes:
+// a new one is added there.
 func cpuParams() []registry.Param {
 	var list []registry.Param
 	for _, p := range cpu.Parameters() {

@@ -28,7 +28,7 @@ func pluginOptions(name string, r registry.Request) pjrt.Options {
 	return pjrt.Options{Name: name, Device: device, Method: r.Params["method"]}
 }
 
-// tpuEntry is a TPU, on which kernels run as such.
+// tpuEntry is a TPU, which runs the kernels themselves.
 var tpuEntry = registry.Entry{
 	Name: "tpu", Help: "a TPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline,
 	Params: append(pluginParams[:len(pluginParams):len(pluginParams)],
@@ -93,7 +93,7 @@ func openPlugin(ctx context.Context, r registry.Request, name, plugin, kind stri
 		d.Params.VMEMBytes, _ = registry.ParseSize(size) // checked
 		d.FastBytes = d.Params.VMEMBytes
 	}
-	if r.Params["operands"] == pjrt.OperandsAny { // what is the default has no word in the rows
+	if r.Params["operands"] == pjrt.OperandsAny { // rows do not name the default
 		d.Params.Extra = map[string]string{"operands": pjrt.OperandsAny}
 	}
 	return d, nil

@@ -9,8 +9,8 @@ import (
 	"matladder/internal/pluginworker"
 )
 
-// xlaEntry is XLA on the cores of this machine: the baseline, and kernels as what they
-// mean.
+// xlaEntry is XLA on the cores of this machine: the baseline, and kernels in plain array
+// operations (registry.Meaning).
 var xlaEntry = registry.Entry{
 	Name: "xla-cpu", Help: "XLA on those cores: the baseline, and kernels as variant interpret", Can: registry.Meaning | registry.Baseline,
 	Params: pluginParams, Open: openXLA,

@@ -13,17 +13,18 @@ import (
 	"text/tabwriter"
 )
 
-// Param is one parameter of a backend, KEY of --param KEY=VALUE.
+// Param is one parameter of a backend, KEY of --param KEY=VALUE. Choice, Number and Size
+// make one of each kind; a backend's list of them is Entry.Params.
 type Param struct {
 	Name    string
 	Values  string // what it takes: "packed, tiles", "a size such as 64MiB"
 	Meaning string
-	Default string // what stands without it, in words
+	Default string // what holds where it is not given, in words for people: nothing is set to it
 
-	check func(value string) error
+	check func(value string) error // nil accepts every value
 }
 
-// Choice is a parameter that is one of some words.
+// Choice is a parameter whose value is one of words.
 func Choice(name, meaning, byDefault string, words ...string) Param {
 	list := strings.Join(words, ", ")
 	return Param{name, list, meaning, byDefault, func(value string) error {
@@ -34,7 +35,8 @@ func Choice(name, meaning, byDefault string, words ...string) Param {
 	}}
 }
 
-// Number is a parameter that is a whole number within bounds.
+// Number is a parameter whose value is a whole number from least to most; math.MaxInt is
+// no upper bound.
 func Number(name, meaning, byDefault string, least, most int) Param {
 	values := fmt.Sprintf("a number from %d to %d", least, most)
 	if most == math.MaxInt {
@@ -48,7 +50,7 @@ func Number(name, meaning, byDefault string, least, most int) Param {
 	}}
 }
 
-// Size is a parameter that is a number of bytes.
+// Size is a parameter whose value is a number of bytes, as ParseSize reads it.
 func Size(name, meaning, byDefault string) Param {
 	return Param{name, "a size such as 64MiB", meaning, byDefault, func(value string) error {
 		_, err := ParseSize(value)
@@ -110,7 +112,7 @@ func (e Entry) WriteParams(w io.Writer) error {
 	return t.Flush()
 }
 
-// Write writes the backends that can do any of what is asked as a table: name and help.
+// Write writes the backends with any of the abilities as a table: name and help.
 func Write(w io.Writer, can Ability) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, e := range Entries(can) {

@@ -12,8 +12,8 @@
 //		})
 //	}
 //
-// makes --backend abacus of every command. Package backend/builtin registers those that
-// come with matladder; a program that imports neither has an empty table.
+// adds --backend abacus to every command. Package backend/builtin registers those that
+// come with matladder; a program that does not import it has an empty table.
 package registry
 
 import (
@@ -33,13 +33,13 @@ type Ability uint8
 
 const (
 	Measures Ability = 1 << iota // compiles tile programs and times their launches
-	Predicts                     // tells how long a launch would take on a chip that need not be there
-	Meaning                      // runs what kernels mean, step by step: an independent check, never a result
+	Predicts                     // tells how long a launch would take on a chip that this machine need not have
+	Meaning                      // runs each grid step of a kernel as plain array operations, not the kernel (variant interpret): an independent check, whose times are no result
 	Baseline                     // has the vendor's own matmul
 )
 
-// has says whether any of some abilities are there.
-func (a Ability) has(any Ability) bool { return any == 0 || a&any != 0 }
+// has reports whether a has any of the wanted abilities; 0 wants none.
+func (a Ability) has(wanted Ability) bool { return wanted == 0 || a&wanted != 0 }
 
 // Entry is a backend of this build.
 type Entry struct {
@@ -47,35 +47,38 @@ type Entry struct {
 	Help   string // where kernels run, in one line without a full stop
 	Can    Ability
 	Params []Param // what --param takes
-	// Chips are those that the backend can be opened for and that need not be there, the
-	// words of --topology; nil for a backend of the machine at hand.
+	// Chips, of a backend that predicts, are the chips that it can be opened for, which this
+	// machine need not have: the words of --topology. Nil for a backend that runs on this
+	// machine's own devices.
 	Chips func() []string
-	// Open opens the backend. Names of the request's parameters are known, and their
-	// values have been checked. A mistake in the request is a *RequestError.
+	// Open opens the backend. Start calls it, after Check has found the request's chip and
+	// parameters, names and values, to be among those above. A mistake in the request that
+	// Check cannot see is a *RequestError.
 	Open func(ctx context.Context, r Request) (*Device, error)
 }
 
-// Request is what people ask of a backend. The zero value leaves all to it.
+// Request is how a backend is to be opened. The zero value leaves all to it.
 type Request struct {
 	Chip    string            // one of the entry's Chips
-	Threads int               // of the CPU; 0 for one a core
+	Threads int               // of the CPU; 0 for one per core
 	Params  map[string]string // by name, as people gave them
-	Probe   bool              // figures that must be measured are wanted
-	Probing func(file string) // called before they are, with the file that keeps them; nil for none
-	Anew    bool              // and measured, even if they are known
-	Limit   time.Duration     // of one compilation; 0 for the backend's own
+	Probe   bool              // measure peaks and bandwidth, unless a cache file has them; otherwise they are unknown
+	Probing func(file string) // called before they are measured, with the path of that cache file; may be nil
+	Anew    bool              // measure them even if the file has them
+	Limit   time.Duration     // on one compilation; 0 for the backend's own
 }
 
-// Device is an open backend and what its parameters stand for.
+// Device is an open backend, with what its parameters came to and what commands need to
+// know of it.
 type Device struct {
 	backend.Backend
-	Params    backend.Params // of compilations
-	Summary   string         // of the machine, for people
+	Params    backend.Params // to compile with, from the request's parameters
+	Summary   string         // of the machine, for people; Start fills in the chip's key for ""
 	Remark    string         // what people should know of it; "" for nothing
-	FastBytes int64          // of fast memory that a kernel may use; 0 for no limit
+	FastBytes int64          // of fast memory (VMEM) that a kernel may use; 0 for no limit
 
-	// Predicts says that it predicts and runs nothing, Interprets that it runs what kernels
-	// mean and not kernels. They follow from the entry's abilities.
+	// Predicts says that it predicts and runs nothing, Interprets that it runs kernels as
+	// Meaning says, and never as such. Start sets both, from the entry's abilities.
 	Predicts, Interprets bool
 
 	// Host is the machine with the best that it has, where the backend was told to use less:
@@ -103,7 +106,7 @@ func (e *RequestError) Unwrap() error { return e.Err }
 // mistake returns a RequestError with a message as of fmt.Errorf.
 func mistake(format string, args ...any) error { return &RequestError{fmt.Errorf(format, args...)} }
 
-// entries is filled by init functions alone.
+// entries is filled by Register, in init functions (and by tests before they begin).
 var entries []Entry
 
 // Register adds a backend. It panics if the name is taken or something is missing: that
@@ -126,8 +129,8 @@ func lookUp(name string) (Entry, bool) {
 	return entries[i], true
 }
 
-// Entries are the backends that can do any of what is asked, in the order in which they
-// were registered; 0 asks for nothing.
+// Entries are the backends with any of the abilities, in the order in which they were
+// registered; 0 is all backends.
 func Entries(can Ability) []Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !e.Can.has(can) })
 }
@@ -141,7 +144,8 @@ func Names(can Ability) []string {
 	return names
 }
 
-// Find returns the backend of a name that can do any of what is asked.
+// Find returns the backend of a name, which must have any of the abilities. An error is a
+// *RequestError.
 func Find(name string, can Ability) (Entry, error) {
 	e, ok := lookUp(name)
 	switch {
@@ -153,7 +157,7 @@ func Find(name string, can Ability) (Entry, error) {
 	return e, nil
 }
 
-// Chips are the chips that need not be there, of all backends: the words of --topology.
+// Chips are the chips of all backends that predict: the words of --topology.
 func Chips() []string {
 	var all []string
 	for _, e := range entries {
@@ -164,7 +168,7 @@ func Chips() []string {
 	return all
 }
 
-// OfChip returns the first backend that can be opened for a chip that need not be there.
+// OfChip returns the first backend that predicts for a chip. An error is a *RequestError.
 func OfChip(chip string) (Entry, error) {
 	for _, e := range entries {
 		if e.Chips != nil && slices.Contains(e.Chips(), chip) {
@@ -188,7 +192,7 @@ func (e Entry) Check(r Request) error {
 	return e.checkParams(r.Params)
 }
 
-// Start checks a request and opens the backend.
+// Start checks a request, opens the backend, and fills in what follows from its entry.
 func (e Entry) Start(ctx context.Context, r Request) (*Device, error) {
 	if err := e.Check(r); err != nil {
 		return nil, err

@@ -24,15 +24,15 @@ var usualSweep = []string{"--kernel", "1,2,3,4,5", "--sizes", "512", "--dtype", 
 // mostFailures is how many turns of a side may fail before there are no more.
 const mostFailures = 3
 
-// An abTest has two commands take turns.
+// An abTest has two command lines take turns, and compares them.
 type abTest struct {
 	*options
 	sides  [2]*program
-	folder string // of the files of turns
+	folder string // where the results file of each turn goes
 	stderr io.Writer
 
-	files    [2][]string    // of whole pairs
-	turns    map[string]int // the pair of a file
+	files    [2][]string    // by side, of pairs in which both turns ended well
+	turns    map[string]int // the number of a file's pair, from 0
 	failures [2][]error
 	begin    time.Time
 }
@@ -68,8 +68,8 @@ func (o *options) runAB(ctx context.Context, stdout, stderr io.Writer, warn func
 	return stopped
 }
 
-// makeFolder makes the one that files of turns go to. One that is kept must be new or
-// empty: files of two comparisons are not told apart.
+// makeFolder makes the folder of results files. One that is kept must be new or empty:
+// files of two comparisons could not be told apart.
 func (t *abTest) makeFolder() (err error) {
 	if t.keep == "" {
 		t.folder, err = os.MkdirTemp("", "compare-ab")
@@ -89,9 +89,9 @@ func (t *abTest) makeFolder() (err error) {
 	return nil
 }
 
-// tryOut runs each side as short as can be, which finds mistakes, and has turns last
-// longer by as much as that takes: --turn is for rounds, and on a busy machine programs
-// take long to start.
+// tryOut runs each side for as short a time as it can, which finds mistakes, and adds the
+// longer of the two to the budget of turns: --turn is time to measure in, and on a busy
+// machine programs take long to start.
 func (t *abTest) tryOut(ctx context.Context) error {
 	path := filepath.Join(t.folder, "trial.csv")
 	var longest time.Duration
@@ -115,7 +115,8 @@ func (t *abTest) tryOut(ctx context.Context) error {
 	return nil
 }
 
-// takeTurns fills the pairs. Who is first is drawn by lot.
+// takeTurns runs pairs of turns until there are enough. Which side is first is drawn at
+// random.
 func (t *abTest) takeTurns(ctx context.Context) error {
 	if err := t.tryOut(ctx); err != nil {
 		return err
@@ -159,8 +160,8 @@ func (t *abTest) turn(ctx context.Context, side int, path string, budget time.Du
 	return err
 }
 
-// giveUp is the error that ends the turns: a mistake in the command line, or one failure
-// too many.
+// giveUp returns last, or an error with it, if that ends the turns: a mistake in the
+// command line, or one failure too many. Otherwise nil.
 func (t *abTest) giveUp(last error) error {
 	var usage *cli.UsageError
 	if errors.As(last, &usage) {
@@ -192,7 +193,7 @@ func (t *abTest) progress(line string) {
 	}
 }
 
-// conclude compares what the turns left.
+// conclude compares the results files of the pairs so far.
 func (t *abTest) conclude(ctx context.Context, stdout io.Writer, warn func(error)) error {
 	var sides [2][]results.Summary
 	for i := range sides {
@@ -221,7 +222,7 @@ func (t *abTest) conclude(ctx context.Context, stdout io.Writer, warn func(error
 
 var sideNames = [2]string{"OLD", "NEW"}
 
-// A program is one side: a bench and what it is told.
+// A program is one side: a bench with its flags and environment.
 type program struct {
 	name        string // OLD or NEW
 	path        string
@@ -230,8 +231,9 @@ type program struct {
 	hash        [sha256.Size]byte
 }
 
-// parseProgram reads a side: a path, or words as a shell has them, without quotes:
-// settings of the environment, the path, flags of this side alone.
+// parseProgram reads a side: the path of a program, or words with spaces between them, as
+// for a shell but without quotes: NAME=VALUE settings of the environment, the path, flags of
+// this side alone. Those of sweep follow.
 func parseProgram(name, words string, sweep []string) (*program, error) {
 	p := &program{name: name, path: words}
 	if _, err := os.Stat(words); err != nil {
@@ -270,7 +272,7 @@ func parseProgram(name, words string, sweep []string) (*program, error) {
 	return p, nil
 }
 
-// identify hashes the program's file.
+// identify hashes the program's file, which must not be a results file.
 func (p *program) identify() error {
 	f, err := os.Open(p.path)
 	if err != nil {
@@ -291,7 +293,7 @@ func (p *program) identify() error {
 	return nil
 }
 
-// same reports whether two sides cannot differ.
+// same reports whether two sides are one program with the same flags and environment.
 func (p *program) same(o *program) bool {
 	return p.hash == o.hash && slices.Equal(p.args, o.args) && slices.Equal(p.environment, o.environment)
 }

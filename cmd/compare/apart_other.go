@@ -4,5 +4,5 @@ package main
 
 import "os/exec"
 
-// apart leaves a program as it is: where there is no interrupt, it is killed.
+// apart does nothing: where a process cannot be interrupted, it is killed.
 func apart(*exec.Cmd) {}

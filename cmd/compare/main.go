@@ -11,12 +11,13 @@
 // problem, dtypes, blocks and parameters. The ratio of their rates has a 95 %
 // interval; above 1 is faster. The verdicts:
 //
-//   - FASTER, SLOWER: a difference. Of these verdicts, over all points of a
-//     table, one in a hundred may be false.
+//   - FASTER, SLOWER: a difference. Of all such verdicts, however many points a
+//     table has, one in a hundred may be false.
 //   - SAME: the difference is shown to be within the band (--band, 2 % of the
 //     time): the 90 % interval lies inside it.
 //   - UNSURE: the samples do not tell.
-//   - SHARED: XLA, under one plugin on both sides. What differs is the machine.
+//   - SHARED: XLA, under one plugin on both sides, so that it is the same program.
+//     What differs is the machine.
 //   - LOST: the point was ok and is not any more. NEW OK: the other way round.
 //
 // Predictions have no noise and are compared as they are.
@@ -34,10 +35,12 @@
 // figure is the 20th percentile of its samples. Other work on a machine makes a time
 // longer, never shorter: the fast end is what the program takes.
 //
-// With several files a side, how far runs are apart is taken from them; column runs
-// counts them, column n their samples. Take turns when making them (old, new, old, …),
-// or whatever the machine did meanwhile is in the difference. With one file a side it
-// is assumed: 1 % of each. That tells changes of a tenth or so, and hardly ever SAME.
+// With several files a side, how far runs of one program are apart is taken from them;
+// column runs counts them, column n their samples. Take turns when making them (old, new,
+// old, …), or whatever the machine did meanwhile is in the difference. Beside load on all
+// cores even that is not enough (docs/trust.md): use --ab there. With one file a side it is
+// assumed that runs are 1 % apart (standard deviation). That tells changes of a tenth or so,
+// and hardly ever SAME.
 //
 //	$ go run ./cmd/compare old.csv old2.csv -- new.csv new2.csv
 //
@@ -54,23 +57,24 @@
 //	go run ./cmd/compare --ab ../old/bench-old ./bench-new -- --kernel 4 --sizes 512,1024
 //
 // OLD and NEW run in pairs of turns (--pairs, 20), each turn a process of its own that
-// measures for about --turn (1s), and who is first is drawn by lot (--seed). What follows -- goes to both;
-// without it they measure --kernel 1,2,3,4,5 --sizes 512 --dtype float32. One program
-// under two settings:
+// measures for about --turn (1s), and which side is first is drawn at random (--seed). What
+// follows -- goes to both, behind flags of their own; without it they get --kernel 1,2,3,4,5
+// --sizes 512 --dtype float32. One program under two settings:
 //
 //	go run ./cmd/compare --ab './bench' './bench --threads 2'
 //	go run ./cmd/compare --ab 'MATLADDER_CPU=avx2 ./bench' 'MATLADDER_CPU=avx512 ./bench'
 //
-// If there were no difference, either turn of a pair could have been the other side's but
-// for the lot. So the difference is held against those of lots redrawn, whatever the
-// machine did meanwhile; all that must be so is that it did not know the lot. All samples
+// The test is a randomization test. If there were no difference, which turn of a pair is
+// whose was a matter of the draw alone. So the difference is held against those after
+// swapping sides within pairs at random. That needs no assumption about the machine, but
+// that what else it does does not depend on the draw. All samples
 // of a side are one set, and the quantile of it that varies least is compared, from the
 // 5th percentile to the median: on a machine that is busy most of the time, the few
 // samples that found it free. A table's old and new are that quantile.
 //
 // Fewer than 12 pairs hardly ever tell. A turn that crashes is left out with its pair and
-// makes the exit status 1; the third of a side ends the comparison. --keep DIR keeps the
-// files of turns. Ctrl-C shows what the pairs so far tell.
+// makes the exit status 1; the third crash of a side ends the comparison. --keep DIR keeps
+// the results file of each turn. Ctrl-C shows what the pairs so far tell.
 //
 // # Another machine, another method
 //
@@ -132,7 +136,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // options is what the command line asks for, checked.
 type options struct {
-	old, new []string // files, or the words of a program each
+	old, new []string // files, or with --ab one command line each
 	dtypes   []string
 	kernels  []string
 	format   string
@@ -147,7 +151,7 @@ type options struct {
 	turnBudget time.Duration
 	keep       string
 	seed       uint64
-	sweep      []string // flags for both programs
+	sweep      []string // flags of bench for both programs
 }
 
 func parse(args []string) (*options, error) {
@@ -250,7 +254,8 @@ func percent(s string) (float64, error) {
 	return v / 100, nil
 }
 
-// compare reads both sides, writes the table and says whether it is good news.
+// compare reads the files of both sides and writes the table. An error may be that of
+// --fail-on-slower.
 func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error)) error {
 	before, err := o.read(ctx, o.old, warn)
 	if err != nil {
@@ -272,7 +277,7 @@ func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error
 	return o.write(stdout, warn, list, onlyOld, onlyNew)
 }
 
-// write writes the table and says whether it is good news.
+// write writes the table, and returns the error of --fail-on-slower if there is one.
 func (o *options) write(stdout io.Writer, warn func(error), list []results.Comparison, onlyOld, onlyNew []*results.Summary) error {
 	if len(list) == 0 {
 		return fmt.Errorf("%s and %s share no point that ran (%d points only in the first, %d only in the second)",

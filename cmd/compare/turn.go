@@ -13,7 +13,7 @@ import (
 	"matladder/internal/lastline"
 )
 
-// longestTurn is when a turn is taken to hang.
+// longestTurn is how long a turn may take before it is taken to hang and stopped.
 const longestTurn = 10 * time.Minute
 
 // measure runs the program once; its rows go to path. Points that went wrong are rows,

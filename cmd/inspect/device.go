@@ -16,8 +16,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// findDevice takes the device that flags name: a chip by --chip or --topology, or one at
-// hand by --backend, which is the CPU's for --as plan. That backend is left open.
+// findDevice takes the device that flags name: a chip from the table, by --chip or
+// --topology, or this machine's, by --backend, which --as plan takes to be the CPU if it is
+// not given. That backend stays open in o.open until close.
 func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
 	switch {
 	case f.Changed("threads") && o.as != "plan":
@@ -35,7 +36,7 @@ func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
 	if err != nil {
 		return err
 	}
-	if o.as != "plan" && o.where.Backend == "" || entry.Chips != nil {
+	if o.as != "plan" && o.where.Backend == "" || entry.Chips != nil { // nothing to open
 		o.topology = o.where.Topology
 		return o.findChip(chip, f.Changed("chip"))
 	}
@@ -49,8 +50,8 @@ func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
 	return nil
 }
 
-// findChip takes the device of the topology, or of the chip, which then is the
-// topology too.
+// findChip takes the device that --topology names, or else --chip, from which the topology
+// follows. given says whether --chip was.
 func (o *options) findChip(chip string, given bool) (err error) {
 	if o.topology == "" {
 		if o.device, err = chips.Find(chip); err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// subject is what reports say of the programs that they show: those of a kernel on a
-// problem, or of a file.
+// subject is what the programs to inspect are of, a kernel and a problem or a file, as
+// reports name it.
 type subject struct {
 	name      string
-	asked     string     // the problem; "" where it is not known
-	stem      string     // of the names of files
-	dtype     tile.Dtype // of operand a, by which peaks are looked up
+	asked     string     // the problem; "" for a file, of which it is not known
+	stem      string     // how names of the files that reports are written to begin
+	dtype     tile.Dtype // of operand a, by which peaks are looked up; of a file, of its first product
 	precision tile.Precision
 	flops     int64
 }
@@ -31,14 +31,12 @@ func subjectOf(k kernels.Kernel, p problem.Matmul) subject {
 	return subject{k.Name(), p.String(), fmt.Sprintf("%s_%s_%s", k.Name(), p.Shape(), p.A), p.A, p.Precision, p.FLOPs()}
 }
 
-// programFile is how the name of a file of programs ends; largestFile is how many bytes
-// it may have.
 const (
-	programFile = ".json"
-	largestFile = 64 << 20
+	programFile = ".json"  // how the name of a file of programs ends
+	largestFile = 64 << 20 // bytes it may have
 )
 
-// read takes the programs of a file that --as json wrote, or someone else.
+// read reads the programs of a file, as --as json writes them, and makes it the subject.
 func (o *options) read(f *pflag.FlagSet, path string) error {
 	for _, name := range []string{"sizes", "dtype", "variant", "blocks"} {
 		if f.Changed(name) {
@@ -59,7 +57,7 @@ func (o *options) read(f *pflag.FlagSet, path string) error {
 	o.subject = subject{name: o.programs[0].Name, stem: strings.TrimSuffix(filepath.Base(path), programFile), flops: counts.FLOPs}
 	for _, p := range o.programs {
 		for _, s := range p.Body {
-			o.products(s)
+			o.firstProduct(s)
 		}
 	}
 	if in := o.programs[0].RefsOf(tile.In); o.dtype == tile.InvalidDtype && len(in) > 0 {
@@ -68,21 +66,23 @@ func (o *options) read(f *pflag.FlagSet, path string) error {
 	return nil
 }
 
-// products takes dtype and precision of the first product in a statement.
-func (o *options) products(s *tile.Stmt) {
+// firstProduct takes dtype and precision from the first product in a statement, unless
+// they are known.
+func (o *options) firstProduct(s *tile.Stmt) {
 	if o.dtype == tile.InvalidDtype && s.Value != nil {
-		o.product(s.Value)
+		o.firstProductOf(s.Value)
 	}
 	for _, inner := range s.Body {
-		o.products(inner)
+		o.firstProduct(inner)
 	}
 }
 
-func (o *options) product(e *tile.Expr) {
+// firstProductOf is firstProduct for an expression.
+func (o *options) firstProductOf(e *tile.Expr) {
 	if e.Op == tile.OpDot && o.dtype == tile.InvalidDtype {
 		o.dtype, o.precision = e.Args[0].Dtype, e.Precision
 	}
 	for _, a := range e.Args {
-		o.product(a)
+		o.firstProductOf(a)
 	}
 }

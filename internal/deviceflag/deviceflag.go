@@ -1,6 +1,7 @@
-// Package deviceflag reads the flags by which a command is told where to run, and opens
-// that: --backend, --topology and --param, whose words, help and mistakes come from
-// package backend/registry. The commands that open a device share it.
+// Package deviceflag has the flags that say where a command runs, --backend, --topology
+// and --param, and opens the backend that they name. Which backends, chips and parameters
+// there are, their help and their errors come from package backend/registry. All commands
+// that open a device share it.
 package deviceflag
 
 import (
@@ -17,17 +18,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// help is the value of a flag that asks for its words.
+// help is the value by which a flag lists what it takes: --backend help.
 const help = "help"
 
 // Flags are the flags of a command.
 type Flags struct {
 	Backend, Topology string
 	params            []string
-	can               registry.Ability
+	can               registry.Ability // any of which the backend must have
 }
 
-// Define adds the flags to a command's, for backends that can do any of what is asked.
+// Define adds the flags to a command's, for backends with any of the abilities.
 func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 	f := &Flags{can: can}
 	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on ("+strings.Join(registry.Names(can), ", ")+"); "+builtin.CPU+" if not given, "+builtin.Ahead+" with --topology; help tells more")
@@ -36,10 +37,10 @@ func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 	return f
 }
 
-// Asked says whether the flags ask for their words: --backend help, --param help.
+// Asked reports whether help is asked for: --backend help, --param help.
 func (f *Flags) Asked() bool { return f.Backend == help || slices.Contains(f.params, help) }
 
-// Help writes what was asked for.
+// Help writes it: the backends, or the parameters of the one that --backend names.
 func (f *Flags) Help(w io.Writer) error {
 	if f.Backend == help {
 		return registry.Write(w, f.can)
@@ -76,8 +77,8 @@ func (f *Flags) Entry() (registry.Entry, error) {
 	return e, usage(err)
 }
 
-// Open opens the backend that the flags ask for; r says what they do not. A mistake in
-// the flags is a *cli.UsageError.
+// Open opens the backend that the flags ask for. Its chip and parameters are those of the
+// flags, all else is as in r. A mistake in the flags is a *cli.UsageError.
 func (f *Flags) Open(ctx context.Context, r registry.Request) (*registry.Device, error) {
 	e, err := f.Entry()
 	if err != nil {
@@ -104,7 +105,7 @@ func (f *Flags) Check() error {
 	return usage(e.Check(registry.Request{Chip: f.Topology, Params: params}))
 }
 
-// usage makes a mistake in a request one in the command line.
+// usage turns a *registry.RequestError into a *cli.UsageError.
 func usage(err error) error {
 	if wrong := (*registry.RequestError)(nil); errors.As(err, &wrong) {
 		return &cli.UsageError{Err: err}

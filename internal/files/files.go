@@ -61,9 +61,9 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 
 // Replace makes data the content of the file path, in a folder that exists. A new file
 // beside it takes its place, so that no reader ever sees half of it and an error leaves
-// what was there; it is on disk when Replace returns. A link stays a link, and
-// permissions stay; a file that may not be written is not replaced. Data is written to
-// what is no file, such as /dev/stdout.
+// what was there; it is on disk when Replace returns. A symbolic link stays one, and its
+// target is replaced; permissions stay; a file without permission to write is not replaced.
+// What is not a regular file, such as /dev/stdout, is written to directly.
 func Replace(path string, data []byte) error {
 	f, err := open(path)
 	if err != nil {
@@ -91,7 +91,8 @@ func Writable(path string) error {
 	return nil
 }
 
-// replacement is what is written instead of the file path.
+// replacement is an open file that is to take the place of the file path, or that itself
+// (direct).
 type replacement struct {
 	path   string // as it was named
 	target string // where its links lead

@@ -12,12 +12,12 @@ import (
 // ErrLocked says that another process holds a lock.
 var ErrLocked = errors.New("another process holds it")
 
-// lockPoll is between two looks at a lock that another process holds. What is done
-// under one takes milliseconds.
+// lockPoll is how often a lock that another process holds is tried again. It is held for
+// milliseconds.
 const lockPoll = 5 * time.Millisecond
 
-// Lock waits until no other process has the file path to itself, and has it for this
-// one until unlock, or until the process dies. The file need not exist and may be
+// Lock waits until no other process holds the lock of the file path, and holds it until
+// unlock, or until this process dies. It keeps out those alone that call Lock too. The file need not exist and may be
 // replaced meanwhile: the lock is that of a file .<name>.lock beside it, which is there
 // only while somebody has or wants it, on Windows for good. An error is ctx's, or says
 // that nothing can be written there.
@@ -33,8 +33,8 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 		switch {
 		case err == nil && isAt(f, beside):
 			return func() {
-				// Before it is given back: who waits then sees that its file is not
-				// there any more.
+				// Removed before the lock is released: a process that has the removed
+				// file open then sees so (isAt) and opens another.
 				if runtime.GOOS != "windows" {
 					os.Remove(beside)
 				}
@@ -45,7 +45,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 			return nil, fail(path, err)
 		}
 		f.Close()
-		if err == nil { // of a file that was removed
+		if err == nil { // locked, but it has been removed meanwhile: another file has the lock
 			continue
 		}
 		select {

@@ -1,11 +1,14 @@
 // Package twosample tells whether one of two programs is faster, from times that a
-// shared machine has made noisy. It knows numbers alone.
+// shared machine has made noisy. It has the statistics alone: files, points and verdicts
+// are those of package results (verdict.go).
 //
-//   - Runs: each side was executed some times, and each execution, a run, has some
-//     samples. Runs are the unit: samples of one run share what memory, clock and
-//     neighbours it had, and tell nothing of how the next run would come out.
-//   - Turns: both sides were executed in turns, a pair at a time in an order drawn by
-//     lot. What the lot could have drawn instead is then all the theory that is needed.
+//   - Compare, of runs: each side was executed some times, and each execution, a run, has
+//     some samples. Runs are the unit: samples of one run share what memory, clock and
+//     neighbours it had, and tell nothing of how the next run would come out (runs.go: a
+//     moderated t-test).
+//   - CompareTurns: both sides were executed in turns, a pair at a time in an order drawn
+//     at random. The orders that could have been drawn instead are then all the theory
+//     that is needed (turns.go: a randomization test).
 //
 // Both look at the fast end of the samples. Other work makes a time longer, never
 // shorter: the fast end is what the program takes, the slow end what the machine did.
@@ -21,15 +24,16 @@ import (
 
 // A Difference is log(rate of new / rate of old).
 type Difference struct {
-	Log    float64
-	Lo, Hi float64 // interval of 95 % confidence
-	In, Up float64 // interval of 90 % confidence: the two one-sided tests at 5 % of an equivalence
-	P      float64 // of the test that there is none
+	Log        float64
+	Lo, Hi     float64 // interval of 95 % confidence
+	Lo90, Hi90 float64 // interval of 90 % confidence, for Within
+	P          float64 // p-value of there being no difference
 }
 
-// Within reports whether the difference is shown to lie between -band and band: each
-// of the two one-sided tests rejects at 5 % (Schuirmann 1987).
-func (d Difference) Within(band float64) bool { return d.In >= -band && d.Up <= band }
+// Within reports whether the difference is shown to lie between -band and band, a
+// logarithm too. It is the test of equivalence by two one-sided tests at 5 % each, which
+// hold where the 90 % interval lies inside (Schuirmann 1987).
+func (d Difference) Within(band float64) bool { return d.Lo90 >= -band && d.Hi90 <= band }
 
 // Adjust returns, for the p-values of several tests, the smallest false discovery rate
 // at which each of them is still a discovery (Benjamini and Hochberg 1995), in the order

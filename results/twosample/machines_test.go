@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// A machine is how long a launch of one unit takes, as one finds machines.
+// A machine is a simulated one: how the time of a launch that should take 1 varies.
 type machine struct {
 	name    string
-	between float64 // standard deviation of runs, of each point by itself
-	common  float64 // of runs, of all points alike
-	jitter  float64 // scale of what a sample takes longer
+	between float64 // standard deviation between runs, of each point by itself
+	common  float64 // and of all points together
+	jitter  float64 // mean of what a sample takes longer (exponential)
 	busy    float64 // share of samples that other work stretches
 	stretch float64 // by how much, at most
 	burst   bool    // other work comes in spells
@@ -26,7 +26,7 @@ var machines = []machine{
 	{name: "uneven", between: 0.03, common: 0.02, jitter: 0.1, busy: 0.1, stretch: 10},
 }
 
-// run returns the times that a run samples of points that take factor.
+// run returns the samples of one run, by point; a point should take its factor.
 func (m machine) run(rng *rand.Rand, factors []float64, samples int) [][]float64 {
 	times := make([][]float64, len(factors))
 	common := m.common * rng.NormFloat64()
@@ -52,8 +52,10 @@ func (m machine) run(rng *rand.Rand, factors []float64, samples int) [][]float64
 	return times
 }
 
-// tally counts verdicts.
+// tally counts verdicts: SAME, a true difference found, and a false one.
 type tally struct{ same, right, wrong, total int }
+
+// count judges as package results does: a band of 2 %, one false discovery in a hundred.
 
 func (t *tally) count(d []Difference, ok []bool, truth []float64) {
 	var p []float64
@@ -83,7 +85,7 @@ func (t *tally) count(d []Difference, ok []bool, truth []float64) {
 	}
 }
 
-// share of a count.
+// share is a count in percent of all verdicts.
 func (t tally) share(n int) float64 { return 100 * float64(n) / float64(t.total) }
 
 // TestCompare_Machines compares programs of which a quarter of the points is slower by so
@@ -95,7 +97,7 @@ func TestCompare_Machines(t *testing.T) {
 			for _, slow := range []float64{0, 0.05} {
 				rng := rand.New(rand.NewPCG(1, 2))
 				old, new, truth := programs(points, slow)
-				old, new = append(old, 1), append(new, 1) // what is shared
+				old, new = append(old, 1), append(new, 1) // the shared point
 				var all tally
 				for range trials {
 					list := make([]Point, points+1)

@@ -13,17 +13,18 @@ const FastEnd = 0.2
 
 // A Run is what one execution says about a point.
 type Run struct {
-	Figure  float64 // logarithm of the time at FastEnd
+	Figure  float64 // logarithm of the time at quantile FastEnd
 	Error   float64 // standard error of Figure from the samples alone; 0 if they are too few to tell
 	Samples int
 }
 
-// fewest is how many samples tell how far their quantile may be off.
+// fewest is how many samples it takes to tell how far their quantile may be off.
 const fewest = 4
 
-// NewRun summarizes positive times: their quantile as a mean of the order statistics,
-// weighted with how often each would be it in resamples (Harrell and Davis 1982), and
-// the standard deviation of that (Maritz and Jarrett 1978). Nothing random is drawn.
+// NewRun summarizes positive times, in seconds. Figure is the mean of their order
+// statistics, each weighted with how often it would be the quantile of a resample (Harrell
+// and Davis 1982), Error the standard deviation over resamples (Maritz and Jarrett 1978).
+// Both have a formula: nothing is drawn.
 func NewRun(times []float64) Run {
 	x := make([]float64, len(times))
 	for i, t := range times {
@@ -53,23 +54,23 @@ type Point struct {
 	Shared   bool
 }
 
-// usual is how much the figures of two runs of one program differ on a machine that
-// nobody else uses, as a standard deviation of each; what is assumed until runs of one
-// side tell. Memory lies elsewhere in each run, the clock and the neighbours change.
-const usual = 0.01
+// priorDeviation is the standard deviation between runs of one program, of the logarithm of
+// their figures: 1 %, as on a machine that nobody else uses, where memory lies elsewhere in
+// each run and the clock differs. It is assumed until there are several runs of a side.
+const priorDeviation = 0.01
 
-// assumed is what the assumption is worth: as much as so many further runs.
-const assumed = 4
+// priorFreedom is how many degrees of freedom that assumption counts for against the runs.
+const priorFreedom = 4
 
 // Compare estimates the difference of each point. ok is false for those that say too
 // little: no run, or one run on either side with fewer than four samples.
 //
 // The variance of a run's figure has two parts: that of its samples, and what differs
 // between runs, which all points have in common. Both together are the prior of a
-// point's own variance between runs, as in moderated t-tests (Smyth 2004): few runs have
-// the variance of few runs by luck. If the shared points moved from side to side by more
-// than runs do (DerSimonian and Laird 1986), the machine did, and that much more is
-// uncertain of all.
+// point's own variance between runs, as in moderated t-tests (Smyth 2004): the variance of
+// few runs is small or large by luck. If shared points differ from side to side by more
+// than runs of a side do, the machine changed, and the variance of all points grows by as
+// much (estimated as by DerSimonian and Laird 1986).
 func Compare(points []Point) (list []Difference, ok []bool) {
 	list, ok = make([]Difference, len(points)), make([]bool, len(points))
 	between := betweenRuns(points)
@@ -80,10 +81,10 @@ func Compare(points []Point) (list []Difference, ok []bool) {
 			spreads[i] = p.spread(between)
 		}
 	}
-	moved, shared := moved(points, spreads, ok)
+	machine, shared := machineVariance(points, spreads, ok)
 	for i, p := range points {
 		if ok[i] {
-			list[i] = p.difference(spreads[i], moved, shared)
+			list[i] = p.difference(spreads[i], machine, shared)
 		}
 	}
 	return list, ok
@@ -100,8 +101,8 @@ func enough(p Point) bool {
 	return p.Old[0].Error > 0 && p.New[0].Error > 0 || steady(p.Old[0]) && steady(p.New[0])
 }
 
-// steady reports whether a run has samples enough that do not vary at all, as those of
-// a coarse clock.
+// steady reports whether a run has enough samples and they do not vary at all, as on a
+// coarse clock: an Error of 0 then is one.
 func steady(r Run) bool { return r.Samples >= fewest && r.Error == 0 }
 
 // A spread is the variance of one run's figure, and the degrees of freedom behind it.
@@ -149,10 +150,10 @@ func (p Point) within() float64 {
 	return sum / float64(n)
 }
 
-// betweenRuns is the variance that runs of one side have beyond that of their samples:
-// what makes the median point as far spread as it is, drawn towards the usual one as far
-// as there are few runs. Points of one run are not independent of each other, so they
-// are no more evidence than one.
+// betweenRuns is the variance between runs of one side beyond that of their samples, one
+// for all points: the median of what each point shows, shrunk towards priorDeviation the
+// more, the fewer runs there are. Points of one run are not independent of each other, so
+// that together they count for as many degrees of freedom as one.
 func betweenRuns(points []Point) float64 {
 	freedom := 0.0
 	var spreads []spread
@@ -167,11 +168,12 @@ func betweenRuns(points []Point) float64 {
 			within = append(within, p.within())
 		}
 	}
-	prior := usual * usual
+	prior := priorDeviation * priorDeviation
 	if freedom == 0 {
 		return prior
 	}
-	// The beyond at which half of the points are less spread than they would be by chance.
+	// Of each point, the excess at which its variance would be the median of its chi-squared
+	// distribution.
 	excess := make([]float64, len(spreads))
 	for i, s := range spreads {
 		median := distuv.ChiSquared{K: s.freedom}.Quantile(0.5) / s.freedom
@@ -179,27 +181,28 @@ func betweenRuns(points []Point) float64 {
 	}
 	slices.Sort(excess)
 	found := (excess[(len(excess)-1)/2] + excess[len(excess)/2]) / 2
-	return (assumed*prior + freedom*found) / (assumed + freedom)
+	return (priorFreedom*prior + freedom*found) / (priorFreedom + freedom)
 }
 
-// spread moderates a point's own variance between runs.
+// spread is a point's own variance between runs, shrunk towards that of all points.
 func (p Point) spread(between float64) spread {
 	prior := between + p.within()
 	own := p.own()
 	return spread{
-		variance: (assumed*prior + own.freedom*own.variance) / (assumed + own.freedom),
-		freedom:  assumed + own.freedom,
+		variance: (priorFreedom*prior + own.freedom*own.variance) / (priorFreedom + own.freedom),
+		freedom:  priorFreedom + own.freedom,
 	}
 }
 
-// inverse is what the variance of a run's figure is multiplied with for that of the
-// difference of the means of both sides.
+// inverse is 1/n + 1/m of n and m runs: times the variance of a run's figure it is the
+// variance of the difference between the means of both sides.
 func (p Point) inverse() float64 { return 1/float64(len(p.Old)) + 1/float64(len(p.New)) }
 
-// moved is the variance by which shared points differ from side to side beyond what
-// their runs account for, 0 if that may be all of it, and how many there are.
-func moved(points []Point, spreads []spread, ok []bool) (variance, shared float64) {
-	var q, weights float64
+// machineVariance is the variance by which shared points differ from side to side beyond
+// what their runs account for, 0 if runs may account for all of it. shared is how many
+// shared points there are.
+func machineVariance(points []Point, spreads []spread, ok []bool) (variance, shared float64) {
+	var q, weights float64 // q is Cochran's, about a difference of 0
 	for i, p := range points {
 		if !p.Shared || !ok[i] {
 			continue
@@ -216,18 +219,20 @@ func moved(points []Point, spreads []spread, ok []bool) (variance, shared float6
 	return (q - shared) / weights, shared
 }
 
-func (p Point) difference(s spread, moved, shared float64) Difference {
+// difference compares the means of both sides. machine is machineVariance, of so many
+// shared points.
+func (p Point) difference(s spread, machine, shared float64) Difference {
 	d := Difference{Log: mean(p.Old) - mean(p.New)}
 	runs := s.variance * p.inverse()
-	variance := runs + moved
+	variance := runs + machine
 	freedom := s.freedom
-	if moved > 0 { // Satterthwaite 1946
-		freedom = variance * variance / (runs*runs/s.freedom + moved*moved/shared)
+	if machine > 0 { // Satterthwaite 1946
+		freedom = variance * variance / (runs*runs/s.freedom + machine*machine/shared)
 	}
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
 	e := math.Sqrt(variance)
 	wide, narrow := e*t.Quantile(0.975), e*t.Quantile(0.95)
-	d.Lo, d.Hi, d.In, d.Up = d.Log-wide, d.Log+wide, d.Log-narrow, d.Log+narrow
+	d.Lo, d.Hi, d.Lo90, d.Hi90 = d.Log-wide, d.Log+wide, d.Log-narrow, d.Log+narrow
 	d.P = math.Min(1, 2*t.Survival(math.Abs(d.Log)/e))
 	return d
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Pair is a turn of each side, one right after the other, in an order drawn by lot:
-// logarithms of the times that each of them sampled.
+// A Pair is a turn of each side, one right after the other, in an order drawn at random:
+// the logarithms of the times that each of them sampled.
 type Pair struct{ Old, New []float64 }
 
 // quantiles are those of which one is compared: the nearer to 0, the less other work on
@@ -15,40 +15,41 @@ type Pair struct{ Old, New []float64 }
 var quantiles = []float64{0.05, 0.1, 0.2, 0.35, 0.5}
 
 const (
-	trials  = 400   // redrawn lots by which the quantile is chosen
-	draws   = 1000  // of them for an interval
-	most    = 20000 // for a p-value
-	extreme = 40    // as far out as what was seen: enough of them for a p-value
+	quantileDraws = 400   // orders drawn anew to choose the quantile by
+	intervalDraws = 1000  // and for an interval
+	mostDraws     = 20000 // and for a p-value, at most
+	enoughExtreme = 40    // of them at least as far from 0 as the difference seen: then no more are drawn
 )
 
 // CompareTurns estimates the difference between two sides from pairs of turns; quantile
 // is the one that it is a difference of. All samples of a side are one set, whose low
 // quantile survives a machine that is busy most of the time.
 //
-// If there is no difference, then either turn of a pair could have been the other side's
-// but for the lot, whatever the machine did meanwhile. So the difference is held against
-// those of lots redrawn (Fisher 1935), and the interval holds each difference that, taken
-// out of the new side's times, leaves nothing to be told. The quantile is the one that
-// varies least over redrawn lots once its own difference is taken out. Pairs with an empty turn are
+// It is a randomization test (Fisher 1935). If there is no difference, then which turn of a
+// pair is the old side's was a matter of the draw alone, whatever the machine did meanwhile:
+// P is how often the sides of pairs, swapped at random, differ by as much. The interval holds
+// each difference that this test does not reject once it is taken out of the new side's
+// times. The quantile is the one whose difference varies least over random swaps, once the
+// difference itself is taken out. seed is that of the swaps. Pairs with an empty turn are
 // left out; ok is false where none is left.
 func CompareTurns(pairs []Pair, seed uint64) (d Difference, quantile float64, ok bool) {
-	l := newLots(pairs)
+	l := newTurns(pairs)
 	if l.pairs == 0 {
 		return Difference{}, 0, false
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x10757))
-	flips := make([][]bool, draws)
-	for i := range flips {
-		flips[i] = make([]bool, l.pairs)
-		draw(rng, flips[i])
+	swaps := make([][]bool, intervalDraws)
+	for i := range swaps {
+		swaps[i] = make([]bool, l.pairs)
+		draw(rng, swaps[i])
 	}
 	asDrawn := make([]bool, l.pairs)
 	least := math.Inf(1)
 	for _, q := range quantiles {
 		l.shift(0)
-		l.shift(l.difference(asDrawn, q)) // or the quantile that differs least would vary least
+		l.shift(l.difference(asDrawn, q)) // otherwise a real difference would add to the variation
 		sum := 0.0
-		for _, f := range flips[:trials] {
+		for _, f := range swaps[:quantileDraws] {
 			v := l.difference(f, q)
 			sum += v * v
 		}
@@ -59,17 +60,17 @@ func CompareTurns(pairs []Pair, seed uint64) (d Difference, quantile float64, ok
 	l.shift(0)
 	d.Log = l.difference(asDrawn, quantile)
 	d.P = l.p(rng, d.Log, quantile)
-	reach := math.Max(4*math.Sqrt(least/trials), 1e-3)
-	d.Lo, d.Hi = l.end(flips, quantile, d.Log, -reach, 0.05), l.end(flips, quantile, d.Log, reach, 0.05)
-	d.In, d.Up = l.end(flips, quantile, d.Log, -reach, 0.1), l.end(flips, quantile, d.Log, reach, 0.1)
+	reach := math.Max(4*math.Sqrt(least/quantileDraws), 1e-3)
+	d.Lo, d.Hi = l.end(swaps, quantile, d.Log, -reach, 0.05), l.end(swaps, quantile, d.Log, reach, 0.05)
+	d.Lo90, d.Hi90 = l.end(swaps, quantile, d.Log, -reach, 0.1), l.end(swaps, quantile, d.Log, reach, 0.1)
 	return d, quantile, true
 }
 
-// lots holds the samples of all pairs in order.
-type lots struct {
-	samples []sample
-	base    []sample // before a shift
-	sizes   [][2]int // samples of old and new, by pair
+// turns holds the samples of all pairs.
+type turns struct {
+	samples []sample // sorted by value, after a shift
+	base    []sample // as measured
+	sizes   [][2]int // how many samples of old and new, by pair
 	pairs   int      // with samples on both sides
 }
 
@@ -79,8 +80,8 @@ type sample struct {
 	new   bool
 }
 
-func newLots(pairs []Pair) *lots {
-	l := &lots{}
+func newTurns(pairs []Pair) *turns {
+	l := &turns{}
 	for _, p := range pairs {
 		if len(p.Old) == 0 || len(p.New) == 0 {
 			continue
@@ -98,8 +99,8 @@ func newLots(pairs []Pair) *lots {
 	return l
 }
 
-// shift makes times of the new side longer by a difference.
-func (l *lots) shift(by float64) {
+// shift makes the measured times of the new side longer by a difference, and sorts all.
+func (l *turns) shift(by float64) {
 	copy(l.samples, l.base)
 	for i := range l.samples {
 		if l.samples[i].new {
@@ -117,40 +118,40 @@ func (l *lots) shift(by float64) {
 	})
 }
 
-// draw draws a lot anew: which pairs change sides.
-func draw(rng *rand.Rand, flip []bool) {
+// draw draws at random which pairs swap sides.
+func draw(rng *rand.Rand, swap []bool) {
 	var bits uint64
-	for i := range flip {
+	for i := range swap {
 		if i%64 == 0 {
 			bits = rng.Uint64()
 		}
-		flip[i] = bits&1 == 1
+		swap[i] = bits&1 == 1
 		bits >>= 1
 	}
 }
 
-// difference is that of the quantiles of both sides, where the pairs of flip have
-// changed sides.
-func (l *lots) difference(flip []bool, q float64) float64 {
+// difference is that of the quantiles q of both sides, old less new, after the pairs of
+// swap have swapped sides. One pass over the sorted samples finds both.
+func (l *turns) difference(swap []bool, q float64) float64 {
 	var n [2]int
 	for i, s := range l.sizes {
 		a, b := s[0], s[1]
-		if flip[i] {
+		if swap[i] {
 			a, b = b, a
 		}
 		n[0] += a
 		n[1] += b
 	}
-	var at [2]float64 // rank from 0
+	var at [2]float64 // rank of the quantile in its side, from 0; between two ranks it is interpolated
 	var value [2]float64
 	for side := range at {
 		at[side] = q * float64(n[side]-1)
 	}
-	var seen [2]int
-	open := 2
+	var seen [2]int // samples passed, by side
+	open := 2       // sides whose quantile is not complete
 	for _, s := range l.samples {
 		side := 0
-		if s.new != flip[s.pair] {
+		if s.new != swap[s.pair] {
 			side = 1
 		}
 		below := math.Floor(at[side])
@@ -174,36 +175,38 @@ func (l *lots) difference(flip []bool, q float64) float64 {
 	return value[0] - value[1]
 }
 
-// p is how often redrawn lots are as far out as what was seen. Where that is often, few
-// draws tell (Besag and Clifford 1991).
-func (l *lots) p(rng *rand.Rand, seen, q float64) float64 {
-	out, flip := 0, make([]bool, l.pairs)
-	for i := 1; i <= most; i++ {
-		draw(rng, flip)
-		if math.Abs(l.difference(flip, q)) >= math.Abs(seen)-1e-12 {
-			if out++; out == extreme {
+// p is the share of random swaps whose difference is at least as far from 0 as the one
+// seen. Where it is large, few draws tell (Besag and Clifford 1991).
+func (l *turns) p(rng *rand.Rand, seen, q float64) float64 {
+	out, swap := 0, make([]bool, l.pairs)
+	for i := 1; i <= mostDraws; i++ {
+		draw(rng, swap)
+		if math.Abs(l.difference(swap, q)) >= math.Abs(seen)-1e-12 {
+			if out++; out == enoughExtreme {
 				return float64(out) / float64(i)
 			}
 		}
 	}
-	return float64(out+1) / (most + 1)
+	return float64(out+1) / (mostDraws + 1)
 }
 
-// end is the end of an interval, at most reach from seen: the difference furthest from
-// it that a test at level does not reject.
-func (l *lots) end(flips [][]bool, q, seen, reach, level float64) float64 {
+// end is one end of the interval around seen: the difference furthest from it, on the side
+// of reach's sign, that a test at level does not reject. The search begins at reach and goes
+// further as long as that is not rejected; with too few pairs to reject anything, the end is
+// infinite.
+func (l *turns) end(swaps [][]bool, q, seen, reach, level float64) float64 {
 	kept := func(by float64) bool {
 		l.shift(by)
 		out := 1
-		for _, f := range flips {
+		for _, f := range swaps {
 			if math.Abs(l.difference(f, q)) >= math.Abs(seen-by)-1e-12 {
 				out++
 			}
 		}
-		return float64(out) > level*float64(len(flips)+1)
+		return float64(out) > level*float64(len(swaps)+1)
 	}
 	near, far := 0.0, reach
-	for range 6 { // until far is rejected
+	for range 6 { // until far is rejected, or 4⁶ times as far is not
 		if !kept(seen + far) {
 			break
 		}
@@ -212,7 +215,7 @@ func (l *lots) end(flips [][]bool, q, seen, reach, level float64) float64 {
 	if kept(seen + far) { // few pairs reject nothing
 		return math.Inf(int(math.Copysign(1, reach)))
 	}
-	for range 12 {
+	for range 12 { // bisect
 		mid := (near + far) / 2
 		if kept(seen + mid) {
 			near = mid

@@ -67,8 +67,9 @@ func TestAdjust(t *testing.T) {
 	}
 }
 
-// TestCompareTurns_AllLots holds p to the count over all lots there could have been.
-func TestCompareTurns_AllLots(t *testing.T) {
+// TestCompareTurns_AllSwaps holds p to the count over all ways in which pairs could be
+// swapped.
+func TestCompareTurns_AllSwaps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for trial := range 6 {
 		const n = 9
@@ -80,23 +81,23 @@ func TestCompareTurns_AllLots(t *testing.T) {
 			}
 		}
 		d, q, ok := CompareTurns(pairs, 7)
-		l := newLots(pairs)
+		l := newTurns(pairs)
 		l.shift(0)
 		out := 0
-		for lot := range 1 << n {
-			flip := make([]bool, n)
-			for i := range flip {
-				flip[i] = lot>>i&1 == 1
+		for bits := range 1 << n {
+			swap := make([]bool, n)
+			for i := range swap {
+				swap[i] = bits>>i&1 == 1
 			}
-			if math.Abs(l.difference(flip, q)) >= math.Abs(d.Log)-1e-12 {
+			if math.Abs(l.difference(swap, q)) >= math.Abs(d.Log)-1e-12 {
 				out++
 			}
 		}
 		want := float64(out) / (1 << n)
 		if !ok || math.Abs(d.P-want) > 0.3*want+0.002 {
-			t.Errorf("trial %d: p %g, of all lots %g", trial, d.P, want)
+			t.Errorf("trial %d: p %g, of all swaps %g", trial, d.P, want)
 		}
-		if (d.P < 0.045) != (d.Lo > 0 || d.Hi < 0) && math.Abs(d.P-0.05) > 0.02 || d.Lo > d.In || d.Hi < d.Up {
+		if (d.P < 0.045) != (d.Lo > 0 || d.Hi < 0) && math.Abs(d.P-0.05) > 0.02 || d.Lo > d.Lo90 || d.Hi < d.Hi90 {
 			t.Errorf("trial %d: p %g and %g to %g do not agree", trial, d.P, d.Lo, d.Hi)
 		}
 		old, new := SidesAt(pairs, q)

@@ -1,5 +1,5 @@
-// Package registrytest shows that commands know no backend by name: it registers one of
-// its own and runs a test of a command anew in a process where that is there.
+// Package registrytest shows that commands have no list of backends of their own: it runs
+// a command's test again, in a child process that has registered one more backend.
 package registrytest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"matladder/backend/registry"
 )
 
-// variable is set in a process that has the backend.
+// variable is set in the environment of child processes, which have the backend.
 const variable = "MATLADDER_TEST_ABACUS"
 
 // Abacus is the name of the backend: one core of this machine.
@@ -23,7 +23,7 @@ type abacus struct{ *cpu.Backend }
 
 func (abacus) Name() string { return Abacus }
 
-// Hook registers the backend where Run has started the process: in TestMain.
+// Hook registers the backend if Run started this process. Call it in TestMain.
 func Hook() {
 	if os.Getenv(variable) == "" {
 		return
@@ -41,7 +41,8 @@ func Hook() {
 	})
 }
 
-// Run runs f in a process of its own that has the backend, from the test that calls it.
+// Run runs f in a child process that has the backend: this test executable again, with
+// the calling test alone.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	if os.Getenv(variable) != "" {
