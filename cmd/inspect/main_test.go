@@ -83,7 +83,7 @@ func TestMistakes(t *testing.T) {
 		"v3 --as steps --steps 0":         "at least 1",
 		"v3 --as traverse --out=":         "--out is empty",
 		"v3 --frobnicate":                 "frobnicate",
-		"v3 --topology v9":                "--topology: unknown TPU topology",
+		"v3 --topology v9":                "--topology: unknown chip",
 		"v3 --topology v4 --chip v4":      "leave --chip out",
 		"v3 --as schedule --chip nvidia_h100_sxm":   "--as schedule needs a TPU",
 		"v3 --as mosaic --format svg":               "--as mosaic has no",
