@@ -85,7 +85,7 @@ func TestSweep_LostWorkers(t *testing.T) {
 				}
 				rows[r.Kernel]++
 			}
-			if rows["v3_block"] != 1 || rows["xla"] != 4 || rows["v1_naive"] != 4 || rows["v4_optblock"] != 4 {
+			if rows["v3_block"] != 1 || rows["xla"] < 4 || rows["v1_naive"] < 4 || rows["v4_optblock"] < 4 { // more where rounds were disturbed
 				t.Errorf("rows: %v", rows)
 			}
 		})

@@ -93,19 +93,27 @@ func (e *executable) Load(in ...tile.Tensor) error {
 	return err
 }
 
-// Run runs launches in the worker, which takes the time. After a crash of the
+// ready has the executable in a living worker with its inputs. After a crash of the
 // worker, inputs are made again from their seed; arrays of Load are lost.
-func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
+func (e *executable) ready(ctx context.Context) error {
 	lost := !e.closed && !e.process.alive()
 	if err := e.revive(ctx); err != nil {
-		return backend.Sample{}, err
+		return err
 	}
 	if lost && e.seeded != nil {
 		if err := e.loadSeeded(ctx, *e.seeded); err != nil {
-			return backend.Sample{}, fmt.Errorf("in a new worker: %w", err)
+			return fmt.Errorf("in a new worker: %w", err)
 		}
 	} else if lost {
-		return backend.Sample{}, lostError("inputs")
+		return lostError("inputs")
+	}
+	return nil
+}
+
+// Run runs launches in the worker, which takes the time.
+func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	if err := e.ready(ctx); err != nil {
+		return backend.Sample{}, err
 	}
 	r, err := e.call(ctx, call{Op: opRun, Launches: launches}, nil, nil)
 	return r.Sample, err
@@ -113,7 +121,7 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 
 // Poison overwrites the output in the worker.
 func (e *executable) Poison(ctx context.Context) error {
-	if err := e.here("output"); err != nil {
+	if err := e.ready(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := e.backend.limited(ctx, opPoison)
