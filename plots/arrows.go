@@ -15,9 +15,11 @@ func (ch *Chart) drawArrows(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// arrowLines returns the arrows as segments that end clear of the markers.
+// arrowLines returns the arrows as segments that end clear of the markers. Each
+// keeps to the right of the way from one to the other, as traffic does: where the
+// next rung leads back, the two lie side by side.
 func (ch *Chart) arrowLines(c draw.Canvas, p *plot.Plot) [][2]vg.Point {
-	const clear = 8
+	const clear, right = 8, 4
 	x, y := p.Transforms(&c)
 	var list [][2]vg.Point
 	for _, a := range ch.Arrows {
@@ -27,7 +29,8 @@ func (ch *Chart) arrowLines(c draw.Canvas, p *plot.Plot) [][2]vg.Point {
 			continue // the markers touch: there is no room for an arrow, nor need
 		}
 		off := to.Sub(from).Scale(vg.Length(clear / length))
-		list = append(list, [2]vg.Point{from.Add(off), to.Sub(off)})
+		side := vg.Point{X: off.Y, Y: -off.X}.Scale(right / clear)
+		list = append(list, [2]vg.Point{from.Add(off).Add(side), to.Sub(off).Add(side)})
 	}
 	return list
 }

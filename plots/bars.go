@@ -168,6 +168,7 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 			sty.Rotation, sty.XAlign, sty.YAlign = upright, text.XLeft, text.YCenter
 			fallthrough
 		case 0:
+			at.Y = b.above(f, p, bar.Group, at.Y, sty.Rectangle(bar.Label))
 			written = append(written, func() {
 				c.SetColor(white) // over the line of the baseline, not over the bar
 				box := moved(sty.Rectangle(bar.Label), at)
@@ -180,6 +181,21 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 	for _, write := range written {
 		write()
 	}
+}
+
+// above lifts the label of a group's bar from y over the baseline's line where it
+// would cut it, if there is room.
+func (b *Bars) above(f frame, p BarPanel, group int, y vg.Length, label vg.Rectangle) vg.Length {
+	height := label.Max.Y - label.Min.Y
+	for _, bar := range p.Bars {
+		if !b.Series[bar.Series].Level || bar.Group != group || bar.Status != "" {
+			continue
+		}
+		if line := f.Y(bar.Y); line > y-3 && line < y+height+2 && line+4+height <= f.box.Max.Y {
+			return line + 4
+		}
+	}
+	return y
 }
 
 func moved(r vg.Rectangle, by vg.Point) vg.Rectangle {

@@ -50,7 +50,7 @@ func blockPictures(q Request, d data) ([]Picture, error) {
 		}
 	}
 	h.Unit = rateUnit(h.Most, asked[0].Integer())
-	h.Subtitle[1] = note + "cells: " + h.Unit.Name + ", medians; rows: blocks bm×bk×bn"
+	h.Subtitle[1] = note + "cells: " + h.Unit.Name + medianOf(sorted(curves)) + "; rows: blocks bm×bk×bn"
 	return []Picture{h}, nil
 }
 

@@ -205,7 +205,7 @@ func labels(curves []*curve, severalKernels bool) []string {
 
 // A slot is the look of a curve within its kernel. A prediction has that of
 // the measurement of the same choice.
-type slot struct{ index, count int }
+type slot struct{ index, count, shape int }
 
 // shade spreads the slots of a kernel over its ramp, in order.
 func (s slot) shade() float64 {
@@ -215,8 +215,9 @@ func (s slot) shade() float64 {
 	return 2*float64(s.index)/float64(s.count-1) - 1
 }
 
-// slots gives each curve its slot, and the first marker that its kernel uses.
-func slots(curves []*curve) (list []slot, firstMarker []int) {
+// slots gives each curve its slot.
+func slots(curves []*curve) []slot {
+	var list []slot
 	type look struct {
 		kernel string
 		choice choice
@@ -238,16 +239,46 @@ func slots(curves []*curve) (list []slot, firstMarker []int) {
 		}
 		list = append(list, slot{index: index[l]})
 	}
-	// The first marker is the baseline's even where there is none, so that the
-	// rungs keep theirs.
-	marker, first := max(1, count[results.Baseline]), map[string]int{results.Baseline: 0}
 	for i, c := range curves {
-		if _, ok := first[c.kernel]; !ok {
-			first[c.kernel] = marker
-			marker += count[c.kernel]
-		}
 		list[i].count = count[c.kernel]
-		firstMarker = append(firstMarker, first[c.kernel])
 	}
-	return list, firstMarker
+	shapes(curves, list)
+	return list
+}
+
+// shapes gives each slot its marker. A rung's first is that of its number, the
+// baseline's is the first of all, whatever else is shown. Peers, kernels without a
+// number and further curves of one kernel take those that are left.
+func shapes(curves []*curve, list []slot) {
+	type look struct {
+		kernel string
+		index  int
+	}
+	shape := map[look]int{}
+	taken := map[int]bool{0: true} // the baseline's, even where there is none
+	for _, c := range curves {
+		if n, ok := results.Rung(c.kernel); ok {
+			shape[look{c.kernel, 0}] = n
+			taken[n%len(markers)] = true
+		}
+	}
+	shape[look{results.Baseline, 0}] = 0
+	var free []int
+	for i := range markers {
+		if at := (len(rungColor) + 1 + i) % len(markers); !taken[at] { // those of no rung first
+			free = append(free, at)
+		}
+	}
+	next := 0
+	for i, c := range curves {
+		l := look{c.kernel, list[i].index}
+		if _, ok := shape[l]; !ok {
+			shape[l] = next
+			if len(free) > 0 {
+				shape[l] = free[next%len(free)]
+			}
+			next++
+		}
+		list[i].shape = shape[l]
+	}
 }

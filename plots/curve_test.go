@@ -189,6 +189,36 @@ func TestCharts_Looks(t *testing.T) {
 	}
 }
 
+// TestSlots: a rung has the same marker whichever others are shown, and no other
+// kernel has it.
+func TestSlots(t *testing.T) {
+	all := []string{"xla", "v1_naive", "v2_parallel", "v3_smallblock", "v4_optblock", "v5_quant", "mine"}
+	alone := map[string]int{}
+	for _, shown := range [][]string{{"v4_optblock"}, {"v5_quant", "v4_optblock"}, {"v4_optblock", "v4_optblock", "v2_parallel"}, all, {"v1_naive", "xla"}} {
+		var curves []*curve
+		for i, kernel := range shown {
+			c := &curve{kernel: kernel, at: map[string]*results.Summary{"1": {Record: results.Record{Mode: results.Measured}}}}
+			c.choice.params = fmt.Sprint(i)
+			curves = append(curves, c)
+		}
+		seen := map[int]string{}
+		for i, s := range slots(curves) {
+			kernel := shown[i]
+			if other := seen[s.shape]; other != "" {
+				t.Errorf("%v: %s and %s have marker %d", shown, other, kernel, s.shape)
+			}
+			seen[s.shape] = kernel
+			if s.index > 0 {
+				continue
+			}
+			if old, ok := alone[kernel]; ok && old != s.shape {
+				t.Errorf("%v: %s has marker %d, elsewhere %d", shown, kernel, s.shape, old)
+			}
+			alone[kernel] = s.shape
+		}
+	}
+}
+
 func TestCharts_Headings(t *testing.T) {
 	rows := readSample(t, sampleCPU)
 	for _, c := range []struct {

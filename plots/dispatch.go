@@ -32,14 +32,14 @@ func dispatchPictures(q Request, d data) ([]Picture, error) {
 func dispatchPanels(q Request, summaries []results.Summary) *Panels {
 	curves := curvesOf(summaries, false)
 	place := xOf(summaries)
-	looks, markers := slots(curves)
+	looks := slots(curves)
 	device := Panel{Title: "device: one launch", X: categoriesOrSquare(summaries)}
 	host := Panel{Title: "dispatch: one call, beside its launches", X: device.X}
 	lost := 0
 	var methods []string
 	for i, name := range labels(curves, true) {
 		c := curves[i]
-		look := Series{Label: name, Kernel: c.kernel, Shade: looks[i].shade(), Shape: markers[i] + looks[i].index,
+		look := Series{Label: name, Kernel: c.kernel, Shade: looks[i].shade(), Shape: looks[i].shape,
 			Predicted: c.any().Mode == results.Predicted}
 		times, dispatches := look, look
 		for size, s := range c.at {

@@ -136,6 +136,22 @@ func intervals(summaries []*results.Summary) string {
 	return "medians with 95 % intervals, or the range where there are fewer than 6 samples"
 }
 
+// medianOf says that values are medians, if any was measured.
+func medianOf(summaries []*results.Summary) string {
+	if paired(summaries) == "" {
+		return ""
+	}
+	return ", medians"
+}
+
+// paired says of ratios how they were taken, if both sides were measured.
+func paired(summaries []*results.Summary) string {
+	if slices.ContainsFunc(summaries, func(s *results.Summary) bool { return s.Mode == results.Measured && usable(s) }) {
+		return ", paired by round"
+	}
+	return ""
+}
+
 // days returns the day, or days, on which rows were made.
 func days(rows []*results.Record) []string {
 	var first, last time.Time

@@ -44,7 +44,7 @@ const (
 func (h *HeatMap) key() key {
 	col := kernelColor(h.Kernel)
 	k := key{
-		{"slowest", ink, boxSign(heatColor(col, 0), false)},
+		{"slowest", ink, boxSign(heatColor(col, h.least()/h.Most), false)},
 		{"fastest", ink, boxSign(heatColor(col, 1), false)},
 		{"best of its column", ink, func(c draw.Canvas, at vg.Point) { strokeBox(c, around(at, 6, 4.5), ink, 1.8) }},
 	}
@@ -56,6 +56,19 @@ func (h *HeatMap) key() key {
 		}
 	}
 	return k
+}
+
+// least is the smallest value of all cells.
+func (h *HeatMap) least() float64 {
+	least := h.Most
+	for _, row := range h.Rows {
+		for _, cell := range row.Cells {
+			if cell.Value > 0 {
+				least = min(least, cell.Value)
+			}
+		}
+	}
+	return least
 }
 
 // heatColor goes from nearly white to the kernel's own colour and a little

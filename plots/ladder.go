@@ -45,9 +45,9 @@ func bySquare(summaries []results.Summary) (parts [2][]results.Summary) {
 func ladderBars(q Request, summaries []results.Summary) *Bars {
 	curves := curvesOf(summaries, false)
 	b := &Bars{Heading: headingOf(q, "The ladder", sorted(curves), true), X: categories(summaries)}
-	over := BarPanel{Y: Axis{Label: "times the rate of the rung below, paired by round", Unit: Unit{"×", 1}}, Mark: 1}
+	over := BarPanel{Y: Axis{Label: "times the rate of the rung below" + paired(sorted(curves)), Unit: Unit{"×", 1}}, Mark: 1}
 	peak := BarPanel{Y: Axis{Label: "% of " + q.Dtype + " peak", Unit: Unit{"%", 1}}, Mark: 100}
-	looks, _ := slots(curves)
+	looks := slots(curves)
 	// The baseline, in black, stands last: its line is drawn over the bars.
 	order := make([]int, len(curves))
 	for i := range order {

@@ -132,7 +132,7 @@ func newArena(contests []results.Contest) arena {
 	index := map[string]int{}
 	for i := range a.sides {
 		s := &a.sides[i]
-		s.shade = slot{index[s.kernel], count[s.kernel]}.shade()
+		s.shade = slot{index: index[s.kernel], count: count[s.kernel]}.shade()
 		index[s.kernel]++
 	}
 	slices.Sort(names)

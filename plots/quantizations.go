@@ -52,13 +52,13 @@ func accuracyChart(q Request, size string, summaries []results.Summary) *Chart {
 	all.Dtype = cmp.Or(q.Dtype, "all")
 	ch := &Chart{Heading: headingOf(all, "What speed costs at "+size, sorted(curves), true)}
 	ch.Name = fileName(q)
-	looks, markers := slots(curves)
+	looks := slots(curves)
 	names := waysOf(curves)
 	left, right, low, high := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for i := range curves {
 		sum, e := curves[i].any(), lost(curves[i].any()).Value
 		ch.Series = append(ch.Series, Series{
-			Label: names[i], Kernel: curves[i].kernel, Shade: looks[i].shade(), Shape: markers[i] + looks[i].index,
+			Label: names[i], Kernel: curves[i].kernel, Shade: looks[i].shade(), Shape: looks[i].shape,
 			Predicted: sum.Mode == results.Predicted,
 			Points:    []Point{{X: sum.Rate.Median, Y: e, Lo: e, Hi: e}},
 		})

@@ -45,9 +45,9 @@ func rateChart(q Request, title string, summaries []results.Summary, split bool)
 	place := xOf(summaries)
 	ch := &Chart{Heading: headingOf(q, title, sorted(curves), !split), Roofs: roofsOf(summaries)}
 	names := labels(curves, q.Kind != Size)
-	looks, markers := slots(curves)
+	looks := slots(curves)
 	for i, c := range curves {
-		s := Series{Label: names[i], Kernel: c.kernel, Shade: looks[i].shade(), Shape: markers[i] + looks[i].index,
+		s := Series{Label: names[i], Kernel: c.kernel, Shade: looks[i].shade(), Shape: looks[i].shape,
 			Predicted: c.any().Mode == results.Predicted}
 		for size, sum := range c.at {
 			x := place[size]

@@ -35,10 +35,10 @@ func rooflineChart(q Request, summaries, others []results.Summary) (*Chart, erro
 		return nil, fmt.Errorf("no row of %s has flops, bytes_moved and a time: a roofline needs all three", q.Dtype)
 	}
 	var drawn []results.Summary
-	looks, markers := slots(kept)
+	looks := slots(kept)
 	for i, name := range labels(kept, true) {
 		s := &ch.Series[i]
-		s.Label, s.Shade, s.Shape = name, looks[i].shade(), markers[i]+looks[i].index
+		s.Label, s.Shade, s.Shape = name, looks[i].shade(), looks[i].shape
 		drawn = append(drawn, *kept[i].any())
 	}
 	ch.Heading = headingOf(q, "Roofline", sorted(kept), true)

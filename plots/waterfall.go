@@ -60,7 +60,8 @@ func waterfallPictures(q Request, d data) ([]Picture, error) {
 	}
 	w.Subtitle[1] = "each kernel on a scale of its own · the last bar: time of a launch over its steps"
 	if modelled {
-		w.Subtitle = append(w.Subtitle, "dashed: the step model; copying and computing overlap, so both start behind the overhead")
+		w.Subtitle = append(w.Subtitle, "dashed: the step model; copying and computing overlap, so both start behind the overhead",
+			"compute at peak: the products alone; a TPU's compiler may need longer, inspect --as schedule says how long")
 	} else {
 		w.Subtitle = append(w.Subtitle, "dashed: what copying at the full bandwidth and computing at the peak would take; the overhead of a step is not known of this device")
 	}
@@ -93,6 +94,11 @@ func commonSizeOfKernels(summaries []results.Summary) string {
 	return best
 }
 
+// computeAtPeak names what the products of a step take at the device's peak. A
+// compiler's code takes longer where it issues more than products, most of all
+// with small blocks; no row says how long.
+const computeAtPeak = "compute at peak"
+
 // parts are the bars of the step model: the overhead, behind it copying and
 // computing side by side, then the part of the first and last blocks, which
 // overlap with nothing.
@@ -100,7 +106,7 @@ func (b *StepBars) parts(t analyze.Time) {
 	b.Parts = []StepPart{
 		{"overhead", 0, t.Overhead},
 		{"copy", t.Overhead, t.Transfer},
-		{"compute", t.Overhead, t.Compute},
+		{computeAtPeak, t.Overhead, t.Compute},
 	}
 	const worth = 0.002 // of the total: below it there is nothing to see
 	if edges := t.Edges / float64(max(t.Steps, 1)); edges > worth*b.Total {
@@ -124,6 +130,6 @@ func (b *StepBars) limits(s *results.Summary) {
 		b.Parts = append(b.Parts, StepPart{"copy", 0, float64(s.BytesMoved) / steps / s.Bandwidth})
 	}
 	if flops, ok := results.FLOPCount(s.Batch, s.M, s.K, s.N); ok && s.PeakFLOPs > 0 {
-		b.Parts = append(b.Parts, StepPart{"compute", 0, float64(flops) / steps / s.PeakFLOPs})
+		b.Parts = append(b.Parts, StepPart{computeAtPeak, 0, float64(flops) / steps / s.PeakFLOPs})
 	}
 }
