@@ -119,7 +119,8 @@
 // # Output
 //
 // --format text and csv go to standard output unless --out names a file; gif,
-// html, json and svg go to a file in out/ unless it does. An existing file is
+// html, json and svg go to a file in out/ unless it does, named after what it
+// shows, blocks of v4 and v5 included. An existing file is
 // replaced.
 //
 // # Exit status

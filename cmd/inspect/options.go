@@ -160,6 +160,9 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 		err = o.choose()
 	}
 	o.subject = subjectOf(o.kernel, o.problem)
+	if o.kernel.Number() >= 4 { // others have one block shape for a problem
+		o.stem += "_" + o.blocks.String()
+	}
 	return err
 }
 
