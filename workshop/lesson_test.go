@@ -196,8 +196,9 @@ func build(t *testing.T, tools []string) string {
 	return bin
 }
 
-// disturbed is what a table says where other programs had the machine meanwhile.
-var disturbed = regexp.MustCompile(`(?m)^\n?note: the machine was disturbed .*\n`)
+// notes are what stands below a table where other programs had the machine meanwhile:
+// pages show none.
+var notes = regexp.MustCompile(`(?m)^\n?note: .*\n`)
 
 // run runs c and compares with what is shown. It returns the output.
 func (c command) run(t *testing.T, bin, dir string) string {
@@ -216,7 +217,7 @@ func (c command) run(t *testing.T, bin, dir string) string {
 	if errors.As(err, &exit) && exit.ExitCode() == 1 && c.args[0] == "workshop" && c.args[1] == "check" {
 		err = nil // a blank is not right yet
 	}
-	out := disturbed.ReplaceAllString(stdout.String(), "")
+	out := notes.ReplaceAllString(stdout.String(), "")
 	if err != nil {
 		t.Errorf("%s: %v\n%s%s", line, err, out, stderr.String())
 	} else if c.shown != "" && !golden.Updating() && !pattern(c.shown).MatchString(squeeze(out)) {
