@@ -54,9 +54,11 @@ func NewControl(isa string, threads int) *Control {
 	return c
 }
 
-// Run times both pieces of work: of the thread that took longest, the median of its
-// parts, taken for each of them. So work that was interrupted once counts as what it
-// would have been, and work that was slow throughout as slow. The first call takes
+// Run times both pieces of work: of the thread in the middle, of the faster two if there
+// are two, the median of its parts, taken for each of them. So work that was
+// interrupted counts as what it would have been, and so do threads that were put on one
+// core, as new ones may be; what all cores suffer, a lower clock, heat or others on the
+// same memory, shows. The first call takes
 // longer: memory is written before it is read. Both are 0 if ctx ends first.
 func (c *Control) Run(ctx context.Context) (compute, memory time.Duration) {
 	if c.pieces == nil && !c.fill(ctx) {
@@ -81,10 +83,15 @@ func (c *Control) Run(ctx context.Context) (compute, memory time.Duration) {
 		})
 	}
 	wait.Wait()
-	for _, p := range parts {
-		compute, memory = max(compute, p[0]), max(memory, p[1])
+	middle := func(kind int) time.Duration {
+		var took []time.Duration
+		for _, p := range parts {
+			took = append(took, p[kind])
+		}
+		slices.Sort(took)
+		return took[(len(took)-1)/2]
 	}
-	return compute, memory
+	return middle(0), middle(1)
 }
 
 // typical is the time of all parts of some work, each as long as the median.
