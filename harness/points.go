@@ -223,9 +223,9 @@ func points(p problem.Matmul, number int, c Config, d chips.Device, params backe
 }
 
 // vendorParams are what params say to the vendor's own matmul, which makes its own
-// choices. That of a CPU is another backend's.
+// choices, within the limits of the kernels. That of a CPU is another backend's.
 func vendorParams(d chips.Device, params backend.Params) backend.Params {
-	params.ISA, params.VMEMBytes = "", 0
+	params.ISA = ""
 	if d.Kind == chips.CPU {
 		params.Extra = nil
 	}

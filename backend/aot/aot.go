@@ -13,6 +13,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/aot/schedule"
+	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/libtpu"
 	"matladder/plugins"
 )
@@ -20,7 +21,7 @@ import (
 // Options say which compiler to use and how. The zero value is right for most.
 type Options struct {
 	Library  string        // path of libtpu.so; "" for the installed plugin tpu
-	Flags    string        // what LIBTPU_INIT_ARGS holds; a misspelt flag ends the child
+	Flags    string        // what LIBTPU_INIT_ARGS holds beyond the environment's own; a misspelt flag ends the child
 	Parallel int           // compilations at a time; 0 for one a core
 	Limit    time.Duration // for one compilation; 0 is five minutes
 
@@ -153,6 +154,11 @@ func Open(o Options) (*Compiler, error) {
 	}
 	if o.maker.name == "" {
 		o.maker = libtpuMaker
+		flags, err := libtpu.UserFlags()
+		if err != nil {
+			return nil, fmt.Errorf("aot: %w", err)
+		}
+		o.Flags = strings.TrimSpace(flags + " " + o.Flags)
 	}
 	if o.Parallel <= 0 {
 		o.Parallel = runtime.GOMAXPROCS(0)
@@ -250,9 +256,9 @@ func (c *Compiler) Close() error {
 // request is what a child is asked.
 type request struct {
 	Topology, Program string
-	Config            string          // of a GPU: what XLA's compiler is told of it
-	Options           map[string]bool // of the compiler, beyond its defaults
-	Optimized         bool            // the optimized program is wanted
+	Config            string      // of a GPU: what XLA's compiler is told of it
+	Options           hlo.Options // of the compiler, beyond its defaults
+	Optimized         bool        // the optimized program is wanted
 }
 
 // answer is what it says.

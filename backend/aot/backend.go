@@ -64,7 +64,7 @@ func OpenBackend(o BackendOptions) (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("aot: %w", err)
 	}
-	about := fmt.Sprintf("libtpu %s of %d bytes, flags %s", b.version, library.Size(), o.Flags)
+	about := fmt.Sprintf("libtpu %s of %d bytes, flags %s", b.version, library.Size(), b.compiler.options.Flags)
 	b.cache, b.noCache = openCache(o.Cache, about)
 	return b, nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"matladder/backend"
+	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/libtpu"
 	"matladder/internal/files"
 )
@@ -100,10 +101,14 @@ func openCache(folder, about string) (cache, error) {
 	return cache{folder, about}, nil
 }
 
-// file is where the outcome of a program for a topology is kept.
-func (c cache) file(topology, program string) string {
+// file is where the outcome of a program for a topology, under options, is kept.
+func (c cache) file(topology, program string, options hlo.Options) string {
 	h := sha256.New()
-	for _, s := range []string{fmt.Sprint(cacheVersion), c.about, topology, program} {
+	parts := []string{fmt.Sprint(cacheVersion), c.about, topology, program}
+	if len(options) > 0 {
+		parts = append(parts, fmt.Sprint(options)) // in the order of their names
+	}
+	for _, s := range parts {
 		fmt.Fprintf(h, "%d\n%s\n", len(s), s)
 	}
 	name := hex.EncodeToString(h.Sum(nil))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/internal/hlo"
 )
 
 // TestCache_Verdicts: what libtpu says of a program is the same error when it
@@ -29,7 +30,7 @@ func TestCache_Verdicts(t *testing.T) {
 		if !ok {
 			t.Fatalf("%v is not kept", want)
 		}
-		file := c.file("v5e:2x2", message)
+		file := c.file("v5e:2x2", message, nil)
 		c.write(file, o)
 		back, ok := c.read(file)
 		if have := back.err(); !ok || have.Error() != want.Error() ||
@@ -53,13 +54,13 @@ func TestCache_Keys(t *testing.T) {
 	dir := t.TempDir()
 	one, _ := openCache(dir, "libtpu 1")
 	two, _ := openCache(dir, "libtpu 2")
-	file := one.file("v5e:2x2", "program")
-	for _, other := range []string{one.file("v4:2x2x1", "program"), one.file("v5e:2x2", "another"), two.file("v5e:2x2", "program"), one.file("v5e:2x2program", "")} {
+	file := one.file("v5e:2x2", "program", nil)
+	for _, other := range []string{one.file("v4:2x2x1", "program", nil), one.file("v5e:2x2", "another", nil), two.file("v5e:2x2", "program", nil), one.file("v5e:2x2program", "", nil), one.file("v5e:2x2", "program", hlo.Options{"a": true})} {
 		if other == file {
 			t.Errorf("%s twice", file)
 		}
 	}
-	if again, _ := openCache(dir, "libtpu 1"); again.file("v5e:2x2", "program") != file {
+	if again, _ := openCache(dir, "libtpu 1"); again.file("v5e:2x2", "program", nil) != file {
 		t.Error("another key for the same")
 	}
 }
@@ -72,7 +73,7 @@ func TestCache_Shared(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := outcome{Status: compiles, Parts: []part{{Kernel: strings.Repeat("long", 1<<12), Steps: 3, Cycles: 2.5, In: -1}}}
-	file := c.file("v5e:2x2", "program")
+	file := c.file("v5e:2x2", "program", nil)
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
@@ -109,8 +110,8 @@ func TestCache_NoFolder(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a folder below a file: %v", err)
 	}
-	c.write(c.file("v5e:2x2", "program"), outcome{Status: compiles})
-	if _, ok := c.read(c.file("v5e:2x2", "program")); ok {
+	c.write(c.file("v5e:2x2", "program", nil), outcome{Status: compiles})
+	if _, ok := c.read(c.file("v5e:2x2", "program", nil)); ok {
 		t.Error("kept nowhere, and found")
 	}
 }

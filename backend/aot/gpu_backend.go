@@ -211,7 +211,7 @@ func (b *GPUBackend) compile(ctx context.Context, program string) ([]GPUKernel, 
 	if err != nil {
 		return nil, err
 	}
-	file := b.cache.file(b.gpu.Name+"\n"+config, program)
+	file := b.cache.file(b.gpu.Name+"\n"+config, program, nil)
 	if o, ok := b.cache.read(file); ok {
 		if o.Status == compiles {
 			return o.Kernels, nil

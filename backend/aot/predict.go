@@ -10,6 +10,8 @@ import (
 	"matladder/analyze"
 	"matladder/backend"
 	"matladder/backend/aot/schedule"
+	"matladder/backend/internal/hlo"
+	"matladder/backend/internal/libtpu"
 	"matladder/chips"
 	"matladder/lower/mosaic"
 	"matladder/lower/stablehlo"
@@ -53,7 +55,7 @@ func (b *Backend) steps(ctx context.Context, programs []*tile.Program, params ba
 			dtype, precision = product(p)
 		}
 	}
-	parts, err := b.compile(ctx, launch.Module(), anew, func(all []*schedule.Schedule) ([]part, error) {
+	parts, err := b.compile(ctx, launch.Module(), nil, anew, func(all []*schedule.Schedule) ([]part, error) {
 		schedules = all
 		return partsOf(all, kernels, b.device.Cores)
 	})
@@ -81,14 +83,18 @@ func (b *Backend) Predict(ctx context.Context, programs []*tile.Program, params 
 // and what a step moves at most; which steps move what is worked out on the chip.
 // So each input is taken to move in every step, each output once, and every
 // condition to hold: the least that XLA does. Its kernels share the grid of a chip
-// of two cores.
+// of two cores. Params.VMEMBytes limits what they take of VMEM.
 func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec) (backend.Prediction, error) {
 	p := spec.Problem
 	launch, err := stablehlo.Baseline(p)
 	if err != nil {
 		return backend.Prediction{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
-	parts, err := b.compile(ctx, launch.Once(), false, func(all []*schedule.Schedule) ([]part, error) {
+	limit, err := libtpu.VMEMLimit(spec.Params.VMEMBytes)
+	if err != nil {
+		return backend.Prediction{}, fmt.Errorf("aot: %w", err)
+	}
+	parts, err := b.compile(ctx, launch.Once(), limit, false, func(all []*schedule.Schedule) ([]part, error) {
 		return partsOf(all, nil, b.device.Cores)
 	})
 	if err != nil {
@@ -109,14 +115,14 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 	return b.sum(steps), err
 }
 
-// compile asks libtpu, or the cache, what kernels a program becomes; anew, the cache
-// is only asked whether it becomes none.
-func (b *Backend) compile(ctx context.Context, program string, anew bool, read func([]*schedule.Schedule) ([]part, error)) ([]part, error) {
-	file := b.cache.file(b.topology.Libtpu, program)
+// compile asks libtpu, or the cache, what kernels a program becomes under options;
+// anew, the cache is only asked whether it becomes none.
+func (b *Backend) compile(ctx context.Context, program string, options hlo.Options, anew bool, read func([]*schedule.Schedule) ([]part, error)) ([]part, error) {
+	file := b.cache.file(b.topology.Libtpu, program, options)
 	if o, ok := b.cache.read(file); ok && (!anew || o.err() != nil) {
 		return o.Parts, o.err()
 	}
-	compiled, err := b.compiler.Compile(ctx, b.topology.Libtpu, program)
+	compiled, err := b.compiler.compile(ctx, request{Topology: b.topology.Libtpu, Program: program, Options: options})
 	if err != nil {
 		if o, ok := outcomeOf(err); ok {
 			b.cache.write(file, o)

@@ -107,6 +107,35 @@ func TestPredict_Ragged(t *testing.T) {
 	}
 }
 
+// TestPredictBaseline_Limit: a limit of VMEM as an option of one compilation makes of
+// XLA's matmul what the flag of the process makes of it, which is not what the
+// default makes of it.
+func TestPredictBaseline_Limit(t *testing.T) {
+	p := problem.New(2048, 2048, 2048, tile.BFloat16)
+	b := openBackend(t, "v5e", t.TempDir())
+	predict := func(b *Backend, bytes int64) backend.Prediction {
+		t.Helper()
+		got, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p, Params: backend.Params{VMEMBytes: bytes}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	standard, raised := predict(b, 0), predict(b, 64<<20)
+	if standard == raised {
+		t.Errorf("%v whatever the limit", raised.Elapsed)
+	}
+	b.compiler.Close()
+	b.compiler.options.Flags = "--xla_tpu_scoped_vmem_limit_kib=65536"
+	b.cache.folder = ""
+	if flagged := predict(b, 0); flagged != raised {
+		t.Errorf("%v by the option, %v by the flag", raised.Elapsed, flagged.Elapsed)
+	}
+	if _, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p, Params: backend.Params{VMEMBytes: 1023}}); err == nil {
+		t.Error("a limit of less than 1 KiB")
+	}
+}
+
 // TestPredict_Again: what is kept gives the same prediction without a compiler, and
 // a limit of VMEM is another program.
 func TestPredict_Again(t *testing.T) {

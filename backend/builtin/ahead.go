@@ -14,7 +14,7 @@ import (
 // predicts from the compiler's schedule.
 var aheadEntry = registry.Entry{
 	Name: Ahead, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline,
-	Params: []registry.Param{registry.Size("vmem_limit", "how much fast memory a kernel may take", "the compiler's own limit")},
+	Params: []registry.Param{registry.Size("vmem_limit", "how much fast memory a kernel may take, XLA's own too", "the compiler's own limit")},
 	Chips:  topologies, Open: openAhead,
 }
 
@@ -33,6 +33,10 @@ func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) 
 		return nil, err
 	}
 	d := &registry.Device{Backend: b, FastBytes: int64(b.Device().FastDefaultBytes.Value)}
+	if err := recordFlags(d); err != nil {
+		b.Close()
+		return nil, err
+	}
 	if text := r.Params["vmem_limit"]; text != "" {
 		n, err := registry.ParseSize(text)
 		if most := b.MostVMEM(); err == nil && n > most {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/backend/internal/libtpu"
 	"matladder/backend/pjrt"
 	"matladder/backend/registry"
 	"matladder/chips"
@@ -33,21 +34,40 @@ var tpuEntry = registry.Entry{
 	Name: "tpu", Help: "a TPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline,
 	Params: append(pluginParams[:len(pluginParams):len(pluginParams)],
 		registry.Choice("operands", "where operands of a loop may be kept: in HBM, or wherever the compiler likes", pjrt.OperandsHBM, pjrt.OperandsHBM, pjrt.OperandsAny),
-		registry.Size("vmem_limit", "how much fast memory a kernel may take", "the compiler's own limit"),
+		registry.Size("vmem_limit", "how much fast memory a kernel may take, XLA's own too", "the compiler's own limit"),
 	),
 	Open: openTPU,
 }
 
 func openTPU(ctx context.Context, r registry.Request) (*registry.Device, error) {
+	if _, err := libtpu.UserFlags(); err != nil {
+		return nil, err
+	}
 	d, err := openPlugin(ctx, r, "tpu", "tpu", chips.TPU)
+	if err == nil {
+		return d, recordFlags(d)
+	}
 	var missing *plugins.NotInstalledError
 	switch {
-	case err == nil, errors.As(err, &missing), ctx.Err() != nil:
+	case errors.As(err, &missing), ctx.Err() != nil:
 		return d, err
 	case runtime.GOOS != "linux" || runtime.GOARCH != "amd64": // where libtpu is not
 		return nil, err
 	}
 	return nil, fmt.Errorf("%w (without a TPU, --backend %s --topology v5e predicts)", err, Ahead)
+}
+
+// recordFlags has the rows say which flags libtpu finds in the user's environment.
+func recordFlags(d *registry.Device) error {
+	flags, err := libtpu.UserFlags()
+	if err != nil || flags == "" {
+		return err
+	}
+	if d.Params.Extra == nil {
+		d.Params.Extra = map[string]string{}
+	}
+	d.Params.Extra["libtpu_flags"] = strings.Join(strings.Fields(flags), ",")
+	return nil
 }
 
 // gpuEntry is a GPU, on which kernels run as such.

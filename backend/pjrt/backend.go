@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
+	"matladder/backend/internal/libtpu"
 	"matladder/chips"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
@@ -106,7 +107,13 @@ func (b *pjrtBackend) Baseline(ctx context.Context, spec backend.BaselineSpec) (
 	if err != nil {
 		return nil, refused(err)
 	}
-	return b.compile(ctx, launch, nil, float64(spec.Problem.FLOPs()), spec.Params)
+	var limit hlo.Options
+	if b.device.Kind == chips.TPU { // elsewhere compile refuses it
+		if limit, err = libtpu.VMEMLimit(spec.Params.VMEMBytes); err != nil {
+			return nil, fmt.Errorf("pjrt: %w", err)
+		}
+	}
+	return b.compile(ctx, launch, nil, float64(spec.Problem.FLOPs()), spec.Params, limit)
 }
 
 // Compile compiles kernels for a TPU or a GPU; for others, what programs mean.
@@ -115,10 +122,12 @@ func (b *pjrtBackend) Compile(ctx context.Context, programs []*tile.Program, par
 	if err != nil {
 		return nil, err
 	}
-	return b.compile(ctx, launch, programs, flopsOf(programs), params)
+	return b.compile(ctx, launch, programs, flopsOf(programs), params, nil)
 }
 
-func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, programs []*tile.Program, flops float64, params backend.Params) (backend.Executable, error) {
+// compile compiles a launch under what params ask for and what is asked of the
+// compiler besides.
+func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, programs []*tile.Program, flops float64, params backend.Params, asked hlo.Options) (backend.Executable, error) {
 	if b.closed {
 		return nil, errClosed
 	}
@@ -140,7 +149,7 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	if limit := b.device.MemoryBytes; limit.Known() && need > int64(limit.Value) {
 		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Need: need, Limit: int64(limit.Value)})
 	}
-	if err := e.build(module(launch, how.method, together(b.device, flops)), how.options); err != nil {
+	if err := e.build(module(launch, how.method, together(b.device, flops)), how.options, asked); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -150,16 +159,17 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 }
 
 // build compiles the program with options, without those that this compiler does
-// not know, and reads where it keeps the arrays.
-func (e *executable) build(text string, options map[string]bool) error {
+// not know, and with what is asked of it, known or not; and reads where it keeps the
+// arrays.
+func (e *executable) build(text string, options, asked hlo.Options) error {
 	b, what := e.backend, "compile "+e.launch.Name
 	b.plugin.mu.Lock()
 	defer b.plugin.mu.Unlock()
-	b.plugin.options = hlo.Overrides(options)
+	b.plugin.options = append(hlo.Overrides(options), hlo.Overrides(asked)...)
 	defer func() { b.plugin.options = nil }()
 	var err error
 	if e.program, err = b.client.Compile().WithStableHLO([]byte(text)).Done(); unknownOption(err, options) {
-		b.plugin.options = nil
+		b.plugin.options = hlo.Overrides(asked)
 		e.program, err = b.client.Compile().WithStableHLO([]byte(text)).Done()
 	}
 	if err != nil && b.device.Kind == chips.TPU {

@@ -169,16 +169,16 @@ func flopsOf(programs []*tile.Program) (flops float64) {
 // core before they are used. Otherwise it moves what a loop carries once, before
 // the first launch, if it is small enough: VMEM, on v4 CMEM. libtpu 0.0.51 then
 // leaves them in HBM on every generation.
-var leaveInHBM = map[string]bool{"xla_msa_enable": false}
+var leaveInHBM = hlo.Options{"xla_msa_enable": false}
 
 // keepNaN tells the compiler of a CPU that the larger of a number and NaN is NaN, as
 // StableHLO has it. Otherwise it computes the largest element of a row faster, and
 // without the NaN in it.
-var keepNaN = map[string]bool{"xla_cpu_enable_fast_min_max": false}
+var keepNaN = hlo.Options{"xla_cpu_enable_fast_min_max": false}
 
 // unknownOption reports whether a compiler refused a program for an option that it
 // does not have.
-func unknownOption(err error, options map[string]bool) bool {
+func unknownOption(err error, options hlo.Options) bool {
 	return err != nil && slices.ContainsFunc(slices.Collect(maps.Keys(options)), func(name string) bool {
 		return strings.Contains(err.Error(), name)
 	})

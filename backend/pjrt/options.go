@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/backend/internal/hlo"
 	"matladder/chips"
 	"matladder/lower/triton"
 )
@@ -51,8 +52,9 @@ func Methods() []string { return slices.Clone(methods) }
 
 // Parameters of a compilation.
 const (
-	methodParam   = "method"   // overrides Options.Method
-	operandsParam = "operands" // of a TPU: OperandsHBM, the default, or OperandsAny
+	flagsParam    = "libtpu_flags" // those of the environment, for the record
+	methodParam   = "method"       // overrides Options.Method
+	operandsParam = "operands"     // of a TPU: OperandsHBM, the default, or OperandsAny
 )
 
 // What the compiler of a TPU is told of arrays that a launch finds or leaves.
@@ -83,7 +85,7 @@ func checkMethod(m string) error {
 // how is what parameters ask of a compilation.
 type how struct {
 	method  string
-	options map[string]bool // of the compiler
+	options hlo.Options // of the compiler, unless it does not know them
 }
 
 // how returns what parameters ask for on a device of a kind, or what of it cannot
@@ -105,7 +107,7 @@ func (o Options) how(p backend.Params, kind string) (how, error) {
 		if kind == chips.GPU && slices.Contains(triton.ParamNames(), k) {
 			continue
 		}
-		if k != methodParam && k != operandsParam {
+		if k != methodParam && k != operandsParam && k != flagsParam {
 			return how{}, fmt.Errorf("pjrt: unknown parameter %q (known: %s, %s)", k, methodParam, operandsParam)
 		}
 	}

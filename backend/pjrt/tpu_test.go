@@ -3,9 +3,11 @@
 package pjrt
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/aot"
 	"matladder/backend/internal/hlo"
+	"matladder/backend/internal/libtpu"
 	"matladder/chips"
 	rungs "matladder/kernels"
 	"matladder/lower/stablehlo"
@@ -219,6 +222,36 @@ func TestTPU_VMEM(t *testing.T) {
 	}
 }
 
+// TestTPU_BaselineLimit: XLA's own matmul, in the loop that times it, takes another
+// shape under another limit.
+func TestTPU_BaselineLimit(t *testing.T) {
+	c := compiler(t)
+	l, err := stablehlo.Baseline(problem.New(2048, 2048, 2048, tile.BFloat16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var optimized [][]byte
+	for _, limit := range []int64{0, 64 << 20} {
+		options, err := libtpu.VMEMLimit(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		options = maps.Clone(options)
+		if options == nil {
+			options = hlo.Options{}
+		}
+		maps.Copy(options, leaveInHBM)
+		got, err := c.CompileOptimized(t.Context(), "v5e:2x2", l.Loop(1), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		optimized = append(optimized, got.Optimized)
+	}
+	if bytes.Equal(optimized[0], optimized[1]) {
+		t.Error("the same program under both limits")
+	}
+}
+
 // TestUnknownOption is how libtpu 0.0.51 refuses an option that it does not have.
 func TestUnknownOption(t *testing.T) {
 	c := compiler(t)
@@ -226,7 +259,7 @@ func TestUnknownOption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none := map[string]bool{"xla_no_such_option": false}
+	none := hlo.Options{"xla_no_such_option": false}
 	_, err = c.CompileOptimized(t.Context(), "v5e:2x2", xla.Loop(1), none)
 	if !unknownOption(err, none) {
 		t.Errorf("%v is not about the option", err)

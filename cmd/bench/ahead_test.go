@@ -49,14 +49,11 @@ func TestAhead(t *testing.T) {
 		if r.Mode != results.Predicted || r.Method != results.AOT || r.Chip != "tpu_v5e" || r.Plugin == "" || r.PluginVersion == "" {
 			t.Errorf("%+v", r)
 		}
-		want, params := results.OK, "vmem_limit=20971520"
+		want := results.OK
 		if r.Kernel == "v1_naive" && r.M == 2048 {
 			want = results.TooBig
 		}
-		if r.Kernel == results.Baseline {
-			params = ""
-		}
-		if r.Status != want || r.Params != params {
+		if r.Status != want || r.Params != "vmem_limit=20971520" {
 			t.Errorf("%s %d with %q: %s: %s", r.Kernel, r.M, r.Params, r.Status, r.Reason)
 		}
 	}
@@ -140,6 +137,24 @@ func TestAhead_Mistakes(t *testing.T) {
 		if code := run(context.Background(), strings.Fields(args), &stdout, &stderr); code != cli.Usage || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit %d: %s", args, code, stderr.String())
 		}
+	}
+}
+
+// TestAhead_Flags: flags of the environment are in the rows, and the limit, which
+// has a parameter, is refused.
+func TestAhead_Flags(t *testing.T) {
+	useCompiler(t)
+	t.Setenv("LIBTPU_INIT_ARGS", "--xla_tpu_enable_async_collective_fusion=false  --xla_tpu_dvfs_p_state=7")
+	const args = "--topology v5e --kernel 0 --sizes 128 --dtype float32"
+	code, rows, output := measured(t, args)
+	if code != cli.OK || len(rows) != 1 || rows[0].Params != "libtpu_flags=--xla_tpu_enable_async_collective_fusion=false,--xla_tpu_dvfs_p_state=7" {
+		t.Errorf("exit %d, %+v\n%s", code, rows, output)
+	}
+	t.Setenv("LIBTPU_INIT_ARGS", "--xla_tpu_scoped_vmem_limit_kib=65536")
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), strings.Fields(args), &stdout, &stderr); code != cli.Failed ||
+		!strings.Contains(stderr.String(), "--param vmem_limit") || strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("exit %d: %s", code, stderr.String())
 	}
 }
 

@@ -97,7 +97,7 @@
 //	--param device=1         the second device of a machine with several
 //	--param method=wall      one launch at a time, each waited for
 //	--param method=chain     one after another, each on what the last one returned
-//	--param vmem_limit=64MiB how much fast memory of a TPU a kernel may take
+//	--param vmem_limit=64MiB how much fast memory of a TPU a kernel may take, XLA's too
 //	--param operands=any     a TPU may keep operands of a loop in fast memory; by
 //	                         default each launch finds them in HBM
 //
@@ -122,7 +122,11 @@
 // table. XLA's own matmul is compiled and predicted in the same way, but more
 // roughly: its schedule does not tell which steps move a block, so all are taken to.
 //
-//	--param vmem_limit=64MiB   of a kernel; the compiler's default (16 or 32 MiB) if not given
+//	--param vmem_limit=64MiB   of a kernel, and of XLA's own (xla_tpu_scoped_vmem_limit_kib);
+//	                           the compiler's default (16 or 32 MiB) if not given
+//
+// Flags of LIBTPU_INIT_ARGS reach the compiler, and column params says so
+// (libtpu_flags); that limit among them is refused: it has a parameter.
 //
 // What the compiler said is kept in matladder/aot in the user's cache folder, or
 // where MATLADDER_AOT_CACHE says, under a key of the program, the compiler and the

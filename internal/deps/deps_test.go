@@ -40,7 +40,7 @@ lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
 lower/triton: tile lower/internal/mlir
 backend/internal/hlo:
-backend/internal/libtpu: backend
+backend/internal/libtpu: backend backend/internal/hlo
 backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
@@ -50,7 +50,7 @@ backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry
-backend/builtin: backend backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
+backend/builtin: backend backend/internal/libtpu backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
 backend/peer: backend check chips internal/lastline problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 results: results/twosample internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat

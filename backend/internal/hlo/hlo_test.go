@@ -80,13 +80,14 @@ func FuzzRead(f *testing.F) {
 }
 
 // TestOverrides compares with the bytes that the rules of protocol buffers give for
-// env_option_overrides {key: "a" value {bool_field: true}}, and b, false.
+// env_option_overrides {key: "a" value {bool_field: true}}, b, false, and c, int_field 300.
 func TestOverrides(t *testing.T) {
 	want := []byte{
 		0x3a, 7, 0x0a, 1, 'a', 0x12, 2, 0x10, 1,
 		0x3a, 7, 0x0a, 1, 'b', 0x12, 2, 0x10, 0,
+		0x3a, 8, 0x0a, 1, 'c', 0x12, 3, 0x18, 0xac, 0x02,
 	}
-	if got := Overrides(map[string]bool{"b": false, "a": true}); !bytes.Equal(got, want) {
+	if got := Overrides(Options{"b": false, "c": int64(300), "a": true}); !bytes.Equal(got, want) {
 		t.Errorf("% x, want % x", got, want)
 	}
 	if got := Overrides(nil); len(got) > 0 {

@@ -2,6 +2,7 @@ package hlo
 
 import (
 	"encoding/binary"
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -12,16 +13,29 @@ const (
 	entryKey        = 1
 	entryValue      = 2
 	overrideBool    = 2
+	overrideInt     = 3
 )
+
+// Options are what a compiler is told, by the name of the option: a bool or an
+// int64 each.
+type Options map[string]any
 
 // Overrides returns options of a compiler, by name, as the end of a
 // CompileOptionsProto: appended to the bytes of one, they are part of it.
-func Overrides(options map[string]bool) []byte {
+func Overrides(options Options) []byte {
 	var out []byte
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		value := []byte{overrideBool<<3 | kindVarint, 0}
-		if options[name] {
-			value[1] = 1
+		var value []byte
+		switch v := options[name].(type) {
+		case bool:
+			value = []byte{overrideBool<<3 | kindVarint, 0}
+			if v {
+				value[1] = 1
+			}
+		case int64:
+			value = binary.AppendUvarint([]byte{overrideInt<<3 | kindVarint}, uint64(v))
+		default:
+			panic(fmt.Sprintf("hlo: option %s is a %T", name, v))
 		}
 		entry := field(nil, entryKey, []byte(name))
 		entry = field(entry, entryValue, value)
