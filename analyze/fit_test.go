@@ -159,7 +159,9 @@ func TestPrediction(t *testing.T) {
 		Overhead, Exponent, Dispatch         string
 		Rows                                 []row
 		WorstPoint, WorstShape, WorstMaximum float64
+		Launches                             launches
 	}{
+		Launches: launchPage(t),
 		Overhead: fmt.Sprintf("%.0f", whole.overhead*1e9), Exponent: fmt.Sprint(whole.exponent), Dispatch: fmt.Sprintf("%.0f", whole.dispatch*1e6),
 	}
 	off := func(f fitted, r published) float64 { // percent of the rate

@@ -122,7 +122,7 @@ func shareOf(grid []*tile.Axis, c tile.Cond) (float64, error) {
 
 // Time is what the step model says of one launch.
 type Time struct {
-	Seconds float64 // on the device; a launch from the host adds chips.Device.DispatchSeconds
+	Seconds float64 // of the kernel; its launch adds chips.Device.LaunchSeconds, one from the host DispatchSeconds
 	Step    float64 // of one steady step: Overlap(Compute, Transfer) and Overhead
 	Steps   int64   // that one core runs
 
@@ -164,6 +164,9 @@ func (w Work) On(d chips.Device, dtype, precision string) (Time, error) {
 	// where it works alone: it cannot fill the whole device's bandwidth.
 	share := float64(max(1, d.Cores))
 	bandwidth := d.BandwidthBytesPerSecond.Value / share
+	if d.AttainedBytesPerSecond.Known() {
+		bandwidth = d.AttainedBytesPerSecond.Value / share
+	}
 	steps := math.Ceil(float64(w.Steps) / cores)
 	if w.CoreSteps > 0 {
 		steps = float64(w.CoreSteps)

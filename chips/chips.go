@@ -106,6 +106,12 @@ type Device struct {
 	OverlapExponent Figure
 	// DispatchSeconds is what a launch from the host adds to the device's time.
 	DispatchSeconds Figure
+	// LaunchSeconds is what a launch costs on the device before its first block comes
+	// in and after its last has gone out.
+	LaunchSeconds Figure
+	// AttainedBytesPerSecond is what copies of large arrays reach of
+	// BandwidthBytesPerSecond, whole device, reads and writes together.
+	AttainedBytesPerSecond Figure
 
 	// Align gives, by dtype, of which numbers of rows (sublanes) and columns
 	// (lanes) a block's last two sizes should be multiples.
@@ -153,6 +159,7 @@ func (d Device) Split() Device {
 		d.Peak[dtype] = f.scaled(share)
 	}
 	d.BandwidthBytesPerSecond = d.BandwidthBytesPerSecond.scaled(share)
+	d.AttainedBytesPerSecond = d.AttainedBytesPerSecond.scaled(share)
 	d.MemoryBytes = d.MemoryBytes.scaled(share)
 	d.LastLevelCacheBytes = d.LastLevelCacheBytes.scaled(share)
 	d.DevicesPerChip *= d.Cores
@@ -192,6 +199,7 @@ func (d Device) clone() Device {
 		d.Peak[k] = f.scaled(1)
 	}
 	d.BandwidthBytesPerSecond = d.BandwidthBytesPerSecond.scaled(1)
+	d.AttainedBytesPerSecond = d.AttainedBytesPerSecond.scaled(1)
 	d.MemoryBytes = d.MemoryBytes.scaled(1)
 	d.FastBytes = d.FastBytes.scaled(1)
 	d.FastDefaultBytes = d.FastDefaultBytes.scaled(1)
@@ -200,5 +208,6 @@ func (d Device) clone() Device {
 	d.StepOverheadSeconds = d.StepOverheadSeconds.scaled(1)
 	d.OverlapExponent = d.OverlapExponent.scaled(1)
 	d.DispatchSeconds = d.DispatchSeconds.scaled(1)
+	d.LaunchSeconds = d.LaunchSeconds.scaled(1)
 	return d
 }

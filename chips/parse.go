@@ -46,6 +46,8 @@ type record struct {
 	StepOverhead    figure            `yaml:"step_overhead_seconds"`
 	Overlap         figure            `yaml:"overlap_exponent"`
 	Dispatch        figure            `yaml:"dispatch_seconds"`
+	Launch          figure            `yaml:"launch_seconds"`
+	Attained        figure            `yaml:"memory_attained_bytes_per_second"`
 	Align           map[string][2]int `yaml:"align_rows_columns"`
 	AlignmentSource string            `yaml:"align_source"`
 }
@@ -175,6 +177,8 @@ func (p *parser) device(i int) {
 		StepOverheadSeconds:     f("step_overhead_seconds", r.StepOverhead),
 		OverlapExponent:         f("overlap_exponent", r.Overlap),
 		DispatchSeconds:         f("dispatch_seconds", r.Dispatch),
+		LaunchSeconds:           f("launch_seconds", r.Launch),
+		AttainedBytesPerSecond:  f("memory_attained_bytes_per_second", r.Attained),
 	}
 	p.peaks(d, append(at[:2:2], "peak_flops_per_second"), r.PeakFlops, floats)
 	p.peaks(d, append(at[:2:2], "peak_ops_per_second"), r.PeakOps, integers)

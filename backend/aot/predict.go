@@ -198,9 +198,9 @@ func peakOf(d chips.Device, dtype string) string {
 	return dtype
 }
 
-// sum is one launch: its kernels one after the other.
+// sum is one launch: what it costs in itself, and its kernels one after the other.
 func (b *Backend) sum(steps []Step) backend.Prediction {
-	seconds := 0.
+	seconds := b.device.LaunchSeconds.Value
 	for _, s := range steps {
 		seconds += s.Time.Seconds
 	}
