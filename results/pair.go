@@ -84,11 +84,11 @@ func (p *side) add(s *Summary) {
 	}
 }
 
-// runs are the executions that have times of the point.
+// runs are the executions that have times of the point, as far as nothing disturbed them.
 func (p *side) runs() []twosample.Run {
 	var list []twosample.Run
 	for _, s := range p.all {
-		for _, r := range s.timing.whole().runs {
+		for _, r := range s.timing.quiet().runs {
 			if times := positiveOf(r.samples); len(times) > 0 && s.usable() {
 				list = append(list, twosample.NewRun(times))
 			}
@@ -97,14 +97,25 @@ func (p *side) runs() []twosample.Run {
 	return list
 }
 
-// samples are the times of one file.
-func (p *side) samples(file string) []float64 {
+// samples are the times of one file: all, and those that nothing disturbed.
+func (p *side) samples(file string) (all, quiet []float64) {
 	for _, s := range p.all {
 		if s.Pos.File == file && s.usable() {
-			return positiveOf(s.timing.whole().samples)
+			return positiveOf(s.timing.whole().samples), positiveOf(s.timing.quiet().samples)
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// total is how many samples there are, disturbed ones included.
+func (p *side) total() int {
+	n := 0
+	for _, s := range p.all {
+		if s.usable() {
+			n += len(positiveOf(s.timing.whole().samples))
+		}
+	}
+	return n
 }
 
 // positiveOf leaves out slopes that are lost in noise.

@@ -75,11 +75,18 @@ func timePoint(method Method, rows []rep, d *Disturbances) timing {
 	return t
 }
 
-// whole is the timing of all rows, disturbed ones included: for comparisons of the fast
-// end of samples, which a load has left alone.
+// whole is the timing of all rows, disturbed ones included.
 func (t *timing) whole() *timing {
 	if t.all != nil {
 		return t.all
+	}
+	return t
+}
+
+// quiet is the timing of the rows that nothing disturbed, which may be none.
+func (t *timing) quiet() *timing {
+	if t.left > 0 && t.left == t.total {
+		return &timing{}
 	}
 	return t
 }

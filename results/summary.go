@@ -27,8 +27,9 @@ type Summary struct {
 
 	Warnings []string // for the reader of the figures, one line each
 
-	timing timing
-	id     pointID
+	timing  timing
+	machine *Disturbances // what the controls of its runs were; nil of a summary without times
+	id      pointID
 }
 
 // A groupID is a group within one file: figures of different files were taken
@@ -157,7 +158,7 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 		return Summary{Record: *t.last, Rows: t.rows, Latest: t.latest, id: id}
 	}
 	s := *t.ok
-	s.Rows, s.Latest, s.id = t.okRows, t.latest, id
+	s.Rows, s.Latest, s.id, s.machine = t.okRows, t.latest, id, d
 	s.timing = timePoint(s.Method, t.reps, d)
 	s.Warnings = append(s.Warnings, s.timing.warnings...)
 	if t.last != nil {

@@ -29,12 +29,19 @@ var Verdicts = []Verdict{Lost, Slower, Unsure, Same, Faster, NoBase, Shared}
 // a hundred.
 const falseDiscoveries = 0.01
 
+// falseOfFiles is that of files, whose distribution is assumed, not known from a draw: half
+// of it is kept for where the assumption is off.
+const falseOfFiles = falseDiscoveries / 2
+
 // A Comparison is one point on two sides.
 type Comparison struct {
 	Old, New               *Summary // of a file of either side
 	OldSeconds, NewSeconds float64  // times of a launch that are compared; 0 where there is none
 	Ratio                  Estimate // rate of new over rate of old: above 1 is faster; unknown if either has none
-	Runs, Samples          [2]int   // of old and new
+	Runs, Samples          [2]int   // of old and new, that are compared
+	Disturbed              [2]int   // samples of old and new that the machine disturbed; left out, unless Mixed
+	Mixed                  bool     // too few samples of turns were quiet, so that all are compared
+	Rough                  bool     // too few samples of files were quiet: there is no verdict
 	Quantile               float64  // of the samples that is compared; 0 for a prediction
 	FalseRate              float64  // p-value adjusted for the number of points: the smallest false discovery rate at which this one differs
 	Verdict                Verdict
@@ -56,21 +63,53 @@ func Pair(old, new []Summary, band float64, best bool) (list []Comparison, onlyO
 		var at []int
 		shared := sharedOf(list)
 		for i := range list {
-			if list[i].judgeable() {
+			switch c := &list[i]; {
+			case !c.judgeable():
+			case !c.count(sides[i]):
+				c.OldSeconds, c.NewSeconds = c.Old.Time.Median, c.New.Time.Median
+				c.estimate(twosample.Difference{}, false)
+			default:
 				points = append(points, twosample.Point{Old: sides[i][0].runs(), New: sides[i][1].runs(), Shared: shared[i]})
 				at = append(at, i)
 			}
 		}
+		arithmetic, said := compareWorks(fixedWorks(list, sides))
 		differences, ok := twosample.Compare(points)
 		for j, i := range at {
 			c, p := &list[i], points[j]
 			c.OldSeconds, c.NewSeconds = secondsOf(p.Old), secondsOf(p.New)
 			c.Runs, c.Samples = [2]int{len(p.Old), len(p.New)}, [2]int{samplesOf(p.Old), samplesOf(p.New)}
 			c.Quantile = twosample.FastEnd
-			c.estimate(differences[j], ok[j])
+			d := differences[j]
+			if ok[j] && arithmetic > 0 {
+				d = d.Allow(arithmetic)
+			}
+			c.estimate(d, ok[j])
 		}
-		judgeAll(list, shared, band)
+		remark(list, said)
+		judgeAll(list, shared, band, falseOfFiles)
 	})
+}
+
+// count counts the samples of files, and reports whether both sides have enough that
+// nothing disturbed.
+func (c *Comparison) count(sides [2]*side) bool {
+	for k, p := range sides {
+		quiet := samplesOf(p.runs())
+		c.Disturbed[k] = p.total() - quiet
+		c.Samples[k] = quiet
+		c.Rough = c.Rough || c.Disturbed[k] > 0 && quiet < enoughQuiet
+	}
+	return !c.Rough
+}
+
+// remark adds what is to be said of the machine to the points that ran alike.
+func remark(list []Comparison, said []string) {
+	for i := range list {
+		if c := &list[i]; c.judgeable() && len(c.Differences) == 0 {
+			c.Remarks = append(c.Remarks, said...)
+		}
+	}
 }
 
 // PairTurns is Pair for sides that took turns: turns has the number of the pair that a
@@ -80,42 +119,60 @@ func PairTurns(old, new []Summary, turns map[string]int, band float64, best bool
 	return pairSides(old, new, match{anyBlocks: best, anyParams: true}, func(list []Comparison, sides [][2]*side) {
 		shared := sharedOf(list)
 		for i := range list {
-			c := &list[i]
-			if !c.judgeable() {
-				continue
+			if c := &list[i]; c.judgeable() {
+				c.compareTurns(sides[i], turns, seed)
 			}
-			pairs := map[int]*twosample.Pair{}
-			for k, p := range sides[i] {
-				for _, s := range p.all {
-					n := turns[s.Pos.File]
-					if pairs[n] == nil {
-						pairs[n] = &twosample.Pair{}
-					}
-					turn := []*[]float64{&pairs[n].Old, &pairs[n].New}[k]
-					for _, t := range p.samples(s.Pos.File) {
-						*turn = append(*turn, math.Log(t))
-					}
-				}
-			}
-			var whole []twosample.Pair
-			for n := range len(turns) {
-				if p := pairs[n]; p != nil && len(p.Old) > 0 && len(p.New) > 0 {
-					whole = append(whole, *p)
-					c.Runs[0]++
-					c.Runs[1]++
-					c.Samples[0] += len(p.Old)
-					c.Samples[1] += len(p.New)
-				}
-			}
-			d, q, ok := twosample.CompareTurns(whole, seed)
-			if ok {
-				c.OldSeconds, c.NewSeconds = twosample.SidesAt(whole, q)
-				c.Quantile = q
-			}
-			c.estimate(d, ok)
 		}
-		judgeAll(list, shared, band)
+		remark(list, compareTurnWorks(fixedWorks(list, sides), turns, seed))
+		judgeAll(list, shared, band, falseDiscoveries)
 	})
+}
+
+// compareTurns compares the samples of a point's turns: all of them, or the quiet ones.
+func (c *Comparison) compareTurns(sides [2]*side, turns map[string]int, seed uint64) {
+	all, quiet := make([]twosample.Pair, len(turns)), make([]twosample.Pair, len(turns))
+	for k, p := range sides {
+		for _, s := range p.all {
+			n := turns[s.Pos.File]
+			every, some := p.samples(s.Pos.File)
+			for _, set := range []struct {
+				pairs []twosample.Pair
+				times []float64
+			}{{all, every}, {quiet, some}} {
+				turn := []*[]float64{&set.pairs[n].Old, &set.pairs[n].New}[k]
+				for _, t := range set.times {
+					*turn = append(*turn, math.Log(t))
+				}
+			}
+			c.Disturbed[k] += len(every) - len(some)
+		}
+	}
+	all, quiet = wholePairs(all), wholePairs(quiet)
+	chosen := quiet
+	if len(quiet) < min(fewestPairs, len(all)) {
+		chosen, c.Mixed = all, c.Disturbed != [2]int{}
+	}
+	for _, p := range chosen {
+		c.Runs[0]++
+		c.Runs[1]++
+		c.Samples[0] += len(p.Old)
+		c.Samples[1] += len(p.New)
+	}
+	d, quantile, ok := twosample.CompareTurns(chosen, seed)
+	if ok {
+		c.OldSeconds, c.NewSeconds = twosample.SidesAt(chosen, quantile)
+		c.Quantile = quantile
+	}
+	c.estimate(d, ok)
+}
+
+// fewestPairs is how many pairs of turns need quiet samples on both sides for the others to
+// be left out: with fewer pairs hardly any difference is told.
+const fewestPairs = 12
+
+// wholePairs are those with samples on both sides.
+func wholePairs(pairs []twosample.Pair) []twosample.Pair {
+	return slices.DeleteFunc(pairs, func(p twosample.Pair) bool { return len(p.Old) == 0 || len(p.New) == 0 })
 }
 
 // pairSides matches the points and has those compared that have times on both sides.
@@ -209,8 +266,8 @@ func sharedOf(list []Comparison) []bool {
 }
 
 // judgeAll gives the verdicts. That many points are tested at once is taken into
-// account: of the verdicts FASTER and SLOWER one in a hundred may be false.
-func judgeAll(list []Comparison, shared []bool, band float64) {
+// account: of the verdicts FASTER and SLOWER the share of wrong may be false.
+func judgeAll(list []Comparison, shared []bool, band, wrong float64) {
 	var p []float64
 	var at []int
 	for i := range list {
@@ -230,22 +287,22 @@ func judgeAll(list []Comparison, shared []bool, band float64) {
 		case c.Old.Mode == Predicted:
 			c.Verdict = judgeExactly(c.Ratio.Median, band)
 		default:
-			c.Verdict = c.judge(math.Log1p(band))
+			c.Verdict = c.judge(math.Log1p(band), wrong)
 		}
 	}
 }
 
 // judge returns the verdict on a measured difference. SAME comes first: a difference that
 // is certain, but shown to be too small to matter, is SAME. band is a logarithm.
-func (c *Comparison) judge(band float64) Verdict {
+func (c *Comparison) judge(band, wrong float64) Verdict {
 	switch {
 	case !c.judged:
 		return Unsure
 	case c.difference.Within(band):
 		return Same
-	case c.FalseRate <= falseDiscoveries && c.difference.Log > 0:
+	case c.FalseRate <= wrong && c.difference.Log > 0:
 		return Faster
-	case c.FalseRate <= falseDiscoveries && c.difference.Log < 0:
+	case c.FalseRate <= wrong && c.difference.Log < 0:
 		return Slower
 	}
 	return Unsure

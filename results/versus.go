@@ -91,7 +91,7 @@ func versusNotes(list []Comparison) []string {
 	for _, c := range list {
 		measured = measured || c.Quantile > 0
 		single = single || c.Quantile > 0 && c.Runs == [2]int{1, 1}
-		few = few || c.Old.usable() && c.New.usable() && !c.Ratio.Sure()
+		few = few || c.Old.usable() && c.New.usable() && !c.Ratio.Sure() && !c.Rough
 	}
 	if few {
 		notes = append(notes, "too few for an interval: fewer than 4 samples of a run a side, or fewer than 6 pairs of turns")
@@ -99,7 +99,39 @@ func versusNotes(list []Comparison) []string {
 	if single && !slices.ContainsFunc(list, func(c Comparison) bool { return c.Runs[0] > 1 || c.Runs[1] > 1 }) {
 		notes = append(notes, "one run a side: what differs from run to run is assumed, 1 % of each; several files a side, or --ab, tell smaller changes")
 	}
+	notes = append(notes, disturbedNotes(list)...)
 	return append(notes, remarkNotes(list)...)
+}
+
+// disturbedNotes say how many samples the machine disturbed, and what became of them.
+func disturbedNotes(list []Comparison) (notes []string) {
+	disturbed, all, rough, mixed := 0, 0, 0, 0
+	for i := range list {
+		c := &list[i]
+		n := c.Disturbed[0] + c.Disturbed[1]
+		disturbed += n
+		all += c.Samples[0] + c.Samples[1]
+		if c.Mixed {
+			mixed++
+		} else {
+			all += n
+		}
+		if c.Rough {
+			rough++
+		}
+	}
+	if disturbed > 0 {
+		what := "left out, and n counts the others"
+		if mixed > 0 {
+			what = fmt.Sprintf("left out, but of %d of %d points, of which fewer than %d pairs of turns had quiet ones", mixed, len(list), fewestPairs)
+		}
+		notes = append(notes, fmt.Sprintf("the machine was disturbed in %d of %d samples: they are %s", disturbed, all, what))
+	}
+	if rough > 0 {
+		notes = append(notes, fmt.Sprintf("%s stands before %d of %d ratios without a verdict: fewer than %d samples of a side were quiet; measure again on a quieter machine, or use --ab",
+			roughMark, rough, len(list), enoughQuiet))
+	}
+	return notes
 }
 
 // remarkNotes say what was not alike on both sides, each once with how many points it
@@ -149,6 +181,9 @@ func (c *Comparison) cells() []string {
 	}
 	if c.Ratio.Known() {
 		ratio = FormatFigure(c.Ratio.Median)
+		if c.Rough {
+			ratio = roughMark + ratio
+		}
 		if c.Ratio.Sure() && c.New.Mode == Measured {
 			interval = FormatFigure(c.Ratio.Lo) + " to " + FormatFigure(c.Ratio.Hi)
 		}
@@ -166,7 +201,7 @@ func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
 	out := csv.NewWriter(w)
 	out.Write([]string{"verdict", "kernel", "variant", "mode", "dtypes", "batch", "m", "k", "n", "bm", "bk", "bn", "params",
 		"old_status", "new_status", "old_seconds", "new_seconds", "quantile", "ratio", "ratio_lo", "ratio_hi", "confidence", "false_rate",
-		"old_runs", "new_runs", "old_samples", "new_samples", "differences", "remarks"})
+		"old_runs", "new_runs", "old_samples", "new_samples", "old_disturbed", "new_disturbed", "differences", "remarks"})
 	number := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -179,7 +214,7 @@ func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
 			fmt.Sprint(s.Batch), fmt.Sprint(s.M), fmt.Sprint(s.K), fmt.Sprint(s.N), positive(s.BM), positive(s.BK), positive(s.BN), spreadsheetSafe(clean(s.Params)),
 			string(c.Old.Status), string(s.Status), number(c.OldSeconds), number(c.NewSeconds), number(c.Quantile),
 			number(c.Ratio.Median), number(c.Ratio.Lo), number(c.Ratio.Hi), number(c.Ratio.Confidence), number(c.FalseRate),
-			positive(c.Runs[0]), positive(c.Runs[1]), positive(c.Samples[0]), positive(c.Samples[1]),
+			positive(c.Runs[0]), positive(c.Runs[1]), positive(c.Samples[0]), positive(c.Samples[1]), positive(c.Disturbed[0]), positive(c.Disturbed[1]),
 			strings.Join(c.Differences, "; "), strings.Join(c.Remarks, "; ")})
 	}
 	out.Flush()

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -233,15 +234,12 @@ type program struct {
 
 // parseProgram reads a side: the path of a program, or words with spaces between them, as
 // for a shell but without quotes: NAME=VALUE settings of the environment, the path, flags of
-// this side alone. Those of sweep follow.
+// this side alone. These come behind those of sweep, so that they count where both name one.
 func parseProgram(name, words string, sweep []string) (*program, error) {
 	p := &program{name: name, path: words}
-	if _, err := os.Stat(words); err != nil {
+	if !exists(words) {
 		list := strings.Fields(words)
-		for len(list) > 0 && strings.Contains(list[0], "=") && !strings.ContainsAny(list[0], `/\`+string(filepath.Separator)) {
-			p.environment, list = append(p.environment, list[0]), list[1:]
-		}
-		for len(list) > 0 && strings.Contains(list[0], "=") { // a setting may have a path in it
+		for len(list) > 0 && isSetting(list[0]) {
 			p.environment, list = append(p.environment, list[0]), list[1:]
 		}
 		if len(list) == 0 {
@@ -262,14 +260,49 @@ func parseProgram(name, words string, sweep []string) (*program, error) {
 	if err := p.identify(); err != nil {
 		return nil, cli.Usagef("%s: %w", name, err)
 	}
-	p.args = append(p.args, sweep...)
-	for _, arg := range p.args {
-		flag, _, _ := strings.Cut(arg, "=")
-		if slices.Contains([]string{"--out", "--resume", "--list", "--dry-run", "--predict", "--topology"}, flag) {
-			return nil, cli.Usagef("%s: %s makes no sense in turns", name, flag)
+	p.args = slices.Concat(sweep, p.args)
+	return p, p.check()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// isSetting reports whether a word is NAME=VALUE, and not the path of a program that has
+// such a name.
+func isSetting(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && variable.MatchString(name) && !exists(word)
+}
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// check refuses flags that make no sense in turns.
+func (p *program) check() error {
+	for i, arg := range p.args {
+		flag, value, given := strings.Cut(arg, "=")
+		if !given && i+1 < len(p.args) {
+			value = p.args[i+1]
+		}
+		switch flag {
+		case "--out", "--resume", "--list", "--dry-run", "--machine", "--probe", "--fault":
+			return cli.Usagef("%s: %s makes no sense in turns", p.name, flag)
+		case "--time-budget":
+			return cli.Usagef("%s: --time-budget is that of a turn here: --turn says it", p.name)
+		case "--predict", "--topology":
+			return p.predicts(flag)
+		case "--backend":
+			if value == "aot" {
+				return p.predicts(flag + " " + value)
+			}
 		}
 	}
-	return p, nil
+	return nil
+}
+
+func (p *program) predicts(flag string) error {
+	return cli.Usagef("%s: %s predicts, and a prediction comes out the same in each turn: compare the files of two", p.name, flag)
 }
 
 // identify hashes the program's file, which must not be a results file.

@@ -162,6 +162,39 @@ func TestAB_Interrupted(t *testing.T) {
 	}
 }
 
+// TestParseProgram: a path may have = in it, and a side's own flags count.
+func TestParseProgram(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("a=b", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"a=b/bench", "bench=2", "two words=3"} {
+		if err := os.WriteFile(path, []byte("program"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep := []string{"--sizes", "512"}
+	for _, c := range []struct{ words, path, environment, args string }{
+		{"a=b/bench", "a=b/bench", "", "--sizes 512"},
+		{"a=b/bench --sizes 1024", "a=b/bench", "", "--sizes 512 --sizes 1024"},
+		{"./a=b/bench --sizes=1024", "a=b/bench", "", "--sizes 512 --sizes=1024"},
+		{"X=1 Y_2=/a/b=c bench=2 --threads 2", "bench=2", "X=1 Y_2=/a/b=c", "--sizes 512 --threads 2"},
+		{"two words=3", "two words=3", "", "--sizes 512"},
+	} {
+		p, err := parseProgram("OLD", c.words, sweep)
+		if err != nil {
+			t.Errorf("%s: %v", c.words, err)
+			continue
+		}
+		if want, _ := filepath.Abs(c.path); p.path != want || strings.Join(p.environment, " ") != c.environment || strings.Join(p.args, " ") != c.args {
+			t.Errorf("%s: %s with %q and %q", c.words, p.path, p.environment, p.args)
+		}
+	}
+	if sweep[0] != "--sizes" || len(sweep) != 2 {
+		t.Errorf("the sweep became %q", sweep)
+	}
+}
+
 // TestAB_Mistakes has one line for each.
 func TestAB_Mistakes(t *testing.T) {
 	workplace(t)
@@ -181,6 +214,11 @@ func TestAB_Mistakes(t *testing.T) {
 		{[]string{"--ab", "--turn", "-1s", "a", "b"}, "--turn -1s: want some time"},
 		{[]string{"--ab", "--across", "a", "b"}, "--across is for files"},
 		{[]string{"--ab", bench(t, "fine"), bench(t, "fine"), "--", "--out", "x.csv"}, "OLD: --out makes no sense in turns"},
+		{[]string{"--ab", bench(t, "fine"), bench(t, "fine") + " --time-budget 3s"}, "NEW: --time-budget is that of a turn here"},
+		{[]string{"--ab", bench(t, "fine"), bench(t, "fine"), "--", "--backend", "aot"}, "OLD: --backend aot predicts"},
+		{[]string{"--ab", bench(t, "fine"), bench(t, "fine") + " --backend=aot"}, "NEW: --backend aot predicts"},
+		{[]string{"--ab", bench(t, "fine"), bench(t, "fine"), "--", "--topology=v5e"}, "OLD: --topology predicts"},
+		{[]string{"--ab", "--turn", "61m", "a", "b"}, "--turn 1h1m0s: at most 1h0m0s"},
 		{[]string{"--ab", "--keep", ".", bench(t, "fine"), bench(t, "fine")}, "--keep: . is not empty"},
 		{[]string{"--pairs", "3", "old.csv", "new.csv"}, "--pairs is for --ab"},
 	} {

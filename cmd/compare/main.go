@@ -33,20 +33,23 @@
 // Runs, not samples: those of one run share where memory lay, what the clock did and
 // who else used the machine, so that many of them say nothing of the next run. A run's
 // figure is the 20th percentile of its samples. Other work on a machine makes a time
-// longer, never shorter: the fast end is what the program takes.
+// longer, never shorter: the fast end is what the program takes. Samples of rows that the
+// machine disturbed (results/FORMAT.md) are left out; column n counts the others. With
+// fewer than six of these on a side the ratio has a ~ and no verdict but UNSURE.
 //
 // With several files a side, how far runs of one program are apart is taken from them;
 // column runs counts them, column n their samples. Take turns when making them (old, new,
 // old, …), or whatever the machine did meanwhile is in the difference. Beside load on all
 // cores even that is not enough (docs/trust.md): use --ab there. With one file a side it is
-// assumed that runs are 1 % apart (standard deviation). That tells changes of a tenth or so,
+// assumed that runs are 1 % apart (standard deviation). That tells changes of an eighth or so,
 // and hardly ever SAME.
 //
 //	$ go run ./cmd/compare old.csv old2.csv -- new.csv new2.csv
 //
 // If XLA's rows moved from one side to the other by more than runs do, the machine did,
-// and every interval is wider by that much. Notes below the table name what was not
-// alike on both sides (kernels, block source, plugin version), or that both are one build.
+// and every interval is wider by that much; likewise if the control's arithmetic moved. Notes below the table
+// name what was not alike on both sides (kernels, block source, plugin version, the
+// control), or that both are one build.
 //
 // # Two programs in turns
 //
@@ -58,8 +61,9 @@
 //
 // OLD and NEW run in pairs of turns (--pairs, 20), each turn a process of its own that
 // measures for about --turn (1s), and which side is first is drawn at random (--seed). What
-// follows -- goes to both, behind flags of their own; without it they get --kernel 1,2,3,4,5
-// --sizes 512 --dtype float32. One program under two settings:
+// follows -- goes to both; without it they get --kernel 1,2,3,4,5 --sizes 512
+// --dtype float32. Flags of a side's own count where both name one. One program under two
+// settings:
 //
 //	go run ./cmd/compare --ab './bench' './bench --threads 2'
 //	go run ./cmd/compare --ab 'MATLADDER_CPU=avx2 ./bench' 'MATLADDER_CPU=avx512 ./bench'
@@ -68,9 +72,9 @@
 // whose was a matter of the draw alone. So the difference is held against those after
 // swapping sides within pairs at random. That needs no assumption about the machine, but
 // that what else it does does not depend on the draw. All samples
-// of a side are one set, and the quantile of it that varies least is compared, from the
-// 5th percentile to the median: on a machine that is busy most of the time, the few
-// samples that found it free. A table's old and new are that quantile.
+// of a side, or all that nothing disturbed, are one set, and the quantile of it that varies
+// least is compared, from the 5th percentile to the median: on a machine that is busy most
+// of the time, the few samples that found it free. A table's old and new are that quantile.
 //
 // Fewer than 12 pairs hardly ever tell. A turn that crashes is left out with its pair and
 // makes the exit status 1; the third crash of a side ends the comparison. --keep DIR keeps
@@ -225,6 +229,9 @@ func (o *options) placeFiles(f *pflag.FlagSet) error {
 	return nil
 }
 
+// mostBudget bounds --turn: beyond it a machine changes more within turns than turns tell.
+const mostBudget = time.Hour
+
 // placePrograms takes the arguments for two programs and the flags of both.
 func (o *options) placePrograms(f *pflag.FlagSet) error {
 	args, sweep := f.Args(), usualSweep
@@ -238,6 +245,8 @@ func (o *options) placePrograms(f *pflag.FlagSet) error {
 		return cli.Usagef("--pairs %d: want at least 1", o.pairs)
 	case o.turnBudget <= 0:
 		return cli.Usagef("--turn %s: want some time", o.turnBudget)
+	case o.turnBudget > mostBudget:
+		return cli.Usagef("--turn %s: at most %s; more --pairs tell more than longer turns", o.turnBudget, mostBudget)
 	case o.across:
 		return cli.Usagef("--across is for files: programs run on one machine")
 	}

@@ -13,13 +13,14 @@ import (
 	"matladder/internal/lastline"
 )
 
-// longestTurn is how long a turn may take before it is taken to hang and stopped.
+// longestTurn is how much longer than its budget a turn may take before it is taken to hang
+// and stopped.
 const longestTurn = 10 * time.Minute
 
 // measure runs the program once; its rows go to path. Points that went wrong are rows,
 // not an error. A mistake in its command line is a *cli.UsageError.
 func (p *program) measure(ctx context.Context, path string, budget time.Duration) error {
-	limited, cancel := context.WithTimeout(ctx, longestTurn)
+	limited, cancel := context.WithTimeout(ctx, budget+longestTurn)
 	defer cancel()
 	args := append([]string{"--time-budget", budget.String(), "--out", path}, p.args...)
 	cmd := exec.CommandContext(limited, p.path, args...)
@@ -34,7 +35,7 @@ func (p *program) measure(ctx context.Context, path string, budget time.Duration
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return fmt.Errorf("%s took longer than %s", p.name, longestTurn)
+		return fmt.Errorf("%s took longer than %s", p.name, budget+longestTurn)
 	case !errors.As(err, &exit):
 		return cli.Usagef("%s: %w", p.name, err)
 	}

@@ -60,11 +60,10 @@ type count struct {
 // judge compares windows of the sets of a condition.
 func (o *options) judge(ctx context.Context, b bar) (count, error) {
 	var n count
-	sets, err := filepath.Glob(filepath.Join(o.folder, b.condition, "[0-9]*"))
+	sets, err := sets(filepath.Join(o.folder, b.condition))
 	if err != nil || len(sets) == 0 {
 		return n, err
 	}
-	slices.Sort(sets)
 	length := filesASide
 	if b.turns {
 		length = pairsOfAB

@@ -3,6 +3,7 @@
 //
 //		go run ./internal/trust                     # every condition: about a quarter of an hour
 //		go run ./internal/trust --only idle,all     # some of them
+//		go run ./internal/trust --more --time-budget 200s   # a part: sets are added to those of earlier tests
 //		go run ./internal/trust --table             # what the last tests of each gave
 //
 //	 1. build (build.go) makes programs of this tree: bench twice, and benches of which
@@ -54,6 +55,7 @@ type options struct {
 	sets   int
 	turn   time.Duration
 	budget time.Duration // of a condition; 0 for none
+	more   bool
 	sweep  []string
 }
 
@@ -65,6 +67,7 @@ func trust(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.IntVar(&o.sets, "sets", 60, "`SETS` of turns for each condition")
 	f.DurationVar(&o.turn, "turn", 700*time.Millisecond, "`TIME` budget of a turn")
 	f.DurationVar(&o.budget, "time-budget", 0, "`TIME` of a condition after which it has no more sets; 0 for all sets")
+	f.BoolVar(&o.more, "more", false, "add sets to those of earlier tests instead of beginning anew")
 	table := f.Bool("table", false, "measure nothing, and print what the last tests gave")
 	build := f.Bool("build", false, "build the programs and stop")
 	if err := cli.Parse(f, args); err != nil {

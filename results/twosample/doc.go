@@ -20,6 +20,8 @@ package twosample
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A Difference is log(rate of new / rate of old).
@@ -28,6 +30,8 @@ type Difference struct {
 	Lo, Hi     float64 // interval of 95 % confidence
 	Lo90, Hi90 float64 // interval of 90 % confidence, for Within
 	P          float64 // p-value of there being no difference
+
+	t distuv.StudentsT // of the estimate, about no difference; of Compare alone
 }
 
 // Within reports whether the difference is shown to lie between -band and band, a

@@ -229,10 +229,16 @@ func (p Point) difference(s spread, machine, shared float64) Difference {
 	if machine > 0 { // Satterthwaite 1946
 		freedom = variance * variance / (runs*runs/s.freedom + machine*machine/shared)
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
-	e := math.Sqrt(variance)
-	wide, narrow := e*t.Quantile(0.975), e*t.Quantile(0.95)
+	d.t = distuv.StudentsT{Mu: 0, Sigma: math.Sqrt(variance), Nu: freedom}
+	return d.Allow(0)
+}
+
+// Allow returns a difference of Compare as it is where something else, unknown for each
+// point, may account for as much as a logarithm of it: its interval is wider by that at
+// both ends, and P is that of the rest.
+func (d Difference) Allow(bias float64) Difference {
+	wide, narrow := d.t.Quantile(0.975)+bias, d.t.Quantile(0.95)+bias
 	d.Lo, d.Hi, d.Lo90, d.Hi90 = d.Log-wide, d.Log+wide, d.Log-narrow, d.Log+narrow
-	d.P = math.Min(1, 2*t.Survival(math.Abs(d.Log)/e))
+	d.P = math.Min(1, 2*d.t.Survival(math.Max(0, math.Abs(d.Log)-bias)))
 	return d
 }
