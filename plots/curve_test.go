@@ -251,7 +251,7 @@ func TestCharts_ChipsAndShapesApart(t *testing.T) {
 		got = append(got, ch.Name+" on "+ch.Title[strings.LastIndex(ch.Title, "on ")+3:])
 	}
 	want := []string{"performance_kernels_bfloat16_example-cpu on Example CPU, 2 cores",
-		"performance_kernels_bfloat16_v5e on TPU v5 lite", "performance_kernels_bfloat16_shapes_v5e on TPU v5 lite"}
+		"performance_kernels_bfloat16_v5e on TPU v5e", "performance_kernels_bfloat16_shapes_v5e on TPU v5e"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -56,7 +56,7 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 				continue
 			}
 			if s.Kernel != results.Baseline || peak == 0 {
-				device, peak = cmp.Or(s.Device, s.Chip), s.PeakFLOPs
+				device, peak = deviceOf(&s.Record), s.PeakFLOPs
 			}
 			if !has(s) {
 				continue

@@ -3,6 +3,7 @@ package plots
 import (
 	"cmp"
 
+	"matladder/chips"
 	"matladder/results"
 )
 
@@ -52,4 +53,5 @@ func roofsOf(summaries []results.Summary) []Roof {
 	return roofs
 }
 
-func deviceOf(r *results.Record) string { return cmp.Or(r.Device, r.Chip) }
+// deviceOf is how people know the device of a row.
+func deviceOf(r *results.Record) string { return chips.CommonName(cmp.Or(r.Device, r.Chip)) }

@@ -107,7 +107,7 @@ func openPlugin(ctx context.Context, r registry.Request, name, plugin, kind stri
 	if err != nil {
 		return nil, err
 	}
-	d := &registry.Device{Backend: b, Summary: b.Device().Names[0]}
+	d := &registry.Device{Backend: b, Summary: b.Device().CommonName()}
 	d.FastBytes = int64(b.Device().FastDefaultBytes.Value)
 	if size := r.Params["vmem_limit"]; size != "" {
 		d.Params.VMEMBytes, _ = registry.ParseSize(size) // checked

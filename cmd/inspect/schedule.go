@@ -80,7 +80,7 @@ const barWidth = 40
 func (r report) text(w io.Writer) error {
 	var b strings.Builder
 	name, version := r.backend.Plugin()
-	fmt.Fprintf(&b, "%s on %s, predicted from the schedule of %s %s\n", r.title(), r.device.Names[0], name, version)
+	fmt.Fprintf(&b, "%s on %s, predicted from the schedule of %s %s\n", r.title(), r.device.CommonName(), name, version)
 	for _, p := range r.parts {
 		r.step(&b, p)
 		r.units(&b, p)

@@ -58,7 +58,7 @@ func (r report) svg(w io.Writer) error {
 		svgWidth, y+20, svgWidth, y+20)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", svgWidth, y+20)
 	text(&b, 16, 28, 18, "start", r.title())
-	text(&b, 16, 50, 13, "start", fmt.Sprintf("%s, predicted from the schedule of %s %s", r.device.Names[0], name, version))
+	text(&b, 16, 50, 13, "start", fmt.Sprintf("%s, predicted from the schedule of %s %s", r.device.CommonName(), name, version))
 	b.WriteString(body.String())
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())

@@ -97,7 +97,7 @@ func TestRun_Newest(t *testing.T) {
 	workplace(t)
 	write(t, "out/20261121-080000.csv", read(t, "tpu/20261121-080000.csv"))
 	for args, want := range map[string]string{
-		"--dtype=bfloat16 --analyze=v4": "TPU v5 lite",
+		"--dtype=bfloat16 --analyze=v4": "TPU v5e",
 		"--dtype=bfloat16 --analyze=1":  "Example CPU",
 		"--dtype=int8 --analyze=v5":     "Example CPU",
 	} {

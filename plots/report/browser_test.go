@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/chips"
 	"matladder/results"
 
 	"github.com/google/go-cmp/cmp"
@@ -139,7 +140,7 @@ func valueOf(s *results.Summary, filter string) string {
 	case "mode":
 		return string(s.Mode)
 	}
-	return s.Device + " · " + s.Host
+	return chips.CommonName(s.Device) + " · " + s.Host
 }
 
 // checkCharts compares the rates in all charts with those of the points, and
