@@ -11,12 +11,14 @@ import (
 
 // errorPictures shows how far results are off: the relative error, and the error
 // in parts of what the check allows, by the length K of the contraction, a panel
-// for each dtype.
+// for each dtype. All block shapes are in it: an error follows from the blocks and
+// which of them is fastest from the day, so the picture is that of the sweep, however
+// busy the machine was.
 func errorPictures(q Request, d data) ([]Picture, error) {
-	best := results.Best(d.asked)
 	var dtypes []string
-	for i := range best {
-		if name := best[i].Dtypes(); (best[i].RelErr.Known || best[i].ErrOverBound.Known) && !slices.Contains(dtypes, name) {
+	for i := range d.asked {
+		s := &d.asked[i]
+		if name := s.Dtypes(); (s.RelErr.Known || s.ErrOverBound.Known) && !slices.Contains(dtypes, name) {
 			dtypes = append(dtypes, name)
 		}
 	}
@@ -27,13 +29,13 @@ func errorPictures(q Request, d data) ([]Picture, error) {
 	relative := errorRow{name: "rel_err: against float64 on the same inputs", of: func(s *results.Summary) results.Optional[float64] { return s.RelErr }}
 	bounded := errorRow{name: "err/bound: in parts of what the check allows, which fails above 1", mark: 1,
 		of: func(s *results.Summary) results.Optional[float64] { return s.ErrOverBound }}
-	p := &Panels{Heading: headingOf(q, "Errors by K", shownSummaries(best), true)}
+	p := &Panels{Heading: headingOf(q, "Errors by K", shownSummaries(d.asked), false)}
 	for _, row := range []errorRow{relative, bounded} {
-		if panels := row.panels(best, dtypes); panels != nil {
+		if panels := row.panels(d.asked, dtypes); panels != nil {
 			p.Rows = slices.AppendSeq(p.Rows, slices.Chunk(panels, columnsFor(dtypes)))
 		}
 	}
-	p.Subtitle[1] = "each kernel with its fastest block shape at each size · the worst point of each K"
+	p.Subtitle = []string{p.Subtitle[0], "a line is the largest error of a kernel's block shapes at each K, its band reaches down to the least · errors do not depend on how fast a launch is"}
 	return []Picture{p}, nil
 }
 
@@ -89,30 +91,36 @@ func (r errorRow) panels(summaries []results.Summary, dtypes []string) []Panel {
 		for j := range panels[i].Series {
 			for k := range panels[i].Series[j].Points {
 				pt := &panels[i].Series[j].Points[k]
-				pt.Y = math.Max(pt.Y, ax.Min)
-				pt.Lo, pt.Hi = pt.Y, pt.Y
+				pt.Lo, pt.Y, pt.Hi = math.Max(pt.Lo, ax.Min), math.Max(pt.Y, ax.Min), math.Max(pt.Hi, ax.Min)
 			}
 		}
 	}
 	return panels
 }
 
-// addErrors adds a series for each kernel and mode: the worst error at each K.
+// addErrors adds a series for each kernel and mode: the worst error at each K, and how
+// far it is to the least.
 func (p *Panel) addErrors(summaries []results.Summary, of func(*results.Summary) results.Optional[float64]) {
 	type line struct {
 		kernel string
 		mode   results.Mode
 	}
-	worst := map[line]map[int]float64{}
+	points := map[line]map[int]Point{}
 	var order []line
 	for i := range summaries {
 		s := &summaries[i]
-		id := line{s.Kernel, s.Mode}
-		if worst[id] == nil {
-			worst[id] = map[int]float64{}
+		id, v := line{s.Kernel, s.Mode}, of(s).Value
+		if points[id] == nil {
+			points[id] = map[int]Point{}
 			order = append(order, id)
 		}
-		worst[id][s.K] = math.Max(worst[id][s.K], of(s).Value)
+		pt, ok := points[id][s.K]
+		if !ok {
+			pt = Point{X: float64(s.K), Lo: v}
+		}
+		pt.Y, pt.Lo = math.Max(pt.Y, v), math.Min(pt.Lo, v)
+		pt.Hi = pt.Y
+		points[id][s.K] = pt
 	}
 	slices.SortFunc(order, func(a, b line) int {
 		if c := results.CompareKernels(a.kernel, b.kernel); c != 0 {
@@ -126,8 +134,8 @@ func (p *Panel) addErrors(summaries []results.Summary, of func(*results.Summary)
 		if s.Predicted {
 			s.Label += " predicted"
 		}
-		for k, v := range worst[id] {
-			s.Points = append(s.Points, Point{X: float64(k), Y: v})
+		for _, pt := range points[id] {
+			s.Points = append(s.Points, pt)
 		}
 		p.add(s)
 	}

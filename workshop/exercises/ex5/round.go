@@ -26,7 +26,7 @@ func Build(p problem.Matmul, s tile.Blocks) ([]*tile.Program, error) {
 	a := t.In("a", p.A, tile.Array(p.M, p.K), tile.Block(s.M, s.K).At(i, k))
 	b := t.In("b", p.B, tile.Array(p.K, p.N), tile.Block(s.K, s.N).At(k, j))
 	o := t.Out("o", p.Out, tile.Array(p.M, p.N), tile.Block(s.M, s.N).At(i, j))
-	// YOUR TURN: t.Scratch declares an accumulator of another dtype
+	// YOUR TURN: t.Scratch declares an accumulator of another dtype; p.Acc is float32
 
 	t.When(k.First(), func() { t.Fill(o, 0) })
 	t.Accumulate(o, tile.Dot(a, b))
