@@ -20,6 +20,8 @@ type RefTotals struct {
 	Kept        int64 // steps in which the block stayed
 	Bytes       int64
 	BytesReread int64 // of Bytes, moved again after an earlier move
+
+	distinct int64 // blocks, of those moved
 }
 
 // sums adds steps up.
@@ -46,6 +48,8 @@ func (s *sums) add(step *Step) {
 		r.Bytes += v.Bytes
 		if v.Move == Again {
 			r.BytesReread += v.Bytes
+		} else {
+			r.distinct++
 		}
 	}
 }

@@ -10,7 +10,9 @@
 // given) or operands as bench spells them (int8:per_channel+token), --variant a
 // form of the kernel, and --blocks bm×bk×bn, for v4 and v5. Without --blocks these take,
 // of their candidates that fit the chip's fast memory, the one that moves the
-// fewest bytes; the others have one block shape.
+// fewest bytes; the others have one block shape. The chip is --chip, v5e if nothing
+// is said, and v2 is cut for the programs that it runs at once: 2×2 panels there, others
+// on this machine, which --backend cpu names and bench measures.
 //
 // KERNEL may be a file instead, whose name ends in .json: tile programs that --as json
 // wrote, or someone else. It is checked as a kernel is, and shown in the same ways; where
@@ -52,9 +54,22 @@
 //	… 6 steps more
 //	…
 //
-// --as traverse is the same as a picture that moves: --format gif for an
-// animation, --format html for a player in one file that needs no network, json
-// for the data of the player.
+// --as traverse is the whole launch at once: a map of each array, block by block, with
+// the step that touches a block first, and how often blocks are moved:
+//
+//	$ inspect v3 --sizes 256x128x256 --as traverse
+//	a  2×1 blocks, brought in 2 times; the step that is first to move each:
+//	  1
+//	  3
+//	b  1×2 blocks, brought in 4 times, 2 of them again; the step that is first to move each:
+//	  1 2
+//	o  2×2 blocks, written 4 times; the step that is first to move each:
+//	  1 2
+//	  3 4
+//	4 grid steps, 6 loads and 2 skipped, 4 stores; 655.4 kB moved, 131.1 kB of them again; fast memory 384.0 KiB
+//
+// As a picture that moves it is a file: --format gif for an animation, --format html for
+// a player that needs no network, json for the data of the player.
 //
 //	$ inspect v3 --sizes 512 --as traverse --format html
 //	out/traverse_v3_block_512_float32.html

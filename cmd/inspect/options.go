@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -100,6 +101,8 @@ func parse(args []string) (*options, error) {
 		return o, fmt.Errorf("--format: --as %s has no %q, only %s", o.as, o.format, strings.Join(known, ", "))
 	case f.Changed("steps") && o.as != "steps" && o.as != "traverse":
 		return o, fmt.Errorf("--steps is for --as steps and traverse, and --as %s shows none", o.as)
+	case f.Changed("steps") && o.as == "traverse" && o.format == "text":
+		return o, errors.New("--steps is for --as steps, and for --as traverse with another --format: its text is a map of the whole launch")
 	case f.Changed("steps") && o.steps < 1:
 		return o, fmt.Errorf("--steps = %d: must be at least 1", o.steps)
 	case !f.Changed("steps"):
