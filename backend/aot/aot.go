@@ -15,6 +15,7 @@ import (
 	"matladder/backend/aot/schedule"
 	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/libtpu"
+	"matladder/internal/child"
 	"matladder/plugins"
 )
 
@@ -76,8 +77,8 @@ type Compiler struct {
 
 // slot is one compilation at a time.
 type slot struct {
-	child *child // nil until it is needed
-	dump  string // folder; "" without Schedules
+	child *child.Process // nil until it is needed
+	dump  string         // folder; "" without Schedules
 }
 
 // Compiled is what the compiler says of a program.
@@ -186,6 +187,7 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Comp
 }
 
 func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
+	r.Library = c.options.Library
 	var s *slot
 	select {
 	case <-ctx.Done():
@@ -198,28 +200,28 @@ func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
 	}
 	if s.child == nil {
 		var err error
-		if s.child, err = start(c.options, s.dump); err != nil {
-			return nil, err
+		if s.child, err = child.Start(child.Options{Role: role, Env: c.options.maker.env(c.options, s.dump)}); err != nil {
+			return nil, fmt.Errorf("aot: %w", err)
 		}
 	}
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, c.options.Limit)
 	defer cancel()
-	got, err := s.child.ask(limited, r)
-	if err != nil {
-		grace := time.Second // for a process that is ending anyway
-		if limited.Err() != nil {
-			grace = 0
+	var got answer
+	if err := s.child.Ask(limited, "compilation", r, nil, &got, nil); err != nil {
+		if !s.child.Alive() {
+			s.child = nil
 		}
-		how := s.child.end(grace)
-		s.child = nil
+		var crash *child.CrashError
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case limited.Err() != nil:
 			return nil, &CrashError{fmt.Sprintf("no answer within %v", c.options.Limit), true, c.options.maker.name}
+		case errors.As(err, &crash):
+			return nil, &CrashError{"the compiler ended its process: " + crash.Reason, false, c.options.maker.name}
 		}
-		return nil, &CrashError{"the compiler ended its process: " + how, false, c.options.maker.name}
+		return nil, fmt.Errorf("%s: %w", c.options.maker.name, err)
 	}
 	if got.Failed {
 		return nil, c.options.maker.classify(got.Code, got.Message)
@@ -241,7 +243,7 @@ func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
 func (c *Compiler) Close() error {
 	for range c.options.Parallel {
 		if s := <-c.slots; s.child != nil {
-			s.child.end(0)
+			s.child.Kill()
 		}
 	}
 	for i := range c.options.Parallel {
@@ -253,8 +255,12 @@ func (c *Compiler) Close() error {
 	return os.RemoveAll(c.dumps)
 }
 
+// role is that of a child process that compiles.
+const role = "compiler"
+
 // request is what a child is asked.
 type request struct {
+	Library           string // the compiler's, loaded at the first request
 	Topology, Program string
 	Config            string      // of a GPU: what XLA's compiler is told of it
 	Options           hlo.Options // of the compiler, beyond its defaults

@@ -1,48 +1,35 @@
 package aot
 
 import (
-	"encoding/gob"
-	"os"
+	"context"
+	"errors"
+
+	"matladder/internal/child"
 )
+
+const supported = true
 
 // Child compiles what a parent asks for until the parent is gone, and ends the
 // process, if this is a process that a Compiler started; it returns at once
 // otherwise.
 func Child() {
-	library := os.Getenv(variable)
-	if library == "" {
-		return
-	}
-	os.Unsetenv(variable)
-	answers := gob.NewEncoder(os.NewFile(4, "answers"))
-	requests := make(chan request)
-	go func() { // reads on while the compiler is at work, so as not to outlive the parent
-		from := gob.NewDecoder(os.NewFile(3, "requests"))
-		for {
-			var r request
-			if from.Decode(&r) != nil {
-				os.Exit(0) // without taking libtpu down, which may hang
-			}
-			requests <- r
-		}
-	}()
 	var plugin *api
-	for r := range requests {
-		a, err := answer{}, error(nil)
+	child.Serve(role, func(_ context.Context, r request, _ [][]byte) (answer, [][]byte) {
+		var a answer
+		var err error
 		if plugin == nil {
-			plugin, err = load(library)
+			plugin, err = load(r.Library)
 		}
 		if err == nil {
 			a, err = plugin.compile(r)
 		}
 		if err != nil {
 			a = answer{Failed: true, Message: err.Error()}
-			if failed, ok := err.(*pjrtError); ok {
+			var failed *pjrtError
+			if errors.As(err, &failed) {
 				a.Code = failed.code
 			}
 		}
-		if answers.Encode(a) != nil {
-			os.Exit(1)
-		}
-	}
+		return a, nil
+	})
 }

@@ -6,9 +6,9 @@
 //  2. Build compiles the C program in source/, once for each version of it, with
 //     whatever C compiler there is.
 //  3. Open runs that program on a library to learn its version and its products.
-//  4. Baseline starts it anew for one product, plain or by given scales. Requests
-//     go to it as lines, arrays raw behind them; it takes the time around plain
-//     calls (method direct).
+//  4. Baseline starts it anew for one product, plain or by given scales. Requests go to
+//     it as lines of text and arrays, as package internal/child has them; it takes the
+//     time around plain calls (method direct).
 //  5. Inputs come from their seed as everywhere, and the output comes back to be
 //     verified with the same reference as a kernel's.
 //

@@ -18,7 +18,7 @@ import (
 // executable is one product in a process of its own.
 type executable struct {
 	backend  *Backend
-	process  *process
+	process  process
 	problem  problem.Matmul
 	scales   scales
 	unsigned bool // a is handed over with 128 added

@@ -165,7 +165,7 @@ func TestStandIn_Hangs(t *testing.T) {
 	if _, err := e.Run(ctx, 5); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a run that hangs: %v", err)
 	}
-	if state := e.(*executable).process.cmd.ProcessState; state == nil {
+	if e.(*executable).process.Alive() {
 		t.Error("its process goes on")
 	}
 	var crash *backend.CrashError
@@ -183,7 +183,7 @@ func TestStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	pid := e.(*executable).process.cmd.Process.Pid
+	pid := e.(*executable).process.Pid()
 	state := ""
 	for range 100 { // the signal is on its way
 		state = processState(t, pid)

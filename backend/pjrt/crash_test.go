@@ -119,7 +119,7 @@ func TestWorker_BadPlugins(t *testing.T) {
 	}{
 		{"aborts", `fputs("no such topology\n", stderr); abort();`, "no such topology", isCrash},
 		{"falls", `*(volatile int *)16 = 1; return 0;`, "SIGSEGV", isCrash},
-		{"exits", `puts("bye"); fflush(stdout); _exit(9);`, "exit status 9: bye", isCrash},
+		{"exits", `puts("bye"); fflush(stdout); _exit(9);`, "exit status 9; it said last: bye", isCrash},
 		{"hangs", `for (;;) sleep(1);`, "opening the device", func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
 		{"prints, and is none", `for (int i = 0; i < 100000; i++) puts("noise"); return 0;`, "offers nothing", func(err error) bool { return !isCrash(err) }},
 	} {

@@ -4,9 +4,9 @@
 //  1. Hook, called first thing in main or TestMain, turns the process into a
 //     worker if it was started as one: the same executable, told by an
 //     environment variable.
-//  2. Open starts one. Calls go to it over descriptor 3, answers come back over
-//     4: gob messages, arrays raw behind them. Plugins print to 1 and 2, which
-//     are kept only to say why a worker died.
+//  2. Open starts one. Calls go to it, and answers come back, as package
+//     internal/child has them; what plugins print is kept only to say why a worker
+//     died.
 //  3. Inputs are made from their seed, timed and verified beside the device.
 //     Arrays cross for Load and Results alone.
 //  4. A worker that dies, or does not answer in time and is killed, costs the
@@ -15,7 +15,6 @@
 //     and executables are compiled and loaded there again when they are next
 //     run.
 //
-// A worker is in a process group of its own, since Ctrl-C is for its parent to
-// handle, and ends when its parent does. What the package does not do: choose a
+// A worker ends when its parent does; Ctrl-C is for the parent to handle. What the package does not do: choose a
 // backend, retry a call, or share a worker between processes.
 package worker

@@ -15,7 +15,7 @@ type executable struct {
 	backend *Backend
 	recipe  call
 
-	process *process // where it is
+	process process // where it is
 	id      int
 	seeded  *backend.InputSpec
 	closed  bool
@@ -47,7 +47,7 @@ func (e *executable) revive(ctx context.Context) error {
 	if e.closed {
 		return errExecutableClosed
 	}
-	if e.process.alive() {
+	if e.process.Alive() {
 		return nil
 	}
 	if err := e.compile(ctx); err != nil {
@@ -96,7 +96,7 @@ func (e *executable) Load(in ...tile.Tensor) error {
 // ready has the executable in a living worker with its inputs. After a crash of the
 // worker, inputs are made again from their seed; arrays of Load are lost.
 func (e *executable) ready(ctx context.Context) error {
-	lost := !e.closed && !e.process.alive()
+	lost := !e.closed && !e.process.Alive()
 	if err := e.revive(ctx); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (e *executable) here(what string) error {
 	if e.closed {
 		return errExecutableClosed
 	}
-	if !e.process.alive() {
+	if !e.process.Alive() {
 		return lostError(what)
 	}
 	return nil
@@ -170,7 +170,7 @@ func (e *executable) Close() error {
 		return nil
 	}
 	e.closed = true
-	if !e.process.alive() {
+	if !e.process.Alive() {
 		return nil
 	}
 	ctx, cancel := e.backend.limited(context.Background(), opCloseExecutable)

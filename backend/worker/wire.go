@@ -24,18 +24,16 @@ const (
 	opCloseExecutable
 	opClose
 	opPoison
-	opCancel // of the call of the same Seq; has no reply
 )
 
 func (o op) String() string {
 	return [...]string{"opening the device", "compilation", "compilation of the baseline", "inputs", "check", "load",
-		"run", "results", "closing an executable", "closing the device", "poisoning the output", "cancellation"}[o]
+		"run", "results", "closing an executable", "closing the device", "poisoning the output"}[o]
 }
 
 // call is a message to the worker. Fields that its Op does not need are zero.
 type call struct {
 	Op       op
-	Seq      uint64
 	Opener   string // opOpen
 	Config   []byte // opOpen
 	ID       int    // of an executable
@@ -45,7 +43,7 @@ type call struct {
 	Inputs   backend.InputSpec
 	Check    backend.CheckSpec
 	Launches int
-	Arrays   []array // opLoad: their data follows the message; opResults: what is wanted
+	Arrays   []array // opLoad: what comes with the call; opResults: what is wanted
 }
 
 // array is a tensor without its data.
@@ -63,11 +61,18 @@ func describe(ts []tile.Tensor) []array {
 	return as
 }
 
-// reply is a message from the worker: an answer or, between answers, a sign of
-// life. The data of the arrays that opResults asked for follows, if Err is nil.
+// tensors are those that describe described, without their data.
+func tensors(as []array) []tile.Tensor {
+	ts := make([]tile.Tensor, len(as))
+	for i, a := range as {
+		ts[i] = tile.Tensor{Dtype: a.Dtype, Shape: a.Shape}
+	}
+	return ts
+}
+
+// reply is the worker's answer. The arrays that opResults asked for come with it, if Err
+// is nil.
 type reply struct {
-	Beat   bool
-	Seq    uint64
 	Err    *failure
 	ID     int
 	Name   string

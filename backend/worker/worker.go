@@ -39,7 +39,7 @@ type Backend struct {
 	plugin  [2]string // name and version
 
 	mu      sync.Mutex
-	process *process
+	process process // none yet if nil
 	closed  bool
 }
 
@@ -69,27 +69,29 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 }
 
 // worker returns the process, started anew if the last one is gone.
-func (b *Backend) worker(ctx context.Context) (*process, error) {
+func (b *Backend) worker(ctx context.Context) (process, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return nil, errClosed
+		return process{}, errClosed
 	}
-	if b.process != nil && b.process.alive() {
+	if b.alive() {
 		return b.process, nil
 	}
-	p, err := start(b.options.Opener, b.options)
+	p, err := start(b.options)
 	if err != nil {
-		return nil, err
+		return process{}, err
 	}
 	r, err := p.call(ctx, call{Op: opOpen, Opener: b.options.Opener, Config: b.options.Config}, nil, nil)
 	if err != nil {
-		p.end()
-		return nil, err
+		p.Close(b.options.Grace)
+		return process{}, err
 	}
 	b.process, b.name, b.device, b.plugin = p, r.Name, r.Device, r.Plugin
 	return p, nil
 }
+
+func (b *Backend) alive() bool { return b.process.Process != nil && b.process.Alive() }
 
 // Name is that of the backend in the worker.
 func (b *Backend) Name() string {
@@ -149,12 +151,12 @@ func (b *Backend) Close() error {
 		return nil
 	}
 	b.closed = true
-	if b.process == nil || !b.process.alive() {
+	if !b.alive() {
 		return nil
 	}
 	ctx, cancel := b.limited(context.Background(), opClose)
 	defer cancel()
 	_, err := b.process.call(ctx, call{Op: opClose}, nil, nil)
-	b.process.end()
+	b.process.Close(b.options.Grace)
 	return err
 }

@@ -171,8 +171,8 @@ func TestFaults(t *testing.T) {
 			if !test.is(err) || err != nil && !strings.Contains(err.Error(), test.says) {
 				t.Errorf("error is %v, should say %q", err, test.says)
 			}
-			if before.alive() == test.dies {
-				t.Errorf("the worker is alive: %v", before.alive())
+			if before.Alive() == test.dies {
+				t.Errorf("the worker is alive: %v", before.Alive())
 			}
 			if test.dies {
 				if _, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: inputs}); !isCrash(err) {
@@ -198,8 +198,7 @@ func TestFaults(t *testing.T) {
 		if err := other.Load(in...); err != nil {
 			t.Fatal(err)
 		}
-		killProcess(b.process.cmd)
-		<-b.process.gone
+		b.process.Kill()
 		if _, err := other.Run(context.Background(), 1); !isCrash(err) {
 			t.Errorf("Run on arrays that were lost: %v", err)
 		}
@@ -245,7 +244,7 @@ func TestClose(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if p.alive() {
+	if p.Alive() {
 		t.Error("the worker is alive")
 	}
 	if _, err := b.Compile(context.Background(), nil, backend.Params{}); !errors.Is(err, errClosed) {
@@ -278,7 +277,7 @@ func beParent() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	fmt.Println(b.process.cmd.Process.Pid)
+	fmt.Println(b.process.Pid())
 	e.Run(context.Background(), hang)
 }
 

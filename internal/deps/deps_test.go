@@ -41,17 +41,17 @@ lower/stablehlo: tile problem lower/internal/mlir
 lower/triton: tile lower/internal/mlir
 backend/internal/hlo:
 backend/internal/libtpu: backend backend/internal/hlo
-backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
+backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
-backend/worker: backend chips internal/awake tile
+backend/worker: backend chips internal/awake internal/child tile
 backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry
 backend/builtin: backend backend/internal/libtpu backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
-backend/peer: backend check chips internal/lastline problem tile
+backend/peer: backend check chips internal/child problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 results: results/twosample internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
@@ -73,7 +73,7 @@ workshop/solutions/*: tile problem
 workshop: kernels traverse analyze chips check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
 cmd/workshop: internal/cli workshop github.com/spf13/pflag
 plugins: internal/files golang.org/x/sys/unix golang.org/x/sys/windows
-plugins/probe: github.com/ebitengine/purego
+plugins/probe: internal/child github.com/ebitengine/purego
 plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
@@ -81,6 +81,7 @@ internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
 internal/awake:
 internal/cgroup:
+internal/child: internal/lastline
 internal/pluginworker: internal/awake backend backend/pjrt backend/worker chips plugins
 internal/deviceflag: backend/builtin backend/registry internal/cli github.com/spf13/pflag
 internal/sweepflag: harness internal/cli internal/files results github.com/spf13/pflag

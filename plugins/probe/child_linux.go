@@ -3,91 +3,67 @@
 package probe
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"syscall"
+
+	"matladder/internal/child"
 )
 
 const supported = true
 
-// Child does what Run asked for and ends the process, if this is a process that
-// Run started; it returns at once otherwise.
+// Child does what Run asks for and ends the process, if this is a process that Run
+// started; it returns at once otherwise.
 func Child() {
-	ask := os.Getenv(variable)
-	if ask == "" {
-		return
-	}
-	os.Unsetenv(variable)
-	c := child{out: json.NewEncoder(os.NewFile(3, "report"))}
-	var req request
-	if err := json.Unmarshal([]byte(ask), &req); err != nil {
-		c.fail(err)
-	}
-	if err := c.run(req); err != nil {
-		c.fail(err)
-	}
-	c.Done = true
-	c.send()
-	os.Exit(0) // without taking the client down, which may hang
+	var p plugin
+	child.Serve(role, func(_ context.Context, r request, _ [][]byte) (Report, [][]byte) {
+		if err := p.take(r); err != nil {
+			p.Problem = err.Error()
+		}
+		return p.Report, nil
+	})
 }
 
-// child is the process that loads the plugin.
-type child struct {
+// plugin is what the child has loaded, and what is known of it so far.
+type plugin struct {
 	Report
-	out *json.Encoder
+	get func() *api
+	api *api
 }
 
-func (c *child) send() { c.out.Encode(c.Report) }
-
-func (c *child) begin(s Step) {
-	c.Step = s
-	c.send()
-}
-
-func (c *child) fail(err error) {
-	c.Problem, c.Done = err.Error(), true
-	c.send()
-	os.Exit(1)
-}
-
-func (c *child) run(req request) error {
-	c.begin(Load)
-	get, err := load(req.Path)
-	if err != nil {
+func (p *plugin) take(r request) (err error) {
+	switch r.Step {
+	case Load:
+		p.get, err = load(r.Path)
 		return err
+	case Header:
+		return p.header()
 	}
-	c.begin(Header)
-	a := get()
+	return p.client()
+}
+
+func (p *plugin) header() error {
+	a := p.get()
 	if a == nil {
 		return fmt.Errorf("%s returns nothing", entryPoint)
 	}
 	if a.size < headerBytes || a.size > maxTableBytes {
 		return fmt.Errorf("%s returns no table of functions (its size would be %d)", entryPoint, a.size)
 	}
-	c.API, c.APIBytes = fmt.Sprintf("%d.%d", a.version.major, a.version.minor), int(a.size)
-	if !req.Client {
-		return nil
-	}
-	c.begin(Client)
-	client, err := a.client()
+	p.api, p.API, p.APIBytes = a, fmt.Sprintf("%d.%d", a.version.major, a.version.minor), int(a.size)
+	return nil
+}
+
+func (p *plugin) client() error {
+	client, err := p.api.client()
 	if err != nil {
 		return err
 	}
-	if c.Platform, err = a.text(clientPlatformName, client); err != nil {
+	if p.Platform, err = p.api.text(clientPlatformName, client); err != nil {
 		return err
 	}
-	if c.PlatformVersion, err = a.text(clientPlatformVersion, client); err != nil {
+	if p.PlatformVersion, err = p.api.text(clientPlatformVersion, client); err != nil {
 		return err
 	}
-	c.Devices, err = a.deviceKinds(client)
+	p.Devices, err = p.api.deviceKinds(client)
 	return err
-}
-
-// ownGroup gives the child a process group, so that Ctrl-C is the parent's to
-// handle, and ends the whole group when the child is to end, or the parent dies.
-func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }

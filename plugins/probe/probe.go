@@ -1,28 +1,23 @@
 package probe
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"time"
+
+	"matladder/internal/child"
 )
 
 // Report is what is known of a plugin.
 type Report struct {
-	API             string   `json:"api"`      // PJRT API version, as 0.81
-	APIBytes        int      `json:"api_size"` // of the plugin's table of functions
-	Platform        string   `json:"platform"` // of the client, as cpu; "" without one
-	PlatformVersion string   `json:"platform_version"`
-	Devices         []string `json:"devices"` // the kind of each
-	Step            Step     `json:"step"`    // the last one begun
-	Problem         string   `json:"problem"` // why that step failed; "" if all went well
-	Done            bool     `json:"done"`
+	API             string // PJRT API version, as 0.81
+	APIBytes        int    // of the plugin's table of functions
+	Platform        string // of the client, as cpu; "" without one
+	PlatformVersion string
+	Devices         []string // the kind of each
+	Step            Step     // the last one begun
+	Problem         string   // why that step failed; "" if all went well
 }
 
 // Step is how far a plugin came.
@@ -43,13 +38,13 @@ type Options struct {
 	Limit  time.Duration // for all steps; 0 is a minute
 }
 
-// variable names, to the child, the plugin and whether to create a client.
-const variable = "MATLADDER_PROBE"
+// role is that of a child process that loads a plugin.
+const role = "probe"
 
-// request is what variable holds.
+// request asks for a step.
 type request struct {
-	Path   string
-	Client bool
+	Step Step
+	Path string
 }
 
 // Run probes the plugin at path. A plugin that does not work is a Report with a
@@ -61,84 +56,37 @@ func Run(ctx context.Context, path string, o Options) (Report, error) {
 	if o.Limit == 0 {
 		o.Limit = time.Minute
 	}
-	self, err := os.Executable()
+	p, err := child.Start(child.Options{Role: role, Env: o.Env})
 	if err != nil {
 		return Report{}, fmt.Errorf("probe: %w", err)
 	}
-	ask, err := json.Marshal(request{path, o.Client})
-	if err != nil {
-		return Report{}, fmt.Errorf("probe: %w", err)
-	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		return Report{}, fmt.Errorf("probe: %w", err)
-	}
-	defer read.Close()
+	defer p.Kill() // without taking the client down, which may hang
 	limited, cancel := context.WithTimeout(ctx, o.Limit)
 	defer cancel()
-	var said tail
-	cmd := exec.CommandContext(limited, self)
-	cmd.Env = append(os.Environ(), "GOTRACEBACK=none") // a trace of this program says nothing of the plugin
-	cmd.Env = append(append(cmd.Env, o.Env...), variable+"="+string(ask))
-	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.ExtraFiles = []*os.File{write} // descriptor 3
-	cmd.WaitDelay = time.Second        // for a grandchild that keeps the output open
-	ownGroup(cmd)
-	err = cmd.Start()
-	write.Close()
-	if err != nil {
-		return Report{}, fmt.Errorf("probe: %w", err)
+	steps := []Step{Load, Header}
+	if o.Client {
+		steps = append(steps, Client)
 	}
 	r := Report{Step: Start}
-	lines := make(chan struct{})
-	go func() {
-		defer close(lines)
-		for s := bufio.NewScanner(read); s.Scan(); {
-			json.Unmarshal(s.Bytes(), &r) // a torn line is that of a crash
+	for _, step := range steps {
+		var next Report
+		err := p.Ask(limited, string(step), request{step, path}, nil, &next, nil)
+		var crash *child.CrashError
+		switch {
+		case ctx.Err() != nil:
+			return r, ctx.Err()
+		case err == nil:
+			r = next
+		case limited.Err() != nil:
+			r.Problem = fmt.Sprintf("no answer within %v while %s", o.Limit, step)
+		case errors.As(err, &crash):
+			r.Problem = fmt.Sprintf("it ended the process while %s (%s)", step, crash.Reason)
+		default:
+			return r, fmt.Errorf("probe: %w", err)
 		}
-	}()
-	err = cmd.Wait()
-	read.SetReadDeadline(time.Now().Add(time.Second)) // a grandchild may hold the pipe
-	<-lines
-	switch {
-	case ctx.Err() != nil:
-		return r, ctx.Err()
-	case r.Done:
-		return r, nil
-	case limited.Err() != nil:
-		r.Problem = fmt.Sprintf("no answer within %v while %s", o.Limit, r.Step)
-	default:
-		r.Problem = fmt.Sprintf("it ended the process while %s (%s)", r.Step, ending(err))
-	}
-	if last := said.last(); last != "" {
-		r.Problem += "; it said last: " + last
+		if r.Step = step; r.Problem != "" {
+			return r, nil
+		}
 	}
 	return r, nil
-}
-
-// ending says how a process ended.
-func ending(err error) string {
-	if err == nil {
-		return "exit status 0"
-	}
-	return err.Error()
-}
-
-// tail keeps the end of what a child prints.
-type tail struct{ b []byte }
-
-const tailBytes = 1 << 16
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p...)
-	t.b = t.b[max(0, len(t.b)-tailBytes):]
-	return len(p), nil
-}
-
-// last returns the last line, or the one before what the Go runtime adds to a
-// signal: registers and a trace.
-func (t *tail) last() string {
-	text, _, _ := bytes.Cut(t.b, []byte("\nPC="))
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }

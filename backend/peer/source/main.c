@@ -1,24 +1,26 @@
 /* peer KIND LIBRARY THREADS: times the products of another library for
  * matladder. KIND is cblas or onednn.
  *
- * Requests are lines on standard input, answers lines on what was standard
- * output; arrays are raw, in the machine's byte order, behind the line. What the
- * library prints goes to standard error.
+ * Requests come on descriptor 3, answers go to 4, as messages (internal/child): a
+ * byte 0, the number of parts in four bytes, and the parts, each behind its length
+ * in eight. The first part is text, the others are arrays in the machine's byte
+ * order. What the library prints is no answer.
  *
- *   at the start                 ready FORM,FORM,... VERSION
+ *   hello                        ready FORM,FORM,... VERSION
  *   product FORM M K N SA SB     ok; SA and SB are numbers of scales
- *   load, then a, b, sa and sb   ok
+ *   load, then a, b, sa and sb   ok; without scales only a and b
  *   run LAUNCHES                 ok NANOSECONDS
  *   poison                       ok; o is full of ones
  *   output                       ok, then o
  *
  * Any answer may be "failed WHY", the one to product also "unsupported WHY".
- * One process computes one product, and ends with its input. */
+ * One process computes one product, and ends when nobody asks any more. */
 #define _GNU_SOURCE
 #include "peer.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,11 +41,43 @@ static const struct {
 	[U8_BF16] = {"u8_bf16", 1, 1, 2},
 };
 
-static FILE *answers;
+enum { QUESTIONS = 3, ANSWERS = 4 };
+
+/* receive reads what is asked, or ends the process: the parent is gone. */
+static void receive(void *to, size_t bytes) {
+	while (bytes) {
+		ssize_t n = read(QUESTIONS, to, bytes);
+		if (n == 0 || (n < 0 && errno != EINTR))
+			_exit(0); /* without the destructors of libraries, which may wait for their threads */
+		if (n > 0)
+			to = (char *)to + n, bytes -= n;
+	}
+}
+
+static void send(const void *from, size_t bytes) {
+	while (bytes) {
+		ssize_t n = write(ANSWERS, from, bytes);
+		if (n < 0 && errno != EINTR)
+			_exit(0);
+		if (n > 0)
+			from = (const char *)from + n, bytes -= n;
+	}
+}
+
+/* head begins a message of a number of parts with its first. */
+static void head(uint32_t parts, const char *text) {
+	const char kind = 0;
+	const uint64_t length = strlen(text);
+	send(&kind, sizeof kind);
+	send(&parts, sizeof parts);
+	send(&length, sizeof length);
+	send(text, length);
+}
 
 static void answer(const char *word, const char *text) {
-	fprintf(answers, text ? "%s %s\n" : "%s\n", word, text);
-	fflush(answers);
+	char line[1024];
+	snprintf(line, sizeof line, text ? "%s %s" : "%s", word, text);
+	head(1, line);
 }
 
 static void verdict(const char *why) { answer(why ? "failed" : "ok", why); }
@@ -114,18 +148,24 @@ static void product(const char *request, struct library *lib, struct product *p)
 	verdict(why);
 }
 
-static void receive(void *array, size_t bytes) {
-	if (fread(array, 1, bytes, stdin) != bytes)
-		exit(1);
+/* part reads an array of a request, of so many bytes. */
+static void part(void *array, size_t bytes) {
+	uint64_t length;
+	receive(&length, sizeof length);
+	if (length != bytes)
+		_exit(2);
+	receive(array, bytes);
 }
 
 static void poison(struct product *p) { memset(p->o, 0xff, bytes_o(p)); }
 
 static void load(struct library *lib, struct product *p) {
-	receive(p->a, bytes_a(p));
-	receive(p->b, bytes_b(p));
-	receive(p->sa, p->scales_a * sizeof *p->sa);
-	receive(p->sb, p->scales_b * sizeof *p->sb);
+	part(p->a, bytes_a(p));
+	part(p->b, bytes_b(p));
+	if (p->scales_a) {
+		part(p->sa, p->scales_a * sizeof *p->sa);
+		part(p->sb, p->scales_b * sizeof *p->sb);
+	}
 	poison(p);
 	verdict(lib->loaded ? lib->loaded(p) : NULL);
 }
@@ -149,31 +189,57 @@ static void run(const char *request, struct library *lib, struct product *p) {
 }
 
 static void output(struct product *p) {
-	verdict(NULL);
-	if (fwrite(p->o, 1, bytes_o(p), answers) != bytes_o(p) || fflush(answers))
-		exit(1);
+	const uint64_t length = bytes_o(p);
+	head(2, "ok");
+	send(&length, sizeof length);
+	send(p->o, length);
 }
 
-static void serve(struct library *lib) {
+/* next reads the text of a request; arrays behind it are left to be read. */
+static void next(char *request, size_t size) {
+	char kind;
+	uint32_t parts;
+	uint64_t length;
+	receive(&kind, sizeof kind);
+	receive(&parts, sizeof parts);
+	receive(&length, sizeof length);
+	if (kind || length >= size)
+		_exit(2);
+	receive(request, length);
+	request[length] = 0;
+}
+
+static void serve(struct library *lib, const char *ready) {
 	char request[256];
 	struct product p = {0};
-	while (fgets(request, sizeof request, stdin)) {
-		if (!strncmp(request, "product ", 8))
+	for (;;) {
+		next(request, sizeof request);
+		if (!strcmp(request, "hello"))
+			answer("ready", ready);
+		else if (!strncmp(request, "product ", 8))
 			product(request, lib, &p);
 		else if (!p.o)
 			verdict("no product");
-		else if (!strcmp(request, "load\n"))
+		else if (!strcmp(request, "load"))
 			load(lib, &p);
 		else if (!strncmp(request, "run ", 4))
 			run(request, lib, &p);
-		else if (!strcmp(request, "poison\n")) {
+		else if (!strcmp(request, "poison")) {
 			poison(&p);
 			verdict(NULL);
-		} else if (!strcmp(request, "output\n"))
+		} else if (!strcmp(request, "output"))
 			output(&p);
 		else
 			verdict("no such request");
 	}
+}
+
+/* open_library loads what can compute, or says why not. */
+static const char *open_library(const char *kind, const char *path, struct library *lib) {
+	void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	if (!handle)
+		return dlerror();
+	return !strcmp(kind, "onednn") ? open_onednn(handle, lib) : open_cblas(handle, lib);
 }
 
 int main(int argc, char **argv) {
@@ -181,16 +247,13 @@ int main(int argc, char **argv) {
 	char ready[512] = "";
 	if (argc != 4)
 		return 2;
-	answers = fdopen(dup(1), "w");
-	dup2(2, 1);
+	fcntl(QUESTIONS, F_SETFD, FD_CLOEXEC);
+	fcntl(ANSWERS, F_SETFD, FD_CLOEXEC);
 	confine(atoi(argv[3]));
-	void *handle = dlopen(argv[2], RTLD_NOW | RTLD_GLOBAL);
-	if (!handle) {
-		answer("failed", dlerror());
-		return 1;
-	}
-	const char *why = !strcmp(argv[1], "onednn") ? open_onednn(handle, &lib) : open_cblas(handle, &lib);
+	const char *why = open_library(argv[1], argv[2], &lib);
 	if (why) {
+		char request[256];
+		next(request, sizeof request);
 		answer("failed", why);
 		return 1;
 	}
@@ -200,7 +263,5 @@ int main(int argc, char **argv) {
 			strcat(ready, forms[f].name);
 		}
 	snprintf(ready + strlen(ready), sizeof ready - strlen(ready), " %.200s", lib.version);
-	answer("ready", ready);
-	serve(&lib);
-	_exit(0); /* without the destructors of libraries, which may wait for their threads */
+	serve(&lib, ready);
 }

@@ -1,11 +1,11 @@
-package worker
+package child
 
 import (
 	"testing"
 	"time"
 )
 
-// TestQuiet: a worker that is silent for the limit is given up, one whose parent stood
+// TestQuiet: a child that is silent for the limit is given up, one whose parent stood
 // still is not.
 func TestQuiet(t *testing.T) {
 	const limit = 8 * time.Second
@@ -19,7 +19,7 @@ func TestQuiet(t *testing.T) {
 		t.Error("an hour in which this process was stopped is taken for silence")
 	}
 	if look(time.Second, 1) {
-		t.Error("a worker that was heard of is given up")
+		t.Error("a child that was heard of is given up")
 	}
 	for i := range 8 {
 		if look(time.Second, 1) {

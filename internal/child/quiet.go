@@ -1,11 +1,11 @@
-package worker
+package child
 
 import "time"
 
-// quietLooks is how often a worker is looked at in the time that it may be silent.
+// quietLooks is how often a child is looked at in the time that it may be silent.
 const quietLooks = 8
 
-// quiet is how long a worker was not heard of while this process ran. One that was
+// quiet is how long a child was not heard of while this process ran. One that was
 // stopped itself (Ctrl-Z, a suspended machine) has not listened: the gap that its clock
 // shows afterwards is nobody's silence.
 type quiet struct {
