@@ -80,7 +80,7 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		Precision: m.Precision.String(), Quant: string(m.Quant), Activation: string(m.Epilogue()),
 		BM: p.Blocks.M, BK: p.Blocks.K, BN: p.Blocks.N, BlockSource: p.BlockSource,
 		Params: p.Params.String(), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
-		Dist: c.Dist, Seed: results.Some(c.Seed),
+		Dist: c.Dist, Seed: results.Some(c.Seed), Fault: r.opt.Fault,
 		FLOPs: m.FLOPs(), BytesMin: m.Bytes(),
 	}
 	if c.Together {

@@ -34,6 +34,9 @@ var facets = []facet{
 	{"threads", false, func(r *results.Record) string { return counted(r.Threads, "thread") }},
 	{"devices", true, func(r *results.Record) string { return several(r.Devices, "devices") }},
 	{"mesh", true, func(r *results.Record) string { return prefixed("mesh ", r.Mesh) }},
+	{"cache", true, func(r *results.Record) string { return suffixed(r.Cache, " caches") }},
+	{"pin", true, func(r *results.Record) string { return prefixed("pinned to ", r.Pin) }},
+	{"fault", true, func(r *results.Record) string { return prefixed("fault ", r.Fault) }},
 	{"operands", false, func(r *results.Record) string { return prefixed("operands in ", r.Operands) }},
 	{"dist", false, func(r *results.Record) string { return prefixed("inputs ", r.Dist) }},
 	{"version", false, func(r *results.Record) string { return prefixed("matladder ", r.MatladderVersion) }},
@@ -44,6 +47,13 @@ func prefixed(prefix, s string) string {
 		return ""
 	}
 	return prefix + s
+}
+
+func suffixed(s, suffix string) string {
+	if s == "" {
+		return ""
+	}
+	return s + suffix
 }
 
 func several(n int, nouns string) string {

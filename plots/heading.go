@@ -3,6 +3,7 @@ package plots
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ func headingOf(q Request, title string, summaries []*results.Summary, best bool)
 
 	var subtitle []string
 	how := append(modes(summaries), shared(rows, "variant", "quant", "activation", "precision", "backend", "plugin",
-		"method", "isa", "threads", "devices", "mesh", "operands", "dist", "host", "version")...)
+		"method", "isa", "threads", "devices", "mesh", "cache", "pin", "fault", "operands", "dist", "host", "version")...)
 	subtitle = append(subtitle, strings.Join(append(how, days(rows)...), " · "))
 	if best {
 		subtitle = append(subtitle, "each kernel with its fastest block shape at each size · "+intervals(summaries))
@@ -72,29 +73,67 @@ func headingOf(q Request, title string, summaries []*results.Summary, best bool)
 	if len(other) > 0 {
 		subtitle[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
 	}
-	if text := unreliable(summaries); text != "" {
-		subtitle = append(subtitle, text)
+	for _, text := range []string{sources(summaries), unreliable(summaries)} {
+		if text != "" {
+			subtitle = append(subtitle, text)
+		}
 	}
 	return Heading{Kind: q.Kind, Name: fileName(q), Title: title, Subtitle: subtitle}
+}
+
+// sources names the files of a picture that is of several, and those whose sweep has not
+// ended; "" if there are none.
+func sources(summaries []*results.Summary) string {
+	const named = 4
+	var all, partial []string
+	for _, s := range summaries {
+		name := filepath.Base(s.Pos.File)
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+			if s.Partial {
+				partial = append(partial, name)
+			}
+		}
+	}
+	some := func(list []string) string {
+		text := strings.Join(list[:min(named, len(list))], ", ")
+		if more := len(list) - named; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		return text
+	}
+	var parts []string
+	if len(all) > 1 {
+		parts = append(parts, fmt.Sprintf("of %d files: %s", len(all), some(all)))
+	}
+	if len(partial) > 0 {
+		parts = append(parts, "partial, as its sweep has not ended: "+some(partial))
+	}
+	return strings.Join(parts, " · ")
 }
 
 // unreliable lists the points that are not to be relied on; "" if there are none.
 func unreliable(summaries []*results.Summary) string {
 	const named = 3
 	var names []string
-	disturbed := false
+	disturbed, few := false, false
 	for _, s := range summaries {
 		if usable(s) && !s.Rate.Holds() {
 			names = append(names, s.Kernel+" "+s.Size()+" "+results.FormatSeconds(s.Time.Median))
-			disturbed = disturbed || s.Rough
+			disturbed, few = disturbed || s.Rough && !s.Few(), few || s.Few()
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
 	why := "intervals above twofold"
-	if disturbed {
+	switch {
+	case disturbed && few:
+		why = "the machine was disturbed, or fewer than 3 samples"
+	case disturbed:
 		why = "the machine was disturbed"
+	case few:
+		why = "fewer than 3 samples"
 	}
 	text := "hollow, not to be relied on, for " + why + ": " + strings.Join(names[:min(named, len(names))], "; ")
 	if more := len(names) - named; more > 0 {

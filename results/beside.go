@@ -64,7 +64,7 @@ func costSections(summaries []Summary) []Section {
 	sections := map[string][]Cost{}
 	for _, c := range Costs(summaries) {
 		s := c.Point
-		title := "beside " + s.Beside + " · " + strings.Join(slices.DeleteFunc([]string{cmp.Or(s.Chip, s.Device), s.Host, string(s.Mode), positive(s.Threads)},
+		title := "beside " + s.Beside + " · " + strings.Join(slices.DeleteFunc([]string{cmp.Or(s.Chip, s.Device), prefixed("caches ", s.Cache), s.Host, string(s.Mode), positive(s.Threads)},
 			func(part string) bool { return part == "" }), " · ")
 		if s.Threads == 1 {
 			title += " thread"

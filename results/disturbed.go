@@ -35,7 +35,7 @@ func disturbance(summaries []Summary) string {
 			continue
 		}
 		total, left = total+s.timing.total, left+s.timing.left
-		if s.Rough {
+		if s.timing.rough {
 			rough++
 		}
 		for causes, n := range s.timing.causes {
@@ -72,6 +72,35 @@ func disturbance(summaries []Summary) string {
 	}
 	return text + fmt.Sprintf("%s stands before figures, of %d %s here, with fewer than %d quiet ones, which are not to be relied on: %s, and measure again or give it a longer --time-budget",
 		roughMark, rough, plural("point", rough), enoughQuiet, strings.Join(advice, "; "))
+}
+
+// fewSamples says that figures are marked for want of samples; "" if none is.
+func fewSamples(summaries []Summary) string {
+	n := 0
+	for i := range summaries {
+		if s := &summaries[i]; s.Few() && !s.timing.rough {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s stands before figures, of %d %s, with fewer than %d samples: give it a longer --time-budget",
+		roughMark, n, plural("point", n), fewestSamples)
+}
+
+// unfinished says of which files the sweep has not ended; "" if all have.
+func unfinished(summaries []Summary) string {
+	var files []string
+	for i := range summaries {
+		if s := &summaries[i]; s.Partial && !slices.Contains(files, s.Pos.File) {
+			files = append(files, s.Pos.File)
+		}
+	}
+	if files == nil {
+		return ""
+	}
+	return "the sweep of " + strings.Join(files, ", ") + " has not ended"
 }
 
 // wideIntervals says why figures are marked that no row calls disturbed; "" if none is.

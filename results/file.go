@@ -121,6 +121,12 @@ func (z *Summarizer) AddFile(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if Unfinished(path) {
+		if z.partial == nil {
+			z.partial = map[string]bool{}
+		}
+		z.partial[path] = true
+	}
 	return f, nil
 }
 

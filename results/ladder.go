@@ -46,8 +46,10 @@ func NewLadder(summaries []Summary) Ladder {
 	if text := disturbance(summaries); text != "" {
 		l.Notes = append(l.Notes, text)
 	}
-	if text := wideIntervals(summaries); text != "" {
-		l.Notes = append(l.Notes, text)
+	for _, text := range []string{fewSamples(summaries), wideIntervals(summaries), unfinished(summaries)} {
+		if text != "" {
+			l.Notes = append(l.Notes, text)
+		}
 	}
 	l.Notes = append(l.Notes, notes(summaries)...)
 	return l
@@ -61,6 +63,9 @@ func sectionTitle(s *Summary) string {
 	}
 	if s.Devices > 1 {
 		parts = append(parts, fmt.Sprintf("%d devices", s.Devices))
+	}
+	if s.Cache != "" {
+		parts = append(parts, s.Cache+" caches")
 	}
 	parts = append(parts, s.Host, string(s.Mode))
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
@@ -97,6 +102,8 @@ var conditions = []ladderColumn{
 	{name: "backend", cell: func(s *Summary) string { return s.Backend }},
 	{name: "isa", cell: func(s *Summary) string { return s.ISA }},
 	{name: "threads", cell: func(s *Summary) string { return positive(s.Threads) }, unit: " threads"},
+	{name: "pin", cell: func(s *Summary) string { return prefixed("pinned to ", s.Pin) }},
+	{name: "fault", cell: func(s *Summary) string { return prefixed("fault ", s.Fault) }},
 	{name: "operands", cell: func(s *Summary) string { return s.Operands }},
 	{name: "dist", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
 }
@@ -236,6 +243,13 @@ func notes(summaries []Summary) []string {
 		list = append(list, w+": "+shown)
 	}
 	return list
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
 }
 
 func positive(n int) string {

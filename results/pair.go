@@ -153,6 +153,8 @@ func differences(old, new *Summary) []string {
 		{"method", string(old.Method), string(new.Method)},
 		{"operands", old.Operands, new.Operands},
 		{"inputs", old.Dist, new.Dist},
+		{"pinning", old.Pin, new.Pin},
+		{"fault", old.Fault, new.Fault},
 	})
 }
 

@@ -57,6 +57,9 @@ type Record struct {
 	Threads     int    `csv:"threads"`
 	Devices     int    `csv:"devices"`
 	Mesh        string `csv:"mesh"`
+	Pin         string `csv:"pin"`   // what threads were bound to; "" if to nothing
+	Cache       string `csv:"cache"` // Cold, or "" where launches find what the last one left
+	Fault       string `csv:"fault"` // by which outputs were damaged on purpose
 
 	Round          int     `csv:"round,zero"` // from 0
 	Rep            int     `csv:"rep,zero"`   // from 0 within (point, round)
@@ -105,6 +108,10 @@ type Record struct {
 
 // Baseline is the kernel name of the vendor's own matmul.
 const Baseline = "xla"
+
+// Cold is in column cache where all that a launch reads and writes had left the caches
+// ahead of it.
+const Cold = "cold"
 
 // Interpret is the variant, or the last word of it, of rows whose backend ran what
 // the kernel means instead of the kernel: for comparing outputs, not speed.
@@ -192,6 +199,7 @@ type PointKey struct {
 	Params, ISA                                     string
 	Threads                                         int
 	Operands, Dist                                  string
+	Pin, Fault                                      string
 }
 
 // A GroupKey identifies a group: every point, and the baseline, that answers
@@ -205,6 +213,7 @@ type GroupKey struct {
 	Batch, M, K, N                     int
 	DtypeA, DtypeB, DtypeAcc, DtypeOut string
 	Precision, Quant, Activation       string
+	Cache                              string
 }
 
 // Point returns the key of the row's point.
@@ -215,7 +224,7 @@ func (r *Record) Point() PointKey {
 		Plugin: r.Plugin, PluginVersion: r.PluginVersion,
 		Kernel: r.Kernel, Variant: r.Variant, Method: r.Method,
 		BM: r.BM, BK: r.BK, BN: r.BN, Params: r.Params, ISA: r.ISA,
-		Threads: r.Threads, Operands: r.Operands, Dist: r.Dist,
+		Threads: r.Threads, Operands: r.Operands, Dist: r.Dist, Pin: r.Pin, Fault: r.Fault,
 	}
 }
 
@@ -225,7 +234,7 @@ func (r *Record) Group() GroupKey {
 		Host: r.Host, Chip: r.Chip, Devices: r.Devices, Mesh: r.Mesh, Mode: r.Mode,
 		Batch: r.Batch, M: r.M, K: r.K, N: r.N,
 		DtypeA: r.DtypeA, DtypeB: r.DtypeB, DtypeAcc: r.DtypeAcc, DtypeOut: r.DtypeOut,
-		Precision: r.Precision, Quant: r.Quant, Activation: r.Activation,
+		Precision: r.Precision, Quant: r.Quant, Activation: r.Activation, Cache: r.Cache,
 	}
 }
 

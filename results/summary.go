@@ -23,7 +23,8 @@ type Summary struct {
 	OverBelow         Estimate // speed against Below at its best, paired by round
 
 	Disturbed int  // of Rows: those that the figures leave out, for the machine was disturbed
-	Rough     bool // so many that the figures are not to be relied on
+	Rough     bool // so many, or so few samples at all, that the figures are not to be relied on
+	Partial   bool // the file says that its sweep has not ended
 
 	Warnings []string // for the reader of the figures, one line each
 
@@ -64,6 +65,7 @@ type Summarizer struct {
 	order  []pointID
 	points map[pointID]*tally
 
+	partial      map[string]bool // files whose sweep has not ended
 	disturbances Disturbances
 	rounds       map[Conditions]*Conditions // each once
 }
@@ -141,6 +143,7 @@ func (z *Summarizer) Summaries() []Summary {
 	groups := map[groupID][]*Summary{}
 	for i, id := range z.order {
 		list[i] = z.points[id].summary(id, &z.disturbances)
+		list[i].Partial = z.partial[id.file]
 		group := groupID{id.file, id.GroupKey}
 		groups[group] = append(groups[group], &list[i])
 	}
@@ -166,7 +169,7 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 	}
 	s.Time = estimate(s.timing.samples)
 	s.Dispatch = estimate(s.timing.dispatch)
-	s.Disturbed, s.Rough = s.timing.left, s.timing.rough
+	s.Disturbed, s.Rough = s.timing.left, s.timing.rough || s.Few()
 	s.Time.Rough, s.Dispatch.Rough = s.Rough, s.Rough
 	if s.Mode == Measured && s.Time.Known() && !s.Time.Sure() {
 		s.warn("fewer than 6 samples: the interval is their range, below 95 %% confidence")
@@ -187,6 +190,16 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 		s.PercentOfPeak = s.Rate.scale(100 / s.PeakFLOPs)
 	}
 	return s
+}
+
+// fewestSamples is how many it takes to see that they are not all alike, and one of them
+// an exception.
+const fewestSamples = 3
+
+// Few reports whether the figures rest on so few samples that a quiet machine does not
+// make them sure.
+func (s *Summary) Few() bool {
+	return s.Mode == Measured && s.Time.Known() && s.Time.N < fewestSamples
 }
 
 // raiseFigures makes peak and bandwidth the larger of the summary's own and r's from

@@ -94,6 +94,9 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		Observe: progress.observe,
 	})
 	progress.finish()
+	if err == nil { // what cannot be noted is known from the rows alone
+		sweepflag.EndRecord(out)
+	}
 	if len(outcome.Rows) == 0 && !f.resume {
 		sweepflag.RemoveRecord(out) // as the file, which was not kept
 	}

@@ -79,6 +79,11 @@
 //	pictures/performance_kernel_4_bfloat16_v5e.png
 //	pictures/performance_kernel_4_bfloat16_shapes_v5e.png
 //
+// Rows by --fault are left out, with a line that says so. Lines name each file whose sweep
+// has not ended, and, without --input, each that is of another machine than this one; with
+// it, the machines that are shown together. A picture of several files, or of a partial one,
+// names it above.
+//
 // The files of a class, one a student, make one ladder by machine:
 //
 //	go run ./cmd/plot --input='class/*.csv' --kind=ladder --dtype=float32

@@ -128,12 +128,17 @@ func (o *options) pairs(rows []results.Summary) []plots.Pair {
 
 // newest returns the rows from which to show a kernel and a dtype: all of
 // them if files were named, else those of the newest file that has both.
-func (o *options) newest(rows []results.Summary, kernel, dtype string) []results.Summary {
-	if len(o.inputs) > 0 {
-		return rows
+func (o *options) newest(rows []results.Summary, kernel, dtype string) (list []results.Summary) {
+	if len(o.inputs) == 0 {
+		list = results.Newest(rows, kernel, dtype)
 	}
-	if list := results.Newest(rows, kernel, dtype); list != nil {
-		return list
+	if list == nil {
+		list = rows // those that were named, or for the error that says what there is
 	}
-	return rows // for the error that says what there is
+	for _, s := range list {
+		if (kernel == "" || s.Kernel == kernel) && (dtype == "" || s.DtypeA == dtype) {
+			o.used = append(o.used, s)
+		}
+	}
+	return list
 }

@@ -28,6 +28,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	warn := func(err error) { fmt.Fprintf(stderr, "plot: %v\n", err) }
 	rows, err := o.read(ctx, warn)
 	if err == nil {
+		rows, err = o.whole(rows, warn)
+	}
+	if err == nil {
 		switch {
 		case o.table != "":
 			err = o.writeTable(stdout, rows)
@@ -39,6 +42,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			err = o.draw(ctx, stdout, rows)
 		}
 	}
+	o.provenance(warn)
 	if errors.Is(err, context.Canceled) {
 		warn(errors.New("interrupted"))
 		return cli.Interrupted

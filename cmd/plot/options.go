@@ -27,6 +27,8 @@ type options struct {
 	readme  string
 	html    string
 	usage   string
+
+	used []results.Summary // what was shown, for provenance
 }
 
 func parse(args []string) (*options, error) {

@@ -21,13 +21,11 @@ type Record struct {
 	Config string   // the file of the sweep, for messages
 	Text   string   // of the sweep
 	Runs   []string // executions that wrote to the file, the oldest first
+	State  string   // results.Begun or results.Whole
 }
 
 // recordFile is where the record of a results file lies.
-func recordFile(out string) string { return out + ".sweep" }
-
-// maxRecord bounds the text of a record.
-const maxRecord = 4 << 20
+func recordFile(out string) string { return results.NoteFile(out) }
 
 // maxRuns bounds the executions that a record names, the latest of them.
 const maxRuns = 1000
@@ -58,6 +56,21 @@ func WriteRecord(out string, r Record, run string) error {
 	}
 	r.Runs = append(r.Runs, run)
 	r.Runs = r.Runs[max(0, len(r.Runs)-maxRuns):]
+	r.State = results.Begun
+	return r.write(out)
+}
+
+// EndRecord says in the record of the results file out that its sweep has ended.
+func EndRecord(out string) error {
+	r, err := readRecord(out)
+	if err != nil {
+		return err
+	}
+	r.State = results.Whole
+	return r.write(out)
+}
+
+func (r Record) write(out string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -90,7 +103,7 @@ func ReadRecord(out string) (r Record, ok bool, err error) {
 }
 
 func readRecord(out string) (r Record, err error) {
-	text, err := files.ReadRegular(recordFile(out), maxRecord)
+	text, err := files.ReadRegular(recordFile(out), results.MaxNote)
 	if err != nil {
 		return r, err
 	}
