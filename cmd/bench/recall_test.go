@@ -39,6 +39,9 @@ func TestRecall(t *testing.T) {
 	if code := run(ctx, strings.Fields("--config mine.yaml --kernel 1,3 --param b=packed --out rows.csv"), &stdout, stderr); code != cli.Interrupted {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
+	if !results.Unfinished("rows.csv") {
+		t.Error("an interrupted sweep is not said to be unfinished")
+	}
 	before := len(sweepOf(t, "rows.csv"))
 	os.Remove("mine.yaml")
 	bench := func(args string) (int, string) {
@@ -52,6 +55,9 @@ func TestRecall(t *testing.T) {
 	}
 	if code, said := bench("--resume --out rows.csv --time-budget 1m"); code != cli.OK {
 		t.Fatalf("exit %d: %s", code, said)
+	}
+	if results.Unfinished("rows.csv") {
+		t.Error("a sweep that ended is said to be unfinished")
 	}
 	got := sweepOf(t, "rows.csv")
 	if len(got) != 8 || before == 0 || before == 8 || !got["v1_naive float32 b=packed 4"] || !got["v3_block float32 b=packed 1"] {
