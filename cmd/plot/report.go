@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"matladder/internal/files"
+	"matladder/plots"
 	"matladder/plots/report"
 	"matladder/results"
 )
@@ -32,7 +33,7 @@ func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []resu
 		return err
 	}
 	var page bytes.Buffer
-	if err := report.Write(&page, report.Input{Summaries: list, Rows: rowsOf(ctx, list), Traversals: recordings}); err != nil {
+	if err := report.Write(&page, report.Input{Summaries: list, Rows: rowsOf(ctx, list), Traversals: recordings, Pictures: o.gallery(list)}); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(o.html), 0o755); err != nil {
@@ -43,6 +44,45 @@ func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []resu
 	}
 	_, err = fmt.Fprintln(stdout, o.html)
 	return err
+}
+
+// inReport are the kinds of picture that a report shows as they are; it draws the rest
+// of its own, to be explored.
+var inReport = []plots.Kind{plots.Blocks, plots.Waterfall, plots.Dispatch, plots.Errors}
+
+// gallery makes the pictures of a report. Most sweeps lack what some kind shows.
+func (o *options) gallery(rows []results.Summary) []plots.Picture {
+	var list []plots.Picture
+	asked := *o
+	for _, kind := range inReport {
+		asked.kinds = []plots.Kind{kind}
+		for _, q := range asked.requests(rows) {
+			if kind == plots.Blocks && !severalShapes(rows, q) {
+				continue
+			}
+			made, err := plots.Pictures(rows, q)
+			if err == nil {
+				list = append(list, made...)
+			}
+		}
+	}
+	return list
+}
+
+// severalShapes says whether there is a choice of blocks to show.
+func severalShapes(rows []results.Summary, q plots.Request) bool {
+	shapes := map[string]string{} // the first of each size
+	for i := range rows {
+		s := &rows[i]
+		if s.Kernel != q.Kernel || s.DtypeA != q.Dtype {
+			continue
+		}
+		if first, ok := shapes[s.Size()]; ok && first != s.Blocks() {
+			return true
+		}
+		shapes[s.Size()] = s.Blocks()
+	}
+	return false
 }
 
 // rowsOf reads the rows of the points again, a row at a time. What is wrong

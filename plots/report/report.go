@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/plots"
 	"matladder/plots/report/echarts"
 	"matladder/results"
 	"matladder/traverse"
@@ -25,6 +26,8 @@ type Input struct {
 	Rows iter.Seq2[*results.Record, error]
 	// Traversals are what the player offers, in its order; none for no player.
 	Traversals []*traverse.Recording
+	// Pictures are shown as they are, those of a kind together, in this order.
+	Pictures []plots.Picture
 }
 
 //go:embed page/page.html
@@ -82,6 +85,7 @@ func Write(w io.Writer, in Input) error {
 		"Data":       data,
 		"Traversals": traversals,
 		"HasPlayer":  len(in.Traversals) > 0,
+		"Pictures":   gallery(in.Pictures),
 		"CSV":        template.HTML(csv), // base64 has nothing to escape
 		"CSVName":    provenance.fileName(),
 		"Provenance": provenance,

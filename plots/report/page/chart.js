@@ -1,7 +1,7 @@
 // What the charts have in common: panels, series and tooltips.
 
-const INK = "#222", SOFT = "#555", GRID = "#e4e4e4";
 const MOST_PANELS = 12; // in a section; filters choose others
+const MOST_LABEL = 180; // pixels of a line's name
 const MOST_LINES = 60; // in a chart, the fastest
 const SYMBOLS = ["circle", "rect", "triangle", "diamond", "pin", "arrow"];
 
@@ -47,13 +47,13 @@ class Panels {
 // order, each as near to its line as the others allow, within the axes and below the
 // name of the peak.
 function spread(chart, option) {
-  const height = 15, names = [], floor = chart.getHeight() - option.grid.bottom - 4;
+  const height = allBlocks ? 13 : 15, names = [], floor = chart.getHeight() - option.grid.bottom - 4;
   let ceiling = -Infinity;
   option.series.forEach((series, n) => {
     const last = series.data[series.data.length - 1];
     if (!last || !last.label || !last.label.show) return;
     const [x, y] = chart.convertToPixel({ seriesIndex: n }, last.value);
-    if (last.point) names.push({ x, y, right: x + 12 + 8 * series.name.length, label: last.label });
+    if (last.point) names.push({ x, y, right: x + 12 + 0.62 * labelSize() * series.name.length, label: last.label });
     else if (last.label.position === "top") ceiling = y;
   });
   const columns = []; // of names, left to right, that share some x
@@ -115,9 +115,21 @@ function linesOf(points) {
     const same = ways.filter((w) => w.startsWith(DATA.kernels.indexOf(line.kernel) + "\u0000"));
     line.symbol = SYMBOLS[same.findIndex((w) => w.endsWith("\u0000" + line.how)) % SYMBOLS.length];
     line.points = [...line.at.values()].sort((a, b) => a.size - b.size);
-    line.name = [line.kernel.short, line.variant, allBlocks && line.kernel.short !== line.kernel.name ? line.blocks : ""].filter(Boolean).join(" ");
+    line.name = [line.kernel.short, line.variant, allBlocks && line.kernel.short !== line.kernel.name ? shortBlocks(line.blocks) : ""].filter(Boolean).join(" ");
   });
   return { lines: list, left: lines.size - list.length };
+}
+
+// shortBlocks writes a cube as 128³.
+const shortBlocks = (blocks) => blocks.replace(/^(\d+)×\1×\1$/, "$1³");
+
+// Names of all shapes are many and long, and so are smaller.
+const labelSize = () => (allBlocks ? 11 : 13);
+
+// labelRoom is the width to the right of a chart that names of lines need.
+function labelRoom(lines, width) {
+  const longest = Math.max(0, ...lines.map((line) => line.name.length));
+  return Math.max(60, Math.min(16 + 0.62 * labelSize() * longest, MOST_LABEL, 0.5 * width));
 }
 
 // lineSeries is the look of a line of points; data are objects with value and
@@ -125,12 +137,12 @@ function linesOf(points) {
 function lineSeries(line, data, labelled) {
   const colour = line.kernel.colour;
   if (labelled && data.length) {
-    data[data.length - 1].label = { show: true, position: "right", formatter: line.name, color: line.kernel.ink, fontSize: 13, width: 110, overflow: "truncate", textBorderColor: "#fff", textBorderWidth: 3 };
+    data[data.length - 1].label = { show: true, position: "right", formatter: line.name, color: line.kernel.ink, fontSize: labelSize(), width: MOST_LABEL, overflow: "truncate", textBorderColor: PAPER, textBorderWidth: 3 };
   }
   return {
     type: "line", name: line.name, data, z: 3, symbol: line.symbol, symbolSize: allBlocks ? 6 : 9, showAllSymbol: true,
     lineStyle: { color: colour, width: allBlocks ? 1.2 : 2.2, type: line.predicted ? "dashed" : "solid" },
-    itemStyle: line.predicted ? { color: "#fff", borderColor: colour, borderWidth: 2 } : { color: colour },
+    itemStyle: line.predicted ? { color: PAPER, borderColor: colour, borderWidth: 2 } : { color: colour },
     emphasis: { focus: "none", scale: 1.4, lineStyle: { width: 3 } },
     animation: false,
   };
@@ -167,7 +179,7 @@ function frame() {
     animation: false,
     textStyle: { fontFamily: "system-ui, 'Liberation Sans', Arial, sans-serif", color: INK },
     tooltip: { trigger: "item", confine: true, formatter: (item) => tip(item.data && item.data.point) },
-    toolbox: { right: 4, top: -8, itemSize: 15, iconStyle: { borderColor: "#777" }, feature: { dataZoom: { title: { zoom: "zoom into a box", back: "zoom back" } }, saveAsImage: { title: "save as PNG", pixelRatio: 2, backgroundColor: "#fff" } } },
+    toolbox: { right: 4, top: -8, itemSize: 15, iconStyle: { borderColor: "#777" }, feature: { dataZoom: { title: { zoom: "zoom into a box", back: "zoom back" } }, saveAsImage: { title: "save as PNG", pixelRatio: 2, backgroundColor: PAPER } } },
   };
 }
 
@@ -179,6 +191,6 @@ function axis(name, more) {
 // roofLine is a grey line with its name at one end.
 function roofLine(name, data, position) {
   return { type: "line", data: data.map(([x, y], i) => ({ value: [x, y], symbolSize: 0,
-    label: { show: i === (position === "start" ? 0 : data.length - 1), position: position === "start" ? "right" : "top", align: position === "start" ? "left" : "right", offset: position === "start" ? [6, 4] : [0, 0], formatter: name, color: SOFT, fontSize: 12, textBorderColor: "#fff", textBorderWidth: 3 } })),
+    label: { show: i === (position === "start" ? 0 : data.length - 1), position: position === "start" ? "right" : "top", align: position === "start" ? "left" : "right", offset: position === "start" ? [6, 4] : [0, 0], formatter: name, color: SOFT, fontSize: 12, textBorderColor: PAPER, textBorderWidth: 3 } })),
     silent: true, z: 1, symbol: "circle", showAllSymbol: true, tooltip: { show: false }, lineStyle: { color: "#888", width: 1.5 }, animation: false };
 }

@@ -10,6 +10,28 @@ const POINTS = DATA.kernel.map((_, i) => {
   return point;
 });
 
+// The page's colours, and those of kernels, follow the browser's theme: on dark paper
+// colours are lighter, and the baseline's black is nearly white.
+let INK, SOFT, GRID, PAPER;
+const DARK = window.matchMedia("(prefers-color-scheme: dark)");
+const DAY = DATA.kernels.map(({ colour, ink }) => ({ colour, ink }));
+
+function readTheme() {
+  const style = getComputedStyle(document.documentElement);
+  [INK, SOFT, GRID, PAPER] = ["ink", "soft", "grid", "paper"].map((name) => style.getPropertyValue("--" + name).trim());
+  DATA.kernels.forEach((k, i) => {
+    k.colour = DARK.matches ? lighter(DAY[i].colour, 0.2) : DAY[i].colour;
+    k.ink = DARK.matches ? lighter(DAY[i].colour, 0.4) : DAY[i].ink;
+  });
+}
+
+// lighter mixes a colour with white; one that is nearly black with more of it.
+function lighter(colour, part) {
+  const rgb = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+  if (Math.max(...rgb) < 64) part = 0.85;
+  return "#" + rgb.map((v) => Math.round(v + part * (255 - v)).toString(16).padStart(2, "0")).join("");
+}
+
 // figure writes three significant digits without an exponent; of whole numbers
 // above 1000 it keeps all.
 function figure(v) {

@@ -43,7 +43,7 @@ function buildFilters(form, changed) {
       const parts = [box];
       if (f.colour) {
         const dot = element("i");
-        dot.style.background = DATA.kernels[i].colour;
+        dot.dataset.kernel = i; // coloured by the theme
         parts.push(dot);
       }
       group.append(element("label", [...parts, element("span", value)]));

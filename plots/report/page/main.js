@@ -42,6 +42,8 @@ async function download() {
 function main() {
   const rate = new Panels(find("#rate .panels")), roofline = new Panels(find("#roofline .panels"));
   const update = () => {
+    readTheme();
+    document.querySelectorAll("i[data-kernel]").forEach((dot) => { dot.style.background = DATA.kernels[dot.dataset.kernel].colour; });
     const points = shown();
     rate.show(rateGroups(points));
     roofline.show(rooflineGroups(points));
@@ -49,6 +51,7 @@ function main() {
   };
   buildFilters(find("#filters"), update);
   update();
+  DARK.addEventListener("change", update);
   let pending = 0;
   window.addEventListener("resize", () => {
     cancelAnimationFrame(pending);

@@ -5,12 +5,12 @@ function rooflineGroups(points) {
   const groups = [];
   for (const { section, points: all } of bySection(points)) {
     const placed = all.filter((p) => usable(p) && p.intensity > 0);
-    if (placed.length) groups.push({ title: titleOf(section), draw: () => rooflineOption(section, placed) });
+    if (placed.length) groups.push({ title: titleOf(section), draw: (width) => rooflineOption(section, placed, width) });
   }
   return groups;
 }
 
-function rooflineOption(section, points) {
+function rooflineOption(section, points, width) {
   const { lines, left: more } = linesOf(points), { peak, bandwidth } = section;
   const known = peak > 0 && bandwidth > 0, ridge = known ? peak / bandwidth : 0;
   const unit = rateUnit(Math.max(peak, ...points.map((p) => p.hi)), section.integer);
@@ -35,7 +35,7 @@ function rooflineOption(section, points) {
   const climb = arrows(lines, unit);
   if (climb.length) series[0].markLine = { silent: true, z: 2, animation: false, symbol: ["none", "arrow"], symbolSize: 9, label: { show: false }, lineStyle: { color: SOFT, width: 1.4, type: "solid" }, data: climb };
   const option = { ...frame(),
-    grid: { left: 64, right: 60, top: 36, bottom: 50 },
+    grid: { left: 64, right: lines.length <= 16 ? labelRoom(lines, width) : 60, top: 36, bottom: 50 },
     xAxis: axis(`arithmetic intensity (${per}/byte)`, { type: "log", logBase: 2, min: left, max: right, nameGap: 28, axisLabel: { color: SOFT, fontSize: 12, hideOverlap: true, formatter: String } }),
     yAxis: axis(unit.name, { type: "log", min: low, max: high, nameGap: 46, axisLabel: { color: SOFT, fontSize: 12, formatter: String } }),
     series: series.filter(Boolean) };
