@@ -55,7 +55,7 @@ func recording(t testing.TB) *traverse.Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := traverse.Record(context.Background(), "copy in </script><b>three</b> steps", programs, nil, 10)
+	r, err := traverse.Record(context.Background(), "copy in </script><b>three</b> steps, v4_optblock 1024x1024x1024 float32xfloat32tofloat32, blocks 128x128x128", programs, nil, 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,19 @@ function linesOf(points) {
     line.points = [...line.at.values()].sort((a, b) => a.size - b.size);
     line.name = [line.kernel.short, line.variant, allBlocks && line.kernel.short !== line.kernel.name ? shortBlocks(line.blocks) : ""].filter(Boolean).join(" ");
   });
+  nameLines(list);
   return { lines: list, left: lines.size - list.length };
+}
+
+const MOST_NAMES = 16; // in a chart
+
+// nameLines says which lines have their names in the chart: all if they are few, else
+// the fastest of those that reach the largest size. Tooltips name every point.
+function nameLines(lines) {
+  const last = Math.max(...lines.flatMap((line) => [...line.at.keys()]));
+  const ends = lines.filter((line) => line.at.has(last) && usable(line.at.get(last))).sort((a, b) => b.at.get(last).rate - a.at.get(last).rate);
+  const named = new Set(lines.length <= MOST_NAMES ? lines : ends.slice(0, MOST_NAMES));
+  lines.forEach((line) => { line.named = named.has(line); });
 }
 
 // shortBlocks writes a cube as 128³.
@@ -128,15 +140,15 @@ const labelSize = () => (allBlocks ? 11 : 13);
 
 // labelRoom is the width to the right of a chart that names of lines need.
 function labelRoom(lines, width) {
-  const longest = Math.max(0, ...lines.map((line) => line.name.length));
+  const longest = Math.max(0, ...lines.filter((line) => line.named).map((line) => line.name.length));
   return Math.max(60, Math.min(16 + 0.62 * labelSize() * longest, MOST_LABEL, 0.5 * width));
 }
 
 // lineSeries is the look of a line of points; data are objects with value and
-// point. Its name stands at the last if labelled.
-function lineSeries(line, data, labelled) {
+// point. Its name stands at the last.
+function lineSeries(line, data) {
   const colour = line.kernel.colour;
-  if (labelled && data.length) {
+  if (line.named && data.length) {
     data[data.length - 1].label = { show: true, position: "right", formatter: line.name, color: line.kernel.ink, fontSize: labelSize(), width: MOST_LABEL, overflow: "truncate", textBorderColor: PAPER, textBorderWidth: 3 };
   }
   return {

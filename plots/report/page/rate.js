@@ -23,7 +23,7 @@ function rateOption(section, points, square, width) {
     // A point without a figure breaks the line.
     const data = line.points.map((p) => (usable(p) ? { value: [xOf(p), p.rate / unit.divisor], point: p } : { value: [xOf(p), null] }));
     while (data.length && !data[data.length - 1].point) data.pop();
-    series.push(lineSeries(line, data, lines.length <= 16));
+    series.push(lineSeries(line, data));
     series.push(intervalSeries(line, xOf, unit));
     const failed = line.points.filter((p) => !usable(p));
     if (failed.length) {
@@ -44,7 +44,7 @@ function rateOption(section, points, square, width) {
     : { color: SOFT, fontSize: 12, hideOverlap: true, customValues: sizes.map((_, i) => i), rotate: width < 700 && sizes.length > 3 ? 30 : 0, formatter: (v) => DATA.sizes[sizes[Math.round(v)]].name };
   const ticks = { customValues: label.customValues };
   const option = { ...frame(),
-    grid: { left: 64, right: lines.length <= 16 ? labelRoom(lines, width) : 60, top: 36, bottom: square ? 46 : 78 },
+    grid: { left: 64, right: labelRoom(lines, width), top: 36, bottom: square ? 46 : 78 },
     xAxis: axis(square ? "size m = k = n" : "shape m×k×n", { type: "value", min: left, max: right, nameGap: square ? 26 : 54, axisLabel: label, axisTick: ticks, splitLine: { show: false } }),
     yAxis: axis(unit.name, { type: "value", min: 0, max: most > 0 ? undefined : 1, nameGap: 46 }),
     series: series.filter(Boolean) };

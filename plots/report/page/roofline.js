@@ -21,7 +21,7 @@ function rooflineOption(section, points, width) {
   const series = [];
   for (const line of lines) {
     line.points.sort((a, b) => a.order - b.order);
-    const drawn = lineSeries(line, line.points.map((p) => ({ value: [p.intensity, p.rate / unit.divisor], point: p })), lines.length <= 16);
+    const drawn = lineSeries(line, line.points.map((p) => ({ value: [p.intensity, p.rate / unit.divisor], point: p })));
     drawn.lineStyle = { ...drawn.lineStyle, width: 1.2, opacity: 0.5 };
     series.push(drawn);
     series.push(intervalSeries(line, (p) => p.intensity, unit));
@@ -35,7 +35,7 @@ function rooflineOption(section, points, width) {
   const climb = arrows(lines, unit);
   if (climb.length) series[0].markLine = { silent: true, z: 2, animation: false, symbol: ["none", "arrow"], symbolSize: 9, label: { show: false }, lineStyle: { color: SOFT, width: 1.4, type: "solid" }, data: climb };
   const option = { ...frame(),
-    grid: { left: 64, right: lines.length <= 16 ? labelRoom(lines, width) : 60, top: 36, bottom: 50 },
+    grid: { left: 64, right: labelRoom(lines, width), top: 36, bottom: 50 },
     xAxis: axis(`arithmetic intensity (${per}/byte)`, { type: "log", logBase: 2, min: left, max: right, nameGap: 28, axisLabel: { color: SOFT, fontSize: 12, hideOverlap: true, formatter: String } }),
     yAxis: axis(unit.name, { type: "log", min: low, max: high, nameGap: 46, axisLabel: { color: SOFT, fontSize: 12, formatter: String } }),
     series: series.filter(Boolean) };
