@@ -59,8 +59,8 @@ func (e *executable) others() []keyValue {
 		}
 	}
 	for _, p := range e.plans {
-		for _, d := range p.explain().Products {
-			a, b := p.operands[d.A], p.operands[d.B]
+		p.eachDot(func(s shownStep, d *dot) {
+			a, b, c := p.operands[d.a], p.operands[d.b], p.callOf(s.step, d)
 			for _, way := range waysOfB {
 				if ceil(b.meets, b.k) <= most[way] {
 					add(paramB, way)
@@ -74,16 +74,16 @@ func (e *executable) others() []keyValue {
 					add(paramC, way)
 				}
 			}
-			for _, run := range []int{ceil(d.Run, 2), 2 * d.Run} {
-				if run >= minRun && run <= d.Depth {
+			for _, run := range []int{ceil(c.run, 2), 2 * c.run} {
+				if run >= minRun && run <= a.depth {
 					add(paramRun, strconv.Itoa(run))
 				}
 			}
-			if kib := d.Rows * d.Run * a.packing.words * 4 / a.packing.unit >> 10; d.Rows > a.packing.lanes && kib > 1 {
+			if kib := c.mc * c.run * a.packing.words * 4 / a.packing.unit >> 10; c.mc > a.packing.lanes && kib > 1 {
 				add(paramPieceA, strconv.Itoa(kib/2))
 				add(paramPieceA, strconv.Itoa(2*kib))
 			}
-		}
+		})
 	}
 	return list
 }
@@ -95,12 +95,12 @@ const minRun = 64
 func (e *executable) made() string {
 	var s strings.Builder
 	for _, p := range e.plans {
-		x := p.explain()
-		for _, d := range x.Products {
-			fmt.Fprintln(&s, d)
-		}
-		for _, o := range x.Operands {
-			fmt.Fprintln(&s, o.Keep, o.Format, o.Lanes, o.Depth, o.Piece, o.Kept, o.InPlace, o.Ways)
+		p.eachDot(func(st shownStep, d *dot) {
+			c := p.callOf(st.step, d)
+			fmt.Fprintln(&s, d.product.name, d.a, d.b, d.k0, d.k1, d.narrow, d.scales != nil, d.write, c.depth, c.way, c.run, c.mc, c.nc)
+		})
+		for _, o := range p.operands {
+			fmt.Fprintln(&s, o.keep, o.packing.format, o.packing.lanes, o.depth, o.piece, o.slots, o.packing.inPlace)
 		}
 	}
 	return s.String()

@@ -1,6 +1,11 @@
 package cpu
 
-import "matladder/tile"
+import (
+	"fmt"
+	"strings"
+
+	"matladder/tile"
+)
 
 // region is a part of some memory, on a boundary of a cache line.
 type region struct{ off, size int }
@@ -154,4 +159,98 @@ func gcd(a, b int) int {
 		a, b = b, a%b
 	}
 	return a
+}
+
+// A buffer is memory besides the arrays.
+type buffer struct {
+	what   string
+	bytes  int
+	shared bool // by all workers; else each has one
+	used   int  // of bytes: the rest is never touched
+}
+
+// memory lists all buffers.
+func (p *plan) memory() []buffer {
+	var list []buffer
+	add := func(what string, r region, shared bool) {
+		if r.size > 0 {
+			list = append(list, buffer{what, r.size, shared, r.size})
+		}
+	}
+	for _, o := range p.operands {
+		switch name := p.refs[o.ref].Name; o.keep {
+		case keepAll, keepGroup:
+			add(name+" packed", o.mem, true)
+		case keepOwn:
+			add(name+" packed", o.mem, false)
+		case keepUnpacked:
+			add("a widened piece of "+name, o.mem, false)
+		default:
+			add("a piece of "+name, o.mem, false)
+		}
+	}
+	help := buffer{what: helpPiece, bytes: p.sums.size} // as MultiplyDirect does it
+	p.eachDot(func(s shownStep, d *dot) {
+		if d.product.work > 0 {
+			help.what = helpSums
+		}
+		help.used = max(help.used, p.callOf(s.step, d).work())
+	})
+	if help.bytes > 0 {
+		list = append(list, help)
+	}
+	temps := buffer{what: "pieces of products"}
+	allSteps(p.steps, func(s *step) {
+		for _, d := range s.dots {
+			if d.scales != nil {
+				add("scales of a piece", d.scales.mem, false)
+			}
+			temps.bytes += d.temp.size
+		}
+	})
+	if temps.used = temps.bytes; temps.bytes > 0 {
+		list = append(list, temps)
+	}
+	for i, r := range p.scratch {
+		add("scratch "+p.refs[i].Name, r, false)
+	}
+	add(plural(p.vectors, "row vector"), p.rows, false)
+	return list
+}
+
+// What memory helps products with.
+const (
+	helpPiece = "a piece of b, packed"
+	helpSums  = "sums of tiles"
+)
+
+func (p *plan) tellBuffers() []string {
+	var lines []string
+	for _, s := range p.shown() {
+		if len(s.dots) > 0 {
+			lines = append(lines, fmt.Sprintf("%s in pieces of %d×%d", s.name, min(s.rows, p.refs[s.dst].rows), min(s.cols, p.refs[s.dst].cols)))
+		}
+	}
+	var shared, own []string
+	for _, b := range p.memory() {
+		item := b.what + " " + kib(int64(b.bytes))
+		switch {
+		case b.used == 0:
+			item += " (not used)"
+		case b.used < b.bytes:
+			item += fmt.Sprintf(" (%s of it used)", kib(int64(b.used)))
+		}
+		if b.shared {
+			shared = append(shared, item)
+		} else {
+			own = append(own, item)
+		}
+	}
+	if shared != nil {
+		lines = append(lines, "shared: "+strings.Join(shared, ", "))
+	}
+	if own != nil {
+		lines = append(lines, "a worker: "+strings.Join(own, ", "))
+	}
+	return or(lines, "none")
 }

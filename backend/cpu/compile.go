@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"strings"
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
@@ -9,23 +10,24 @@ import (
 	"matladder/tile"
 )
 
-// passes turn a program into a plan, in this order.
+// passes turn a program into a plan, in this order. Each tells in words what it decided.
 var passes = []struct {
 	name string
 	run  func(*plan) error
+	tell func(*plan) []string
 }{
-	{"verify", verify},     // the program makes sense on any machine
-	{"see", see},           // blocks of refs as matrices in memory
-	{"match", match},       // statements → steps
-	{"fuse", fuse},         // a zeroing fill into the accumulation behind it, a product into the value, values of a row
-	{"layout", layOut},     // products → packed operands
-	{"thin", thin},         // b that few rows of a meet → not packed
-	{"rows", readRows},     // a whose rows tiles can load → not packed
-	{"stream", stream},     // outputs that tiles write once → rounded by them, past the caches
-	{"epilogue", epilogue}, // values → vectors along rows
-	{"share", share},       // which packed blocks are kept, where
-	{"schedule", schedule}, // grid → phases, tasks, workers
-	{"buffers", buffers},   // sizes and places of all memory but the arrays
+	{"verify", verify, (*plan).tellGrid},         // the program makes sense on any machine
+	{"see", see, (*plan).tellRefs},               // blocks of refs as matrices in memory
+	{"match", match, (*plan).tellBody},           // statements → steps
+	{"fuse", fuse, (*plan).tellFused},            // a zeroing fill into the accumulation behind it, a product into the value, values of a row
+	{"layout", layOut, (*plan).tellLayout},       // products → packed operands
+	{"thin", thin, (*plan).tellThin},             // b that few rows of a meet → not packed
+	{"rows", readRows, (*plan).tellRows},         // a whose rows tiles can load → not packed
+	{"stream", stream, (*plan).tellWrites},       // outputs that tiles write once → rounded by them, past the caches
+	{"epilogue", epilogue, (*plan).tellValues},   // values → vectors along rows
+	{"share", share, (*plan).tellKept},           // which packed blocks are kept, where
+	{"schedule", schedule, (*plan).tellSchedule}, // grid → phases, tasks, workers
+	{"buffers", buffers, (*plan).tellBuffers},    // sizes and places of all memory but the arrays
 }
 
 // plan is a program on its way through the passes, and in the end what workers
@@ -133,4 +135,19 @@ func (p *plan) ref(r *tile.Ref) int {
 		}
 	}
 	panic("cpu: " + r.Name + " is not a ref of " + p.program.Name)
+}
+
+// programs is how many the grid has.
+func (p *plan) programs() int { return p.tasks.outers * p.tasks.inners * p.tasks.steps }
+
+func (p *plan) tellGrid() []string {
+	if len(p.program.Grid) == 0 {
+		return []string{"grid (): 1 program"}
+	}
+	var names, sizes, semantics []string
+	for _, a := range p.program.Grid {
+		names, sizes, semantics = append(names, a.Name), append(sizes, fmt.Sprint(a.Size)), append(semantics, a.Semantics.String())
+	}
+	return []string{fmt.Sprintf("grid (%s) = (%s), %s: %s", strings.Join(names, ", "), strings.Join(sizes, ", "),
+		strings.Join(semantics, ", "), plural(p.programs(), "program"))}
 }

@@ -39,10 +39,9 @@
 // its blocks, packs those whose index changed, and executes the steps; dot.go is how
 // it packs and multiplies.
 //
-// The same passes compile every kernel; none is recognized. Explain (explain.go)
-// returns what each pass decided as a Plan, which prints itself: go run ./cmd/inspect
-// v4 --as plan. A change of a pass must change it too: tests hold plans to what
-// executions are seen to do. Device (device.go) measures the peaks and the bandwidth
+// The same passes compile every kernel; none is recognized. The plan prints itself, each
+// pass telling what it decided (print.go): go run ./cmd/inspect v4 --as plan. Tests hold
+// what is printed to what executions are seen to do. Device (device.go) measures the peaks and the bandwidth
 // that rates are compared with, and (cores.go) what block shapes are ranked by before a
 // program is written: how fast a core multiplies what is packed, packs, and fetches from
 // beyond its own cache, and what a launch and a program cost. That takes half a second,

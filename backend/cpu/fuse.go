@@ -1,6 +1,10 @@
 package cpu
 
-import "matladder/tile"
+import (
+	"fmt"
+
+	"matladder/tile"
+)
 
 // fuse takes out each fill with zero, conditional or not, that stands right
 // before an accumulation into the same ref, and lets the accumulation store
@@ -85,4 +89,34 @@ func reads(e *tile.Expr, r *tile.Ref) bool {
 	found := false
 	tile.WalkExpr(e, func(e *tile.Expr) { found = found || e.Op == tile.OpLoad && e.Ref == r })
 	return found
+}
+
+func (p *plan) tellFused() []string {
+	var lines []string
+	for _, s := range p.shown() {
+		if s.kind == stepFill {
+			lines = append(lines, fmt.Sprintf("fill of %s: stays a pass of its own", s.name))
+			continue
+		}
+		if s.through != nil {
+			lines = append(lines, fmt.Sprintf("the product for %s goes into the value of %s, which alone reads it", s.through.Name, s.name))
+		}
+		if s.beside != "" {
+			lines = append(lines, fmt.Sprintf("%s goes along rows together with %s", s.name, s.beside))
+		}
+		if s.zeroed == nil {
+			continue
+		}
+		line := "the zeroing goes into the accumulation: "
+		if s.times > 1 {
+			line = "the zeroing goes into the first accumulation of the loop: "
+		}
+		if where := s.zeroed.String(); where == tile.All().String() {
+			line += "it stores " + s.name
+		} else {
+			line += fmt.Sprintf("where %s it stores %s, elsewhere it adds", where, s.name)
+		}
+		lines = append(lines, line)
+	}
+	return or(lines, "nothing to fuse")
 }

@@ -1,6 +1,10 @@
 package cpu
 
-import "matladder/tile"
+import (
+	"strings"
+
+	"matladder/tile"
+)
 
 // match turns statements into steps.
 func match(p *plan) error {
@@ -82,4 +86,12 @@ func allSteps(steps []*step, f func(*step)) {
 		f(s)
 		allSteps(s.body, f)
 	}
+}
+
+func (p *plan) tellBody() []string {
+	var lines []string
+	for _, s := range p.program.Body {
+		lines = append(lines, strings.Split(s.String(), "\n")...)
+	}
+	return lines
 }

@@ -127,3 +127,17 @@ func (p *plan) manyColumns() bool {
 	w := p.machine.workers
 	return n%w == 0 || n >= 4*w
 }
+
+func (p *plan) tellRows() []string {
+	var lines []string
+	for _, o := range p.operands {
+		switch name := p.refs[o.ref].Name; {
+		case o.isB: // pass thin
+		case o.keep == keepUnpacked:
+			lines = append(lines, name+" not packed: tiles load its rows where they lie")
+		default:
+			lines = append(lines, name+" packed: "+o.packed)
+		}
+	}
+	return or(lines, "no product")
+}

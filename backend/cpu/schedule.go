@@ -1,6 +1,12 @@
 package cpu
 
-import "matladder/tile"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/tile"
+)
 
 // tasks is the grid as workers go through it. A task is one point of the
 // parallel axes; the worker that takes it runs the arbitrary axes in order.
@@ -108,4 +114,63 @@ func decode(grid []*tile.Axis, axes []int, n int, ids []int) {
 		ids[axes[i]] = n % size
 		n /= size
 	}
+}
+
+// spread is how many tasks workers are dealt at least and at most, over all phases.
+func (t *tasks) spread() (least, most int) {
+	for w := range t.workers {
+		n := 0
+		for phase := range t.phases() {
+			from, to := dealt(w, t.workers, t.count(phase))
+			n += to - from
+		}
+		if most = max(most, n); w == 0 || n < least {
+			least = n
+		}
+	}
+	return least, most
+}
+
+func (p *plan) tellSchedule() []string {
+	t, all := &p.tasks, p.tasks.outers*p.tasks.inners
+	axes := func(list ...int) string {
+		var names []string
+		for _, i := range list {
+			names = append(names, p.program.Grid[i].Name)
+		}
+		return strings.Join(names, ", ")
+	}
+	first := plural(all, "task")
+	if p.byColumns {
+		first += " by columns"
+	}
+	if list := slices.Concat(t.outer, t.inner); len(list) > 0 {
+		first += fmt.Sprintf(", one for each (%s), the last fastest", axes(list...))
+	}
+	if n := t.phases(); n > 1 {
+		first += fmt.Sprintf(", in %d phases", n)
+	}
+	switch {
+	case p.machine.programOrder:
+		first += ": one worker runs all in order, " + whyAsked
+	case p.ordered:
+		first += ": one worker runs all in order, scratch may carry values from one point of a parallel axis to the next"
+	}
+	first += "; a task is " + plural(t.steps, "program")
+	if len(t.serial) > 0 {
+		first += fmt.Sprintf(" along (%s), in order", axes(t.serial...))
+	}
+	least, most := t.spread()
+	deal := fmt.Sprint(least)
+	if most != least {
+		deal = fmt.Sprintf("%d or %d", least, most)
+	}
+	second := plural(t.workers, "worker")
+	if idle := p.machine.workers - t.workers; idle > 0 {
+		second += fmt.Sprintf(", %d idle", idle)
+	}
+	if t.workers > 1 {
+		second += fmt.Sprintf(", each with %s of them to begin with; who is done takes from the others", deal)
+	}
+	return []string{first, second, fmt.Sprintf("threads are busy %.0f %% of the time, if tasks take equally long", 100*float64(all)/float64(p.machine.workers*most))}
 }

@@ -1,6 +1,11 @@
 package cpu
 
-import "matladder/tile"
+import (
+	"fmt"
+	"strings"
+
+	"matladder/tile"
+)
 
 // ref is a ref whose block is seen as a matrix of rows that lie ld elements
 // apart; one of rank 1 is a row.
@@ -119,4 +124,75 @@ func (r *ref) inRow() int {
 		n = gcd(n, r.BlockSize(i)*r.strides[i])
 	}
 	return n
+}
+
+func (p *plan) tellRefs() []string {
+	var lines []string
+	for i := range p.refs {
+		r := &p.refs[i]
+		line := fmt.Sprintf("%s %s\t%s[%s]", r.Kind, r.Name, r.Dtype, by(r.Array, ", "))
+		stride := r.Dtype.Bytes(int64(r.ld))
+		switch r.Kind {
+		case tile.Table:
+			line += "\t\t"
+		case tile.Scratch:
+			line += fmt.Sprintf("\tone a worker\trows %d bytes apart", stride)
+		default:
+			line += fmt.Sprintf("\t%s of %s, %s\trows %d bytes apart", plural(r.blockCount(), "block"), by(r.Shape(), "×"), kib(r.BlockBytes()), stride)
+		}
+		lines = append(lines, line+"\t"+strings.Join(p.uses(i), ", "))
+	}
+	return aligned(lines)
+}
+
+// uses says in which ways ref i is met.
+func (p *plan) uses(i int) []string {
+	var uses []string
+	use := func(s string) { uses = appendNew(uses, s) }
+	r := &p.refs[i]
+	if r.Kind == tile.Table {
+		use("places blocks")
+	}
+	if r.merged {
+		use("not stored")
+	}
+	for at, o := range p.operands {
+		switch {
+		case o.ref != i:
+		case o.keep == keepUnpacked && o.widened():
+			use("widened in pieces")
+		case o.keep == keepUnpacked && !o.isB:
+			use("loaded in place")
+		case o.keep == keepUnpacked:
+			for _, way := range p.waysOf(at) {
+				use(wayNames[way])
+			}
+		default:
+			use("packed")
+		}
+	}
+	allSteps(p.steps, func(s *step) {
+		if s.kind == stepWhen || s.kind == stepAbreast {
+			return
+		}
+		outside(s.stmt.Value, func(e *tile.Expr) {
+			switch {
+			case e.Ref != r.Ref:
+			case e.Op == tile.OpLoad:
+				use("read along rows")
+			case e.Op == tile.OpInBounds:
+				use("asked for its extent")
+			}
+		})
+		switch {
+		case s.dst != i:
+		case s.kind == stepFill:
+			use("filled")
+		case s.direct:
+			use("written by the micro-kernel")
+		default:
+			use("written along rows")
+		}
+	})
+	return uses
 }

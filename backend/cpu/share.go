@@ -1,6 +1,11 @@
 package cpu
 
-import "matladder/tile"
+import (
+	"slices"
+
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/tile"
+)
 
 // keep is where packed blocks of an operand stay.
 type keep uint8
@@ -118,4 +123,34 @@ func (p *plan) groupSize(r *ref, o *operand, cache int64) int {
 	}
 	fit := cache / (int64(o.block) * int64(p.window(r)))
 	return int(min(fit, int64(p.extent(r, tile.Parallel))))
+}
+
+func (p *plan) tellKept() []string {
+	var lines []string
+	for i, o := range p.operands {
+		const pieces = "not kept: every use packs it, a piece at a time\t"
+		how, blocks := "", plural(o.slots, "block")
+		switch o.keep {
+		case keepUnpacked:
+			if how = "not packed\t"; slices.Contains(p.waysOf(i), gemm.DirectPieces) {
+				how = pieces
+			}
+		case keepPiece:
+			how = pieces
+		case keepOwn:
+			how = blocks + " kept by each worker, packed anew when it needs another\t"
+		case keepAll:
+			how = blocks + " kept for all workers, packed by all of them once a launch\t"
+		case keepGroup:
+			how = blocks + " kept for all workers, packed by all of them; the next phase packs others\t"
+		}
+		if how += o.why; o.room > 0 {
+			how += " (limit " + kib(o.room) + ")"
+		}
+		lines = append(lines, p.nameOf(o)+"\t"+how)
+	}
+	if lines == nil {
+		return []string{"nothing is packed"}
+	}
+	return aligned(lines)
 }

@@ -85,3 +85,25 @@ func (p *plan) writtenOnce(r *ref) bool {
 	}
 	return true
 }
+
+func (p *plan) tellWrites() []string {
+	var lines []string
+	asked := p.machine.choices.writeC != writeByRule
+	p.eachDot(func(s shownStep, d *dot) {
+		if d.narrow {
+			lines = append(lines, s.name+" rounded to bfloat16 by the micro-kernel, as it writes it")
+		}
+		if d.scales != nil {
+			lines = append(lines, s.name+" scaled by the micro-kernel, as it writes it")
+		}
+		switch {
+		case d.write == gemm.WritePast && asked:
+			lines = append(lines, s.name+" written past the caches: asked for")
+		case d.write == gemm.WritePast:
+			lines = append(lines, s.name+" written past the caches: L2 would not hold it, and no program reads it")
+		case d.write == gemm.WriteCopied:
+			lines = append(lines, s.name+" copied from sums whose rows follow each other, beside the next products: asked for")
+		}
+	})
+	return or(lines, "no output is written past the caches")
+}

@@ -1,6 +1,12 @@
 package cpu
 
-import "matladder/tile"
+import (
+	"fmt"
+	"strings"
+
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/tile"
+)
 
 // thin decides which b is not packed: one whose blocks each meet so few rows of
 // a, in all programs together, that packing would take longer than multiplying.
@@ -48,4 +54,64 @@ func (p *plan) lanesOfBlock(x, other *ref, rows bool) int {
 	}
 	sharing := ceil(programs, other.blockCount())
 	return ceil(sharing*lanes, blocks)
+}
+
+// wayNames says how a b is read whose blocks are not packed as a whole.
+var wayNames = map[gemm.DirectWay]string{
+	gemm.DirectStreams: "read in place along its rows",
+	gemm.DirectTiles:   "read in place by register tiles",
+	gemm.DirectAlong:   "read in place by register tiles, which widen it",
+	gemm.DirectPieces:  "packed piece by piece into L2",
+}
+
+// waysOf are those in which products read operand i, a b that is not packed as a whole.
+func (p *plan) waysOf(i int) []gemm.DirectWay {
+	var ways []gemm.DirectWay
+	p.eachDot(func(s shownStep, d *dot) {
+		if d.b == i && p.operands[i].keep == keepUnpacked {
+			ways = appendNew(ways, p.callOf(s.step, d).way)
+		}
+	})
+	return ways
+}
+
+func (p *plan) tellThin() []string {
+	var lines []string
+	for i, o := range p.operands {
+		if !o.isB { // pass rows
+			continue
+		}
+		// Where b is packed for a path that reads it in no other way, another path might
+		// have read it in place.
+		pays, on := o.pays, ""
+		p.eachDot(func(_ shownStep, d *dot) {
+			if d.b == i && pays == 0 && d.thin != nil && d.thin != d.product && d.thin.directRows > 0 {
+				pays, on = d.thin.directRows, ", on "+d.thin.name
+			}
+		})
+		name, meets, unpacked := p.refs[o.ref].Name, plural(ceil(o.meets, o.k), "row"), o.keep == keepUnpacked
+		var ways []string
+		for _, way := range p.waysOf(i) {
+			ways = append(ways, wayNames[way])
+		}
+		how := strings.Join(ways, ", or ")
+		if o.widened() {
+			how = "widened in pieces, each " + how
+		}
+		switch {
+		case unpacked && o.pays >= gemm.AllRows:
+			lines = append(lines, fmt.Sprintf("%s %s: asked for; its blocks meet %s of a", name, how, meets))
+		case !unpacked && o.columns && p.machine.choices.B == gemm.ReadPacked:
+			lines = append(lines, fmt.Sprintf("%s packed: asked for; its blocks meet %s of a", name, meets))
+		case unpacked:
+			lines = append(lines, fmt.Sprintf("%s %s: its blocks meet %s of a; up to %d packing them whole takes longer than it saves", name, how, meets, pays))
+		case !o.columns:
+			lines = append(lines, name+" packed: it is transposed")
+		case pays == 0:
+			lines = append(lines, name+" packed: this micro-kernel reads it in no other way")
+		default:
+			lines = append(lines, fmt.Sprintf("%s packed: its blocks meet %s of a; up to %d it would be faster not to pack them whole%s", name, meets, pays, on))
+		}
+	}
+	return or(lines, "no product")
 }

@@ -1,6 +1,9 @@
 package cpu
 
 import (
+	"fmt"
+	"strings"
+
 	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
@@ -317,4 +320,55 @@ func fill[T any](x []T, v T) {
 	for n := 1; n < len(x); n *= 2 {
 		copy(x[n:], x[:n])
 	}
+}
+
+// tellValues says how each value comes to its destination.
+func (p *plan) tellValues() []string {
+	var lines []string
+	for _, s := range p.shown() {
+		value := s.tellValue()
+		switch {
+		case s.kind == stepFill:
+		case s.direct:
+			lines = append(lines, value+": by the micro-kernel, nothing else to do")
+		case len(s.dots) > 0:
+			lines = append(lines, value+": fused, along rows of each piece of the product while it is in the cache")
+		case s.beside != "":
+			lines = append(lines, fmt.Sprintf("%s: in the pass of %s, some rows at a time", value, s.beside))
+		default:
+			lines = append(lines, value+": a pass of its own over the block, along rows")
+		}
+	}
+	return lines
+}
+
+// tellValue is a step's destination and the operations of its value that compute
+// something.
+func (s shownStep) tellValue() string {
+	var ops []string
+	if len(s.dots) > 0 {
+		ops = []string{"product"}
+	}
+	outside(s.stmt.Value, func(e *tile.Expr) {
+		switch e.Op {
+		case tile.OpDot, tile.OpLoad, tile.OpConst, tile.OpBroadcast, tile.OpIndex, tile.OpSlice, tile.OpIota, tile.OpInBounds:
+		default:
+			ops = appendNew(ops, e.Op.String())
+		}
+	})
+	sign := " = "
+	if s.stmt.Kind == tile.Accumulate {
+		sign = " += "
+		if s.stmt.Value.Dtype != s.stmt.Ref.Dtype {
+			ops = append(ops, "rounded to "+s.stmt.Ref.Dtype.String())
+		}
+	}
+	value := s.name + sign + strings.Join(or(ops, "copy"), ", ")
+	if s.times > 1 {
+		value = fmt.Sprintf("%d × %s", s.times, value)
+	}
+	if s.when != nil {
+		value += fmt.Sprintf(", where %s", s.when)
+	}
+	return value
 }

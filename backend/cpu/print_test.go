@@ -54,10 +54,10 @@ func (c planCase) programs(t *testing.T) []*tile.Program {
 	return programs
 }
 
-// TestExplain_Golden: plans as people read them, on a processor that is given.
+// TestPlan_Golden: plans as people read them, on a processor that is given.
 // Paths that are chosen by a measurement or by a feature beyond their instruction
 // set are left out.
-func TestExplain_Golden(t *testing.T) {
+func TestPlan_Golden(t *testing.T) {
 	defer func(f func() probe.HostInfo) { probe.Host = f }(probe.Host)
 	probe.Host = func() probe.HostInfo {
 		return probe.HostInfo{Name: "Test CPU", Cores: 2, Threads: 2, L1D: 32 << 10, L2: 1 << 20, L3: 32 << 20}
@@ -93,50 +93,33 @@ func TestExplain_Golden(t *testing.T) {
 				t.Skipf("this machine lacks %v", isa.Missing())
 			}
 			c.options.ISA = c.isa
-			p, err := open(t, c.options)().(*Backend).Explain(context.Background(), c.programs(t), backend.Params{})
+			e, err := open(t, c.options)().(*Backend).compile(context.Background(), c.programs(t), backend.Params{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if path := p.Programs[0].Products; c.isa == "amx" && !strings.Contains(path[0].Path, "tiles") {
+			if c.isa == "amx" && !strings.Contains(e.plans[0].steps[0].dots[0].product.name, "tiles") {
 				t.Skip("tiles are not faster here")
 			}
-			p.Machine.Better, p.Memory.HugePages = []PlanISA{{"better", []string{"this", "that"}}}, true
-			p.Machine.Note = fmt.Sprintf("%s, %d threads", c.isa, c.options.Threads)
-			golden.Assert(t, "testdata/"+name+".plan", []byte(p.String()))
+			machine := []string{fmt.Sprintf("Test CPU: %s, %d threads; L1 32.0 KiB; L2 1.0 MiB; L3 32.0 MiB", c.isa, c.options.Threads), c.isa + " is asked for; better lacks this, that"}
+			golden.Assert(t, "testdata/"+name+".plan", []byte(e.print(machine, true)))
 		})
 	}
 }
 
-// TestExplain_Passes: the plan tells of every pass, in the order of the list.
-func TestExplain_Passes(t *testing.T) {
-	c := planCase{4, "float32", 64, 64, 64, "", tile.Blocks{M: 32, K: 32, N: 32}, "generic", Options{Threads: 2, ISA: "generic"}}
-	p, err := open(t, c.options)().(*Backend).Explain(context.Background(), c.programs(t), backend.Params{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, at := p.String(), -1
-	for _, pass := range passes {
-		i := strings.Index(text, "\n"+pass.name+" ")
-		if i <= at {
-			t.Errorf("pass %s is at %d, the one before it at %d of\n%s", pass.name, i, at, text)
-		}
-		at = i
-	}
-}
-
-// TestExplain_Params: what parameters ask for is in the plan, and refused as by
-// Compile.
-func TestExplain_Params(t *testing.T) {
+// TestPlan_Params: what parameters ask for is in the plan, and refused as by Compile.
+func TestPlan_Params(t *testing.T) {
 	c := planCase{4, "float32", 64, 64, 64, "", tile.Blocks{M: 16, K: 32, N: 32}, "", Options{}}
 	be := open(t, Options{Threads: 2})().(*Backend)
-	p, err := be.Explain(context.Background(), c.programs(t), backend.Params{Threads: 3, ISA: "generic"})
-	if err != nil {
+	var text strings.Builder
+	if err := be.WritePlan(context.Background(), &text, c.programs(t), backend.Params{Threads: 3, ISA: "generic"}); err != nil {
 		t.Fatal(err)
 	}
-	if m := p.Machine; m.Workers != 3 || m.ISA != "generic" || m.Why != whyAsked || p.Programs[0].Schedule.Workers != 3 || len(m.Better) != int(gemm.AMX) {
-		t.Errorf("%+v, %+v", m, p.Programs[0].Schedule)
+	for _, want := range []string{"generic, 3 threads", "generic is asked for; avx2 ", "amx ", "\n          3 workers, each with "} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, &text)
+		}
 	}
-	if _, err := be.Explain(context.Background(), c.programs(t), backend.Params{ISA: "sse9"}); err == nil || !strings.Contains(err.Error(), "sse9") {
+	if err := be.WritePlan(context.Background(), &text, c.programs(t), backend.Params{ISA: "sse9"}); err == nil || !strings.Contains(err.Error(), "sse9") {
 		t.Errorf("error %v", err)
 	}
 }

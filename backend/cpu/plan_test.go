@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -113,10 +114,10 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 	return packed, multiplied
 }
 
-// TestExplain_Agrees runs what was explained, on problems that blocks divide, and
+// TestPlan_Agrees runs what is planned, on problems that blocks divide, and
 // holds the plan to what packing and the micro-kernels were called for, to what
 // workers were dealt and to the memory that was allocated.
-func TestExplain_Agrees(t *testing.T) {
+func TestPlan_Agrees(t *testing.T) {
 	var cases []planCase
 	blocks := tile.Blocks{M: 32, K: 64, N: 64}
 	for _, isa := range gemm.Supported() {
@@ -168,10 +169,6 @@ func TestExplain_Agrees(t *testing.T) {
 // agree runs programs once.
 func agree(t *testing.T, be *Backend, programs []*tile.Program, params backend.Params) {
 	t.Helper()
-	x, err := be.Explain(context.Background(), programs, params)
-	if err != nil {
-		t.Fatal(err)
-	}
 	compiled, err := be.Compile(context.Background(), programs, params)
 	if err != nil {
 		t.Fatal(err)
@@ -198,110 +195,81 @@ func agree(t *testing.T, be *Backend, programs []*tile.Program, params backend.P
 		t.Fatal(err)
 	}
 	for i, p := range e.plans {
-		agreeOnOperands(t, &x.Programs[i], p, saw[i].packed)
-		agreeOnProducts(t, &x.Programs[i], p, saw[i].multiplied)
-		agreeOnWorkers(t, &x.Programs[i], e.runs[i])
-		agreeOnBuffers(t, &x.Programs[i], p)
-		agreeOnUse(t, &x.Programs[i], p, saw[i].multiplied)
+		agreeOnOperands(t, p, saw[i].packed)
+		agreeOnProducts(t, p, saw[i].multiplied)
+		agreeOnWorkers(t, e.runs[i])
+		agreeOnBuffers(t, p)
+		agreeOnUse(t, p, saw[i].multiplied)
 	}
-	m := x.Memory
-	least := m.Arrays + m.Shared + m.Worker*int64(m.Workers) + m.Gaps
-	if n := int64(len(e.pages)); n < least || n > least+int64(m.Workers+len(e.arrays)+1)*cacheLine || m.Workers != e.crew.size {
-		t.Errorf("%d bytes for %d workers were allocated, the plan says %+v", n, e.crew.size, m)
+	_, _, workers := e.buffers()
+	if n := int64(len(e.pages)); n < e.size() || n > e.size()+int64(workers+len(e.arrays)+1)*cacheLine || workers != e.crew.size {
+		t.Errorf("%d bytes for %d workers were allocated, the plan says %d and %d", n, e.crew.size, e.size(), workers)
 	}
 }
 
-func agreeOnOperands(t *testing.T, x *PlanProgram, p *plan, packed map[*operand]*packs) {
+func agreeOnOperands(t *testing.T, p *plan, packed map[*operand]*packs) {
 	t.Helper()
-	for i, o := range p.operands {
-		want, got := x.Operands[i], packed[o]
-		array := int(tile.Elements(p.refs[o.ref].Array))
-		ok := got.calls > 0 && got.depth <= want.Depth
-		switch want.Keep {
-		case KeepUnpacked:
+	for _, o := range p.operands {
+		got, array := packed[o], int(tile.Elements(p.refs[o.ref].Array))
+		ok := got.calls > 0 && got.depth <= o.depth
+		switch o.keep {
+		case keepUnpacked:
 			ok = got.calls == 0
-		case KeepAll, KeepGroup: // once for all workers
-			ok = ok && got.elements == array && want.Copies == 1
-		case KeepOwn: // at least once
-			ok = ok && got.elements >= array && want.Copies == x.Schedule.Workers
-		case KeepPiece:
-			ok = ok && got.lanes <= want.Piece && got.elements >= array
+		case keepAll, keepGroup: // once for all workers
+			ok = ok && got.elements == array
+		case keepOwn: // at least once
+			ok = ok && got.elements >= array
+		case keepPiece:
+			ok = ok && got.lanes <= o.piece && got.elements >= array
 		}
 		if !ok {
-			t.Errorf("%s: packed in %+v; the plan says %+v", want.Ref, *got, want)
+			t.Errorf("%s: packed in %+v; the plan says %+v", p.nameOf(o), *got, *o)
 		}
 	}
 }
 
 // agreeOnProducts counts how often the micro-kernels were called, and with what.
-func agreeOnProducts(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]*calls) {
+func agreeOnProducts(t *testing.T, p *plan, multiplied map[*dot]*calls) {
 	t.Helper()
-	at := map[*tile.Ref]int{}
 	allSteps(p.steps, func(s *step) {
-		if len(s.dots) == 0 {
-			return
-		}
-		// The step of the plan that s is, or is a copy of.
-		var st *PlanStep
-		n := at[s.stmt.Ref]
-		for i := range x.Steps {
-			if y := &x.Steps[i]; y.Dst == s.stmt.Ref.Name && len(y.Products) > 0 {
-				if n < y.Times {
-					st = y
-					break
-				}
-				n -= y.Times
+		for _, d := range s.dots {
+			c, loops, got := p.callOf(s, d), p.loopsOf(s, d), multiplied[d]
+			total, chunks, cols, unpacked := p.programs(), loops[2].count, c.cols, c.b.keep == keepUnpacked
+			for _, l := range loops[:3] {
+				total *= l.count
 			}
-		}
-		at[s.stmt.Ref]++
-		if st == nil {
-			t.Fatalf("a product for %s is not in the plan", s.stmt.Ref.Name)
-		}
-		for i, d := range s.dots {
-			want, got := x.Products[st.Products[i]], multiplied[d]
-			total, chunks := x.Schedule.Programs, st.Loops[2].Count
-			for _, l := range st.Loops[:3] {
-				total *= l.Count
-			}
-			cols := st.Cols
-			if b := x.Operands[want.B]; want.ReadsB && b.WidenedTo != tile.InvalidDtype && !b.InPlace {
-				total *= st.Loops[3].Count
-				cols = min(cols, b.Piece)
+			if unpacked && c.b.widened() {
+				total *= loops[3].count
+				cols = min(cols, c.b.piece)
 			}
 			fresh := total / chunks
-			if st.Way == WayDirect && st.Adds {
-				fresh /= steps(x, st.Zeroed)
+			if s.direct && s.stmt.Kind == tile.Accumulate {
+				if s.zeroed == nil {
+					fresh = 0
+				} else {
+					fresh /= programsOf(p, s.zeroed)
+				}
 			}
-			had, inRows := got.block, 0
-			if want.ReadsB {
-				had = got.direct
+			want := calls{block: total, fresh: fresh, rows: c.rows, cols: cols, depth: c.depth, work: got.work}
+			if unpacked {
+				want.block, want.direct = 0, total
 			}
-			if want.ReadsA {
-				inRows = had
+			for of, asked := range map[*int]bool{&want.inRows: c.a.keep == keepUnpacked, &want.streamed: d.write == gemm.WritePast, &want.narrowed: d.narrow, &want.scaled: d.scales != nil} {
+				if asked {
+					*of = total
+				}
 			}
-			streamed, narrowed, scaled := 0, 0, 0
-			if want.Scales {
-				scaled = had
-			}
-			if want.Streams {
-				streamed = had
-			}
-			if want.Narrows {
-				narrowed = had
-			}
-			depth := min(want.Depth, want.K1-want.K0)
-			if had != total || got.block+got.direct != had || got.inRows != inRows || got.streamed != streamed || got.narrowed != narrowed || got.scaled != scaled || got.fresh != fresh || got.rows != st.Rows || got.cols != cols || got.depth != depth {
-				t.Errorf("%s: %+v; want %d calls, %d of them from zero, of %d×%d, k %d, by %+v",
-					st.Statement, *got, total, fresh, st.Rows, cols, depth, want)
+			if *got != want {
+				t.Errorf("%s: %+v; the plan says %+v", s.stmt, *got, want)
 			}
 		}
 	})
 }
 
-// steps is how many programs see one block of an output or scratch that is zeroed
+// programsOf is how many programs see one block of an output or scratch that is zeroed
 // where cond holds: those along k where that is its first step.
-func steps(x *PlanProgram, cond tile.Cond) int {
-	for _, a := range x.Grid {
+func programsOf(p *plan, cond tile.Cond) int {
+	for _, a := range p.program.Grid {
 		if c, ok := cond.(tile.TestCond); ok && c.X == tile.IndexExpr(a) {
 			return a.Size
 		}
@@ -309,50 +277,44 @@ func steps(x *PlanProgram, cond tile.Cond) int {
 	return 1
 }
 
-func agreeOnWorkers(t *testing.T, x *PlanProgram, r *run) {
+func agreeOnWorkers(t *testing.T, r *run) {
 	t.Helper()
-	s := x.Schedule
-	least, most, ran := 0, 0, 0
+	tasks, ran := &r.plan.tasks, 0
+	for _, w := range r.workers {
+		ran += int(w.counters.GridSteps)
+	}
+	least, most := tasks.spread()
 	dealt := make([]int, len(r.shares))
-	for phase := range s.Phases {
-		r.shares.deal(r.plan.tasks.count(phase))
+	for phase := range tasks.phases() {
+		r.shares.deal(tasks.count(phase))
 		for i := range r.shares {
 			next, end := unpair(r.shares[i].Load())
 			dealt[i] += end - next
 		}
 	}
-	for i, n := range dealt {
-		if least = min(least, n); i == 0 {
-			least = n
-		}
-		most = max(most, n)
-	}
-	for _, w := range r.workers {
-		ran += int(w.counters.GridSteps)
-	}
-	if len(r.workers) != s.Workers || ran != s.Programs || least != s.Least || most != s.Most || s.Tasks*s.Steps != s.Programs {
-		t.Errorf("%d workers, dealt %v tasks, ran %d programs; the plan says %+v", len(r.workers), dealt, ran, s)
+	if len(r.workers) != tasks.workers || ran != r.plan.programs() || slices.Min(dealt) != least || slices.Max(dealt) != most {
+		t.Errorf("%d workers, dealt %v tasks, ran %d programs; the plan says %d, %d to %d, %d", len(r.workers), dealt, ran, tasks.workers, least, most, r.plan.programs())
 	}
 }
 
-func agreeOnBuffers(t *testing.T, x *PlanProgram, p *plan) {
+func agreeOnBuffers(t *testing.T, p *plan) {
 	t.Helper()
 	shared, own := 0, 0
-	for _, b := range x.Buffers {
-		if n := ceil(b.Bytes, 64) * 64; b.Shared {
+	for _, b := range p.memory() {
+		if n := ceil(b.bytes, 64) * 64; b.shared {
 			shared += n
 		} else {
 			own += n
 		}
 	}
 	if shared != p.sharedBytes || own != p.localBytes {
-		t.Errorf("%d bytes shared and %d of a worker, the plan says %d and %d: %+v", p.sharedBytes, p.localBytes, shared, own, x.Buffers)
+		t.Errorf("%d bytes shared and %d of a worker, the plan says %d and %d: %+v", p.sharedBytes, p.localBytes, shared, own, p.memory())
 	}
 }
 
 // agreeOnUse: of the memory that helps products as much is written as the plan says;
 // by tiles at most.
-func agreeOnUse(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]*calls) {
+func agreeOnUse(t *testing.T, p *plan, multiplied map[*dot]*calls) {
 	t.Helper()
 	written, tiles := 0, false
 	allSteps(p.steps, func(s *step) {
@@ -360,9 +322,9 @@ func agreeOnUse(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]*call
 			written, tiles = max(written, multiplied[d].work), tiles || d.product.work > 0
 		}
 	})
-	for _, b := range x.Buffers {
-		if b.What == "a piece of b, packed" || b.What == "sums of tiles" {
-			if written > b.Used || written < b.Used && !tiles {
+	for _, b := range p.memory() {
+		if b.what == helpPiece || b.what == helpSums {
+			if written > b.used || written < b.used && !tiles {
 				t.Errorf("%d bytes of %+v were written", written, b)
 			}
 			written = 0
@@ -373,8 +335,8 @@ func agreeOnUse(t *testing.T, x *PlanProgram, p *plan, multiplied map[*dot]*call
 	}
 }
 
-// TestExplain_Random: whatever compiles has a plan, which tells all of its memory.
-func TestExplain_Random(t *testing.T) {
+// TestPlan_Random: whatever compiles has a plan, which tells all of its memory.
+func TestPlan_Random(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for name, o := range keeping() {
 		be := open(t, o)().(*Backend)
@@ -393,13 +355,13 @@ func TestExplain_Random(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			x := e.explain()
+			text := e.print([]string{"any"}, false)
 			for _, pass := range passes {
-				if !strings.Contains(x.String(), "\n"+pass.name+" ") {
-					t.Errorf("nothing of pass %s in\n%s", pass.name, x)
+				if !strings.Contains(text, "\n"+pass.name+" ") {
+					t.Errorf("nothing of pass %s in\n%s", pass.name, text)
 				}
 			}
-			agreeOnBuffers(t, &x.Programs[0], e.plans[0])
+			agreeOnBuffers(t, e.plans[0])
 			explained++
 		}
 		if explained < 50 {
