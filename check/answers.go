@@ -85,8 +85,8 @@ func (a *answers) scaledRowOfB(dst []float64, k, from int) {
 
 // answer sets dst to row i of the output. step is every how many elements of k a sum is
 // rounded to the dtype of the output. It reports false where that is not known: of
-// another's program, whose accumulator may be narrow.
-func (a *answers) answer(dst []float64, i, step int, known bool) bool {
+// another's program, whose accumulator may be narrow. b is memory for a row.
+func (a *answers) answer(dst, b []float64, i, step int, known bool) bool {
 	p, r := a.p, a.row(i)
 	classes := a.residues * a.variants
 	switch r.kind {
@@ -100,13 +100,24 @@ func (a *answers) answer(dst []float64, i, step int, known bool) bool {
 		for j, s := range a.sums[class*p.N:][:p.N] {
 			dst[j] = sign*s + a.base[j]
 		}
+		own := a.own(i, r)
+		a.scaledRowOfB(b, own.k, 0)
+		for j, x := range b {
+			dst[j] += own.a * x
+		}
 	default:
 		if r.kind == cancelRow && !known {
 			return false
 		}
-		a.few(dst, r.terms, step)
+		a.few(dst, b, r.terms, step)
 	}
-	scale := a.scaleA(i)
+	a.finish(dst, i)
+	return true
+}
+
+// finish makes of the sums of row i what the output has.
+func (a *answers) finish(dst []float64, i int) {
+	p, scale := a.p, a.scaleA(i)
 	for j, s := range dst {
 		if p.Out == tile.Int32 {
 			dst[j] = float64(int32(int64(activateExactly(p, s))))
@@ -118,7 +129,6 @@ func (a *answers) answer(dst []float64, i, step int, known bool) bool {
 		}
 		dst[j] = rounded(p.Out, activateExactly(p, s))
 	}
-	return true
 }
 
 // activateExactly is the activation where it leaves a number or makes it 0.
@@ -131,9 +141,8 @@ func activateExactly(p problem.Matmul, x float64) float64 {
 
 // few sets dst to sums of a few terms, by k. Those between two multiples of step are
 // added before they meet the others.
-func (a *answers) few(dst []float64, terms []term, step int) {
+func (a *answers) few(dst, b []float64, terms []term, step int) {
 	clear(dst)
-	b := make([]float64, len(dst))
 	parts := make([]float64, len(dst))
 	for i, t := range terms {
 		a.scaledRowOfB(b, t.k, 0)
@@ -170,39 +179,23 @@ func (r *Reference) verifyAnswers(ctx context.Context, programs []*tile.Program,
 	p := r.p
 	step := roundingStep(programs, p)
 	known := programs != nil || p.Out.Bits() >= p.Acc.Bits()
-	slack := 0.0
-	if p.Activation == problem.Gelu || p.Activation == problem.Silu {
-		slack = 8 * tile.Float32.Epsilon() // of a function that is 1 up to its own rounding
-	}
-	workers := make([]mismatches, p.Batch*p.M)
+	each := make([]mismatches, p.Batch*p.M)
 	err := parallel(ctx, p.Batch*p.M, func(lo, hi int) {
-		got, want := make([]float64, p.N), make([]float64, p.N)
-		w := &workers[lo]
+		got, want, b := make([]float64, p.N), make([]float64, p.N), make([]float64, p.N)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			decode(got, out, i*p.N, 1)
-			isKnown := r.answers[i/p.M].answer(want, i%p.M, step, known)
-			for j, g := range got {
-				if !isKnown {
-					want[j] = g
-				}
-				if math.Abs(g-want[j]) <= slack*math.Abs(want[j]) {
-					continue
-				}
-				if w.count++; w.count == 1 {
-					w.row, w.col, w.got, w.want = i, j, g, want[j]
-				}
-			}
+			each[i] = r.compareAnswer(i, step, known, out, got, want, b)
 		}
 	})
 	if err != nil {
 		return Result{}, err
 	}
 	var all mismatches
-	for _, w := range workers {
+	for _, m := range each {
 		if all.count == 0 {
-			all.row, all.col, all.got, all.want = w.row, w.col, w.got, w.want
+			all = m
+			continue
 		}
-		all.count += w.count
+		all.count += m.count
 	}
 	if all.count == 0 {
 		return Result{OK: true}, nil
@@ -213,9 +206,31 @@ func (r *Reference) verifyAnswers(ctx context.Context, programs []*tile.Program,
 	}
 	return Result{
 		ErrOverBound: math.Inf(1), RelErr: math.NaN(),
-		Detail: fmt.Sprintf("of small integers o[%s%d, %d] is %.9g, must be exactly %.9g; so are %d of %d elements",
+		Detail: fmt.Sprintf("of small integers o[%s%d, %d] is %.9g, must be exactly %.9g; %d of %d elements are wrong",
 			at, all.row%p.M, all.col, all.got, all.want, all.count, out.Len()),
 	}, nil
+}
+
+// compareAnswer compares row i of the output, counted through the batch. got, want and b
+// are memory for a row each.
+func (r *Reference) compareAnswer(i, step int, known bool, out tile.Tensor, got, want, b []float64) mismatches {
+	p, m, slack := r.p, mismatches{}, 0.0
+	if p.Activation == problem.Gelu || p.Activation == problem.Silu {
+		slack = 8 * tile.Float32.Epsilon() // of a function that is 1 up to its own rounding
+	}
+	decode(got, out, i*p.N, 1)
+	if !r.answers[i/p.M].answer(want, b, i%p.M, step, known) {
+		copy(want, got) // but NaN, which nothing equals
+	}
+	for j, g := range got {
+		if math.Abs(g-want[j]) <= slack*math.Abs(want[j]) {
+			continue
+		}
+		if m.count++; m.count == 1 {
+			m.row, m.col, m.got, m.want = i, j, g, want[j]
+		}
+	}
+	return m
 }
 
 // mismatches are the elements that differ, and the first.

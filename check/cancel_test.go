@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -51,20 +52,23 @@ func testCanceled(t *testing.T, p problem.Matmul) {
 		in[r.Name] = tile.NewTensor(r.Dtype, r.Array...)
 	}
 	out := tile.NewTensor(p.Out, p.M, p.N)
-	var reference *Reference
+	fill := func(dist string) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			for _, r := range b.In {
+				if err := Fill(ctx, in[r.Name], r.Name, p, 1, dist); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	var reference, answers *Reference
 	for _, work := range []struct {
 		name  string
 		looks int // at the least
 		do    func(ctx context.Context) error
 	}{
-		{"inputs", (p.M*p.K + p.K*p.N) / checkEvery, func(ctx context.Context) error {
-			for _, r := range b.In {
-				if err := Fill(ctx, in[r.Name], r.Name, p, 1, Normal); err != nil {
-					return err
-				}
-			}
-			return nil
-		}},
+		{"inputs", (p.M*p.K + p.K*p.N) / checkEvery, fill(Normal)},
 		{"reference", p.K + p.M, func(ctx context.Context) (err error) {
 			reference, err = NewReference(ctx, p, in)
 			return err
@@ -75,7 +79,19 @@ func testCanceled(t *testing.T, p problem.Matmul) {
 			_, err := reference.Verify(ctx, programs, in, out)
 			return err
 		}},
+		{"inputs of an exact probe", p.M + p.K, fill(Exact)},
+		{"answers", p.K, func(ctx context.Context) (err error) {
+			answers, err = ReferenceOf(ctx, p, nil, 1, Exact)
+			return err
+		}},
+		{"comparison with them", p.M, func(ctx context.Context) error {
+			_, err := answers.Verify(ctx, programs, nil, out)
+			return err
+		}},
 	} {
+		if strings.Contains(work.name, "exact") && !HasExact(p) {
+			break
+		}
 		ctx := &fading{Context: none}
 		ctx.left.Store(math.MaxInt64)
 		if err := work.do(ctx); err != nil {

@@ -56,6 +56,29 @@ func between(d tile.Dtype, h uint64) float64 {
 	return lo + float64(h>>8%uint64(hi-lo+1))
 }
 
+// own is where row i differs from others of its class, and by how much.
+func (x *pattern) own(i int, r row) term {
+	k := int(x.draw("own", i) % uint64(x.p.K))
+	switch {
+	case x.isAnchor(k):
+		return term{k, 0}
+	case r.kind == extremeRow:
+		return term{k, -x.extremeA(k, r.class)}
+	case r.kind != plainRow:
+		return term{k, 0}
+	}
+	v := 0.0
+	if x.residue[k] == r.residue {
+		if v = x.plainA(k, r.class); r.negative {
+			v = -v
+		}
+	}
+	if v >= 2 || v > 0 && x.a != tile.Uint8 {
+		return term{k, -2} // the number of odd terms stays what it is
+	}
+	return term{k, 2}
+}
+
 // rowOfA sets dst to row i of a: integers, which stand for themselves times scaleA.
 func (x *pattern) rowOfA(dst []float64, i int) {
 	clear(dst)
@@ -79,6 +102,8 @@ func (x *pattern) rowOfA(dst []float64, i int) {
 			dst[t.k] = t.a
 		}
 	}
+	own := x.own(i, r)
+	dst[own.k] += own.a
 	for _, a := range x.anchors {
 		dst[a.k] = a.a
 	}

@@ -16,7 +16,7 @@ import (
 // The distributions of inputs. Floats have mean zero: the bounds on long sums
 // rest on that. None is constant, since multipliers run faster on constants.
 const (
-	Uniform  = "uniform"  // floats in [-1, 1); integers over their whole range
+	Uniform  = "uniform"  // floats in [-1, 1); integers over their whole range, one pair of neighbours in k of 16 its ends
 	Normal   = "normal"   // floats of a bell curve, each row of a and column of b up to 4 times wider or narrower; integers as above
 	Integers = "integers" // integers in [-4, 4] ([0, 8] if unsigned): float32 and bfloat16 products are exact
 )
@@ -65,15 +65,33 @@ func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Matmul, see
 	case t.Dtype == tile.Float32:
 		data := t.Float32s()
 		return each(ctx, n, func(i int) { data[i] = float32(2*unit(start, i) - 1) })
-	case t.Dtype == tile.Int8 || t.Dtype == tile.Uint8:
-		return each(ctx, n, func(i int) { t.Data[i] = byte(mix(start+uint64(i)) >> 56) })
 	case t.Dtype.IsInteger():
 		lo, hi := t.Dtype.Range()
-		return each(ctx, n, func(i int) { t.Set(i, lo+math.Floor(unit(start, i)*(hi-lo+1))) })
+		pair, pairs := pairOf(name, p), startOf(name+" extremes", seed)
+		return each(ctx, n, func(i int) {
+			switch h := mix(pairs + uint64(pair(i))); {
+			case h>>60 > 0 && t.Dtype.Bits() == 8:
+				t.Data[i] = byte(mix(start+uint64(i)) >> 56)
+			case h>>60 > 0:
+				t.Set(i, lo+math.Floor(unit(start, i)*(hi-lo+1)))
+			case h&1 > 0:
+				t.Set(i, lo)
+			default:
+				t.Set(i, hi)
+			}
+		})
 	default:
 		return each(ctx, n, func(i int) { t.Set(i, 2*unit(start, i)-1) })
 	}
 	return nil
+}
+
+// pairOf returns the first of the two neighbours in k that element i of an operand is of.
+func pairOf(name string, p problem.Matmul) func(i int) int {
+	if name == "b" && !p.TransB {
+		return func(i int) int { return i - i/p.N%p.K&1*p.N }
+	}
+	return func(i int) int { return i - i%p.K&1 }
 }
 
 // startOf is where the sequence of an array begins.

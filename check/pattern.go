@@ -9,8 +9,8 @@ import (
 //
 // Most rows of a are plain. The elements of k are dealt to residues, and a plain row is
 // zero but where k has its residue: any so many neighbouring rows have all of k between
-// them. Rows of one residue come in several variants, and negated, so that two rows are
-// hardly ever alike; all elements of b are at random. What a sum of a plain row misses,
+// them. Rows of one residue come in several variants, and negated, and one element of
+// each is its own, so that no two are alike; all elements of b are at random. What a sum of a plain row misses,
 // or has twice, changes it: its terms are odd and, but for one, odd in number, so that
 // it is not 0 either.
 //
@@ -186,13 +186,13 @@ func (x *pattern) deal(lifted bool, reach, scales int) {
 	p := x.p
 	terms := p.K
 	if !x.full {
-		terms = (1<<24 - 1) / (x.mostA * reach * scales)
+		terms = (1<<24-1)/(x.mostA*reach*scales) - 4 // and a row's own
 	}
 	switch {
 	case lifted:
-		terms = min(terms, 71/scales)
-	case x.tight:
-		terms = min(terms, 254/scales)
+		terms = min(terms, 69/scales)
+	case x.tight: // sums of scaled groups are not rounded on their way, and hardly ever so large
+		terms = min(terms, 252)
 	}
 	x.residues = max(tile.Ceil(p.K, max(1, terms)), min(8, max(1, p.M/16)))
 	x.variants = 16

@@ -107,6 +107,9 @@ func TestStandIn(t *testing.T) {
 		if r, err := run(b, test.p, test.variant, ""); err != nil || !r.OK {
 			t.Errorf("%s %s: %+v, %v", test.p, test.variant, r, err)
 		}
+		if r, err := runOn(b, backend.InputSpec{Problem: test.p, Seed: 3, Dist: check.Exact}, test.variant, ""); err != nil || !r.OK {
+			t.Errorf("%s %s, exact probe: %+v, %v", test.p, test.variant, r, err)
+		}
 		if r, err := run(b, test.p, test.variant, "tile"); err != nil || r.OK {
 			t.Errorf("%s %s with a wrong tile: %+v, %v", test.p, test.variant, r, err)
 		}
@@ -267,6 +270,12 @@ func testLibrary(t *testing.T, b *Backend) {
 				continue
 			} else if err != nil || !r.OK || r.Quantized { // small integers are no quantized floats
 				t.Errorf("%s %s %s: %+v, %v", p, p.Quant, variant, r, err)
+			}
+			if exact := inputs; !p.A.IsInteger() && check.HasExact(p) {
+				exact.Dist = check.Exact
+				if r, err := runOn(b, exact, variant, ""); err != nil || !r.OK {
+					t.Errorf("%s %s %s, exact probe: %+v, %v", p, p.Quant, variant, r, err)
+				}
 			}
 			if r, err := runOn(b, inputs, variant, "tile"); err != nil || r.OK {
 				t.Errorf("%s %s %s with a wrong tile: %+v, %v", p, p.Quant, variant, r, err)
