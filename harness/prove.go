@@ -36,12 +36,9 @@ func (r *run) prove(ctx context.Context, l *lane) error {
 	if err := r.calibrate(ctx, l); err != nil {
 		return err
 	}
-	if err := r.confirm(ctx, l, spec); err != nil || l.each >= longestSettling {
+	looks := l.looks()
+	if err := r.confirm(ctx, l, spec); err != nil || looks == 0 {
 		return err
-	}
-	looks := mostLooks
-	if l.each > briefLaunch {
-		looks = max(2, int(looksTake/l.each))
 	}
 	for range looks {
 		if err := r.look(ctx, l, spec, 1); err != nil {
@@ -56,14 +53,28 @@ func (r *run) prove(ctx context.Context, l *lane) error {
 	return nil
 }
 
-// Of launches up to briefLaunch, mostLooks are looked at one after another: what goes
-// wrong in one of a hundred is found among them. Of longer ones, as many as take about
-// looksTake.
+// Of brief launches, mostLooks are looked at one after another: what goes wrong in one of
+// a hundred is found among them. Of longer ones, as many as take about looksTake. A
+// launch of little work is brief however long it took, so that a busy machine does not
+// see less of it.
 const (
 	briefLaunch = 250 * time.Microsecond
+	briefFLOPs  = 1 << 19 // of 64×64×64
 	mostLooks   = 104
 	looksTake   = 20 * time.Millisecond
 )
+
+// looks is how many launches of a calibrated lane are looked at; none of those that are
+// repetitions of their own, which are verified in each round.
+func (l *lane) looks() int {
+	switch {
+	case l.each <= briefLaunch, l.Problem.FLOPs() <= briefFLOPs:
+		return mostLooks
+	case l.each >= longestSettling:
+		return 0
+	}
+	return max(2, int(looksTake/l.each))
+}
 
 // look verifies what the last of a few launches writes to an output that nothing was
 // left in before them.
