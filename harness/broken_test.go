@@ -75,7 +75,7 @@ func TestRun_Broken(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := Plan(c, be.Device(), backend.Params{})
+				s, err := Plan(t.Context(), c, be.Device(), backend.Params{})
 				if err != nil {
 					t.Fatal(err)
 				}

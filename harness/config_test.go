@@ -183,7 +183,7 @@ func FuzzParse(f *testing.F) {
 		if c.Shapes = c.Shapes[:min(len(c.Shapes), 10)]; len(c.Blocks) > 10 {
 			c.Blocks = c.Blocks[:10]
 		}
-		s, err := Plan(c, newFake().device, backend.Params{})
+		s, err := Plan(t.Context(), c, newFake().device, backend.Params{})
 		if err != nil {
 			t.Fatalf("accepted but not planned: %v", err)
 		}
@@ -198,7 +198,7 @@ func TestPlan(t *testing.T) {
 	c.Kernels = rungs
 	c.Shapes = []Shape{{100, 200, 300}, {1024, 1024, 1024}}
 	c.Precisions = []tile.Precision{tile.Default, tile.Highest}
-	s, err := Plan(c, newFake().device, backend.Params{Threads: 2})
+	s, err := Plan(t.Context(), c, newFake().device, backend.Params{Threads: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	c.Blocks = []tile.Blocks{{M: 512, K: 512, N: 512}, {M: 256, K: 256, N: 512}, {M: 1024, K: 1024, N: 1024}}
-	s, err = Plan(c, newFake().device, backend.Params{})
+	s, err = Plan(t.Context(), c, newFake().device, backend.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestPlan(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	c := Default()
 	c.Shapes, c.Operands = []Shape{{4096, 4096, 4096}}, c.Operands[:1]
-	s, err := Plan(c, newFake().device, backend.Params{})
+	s, err := Plan(t.Context(), c, newFake().device, backend.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func BenchmarkPlan(b *testing.B) {
 		c.Shapes = append(c.Shapes, Shape{512 + i, 512, 512})
 	}
 	for b.Loop() {
-		s, err := Plan(c, newFake().device, backend.Params{})
+		s, err := Plan(b.Context(), c, newFake().device, backend.Params{})
 		if err != nil {
 			b.Fatal(err)
 		}

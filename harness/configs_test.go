@@ -28,7 +28,7 @@ func TestConfigs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Plan(c, newFake().device, backend.Params{})
+		s, err := Plan(t.Context(), c, newFake().device, backend.Params{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ var rungs = []int{1, 2, 3, 4, 5}
 
 func plan(t testing.TB, c Config, f *fake) Sweep {
 	t.Helper()
-	s, err := Plan(c, f.device, backend.Params{Threads: 2})
+	s, err := Plan(t.Context(), c, f.device, backend.Params{Threads: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

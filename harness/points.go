@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -106,12 +107,15 @@ func (p Point) String() string {
 const maxPoints = 1_000_000
 
 // Plan multiplies c out for a device. What a kernel does not support is a point
-// with a status, not a gap.
-func Plan(c Config, d chips.Device, params backend.Params) (Sweep, error) {
+// with a status, not a gap. The error is that of ctx once it ends.
+func Plan(ctx context.Context, c Config, d chips.Device, params backend.Params) (Sweep, error) {
 	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
 	seen := map[problem.Matmul]bool{}
 	total := 0
 	for p := range problems(c) {
+		if ctx.Err() != nil {
+			return Sweep{}, ctx.Err()
+		}
 		if seen[p] {
 			continue // a precision that makes no difference
 		}

@@ -70,7 +70,7 @@ func (p *prophet) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 // predictions runs a small sweep of every kernel and the baseline.
 func predictions(t *testing.T, ctx context.Context, p *prophet, path string, resume bool, observe func(Event)) (Sweep, Outcome, error) {
 	t.Helper()
-	s, err := Plan(small(t, "kernels: [0, 1, 2, 3, 4, 5]"), p.device, backend.Params{})
+	s, err := Plan(t.Context(), small(t, "kernels: [0, 1, 2, 3, 4, 5]"), p.device, backend.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}

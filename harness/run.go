@@ -84,7 +84,7 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	})
 	defer r.watch.close()
 	begin := r.now()
-	old, repair, err := r.openJournal()
+	old, repair, err := r.openJournal(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -115,9 +115,9 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair, Saved: r.saved, Control: r.watch.spent}, err
 }
 
-func (r *run) openJournal() (old []results.Record, repair results.Repair, err error) {
+func (r *run) openJournal(ctx context.Context) (old []results.Record, repair results.Repair, err error) {
 	if r.opt.Resume {
-		r.journal, old, repair, err = results.Resume(r.opt.Out)
+		r.journal, old, repair, err = results.Resume(ctx, r.opt.Out)
 	} else {
 		r.journal, err = results.Create(r.opt.Out)
 	}

@@ -67,7 +67,7 @@ func TestTunedBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Plan(c, f.device, backend.Params{Extra: own})
+		s, err := Plan(t.Context(), c, f.device, backend.Params{Extra: own})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -319,6 +320,13 @@ func TestCharts_NoRows(t *testing.T) {
 		if !errors.As(err, &missing) || err.Error() != c.want {
 			t.Errorf("got  %v\nwant %v", err, c.want)
 		}
+	}
+	many := slices.Repeat(rows[:1], maxKernels+1)
+	for i := range many {
+		many[i].Kernel = fmt.Sprint("k", i)
+	}
+	if _, err := charts(many, Request{Ladder, "", many[0].DtypeA, nil}); err == nil || !strings.Contains(err.Error(), "501 kernels do not fit into the picture ladder, at most 500 do") {
+		t.Errorf("too many kernels: %v", err)
 	}
 	if _, err := charts(rows, Request{"pie", "", "int8", nil}); err == nil || !strings.Contains(err.Error(), "size, kernels, ladder, roofline") {
 		t.Errorf("an unknown kind: %v", err)

@@ -128,6 +128,9 @@ func Pictures(summaries []results.Summary, q Request) ([]Picture, error) {
 	if chips == nil {
 		return nil, &NoRowsError{q, Pairs(summaries)}
 	}
+	if err := few(summaries, q); err != nil {
+		return nil, err
+	}
 	var pictures []Picture
 	for _, chip := range chips {
 		var d data
@@ -153,6 +156,24 @@ func Pictures(summaries []results.Summary, q Request) ([]Picture, error) {
 		}
 	}
 	return pictures, nil
+}
+
+// maxKernels is how many kernels a picture shows. Colours run out long before, and what
+// places labels takes time that grows with their square.
+const maxKernels = 500
+
+// few refuses what no picture can show.
+func few(summaries []results.Summary, q Request) error {
+	kernels := map[string]bool{}
+	for i := range summaries {
+		if q.wants(&summaries[i]) {
+			kernels[summaries[i].Kernel] = true
+		}
+	}
+	if len(kernels) <= maxKernels {
+		return nil
+	}
+	return fmt.Errorf("%d kernels do not fit into the picture %s, at most %d do: choose some with --kernel", len(kernels), q.Kind, maxKernels)
 }
 
 // wants reports whether q asks for s.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"matladder/internal/files"
 )
 
 // Limits of what Read keeps in memory; a Reader has no such limits.
@@ -95,13 +97,16 @@ func (f *File) read(r io.Reader, name string, keep func(*Record) error) error {
 }
 
 // ReadFile reads the file at path.
-func ReadFile(path string) (*File, error) {
+func ReadFile(path string) (*File, error) { return ReadFileContext(context.Background(), path) }
+
+// ReadFileContext is ReadFile until ctx ends, whose error it then wraps.
+func ReadFileContext(ctx context.Context, path string) (*File, error) {
 	in, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	return Read(in, path)
+	return Read(files.Until(ctx, in), path)
 }
 
 // AddFile counts the rows of the file at path in and keeps none: a file of any
@@ -114,9 +119,9 @@ func (z *Summarizer) AddFile(ctx context.Context, path string) (*File, error) {
 	}
 	defer in.Close()
 	f := &File{}
-	err = f.read(in, path, func(r *Record) error {
+	err = f.read(files.Until(ctx, in), path, func(r *Record) error {
 		z.Add(r)
-		return ctx.Err()
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,13 +72,14 @@ func Create(path string) (*Journal, error) {
 // Resume opens the journal at path for appending and returns the rows of its
 // closed rounds. Whatever follows the last of them is cut off and counted in
 // Repair; if that is more than a torn row, it is copied to a file beside it before. A file that is absent, empty, or torn within its header starts
-// fresh. A file that is not a journal of this version is refused unchanged.
-func Resume(path string) (*Journal, []Record, Repair, error) {
+// fresh. A file that is not a journal of this version is refused unchanged, and so is any
+// once ctx ends.
+func Resume(ctx context.Context, path string) (*Journal, []Record, Repair, error) {
 	j, size, err := open(path, 0)
 	if err != nil {
 		return nil, nil, Repair{}, err
 	}
-	rows, repair, err := j.recover(size)
+	rows, repair, err := j.recover(ctx, size)
 	if err != nil {
 		j.Close()
 		return nil, nil, Repair{}, err
@@ -171,7 +173,7 @@ func (j *Journal) start() error {
 
 // recover reads the file, cuts it after the last closed round and returns the
 // rows before that.
-func (j *Journal) recover(size int64) ([]Record, Repair, error) {
+func (j *Journal) recover(ctx context.Context, size int64) ([]Record, Repair, error) {
 	fresh, err := j.checkHeader(size)
 	if err != nil {
 		return nil, Repair{}, err
@@ -179,7 +181,7 @@ func (j *Journal) recover(size int64) ([]Record, Repair, error) {
 	if fresh {
 		return nil, Repair{Bytes: size}, j.start()
 	}
-	rd, err := NewReader(io.NewSectionReader(j.f, 0, size), j.path)
+	rd, err := NewReader(files.Until(ctx, io.NewSectionReader(j.f, 0, size)), j.path)
 	if err != nil {
 		return nil, Repair{}, err
 	}

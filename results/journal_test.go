@@ -81,7 +81,7 @@ func TestResume_CutAtEveryByte(t *testing.T) {
 		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
 			t.Fatal(err)
 		}
-		j, rows, repair, err := Resume(path)
+		j, rows, repair, err := Resume(t.Context(), path)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -125,7 +125,7 @@ func TestResume_GarbageTail(t *testing.T) {
 		if err := os.WriteFile(path, append(bytes.Clone(whole), tail...), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		j, rows, repair, err := Resume(path)
+		j, rows, repair, err := Resume(t.Context(), path)
 		if err != nil {
 			t.Fatalf("%.20q: %v", tail, err)
 		}
@@ -138,7 +138,7 @@ func TestResume_GarbageTail(t *testing.T) {
 
 func TestResume_Fresh(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "not", "there", "x.csv")
-	j, rows, repair, err := Resume(path)
+	j, rows, repair, err := Resume(t.Context(), path)
 	if err != nil || rows != nil || repair != (Repair{}) {
 		t.Fatalf("rows %v, repair %v, error %v", rows, repair, err)
 	}
@@ -168,7 +168,7 @@ func TestResume_Refuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		j, _, _, err := Resume(path)
+		j, _, _, err := Resume(t.Context(), path)
 		if want == "" {
 			if err != nil {
 				t.Errorf("%.60q: %v", text, err)
@@ -198,7 +198,7 @@ func TestCreate_Refuses(t *testing.T) {
 	}
 	for name, open := range map[string]func(string) error{
 		"Create": func(p string) error { _, err := Create(p); return err },
-		"Resume": func(p string) error { _, _, _, err := Resume(p); return err },
+		"Resume": func(p string) error { _, _, _, err := Resume(t.Context(), p); return err },
 	} {
 		for _, p := range []string{filepath.Join(path, "under-a-file.csv"), dir} {
 			if err := open(p); err == nil || strings.Contains(err.Error(), "\n") {
@@ -225,14 +225,14 @@ func TestJournal_OneWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := Resume(path); !errors.Is(err, ErrLocked) {
+	if _, _, _, err := Resume(t.Context(), path); !errors.Is(err, ErrLocked) {
 		t.Errorf("a second run got %v, want ErrLocked", err)
 	}
 	if f, err := ReadFile(path); err != nil || len(f.Rows) != 0 {
 		t.Errorf("reading beside the writer: %v", err)
 	}
 	j.Close()
-	again, _, _, err := Resume(path)
+	again, _, _, err := Resume(t.Context(), path)
 	if err != nil {
 		t.Fatalf("after Close: %v", err)
 	}
@@ -244,7 +244,7 @@ func TestAppend_Refuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	list := rounds(3, 2)
 	whole := journal(t, path, list[:2])
-	j, rows, _, err := Resume(path)
+	j, rows, _, err := Resume(t.Context(), path)
 	if err != nil || len(rows) != 8 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
@@ -356,7 +356,7 @@ func TestResume_Killed(t *testing.T) {
 			}
 		}
 		cmd.Wait()
-		j, rows, _, err := Resume(path)
+		j, rows, _, err := Resume(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

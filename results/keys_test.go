@@ -44,7 +44,7 @@ func TestRead_Doubled(t *testing.T) {
 	if err := os.WriteFile(path, []byte(head+"\n"+row+`"1"`+row[1:]), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := Resume(path); err == nil || !strings.Contains(err.Error(), "the same repetition as line 2") {
+	if _, _, _, err := Resume(t.Context(), path); err == nil || !strings.Contains(err.Error(), "the same repetition as line 2") {
 		t.Errorf("resuming: %v", err)
 	}
 }

@@ -63,7 +63,7 @@ func TestJournal_Lost(t *testing.T) {
 		if err != nil || saved != filepath.Join(filepath.Dir(path), "rows.rescued.csv") {
 			t.Fatalf("%s: saved as %q, %v", name, saved, err)
 		}
-		again, rows, _, err := Resume(saved)
+		again, rows, _, err := Resume(t.Context(), saved)
 		if err != nil || len(rows) != 2 {
 			t.Fatalf("%s: what was saved has %d rows, %v", name, len(rows), err)
 		}
@@ -96,7 +96,7 @@ func TestResume_KeepsDropped(t *testing.T) {
 		if err := os.WriteFile(path, append(whole, c.rest...), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		j, rows, repair, err := Resume(path)
+		j, rows, repair, err := Resume(t.Context(), path)
 		if err != nil || len(rows) != 1 || repair.Rows != c.rows || repair.Bytes != int64(len(c.rest)) || (repair.Kept != "") != (c.rows > 0) {
 			t.Fatalf("%d rows, %+v, %v", len(rows), repair, err)
 		}

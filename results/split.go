@@ -51,7 +51,7 @@ func (s *splitter) next() (row line, open bool, err error) {
 	if row.long || !row.complete {
 		return row, false, nil
 	}
-	for odd(row.text) {
+	for inside := odd(row.text); inside; {
 		more, err := s.read()
 		if errors.Is(err, io.EOF) {
 			return row, true, nil
@@ -64,6 +64,7 @@ func (s *splitter) next() (row line, open bool, err error) {
 			return row, true, nil
 		}
 		row.text = append(row.text, more.text...)
+		inside = inside != odd(more.text) // counting all of row.text anew takes the square of its length
 		row.end, row.complete = more.end, more.complete
 		if !row.complete {
 			return row, true, nil

@@ -62,7 +62,7 @@ func TestSweep_LostWorkers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sweep, err := harness.Plan(config, be.Device(), backend.Params{})
+			sweep, err := harness.Plan(t.Context(), config, be.Device(), backend.Params{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -46,7 +46,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if config.Tuned, err = f.tunedBlocks(dev); err != nil {
 		return err
 	}
-	sweep, err := harness.Plan(config, dev.Device(), dev.Params)
+	sweep, err := harness.Plan(ctx, config, dev.Device(), dev.Params)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func peers(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case len(f.report) > 0:
-		return report(f.report, f.page, f.note, stdout)
+		return report(ctx, f.report, f.page, f.note, stdout)
 	case f.list:
 		return list(ctx, f, stdout)
 	}

@@ -90,7 +90,7 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	if err := f.tune(&c, host); err != nil {
 		return harness.Outcome{}, err
 	}
-	sweep, err := harness.Plan(c, host.Device(), host.Params)
+	sweep, err := harness.Plan(ctx, c, host.Device(), host.Params)
 	if err != nil {
 		return harness.Outcome{}, &cli.UsageError{Err: err}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"regexp"
@@ -18,14 +19,14 @@ const peersMarks = "peers"
 
 // report writes the comparison of what is in files as Markdown, each under the name
 // of its sweep, numbered where one comes again, or puts it between the marks of a page.
-func report(names []string, page, note string, stdout io.Writer) error {
+func report(ctx context.Context, names []string, page, note string, stdout io.Writer) error {
 	var text bytes.Buffer
 	if note != "" {
 		fmt.Fprintf(&text, "%s\n\n", note)
 	}
 	runs := map[string]int{} // of a sweep
 	for i, name := range names {
-		file, err := results.ReadFile(name)
+		file, err := results.ReadFileContext(ctx, name)
 		if err != nil {
 			return cli.Input("report", err)
 		}

@@ -56,6 +56,7 @@ var errInterpreted = errors.New("all rows are of variant interpret: what kernels
 // requests lists the pictures of each kind, as its scope says.
 func (o *options) requests(rows []results.Summary) []plots.Request {
 	var list []plots.Request
+	seen := map[plots.Request]bool{}
 	for _, kind := range o.kinds {
 		for _, p := range o.pairs(rows) {
 			q := plots.Request{Kind: kind, Kernel: p.Kernel, Dtype: p.Dtype, Model: programs{}}
@@ -65,7 +66,8 @@ func (o *options) requests(rows []results.Summary) []plots.Request {
 			case plots.PerDtype:
 				q.Kernel = ""
 			}
-			if !slices.Contains(list, q) {
+			if !seen[q] {
+				seen[q] = true
 				list = append(list, q)
 			}
 		}

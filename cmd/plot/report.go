@@ -104,18 +104,12 @@ func rowsOf(ctx context.Context, list []results.Summary) iter.Seq2[*results.Reco
 	return func(yield func(*results.Record, error) bool) {
 		for _, file := range files {
 			more := true
-			err := eachRow(file, func(r *results.Record) bool {
-				if ctx.Err() != nil {
-					return false
-				}
+			err := eachRow(ctx, file, func(r *results.Record) bool {
 				if asked[point{file, r.Point()}] {
 					more = yield(r, nil)
 				}
 				return more
 			})
-			if err == nil && more {
-				err = ctx.Err()
-			}
 			if err != nil {
 				more = yield(nil, err)
 			}
@@ -127,13 +121,13 @@ func rowsOf(ctx context.Context, list []results.Summary) iter.Seq2[*results.Reco
 }
 
 // eachRow calls f for each good row of the file until it returns false.
-func eachRow(path string, f func(*results.Record) bool) error {
+func eachRow(ctx context.Context, path string, f func(*results.Record) bool) error {
 	in, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	rows, err := results.NewReader(in, path)
+	rows, err := results.NewReader(files.Until(ctx, in), path)
 	if err != nil {
 		return err
 	}

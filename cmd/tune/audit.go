@@ -39,7 +39,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer dev.Close()
-	jobs, err := f.jobs(dev)
+	jobs, err := f.jobs(ctx, dev)
 	if err != nil {
 		return err
 	}

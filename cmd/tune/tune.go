@@ -26,7 +26,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer dev.Close()
-	all, err := f.jobs(dev)
+	all, err := f.jobs(ctx, dev)
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func (f *flags) tuner(dev *device) tune.Tuner {
 }
 
 // jobs are the kernels and problems of the sweep whose blocks are a choice.
-func (f *flags) jobs(dev *device) ([]tune.Job, error) {
-	s, err := harness.Plan(f.config, dev.Device(), dev.Params)
+func (f *flags) jobs(ctx context.Context, dev *device) ([]tune.Job, error) {
+	s, err := harness.Plan(ctx, f.config, dev.Device(), dev.Params)
 	if err != nil {
 		return nil, err
 	}
