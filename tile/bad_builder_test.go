@@ -27,7 +27,8 @@ var badBuilder = []badCase{
 		b.Store(o, tile.Concat(0, x, n))        // want: concat: int32[3] does not continue float32[4, 4]
 		b.Store(o, tile.Concat(0))              // want: concat: nothing to put together
 		b.Store(o, tile.Iota(2, 4, 4))          // want: iota: no dimension 2 in shape [4, 4]
-		b.Store(o, tile.RowSum(tile.Number(1))) // want: row_sum: operand has rank 0
+		b.Store(o, tile.RowSum(tile.Number(1))) // want: reduce_sum: operand has rank 0
+		b.Store(o, tile.ReduceMax(o, 2))        // want: reduce_max: no dimension 2 in [4, 4]
 		b.Store(o, tile.Broadcast(x, 4, 5))     // want: broadcast: [4, 4] does not fit [4, 5]
 	}},
 	{"writes", func(b *tile.Builder) {

@@ -4,25 +4,27 @@ import "matladder/tile"
 
 // badPadding let padding into a result.
 var badPadding = []badCase{
-	{"row reductions", func(b *tile.Builder) {
+	{"reductions", func(b *tile.Builder) {
 		i := b.Axis("i", 2, tile.Parallel)
 		x := b.In("x", tile.Float32, tile.Array(8, 10), tile.Block(4, 16).At(i, zero))
 		s := b.Scratch("s", tile.Float32, 4, 16)
 		o := b.Out("o", tile.Float32, tile.Array(8, 1), tile.Block(4, 1).At(i, zero))
-		b.Store(o, tile.RowMax(x)) // want: row_max: rows of [4, 16] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
+		c := b.Scratch("c", tile.Float32, 1, 16)
+		b.Store(c, tile.ReduceSum(tile.Select(tile.InBounds(x, 1), x, tile.Number(0)), 0)) // no row of x is outside
+		b.Store(o, tile.RowMax(x))                                                         // want: reduce_max: dimension 1 of [4, 16] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
 		b.Store(s, tile.Mul(x, tile.Number(2)))
-		b.Store(o, tile.RowSum(tile.Exp(s)))                                                                   // want: row_sum: rows of [4, 16] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
-		b.Store(o, tile.RowSum(tile.Select(tile.InBounds(x, 0), x, tile.Number(0))))                           // want: row_sum: rows of [4, 16] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
-		b.Store(o, tile.RowSum(tile.Select(tile.InBounds(x, 1), tile.Number(0), x)))                           // want: row_sum: rows of [4, 16] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
-		b.Store(o, tile.RowSum(tile.Slice(x, 1, tile.Const(4), 7)))                                            // want: row_sum: rows of [4, 7] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
-		b.Store(o, tile.RowSum(tile.Concat(1, tile.Slice(x, 1, zero, 4), tile.Slice(x, 1, tile.Const(9), 2)))) // want: row_sum: rows of [4, 6] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
+		b.Store(o, tile.RowSum(tile.Exp(s)))                                                                   // want: reduce_sum: dimension 1 of [4, 16] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
+		b.Store(o, tile.RowSum(tile.Select(tile.InBounds(x, 0), x, tile.Number(0))))                           // want: reduce_sum: dimension 1 of [4, 16] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
+		b.Store(o, tile.RowSum(tile.Select(tile.InBounds(x, 1), tile.Number(0), x)))                           // want: reduce_sum: dimension 1 of [4, 16] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
+		b.Store(o, tile.RowSum(tile.Slice(x, 1, tile.Const(4), 7)))                                            // want: reduce_sum: dimension 1 of [4, 7] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
+		b.Store(o, tile.RowSum(tile.Concat(1, tile.Slice(x, 1, zero, 4), tile.Slice(x, 1, tile.Const(9), 2)))) // want: reduce_sum: dimension 1 of [4, 6] may hold padding: x: block [4, 16] of array float32[8, 10]: select with in_bounds(x, 1) first
 	}},
 	{"masked by another array", func(b *tile.Builder) {
 		i := b.Axis("i", 3, tile.Parallel)
 		x := b.In("x", tile.Float32, tile.Array(1, 10), tile.Block(1, 4).At(zero, i))
 		y := b.In("y", tile.Float32, tile.Array(1, 11), tile.Block(1, 4).At(zero, i))
 		o := b.Out("o", tile.Float32, tile.Array(1, 3), tile.Block(1, 1).At(zero, i))
-		b.Store(o, tile.RowSum(tile.Select(tile.InBounds(y, 1), x, tile.Number(0)))) // want: row_sum: rows of [1, 4] may hold padding: x: block [1, 4] of array float32[1, 10]: select with in_bounds(x, 1) first
+		b.Store(o, tile.RowSum(tile.Select(tile.InBounds(y, 1), x, tile.Number(0)))) // want: reduce_sum: dimension 1 of [1, 4] may hold padding: x: block [1, 4] of array float32[1, 10]: select with in_bounds(x, 1) first
 	}},
 	{"stored past the end of another array", func(b *tile.Builder) {
 		i := b.Axis("i", 3, tile.Parallel)

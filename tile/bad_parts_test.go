@@ -61,6 +61,23 @@ var badParts = []badCase{
 		b.Loop("i", 2, func(*tile.Axis) {}) // want: loop i: there is an axis of this name around it already
 		b.Loop("s", 0, func(*tile.Axis) {}) // want: loop s: size 0: a loop runs at least once
 	}},
+	{"bounds of axes", func(b *tile.Builder) {
+		t, x := b.Table("t", 4), b.In("x", tile.Int32, tile.Array(4), tile.Block(4).At(zero))
+		i := b.Axis("i", 4, tile.Parallel)
+		b.BoundedAxis("j", 4, tile.Parallel, tile.Const(3))       // want: axis j: its bound is not an element of a table
+		b.BoundedAxis("k", 4, tile.Parallel, t.At(i))             // want: axis k: bound t[i]: want one of elements 0 … 3 of the table
+		b.BoundedAxis("l", 4, tile.Parallel, t.At(tile.Const(4))) // want: axis l: bound t[4]: want one of elements 0 … 3 of the table
+		b.BoundedAxis("m", 4, tile.Parallel, x.At(zero))          // want: axis m: bound: x is looked up but is in, not a table
+	}},
+	{"rows", func(b *tile.Builder) {
+		x, w, o := plain(b, zero, zero, zero)
+		s := b.Scratch("s", tile.Float32, 4, 4)
+		r := b.Scratch("r", tile.Float32)
+		b.StoreRows(o, zero, tile.Const(4), tile.Number(1))
+		b.StoreRows(r, zero, tile.Const(1), tile.Number(1)) // want: store: r has no rows
+		b.StoreRows(x, zero, tile.Const(1), w)              // want: store: x: block [4, 4] of array float32[8, 12]: only out and scratch refs can be written
+		b.StoreRows(s, zero, tile.FloorDiv(zero, 0), w)     // want: store: rows of s: a divisor must be at least 1
+	}},
 	{"statements", func(b *tile.Builder) {
 		x, w, o := plain(b, zero, zero, zero)
 		table := b.Table("t", 4)

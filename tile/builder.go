@@ -27,6 +27,16 @@ func (t *Builder) Axis(name string, size int, s Semantics) *Axis {
 	return a
 }
 
+// BoundedAxis adds an axis along which as many programs run as an element of a
+// table says: bound is Table.At(Const). There are at most size of them. Index
+// maps must be in range for all size, as a machine may follow them that cannot
+// end the grid early.
+func (t *Builder) BoundedAxis(name string, size int, s Semantics, bound IndexExpr) *Axis {
+	a := &Axis{Name: name, Size: size, Semantics: s, Bound: bound, pos: callerPos()}
+	t.program.Grid = append(t.program.Grid, a)
+	return a
+}
+
 // In declares an input array and the block of it that each program sees.
 func (t *Builder) In(name string, d Dtype, array ArrayShape, spec BlockSpec) *Ref {
 	return t.ref(&Ref{Name: name, Kind: In, Dtype: d, Array: array, Block: spec.Shape, Index: spec.Index})
@@ -73,6 +83,17 @@ func (t *Builder) Store(r *Ref, v Value) {
 		}
 	}
 	t.write(Store, r, Broadcast(e, r.Shape()...))
+}
+
+// StoreRows is Store of rows from … to-1 alone, counted along the first dimension
+// of r.Shape(); the others keep what they hold. What of from … to-1 is no row of
+// the block is left out.
+func (t *Builder) StoreRows(r *Ref, from, to IndexExpr, v Value) {
+	before := len(*t.body)
+	t.Store(r, v)
+	for _, s := range (*t.body)[before:] {
+		s.From, s.To, s.Pos = from, to, callerPos()
+	}
 }
 
 // Accumulate adds v to r. The sum is taken in v's dtype and rounded to r's:

@@ -52,7 +52,7 @@ func TestVerify_ByHand(t *testing.T) {
 		"neg: it says int8, its operands make float32":                       store(tile.Expr{Op: tile.OpNeg, Args: two[:1], Dtype: tile.Int8, Shape: []int{4}}),
 		"and: no such operation on float32":                                  store(tile.Expr{Op: tile.OpAnd, Args: two, Dtype: tile.Float32, Shape: []int{4}}),
 		"compare: it says float32, its operands make bool":                   store(tile.Expr{Op: tile.OpCompare, Args: two, Dtype: tile.Float32, Shape: []int{4}}),
-		"row_sum: it says float32[4], its operands make float32[1]":          store(tile.Expr{Op: tile.OpRowSum, Args: two[:1], Dtype: tile.Float32, Shape: []int{4}}),
+		"reduce_sum: it says float32[4], its operands make float32[1]":       store(tile.Expr{Op: tile.OpReduceSum, Args: two[:1], Dtype: tile.Float32, Shape: []int{4}}),
 		"concat: it says float32[4], its operands make float32[8]":           store(tile.Expr{Op: tile.OpConcat, Args: two, Dtype: tile.Float32, Shape: []int{4}}),
 		"load: it says float32[5] and is float32[4]":                         store(tile.Expr{Op: tile.OpLoad, Ref: s, Dtype: tile.Float32, Shape: []int{5}}),
 		"in_bounds: s: scratch float32[4]: dimension 0 does not make [2, 2]": store(tile.Expr{Op: tile.OpInBounds, Ref: s, Dtype: tile.Bool, Shape: []int{2, 2}}),

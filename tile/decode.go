@@ -25,7 +25,7 @@ func ReadPrograms(r io.Reader) ([]*Program, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("tile: something stands behind the programs")
 	}
-	if f.Format != format {
+	if f.Format != format && f.Format != formatBefore {
 		return nil, fmt.Errorf("tile: format %q: want %q", f.Format, format)
 	}
 	if len(f.Programs) == 0 {
@@ -94,8 +94,8 @@ func decode(in *jsonProgram) (*Program, error) {
 		d.axes = append(d.axes, &Axis{Name: a.Name, Size: a.Size, Semantics: semantics, pos: d.pos(a.At)})
 	}
 	for _, a := range in.Loops {
-		if a.Semantics != "" {
-			d.errorf("loop %s has no semantics", a.Name)
+		if a.Semantics != "" || a.Bound != nil {
+			d.errorf("loop %s has no semantics and no bound", a.Name)
 		}
 		d.axes = append(d.axes, &Axis{Name: a.Name, Size: a.Size, Semantics: Arbitrary, Loop: true, pos: d.pos(a.At)})
 	}
@@ -107,6 +107,9 @@ func decode(in *jsonProgram) (*Program, error) {
 		for _, x := range r.Index {
 			d.refs[i].Index = append(d.refs[i].Index, d.index(&x))
 		}
+	}
+	for i, a := range in.Grid {
+		d.axes[i].Bound = d.index(a.Bound)
 	}
 	for _, v := range in.Values {
 		d.values = append(d.values, d.value(v))
@@ -195,10 +198,14 @@ func (d *decoder) index(x *jsonIndex) IndexExpr {
 		return Quotient{d.index(&f.Div.X), f.Div.By}
 	case f.Mod != nil:
 		return Remainder{d.index(&f.Mod.X), f.Mod.By}
+	case len(f.Min) == 2:
+		return Minimum{d.index(&f.Min[0]), d.index(&f.Min[1])}
+	case len(f.Max) == 2:
+		return Maximum{d.index(&f.Max[0]), d.index(&f.Max[1])}
 	case f.Table != "" && f.At != nil:
 		return Lookup{d.ref(f.Table), d.index(f.At)}
 	}
-	d.errorf("an index expression is neither a number, an axis, a sum of two, times, div, mod nor a table at an index")
+	d.errorf("an index expression is neither a number, an axis, a sum, min or max of two, times, div, mod nor a table at an index")
 	return Const(0)
 }
 
@@ -230,6 +237,9 @@ func (d *decoder) cond(c *jsonCond) Cond {
 }
 
 func (d *decoder) value(v jsonValue) *Expr {
+	if v.Op == "row_max" || v.Op == "row_sum" { // of version 1
+		v.Op, v.Dim = strings.Replace(v.Op, "row", "reduce", 1), len(v.Shape)-1
+	}
 	out := &Expr{
 		Op: Op(word(d, "operation", v.Op, opNames[:]...)), Dtype: Dtype(v.Dtype), Shape: v.Shape, Index: d.index(v.Index), Dim: v.Dim,
 		TransA: v.TransA, TransB: v.TransB, Pos: d.pos(v.At),
@@ -260,7 +270,7 @@ func (d *decoder) body(body []jsonStmt) []*Stmt {
 	var out []*Stmt
 	for _, s := range body {
 		kinds := []string{Fill.String(), Store.String(), Accumulate.String(), When.String(), Loop.String()}
-		x := &Stmt{Kind: StmtKind(word(d, "statement", s.Do, kinds...)), Cond: d.cond(s.If), Pos: d.pos(s.At)}
+		x := &Stmt{Kind: StmtKind(word(d, "statement", s.Do, kinds...)), From: d.index(s.From), To: d.index(s.To), Cond: d.cond(s.If), Pos: d.pos(s.At)}
 		if s.Ref != "" {
 			x.Ref = d.ref(s.Ref)
 		}

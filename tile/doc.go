@@ -5,14 +5,15 @@
 // The vocabulary is that of Pallas:
 //
 //  1. A grid is a list of axes, the last one fastest. One point of it is a
-//     program, its coordinates the program ids.
+//     program, its coordinates the program ids. Along a BoundedAxis as many run as
+//     a table says when the grid starts.
 //  2. A block spec gives a block shape and an index map: which block of the
 //     array a program sees. Index maps are expressions over the axes, never
 //     closures, so that they can be printed, checked, counted and lowered.
 //  3. The body sees refs (blocks of inputs and outputs, and scratch) and is a
-//     list of statements: Fill, Store, Accumulate, When, Loop. Their values are
-//     expressions over whole blocks: Dot, elementwise arithmetic, row
-//     reductions, casts, slices.
+//     list of statements: Fill, Store, StoreRows, Accumulate, When, Loop. Their
+//     values are expressions over whole blocks: Dot, elementwise arithmetic,
+//     reductions along a dimension, casts, slices.
 //     An expression is data, not a value: each statement that uses it evaluates
 //     it, at the place of that statement. Its loads see what statements before
 //     left in the refs, so after Accumulate(acc, x) the same expression over acc
@@ -22,8 +23,8 @@
 //
 // Arrays need not be multiples of blocks. A block that overhangs its array is
 // padded when loaded; Dot masks padding with zero in both operands where it
-// contracts; a store drops it. Overhangs says where padding may be. A row
-// reduction over an overhanging dimension must select with InBounds first, or
+// contracts; a store drops it. Overhangs says where padding may be. A
+// reduction along an overhanging dimension must select with InBounds first, or
 // Verify refuses it, as it does a program that would leave padding in an output.
 //
 // What Verify refuses besides is told in verify.go, rule by rule; each message

@@ -68,6 +68,12 @@ func Invert(x Value) *Expr { return unary(OpNot, x) }
 // Exp is e to the power x.
 func Exp(x Value) *Expr { return unary(OpExp, x) }
 
+// Exp2 is 2 to the power x.
+func Exp2(x Value) *Expr { return unary(OpExp2, x) }
+
+// Log is the natural logarithm of x: -Inf of 0, NaN of less.
+func Log(x Value) *Expr { return unary(OpLog, x) }
+
 // Tanh is the hyperbolic tangent of x.
 func Tanh(x Value) *Expr { return unary(OpTanh, x) }
 

@@ -33,10 +33,11 @@ type (
 		Body   []jsonStmt  `json:"body"`
 	}
 	jsonAxis struct {
-		Name      string `json:"name"`
-		Size      int    `json:"size"`
-		Semantics string `json:"semantics,omitempty"` // of grid axes only
-		At        string `json:"at,omitempty"`
+		Name      string     `json:"name"`
+		Size      int        `json:"size"`
+		Semantics string     `json:"semantics,omitempty"` // of grid axes only
+		Bound     *jsonIndex `json:"bound,omitempty"`     // of grid axes only: an element of a table
+		At        string     `json:"at,omitempty"`
 	}
 	jsonRef struct {
 		Name  string      `json:"name"`
@@ -51,6 +52,8 @@ type (
 		Do    string     `json:"do"`
 		Ref   string     `json:"ref,omitempty"`
 		Value *int       `json:"value,omitempty"`
+		From  *jsonIndex `json:"from,omitempty"` // of a store of some rows
+		To    *jsonIndex `json:"to,omitempty"`
 		If    *jsonCond  `json:"if,omitempty"`
 		Axis  string     `json:"axis,omitempty"`
 		Body  []jsonStmt `json:"body,omitempty"`
@@ -82,6 +85,8 @@ type (
 		Times *jsonBy     `json:"times,omitempty"`
 		Div   *jsonBy     `json:"div,omitempty"`
 		Mod   *jsonBy     `json:"mod,omitempty"`
+		Min   []jsonIndex `json:"min,omitempty"` // exactly two
+		Max   []jsonIndex `json:"max,omitempty"` // exactly two
 		Table string      `json:"table,omitempty"`
 		At    *jsonIndex  `json:"at,omitempty"` // the index into the table; not a position
 	}
@@ -105,7 +110,14 @@ type (
 )
 
 // format is the first field of a file: what it is, and the version of the form.
-const format = "matladder tile programs 1"
+//
+// Version 2 has exp2, log, reductions along any dimension, min and max of indices,
+// bounds of axes and stores of some rows. Of version 1, which ReadPrograms reads too,
+// reductions were row_max and row_sum.
+const (
+	format       = "matladder tile programs 2"
+	formatBefore = "matladder tile programs 1"
+)
 
 // WritePrograms writes programs that run in order as JSON that ReadPrograms reads.
 func WritePrograms(w io.Writer, programs []*Program) error {
@@ -134,12 +146,12 @@ func encode(p *Program) *jsonProgram {
 	out := &jsonProgram{Name: p.Name, Grid: []jsonAxis{}, Refs: []jsonRef{}}
 	for _, a := range p.Grid {
 		e.axes = append(e.axes, a)
-		out.Grid = append(out.Grid, jsonAxis{a.Name, a.Size, a.Semantics.String(), source(a.pos)})
+		out.Grid = append(out.Grid, jsonAxis{a.Name, a.Size, a.Semantics.String(), e.index(a.Bound), source(a.pos)})
 	}
 	p.Walk(func(s *Stmt) {
 		if s.Axis != nil {
 			e.axes = append(e.axes, s.Axis)
-			out.Loops = append(out.Loops, jsonAxis{s.Axis.Name, s.Axis.Size, "", source(s.Axis.pos)})
+			out.Loops = append(out.Loops, jsonAxis{s.Axis.Name, s.Axis.Size, "", nil, source(s.Axis.pos)})
 		}
 	})
 	for _, r := range p.Refs {
@@ -194,6 +206,10 @@ func (e *encoder) index(x IndexExpr) *jsonIndex {
 		return &jsonIndex{form: &jsonForm{Div: by(x.X, x.By)}}
 	case Remainder:
 		return &jsonIndex{form: &jsonForm{Mod: by(x.X, x.By)}}
+	case Minimum:
+		return &jsonIndex{form: &jsonForm{Min: []jsonIndex{*e.index(x.X), *e.index(x.Y)}}}
+	case Maximum:
+		return &jsonIndex{form: &jsonForm{Max: []jsonIndex{*e.index(x.X), *e.index(x.Y)}}}
 	case Lookup:
 		return &jsonIndex{form: &jsonForm{Table: x.Table.Name, At: e.index(x.At)}}
 	}
@@ -254,7 +270,7 @@ func (e *encoder) value(x *Expr) int {
 func (e *encoder) body(body []*Stmt) []jsonStmt {
 	out := []jsonStmt{}
 	for _, s := range body {
-		x := jsonStmt{Do: s.Kind.String(), If: e.cond(s.Cond), At: source(s.Pos)}
+		x := jsonStmt{Do: s.Kind.String(), From: e.index(s.From), To: e.index(s.To), If: e.cond(s.Cond), At: source(s.Pos)}
 		if s.Ref != nil {
 			x.Ref = s.Ref.Name
 		}

@@ -92,7 +92,7 @@ func TestReadPrograms_Mistakes(t *testing.T) {
 		{right, right[:len(right)/2], "ends too early"},
 		{right, right + "{}", "something stands behind"},
 		{right, "[]", "is a array"},
-		{`programs 1`, `programs 2`, "format"},
+		{`programs 2`, `programs 3`, "format"},
 		{`"size":6`, `"size":"six"`, "is a string"},
 		{`"size":6`, `"size":0`, "axis i: size 0"},
 		{`"size":6`, `"sizes":6`, `unknown field "sizes"`},
@@ -110,6 +110,8 @@ func TestReadPrograms_Mistakes(t *testing.T) {
 		{`"test":"=="`, `"test":"="`, `comparison "="`},
 		{`"number":"nan"`, `"number":"many"`, "is a string"},
 		{`"precision":"highest"`, `"precision":"high"`, `precision "high"`},
+		{`"bound":{"table":"order"`, `"bound":{"table":"x"`, "not a table"},
+		{`"from":`, `"form":`, "form"},
 		{`"shape":[8,`, `"shape":[-1,`, ""},
 	} {
 		text := strings.Replace(right, c.old, c.new, 1)
@@ -120,6 +122,22 @@ func TestReadPrograms_Mistakes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s for %s: %v, want %q", c.new[:min(40, len(c.new))], c.old[:min(40, len(c.old))], err, c.want)
 		}
+	}
+}
+
+// TestReadPrograms_Version1: reductions were of rows alone.
+func TestReadPrograms_Version1(t *testing.T) {
+	const text = `{"format":"matladder tile programs 1","programs":[{"name":"top","grid":[],"refs":[
+		{"name":"x","kind":"in","dtype":"float32","array":[4,8],"block":[4,8],"index":[0,0]},
+		{"name":"o","kind":"out","dtype":"float32","array":[4,1],"block":[4,1],"index":[0,0]}],
+		"values":[{"op":"load","dtype":"float32","shape":[4,8],"ref":"x"},{"op":"row_max","args":[0],"dtype":"float32","shape":[4,1]}],
+		"body":[{"do":"store","ref":"o","value":1}]}]}`
+	ps, err := tile.ReadPrograms(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := ps[0].Body[0].Value; e.Op != tile.OpReduceMax || e.Dim != 1 {
+		t.Errorf("%s along %d", e.Op, e.Dim)
 	}
 }
 

@@ -28,13 +28,15 @@ const (
 	OpAbs                 //
 	OpNot                 // Bool
 	OpExp                 // floats only, from here …
+	OpExp2                // 2 to the power x
+	OpLog                 // natural logarithm; -Inf of 0, NaN of less
 	OpTanh                //
 	OpErf                 //
 	OpLogistic            //
 	OpRsqrt               // … to here
 	OpRoundEven           // … to here
-	OpRowMax              // largest of each row (last dimension), kept as size 1
-	OpRowSum              // sum of each row, kept as size 1
+	OpReduceMax           // largest along Dim, kept as size 1
+	OpReduceSum           // sum along Dim, kept as size 1
 	OpBroadcast           // to Shape, aligning trailing dimensions
 	OpCast                // to Dtype
 	OpSlice               // elements Index … Index+Shape[Dim]-1 along Dim
@@ -45,8 +47,8 @@ var opNames = [...]string{
 	OpLoad: "load", OpConst: "const", OpIndex: "index", OpIota: "iota", OpInBounds: "in_bounds",
 	OpDot: "dot", OpAdd: "add", OpSub: "sub", OpMul: "mul", OpDiv: "div", OpMax: "max", OpMin: "min",
 	OpAnd: "and", OpOr: "or", OpCompare: "compare", OpSelect: "select", OpNeg: "neg", OpAbs: "abs", OpNot: "not",
-	OpExp: "exp", OpTanh: "tanh", OpErf: "erf", OpLogistic: "logistic", OpRsqrt: "rsqrt", OpRoundEven: "round",
-	OpRowMax: "row_max", OpRowSum: "row_sum", OpBroadcast: "broadcast", OpCast: "cast", OpSlice: "slice", OpConcat: "concat",
+	OpExp: "exp", OpExp2: "exp2", OpLog: "log", OpTanh: "tanh", OpErf: "erf", OpLogistic: "logistic", OpRsqrt: "rsqrt", OpRoundEven: "round",
+	OpReduceMax: "reduce_max", OpReduceSum: "reduce_sum", OpBroadcast: "broadcast", OpCast: "cast", OpSlice: "slice", OpConcat: "concat",
 }
 
 func (o Op) String() string { return opNames[o] }
@@ -88,7 +90,7 @@ type Expr struct {
 	Shape     []int
 	Ref       *Ref       // OpLoad, OpInBounds
 	Index     IndexExpr  // OpIndex, OpSlice (start)
-	Dim       int        // OpIota, OpInBounds, OpSlice, OpConcat
+	Dim       int        // OpIota, OpInBounds, OpReduceMax, OpReduceSum, OpSlice, OpConcat
 	Value     float64    // OpConst
 	Cmp       Comparison // OpCompare
 	TransA    bool       // OpDot: a is (k, m)
@@ -240,25 +242,38 @@ func Cast(x Value, d Dtype) *Expr {
 	return newExpr(&Expr{Op: OpCast, Args: []*Expr{e}, Dtype: d, Shape: e.Shape})
 }
 
-// RowMax is the largest element of each row (the last dimension, kept as 1).
-func RowMax(x Value) *Expr { return reduceRow(OpRowMax, x) }
+// ReduceMax is the largest element along dim, kept as size 1; NaN if one is.
+func ReduceMax(x Value, dim int) *Expr { return reduce(OpReduceMax, x.value(), dim) }
 
-// RowSum is the sum of each row (the last dimension, kept as 1).
-func RowSum(x Value) *Expr { return reduceRow(OpRowSum, x) }
+// ReduceSum is the sum along dim, kept as size 1.
+func ReduceSum(x Value, dim int) *Expr { return reduce(OpReduceSum, x.value(), dim) }
 
-func reduceRow(op Op, v Value) *Expr {
+// RowMax is ReduceMax along the last dimension.
+func RowMax(v Value) *Expr {
 	x := v.value()
+	return reduce(OpReduceMax, x, len(x.Shape)-1)
+}
+
+// RowSum is ReduceSum along the last dimension.
+func RowSum(v Value) *Expr {
+	x := v.value()
+	return reduce(OpReduceSum, x, len(x.Shape)-1)
+}
+
+func reduce(op Op, x *Expr, dim int) *Expr {
 	switch {
 	case x.err != nil:
 		return x
 	case len(x.Shape) == 0:
 		return failed("%s: operand has rank 0", op)
+	case dim < 0 || dim >= len(x.Shape):
+		return failed("%s: no dimension %d in [%s]", op, dim, shapeString(x.Shape))
 	case x.Dtype == Bool:
 		return failed("%s: operand is bool", op)
 	}
 	s := append([]int(nil), x.Shape...)
-	s[len(s)-1] = 1
-	return newExpr(&Expr{Op: op, Args: []*Expr{x}, Dtype: x.Dtype, Shape: s})
+	s[dim] = 1
+	return newExpr(&Expr{Op: op, Args: []*Expr{x}, Dtype: x.Dtype, Shape: s, Dim: dim})
 }
 
 // Broadcast repeats x to shape: trailing dimensions are aligned, each equal or

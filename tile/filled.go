@@ -30,10 +30,20 @@ func (f *fillState) walk(body []*Stmt, filled bool) bool {
 					f.early = s
 				}
 			}
-			filled = filled || s.Ref == f.ref && s.Kind != Accumulate
+			filled = filled || s.Ref == f.ref && s.Kind != Accumulate && f.whole(s)
 		}
 	}
 	return filled
+}
+
+// whole reports whether s stores all rows.
+func (f *fillState) whole(s *Stmt) bool {
+	if !s.IsPart() {
+		return true
+	}
+	from, to := bounds(s.From, f.ids), bounds(s.To, f.ids)
+	tables := f.trust <= tabled
+	return (from.known && from.hi <= 0 || !from.known && tables) && (to.known && to.lo >= s.Ref.Shape()[0] || !to.known && tables)
 }
 
 // loop follows the first repetition apart from the others, for what happens

@@ -3,9 +3,9 @@ package tile
 import "fmt"
 
 // IndexExpr is an integer that depends on program ids, loop variables and
-// scalar tables alone: a Const, *Axis, Sum, Product, Quotient, Remainder or
-// Lookup. Build sums and the rest with Plus, Times, FloorDiv, Mod and At, which
-// fold constants.
+// scalar tables alone: a Const, *Axis, Sum, Product, Quotient, Remainder,
+// Minimum, Maximum or Lookup. Build sums and the rest with Plus, Times, FloorDiv, Mod,
+// AtMost, AtLeast and At, which fold constants.
 type IndexExpr interface {
 	fmt.Stringer
 	isIndex()
@@ -39,7 +39,11 @@ type (
 		Size      int
 		Semantics Semantics
 		Loop      bool // the variable of a Loop, not an axis of the grid
-		pos       Pos
+
+		// Bound, unless nil, is how many programs run, known before the grid starts: an
+		// element of a scalar table. Size is the most that it may be.
+		Bound IndexExpr
+		pos   Pos
 	}
 
 	// Sum is X + Y.
@@ -63,6 +67,12 @@ type (
 		By int
 	}
 
+	// Minimum is the smaller of X and Y.
+	Minimum struct{ X, Y IndexExpr }
+
+	// Maximum is the larger of X and Y.
+	Maximum struct{ X, Y IndexExpr }
+
 	// Lookup is element At of a scalar table, known before the grid starts.
 	Lookup struct {
 		Table *Ref
@@ -76,6 +86,8 @@ func (Sum) isIndex()       {}
 func (Product) isIndex()   {}
 func (Quotient) isIndex()  {}
 func (Remainder) isIndex() {}
+func (Minimum) isIndex()   {}
+func (Maximum) isIndex()   {}
 func (Lookup) isIndex()    {}
 
 func (c Const) String() string     { return fmt.Sprint(int(c)) }
@@ -84,6 +96,8 @@ func (s Sum) String() string       { return "(" + s.X.String() + " + " + s.Y.Str
 func (p Product) String() string   { return fmt.Sprintf("%s*%d", p.X, p.By) }
 func (q Quotient) String() string  { return fmt.Sprintf("(%s // %d)", q.X, q.By) }
 func (r Remainder) String() string { return fmt.Sprintf("(%s %% %d)", r.X, r.By) }
+func (m Minimum) String() string   { return "min(" + bare(m.X) + ", " + bare(m.Y) + ")" }
+func (m Maximum) String() string   { return "max(" + bare(m.X) + ", " + bare(m.Y) + ")" }
 func (l Lookup) String() string    { return fmt.Sprintf("%s[%s]", l.Table.Name, bare(l.At)) }
 
 // bare is x printed without brackets around it.
@@ -96,11 +110,19 @@ func bare(x IndexExpr) string {
 	return x.String()
 }
 
+// Pos is where the axis was made.
+func (a *Axis) Pos() Pos { return a.pos }
+
 // First holds in the programs at the start of the axis.
 func (a *Axis) First() Cond { return Test(a, EQ, Const(0)) }
 
 // Last holds in the programs at the end of the axis.
-func (a *Axis) Last() Cond { return Test(a, EQ, Const(a.Size-1)) }
+func (a *Axis) Last() Cond {
+	if a.Bound != nil {
+		return Test(a, EQ, Plus(a.Bound, Const(-1)))
+	}
+	return Test(a, EQ, Const(a.Size-1))
+}
 
 // Plus returns x + y.
 func Plus(x, y IndexExpr) IndexExpr {
@@ -153,6 +175,26 @@ func Mod(x IndexExpr, by int) IndexExpr {
 	return Remainder{x, by}
 }
 
+// AtMost returns x, but y where that is smaller.
+func AtMost(x, y IndexExpr) IndexExpr {
+	cx, xConst := x.(Const)
+	cy, yConst := y.(Const)
+	if xConst && yConst {
+		return min(cx, cy)
+	}
+	return Minimum{x, y}
+}
+
+// AtLeast returns x, but y where that is larger.
+func AtLeast(x, y IndexExpr) IndexExpr {
+	cx, xConst := x.(Const)
+	cy, yConst := y.(Const)
+	if xConst && yConst {
+		return max(cx, cy)
+	}
+	return Maximum{x, y}
+}
+
 // Env gives an index expression the values it depends on.
 type Env interface {
 	// ProgramID returns the id along a grid axis, or the value of a loop variable.
@@ -177,6 +219,10 @@ func Eval(x IndexExpr, env Env) int {
 	case Remainder:
 		v := Eval(x.X, env)
 		return v - floorDiv(v, x.By)*x.By
+	case Minimum:
+		return min(Eval(x.X, env), Eval(x.Y, env))
+	case Maximum:
+		return max(Eval(x.X, env), Eval(x.Y, env))
 	case Lookup:
 		return env.TableValue(x.Table, Eval(x.At, env))
 	}
@@ -196,6 +242,12 @@ func WalkIndex(x IndexExpr, f func(IndexExpr)) {
 		WalkIndex(x.X, f)
 	case Remainder:
 		WalkIndex(x.X, f)
+	case Minimum:
+		WalkIndex(x.X, f)
+		WalkIndex(x.Y, f)
+	case Maximum:
+		WalkIndex(x.X, f)
+		WalkIndex(x.Y, f)
 	case Lookup:
 		WalkIndex(x.At, f)
 	}

@@ -41,6 +41,12 @@ func bounds(x IndexExpr, r ranges) interval {
 			return interval{a.lo - lap*x.By, a.hi - lap*x.By, true}
 		}
 		return interval{0, x.By - 1, true}
+	case Minimum:
+		a, b := bounds(x.X, r), bounds(x.Y, r)
+		return interval{min(a.lo, b.lo), min(a.hi, b.hi), a.known && b.known}
+	case Maximum:
+		a, b := bounds(x.X, r), bounds(x.Y, r)
+		return interval{max(a.lo, b.lo), max(a.hi, b.hi), a.known && b.known}
 	}
 	return interval{math.MinInt, math.MaxInt, false}
 }
@@ -153,6 +159,10 @@ func dependsOn(x IndexExpr, f func(*Axis) bool) bool {
 		return dependsOn(x.X, f)
 	case Remainder:
 		return dependsOn(x.X, f)
+	case Minimum:
+		return dependsOn(x.X, f) || dependsOn(x.Y, f)
+	case Maximum:
+		return dependsOn(x.X, f) || dependsOn(x.Y, f)
 	case Lookup:
 		return dependsOn(x.At, f)
 	}

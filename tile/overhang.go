@@ -194,7 +194,11 @@ func (a *overhangs) body(body []*Stmt) {
 		case Fill:
 			a.state[s.Ref] = nil
 		case Store:
-			a.state[s.Ref] = a.kept(s)
+			kept := a.kept(s)
+			if old, ok := a.state[s.Ref]; ok && s.IsPart() {
+				kept = old.join(kept)
+			}
+			a.state[s.Ref] = kept
 		case Accumulate:
 			a.state[s.Ref] = a.state[s.Ref].union(a.kept(s))
 		case When:

@@ -18,10 +18,11 @@ func (a *overhangs) visit(e *Expr) edgeSets {
 		s = dotEdges(e, args)
 	case OpSelect:
 		s = selectEdges(e, args)
-	case OpAnd, OpOr: // false and padding is false
-		s = args[0].join(args[1])
-	case OpRowMax, OpRowSum:
-		s = args[0].with(len(e.Shape), len(e.Shape)-1, nil)
+	case OpAnd, OpOr: // false and padding is false, as is padding where the other is false for sure
+		decided := e.Op == OpAnd
+		s = args[0].without(exclusions(e.Args[1], decided)).join(args[1].without(exclusions(e.Args[0], decided)))
+	case OpReduceMax, OpReduceSum:
+		s = args[0].with(len(e.Shape), e.Dim, nil)
 	case OpBroadcast:
 		s = broadcastEdges(e, args[0])
 	case OpSlice:

@@ -14,6 +14,9 @@ func (p *Program) String() string {
 	names, sizes, semantics := make([]string, len(p.Grid)), make([]string, len(p.Grid)), make([]string, len(p.Grid))
 	for i, a := range p.Grid {
 		names[i], sizes[i], semantics[i] = a.Name, fmt.Sprint(a.Size), a.Semantics.String()
+		if a.Bound != nil {
+			sizes[i] = fmt.Sprintf("%s <= %d", a.Bound, a.Size)
+		}
 	}
 	fmt.Fprintf(&b, "%s\n", p.Name)
 	if len(p.Grid) == 0 {
@@ -83,7 +86,11 @@ func (w *printer) body(body []*Stmt, indent string) {
 	for _, s := range body {
 		switch s.Kind {
 		case Fill, Store:
-			fmt.Fprintf(w.out, "%s%s[...] = %s\n", indent, s.Ref.Name, w.value(s.Value, indent))
+			value, rows := w.value(s.Value, indent), "..."
+			if s.IsPart() {
+				rows = bare(s.From) + ":" + bare(s.To)
+			}
+			fmt.Fprintf(w.out, "%s%s[%s] = %s\n", indent, s.Ref.Name, rows, value)
 		case Accumulate:
 			fmt.Fprintf(w.out, "%s%s[...] += %s\n", indent, s.Ref.Name, w.value(s.Value, indent))
 		case When:

@@ -73,6 +73,11 @@ func (w *printer) expr(e *Expr) string {
 		}
 		from[e.Dim] = bare(e.Index) + ":" + bare(Plus(e.Index, Const(e.Shape[e.Dim])))
 		return strings.TrimSuffix(args[0], "[...]") + "[" + strings.Join(from, ", ") + "]"
+	case OpReduceMax, OpReduceSum:
+		if e.Dim == len(e.Shape)-1 {
+			return map[Op]string{OpReduceMax: "row_max(", OpReduceSum: "row_sum("}[e.Op] + args[0] + ")"
+		}
+		args = append(args, fmt.Sprintf("dim=%d", e.Dim))
 	case OpConcat:
 		args = append(args, fmt.Sprintf("dim=%d", e.Dim))
 	}

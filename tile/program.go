@@ -8,7 +8,7 @@ type StmtKind uint8
 // The statements.
 const (
 	Fill       StmtKind = iota // every element of Ref becomes Value, a constant of rank 0
-	Store                      // Ref = Value
+	Store                      // Ref = Value, in rows From … To-1 if these are there
 	Accumulate                 // Ref = Ref + Value, rounded to Ref's dtype
 	When                       // Body, where Cond holds
 	Loop                       // Body, for Axis = 0 … Axis.Size-1
@@ -21,13 +21,18 @@ func (k StmtKind) String() string {
 // Stmt is one statement of a body. Fields that its Kind does not name are zero.
 type Stmt struct {
 	Kind  StmtKind
-	Ref   *Ref  // Fill, Store, Accumulate
-	Value *Expr // Fill, Store, Accumulate: of Ref's shape; of its dtype but for Accumulate, which may widen
-	Cond  Cond  // When
-	Axis  *Axis // Loop
+	Ref   *Ref      // Fill, Store, Accumulate
+	Value *Expr     // Fill, Store, Accumulate: of Ref's shape; of its dtype but for Accumulate, which may widen
+	From  IndexExpr // Store of some rows: the first; nil, as To, for all
+	To    IndexExpr // Store of some rows: the one behind the last
+	Cond  Cond      // When
+	Axis  *Axis     // Loop
 	Body  []*Stmt
 	Pos   Pos
 }
+
+// IsPart reports whether s is a store of some rows.
+func (s *Stmt) IsPart() bool { return s.From != nil }
 
 // Program is a kernel as data: a grid, the refs its body sees, and the body.
 // It is read-only once built.
@@ -45,6 +50,26 @@ func (p *Program) Steps() int64 {
 		n *= int64(a.Size)
 	}
 	return n
+}
+
+// Guarded returns a program that means the same without bounds of axes: its grid is
+// run to the end, its body only where every axis is below its bound. It is p if no
+// axis has one. The axes are those of p.
+func (p *Program) Guarded() *Program {
+	var below AllCond
+	var pos Pos
+	for _, a := range p.Grid {
+		if a.Bound != nil {
+			pos = a.pos
+			below = append(below, Test(a, LT, a.Bound))
+		}
+	}
+	if below == nil {
+		return p
+	}
+	q := *p
+	q.Body = []*Stmt{{Kind: When, Cond: below, Body: p.Body, Pos: pos}}
+	return &q
 }
 
 // RefsOf returns the refs of one kind, in order.

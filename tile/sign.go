@@ -13,6 +13,10 @@ func NeverNegative(x IndexExpr) bool {
 		return x.By >= 0 && NeverNegative(x.X)
 	case Quotient:
 		return NeverNegative(x.X)
+	case Minimum:
+		return NeverNegative(x.X) && NeverNegative(x.Y)
+	case Maximum:
+		return NeverNegative(x.X) || NeverNegative(x.Y)
 	}
 	return false
 }

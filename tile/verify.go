@@ -14,8 +14,11 @@ import (
 // counting through the axes they use, up to a bound past which it refuses.
 //
 // What depends on a scalar table cannot be decided here. An output whose index
-// map looks one up is not checked for visits, coverage and first fills, and a
-// When whose condition looks one up counts as run; package interp checks both.
+// map looks one up is not checked for visits, coverage and first fills; a When
+// whose condition looks one up counts as run, an axis with a bound as run to its
+// end, and a store of rows that a table chooses as one of all. Package interp
+// checks all of it. It also tells which elements no store of some rows reaches:
+// here a block of an output counts as written if a part of it is.
 func (p *Program) Verify() error {
 	v := &verifier{program: p}
 	for _, stage := range stages {
@@ -41,6 +44,7 @@ var stages = [][]func(*verifier){
 		memorySize,
 	},
 	{ // verify_scope.go, verify_stmt.go, verify_expr.go: how they fit together
+		axisBounds,
 		indexMaps,
 		statements,
 	},
@@ -58,7 +62,7 @@ var stages = [][]func(*verifier){
 		outputFilled,
 	},
 	{ // verify_overhang.go: padding stays out of results
-		rowReductions,
+		reductions,
 		contractions,
 		paddingStored,
 	},

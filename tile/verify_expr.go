@@ -88,8 +88,8 @@ func (p *Program) malformed(e *Expr, loops []*Axis) string {
 			return msg
 		}
 		again = &Expr{Shape: shape, Dtype: dtype}
-	case OpRowMax, OpRowSum:
-		again = reduceRow(e.Op, x)
+	case OpReduceMax, OpReduceSum:
+		again = reduce(e.Op, x, e.Dim)
 	case OpBroadcast:
 		if again = Broadcast(x, e.Shape...); again == x {
 			return ""

@@ -1,16 +1,15 @@
 package tile
 
-// rowReductions: a row that reaches past an array is masked before it is reduced.
-func rowReductions(v *verifier) {
+// reductions: what reaches past an array is masked before it is reduced.
+func reductions(v *verifier) {
 	for _, e := range v.values {
-		if e.Op != OpRowMax && e.Op != OpRowSum {
+		if e.Op != OpReduceMax && e.Op != OpReduceSum {
 			continue
 		}
 		x := e.Args[0]
-		last := len(x.Shape) - 1
-		if edges := v.padding().edges(x).of(last); len(edges) > 0 {
-			v.errorf(e.Pos, "%s: rows of [%s] may hold padding: %s: select with in_bounds(%s, %d) first",
-				e.Op, shapeString(x.Shape), describe(edges[0].Ref), edges[0].Ref.Name, edges[0].Dim)
+		if edges := v.padding().edges(x).of(e.Dim); len(edges) > 0 {
+			v.errorf(e.Pos, "%s: dimension %d of [%s] may hold padding: %s: select with in_bounds(%s, %d) first",
+				e.Op, e.Dim, shapeString(x.Shape), describe(edges[0].Ref), edges[0].Ref.Name, edges[0].Dim)
 		}
 	}
 }

@@ -43,8 +43,12 @@ func tableIndices(v *verifier) {
 		}
 	}
 	for _, s := range v.sites {
-		if s.Kind == When {
+		switch {
+		case s.Kind == When:
 			v.lookupsIn(s.Cond, s)
+		case s.IsPart():
+			v.lookups(s.From, s.Pos, s)
+			v.lookups(s.To, s.Pos, s)
 		}
 	}
 	for _, e := range v.values {

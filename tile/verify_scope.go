@@ -1,6 +1,9 @@
 package tile
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // indexMaps: index maps use axes and tables of this program, and no loop
 // variable, since a block is chosen before the body runs.
@@ -10,6 +13,22 @@ func indexMaps(v *verifier) {
 			if msg := v.program.unusable(x, nil); msg != "" {
 				v.errorf(r.Pos, "%s: index map, dimension %d: %s", describe(r), d, msg)
 			}
+		}
+	}
+}
+
+// axisBounds: how many programs run along an axis is one element of a table.
+func axisBounds(v *verifier) {
+	for _, a := range v.program.Grid {
+		if a.Bound == nil {
+			continue
+		}
+		if l, ok := a.Bound.(Lookup); !ok {
+			v.errorf(a.pos, "axis %s: its bound is not an element of a table", a.Name)
+		} else if msg := v.program.unusable(l, nil); msg != "" {
+			v.errorf(a.pos, "axis %s: bound: %s", a.Name, msg)
+		} else if i, ok := l.At.(Const); !ok || i < 0 || int(i) >= l.Table.Array[0] {
+			v.errorf(a.pos, "axis %s: bound %s: want one of elements 0 … %d of the table", a.Name, l, l.Table.Array[0]-1)
 		}
 	}
 }
@@ -31,10 +50,7 @@ func (p *Program) unusable(x IndexExpr, loops []*Axis) string {
 		}
 		return ""
 	case Sum:
-		if msg := p.unusable(x.X, loops); msg != "" {
-			return msg
-		}
-		return p.unusable(x.Y, loops)
+		return cmp.Or(p.unusable(x.X, loops), p.unusable(x.Y, loops))
 	case Product:
 		return p.unusable(x.X, loops)
 	case Quotient:
@@ -47,6 +63,10 @@ func (p *Program) unusable(x IndexExpr, loops []*Axis) string {
 			return "a divisor must be at least 1"
 		}
 		return p.unusable(x.X, loops)
+	case Minimum:
+		return cmp.Or(p.unusable(x.X, loops), p.unusable(x.Y, loops))
+	case Maximum:
+		return cmp.Or(p.unusable(x.X, loops), p.unusable(x.Y, loops))
 	case Lookup:
 		switch {
 		case x.Table == nil || !slices.Contains(p.Refs, x.Table):

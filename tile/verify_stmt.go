@@ -1,6 +1,9 @@
 package tile
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // statements: each can be carried out. Makes v.sites.
 func statements(v *verifier) { v.statements(v.program.Body, nil, nil) }
@@ -37,6 +40,7 @@ func (v *verifier) statements(body []*Stmt, conds []Cond, loops []*Axis) {
 func (s *Stmt) pure() bool {
 	writes := s.Kind != When && s.Kind != Loop
 	return (writes || s.Ref == nil && s.Value == nil) && (s.Kind == When || s.Cond == nil) &&
+		(s.Kind == Store && (s.From == nil) == (s.To == nil) || s.From == nil && s.To == nil) &&
 		(s.Kind == Loop || s.Axis == nil) && (!writes || len(s.Body) == 0)
 }
 
@@ -73,6 +77,13 @@ func (v *verifier) write(s *Stmt, loops []*Axis) {
 	}
 	if !v.expr(e, s, loops) {
 		return
+	}
+	if s.IsPart() {
+		if len(r.Shape()) == 0 {
+			v.errorf(s.Pos, "store: %s has no rows", r.Name)
+		} else if msg := cmp.Or(v.program.unusable(s.From, loops), v.program.unusable(s.To, loops)); msg != "" {
+			v.errorf(s.Pos, "store: rows of %s: %s", r.Name, msg)
+		}
 	}
 	switch s.Kind {
 	case Fill:

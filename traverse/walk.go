@@ -26,6 +26,9 @@ func Steps(programs []*tile.Program, tables map[string]tile.Tensor) iter.Seq2[*S
 			step.Program = n
 			for at := range tile.Points(p.Grid) {
 				w.Point = at
+				if w.beyond() {
+					continue
+				}
 				if w.enter(); w.err != nil {
 					yield(nil, w.err)
 					return
@@ -79,9 +82,30 @@ func newWalker(p *tile.Program, tables map[string]tile.Tensor, step *Step) *walk
 	return w
 }
 
+// beyond reports whether an axis of w.Point is past its bound: the program is not run.
+func (w *walker) beyond() bool {
+	for _, a := range w.program.Grid {
+		if a.Bound == nil {
+			continue
+		}
+		w.pos = a.Pos()
+		n := tile.Eval(a.Bound, w)
+		if n < 0 || n > a.Size {
+			w.fail("axis %s: its bound %s is %d, want 0 … %d", a.Name, a.Bound, n, a.Size)
+		}
+		if w.ProgramID(a) >= n && w.err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // enter goes to the program of w.Point: every ref moves to its block, and the
 // step's counters go on.
 func (w *walker) enter() {
+	if w.err != nil {
+		return
+	}
 	sameParallel := w.sameParallel()
 	copy(w.step.IDs, w.IDs())
 	w.step.GridSteps++

@@ -38,7 +38,7 @@ var programs = []program{
 
 // testPrograms compares programs beyond the kernels with interp.
 func testPrograms(t *testing.T, s suite) {
-	for _, p := range programs {
+	for _, p := range slices.Concat(programs, language) {
 		t.Run(p.name, func(t *testing.T) {
 			ps, err := p.build()
 			if err != nil {
@@ -53,6 +53,7 @@ func testPrograms(t *testing.T, s suite) {
 			}
 			defer e.Close()
 			in := smallIntegers(t, ps, 11)
+			setTables(t, ps, in, tables[p.name])
 			got := s.run(t, e, ps, in, 2)
 			if p.exact {
 				sameBits(t, oracle(t, ps, in), got)
@@ -60,6 +61,20 @@ func testPrograms(t *testing.T, s suite) {
 				within(t, 0x1p-18, ps, in, got)
 			}
 		})
+	}
+}
+
+// setTables writes the elements of tables, by name.
+func setTables(t *testing.T, programs []*tile.Program, in []tile.Tensor, tables map[string][]float64) {
+	t.Helper()
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range bound.In {
+		for e, x := range tables[r.Name] {
+			in[i].Set(e, x)
+		}
 	}
 }
 

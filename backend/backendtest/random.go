@@ -76,7 +76,7 @@ func Random(t *testing.T, be backend.Backend, params backend.Params, data []byte
 // inexact reports whether an operation rounds even on small integers.
 func inexact(op tile.Op) bool {
 	switch op {
-	case tile.OpDiv, tile.OpExp, tile.OpTanh, tile.OpErf, tile.OpLogistic, tile.OpRsqrt:
+	case tile.OpDiv, tile.OpExp, tile.OpExp2, tile.OpLog, tile.OpTanh, tile.OpErf, tile.OpLogistic, tile.OpRsqrt:
 		return true
 	}
 	return false

@@ -77,7 +77,8 @@ func rowwise(e *tile.Expr, r *tile.Ref) bool {
 		return true
 	}
 	switch {
-	case e.Op.IsElementwise(), e.Op == tile.OpRowMax, e.Op == tile.OpRowSum:
+	case e.Op.IsElementwise():
+	case (e.Op == tile.OpReduceMax || e.Op == tile.OpReduceSum) && alongRow(e) && len(e.Shape) > 1:
 	case e.Op == tile.OpSlice && e.Dim == len(e.Shape)-1:
 	case e.Op == tile.OpBroadcast && len(e.Shape) == len(e.Args[0].Shape) && e.Shape[0] == e.Args[0].Shape[0]:
 	default:

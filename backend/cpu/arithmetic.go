@@ -14,7 +14,9 @@ var (
 	unaryFloats = map[tile.Op]func(o, x []float32){
 		tile.OpNeg:       negTo[float32],
 		tile.OpAbs:       through(math.Abs),
-		tile.OpExp:       through(math.Exp),
+		tile.OpExp:       through(math.Exp), // of bfloat16, as the next: see values.exponential
+		tile.OpExp2:      through(math.Exp2),
+		tile.OpLog:       through(math.Log),
 		tile.OpTanh:      through(math.Tanh),
 		tile.OpRsqrt:     through(func(x float64) float64 { return 1 / math.Sqrt(x) }),
 		tile.OpRoundEven: through(math.RoundToEven),

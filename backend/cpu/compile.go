@@ -7,6 +7,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/rows"
+	"matladder/backend/cpu/internal/vexp"
 	"matladder/tile"
 )
 
@@ -16,7 +17,7 @@ var passes = []struct {
 	run  func(*plan) error
 	tell func(*plan) []string
 }{
-	{"verify", verify, (*plan).tellGrid},         // the program makes sense on any machine
+	{"verify", verify, (*plan).tellGrid},         // the program makes sense on any machine; what steps cannot do at once → scratch
 	{"see", see, (*plan).tellRefs},               // blocks of refs as matrices in memory
 	{"match", match, (*plan).tellBody},           // statements → steps
 	{"fuse", fuse, (*plan).tellFused},            // a zeroing fill into the accumulation behind it, a product into the value, values of a row
@@ -35,7 +36,8 @@ var passes = []struct {
 type plan struct {
 	program *tile.Program
 	machine machine
-	loops   rows.Loops // of machine.kernels' instruction set
+	loops   rows.Loops // of machine.kernels' instruction set, as the next
+	exps    vexp.Loops
 
 	refs     []ref
 	steps    []*step
@@ -111,7 +113,8 @@ type dot struct {
 
 // compile runs the passes.
 func compile(p *tile.Program, m machine) (*plan, error) {
-	pl := &plan{program: p, machine: m, loops: rows.For(m.kernels.ISA >= gemm.AVX2)}
+	pl := &plan{program: p, machine: m, loops: rows.For(m.kernels.ISA >= gemm.AVX2),
+		exps: vexp.For(m.kernels.ISA >= gemm.AVX2, m.kernels.ISA >= gemm.AVX512)}
 	for _, pass := range passes {
 		if err := pass.run(pl); err != nil {
 			return nil, fmt.Errorf("cpu: %s: %w", pass.name, err)
@@ -120,7 +123,13 @@ func compile(p *tile.Program, m machine) (*plan, error) {
 	return pl, nil
 }
 
-func verify(p *plan) error { return p.program.Verify() }
+func verify(p *plan) error {
+	if err := p.program.Verify(); err != nil {
+		return err
+	}
+	p.program = plain(p.program)
+	return nil
+}
 
 // unsupported refuses what is written at pos.
 func (p *plan) unsupported(pos tile.Pos, format string, args ...any) error {

@@ -73,7 +73,7 @@ func refused() map[string][]*tile.Program {
 		}),
 		"product of a sum": one("sum", func(t *tile.Builder) {
 			a := t.In("a", tile.Float32, tile.Array(4, 4), at(4, 4))
-			t.Store(t.Out("o", tile.Float32, tile.Array(4, 4), at(4, 4)), tile.Dot(tile.Add(a, a), a))
+			t.Store(t.Out("o", tile.Float32, tile.Array(4, 4), at(4, 4)), tile.Dot(a, tile.Add(a, a)))
 		}),
 	}
 }

@@ -4,7 +4,8 @@
 //
 // The passes, in the order in which they run, which is a good one to read them in:
 //
-//  1. verify the program; see (see.go) each ref's block as a matrix; match (match.go)
+//  1. verify the program, and write it plainly (plain.go): ends of the grid become
+//     conditions, and what steps cannot do at once goes by way of scratch; see (see.go) each ref's block as a matrix; match (match.go)
 //     statements into steps: fill, compute, when. Loops are written out (unroll.go).
 //  2. fuse (fuse.go) a zeroing fill into the accumulation that follows it, so that
 //     the micro-kernel stores instead of adding. A product that scratch only carries
@@ -23,8 +24,8 @@
 //     written, and go past the caches if L2 would not hold them.
 //  5. epilogue (vector.go) compiles everything else of a value into vectors along
 //     rows: what is read and written (access.go, codes.go, float8.go), arithmetic
-//     (arithmetic.go, piecewise.go), sums and extremes of rows (reduce.go), one number
-//     for each row (single.go).
+//     (arithmetic.go, piecewise.go), sums and extremes of rows (reduce.go), exponentials
+//     (exponentials.go, internal/vexp), one number for each row (single.go).
 //  6. share (share.go): blocks of b are packed once into a cache that all workers
 //     share (cache.go), or by each worker for its columns; blocks of a stay with one
 //     worker. schedule (schedule.go): parallel axes are split over workers, arbitrary

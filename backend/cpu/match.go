@@ -67,7 +67,7 @@ func (p *plan) matchDots(st *step) error {
 		}
 		st.dots = append(st.dots, &dot{expr: e})
 	})
-	st.direct = s.Value.Op == tile.OpDot && s.Value.Dtype == s.Ref.Dtype
+	st.direct = s.Value.Op == tile.OpDot && s.Value.Dtype == s.Ref.Dtype && !s.IsPart()
 	return err
 }
 

@@ -32,6 +32,22 @@ func reduce[T any](c *values, e *tile.Expr, x lanes[T], first func(x []T) T, nex
 	}
 }
 
+// alongRow reports whether a reduction is along the last dimension.
+func alongRow(e *tile.Expr) bool { return e.Dim == len(e.Shape)-1 }
+
+// reduceColumns folds the rows of x, of e's operand, into one.
+func reduceColumns[T any](c *values, e *tile.Expr, x lanes[T], fold func(o, x, y []T)) lanes[T] {
+	i, height := c.slot(), e.Args[0].Shape[0]
+	return func(w *worker, _, col, n int) []T {
+		out := vector[T](w, i, n)
+		copy(out, x(w, 0, col, n))
+		for row := 1; row < height; row++ {
+			fold(out, out, x(w, row, col, n))
+		}
+		return out
+	}
+}
+
 // rowMax compiles the largest of each row; NaN if one is. Of magnitudes it is
 // found without making them first, and of bfloat16 as it lies; of what is negated it
 // is the smallest.
@@ -74,8 +90,8 @@ func (c *values) absMaxOfBits(x *tile.Expr) one {
 }
 
 // rowSum compiles the sum of each row.
-func rowSum[T number](c *values, e *tile.Expr, x lanes[T]) lanes[T] {
-	return reduce(c, e, x, total[T], func(a, b T) T { return a + b })
+func rowSum[T number](c *values, e *tile.Expr, x lanes[T], sum func(x []T) T) lanes[T] {
+	return reduce(c, e, x, sum, func(a, b T) T { return a + b })
 }
 
 func largest[T number](x []T) T {
@@ -86,8 +102,7 @@ func largest[T number](x []T) T {
 	return top
 }
 
-// total adds four sums, so that additions need not wait for one another and
-// errors of floats grow more slowly.
+// total adds four sums, so that additions need not wait for one another.
 func total[T number](x []T) T {
 	var s [4]T
 	for len(x) >= 4 {

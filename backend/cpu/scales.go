@@ -28,7 +28,7 @@ type scales struct {
 // returns nil if they cannot.
 func (p *plan) scales(s *step) *scales {
 	dst, d, v := &p.refs[s.dst], s.dots[0], s.stmt.Value
-	if s.stmt.Kind != tile.Store || s.direct || d.product.scaled == nil || !p.whole(s) || reads(v, dst.Ref) {
+	if s.stmt.Kind != tile.Store || s.stmt.IsPart() || s.direct || d.product.scaled == nil || !p.whole(s) || reads(v, dst.Ref) {
 		return nil
 	}
 	x := &scales{}

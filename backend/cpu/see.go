@@ -59,8 +59,8 @@ func see(p *plan) error {
 		}
 		s.blocks = r.Blocks()
 		for _, x := range r.Index {
-			if r.Kind == tile.Out && looksUp(x) {
-				return p.unsupported(r.Pos, "output %s is placed by a scalar table", r.Name)
+			if r.Kind == tile.Out && p.looksUpAcross(x) {
+				return p.unsupported(r.Pos, "output %s is placed by a scalar table along a parallel axis", r.Name)
 			}
 		}
 		p.refs = append(p.refs, s)
@@ -79,11 +79,17 @@ func scratchStride(cols int) int {
 	return ld
 }
 
-func looksUp(x tile.IndexExpr) bool {
+// looksUpAcross reports whether a table may send programs of several workers to one
+// block. Programs along arbitrary axes are of one worker, which a table may send back
+// and forth.
+func (p *plan) looksUpAcross(x tile.IndexExpr) bool {
 	found := false
 	tile.WalkIndex(x, func(x tile.IndexExpr) {
-		if _, ok := x.(tile.Lookup); ok {
-			found = true
+		if l, ok := x.(tile.Lookup); ok {
+			tile.WalkIndex(l.At, func(x tile.IndexExpr) {
+				a, ok := x.(*tile.Axis)
+				found = found || ok && a.Semantics == tile.Parallel && a.Size > 1
+			})
 		}
 	})
 	return found

@@ -28,7 +28,7 @@ func (c *values) single(e *tile.Expr) one {
 			}
 			return view[float32](w.data[r])[at.off+row*ld]
 		}
-	case e.Op == tile.OpRowMax && e.Args[0].Op == tile.OpAbs:
+	case e.Op == tile.OpReduceMax && e.Args[0].Op == tile.OpAbs && alongRow(e):
 		if x := c.absMaxOfBits(e.Args[0].Args[0]); x != nil {
 			return x
 		}

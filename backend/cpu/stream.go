@@ -42,7 +42,7 @@ func (p *plan) narrows(s *step) bool {
 		v = v.Args[0]
 	}
 	switch {
-	case dst.Dtype != tile.BFloat16 || v != d.expr || v.Dtype != tile.Float32 || d.product.narrow == nil:
+	case s.stmt.IsPart() || dst.Dtype != tile.BFloat16 || v != d.expr || v.Dtype != tile.Float32 || d.product.narrow == nil:
 		return false
 	case s.stmt.Kind == tile.Accumulate && (s.zeroed == nil || !always(s.zeroed)):
 		return false
@@ -75,7 +75,7 @@ func (p *plan) whole(s *step) bool {
 // writtenOnce reports whether r is an output each of whose blocks is seen by one
 // program only.
 func (p *plan) writtenOnce(r *ref) bool {
-	if r.Kind != tile.Out {
+	if r.Kind != tile.Out || !tile.TableFree(r.Index...) {
 		return false
 	}
 	for _, a := range p.program.Grid {

@@ -52,6 +52,10 @@ func (a assignment) index(x tile.IndexExpr) tile.IndexExpr {
 		return tile.FloorDiv(a.index(x.X), x.By)
 	case tile.Remainder:
 		return tile.Mod(a.index(x.X), x.By)
+	case tile.Minimum:
+		return tile.AtMost(a.index(x.X), a.index(x.Y))
+	case tile.Maximum:
+		return tile.AtLeast(a.index(x.X), a.index(x.Y))
 	case tile.Lookup:
 		return tile.Lookup{Table: x.Table, At: a.index(x.At)}
 	}

@@ -80,21 +80,32 @@ func (c *values) floats(e *tile.Expr) lanes[float32] {
 	case tile.OpBroadcast:
 		return broadcast(c, e, c.floats(e.Args[0]))
 	case tile.OpSelect:
+		if s := c.span(e.Args[0]); s != nil {
+			return within(c.slot(), s, c.floats(e.Args[1]), c.floats(e.Args[2]))
+		}
 		return choose(c.slot(), c.bools(e.Args[0]), c.floats(e.Args[1]), c.floats(e.Args[2]))
 	case tile.OpCast:
 		return c.castToFloat(e)
 	case tile.OpSlice:
 		return slice(c, e, c.floats(e.Args[0]))
-	case tile.OpRowMax:
+	case tile.OpReduceMax:
+		if !alongRow(e) {
+			return reduceColumns(c, e, c.floats(e.Args[0]), c.plan.loops.Max)
+		}
 		return c.rowMax(e)
-	case tile.OpRowSum:
-		return rowSum(c, e, c.floats(e.Args[0]))
+	case tile.OpReduceSum:
+		if !alongRow(e) {
+			return reduceColumns(c, e, c.floats(e.Args[0]), c.plan.loops.Add)
+		}
+		return rowSum(c, e, c.floats(e.Args[0]), c.plan.exps.Sum)
 	}
 	var f lanes[float32]
 	binary := binaryFloats(e.Op, &c.plan.loops)
 	switch {
 	case binary != nil:
 		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binary)
+	case (e.Op == tile.OpExp || e.Op == tile.OpExp2) && e.Dtype == tile.Float32:
+		return c.exponential(e)
 	case e.Op == tile.OpErf:
 		f = apply(c.slot(), c.floats(e.Args[0]), erf().to(&c.plan.loops))
 	case e.Op == tile.OpLogistic:
@@ -142,10 +153,14 @@ func (c *values) ints(e *tile.Expr) lanes[int32] {
 	switch {
 	case e.Dtype != tile.Int32:
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.stmt.Ref.Name)
-	case e.Op == tile.OpRowMax:
+	case e.Op == tile.OpReduceMax && !alongRow(e):
+		return reduceColumns(c, e, c.ints(e.Args[0]), binaryInts(tile.OpMax, &c.plan.loops))
+	case e.Op == tile.OpReduceSum && !alongRow(e):
+		return reduceColumns(c, e, c.ints(e.Args[0]), c.plan.loops.AddInt32)
+	case e.Op == tile.OpReduceMax:
 		return reduce(c, e, c.ints(e.Args[0]), largest[int32], func(a, b int32) int32 { return max(a, b) })
-	case e.Op == tile.OpRowSum:
-		return rowSum(c, e, c.ints(e.Args[0]))
+	case e.Op == tile.OpReduceSum:
+		return rowSum(c, e, c.ints(e.Args[0]), total[int32])
 	case binary != nil:
 		return zip(c.slot(), c.ints(e.Args[0]), c.ints(e.Args[1]), binary)
 	case unaryInts[e.Op] != nil:

@@ -194,6 +194,9 @@ func (w *worker) compute(s *step) {
 
 // write runs the epilogue over a piece of the destination.
 func (w *worker) write(s *step, fresh bool, row0, row1, col0, col1 int) {
+	if s.stmt.IsPart() {
+		row0, row1 = max(row0, tile.Eval(s.stmt.From, w)), min(row1, tile.Eval(s.stmt.To, w))
+	}
 	out := s.add
 	if fresh {
 		out = s.store

@@ -31,7 +31,7 @@ func TestFile(t *testing.T) {
 		}
 	}
 	torn := filepath.Join(dir, "torn.json")
-	if err := os.WriteFile(torn, []byte(`{"format":"matladder tile programs 1","programs":[{"name":"x"`), 0o666); err != nil {
+	if err := os.WriteFile(torn, []byte(`{"format":"matladder tile programs 2","programs":[{"name":"x"`), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{

@@ -97,18 +97,22 @@ func (c *call) fresh() string {
 // kernel writes one custom call. Its location gives the kernel's name to the
 // compiled instruction, to dumps and to errors.
 func (c *call) kernel(k *Kernel) {
-	operands := make([]string, len(k.operands))
-	for i, r := range k.operands {
-		operands[i] = c.reshaped(c.values[r.Name], r, r.Array, kernelShape(r))
+	var operands, in, order []string
+	for _, b := range k.bounds { // these come first
+		operands, in, order = append(operands, c.element(b)), append(in, "tensor<i32>"), append(order, "dense<> : tensor<0xindex>")
 	}
-	in, out := tensors(k.operands), tensors(k.results)
+	for _, r := range k.operands {
+		operands = append(operands, c.reshaped(c.values[r.Name], r, r.Array, kernelShape(r)))
+	}
+	in, order = append(in, tensors(k.operands)...), append(order, layouts(k.operands)...)
+	out := tensors(k.results)
 	result := c.fresh()
 	name, typ := result, out[0]
 	if len(out) > 1 {
 		name, typ = fmt.Sprintf("%s:%d", result, len(out)), "("+strings.Join(out, ", ")+")"
 	}
 	fmt.Fprintf(&c.b, "    %s = stablehlo.custom_call @tpu_custom_call(%s) {backend_config = \"%s\", kernel_name = %q, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
-		name, strings.Join(operands, ", "), escaped(k.config()), k.Name, layouts(k.operands), layouts(k.results), strings.Join(in, ", "), typ, k.Name)
+		name, strings.Join(operands, ", "), escaped(k.config()), k.Name, strings.Join(order, ", "), strings.Join(layouts(k.results), ", "), strings.Join(in, ", "), typ, k.Name)
 	for i, r := range k.results {
 		v := result
 		if len(out) > 1 {
@@ -116,6 +120,15 @@ func (c *call) kernel(k *Kernel) {
 		}
 		c.values[r.Name] = c.reshaped(v, r, kernelShape(r), r.Array)
 	}
+}
+
+// element is an element of a table.
+func (c *call) element(l tile.Lookup) string {
+	table, i := l.Table, int(l.At.(tile.Const))
+	one, v := c.fresh(), c.fresh()
+	fmt.Fprintf(&c.b, "    %s = stablehlo.slice %s [%d:%d] : (%s) -> tensor<1xi32>\n", one, c.values[table.Name], i, i+1, tensor(table, table.Array))
+	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (tensor<1xi32>) -> tensor<i32>\n", v, one)
+	return v
 }
 
 // reshaped gives an array the shape in which a kernel takes it, or back.
@@ -154,7 +167,7 @@ func tensors(refs []*tile.Ref) []string {
 }
 
 // layouts are row-major: the last dimension is the fastest.
-func layouts(refs []*tile.Ref) string {
+func layouts(refs []*tile.Ref) []string {
 	parts := make([]string, len(refs))
 	for i, r := range refs {
 		rank := len(kernelShape(r))
@@ -164,7 +177,7 @@ func layouts(refs []*tile.Ref) string {
 		}
 		parts[i] = fmt.Sprintf("dense<[%s]> : tensor<%dxindex>", commas(order), rank)
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
 // escaped writes JSON inside an MLIR string.

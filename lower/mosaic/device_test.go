@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,16 +55,18 @@ type executable struct {
 	closed  bool
 }
 
-// step is a reshape (no machine) or a custom call.
+// step is a reshape or a slice (no machine), or a custom call.
 type step struct {
 	*machine
 	operands, results []string
 	types             []string // of operands, then results
+	from              int      // of a slice: where it begins
 }
 
 var (
 	mainPattern    = regexp.MustCompile(`^  func\.func public @main\((.*)\) -> \((.*)\) \{$`)
 	reshapePattern = regexp.MustCompile(`^    (\S+) = stablehlo\.reshape (\S+) : \((.*)\) -> (.*)$`)
+	slicePattern   = regexp.MustCompile(`^    (\S+) = stablehlo\.slice (\S+) \[(\d+):\d+\] : \((.*)\) -> (.*)$`)
 	callPattern    = regexp.MustCompile(`^    ([^ :]+)(?::\d+)? = stablehlo\.custom_call @tpu_custom_call\(([^)]*)\) \{backend_config = "([^"]*)", .*\} : \(([^)]*)\) -> \(?([^)]*?)\)? loc\("(\w+)"\)$`)
 	returnPattern  = regexp.MustCompile(`^    return (.*) : (.*)$`)
 	tensorPattern  = regexp.MustCompile(`^tensor<(.*)>$`)
@@ -79,6 +82,12 @@ func (e *executable) read(text string) error {
 			}
 		} else if m := reshapePattern.FindStringSubmatch(line); m != nil {
 			e.steps = append(e.steps, step{operands: []string{m[2]}, results: []string{m[1]}, types: []string{m[3], m[4]}})
+		} else if m := slicePattern.FindStringSubmatch(line); m != nil {
+			from, err := strconv.Atoi(m[3])
+			if err != nil {
+				return err
+			}
+			e.steps = append(e.steps, step{operands: []string{m[2]}, results: []string{m[1]}, types: []string{m[4], m[5]}, from: from})
 		} else if m := returnPattern.FindStringSubmatch(line); m != nil {
 			e.out = split(m[1])
 		} else if m := callPattern.FindStringSubmatch(line); m != nil {
@@ -97,7 +106,7 @@ func (e *executable) read(text string) error {
 					results = append(results, fmt.Sprintf("%s#%d", m[1], i))
 				}
 			}
-			e.steps = append(e.steps, step{kernel, split(m[2]), results, append(split(m[4]), types...)})
+			e.steps = append(e.steps, step{kernel, split(m[2]), results, append(split(m[4]), types...), 0})
 		} else if line = strings.TrimSpace(line); line != "" && line != "}" && !strings.HasPrefix(line, "module @") {
 			return fmt.Errorf("line %q", line)
 		}
@@ -184,7 +193,7 @@ func (e *executable) once(ctx context.Context) error {
 			results = append(results, tensorOf(s.types[len(s.operands)+i]))
 		}
 		if s.machine == nil {
-			results[0].data = operands[0].data
+			results[0].data = operands[0].data[s.from:][:len(results[0].data)]
 		} else if err := s.run(ctx, operands, results); err != nil {
 			return err
 		}

@@ -108,6 +108,14 @@ func (m *machine) run(ctx context.Context, operands, results []*array) (err erro
 	}()
 	f := m.kernel
 	grid := integers(f.attrs["iteration_bounds"])
+	for d, n := range grid { // what the call gives comes before all else
+		if n == math.MinInt64 {
+			if operands[0].elem != "i32" || len(operands[0].dims) != 0 {
+				return fmt.Errorf("bound of dimension %d is %v %s", d, operands[0].dims, operands[0].elem)
+			}
+			grid[d], operands = int(operands[0].data[0]), operands[1:]
+		}
+	}
 	semantics := strings.Split(f.attrs["dimension_semantics"], ",")
 	body := f.regions[0]
 	prefetch, scratch := integers(f.attrs["scalar_prefetch"])[0], integers(f.attrs["scratch_operands"])[0]

@@ -2,6 +2,7 @@ package mosaic
 
 import (
 	"math"
+	"slices"
 
 	"matladder/tile"
 )
@@ -12,7 +13,7 @@ var (
 	floatOps = map[tile.Op]string{
 		tile.OpAdd: "arith.addf", tile.OpSub: "arith.subf", tile.OpMul: "arith.mulf", tile.OpDiv: "arith.divf",
 		tile.OpMax: "arith.maximumf", tile.OpMin: "arith.minimumf", tile.OpNeg: "arith.negf", tile.OpAbs: "math.absf",
-		tile.OpExp: "math.exp", tile.OpTanh: "math.tanh", tile.OpErf: "math.erf", tile.OpRsqrt: "math.rsqrt",
+		tile.OpExp: "math.exp", tile.OpExp2: "math.exp2", tile.OpLog: "math.log", tile.OpTanh: "math.tanh", tile.OpErf: "math.erf", tile.OpRsqrt: "math.rsqrt",
 		tile.OpRoundEven: "math.roundeven",
 	}
 	integerOps = map[tile.Op]string{
@@ -70,8 +71,8 @@ func (k *kernel) apply(e *tile.Expr) value {
 	case tile.OpLogistic:
 		one := constant("f32", 1)
 		return k.binary("arith.divf", one, k.binary("arith.addf", one, k.unary("math.exp", k.unary("arith.negf", k.arg(e, 0)))))
-	case tile.OpRowMax, tile.OpRowSum:
-		return k.reduceRow(e)
+	case tile.OpReduceMax, tile.OpReduceSum:
+		return k.reduce(e)
 	case tile.OpBroadcast:
 		return k.expr(e.Args[0]) // repeated where it is used
 	case tile.OpCast:
@@ -139,20 +140,20 @@ func (k *kernel) logical(e *tile.Expr) value {
 	return y
 }
 
-// reduceRow takes the largest or the sum of the last dimension, kept as 1.
-func (k *kernel) reduceRow(e *tile.Expr) value {
+// reduce takes the largest or the sum along a dimension, kept as 1.
+func (k *kernel) reduce(e *tile.Expr) value {
 	d := e.Dtype
 	kind, first := "add", 0.0
-	if e.Op == tile.OpRowMax {
+	if e.Op == tile.OpReduceMax {
 		kind, first = "maximumf", math.Inf(-1)
 		if d.IsInteger() {
 			kind, first = "maxsi", math.MinInt32
 		}
 	}
 	x := k.vector(k.arg(e, 0), shaped{working(d), physical(e.Args[0].Shape)})
-	last := len(x.dims) - 1
-	to := shaped{x.elem, x.dims[:last]}
-	v := k.op(to, "vector.multi_reduction", "kind = #vector.kind<"+kind+">, reduction_dims = array<i64: "+commas([]int{last})+">",
+	dim := e.Dim + len(x.dims) - len(e.Shape)
+	to := shaped{x.elem, slices.Delete(slices.Clone(x.dims), dim, dim+1)}
+	v := k.op(to, "vector.multi_reduction", "kind = #vector.kind<"+kind+">, reduction_dims = array<i64: "+commas([]int{dim})+">",
 		x, k.constant(to, first))
 	return k.wrapped(k.cast(v, physical(e.Shape)), d)
 }

@@ -86,6 +86,10 @@ func (s *scope) fold(x tile.IndexExpr) index {
 			return s.scalar("arith.remsi", v, knownIndex(x.By))
 		}
 		return s.modulo(v, x.By)
+	case tile.Minimum:
+		return s.extreme("arith.minsi", x.X, x.Y, tile.AtMost)
+	case tile.Maximum:
+		return s.extreme("arith.maxsi", x.X, x.Y, tile.AtLeast)
 	case tile.Lookup:
 		table, at := s.tables[x.Table], s.position(s.index(x.At))
 		to := shaped{elem: "i32"}
@@ -99,6 +103,15 @@ func (s *scope) fold(x tile.IndexExpr) index {
 	}
 	s.refuse("index", "", fmt.Sprintf("no such expression: %T", x))
 	return knownIndex(0)
+}
+
+// extreme is the smaller or the larger of two; folded is that of constants.
+func (s *scope) extreme(op string, x, y tile.IndexExpr, folded func(x, y tile.IndexExpr) tile.IndexExpr) index {
+	a, b := s.index(x), s.index(y)
+	if a.known && b.known {
+		return knownIndex(int(folded(tile.Const(a.n), tile.Const(b.n)).(tile.Const)))
+	}
+	return s.scalar(op, a, b)
 }
 
 func (s *scope) sum(x, y index) index {

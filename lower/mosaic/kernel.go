@@ -2,6 +2,7 @@ package mosaic
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -152,10 +153,17 @@ func (k *kernel) function(t *text) {
 	t.line("}) {%s} : () -> ()", strings.Join(attrs, ", "))
 }
 
+// dynamic stands for a size that the call gives.
+const dynamic = math.MinInt64
+
 func bounds(p *tile.Program) []int {
 	n := []int{}
 	for _, a := range p.Grid {
-		n = append(n, a.Size)
+		if a.Bound != nil {
+			n = append(n, dynamic)
+		} else {
+			n = append(n, a.Size)
+		}
 	}
 	if len(n) == 0 {
 		n = append(n, 1)

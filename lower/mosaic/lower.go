@@ -29,6 +29,7 @@ type Kernel struct {
 	Name string
 	Body string // the module
 
+	bounds            []tile.Lookup // how many programs run along the axes of which a table says so
 	operands, results []*tile.Ref
 	options           Options
 	cost              *Cost
@@ -53,6 +54,11 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		k := Kernel{Name: mlir.Symbol(p.Name), Body: body, options: opts}
 		k.operands = append(p.RefsOf(tile.Table), p.RefsOf(tile.In)...)
 		k.results = p.RefsOf(tile.Out)
+		for _, a := range p.Grid {
+			if a.Bound != nil {
+				k.bounds = append(k.bounds, a.Bound.(tile.Lookup))
+			}
+		}
 		if i < len(opts.Costs) {
 			k.cost = &opts.Costs[i]
 		}

@@ -64,7 +64,7 @@ func compareRandom(t *testing.T, data []byte) bool {
 		}
 		tile.WalkExpr(s.Value, func(e *tile.Expr) {
 			switch e.Op {
-			case tile.OpDiv, tile.OpExp, tile.OpTanh, tile.OpErf, tile.OpLogistic, tile.OpRsqrt:
+			case tile.OpDiv, tile.OpExp, tile.OpExp2, tile.OpLog, tile.OpTanh, tile.OpErf, tile.OpLogistic, tile.OpRsqrt:
 				inexact = true
 			case tile.OpRoundEven:
 				rounds = true

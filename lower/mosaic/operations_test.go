@@ -51,7 +51,8 @@ var floatFunctions = map[string]func(x, y float64) float64{
 		return min(x, y)
 	},
 	"arith.negf": func(x, _ float64) float64 { return -x }, "math.absf": func(x, _ float64) float64 { return math.Abs(x) },
-	"math.exp": func(x, _ float64) float64 { return math.Exp(x) }, "math.tanh": func(x, _ float64) float64 { return math.Tanh(x) },
+	"math.exp": func(x, _ float64) float64 { return math.Exp(x) }, "math.exp2": func(x, _ float64) float64 { return math.Exp2(x) },
+	"math.log": func(x, _ float64) float64 { return math.Log(x) }, "math.tanh": func(x, _ float64) float64 { return math.Tanh(x) },
 	"math.erf": func(x, _ float64) float64 { return math.Erf(x) }, "math.rsqrt": func(x, _ float64) float64 { return 1 / math.Sqrt(x) },
 	"math.roundeven": func(x, _ float64) float64 { return math.RoundToEven(x) },
 }
@@ -145,18 +146,23 @@ func (m *machine) apply(op *operation, ins []*val) *val {
 	case "vector.broadcast", "vector.extract_strided_slice", "tpu.concatenate", "tpu.iota":
 		return gather(op, ins, from, to)
 	case "vector.multi_reduction":
-		n := from[0].dims[len(from[0].dims)-1]
+		dim := integers(op.attrs["reduction_dims"])[0]
+		n, inner := from[0].dims[dim], elements(from[0].dims[dim+1:])
+		if want := slices.Delete(slices.Clone(from[0].dims), dim, dim+1); !slices.Equal(want, to.dims) {
+			fail("dimensions %v of %v", to.dims, from[0].dims)
+		}
 		kinds := map[string]string{"#vector.kind<add>": "arith.addf", "#vector.kind<maximumf>": "arith.maximumf", "#vector.kind<maxsi>": "arith.maxsi"}
 		v := &val{data: slices.Clone(ins[1].data)}
 		for i, x := range ins[0].data {
-			y := v.data[i/n]
+			at := i/inner/n*inner + i%inner
+			y := v.data[at]
 			switch kind := op.attrs["kind"]; {
 			case isFloat(to.elem):
-				v.data[i/n] = kept(to.elem, floatFunctions[kinds[kind]](y, x))
+				v.data[at] = kept(to.elem, floatFunctions[kinds[kind]](y, x))
 			case kind == "#vector.kind<add>":
-				v.data[i/n] = kept(to.elem, y+x)
+				v.data[at] = kept(to.elem, y+x)
 			default:
-				v.data[i/n] = max(y, x)
+				v.data[at] = max(y, x)
 			}
 		}
 		return v

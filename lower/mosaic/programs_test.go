@@ -23,7 +23,7 @@ func TestProgramMeaning(t *testing.T) {
 	}
 	for n, c := range cases {
 		t.Run(fmt.Sprintf("%s.%d", c.Name, n), func(t *testing.T) {
-			in := randomInputs(t, c.Programs)
+			in := randomInputs(t, c)
 			want, err := interp.Run(context.Background(), c.Programs, in)
 			if err != nil {
 				t.Fatal(err)
@@ -65,10 +65,10 @@ func TestProgramMeaning(t *testing.T) {
 }
 
 // randomInputs draws floats from the normal distribution, integers from their
-// whole range, and tables from the blocks that there are.
-func randomInputs(t *testing.T, programs []*tile.Program) []tile.Tensor {
+// whole range, and tables, unless the case has them, from the blocks that there are.
+func randomInputs(t *testing.T, c mosaictest.Case) []tile.Tensor {
 	t.Helper()
-	bound, err := tile.Bind(programs)
+	bound, err := tile.Bind(c.Programs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +84,9 @@ func randomInputs(t *testing.T, programs []*tile.Program) []tile.Tensor {
 			v := random.NormFloat64()
 			if r.Dtype.IsInteger() {
 				v = math.Floor(lo + (hi-lo+1)*random.Float64())
+			}
+			if t := c.Tables[r.Name]; t != nil {
+				v = float64(t[e])
 			}
 			in[i].Set(e, v)
 		}

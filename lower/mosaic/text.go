@@ -72,8 +72,12 @@ func (t *text) constant(to shaped, x float64) value {
 	if to.dims != nil {
 		text = "dense<" + text + ">"
 	}
+	attr := fmt.Sprintf("value = %s : %s", text, to)
+	if to.String() == "i1" { // whose spellings have no type
+		attr = "value = " + text
+	}
 	return t.once("constant "+text+to.String(), func() value {
-		return t.op(to, "arith.constant", fmt.Sprintf("value = %s : %s", text, to))
+		return t.op(to, "arith.constant", attr)
 	})
 }
 

@@ -34,6 +34,12 @@ func (g *grid) write(s *tile.Stmt) {
 	if s.Kind == tile.Accumulate || !isRounded(s.Value) {
 		x = g.inDtype(x, s.Ref.Dtype)
 	}
+	if s.IsPart() {
+		row := g.iota(0, old.dims)
+		from := g.compare("GE", row, g.broadcast(g.indexOf(s.From), old.dims))
+		to := g.compare("LT", row, g.broadcast(g.indexOf(s.To), old.dims))
+		x = g.choose(g.op("and", from, to), x, old)
+	}
 	g.set(s.Ref, x)
 }
 

@@ -2,6 +2,7 @@ package stablehlo
 
 import (
 	"math"
+	"slices"
 
 	"matladder/tile"
 )
@@ -20,7 +21,7 @@ var elementwise = map[tile.Op]string{
 	tile.OpAdd: "add", tile.OpSub: "subtract", tile.OpMul: "multiply", tile.OpDiv: "divide",
 	tile.OpMax: "maximum", tile.OpMin: "minimum", tile.OpAnd: "and", tile.OpOr: "or",
 	tile.OpNeg: "negate", tile.OpAbs: "abs", tile.OpNot: "not",
-	tile.OpExp: "exponential", tile.OpTanh: "tanh", tile.OpLogistic: "logistic",
+	tile.OpExp: "exponential", tile.OpLog: "log", tile.OpTanh: "tanh", tile.OpLogistic: "logistic",
 	tile.OpRsqrt: "rsqrt", tile.OpRoundEven: "round_nearest_even",
 }
 
@@ -59,10 +60,12 @@ func (g *grid) apply(e *tile.Expr, args []value) value {
 		return g.compare(comparisons[e.Cmp], args[0], args[1])
 	case tile.OpSelect:
 		return g.choose(args[0], args[1], args[2])
+	case tile.OpExp2: // which is no operation of StableHLO
+		return g.op("exponential", g.op("multiply", args[0], g.constant(typ, math.Ln2)))
 	case tile.OpErf:
 		return g.erf(args[0])
-	case tile.OpRowMax, tile.OpRowSum:
-		return g.reduceRow(e, args[0])
+	case tile.OpReduceMax, tile.OpReduceSum:
+		return g.reduce(e, args[0])
 	case tile.OpBroadcast:
 		return g.broadcast(args[0], e.Shape)
 	case tile.OpCast:
@@ -113,20 +116,19 @@ func (g *grid) inside(r *tile.Ref, dim int, offset tile.IndexExpr) value {
 	return g.op("subtract", left, g.indexOf(offset))
 }
 
-// reduceRow takes the largest or the sum of the last dimension, kept as 1.
-func (g *grid) reduceRow(e *tile.Expr, x value) value {
+// reduce takes the largest or the sum along a dimension, kept as 1.
+func (g *grid) reduce(e *tile.Expr, x value) value {
 	op, first := "add", 0.0
-	if e.Op == tile.OpRowMax {
+	if e.Op == tile.OpReduceMax {
 		op, first = "maximum", math.Inf(-1)
 		if e.Dtype.IsInteger() {
 			first = math.MinInt32
 		}
 	}
-	last := len(x.dims) - 1
-	to := tensor{x.elem, x.dims[:last]}
+	to := tensor{x.elem, slices.Delete(slices.Clone(x.dims), e.Dim, e.Dim+1)}
 	init := g.constant(tensor{elem: x.elem}, first)
 	v := g.define(to, "reduce(%s init: %s) applies stablehlo.%s across dimensions = [%d] : (%s, %s) -> %s",
-		x.name, init.name, op, last, x.tensor, init.tensor, to)
+		x.name, init.name, op, e.Dim, x.tensor, init.tensor, to)
 	v = g.reshape(v, e.Shape)
 	if e.Dtype.IsInteger() {
 		v = g.wrapped(v, e.Dtype)

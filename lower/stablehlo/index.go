@@ -45,6 +45,10 @@ func (g *grid) indexOf(x tile.IndexExpr) value {
 			return g.op("remainder", v, by)
 		}
 		return g.modulo(v, by)
+	case tile.Minimum:
+		return g.op("minimum", g.indexOf(x.X), g.indexOf(x.Y))
+	case tile.Maximum:
+		return g.op("maximum", g.indexOf(x.X), g.indexOf(x.Y))
 	case tile.Lookup:
 		at := g.dynamicSlice(g.block(x.Table), []value{g.indexOf(x.At)}, []int{1})
 		return g.reshape(at, nil)

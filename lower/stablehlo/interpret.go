@@ -84,7 +84,8 @@ func workingTypes(refs []*tile.Ref) []tensor {
 
 // interpretProgram writes the function of one program, on working arrays.
 func interpretProgram(p *tile.Program, name string) (string, error) {
-	g := &grid{text: &text{depth: 1}, program: p, overhangs: p.Overhangs()}
+	// A loop runs over all of the grid, and what a bound leaves out does nothing.
+	g := &grid{text: &text{depth: 1}, program: p.Guarded(), overhangs: p.Overhangs()}
 	if err := g.fits(); err != nil {
 		return "", err
 	}

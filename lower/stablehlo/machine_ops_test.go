@@ -327,7 +327,7 @@ func elementwise(name string, o *tensor, args []tensor) bool {
 	float := o.elem == "f32"
 	unary := map[string]func(float64) float64{
 		"negate": func(x float64) float64 { return -x }, "abs": math.Abs, "not": func(x float64) float64 { return 1 - x },
-		"exponential": math.Exp, "tanh": math.Tanh, "logistic": func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
+		"exponential": math.Exp, "log": math.Log, "tanh": math.Tanh, "logistic": func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
 		"rsqrt": func(x float64) float64 { return 1 / math.Sqrt(x) }, "round_nearest_even": math.RoundToEven, "chlo.erf": math.Erf,
 	}
 	binary := map[string]func(x, y float64) float64{

@@ -84,7 +84,7 @@ func rounds(e *tile.Expr) bool {
 	found := false
 	tile.WalkExpr(e, func(e *tile.Expr) {
 		switch e.Op {
-		case tile.OpDiv, tile.OpExp, tile.OpTanh, tile.OpErf, tile.OpLogistic, tile.OpRsqrt:
+		case tile.OpDiv, tile.OpExp, tile.OpExp2, tile.OpLog, tile.OpTanh, tile.OpErf, tile.OpLogistic, tile.OpRsqrt:
 			found = true
 		}
 	})

@@ -59,7 +59,7 @@ func rowsAlong(p *tile.Program, a *tile.Axis) (rows int, ok bool) {
 		switch e.Op {
 		case tile.OpDot:
 			ok = false
-		case tile.OpIota, tile.OpSlice, tile.OpConcat:
+		case tile.OpIota, tile.OpSlice, tile.OpConcat, tile.OpReduceMax, tile.OpReduceSum:
 			ok = ok && e.Dim == 1
 		case tile.OpInBounds:
 			ok = ok && len(e.Shape) == 2 && (e.Dim == 0) == (e.Shape[0] > 1)

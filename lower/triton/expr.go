@@ -69,8 +69,10 @@ func (k *kernel) apply(e *tile.Expr) value {
 		return k.selected(e)
 	case tile.OpTanh, tile.OpErf, tile.OpLogistic, tile.OpRsqrt, tile.OpRoundEven:
 		return k.function(e.Op, k.arg(e, 0))
-	case tile.OpRowMax, tile.OpRowSum:
-		return k.reduceRow(e)
+	case tile.OpExp2:
+		return k.unary("math.exp", k.binary("arith.mulf", k.arg(e, 0), constant("f32", math.Ln2)))
+	case tile.OpReduceMax, tile.OpReduceSum:
+		return k.reduction(e)
 	case tile.OpBroadcast:
 		return k.expr(e.Args[0]) // repeated where it is used
 	case tile.OpCast:
@@ -138,30 +140,30 @@ func (k *kernel) logical(e *tile.Expr) value {
 	return y
 }
 
-// reduceRow takes the largest or the sum of the last dimension, kept as 1. What
-// fills a row up to a power of two counts for nothing.
-func (k *kernel) reduceRow(e *tile.Expr) value {
+// reduction takes the largest or the sum along a dimension, kept as 1. What fills
+// it up to a power of two counts for nothing.
+func (k *kernel) reduction(e *tile.Expr) value {
 	d, x := e.Dtype, e.Args[0]
 	op, neutral := "arith.addf", 0.0
 	switch {
-	case e.Op == tile.OpRowMax && d.IsFloat():
+	case e.Op == tile.OpReduceMax && d.IsFloat():
 		op, neutral = "arith.maximumf", math.Inf(-1)
-	case e.Op == tile.OpRowMax:
+	case e.Op == tile.OpReduceMax:
 		op, neutral = "arith.maxsi", math.MinInt32
 	case d.IsInteger():
 		op = "arith.addi"
 	}
 	v := k.wide(k.expr(x), x.Dtype)
 	dims := physical(x.Shape, k.least)
-	last := len(dims) - 1
+	dim := e.Dim + len(dims) - len(x.Shape)
 	if v.number == nil && len(v.dims) == len(dims) {
 		dims = stored(v, dims)
 	}
 	v = k.vector(v, shaped{working(d), dims})
-	if n := x.Shape[len(x.Shape)-1]; n < dims[last] {
-		v = k.choose(k.below(last, dims, knownIndex(n)), v, constant(v.elem, neutral))
+	if n := x.Shape[e.Dim]; n < dims[dim] {
+		v = k.choose(k.below(dim, dims, knownIndex(n)), v, constant(v.elem, neutral))
 	}
-	return k.wrapped(k.reduce(v, last, op, " "), d)
+	return k.wrapped(k.reduce(v, dim, op, " "), d)
 }
 
 // counted is the dimension along which an InBounds of that shape counts; -1 if it

@@ -69,6 +69,10 @@ func (k *kernel) fold(x tile.IndexExpr) index {
 			return k.scalar("arith.remsi", v, knownIndex(x.By))
 		}
 		return k.modulo(v, x.By)
+	case tile.Minimum:
+		return k.extreme("arith.minsi", x.X, x.Y, tile.AtMost)
+	case tile.Maximum:
+		return k.extreme("arith.maxsi", x.X, x.Y, tile.AtLeast)
 	case tile.Lookup:
 		return index{value: k.lookup(x.Table, k.index(x.At))}
 	}
@@ -83,6 +87,15 @@ func (k *kernel) lookup(table *tile.Ref, at index) value {
 	to := shaped{elem: arg.elem}
 	p := k.pure(to, []value{arg, place}, "tt.addptr %s : %s, i32", names([]value{arg, place}), to)
 	return k.once(scalar, "tt.load %s : %s", p.name, to)
+}
+
+// extreme is the smaller or the larger of two; folded is that of constants.
+func (k *kernel) extreme(op string, x, y tile.IndexExpr, folded func(x, y tile.IndexExpr) tile.IndexExpr) index {
+	a, b := k.index(x), k.index(y)
+	if a.known && b.known {
+		return knownIndex(int(folded(tile.Const(a.n), tile.Const(b.n)).(tile.Const)))
+	}
+	return k.scalar(op, a, b)
 }
 
 func (k *kernel) sum(x, y index) index {

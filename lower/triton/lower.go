@@ -48,6 +48,9 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		if err := p.Verify(); err != nil { // before anything is read of it
 			return nil, err
 		}
+		if err := refuse(p); err != nil {
+			return nil, err
+		}
 		l.Name = mlir.Symbol(p.Name)
 		list := []*tile.Program{p}
 		if n := opts.Params.SplitK; n > 1 && hasProduct(p) {
@@ -67,6 +70,22 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		}
 	}
 	return l, nil
+}
+
+// refuse names what of the language has no text yet.
+func refuse(p *tile.Program) error {
+	for _, a := range p.Grid {
+		if a.Bound != nil {
+			return &UnsupportedError{a.Pos(), p.Name, "bound", a.Name, "how many programs run along an axis is a number that the device alone knows"}
+		}
+	}
+	var err error
+	p.Walk(func(s *tile.Stmt) {
+		if s.IsPart() && err == nil {
+			err = &UnsupportedError{s.Pos, p.Name, "store", s.Ref.Name, "of some rows of a block"}
+		}
+	})
+	return err
 }
 
 func lower(p *tile.Program, opts Options) (*Kernel, error) {

@@ -34,6 +34,10 @@ func (w *rewriter) index(x tile.IndexExpr) tile.IndexExpr {
 		return tile.FloorDiv(w.index(x.X), x.By)
 	case tile.Remainder:
 		return tile.Mod(w.index(x.X), x.By)
+	case tile.Minimum:
+		return tile.AtMost(w.index(x.X), w.index(x.Y))
+	case tile.Maximum:
+		return tile.AtLeast(w.index(x.X), w.index(x.Y))
 	case tile.Lookup:
 		return tile.Lookup{Table: w.ref(x.Table), At: w.index(x.At)}
 	}
@@ -106,9 +110,9 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 		c.Shape = c.Ref.Shape()
 	case e.Op.IsElementwise():
 		c.Shape = c.Args[0].Shape
-	case e.Op == tile.OpRowMax || e.Op == tile.OpRowSum:
+	case e.Op == tile.OpReduceMax || e.Op == tile.OpReduceSum:
 		c.Shape = slices.Clone(c.Args[0].Shape)
-		c.Shape[len(c.Shape)-1] = 1
+		c.Shape[e.Dim] = 1
 	default:
 		c.Shape = w.resize(e.Shape)
 	}

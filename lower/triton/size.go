@@ -62,7 +62,7 @@ func (k *kernel) beside(s *tile.Stmt) int64 {
 					n = max(n, block) + k.operandBytes(x)
 				}
 			}
-		} else if e.Op == tile.OpRowMax || e.Op == tile.OpRowSum {
+		} else if e.Op == tile.OpReduceMax || e.Op == tile.OpReduceSum {
 			n = max(n, bytesOf(shaped{working(e.Dtype), physical(e.Args[0].Shape, k.least)}))
 		}
 	})

@@ -77,6 +77,10 @@ func unary(op tile.Op, d tile.Dtype) func(float64) float64 {
 		return func(x float64) float64 { return 1 - x }
 	case tile.OpExp:
 		return math.Exp
+	case tile.OpExp2:
+		return math.Exp2
+	case tile.OpLog:
+		return math.Log
 	case tile.OpTanh:
 		return math.Tanh
 	case tile.OpErf:

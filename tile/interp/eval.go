@@ -44,8 +44,8 @@ func (m *machine) apply(e *tile.Expr, args []block) block {
 		return logical(args[0], args[1], 0)
 	case tile.OpOr:
 		return logical(args[0], args[1], 1)
-	case tile.OpRowMax, tile.OpRowSum:
-		return reduceRow(e, args[0])
+	case tile.OpReduceMax, tile.OpReduceSum:
+		return reduce(e, args[0])
 	case tile.OpBroadcast:
 		return broadcast(e, args[0])
 	case tile.OpCast:
@@ -90,28 +90,27 @@ func (m *machine) inBounds(e *tile.Expr) block {
 	return b
 }
 
-// reduceRow takes the largest or the sum of each row. Padding anywhere in the
-// row spoils it, and no mask can repair that later.
-func reduceRow(e *tile.Expr, x block) block {
+// reduce takes the largest or the sum along one dimension. Padding anywhere
+// along it spoils the result, and no mask can repair that later.
+func reduce(e *tile.Expr, x block) block {
 	b := newBlock(e.Shape)
-	n := len(x.val) / len(b.val)
+	_, n, inner := dims(e.Args[0].Shape, e.Dim)
 	for i := range b.val {
-		row := x.val[i*n : (i+1)*n]
-		y := row[0]
-		s := x.at(i * n)
-		for j, v := range row[1:] {
-			s |= x.at(i*n + 1 + j)
-			if e.Op == tile.OpRowMax {
-				y = larger(y, v)
+		from := i/inner*n*inner + i%inner
+		y, s := x.val[from], x.at(from)
+		for j := from + inner; j < from+n*inner; j += inner {
+			s |= x.at(j)
+			if e.Op == tile.OpReduceMax {
+				y = larger(y, x.val[j])
 			} else {
-				y += v
+				y += x.val[j]
 			}
 		}
 		if e.Dtype.IsInteger() {
 			y = wrap(e.Dtype, int64(y))
 		}
 		b.val[i] = y
-		b.setState(i, s.lose(padBit(0, 1)))
+		b.setState(i, s.lose(padBit(e.Dim, len(e.Shape))))
 	}
 	return b
 }

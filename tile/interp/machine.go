@@ -48,6 +48,9 @@ func (m *machine) run(order iter.Seq[[]int]) error {
 			m.ids[a] = ids[d]
 		}
 		m.checkContext()
+		if m.beyond() {
+			continue
+		}
 		m.enter(continues(m.program.Grid, ids))
 		m.exec(m.program.Body)
 		if m.err != nil {
@@ -61,6 +64,34 @@ func (m *machine) run(order iter.Seq[[]int]) error {
 		}
 	}
 	return m.err
+}
+
+// beyond reports whether an axis of the current program is past its bound. What
+// such a program would see must be in range, though it is not run.
+func (m *machine) beyond() bool {
+	left := false
+	for _, a := range m.program.Grid {
+		if a.Bound == nil {
+			continue
+		}
+		n := tile.Eval(a.Bound, m)
+		if m.err == nil && (n < 0 || n > a.Size) {
+			m.failAt(a.Pos(), "axis %s: its bound %s is %d, want 0 … %d", a.Name, a.Bound, n, a.Size)
+		}
+		left = left || m.ids[a] >= n
+	}
+	for _, v := range m.views {
+		if !left || m.err != nil {
+			break
+		}
+		for d, x := range v.ref.Index {
+			if i, n := tile.Eval(x, m), v.ref.Blocks()[d]; m.err == nil && (i < 0 || i >= n) {
+				m.failAt(v.ref.Pos, "%s: block %d along dimension %d%s, where a bound ends the grid, is outside the array, which has %d: fill the table to its end",
+					v.ref.Name, i, d, m.where(), n)
+			}
+		}
+	}
+	return left && m.err == nil
 }
 
 // checkWritten fails if an element of an output was never written; if none is,

@@ -16,9 +16,12 @@ func (m *machine) write(s *tile.Stmt) {
 	if m.err != nil {
 		return
 	}
+	inRows := m.rows(s)
 	if s.Ref.Kind == tile.Scratch {
 		for i := range v.array.val {
-			m.writeElement(s, v, i, value, i)
+			if inRows(i) {
+				m.writeElement(s, v, i, value, i)
+			}
 		}
 		return
 	}
@@ -27,9 +30,21 @@ func (m *machine) write(s *tile.Stmt) {
 			return
 		}
 		for i := range r.inside {
-			m.writeElement(s, v, r.array+i, value, r.block+i)
+			if inRows(r.block + i) {
+				m.writeElement(s, v, r.array+i, value, r.block+i)
+			}
 		}
 	})
+}
+
+// rows tells which elements of a block s writes.
+func (m *machine) rows(s *tile.Stmt) func(i int) bool {
+	if !s.IsPart() {
+		return func(int) bool { return true }
+	}
+	_, _, inner := dims(s.Ref.Shape(), 0)
+	from, to := tile.Eval(s.From, m), tile.Eval(s.To, m)
+	return func(i int) bool { return i/inner >= from && i/inner < to && m.err == nil }
 }
 
 // writeElement writes element b of the value to element a of the array.

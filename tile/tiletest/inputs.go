@@ -5,7 +5,7 @@ import "matladder/tile"
 // Inputs returns arrays for p, in the order of tile.Bind's In, made from a seed:
 // small integers that every dtype holds, so that sums are exact in any order;
 // tables hold block numbers that are in range wherever an index map looks one
-// up directly.
+// up directly, and bounds of axes from 1 on.
 func Inputs(p *tile.Program, seed uint64) []tile.Tensor {
 	bound, err := tile.Bind([]*tile.Program{p})
 	if err != nil {
@@ -16,7 +16,7 @@ func Inputs(p *tile.Program, seed uint64) []tile.Tensor {
 		lo, hi := -3, 3
 		switch {
 		case r.Kind == tile.Table:
-			lo, hi = 0, smallestIndex(p, r)
+			lo, hi = tableRange(p, r)
 		case r.Dtype == tile.Uint8:
 			lo, hi = 0, 6
 		}
@@ -30,10 +30,15 @@ func Inputs(p *tile.Program, seed uint64) []tile.Tensor {
 	return tensors
 }
 
-// smallestIndex is the largest value of table that is a block of every array
-// whose index map looks it up.
-func smallestIndex(p *tile.Program, table *tile.Ref) int {
+// tableRange has the values of table that are a block of every array whose index
+// map looks it up, or a number of programs that leaves no output unwritten.
+func tableRange(p *tile.Program, table *tile.Ref) (lo, hi int) {
 	top := 1<<31 - 1
+	for _, a := range p.Grid {
+		if l, ok := a.Bound.(tile.Lookup); ok && l.Table == table {
+			lo, top = 1, a.Size
+		}
+	}
 	for _, r := range p.Refs {
 		for d, x := range r.Index {
 			if l, ok := x.(tile.Lookup); ok && l.Table == table {
@@ -42,7 +47,7 @@ func smallestIndex(p *tile.Program, table *tile.Ref) int {
 		}
 	}
 	if top == 1<<31-1 {
-		return 0
+		return 0, 0
 	}
-	return top
+	return lo, top
 }

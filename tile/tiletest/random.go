@@ -99,7 +99,13 @@ func (g *generator) grid() {
 	}
 	addK := func() {
 		if g.bk < g.k || g.rarely() {
-			g.kAxis = g.Axis("k", g.steps(g.k, g.bk), inner)
+			size := g.steps(g.k, g.bk)
+			if g.below(8) == 7 {
+				steps := g.Table("steps", 1)
+				g.kAxis = g.BoundedAxis("k", size, inner, steps.At(tile.Const(0)))
+			} else {
+				g.kAxis = g.Axis("k", size, inner)
+			}
 		}
 	}
 	if kFirst {
@@ -126,6 +132,9 @@ func (g *generator) grid() {
 	g.kk = tile.Const(0)
 	if g.kAxis != nil {
 		g.kk = g.kAxis
+	}
+	if g.below(8) == 7 {
+		g.i = tile.AtLeast(tile.AtMost(g.i, tile.Const(tile.Ceil(g.m, g.bm)-1)), tile.Const(0))
 	}
 	if g.rarely() {
 		g.i = tile.Plus(g.i, tile.Const(g.between(-1, 1)))

@@ -17,6 +17,8 @@ type Case struct {
 	// Rounding is by how much a result may be off, relative to the largest of the
 	// output: what a few operations in float32, or casts on the way, differ by.
 	Rounding float64
+	// Tables are the elements of the tables that must be right, by name.
+	Tables map[string][]int
 }
 
 // Small are sizes that take no time, with blocks that overhang wherever they may.
@@ -33,6 +35,8 @@ func Small() ([]Case, error) {
 		dynamicQuant{m: 9, k: 70, n: 14, bm: 4, bk: 32, bn: 8},
 		float8{m: 9, k: 70, n: 14, bm: 4, bk: 32, bn: 8},
 		bytes{m: 7, n: 19, bm: 4, bn: 8},
+		ragged{sizes: []int{5, 0, 11, 8, 1}, k: 23, n: 17, bm: 8, bk: 8, bn: 8},
+		columns{m: 11, n: 13, bm: 4, bn: 8},
 	)
 }
 
@@ -54,6 +58,8 @@ func Tiled() ([]Case, error) {
 		dynamicQuant{m: 100, k: 700, n: 300, bm: 64, bk: 256, bn: 128},
 		float8{m: 100, k: 700, n: 300, bm: 64, bk: 256, bn: 128},
 		bytes{m: 100, n: 300, bm: 32, bn: 128},
+		ragged{sizes: []int{100, 0, 300, 57, 43}, k: 300, n: 200, bm: 64, bk: 128, bn: 128},
+		columns{m: 300, n: 500, bm: 128, bn: 256},
 	)
 }
 
@@ -71,7 +77,11 @@ func cases(examples ...example) ([]Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Case{e.name(), programs, e.rounding()})
+		c := Case{e.name(), programs, e.rounding(), nil}
+		if r, ok := e.(ragged); ok {
+			c.Tables = r.tables()
+		}
+		all = append(all, c)
 	}
 	return all, nil
 }

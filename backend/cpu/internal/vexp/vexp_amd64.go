@@ -1,0 +1,62 @@
+package vexp
+
+// The routines below do n elements, a positive multiple of 16 (exp) or 32 (sums).
+
+//go:noescape
+func expAVX2(dst, x *float32, less float32, n int)
+
+//go:noescape
+func exp2AVX2(dst, x *float32, less float32, n int)
+
+//go:noescape
+func sumAVX2(sums, x *float32, n int)
+
+//go:noescape
+func expAVX512(dst, x *float32, less float32, n int)
+
+//go:noescape
+func exp2AVX512(dst, x *float32, less float32, n int)
+
+//go:noescape
+func sumAVX512(sums, x *float32, n int)
+
+// For returns the fastest loops; avx2 says that the processor has AVX2 and FMA,
+// avx512 that it has AVX-512 F.
+func For(avx2, avx512 bool) Loops {
+	switch {
+	case avx512:
+		return Loops{Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Sum: summed(sumAVX512)}
+	case avx2:
+		return Loops{Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Sum: summed(sumAVX2)}
+	}
+	return Generic
+}
+
+// whole does the last few elements, fewer than a whole step, in a buffer.
+func whole(fast func(dst, x *float32, less float32, n int)) func(dst, x []float32, less float32) {
+	const step = 16
+	return func(dst, x []float32, less float32) {
+		x = x[:len(dst)]
+		n := len(dst) &^ (step - 1)
+		if n > 0 {
+			fast(&dst[0], &x[0], less, n)
+		}
+		if n < len(dst) {
+			var rest [step]float32
+			copy(rest[:], x[n:])
+			fast(&rest[0], &rest[0], less, step)
+			copy(dst[n:], rest[:])
+		}
+	}
+}
+
+func summed(fast func(sums, x *float32, n int)) func(x []float32) float32 {
+	return func(x []float32) float32 {
+		var sums [sumLanes]float32
+		n := len(x) &^ (sumLanes - 1)
+		if n > 0 {
+			fast(&sums[0], &x[0], n)
+		}
+		return finish(&sums, x[n:])
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !amd64
+
+package vexp
+
+// For returns the loops in Go.
+func For(avx2, avx512 bool) Loops { return Generic }
