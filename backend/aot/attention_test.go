@@ -1,0 +1,46 @@
+package aot
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"matladder/backend"
+	"matladder/kernels/attention"
+	"matladder/kernels/attention/scores"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// TestAttention compiles every rung of attention for one generation; for all with
+// MATLADDER_AOT_ALL.
+func TestAttention(t *testing.T) {
+	c := open(t, Options{})
+	gqa := problem.Self(1024, 128, tile.BFloat16)
+	gqa.Heads, gqa.KVHeads, gqa.Causal = 8, 2, true
+	ragged := problem.Self(1000, 80, tile.Float32)
+	ragged.Heads, ragged.KVHeads, ragged.Causal, ragged.AtEnd, ragged.Keys = 4, 4, true, true, 1200
+	ragged.Window, ragged.Left, ragged.Right = true, 300, -1
+	everything := problem.Self(512, 128, tile.BFloat16)
+	everything.Batch, everything.Heads, everything.KVHeads, everything.ValueDim, everything.Dim = 2, 4, 2, 128, 192
+	everything.Causal, everything.SoftCap, everything.Bias, everything.Sinks, everything.Segments, everything.Lengths, everything.LogSums = true, 30, true, true, true, true, true
+	for name, p := range map[string]problem.Attention{"gqa": gqa, "ragged": ragged, "everything": everything} {
+		for _, k := range attention.All {
+			b := scores.Clip(p, tile.Blocks{M: 128, K: 256})
+			programs, err := k.Build(p, "", b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, top := range Topologies() {
+				if top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/%s", name, k.Name(), top.Name), func(t *testing.T) {
+					if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package attention_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"matladder/kernels/attention"
+	"matladder/kernels/attention/attentiontest"
+	"matladder/kernels/attention/scores"
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/tile/interp"
+)
+
+// shapes are blocks that overhang, that are longer than wide and wider than long.
+var shapes = []tile.Blocks{{M: 8, K: 16}, {M: 16, K: 8}, {M: 64, K: 64}}
+
+// TestMeaning holds every rung to float64, on every case.
+func TestMeaning(t *testing.T) {
+	for _, c := range attentiontest.Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			if err := c.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range attention.All {
+				for _, b := range shapes {
+					b = scores.Clip(c.Attention, b)
+					t.Run(fmt.Sprintf("%s/%d×%d", k.Name(), b.M, b.K), func(t *testing.T) { checkMeaning(t, k, c.Attention, b) })
+				}
+			}
+		})
+	}
+}
+
+func checkMeaning(t *testing.T, k attention.Kernel, p problem.Attention, b tile.Blocks) {
+	programs, err := k.Build(p, "", b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := attentiontest.Inputs(p, b, programs, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := interp.Run(context.Background(), programs, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := attentiontest.Check(p, programs, in, out); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,239 @@
+// Package attentiontest says in float64 what attention is, makes inputs for it, and has
+// the cases that implementations get wrong: those that users of other libraries reported.
+package attentiontest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"matladder/kernels/attention/scores"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Inputs makes the arrays of p and the tables of the programs that were built for blocks
+// b, in the order of tile.Bind.
+func Inputs(p problem.Attention, b tile.Blocks, programs []*tile.Program, seed uint64) ([]tile.Tensor, error) {
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(seed, 9))
+	lists := scores.ListOf(p, b, nil).Tables(scores.Most(p, b))
+	in := make([]tile.Tensor, len(bound.In))
+	arrays := map[string]tile.Tensor{}
+	for i, r := range bound.In {
+		t := tile.NewTensor(r.Dtype, r.Array...)
+		if list, ok := lists[r.Name]; ok {
+			t = list
+		} else {
+			for e := range t.Len() {
+				t.Set(e, element(p, r.Name, e, rng))
+			}
+		}
+		in[i], arrays[r.Name] = t, t
+	}
+	return in, nil
+}
+
+// element is one of an input. Bias hides a key here and there, and every key of some row.
+func element(p problem.Attention, name string, e int, rng *rand.Rand) float64 {
+	switch name {
+	case "row_segment":
+		return float64(e % p.Rows * 3 / p.Rows)
+	case "key_segment":
+		return float64(e % p.Keys * 4 / p.Keys) // the last is of no row
+	case "lengths":
+		whole := []int{p.Rows, p.Keys}[e%2]
+		return float64([]int{whole, whole * 2 / 3, 0}[e/2%3])
+	case "bias":
+		if row := e / p.Keys % p.Rows; rng.IntN(5) == 0 || row == 2 {
+			return math.Inf(-1)
+		}
+	case "q":
+		if p.SoftCap > 0 {
+			return 1e3 * rng.NormFloat64() // scores far beyond the cap
+		}
+	}
+	return rng.NormFloat64()
+}
+
+// Reference is o and the log-sums of p, in float64 and in two passes over the keys of
+// each row; and the sizes of sums, Σ probability · |v|, which rounding errors follow.
+type Reference struct{ O, LogSums, Sizes []float64 }
+
+// Of computes the reference of inputs by name.
+func Of(p problem.Attention, in map[string]tile.Tensor) Reference {
+	x := Reference{
+		O: make([]float64, p.Batch*p.Heads*p.Rows*p.ValueDim), Sizes: make([]float64, p.Batch*p.Heads*p.Rows*p.ValueDim),
+		LogSums: make([]float64, p.Batch*p.Heads*p.Rows),
+	}
+	for b := range p.Batch {
+		for h := range p.Heads {
+			for i := range p.Rows {
+				x.row(p, in, b, h, i)
+			}
+		}
+	}
+	return x
+}
+
+func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i int) {
+	kv := b*p.KVHeads + h/p.Group()
+	row := (b*p.Heads+h)*p.Rows + i
+	s := make([]float64, p.Keys)
+	largest := math.Inf(-1)
+	for j := range s {
+		s[j] = math.Inf(-1)
+		if !sees(p, in, b, i, j) {
+			continue
+		}
+		dot := 0.0
+		for d := range p.Dim {
+			dot += in["q"].At(row*p.Dim+d) * in["k"].At((kv*p.Keys+j)*p.Dim+d)
+		}
+		s[j] = dot * p.Scaled()
+		if p.Bias {
+			s[j] += in["bias"].At(row*p.Keys + j)
+		}
+		if p.SoftCap > 0 {
+			s[j] = p.SoftCap * math.Tanh(s[j]/p.SoftCap)
+		}
+		largest = math.Max(largest, s[j])
+	}
+	sum := 0.0
+	if p.Sinks {
+		sink := in["sinks"].At(h)
+		largest = math.Max(largest, sink)
+		sum = math.Exp(sink - largest)
+	}
+	if math.IsInf(largest, -1) {
+		largest = 0
+	}
+	for j := range s {
+		s[j] = math.Exp(s[j] - largest)
+		sum += s[j]
+	}
+	x.LogSums[row] = largest + math.Log(sum)
+	for d := range p.ValueDim {
+		at := row*p.ValueDim + d
+		for j, w := range s {
+			if w > 0 {
+				v := w / sum * in["v"].At((kv*p.Keys+j)*p.ValueDim+d)
+				x.O[at] += v
+				x.Sizes[at] += math.Abs(v)
+			}
+		}
+	}
+}
+
+// Check compares outputs of programs, in the order of tile.Bind, with the reference.
+func Check(p problem.Attention, programs []*tile.Program, in, out []tile.Tensor) error {
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		return err
+	}
+	named := map[string]tile.Tensor{}
+	for i, r := range bound.In {
+		named[r.Name] = in[i]
+	}
+	want := Of(p, named)
+	for i, r := range bound.Out {
+		for e := range out[i].Len() {
+			got, w, bound := out[i].At(e), 0.0, 0.0
+			if r.Name == "o" {
+				// Probabilities and results are rounded to the dtype, those of blocks before the
+				// row's largest score more than once; scores to float32, of which exponentials
+				// make an error as large as the score.
+				w, bound = want.O[e], (3.2*p.Dtype.Epsilon()+200*tile.Float32.Epsilon())*want.Sizes[e]
+			} else {
+				w = want.LogSums[e]
+				bound = 200 * tile.Float32.Epsilon() * (1 + math.Abs(w))
+			}
+			if !(math.Abs(got-w) <= bound || got == w) {
+				return fmt.Errorf("%s[%d] is %v, want %v ± %v", r.Name, e, got, w, bound)
+			}
+		}
+	}
+	return nil
+}
+
+// sees reports whether row i sees key j, the definition as it is written for people.
+func sees(p problem.Attention, in map[string]tile.Tensor, b, i, j int) bool {
+	rows, keys := p.Rows, p.Keys
+	if p.Lengths {
+		rows, keys = int(in["lengths"].At(2*b)), int(in["lengths"].At(2*b+1))
+	}
+	beside := i
+	if p.AtEnd {
+		beside += keys - rows
+	}
+	switch {
+	case i >= rows || j >= keys:
+		return false
+	case p.Causal && j > beside:
+		return false
+	case p.Window && p.Left >= 0 && j < beside-p.Left, p.Window && p.Right >= 0 && j > beside+p.Right:
+		return false
+	case p.Segments:
+		return in["row_segment"].At(b*p.Rows+i) == in["key_segment"].At(b*p.Keys+j)
+	}
+	return true
+}
+
+// Case is a problem that has a name.
+type Case struct {
+	Name string
+	problem.Attention
+}
+
+// Cases are what implementations get wrong, small enough to interpret.
+func Cases() []Case {
+	var all []Case
+	add := func(name string, change func(p *problem.Attention)) {
+		p := problem.Self(37, 16, tile.Float32)
+		p.Batch, p.Heads, p.KVHeads = 2, 4, 2
+		change(&p)
+		all = append(all, Case{name, p})
+	}
+	add("plain", func(p *problem.Attention) {})
+	add("bfloat16", func(p *problem.Attention) { p.Dtype = tile.BFloat16 })
+	add("one row and key", func(p *problem.Attention) { p.Rows, p.Keys = 1, 1 })
+	add("one row", func(p *problem.Attention) { p.Rows, p.Causal, p.AtEnd = 1, true, true })
+	for _, end := range []bool{false, true} {
+		at := map[bool]string{false: "start", true: "end"}[end]
+		for _, n := range []struct{ rows, keys int }{{37, 37}, {20, 37}, {37, 20}} {
+			size := fmt.Sprintf(" %d×%d at the %s", n.rows, n.keys, at)
+			shaped := func(p *problem.Attention) { p.Rows, p.Keys, p.AtEnd, p.Batch = n.rows, n.keys, end, 1 }
+			add("causal"+size, func(p *problem.Attention) { shaped(p); p.Causal = true })
+			add("window"+size, func(p *problem.Attention) { shaped(p); p.Window, p.Left, p.Right = true, 5, 3 })
+			add("causal window"+size, func(p *problem.Attention) { shaped(p); p.Causal, p.Window, p.Left, p.Right = true, true, 9, -1 })
+		}
+	}
+	add("window of one", func(p *problem.Attention) { p.Window = true })
+	add("window of all", func(p *problem.Attention) { p.Window, p.Left, p.Right = true, 100, 100 })
+	add("window without ends", func(p *problem.Attention) { p.Window, p.Left, p.Right = true, -1, -1 })
+	add("soft cap", func(p *problem.Attention) { p.SoftCap = 30 })
+	add("sinks", func(p *problem.Attention) { p.Sinks, p.Causal, p.LogSums = true, true, true })
+	add("sinks of hidden rows", func(p *problem.Attention) { p.Sinks, p.Causal, p.AtEnd, p.Keys, p.LogSums = true, true, true, 20, true })
+	add("segments", func(p *problem.Attention) { p.Segments, p.LogSums = true, true })
+	add("causal segments", func(p *problem.Attention) { p.Segments, p.Causal = true, true })
+	add("bias", func(p *problem.Attention) { p.Bias, p.Causal, p.LogSums = true, true, true })
+	add("lengths", func(p *problem.Attention) { p.Lengths, p.Batch, p.LogSums = true, 3, true })
+	add("causal lengths at the end", func(p *problem.Attention) { p.Lengths, p.Batch, p.Causal, p.AtEnd = true, 3, true, true })
+	add("window of lengths at the start", func(p *problem.Attention) {
+		p.Lengths, p.Batch, p.Window, p.Left, p.Right = true, 3, true, 4, 4
+	})
+	add("log-sums of hidden rows", func(p *problem.Attention) { p.Causal, p.AtEnd, p.Keys, p.LogSums = true, true, 20, true })
+	add("everything", func(p *problem.Attention) {
+		p.Dtype, p.Causal, p.Window, p.Left, p.Right = tile.BFloat16, true, true, 11, -1
+		p.SoftCap, p.Bias, p.Sinks, p.Segments, p.LogSums = 5, true, true, true, true
+	})
+	for _, d := range []struct{ dim, value int }{{64, 64}, {80, 80}, {128, 128}, {192, 128}, {256, 256}} {
+		add(fmt.Sprintf("dims %d and %d", d.dim, d.value), func(p *problem.Attention) {
+			p.Batch, p.Heads, p.KVHeads, p.Rows, p.Keys, p.Dim, p.ValueDim, p.Causal = 1, 2, 1, 20, 20, d.dim, d.value, true
+		})
+	}
+	return all
+}

@@ -1,0 +1,88 @@
+package scores
+
+import (
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Clip cuts a block shape, rows × keys as M × K, to p. N is 1.
+func Clip(p problem.Attention, b tile.Blocks) tile.Blocks {
+	return tile.Blocks{M: min(b.M, p.Rows), K: min(b.K, p.Keys), N: 1}
+}
+
+// Range is the blocks of keys that a block of rows sees some of, as index expressions:
+// first … last, none if last < first. Both are blocks of the array whatever the other is.
+type Range struct {
+	First, Last tile.IndexExpr
+	Most        int // blocks, of any block of rows
+}
+
+// RangeOf follows from causality and the window of p: rows is a block of them.
+func RangeOf(p problem.Attention, rows tile.IndexExpr, b tile.Blocks) Range {
+	lo, hi := p.Span()
+	blocks := tile.Ceil(p.Keys, b.K)
+	x := Range{First: zero, Last: tile.Const(blocks - 1)}
+	if p.Lengths && p.AtEnd {
+		x.Most = blocks // where the span lies is data
+		return x
+	}
+	if lo > -p.Rows {
+		first := tile.FloorDiv(tile.Plus(tile.Times(rows, b.M), tile.Const(lo)), b.K)
+		x.First = tile.AtLeast(tile.AtMost(first, tile.Const(blocks)), zero)
+	}
+	if hi < p.Keys {
+		last := tile.FloorDiv(tile.Plus(tile.Times(rows, b.M), tile.Const(b.M-1+hi)), b.K)
+		x.Last = tile.AtLeast(tile.AtMost(last, tile.Const(blocks-1)), tile.Const(-1))
+	}
+	for i := range tile.Ceil(p.Rows, b.M) {
+		first, last := BlocksOf(p, i, b)
+		x.Most = max(x.Most, last-first+1)
+	}
+	x.Most = max(x.Most, 1)
+	return x
+}
+
+// BlocksOf are the first and the last block of keys that block i of rows sees some of.
+func BlocksOf(p problem.Attention, i int, b tile.Blocks) (first, last int) {
+	lo, hi := p.Span()
+	blocks := tile.Ceil(p.Keys, b.K)
+	first = int(tile.FloorDiv(tile.Const(i*b.M+lo), b.K).(tile.Const))
+	last = int(tile.FloorDiv(tile.Const(i*b.M+b.M-1+hi), b.K).(tile.Const))
+	return max(min(first, blocks), 0), max(min(last, blocks-1), -1)
+}
+
+// Whole is the condition that a block of rows sees every key of a block that is in the
+// array: nothing else of it then needs a mask. It never holds where data hides keys.
+func Whole(p problem.Attention, rows, keys tile.IndexExpr, b tile.Blocks) tile.Cond {
+	lo, hi := p.Span()
+	if p.Segments || p.Lengths {
+		return tile.Any()
+	}
+	end := tile.Plus(tile.Times(keys, b.K), tile.Const(b.K)) // of the block of keys
+	var all []tile.Cond
+	if hi < p.Keys {
+		all = append(all, tile.Test(end, tile.LE, tile.Plus(tile.Times(rows, b.M), tile.Const(hi+1))))
+	}
+	if lo > -p.Rows-p.Keys {
+		all = append(all, tile.Test(tile.Times(keys, b.K), tile.GE, tile.Plus(tile.Times(rows, b.M), tile.Const(b.M-1+lo))))
+	}
+	return tile.All(all...)
+}
+
+// Candidates are the shapes to sweep of a machine: more rows for each byte of keys and
+// values that is brought in, as far as fast memory holds their scores.
+func Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
+	var out []tile.Blocks
+	for _, b := range []tile.Blocks{{M: 128, K: 128}, {M: 128, K: 256}, {M: 256, K: 256}, {M: 256, K: 512}, {M: 512, K: 512}, {M: 1024, K: 512}, {M: 1024, K: 1024}, {M: 2048, K: 1024}} {
+		scores := 4 * int64(b.M) * int64(b.K)
+		held := int64(b.M) * int64(4*p.ValueDim+2*(p.Dim+p.ValueDim)*p.Dtype.Bits()/8)
+		moved := 2 * int64(b.K) * int64((p.Dim+p.ValueDim)*p.Dtype.Bits()/8)
+		if m.FastBytes > 0 && len(out) > 0 && scores+held+moved > m.FastBytes {
+			break
+		}
+		if b = Clip(p, b); len(out) == 0 || out[len(out)-1] != b {
+			out = append(out, b)
+		}
+	}
+	return out
+}

@@ -1,0 +1,201 @@
+// Package scores has what all rungs of attention share: the arrays as blocks, the scores
+// of a block of rows with a block of keys, and which of them are seen. The rungs differ in
+// what they do with these, block after block.
+//
+// Scores are in units of log₂: what stands behind softmax's e^x is 2^(x · log₂e), and the
+// factor goes into the scale. What is not seen has the score -Inf, so that its power is
+// exactly 0; the largest score that a row knows of begins at Least, so that the difference
+// of the two is never that of infinities.
+package scores
+
+import (
+	"math"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Least is below every score.
+const Least = -1e30
+
+// At says which blocks a program sees.
+type At struct {
+	Batch, Head tile.IndexExpr // of q
+	Row, Key    tile.IndexExpr // in blocks
+	BQ, BK      int            // rows and keys of a block
+	// Listed says that a table tells which rows: what passes from one program to the next
+	// may then hold nothing of rows beyond the array, and these are hidden too.
+	Listed bool
+}
+
+// Refs are the arrays of a problem as the blocks that a program sees.
+type Refs struct {
+	Q, K, V, O *tile.Ref
+
+	p        problem.Attention
+	at       At
+	t        *tile.Builder
+	bias     *tile.Ref
+	sinks    *tile.Ref
+	segments [2]*tile.Ref // of rows and of keys
+	lengths  *tile.Ref
+	lse      *tile.Ref
+}
+
+// New returns the refs of p at blocks, none of them declared.
+func New(t *tile.Builder, p problem.Attention, at At) *Refs { return &Refs{t: t, p: p, at: at} }
+
+// All declares every array of p.
+func All(t *tile.Builder, p problem.Attention, at At) *Refs {
+	r := New(t, p, at)
+	r.Products()
+	r.Values()
+	r.Outputs()
+	return r
+}
+
+var zero = tile.Const(0)
+
+func (r *Refs) kvHead() tile.IndexExpr { return tile.FloorDiv(r.at.Head, r.p.Group()) }
+
+// Products declares what scores are made of.
+func (r *Refs) Products() {
+	p, at := r.p, r.at
+	if p.Lengths {
+		r.lengths = r.t.Table("lengths", 2*p.Batch)
+	}
+	r.Q = r.t.In("q", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), tile.Block(tile.Squeezed, tile.Squeezed, at.BQ, p.Dim).At(at.Batch, at.Head, at.Row, zero))
+	r.K = r.t.In("k", p.Dtype, tile.Array(p.Batch, p.KVHeads, p.Keys, p.Dim), tile.Block(tile.Squeezed, tile.Squeezed, at.BK, p.Dim).At(at.Batch, r.kvHead(), at.Key, zero))
+	if p.Bias {
+		r.bias = r.t.In("bias", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), tile.Block(tile.Squeezed, tile.Squeezed, at.BQ, at.BK).At(at.Batch, at.Head, at.Row, at.Key))
+	}
+	if p.Segments {
+		r.segments[0] = r.t.In("row_segment", tile.Int32, tile.Array(p.Batch, p.Rows, 1), tile.Block(tile.Squeezed, at.BQ, 1).At(at.Batch, at.Row, zero))
+		r.segments[1] = r.t.In("key_segment", tile.Int32, tile.Array(p.Batch, 1, p.Keys), tile.Block(tile.Squeezed, 1, at.BK).At(at.Batch, zero, at.Key))
+	}
+}
+
+// Values declares v.
+func (r *Refs) Values() {
+	p, at := r.p, r.at
+	r.V = r.t.In("v", p.Dtype, tile.Array(p.Batch, p.KVHeads, p.Keys, p.ValueDim), tile.Block(tile.Squeezed, tile.Squeezed, at.BK, p.ValueDim).At(at.Batch, r.kvHead(), at.Key, zero))
+}
+
+// Outputs declares o, and what sums of rows are told by.
+func (r *Refs) Outputs() {
+	p, at := r.p, r.at
+	r.O = r.t.Out("o", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.ValueDim), tile.Block(tile.Squeezed, tile.Squeezed, at.BQ, p.ValueDim).At(at.Batch, at.Head, at.Row, zero))
+	r.Sums()
+}
+
+// Sums declares what a row's sum begins with and where its logarithm goes.
+func (r *Refs) Sums() {
+	p, at := r.p, r.at
+	if p.Sinks {
+		r.sinks = r.t.In("sinks", tile.Float32, tile.Array(p.Heads, 1, 1), tile.Block(tile.Squeezed, 1, 1).At(at.Head, zero, zero))
+	}
+	if p.LogSums {
+		r.lse = r.t.Out("lse", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, 1), tile.Block(tile.Squeezed, tile.Squeezed, at.BQ, 1).At(at.Batch, at.Head, at.Row, zero))
+	}
+}
+
+// Scores are those of the block of rows with the block of keys, all of them.
+func (r *Refs) Scores() *tile.Expr {
+	dot, scale := tile.Dot(r.Q, r.K, tile.TransB), r.p.Scaled()
+	if !r.p.Bias && r.p.SoftCap == 0 {
+		return tile.Mul(dot, tile.Number(scale*math.Log2E))
+	}
+	s := tile.Mul(dot, tile.Number(scale))
+	if r.p.Bias {
+		s = tile.Add(s, r.bias)
+	}
+	if c := r.p.SoftCap; c > 0 {
+		return tile.Mul(tile.Tanh(tile.Mul(s, tile.Number(1/c))), tile.Number(c*math.Log2E))
+	}
+	return tile.Mul(s, tile.Number(math.Log2E))
+}
+
+// Whole are the Scores of a block of which every key inside the array is seen.
+func (r *Refs) Whole() *tile.Expr { return r.where(r.inside()) }
+
+// Seen are the Scores, -Inf of those that are not seen.
+func (r *Refs) Seen() *tile.Expr { return r.where(append(r.inside(), r.visible()...)) }
+
+// where are the Scores where all of conds hold, -Inf elsewhere.
+func (r *Refs) where(conds []*tile.Expr) *tile.Expr {
+	if len(conds) == 0 {
+		return r.Scores()
+	}
+	all := conds[0]
+	for _, c := range conds[1:] {
+		all = tile.And(all, c)
+	}
+	return tile.Select(all, r.Scores(), tile.Number(math.Inf(-1)))
+}
+
+// inside is which rows and keys are in their arrays.
+func (r *Refs) inside() (conds []*tile.Expr) {
+	if r.K.Overhangs(0) {
+		conds = append(conds, tile.InBoundsRow(r.K, 0))
+	}
+	if r.at.Listed && r.Q.Overhangs(0) {
+		conds = append(conds, tile.InBounds(r.Q, 0))
+	}
+	return conds
+}
+
+// visible is which of the scores are seen.
+func (r *Refs) visible() (conds []*tile.Expr) {
+	and := func(x *tile.Expr) { conds = append(conds, x) }
+	row, key := tile.Iota(0, r.at.BQ, r.at.BK), tile.Iota(1, r.at.BQ, r.at.BK)
+	firstRow, firstKey := tile.Times(r.at.Row, -r.at.BQ), tile.Times(r.at.Key, -r.at.BK)
+	// key − row, from the block's corner on, against what is left of the span there.
+	corner := tile.Plus(firstKey, tile.Times(r.at.Row, r.at.BQ))
+	if r.p.AtEnd && r.p.Lengths {
+		corner = tile.Plus(corner, tile.Plus(r.length(1), tile.Times(r.length(0), -1)))
+	}
+	lo, hi := r.p.Span()
+	if hi < r.p.Keys {
+		and(tile.Compare(tile.Sub(key, row), tile.LE, tile.IndexValue(tile.Plus(corner, tile.Const(hi)))))
+	}
+	if lo > -r.p.Rows-r.p.Keys {
+		and(tile.Compare(tile.Sub(key, row), tile.GE, tile.IndexValue(tile.Plus(corner, tile.Const(lo)))))
+	}
+	if r.p.Segments {
+		and(tile.Compare(r.segments[0], tile.EQ, r.segments[1]))
+	}
+	if r.p.Lengths {
+		and(tile.Compare(row, tile.LT, tile.IndexValue(tile.Plus(r.length(0), firstRow))))
+		and(tile.Compare(key, tile.LT, tile.IndexValue(tile.Plus(r.length(1), firstKey))))
+	}
+	return conds
+}
+
+// length is how many rows (0) or keys (1) the example has.
+func (r *Refs) length(which int) tile.IndexExpr {
+	return r.lengths.At(tile.Plus(tile.Times(r.at.Batch, 2), tile.Const(which)))
+}
+
+// Begin sets the largest score that rows know of, and their sums, to those of no key.
+func (r *Refs) Begin(top, sum *tile.Ref) {
+	if !r.p.Sinks {
+		r.t.Fill(top, Least)
+		r.t.Fill(sum, 0)
+		return
+	}
+	r.t.Store(top, tile.Mul(r.sinks, tile.Number(math.Log2E)))
+	r.t.Fill(sum, 1)
+}
+
+// Divided is v by the sums of rows; v is 0 where a sum is.
+func (r *Refs) Divided(v tile.Value, sum *tile.Ref) *tile.Expr {
+	return tile.Cast(tile.Div(v, tile.Max(sum, tile.Number(1e-30))), r.p.Dtype)
+}
+
+// End writes the logarithms of sums, where they are asked for.
+func (r *Refs) End(top, sum *tile.Ref) {
+	if r.p.LogSums {
+		log := tile.Add(tile.Mul(top, tile.Number(math.Ln2)), tile.Log(sum))
+		r.t.Store(r.lse, tile.Select(tile.Compare(sum, tile.GT, tile.Number(0)), log, tile.Number(math.Inf(-1))))
+	}
+}

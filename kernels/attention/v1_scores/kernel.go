@@ -1,0 +1,80 @@
+// Package written is the first rung of attention: scores and probabilities are arrays,
+// each made by a program of its own.
+package written
+
+import (
+	"errors"
+	"slices"
+
+	"matladder/kernels/attention/scores"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Kernel writes all scores to memory.
+type Kernel struct{}
+
+// Number is the rung.
+func (Kernel) Number() int { return 1 }
+
+// Name is the folder's.
+func (Kernel) Name() string { return "v1_scores" }
+
+// Supports returns why p is not for this kernel, or nil.
+func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
+
+// Variants has the plain kernel only.
+func (Kernel) Variants(problem.Attention) []string { return []string{""} }
+
+// Candidates has one shape.
+func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
+	return []tile.Blocks{scores.Clip(p, tile.Blocks{M: 128, K: 512})}
+}
+
+// Build writes the kernel as three programs: scores, softmax of rows, product with v.
+func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+	all, n, zero := tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), min(s.M, 8), tile.Const(0)
+	block, rows := tile.Block(tile.Squeezed, tile.Squeezed, s.M, s.K), tile.Block(tile.Squeezed, tile.Squeezed, n, p.Keys)
+	grid := func(t *tile.Builder, bq int) (b, h, i *tile.Axis) {
+		b, h = t.Axis("b", p.Batch, tile.Parallel), t.Axis("h", p.Heads, tile.Parallel)
+		return b, h, t.Axis("i", tile.Ceil(p.Rows, bq), tile.Parallel)
+	}
+
+	t := tile.New("v1_scores")
+	b, h, i := grid(t, s.M)
+	j := t.Axis("j", tile.Ceil(p.Keys, s.K), tile.Parallel)
+	r := scores.New(t, p, scores.At{Batch: b, Head: h, Row: i, Key: j, BQ: s.M, BK: s.K})
+	r.Products()
+	t.Store(t.Out("s", tile.Float32, all, block.At(b, h, i, j)), r.Seen())
+	scored, err1 := t.Programs()
+
+	t = tile.New("v1_softmax")
+	b, h, i = grid(t, n)
+	r = scores.New(t, p, scores.At{Batch: b, Head: h, Row: i, BQ: n})
+	x := t.In("s", tile.Float32, all, rows.At(b, h, i, zero))
+	o := t.Out("p", p.Dtype, all, rows.At(b, h, i, zero))
+	r.Sums()
+	column := func(name string) *tile.Ref { return t.Scratch(name, tile.Float32, n, 1) }
+	first, top, sum := column("first"), column("top"), column("sum")
+	r.Begin(first, sum)
+	t.Store(top, tile.Max(first, tile.RowMax(x)))
+	power := tile.Exp2(tile.Sub(x, top))
+	t.Store(sum, tile.Add(tile.Mul(sum, tile.Exp2(tile.Sub(first, top))), tile.RowSum(power)))
+	t.Store(o, r.Divided(power, sum))
+	r.End(top, sum)
+	softmax, err2 := t.Programs()
+
+	t = tile.New("v1_values")
+	b, h, i = grid(t, s.M)
+	j = t.Axis("j", tile.Ceil(p.Keys, s.K), tile.Arbitrary)
+	r = scores.New(t, p, scores.At{Batch: b, Head: h, Row: i, Key: j, BQ: s.M, BK: s.K})
+	weights := t.In("p", p.Dtype, all, block.At(b, h, i, j))
+	r.Values()
+	out := t.Out("o", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.ValueDim), tile.Block(tile.Squeezed, tile.Squeezed, s.M, p.ValueDim).At(b, h, i, zero))
+	acc := t.Scratch("acc", tile.Float32, s.M, p.ValueDim)
+	t.When(j.First(), func() { t.Fill(acc, 0) })
+	t.Accumulate(acc, tile.Dot(weights, r.V))
+	t.When(j.Last(), func() { t.Store(out, tile.Cast(acc, p.Dtype)) })
+	valued, err3 := t.Programs()
+	return slices.Concat(scored, softmax, valued), errors.Join(err1, err2, err3)
+}

@@ -1,0 +1,56 @@
+// Package rows is the second rung of attention: the scores of some rows with all keys stay
+// in fast memory.
+package rows
+
+import (
+	"matladder/kernels/attention/scores"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Kernel has whole rows of scores in scratch.
+type Kernel struct{}
+
+// Number is the rung.
+func (Kernel) Number() int { return 2 }
+
+// Name is the folder's.
+func (Kernel) Name() string { return "v2_rows" }
+
+// Supports returns why p is not for this kernel, or nil.
+func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
+
+// Variants has the plain kernel only.
+func (Kernel) Variants(problem.Attention) []string { return []string{""} }
+
+// Candidates has one shape: as many rows as a tenth of fast memory holds scores of.
+func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
+	rows := 128
+	for m.FastBytes > 0 && rows > 8 && int64(rows)*int64(p.Keys)*4 > m.FastBytes/10 {
+		rows /= 2
+	}
+	return []tile.Blocks{scores.Clip(p, tile.Blocks{M: rows, K: p.Keys})}
+}
+
+// Build writes the kernel as a tile program.
+func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+	t := tile.New("v2_rows")
+	b := t.Axis("b", p.Batch, tile.Parallel)
+	h := t.Axis("h", p.Heads, tile.Parallel)
+	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
+
+	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: i, Key: tile.Const(0), BQ: s.M, BK: p.Keys})
+	x := t.Scratch("s", tile.Float32, s.M, p.Keys)
+	first := t.Scratch("first", tile.Float32, s.M, 1)
+	top := t.Scratch("top", tile.Float32, s.M, 1)
+	sum := t.Scratch("sum", tile.Float32, s.M, 1)
+
+	r.Begin(first, sum)
+	t.Store(x, r.Seen())
+	t.Store(top, tile.Max(first, tile.RowMax(x)))
+	t.Store(x, tile.Exp2(tile.Sub(x, top)))
+	t.Store(sum, tile.Add(tile.Mul(sum, tile.Exp2(tile.Sub(first, top))), tile.RowSum(x)))
+	t.Store(r.O, r.Divided(tile.Dot(tile.Cast(x, p.Dtype), r.V), sum))
+	r.End(top, sum)
+	return t.Programs()
+}

@@ -1,0 +1,62 @@
+// Package flash is the third rung of attention: one pass over blocks of keys, with the
+// largest score and the sum so far of each row.
+package flash
+
+import (
+	"matladder/kernels/attention/scores"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Kernel never has more scores than those of one block.
+type Kernel struct{}
+
+// Number is the rung.
+func (Kernel) Number() int { return 3 }
+
+// Name is the folder's.
+func (Kernel) Name() string { return "v3_flash" }
+
+// Supports returns why p is not for this kernel, or nil.
+func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
+
+// Variants has the plain kernel only.
+func (Kernel) Variants(problem.Attention) []string { return []string{""} }
+
+// Candidates has the sweep.
+func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
+	return scores.Candidates(p, m)
+}
+
+// Build writes the kernel as a tile program.
+func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+	t := tile.New("v3_flash")
+	b := t.Axis("b", p.Batch, tile.Parallel)
+	h := t.Axis("h", p.Heads, tile.Parallel)
+	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
+	j := t.Axis("j", tile.Ceil(p.Keys, s.K), tile.Arbitrary)
+
+	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: i, Key: j, BQ: s.M, BK: s.K})
+	x := t.Scratch("s", tile.Float32, s.M, s.K)
+	acc := t.Scratch("acc", tile.Float32, s.M, p.ValueDim)
+	top := t.Scratch("top", tile.Float32, s.M, 1)
+	next := t.Scratch("next", tile.Float32, s.M, 1)
+	sum := t.Scratch("sum", tile.Float32, s.M, 1)
+
+	t.When(j.First(), func() {
+		r.Begin(top, sum)
+		t.Fill(acc, 0)
+	})
+	t.Store(x, r.Seen())
+	t.Store(next, tile.Max(top, tile.RowMax(x)))
+	t.Store(x, tile.Exp2(tile.Sub(x, next)))
+	shrink := tile.Exp2(tile.Sub(top, next))
+	t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.RowSum(x)))
+	t.Store(acc, tile.Add(tile.Mul(acc, shrink), tile.Dot(tile.Cast(x, p.Dtype), r.V)))
+	t.Store(top, next)
+	t.When(j.Last(), func() {
+		t.Store(r.O, r.Divided(acc, sum))
+		r.End(top, sum)
+	})
+	return t.Programs()
+}

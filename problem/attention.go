@@ -1,0 +1,129 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+
+	"matladder/tile"
+)
+
+// Attention asks for softmax(scale · q kᵀ + bias) v, head by head, over the keys that each
+// row of q sees:
+//
+//	q (Batch, Heads, Rows, Dim), k (Batch, KVHeads, Keys, Dim), v (Batch, KVHeads, Keys, ValueDim)
+//	o (Batch, Heads, Rows, ValueDim)
+//
+// Heads/KVHeads heads of q share one of k and v. A row that sees no key is 0.
+//
+// Where there are fewer or more rows than keys, row i and key j stand beside each other
+// where j = i (PyTorch's is_causal, JAX's causal) or, with AtEnd, where the last row and
+// the last key do, so that j = i + Keys − Rows (flash-attention from 2.1 on; a chunk of new
+// rows behind older keys). A causal row sees the keys up to the one beside it; a window
+// those from Left before it to Right behind it, both included.
+//
+// The order is that of tokamax: scale, bias, soft cap, then masks.
+type Attention struct {
+	Batch, Heads, KVHeads int
+	Rows, Keys            int
+	Dim, ValueDim         int
+	Dtype                 tile.Dtype // of q, k, v and o: float32 or bfloat16
+	Scale                 float64    // 0 for 1/√Dim
+
+	Causal      bool
+	Window      bool
+	Left, Right int // of a window; less than 0 for no end
+	AtEnd       bool
+
+	SoftCap  float64 // scores are SoftCap · tanh(score / SoftCap); 0 for none
+	Bias     bool    // bias (Batch, Heads, Rows, Keys), float32, added after the scale; -Inf hides a key
+	Sinks    bool    // sinks (Heads, 1, 1), float32: one more score of each row, of a key without value
+	Segments bool    // row_segment (Batch, Rows, 1) and key_segment (Batch, 1, Keys), int32: a row sees keys of its own
+	Lengths  bool    // lengths (2 · Batch), a table: of each example its rows, then its keys; what is beyond sees nothing, and is not seen
+	LogSums  bool    // lse (Batch, Heads, Rows, 1), float32: the logarithm of the sum of exponentials; -Inf of a row that sees nothing
+}
+
+// Self is plain attention of a length to itself: of one example and head, in dtype d.
+func Self(length, dim int, d tile.Dtype) Attention {
+	return Attention{Batch: 1, Heads: 1, KVHeads: 1, Rows: length, Keys: length, Dim: dim, ValueDim: dim, Dtype: d}
+}
+
+// Group is how many heads of q share one of k and v.
+func (p Attention) Group() int { return p.Heads / p.KVHeads }
+
+// Scaled is what products of q and k are multiplied by.
+func (p Attention) Scaled() float64 {
+	if p.Scale != 0 {
+		return p.Scale
+	}
+	return 1 / math.Sqrt(float64(p.Dim))
+}
+
+// unlimited is further than any window goes.
+const unlimited = 1 << 30
+
+// Span is how far a row sees: keys j with lo ≤ j − i ≤ hi, of row i, as far as causality
+// and the window tell. Without them ends are beyond every key. With Lengths the row and
+// the key of AtEnd are the last of each example, and Span leaves that shift out.
+func (p Attention) Span() (lo, hi int) {
+	lo, hi = -unlimited, unlimited
+	if p.Window && p.Left >= 0 {
+		lo = -p.Left
+	}
+	if p.Window && p.Right >= 0 {
+		hi = p.Right
+	}
+	if p.Causal {
+		hi = min(hi, 0)
+	}
+	if p.AtEnd && !p.Lengths {
+		if lo != -unlimited {
+			lo += p.Keys - p.Rows
+		}
+		if hi != unlimited {
+			hi += p.Keys - p.Rows
+		}
+	}
+	return lo, hi
+}
+
+// Visible counts the pairs of rows and keys of one head that causality and the window
+// leave.
+func (p Attention) Visible() int64 {
+	lo, hi := p.Span()
+	n := int64(0)
+	for i := range p.Rows {
+		n += int64(max(0, min(p.Keys-1, i+hi)-max(0, i+lo)+1))
+	}
+	return n
+}
+
+// FLOPs counts multiplications and additions of both products over visible pairs alone,
+// the convention of flash-attention's benchmarks.
+func (p Attention) FLOPs() int64 {
+	return 2 * int64(p.Batch) * int64(p.Heads) * p.Visible() * int64(p.Dim+p.ValueDim)
+}
+
+// Validate returns an error if the problem makes no sense on any machine.
+func (p Attention) Validate() error {
+	for _, s := range []struct {
+		name string
+		n    int
+	}{{"batch", p.Batch}, {"heads", p.Heads}, {"kv heads", p.KVHeads}, {"rows", p.Rows}, {"keys", p.Keys}, {"dim", p.Dim}, {"value dim", p.ValueDim}} {
+		if s.n < 1 || s.n > 1<<24 {
+			return fmt.Errorf("attention: %s = %d: want 1 … %d", s.name, s.n, 1<<24)
+		}
+	}
+	switch {
+	case p.Heads%p.KVHeads != 0:
+		return fmt.Errorf("attention: %d heads of q cannot share %d of k and v evenly", p.Heads, p.KVHeads)
+	case p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16:
+		return fmt.Errorf("attention: %s: want float32 or bfloat16", p.Dtype)
+	case p.SoftCap < 0 || math.IsNaN(p.SoftCap) || math.IsInf(p.SoftCap, 0):
+		return fmt.Errorf("attention: soft cap %v: want a positive number, or 0 for none", p.SoftCap)
+	case math.IsNaN(p.Scale) || math.IsInf(p.Scale, 0):
+		return fmt.Errorf("attention: scale %v", p.Scale)
+	case !p.Window && (p.Left != 0 || p.Right != 0):
+		return fmt.Errorf("attention: ends of a window (%d, %d), and no window", p.Left, p.Right)
+	}
+	return nil
+}
