@@ -33,7 +33,7 @@ type Backend interface {
 	// Compile returns programs, run in order in one launch, ready to run.
 	// errors.As finds *TooBigError, errors.Is finds ErrUnsupported.
 	Compile(ctx context.Context, programs []*tile.Program, params Params) (Executable, error)
-	// Baseline returns the vendor's own matmul; ErrUnsupported if there is none.
+	// Baseline returns the vendor's own way to compute a problem; ErrUnsupported if there is none.
 	Baseline(ctx context.Context, spec BaselineSpec) (Executable, error)
 	// Close frees the device.
 	Close() error
@@ -96,7 +96,7 @@ type Predictor interface {
 	Predict(ctx context.Context, programs []*tile.Program, params Params) (Prediction, error)
 }
 
-// BaselinePredictor predicts the vendor's own matmul.
+// BaselinePredictor predicts the vendor's own way to compute a problem.
 type BaselinePredictor interface {
 	PredictBaseline(ctx context.Context, spec BaselineSpec) (Prediction, error)
 }
@@ -126,7 +126,7 @@ type Counters struct {
 
 // InputSpec says which inputs to make.
 type InputSpec struct {
-	Problem problem.Matmul
+	Problem problem.Problem
 	Seed    uint64
 	Dist    string // a distribution known to package check
 }
@@ -152,9 +152,9 @@ type CheckResult struct {
 	QuantSNRdB  float64 // 20·log10(‖o64‖ / ‖o - o64‖)
 }
 
-// BaselineSpec asks for the vendor's own matmul.
+// BaselineSpec asks for the vendor's own way to compute a problem.
 type BaselineSpec struct {
-	Problem problem.Matmul
+	Problem problem.Problem
 	Variant string // which form of it; "" for the plain one, which most backends alone have
 	Params  Params
 }

@@ -81,7 +81,7 @@ func testCanceled(t *testing.T, p problem.Matmul) {
 		}},
 		{"inputs of an exact probe", p.M + p.K, fill(Exact)},
 		{"answers", p.K, func(ctx context.Context) (err error) {
-			answers, err = ReferenceOf(ctx, p, nil, 1, Exact)
+			answers, err = referenceOfMatmul(ctx, p, nil, 1, Exact)
 			return err
 		}},
 		{"comparison with them", p.M, func(ctx context.Context) error {

@@ -1,5 +1,8 @@
 // Package check makes the inputs of a run from a seed and verifies its outputs.
 //
+// Each problem family says how (family.go); what follows is how products do it
+// (matmul.go), and in principle all.
+//
 //  1. Fill makes one input array, by name, from a seed and a distribution.
 //  2. NewReference computes, once for all kernels of a problem, what float64
 //     arithmetic gives on those inputs: whole rows of the output (all of them up
@@ -43,7 +46,7 @@ type Result struct {
 }
 
 // Inputs makes all inputs of programs in the order of tile.Bind.
-func Inputs(ctx context.Context, p problem.Matmul, programs []*tile.Program, seed uint64, dist string) ([]tile.Tensor, error) {
+func Inputs(ctx context.Context, p problem.Problem, programs []*tile.Program, seed uint64, dist string) ([]tile.Tensor, error) {
 	b, err := tile.Bind(programs)
 	if err != nil {
 		return nil, err
@@ -60,8 +63,8 @@ func Inputs(ctx context.Context, p problem.Matmul, programs []*tile.Program, see
 
 // Verify compares out, the output of programs for p on inputs in (in the order
 // of tile.Bind), with float64 arithmetic. To verify several programs on the
-// same inputs, make one Reference and use it for all.
-func Verify(ctx context.Context, p problem.Matmul, programs []*tile.Program, in []tile.Tensor, out tile.Tensor) (Result, error) {
+// same inputs, make one ReferenceOf and use it for all.
+func Verify(ctx context.Context, p problem.Problem, programs []*tile.Program, in []tile.Tensor, out tile.Tensor) (Result, error) {
 	b, err := tile.Bind(programs)
 	if err != nil {
 		return Result{}, err
@@ -73,7 +76,7 @@ func Verify(ctx context.Context, p problem.Matmul, programs []*tile.Program, in 
 	for i, r := range b.In {
 		named[r.Name] = in[i]
 	}
-	ref, err := NewReference(ctx, p, named)
+	ref, err := ReferenceOf(ctx, p, named, 0, given)
 	if err != nil {
 		return Result{}, err
 	}

@@ -21,25 +21,6 @@ const (
 // IsExact reports whether a distribution is one of exact probes.
 func IsExact(dist string) bool { return dist == Exact || dist == ExactNarrow }
 
-// HasExact reports whether there are exact probes of p.
-func HasExact(p problem.Matmul) bool {
-	_, ok := newPattern(p, 0, 0, Exact)
-	return ok
-}
-
-// ReferenceOf computes the reference of the inputs that Fill makes from a seed and a
-// distribution, and what quantization costs there. in may be nil for exact probes.
-func ReferenceOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor, seed uint64, dist string) (*Reference, error) {
-	if IsExact(dist) {
-		return newAnswers(ctx, p, seed, dist)
-	}
-	r, err := NewReference(ctx, p, in)
-	if err != nil {
-		return nil, err
-	}
-	return r, r.Unquantized(ctx, in, seed, dist)
-}
-
 // fillExact sets input array name of an exact probe of p.
 func fillExact(ctx context.Context, t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
 	n := t.Len() / p.Batch

@@ -21,69 +21,49 @@ const (
 	Integers = "integers" // integers in [-4, 4] ([0, 8] if unsigned): float32 and bfloat16 products are exact
 )
 
+// given is the distribution of inputs that Fill did not make.
+const given = ""
+
 // Distributions lists what Fill knows.
 func Distributions() []string { return []string{Uniform, Normal, Integers} }
 
-// Fill sets input array name of p (a, b, sa, sb, za, zb, b_sums, bias) from a
-// seed and a distribution. The same seed gives the same array on every machine
-// and for every number of workers. When ctx ends, t is left as it is by then and the
-// error is that of ctx.
-//
-// Quantized operands are what package quant makes of floats of the distribution,
-// scales and zero points what it finds for them; of integers, the codes are
-// those integers and scales and zero points are drawn.
-func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
-	if !IsExact(dist) && !slices.Contains(Distributions(), dist) {
-		return fmt.Errorf("unknown distribution %q (known: %s)", dist, strings.Join(Distributions(), ", "))
-	}
-	if done, err := fillQuantized(ctx, t, name, p, seed, dist); done || err != nil {
+// Fill sets input array name of p from a seed and a distribution. The same seed gives the
+// same array on every machine and for every number of workers. When ctx ends, t is left
+// as it is by then and the error is that of ctx.
+func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Problem, seed uint64, dist string) error {
+	f, err := familyOf(p)
+	switch {
+	case err != nil:
 		return err
+	case !IsExact(dist) && !slices.Contains(Distributions(), dist):
+		return fmt.Errorf("unknown distribution %q (known: %s)", dist, strings.Join(Distributions(), ", "))
+	case IsExact(dist) && f.HasExact == nil:
+		return fmt.Errorf("check: no exact probe of %s", problem.Title(p))
 	}
-	if IsExact(dist) {
-		return fillExact(ctx, t, name, p, seed, dist)
-	}
+	return f.Fill(ctx, t, name, p, seed, dist)
+}
+
+// fillPlain sets an array to independent numbers: Normal is as Uniform.
+func fillPlain(ctx context.Context, t tile.Tensor, name string, seed uint64, dist string) error {
 	start := startOf(name, seed)
 	n := t.Len()
 	switch {
-	case name == "sa" || name == "sb": // positive, near 1/128
-		for i := range n {
-			t.Set(i, math.Ldexp(1+unit(start, i), -8))
-		}
-	case name == "za" || name == "zb":
-		for i := range n {
-			t.Set(i, float64(mix(start+uint64(i))%5)-2)
-		}
 	case dist == Integers:
 		lowest := -4.0
 		if t.Dtype == tile.Uint8 {
 			lowest = 0
 		}
 		return each(ctx, n, func(i int) { t.Set(i, float64(mix(start+uint64(i))%9)+lowest) })
-	case dist == Normal && t.Dtype.IsFloat():
-		x := original(name, p, seed, dist)
-		return each(ctx, n, func(i int) { t.Set(i, float64(x(i))) })
 	case t.Dtype == tile.Float32:
 		data := t.Float32s()
 		return each(ctx, n, func(i int) { data[i] = float32(2*unit(start, i) - 1) })
+	case t.Dtype == tile.Int8 || t.Dtype == tile.Uint8:
+		return each(ctx, n, func(i int) { t.Data[i] = byte(mix(start+uint64(i)) >> 56) })
 	case t.Dtype.IsInteger():
 		lo, hi := t.Dtype.Range()
-		pair, pairs := pairOf(name, p), startOf(name+" extremes", seed)
-		return each(ctx, n, func(i int) {
-			switch h := mix(pairs + uint64(pair(i))); {
-			case h>>60 > 0 && t.Dtype.Bits() == 8:
-				t.Data[i] = byte(mix(start+uint64(i)) >> 56)
-			case h>>60 > 0:
-				t.Set(i, lo+math.Floor(unit(start, i)*(hi-lo+1)))
-			case h&1 > 0:
-				t.Set(i, lo)
-			default:
-				t.Set(i, hi)
-			}
-		})
-	default:
-		return each(ctx, n, func(i int) { t.Set(i, 2*unit(start, i)-1) })
+		return each(ctx, n, func(i int) { t.Set(i, lo+math.Floor(unit(start, i)*(hi-lo+1))) })
 	}
-	return nil
+	return each(ctx, n, func(i int) { t.Set(i, 2*unit(start, i)-1) })
 }
 
 // pairOf returns the first of the two neighbours in k that element i of an operand is of.

@@ -367,7 +367,7 @@ func tryFaults(t *testing.T, p problem.Matmul, rung, tries int, tell func(fault 
 	got, want, memory := make([]float64, p.N), make([]float64, p.N), make([]float64, p.N)
 	seeds := min(10, tries/2)
 	for seed := range uint64(seeds) {
-		ref, err := ReferenceOf(t.Context(), p, nil, seed, Exact)
+		ref, err := referenceOfMatmul(t.Context(), p, nil, seed, Exact)
 		if err != nil {
 			t.Fatal(err)
 		}

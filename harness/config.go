@@ -15,16 +15,17 @@ import (
 // Config is a sweep: the product of its lists.
 type Config struct {
 	Name        string
-	Shapes      []Shape
-	Kernels     []int // rungs in the order of measuring; kernels.BaselineNumber for the baseline
-	Operands    []Operands
-	Blocks      []tile.Blocks // for the rungs that take a choice; none: their own candidates
-	FirstBlocks bool          // the first candidate alone, where neither Blocks nor a tuned row say more
-	AllBlocks   bool          // every candidate, even where a tuned row exists
-	Tuned       *tuned.Table  // of the machine that the sweep is for: block shapes and parameters where neither Blocks nor AllBlocks ask for others; nil if there is none
+	Family      *problem.Family
+	Sizes       []problem.Sizes
+	Kernels     []int           // rungs of the family's ladder in the order of measuring; kernels.BaselineNumber for the baseline
+	Asked       []problem.Asked // what is asked but for sizes and precision
+	Blocks      []tile.Blocks   // for the rungs that take a choice; none: their own candidates
+	FirstBlocks bool            // the first candidate alone, where neither Blocks nor a tuned row say more
+	AllBlocks   bool            // every candidate, even where a tuned row exists
+	Tuned       *tuned.Table    // of the machine that the sweep is for: block shapes and parameters where neither Blocks nor AllBlocks ask for others; nil if there is none
 	Precisions  []tile.Precision
-	Batches     []int // products at once, each of its own operands
-	Together    bool  // all Operands of one size are one group: they take turns, and are compared with the first
+	Batches     []int // problems at once, each of its own operands
+	Together    bool  // all that is Asked of one size are one group: they take turns, and are compared with the first
 
 	TimeBudget  time.Duration // wall time of one execution, shared over the groups; 0 for no limit
 	Timeout     time.Duration // of one compilation or one repetition
@@ -37,14 +38,10 @@ type Config struct {
 	Threads     int    // 0 for one a core
 }
 
-// Shape is the size of a problem: o (m×n) = a (m×k) @ b (k×n).
-type Shape struct{ M, K, N int }
-
-func (s Shape) String() string { return problem.Matmul{M: s.M, K: s.K, N: s.N}.Shape() }
-
-// Default returns what a file need not say.
-func Default() Config {
+// Default returns what a file need not say of a family.
+func Default(f *problem.Family) Config {
 	c := Config{
+		Family:      f,
 		TimeBudget:  0,
 		Timeout:     10 * time.Minute,
 		MinRounds:   6, // the fewest samples that give a median's interval 95 % confidence
@@ -56,34 +53,41 @@ func Default() Config {
 		Precisions:  []tile.Precision{tile.Default},
 		Batches:     []int{1},
 	}
-	for _, k := range kernels.All {
+	for _, k := range kernels.Ladder(f) {
 		c.Kernels = append(c.Kernels, k.Number())
 	}
-	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
-		c.Operands = append(c.Operands, plainOperands(d))
+	for _, words := range f.Dtypes {
+		asked, err := f.Parse(words)
+		if err != nil {
+			panic(fmt.Sprintf("family %s: its own dtype %s: %v", f.Name, words, err))
+		}
+		c.Asked = append(c.Asked, asked)
 	}
 	return c
 }
 
-// ParseSizes reads --sizes: squares (512) and m×k×n (512x1024x2048) joined by
-// commas.
-func ParseSizes(s string) ([]Shape, error) { return parseList(s, parseShape) }
+// ParseSizes reads --sizes of a family: what its ParseSizes takes, joined by commas.
+func ParseSizes(f *problem.Family, s string) ([]problem.Sizes, error) {
+	return parseList(s, func(item string) (problem.Sizes, error) { return parseSizes(f, item) })
+}
 
-// ParseKernels reads --kernel: numbers or names joined by commas.
-func ParseKernels(s string) ([]int, error) { return parseList(s, parseKernel) }
+// ParseKernels reads --kernel: numbers or names of rungs of a family, joined by commas.
+func ParseKernels(f *problem.Family, s string) ([]int, error) {
+	return parseList(s, func(item string) (int, error) { return parseKernel(f, item) })
+}
 
-// ParseDtypes reads --dtype: operands joined by commas. See Operands.
-func ParseDtypes(s string) ([]Operands, error) { return parseList(s, parseOperands) }
+// ParseDtypes reads --dtype: what the family's Parse takes, joined by commas.
+func ParseDtypes(f *problem.Family, s string) ([]problem.Asked, error) { return parseList(s, f.Parse) }
 
 // ParsePrecisions reads --precision: default, highest or both.
 func ParsePrecisions(s string) ([]tile.Precision, error) { return parseList(s, parsePrecision) }
 
-// ParseBlocks reads --blocks: bm×bk×bn joined by commas, or "all".
-func ParseBlocks(s string) (blocks []tile.Blocks, all bool, err error) {
+// ParseBlocks reads --blocks of a family: bm×bk×bn joined by commas, or "all".
+func ParseBlocks(f *problem.Family, s string) (blocks []tile.Blocks, all bool, err error) {
 	if s == allBlocks {
 		return nil, true, nil
 	}
-	blocks, err = parseList(s, tile.ParseBlocks)
+	blocks, err = parseList(s, f.ParseBlocks)
 	return blocks, false, err
 }
 
@@ -109,11 +113,12 @@ func parseList[T comparable](s string, item func(string) (T, error)) ([]T, error
 	return list, nil
 }
 
-func parseKernel(s string) (int, error) {
+func parseKernel(f *problem.Family, s string) (int, error) {
+	s = strings.TrimPrefix(s, f.Name+"/")
 	if s == fmt.Sprint(kernels.BaselineNumber) || s == kernels.BaselineName {
 		return kernels.BaselineNumber, nil
 	}
-	k, err := kernels.Find(s)
+	k, err := kernels.FindIn(f, s)
 	if err != nil {
 		return 0, fmt.Errorf("%w; %d or %s is the baseline", err, kernels.BaselineNumber, kernels.BaselineName)
 	}

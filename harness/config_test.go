@@ -40,11 +40,12 @@ threads: 3
 		t.Fatal(err)
 	}
 	want := Config{
-		Name: "mine",
-		Shapes: []Shape{{512, 512, 512}, {512, 1024, 2048}, {100, 100, 100}, {300, 300, 300}, {900, 900, 900},
-			{1, 4096, 7}, {1, 4096, 9}, {16, 4096, 7}, {16, 4096, 9}},
+		Name:   "mine",
+		Family: problem.MatmulFamily,
+		Sizes: []problem.Sizes{{512, 512, 512, 1}, {512, 1024, 2048, 1}, {100, 100, 100, 1}, {300, 300, 300, 1}, {900, 900, 900, 1},
+			{1, 4096, 7, 1}, {1, 4096, 9, 1}, {16, 4096, 7, 1}, {16, 4096, 9, 1}},
 		Kernels:    []int{0, 3, 5, 1},
-		Operands:   []Operands{{A: tile.BFloat16, B: tile.BFloat16, Out: tile.BFloat16}, {A: tile.Int8, B: tile.Int8, Out: tile.BFloat16, Quant: problem.PerTensor}},
+		Asked:      []problem.Asked{{A: tile.BFloat16, B: tile.BFloat16, Out: tile.BFloat16}, {A: tile.Int8, B: tile.Int8, Out: tile.BFloat16, Quant: problem.PerTensor}},
 		Blocks:     []tile.Blocks{{M: 512, K: 1024, N: 1024}, {M: 64, K: 64, N: 64}},
 		Precisions: []tile.Precision{tile.Highest},
 		Batches:    []int{1},
@@ -52,14 +53,14 @@ threads: 3
 		TimeBudget: 90 * time.Second, Timeout: 90 * time.Second,
 		MinRounds: 6, MaxRounds: 12, Repetitions: 3, Warmup: 0, Seed: -7, Dist: "integers", Threads: 3,
 	}
-	if diff := cmp.Diff(want, c); diff != "" {
+	if diff := cmp.Diff(want, c, cmp.Comparer(func(a, b *problem.Family) bool { return a == b })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
 func TestParseDtypes(t *testing.T) {
 	bf16, i8, i4 := tile.BFloat16, tile.Int8, tile.Int4
-	for text, want := range map[string]Operands{
+	for text, want := range map[string]problem.Asked{
 		"int8":                                          {A: i8, B: i8, Out: tile.Int32},
 		"bfloat16xbfloat16:float32":                     {A: bf16, B: bf16, Out: tile.Float32},
 		"int8:per_channel+token":                        {A: i8, B: i8, Out: bf16, Quant: "per_channel+token"},
@@ -67,7 +68,7 @@ func TestParseDtypes(t *testing.T) {
 		"bfloat16×int4:gelu:per_block128":               {A: bf16, B: i4, Out: bf16, Quant: "per_block128", Epilogue: "gelu"},
 		"float32xint8:per_channel+dynamic_token+zero_a": {A: tile.Float32, B: i8, Out: tile.Float32, Quant: "per_channel+dynamic_token+zero_a"},
 	} {
-		if got, err := ParseDtypes(text); err != nil || len(got) != 1 || got[0] != want {
+		if got, err := ParseDtypes(problem.MatmulFamily, text); err != nil || len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
@@ -76,7 +77,7 @@ func TestParseDtypes(t *testing.T) {
 		"int8:per_row": "neither", "int8:bias:relu": "said twice", "int8:per_tensor:per_channel": "said twice",
 		"float32:per_tensor": "it quantizes", "int8:int32:per_tensor": "output", "int8:gelu": "needs a float",
 	} {
-		if got, err := ParseDtypes(text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := ParseDtypes(problem.MatmulFamily, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v; want %q", text, got, err, want)
 		}
 	}
@@ -177,10 +178,10 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if len(c.Shapes) == 0 || len(c.Shapes) > maxShapes || len(c.Kernels) == 0 || len(c.Operands) == 0 || c.MinRounds < 1 || c.Repetitions < 1 {
+		if len(c.Sizes) == 0 || len(c.Sizes) > maxShapes || len(c.Kernels) == 0 || len(c.Asked) == 0 || c.MinRounds < 1 || c.Repetitions < 1 {
 			t.Fatalf("accepted: %+v", c)
 		}
-		if c.Shapes = c.Shapes[:min(len(c.Shapes), 10)]; len(c.Blocks) > 10 {
+		if c.Sizes = c.Sizes[:min(len(c.Sizes), 10)]; len(c.Blocks) > 10 {
 			c.Blocks = c.Blocks[:10]
 		}
 		s, err := Plan(t.Context(), c, newFake().device, backend.Params{})
@@ -194,9 +195,9 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestPlan(t *testing.T) {
-	c := Default()
+	c := Default(problem.MatmulFamily)
 	c.Kernels = rungs
-	c.Shapes = []Shape{{100, 200, 300}, {1024, 1024, 1024}}
+	c.Sizes = []problem.Sizes{{100, 200, 300, 1}, {1024, 1024, 1024, 1}}
 	c.Precisions = []tile.Precision{tile.Default, tile.Highest}
 	s, err := Plan(t.Context(), c, newFake().device, backend.Params{Threads: 2})
 	if err != nil {
@@ -207,7 +208,7 @@ func TestPlan(t *testing.T) {
 	}
 	for _, g := range s.Groups {
 		for _, p := range g.Points {
-			if p.Blocks.M > g.Problem.M || p.Blocks.K > g.Problem.K || p.Blocks.N > g.Problem.N {
+			if p.Blocks != problem.Clip(g.Problem, p.Blocks) {
 				t.Errorf("%s: blocks larger than the arrays", p)
 			}
 			if want := p.Kernel.Number() < 4; want != (p.BlockSource == FixedBlocks) {
@@ -222,7 +223,7 @@ func TestPlan(t *testing.T) {
 	}
 	count := map[string]int{}
 	for p := range s.Points() {
-		count[fmt.Sprint(p.Problem.M, p.BlockSource)]++
+		count[fmt.Sprint(p.Problem.Sizes()[0], p.BlockSource)]++
 	}
 	want := map[string]int{"100fixed": 4 * 3, "1024fixed": 4 * 3, "100given": 4 * 2 * 1, "1024given": 4 * 2 * 3}
 	if diff := cmp.Diff(want, count); diff != "" {
@@ -231,8 +232,8 @@ func TestPlan(t *testing.T) {
 }
 
 func TestEstimate(t *testing.T) {
-	c := Default()
-	c.Shapes, c.Operands = []Shape{{4096, 4096, 4096}}, c.Operands[:1]
+	c := Default(problem.MatmulFamily)
+	c.Sizes, c.Asked = []problem.Sizes{{4096, 4096, 4096, 1}}, c.Asked[:1]
 	s, err := Plan(t.Context(), c, newFake().device, backend.Params{})
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +254,7 @@ func TestEstimate(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	if a, b := fingerprint(), fingerprint(); a != b || len(a) != 8 {
+	if a, b := fingerprint(problem.MatmulFamily), fingerprint(problem.MatmulFamily); a != b || len(a) != 8 {
 		t.Errorf("fingerprints %s and %s of the same kernels", a, b)
 	}
 }
@@ -279,10 +280,10 @@ func TestNarrow(t *testing.T) {
 // BenchmarkPlan is bench --dry-run of 10 000 points: the target is a second and
 // 100 MB.
 func BenchmarkPlan(b *testing.B) {
-	c := Default()
+	c := Default(problem.MatmulFamily)
 	c.Kernels = rungs
 	for i := range 10_000 / (3 * 8) {
-		c.Shapes = append(c.Shapes, Shape{512 + i, 512, 512})
+		c.Sizes = append(c.Sizes, problem.Sizes{512 + i, 512, 512, 1})
 	}
 	for b.Loop() {
 		s, err := Plan(b.Context(), c, newFake().device, backend.Params{})

@@ -32,8 +32,8 @@ func TestConfigs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Name != name || len(s.Groups) != want.groups || len(c.Shapes) != want.shapes ||
-			c.Shapes[0].M != want.first || c.Shapes[len(c.Shapes)-1].N != want.last || c.TimeBudget == 0 {
+		if c.Name != name || len(s.Groups) != want.groups || len(c.Sizes) != want.shapes ||
+			c.Sizes[0][0] != want.first || c.Sizes[len(c.Sizes)-1][2] != want.last || c.TimeBudget == 0 {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}

@@ -17,6 +17,8 @@ func count(r *results.Record, programs []*tile.Program) {
 	if err != nil {
 		return
 	}
-	r.BytesMin, r.BytesMoved = c.BytesMin, c.BytesMoved
+	if r.BytesMoved = c.BytesMoved; r.Figure != results.PerBytes { // else it is the problem's, for all kernels the same
+		r.BytesMin = c.BytesMin
+	}
 	r.FastBytes, r.GridSteps = c.FastBytes, c.GridSteps
 }

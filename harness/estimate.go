@@ -5,6 +5,7 @@ import (
 
 	"matladder/chips"
 	"matladder/problem"
+	"matladder/tile"
 )
 
 // Estimate is what a sweep is expected to need, known before it starts.
@@ -61,16 +62,20 @@ func (s Sweep) Estimate() Estimate {
 // word.
 func (s Sweep) fits(p Point) bool { return s.Memory == 0 || p.bytes() <= s.Memory }
 
-// bytes is what the arrays of a point take: inputs, output, and one packed
-// operand.
+// bytes is what the arrays of a point take: inputs, output, and the last input packed.
 func (p Point) bytes() int64 {
-	b := p.Problem.B.Bytes(int64(p.Problem.Batch) * int64(p.Problem.K) * int64(p.Problem.N))
-	return p.Problem.Bytes() + min(b, packedBytes)
+	last := int64(0)
+	for _, o := range p.Problem.Operands() {
+		if !o.Out {
+			last = o.Dtype.Bytes(tile.Elements(o.Shape))
+		}
+	}
+	return p.Problem.Bytes() + min(last, packedBytes)
 }
 
 // peerOpening is about how long a peer takes until it is ready: a process is
 // started, loads its libraries and is handed its arrays through a pipe.
-func peerOpening(p problem.Matmul) time.Duration {
+func peerOpening(p problem.Problem) time.Duration {
 	const start, bytesPerSecond = time.Second / 2, 1 << 29
 	return start + time.Duration(p.Bytes()*int64(time.Second)/bytesPerSecond)
 }
@@ -105,20 +110,17 @@ func (s Sweep) roundTime(g Group) time.Duration {
 }
 
 // checkTime is roughly what verifying an output costs in seconds: products of
-// the rows that are compared in full, and passes over all three matrices.
-func checkTime(p problem.Matmul) float64 {
+// the rows that are compared in full, and passes over all arrays.
+func checkTime(p problem.Problem) float64 {
 	const fullRows = 1 << 25 // products at most; package check has the same bound
-	m, k, n := float64(p.M), float64(p.K), float64(p.N)
-	batch := float64(p.Batch)
-	return 3e-10 * (min(batch*m*k*n, fullRows) + 10*batch*(m*k+k*n+m*n))
+	return 3e-10 * (min(float64(p.FLOPs())/2, fullRows) + 10*float64(problem.Elements(p)))
 }
 
 // bestTime is the least time in seconds that a launch can take on d; 0 if its
 // figures are unknown.
-func bestTime(d chips.Device, p problem.Matmul) float64 {
+func bestTime(d chips.Device, p problem.Problem) float64 {
 	var t float64
-	factor, _ := p.Factors()
-	if peak := d.PeakAt(factor.String(), p.Precision.String()); peak.Known() {
+	if peak := peakFor(d, p); peak.Known() {
 		t = float64(p.FLOPs()) / peak.Value
 	}
 	if d.BandwidthBytesPerSecond.Known() {

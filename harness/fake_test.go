@@ -102,7 +102,7 @@ type fakeExe struct {
 	p        problem.Matmul
 	in       []tile.Tensor
 	out      tile.Tensor
-	ref      *check.Reference
+	ref      check.Verifier
 	bytes    int64
 	runs     int
 }
@@ -111,7 +111,7 @@ func (e *fakeExe) LoadSeeded(ctx context.Context, spec backend.InputSpec) (err e
 	if e.load != nil {
 		return e.load
 	}
-	e.p = spec.Problem
+	e.p = spec.Problem.(problem.Matmul)
 	e.in, err = check.Inputs(ctx, e.p, e.programs, spec.Seed, spec.Dist)
 	e.ref, e.out = nil, tile.Tensor{}
 	e.open -= e.bytes

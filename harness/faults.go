@@ -8,19 +8,16 @@ import (
 	"matladder/backend"
 	"matladder/check"
 	"matladder/problem"
-	"matladder/tile"
 )
-
-// testShape is small, ragged, and larger than one block of a damaged tile.
-var testShape = Shape{M: 150, K: 70, N: 190}
 
 // testCheck damages an output in each known way, once for each kind of operands
 // of the sweep, and returns an error unless the check calls each wrong: a check
 // that lets them pass would vouch for anything.
 func (r *run) testCheck(ctx context.Context) error {
-	for _, o := range r.sweep.Config.Operands {
-		if err := r.testOperands(ctx, o.Problem(testShape, tile.Default)); err != nil {
-			return fmt.Errorf("self-test of the check on %s: %w", o, err)
+	f := r.sweep.Config.Family
+	for _, asked := range r.sweep.Config.Asked {
+		if err := r.testOperands(ctx, f.Make(f.Sample, asked)); err != nil {
+			return fmt.Errorf("self-test of the check on %s: %w", asked, err)
 		}
 	}
 	return nil
@@ -28,7 +25,7 @@ func (r *run) testCheck(ctx context.Context) error {
 
 // testOperands uses the first kernel of the sweep that runs on p. If none does,
 // there will be nothing to verify either.
-func (r *run) testOperands(ctx context.Context, p problem.Matmul) error {
+func (r *run) testOperands(ctx context.Context, p problem.Problem) error {
 	c := r.sweep.Config
 	c.Blocks = nil
 	for _, number := range c.Kernels {

@@ -23,14 +23,18 @@ func (r *run) device(p Point) chips.Device {
 // figures writes the peak and bandwidth that a point is held against.
 func (r *run) figures(row *results.Record, p Point) {
 	d := r.device(p)
-	factor, _ := p.Problem.Factors()
-	peak := d.PeakAt(factor.String(), p.Problem.Precision.String())
+	peak := peakFor(d, p.Problem)
 	row.PeakFLOPs, row.PeakSource = peak.Value, peak.Source
 	row.Bandwidth, row.BandwidthSource = d.BandwidthBytesPerSecond.Value, d.BandwidthBytesPerSecond.Source
 	if r.sweep.Predict {
 		row.PeakSource += disputed(peak)
 		row.BandwidthSource += disputed(d.BandwidthBytesPerSecond)
 	}
+}
+
+// peakFor is the peak of d that bounds the FLOPs of p.
+func peakFor(d chips.Device, p problem.Problem) chips.Figure {
+	return d.PeakAt(p.Factor().String(), p.Asked().Precision.String())
 }
 
 // disputed says which sources have figures that would change a prediction.
@@ -70,7 +74,7 @@ func margin(f chips.Figure) float64 {
 
 // impossible returns why a launch of p cannot have taken seconds on d, "" if it
 // can.
-func impossible(d chips.Device, p problem.Matmul, seconds float64) string {
+func impossible(d chips.Device, p problem.Problem, seconds float64) string {
 	if !(seconds > 0) {
 		return "took no time: the launch was not waited for, or the clock stands still"
 	}
@@ -84,7 +88,7 @@ func impossible(d chips.Device, p problem.Matmul, seconds float64) string {
 
 // beats reports whether a launch of p that took seconds beats a figure that was
 // measured on d, which other work on the machine may have made too low.
-func beats(d chips.Device, p problem.Matmul, seconds float64) bool {
+func beats(d chips.Device, p problem.Problem, seconds float64) bool {
 	return seconds > 0 && slices.ContainsFunc(claims(d, p, seconds), func(c claim) bool {
 		return c.most.Measured && c.rate > c.most.Value
 	})
@@ -98,12 +102,11 @@ type claim struct {
 }
 
 // claims are those of a launch of p that took seconds, as far as d has figures.
-func claims(d chips.Device, p problem.Matmul, seconds float64) []claim {
+func claims(d chips.Device, p problem.Problem, seconds float64) []claim {
 	var list []claim
-	factor, _ := p.Factors()
-	if peak := d.PeakAt(factor.String(), p.Precision.String()); peak.Known() {
+	if peak := peakFor(d, p); peak.Known() {
 		list = append(list, claim{float64(p.FLOPs()) / seconds, peak,
-			fmt.Sprintf("FLOP/s is above the %s peak", factor), "the peak is not this device's"})
+			fmt.Sprintf("FLOP/s is above the %s peak", p.Factor()), "the peak is not this device's"})
 	}
 	bandwidth := d.BandwidthBytesPerSecond
 	if bytes := beyondCache(d, p.Bytes()); bytes > 0 && bandwidth.Known() && d.LastLevelCacheBytes.Known() {

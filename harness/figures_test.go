@@ -46,7 +46,7 @@ func TestRun_Probes(t *testing.T) {
 			f.device.BandwidthBytesPerSecond = chips.Figure{}
 			p := &prober{fake: f, float32: c.probes}
 			cfg := small(t, "kernels: 3\n")
-			cfg.Operands = cfg.Operands[:1] // float32
+			cfg.Asked = cfg.Asked[:1] // float32
 			path := filepath.Join(t.TempDir(), "rows.csv")
 			opt := options(f, path)
 			opt.Prober = p

@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
+	"matladder/problem"
 	"matladder/results"
 )
 
@@ -93,7 +94,7 @@ func audit(t *testing.T, path string, out Outcome) {
 	for key, set := range rounds {
 		for round := range len(set) {
 			if !set[round] {
-				t.Errorf("%s %d: round %d of %d is lost", key.Kernel, key.M, round, len(set))
+				t.Errorf("%s %s: round %d of %d is lost", key.Kernel, key.Shape, round, len(set))
 			}
 		}
 	}
@@ -118,7 +119,7 @@ func TestRun(t *testing.T) {
 	}
 	for key, p := range points {
 		if p.ended || p.rounds != 6 || len(p.samples) != 12 {
-			t.Errorf("%s %s %d: %+v; with 1%% of jitter 6 rounds of 2 are narrow", key.Kernel, key.DtypeA, key.M, p)
+			t.Errorf("%s %s %s: %+v; with 1%% of jitter 6 rounds of 2 are narrow", key.Kernel, key.DtypeA, key.Shape, p)
 		}
 	}
 	for _, r := range out.Rows {
@@ -148,7 +149,7 @@ func TestRun_Order(t *testing.T) {
 	orders := func(seed string) (rounds []string) {
 		f := newFake()
 		c := small(t, "seed: "+seed+"\n")
-		c.Shapes, c.Operands = c.Shapes[:1], c.Operands[:1]
+		c.Sizes, c.Asked = c.Sizes[:1], c.Asked[:1]
 		out := mustRun(t, c, f, filepath.Join(t.TempDir(), "rows.csv"))
 		for group := range slices.Chunk(out.Rows, 5) {
 			var names []string
@@ -230,12 +231,12 @@ func TestRun_Unmeasured(t *testing.T) {
 	f := newFake()
 	f.device.MemoryBytes.Value = 1 << 16
 	c := small(t, "kernels: [0, 4, 5]\nblocks: [16x16x16, 64x64x64]\n")
-	c.Shapes = append(c.Shapes, Shape{4096, 4096, 4096})
-	more, err := ParseDtypes("int4")
+	c.Sizes = append(c.Sizes, problem.Sizes{4096, 4096, 4096, 1})
+	more, err := ParseDtypes(problem.MatmulFamily, "int4")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Operands = append(c.Operands, more...)
+	c.Asked = append(c.Asked, more...)
 	out := mustRun(t, c, f, filepath.Join(t.TempDir(), "rows.csv"))
 	count := map[results.Status]int{}
 	for _, r := range out.Rows {
@@ -322,7 +323,7 @@ func TestRun_Memory(t *testing.T) {
 		f := newFake()
 		f.device.MemoryBytes.Value = c.memory
 		cfg := small(t, "")
-		cfg.Shapes, cfg.Operands = cfg.Shapes[1:], cfg.Operands[:1]
+		cfg.Sizes, cfg.Asked = cfg.Sizes[1:], cfg.Asked[:1]
 		mustRun(t, cfg, f, filepath.Join(t.TempDir(), "rows.csv"))
 		if got := f.compiles > len(rungs)+1; got != c.anew || f.open != 0 || f.most > int64(c.memory) {
 			t.Errorf("memory %g: %d compilations, at most %d bytes open, %d left open", c.memory, f.compiles, f.most, f.open)

@@ -6,15 +6,15 @@ import (
 	"matladder/results"
 )
 
-// A Peer is a library whose matmul is measured beside the kernels: in the same
+// A Peer is a library that computes the same, measured beside the kernels: in the same
 // rounds, on the same inputs, verified in the same way. Its rows bear its name
 // as kernel and as backend.
 type Peer interface {
 	backend.Backend
-	// Supports returns why the library has no product like p, or nil.
-	Supports(p problem.Matmul) error
+	// Supports returns why the library does not compute p, or nil.
+	Supports(p problem.Problem) error
 	// Variants lists the forms in which it computes p.
-	Variants(p problem.Matmul) []string
+	Variants(p problem.Problem) []string
 }
 
 // Compare adds the points of peers to each group. What a peer does not support is
@@ -30,7 +30,7 @@ func (s Sweep) Compare(peers ...Peer) {
 	}
 }
 
-func peerPoints(peer Peer, p problem.Matmul, params backend.Params) []Point {
+func peerPoints(peer Peer, p problem.Problem, params backend.Params) []Point {
 	params.ISA = "" // that of kernels; a library chooses its own
 	point := Point{Problem: p, Peer: peer, Params: params}
 	if err := peer.Supports(p); err != nil {

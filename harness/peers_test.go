@@ -25,10 +25,10 @@ type fakePeer struct {
 func (p *fakePeer) Name() string             { return p.name }
 func (p *fakePeer) Plugin() (string, string) { return "lib" + p.name + ".so", "1.2" }
 
-func (p *fakePeer) Variants(problem.Matmul) []string { return p.variants }
+func (p *fakePeer) Variants(problem.Problem) []string { return p.variants }
 
-func (p *fakePeer) Supports(m problem.Matmul) error {
-	if m.A != tile.Float32 {
+func (p *fakePeer) Supports(m problem.Problem) error {
+	if m.Asked().A != tile.Float32 {
 		return errors.New("only float32")
 	}
 	return nil

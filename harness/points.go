@@ -37,14 +37,14 @@ type Sweep struct {
 // Group is one problem with all that is to be compared on it, or all problems of
 // one size.
 type Group struct {
-	Problem problem.Matmul // the first
+	Problem problem.Problem // the first
 	Points  []Point
 }
 
 // Point is one program to measure: a kernel on a problem with its blocks and
 // parameters.
 type Point struct {
-	Problem     problem.Matmul
+	Problem     problem.Problem
 	Kernel      kernels.Kernel // nil for the baseline and for peers
 	Peer        Peer           // measures the point itself; nil for kernels and the baseline
 	Variant     string
@@ -82,15 +82,7 @@ func (p Point) String() string {
 		_, version := plugged.Plugin()
 		name += " " + version
 	}
-	s := fmt.Sprintf("%-12s %s", name, p.Problem)
-	if p.Problem.Precision != tile.Default {
-		s += " precision " + p.Problem.Precision.String()
-	}
-	for _, word := range []string{string(p.Problem.Quant), string(p.Problem.Epilogue())} {
-		if word != "" {
-			s += " " + word
-		}
-	}
+	s := fmt.Sprintf("%-12s %s", name, problem.Title(p.Problem))
 	if p.Variant != "" {
 		s += " " + p.Variant
 	}
@@ -110,7 +102,7 @@ const maxPoints = 1_000_000
 // with a status, not a gap. The error is that of ctx once it ends.
 func Plan(ctx context.Context, c Config, d chips.Device, params backend.Params) (Sweep, error) {
 	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
-	seen := map[problem.Matmul]bool{}
+	seen := map[problem.Problem]bool{}
 	total := 0
 	for p := range problems(c) {
 		if ctx.Err() != nil {
@@ -139,13 +131,11 @@ func Plan(ctx context.Context, c Config, d chips.Device, params backend.Params) 
 	return s, nil
 }
 
-func sameSize(a, b problem.Matmul) bool {
-	return a.Batch == b.Batch && a.M == b.M && a.K == b.K && a.N == b.N
-}
+func sameSize(a, b problem.Problem) bool { return a.Sizes() == b.Sizes() }
 
 // problems are those of the points, in their order.
-func (g Group) problems() []problem.Matmul {
-	var list []problem.Matmul
+func (g Group) problems() []problem.Problem {
+	var list []problem.Problem
 	for _, p := range g.Points {
 		if !slices.Contains(list, p.Problem) {
 			list = append(list, p.Problem)
@@ -155,21 +145,24 @@ func (g Group) problems() []problem.Matmul {
 }
 
 // beside is the problem that p is compared with if all of one size are one group.
-func (c Config) beside(p problem.Matmul) problem.Matmul {
-	first := c.Operands[0].Problem(Shape{p.M, p.K, p.N}, c.Precisions[0])
-	first.Batch = p.Batch
-	return first
+func (c Config) beside(p problem.Problem) problem.Problem {
+	first := c.Asked[0]
+	first.Precision = c.Precisions[0]
+	return c.Family.Make(p.Sizes(), first)
 }
 
 // problems yields the product of batches, sizes, dtypes and precisions.
-func problems(c Config) iter.Seq[problem.Matmul] {
-	return func(yield func(problem.Matmul) bool) {
+func problems(c Config) iter.Seq[problem.Problem] {
+	return func(yield func(problem.Problem) bool) {
+		at, batched := c.Family.Index(problem.BatchSize)
 		for _, batch := range c.Batches {
-			for _, s := range c.Shapes {
-				for _, o := range c.Operands {
-					for _, precision := range c.Precisions {
-						p := o.Problem(s, precision)
-						if p.Batch = batch; !yield(p) {
+			for _, sizes := range c.Sizes {
+				if batched && sizes[at] == 1 { // or the sizes say it themselves
+					sizes[at] = batch
+				}
+				for _, asked := range c.Asked {
+					for _, asked.Precision = range c.Precisions {
+						if !yield(c.Family.Make(sizes, asked)) {
 							return
 						}
 					}
@@ -180,12 +173,12 @@ func problems(c Config) iter.Seq[problem.Matmul] {
 }
 
 // points has the points of one kernel on one problem, at least one.
-func points(p problem.Matmul, number int, c Config, d chips.Device, params backend.Params) []Point {
+func points(p problem.Problem, number int, c Config, d chips.Device, params backend.Params) []Point {
 	if number == kernels.BaselineNumber {
 		return []Point{{Problem: p, Params: vendorParams(d, params)}}
 	}
 	m := Machine(d)
-	k := kernels.All[number-1]
+	k, _ := kernels.Rung(c.Family, number)
 	point := Point{Problem: p, Kernel: k, Params: params}
 	if err := k.Supports(p); err != nil {
 		point.Status, point.Reason = results.Unsupported, err.Error()
@@ -193,9 +186,9 @@ func points(p problem.Matmul, number int, c Config, d chips.Device, params backe
 	}
 	blocks, source := k.Candidates(p, m), FixedBlocks
 	switch {
-	case !choosesBlocks(k, m):
+	case !kernels.ChoosesBlocks(k, m):
 	case len(c.Blocks) > 0:
-		blocks, source = tile.Candidates(p.M, p.K, p.N, c.Blocks...), GivenBlocks
+		blocks, source = problem.ClipAll(p, c.Blocks...), GivenBlocks
 	default:
 		source = CandidateBlocks
 	}
@@ -234,13 +227,6 @@ func vendorParams(d chips.Device, params backend.Params) backend.Params {
 		params.Extra = nil
 	}
 	return params
-}
-
-// choosesBlocks reports whether a kernel's block shape is a choice: on a large
-// problem it then proposes more than one.
-func choosesBlocks(k kernels.Kernel, m tile.Machine) bool {
-	const large = 1 << 14
-	return len(k.Candidates(problem.New(large, large, large, tile.Float32), m)) > 1
 }
 
 // Machine is what kernels may know of d.

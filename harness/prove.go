@@ -16,14 +16,17 @@ type wrongError struct{ detail string }
 func (e *wrongError) Error() string { return e.detail }
 
 // prove runs a lane that has just been compiled on an exact probe, before anything is
-// measured: each element must be what it must be. Meanwhile it finds how many launches
-// make a repetition.
+// measured: each element must be what it must be. A family without such probes is looked
+// at as often on the sweep's own inputs. Meanwhile it finds how many launches make a
+// repetition.
 func (r *run) prove(ctx context.Context, l *lane) error {
-	if !check.HasExact(l.Problem) {
+	spec := r.inputs(l.Problem)
+	switch {
+	case check.HasExact(l.Problem):
+		spec.Dist = check.Exact
+	case check.HasExactFamily(l.Problem):
 		return nil
 	}
-	spec := r.inputs(l.Problem)
-	spec.Dist = check.Exact
 	if err := r.load(ctx, l, spec); err != nil {
 		return err
 	}

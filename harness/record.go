@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,8 +25,8 @@ type Provenance struct {
 	Host      string
 }
 
-// NewProvenance describes an execution that starts now. name is the sweep's.
-func NewProvenance(name string, now time.Time) Provenance {
+// NewProvenance describes an execution that starts now. name and f are the sweep's.
+func NewProvenance(name string, f *problem.Family, now time.Time) Provenance {
 	now = now.UTC()
 	host, err := os.Hostname()
 	if err != nil {
@@ -33,7 +34,7 @@ func NewProvenance(name string, now time.Time) Provenance {
 	}
 	return Provenance{
 		RunID:     fmt.Sprintf("%s-%s-%06d", name, now.Format("20060102T150405"), now.Nanosecond()/1000),
-		StartedAt: now, Version: version() + " kernels " + fingerprint(), Host: host,
+		StartedAt: now, Version: version() + " kernels " + fingerprint(f), Host: host,
 	}
 }
 
@@ -70,25 +71,28 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		p.Variant = strings.TrimSpace(p.Variant + " " + r.sweep.Lowering)
 	}
 	d, m, c := b.Device(), p.Problem, r.sweep.Config
+	f, sizes := m.Family(), m.Sizes()
 	rec := results.Record{
 		Schema: results.Schema, RunID: r.opt.Provenance.RunID, StartedAt: r.opt.Provenance.StartedAt,
 		MatladderVersion: r.opt.Provenance.Version, Host: r.opt.Provenance.Host,
 		Backend: b.Name(), Chip: d.Key,
 		Kernel: p.KernelName(), Variant: p.Variant, Mode: results.Measured,
-		Batch: m.Batch, M: m.M, K: m.K, N: m.N,
-		DtypeA: m.A.String(), DtypeB: m.B.String(), DtypeAcc: m.Acc.String(), DtypeOut: m.Out.String(),
-		Precision: m.Precision.String(), Quant: string(m.Quant), Activation: string(m.Epilogue()),
+		Family: f.Name, Shape: f.Shape(sizes), Figure: results.Figure(f.Figure), Batch: f.Batch(sizes),
 		BM: p.Blocks.M, BK: p.Blocks.K, BN: p.Blocks.N, BlockSource: p.BlockSource,
 		Params: p.Params.String(), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
 		Dist: c.Dist, Seed: results.Some(c.Seed), Fault: r.opt.Fault,
 		FLOPs: m.FLOPs(), BytesMin: m.Bytes(),
 	}
+	for name, to := range map[string]*int{"m": &rec.M, "k": &rec.K, "n": &rec.N} {
+		if i, ok := f.Index(name); ok {
+			*to = sizes[i]
+		}
+	}
+	ask(&rec, m)
 	if c.Together {
-		first := c.beside(m)
-		rec.Beside = (&results.Record{
-			DtypeA: first.A.String(), DtypeB: first.B.String(), DtypeOut: first.Out.String(),
-			Precision: first.Precision.String(), Quant: string(first.Quant), Activation: string(first.Epilogue()),
-		}).Product()
+		var first results.Record
+		ask(&first, c.beside(m))
+		rec.Beside = first.Product()
 	}
 	if len(d.Names) > 0 {
 		rec.Device = d.Names[0]
@@ -104,21 +108,33 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 	return rec
 }
 
-// fingerprint hashes the programs that the kernels build for a few problems, so
-// that a changed kernel is a different version even where none was tagged.
-func fingerprint() string {
+// ask writes what is asked of a problem beside its sizes.
+func ask(row *results.Record, p problem.Problem) {
+	a := p.Asked()
+	for _, d := range []struct {
+		to    *string
+		dtype tile.Dtype
+	}{{&row.DtypeA, a.A}, {&row.DtypeB, a.B}, {&row.DtypeAcc, a.Acc}, {&row.DtypeOut, a.Out}} {
+		if d.dtype != tile.InvalidDtype {
+			*d.to = d.dtype.String()
+		}
+	}
+	row.Precision, row.Quant, row.Activation, row.Options = a.Precision.String(), string(a.Quant), string(a.Epilogue), a.Options
+}
+
+// fingerprint hashes the programs that the kernels of a family build for a few problems,
+// so that a changed kernel is a different version even where none was tagged.
+func fingerprint(f *problem.Family) string {
 	h := sha256.New()
-	for _, s := range []Shape{{300, 200, 250}, {1 << 12, 1 << 12, 1 << 12}} {
-		for _, o := range []Operands{
-			plainOperands(tile.Float32), plainOperands(tile.BFloat16), plainOperands(tile.Int8),
-			{A: tile.Int8, B: tile.Int8, Out: tile.BFloat16, Quant: problem.PerTensor},
-			{A: tile.Int8, B: tile.Int8, Out: tile.BFloat16, Quant: "per_channel+token+zero_a+zero_b", Epilogue: "bias+gelu"},
-			{A: tile.BFloat16, B: tile.Int4, Out: tile.BFloat16, Quant: "per_block128"},
-			{A: tile.BFloat16, B: tile.Int8, Out: tile.BFloat16, Quant: "per_channel+dynamic_tensor"},
-			{A: tile.BFloat16, B: tile.Int8, Out: tile.BFloat16, Quant: "per_channel+dynamic_token"},
-		} {
-			p := o.Problem(s, tile.Default)
-			for _, k := range kernels.All {
+	for _, sizes := range []problem.Sizes{ragged(f), f.Equal(1 << 12)} {
+		for _, words := range slices.Concat(f.Dtypes, f.Examples) {
+			asked, err := f.Parse(words)
+			if err != nil {
+				fmt.Fprintln(h, words, err)
+				continue
+			}
+			p := f.Make(sizes, asked)
+			for _, k := range kernels.Ladder(f) {
 				if k.Supports(p) != nil {
 					continue
 				}
@@ -132,4 +148,13 @@ func fingerprint() string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:4])
+}
+
+// ragged are sizes of a family that blocks do not divide.
+func ragged(f *problem.Family) problem.Sizes {
+	s := f.Equal(300)
+	for i := range f.Required(s) {
+		s[i] -= []int{0, 100, 50}[i%3]
+	}
+	return s
 }

@@ -45,7 +45,7 @@ func TestResume_CutAnywhere(t *testing.T) {
 		}
 		for key, p := range history(out.Rows) {
 			if p.rounds < c.MinRounds || p.rounds > c.MaxRounds {
-				t.Errorf("cut at %d: %s %d has %d rounds", cut, key.Kernel, key.M, p.rounds)
+				t.Errorf("cut at %d: %s %s has %d rounds", cut, key.Kernel, key.Shape, p.rounds)
 			}
 		}
 		if got := len(history(out.Rows)); got != 12 {

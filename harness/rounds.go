@@ -25,9 +25,10 @@ type group struct {
 
 // order is the generator of a group's orders: a function of the seed and the
 // problem alone.
-func order(seed int64, p problem.Matmul) *rand.PCG {
+func order(seed int64, p problem.Problem) *rand.PCG {
 	h := fnv.New64a()
-	h.Write([]byte(p.String() + string(p.Quant) + string(p.Epilogue()) + p.Precision.String()))
+	a := p.Asked()
+	h.Write([]byte(p.String() + string(a.Quant) + string(a.Epilogue) + a.Options + a.Precision.String()))
 	return rand.NewPCG(uint64(seed), h.Sum64())
 }
 

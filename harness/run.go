@@ -33,7 +33,7 @@ type Options struct {
 // group is complete.
 type Event struct {
 	Group, Groups int // the group's number from 1
-	Problem       problem.Matmul
+	Problem       problem.Problem
 	Kernel        string           // whose turn is over; "" for the other events
 	Round         int              // rounds of the group that are written
 	Rows          []results.Record // of the round that has been written
@@ -194,7 +194,7 @@ func (r *run) learn(rows []results.Record) {
 	}
 }
 
-func (r *run) inputs(p problem.Matmul) backend.InputSpec {
+func (r *run) inputs(p problem.Problem) backend.InputSpec {
 	return backend.InputSpec{Problem: p, Seed: uint64(r.sweep.Config.Seed), Dist: r.sweep.Config.Dist}
 }
 

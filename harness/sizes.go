@@ -1,14 +1,9 @@
 package harness
 
 import (
-	"errors"
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"matladder/problem"
-	"matladder/tile"
 
 	"gopkg.in/yaml.v3"
 )
@@ -17,64 +12,45 @@ import (
 // a range is refused and not multiplied out.
 const maxShapes = 100_000
 
-// parseShape reads a square (512) or m×k×n, written with x or × (512x1024x2048).
-func parseShape(s string) (Shape, error) {
-	parts := strings.Split(strings.ReplaceAll(s, "×", "x"), "x")
-	if len(parts) != 1 && len(parts) != 3 {
-		return Shape{}, fmt.Errorf("size %q: want one number, or m×k×n as in 512x1024x2048", s)
+// parseSizes reads sizes of a family in one word, and refuses what no problem can have.
+func parseSizes(f *problem.Family, s string) (problem.Sizes, error) {
+	sizes, err := f.ParseSizes(s)
+	if err != nil {
+		return sizes, err
 	}
-	var v [3]int
-	for i, part := range parts {
-		n, err := parseSize(part)
-		if err != nil {
-			return Shape{}, fmt.Errorf("size %q: %w", s, err)
-		}
-		v[i] = n
-	}
-	shape := Shape{v[0], v[1], v[2]}
-	if len(parts) == 1 {
-		shape = Shape{v[0], v[0], v[0]}
-	}
-	return shape, shape.validate()
+	return sizes, validate(f, sizes)
 }
 
-func (s Shape) validate() error {
-	return problem.New(s.M, s.K, s.N, tile.Float32).Validate()
-}
-
-func parseSize(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return 0, errors.New("overflows 64 bits")
-	case err != nil:
-		return 0, errors.New("not a whole number")
-	case n < 1:
-		return 0, errors.New("must be at least 1")
+// validate returns why no problem of f has such sizes.
+func validate(f *problem.Family, s problem.Sizes) error {
+	asked, err := f.Parse(f.Dtypes[0])
+	if err != nil {
+		return err
 	}
-	return n, nil
+	return f.Make(s, asked).Validate()
 }
 
-// sizes reads the value of the key sizes: one item or a list of them, an item
-// being a square, a "m×k×n", a range of squares, or a product of m, k and n.
-func (d document) sizes(n *yaml.Node) ([]Shape, error) {
+// sizes reads the value of the key sizes: one item or a list of them, an item being one
+// word, a range of problems whose sizes are equal, or a product of lists of sizes by
+// their names.
+func (d document) sizes(f *problem.Family, n *yaml.Node) ([]problem.Sizes, error) {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		items = n.Content
 	}
-	var shapes []Shape
-	seen := map[Shape]bool{}
+	var shapes []problem.Sizes
+	seen := map[problem.Sizes]bool{}
 	for _, item := range items {
-		some, err := d.shapes(resolve(item), maxShapes-len(shapes))
+		some, err := d.shapes(f, resolve(item), maxShapes-len(shapes))
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range some {
-			if err := s.validate(); err != nil {
+			if err := validate(f, s); err != nil {
 				return nil, d.errorf(item, "%v", err)
 			}
 			if seen[s] {
-				return nil, d.errorf(item, "size %s is listed twice", s)
+				return nil, d.errorf(item, "size %s is listed twice", f.Short(s))
 			}
 			seen[s] = true
 		}
@@ -87,42 +63,50 @@ func (d document) sizes(n *yaml.Node) ([]Shape, error) {
 }
 
 // shapes reads one item of sizes, at most limit shapes.
-func (d document) shapes(n *yaml.Node, limit int) ([]Shape, error) {
+func (d document) shapes(f *problem.Family, n *yaml.Node, limit int) ([]problem.Sizes, error) {
 	if n.Kind == yaml.ScalarNode {
-		s, err := parseShape(n.Value)
+		s, err := parseSizes(f, n.Value)
 		if err != nil {
 			return nil, d.errorf(n, "%v", err)
 		}
-		return []Shape{s}, d.atMost(n, 1, limit)
+		return []problem.Sizes{s}, d.atMost(n, 1, limit)
 	}
 	if has(n, "start") || has(n, "end") {
 		squares, err := d.sizeRange(n)
 		if err != nil {
 			return nil, err
 		}
-		var shapes []Shape
+		var shapes []problem.Sizes
 		for _, s := range squares {
-			shapes = append(shapes, Shape{s, s, s})
+			shapes = append(shapes, f.Equal(s))
 		}
 		return shapes, d.atMost(n, len(shapes), limit)
 	}
-	var m, k, nn []int
-	axis := func(list *[]int) field {
-		return func(n *yaml.Node) (err error) { *list, err = d.axis(n); return err }
+	axes, keys := make([][]int, len(f.Sizes)), fields{}
+	var required []string
+	for i, size := range f.Sizes {
+		axes[i] = []int{size.Default}
+		keys[size.Name] = func(n *yaml.Node) (err error) { axes[i], err = d.axis(n); return err }
+		if size.Default == 0 {
+			required = append(required, size.Name)
+		}
 	}
-	if err := d.mapping(n, "a size", fields{"m": axis(&m), "k": axis(&k), "n": axis(&nn)}, "m", "k", "n"); err != nil {
+	if err := d.mapping(n, "a size", keys, required...); err != nil {
 		return nil, err
 	}
-	if err := d.atMost(n, len(m)*len(k), limit/len(nn)); err != nil {
-		return nil, err
-	}
-	var shapes []Shape
-	for _, m := range m {
-		for _, k := range k {
-			for _, n := range nn {
-				shapes = append(shapes, Shape{m, k, n})
+	shapes := []problem.Sizes{{}}
+	for i, axis := range axes {
+		if err := d.atMost(n, len(shapes), limit/len(axis)); err != nil {
+			return nil, err
+		}
+		var longer []problem.Sizes
+		for _, s := range shapes {
+			for _, size := range axis {
+				s[i] = size
+				longer = append(longer, s)
 			}
 		}
+		shapes = longer
 	}
 	return shapes, nil
 }
@@ -134,7 +118,7 @@ func (d document) atMost(n *yaml.Node, have, limit int) error {
 	return nil
 }
 
-// axis reads the sizes of one of m, k, n: a number, a list or a range.
+// axis reads the sizes under one name: a number, a list or a range.
 func (d document) axis(n *yaml.Node) ([]int, error) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -161,7 +145,7 @@ func (d document) size(n *yaml.Node) (int, error) {
 	if n.Kind != yaml.ScalarNode {
 		return 0, d.errorf(n, "want a number")
 	}
-	v, err := parseSize(n.Value)
+	v, err := problem.ParseSize(n.Value)
 	if err != nil {
 		return 0, d.errorf(n, "%s: %v", n.Value, err)
 	}

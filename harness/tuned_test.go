@@ -26,7 +26,7 @@ func TestTunedTables(t *testing.T) {
 			t.Errorf("%s: %d rows of %s", file, len(table.Rows), table.Machine)
 		}
 		for _, r := range table.Rows {
-			if r.Blocks != r.Blocks.Clip(r.M, r.K, r.N) {
+			if r.Blocks != problem.Clip(r.Problem, r.Blocks) {
 				t.Errorf("%s: %s: blocks %s", file, r.Key, r.Blocks)
 			}
 		}
@@ -58,7 +58,7 @@ func TestTunedBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if test.blocks != "" {
-			if c.Blocks, c.AllBlocks, err = ParseBlocks(test.blocks); err != nil {
+			if c.Blocks, c.AllBlocks, err = ParseBlocks(c.Family, test.blocks); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -87,9 +87,9 @@ func TestTunedBlocks(t *testing.T) {
 func TestTunedParams(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	c := small(t, "kernels: [3, 4]\n")
-	g := c.Operands[0].Problem(c.Shapes[0], tile.Default)
+	g := c.Family.Make(c.Sizes[0], c.Asked[0])
 	row := tuned.Row{Key: tuned.KeyOf("v4_optblock", "", g), Blocks: tile.Blocks{M: 16, K: 16, N: 16}, Params: "b=pieces run=256"}
-	c.Operands, c.Shapes, c.Tuned = c.Operands[:1], c.Shapes[:1], &tuned.Table{}
+	c.Asked, c.Sizes, c.Tuned = c.Asked[:1], c.Sizes[:1], &tuned.Table{}
 	for i, params := range []string{"b=pieces run=256", "b=pieces run=256", "b=along"} {
 		f := newFake()
 		row.Params = params

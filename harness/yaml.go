@@ -24,14 +24,15 @@ import (
 // error is a *ConfigError with the line.
 //
 //	name: mine                     # default: the file's
+//	family: matmul                 # of problems; default: matmul. What sizes, dtypes and blocks are called is the family's
 //	sizes:                         # required
-//	  - 512                        # a square
+//	  - 512                        # all sizes that have no default: a square
 //	  - 512x1024x2048              # m×k×n
 //	  - {start: 128, end: 4096, multiplier: 2}   # squares; or step: 128
 //	  - {m: [1, 16], k: 4096, n: {start: 1024, end: 4096, step: 1024}}   # the product
 //	kernels: [1, v3_block, 5]      # default: all; 0 is the baseline
 //	dtypes: [float32, int8, int8:bfloat16:per_channel+token, {a: int8, out: bfloat16, quant: per_tensor}]
-//	batch: [1, 8]                  # products at once
+//	batch: [1, 8]                  # problems at once, where the family has that size
 //	blocks: [512x1024x1024]        # bm×bk×bn for the rungs that take a choice; or all
 //	precision: [default, highest]  # of float32 products
 //	together: true                 # dtypes of one size take turns in the same rounds, compared with the first; default: false
@@ -61,7 +62,11 @@ func Parse(name string, text []byte) (Config, error) {
 	if root.Kind != yaml.DocumentNode || len(root.Content) != 1 {
 		return Config{}, &ConfigError{name, 0, "empty: a sweep needs at least sizes"}
 	}
-	c := Default()
+	f, err := d.family(root.Content[0])
+	if err != nil {
+		return Config{}, err
+	}
+	c := Default(f)
 	c.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
 	if err := d.mapping(root.Content[0], "a sweep", d.sweep(&c), "sizes"); err != nil {
 		return Config{}, err
@@ -69,15 +74,32 @@ func Parse(name string, text []byte) (Config, error) {
 	return c, nil
 }
 
+// family reads the key family ahead of all others, which depend on it.
+func (d document) family(n *yaml.Node) (*problem.Family, error) {
+	f := problem.Families()[0]
+	if n = resolve(n); n.Kind != yaml.MappingNode {
+		return f, nil // to be refused
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == familyKey {
+			return f, value(d, &f, problem.Find)(resolve(n.Content[i+1]))
+		}
+	}
+	return f, nil
+}
+
+const familyKey = "family"
+
 // sweep has the keys of a sweep.
 func (d document) sweep(c *Config) fields {
 	return fields{
 		"name":        d.text(&c.Name, func(s string) (string, error) { return s, nil }),
-		"sizes":       func(n *yaml.Node) (err error) { c.Shapes, err = d.sizes(n); return err },
-		"kernels":     list(d, &c.Kernels, scalar(d, parseKernel)),
-		"dtypes":      list(d, &c.Operands, d.operands),
+		familyKey:     func(*yaml.Node) error { return nil }, // read before
+		"sizes":       func(n *yaml.Node) (err error) { c.Sizes, err = d.sizes(c.Family, n); return err },
+		"kernels":     list(d, &c.Kernels, scalar(d, func(s string) (int, error) { return parseKernel(c.Family, s) })),
+		"dtypes":      list(d, &c.Asked, func(n *yaml.Node) (problem.Asked, error) { return d.asked(c.Family, n) }),
 		"blocks":      d.blocks(c),
-		"batch":       list(d, &c.Batches, scalar(d, parseSize)),
+		"batch":       func(n *yaml.Node) error { return d.batches(c, n) },
 		"precision":   list(d, &c.Precisions, scalar(d, parsePrecision)),
 		"together":    value(d, &c.Together, truth),
 		"time_budget": value(d, &c.TimeBudget, duration),
@@ -106,25 +128,35 @@ func (d document) blocks(c *Config) field {
 			c.AllBlocks = true
 			return nil
 		}
-		return list(d, &c.Blocks, scalar(d, tile.ParseBlocks))(n)
+		return list(d, &c.Blocks, scalar(d, c.Family.ParseBlocks))(n)
 	}
 }
 
-// operands reads operands in one word, or {a, b, out, quant, activation}.
-func (d document) operands(n *yaml.Node) (Operands, error) {
-	if n.Kind != yaml.MappingNode {
-		return scalar(d, parseOperands)(n)
+// batches reads how many problems are solved at once.
+func (d document) batches(c *Config, n *yaml.Node) error {
+	if _, ok := c.Family.Index(problem.BatchSize); !ok {
+		return d.errorf(n, "problems of %s have no size batch", c.Family.Name)
 	}
-	var o Operands
+	return list(d, &c.Batches, scalar(d, problem.ParseSize))(n)
+}
+
+// asked reads what is asked of a family in one word, or {a, b, out, quant, activation,
+// options}.
+func (d document) asked(f *problem.Family, n *yaml.Node) (problem.Asked, error) {
+	if n.Kind != yaml.MappingNode {
+		return scalar(d, f.Parse)(n)
+	}
+	var o problem.Asked
 	err := d.mapping(n, "a dtype", fields{
 		"a": value(d, &o.A, tile.ParseDtype), "b": value(d, &o.B, tile.ParseDtype), "out": value(d, &o.Out, tile.ParseDtype),
 		"quant": value(d, &o.Quant, problem.ParseQuant), "activation": value(d, &o.Epilogue, problem.ParseEpilogue),
+		"options": d.text(&o.Options, func(s string) (string, error) { return s, nil }),
 	}, "a")
 	if err != nil {
-		return Operands{}, err
+		return problem.Asked{}, err
 	}
-	if o, err = o.complete(); err != nil {
-		return Operands{}, d.errorf(n, "%v", err)
+	if o, err = f.Complete(o); err != nil {
+		return problem.Asked{}, d.errorf(n, "%v", err)
 	}
 	return o, nil
 }

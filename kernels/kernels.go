@@ -1,10 +1,14 @@
-// Package kernels has the interface that the five rungs share and the one table
-// of them. A kernel turns a problem and a block shape into tile programs; it
-// cannot see the clock, the device or the plot.
+// Package kernels has the interface that all rungs share and the one table of them. A
+// kernel turns a problem and a block shape into tile programs; it cannot see the clock,
+// the device or the plot.
+//
+// To add a kernel: its folder, and its line in All. Those of one problem family are a
+// ladder, numbered from 1.
 package kernels
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,39 +21,81 @@ import (
 	"matladder/tile"
 )
 
-// Kernel is one rung of the ladder.
+// Kernel is one rung of a ladder. Of makes one of a kernel that is written for the
+// problems of one type.
 type Kernel interface {
+	// Family is that of the problems it computes.
+	Family() *problem.Family
 	// Number is the rung, from 1.
 	Number() int
 	// Name is that of the kernel's folder.
 	Name() string
 	// Supports returns why the kernel does not take p, or nil.
-	Supports(p problem.Matmul) error
+	Supports(p problem.Problem) error
 	// Variants lists the ways the kernel computes p; the plain one, "", first.
-	Variants(p problem.Matmul) []string
+	Variants(p problem.Problem) []string
 	// Candidates proposes block shapes for a machine, clipped to the arrays,
 	// equal ones merged.
-	Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks
+	Candidates(p problem.Problem, m tile.Machine) []tile.Blocks
 	// Build writes the kernel for p as programs that run in order inside one
 	// launch; usually one.
-	Build(p problem.Matmul, variant string, b tile.Blocks) ([]*tile.Program, error)
+	Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 
-// All is the ladder, the first rung first.
-var All = []Kernel{naive.Kernel{}, parallel.Kernel{}, block.Kernel{}, optblock.Kernel{}, quantized.Kernel{}}
+// All are the ladders of all families, the first rung of each first.
+var All = []Kernel{
+	Of(naive.Kernel{}), Of(parallel.Kernel{}), Of(block.Kernel{}), Of(optblock.Kernel{}), Of(quantized.Kernel{}),
+}
 
-// Baseline is the number and name of the vendor's own matmul, which has no tile
-// program.
+// Register adds a kernel to All. It panics if its ladder has one of that number: that is a
+// mistake in the program. Call it in an init function, or in a test before others begin.
+func Register(k Kernel) {
+	if _, ok := Rung(k.Family(), k.Number()); ok || k.Number() != len(Ladder(k.Family()))+1 {
+		panic(fmt.Sprintf("kernels: %s is not the next rung of %s", k.Name(), k.Family().Name))
+	}
+	All = append(All, k)
+}
+
+// Ladder lists the kernels of a family, the first rung first.
+func Ladder(f *problem.Family) []Kernel {
+	return slices.DeleteFunc(slices.Clone(All), func(k Kernel) bool { return k.Family() != f })
+}
+
+// Rung returns a kernel by its family and number.
+func Rung(f *problem.Family, number int) (k Kernel, ok bool) {
+	ladder := Ladder(f)
+	if number < 1 || number > len(ladder) {
+		return nil, false
+	}
+	return ladder[number-1], true
+}
+
+// Baseline is the number and name of the vendor's own way to compute a problem, which has
+// no tile program.
 const (
 	BaselineNumber = 0
 	BaselineName   = "xla"
 )
 
-// Find returns the kernel known by its number, name, or name without the
-// number: 3, v3_block, v3, block.
+// Find returns the kernel known by its family and number or name: softmax/2,
+// softmax/v2_rows. Without a family it is that of problem.Families' first.
 func Find(s string) (Kernel, error) {
+	name, rung, given := strings.Cut(s, "/")
+	if !given {
+		return FindIn(problem.Families()[0], s)
+	}
+	f, err := problem.Find(name)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %q: %w", s, err)
+	}
+	return FindIn(f, rung)
+}
+
+// FindIn returns the kernel of a family known by its number, name, or name without the
+// number: 3, v3_block, v3, block.
+func FindIn(f *problem.Family, s string) (Kernel, error) {
 	var known []string
-	for _, k := range All {
+	for _, k := range Ladder(f) {
 		short, rest, _ := strings.Cut(k.Name(), "_")
 		if s == k.Name() || s == short || s == rest || s == strconv.Itoa(k.Number()) {
 			return k, nil
@@ -57,4 +103,13 @@ func Find(s string) (Kernel, error) {
 		known = append(known, k.Name())
 	}
 	return nil, fmt.Errorf("unknown kernel %q (known: %s, or their numbers: those that kernels.All in kernels/kernels.go lists)", s, strings.Join(known, ", "))
+}
+
+// ChoosesBlocks reports whether a kernel's block shape is a choice: on a large problem it
+// then proposes more than one.
+func ChoosesBlocks(k Kernel, m tile.Machine) bool {
+	const large = 1 << 14
+	f := k.Family()
+	asked, err := f.Parse(f.Dtypes[0])
+	return err == nil && len(k.Candidates(f.Make(f.Equal(large), asked), m)) > 1
 }

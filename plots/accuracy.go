@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"matladder/results"
@@ -114,13 +115,14 @@ func (p *Panel) addErrors(summaries []results.Summary, of func(*results.Summary)
 			points[id] = map[int]Point{}
 			order = append(order, id)
 		}
-		pt, ok := points[id][s.K]
+		k := s.Contracted()
+		pt, ok := points[id][k]
 		if !ok {
-			pt = Point{X: float64(s.K), Lo: v}
+			pt = Point{X: float64(k), Lo: v}
 		}
 		pt.Y, pt.Lo = math.Max(pt.Y, v), math.Min(pt.Lo, v)
 		pt.Hi = pt.Y
-		points[id][s.K] = pt
+		points[id][k] = pt
 	}
 	slices.SortFunc(order, func(a, b line) int {
 		if c := results.CompareKernels(a.kernel, b.kernel); c != 0 {
@@ -141,16 +143,28 @@ func (p *Panel) addErrors(summaries []results.Summary, of func(*results.Summary)
 	}
 }
 
+// contractedName is what the length of a sum is called: K of a matmul.
+func contractedName(summaries []results.Summary) string {
+	name := ""
+	for i := range summaries {
+		n := summaries[i].ContractedName()
+		if name == "" {
+			name = n
+		}
+		if n != name {
+			return "length of a sum"
+		}
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
 // contractionAxis is a log axis of K.
 func contractionAxis(summaries []results.Summary) Axis {
-	var squares []results.Summary
+	var ticks []Tick
 	for _, s := range summaries {
-		s.Batch, s.M, s.N = 1, s.K, s.K
-		squares = append(squares, s)
+		ticks = append(ticks, Tick{Value: float64(s.Contracted()), Label: strconv.Itoa(s.Contracted())})
 	}
-	ax := squareAxis(squares)
-	ax.Label = "K"
-	return ax
+	return powersAxis(contractedName(summaries), ticks)
 }
 
 // errorAxis is a log axis of errors. Where some are exactly 0 it ends in a tick

@@ -49,8 +49,8 @@ func blockPictures(q Request, d data) ([]Picture, error) {
 			h.Most = math.Max(h.Most, cell.Value)
 		}
 	}
-	h.Unit = rateUnit(h.Most, asked[0].Integer())
-	h.Subtitle[1] = note + "cells: " + h.Unit.Name + medianOf(sorted(curves)) + "; rows: blocks bm×bk×bn"
+	h.Unit = rateUnit(h.Most, asked[0].RateOf())
+	h.Subtitle[1] = note + "cells: " + h.Unit.Name + medianOf(sorted(curves)) + "; rows: blocks " + sidesOf(&asked[0])
 	return []Picture{h}, nil
 }
 
@@ -110,6 +110,14 @@ func fastestCurves(curves []*curve, best map[column]float64) []*curve {
 	})
 	kept := ranked[:maxHeatRows]
 	return slices.DeleteFunc(slices.Clone(curves), func(c *curve) bool { return !slices.Contains(kept, c) })
+}
+
+// sidesOf are the names of the sides of block shapes, of those that have three.
+func sidesOf(s *results.Summary) string {
+	if s.BN > 0 {
+		return "bm×bk×bn"
+	}
+	return ""
 }
 
 // needs finds need and limit in the reason of a point that is too big, as

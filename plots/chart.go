@@ -1,6 +1,10 @@
 package plots
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/results"
+)
 
 // A Chart is a picture of lines as data: what is shown, not how. Values are in base
 // units (FLOP/s, FLOP/byte, sizes); Unit says how an axis prints them.
@@ -90,8 +94,8 @@ type Roof struct {
 	BandwidthLabel  string
 	Peak, Bandwidth float64
 	Predicted       bool
-	Integer         bool // Peak is in OP/s
-	Other           bool // of a dtype that is not the chart's
+	Of              results.Unit // what Peak counts
+	Other           bool         // of a dtype that is not the chart's
 }
 
 // An Arrow leads from one rung of the ladder to the next.

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -102,13 +103,12 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 
 // comparePoints orders points by kernel, size and blocks.
 func comparePoints(a, b *results.Summary) int {
-	fa, _ := results.FLOPCount(a.Batch, a.M, a.K, a.N)
-	fb, _ := results.FLOPCount(b.Batch, b.M, b.K, b.N)
+	fa, fb := a.Work(), b.Work()
 	switch {
 	case a.Kernel != b.Kernel:
 		return results.CompareKernels(a.Kernel, b.Kernel)
 	case fa != fb:
-		return int(math.Copysign(1, float64(fa-fb)))
+		return cmp.Compare(fa, fb)
 	}
 	return strings.Compare(fmt.Sprintf("%012g", choiceOf(a).volume()), fmt.Sprintf("%012g", choiceOf(b).volume()))
 }

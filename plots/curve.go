@@ -27,7 +27,19 @@ type choice struct {
 
 func choiceOf(s *results.Summary) choice { return choice{s.BM, s.BK, s.BN, s.Params} }
 
-func (c choice) volume() float64 { return float64(c.bm) * float64(c.bk) * float64(c.bn) }
+// sides are those of the block shape; of families with fewer the others are 0.
+func (c choice) sides() []int { return []int{c.bm, c.bk, c.bn} }
+
+// volume is that of a block; 0 if there is none.
+func (c choice) volume() float64 {
+	v := float64(c.bm)
+	for _, side := range []int{c.bk, c.bn} {
+		if side > 0 {
+			v *= float64(side)
+		}
+	}
+	return v
+}
 
 // name writes the blocks, shortened where all three are equal.
 func (c choice) name() string {
@@ -37,12 +49,16 @@ func (c choice) name() string {
 	if c.volume() == 0 {
 		return "default blocks"
 	}
-	return fmt.Sprintf("%d×%d×%d", c.bm, c.bk, c.bn)
+	return (&results.Record{BM: c.bm, BK: c.bk, BN: c.bn}).Blocks()
 }
 
 // clippedTo returns the choice as it is on arrays of the size of r.
 func (c choice) clippedTo(r *results.Record) choice {
-	return choice{min(c.bm, r.M), min(c.bk, r.K), min(c.bn, r.N), c.params}
+	sides := c.sides()
+	for i, size := range r.SizesOf(len(sides)) {
+		sides[i] = min(sides[i], size)
+	}
+	return choice{sides[0], sides[1], sides[2], c.params}
 }
 
 // curvesOf sorts summaries into curves, in the order in which charts list

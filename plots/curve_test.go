@@ -85,8 +85,8 @@ func describe(ch *Chart) []string {
 
 func TestCharts_Series(t *testing.T) {
 	const k = "v4_optblock"
-	size := Request{Size, k, "float32", nil}
-	ladder := Request{Kernels, "", "float32", nil}
+	size := Request{Size, "", k, "float32", nil}
+	ladder := Request{Kernels, "", "", "float32", nil}
 	failed := func(r results.Record, s results.Status) results.Record {
 		r.Status = s
 		return r
@@ -164,7 +164,7 @@ func TestCharts_Series(t *testing.T) {
 // a kernel its colour from kind to kind.
 func TestCharts_Looks(t *testing.T) {
 	rows := readSample(t, sampleTPU)
-	for _, q := range []Request{{Size, "v4_optblock", "bfloat16", nil}, {Kernels, "", "bfloat16", nil}, {Roofline, "", "bfloat16", nil}} {
+	for _, q := range []Request{{Size, "", "v4_optblock", "bfloat16", nil}, {Kernels, "", "", "bfloat16", nil}, {Roofline, "", "", "bfloat16", nil}} {
 		list, err := charts(rows, q)
 		if err != nil {
 			t.Fatal(err)
@@ -226,10 +226,10 @@ func TestCharts_Headings(t *testing.T) {
 		q    Request
 		want string
 	}{
-		{Request{Size, "v5_quant", "int8", nil}, "performance_kernel_5_int8 | v5_quant, int8×int8→int32, on Example CPU, 2 cores | measured | method direct | avx512 | 2026-11-20 | fewer than 6 | TOP/s"},
-		{Request{Size, "xla", "float32", nil}, "performance_kernel_0_float32 | xla, float32 | method loop | 95 % | GFLOP/s | m = k = n"},
-		{Request{Kernels, "", "float32", nil}, "performance_kernels_float32 | The kernels, float32, on | fastest block shape | xla: backend xla-cpu"},
-		{Request{Roofline, "", "bfloat16", nil}, "performance_roofline_bfloat16 | Roofline, bfloat16, on | FLOP/byte"},
+		{Request{Size, "", "v5_quant", "int8", nil}, "performance_kernel_5_int8 | v5_quant, int8×int8→int32, on Example CPU, 2 cores | measured | method direct | avx512 | 2026-11-20 | fewer than 6 | TOP/s"},
+		{Request{Size, "", "xla", "float32", nil}, "performance_kernel_0_float32 | xla, float32 | method loop | 95 % | GFLOP/s | m = k = n"},
+		{Request{Kernels, "", "", "float32", nil}, "performance_kernels_float32 | The kernels, float32, on | fastest block shape | xla: backend xla-cpu"},
+		{Request{Roofline, "", "", "bfloat16", nil}, "performance_roofline_bfloat16 | Roofline, bfloat16, on | FLOP/byte"},
 	} {
 		ch := one(t, rows, c.q)
 		text := strings.Join(append([]string{ch.Name, ch.Title, ch.X.Label, ch.Y.Label}, ch.Subtitle...), "\n")
@@ -243,7 +243,7 @@ func TestCharts_Headings(t *testing.T) {
 
 func TestCharts_ChipsAndShapesApart(t *testing.T) {
 	rows := append(readSample(t, sampleCPU), readSample(t, sampleTPU)...)
-	list, err := charts(rows, Request{Kernels, "", "bfloat16", nil})
+	list, err := charts(rows, Request{Kernels, "", "", "bfloat16", nil})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestCharts_Peak(t *testing.T) {
 		rate, top float64
 		label     string
 	}{{8e11, 1.06e12, "float32 peak 1 TFLOP/s"}, {1e11, 1.06e11, "float32 peak 1000 GFLOP/s"}} {
-		ch := one(t, []results.Record{hand("v1_naive", 256, c.rate)}, Request{Size, "v1_naive", "float32", nil})
+		ch := one(t, []results.Record{hand("v1_naive", 256, c.rate)}, Request{Size, "", "v1_naive", "float32", nil})
 		if math.Abs(ch.Y.Max/c.top-1) > 1e-9 || ch.Roofs[0].Label != c.label || ch.Y.Min != 0 {
 			t.Errorf("at %g: axis to %g, roof %q", c.rate, ch.Y.Max, ch.Roofs[0].Label)
 		}
@@ -282,7 +282,7 @@ func TestCharts_Peak(t *testing.T) {
 func TestCharts_Roofline(t *testing.T) {
 	r := hand("v3_block", 512, 5e11)
 	r.BytesMoved = r.FLOPs / 32
-	ch := one(t, []results.Record{r, hand("xla", 512, 9e11)}, Request{Roofline, "", "float32", nil})
+	ch := one(t, []results.Record{r, hand("xla", 512, 9e11)}, Request{Roofline, "", "", "float32", nil})
 	if len(ch.Series) != 1 || ch.Series[0].Points[0].X != 32 || ch.Series[0].Points[0].Label != "512" {
 		t.Errorf("series %+v", ch.Series)
 	}
@@ -297,7 +297,7 @@ func TestCharts_Roofline(t *testing.T) {
 		{func(r *results.Record) { r.Bandwidth = 0 }, "lack peak_flops or bandwidth of Chip One"},
 		{func(r *results.Record) { r.Status = results.Failed }, "a time"},
 	} {
-		_, err := charts([]results.Record{with(r, c.change)}, Request{Roofline, "", "float32", nil})
+		_, err := charts([]results.Record{with(r, c.change)}, Request{Roofline, "", "", "float32", nil})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
@@ -311,9 +311,9 @@ func TestCharts_NoRows(t *testing.T) {
 		q    Request
 		want string
 	}{
-		{rows, Request{Size, "v5_quant", "int4", nil}, "no rows of v5_quant in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --kernel 5 --dtype int4"},
-		{rows, Request{Kernels, "", "int4", nil}, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
-		{nil, Request{Size, "xla", "int8", nil}, "no rows of xla in int8; make them with: go run ./cmd/bench --kernel 0 --dtype int8"},
+		{rows, Request{Size, "", "v5_quant", "int4", nil}, "no rows of v5_quant in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --kernel 5 --dtype int4"},
+		{rows, Request{Kernels, "", "", "int4", nil}, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
+		{nil, Request{Size, "", "xla", "int8", nil}, "no rows of xla in int8; make them with: go run ./cmd/bench --kernel 0 --dtype int8"},
 	} {
 		_, err := charts(c.rows, c.q)
 		var missing *NoRowsError
@@ -325,10 +325,10 @@ func TestCharts_NoRows(t *testing.T) {
 	for i := range many {
 		many[i].Kernel = fmt.Sprint("k", i)
 	}
-	if _, err := charts(many, Request{Ladder, "", many[0].DtypeA, nil}); err == nil || !strings.Contains(err.Error(), "501 kernels do not fit into the picture ladder, at most 500 do") {
+	if _, err := charts(many, Request{Ladder, "", "", many[0].DtypeA, nil}); err == nil || !strings.Contains(err.Error(), "501 kernels do not fit into the picture ladder, at most 500 do") {
 		t.Errorf("too many kernels: %v", err)
 	}
-	if _, err := charts(rows, Request{"pie", "", "int8", nil}); err == nil || !strings.Contains(err.Error(), "size, kernels, ladder, roofline") {
+	if _, err := charts(rows, Request{"pie", "", "", "int8", nil}); err == nil || !strings.Contains(err.Error(), "size, kernels, ladder, roofline") {
 		t.Errorf("an unknown kind: %v", err)
 	}
 }

@@ -18,10 +18,12 @@ type facet struct {
 }
 
 var facets = []facet{
+	{"family", true, (*results.Record).FamilyWord},
 	{"dtypes", false, (*results.Record).Dtypes},
 	{"variant", true, func(r *results.Record) string { return r.Variant }},
 	{"quant", true, func(r *results.Record) string { return r.Quant }},
 	{"activation", true, func(r *results.Record) string { return r.Activation }},
+	{"options", true, func(r *results.Record) string { return r.Options }},
 	{"precision", true, func(r *results.Record) string { return prefixed("precision ", r.Precision) }},
 	{"acc", false, func(r *results.Record) string { return prefixed("acc ", r.DtypeAcc) }},
 	{"mode", false, func(r *results.Record) string { return string(r.Mode) }},

@@ -49,6 +49,9 @@ func headingOf(q Request, title string, summaries []*results.Summary, best bool)
 	if len(rows) == 0 {
 		rows, baseline = baseline, nil
 	}
+	if family := strings.Join(shared(rows, "family"), ""); family != "" {
+		title = family + ": " + title
+	}
 	if dtypes := strings.Join(shared(rows, "dtypes"), ""); dtypes != "" {
 		title += ", " + dtypes
 	} else if q.Dtype != "" {
@@ -59,7 +62,7 @@ func headingOf(q Request, title string, summaries []*results.Summary, best bool)
 	}
 
 	var subtitle []string
-	how := append(modes(summaries), shared(rows, "variant", "quant", "activation", "precision", "backend", "plugin",
+	how := append(modes(summaries), shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
 		"method", "isa", "threads", "devices", "mesh", "cache", "pin", "fault", "operands", "dist", "host", "version")...)
 	subtitle = append(subtitle, strings.Join(append(how, days(rows)...), " · "))
 	if best {

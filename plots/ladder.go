@@ -46,7 +46,7 @@ func ladderBars(q Request, summaries []results.Summary) *Bars {
 	curves := curvesOf(summaries, false)
 	b := &Bars{Heading: headingOf(q, "The ladder", sorted(curves), true), X: categories(summaries)}
 	over := BarPanel{Y: Axis{Label: "times the rate of the rung below" + paired(sorted(curves)), Unit: Unit{"×", 1}}, Mark: 1}
-	peak := BarPanel{Y: Axis{Label: "% of " + q.Dtype + " peak", Unit: Unit{"%", 1}}, Mark: 100}
+	peak := BarPanel{Y: Axis{Label: "% of " + roofOf(q, &summaries[0]), Unit: Unit{"%", 1}}, Mark: 100}
 	looks := slots(curves)
 	// The baseline, in black, stands last: its line is drawn over the bars.
 	order := make([]int, len(curves))
@@ -71,7 +71,7 @@ func ladderBars(q Request, summaries []results.Summary) *Bars {
 			if !usable(s) || !drawn(s.PercentOfPeak) {
 				bar.Status = failureOf(s)
 				if usable(s) {
-					bar.Status = "no peak"
+					bar.Status = "no " + s.RoofName()
 				}
 				peak.Bars = append(peak.Bars, bar)
 			} else {
@@ -89,6 +89,14 @@ func ladderBars(q Request, summaries []results.Summary) *Bars {
 		}
 	}
 	return b
+}
+
+// roofOf names what rates are held against.
+func roofOf(q Request, s *results.Summary) string {
+	if s.Figure == results.PerBytes {
+		return s.RoofName()
+	}
+	return q.Dtype + " peak"
 }
 
 func rank(last bool) int {
@@ -110,7 +118,7 @@ func valueBar(b Bar, e results.Estimate, unit string) Bar {
 func categories(summaries []results.Summary) Axis {
 	ax := shapeAxis(summaries)
 	if !slices.ContainsFunc(summaries, func(s results.Summary) bool { return !square(&s) }) {
-		ax.Label = "size (m = k = n)"
+		ax.Label = "size (" + summaries[0].SizeNames(" = ") + ")"
 	}
 	return ax
 }

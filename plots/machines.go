@@ -56,7 +56,7 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 				continue
 			}
 			if s.Kernel != results.Baseline || peak == 0 {
-				device, peak = deviceOf(&s.Record), s.PeakFLOPs
+				device, peak = deviceOf(&s.Record), s.Roof()
 			}
 			if !has(s) {
 				continue
@@ -81,11 +81,11 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 		}
 		switch {
 		case peak == 0:
-			line.Text = "no peak known"
+			line.Text = "no " + best[0].RoofName() + " known"
 		case len(points) == 0:
 			line.Text = "nothing ok at " + size
 		default:
-			line.Text = "peak " + rateUnit(peak, best[0].Integer()).Format(peak)
+			line.Text = best[0].RoofName() + " " + rateUnit(peak, best[0].RateOf()).Format(peak)
 		}
 		rows = append(rows, line)
 	}
@@ -100,7 +100,7 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 		shown = append(shown, &best[0])
 	}
 	r.Heading = headingOf(q, fmt.Sprintf("The ladder on %d machines, size %s", len(rows), size), shown, true)
-	r.Name = fileSafe("performance_ladder_machines_" + q.Dtype)
+	r.Name = fileName(Request{Kind: "ladder_machines", Family: q.Family, Dtype: q.Dtype})
 	top := 100.0
 	for _, line := range rows {
 		for _, pt := range line.Points {
@@ -108,7 +108,7 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 		}
 	}
 	r.Mark = 100
-	r.X = between("% of the machine's own "+q.Dtype+" peak", 0, top*1.03, Unit{"%", 1})
+	r.X = between("% of the machine's own "+roofOf(q, &best[0]), 0, top*1.03, Unit{"%", 1})
 	return r
 }
 
@@ -129,7 +129,7 @@ func (r *Rows) seriesOf(s *results.Summary) int {
 
 // commonSize returns the largest size that most machines have a rate for.
 func commonSize(summaries []results.Summary) string {
-	have, flops := map[string][]machine{}, map[string]int64{}
+	have, work := map[string][]machine{}, map[string]float64{}
 	for i := range summaries {
 		s := &summaries[i]
 		if !usable(s) || s.Kernel == results.Baseline {
@@ -138,11 +138,11 @@ func commonSize(summaries []results.Summary) string {
 		if m := machineOf(s); !slices.Contains(have[s.Size()], m) {
 			have[s.Size()] = append(have[s.Size()], m)
 		}
-		flops[s.Size()], _ = results.FLOPCount(s.Batch, s.M, s.K, s.N)
+		work[s.Size()] = s.Work()
 	}
 	best := ""
 	for size := range have {
-		if best == "" || cmp.Or(cmp.Compare(len(have[size]), len(have[best])), cmp.Compare(flops[size], flops[best]), cmp.Compare(size, best)) > 0 {
+		if best == "" || cmp.Or(cmp.Compare(len(have[size]), len(have[best])), cmp.Compare(work[size], work[best]), cmp.Compare(size, best)) > 0 {
 			best = size
 		}
 	}

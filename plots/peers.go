@@ -160,7 +160,8 @@ func (a arena) chart(h Heading) *Chart {
 	for i, side := range a.sides {
 		s := Series{Label: side.label, Kernel: side.kernel, Shade: side.shade, Shape: i, Bold: i == len(a.sides)-1}
 		for _, sum := range side.at {
-			x := float64(sum.M)
+			n, _ := sum.Square()
+			x := float64(n)
 			if rate := sum.Rate; usable(sum) {
 				s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi, Rough: !rate.Holds()})
 			} else {
@@ -171,7 +172,7 @@ func (a arena) chart(h Heading) *Chart {
 		slices.SortFunc(s.Failures, func(a, b Failure) int { return cmp.Compare(a.X, b.X) })
 		ch.Series = append(ch.Series, s)
 	}
-	ch.Y = rateAxis(ch, all[0].Integer())
+	ch.Y = rateAxis(ch, all[0].RateOf())
 	for i := range ch.Roofs {
 		ch.Roofs[i].Label += " " + ch.Y.Unit.Format(ch.Roofs[i].Peak)
 	}
@@ -191,7 +192,7 @@ func (a arena) bars(h Heading) *Bars {
 			most = max(most, s.Rate.Median)
 		}
 	}
-	unit := rateUnit(most, all[0].Integer())
+	unit := rateUnit(most, all[0].RateOf())
 	rates.Y = Axis{Label: unit.Name, Unit: unit}
 	for i, side := range a.sides {
 		b.Series = append(b.Series, BarSeries{Label: side.label, Kernel: side.kernel, Shade: side.shade})

@@ -25,15 +25,15 @@ func pictures(t *testing.T) map[string]Picture {
 		q          Request
 		at         int
 	}{
-		{"size_blocks", sampleCPU, Request{Size, "v4_optblock", "float32", nil}, 0},
-		{"size_failures", sampleCPU, Request{Size, "v5_quant", "int8", nil}, 0},
-		{"size_predicted", sampleTPU, Request{Size, "v4_optblock", "bfloat16", nil}, 0},
-		{"size_baseline", sampleCPU, Request{Size, "xla", "bfloat16", nil}, 0},
-		{"kernels", sampleCPU, Request{Kernels, "", "float32", nil}, 0},
-		{"kernels_predicted", sampleTPU, Request{Kernels, "", "bfloat16", nil}, 0},
-		{"kernels_shapes", sampleTPU, Request{Kernels, "", "bfloat16", nil}, 1},
-		{"roofline", sampleCPU, Request{Roofline, "", "float32", nil}, 0},
-		{"roofline_predicted", sampleTPU, Request{Roofline, "", "bfloat16", nil}, 0},
+		{"size_blocks", sampleCPU, Request{Size, "", "v4_optblock", "float32", nil}, 0},
+		{"size_failures", sampleCPU, Request{Size, "", "v5_quant", "int8", nil}, 0},
+		{"size_predicted", sampleTPU, Request{Size, "", "v4_optblock", "bfloat16", nil}, 0},
+		{"size_baseline", sampleCPU, Request{Size, "", "xla", "bfloat16", nil}, 0},
+		{"kernels", sampleCPU, Request{Kernels, "", "", "float32", nil}, 0},
+		{"kernels_predicted", sampleTPU, Request{Kernels, "", "", "bfloat16", nil}, 0},
+		{"kernels_shapes", sampleTPU, Request{Kernels, "", "", "bfloat16", nil}, 1},
+		{"roofline", sampleCPU, Request{Roofline, "", "", "float32", nil}, 0},
+		{"roofline_predicted", sampleTPU, Request{Roofline, "", "", "bfloat16", nil}, 0},
 	} {
 		made, err := charts(readSample(t, p.file), p.q)
 		if err != nil {
@@ -67,7 +67,7 @@ func crowdedChart(t *testing.T) *Chart {
 			rows = append(rows, r)
 		}
 	}
-	return one(t, rows, Request{Size, "v4_optblock", "float32", nil})
+	return one(t, rows, Request{Size, "", "v4_optblock", "float32", nil})
 }
 
 func failedChart(t *testing.T) *Chart {
@@ -78,7 +78,7 @@ func failedChart(t *testing.T) *Chart {
 		r.Status, r.PeakFLOPs = results.Crashed, 0
 		rows = append(rows, r)
 	}
-	return one(t, rows, Request{Size, "v1_naive", "float32", nil})
+	return one(t, rows, Request{Size, "", "v1_naive", "float32", nil})
 }
 
 // wideChart has intervals that reach far, in the way of labels.
@@ -94,7 +94,7 @@ func wideChart(t *testing.T) *Chart {
 			}
 		}
 	}
-	return one(t, rows, Request{Roofline, "", "float32", nil})
+	return one(t, rows, Request{Roofline, "", "", "float32", nil})
 }
 
 // longNames has more shapes than fit side by side, and names that do not fit
@@ -114,7 +114,7 @@ func longNames(t *testing.T) *Chart {
 			rows = append(rows, r)
 		}
 	}
-	return one(t, rows, Request{Kernels, "", "float32", nil})
+	return one(t, rows, Request{Kernels, "", "", "float32", nil})
 }
 
 // TestPictures compares with pictures of 72 dots an inch: half the size of the

@@ -29,7 +29,7 @@ func accuracyPictures(q Request, d data) ([]Picture, error) {
 		return nil, fmt.Errorf("no row has a time and an error to draw against it: quantized products have (bench --dtype int8:per_channel+token), and those of floats")
 	}
 	size := slices.MaxFunc(sizes, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(ways[a]), len(ways[b])), cmp.Compare(ways[a][0].FLOPs, ways[b][0].FLOPs))
+		return cmp.Or(cmp.Compare(len(ways[a]), len(ways[b])), cmp.Compare(ways[a][0].Work(), ways[b][0].Work()))
 	})
 	return []Picture{accuracyChart(q, size, ways[size])}, nil
 }
@@ -65,8 +65,13 @@ func accuracyChart(q Request, size string, summaries []results.Summary) *Chart {
 		left, right = math.Min(left, sum.Rate.Median), math.Max(right, sum.Rate.Median)
 		low, high = math.Min(low, e), math.Max(high, e)
 	}
-	unit := rateUnit(right, false)
-	ch.X = Axis{Label: unit.Name + " (of integers " + rateUnit(right, true).Name + "): to the right is faster", Scale: Log, Min: left / 1.5, Max: right * 1.5, Unit: unit}
+	unit := rateUnit(right, summaries[0].RateOf())
+	integers := ""
+	if of := summaries[0].RateOf(); of != results.Bytes {
+		unit = rateUnit(right, results.FLOPs)
+		integers = " (of integers " + rateUnit(right, results.OPs).Name + ")"
+	}
+	ch.X = Axis{Label: unit.Name + integers + ": to the right is faster", Scale: Log, Min: left / 1.5, Max: right * 1.5, Unit: unit}
 	ch.Y = Axis{Label: "relative error (Frobenius) against float64, unquantized: below is better", Scale: Log, Min: low / 2, Max: high * 2, Unit: Unit{"", 1}}
 	ch.Y.Ticks = errorTicks(ch.Y.Min, ch.Y.Max)
 	return ch

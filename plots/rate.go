@@ -32,7 +32,7 @@ func rateCharts(q Request, title string, summaries []results.Summary, split bool
 			ch.X = shapeAxis(part)
 		}
 		list = append(list, ch)
-		ch.Y = rateAxis(ch, summaries[0].Integer())
+		ch.Y = rateAxis(ch, summaries[0].RateOf())
 		for i := range ch.Roofs {
 			ch.Roofs[i].Label += " " + ch.Y.Unit.Format(ch.Roofs[i].Peak)
 		}
@@ -88,7 +88,12 @@ func (ch *Chart) emphasize() {
 	}
 }
 
-func square(s *results.Summary) bool { return s.Batch == 1 && s.M == s.K && s.K == s.N }
+// square reports whether all sizes of a problem are equal: it has a place on an axis of
+// numbers.
+func square(s *results.Summary) bool {
+	_, ok := s.Square()
+	return ok
+}
 
 // usable reports whether a summary has a rate to draw.
 func usable(s *results.Summary) bool {
@@ -113,27 +118,36 @@ func failureOf(s *results.Summary) string {
 }
 
 // xOf places sizes: square ones at their length, others at 0, 1, 2 … in the
-// order of their FLOPs.
+// order of what a launch does.
 func xOf(summaries []results.Summary) map[string]float64 {
 	place := map[string]float64{}
 	for i, t := range shapeAxis(summaries).Ticks {
 		place[t.Label] = float64(i)
 	}
 	for i := range summaries {
-		if s := &summaries[i]; square(s) {
-			place[s.Size()] = float64(s.M)
+		if n, ok := summaries[i].Square(); ok {
+			place[summaries[i].Size()] = float64(n)
 		}
 	}
 	return place
 }
 
-// squareAxis is a log2 axis with a tick at each size. Labels of powers of two
+// squareAxis is a log2 axis with a tick at each size of square problems. Labels of powers of two
 // outlast others where there is no room for all.
 func squareAxis(summaries []results.Summary) Axis {
-	ax := Axis{Label: "size (m = k = n)", Scale: Log}
+	var ticks []Tick
 	for i := range summaries {
-		n := summaries[i].M
-		t := Tick{Value: float64(n), Label: summaries[i].Size()}
+		n, _ := summaries[i].Square()
+		ticks = append(ticks, Tick{Value: float64(n), Label: summaries[i].Size()})
+	}
+	return powersAxis("size ("+summaries[0].SizeNames(" = ")+")", ticks)
+}
+
+// powersAxis is a log2 axis with these ticks.
+func powersAxis(label string, ticks []Tick) Axis {
+	ax := Axis{Label: label, Scale: Log}
+	for _, t := range ticks {
+		n := int(t.Value)
 		for n%2 == 0 && t.Rank > -30 {
 			n, t.Rank = n/2, t.Rank-1
 		}
@@ -153,14 +167,12 @@ func squareAxis(summaries []results.Summary) Axis {
 	return ax
 }
 
-// shapeAxis is an axis of categories, by FLOPs.
+// shapeAxis is an axis of categories, by what a launch does.
 func shapeAxis(summaries []results.Summary) Axis {
-	ax := Axis{Label: "shape (m×k×n)", Scale: Category}
+	ax := Axis{Label: "shape (" + summaries[0].SizeNames("×") + ")", Scale: Category}
 	sorted := slices.Clone(summaries)
 	slices.SortStableFunc(sorted, func(a, b results.Summary) int {
-		fa, _ := results.FLOPCount(a.Batch, a.M, a.K, a.N)
-		fb, _ := results.FLOPCount(b.Batch, b.M, b.K, b.N)
-		return cmp.Or(cmp.Compare(fa, fb), cmp.Compare(a.Size(), b.Size()))
+		return cmp.Or(cmp.Compare(a.Work(), b.Work()), cmp.Compare(a.Size(), b.Size()))
 	})
 	for i := range sorted {
 		label := sorted[i].Size()
@@ -178,7 +190,7 @@ const peakInView = 3
 
 // rateAxis goes from 0 to a little above the highest interval of a point that can be
 // relied on, and above the peaks that are in view.
-func rateAxis(ch *Chart, integer bool) Axis {
+func rateAxis(ch *Chart, of results.Unit) Axis {
 	top, rough := 0.0, 0.0
 	for _, s := range ch.Series {
 		for _, pt := range s.Points {
@@ -196,7 +208,7 @@ func rateAxis(ch *Chart, integer bool) Axis {
 			highest = math.Max(highest, r.Peak)
 		}
 	}
-	unit := rateUnit(highest, integer)
+	unit := rateUnit(highest, of)
 	if highest == 0 {
 		highest = unit.Value
 	}

@@ -15,6 +15,7 @@ import (
 // the kind's Scope says what it needs.
 type Request struct {
 	Kind   Kind
+	Family string // of problems
 	Kernel string
 	Dtype  string    // of operand a
 	Model  StepModel // of a waterfall; nil for the limits of the device alone
@@ -26,13 +27,24 @@ type NoRowsError struct {
 	Has []Pair // what there is
 }
 
-// A Pair is a kernel and a dtype of operand a.
-type Pair struct{ Kernel, Dtype string }
+// A Pair is a kernel of a family and a dtype of operand a.
+type Pair struct{ Family, Kernel, Dtype string }
+
+// name is the kernel, with its family unless that goes without saying.
+func (p Pair) name() string {
+	if p.Family == (&results.Record{}).FamilyName() {
+		return p.Kernel
+	}
+	return p.Family + "/" + p.Kernel
+}
 
 func (e *NoRowsError) Error() string {
 	what, command := "", "go run ./cmd/bench"
 	if e.Kernel != "" {
 		what += " of " + e.Kernel
+		if e.Family != "" && e.Family != (&results.Record{}).FamilyName() {
+			command += " --family " + e.Family
+		}
 		command += " --kernel " + number(e.Kernel)
 	}
 	if e.Dtype != "" {
@@ -50,10 +62,10 @@ func inventory(pairs []Pair) string {
 	dtypes := map[string][]string{}
 	var kernels []string
 	for _, p := range pairs {
-		if dtypes[p.Kernel] == nil {
-			kernels = append(kernels, p.Kernel)
+		if dtypes[p.name()] == nil {
+			kernels = append(kernels, p.name())
 		}
-		dtypes[p.Kernel] = append(dtypes[p.Kernel], p.Dtype)
+		dtypes[p.name()] = append(dtypes[p.name()], p.Dtype)
 	}
 	alike := map[string][]string{}
 	var order []string
@@ -88,7 +100,7 @@ func Pairs(summaries []results.Summary) []Pair {
 	var list []Pair
 	seen := map[Pair]bool{}
 	for i := range summaries {
-		p := Pair{summaries[i].Kernel, summaries[i].DtypeA}
+		p := Pair{summaries[i].FamilyName(), summaries[i].Kernel, summaries[i].DtypeA}
 		if !seen[p] && !summaries[i].Peer() {
 			seen[p] = true
 			list = append(list, p)
@@ -96,11 +108,26 @@ func Pairs(summaries []results.Summary) []Pair {
 	}
 	slices.SortFunc(list, func(a, b Pair) int {
 		return cmp.Or(
+			compareFamilies(a.Family, b.Family),
 			results.CompareKernels(a.Kernel, b.Kernel),
 			strings.Compare(a.Dtype, b.Dtype),
 		)
 	})
 	return list
+}
+
+// compareFamilies orders families by name, the one that goes without saying first.
+func compareFamilies(a, b string) int {
+	first := (&results.Record{}).FamilyName()
+	switch {
+	case a == b:
+		return 0
+	case a == first:
+		return -1
+	case b == first:
+		return 1
+	}
+	return strings.Compare(a, b)
 }
 
 // Pictures makes the pictures that answer q, apart for each chip unless the
@@ -137,6 +164,9 @@ func Pictures(summaries []results.Summary, q Request) ([]Picture, error) {
 		for i := range summaries {
 			s := &summaries[i]
 			if chipOf(s) != chip {
+				continue
+			}
+			if q.Family != "" && s.FamilyName() != q.Family {
 				continue
 			}
 			d.all = append(d.all, *s)
@@ -178,7 +208,7 @@ func few(summaries []results.Summary, q Request) error {
 
 // wants reports whether q asks for s.
 func (q Request) wants(s *results.Summary) bool {
-	return (q.Dtype == "" || s.DtypeA == q.Dtype) && (q.Kernel == "" || s.Kernel == q.Kernel)
+	return (q.Family == "" || s.FamilyName() == q.Family) && (q.Dtype == "" || s.DtypeA == q.Dtype) && (q.Kernel == "" || s.Kernel == q.Kernel)
 }
 
 func list[T ~string](names []T) string {
@@ -189,7 +219,7 @@ func list[T ~string](names []T) string {
 	return strings.Join(text, ", ")
 }
 
-// fileName is performance_<what>_<dtype>.
+// fileName is performance_<what>_<dtype>, of other families performance_<family>_<what>_<dtype>.
 func fileName(q Request) string {
 	what := string(q.Kind)
 	switch {
@@ -200,6 +230,11 @@ func fileName(q Request) string {
 	}
 	if q.Dtype != "" {
 		what += "_" + q.Dtype
+	}
+	if q.Family != "" {
+		if word := (&results.Record{Family: q.Family}).FamilyWord(); word != "" {
+			what = word + "_" + what
+		}
 	}
 	return fileSafe("performance_" + what)
 }

@@ -53,7 +53,7 @@ func rooflineChart(q Request, summaries, others []results.Summary) (*Chart, erro
 			ch.Roofs = slices.Insert(ch.Roofs, 0, r)
 		}
 	}
-	ch.setRoofAxes(summaries[0].Integer())
+	ch.setRoofAxes(summaries[0].RateOf())
 	if len(machinesOf(drawn)) == 1 {
 		ch.climb()
 	}
@@ -111,12 +111,12 @@ func (c *curve) roofPoints() Series {
 	s := Series{Kernel: c.kernel, Predicted: c.any().Mode == results.Predicted}
 	var sums []*results.Summary
 	for _, sum := range c.at {
-		if usable(sum) && sum.FLOPs > 0 && sum.BytesMoved > 0 {
+		if usable(sum) && sum.FLOPs > 0 && sum.Work() > 0 && sum.BytesMoved > 0 {
 			sums = append(sums, sum)
 		}
 	}
 	slices.SortFunc(sums, func(a, b *results.Summary) int {
-		return cmp.Or(cmp.Compare(a.FLOPs, b.FLOPs), strings.Compare(a.Size(), b.Size()))
+		return cmp.Or(cmp.Compare(a.Work(), b.Work()), strings.Compare(a.Size(), b.Size()))
 	})
 	slices.SortStableFunc(sums, func(a, b *results.Summary) int {
 		switch {
@@ -129,7 +129,7 @@ func (c *curve) roofPoints() Series {
 	})
 	for _, sum := range sums {
 		s.Points = append(s.Points, Point{
-			X: float64(sum.FLOPs) / float64(sum.BytesMoved),
+			X: sum.Work() / float64(sum.BytesMoved),
 			Y: sum.Rate.Median, Lo: sum.Rate.Lo, Hi: sum.Rate.Hi,
 			Label: sum.Size(), Apart: !square(sum), Rough: !sum.Rate.Holds(),
 		})
@@ -138,7 +138,7 @@ func (c *curve) roofPoints() Series {
 }
 
 // setRoofAxes fits both axes round the points, the ridges and the peaks.
-func (ch *Chart) setRoofAxes(integer bool) {
+func (ch *Chart) setRoofAxes(of results.Unit) {
 	left, right, low, high := math.Inf(1), 0.0, math.Inf(1), 0.0
 	var middle []float64 // of intervals
 	for _, s := range ch.Series {
@@ -161,17 +161,20 @@ func (ch *Chart) setRoofAxes(integer bool) {
 	}
 	// Room for the memory roof and its name, however far right the points lie.
 	air := math.Max(2, math.Pow(right/left, 0.3))
-	unit := rateUnit(high, integer)
-	bytes, count := "FLOP/byte", "FLOPs"
-	if integer {
-		bytes, count = "OP/byte", "OPs"
+	unit := rateUnit(high, of)
+	bytes, label := "FLOP/byte", "arithmetic intensity: FLOPs over bytes moved after tiling (FLOP/byte)"
+	switch of {
+	case results.OPs:
+		bytes, label = "OP/byte", "arithmetic intensity: OPs over bytes moved after tiling (OP/byte)"
+	case results.Bytes:
+		bytes, label = "", "the least bytes that can move, over bytes moved after tiling"
 	}
-	ch.X = Axis{Label: "arithmetic intensity: " + count + " over bytes moved after tiling (" + bytes + ")", Scale: Log,
+	ch.X = Axis{Label: label, Scale: Log,
 		Min: left / air, Max: right * 2, Unit: Unit{bytes, 1}}
 	ch.Y = Axis{Label: unit.Name, Scale: Log, Min: low / 2, Max: high * 1.5, Unit: unit}
 	for i := range ch.Roofs {
 		r := &ch.Roofs[i]
-		r.Label += " " + rateUnit(high, r.Integer).Format(r.Peak)
+		r.Label += " " + rateUnit(high, r.Of).Format(r.Peak)
 		if r.Bandwidth > 0 && !r.Other {
 			r.BandwidthLabel = "memory " + bandwidthName(r.Bandwidth)
 		}

@@ -17,7 +17,7 @@ func roofsOf(summaries []results.Summary) []Roof {
 	for _, baseline := range []bool{false, true} {
 		for i := range summaries {
 			s := &summaries[i]
-			if !drawable(s.PeakFLOPs) || (s.Kernel == results.Baseline) != baseline {
+			if !drawable(s.Roof()) || (s.Kernel == results.Baseline) != baseline {
 				continue
 			}
 			device := deviceOf(&s.Record) + "\x00" + s.DtypeA
@@ -41,7 +41,7 @@ func roofsOf(summaries []results.Summary) []Roof {
 	for _, id := range devices {
 		s := newest[id]
 		device := deviceOf(&s.Record)
-		r := Roof{Label: s.DtypeA + " peak", Peak: s.PeakFLOPs, Bandwidth: s.Bandwidth, Predicted: !measured[id], Integer: s.Integer()}
+		r := Roof{Label: roofOf(Request{Dtype: s.DtypeA}, s), Peak: s.Roof(), Bandwidth: s.Bandwidth, Predicted: !measured[id], Of: s.RateOf()}
 		if several && device != "" {
 			r.Label = device + " " + r.Label
 		}

@@ -14,8 +14,8 @@ type Unit struct {
 }
 
 // rateUnit returns the unit for rates up to largest.
-func rateUnit(largest float64, integer bool) Unit {
-	name, value := results.RateUnit(largest, integer)
+func rateUnit(largest float64, of results.Unit) Unit {
+	name, value := results.RateUnit(largest, of)
 	return Unit{name, value}
 }
 

@@ -77,17 +77,17 @@ func stepOf(m StepModel, s *results.Summary) (analyze.Time, error) {
 
 // commonSizeOfKernels returns the largest size that most kernels have.
 func commonSizeOfKernels(summaries []results.Summary) string {
-	kernels, flops := map[string]map[string]bool{}, map[string]int64{}
+	kernels, work := map[string]map[string]bool{}, map[string]float64{}
 	for _, s := range summaries {
 		if kernels[s.Size()] == nil {
 			kernels[s.Size()] = map[string]bool{}
 		}
 		kernels[s.Size()][s.Kernel] = true
-		flops[s.Size()], _ = results.FLOPCount(s.Batch, s.M, s.K, s.N)
+		work[s.Size()] = s.Work()
 	}
 	best := ""
 	for size := range kernels {
-		if best == "" || cmp.Or(cmp.Compare(len(kernels[size]), len(kernels[best])), cmp.Compare(flops[size], flops[best]), cmp.Compare(size, best)) > 0 {
+		if best == "" || cmp.Or(cmp.Compare(len(kernels[size]), len(kernels[best])), cmp.Compare(work[size], work[best]), cmp.Compare(size, best)) > 0 {
 			best = size
 		}
 	}
@@ -129,7 +129,7 @@ func (b *StepBars) limits(s *results.Summary) {
 	if s.Bandwidth > 0 && s.BytesMoved > 0 {
 		b.Parts = append(b.Parts, StepPart{"copy", 0, float64(s.BytesMoved) / steps / s.Bandwidth})
 	}
-	if flops, ok := results.FLOPCount(s.Batch, s.M, s.K, s.N); ok && s.PeakFLOPs > 0 {
-		b.Parts = append(b.Parts, StepPart{computeAtPeak, 0, float64(flops) / steps / s.PeakFLOPs})
+	if work := s.Work(); work > 0 && s.PeakFLOPs > 0 && s.Figure != results.PerBytes {
+		b.Parts = append(b.Parts, StepPart{computeAtPeak, 0, work / steps / s.PeakFLOPs})
 	}
 }

@@ -1,6 +1,3 @@
-// Package problem says what is asked of a kernel: shapes, dtypes, quantization
-// and epilogue of one matrix multiplication. It knows nothing of blocks,
-// devices or time.
 package problem
 
 import (
@@ -38,7 +35,7 @@ func (p Matmul) FLOPs() int64 {
 	return 2 * int64(p.Batch) * int64(p.M) * int64(p.K) * int64(p.N)
 }
 
-// Bytes are the bytes of a, b and o, each once: the least that can move.
+// Bytes are the bytes of a, b and o, each once: the least that can move, but for scales.
 func (p Matmul) Bytes() int64 {
 	b, m, k, n := int64(p.Batch), int64(p.M), int64(p.K), int64(p.N)
 	return p.A.Bytes(b*m*k) + p.B.Bytes(b*k*n) + p.Out.Bytes(b*m*n)

@@ -23,11 +23,6 @@ func WriteBenchstat(w io.Writer, summaries []Summary) error {
 		if !s.usable() {
 			continue
 		}
-		flops, _ := FLOPCount(s.Batch, s.M, s.K, s.N)
-		unit := "FLOP/s"
-		if s.Integer() {
-			unit = "OP/s"
-		}
 		for _, seconds := range s.timing.samples {
 			if !(seconds > 0) {
 				continue // a slope lost in noise; the median is positive all the same
@@ -38,7 +33,7 @@ func WriteBenchstat(w io.Writer, summaries []Summary) error {
 				Iters:  max(s.Launches, 1),
 				Values: []benchfmt.Value{
 					{Value: seconds, Unit: "sec/op"},
-					{Value: float64(flops) / seconds, Unit: unit},
+					{Value: s.Work() / seconds, Unit: s.RateOf().PerSecond()},
 				},
 			})
 			if err != nil {
@@ -71,7 +66,8 @@ func benchConfig(s *Summary) []benchfmt.Config {
 
 // benchmarkName ends in the size: a trailing -8 would read as GOMAXPROCS.
 func benchmarkName(s *Summary) benchfmt.Name {
-	name := "Matmul"
+	family := s.FamilyName()
+	name := strings.ToUpper(family[:1]) + family[1:]
 	for _, part := range [...]struct{ key, value string }{
 		{"kernel", s.Kernel},
 		{"variant", s.Variant},
@@ -87,9 +83,10 @@ func benchmarkName(s *Summary) benchfmt.Name {
 		{"precision", s.Precision},
 		{"quant", s.Quant},
 		{"activation", s.Activation},
+		{"options", s.Options},
 		{"dtype", s.Dtypes()},
 		{"batch", positive(s.Batch)},
-		{"size", product(s.M, s.K, s.N)},
+		{"size", s.Sizes()},
 	} {
 		if part.value != "" && !(part.key == "batch" && s.Batch == 1) {
 			name += "/" + part.key + "=" + namePart.Replace(oneLine(part.value))

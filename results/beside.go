@@ -23,7 +23,7 @@ type sizeID struct {
 
 func sizeOf(s *Summary) sizeID {
 	id := sizeID{groupID{s.id.file, s.id.GroupKey}, s.Threads, s.Beside}
-	id.DtypeA, id.DtypeB, id.DtypeAcc, id.DtypeOut, id.Precision, id.Quant, id.Activation = "", "", "", "", "", "", ""
+	id.DtypeA, id.DtypeB, id.DtypeAcc, id.DtypeOut, id.Precision, id.Quant, id.Activation, id.Options = "", "", "", "", "", "", "", ""
 	return id
 }
 

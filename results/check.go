@@ -56,16 +56,13 @@ func (r *Record) Check() error {
 	if _, err := oneOf(Statuses, string(r.Status)); err != nil {
 		return bad("status", "%v", err)
 	}
-	for _, size := range [...]struct {
-		column string
-		value  int
-	}{{"batch", r.Batch}, {"m", r.M}, {"k", r.K}, {"n", r.N}} {
-		if size.value < 1 {
-			return bad(size.column, "must be at least 1")
+	if r.Figure != "" {
+		if _, err := oneOf(Figures, string(r.Figure)); err != nil {
+			return bad("figure", "%v", err)
 		}
 	}
-	if _, fits := FLOPCount(r.Batch, r.M, r.K, r.N); !fits {
-		return bad("m", "2·batch·m·n·k of %d×%d×%d×%d overflows 63 bits", r.Batch, r.M, r.N, r.K)
+	if column, err := r.checkShape(); err != nil {
+		return bad(column, "%v", err)
 	}
 	if r.Status == OK {
 		switch {

@@ -69,6 +69,8 @@ func (c column) cell(r *Record) string {
 		return string(*v)
 	case *Status:
 		return string(*v)
+	case *Figure:
+		return string(*v)
 	case *int:
 		return c.integer(int64(*v))
 	case *int64:
@@ -119,6 +121,8 @@ func (c column) set(r *Record, cell string) (err error) {
 		*v, err = oneOf(Methods, cell)
 	case *Status:
 		*v, err = oneOf(Statuses, cell)
+	case *Figure:
+		*v, err = oneOf(Figures, cell)
 	case *int:
 		var n int64
 		n, err = parseInt(cell, strconv.IntSize)

@@ -28,7 +28,13 @@ var flatColumns = func() []flatColumn {
 		"round_seconds": true, "waited_seconds": true, "switches": true, "others_seconds": true, "steal_seconds": true, "throttled_seconds": true,
 		"thermal_throttles": true, "load": true, "clock_hz": true}
 	for _, c := range columns {
-		if !perRow[c.name] {
+		switch {
+		case perRow[c.name]:
+		case c.name == "family":
+			list = append(list, flatColumn{c.name, func(s *Summary) any { return s.FamilyName() }})
+		case c.name == "shape":
+			list = append(list, flatColumn{c.name, func(s *Summary) any { return s.ShapeName() }})
+		default:
 			list = append(list, flatColumn{c.name, func(s *Summary) any { return plainValue(c.of(&s.Record)) }})
 		}
 	}
@@ -41,7 +47,8 @@ var flatColumns = func() []flatColumn {
 		flatColumn{"confidence", func(s *Summary) any { return known(s.Time, s.Time.Confidence) }})
 	list = append(list, interval("time_seconds", func(s *Summary) Estimate { return s.Time })...)
 	list = append(list, interval("dispatch_seconds", func(s *Summary) Estimate { return s.Dispatch })...)
-	list = append(list, interval("flops_per_second", func(s *Summary) Estimate { return s.Rate })...)
+	list = append(list, interval("flops_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() != Bytes) })...)
+	list = append(list, interval("bytes_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() == Bytes) })...)
 	list = append(list, interval("percent_of_peak", func(s *Summary) Estimate { return s.PercentOfPeak })...)
 	list = append(list, interval("percent_of_baseline", func(s *Summary) Estimate { return s.PercentOfBaseline })...)
 	list = append(list, flatColumn{"below", func(s *Summary) any { return plainValue(&s.Below) }})
@@ -51,6 +58,14 @@ var flatColumns = func() []flatColumn {
 		return plainValue(&text)
 	}})
 }()
+
+// rateIf is the rate, or an unknown one.
+func (s *Summary) rateIf(wanted bool) Estimate {
+	if wanted {
+		return s.Rate
+	}
+	return Estimate{}
+}
 
 // interval makes three columns of an estimate: name, name_lo and name_hi.
 func interval(name string, of func(s *Summary) Estimate) []flatColumn {
@@ -80,6 +95,9 @@ func plainValue(field any) any {
 	case *Mode:
 		return string(*v)
 	case *Method:
+		text := string(*v)
+		return plainValue(&text)
+	case *Figure:
 		text := string(*v)
 		return plainValue(&text)
 	case *int:

@@ -112,8 +112,8 @@ func (j *Journal) Append(rows []Record) error {
 		text = append(text, row...)
 		_, before := j.seen.lines[j.seen.of(&rows[i])]
 		if _, again := now.add(&rows[i]); before || again {
-			return fmt.Errorf("%s: %s %d×%d×%d round %d rep %d is in the file already",
-				j.path, rows[i].Kernel, rows[i].M, rows[i].K, rows[i].N, rows[i].Round, rows[i].Rep)
+			return fmt.Errorf("%s: %s %s round %d rep %d is in the file already",
+				j.path, rows[i].Kernel, rows[i].Sizes(), rows[i].Round, rows[i].Rep)
 		}
 	}
 	if err := j.write(text); err != nil {

@@ -41,5 +41,5 @@ func (k keys) add(r *Record) (line int, again bool) {
 
 // repeated says that a row has the key of the one in line first.
 func repeated(r *Record, first int) *SyntaxError {
-	return &SyntaxError{r.Pos.File, r.Pos.Line, "rep", fmt.Sprintf("the same repetition as line %d: %s %d×%d×%d round %d rep %d", first, r.Kernel, r.M, r.K, r.N, r.Round, r.Rep)}
+	return &SyntaxError{r.Pos.File, r.Pos.Line, "rep", fmt.Sprintf("the same repetition as line %d: %s %s round %d rep %d", first, r.Kernel, r.Sizes(), r.Round, r.Rep)}
 }

@@ -57,10 +57,11 @@ func NewLadder(summaries []Summary) Ladder {
 
 // sectionTitle names what a kernel and its baseline have in common.
 func sectionTitle(s *Summary) string {
-	parts := []string{s.Dtypes(), s.Quant, s.Activation, cmp.Or(s.Chip, s.Device)}
+	parts := []string{s.Dtypes(), s.Quant, s.Activation, s.Options, cmp.Or(s.Chip, s.Device)}
 	if s.Precision != "" && s.Precision != "default" {
 		parts = slices.Insert(parts, 1, "precision "+s.Precision)
 	}
+	parts = slices.Insert(parts, 0, s.FamilyWord())
 	if s.Devices > 1 {
 		parts = append(parts, fmt.Sprintf("%d devices", s.Devices))
 	}
@@ -81,7 +82,7 @@ func ladderOrder(a, b *Summary) int {
 		kernels = 1
 	}
 	return cmp.Or(
-		cmp.Compare(float64(a.Batch)*float64(a.M)*float64(a.K)*float64(a.N), float64(b.Batch)*float64(b.M)*float64(b.K)*float64(b.N)),
+		compareWork(&a.Record, &b.Record),
 		cmp.Compare(a.Size(), b.Size()),
 		kernels,
 		cmp.Compare(a.PluginVersion, b.PluginVersion),
@@ -135,7 +136,8 @@ func newSection(title string, list []Summary) Section {
 			}
 		}
 	}
-	for _, c := range figures(RateUnit(most, list[0].Integer())) {
+	unit, divisor := RateUnit(most, list[0].RateOf())
+	for _, c := range figures(unit, divisor, list[0].RoofName()) {
 		section.add(list, c)
 	}
 	return section
@@ -157,7 +159,7 @@ func (section *Section) add(list []Summary, c ladderColumn) {
 }
 
 // figures are the columns that tell points and their results apart.
-func figures(unit string, divisor float64) []ladderColumn {
+func figures(unit string, divisor float64, roof string) []ladderColumn {
 	figure := func(e Estimate, factor float64, suffix string) string {
 		if !e.Known() {
 			return ""
@@ -176,7 +178,7 @@ func figures(unit string, divisor float64) []ladderColumn {
 		}},
 		{name: "±", cell: spread},
 		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
-		{name: "% of peak", cell: func(s *Summary) string { return figure(s.PercentOfPeak, 1, "") }},
+		{name: "% of " + roof, cell: func(s *Summary) string { return figure(s.PercentOfPeak, 1, "") }},
 		{name: "% of " + Baseline, cell: func(s *Summary) string { return figure(s.PercentOfBaseline, 1, "") }},
 		{name: "over", cell: func(s *Summary) string {
 			rung, _, _ := strings.Cut(s.Below, "_")

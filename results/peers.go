@@ -139,7 +139,7 @@ func contestSection(title string, list []Contest) Section {
 	})
 	shown = append(slices.DeleteFunc(slices.Clone(shown), func(s *Summary) bool { return s.Kernel == Baseline }),
 		slices.DeleteFunc(shown, func(s *Summary) bool { return s.Kernel != Baseline })...)
-	unit, divisor := RateUnit(most, list[0].Points[0].Integer())
+	unit, divisor := RateUnit(most, list[0].Points[0].RateOf())
 	section := Section{Title: title + " · " + unit, Header: []string{"size"}}
 	for _, s := range shown {
 		section.Header = append(section.Header, contender(s))

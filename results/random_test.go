@@ -63,6 +63,13 @@ func randomRecord(rng *rand.Rand) Record {
 	r.Kernel, r.DtypeA = "k"+text(), "d"+text()
 	r.Mode, r.Status = Modes[rng.IntN(len(Modes))], Statuses[rng.IntN(len(Statuses))]
 	r.Batch, r.M, r.K, r.N = 1+rng.IntN(9), 1+rng.IntN(1<<18), 1+rng.IntN(1<<18), 1+rng.IntN(1<<18)
+	r.Family, r.Shape, r.Figure = "", "", Figures[rng.IntN(len(Figures))]
+	switch rng.IntN(3) {
+	case 0:
+		r.Family, r.Shape = firstFamily, r.ShapeName()
+	case 1:
+		r.Family, r.Shape, r.Batch, r.M, r.K, r.N = "softmax", "rows=3,cols=70000", 1, 0, 0, 0
+	}
 	if rng.IntN(3) > 0 {
 		r.Method = Methods[rng.IntN(len(Methods))]
 	}

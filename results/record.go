@@ -36,8 +36,12 @@ type Record struct {
 	Status  Status `csv:"status,required"`
 	Reason  string `csv:"reason"`
 
-	Batch      int    `csv:"batch"` // 1 where the cell is empty
-	M          int    `csv:"m,required"`
+	Family     string `csv:"family"`     // of problems; matmul where the cell is empty
+	Shape      string `csv:"shape"`      // sizes as name=number, joined by commas
+	Options    string `csv:"options"`    // what else is asked in words of the family's own
+	Figure     Figure `csv:"figure"`     // what speed is told in; flops where the cell is empty
+	Batch      int    `csv:"batch"`      // 1 where the cell is empty
+	M          int    `csv:"m,required"` // these three of a matmul
 	K          int    `csv:"k,required"`
 	N          int    `csv:"n,required"`
 	DtypeA     string `csv:"dtype_a,required"`
@@ -210,7 +214,7 @@ type GroupKey struct {
 	Devices                            int
 	Mesh                               string
 	Mode                               Mode
-	Batch, M, K, N                     int
+	Family, Shape, Options             string
 	DtypeA, DtypeB, DtypeAcc, DtypeOut string
 	Precision, Quant, Activation       string
 	Cache                              string
@@ -232,7 +236,7 @@ func (r *Record) Point() PointKey {
 func (r *Record) Group() GroupKey {
 	return GroupKey{
 		Host: r.Host, Chip: r.Chip, Devices: r.Devices, Mesh: r.Mesh, Mode: r.Mode,
-		Batch: r.Batch, M: r.M, K: r.K, N: r.N,
+		Family: r.FamilyName(), Shape: r.ShapeName(), Options: r.Options,
 		DtypeA: r.DtypeA, DtypeB: r.DtypeB, DtypeAcc: r.DtypeAcc, DtypeOut: r.DtypeOut,
 		Precision: r.Precision, Quant: r.Quant, Activation: r.Activation, Cache: r.Cache,
 	}

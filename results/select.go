@@ -48,19 +48,19 @@ func Best(summaries []Summary) []Summary {
 	return list
 }
 
-// Newest returns the summaries to show for a kernel and a dtype of operand a,
+// Newest returns the summaries to show for a kernel of a family and a dtype of operand a,
 // "" meaning any: those of the file with the latest start that has ok points for
 // both, measured before predicted. Where nothing is ok, the latest that say why.
 // All points of the same mode from that file come with them, those of other dtypes
 // too: the kernel is compared with the others and with the baseline, and its peak
 // with those of other dtypes.
-func Newest(summaries []Summary, kernel, dtype string) []Summary {
+func Newest(summaries []Summary, family, kernel, dtype string) []Summary {
 	for _, status := range []Status{OK, ""} {
 		for _, mode := range Modes {
 			var latest *Summary
 			for i := range summaries {
 				s := &summaries[i]
-				if s.Mode != mode || kernel != "" && s.Kernel != kernel || dtype != "" && s.DtypeA != dtype ||
+				if s.Mode != mode || family != "" && s.FamilyName() != family || kernel != "" && s.Kernel != kernel || dtype != "" && s.DtypeA != dtype ||
 					status != "" && s.Status != status {
 					continue
 				}
@@ -73,7 +73,7 @@ func Newest(summaries []Summary, kernel, dtype string) []Summary {
 			}
 			var list []Summary
 			for _, s := range summaries {
-				if s.Pos.File == latest.Pos.File && s.Mode == mode {
+				if s.Pos.File == latest.Pos.File && s.Mode == mode && (family == "" || s.FamilyName() == family) {
 					list = append(list, s)
 				}
 			}

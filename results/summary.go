@@ -15,9 +15,9 @@ type Summary struct {
 
 	Time     Estimate // seconds a launch on the device
 	Dispatch Estimate // seconds a call beside its launches; loop only
-	Rate     Estimate // FLOP/s, OP/s for integers: FLOPCount / Time
+	Rate     Estimate // Work / Time: FLOP/s, OP/s for integers, bytes/s where that is the figure
 
-	PercentOfPeak     Estimate // of the dtype's peak on this device
+	PercentOfPeak     Estimate // of Roof: the dtype's peak on this device, or its bandwidth
 	PercentOfBaseline Estimate // speed against Baseline in the same group, paired by round
 	Below             string   // the rung below in the same group, "" if there is none
 	OverBelow         Estimate // speed against Below at its best, paired by round
@@ -181,13 +181,17 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 	if !s.Time.Known() {
 		return s
 	}
-	flops, _ := FLOPCount(s.Batch, s.M, s.K, s.N)
-	s.Rate = s.Time.under(float64(flops))
+	work := s.Work()
+	if work == 0 {
+		s.warn("neither sizes nor flops or bytes_min say what a launch does: no rate")
+		return s
+	}
+	s.Rate = s.Time.under(work)
 	if s.Time.Lo <= 0 {
 		s.warn("the interval of the time reaches 0: the rate has no upper bound")
 	}
-	if s.PeakFLOPs > 0 {
-		s.PercentOfPeak = s.Rate.scale(100 / s.PeakFLOPs)
+	if roof := s.Roof(); roof > 0 {
+		s.PercentOfPeak = s.Rate.scale(100 / roof)
 	}
 	return s
 }

@@ -316,7 +316,7 @@ func TestNewest(t *testing.T) {
 		{"v9", "", ""},
 	} {
 		var got []string
-		for _, r := range Newest(Summarize(rows), c.kernel, c.dtype) {
+		for _, r := range Newest(Summarize(rows), "", c.kernel, c.dtype) {
 			got = append(got, fmt.Sprintf("%s %s %s %s", r.Pos.File, r.Kernel, r.DtypeA, r.Mode))
 		}
 		if strings.Join(got, ", ") != c.want {

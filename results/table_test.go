@@ -152,12 +152,12 @@ func TestFormat(t *testing.T) {
 	}
 	for _, c := range []struct {
 		most    float64
-		integer bool
+		of      Unit
 		unit    string
 		divisor float64
-	}{{1e12, false, "TFLOP/s", 1e12}, {9.9e11, false, "GFLOP/s", 1e9}, {5e12, true, "TOP/s", 1e12}, {0, true, "GOP/s", 1e9}} {
-		if unit, divisor := RateUnit(c.most, c.integer); unit != c.unit || divisor != c.divisor {
-			t.Errorf("RateUnit(%v, %v) = %s, %v", c.most, c.integer, unit, divisor)
+	}{{1e12, FLOPs, "TFLOP/s", 1e12}, {9.9e11, FLOPs, "GFLOP/s", 1e9}, {5e12, OPs, "TOP/s", 1e12}, {0, OPs, "GOP/s", 1e9}, {2e11, Bytes, "GB/s", 1e9}, {3e12, Bytes, "TB/s", 1e12}} {
+		if unit, divisor := RateUnit(c.most, c.of); unit != c.unit || divisor != c.divisor {
+			t.Errorf("RateUnit(%v, %v) = %s, %v", c.most, c.of, unit, divisor)
 		}
 	}
 }

@@ -15,20 +15,6 @@ func (r *Record) Integer() bool {
 	return whole(r.DtypeA) && (r.DtypeB == "" || whole(r.DtypeB))
 }
 
-// RateUnit returns the unit for rates up to most (in FLOP/s or OP/s) and what
-// to divide them by: TFLOP/s and 1e12, or GFLOP/s and 1e9 below one TFLOP/s;
-// TOP/s and GOP/s for integers.
-func RateUnit(most float64, integer bool) (unit string, divisor float64) {
-	unit, divisor = "GFLOP/s", 1e9
-	if most >= 1e12 {
-		unit, divisor = "TFLOP/s", 1e12
-	}
-	if integer {
-		unit = strings.Replace(unit, "FLOP", "OP", 1)
-	}
-	return unit, divisor
-}
-
 // FormatSeconds writes a time with three digits and the unit that suits it:
 // "1.23 ms".
 func FormatSeconds(s float64) string {
@@ -71,25 +57,16 @@ func formatError(v Optional[float64]) string {
 	return strconv.FormatFloat(v.Value, 'g', 2, 64)
 }
 
-// Size names the problem's shape: 512 for a square one, else m×k×n, with
-// the batch in front if there is one.
-func (r *Record) Size() string {
-	size := product(r.M, r.K, r.N)
-	if r.M == r.K && r.K == r.N {
-		size = strconv.Itoa(r.M)
-	}
-	if r.Batch > 1 {
-		size = strconv.Itoa(r.Batch) + " of " + size
-	}
-	return size
-}
-
-// Blocks names the block shape bm×bk×bn, "" if the row has none.
+// Blocks names the block shape bm×bk×bn, without sides that the family has not; "" if
+// the row has none.
 func (r *Record) Blocks() string {
-	if r.BM == 0 && r.BK == 0 && r.BN == 0 {
-		return ""
+	var sides []string
+	for _, side := range []int{r.BM, r.BK, r.BN} {
+		if side > 0 {
+			sides = append(sides, strconv.Itoa(side))
+		}
 	}
-	return product(r.BM, r.BK, r.BN)
+	return strings.Join(sides, "×")
 }
 
 // Dtypes names operands and output: float32, or int8×int8→int32 where they
@@ -109,17 +86,13 @@ func (r *Record) Dtypes() string {
 }
 
 // Product is what is computed, whatever the size: dtypes, and what is not usual of
-// precision, quantization and epilogue.
+// precision, quantization, epilogue and options.
 func (r *Record) Product() string {
 	words := []string{r.Dtypes()}
 	if r.Precision != "" && r.Precision != "default" {
 		words = append(words, "precision "+r.Precision)
 	}
-	return strings.Join(strings.Fields(strings.Join(append(words, r.Quant, r.Activation), " ")), " ")
-}
-
-func product(a, b, c int) string {
-	return strconv.Itoa(a) + "×" + strconv.Itoa(b) + "×" + strconv.Itoa(c)
+	return strings.Join(strings.Fields(strings.Join(append(words, r.Quant, r.Activation, r.Options), " ")), " ")
 }
 
 // firstLine returns the first line of s, at most 60 characters of it.

@@ -199,7 +199,7 @@ func (c *Comparison) cells() []string {
 
 func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
 	out := csv.NewWriter(w)
-	out.Write([]string{"verdict", "kernel", "variant", "mode", "dtypes", "batch", "m", "k", "n", "bm", "bk", "bn", "params",
+	out.Write([]string{"verdict", "kernel", "variant", "mode", "family", "dtypes", "shape", "batch", "m", "k", "n", "bm", "bk", "bn", "params",
 		"old_status", "new_status", "old_seconds", "new_seconds", "quantile", "ratio", "ratio_lo", "ratio_hi", "confidence", "false_rate",
 		"old_runs", "new_runs", "old_samples", "new_samples", "old_disturbed", "new_disturbed", "differences", "remarks"})
 	number := func(v float64) string {
@@ -210,8 +210,8 @@ func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
 	}
 	for _, c := range list {
 		s := c.New
-		out.Write([]string{string(c.Verdict), spreadsheetSafe(clean(s.Kernel)), spreadsheetSafe(clean(s.Variant)), string(s.Mode), spreadsheetSafe(clean(s.Dtypes())),
-			fmt.Sprint(s.Batch), fmt.Sprint(s.M), fmt.Sprint(s.K), fmt.Sprint(s.N), positive(s.BM), positive(s.BK), positive(s.BN), spreadsheetSafe(clean(s.Params)),
+		out.Write([]string{string(c.Verdict), spreadsheetSafe(clean(s.Kernel)), spreadsheetSafe(clean(s.Variant)), string(s.Mode), spreadsheetSafe(clean(s.FamilyName())), spreadsheetSafe(clean(s.Dtypes())),
+			spreadsheetSafe(clean(s.ShapeName())), positive(s.Batch), positive(s.M), positive(s.K), positive(s.N), positive(s.BM), positive(s.BK), positive(s.BN), spreadsheetSafe(clean(s.Params)),
 			string(c.Old.Status), string(s.Status), number(c.OldSeconds), number(c.NewSeconds), number(c.Quantile),
 			number(c.Ratio.Median), number(c.Ratio.Lo), number(c.Ratio.Hi), number(c.Ratio.Confidence), number(c.FalseRate),
 			positive(c.Runs[0]), positive(c.Runs[1]), positive(c.Samples[0]), positive(c.Samples[1]), positive(c.Disturbed[0]), positive(c.Disturbed[1]),

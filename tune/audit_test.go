@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/problem"
 	"matladder/tile"
 	"matladder/tuned"
 )
@@ -123,9 +124,8 @@ func TestAudit_Budget(t *testing.T) {
 // audits are two made-up ones.
 func audits() []Audit {
 	small, large := tile.Blocks{M: 64, K: 64, N: 64}, tile.Blocks{M: 128, K: 128, N: 96}
-	key := tuned.Key{Kernel: "v4_optblock", Batch: 1, M: 128, K: 128, N: 96, A: tile.Int8, B: tile.Int8, Out: tile.Int32}
-	other := key
-	other.K, other.A, other.B, other.Out = 256, tile.Float32, tile.Float32, tile.Float32
+	key := tuned.KeyOf("v4_optblock", "", problem.New(128, 128, 96, tile.Int8))
+	other := tuned.KeyOf("v4_optblock", "", problem.New(128, 256, 96, tile.Float32))
 	evidence := tuned.Evidence{Mode: tuned.Measured, Seconds: 1, Low: 1, High: 1, Versions: "v", Date: "2026-11-22"}
 	return []Audit{
 		{tuned.Row{Key: key, Blocks: large, Evidence: evidence}, Search{large, 10, time.Second, 2 * time.Second}, Search{large, 30, 20 * time.Second, 22 * time.Second},
@@ -156,7 +156,7 @@ func TestWriteReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()
-	if err != nil || len(rows) != 3 || rows[2][17] != "0.8" || rows[0][17] != "over_exhaustive_low" || rows[1][len(rows[1])-1] != "22" {
+	if err != nil || len(rows) != 3 || rows[2][16] != "0.8" || rows[0][16] != "over_exhaustive_low" || rows[1][len(rows[1])-1] != "22" {
 		t.Errorf("%v %q", err, rows)
 	}
 }

@@ -87,12 +87,8 @@ func (s Space) Candidates(j Job) ([]Candidate, error) {
 		known[answer.Blocks] = true
 		add(answer.Blocks)
 	}
-	for _, bm := range s.lengths(p.M, p.A, 0) {
-		for _, bk := range s.lengths(p.K, p.B, 0) {
-			for _, bn := range s.widths(p) {
-				add(tile.Blocks{M: bm, K: bk, N: bn})
-			}
-		}
+	for _, b := range s.shapes(p) {
+		add(b)
 	}
 	var out []Candidate
 	var failed error
@@ -141,20 +137,40 @@ func (s Space) lengths(size int, d tile.Dtype, dim int) []int {
 	return out
 }
 
-// widths are the block lengths along n. Products of few rows read b once, along rows
-// that are best long: a worker's share of them is one more.
-func (s Space) widths(p problem.Matmul) []int {
-	const fewRows, step = 64, 256
-	out := s.lengths(p.N, p.B, 1)
-	if share := tile.Ceil(tile.Ceil(p.N, max(1, s.Workers)), step) * step; p.M <= fewRows && share < p.N && !slices.Contains(out, share) {
-		out = append(out, share)
+// shapes are the block shapes of all lengths of a problem's sides.
+func (s Space) shapes(p problem.Problem) []tile.Blocks {
+	sides := p.Sides()
+	list := []tile.Blocks{{}}
+	for i, side := range sides {
+		lengths := s.lengths(side.Size, side.Dtype, side.Dim)
+		if i == len(sides)-1 && i > 0 {
+			lengths = s.withShare(lengths, side.Size, sides[0].Size)
+		}
+		var longer []tile.Blocks
+		for _, b := range list {
+			for _, n := range lengths {
+				*[]*int{&b.M, &b.K, &b.N}[i] = n
+				longer = append(longer, b)
+			}
+		}
+		list = longer
 	}
-	return out
+	return list
+}
+
+// withShare is the block lengths along the last side. A problem of few rows reads what is
+// along it once, best in long runs: a worker's share is one more.
+func (s Space) withShare(lengths []int, size, rows int) []int {
+	const fewRows, step = 64, 256
+	if share := tile.Ceil(tile.Ceil(size, max(1, s.Workers)), step) * step; rows <= fewRows && share < size && !slices.Contains(lengths, share) {
+		return append(lengths, share)
+	}
+	return lengths
 }
 
 // candidate builds and counts one block shape. Programs is nil where it does not
 // fit the fast memory.
-func (s Space) candidate(k kernels.Kernel, variant string, p problem.Matmul, b tile.Blocks) (Candidate, error) {
+func (s Space) candidate(k kernels.Kernel, variant string, p problem.Problem, b tile.Blocks) (Candidate, error) {
 	programs, err := k.Build(p, variant, b)
 	if err != nil {
 		return Candidate{}, err
@@ -176,9 +192,9 @@ const stepSeconds = 2e-6
 // seconds is the time that counts suggest: compute at the peak, shared out over
 // the workers in whole programs, and transfers, the longer of the two, and an
 // overhead for each step.
-func (s Space) seconds(c analyze.Counts, programs []*tile.Program, p problem.Matmul) float64 {
+func (s Space) seconds(c analyze.Counts, programs []*tile.Program, p problem.Problem) float64 {
 	var compute, transfer float64
-	if peak := s.Device.PeakAt(p.A.String(), p.Precision.String()); peak.Known() {
+	if peak := s.Device.PeakAt(p.Asked().A.String(), p.Asked().Precision.String()); peak.Known() {
 		compute = float64(c.FLOPs) / peak.Value * imbalance(programs, s.Workers)
 	}
 	if bandwidth := s.Device.BandwidthBytesPerSecond; bandwidth.Known() {

@@ -20,7 +20,7 @@ import (
 func WriteAudits(w io.Writer, audits []Audit) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{
-		"kernel", "variant", "batch", "m", "k", "n", "dtype_a", "dtype_b", "dtype_out", "quant", "epilogue", "versions", "date",
+		"family", "kernel", "variant", "shape", "dtype_a", "dtype_b", "dtype_out", "quant", "epilogue", "options", "versions", "date",
 		"tuner_blocks", "exhaustive_blocks", "default_blocks",
 		"over_exhaustive", "over_exhaustive_low", "over_exhaustive_high", "over_default", "over_default_low", "over_default_high", "rounds",
 		"tuner_candidates", "exhaustive_candidates", "exhaustive_samples",
@@ -30,8 +30,9 @@ func WriteAudits(w io.Writer, audits []Audit) error {
 	seconds := func(d time.Duration) string { return number(d.Seconds()) }
 	for _, a := range audits {
 		k, e, d := a.Row.Key, a.OverExhaustive, a.OverDefault
+		p := k.Problem.Asked()
 		out.Write([]string{
-			k.Kernel, k.Variant, strconv.Itoa(k.Batch), strconv.Itoa(k.M), strconv.Itoa(k.K), strconv.Itoa(k.N), k.A.String(), k.B.String(), k.Out.String(), k.Quant, k.Epilogue,
+			k.Problem.Family().Name, k.Kernel, k.Variant, k.Problem.Family().Shape(k.Problem.Sizes()), dtype(p.A), dtype(p.B), dtype(p.Out), string(p.Quant), string(p.Epilogue), p.Options,
 			a.Row.Evidence.Versions, a.Row.Evidence.Date,
 			a.Tuner.Blocks.String(), a.Exhaustive.Blocks.String(), a.Default.String(),
 			number(e.Center), number(e.Low), number(e.High), number(d.Center), number(d.Low), number(d.High), strconv.Itoa(max(e.Rounds, d.Rounds)),
@@ -50,20 +51,14 @@ func WriteReport(w io.Writer, audits []Audit) error {
 	b.WriteString("| --- | --- | --- | --- | --- | --- | ---: | --- | ---: | --- | ---: | ---: | ---: |\n")
 	for _, a := range audits {
 		k := a.Row.Key
-		dtypes := k.A.String()
-		if k.B != k.A {
-			dtypes += "×" + k.B.String()
-		}
-		if k.Out != k.A {
-			dtypes += "→" + k.Out.String()
-		}
-		for _, extra := range []string{k.Variant, k.Quant, k.Epilogue} {
-			if extra != "" {
-				dtypes += " " + extra
-			}
+		asked := k.Problem.Asked()
+		asked.Precision = tile.Default
+		words := asked.String()
+		if k.Variant != "" {
+			words += " " + k.Variant
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %d of %d | %.1f s of %.1f s | %.1f %% |\n",
-			sizeOf(k), k.Kernel, dtypes, times(a.Tuner.Blocks), times(a.Exhaustive.Blocks), times(a.Default),
+			sizeOf(k), k.Kernel, words, times(a.Tuner.Blocks), times(a.Exhaustive.Blocks), times(a.Default),
 			a.OverExhaustive.cells(), a.OverDefault.cells(), a.Tuner.Candidates, a.Exhaustive.Candidates,
 			a.Tuner.Launching.Seconds(), a.Exhaustive.Launching.Seconds(), percent(a.Tuner.Launching, a.Exhaustive.Launching))
 	}
@@ -83,6 +78,14 @@ func (p Paired) cells() string {
 		return "1 | same shape"
 	}
 	return fmt.Sprintf("%.3f | %.3f – %.3f", p.Center, p.Low, p.High)
+}
+
+// dtype names d; "" where there is none.
+func dtype(d tile.Dtype) string {
+	if d == tile.InvalidDtype {
+		return ""
+	}
+	return d.String()
 }
 
 // conclusion is a line on the ratios of all audits.
@@ -134,7 +137,11 @@ func costs(audits []Audit) string {
 func percent(part, whole time.Duration) float64 { return 100 * part.Seconds() / whole.Seconds() }
 
 func sizeOf(k tuned.Key) string {
-	return strings.ReplaceAll(problem.Matmul{Batch: k.Batch, M: k.M, K: k.K, N: k.N}.Shape(), "x", "×")
+	sizes := k.Problem.Sizes()
+	if i, ok := k.Problem.Family().Index(problem.BatchSize); ok {
+		sizes[i] = 1
+	}
+	return strings.ReplaceAll(k.Problem.Family().Short(sizes), "x", "×")
 }
 
 func times(b tile.Blocks) string { return strings.ReplaceAll(b.String(), "x", "×") }

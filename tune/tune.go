@@ -44,7 +44,7 @@ import (
 type Job struct {
 	Kernel  kernels.Kernel
 	Variant string
-	Problem problem.Matmul
+	Problem problem.Problem
 	Known   []tuned.Answer // used as things stand, such as what a table answers: their block shapes take part beside the kernel's own, and those with parameters beside the adjustments
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"matladder/backend"
 	"matladder/internal/files"
+	"matladder/problem"
 	"matladder/tile"
 
 	"gopkg.in/yaml.v3"
@@ -26,17 +27,19 @@ type fileLayout struct {
 
 // rowLayout is one row; it stands on one line of the file.
 type rowLayout struct {
+	Family    string             `yaml:"family,omitempty"` // matmul if absent
 	Kernel    string             `yaml:"kernel"`
 	Variant   string             `yaml:"variant,omitempty"`
 	Batch     int                `yaml:"batch,omitempty"`
-	Shape     string             `yaml:"shape"` // m×k×n
+	Shape     string             `yaml:"shape"` // m×k×n; of other families as rows of results have it
 	A         string             `yaml:"a"`
 	B         string             `yaml:"b,omitempty"` // a's if absent
-	Out       string             `yaml:"out"`
+	Out       string             `yaml:"out,omitempty"`
 	Precision string             `yaml:"precision,omitempty"`
 	Quant     string             `yaml:"quant,omitempty"`
 	Epilogue  string             `yaml:"epilogue,omitempty"`
-	Blocks    string             `yaml:"blocks"` // bm×bk×bn
+	Options   string             `yaml:"options,omitempty"` // of other families
+	Blocks    string             `yaml:"blocks"`            // bm×bk×bn
 	Params    string             `yaml:"params,omitempty"`
 	Mode      string             `yaml:"mode"`
 	Seconds   float64            `yaml:"seconds"`
@@ -150,32 +153,14 @@ func parseRow(node *yaml.Node) (Row, error) {
 		}
 	}
 	r := Row{
-		Key: Key{Kernel: l.Kernel, Variant: l.Variant, Batch: max(1, l.Batch), Quant: l.Quant, Epilogue: l.Epilogue},
+		Key: Key{Kernel: l.Kernel, Variant: l.Variant},
 		Evidence: Evidence{Mode: l.Mode, Seconds: l.Seconds, Samples: l.Samples,
 			Behind: l.Behind, Versions: l.Versions, Date: l.Date},
 	}
-	shape, err := tile.ParseBlocks(l.Shape)
-	if err != nil {
-		return Row{}, fmt.Errorf("shape %q: want m×k×n", l.Shape)
+	if r.Problem, err = l.problem(); err != nil {
+		return Row{}, err
 	}
-	r.M, r.K, r.N = shape.M, shape.K, shape.N
-	if l.B == "" {
-		l.B = l.A
-	}
-	for _, d := range []struct {
-		dtype *tile.Dtype
-		text  string
-	}{{&r.A, l.A}, {&r.B, l.B}, {&r.Out, l.Out}} {
-		if *d.dtype, err = tile.ParseDtype(d.text); err != nil {
-			return Row{}, err
-		}
-	}
-	if l.Precision != "" {
-		if r.Precision, err = tile.ParsePrecision(l.Precision); err != nil {
-			return Row{}, err
-		}
-	}
-	if r.Blocks, err = tile.ParseBlocks(l.Blocks); err != nil {
+	if r.Blocks, err = r.Problem.Family().ParseBlocks(l.Blocks); err != nil {
 		return Row{}, err
 	}
 	extra, err := backend.ParseExtra(l.Params)
@@ -184,6 +169,48 @@ func parseRow(node *yaml.Node) (Row, error) {
 	}
 	r.Params = backend.Params{Extra: extra}.String()
 	return r, r.Evidence.parse(l, r)
+}
+
+// problem reads what the row is tuned for.
+func (l rowLayout) problem() (problem.Problem, error) {
+	f := problem.Families()[0]
+	if l.Family != "" {
+		var err error
+		if f, err = problem.Find(l.Family); err != nil {
+			return nil, err
+		}
+	}
+	sizes, err := f.ParseShape(l.Shape)
+	if strings.Contains(l.Shape, "x") {
+		sizes, err = f.ParseSizes(l.Shape)
+		if i, ok := f.Index(problem.BatchSize); ok {
+			sizes[i] = max(1, l.Batch)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shape %q: want %s", l.Shape, f.Form())
+	}
+	asked := problem.Asked{Quant: problem.Quant(l.Quant), Epilogue: problem.Epilogue(l.Epilogue), Options: l.Options}
+	for _, d := range []struct {
+		dtype *tile.Dtype
+		text  string
+	}{{&asked.A, l.A}, {&asked.B, l.B}, {&asked.Out, l.Out}} {
+		if d.text == "" && d.dtype != &asked.A {
+			continue
+		}
+		if *d.dtype, err = tile.ParseDtype(d.text); err != nil {
+			return nil, err
+		}
+	}
+	if l.Precision != "" {
+		if asked.Precision, err = tile.ParsePrecision(l.Precision); err != nil {
+			return nil, err
+		}
+	}
+	if asked, err = f.Complete(asked); err != nil {
+		return nil, err
+	}
+	return f.Make(sizes, asked), nil
 }
 
 // parse reads what of the evidence needs checking.
@@ -314,24 +341,32 @@ var folded = regexp.MustCompile(`\n *`)
 
 // layout is the row as it is written.
 func (r Row) layout() rowLayout {
+	p := r.Problem
+	f, asked := p.Family(), p.Asked()
 	l := rowLayout{
-		Kernel: r.Kernel, Variant: r.Variant,
-		Shape: tile.Blocks{M: r.M, K: r.K, N: r.N}.String(), A: r.A.String(), Out: r.Out.String(),
-		Quant: r.Quant, Epilogue: r.Epilogue, Blocks: r.Blocks.String(),
+		Family: familyWord(p), Kernel: r.Kernel, Variant: r.Variant,
+		Shape: f.Shape(p.Sizes()), A: asked.A.String(),
+		Quant: string(asked.Quant), Epilogue: string(asked.Epilogue), Options: asked.Options, Blocks: r.Blocks.String(),
 		Mode: r.Evidence.Mode, Seconds: r.Evidence.Seconds, Samples: r.Evidence.Samples,
 		Behind: r.Evidence.Behind, Ended: r.Evidence.Ended, Versions: r.Evidence.Versions, Date: r.Evidence.Date,
+	}
+	if l.Family == "" { // as before others came
+		l.Shape = f.Joined(p.Sizes())
+		if batch := f.Batch(p.Sizes()); batch > 1 {
+			l.Batch = batch
+		}
 	}
 	if e := r.Evidence; e.Candidates > 0 {
 		l.Candidates = fmt.Sprintf("%d/%d", e.Launched, e.Candidates)
 	}
-	if r.Batch > 1 {
-		l.Batch = r.Batch
+	if asked.B != asked.A && asked.B != tile.InvalidDtype {
+		l.B = asked.B.String()
 	}
-	if r.B != r.A {
-		l.B = r.B.String()
+	if asked.Out != tile.InvalidDtype {
+		l.Out = asked.Out.String()
 	}
-	if r.Precision != tile.Default {
-		l.Precision = r.Precision.String()
+	if asked.Precision != tile.Default {
+		l.Precision = asked.Precision.String()
 	}
 	if e := r.Evidence; e.Low != e.Seconds || e.High != e.Seconds {
 		l.Interval = []float64{e.Low, e.High}

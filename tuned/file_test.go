@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/problem"
 	"matladder/tile"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,8 +25,14 @@ func TestRoundTrip(t *testing.T) {
 			r.Evidence.Seconds = rng.Float64() + 1e-9
 			r.Evidence.Low, r.Evidence.High = r.Evidence.Seconds*rng.Float64(), r.Evidence.Seconds*(1+rng.Float64())
 			if rng.IntN(2) == 0 {
-				r.Quant, r.Variant, r.Epilogue, r.Batch, r.Out = "per_tensor", "fused", "gelu", 3, tile.BFloat16
-				r.Precision = tile.Highest
+				p := r.Problem.(problem.Matmul)
+				r.Variant = "fused"
+				if p.Batch = 3; p.A == tile.Float32 {
+					p.Precision = tile.Highest
+				} else if p.A == tile.Int8 {
+					p.Quant, p.Activation, p.Out = "per_tensor", problem.Gelu, tile.BFloat16
+				}
+				r.Problem = p
 				r.Evidence.Mode, r.Evidence.Low, r.Evidence.High = Predicted, r.Evidence.Seconds, r.Evidence.Seconds
 			}
 			if r.Evidence.Adjusted.Tried = rng.IntN(9); rng.IntN(2) == 0 {

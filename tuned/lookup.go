@@ -4,9 +4,11 @@ import (
 	"maps"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"matladder/backend"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -20,7 +22,7 @@ const unfinished = "_by_budget"
 // The steps of a look-up, in their order.
 const (
 	Exact        Source = "tuned"
-	NearestBatch Source = "tuned_nearest_batch" // same k and n, m at most a factor of 2 away
+	NearestBatch Source = "tuned_nearest_batch" // same k and n, m at most a factor of 2 away; of other families the first size for m, and the others for k and n
 	SameKN       Source = "tuned_same_kn"       // same k and n, m further away
 	ShapeClass   Source = "tuned_shape_class"   // each size at most a class away: a factor of 4
 )
@@ -76,9 +78,9 @@ func (t *Table) Lookup(k Key) (a Answer, ok bool) {
 // number skip.
 func (t *Table) nearest(k Key, skip int) (Row, Source, bool) {
 	best, step, near := -1, len(Sources), math.Inf(1)
-	settings := k.shapeless()
+	settings := k.sizeless()
 	for i, r := range t.Rows {
-		if i == skip || r.shapeless() != settings {
+		if i == skip || r.sizeless() != settings {
 			continue
 		}
 		at, ok := reach(k, r.Key)
@@ -101,28 +103,37 @@ func (t *Table) nearest(k Key, skip int) (Row, Source, bool) {
 // cut to the few rows of a small batch, a larger one would go through b once for
 // each of them.
 func (r Row) blocksFor(k Key) tile.Blocks {
-	b := r.Blocks
-	if b.M >= r.M && k.M > r.M {
-		b.M = min(k.M, 4*r.M)
+	b, have, want := r.Blocks, r.Problem.Sides()[0].Size, k.Problem.Sides()[0].Size
+	if b.M >= have && want > have {
+		b.M = min(want, 4*have)
 	}
-	return b.Clip(k.M, k.K, k.N)
+	return problem.Clip(k.Problem, b)
 }
 
-// reach is the step at which a row tuned for have answers for want.
+// reach is the step at which a row tuned for have answers for want. The first size counts
+// rows, of which a batch of work has more or fewer.
 func reach(want, have Key) (step int, ok bool) {
-	switch m := math.Abs(octaves(want.M, have.M)); {
-	case want == have:
+	if want == have {
 		return 0, true
-	case want.Batch != have.Batch:
-		return 0, false
-	case want.K == have.K && want.N == have.N && m <= 1:
-		return 1, true
-	case want.K == have.K && want.N == have.N:
-		return 2, true
-	case class(want.M) == class(have.M) && class(want.K) == class(have.K) && class(want.N) == class(have.N):
-		return 3, true
 	}
-	return 0, false
+	f, x, y := want.Problem.Family(), want.Problem.Sizes(), have.Problem.Sizes()
+	w, h := f.Required(x), f.Required(y)
+	sameDefaults := slices.Equal(x[len(w):], y[len(h):])
+	sameRest := slices.Equal(w[1:], h[1:])
+	switch rows := math.Abs(octaves(w[0], h[0])); {
+	case !sameDefaults:
+		return 0, false
+	case sameRest && rows <= 1:
+		return 1, true
+	case sameRest:
+		return 2, true
+	}
+	for i := range w {
+		if class(w[i]) != class(h[i]) {
+			return 0, false
+		}
+	}
+	return 3, true
 }
 
 // class numbers the factors of 4 that a size lies in: 1, 2 to 4, 5 to 16, …
@@ -131,11 +142,24 @@ func class(size int) int { return (bits.Len(uint(size-1)) + 1) / 2 }
 // octaves is how many doublings lead from b to a.
 func octaves(a, b int) float64 { return math.Log2(float64(a) / float64(b)) }
 
-func distance(a, b Key) float64 {
-	return math.Abs(octaves(a.M, b.M)) + math.Abs(octaves(a.K, b.K)) + math.Abs(octaves(a.N, b.N))
+// distance is how many doublings lead from one key's sizes to another's, of one family.
+func distance(a, b Key) (sum float64) {
+	y := b.Problem.Sizes()
+	for i, size := range required(a) {
+		sum += math.Abs(octaves(size, y[i]))
+	}
+	return sum
 }
 
-func volume(k Key) float64 { return float64(k.M) * float64(k.K) * float64(k.N) }
+func volume(k Key) float64 {
+	v := 1.0
+	for _, size := range required(k) {
+		v *= float64(size)
+	}
+	return v
+}
+
+func required(k Key) []int { return k.Problem.Family().Required(k.Problem.Sizes()) }
 
 // Cost is what one step of the look-up costs where it stands in for an exact row:
 // the time of the block shape it answers with over that of the best, both without

@@ -28,44 +28,53 @@ import (
 
 // Key is what a block shape is tuned for.
 type Key struct {
-	Kernel    string // Kernel.Name()
-	Variant   string
-	Batch     int
-	M, K, N   int
-	A, B, Out tile.Dtype
-	Precision tile.Precision
-	Quant     string
-	Epilogue  string // bias and activation, as rows of results spell them
+	Kernel  string // Kernel.Name()
+	Variant string
+	Problem problem.Problem
 }
 
 // KeyOf returns the key of a kernel's variant on a problem.
-func KeyOf(kernel, variant string, p problem.Matmul) Key {
-	return Key{
-		Kernel: kernel, Variant: variant,
-		Batch: p.Batch, M: p.M, K: p.K, N: p.N,
-		A: p.A, B: p.B, Out: p.Out, Precision: p.Precision,
-		Quant: string(p.Quant), Epilogue: string(p.Epilogue()),
-	}
-}
+func KeyOf(kernel, variant string, p problem.Problem) Key { return Key{kernel, variant, p} }
 
-// shapeless is the key without its sizes: what a fallback may not change.
-func (k Key) shapeless() Key {
-	k.Batch, k.M, k.K, k.N = 0, 0, 0, 0
+// sizeless is the key with all sizes 1: what a fallback may not change.
+func (k Key) sizeless() Key {
+	k.Problem = resized(k.Problem, problem.Sizes{1, 1, 1, 1, 1, 1, 1, 1})
 	return k
 }
 
+// resized is p with other sizes.
+func resized(p problem.Problem, s problem.Sizes) problem.Problem {
+	f := p.Family()
+	for i := len(f.Sizes); i < len(s); i++ {
+		s[i] = 0
+	}
+	return f.Make(s, p.Asked())
+}
+
 func (k Key) String() string {
-	s := fmt.Sprintf("%s %dx%dx%d %s×%s→%s", k.Kernel, k.M, k.K, k.N, k.A, k.B, k.Out)
-	for _, extra := range []string{k.Variant, k.Quant, k.Epilogue} {
+	f, asked := k.Problem.Family(), k.Problem.Asked()
+	sizes := k.Problem.Sizes()
+	dtypes := asked.A.String()
+	if asked.B != tile.InvalidDtype {
+		dtypes += "×" + asked.B.String()
+	}
+	if asked.Out != tile.InvalidDtype {
+		dtypes += "→" + asked.Out.String()
+	}
+	s := fmt.Sprintf("%s %s %s", k.Kernel, f.Joined(sizes), dtypes)
+	for _, extra := range []string{k.Variant, string(asked.Quant), string(asked.Epilogue), asked.Options} {
 		if extra != "" {
 			s += " " + extra
 		}
 	}
-	if k.Batch > 1 {
-		s = fmt.Sprintf("%s batch %d", s, k.Batch)
+	if rest := f.Rest(sizes); rest != "" {
+		s += " " + rest
 	}
-	if k.Precision != tile.Default {
-		s += " precision " + k.Precision.String()
+	if batch := f.Batch(sizes); batch > 1 {
+		s = fmt.Sprintf("%s batch %d", s, batch)
+	}
+	if asked.Precision != tile.Default {
+		s += " precision " + asked.Precision.String()
 	}
 	return s
 }
@@ -198,12 +207,25 @@ func (t *Table) Put(r Row) {
 	t.Rows = slices.Insert(t.Rows, i, r)
 }
 
-// compare orders rows by kernel, then by what is multiplied, then by size.
+// compare orders rows by kernel, then by what is asked, then by size: of sizes the first,
+// which counts rows, last.
 func compare(a, b Row) int {
+	x, y := a.Problem, b.Problem
+	p, q := x.Asked(), y.Asked()
+	s, t := x.Sizes(), y.Sizes()
 	return cmp.Or(
+		cmp.Compare(familyWord(x), familyWord(y)),
 		cmp.Compare(a.Kernel, b.Kernel), cmp.Compare(a.Variant, b.Variant),
-		cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B), cmp.Compare(a.Out, b.Out),
-		cmp.Compare(a.Precision, b.Precision), cmp.Compare(a.Quant, b.Quant), cmp.Compare(a.Epilogue, b.Epilogue),
-		cmp.Compare(a.Batch, b.Batch), cmp.Compare(a.K, b.K), cmp.Compare(a.N, b.N), cmp.Compare(a.M, b.M),
+		cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B), cmp.Compare(p.Out, q.Out),
+		cmp.Compare(p.Precision, q.Precision), cmp.Compare(p.Quant, q.Quant), cmp.Compare(p.Epilogue, q.Epilogue), cmp.Compare(p.Options, q.Options),
+		cmp.Compare(x.Family().Batch(s), y.Family().Batch(t)), slices.Compare(s[1:], t[1:]), cmp.Compare(s[0], t[0]),
 	)
+}
+
+// familyWord is the family of a problem as rows name it: "" for the first.
+func familyWord(p problem.Problem) string {
+	if f := p.Family(); f != problem.Families()[0] {
+		return f.Name
+	}
+	return ""
 }

@@ -2,7 +2,6 @@ package aot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func (b *Backend) Predict(ctx context.Context, programs []*tile.Program, params 
 	return b.sum(steps), err
 }
 
-// PredictBaseline predicts XLA's own matmul. Its schedule tells cycles and steps,
+// PredictBaseline predicts XLA's own way to compute a problem. Its schedule tells cycles and steps,
 // and what a step moves at most; which steps move what is worked out on the chip.
 // So each input is taken to move in every step, each output once, and every
 // condition to hold: the least that XLA does. Its kernels share the grid of a chip
@@ -107,11 +106,17 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 			product = i
 		}
 	}
-	if product < 0 {
-		return backend.Prediction{}, errors.New("libtpu: XLA's own matmul has no kernel that uses the matrix unit")
+	switch {
+	case product < 0 && p.Family().Figure == problem.PerFLOPs:
+		return backend.Prediction{}, fmt.Errorf("libtpu: what XLA makes of %s has no kernel that uses the matrix unit", p)
+	case product < 0 && len(parts) == 1: // does all there is to do
+		product = 0
 	}
-	b.multiplies(&works[product], p, parts[product])
-	steps, err := b.times(parts, works, p.A.String(), p.Precision.String())
+	if product >= 0 {
+		b.multiplies(&works[product], p, parts[product])
+	}
+	asked := p.Asked()
+	steps, err := b.times(parts, works, asked.A.String(), asked.Precision.String())
 	return b.sum(steps), err
 }
 
@@ -156,9 +161,14 @@ func (b *Backend) own(p part) analyze.Work {
 	return w
 }
 
-// multiplies is the work of XLA's kernel that multiplies.
-func (b *Backend) multiplies(w *analyze.Work, p problem.Matmul, kernel part) {
-	out := p.Out.Bytes(int64(p.M) * int64(p.N) * int64(max(1, p.Batch)))
+// multiplies is the work of XLA's kernel that multiplies, or does all there is to do.
+func (b *Backend) multiplies(w *analyze.Work, p problem.Problem, kernel part) {
+	out := int64(0)
+	for _, o := range p.Operands() {
+		if o.Out {
+			out += o.Dtype.Bytes(tile.Elements(o.Shape))
+		}
+	}
 	in := p.Bytes() - out
 	w.FLOPs = p.FLOPs()
 	cores := w.Steps / w.CoreSteps

@@ -9,8 +9,8 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/harness"
 	"matladder/kernels"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -33,11 +33,11 @@ func TestAdjustments(t *testing.T) {
 	for _, isa := range gemm.Supported() {
 		be := open(t, Options{Threads: 2, ISA: isa.String()})().(*Backend)
 		for _, c := range cases {
-			o, err := harness.ParseDtypes(c.operands)
+			asked, err := problem.MatmulFamily.Parse(c.operands)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := o[0].Problem(harness.Shape{M: c.m, K: c.k, N: c.n}, tile.Default)
+			p := problem.MakeMatmul(problem.Sizes{c.m, c.k, c.n, 1}, asked)
 			number := 4
 			if p.Quant != "" {
 				number = 5

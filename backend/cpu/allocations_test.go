@@ -8,7 +8,6 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/harness"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -32,11 +31,11 @@ func TestRun_AllocatesNothing(t *testing.T) {
 				continue
 			}
 			for _, m := range []int{1, 7, 40} {
-				o, err := harness.ParseDtypes(operands)
+				o, err := problem.MatmulFamily.Parse(operands)
 				if err != nil {
 					t.Fatal(err)
 				}
-				p, number := o[0].Problem(harness.Shape{M: m, K: 256, N: 150}, tile.Default), 4
+				p, number := problem.MakeMatmul(problem.Sizes{m, 256, 150, 1}, o), 4
 				if p.Quant != "" {
 					number = 5
 				}

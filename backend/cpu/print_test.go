@@ -9,9 +9,9 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/probe"
-	"matladder/harness"
 	"matladder/internal/golden"
 	"matladder/kernels"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -38,11 +38,11 @@ func (c planCase) String() string {
 
 func (c planCase) programs(t *testing.T) []*tile.Program {
 	t.Helper()
-	o, err := harness.ParseDtypes(c.operands)
+	o, err := problem.MatmulFamily.Parse(c.operands)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := o[0].Problem(harness.Shape{M: c.m, K: c.k, N: c.n}, tile.Default)
+	p := problem.MakeMatmul(problem.Sizes{c.m, c.k, c.n, 1}, o)
 	k, b := kernels.All[c.kernel-1], c.blocks
 	if c.kernel < 4 {
 		b = k.Candidates(p, tile.Machine{Parallel: c.options.Threads})[0]

@@ -19,7 +19,7 @@ type references struct {
 
 type keptReference struct {
 	spec backend.InputSpec
-	*check.Reference
+	check.Verifier
 }
 
 // maxReferences bounds how many are kept: the dtypes of one size, each with random

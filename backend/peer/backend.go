@@ -93,7 +93,11 @@ func (b *Backend) Compile(context.Context, []*tile.Program, backend.Params) (bac
 }
 
 // Supports returns why the library has no product like p, or nil.
-func (b *Backend) Supports(p problem.Matmul) error {
+func (b *Backend) Supports(asked problem.Problem) error {
+	p, ok := asked.(problem.Matmul)
+	if !ok {
+		return fmt.Errorf("%s is a library of matrix products", b.Name())
+	}
 	if p.Batch != 1 || p.TransB || p.Epilogue() != "" {
 		return fmt.Errorf("%s is asked for one product at a time, without bias or activation", b.Name())
 	}
@@ -108,7 +112,8 @@ func (b *Backend) Supports(p problem.Matmul) error {
 
 // Variants lists the forms in which the library computes p: "" as asked, or
 // Unsigned.
-func (b *Backend) Variants(p problem.Matmul) []string {
+func (b *Backend) Variants(asked problem.Problem) []string {
+	p, _ := asked.(problem.Matmul)
 	var list []string
 	for _, f := range b.formsOf(p) {
 		list = append(list, f.variant)
@@ -167,7 +172,8 @@ func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (back
 	if err := b.Supports(spec.Problem); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, backend.ErrUnsupported)
 	}
-	fits := b.formsOf(spec.Problem)
+	p := spec.Problem.(problem.Matmul) // or it is not supported
+	fits := b.formsOf(p)
 	i := slices.IndexFunc(fits, func(f form) bool { return f.variant == spec.Variant })
 	if i < 0 {
 		return nil, fmt.Errorf("%s has no variant %q of %s: %w", b.Name(), spec.Variant, spec.Problem, backend.ErrUnsupported)
@@ -176,7 +182,6 @@ func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (back
 	if err != nil {
 		return nil, err
 	}
-	p := spec.Problem
 	scales, err := scalesOf(p)
 	if err != nil {
 		process.end()

@@ -40,7 +40,7 @@ func (e *executable) limited(ctx context.Context) (context.Context, context.Canc
 
 // LoadSeeded makes the inputs and hands them over.
 func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	if spec.Problem != e.problem {
+	if spec.Problem != problem.Problem(e.problem) {
 		return fmt.Errorf("peer: inputs of %s for a product of %s", spec.Problem, e.problem)
 	}
 	in, err := e.backend.options.References.inputs(ctx, spec)

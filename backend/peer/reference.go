@@ -7,6 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -17,11 +18,11 @@ type References struct {
 	mu        sync.Mutex
 	spec      backend.InputSpec
 	in        map[string]tile.Tensor
-	reference *check.Reference // nil until the first verification
+	reference check.Verifier // nil until the first verification
 
 	// Of exact probes, whose inputs are not kept: they are handed over once.
 	exactSpec backend.InputSpec
-	exact     *check.Reference
+	exact     check.Verifier
 }
 
 // inputs returns the operands of spec, which must not be changed.
@@ -48,7 +49,7 @@ func (r *References) keptInputs(ctx context.Context, spec backend.InputSpec) ([]
 
 // make makes the inputs of spec, unless they are there, and returns what they are.
 func (r *References) make(ctx context.Context, spec backend.InputSpec) ([]operand, error) {
-	p := spec.Problem
+	p := spec.Problem.(problem.Matmul) // executables refuse others
 	count, err := scalesOf(p)
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func (r *References) verify(ctx context.Context, spec backend.InputSpec, out til
 	}
 	_, err := r.make(ctx, spec)
 	if err == nil && r.reference == nil {
-		var reference *check.Reference
+		var reference check.Verifier
 		if reference, err = check.ReferenceOf(ctx, spec.Problem, r.in, spec.Seed, spec.Dist); err == nil {
 			r.reference = reference
 		}

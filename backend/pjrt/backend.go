@@ -101,7 +101,7 @@ func (b *pjrtBackend) Plugin() (name, version string) {
 // Device is the chip, as the table has it.
 func (b *pjrtBackend) Device() chips.Device { return b.device }
 
-// Baseline compiles XLA's own matmul.
+// Baseline compiles XLA's own way to compute a problem.
 func (b *pjrtBackend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
 	launch, err := stablehlo.Baseline(spec.Problem)
 	if err != nil {
@@ -198,7 +198,7 @@ func (b *pjrtBackend) Close() error {
 
 // checkable is an error if spec is not what can be verified: one output of the
 // problem that was compiled.
-func (e *executable) checkable(p problem.Matmul) error {
+func (e *executable) checkable(p problem.Problem) error {
 	if len(e.launch.Out) != 1 {
 		return fmt.Errorf("pjrt: check: %s has %d outputs, want 1", e.launch.Name, len(e.launch.Out))
 	}

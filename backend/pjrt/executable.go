@@ -31,7 +31,7 @@ type executable struct {
 	perLaunch time.Duration
 	spec      backend.InputSpec
 	seeded    bool
-	reference *check.Reference // of the inputs; nil until the first Check
+	reference check.Verifier // of the inputs; nil until the first Check
 	closed    bool
 }
 
@@ -224,7 +224,7 @@ func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend
 	}
 	in, err := e.inputs(ctx)
 	if err == nil && e.reference == nil {
-		var reference *check.Reference
+		var reference check.Verifier
 		if reference, err = check.ReferenceOf(ctx, spec.Problem, in, spec.Seed, e.dist(spec.InputSpec)); err == nil {
 			reference.ProductsOff(productRoundoff(e.backend.device.Kind, spec.Problem))
 		}

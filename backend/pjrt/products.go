@@ -15,11 +15,12 @@ import (
 // below 2⁻²³ together, and the six sums round more often than one. A GPU rounds
 // operands to TF32, which has 10 bits behind the point: 2⁻¹⁰ each if it cuts them
 // off.
-func productRoundoff(kind string, p problem.Matmul) float64 {
-	if p.A != tile.Float32 && p.B != tile.Float32 {
+func productRoundoff(kind string, p problem.Problem) float64 {
+	asked := p.Asked()
+	if asked.A != tile.Float32 && asked.B != tile.Float32 {
 		return 0
 	}
-	highest := p.Precision == tile.Highest
+	highest := asked.Precision == tile.Highest
 	switch {
 	case kind == chips.TPU && highest:
 		return 0x1p-21

@@ -68,7 +68,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		printEstimate(stdout, estimate, dev.Predicts)
 		return nil
 	}
-	provenance := harness.NewProvenance(config.Name, time.Now())
+	provenance := harness.NewProvenance(config.Name, config.Family, time.Now())
 	out := f.out
 	if out == "" {
 		out = filepath.Join("out", provenance.RunID+".csv")

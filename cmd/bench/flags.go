@@ -38,9 +38,10 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	f := &flags{set: cli.NewFlags("bench")}
 	s := f.set
 	s.String("config", "quick", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
+	s.String("family", "", "problem `FAMILY` to measure in place of the sweep's, with --sizes: "+strings.Join(sweepflag.Families(), ", "))
 	s.String("kernel", "", "`KERNELS` by number or name, joined by commas; 0 is the baseline")
 	s.String("dtype", "", "`DTYPES` of operand a, joined by commas; or operands such as int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu")
-	s.String("sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
+	s.String("sizes", "", "`SIZES` joined by commas: squares (512), m×k×n (512x1024x2048), or by name (m=512:k=1024:n=2048)")
 	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
 	s.String("precision", "", "`PRECISIONS` of float32 products: default, highest or both")

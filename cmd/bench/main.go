@@ -3,7 +3,7 @@
 //	go run ./cmd/bench [flags]
 //
 // Without flags it measures the sweep configs/quick.yaml on the cores of this
-// machine: five kernels and XLA's own matmul, 128 to 1024, float32, bfloat16 and
+// machine: five kernels of matmul and XLA's own, 128 to 1024, float32, bfloat16 and
 // int8, in about a minute. It shows its progress, ends with the ladder as a table,
 // and names the results file, out/<run>.csv. cmd/plot draws it.
 //
@@ -13,11 +13,15 @@
 // lists them), --config mine.yaml one of your own, with the keys that go doc ./harness
 // Parse lists. Flags replace what the sweep says; they never filter it.
 //
+//	--family softmax             problems of another family, with --sizes
 //	--kernel 1,v4_optblock,5     rungs; 0 is the baseline
 //	--sizes 512,512x1024x2048    squares, or m×k×n
 //	--dtype bfloat16,int8        of operand a; int8 alone is int8 × int8 → int32
 //	--blocks 512x1024x1024       bm×bk×bn, for the rungs that take a choice (v4, v5)
 //	--precision default,highest  of float32 products
+//
+// What sizes, dtypes and blocks are called is the problem family's: rows and cols of a
+// softmax (--sizes 4096x1024, or rows=4096:cols=1024).
 //
 // Flag --list prints the points and --dry-run what they need; neither measures.
 //

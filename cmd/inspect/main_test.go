@@ -74,7 +74,7 @@ func TestMistakes(t *testing.T) {
 		"v3 --sizes 3000000":              "--sizes: size 1x3000000x3000000x3000000 overflows",
 		"v3 --dtype float33":              "--dtype",
 		"v3 --dtype int4":                 "v3_block",
-		"v3 --blocks 1x1x1":               "--blocks is for v4 and v5",
+		"v3 --blocks 1x1x1":               "--blocks is for kernels that take a choice",
 		"v4 --blocks 1x1":                 "bm×bk×bn",
 		"v3 --chip v9":                    "--chip",
 		"v3 --as movie":                   `unknown "movie"`,

@@ -50,7 +50,7 @@ const maxWalked = 1 << 27
 type options struct {
 	subject
 	kernel   kernels.Kernel // nil where programs are from a file
-	problem  problem.Matmul
+	problem  problem.Problem
 	blocks   tile.Blocks
 	programs []*tile.Program
 	device   chips.Device
@@ -73,7 +73,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&sizes, "sizes", "1024", "problem of `SIZE`: a square (1024) or m×k×n (512x1024x2048)")
 	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand a, or operands as bench spells them (bfloat16xint8:per_channel+token:bias+gelu)")
 	f.StringVar(&o.variant, "variant", "", "`VARIANT` of the kernel, such as fused of v5 where rows of a are quantized in the launch")
-	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of v4 and v5, bm×bk×bn (default those that move the fewest bytes)")
+	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of a kernel that takes a choice (v4, v5), bm×bk×bn (default those that move the fewest bytes)")
 	f.StringVar(&chip, "chip", "v5e", "`CHIP` whose fast memory and roofline to compare with")
 	o.where = deviceflag.Define(f, 0)
 	f.StringVar(&o.as, "as", "tile", "what to show, `WAY`: "+strings.Join(ways, ", "))
@@ -124,22 +124,22 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 	if o.kernel, err = kernels.Find(f.Arg(0)); err != nil {
 		return err
 	}
-	operands, err := harness.ParseDtypes(dtype)
-	if err == nil && len(operands) > 1 {
-		err = fmt.Errorf("%q: want one, have %d", dtype, len(operands))
+	family := o.kernel.Family()
+	asked, err := harness.ParseDtypes(family, dtype)
+	if err == nil && len(asked) > 1 {
+		err = fmt.Errorf("%q: want one, have %d", dtype, len(asked))
 	}
 	if err != nil {
 		return fmt.Errorf("--dtype: %w", err)
 	}
-	shapes, err := harness.ParseSizes(sizes)
+	shapes, err := harness.ParseSizes(family, sizes)
 	if err == nil && len(shapes) > 1 {
 		err = fmt.Errorf("%q: want one, have %d", sizes, len(shapes))
 	}
 	if err != nil {
 		return fmt.Errorf("--sizes: %w", err)
 	}
-	shape := shapes[0]
-	o.problem = operands[0].Problem(shape, tile.Default)
+	o.problem = family.Make(shapes[0], asked[0])
 	if err := o.problem.Validate(); err != nil {
 		return err
 	}
@@ -151,22 +151,30 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 		return fmt.Errorf("--variant: %s has no %q on this problem (known: %s)", o.kernel.Name(), o.variant, known)
 	}
 	if f.Changed("blocks") {
-		if o.kernel.Number() < 4 {
-			return fmt.Errorf("--blocks is for v4 and v5: %s has block shapes of its own", o.kernel.Name())
+		if !o.chooses() {
+			return fmt.Errorf("--blocks is for kernels that take a choice: %s has block shapes of its own", o.kernel.Name())
 		}
-		if o.blocks, err = tile.ParseBlocks(blocks); err != nil {
+		if o.blocks, err = family.ParseBlocks(blocks); err != nil {
 			return fmt.Errorf("--blocks: %w", err)
 		}
-		o.blocks = o.blocks.Clip(shape.M, shape.K, shape.N)
+		o.blocks = problem.Clip(o.problem, o.blocks)
 		o.programs, err = o.kernel.Build(o.problem, o.variant, o.blocks)
 	} else {
 		err = o.choose()
 	}
 	o.subject = subjectOf(o.kernel, o.problem)
-	if o.kernel.Number() >= 4 { // others have one block shape for a problem
+	if o.chooses() { // others have one block shape for a problem
 		o.stem += "_" + o.blocks.String()
 	}
 	return err
+}
+
+// chooses reports whether the kernel's block shape is a choice.
+func (o *options) chooses() bool { return kernels.ChoosesBlocks(o.kernel, o.machine()) }
+
+// machine is what the kernel may know of the device.
+func (o *options) machine() tile.Machine {
+	return tile.Machine{FastBytes: int64(o.device.FastDefaultBytes.Value), Parallel: max(1, o.device.Parallel)}
 }
 
 // choose takes the candidate that moves the fewest bytes of those that fit the
@@ -174,7 +182,7 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 func (o *options) choose() error {
 	limit := int64(o.device.FastDefaultBytes.Value)
 	var best analyze.Counts
-	for _, b := range o.kernel.Candidates(o.problem, tile.Machine{FastBytes: limit, Parallel: max(1, o.device.Parallel)}) {
+	for _, b := range o.kernel.Candidates(o.problem, o.machine()) {
 		programs, err := o.kernel.Build(o.problem, o.variant, b)
 		if err != nil {
 			return err
@@ -201,11 +209,5 @@ func (o *options) title() string {
 	if o.variant != "" {
 		name += " " + o.variant
 	}
-	s := fmt.Sprintf("%s %s", name, o.problem)
-	for _, word := range []string{string(o.problem.Quant), string(o.problem.Epilogue())} {
-		if word != "" {
-			s += " " + word
-		}
-	}
-	return fmt.Sprintf("%s, blocks %s", s, o.blocks)
+	return fmt.Sprintf("%s %s, blocks %s", name, problem.Title(o.problem), o.blocks)
 }

@@ -16,6 +16,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/lower/mosaic"
 	"matladder/results"
+	"matladder/tile"
 	"matladder/traverse"
 )
 
@@ -177,7 +178,7 @@ func (r report) total(b *strings.Builder) {
 	rate := float64(r.flops) / r.seconds
 	peak, of := r.backend.Peak(r.dtype.String(), r.precision.String())
 	fmt.Fprintf(b, "\nlimit: %s\n", r.limit(main))
-	unit, divisor := results.RateUnit(rate, r.dtype.IsInteger())
+	unit, divisor := results.RateUnit(rate, unitOf(r.dtype))
 	fmt.Fprintf(b, "launch: %s predicted, %.4g %s", results.FormatSeconds(r.seconds), rate/divisor, unit)
 	if peak.Known() {
 		fmt.Fprintf(b, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
@@ -303,4 +304,12 @@ func mean(parts []float64) float64 {
 		sum += p
 	}
 	return sum / float64(max(1, len(parts)))
+}
+
+// unitOf is what products of a dtype are counted in.
+func unitOf(d tile.Dtype) results.Unit {
+	if d.IsInteger() {
+		return results.OPs
+	}
+	return results.FLOPs
 }

@@ -27,8 +27,13 @@ type subject struct {
 	flops     int64
 }
 
-func subjectOf(k kernels.Kernel, p problem.Matmul) subject {
-	return subject{k.Name(), p.String(), fmt.Sprintf("%s_%s_%s", k.Name(), p.Shape(), p.A), p.A, p.Precision, p.FLOPs()}
+func subjectOf(k kernels.Kernel, p problem.Problem) subject {
+	asked := p.Asked()
+	stem := fmt.Sprintf("%s_%s_%s", k.Name(), strings.ReplaceAll(p.Family().Short(p.Sizes()), ":", "_"), asked.A)
+	if k.Family() != problem.Families()[0] {
+		stem = k.Family().Name + "_" + stem
+	}
+	return subject{k.Name(), p.String(), stem, asked.A, asked.Precision, p.FLOPs()}
 }
 
 const (

@@ -17,6 +17,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/internal/sweepflag"
 	"matladder/kernels"
+	"matladder/problem"
 	"matladder/results"
 )
 
@@ -26,7 +27,7 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	provenance := harness.NewProvenance(config.Name, time.Now())
+	provenance := harness.NewProvenance(config.Name, config.Family, time.Now())
 	out := f.out
 	if out == "" {
 		out = filepath.Join("out", provenance.RunID+".csv")
@@ -147,8 +148,7 @@ func observe(w io.Writer, e harness.Event) {
 		}
 	}
 	if e.Complete {
-		what := strings.TrimSpace(e.Problem.String() + " " + string(e.Problem.Quant))
-		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, what, cli.Plural(e.Round, "round"))
+		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, problem.Title(e.Problem), cli.Plural(e.Round, "round"))
 	}
 }
 

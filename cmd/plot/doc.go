@@ -58,7 +58,11 @@
 //	out/performance_dispatch_int8.png
 //	out/performance_error.png
 //
-// --analyze takes the kernels of size and block pictures, by number or name; 0 is the
+// A picture is of one family of problems: --family picks it, or all families that rows
+// have are drawn.
+//
+// --analyze takes the kernels of size and block pictures, by number or name (those of
+// another family than matmul as softmax/2, or beside --family); 0 is the
 // baseline. A kernel that was run on square problems and on others has two
 // pictures, the second with _shapes in its name. Measurements of several chips
 // are never put in one picture; each chip's name is then in the file name.

@@ -27,7 +27,7 @@ func (o *options) draw(ctx context.Context, stdout io.Writer, rows []results.Sum
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		list := o.newest(rows, q.Kernel, q.Dtype)
+		list := o.newest(rows, plots.Pair{Family: q.Family, Kernel: q.Kernel, Dtype: q.Dtype})
 		pictures, err := plots.Pictures(list, q)
 		if missing := new(plots.NoRowsError); errors.As(err, &missing) {
 			missing.Has = plots.Pairs(rows)
@@ -59,7 +59,7 @@ func (o *options) requests(rows []results.Summary) []plots.Request {
 	seen := map[plots.Request]bool{}
 	for _, kind := range o.kinds {
 		for _, p := range o.pairs(rows) {
-			q := plots.Request{Kind: kind, Kernel: p.Kernel, Dtype: p.Dtype, Model: programs{}}
+			q := plots.Request{Kind: kind, Family: p.Family, Kernel: p.Kernel, Dtype: p.Dtype, Model: programs{}}
 			switch kind.Scope() {
 			case plots.Whole:
 				q.Kernel, q.Dtype = "", ""

@@ -96,21 +96,21 @@ func isOrAre(n int) string {
 // pairs returns the kernels and dtypes asked for: the flags, filled up from
 // what the rows have.
 func (o *options) pairs(rows []results.Summary) []plots.Pair {
-	has := plots.Pairs(rows)
+	has := o.has(rows)
 	dtypes, names := o.dtypes, o.kernels
 	if len(dtypes) > 0 && len(names) > 0 {
 		var list []plots.Pair
-		for _, kernel := range names {
-			for _, dtype := range dtypes {
-				list = append(list, plots.Pair{Kernel: kernel, Dtype: dtype})
+		for _, p := range names {
+			for _, p.Dtype = range dtypes {
+				list = append(list, p)
 			}
 		}
 		return list
 	}
 	var list []plots.Pair
 	for _, kernel := range names {
-		if !slices.ContainsFunc(has, func(p plots.Pair) bool { return p.Kernel == kernel }) {
-			list = append(list, plots.Pair{Kernel: kernel}) // for the error it leads to
+		if !slices.ContainsFunc(has, func(p plots.Pair) bool { return p.Family == kernel.Family && p.Kernel == kernel.Kernel }) {
+			list = append(list, kernel) // for the error it leads to
 		}
 	}
 	for _, dtype := range dtypes {
@@ -118,25 +118,34 @@ func (o *options) pairs(rows []results.Summary) []plots.Pair {
 			list = append(list, plots.Pair{Dtype: dtype})
 		}
 	}
+	if o.family != nil && len(has) == 0 && len(list) == 0 {
+		list = append(list, plots.Pair{Family: o.family.Name})
+	}
 	for _, p := range has {
-		if (len(names) == 0 || slices.Contains(names, p.Kernel)) && (len(dtypes) == 0 || slices.Contains(dtypes, p.Dtype)) {
+		kernel := plots.Pair{Family: p.Family, Kernel: p.Kernel}
+		if (len(names) == 0 || slices.Contains(names, kernel)) && (len(dtypes) == 0 || slices.Contains(dtypes, p.Dtype)) {
 			list = append(list, p)
 		}
 	}
 	return list
 }
 
+// has are the kernels and dtypes of the rows, of the family asked for.
+func (o *options) has(rows []results.Summary) []plots.Pair {
+	return slices.DeleteFunc(plots.Pairs(rows), func(p plots.Pair) bool { return o.family != nil && p.Family != o.family.Name })
+}
+
 // newest returns the rows from which to show a kernel and a dtype: all of
 // them if files were named, else those of the newest file that has both.
-func (o *options) newest(rows []results.Summary, kernel, dtype string) (list []results.Summary) {
+func (o *options) newest(rows []results.Summary, p plots.Pair) (list []results.Summary) {
 	if len(o.inputs) == 0 {
-		list = results.Newest(rows, kernel, dtype)
+		list = results.Newest(rows, p.Family, p.Kernel, p.Dtype)
 	}
 	if list == nil {
 		list = rows // those that were named, or for the error that says what there is
 	}
 	for _, s := range list {
-		if (kernel == "" || s.Kernel == kernel) && (dtype == "" || s.DtypeA == dtype) {
+		if (p.Family == "" || s.FamilyName() == p.Family) && (p.Kernel == "" || s.Kernel == p.Kernel) && (p.Dtype == "" || s.DtypeA == p.Dtype) {
 			o.used = append(o.used, s)
 		}
 	}

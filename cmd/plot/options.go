@@ -11,16 +11,18 @@ import (
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/plots"
+	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
 )
 
 // options is what the command line asks for, checked.
 type options struct {
-	kernels []string // names; empty for all
-	dtypes  []string // empty for all
-	inputs  []string // empty for out/*.csv
-	output  string   // "" for beside the input
+	family  *problem.Family // nil for all
+	kernels []plots.Pair    // without dtypes; empty for all
+	dtypes  []string        // empty for all
+	inputs  []string        // empty for out/*.csv
+	output  string          // "" for beside the input
 	kinds   []plots.Kind
 	format  plots.Format
 	table   string
@@ -35,9 +37,10 @@ func parse(args []string) (*options, error) {
 	o := &options{}
 	var analyze []string
 	var kinds []string
-	var format string
+	var format, family string
 	f := cli.NewFlags("plot")
-	f.StringSliceVar(&analyze, "analyze", nil, "draw these `kernels`, by number or name; 0 is the baseline (default all)")
+	f.StringVar(&family, "family", "", "draw problems of this `family` alone (default all)")
+	f.StringSliceVar(&analyze, "analyze", nil, "draw these `kernels`, by number or name, of other families than matmul as softmax/2; 0 is the baseline (default all)")
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "draw these `dtypes` of operand a (default all)")
 	f.StringSliceVar(&kinds, "kind", []string{string(plots.Size)}, "`kinds` of picture: "+joined(plots.Kinds()))
 	f.StringVar(&format, "format", string(plots.PNG), "`format` of the pictures: "+joined(plots.Formats))
@@ -69,8 +72,13 @@ func parse(args []string) (*options, error) {
 			return o, err
 		}
 	}
+	if family != "" {
+		if o.family, err = problem.Find(family); err != nil {
+			return o, fmt.Errorf("--family: %w", err)
+		}
+	}
 	for _, name := range analyze {
-		kernel, err := kernelName(name)
+		kernel, err := o.kernelOf(name)
 		if err != nil {
 			return o, fmt.Errorf("--analyze: %w", err)
 		}
@@ -116,15 +124,30 @@ func (o *options) conflicts(f *pflag.FlagSet) error {
 	return nil
 }
 
-func kernelName(s string) (string, error) {
+// kernelOf reads a kernel: of --family, of the family before a slash, or of the first.
+func (o *options) kernelOf(s string) (plots.Pair, error) {
+	family := problem.Families()[0]
+	if o.family != nil {
+		family = o.family
+	}
+	if name, rest, ok := strings.Cut(s, "/"); ok {
+		f, err := problem.Find(name)
+		if err != nil {
+			return plots.Pair{}, err
+		}
+		if o.family != nil && f != family {
+			return plots.Pair{}, fmt.Errorf("%s is not of --family %s", s, family.Name)
+		}
+		family, s = f, rest
+	}
 	if s == kernels.BaselineName || s == fmt.Sprint(kernels.BaselineNumber) {
-		return kernels.BaselineName, nil
+		return plots.Pair{Family: family.Name, Kernel: kernels.BaselineName}, nil
 	}
-	k, err := kernels.Find(s)
+	k, err := kernels.FindIn(family, s)
 	if err != nil {
-		return "", fmt.Errorf("%w; %d is the baseline", err, kernels.BaselineNumber)
+		return plots.Pair{}, fmt.Errorf("%w; %d is the baseline", err, kernels.BaselineNumber)
 	}
-	return k.Name(), nil
+	return plots.Pair{Family: family.Name, Kernel: k.Name()}, nil
 }
 
 func oneOf[T ~string](flag, value string, known []T) (T, error) {

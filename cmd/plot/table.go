@@ -18,22 +18,21 @@ func (o *options) summaries(rows []results.Summary) ([]results.Summary, error) {
 	var list []results.Summary
 	var failed []error
 	var done []plots.Pair
-	has := plots.Pairs(rows)
+	has := o.has(rows)
 	for _, p := range o.pairs(rows) {
-		kernel := ""
-		if len(o.kernels) > 0 {
-			kernel = p.Kernel
-		}
 		if !slices.Contains(has, p) {
-			failed = append(failed, &plots.NoRowsError{Request: plots.Request{Kernel: p.Kernel, Dtype: p.Dtype}, Has: has})
+			failed = append(failed, &plots.NoRowsError{Request: plots.Request{Family: p.Family, Kernel: p.Kernel, Dtype: p.Dtype}, Has: has})
 			continue
 		}
-		if slices.Contains(done, plots.Pair{Kernel: kernel, Dtype: p.Dtype}) {
+		if len(o.kernels) == 0 {
+			p.Kernel = ""
+		}
+		if slices.Contains(done, p) {
 			continue
 		}
-		done = append(done, plots.Pair{Kernel: kernel, Dtype: p.Dtype})
-		for _, s := range o.newest(rows, kernel, p.Dtype) {
-			if s.DtypeA == p.Dtype && (kernel == "" || s.Kernel == kernel) {
+		done = append(done, p)
+		for _, s := range o.newest(rows, p) {
+			if s.FamilyName() == p.Family && s.DtypeA == p.Dtype && (p.Kernel == "" || s.Kernel == p.Kernel) {
 				list = append(list, s)
 			}
 		}

@@ -29,8 +29,8 @@ type launch struct {
 // of several, the largest of which the player can show every step, else the
 // smallest.
 func traversals(ctx context.Context, list []results.Summary) ([]*traverse.Recording, error) {
-	var order []problem.Matmul
-	launches := map[problem.Matmul][]launch{}
+	var order []problem.Problem
+	launches := map[problem.Problem][]launch{}
 	best := results.Best(list)
 	for i := range best {
 		p, programs, err := rebuild(&best[i])
@@ -53,7 +53,7 @@ func traversals(ctx context.Context, list []results.Summary) ([]*traverse.Record
 	if len(order) == 0 {
 		return nil, nil
 	}
-	chosen := slices.MaxFunc(order, func(a, b problem.Matmul) int {
+	chosen := slices.MaxFunc(order, func(a, b problem.Problem) int {
 		if c := cmp.Compare(len(launches[a]), len(launches[b])); c != 0 {
 			return c
 		}

@@ -12,6 +12,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/problem"
 	"matladder/results"
 	"matladder/tune"
 	"matladder/tuned"
@@ -86,11 +87,10 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 // deal takes one job of each size: those of a size are the kernels and dtypes, and
 // sizes take them in turn.
 func deal(jobs []tune.Job) []tune.Job {
-	type size struct{ batch, m, k, n int }
-	var sizes []size
-	of := map[size][]tune.Job{}
+	var sizes []problem.Sizes
+	of := map[problem.Sizes][]tune.Job{}
 	for _, j := range jobs {
-		s := size{j.Problem.Batch, j.Problem.M, j.Problem.K, j.Problem.N}
+		s := j.Problem.Sizes()
 		if of[s] == nil {
 			sizes = append(sizes, s)
 		}

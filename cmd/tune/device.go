@@ -33,6 +33,6 @@ func (f *flags) open(ctx context.Context, stderr io.Writer) (*device, error) {
 	return &device{
 		opened:   d,
 		machine:  tuned.MachineName(d.Device(), d.Params.ISA, d.Params.Threads),
-		versions: versions(d.Backend, d.Params.ISA),
+		versions: versions(d.Backend, f.config.Family, d.Params.ISA),
 	}, nil
 }

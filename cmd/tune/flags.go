@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"matladder/backend/registry"
@@ -40,6 +41,7 @@ func parseFlags(args []string) (*flags, error) {
 	f := &flags{set: cli.NewFlags("tune")}
 	s := f.set
 	s.String("config", "ladder", "sweep whose problems to tune: a `NAME` that comes with bench or the path of a .yaml file")
+	s.String("family", "", "problem `FAMILY` to tune in place of the sweep's, with --sizes: "+strings.Join(sweepflag.Families(), ", "))
 	s.String("kernel", "", "`KERNELS` by number or name, joined by commas")
 	s.String("dtype", "", "`DTYPES` of operand a, joined by commas")
 	s.String("sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")

@@ -72,7 +72,7 @@ func TestEach(t *testing.T) {
 	var stderr bytes.Buffer
 	measure := func(_ string, j tune.Job, share, left time.Duration, _ func(tune.Event)) (func() error, error) {
 		had = append(had, share.Round(time.Minute))
-		switch j.Problem.M {
+		switch j.Problem.Sizes()[0] {
 		case 2:
 			return nil, fmt.Errorf("2: %w", &tune.ShareError{Need: left + 2*hour, Have: left})
 		case 3:

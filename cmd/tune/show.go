@@ -8,6 +8,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
 	"matladder/tuned"
@@ -95,7 +96,7 @@ func showRow(w io.Writer, r tuned.Row) {
 	if s := then(e); s != "" {
 		others = append(others, s)
 	}
-	if b := first.Clip(r.M, r.K, r.N); e.Tried[b] > 1 && b != e.RunnerUp && b != e.Confirmed.Rival {
+	if b := problem.Clip(r.Problem, first); e.Tried[b] > 1 && b != e.RunnerUp && b != e.Confirmed.Rival {
 		others = append(others, fmt.Sprintf("%s takes %.3f × as long", b, e.Tried[b]))
 	}
 	if len(others) > 0 {
@@ -133,7 +134,7 @@ func (f *flags) compare(ctx context.Context, w io.Writer) error {
 		case have.Blocks == u.Blocks.Clip(u.Batch, u.In, u.Out):
 			same++
 		}
-		fmt.Fprintf(w, ", ours %s (%s, %s→%s)", have, have.Source, key.A, key.Out)
+		fmt.Fprintf(w, ", ours %s (%s, %s→%s)", have, have.Source, key.Problem.Asked().A, key.Problem.Asked().Out)
 		if ratio, ok := tried(ours, key, u.Blocks); ok {
 			timed++
 			fmt.Fprintf(w, ", theirs %.3f × the time here", ratio)
@@ -148,11 +149,13 @@ func (f *flags) compare(ctx context.Context, w io.Writer) error {
 // output and scales.
 func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, a tuned.Answer, ok bool) {
 	for _, r := range t.Rows {
-		if r.Kernel != "v5_quant" || r.A != u.X || r.B != u.W {
+		p, ok := r.Problem.(problem.Matmul) // as all of these tables are
+		if !ok || r.Kernel != "v5_quant" || p.A != u.X || p.B != u.W {
 			continue
 		}
 		key = r.Key
-		key.Batch, key.M, key.K, key.N = 1, u.Batch, u.In, u.Out
+		p.Batch, p.M, p.K, p.N = 1, u.Batch, u.In, u.Out
+		key.Problem = p
 		if a, ok = t.Lookup(key); ok {
 			return key, a, true
 		}
@@ -164,6 +167,6 @@ func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, a tuned.Answer, ok b
 // just this key.
 func tried(t *tuned.Table, k tuned.Key, b tile.Blocks) (float64, bool) {
 	row, _ := t.Row(k)
-	ratio, ok := row.Evidence.Tried[b.Clip(k.M, k.K, k.N)]
+	ratio, ok := row.Evidence.Tried[problem.Clip(k.Problem, b)]
 	return ratio, ok
 }

@@ -8,12 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"time"
 
 	"matladder/backend"
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/kernels"
+	"matladder/problem"
 	"matladder/tune"
 	"matladder/tuned"
 )
@@ -113,9 +116,24 @@ func (f *flags) jobs(ctx context.Context, dev *device) ([]tune.Job, error) {
 		}
 	}
 	if len(jobs) == 0 {
-		return nil, cli.Usagef("nothing to tune: none of the kernels chooses its blocks on these problems (v4 and v5 do)")
+		return nil, cli.Usagef("nothing to tune: none of the kernels chooses its blocks on these problems%s", deciders(s))
 	}
 	return jobs, nil
+}
+
+// deciders says which kernels of the sweep's family would choose.
+func deciders(s harness.Sweep) string {
+	var names []string
+	for _, k := range kernels.Ladder(s.Config.Family) {
+		if kernels.ChoosesBlocks(k, harness.Machine(s.Device)) {
+			short, _, _ := strings.Cut(k.Name(), "_")
+			names = append(names, short)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%s do)", strings.Join(names, " and "))
 }
 
 // known is what the table answers for a job as things stand.
@@ -178,8 +196,8 @@ func prepare(path string) error {
 }
 
 // versions names what made the evidence.
-func versions(b backend.Backend, isa string) string {
-	s := "matladder " + harness.NewProvenance("tune", time.Now()).Version
+func versions(b backend.Backend, f *problem.Family, isa string) string {
+	s := "matladder " + harness.NewProvenance("tune", f, time.Now()).Version
 	if plugged, ok := b.(backend.Plugged); ok {
 		name, version := plugged.Plugin()
 		return fmt.Sprintf("%s, %s %s", s, name, version)

@@ -12,6 +12,7 @@ import (
 
 	"matladder/internal/files"
 	"matladder/kernels"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -60,7 +61,7 @@ func parseRow(f []string) (r Row, err error) {
 	r.Dtype, errs[0] = tile.ParseDtype(f[2])
 	r.Kernel, errs[1] = kernels.Find(f[3])
 	r.Size, errs[2] = strconv.Atoi(f[4])
-	r.Blocks, errs[3] = tile.ParseBlocks(f[5])
+	r.Blocks, errs[3] = problem.MatmulFamily.ParseBlocks(f[5])
 	err = errors.Join(errs[:]...)
 	number := func(s string) (x float64) {
 		if s != "" && err == nil {

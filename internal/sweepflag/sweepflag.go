@@ -2,7 +2,7 @@
 // end means to who gave them. The commands that measure, tune and compare share these
 // flags; each defines those that it has, with help of its own.
 //
-//	--config ─► harness.Config ◄─ --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads
+//	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads
 package sweepflag
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/problem"
 
 	"github.com/spf13/pflag"
 )
@@ -45,19 +46,56 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 	if err != nil {
 		return harness.Config{}, err
 	}
+	if err := family(f, &c); err != nil {
+		return harness.Config{}, err
+	}
 	if f.Changed("blocks") {
-		if c.Blocks, c.AllBlocks, err = harness.ParseBlocks(f.Lookup("blocks").Value.String()); err != nil {
+		if c.Blocks, c.AllBlocks, err = harness.ParseBlocks(c.Family, f.Lookup("blocks").Value.String()); err != nil {
 			return harness.Config{}, cli.Usagef("--blocks: %w", err)
 		}
 	}
 	return c, cmp.Or(
-		replace(f, "sizes", &c.Shapes, harness.ParseSizes),
-		replace(f, "kernel", &c.Kernels, harness.ParseKernels),
-		replace(f, "dtype", &c.Operands, harness.ParseDtypes),
+		replace(f, "sizes", &c.Sizes, of(c.Family, harness.ParseSizes)),
+		replace(f, "kernel", &c.Kernels, of(c.Family, harness.ParseKernels)),
+		replace(f, "dtype", &c.Asked, of(c.Family, harness.ParseDtypes)),
 		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
 		set(f, "time-budget", &c.TimeBudget, f.GetDuration),
 		set(f, "seed", &c.Seed, f.GetInt64),
 	)
+}
+
+// Families are the names of the problem families, for the help of --family.
+func Families() []string {
+	var names []string
+	for _, f := range problem.Families() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// family puts another problem family in the place of the sweep's, if flag --family names
+// one: with that family's kernels and dtypes, and the sizes of --sizes.
+func family(f *pflag.FlagSet, c *harness.Config) error {
+	if f.Lookup("family") == nil || !f.Changed("family") {
+		return nil
+	}
+	to, err := problem.Find(f.Lookup("family").Value.String())
+	switch {
+	case err != nil:
+		return cli.Usagef("--family: %w", err)
+	case to == c.Family:
+		return nil
+	case !f.Changed("sizes"):
+		return cli.Usagef("--family %s wants --sizes %s beside it: those of sweep %s are of %s", to.Name, to.Form(), c.Name, c.Family.Name)
+	}
+	d := harness.Default(to)
+	c.Family, c.Kernels, c.Asked, c.Blocks, c.Batches, c.Precisions = to, d.Kernels, d.Asked, nil, d.Batches, d.Precisions
+	return nil
+}
+
+// of is what a parser reads of a family.
+func of[T any](family *problem.Family, parse func(*problem.Family, string) (T, error)) func(string) (T, error) {
+	return func(s string) (T, error) { return parse(family, s) }
 }
 
 // replace sets a value of the sweep from the text of a flag, if it was given.

@@ -5,17 +5,32 @@ import (
 	"matladder/tile"
 )
 
-// Baseline returns the vendor's own matmul for p, named xla: a, b, and what scales
-// and a bias need, to o. Arrays have a leading dimension of p.Batch where that is
+// Baseline returns the vendor's own way to compute p, named xla: what XLA makes of p's
+// meaning as plain array operations, inputs and outputs by their names. Families that
+// have none are refused with an *UnsupportedError.
+func Baseline(p problem.Problem) (*Launch, error) {
+	of := baselines[p.Family().Name]
+	if of == nil {
+		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: p.Family().Name, Reason: "nothing says how XLA computes it"}
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return of(p)
+}
+
+// baselines are the families that have one.
+var baselines = map[string]func(p problem.Problem) (*Launch, error){
+	problem.MatmulFamily.Name: func(p problem.Problem) (*Launch, error) { return matmulBaseline(p.(problem.Matmul)) },
+}
+
+// matmulBaseline is Baseline: a, b, and what scales and a bias need, to o. Arrays have a leading dimension of p.Batch where that is
 // more than 1.
 //
 // The product comes out in p.Acc; quantization and activation are applied to
 // that, and the cast to p.Out is last, as in the epilogue of a kernel. p.Precision
 // is the precision of float32 products: the device chooses at Default.
-func Baseline(p problem.Matmul) (*Launch, error) {
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
+func matmulBaseline(p problem.Matmul) (*Launch, error) {
 	refuse := func(op, reason string) (*Launch, error) {
 		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: op, Reason: reason}
 	}

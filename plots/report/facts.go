@@ -17,7 +17,7 @@ func dtypeOf(s *results.Summary) string {
 	if s.Precision != "" && s.Precision != "default" {
 		precision = "precision " + s.Precision
 	}
-	return joined(s.Dtypes(), precision, s.Quant, s.Activation)
+	return joined(s.FamilyWord(), s.Dtypes(), precision, s.Quant, s.Activation, s.Options)
 }
 
 // machineOf names where.
@@ -73,10 +73,18 @@ type roof struct {
 
 func (r *roof) state(s *results.Summary) {
 	kernel := s.Kernel != results.Baseline
-	if s.PeakFLOPs <= 0 || r.kernel && !kernel || r.kernel == kernel && s.StartedAt.Before(r.at) {
+	if s.Roof() <= 0 || r.kernel && !kernel || r.kernel == kernel && s.StartedAt.Before(r.at) {
 		return
 	}
-	*r = roof{s.PeakFLOPs, s.Bandwidth, kernel, s.StartedAt}
+	*r = roof{s.Roof(), s.Bandwidth, kernel, s.StartedAt}
+}
+
+// peakUnit is what a peak counts, whatever the row's rate does.
+func peakUnit(s *results.Summary) results.Unit {
+	if s.Integer() {
+		return results.OPs
+	}
+	return results.FLOPs
 }
 
 // compareKernels orders as the ladder's table does: the baseline and other
@@ -92,10 +100,7 @@ func compareKernels(a, b string) int {
 }
 
 func compareSizes(a, b *results.Summary) int {
-	volume := func(s *results.Summary) float64 {
-		return float64(s.Batch) * float64(s.M) * float64(s.K) * float64(s.N)
-	}
-	return cmp.Or(cmp.Compare(volume(a), volume(b)), strings.Compare(a.Size(), b.Size()))
+	return cmp.Or(cmp.Compare(a.Work(), b.Work()), strings.Compare(a.Size(), b.Size()))
 }
 
 // joined writes the parts that are not empty.

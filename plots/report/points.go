@@ -37,7 +37,7 @@ type points struct {
 	Below     []int  `json:"below"`
 	Status    []int  `json:"status"`
 	Reason    []int  `json:"reason"`
-	Rate      figure `json:"rate"` // FLOP/s, with its interval
+	Rate      figure `json:"rate"` // in the section's unit, with its interval
 	Lo        figure `json:"lo"`
 	Hi        figure `json:"hi"`
 	Seconds   figure `json:"seconds"`
@@ -46,7 +46,7 @@ type points struct {
 	Over      figure `json:"over"`      // × the rung below
 	Bound     figure `json:"bound"`     // err/bound
 	Error     figure `json:"error"`     // rel_err
-	Intensity figure `json:"intensity"` // FLOPs over bytes moved
+	Intensity figure `json:"intensity"` // work over bytes moved
 }
 
 // section is what a chart shows together: rates that have one unit, on one
@@ -54,8 +54,10 @@ type points struct {
 type section struct {
 	Dtype     string  `json:"dtype"` // with quantization and epilogue
 	Machine   string  `json:"machine"`
-	Integer   bool    `json:"integer"`
-	Peak      float64 `json:"peak"`      // FLOP/s; 0 if unknown
+	Unit      string  `json:"unit"`      // of rates, without a prefix: FLOP/s
+	Shape     string  `json:"shape"`     // names of sizes: m×k×n
+	Roof      string  `json:"roof"`      // what peak is: peak, or bandwidth
+	Peak      float64 `json:"peak"`      // of rates; 0 if unknown
 	Bandwidth float64 `json:"bandwidth"` // bytes/s; 0 if unknown
 }
 
@@ -68,7 +70,7 @@ type kernel struct {
 
 type size struct {
 	Name   string `json:"name"`
-	Square int    `json:"square"` // m = k = n, else 0
+	Square int    `json:"square"` // of all sizes equal, else 0
 }
 
 // figure is a column of numbers; NaN stands for unknown and becomes null.
@@ -116,9 +118,7 @@ func newPoints(summaries []results.Summary) *points {
 	for _, s := range bySize {
 		order.of(s.Size())
 		z := size{Name: s.Size()}
-		if s.Batch == 1 && s.M == s.K && s.K == s.N {
-			z.Square = s.M
-		}
+		z.Square, _ = s.Square()
 		p.Sizes = append(p.Sizes, z)
 	}
 	var names []string
@@ -141,7 +141,7 @@ func newPoints(summaries []results.Summary) *points {
 		key := dtypeOf(s) + "\x00" + machineOf(s)
 		n := sections.of(key)
 		if n == len(p.Sections) {
-			p.Sections = append(p.Sections, section{Dtype: dtypeOf(s), Machine: machineOf(s), Integer: s.Integer()})
+			p.Sections = append(p.Sections, section{Dtype: dtypeOf(s), Machine: machineOf(s), Unit: s.RateOf().PerSecond(), Shape: s.SizeNames("×"), Roof: s.RoofName()})
 			roofs = append(roofs, roof{})
 		}
 		roofs[n].state(s)
@@ -192,7 +192,7 @@ func (p *points) addFigures(s *results.Summary) {
 		lo, hi = s.Rate.Lo, s.Rate.Hi
 	}
 	if s.FLOPs > 0 && s.BytesMoved > 0 && s.Kernel != results.Baseline {
-		intensity = float64(s.FLOPs) / float64(s.BytesMoved)
+		intensity = s.Work() / float64(s.BytesMoved)
 	}
 	p.Rate = append(p.Rate, median(s.Rate))
 	p.Lo, p.Hi = append(p.Lo, lo), append(p.Hi, hi)

@@ -143,7 +143,7 @@ func limits(summaries []results.Summary) []Limit {
 	var list []Limit
 	for _, key := range order {
 		s := newest[key]
-		unit, divisor := results.RateUnit(s.PeakFLOPs, s.Integer())
+		unit, divisor := results.RateUnit(s.PeakFLOPs, peakUnit(s))
 		l := Limit{Machine: key[0], Dtype: key[1], Peak: results.FormatFigure(s.PeakFLOPs/divisor) + " " + unit, PeakSource: s.PeakSource}
 		if s.Bandwidth > 0 {
 			l.Bandwidth, l.BandwidthSource = results.FormatFigure(s.Bandwidth/1e9)+" GB/s", s.BandwidthSource

@@ -173,12 +173,12 @@ function intervalSeries(line, xOf, unit) {
 // tip is the tooltip of one point, as elements.
 function tip(point) {
   if (!point) return "";
-  const unit = rateUnit(point.rate || 0, DATA.sections[point.section].integer);
+  const section = DATA.sections[point.section], unit = rateUnit(point.rate || 0, section);
   const rate = usable(point) ? `${figure(point.rate / unit.divisor)} ${unit.name}` : "";
   const range = point.lo !== null && point.hi > point.lo ? `${figure(point.lo / unit.divisor)} to ${figure(point.hi / unit.divisor)}` : "";
   const facts = [["size", DATA.sizes[point.size].name], ["blocks", point.blocks], ["parameters", point.params], ["rate", rate], ["interval", range],
-    ["time", seconds(point.seconds)], ["% of peak", figure(point.peak)], ["% of xla", figure(point.baseline)],
-    ["over " + point.below, point.over === null ? "" : figure(point.over) + "×"], ["FLOPs per byte moved", figure(point.intensity)],
+    ["time", seconds(point.seconds)], ["% of " + section.roof, figure(point.peak)], ["% of xla", figure(point.baseline)],
+    ["over " + point.below, point.over === null ? "" : figure(point.over) + "×"], [section.unit === "B/s" ? "least bytes over bytes moved" : "FLOPs per byte moved", figure(point.intensity)],
     ["status", point.status === "ok" ? "" : point.status], ["reason", point.reason.slice(0, 200)]];
   const title = [DATA.kernels[point.kernel].name, point.variant, point.predicted ? "predicted" : "measured"].filter(Boolean).join(" · ");
   return element("div", [element("b", title), ...facts.filter(([, value]) => value)

@@ -54,10 +54,10 @@ function error(v) {
   return v >= 1e-4 && v < 100 ? String(+v.toPrecision(2)) : v.toExponential(1).replace(".0e", "e").replace(/e([+-])(\d)$/, "e$10$2");
 }
 
-// rateUnit is the unit of rates up to most.
-function rateUnit(most, integer) {
+// rateUnit is the unit of a section's rates up to most.
+function rateUnit(most, section) {
   const [letter, divisor] = most >= 1e12 ? ["T", 1e12] : ["G", 1e9];
-  return { name: letter + (integer ? "OP/s" : "FLOP/s"), divisor };
+  return { name: letter + section.unit, divisor };
 }
 
 // element makes a tag with a text or children; texts are never read as HTML.

@@ -15,7 +15,7 @@ function rateGroups(points) {
 function rateOption(section, points, square, width) {
   const { lines, left: more } = linesOf(points), ok = points.filter(usable);
   const most = Math.max(section.peak, ...ok.map((p) => p.hi), 0);
-  const unit = rateUnit(most, section.integer);
+  const unit = rateUnit(most, section);
   const sizes = [...new Set(points.map((p) => p.size))].sort((a, b) => a - b);
   const xOf = square ? (p) => Math.log2(DATA.sizes[p.size].square) : (p) => sizes.indexOf(p.size);
   const series = [], crosses = new Map(); // crosses at a place stand side by side
@@ -37,7 +37,7 @@ function rateOption(section, points, square, width) {
   }
   const xs = points.map(xOf), left = Math.min(...xs) - 0.3, right = Math.max(...xs) + 0.3;
   if (section.peak) {
-    series.push(roofLine("peak " + figure(section.peak / unit.divisor) + " " + unit.name, [[left, section.peak / unit.divisor], [right, section.peak / unit.divisor]], "end"));
+    series.push(roofLine(section.roof + " " + figure(section.peak / unit.divisor) + " " + unit.name, [[left, section.peak / unit.divisor], [right, section.peak / unit.divisor]], "end"));
   }
   const label = square
     ? { color: SOFT, fontSize: 12, hideOverlap: true, customValues: [...new Set(xs)].sort((a, b) => a - b), formatter: (v) => String(Math.round(2 ** v)) }
@@ -45,7 +45,7 @@ function rateOption(section, points, square, width) {
   const ticks = { customValues: label.customValues };
   const option = { ...frame(),
     grid: { left: 64, right: labelRoom(lines, width), top: 36, bottom: square ? 46 : 78 },
-    xAxis: axis(square ? "size m = k = n" : "shape m×k×n", { type: "value", min: left, max: right, nameGap: square ? 26 : 54, axisLabel: label, axisTick: ticks, splitLine: { show: false } }),
+    xAxis: axis(square ? "size " + section.shape.replaceAll("×", " = ") : "shape " + section.shape, { type: "value", min: left, max: right, nameGap: square ? 26 : 54, axisLabel: label, axisTick: ticks, splitLine: { show: false } }),
     yAxis: axis(unit.name, { type: "value", min: 0, max: most > 0 ? undefined : 1, nameGap: 46 }),
     series: series.filter(Boolean) };
   return { option, left: more };

@@ -13,8 +13,8 @@ function rooflineGroups(points) {
 function rooflineOption(section, points, width) {
   const { lines, left: more } = linesOf(points), { peak, bandwidth } = section;
   const known = peak > 0 && bandwidth > 0, ridge = known ? peak / bandwidth : 0;
-  const unit = rateUnit(Math.max(peak, ...points.map((p) => p.hi)), section.integer);
-  const per = section.integer ? "OP" : "FLOP";
+  const unit = rateUnit(Math.max(peak, ...points.map((p) => p.hi)), section);
+  const intensity = section.unit === "B/s" ? "least bytes over bytes moved" : `arithmetic intensity (${section.unit.replace("/s", "")}/byte)`;
   const span = (values, base) => [base ** Math.floor(Math.log(Math.min(...values)) / Math.log(base) - 0.05), base ** Math.ceil(Math.log(Math.max(...values)) / Math.log(base) + 0.05)];
   const [left, right] = span([...points.map((p) => p.intensity), ...(known ? [ridge] : [])], 2);
   const [low, high] = span([...points.map((p) => p.lo / unit.divisor), ...(peak ? [peak / unit.divisor] : []), ...points.map((p) => p.hi / unit.divisor)], 10);
@@ -31,12 +31,12 @@ function rooflineOption(section, points, width) {
     const name = bandwidth >= 1e12 ? figure(bandwidth / 1e12) + " TB/s" : figure(bandwidth / 1e9) + " GB/s";
     if (start < ridge) series.push(roofLine("memory " + name, [[start, start * bandwidth / unit.divisor], [ridge, peak / unit.divisor]], "start"));
   }
-  if (peak) series.push(roofLine("peak " + figure(peak / unit.divisor) + " " + unit.name, [[known ? Math.max(left, ridge) : left, peak / unit.divisor], [right, peak / unit.divisor]], "end"));
+  if (peak) series.push(roofLine(section.roof + " " + figure(peak / unit.divisor) + " " + unit.name, [[known ? Math.max(left, ridge) : left, peak / unit.divisor], [right, peak / unit.divisor]], "end"));
   const climb = arrows(lines, unit);
   if (climb.length) series[0].markLine = { silent: true, z: 2, animation: false, symbol: ["none", "arrow"], symbolSize: 9, label: { show: false }, lineStyle: { color: SOFT, width: 1.4, type: "solid" }, data: climb };
   const option = { ...frame(),
     grid: { left: 64, right: labelRoom(lines, width), top: 36, bottom: 50 },
-    xAxis: axis(`arithmetic intensity (${per}/byte)`, { type: "log", logBase: 2, min: left, max: right, nameGap: 28, axisLabel: { color: SOFT, fontSize: 12, hideOverlap: true, formatter: String } }),
+    xAxis: axis(intensity, { type: "log", logBase: 2, min: left, max: right, nameGap: 28, axisLabel: { color: SOFT, fontSize: 12, hideOverlap: true, formatter: String } }),
     yAxis: axis(unit.name, { type: "log", min: low, max: high, nameGap: 46, axisLabel: { color: SOFT, fontSize: 12, formatter: String } }),
     series: series.filter(Boolean) };
   return { option, left: more };

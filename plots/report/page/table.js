@@ -3,12 +3,12 @@
 const MOST_ROWS = 400; // at first, in all parts together
 
 function tableColumns(section, points) {
-  const unit = rateUnit(Math.max(0, ...points.map((p) => p.rate || 0)), section.integer);
+  const unit = rateUnit(Math.max(0, ...points.map((p) => p.rate || 0)), section);
   const columns = [
     ["kernel", (p) => DATA.kernels[p.kernel].name], ["variant", (p) => p.variant], ["mode", (p) => (p.predicted ? "predicted" : "measured")],
     ["blocks", (p) => p.blocks], ["parameters", (p) => p.params], ["size", (p) => DATA.sizes[p.size].name, 1],
     ["median", (p) => seconds(p.seconds), 1], ["±", (p) => p.spread, 1],
-    [unit.name, (p) => (p.rate === null ? "" : figure(p.rate / unit.divisor)), 1], ["% of peak", (p) => figure(p.peak), 1], ["% of xla", (p) => figure(p.baseline), 1],
+    [unit.name, (p) => (p.rate === null ? "" : figure(p.rate / unit.divisor)), 1], ["% of " + section.roof, (p) => figure(p.peak), 1], ["% of xla", (p) => figure(p.baseline), 1],
     ["over", (p) => (p.over === null ? "" : figure(p.over) + "× " + p.below), 1], ["err/bound", (p) => error(p.bound), 1], ["rel_err", (p) => error(p.error), 1],
     ["status", (p) => p.status], ["run", (p) => p.run], ["reason", (p) => p.reason, 0, "reason"],
   ];

@@ -1,0 +1,50 @@
+package kernels
+
+import (
+	"fmt"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Typed is a kernel that is written for problems of one type.
+type Typed[P problem.Problem] interface {
+	Number() int
+	Name() string
+	Supports(p P) error
+	Variants(p P) []string
+	Candidates(p P, m tile.Machine) []tile.Blocks
+	Build(p P, variant string, b tile.Blocks) ([]*tile.Program, error)
+}
+
+// Of is k as a Kernel: one that supports no problem of another type. Its other methods
+// panic on these.
+func Of[P problem.Problem](k Typed[P]) Kernel { return of[P]{k} }
+
+type of[P problem.Problem] struct{ k Typed[P] }
+
+func (o of[P]) Number() int  { return o.k.Number() }
+func (o of[P]) Name() string { return o.k.Name() }
+
+func (o of[P]) Family() *problem.Family {
+	var p P
+	return p.Family()
+}
+
+func (o of[P]) Supports(p problem.Problem) error {
+	typed, ok := p.(P)
+	if !ok {
+		return fmt.Errorf("a kernel of %s takes no problem of %s", o.Family().Name, p.Family().Name)
+	}
+	return o.k.Supports(typed)
+}
+
+func (o of[P]) Variants(p problem.Problem) []string { return o.k.Variants(p.(P)) }
+
+func (o of[P]) Candidates(p problem.Problem, m tile.Machine) []tile.Blocks {
+	return o.k.Candidates(p.(P), m)
+}
+
+func (o of[P]) Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.Program, error) {
+	return o.k.Build(p.(P), variant, b)
+}

@@ -1,0 +1,9 @@
+package problem
+
+// families are those of this program, in the order in which people see them: Register adds
+// to them.
+var families []*Family
+
+func init() {
+	Register(MatmulFamily)
+}
