@@ -14,5 +14,7 @@
 //     learner's code, a panic included, is such a line.
 //  4. Hints and a solution (solutions/ex0 to ex7) are there for whoever is stuck.
 //
+// Package classroom has what a room of people needs beside that.
+//
 // The package measures nothing; lessons do, with cmd/bench.
 package workshop

@@ -25,8 +25,8 @@ type Exercise struct {
 // All is every exercise, by number.
 var All = []Exercise{alikeAt512, fuseActivation, orderLoops, zeroAccumulator, countBytes, roundOnce, scaleChannels, largestBlocks}
 
-//go:embed solutions/*/*.go
-var solutions embed.FS
+//go:embed solutions/*/*.go blanks/*/*.go lesson*.md
+var texts embed.FS
 
 // Find returns the exercise of a number as people write it: 3, ex3.
 func Find(s string) (Exercise, error) {
@@ -42,8 +42,20 @@ func (e Exercise) File() string { return fmt.Sprintf("workshop/exercises/ex%d/%s
 
 // Solution is the source of a file that passes.
 func (e Exercise) Solution() (string, error) {
-	text, err := solutions.ReadFile(fmt.Sprintf("solutions/ex%d/%s", e.Number, e.Name))
+	text, err := texts.ReadFile(fmt.Sprintf("solutions/ex%d/%s", e.Number, e.Name))
 	return string(text), err
+}
+
+// Blank is the source of the file as it comes.
+func (e Exercise) Blank() (string, error) {
+	text, err := texts.ReadFile(fmt.Sprintf("blanks/ex%d/%s", e.Number, e.Name))
+	return string(text), err
+}
+
+// Page is the lesson of the exercise, in Markdown.
+func (e Exercise) Page() (string, error) {
+	text, err := texts.ReadFile(fmt.Sprintf("lesson%d.md", e.Number))
+	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
 }
 
 // Check looks at what the learner wrote. The error is ctx's.

@@ -1,12 +1,19 @@
-// Workshop checks the exercises of the lessons in workshop/, gives hints and
-// shows solutions.
+// Workshop checks the exercises of the lessons in workshop/, gives hints, shows
+// solutions, and keeps what a room of people predict and measure.
 //
 // Usage:
 //
+//	go run ./cmd/workshop ready
 //	go run ./cmd/workshop list
 //	go run ./cmd/workshop check [NUMBER …]
 //	go run ./cmd/workshop hint NUMBER [WHICH]
 //	go run ./cmd/workshop solution NUMBER
+//	go run ./cmd/workshop reset NUMBER …
+//	go run ./cmd/workshop predict [LESSON [TEXT]]
+//	go run ./cmd/workshop collect NAME
+//	go run ./cmd/workshop class FOLDER
+//	go run ./cmd/workshop slides | handout
+//	go run ./cmd/workshop offline FILE
 //
 // An exercise is a Go file with a blank marked YOUR TURN. It is edited in place;
 // check compiles it with the command and says what is right and what is not. No
@@ -23,10 +30,42 @@
 //	$ workshop hint 1 2
 //	hint 2 of 2: A constant is a value too: tile.Number(0). Apply the maximum to product, before the cast.
 //
+// reset puts exercises back to how they come; what stood there is kept in
+// out/exercises.
+//
+// # Before a run
+//
+// ready watches the machine for a second and says what will spoil a figure: other
+// programs, a battery, a quota, a saving clock; and what is missing: Go, disk, the
+// plugin of lesson 6.
+//
+// predict 2 "3.8 times" keeps a prediction in out/predictions.csv; predict 2 shows
+// those of lesson 2, and predict all, beside what came out. Results are those in out/,
+// or of --input. What came out is shown only where something was predicted, and a
+// prediction that was written behind the measurement is marked.
+//
+//	$ workshop predict 2 3.8 times
+//	lesson 2: v2, panels in parallel
+//	  predicted  3.8 times
+//	  is         each panel of b comes in twice
+//
+// # For who teaches
+//
+// collect NAME makes out/NAME.zip, the one file that somebody hands in: the rows of
+// out/*.csv (or --input) under that name as host, predictions, and the verdicts on
+// exercises. class FOLDER reads all hand-ins of a folder, prints a line for each
+// person, and draws the ladder of all machines into --out (out/class).
+//
+// slides and handout write the lessons as a deck for Marp (out/slides.md) and as what
+// is given out on paper (out/handout.md); scripts/slides makes HTML and PDF of them.
+// offline FILE packs repository, modules and --plugin (repeatable) into one archive,
+// from which everything is built without a network.
+//
 // # Exit status
 //
-// 0 if every exercise that was looked at is right, 1 if one is not, 2 if there is
-// no such exercise, hint or command, 130 after Ctrl-C.
+// 0 if every exercise that was looked at is right and a machine is ready, 1 if one is
+// not, 2 if there is no such exercise, hint or command, or a hand-in is none, 130 after
+// Ctrl-C.
 package main
 
 import (
@@ -34,7 +73,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"matladder/internal/cli"
 	"matladder/workshop"
@@ -51,26 +92,77 @@ func main() {
 // checker looks at what somebody wrote into an exercise.
 type checker func(workshop.Exercise, context.Context) (*workshop.Report, error)
 
-const usage = `Usage:
-  go run ./cmd/workshop list                   the exercises
-  go run ./cmd/workshop check [NUMBER …]       is it right?
-  go run ./cmd/workshop hint NUMBER [WHICH]    a word of help
-  go run ./cmd/workshop solution NUMBER        a file that is right
+// A verb is one command.
+type verb struct {
+	name, args, help string
+	most             int      // arguments
+	flags            []string // that it takes
+	run              func(ctx context.Context, o *options) error
+}
 
-The lessons are workshop/lesson0.md to lesson7.md. The manual: go doc ./cmd/workshop
-`
+// options is what the command line asks for.
+type options struct {
+	args    []string
+	input   []string
+	out     string
+	plugins []string
+	stdout  io.Writer
+	stderr  io.Writer
+	look    checker
+}
+
+var verbs []verb
+
+func init() { // a variable would depend on itself: misuse lists verbs
+	many := len(workshop.All)
+	verbs = []verb{
+		{"ready", "", "what would spoil a figure here", 0, nil, ready},
+		{"list", "", "the exercises", 0, nil, list},
+		{"check", "[NUMBER …]", "is it right?", many, nil, check},
+		{"hint", "NUMBER [WHICH]", "a word of help", 2, nil, hint},
+		{"solution", "NUMBER", "a file that is right", 1, nil, solution},
+		{"reset", "NUMBER …", "an exercise as it came; yours is kept", many, nil, reset},
+		{"predict", "[LESSON [TEXT]]", "keep a prediction; all beside what came out", 100, []string{"input"}, predict},
+		{"collect", "NAME", "the file to hand in", 100, []string{"input", "out"}, collect},
+		{"class", "FOLDER", "what all handed in, and their ladder", 1000, []string{"out"}, class},
+		{"slides", "", "the lessons for Marp", 0, []string{"out"}, slides},
+		{"handout", "", "the lessons on paper", 0, []string{"out"}, handout},
+		{"offline", "FILE", "an archive that needs no network", 1, []string{"plugin"}, offline},
+	}
+}
+
+func known() string {
+	names := make([]string, len(verbs))
+	for i, v := range verbs {
+		names[i] = v.name
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+func usage(f *pflag.FlagSet) string {
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	for _, v := range verbs {
+		fmt.Fprintf(&b, "  go run ./cmd/workshop %-24s %s\n", strings.TrimSpace(v.name+" "+v.args), v.help)
+	}
+	return b.String() + "\n" + f.FlagUsages() + "\nThe lessons are workshop/lesson0.md to lesson7.md. The manual: go doc ./cmd/workshop\n"
+}
 
 // errWrong says that an exercise is not right yet; the report has been printed.
 var errWrong = errors.New("not right yet")
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, look checker) int {
 	f := cli.NewFlags("workshop")
+	o := &options{stdout: stdout, stderr: stderr, look: look}
+	f.StringArrayVar(&o.input, "input", nil, "results `FILE` or glob for predict and collect; may be repeated (default out/*.csv)")
+	f.StringVar(&o.out, "out", "", "write to `FILE`; of class, into that folder")
+	f.StringArrayVar(&o.plugins, "plugin", nil, "pack the `PLUGIN` that is installed here, for offline; may be repeated")
 	err := cli.Parse(f, args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, usage)
+		fmt.Fprint(stdout, usage(f))
 	case err == nil:
-		err = command(ctx, f, stdout, look)
+		err = command(ctx, f, o)
 	}
 	status := cli.Status(err)
 	switch status {
@@ -87,45 +179,60 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, look chec
 	return status
 }
 
-func command(ctx context.Context, f *pflag.FlagSet, stdout io.Writer, look checker) error {
-	args := f.Args()
-	if len(args) == 0 {
-		return cli.Misuse(f, "want a command: list, check, hint or solution")
+func command(ctx context.Context, f *pflag.FlagSet, o *options) error {
+	if f.NArg() == 0 {
+		return cli.Misuse(f, "want a command: %s", known())
 	}
-	name, args := args[0], args[1:]
-	switch most, ok := map[string]int{"list": 0, "check": len(workshop.All), "hint": 2, "solution": 1}[name]; {
-	case !ok:
-		return cli.Usagef("unknown command %q: known are list, check, hint and solution", name)
-	case len(args) > most:
-		return cli.Usagef("%s: %q is one argument too many", name, args[most])
+	name := f.Arg(0)
+	o.args = f.Args()[1:]
+	i := slices.IndexFunc(verbs, func(v verb) bool { return v.name == name })
+	if i < 0 {
+		return cli.Usagef("unknown command %q: known are %s", name, known())
 	}
-	switch name {
-	case "list":
-		return list(stdout)
-	case "check":
-		return check(ctx, args, stdout, look)
+	v := verbs[i]
+	if len(o.args) > v.most {
+		return cli.Usagef("%s: %q is one argument too many", name, o.args[v.most])
 	}
-	if len(args) == 0 {
-		return cli.Usagef("%s: of which exercise? 0 to %d", name, len(workshop.All)-1)
+	var strange string
+	f.Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(v.flags, flag.Name) {
+			strange = flag.Name
+		}
+	})
+	if strange != "" {
+		return cli.Usagef("%s takes no --%s", name, strange)
 	}
-	e, err := workshop.Find(args[0])
+	return v.run(ctx, o)
+}
+
+// exercise is the one that the first argument names.
+func (o *options) exercise(verb string) (workshop.Exercise, error) {
+	if len(o.args) == 0 {
+		return workshop.Exercise{}, cli.Usagef("%s: of which exercise? 0 to %d", verb, len(workshop.All)-1)
+	}
+	e, err := workshop.Find(o.args[0])
 	if err != nil {
-		return cli.Usagef("%s: %w", name, err)
+		return e, cli.Usagef("%s: %w", verb, err)
 	}
-	if name == "hint" {
-		return hint(e, args[1:], stdout)
+	return e, nil
+}
+
+func solution(_ context.Context, o *options) error {
+	e, err := o.exercise("solution")
+	if err != nil {
+		return err
 	}
 	text, err := e.Solution()
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(stdout, text)
+	_, err = io.WriteString(o.stdout, text)
 	return err
 }
 
-func list(w io.Writer) error {
+func list(_ context.Context, o *options) error {
 	for _, e := range workshop.All {
-		if _, err := fmt.Fprintf(w, "%d  %-54s  %s\n", e.Number, e.Title, e.File()); err != nil {
+		if _, err := fmt.Fprintf(o.stdout, "%d  %-54s  %s\n", e.Number, e.Title, e.File()); err != nil {
 			return err
 		}
 	}
@@ -133,21 +240,18 @@ func list(w io.Writer) error {
 }
 
 // check looks at the exercises named, or at all.
-func check(ctx context.Context, names []string, w io.Writer, look checker) error {
+func check(ctx context.Context, o *options) error {
+	w := o.stdout
 	chosen := workshop.All
-	if len(names) > 0 {
-		chosen = nil
-	}
-	for _, name := range names {
-		e, err := workshop.Find(name)
-		if err != nil {
-			return cli.Usagef("check: %w", err)
+	if len(o.args) > 0 {
+		var err error
+		if chosen, err = o.exercises("check"); err != nil {
+			return err
 		}
-		chosen = append(chosen, e)
 	}
 	var wrong error
 	for _, e := range chosen {
-		r, err := look(e, ctx)
+		r, err := o.look(e, ctx)
 		if err != nil {
 			return err
 		}
@@ -165,17 +269,33 @@ func check(ctx context.Context, names []string, w io.Writer, look checker) error
 	return wrong
 }
 
-func hint(e workshop.Exercise, which []string, w io.Writer) error {
+func hint(_ context.Context, o *options) error {
+	e, err := o.exercise("hint")
+	if err != nil {
+		return err
+	}
 	n := 1
-	if len(which) > 0 {
-		var err error
-		if n, err = strconv.Atoi(which[0]); err != nil || n < 1 || n > len(e.Hints) {
-			return cli.Usagef("hint: exercise %d has no hint %q, only 1 to %d", e.Number, which[0], len(e.Hints))
+	if len(o.args) > 1 {
+		if n, err = strconv.Atoi(o.args[1]); err != nil || n < 1 || n > len(e.Hints) {
+			return cli.Usagef("hint: exercise %d has no hint %q, only 1 to %d", e.Number, o.args[1], len(e.Hints))
 		}
 	}
-	_, err := fmt.Fprintf(w, "hint %d of %d: %s\n", n, len(e.Hints), e.Hints[n-1])
+	_, err = fmt.Fprintf(o.stdout, "hint %d of %d: %s\n", n, len(e.Hints), e.Hints[n-1])
 	if err == nil && n < len(e.Hints) {
-		_, err = fmt.Fprintf(w, "the next one: go run ./cmd/workshop hint %d %d\n", e.Number, n+1)
+		_, err = fmt.Fprintf(o.stdout, "the next one: go run ./cmd/workshop hint %d %d\n", e.Number, n+1)
 	}
 	return err
+}
+
+// exercises are those that the arguments name.
+func (o *options) exercises(verb string) ([]workshop.Exercise, error) {
+	var chosen []workshop.Exercise
+	for _, name := range o.args {
+		e, err := workshop.Find(name)
+		if err != nil {
+			return nil, cli.Usagef("%s: %w", verb, err)
+		}
+		chosen = append(chosen, e)
+	}
+	return chosen, nil
 }

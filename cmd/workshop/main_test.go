@@ -5,6 +5,7 @@ import (
 	"context"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -31,6 +32,7 @@ func TestManual(t *testing.T) {
 	if len(blocks) < 2 {
 		t.Fatalf("found %d examples", len(blocks))
 	}
+	t.Chdir(t.TempDir())
 	for _, b := range blocks {
 		want := strings.ReplaceAll(regexp.QuoteMeta(strings.ReplaceAll(strings.TrimPrefix(b[2], "\t"), "\n\t", "\n")), "…", ".*")
 		code, stdout, stderr := workshopRun(strings.Fields(b[1])...)
@@ -42,6 +44,7 @@ func TestManual(t *testing.T) {
 
 // TestStatus: a check that fails is 1, a mistake in the command one line and 2.
 func TestStatus(t *testing.T) {
+	t.Chdir(t.TempDir())
 	for args, want := range map[string]int{
 		"":             cli.Usage,
 		"help":         cli.Usage,
@@ -62,6 +65,23 @@ func TestStatus(t *testing.T) {
 		"hint 3":       cli.OK,
 		"solution 3":   cli.OK,
 		"--help":       cli.OK,
+
+		"ready now":              cli.Usage,
+		"reset":                  cli.Usage,
+		"reset 9":                cli.Usage,
+		"predict 8 more":         cli.Usage,
+		"predict":                cli.OK,
+		"predict 2":              cli.OK,
+		"predict 2 twice":        cli.OK,
+		"predict --input no.csv": cli.Usage,
+		"collect":                cli.Usage,
+		"collect ../x":           cli.Usage,
+		"class":                  cli.Usage,
+		"class nowhere":          cli.Usage,
+		"list --input x":         cli.Usage,
+		"slides --out s.md":      cli.OK,
+		"handout --out h.md":     cli.OK,
+		"offline":                cli.Usage,
 	} {
 		code, stdout, stderr := workshopRun(strings.Fields(args)...)
 		if code != want {
@@ -72,6 +92,34 @@ func TestStatus(t *testing.T) {
 		}
 		if (stdout == "") != (want == cli.Usage) {
 			t.Errorf("workshop %s prints %q", args, stdout)
+		}
+	}
+}
+
+// TestRoom goes the way of a class: measure, hand in, look at all.
+func TestRoom(t *testing.T) {
+	quiet, err := filepath.Abs(filepath.FromSlash("../../plots/testdata/sample_cpu.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for _, step := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"collect", "Ada"}, cli.Failed, ""},
+		{[]string{"predict", "0", "100 GFLOP/s, 50 %"}, cli.OK, "predicted  100 GFLOP/s, 50 %"},
+		{[]string{"predict", "0", "--input", quiet}, cli.OK, "is         the peak is "},
+		{[]string{"collect", "Ada", "--input", quiet, "--out", "in/ada.zip"}, cli.OK, "1 prediction, 0 of 8 exercises right"},
+		{[]string{"collect", "Bea B", "--input", quiet, "--out", "in/bea.zip"}, cli.OK, "in/bea.zip"},
+		{[]string{"class", "in"}, cli.OK, "out/class/performance_ladder"},
+		{[]string{"class", "in", "in/ada.zip"}, cli.Failed, "Ada"}, // twice
+		{[]string{"reset", "1"}, cli.Failed, ""},                   // not in the repository
+	} {
+		code, stdout, stderr := workshopRun(step.args...)
+		if code != step.code || !strings.Contains(stdout, step.want) || code == cli.OK && stderr != "" {
+			t.Errorf("workshop %q: exit %d, want %d with %q\n%s%s", step.args, code, step.code, step.want, stdout, stderr)
 		}
 	}
 }

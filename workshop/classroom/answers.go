@@ -1,0 +1,114 @@
+package classroom
+
+import (
+	"fmt"
+	"time"
+
+	"matladder/results"
+)
+
+// measured are the points of a machine, for Answers.
+type measured []results.Summary
+
+// find is the fastest point of a kernel for one problem in the newest file that has one;
+// nil if none was measured.
+func (m measured) find(kernel, dtype string, size [3]int) *results.Summary {
+	var best *results.Summary
+	for i := range m {
+		s := &m[i]
+		if s.Kernel != kernel || s.DtypeA != dtype || [3]int{s.M, s.K, s.N} != size || s.Status != results.OK || s.Mode != results.Measured || s.Interpreted() || !s.Rate.Known() {
+			continue
+		}
+		if best == nil || s.Pos.File != best.Pos.File && s.Latest.After(best.Latest) || s.Pos.File == best.Pos.File && s.Rate.Median > best.Rate.Median {
+			best = s
+		}
+	}
+	return best
+}
+
+// first is find for the first of several sizes that was measured.
+func (m measured) first(kernel, dtype string, sizes ...[3]int) *results.Summary {
+	for _, size := range sizes {
+		if s := m.find(kernel, dtype, size); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+func cube(n int) [3]int { return [3]int{n, n, n} }
+
+// An Answer is what came out, and when it was measured; at no time if it needs none.
+type Answer struct {
+	Text string
+	At   time.Time
+}
+
+// sure writes figures of a point, and says if they are not to be relied on.
+func sure(s *results.Summary, format string, args ...any) Answer {
+	text := fmt.Sprintf(format, args...)
+	if s.Rough || !s.Rate.Holds() {
+		text += " (not to be relied on: the machine was disturbed)"
+	}
+	return Answer{text, s.Latest}
+}
+
+// Answers says what came out of what a lesson's page has people predict, as far as the
+// points tell.
+func Answers(lesson int, points []results.Summary) []Answer {
+	m := measured(points)
+	var list []Answer
+	fixed := func(text string) { list = append(list, Answer{Text: text}) }
+	ratio := func(what string, a, b *results.Summary) {
+		if a != nil && b != nil && a.Pos.File == b.Pos.File {
+			list = append(list, sure(a, "%s: %s times as fast, at %s in %s", what, results.FormatFigure(a.Rate.Median/b.Rate.Median), a.Size(), a.DtypeA))
+		}
+	}
+	switch lesson {
+	case 0:
+		if s := m.first("v1_naive", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.PeakFLOPs > 0 {
+			list = append(list, sure(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", results.FormatFigure(s.PeakFLOPs/1e9), results.FormatFigure(s.PercentOfPeak.Median), s.Size()))
+		}
+	case 1:
+		fixed("a, b and o take 48 MiB: three times 16, so they do not fit")
+		fixed("one core works on one program")
+	case 2:
+		if s := m.first("v2_parallel", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.OverBelow.Known() {
+			list = append(list, sure(s, "v2 is %s times as fast as v1 at %s in float32", results.FormatFigure(s.OverBelow.Median), s.Size()))
+		}
+		fixed("each panel of b comes in twice")
+	case 3:
+		fixed("4·4·4 = 64 steps, and each block of a comes in 4 times")
+		if s := m.first("v3_block", "float32", cube(512), cube(1024), cube(256)); s != nil && s.OverBelow.Known() {
+			list = append(list, sure(s, "v3 is %s times as fast as v2 at %s in float32", results.FormatFigure(s.OverBelow.Median), s.Size()))
+		} else if a := m.first("v3_block", "float32", cube(1024), cube(256)); a != nil {
+			ratio("v3 beside v2", a, m.find("v2_parallel", "float32", [3]int{a.M, a.K, a.N}))
+		}
+	case 4:
+		fixed("bytes 3.4 times fewer (71.3 MB and 21.0 MB), steps 64 times fewer (512 and 8)")
+		if s := m.find("v4_optblock", "float32", cube(1024)); s != nil {
+			list = append(list, sure(s, "%s is the fastest of v4's block shapes that were measured at 1024", s.Blocks()))
+		}
+	case 5:
+		for _, k := range []int{256, 1024, 4096} {
+			a, b := m.find("v4_optblock", "bfloat16", [3]int{512, k, 512}), m.find("v5_quant", "bfloat16", [3]int{512, k, 512})
+			if a != nil && b != nil && a.RelErr.Known && b.RelErr.Value > 0 {
+				list = append(list, Answer{fmt.Sprintf("at k = %d v4's rel_err is %s times v5's", k, results.FormatFigure(a.RelErr.Value/b.RelErr.Value)), a.Latest})
+			}
+		}
+		for _, dtype := range []string{"bfloat16", "int8"} {
+			if a := m.first("v5_quant", dtype, [3]int{512, 1024, 512}, cube(1024)); a != nil {
+				ratio(dtype+" beside float32", a, m.find("v5_quant", "float32", [3]int{a.M, a.K, a.N}))
+			}
+		}
+	case 6:
+		fixed("2·4096³ FLOPs at 197 TFLOP/s take 698 µs")
+		fixed("32768 steps of 240 ns are 7.86 ms")
+		fixed("the schedule on the page says what v5 reaches")
+	case 7:
+		if s := m.find("v4_optblock", "float32", cube(512)); s != nil {
+			list = append(list, sure(s, "%s is the fastest of v4's block shapes that were measured at 512", s.Blocks()))
+		}
+	}
+	return list
+}

@@ -1,0 +1,134 @@
+package classroom
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"matladder/plots"
+	"matladder/results"
+	"matladder/workshop"
+)
+
+// A Class is what all of a room handed in, by name.
+type Class []*HandIn
+
+// Add adds a hand-in; of two under one name the later with a different content would
+// hide the earlier, so that is an error.
+func (c *Class) Add(h *HandIn) error {
+	for _, o := range *c {
+		if o.Name == h.Name {
+			return fmt.Errorf("two hand-ins of %q: leave one out, or have one of them handed in under another name", h.Name)
+		}
+	}
+	*c = append(*c, h)
+	slices.SortFunc(*c, func(a, b *HandIn) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// Summaries are the points of all, each file of a person for itself.
+func (c Class) Summaries() []results.Summary {
+	var all []results.Summary
+	for _, h := range c {
+		for i, rows := range h.Rows {
+			for j := range rows {
+				rows[j].Pos.File = fmt.Sprintf("%s:%03d", h.Name, i)
+			}
+			all = append(all, results.Summarize(rows)...)
+		}
+	}
+	return all
+}
+
+// Write prints a line for each person: exercises that are right, and the rungs at
+// their best in float32.
+func (c Class) Write(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "name\tmachine\texercises\tpredictions\tv1\tv2 over v1\tbest, % of peak\n")
+	count := make([]int, len(workshop.All))
+	for _, h := range c {
+		right := []byte(strings.Repeat("-", len(workshop.All)))
+		for _, v := range h.Verdicts {
+			if v.Right {
+				right[v.Exercise] = '0' + byte(v.Exercise)
+				count[v.Exercise]++
+			}
+		}
+		m := measured(Class{h}.Summaries())
+		v1, v2, best := "", "", ""
+		if s := m.first("v1_naive", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil {
+			v1 = rough(s) + results.FormatFigure(s.Rate.Median/1e9) + " GFLOP/s"
+		}
+		if s := m.first("v2_parallel", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.OverBelow.Known() {
+			v2 = rough(s) + results.FormatFigure(s.OverBelow.Median) + "×"
+		}
+		var top *results.Summary
+		for _, name := range []string{"v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant"} {
+			if s := m.first(name, "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.PercentOfPeak.Known() && (top == nil || s.PercentOfPeak.Median > top.PercentOfPeak.Median) {
+				top = s
+			}
+		}
+		if top != nil {
+			rung, _, _ := strings.Cut(top.Kernel, "_")
+			best = rough(top) + results.FormatFigure(top.PercentOfPeak.Median) + " (" + rung + ")"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", h.Name, h.Machine, right, len(h.Predictions), v1, v2, best)
+	}
+	var solved []string
+	for e, n := range count {
+		solved = append(solved, fmt.Sprintf("%d: %d", e, n))
+	}
+	fmt.Fprintf(t, "\nright, of %d: %s\n", len(c), strings.Join(solved, " · "))
+	return t.Flush()
+}
+
+// rough stands before a figure that is not to be relied on.
+func rough(s *results.Summary) string {
+	if s.Rough || !s.Rate.Holds() {
+		return "~"
+	}
+	return ""
+}
+
+// WritePredictions prints what the room said of a lesson, a line each.
+func (c Class) WritePredictions(w io.Writer) error {
+	for lesson := range workshop.All {
+		var lines []string
+		for _, h := range c {
+			for _, p := range h.Predictions {
+				if p.Lesson == lesson {
+					lines = append(lines, fmt.Sprintf("  %s: %s\n", h.Name, p.Text))
+				}
+			}
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "lesson %d\n%s", lesson, strings.Join(lines, "")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pictures are the ladder by machine of each dtype that was measured.
+func (c Class) Pictures() ([]plots.Picture, error) {
+	all := c.Summaries()
+	var list []plots.Picture
+	var dtypes []string
+	for i := range all {
+		if s := &all[i]; s.Mode == results.Measured && s.Status == results.OK && !slices.Contains(dtypes, s.DtypeA) {
+			dtypes = append(dtypes, s.DtypeA)
+		}
+	}
+	for _, dtype := range dtypes {
+		made, err := plots.Pictures(all, plots.Request{Kind: plots.Ladder, Dtype: dtype})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, made...)
+	}
+	return list, nil
+}

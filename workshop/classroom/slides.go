@@ -1,0 +1,206 @@
+package classroom
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"matladder/workshop"
+)
+
+// mostWeight is how much a slide takes: lines of 90 letters, a code line for one and a
+// half of them.
+const mostWeight = 15
+
+const slidesHead = `---
+marp: true
+paginate: true
+title: matladder, a workshop
+style: |
+  section { font-size: 26px; }
+  pre { font-size: 18px; }
+  table { font-size: 22px; }
+---
+
+# Why a matrix multiplication gets fast
+
+Ninety minutes, a laptop, no accelerator.
+
+` + "`go run ./cmd/workshop ready`" + `
+`
+
+var (
+	answered = regexp.MustCompile(`(?s)<details><summary>(.*?)</summary>\n\n(.*?)\n</details>\n?`)
+	heading  = regexp.MustCompile(`(?m)^## `)
+)
+
+// Slides turns the lessons into a deck for Marp (https://marp.app): a slide for each
+// part, more where it is long, each question ahead of its answer.
+func Slides() (string, error) {
+	var b strings.Builder
+	b.WriteString(slidesHead)
+	for _, e := range workshop.All {
+		page, err := e.Page()
+		if err != nil {
+			return "", err
+		}
+		parts := heading.Split(page, -1)
+		slide(&b, parts[0])
+		for _, part := range parts[1:] {
+			title, body, _ := strings.Cut(part, "\n")
+			if title == "Questions" {
+				for _, q := range answered.FindAllStringSubmatch(body, -1) {
+					slide(&b, fmt.Sprintf("## %s\n", q[1]))
+					slide(&b, fmt.Sprintf("## %s\n\n%s\n", q[1], q[2]))
+				}
+				continue
+			}
+			for i, text := range portions(body) {
+				head := title
+				if i > 0 {
+					head += " (continued)"
+				}
+				slide(&b, "## "+head+"\n\n"+text)
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+func slide(b *strings.Builder, text string) {
+	b.WriteString("\n---\n\n" + strings.TrimSpace(text) + "\n")
+}
+
+// portions cuts a text between blocks so that each fits a slide. A block of code that
+// fits none is cut between lines.
+func portions(text string) []string {
+	var list []string
+	current, weight := "", 0.0
+	flush := func() {
+		if strings.TrimSpace(current) != "" {
+			list = append(list, current)
+		}
+		current, weight = "", 0
+	}
+	for _, block := range blocks(text) {
+		for _, piece := range pieces(block) {
+			w := weigh(piece)
+			if weight > 0 && weight+w > mostWeight {
+				flush()
+			}
+			current += piece + "\n\n"
+			weight += w
+		}
+	}
+	flush()
+	return list
+}
+
+// blocks are paragraphs, lists and fenced code.
+func blocks(text string) []string {
+	var list []string
+	var block []string
+	fenced := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if line == "" && !fenced {
+			if len(block) > 0 {
+				list = append(list, strings.Join(block, "\n"))
+			}
+			block = nil
+			continue
+		}
+		block = append(block, line)
+	}
+	if len(block) > 0 {
+		list = append(list, strings.Join(block, "\n"))
+	}
+	return list
+}
+
+// pieces cuts code, lists and tables that are too long for a slide between their lines.
+func pieces(block string) []string {
+	lines := strings.Split(block, "\n")
+	if weigh(block) <= mostWeight || len(lines) < 3 {
+		return []string{block}
+	}
+	open, shut := "", ""
+	if strings.HasPrefix(block, "```") {
+		open, shut = lines[0]+"\n", "\n```"
+		lines = lines[1 : len(lines)-1]
+	}
+	var list []string
+	var piece []string
+	for _, line := range lines {
+		if len(piece) > 0 && weigh(open+strings.Join(append(piece, line), "\n")) > mostWeight {
+			list = append(list, open+strings.Join(piece, "\n")+shut)
+			piece = nil
+		}
+		piece = append(piece, line)
+	}
+	return append(list, open+strings.Join(piece, "\n")+shut)
+}
+
+func weigh(block string) float64 {
+	code := strings.HasPrefix(block, "```")
+	w := 0.6 // the gap behind it
+	for line := range strings.Lines(block) {
+		switch {
+		case code:
+			w += 0.75
+		default:
+			w += float64(1 + utf8.RuneCountInString(line)/90)
+		}
+	}
+	return w
+}
+
+var (
+	predict  = regexp.MustCompile(`(?s)\n## Predict\n\n(.*?)\n## Run\n`)
+	words    = regexp.MustCompile(`(?s)\n## Words\n\n(.*?)\n## Predict\n`)
+	bold     = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+	exercise = regexp.MustCompile(`(?s)\n## Exercise\n\n(.*?)\n## Questions\n`)
+	question = regexp.MustCompile(`(?m)^\d+\. .*$`)
+	runs     = regexp.MustCompile(`(?m)^go run .*$`)
+)
+
+// Handout is what people are given on paper: the words of each lesson, its predictions
+// with room to write, its commands, and the file of its exercise.
+func Handout() (string, error) {
+	var b strings.Builder
+	b.WriteString("# Why a matrix multiplication gets fast\n\nName: ______________________   Machine: ______________________\n\n" +
+		"Begin with `go run ./cmd/workshop ready`. A prediction is written here, or with `go run ./cmd/workshop predict 0 \"…\"`; at the end `go run ./cmd/workshop predict` shows all beside what came out, and `go run ./cmd/workshop collect NAME` makes the file to hand in.\n")
+	for _, e := range workshop.All {
+		page, err := e.Page()
+		if err != nil {
+			return "", err
+		}
+		title, _, _ := strings.Cut(page, "\n")
+		fmt.Fprintf(&b, "\n## %s\n", strings.TrimPrefix(title, "# "))
+		if m := words.FindStringSubmatch(page); m != nil {
+			var terms []string
+			for _, t := range bold.FindAllStringSubmatch(m[1], -1) {
+				terms = append(terms, t[1])
+			}
+			fmt.Fprintf(&b, "\nWords: %s.\n", strings.Join(terms, ", "))
+		}
+		if m := predict.FindStringSubmatch(page); m != nil {
+			asked := question.FindAllString(m[1], -1)
+			if asked == nil {
+				asked = []string{strings.TrimSpace(m[1])}
+			}
+			for _, q := range asked {
+				fmt.Fprintf(&b, "\n%s\n\nMine: ____________________________   It was: ____________________________\n", q)
+			}
+		}
+		b.WriteString("\n```\n" + strings.Join(runs.FindAllString(page, -1), "\n") + "\n```\n")
+		if exercise.MatchString(page) {
+			fmt.Fprintf(&b, "\nExercise: `%s`, %s. Right: ☐\n", e.File(), e.Title)
+		}
+	}
+	return b.String(), nil
+}
