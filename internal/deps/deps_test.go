@@ -90,6 +90,7 @@ internal/golden: github.com/google/go-cmp/cmp
 internal/lastline:
 internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/trust: results internal/cli github.com/spf13/pflag
+internal/faulttest: results internal/cli github.com/spf13/pflag
 internal/yamlline:
 internal/deps:
 scripts: gopkg.in/yaml.v3
