@@ -43,7 +43,7 @@ func TestExact_Interpreter(t *testing.T) {
 		{1, 24, 2100, 18, []tile.Blocks{{M: 24, K: 128, N: 18}}},
 	} {
 		for _, p := range exactProblems(s.batch, s.m, s.k, s.n) {
-			for _, kernel := range kernels.All {
+			for _, kernel := range kernels.Ladder(problem.MatmulFamily) {
 				if kernel.Supports(p) != nil {
 					continue
 				}

@@ -43,8 +43,9 @@ func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Problem, se
 	return f.Fill(ctx, t, name, p, seed, dist)
 }
 
-// fillPlain sets an array to independent numbers: Normal is as Uniform.
-func fillPlain(ctx context.Context, t tile.Tensor, name string, seed uint64, dist string) error {
+// FillPlain is Fill with independent numbers for each element, whatever the problem. Normal
+// is as Uniform.
+func FillPlain(ctx context.Context, t tile.Tensor, name string, _ problem.Problem, seed uint64, dist string) error {
 	start := startOf(name, seed)
 	n := t.Len()
 	switch {

@@ -67,7 +67,7 @@ func fillMatmul(ctx context.Context, t tile.Tensor, name string, p problem.Matmu
 	case dist != Integers && t.Dtype.IsInteger():
 		return fillIntegers(ctx, t, name, p, seed)
 	}
-	return fillPlain(ctx, t, name, seed, dist)
+	return FillPlain(ctx, t, name, p, seed, dist)
 }
 
 // fillIntegers sets an array to integers over their whole range, one pair of neighbours in

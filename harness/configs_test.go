@@ -19,6 +19,7 @@ func TestConfigs(t *testing.T) {
 		"peers":   {4 * 4, 4, 512, 4096},
 		"scaled":  {5 * 3, 5, 2048, 6144},
 		"thin":    {14 * 4, 14, 1, 1009},
+		"softmax": {7 * 2, 7, 256, 0}, // of two sizes
 	} {
 		text, file, err := configs.Read(name)
 		if err != nil {
@@ -37,7 +38,7 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 9 {
-		t.Errorf("%d sweeps, 9 are tested", got)
+	if got := len(configs.Names()); got != 10 {
+		t.Errorf("%d sweeps, 10 are tested", got)
 	}
 }

@@ -23,6 +23,9 @@ const (
 func TestREADME_Counts(t *testing.T) {
 	for _, k := range kernels.All {
 		path := filepath.Join(k.Name(), "README.md")
+		if k.Family() != problem.Families()[0] {
+			path = filepath.Join(k.Family().Name, path)
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -40,10 +43,19 @@ func TestREADME_Counts(t *testing.T) {
 // countsTable counts kernel k on float32, two programs at once.
 func countsTable(t *testing.T, k kernels.Kernel) string {
 	var s strings.Builder
-	s.WriteString("| m = k = n | blocks | grid steps | MB moved | MB at least | FLOPs per byte moved | fast memory |\n")
+	f := k.Family()
+	asked, err := f.Parse("float32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, perByte := strings.ReplaceAll(f.Form(), "×", " = "), "FLOPs per byte moved"
+	if f.Figure == problem.PerBytes {
+		perByte = "least over moved"
+	}
+	fmt.Fprintf(&s, "| %s | blocks | grid steps | MB moved | MB at least | %s | fast memory |\n", names, perByte)
 	s.WriteString("| ---: | --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, n := range []int{1024, 4096} {
-		p := problem.New(n, n, n, tile.Float32)
+		p := f.Make(f.Equal(n), asked)
 		for _, b := range k.Candidates(p, tile.Machine{Parallel: 2}) {
 			programs, err := k.Build(p, "", b)
 			if err != nil {
@@ -53,8 +65,13 @@ func countsTable(t *testing.T, k kernels.Kernel) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(&s, "| %d | %s | %d | %.1f | %.1f | %.1f | %s |\n", n, b, c.GridSteps,
-				float64(c.BytesMoved)/1e6, float64(c.BytesMin)/1e6, c.Intensity(), size(c.FastBytes))
+			least, intensity := float64(c.BytesMin), fmt.Sprintf("%.1f", c.Intensity())
+			if f.Figure == problem.PerBytes {
+				least = float64(p.Bytes())
+				intensity = fmt.Sprintf("%.2f", least/float64(c.BytesMoved))
+			}
+			fmt.Fprintf(&s, "| %d | %s | %d | %.1f | %.1f | %s | %s |\n", n, b, c.GridSteps,
+				float64(c.BytesMoved)/1e6, least/1e6, intensity, size(c.FastBytes))
 		}
 	}
 	return s.String()

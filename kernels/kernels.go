@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	passes "matladder/kernels/softmax/v1_passes"
+	rows "matladder/kernels/softmax/v2_rows"
 	naive "matladder/kernels/v1_naive"
 	parallel "matladder/kernels/v2_parallel"
 	block "matladder/kernels/v3_block"
@@ -45,6 +47,7 @@ type Kernel interface {
 // All are the ladders of all families, the first rung of each first.
 var All = []Kernel{
 	Of(naive.Kernel{}), Of(parallel.Kernel{}), Of(block.Kernel{}), Of(optblock.Kernel{}), Of(quantized.Kernel{}),
+	Of(passes.Kernel{}), Of(rows.Kernel{}),
 }
 
 // Register adds a kernel to All. It panics if its ladder has one of that number: that is a

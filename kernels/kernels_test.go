@@ -13,23 +13,34 @@ import (
 // TestAll_Folders compares the table with the folders: a kernel that is written
 // is in the ladder, in its place, under its own name.
 func TestAll_Folders(t *testing.T) {
-	dirs, err := filepath.Glob("v*_*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(dirs) != len(All) {
-		t.Errorf("%d folders (%v), %d kernels in the table", len(dirs), dirs, len(All))
-	}
-	for i, k := range All {
-		if k.Number() != i+1 {
-			t.Errorf("%s: number %d in place %d", k.Name(), k.Number(), i+1)
+	for _, f := range problem.Families() {
+		ladder := Ladder(f)
+		dirs, err := filepath.Glob(filepath.Join(folder(f), "v*_*"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, file := range []string{"kernel.go", "README.md"} {
-			if _, err := os.Stat(filepath.Join(k.Name(), file)); err != nil {
-				t.Error(err)
+		if len(dirs) != len(ladder) {
+			t.Errorf("%d folders (%v), %d kernels of %s in the table", len(dirs), dirs, len(ladder), f.Name)
+		}
+		for i, k := range ladder {
+			if k.Number() != i+1 {
+				t.Errorf("%s: number %d in place %d", k.Name(), k.Number(), i+1)
+			}
+			for _, file := range []string{"kernel.go", "README.md"} {
+				if _, err := os.Stat(filepath.Join(folder(f), k.Name(), file)); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	}
+}
+
+// folder is where a family's kernels are: those of the first are here.
+func folder(f *problem.Family) string {
+	if f == problem.Families()[0] {
+		return "."
+	}
+	return f.Name
 }
 
 // rungs are the kernels whose support is known here; more may follow them.

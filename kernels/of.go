@@ -17,8 +17,8 @@ type Typed[P problem.Problem] interface {
 	Build(p P, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 
-// Of is k as a Kernel: one that supports no problem of another type. Its other methods
-// panic on these.
+// Of is k as a Kernel: one that supports no problem of another type, and proposes and
+// builds nothing for it.
 func Of[P problem.Problem](k Typed[P]) Kernel { return of[P]{k} }
 
 type of[P problem.Problem] struct{ k Typed[P] }
@@ -39,12 +39,24 @@ func (o of[P]) Supports(p problem.Problem) error {
 	return o.k.Supports(typed)
 }
 
-func (o of[P]) Variants(p problem.Problem) []string { return o.k.Variants(p.(P)) }
+func (o of[P]) Variants(p problem.Problem) []string {
+	if typed, ok := p.(P); ok {
+		return o.k.Variants(typed)
+	}
+	return nil
+}
 
 func (o of[P]) Candidates(p problem.Problem, m tile.Machine) []tile.Blocks {
-	return o.k.Candidates(p.(P), m)
+	if typed, ok := p.(P); ok {
+		return o.k.Candidates(typed, m)
+	}
+	return nil
 }
 
 func (o of[P]) Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.Program, error) {
-	return o.k.Build(p.(P), variant, b)
+	typed, ok := p.(P)
+	if !ok {
+		return nil, o.Supports(p)
+	}
+	return o.k.Build(typed, variant, b)
 }

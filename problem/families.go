@@ -6,4 +6,5 @@ var families []*Family
 
 func init() {
 	Register(MatmulFamily)
+	Register(SoftmaxFamily)
 }

@@ -218,10 +218,7 @@ func (f *Family) Shape(s Sizes) string {
 // ParseSizes reads all but the last.
 func (f *Family) Short(s Sizes) string {
 	n := f.required()
-	text := f.Joined(s)
-	if !slices.ContainsFunc(s[:n], func(size int) bool { return size != s[0] }) {
-		text = strconv.Itoa(s[0])
-	}
+	text := short(s[:n]...)
 	for i, size := range f.Sizes[n:] {
 		if s[n+i] != size.Default {
 			text += fmt.Sprintf(":%s=%d", size.Name, s[n+i])

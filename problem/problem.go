@@ -10,6 +10,8 @@ package problem
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"matladder/tile"
 )
@@ -140,13 +142,32 @@ type Sizes [MostSizes]int
 // MostSizes is how many sizes a family may name.
 const MostSizes = 8
 
-// validate returns an error unless sizes that f names are positive and their product
-// leaves room for counts.
-func (f *Family) validate(s Sizes) error {
-	for i, name := range f.Sizes {
-		if s[i] < 1 {
-			return fmt.Errorf("%s = %d: a size must be at least 1", name.Name, s[i])
+// A dim is a size with its name.
+type dim struct {
+	name string
+	size int
+}
+
+// positive returns an error for the first size that is none.
+func positive(dims ...dim) error {
+	for _, d := range dims {
+		if d.size < 1 {
+			return fmt.Errorf("%s = %d: a size must be at least 1", d.name, d.size)
 		}
 	}
 	return nil
+}
+
+// short is one number if all sizes are equal, else all joined by x.
+func short(sizes ...int) string {
+	var parts []string
+	same := true
+	for _, n := range sizes {
+		parts = append(parts, strconv.Itoa(n))
+		same = same && n == sizes[0]
+	}
+	if same {
+		return parts[0]
+	}
+	return strings.Join(parts, "x")
 }

@@ -16,7 +16,7 @@ func TestString_Golden(t *testing.T) {
 	ragged := problem.New(500, 300, 200, tile.BFloat16)
 	scaled := problem.New(256, 256, 256, tile.Int8)
 	scaled.Quant, scaled.Out = problem.PerTensor, tile.BFloat16
-	for _, k := range kernels.All {
+	for _, k := range kernels.Ladder(problem.MatmulFamily) {
 		t.Run(k.Name(), func(t *testing.T) {
 			var text strings.Builder
 			for _, p := range []problem.Matmul{ragged, scaled} {

@@ -23,7 +23,7 @@ func randomKernels(t *testing.T, n, size, block int, f func(p problem.Matmul, pr
 	dtypes := []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8}
 	for range n {
 		p := problem.New(1+r.IntN(size), 1+r.IntN(size), 1+r.IntN(size), dtypes[r.IntN(3)])
-		for _, k := range kernels.All {
+		for _, k := range kernels.Ladder(problem.MatmulFamily) {
 			b := tile.Blocks{M: 1 + r.IntN(block), K: 1 + r.IntN(block), N: 1 + r.IntN(block)}
 			switch k.Number() {
 			case 1:

@@ -74,7 +74,7 @@ func build(t *testing.T, kernel kernels.Kernel, p problem.Matmul) []*tile.Progra
 func TestKernels(t *testing.T) {
 	c := open(t, Options{})
 	for name, p := range cases() {
-		for _, kernel := range kernels.All {
+		for _, kernel := range kernels.Ladder(problem.MatmulFamily) {
 			if kernel.Supports(p) != nil || kernel.Number() == 2 && strings.HasPrefix(name, "ragged") {
 				continue
 			}

@@ -12,7 +12,8 @@
 //     sequences. A backend may refuse those that Options names.
 //  4. The life of an executable: loading, running again, cancelling, closing,
 //     bad calls, seeded inputs and their check.
-//  5. Random (a separate call, for fuzz tests) compares random programs.
+//  5. Kernels of the other problem families, through what a sweep does with them.
+//  6. Random (a separate call, for fuzz tests) compares random programs.
 //
 // Each result of interp is computed once in a process, whatever the number of
 // backends compared with it. The package measures no speed.
@@ -43,6 +44,9 @@ type Options struct {
 	// MayRefuseQuantized says of which quantized problems the backend may answer
 	// ErrUnsupported; nil for none.
 	MayRefuseQuantized func(problem.Matmul) bool
+	// MayRefuseFamilies says that it may answer ErrUnsupported to kernels of families beyond
+	// matmul.
+	MayRefuseFamilies bool
 	// Refuses are programs that it must answer ErrUnsupported to, by name.
 	Refuses map[string][]*tile.Program
 	// KnowsMemory says that Compile answers TooBigError to what cannot fit.
@@ -68,6 +72,7 @@ func Run(t *testing.T, open func() backend.Backend, o Options) {
 		{"programs", testPrograms},
 		{"life", testLife},
 		{"seeded", testSeeded},
+		{"families", testFamilies},
 		{"refusals", testRefusals},
 	}
 	for _, g := range groups {

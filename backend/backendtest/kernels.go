@@ -64,7 +64,7 @@ func blocksFor(k kernels.Kernel, p problem.Matmul) []tile.Blocks {
 // cases calls f for every kernel, problem and block shape, or one in oneIn.
 func cases(t *testing.T, oneIn int, f func(t *testing.T, k kernels.Kernel, p problem.Matmul, programs []*tile.Program)) {
 	n := 0
-	for _, k := range kernels.All {
+	for _, k := range kernels.Ladder(problem.MatmulFamily) {
 		for _, s := range append(append([]shape(nil), shapes...), deepIntegers) {
 			for _, p := range problems(s) {
 				if k.Supports(p) != nil || s == deepIntegers && p.A != tile.Int8 {

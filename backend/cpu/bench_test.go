@@ -22,7 +22,7 @@ func BenchmarkLadder(b *testing.B) {
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 		for _, n := range []int{1024, 2048} {
 			p := problem.New(n, n, n, d)
-			for _, k := range kernels.All {
+			for _, k := range kernels.Ladder(problem.MatmulFamily) {
 				for _, blocks := range k.Candidates(p, m) {
 					programs, err := k.Build(p, "", blocks)
 					if err != nil {

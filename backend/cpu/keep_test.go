@@ -122,7 +122,7 @@ func TestKeeping_Columns(t *testing.T) {
 // TestCounters compares what one worker without caches counts with interp.
 func TestCounters(t *testing.T) {
 	be := open(t, Options{Threads: 1, CacheBytes: -1, ProgramOrder: true})()
-	for _, k := range kernels.All {
+	for _, k := range kernels.Ladder(problem.MatmulFamily) {
 		for _, s := range [][3]int{{67, 129, 83}, {32, 64, 16}, {1, 5, 3}} {
 			p := problem.New(s[0], s[1], s[2], tile.BFloat16)
 			blocks := k.Candidates(p, tile.Machine{Parallel: 2})

@@ -102,7 +102,7 @@ func TestThin_Rungs(t *testing.T) {
 				if m == 0 {
 					continue
 				}
-				for _, k := range kernels.All {
+				for _, k := range kernels.Ladder(problem.MatmulFamily) {
 					p := problem.New(m, 67, 130, d)
 					blocks := k.Candidates(p, tile.Machine{Parallel: 3})
 					if k.Number() > 2 {

@@ -19,6 +19,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/internal/files/filestest"
 	"matladder/internal/golden"
+	"matladder/internal/madeup"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -34,6 +35,7 @@ var userPlugins string
 func TestMain(m *testing.M) {
 	builtin.Hook()
 	registrytest.Hook()
+	madeup.Hook()
 	dir, err := os.MkdirTemp("", "bench-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

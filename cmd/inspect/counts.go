@@ -17,6 +17,9 @@ func (o *options) counts(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if c.FLOPs == 0 {
+		c.FLOPs = o.flops // no products: the problem's own
+	}
 	type row struct{ name, value, note string }
 	whole := func(n int64) string { return fmt.Sprint(n) }
 	rows := []row{
@@ -31,7 +34,7 @@ func (o *options) counts(w io.Writer) error {
 		{"chip", o.device.Key, ""},
 	}
 	if o.kernel != nil {
-		rows = slices.Insert(rows, 1, row{"problem", o.asked, ""}, row{"blocks", o.blocks.String(), "bm×bk×bn"})
+		rows = slices.Insert(rows, 1, row{"problem", o.asked, ""}, row{"blocks", o.blocks.String(), o.kernel.Family().BlockForm()})
 	}
 	if r, ok := c.At(o.device, o.dtype.String(), o.precision.String()); ok {
 		rows = append(rows,

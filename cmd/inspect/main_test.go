@@ -15,11 +15,13 @@ import (
 	"matladder/backend/builtin"
 	"matladder/backend/registry/registrytest"
 	"matladder/internal/cli"
+	"matladder/internal/madeup"
 )
 
 func TestMain(m *testing.M) {
 	builtin.Hook()
 	registrytest.Hook()
+	madeup.Hook()
 	os.Exit(m.Run())
 }
 

@@ -14,12 +14,14 @@ import (
 	"matladder/backend/registry/registrytest"
 	"matladder/internal/cli"
 	"matladder/internal/files/filestest"
+	"matladder/internal/madeup"
 	"matladder/tuned"
 )
 
 func TestMain(m *testing.M) {
 	builtin.Hook()
 	registrytest.Hook()
+	madeup.Hook()
 	if from, err := strconv.Atoi(os.Getenv(childVariable)); err == nil {
 		keepRows(os.Args[1], from)
 	}

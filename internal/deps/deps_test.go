@@ -29,6 +29,7 @@ check: tile problem quant tile/interp
 kernels/*: tile problem kernels/blocking
 kernels/blocking: tile problem
 kernels: tile problem kernels/*
+kernels/kernelstest: kernels
 chips: tile internal/yamlline gopkg.in/yaml.v3
 analyze: tile chips
 traverse: tile
@@ -43,7 +44,7 @@ backend/internal/hlo:
 backend/internal/libtpu: backend backend/internal/hlo
 backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
-backend/backendtest: backend tile/interp tile/tiletest kernels problem/problemtest
+backend/backendtest: backend tile/interp tile/tiletest kernels kernels/kernelstest problem/problemtest
 backend/worker: backend chips internal/awake internal/child tile
 backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
@@ -88,6 +89,7 @@ internal/deviceflag: backend/builtin backend/registry internal/cli github.com/sp
 internal/sweepflag: harness internal/cli internal/files results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/lastline:
+internal/madeup: check kernels problem tile
 internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/trust: results internal/cli github.com/spf13/pflag
 internal/faulttest: results internal/cli github.com/spf13/pflag

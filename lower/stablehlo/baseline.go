@@ -21,7 +21,8 @@ func Baseline(p problem.Problem) (*Launch, error) {
 
 // baselines are the families that have one.
 var baselines = map[string]func(p problem.Problem) (*Launch, error){
-	problem.MatmulFamily.Name: func(p problem.Problem) (*Launch, error) { return matmulBaseline(p.(problem.Matmul)) },
+	problem.MatmulFamily.Name:  func(p problem.Problem) (*Launch, error) { return matmulBaseline(p.(problem.Matmul)) },
+	problem.SoftmaxFamily.Name: func(p problem.Problem) (*Launch, error) { return softmaxBaseline(p.(problem.Softmax)) },
 }
 
 // matmulBaseline is Baseline: a, b, and what scales and a bias need, to o. Arrays have a leading dimension of p.Batch where that is

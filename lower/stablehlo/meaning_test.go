@@ -106,7 +106,7 @@ func TestKernels_Meaning(t *testing.T) {
 			problems = append(problems, p)
 		}
 		for _, p := range problems {
-			for _, k := range kernels.All {
+			for _, k := range kernels.Ladder(problem.MatmulFamily) {
 				if k.Supports(p) != nil {
 					continue
 				}

@@ -32,7 +32,7 @@ func goldens() map[string]problem.Matmul {
 
 func TestGolden(t *testing.T) {
 	for name, p := range goldens() {
-		for _, kernel := range kernels.All {
+		for _, kernel := range kernels.Ladder(problem.MatmulFamily) {
 			if kernel.Number() < 3 || kernel.Supports(p) != nil || kernel.Number() < 5 && (name == "float32_highest" || name == "ragged") {
 				continue
 			}

@@ -31,7 +31,7 @@ func problems(m, k, n int) []problem.Matmul {
 func TestKernels(t *testing.T) {
 	for _, shape := range shapes {
 		for _, p := range problems(shape[0], shape[1], shape[2]) {
-			for _, kernel := range kernels.All {
+			for _, kernel := range kernels.Ladder(problem.MatmulFamily) {
 				if kernel.Supports(p) != nil {
 					continue
 				}

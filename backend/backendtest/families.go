@@ -1,0 +1,49 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"matladder/backend"
+	"matladder/kernels/kernelstest"
+)
+
+// testFamilies takes kernels of the families beyond matmul through what a sweep does:
+// inputs made and outputs verified beside the device, faults found, nothing stale.
+func testFamilies(t *testing.T, s suite) {
+	if !s.Seeded {
+		t.Skip("the backend does not make inputs itself")
+	}
+	kernelstest.Each(t, func(t *testing.T, c kernelstest.Case) {
+		e, err := s.backend.Compile(t.Context(), c.Programs, s.Params)
+		if errors.Is(err, backend.ErrUnsupported) && s.MayRefuseFamilies {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		spec := backend.InputSpec{Problem: c.Problem, Seed: 7, Dist: "uniform"}
+		if err := e.LoadSeeded(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Run(context.Background(), 2); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+			t.Errorf("%+v, %v", r, err)
+		}
+		for _, fault := range []string{"zeros", "sign", "tile", "gain", "nan"} {
+			if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec, Fault: fault}); err != nil || r.OK {
+				t.Errorf("fault %s was not found: %+v, %v", fault, r, err)
+			}
+		}
+		if err := e.Poison(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || r.OK {
+			t.Errorf("an output that nothing wrote is right: %+v, %v", r, err)
+		}
+	})
+}

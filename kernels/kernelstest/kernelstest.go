@@ -1,0 +1,50 @@
+// Package kernelstest hands tests the programs of all problem families but matmul, which
+// has suites of its own.
+package kernelstest
+
+import (
+	"fmt"
+	"testing"
+
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// A Case is a kernel on a problem.
+type Case struct {
+	Kernel   kernels.Kernel
+	Problem  problem.Problem
+	Programs []*tile.Program
+}
+
+// Each calls f, in a subtest, for each kernel of each family but the first: on the
+// family's sample in all that it spells out, and of block shapes on the first that the
+// kernel proposes and on small ones that do not divide the arrays.
+func Each(t *testing.T, f func(t *testing.T, c Case)) {
+	for _, family := range problem.Families()[1:] {
+		for _, words := range append(append([]string(nil), family.Dtypes...), family.Examples...) {
+			asked, err := family.Parse(words)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := family.Make(family.Sample, asked)
+			for _, k := range kernels.Ladder(family) {
+				if k.Supports(p) != nil {
+					continue
+				}
+				for _, b := range append(k.Candidates(p, tile.Machine{Parallel: 2})[:1], problem.Clip(p, tile.Blocks{M: 16, K: 32, N: 64})) {
+					for _, variant := range k.Variants(p) {
+						t.Run(fmt.Sprintf("%s/%s/%s/%s%s", family.Name, k.Name(), words, b, variant), func(t *testing.T) {
+							programs, err := k.Build(p, variant, b)
+							if err != nil {
+								t.Fatal(err)
+							}
+							f(t, Case{k, p, programs})
+						})
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package triton_test
+
+import (
+	"testing"
+
+	"matladder/backend"
+	"matladder/check"
+	"matladder/kernels/kernelstest"
+)
+
+// TestFamilies verifies the text of kernels of the other families.
+func TestFamilies(t *testing.T) {
+	kernelstest.Each(t, func(t *testing.T, c kernelstest.Case) {
+		in, err := check.Inputs(t.Context(), c.Problem, c.Programs, 5, check.Uniform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := check.Verify(t.Context(), c.Problem, c.Programs, in, runText(t, c.Programs, backend.Params{}, in)["o"]); err != nil || !r.OK {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
