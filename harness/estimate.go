@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"matladder/chips"
+	"matladder/measure"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -99,8 +100,8 @@ func (s Sweep) roundTime(g Group) time.Duration {
 			continue
 		}
 		launch := 2 * bestTime(s.Device, p.Problem) // half of what the device can do
-		repetition := max(launch, shortestSample.Seconds())
-		if launch <= longestSettling.Seconds() {
+		repetition := max(launch, measure.Shortest.Seconds())
+		if launch <= measure.LongestSettling.Seconds() {
 			repetition *= 2
 		}
 		turn := repetition*float64(s.Config.Repetitions) + checkTime(p.Problem)

@@ -7,6 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
+	"matladder/measure"
 	"matladder/problem"
 )
 
@@ -33,7 +34,7 @@ func (r *run) testOperands(ctx context.Context, p problem.Problem) error {
 			if point.Status != "" || point.Kernel == nil {
 				continue
 			}
-			l := &lane{Point: point, bytes: point.bytes(), launches: 1}
+			l := &lane{Point: point, bytes: point.bytes(), counts: measure.Counts{Launches: 1}}
 			if l.build(); l.Status != "" {
 				continue
 			}
@@ -57,7 +58,7 @@ func (r *run) injectAll(ctx context.Context, l *lane) error {
 	}
 	for _, fault := range check.Faults() {
 		var res backend.CheckResult
-		err := guard(func() (err error) {
+		err := measure.Guard(func() (err error) {
 			res, err = l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: fault})
 			return err
 		})

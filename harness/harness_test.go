@@ -13,6 +13,7 @@ import (
 	"matladder/backend"
 	"matladder/check"
 	"matladder/problem"
+	"matladder/measure"
 	"matladder/results"
 )
 
@@ -127,8 +128,8 @@ func TestRun(t *testing.T) {
 			r.PeakFLOPs == 0 || r.Threads != 2 || r.Method != results.Direct {
 			t.Fatalf("row: %+v", r)
 		}
-		if n := r.Launches &^ 1; r.Seconds < shortestSample.Seconds() || n&(n-1) != 0 {
-			t.Errorf("%d launches took %g s; want a power of two, or one more, and at least %s", r.Launches, r.Seconds, shortestSample)
+		if n := r.Launches &^ 1; r.Seconds < measure.Shortest.Seconds() || n&(n-1) != 0 {
+			t.Errorf("%d launches took %g s; want a power of two, or one more, and at least %s", r.Launches, r.Seconds, measure.Shortest)
 		}
 	}
 	done := 0.0

@@ -3,26 +3,15 @@ package harness
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
-	"time"
 
 	"matladder/backend"
 	"matladder/internal/awake"
+	"matladder/measure"
+	"matladder/measure/interval"
 	"matladder/results"
 	"matladder/tile"
 )
-
-// shortestSample is how long a repetition lasts at least: launches are repeated
-// until clock and dispatch no longer matter.
-const shortestSample = 5 * time.Millisecond
-
-// longestSettling is how long a launch may take for launches to be run, untimed,
-// ahead of a repetition; what waking up costs is nothing beside longer ones.
-const longestSettling = 25 * time.Millisecond
-
-// maxLaunches bounds the launches of a repetition.
-const maxLaunches = 1 << 20
 
 // lane is a point while its group is measured.
 type lane struct {
@@ -32,14 +21,11 @@ type lane struct {
 	bytes    int64
 	resident bool // stays compiled and loaded from round to round
 
-	exe      backend.Executable // nil while closed
-	launches int                // of one repetition, the shorter one of a loop; 0 until calibrated
-	longer   int                // launches of the longer repetition of a loop; 0 for other methods
-	each     time.Duration      // about what a launch takes
-	settling int                // untimed launches ahead of each repetition
-	rounds   int                // that have its rows
-	samples  []sample           // one for each repetition, for each pair of a loop
-	retired  bool               // has a row that ends it
+	exe     backend.Executable // nil while closed
+	counts  measure.Counts     // of a repetition
+	rounds  int                // that have its rows
+	samples []sample           // one for each repetition, for each pair of a loop
+	retired bool               // has a row that ends it
 }
 
 // turn measures the repetitions of one round and returns their rows. A failure
@@ -54,7 +40,7 @@ func (r *run) turn(ctx context.Context, l *lane, round int) ([]results.Record, e
 		row.Round, row.Status, row.Reason = round, classify(err), err.Error()
 		rows = append(rows, row)
 	}
-	l.rounds++
+	l.rounds = round + 1
 	for i := range rows {
 		l.retired = l.retired || rows[i].Status != results.OK
 	}
@@ -77,7 +63,7 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 	}
 	var rows []results.Record
 	for range r.sweep.Config.Repetitions {
-		for _, launches := range l.counts() {
+		for _, launches := range l.counts.All() {
 			row, err := r.repetition(ctx, l, r.varied(l, launches))
 			if err != nil {
 				return nil, err // what came before is not verified
@@ -86,7 +72,7 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 			rows = append(rows, row)
 		}
 	}
-	if s, ok := interval(r.quiet(slices.Concat(l.samples, samplesOf(rows)))); ok && l.longer > 0 {
+	if s := interval.Of(r.quiet(slices.Concat(l.samples, samplesOf(rows)))); s.Sure() && l.counts.Longer > 0 {
 		// Each row has what starting the program takes in it, and the slope has not: it
 		// may be what no machine reaches even where the rows are not. One slope is noisy.
 		last := &rows[len(rows)-1]
@@ -109,17 +95,17 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 		return results.Record{}, err
 	}
 	r.collect()
-	if l.settling > 0 {
-		if _, err := r.launch(ctx, l, l.settling); err != nil {
+	if l.counts.Settling > 0 {
+		if _, err := r.launch(ctx, l, l.counts.Settling); err != nil {
 			return results.Record{}, err
 		}
 	}
-	from := r.watch.glance()
+	from := r.watch.Glance()
 	s, err := r.launch(ctx, l, launches)
 	if err != nil {
 		return results.Record{}, err
 	}
-	meanwhile := since(from, r.watch.glance())
+	meanwhile := measure.Since(from, r.watch.Glance())
 	row := l.row
 	row.WaitedSeconds, row.Switches = meanwhile.WaitedSeconds, meanwhile.Switches
 	row.Launches, row.Status = launches, results.OK
@@ -134,7 +120,7 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 // into all rows of the round: inputs and program were the same.
 func (r *run) verify(ctx context.Context, l *lane, rows []results.Record) error {
 	var res backend.CheckResult
-	err := guard(func() (err error) {
+	err := measure.Guard(func() (err error) {
 		res, err = l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
 		return err
 	})
@@ -169,11 +155,11 @@ func (r *run) open(ctx context.Context, l *lane) error {
 	}
 	l.exe = exe
 	warmup := r.sweep.Config.Warmup
-	if l.launches == 0 {
+	if l.counts.Launches == 0 {
 		if err := r.prove(ctx, l); err != nil {
 			return err
 		}
-		if l.settling == 0 && l.longer == 0 && l.launches > 0 {
+		if l.counts.Settling == 0 && l.counts.Longer == 0 && l.counts.Launches > 0 {
 			warmup = 0 // launches that long have been warmed up
 		}
 	}
@@ -185,7 +171,7 @@ func (r *run) open(ctx context.Context, l *lane) error {
 			return err
 		}
 	}
-	if l.launches == 0 {
+	if l.counts.Launches == 0 {
 		return r.calibrate(ctx, l)
 	}
 	return nil
@@ -193,17 +179,15 @@ func (r *run) open(ctx context.Context, l *lane) error {
 
 // load makes a lane's inputs.
 func (r *run) load(ctx context.Context, l *lane, spec backend.InputSpec) error {
-	if err := guard(func() error { return l.exe.LoadSeeded(ctx, spec) }); err != nil {
+	if err := measure.Guard(func() error { return l.exe.LoadSeeded(ctx, spec) }); err != nil {
 		return fmt.Errorf("inputs: %w", err)
 	}
 	return nil
 }
 
 func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err error) {
-	ctx, cancel := limited(ctx, r.sweep.Config.Timeout)
-	defer cancel()
 	start := r.now()
-	err = guard(func() (err error) {
+	_, err = r.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
 		if l.Kernel == nil {
 			exe, err = r.backend(l.Point).Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Variant: l.Variant, Params: l.Params})
 		} else {
@@ -212,64 +196,26 @@ func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err
 		return err
 	})
 	l.row.CompileSeconds = r.now().Sub(start).Seconds()
-	if err != nil {
-		return nil, timedOut(ctx, err, "compilation", r.sweep.Config.Timeout)
-	}
-	return exe, nil
+	return exe, err
 }
 
-// launch runs a number of launches within the time limit, and once more if this
-// process stood still meanwhile: then the time is that of whoever stopped it.
-func (r *run) launch(ctx context.Context, l *lane, launches int) (s backend.Sample, err error) {
-	for range mostPauses {
-		limited, cancel := limited(ctx, r.sweep.Config.Timeout)
-		err = guard(func() (err error) { s, err = l.exe.Run(limited, launches); return err })
-		err = timedOut(limited, err, fmt.Sprintf("%d launches", launches), r.sweep.Config.Timeout)
-		cancel()
-		if err != nil || limited.Paused() == 0 {
-			break
-		}
-	}
-	return s, err
+// limits are those of everything that a backend is asked.
+func (r *run) limits() measure.Limits {
+	return measure.Limits{Timeout: r.sweep.Config.Timeout, Within: limited}
 }
-
-// mostPauses bounds how often a repetition is taken anew.
-const mostPauses = 4
 
 // limited is awake.WithTimeout; tests stop the process.
 var limited = awake.WithTimeout
 
-// timedOut says in err's place that what ran past its limit, if it did.
-func timedOut(ctx context.Context, err error, what string, limit time.Duration) error {
-	if err != nil && context.Cause(ctx) == context.DeadlineExceeded {
-		return fmt.Errorf("%s took longer than %s: %w", what, limit, context.DeadlineExceeded)
-	}
-	return err
+// launch runs a number of launches within the time limit.
+func (r *run) launch(ctx context.Context, l *lane, launches int) (backend.Sample, error) {
+	return r.limits().Launch(ctx, l.exe, launches)
 }
 
-// calibrate sets launches to the power of two at which a repetition is long
-// enough, so that runs of the same machine mostly agree on about the number.
-func (r *run) calibrate(ctx context.Context, l *lane) error {
-	for n := 1; ; {
-		s, err := r.launch(ctx, l, n)
-		if err != nil {
-			return err
-		}
-		if s.Elapsed >= shortestSample || n >= maxLaunches {
-			l.each = s.Elapsed / time.Duration(n)
-			if l.launches = n; results.Method(s.Method) == results.Loop {
-				l.launches, l.longer = loopCounts(n)
-			} else if s.Elapsed/time.Duration(n) <= longestSettling {
-				l.settling = n
-			}
-			return nil
-		}
-		need := n * 16
-		if s.Elapsed > 0 {
-			need = min(need, int(float64(n)*float64(shortestSample)/float64(s.Elapsed)))
-		}
-		n = min(maxLaunches, max(2*n, 1<<bits.Len(uint(need))))
-	}
+// calibrate finds how many launches make a repetition.
+func (r *run) calibrate(ctx context.Context, l *lane) (err error) {
+	l.counts, err = r.limits().Calibrate(ctx, l.exe)
+	return err
 }
 
 // close frees the lane's executable.
@@ -279,5 +225,5 @@ func (r *run) close(l *lane) error {
 	}
 	exe := l.exe
 	l.exe = nil
-	return guard(exe.Close)
+	return measure.Guard(exe.Close)
 }

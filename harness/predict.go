@@ -96,13 +96,10 @@ func (r *run) prediction(ctx context.Context, l *lane) results.Record {
 	if row, done := answered(l, 0); done {
 		return row
 	}
-	limit := r.sweep.Config.Timeout
-	ctx, cancel := limited(ctx, limit)
-	defer cancel()
 	row := l.row
 	begin := r.now()
 	var p backend.Prediction
-	err := guard(func() (err error) {
+	_, err := r.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
 		if l.Kernel != nil {
 			p, err = r.opt.Backend.(backend.Predictor).Predict(ctx, l.programs, l.Params)
 			return err
@@ -115,7 +112,7 @@ func (r *run) prediction(ctx context.Context, l *lane) results.Record {
 		return err
 	})
 	row.CompileSeconds = r.now().Sub(begin).Seconds()
-	if err = timedOut(ctx, err, "compilation", limit); err != nil {
+	if err != nil {
 		row.Status, row.Reason = classify(err), err.Error()
 		return row
 	}

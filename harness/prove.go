@@ -7,6 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
+	"matladder/measure"
 )
 
 // wrongError is an output that is not what it must be, found outside of the repetitions
@@ -48,7 +49,7 @@ func (r *run) prove(ctx context.Context, l *lane) error {
 			return err
 		}
 	}
-	for trips := 2; l.longer > 0 && trips < 6; trips++ {
+	for trips := 2; l.counts.Longer > 0 && trips < 6; trips++ {
 		if err := r.look(ctx, l, spec, trips+r.rng.IntN(2)); err != nil {
 			return err
 		}
@@ -71,12 +72,12 @@ const (
 // repetitions of their own, which are verified in each round.
 func (l *lane) looks() int {
 	switch {
-	case l.each <= briefLaunch, l.Problem.FLOPs() <= briefFLOPs:
+	case l.counts.Each <= briefLaunch, l.Problem.FLOPs() <= briefFLOPs:
 		return mostLooks
-	case l.each >= longestSettling:
+	case l.counts.Each >= measure.LongestSettling:
 		return 0
 	}
-	return max(2, int(looksTake/l.each))
+	return max(2, int(looksTake/l.counts.Each))
 }
 
 // look verifies what the last of a few launches writes to an output that nothing was
@@ -101,7 +102,7 @@ func (r *run) alone(ctx context.Context, l *lane, launches int) error {
 // anew behind none to three others: a backend cannot tell which launch is verified.
 // Long launches are repetitions of their own, which are verified in each round.
 func (r *run) single(ctx context.Context, l *lane) error {
-	if l.each >= longestSettling || r.rng.IntN(2) == 0 {
+	if l.counts.Each >= measure.LongestSettling || r.rng.IntN(2) == 0 {
 		return nil
 	}
 	if ahead := r.rng.IntN(4); ahead > 0 {
@@ -110,7 +111,7 @@ func (r *run) single(ctx context.Context, l *lane) error {
 		}
 	}
 	launches := 1
-	if l.longer > 0 {
+	if l.counts.Longer > 0 {
 		launches += r.rng.IntN(4) // of a loop in one program
 	}
 	return r.alone(ctx, l, launches)
@@ -118,7 +119,7 @@ func (r *run) single(ctx context.Context, l *lane) error {
 
 // varied adds a launch to many, or none: which of them is the last is not to be known.
 func (r *run) varied(l *lane, launches int) int {
-	if l.longer > 0 || launches < 4 {
+	if l.counts.Longer > 0 || launches < 4 {
 		return launches
 	}
 	return launches + r.rng.IntN(2)
@@ -126,7 +127,7 @@ func (r *run) varied(l *lane, launches int) int {
 
 // poison overwrites the output of a lane.
 func (r *run) poison(ctx context.Context, l *lane) error {
-	if err := guard(func() error { return l.exe.Poison(ctx) }); err != nil {
+	if err := measure.Guard(func() error { return l.exe.Poison(ctx) }); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
 	return nil
@@ -136,7 +137,7 @@ func (r *run) poison(ctx context.Context, l *lane) error {
 // round either, whose rows will say so.
 func (r *run) confirm(ctx context.Context, l *lane, spec backend.InputSpec) error {
 	var res backend.CheckResult
-	err := guard(func() (err error) {
+	err := measure.Guard(func() (err error) {
 		res, err = l.exe.Check(ctx, backend.CheckSpec{InputSpec: spec})
 		return err
 	})

@@ -1,6 +1,9 @@
 package harness
 
-import "matladder/results"
+import (
+	"matladder/measure"
+	"matladder/results"
+)
 
 // A sample is the time of one launch, with what its rows say of the machine meanwhile.
 type sample struct {
@@ -38,6 +41,18 @@ func sampleOf(last, row *results.Record) (s sample, ok bool) {
 	return s, true
 }
 
+// launchTime is the time of a launch as row, the next row of its point after
+// last, completes it; false if row is only the shorter count of a loop.
+func launchTime(last, row *results.Record) (seconds float64, ok bool) {
+	switch {
+	case row.Method != results.Loop:
+		return row.Seconds / float64(row.Launches), true
+	case last == nil || last.RunID != row.RunID || last.Round != row.Round || last.Launches >= row.Launches:
+		return 0, false
+	}
+	return measure.Slope(last.Seconds, row.Seconds, last.Launches, row.Launches), true
+}
+
 // quiet are the times of the samples that nothing disturbed.
 func (r *run) quiet(samples []sample) []float64 {
 	var times []float64
@@ -52,6 +67,11 @@ func (r *run) quiet(samples []sample) []float64 {
 	}
 	return times
 }
+
+// rests reports whether a lane sits a round out, since more would not change what is
+// known of it: rounds go where an interval is still wide. What others are held against
+// takes part as long as any of them does.
+func (g *group) rests(l *lane) bool { return l.rounds > 0 && !l.isBaseline() && g.settled(l) }
 
 // settled reports whether more rounds would not change what a reader concludes of a
 // lane, or there were as many as the sweep allows. Disturbed ones are repeated, as often

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"matladder/measure"
 	"matladder/results"
 	"matladder/tile"
 )
@@ -62,8 +63,8 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 		}
 		l.row = r.record(l.Point, l.programs)
 		if old := done[identity(&l.row)]; old != nil {
-			l.rounds, l.launches, l.samples, l.retired = old.rounds, old.launches, old.samples, old.ended
-			l.longer = old.longer
+			l.rounds, l.samples, l.retired = old.rounds, old.samples, old.ended
+			l.counts.Launches, l.counts.Longer = old.launches, old.longer
 		}
 		lanes = append(lanes, l)
 	}
@@ -72,7 +73,7 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 
 // build writes the lane's programs; a kernel that cannot is a failed point.
 func (l *lane) build() {
-	err := guard(func() (err error) {
+	err := measure.Guard(func() (err error) {
 		l.programs, err = l.Kernel.Build(l.Problem, l.Variant, l.Blocks)
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"matladder/measure"
 	"matladder/problem"
 	"matladder/results"
 )
@@ -52,7 +53,7 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		g.shuffled(lanes)
+		measure.Shuffled(rand.New(g.rng), lanes)
 	}
 	for g.more(lanes) {
 		begin := g.now()
@@ -90,45 +91,41 @@ func (g *group) closeAll(lanes []*lane) []results.Record {
 func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 	type turn struct {
 		*lane
-		first int // of its rows
+		first, end int // of its rows
 	}
 	var turns []turn
-	var rows []results.Record
-	span := g.watch.begin(ctx)
-	for i, l := range g.shuffled(lanes) {
-		if l.retired {
-			continue
+	timed := 0 // rows
+	rows, err := measure.Round(ctx, g.watch, rand.New(g.rng), lanes, func(place int, l *lane) ([]results.Record, error) {
+		if l.retired || g.rests(l) {
+			return nil, nil
 		}
 		if row, done := answered(l, round); done {
-			l.retired = true
-			rows = append(rows, row)
-			continue
+			l.retired, timed = true, timed+1
+			return []results.Record{row}, nil
 		}
 		if deaths := g.turns.begin(&l.row, round); deaths >= mostDeaths {
-			l.retired = true
-			rows = append(rows, passedOver(l, round, deaths))
-			continue
+			l.retired, timed = true, timed+1
+			return []results.Record{passedOver(l, round, deaths)}, nil
 		}
 		some, err := g.turn(ctx, l, round)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		turns = append(turns, turn{l, len(rows)})
-		rows = append(rows, some...)
-		e := g.event(round, float64(i+1)/float64(len(lanes)))
+		turns = append(turns, turn{l, timed, timed + len(some)})
+		timed += len(some)
+		e := g.event(round, float64(place+1)/float64(len(lanes)))
 		e.Kernel = l.KernelName()
 		g.observe(e)
+		return some, nil
+	})
+	if err != nil {
+		return err
 	}
-	span.end(ctx, rows)
 	if err := g.append(rows); err != nil {
 		return err
 	}
-	for i, t := range turns {
-		end := len(rows)
-		if i+1 < len(turns) {
-			end = turns[i+1].first
-		}
-		t.samples = append(t.samples, samplesOf(rows[t.first:end])...)
+	for _, t := range turns {
+		t.samples = append(t.samples, samplesOf(rows[t.first:t.end])...)
 	}
 	e := g.event(round+1, 0)
 	e.Rows = rows
@@ -141,13 +138,6 @@ func answered(l *lane, round int) (results.Record, bool) {
 	row := l.row
 	row.Round, row.Status, row.Reason = round, l.Status, l.Reason
 	return row, l.Status != ""
-}
-
-// shuffled returns the lanes in the order of the next round.
-func (g *group) shuffled(lanes []*lane) []*lane {
-	mixed := append([]*lane(nil), lanes...)
-	rand.New(g.rng).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
-	return mixed
 }
 
 // more reports whether another round is needed and there is time for it. A point

@@ -11,6 +11,7 @@ import (
 
 	"matladder/backend"
 	"matladder/chips"
+	"matladder/measure"
 	"matladder/problem"
 	"matladder/results"
 )
@@ -63,7 +64,7 @@ type run struct {
 	saved   string     // Outcome.Saved
 	turns   *turns     // which point has its turn, on disk
 	rng     *rand.Rand // of when an output is looked at; orders have their own
-	watch   *watch
+	watch   *measure.Watch
 
 	disturbances results.Disturbances // as far as the rows tell by now
 	current      results.Conditions   // of the group that is measured
@@ -79,10 +80,10 @@ func Run(ctx context.Context, s Sweep, opt Options) (Outcome, error) {
 func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ Outcome, err error) {
 	r := &run{sweep: s, opt: opt, now: now}
 	r.rng = rand.New(rand.NewPCG(uint64(s.Config.Seed), uint64(now().UnixNano())))
-	r.watch = newWatch(opt, s.Device, now, func(c control) bool {
-		return r.disturbances.Off(r.current, c.compute.Seconds(), c.memory.Seconds())
+	r.watch = measure.NewWatch(opt.Controller, s.Device, now, func(c measure.Control) bool {
+		return r.disturbances.Off(r.current, c.Compute.Seconds(), c.Memory.Seconds())
 	})
-	defer r.watch.close()
+	defer r.watch.Close()
 	begin := r.now()
 	old, repair, err := r.openJournal(ctx)
 	if err != nil {
@@ -112,7 +113,7 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if lost := r.journal.Intact(); lost != nil && r.saved == "" && len(r.rows) > 0 {
 		err = errors.Join(r.rescue(lost), err)
 	}
-	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair, Saved: r.saved, Control: r.watch.spent}, err
+	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair, Saved: r.saved, Control: r.watch.Spent()}, err
 }
 
 func (r *run) openJournal(ctx context.Context) (old []results.Record, repair results.Repair, err error) {

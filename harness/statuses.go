@@ -3,35 +3,16 @@ package harness
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"matladder/backend"
+	"matladder/measure"
 	"matladder/results"
 )
-
-// crash is a panic inside a backend.
-type crash struct {
-	value any
-	stack []byte
-}
-
-func (c *crash) Error() string { return fmt.Sprintf("panic: %v", c.value) }
-
-// guard calls f and turns a panic into a *crash.
-func guard(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &crash{v, debug.Stack()}
-		}
-	}()
-	return f()
-}
 
 // classify says what an error makes of a point.
 func classify(err error) results.Status {
 	var big *backend.TooBigError
-	var crashed *crash
+	var crashed *measure.PanicError
 	var gone *backend.CrashError
 	var wrong *wrongError
 	switch {

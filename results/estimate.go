@@ -4,11 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"golang.org/x/perf/benchmath"
+	"matladder/measure/interval"
 )
-
-// wantConfidence is the confidence asked of every interval.
-const wantConfidence = 0.95
 
 // An Estimate is a median and an interval that holds the true median with the
 // given Confidence. It assumes nothing about the distribution of its samples.
@@ -30,7 +27,7 @@ type Estimate struct {
 func (e Estimate) Known() bool { return e.N > 0 }
 
 // Sure reports whether the interval holds with 95 % confidence.
-func (e Estimate) Sure() bool { return e.Confidence >= wantConfidence }
+func (e Estimate) Sure() bool { return e.Confidence >= interval.Confidence }
 
 // widest is how many times its lower end the upper end of an interval may be, for what
 // it holds to be compared with anything.
@@ -53,18 +50,8 @@ func (e Estimate) Spread() float64 {
 
 // estimate summarizes samples, which it leaves as they are.
 func estimate(samples []float64) Estimate {
-	n := len(samples)
-	if n == 0 {
-		return Estimate{}
-	}
-	sample := benchmath.NewSample(slices.Clone(samples), &benchmath.DefaultThresholds)
-	s := benchmath.AssumeNothing.Summary(sample, wantConfidence)
-	e := Estimate{Median: s.Center, Lo: s.Lo, Hi: s.Hi, Confidence: s.Confidence, N: n}
-	if math.IsInf(e.Lo, 0) || math.IsInf(e.Hi, 0) {
-		e.Lo, e.Hi = sample.Values[0], sample.Values[n-1]
-		e.Confidence = 1 - math.Ldexp(1, 1-n)
-	}
-	return e
+	i := interval.Of(samples)
+	return Estimate{Median: i.Center, Lo: i.Lo, Hi: i.Hi, Confidence: i.Confidence, N: i.N}
 }
 
 // scale returns the estimate of factor times what e estimates.

@@ -45,14 +45,14 @@ var flatColumns = func() []flatColumn {
 		flatColumn{"disturbed", func(s *Summary) any { return s.Disturbed }},
 		flatColumn{"rough", func(s *Summary) any { return s.Rough }},
 		flatColumn{"confidence", func(s *Summary) any { return known(s.Time, s.Time.Confidence) }})
-	list = append(list, interval("time_seconds", func(s *Summary) Estimate { return s.Time })...)
-	list = append(list, interval("dispatch_seconds", func(s *Summary) Estimate { return s.Dispatch })...)
-	list = append(list, interval("flops_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() != Bytes) })...)
-	list = append(list, interval("bytes_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() == Bytes) })...)
-	list = append(list, interval("percent_of_peak", func(s *Summary) Estimate { return s.PercentOfPeak })...)
-	list = append(list, interval("percent_of_baseline", func(s *Summary) Estimate { return s.PercentOfBaseline })...)
+	list = append(list, threeColumns("time_seconds", func(s *Summary) Estimate { return s.Time })...)
+	list = append(list, threeColumns("dispatch_seconds", func(s *Summary) Estimate { return s.Dispatch })...)
+	list = append(list, threeColumns("flops_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() != Bytes) })...)
+	list = append(list, threeColumns("bytes_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() == Bytes) })...)
+	list = append(list, threeColumns("percent_of_peak", func(s *Summary) Estimate { return s.PercentOfPeak })...)
+	list = append(list, threeColumns("percent_of_baseline", func(s *Summary) Estimate { return s.PercentOfBaseline })...)
 	list = append(list, flatColumn{"below", func(s *Summary) any { return plainValue(&s.Below) }})
-	list = append(list, interval("over_below", func(s *Summary) Estimate { return s.OverBelow })...)
+	list = append(list, threeColumns("over_below", func(s *Summary) Estimate { return s.OverBelow })...)
 	return append(list, flatColumn{"warnings", func(s *Summary) any {
 		text := strings.Join(s.Warnings, "; ")
 		return plainValue(&text)
@@ -67,8 +67,8 @@ func (s *Summary) rateIf(wanted bool) Estimate {
 	return Estimate{}
 }
 
-// interval makes three columns of an estimate: name, name_lo and name_hi.
-func interval(name string, of func(s *Summary) Estimate) []flatColumn {
+// threeColumns makes three columns of an estimate: name, name_lo and name_hi.
+func threeColumns(name string, of func(s *Summary) Estimate) []flatColumn {
 	return []flatColumn{
 		{name, func(s *Summary) any { return known(of(s), of(s).Median) }},
 		{name + "_lo", func(s *Summary) any { return known(of(s), of(s).Lo) }},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/measure/interval"
 	"matladder/results/twosample"
 )
 
@@ -246,7 +247,7 @@ func (c *Comparison) estimate(d twosample.Difference, ok bool) {
 		}
 		return
 	}
-	c.Ratio = Estimate{Median: math.Exp(d.Log), Lo: math.Exp(d.Lo), Hi: math.Exp(d.Hi), Confidence: wantConfidence, N: n}
+	c.Ratio = Estimate{Median: math.Exp(d.Log), Lo: math.Exp(d.Lo), Hi: math.Exp(d.Hi), Confidence: interval.Confidence, N: n}
 }
 
 // sharedOf says which comparisons are of what both sides ran alike: XLA under one

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"matladder/backend"
+	"matladder/measure/interval"
 	"matladder/tile"
 	"matladder/tuned"
 )
@@ -25,7 +26,7 @@ const (
 	// leastConfirming is in rounds. It takes more than for block shapes to contradict a
 	// rule of the backend: six rounds did so by 3 % at the time of a neighbour's noise,
 	// and never again.
-	leastConfirming = 2 * enoughRounds
+	leastConfirming = 2 * interval.Enough
 )
 
 // adjusting is the search for parameters that make a block shape faster.
@@ -207,6 +208,9 @@ func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
 			if err := s.rounds(ctx, append([]*racer{reference}, live...), adjustRounds, n*adjustRounds); err != nil {
 				return nil, err
 			}
+			if reference.failed != nil {
+				return nil, reference.failed
+			}
 			if n == 0 {
 				s.tried += len(slices.DeleteFunc(slices.Clone(live), func(r *racer) bool { return len(r.times) == 0 }))
 			}
@@ -225,8 +229,7 @@ func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
 
 // lost reports whether a racer is far behind another in every round.
 func (r *racer) lost(other *racer) bool {
-	_, lo, _, _ := ratio(r.times, other.times)
-	return lo > 1+farBehind
+	return interval.OfRatios(r.times, other.times).Lo > 1+farBehind
 }
 
 // rounds interleaves a field for some rounds, after those that are over.
@@ -255,10 +258,9 @@ func (s *adjusting) take(ctx context.Context, field []*racer) (taken bool, err e
 		if samples == nil {
 			continue
 		}
-		if wrong, err := s.t.verify(ctx, s.j, r); err != nil || wrong != "" {
-			if ctx.Err() != nil {
-				return false, err
-			}
+		if err := s.t.verify(ctx, s.j, r); ctx.Err() != nil {
+			return false, ctx.Err()
+		} else if err != nil {
 			continue
 		}
 		s.best, s.shown = r, samples
@@ -288,7 +290,7 @@ func (s *adjusting) confirm(ctx context.Context, r *racer) ([]*racer, error) {
 		if min(len(next.times), len(best.times)) < done { // cannot be launched any more
 			return nil, nil
 		}
-		if done%enoughRounds != 0 { // few verdicts: each has its chance of being wrong
+		if done%interval.Enough != 0 { // few verdicts: each has its chance of being wrong
 			continue
 		}
 		faster, slower := true, false
@@ -296,9 +298,9 @@ func (s *adjusting) confirm(ctx context.Context, r *racer) ([]*racer, error) {
 			if other == next {
 				continue
 			}
-			center, lo, hi, sure := ratio(other.times, next.times)
-			faster = faster && sure && lo > 1+alike
-			slower = slower || sure && hi < 1+alike || center < 1 // or not by what matters
+			over := interval.OfRatios(other.times, next.times)
+			faster = faster && over.Sure() && over.Lo > 1+alike
+			slower = slower || over.Sure() && over.Hi < 1+alike || over.Center < 1 // or not by what matters
 		}
 		switch {
 		case faster && done >= leastConfirming:
@@ -325,10 +327,9 @@ func (s *adjusting) put(row *tuned.Row) {
 	added := maps.Clone(best.params.Extra)
 	maps.DeleteFunc(added, func(k, _ string) bool { _, own := s.t.Params.Extra[k]; return own })
 	row.Params = backend.Params{Extra: added}.String()
-	e.Seconds, e.Low, e.High = summary(best.times)
-	e.Samples = len(best.times)
-	center, lo, hi, _ := ratio(plain.times, best.times)
-	e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High, e.Adjusted.Rounds = round(center), round(lo), round(hi), len(best.times)
+	times, gain := interval.Of(best.times), interval.OfRatios(plain.times, best.times)
+	e.Seconds, e.Low, e.High, e.Samples = times.Center, times.Lo, times.Hi, times.N
+	e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High, e.Adjusted.Rounds = round(gain.Center), round(gain.Lo), round(gain.Hi), len(best.times)
 }
 
 // rebase makes evidence that of another block shape: one that is known, and faster with

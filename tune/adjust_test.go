@@ -13,6 +13,7 @@ import (
 
 	"matladder/backend"
 	"matladder/chips"
+	"matladder/measure/interval"
 	"matladder/tile"
 	"matladder/tuned"
 )
@@ -134,7 +135,7 @@ func TestAdjust(t *testing.T) {
 				if has(p, test.wrong) || has(p, test.bad) || test.cost(p) > test.cost(backend.Params{Extra: test.own}) {
 					t.Errorf("seed %d: %s with %+v", seed, row.Params, e.Adjusted)
 				}
-				if a := e.Adjusted; a.Tried < 3 || e.Ended != tuned.ByEvidence || (row.Params != "") != (a.Low >= 1+alike && a.Low <= a.Gain && a.Gain <= a.High && a.Rounds >= enoughRounds && a.Rounds == e.Samples) {
+				if a := e.Adjusted; a.Tried < 3 || e.Ended != tuned.ByEvidence || (row.Params != "") != (a.Low >= 1+alike && a.Low <= a.Gain && a.Gain <= a.High && a.Rounds >= interval.Enough && a.Rounds == e.Samples) {
 					t.Errorf("seed %d: %q: %+v", seed, row.Params, e)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/measure/interval"
 	"matladder/tile"
 	"matladder/tuned"
 )
@@ -39,7 +40,7 @@ func TestBudget(t *testing.T) {
 	}
 	for _, budget := range []time.Duration{time.Second, 2 * short.Need} {
 		e, f, took, err := search(budget, short.Need)
-		if err != nil || e.Ended != tuned.ByBudget || e.Launched != len(f.runs) || e.Launched < 5+leastOthers || e.Candidates != whole.Candidates || e.Samples < enoughRounds {
+		if err != nil || e.Ended != tuned.ByBudget || e.Launched != len(f.runs) || e.Launched < 5+leastOthers || e.Candidates != whole.Candidates || e.Samples < interval.Enough {
 			t.Errorf("%v: %v, %d launched: %+v", budget, err, len(f.runs), e)
 		}
 		if took > 3*max(budget, short.Need)/2 {

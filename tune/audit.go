@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/measure/interval"
 	"matladder/tile"
 	"matladder/tuned"
 )
@@ -101,7 +102,7 @@ func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours, best, ow
 			list = append(list, c)
 		}
 	}
-	each := (max(a.rounds(), 2*enoughRounds) + comparisons - 1) / comparisons
+	each := (max(a.rounds(), 2*interval.Enough) + comparisons - 1) / comparisons
 	for sitting := range comparisons {
 		if len(list) == 1 {
 			break
@@ -111,8 +112,8 @@ func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours, best, ow
 			return err
 		}
 		for _, r := range field {
-			if len(r.times) == 0 {
-				return fmt.Errorf("%s cannot be launched any more", r.Blocks)
+			if r.failed != nil {
+				return fmt.Errorf("%s cannot be launched any more: %w", r.Blocks, r.failed)
 			}
 			times[r.Blocks] = append(times[r.Blocks], r.times...)
 		}
@@ -127,9 +128,9 @@ func paired(times map[tile.Blocks][]float64, long, short tile.Blocks) Paired {
 	if long == short {
 		return Paired{1, 1, 1, 0}
 	}
-	center, low, high, _ := ratio(times[long], times[short])
-	return Paired{center, low, high, len(times[short])}
+	over := interval.OfRatios(times[long], times[short])
+	return Paired{over.Center, over.Lo, over.Hi, over.N}
 }
 
 // rounds is how many samples a candidate has.
-func (a *Auditor) rounds() int { return max(enoughRounds, cmp.Or(a.Rounds, 30)) }
+func (a *Auditor) rounds() int { return max(interval.Enough, cmp.Or(a.Rounds, 30)) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"matladder/problem"
+	"matladder/measure/interval"
 	"matladder/tile"
 	"matladder/tuned"
 )
@@ -107,7 +108,7 @@ func TestAudit_Budget(t *testing.T) {
 	f := newFake(valley)
 	a := Auditor{Tuner: *tuner(f), Budget: time.Second}
 	out, err := a.Audit(context.Background(), job(2048))
-	if err != nil || out.Samples != enoughRounds {
+	if err != nil || out.Samples != interval.Enough {
 		t.Errorf("%v, %d samples", err, out.Samples)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

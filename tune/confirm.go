@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/measure/interval"
 	"matladder/tile"
 	"matladder/tuned"
 )
@@ -45,9 +46,12 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int
 		if err := t.interleave(ctx, j, field, confirmSitting, h.Sum64()+uint64(n), p, nil); err != nil {
 			return nil, tuned.Evidence{}, err
 		}
+		if c.winner.failed != nil {
+			return winner, tuned.Evidence{}, c.winner.failed
+		}
 		done := n + confirmSitting
 		t.observe(Event{Candidates: launched, Screened: launched, Racing: len(field), Round: done})
-		if done%enoughRounds != 0 { // few verdicts: each has its chance of being wrong
+		if done%interval.Enough != 0 { // few verdicts: each has its chance of being wrong
 			continue
 		}
 		if c.judge() || len(c.open) > 0 && done < mostConfirming && a.over(1) {
@@ -70,8 +74,8 @@ func (r *racer) clearlyBehind(other *racer) bool {
 	if min(len(r.times), len(other.times)) == 0 {
 		return r.first > clearly*other.first
 	}
-	_, lo, _, sure := ratio(r.times, other.times)
-	return lo > clearly || sure && lo > 1
+	over := interval.OfRatios(r.times, other.times)
+	return over.Lo > clearly || over.Sure() && over.Lo > 1
 }
 
 // contest is a winner against those that are given.
@@ -86,17 +90,17 @@ type contest struct {
 // not.
 func (c *contest) judge() (over bool) {
 	c.open = slices.DeleteFunc(c.open, func(r *racer) bool {
-		center, lo, hi, sure := ratio(r.times, c.winner.times)
+		ratio := interval.OfRatios(r.times, c.winner.times)
 		switch {
-		case len(r.times) == 0: // cannot be launched any more
+		case r.failed != nil: // cannot be launched any more
 			return true
-		case !sure:
+		case !ratio.Sure():
 		case c.given:
-			over = over || hi < 1
-			return lo > 1-alike
+			over = over || ratio.Hi < 1
+			return ratio.Lo > 1-alike
 		default:
-			over = over || hi < 1+alike || center < 1 && len(r.times) >= 2*enoughRounds
-			return lo > 1 && center > 1+alike/2
+			over = over || ratio.Hi < 1+alike || ratio.Center < 1 && len(r.times) >= 2*interval.Enough
+			return ratio.Lo > 1 && ratio.Center > 1+alike/2
 		}
 		return false
 	})
@@ -145,8 +149,8 @@ func (c *contest) evidence(kept *racer, order []*racer) tuned.Evidence {
 	if len(samples) == 0 { // it had no rival
 		samples = []float64{winner.fastest}
 	}
-	e.Seconds, e.Low, e.High = summary(samples)
-	e.Samples = len(samples)
+	times := interval.Of(samples)
+	e.Seconds, e.Low, e.High, e.Samples = times.Center, times.Lo, times.Hi, times.N
 	e.RunnerUp, e.Behind = runnerUp(kept.Blocks, e.Tried)
 	others := c.rivals
 	if kept != c.winner {
@@ -155,8 +159,8 @@ func (c *contest) evidence(kept *racer, order []*racer) tuned.Evidence {
 	others = slices.DeleteFunc(slices.Clone(others), func(r *racer) bool { return len(r.times) == 0 })
 	if len(others) > 0 {
 		rival := slices.MinFunc(others, func(a, b *racer) int { return cmp.Compare(a.over(kept), b.over(kept)) })
-		center, lo, hi, _ := ratio(rival.times, kept.times)
-		e.Confirmed = tuned.Confirmation{Rival: rival.Blocks, Ratio: round(center), Low: round(lo), High: round(hi), Rounds: min(len(rival.times), len(kept.times))}
+		ratio := interval.OfRatios(rival.times, kept.times)
+		e.Confirmed = tuned.Confirmation{Rival: rival.Blocks, Ratio: round(ratio.Center), Low: round(ratio.Lo), High: round(ratio.Hi), Rounds: ratio.N}
 	}
 	return e
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"matladder/measure/interval"
 )
 
 // heat is how many candidates take turns at a time, a reference apart: few enough
@@ -20,7 +22,7 @@ type exhausted struct {
 	launched  int
 	samples   int // of a candidate: the fewest
 	spent     time.Duration
-	short     time.Duration // until each candidate had enoughRounds samples
+	short     time.Duration // until each candidate had interval.Enough samples
 }
 
 // standing is how a candidate did in its heat: its time over the reference's.
@@ -114,11 +116,14 @@ func (a *Auditor) heat(ctx context.Context, j Job, list []Candidate, number int,
 	field := u.field(list)
 	rounds := 0
 	err := u.interleave(ctx, j, field, a.rounds(), uint64(number), nil, func(round int, live []*racer) ([]*racer, bool) {
-		if rounds = round; round == enoughRounds {
+		if rounds = round; round == interval.Enough {
 			x.short += spent()
 		}
-		return live, round >= enoughRounds && !until.IsZero() && u.clock().After(until)
+		return live, round >= interval.Enough && !until.IsZero() && u.clock().After(until)
 	})
+	if err == nil {
+		err = field[0].failed
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -127,8 +132,8 @@ func (a *Auditor) heat(ctx context.Context, j Job, list []Candidate, number int,
 	var out []standing
 	for _, r := range field[1:] {
 		if len(r.times) > 0 {
-			center, low, high, _ := ratio(r.times, field[0].times)
-			out = append(out, standing{r.Candidate, center, low, high})
+			over := interval.OfRatios(r.times, field[0].times)
+			out = append(out, standing{r.Candidate, over.Center, over.Lo, over.Hi})
 		}
 	}
 	return out, nil
@@ -148,19 +153,25 @@ func (a *Auditor) last(ctx context.Context, j Job, all []standing, until time.Ti
 	}
 	left := u.field(list)
 	err = u.interleave(ctx, j, left, a.rounds(), math.MaxUint64, nil, func(round int, live []*racer) ([]*racer, bool) {
+		if left = live; len(live) == 0 {
+			return nil, true
+		}
 		first := foremost(live, 1)[0]
 		left = slices.DeleteFunc(live, func(r *racer) bool {
-			_, low, _, sure := ratio(r.times, first.times)
-			return r != first && sure && low > 1
+			over := interval.OfRatios(r.times, first.times)
+			return r != first && over.Sure() && over.Lo > 1
 		})
 		u.observe(Event{Candidates: len(x.list), Screened: x.launched, Racing: len(left), Round: round})
-		return left, len(left) == 1 || round >= enoughRounds && !until.IsZero() && u.clock().After(until)
+		return left, len(left) == 1 || round >= interval.Enough && !until.IsZero() && u.clock().After(until)
 	})
+	if err == nil && len(left) == 0 {
+		err = fmt.Errorf("%w to the end", ErrNone)
+	}
 	if err != nil {
 		return winner, false, err
 	}
 	first := foremost(left, 1)[0]
-	detail, err := u.verify(ctx, j, first)
+	err = u.verify(ctx, j, first)
 	x.spent += m.total()
-	return first.Candidate, detail != "", err
+	return first.Candidate, err != nil, ctx.Err()
 }

@@ -9,6 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/kernels"
+	"matladder/measure/interval"
 	"matladder/tile"
 	"matladder/tuned"
 )
@@ -207,7 +208,7 @@ func TestConfirm(t *testing.T) {
 					given = given || b == row.Blocks
 				}
 				switch {
-				case !given && !(c.Low > 1 && c.Rounds >= enoughRounds):
+				case !given && !(c.Low > 1 && c.Rounds >= interval.Enough):
 					t.Errorf("seed %d: %s with %+v", seed, row.Blocks, c)
 				case !given:
 					others++

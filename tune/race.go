@@ -9,13 +9,14 @@ import (
 	"slices"
 
 	"matladder/backend"
+	"matladder/measure"
+	"matladder/measure/interval"
 	"matladder/tuned"
 )
 
 const (
-	enoughRounds = 6    // at which an interval reaches 95 %
-	alike        = 0.01 // differences below it do not matter
-	clearly      = 1.15 // a ratio that needs no more rounds to be believed
+	alike   = 0.01 // differences below it do not matter
+	clearly = 1.15 // a ratio that needs no more rounds to be believed
 )
 
 // stages of the race: after how many rounds how many of the field go on. After the
@@ -36,19 +37,18 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowan
 			return nil, e, err
 		}
 		winner, e, err := t.confirm(ctx, j, order, launched, a, p)
-		if err != nil {
-			return nil, e, err
+		if err == nil {
+			err = t.verify(ctx, j, winner)
 		}
-		wrong, err := t.verify(ctx, j, winner)
-		if err != nil {
-			return nil, e, err
+		if ctx.Err() != nil {
+			return nil, e, ctx.Err()
 		}
-		if wrong == "" {
+		if err == nil {
 			return winner, e, nil
 		}
-		field = slices.DeleteFunc(field, func(r *racer) bool { return r.Blocks == winner.Blocks })
+		field = slices.DeleteFunc(field, func(r *racer) bool { return r.Blocks == winner.Blocks || r.failed != nil })
 		if len(field) == 0 {
-			return nil, e, fmt.Errorf("%w: %s: wrong: %s", ErrNone, winner.Blocks, wrong)
+			return nil, e, fmt.Errorf("%w: %s: %w", ErrNone, winner.Blocks, err)
 		}
 	}
 }
@@ -67,6 +67,9 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, a
 	after := func(int, []*racer) ([]*racer, bool) {
 		rounds++
 		live = slices.DeleteFunc(live, func(r *racer) bool { return len(r.times) < rounds }) // cannot be launched any more
+		if len(live) == 0 {
+			return nil, true
+		}
 		live = cut(live)
 		for _, s := range stages {
 			if rounds == s.rounds {
@@ -87,6 +90,9 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, a
 		}
 		last = most
 	}
+	if len(live) == 0 {
+		return nil, fmt.Errorf("%w to the end: %w", ErrNone, field[0].failed)
+	}
 	first := foremost(live, 1)[0]
 	rest := slices.DeleteFunc(slices.Clone(field), func(r *racer) bool { return r == first })
 	slices.SortStableFunc(rest, func(a, b *racer) int { return cmp.Compare(a.over(first), b.over(first)) })
@@ -98,7 +104,7 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, a
 func staying(live []*racer, most int) []*racer {
 	var out []*racer
 	for i, r := range foremost(live, len(live)) {
-		if i < most || r.given() && len(r.times) < enoughRounds {
+		if i < most || r.given() && len(r.times) < interval.Enough {
 			out = append(out, r)
 		}
 	}
@@ -117,7 +123,7 @@ func foremost(live []*racer, most int) []*racer {
 	}
 	at := map[*racer]float64{}
 	for _, r := range live {
-		at[r], _, _, _ = ratio(r.times, pace)
+		at[r] = interval.OfRatios(r.times, pace).Center
 	}
 	live = slices.Clone(live)
 	slices.SortStableFunc(live, func(a, b *racer) int { return cmp.Compare(at[a], at[b]) })
@@ -129,8 +135,7 @@ func (r *racer) over(other *racer) float64 {
 	if min(len(r.times), len(other.times)) == 0 {
 		return r.first / other.first
 	}
-	center, _, _, _ := ratio(r.times, other.times)
-	return center
+	return interval.OfRatios(r.times, other.times).Center
 }
 
 // cut drops racers whose paired ratio to the leader is clearly above 1, and, while
@@ -142,12 +147,12 @@ func cut(live []*racer) []*racer {
 		if r == first {
 			return false
 		}
-		center, lo, _, sure := ratio(r.times, first.times)
+		over := interval.OfRatios(r.times, first.times)
 		far := clearly
 		if r.given() {
 			far = 2
 		}
-		return sure && lo > 1 && center > 1+alike/2 || len(r.times) >= 3 && lo > far
+		return over.Sure() && over.Lo > 1 && over.Center > 1+alike/2 || len(r.times) >= 3 && over.Lo > far
 	})
 }
 
@@ -160,22 +165,32 @@ func settled(live []*racer) bool {
 		if r == first {
 			continue
 		}
-		if _, lo, _, sure := ratio(r.times, first.times); !sure || lo < 1-alike {
+		if over := interval.OfRatios(r.times, first.times); !over.Sure() || over.Lo < 1-alike {
 			return false
 		}
 	}
 	return true
 }
 
-// verify runs the winner once more and checks its output.
-func (t *Tuner) verify(ctx context.Context, j Job, r *racer) (wrong string, err error) {
+// verify runs the winner once more and checks its output; one that is wrong is a
+// *wrongError.
+func (t *Tuner) verify(ctx context.Context, j Job, r *racer) error {
 	if err := t.open(ctx, j, r); err != nil {
-		return "", err
+		return err
 	}
 	defer r.shut()
-	res, err := r.exe.Check(ctx, backend.CheckSpec{InputSpec: t.inputs(j)})
-	if err != nil || res.OK {
-		return "", err
+	var res backend.CheckResult
+	err := measure.Guard(func() (err error) {
+		res, err = r.exe.Check(ctx, backend.CheckSpec{InputSpec: t.inputs(j)})
+		return err
+	})
+	if err == nil && !res.OK {
+		err = &wrongError{res.Detail}
 	}
-	return res.Detail, nil
+	return err
 }
+
+// wrongError is an output that is not what it must be.
+type wrongError struct{ detail string }
+
+func (e *wrongError) Error() string { return "wrong: " + e.detail }

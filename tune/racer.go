@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/measure"
+	"matladder/results"
 )
 
 const (
@@ -26,6 +29,8 @@ type racer struct {
 	params  backend.Params
 	exe     backend.Executable
 	opening time.Duration // that it took to be opened the last time
+	loops   bool          // on the device: a launch is the slope over two samples
+	failed  error         // why it is out of the race: it cannot be launched any more
 	fastest float64       // seconds of a launch in the fastest sample yet: says how many launches a sample takes
 	first   float64       // time in the screening, or the race of adjustments, over the reference's
 	times   []float64     // seconds of a launch, one a round
@@ -42,31 +47,39 @@ func (t *Tuner) field(list []Candidate) []*racer {
 	return field
 }
 
+// limits are those of everything that the backend is asked.
+func (t *Tuner) limits() measure.Limits {
+	return measure.Limits{Timeout: cmp.Or(t.Timeout, time.Minute)}
+}
+
 // open compiles and loads a racer and warms it up. The first time it also finds how
 // long a launch takes.
 func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 	begin := t.clock()
-	if r.exe, err = t.Backend.Compile(ctx, r.Programs, r.params); err != nil {
-		return err
-	}
 	defer func() {
 		if err != nil {
-			r.exe.Close()
-			r.exe = nil
+			r.shut()
 		}
 		r.opening = t.clock().Sub(begin)
 	}()
-	if err = r.exe.LoadSeeded(ctx, t.inputs(j)); err != nil {
+	if _, err = t.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
+		r.exe, err = t.Backend.Compile(ctx, r.Programs, r.params)
+		return err
+	}); err != nil {
+		r.exe = nil
+		return err
+	}
+	if _, err = t.limits().Call(ctx, "inputs", func(ctx context.Context) error { return r.exe.LoadSeeded(ctx, t.inputs(j)) }); err != nil {
 		return err
 	}
 	known := r.fastest > 0
 	for n := 1; ; n = min(4*n, maxLaunches) {
-		s, err := r.exe.Run(ctx, n)
+		s, err := t.limits().Launch(ctx, r.exe, n)
 		if err != nil {
 			return err
 		}
-		if known {
-			_, err = r.sample(ctx, sampleTime/16)
+		if r.loops = measure.Loops(s); known {
+			_, err = t.sample(ctx, r, sampleTime/16)
 			return err
 		}
 		if r.fastest = s.Elapsed.Seconds() / float64(n); s.Elapsed >= glance/4 || n == maxLaunches {
@@ -94,32 +107,61 @@ func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*ra
 // shut closes a racer's executable, if it is open.
 func (r *racer) shut() {
 	if r.exe != nil {
-		r.exe.Close()
+		measure.Guard(r.exe.Close)
 		r.exe = nil
 	}
 }
 
-// sample times as many launches as take about d, in parts, and returns the seconds of
-// one in the lower of the middle parts: another process that runs for a time slice
-// spoils a part, not the sample.
-func (r *racer) sample(ctx context.Context, d time.Duration) (float64, error) {
+// sample times as many launches as take about d and returns the seconds of one.
+func (t *Tuner) sample(ctx context.Context, r *racer, d time.Duration) (seconds float64, err error) {
 	n := maxLaunches
 	if want := math.Ceil(d.Seconds() / r.fastest); want < maxLaunches {
 		n = max(1, int(want))
 	}
+	if r.loops {
+		seconds, err = t.slope(ctx, r, n)
+	} else {
+		seconds, err = t.middle(ctx, r, n, d)
+	}
+	if err == nil {
+		r.fastest = min(r.fastest, seconds)
+	}
+	return seconds, err
+}
+
+// slope times a loop on the device at two numbers of launches, about n: what it takes to
+// start the program cancels. Where noise hides the slope, the longer one with its start
+// stands for it.
+func (t *Tuner) slope(ctx context.Context, r *racer, n int) (float64, error) {
+	shorter, longer := measure.LoopCounts(n)
+	first, err := t.limits().Launch(ctx, r.exe, shorter)
+	if err != nil {
+		return 0, err
+	}
+	second, err := t.limits().Launch(ctx, r.exe, longer)
+	if err != nil {
+		return 0, err
+	}
+	if s := measure.Slope(first.Elapsed.Seconds(), second.Elapsed.Seconds(), shorter, longer); s > 0 {
+		return s, nil
+	}
+	return second.Elapsed.Seconds() / float64(longer), nil
+}
+
+// middle times launches in parts, and takes the lower of the middle parts: another
+// process that runs for a time slice spoils a part, not the sample.
+func (t *Tuner) middle(ctx context.Context, r *racer, n int, d time.Duration) (float64, error) {
 	parts := make([]float64, min(n, max(1, min(mostParts, int(d/shortestPart)))))
 	for i := range parts {
 		launches := (n*(i+1))/len(parts) - (n*i)/len(parts)
-		s, err := r.exe.Run(ctx, launches)
+		s, err := t.limits().Launch(ctx, r.exe, launches)
 		if err != nil {
 			return 0, err
 		}
 		parts[i] = s.Elapsed.Seconds() / float64(launches)
 	}
 	slices.Sort(parts)
-	seconds := parts[(len(parts)-1)/2]
-	r.fastest = min(r.fastest, seconds)
-	return seconds, nil
+	return parts[(len(parts)-1)/2], nil
 }
 
 func (t *Tuner) inputs(j Job) backend.InputSpec {
@@ -137,39 +179,41 @@ func (t *Tuner) atOnce(j Job) int {
 
 // interleave loads a field and takes it through rounds in which its racers take
 // turns in shuffled order, until after says that this is enough; after returns also
-// who goes on, and may be nil. While p lasts, slow rounds are repeated; it may be nil.
-// Racers that cannot be launched take no part; it is an error if the first cannot.
-// All are closed when it returns.
-func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int, seed uint64, p *patience, after func(round int, live []*racer) ([]*racer, bool)) (err error) {
-	field = append([]*racer(nil), field...) // the caller may cut its own
+// who goes on, and may be nil. While p lasts, rounds in which the machine was slow or
+// disturbed are repeated; it may be nil. A racer that cannot be launched, then or any
+// more, has failed and takes no further part; it is an error if none is left. All are
+// closed when it returns.
+func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int, seed uint64, p *patience, after func(round int, live []*racer) ([]*racer, bool)) error {
+	field = slices.Clone(field) // the caller may cut its own
+	m := t.machine
+	if m == nil {
+		m = t.watchOver(j)
+		defer m.watch.Close()
+	}
 	defer func() {
 		for _, r := range field {
 			r.shut()
 		}
 	}()
-	var live []*racer
-	for i, r := range field {
-		switch err := t.open(ctx, j, r); {
-		case ctx.Err() != nil:
+	for _, r := range field {
+		r.failed = t.open(ctx, j, r)
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case err == nil:
-			live = append(live, r)
-		case i == 0:
-			return err
 		}
 	}
+	live := inRace(field)
 	rng := rand.New(rand.NewPCG(t.Seed, seed))
-	for n := 1; n <= most; n++ {
-		rng.Shuffle(len(live), func(a, b int) { live[a], live[b] = live[b], live[a] })
-		for _, r := range live {
-			seconds, err := r.sample(ctx, sampleTime)
-			if err != nil {
-				return err
-			}
-			r.times = append(r.times, seconds)
+	for n := 1; n <= most && len(live) > 0; n++ {
+		quiet, err := t.round(ctx, m, rng, live)
+		if err != nil {
+			return err
 		}
-		if p != nil && p.left > 0 && slow(live) {
+		if live = inRace(live); len(live) == 0 {
+			break
+		}
+		if p != nil && p.left > 0 && (!quiet || slow(live)) {
 			n--
+			m.repeated++
 			for _, r := range live {
 				r.times = r.times[:len(r.times)-1]
 			}
@@ -183,10 +227,36 @@ func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int,
 		}
 		var enough bool
 		if live, enough = after(n, live); enough {
-			break
+			return nil
 		}
 	}
+	if len(inRace(field)) == 0 {
+		return fmt.Errorf("%w: %w", ErrNone, field[0].failed)
+	}
 	return nil
+}
+
+// inRace are those of a field that can be launched.
+func inRace(field []*racer) []*racer {
+	return slices.DeleteFunc(slices.Clone(field), func(r *racer) bool { return r.failed != nil })
+}
+
+// round has each racer take a sample, and reports whether the machine was quiet.
+func (t *Tuner) round(ctx context.Context, m *machine, rng *rand.Rand, live []*racer) (quiet bool, err error) {
+	rows, err := measure.Round(ctx, m.watch, rng, live, func(_ int, r *racer) ([]results.Record, error) {
+		seconds, err := t.sample(ctx, r, sampleTime)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			r.failed = err
+			r.shut()
+			return nil, nil
+		}
+		r.times = append(r.times, seconds)
+		return []results.Record{m.row()}, nil
+	})
+	return m.judge(rows), err
 }
 
 // patience is how long a race may still wait for a better moment: neighbours that
@@ -232,8 +302,8 @@ func (t *Tuner) wait(ctx context.Context, r *racer, p *patience) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if seconds, err := r.sample(ctx, glance); err != nil || seconds < slowBy*r.fastest {
-			return err
+		if seconds, err := t.sample(ctx, r, glance); err != nil || seconds < slowBy*r.fastest {
+			return ctx.Err() // a racer that fails does so in its next turn again
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"matladder/measure/interval"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tuned"
@@ -131,7 +132,7 @@ func costs(audits []Audit) string {
 		" each shape of the exhaustive search has %d samples or more, and the tuner takes %.1f %% of one that stops at %d and races no leaders\n",
 		ours.Candidates, theirs.Candidates, percent(ours.Launching, theirs.Launching), ours.Launching.Seconds(), theirs.Launching.Seconds(),
 		percent(ours.Elapsed, theirs.Elapsed), ours.Elapsed.Seconds(), theirs.Elapsed.Seconds(),
-		samples, percent(ours.Launching, short), enoughRounds)
+		samples, percent(ours.Launching, short), interval.Enough)
 }
 
 func percent(part, whole time.Duration) float64 { return 100 * part.Seconds() / whole.Seconds() }

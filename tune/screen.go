@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"matladder/measure/interval"
 	"matladder/tile"
 )
 
@@ -46,7 +47,7 @@ func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance
 		return nil, 0, err
 	}
 	defer s.reference.shut()
-	if s.pace, err = s.reference.sample(ctx, glance); err != nil {
+	if s.pace, err = t.sample(ctx, s.reference, glance); err != nil {
 		return nil, 0, err
 	}
 	if err := a.claim(s.leastShare()); err != nil {
@@ -114,12 +115,12 @@ func (s *screening) glance(ctx context.Context, r *racer) error {
 		return nil
 	}
 	for range glances {
-		seconds, err := r.sample(ctx, glance)
+		seconds, err := s.t.sample(ctx, r, glance)
 		if err != nil {
 			return err
 		}
 		before := s.pace
-		if s.pace, err = s.reference.sample(ctx, glance); err != nil {
+		if s.pace, err = s.t.sample(ctx, s.reference, glance); err != nil {
 			return err
 		}
 		r.first = 2 * seconds / (before + s.pace)
@@ -151,7 +152,7 @@ func (s *screening) leastShare() time.Duration {
 	field := min(looks, given+racers, t.atOnce(s.j))
 	race := times(field, r.opening+times(stages[0].rounds, sample(sampleTime)))
 	sitting := times(1+min(given, mostRivals), r.opening+times(confirmSitting, sample(sampleTime)))
-	rest := race + times(enoughRounds/confirmSitting, sitting) + r.opening
+	rest := race + times(interval.Enough/confirmSitting, sitting) + r.opening
 	return max(time.Duration(float64(screening)/screeningPart), time.Duration(float64(rest)/(1-screeningPart)))
 }
 

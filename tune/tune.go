@@ -17,7 +17,8 @@
 // Its winner then meets the best of those that are taken where nothing is tuned, in
 // paired rounds of fresh samples, and replaces it only if these show it to be faster.
 // Samples are compared with those of the same round, and rounds in which the machine
-// is slow are repeated while patience lasts.
+// is slow, or a control shows it to be disturbed, are repeated while patience lasts. What
+// crashes, hangs or fails is out of the race (package measure).
 //
 // The block shape that was found so then races against itself with each adjustment
 // that the backend names. The fastest is taken if paired rounds of fresh samples show
@@ -60,11 +61,17 @@ type Tuner struct {
 	Dist     string        // of the inputs: a distribution of package check
 	Budget   time.Duration // of one job; 0 for no limit
 	AtMost   time.Duration // to which the Budget of a job is raised that needs more for its row to be worth keeping
+	Timeout  time.Duration // of one compilation, and of the launches of one sample; 0 for a minute
 	Versions string        // written into the evidence
 	Observe  func(Event)   // progress; may be nil
 
+	Controller backend.Controller // tells whether the machine is as it was; may be nil
+	Machine    Machine            // what became of it while the last job was measured
+
 	now   func() time.Time    // the clock; nil for the real one
 	sleep func(time.Duration) // on it; nil for the real one
+
+	machine *machine // of the job that is measured
 }
 
 // Event is progress in a job.
@@ -107,6 +114,12 @@ func (t *Tuner) Tune(ctx context.Context, j Job) (tuned.Row, error) {
 
 // measureRow finds the block shape of a row by measuring, and its parameters.
 func (t *Tuner) measureRow(ctx context.Context, j Job, list []Candidate, a *allowance, row *tuned.Row) error {
+	t.machine = t.watchOver(j)
+	defer func() {
+		t.Machine = Machine{t.machine.rounds, t.machine.repeated}
+		t.machine.watch.Close()
+		t.machine = nil
+	}()
 	winner, e, err := t.measure(ctx, j, list, a)
 	if err != nil {
 		return err

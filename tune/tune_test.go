@@ -12,6 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/chips"
 	"matladder/kernels"
+	"matladder/measure/interval"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tuned"
@@ -119,7 +120,7 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("chose %v, %.3f × the best", row.Blocks, valley(row.Blocks)/0.01)
 	}
 	e := row.Evidence
-	if e.Mode != tuned.Measured || e.Tried[row.Blocks] != 1 || !(e.Low <= e.Seconds && e.Seconds <= e.High) || e.Samples < enoughRounds ||
+	if e.Mode != tuned.Measured || e.Tried[row.Blocks] != 1 || !(e.Low <= e.Seconds && e.Seconds <= e.High) || e.Samples < interval.Enough ||
 		e.Behind < -0.01 || e.RunnerUp == row.Blocks || e.Versions != "v" || e.Date != "2001-09-09" {
 		t.Errorf("%+v", e)
 	}

@@ -19,7 +19,10 @@
 // stand (the row of a nearby problem, or with --again its own) and --candidates others
 // are timed once, each next to a reference: first those with the best counts, then,
 // step by step, the neighbours of the fastest. The fastest race in interleaved rounds,
-// in which each that is clearly slower leaves.
+// in which each that is clearly slower leaves. One that crashes its backend, hangs or
+// fails is out of the race, which goes on without it. Rounds in which the machine is slow,
+// or a control (a fixed piece of work, see docs/trust.md) takes longer than it did, are
+// measured again, which is told.
 //
 // The winner of the race then meets the fastest of the kernel's own candidates and of
 // the table's answer in paired rounds of fresh samples, and is taken only if these show

@@ -71,7 +71,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 				fmt.Fprintf(stdout, "%s: the row of %s stays, blocks %s: this time %s\n", row.Key, old.Evidence.Date, choice(old), searched(row.Evidence))
 				return nil
 			}
-			fmt.Fprintf(stdout, "%s: %s\n", row.Key, verdict(j, row, u.Space.Machine))
+			fmt.Fprintf(stdout, "%s: %s%s\n", row.Key, verdict(j, row, u.Space.Machine), disturbed(u.Machine))
 			return nil
 		}, err
 	})
@@ -89,7 +89,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 func (f *flags) tuner(dev *device) tune.Tuner {
 	return tune.Tuner{
 		Backend: dev.Backend, Params: dev.Params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
-		Versions: dev.versions,
+		Versions: dev.versions, Timeout: min(f.config.Timeout, compileLimit), Controller: dev.Controller,
 		Space: tune.Space{
 			Device: dev.Device(), Machine: harness.Machine(dev.Device()), Workers: dev.Device().Parallel,
 			Limit: dev.FastBytes, Most: f.most,

@@ -54,13 +54,15 @@ backend/registry/registrytest: backend backend/cpu backend/registry
 backend/builtin: backend backend/internal/libtpu backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
 backend/peer: backend check chips internal/child problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
-results: results/twosample internal/files golang.org/x/perf/benchmath golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
+measure/interval: golang.org/x/perf/benchmath
+measure: measure/interval backend chips internal/awake internal/counters results
+results: results/twosample measure/interval internal/files golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 configs:
-harness: tuned internal/awake internal/cgroup internal/counters internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
+harness: measure tuned internal/awake internal/cgroup internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-tune: backend kernels analyze chips problem tile tuned golang.org/x/perf/benchmath
+tune: measure backend kernels analyze chips problem tile tuned
 cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: internal/cli internal/deviceflag internal/files harness backend/aot backend/builtin backend/registry lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag

@@ -1,4 +1,4 @@
-package harness
+package measure
 
 import (
 	"context"
@@ -11,39 +11,43 @@ import (
 	"matladder/results"
 )
 
-// controlShare is how much of a run's time its controls may take: one is due when the
+// controlShare is how much of the time controls may take: one is due when the
 // time since the last is that many times what they take.
 const controlShare = 100
 
-// watch looks after the machine while a sweep runs: whether a fixed piece of work
-// takes as long as ever, and what the system says of who has the processors.
-type watch struct {
+// A Watch looks after the machine while others are measured: whether a fixed piece of
+// work takes as long as ever, and what the system says of who has the processors.
+type Watch struct {
 	controller backend.Controller // nil where there is none
 	counters   *counters.Reader   // nil where what is measured is not this machine
 	now        func() time.Time
-	off        func(control) bool // by what the run has shown so far
+	off        func(Control) bool // by what was seen so far; may be nil
 
 	readAt   time.Time // the end of the last whole reading of counters; zero before the first
 	readCost time.Duration
 
-	last  control
+	last  Control
 	ended time.Time       // of the last control; zero before the first
 	costs []time.Duration // of controls
 	spent time.Duration   // on controls and counters
 }
 
-// A control is what a Controller said; the zero one nothing.
-type control struct{ compute, memory time.Duration }
+// A Control is what a backend.Controller said; the zero one nothing.
+type Control struct{ Compute, Memory time.Duration }
 
-func newWatch(opt Options, d chips.Device, now func() time.Time, off func(control) bool) *watch {
-	w := &watch{controller: opt.Controller, now: now, off: off}
+// NewWatch watches with what there is: c may be nil, and counters tell of d only if it is
+// this machine. off says whether a control is off by what was seen before; it is then
+// taken once more.
+func NewWatch(c backend.Controller, d chips.Device, now func() time.Time, off func(Control) bool) *Watch {
+	w := &Watch{controller: c, now: now, off: off}
 	if d.Kind == chips.CPU {
 		w.counters = counters.New()
 	}
 	return w
 }
 
-func (w *watch) close() {
+// Close ends the watch.
+func (w *Watch) Close() {
 	if w.counters != nil {
 		w.counters.Close()
 	}
@@ -51,23 +55,23 @@ func (w *watch) close() {
 
 // control is a new control, or none where the last one is so recent that another
 // would cost too much.
-func (w *watch) control(ctx context.Context) (c control) {
+func (w *Watch) control(ctx context.Context) (c Control) {
 	if w.controller == nil {
-		return control{}
+		return Control{}
 	}
 	begin := w.now()
 	first := w.ended.IsZero()
 	if !first && begin.Sub(w.ended) < controlShare*w.cost() {
-		return control{}
+		return Control{}
 	}
 	if first { // which makes the memory to read
 		w.controller.Control(ctx)
 		begin = w.now()
 	}
-	c.compute, c.memory = w.controller.Control(ctx)
-	if w.off(c) { // threads may have been put on one core, by chance: what lasts is seen again
+	c.Compute, c.Memory = w.controller.Control(ctx)
+	if w.off != nil && w.off(c) { // threads may have been put on one core, by chance: what lasts is seen again
 		compute, memory := w.controller.Control(ctx)
-		c.compute, c.memory = min(c.compute, compute), min(c.memory, memory)
+		c.Compute, c.Memory = min(c.Compute, compute), min(c.Memory, memory)
 	}
 	w.ended = w.now()
 	w.costs = append(w.costs, w.ended.Sub(begin))
@@ -77,7 +81,7 @@ func (w *watch) control(ctx context.Context) (c control) {
 }
 
 // cost is what a control usually takes: half of them took longer.
-func (w *watch) cost() time.Duration {
+func (w *Watch) cost() time.Duration {
 	if len(w.costs) > 64 { // the latest are enough
 		w.costs = w.costs[len(w.costs)-32:]
 	}
@@ -85,21 +89,24 @@ func (w *watch) cost() time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-// span is a round while it is watched.
-type span struct {
-	*watch
-	ahead control
+// Spent is how long controls and counters took by now.
+func (w *Watch) Spent() time.Duration { return w.spent }
+
+// A Span is a round while it is watched.
+type Span struct {
+	*Watch
+	ahead Control
 	start time.Time
 
 	counted bool // from is the counters when it began
 	from    counters.Reading
 }
 
-// begin begins to watch a round. The control behind the last round is the one ahead of
+// Begin begins to watch a round. The control behind the last round is the one ahead of
 // the next that follows at once.
-func (w *watch) begin(ctx context.Context) span {
-	s := span{watch: w, ahead: w.last}
-	if c := w.control(ctx); c != (control{}) {
+func (w *Watch) Begin(ctx context.Context) Span {
+	s := Span{Watch: w, ahead: w.last}
+	if c := w.control(ctx); c != (Control{}) {
 		s.ahead = c
 	}
 	s.counted = w.counters != nil && (w.readAt.IsZero() || w.now().Sub(w.readAt) >= controlShare*w.readCost)
@@ -110,18 +117,18 @@ func (w *watch) begin(ctx context.Context) span {
 	return s
 }
 
-// end writes into the rows of the round what became of the machine meanwhile.
-func (s span) end(ctx context.Context, rows []results.Record) {
+// End writes into the rows of the round what became of the machine meanwhile.
+func (s Span) End(ctx context.Context, rows []results.Record) {
 	elapsed := s.now().Sub(s.start)
 	var shared results.Record
 	if s.counted {
-		shared = since(s.from, s.reading())
+		shared = Since(s.from, s.reading())
 	}
 	behind := s.control(ctx)
 	for i := range rows {
 		r := &rows[i]
-		r.ControlComputeAhead, r.ControlMemoryAhead = s.ahead.compute.Seconds(), s.ahead.memory.Seconds()
-		r.ControlComputeBehind, r.ControlMemoryBehind = behind.compute.Seconds(), behind.memory.Seconds()
+		r.ControlComputeAhead, r.ControlMemoryAhead = s.ahead.Compute.Seconds(), s.ahead.Memory.Seconds()
+		r.ControlComputeBehind, r.ControlMemoryBehind = behind.Compute.Seconds(), behind.Memory.Seconds()
 		r.OthersSeconds = shared.OthersSeconds
 		r.StealSeconds, r.ThrottledSeconds, r.ThermalThrottles = shared.StealSeconds, shared.ThrottledSeconds, shared.ThermalThrottles
 		r.Load, r.ClockHz = shared.Load, shared.ClockHz
@@ -133,7 +140,7 @@ func (s span) end(ctx context.Context, rows []results.Record) {
 
 // reading is a whole reading of the counters. One ahead of a round is due when the time
 // since the last is controlShare times what it takes.
-func (w *watch) reading() counters.Reading {
+func (w *Watch) reading() counters.Reading {
 	begin := w.now()
 	r := w.counters.Read()
 	w.readAt = w.now()
@@ -142,8 +149,8 @@ func (w *watch) reading() counters.Reading {
 	return r
 }
 
-// glance is the counters that a repetition is held against.
-func (w *watch) glance() counters.Reading {
+// Glance is the counters that a repetition is held against.
+func (w *Watch) Glance() counters.Reading {
 	if w.counters == nil {
 		return counters.Reading{}
 	}
@@ -153,8 +160,8 @@ func (w *watch) glance() counters.Reading {
 	return now
 }
 
-// since is what happened between two readings, and how things stand at the second.
-func since(from, to counters.Reading) (row results.Record) {
+// Since is what happened between two readings, and how things stand at the second.
+func Since(from, to counters.Reading) (row results.Record) {
 	known := from.Known & to.Known
 	duration := func(which counters.Set, from, to time.Duration) (d results.Optional[float64]) {
 		if known.Has(which) && to >= from {
