@@ -45,6 +45,7 @@ type do struct {
 	crash   bool
 	fault   string
 	fast    bool // takes a thousandth of the time
+	wild    int  // m of the problems whose times spread twofold
 }
 
 func newFake() *fake {
@@ -136,6 +137,9 @@ func (e *fakeExe) Run(ctx context.Context, launches int) (backend.Sample, error)
 	}
 	e.multiply()
 	seconds := float64(e.p.FLOPs()) / e.rate * (1 + e.jitter*e.rng.Float64())
+	if e.wild == e.p.M {
+		seconds *= 1 + e.rng.Float64()
+	}
 	if e.fast {
 		seconds /= 1000
 	}

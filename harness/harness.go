@@ -19,9 +19,11 @@
 //  5. Ahead of a round and behind it a control is timed, a fixed piece of work; rows
 //     hold it, with what the system tells of the machine meanwhile. What that shows to
 //     be disturbed does not count, and is repeated while there is time.
-//  6. Rounds end when the interval of every median is narrow, or there were as
-//     many as the sweep allows, or the group has spent its share of the time
-//     budget.
+//  6. A point sits rounds out once the interval of its median is narrow; the baseline,
+//     which others are held against, goes on with them. Rounds end when all intervals are
+//     narrow, or there were as many as the sweep allows, or the group has spent its share
+//     of the time budget. What is left of that in the end goes to groups whose intervals
+//     are still wide.
 //
 // A point that cannot be measured becomes a row that says why; it never ends the
 // sweep. The package divides and averages nothing that it writes: rows are raw.

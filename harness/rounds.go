@@ -19,9 +19,13 @@ type group struct {
 	rng      *rand.PCG
 	limited  bool
 	deadline time.Time // of its share of the time budget, if limited
+	weight   float64   // what its fewest rounds take in seconds, about
 	before   float64   // progress of the sweep when it begins
 	share    float64   // of the sweep
-	last     time.Duration
+
+	wide    bool          // its share was over before all intervals were narrow
+	last    time.Duration // that a round took
+	opening time.Duration // that it takes to compile what is not settled
 }
 
 // order is the generator of a group's orders: a function of the seed and the
@@ -63,6 +67,7 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 		round++
 		g.last = g.now().Sub(begin)
 	}
+	g.unsettled(lanes)
 	if err := g.append(g.closeAll(lanes)); err != nil {
 		return err
 	}
@@ -70,6 +75,18 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 	e.Complete, e.Done = true, g.before+g.share
 	g.observe(e)
 	return ctx.Err()
+}
+
+// unsettled finds out whether more rounds would tell more, and what they take to begin.
+func (g *group) unsettled(lanes []*lane) {
+	g.wide, g.opening = false, 0
+	for _, l := range lanes {
+		if l.retired || g.rests(l) {
+			continue
+		}
+		g.opening += time.Duration(l.row.CompileSeconds * float64(time.Second))
+		g.wide = g.wide || !g.settled(l)
+	}
 }
 
 // closeAll closes the lanes of a group that is settled. One that does not close

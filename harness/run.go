@@ -38,7 +38,7 @@ type Event struct {
 	Kernel        string           // whose turn is over; "" for the other events
 	Round         int              // rounds of the group that are written
 	Rows          []results.Record // of the round that has been written
-	Complete      bool             // the group will not be taken up again
+	Complete      bool             // the group is settled, or its share of the time is over: it is taken up again if time is left at the end
 	Done          float64          // of the whole, from 0 to 1
 }
 
@@ -123,32 +123,6 @@ func (r *run) openJournal(ctx context.Context) (old []results.Record, repair res
 		r.journal, err = results.Create(r.opt.Out)
 	}
 	return old, repair, err
-}
-
-// groups takes the groups in turn, each with its share of the time that is left, in
-// proportion to what its fewest rounds take.
-func (r *run) groups(ctx context.Context, begin time.Time, done map[results.PointKey]*past) error {
-	n := len(r.sweep.Groups)
-	weight, left := make([]float64, n), make([]float64, n+1) // of a group, and of it and all that follow
-	for i := n - 1; i >= 0; i-- {
-		weight[i] = r.sweep.leastTime(r.sweep.Groups[i]).Seconds()
-		left[i] = weight[i] + left[i+1]
-	}
-	for i := range r.sweep.Groups {
-		g := &group{
-			run: r, number: i, rng: order(r.sweep.Config.Seed, r.sweep.Groups[i].Problem),
-			before: 1 - ratio(left[i], left[0]), share: ratio(weight[i], left[0]),
-		}
-		if budget := r.sweep.Config.TimeBudget; budget > 0 {
-			rest := max(0, budget-r.now().Sub(begin))
-			g.limited = true
-			g.deadline = r.now().Add(time.Duration(float64(rest) * ratio(weight[i], left[i])))
-		}
-		if err := g.measure(ctx, r.lanes(r.sweep.Groups[i], done)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // ratio is a/b, 0 where b is nothing.

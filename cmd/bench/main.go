@@ -161,10 +161,12 @@
 // --seed. Launches of up to 25 ms are timed behind as many that are not, so that
 // each finds threads awake and its own data in the caches, whoever had the turn
 // before; timed loops on a plugin need none. Each output is verified before its rows
-// are written; the check itself is tested first, with injected faults. Rounds end
-// when the interval of every median is narrow (2 % to either side), after the most
-// that the sweep allows (30), or when the --time-budget is spent, which counts the
-// wall time of the whole execution. Every point gets one round even past it.
+// are written; the check itself is tested first, with injected faults. A point sits
+// rounds out once the interval of its median is narrow (2 % to either side). Rounds end
+// when all are, after the most that the sweep allows (30), or when the --time-budget is
+// spent, which counts the wall time of the whole execution; each problem has a share of
+// it, and what is left goes to those with wide intervals. Every point gets one round
+// even past it.
 //
 // In a sweep that says together: true, all products of one size take turns, not
 // only the points of one. The last table then compares them with the first of the

@@ -62,6 +62,9 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		j.Known = known(table, j)
 		row, err := u.Tune(ctx, j)
 		return func() error {
+			if m := u.Machine; m.Repeated > 0 {
+				fmt.Fprintf(stderr, "%s: the machine was slow or disturbed in %d of %s, which were measured again\n", row.Key, m.Repeated, cli.Plural(m.Rounds, "round"))
+			}
 			var taken bool
 			if table, taken, err = f.keep(ctx, path, dev.machine, row, before); err != nil {
 				return err
@@ -71,7 +74,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 				fmt.Fprintf(stdout, "%s: the row of %s stays, blocks %s: this time %s\n", row.Key, old.Evidence.Date, choice(old), searched(row.Evidence))
 				return nil
 			}
-			fmt.Fprintf(stdout, "%s: %s%s\n", row.Key, verdict(j, row, u.Space.Machine), disturbed(u.Machine))
+			fmt.Fprintf(stdout, "%s: %s\n", row.Key, verdict(j, row, u.Space.Machine))
 			return nil
 		}, err
 	})

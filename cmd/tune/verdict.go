@@ -37,14 +37,6 @@ func verdict(j tune.Job, r tuned.Row, m tile.Machine) string {
 	return s
 }
 
-// disturbed says how much of the measuring was done once more; "" for none.
-func disturbed(m tune.Machine) string {
-	if m.Repeated == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; the machine was slow or disturbed in %d of %s, which were measured again", m.Repeated, cli.Plural(m.Rounds, "round"))
-}
-
 // confirmed says how the choice was made between the fastest and what would be taken
 // without it.
 func confirmed(e tuned.Evidence) string {

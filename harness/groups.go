@@ -1,0 +1,60 @@
+package harness
+
+import (
+	"context"
+	"time"
+
+	"matladder/results"
+)
+
+// groups takes the groups in turn, each with its share of the time that is left, in
+// proportion to what its fewest rounds take. What time is left then goes to those whose
+// share was over before their intervals were narrow.
+func (r *run) groups(ctx context.Context, begin time.Time, done map[results.PointKey]*past) error {
+	var all []*group
+	for i := range r.sweep.Groups {
+		all = append(all, &group{run: r, number: i, weight: r.sweep.leastTime(r.sweep.Groups[i]).Seconds()})
+	}
+	whole, before := weightOf(all), 0.0
+	for _, g := range all {
+		g.before, g.share = before, ratio(g.weight, whole)
+		before += g.share
+	}
+	end := begin.Add(r.sweep.Config.TimeBudget)
+	for first, open := true, all; len(open) > 0; first = false {
+		var wide []*group
+		for i, g := range open {
+			if g.limited = r.sweep.Config.TimeBudget > 0; g.limited {
+				rest := max(0, end.Sub(r.now()))
+				share := time.Duration(float64(rest) * ratio(g.weight, weightOf(open[i:])))
+				if !first {
+					share = max(share, g.opening+g.last)
+					if share > rest || rest == 0 {
+						continue // not even a round
+					}
+					g.before, g.share = 1, 0
+				}
+				g.deadline = r.now().Add(share)
+			}
+			g.rng = order(r.sweep.Config.Seed, r.sweep.Groups[g.number].Problem)
+			if err := g.measure(ctx, r.lanes(r.sweep.Groups[g.number], done)); err != nil {
+				return err
+			}
+			if g.wide {
+				wide = append(wide, g)
+			}
+		}
+		if open = wide; len(open) > 0 {
+			done = history(r.rows)
+		}
+	}
+	return nil
+}
+
+// weightOf adds up weights.
+func weightOf(groups []*group) (sum float64) {
+	for _, g := range groups {
+		sum += g.weight
+	}
+	return sum
+}
