@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"matladder/check"
 	"matladder/chips"
 	"matladder/problem"
 	"matladder/tile"
@@ -137,20 +138,8 @@ type CheckSpec struct {
 	Fault string // corrupts a copy of the output first: the self-test of the check; "" for none
 }
 
-// CheckResult is a verdict on an output.
-type CheckResult struct {
-	OK           bool
-	ErrOverBound float64 // largest error divided by its bound; 0 for an exact match, over 1 is wrong
-	RelErr       float64 // ‖o - o64‖ / ‖o64‖ (Frobenius) against float64 on the same inputs
-	Detail       string  // where and how it is wrong
-
-	// How far o is from float64 on operands before they were quantized; nothing
-	// where Quantized is false.
-	Quantized   bool
-	QuantRelErr float64 // ‖o - o64‖ / ‖o64‖ (Frobenius)
-	QuantMaxErr float64 // the largest |o - o64|
-	QuantSNRdB  float64 // 20·log10(‖o64‖ / ‖o - o64‖)
-}
+// CheckResult is the verdict on an output.
+type CheckResult = check.Result
 
 // BaselineSpec asks for the vendor's own way to compute a problem.
 type BaselineSpec struct {

@@ -212,7 +212,7 @@ func (e *fakeExe) Check(ctx context.Context, spec backend.CheckSpec) (backend.Ch
 		e.ref = ref
 	}
 	res, err := e.ref.Verify(ctx, e.programs, in, out)
-	return backend.CheckResult(res), err
+	return res, err
 }
 
 func (e *fakeExe) Poison(context.Context) error { return nil }

@@ -12,8 +12,8 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
-	"matladder/problem"
 	"matladder/measure"
+	"matladder/problem"
 	"matladder/results"
 )
 

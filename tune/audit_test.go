@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"matladder/problem"
 	"matladder/measure/interval"
+	"matladder/problem"
 	"matladder/tile"
 	"matladder/tuned"
 )

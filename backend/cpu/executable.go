@@ -253,7 +253,7 @@ func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
 	}
-	return backend.CheckResult(r), nil
+	return r, nil
 }
 
 // Results copies arrays out.

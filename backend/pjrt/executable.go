@@ -239,7 +239,7 @@ func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend
 	if err != nil {
 		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
 	}
-	return backend.CheckResult(r), nil
+	return r, nil
 }
 
 // inputs are the inputs in host memory, by name: the device's own where that is

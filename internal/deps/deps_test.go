@@ -33,14 +33,14 @@ kernels/kernelstest: kernels
 chips: tile internal/yamlline gopkg.in/yaml.v3
 analyze: tile chips
 traverse: tile
-backend: tile chips problem
+backend: check tile chips problem
 internal/counters: golang.org/x/sys/unix
 lower/internal/mlir:
 lower/mosaic: tile problem lower/internal/mlir
 lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir
 lower/triton: tile lower/internal/mlir
-backend/internal/hlo:
+backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/libtpu: backend backend/internal/hlo
 backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:

@@ -4,7 +4,7 @@
 //  1. Read takes the bytes of a module (format hlo) or of one with its settings
 //     (hlo_with_config): protocol buffers, of which it knows the few fields that
 //     it needs and skips the others (wire.go).
-//  2. Loops, Body, Calls and Arrays find the loop in which launches are timed, what
+//  2. Loops, Body and Arrays find the loop in which launches are timed, what
 //     it repeats, and in which memory its arrays stay (loop.go).
 //  3. Overrides writes options of the compiler, which go the other way
 //     (overrides.go).

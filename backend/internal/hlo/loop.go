@@ -19,17 +19,6 @@ func (m *Module) Body(i *Instruction) *Computation {
 	return m.computation(i.computations[0]) // the second is the condition
 }
 
-// Calls are the custom calls of a target in a computation.
-func (c *Computation) Calls(target string) []*Instruction {
-	var calls []*Instruction
-	for _, i := range c.Instructions {
-		if i.Opcode == "custom-call" && i.Target == target {
-			calls = append(calls, i)
-		}
-	}
-	return calls
-}
-
 // Arrays are the arrays of a shape, those of one element apart: a loop carries
 // counters beside them.
 func (s Shape) Arrays() []Shape {

@@ -1,10 +1,11 @@
 package hlo
 
 import (
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Numbers of fields, as XLA's compile_options.proto has them.
@@ -28,12 +29,11 @@ func Overrides(options Options) []byte {
 		var value []byte
 		switch v := options[name].(type) {
 		case bool:
-			value = []byte{overrideBool<<3 | kindVarint, 0}
-			if v {
-				value[1] = 1
-			}
+			value = protowire.AppendTag(value, overrideBool, protowire.VarintType)
+			value = protowire.AppendVarint(value, protowire.EncodeBool(v))
 		case int64:
-			value = binary.AppendUvarint([]byte{overrideInt<<3 | kindVarint}, uint64(v))
+			value = protowire.AppendTag(value, overrideInt, protowire.VarintType)
+			value = protowire.AppendVarint(value, uint64(v))
 		default:
 			panic(fmt.Sprintf("hlo: option %s is a %T", name, v))
 		}
@@ -45,8 +45,7 @@ func Overrides(options Options) []byte {
 }
 
 // field appends a field that has a length.
-func field(to []byte, number int, data []byte) []byte {
-	to = binary.AppendUvarint(to, uint64(number<<3|kindBytes))
-	to = binary.AppendUvarint(to, uint64(len(data)))
-	return append(to, data...)
+func field(to []byte, number protowire.Number, data []byte) []byte {
+	to = protowire.AppendTag(to, number, protowire.BytesType)
+	return protowire.AppendBytes(to, data)
 }

@@ -1,9 +1,10 @@
 package hlo
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Numbers of fields, as XLA's hlo.proto and xla_data.proto have them.
@@ -22,54 +23,30 @@ const (
 	layoutSpace = 8
 )
 
-// The kinds of a field.
-const (
-	kindVarint = 0
-	kindFixed8 = 1
-	kindBytes  = 2
-	kindFixed4 = 5
-)
-
-var errTruncated = errors.New("the message ends in the middle of a field")
-
 // fields calls each for every field of a message: value holds numbers, data what
 // has a length.
 func fields(message []byte, each func(number int, value int64, data []byte) error) error {
 	for len(message) > 0 {
-		tag, n := binary.Uvarint(message)
-		if n <= 0 {
-			return errTruncated
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return protowire.ParseError(n)
 		}
 		message = message[n:]
-		var value int64
+		var value uint64
 		var data []byte
-		switch tag & 7 {
-		case kindVarint:
-			v, n := binary.Uvarint(message)
-			if n <= 0 {
-				return errTruncated
-			}
-			value, message = int64(v), message[n:]
-		case kindBytes:
-			length, n := binary.Uvarint(message)
-			if n <= 0 || length > uint64(len(message)-n) {
-				return errTruncated
-			}
-			message = message[n:]
-			data, message = message[:length], message[length:]
-		case kindFixed8, kindFixed4:
-			length := 8
-			if tag&7 == kindFixed4 {
-				length = 4
-			}
-			if len(message) < length {
-				return errTruncated
-			}
-			message = message[length:]
+		switch kind {
+		case protowire.VarintType:
+			value, n = protowire.ConsumeVarint(message)
+		case protowire.BytesType:
+			data, n = protowire.ConsumeBytes(message)
 		default:
-			return fmt.Errorf("a field of unknown kind %d", tag&7)
+			n = protowire.ConsumeFieldValue(number, kind, message)
 		}
-		if err := each(int(tag>>3), value, data); err != nil {
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		message = message[n:]
+		if err := each(int(number), int64(value), data); err != nil {
 			return err
 		}
 	}
@@ -96,9 +73,9 @@ func numbers(to []int64, value int64, data []byte) ([]int64, error) {
 		return append(to, value), nil
 	}
 	for len(data) > 0 {
-		v, n := binary.Uvarint(data)
-		if n <= 0 {
-			return nil, errTruncated
+		v, n := protowire.ConsumeVarint(data)
+		if n < 0 {
+			return nil, protowire.ParseError(n)
 		}
 		to, data = append(to, int64(v)), data[n:]
 	}
