@@ -3,6 +3,9 @@ package attention_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"matladder/kernels/attention"
@@ -48,5 +51,19 @@ func checkMeaning(t *testing.T, k attention.Kernel, p problem.Attention, b tile.
 	}
 	if err := attentiontest.Check(p, programs, in, out); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestShort holds each rung to what one reads on a screen or little more.
+func TestShort(t *testing.T) {
+	const most = 80
+	for _, k := range attention.All {
+		text, err := os.ReadFile(filepath.Join(k.Name(), "kernel.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > most {
+			t.Errorf("%s has %d lines, want at most %d", k.Name(), n, most)
+		}
 	}
 }
