@@ -92,6 +92,14 @@ type Controller interface {
 	Control(ctx context.Context) (compute, memory time.Duration)
 }
 
+// Cooler is implemented by backends that can put the memory of an executable out of the
+// caches.
+type Cooler interface {
+	// Cool does so with all that a launch of e reads and writes, outside the timed region:
+	// the next launch finds nothing of it there.
+	Cool(ctx context.Context, e Executable) error
+}
+
 // Predictor predicts an execution without a device.
 type Predictor interface {
 	Predict(ctx context.Context, programs []*tile.Program, params Params) (Prediction, error)

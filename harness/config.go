@@ -36,6 +36,8 @@ type Config struct {
 	Seed        int64
 	Dist        string // a distribution of package check
 	Threads     int    // 0 for one a core
+	Pin         bool   // the backend binds threads to cores: rows say so
+	Cache       string // results.Cold, or "" where launches find what the last one left
 }
 
 // Default returns what a file need not say of a family.

@@ -100,12 +100,10 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 			return results.Record{}, err
 		}
 	}
-	from := r.watch.Glance()
-	s, err := r.launch(ctx, l, launches)
+	s, meanwhile, err := r.timed(ctx, l, launches)
 	if err != nil {
 		return results.Record{}, err
 	}
-	meanwhile := measure.Since(from, r.watch.Glance())
 	row := l.row
 	row.WaitedSeconds, row.Switches = meanwhile.WaitedSeconds, meanwhile.Switches
 	row.Launches, row.Status = launches, results.OK
@@ -215,7 +213,24 @@ func (r *run) launch(ctx context.Context, l *lane, launches int) (backend.Sample
 // calibrate finds how many launches make a repetition.
 func (r *run) calibrate(ctx context.Context, l *lane) (err error) {
 	l.counts, err = r.limits().Calibrate(ctx, l.exe)
+	r.settle(l)
 	return err
+}
+
+// settle says, of launches of about the length that is known, how many make a repetition of
+// cold ones, and how many go ahead untimed.
+func (r *run) settle(l *lane) {
+	c, cold := &l.counts, r.sweep.Config.Cache == results.Cold
+	if cold {
+		c.Launches = min(c.Launches, mostColdLaunches)
+	}
+	switch {
+	case c.Longer > 0 || c.Each > measure.LongestSettling:
+	case cold:
+		c.Settling = 1 // to wake threads up is all that it is for
+	default:
+		c.Settling = c.Launches
+	}
 }
 
 // close frees the lane's executable.

@@ -89,6 +89,9 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		}
 	}
 	ask(&rec, m)
+	if rec.Cache = c.Cache; c.Pin && p.Kernel != nil {
+		rec.Pin = "cores"
+	}
 	if c.Together {
 		var first results.Record
 		ask(&first, c.beside(m))

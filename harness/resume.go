@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"time"
+
 	"matladder/measure"
 	"matladder/results"
 	"matladder/tile"
@@ -61,10 +63,19 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 		if p.Kernel != nil && p.Status == "" {
 			l.build()
 		}
+		if l.Status == "" && r.sweep.Config.Cache == results.Cold && !r.sweep.Predict {
+			if err := CanCool(r.backend(p)); err != nil {
+				l.Status, l.Reason = classify(err), err.Error()
+			}
+		}
 		l.row = r.record(l.Point, l.programs)
 		if old := done[identity(&l.row)]; old != nil {
 			l.rounds, l.samples, l.retired = old.rounds, old.samples, old.ended
 			l.counts.Launches, l.counts.Longer = old.launches, old.longer
+			if old.last != nil {
+				l.counts.Each = time.Duration(old.last.Seconds / float64(old.last.Launches) * float64(time.Second))
+				r.settle(l)
+			}
 		}
 		lanes = append(lanes, l)
 	}

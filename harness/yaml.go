@@ -44,6 +44,8 @@ import (
 //	seed: 1
 //	dist: uniform                  # or normal, integers
 //	threads: 0                     # one a core
+//	pin: true                      # threads are bound to cores; default: false
+//	cache: cold                    # launches find nothing of their operands in the caches; default: warm
 func Parse(name string, text []byte) (Config, error) {
 	d := document{name}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
@@ -119,6 +121,8 @@ func (d document) sweep(c *Config) fields {
 		"seed":        value(d, &c.Seed, seed),
 		"dist":        d.text(&c.Dist, distribution),
 		"threads":     value(d, &c.Threads, whole),
+		"pin":         value(d, &c.Pin, truth),
+		"cache":       value(d, &c.Cache, ParseCache),
 	}
 }
 

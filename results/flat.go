@@ -46,6 +46,17 @@ var flatColumns = func() []flatColumn {
 		flatColumn{"rough", func(s *Summary) any { return s.Rough }},
 		flatColumn{"confidence", func(s *Summary) any { return known(s.Time, s.Time.Confidence) }})
 	list = append(list, threeColumns("time_seconds", func(s *Summary) Estimate { return s.Time })...)
+	for _, at := range []struct {
+		name string
+		q    float64
+	}{{"time_seconds_min", 0}, {"time_seconds_p20", 0.2}, {"time_seconds_p80", 0.8}} {
+		list = append(list, flatColumn{at.name, func(s *Summary) any {
+			if v, ok := s.TimeAt(at.q); ok {
+				return known(s.Time, v)
+			}
+			return nil
+		}})
+	}
 	list = append(list, threeColumns("dispatch_seconds", func(s *Summary) Estimate { return s.Dispatch })...)
 	list = append(list, threeColumns("flops_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() != Bytes) })...)
 	list = append(list, threeColumns("bytes_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() == Bytes) })...)

@@ -25,8 +25,9 @@ type Section struct {
 
 // NewLadder lays the summaries out, usually those Best chose. The baseline
 // stands last at each size. Products that took turns in the same rounds are
-// compared in sections at the end.
-func NewLadder(summaries []Summary) Ladder {
+// compared in sections at the end. more are names of TableColumns, which stand behind the
+// median and its interval.
+func NewLadder(summaries []Summary, more ...string) Ladder {
 	var titles []string
 	sections := map[string][]Summary{}
 	for _, s := range summaries {
@@ -40,7 +41,7 @@ func NewLadder(summaries []Summary) Ladder {
 	for _, title := range titles {
 		list := sections[title]
 		slices.SortStableFunc(list, func(a, b Summary) int { return ladderOrder(&a, &b) })
-		l.Sections = append(l.Sections, newSection(title, list))
+		l.Sections = append(l.Sections, newSection(title, list, more))
 	}
 	l.Sections = append(l.Sections, costSections(summaries)...)
 	if text := disturbance(summaries); text != "" {
@@ -109,7 +110,7 @@ var conditions = []ladderColumn{
 	{name: "dist", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
 }
 
-func newSection(title string, list []Summary) Section {
+func newSection(title string, list []Summary, more []string) Section {
 	most := 0.0
 	for i := range list {
 		most = max(most, list[i].Rate.Median)
@@ -139,6 +140,11 @@ func newSection(title string, list []Summary) Section {
 	unit, divisor := RateUnit(most, list[0].RateOf())
 	for _, c := range figures(unit, divisor, list[0].RoofName()) {
 		section.add(list, c)
+		if c.name == "±" {
+			for _, name := range more {
+				section.add(list, extraColumns[name])
+			}
+		}
 	}
 	return section
 }

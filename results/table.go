@@ -13,15 +13,16 @@ var Formats = []string{"text", "md", "csv", "json", "benchstat"}
 
 // WriteTable writes the summaries in one of Formats: text and md as a Ladder
 // with its notes, csv and json as one record a summary at full precision,
-// benchstat as WriteBenchstat does.
-func WriteTable(w io.Writer, format string, summaries []Summary) error {
+// benchstat as WriteBenchstat does. Text and md have columns of TableColumns besides, if
+// more names them.
+func WriteTable(w io.Writer, format string, summaries []Summary, more ...string) error {
 	var buf bytes.Buffer
 	var err error
 	switch format {
 	case "text":
-		NewLadder(summaries).text(&buf)
+		NewLadder(summaries, more...).text(&buf)
 	case "md":
-		NewLadder(summaries).markdown(&buf)
+		NewLadder(summaries, more...).markdown(&buf)
 	case "csv":
 		err = writeFlatCSV(&buf, summaries)
 	case "json":

@@ -40,7 +40,7 @@ func openCPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	if err != nil {
 		return nil, &registry.RequestError{Err: err}
 	}
-	b, err := cpu.Open(cpu.Options{Threads: r.Threads, ISA: params.ISA, NoProbe: !r.Probe, Probing: r.Probing})
+	b, err := cpu.Open(cpu.Options{Threads: r.Threads, ISA: params.ISA, Pin: r.Pin, NoProbe: !r.Probe, Probing: r.Probing})
 	if err != nil {
 		return nil, &registry.RequestError{Err: err}
 	}

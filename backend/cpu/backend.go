@@ -39,6 +39,9 @@ type Options struct {
 	// keeps one block of each input.
 	ProgramOrder bool
 
+	// Pin binds each worker to a processor of its own while launches run (Linux).
+	Pin bool
+
 	// NoProbe leaves what Device measures unknown: peaks, bandwidth, and what block shapes
 	// are ranked by.
 	NoProbe bool
@@ -97,6 +100,11 @@ func Open(o Options) (*Backend, error) {
 	}
 	if _, err := kernelsOf(o.ISA); err != nil {
 		return nil, err
+	}
+	if o.Pin {
+		if err := checkPin(o.Threads); err != nil {
+			return nil, err
+		}
 	}
 	return &Backend{options: o, why: why}, nil
 }
@@ -191,7 +199,7 @@ func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params 
 		return nil, err
 	}
 	m.kernels = m.kernels.With(m.choices.Choices)
-	e := &executable{sources: programs, checks: &b.checks}
+	e := &executable{sources: programs, checks: &b.checks, pinned: b.options.Pin}
 	if e.bound, err = tile.Bind(programs); err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)
 	}

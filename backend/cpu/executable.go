@@ -27,6 +27,9 @@ type executable struct {
 	checks *references
 	seeded bool
 	closed bool
+
+	pinned  bool // threads are to be bound to cores
+	onCores bool // those of the crew are
 }
 
 // run is a plan with the memory and the workers that execute it.

@@ -25,6 +25,11 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 		return backend.Sample{}, err
 	}
 	e.crew.stopped.Store(false)
+	free, err := e.pin()
+	if err != nil {
+		return backend.Sample{}, fmt.Errorf("cpu: %w", err)
+	}
+	defer free()
 	left := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		e.crew.stopped.Store(true)
@@ -32,7 +37,7 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 	})
 	e.crew.stayAwake(true)
 	defer e.crew.stayAwake(false)
-	err := e.crew.run(func(int) {})
+	err = e.crew.run(func(int) {})
 	start := time.Now()
 	for l := 0; l < launches && err == nil && !e.crew.stopped.Load(); l++ {
 		err = e.launch()

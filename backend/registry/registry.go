@@ -61,6 +61,7 @@ type Entry struct {
 type Request struct {
 	Chip    string            // one of the entry's Chips
 	Threads int               // of the CPU; 0 for one per core
+	Pin     bool              // bind those threads to cores; backends other than of the CPU do not look at it
 	Params  map[string]string // by name, as people gave them
 	Probe   bool              // measure peaks and bandwidth, unless a cache file has them; otherwise they are unknown
 	Probing func(file string) // called before they are measured, with the path of that cache file; may be nil

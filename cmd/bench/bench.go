@@ -100,7 +100,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(outcome.Rows) == 0 && !f.resume {
 		sweepflag.RemoveRecord(out) // as the file, which was not kept
 	}
-	return conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, f.resume))
+	return f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, f.resume))
 }
 
 // quotaRemark says that the machine lets this process have less than its cores; "" if
@@ -124,7 +124,7 @@ func list(w io.Writer, s harness.Sweep) error {
 
 // conclude prints the table of what is in the file and the file's name, whatever
 // ended the sweep.
-func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
+func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
 	if o.Repair.Bytes > 0 {
 		kept := ""
 		if o.Repair.Kept != "" {
@@ -134,7 +134,11 @@ func conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error
 	}
 	if len(o.Rows) > 0 {
 		summaries := results.Best(results.Summarize(o.Rows))
-		if lost := results.WriteTable(stdout, "text", summaries); err == nil { // else what ended the sweep is told
+		var more []string
+		if f.columns != "" {
+			more, _ = results.ParseTableColumns(f.columns) // checked
+		}
+		if lost := results.WriteTable(stdout, "text", summaries, more...); err == nil { // else what ended the sweep is told
 			err = lost
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), cli.Plural(len(o.Rows), "row"))

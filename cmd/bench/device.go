@@ -23,9 +23,21 @@ type device struct {
 
 // open opens the backend that the flags ask for.
 func (f *flags) open(ctx context.Context, c harness.Config, stderr io.Writer) (*device, error) {
-	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Probe: true, Anew: f.probe, Probing: cli.Probing(stderr), Limit: c.Timeout})
+	if c.Pin && f.where.Name() != builtin.CPU {
+		return nil, cli.Usagef("--pin binds threads of backend %s, and kernels run on %s", builtin.CPU, f.where.Name())
+	}
+	if e, err := f.where.Entry(); err == nil && c.Cache != "" && e.Can&registry.Predicts != 0 {
+		return nil, cli.Usagef("--cache %s is for measuring, and backend %s predicts", c.Cache, e.Name)
+	}
+	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Pin: c.Pin, Probe: true, Anew: f.probe, Probing: cli.Probing(stderr), Limit: c.Timeout})
 	if err != nil {
 		return nil, err
+	}
+	if c.Cache != "" {
+		if err := harness.CanCool(d.Backend); err != nil {
+			d.Close()
+			return nil, cli.Usagef("--cache %s: %w", c.Cache, err)
+		}
 	}
 	return &device{opened: d}, nil
 }

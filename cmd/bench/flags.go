@@ -8,11 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"matladder/backend/builtin"
 	"matladder/check"
 	"matladder/configs"
 	"matladder/internal/cli"
 	"matladder/internal/deviceflag"
 	"matladder/internal/sweepflag"
+	"matladder/results"
 
 	"github.com/spf13/pflag"
 )
@@ -22,7 +24,7 @@ type flags struct {
 	set *pflag.FlagSet
 
 	where                         *deviceflag.Flags
-	out, fault, tuned             string
+	out, fault, tuned, columns    string
 	predict, resume, list, dryRun bool
 	machine, probe                bool
 	budget                        time.Duration
@@ -56,6 +58,9 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
 	s.Int64("seed", 0, "`SEED` of inputs and orders")
 	s.IntVar(&f.threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
+	s.Bool("pin", false, "bind the threads of kernels to cores (Linux, backend "+builtin.CPU+")")
+	s.String("cache", "", "`CACHE` that launches find: warm, or cold, with nothing of their operands in it (backend "+builtin.CPU+")")
+	s.StringVar(&f.columns, "table-columns", "", "`COLUMNS` that the table at the end has besides: "+strings.Join(results.TableColumns, ", "))
 	s.StringVar(&f.fault, "fault", "", "damage each output with `FAULT` ("+strings.Join(check.Faults(), ", ")+") to see it reported")
 	if err := cli.Parse(s, args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -64,6 +69,11 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 		return nil, err
 	}
 	return f, f.check()
+}
+
+func badColumns(text string) error {
+	_, err := results.ParseTableColumns(text)
+	return err
 }
 
 // check refuses what makes no sense whatever the sweep.
@@ -79,6 +89,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.threads < 0:
 		return cli.Usagef("--threads %d is negative", f.threads)
+	case f.columns != "" && badColumns(f.columns) != nil:
+		return cli.Usagef("--table-columns: %w", badColumns(f.columns))
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	}

@@ -23,6 +23,14 @@
 // What sizes, dtypes and blocks are called is the problem family's: rows and cols of a
 // softmax (--sizes 4096x1024, or rows=4096:cols=1024).
 //
+//	--cache cold                 nothing of operands, output and buffers is in the caches
+//	                             when a launch begins; each is timed alone
+//	--pin                        threads of kernels are bound to cores (Linux)
+//	--table-columns min,p20,p80  more columns of the table at the end (n, disturbed)
+//
+// Cold and warm are different points of a results file, and are not compared; so are
+// pinned and not. XLA and peers cannot be cooled, and are not pinned.
+//
 // Flag --list prints the points and --dry-run what they need; neither measures.
 //
 //	$ bench --kernel 3,4 --sizes 200,512 --dtype bfloat16 --blocks 128x128x128,256x256x256,512x512x512 --list

@@ -99,6 +99,10 @@ func TestMistakes(t *testing.T) {
 		"--time-budget 5",
 		"--list=perhaps",
 		"--fault melt",
+		"--cache tepid",
+		"--pin --backend xla-cpu",
+		"--topology v5e --cache cold",
+		"--table-columns p50",
 		"--backend abacus",
 		"--predict",
 		"--backend aot",
@@ -260,7 +264,7 @@ func TestConclude_Lost(t *testing.T) {
 	w.Close()
 	for _, ended := range []error{nil, context.Canceled} {
 		want := cmp.Or(ended, os.ErrClosed)
-		if err := conclude(w, io.Discard, "rows.csv", outcome, ended); !errors.Is(err, want) {
+		if err := (&flags{}).conclude(w, io.Discard, "rows.csv", outcome, ended); !errors.Is(err, want) {
 			t.Errorf("a sweep that ended with %v: %v, want %v", ended, err, want)
 		}
 	}

@@ -116,6 +116,12 @@
 // --analyze. csv and json have a record for each point, at full precision, and
 // benchstat has the samples, for golang.org/x/perf/cmd/benchstat.
 //
+// --table-columns adds columns to text and md: min, p20 and p80 (the least time of a launch,
+// and those below which lie 20 and 80 % of the samples), n (samples), disturbed (rows that
+// are left out).
+//
+//	go run ./cmd/plot --table=text --dtype=float32 --table-columns=min,p20,p80,n
+//
 // --readme FILE replaces what stands between the lines
 //
 //	<!-- ladder:begin -->

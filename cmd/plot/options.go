@@ -26,6 +26,7 @@ type options struct {
 	kinds   []plots.Kind
 	format  plots.Format
 	table   string
+	columns []string // that tables have besides
 	readme  string
 	html    string
 	usage   string
@@ -37,7 +38,7 @@ func parse(args []string) (*options, error) {
 	o := &options{}
 	var analyze []string
 	var kinds []string
-	var format, family string
+	var format, family, columns string
 	f := cli.NewFlags("plot")
 	f.StringVar(&family, "family", "", "draw problems of this `family` alone (default all)")
 	f.StringSliceVar(&analyze, "analyze", nil, "draw these `kernels`, by number or name, of other families than matmul as softmax/2; 0 is the baseline (default all)")
@@ -47,6 +48,7 @@ func parse(args []string) (*options, error) {
 	f.StringArrayVar(&o.inputs, "input", nil, "results `file` or glob, may be repeated (default the newest in "+defaultInput+")")
 	f.StringVar(&o.output, "output", "", "`folder` for the pictures (default beside the input)")
 	f.StringVar(&o.table, "table", "", "write a table to standard output instead, as `format`: "+strings.Join(results.Formats, ", "))
+	f.StringVar(&columns, "table-columns", "", "`COLUMNS` that text and md tables have besides: "+strings.Join(results.TableColumns, ", "))
 	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `file` between its marks instead")
 	f.StringVar(&o.html, "html", "", "write a report to explore, one page that needs no network, to `file` instead")
 	o.usage = "Usage: go run ./cmd/plot [flags]\n\nDraws what cmd/bench measured. The manual: go doc ./cmd/plot\n\n" + f.FlagUsages() + "\n"
@@ -75,6 +77,14 @@ func parse(args []string) (*options, error) {
 	if family != "" {
 		if o.family, err = problem.Find(family); err != nil {
 			return o, fmt.Errorf("--family: %w", err)
+		}
+	}
+	if f.Changed("table-columns") {
+		if o.columns, err = results.ParseTableColumns(columns); err != nil {
+			return o, fmt.Errorf("--table-columns: %w", err)
+		}
+		if o.readme == "" && o.table != "text" && o.table != "md" {
+			return o, errors.New("--table-columns is for --table text or md and for --readme; csv and json have all columns")
 		}
 	}
 	for _, name := range analyze {

@@ -49,7 +49,7 @@ func (o *options) writeTable(w io.Writer, rows []results.Summary) error {
 	if (o.table == "text" || o.table == "md") && len(o.kernels) == 0 {
 		list = results.Best(list)
 	}
-	return results.WriteTable(w, o.table, list)
+	return results.WriteTable(w, o.table, list, o.columns...)
 }
 
 // ladderMarks is the name of the marks around the table in a README.
@@ -67,7 +67,7 @@ func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error 
 		return err
 	}
 	var table bytes.Buffer
-	if err := results.WriteTable(&table, "md", results.Best(list)); err != nil {
+	if err := results.WriteTable(&table, "md", results.Best(list), o.columns...); err != nil {
 		return err
 	}
 	text, err := old.With(table.Bytes(), ladderMarks)

@@ -2,7 +2,7 @@
 // end means to who gave them. The commands that measure, tune and compare share these
 // flags; each defines those that it has, with help of its own.
 //
-//	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads
+//	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads --pin --cache
 package sweepflag
 
 import (
@@ -59,6 +59,8 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 		replace(f, "kernel", &c.Kernels, of(c.Family, harness.ParseKernels)),
 		replace(f, "dtype", &c.Asked, of(c.Family, harness.ParseDtypes)),
 		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
+		replace(f, "cache", &c.Cache, harness.ParseCache),
+		set(f, "pin", &c.Pin, f.GetBool),
 		set(f, "time-budget", &c.TimeBudget, f.GetDuration),
 		set(f, "seed", &c.Seed, f.GetInt64),
 	)
