@@ -14,7 +14,9 @@ type past struct {
 	launches int // of one repetition, the shorter one of a loop
 	longer   int // of the longer one; 0 for other methods
 	samples  []sample
-	ended    bool            // by a status other than ok
+	ended    bool // by a status other than ok and timeout
+	ok       bool // some of its rows are
+	timeouts int
 	last     *results.Record // that was timed
 }
 
@@ -29,7 +31,14 @@ func history(rows []results.Record) map[results.PointKey]*past {
 			points[identity(r)] = p
 		}
 		p.rounds = max(p.rounds, r.Round+1)
-		p.ended = p.ended || r.Status != results.OK
+		switch r.Status {
+		case results.OK:
+			p.ok = true
+		case results.Timeout:
+			p.timeouts++
+		default:
+			p.ended = true
+		}
 		if r.Launches > 0 && r.Seconds > 0 {
 			if p.launches == 0 || r.Launches < p.launches {
 				p.launches = r.Launches
@@ -44,6 +53,13 @@ func history(rows []results.Record) map[results.PointKey]*past {
 		}
 	}
 	return points
+}
+
+// over reports whether a point is not to be measured again. One that was well within the
+// limit of time before, and once was not, is: most likely whatever measured it stood still
+// (suspended, stopped, frozen), which programs did not tell from a launch that hangs.
+func (p *past) over() bool {
+	return p.ended || p.timeouts > 1 || p.timeouts == 1 && !p.ok
 }
 
 // identity is the key of a row's point without the method of timing and the place
@@ -70,7 +86,7 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 		}
 		l.row = r.record(l.Point, l.programs)
 		if old := done[identity(&l.row)]; old != nil {
-			l.rounds, l.samples, l.retired = old.rounds, old.samples, old.ended
+			l.rounds, l.samples, l.retired = old.rounds, old.samples, old.over()
 			l.counts.Launches, l.counts.Longer = old.launches, old.longer
 			if old.last != nil {
 				l.counts.Each = time.Duration(old.last.Seconds / float64(old.last.Launches) * float64(time.Second))

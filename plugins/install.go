@@ -147,6 +147,7 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	}
 	defer unlock()
 	in.removeStaging()
+	restoreReplaced(in.Folder)
 	if i, err := readManifest(in.root()); err == nil && i.Damage() == nil && i.Platform == in.Platform.String() && in.accepts(i) {
 		i.InstalledAt = time.Now().UTC()
 		return i, writeManifest(i)
@@ -164,11 +165,7 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	if err != nil {
 		return Installed{}, err
 	}
-	// A damaged plugin of this version makes way; a rename cannot replace it.
-	if err := os.RemoveAll(in.root()); err != nil {
-		return Installed{}, in.writeError(err, 0)
-	}
-	if err := os.Rename(staging, in.root()); err != nil {
+	if err := replaceFolder(staging, in.root()); err != nil { // a damaged plugin of this version makes way
 		return Installed{}, in.writeError(err, 0)
 	}
 	for _, path := range downloads {

@@ -116,7 +116,11 @@ func (b *Backend) recall() measurements {
 		return m
 	}
 	file := m.file()
-	if kept, ok := readMeasurements(file, m); ok {
+	kept, ok := readMeasurements(file, m)
+	if !ok && file != "" {
+		kept, ok = readMeasurements(m.older(), m)
+	}
+	if ok {
 		var now measurements
 		b.controlled(context.Background(), &now)
 		if !kept.outlived(now.ControlCompute, now.ControlMemory) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"matladder/internal/files"
@@ -49,13 +50,20 @@ const (
 	mostBandwidth = 1e14        // bytes/s
 )
 
-// file is where the measurements are kept; "" if the user has no such place.
+// file is where the measurements are kept; "" if the user has no such place. The version is
+// part of its name: programs of several versions on one machine keep each its own.
 func (m measurements) file() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(dir, "matladder", fmt.Sprintf("%s_%s_%d.json", slug(m.CPU), m.ISA, m.Threads))
+	return filepath.Join(dir, "matladder", fmt.Sprintf("%s_%s_%d.v%d.json", slug(m.CPU), m.ISA, m.Threads, measurementsVersion))
+}
+
+// older is where programs kept them before the version was in the name. It is read, and
+// left to those.
+func (m measurements) older() string {
+	return strings.TrimSuffix(m.file(), fmt.Sprintf(".v%d.json", measurementsVersion)) + ".json"
 }
 
 // readMeasurements reads a file that has all that key asks for.

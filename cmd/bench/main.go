@@ -155,7 +155,7 @@
 //
 // Peaks and the bandwidth of memory are measured by short probes, the best of several
 // spread over some seconds, when bench first runs on a machine. They are kept in
-// matladder/CPU_ISA_THREADS.json in the user's cache folder (~/.cache on Linux), with
+// matladder/CPU_ISA_THREADS.vN.json in the user's cache folder (~/.cache on Linux), with
 // their date and the time that the control took beside them: if that takes less than
 // 1/1.15 of it later, others had the machine then, and they are measured again. Flag
 // --machine prints all that is known of the machine, with its source and age, and

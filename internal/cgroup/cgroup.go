@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,11 +28,15 @@ func Cores() (cores float64, ok bool) { return quota(os.DirFS("/")) }
 // root is where the groups are mounted.
 const root = "sys/fs/cgroup"
 
+// hybrid is where version 2 is mounted beside version 1, with the controllers that no
+// version 1 has.
+const hybrid = root + "/unified"
+
 // groups are the folders of this process's group for a controller and of all that it
 // lies in, innermost first, in both versions.
 func groups(system fs.FS, controller string) (v1, v2 []string) {
 	text, _ := fs.ReadFile(system, "proc/self/cgroup")
-	v1, v2 = []string{path.Join(root, controller)}, []string{root}
+	v1, v2 = []string{path.Join(root, controller)}, []string{root, hybrid}
 	for line := range strings.Lines(string(text)) {
 		f := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
 		if len(f) != 3 {
@@ -39,7 +44,7 @@ func groups(system fs.FS, controller string) (v1, v2 []string) {
 		}
 		switch {
 		case f[0] == "0" && f[1] == "":
-			v2 = append(above(root, f[2]), v2...)
+			v2 = slices.Concat(above(root, f[2]), above(hybrid, f[2]), v2)
 		case strings.Contains(","+f[1]+",", ","+controller+","):
 			v1 = append(above(path.Join(root, controller), f[2]), v1...)
 			if f[1] != controller { // cpu,cpuacct is mounted under that name, and mostly linked

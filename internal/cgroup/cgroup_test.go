@@ -54,6 +54,14 @@ func TestLimits(t *testing.T) {
 			g + "/cpu/cpu.cfs_quota_us":              "-1\n",
 			g + "/cpu/cpu.cfs_period_us":             "100000\n",
 		}, 150, 2},
+		"both versions": {map[string]string{
+			"proc/self/cgroup":                              "4:memory:/job\n0::/run.scope\n",
+			g + "/memory/job/memory.limit_in_bytes":         "1000\n",
+			g + "/memory/job/memory.usage_in_bytes":         "900\n",
+			g + "/unified/run.scope/cpu.max":                "50000 100000\n",
+			g + "/unified/cgroup.controllers":               "cpu\n",
+			g + "/unified/run.scope/cgroup.subtree_control": "\n",
+		}, 100, 0.5},
 		"over it": {map[string]string{
 			"proc/self/cgroup": "0::/a\n", g + "/a/memory.max": "100\n", g + "/a/memory.current": "180\n",
 		}, 1, 0},
