@@ -50,7 +50,7 @@ func TestResume_Timeout(t *testing.T) {
 		audit(t, path, out)
 		for key, p := range history(out.Rows) {
 			if key.Kernel == "v3_block" && (p.rounds > k.ok+k.timeouts) != k.again {
-				t.Errorf("%s: v3_block %d %s has %d rounds", name, key.M, key.DtypeA, p.rounds)
+				t.Errorf("%s: v3_block %s %s has %d rounds", name, key.Shape, key.DtypeA, p.rounds)
 			}
 		}
 	}
