@@ -112,7 +112,7 @@ func (x *trial) audit() (rows, crashed int, err error) {
 	for key, n := range rounds {
 		for round := range n {
 			if !seen[cell{key, round, 0}] {
-				return 0, 0, fmt.Errorf("%s %d×%d×%d %s lacks round %d of %d", key.Kernel, key.M, key.K, key.N, key.DtypeA, round, n)
+				return 0, 0, fmt.Errorf("%s %s %s lacks round %d of %d", key.Kernel, key.Shape, key.DtypeA, round, n)
 			}
 		}
 		delete(passed, key)
