@@ -28,7 +28,10 @@ repetitions: 1
 time_budget: 15s
 `
 
-const sweepPoints = 10 * 3 * 2
+const (
+	sweepPoints = 10 * 3 * 2
+	sweepRounds = 4
+)
 
 // A trial is one results file on its way.
 type trial struct {
@@ -110,7 +113,7 @@ func (x *trial) audit() (rows, crashed int, err error) {
 		rounds[c.key] = max(rounds[c.key], r.Round+1)
 	}
 	for key, n := range rounds {
-		for round := range n {
+		for round := range min(n, sweepRounds) { // a point whose figure holds sits later ones out
 			if !seen[cell{key, round, 0}] {
 				return 0, 0, fmt.Errorf("%s %s %s lacks round %d of %d", key.Kernel, key.Shape, key.DtypeA, round, n)
 			}
