@@ -114,7 +114,7 @@ func (t *tester) disk() error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=96k"); err != nil {
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=24k"); err != nil {
 		return fmt.Errorf("%w: no tmpfs can be mounted here: %w", errLeftOut, err)
 	}
 	defer syscall.Unmount(folder, syscall.MNT_DETACH)
