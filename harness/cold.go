@@ -69,9 +69,10 @@ func plus[T int64 | float64](a, b results.Optional[T]) results.Optional[T] {
 
 // cool puts the memory of a lane out of the caches.
 func (r *run) cool(ctx context.Context, l *lane) error {
-	cooler, ok := r.backend(l.Point).(backend.Cooler)
+	b, _ := l.on(&r.opt)
+	cooler, ok := b.(backend.Cooler)
 	if !ok {
-		return CanCool(r.backend(l.Point))
+		return CanCool(b)
 	}
 	_, err := r.limits().Call(ctx, "putting operands out of the caches", func(ctx context.Context) error { return cooler.Cool(ctx, l.exe) })
 	return err

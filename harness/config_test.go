@@ -208,11 +208,12 @@ func TestPlan(t *testing.T) {
 	}
 	for _, g := range s.Groups {
 		for _, p := range g.Points {
-			if p.Blocks != problem.Clip(g.Problem, p.Blocks) {
+			rung := p.Contender.(Rung)
+			if rung.Blocks != problem.Clip(g.Problem, rung.Blocks) {
 				t.Errorf("%s: blocks larger than the arrays", p)
 			}
-			if want := p.Kernel.Number() < 4; want != (p.BlockSource == FixedBlocks) {
-				t.Errorf("%s: blocks are %s", p, p.BlockSource)
+			if want := rung.Number() < 4; want != (rung.Source == FixedBlocks) {
+				t.Errorf("%s: blocks are %s", p, rung.Source)
 			}
 		}
 	}
@@ -223,7 +224,7 @@ func TestPlan(t *testing.T) {
 	}
 	count := map[string]int{}
 	for p := range s.Points() {
-		count[fmt.Sprint(p.Problem.Sizes()[0], p.BlockSource)]++
+		count[fmt.Sprint(p.Problem.Sizes()[0], p.Contender.(Rung).Source)]++
 	}
 	want := map[string]int{"100fixed": 4 * 3, "1024fixed": 4 * 3, "100given": 4 * 2 * 1, "1024given": 4 * 2 * 3}
 	if diff := cmp.Diff(want, count); diff != "" {

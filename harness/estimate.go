@@ -74,19 +74,12 @@ func (p Point) bytes() int64 {
 	return p.Problem.Bytes() + min(last, packedBytes)
 }
 
-// peerOpening is about how long a peer takes until it is ready: a process is
-// started, loads its libraries and is handed its arrays through a pipe.
-func peerOpening(p problem.Problem) time.Duration {
-	const start, bytesPerSecond = time.Second / 2, 1 << 29
-	return start + time.Duration(p.Bytes()*int64(time.Second)/bytesPerSecond)
-}
-
 // leastTime estimates the fewest rounds of a group, and what comes before them.
 func (s Sweep) leastTime(g Group) time.Duration {
 	least := time.Duration(s.Config.MinRounds+1) * s.roundTime(g)
 	for _, p := range g.Points {
-		if p.Peer != nil && p.Status == "" && s.fits(p) {
-			least += peerOpening(p.Problem)
+		if p.Status == "" && s.fits(p) {
+			least += p.opening(p.Problem)
 		}
 	}
 	return least

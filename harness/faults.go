@@ -31,11 +31,11 @@ func (r *run) testOperands(ctx context.Context, p problem.Problem) error {
 	c.Blocks = nil
 	for _, number := range c.Kernels {
 		for _, point := range points(p, number, c, r.sweep.Device, r.sweep.Params) {
-			if point.Status != "" || point.Kernel == nil {
+			if point.Status != "" {
 				continue
 			}
 			l := &lane{Point: point, bytes: point.bytes(), counts: measure.Counts{Launches: 1}}
-			if l.build(); l.Status != "" {
+			if l.prepare(); l.Status != "" || len(l.programs) == 0 { // of others than kernels nothing may be open
 				continue
 			}
 			if err := r.open(ctx, l); err == nil {

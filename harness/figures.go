@@ -14,8 +14,8 @@ import (
 // device is the one that a point runs on, with what probes have found meanwhile.
 func (r *run) device(p Point) chips.Device {
 	d := r.sweep.Device
-	if p.Kernel == nil && (p.Peer != nil || r.opt.Baseline != nil) {
-		d = r.backend(p).Device()
+	if b, own := p.on(&r.opt); own {
+		d = b.Device()
 	}
 	return d.Remeasured(r.probed)
 }

@@ -186,11 +186,8 @@ func (r *run) load(ctx context.Context, l *lane, spec backend.InputSpec) error {
 func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err error) {
 	start := r.now()
 	_, err = r.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
-		if l.Kernel == nil {
-			exe, err = r.backend(l.Point).Baseline(ctx, backend.BaselineSpec{Problem: l.Problem, Variant: l.Variant, Params: l.Params})
-		} else {
-			exe, err = r.opt.Backend.Compile(ctx, l.programs, l.Params)
-		}
+		b, _ := l.on(&r.opt)
+		exe, err = l.compile(ctx, b, l.Point, l.programs)
 		return err
 	})
 	l.row.CompileSeconds = r.now().Sub(start).Seconds()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"matladder/backend"
 	"matladder/chips"
@@ -41,18 +40,14 @@ type Group struct {
 	Points  []Point
 }
 
-// Point is one program to measure: a kernel on a problem with its blocks and
-// parameters.
+// Point is one program to measure: a contender on a problem with parameters.
 type Point struct {
-	Problem     problem.Problem
-	Kernel      kernels.Kernel // nil for the baseline and for peers
-	Peer        Peer           // measures the point itself; nil for kernels and the baseline
-	Variant     string
-	Blocks      tile.Blocks // of a kernel
-	BlockSource string      // where Blocks come from: one of the constants below
-	Params      backend.Params
-	Status      results.Status // why the point will not be measured; "" if it will
-	Reason      string
+	Contender
+	Problem problem.Problem
+	Variant string
+	Params  backend.Params
+	Status  results.Status // why the point will not be measured; "" if it will
+	Reason  string
 }
 
 // The sources of a block shape; tuned.Sources are the others.
@@ -62,32 +57,15 @@ const (
 	GivenBlocks     = "given"     // asked for in the sweep
 )
 
-// KernelName is the kernel's name, the peer's, or the baseline's.
-func (p Point) KernelName() string {
-	switch {
-	case p.Kernel != nil:
-		return p.Kernel.Name()
-	case p.Peer != nil:
-		return p.Peer.Name()
-	}
-	return kernels.BaselineName
-}
-
-// isBaseline reports whether the point is kernel 0.
-func (p Point) isBaseline() bool { return p.Kernel == nil && p.Peer == nil }
+// isBaseline reports whether the point is kernel 0, which others are held against.
+func (p Point) isBaseline() bool { return p.Contender == Vendor{} }
 
 func (p Point) String() string {
-	name := p.KernelName()
-	if plugged, ok := p.Peer.(backend.Plugged); ok {
-		_, version := plugged.Plugin()
-		name += " " + version
-	}
-	s := fmt.Sprintf("%-12s %s", name, problem.Title(p.Problem))
-	if p.Variant != "" {
-		s += " " + p.Variant
-	}
-	if p.Kernel != nil && p.Blocks != (tile.Blocks{}) {
-		s += strings.TrimRight(" blocks "+p.Blocks.String()+" "+p.Params.String(), " ")
+	s := fmt.Sprintf("%-12s %s", p.Contender, problem.Title(p.Problem))
+	for _, more := range []string{p.Variant, p.settings(p.Params)} {
+		if more != "" {
+			s += " " + more
+		}
 	}
 	if p.Status != "" {
 		s += fmt.Sprintf(" %s: %s", p.Status, p.Reason)
@@ -175,11 +153,11 @@ func problems(c Config) iter.Seq[problem.Problem] {
 // points has the points of one kernel on one problem, at least one.
 func points(p problem.Problem, number int, c Config, d chips.Device, params backend.Params) []Point {
 	if number == kernels.BaselineNumber {
-		return []Point{{Problem: p, Params: vendorParams(d, params)}}
+		return []Point{{Contender: Vendor{}, Problem: p, Params: vendorParams(d, params)}}
 	}
 	m := Machine(d)
 	k, _ := kernels.Rung(c.Family, number)
-	point := Point{Problem: p, Kernel: k, Params: params}
+	point := Point{Contender: Rung{Kernel: k}, Problem: p, Params: params}
 	if err := k.Supports(p); err != nil {
 		point.Status, point.Reason = results.Unsupported, err.Error()
 		return []Point{point}
@@ -208,7 +186,7 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 			blocks = blocks[:min(1, len(blocks))]
 		}
 		for _, b := range blocks {
-			point.Variant, point.Blocks, point.BlockSource = variant, b, source
+			point.Contender, point.Variant = Rung{k, b, source}, variant
 			list = append(list, point)
 		}
 	}

@@ -100,15 +100,8 @@ func (r *run) prediction(ctx context.Context, l *lane) results.Record {
 	begin := r.now()
 	var p backend.Prediction
 	_, err := r.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
-		if l.Kernel != nil {
-			p, err = r.opt.Backend.(backend.Predictor).Predict(ctx, l.programs, l.Params)
-			return err
-		}
-		vendor, ok := r.backend(l.Point).(backend.BaselinePredictor)
-		if !ok {
-			return fmt.Errorf("%w: backend %s predicts no baseline", backend.ErrUnsupported, r.backend(l.Point).Name())
-		}
-		p, err = vendor.PredictBaseline(ctx, backend.BaselineSpec{Problem: l.Problem, Params: l.Params})
+		b, _ := l.on(&r.opt)
+		p, err = l.predict(ctx, b, l.Point, l.programs)
 		return err
 	})
 	row.CompileSeconds = r.now().Sub(begin).Seconds()

@@ -107,7 +107,8 @@ func TestPredict(t *testing.T) {
 	}
 	for i, r := range out.Rows {
 		at := points[i]
-		if r.Kernel != at.KernelName() || r.M != at.Problem.Sizes()[0] || r.DtypeA != at.Problem.Asked().A.String() || r.BM != at.Blocks.M {
+		rung, _ := at.Contender.(Rung) // no blocks of others
+		if r.Kernel != at.Name() || r.M != at.Problem.Sizes()[0] || r.DtypeA != at.Problem.Asked().A.String() || r.BM != rung.Blocks.M {
 			t.Errorf("row %d is %s %d, want %s", i, r.Kernel, r.M, at)
 		}
 		if r.Mode != results.Predicted || r.Method != results.AOT || r.Status != results.OK ||

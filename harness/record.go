@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"matladder/backend"
@@ -66,30 +65,28 @@ func version() string {
 
 // record returns what all rows of a point share.
 func (r *run) record(p Point, programs []*tile.Program) results.Record {
-	b := r.backend(p)
-	if p.Kernel != nil && r.sweep.Lowering != "" {
-		p.Variant = strings.TrimSpace(p.Variant + " " + r.sweep.Lowering)
-	}
+	b, _ := p.on(&r.opt)
 	d, m, c := b.Device(), p.Problem, r.sweep.Config
 	f, sizes := m.Family(), m.Sizes()
 	rec := results.Record{
 		Schema: results.Schema, RunID: r.opt.Provenance.RunID, StartedAt: r.opt.Provenance.StartedAt,
 		MatladderVersion: r.opt.Provenance.Version, Host: r.opt.Provenance.Host,
 		Backend: b.Name(), Chip: d.Key,
-		Kernel: p.KernelName(), Variant: p.Variant, Mode: results.Measured,
+		Kernel: p.Name(), Variant: p.Variant, Mode: results.Measured,
 		Family: f.Name, Shape: f.Shape(sizes), Figure: results.Figure(f.Figure), Batch: f.Batch(sizes),
-		BM: p.Blocks.M, BK: p.Blocks.K, BN: p.Blocks.N, BlockSource: p.BlockSource,
 		Params: p.Params.String(), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
 		Dist: c.Dist, Seed: results.Some(c.Seed), Fault: r.opt.Fault,
 		FLOPs: m.FLOPs(), BytesMin: m.Bytes(),
 	}
+	p.choices(&rec, r.sweep.Lowering)
 	for name, to := range map[string]*int{"m": &rec.M, "k": &rec.K, "n": &rec.N} {
 		if i, ok := f.Index(name); ok {
 			*to = sizes[i]
 		}
 	}
 	ask(&rec, m)
-	if rec.Cache = c.Cache; c.Pin && p.Kernel != nil {
+	rec.Cache = c.Cache
+	if _, own := p.on(&r.opt); c.Pin && !own {
 		rec.Pin = "cores"
 	}
 	if c.Together {

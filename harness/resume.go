@@ -76,11 +76,12 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 	var lanes []*lane
 	for _, p := range g.Points {
 		l := &lane{Point: p, bytes: p.bytes()}
-		if p.Kernel != nil && p.Status == "" {
-			l.build()
+		if p.Status == "" {
+			l.prepare()
 		}
 		if l.Status == "" && r.sweep.Config.Cache == results.Cold && !r.sweep.Predict {
-			if err := CanCool(r.backend(p)); err != nil {
+			if b, _ := p.on(&r.opt); CanCool(b) != nil {
+				err := CanCool(b)
 				l.Status, l.Reason = classify(err), err.Error()
 			}
 		}
@@ -98,13 +99,13 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 	return lanes
 }
 
-// build writes the lane's programs; a kernel that cannot is a failed point.
-func (l *lane) build() {
+// prepare writes the lane's programs; a kernel that cannot is a failed point.
+func (l *lane) prepare() {
 	err := measure.Guard(func() (err error) {
-		l.programs, err = l.Kernel.Build(l.Problem, l.Variant, l.Blocks)
+		l.programs, err = l.build(l.Problem, l.Variant)
 		return err
 	})
-	if err == nil {
+	if err == nil && len(l.programs) > 0 {
 		_, err = tile.Bind(l.programs)
 	}
 	if err != nil {

@@ -131,7 +131,7 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 		turns = append(turns, turn{l, timed, timed + len(some)})
 		timed += len(some)
 		e := g.event(round, float64(place+1)/float64(len(lanes)))
-		e.Kernel = l.KernelName()
+		e.Kernel = l.Name()
 		g.observe(e)
 		return some, nil
 	})

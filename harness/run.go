@@ -173,17 +173,6 @@ func (r *run) inputs(p problem.Problem) backend.InputSpec {
 	return backend.InputSpec{Problem: p, Seed: uint64(r.sweep.Config.Seed), Dist: r.sweep.Config.Dist}
 }
 
-// backend is the one that measures a point.
-func (r *run) backend(p Point) backend.Backend {
-	switch {
-	case p.Peer != nil:
-		return p.Peer
-	case p.Kernel == nil && r.opt.Baseline != nil:
-		return r.opt.Baseline
-	}
-	return r.opt.Backend
-}
-
 // collect frees what earlier points left, so that no collection falls into a
 // repetition on the same cores.
 func (r *run) collect() {

@@ -75,8 +75,9 @@ func TestTunedBlocks(t *testing.T) {
 		if points[0].Params.String() != test.own || points[1].Params.String() != test.params {
 			t.Errorf("%+v: parameters %s, and beside them %s", test, points[1].Params, points[0].Params)
 		}
-		if len(points) != 1+test.points || points[0].BlockSource != FixedBlocks || points[1].BlockSource != test.source ||
-			test.points == 1 && test.source != GivenBlocks && test.source != CandidateBlocks && points[1].Blocks != best {
+		fixed, chosen := points[0].Contender.(Rung), points[1].Contender.(Rung)
+		if len(points) != 1+test.points || fixed.Source != FixedBlocks || chosen.Source != test.source ||
+			test.points == 1 && test.source != GivenBlocks && test.source != CandidateBlocks && chosen.Blocks != best {
 			t.Errorf("%+v: %v", test, points)
 		}
 	}

@@ -109,10 +109,11 @@ func (f *flags) jobs(ctx context.Context, dev *device) ([]tune.Job, error) {
 	var jobs []tune.Job
 	seen := map[tuned.Key]bool{}
 	for p := range s.Points() {
-		if p.BlockSource != harness.CandidateBlocks {
+		rung, ok := p.Contender.(harness.Rung)
+		if !ok || rung.Source != harness.CandidateBlocks {
 			continue
 		}
-		j := tune.Job{Kernel: p.Kernel, Variant: p.Variant, Problem: p.Problem}
+		j := tune.Job{Kernel: rung.Kernel, Variant: p.Variant, Problem: p.Problem}
 		if !seen[j.Key()] {
 			seen[j.Key()] = true
 			jobs = append(jobs, j)
