@@ -38,7 +38,26 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 10 {
-		t.Errorf("%d sweeps, 10 are tested", got)
+	if got := len(configs.Names()); got != 11 {
+		t.Errorf("%d sweeps, 11 are tested", got)
+	}
+}
+
+// TestConfigs_Attention counts the sweep of another family.
+func TestConfigs_Attention(t *testing.T) {
+	text, file, err := configs.Read("attention")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Parse(file, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Plan(t.Context(), c, newFake().device, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Name != "attention" || len(s.Groups) != 6*5 || c.TimeBudget == 0 {
+		t.Errorf("%d groups of %+v", len(s.Groups), c)
 	}
 }

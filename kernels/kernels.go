@@ -12,6 +12,10 @@ import (
 	"strconv"
 	"strings"
 
+	written "matladder/kernels/attention/v1_scores"
+	rowblocks "matladder/kernels/attention/v2_rows"
+	flash "matladder/kernels/attention/v3_flash"
+	skip "matladder/kernels/attention/v4_skip"
 	passes "matladder/kernels/softmax/v1_passes"
 	rows "matladder/kernels/softmax/v2_rows"
 	naive "matladder/kernels/v1_naive"
@@ -48,6 +52,7 @@ type Kernel interface {
 var All = []Kernel{
 	Of(naive.Kernel{}), Of(parallel.Kernel{}), Of(block.Kernel{}), Of(optblock.Kernel{}), Of(quantized.Kernel{}),
 	Of(passes.Kernel{}), Of(rows.Kernel{}),
+	Of(written.Kernel{}), Of(rowblocks.Kernel{}), Of(flash.Kernel{}), Of(skip.Kernel{}),
 }
 
 // Register adds a kernel to All. It panics if its ladder has one of that number: that is a

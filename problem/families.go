@@ -7,4 +7,5 @@ var families []*Family
 func init() {
 	Register(MatmulFamily)
 	Register(SoftmaxFamily)
+	Register(AttentionFamily)
 }

@@ -5,9 +5,9 @@ import (
 	"matladder/tile"
 )
 
-// Clip cuts a block shape, rows × keys as M × K, to p. N is 1.
+// Clip cuts a block shape, rows × keys as M × K, to p.
 func Clip(p problem.Attention, b tile.Blocks) tile.Blocks {
-	return tile.Blocks{M: min(b.M, p.Rows), K: min(b.K, p.Keys), N: 1}
+	return tile.Blocks{M: min(b.M, p.Rows), K: min(b.K, p.Keys)}
 }
 
 // Range is the blocks of keys that a block of rows sees some of, as index expressions:

@@ -1,0 +1,187 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+func init() {
+	Register(problem.AttentionFamily, Family{
+		Fill: func(ctx context.Context, t tile.Tensor, name string, p problem.Problem, seed uint64, dist string) error {
+			return fillAttention(ctx, t, name, p.(problem.Attention), seed, dist)
+		},
+		Reference: func(ctx context.Context, p problem.Problem, in map[string]tile.Tensor, _ uint64, _ string) (Verifier, error) {
+			return newAttentionReference(ctx, p.(problem.Attention), in)
+		},
+	})
+}
+
+// fillAttention makes q twelve times as large as the distribution says, so that a few keys
+// decide a row: a mean of many is near zero, where errors hide behind rounding. Segments
+// are parts of the sequence, three of the rows and four of the keys.
+func fillAttention(ctx context.Context, t tile.Tensor, name string, p problem.Attention, seed uint64, dist string) error {
+	switch name {
+	case "row_segment":
+		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(i%p.Rows*3/p.Rows)) })
+	case "key_segment":
+		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(i%p.Keys*4/p.Keys)) })
+	}
+	if err := FillPlain(ctx, t, name, p, seed, dist); err != nil || name != "q" || dist == Integers {
+		return err
+	}
+	return each(ctx, t.Len(), func(i int) { t.Set(i, 12*t.At(i)) })
+}
+
+// attentionReference has what float64 makes of some rows of o: of all if that is little
+// work, else of a sample that is spread over them and includes the last ones.
+type attentionReference struct {
+	p       problem.Attention
+	rows    []int       // of batch × heads × rows
+	want    [][]float64 // by row, o
+	sizes   [][]float64 // by row, Σ probability · |v|: what errors of probabilities are relative to
+	spread  []float64   // by row, the largest Σ |q · k| · scale of a score: what errors of scores are relative to
+	largest float64     // of v: no element of o is larger
+	off     float64
+}
+
+// sampledWork is up to how many multiplications the reference makes.
+const sampledWork = 1 << 28
+
+func newAttentionReference(ctx context.Context, p problem.Attention, in map[string]tile.Tensor) (*attentionReference, error) {
+	x := &attentionReference{p: p}
+	all := p.Batch * p.Heads * p.Rows
+	n := min(all, max(64, sampledWork/(p.Keys*(p.Dim+p.ValueDim))))
+	for i := range n {
+		x.rows = append(x.rows, all-1-int(int64(i)*int64(all)/int64(n)))
+	}
+	values := in["v"]
+	for i := range values.Len() {
+		x.largest = max(x.largest, math.Abs(values.At(i)))
+	}
+	x.want, x.sizes, x.spread = make([][]float64, n), make([][]float64, n), make([]float64, n)
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < n && ctx.Err() == nil; i += workers {
+				x.want[i], x.sizes[i], x.spread[i] = attentionRow(p, in, x.rows[i])
+			}
+		})
+	}
+	wg.Wait()
+	return x, ctx.Err()
+}
+
+// attentionRow is one row of o in float64, in two passes over the keys, with what errors
+// are relative to.
+func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want, sizes []float64, spread float64) {
+	i, h, b := row%p.Rows, row/p.Rows%p.Heads, row/p.Rows/p.Heads
+	kv := b*p.KVHeads + h/p.Group()
+	lo, hi := p.Span()
+	s := make([]float64, p.Keys)
+	largest := math.Inf(-1)
+	for j := range s {
+		s[j] = math.Inf(-1)
+		if j-i < lo || j-i > hi || p.Segments && in["row_segment"].At(b*p.Rows+i) != in["key_segment"].At(b*p.Keys+j) {
+			continue
+		}
+		dot, size := 0.0, 0.0
+		for d := range p.Dim {
+			x := in["q"].At(row*p.Dim+d) * in["k"].At((kv*p.Keys+j)*p.Dim+d)
+			dot += x
+			size += math.Abs(x)
+		}
+		s[j] = dot * p.Scaled()
+		if p.Bias {
+			s[j] += in["bias"].At(row*p.Keys + j)
+		}
+		if p.SoftCap > 0 {
+			s[j] = p.SoftCap * math.Tanh(s[j]/p.SoftCap)
+		}
+		largest, spread = max(largest, s[j]), max(spread, size*math.Abs(p.Scaled())+math.Abs(s[j]))
+	}
+	sum := 0.0
+	if p.Sinks {
+		sink := in["sinks"].At(h)
+		largest = max(largest, sink)
+		sum = math.Exp(sink - largest)
+	}
+	if math.IsInf(largest, -1) {
+		largest = 0
+	}
+	for j := range s {
+		s[j] = math.Exp(s[j] - largest)
+		sum += s[j]
+	}
+	want, sizes = make([]float64, p.ValueDim), make([]float64, p.ValueDim)
+	if sum == 0 {
+		return want, sizes, spread
+	}
+	for j, w := range s {
+		if w == 0 {
+			continue
+		}
+		for d := range want {
+			v := w / sum * in["v"].At((kv*p.Keys+j)*p.ValueDim+d)
+			want[d] += v
+			sizes[d] += math.Abs(v)
+		}
+	}
+	return want, sizes, spread
+}
+
+// ProductsOff is Verifier's.
+func (x *attentionReference) ProductsOff(part float64) { x.off = part }
+
+// Verify is Verifier's. Beside the rows of the reference it looks at every element: none is
+// larger than the largest of v, which a mean of them cannot be.
+func (x *attentionReference) Verify(ctx context.Context, _ []*tile.Program, _ map[string]tile.Tensor, out tile.Tensor) (Result, error) {
+	result := Result{OK: true}
+	bad := func(i int, over float64, format string, args ...any) {
+		if over > 1 && result.OK {
+			result.OK, result.Detail = false, fmt.Sprintf("o[%d, %d]: ", i/x.p.ValueDim, i%x.p.ValueDim)+fmt.Sprintf(format, args...)
+		}
+		result.ErrOverBound = max(result.ErrOverBound, over)
+	}
+	for i := range out.Len() {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return result, ctx.Err()
+		}
+		if v := math.Abs(out.At(i)); !(v <= x.largest*(1+4*x.p.Dtype.Epsilon()+2*x.off)) {
+			bad(i, math.Inf(1), "%v, and no element of v is larger than %v", out.At(i), x.largest)
+		}
+	}
+	// Products of float32 are rounded once an addition; the errors are random, and so
+	// grow as the root of their number, with room for four times that.
+	scores := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Dim))) + x.off
+	sums := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Keys))) + x.off
+	var errs, all float64
+	for n, row := range x.rows {
+		for d, want := range x.want[n] {
+			i := row*x.p.ValueDim + d
+			got := out.At(i)
+			size := x.sizes[n][d]
+			bound := size*(2*scores*(1+x.spread[n])+sums) + (size+math.Abs(want))*3*x.p.Dtype.Epsilon() + 1e-30
+			err := math.Abs(got - want)
+			if !(err <= bound) {
+				over := err / bound
+				if over != over {
+					over = math.Inf(1)
+				}
+				bad(i, over, "%v, want %v ± %v", got, want, bound)
+			} else {
+				bad(i, err/bound, "")
+			}
+			errs += err * err
+			all += want * want
+		}
+	}
+	result.RelErr = math.Sqrt(errs / max(all, 1e-300))
+	return result, nil
+}

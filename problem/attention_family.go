@@ -1,0 +1,187 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"matladder/tile"
+)
+
+// AttentionFamily is the family of Attention. What is asked of one is spelled as a dtype
+// and, behind a colon, words joined by +: causal, end (AtEnd), window and the keys to the
+// left and right of it with - for no end (window1023,0; window64,-), cap and a number
+// (cap50), bias, sinks, segments.
+//
+//	bfloat16
+//	float32:causal
+//	bfloat16:causal+window1023,-+cap50
+//
+// Of heads, group share one of k and v; k and v have as many columns as q. Lengths and
+// LogSums are not asked for in sweeps.
+var AttentionFamily = &Family{
+	Name: "attention", Title: "attention", Figure: PerFLOPs,
+	Sizes:  []Size{{Name: "rows"}, {Name: "keys"}, {"heads", 8}, {"group", 1}, {"dim", 64}, {BatchSize, 1}},
+	Dtypes: []string{"float32", "bfloat16", "float32:causal", "bfloat16:causal"},
+	Examples: []string{
+		"bfloat16:causal+end", "float32:window100,20", "bfloat16:causal+window255,-+cap30", "float32:bias+sinks+segments",
+	},
+	Sample:   Sizes{70, 90, 2, 2, 24, 1},
+	Parse:    parseAttention,
+	Complete: completeAttention,
+	Make: func(s Sizes, a Asked) Problem {
+		p, _ := makeAttention(s, a) // Complete has read the words
+		return p
+	},
+}
+
+func parseAttention(text string) (Asked, error) {
+	dtype, words, _ := strings.Cut(text, ":")
+	d, err := tile.ParseDtype(dtype)
+	if err != nil {
+		return Asked{}, err
+	}
+	a, err := completeAttention(Asked{A: d, Options: words})
+	if err != nil {
+		return Asked{}, fmt.Errorf("dtype %q: %w", text, err)
+	}
+	return a, nil
+}
+
+func completeAttention(a Asked) (Asked, error) {
+	if a.Quant != NoQuant || a.Epilogue != "" {
+		return a, fmt.Errorf("attention has no quantization and no epilogue")
+	}
+	p, err := makeAttention(Sizes{1, 1, 1, 1, 1, 1}, a)
+	if err != nil {
+		return a, err
+	}
+	return p.Asked(), p.Validate()
+}
+
+func makeAttention(s Sizes, a Asked) (Attention, error) {
+	p := Attention{Rows: s[0], Keys: s[1], Heads: s[2], KVHeads: s[2] / max(s[3], 1), Dim: s[4], ValueDim: s[4], Batch: s[5], Dtype: a.A}
+	if s[3] > 0 && s[2]%s[3] != 0 {
+		p.KVHeads = 0 // Validate refuses it
+	}
+	if a.Options == "" {
+		return p, nil
+	}
+	for _, word := range strings.Split(a.Options, "+") {
+		if err := p.read(word); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// read sets what one word says.
+func (p *Attention) read(word string) error {
+	for name, option := range map[string]*bool{"causal": &p.Causal, "end": &p.AtEnd, "bias": &p.Bias, "sinks": &p.Sinks, "segments": &p.Segments} {
+		if word == name {
+			*option = true
+			return nil
+		}
+	}
+	if ends, ok := strings.CutPrefix(word, "window"); ok {
+		left, right, two := strings.Cut(ends, ",")
+		l, okLeft := parseEnd(left)
+		r, okRight := parseEnd(right)
+		if !two || !okLeft || !okRight {
+			return fmt.Errorf("%q: want window and the keys on both sides, as in window1023,0; - is no end", word)
+		}
+		p.Window, p.Left, p.Right = true, l, r
+		return nil
+	}
+	if number, ok := strings.CutPrefix(word, "cap"); ok {
+		x, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(x > 0) || math.IsInf(x, 0) {
+			return fmt.Errorf("%q: want cap and a positive number, as in cap50", word)
+		}
+		p.SoftCap = x
+		return nil
+	}
+	return fmt.Errorf("%q: want causal, end, window1023,0, cap50, bias, sinks or segments, joined by +", word)
+}
+
+func parseEnd(s string) (n int, ok bool) {
+	if s == "-" {
+		return -1, true
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= 0
+}
+
+// options are the words of p, in one order.
+func (p Attention) options() string {
+	var words []string
+	add := func(is bool, word string) {
+		if is {
+			words = append(words, word)
+		}
+	}
+	end := func(n int) string {
+		if n < 0 {
+			return "-"
+		}
+		return strconv.Itoa(n)
+	}
+	add(p.Causal, "causal")
+	add(p.AtEnd, "end")
+	add(p.Window, "window"+end(p.Left)+","+end(p.Right))
+	add(p.SoftCap > 0, "cap"+strconv.FormatFloat(p.SoftCap, 'g', -1, 64))
+	add(p.Bias, "bias")
+	add(p.Sinks, "sinks")
+	add(p.Segments, "segments")
+	return strings.Join(words, "+")
+}
+
+// Family is AttentionFamily.
+func (Attention) Family() *Family { return AttentionFamily }
+
+// Sizes are rows, keys, heads, group, dim and batch.
+func (p Attention) Sizes() Sizes {
+	group := 1
+	if p.KVHeads > 0 {
+		group = p.Group()
+	}
+	return Sizes{p.Rows, p.Keys, p.Heads, group, p.Dim, p.Batch}
+}
+
+// Asked is all but the sizes.
+func (p Attention) Asked() Asked {
+	return Asked{A: p.Dtype, B: p.Dtype, Acc: tile.Float32, Out: p.Dtype, Options: p.options()}
+}
+
+// Operands are the arrays.
+func (p Attention) Operands() []Operand {
+	kv := []int{p.Batch, p.KVHeads, p.Keys, p.Dim}
+	list := []Operand{{Name: "q", Dtype: p.Dtype, Shape: []int{p.Batch, p.Heads, p.Rows, p.Dim}}, {Name: "k", Dtype: p.Dtype, Shape: kv}}
+	if p.Bias {
+		list = append(list, Operand{Name: "bias", Dtype: tile.Float32, Shape: []int{p.Batch, p.Heads, p.Rows, p.Keys}})
+	}
+	if p.Segments {
+		list = append(list, Operand{Name: "row_segment", Dtype: tile.Int32, Shape: []int{p.Batch, p.Rows, 1}}, Operand{Name: "key_segment", Dtype: tile.Int32, Shape: []int{p.Batch, 1, p.Keys}})
+	}
+	list = append(list, Operand{Name: "v", Dtype: p.Dtype, Shape: []int{p.Batch, p.KVHeads, p.Keys, p.ValueDim}})
+	if p.Sinks {
+		list = append(list, Operand{Name: "sinks", Dtype: tile.Float32, Shape: []int{p.Heads, 1, 1}})
+	}
+	return append(list, Operand{Name: "o", Dtype: p.Dtype, Shape: []int{p.Batch, p.Heads, p.Rows, p.ValueDim}, Out: true})
+}
+
+// Sides are the rows and the keys of a block.
+func (p Attention) Sides() []Side {
+	return []Side{{"bq", p.Rows, p.Dtype, 0}, {"bk", p.Keys, p.Dtype, 0}}
+}
+
+// Factor is the dtype of q.
+func (p Attention) Factor() tile.Dtype { return p.Dtype }
+
+// Bytes are those of all operands, each once.
+func (p Attention) Bytes() int64 { return BytesOf(p) }
+
+func (p Attention) String() string {
+	return fmt.Sprintf("%s %s", AttentionFamily.Short(p.Sizes()), p.Dtype)
+}
