@@ -18,7 +18,7 @@ func TestFamily(t *testing.T) {
 	madeup.Run(t, func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "rows.csv")
 		for args, want := range map[string]string{
-			"--help":                                    "softmax, doubling",
+			"--help":                                    ", doubling",
 			"--family doubling":                         "wants --sizes items×parts",
 			"--family doubling --sizes 7x8x9":           `size "7x8x9": want one number, or items×parts`,
 			"--family doubling --sizes items=7 --list":  "parts is missing",
