@@ -50,7 +50,7 @@ backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic l
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
 backend/registry: backend chips
-backend/registry/registrytest: backend backend/cpu backend/registry
+backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/builtin: backend backend/internal/libtpu backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
 backend/peer: backend check chips internal/child problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
@@ -91,7 +91,8 @@ internal/deviceflag: backend/builtin backend/registry internal/cli github.com/sp
 internal/sweepflag: harness internal/cli internal/files results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/lastline:
-internal/madeup: check kernels problem tile
+internal/madeup: internal/ownprocess check kernels problem tile
+internal/ownprocess:
 internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/trust: results internal/cli github.com/spf13/pflag
 internal/faulttest: results internal/cli github.com/spf13/pflag

@@ -6,10 +6,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"testing"
 
 	"matladder/check"
+	"matladder/internal/ownprocess"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -99,17 +99,8 @@ func Hook() {
 	})
 }
 
-// Run runs f in a child process that has the family: this test executable again, with the
-// calling test alone.
+// Run runs f in a process of its own that has the family.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	if os.Getenv(variable) != "" {
-		f(t)
-		return
-	}
-	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	c.Env = append(os.Environ(), variable+"=1")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	ownprocess.Run(t, variable, f)
 }

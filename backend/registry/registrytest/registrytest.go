@@ -5,12 +5,12 @@ package registrytest
 import (
 	"context"
 	"os"
-	"os/exec"
 	"testing"
 
 	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/backend/registry"
+	"matladder/internal/ownprocess"
 )
 
 // variable is set in the environment of child processes, which have the backend.
@@ -41,17 +41,8 @@ func Hook() {
 	})
 }
 
-// Run runs f in a child process that has the backend: this test executable again, with
-// the calling test alone.
+// Run runs f in a process of its own that has the backend.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	if os.Getenv(variable) != "" {
-		f(t)
-		return
-	}
-	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	c.Env = append(os.Environ(), variable+"=1")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	ownprocess.Run(t, variable, f)
 }
