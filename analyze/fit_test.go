@@ -2,10 +2,8 @@ package analyze
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,15 +35,7 @@ func (p published) point() string    { return fmt.Sprint(p.Kernel, p.shape(), p.
 // readPublished builds the kernel of each row and lays its schedule out over the grid.
 func readPublished(t *testing.T) []published {
 	t.Helper()
-	f, err := os.Open("testdata/v5e_published.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := table(t, "v5e_published.csv")
 	number := func(s string) float64 {
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil {
@@ -54,7 +44,7 @@ func readPublished(t *testing.T) []published {
 		return x
 	}
 	var all []published
-	for _, r := range rows[1:] {
+	for _, r := range rows {
 		b := tile.Blocks{M: int(number(r[2])), K: int(number(r[3])), N: int(number(r[4]))}
 		p := published{
 			Kernel: int(number(r[0])), Dtype: r[1], Blocks: fmt.Sprintf("%d×%d×%d", b.M, b.K, b.N),

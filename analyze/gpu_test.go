@@ -2,10 +2,8 @@ package analyze
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,15 +49,7 @@ var tutorialConfigs = []struct {
 
 func readGPUPublished(t *testing.T) []gpuPublished {
 	t.Helper()
-	f, err := os.Open("testdata/gpu_published.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := table(t, "gpu_published.csv")
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {
@@ -68,7 +58,8 @@ func readGPUPublished(t *testing.T) []gpuPublished {
 		return n
 	}
 	var all []gpuPublished
-	for _, r := range rows[1:] {
+	for _, r := range rows {
+		var err error
 		p := gpuPublished{Chip: r[0], Source: r[1], Unit: r[2], Style: r[6]}
 		if p.device, err = chips.Find(p.Chip); err != nil {
 			t.Fatal(err)

@@ -1,10 +1,8 @@
 package analyze
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"testing"
 
@@ -25,17 +23,10 @@ type traced struct {
 // readTraced builds the work of each row from what libtpu 0.0.51 makes of it.
 func readTraced(t *testing.T) []traced {
 	t.Helper()
-	f, err := os.Open("testdata/xla_traces.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := table(t, "xla_traces.csv")
 	var all []traced
-	for _, r := range rows[1:] {
+	for _, r := range rows {
+		var err error
 		numbers := make([]float64, 9)
 		for i := range numbers {
 			if r[i] == "" || i == 0 {

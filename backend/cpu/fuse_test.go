@@ -158,18 +158,7 @@ func outputs(t *testing.T, o Options, programs []*tile.Program, in []tile.Tensor
 	if _, err := e.Run(ctx, 2); err != nil {
 		t.Fatal(err)
 	}
-	bound, err := tile.Bind(programs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []tile.Tensor
-	for _, r := range bound.Out {
-		out = append(out, tile.NewTensor(r.Dtype, r.Array...))
-	}
-	if err := e.Results(out...); err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return outputsOf(t, e, programs)
 }
 
 // same wants equal bits.
