@@ -29,10 +29,15 @@ func ParseCache(s string) (string, error) {
 
 // CanCool reports why a backend cannot have its launches find cold caches; nil if it can.
 func CanCool(b backend.Backend) error {
-	if _, ok := b.(backend.Cooler); ok {
-		return nil
+	_, err := coolerOf(b)
+	return err
+}
+
+func coolerOf(b backend.Backend) (backend.Cooler, error) {
+	if c, ok := b.(backend.Cooler); ok {
+		return c, nil
 	}
-	return fmt.Errorf("%w: backend %s cannot put operands out of the caches", backend.ErrUnsupported, b.Name())
+	return nil, fmt.Errorf("%w: backend %s cannot put operands out of the caches", backend.ErrUnsupported, b.Name())
 }
 
 // timed runs the launches of a repetition and returns with their time what became of the
@@ -70,10 +75,10 @@ func plus[T int64 | float64](a, b results.Optional[T]) results.Optional[T] {
 // cool puts the memory of a lane out of the caches.
 func (r *run) cool(ctx context.Context, l *lane) error {
 	b, _ := l.on(&r.opt)
-	cooler, ok := b.(backend.Cooler)
-	if !ok {
-		return CanCool(b)
+	cooler, err := coolerOf(b)
+	if err != nil {
+		return err
 	}
-	_, err := r.limits().Call(ctx, "putting operands out of the caches", func(ctx context.Context) error { return cooler.Cool(ctx, l.exe) })
+	_, err = r.limits().Call(ctx, "putting operands out of the caches", func(ctx context.Context) error { return cooler.Cool(ctx, l.exe) })
 	return err
 }

@@ -80,8 +80,8 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 			l.prepare()
 		}
 		if l.Status == "" && r.sweep.Config.Cache == results.Cold && !r.sweep.Predict {
-			if b, _ := p.on(&r.opt); CanCool(b) != nil {
-				err := CanCool(b)
+			b, _ := p.on(&r.opt)
+			if err := CanCool(b); err != nil {
 				l.Status, l.Reason = classify(err), err.Error()
 			}
 		}
