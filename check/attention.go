@@ -84,27 +84,31 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want
 	i, h, b := row%p.Rows, row/p.Rows%p.Heads, row/p.Rows/p.Heads
 	kv := b*p.KVHeads + h/p.Group()
 	lo, hi := p.Span()
+	rowSegment, keySegment, bias := in["row_segment"], in["key_segment"], in["bias"]
+	q, k, scale := make([]float64, p.Dim), make([]float64, p.Dim), p.Scaled()
+	decode(q, in["q"], row*p.Dim, 1)
 	s := make([]float64, p.Keys)
 	largest := math.Inf(-1)
 	for j := range s {
 		s[j] = math.Inf(-1)
-		if j-i < lo || j-i > hi || p.Segments && in["row_segment"].At(b*p.Rows+i) != in["key_segment"].At(b*p.Keys+j) {
+		if j-i < lo || j-i > hi || p.Segments && rowSegment.At(b*p.Rows+i) != keySegment.At(b*p.Keys+j) {
 			continue
 		}
 		dot, size := 0.0, 0.0
-		for d := range p.Dim {
-			x := in["q"].At(row*p.Dim+d) * in["k"].At((kv*p.Keys+j)*p.Dim+d)
+		decode(k, in["k"], (kv*p.Keys+j)*p.Dim, 1)
+		for d := range q {
+			x := q[d] * k[d]
 			dot += x
 			size += math.Abs(x)
 		}
-		s[j] = dot * p.Scaled()
+		s[j] = dot * scale
 		if p.Bias {
-			s[j] += in["bias"].At(row*p.Keys + j)
+			s[j] += bias.At(row*p.Keys + j)
 		}
 		if p.SoftCap > 0 {
 			s[j] = p.SoftCap * math.Tanh(s[j]/p.SoftCap)
 		}
-		largest, spread = max(largest, s[j]), max(spread, size*math.Abs(p.Scaled())+math.Abs(s[j]))
+		largest, spread = max(largest, s[j]), max(spread, size*math.Abs(scale)+math.Abs(s[j]))
 	}
 	sum := 0.0
 	if p.Sinks {
@@ -123,14 +127,16 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want
 	if sum == 0 {
 		return want, sizes, spread
 	}
+	v := make([]float64, p.ValueDim)
 	for j, w := range s {
 		if w == 0 {
 			continue
 		}
+		decode(v, in["v"], (kv*p.Keys+j)*p.ValueDim, 1)
 		for d := range want {
-			v := w / sum * in["v"].At((kv*p.Keys+j)*p.ValueDim+d)
-			want[d] += v
-			sizes[d] += math.Abs(v)
+			x := w / sum * v[d]
+			want[d] += x
+			sizes[d] += math.Abs(x)
 		}
 	}
 	return want, sizes, spread
