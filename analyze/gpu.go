@@ -102,12 +102,9 @@ func GPUWorkOf(p *tile.Program) (GPUWork, error) {
 		default:
 			w.OnceBytes += block
 		}
-		l := gpuLoad{bytes: block}
+		l := gpuLoad{index: r.Index, bytes: block}
 		if moves {
 			l.bytes *= w.Steps
-		}
-		for _, x := range r.Index {
-			l.index = append(l.index, x)
 		}
 		w.loads = append(w.loads, l)
 	}

@@ -113,8 +113,8 @@ func (m *blockMap) write(w *strings.Builder, r *RefTotals) {
 		shape[i] = fmt.Sprint(n)
 	}
 	fmt.Fprintf(w, "%s  %s blocks, %s %s", r.Ref.Name, strings.Join(shape, "×"), verb, times(r.Blocks))
-	if again := r.again(); again > 0 {
-		fmt.Fprintf(w, ", %d of them again", again)
+	if r.again > 0 {
+		fmt.Fprintf(w, ", %d of them again", r.again)
 	}
 	fmt.Fprint(w, "; the step that is first to move each:\n")
 	rows, columns := m.matrix()
@@ -142,9 +142,6 @@ func (m *blockMap) write(w *strings.Builder, r *RefTotals) {
 		fmt.Fprintln(w, "  …")
 	}
 }
-
-// again is how many of the blocks moved had been moved before.
-func (r *RefTotals) again() int64 { return r.Blocks - r.distinct }
 
 func times(n int64) string {
 	if n == 1 {

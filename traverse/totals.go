@@ -21,7 +21,7 @@ type RefTotals struct {
 	Bytes       int64
 	BytesReread int64 // of Bytes, moved again after an earlier move
 
-	distinct int64 // blocks, of those moved
+	again int64 // of Blocks, moved after an earlier move
 }
 
 // sums adds steps up.
@@ -47,9 +47,8 @@ func (s *sums) add(step *Step) {
 		r.Blocks++
 		r.Bytes += v.Bytes
 		if v.Move == Again {
+			r.again++
 			r.BytesReread += v.Bytes
-		} else {
-			r.distinct++
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"matladder/backend"
 	"matladder/kernels/attention"
-	"matladder/kernels/attention/scores"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -26,7 +25,7 @@ func TestAttention(t *testing.T) {
 	everything.Causal, everything.SoftCap, everything.Bias, everything.Sinks, everything.Segments, everything.Lengths, everything.LogSums = true, 30, true, true, true, true, true
 	for name, p := range map[string]problem.Attention{"gqa": gqa, "ragged": ragged, "everything": everything} {
 		for _, k := range attention.All {
-			b := scores.Clip(p, tile.Blocks{M: 128, K: 256})
+			b := problem.Clip(p, tile.Blocks{M: 128, K: 256})
 			programs, err := k.Build(p, "", b)
 			if err != nil {
 				t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/kernels/attention"
 	"matladder/kernels/attention/attentiontest"
-	"matladder/kernels/attention/scores"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -51,7 +50,7 @@ func TestAttention(t *testing.T) {
 		for _, c := range attentiontest.Cases() {
 			for _, k := range attention.All {
 				for _, b := range []tile.Blocks{{M: 8, K: 16}, {M: 64, K: 64}} {
-					b = scores.Clip(c.Attention, b)
+					b = problem.Clip(c.Attention, b)
 					t.Run(fmt.Sprintf("%s/%s/%s/%d×%d", isa, c.Name, k.Name(), b.M, b.K), func(t *testing.T) {
 						e, programs, in := runAttention(t, Options{Threads: 2, ISA: isa.String()}, k, c.Attention, b)
 						if _, err := e.Run(context.Background(), 1); err != nil {
@@ -81,7 +80,7 @@ func BenchmarkAttention(b *testing.B) {
 					}
 					for _, s := range shapes {
 						b.Run(fmt.Sprintf("%s/%d/causal=%v/%s/%d×%d", d, dim, causal, k.Name(), s.M, s.K), func(b *testing.B) {
-							e, _, _ := runAttention(b, Options{}, k, p, scores.Clip(p, s))
+							e, _, _ := runAttention(b, Options{}, k, p, problem.Clip(p, s))
 							for b.Loop() {
 								if _, err := e.Run(context.Background(), 1); err != nil {
 									b.Fatal(err)

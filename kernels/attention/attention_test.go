@@ -10,7 +10,6 @@ import (
 
 	"matladder/kernels/attention"
 	"matladder/kernels/attention/attentiontest"
-	"matladder/kernels/attention/scores"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tile/interp"
@@ -28,7 +27,7 @@ func TestMeaning(t *testing.T) {
 			}
 			for _, k := range attention.All {
 				for _, b := range shapes {
-					b = scores.Clip(c.Attention, b)
+					b = problem.Clip(c.Attention, b)
 					t.Run(fmt.Sprintf("%s/%d×%d", k.Name(), b.M, b.K), func(t *testing.T) { checkMeaning(t, k, c.Attention, b) })
 				}
 			}

@@ -2,7 +2,6 @@ package stablehlo
 
 import (
 	"math"
-	"slices"
 
 	"matladder/tile"
 )
@@ -125,11 +124,7 @@ func (g *grid) reduce(e *tile.Expr, x value) value {
 			first = math.MinInt32
 		}
 	}
-	to := tensor{x.elem, slices.Delete(slices.Clone(x.dims), e.Dim, e.Dim+1)}
-	init := g.constant(tensor{elem: x.elem}, first)
-	v := g.define(to, "reduce(%s init: %s) applies stablehlo.%s across dimensions = [%d] : (%s, %s) -> %s",
-		x.name, init.name, op, e.Dim, x.tensor, init.tensor, to)
-	v = g.reshape(v, e.Shape)
+	v := g.text.reduce(op, x, first, []int{e.Dim}, e.Shape)
 	if e.Dtype.IsInteger() {
 		v = g.wrapped(v, e.Dtype)
 	}

@@ -5,11 +5,6 @@ import (
 	"matladder/tile"
 )
 
-// Clip cuts a block shape, rows × keys as M × K, to p.
-func Clip(p problem.Attention, b tile.Blocks) tile.Blocks {
-	return tile.Blocks{M: min(b.M, p.Rows), K: min(b.K, p.Keys)}
-}
-
 // Range is the blocks of keys that a block of rows sees some of, as index expressions:
 // first … last, none if last < first. Both are blocks of the array whatever the other is.
 type Range struct {
@@ -80,9 +75,7 @@ func Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
 		if m.FastBytes > 0 && len(out) > 0 && scores+held+moved > m.FastBytes {
 			break
 		}
-		if b = Clip(p, b); len(out) == 0 || out[len(out)-1] != b {
-			out = append(out, b)
-		}
+		out = append(out, b)
 	}
-	return out
+	return problem.ClipAll(p, out...)
 }

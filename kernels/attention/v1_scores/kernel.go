@@ -28,7 +28,7 @@ func (Kernel) Variants(problem.Attention) []string { return []string{""} }
 
 // Candidates has one shape.
 func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
-	return []tile.Blocks{scores.Clip(p, tile.Blocks{M: 128, K: 512})}
+	return []tile.Blocks{problem.Clip(p, tile.Blocks{M: 128, K: 512})}
 }
 
 // Build writes the kernel as three programs: scores, softmax of rows, product with v.

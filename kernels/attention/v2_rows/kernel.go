@@ -29,7 +29,7 @@ func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
 	for m.FastBytes > 0 && rows > 8 && int64(rows)*int64(p.Keys)*4 > m.FastBytes/10 {
 		rows /= 2
 	}
-	return []tile.Blocks{scores.Clip(p, tile.Blocks{M: rows, K: p.Keys})}
+	return []tile.Blocks{problem.Clip(p, tile.Blocks{M: rows, K: p.Keys})}
 }
 
 // Build writes the kernel as a tile program.
