@@ -92,7 +92,7 @@ func (s Sweep) roundTime(g Group) time.Duration {
 		if p.Status != "" || !s.fits(p) {
 			continue
 		}
-		launch := 2 * bestTime(s.Device, p.Problem) // half of what the device can do
+		launch := 2 * measure.LeastTime(s.Device, p.Problem) // half of what the device can do
 		repetition := max(launch, measure.Shortest.Seconds())
 		if launch <= measure.LongestSettling.Seconds() {
 			repetition *= 2
@@ -108,25 +108,6 @@ func (s Sweep) roundTime(g Group) time.Duration {
 func checkTime(p problem.Problem) float64 {
 	const fullRows = 1 << 25 // products at most; package check has the same bound
 	return 3e-10 * (min(float64(p.FLOPs())/2, fullRows) + 10*float64(problem.Elements(p)))
-}
-
-// bestTime is the least time in seconds that a launch can take on d; 0 if its
-// figures are unknown.
-func bestTime(d chips.Device, p problem.Problem) float64 {
-	var t float64
-	if peak := peakFor(d, p); peak.Known() {
-		t = float64(p.FLOPs()) / peak.Value
-	}
-	if d.BandwidthBytesPerSecond.Known() {
-		t = max(t, float64(beyondCache(d, p.Bytes()))/d.BandwidthBytesPerSecond.Value)
-	}
-	return t
-}
-
-// beyondCache is the part of a footprint that must come from main memory anew
-// in each launch, since the last-level cache cannot keep it.
-func beyondCache(d chips.Device, bytes int64) int64 {
-	return max(0, bytes-int64(d.LastLevelCacheBytes.Value))
 }
 
 // freeMemory is the memory that arrays on d can take; 0 if unknown.

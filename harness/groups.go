@@ -20,10 +20,11 @@ func (r *run) groups(ctx context.Context, begin time.Time, done map[results.Poin
 		g.before, g.share = before, ratio(g.weight, whole)
 		before += g.share
 	}
-	end := begin.Add(r.sweep.Config.TimeBudget)
+	end, narrowing, narrowed := begin.Add(r.sweep.Config.TimeBudget), time.Time{}, 0
 	for first, open := true, all; len(open) > 0; first = false {
 		var wide []*group
 		for i, g := range open {
+			g.begin = r.now()
 			if g.limited = r.sweep.Config.TimeBudget > 0; g.limited {
 				rest := max(0, end.Sub(r.now()))
 				share := time.Duration(float64(rest) * ratio(g.weight, weightOf(open[i:])))
@@ -32,7 +33,7 @@ func (r *run) groups(ctx context.Context, begin time.Time, done map[results.Poin
 					if share > rest || rest == 0 {
 						continue // not even a round
 					}
-					g.before, g.share = 1, 0
+					g.narrowed, g.begin, g.end = narrowed, narrowing, end
 				}
 				g.deadline = r.now().Add(share)
 			}
@@ -40,8 +41,14 @@ func (r *run) groups(ctx context.Context, begin time.Time, done map[results.Poin
 			if err := g.measure(ctx, r.lanes(r.sweep.Groups[g.number], done)); err != nil {
 				return err
 			}
-			if g.wide {
+			if g.wide > 0 {
 				wide = append(wide, g)
+			}
+		}
+		if first {
+			narrowing = r.now()
+			for _, g := range wide {
+				narrowed += g.wide
 			}
 		}
 		if open = wide; len(open) > 0 {

@@ -18,12 +18,15 @@ type group struct {
 	number   int
 	rng      *rand.PCG
 	limited  bool
+	begin    time.Time // of what progress tells of: its share, or the time that is left in the end
 	deadline time.Time // of its share of the time budget, if limited
+	end      time.Time // of the time that is left in the end
+	narrowed int       // Event.Narrowed
 	weight   float64   // what its fewest rounds take in seconds, about
 	before   float64   // progress of the sweep when it begins
 	share    float64   // of the sweep
 
-	wide    bool          // its share was over before all intervals were narrow
+	wide    int           // medians that are not well known, as its share was over before
 	last    time.Duration // that a round took
 	opening time.Duration // that it takes to compile what is not settled
 }
@@ -72,20 +75,25 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 		return err
 	}
 	e := g.event(round, 0)
-	e.Complete, e.Done = true, g.before+g.share
+	e.Complete = true
+	if g.narrowed == 0 {
+		e.Done = g.before + g.share
+	}
 	g.observe(e)
 	return ctx.Err()
 }
 
 // unsettled finds out whether more rounds would tell more, and what they take to begin.
 func (g *group) unsettled(lanes []*lane) {
-	g.wide, g.opening = false, 0
+	g.wide, g.opening = 0, 0
 	for _, l := range lanes {
 		if l.retired || g.rests(l) {
 			continue
 		}
 		g.opening += time.Duration(l.row.CompileSeconds * float64(time.Second))
-		g.wide = g.wide || !g.settled(l)
+		if !g.settled(l) {
+			g.wide++
+		}
 	}
 }
 
@@ -202,11 +210,21 @@ func (g *group) keep(lanes []*lane) {
 }
 
 // event is the state after a number of rounds and a part of the next. How many
-// there will be is not known: the fewest are taken for all.
+// there will be is not known: as many as the time is for, and the fewest at least.
 func (g *group) event(rounds int, part float64) Event {
-	done := min(1, (float64(rounds)+part)/float64(g.sweep.Config.MinRounds))
-	return Event{
+	e := Event{
 		Group: g.number + 1, Groups: len(g.sweep.Groups), Problem: g.sweep.Groups[g.number].Problem,
-		Round: rounds, Done: g.before + done*g.share,
+		Round: rounds, Narrowed: g.narrowed,
 	}
+	of := func(end time.Time) float64 { return ratio(g.now().Sub(g.begin).Seconds(), end.Sub(g.begin).Seconds()) }
+	if g.narrowed > 0 {
+		e.Done = of(g.end)
+		return e
+	}
+	done := min(1, (float64(rounds)+part)/float64(g.sweep.Config.MinRounds))
+	if g.limited && g.deadline.After(g.begin) {
+		done = min(done, of(g.deadline))
+	}
+	e.Done = g.before + done*g.share
+	return e
 }

@@ -39,7 +39,8 @@ type Event struct {
 	Round         int              // rounds of the group that are written
 	Rows          []results.Record // of the round that has been written
 	Complete      bool             // the group is settled, or its share of the time is over: it is taken up again if time is left at the end
-	Done          float64          // of the whole, from 0 to 1
+	Done          float64          // of the whole, from 0 to 1; while intervals are Narrowed, of the time that was left
+	Narrowed      int              // medians not well known when all groups had had their share, on which time that is left goes; 0 before
 }
 
 // Outcome is what a sweep left behind.
@@ -59,8 +60,7 @@ type run struct {
 	journal *results.Journal
 	rows    []results.Record
 	now     func() time.Time
-	probed  chips.Device // what Prober has found, if it was asked
-	probes  int
+	bounds  measure.Bounds
 	saved   string     // Outcome.Saved
 	turns   *turns     // which point has its turn, on disk
 	rng     *rand.Rand // of when an output is looked at; orders have their own
@@ -78,7 +78,7 @@ func Run(ctx context.Context, s Sweep, opt Options) (Outcome, error) {
 }
 
 func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ Outcome, err error) {
-	r := &run{sweep: s, opt: opt, now: now}
+	r := &run{sweep: s, opt: opt, now: now, bounds: measure.Bounds{Prober: opt.Prober}}
 	r.rng = rand.New(rand.NewPCG(uint64(s.Config.Seed), uint64(now().UnixNano())))
 	r.watch = measure.NewWatch(opt.Controller, s.Device, now, func(c measure.Control) bool {
 		return r.disturbances.Off(r.current, c.Compute.Seconds(), c.Memory.Seconds())

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -16,7 +17,27 @@ func TestRun_Wide(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := f.clock
-	out := mustRun(t, c, f, filepath.Join(t.TempDir(), "rows.csv"))
+	opt := options(f, filepath.Join(t.TempDir(), "rows.csv"))
+	done, narrowed := 0.0, 0
+	opt.Observe = func(e Event) {
+		if e.Narrowed != narrowed {
+			if narrowed != 0 || e.Narrowed != 1 || done < 0.99 {
+				t.Errorf("narrowing %d wide intervals after %d, at %g", e.Narrowed, narrowed, done)
+			}
+			done, narrowed = 0, e.Narrowed // what is left of the time has progress of its own
+		}
+		if e.Done < done || e.Done > 1 {
+			t.Errorf("progress goes from %g to %g", done, e.Done)
+		}
+		done = e.Done
+	}
+	out, err := start(context.Background(), plan(t, c, f), opt, f.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if narrowed != 1 || done < 0.9 {
+		t.Errorf("progress ends at %g, narrowing %d wide intervals", done, narrowed)
+	}
 	if spent := f.clock.Sub(begin); spent < c.TimeBudget*9/10 || spent > c.TimeBudget {
 		t.Errorf("spent %s of %s", spent, c.TimeBudget)
 	}

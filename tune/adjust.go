@@ -258,9 +258,15 @@ func (s *adjusting) take(ctx context.Context, field []*racer) (taken bool, err e
 		if samples == nil {
 			continue
 		}
-		if err := s.t.verify(ctx, s.j, r); ctx.Err() != nil {
+		err = s.t.possible(ctx, s.j.Problem, interval.Of(samples[1].times).Hi)
+		if err == nil {
+			err = s.t.verify(ctx, s.j, r)
+		}
+		if ctx.Err() != nil {
 			return false, ctx.Err()
-		} else if err != nil {
+		}
+		if err != nil {
+			s.t.drop(r, err)
 			continue
 		}
 		s.best, s.shown = r, samples

@@ -66,7 +66,7 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int
 
 // fresh is a racer without samples.
 func fresh(r *racer) *racer {
-	return &racer{Candidate: r.Candidate, params: r.params, fastest: r.fastest, first: r.first}
+	return &racer{Candidate: r.Candidate, params: r.params, problem: r.problem, fastest: r.fastest, first: r.first}
 }
 
 // clearlyBehind reports whether the race showed a racer to be slower than another.

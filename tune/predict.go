@@ -14,7 +14,7 @@ import (
 
 // predict compiles candidates ahead of time, as many at once as there are cores, those
 // that are given first and others while there is time, and takes the fastest.
-func (t *Tuner) predict(ctx context.Context, p backend.Predictor, list []Candidate, a *allowance) (tile.Blocks, tuned.Evidence, error) {
+func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []Candidate, a *allowance) (tile.Blocks, tuned.Evidence, error) {
 	type answer struct {
 		seconds float64
 		err     error
@@ -25,8 +25,13 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, list []Candida
 	done := 0
 	try := func(i int) {
 		prediction, err := p.Predict(ctx, list[i].Programs, t.Params)
-		answers[i] = answer{prediction.Elapsed.Seconds(), err}
 		mu.Lock()
+		if err == nil {
+			err = t.possible(ctx, j.Problem, prediction.Elapsed.Seconds())
+		}
+		if answers[i] = (answer{prediction.Elapsed.Seconds(), err}); err != nil && ctx.Err() == nil {
+			t.drop(t.racer(list[i]), err)
+		}
 		done++
 		t.observe(Event{Candidates: len(list), Screened: done, Racing: len(list)})
 		mu.Unlock()

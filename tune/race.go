@@ -37,6 +37,9 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowan
 			return nil, e, err
 		}
 		winner, e, err := t.confirm(ctx, j, order, launched, a, p)
+		if err == nil && e.Samples >= interval.Enough {
+			err = t.possible(ctx, j.Problem, e.High)
+		}
 		if err == nil {
 			err = t.verify(ctx, j, winner)
 		}
@@ -46,6 +49,7 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowan
 		if err == nil {
 			return winner, e, nil
 		}
+		t.drop(winner, err)
 		field = slices.DeleteFunc(field, func(r *racer) bool { return r.Blocks == winner.Blocks || r.failed != nil })
 		if len(field) == 0 {
 			return nil, e, fmt.Errorf("%w: %s: %w", ErrNone, winner.Blocks, err)

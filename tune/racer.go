@@ -11,6 +11,7 @@ import (
 
 	"matladder/backend"
 	"matladder/measure"
+	"matladder/problem"
 	"matladder/results"
 )
 
@@ -27,6 +28,7 @@ const (
 type racer struct {
 	Candidate
 	params  backend.Params
+	problem problem.Problem // known once it is opened
 	exe     backend.Executable
 	opening time.Duration // that it took to be opened the last time
 	loops   bool          // on the device: a launch is the slope over two samples
@@ -56,6 +58,7 @@ func (t *Tuner) limits() measure.Limits {
 // long a launch takes.
 func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 	begin := t.clock()
+	r.problem = j.Problem
 	defer func() {
 		if err != nil {
 			r.shut()
@@ -83,7 +86,7 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 			return err
 		}
 		if r.fastest = s.Elapsed.Seconds() / float64(n); s.Elapsed >= glance/4 || n == maxLaunches {
-			return nil
+			return t.possible(ctx, j.Problem, r.fastest)
 		}
 	}
 }
@@ -131,7 +134,8 @@ func (t *Tuner) sample(ctx context.Context, r *racer, d time.Duration) (seconds 
 
 // slope times a loop on the device at two numbers of launches, about n: what it takes to
 // start the program cancels. Where noise hides the slope, the longer one with its start
-// stands for it.
+// stands for it. Of one slope nobody can tell whether it is impossible or noisy: that is
+// asked of many (measure).
 func (t *Tuner) slope(ctx context.Context, r *racer, n int) (float64, error) {
 	shorter, longer := measure.LoopCounts(n)
 	first, err := t.limits().Launch(ctx, r.exe, shorter)
@@ -142,10 +146,14 @@ func (t *Tuner) slope(ctx context.Context, r *racer, n int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	each := second.Elapsed.Seconds() / float64(longer)
+	if err := t.possible(ctx, r.problem, each); err != nil {
+		return 0, err
+	}
 	if s := measure.Slope(first.Elapsed.Seconds(), second.Elapsed.Seconds(), shorter, longer); s > 0 {
 		return s, nil
 	}
-	return second.Elapsed.Seconds() / float64(longer), nil
+	return each, nil
 }
 
 // middle times launches in parts, and takes the lower of the middle parts: another
@@ -161,7 +169,8 @@ func (t *Tuner) middle(ctx context.Context, r *racer, n int, d time.Duration) (f
 		parts[i] = s.Elapsed.Seconds() / float64(launches)
 	}
 	slices.Sort(parts)
-	return parts[(len(parts)-1)/2], nil
+	middle := parts[(len(parts)-1)/2]
+	return middle, t.possible(ctx, r.problem, middle)
 }
 
 func (t *Tuner) inputs(j Job) backend.InputSpec {
@@ -196,10 +205,13 @@ func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int,
 		}
 	}()
 	for _, r := range field {
-		r.failed = t.open(ctx, j, r)
+		if r.failed = t.open(ctx, j, r); r.failed == nil {
+			continue
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		t.drop(r, r.failed)
 	}
 	live := inRace(field)
 	rng := rand.New(rand.NewPCG(t.Seed, seed))
@@ -250,6 +262,7 @@ func (t *Tuner) round(ctx context.Context, m *machine, rng *rand.Rand, live []*r
 		}
 		if err != nil {
 			r.failed = err
+			t.drop(r, err)
 			r.shut()
 			return nil, nil
 		}

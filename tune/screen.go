@@ -99,6 +99,8 @@ func (s *screening) look(ctx context.Context, c Candidate) error {
 	}
 	if err == nil {
 		s.field = append(s.field, r)
+	} else {
+		t.drop(r, err)
 	}
 	t.observe(Event{Candidates: s.total(), Screened: len(s.looked), Racing: len(s.field)})
 	return nil

@@ -18,7 +18,8 @@
 // paired rounds of fresh samples, and replaces it only if these show it to be faster.
 // Samples are compared with those of the same round, and rounds in which the machine
 // is slow, or a control shows it to be disturbed, are repeated while patience lasts. What
-// crashes, hangs or fails is out of the race (package measure).
+// crashes, hangs or fails, or is faster than the device can be, is out of the race
+// (package measure), and told (Dropped).
 //
 // The block shape that was found so then races against itself with each adjustment
 // that the backend names. The fastest is taken if paired rounds of fresh samples show
@@ -37,6 +38,7 @@ import (
 
 	"matladder/backend"
 	"matladder/kernels"
+	"matladder/measure"
 	"matladder/problem"
 	"matladder/tuned"
 )
@@ -66,12 +68,15 @@ type Tuner struct {
 	Observe  func(Event)   // progress; may be nil
 
 	Controller backend.Controller // tells whether the machine is as it was; may be nil
+	Prober     backend.Prober     // measures the device's figures once more where a launch beats them; may be nil
 	Machine    Machine            // what became of it while the last job was measured
+	Dropped    []Dropped          // candidates of the last job that the race had to do without
 
 	now   func() time.Time    // the clock; nil for the real one
 	sleep func(time.Duration) // on it; nil for the real one
 
 	machine *machine // of the job that is measured
+	bounds  *measure.Bounds
 }
 
 // Event is progress in a job.
@@ -91,6 +96,7 @@ var ErrNone = errors.New("no block shape could be run")
 // so does too little time, with a *ShareError.
 func (t *Tuner) Tune(ctx context.Context, j Job) (tuned.Row, error) {
 	a := t.allowance()
+	t.Dropped = nil
 	space := t.Space
 	space.Most = math.MaxInt
 	list, err := space.Candidates(j)
@@ -99,7 +105,7 @@ func (t *Tuner) Tune(ctx context.Context, j Job) (tuned.Row, error) {
 	}
 	row := tuned.Row{Key: j.Key()}
 	if p, predicts := t.Backend.(backend.Predictor); predicts {
-		row.Blocks, row.Evidence, err = t.predict(ctx, p, t.Space.keep(list), a)
+		row.Blocks, row.Evidence, err = t.predict(ctx, p, j, t.Space.keep(list), a)
 	} else {
 		err = t.measureRow(ctx, j, list, a, &row) // the screening finds its way among them
 	}

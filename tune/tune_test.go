@@ -27,6 +27,7 @@ type fake struct {
 	cost    func(tile.Blocks, backend.Params) float64 // what seconds are multiplied by; nil for 1
 	wrong   tile.Blocks                               // its output does not pass
 	broken  tile.Blocks                               // does not compile
+	method  string                                    // how times are taken
 	open    int
 	most    int // executables open at a time
 	runs    map[tile.Blocks]int
@@ -89,7 +90,7 @@ func (e *exe) Run(ctx context.Context, launches int) (backend.Sample, error) {
 	d := time.Duration(e.seconds() * float64(launches) * drift * noise * 1e9)
 	e.f.clock = e.f.clock.Add(d)
 	e.f.runs[e.b] += launches
-	return backend.Sample{Elapsed: d}, ctx.Err()
+	return backend.Sample{Elapsed: d, Method: e.f.method}, ctx.Err()
 }
 
 func tuner(f *fake) *Tuner {
@@ -168,6 +169,79 @@ func TestWrongAndBroken(t *testing.T) {
 	f.broken, f.wrong = tile.Blocks{}, f.broken
 	if _, err := u.Tune(context.Background(), small); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "wrong: zeros") {
 		t.Error(err)
+	}
+}
+
+// prober finds the same peak each time.
+type prober struct {
+	float32 float64
+	asked   int
+}
+
+func (p *prober) Probe(context.Context) chips.Device {
+	p.asked++
+	return peak(p.float32)
+}
+
+// peak is a device of which one figure is known, by a probe.
+func peak(flops float64) chips.Device {
+	return chips.Device{Peak: map[string]chips.Figure{"float32": {Value: flops, Source: "a probe", Measured: true}}}
+}
+
+// TestImpossible: what is faster than the device can be does not win, and is told; a peak
+// that was measured too low condemns nothing.
+func TestImpossible(t *testing.T) {
+	best := tile.Blocks{M: 256, K: 512, N: 1024}
+	cheat := tile.Blocks{M: 512, K: 512, N: 512}
+	j := job(4096)
+	j.Known = []tuned.Answer{{Blocks: cheat}} // which is looked at in any case
+	reached := float64(j.Problem.FLOPs()) / valley(best)
+	for _, method := range []string{"direct", "loop"} {
+		for _, c := range []struct {
+			name          string
+			before, after float64 // the peak over what the best reaches
+			fails         bool
+			asked         int
+		}{
+			{"not asked", 2, 2, false, 3},
+			{"found too low", 0.1, 2, false, 3},
+			{"below all for good", 0.1, 0.1, true, 3},
+		} {
+			f := newFake(func(b tile.Blocks) float64 {
+				if b == cheat {
+					return valley(best) / 4
+				}
+				return valley(b)
+			})
+			f.method = method
+			p := &prober{float32: c.after * reached}
+			u := tuner(f)
+			u.Space.Most, u.Space.Device, u.Prober = 200, peak(c.before*reached), p
+			row, err := u.Tune(context.Background(), j)
+			if c.fails {
+				if !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "impossible: ") {
+					t.Errorf("%s, %s: %v", method, c.name, err)
+				}
+				continue
+			}
+			if err != nil || row.Blocks == cheat || valley(row.Blocks) > 1.01*valley(best) || p.asked != c.asked || f.open != 0 {
+				t.Errorf("%s, %s: %s, %d probes, %d open, %v", method, c.name, row.Blocks, p.asked, f.open, err)
+			}
+			if len(u.Dropped) != 1 || !strings.Contains(u.Dropped[0].String(), cheat.String()+": impossible: ") || !strings.Contains(u.Dropped[0].String(), "(a probe)") {
+				t.Errorf("%s, %s: %v", method, c.name, u.Dropped)
+			}
+		}
+	}
+	pr := predictor{newFake(func(b tile.Blocks) float64 {
+		if b == cheat {
+			return valley(best) / 4
+		}
+		return valley(b)
+	})}
+	u := tuner(pr.fake)
+	u.Backend, u.Space.Most, u.Space.Device = pr, 200, peak(2*reached)
+	if row, err := u.Tune(context.Background(), j); err != nil || row.Blocks != best || len(u.Dropped) != 1 {
+		t.Errorf("predicted: %s, %v, %v", row.Blocks, u.Dropped, err)
 	}
 }
 

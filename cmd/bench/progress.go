@@ -18,8 +18,9 @@ import (
 // progress shows how far a sweep is: a bar with the time left on a terminal, a
 // line for each group elsewhere.
 type progress struct {
-	w   io.Writer
-	bar *progressbar.ProgressBar // nil where w is no terminal
+	w         io.Writer
+	bar       *progressbar.ProgressBar // nil where w is no terminal
+	narrowing bool                     // the bar is that of the time that was left
 }
 
 // barSteps is the resolution of the bar.
@@ -31,20 +32,26 @@ const barColumns = 26
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions(barSteps,
-			progressbar.OptionSetWriter(w),
-			progressbar.OptionSetPredictTime(true),
-			progressbar.OptionSetElapsedTime(true),
-			progressbar.OptionFullWidth(),
-			progressbar.OptionClearOnFinish(),
-			progressbar.OptionThrottle(100*time.Millisecond),
-		)
+		p.bar = newBar(w, progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	return p
 }
 
+func newBar(w io.Writer, more ...progressbar.Option) *progressbar.ProgressBar {
+	return progressbar.NewOptions(barSteps, append(more,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionFullWidth(),
+		progressbar.OptionClearOnFinish(),
+	)...)
+}
+
 func (p *progress) observe(e harness.Event) {
 	what := fmt.Sprintf("[%d/%d] %s", e.Group, e.Groups, e.Problem)
+	if e.Narrowed > 0 {
+		what = fmt.Sprintf("narrowing %s: %s", cli.Plural(e.Narrowed, "wide interval"), e.Problem)
+	}
 	for _, r := range e.Rows {
 		if !harness.Bad(r.Status) {
 			continue
@@ -56,8 +63,12 @@ func (p *progress) observe(e harness.Event) {
 	}
 	switch {
 	case p.bar != nil:
+		if e.Narrowed > 0 && !p.narrowing {
+			p.bar.Reset()
+			p.narrowing = true
+		}
 		p.bar.Describe(cli.Line(p.w, fmt.Sprintf("%s round %d %-11s", what, e.Round+1, e.Kernel), barColumns))
-		p.bar.Set(int(e.Done * barSteps))
+		p.bar.Set(min(barSteps-1, int(e.Done*barSteps))) // a bar that was full shows nothing any more
 	case e.Complete:
 		fmt.Fprintf(p.w, "%s: %s\n", what, cli.Plural(e.Round, "round"))
 	}

@@ -20,7 +20,8 @@
 // are timed once, each next to a reference: first those with the best counts, then,
 // step by step, the neighbours of the fastest. The fastest race in interleaved rounds,
 // in which each that is clearly slower leaves. One that crashes its backend, hangs or
-// fails is out of the race, which goes on without it. Rounds in which the machine is slow,
+// fails, computes something wrong, or is faster than the machine can be (impossible, as
+// in bench) is out of the race, which goes on without it and says so. Rounds in which the machine is slow,
 // or a control (a fixed piece of work, see docs/trust.md) takes longer than it did, are
 // measured again, which is told.
 //

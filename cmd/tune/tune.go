@@ -65,6 +65,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 			if m := u.Machine; m.Repeated > 0 {
 				fmt.Fprintf(stderr, "%s: the machine was slow or disturbed in %d of %s, which were measured again\n", row.Key, m.Repeated, cli.Plural(m.Rounds, "round"))
 			}
+			tellDropped(stderr, row.Key, u.Dropped)
 			var taken bool
 			if table, taken, err = f.keep(ctx, path, dev.machine, row, before); err != nil {
 				return err
@@ -88,11 +89,18 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
+// tellDropped says what the search for a row had to do without, and of the first why.
+func tellDropped(w io.Writer, key tuned.Key, list []tune.Dropped) {
+	if len(list) > 0 {
+		fmt.Fprintf(w, "%s: %s out of the race: %s\n", key, cli.Plural(len(list), "candidate"), list[0])
+	}
+}
+
 // tuner is the tuner that the flags ask for, without limits of time.
 func (f *flags) tuner(dev *device) tune.Tuner {
 	return tune.Tuner{
 		Backend: dev.Backend, Params: dev.Params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
-		Versions: dev.versions, Timeout: min(f.config.Timeout, compileLimit), Controller: dev.Controller,
+		Versions: dev.versions, Timeout: min(f.config.Timeout, compileLimit), Controller: dev.Controller, Prober: dev.Prober,
 		Space: tune.Space{
 			Device: dev.Device(), Machine: harness.Machine(dev.Device()), Workers: dev.Device().Parallel,
 			Limit: dev.FastBytes, Most: f.most,

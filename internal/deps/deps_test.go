@@ -55,7 +55,7 @@ backend/builtin: backend backend/internal/libtpu backend/registry backend/aot ba
 backend/peer: backend check chips internal/child problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 measure/interval: golang.org/x/perf/benchmath
-measure: measure/interval backend chips internal/awake internal/counters results
+measure: measure/interval backend chips problem internal/awake internal/counters results
 results: results/twosample measure/interval internal/files golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 configs:
