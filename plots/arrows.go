@@ -3,14 +3,13 @@ package plots
 import (
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
 // drawArrows draws the arrows from marker to marker.
-func (ch *Chart) drawArrows(c draw.Canvas, p *plot.Plot) {
-	for _, l := range ch.arrowLines(c, p) {
+func (ch *Chart) drawArrows(c draw.Canvas, f frame) {
+	for _, l := range ch.arrowLines(f) {
 		drawArrow(c, l[0], l[1])
 	}
 }
@@ -18,12 +17,11 @@ func (ch *Chart) drawArrows(c draw.Canvas, p *plot.Plot) {
 // arrowLines returns the arrows as segments that end clear of the markers. Each
 // keeps to the right of the way from one to the other, as traffic does: where the
 // next rung leads back, the two lie side by side.
-func (ch *Chart) arrowLines(c draw.Canvas, p *plot.Plot) [][2]vg.Point {
+func (ch *Chart) arrowLines(f frame) [][2]vg.Point {
 	const clear, right = 8, 4
-	x, y := p.Transforms(&c)
 	var list [][2]vg.Point
 	for _, a := range ch.Arrows {
-		from, to := vg.Point{X: x(a.From.X), Y: y(a.From.Y)}, vg.Point{X: x(a.To.X), Y: y(a.To.Y)}
+		from, to := vg.Point{X: f.X(a.From.X), Y: f.Y(a.From.Y)}, vg.Point{X: f.X(a.To.X), Y: f.Y(a.To.Y)}
 		length := math.Hypot(float64(to.X-from.X), float64(to.Y-from.Y))
 		if length <= 3*clear {
 			continue // the markers touch: there is no room for an arrow, nor need

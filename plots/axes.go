@@ -5,65 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 )
-
-// plot returns a gonum plot that has the chart's axes and nothing else.
-func (ch *Chart) plot() *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = nil
-	ch.X.apply(&p.X, pageWidth*0.7, true)
-	ch.Y.apply(&p.Y, pageHeight*0.6, false)
-	return p
-}
-
-// apply sets up axis a, about length long, as ax says.
-func (ax Axis) apply(a *plot.Axis, length vg.Length, horizontal bool) {
-	a.Min, a.Max = ax.Min, ax.Max
-	a.Padding = 0
-	a.LineStyle.Width = 1
-	a.LineStyle.Color = softInk
-	a.Tick.LineStyle.Width = 1
-	a.Tick.LineStyle.Color = softInk
-	a.Tick.Length = 5
-	label := style(smallSize+0.5, ink)
-	label.XAlign, label.YAlign = a.Tick.Label.XAlign, a.Tick.Label.YAlign
-	a.Scale = linearScale{}
-	if ax.Scale == Log {
-		a.Scale = logScale{}
-	}
-	place := func(v float64) vg.Length {
-		return vg.Length(a.Scale.Normalize(a.Min, a.Max, v)) * length
-	}
-	extent := func(t Tick) vg.Length {
-		if horizontal {
-			return label.Width(t.Label) + 8
-		}
-		return lineHeight(label)
-	}
-	ticks := ax.ticks()
-	if ax.Scale == Category && horizontal {
-		if crowded(ticks, place, extent) {
-			label.Rotation = slant(label.Font.Size, length/vg.Length(len(ticks)))
-			label.XAlign, label.YAlign = text.XRight, text.YTop
-			if label.Rotation == upright {
-				label.YAlign = text.YCenter
-				extent = func(Tick) vg.Length { return label.Font.Size }
-				ticks = thinned(ticks, place, extent)
-			}
-		}
-	} else {
-		ticks = thinned(ticks, place, extent)
-	}
-	a.Tick.Label = label
-	marks := make(plot.ConstantTicks, len(ticks))
-	for i, t := range ticks {
-		marks[i] = plot.Tick{Value: t.Value, Label: t.Label}
-	}
-	a.Tick.Marker = marks
-}
 
 const upright = math.Pi / 2
 
@@ -124,15 +67,13 @@ func collide(a, b Tick, place func(float64) vg.Length, extent func(Tick) vg.Leng
 	return vg.Length(math.Abs(float64(place(a.Value)-place(b.Value)))) < (extent(a)+extent(b))/2
 }
 
-// linearScale and logScale are plot.Normalizers. Unlike gonum's own log scale
-// this one has no panic: charts hold positive values only where it is used.
-type (
-	linearScale struct{}
-	logScale    struct{}
-)
-
-func (linearScale) Normalize(min, max, x float64) float64 { return (x - min) / (max - min) }
-
-func (logScale) Normalize(min, max, x float64) float64 {
-	return math.Log(x/min) / math.Log(max/min)
+// along is where v lies between the ends of the axis: 0 at Min, 1 at Max.
+func (ax Axis) along(v float64) float64 {
+	if ax.Scale == Log { // of values that are positive
+		return math.Log(v/ax.Min) / math.Log(ax.Max/ax.Min)
+	}
+	return (v - ax.Min) / (ax.Max - ax.Min)
 }
+
+// clamp is v, or the end of the axis beyond which it lies.
+func clamp(v float64, ax Axis) float64 { return max(ax.Min, min(ax.Max, v)) }

@@ -119,7 +119,7 @@ func (b *Bars) Draw(c draw.Canvas) {
 		b.drawPanel(c, f, b.Panels[i])
 		f.drawX(c, last)
 		if last {
-			f.drawXName(c)
+			f.drawXName(c, 0)
 		}
 	}
 }

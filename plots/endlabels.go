@@ -3,7 +3,6 @@ package plots
 import (
 	"image/color"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -94,60 +93,49 @@ func (l *endLabels) fit(height vg.Length) bool {
 }
 
 // end is where an entry's curve ends.
-func (e endLabel) end(c draw.Canvas, p *plot.Plot) vg.Point {
-	x, y := p.Transforms(&c)
+func (e endLabel) end(f frame) vg.Point {
 	if e.series != nil {
 		last := e.series.Points[len(e.series.Points)-1]
-		return vg.Point{X: x(last.X), Y: y(last.Y)}
+		return vg.Point{X: f.X(last.X), Y: f.Y(last.Y)}
 	}
-	return vg.Point{X: c.Max.X, Y: y(min(e.roof.Peak, p.Y.Max))}
+	return vg.Point{X: f.box.Max.X, Y: f.Y(min(e.roof.Peak, f.y.Max))}
 }
 
 // place spreads the labels over the height of the axes, half a line more at
 // either end.
-func (l *endLabels) place(c draw.Canvas, p *plot.Plot) {
+func (l *endLabels) place(f frame) {
 	height := float64(lineHeight(l.style))
 	want := make([]float64, len(l.entries))
 	heights := make([]float64, len(l.entries))
 	for i, e := range l.entries {
-		want[i], heights[i] = float64(e.end(c, p).Y), height
+		want[i], heights[i] = float64(e.end(f).Y), height
 	}
-	l.centres, _ = spread(want, heights, float64(c.Min.Y)-height/2, float64(c.Max.Y)+height/2)
+	l.centres, _ = spread(want, heights, float64(f.box.Min.Y)-height/2, float64(f.box.Max.Y)+height/2)
 }
 
 // drawLeaders joins the end of each curve with its label.
-func (l *endLabels) drawLeaders(c draw.Canvas, p *plot.Plot) {
-	l.place(c, p)
+func (l *endLabels) drawLeaders(c draw.Canvas, f frame) {
+	l.place(f)
 	sty := draw.LineStyle{Color: leader, Width: 0.8}
 	inside := draw.LineStyle{Color: leader, Width: 0.8, Dashes: []vg.Length{1.5, 3}}
 	for i, e := range l.entries {
 		if !l.leaders && e.roof == nil {
 			continue
 		}
-		end := e.end(c, p)
-		if end.X < lastTick(c, p)-1 {
-			c.StrokeLine2(inside, end.X, end.Y, c.Max.X, end.Y)
+		end := e.end(f)
+		if end.X < f.lastTick()-1 {
+			c.StrokeLine2(inside, end.X, end.Y, f.box.Max.X, end.Y)
 		} else {
-			c.StrokeLine2(sty, end.X, end.Y, c.Max.X, end.Y)
+			c.StrokeLine2(sty, end.X, end.Y, f.box.Max.X, end.Y)
 		}
 		at := vg.Length(l.centres[i])
-		c.StrokeLines(sty, []vg.Point{{X: c.Max.X, Y: end.Y}, {X: c.Max.X + labelGap - 8, Y: at}, {X: c.Max.X + labelGap - 3, Y: at}})
+		c.StrokeLines(sty, []vg.Point{{X: f.box.Max.X, Y: end.Y}, {X: f.box.Max.X + labelGap - 8, Y: at}, {X: f.box.Max.X + labelGap - 3, Y: at}})
 	}
 }
 
-// lastTick is where the ticks of the x axis end.
-func lastTick(c draw.Canvas, p *plot.Plot) vg.Length {
-	x, _ := p.Transforms(&c)
-	last := c.Min.X
-	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		last = max(last, x(t.Value))
-	}
-	return last
-}
-
-func (l *endLabels) draw(c draw.Canvas, p *plot.Plot) {
+func (l *endLabels) draw(c draw.Canvas, f frame) {
 	for i, e := range l.entries {
-		at := vg.Point{X: c.Max.X + labelGap, Y: vg.Length(l.centres[i])}
+		at := vg.Point{X: f.box.Max.X + labelGap, Y: vg.Length(l.centres[i])}
 		e.draw(c, at, l.styleOf(e))
 	}
 }

@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -14,21 +13,14 @@ type frame struct {
 	x, y Axis
 }
 
-func (ax Axis) scale() plot.Normalizer {
-	if ax.Scale == Log {
-		return logScale{}
-	}
-	return linearScale{}
-}
-
 // X returns the place of v on the x axis.
 func (f frame) X(v float64) vg.Length {
-	return f.box.Min.X + vg.Length(f.x.scale().Normalize(f.x.Min, f.x.Max, v))*(f.box.Max.X-f.box.Min.X)
+	return f.box.Min.X + vg.Length(f.x.along(v))*(f.box.Max.X-f.box.Min.X)
 }
 
 // Y returns the place of v on the y axis.
 func (f frame) Y(v float64) vg.Length {
-	return f.box.Min.Y + vg.Length(f.y.scale().Normalize(f.y.Min, f.y.Max, v))*(f.box.Max.Y-f.box.Min.Y)
+	return f.box.Min.Y + vg.Length(f.y.along(v))*(f.box.Max.Y-f.box.Min.Y)
 }
 
 var tickStyle = style(smallSize, ink)
@@ -111,13 +103,42 @@ func (f frame) drawX(c draw.Canvas, labels bool) {
 	}
 }
 
+// drawXGrid draws a line up from each tick of the x axis.
+func (f frame) drawXGrid(c draw.Canvas) {
+	for _, t := range f.x.ticks() {
+		c.StrokeLine2(draw.LineStyle{Color: gridLine, Width: 0.8}, f.X(t.Value), f.box.Min.Y, f.X(t.Value), f.box.Max.Y)
+	}
+}
+
 // name writes the name of the y axis above the box, or another title there.
 func (f frame) name(c draw.Canvas, x vg.Length, label string) {
 	c.FillText(aligned(style(textSize, ink), text.XLeft, text.YBottom), vg.Point{X: x, Y: f.box.Max.Y + 7}, label)
 }
 
-// drawXName writes the name of the x axis under its labels.
-func (f frame) drawXName(c draw.Canvas) {
+// drawXName writes the name of the x axis under its labels, and lower by a distance.
+func (f frame) drawXName(c draw.Canvas, lower vg.Length) {
 	c.FillText(aligned(style(textSize, ink), text.XCenter, text.YTop),
-		vg.Point{X: (f.box.Min.X + f.box.Max.X) / 2, Y: f.box.Min.Y - f.xHeight()}, f.x.Label)
+		vg.Point{X: (f.box.Min.X + f.box.Max.X) / 2, Y: f.box.Min.Y - f.xHeight() - lower}, f.x.Label)
+}
+
+// slantedEnd is how far left the labels of the x axis reach.
+func (f frame) slantedEnd() vg.Length {
+	end := f.box.Min.X
+	ticks, sty := f.xLabels()
+	if sty.Rotation == 0 {
+		return end
+	}
+	for _, t := range ticks {
+		end = min(end, f.X(t.Value)+sty.Rectangle(t.Label).Min.X)
+	}
+	return end
+}
+
+// lastTick is where the ticks of the x axis end.
+func (f frame) lastTick() vg.Length {
+	last := f.box.Min.X
+	for _, t := range f.x.ticks() {
+		last = max(last, f.X(t.Value))
+	}
+	return last
 }

@@ -146,7 +146,7 @@ func (h *HeatMap) Draw(c draw.Canvas) {
 		}
 	}
 	f.drawX(c, true)
-	f.drawXName(c)
+	f.drawXName(c, 0)
 }
 
 func (h *HeatMap) drawCell(c draw.Canvas, cell HeatCell, b vg.Rectangle, predicted bool) {

@@ -4,34 +4,27 @@ import (
 	"image/color"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// layer makes a function a plot.Plotter.
-type layer func(draw.Canvas, *plot.Plot)
-
-func (l layer) Plot(c draw.Canvas, p *plot.Plot) { l(c, p) }
-
-// addLayers adds what is drawn inside the axes, bottom first: what helps the
-// eye lies under the roofs, those under the bands, and no text on a curve.
-func (ch *Chart) addLayers(p *plot.Plot, direct bool, labels *endLabels) {
-	p.Add(layer(ch.drawGrid))
+// drawLayers draws what is inside the axes, bottom first: what helps the eye lies under
+// the roofs, those under the bands, and no text on a curve.
+func (ch *Chart) drawLayers(c draw.Canvas, f frame, direct bool, labels *endLabels) {
 	if direct {
-		p.Add(layer(labels.drawLeaders))
+		labels.drawLeaders(c, f)
 	}
-	p.Add(layer(ch.drawRoofs))
+	ch.drawRoofs(c, f)
 	for i := range ch.Series {
-		p.Add(layer(func(c draw.Canvas, p *plot.Plot) { ch.Series[i].drawInterval(c, p, ch.thin()) }))
+		ch.Series[i].drawInterval(c, f, ch.thin())
 	}
 	for i := range ch.Series {
-		p.Add(layer(func(c draw.Canvas, p *plot.Plot) { ch.Series[i].drawLine(c, p, ch.thin()) }))
+		ch.Series[i].drawLine(c, f, ch.thin())
 	}
-	p.Add(layer(ch.drawArrows))
-	p.Add(layer(ch.drawPointLabels))
+	ch.drawArrows(c, f)
+	ch.drawPointLabels(c, f)
 	if direct {
-		p.Add(layer(labels.draw))
+		labels.draw(c, f)
 	}
 }
 
@@ -39,24 +32,6 @@ func (ch *Chart) addLayers(p *plot.Plot, direct bool, labels *endLabels) {
 // eye: nothing lies between two categories, nor between two points of a
 // roofline.
 func (ch *Chart) thin() bool { return ch.X.Scale == Category || ch.scatter() }
-
-func (ch *Chart) drawGrid(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	sty := draw.LineStyle{Color: gridLine, Width: 0.8}
-	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		if t.Value > p.Y.Min && t.Value <= p.Y.Max {
-			c.StrokeLine2(sty, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
-		}
-	}
-	if !ch.scatter() {
-		return
-	}
-	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		if t.Value > p.X.Min && t.Value <= p.X.Max {
-			c.StrokeLine2(sty, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
-		}
-	}
-}
 
 // roofStyle is a long-short dash for a measured or published limit, evenly
 // dashed where the device is only predicted for.
@@ -68,11 +43,10 @@ func roofStyle(r Roof) draw.LineStyle {
 	return sty
 }
 
-func (ch *Chart) drawRoofs(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+func (ch *Chart) drawRoofs(c draw.Canvas, f frame) {
 	for _, r := range ch.Roofs {
 		sty := roofStyle(r)
-		from := p.X.Min
+		from := f.x.Min
 		if ch.Kind == Roofline {
 			sty.Dashes, sty.Width = nil, 1.8
 			if r.Other {
@@ -83,19 +57,19 @@ func (ch *Chart) drawRoofs(c draw.Canvas, p *plot.Plot) {
 			}
 			ridge, known := r.Ridge()
 			if known {
-				start := max(p.X.Min, p.Y.Min/r.Bandwidth)
-				c.StrokeLine2(sty, x(start), y(start*r.Bandwidth), x(ridge), y(r.Peak))
+				start := max(f.x.Min, f.y.Min/r.Bandwidth)
+				c.StrokeLine2(sty, f.X(start), f.Y(start*r.Bandwidth), f.X(ridge), f.Y(r.Peak))
 				from = ridge
 				if r.Other {
-					c.StrokeLine2(sty, x(ridge), y(r.Peak), c.Max.X, y(r.Peak))
+					c.StrokeLine2(sty, f.X(ridge), f.Y(r.Peak), f.box.Max.X, f.Y(r.Peak))
 					continue
 				}
 				down := draw.LineStyle{Color: softInk, Width: 1, Dashes: []vg.Length{1.5, 3}}
-				c.StrokeLine2(down, x(ridge), y(r.Peak), x(ridge), c.Min.Y)
+				c.StrokeLine2(down, f.X(ridge), f.Y(r.Peak), f.X(ridge), f.box.Min.Y)
 			}
 		}
-		if r.Peak > 0 && r.Peak <= p.Y.Max {
-			c.StrokeLine2(sty, x(from), y(r.Peak), c.Max.X, y(r.Peak))
+		if r.Peak > 0 && r.Peak <= f.y.Max {
+			c.StrokeLine2(sty, f.X(from), f.Y(r.Peak), f.box.Max.X, f.Y(r.Peak))
 		}
 	}
 }
@@ -105,8 +79,7 @@ func (s *Series) color() color.NRGBA { return shaded(kernelColor(s.Kernel), s.Sh
 
 // drawInterval fills the interval round the line, or draws it as a bar at each
 // point where nothing lies between points.
-func (s *Series) drawInterval(c draw.Canvas, p *plot.Plot, thin bool) {
-	x, y := p.Transforms(&c)
+func (s *Series) drawInterval(c draw.Canvas, f frame, thin bool) {
 	fill := s.color()
 	fill.A = 0x33
 	bar := draw.LineStyle{Color: s.color(), Width: 1.5}
@@ -114,23 +87,20 @@ func (s *Series) drawInterval(c draw.Canvas, p *plot.Plot, thin bool) {
 		if len(points) == 1 || thin {
 			for _, pt := range points {
 				if pt.Hi > pt.Lo {
-					c.StrokeLine2(bar, x(pt.X), y(within(pt.Lo, p)), x(pt.X), y(within(pt.Hi, p)))
+					c.StrokeLine2(bar, f.X(pt.X), f.Y(clamp(pt.Lo, f.y)), f.X(pt.X), f.Y(clamp(pt.Hi, f.y)))
 				}
 			}
 			continue
 		}
 		var upper, lower []vg.Point
 		for _, pt := range points {
-			upper = append(upper, vg.Point{X: x(pt.X), Y: y(within(pt.Hi, p))})
-			lower = append(lower, vg.Point{X: x(pt.X), Y: y(within(pt.Lo, p))})
+			upper = append(upper, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Hi, f.y))})
+			lower = append(lower, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Lo, f.y))})
 		}
 		slices.Reverse(lower)
 		c.FillPolygon(fill, append(upper, lower...))
 	}
 }
-
-// within is v, or the end of the y axis beyond which it lies.
-func within(v float64, p *plot.Plot) float64 { return max(p.Y.Min, min(p.Y.Max, v)) }
 
 func (s *Series) lineStyle(thin bool) draw.LineStyle {
 	sty := draw.LineStyle{Color: s.color(), Width: 2}
@@ -146,19 +116,18 @@ func (s *Series) lineStyle(thin bool) draw.LineStyle {
 	return sty
 }
 
-func (s *Series) drawLine(c draw.Canvas, p *plot.Plot, thin bool) {
-	x, y := p.Transforms(&c)
+func (s *Series) drawLine(c draw.Canvas, f frame, thin bool) {
 	for _, points := range s.stretches() {
 		var line []vg.Point
 		for _, pt := range points {
-			line = append(line, vg.Point{X: x(pt.X), Y: y(within(pt.Y, p))})
+			line = append(line, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Y, f.y))})
 		}
 		if len(line) > 1 {
 			c.StrokeLines(s.lineStyle(thin), line)
 		}
 	}
 	for _, pt := range s.Points {
-		s.drawPoint(&c, vg.Point{X: x(pt.X), Y: y(within(pt.Y, p))}, pt.Rough)
+		s.drawPoint(&c, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Y, f.y))}, pt.Rough)
 	}
 }
 

@@ -63,7 +63,7 @@ func (ch *Chart) Size() (width, height vg.Length) {
 // A layout is the division of a page.
 type layout struct {
 	page   draw.Canvas // without margins and heading
-	area   draw.Canvas // of the axes and their tick labels
+	frame  frame
 	labels *endLabels
 	direct bool // the labels stand at the ends of the curves, else in the legend
 	legend legend
@@ -76,29 +76,25 @@ func (ch *Chart) layout(canvas draw.Canvas) layout {
 	l.page.Max.Y -= ch.Heading.draw(l.page)
 	l.legend = newLegend(l.page, l.labels)
 	below := l.strip.height() + lineHeight(style(textSize, ink)) + 4
-	l.area = draw.Crop(l.page, 0, -max(l.labels.width()+labelGap, l.strip.labelWidth()), below, 0)
+	l.frame = ch.frame(l.page, max(l.labels.width()+labelGap, l.strip.labelWidth()), below)
 	grown := canvas.Size().Y - pageHeight
-	l.direct = l.labels.fit(ch.plot().DataCanvas(l.area).Size().Y - grown)
+	l.direct = l.labels.fit(l.frame.box.Size().Y - grown)
 	if !l.direct {
-		l.area = draw.Crop(l.page, 0, -l.strip.labelWidth(), below+l.legend.height(), 0)
+		l.frame = ch.frame(l.page, l.strip.labelWidth(), below+l.legend.height())
 	}
-	l.area.Min.X += max(0, l.page.Min.X-slantedEnd(ch.plot(), l.area))
 	return l
 }
 
-// slantedEnd is how far left the slanted label of the first tick reaches.
-func slantedEnd(p *plot.Plot, area draw.Canvas) vg.Length {
-	end := area.Min.X
-	data := p.DataCanvas(area)
-	x, _ := p.Transforms(&data)
-	label := p.X.Tick.Label
-	if label.Rotation == 0 {
-		return end
-	}
-	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		end = min(end, x(t.Value)+label.Rectangle(t.Label).Min.X)
-	}
-	return end
+// frame is the place of the axes on a page that keeps room to the right and below their
+// labels.
+func (ch *Chart) frame(page draw.Canvas, right, below vg.Length) frame {
+	f := frame{x: ch.X, y: ch.Y, box: page.Rectangle}
+	f.box.Max.X -= right
+	f.box.Min.Y += below
+	f.box.Min.X += f.yWidth()
+	f.box.Min.Y += f.xHeight()
+	f.box.Min.X += max(0, page.Min.X-f.slantedEnd())
+	return f
 }
 
 // Draw draws the chart on the whole of canvas, which has the chart's size.
@@ -106,15 +102,17 @@ func (ch *Chart) Draw(canvas draw.Canvas) {
 	canvas.SetColor(white)
 	canvas.Fill(canvas.Rectangle.Path())
 	l := ch.layout(canvas)
-	p := ch.plot()
-	data := p.DataCanvas(l.area)
-	ch.addLayers(p, l.direct, l.labels)
-	p.Draw(l.area)
-	l.strip.draw(p, data, l.area.Min.Y)
+	f := l.frame
+	f.drawY(canvas, true)
+	if ch.scatter() {
+		f.drawXGrid(canvas)
+	}
+	f.drawX(canvas, true)
+	ch.drawLayers(canvas, f, l.direct, l.labels)
+	l.strip.draw(canvas, f)
 	yLabel := aligned(style(textSize, ink), text.XLeft, text.YBottom)
-	canvas.FillText(yLabel, vg.Point{X: l.page.Min.X, Y: l.area.Max.Y + 3}, ch.Y.Label)
-	xLabel := aligned(style(textSize, ink), text.XCenter, text.YTop)
-	canvas.FillText(xLabel, vg.Point{X: data.Center().X, Y: l.area.Min.Y - l.strip.height() - 2}, ch.X.Label)
+	canvas.FillText(yLabel, vg.Point{X: l.page.Min.X, Y: f.box.Max.Y + 3}, ch.Y.Label)
+	f.drawXName(canvas, l.strip.height())
 	if !l.direct {
 		l.legend.draw(l.page)
 	}

@@ -1,8 +1,6 @@
 package plots
 
 import (
-	"image/color"
-
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -140,7 +138,7 @@ func (p *Panels) Draw(c draw.Canvas) {
 			c.FillText(title, vg.Point{X: f.box.Min.X + titleIndent, Y: f.box.Max.Y + 3}, panel.Title)
 			panel.draw(c, f)
 			f.drawX(c, true)
-			f.drawXName(c)
+			f.drawXName(c, 0)
 		}
 	}
 }
@@ -162,37 +160,11 @@ func (p *Panel) draw(c draw.Canvas, f frame) {
 			y -= lineHeight(sty)
 		}
 	}
+	thin := f.x.Scale == Category
 	for i := range p.Series {
-		p.Series[i].drawIn(c, f)
+		p.Series[i].drawInterval(c, f, thin)
 	}
 	for i := range p.Series {
-		s := &p.Series[i]
-		for _, pt := range s.Points {
-			s.drawPoint(&c, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Y, f.y))}, pt.Rough)
-		}
-	}
-}
-
-func clamp(v float64, ax Axis) float64 { return max(ax.Min, min(ax.Max, v)) }
-
-// drawIn draws the interval and the line of a series in a frame.
-func (s *Series) drawIn(c draw.Canvas, f frame) {
-	fill := s.color()
-	fill.A = 0x33
-	for _, points := range s.stretches() {
-		var line, upper, lower []vg.Point
-		for i, pt := range points {
-			x := f.X(pt.X)
-			line = append(line, vg.Point{X: x, Y: f.Y(clamp(pt.Y, f.y))})
-			upper = append(upper, vg.Point{X: x, Y: f.Y(clamp(pt.Hi, f.y))})
-			back := points[len(points)-1-i]
-			lower = append(lower, vg.Point{X: f.X(back.X), Y: f.Y(clamp(back.Lo, f.y))})
-		}
-		if len(line) > 1 {
-			c.FillPolygon(color.Color(fill), append(upper, lower...))
-			c.StrokeLines(s.lineStyle(f.x.Scale == Category), line)
-		} else {
-			c.StrokeLine2(draw.LineStyle{Color: s.color(), Width: 1.5}, line[0].X, lower[0].Y, line[0].X, upper[0].Y)
-		}
+		p.Series[i].drawLine(c, f, thin)
 	}
 }

@@ -147,7 +147,7 @@ func TestThinned(t *testing.T) {
 		t.Fatalf("%d ticks for %d sizes", len(ax.Ticks), len(sums))
 	}
 	place := func(v float64) vg.Length {
-		return vg.Length(logScale{}.Normalize(ax.Min, ax.Max, v)) * 500
+		return vg.Length(ax.along(v)) * 500
 	}
 	extent := func(Tick) vg.Length { return 30 }
 	ticks := thinned(ax.Ticks, place, extent)

@@ -3,7 +3,6 @@ package plots
 import (
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -13,8 +12,7 @@ import (
 // to the first of eight places where it touches no marker, line, interval or
 // other label; one that finds no place is left out. The last point of a series
 // goes first, so that the largest size keeps its label longest.
-func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+func (ch *Chart) drawPointLabels(c draw.Canvas, f frame) {
 	var taken []vg.Rectangle
 	var lines [][2]vg.Point
 	longest := 0
@@ -23,9 +21,9 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
 		for _, points := range s.stretches() {
 			var last vg.Point
 			for i, pt := range points {
-				at := vg.Point{X: x(pt.X), Y: y(pt.Y)}
+				at := vg.Point{X: f.X(pt.X), Y: f.Y(pt.Y)}
 				taken = append(taken, around(at, 5, 5))
-				lines = append(lines, [2]vg.Point{{X: at.X, Y: y(max(pt.Lo, p.Y.Min))}, {X: at.X, Y: y(min(pt.Hi, p.Y.Max))}})
+				lines = append(lines, [2]vg.Point{{X: at.X, Y: f.Y(max(pt.Lo, f.y.Min))}, {X: at.X, Y: f.Y(min(pt.Hi, f.y.Max))}})
 				if i > 0 {
 					lines = append(lines, [2]vg.Point{last, at})
 				}
@@ -34,10 +32,10 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 	for _, r := range ch.Roofs {
-		lines = append(lines, r.lines(c, p)...)
-		taken = append(taken, r.drawSlopeLabel(c, p)...)
+		lines = append(lines, r.lines(f)...)
+		taken = append(taken, r.drawSlopeLabel(c, f)...)
 	}
-	lines = append(lines, ch.arrowLines(c, p)...)
+	lines = append(lines, ch.arrowLines(f)...)
 	for back := 1; back <= longest; back++ {
 		for i := range ch.Series {
 			s := &ch.Series[i]
@@ -49,7 +47,7 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, p *plot.Plot) {
 				continue
 			}
 			sty := aligned(style(smallSize, textColor(s.color())), text.XCenter, text.YCenter)
-			box, ok := freePlace(vg.Point{X: x(pt.X), Y: y(pt.Y)}, sty.Width(pt.Label), sty.Font.Size, c.Rectangle, taken, lines)
+			box, ok := freePlace(vg.Point{X: f.X(pt.X), Y: f.Y(pt.Y)}, sty.Width(pt.Label), sty.Font.Size, f.box, taken, lines)
 			if !ok {
 				continue
 			}
@@ -74,28 +72,27 @@ func freePlace(at vg.Point, w, h vg.Length, bounds vg.Rectangle, boxes []vg.Rect
 }
 
 // lines returns the roof as segments on the canvas.
-func (r Roof) lines(c draw.Canvas, p *plot.Plot) [][2]vg.Point {
-	x, y := p.Transforms(&c)
+func (r Roof) lines(f frame) [][2]vg.Point {
 	ridge, known := r.Ridge()
 	if !known {
-		return [][2]vg.Point{{{X: c.Min.X, Y: y(r.Peak)}, {X: c.Max.X, Y: y(r.Peak)}}}
+		return [][2]vg.Point{{{X: f.box.Min.X, Y: f.Y(r.Peak)}, {X: f.box.Max.X, Y: f.Y(r.Peak)}}}
 	}
-	start := max(p.X.Min, p.Y.Min/r.Bandwidth)
-	corner := vg.Point{X: x(ridge), Y: y(r.Peak)}
+	start := max(f.x.Min, f.y.Min/r.Bandwidth)
+	corner := vg.Point{X: f.X(ridge), Y: f.Y(r.Peak)}
 	return [][2]vg.Point{
-		{{X: x(start), Y: y(start * r.Bandwidth)}, corner},
-		{corner, {X: c.Max.X, Y: corner.Y}},
-		{corner, {X: corner.X, Y: c.Min.Y}},
+		{{X: f.X(start), Y: f.Y(start * r.Bandwidth)}, corner},
+		{corner, {X: f.box.Max.X, Y: corner.Y}},
+		{corner, {X: corner.X, Y: f.box.Min.Y}},
 	}
 }
 
 // drawSlopeLabel writes the name of the memory roof along its slope, above
 // it, and returns boxes that cover the text.
-func (r Roof) drawSlopeLabel(c draw.Canvas, p *plot.Plot) []vg.Rectangle {
+func (r Roof) drawSlopeLabel(c draw.Canvas, f frame) []vg.Rectangle {
 	if _, known := r.Ridge(); !known || r.Other {
 		return nil
 	}
-	slope := r.lines(c, p)[0]
+	slope := r.lines(f)[0]
 	dx, dy := slope[1].X-slope[0].X, slope[1].Y-slope[0].Y
 	sty := aligned(style(smallSize, softInk), text.XCenter, text.YBottom)
 	sty.Rotation = math.Atan2(float64(dy), float64(dx))

@@ -98,10 +98,7 @@ func (r *Rows) Draw(c draw.Canvas) {
 		c.SetColor(gridLine)
 		c.Fill(vg.Rectangle{Min: vg.Point{X: f.X(max(r.Band[0], r.X.Min)), Y: f.box.Min.Y}, Max: vg.Point{X: f.X(min(r.Band[1], r.X.Max)), Y: f.box.Max.Y}}.Path())
 	}
-	ticks, _ := f.xLabels()
-	for _, t := range ticks {
-		c.StrokeLine2(draw.LineStyle{Color: gridLine, Width: 0.8}, f.X(t.Value), f.box.Min.Y, f.X(t.Value), f.box.Max.Y)
-	}
+	f.drawXGrid(c)
 	if r.Mark > r.X.Min && r.Mark < r.X.Max {
 		c.StrokeLine2(draw.LineStyle{Color: softInk, Width: 1.2, Dashes: []vg.Length{12, 3, 2, 3}}, f.X(r.Mark), f.box.Min.Y, f.X(r.Mark), f.box.Max.Y)
 	}
@@ -109,7 +106,7 @@ func (r *Rows) Draw(c draw.Canvas) {
 		r.drawRow(c, f, row, f.box.Max.Y-rowHeight*(vg.Length(i)+0.5))
 	}
 	f.drawX(c, true)
-	f.drawXName(c)
+	f.drawXName(c, 0)
 }
 
 func (r *Rows) drawRow(c draw.Canvas, f frame, row Row, y vg.Length) {

@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -101,27 +100,26 @@ func (st strip) labelWidth() vg.Length {
 
 // draw writes the strip from top down under the data area, and a cross on the
 // axis for every cell.
-func (st strip) draw(p *plot.Plot, data draw.Canvas, top vg.Length) {
-	x, _ := p.Transforms(&data)
+func (st strip) draw(c draw.Canvas, f frame) {
 	sty := st.style()
-	y := top - 3
+	y := f.box.Min.Y - f.xHeight() - 3
 	for _, r := range st.ridges {
 		if ridge, known := r.Ridge(); known && !r.Other {
 			sty.Color = softInk
-			data.FillText(sty, vg.Point{X: x(ridge), Y: y}, "ridge "+digits(ridge)+" "+st.unit)
+			c.FillText(sty, vg.Point{X: f.X(ridge), Y: y}, "ridge "+digits(ridge)+" "+st.unit)
 		}
 	}
 	crosses := map[float64]color.NRGBA{}
 	for _, row := range st.rows {
 		sty.Color = row.color
 		for _, run := range st.runs(row.cells) {
-			from, to := x(run[0].x), x(run[len(run)-1].x)
-			data.FillText(sty, vg.Point{X: (from + to) / 2, Y: y}, run[0].text)
+			from, to := f.X(run[0].x), f.X(run[len(run)-1].x)
+			c.FillText(sty, vg.Point{X: (from + to) / 2, Y: y}, run[0].text)
 			if half := sty.Width(run[0].text)/2 + 4; len(run) > 1 && to-from > 2*half {
 				line := draw.LineStyle{Color: row.color, Width: 0.8}
 				middle := y - sty.Font.Size*0.6
-				data.StrokeLine2(line, from, middle, (from+to)/2-half, middle)
-				data.StrokeLine2(line, (from+to)/2+half, middle, to, middle)
+				c.StrokeLine2(line, from, middle, (from+to)/2-half, middle)
+				c.StrokeLine2(line, (from+to)/2+half, middle, to, middle)
 			}
 		}
 		for _, cell := range row.cells {
@@ -136,11 +134,11 @@ func (st strip) draw(p *plot.Plot, data draw.Canvas, top vg.Length) {
 		}
 		label := sty
 		label.XAlign = text.XLeft
-		data.FillText(label, vg.Point{X: data.Max.X + labelGap + markerSpace, Y: y}, row.label)
+		c.FillText(label, vg.Point{X: f.box.Max.X + labelGap + markerSpace, Y: y}, row.label)
 		y -= lineHeight(sty)
 	}
-	for at, c := range crosses {
-		drawCross(data, vg.Point{X: x(at), Y: data.Min.Y}, c)
+	for at, color := range crosses {
+		drawCross(c, vg.Point{X: f.X(at), Y: f.box.Min.Y}, color)
 	}
 }
 
