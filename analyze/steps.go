@@ -123,7 +123,7 @@ func shareOf(grid []*tile.Axis, c tile.Cond) (float64, error) {
 // Time is what the step model says of one launch.
 type Time struct {
 	Seconds float64 // of the kernel; its launch adds chips.Device.LaunchSeconds, one from the host DispatchSeconds
-	Step    float64 // of one steady step: Overlap(Compute, Transfer) and Overhead
+	Step    float64 // of one steady step: overlap(Compute, Transfer) and Overhead
 	Steps   int64   // that one core runs
 
 	Compute  float64 // of a step: its bundles, or its FLOPs at the peak if that is longer
@@ -180,7 +180,7 @@ func (w Work) On(d chips.Device, dtype, precision string) (Time, error) {
 		Overhead: d.StepOverheadSeconds.Value,
 		Edges:    float64(w.FirstBytes+w.LastBytes) / bandwidth,
 	}
-	t.Step = Overlap(t.Compute, t.Transfer, d.OverlapExponent.Value) + t.Overhead
+	t.Step = overlap(t.Compute, t.Transfer, d.OverlapExponent.Value) + t.Overhead
 	t.Seconds = steps*t.Step + t.Edges
 	switch {
 	case t.Overhead >= t.Compute && t.Overhead >= t.Transfer:
@@ -195,10 +195,10 @@ func (w Work) On(d chips.Device, dtype, precision string) (Time, error) {
 	return t, nil
 }
 
-// Overlap is how long two things take that go on at the same time and hinder each
+// overlap is how long two things take that go on at the same time and hinder each
 // other a little: at least the longer, and most above it where they take equally
 // long. A p of 1 is one after the other.
-func Overlap(a, b, p float64) float64 {
+func overlap(a, b, p float64) float64 {
 	longer, shorter := max(a, b), min(a, b)
 	if longer <= 0 {
 		return 0

@@ -14,22 +14,8 @@ import (
 var files embed.FS
 
 // Names lists the sweeps, without .yaml.
-func Names() []string { return names(".") }
-
-// Tuned returns the table of block shapes that were tuned for a machine, and the
-// name of its file for messages; ok is false if there is none.
-func Tuned(machine string) (text []byte, file string, ok bool) {
-	file = "tuned/" + machine + ".yaml"
-	text, err := files.ReadFile(file)
-	return text, "configs/" + file, err == nil
-}
-
-// TunedMachines lists the machines that have a table of tuned block shapes.
-func TunedMachines() []string { return names("tuned") }
-
-// names lists the YAML files of a folder, without .yaml.
-func names(folder string) []string {
-	entries, err := files.ReadDir(folder)
+func Names() []string {
+	entries, err := files.ReadDir(".")
 	if err != nil {
 		panic(err) // the folder is part of the binary
 	}
@@ -50,4 +36,12 @@ func Read(name string) (text []byte, file string, err error) {
 		return nil, "", fmt.Errorf("unknown sweep %q (known: %s, or the path of a .yaml file)", name, strings.Join(Names(), ", "))
 	}
 	return text, "configs/" + file, nil
+}
+
+// Tuned returns the table of block shapes that were tuned for a machine, and the
+// name of its file for messages; ok is false if there is none.
+func Tuned(machine string) (text []byte, file string, ok bool) {
+	file = "tuned/" + machine + ".yaml"
+	text, err := files.ReadFile(file)
+	return text, "configs/" + file, err == nil
 }

@@ -125,7 +125,7 @@ func (a *Asked) read(word string) error {
 	switch {
 	case word == "" || err != nil:
 		return fmt.Errorf("%q is neither an output dtype nor an epilogue (bias, gelu, bias+relu) nor a quantization (words joined by +: %s)",
-			word, strings.Join(QuantWords(), ", "))
+			word, strings.Join(quantWords(), ", "))
 	case a.Quant != NoQuant:
 		return again
 	}

@@ -103,8 +103,8 @@ var words = []struct {
 
 const blockWord = "per_block"
 
-// QuantWords lists the words of a Quant, for messages.
-func QuantWords() []string {
+// quantWords lists the words of a Quant, for messages.
+func quantWords() []string {
 	list := []string{blockWord + "128"}
 	for _, w := range words {
 		list = append(list, w.word)
@@ -129,7 +129,7 @@ func (s *Scheme) read(word string) (kind string, err error) {
 		s.B, s.Block = Block, n
 		return "b", nil
 	}
-	return "", fmt.Errorf("unknown word %q (known: %s)", word, strings.Join(QuantWords(), ", "))
+	return "", fmt.Errorf("unknown word %q (known: %s)", word, strings.Join(quantWords(), ", "))
 }
 
 // Quant spells s.

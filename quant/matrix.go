@@ -52,7 +52,7 @@ func (g Grouping) Group(row, col, cols int) int {
 
 // Quantize returns x, a matrix of float32 or bfloat16, in codes of d.
 func Quantize(x tile.Tensor, d tile.Dtype, g Grouping) (Matrix, error) {
-	if err := Supports(d, g.Asymmetric); err != nil {
+	if err := supports(d, g.Asymmetric); err != nil {
 		return Matrix{}, err
 	}
 	switch {

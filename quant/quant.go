@@ -52,14 +52,14 @@ type Step struct {
 	Dtype tile.Dtype
 }
 
-// Top is the largest magnitude that the symmetric codes of d have.
-func Top(d tile.Dtype) float64 {
+// top is the largest magnitude that the symmetric codes of d have.
+func top(d tile.Dtype) float64 {
 	_, hi := d.Range()
 	return hi
 }
 
-// Supports returns why d has no codes, or nil; asymmetric ones are integers.
-func Supports(d tile.Dtype, asymmetric bool) error {
+// supports returns why d has no codes, or nil; asymmetric ones are integers.
+func supports(d tile.Dtype, asymmetric bool) error {
 	switch d {
 	case tile.Int8, tile.Int4:
 		return nil
@@ -76,7 +76,7 @@ func Supports(d tile.Dtype, asymmetric bool) error {
 // is NaN if an element is. d is a dtype that Supports.
 func Fit(lo, hi float32, d tile.Dtype, asymmetric bool) Step {
 	if !asymmetric {
-		return Step{Scale: floor(max(-lo, hi) * float32(1/Top(d))), Dtype: d}
+		return Step{Scale: floor(max(-lo, hi) * float32(1/top(d))), Dtype: d}
 	}
 	bottom, top := d.Range()
 	lo, hi = min(lo, 0), max(hi, 0)

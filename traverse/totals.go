@@ -64,7 +64,7 @@ const checkEvery = 1 << 12
 // walk calls f for every step and returns the totals.
 func walk(ctx context.Context, programs []*tile.Program, tables map[string]tile.Tensor, f func(*Step) error) (Totals, error) {
 	var s sums
-	for step, err := range Steps(programs, tables) {
+	for step, err := range steps(programs, tables) {
 		if err == nil && step.GridSteps%checkEvery == 0 {
 			err = ctx.Err()
 		}

@@ -8,13 +8,13 @@ import (
 	"matladder/tile"
 )
 
-// Steps yields every program of a launch, in program order: the programs of the
+// steps yields every program of a launch, in program order: the programs of the
 // sequence one after another, each grid with its last axis fastest. tables gives
 // the scalar tables that index maps look up, by name; other arrays are not
 // needed. The step is the same value each time. An error comes last, with a nil
 // step: a table is missing, does not fit or leads outside an array, or through
 // it an output block is visited twice.
-func Steps(programs []*tile.Program, tables map[string]tile.Tensor) iter.Seq2[*Step, error] {
+func steps(programs []*tile.Program, tables map[string]tile.Tensor) iter.Seq2[*Step, error] {
 	return func(yield func(*Step, error) bool) {
 		if err := checkTables(programs, tables); err != nil {
 			yield(nil, err)

@@ -201,8 +201,7 @@ func build(t *testing.T, tools []string) string {
 var notes = regexp.MustCompile(`(?m)^\n?note: .*\n`)
 
 // few is what a table says of a kernel of which a busy machine left fewer samples than an
-// interval takes:
-// such a table has no ratios, which pages show.
+// interval takes: such a table may have no ratios, which pages show.
 var few = regexp.MustCompile(`\bn=[1-5]\b`)
 
 // run runs c and compares with what is shown. It returns the output.

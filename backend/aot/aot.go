@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -29,6 +30,7 @@ type Options struct {
 	// Schedules has the schedule of every kernel read from what libtpu dumps. It
 	// takes a folder of temporary files, a few MB while a program is compiled.
 	Schedules bool
+	Optimized bool // has the program read as the compiler left it
 
 	maker maker // libtpu if zero
 }
@@ -102,7 +104,7 @@ type Compiled struct {
 	Sequence string
 
 	// Optimized is the program as the compiler left it, in Format (see package
-	// backend/internal/hlo); only CompileOptimized asks for it.
+	// backend/internal/hlo), with Options.Optimized.
 	Optimized []byte
 	Format    string
 }
@@ -180,14 +182,18 @@ func Open(o Options) (*Compiler, error) {
 	return c, nil
 }
 
-// Compile compiles a StableHLO program, as text, for a topology such as v5e:2x2.
-// It waits for its turn.
-func (c *Compiler) Compile(ctx context.Context, topology, program string) (*Compiled, error) {
-	return c.compile(ctx, request{Topology: topology, Program: program})
+// Compile compiles a StableHLO program, as text, for a topology such as v5e:2x2, with
+// options of the compiler by name, of which later ones win. It waits for its turn.
+func (c *Compiler) Compile(ctx context.Context, topology, program string, options ...hlo.Options) (*Compiled, error) {
+	all := hlo.Options{}
+	for _, some := range options {
+		maps.Copy(all, some)
+	}
+	return c.compile(ctx, request{Topology: topology, Program: program, Options: all})
 }
 
 func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
-	r.Library = c.options.Library
+	r.Library, r.Optimized = c.options.Library, c.options.Optimized
 	var s *slot
 	select {
 	case <-ctx.Done():

@@ -78,15 +78,6 @@ func (c *GPUCompiler) Compile(ctx context.Context, g GPU, program string) (*Comp
 	return c.compile(ctx, request{Topology: g.Name, Config: config, Program: program})
 }
 
-// CompileOptimized is Compile and asks for the optimized program too.
-func (c *GPUCompiler) CompileOptimized(ctx context.Context, g GPU, program string) (*Compiled, error) {
-	config, err := g.config()
-	if err != nil {
-		return nil, err
-	}
-	return c.compile(ctx, request{Topology: g.Name, Config: config, Program: program, Optimized: true})
-}
-
 // The ways in which XLA says that a kernel takes more of a GPU than a block can have,
 // and that a GPU lacks something.
 var (

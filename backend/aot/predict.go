@@ -127,7 +127,7 @@ func (b *Backend) compile(ctx context.Context, program string, options hlo.Optio
 	if o, ok := b.cache.read(file); ok && (!anew || o.err() != nil) {
 		return o.Parts, o.err()
 	}
-	compiled, err := b.compiler.compile(ctx, request{Topology: b.topology.Libtpu, Program: program, Options: options})
+	compiled, err := b.compiler.Compile(ctx, b.topology.Libtpu, program, options)
 	if err != nil {
 		if o, ok := outcomeOf(err); ok {
 			b.cache.write(file, o)

@@ -60,7 +60,7 @@ func Find(name string, folders []string) []Library {
 	}
 	var found []Library
 	seen := map[string]bool{}
-	for _, folder := range slices.Concat(folders, Folders()) {
+	for _, folder := range slices.Concat(folders, usualFolders()) {
 		for _, file := range libraries[i].files {
 			path := filepath.Join(folder, file)
 			real, err := filepath.EvalSymlinks(path)
@@ -77,9 +77,9 @@ func Find(name string, folders []string) []Library {
 	return found
 }
 
-// Folders are those that Find looks into: of the environment's search path, of an
+// usualFolders are those that Find looks into: of the environment's search path, of an
 // active Python or Conda environment, and of the system.
-func Folders() []string {
+func usualFolders() []string {
 	folders := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
 	for _, root := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if dir := os.Getenv(root); dir != "" {

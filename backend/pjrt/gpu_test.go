@@ -21,7 +21,7 @@ import (
 // TestGPU_Loop compiles the very program that would be timed for GPUs that are not
 // there: the kernel stays in an inner loop, of which XLA knows how often it runs.
 func TestGPU_Loop(t *testing.T) {
-	c, err := aot.OpenGPU(aot.Options{})
+	c, err := aot.OpenGPU(aot.Options{Optimized: true})
 	if err != nil {
 		if slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), "cuda") {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestGPU_Loop(t *testing.T) {
 		t.Errorf("%d launches of %g FLOPs together", times, flopsOf(programs))
 	}
 	for _, method := range Methods() {
-		got, err := c.CompileOptimized(t.Context(), g, module(l, method, times))
+		got, err := c.Compile(t.Context(), g, module(l, method, times))
 		if err != nil {
 			t.Fatalf("%s: %v", method, err)
 		}

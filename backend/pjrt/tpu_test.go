@@ -27,7 +27,7 @@ import (
 // compiler returns libtpu's compiler, for chips that are not there.
 func compiler(t *testing.T) *aot.Compiler {
 	t.Helper()
-	c, err := aot.Open(aot.Options{})
+	c, err := aot.Open(aot.Options{Optimized: true})
 	if err != nil && slices.Contains(strings.Split(os.Getenv(requireVariable), ","), "tpu") {
 		t.Fatal(err)
 	} else if err != nil {
@@ -66,7 +66,7 @@ func built(t *testing.T, c *aot.Compiler, d chips.Device, topology string, l *st
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.CompileOptimized(t.Context(), topology, module(l, h.method, 1), h.options)
+	got, err := c.Compile(t.Context(), topology, module(l, h.method, 1), h.options)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func TestTPU_BaselineLimit(t *testing.T) {
 			options = hlo.Options{}
 		}
 		maps.Copy(options, leaveInHBM)
-		got, err := c.CompileOptimized(t.Context(), "v5e:2x2", l.Loop(1), options)
+		got, err := c.Compile(t.Context(), "v5e:2x2", l.Loop(1), options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func TestUnknownOption(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := hlo.Options{"xla_no_such_option": false}
-	_, err = c.CompileOptimized(t.Context(), "v5e:2x2", xla.Loop(1), none)
+	_, err = c.Compile(t.Context(), "v5e:2x2", xla.Loop(1), none)
 	if !unknownOption(err, none) {
 		t.Errorf("%v is not about the option", err)
 	}

@@ -115,7 +115,7 @@ func (e Entry) WriteParams(w io.Writer) error {
 // Write writes the backends with any of the abilities as a table: name and help.
 func Write(w io.Writer, can Ability) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, e := range Entries(can) {
+	for _, e := range entriesOf(can) {
 		fmt.Fprintf(t, "%s\t%s\n", e.Name, e.Help)
 	}
 	return t.Flush()

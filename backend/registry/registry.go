@@ -130,16 +130,16 @@ func lookUp(name string) (Entry, bool) {
 	return entries[i], true
 }
 
-// Entries are the backends with any of the abilities, in the order in which they were
+// entriesOf are the backends with any of the abilities, in the order in which they were
 // registered; 0 is all backends.
-func Entries(can Ability) []Entry {
+func entriesOf(can Ability) []Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !e.Can.has(can) })
 }
 
-// Names are the names of Entries.
+// Names are the names of the backends with any of the abilities.
 func Names(can Ability) []string {
 	var names []string
-	for _, e := range Entries(can) {
+	for _, e := range entriesOf(can) {
 		names = append(names, e.Name)
 	}
 	return names

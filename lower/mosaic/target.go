@@ -28,9 +28,6 @@ var targets = []Target{
 	{Name: "v7x", VMEMBytes: 64 * mebibyte, DefaultVMEMBytes: 32 * mebibyte, narrow: true, keeps: true},
 }
 
-// Targets lists the generations, the oldest first.
-func Targets() []Target { return append([]Target(nil), targets...) }
-
 // FindTarget returns the generation of that name.
 func FindTarget(name string) (Target, error) {
 	var known []string

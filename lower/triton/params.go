@@ -60,17 +60,6 @@ func ParseParams(values map[string]string) (Params, error) {
 	return p, p.check()
 }
 
-// Values are the parameters that are chosen, as they are recorded.
-func (p Params) Values() map[string]string {
-	values := map[string]string{}
-	for name, known := range parameters {
-		if n := *known.field(&p); n != 0 {
-			values[name] = strconv.Itoa(n)
-		}
-	}
-	return values
-}
-
 func (p Params) check() error {
 	for _, name := range ParamNames() {
 		known := parameters[name]

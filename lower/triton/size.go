@@ -17,8 +17,8 @@ type Memory struct {
 	Stage int64
 }
 
-// MemoryOf counts what one program takes.
-func MemoryOf(p *tile.Program) Memory {
+// memoryOf counts what one program takes.
+func memoryOf(p *tile.Program) Memory {
 	k := &kernel{program: p, least: leastOf(p)}
 	var m Memory
 	for _, r := range p.RefsOf(tile.Scratch) {
@@ -115,7 +115,7 @@ func readsOutput(p *tile.Program) bool {
 
 // choose completes parameters and refuses what cannot fit.
 func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
-	m := MemoryOf(p)
+	m := memoryOf(p)
 	if params.Warps == 0 {
 		params.Warps = leastWarps
 		for params.Warps < mostWarps && m.Registers > threadBytes*warpThreads*int64(params.Warps) && t.registers(2*params.Warps) > t.registers(params.Warps) {

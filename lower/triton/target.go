@@ -34,9 +34,6 @@ var targets = []Target{
 	{Name: "sm_120", SharedBytes: 99 << 10, RegisterBytes: 256 << 10},
 }
 
-// Targets lists the generations, the one that is the default first.
-func Targets() []Target { return append([]Target(nil), targets...) }
-
 // FindTarget returns the generation of that name.
 func FindTarget(name string) (Target, error) {
 	var known []string

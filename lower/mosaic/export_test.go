@@ -1,0 +1,4 @@
+package mosaic
+
+// Targets are the generations, the oldest first.
+func Targets() []Target { return targets }

@@ -1,0 +1,17 @@
+package triton
+
+import "strconv"
+
+// Targets are the generations, the default first.
+func Targets() []Target { return targets }
+
+// Values are the parameters that are chosen, as they are recorded.
+func (p Params) Values() map[string]string {
+	values := map[string]string{}
+	for name, known := range parameters {
+		if n := *known.field(&p); n != 0 {
+			values[name] = strconv.Itoa(n)
+		}
+	}
+	return values
+}
