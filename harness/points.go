@@ -97,6 +97,7 @@ func Plan(ctx context.Context, c Config, d chips.Device, params backend.Params) 
 		for _, number := range c.Kernels {
 			g.Points = append(g.Points, points(p, number, c, d, params)...)
 		}
+		sameMemory(g.Points)
 		if total += len(g.Points); total > maxPoints {
 			return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
 		}
@@ -156,6 +157,9 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 		return []Point{{Contender: Vendor{}, Problem: p, Params: vendorParams(d, params)}}
 	}
 	m := Machine(d)
+	if limit := params.VMEMBytes; limit > 0 {
+		m.FastBytes, m.Granted = limit, limit
+	}
 	k, _ := kernels.Rung(c.Family, number)
 	point := Point{Contender: Rung{Kernel: k}, Problem: p, Params: params}
 	if err := k.Supports(p); err != nil {
@@ -187,7 +191,7 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 		}
 		for _, b := range blocks {
 			point.Contender, point.Variant = Rung{k, b, source}, variant
-			list = append(list, point)
+			list = append(list, point.withMemory(m))
 		}
 	}
 	if len(list) == 0 {
@@ -205,20 +209,6 @@ func vendorParams(d chips.Device, params backend.Params) backend.Params {
 		params.Extra = nil
 	}
 	return params
-}
-
-// Machine is what kernels may know of d.
-func Machine(d chips.Device) tile.Machine {
-	m := tile.Machine{FastBytes: int64(d.FastBytes.Value), Parallel: max(1, d.Parallel), Align: map[tile.Dtype][2]int{}, Cores: d.Blocking}
-	if d.Kind == chips.GPU { // half of the registers of a multiprocessor: the rest is for what surrounds it
-		m.AccumulatorBytes = 128 << 10
-	}
-	for name, align := range d.Align {
-		if dtype, err := tile.ParseDtype(name); err == nil {
-			m.Align[dtype] = align
-		}
-	}
-	return m
 }
 
 // HasBaseline reports whether kernel 0 is to be measured.

@@ -48,6 +48,16 @@ type Kernel interface {
 	Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 
+// Asker is a kernel for which the compiler is asked for fast memory where blocks need
+// more than it grants. Others keep to that: what does not fit is their lesson.
+type Asker interface{ Asks() bool }
+
+// Asks reports whether k is such a kernel.
+func Asks(k Kernel) bool {
+	a, ok := k.(Asker)
+	return ok && a.Asks()
+}
+
 // All are the ladders of all families, the first rung of each first.
 var All = []Kernel{
 	Of(naive.Kernel{}), Of(parallel.Kernel{}), Of(block.Kernel{}), Of(optblock.Kernel{}), Of(quantized.Kernel{}),

@@ -60,3 +60,9 @@ func (o of[P]) Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.
 	}
 	return o.k.Build(typed, variant, b)
 }
+
+// Asks reports whether k is an Asker that asks.
+func (o of[P]) Asks() bool {
+	a, ok := o.k.(Asker)
+	return ok && a.Asks()
+}

@@ -55,12 +55,25 @@ func Candidates(m, k, n int, bs ...Blocks) []Blocks {
 // Machine is what a kernel may know of a machine when it proposes blocks.
 type Machine struct {
 	FastBytes int64            // fast memory of one worker (VMEM, shared memory, L2); 0 if unknown
+	Granted   int64            // of FastBytes, what the compiler grants a program unless it asks for more; 0 for all
 	Parallel  int              // programs that run at once; at least 1
 	Align     map[Dtype][2]int // rows and columns of a block should be multiples of these; none if absent
 	// AccumulatorBytes is how much of an accumulator a program can keep in registers,
 	// where it must: on a GPU. 0 for no limit.
 	AccumulatorBytes int64
-	Cores            *Cores // where each program runs on a core with caches; nil elsewhere, or if unknown
+	Cores            *Cores    // where each program runs on a core with caches; nil elsewhere, or if unknown
+	Pipeline         *Pipeline // where a core brings blocks in while it computes; nil elsewhere, or if unknown
+}
+
+// Pipeline is what the time of a block shape follows from on a core that brings the
+// blocks of the next step into fast memory while it computes with those of this one.
+type Pipeline struct {
+	Rates   map[Dtype]float64 // FLOPs/s of one core by dtype of the operands
+	Memory  float64           // bytes/s that one core moves
+	Step    float64           // seconds that a step takes beside computing and moving
+	Drain   float64           // seconds until a step's first sums leave the matrix unit
+	Overlap float64           // p: both together take (compute^p + move^p)^(1/p)
+	Cores   int               // that share a grid
 }
 
 // Cores is what the time of a block shape follows from on cores with caches: figures

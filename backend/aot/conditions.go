@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"matladder/backend/aot/schedule"
+	"matladder/lower/mosaic"
 	"matladder/tile"
 )
 
@@ -14,9 +15,12 @@ import (
 func conditions(p *tile.Program, shares []float64) []float64 {
 	overhangs := p.Overhangs()
 	var all []float64
-	for _, s := range p.Body {
+	for i, s := range p.Body {
 		if s.Kind == tile.When && len(shares) > 0 {
-			all, shares = append(all, shares[0]), shares[1:]
+			if !mosaic.Begins(p.Body, i) {
+				all = append(all, shares[0])
+			}
+			shares = shares[1:]
 			continue
 		}
 		if s.Value == nil {

@@ -135,7 +135,8 @@
 // roughly: its schedule does not tell which steps move a block, so all are taken to.
 //
 //	--param vmem_limit=64MiB   of a kernel, and of XLA's own (xla_tpu_scoped_vmem_limit_kib);
-//	                           the compiler's default (16 or 32 MiB) if not given
+//	                           the compiler's default (16 or 32 MiB) if not given, and what
+//	                           its blocks need, of v5 and of XLA beside it
 //
 // Flags of LIBTPU_INIT_ARGS reach the compiler, and column params says so
 // (libtpu_flags); that limit among them is refused: it has a parameter.

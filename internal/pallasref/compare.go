@@ -14,6 +14,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/aot"
 	"matladder/backend/aot/schedule"
+	"matladder/lower/mosaic"
 	"matladder/tile"
 )
 
@@ -63,6 +64,13 @@ func (c *Comparer) Close() error {
 	return errors.Join(c.ours.Close(), os.RemoveAll(c.folder))
 }
 
+// Again compiles our side of a row anew. What Pallas became stands.
+func (c *Comparer) Again(ctx context.Context, old Row) (row Row, err error) {
+	row = old
+	row.Ours, err = c.compileOurs(ctx, old.Point)
+	return row, err
+}
+
 // Compare compiles a point on both sides. An error says that it could not be asked.
 func (c *Comparer) Compare(ctx context.Context, p Point) (row Row, err error) {
 	row.Point = p
@@ -94,7 +102,7 @@ func (c *Comparer) Compare(ctx context.Context, p Point) (row Row, err error) {
 		return row, err
 	}
 	if row.Pallas = resultOf(err); err == nil && with.Dump != "" {
-		row.Pallas.Cycles, row.Pallas.Reason = cycles(with.Dump, program)
+		row.Pallas.Cycles, row.Pallas.Reason = cycles(with.Dump, program, nil)
 	}
 	empty(c.pallas.Dump)
 	return row, nil
@@ -112,14 +120,15 @@ func (c *Comparer) compileOurs(ctx context.Context, p Point) (Result, error) {
 	defer empty(c.oursDump)
 	r := resultOf(err)
 	if err == nil {
-		r.Cycles, r.Reason = cycles(c.oursDump, program)
+		r.Cycles, r.Reason = cycles(c.oursDump, program, mosaic.Conditional)
 	}
 	return r, nil
 }
 
 // cycles reads from a dump what one grid step takes in the long run: where no
-// core runs more than one, all of it. If it cannot tell it says why.
-func cycles(folder string, program *tile.Program) (float64, string) {
+// core runs more than one, all of it. If it cannot tell it says why. regions says in
+// which parts of all steps regions of their own run; nil for each condition.
+func cycles(folder string, program *tile.Program, regions func([]*tile.Stmt, []float64) []float64) (float64, string) {
 	dump := os.DirFS(folder)
 	names, err := schedule.Kernels(dump)
 	if err != nil {
@@ -139,6 +148,9 @@ func cycles(folder string, program *tile.Program) (float64, string) {
 	work, err := analyze.WorkOf(program)
 	if err != nil {
 		return 0, shorten(err.Error())
+	}
+	if regions != nil {
+		work.Shares = regions(program.Body, work.Shares)
 	}
 	n, err := s.Steady(work.Shares...)
 	if err != nil {

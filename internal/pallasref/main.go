@@ -33,6 +33,7 @@ import (
 
 	"matladder/backend/aot"
 	"matladder/internal/cli"
+	"matladder/kernels"
 	"matladder/plugins"
 
 	"github.com/spf13/pflag"
@@ -61,6 +62,7 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	table := flags.String("table", "internal/pallasref/table.csv", "`file` to complete")
 	limit := flags.Duration("limit", 5*time.Minute, "for one compilation")
 	only := flags.StringSlice("libtpu", versions, "`versions` of libtpu to compile with")
+	again := flags.String("ours", "", "`kernel` of which our side alone is compiled anew, where it fits: for a change of lower/mosaic")
 	budget := flags.Duration("time-budget", 0, "when to begin no more compilations; 0 for never")
 	if err := cli.Parse(flags, args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -76,6 +78,9 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 			return cli.Usagef("--libtpu %s: the matrix has %s", v, strings.Join(versions, ", "))
 		}
 	}
+	if _, err := kernels.Find(*again); *again != "" && err != nil {
+		return cli.Usagef("--ours: %v", err)
+	}
 	rows, err := ReadTable(*table)
 	if err != nil {
 		return err
@@ -85,7 +90,11 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	for _, version := range *only {
 		var missing []Point
 		for _, p := range Matrix() {
-			if _, done := rows[p.Key()]; !done && p.Libtpu == version {
+			row, done := rows[p.Key()]
+			if done && *again != "" {
+				done = p.Kernel.Name() != *again || row.Ours.Outcome != Fits
+			}
+			if !done && p.Libtpu == version {
 				missing = append(missing, p)
 			}
 		}
@@ -119,7 +128,11 @@ func complete(ctx context.Context, c *Comparer, rows Table, missing []Point, tab
 			return nil
 		}
 		start := time.Now()
-		row, err := c.Compare(ctx, p)
+		compile := c.Compare
+		if old, known := rows[p.Key()]; known {
+			compile = func(ctx context.Context, _ Point) (Row, error) { return c.Again(ctx, old) }
+		}
+		row, err := compile(ctx, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Key(), err)
 		}

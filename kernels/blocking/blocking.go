@@ -1,7 +1,10 @@
-// Package blocking ranks block shapes of a matmul for cores with caches: a model of the
-// time that each takes, over figures that the machine gives of itself (tile.Cores).
+// Package blocking ranks block shapes of a matmul by a model of the time that each takes.
+// For cores with caches it rests on figures that the machine gives of itself (tile.Cores):
 //
 //	search (search.go) ─► shapes ─► model (cost.go), workers on a grid (grid.go) ─► the fastest first
+//
+// For cores that bring blocks into fast memory while they compute (tile.Pipeline) it is
+// the step model of docs/prediction.md, with products at the peak (pipeline.go).
 package blocking
 
 import (
@@ -57,6 +60,9 @@ func near(b, c tile.Blocks) bool {
 // Seconds is the time of a launch of p with blocks s by the model; 0 where m does not say
 // what its cores are.
 func Seconds(p problem.Matmul, m tile.Machine, s tile.Blocks) float64 {
+	if x, ok := newPipeline(p, m); ok {
+		return x.seconds(s)
+	}
 	x, ok := newModel(p, m)
 	if !ok {
 		return 0

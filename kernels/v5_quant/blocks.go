@@ -17,13 +17,6 @@ var sweep = []tile.Blocks{
 	{M: 1024, K: 1024, N: 1024},
 }
 
-// large are for a machine whose fast memory holds tens of MiB and whose matrix
-// units outrun its main memory: the larger bm and bn, the more is done with a byte.
-var large = []tile.Blocks{
-	{M: 2048, K: 1024, N: 2048},
-	{M: 2048, K: 2048, N: 2048},
-}
-
 // flat are bm×bn for a machine that keeps the accumulator in registers, where bk only
 // has to fill what one load brings: 128 bytes of a row of a.
 var flat = []tile.Blocks{{M: 128, N: 256}, {M: 256, N: 128}, {M: 128, N: 128}, {M: 64, N: 256}, {M: 64, N: 128}, {M: 64, N: 64}, {M: 16, N: 64}}
@@ -41,13 +34,16 @@ func inRegisters(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	return list
 }
 
-// candidates are those that take the least time on the machine's cores, the best first,
-// or, of a machine that does not tell, the sweep, and of the large blocks those that fit;
-// where elements of k share scales, bk is a whole number of groups.
+// candidates are those that take the least time on the machine, the best first, or, of a
+// machine that does not tell, the sweep; where elements of k share scales, bk is a whole
+// number of groups.
 func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	list := blocking.Candidates(p, m)
 	if list == nil {
-		list = slices.Concat(sweep, fitting(p, m, large))
+		list = blocking.Pipelined(p, m)
+	}
+	if list == nil {
+		list = slices.Clone(sweep)
 	}
 	if m.AccumulatorBytes > 0 {
 		list = inRegisters(p, m)
@@ -58,17 +54,4 @@ func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
 		}
 	}
 	return tile.Candidates(p.M, p.K, p.N, list...)
-}
-
-// fitting are those of blocks whose operands, twice, and accumulator take less than
-// the fast memory.
-func fitting(p problem.Matmul, m tile.Machine, blocks []tile.Blocks) []tile.Blocks {
-	var fit []tile.Blocks
-	for _, b := range tile.Candidates(p.M, p.K, p.N, blocks...) {
-		mk, kn, mn := int64(b.M)*int64(b.K), int64(b.K)*int64(b.N), int64(b.M)*int64(b.N)
-		if need := 2*(p.A.Bytes(mk)+p.B.Bytes(kn)+p.Out.Bytes(mn)) + p.Acc.Bytes(mn); need < m.FastBytes {
-			fit = append(fit, b)
-		}
-	}
-	return fit
 }

@@ -23,9 +23,13 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Scaled() }
 // launch, the one that does so in the same program.
 func (Kernel) Variants(p problem.Matmul) []string { return variants(p) }
 
-// Candidates has the fourth rung's, and of a machine that does not tell what its cores
-// are, larger blocks where they fit.
+// Candidates has those shapes that take the least time on the machine, the best first,
+// or, of a machine that does not tell, the fourth rung's.
 func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks { return candidates(p, m) }
+
+// Asks says that the compiler is asked for fast memory where blocks need more than it
+// grants.
+func (Kernel) Asks() bool { return true }
 
 // Build writes the kernel as a tile program, behind those that quantize a.
 func (Kernel) Build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, error) {

@@ -12,8 +12,14 @@ const unrolled = 64
 
 // body writes statements.
 func (k *kernel) body(body []*tile.Stmt) {
-	for _, s := range body {
+	for i, s := range body {
 		k.pos = s.Pos
+		if Begins(body, i) {
+			continue
+		}
+		if i > 0 && Begins(body, i-1) {
+			k.begin = body[i-1]
+		}
 		switch s.Kind {
 		case tile.When:
 			k.when(s)
@@ -22,6 +28,7 @@ func (k *kernel) body(body []*tile.Stmt) {
 		default:
 			k.statement(s)
 		}
+		k.begin = nil
 	}
 }
 
@@ -50,6 +57,40 @@ func (k *kernel) loop(s *tile.Stmt) {
 		k.ids[s.Axis] = index{value: i}
 		k.body(s.Body)
 	})
+}
+
+// Begins reports whether statement i of a body is written as part of the next one: a
+// Fill in some steps of what the next one adds to in all. The sum then begins with the
+// Fill's value there, chosen element by element, and memory is not filled first. That
+// saves 4 % of the cycles of bfloat16 blocks of 512³ on v5e, 5 % on v6e. Of an output,
+// which is widened first, it would cost more than it saves.
+func Begins(body []*tile.Stmt, i int) bool {
+	if i+1 >= len(body) || body[i].Kind != tile.When || len(body[i].Body) != 1 {
+		return false
+	}
+	fill, sum := body[i].Body[0], body[i+1]
+	return fill.Kind == tile.Fill && fill.From == nil && sum.From == nil && fill.Ref.Kind == tile.Scratch && sum.Kind == tile.Accumulate && sum.Ref == fill.Ref && !reads(sum.Value, fill.Ref)
+}
+
+// Conditional are the parts of all steps in which regions of their own run that a body
+// is written with, of those in which its conditions hold (analyze.Work's Shares).
+func Conditional(body []*tile.Stmt, shares []float64) []float64 {
+	var own []float64
+	for i, s := range body {
+		if s.Kind != tile.When || len(shares) == 0 {
+			continue
+		}
+		if !Begins(body, i) {
+			own = append(own, shares[0])
+		}
+		shares = shares[1:]
+	}
+	return own
+}
+
+func reads(e *tile.Expr, r *tile.Ref) (found bool) {
+	tile.WalkExpr(e, func(x *tile.Expr) { found = found || x.Ref == r })
+	return found
 }
 
 // statement writes a Fill, Store or Accumulate. If it has a Dot whose blocks end
@@ -87,10 +128,10 @@ func (k *kernel) write(s *tile.Stmt) {
 		// v5e this takes 5 % fewer cycles than a sum afterwards. Of float32 blocks, of
 		// int8 ones on v7x (by 10 %), or where what is there must be widened first, it
 		// takes more: internal/pallasref compares.
-		v = k.dot(e, k.load(s.Ref))
+		v = k.dot(e, k.sumSoFar(s.Ref))
 	default:
 		to := shaped{working(s.Ref.Dtype), physical(s.Ref.Shape())}
-		v = k.binary(add(to.elem), k.wide(k.load(s.Ref), s.Ref.Dtype), k.vector(k.wide(k.expr(e), e.Dtype), to))
+		v = k.binary(add(to.elem), k.wide(k.sumSoFar(s.Ref), s.Ref.Dtype), k.vector(k.wide(k.expr(e), e.Dtype), to))
 	}
 	k.store(s.Ref, v)
 }
@@ -102,6 +143,24 @@ func (k *kernel) inRows(s *tile.Stmt, v value) value {
 	row := k.iota(len(dims)-len(r.Shape()), dims)
 	is := k.binary("arith.andi", k.compare(row, tile.GE, k.number(k.index(s.From))), k.compare(row, tile.LT, k.number(k.index(s.To))))
 	return k.choose(is, k.wide(v, r.Dtype), k.wide(k.load(r), r.Dtype))
+}
+
+// sumSoFar is what a statement adds to: the block of r or, in steps in which the sum
+// begins, what it was to be filled with.
+func (k *kernel) sumSoFar(r *tile.Ref) value {
+	if k.begin == nil {
+		return k.load(r)
+	}
+	c := k.cond(k.begin.Cond)
+	if c.known && !c.holds {
+		return k.load(r)
+	}
+	arg := k.refs[r]
+	start := k.constant(shaped{arg.elem, physical(r.Shape())}, r.Dtype.Round(k.begin.Body[0].Value.Value))
+	if c.known {
+		return start
+	}
+	return k.choose(c.value, start, k.load(r))
 }
 
 func add(elem string) string {

@@ -19,8 +19,9 @@ type kernel struct {
 	refs      map[*tile.Ref]argument
 	taken     map[string]bool // names of arguments
 
-	pos     tile.Pos // of the statement being written
-	masking bool     // whether Dots are masked in the copy being written
+	pos     tile.Pos   // of the statement being written
+	begin   *tile.Stmt // the Fill that the statement being written begins with; nil for none
+	masking bool       // whether Dots are masked in the copy being written
 	loads   map[*tile.Ref]value
 	memo    map[*tile.Expr]value
 	err     error

@@ -1,33 +1,25 @@
 "builtin.module"() ({
   "stable_mosaic.func.func"() ({
   ^bb0(%i: i32, %j: i32, %k: i32, %a: memref<128x128xbf16, #tpu.memory_space<vmem>>, %b: memref<128x128xbf16, #tpu.memory_space<vmem>>, %o: memref<128x128xbf16, #tpu.memory_space<vmem>>, %acc: memref<128x128xf32, #tpu.memory_space<vmem>>):
+    // accumulate acc
     %0 = "stable_mosaic.arith.constant"() {value = 0 : i32} : () -> i32
     %1 = "stable_mosaic.arith.cmpi"(%k, %0) {predicate = 0 : i64} : (i32, i32) -> i1
-    // when k == 0
-    "stable_mosaic.scf.if"(%1) ({
-      // fill acc
-      %2 = "stable_mosaic.arith.constant"() {value = dense<0.0e+00> : vector<128x128xf32>} : () -> vector<128x128xf32>
-      %3 = "stable_mosaic.arith.constant"() {value = 0 : index} : () -> index
-      "stable_mosaic.tpu.vector_store"(%2, %acc, %3, %3) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xf32>, memref<128x128xf32, #tpu.memory_space<vmem>>, index, index) -> ()
-      "stable_mosaic.scf.yield"() : () -> ()
-    }, {
-      "stable_mosaic.scf.yield"() : () -> ()
-    }) : (i1) -> ()
-    // accumulate acc
-    %4 = "stable_mosaic.arith.constant"() {value = 0 : index} : () -> index
-    %5 = "stable_mosaic.vector.load"(%acc, %4, %4) : (memref<128x128xf32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xf32>
-    %6 = "stable_mosaic.vector.load"(%a, %4, %4) : (memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xbf16>
-    %7 = "stable_mosaic.vector.load"(%b, %4, %4) : (memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xbf16>
+    %2 = "stable_mosaic.arith.constant"() {value = dense<0.0e+00> : vector<128x128xf32>} : () -> vector<128x128xf32>
+    %3 = "stable_mosaic.arith.constant"() {value = 0 : index} : () -> index
+    %4 = "stable_mosaic.vector.load"(%acc, %3, %3) : (memref<128x128xf32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xf32>
+    %5 = "stable_mosaic.arith.select"(%1, %2, %4) : (i1, vector<128x128xf32>, vector<128x128xf32>) -> vector<128x128xf32>
+    %6 = "stable_mosaic.vector.load"(%a, %3, %3) : (memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xbf16>
+    %7 = "stable_mosaic.vector.load"(%b, %3, %3) : (memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xbf16>
     %8 = "stable_mosaic.tpu.matmul"(%6, %7, %5) {dimension_numbers = #tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>, transpose_lhs = false, transpose_rhs = false} : (vector<128x128xbf16>, vector<128x128xbf16>, vector<128x128xf32>) -> vector<128x128xf32>
-    "stable_mosaic.tpu.vector_store"(%8, %acc, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xf32>, memref<128x128xf32, #tpu.memory_space<vmem>>, index, index) -> ()
+    "stable_mosaic.tpu.vector_store"(%8, %acc, %3, %3) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xf32>, memref<128x128xf32, #tpu.memory_space<vmem>>, index, index) -> ()
     %9 = "stable_mosaic.arith.constant"() {value = 2 : i32} : () -> i32
     %10 = "stable_mosaic.arith.cmpi"(%k, %9) {predicate = 0 : i64} : (i32, i32) -> i1
     // when k == 2
     "stable_mosaic.scf.if"(%10) ({
       // store o
-      %11 = "stable_mosaic.vector.load"(%acc, %4, %4) : (memref<128x128xf32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xf32>
+      %11 = "stable_mosaic.vector.load"(%acc, %3, %3) : (memref<128x128xf32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xf32>
       %12 = "stable_mosaic.arith.truncf"(%11) : (vector<128x128xf32>) -> vector<128x128xbf16>
-      "stable_mosaic.tpu.vector_store"(%12, %o, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xbf16>, memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> ()
+      "stable_mosaic.tpu.vector_store"(%12, %o, %3, %3) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xbf16>, memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> ()
       "stable_mosaic.scf.yield"() : () -> ()
     }, {
       "stable_mosaic.scf.yield"() : () -> ()

@@ -1,41 +1,32 @@
 "builtin.module"() ({
   "stable_mosaic.func.func"() ({
   ^bb0(%i: i32, %j: i32, %k: i32, %a: memref<128x128xi8, #tpu.memory_space<vmem>>, %b: memref<128x128xi8, #tpu.memory_space<vmem>>, %sa: memref<1x1xf32, #tpu.memory_space<vmem>>, %sb: memref<1x1xf32, #tpu.memory_space<vmem>>, %o: memref<128x128xbf16, #tpu.memory_space<vmem>>, %acc: memref<128x128xi32, #tpu.memory_space<vmem>>):
+    // accumulate acc
     %0 = "stable_mosaic.arith.constant"() {value = 0 : i32} : () -> i32
     %1 = "stable_mosaic.arith.cmpi"(%k, %0) {predicate = 0 : i64} : (i32, i32) -> i1
-    // when k == 0
-    "stable_mosaic.scf.if"(%1) ({
-      // fill acc
-      %2 = "stable_mosaic.arith.constant"() {value = dense<0> : vector<128x128xi32>} : () -> vector<128x128xi32>
-      %3 = "stable_mosaic.arith.constant"() {value = 0 : index} : () -> index
-      "stable_mosaic.tpu.vector_store"(%2, %acc, %3, %3) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xi32>, memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> ()
-      "stable_mosaic.scf.yield"() : () -> ()
-    }, {
-      "stable_mosaic.scf.yield"() : () -> ()
-    }) : (i1) -> ()
-    // accumulate acc
-    %4 = "stable_mosaic.arith.constant"() {value = 0 : index} : () -> index
-    %5 = "stable_mosaic.vector.load"(%acc, %4, %4) : (memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi32>
-    %6 = "stable_mosaic.arith.constant"() {value = dense<0> : vector<128x128xi32>} : () -> vector<128x128xi32>
-    %7 = "stable_mosaic.vector.load"(%a, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
-    %8 = "stable_mosaic.vector.load"(%b, %4, %4) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
-    %9 = "stable_mosaic.tpu.matmul"(%7, %8, %6) {dimension_numbers = #tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>, transpose_lhs = false, transpose_rhs = false} : (vector<128x128xi8>, vector<128x128xi8>, vector<128x128xi32>) -> vector<128x128xi32>
-    %10 = "stable_mosaic.arith.addi"(%5, %9) : (vector<128x128xi32>, vector<128x128xi32>) -> vector<128x128xi32>
-    "stable_mosaic.tpu.vector_store"(%10, %acc, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xi32>, memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> ()
-    %11 = "stable_mosaic.arith.constant"() {value = 2 : i32} : () -> i32
-    %12 = "stable_mosaic.arith.cmpi"(%k, %11) {predicate = 0 : i64} : (i32, i32) -> i1
+    %2 = "stable_mosaic.arith.constant"() {value = dense<0> : vector<128x128xi32>} : () -> vector<128x128xi32>
+    %3 = "stable_mosaic.arith.constant"() {value = 0 : index} : () -> index
+    %4 = "stable_mosaic.vector.load"(%acc, %3, %3) : (memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi32>
+    %5 = "stable_mosaic.arith.select"(%1, %2, %4) : (i1, vector<128x128xi32>, vector<128x128xi32>) -> vector<128x128xi32>
+    %6 = "stable_mosaic.vector.load"(%a, %3, %3) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
+    %7 = "stable_mosaic.vector.load"(%b, %3, %3) : (memref<128x128xi8, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi8>
+    %8 = "stable_mosaic.tpu.matmul"(%6, %7, %2) {dimension_numbers = #tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>, transpose_lhs = false, transpose_rhs = false} : (vector<128x128xi8>, vector<128x128xi8>, vector<128x128xi32>) -> vector<128x128xi32>
+    %9 = "stable_mosaic.arith.addi"(%5, %8) : (vector<128x128xi32>, vector<128x128xi32>) -> vector<128x128xi32>
+    "stable_mosaic.tpu.vector_store"(%9, %acc, %3, %3) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xi32>, memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> ()
+    %10 = "stable_mosaic.arith.constant"() {value = 2 : i32} : () -> i32
+    %11 = "stable_mosaic.arith.cmpi"(%k, %10) {predicate = 0 : i64} : (i32, i32) -> i1
     // when k == 2
-    "stable_mosaic.scf.if"(%12) ({
+    "stable_mosaic.scf.if"(%11) ({
       // store o
-      %13 = "stable_mosaic.vector.load"(%acc, %4, %4) : (memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi32>
-      %14 = "stable_mosaic.arith.sitofp"(%13) : (vector<128x128xi32>) -> vector<128x128xf32>
-      %15 = "stable_mosaic.vector.load"(%sa, %4, %4) : (memref<1x1xf32, #tpu.memory_space<vmem>>, index, index) -> vector<1x1xf32>
-      %16 = "stable_mosaic.vector.load"(%sb, %4, %4) : (memref<1x1xf32, #tpu.memory_space<vmem>>, index, index) -> vector<1x1xf32>
-      %17 = "stable_mosaic.arith.mulf"(%15, %16) : (vector<1x1xf32>, vector<1x1xf32>) -> vector<1x1xf32>
-      %18 = "stable_mosaic.vector.broadcast"(%17) : (vector<1x1xf32>) -> vector<128x128xf32>
-      %19 = "stable_mosaic.arith.mulf"(%14, %18) : (vector<128x128xf32>, vector<128x128xf32>) -> vector<128x128xf32>
-      %20 = "stable_mosaic.arith.truncf"(%19) : (vector<128x128xf32>) -> vector<128x128xbf16>
-      "stable_mosaic.tpu.vector_store"(%20, %o, %4, %4) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xbf16>, memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> ()
+      %12 = "stable_mosaic.vector.load"(%acc, %3, %3) : (memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi32>
+      %13 = "stable_mosaic.arith.sitofp"(%12) : (vector<128x128xi32>) -> vector<128x128xf32>
+      %14 = "stable_mosaic.vector.load"(%sa, %3, %3) : (memref<1x1xf32, #tpu.memory_space<vmem>>, index, index) -> vector<1x1xf32>
+      %15 = "stable_mosaic.vector.load"(%sb, %3, %3) : (memref<1x1xf32, #tpu.memory_space<vmem>>, index, index) -> vector<1x1xf32>
+      %16 = "stable_mosaic.arith.mulf"(%14, %15) : (vector<1x1xf32>, vector<1x1xf32>) -> vector<1x1xf32>
+      %17 = "stable_mosaic.vector.broadcast"(%16) : (vector<1x1xf32>) -> vector<128x128xf32>
+      %18 = "stable_mosaic.arith.mulf"(%13, %17) : (vector<128x128xf32>, vector<128x128xf32>) -> vector<128x128xf32>
+      %19 = "stable_mosaic.arith.truncf"(%18) : (vector<128x128xf32>) -> vector<128x128xbf16>
+      "stable_mosaic.tpu.vector_store"(%19, %o, %3, %3) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xbf16>, memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> ()
       "stable_mosaic.scf.yield"() : () -> ()
     }, {
       "stable_mosaic.scf.yield"() : () -> ()

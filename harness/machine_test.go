@@ -1,0 +1,90 @@
+package harness
+
+import (
+	"math"
+	"testing"
+
+	"matladder/analyze"
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/kernels"
+	"matladder/kernels/blocking"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// TestMachine_Pipeline: the time by which blocks are chosen for a TPU is that of the step
+// model, which counts what the program moves, for all that it proposes and more.
+func TestMachine_Pipeline(t *testing.T) {
+	for _, key := range []string{"tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7x"} {
+		d, err := chips.Find(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := Machine(d)
+		for _, n := range []int{512, 2048, 8192} {
+			for _, dtype := range []tile.Dtype{tile.BFloat16, tile.Int8} {
+				p := problem.New(n, n, n, dtype)
+				list := kernels.All[4].Candidates(p, m)
+				for _, b := range append(list, tile.Blocks{M: 256, K: 512, N: 512}, tile.Blocks{M: 512, K: n, N: 256}) {
+					programs, err := kernels.All[4].Build(p, "", b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					w, err := analyze.WorkOf(programs[0])
+					if err != nil {
+						t.Fatal(err)
+					}
+					cores := float64(max(1, d.Cores))
+					w.Cycles = float64(w.FLOPs)/float64(w.Steps)/m.Pipeline.Rates[dtype]*d.ClockHertz.Value + drainCycles
+					peak := dtype.String()
+					if !d.PeakAt(peak, "").Known() {
+						peak = "bfloat16"
+					}
+					want, err := w.On(d, peak, "")
+					if err != nil {
+						t.Fatal(err)
+					}
+					// The first blocks of a second core overlap in one and not in the other.
+					tolerance := 0.01 + (cores-1)*0.02
+					if have := blocking.Seconds(p, m, b); math.Abs(have/want.Seconds-1) > tolerance {
+						t.Errorf("%s %s %s: %.4g s, the step model has %.4g", key, p, b, have, want.Seconds)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPlan_Memory: v5 asks for fast memory where its blocks need more than the compiler
+// grants, the vendor's matmul beside it has as much, other kernels keep to what is
+// granted, and what a person asks for stands.
+func TestPlan_Memory(t *testing.T) {
+	d, err := chips.Find("tpu_v6e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := problem.MatmulFamily
+	asked, err := f.Parse("bfloat16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Family: f, Kernels: []int{0, 3, 5}, Batches: []int{1}, Precisions: []tile.Precision{tile.Default},
+		Sizes: []problem.Sizes{f.Equal(512), f.Equal(8192)}, Asked: []problem.Asked{asked}}
+	const most = 120 << 20
+	for _, limit := range []int64{0, 32 << 20} {
+		s, err := Plan(t.Context(), c, d, backend.Params{VMEMBytes: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p := range s.Points() {
+			want := limit
+			if limit == 0 && p.Problem.Sizes() == f.Equal(8192) && (p.isBaseline() || p.Name() == "v5_quant") {
+				want = most
+			}
+			if p.Params.VMEMBytes != want {
+				t.Errorf("%s asks for %d bytes, want %d", p, p.Params.VMEMBytes, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package blocking
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// unitSide is the side of the matrix units' tiles: blocks are whole numbers of it.
+const unitSide = 128
+
+// Pipelined lists the block shapes of p that take the least time on a machine that
+// brings blocks in while it computes, the best first: two that differ, and a third within
+// some percent. It is nil where the machine does not say how fast it does either.
+//
+// Shapes that fit what the compiler grants come first if asking for more gains less
+// than one percent.
+func Pipelined(p problem.Matmul, m tile.Machine) []tile.Blocks {
+	const most, within, gain = 3, 1.02, 1.01
+	x, ok := newPipeline(p, m)
+	if !ok {
+		return nil
+	}
+	limit, granted := m.FastBytes/16*15, m.Granted
+	if granted == 0 || granted > limit {
+		granted = m.FastBytes
+		limit = max(limit, granted)
+	}
+	all := x.fitting(limit)
+	if few := x.fitting(granted); len(few) > 0 && x.seconds(few[0]) <= gain*x.seconds(all[0]) {
+		all = few
+	}
+	var list []tile.Blocks
+	for _, b := range all {
+		if len(list) == most || len(list) > 1 && x.seconds(b) > within*x.seconds(list[0]) {
+			break
+		}
+		if !slices.ContainsFunc(list, func(c tile.Blocks) bool { return near(b, c) }) {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// AskFor is how many bytes of fast memory to ask the compiler for, for a program whose
+// blocks and scratch take need: 0 where it grants enough. What it keeps beside them has
+// been up to a quarter of them.
+func AskFor(need int64, m tile.Machine) int64 {
+	if m.Granted == 0 || m.Granted >= m.FastBytes || withSpills(need) <= m.Granted {
+		return 0
+	}
+	return m.FastBytes / 16 * 15
+}
+
+func withSpills(need int64) int64 { return need + need/4 }
+
+// pipeline is what the time of a block shape follows from: a problem on a machine.
+type pipeline struct {
+	*tile.Pipeline
+	p        problem.Matmul
+	a, b     tile.Dtype
+	rate     float64
+	rowsUnit int
+}
+
+func newPipeline(p problem.Matmul, m tile.Machine) (*pipeline, bool) {
+	if m.Pipeline == nil || m.FastBytes == 0 {
+		return nil, false
+	}
+	a, b := p.Factors()
+	x := &pipeline{Pipeline: m.Pipeline, p: p, a: a, b: b, rate: m.Pipeline.Rates[a]}
+	x.rowsUnit = unitSide
+	if align := m.Align[a][0]; p.M < unitSide && align > 0 {
+		x.rowsUnit = align
+	}
+	return x, x.rate > 0
+}
+
+// fitting are the shapes that fit a number of bytes, the fastest first.
+func (x *pipeline) fitting(bytes int64) []tile.Blocks {
+	var list []tile.Blocks
+	for _, bm := range cuts(x.p.M, x.rowsUnit) {
+		for _, bn := range cuts(x.p.N, unitSide) {
+			for _, bk := range cuts(x.p.K, unitSide) {
+				b := tile.Blocks{M: bm, K: bk, N: bn}
+				if withSpills(x.need(b)) <= bytes && x.cycles(b) <= longest {
+					list = append(list, b)
+				}
+			}
+		}
+	}
+	times := map[tile.Blocks]float64{}
+	for _, b := range list {
+		times[b] = x.seconds(b)
+	}
+	slices.SortStableFunc(list, func(a, b tile.Blocks) int { return cmp.Compare(times[a], times[b]) })
+	return list
+}
+
+// longest bounds the products of a step, in those of a tile: the compiler writes each
+// out, and takes minutes for more.
+const longest = 1 << 12
+
+// cycles is how many products of unitSide³ a step has.
+func (x *pipeline) cycles(s tile.Blocks) int {
+	return tile.Ceil(s.M, unitSide) * tile.Ceil(s.K, unitSide) * tile.Ceil(s.N, unitSide)
+}
+
+// cuts are lengths that cut n into equal parts of whole units, and n.
+func cuts(n, unit int) []int {
+	list := []int{n}
+	for p := 2; n/p >= unit; p++ {
+		if size := tile.Ceil(tile.Ceil(n, p), unit) * unit; size < n && !slices.Contains(list, size) && (n%size == 0 || n%unit != 0 && p <= 16) {
+			list = append(list, size)
+		}
+	}
+	return list
+}
+
+// blocksOf are the bytes of a block of each array.
+func (x *pipeline) blocksOf(s tile.Blocks) (a, b, o float64) {
+	bytes := func(d tile.Dtype, rows, cols int) float64 { return float64(d.Bytes(int64(rows) * int64(cols))) }
+	return bytes(x.p.A, s.M, s.K), bytes(x.p.B, s.K, s.N), bytes(x.p.Out, s.M, s.N)
+}
+
+// grid is how many blocks there are along m, k and n.
+func (x *pipeline) grid(s tile.Blocks) (i, k, j float64) {
+	return float64(tile.Ceil(x.p.M, s.M)), float64(tile.Ceil(x.p.K, s.K)), float64(tile.Ceil(x.p.N, s.N))
+}
+
+// need is what blocks and accumulator take: blocks that change twice.
+func (x *pipeline) need(s tile.Blocks) int64 {
+	a, b, o := x.blocksOf(s)
+	i, k, j := x.grid(s)
+	for _, block := range []struct {
+		bytes *float64
+		times float64
+	}{{&a, i * k}, {&b, k * j}, {&o, i * j}} {
+		if block.times > 1 {
+			*block.bytes *= 2
+		}
+	}
+	return int64(a+b+o) + x.p.Acc.Bytes(int64(s.M)*int64(s.N))
+}
+
+// seconds is the time of a launch but for what does not depend on blocks.
+func (x *pipeline) seconds(s tile.Blocks) float64 {
+	a, b, o := x.blocksOf(s)
+	i, k, j := x.grid(s)
+	steps := i * j * k * float64(max(1, x.p.Batch))
+	moved := a*steps + b*steps + o*steps/k
+	if k == 1 { // a stays for all blocks of its rows, b if it is one
+		moved -= a * steps * (1 - 1/j)
+		if j == 1 {
+			moved -= b * (steps - 1)
+		}
+	}
+	edges := a + b + o
+	compute := 2*float64(s.M)*float64(s.K)*float64(s.N)/x.rate + x.Drain
+	move := max(0, moved-edges) / steps / x.Memory
+	longer, shorter := max(compute, move), min(compute, move)
+	step := longer*math.Pow(1+math.Pow(shorter/longer, x.Overlap), 1/x.Overlap) + x.Step
+	cores := min(float64(max(1, x.Cores)), steps/k) // those of one block of sums share nothing
+	return math.Ceil(steps/cores)*step + edges/x.Memory
+}
