@@ -16,10 +16,13 @@ const unitSide = 128
 // brings blocks in while it computes, the best first: two that differ, and a third within
 // some percent. It is nil where the machine does not say how fast it does either.
 //
+// Compilers take long for large blocks: of those within half a percent of the best the
+// one that takes the least is first, and others beside a large one are small.
+//
 // Shapes that fit what the compiler grants come first if asking for more gains less
 // than one percent.
 func Pipelined(p problem.Matmul, m tile.Machine) []tile.Blocks {
-	const most, within, gain = 3, 1.02, 1.01
+	const most, within, gain, same = 3, 1.02, 1.01, 1.005
 	x, ok := newPipeline(p, m)
 	if !ok {
 		return nil
@@ -33,13 +36,22 @@ func Pipelined(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	if few := x.fitting(granted); len(few) > 0 && x.seconds(few[0]) <= gain*x.seconds(all[0]) {
 		all = few
 	}
-	var list []tile.Blocks
+	first := all[0]
 	for _, b := range all {
-		if len(list) == most || len(list) > 1 && x.seconds(b) > within*x.seconds(list[0]) {
+		if x.seconds(b) > same*x.seconds(all[0]) {
 			break
 		}
-		if !slices.ContainsFunc(list, func(c tile.Blocks) bool { return near(b, c) }) {
-			list = append(list, b)
+		if x.effort(b) < x.effort(first) {
+			first = b
+		}
+	}
+	list, written := []tile.Blocks{first}, x.products(first)
+	for _, b := range all {
+		if len(list) == most || len(list) > 1 && x.seconds(b) > within*x.seconds(first) {
+			break
+		}
+		if n := x.products(b); written+n <= longest && !slices.ContainsFunc(list, func(c tile.Blocks) bool { return near(b, c) }) {
+			list, written = append(list, b), written+n
 		}
 	}
 	return list
@@ -86,7 +98,7 @@ func (x *pipeline) fitting(bytes int64) []tile.Blocks {
 		for _, bn := range cuts(x.p.N, unitSide) {
 			for _, bk := range cuts(x.p.K, unitSide) {
 				b := tile.Blocks{M: bm, K: bk, N: bn}
-				if withSpills(x.need(b)) <= bytes && x.cycles(b) <= longest {
+				if withSpills(x.need(b)) <= bytes && x.products(b) <= largest {
 					list = append(list, b)
 				}
 			}
@@ -100,13 +112,24 @@ func (x *pipeline) fitting(bytes int64) []tile.Blocks {
 	return list
 }
 
-// longest bounds the products of a step, in those of a tile: the compiler writes each
-// out, and takes minutes for more.
-const longest = 1 << 12
+// longest bounds the products of a step of all blocks that are proposed, in those of a
+// tile: the compiler writes each out, and takes minutes for more.
+const longest = 5 << 10
 
-// cycles is how many products of unitSide³ a step has.
-func (x *pipeline) cycles(s tile.Blocks) int {
+// largest bounds those of one block shape.
+const largest = 1 << 12
+
+// products is how many products of unitSide³ a step has.
+func (x *pipeline) products(s tile.Blocks) int {
 	return tile.Ceil(s.M, unitSide) * tile.Ceil(s.K, unitSide) * tile.Ceil(s.N, unitSide)
+}
+
+// effort is how long a compiler takes for a step, in no unit: libtpu takes three to five
+// times as long for as many products that go into sums of eight times as many tiles.
+func (x *pipeline) effort(s tile.Blocks) int {
+	const beside = 128 // tiles of sums that take as long as the products themselves
+	sums := tile.Ceil(s.M, unitSide) * tile.Ceil(s.N, unitSide)
+	return x.products(s) * (beside + sums)
 }
 
 // cuts are lengths that cut n into equal parts of whole units, and n.
