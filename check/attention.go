@@ -147,8 +147,8 @@ func (x *attentionReference) ProductsOff(part float64) { x.off = part }
 
 // Verify is Verifier's. Beside the rows of the reference it looks at every element: none is
 // larger than the largest of v, which a mean of them cannot be.
-func (x *attentionReference) Verify(ctx context.Context, _ []*tile.Program, _ map[string]tile.Tensor, out tile.Tensor) (Result, error) {
-	result := Result{OK: true}
+func (x *attentionReference) Verify(ctx context.Context, _ []*tile.Program, _, outputs map[string]tile.Tensor) (Result, error) {
+	out, result := outputs["o"], Result{OK: true}
 	bad := func(i int, over float64, format string, args ...any) {
 		if over > 1 && result.OK {
 			result.OK, result.Detail = false, fmt.Sprintf("o[%d, %d]: ", i/x.p.ValueDim, i%x.p.ValueDim)+fmt.Sprintf(format, args...)

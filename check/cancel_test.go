@@ -76,7 +76,7 @@ func testCanceled(t *testing.T, p problem.Matmul) {
 		{"unquantized", 0, func(ctx context.Context) error { return reference.Unquantized(ctx, in, 1, Normal) }},
 		{"verification", p.K, func(ctx context.Context) error {
 			clear(reference.exact)
-			_, err := reference.Verify(ctx, programs, in, out)
+			_, err := reference.Verify(ctx, programs, in, map[string]tile.Tensor{"o": out})
 			return err
 		}},
 		{"inputs of an exact probe", p.M + p.K, fill(Exact)},
@@ -85,7 +85,7 @@ func testCanceled(t *testing.T, p problem.Matmul) {
 			return err
 		}},
 		{"comparison with them", p.M, func(ctx context.Context) error {
-			_, err := answers.Verify(ctx, programs, nil, out)
+			_, err := answers.Verify(ctx, programs, nil, map[string]tile.Tensor{"o": out})
 			return err
 		}},
 	} {

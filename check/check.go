@@ -16,7 +16,7 @@
 //     integers, of which no right program rounds a sum but in the way that is known.
 //     A missing element of k or a swapped column cannot hide behind a bound there.
 //  6. Inject damages an output in a known way, so that the check itself can be
-//     tested.
+//     tested; Damage does so to one of several, and FaultsOf lists all that there is.
 //
 // It refuses to call an output right because it looks plausible: NaN is wrong,
 // and so is an element that was never written.
@@ -61,24 +61,29 @@ func Inputs(ctx context.Context, p problem.Problem, programs []*tile.Program, se
 	return in, nil
 }
 
-// Verify compares out, the output of programs for p on inputs in (in the order
+// Verify compares out, the outputs of programs for p on inputs in (both in the order
 // of tile.Bind), with float64 arithmetic. To verify several programs on the
 // same inputs, make one ReferenceOf and use it for all.
-func Verify(ctx context.Context, p problem.Problem, programs []*tile.Program, in []tile.Tensor, out tile.Tensor) (Result, error) {
+func Verify(ctx context.Context, p problem.Problem, programs []*tile.Program, in []tile.Tensor, out ...tile.Tensor) (Result, error) {
 	b, err := tile.Bind(programs)
 	if err != nil {
 		return Result{}, err
 	}
-	if len(in) != len(b.In) {
-		return Result{}, fmt.Errorf("check: %d inputs for %d arrays", len(in), len(b.In))
+	if len(in) != len(b.In) || len(out) != len(b.Out) {
+		return Result{}, fmt.Errorf("check: %d inputs for %d arrays, %d outputs for %d", len(in), len(b.In), len(out), len(b.Out))
 	}
-	named := map[string]tile.Tensor{}
-	for i, r := range b.In {
-		named[r.Name] = in[i]
-	}
+	named, outputs := byName(b.In, in), byName(b.Out, out)
 	ref, err := ReferenceOf(ctx, p, named, 0, given)
 	if err != nil {
 		return Result{}, err
 	}
-	return ref.Verify(ctx, programs, named, out)
+	return ref.Verify(ctx, programs, named, outputs)
+}
+
+func byName(refs []*tile.Ref, arrays []tile.Tensor) map[string]tile.Tensor {
+	named := map[string]tile.Tensor{}
+	for i, r := range refs {
+		named[r.Name] = arrays[i]
+	}
+	return named
 }

@@ -186,7 +186,7 @@ func TestVerify_Activation(t *testing.T) {
 				at := row*p.N + row%p.N
 				saved := out.At(at)
 				out.Set(at, bad)
-				if res, err := r.Verify(t.Context(), programs, named, out); err != nil || res.OK || res.Detail == "" {
+				if res, err := r.Verify(t.Context(), programs, named, map[string]tile.Tensor{"o": out}); err != nil || res.OK || res.Detail == "" {
 					t.Errorf("%s, %v in row %d: %+v, %v", activation, bad, row, res, err)
 				}
 				out.Set(at, saved)
@@ -199,12 +199,12 @@ func TestVerify_Activation(t *testing.T) {
 					out.Set(row*p.N+col, activate(activation, sums.At(row*p.N+(col+7)%p.N)))
 				}
 			}
-			if res, err := r.Verify(t.Context(), programs, named, out); err != nil || res.OK || res.Detail == "" {
+			if res, err := r.Verify(t.Context(), programs, named, map[string]tile.Tensor{"o": out}); err != nil || res.OK || res.Detail == "" {
 				t.Errorf("%s, square %v: %+v, %v", activation, square, res, err)
 			}
 			copy(out.Data, saved)
 		}
-		if res, err := r.Verify(t.Context(), programs, named, out); err != nil || !res.OK {
+		if res, err := r.Verify(t.Context(), programs, named, map[string]tile.Tensor{"o": out}); err != nil || !res.OK {
 			t.Errorf("%s: %+v, %v", activation, res, err)
 		}
 	}

@@ -85,7 +85,7 @@ func holdsExactly(t *testing.T, p problem.Matmul, programs []*tile.Program, dist
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := ref.Verify(t.Context(), programs, nil, out[0]); err != nil || !r.OK {
+	if r, err := ref.Verify(t.Context(), programs, nil, map[string]tile.Tensor{"o": out[0]}); err != nil || !r.OK {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

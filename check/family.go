@@ -23,9 +23,9 @@ type Family struct {
 // are given again to Verify, and may be used for many programs, by one goroutine at a
 // time.
 type Verifier interface {
-	// Verify compares out with what inputs lead to. programs, nil if they are not known, say
-	// how often a result is rounded on its way.
-	Verify(ctx context.Context, programs []*tile.Program, in map[string]tile.Tensor, out tile.Tensor) (Result, error)
+	// Verify compares all outputs, by name, with what inputs lead to. programs, nil if they
+	// are not known, say how often a result is rounded on its way.
+	Verify(ctx context.Context, programs []*tile.Program, in, out map[string]tile.Tensor) (Result, error)
 	// ProductsOff says that the device's products of float32 numbers are off by up to a part
 	// of themselves.
 	ProductsOff(part float64)

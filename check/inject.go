@@ -2,9 +2,12 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -13,13 +16,50 @@ const (
 	FaultZeros = "zeros" // nothing was written
 	FaultSign  = "sign"  // the largest element has the wrong sign
 	FaultTile  = "tile"  // the columns of one block are off by one
-	FaultGain  = "gain"  // everything is 1.05 times too large
+	FaultGain  = "gain"  // everything is 1.05 times too large; of integers, by 1 at least
 	FaultNaN   = "nan"   // one element is NaN (for integers: the smallest number)
 )
 
 // Faults lists what Inject can do.
 func Faults() []string {
 	return []string{FaultZeros, FaultSign, FaultTile, FaultGain, FaultNaN}
+}
+
+// FaultsOf lists what Damage can do to the outputs of p.
+func FaultsOf(p problem.Problem) []string {
+	var list []string
+	for _, o := range p.Operands() {
+		if !o.Out {
+			continue
+		}
+		for _, fault := range Faults() {
+			if o.Name != "o" {
+				fault += ":" + o.Name
+			}
+			list = append(list, fault)
+		}
+	}
+	return list
+}
+
+// Damage returns outputs of which one is a damaged copy: o, or that whose name stands
+// behind a colon after the fault. Without a fault they are out.
+func Damage(fault string, out map[string]tile.Tensor) (map[string]tile.Tensor, error) {
+	if fault == "" {
+		return out, nil
+	}
+	fault, name, ok := strings.Cut(fault, ":")
+	if !ok {
+		name = "o"
+	}
+	bad, ok := out[name]
+	if !ok {
+		return nil, fmt.Errorf("fault %q: there is no output %q", fault, name)
+	}
+	bad.Data = slices.Clone(bad.Data)
+	out = maps.Clone(out)
+	out[name] = bad
+	return out, Inject(fault, bad)
 }
 
 // faultTile is the side of the block that FaultTile damages.
@@ -43,7 +83,12 @@ func Inject(fault string, out tile.Tensor) error {
 		rotateTile(out)
 	case FaultGain:
 		for i := range n {
-			out.Set(i, out.At(i)*1.05)
+			v := out.At(i)
+			by := v * 0.05
+			if out.Dtype.IsInteger() && math.Abs(by) < 1 {
+				by = 1
+			}
+			out.Set(i, v+by)
 		}
 	case FaultNaN:
 		bad := math.NaN()

@@ -379,7 +379,7 @@ func tryFaults(t *testing.T, p problem.Matmul, rung, tries int, tell func(fault 
 				b.out.Set(i*p.N+j, v)
 			}
 		}
-		if r, err := ref.Verify(t.Context(), programs, nil, b.out); err != nil || !r.OK {
+		if r, err := ref.Verify(t.Context(), programs, nil, map[string]tile.Tensor{"o": b.out}); err != nil || !r.OK {
 			t.Fatalf("a right output: %+v, %v", r, err)
 		}
 		found := func() bool { // in the rows that were touched: the others are right

@@ -96,7 +96,7 @@ func verifySeeded(t *testing.T, p problem.Matmul, programs []*tile.Program, in [
 	if err := ref.Unquantized(ctx, named, seed, dist); err != nil {
 		t.Fatal(err)
 	}
-	res, err := ref.Verify(ctx, programs, named, out)
+	res, err := ref.Verify(ctx, programs, named, map[string]tile.Tensor{"o": out})
 	if err != nil {
 		t.Fatal(err)
 	}

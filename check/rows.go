@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 
 	"matladder/quant"
 	"matladder/tile"
@@ -13,6 +12,7 @@ import (
 
 // rowwise is what RowByRow returns.
 type rowwise struct {
+	name       string
 	rows, cols int
 	dtype      tile.Dtype
 	row        func(in map[string]tile.Tensor, i int, want, bound, scratch []float64)
@@ -21,17 +21,52 @@ type rowwise struct {
 // ProductsOff does nothing: there are no products to be off.
 func (rowwise) ProductsOff(float64) {}
 
-// RowByRow verifies an output of rows×cols, all of it, of which each row follows from the
+// RowByRow verifies output o of rows×cols, all of it, of which each row follows from the
 // inputs by itself: row sets want to row i in float64, and bound to how far each element
 // may be off; scratch has room for one row more.
 func RowByRow(rows, cols int, d tile.Dtype, row func(in map[string]tile.Tensor, i int, want, bound, scratch []float64)) Verifier {
-	return rowwise{rows, cols, d, row}
+	return RowsOf("o", rows, cols, d, row)
 }
 
-// Verify compares each element of out.
-func (r rowwise) Verify(ctx context.Context, _ []*tile.Program, in map[string]tile.Tensor, out tile.Tensor) (Result, error) {
-	if shape := []int{r.rows, r.cols}; !slices.Equal(out.Shape, shape) || out.Dtype != r.dtype {
-		return Result{}, fmt.Errorf("check: output is %s%v, want %s%v", out.Dtype, out.Shape, r.dtype, shape)
+// RowsOf is RowByRow of the output of a name, whose last dimension has cols and whose
+// others rows elements together.
+func RowsOf(name string, rows, cols int, d tile.Dtype, row func(in map[string]tile.Tensor, i int, want, bound, scratch []float64)) Verifier {
+	return rowwise{name, rows, cols, d, row}
+}
+
+// Together verifies what each of its parts does: several outputs, each by itself.
+func Together(parts ...Verifier) Verifier { return together(parts) }
+
+type together []Verifier
+
+// ProductsOff tells all parts.
+func (t together) ProductsOff(part float64) {
+	for _, v := range t {
+		v.ProductsOff(part)
+	}
+}
+
+// Verify finds right what all parts find right. Errors are those of the worst.
+func (t together) Verify(ctx context.Context, programs []*tile.Program, in, out map[string]tile.Tensor) (Result, error) {
+	all := Result{OK: true}
+	for _, v := range t {
+		r, err := v.Verify(ctx, programs, in, out)
+		if err != nil {
+			return Result{}, err
+		}
+		if !r.OK && (all.OK || r.ErrOverBound > all.ErrOverBound) {
+			all.OK, all.Detail = false, r.Detail
+		}
+		all.ErrOverBound, all.RelErr = max(all.ErrOverBound, r.ErrOverBound), max(all.RelErr, r.RelErr)
+	}
+	return all, nil
+}
+
+// Verify compares each element of the output.
+func (r rowwise) Verify(ctx context.Context, _ []*tile.Program, in, outputs map[string]tile.Tensor) (Result, error) {
+	out, ok := outputs[r.name]
+	if n := len(out.Shape); !ok || n == 0 || out.Shape[n-1] != r.cols || out.Len() != r.rows*r.cols || out.Dtype != r.dtype {
+		return Result{}, fmt.Errorf("check: output %s is %s%v, want %s of %d rows of %d", r.name, out.Dtype, out.Shape, r.dtype, r.rows, r.cols)
 	}
 	type part struct {
 		from   int
@@ -60,7 +95,7 @@ func (r rowwise) Verify(ctx context.Context, _ []*tile.Program, in map[string]ti
 						p.worst = math.Inf(1)
 					}
 					if !(e <= bound[j]) {
-						p.wrong = fmt.Sprintf("o[%d, %d] is %.9g, should be %.9g within %.2g", i, j, g, want[j], bound[j])
+						p.wrong = fmt.Sprintf("%s[%d, %d] is %.9g, should be %.9g within %.2g", r.name, i, j, g, want[j], bound[j])
 					}
 				}
 			}

@@ -11,10 +11,10 @@ import (
 	"matladder/tile"
 )
 
-// Verify compares out with the reference of the same inputs. programs say how
+// Verify compares output o with the reference of the same inputs. programs say how
 // often the result is rounded on its way.
-func (r *Reference) Verify(ctx context.Context, programs []*tile.Program, in map[string]tile.Tensor, out tile.Tensor) (Result, error) {
-	p := r.p
+func (r *Reference) Verify(ctx context.Context, programs []*tile.Program, in, outputs map[string]tile.Tensor) (Result, error) {
+	p, out := r.p, outputs["o"]
 	shape := []int{p.M, p.N}
 	if p.Batch > 1 {
 		shape = []int{p.Batch, p.M, p.N}

@@ -211,7 +211,7 @@ func (e *fakeExe) Check(ctx context.Context, spec backend.CheckSpec) (backend.Ch
 		}
 		e.ref = ref
 	}
-	res, err := e.ref.Verify(ctx, e.programs, in, out)
+	res, err := e.ref.Verify(ctx, e.programs, in, map[string]tile.Tensor{"o": out})
 	return res, err
 }
 

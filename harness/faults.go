@@ -56,7 +56,7 @@ func (r *run) injectAll(ctx context.Context, l *lane) error {
 	if _, err := r.launch(ctx, l, 1); err != nil {
 		return ctx.Err() // the sweep will say what is wrong with it
 	}
-	for _, fault := range check.Faults() {
+	for _, fault := range check.FaultsOf(l.Problem) {
 		var res backend.CheckResult
 		err := measure.Guard(func() (err error) {
 			res, err = l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: fault})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/check"
 	"matladder/kernels/kernelstest"
 )
 
@@ -34,7 +35,7 @@ func testFamilies(t *testing.T, s suite) {
 		if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
 			t.Errorf("%+v, %v", r, err)
 		}
-		for _, fault := range []string{"zeros", "sign", "tile", "gain", "nan"} {
+		for _, fault := range check.FaultsOf(c.Problem) {
 			if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec, Fault: fault}); err != nil || r.OK {
 				t.Errorf("fault %s was not found: %+v, %v", fault, r, err)
 			}

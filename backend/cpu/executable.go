@@ -238,19 +238,17 @@ func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend
 		return backend.CheckResult{}, errClosed
 	case !e.seeded || e.spec != spec.InputSpec:
 		return backend.CheckResult{}, errors.New("cpu: check: the inputs are not those of LoadSeeded with this spec")
-	case len(e.bound.Out) != 1:
-		return backend.CheckResult{}, fmt.Errorf("cpu: check: the programs have %d outputs, want 1", len(e.bound.Out))
 	}
-	out := e.arrays[e.bound.Out[0].Name]
-	if spec.Fault != "" {
-		out.Data = append([]byte(nil), out.Data...)
-		if err := check.Inject(spec.Fault, out); err != nil {
-			return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
-		}
-	}
-	in := map[string]tile.Tensor{}
+	in, out := map[string]tile.Tensor{}, map[string]tile.Tensor{}
 	for _, r := range e.bound.In {
 		in[r.Name] = e.arrays[r.Name]
+	}
+	for _, r := range e.bound.Out {
+		out[r.Name] = e.arrays[r.Name]
+	}
+	out, err := check.Damage(spec.Fault, out)
+	if err != nil {
+		return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
 	}
 	r, err := e.checks.verify(ctx, spec.InputSpec, e.sources, in, out)
 	if err != nil {

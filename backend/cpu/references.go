@@ -27,7 +27,7 @@ type keptReference struct {
 const maxReferences = 8
 
 // verify compares out with the reference of inputs made from spec.
-func (r *references) verify(ctx context.Context, spec backend.InputSpec, programs []*tile.Program, in map[string]tile.Tensor, out tile.Tensor) (check.Result, error) {
+func (r *references) verify(ctx context.Context, spec backend.InputSpec, programs []*tile.Program, in, out map[string]tile.Tensor) (check.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, k := range r.last {

@@ -87,7 +87,7 @@ func (r *References) verify(ctx context.Context, spec backend.InputSpec, out til
 	if err != nil {
 		return check.Result{}, err
 	}
-	return r.reference.Verify(ctx, nil, r.in, out)
+	return r.reference.Verify(ctx, nil, r.in, map[string]tile.Tensor{"o": out})
 }
 
 func (r *References) verifyExact(ctx context.Context, spec backend.InputSpec, out tile.Tensor) (check.Result, error) {
@@ -98,5 +98,5 @@ func (r *References) verifyExact(ctx context.Context, spec backend.InputSpec, ou
 		}
 		r.exactSpec, r.exact = spec, exact
 	}
-	return r.exact.Verify(ctx, nil, nil, out)
+	return r.exact.Verify(ctx, nil, nil, map[string]tile.Tensor{"o": out})
 }

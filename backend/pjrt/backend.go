@@ -15,7 +15,6 @@ import (
 	"matladder/backend/internal/libtpu"
 	"matladder/chips"
 	"matladder/lower/stablehlo"
-	"matladder/problem"
 	"matladder/tile"
 
 	binding "github.com/gomlx/go-xla/pjrt"
@@ -194,13 +193,4 @@ func (b *pjrtBackend) Close() error {
 	}
 	b.closed = true
 	return wrap("close", b.client.Destroy())
-}
-
-// checkable is an error if spec is not what can be verified: one output of the
-// problem that was compiled.
-func (e *executable) checkable(p problem.Problem) error {
-	if len(e.launch.Out) != 1 {
-		return fmt.Errorf("pjrt: check: %s has %d outputs, want 1", e.launch.Name, len(e.launch.Out))
-	}
-	return p.Validate()
 }

@@ -206,21 +206,23 @@ func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend
 	case !e.seeded || e.spec != spec.InputSpec:
 		return backend.CheckResult{}, errors.New("pjrt: check: the inputs are not those of LoadSeeded with this spec")
 	}
-	if err := e.checkable(spec.Problem); err != nil {
+	if err := spec.Problem.Validate(); err != nil {
 		return backend.CheckResult{}, err
 	}
 	if e.out == nil {
 		return backend.CheckResult{Detail: "nothing was run"}, nil
 	}
-	out, err := e.out[0].look(e.launch.Out[0], e.backend.shared)
-	if err != nil {
-		return backend.CheckResult{}, err
-	}
-	if spec.Fault != "" {
-		out.Data = slices.Clone(out.Data)
-		if err := check.Inject(spec.Fault, out); err != nil {
-			return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
+	out := map[string]tile.Tensor{}
+	for i, a := range e.launch.Out {
+		t, err := e.out[i].look(a, e.backend.shared)
+		if err != nil {
+			return backend.CheckResult{}, err
 		}
+		out[a.Name] = t
+	}
+	out, err := check.Damage(spec.Fault, out)
+	if err != nil {
+		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
 	}
 	in, err := e.inputs(ctx)
 	if err == nil && e.reference == nil {

@@ -83,7 +83,7 @@ func TestProductRoundoff(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					v, err := r.Verify(t.Context(), nil, in, out)
+					v, err := r.Verify(t.Context(), nil, in, map[string]tile.Tensor{"o": out})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -87,7 +87,7 @@ func TestSharded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := reference.Verify(t.Context(), nil, in, o)
+	r, err := reference.Verify(t.Context(), nil, in, map[string]tile.Tensor{"o": o})
 	if err != nil || !r.OK {
 		t.Errorf("%+v, %v", r, err)
 	}

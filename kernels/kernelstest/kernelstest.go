@@ -18,6 +18,19 @@ type Case struct {
 	Programs []*tile.Program
 }
 
+// Ordered are the outputs of a launch in the order of tile.Bind.
+func (c Case) Ordered(named map[string]tile.Tensor) []tile.Tensor {
+	b, err := tile.Bind(c.Programs)
+	if err != nil {
+		panic(err) // whoever made them has bound them
+	}
+	var list []tile.Tensor
+	for _, r := range b.Out {
+		list = append(list, named[r.Name])
+	}
+	return list
+}
+
 // Each calls f, in a subtest, for each kernel of each family but the first: on the
 // family's sample in all that it spells out, and of block shapes on the first that the
 // kernel proposes and on small ones that do not divide the arrays.

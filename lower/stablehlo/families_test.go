@@ -18,8 +18,8 @@ func TestFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verify := func(out tile.Tensor) {
-			if r, err := check.Verify(t.Context(), c.Problem, c.Programs, in, out); err != nil || !r.OK {
+		verify := func(out map[string]tile.Tensor) {
+			if r, err := check.Verify(t.Context(), c.Problem, c.Programs, in, c.Ordered(out)...); err != nil || !r.OK {
 				t.Errorf("%+v, %v", r, err)
 			}
 		}
@@ -27,7 +27,7 @@ func TestFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verify(runText(t, l, in)["o"])
+		verify(runText(t, l, in))
 		l, err = stablehlo.Baseline(c.Problem)
 		if refused := (*stablehlo.UnsupportedError)(nil); errors.As(err, &refused) {
 			return
@@ -35,6 +35,6 @@ func TestFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verify(runText(t, l, in)["o"])
+		verify(runText(t, l, in))
 	})
 }

@@ -91,7 +91,7 @@ func TestBaseline_Quantized(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := ref.Verify(context.Background(), nil, named, runText(t, l, in)["o"])
+			res, err := ref.Verify(context.Background(), nil, named, runText(t, l, in))
 			if err != nil || !res.OK {
 				t.Errorf("%+v, %v", res, err)
 			}

@@ -15,7 +15,7 @@ func TestFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := check.Verify(t.Context(), c.Problem, c.Programs, in, runText(t, c.Programs, backend.Params{}, in)["o"]); err != nil || !r.OK {
+		if r, err := check.Verify(t.Context(), c.Problem, c.Programs, in, c.Ordered(runText(t, c.Programs, backend.Params{}, in))...); err != nil || !r.OK {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
