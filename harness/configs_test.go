@@ -19,7 +19,8 @@ func TestConfigs(t *testing.T) {
 		"peers":   {4 * 4, 4, 512, 4096},
 		"scaled":  {5 * 3, 5, 2048, 6144},
 		"thin":    {14 * 4, 14, 1, 1009},
-		"softmax": {7 * 2, 7, 256, 0}, // of two sizes
+		"softmax": {7 * 2, 7, 256, 0}, // of two sizes, as the next
+		"norm":    {6 * 5, 6, 256, 0},
 	} {
 		text, file, err := configs.Read(name)
 		if err != nil {
@@ -38,8 +39,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 11 {
-		t.Errorf("%d sweeps, 11 are tested", got)
+	if got := len(configs.Names()); got != 12 {
+		t.Errorf("%d sweeps, 12 are tested", got)
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 	rowblocks "matladder/kernels/attention/v2_rows"
 	flash "matladder/kernels/attention/v3_flash"
 	skip "matladder/kernels/attention/v4_skip"
+	normpasses "matladder/kernels/norm/v1_passes"
+	normrows "matladder/kernels/norm/v2_rows"
+	normsums "matladder/kernels/norm/v3_sums"
 	passes "matladder/kernels/softmax/v1_passes"
 	rows "matladder/kernels/softmax/v2_rows"
 	naive "matladder/kernels/v1_naive"
@@ -63,6 +66,7 @@ var All = []Kernel{
 	Of(naive.Kernel{}), Of(parallel.Kernel{}), Of(block.Kernel{}), Of(optblock.Kernel{}), Of(quantized.Kernel{}),
 	Of(passes.Kernel{}), Of(rows.Kernel{}),
 	Of(written.Kernel{}), Of(rowblocks.Kernel{}), Of(flash.Kernel{}), Of(skip.Kernel{}),
+	Of(normpasses.Kernel{}), Of(normrows.Kernel{}), Of(normsums.Kernel{}),
 }
 
 // Register adds a kernel to All. It panics if its ladder has one of that number: that is a

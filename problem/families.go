@@ -8,4 +8,5 @@ func init() {
 	Register(MatmulFamily)
 	Register(SoftmaxFamily)
 	Register(AttentionFamily)
+	Register(NormFamily)
 }

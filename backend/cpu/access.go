@@ -192,7 +192,20 @@ func (c *values) compile() {
 		c.step.store = c.storeSingle(c.single(v))
 		return
 	}
+	nonTemporal := c.plan.nonTemporal(c.step)
+	if f := c.affineOf(v); f != nil && d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
+		c.step.store = f.store(c.step.dst)
+		return
+	}
 	x := c.floats(v)
+	switch {
+	case nonTemporal && d == tile.Float32:
+		c.step.store = writeTo(c, x, c.plan.loops.CopyNonTemporal)
+		return
+	case nonTemporal:
+		c.step.store = writeTo(c, x, c.plan.loops.ToBFloat16NonTemporal)
+		return
+	}
 	if d == tile.Float32 {
 		c.step.store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
 		c.step.add = writeTo(c, x, func(o, x []float32) { c.plan.loops.Add(o, o, x) })

@@ -25,7 +25,7 @@
 //  5. epilogue (vector.go) compiles everything else of a value into vectors along
 //     rows: what is read and written (access.go, codes.go, float8.go), arithmetic
 //     (arithmetic.go, piecewise.go), sums and extremes of rows (reduce.go), exponentials
-//     (exponentials.go, internal/vexp), masks that are
+//     (exponentials.go, internal/vexp), scaled and shifted rows (affine.go), masks that are
 //     spans of columns (span.go), one number for each row (single.go).
 //  6. share (share.go): blocks of b are packed once into a cache that all workers
 //     share (cache.go), or by each worker for its columns; blocks of a stay with one

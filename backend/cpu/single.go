@@ -1,6 +1,10 @@
 package cpu
 
-import "matladder/tile"
+import (
+	"math"
+
+	"matladder/tile"
+)
 
 // one computes the only element of row row of a value, or the one that all elements
 // of it are, in less time than lanes of one element would take.
@@ -35,6 +39,10 @@ func (c *values) single(e *tile.Expr) one {
 	case binary != nil && e.Dtype == tile.Float32:
 		x, y := c.single(e.Args[0]), c.single(e.Args[1])
 		return func(w *worker, row int) float32 { return binary(x(w, row), y(w, row)) }
+	}
+	if e.Op == tile.OpRsqrt && e.Dtype == tile.Float32 {
+		x := c.single(e.Args[0])
+		return func(w *worker, row int) float32 { return float32(1 / math.Sqrt(float64(x(w, row)))) }
 	}
 	x := c.floats(e)
 	return func(w *worker, row int) float32 { return x(w, row, 0, 1)[0] }

@@ -97,7 +97,13 @@ func (c *values) floats(e *tile.Expr) lanes[float32] {
 		if !alongRow(e) {
 			return reduceColumns(c, e, c.floats(e.Args[0]), c.plan.loops.Add)
 		}
+		if squares := c.squares(e); squares != nil {
+			return squares
+		}
 		return rowSum(c, e, c.floats(e.Args[0]), c.plan.exps.Sum)
+	}
+	if f := c.affineOf(e); f != nil {
+		return f.lanes(c.slot())
 	}
 	var f lanes[float32]
 	binary := binaryFloats(e.Op, &c.plan.loops)

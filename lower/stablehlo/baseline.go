@@ -23,6 +23,7 @@ func Baseline(p problem.Problem) (*Launch, error) {
 var baselines = map[string]func(p problem.Problem) (*Launch, error){
 	problem.MatmulFamily.Name:  func(p problem.Problem) (*Launch, error) { return matmulBaseline(p.(problem.Matmul)) },
 	problem.SoftmaxFamily.Name: func(p problem.Problem) (*Launch, error) { return softmaxBaseline(p.(problem.Softmax)) },
+	problem.NormFamily.Name:    func(p problem.Problem) (*Launch, error) { return normBaseline(p.(problem.Norm)) },
 }
 
 // matmulBaseline is Baseline: a, b, and what scales and a bias need, to o. Arrays have a leading dimension of p.Batch where that is

@@ -21,6 +21,15 @@ type Loops struct {
 	Max    func(dst, x, y []float32) // the larger; +0 is larger than -0, and NaN than all
 	Min    func(dst, x, y []float32) // the smaller; -0 is smaller than +0, and NaN than all
 
+	// Affine sets dst to (x + a) · b, that times w unless w is nil, and that plus c unless
+	// c is nil; rounded after each. With w nil c is nil too.
+	Affine func(dst, x []float32, a, b float32, w, c []float32)
+
+	// CopyNonTemporal sets dst to x, as far as it can by stores that go past the caches, without
+	// a read of what was there before.
+	CopyNonTemporal       func(dst, x []float32)
+	ToBFloat16NonTemporal func(dst []uint16, x []float32) // ToBFloat16 so
+
 	AddInt32 func(dst, x, y []int32) // modulo 2^32, like the next two
 	SubInt32 func(dst, x, y []int32)
 	MulInt32 func(dst, x, y []int32)
@@ -74,6 +83,26 @@ var Generic = Loops{
 		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] += float32(x[i] * y[i]) // the conversion forbids one rounding for both
+		}
+	},
+	Affine: func(dst, x []float32, a, b float32, w, c []float32) {
+		x = x[:len(dst)]
+		for i := range dst {
+			v := float32(float32(x[i]+a) * b) // the conversions forbid one rounding for two
+			if w != nil {
+				v = float32(v * w[i])
+			}
+			if c != nil {
+				v += c[i]
+			}
+			dst[i] = v
+		}
+	},
+	CopyNonTemporal: func(dst, x []float32) { copy(dst, x) },
+	ToBFloat16NonTemporal: func(dst []uint16, x []float32) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = Narrow(x[i])
 		}
 	},
 	Max: func(dst, x, y []float32) {

@@ -1,6 +1,9 @@
 package rows
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // The routines below do n elements, a positive multiple of 16; each is the loop
 // of its name in Generic.
@@ -16,6 +19,23 @@ func mulAVX2(dst, x, y *float32, n int)
 
 //go:noescape
 func addMulAVX2(dst, x, y *float32, n int)
+
+//go:noescape
+func affineAVX2(dst, x *float32, a, b float32, n int)
+
+//go:noescape
+func affineByAVX2(dst, x *float32, a, b float32, w *float32, n int)
+
+//go:noescape
+func affineByAndAVX2(dst, x *float32, a, b float32, w, c *float32, n int)
+
+// Here dst is a multiple of 32 bytes.
+//
+//go:noescape
+func copyNonTemporalAVX2(dst, x *float32, n int)
+
+//go:noescape
+func toBFloat16NonTemporalAVX2(dst *uint16, x *float32, n int)
 
 //go:noescape
 func maxAVX2(dst, x, y *float32, n int)
@@ -75,10 +95,29 @@ func For(avx2 bool) Loops {
 		return Generic
 	}
 	return Loops{
-		Add:          three(addAVX2, Generic.Add),
-		Sub:          three(subAVX2, Generic.Sub),
-		Mul:          three(mulAVX2, Generic.Mul),
-		AddMul:       three(addMulAVX2, Generic.AddMul),
+		Add:    three(addAVX2, Generic.Add),
+		Sub:    three(subAVX2, Generic.Sub),
+		Mul:    three(mulAVX2, Generic.Mul),
+		AddMul: three(addMulAVX2, Generic.AddMul),
+		Affine: func(dst, x []float32, a, b float32, w, c []float32) {
+			n := len(dst) &^ 15
+			if n > 0 {
+				switch {
+				case w == nil:
+					affineAVX2(&dst[0], &x[0], a, b, n)
+				case c == nil:
+					affineByAVX2(&dst[0], &x[0], a, b, &w[0], n)
+				default:
+					affineByAndAVX2(&dst[0], &x[0], a, b, &w[0], &c[0], n)
+				}
+			}
+			if n < len(dst) {
+				Generic.Affine(dst[n:], x[n:], a, b, behind(w, n), behind(c, n))
+			}
+		},
+		CopyNonTemporal:       nonTemporal(copyNonTemporalAVX2, Generic.CopyNonTemporal),
+		ToBFloat16NonTemporal: nonTemporal(toBFloat16NonTemporalAVX2, Generic.ToBFloat16),
+
 		Max:          three(maxAVX2, Generic.Max),
 		Min:          three(minAVX2, Generic.Min),
 		AddInt32:     three(addInt32AVX2, Generic.AddInt32),
@@ -168,6 +207,32 @@ var nan = float32(math.NaN())
 // ordered is the number of bits of which, if it is negative, all but the sign have
 // been turned over.
 func ordered(bits int32) float32 { return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32)) }
+
+// behind is x from n on; nil of nil.
+func behind(x []float32, n int) []float32 {
+	if x == nil {
+		return nil
+	}
+	return x[n:]
+}
+
+// nonTemporal does what lies ahead of a multiple of 32 bytes, and the last few elements, as usual.
+func nonTemporal[D any](fast func(dst *D, x *float32, n int), usual func(dst []D, x []float32)) func(dst []D, x []float32) {
+	return func(dst []D, x []float32) {
+		x = x[:len(dst)]
+		if len(dst) == 0 {
+			return
+		}
+		size := unsafe.Sizeof(dst[0])
+		ahead := min(int(-uintptr(unsafe.Pointer(&dst[0]))%32/size), len(dst))
+		n := (len(dst) - ahead) &^ 15
+		usual(dst[:ahead], x[:ahead])
+		if n > 0 {
+			fast(&dst[ahead], &x[ahead], n)
+		}
+		usual(dst[ahead+n:], x[ahead+n:])
+	}
+}
 
 func two[D, S any](fast func(dst *D, x *S, n int), rest func(dst []D, x []S)) func(dst []D, x []S) {
 	return func(dst []D, x []S) {

@@ -85,6 +85,28 @@ narrow:
 	VZEROUPPER
 	RET
 
+// func toBFloat16NonTemporalAVX2(dst *uint16, x *float32, n int)
+TEXT ·toBFloat16NonTemporalAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	CONSTANTS
+
+narrownontemporal:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	ROUND(Y0, Y2, Y4)
+	ROUND(Y1, Y3, Y5)
+	VPACKUSDW Y3, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VMOVNTDQ  Y2, (DI)
+	ADDQ      $64, SI
+	ADDQ      $32, DI
+	SUBQ      $16, CX
+	JNZ       narrownontemporal
+	VZEROUPPER
+	RET
+
 // func addBFloat16AVX2(dst *uint16, x *float32, n int)
 TEXT ·addBFloat16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI

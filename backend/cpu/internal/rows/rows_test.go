@@ -100,6 +100,13 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	floats("Mul", func(l Loops, dst []float32) { l.Mul(dst, x, y) })
 	floats("Max", func(l Loops, dst []float32) { l.Max(dst, x, y) })
 	floats("Min", func(l Loops, dst []float32) { l.Min(dst, x, y) })
+	a, b := randomFloats(rng, 1)[0], randomFloats(rng, 1)[0]
+	floats("Affine", func(l Loops, dst []float32) { l.Affine(dst, x, a, b, nil, nil) })
+	floats("Affine by w", func(l Loops, dst []float32) { l.Affine(dst, x, a, b, y, nil) })
+	floats("Affine by x and y", func(l Loops, dst []float32) { l.Affine(dst, x, a, b, x, y) })
+	for from := range min(n, 9) { // of any alignment
+		floats("CopyNonTemporal", func(l Loops, dst []float32) { l.CopyNonTemporal(dst[from:], x[from:]) })
+	}
 	z := randomFloats(rng, n)
 	floats("AddMul", func(l Loops, dst []float32) {
 		copy(dst, z)
@@ -150,6 +157,9 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 		}
 	}
 	bfloats("ToBFloat16", func(l Loops, dst []uint16) { l.ToBFloat16(dst, x) })
+	for from := range min(n, 17) {
+		bfloats("ToBFloat16NonTemporal", func(l Loops, dst []uint16) { l.ToBFloat16NonTemporal(dst[from:], x[from:]) })
+	}
 	bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })
 }
 

@@ -1,5 +1,5 @@
 // Package vexp has the loops of a softmax along a row: exponentials of differences,
-// and sums.
+// and sums; and the sums of squares of a norm.
 //
 //  1. Generic is the loops in Go, which say what each computes, to the bit.
 //  2. For has the same in assembly for AVX2 and AVX-512.
@@ -23,6 +23,10 @@ type Loops struct {
 	// Sum is the sum of x: element i goes to the sum number i mod 32, and those are
 	// added in halves. Rounding errors grow as len(x)/32 and not as len(x).
 	Sum func(x []float32) float32
+
+	// Squares is the sum of (x−less)², each difference and each square rounded, added up as
+	// Sum does.
+	Squares func(x []float32, less float32) float32
 }
 
 // Generic is the loops in Go.
@@ -42,6 +46,10 @@ var Generic = Loops{
 	Sum: func(x []float32) float32 {
 		var sums [sumLanes]float32
 		return finish(&sums, x)
+	},
+	Squares: func(x []float32, less float32) float32 {
+		var sums [sumLanes]float32
+		return finishSquares(&sums, x, less)
 	},
 }
 
@@ -116,6 +124,15 @@ func fma(x, y, z float32) float32 {
 }
 
 const sumLanes = 32
+
+// finishSquares is finish of squares of what is left when less is taken out.
+func finishSquares(sums *[sumLanes]float32, rest []float32, less float32) float32 {
+	for i, v := range rest {
+		d := v - less
+		sums[i%sumLanes] += float32(d * d) // the conversion forbids one rounding for both
+	}
+	return finish(sums, nil)
+}
 
 // finish adds the rest of a row to the sums, and these in halves.
 func finish(sums *[sumLanes]float32, rest []float32) float32 {

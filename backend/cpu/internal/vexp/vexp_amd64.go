@@ -12,6 +12,12 @@ func exp2AVX2(dst, x *float32, less float32, n int)
 func sumAVX2(sums, x *float32, n int)
 
 //go:noescape
+func squaresAVX2(sums, x *float32, less float32, n int)
+
+//go:noescape
+func squaresAVX512(sums, x *float32, less float32, n int)
+
+//go:noescape
 func expAVX512(dst, x *float32, less float32, n int)
 
 //go:noescape
@@ -25,9 +31,9 @@ func sumAVX512(sums, x *float32, n int)
 func For(avx2, avx512 bool) Loops {
 	switch {
 	case avx512:
-		return Loops{Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Sum: summed(sumAVX512)}
+		return Loops{Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Sum: summed(sumAVX512), Squares: squared(squaresAVX512)}
 	case avx2:
-		return Loops{Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Sum: summed(sumAVX2)}
+		return Loops{Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Sum: summed(sumAVX2), Squares: squared(squaresAVX2)}
 	}
 	return Generic
 }
@@ -58,5 +64,16 @@ func summed(fast func(sums, x *float32, n int)) func(x []float32) float32 {
 			fast(&sums[0], &x[0], n)
 		}
 		return finish(&sums, x[n:])
+	}
+}
+
+func squared(fast func(sums, x *float32, less float32, n int)) func(x []float32, less float32) float32 {
+	return func(x []float32, less float32) float32 {
+		var sums [sumLanes]float32
+		n := len(x) &^ (sumLanes - 1)
+		if n > 0 {
+			fast(&sums[0], &x[0], less, n)
+		}
+		return finishSquares(&sums, x[n:], less)
 	}
 }

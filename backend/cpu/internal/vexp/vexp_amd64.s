@@ -225,3 +225,67 @@ sum:
 	VMOVUPS Y3, 96(DI)
 	VZEROUPPER
 	RET
+
+// func squaresAVX512(sums, x *float32, less float32, n int)
+TEXT ·squaresAVX512(SB), NOSPLIT, $0-32
+	MOVQ         sums+0(FP), DI
+	MOVQ         x+8(FP), SI
+	VBROADCASTSS less+16(FP), Z15
+	MOVQ         n+24(FP), CX
+	VMOVUPS      (DI), Z0
+	VMOVUPS      64(DI), Z1
+
+squares:
+	VMOVUPS (SI), Z2
+	VMOVUPS 64(SI), Z3
+	VSUBPS  Z15, Z2, Z2
+	VSUBPS  Z15, Z3, Z3
+	VMULPS  Z2, Z2, Z2
+	VMULPS  Z3, Z3, Z3
+	VADDPS  Z2, Z0, Z0
+	VADDPS  Z3, Z1, Z1
+	ADDQ    $128, SI
+	SUBQ    $32, CX
+	JNZ     squares
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VZEROUPPER
+	RET
+
+// func squaresAVX2(sums, x *float32, less float32, n int)
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-32
+	MOVQ         sums+0(FP), DI
+	MOVQ         x+8(FP), SI
+	VBROADCASTSS less+16(FP), Y15
+	MOVQ         n+24(FP), CX
+	VMOVUPS      (DI), Y0
+	VMOVUPS      32(DI), Y1
+	VMOVUPS      64(DI), Y2
+	VMOVUPS      96(DI), Y3
+
+squares256:
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	VMOVUPS 64(SI), Y6
+	VMOVUPS 96(SI), Y7
+	VSUBPS  Y15, Y4, Y4
+	VSUBPS  Y15, Y5, Y5
+	VSUBPS  Y15, Y6, Y6
+	VSUBPS  Y15, Y7, Y7
+	VMULPS  Y4, Y4, Y4
+	VMULPS  Y5, Y5, Y5
+	VMULPS  Y6, Y6, Y6
+	VMULPS  Y7, Y7, Y7
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y5, Y1, Y1
+	VADDPS  Y6, Y2, Y2
+	VADDPS  Y7, Y3, Y3
+	ADDQ    $128, SI
+	SUBQ    $32, CX
+	JNZ     squares256
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VZEROUPPER
+	RET

@@ -1,0 +1,49 @@
+package aot
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"matladder/backend"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// TestFamilies compiles every rung of the families whose sizes are rows and columns, in all
+// that they spell out and on rows as wide as models are, for one generation; for all with
+// MATLADDER_AOT_ALL.
+func TestFamilies(t *testing.T) {
+	c := open(t, Options{})
+	for _, f := range []*problem.Family{problem.NormFamily} {
+		for _, words := range append(append([]string(nil), f.Dtypes...), f.Examples...) {
+			asked, err := f.Parse(words)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, sizes := range []problem.Sizes{{256, 4096}, {100, 1000}} {
+				p := f.Make(sizes, asked)
+				for _, k := range kernels.Ladder(f) {
+					if k.Supports(p) != nil {
+						continue
+					}
+					programs, err := k.Build(p, "", problem.Clip(p, tile.Blocks{M: 64}))
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, top := range Topologies() {
+						if top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+							continue
+						}
+						t.Run(fmt.Sprintf("%s/%s/%s/%s", words, p, k.Name(), top.Name), func(t *testing.T) {
+							if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
+								t.Error(err)
+							}
+						})
+					}
+				}
+			}
+		}
+	}
+}
