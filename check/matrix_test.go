@@ -137,7 +137,7 @@ func (b *broken) again(i, rows, j, cols int, w wrongly) {
 	}
 	for r, sum := range sums {
 		exact := append([]float64(nil), sum...)
-		b.finish(sum, i+r)
+		b.finish(sum, i+r, 1)
 		for c := j; c < j+cols; c++ {
 			if w.final != nil {
 				sum[c] = w.final(exact[c]*b.scaleA(i+r), sum[c])
@@ -239,7 +239,7 @@ var faults = []struct {
 				sums[j] += a[i] * y
 			}
 		}
-		b.finish(sums, i)
+		b.finish(sums, i, 1)
 		for j, s := range sums {
 			b.set(i*p.N+j, s)
 		}
@@ -374,7 +374,7 @@ func tryFaults(t *testing.T, p problem.Matmul, rung, tries int, tell func(fault 
 		b := &broken{answers: ref.answers[0], rng: rand.New(rand.NewPCG(seed, uint64(p.K))), step: roundingStep(programs, p)}
 		b.out = tile.NewTensor(p.Out, p.M, p.N)
 		for i := range p.M {
-			b.answer(want, memory, i, b.step, true)
+			b.answer(want, memory, i, b.step, true, 1)
 			for j, v := range want {
 				b.out.Set(i*p.N+j, v)
 			}
