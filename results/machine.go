@@ -121,14 +121,14 @@ func compareWorks(works [2]fixedWork) (arithmetic float64, said []string) {
 	return arithmetic, said
 }
 
-// compareTurnWorks is compareWorks for sides that took turns: turns has the pair of each file.
-func compareTurnWorks(works [2]fixedWork, turns map[string]int, seed uint64) (said []string) {
+// compareTurnWorks is compareWorks for sides that took turns.
+func compareTurnWorks(works [2]fixedWork, turns Turns) (said []string) {
 	for i := range 2 {
-		pairs := make([]twosample.Pair, len(turns))
+		pairs := make([]twosample.Pair, len(turns.Pair))
 		for k := range works {
 			w, other := &works[k], &works[1-k]
 			for _, id := range w.order {
-				n := turns[id.file]
+				n := turns.Pair[id.file]
 				turn := []*[]float64{&pairs[n].Old, &pairs[n].New}[k]
 				if i == 0 {
 					for _, t := range w.compute[id] {
@@ -145,8 +145,8 @@ func compareTurnWorks(works [2]fixedWork, turns map[string]int, seed uint64) (sa
 				}
 			}
 		}
-		d, quantile, ok := twosample.CompareTurns(pairs, seed)
-		if ok && 2*d.P <= falseDiscoveries && math.Abs(d.Log) > math.Log1p(tolerance) {
+		d, quantile, ok := twosample.CompareTurns(pairs, turns.Seed, turns.Share)
+		if ok && 2*d.P <= falseDiscoveries*turns.Share && math.Abs(d.Log) > math.Log1p(tolerance) {
 			old, new := twosample.SidesAt(pairs, quantile)
 			said = append(said, controlRemark(i, old, new))
 		}

@@ -110,7 +110,7 @@ func TestPairTurns_Disturbed(t *testing.T) {
 		for n := range c.pairs {
 			turns[fmt.Sprint("a", n)], turns[fmt.Sprint("b", n)] = n, n
 		}
-		list, _, _ := PairTurns(someRuns("a", c.pairs, 1e-3, 1, c.disturbed), someRuns("b", c.pairs, c.new, 1, c.disturbed), turns, 0.02, false, 1)
+		list, _, _ := PairTurns(someRuns("a", c.pairs, 1e-3, 1, c.disturbed), someRuns("b", c.pairs, c.new, 1, c.disturbed), Turns{turns, 1, 1}, 0.02, false)
 		if got := list[0]; got.Verdict != c.verdict || got.Samples != [2]int{c.samples, c.samples} || got.Mixed != c.mixed || len(got.Remarks) > 0 {
 			t.Errorf("%+v: %s of %d samples, mixed %v, %q", c, got.Verdict, got.Samples, got.Mixed, got.Remarks)
 		}
@@ -119,7 +119,7 @@ func TestPairTurns_Disturbed(t *testing.T) {
 	for n := range 20 {
 		turns[fmt.Sprint("a", n)], turns[fmt.Sprint("b", n)] = n, n
 	}
-	list, _, _ := PairTurns(someRuns("a", 20, 1e-3, 1, 0), someRuns("b", 20, 1e-3, 1.1, 0), turns, 0.02, false, 1)
+	list, _, _ := PairTurns(someRuns("a", 20, 1e-3, 1, 0), someRuns("b", 20, 1e-3, 1.1, 0), Turns{turns, 1, 1}, 0.02, false)
 	if len(list[0].Remarks) != 2 || !strings.HasPrefix(list[0].Remarks[0], "control's arithmetic: 10") {
 		t.Errorf("a slower control: %q", list[0].Remarks)
 	}

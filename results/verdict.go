@@ -113,28 +113,34 @@ func remark(list []Comparison, said []string) {
 	}
 }
 
-// PairTurns is Pair for sides that took turns: turns has the number of the pair that a
-// file belongs to, from 0. Parameters may differ: they are settings that are compared.
-// seed is that of the random swaps (twosample.CompareTurns).
-func PairTurns(old, new []Summary, turns map[string]int, band float64, best bool, seed uint64) (list []Comparison, onlyOld, onlyNew []*Summary) {
+// Turns say which files are turns of a pair, and how these are compared.
+type Turns struct {
+	Pair  map[string]int // of a file: the number of its pair, from 0
+	Seed  uint64         // of the random swaps (twosample.CompareTurns)
+	Share float64        // of the false verdicts that may be made: 1, or less where turns are compared again when there are more (twosample.Looks)
+}
+
+// PairTurns is Pair for sides that took turns. Parameters may differ: they are settings
+// that are compared.
+func PairTurns(old, new []Summary, turns Turns, band float64, best bool) (list []Comparison, onlyOld, onlyNew []*Summary) {
 	return pairSides(old, new, match{anyBlocks: best, anyParams: true}, func(list []Comparison, sides [][2]*side) {
 		shared := sharedOf(list)
 		for i := range list {
 			if c := &list[i]; c.judgeable() {
-				c.compareTurns(sides[i], turns, seed)
+				c.compareTurns(sides[i], turns)
 			}
 		}
-		remark(list, compareTurnWorks(fixedWorks(list, sides), turns, seed))
-		judgeAll(list, shared, band, falseDiscoveries)
+		remark(list, compareTurnWorks(fixedWorks(list, sides), turns))
+		judgeAll(list, shared, band, falseDiscoveries*turns.Share)
 	})
 }
 
 // compareTurns compares the samples of a point's turns: all of them, or the quiet ones.
-func (c *Comparison) compareTurns(sides [2]*side, turns map[string]int, seed uint64) {
-	all, quiet := make([]twosample.Pair, len(turns)), make([]twosample.Pair, len(turns))
+func (c *Comparison) compareTurns(sides [2]*side, turns Turns) {
+	all, quiet := make([]twosample.Pair, len(turns.Pair)), make([]twosample.Pair, len(turns.Pair))
 	for k, p := range sides {
 		for _, s := range p.all {
-			n := turns[s.Pos.File]
+			n := turns.Pair[s.Pos.File]
 			every, some := p.samples(s.Pos.File)
 			for _, set := range []struct {
 				pairs []twosample.Pair
@@ -159,7 +165,7 @@ func (c *Comparison) compareTurns(sides [2]*side, turns map[string]int, seed uin
 		c.Samples[0] += len(p.Old)
 		c.Samples[1] += len(p.New)
 	}
-	d, quantile, ok := twosample.CompareTurns(chosen, seed)
+	d, quantile, ok := twosample.CompareTurns(chosen, turns.Seed, turns.Share)
 	if ok {
 		c.OldSeconds, c.NewSeconds = twosample.SidesAt(chosen, quantile)
 		c.Quantile = quantile

@@ -17,6 +17,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/results"
+	"matladder/results/twosample"
 )
 
 // usualSweep is what both sides measure if nothing is asked for.
@@ -34,13 +35,19 @@ type abTest struct {
 
 	files    [2][]string    // by side, of pairs in which both turns ended well
 	turns    map[string]int // the number of a file's pair, from 0
+	tried    int            // pairs
 	failures [2][]error
 	begin    time.Time
+
+	compared         int                  // pairs at the last look
+	rows             [2][]results.Summary // of these
+	list             []results.Comparison
+	onlyOld, onlyNew []*results.Summary
 }
 
 // runAB has the sides take turns and compares them.
 func (o *options) runAB(ctx context.Context, stdout, stderr io.Writer, warn func(error)) (err error) {
-	t := &abTest{options: o, stderr: stderr, turns: map[string]int{}, begin: time.Now()}
+	t := &abTest{options: o, stderr: stderr, turns: map[string]int{}}
 	for i, words := range []string{o.old[0], o.new[0]} {
 		if t.sides[i], err = parseProgram(sideNames[i], words, o.sweep); err != nil {
 			return err
@@ -55,12 +62,14 @@ func (o *options) runAB(ctx context.Context, stdout, stderr io.Writer, warn func
 	if o.keep == "" {
 		defer os.RemoveAll(t.folder)
 	}
-	stopped := t.takeTurns(ctx)
-	t.progress("")
+	stopped := t.tryOut(ctx)
+	if stopped == nil {
+		stopped = t.measure(ctx, warn)
+	}
 	if len(t.files[0]) == 0 {
 		return stopped
 	}
-	if err := t.conclude(context.WithoutCancel(ctx), stdout, warn); stopped == nil {
+	if err := t.conclude(stdout, warn); stopped == nil {
 		stopped = err
 	}
 	if errors.Is(stopped, context.Canceled) {
@@ -116,21 +125,48 @@ func (t *abTest) tryOut(ctx context.Context) error {
 	return nil
 }
 
-// takeTurns runs pairs of turns until there are enough. Which side is first is drawn at
-// random.
-func (t *abTest) takeTurns(ctx context.Context) error {
-	if err := t.tryOut(ctx); err != nil {
-		return err
-	}
+// measure has the sides take turns until every point has a verdict, or there are as many
+// pairs as there may be. Turns that end early are compared as at the next look.
+func (t *abTest) measure(ctx context.Context, warn func(error)) (stopped error) {
 	rng := rand.New(rand.NewPCG(t.seed, 0xab))
-	for tried := 0; len(t.files[0]) < t.pairs; tried++ {
+	for _, look := range twosample.Looks(t.pairs, t.mostPairs) {
+		stopped = t.takeTurns(ctx, rng, look.Pairs)
+		t.progress("")
+		if len(t.files[0]) == 0 {
+			return stopped
+		}
+		if err := t.look(context.WithoutCancel(ctx), look.Share, warn); stopped == nil {
+			stopped = err
+		}
+		if stopped != nil || t.untold() == 0 {
+			return stopped
+		}
+	}
+	return nil
+}
+
+// untold is how many points have no verdict yet that more turns could bring.
+func (t *abTest) untold() (n int) {
+	for i := range t.list {
+		if t.list[i].Verdict == results.Unsure {
+			n++
+		}
+	}
+	return n
+}
+
+// takeTurns runs pairs of turns until there are as many as wanted. Which side is first is
+// drawn at random.
+func (t *abTest) takeTurns(ctx context.Context, rng *rand.Rand, wanted int) error {
+	for len(t.files[0]) < wanted {
+		t.tried++
 		first := rng.IntN(2)
 		var paths [2]string
 		var failed error
 		for k := range 2 {
 			side := first ^ k
-			t.progress(t.state())
-			paths[side] = filepath.Join(t.folder, fmt.Sprintf("%s-%03d.csv", strings.ToLower(sideNames[side]), tried+1))
+			t.progress(t.state(wanted))
+			paths[side] = filepath.Join(t.folder, fmt.Sprintf("%s-%03d.csv", strings.ToLower(sideNames[side]), t.tried))
 			if failed = t.turn(ctx, side, paths[side], t.turnBudget); failed != nil {
 				break
 			}
@@ -177,11 +213,14 @@ func (t *abTest) giveUp(last error) error {
 }
 
 // state is how far the turns are, for people.
-func (t *abTest) state() string {
+func (t *abTest) state(wanted int) string {
 	done := len(t.files[0])
-	text := fmt.Sprintf("pair %d of %d", done+1, t.pairs)
+	text := fmt.Sprintf("pair %d of %d", done+1, wanted)
+	if n := t.untold(); n > 0 {
+		text += fmt.Sprintf(", for %d of %s that %s did not tell", n, cli.Plural(len(t.list), "point"), cli.Plural(t.compared, "pair"))
+	}
 	if done > 0 {
-		left := time.Since(t.begin) / time.Duration(done) * time.Duration(t.pairs-done)
+		left := time.Since(t.begin) / time.Duration(done) * time.Duration(wanted-done)
 		text += fmt.Sprintf(", %s left", left.Round(time.Second))
 	}
 	return text
@@ -194,25 +233,35 @@ func (t *abTest) progress(line string) {
 	}
 }
 
-// conclude compares the results files of the pairs so far.
-func (t *abTest) conclude(ctx context.Context, stdout io.Writer, warn func(error)) error {
-	var sides [2][]results.Summary
-	for i := range sides {
-		var err error
-		if sides[i], err = t.read(ctx, t.files[i], warn); err != nil {
+// look compares the pairs so far. share is that of the look.
+func (t *abTest) look(ctx context.Context, share float64, warn func(error)) error {
+	for i := range t.rows {
+		some, err := t.read(ctx, t.files[i][t.compared:], warn)
+		if err != nil {
 			return err
 		}
+		t.rows[i] = append(t.rows[i], some...)
 	}
-	list, onlyOld, onlyNew := results.PairTurns(sides[0], sides[1], t.turns, t.band, t.best, t.seed)
+	t.compared = len(t.files[0])
+	turns := results.Turns{Pair: t.turns, Seed: t.seed, Share: share}
+	t.list, t.onlyOld, t.onlyNew = results.PairTurns(t.rows[0], t.rows[1], turns, t.band, t.best)
+	return nil
+}
+
+// conclude writes what the last look found.
+func (t *abTest) conclude(stdout io.Writer, warn func(error)) error {
 	if t.sides[0].hash == t.sides[1].hash { // settings are compared, not builds
-		for i := range list {
-			list[i].Builds = [2][]string{}
+		for i := range t.list {
+			t.list[i].Builds = [2][]string{}
 		}
 	}
-	for _, d := range differences(list) {
+	for _, d := range differences(t.list) {
 		warn(errors.New("not alike: " + d))
 	}
-	err := t.write(stdout, warn, list, onlyOld, onlyNew)
+	err := t.write(stdout, warn, t.list, t.onlyOld, t.onlyNew)
+	if n := t.untold(); n > 0 && t.compared == t.mostPairs {
+		warn(fmt.Errorf("%d of %s are UNSURE after %s, the most: a quieter machine tells more, or --most-pairs and a longer --turn", n, cli.Plural(len(t.list), "point"), cli.Plural(t.compared, "pair")))
+	}
 	for i, failed := range t.failures {
 		if n := len(failed); n > 0 && err == nil {
 			err = fmt.Errorf("%s of %s failed, the last: %w", cli.Plural(n, "turn"), sideNames[i], failed[n-1])

@@ -108,6 +108,8 @@ func TestAB(t *testing.T) {
 		{"fine", "wrong", "", cli.OK, []string{"v3_block", "SAME", "v4_optblock", "wrong", "LOST"}, ""},
 		{"fine", "wrong", "--fail-on-slower 3", cli.Failed, []string{"LOST"}, "is lost, it is wrong"},
 		{"fine", "dead", "", cli.Failed, nil, "compare: 3 turns of one side failed, the last: NEW: exit status 3: signal: illegal instruction\n"},
+		{"fine", "slow", "--pairs 4", cli.OK, []string{"v3_block", "v4_optblock", "0.95", "16+16", "192+192", "SLOWER"}, ""},
+		{"fine", "slow", "--pairs 4 --most-pairs 4", cli.OK, []string{"v4_optblock", "0.95", "4+4", "48+48", "UNSURE"}, "2 of 2 points are UNSURE after 4 pairs"},
 		{"fine", "crash", "--pairs 3", cli.Failed, []string{"v3_block", "UNSURE"}, "failed, the last: NEW: exit status 3"},
 		{"old", "fine", "-- --param b=packed", cli.Usage, nil, "compare: OLD: unknown flag: --param (bench --help lists the flags); what one side alone knows belongs"},
 	} {
@@ -211,6 +213,8 @@ func TestAB_Mistakes(t *testing.T) {
 		{[]string{"--ab", "A=b", "nope"}, `OLD: "A=b" names no program`},
 		{[]string{"--ab", "nope"}, "--ab wants two programs, the old one first, and flags for both behind --; have 1"},
 		{[]string{"--ab", "--pairs", "0", "a", "b"}, "--pairs 0: want at least 1"},
+		{[]string{"--ab", "--most-pairs", "19", "a", "b"}, "--most-pairs 19: want at least the 20 of --pairs"},
+		{[]string{"--ab", "--most-pairs", "1000001", "a", "b"}, "at most 1000000"},
 		{[]string{"--ab", "--turn", "-1s", "a", "b"}, "--turn -1s: want some time"},
 		{[]string{"--ab", "--across", "a", "b"}, "--across is for files"},
 		{[]string{"--ab", bench(t, "fine"), bench(t, "fine"), "--", "--out", "x.csv"}, "OLD: --out makes no sense in turns"},
@@ -221,6 +225,7 @@ func TestAB_Mistakes(t *testing.T) {
 		{[]string{"--ab", "--turn", "61m", "a", "b"}, "--turn 1h1m0s: at most 1h0m0s"},
 		{[]string{"--ab", "--keep", ".", bench(t, "fine"), bench(t, "fine")}, "--keep: . is not empty"},
 		{[]string{"--pairs", "3", "old.csv", "new.csv"}, "--pairs is for --ab"},
+		{[]string{"--most-pairs", "3", "old.csv", "new.csv"}, "--most-pairs is for --ab"},
 	} {
 		code, stdout, stderr := compare(c.args...)
 		lines := strings.TrimPrefix(stderr, "compare: OLD and NEW are one program with one setting: what differs is the machine\n")

@@ -45,6 +45,7 @@ func (o *options) measure(ctx context.Context, c condition, stderr io.Writer) er
 		return err
 	}
 	defer stop()
+	programs := slices.DeleteFunc(slices.Clone(c.programs), func(p program) bool { return p != reference && !slices.Contains(o.against, p.name) })
 	begin := time.Now()
 	rng := rand.New(rand.NewPCG(uint64(1+had), uint64(len(c.name))))
 	starting, err := o.starting(ctx, c, folder, enter)
@@ -57,8 +58,8 @@ func (o *options) measure(ctx context.Context, c condition, stderr io.Writer) er
 		if err := os.MkdirAll(partial, 0o755); err != nil {
 			return err
 		}
-		for _, i := range rng.Perm(len(c.programs)) {
-			if err := o.runOnce(ctx, c.programs[i], turn, filepath.Join(partial, c.programs[i].name+".csv"), enter); err != nil {
+		for _, i := range rng.Perm(len(programs)) {
+			if err := o.runOnce(ctx, programs[i], turn, filepath.Join(partial, programs[i].name+".csv"), enter); err != nil {
 				os.RemoveAll(partial)
 				return err
 			}

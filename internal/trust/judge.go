@@ -11,14 +11,16 @@ import (
 	"strings"
 
 	"matladder/results"
+	"matladder/results/twosample"
 )
 
 // The lengths of windows, in sets: files of a side, and pairs of turns.
 const (
 	filesASide = 8
-	pairsOfAB  = 20
+	pairsOfAB  = 20 // of cmd/compare, as the others
+	mostPairs  = 80
 	windows    = 30
-	band       = 0.02 // of cmd/compare
+	band       = 0.02
 )
 
 // A bar is what verdicts must hold.
@@ -51,7 +53,8 @@ var bars = []bar{
 
 // A count is what verdicts came to.
 type count struct {
-	windows, independent      int // comparisons, and how many of them share no set
+	windows, sets             int // comparisons, and the sets that they are of
+	used                      int // sets, by all comparisons together
 	verdicts, false, same     int // of points that do not differ
 	slow, found, wrongWay     int // of the slowed points
 	comparisons, falseFailure int // comparisons with a false SLOWER in them
@@ -64,52 +67,68 @@ func (o *options) judge(ctx context.Context, b bar) (count, error) {
 	if err != nil || len(sets) == 0 {
 		return n, err
 	}
-	length := filesASide
+	sets = slices.DeleteFunc(sets, func(s string) bool { // of a test of other programs
+		_, err := os.Stat(filepath.Join(s, b.program+".csv"))
+		return err != nil
+	})
+	if n.sets = len(sets); n.sets == 0 {
+		return n, nil
+	}
+	least := filesASide
 	if b.turns {
-		length = pairsOfAB
+		least = pairsOfAB
 	}
-	if len(sets) < length+1 {
-		return n, fmt.Errorf("%s has %d sets, a window is %d", b.condition, len(sets), length)
+	if len(sets) < least+1 {
+		return n, fmt.Errorf("%s has %d sets, a window is %d", b.condition, len(sets), least)
 	}
-	rows := map[string][]results.Summary{}
+	var sides [2][][]results.Summary // by set
 	for _, s := range sets {
-		for _, name := range []string{reference.name, b.program} {
-			path := filepath.Join(s, name+".csv")
+		for i, name := range []string{reference.name, b.program} {
 			var z results.Summarizer
-			if _, err := z.AddFile(ctx, path); err != nil {
+			if _, err := z.AddFile(ctx, filepath.Join(s, name+".csv")); err != nil {
 				return n, err
 			}
-			rows[path] = z.Summaries()
+			sides[i] = append(sides[i], z.Summaries())
 		}
 	}
-	n.independent = len(sets) / length
-	last := -1
-	for w := range windows {
-		at := w * (len(sets) - length) / (windows - 1)
-		if at == last {
+	for w := range min(windows, len(sets)) {
+		at := w * len(sets) / min(windows, len(sets))
+		if !b.turns {
+			old, new, _ := window(sides, at, filesASide)
+			list, _, _ := results.Pair(old, new, band, false)
+			n.add(list, b.program, filesASide)
 			continue
 		}
-		last = at
-		var old, new []results.Summary
-		turns := map[string]int{}
-		for i, s := range sets[at : at+length] {
-			a, b := filepath.Join(s, reference.name+".csv"), filepath.Join(s, b.program+".csv")
-			old, new = append(old, rows[a]...), append(new, rows[b]...)
-			turns[a], turns[b] = i, i
+		for _, look := range twosample.Looks(pairsOfAB, min(mostPairs, len(sets))) {
+			old, new, turns := window(sides, at, look.Pairs)
+			list, _, _ := results.PairTurns(old, new, results.Turns{Pair: turns, Seed: uint64(w + 1), Share: look.Share}, band, false)
+			unsure := func(c results.Comparison) bool { return c.Verdict == results.Unsure }
+			if look.Pairs == min(mostPairs, len(sets)) || !slices.ContainsFunc(list, unsure) {
+				n.add(list, b.program, look.Pairs)
+				break
+			}
 		}
-		var list []results.Comparison
-		if b.turns {
-			list, _, _ = results.PairTurns(old, new, turns, band, false, uint64(w+1))
-		} else {
-			list, _, _ = results.Pair(old, new, band, false)
-		}
-		n.add(list, b.program)
 	}
 	return n, nil
 }
 
-func (n *count) add(list []results.Comparison, program string) {
-	n.windows++
+// window is so many sets from one on, and behind the last the first again.
+func window(sides [2][][]results.Summary, at, length int) (old, new []results.Summary, turns map[string]int) {
+	turns = map[string]int{}
+	for i := range length {
+		set := (at + i) % len(sides[0])
+		old, new = append(old, sides[0][set]...), append(new, sides[1][set]...)
+		for _, side := range sides {
+			for _, s := range side[set] {
+				turns[s.Pos.File] = i
+			}
+		}
+	}
+	return old, new, turns
+}
+
+func (n *count) add(list []results.Comparison, program string, sets int) {
+	n.windows, n.used = n.windows+1, n.used+sets
 	failed := false
 	for _, c := range list {
 		if c.New.Kernel == slowed && program != again.name {
@@ -154,7 +173,7 @@ func (o *options) table(ctx context.Context, w io.Writer) error {
 		at := slices.IndexFunc(conditions, func(c condition) bool { return c.name == b.condition })
 		what := fmt.Sprintf("%d files a side", filesASide)
 		if b.turns {
-			what = fmt.Sprintf("--ab, %d pairs", pairsOfAB)
+			what = fmt.Sprintf("--ab, %d pairs on average", n.used/n.windows)
 		}
 		switch b.program {
 		case again.name:
@@ -169,7 +188,7 @@ func (o *options) table(ctx context.Context, w io.Writer) error {
 			found, wrong = share(n.found, n.slow), fmt.Sprint(n.wrongWay)
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %d (%d) | %s | %s | %s | %s | %s |\n", conditions[at].title, what, b.text,
-			n.windows, n.independent, share(n.false, n.verdicts), share(n.same, n.verdicts), found, wrong, b.verdict(n))
+			n.windows, n.windows*n.sets/n.used, share(n.false, n.verdicts), share(n.same, n.verdicts), found, wrong, b.verdict(n))
 	}
 	fmt.Fprintf(w, "\nOf all verdicts on one program %s are FASTER or SLOWER; of %d comparisons of it, %d would have failed as slower.\n",
 		share(all.false, all.verdicts), all.windows, all.falseFailure)

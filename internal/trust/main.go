@@ -13,8 +13,9 @@
 //	 4. judge (judge.go) takes windows of the sets for comparisons of files, and of pairs of
 //	    turns, as cmd/compare would, and counts the verdicts.
 //
-// Windows overlap, so that one window more costs little: of so many windows, the sets
-// divided by the length of one are independent of each other, and the table says how many.
+// Windows overlap, and go on from the last set with the first, so that one window more
+// costs little: as many as the sets divided by the length of one are independent of each
+// other, and the table says how many that is.
 // Beside other work that is not of the condition the tests mean nothing.
 package main
 
@@ -50,13 +51,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // options say what is tested and how long.
 type options struct {
-	folder string
-	only   []string
-	sets   int
-	turn   time.Duration
-	budget time.Duration // of a condition; 0 for none
-	more   bool
-	sweep  []string
+	folder  string
+	only    []string
+	sets    int
+	turn    time.Duration
+	budget  time.Duration // of a condition; 0 for none
+	more    bool
+	sweep   []string
+	against []string
 }
 
 func trust(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -68,6 +70,7 @@ func trust(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.DurationVar(&o.turn, "turn", 700*time.Millisecond, "`TIME` budget of a turn")
 	f.DurationVar(&o.budget, "time-budget", 0, "`TIME` of a condition after which it has no more sets; 0 for all sets")
 	f.BoolVar(&o.more, "more", false, "add sets to those of earlier tests instead of beginning anew")
+	f.StringSliceVar(&o.against, "against", []string{again.name, slow2.name, slow5.name}, "`PROGRAMS` to hold against the first, as far as a condition has them")
 	table := f.Bool("table", false, "measure nothing, and print what the last tests gave")
 	build := f.Bool("build", false, "build the programs and stop")
 	if err := cli.Parse(f, args); err != nil {
@@ -79,6 +82,11 @@ func trust(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, name := range o.only {
 		if !slices.Contains(conditionNames(), name) {
 			return cli.Usagef("--only: unknown condition %q (known: %s)", name, strings.Join(conditionNames(), ", "))
+		}
+	}
+	for _, name := range o.against {
+		if !slices.Contains([]string{again.name, slow2.name, slow5.name}, name) {
+			return cli.Usagef("--against: unknown program %q (known: %s, %s, %s)", name, again.name, slow2.name, slow5.name)
 		}
 	}
 	o.sweep = []string{"--threads", "2", "--kernel", "1,3", "--sizes", "256,512", "--dtype", "float32"}

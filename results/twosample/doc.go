@@ -8,7 +8,8 @@
 //     moderated t-test).
 //   - CompareTurns: both sides were executed in turns, a pair at a time in an order drawn
 //     at random. The orders that could have been drawn instead are then all the theory
-//     that is needed (turns.go: a randomization test).
+//     that is needed (turns.go: a randomization test). Where they do not tell yet, more
+//     of them may (looks.go).
 //
 // Both look at the fast end of the samples. Other work makes a time longer, never
 // shorter: the fast end is what the program takes, the slow end what the machine did.
@@ -28,7 +29,7 @@ import (
 type Difference struct {
 	Log        float64
 	Lo, Hi     float64 // interval of 95 % confidence
-	Lo90, Hi90 float64 // interval of 90 % confidence, for Within
+	Lo90, Hi90 float64 // interval of 90 % confidence, for Within; both surer for one of several looks
 	P          float64 // p-value of there being no difference
 
 	t distuv.StudentsT // of the estimate, about no difference; of Compare alone

@@ -55,9 +55,15 @@ func (m machine) run(rng *rand.Rand, factors []float64, samples int) [][]float64
 // tally counts verdicts: SAME, a true difference found, and a false one.
 type tally struct{ same, right, wrong, total int }
 
-// count judges as package results does: a band of 2 %, one false discovery in a hundred.
+func (t *tally) join(o tally) {
+	t.same, t.right, t.wrong, t.total = t.same+o.same, t.right+o.right, t.wrong+o.wrong, t.total+o.total
+}
 
-func (t *tally) count(d []Difference, ok []bool, truth []float64) {
+// count judges as package results does: a band of 2 %, one false discovery in a hundred.
+func (t *tally) count(d []Difference, ok []bool, truth []float64) { t.countAt(d, ok, truth, 1) }
+
+// countAt is count at one of several looks.
+func (t *tally) countAt(d []Difference, ok []bool, truth []float64, share float64) {
 	var p []float64
 	for i := range d {
 		if ok[i] {
@@ -76,7 +82,7 @@ func (t *tally) count(d []Difference, ok []bool, truth []float64) {
 		switch {
 		case d[i].Within(math.Log(1.02)):
 			t.same++
-		case rate > 0.01:
+		case rate > 0.01*share:
 		case truth[i] != 0 && d[i].Log*truth[i] > 0:
 			t.right++
 		default:
@@ -150,7 +156,7 @@ func TestCompareTurns_Machines(t *testing.T) {
 				var d []Difference
 				var ok []bool
 				for _, pairs := range m.turns(rng, old, new, turns) {
-					x, _, y := CompareTurns(pairs, 1)
+					x, _, y := CompareTurns(pairs, 1, 1)
 					d, ok = append(d, x), append(ok, y)
 				}
 				all.count(d, ok, truth)

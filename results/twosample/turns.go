@@ -17,7 +17,7 @@ var quantiles = []float64{0.05, 0.1, 0.2, 0.35, 0.5}
 const (
 	quantileDraws = 400   // orders drawn anew to choose the quantile by
 	intervalDraws = 1000  // and for an interval
-	mostDraws     = 20000 // and for a p-value, at most
+	mostDraws     = 20000 // and for a p-value, at most, of a look that is the only one
 	enoughExtreme = 40    // of them at least as far from 0 as the difference seen: then no more are drawn
 )
 
@@ -32,7 +32,11 @@ const (
 // times. The quantile is the one whose difference varies least over random swaps, once the
 // difference itself is taken out. seed is that of the swaps. Pairs with an empty turn are
 // left out; ok is false where none is left.
-func CompareTurns(pairs []Pair, seed uint64) (d Difference, quantile float64, ok bool) {
+//
+// share is that of a Look: the interval is so much surer that it holds whichever of the
+// looks was the last; P is not, and wants to be held against as much less. Where there is
+// one look, share is 1.
+func CompareTurns(pairs []Pair, seed uint64, share float64) (d Difference, quantile float64, ok bool) {
 	l := newTurns(pairs)
 	if l.pairs == 0 {
 		return Difference{}, 0, false
@@ -59,10 +63,10 @@ func CompareTurns(pairs []Pair, seed uint64) (d Difference, quantile float64, ok
 	}
 	l.shift(0)
 	d.Log = l.difference(asDrawn, quantile)
-	d.P = l.p(rng, d.Log, quantile)
+	d.P = l.p(rng, int(mostDraws/share), d.Log, quantile)
 	reach := math.Max(4*math.Sqrt(least/quantileDraws), 1e-3)
-	d.Lo, d.Hi = l.end(swaps, quantile, d.Log, -reach, 0.05), l.end(swaps, quantile, d.Log, reach, 0.05)
-	d.Lo90, d.Hi90 = l.end(swaps, quantile, d.Log, -reach, 0.1), l.end(swaps, quantile, d.Log, reach, 0.1)
+	d.Lo, d.Hi = l.end(swaps, quantile, d.Log, -reach, 0.05*share), l.end(swaps, quantile, d.Log, reach, 0.05*share)
+	d.Lo90, d.Hi90 = l.end(swaps, quantile, d.Log, -reach, 0.1*share), l.end(swaps, quantile, d.Log, reach, 0.1*share)
 	return d, quantile, true
 }
 
@@ -175,11 +179,11 @@ func (l *turns) difference(swap []bool, q float64) float64 {
 	return value[0] - value[1]
 }
 
-// p is the share of random swaps whose difference is at least as far from 0 as the one
-// seen. Where it is large, few draws tell (Besag and Clifford 1991).
-func (l *turns) p(rng *rand.Rand, seen, q float64) float64 {
+// p is the share of random swaps, of most at most, whose difference is at least as far from
+// 0 as the one seen. Where it is large, few draws tell (Besag and Clifford 1991).
+func (l *turns) p(rng *rand.Rand, most int, seen, q float64) float64 {
 	out, swap := 0, make([]bool, l.pairs)
-	for i := 1; i <= mostDraws; i++ {
+	for i := 1; i <= most; i++ {
 		draw(rng, swap)
 		if math.Abs(l.difference(swap, q)) >= math.Abs(seen)-1e-12 {
 			if out++; out == enoughExtreme {
@@ -187,7 +191,7 @@ func (l *turns) p(rng *rand.Rand, seen, q float64) float64 {
 			}
 		}
 	}
-	return float64(out+1) / (mostDraws + 1)
+	return float64(out+1) / float64(most+1)
 }
 
 // end is one end of the interval around seen: the difference furthest from it, on the side

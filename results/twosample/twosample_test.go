@@ -80,7 +80,7 @@ func TestCompareTurns_AllSwaps(t *testing.T) {
 				pairs[i].New = append(pairs[i].New, 0.1*rng.NormFloat64()+0.04*float64(trial))
 			}
 		}
-		d, q, ok := CompareTurns(pairs, 7)
+		d, q, ok := CompareTurns(pairs, 7, 1)
 		l := newTurns(pairs)
 		l.shift(0)
 		out := 0
@@ -110,11 +110,11 @@ func TestCompareTurns_AllSwaps(t *testing.T) {
 // TestCompareTurns_Few: what too few pairs cannot tell has no end.
 func TestCompareTurns_Few(t *testing.T) {
 	pair := Pair{[]float64{1, 1.1}, []float64{2, 2.1}}
-	d, _, ok := CompareTurns([]Pair{pair, pair, {Old: []float64{1}}}, 1)
+	d, _, ok := CompareTurns([]Pair{pair, pair, {Old: []float64{1}}}, 1, 1)
 	if !ok || !math.IsInf(d.Lo, -1) || !math.IsInf(d.Hi, 1) || d.P < 0.3 {
 		t.Errorf("%+v, %v", d, ok)
 	}
-	if _, _, ok := CompareTurns([]Pair{{Old: []float64{1}}}, 1); ok {
+	if _, _, ok := CompareTurns([]Pair{{Old: []float64{1}}}, 1, 1); ok {
 		t.Error("a pair of one turn is compared")
 	}
 }
