@@ -23,6 +23,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -87,11 +88,28 @@ func Input(flag string, err error) error {
 
 // Main runs a command on the arguments and streams of the process and exits with
 // its status. A reader of its output that goes away (| head) ends nothing. Ctrl-C, a termination request and the end of the terminal cancel the
-// context; a second Ctrl-C or request ends the process at once. A command all of whose
+// context; a second Ctrl-C or request ends the process at once, and so does longestEnd
+// after the first, whatever the command is doing. A command all of whose
 // output could not be written has failed, also where it did not look.
 func Main(command string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
 	brokenPipes()
-	os.Exit(observed(interruptible(), command, run, os.Args[1:], os.Stdout, os.Stderr))
+	ctx := interruptible()
+	ended(ctx, longestEnd, func() {
+		fmt.Fprintf(os.Stderr, "%s: had not stopped %s after it was told to: ended\n", command, longestEnd)
+		os.Exit(Interrupted)
+	})
+	os.Exit(observed(ctx, command, run, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// longestEnd is how long a command has for its end, from the signal on. Most take a
+// moment: a process that was asked gets 3 s, and what is known so far is shown. What has been written is whole
+// at any time (results/FORMAT.md, The journal).
+const longestEnd = 30 * time.Second
+
+// ended calls exit where ctx was cancelled and the process is still there a while later: in
+// something that does not look at ctx.
+func ended(ctx context.Context, after time.Duration, exit func()) {
+	context.AfterFunc(ctx, func() { time.AfterFunc(after, exit) })
 }
 
 // interruptible returns a context that signals cancel. A hangup that is ignored, as

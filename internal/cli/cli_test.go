@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -124,3 +125,20 @@ func TestLine(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+// TestEnded: a command that does not look at its context ends all the same, and only then.
+func TestEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	exit := make(chan time.Time, 1)
+	ended(ctx, 20*time.Millisecond, func() { exit <- time.Now() })
+	select {
+	case <-exit:
+		t.Fatal("it is ended without a signal")
+	case <-time.After(50 * time.Millisecond):
+	}
+	told := time.Now()
+	cancel()
+	if at := <-exit; at.Sub(told) < 20*time.Millisecond {
+		t.Errorf("ended after %s", at.Sub(told))
+	}
+}

@@ -11,8 +11,9 @@
 //	torn     the results cut at every byte of their last three rows (torn.go)
 //	writers  a second bench on the same file (torn.go)
 //	disk     a file system that is full in the middle (torn.go; wants to mount a tmpfs)
-//	worker   the process of a plugin stopped and killed (worker.go; wants XLA on the CPU)
-//	clock    the system's clock an hour ahead and back (worker.go; wants --clock, a machine of its own and root)
+//	folder   the folder of the results removed in the middle (torn.go)
+//	worker   the process of a plugin stopped, killed and out of memory (worker.go; wants XLA on the CPU)
+//	clock    the clock an hour ahead and back (clock.go)
 //	soak     one process over many points: memory, threads, descriptors, children (soak.go)
 //
 // After each the file must be right: every row that was synced is there once, whole,
@@ -50,7 +51,6 @@ type tester struct {
 	rng    *rand.Rand
 	kills  int
 	points int
-	clock  bool
 	failed int
 }
 
@@ -62,7 +62,7 @@ var cases = []struct {
 	run  func(*tester) error
 }{
 	{"kills", (*tester).killed}, {"signals", (*tester).signalled}, {"torn", (*tester).torn}, {"writers", (*tester).writers},
-	{"disk", (*tester).disk}, {"worker", (*tester).worker}, {"clock", (*tester).stepped}, {"soak", (*tester).soak},
+	{"disk", (*tester).disk}, {"folder", (*tester).removed}, {"worker", (*tester).worker}, {"clock", (*tester).stepped}, {"soak", (*tester).soak},
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -84,7 +84,6 @@ func faults(ctx context.Context, args []string, stdout io.Writer) error {
 	seed := f.Uint64("seed", 1, "`SEED` of the moments")
 	f.IntVar(&t.kills, "kills", 200, "`N` SIGKILLs")
 	f.IntVar(&t.points, "points", 100_000, "`N` points of soak")
-	f.BoolVar(&t.clock, "clock", false, "step the system's clock")
 	if err := cli.Parse(f, args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			fmt.Fprint(stdout, "usage: faulttest [flags]\n\n"+f.FlagUsages())
@@ -163,7 +162,7 @@ func (t *tester) processes() []int {
 		if _, err := fmt.Sscan(e.Name(), &pid); err != nil {
 			continue
 		}
-		if exe, err := os.Readlink("/proc/" + e.Name() + "/exe"); err == nil && exe == t.bench {
+		if exe, err := os.Readlink("/proc/" + e.Name() + "/exe"); err == nil && strings.HasPrefix(exe, t.bench) {
 			list = append(list, pid)
 		}
 	}

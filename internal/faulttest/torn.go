@@ -150,3 +150,57 @@ func (t *tester) disk() error {
 	t.ok("with room again it is gone on with")
 	return nil
 }
+
+// removed removes the folder of the results in the middle of a sweep: all rows are saved in
+// one of the same name, and gone on with from there.
+func (t *tester) removed() error {
+	x, err := t.trial("removed")
+	if err != nil {
+		return err
+	}
+	sweep, err := os.ReadFile(x.config)
+	if err != nil {
+		return err
+	}
+	var said bytes.Buffer
+	cmd, err := t.start(x, &said)
+	if err != nil {
+		return err
+	}
+	for range 400 {
+		if info, err := os.Stat(x.out); err == nil && info.Size() > 4000 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	had, err := os.ReadFile(x.out)
+	if err == nil {
+		err = os.RemoveAll(filepath.Dir(x.out))
+	}
+	if err != nil {
+		return err
+	}
+	err = cmd.Wait()
+	saved := strings.TrimSuffix(x.out, ".csv") + ".rescued.csv"
+	if exitCode(err) != 1 || !strings.Contains(said.String(), saved) {
+		return fmt.Errorf("status %d: %s", exitCode(err), lastLine(said.String()))
+	}
+	text, err := os.ReadFile(saved)
+	if err != nil {
+		return err
+	}
+	if missing := unquoted(closed(had)); !bytes.HasPrefix(unquoted(text), missing) { // which row ends a round is marked by quotes
+		return fmt.Errorf("of %d rows that were written not all are in %s", bytes.Count(missing, []byte("\n"))-1, saved)
+	}
+	if err := os.WriteFile(x.config, sweep, 0o644); err != nil {
+		return err
+	}
+	x.out, x.before = saved, text
+	if err := t.finish(x); err != nil {
+		return err
+	}
+	t.ok("the folder was removed: status 1, %q; gone on with from there", lastLine(said.String()))
+	return nil
+}
+
+func unquoted(text []byte) []byte { return bytes.ReplaceAll(text, []byte(`"`), nil) }
