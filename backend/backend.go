@@ -183,6 +183,9 @@ func (p Params) String() string {
 // error that wraps it names the operation and the ref.
 var ErrUnsupported = errors.New("unsupported")
 
+// ErrClosed is the answer of what was closed.
+var ErrClosed = errors.New("closed")
+
 // TooBigError is what a backend answers to a program that does not fit memory.
 type TooBigError struct {
 	What        string // which memory

@@ -21,7 +21,7 @@ func TestMachine_Pipeline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := Machine(d)
+		m := d.Machine()
 		for _, n := range []int{512, 2048, 8192} {
 			for _, dtype := range []tile.Dtype{tile.BFloat16, tile.Int8} {
 				p := problem.New(n, n, n, dtype)
@@ -36,7 +36,7 @@ func TestMachine_Pipeline(t *testing.T) {
 						t.Fatal(err)
 					}
 					cores := float64(max(1, d.Cores))
-					w.Cycles = float64(w.FLOPs)/float64(w.Steps)/m.Pipeline.Rates[dtype]*d.ClockHertz.Value + drainCycles
+					w.Cycles = float64(w.FLOPs)/float64(w.Steps)/m.Pipeline.Rates[dtype]*d.ClockHertz.Value + m.Pipeline.Drain*d.ClockHertz.Value
 					peak := dtype.String()
 					if !d.PeakAt(peak, "").Known() {
 						peak = "bfloat16"

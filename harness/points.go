@@ -156,7 +156,7 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 	if number == kernels.BaselineNumber {
 		return []Point{{Contender: Vendor{}, Problem: p, Params: vendorParams(d, params)}}
 	}
-	m := Machine(d)
+	m := d.Machine()
 	if limit := params.VMEMBytes; limit > 0 {
 		m.FastBytes, m.Granted = limit, limit
 	}

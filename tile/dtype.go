@@ -65,14 +65,22 @@ func (d Dtype) String() string {
 	return fmt.Sprintf("dtype(%d)", uint8(d))
 }
 
+// known is d, or InvalidDtype in the place of a number that is none of the types.
+func (d Dtype) known() Dtype {
+	if int(d) < len(dtypes) {
+		return d
+	}
+	return InvalidDtype
+}
+
 // Bits returns the size of one element in bits.
-func (d Dtype) Bits() int { return dtypes[d].bits }
+func (d Dtype) Bits() int { return dtypes[d.known()].bits }
 
 // IsInteger reports whether arithmetic in d is exact.
-func (d Dtype) IsInteger() bool { return dtypes[d].integer }
+func (d Dtype) IsInteger() bool { return dtypes[d.known()].integer }
 
 // IsFloat reports whether d is a floating-point type.
-func (d Dtype) IsFloat() bool { return d != InvalidDtype && d != Bool && !dtypes[d].integer }
+func (d Dtype) IsFloat() bool { return d.Bits() > 1 && !d.IsInteger() }
 
 // Bytes returns the bytes that n densely packed elements of d take.
 func (d Dtype) Bytes(n int64) int64 { return (n*int64(d.Bits()) + 7) / 8 }

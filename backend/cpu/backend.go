@@ -62,6 +62,8 @@ type Backend struct {
 	probing sync.Mutex
 	probed  *measurements // nil until the first call of Device
 
+	sharing sharing // of programs that compute on arrays of their callers
+
 	controlling sync.Mutex
 	control     *probe.Control // nil until the first call of Control
 }
@@ -168,6 +170,11 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 
 // compile is Compile for a machine of any memory.
 func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params backend.Params) (*executable, error) {
+	return b.compileFor(ctx, programs, params, backend.Layout{})
+}
+
+// compileFor is compile for arrays that lie as layout says.
+func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, params backend.Params, layout backend.Layout) (*executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -179,7 +186,7 @@ func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params 
 	}
 	m := machine{
 		workers: b.options.Threads, programOrder: b.options.ProgramOrder,
-		cacheBytes: max(0, b.options.CacheBytes), ownBytes: b.options.ownBytes,
+		cacheBytes: max(0, b.options.CacheBytes), ownBytes: b.options.ownBytes, layout: layout,
 	}
 	var err error
 	if m.choices, err = parseChoices(params.Extra); err != nil {
@@ -197,6 +204,9 @@ func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params 
 	}
 	if m.kernels, err = kernelsOf(isa); err != nil {
 		return nil, err
+	}
+	if len(layout.Packed) > 0 {
+		m.choices.B = gemm.ReadPacked
 	}
 	m.kernels = m.kernels.With(m.choices.Choices)
 	e := &executable{sources: programs, checks: &b.checks, pinned: b.options.Pin}
@@ -218,5 +228,9 @@ func (*Backend) Baseline(context.Context, backend.BaselineSpec) (backend.Executa
 	return nil, fmt.Errorf("cpu: baseline: %w", backend.ErrUnsupported)
 }
 
-// Close does nothing: memory and goroutines belong to executables.
-func (*Backend) Close() error { return nil }
+// Close ends the goroutines that calls share. All other memory and goroutines belong to
+// executables.
+func (b *Backend) Close() error {
+	b.sharing.close()
+	return nil
+}

@@ -46,7 +46,9 @@ func buffers(p *plan) error {
 	for _, o := range p.operands {
 		switch o.keep {
 		case keepAll, keepGroup:
-			o.mem = shared.region(o.slots * o.block)
+			if o.why != whyPacked {
+				o.mem = shared.region(o.slots * o.block)
+			}
 		case keepOwn:
 			o.mem = local.region(o.slots * o.block)
 		case keepUnpacked:

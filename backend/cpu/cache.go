@@ -12,8 +12,9 @@ type cache struct {
 	operand *operand
 	mem     []byte
 	slots   []packState
-	group   int // lanes of one unit of work
-	part    int // elements of k of one, of a chunk's
+	group   int  // lanes of one unit of work
+	part    int  // elements of k of one, of a chunk's
+	full    bool // holds every block for good: it was packed ahead of launches
 }
 
 // packState is how far the packing of one block is.

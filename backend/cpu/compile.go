@@ -65,6 +65,7 @@ type machine struct {
 	ownBytes     int64 // of packed blocks that all workers together keep for themselves
 	programOrder bool
 	choices      choices
+	layout       backend.Layout
 }
 
 // step is a statement as a worker executes it.

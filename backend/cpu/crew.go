@@ -18,9 +18,10 @@ type crew struct {
 	round   func(member int) // what all do in the current round
 	start   barrier
 	end     barrier
-	stopped atomic.Bool // members leave the current round early
+	stopped atomic.Bool     // members leave the current round early
+	done    <-chan struct{} // is closed when they shall; nil if nobody waits for that. Calls set it
 	closing bool
-	done    sync.WaitGroup
+	others  sync.WaitGroup
 
 	mu  sync.Mutex
 	err error // the first of the current round
@@ -30,10 +31,10 @@ func newCrew(size int) *crew {
 	c := &crew{size: size}
 	c.start.init(size)
 	c.end.init(size)
-	c.done.Add(size - 1)
+	c.others.Add(size - 1)
 	for i := 1; i < size; i++ {
 		go func() {
-			defer c.done.Done()
+			defer c.others.Done()
 			for {
 				c.start.wait()
 				if c.closing {
@@ -57,6 +58,20 @@ func (c *crew) run(f func(member int)) error {
 	err := c.err
 	c.err = nil
 	return err
+}
+
+// over reports whether members leave the current round early.
+func (c *crew) over() bool {
+	if c.stopped.Load() {
+		return true
+	}
+	select {
+	case <-c.done:
+		c.stopped.Store(true)
+		return true
+	default:
+		return false
+	}
 }
 
 // panicError is a panic of a member, which is a bug.
@@ -109,7 +124,7 @@ func (c *crew) stayAwake(yes bool) {
 func (c *crew) close() {
 	c.closing = true
 	c.start.wait()
-	c.done.Wait()
+	c.others.Wait()
 }
 
 // barrier lets size goroutines go on when all have come. A waiter stays awake

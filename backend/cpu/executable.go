@@ -28,6 +28,8 @@ type executable struct {
 	seeded bool
 	closed bool
 
+	borrows bool // inputs and outputs are the callers'; they lie where calls say
+
 	pinned  bool // threads are to be bound to cores
 	onCores bool // those of the crew are
 }
@@ -47,10 +49,18 @@ func (e *executable) everything() []*tile.Ref {
 	return slices.Concat(e.bound.In, e.bound.Temp, e.bound.Out)
 }
 
+// own are those of arrays that the executable has memory for.
+func (e *executable) own() []*tile.Ref {
+	if e.borrows {
+		return e.bound.Temp
+	}
+	return e.everything()
+}
+
 // size is the bytes of arrays and buffers.
 func (e *executable) size() int64 {
 	var n int64
-	for _, r := range e.everything() {
+	for _, r := range e.own() {
 		n += r.ArrayBytes()
 	}
 	shared, local, workers := e.buffers()
@@ -67,7 +77,7 @@ func (e *executable) buffers() (shared, local, workers int) {
 }
 
 // errClosed is the answer to every call after Close.
-var errClosed = errors.New("cpu: the executable is closed")
+var errClosed = fmt.Errorf("cpu: the executable is %w", backend.ErrClosed)
 
 // prepare allocates all memory and starts the workers, if that has not been done, and
 // poisons the outputs.
@@ -121,7 +131,7 @@ func gaps(workers int) int64 { return gap * int64(1+workers) }
 func (e *executable) allocate() error {
 	var all space
 	regions := map[string]region{}
-	for _, r := range e.everything() {
+	for _, r := range e.own() {
 		regions[r.Name] = all.region(int(r.ArrayBytes()))
 	}
 	sharedBytes, localBytes, workers := e.buffers()
@@ -140,7 +150,9 @@ func (e *executable) allocate() error {
 	for _, r := range e.everything() {
 		e.arrays[r.Name] = tile.Tensor{Dtype: r.Dtype, Shape: r.Array, Data: regions[r.Name].of(pages)}
 	}
-	e.crew = newCrew(workers)
+	if e.crew == nil {
+		e.crew = newCrew(workers)
+	}
 	shared := sharedRegion.of(pages)
 	for _, p := range e.plans {
 		r := &run{plan: p, shares: make(shares, p.tasks.workers), caches: make([]*cache, len(p.operands))}

@@ -61,7 +61,7 @@ func (e *executable) launch() error {
 		t := &r.plan.tasks
 		for phase := range t.phases() {
 			for _, c := range r.caches {
-				if c != nil {
+				if c != nil && !c.full {
 					c.forget()
 				}
 			}
@@ -96,7 +96,7 @@ func (r *run) part(member int) {
 	if r.phase == 0 {
 		w.enter()
 	}
-	for !w.crew.stopped.Load() {
+	for !w.crew.over() {
 		task, ok := r.shares.next(member)
 		if !ok {
 			return

@@ -54,6 +54,9 @@ func see(p *plan) error {
 			s.strides[i] = n
 			n *= r.Array[i]
 		}
+		if strides := p.machine.layout.Strides[r.Name]; strides != nil {
+			copy(s.strides, strides)
+		}
 		if s.rowDim >= 0 {
 			s.ld = s.strides[s.rowDim]
 		}

@@ -33,6 +33,7 @@ const (
 	whyTask    = "the blocks of one task fit"
 	whyLast    = "one block fits"
 	whyColumns = "those of one column fit, and each worker has columns of its own"
+	whyPacked  = "they are packed ahead of launches"
 	whyLarge   = "not even one block fits"
 )
 
@@ -52,6 +53,8 @@ func share(p *plan) error {
 		r := &p.refs[o.ref]
 		switch all := int64(o.block) * int64(r.blockCount()); {
 		case o.keep == keepUnpacked:
+		case o.isB && slices.Contains(p.machine.layout.Packed, r.Name):
+			o.keep, o.slots, o.why = keepAll, r.blockCount(), whyPacked
 		case r.Kind == tile.Scratch: // its values change, the number of its block does not
 			o.keep, o.why = keepPiece, whyScratch
 		case !p.reused(r) && o.lanes > o.packing.lanes:

@@ -21,7 +21,7 @@ func stream(p *plan) error {
 			s.direct = true
 		}
 		aligned := d.narrow || d.scales != nil || d.product.streams(r.ld) && d.product.streams(r.cols) // rows of every block
-		if !aligned || !s.direct {
+		if !aligned || !s.direct || p.machine.layout.Unaligned {
 			return
 		}
 		switch choice := p.machine.choices.writeC; {

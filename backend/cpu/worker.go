@@ -84,7 +84,7 @@ func (w *worker) task(phase, n int) {
 	w.phase = phase
 	t.locate(w.plan.program.Grid, phase, n, w.ids)
 	for s := range t.steps {
-		if w.crew.stopped.Load() {
+		if w.crew.over() {
 			return
 		}
 		decode(w.plan.program.Grid, t.serial, s, w.ids)
@@ -174,7 +174,7 @@ func (w *worker) compute(s *step) {
 			w.bringDeep(d, col, cols)
 		}
 		for row := 0; row < at.rows; row += s.rows {
-			if w.crew.stopped.Load() {
+			if w.crew.over() {
 				return
 			}
 			rows := min(s.rows, at.rows-row)

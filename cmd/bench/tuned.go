@@ -1,7 +1,6 @@
 package main
 
 import (
-	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/tuned"
 )
@@ -14,7 +13,7 @@ const noTable = "none"
 func (f *flags) tunedBlocks(dev *device) (*tuned.Table, error) {
 	switch f.tuned {
 	case "":
-		return harness.MachineTable(dev.Device(), dev.Params)
+		return tuned.OfMachine(dev.Device(), dev.Params)
 	case noTable:
 		return nil, nil
 	}

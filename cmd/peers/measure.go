@@ -19,6 +19,7 @@ import (
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
+	"matladder/tuned"
 )
 
 // measure takes the numbers of threads in turn, all into one file.
@@ -120,7 +121,7 @@ func (f *flags) tune(c *harness.Config, host *registry.Device) error {
 	if f.tuned == noTable {
 		return nil
 	}
-	table, err := harness.MachineTable(host.Device(), host.Params)
+	table, err := tuned.OfMachine(host.Device(), host.Params)
 	if table != nil {
 		c.Blocks, c.Tuned = nil, table
 	}

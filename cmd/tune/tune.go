@@ -102,7 +102,7 @@ func (f *flags) tuner(dev *device) tune.Tuner {
 		Backend: dev.Backend, Params: dev.Params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
 		Versions: dev.versions, Timeout: min(f.config.Timeout, compileLimit), Controller: dev.Controller, Prober: dev.Prober,
 		Space: tune.Space{
-			Device: dev.Device(), Machine: harness.Machine(dev.Device()), Workers: dev.Device().Parallel,
+			Device: dev.Device(), Machine: dev.Device().Machine(), Workers: dev.Device().Parallel,
 			Limit: dev.FastBytes, Most: f.most,
 		},
 	}
@@ -137,7 +137,7 @@ func (f *flags) jobs(ctx context.Context, dev *device) ([]tune.Job, error) {
 func deciders(s harness.Sweep) string {
 	var names []string
 	for _, k := range kernels.Ladder(s.Config.Family) {
-		if kernels.ChoosesBlocks(k, harness.Machine(s.Device)) {
+		if kernels.ChoosesBlocks(k, s.Device.Machine()) {
 			short, _, _ := strings.Cut(k.Name(), "_")
 			names = append(names, short)
 		}

@@ -57,8 +57,8 @@ results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 measure/interval: golang.org/x/perf/benchmath
 measure: measure/interval backend chips problem internal/awake internal/counters results
 results: results/twosample measure/interval internal/files golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
-tuned: backend internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 configs:
+tuned: backend configs internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 harness: measure tuned internal/awake internal/cgroup internal/yamlline kernels kernels/blocking backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term

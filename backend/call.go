@@ -1,0 +1,51 @@
+package backend
+
+import (
+	"context"
+
+	"matladder/tile"
+)
+
+// Caller is implemented by backends that run programs on arrays of their callers, where
+// these lie: what a program needs that uses matladder as a library.
+type Caller interface {
+	Backend
+
+	// CompileCall is Compile for calls; params.Threads is 0 or what the backend has.
+	CompileCall(ctx context.Context, programs []*tile.Program, params Params, layout Layout) (Callable, error)
+}
+
+// Layout is how the arrays of calls lie in memory.
+type Layout struct {
+	// Strides are by the name of an array: how many elements are from one to the next along
+	// each dimension. The last is 1, and those of others are at least what one step along
+	// the dimensions behind takes. An array without strides has no gaps.
+	Strides map[string][]int
+	// Unaligned says that outputs may begin anywhere, not just where a cache line does.
+	Unaligned bool
+	// Packed are inputs that calls get as Callable.Pack made them. Each is the second
+	// operand of products, and read by nothing else.
+	Packed []string
+}
+
+// Callable is a compiled sequence of programs without arrays of its own. Several
+// goroutines may use it at once; launches that need all cores take turns.
+type Callable interface {
+	// Call runs one launch. The arrays are in the order of tile.Bind's In and Out; those
+	// packed beforehand are nil in in and have their place in packed, which is nil if there
+	// are none. When ctx ends, the launch ends between two grid steps, the error is the
+	// cause of that, and what out holds is unknown. A call keeps no array that it is given
+	// but until the next call or Close, and allocates nothing once it has run.
+	Call(ctx context.Context, out, in [][]byte, packed []Packed) error
+	// Pack packs an input of Layout.Packed, whose array is as the layout says.
+	Pack(ctx context.Context, name string, array []byte) (Packed, error)
+	// Close waits for calls that run and frees all memory. Later calls are refused with
+	// ErrClosed.
+	Close() error
+}
+
+// Packed is an input as Callable.Pack laid it out, for calls of the same Callable.
+type Packed interface {
+	// Bytes is the memory that it takes.
+	Bytes() int64
+}

@@ -1,0 +1,22 @@
+package cpu
+
+import "unsafe"
+
+// hugePage is the size of the large pages of amd64 and arm64.
+const hugePage = 2 << 20
+
+// Buffer returns n zeroed bytes on a boundary of a cache line; many are on large pages,
+// where the system has them, as the arrays of executables are.
+func Buffer(n int) []byte {
+	boundary := cacheLine
+	if n >= 2*hugePage && asksForHugePages {
+		boundary = hugePage
+	}
+	b := make([]byte, n+boundary)
+	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(boundary-1))
+	b = b[off : off+n : off+n]
+	if boundary == hugePage {
+		adviseHuge(b[:n/hugePage*hugePage])
+	}
+	return b
+}

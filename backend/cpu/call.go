@@ -1,0 +1,391 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"matladder/backend"
+	"matladder/tile"
+)
+
+// Programs that compute on arrays of their callers. Launches of several workers take
+// turns on one crew, which all executables of a backend share: it is as large as the
+// machine, and awake for the next launch, whichever program that is of. Launches of one
+// worker run on the goroutines of their callers, as many at once as there are threads.
+
+var _ backend.Caller = (*Backend)(nil)
+
+// sharing is the crew that calls take turns on.
+type sharing struct {
+	mu    sync.Mutex
+	turn  chan *crew // holds the crew while no call has it
+	ended bool
+}
+
+// start makes the crew when the first call needs it.
+func (s *sharing) start(size int) (chan *crew, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil, errBackendClosed
+	}
+	if s.turn == nil {
+		s.turn = make(chan *crew, 1)
+		s.turn <- newCrew(size)
+	}
+	return s.turn, nil
+}
+
+// close waits for the call that has the crew and ends its goroutines.
+func (s *sharing) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn != nil && !s.ended {
+		(<-s.turn).close()
+		close(s.turn)
+	}
+	s.ended = true
+}
+
+var errBackendClosed = fmt.Errorf("cpu: the backend is %w", backend.ErrClosed)
+
+// callable is programs compiled for calls.
+type callable struct {
+	compiled *executable // never given memory: what slots are made of
+	turn     chan *crew  // nil for launches of one worker
+	slots    chan *slot  // those that no call has
+	closing  chan struct{}
+	close    func() error
+}
+
+// slot is the memory of one launch.
+type slot struct {
+	e     *executable // has none yet if it has no pages
+	binds []bind      // of inputs and outputs, as workers see them
+	packs []pack
+}
+
+// bind is where a worker has an array of a call.
+type bind struct {
+	data  *[]byte
+	array int // of in, or behind those of out
+}
+
+// pack is where a run has an operand that was packed beforehand.
+type pack struct {
+	cache *(*cache)
+	input int // its number in In
+	key   packedKey
+}
+
+// packedKey is an operand of a plan, by their numbers.
+type packedKey struct{ plan, operand int }
+
+// CompileCall plans programs for calls. Memory comes with the first call.
+func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, params backend.Params, layout backend.Layout) (backend.Callable, error) {
+	if params.Threads != 0 && params.Threads != b.Threads() {
+		return nil, fmt.Errorf("cpu: call: %d threads: the backend has %d", params.Threads, b.Threads())
+	}
+	e, err := b.compileFor(ctx, programs, params, layout)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range layout.Packed {
+		if err := e.mayBePacked(name); err != nil {
+			return nil, err
+		}
+	}
+	e.borrows = true
+	if need, limit := e.size(), availableMemory(); limit > 0 && need > limit {
+		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
+	}
+	c := &callable{compiled: e, closing: make(chan struct{})}
+	n := b.Threads()
+	if _, _, workers := e.buffers(); workers > 1 {
+		n = 1
+		if c.turn, err = b.sharing.start(b.Threads()); err != nil {
+			return nil, err
+		}
+	}
+	c.slots = make(chan *slot, n)
+	for range n {
+		c.slots <- &slot{e: &executable{sources: e.sources, plans: e.plans, bound: e.bound, borrows: true}}
+	}
+	c.close = sync.OnceValue(c.end)
+	return c, nil
+}
+
+// mayBePacked refuses an input that is more than the second operand of products.
+func (e *executable) mayBePacked(name string) error {
+	found := false
+	for _, p := range e.plans {
+		for i := range p.refs {
+			r := &p.refs[i]
+			if r.Name != name {
+				continue
+			}
+			for _, o := range p.operands {
+				if o.ref == i && o.why != whyPacked {
+					return fmt.Errorf("cpu: %s cannot be packed beforehand, it is more than the second operand of products: %w", name, backend.ErrUnsupported)
+				}
+				found = found || o.ref == i
+			}
+			read := false
+			allSteps(p.steps, func(s *step) {
+				if s.stmt.Value == nil {
+					return
+				}
+				outside(s.stmt.Value, func(x *tile.Expr) { read = read || x.Op == tile.OpLoad && x.Ref == r.Ref })
+			})
+			if read || r.Kind != tile.In || !tile.TableFree(r.Index...) {
+				return fmt.Errorf("cpu: %s cannot be packed beforehand, it is more than the second operand of products: %w", name, backend.ErrUnsupported)
+			}
+		}
+	}
+	if !found {
+		return fmt.Errorf("cpu: %s cannot be packed beforehand, it is no second operand of a product: %w", name, backend.ErrUnsupported)
+	}
+	return nil
+}
+
+// take waits for memory and, where several workers share a launch, for the crew.
+func (c *callable) take(ctx context.Context) (*slot, error) {
+	var s *slot
+	select {
+	case s = <-c.slots:
+	default:
+		select {
+		case s = <-c.slots:
+		case <-c.closing:
+			return nil, errClosed
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	if err := c.ready(ctx, s); err != nil {
+		c.slots <- s
+		return nil, err
+	}
+	return s, nil
+}
+
+// ready gives a slot its memory and the crew.
+func (c *callable) ready(ctx context.Context, s *slot) error {
+	select {
+	case <-c.closing:
+		return errClosed
+	default:
+	}
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if c.turn != nil {
+		var crew *crew
+		select {
+		case crew = <-c.turn:
+		default:
+			select {
+			case crew = <-c.turn:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if crew == nil {
+			return errBackendClosed
+		}
+		s.e.crew = crew
+	}
+	if s.e.pages == nil {
+		if err := s.allocate(); err != nil {
+			c.free(s)
+			return err
+		}
+	}
+	return nil
+}
+
+// free gives the crew back.
+func (c *callable) free(s *slot) {
+	if c.turn != nil {
+		c.turn <- s.e.crew
+	}
+}
+
+// give is the end of take.
+func (c *callable) give(s *slot) {
+	c.free(s)
+	c.slots <- s
+}
+
+// allocate makes the memory of a slot and finds where workers look for arrays.
+func (s *slot) allocate() error {
+	if err := s.e.allocate(); err != nil {
+		return err
+	}
+	at := map[string]int{}
+	for i, r := range slices.Concat(s.e.bound.In, s.e.bound.Out) {
+		at[r.Name] = i
+	}
+	for n, r := range s.e.runs {
+		for i := range r.plan.refs {
+			array, ok := at[r.plan.refs[i].Name]
+			if !ok || r.plan.refs[i].Kind == tile.Scratch {
+				continue
+			}
+			for _, w := range r.workers {
+				s.binds = append(s.binds, bind{&w.data[i], array})
+			}
+		}
+		for i, o := range r.plan.operands {
+			if o.why == whyPacked {
+				s.packs = append(s.packs, pack{&r.caches[i], at[r.plan.refs[o.ref].Name], packedKey{n, i}})
+			}
+		}
+	}
+	return nil
+}
+
+// Call runs one launch on arrays of the caller.
+func (c *callable) Call(ctx context.Context, out, in [][]byte, packed []backend.Packed) error {
+	s, err := c.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.give(s)
+	for _, b := range s.binds {
+		var array []byte
+		if b.array < len(in) {
+			array = in[b.array]
+		} else {
+			array = out[b.array-len(in)]
+		}
+		// A worker's own memory is in its core's cache: it is left there if nothing changed.
+		if unsafe.SliceData(*b.data) != unsafe.SliceData(array) || len(*b.data) != len(array) {
+			*b.data = array
+		}
+	}
+	for _, p := range s.packs {
+		x, ok := packed[p.input].(*packedInput)
+		if !ok || x.of != c {
+			return errors.New("cpu: call: an input was packed for something else")
+		}
+		if at := x.caches[p.key]; *p.cache != at {
+			*p.cache = at
+		}
+	}
+	return s.launch(ctx)
+}
+
+// launch runs a launch that ends when ctx does.
+func (s *slot) launch(ctx context.Context) error {
+	crew := s.e.crew
+	if crew.stopped.Load() {
+		crew.stopped.Store(false)
+	}
+	if done := ctx.Done(); crew.done != done {
+		crew.done = done
+	}
+	err := s.e.launch()
+	switch {
+	case err != nil:
+		return fmt.Errorf("cpu: call: %w", err)
+	case crew.stopped.Load():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// packedInput is an input whose blocks are packed for good.
+type packedInput struct {
+	of     *callable
+	caches map[packedKey]*cache
+	bytes  int64
+}
+
+// Bytes is the memory of the blocks.
+func (p *packedInput) Bytes() int64 { return p.bytes }
+
+// Pack packs all blocks of an input, on all threads.
+func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend.Packed, error) {
+	s, err := c.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.give(s)
+	p := &packedInput{of: c, caches: map[packedKey]*cache{}}
+	for n, r := range s.e.runs {
+		for i, o := range r.plan.operands {
+			ref := &r.plan.refs[o.ref]
+			if o.why != whyPacked || ref.Name != name {
+				continue
+			}
+			cache := newCache(o, Buffer(o.slots*o.block))
+			for _, w := range r.workers {
+				w.data[o.ref] = array
+			}
+			err := s.e.crew.run(func(member int) {
+				if member >= len(r.workers) {
+					return
+				}
+				w := r.workers[member]
+				for block := 0; block < ref.blockCount() && ctx.Err() == nil; block++ {
+					w.places[o.ref] = ref.place(block)
+					cache.bring(w, i)
+				}
+			})
+			if err == nil && ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("cpu: pack: %w", err)
+			}
+			cache.full = true
+			p.caches[packedKey{n, i}] = cache
+			p.bytes += int64(len(cache.mem))
+		}
+	}
+	return p, nil
+}
+
+// place is where a block lies, by its number.
+func (r *ref) place(block int) place {
+	at := place{block: block, rows: 1, cols: 1}
+	for d := len(r.blocks) - 1; d >= 0; d-- {
+		b, size := block%r.blocks[d], r.BlockSize(d)
+		block /= r.blocks[d]
+		at.off += b * size * r.strides[d]
+		switch inside := min(size, r.Array[d]-b*size); d {
+		case r.rowDim:
+			at.rows = inside
+		case r.colDim:
+			at.cols = inside
+		}
+	}
+	return at
+}
+
+// Close frees all memory.
+func (c *callable) Close() error { return c.close() }
+
+func (c *callable) end() error {
+	close(c.closing)
+	var errs []error
+	for range cap(c.slots) {
+		s := <-c.slots
+		if s.e.pages == nil {
+			continue
+		}
+		if c.turn == nil {
+			errs = append(errs, s.e.Close())
+			continue
+		}
+		pages := s.e.pages
+		s.e.pages, s.e.arrays, s.e.runs = nil, nil, nil
+		errs = append(errs, freePages(pages))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package matladder
+
+const raced = true

@@ -1,0 +1,211 @@
+package matladder
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"matladder/backend"
+	"matladder/backend/cpu"
+	"matladder/tile"
+)
+
+// MaxRank is how many dimensions a tensor may have.
+const MaxRank = 8
+
+// Tensor is a view of memory that its maker owns: a dtype, a shape, strides. It is a plain
+// value, and making one copies and allocates nothing. What is wrong with one the call tells
+// that gets it, naming the argument.
+type Tensor struct {
+	dtype          tile.Dtype
+	rank           int
+	shape, strides [MaxRank]int
+	data           []byte // from the first element to the last
+	packed         *packed
+	fault          fault
+}
+
+// fault is what is wrong with a tensor.
+type fault uint8
+
+const (
+	noFault fault = iota
+	badRank
+	badShape
+	badLength
+	badStrides
+	badDtype
+	unaligned
+)
+
+// Of is a slice as a tensor of a shape, the last dimension fastest: Of(xs, 2, 3) has rows
+// of three. The slice has just as many elements; of Int4x2, half as many. Of(xs) has one
+// element and no dimension.
+func Of[T Element](data []T, shape ...int) Tensor {
+	t := view(dtypeOf[T](), bytesOf(data), shape)
+	if t.fault == noFault && int64(len(t.data)) != t.dtype.Bytes(t.elements()) {
+		t.fault = badLength
+	}
+	return t
+}
+
+// Strided is a slice as a tensor whose elements lie apart: by strides[i] elements along
+// dimension i. The slice begins with the first element and reaches to the last or beyond.
+// Rows that lie apart (strides ld, 1) are read and written where they are; elements that
+// do are copied by each call.
+func Strided[T Element](data []T, shape, strides []int) Tensor {
+	t := view(dtypeOf[T](), bytesOf(data), shape)
+	if t.fault != noFault {
+		return t
+	}
+	if len(strides) != t.rank || t.dtype.Bits()%8 != 0 {
+		t.fault = badStrides
+		return t
+	}
+	t.strides = [MaxRank]int{}
+	last, size := 0, t.dtype.Bits()/8
+	for i, s := range strides {
+		n := t.shape[i] - 1
+		if s < 0 || n > 0 && s > (len(t.data)/size-last)/n {
+			t.fault = badStrides
+			return t
+		}
+		t.strides[i] = s
+		last += n * s
+	}
+	if (last+1)*size > len(t.data) {
+		t.fault = badStrides
+		return t
+	}
+	t.data = t.data[:(last+1)*size]
+	return t
+}
+
+// Make is a new tensor of zeros with its memory, which begins where a cache line does and
+// is on large pages if it is large: what is read and written fastest. The slice is nil
+// where the shape makes no sense.
+func Make[T Element](shape ...int) ([]T, Tensor) {
+	t := view(dtypeOf[T](), nil, shape)
+	if t.fault != noFault {
+		return nil, t
+	}
+	t.data = cpu.Buffer(int(t.dtype.Bytes(t.elements())))
+	var x T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(t.data))), len(t.data)/int(unsafe.Sizeof(x))), t
+}
+
+// FromTile is a tensor of package tile.
+func FromTile(x tile.Tensor) Tensor {
+	t := view(x.Dtype, x.Data, x.Shape)
+	if t.fault == noFault && int64(len(t.data)) != t.dtype.Bytes(t.elements()) {
+		t.fault = badLength
+	}
+	return t
+}
+
+// mostBytes is more than any tensor has.
+const mostBytes = 1 << 46
+
+// view is data as a tensor without gaps, its length not looked at.
+func view(d tile.Dtype, data []byte, shape []int) Tensor {
+	t := Tensor{dtype: d, data: data, rank: len(shape)}
+	if len(shape) > MaxRank {
+		t.rank, t.fault = MaxRank, badRank
+		return t
+	}
+	n := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		t.shape[i], t.strides[i] = shape[i], n
+		if shape[i] < 1 || shape[i] > mostBytes/n {
+			t.fault = badShape
+			continue
+		}
+		n *= shape[i]
+	}
+	switch bytes := uintptr(d.Bits() / 8); {
+	case d == tile.InvalidDtype || int(d) > int(tile.Int4) || d == tile.Bool:
+		t.fault = badDtype
+	case bytes > 1 && uintptr(unsafe.Pointer(unsafe.SliceData(data)))%bytes != 0:
+		t.fault = unaligned
+	}
+	return t
+}
+
+// Dtype is the type of an element; tile.InvalidDtype of Float16.
+func (t Tensor) Dtype() tile.Dtype { return t.dtype }
+
+// Shape is a copy of the shape.
+func (t Tensor) Shape() []int { return slices.Clone(t.shape[:t.rank]) }
+
+// String is the dtype and the shape: float32[2, 3].
+func (t Tensor) String() string {
+	return t.dtype.String() + "[" + strings.ReplaceAll(strings.Trim(fmt.Sprint(t.shape[:t.rank]), "[]"), " ", ", ") + "]"
+}
+
+func (t *Tensor) elements() int64 { return tile.Elements(t.shape[:t.rank]) }
+
+// complaint is what is wrong with a tensor on its own; "" for nothing.
+func (t *Tensor) complaint() string {
+	switch t.fault {
+	case badRank:
+		return fmt.Sprintf("has more than %d dimensions", MaxRank)
+	case badShape:
+		return t.String() + ": each size must be at least 1, and all together fit memory"
+	case badLength:
+		return fmt.Sprintf("%s has %d bytes, its slice %d", t.String(), t.dtype.Bytes(t.elements()), len(t.data))
+	case badStrides:
+		return t.String() + ": strides: want one of at least 0 for each dimension, none that leads beyond the slice, and elements of whole bytes"
+	case badDtype:
+		if t.dtype == tile.InvalidDtype {
+			return "no tile program has arrays of its element type (float16: convert it to float32 or bfloat16)"
+		}
+		return "no arrays of dtype " + t.dtype.String()
+	case unaligned:
+		return t.String() + " begins where no element may: its address is no multiple of an element's size"
+	}
+	return ""
+}
+
+// A layout is how the elements of a tensor lie.
+type layout uint8
+
+const (
+	dense     layout = iota // without gaps
+	rowsApart               // each row without gaps
+	scattered
+)
+
+// lies says how.
+func (t *Tensor) lies() layout {
+	n, kind := 1, dense
+	for i := t.rank - 1; i >= 0; i-- {
+		if t.shape[i] == 1 { // its stride is never taken
+			continue
+		}
+		switch s := t.strides[i]; {
+		case s == n:
+		case i == t.rank-1 || s < n:
+			return scattered
+		default:
+			kind = rowsApart
+		}
+		n = t.strides[i] * t.shape[i]
+	}
+	return kind
+}
+
+// packed is an input as Program.Prepack laid it out.
+type packed struct {
+	variant *variant
+	input   int
+	backend.Packed
+}
+
+// PackedBytes is the memory of what Program.Prepack made of a tensor; 0 of others.
+func (t Tensor) PackedBytes() int64 {
+	if t.packed == nil {
+		return 0
+	}
+	return t.packed.Bytes()
+}

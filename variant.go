@@ -1,0 +1,350 @@
+package matladder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"matladder/backend"
+)
+
+// A variant is a program compiled for arrays that lie in one way: the first that are seen
+// so have it compiled.
+type variant struct {
+	kind
+	callable backend.Callable
+	used     atomic.Int64 // calls
+}
+
+// kind is how the arrays of a variant lie.
+type kind struct {
+	rows      [mostArguments]*[MaxRank]int // of inputs whose rows lie apart: their strides
+	outRows   [mostArguments]*[MaxRank]int
+	unaligned bool
+	packed    uint64 // the inputs that are packed beforehand
+}
+
+// mostVariants bounds the memory of a program: beyond it, those used least are closed.
+const mostVariants = 8
+
+// line is where outputs begin that may be written in whole lines of the caches.
+const line = 64
+
+// matches reports whether these arrays lie so.
+func (v *kind) matches(out, in []Tensor, w wanted) bool {
+	if v.packed != w.packed || v.unaligned != w.unaligned {
+		return false
+	}
+	return sameRows(&v.rows, in, w.apart) && sameRows(&v.outRows, out, w.outApart)
+}
+
+func sameRows(rows *[mostArguments]*[MaxRank]int, list []Tensor, apart uint64) bool {
+	for i := range list {
+		switch is := apart&(1<<i) != 0; {
+		case is != (rows[i] != nil):
+			return false
+		case is && *rows[i] != list[i].normal():
+			return false
+		}
+	}
+	return true
+}
+
+// normal are the strides with those that are never taken as if rows had no gaps.
+func (t *Tensor) normal() [MaxRank]int {
+	s, n := t.strides, 1
+	for i := t.rank - 1; i >= 0; i-- {
+		if t.shape[i] == 1 {
+			s[i] = n
+		}
+		n = s[i] * t.shape[i]
+	}
+	return s
+}
+
+// wanted is what a variant is looked up by, beside strides.
+type wanted struct {
+	apart, outApart uint64 // arguments whose rows lie apart
+	copied, outs    uint64 // arguments that are copied for the launch, and are without gaps then
+	packed          uint64
+	unaligned       bool
+}
+
+// want says how the arguments lie.
+func (p *Program) want(out, in []Tensor) wanted {
+	var w wanted
+	direct := p.device.calls() != nil
+	for i := range in {
+		if in[i].packed != nil {
+			w.packed |= 1 << i
+			continue
+		}
+		switch in[i].lies() {
+		case scattered:
+			w.copied |= 1 << i
+		case rowsApart:
+			w.apart |= 1 << i
+		}
+	}
+	for i := range out {
+		switch out[i].lies() {
+		case scattered:
+			w.outs |= 1 << i
+		case rowsApart:
+			w.outApart |= 1 << i
+		}
+		if uintptr(unsafe.Pointer(unsafe.SliceData(out[i].data)))%line != 0 && w.outs&(1<<i) == 0 {
+			w.unaligned = true
+		}
+	}
+	if w.packed != 0 || !direct { // what was packed is for one variant, and others have none
+		w.copied, w.outs = w.copied|w.apart, w.outs|w.outApart
+		w.apart, w.outApart = 0, 0
+		w.unaligned = w.packed != 0
+	}
+	return w
+}
+
+// calls is the device's backend, if it computes on arrays where they lie.
+func (d *device) calls() backend.Caller {
+	c, _ := d.backend.(backend.Caller)
+	return c
+}
+
+// find returns the variant for arguments, compiling it if they are the first of their kind.
+func (p *Program) find(ctx context.Context, out, in []Tensor, w wanted) (*variant, error) {
+	for _, v := range *p.variants.Load() {
+		if v.matches(out, in, w) {
+			return v, nil
+		}
+	}
+	n := kind{unaligned: w.unaligned, packed: w.packed}
+	for i := range in {
+		if w.apart&(1<<i) != 0 {
+			s := in[i].normal()
+			n.rows[i] = &s
+		}
+	}
+	for i := range out {
+		if w.outApart&(1<<i) != 0 {
+			s := out[i].normal()
+			n.outRows[i] = &s
+		}
+	}
+	return p.add(ctx, out, in, w, n)
+}
+
+// add compiles a variant, unless another call just did.
+func (p *Program) add(ctx context.Context, out, in []Tensor, w wanted, n kind) (*variant, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	list := slices.Clone(*p.variants.Load())
+	for _, v := range list {
+		if v.matches(out, in, w) {
+			return v, nil
+		}
+	}
+	v, err := p.compile(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	var old *variant
+	if list = append(list, v); len(list) > mostVariants {
+		least := -1
+		for i, v := range list[:len(list)-1] {
+			if v.packed == 0 && (least < 0 || v.used.Load() < list[least].used.Load()) {
+				least = i
+			}
+		}
+		if least >= 0 {
+			old = list[least]
+			list = slices.Delete(list, least, least+1)
+		}
+	}
+	p.variants.Store(&list)
+	if old != nil {
+		return v, old.callable.Close()
+	}
+	return v, nil
+}
+
+var errClosed = fmt.Errorf("matladder: the program is %w", ErrClosed)
+
+// compile has the backend compile the program for a variant.
+func (p *Program) compile(ctx context.Context, n kind) (*variant, error) {
+	v := &variant{kind: n}
+	caller := p.device.calls()
+	if caller == nil {
+		e, err := p.device.backend.Compile(ctx, p.programs, p.params)
+		if err != nil {
+			return nil, fmt.Errorf("matladder: %w", err)
+		}
+		v.callable = newCopying(e, p)
+		return v, nil
+	}
+	layout := backend.Layout{Unaligned: n.unaligned}
+	strides := func(a argument, s *[MaxRank]int) {
+		if s == nil {
+			return
+		}
+		if layout.Strides == nil {
+			layout.Strides = map[string][]int{}
+		}
+		layout.Strides[a.Name] = s[:a.rank]
+	}
+	for i, a := range p.inputs {
+		strides(a, n.rows[i])
+		if n.packed&(1<<i) != 0 {
+			layout.Packed = append(layout.Packed, a.Name)
+		}
+	}
+	for i, a := range p.outputs {
+		strides(a, n.outRows[i])
+	}
+	var err error
+	if v.callable, err = caller.CompileCall(ctx, p.programs, p.params, layout); err != nil {
+		return nil, fmt.Errorf("matladder: %w", err)
+	}
+	return v, nil
+}
+
+// Prepack lays an input out for the launches to come: what each would else do anew, the
+// weights of a model many times. The result stands in the input's place in calls of this
+// program; other inputs whose rows lie apart are copied in such calls. It copies: the
+// tensor's memory is free again. Where a backend has no such form, it is the tensor itself.
+//
+// Only what is the second operand of products can be packed; other inputs are an error that
+// wraps ErrUnsupported.
+func (p *Program) Prepack(ctx context.Context, name string, t Tensor) (Tensor, error) {
+	i := slices.IndexFunc(p.inputs, func(a argument) bool { return a.Name == name })
+	switch {
+	case i < 0:
+		return Tensor{}, &ArgumentError{name, false, "is no input; the inputs are " + names(p.inputs)}
+	case !p.inputs[i].fits(&t):
+		return Tensor{}, p.inputs[i].complaint(&t)
+	case t.packed != nil:
+		return Tensor{}, &ArgumentError{name, false, "is packed already"}
+	case p.device.calls() == nil:
+		return t, nil
+	}
+	v, err := p.packing(ctx, i)
+	if err != nil {
+		return Tensor{}, err
+	}
+	data := t.data
+	if t.lies() != dense {
+		data = make([]byte, t.dtype.Bytes(t.elements()))
+		gather(data, &t)
+	}
+	c, err := v.callable.Pack(ctx, name, data)
+	if err != nil {
+		return Tensor{}, fmt.Errorf("matladder: %w", err)
+	}
+	t.strides, t.data, t.packed = [MaxRank]int{}, nil, &packed{v, i, c}
+	return t, nil
+}
+
+// packing finds or compiles the variant that has input i packed.
+func (p *Program) packing(ctx context.Context, i int) (*variant, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	list := slices.Clone(*p.variants.Load())
+	for _, v := range list {
+		if v.packed == 1<<i {
+			return v, nil
+		}
+	}
+	v, err := p.compile(ctx, kind{packed: 1 << i, unaligned: true})
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, v)
+	p.variants.Store(&list)
+	return v, nil
+}
+
+// call is what one call needs beside its arguments.
+type call struct {
+	p       *Program
+	in, out [][]byte
+	packed  []backend.Packed
+}
+
+func (p *Program) newCall() *call {
+	return &call{p, make([][]byte, len(p.inputs)), make([][]byte, len(p.outputs)), make([]backend.Packed, len(p.inputs))}
+}
+
+// run computes.
+func (c *call) run(ctx context.Context, out, in []Tensor) error {
+	w := c.p.want(out, in)
+	for {
+		v, err := c.p.find(ctx, out, in, w)
+		if err != nil {
+			return err
+		}
+		if len(*c.p.variants.Load()) > 1 {
+			v.used.Add(1)
+		}
+		err = c.on(ctx, v, out, in, w)
+		if err == nil || !errors.Is(err, ErrClosed) {
+			return err
+		}
+		c.p.mu.Lock()
+		closed := c.p.closed
+		c.p.mu.Unlock()
+		if closed {
+			return errClosed
+		}
+	}
+}
+
+// on computes by a variant.
+func (c *call) on(ctx context.Context, v *variant, out, in []Tensor, w wanted) error {
+	var packed []backend.Packed
+	for i := range in {
+		c.in[i], c.packed[i] = in[i].data, nil
+		switch {
+		case w.packed&(1<<i) != 0:
+			if in[i].packed.variant != v || in[i].packed.input != i {
+				return &ArgumentError{c.p.inputs[i].Name, false, "was packed for another program or input"}
+			}
+			c.in[i], c.packed[i], packed = nil, in[i].packed.Packed, c.packed
+		case w.copied&(1<<i) != 0:
+			c.in[i] = make([]byte, in[i].dtype.Bytes(in[i].elements()))
+			gather(c.in[i], &in[i])
+		}
+	}
+	if w.copied != 0 {
+		for _, b := range c.p.bounds {
+			if err := b.check(c.in[b.input]); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range out {
+		if c.out[i] = out[i].data; w.outs&(1<<i) != 0 {
+			c.out[i] = make([]byte, out[i].dtype.Bytes(out[i].elements()))
+		}
+	}
+	if err := v.callable.Call(ctx, c.out, c.in, packed); err != nil {
+		return wrapped(err)
+	}
+	for i := range out {
+		if w.outs&(1<<i) != 0 {
+			scatter(&out[i], c.out[i])
+		}
+	}
+	return nil
+}
+
+// wrapped names the library in errors that are not those of the context.
+func wrapped(err error) error { return fmt.Errorf("matladder: %w", err) }
