@@ -2,6 +2,7 @@ package tile
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 )
@@ -28,6 +29,9 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s: %s", e.Pos, e.Program, e.Msg) }
 
+// ownFunctions is what names of functions of this package begin with.
+var ownFunctions = reflect.TypeFor[Pos]().PkgPath() + "."
+
 // callerPos returns the first frame outside this package. It looks at a few
 // frames at a time, since walking the whole stack is most of what a builder
 // would do.
@@ -43,7 +47,7 @@ func callerPos() Pos {
 		for more := true; more; {
 			var f runtime.Frame
 			f, more = frames.Next()
-			if f.Function != "" && !strings.HasPrefix(f.Function, "matladder/tile.") {
+			if f.Function != "" && !strings.HasPrefix(f.Function, ownFunctions) {
 				return Pos{shortFile(f.File), f.Line}
 			}
 		}

@@ -39,7 +39,7 @@ func (o *options) path(p program) string {
 // file: behind each launch of the slowed kernel it does nothing for so much of the time
 // that the launch took.
 func (o *options) build(ctx context.Context) error {
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "matladder").Output()
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return fmt.Errorf("go list: %w; programs are built of this tree: run it there", err)
 	}
@@ -57,7 +57,8 @@ func (o *options) build(ctx context.Context) error {
 			}
 			args = append(args, "-overlay", overlay)
 		}
-		cmd := exec.CommandContext(ctx, "go", append(args, "matladder/cmd/bench")...)
+		cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/bench")...)
+		cmd.Dir = strings.TrimSpace(string(root))
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if said, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("go build: %w\n%s", err, said)
