@@ -18,7 +18,7 @@ import (
 // ladder run on all cores of this machine.
 type Options struct {
 	// Backend is where programs run: cpu if empty. Others (gpu, tpu, xla-cpu) are there in a
-	// program that imports matladder/backend/builtin for its side effects.
+	// program whose main begins with Hook of package backend/builtin.
 	Backend string
 
 	// Kernel is a rung of the problem's ladder, as commands spell it: 4, v4, v4_optblock. If
