@@ -1,6 +1,8 @@
 package stablehlo
 
 import (
+	"slices"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -19,11 +21,69 @@ func Baseline(p problem.Problem) (*Launch, error) {
 	return of(p)
 }
 
-// baselines are the families that have one.
+// baselines are the families that have one. A family whose outputs follow from its
+// operands alone, of which all arrays are operands, is written by a function of values:
+//
+//	func norm(t *text, p problem.Norm, in map[string]value) ([]value, error)
+//
+// in has the operands that are no outputs, by name, in the dtypes that they are stored in.
+// What comes back are the outputs in the order of the operands, each in float32 (int32) or
+// stored already. The text is held to the family's reference by TestFamilies, and by
+// TestBaseline of package pjrt with a plugin.
 var baselines = map[string]func(p problem.Problem) (*Launch, error){
-	problem.MatmulFamily.Name:  func(p problem.Problem) (*Launch, error) { return matmulBaseline(p.(problem.Matmul)) },
-	problem.SoftmaxFamily.Name: func(p problem.Problem) (*Launch, error) { return softmaxBaseline(p.(problem.Softmax)) },
-	problem.NormFamily.Name:    func(p problem.Problem) (*Launch, error) { return normBaseline(p.(problem.Norm)) },
+	problem.MatmulFamily.Name:    func(p problem.Problem) (*Launch, error) { return matmulBaseline(p.(problem.Matmul)) },
+	problem.SoftmaxFamily.Name:   written(softmax),
+	problem.AttentionFamily.Name: written(attention),
+	problem.NormFamily.Name:      written(norm),
+}
+
+// written is the baseline of problems that body computes.
+func written[P problem.Problem](body func(t *text, p P, in map[string]value) ([]value, error)) func(problem.Problem) (*Launch, error) {
+	return func(asked problem.Problem) (*Launch, error) {
+		p := asked.(P)
+		l, t := &Launch{Name: "xla"}, &text{depth: 1}
+		for _, o := range p.Operands() {
+			if slices.ContainsFunc(o.Shape, func(n int) bool { return !int32Fits(n) }) {
+				return nil, &UnsupportedError{Program: "xla " + p.String(), Op: o.Name, Reason: "a dimension does not fit 32 bits"}
+			}
+			array := Array{o.Name, o.Dtype, o.Shape}
+			if o.Out {
+				l.Out = append(l.Out, array)
+			} else {
+				l.In = append(l.In, array)
+			}
+		}
+		args, named := l.arguments(t, l.In, ""), map[string]value{}
+		for i, array := range l.In {
+			named[array.Name] = args[i]
+		}
+		var err error
+		t.function("private", "launch", args, storedTypes(l.Out), func() []value {
+			var made []value
+			if made, err = body(t, p, named); err != nil {
+				return nil
+			}
+			for i, array := range l.Out {
+				if made[i].elem != storage[array.Dtype] {
+					made[i] = t.output(made[i], accumulated(made[i]), array.Dtype)
+				}
+			}
+			return made
+		})
+		if err != nil {
+			return nil, err
+		}
+		l.text = t.b.String()
+		return l, nil
+	}
+}
+
+// accumulated is the dtype of a working value.
+func accumulated(v value) tile.Dtype {
+	if v.isFloat() {
+		return tile.Float32
+	}
+	return tile.Int32
 }
 
 // matmulBaseline is Baseline: a, b, and what scales and a bias need, to o. Arrays have a leading dimension of p.Batch where that is

@@ -5,36 +5,99 @@ import (
 	"testing"
 
 	"matladder/check"
+	"matladder/kernels/attention/attentiontest"
 	"matladder/kernels/kernelstest"
 	"matladder/lower/stablehlo"
+	"matladder/problem"
 	"matladder/tile"
 )
 
-// TestFamilies verifies the meaning of kernels of the other families, and XLA's own way
-// to compute their problems where it is known.
+// TestFamilies verifies the meaning of kernels of the other families.
 func TestFamilies(t *testing.T) {
 	kernelstest.Each(t, func(t *testing.T, c kernelstest.Case) {
 		in, err := check.Inputs(t.Context(), c.Problem, c.Programs, 5, check.Uniform)
 		if err != nil {
 			t.Fatal(err)
 		}
-		verify := func(out map[string]tile.Tensor) {
-			if r, err := check.Verify(t.Context(), c.Problem, c.Programs, in, c.Ordered(out)...); err != nil || !r.OK {
-				t.Errorf("%+v, %v", r, err)
-			}
-		}
 		l, err := stablehlo.Interpret(c.Programs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		verify(runText(t, l, in))
-		l, err = stablehlo.Baseline(c.Problem)
-		if refused := (*stablehlo.UnsupportedError)(nil); errors.As(err, &refused) {
-			return
+		if r, err := check.Verify(t.Context(), c.Problem, c.Programs, in, c.Ordered(runText(t, l, in))...); err != nil || !r.OK {
+			t.Errorf("%+v, %v", r, err)
 		}
-		if err != nil {
+	})
+}
+
+// TestBaseline_Families verifies XLA's own way to compute problems of the other families,
+// where there is one.
+func TestBaseline_Families(t *testing.T) {
+	for _, family := range problem.Families()[1:] {
+		for _, words := range append(append([]string(nil), family.Dtypes...), family.Examples...) {
+			t.Run(family.Name+"/"+words, func(t *testing.T) {
+				asked, err := family.Parse(words)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := family.Make(family.Sample, asked)
+				l, err := stablehlo.Baseline(p)
+				if errors.As(err, new(*stablehlo.UnsupportedError)) {
+					t.Skip(err)
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				in, named := fill(t, l, func(x tile.Tensor, name string) error {
+					return check.Fill(t.Context(), x, name, p, 5, check.Uniform)
+				})
+				ref, err := check.ReferenceOf(t.Context(), p, named, 5, check.Uniform)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r, err := ref.Verify(t.Context(), nil, named, runText(t, l, in)); err != nil || !r.OK {
+					t.Errorf("%+v, %v", r, err)
+				}
+			})
+		}
+	}
+}
+
+// TestBaseline_Attention holds XLA's own way to compute attention to the cases that
+// implementations get wrong.
+func TestBaseline_Attention(t *testing.T) {
+	for _, c := range attentiontest.Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			p := c.Attention
+			if p.Lengths {
+				if _, err := stablehlo.Baseline(p); !errors.As(err, new(*stablehlo.UnsupportedError)) {
+					t.Errorf("with lengths: %v", err)
+				}
+				return
+			}
+			p.LogSums = false
+			l, err := stablehlo.Baseline(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, named := fill(t, l, func(x tile.Tensor, name string) error {
+				attentiontest.Fill(p, name, x, 1)
+				return nil
+			})
+			if err := attentiontest.CheckOutput(p, named, "o", runText(t, l, in)["o"]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// fill makes the inputs of a launch, in their order and by name.
+func fill(t *testing.T, l *stablehlo.Launch, with func(x tile.Tensor, name string) error) (in []tile.Tensor, named map[string]tile.Tensor) {
+	named = map[string]tile.Tensor{}
+	for _, a := range l.In {
+		x := tile.NewTensor(a.Dtype, a.Shape...)
+		if err := with(x, a.Name); err != nil {
 			t.Fatal(err)
 		}
-		verify(runText(t, l, in))
-	})
+		in, named[a.Name] = append(in, x), x
+	}
+	return in, named
 }

@@ -4,6 +4,7 @@ package attentiontest
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 
@@ -19,22 +20,27 @@ func Inputs(p problem.Attention, b tile.Blocks, programs []*tile.Program, seed u
 	if err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(seed, 9))
 	lists := scores.ListOf(p, b, nil).Tables(scores.Most(p, b))
 	in := make([]tile.Tensor, len(bound.In))
-	arrays := map[string]tile.Tensor{}
 	for i, r := range bound.In {
-		t := tile.NewTensor(r.Dtype, r.Array...)
+		in[i] = tile.NewTensor(r.Dtype, r.Array...)
 		if list, ok := lists[r.Name]; ok {
-			t = list
+			in[i] = list
 		} else {
-			for e := range t.Len() {
-				t.Set(e, element(p, r.Name, e, rng))
-			}
+			Fill(p, r.Name, in[i], seed)
 		}
-		in[i], arrays[r.Name] = t, t
 	}
 	return in, nil
+}
+
+// Fill makes the input of a name, whatever others there are.
+func Fill(p problem.Attention, name string, t tile.Tensor, seed uint64) {
+	hash := fnv.New64a()
+	hash.Write([]byte(name))
+	rng := rand.New(rand.NewPCG(seed, hash.Sum64()))
+	for e := range t.Len() {
+		t.Set(e, element(p, name, e, rng))
+	}
 }
 
 // element is one of an input. Bias hides a key here and there, and every key of some row.
@@ -140,20 +146,33 @@ func Check(p problem.Attention, programs []*tile.Program, in, out []tile.Tensor)
 	}
 	want := Of(p, named)
 	for i, r := range bound.Out {
-		for e := range out[i].Len() {
-			got, w, bound := out[i].At(e), 0.0, 0.0
-			if r.Name == "o" {
-				// Probabilities and results are rounded to the dtype, those of blocks before the
-				// row's largest score more than once; scores to float32, of which exponentials
-				// make an error as large as the score.
-				w, bound = want.O[e], (3.2*p.Dtype.Epsilon()+200*tile.Float32.Epsilon())*want.Sizes[e]
-			} else {
-				w = want.LogSums[e]
-				bound = 200 * tile.Float32.Epsilon() * (1 + math.Abs(w))
-			}
-			if !(math.Abs(got-w) <= bound || got == w) {
-				return fmt.Errorf("%s[%d] is %v, want %v ± %v", r.Name, e, got, w, bound)
-			}
+		if err := want.check(p, r.Name, out[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckOutput compares output o or lse with the reference of inputs by name.
+func CheckOutput(p problem.Attention, in map[string]tile.Tensor, name string, out tile.Tensor) error {
+	want := Of(p, in)
+	return want.check(p, name, out)
+}
+
+func (x *Reference) check(p problem.Attention, name string, out tile.Tensor) error {
+	for e := range out.Len() {
+		got, w, bound := out.At(e), 0.0, 0.0
+		if name == "o" {
+			// Probabilities and results are rounded to the dtype, those of blocks before the
+			// row's largest score more than once; scores to float32, of which exponentials
+			// make an error as large as the score.
+			w, bound = x.O[e], (3.2*p.Dtype.Epsilon()+200*tile.Float32.Epsilon())*x.Sizes[e]
+		} else {
+			w = x.LogSums[e]
+			bound = 200 * tile.Float32.Epsilon() * (1 + math.Abs(w))
+		}
+		if !(math.Abs(got-w) <= bound || got == w) {
+			return fmt.Errorf("%s[%d] is %v, want %v ± %v", name, e, got, w, bound)
 		}
 	}
 	return nil

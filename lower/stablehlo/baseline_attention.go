@@ -1,0 +1,90 @@
+package stablehlo
+
+import (
+	"math"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// attention is o of q, k and v as jax.nn.dot_product_attention writes it: all scores in
+// float32, softmax of their rows, probabilities rounded to the dtype, product with v. The
+// heads that share one of k and v stand above each other in one product. The order of
+// scale, bias, soft cap and masks is that of problem.Attention, and a row that sees no key
+// is 0.
+func attention(t *text, p problem.Attention, in map[string]value) ([]value, error) {
+	switch {
+	case p.Lengths:
+		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: "lengths", Reason: "they are a table of kernels"}
+	case p.LogSums:
+		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: "log-sums", Reason: "o is its only output"}
+	}
+	shared, stacked := p.Batch*p.KVHeads, p.Group()*p.Rows
+	all, column := []int{p.Batch, p.Heads, p.Rows, p.Keys}, []int{p.Batch, p.Heads, p.Rows, 1}
+	q := t.reshape(in["q"], []int{shared, stacked, p.Dim})
+	k := t.reshape(in["k"], []int{shared, p.Keys, p.Dim})
+	v := t.reshape(in["v"], []int{shared, p.Keys, p.ValueDim})
+
+	s := t.reshape(t.dot(q, k, 1, false, true, "f32", tile.Default), all)
+	s = t.times(s, p.Scaled())
+	if p.Bias {
+		s = t.op("add", s, in["bias"])
+	}
+	if p.SoftCap > 0 {
+		s = t.times(t.op("tanh", t.times(s, 1/p.SoftCap)), p.SoftCap)
+	}
+	if seen := t.seen(p, in, all); seen != nil {
+		s = t.choose(*seen, s, t.constant(s.tensor, math.Inf(-1)))
+	}
+
+	const least = -1e30 // below every score: the difference to it is not that of infinities
+	top := t.reduce("maximum", s, least, []int{3}, column)
+	var sink value
+	if p.Sinks {
+		sink = t.broadcast(in["sinks"], column)
+		top = t.op("maximum", top, sink)
+	}
+	power := t.op("exponential", t.op("subtract", s, t.broadcast(top, all)))
+	sum := t.reduce("add", power, 0, []int{3}, column)
+	if p.Sinks {
+		sum = t.op("add", sum, t.op("exponential", t.op("subtract", sink, top)))
+	}
+	sum = t.op("maximum", sum, t.constant(sum.tensor, 1e-30))
+	weights := t.output(t.op("divide", power, t.broadcast(sum, all)), tile.Float32, p.Dtype)
+
+	o := t.dot(t.reshape(weights, []int{shared, stacked, p.Keys}), v, 1, false, false, "f32", tile.Default)
+	return []value{t.reshape(o, []int{p.Batch, p.Heads, p.Rows, p.ValueDim})}, nil
+}
+
+// times is x times a number.
+func (t *text) times(x value, by float64) value {
+	return t.op("multiply", x, t.constant(x.tensor, by))
+}
+
+// seen is which keys rows see, of dimensions all; nil if each sees each.
+func (t *text) seen(p problem.Attention, in map[string]value, all []int) *value {
+	var seen *value
+	and := func(cond value) {
+		cond = t.broadcast(cond, all)
+		if seen != nil {
+			cond = t.op("and", *seen, cond)
+		}
+		seen = &cond
+	}
+	lo, hi := p.Span()
+	if pairs := []int{p.Rows, p.Keys}; hi < p.Keys || lo > -p.Rows {
+		ahead := t.op("subtract", t.iota(1, pairs), t.iota(0, pairs))
+		if hi < p.Keys {
+			and(t.compare("LE", ahead, t.constant(ahead.tensor, float64(hi))))
+		}
+		if lo > -p.Rows {
+			and(t.compare("GE", ahead, t.constant(ahead.tensor, float64(lo))))
+		}
+	}
+	if p.Segments {
+		pairs := []int{p.Batch, p.Rows, p.Keys}
+		same := t.compare("EQ", t.broadcast(in["row_segment"], pairs), t.broadcast(in["key_segment"], pairs))
+		and(t.reshape(same, []int{p.Batch, 1, p.Rows, p.Keys}))
+	}
+	return seen
+}
