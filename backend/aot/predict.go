@@ -99,21 +99,23 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 	if err != nil {
 		return backend.Prediction{}, err
 	}
-	works, product := make([]analyze.Work, len(parts)), -1
+	works := make([]analyze.Work, len(parts))
 	for i, part := range parts {
 		works[i] = b.own(part)
-		if part.Matrix > 0 && (product < 0 || part.Matrix > parts[product].Matrix) {
-			product = i
-		}
 	}
+	products, share := products(parts)
 	switch {
-	case product < 0 && p.Family().Figure == problem.PerFLOPs:
+	case len(products) == 0 && p.Family().Figure == problem.PerFLOPs:
 		return backend.Prediction{}, fmt.Errorf("libtpu: what XLA makes of %s has no kernel that uses the matrix unit", p)
-	case product < 0 && len(parts) == 1: // does all there is to do
-		product = 0
+	case len(products) == 1:
+		b.multiplies(&works[products[0]], p, parts[products[0]])
+	case len(products) == 0 && len(parts) == 1: // does all there is to do
+		b.multiplies(&works[0], p, parts[0])
 	}
-	if product >= 0 {
-		b.multiplies(&works[product], p, parts[product])
+	if len(products) > 1 { // the problem's operands are no more than some of those of each
+		for _, i := range products {
+			works[i].FLOPs = int64(share[i] * float64(p.FLOPs()))
+		}
 	}
 	asked := p.Asked()
 	steps, err := b.times(parts, works, asked.A.String(), asked.Precision.String())
@@ -159,6 +161,26 @@ func (b *Backend) own(p part) analyze.Work {
 	w.Bytes = w.Steps * (in + out)
 	w.FirstBytes, w.LastBytes = cores*in, cores*out
 	return w
+}
+
+// products are the kernels that use the matrix unit for a tenth of what all together do, or
+// more, and the share that each has.
+func products(parts []part) (list []int, share []float64) {
+	share = make([]float64, len(parts))
+	sum := 0.
+	for i, p := range parts {
+		share[i] = float64(p.Matrix) * float64(max(1, p.Steps))
+		sum += share[i]
+	}
+	for i := range share {
+		if sum > 0 {
+			share[i] /= sum
+		}
+		if share[i] >= 0.1 {
+			list = append(list, i)
+		}
+	}
+	return list, share
 }
 
 // multiplies is the work of XLA's kernel that multiplies, or does all there is to do.
