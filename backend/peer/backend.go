@@ -23,7 +23,7 @@ const Unsigned = "uint8"
 
 // Options are for Open.
 type Options struct {
-	Program    string // of Build
+	Program    string // of Program
 	Library    Library
 	Threads    int          // that the library may use; at least 1
 	Host       chips.Device // the machine, which the library is a program of
@@ -38,7 +38,17 @@ type Options struct {
 type Backend struct {
 	options Options
 	version string
-	has     []string // names of forms
+	has     []string // names of forms of a product, or of families
+	asks    dialect
+}
+
+// A dialect is how a kind of library is asked for what it computes.
+type dialect interface {
+	supports(b *Backend, p problem.Problem) error
+	variants(b *Backend, p problem.Problem) []string
+	// request is what makes a process ready for a problem that is supported.
+	request(b *Backend, spec backend.BaselineSpec) (string, error)
+	products(b *Backend) []string // for people
 }
 
 var (
@@ -57,7 +67,10 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if o.References == nil {
 		o.References = &References{}
 	}
-	b := &Backend{options: o}
+	b := &Backend{options: o, asks: multiplies{}}
+	if o.Library.kind == kindTorch {
+		b.asks = torch{}
+	}
 	p, err := start(o)
 	if err != nil {
 		return nil, err
@@ -92,109 +105,42 @@ func (b *Backend) Compile(context.Context, []*tile.Program, backend.Params) (bac
 	return nil, fmt.Errorf("%s runs no tile programs: %w", b.Name(), backend.ErrUnsupported)
 }
 
-// Supports returns why the library has no product like p, or nil.
-func (b *Backend) Supports(asked problem.Problem) error {
-	p, ok := asked.(problem.Matmul)
-	if !ok {
-		return fmt.Errorf("%s is a library of matrix products", b.Name())
-	}
-	if p.Batch != 1 || p.TransB || p.Epilogue() != "" {
-		return fmt.Errorf("%s is asked for one product at a time, without bias or activation", b.Name())
-	}
-	if _, err := scalesOf(p); err != nil {
-		return fmt.Errorf("%s is %w", b.Name(), err)
-	}
-	if len(b.formsOf(p)) == 0 {
-		return fmt.Errorf("%s %s has no product %s", b.Name(), b.version, strings.TrimSpace(fmt.Sprintf("%s×%s→%s %s", p.A, p.B, p.Out, p.Quant)))
-	}
-	return nil
-}
+// Supports returns why the library does not compute p, or nil.
+func (b *Backend) Supports(p problem.Problem) error { return b.asks.supports(b, p) }
 
 // Variants lists the forms in which the library computes p: "" as asked, or
 // Unsigned.
-func (b *Backend) Variants(asked problem.Problem) []string {
-	p, _ := asked.(problem.Matmul)
-	var list []string
-	for _, f := range b.formsOf(p) {
-		list = append(list, f.variant)
-	}
-	return list
-}
+func (b *Backend) Variants(p problem.Problem) []string { return b.asks.variants(b, p) }
 
-// A form is a product that the C program knows.
-type form struct {
-	name, variant string
-	a, b, out     tile.Dtype
-	scaled        bool // by scales of a and of b
-}
+// Products lists what the library computes, for people.
+func (b *Backend) Products() []string { return b.asks.products(b) }
 
-var forms = []form{
-	{"f32", "", tile.Float32, tile.Float32, tile.Float32, false},
-	{"bf16_f32", "", tile.BFloat16, tile.BFloat16, tile.Float32, false},
-	{"bf16_bf16", "", tile.BFloat16, tile.BFloat16, tile.BFloat16, false},
-	{"s8_s32", "", tile.Int8, tile.Int8, tile.Int32, false},
-	{"u8_s32", Unsigned, tile.Int8, tile.Int8, tile.Int32, false},
-	{"u8_s32", "", tile.Uint8, tile.Int8, tile.Int32, false},
-	{"s8_f32", "", tile.Int8, tile.Int8, tile.Float32, true},
-	{"s8_bf16", "", tile.Int8, tile.Int8, tile.BFloat16, true},
-	{"u8_f32", Unsigned, tile.Int8, tile.Int8, tile.Float32, true},
-	{"u8_bf16", Unsigned, tile.Int8, tile.Int8, tile.BFloat16, true},
-}
-
-// formsOf are the forms of p that the library has.
-func (b *Backend) formsOf(p problem.Matmul) []form {
-	var list []form
-	for _, f := range forms {
-		if f.a == p.A && f.b == p.B && f.out == p.Out && f.scaled == (p.Quant != problem.NoQuant) && slices.Contains(b.has, f.name) {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-// Products lists what the library multiplies, for people.
-func (b *Backend) Products() []string {
-	var list []string
-	for _, f := range forms {
-		if f.variant == "" && slices.Contains(b.has, f.name) {
-			s := fmt.Sprintf("%s×%s→%s", f.a, f.b, f.out)
-			if f.scaled {
-				s += " scaled"
-			}
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// Baseline starts a process that computes the product.
+// Baseline starts a process that computes the problem.
 func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
 	if err := b.Supports(spec.Problem); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, backend.ErrUnsupported)
 	}
-	p := spec.Problem.(problem.Matmul) // or it is not supported
-	fits := b.formsOf(p)
-	i := slices.IndexFunc(fits, func(f form) bool { return f.variant == spec.Variant })
-	if i < 0 {
+	if !slices.Contains(b.Variants(spec.Problem), spec.Variant) {
 		return nil, fmt.Errorf("%s has no variant %q of %s: %w", b.Name(), spec.Variant, spec.Problem, backend.ErrUnsupported)
+	}
+	request, err := b.asks.request(b, spec)
+	if err != nil {
+		return nil, err
+	}
+	in, out, err := operandsOf(spec.Problem)
+	if err != nil {
+		return nil, err
 	}
 	process, err := start(b.options)
 	if err != nil {
 		return nil, err
 	}
-	scales, err := scalesOf(p)
-	if err != nil {
-		process.end()
-		return nil, err
-	}
-	e := &executable{backend: b, process: process, problem: p, scales: scales, unsigned: spec.Variant == Unsigned}
-	_, err = process.greeting(ctx)
-	if err == nil {
-		_, err = process.ask(ctx, fmt.Sprintf("product %s %d %d %d %d %d", fits[i].name, p.M, p.K, p.N, scales.a, scales.b), nil, nil)
+	if _, err = process.greeting(ctx); err == nil {
+		_, err = process.ask(ctx, request, nil, nil)
 	}
 	if err != nil {
 		process.end()
 		return nil, err
 	}
-	return e, nil
+	return &executable{backend: b, process: process, problem: spec.Problem, in: in, out: out, unsigned: spec.Variant == Unsigned}, nil
 }

@@ -15,13 +15,14 @@ import (
 	"matladder/tile"
 )
 
-// executable is one product in a process of its own.
+// executable is one problem in a process of its own.
 type executable struct {
 	backend  *Backend
 	process  process
-	problem  problem.Matmul
-	scales   scales
-	unsigned bool // a is handed over with 128 added
+	problem  problem.Problem
+	in       []operand
+	out      operand
+	unsigned bool // of a product: a is handed over with 128 added
 
 	spec    backend.InputSpec
 	seeded  bool
@@ -40,8 +41,8 @@ func (e *executable) limited(ctx context.Context) (context.Context, context.Canc
 
 // LoadSeeded makes the inputs and hands them over.
 func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	if spec.Problem != problem.Problem(e.problem) {
-		return fmt.Errorf("peer: inputs of %s for a product of %s", spec.Problem, e.problem)
+	if spec.Problem != e.problem {
+		return fmt.Errorf("peer: inputs of %s for %s", spec.Problem, e.problem)
 	}
 	in, err := e.backend.options.References.inputs(ctx, spec)
 	if err == nil {
@@ -51,22 +52,20 @@ func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) err
 	return err
 }
 
-// Load hands over a and b, and sa and sb of a scaled product.
+// Load hands over the inputs, as the problem names them; of a scaled product a, b, sa and sb.
 func (e *executable) Load(in ...tile.Tensor) error { return e.load(context.Background(), in) }
 
 func (e *executable) load(ctx context.Context, in []tile.Tensor) error {
 	if e.closed {
 		return errClosed
 	}
-	p := e.problem
 	e.seeded, e.loaded, e.ran = false, false, false
-	want := operands(p, e.scales)
-	if len(in) != len(want) {
-		return fmt.Errorf("peer: load: have %d arrays, want %d", len(in), len(want))
+	if len(in) != len(e.in) {
+		return fmt.Errorf("peer: load: have %d arrays, want %d", len(in), len(e.in))
 	}
 	arrays := make([][]byte, len(in))
-	for i, w := range want {
-		if err := matches(w.name, in[i], w.dtype, w.shape...); err != nil {
+	for i, w := range e.in {
+		if err := matches(in[i], w); err != nil {
 			return err
 		}
 		arrays[i] = in[i].Data
@@ -76,8 +75,8 @@ func (e *executable) load(ctx context.Context, in []tile.Tensor) error {
 		for i := range arrays[0] {
 			arrays[0][i] ^= 0x80 // adds 128 to an int8, as uint8
 		}
-		if p.Quant == problem.NoQuant {
-			e.columns = columnSums(in[1], p.K, p.N)
+		if len(in) == 2 { // no scales: the library takes nothing out
+			e.columns = columnSums(in[1], in[1].Shape[0], in[1].Shape[1])
 		}
 	}
 	ctx, cancel := e.limited(ctx)
@@ -89,9 +88,9 @@ func (e *executable) load(ctx context.Context, in []tile.Tensor) error {
 	return nil
 }
 
-func matches(name string, t tile.Tensor, d tile.Dtype, shape ...int) error {
-	if t.Dtype != d || !slices.Equal(t.Shape, shape) {
-		return fmt.Errorf("peer: %s: have %s%v, want %s%v", name, t.Dtype, t.Shape, d, shape)
+func matches(t tile.Tensor, w operand) error {
+	if t.Dtype != w.dtype || !slices.Equal(t.Shape, w.shape) {
+		return fmt.Errorf("peer: %s: have %s%v, want %s%v", w.name, t.Dtype, t.Shape, w.dtype, w.shape)
 	}
 	return nil
 }
@@ -148,8 +147,7 @@ func (e *executable) Poison(ctx context.Context) error {
 
 // output fetches o, without what Unsigned added to it.
 func (e *executable) output(ctx context.Context) (tile.Tensor, error) {
-	p := e.problem
-	out := tile.NewTensor(p.Out, p.M, p.N)
+	out := tile.NewTensor(e.out.dtype, e.out.shape...)
 	ctx, cancel := e.limited(ctx)
 	defer cancel()
 	if _, err := e.process.ask(ctx, "output", nil, out.Data); err != nil {
@@ -157,7 +155,7 @@ func (e *executable) output(ctx context.Context) (tile.Tensor, error) {
 	}
 	for i := 0; e.columns != nil && i < len(out.Data); i += 4 {
 		v := binary.LittleEndian.Uint32(out.Data[i:])
-		binary.LittleEndian.PutUint32(out.Data[i:], v-uint32(e.columns[i/4%p.N]))
+		binary.LittleEndian.PutUint32(out.Data[i:], v-uint32(e.columns[i/4%len(e.columns)]))
 	}
 	return out, nil
 }
@@ -198,7 +196,7 @@ func (e *executable) Results(out ...tile.Tensor) error {
 	case !e.ran:
 		return errors.New("peer: results: nothing was run on these inputs")
 	}
-	if err := matches("o", out[0], e.problem.Out, e.problem.M, e.problem.N); err != nil {
+	if err := matches(out[0], e.out); err != nil {
 		return err
 	}
 	o, err := e.output(context.Background())

@@ -9,15 +9,19 @@ import (
 
 // A Library is one that is installed on this machine.
 type Library struct {
-	Name string // openblas, onednn, blis, mkl
-	Path string // of the shared library
-	kind string // how the C program is to speak with it
+	Name   string // openblas, onednn, blis, mkl, torch
+	Path   string // of the shared library, or of PyTorch's package
+	kind   string // how the C program is to speak with it, or kindTorch
+	python string // the interpreter that has it; "" for a shared library
 }
+
+// kindTorch is the name and the kind of PyTorch, which a Python program asks.
+const kindTorch = "torch"
 
 // known is what the package knows of a library.
 type known struct {
 	name, kind string
-	files      []string // names of the shared library; in one folder, the first that is there
+	files      []string // patterns of the name of the shared library; in one folder, the first that is there
 	install    string   // how to get it
 }
 
@@ -30,6 +34,8 @@ var libraries = []known{
 		"apt-get install libblis4-pthread"},
 	{"mkl", "cblas", []string{"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"},
 		"pip install mkl"},
+	{"torch", kindTorch, []string{"python3*/site-packages/torch", "python3*/dist-packages/torch"},
+		"python3 -m venv /tmp/torch && /tmp/torch/bin/pip install torch --index-url https://download.pytorch.org/whl/cpu, then --path /tmp/torch/lib"},
 }
 
 // Names lists the libraries that the package can run.
@@ -62,14 +68,21 @@ func Find(name string, folders []string) []Library {
 	seen := map[string]bool{}
 	for _, folder := range slices.Concat(folders, usualFolders()) {
 		for _, file := range libraries[i].files {
-			path := filepath.Join(folder, file)
-			real, err := filepath.EvalSymlinks(path)
-			if err != nil {
+			paths, err := filepath.Glob(filepath.Join(folder, file))
+			if err != nil || len(paths) == 0 {
+				continue
+			}
+			l := Library{Name: name, Path: paths[0], kind: libraries[i].kind}
+			if l.kind == kindTorch {
+				l.python = filepath.Join(folder, "..", "bin", "python3")
+			}
+			real, err := filepath.EvalSymlinks(l.Path)
+			if err != nil || l.python != "" && !exists(l.python) {
 				continue
 			}
 			if !seen[real] {
 				seen[real] = true
-				found = append(found, Library{name, path, libraries[i].kind})
+				found = append(found, l)
 			}
 			break
 		}
@@ -100,7 +113,12 @@ func usualFolders() []string {
 // it loads beside itself.
 func (l Library) environment(threads int) []string {
 	folder := filepath.Dir(l.Path)
-	env := []string{"LD_LIBRARY_PATH=" + folder, "MKL_DYNAMIC=FALSE", "OMP_DYNAMIC=FALSE"}
+	env := []string{"MKL_DYNAMIC=FALSE", "OMP_DYNAMIC=FALSE"}
+	if l.kind == kindTorch {
+		env = append(env, "THP_MEM_ALLOC_ENABLE=1") // arrays on large pages, as all others have
+	} else {
+		env = append(env, "LD_LIBRARY_PATH="+folder)
+	}
 	for _, name := range []string{"OPENBLAS", "OMP", "MKL", "BLIS"} {
 		env = append(env, fmt.Sprintf("%s_NUM_THREADS=%d", name, threads))
 	}

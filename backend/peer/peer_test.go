@@ -245,7 +245,11 @@ func TestLibraries(t *testing.T) {
 			} else if len(found) == 0 {
 				t.Skipf("not installed: %s", Install(name))
 			}
-			testLibrary(t, mustOpen(t, program, found[0]))
+			if found[0].kind == kindTorch {
+				testFamilies(t, mustOpen(t, script(t), found[0]))
+			} else {
+				testLibrary(t, mustOpen(t, program, found[0]))
+			}
 		})
 	}
 }

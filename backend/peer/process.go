@@ -21,8 +21,8 @@ func Available() error {
 	return nil
 }
 
-// process is the C program with one library. It is stopped except while it is
-// asked something.
+// process is the C program with one library, or the Python program. It is stopped except
+// while it is asked something.
 type process struct{ *child.Process }
 
 // start starts the program.
@@ -30,10 +30,11 @@ func start(o Options) (process, error) {
 	if err := Available(); err != nil {
 		return process{}, err
 	}
-	p, err := child.Start(child.Options{
-		Program: o.Program, Args: []string{o.Library.kind, o.Library.Path, strconv.Itoa(o.Threads)},
-		Env: o.Library.environment(o.Threads), Rest: true,
-	})
+	program, args := o.Program, []string{o.Library.kind, o.Library.Path, strconv.Itoa(o.Threads)}
+	if python := o.Library.python; python != "" {
+		program, args = python, []string{o.Program, strconv.Itoa(o.Threads)}
+	}
+	p, err := child.Start(child.Options{Program: program, Args: args, Env: o.Library.environment(o.Threads), Rest: true})
 	if err != nil {
 		return process{}, fmt.Errorf("peer: %w", err)
 	}

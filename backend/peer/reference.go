@@ -7,7 +7,6 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
-	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -49,12 +48,10 @@ func (r *References) keptInputs(ctx context.Context, spec backend.InputSpec) ([]
 
 // make makes the inputs of spec, unless they are there, and returns what they are.
 func (r *References) make(ctx context.Context, spec backend.InputSpec) ([]operand, error) {
-	p := spec.Problem.(problem.Matmul) // executables refuse others
-	count, err := scalesOf(p)
+	want, _, err := operandsOf(spec.Problem)
 	if err != nil {
 		return nil, err
 	}
-	want := operands(p, count)
 	if r.in != nil && r.spec == spec {
 		return want, nil
 	}
@@ -62,7 +59,7 @@ func (r *References) make(ctx context.Context, spec backend.InputSpec) ([]operan
 	in := map[string]tile.Tensor{}
 	for _, w := range want {
 		in[w.name] = tile.NewTensor(w.dtype, w.shape...)
-		if err := check.Fill(ctx, in[w.name], w.name, p, spec.Seed, spec.Dist); err != nil {
+		if err := check.Fill(ctx, in[w.name], w.name, spec.Problem, spec.Seed, spec.Dist); err != nil {
 			return nil, fmt.Errorf("peer: fill %s: %w", w.name, err)
 		}
 	}

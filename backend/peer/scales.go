@@ -36,18 +36,30 @@ func scalesOf(p problem.Matmul) (scales, error) {
 	return count, nil
 }
 
-// operand is an array that a peer is loaded with.
+// operand is an array of a peer.
 type operand struct {
 	name  string
 	dtype tile.Dtype
 	shape []int
 }
 
-// operands are the arrays of p in the order in which they are handed over.
-func operands(p problem.Matmul, s scales) []operand {
-	list := []operand{{"a", p.A, []int{p.M, p.K}}, {"b", p.B, []int{p.K, p.N}}}
-	if s != (scales{}) {
-		list = append(list, operand{"sa", tile.Float32, []int{s.a, 1}}, operand{"sb", tile.Float32, []int{1, s.b}})
+// operandsOf are the arrays that a peer is loaded with, in the order in which they are
+// handed over, and the one that comes back.
+func operandsOf(asked problem.Problem) (in []operand, out operand, err error) {
+	if p, ok := asked.(problem.Matmul); ok {
+		s, err := scalesOf(p)
+		in = []operand{{"a", p.A, []int{p.M, p.K}}, {"b", p.B, []int{p.K, p.N}}}
+		if s != (scales{}) {
+			in = append(in, operand{"sa", tile.Float32, []int{s.a, 1}}, operand{"sb", tile.Float32, []int{1, s.b}})
+		}
+		return in, operand{"o", p.Out, []int{p.M, p.N}}, err
 	}
-	return list
+	for _, o := range asked.Operands() {
+		if o.Out {
+			out = operand{o.Name, o.Dtype, o.Shape}
+		} else {
+			in = append(in, operand{o.Name, o.Dtype, o.Shape})
+		}
+	}
+	return in, out, nil
 }

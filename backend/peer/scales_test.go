@@ -38,8 +38,12 @@ func TestScalesOf(t *testing.T) {
 		if got, err := scalesOf(p); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", quant, got, err)
 		}
+		in, _, err := operandsOf(p)
+		if err != nil {
+			t.Fatal(err)
+		}
 		count := int64(0)
-		for _, o := range operands(p, want) {
+		for _, o := range in {
 			count += tile.Elements(o.shape)
 		}
 		if count != int64(33*70+70*19+want.a+want.b) {

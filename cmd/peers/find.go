@@ -15,9 +15,9 @@ import (
 	"matladder/internal/pluginworker"
 )
 
-// libraries are the peers that the C program runs.
+// libraries are the peers that run in processes of their own.
 type libraries struct {
-	program    string
+	folder     string         // of their programs
 	found      []peer.Library // those that opened, in the order of --peers
 	backends   []*peer.Backend
 	missing    []string // names
@@ -39,20 +39,21 @@ func open(ctx context.Context, f *flags, threads int, host chips.Device) (*libra
 		return nil, fmt.Errorf("no folder for the peers' program: %w: set XDG_CACHE_HOME", err)
 	}
 	l := &libraries{}
-	if l.program, err = peer.Build(ctx, filepath.Join(cache, "matladder", "peers")); err != nil {
-		return nil, err
-	}
 	seen := map[string]bool{}
 	for _, name := range f.peers {
 		if name == xla {
 			continue
+		}
+		program, err := peer.Program(ctx, filepath.Join(cache, "matladder", "peers"), name)
+		if err != nil {
+			return nil, err
 		}
 		some := peer.Find(name, f.paths)
 		if len(some) == 0 {
 			l.missing = append(l.missing, name)
 		}
 		for _, library := range some {
-			b, err := l.load(ctx, library, threads, host)
+			b, err := l.load(ctx, program, library, threads, host)
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
@@ -70,10 +71,10 @@ func open(ctx context.Context, f *flags, threads int, host chips.Device) (*libra
 	return l, nil
 }
 
-func (l *libraries) load(ctx context.Context, library peer.Library, threads int, host chips.Device) (*peer.Backend, error) {
+func (l *libraries) load(ctx context.Context, program string, library peer.Library, threads int, host chips.Device) (*peer.Backend, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
 	defer cancel()
-	return peer.Open(ctx, peer.Options{Program: l.program, Library: library, Threads: threads, Host: host, References: &l.references})
+	return peer.Open(ctx, peer.Options{Program: program, Library: library, Threads: threads, Host: host, References: &l.references})
 }
 
 // errNone says that there is nothing to compare with.

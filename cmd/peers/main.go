@@ -3,24 +3,24 @@
 //
 //	go run ./cmd/peers [flags]
 //
-// Peers are OpenBLAS, oneDNN, BLIS and MKL, as far as they are installed, and XLA
-// on the cores of this machine. All of them and the kernels take turns, round by
-// round, on the same inputs and with as many threads; each output is verified as
-// a kernel's is. Flag --list says which libraries are found, where, and how to
-// install the others; it measures nothing.
+// Peers are OpenBLAS, oneDNN, BLIS and MKL for matrix products, PyTorch for attention and
+// softmax, as far as they are installed, and XLA on the cores of this machine for all of
+// them. All of them and the kernels take turns, round by round, on the same inputs and with
+// as many threads; each output is verified as a kernel's is. Flag --list says which
+// libraries are found, where, and how to install the others; it measures nothing.
 //
 // The libraries are called by a small C program, which is compiled when it is
 // first needed: peers needs Linux and a C compiler, but no header of a library.
-// Each product runs in a process of its own, so that a library that crashes costs
-// a row.
+// PyTorch is called by a small Python program and needs no compiler. Each problem runs in a
+// process of its own, so that a library that crashes costs a row.
 //
 // # What to measure
 //
 // A sweep is a YAML file as of cmd/bench: --config peers, the default, has squares,
-// --config thin the shapes of decoding, and --config scaled products of int8 with
-// scales. Flags replace what the sweep says.
+// --config thin the shapes of decoding, --config scaled products of int8 with
+// scales, and --config attention attention. Flags replace what the sweep says.
 //
-//	--peers openblas,mkl         openblas, onednn, blis, mkl, xla; all of them if not given
+//	--peers openblas,mkl         openblas, onednn, blis, mkl, torch, xla; all of them if not given
 //	--path DIR                   a folder to look for libraries in; may be repeated
 //	--threads 1,2                numbers of threads, one after the other; one a core if not given
 //	--kernel 4,5                 rungs

@@ -53,7 +53,7 @@ backend/cpu: backend check chips internal/cgroup internal/files tile problem bac
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/builtin: backend backend/internal/libtpu backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
-backend/peer: backend check chips internal/child problem tile
+backend/peer: backend check chips internal/child internal/files problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 measure/interval: golang.org/x/perf/benchmath
 measure: measure/interval backend chips problem internal/awake internal/counters results
