@@ -37,26 +37,34 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	j := t.Axis("j", tile.Ceil(p.Keys, s.K), tile.Arbitrary)
 
 	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: i, Key: j, BQ: s.M, BK: s.K})
+	begin, step, end := Pass(t, p, r, s)
+	t.When(j.First(), begin)
+	step(r.Seen())
+	t.When(j.Last(), end)
+	return t.Programs()
+}
+
+// Pass is what this rung does to a block of rows: before the first block of keys, with the
+// scores of each, and after the last. The rungs above do it to fewer blocks.
+func Pass(t *tile.Builder, p problem.Attention, r *scores.Refs, s tile.Blocks) (begin func(), step func(scores *tile.Expr), end func()) {
 	x := t.Scratch("s", tile.Float32, s.M, s.K)
 	acc := t.Scratch("acc", tile.Float32, s.M, p.ValueDim)
 	top := t.Scratch("top", tile.Float32, s.M, 1)
 	next := t.Scratch("next", tile.Float32, s.M, 1)
 	sum := t.Scratch("sum", tile.Float32, s.M, 1)
-
-	t.When(j.First(), func() {
-		r.Begin(top, sum)
-		t.Fill(acc, 0)
-	})
-	t.Store(x, r.Seen())
-	t.Store(next, tile.Max(top, tile.RowMax(x)))
-	t.Store(x, tile.Exp2(tile.Sub(x, next)))
-	shrink := tile.Exp2(tile.Sub(top, next))
-	t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.RowSum(x)))
-	t.Store(acc, tile.Add(tile.Mul(acc, shrink), tile.Dot(tile.Cast(x, p.Dtype), r.V)))
-	t.Store(top, next)
-	t.When(j.Last(), func() {
-		t.Store(r.O, r.Divided(acc, sum))
-		r.End(top, sum)
-	})
-	return t.Programs()
+	return func() {
+			r.Begin(top, sum)
+			t.Fill(acc, 0)
+		}, func(scores *tile.Expr) {
+			t.Store(x, scores)
+			t.Store(next, tile.Max(top, tile.RowMax(x)))
+			t.Store(x, tile.Exp2(tile.Sub(x, next)))
+			shrink := tile.Exp2(tile.Sub(top, next))
+			t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.RowSum(x)))
+			t.Store(acc, tile.Add(tile.Mul(acc, shrink), tile.Dot(tile.Cast(x, p.Dtype), r.V)))
+			t.Store(top, next)
+		}, func() {
+			t.Store(r.O, r.Divided(acc, sum))
+			r.End(top, sum)
+		}
 }

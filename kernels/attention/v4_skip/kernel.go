@@ -4,6 +4,7 @@ package skip
 
 import (
 	"matladder/kernels/attention/scores"
+	flash "matladder/kernels/attention/v3_flash"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -41,31 +42,11 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	key := tile.Plus(seen.First, j)
 	there := tile.AtLeast(tile.AtMost(key, seen.Last), tile.Const(0))
 	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: i, Key: there, BQ: s.M, BK: s.K})
-	x := t.Scratch("s", tile.Float32, s.M, s.K)
-	acc := t.Scratch("acc", tile.Float32, s.M, p.ValueDim)
-	top := t.Scratch("top", tile.Float32, s.M, 1)
-	next := t.Scratch("next", tile.Float32, s.M, 1)
-	sum := t.Scratch("sum", tile.Float32, s.M, 1)
-
-	t.When(j.First(), func() {
-		r.Begin(top, sum)
-		t.Fill(acc, 0)
-	})
-	step := func(scores *tile.Expr) {
-		t.Store(x, scores)
-		t.Store(next, tile.Max(top, tile.RowMax(x)))
-		t.Store(x, tile.Exp2(tile.Sub(x, next)))
-		shrink := tile.Exp2(tile.Sub(top, next))
-		t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.RowSum(x)))
-		t.Store(acc, tile.Add(tile.Mul(acc, shrink), tile.Dot(tile.Cast(x, p.Dtype), r.V)))
-		t.Store(top, next)
-	}
+	begin, step, end := flash.Pass(t, p, r, s)
+	t.When(j.First(), begin)
 	whole, some := scores.Whole(p, i, there, s), tile.Test(key, tile.LE, seen.Last)
 	t.When(tile.All(some, whole), func() { step(r.Whole()) })
 	t.When(tile.All(some, tile.Not(whole)), func() { step(r.Seen()) })
-	t.When(j.Last(), func() {
-		t.Store(r.O, r.Divided(acc, sum))
-		r.End(top, sum)
-	})
+	t.When(j.Last(), end)
 	return t.Programs()
 }

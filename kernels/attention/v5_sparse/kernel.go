@@ -4,6 +4,7 @@ package sparse
 
 import (
 	"matladder/kernels/attention/scores"
+	flash "matladder/kernels/attention/v3_flash"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -40,30 +41,10 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	is := func(table *tile.Ref, x int) tile.Cond { return tile.Test(table.At(n), tile.EQ, tile.Const(x)) }
 
 	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: rows.At(n), Key: keys.At(n), BQ: s.M, BK: s.K, Listed: true})
-	x := t.Scratch("s", tile.Float32, s.M, s.K)
-	acc := t.Scratch("acc", tile.Float32, s.M, p.ValueDim)
-	top := t.Scratch("top", tile.Float32, s.M, 1)
-	next := t.Scratch("next", tile.Float32, s.M, 1)
-	sum := t.Scratch("sum", tile.Float32, s.M, 1)
-
-	t.When(is(begins, 1), func() {
-		r.Begin(top, sum)
-		t.Fill(acc, 0)
-	})
-	step := func(scores *tile.Expr) {
-		t.Store(x, scores)
-		t.Store(next, tile.Max(top, tile.RowMax(x)))
-		t.Store(x, tile.Exp2(tile.Sub(x, next)))
-		shrink := tile.Exp2(tile.Sub(top, next))
-		t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.RowSum(x)))
-		t.Store(acc, tile.Add(tile.Mul(acc, shrink), tile.Dot(tile.Cast(x, p.Dtype), r.V)))
-		t.Store(top, next)
-	}
+	begin, step, end := flash.Pass(t, p, r, s)
+	t.When(is(begins, 1), begin)
 	t.When(is(kind, scores.Every), func() { step(r.Whole()) })
 	t.When(is(kind, scores.Part), func() { step(r.Seen()) })
-	t.When(is(ends, 1), func() {
-		t.Store(r.O, r.Divided(acc, sum))
-		r.End(top, sum)
-	})
+	t.When(is(ends, 1), end)
 	return t.Programs()
 }
