@@ -78,6 +78,7 @@ func rowwise(e *tile.Expr, r *tile.Ref) bool {
 	}
 	switch {
 	case e.Op.IsElementwise():
+	case e.Op == tile.OpDot && !e.TransA && !reads(e.Args[1], r):
 	case (e.Op == tile.OpReduceMax || e.Op == tile.OpReduceSum) && alongRow(e) && len(e.Shape) > 1:
 	case e.Op == tile.OpSlice && e.Dim == len(e.Shape)-1:
 	case e.Op == tile.OpBroadcast && len(e.Shape) == len(e.Args[0].Shape) && e.Shape[0] == e.Args[0].Shape[0]:

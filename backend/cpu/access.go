@@ -188,14 +188,24 @@ func (c *values) compile() {
 		c.step.add = writeOf(c, x, y, c.plan.loops.AddMul)
 		return
 	}
-	if d == tile.Float32 && s.Kind == tile.Store && c.plan.refs[c.step.dst].cols == 1 {
-		c.step.store = c.storeSingle(c.single(v))
+	if dst := &c.plan.refs[c.step.dst]; d == tile.Float32 && s.Kind == tile.Store && dst.cols == 1 {
+		if dst.ld == 1 {
+			c.step.down = c.storeDown(c.down(v))
+		} else {
+			c.step.store = c.storeSingle(c.single(v))
+		}
 		return
 	}
 	nonTemporal := c.plan.nonTemporal(c.step)
 	if f := c.affineOf(v); f != nil && d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
 		c.step.store = f.store(c.step.dst)
 		return
+	}
+	if d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
+		if into := c.into(v); into != nil {
+			c.step.store = c.storeInto(into)
+			return
+		}
 	}
 	x := c.floats(v)
 	switch {
@@ -228,6 +238,16 @@ func writeTo[D, T any](c *values, x lanes[T], combine func(o []D, x []T)) writer
 	return func(w *worker, row, col, n int) {
 		at := &w.places[r]
 		combine(view[D](w.data[r])[at.off+row*ld+col:][:n], x(w, row, col, n))
+	}
+}
+
+// storeInto computes a row where it is stored.
+func (c *values) storeInto(x into) writer {
+	r := c.step.dst
+	ld := c.plan.refs[r].ld
+	return func(w *worker, row, col, n int) {
+		at := &w.places[r]
+		x(w, row, col, view[float32](w.data[r])[at.off+row*ld+col:][:n])
 	}
 }
 

@@ -124,6 +124,9 @@ func (p *plan) sizePieces(s *step) {
 	if s.cols < p.refs[s.dst].cols {
 		s.cols = max(s.cols/laneCols, 1) * laneCols
 	}
+	if s.strip > 0 {
+		s.rows = s.strip
+	}
 	for _, d := range s.dots {
 		if a := p.operands[d.a]; a.keep == keepPiece {
 			a.piece = max(a.piece, s.rows)

@@ -27,7 +27,7 @@ var passes = []struct {
 	{"stream", stream, (*plan).tellWrites},       // outputs that tiles write once → rounded by them, past the caches
 	{"epilogue", epilogue, (*plan).tellValues},   // values → vectors along rows
 	{"share", share, (*plan).tellKept},           // which packed blocks are kept, where
-	{"schedule", schedule, (*plan).tellSchedule}, // grid → phases, tasks, workers
+	{"schedule", schedule, (*plan).tellSchedule}, // grid → phases, tasks, workers; steps of a program → strips of rows
 	{"buffers", buffers, (*plan).tellBuffers},    // sizes and places of all memory but the arrays
 }
 
@@ -73,16 +73,20 @@ type step struct {
 	stmt *tile.Stmt
 	kind stepKind
 	cond tile.Cond // when: run body where it holds
-	body []*step   // and steps that go along rows together
+	body []*step   // and steps that go along rows together, or through them in strips
 
 	dst    int       // fill and compute: ref
 	zeroed tile.Cond // accumulate: dst counts as zero where it holds; nil for never
 	dots   []*dot
-	direct bool   // the only dot is the value, in dst's own dtype: no epilogue
-	store  writer // epilogue: dst = value
-	add    writer // epilogue: dst = dst + value
-	lanes  int    // of a row, that these do at once
-	strip  int    // rows that steps that go along rows together do at once
+	direct bool                        // the only dot is the value, in dst's own dtype: no epilogue
+	store  writer                      // epilogue: dst = value
+	add    writer                      // epilogue: dst = dst + value
+	lanes  int                         // of a row, that these do at once
+	down   func(w *worker, row, n int) // store, of a destination whose one column lies in one piece
+	strip  int                         // rows that steps that go along rows together do at once
+
+	factor   *tile.Expr // of rows of dst, to which the product is added; nil for none
+	rescaled down       // its values
 
 	rows, cols int // of the piece of a product that is computed at once
 
@@ -96,6 +100,7 @@ const (
 	stepCompute
 	stepWhen
 	stepAbreast
+	stepStrips
 )
 
 // dot is a product inside a step's value.

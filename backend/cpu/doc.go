@@ -26,12 +26,15 @@
 //     rows: what is read and written (access.go, codes.go, float8.go), arithmetic
 //     (arithmetic.go, piecewise.go), sums and extremes of rows (reduce.go), exponentials
 //     (exponentials.go, internal/vexp), scaled and shifted rows (affine.go), masks that are
-//     spans of columns (span.go), one number for each row (single.go).
+//     spans of columns (span.go), one number for each row (single.go), columns of such
+//     numbers (down.go).
 //  6. share (share.go): blocks of b are packed once into a cache that all workers
 //     share (cache.go), or by each worker for its columns; blocks of a stay with one
 //     worker. schedule (schedule.go): parallel axes are split over workers, arbitrary
 //     axes run in order inside one of them. Workers go along rows of the grid, each
 //     with blocks of a; where no a is packed along columns, each with blocks of b.
+//     Steps of which one multiplies what another made, as in attention, go through the
+//     rows of their program in strips (strips.go).
 //  7. buffers (buffers.go): how much is computed at once, and the place of all memory
 //     but the arrays.
 //

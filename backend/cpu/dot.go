@@ -38,8 +38,11 @@ func (w *worker) slot(i int) int {
 	if o.keep == keepAll {
 		return w.places[o.ref].block
 	}
-	if o.slots == 1 {
+	switch {
+	case o.slots == 1:
 		return 0
+	case o.keep == keepOwn && o.follows: // a window that moves on keeps what it still sees
+		return w.places[o.ref].block % o.slots
 	}
 	r, t := &w.plan.refs[o.ref], &w.plan.tasks
 	n := 0

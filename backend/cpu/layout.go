@@ -25,9 +25,11 @@ type operand struct {
 	room   int64  // bytes that were left to choose keep by
 	counts bool   // packing a block of it counts as loading one
 	slots  int    // blocks kept
-	mem    region // shared: of the executable's memory; else of a worker's
-	piece  int    // not kept: lanes packed, or widened, at once
-	deep   bool   // keepPiece: all chunks of a piece are packed together
+	// follows: blocks that one program after another sees have numbers that do, too.
+	follows bool
+	mem     region // shared: of the executable's memory; else of a worker's
+	piece   int    // not kept: lanes packed, or widened, at once
+	deep    bool   // keepPiece: all chunks of a piece are packed together
 }
 
 // How many words of a lane a chunk holds at most: panels of a and b this deep stay

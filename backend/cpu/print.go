@@ -152,6 +152,8 @@ func (p *plan) shownOf(list []shownStep, steps []*step, when tile.Cond) []shownS
 				inside = tile.All(when, s.cond)
 			}
 			list, last = p.shownOf(list, s.body, inside), nil
+		case s.kind == stepStrips:
+			list, last = p.shownOf(list, s.body, when), nil
 		case s.kind == stepAbreast:
 			first := len(list)
 			list, last = p.shownOf(list, s.body, when), nil

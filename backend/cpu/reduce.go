@@ -68,7 +68,7 @@ func (c *values) rowMax(e *tile.Expr) lanes[float32] {
 	if x := e.Args[0]; x.Op == tile.OpNeg {
 		return reduce(c, e, c.floats(x.Args[0]), func(x []float32) float32 { lo, _ := extremes(x); return -lo }, larger)
 	}
-	return reduce(c, e, c.floats(e.Args[0]), func(x []float32) float32 { _, hi := extremes(x); return hi }, larger)
+	return reduce(c, e, c.floats(e.Args[0]), c.plan.exps.Largest, larger)
 }
 
 // absMaxOfBits is the largest magnitude of each row of x, if that is bfloat16 in

@@ -28,7 +28,6 @@ func readRows(p *plan) error {
 const (
 	whyVectors     = "this micro-kernel reads it in no other way"
 	whyNoCache     = "no packed block is to be shared"
-	whyChanges     = "it is scratch"
 	whyTransposed  = "it is transposed"
 	whySet         = "all its rows would fall into one set of the L1 cache"
 	whySteps       = "along k its blocks are not whole rows of tiles"
@@ -48,10 +47,17 @@ func (p *plan) packsRows(i int) string {
 	o := p.operands[i]
 	r := &p.refs[o.ref]
 	reads, edge, columns := true, false, 0
+	var steps []int        // elements of k of arrays
+	if r.Kind == tile.In { // else it is as deep as blocks of b are
+		steps = append(steps, r.Array[r.dim(false)])
+	}
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			if d.a == i {
 				b := p.operands[d.b]
+				if k := p.refs[b.ref].dim(b.columns); k >= 0 {
+					steps = append(steps, p.refs[b.ref].Array[k])
+				}
 				reads = reads && p.readsRows(d, r.rows)
 				edge = edge || p.endsInEdge(d, b)
 				columns = max(columns, p.lanesOfBlock(&p.refs[b.ref], r, !b.columns))
@@ -63,13 +69,10 @@ func (p *plan) packsRows(i int) string {
 		return whyVectors
 	case p.machine.cacheBytes == 0:
 		return whyNoCache
-	case r.Kind != tile.In:
-		return whyChanges
 	case o.columns:
 		return whyTransposed
 	}
-	k := r.dim(false)
-	for _, elements := range []int{r.Array[k], r.BlockSize(k), o.part} {
+	for _, elements := range append(steps, r.cols, o.part) {
 		if elements%o.packing.unit != 0 {
 			return whySteps
 		}

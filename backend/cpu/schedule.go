@@ -12,7 +12,8 @@ import (
 // parallel axes; the worker that takes it runs the arbitrary axes in order.
 //
 // Tasks are numbered so that those next to each other share a block of a: the
-// axes that b does not depend on are outer, those that it does depend on inner.
+// axes that b does not depend on are outer, those that it does depend on inner. Along
+// those that every operand depends on there is nothing to share: they are the outermost.
 // By columns it is the other way round, and they share a block of b. Where the
 // cache cannot hold all of b, groups of the inner coordinates are phases, one after
 // another.
@@ -25,14 +26,19 @@ type tasks struct {
 	workers              int
 }
 
-// schedule splits the axes of the grid.
+// schedule splits the axes of the grid, and lets steps of a program go through its rows
+// in strips.
 func schedule(p *plan) error {
+	p.steps = p.inStrips(p.steps)
 	t := &p.tasks
 	t.workers = p.machine.workers
+	var batch []int
 	for i, a := range p.program.Grid {
 		switch {
 		case p.ordered || a.Semantics == tile.Arbitrary:
 			t.serial = append(t.serial, i)
+		case t.grouped == nil && p.isBatch(a):
+			batch = append(batch, i)
 		case p.changesB(a):
 			t.inner = append(t.inner, i)
 		default:
@@ -42,6 +48,7 @@ func schedule(p *plan) error {
 	if p.byColumns {
 		t.outer, t.inner = t.inner, t.outer
 	}
+	t.outer = append(batch, t.outer...)
 	t.outers, t.inners, t.steps = p.points(t.outer), p.points(t.inner), p.points(t.serial)
 	if t.group == 0 {
 		t.group = t.inners
@@ -69,6 +76,22 @@ func (p *plan) needsProgramOrder() bool {
 		}
 	}
 	return false
+}
+
+// isBatch reports whether the blocks of all arrays that are multiplied change along a.
+func (p *plan) isBatch(a *tile.Axis) bool {
+	if a.Semantics != tile.Parallel {
+		return false
+	}
+	some := false
+	for _, o := range p.operands {
+		if r := &p.refs[o.ref]; r.Kind == tile.In {
+			if some = true; !r.dependsOn(a) {
+				return false
+			}
+		}
+	}
+	return some
 }
 
 // changesB reports whether the shared operand, or else any b, depends on a.
@@ -172,5 +195,5 @@ func (p *plan) tellSchedule() []string {
 	if t.workers > 1 {
 		second += fmt.Sprintf(", each with %s of them to begin with; who is done takes from the others", deal)
 	}
-	return []string{first, second, fmt.Sprintf("threads are busy %.0f %% of the time, if tasks take equally long", 100*float64(all)/float64(p.machine.workers*most))}
+	return append([]string{first, second, fmt.Sprintf("threads are busy %.0f %% of the time, if tasks take equally long", 100*float64(all)/float64(p.machine.workers*most))}, p.tellStrips()...)
 }

@@ -41,7 +41,9 @@ func see(p *plan) error {
 			return p.unsupported(r.Pos, "%s has a block of rank %d: at most 2", r.Name, len(shape))
 		}
 		if r.Kind == tile.Scratch {
-			s.ld = scratchStride(s.cols)
+			if s.ld = scratchStride(s.cols); s.cols == 1 && r.Dtype == tile.Float32 {
+				s.ld = 1 // a column lies in one piece
+			}
 			p.refs = append(p.refs, s)
 			continue
 		}

@@ -34,6 +34,7 @@ const (
 	whyLast    = "one block fits"
 	whyColumns = "those of one column fit, and each worker has columns of its own"
 	whyPacked  = "they are packed ahead of launches"
+	whyBatch   = "those of one matrix fit, and each worker has matrices of its own"
 	whyLarge   = "not even one block fits"
 )
 
@@ -61,6 +62,8 @@ func share(p *plan) error {
 			o.keep, o.why = keepPiece, whyOnce
 		case o.isB && p.byColumns && int64(o.block)*int64(p.window(r)) <= own:
 			o.keep, o.slots, o.why, o.room = keepOwn, p.window(r), whyColumns, own
+		case o.isB && cache > 0 && p.ofBatch(r) && int64(o.block)*int64(p.window(r)) <= own:
+			o.keep, o.slots, o.why, o.room = keepOwn, p.window(r), whyBatch, own
 		case o.isB && all <= cache:
 			o.keep, o.slots, o.why, o.room = keepAll, r.blockCount(), whyAll, cache
 			cache -= all
@@ -80,11 +83,23 @@ func share(p *plan) error {
 	}
 	p.spare = max(cache, own)
 	for _, o := range p.operands {
+		o.follows = p.followEachOther(&p.refs[o.ref])
 		if r := &p.refs[o.ref]; o.slots > 0 && !r.countedPacked {
 			o.counts, r.countedPacked = true, true
 		}
 	}
 	return nil
+}
+
+// ofBatch reports whether r changes along no parallel axis but those of a batch, so many
+// that each worker has some to itself.
+func (p *plan) ofBatch(r *ref) bool {
+	for _, a := range p.program.Grid {
+		if a.Semantics == tile.Parallel && r.dependsOn(a) && !p.isBatch(a) {
+			return false
+		}
+	}
+	return !p.ordered && p.machine.workers > 1 && p.extent(r, tile.Parallel) >= p.machine.workers
 }
 
 // reused reports whether several programs see the same block of r.
@@ -109,6 +124,23 @@ func (p *plan) extent(r *ref, s tile.Semantics) int {
 		}
 	}
 	return n
+}
+
+// followEachOther reports whether arbitrary axes change r's block along one dimension of
+// the array, behind which there is one block.
+func (p *plan) followEachOther(r *ref) bool {
+	moves := false
+	for d, x := range r.Index {
+		if moves && r.blocks[d] > 1 {
+			return false
+		}
+		tile.WalkIndex(x, func(x tile.IndexExpr) {
+			if a, ok := x.(*tile.Axis); ok && a.Semantics == tile.Arbitrary && a.Size > 1 {
+				moves = true
+			}
+		})
+	}
+	return moves
 }
 
 // groupSize is how many of the task coordinates that r depends on can have

@@ -11,6 +11,9 @@ import (
 // needed.
 func stream(p *plan) error {
 	allSteps(p.steps, func(s *step) {
+		if s.factor = p.rescaling(s); s.factor != nil {
+			s.direct = true
+		}
 		if len(s.dots) != 1 || !p.writtenOnce(&p.refs[s.dst]) {
 			return
 		}

@@ -26,6 +26,8 @@ func epilogue(p *plan) error {
 		s.lanes = vectorLanes
 		c := &values{plan: p, step: s}
 		switch {
+		case s.factor != nil:
+			s.rescaled = c.down(s.factor)
 		case !s.direct:
 			c.compile()
 		case s.dots[0].scales != nil:
@@ -107,11 +109,17 @@ func (c *values) floats(e *tile.Expr) lanes[float32] {
 	}
 	var f lanes[float32]
 	binary := binaryFloats(e.Op, &c.plan.loops)
+	if into := c.into(e); into != nil {
+		i := c.slot()
+		return func(w *worker, row, col, n int) []float32 {
+			out := vector[float32](w, i, n)
+			into(w, row, col, out)
+			return out
+		}
+	}
 	switch {
 	case binary != nil:
 		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binary)
-	case (e.Op == tile.OpExp || e.Op == tile.OpExp2) && e.Dtype == tile.Float32:
-		return c.exponential(e)
 	case e.Op == tile.OpErf:
 		f = apply(c.slot(), c.floats(e.Args[0]), erf().to(&c.plan.loops))
 	case e.Op == tile.OpLogistic:

@@ -150,6 +150,8 @@ func (w *worker) run(steps []*step) {
 			}
 		case stepAbreast:
 			w.abreast(s.body)
+		case stepStrips:
+			w.strips(s)
 		}
 	}
 }
@@ -161,23 +163,30 @@ func (w *worker) fresh(s *step) bool {
 }
 
 // compute executes a store or an accumulation.
-func (w *worker) compute(s *step) {
+func (w *worker) compute(s *step) { w.computeRows(s, 0, w.places[s.dst].rows) }
+
+// computeRows executes it for rows row0 … row1-1 of the destination.
+func (w *worker) computeRows(s *step, row0, row1 int) {
 	fresh := w.fresh(s)
 	at := &w.places[s.dst]
 	if len(s.dots) == 0 {
-		w.write(s, fresh, 0, at.rows, 0, at.cols)
+		w.write(s, fresh, row0, row1, 0, at.cols)
 		return
+	}
+	if s.rescaled != nil {
+		w.rescale(s, row0, row1)
+		fresh = false
 	}
 	for col := 0; col < at.cols; col += s.cols {
 		cols := min(s.cols, at.cols-col)
 		for _, d := range s.dots {
 			w.bringDeep(d, col, cols)
 		}
-		for row := 0; row < at.rows; row += s.rows {
+		for row := row0; row < row1; row += s.rows {
 			if w.crew.over() {
 				return
 			}
-			rows := min(s.rows, at.rows-row)
+			rows := min(s.rows, row1-row)
 			if s.direct {
 				ld := w.plan.refs[s.dst].ld
 				w.multiply(s.dots[0], w.data[s.dst], at.off+row*ld+col, ld, row, rows, col, cols, fresh)
@@ -196,6 +205,12 @@ func (w *worker) compute(s *step) {
 func (w *worker) write(s *step, fresh bool, row0, row1, col0, col1 int) {
 	if s.stmt.IsPart() {
 		row0, row1 = max(row0, tile.Eval(s.stmt.From, w)), min(row1, tile.Eval(s.stmt.To, w))
+	}
+	if fresh && s.down != nil {
+		for row := row0; row < row1; row += vectorLanes {
+			s.down(w, row, min(vectorLanes, row1-row))
+		}
+		return
 	}
 	out := s.add
 	if fresh {

@@ -58,6 +58,25 @@ mul:
 	VZEROUPPER
 	RET
 
+// func scaleAVX2(dst, x *float32, by float32, n int)
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	VBROADCASTSS by+16(FP), Y2
+	MOVQ         n+24(FP), CX
+
+scale:
+	VMULPS  (SI), Y2, Y0
+	VMULPS  32(SI), Y2, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	SUBQ    $16, CX
+	JNZ     scale
+	VZEROUPPER
+	RET
+
 // func addMulAVX2(dst, x, y *float32, n int)
 TEXT ·addMulAVX2(SB), NOSPLIT, $0-32
 	ARGUMENTS

@@ -14,12 +14,13 @@ import "math"
 
 // Loops are the loops for one instruction set.
 type Loops struct {
-	Add    func(dst, x, y []float32) // dst = x + y
-	Sub    func(dst, x, y []float32) // dst = x - y
-	Mul    func(dst, x, y []float32) // dst = x · y
-	AddMul func(dst, x, y []float32) // dst = dst + x · y, rounded after each
-	Max    func(dst, x, y []float32) // the larger; +0 is larger than -0, and NaN than all
-	Min    func(dst, x, y []float32) // the smaller; -0 is smaller than +0, and NaN than all
+	Add    func(dst, x, y []float32)          // dst = x + y
+	Sub    func(dst, x, y []float32)          // dst = x - y
+	Mul    func(dst, x, y []float32)          // dst = x · y
+	Scale  func(dst, x []float32, by float32) // dst = x · by
+	AddMul func(dst, x, y []float32)          // dst = dst + x · y, rounded after each
+	Max    func(dst, x, y []float32)          // the larger; +0 is larger than -0, and NaN than all
+	Min    func(dst, x, y []float32)          // the smaller; -0 is smaller than +0, and NaN than all
 
 	// Affine sets dst to (x + a) · b, that times w unless w is nil, and that plus c unless
 	// c is nil; rounded after each. With w nil c is nil too.
@@ -77,6 +78,12 @@ var Generic = Loops{
 		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = x[i] * y[i]
+		}
+	},
+	Scale: func(dst, x []float32, by float32) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] * by
 		}
 	},
 	AddMul: func(dst, x, y []float32) {

@@ -18,6 +18,9 @@ func subAVX2(dst, x, y *float32, n int)
 func mulAVX2(dst, x, y *float32, n int)
 
 //go:noescape
+func scaleAVX2(dst, x *float32, by float32, n int)
+
+//go:noescape
 func addMulAVX2(dst, x, y *float32, n int)
 
 //go:noescape
@@ -95,9 +98,17 @@ func For(avx2 bool) Loops {
 		return Generic
 	}
 	return Loops{
-		Add:    three(addAVX2, Generic.Add),
-		Sub:    three(subAVX2, Generic.Sub),
-		Mul:    three(mulAVX2, Generic.Mul),
+		Add: three(addAVX2, Generic.Add),
+		Sub: three(subAVX2, Generic.Sub),
+		Mul: three(mulAVX2, Generic.Mul),
+		Scale: func(dst, x []float32, by float32) {
+			x = x[:len(dst)]
+			n := len(dst) &^ 15
+			if n > 0 {
+				scaleAVX2(&dst[0], &x[0], by, n)
+			}
+			Generic.Scale(dst[n:], x[n:], by)
+		},
 		AddMul: three(addMulAVX2, Generic.AddMul),
 		Affine: func(dst, x []float32, a, b float32, w, c []float32) {
 			n := len(dst) &^ 15

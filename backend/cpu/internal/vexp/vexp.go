@@ -27,6 +27,10 @@ type Loops struct {
 	// Squares is the sum of (x−less)², each difference and each square rounded, added up as
 	// Sum does.
 	Squares func(x []float32, less float32) float32
+
+	// Largest is the largest element, NaN if x has one; +0 is larger than -0, and x is not
+	// empty.
+	Largest func(x []float32) float32
 }
 
 // Generic is the loops in Go.
@@ -50,6 +54,13 @@ var Generic = Loops{
 	Squares: func(x []float32, less float32) float32 {
 		var sums [sumLanes]float32
 		return finishSquares(&sums, x, less)
+	},
+	Largest: func(x []float32) float32 {
+		top := x[0]
+		for _, v := range x[1:] {
+			top = max(top, v)
+		}
+		return top
 	},
 }
 

@@ -1,6 +1,6 @@
 package vexp
 
-// The routines below do n elements, a positive multiple of 16 (exp) or 32 (sums).
+// The routines below do n elements, a positive multiple of 16 (exp) or 32 (sums, the largest).
 
 //go:noescape
 func expAVX2(dst, x *float32, less float32, n int)
@@ -26,14 +26,23 @@ func exp2AVX512(dst, x *float32, less float32, n int)
 //go:noescape
 func sumAVX512(sums, x *float32, n int)
 
+// unordered is not 0 if x has a NaN; then top is no matter, and where it is 0 its sign is
+// none.
+//
+//go:noescape
+func largestAVX2(x *float32, n int) (top float32, unordered uint32)
+
+//go:noescape
+func largestAVX512(x *float32, n int) (top float32, unordered uint32)
+
 // For returns the fastest loops; avx2 says that the processor has AVX2 and FMA,
 // avx512 that it has AVX-512 F.
 func For(avx2, avx512 bool) Loops {
 	switch {
 	case avx512:
-		return Loops{Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Sum: summed(sumAVX512), Squares: squared(squaresAVX512)}
+		return Loops{Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Sum: summed(sumAVX512), Squares: squared(squaresAVX512), Largest: largest(largestAVX512)}
 	case avx2:
-		return Loops{Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Sum: summed(sumAVX2), Squares: squared(squaresAVX2)}
+		return Loops{Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Sum: summed(sumAVX2), Squares: squared(squaresAVX2), Largest: largest(largestAVX2)}
 	}
 	return Generic
 }
@@ -75,5 +84,22 @@ func squared(fast func(sums, x *float32, less float32, n int)) func(x []float32,
 			fast(&sums[0], &x[0], less, n)
 		}
 		return finishSquares(&sums, x[n:], less)
+	}
+}
+
+func largest(fast func(x *float32, n int) (top float32, unordered uint32)) func(x []float32) float32 {
+	return func(x []float32) float32 {
+		n := len(x) &^ (sumLanes - 1)
+		if n == 0 {
+			return Generic.Largest(x)
+		}
+		top, unordered := fast(&x[0], n)
+		if unordered != 0 || top == 0 {
+			return Generic.Largest(x)
+		}
+		if n < len(x) {
+			return max(top, Generic.Largest(x[n:]))
+		}
+		return top
 	}
 }

@@ -289,3 +289,73 @@ squares256:
 	VMOVUPS Y3, 96(DI)
 	VZEROUPPER
 	RET
+
+// func largestAVX512(x *float32, n int) (top float32, unordered uint32)
+TEXT ·largestAVX512(SB), NOSPLIT, $0-24
+	MOVQ    x+0(FP), SI
+	MOVQ    n+8(FP), CX
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	KXORW   K1, K1, K1
+
+top:
+	VMOVUPS (SI), Z2
+	VMOVUPS 64(SI), Z3
+	VCMPPS  $3, Z3, Z2, K2 // one of both is a NaN
+	VMAXPS  Z2, Z0, Z0
+	VMAXPS  Z3, Z1, Z1
+	KORW    K2, K1, K1
+	ADDQ    $128, SI
+	SUBQ    $32, CX
+	JNZ     top
+	VMAXPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y1
+	VMAXPS        Y1, Y0, Y0
+	VEXTRACTF128  $1, Y0, X1
+	VMAXPS        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VMAXPS        X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VMAXPS        X1, X0, X0
+	VMOVSS        X0, top+16(FP)
+	KMOVW         K1, AX
+	MOVL          AX, unordered+20(FP)
+	VZEROUPPER
+	RET
+
+// func largestAVX2(x *float32, n int) (top float32, unordered uint32)
+TEXT ·largestAVX2(SB), NOSPLIT, $0-24
+	MOVQ    x+0(FP), SI
+	MOVQ    n+8(FP), CX
+	VMOVUPS (SI), Y0
+	VMOVAPS Y0, Y1
+	VXORPS  Y7, Y7, Y7
+
+top2:
+	VMOVUPS (SI), Y2
+	VMOVUPS 32(SI), Y3
+	VMOVUPS 64(SI), Y4
+	VMOVUPS 96(SI), Y5
+	VCMPPS  $3, Y3, Y2, Y6
+	VORPS   Y6, Y7, Y7
+	VCMPPS  $3, Y5, Y4, Y6
+	VORPS   Y6, Y7, Y7
+	VMAXPS  Y2, Y0, Y0
+	VMAXPS  Y3, Y1, Y1
+	VMAXPS  Y4, Y0, Y0
+	VMAXPS  Y5, Y1, Y1
+	ADDQ    $128, SI
+	SUBQ    $32, CX
+	JNZ     top2
+	VMAXPS       Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPS       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VMAXPS       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VMAXPS       X1, X0, X0
+	VMOVSS       X0, top+16(FP)
+	VMOVMSKPS    Y7, AX
+	MOVL         AX, unordered+20(FP)
+	VZEROUPPER
+	RET

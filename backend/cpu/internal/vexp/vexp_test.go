@@ -69,6 +69,11 @@ func compare(t *testing.T, name string, l Loops, x []float32, less float32) {
 	if g, w := l.Squares(x, less), Generic.Squares(x, less); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
 		t.Fatalf("%s: the sum of squares of %d elements is %v, in Go %v", name, len(x), g, w)
 	}
+	if len(x) > 0 {
+		if g, w := l.Largest(x), Generic.Largest(x); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
+			t.Fatalf("%s: the largest of %v is %v, in Go %v", name, x, g, w)
+		}
+	}
 	if g, w := l.Sum(x), Generic.Sum(x); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
 		t.Fatalf("%s: the sum of %d elements is %v, in Go %v", name, len(x), g, w)
 	}
