@@ -10,7 +10,9 @@ package builtin
 
 import (
 	"matladder/backend/aot"
+	"matladder/backend/own"
 	"matladder/backend/registry"
+	"matladder/backend/worker"
 	"matladder/internal/pluginworker"
 )
 
@@ -27,9 +29,9 @@ func init() {
 }
 
 // Hook runs the work of a child process and exits, if a backend started this executable
-// as one: plugins and their compilers run in children. Call it first in main and in
+// as one: plugins, their compilers and functions of shared libraries run in children. Call it first in main and in
 // TestMain.
 func Hook() {
-	pluginworker.Hook()
+	pluginworker.Hook(map[string]worker.Opener{own.OpenerName: own.Opener})
 	aot.Child()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"matladder/backend"
 	"matladder/check"
 	"matladder/chips"
+	"matladder/internal/cc"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -36,14 +36,8 @@ func standInFor(t *testing.T, name, file, source string) (program string, l Libr
 	if err != nil {
 		t.Fatal(err)
 	}
-	cc, err := compiler()
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(folder, file)
-	if out, err := exec.Command(cc, "-shared", "-fPIC", "-o", path, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	cc.Shared(t, path, source)
 	found := Find(name, []string{folder})
 	if len(found) == 0 || found[0].Path != path {
 		t.Fatalf("Find in %s: %+v", folder, found)

@@ -53,6 +53,14 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if sweep.Predict = dev.Predicts; dev.Interprets {
 		sweep.Lowering = results.Interpret
 	}
+	mine, err := f.functions(ctx, config, dev, stderr)
+	for _, b := range mine {
+		defer b.Close()
+		sweep.Compare(b)
+	}
+	if err != nil {
+		return err
+	}
 	if sweep.HasBaseline() {
 		dev.findBaseline(ctx, !f.list && !f.dryRun)
 	}

@@ -25,6 +25,7 @@ type flags struct {
 
 	where                         *deviceflag.Flags
 	out, fault, tuned, columns    string
+	with                          []string
 	predict, resume, list, dryRun bool
 	machine, probe                bool
 	budget                        time.Duration
@@ -48,6 +49,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
 	s.String("precision", "", "`PRECISIONS` of float32 products: default, highest or both")
 	f.where = deviceflag.Define(s, 0)
+	s.StringArrayVar(&f.with, "with", nil, "measure a `FUNCTION` of a shared library beside the kernels: FILE:SYMBOL, or NAME=FILE:SYMBOL:OPERANDS; may be repeated")
 	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring, with --topology")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out; without other flags, with its own sweep")
@@ -94,5 +96,8 @@ func (f *flags) check() error {
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	}
-	return f.checkWhere()
+	if err := f.checkWhere(); err != nil {
+		return err
+	}
+	return f.checkWith()
 }

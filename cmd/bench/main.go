@@ -75,6 +75,15 @@
 //	v1_naive     64 int4×int4→int32 unsupported: dtype int4 is not supported (float32, bfloat16 and int8 are)
 //	v1_naive     64 float32×float32→float32 blocks 64x64x64
 //
+// # Beside the kernels
+//
+// A function of a shared library takes turns with the kernels, on the same inputs, and
+// has rows of its own: ok, wrong, crashed or timeout, as it is. docs/own.md says how it
+// is called.
+//
+//	--with ./my.so:gemm             void gemm(int64_t m, k, n, const float *a, *b, float *o)
+//	--with fast=./my.so:gemm8:int8  under another name, for operands as of --dtype
+//
 // # Where
 //
 // Flag --backend names where kernels run (--backend help lists the names). Those on XLA need a PJRT plugin, which

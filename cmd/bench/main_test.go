@@ -78,6 +78,13 @@ func TestMistakes(t *testing.T) {
 	for _, line := range []string{
 		"--kernel 9",
 		"--kernel v9_magic",
+		"--with my.so",
+		"--with nowhere.so:gemm --dtype float32",
+		"--with nowhere.so:v3_fast",
+		"--with my.so:gemm --with other.so:gemm",
+		"--with nowhere.so:gemm:int9",
+		"--with nowhere.so:gemm --cache cold",
+		"--with nowhere.so:gemm --topology v5e",
 		"--kernel 1,1",
 		"--dtype float64",
 		"--dtype int32",

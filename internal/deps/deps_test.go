@@ -35,6 +35,7 @@ chips: tile internal/yamlline gopkg.in/yaml.v3
 analyze: tile chips
 traverse: tile
 backend: check tile chips problem
+internal/cc:
 internal/counters: golang.org/x/sys/unix
 lower/internal/mlir:
 lower/mosaic: tile problem lower/internal/mlir
@@ -52,7 +53,8 @@ backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu: backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
-backend/builtin: backend backend/internal/libtpu backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
+backend/own: backend backend/worker check chips problem tile github.com/ebitengine/purego
+backend/builtin: backend backend/internal/libtpu backend/own backend/worker backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
 backend/peer: backend check chips internal/child internal/files problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 measure/interval: golang.org/x/perf/benchmath
@@ -62,7 +64,7 @@ configs:
 tuned: backend configs internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 harness: measure tuned internal/awake internal/cgroup internal/yamlline kernels kernels/blocking backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/bench: internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/own backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: measure backend kernels analyze chips problem tile tuned
 cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli internal/lastline github.com/spf13/pflag

@@ -5,6 +5,7 @@ package pluginworker
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"matladder/backend"
@@ -21,9 +22,13 @@ const opener = "pjrt"
 // openLimit bounds how long a plugin may take to find its device.
 const openLimit = time.Minute
 
-// Hook is worker.Hook for the workers that Open starts: the first thing in main, and
-// in TestMain.
-func Hook() { worker.Hook(map[string]worker.Opener{opener: pjrt.Opener}) }
+// Hook is worker.Hook for the workers that Open starts, and for those of other openers by
+// their names: the first thing in main, and in TestMain.
+func Hook(others map[string]worker.Opener) {
+	all := map[string]worker.Opener{opener: pjrt.Opener}
+	maps.Copy(all, others)
+	worker.Hook(all)
+}
 
 // Find returns an installed plugin, if this build can load it.
 func Find(name string) (plugins.Installed, error) {
