@@ -63,7 +63,7 @@ func compile(t testing.TB, p problem.Problem, o Options) *Program {
 }
 
 // tensors are seeded inputs of p, and its outputs.
-func tensors(t testing.TB, p problem.Problem, c *Program, seed uint64) (raw []tile.Tensor, out tile.Tensor, in, outs []Tensor) {
+func tensors(t testing.TB, p problem.Problem, c *Program, seed uint64) (raw, out []tile.Tensor, in, outs []Tensor) {
 	t.Helper()
 	raw, err := check.Inputs(t.Context(), p, c.programs, seed, check.Uniform)
 	if err != nil {
@@ -72,12 +72,9 @@ func tensors(t testing.TB, p problem.Problem, c *Program, seed uint64) (raw []ti
 	for _, x := range raw {
 		in = append(in, FromTile(x))
 	}
-	for i, a := range c.Outputs() {
+	for _, a := range c.Outputs() {
 		x := tile.NewTensor(a.Dtype, a.Shape...)
-		if i == 0 {
-			out = x
-		}
-		outs = append(outs, FromTile(x))
+		out, outs = append(out, x), append(outs, FromTile(x))
 	}
 	return raw, out, in, outs
 }
@@ -99,7 +96,7 @@ func TestRun(t *testing.T) {
 					if err := c.Call(t.Context(), outs, in); err != nil {
 						t.Fatalf("%s: %v", problem.Title(p), err)
 					}
-					result, err := check.Verify(t.Context(), p, c.programs, raw, out)
+					result, err := check.Verify(t.Context(), p, c.programs, raw, out...)
 					if err != nil || result.ErrOverBound > 1 {
 						t.Errorf("%s on %s, seed %d: error/bound %v, %v", problem.Title(p), name, seed, result.ErrOverBound, err)
 					}
@@ -430,7 +427,7 @@ func TestPrepack(t *testing.T) {
 				t.Fatal(err)
 			}
 			raw[1] = again[1]
-			if r, err := check.Verify(t.Context(), p, c.programs, raw, out); err != nil || r.ErrOverBound > 1 {
+			if r, err := check.Verify(t.Context(), p, c.programs, raw, out...); err != nil || r.ErrOverBound > 1 {
 				t.Errorf("%s, %d rows: error/bound %v, %v", word, m, r.ErrOverBound, err)
 			}
 			var wrong *ArgumentError
