@@ -148,18 +148,25 @@ func original(name string, p problem.Matmul, seed uint64, dist string) func(i in
 		return func(i int) float32 { return float32(2*unit(start, i) - 1) }
 	}
 	width := func(int) float32 { return 1 }
-	widths := startOf(name+" widths", seed)
 	switch name {
 	case "a":
-		width = func(i int) float32 { return spread(widths, i/p.K) }
+		widths := spread(startOf(name+" widths", seed), p.Batch*p.M)
+		width = func(i int) float32 { return widths[i/p.K] }
 	case "b":
-		width = func(i int) float32 { return spread(widths, i/(p.K*p.N)*p.N+i%p.N) }
+		widths := spread(startOf(name+" widths", seed), p.Batch*p.N)
+		width = func(i int) float32 { return widths[i/(p.K*p.N)*p.N+i%p.N] }
 	}
 	return func(i int) float32 { return bell(mix(start+uint64(i))) * width(i) }
 }
 
-// spread is a factor from 1/4 to 4.
-func spread(start uint64, i int) float32 { return float32(math.Exp2(4*unit(start, i) - 2)) }
+// spread is n factors from 1/4 to 4.
+func spread(start uint64, n int) []float32 {
+	factors := make([]float32, n)
+	for i := range factors {
+		factors[i] = float32(math.Exp2(4*unit(start, i) - 2))
+	}
+	return factors
+}
 
 // bell is nearly normal, of mean 0 and variance 1: the sum of four numbers of 16
 // random bits each.

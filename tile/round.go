@@ -11,18 +11,19 @@ type floatFormat struct {
 }
 
 // Formats of float8 follow the OCP 8-bit floating point specification (OFP8).
-var floatFormats = map[Dtype]floatFormat{
+var floatFormats = [...]floatFormat{
 	Float32:      {23, -126, math.MaxFloat32, true},
 	BFloat16:     {7, -126, 0x1.FEp127, true},
 	Float8E4M3FN: {3, -6, 448, false},
 	Float8E5M2:   {2, -14, 57344, true},
+	Int4:         {}, // and all other integers
 }
 
 // Epsilon returns the unit roundoff of a float dtype: the largest relative
 // error of one rounding to nearest; 0 for integers.
 func (d Dtype) Epsilon() float64 {
-	f, ok := floatFormats[d]
-	if !ok {
+	f := floatFormats[d]
+	if f == (floatFormat{}) {
 		return 0
 	}
 	return math.Ldexp(1, -f.mantissa-1)
@@ -32,8 +33,8 @@ func (d Dtype) Epsilon() float64 {
 // below which precision is absolute and hardware may flush to zero; 0 for
 // integers.
 func (d Dtype) SmallestNormal() float64 {
-	f, ok := floatFormats[d]
-	if !ok {
+	f := floatFormats[d]
+	if f == (floatFormat{}) {
 		return 0
 	}
 	return math.Ldexp(1, f.minExp)
@@ -65,7 +66,7 @@ func (d Dtype) Round(x float64) float64 {
 	if d == Float32 {
 		return float64(float32(x))
 	}
-	if f, ok := floatFormats[d]; ok {
+	if f := &floatFormats[d]; f.mantissa > 0 {
 		return f.round(x)
 	}
 	if x != x {
@@ -75,7 +76,7 @@ func (d Dtype) Round(x float64) float64 {
 	return math.Max(lo, math.Min(hi, math.RoundToEven(x)))
 }
 
-func (f floatFormat) round(x float64) float64 {
+func (f *floatFormat) round(x float64) float64 {
 	if x == 0 || x != x || math.IsInf(x, 0) && f.infinity {
 		return x
 	}

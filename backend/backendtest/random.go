@@ -12,15 +12,37 @@ import (
 	"matladder/tile/tiletest"
 )
 
-// Random makes a program out of data and compares the backend with interp on
-// it. It reports whether there was something to compare: not if Verify or
-// interp refuses the program, or the backend does with ErrUnsupported.
-func Random(t *testing.T, be backend.Backend, params backend.Params, data []byte) bool {
-	t.Helper()
+// A RandomProgram is one made out of data, its inputs, and what interp says of it.
+type RandomProgram struct {
+	program  *tile.Program
+	in, want []tile.Tensor
+	wrong    error // of interp
+}
+
+// NewRandom makes a program out of data; false if Verify refuses it.
+func NewRandom(data []byte) (*RandomProgram, bool) {
 	p, err := tiletest.Random(data)
 	if err != nil {
-		return false
+		return nil, false
 	}
+	r := &RandomProgram{program: p, in: tiletest.Inputs(p, uint64(len(data)))}
+	r.want, r.wrong = interp.Run(context.Background(), []*tile.Program{p}, copies(r.in))
+	return r, true
+}
+
+// Random makes a program out of data and compares the backend with interp on it, as
+// Compare does; false if Verify refuses it.
+func Random(t *testing.T, be backend.Backend, params backend.Params, data []byte) bool {
+	t.Helper()
+	r, ok := NewRandom(data)
+	return ok && r.Compare(t, be, params)
+}
+
+// Compare compares the backend with interp. It reports whether there was something to
+// compare: not if interp refuses the program, or the backend does with ErrUnsupported.
+func (r *RandomProgram) Compare(t *testing.T, be backend.Backend, params backend.Params) bool {
+	t.Helper()
+	p, in, want, wrong := r.program, r.in, r.want, r.wrong
 	programs := []*tile.Program{p}
 	ctx := context.Background()
 	e, err := be.Compile(ctx, programs, params)
@@ -31,8 +53,6 @@ func Random(t *testing.T, be backend.Backend, params backend.Params, data []byte
 		t.Fatalf("Compile: %v\n%v", err, p)
 	}
 	defer e.Close()
-	in := tiletest.Inputs(p, uint64(len(data)))
-	want, wrong := interp.Run(ctx, programs, in)
 	before := copies(in)
 	if err := e.Load(in...); err != nil {
 		t.Fatalf("Load: %v\n%v", err, p)

@@ -52,7 +52,7 @@ func TestAttention(t *testing.T) {
 				for _, b := range []tile.Blocks{{M: 8, K: 16}, {M: 64, K: 64}} {
 					b = problem.Clip(c.Attention, b)
 					t.Run(fmt.Sprintf("%s/%s/%s/%d×%d", isa, c.Name, k.Name(), b.M, b.K), func(t *testing.T) {
-						e, programs, in := runAttention(t, Options{Threads: 2, ISA: isa.String()}, k, c.Attention, b)
+						e, programs, in := runAttention(t, Options{Threads: 2, ISA: isa.String(), giveWay: true}, k, c.Attention, b)
 						if _, err := e.Run(context.Background(), 1); err != nil {
 							t.Fatal(err)
 						}

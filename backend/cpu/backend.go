@@ -50,6 +50,8 @@ type Options struct {
 	// figures for later processes, or "" if there is no place for one.
 	Probing func(file string)
 
+	passes   int   // of probes; 0 for probePasses
+	giveWay  bool  // workers that wait leave their processors to others
 	ownBytes int64 // what all workers together keep for themselves; 0 for defaultOwnBytes
 }
 
@@ -162,11 +164,18 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	if err != nil {
 		return nil, err
 	}
-	if need, limit := e.size(), availableMemory(); limit > 0 && need > limit {
+	need := e.size()
+	if need <= alwaysFits {
+		return e, nil
+	}
+	if limit := availableMemory(); limit > 0 && need > limit {
 		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
 	}
 	return e, nil
 }
+
+// alwaysFits is so little memory that nobody is asked whether it is there.
+const alwaysFits = 1 << 20
 
 // compile is Compile for a machine of any memory.
 func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params backend.Params) (*executable, error) {
@@ -209,7 +218,7 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 		m.choices.B = gemm.ReadPacked
 	}
 	m.kernels = m.kernels.With(m.choices.Choices)
-	e := &executable{sources: programs, checks: &b.checks, pinned: b.options.Pin}
+	e := &executable{sources: programs, checks: &b.checks, pinned: b.options.Pin, giveWay: b.options.giveWay}
 	if e.bound, err = tile.Bind(programs); err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)
 	}

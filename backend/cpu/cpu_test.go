@@ -9,9 +9,10 @@ import (
 	"matladder/tile"
 )
 
-// open returns a function that opens the backend.
+// open returns a function that opens the backend, whose workers give way: other tests
+// may want the processors.
 func open(t *testing.T, o Options) func() backend.Backend {
-	o.NoProbe = true
+	o.NoProbe, o.giveWay = true, true
 	return func() backend.Backend {
 		be, err := Open(o)
 		if err != nil {

@@ -111,6 +111,15 @@ func (c *crew) guard(member int) {
 	c.round(member)
 }
 
+// giveWay lets members give way where they wait, as if there were fewer processors than
+// members: slower, but not beside others who want the processors.
+func (c *crew) giveWay() {
+	for _, b := range []*barrier{&c.start, &c.end} {
+		b.givesWay = true
+		b.count()
+	}
+}
+
 // stayAwake says whether rounds follow each other closely. The number of processors may
 // have changed since it last did.
 func (c *crew) stayAwake(yes bool) {
@@ -133,6 +142,7 @@ func (c *crew) close() {
 type barrier struct {
 	size       int32
 	crowded    atomic.Bool // more goroutines than processors: waiting must give way
+	givesWay   bool        // so too, however many processors there are
 	busy       atomic.Bool
 	_          [cacheLine]byte
 	arrived    atomic.Int32
@@ -160,7 +170,7 @@ func (b *barrier) init(size int) {
 }
 
 // count compares goroutines with processors.
-func (b *barrier) count() { b.crowded.Store(int(b.size) > runtime.GOMAXPROCS(0)) }
+func (b *barrier) count() { b.crowded.Store(b.givesWay || int(b.size) > runtime.GOMAXPROCS(0)) }
 
 func (b *barrier) wait() {
 	g := b.generation.Load()

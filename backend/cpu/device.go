@@ -147,7 +147,7 @@ const (
 // the best figures of all count.
 func (b *Backend) measure(ctx context.Context) measurements {
 	m := b.unmeasured()
-	for pass := range probePasses {
+	for pass := range cmp.Or(b.options.passes, probePasses) {
 		if pass > 0 {
 			select {
 			case <-ctx.Done():

@@ -32,6 +32,7 @@ type executable struct {
 
 	pinned  bool // threads are to be bound to cores
 	onCores bool // those of the crew are
+	giveWay bool // of the crew
 }
 
 // run is a plan with the memory and the workers that execute it.
@@ -152,6 +153,9 @@ func (e *executable) allocate() error {
 	}
 	if e.crew == nil {
 		e.crew = newCrew(workers)
+	}
+	if e.giveWay {
+		e.crew.giveWay()
 	}
 	shared := sharedRegion.of(pages)
 	for _, p := range e.plans {

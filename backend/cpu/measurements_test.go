@@ -16,7 +16,7 @@ func TestProbes_Kept(t *testing.T) {
 		t.Setenv(name, dir)
 	}
 	open := func() *Backend {
-		b, err := Open(Options{Threads: 1, ISA: "generic"})
+		b, err := Open(Options{Threads: 1, ISA: "generic", passes: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
