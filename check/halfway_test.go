@@ -40,7 +40,7 @@ func TestExact_Halfway(t *testing.T) {
 			}
 		}
 		results[phi] = out
-		if r, err := ref.Verify(t.Context(), nil, nil, out); err != nil || !r.OK {
+		if r, err := ref.Verify(t.Context(), nil, nil, map[string]tile.Tensor{"o": out}); err != nil || !r.OK {
 			t.Errorf("gelu(x) = %.9g x: %+v, %v", phi, r, err)
 		}
 	}
@@ -53,7 +53,7 @@ func TestExact_Halfway(t *testing.T) {
 		for _, v := range []uint16{was - 1, was + 1} {
 			off.BFloat16s()[i] = v
 			either := off.At(i) == results[1-0x1p-23].At(i) || off.At(i) == results[1+0x1p-23].At(i)
-			if r, err := ref.Verify(t.Context(), nil, nil, off); err != nil || r.OK != either {
+			if r, err := ref.Verify(t.Context(), nil, nil, map[string]tile.Tensor{"o": off}); err != nil || r.OK != either {
 				t.Fatalf("element %d is %g, not %g: %+v, %v", i, off.At(i), want, r, err)
 			}
 		}
