@@ -88,3 +88,20 @@ func TestPlan_Memory(t *testing.T) {
 		}
 	}
 }
+
+// TestMachine_Ragged: every problem has blocks, however its sizes divide.
+func TestMachine_Ragged(t *testing.T) {
+	for _, key := range []string{"tpu_v4", "tpu_v5e", "tpu_v7x"} {
+		d, err := chips.Find(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range [][3]int{{1, 1, 1}, {7, 1009, 3}, {1, 4096, 14336}, {50021, 50021, 50021}, {16, 1 << 18, 128}} {
+			for _, dtype := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+				if p := problem.New(s[0], s[1], s[2], dtype); len(kernels.All[4].Candidates(p, d.Machine())) == 0 {
+					t.Errorf("%s: no blocks for %s", key, p)
+				}
+			}
+		}
+	}
+}

@@ -14,7 +14,8 @@ const unitSide = 128
 
 // Pipelined lists the block shapes of p that take the least time on a machine that
 // brings blocks in while it computes, the best first: two that differ, and a third within
-// some percent. It is nil where the machine does not say how fast it does either.
+// some percent. It is nil where the machine does not say how fast it does either, or no
+// shape that cuts the arrays evenly fits.
 //
 // Compilers take long for large blocks: of those within half a percent of the best the
 // one that takes the least is first, and others beside a large one are small.
@@ -33,6 +34,9 @@ func Pipelined(p problem.Matmul, m tile.Machine) []tile.Blocks {
 		limit = max(limit, granted)
 	}
 	all := x.fitting(limit)
+	if len(all) == 0 {
+		return nil
+	}
 	if few := x.fitting(granted); len(few) > 0 && x.seconds(few[0]) <= gain*x.seconds(all[0]) {
 		all = few
 	}
@@ -45,12 +49,12 @@ func Pipelined(p problem.Matmul, m tile.Machine) []tile.Blocks {
 			first = b
 		}
 	}
-	list, written := []tile.Blocks{first}, x.products(first)
+	list, written := []tile.Blocks{first}, x.effort(first)
 	for _, b := range all {
 		if len(list) == most || len(list) > 1 && x.seconds(b) > within*x.seconds(first) {
 			break
 		}
-		if n := x.products(b); written+n <= longest && !slices.ContainsFunc(list, func(c tile.Blocks) bool { return near(b, c) }) {
+		if n := x.effort(b); (written+n <= longest || n <= short) && !slices.ContainsFunc(list, func(c tile.Blocks) bool { return near(b, c) }) {
 			list, written = append(list, b), written+n
 		}
 	}
@@ -112,12 +116,10 @@ func (x *pipeline) fitting(bytes int64) []tile.Blocks {
 	return list
 }
 
-// longest bounds the products of a step of all blocks that are proposed, in those of a
-// tile: the compiler writes each out, and takes minutes for more.
-const longest = 5 << 10
-
-// largest bounds those of one block shape.
-const largest = 1 << 12
+// largest bounds the products of a step, in those of a tile: the compiler writes each out.
+// longest bounds the effort of all block shapes of a problem that are proposed, but for
+// such as take hardly any.
+const largest, longest, short = 1 << 12, 1 << 20, 1 << 17
 
 // products is how many products of unitSide³ a step has.
 func (x *pipeline) products(s tile.Blocks) int {

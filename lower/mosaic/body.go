@@ -63,13 +63,30 @@ func (k *kernel) loop(s *tile.Stmt) {
 // Fill in some steps of what the next one adds to in all. The sum then begins with the
 // Fill's value there, chosen element by element, and memory is not filled first. That
 // saves 4 % of the cycles of bfloat16 blocks of 512³ on v5e, 5 % on v6e. Of an output,
-// which is widened first, it would cost more than it saves.
+// which is widened first, it would cost more than it saves, and so it does of large sums
+// of short products: 21 % of bfloat16 blocks of 1664×128×1664 on v7x.
 func Begins(body []*tile.Stmt, i int) bool {
 	if i+1 >= len(body) || body[i].Kind != tile.When || len(body[i].Body) != 1 {
 		return false
 	}
 	fill, sum := body[i].Body[0], body[i+1]
-	return fill.Kind == tile.Fill && fill.From == nil && sum.From == nil && fill.Ref.Kind == tile.Scratch && sum.Kind == tile.Accumulate && sum.Ref == fill.Ref && !reads(sum.Value, fill.Ref)
+	return fill.Kind == tile.Fill && fill.From == nil && sum.From == nil && fill.Ref.Kind == tile.Scratch && sum.Kind == tile.Accumulate && sum.Ref == fill.Ref && !reads(sum.Value, fill.Ref) && !short(sum)
+}
+
+// short reports whether a sum is large and the products that go into it are short.
+func short(sum *tile.Stmt) (is bool) {
+	const large, depth = 512 * 512, 512
+	tile.WalkExpr(sum.Value, func(e *tile.Expr) {
+		if e.Op == tile.OpDot {
+			a := e.Args[0].Shape
+			k := a[1]
+			if e.TransA {
+				k = a[0]
+			}
+			is = is || tile.Elements(e.Shape) > large && k < depth
+		}
+	})
+	return is
 }
 
 // Conditional are the parts of all steps in which regions of their own run that a body
