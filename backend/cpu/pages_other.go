@@ -6,6 +6,8 @@ import "matladder/backend/cpu/internal/gemm"
 
 const asksForHugePages = false
 
+func adviseHuge([]byte) {}
+
 // newPages returns n zeroed bytes, aligned as packed panels must be.
 func newPages(n int) ([]byte, error) { return gemm.Buffer(max(n, 1)), nil }
 
