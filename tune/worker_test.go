@@ -12,12 +12,13 @@ import (
 	"matladder/backend"
 	"matladder/backend/worker"
 	"matladder/chips"
+	"matladder/internal/pluginworker"
 	"matladder/tile"
 	"matladder/tuned"
 )
 
 func TestMain(m *testing.M) {
-	worker.Hook(map[string]worker.Opener{"fake": openFake})
+	pluginworker.Hook(map[string]worker.Opener{"fake": openFake})
 	os.Exit(m.Run())
 }
 

@@ -70,8 +70,8 @@ func (f *flags) show(ctx context.Context, w io.Writer) error {
 
 // meaning says which row a step of the look-up takes.
 var meaning = map[tuned.Source]string{
-	tuned.NearestBatch: "a row of the same k and n with m at most a factor of 2 away",
-	tuned.SameKN:       "a row of the same k and n",
+	tuned.NearestBatch: "a row of the same sizes but for the first (of products the same k and n), which is at most a factor of 2 away",
+	tuned.SameKN:       "a row of the same sizes but for the first (of products the same k and n)",
 	tuned.ShapeClass:   "a row whose sizes are each at most about a factor of 4 away",
 }
 
