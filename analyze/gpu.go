@@ -242,7 +242,7 @@ func (m GPUModel) on(w GPUWork, d chips.Device, l GPULayout, peak float64, bytes
 	cores := int64(d.Cores)
 	slots := cores * int64(l.BlocksPerCore)
 	rate := m.Rate[l.Unit] * peak / float64(cores)
-	if l.Unit == GPUMMA && m.hopper(d) {
+	if l.Unit == GPUMMA && hopper(d) {
 		rate = mmaShareOfHopper * peak / float64(cores)
 	}
 	l2 := l2BytesPerClock * d.ClockHertz.Value
@@ -307,7 +307,7 @@ func (m GPUModel) on(w GPUWork, d chips.Device, l GPULayout, peak float64, bytes
 }
 
 // hopper reports whether a GPU has products of four warps, which are faster.
-func (m GPUModel) hopper(d chips.Device) bool {
+func hopper(d chips.Device) bool {
 	return d.Key == "nvidia_h100_sxm" || d.Key == "nvidia_h100_pcie" || d.Key == "nvidia_h200"
 }
 

@@ -22,18 +22,7 @@ func TestConfigs(t *testing.T) {
 		"softmax": {7 * 2, 7, 256, 0}, // of two sizes, as the next
 		"norm":    {6 * 5, 6, 256, 0},
 	} {
-		text, file, err := configs.Read(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := Parse(file, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := Plan(t.Context(), c, newFake().device, backend.Params{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c, s := planned(t, name)
 		if c.Name != name || len(s.Groups) != want.groups || len(c.Sizes) != want.shapes ||
 			c.Sizes[0][0] != want.first || c.Sizes[len(c.Sizes)-1][2] != want.last || c.TimeBudget == 0 {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
@@ -46,7 +35,16 @@ func TestConfigs(t *testing.T) {
 
 // TestConfigs_Attention counts the sweep of another family.
 func TestConfigs_Attention(t *testing.T) {
-	text, file, err := configs.Read("attention")
+	c, s := planned(t, "attention")
+	if c.Name != "attention" || len(s.Groups) != 6*5 || c.TimeBudget == 0 {
+		t.Errorf("%d groups of %+v", len(s.Groups), c)
+	}
+}
+
+// planned reads a sweep and multiplies it out.
+func planned(t *testing.T, name string) (Config, Sweep) {
+	t.Helper()
+	text, file, err := configs.Read(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +56,5 @@ func TestConfigs_Attention(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Name != "attention" || len(s.Groups) != 6*5 || c.TimeBudget == 0 {
-		t.Errorf("%d groups of %+v", len(s.Groups), c)
-	}
+	return c, s
 }

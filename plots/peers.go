@@ -161,15 +161,9 @@ func (a arena) chart(h Heading) *Chart {
 		s := Series{Label: side.label, Kernel: side.kernel, Shade: side.shade, Shape: i, Bold: i == len(a.sides)-1}
 		for _, sum := range side.at {
 			n, _ := sum.Square()
-			x := float64(n)
-			if rate := sum.Rate; usable(sum) {
-				s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi, Rough: !rate.Holds()})
-			} else {
-				s.Failures = append(s.Failures, Failure{x, failureOf(sum)})
-			}
+			s.add(float64(n), sum)
 		}
-		slices.SortFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
-		slices.SortFunc(s.Failures, func(a, b Failure) int { return cmp.Compare(a.X, b.X) })
+		s.sort()
 		ch.Series = append(ch.Series, s)
 	}
 	ch.Y = rateAxis(ch, all[0].RateOf())

@@ -50,21 +50,30 @@ func rateChart(q Request, title string, summaries []results.Summary, split bool)
 		s := Series{Label: names[i], Kernel: c.kernel, Shade: looks[i].shade(), Shape: looks[i].shape,
 			Predicted: c.any().Mode == results.Predicted}
 		for size, sum := range c.at {
-			x := place[size]
-			if rate := sum.Rate; usable(sum) {
-				s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi, Rough: !rate.Holds()})
-			} else {
-				s.Failures = append(s.Failures, Failure{x, failureOf(sum)})
-			}
+			s.add(place[size], sum)
 		}
-		slices.SortFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
-		slices.SortFunc(s.Failures, func(a, b Failure) int { return cmp.Compare(a.X, b.X) })
+		s.sort()
 		ch.Series = append(ch.Series, s)
 	}
 	if split {
 		ch.emphasize()
 	}
 	return ch
+}
+
+// add puts the rate of a summary at x, or why it has none.
+func (s *Series) add(x float64, sum *results.Summary) {
+	if rate := sum.Rate; usable(sum) {
+		s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi, Rough: !rate.Holds()})
+	} else {
+		s.Failures = append(s.Failures, Failure{x, failureOf(sum)})
+	}
+}
+
+// sort brings points and failures into the order of the axis.
+func (s *Series) sort() {
+	slices.SortFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+	slices.SortFunc(s.Failures, func(a, b Failure) int { return cmp.Compare(a.X, b.X) })
 }
 
 // emphasize makes the series bold that is fastest where the sizes end.
@@ -172,7 +181,7 @@ func shapeAxis(summaries []results.Summary) Axis {
 	ax := Axis{Label: "shape (" + summaries[0].SizeNames("×") + ")", Scale: Category}
 	sorted := slices.Clone(summaries)
 	slices.SortStableFunc(sorted, func(a, b results.Summary) int {
-		return cmp.Or(cmp.Compare(a.Work(), b.Work()), cmp.Compare(a.Size(), b.Size()))
+		return results.CompareSizes(&a.Record, &b.Record)
 	})
 	for i := range sorted {
 		label := sorted[i].Size()

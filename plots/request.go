@@ -32,18 +32,18 @@ type Pair struct{ Family, Kernel, Dtype string }
 
 // name is the kernel, with its family unless that goes without saying.
 func (p Pair) name() string {
-	if p.Family == (&results.Record{}).FamilyName() {
-		return p.Kernel
+	if word := familyWord(p.Family); word != "" {
+		return word + "/" + p.Kernel
 	}
-	return p.Family + "/" + p.Kernel
+	return p.Kernel
 }
 
 func (e *NoRowsError) Error() string {
 	what, command := "", "go run ./cmd/bench"
 	if e.Kernel != "" {
 		what += " of " + e.Kernel
-		if e.Family != "" && e.Family != (&results.Record{}).FamilyName() {
-			command += " --family " + e.Family
+		if word := familyWord(e.Family); word != "" {
+			command += " --family " + word
 		}
 		command += " --kernel " + number(e.Kernel)
 	}
@@ -108,7 +108,7 @@ func Pairs(summaries []results.Summary) []Pair {
 	}
 	slices.SortFunc(list, func(a, b Pair) int {
 		return cmp.Or(
-			compareFamilies(a.Family, b.Family),
+			strings.Compare(familyWord(a.Family), familyWord(b.Family)),
 			results.CompareKernels(a.Kernel, b.Kernel),
 			strings.Compare(a.Dtype, b.Dtype),
 		)
@@ -116,19 +116,8 @@ func Pairs(summaries []results.Summary) []Pair {
 	return list
 }
 
-// compareFamilies orders families by name, the one that goes without saying first.
-func compareFamilies(a, b string) int {
-	first := (&results.Record{}).FamilyName()
-	switch {
-	case a == b:
-		return 0
-	case a == first:
-		return -1
-	case b == first:
-		return 1
-	}
-	return strings.Compare(a, b)
-}
+// familyWord is the name of a family, "" for the one that goes without saying.
+func familyWord(family string) string { return (&results.Record{Family: family}).FamilyWord() }
 
 // Pictures makes the pictures that answer q, apart for each chip unless the
 // kind compares chips. Summaries that q does not ask for are left aside, and so
@@ -231,10 +220,8 @@ func fileName(q Request) string {
 	if q.Dtype != "" {
 		what += "_" + q.Dtype
 	}
-	if q.Family != "" {
-		if word := (&results.Record{Family: q.Family}).FamilyWord(); word != "" {
-			what = word + "_" + what
-		}
+	if word := familyWord(q.Family); word != "" {
+		what = word + "_" + what
 	}
 	return fileSafe("performance_" + what)
 }

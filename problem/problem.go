@@ -49,7 +49,16 @@ type Operand struct {
 	Out   bool
 }
 
-// Side is one side of a problem's block shapes: in their order M, K and N of tile.Blocks.
+// Side is one side of a problem's block shapes. In their order they are M, K and N of
+// tile.Blocks, and columns bm, bk and bn of the results:
+//
+//	matmul         bm, rows of a and o     bk, steps of k     bn, columns of b and o
+//	attention      bq, rows of q and o     bk, keys and values
+//	softmax, norm  rows of x and o
+//
+// People see and write the names of the family alone (--blocks, BlockForm). Three places
+// with names are enough for these; a map of names in tile.Blocks would cost every kernel
+// and table its plain comparison and gain nothing until a family has four.
 type Side struct {
 	Name  string     // as people write it: bm
 	Size  int        // of the arrays: no block is longer

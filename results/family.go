@@ -253,6 +253,11 @@ func RateUnit(most float64, u Unit) (unit string, divisor float64) {
 	return "G" + u.PerSecond(), 1e9
 }
 
+// CompareSizes orders rows of a family by what a launch does, and of as much by the size.
+func CompareSizes(a, b *Record) int {
+	return cmp.Or(compareWork(a, b), strings.Compare(a.Size(), b.Size()))
+}
+
 // compareWork orders problems of a family by what a launch does.
 func compareWork(a, b *Record) int {
 	volume := func(r *Record) float64 {

@@ -37,7 +37,8 @@ traverse: tile
 backend: check tile chips problem
 internal/cc:
 internal/counters: golang.org/x/sys/unix
-lower/internal/mlir:
+lower/internal/mlir: tile
+lower/internal/lowertest: backend backend/backendtest lower/mosaic/mosaictest problem tile tile/interp tile/tiletest
 lower/mosaic: tile problem lower/internal/mlir
 lower/mosaic/mosaictest: tile
 lower/stablehlo: tile problem lower/internal/mlir

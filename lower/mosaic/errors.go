@@ -3,6 +3,7 @@ package mosaic
 import (
 	"fmt"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -17,14 +18,7 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	s := fmt.Sprintf("mosaic: %s: %s", e.Program, e.Op)
-	if e.Pos.File != "" {
-		s = fmt.Sprintf("%s: %s", e.Pos, s)
-	}
-	if e.Ref != "" {
-		s += " of " + e.Ref
-	}
-	return s + ": " + e.Reason
+	return mlir.Refusal("mosaic", e.Pos, e.Program, e.Op, e.Ref, e.Reason)
 }
 
 // TooBigError is the answer to a program whose blocks and scratch do not fit a

@@ -7,31 +7,14 @@ import (
 
 	"matladder/internal/golden"
 	"matladder/kernels"
+	"matladder/lower/internal/lowertest"
 	"matladder/lower/mosaic"
 	"matladder/problem"
 	"matladder/tile"
 )
 
-// goldens are the texts kept in testdata: each rung in each dtype.
-func goldens() map[string]problem.Matmul {
-	const m, k, n = 512, 384, 768
-	cases := map[string]problem.Matmul{
-		"float32":  problem.New(m, k, n, tile.Float32),
-		"bfloat16": problem.New(m, k, n, tile.BFloat16),
-		"int8":     problem.New(m, k, n, tile.Int8),
-		"ragged":   problem.New(m-12, k-84, n+10, tile.BFloat16),
-	}
-	scaled := problem.New(m, k, n, tile.Int8)
-	scaled.Quant, scaled.Out = problem.PerTensor, tile.BFloat16
-	cases["int8_scaled"] = scaled
-	highest := problem.New(m, k, n, tile.Float32)
-	highest.Precision = tile.Highest
-	cases["float32_highest"] = highest
-	return cases
-}
-
 func TestGolden(t *testing.T) {
-	for name, p := range goldens() {
+	for name, p := range lowertest.Products() {
 		for _, kernel := range kernels.Ladder(problem.MatmulFamily) {
 			if kernel.Supports(p) != nil || kernel.Number() < 5 && (name == "float32_highest" || name == "ragged") {
 				continue

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+
+	"matladder/lower/internal/mlir"
 )
 
 // prefix marks an operation of the serialized, versioned dialects.
@@ -121,18 +123,8 @@ func (t *text) repeat(variable string, n int, body func(i value)) {
 	t.line("}) : (i32, i32, i32) -> ()")
 }
 
-func names(vs []value) string {
-	parts := make([]string, len(vs))
-	for i, v := range vs {
-		parts[i] = v.name
-	}
-	return strings.Join(parts, ", ")
-}
+func names(vs []value) string { return mlir.List(vs, func(v value) string { return v.name }) }
 
 func types(vs []value) string {
-	parts := make([]string, len(vs))
-	for i, v := range vs {
-		parts[i] = v.shaped.String()
-	}
-	return strings.Join(parts, ", ")
+	return mlir.List(vs, func(v value) string { return v.shaped.String() })
 }

@@ -1,8 +1,7 @@
 package stablehlo
 
 import (
-	"fmt"
-
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -16,12 +15,5 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	s := fmt.Sprintf("stablehlo: %s: %s", e.Program, e.Op)
-	if e.Pos.File != "" {
-		s = fmt.Sprintf("%s: %s", e.Pos, s)
-	}
-	if e.Ref != "" {
-		s += " of " + e.Ref
-	}
-	return s + ": " + e.Reason
+	return mlir.Refusal("stablehlo", e.Pos, e.Program, e.Op, e.Ref, e.Reason)
 }

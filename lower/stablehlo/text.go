@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+
+	"matladder/lower/internal/mlir"
 )
 
 // value is a name in the text with its type.
@@ -255,20 +257,10 @@ func results(name string, like []value) []value {
 	return vs
 }
 
-func names(vs []value) string {
-	parts := make([]string, len(vs))
-	for i, v := range vs {
-		parts[i] = v.name
-	}
-	return strings.Join(parts, ", ")
-}
+func names(vs []value) string { return mlir.List(vs, func(v value) string { return v.name }) }
 
 func types(vs []value) string {
-	parts := make([]string, len(vs))
-	for i, v := range vs {
-		parts[i] = v.tensor.String()
-	}
-	return strings.Join(parts, ", ")
+	return mlir.List(vs, func(v value) string { return v.tensor.String() })
 }
 
 // list is [1, 2].

@@ -3,6 +3,8 @@ package triton
 import (
 	"fmt"
 	"strings"
+
+	"matladder/lower/internal/mlir"
 )
 
 // value is a name in the text with its type. A constant has a number and no
@@ -109,20 +111,10 @@ func (t *text) constant(to shaped, x float64) value {
 // i32 is a scalar constant.
 func (t *text) i32(n int) value { return t.constant(shaped{elem: "i32"}, float64(n)) }
 
-func names(vs []value) string {
-	parts := make([]string, len(vs))
-	for i, v := range vs {
-		parts[i] = v.name
-	}
-	return strings.Join(parts, ", ")
-}
+func names(vs []value) string { return mlir.List(vs, func(v value) string { return v.name }) }
 
 func types(vs []value) string {
-	parts := make([]string, len(vs))
-	for i, v := range vs {
-		parts[i] = v.shaped.String()
-	}
-	return strings.Join(parts, ", ")
+	return mlir.List(vs, func(v value) string { return v.shaped.String() })
 }
 
 // results are the values of an operation with several results, or one, or none.

@@ -99,10 +99,6 @@ func compareKernels(a, b string) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), results.CompareKernels(a, b))
 }
 
-func compareSizes(a, b *results.Summary) int {
-	return cmp.Or(cmp.Compare(a.Work(), b.Work()), strings.Compare(a.Size(), b.Size()))
-}
-
 // joined writes the parts that are not empty.
 func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")

@@ -104,7 +104,7 @@ func newPoints(summaries []results.Summary) *points {
 			strings.Compare(a.DtypeA, b.DtypeA),
 			strings.Compare(dtypeOf(&a), dtypeOf(&b)),
 			strings.Compare(machineOf(&a), machineOf(&b)),
-			compareSizes(&a, &b),
+			results.CompareSizes(&a.Record, &b.Record),
 			compareKernels(a.Kernel, b.Kernel),
 			a.StartedAt.Compare(b.StartedAt), // of a point made twice a chart shows the last
 		)
@@ -113,7 +113,7 @@ func newPoints(summaries []results.Summary) *points {
 	for i := range summaries {
 		bySize = append(bySize, &summaries[i])
 	}
-	slices.SortStableFunc(bySize, compareSizes)
+	slices.SortStableFunc(bySize, func(a, b *results.Summary) int { return results.CompareSizes(&a.Record, &b.Record) })
 	bySize = slices.CompactFunc(bySize, func(a, b *results.Summary) bool { return a.Size() == b.Size() })
 	for _, s := range bySize {
 		order.of(s.Size())

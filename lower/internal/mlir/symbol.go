@@ -1,6 +1,35 @@
 // Package mlir holds what every MLIR text that this project prints has in common.
 package mlir
 
+import (
+	"fmt"
+	"strings"
+
+	"matladder/tile"
+)
+
+// Refusal is what the lowering maker says of a program that it has no text for, or none
+// that a compiler takes: op is the operation, ref the array that it concerns, "" for none.
+func Refusal(maker string, pos tile.Pos, program, op, ref, reason string) string {
+	s := fmt.Sprintf("%s: %s: %s", maker, program, op)
+	if pos.File != "" {
+		s = fmt.Sprintf("%s: %s", pos, s)
+	}
+	if ref != "" {
+		s += " of " + ref
+	}
+	return s + ": " + reason
+}
+
+// List writes what text says of each of some values, with commas.
+func List[V any](vs []V, text func(V) string) string {
+	parts := make([]string, len(vs))
+	for i, v := range vs {
+		parts[i] = text(v)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Symbol turns a name into one that a module, function or value may have.
 func Symbol(name string) string {
 	s := []byte(name)
