@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"matladder/backend"
 	"matladder/internal/awake"
@@ -23,6 +24,7 @@ type lane struct {
 
 	exe     backend.Executable // nil while closed
 	counts  measure.Counts     // of a repetition
+	length  time.Duration      // that it is to have; 0 for measure.Shortest
 	rounds  int                // that have its rows
 	samples []sample           // one for each repetition, for each pair of a loop
 	retired bool               // has a row that ends it

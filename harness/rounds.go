@@ -151,6 +151,7 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 	}
 	for _, t := range turns {
 		t.samples = append(t.samples, samplesOf(rows[t.first:t.end])...)
+		g.adapt(t.lane, rows[t.first:t.end])
 	}
 	e := g.event(round+1, 0)
 	e.Rows = rows

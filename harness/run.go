@@ -38,6 +38,8 @@ type Event struct {
 	Kernel        string           // whose turn is over; "" for the other events
 	Round         int              // rounds of the group that are written
 	Rows          []results.Record // of the round that has been written
+	Repetitions   int              // of this execution so far
+	Disturbed     int              // of these: by what is known by now
 	Complete      bool             // the group is settled, or its share of the time is over: it is taken up again if time is left at the end
 	Done          float64          // of the whole, from 0 to 1; while intervals are Narrowed, of the time that was left
 	Narrowed      int              // medians not well known when all groups had had their share, on which time that is left goes; 0 before
@@ -67,6 +69,8 @@ type run struct {
 	watch   *measure.Watch
 
 	disturbances results.Disturbances // as far as the rows tell by now
+	counted      int                  // repetitions of this execution
+	disturbed    int                  // of these, by what was known then
 	current      results.Conditions   // of the group that is measured
 }
 
@@ -145,6 +149,14 @@ func (r *run) append(rows []results.Record) error {
 	}
 	r.rows = append(r.rows, rows...)
 	r.learn(rows)
+	for i := range rows {
+		if rows[i].Status == results.OK && rows[i].Mode == results.Measured {
+			r.counted++
+			if r.disturbances.Of(rows[i].Conditions()) != 0 {
+				r.disturbed++
+			}
+		}
+	}
 	if lost {
 		return r.rescue(err)
 	}
@@ -183,6 +195,7 @@ func (r *run) collect() {
 
 func (r *run) observe(e Event) {
 	if r.opt.Observe != nil {
+		e.Repetitions, e.Disturbed = r.counted, r.disturbed
 		r.opt.Observe(e)
 	}
 }

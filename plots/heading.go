@@ -123,7 +123,7 @@ func unreliable(summaries []*results.Summary) string {
 	for _, s := range summaries {
 		if usable(s) && !s.Rate.Holds() {
 			names = append(names, s.Kernel+" "+s.Size()+" "+results.FormatSeconds(s.Time.Median))
-			disturbed, few = disturbed || s.Rough && !s.Few(), few || s.Few()
+			disturbed, few = disturbed || s.Rough && s.Disturbed > 0, few || s.Few() && s.Disturbed == 0
 		}
 	}
 	if len(names) == 0 {

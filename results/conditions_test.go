@@ -129,9 +129,9 @@ func TestSummarize_Disturbed(t *testing.T) {
 		notes     string
 	}{
 		{nil, 1e-3, 12, false, ""},
-		{[]int{3, 5, 7}, 1e-3, 9, false, "disturbed in 3 of 12 repetitions (25 %): other programs had processors that it needed (3); figures leave them out"},
+		{[]int{3, 5, 7}, 1e-3, 9, false, "disturbed in 3 of 12 repetitions of these points (25 %): other programs had processors that it needed (3); figures leave them out"},
 		{[]int{0, 1, 2, 3, 4, 5, 6}, 1e-3, 5, true, "~ stands before figures, of 1 point here, with fewer than 6 quiet ones"},
-		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 5e-3, 12, true, "disturbed in 12 of 12 repetitions (100 %)"},
+		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 5e-3, 12, true, "disturbed in 12 of 12 repetitions of these points (100 %)"},
 	} {
 		list := Summarize(rows(c.disturbed...))
 		s := list[0]
@@ -165,5 +165,33 @@ func TestSummarize_DisturbedLoop(t *testing.T) {
 	s := Summarize(rows)[0]
 	if got := fmt.Sprintf("%.6f %d %d %v", s.Time.Median, s.Time.N, s.Disturbed, s.Rough); got != "0.001000 8 4 false" {
 		t.Error(got)
+	}
+}
+
+// TestDisturbance_Control: where programs had the processors, a slow control says nothing of
+// memory; where none had, it does.
+func TestDisturbance_Control(t *testing.T) {
+	for _, c := range []struct {
+		waited     float64
+		want, none string
+	}{
+		{0.5, "(12), and the control took longer, as it would then too (4); ", "memory"},
+		{0, "memory was slower: the control's read took longer (4); figures leave them out", "as it would"},
+	} {
+		var list []Record
+		for round := range 12 {
+			r := row("v1_naive", round, 0, 1, 1e-3)
+			r.RoundSeconds, r.Threads = 1+float64(round)/1e3, 4
+			r.WaitedSeconds, r.OthersSeconds = Some(c.waited*r.Seconds), Some(c.waited*4)
+			r.ControlComputeAhead, r.ControlMemoryAhead = 1e-4, 1e-4*(1+float64(round)/1e3)
+			if round > 7 {
+				r.ControlMemoryAhead *= 3
+			}
+			list = append(list, r)
+		}
+		text := disturbance(Summarize(list))
+		if !strings.Contains(text, c.want) || strings.Contains(text, c.none) {
+			t.Errorf("waited %g: %s", c.waited, text)
+		}
 	}
 }

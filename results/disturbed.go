@@ -27,8 +27,9 @@ var reasons = []struct {
 // suffers.
 func disturbance(summaries []Summary) string {
 	const worthSaying = 20
-	total, left, rough := 0, 0, 0
+	total, left, rough, none := 0, 0, 0, 0
 	counts := map[Causes]int{}
+	lost := 0 // repetitions of left that lacked processors
 	for i := range summaries {
 		s := &summaries[i]
 		if s.Status != OK {
@@ -37,8 +38,14 @@ func disturbance(summaries []Summary) string {
 		total, left = total+s.timing.total, left+s.timing.left
 		if s.timing.rough {
 			rough++
+			if s.timing.left == s.timing.total {
+				none++
+			}
 		}
 		for causes, n := range s.timing.causes {
+			if causes&lostTime != 0 {
+				lost += n
+			}
 			for _, r := range reasons {
 				if causes&r.cause != 0 {
 					counts[r.cause] += n
@@ -57,22 +64,37 @@ func disturbance(summaries []Summary) string {
 	}) int {
 		return counts[b.cause] - counts[a.cause]
 	})
+	slow := 0
 	for _, r := range order {
-		if n := counts[r.cause]; n > 0 {
+		n := counts[r.cause]
+		if n > 0 && r.cause&lostTime == 0 && r.cause != Hot && 2*lost >= left { // the control lacked processors as well
+			slow = max(slow, n)
+			continue
+		}
+		if n > 0 {
 			why = append(why, fmt.Sprintf("%s (%d)", r.what, n))
 			if n*4 >= left { // what is rare is not worth the trouble
 				advice = append(advice, r.advice)
 			}
 		}
 	}
-	text := fmt.Sprintf("the machine was disturbed in %d of %d repetitions (%.0f %%): %s; ",
+	if slow > 0 {
+		why = append(why, fmt.Sprintf("and the control took longer, as it would then too (%d)", slow))
+	}
+	text := fmt.Sprintf("the machine was disturbed in %d of %d repetitions of these points (%.0f %%): %s; ",
 		left, total, 100*float64(left)/float64(total), strings.Join(why, ", "))
 	if rough == 0 {
 		return text + "figures leave them out"
 	}
-	return text + fmt.Sprintf("%s stands before figures, of %d %s here, with fewer than %d quiet ones, which are not to be relied on: %s, and measure again or give it a longer --time-budget",
-		roughMark, rough, plural("point", rough), enoughQuiet, strings.Join(advice, "; "))
+	text += fmt.Sprintf("%s stands before figures, of %d %s here, with fewer than %d quiet ones, which are not to be relied on", roughMark, rough, plural("point", rough), enoughQuiet)
+	if none > 0 {
+		text += fmt.Sprintf("; %d of them had none and show disturbed ones", none)
+	}
+	return text + fmt.Sprintf(": %s, and measure again or give it a longer --time-budget", strings.Join(advice, "; "))
 }
+
+// lostTime are the causes that time was taken from what was measured.
+const lostTime = Waited | Stolen | Throttled
 
 // fewSamples says that figures are marked for want of samples; "" if none is.
 func fewSamples(summaries []Summary) string {

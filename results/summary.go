@@ -171,7 +171,7 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 	s.Dispatch = estimate(s.timing.dispatch)
 	s.Disturbed, s.Rough = s.timing.left, s.timing.rough || s.Few()
 	s.Time.Rough, s.Dispatch.Rough = s.Rough, s.Rough
-	if s.Mode == Measured && s.Time.Known() && !s.Time.Sure() {
+	if s.Mode == Measured && s.Time.Known() && !s.Time.Sure() && !s.timing.rough { // of which the machine is to blame, and more is said
 		s.warn("fewer than 6 samples: the interval is their range, below 95 %% confidence")
 	}
 	if s.Time.Known() && !(s.Time.Median > 0) { // or NaN, of times that overflow

@@ -21,7 +21,11 @@ type progress struct {
 	w         io.Writer
 	bar       *progressbar.ProgressBar // nil where w is no terminal
 	narrowing bool                     // the bar is that of the time that was left
+	told      bool                     // that the machine is busy
 }
+
+// enoughToTell is how many repetitions tell whether the machine is quiet.
+const enoughToTell = 20
 
 // barSteps is the resolution of the bar.
 const barSteps = 1000
@@ -60,6 +64,13 @@ func (p *progress) observe(e harness.Event) {
 			p.bar.Clear()
 		}
 		fmt.Fprintf(p.w, "%s %s: %s\n", r.Kernel, e.Problem, reason(r))
+	}
+	if e.Repetitions >= enoughToTell && 2*e.Disturbed > e.Repetitions && !p.told {
+		p.told = true
+		if p.bar != nil {
+			p.bar.Clear()
+		}
+		fmt.Fprintf(p.w, "this machine is not quiet: %d of the first %d repetitions were disturbed; they are measured again as long as time is left, and a line under the table will say by what\n", e.Disturbed, e.Repetitions)
 	}
 	switch {
 	case p.bar != nil:

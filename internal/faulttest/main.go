@@ -14,7 +14,8 @@
 //	folder   the folder of the results removed in the middle (torn.go)
 //	worker   the process of a plugin stopped, killed and out of memory (worker.go; wants XLA on the CPU)
 //	clock    the clock an hour ahead and back (clock.go)
-//	soak     one process over many points: memory, threads, descriptors, children (soak.go)
+//	soak     one process over many points of a backend that computes nothing: memory,
+//	         goroutines, threads, descriptors, children (soak.go)
 //
 // After each the file must be right: every row that was synced is there once, whole,
 // in its place, the sweep can be gone on with, and no process is left. A case that this
