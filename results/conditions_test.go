@@ -129,7 +129,7 @@ func TestSummarize_Disturbed(t *testing.T) {
 		notes     string
 	}{
 		{nil, 1e-3, 12, false, ""},
-		{[]int{3, 5, 7}, 1e-3, 9, false, "disturbed in 3 of 12 repetitions of these points (25 %): other programs had processors that it needed (3); figures leave them out"},
+		{[]int{3, 5, 7}, 1e-3, 9, false, "disturbed in 3 of 12 repetitions of these points (25 %): its threads waited for processors while other programs ran (3); figures leave them out"},
 		{[]int{0, 1, 2, 3, 4, 5, 6}, 1e-3, 5, true, "~ stands before figures, of 1 point here, with fewer than 6 quiet ones"},
 		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 5e-3, 12, true, "disturbed in 12 of 12 repetitions of these points (100 %)"},
 	} {

@@ -14,7 +14,7 @@ var reasons = []struct {
 	cause        Causes
 	what, advice string
 }{
-	{Waited, "other programs had processors that it needed", "end what else runs (top shows it), or take fewer --threads"},
+	{Waited, "its threads waited for processors while other programs ran", "end what else runs (top shows it), or take fewer --threads"},
 	{Throttled, "a quota of processor time was spent (control group)", "raise the quota (docker --cpus, a limit of Kubernetes), or take fewer --threads"},
 	{Stolen, "the host of this virtual machine gave its processors to others (steal)", "measure at another time, or on a machine of its own"},
 	{Hot, "the processor was slowed down to cool", "let it cool"},
