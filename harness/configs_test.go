@@ -21,6 +21,8 @@ func TestConfigs(t *testing.T) {
 		"thin":    {14 * 4, 14, 1, 1009},
 		"softmax": {7 * 2, 7, 256, 0}, // of two sizes, as the next
 		"norm":    {6 * 5, 6, 256, 0},
+		"rope":    {4 * 4, 4, 512, 128},
+		"grouped": {3 * 2, 3, 2048, 1024},
 	} {
 		c, s := planned(t, name)
 		if c.Name != name || len(s.Groups) != want.groups || len(c.Sizes) != want.shapes ||
@@ -28,8 +30,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 12 {
-		t.Errorf("%d sweeps, 12 are tested", got)
+	if got := len(configs.Names()); got != 14 {
+		t.Errorf("%d sweeps, 14 are tested", got)
 	}
 }
 

@@ -16,9 +16,13 @@ import (
 	rowblocks "matladder/kernels/attention/v2_rows"
 	flash "matladder/kernels/attention/v3_flash"
 	skip "matladder/kernels/attention/v4_skip"
+	all "matladder/kernels/grouped/v1_all"
+	visits "matladder/kernels/grouped/v2_visits"
 	normpasses "matladder/kernels/norm/v1_passes"
 	normrows "matladder/kernels/norm/v2_rows"
 	normsums "matladder/kernels/norm/v3_sums"
+	wide "matladder/kernels/rope/v1_wide"
+	halves "matladder/kernels/rope/v2_halves"
 	passes "matladder/kernels/softmax/v1_passes"
 	rows "matladder/kernels/softmax/v2_rows"
 	naive "matladder/kernels/v1_naive"
@@ -67,6 +71,8 @@ var All = []Kernel{
 	Of(passes.Kernel{}), Of(rows.Kernel{}),
 	Of(written.Kernel{}), Of(rowblocks.Kernel{}), Of(flash.Kernel{}), Of(skip.Kernel{}),
 	Of(normpasses.Kernel{}), Of(normrows.Kernel{}), Of(normsums.Kernel{}),
+	Of(wide.Kernel{}), Of(halves.Kernel{}),
+	Of(all.Kernel{}), Of(visits.Kernel{}),
 }
 
 // Register adds a kernel to All. It panics if its ladder has one of that number: that is a

@@ -9,4 +9,6 @@ func init() {
 	Register(SoftmaxFamily)
 	Register(AttentionFamily)
 	Register(NormFamily)
+	Register(RopeFamily)
+	Register(GroupedFamily)
 }

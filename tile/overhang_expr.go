@@ -146,7 +146,8 @@ func sliceEdges(e *Expr, src edgeSets) edgeSets {
 }
 
 // concatEdges moves the edges of each part to its place. Along the other
-// dimensions an edge holds for all of the result only if every part has it.
+// dimensions an edge holds for all of the result only if every part has it, or one
+// that ends there too.
 func concatEdges(e *Expr, args []edgeSets) edgeSets {
 	rank := len(e.Shape)
 	out := make(edgeSets, rank)
@@ -174,7 +175,7 @@ func concatEdges(e *Expr, args []edgeSets) edgeSets {
 
 func inEvery(args []edgeSets, d int, e Edge) bool {
 	for _, arg := range args {
-		if !hasEdge(arg.of(d), e) {
+		if !covered(e, arg.of(d)) {
 			return false
 		}
 	}

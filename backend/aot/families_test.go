@@ -11,24 +11,28 @@ import (
 	"matladder/tile"
 )
 
-// TestFamilies compiles every rung of the families whose sizes are rows and columns, in all
-// that they spell out and on rows as wide as models are, for one generation; for all with
+// TestFamilies compiles every rung of families, in all
+// that they spell out and of sizes as in models, for one generation; for all with
 // MATLADDER_AOT_ALL.
 func TestFamilies(t *testing.T) {
 	c := open(t, Options{})
-	for _, f := range []*problem.Family{problem.NormFamily} {
+	for f, shapes := range map[*problem.Family][]problem.Sizes{
+		problem.NormFamily:    {{256, 4096}, {100, 1000}},
+		problem.RopeFamily:    {{512, 4, 128, 1}, {100, 2, 128, 2}},
+		problem.GroupedFamily: {{512, 512, 384, 8}},
+	} {
 		for _, words := range append(append([]string(nil), f.Dtypes...), f.Examples...) {
 			asked, err := f.Parse(words)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, sizes := range []problem.Sizes{{256, 4096}, {100, 1000}} {
+			for _, sizes := range shapes {
 				p := f.Make(sizes, asked)
 				for _, k := range kernels.Ladder(f) {
 					if k.Supports(p) != nil {
 						continue
 					}
-					programs, err := k.Build(p, "", problem.Clip(p, tile.Blocks{M: 64}))
+					programs, err := k.Build(p, "", problem.Clip(p, tile.Blocks{M: 64, K: 256, N: 128}))
 					if err != nil {
 						t.Fatal(err)
 					}

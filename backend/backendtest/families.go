@@ -46,5 +46,8 @@ func testFamilies(t *testing.T, s suite) {
 		if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || r.OK {
 			t.Errorf("an output that nothing wrote is right: %+v, %v", r, err)
 		}
+		if check.HasExact(c.Problem) {
+			s.exactly(t, e, c.Problem)
+		}
 	})
 }

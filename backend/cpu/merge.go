@@ -41,7 +41,7 @@ func (p *plan) merges(s, t *step) bool {
 	}
 	r := s.stmt.Ref
 	switch {
-	case t.stmt.IsPart() || r.Kind != tile.Scratch || !slices.Equal(r.Shape(), t.stmt.Ref.Shape()):
+	case r.Kind != tile.Scratch || !slices.Equal(r.Shape(), t.stmt.Ref.Shape()):
 		return false
 	case s.stmt.Kind == tile.Accumulate && (s.zeroed == nil || !always(s.zeroed)):
 		return false

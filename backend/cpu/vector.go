@@ -90,6 +90,8 @@ func (c *values) floats(e *tile.Expr) lanes[float32] {
 		return c.castToFloat(e)
 	case tile.OpSlice:
 		return slice(c, e, c.floats(e.Args[0]))
+	case tile.OpConcat:
+		return concat(c, e, c.floats)
 	case tile.OpReduceMax:
 		if !alongRow(e) {
 			return reduceColumns(c, e, c.floats(e.Args[0]), c.plan.loops.Max)
@@ -153,6 +155,8 @@ func (c *values) ints(e *tile.Expr) lanes[int32] {
 		return c.castToInt(e)
 	case tile.OpSlice:
 		return slice(c, e, c.ints(e.Args[0]))
+	case tile.OpConcat:
+		return concat(c, e, c.ints)
 	case tile.OpIota:
 		return iotaLanes(c.slot(), e.Dim == len(e.Shape)-1)
 	case tile.OpIndex:
@@ -192,6 +196,8 @@ func (c *values) bools(e *tile.Expr) lanes[bool] {
 		return broadcast(c, e, c.bools(e.Args[0]))
 	case tile.OpSlice:
 		return slice(c, e, c.bools(e.Args[0]))
+	case tile.OpConcat:
+		return concat(c, e, c.bools)
 	case tile.OpAnd:
 		return zip(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), func(o, x, y []bool) {
 			for i := range o {

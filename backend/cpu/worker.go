@@ -173,6 +173,9 @@ func (w *worker) computeRows(s *step, row0, row1 int) {
 		w.write(s, fresh, row0, row1, 0, at.cols)
 		return
 	}
+	if row0, row1 = w.part(s, row0, row1); row0 >= row1 {
+		return
+	}
 	if s.rescaled != nil {
 		w.rescale(s, row0, row1)
 		fresh = false
@@ -199,6 +202,19 @@ func (w *worker) computeRows(s *step, row0, row1 int) {
 			w.write(s, fresh, row, row+rows, col, col+cols)
 		}
 	}
+}
+
+// part is which of some rows of a product step s needs, from one on that a lane of all its
+// a begins at.
+func (w *worker) part(s *step, row0, row1 int) (first, last int) {
+	if !s.stmt.IsPart() {
+		return row0, row1
+	}
+	unit := 1
+	for _, d := range s.dots {
+		unit = lcm(unit, w.plan.operands[d.a].packing.lanes)
+	}
+	return max(tile.Eval(s.stmt.From, w)/unit*unit, row0), min(tile.Eval(s.stmt.To, w), row1)
 }
 
 // write runs the epilogue over a piece of the destination.

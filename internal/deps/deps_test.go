@@ -27,6 +27,7 @@ problem: tile
 problem/problemtest: tile problem quant kernels/*
 quant: tile problem
 check: tile problem quant tile/interp
+kernels/rope/ropetest: kernels
 kernels/*: tile problem kernels/blocking
 kernels/blocking: tile problem
 kernels: tile problem kernels/*

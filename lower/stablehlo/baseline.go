@@ -35,6 +35,7 @@ var baselines = map[string]func(p problem.Problem) (*Launch, error){
 	problem.SoftmaxFamily.Name:   written(softmax),
 	problem.AttentionFamily.Name: written(attention),
 	problem.NormFamily.Name:      written(norm),
+	problem.RopeFamily.Name:      written(rope),
 }
 
 // written is the baseline of problems that body computes.

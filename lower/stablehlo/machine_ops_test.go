@@ -56,6 +56,9 @@ func operate(op string, s *scope) tensor {
 
 var operandPattern = regexp.MustCompile(`%[A-Za-z0-9_.]+(#\d+)?`)
 
+// ranges are those of a slice: [0:2, 4:8].
+var ranges = regexp.MustCompile(`(\d+):(\d+)`)
+
 func cutLast(s, sep string) (before, after string, ok bool) {
 	// Types of a functional form hold no separator, so the last one is it.
 	if i := strings.LastIndex(s, sep); i >= 0 {
@@ -242,8 +245,14 @@ var operations = map[string]func(o *tensor, args []tensor, a attributes){
 		from := starts(args[2:])
 		each(args[1].dims, func(i int, at []int) { o.v[offset(o.dims, plus(at, from))] = args[1].v[i] })
 	},
-	"slice": func(o *tensor, args []tensor, _ attributes) {
-		each(o.dims, func(i int, at []int) { o.v[i] = args[0].v[offset(args[0].dims, at)] })
+	"slice": func(o *tensor, args []tensor, a attributes) {
+		from := make([]int, len(o.dims))
+		for d, r := range ranges.FindAllStringSubmatch(a.text, -1) {
+			if from[d] = atoi(r[1]); atoi(r[2])-from[d] != o.dims[d] {
+				panic(fmt.Errorf("the slice %s is not of the result's shape", r[0]))
+			}
+		}
+		each(o.dims, func(i int, at []int) { o.v[i] = args[0].v[offset(args[0].dims, plus(at, from))] })
 	},
 	"pad": func(o *tensor, args []tensor, a attributes) {
 		if !slices.Equal(plus(args[0].dims, a.ints("high")), o.dims) {

@@ -1,0 +1,35 @@
+// Package turn has what the rungs of rope share: how a column finds the other one of its
+// pair, and the columns that are not turned.
+package turn
+
+import (
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Turned are the columns of x that are turned, and Rest those behind them; nil if there are
+// none.
+func Turned(p problem.Rope, x *tile.Expr) *tile.Expr {
+	return tile.Slice(x, 1, tile.Const(0), p.Turned())
+}
+
+// WithRest is o, of the columns that are turned, with those of x that are not behind them.
+func WithRest(p problem.Rope, x, o *tile.Expr) *tile.Expr {
+	if n := p.Turned(); n < p.Dim {
+		return tile.Concat(1, o, tile.Slice(x, 1, tile.Const(n), p.Dim-n))
+	}
+	return o
+}
+
+// Others are, for each column of x, what is multiplied by the sine: of the first of a pair
+// the second one negated, of the second the first.
+func Others(p problem.Rope, x *tile.Expr) *tile.Expr {
+	n, rows := p.Turned(), x.Shape[0]
+	if !p.Interleaved {
+		return tile.Concat(1, tile.Neg(tile.Slice(x, 1, tile.Const(n/2), n/2)), tile.Slice(x, 1, tile.Const(0), n/2))
+	}
+	next := tile.Concat(1, tile.Slice(x, 1, tile.Const(1), n-1), tile.Slice(x, 1, tile.Const(0), 1))
+	last := tile.Concat(1, tile.Slice(x, 1, tile.Const(n-1), 1), tile.Slice(x, 1, tile.Const(0), n-1))
+	half := tile.Mul(tile.Cast(tile.Iota(1, rows, n), tile.Float32), tile.Number(0.5))
+	return tile.Select(tile.Compare(half, tile.EQ, tile.RoundEven(half)), tile.Neg(next), last)
+}

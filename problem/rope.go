@@ -1,0 +1,234 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"matladder/tile"
+)
+
+// Rope asks for rotary position embeddings (Su et al., 2021): of each row of x (Batch,
+// Heads, Rows, Dim) the first Rotary columns are pairs, which are points of a plane, and o
+// has them turned by position · frequency of the pair; the columns behind stay. The position
+// of a row is its number plus At.
+//
+//	o₁ = x₁ · cos − x₂ · sin
+//	o₂ = x₂ · cos + x₁ · sin
+//
+// The pairs are (d, d + Rotary/2) (GPT-NeoX, Hugging Face's Llama) or, Interleaved,
+// (2d, 2d + 1) (GPT-J, the original Llama). cos and sin come as float32 tables with a row
+// for each position; products and sums are float32.
+type Rope struct {
+	Batch, Heads, Rows, Dim int
+	Dtype                   tile.Dtype // of x and o: float32 or bfloat16
+	Rotary                  int        // 0 for Dim
+	Interleaved             bool
+	At                      int     // position of the first row
+	Base                    float64 // 0 for 10000
+	Scaling                 RopeScaling
+	Longer, Context         int // of YaRN: how many times as long contexts are as the one trained on
+}
+
+// RopeScaling is how frequencies are changed for contexts beyond those trained on.
+type RopeScaling string
+
+// The scalings.
+const (
+	NoRopeScaling RopeScaling = ""
+	Llama3        RopeScaling = "llama3" // of Llama 3.1
+	YaRN          RopeScaling = "yarn"   // Peng et al., 2023
+)
+
+// RopeFamily is the family of Rope. What is asked is spelled as a dtype and, behind a colon,
+// words joined by +: interleaved, rotary and a number of columns, at and a position, base and
+// a number, llama3, yarn with the factor and the context trained on (yarn16,4096).
+//
+//	bfloat16
+//	float32:interleaved+rotary64
+//	bfloat16:base500000+llama3+at4095
+var RopeFamily = &Family{
+	Name: "rope", Title: "rotary position embeddings", Figure: PerBytes,
+	Sizes:    []Size{{Name: "rows"}, {"heads", 8}, {"dim", 128}, {BatchSize, 1}},
+	Dtypes:   []string{"float32", "bfloat16", "bfloat16:interleaved"},
+	Examples: []string{"float32:interleaved+rotary32+at1000", "bfloat16:rotary32+base500000+llama3", "float32:yarn16,4096+at9000"},
+	Sample:   Sizes{135, 2, 48, 1},
+	Parse:    parseRope,
+	Complete: completeRope,
+	Make: func(s Sizes, a Asked) Problem {
+		p, _ := makeRope(s, a) // Complete has read the words
+		return p
+	},
+}
+
+func parseRope(text string) (Asked, error) {
+	dtype, words, _ := strings.Cut(text, ":")
+	d, err := tile.ParseDtype(dtype)
+	if err != nil {
+		return Asked{}, err
+	}
+	a, err := completeRope(Asked{A: d, Options: words})
+	if err != nil {
+		return Asked{}, fmt.Errorf("dtype %q: %w", text, err)
+	}
+	return a, nil
+}
+
+func completeRope(a Asked) (Asked, error) {
+	if a.B != tile.InvalidDtype || a.Quant != NoQuant || a.Epilogue != "" {
+		return a, fmt.Errorf("rope has one dtype of operands, and neither quantization nor epilogue")
+	}
+	if a.Out != tile.InvalidDtype && a.Out != a.A {
+		return a, fmt.Errorf("o of rope is of the dtype of x, %s, not %s", a.A, a.Out)
+	}
+	p, err := makeRope(Sizes{1, 1, math.MaxInt32 - 1, 1}, a)
+	if err != nil {
+		return a, err
+	}
+	return p.Asked(), p.Validate()
+}
+
+func makeRope(s Sizes, a Asked) (Rope, error) {
+	p := Rope{Rows: s[0], Heads: s[1], Dim: s[2], Batch: s[3], Dtype: a.A}
+	if a.Options == "" {
+		return p, nil
+	}
+	for _, word := range strings.Split(a.Options, "+") {
+		if err := p.read(word); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// read sets what one word says.
+func (p *Rope) read(word string) error {
+	number := func(prefix, least string, n *int) (bool, error) {
+		text, ok := strings.CutPrefix(word, prefix)
+		if !ok {
+			return false, nil
+		}
+		v, err := strconv.Atoi(text)
+		if err != nil || v < 0 || v == 0 && least != "0" || v > 1<<30 {
+			return true, fmt.Errorf("%q: want %s and a whole number from %s on", word, prefix, least)
+		}
+		*n = v
+		return true, nil
+	}
+	switch word {
+	case "interleaved":
+		p.Interleaved = true
+		return nil
+	case string(Llama3):
+		p.Scaling = Llama3
+		return nil
+	}
+	if is, err := number("rotary", "2", &p.Rotary); is {
+		return err
+	}
+	if is, err := number("at", "0", &p.At); is {
+		return err
+	}
+	if text, ok := strings.CutPrefix(word, "base"); ok {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 1) || math.IsInf(x, 0) {
+			return fmt.Errorf("%q: want base and a number above 1, as in base500000", word)
+		}
+		p.Base = x
+		return nil
+	}
+	if text, ok := strings.CutPrefix(word, string(YaRN)); ok {
+		factor, context, two := strings.Cut(text, ",")
+		f, wrong := strconv.Atoi(factor)
+		c, wrong2 := strconv.Atoi(context)
+		if !two || wrong != nil || wrong2 != nil || f < 1 || c < 1 {
+			return fmt.Errorf("%q: want yarn, how much longer contexts are, and the one trained on, as in yarn16,4096", word)
+		}
+		p.Scaling, p.Longer, p.Context = YaRN, f, c
+		return nil
+	}
+	return fmt.Errorf("%q: want interleaved, rotary64, at4095, base500000, llama3 or yarn16,4096, joined by +", word)
+}
+
+// options are the words of p, in one order.
+func (p Rope) options() string {
+	var words []string
+	add := func(is bool, word string) {
+		if is {
+			words = append(words, word)
+		}
+	}
+	add(p.Interleaved, "interleaved")
+	add(p.Rotary > 0, "rotary"+strconv.Itoa(p.Rotary))
+	add(p.At > 0, "at"+strconv.Itoa(p.At))
+	add(p.Base != 0, "base"+strconv.FormatFloat(p.Base, 'f', -1, 64))
+	add(p.Scaling == Llama3, string(Llama3))
+	add(p.Scaling == YaRN, fmt.Sprintf("%s%d,%d", YaRN, p.Longer, p.Context))
+	return strings.Join(words, "+")
+}
+
+// Turned is how many columns of a row are turned.
+func (p Rope) Turned() int {
+	if p.Rotary > 0 {
+		return p.Rotary
+	}
+	return p.Dim
+}
+
+// Family is RopeFamily.
+func (Rope) Family() *Family { return RopeFamily }
+
+// Sizes are rows, heads, dim and batch.
+func (p Rope) Sizes() Sizes { return Sizes{p.Rows, p.Heads, p.Dim, p.Batch} }
+
+// Asked is all but the sizes.
+func (p Rope) Asked() Asked {
+	return Asked{A: p.Dtype, Acc: tile.Float32, Out: p.Dtype, Options: p.options()}
+}
+
+// Operands are x, the tables with a column for each pair, and o.
+func (p Rope) Operands() []Operand {
+	x, table := []int{p.Batch, p.Heads, p.Rows, p.Dim}, []int{p.Rows, p.Turned() / 2}
+	return []Operand{
+		{Name: "x", Dtype: p.Dtype, Shape: x},
+		{Name: "cos", Dtype: tile.Float32, Shape: table}, {Name: "sin", Dtype: tile.Float32, Shape: table},
+		{Name: "o", Dtype: p.Dtype, Shape: x, Out: true},
+	}
+}
+
+// Sides are the rows of a block; its columns are all.
+func (p Rope) Sides() []Side { return []Side{{"rows", p.Rows, p.Dtype, 0}} }
+
+// Factor is the dtype of x.
+func (p Rope) Factor() tile.Dtype { return p.Dtype }
+
+// FLOPs is 3 for each element that is turned: two products and a sum.
+func (p Rope) FLOPs() int64 {
+	return 3 * int64(p.Batch) * int64(p.Heads) * int64(p.Rows) * int64(p.Turned())
+}
+
+// Bytes are those of all operands, each once.
+func (p Rope) Bytes() int64 { return BytesOf(p) }
+
+// String is the sizes and the dtype.
+func (p Rope) String() string { return fmt.Sprintf("%s %s", RopeFamily.Short(p.Sizes()), p.Dtype) }
+
+// Validate returns an error if the problem makes no sense on any machine.
+func (p Rope) Validate() error {
+	if err := positive(dim{"batch", p.Batch}, dim{"heads", p.Heads}, dim{"rows", p.Rows}, dim{"dim", p.Dim}); err != nil {
+		return err
+	}
+	if 8*float64(p.Batch)*float64(p.Heads)*float64(p.Rows)*float64(p.Dim) > math.MaxInt64 {
+		return fmt.Errorf("size %s overflows: its bytes do not fit 64 bits", short(p.Batch, p.Heads, p.Rows, p.Dim))
+	}
+	switch n := p.Turned(); {
+	case n%2 != 0:
+		return fmt.Errorf("rope turns pairs of columns: %d are none", n)
+	case n > p.Dim:
+		return fmt.Errorf("rope cannot turn %d of %d columns", n, p.Dim)
+	case p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16:
+		return fmt.Errorf("dtype %s is not supported (float32 and bfloat16 are)", p.Dtype)
+	}
+	return nil
+}
