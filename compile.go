@@ -77,6 +77,28 @@ func Compile(ctx context.Context, p problem.Problem, o Options) (compiled *Progr
 	return compiled, nil
 }
 
+// Blocks is the block shape that Compile would take for a problem: for tile programs of
+// one's own that compute something like it.
+func Blocks(ctx context.Context, p problem.Problem, o Options) (b tile.Blocks, err error) {
+	defer caught("blocks", &err)
+	if p == nil {
+		return b, errors.New("matladder: blocks: no problem")
+	}
+	if err := p.Validate(); err != nil {
+		return b, fmt.Errorf("matladder: %w", err)
+	}
+	k, err := choose(p, o.Kernel)
+	if err != nil {
+		return b, err
+	}
+	d, err := openDevice(ctx, o)
+	if err != nil {
+		return b, err
+	}
+	c, err := d.build(p, k, o)
+	return c.blocks, errors.Join(err, d.release())
+}
+
 // CompileTile makes a program of tile programs, which run in order in each launch. They are
 // those of Builder.Programs, tile.ReadPrograms, or a kernel's Build.
 func CompileTile(ctx context.Context, programs []*tile.Program, o Options) (compiled *Program, err error) {

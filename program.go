@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/tile"
+	"matladder/timeline"
 )
 
 // Program is tile programs compiled for a backend. Several goroutines may use it at once.
@@ -166,6 +167,22 @@ func (p *Program) Call(ctx context.Context, out, in []Tensor) error {
 	err := c.run(ctx, out, in)
 	p.states.Put(c)
 	return err
+}
+
+// Trace is Call that records what each worker does when: packing, multiplying, waiting.
+// Package timeline writes it for Perfetto, or draws it. A backend that does not tell is an
+// error that wraps ErrUnsupported.
+func (p *Program) Trace(ctx context.Context, out, in []Tensor) (*timeline.Timeline, error) {
+	if err := p.check(out, in); err != nil {
+		return nil, err
+	}
+	c := p.newCall()
+	c.traced = true
+	if err := c.run(ctx, out, in); err != nil {
+		return nil, err
+	}
+	c.trace.Title = p.String()
+	return c.trace, nil
 }
 
 // check refuses what does not fit the program.

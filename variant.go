@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"matladder/backend"
+	"matladder/timeline"
 )
 
 // A variant is a program compiled for arrays that lie in one way: the first that are seen
@@ -277,10 +278,13 @@ type call struct {
 	p       *Program
 	in, out [][]byte
 	packed  []backend.Packed
+
+	traced bool
+	trace  *timeline.Timeline
 }
 
 func (p *Program) newCall() *call {
-	return &call{p, make([][]byte, len(p.inputs)), make([][]byte, len(p.outputs)), make([]backend.Packed, len(p.inputs))}
+	return &call{p: p, in: make([][]byte, len(p.inputs)), out: make([][]byte, len(p.outputs)), packed: make([]backend.Packed, len(p.inputs))}
 }
 
 // run computes.
@@ -335,8 +339,8 @@ func (c *call) on(ctx context.Context, v *variant, out, in []Tensor, w wanted) e
 			c.out[i] = make([]byte, out[i].dtype.Bytes(out[i].elements()))
 		}
 	}
-	if err := v.callable.Call(ctx, c.out, c.in, packed); err != nil {
-		return wrapped(err)
+	if err := c.launch(ctx, v, packed); err != nil {
+		return fmt.Errorf("matladder: %w", err)
 	}
 	for i := range out {
 		if w.outs&(1<<i) != 0 {
@@ -346,5 +350,15 @@ func (c *call) on(ctx context.Context, v *variant, out, in []Tensor, w wanted) e
 	return nil
 }
 
-// wrapped names the library in errors that are not those of the context.
-func wrapped(err error) error { return fmt.Errorf("matladder: %w", err) }
+// launch calls the variant, and has it recorded if that was asked for.
+func (c *call) launch(ctx context.Context, v *variant, packed []backend.Packed) (err error) {
+	if !c.traced {
+		return v.callable.Call(ctx, c.out, c.in, packed)
+	}
+	traced, ok := v.callable.(backend.TracedCallable)
+	if !ok {
+		return fmt.Errorf("backend %s does not tell what happens in a launch: %w", c.p.device.key.name, ErrUnsupported)
+	}
+	c.trace, err = traced.CallTraced(ctx, c.out, c.in, packed)
+	return err
+}

@@ -4,7 +4,22 @@ import (
 	"context"
 
 	"matladder/tile"
+	"matladder/timeline"
 )
+
+// Tracer is implemented by executables that can tell what happened when in a launch.
+type Tracer interface {
+	// Trace runs one launch on the arrays that were loaded, and records it. Spans of kind
+	// timeline.Step are the programs of the grid; their arguments add up to the launch's
+	// Counters.
+	Trace(ctx context.Context) (*timeline.Timeline, error)
+}
+
+// TracedCallable is a Callable that can tell the same of a call.
+type TracedCallable interface {
+	Callable
+	CallTraced(ctx context.Context, out, in [][]byte, packed []Packed) (*timeline.Timeline, error)
+}
 
 // Caller is implemented by backends that run programs on arrays of their callers, where
 // these lie: what a program needs that uses matladder as a library.

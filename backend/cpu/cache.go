@@ -3,6 +3,8 @@ package cpu
 import (
 	"runtime"
 	"sync/atomic"
+
+	"matladder/timeline"
 )
 
 // cache holds packed blocks of one operand for all workers. A worker that needs
@@ -83,17 +85,22 @@ func (c *cache) bring(w *worker, i int) {
 		k0 := chunk * o.depth
 		if depth := min(o.depth, k-k0); from < depth { // the last chunk may have fewer parts
 			panel := o.packing.panel(depth)
+			began := w.now()
 			dst := mem[chunk*o.chunk+lane/o.packing.lanes*panel+o.packing.panel(from):]
 			w.packPart(o, dst, panel, lane, min(c.group, lanes-lane), k0+from, min(c.part, depth-from))
+			w.note(timeline.Pack, began, w.plan.refs[o.ref].Name)
 		}
 		s.done.Add(1)
 	}
 	// What others still pack takes less than a call of the scheduler.
 	const spins = 4096
-	crowded := w.crew.start.crowded.Load()
+	crowded, began := w.crew.start.crowded.Load(), w.now()
 	for i := 1; s.done.Load() < units && !w.crew.stopped.Load(); i++ {
 		if crowded || i%spins == 0 {
 			runtime.Gosched()
 		}
+	}
+	if w.record != nil {
+		w.note(timeline.Wait, began, "for "+w.plan.refs[o.ref].Name)
 	}
 }

@@ -256,6 +256,15 @@ func (c *callable) Call(ctx context.Context, out, in [][]byte, packed []backend.
 		return err
 	}
 	defer c.give(s)
+	if err := s.bind(c, out, in, packed); err != nil {
+		return err
+	}
+	s.begin(ctx)
+	return s.ended(ctx, s.e.launch())
+}
+
+// bind has workers find the arrays of a call.
+func (s *slot) bind(c *callable, out, in [][]byte, packed []backend.Packed) error {
 	for _, b := range s.binds {
 		var array []byte
 		if b.array < len(in) {
@@ -277,11 +286,11 @@ func (c *callable) Call(ctx context.Context, out, in [][]byte, packed []backend.
 			*p.cache = at
 		}
 	}
-	return s.launch(ctx)
+	return nil
 }
 
-// launch runs a launch that ends when ctx does.
-func (s *slot) launch(ctx context.Context) error {
+// begin readies the crew for a launch that ends when ctx does.
+func (s *slot) begin(ctx context.Context) {
 	crew := s.e.crew
 	if crew.stopped.Load() {
 		crew.stopped.Store(false)
@@ -289,11 +298,14 @@ func (s *slot) launch(ctx context.Context) error {
 	if done := ctx.Done(); crew.done != done {
 		crew.done = done
 	}
-	err := s.e.launch()
+}
+
+// ended is the error of a call whose launch ended with err.
+func (s *slot) ended(ctx context.Context, err error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("cpu: call: %w", err)
-	case crew.stopped.Load():
+	case s.e.crew.stopped.Load():
 		return context.Cause(ctx)
 	}
 	return nil

@@ -1,10 +1,12 @@
 package cpu
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,6 +37,7 @@ func newCrew(size int) *crew {
 	for i := 1; i < size; i++ {
 		go func() {
 			defer c.others.Done()
+			pprof.SetGoroutineLabels(workerLabels) // profiles tell workers from the program's own goroutines
 			for {
 				c.start.wait()
 				if c.closing {
@@ -47,6 +50,8 @@ func newCrew(size int) *crew {
 	}
 	return c
 }
+
+var workerLabels = pprof.WithLabels(context.Background(), pprof.Labels("matladder", "worker"))
 
 // run lets every member do f and returns when all have; the error is that of
 // the first member that failed.

@@ -1,6 +1,9 @@
 package cpu
 
-import "matladder/tile"
+import (
+	"matladder/tile"
+	"matladder/timeline"
+)
 
 // bring packs the blocks that the current program sees and that are not yet
 // in their cache.
@@ -73,11 +76,13 @@ func (w *worker) extent(i int) (lanes, k int) {
 // pack lays lanes from lane0 on and elements of k from k0 on of the current
 // block out in chunks that lie chunk bytes apart; k0 starts a chunk.
 func (w *worker) pack(o *operand, dst []byte, chunk, lane0, lanes, k0, k int) {
+	from := w.now()
 	for end := k0 + k; k0 < end; k0 += o.depth {
 		depth := min(o.depth, end-k0)
 		w.packPart(o, dst, o.packing.panel(depth), lane0, lanes, k0, depth)
 		dst = dst[min(chunk, len(dst)):]
 	}
+	w.note(timeline.Pack, from, w.plan.refs[o.ref].Name)
 }
 
 // packPart lays lanes from lane0 on and elements of k from k0 on out, all of one chunk,
@@ -125,6 +130,7 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 	if m == 0 || n == 0 {
 		return
 	}
+	from := w.now()
 	x := call{c: c, off: off, ldc: ldc, m: m, n: n, work: w.plan.sums.of(w.mem), write: d.write}
 	depth, whole := a.depth, d.narrow || d.scales != nil
 	if whole { // sums are rounded or scaled as they are written: over all of k
@@ -146,6 +152,9 @@ func (w *worker) multiply(d *dot, c []byte, off, ldc, row, rows, col, cols int, 
 		default:
 			d.product.direct(x)
 		}
+	}
+	if w.record != nil {
+		w.note(timeline.Multiply, from, w.plan.refs[a.ref].Name+"·"+w.plan.refs[b.ref].Name)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	rtrace "runtime/trace"
 	"time"
 
 	"matladder/backend"
@@ -67,9 +68,11 @@ func (e *executable) launch() error {
 			}
 			r.shares.deal(t.count(phase))
 			r.phase = phase
+			began := r.workers[0].now()
 			if err := e.crew.run(r.work); err != nil {
 				return r.located(err)
 			}
+			r.waited(began)
 			if e.crew.stopped.Load() {
 				return nil
 			}
@@ -93,12 +96,17 @@ func (r *run) part(member int) {
 		return
 	}
 	w := r.workers[member]
+	w.come()
+	if rtrace.IsEnabled() { // go tool trace shows it by goroutine
+		defer rtrace.StartRegion(context.Background(), "matladder "+r.plan.program.Name).End()
+	}
 	if r.phase == 0 {
 		w.enter()
 	}
 	for !w.crew.over() {
 		task, ok := r.shares.next(member)
 		if !ok {
+			w.leave()
 			return
 		}
 		w.task(r.phase, task)

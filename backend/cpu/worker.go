@@ -5,6 +5,7 @@ import (
 
 	"matladder/backend"
 	"matladder/tile"
+	"matladder/timeline"
 )
 
 // worker is the state of one core inside one program: where it is in the grid,
@@ -24,6 +25,7 @@ type worker struct {
 	phase    int
 	row, col int // of the piece of a product in hand
 	counters backend.Counters
+	record   *recorder // what it does when; nil where nobody asks
 
 	_ [cacheLine]byte // those of another worker may follow
 }
@@ -88,10 +90,12 @@ func (w *worker) task(phase, n int) {
 			return
 		}
 		decode(w.plan.program.Grid, t.serial, s, w.ids)
+		from, before := w.now(), w.counters
 		w.counters.GridSteps++
 		w.see()
 		w.bring()
 		w.run(w.plan.steps)
+		w.noteStep(from, before)
 	}
 }
 
@@ -222,10 +226,12 @@ func (w *worker) write(s *step, fresh bool, row0, row1, col0, col1 int) {
 	if s.stmt.IsPart() {
 		row0, row1 = max(row0, tile.Eval(s.stmt.From, w)), min(row1, tile.Eval(s.stmt.To, w))
 	}
+	from := w.now()
 	if fresh && s.down != nil {
 		for row := row0; row < row1; row += vectorLanes {
 			s.down(w, row, min(vectorLanes, row1-row))
 		}
+		w.note(timeline.Epilogue, from, s.stmt.Ref.Name)
 		return
 	}
 	out := s.add
@@ -237,4 +243,5 @@ func (w *worker) write(s *step, fresh bool, row0, row1, col0, col1 int) {
 			out(w, row, col, min(s.lanes, col1-col))
 		}
 	}
+	w.note(timeline.Epilogue, from, s.stmt.Ref.Name)
 }

@@ -22,7 +22,7 @@ const graph = `
 tile:
 tile/tiletest: tile
 tile/interp: tile
-.: backend backend/cpu backend/registry kernels problem tile tuned github.com/gomlx/compute/dtypes/float16
+.: timeline backend backend/cpu backend/registry kernels problem tile tuned github.com/gomlx/compute/dtypes/float16
 problem: tile
 problem/problemtest: tile problem quant kernels/*
 quant: tile problem
@@ -35,7 +35,9 @@ kernels/kernelstest: kernels
 chips: tile internal/yamlline gopkg.in/yaml.v3
 analyze: tile chips
 traverse: tile
-backend: check tile chips problem
+timeline:
+backend: check tile timeline chips problem
+gonumblas: . problem tile gonum.org/v1/gonum/blas
 internal/cc:
 internal/counters: golang.org/x/sys/unix
 lower/internal/mlir: tile
@@ -52,7 +54,7 @@ backend/backendtest: backend tile/interp tile/tiletest kernels kernels/kernelste
 backend/worker: backend chips internal/awake internal/child tile
 backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
-backend/cpu: backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
+backend/cpu: timeline backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/own: backend backend/worker check chips problem tile github.com/ebitengine/purego
