@@ -23,7 +23,7 @@ const (
 
 // colours are of the kinds: those of Okabe and Ito, which all eyes tell apart.
 var colours = map[Kind]string{
-	Step: "#e4e4e4", Pack: "#e69f00", Move: "#d55e00", Multiply: "#0072b2", Epilogue: "#009e73", Wait: "#bbbbbb",
+	Step: "#e4e4e4", Pack: "#e69f00", Move: "#d55e00", Multiply: "#0072b2", Epilogue: "#009e73", Load: "#cc79a7", Wait: "#bbbbbb",
 }
 
 // SVG draws timelines below each other, each on a scale of its own: a row a track, steps as

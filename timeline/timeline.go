@@ -38,10 +38,11 @@ const (
 	Epilogue Kind = "epilogue" // other values; of a TPU the vector unit
 	Wait     Kind = "wait"     // for other workers
 	Move     Kind = "move"     // memory to memory: transfers
+	Load     Kind = "load"     // registers are loaded and stored
 )
 
 // Kinds are in the order of legends.
-var Kinds = []Kind{Step, Pack, Move, Multiply, Epilogue, Wait}
+var Kinds = []Kind{Step, Pack, Move, Multiply, Epilogue, Load, Wait}
 
 // Arg is a number that a span has beside its times.
 type Arg struct {

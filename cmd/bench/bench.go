@@ -108,7 +108,10 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(outcome.Rows) == 0 && !f.resume {
 		sweepflag.RemoveRecord(out) // as the file, which was not kept
 	}
-	return f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, f.resume))
+	if err := f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, f.resume)); err != nil || f.trace == "" {
+		return err
+	}
+	return f.writeTrace(ctx, stdout, dev, sweep)
 }
 
 // quotaRemark says that the machine lets this process have less than its cores; "" if

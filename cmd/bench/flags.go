@@ -28,6 +28,7 @@ type flags struct {
 	with                          []string
 	predict, resume, list, dryRun bool
 	machine, probe                bool
+	trace                         string
 	budget                        time.Duration
 	threads                       int
 
@@ -63,6 +64,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.Bool("pin", false, "bind the threads of kernels to cores (Linux, backend "+builtin.CPU+")")
 	s.String("cache", "", "`CACHE` that launches find: warm, or cold, with nothing of their operands in it (backend "+builtin.CPU+")")
 	s.StringVar(&f.columns, "table-columns", "", "`COLUMNS` that the table at the end has besides: "+strings.Join(results.TableColumns, ", "))
+	s.StringVar(&f.trace, "trace", "", "write what each thread does when in one launch of each kernel to `FILE`, for ui.perfetto.dev")
 	s.StringVar(&f.fault, "fault", "", "damage each output with `FAULT` ("+strings.Join(check.Faults(), ", ")+") to see it reported")
 	if err := cli.Parse(s, args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -93,6 +95,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--threads %d is negative", f.threads)
 	case f.columns != "" && badColumns(f.columns) != nil:
 		return cli.Usagef("--table-columns: %w", badColumns(f.columns))
+	case f.trace != "" && (f.list || f.dryRun || f.machine):
+		return cli.Usagef("--trace needs a sweep that runs: leave --list, --dry-run and --machine out")
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	}

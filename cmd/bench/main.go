@@ -25,6 +25,8 @@
 //
 //	--cache cold                 nothing of operands, output and buffers is in the caches
 //	                             when a launch begins; each is timed alone
+//	--trace FILE                 what each thread does when in one launch of each kernel, for
+//	                             ui.perfetto.dev: steps, packing, products, epilogues, waiting
 //	--pin                        threads of kernels are bound to cores (Linux)
 //	--table-columns min,p20,p80  more columns of the table at the end (n, disturbed)
 //

@@ -12,7 +12,7 @@ import (
 )
 
 // ofExecution are the flags that say nothing of the sweep.
-var ofExecution = []string{"out", "resume", "list", "dry-run", "table-columns"}
+var ofExecution = []string{"out", "resume", "list", "dry-run", "table-columns", "trace"}
 
 // recall returns the flags that f.resume goes on with: if none but those of an
 // execution and its time budget were given, the ones that the results file was begun

@@ -20,11 +20,12 @@ import (
 // --topology, or this machine's, by --backend, which --as plan takes to be the CPU if it is
 // not given. That backend stays open in o.open until close.
 func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
+	hand := o.as == "plan" || o.as == "timeline" && o.where.Topology == "" && !f.Changed("chip")
 	switch {
-	case f.Changed("threads") && o.as != "plan":
-		return errors.New("--threads is for --as plan")
-	case f.Changed("param") && o.as != "plan":
-		return errors.New("--param is for --as plan")
+	case f.Changed("threads") && !hand:
+		return errors.New("--threads is for --as plan, and for --as timeline of this machine")
+	case f.Changed("param") && !hand:
+		return errors.New("--param is for --as plan, and for --as timeline of this machine")
 	case o.threads < 0:
 		return fmt.Errorf("--threads %d is negative", o.threads)
 	case o.as == "plan" && (f.Changed("chip") || o.where.Topology != ""):
@@ -36,7 +37,7 @@ func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
 	if err != nil {
 		return err
 	}
-	if o.as != "plan" && o.where.Backend == "" || entry.Chips != nil { // nothing to open
+	if !hand && o.where.Backend == "" || entry.Chips != nil { // nothing to open
 		o.topology = o.where.Topology
 		return o.findChip(chip, f.Changed("chip"))
 	}
@@ -58,8 +59,8 @@ func (o *options) findChip(chip string, given bool) (err error) {
 			return fmt.Errorf("--chip: %w", err)
 		}
 		o.topology = strings.TrimPrefix(o.device.Key, chips.TPU+"_")
-		if _, err := aot.FindTopology(o.topology); o.as == "schedule" && err != nil {
-			return fmt.Errorf("--as schedule needs a TPU, and --chip %s is none that libtpu compiles for: %w", chip, err)
+		if _, err := aot.FindTopology(o.topology); (o.as == "schedule" || o.as == "timeline") && err != nil {
+			return fmt.Errorf("--as "+o.as+" needs a TPU, and --chip %s is none that libtpu compiles for: %w", chip, err)
 		}
 		return nil
 	}

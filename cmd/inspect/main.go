@@ -131,6 +131,16 @@
 //	          that each worker packs b for columns of its own
 //	buffers   memory besides the arrays
 //
+// # What happens when
+//
+// --as timeline runs one launch on the device at hand and tells how long threads were
+// packing, multiplying, in epilogues and waiting; on a machine that others use it shows
+// that too. --format svg draws it, thread by thread, json is for ui.perfetto.dev. With
+// --topology it is the first grid steps as libtpu's schedule predicts them, unit by unit.
+//
+//	inspect v3 --sizes 1024 --as timeline --format svg
+//	inspect v5 --dtype bfloat16 --sizes 2048 --blocks 512x1024x1024 --topology v5e --as timeline
+//
 // # Output
 //
 // --format text and csv go to standard output unless --out names a file; gif,

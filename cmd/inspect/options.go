@@ -34,11 +34,12 @@ var formats = map[string][]string{
 	"stablehlo": {"text"},
 	"schedule":  {"text", "csv", "svg"},
 
-	"plan": {"text"},
+	"plan":     {"text"},
+	"timeline": {"text", "json", "svg"},
 }
 
 // ways are the keys of formats in the order of the manual.
-var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "plan"}
+var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "plan", "timeline"}
 
 // defaultSteps is how many steps a format shows.
 var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
@@ -77,8 +78,8 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&chip, "chip", "v5e", "`CHIP` whose fast memory and roofline to compare with")
 	o.where = deviceflag.Define(f, 0)
 	f.StringVar(&o.as, "as", "tile", "what to show, `WAY`: "+strings.Join(ways, ", "))
-	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html; for schedule svg")
-	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan; 0 for one a core")
+	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html; for schedule svg; for timeline json, svg")
+	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan and timeline; 0 for one a core")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
 	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()

@@ -48,7 +48,7 @@ lower/stablehlo: tile problem lower/internal/mlir
 lower/triton: tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/libtpu: backend backend/internal/hlo
-backend/aot: analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
+backend/aot: timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels kernels/kernelstest problem/problemtest
 backend/worker: backend chips internal/awake internal/child tile
@@ -68,11 +68,11 @@ configs:
 tuned: backend configs internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 harness: measure tuned internal/awake internal/cgroup internal/yamlline kernels kernels/blocking backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/own backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/bench: timeline internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/own backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: measure backend kernels analyze chips problem tile tuned
 cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli internal/lastline github.com/spf13/pflag
-cmd/inspect: internal/cli internal/deviceflag internal/files harness backend/aot backend/builtin backend/registry lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/inspect: timeline internal/cli internal/deviceflag internal/files harness backend/aot backend/builtin backend/registry lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/peers: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/builtin backend/registry backend/peer chips kernels configs results github.com/spf13/pflag
 plots/report: plots plots/report/echarts results traverse
 plots/report/echarts:
