@@ -49,7 +49,7 @@ func (f *flags) writeTrace(ctx context.Context, stdout io.Writer, dev *device, s
 	if err := files.Replace(f.trace, b.Bytes()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "%s: %s, for ui.perfetto.dev or chrome://tracing\n", filepath.ToSlash(f.trace), cli.Plural(len(list), "launch"))
+	_, err := fmt.Fprintf(stdout, "%s: one launch of %s, for ui.perfetto.dev or chrome://tracing\n", filepath.ToSlash(f.trace), cli.Plural(len(list), "point"))
 	return err
 }
 
