@@ -29,6 +29,10 @@ type Options struct {
 	Host       chips.Device // the machine, which the library is a program of
 	References *References  // shared by all peers of a sweep; nil for its own
 
+	// Packed has b laid out by the library ahead of launches, by its own interface for
+	// that (MKL, oneDNN): what Program.Prepack of package matladder is compared with.
+	Packed bool
+
 	// CallTimeout limits what takes no context: inputs, check, results. 10 minutes
 	// if 0.
 	CallTimeout time.Duration

@@ -92,5 +92,9 @@ func (multiplies) request(b *Backend, spec backend.BaselineSpec) (string, error)
 	}
 	fits := b.formsOf(p)
 	i := slices.IndexFunc(fits, func(f form) bool { return f.variant == spec.Variant })
-	return fmt.Sprintf("product %s %d %d %d %d %d", fits[i].name, p.M, p.K, p.N, count.a, count.b), nil
+	verb := "product"
+	if b.options.Packed {
+		verb = "packed"
+	}
+	return fmt.Sprintf(verb+" %s %d %d %d %d %d", fits[i].name, p.M, p.K, p.N, count.a, count.b), nil
 }

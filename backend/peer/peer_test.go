@@ -241,9 +241,12 @@ func TestLibraries(t *testing.T) {
 			}
 			if found[0].kind == kindTorch {
 				testFamilies(t, mustOpen(t, script(t), found[0]))
-			} else {
-				testLibrary(t, mustOpen(t, program, found[0]))
+				return
 			}
+			b := mustOpen(t, program, found[0])
+			testLibrary(t, b)
+			b.options.Packed = true // what it does not pack is unsupported
+			testLibrary(t, b)
 		})
 	}
 }

@@ -6,9 +6,10 @@
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { ROW_MAJOR = 101, NO_TRANS = 111, FIXED_OFFSET = 173 };
+enum { ROW_MAJOR = 101, NO_TRANS = 111, PACKED = 151, MATRIX_B = 162, FIXED_OFFSET = 173 };
 
 typedef void sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
 	const float *b, int ldb, float beta, float *c, int ldc);
@@ -22,14 +23,45 @@ static sgemm *f32;
 static sbgemm *bf16;
 static s8u8s32 *u8;
 
+/* What MKL packs b with ahead of products. */
+static size_t (*f32_size)(int which, int m, int n, int k);
+static void (*f32_pack)(int order, int which, int t, int m, int n, int k, float alpha, const float *from, int ld, float *to);
+static void (*f32_compute)(int order, int ta, int tb, int m, int n, int k, const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
+static size_t (*bf16_size)(int which, int m, int n, int k);
+static void (*bf16_pack)(int order, int which, int t, int m, int n, int k, const uint16_t *from, int ld, uint16_t *to);
+static sbgemm *bf16_compute;
+
 static const char *prepare(struct product *p, int *unsupported) {
-	(void)p, (void)unsupported;
+	(void)unsupported;
+	if (p->packed) {
+		size_t bytes = p->form == F32 ? f32_size(MATRIX_B, p->m, p->n, p->k) : bf16_size(MATRIX_B, p->m, p->n, p->k);
+		p->state = aligned_alloc(64, (bytes + 63) / 64 * 64);
+		if (!p->state)
+			return "no memory for a packed b";
+	}
+	return NULL;
+}
+
+/* loaded packs b. */
+static const char *loaded(struct product *p) {
+	if (p->packed && p->form == F32)
+		f32_pack(ROW_MAJOR, MATRIX_B, NO_TRANS, p->m, p->n, p->k, 1, p->b, p->n, p->state);
+	else if (p->packed)
+		bf16_pack(ROW_MAJOR, MATRIX_B, NO_TRANS, p->m, p->n, p->k, p->b, p->n, p->state);
 	return NULL;
 }
 
 static const char *launch(struct product *p) {
 	int m = p->m, k = p->k, n = p->n;
 	const int32_t zero = 0;
+	if (p->packed && p->form == F32) {
+		f32_compute(ROW_MAJOR, NO_TRANS, PACKED, m, n, k, p->a, k, p->state, n, 0, p->o, n);
+		return NULL;
+	}
+	if (p->packed) {
+		bf16_compute(ROW_MAJOR, NO_TRANS, PACKED, m, n, k, 1, p->a, k, p->state, n, 0, p->o, n);
+		return NULL;
+	}
 	switch (p->form) {
 	case F32:
 		f32(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, p->b, n, 0, p->o, n);
@@ -93,6 +125,15 @@ const char *open_cblas(void *handle, struct library *out) {
 	out->has[F32] = 1;
 	out->has[BF16_F32] = bf16 != NULL;
 	out->has[U8_S32] = u8 != NULL;
+	*(void **)&f32_size = dlsym(handle, "cblas_sgemm_pack_get_size");
+	*(void **)&f32_pack = dlsym(handle, "cblas_sgemm_pack");
+	*(void **)&f32_compute = dlsym(handle, "cblas_sgemm_compute");
+	*(void **)&bf16_size = dlsym(handle, "cblas_gemm_bf16bf16f32_pack_get_size");
+	*(void **)&bf16_pack = dlsym(handle, "cblas_gemm_bf16bf16f32_pack");
+	bf16_compute = (sbgemm *)dlsym(handle, "cblas_gemm_bf16bf16f32_compute");
+	out->packs[F32] = f32_size && f32_pack && f32_compute;
+	out->packs[BF16_F32] = bf16_size && bf16_pack && bf16_compute;
+	out->loaded = loaded;
 	out->prepare = prepare;
 	out->launch = launch;
 	return NULL;

@@ -8,6 +8,7 @@
  *
  *   hello                        ready FORM,FORM,... VERSION
  *   product FORM M K N SA SB     ok; SA and SB are numbers of scales
+ *   packed FORM M K N SA SB      as product, with b packed ahead of launches
  *   load, then a, b, sa and sb   ok; without scales only a and b
  *   run LAUNCHES                 ok NANOSECONDS
  *   poison                       ok; o is full of ones
@@ -123,7 +124,8 @@ static float *ones(int count) {
 static void product(const char *request, struct library *lib, struct product *p) {
 	char name[32];
 	int unsupported = 0;
-	if (p->a || sscanf(request, "product %31s %d %d %d %d %d", name, &p->m, &p->k, &p->n, &p->scales_a, &p->scales_b) != 6 ||
+	p->packed = !strncmp(request, "packed ", 7);
+	if (p->a || sscanf(request, "%*s %31s %d %d %d %d %d", name, &p->m, &p->k, &p->n, &p->scales_a, &p->scales_b) != 6 ||
 		p->m < 1 || p->k < 1 || p->n < 1)
 		return verdict("not a product, or the second one");
 	p->form = FORMS;
@@ -132,6 +134,8 @@ static void product(const char *request, struct library *lib, struct product *p)
 			p->form = f;
 	if (p->form == FORMS || !lib->has[p->form])
 		return answer("unsupported", "the library has no product of this form");
+	if (p->packed && !lib->packs[p->form])
+		return answer("unsupported", "the library does not pack b ahead of products of this form");
 	int scaled = p->form >= SCALED;
 	if (scaled ? (p->scales_a != 1 && p->scales_a != p->m) || (p->scales_b != 1 && p->scales_b != p->n) : p->scales_a || p->scales_b)
 		return verdict("not the scales of this form");
@@ -216,7 +220,7 @@ static void serve(struct library *lib, const char *ready) {
 		next(request, sizeof request);
 		if (!strcmp(request, "hello"))
 			answer("ready", ready);
-		else if (!strncmp(request, "product ", 8))
+		else if (!strncmp(request, "product ", 8) || !strncmp(request, "packed ", 7))
 			product(request, lib, &p);
 		else if (!p.o)
 			verdict("no product");

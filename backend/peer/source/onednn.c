@@ -13,6 +13,7 @@
 
 enum { CPU = 1, DEFAULT_STREAM = 1, QUERY_IMPLEMENTATION = 8, BINARY_MUL = 0x1fff1 };
 enum { DT_BF16 = 2, DT_F32 = 3, DT_S32 = 4, DT_S8 = 5, DT_U8 = 6 };
+enum { QUERY_WEIGHTS = 131, LAYOUT_ANY = 1, ARG_FROM = 1, ARG_TO = 17 };
 enum { ARG_SRC = 1, ARG_SRC_1 = 2, ARG_DST = 17, ARG_WEIGHTS = 33 };
 enum { ARG_SCALES = 4096, ARG_ZERO_POINTS = 8192, ARG_POST_OP = 32768, ARG_POST_OP_2 = 16384 }; /* _2: of version 2 */
 
@@ -44,6 +45,12 @@ static int (*matmul_pd_create)(void **, void *, const void *, const void *, cons
 static int (*primitive_attr_set_scales_mask)(void *, int, int);
 static int (*primitive_attr_set_zero_points_mask)(void *, int, int);
 
+/* a b in the layout that the product likes best, version 3 */
+static int (*md_any_create)(void **, int, const int64_t *, int, int);
+static const void *(*primitive_desc_query_md)(const void *, int, int);
+static size_t (*memory_desc_get_size)(const void *);
+static int (*reorder_primitive_desc_create)(void **, const void *, void *, const void *, void *, const void *);
+
 /* version 2 */
 static int (*md_init)(void *, int, const int64_t *, int, const int64_t *);
 static int (*matmul_desc_init)(void *, const void *, const void *, const void *, const void *);
@@ -56,6 +63,8 @@ struct state {
 	struct arg args[6];
 	int count;  /* of args */
 	int failed; /* something on the way here */
+	void *reorder;               /* lays b out; NULL if launches read it as it lies */
+	struct arg reorder_args[2];
 };
 
 static void *engine;
@@ -141,6 +150,20 @@ static int reference(const void *pd) {
 	return !primitive_desc_query(pd, QUERY_IMPLEMENTATION, 0, &name) && !strncmp(name, "ref", 3);
 }
 
+/* packed makes the reorder that brings b into the layout that pd wants. */
+static int packed(const struct product *p, struct state *s, const void *pd, const void *plain) {
+	const void *wanted = primitive_desc_query_md(pd, QUERY_WEIGHTS, 0);
+	void *rpd = NULL, *memory = wanted ? aligned_alloc(2 << 20, (memory_desc_get_size(wanted) + (2 << 20)) >> 21 << 21) : NULL;
+	if (!memory)
+		return 1;
+	pass(s, ARG_WEIGHTS, wanted, memory);
+	s->reorder_args[0].which = ARG_FROM;
+	s->reorder_args[1].which = ARG_TO;
+	s->reorder_args[1].memory = s->args[s->count - 1].memory;
+	return s->failed || memory_create(&s->reorder_args[0].memory, plain, engine, p->b) ||
+		reorder_primitive_desc_create(&rpd, plain, engine, wanted, engine, NULL) || primitive_create(&s->reorder, rpd);
+}
+
 static const char *prepare(struct product *p, int *unsupported) {
 	struct state *s = calloc(1, sizeof *s);
 	/* In a batch, of one, the rows of the output have a dimension of their own to be
@@ -152,8 +175,15 @@ static const char *prepare(struct product *p, int *unsupported) {
 	void *pd = NULL, *attr = NULL;
 	if (!s || !a || !b || !o)
 		return "oneDNN refuses to describe a matrix";
+	void *plain = b;
+	if (p->packed) {
+		const int64_t dims[] = {p->k, p->n};
+		if (ndims != 2 || md_any_create(&b, ndims, dims, dtypes[p->form].b, LAYOUT_ANY))
+			return "oneDNN refuses a b of any layout";
+	}
 	pass(s, ARG_SRC, a, p->a);
-	pass(s, ARG_WEIGHTS, b, p->b);
+	if (!p->packed)
+		pass(s, ARG_WEIGHTS, b, p->b);
 	pass(s, ARG_DST, o, p->o);
 	if (p->form >= SCALED && (!(attr = scaled(p, s, ndims)) || s->failed))
 		return "oneDNN refuses the scales";
@@ -165,6 +195,8 @@ static const char *prepare(struct product *p, int *unsupported) {
 		*unsupported = 1;
 		return "oneDNN has only its reference code for these dtypes and scales on this machine";
 	}
+	if (p->packed && packed(p, s, pd, plain))
+		return "oneDNN refuses to lay b out ahead of products";
 	if (s->failed || stream_create(&s->stream, engine, DEFAULT_STREAM) || primitive_create(&s->primitive, pd))
 		return "oneDNN refuses to make the product";
 	p->state = s;
@@ -175,6 +207,14 @@ static const char *prepare(struct product *p, int *unsupported) {
 static const char *again(struct product *p) {
 	int unsupported;
 	return p->form >= SCALED ? prepare(p, &unsupported) : NULL;
+}
+
+/* loaded lays b out, if that is asked for. */
+static const char *loaded(struct product *p) {
+	struct state *s = p->state;
+	if (s->reorder && (primitive_execute(s->reorder, s->stream, 2, s->reorder_args) || stream_wait(s->stream)))
+		return "oneDNN reports an error where it lays b out";
+	return NULL;
 }
 
 static const char *launch(struct product *p) {
@@ -190,12 +230,16 @@ const char *open_onednn(void *handle, struct library *out) {
 	*(void **)&get_version = dlsym(handle, "dnnl_version");
 	*(void **)&md_create = dlsym(handle, "dnnl_memory_desc_create_with_strides");
 	*(void **)&md_init = dlsym(handle, "dnnl_memory_desc_init_by_strides");
+	*(void **)&md_any_create = dlsym(handle, "dnnl_memory_desc_create_with_tag");
 	*(void **)&matmul_pd_create = dlsym(handle, "dnnl_matmul_primitive_desc_create");
 	*(void **)&pd_create = dlsym(handle, "dnnl_primitive_desc_create");
 	FIND(engine_create);
 	FIND(stream_create);
 	FIND(stream_wait);
 	FIND(memory_create);
+	FIND(primitive_desc_query_md);
+	FIND(memory_desc_get_size);
+	FIND(reorder_primitive_desc_create);
 	FIND(primitive_create);
 	FIND(primitive_execute);
 	FIND(primitive_desc_query);
@@ -223,8 +267,10 @@ const char *open_onednn(void *handle, struct library *out) {
 	out->version = version;
 	for (int f = 0; f < FORMS; f++)
 		out->has[f] = f < SCALED || scales; /* prepare tells for good */
+	for (int f = 0; f < SCALED; f++)
+		out->packs[f] = newer && md_any_create && primitive_desc_query_md && memory_desc_get_size && reorder_primitive_desc_create;
 	out->prepare = prepare;
-	out->loaded = newer ? NULL : again;
+	out->loaded = newer ? loaded : again;
 	out->launch = launch;
 	return NULL;
 }

@@ -28,6 +28,7 @@ struct product {
 	int scales_b; /* 1 or n, one a column; 0 for none */
 	void *a, *b, *o;
 	float *sa, *sb;
+	int packed;  /* b is laid out for the library when it comes, and no launch does so */
 	void *state; /* of the library */
 };
 
@@ -36,6 +37,7 @@ struct product {
 struct library {
 	const char *version;
 	int has[FORMS]; /* whether the form may be asked for */
+	int packs[FORMS]; /* whether b may be packed ahead of launches, as p->packed asks */
 	/* prepare makes p ready to run; *unsupported says that it never will be. */
 	const char *(*prepare)(struct product *p, int *unsupported);
 	/* loaded takes up the arrays that have come; NULL if they are read by launch. */
