@@ -202,7 +202,7 @@ func (p *Program) check(out, in []Tensor) error {
 		if !p.outputs[i].fits(&out[i]) || out[i].packed != nil {
 			return p.outputs[i].complaint(&out[i])
 		}
-		if out[i].lies() == scattered && repeats(&out[i]) {
+		if out[i].lies() != dense && repeats(&out[i]) {
 			return &ArgumentError{p.outputs[i].Name, true, "elements of an output must not be the same memory"}
 		}
 	}

@@ -172,25 +172,28 @@ type layout uint8
 
 const (
 	dense     layout = iota // without gaps
-	rowsApart               // each row without gaps
+	rowsApart               // each row, along the last dimension, without gaps
 	scattered
 )
 
 // lies says how.
 func (t *Tensor) lies() layout {
-	n, kind := 1, dense
+	if t.rank == 0 {
+		return dense
+	}
+	n, kind, row := 1, dense, t.shape[t.rank-1]
 	for i := t.rank - 1; i >= 0; i-- {
 		if t.shape[i] == 1 { // its stride is never taken
 			continue
 		}
 		switch s := t.strides[i]; {
 		case s == n:
-		case i == t.rank-1 || s < n:
+		case i == t.rank-1 || s < row:
 			return scattered
 		default:
 			kind = rowsApart
 		}
-		n = t.strides[i] * t.shape[i]
+		n *= t.shape[i]
 	}
 	return kind
 }

@@ -33,8 +33,8 @@ type Caller interface {
 // Layout is how the arrays of calls lie in memory.
 type Layout struct {
 	// Strides are by the name of an array: how many elements are from one to the next along
-	// each dimension. The last is 1, and those of others are at least what one step along
-	// the dimensions behind takes. An array without strides has no gaps.
+	// each dimension. The last is 1, and those of others are at least the size of the last
+	// dimension. An array without strides has no gaps.
 	Strides map[string][]int
 	// Unaligned says that outputs may begin anywhere, not just where a cache line does.
 	Unaligned bool

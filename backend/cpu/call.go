@@ -13,39 +13,53 @@ import (
 )
 
 // Programs that compute on arrays of their callers. Launches of several workers take
-// turns on one crew, which all executables of a backend share: it is as large as the
-// machine, and awake for the next launch, whichever program that is of. Launches of one
-// worker run on the goroutines of their callers, as many at once as there are threads.
+// turns on crews that all executables of a backend share, one for each number of workers:
+// awake for the next launch, whichever program that is of. Launches of one worker run on
+// the goroutines of their callers, as many at once as there are threads.
 
 var _ backend.Caller = (*Backend)(nil)
 
-// sharing is the crew that calls take turns on.
+// sharing is the crews that calls take turns on.
 type sharing struct {
 	mu    sync.Mutex
-	turn  chan *crew // holds the crew while no call has it
+	turn  chan crews // holds them while no call has them
 	ended bool
 }
 
-// start makes the crew when the first call needs it.
-func (s *sharing) start(size int) (chan *crew, error) {
+// crews are by their number of members.
+type crews map[int]*crew
+
+// of returns the crew of a size, which is made when it is first wanted.
+func (c crews) of(size int) *crew {
+	if c[size] == nil {
+		c[size] = newCrew(size)
+		c[size].end.busy.Store(true) // who is done first is awake when the last is, but parks soon after a launch
+	}
+	return c[size]
+}
+
+// start returns what holds the crews.
+func (s *sharing) start() (chan crews, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
 		return nil, errBackendClosed
 	}
 	if s.turn == nil {
-		s.turn = make(chan *crew, 1)
-		s.turn <- newCrew(size)
+		s.turn = make(chan crews, 1)
+		s.turn <- crews{}
 	}
 	return s.turn, nil
 }
 
-// close waits for the call that has the crew and ends its goroutines.
+// close waits for the call that has the crews and ends their goroutines.
 func (s *sharing) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn != nil && !s.ended {
-		(<-s.turn).close()
+		for _, c := range <-s.turn {
+			c.close()
+		}
 		close(s.turn)
 	}
 	s.ended = true
@@ -56,8 +70,9 @@ var errBackendClosed = fmt.Errorf("cpu: the backend is %w", backend.ErrClosed)
 // callable is programs compiled for calls.
 type callable struct {
 	compiled *executable // never given memory: what slots are made of
-	turn     chan *crew  // nil for launches of one worker
-	slots    chan *slot  // those that no call has
+	workers  int
+	turn     chan crews // nil for launches of one worker
+	slots    chan *slot // those that no call has
 	closing  chan struct{}
 	close    func() error
 }
@@ -65,6 +80,7 @@ type callable struct {
 // slot is the memory of one launch.
 type slot struct {
 	e     *executable // has none yet if it has no pages
+	crews crews       // while a call has them
 	binds []bind      // of inputs and outputs, as workers see them
 	packs []pack
 }
@@ -105,9 +121,9 @@ func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, par
 	}
 	c := &callable{compiled: e, closing: make(chan struct{})}
 	n := b.Threads()
-	if _, _, workers := e.buffers(); workers > 1 {
+	if _, _, c.workers = e.buffers(); c.workers > 1 {
 		n = 1
-		if c.turn, err = b.sharing.start(b.Threads()); err != nil {
+		if c.turn, err = b.sharing.start(); err != nil {
 			return nil, err
 		}
 	}
@@ -184,20 +200,20 @@ func (c *callable) ready(ctx context.Context, s *slot) error {
 		return context.Cause(ctx)
 	}
 	if c.turn != nil {
-		var crew *crew
+		var all crews
 		select {
-		case crew = <-c.turn:
+		case all = <-c.turn:
 		default:
 			select {
-			case crew = <-c.turn:
+			case all = <-c.turn:
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
 		}
-		if crew == nil {
+		if all == nil {
 			return errBackendClosed
 		}
-		s.e.crew = crew
+		s.crews, s.e.crew = all, all.of(c.workers)
 	}
 	if s.e.pages == nil {
 		if err := s.allocate(); err != nil {
@@ -211,7 +227,7 @@ func (c *callable) ready(ctx context.Context, s *slot) error {
 // free gives the crew back.
 func (c *callable) free(s *slot) {
 	if c.turn != nil {
-		c.turn <- s.e.crew
+		c.turn <- s.crews
 	}
 }
 

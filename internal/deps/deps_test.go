@@ -37,6 +37,7 @@ analyze: tile chips
 traverse: tile
 timeline:
 backend: check tile timeline chips problem
+gomlxbackend: . problem tile github.com/gomlx/compute github.com/pkg/errors
 gonumblas: . problem tile gonum.org/v1/gonum/blas
 internal/cc:
 internal/counters: golang.org/x/sys/unix

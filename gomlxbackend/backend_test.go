@@ -1,0 +1,210 @@
+package gomlxbackend
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/compute/shapes"
+)
+
+// graph is a computation that both backends build.
+type graph struct {
+	name   string
+	inputs []shapes.Shape
+	build  func(f compute.Function, in []compute.Value) (compute.Value, error)
+}
+
+func f32(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
+
+func attention(layout compute.AxesLayout, o *compute.ScaledDotProductAttentionConfig) func(compute.Function, []compute.Value) (compute.Value, error) {
+	return func(f compute.Function, in []compute.Value) (compute.Value, error) {
+		c := *o
+		if len(in) > 3 {
+			c.KeyValueSeqLen = in[3]
+		}
+		out, _, err := f.FusedScaledDotProductAttention(in[0], in[1], in[2], layout, &c)
+		return out, err
+	}
+}
+
+var graphs = []graph{
+	{"dot", []shapes.Shape{f32(33, 70), f32(70, 45)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+		return f.DotGeneral(in[0], []int{1}, nil, in[1], []int{0}, nil, compute.DotGeneralConfig{})
+	}},
+	{"dense, relu, dense", []shapes.Shape{f32(2, 9, 70), f32(70, 45), f32(45), f32(45, 3, 11)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+		x, err := f.FusedDense(in[0], in[1], in[2], compute.ActivationRelu)
+		if err != nil {
+			return nil, err
+		}
+		return f.FusedDense(x, in[3], nil, compute.ActivationNone)
+	}},
+	{"dense, gelu", []shapes.Shape{f32(20, 70), f32(70, 45), f32(45)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+		return f.FusedDense(in[0], in[1], in[2], compute.ActivationGelu)
+	}},
+	{"dense, silu", []shapes.Shape{f32(20, 70), f32(70, 45), f32(45)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+		return f.FusedDense(in[0], in[1], in[2], compute.ActivationSilu)
+	}},
+	{"attention", []shapes.Shape{f32(2, 4, 50, 32), f32(2, 4, 70, 32), f32(2, 4, 70, 32)}, attention(compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{})},
+	{"causal, two heads share", []shapes.Shape{f32(2, 4, 50, 32), f32(2, 2, 50, 32), f32(2, 2, 50, 32)}, attention(compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{Causal: true, Scale: 0.3})},
+	{"rows ahead of heads", []shapes.Shape{f32(2, 50, 4, 32), f32(2, 50, 2, 32), f32(2, 50, 2, 32)}, attention(compute.AxesLayoutBSHD, &compute.ScaledDotProductAttentionConfig{Causal: true})},
+	{"lengths", []shapes.Shape{f32(2, 4, 50, 32), f32(2, 4, 70, 32), f32(2, 4, 70, 32), shapes.Make(dtypes.Int32, 2)}, attention(compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{})},
+}
+
+// compiled is a graph on a backend, with its inputs there.
+func compiled(t testing.TB, b compute.Backend, g graph) (compute.Executable, []compute.Buffer) {
+	t.Helper()
+	builder := b.Builder(g.name)
+	f := builder.Main()
+	r := rand.New(rand.NewPCG(1, 2))
+	var values []compute.Value
+	var buffers []compute.Buffer
+	for i, s := range g.inputs {
+		v, err := f.Parameter(fmt.Sprint("x", i), s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var flat any
+		if s.DType == dtypes.Int32 {
+			flat = []int32{70, 33}
+		} else {
+			x := make([]float32, s.Size())
+			for i := range x {
+				x[i] = r.Float32()*2 - 1
+			}
+			flat = x
+		}
+		buffer, err := b.BufferFromFlatData(0, flat, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, buffers = append(values, v), append(buffers, buffer)
+	}
+	out, err := g.build(f, values)
+	if err != nil {
+		t.Fatalf("%s on %s: %v", g.name, b.Name(), err)
+	}
+	if err := f.Return([]compute.Value{out}, nil); err != nil {
+		t.Fatal(err)
+	}
+	e, err := builder.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, buffers
+}
+
+func executed(t testing.TB, b compute.Backend, g graph) []float32 {
+	t.Helper()
+	e, in := compiled(t, b, g)
+	defer e.Finalize()
+	out, err := e.Execute(in, nil, 0)
+	if err != nil {
+		t.Fatalf("%s on %s: %v", g.name, b.Name(), err)
+	}
+	s, err := out[0].Shape()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := e.Outputs()[0]; !want.Equal(s) {
+		t.Errorf("%s on %s: have %s, want %s", g.name, b.Name(), s, want)
+	}
+	flat := make([]float32, s.Size())
+	if err := out[0].ToFlatData(flat); err != nil {
+		t.Fatal(err)
+	}
+	return flat
+}
+
+func open(t testing.TB) compute.Backend {
+	t.Helper()
+	b, err := compute.NewWithConfig(Name + ":2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Finalize)
+	return b
+}
+
+// TestGoBackend: what graphs compute is what gomlx's own Go backend has.
+func TestGoBackend(t *testing.T) {
+	b, other := open(t), gobackend.GetBackend()
+	for _, g := range graphs {
+		have, want := executed(t, b, g), executed(t, other, g)
+		if len(have) != len(want) {
+			t.Fatalf("%s: %d numbers, want %d", g.name, len(have), len(want))
+		}
+		worst := 0.0
+		for i := range want {
+			worst = max(worst, math.Abs(float64(have[i]-want[i])))
+			if have[i] != have[i] {
+				worst = math.Inf(1)
+			}
+		}
+		if worst > 1e-4 {
+			t.Errorf("%s: differs by %v", g.name, worst)
+		}
+	}
+}
+
+// TestMissing: what matladder has no kernel for is ErrNotImplemented, as gomlx expects.
+func TestMissing(t *testing.T) {
+	b := open(t)
+	f := b.Builder("missing").Main()
+	x, err := f.Parameter("x", f32(4, 4), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"exp":          second(f.Exp(x)),
+		"layer norm":   second(f.FusedLayerNorm(x, []int{1}, 1e-5, nil, nil)),
+		"dense, tanh":  second(f.FusedDense(x, x, nil, compute.ActivationTanh)),
+		"float64":      second(f.Parameter("y", shapes.Make(dtypes.Float64, 2), nil)),
+		"no elements":  second(f.Parameter("y", f32(0, 2), nil)),
+		"dot, batched": second(f.DotGeneral(x, []int{1}, []int{0}, x, []int{1}, []int{0}, compute.DotGeneralConfig{})),
+	} {
+		if !compute.IsNotImplemented(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := compute.NewWithConfig(Name + ":many"); err == nil {
+		t.Error("a configuration that is no number was taken")
+	}
+}
+
+func second(_ compute.Value, err error) error { return err }
+
+// BenchmarkGraphs is attention and a dense layer on both backends.
+func BenchmarkGraphs(b *testing.B) {
+	ours, err := compute.NewWithConfig(Name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ours.Finalize()
+	for _, g := range []graph{
+		{"attention 8x512x64", []shapes.Shape{f32(1, 8, 512, 64), f32(1, 8, 512, 64), f32(1, 8, 512, 64)}, attention(compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{Causal: true})},
+		{"dense 128x1024x1024", []shapes.Shape{f32(128, 1024), f32(1024, 1024), f32(1024)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+			return f.FusedDense(in[0], in[1], in[2], compute.ActivationGelu)
+		}},
+	} {
+		for _, on := range []compute.Backend{ours, gobackend.GetBackend()} {
+			b.Run(g.name+"/"+on.Name(), func(b *testing.B) {
+				e, in := compiled(b, on, g)
+				defer e.Finalize()
+				for b.Loop() {
+					out, err := e.Execute(in, nil, 0)
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, o := range out {
+						o.Finalize()
+					}
+				}
+			})
+		}
+	}
+}
