@@ -17,42 +17,45 @@ type graph struct {
 	name   string
 	inputs []shapes.Shape
 	build  func(f compute.Function, in []compute.Value) (compute.Value, error)
+
+	layout  compute.AxesLayout // of attention, and its options
+	options *compute.ScaledDotProductAttentionConfig
 }
 
 func f32(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
 
-func attention(layout compute.AxesLayout, o *compute.ScaledDotProductAttentionConfig) func(compute.Function, []compute.Value) (compute.Value, error) {
-	return func(f compute.Function, in []compute.Value) (compute.Value, error) {
+func attention(name string, layout compute.AxesLayout, o *compute.ScaledDotProductAttentionConfig, inputs ...shapes.Shape) graph {
+	return graph{name, inputs, func(f compute.Function, in []compute.Value) (compute.Value, error) {
 		c := *o
 		if len(in) > 3 {
 			c.KeyValueSeqLen = in[3]
 		}
 		out, _, err := f.FusedScaledDotProductAttention(in[0], in[1], in[2], layout, &c)
 		return out, err
-	}
+	}, layout, o}
 }
 
 var graphs = []graph{
-	{"dot", []shapes.Shape{f32(33, 70), f32(70, 45)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+	{name: "dot", inputs: []shapes.Shape{f32(33, 70), f32(70, 45)}, build: func(f compute.Function, in []compute.Value) (compute.Value, error) {
 		return f.DotGeneral(in[0], []int{1}, nil, in[1], []int{0}, nil, compute.DotGeneralConfig{})
 	}},
-	{"dense, relu, dense", []shapes.Shape{f32(2, 9, 70), f32(70, 45), f32(45), f32(45, 3, 11)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+	{name: "dense, relu, dense", inputs: []shapes.Shape{f32(2, 9, 70), f32(70, 45), f32(45), f32(45, 3, 11)}, build: func(f compute.Function, in []compute.Value) (compute.Value, error) {
 		x, err := f.FusedDense(in[0], in[1], in[2], compute.ActivationRelu)
 		if err != nil {
 			return nil, err
 		}
 		return f.FusedDense(x, in[3], nil, compute.ActivationNone)
 	}},
-	{"dense, gelu", []shapes.Shape{f32(20, 70), f32(70, 45), f32(45)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+	{name: "dense, gelu", inputs: []shapes.Shape{f32(20, 70), f32(70, 45), f32(45)}, build: func(f compute.Function, in []compute.Value) (compute.Value, error) {
 		return f.FusedDense(in[0], in[1], in[2], compute.ActivationGelu)
 	}},
-	{"dense, silu", []shapes.Shape{f32(20, 70), f32(70, 45), f32(45)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+	{name: "dense, silu", inputs: []shapes.Shape{f32(20, 70), f32(70, 45), f32(45)}, build: func(f compute.Function, in []compute.Value) (compute.Value, error) {
 		return f.FusedDense(in[0], in[1], in[2], compute.ActivationSilu)
 	}},
-	{"attention", []shapes.Shape{f32(2, 4, 50, 32), f32(2, 4, 70, 32), f32(2, 4, 70, 32)}, attention(compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{})},
-	{"causal, two heads share", []shapes.Shape{f32(2, 4, 50, 32), f32(2, 2, 50, 32), f32(2, 2, 50, 32)}, attention(compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{Causal: true, Scale: 0.3})},
-	{"rows ahead of heads", []shapes.Shape{f32(2, 50, 4, 32), f32(2, 50, 2, 32), f32(2, 50, 2, 32)}, attention(compute.AxesLayoutBSHD, &compute.ScaledDotProductAttentionConfig{Causal: true})},
-	{"lengths", []shapes.Shape{f32(2, 4, 50, 32), f32(2, 4, 70, 32), f32(2, 4, 70, 32), shapes.Make(dtypes.Int32, 2)}, attention(compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{})},
+	attention("attention", compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{}, f32(2, 4, 50, 32), f32(2, 4, 70, 32), f32(2, 4, 70, 32)),
+	attention("causal, two heads share", compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{Causal: true, Scale: 0.3}, f32(2, 4, 50, 32), f32(2, 2, 50, 32), f32(2, 2, 50, 32)),
+	attention("rows ahead of heads", compute.AxesLayoutBSHD, &compute.ScaledDotProductAttentionConfig{Causal: true}, f32(2, 50, 4, 32), f32(2, 50, 2, 32), f32(2, 50, 2, 32)),
+	attention("lengths", compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{}, f32(2, 4, 50, 32), f32(2, 4, 70, 32), f32(2, 4, 70, 32), shapes.Make(dtypes.Int32, 2)),
 }
 
 // compiled is a graph on a backend, with its inputs there.
@@ -130,11 +133,80 @@ func open(t testing.TB) compute.Backend {
 	return b
 }
 
-// TestGoBackend: what graphs compute is what gomlx's own Go backend has.
-func TestGoBackend(t *testing.T) {
+// inputsOf are the numbers that compiled makes.
+func inputsOf(t testing.TB, buffers []compute.Buffer) (list [][]float32, lengths []int32) {
+	t.Helper()
+	for _, b := range buffers {
+		data, err := b.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch x := data.(type) {
+		case []float32:
+			list = append(list, x)
+		case []int32:
+			lengths = x
+		}
+	}
+	return list, lengths
+}
+
+// reference is attention of g in float64. gomlx's Go backend has it switched off.
+func (g graph) reference(t testing.TB, b compute.Backend) []float32 {
+	t.Helper()
+	_, buffers := compiled(t, b, g)
+	x, lengths := inputsOf(t, buffers)
+	q, k := heads(&node{shape: g.inputs[0]}, g.layout), heads(&node{shape: g.inputs[1]}, g.layout)
+	scale := g.options.Scale
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(q.dims[3]))
+	}
+	out := make([]float32, g.inputs[0].Size())
+	group := q.dims[1] / k.dims[1]
+	at := func(v view, b, h, i int) int { return b*v.strides[0] + h*v.strides[1] + i*v.strides[2] }
+	for b := range q.dims[0] {
+		for h := range q.dims[1] {
+			for i := range q.dims[2] {
+				keys := k.dims[2]
+				if lengths != nil {
+					keys = int(lengths[b])
+				}
+				if g.options.Causal {
+					keys = min(keys, i+1)
+				}
+				weights, sum := make([]float64, keys), 0.0
+				for j := range weights {
+					dot := 0.0
+					for d := range q.dims[3] {
+						dot += float64(x[0][at(q, b, h, i)+d]) * float64(x[1][at(k, b, h/group, j)+d])
+					}
+					weights[j] = math.Exp(dot * scale)
+					sum += weights[j]
+				}
+				for d := range q.dims[3] {
+					o := 0.0
+					for j, w := range weights {
+						o += w / sum * float64(x[2][at(k, b, h/group, j)+d])
+					}
+					out[at(q, b, h, i)+d] = float32(o)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// TestGraphs: what graphs compute is what gomlx's own Go backend has, or a reference.
+func TestGraphs(t *testing.T) {
 	b, other := open(t), gobackend.GetBackend()
 	for _, g := range graphs {
-		have, want := executed(t, b, g), executed(t, other, g)
+		have := executed(t, b, g)
+		var want []float32
+		if g.options != nil {
+			want = g.reference(t, b)
+		} else {
+			want = executed(t, other, g)
+		}
 		if len(have) != len(want) {
 			t.Fatalf("%s: %d numbers, want %d", g.name, len(have), len(want))
 		}
@@ -178,7 +250,7 @@ func TestMissing(t *testing.T) {
 
 func second(_ compute.Value, err error) error { return err }
 
-// BenchmarkGraphs is attention and a dense layer on both backends.
+// BenchmarkGraphs is attention, and a dense layer on both backends.
 func BenchmarkGraphs(b *testing.B) {
 	ours, err := compute.NewWithConfig(Name)
 	if err != nil {
@@ -186,12 +258,15 @@ func BenchmarkGraphs(b *testing.B) {
 	}
 	defer ours.Finalize()
 	for _, g := range []graph{
-		{"attention 8x512x64", []shapes.Shape{f32(1, 8, 512, 64), f32(1, 8, 512, 64), f32(1, 8, 512, 64)}, attention(compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{Causal: true})},
-		{"dense 128x1024x1024", []shapes.Shape{f32(128, 1024), f32(1024, 1024), f32(1024)}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+		attention("attention 8x512x64", compute.AxesLayoutBHSD, &compute.ScaledDotProductAttentionConfig{Causal: true}, f32(1, 8, 512, 64), f32(1, 8, 512, 64), f32(1, 8, 512, 64)),
+		{name: "dense 128x1024x1024", inputs: []shapes.Shape{f32(128, 1024), f32(1024, 1024), f32(1024)}, build: func(f compute.Function, in []compute.Value) (compute.Value, error) {
 			return f.FusedDense(in[0], in[1], in[2], compute.ActivationGelu)
 		}},
 	} {
 		for _, on := range []compute.Backend{ours, gobackend.GetBackend()} {
+			if g.options != nil && on != ours {
+				continue // switched off there
+			}
 			b.Run(g.name+"/"+on.Name(), func(b *testing.B) {
 				e, in := compiled(b, on, g)
 				defer e.Finalize()
