@@ -18,6 +18,7 @@ type traced struct {
 	Fitted       bool
 	device       chips.Device
 	work         Work
+	windows      Work // with what moves by the blocks that libtpu notes of XLA's product
 }
 
 // readTraced builds the work of each row from what libtpu 0.0.51 makes of it.
@@ -40,6 +41,12 @@ func readTraced(t *testing.T) []traced {
 		x.work = Work{
 			Steps: int64(numbers[3]), CoreSteps: int64(numbers[3]), Cycles: numbers[4], FLOPs: 2 * int64(x.Size*x.Size*x.Size),
 			Bytes: int64(numbers[5]), FirstBytes: int64(numbers[6]), LastBytes: int64(numbers[7]),
+		}
+		x.windows = x.work
+		for i, to := range []*int64{&x.windows.Bytes, &x.windows.FirstBytes, &x.windows.LastBytes} {
+			if *to, err = strconv.ParseInt(r[11+i], 10, 64); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if x.device, err = chips.Find(x.Chip); err != nil {
 			t.Fatal(err)
@@ -64,6 +71,24 @@ func (x traced) kernel(t *testing.T, attained bool) float64 {
 	return time.Seconds * 1e6
 }
 
+// band is what a launch may take, in µs, as backend/aot has it.
+func (x traced) band(t *testing.T) (least, most float64) {
+	t.Helper()
+	slow, fast := x.device.Extremes()
+	least, most = x.device.LaunchSeconds.Range()
+	for _, end := range []struct {
+		d  chips.Device
+		to *float64
+	}{{fast, &least}, {slow, &most}} {
+		time, err := x.work.On(end.d, "bfloat16", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		*end.to += time.Seconds
+	}
+	return least * 1e6 / (1 + ModelError), most * 1e6 * (1 + ModelError)
+}
+
 // fitLaunch is the launch, in µs, with the least squares of the relative error over
 // rows, in steps of 0.05.
 func fitLaunch(t *testing.T, rows []traced, attained bool) float64 {
@@ -85,11 +110,15 @@ type launches struct {
 	Rows                                 []launchRow
 	Launch                               string
 	WorstHeld, WorstPublished, WorstNone float64
+	MeanMain, MeanWindows, MeanFree      float64 // of the sizes of errors of rows that were not fitted
+	Unfitted                             int
 }
 
 type launchRow struct {
 	traced
 	Kernel, Predicted, None, Error, Held float64
+	Least, Most                          float64 // the band, µs
+	Windows, Free                        float64 // errors by windows, and by them where moving hinders nothing
 }
 
 // TestLaunch fits the launch to small traces, compares with the chip table, and holds
@@ -131,10 +160,27 @@ func launchPage(t *testing.T) launches {
 		}
 		t.Logf("%s %5d %-36s measured %9.3f µs predicted %9.3f %+6.1f %%, source left out %+6.1f %%, without launch %+6.1f %%",
 			x.Chip, x.Size, x.Source, x.Measured, row.Predicted, row.Error, row.Held, row.None)
+		if row.Least, row.Most = x.band(t); x.Measured < row.Least || x.Measured > row.Most {
+			t.Errorf("%s %d of %s: %.3f µs is outside of %.3f to %.3f", x.Chip, x.Size, x.Source, x.Measured, row.Least, row.Most)
+		}
+		byWindows := x
+		byWindows.work = x.windows
+		row.Windows = rate(x, byWindows.kernel(t, true)+whole)
+		byWindows.device.OverlapExponent.Value = 100
+		row.Free = rate(x, byWindows.kernel(t, true)+whole)
+		if !x.Fitted {
+			page.MeanMain += math.Abs(row.Error)
+			page.MeanWindows += math.Abs(row.Windows)
+			page.MeanFree += math.Abs(row.Free)
+			page.Unfitted++
+		}
 		page.Rows = append(page.Rows, row)
 	}
 	if page.WorstHeld > 15 || page.WorstHeld >= page.WorstPublished {
 		t.Errorf("a source left out is off by %.1f %%, by %.1f %% at the published bandwidth", page.WorstHeld, page.WorstPublished)
 	}
+	n := float64(page.Unfitted)
+	page.MeanMain, page.MeanWindows, page.MeanFree = page.MeanMain/n, page.MeanWindows/n, page.MeanFree/n
+	t.Logf("rows that were not fitted: %.1f %% on the mean; by windows %.1f %%, where moving hinders nothing %.1f %%", page.MeanMain, page.MeanWindows, page.MeanFree)
 	return page
 }

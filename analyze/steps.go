@@ -120,6 +120,10 @@ func shareOf(grid []*tile.Axis, c tile.Cond) (float64, error) {
 	return float64(holds) / float64(all), nil
 }
 
+// ModelError is how far the step model has been off at most of figures that its fit was
+// not told of, as part of the rate: docs/prediction.md, rounded up.
+const ModelError = 0.05
+
 // Time is what the step model says of one launch.
 type Time struct {
 	Seconds float64 // of the kernel; its launch adds chips.Device.LaunchSeconds, one from the host DispatchSeconds

@@ -113,6 +113,9 @@ type BaselinePredictor interface {
 // Prediction is a predicted launch.
 type Prediction struct {
 	Elapsed time.Duration // device time of one launch, without dispatch
+	// Low and High are the least and the most that it may be, by what sources say of the
+	// device and by how well the model is known to fit; 0 where nothing says.
+	Low, High time.Duration
 	Method  string
 	Source  string // the compiler and version that it rests on
 }

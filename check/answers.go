@@ -75,11 +75,12 @@ func (a *answers) multiply(ctx context.Context) error {
 	})
 }
 
-// scaledRowOfB is rowOfB with what it is multiplied by.
+// scaledRowOfB is rowOfB with what it is multiplied by, but for the scales of rows of a.
 func (a *answers) scaledRowOfB(dst []float64, k, from int) {
 	a.rowOfB(dst, k, from)
+	group := a.groupA(k)
 	for j := range dst {
-		dst[j] *= a.scaleB(k, from+j)
+		dst[j] *= a.scaleB(k, from+j) * group
 	}
 }
 

@@ -70,6 +70,9 @@ func (b *bound) quantized(p problem.Matmul) {
 		groups := float64(p.Groups(scheme))
 		b.acc += (min(groups, sigmas*math.Sqrt(groups)) + 3) * u
 		b.rms += (math.Sqrt(groups) + 3) * u
+		if scheme.A == problem.TokenBlock { // scaled twice
+			b.acc, b.rms = b.acc+u, b.rms+u
+		}
 	}
 	if scheme.ZeroB && !p.Acc.IsInteger() { // sums of rows, their product with zb, the difference
 		b.acc = 2*b.acc + 3*u

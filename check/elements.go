@@ -148,10 +148,28 @@ func (x *pattern) scaleA(i int) float64 {
 	switch x.scheme.A {
 	case problem.Tensor:
 		return 2
-	case problem.Token:
+	case problem.Token, problem.TokenBlock:
 		return float64(int(1) << (x.draw("sa", i) % 3))
 	}
 	return 1
+}
+
+// groupA is what a[i, k] is multiplied by beside that, for its group of k.
+func (x *pattern) groupA(k int) float64 {
+	if x.scheme.A != problem.TokenBlock || x.isLifted(k) {
+		return 1
+	}
+	return float64(1 + x.draw("group of sa", k/x.scheme.Block)%2)
+}
+
+// isLifted reports whether the group of k has a term that lifts all sums.
+func (x *pattern) isLifted(k int) bool {
+	for _, a := range x.anchors {
+		if a.b != 0 && a.k/x.scheme.Block == k/x.scheme.Block {
+			return true
+		}
+	}
+	return false
 }
 
 // scaleB is what b[k, j] is multiplied by.
@@ -162,11 +180,8 @@ func (x *pattern) scaleB(k, j int) float64 {
 	case problem.Channel:
 		return float64(int(1) << (x.draw("sb", j) % 3))
 	case problem.Block: // 3 is odd, and its products with small integers are exact
-		group := k / x.scheme.Block
-		for _, a := range x.anchors {
-			if a.k/x.scheme.Block == group {
-				return 1
-			}
+		if x.isLifted(k) {
+			return 1
 		}
 		return float64(1 + 2*(x.draw("sb", operandGroup(x.scheme, k, j, x.p.N))%2))
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"matladder/problem"
-	"matladder/quant"
 	"matladder/tile"
 )
 
@@ -60,7 +59,7 @@ func (x *pattern) fill(ctx context.Context, t tile.Tensor, at int, name string) 
 	case "a":
 		return byRow(p.M, p.K, x.rowOfA, func(i, k int, v float64) {
 			if x.scheme.Dynamic {
-				v *= x.scaleA(i)
+				v *= x.scaleA(i) * x.groupA(k)
 			}
 			t.Set(at+i*p.K+k, v+x.zeroA())
 		})
@@ -84,9 +83,10 @@ func (x *pattern) fill(ctx context.Context, t tile.Tensor, at int, name string) 
 			t.Set(at+j, x.bias(j))
 		}
 	case "sa", "za":
-		for i := range int(tile.Elements((quant.Grouping{Grain: x.scheme.A}).Shape(p.M, p.K))) {
+		shape := operandCodes("a", p, x.scheme).Shape(p.M, p.K)
+		for i := range int(tile.Elements(shape)) {
 			if name == "sa" {
-				t.Set(at+i, x.scaleA(i))
+				t.Set(at+i, x.scaleA(i/shape[1])*x.groupA(i%shape[1]*x.scheme.Block))
 			} else {
 				t.Set(at+i, x.zeroA())
 			}

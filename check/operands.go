@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -84,17 +85,37 @@ func (o operands) rowOfA(dst, doubt []float64, row int) {
 	switch {
 	case o.scheme.A == problem.NoGrain:
 	case !o.scheme.Dynamic:
-		s := stepAt(o.sa, o.za, row%o.sa.Len())
-		for i, x := range dst {
-			dst[i] = s.Real(x)
+		of := operandCodes("a", o.p, o.scheme)
+		for from, part := range o.parts(dst) {
+			s := stepAt(o.sa, o.za, of.Group(row, from, o.p.K))
+			for i, x := range part {
+				part[i] = s.Real(x)
+			}
 		}
 	default:
-		q := o.quantizer
-		if o.scheme.A == problem.Token {
-			q = newQuantizer(o.p, o.scheme, float32(slices.Min(dst)), float32(slices.Max(dst)))
+		for from, part := range o.parts(dst) {
+			q := o.quantizer
+			if o.scheme.A != problem.Tensor {
+				q = newQuantizer(o.p, o.scheme, float32(slices.Min(part)), float32(slices.Max(part)))
+			}
+			for i, x := range part {
+				part[i], doubt[from+i] = q.real(float32(x))
+			}
 		}
-		for i, x := range dst {
-			dst[i], doubt[i] = q.real(float32(x))
+	}
+}
+
+// parts are those of a row of a that share a scale, by where they begin.
+func (o operands) parts(row []float64) iter.Seq2[int, []float64] {
+	return func(yield func(int, []float64) bool) {
+		size := len(row)
+		if o.scheme.A == problem.TokenBlock {
+			size = o.scheme.Block
+		}
+		for from := 0; from < len(row); from += size {
+			if !yield(from, row[from:min(from+size, len(row))]) {
+				return
+			}
 		}
 	}
 }

@@ -116,6 +116,9 @@ func newPattern(p problem.Matmul, e int, seed uint64, dist string) (*pattern, bo
 	if scheme.B == problem.Block {
 		scales = 3
 	}
+	if scheme.A == problem.TokenBlock {
+		scales *= 2
+	}
 	x.window = p.K
 	if !x.full {
 		x.window = min(p.K, (1<<24-1)/(128*reach*scales))
@@ -164,6 +167,13 @@ func (x *pattern) anchor(lifted bool) bool {
 	at := int(x.draw("anchor", 0) % uint64(x.p.K))
 	add := func(a, b float64) {
 		x.anchors = append(x.anchors, anchor{(at + len(x.anchors)) % x.p.K, a, b})
+		if size := x.scheme.Block; dynamic && x.scheme.A == problem.TokenBlock { // the other groups of a row
+			for k := (at%size + size) % size; k/size < tile.Ceil(x.p.K, size); k += size {
+				if k = min(k, x.p.K-1); k/size != at/size {
+					x.anchors = append(x.anchors, anchor{k, a, 0})
+				}
+			}
+		}
 	}
 	switch {
 	case dynamic && x.a.IsInteger():

@@ -66,7 +66,7 @@ type codes struct {
 func operandCodes(name string, p problem.Matmul, s problem.Scheme) codes {
 	a, _ := p.Factors()
 	if name == "a" {
-		return codes{"a", p.M, p.K, a, quant.Grouping{Grain: s.A, Asymmetric: s.ZeroA}}
+		return codes{"a", p.M, p.K, a, quant.Grouping{Grain: s.A, Block: s.Block, Asymmetric: s.ZeroA}}
 	}
 	return codes{"b", p.K, p.N, p.B, quant.Grouping{Grain: s.B, Block: s.Block, Asymmetric: s.ZeroB}}
 }
@@ -81,10 +81,10 @@ func (c codes) steps(ctx context.Context, at func(row, col int) float32) (steps 
 		if least, most, err = extremes(ctx, c.rows, c.cols, at); err == nil {
 			steps[0] = quant.Fit(least, most, c.dtype, c.Asymmetric)
 		}
-	case problem.Token:
+	case problem.Token, problem.TokenBlock:
 		err = inStrips(ctx, c.rows, c.cols, func(from, to int) {
 			some := quant.Fits(to-from, c.cols, c.dtype, c.Grouping, func(row, col int) float32 { return at(from+row, col) })
-			copy(steps[from:], some)
+			copy(steps[len(steps)/c.rows*from:], some)
 		})
 	default:
 		err = inStrips(ctx, c.cols, c.rows, func(from, to int) {

@@ -41,6 +41,8 @@ type Figure struct {
 	At       time.Time // when it was measured; zero if it was not, or that is not known
 	Why      string    // why this value among Others; or why there is none
 	Others   []Figure
+	Low      float64 // where Value is a guess, between this and High it is taken to lie; 0 if it is none
+	High     float64
 }
 
 // Known reports whether the figure has a value.
@@ -48,7 +50,7 @@ func (f Figure) Known() bool { return f.Value > 0 }
 
 // scaled returns the figure and its alternatives times s.
 func (f Figure) scaled(s float64) Figure {
-	f.Value *= s
+	f.Value, f.Low, f.High = f.Value*s, f.Low*s, f.High*s
 	others := make([]Figure, len(f.Others))
 	for i, o := range f.Others {
 		others[i] = o.scaled(s)

@@ -55,11 +55,12 @@ type record struct {
 // figure is a value of the device, or of its chip to be shared out over the
 // chip's devices. One with neither is known to have no single value.
 type figure struct {
-	Value         *float64 `yaml:"value"`
-	ChipValue     *float64 `yaml:"chip_value"`
-	Source        string   `yaml:"source"`
-	Why           string   `yaml:"why"`
-	Disagreements []figure `yaml:"disagreements"`
+	Value         *float64  `yaml:"value"`
+	ChipValue     *float64  `yaml:"chip_value"`
+	Source        string    `yaml:"source"`
+	Why           string    `yaml:"why"`
+	Disagreements []figure  `yaml:"disagreements"`
+	Between       []float64 `yaml:"between"` // where the value is a guess: the least and the most that it may be
 }
 
 func (f figure) absent() bool {
@@ -243,6 +244,13 @@ func (p *parser) figure(at []any, v figure, devices int) Figure {
 		p.fail(at, "value %v: want a positive number; leave out what is unknown", *value)
 	case value != nil:
 		f.Value = *value / share
+	}
+	if b := v.Between; b != nil {
+		if len(b) != 2 || !(0 < b[0] && b[0] <= f.Value && f.Value <= b[1]) || math.IsInf(b[1], 0) {
+			p.fail(at, "between %v: want two numbers with the value between them", b)
+			b = []float64{0, 0}
+		}
+		f.Low, f.High = b[0], b[1]
 	}
 	if len(v.Disagreements) > 0 && v.Why == "" {
 		p.fail(at, "a figure with disagreements needs why this value was chosen")

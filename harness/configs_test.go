@@ -10,19 +10,20 @@ import (
 // TestConfigs loads every sweep that comes with matladder and counts it.
 func TestConfigs(t *testing.T) {
 	for name, want := range map[string]struct{ groups, shapes, first, last int }{
-		"quick":   {4 * 3, 4, 128, 1024},
-		"ladder":  {6 * 3, 6, 128, 4096},
-		"dynamic": {1, 1, 2048, 2048},
-		"full":    {5 * 4, 5, 512, 8192},
-		"heldout": {20 * 3, 20, 576, 600},
-		"llm":     {28 * 3, 28, 16, 5120},
-		"peers":   {4 * 4, 4, 512, 4096},
-		"scaled":  {5 * 3, 5, 2048, 6144},
-		"thin":    {14 * 4, 14, 1, 1009},
-		"softmax": {7 * 2, 7, 256, 0}, // of two sizes, as the next
-		"norm":    {6 * 5, 6, 256, 0},
-		"rope":    {4 * 4, 4, 512, 128},
-		"grouped": {3 * 2, 3, 2048, 1024},
+		"quick":      {4 * 3, 4, 128, 1024},
+		"ladder":     {6 * 3, 6, 128, 4096},
+		"dynamic":    {1, 1, 2048, 2048},
+		"full":       {5 * 4, 5, 512, 8192},
+		"heldout":    {20 * 3, 20, 576, 600},
+		"llm":        {28 * 3, 28, 16, 5120},
+		"peers":      {4 * 4, 4, 512, 4096},
+		"scaled":     {5 * 3, 5, 2048, 6144},
+		"thin":       {14 * 4, 14, 1, 1009},
+		"subchannel": {9, 9, 16, 4096},
+		"softmax":    {7 * 2, 7, 256, 0}, // of two sizes, as the next
+		"norm":       {6 * 5, 6, 256, 0},
+		"rope":       {4 * 4, 4, 512, 128},
+		"grouped":    {3 * 2, 3, 2048, 1024},
 	} {
 		c, s := planned(t, name)
 		if c.Name != name || len(s.Groups) != want.groups || len(c.Sizes) != want.shapes ||
@@ -30,8 +31,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 14 {
-		t.Errorf("%d sweeps, 14 are tested", got)
+	if got := len(configs.Names()); got != 15 {
+		t.Errorf("%d sweeps, 15 are tested", got)
 	}
 }
 

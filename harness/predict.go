@@ -110,6 +110,7 @@ func (r *run) prediction(ctx context.Context, l *lane) results.Record {
 		return row
 	}
 	row.Status, row.Seconds = results.OK, p.Elapsed.Seconds()
+	row.SecondsLow, row.SecondsHigh = p.Low.Seconds(), p.High.Seconds()
 	if reason := r.judge(ctx, &row, l.Point, row.Seconds); reason != "" {
 		row.Status, row.Reason = results.Impossible, reason
 	}

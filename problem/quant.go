@@ -11,15 +11,16 @@ import (
 // "" says that operands are what they are.
 //
 //	per_tensor, per_channel, per_block128    which elements of b share a scale
-//	tensor, token                            which elements of a do, its scales given
-//	dynamic_tensor, dynamic_token            the same, a quantized inside each launch
+//	tensor, token, token_block               which elements of a do, its scales given
+//	dynamic_tensor, dynamic_token, …         the same, a quantized inside each launch
 //	zero_a, zero_b                           zero points beside the scales of a, of b
 //
 // The first word is about b and always there. Without one about a, a narrow a
 // has one scale and a wide one none. So per_channel+dynamic_token multiplies
 // int8 weights by activations that come as bfloat16 and are quantized row by
-// row, and per_block128 with a in bfloat16 and b in int4 is quantization of the
-// weights alone.
+// row, per_block128+dynamic_token_block by such that are quantized in pieces of 128
+// elements of a row, and per_block128 with a in bfloat16 and b in int4 is quantization
+// of the weights alone.
 type Quant string
 
 // Quantizations that code names.
@@ -33,22 +34,23 @@ type Grain uint8
 
 // The grains, from none to fine.
 const (
-	NoGrain Grain = iota // no scales
-	Tensor               // all elements
-	Channel              // a column of b
-	Token                // a row of a
-	Block                // Scheme.Block elements of a column of b
+	NoGrain    Grain = iota // no scales
+	Tensor                  // all elements
+	Channel                 // a column of b
+	Token                   // a row of a
+	Block                   // Scheme.Block elements of a column of b
+	TokenBlock              // as many of a row of a
 )
 
 func (g Grain) String() string {
-	return [...]string{"none", "tensor", "channel", "token", "block"}[g]
+	return [...]string{"none", "tensor", "channel", "token", "block", "token_block"}[g]
 }
 
 // Scheme is a Quant taken apart.
 type Scheme struct {
 	B       Grain // Tensor, Channel or Block; NoGrain for no quantization at all
 	Block   int   // elements of k that share a scale of b, if B is Block
-	A       Grain // Tensor or Token; NoGrain if a is not quantized, or the Quant leaves it to a's dtype
+	A       Grain // Tensor, Token or TokenBlock; NoGrain if a is not quantized, or the Quant leaves it to a's dtype
 	Dynamic bool  // a comes wide and is quantized inside each launch
 	ZeroA   bool  // a = sa·(qa - za)
 	ZeroB   bool  // b = sb·(qb - zb)
@@ -97,6 +99,8 @@ var words = []struct {
 	{"token", "a", func(s *Scheme) { s.A = Token }},
 	{"dynamic_tensor", "a", func(s *Scheme) { s.A, s.Dynamic = Tensor, true }},
 	{"dynamic_token", "a", func(s *Scheme) { s.A, s.Dynamic = Token, true }},
+	{"token_block", "a", func(s *Scheme) { s.A = TokenBlock }},
+	{"dynamic_token_block", "a", func(s *Scheme) { s.A, s.Dynamic = TokenBlock, true }},
 	{"zero_a", "zero_a", func(s *Scheme) { s.ZeroA = true }},
 	{"zero_b", "zero_b", func(s *Scheme) { s.ZeroB = true }},
 }

@@ -15,6 +15,7 @@ func TestParseQuant(t *testing.T) {
 		"per_channel+token":         {B: Channel, A: Token},
 		"per_block128":              {B: Block, Block: 128},
 		"per_block32+dynamic_token": {B: Block, Block: 32, A: Token, Dynamic: true},
+		"per_block64+token_block":   {B: Block, Block: 64, A: TokenBlock},
 		"per_channel+dynamic_tensor+zero_a+zero_b": {B: Channel, A: Tensor, Dynamic: true, ZeroA: true, ZeroB: true},
 	} {
 		got, err := Quant(text).Scheme()
@@ -76,6 +77,8 @@ func TestScheme(t *testing.T) {
 		{problem(tile.Int8, tile.Int8, tile.BFloat16, "per_tensor+dynamic_token"), tile.Int8, tile.Int8, "already"},
 		{problem(tile.BFloat16, tile.Int8, tile.BFloat16, "per_tensor+token"), tile.BFloat16, tile.BFloat16, "no scales"},
 		{problem(tile.BFloat16, tile.Int8, tile.BFloat16, "per_tensor+zero_a"), tile.BFloat16, tile.BFloat16, "no zero point"},
+		{problem(tile.BFloat16, tile.Int8, tile.BFloat16, "per_block64+dynamic_token_block"), tile.Int8, tile.Int8, ""},
+		{problem(tile.Int8, tile.Int8, tile.BFloat16, "per_channel+token_block"), tile.Int8, tile.Int8, "per_block128"},
 		{problem(tile.Int8, tile.Int8, tile.BFloat16, "per_block64+zero_a"), tile.Int8, tile.Int8, "one scale for a whole column"},
 		{problem(tile.BFloat16, tile.Uint8, tile.BFloat16, "per_tensor+dynamic_token"), tile.Uint8, tile.Uint8, "b is uint8"},
 		{problem(tile.Uint8, tile.Int8, tile.BFloat16, "per_tensor"), tile.Uint8, tile.Uint8, "a is uint8"},

@@ -28,6 +28,8 @@ func (p Matmul) Scheme() (Scheme, error) {
 		return refuse("a is %s already; dynamic quantization takes float32 or bfloat16", p.A)
 	case s.A != NoGrain && !s.Dynamic && !narrow:
 		return refuse("a is %s, which has no scales (dynamic_%s quantizes it)", p.A, s.A)
+	case s.A == TokenBlock && s.B != Block:
+		return refuse("%s shares the groups of k of b's scales, and needs per_block128 or its like", s.A)
 	case s.A == NoGrain && narrow:
 		s.A = Tensor
 	}

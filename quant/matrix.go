@@ -9,8 +9,8 @@ import (
 
 // Grouping says which elements of a matrix share a step.
 type Grouping struct {
-	Grain      problem.Grain // Tensor, Channel, Token or Block
-	Block      int           // rows of a column that share a step, if Grain is Block
+	Grain      problem.Grain // Tensor, Channel, Token, Block or TokenBlock
+	Block      int           // elements of a column, or of a row, that share a step, of the last two
 	Asymmetric bool
 }
 
@@ -23,7 +23,7 @@ type Matrix struct {
 }
 
 // Shape is that of the scales of a matrix of rows × cols: (1, 1), (1, cols),
-// (rows, 1), or (groups, 1, cols) for blocks.
+// (rows, 1), (groups, 1, cols) for blocks of a column, or (rows, groups) for those of a row.
 func (g Grouping) Shape(rows, cols int) []int {
 	switch g.Grain {
 	case problem.Channel:
@@ -32,6 +32,8 @@ func (g Grouping) Shape(rows, cols int) []int {
 		return []int{rows, 1}
 	case problem.Block:
 		return []int{tile.Ceil(rows, g.Block), 1, cols}
+	case problem.TokenBlock:
+		return []int{rows, tile.Ceil(cols, g.Block)}
 	}
 	return []int{1, 1}
 }
@@ -46,6 +48,8 @@ func (g Grouping) Group(row, col, cols int) int {
 		return row
 	case problem.Block:
 		return row/g.Block*cols + col
+	case problem.TokenBlock:
+		return row*tile.Ceil(cols, g.Block) + col/g.Block
 	}
 	return 0
 }
@@ -60,9 +64,9 @@ func Quantize(x tile.Tensor, d tile.Dtype, g Grouping) (Matrix, error) {
 		return Matrix{}, fmt.Errorf("quant: an array of shape %v; it takes matrices", x.Shape)
 	case x.Dtype != tile.Float32 && x.Dtype != tile.BFloat16:
 		return Matrix{}, fmt.Errorf("quant: the matrix is %s; it takes float32 and bfloat16", x.Dtype)
-	case g.Grain == problem.NoGrain || g.Grain > problem.Block:
+	case g.Grain == problem.NoGrain || g.Grain > problem.TokenBlock:
 		return Matrix{}, fmt.Errorf("quant: elements that share a scale: none")
-	case g.Grain == problem.Block && g.Block < 1:
+	case g.Grain >= problem.Block && g.Block < 1:
 		return Matrix{}, fmt.Errorf("quant: blocks of %d elements", g.Block)
 	}
 	rows, cols := x.Shape[0], x.Shape[1]

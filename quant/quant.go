@@ -5,7 +5,7 @@
 //     elements from its smallest and largest.
 //  2. Step.Quantize rounds one element, Step.Real gives back what it stands for.
 //  3. Quantize does both to a matrix, in groups of a tensor, a column, a row or
-//     a block of a column; Matrix has the codes, scales and zero points.
+//     a block of either; Matrix has the codes, scales and zero points.
 //  4. Measure compares what was computed with what was meant.
 //
 // Arithmetic is float32, operation by operation, in an order that a tile program

@@ -70,6 +70,8 @@ type Record struct {
 	Beside         string  `csv:"beside"`     // the Product that took turns with this one in the same rounds
 	Launches       int     `csv:"launches,required"`
 	Seconds        float64 `csv:"seconds,required"` // elapsed, all launches together
+	SecondsLow     float64 `csv:"seconds_low"`      // of a prediction: the least and the most that
+	SecondsHigh    float64 `csv:"seconds_high"`     // it may be, as far as is known
 	CompileSeconds float64 `csv:"compile_seconds"`
 
 	Operands     string            `csv:"operands"` // where a launch finds its operands, e.g. hbm or vmem

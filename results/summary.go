@@ -168,6 +168,9 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 		s.warn("ends in %s at round %d: %s", t.last.Status, t.last.Round, firstLine(t.last.Reason))
 	}
 	s.Time = estimate(s.timing.samples)
+	if s.Mode == Predicted && s.Time.Known() && s.SecondsLow > 0 {
+		s.Time.Lo, s.Time.Hi, s.Time.Band = min(s.SecondsLow, s.Time.Median), max(s.SecondsHigh, s.Time.Median), true
+	}
 	s.Dispatch = estimate(s.timing.dispatch)
 	s.Disturbed, s.Rough = s.timing.left, s.timing.rough || s.Few()
 	s.Time.Rough, s.Dispatch.Rough = s.Rough, s.Rough

@@ -23,11 +23,11 @@ func TestEstimate_ByHand(t *testing.T) {
 		want    Estimate
 	}{
 		{nil, Estimate{}},
-		{[]float64{7}, Estimate{7, 7, 7, 0, 1, false}},
-		{[]float64{3, 1}, Estimate{2, 1, 3, 0.5, 2, false}},
-		{[]float64{5, 1, 4, 2, 3}, Estimate{3, 1, 5, 0.9375, 5, false}},
+		{[]float64{7}, Estimate{7, 7, 7, 0, 1, false, false}},
+		{[]float64{3, 1}, Estimate{2, 1, 3, 0.5, 2, false, false}},
+		{[]float64{5, 1, 4, 2, 3}, Estimate{3, 1, 5, 0.9375, 5, false, false}},
 		// The range of 6 misses the median if all fall on one side: 2/2⁶.
-		{[]float64{6, 5, 1, 4, 2, 3}, Estimate{3.5, 1, 6, 0.96875, 6, false}},
+		{[]float64{6, 5, 1, 4, 2, 3}, Estimate{3.5, 1, 6, 0.96875, 6, false, false}},
 	} {
 		given := slices.Clone(c.samples)
 		if diff := cmp.Diff(c.want, estimate(c.samples), nearly); diff != "" {
@@ -114,11 +114,11 @@ func TestSummarize_Direct(t *testing.T) {
 		}
 	}
 	s := one(t, rows)
-	if diff := cmp.Diff(Estimate{0.0035, 0.001, 0.006, 0.96875, 6, false}, s.Time, nearly); diff != "" {
+	if diff := cmp.Diff(Estimate{0.0035, 0.001, 0.006, 0.96875, 6, false, false}, s.Time, nearly); diff != "" {
 		t.Errorf("time: -want +got\n%s", diff)
 	}
 	const flops = 2 * 128 * 64 * 32
-	if diff := cmp.Diff(Estimate{flops / 0.0035, flops / 0.006, flops / 0.001, 0.96875, 6, false}, s.Rate, nearly); diff != "" {
+	if diff := cmp.Diff(Estimate{flops / 0.0035, flops / 0.006, flops / 0.001, 0.96875, 6, false, false}, s.Rate, nearly); diff != "" {
 		t.Errorf("rate: -want +got\n%s", diff)
 	}
 	if want := flops / 0.0035 / 1e7; math.Abs(s.PercentOfPeak.Median-want) > 1e-9 {
@@ -146,8 +146,8 @@ func TestSummarize_Loop(t *testing.T) {
 	}
 	s := one(t, rows)
 	want := []Estimate{
-		{0.002 * 1.3, 0.002, 0.002 * 1.6, 0.984375, 7, false}, // 1 − 2/2⁷
-		{0.005 * 1.3, 0.005, 0.005 * 1.6, 0.984375, 7, false},
+		{0.002 * 1.3, 0.002, 0.002 * 1.6, 0.984375, 7, false, false}, // 1 − 2/2⁷
+		{0.005 * 1.3, 0.005, 0.005 * 1.6, 0.984375, 7, false, false},
 	}
 	if diff := cmp.Diff(want, []Estimate{s.Time, s.Dispatch}, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 		t.Errorf("time and dispatch: -want +got\n%s", diff)

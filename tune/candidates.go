@@ -10,6 +10,7 @@ import (
 	"matladder/analyze"
 	"matladder/chips"
 	"matladder/kernels"
+	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -21,6 +22,7 @@ type Candidate struct {
 	Model    float64 // seconds by the counts alone: only good for an order
 	Own      bool    // the kernel proposes it itself
 	Known    bool    // it is among those that the job knows
+	Memory   int64   // fast memory that the compiler is to be asked for; 0 for what it grants
 }
 
 // given reports whether the candidate is one that is taken where nothing is tuned:
@@ -179,10 +181,16 @@ func (s Space) candidate(k kernels.Kernel, variant string, p problem.Problem, b 
 	if err != nil {
 		return Candidate{}, err
 	}
-	if s.Limit > 0 && counts.FastBytes > s.Limit {
+	limit, memory := s.Limit, int64(0)
+	if kernels.Asks(k) {
+		if memory = blocking.AskFor(counts.FastBytes, s.Machine); memory > 0 {
+			limit = memory
+		}
+	}
+	if limit > 0 && counts.FastBytes > limit {
 		return Candidate{Blocks: b}, nil
 	}
-	return Candidate{Blocks: b, Programs: programs, Model: s.seconds(counts, programs, p)}, nil
+	return Candidate{Blocks: b, Programs: programs, Model: s.seconds(counts, programs, p), Memory: memory}, nil
 }
 
 // stepSeconds is the cost of a grid step where the device's is unknown: calls and

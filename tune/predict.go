@@ -24,7 +24,7 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []
 	var mu sync.Mutex
 	done := 0
 	try := func(i int) {
-		prediction, err := p.Predict(ctx, list[i].Programs, t.Params)
+		prediction, err := p.Predict(ctx, list[i].Programs, t.params(list[i]))
 		mu.Lock()
 		if err == nil {
 			err = t.possible(ctx, j.Problem, prediction.Elapsed.Seconds())

@@ -39,7 +39,17 @@ type racer struct {
 }
 
 // racer is that of a candidate compiled with the tuner's parameters.
-func (t *Tuner) racer(c Candidate) *racer { return &racer{Candidate: c, params: t.Params} }
+func (t *Tuner) racer(c Candidate) *racer { return &racer{Candidate: c, params: t.params(c)} }
+
+// params are those of a candidate: with the fast memory that it needs, unless they say
+// how much there is.
+func (t *Tuner) params(c Candidate) backend.Params {
+	p := t.Params
+	if p.VMEMBytes == 0 {
+		p.VMEMBytes = c.Memory
+	}
+	return p
+}
 
 func (t *Tuner) field(list []Candidate) []*racer {
 	var field []*racer

@@ -24,6 +24,9 @@ type Step struct {
 	Kernel string
 	Work   analyze.Work
 	Time   analyze.Time
+	// Least and Most are the seconds of Time on the device at its fastest and at its
+	// slowest (chips.Device.Extremes).
+	Least, Most float64
 }
 
 // Steps compiles programs, unless it is known what libtpu says of them, and
@@ -210,13 +213,17 @@ func (b *Backend) multiplies(w *analyze.Work, p problem.Problem, kernel part) {
 // the dtype's peak to respect.
 func (b *Backend) times(parts []part, works []analyze.Work, dtype, precision string) ([]Step, error) {
 	dtype = peakOf(b.device, dtype)
+	slow, fast := b.device.Extremes()
 	steps := make([]Step, len(parts))
 	for i, p := range parts {
-		t, err := works[i].On(b.device, dtype, precision)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+		var of [3]analyze.Time
+		for n, d := range []chips.Device{b.device, fast, slow} {
+			var err error
+			if of[n], err = works[i].On(d, dtype, precision); err != nil {
+				return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+			}
 		}
-		steps[i] = Step{p.Kernel, works[i], t}
+		steps[i] = Step{p.Kernel, works[i], of[0], of[1].Seconds, of[2].Seconds}
 	}
 	return steps, nil
 }
@@ -233,12 +240,18 @@ func peakOf(d chips.Device, dtype string) string {
 // sum is one launch: what it costs in itself, and its kernels one after the other.
 func (b *Backend) sum(steps []Step) backend.Prediction {
 	seconds := b.device.LaunchSeconds.Value
+	least, most := b.device.LaunchSeconds.Range()
 	for _, s := range steps {
 		seconds += s.Time.Seconds
+		least += s.Least
+		most += s.Most
 	}
+	duration := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 	name, version := b.Plugin()
 	return backend.Prediction{
-		Elapsed: time.Duration(seconds * float64(time.Second)),
+		Elapsed: duration(seconds),
+		Low:     duration(least / (1 + analyze.ModelError)),
+		High:    duration(most * (1 + analyze.ModelError)),
 		Method:  "aot",
 		Source:  strings.TrimSpace(name + " " + version),
 	}

@@ -58,10 +58,11 @@
 // Operands that are more than a dtype are spelled as the dtype of a, xDTYPE where b
 // has another, and behind colons an output dtype, a quantization and an epilogue.
 // A quantization says which elements of b share a scale (per_tensor, per_channel,
-// per_block128), then which of a (tensor, token; dynamic_tensor, dynamic_token
+// per_block128), then which of a (tensor, token, token_block; with dynamic_ ahead
 // where a comes wide and is quantized inside each launch), and zero points
-// (zero_a, zero_b). --config llm has the layers of language models that way, and
-// --config dynamic tells what quantizing a inside each launch costs.
+// (zero_a, zero_b). --config llm has the layers of language models that way,
+// --config subchannel those with scales along k, and --config dynamic tells what
+// quantizing a inside each launch costs.
 //
 //	$ bench --kernel 4,5 --sizes 64 --dtype int8:per_channel+token,bfloat16xint8:per_channel+dynamic_token:bias+gelu --blocks 64x64x64 --list
 //	v4_optblock  64 int8×int8→bfloat16 per_channel+token unsupported: quantization per_channel+token needs a kernel with an epilogue

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"matladder/backend/aot"
 	"matladder/kernels"
@@ -45,7 +46,12 @@ type Point struct {
 }
 
 // Matrix lists what is compared, in the order of the table.
-func Matrix() []Point {
+func Matrix() []Point { return slices.Clone(points()) }
+
+var points = sync.OnceValue(func() []Point { return append(matrix(), Further()...) })
+
+// matrix is what somebody chose.
+func matrix() []Point {
 	var all []Point
 	for _, version := range versions {
 		for _, generation := range generations {

@@ -18,14 +18,16 @@ type Summary struct {
 	Equal        int // outcomes, of those compared
 	NotCompared  map[Outcome]int
 	WithCycles   int
-	Differ, Slow []Row // outcomes; cycles by more than Tolerance
-	Unread       []Row // fit on both sides, but a schedule could not be read
-	Worst        []Row // of each kernel, the largest ratio first
+	Differ, Slow []Row              // outcomes; cycles by more than Tolerance
+	Unread       []Row              // fit on both sides, but a schedule could not be read
+	Worst        []Row              // of each kernel, the largest ratio first
+	Median       map[string]float64 // of the ratios of each kernel
 }
 
 // Summarize counts the rows of a table that are of the matrix.
 func Summarize(t Table) Summary {
-	s := Summary{NotCompared: map[Outcome]int{}}
+	s := Summary{NotCompared: map[Outcome]int{}, Median: map[string]float64{}}
+	ratios := map[string][]float64{}
 	worst := map[string]Row{}
 	for _, p := range Matrix() {
 		s.Points++
@@ -52,6 +54,7 @@ func Summarize(t Table) Summary {
 		switch {
 		case ratio > 0:
 			s.WithCycles++
+			ratios[r.Kernel.Name()] = append(ratios[r.Kernel.Name()], ratio)
 			if w := worst[r.Kernel.Name()]; ratio > w.Ratio() {
 				worst[r.Kernel.Name()] = r
 			}
@@ -64,6 +67,10 @@ func Summarize(t Table) Summary {
 	}
 	for _, r := range worst {
 		s.Worst = append(s.Worst, r)
+	}
+	for kernel, all := range ratios {
+		slices.Sort(all)
+		s.Median[kernel] = all[len(all)/2]
 	}
 	slices.SortFunc(s.Worst, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Ratio(), a.Ratio()), cmp.Compare(a.Kernel.Number(), b.Kernel.Number()))
@@ -78,7 +85,7 @@ func (s Summary) Print(w io.Writer) error {
 		s.Compared, s.Equal, s.NotCompared[NotRun], s.NotCompared[Timeout])
 	fmt.Fprintf(w, "%d with cycles on both sides, %d of them above %.2f\n", s.WithCycles, len(s.Slow), Tolerance)
 	for _, r := range s.Worst {
-		fmt.Fprintf(w, "largest ratio %.4f: %s\n", r.Ratio(), r.Key())
+		fmt.Fprintf(w, "median ratio %.4f, largest %.4f: %s\n", s.Median[r.Kernel.Name()], r.Ratio(), r.Key())
 	}
 	list := func(title string, rows []Row) {
 		if len(rows) > 0 {

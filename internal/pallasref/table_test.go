@@ -46,6 +46,11 @@ func TestTable(t *testing.T) {
 	for _, r := range s.Differ {
 		t.Errorf("%s: %s (%s), Pallas %s (%s)", r.Key(), r.Ours.Outcome, r.Ours.Reason, r.Pallas.Outcome, r.Pallas.Reason)
 	}
+	for kernel, ratio := range s.Median {
+		if ratio > 1 {
+			t.Errorf("%s: %.4f of the cycles of Pallas on the median", kernel, ratio)
+		}
+	}
 	for _, r := range s.Slow {
 		t.Errorf("%s: %.2f cycles a step, Pallas %.2f", r.Key(), r.Ours.Cycles, r.Pallas.Cycles)
 	}
@@ -137,7 +142,7 @@ func TestReadme(t *testing.T) {
 func TestMatrix(t *testing.T) {
 	seen := map[string]bool{}
 	shapes := map[string]int{}
-	for _, p := range Matrix() {
+	for _, p := range matrix() {
 		if seen[p.Key()] {
 			t.Errorf("%s: twice", p.Key())
 		}
@@ -155,6 +160,23 @@ func TestMatrix(t *testing.T) {
 		}
 		if n != want {
 			t.Errorf("%s: %d points, want %d", key, n, want)
+		}
+	}
+}
+
+// TestFurther: as many points as are promised, each once, that the matrix does not have.
+func TestFurther(t *testing.T) {
+	all := Matrix()
+	seen := map[string]bool{}
+	for _, p := range all {
+		seen[p.Key()] = true
+	}
+	if len(seen) != len(all) || len(all) != len(matrix())+drawn {
+		t.Errorf("%d points, %d of them different, %d of the matrix", len(all), len(seen), len(matrix()))
+	}
+	for _, p := range Further() {
+		if p.Size%p.Blocks.M != 0 || p.Size%p.Blocks.K != 0 || p.Size%p.Blocks.N != 0 {
+			t.Errorf("%s: blocks that are not whole", p.Key())
 		}
 	}
 }

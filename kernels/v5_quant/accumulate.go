@@ -44,15 +44,15 @@ func inside(a *tile.Ref) *tile.Expr {
 func (q *quantization) perGroup(t *program, name string, d tile.Dtype, j, k *tile.Axis) *tile.Ref {
 	p, zero := q.p, tile.IndexExpr(tile.Const(0))
 	all, block := p.Groups(q.scheme), groupsOf(q.scheme, t.s)
-	at := zero
+	q.at = zero
 	switch {
 	case k == nil:
 	case t.s.K < q.scheme.Block && q.scheme.Block%t.s.K == 0: // a group goes on over several blocks
-		at = tile.FloorDiv(k, q.scheme.Block/t.s.K)
+		q.at = tile.FloorDiv(k, q.scheme.Block/t.s.K)
 	default:
-		at = k
+		q.at = k
 	}
-	return t.In(name, d, t.array(all, 1, p.N), t.block(block, tile.Squeezed, t.s.N).at(at, zero, j))
+	return t.In(name, d, t.array(all, 1, p.N), t.block(block, tile.Squeezed, t.s.N).at(q.at, zero, j))
 }
 
 // accumulateGroups adds the product of each group of k, scaled: the sums of one
@@ -60,7 +60,8 @@ func (q *quantization) perGroup(t *program, name string, d tile.Dtype, j, k *til
 func (t *program) accumulateGroups(q *quantization, acc, a, b *tile.Ref) {
 	count, size := groupsOf(q.scheme, t.s), q.scheme.Block
 	if count == 1 {
-		t.Accumulate(acc, q.group(a, b, inside(a), func(r *tile.Ref) tile.Value { return r }))
+		part := t.groupOfA(q, a, inside(a), q.at)
+		t.Accumulate(acc, q.product(part, b, inside(a), func(r *tile.Ref) tile.Value { return r }))
 		return
 	}
 	t.Loop("g", count, func(g *tile.Axis) {
@@ -69,7 +70,8 @@ func (t *program) accumulateGroups(q *quantization, acc, a, b *tile.Ref) {
 		if in != nil {
 			in = tile.Slice(in, 1, from, size)
 		}
-		t.Accumulate(acc, q.group(tile.Slice(a, 1, from, size), tile.Slice(b, 0, from, size), in, func(r *tile.Ref) tile.Value {
+		part := t.groupOfA(q, tile.Slice(a, 1, from, size), in, tile.Plus(tile.Times(q.at, count), g))
+		t.Accumulate(acc, q.product(part, tile.Slice(b, 0, from, size), in, func(r *tile.Ref) tile.Value {
 			x := tile.Slice(r, 0, g, 1)
 			if !r.Overhangs(0) {
 				return x
@@ -80,12 +82,37 @@ func (t *program) accumulateGroups(q *quantization, acc, a, b *tile.Ref) {
 	})
 }
 
-// group is the scaled product of parts a and b of one group; of picks the
+// product is the scaled product of parts a and b of one group; of picks the
 // group's elements of sb and zb.
-func (q *quantization) group(a, b tile.Value, inside *tile.Expr, of func(*tile.Ref) tile.Value) tile.Value {
+func (q *quantization) product(a, b tile.Value, inside *tile.Expr, of func(*tile.Ref) tile.Value) tile.Value {
 	sum := q.dot(a, b)
 	if q.zb != nil {
 		sum = tile.Sub(sum, tile.Mul(q.sumOfRows(a, inside), tile.Cast(of(q.zb), q.p.Acc)))
 	}
-	return tile.Mul(tile.Cast(sum, tile.Float32), of(q.sb))
+	sum = tile.Mul(tile.Cast(sum, tile.Float32), of(q.sb))
+	if q.group != nil {
+		sum = tile.Mul(sum, q.group)
+	}
+	return sum
+}
+
+// groupOfA is the part of a's block of one group of k as the product meets it. Where
+// groups of a have scales, those of this one are put where they are a column first:
+// all that a row has lie side by side, and a slice may begin only at places that are
+// known. Where a comes wide, it is quantized here.
+func (t *program) groupOfA(q *quantization, part tile.Value, inside *tile.Expr, group tile.IndexExpr) tile.Value {
+	switch {
+	case q.group == nil:
+		return part
+	case q.sa != nil:
+		is := tile.Compare(tile.Iota(1, q.sa.Shape()...), tile.EQ, tile.IndexValue(group))
+		t.Store(q.group, tile.RowSum(tile.Select(is, q.sa, tile.Number(0))))
+		return part
+	}
+	x := tile.Cast(part, tile.Float32)
+	if inside != nil {
+		x = tile.Select(inside, x, tile.Number(0))
+	}
+	t.step(q.group, nil, t.p.A, nil, nil, tile.RowMax(tile.Abs(x)))
+	return codesOf(x, q.group, nil, t.p.A)
 }

@@ -5,8 +5,8 @@ import (
 	"matladder/tile"
 )
 
-// fused is the variant that quantizes rows of a in the product's own program,
-// once for all j.
+// fused is the variant that quantizes a in the product's own program: rows once for all
+// j, groups of k of rows again for each.
 const fused = "fused"
 
 // fusedK bounds the k of which one block can hold all.
@@ -14,10 +14,10 @@ const fusedK = 8192
 
 func variants(p problem.Matmul) []string {
 	s, err := p.Scheme()
-	if err != nil || !s.Dynamic || s.A != problem.Token || p.K > fusedK {
-		return []string{""}
+	if err == nil && s.Dynamic && (s.A == problem.TokenBlock || s.A == problem.Token && p.K <= fusedK) {
+		return []string{"", fused}
 	}
-	return []string{"", fused}
+	return []string{""}
 }
 
 // buildFused writes one program with no axis k. Its j is Arbitrary: the codes of
@@ -26,6 +26,9 @@ func buildFused(p problem.Matmul, s tile.Blocks) ([]*tile.Program, error) {
 	scheme, err := p.Scheme()
 	if err != nil {
 		return nil, err
+	}
+	if scheme.A == problem.TokenBlock {
+		return buildFusedGroups(p, scheme, s)
 	}
 	s.K = p.K
 	if s, err = wholeGroups(scheme, p, s); err != nil {
@@ -59,4 +62,13 @@ func buildFused(p problem.Matmul, s tile.Blocks) ([]*tile.Program, error) {
 	t.accumulate(q, acc, qa, b)
 	t.Store(o, tile.Cast(q.scaled(acc), p.Out))
 	return t.Programs()
+}
+
+// buildFusedGroups writes the product of a that comes wide: each step quantizes one group
+// of k, which is its block, and multiplies it. No codes are kept.
+func buildFusedGroups(p problem.Matmul, scheme problem.Scheme, s tile.Blocks) ([]*tile.Program, error) {
+	s.K = scheme.Block
+	t := begin("v5_quant", quantized(p), scheme, s)
+	t.fused = true
+	return t.product("a", p.A)
 }

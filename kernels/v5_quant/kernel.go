@@ -40,12 +40,18 @@ func (Kernel) Build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Pr
 	if err != nil {
 		return nil, err
 	}
-	s = t.s
+	last, err := t.product(t.a, t.p.A)
+	return append(ahead, last...), err
+}
+
+// product writes the program that multiplies a, of that name and dtype, by b.
+func (t *program) product(name string, d tile.Dtype) ([]*tile.Program, error) {
+	p, s := t.p, t.s
 	i := t.Axis("i", tile.Ceil(p.M, s.M), tile.Parallel)
 	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)
 	k := t.Axis("k", tile.Ceil(p.K, s.K), tile.Arbitrary)
 
-	a := t.In(t.a, t.p.A, t.array(p.M, p.K), t.block(s.M, s.K).at(i, k))
+	a := t.In(name, d, t.array(p.M, p.K), t.block(s.M, s.K).at(i, k))
 	b := t.In("b", p.B, t.array(p.K, p.N), t.block(s.K, s.N).at(k, j))
 	q := t.quantization(i, j, k)
 	o := t.Out("o", p.Out, t.array(p.M, p.N), t.block(s.M, s.N).at(i, j))
@@ -54,5 +60,5 @@ func (Kernel) Build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Pr
 	t.When(k.First(), func() { t.Fill(acc, 0) })
 	t.accumulate(q, acc, a, b) // acc += dot(a, b)
 	t.When(k.Last(), func() { t.Store(o, tile.Cast(q.scaled(acc), p.Out)) })
-	return t.after(ahead)
+	return t.Programs()
 }

@@ -16,8 +16,11 @@ const smallest = 0x1p-126
 // two codes may take the other. Rows are quantized one by one; a scale for all of a
 // needs a pass over it first.
 func quantizers(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error) {
-	if scheme.A == problem.Token {
+	switch scheme.A {
+	case problem.Token:
 		return quantizeRows(p, scheme)
+	case problem.TokenBlock:
+		return quantizeGroups(p, scheme)
 	}
 	ahead, err := findStep(p, scheme)
 	if err != nil {
@@ -29,9 +32,12 @@ func quantizers(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error
 
 // rowsAtOnce is how many whole rows of a one program quantizes: about a quarter
 // of a million elements, in whole tiles of int8.
-func rowsAtOnce(p problem.Matmul) int {
-	const elements, tiled = 1 << 18, 32
-	return min(max(elements/p.K/tiled, 1)*tiled, p.M)
+func rowsAtOnce(p problem.Matmul) int { return rowsOf(p, p.K) }
+
+// rowsOf is the same of parts of rows.
+func rowsOf(p problem.Matmul, elements int) int {
+	const most, tiled = 1 << 18, 32
+	return min(max(most/elements/tiled, 1)*tiled, p.M)
 }
 
 // quantizeRows quantizes each row by its own extremes.
@@ -50,6 +56,29 @@ func quantizeRows(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, err
 	x := tile.Cast(a, tile.Float32)
 	t.rowSteps(sa, za, codes, x)
 	t.Store(qa, codesOf(x, sa, za, codes))
+	return t.Programs()
+}
+
+// quantizeGroups quantizes each group of k of each row by its own extremes. The scales of
+// a row stay from its first group to the last, each of which adds its own.
+func quantizeGroups(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error) {
+	size, groups := min(scheme.Block, p.K), p.Groups(scheme)
+	rows := rowsOf(p, size)
+	t := begin("v5_quant_groups", p, scheme, tile.Blocks{})
+	i, g := t.Axis("i", tile.Ceil(p.M, rows), tile.Parallel), t.Axis("g", groups, tile.Arbitrary)
+	a := t.In("a", p.A, t.array(p.M, p.K), t.block(rows, size).at(i, g))
+	codes, _ := p.Factors()
+	qa := t.Out("qa", codes, t.array(p.M, p.K), t.block(rows, size).at(i, g))
+	sa := t.Out("sa", tile.Float32, t.array(p.M, groups), t.block(rows, groups).at(i, tile.Const(0)))
+	step := t.Scratch("step", tile.Float32, rows, 1)
+	x := tile.Cast(a, tile.Float32)
+	if in := inside(a); in != nil {
+		x = tile.Select(in, x, tile.Number(0))
+	}
+	t.step(step, nil, codes, nil, nil, tile.RowMax(tile.Abs(x)))
+	t.Store(qa, codesOf(x, step, nil, codes))
+	t.When(g.First(), func() { t.Fill(sa, 0) })
+	t.Store(sa, tile.Select(tile.Compare(tile.Iota(1, rows, groups), tile.EQ, tile.IndexValue(g)), step, sa))
 	return t.Programs()
 }
 

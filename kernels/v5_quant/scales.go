@@ -13,9 +13,11 @@ type quantization struct {
 	accumulator tile.Dtype
 
 	sa, sb, za, zb *tile.Ref
+	group          *tile.Ref // the scales of one group of k of a's rows, of all in sa; in scratch
 	sumsA          *tile.Ref // the sum of each row of a, for zb: made ahead, or in scratch
 	sumsB          *tile.Ref // the sum of each column of b, for za: made with b
 	bias           *tile.Ref
+	at             tile.IndexExpr // the block of groups of k, where groups have scales
 }
 
 // quantization declares the refs that p needs. Programs without an axis k see
@@ -29,10 +31,18 @@ func (t *program) quantization(i, j, k *tile.Axis) *quantization {
 	zero := tile.IndexExpr(tile.Const(0))
 
 	a := func(name string, d tile.Dtype) *tile.Ref {
-		if t.fused {
+		if t.fused && q.scheme.A == problem.Token {
 			return t.Scratch(name, d, s.M, 1)
 		}
-		if q.scheme.A == problem.Token {
+		switch q.scheme.A {
+		case problem.TokenBlock:
+			q.group = t.Scratch(name+"_group", d, s.M, 1)
+			if t.fused {
+				return nil
+			}
+			groups := p.Groups(q.scheme)
+			return t.In(name, d, t.array(p.M, groups), t.block(s.M, groups).at(i, zero))
+		case problem.Token:
 			return t.In(name, d, t.array(p.M, 1), t.block(s.M, 1).at(i, zero))
 		}
 		return t.In(name, d, t.array(1, 1), t.block(1, 1).at(zero, zero))
@@ -99,21 +109,24 @@ func (q *quantization) scaled(acc tile.Value) tile.Value {
 // scale multiplies by the scales that are not applied to each group already. The
 // product of the two is taken first where that is not larger than either.
 func (q *quantization) scale() func(tile.Value) tile.Value {
-	sb := q.sb
+	sa, sb := q.sa, q.sb
 	if q.scheme.B == problem.Block {
 		sb = nil
 	}
+	if q.scheme.A == problem.TokenBlock {
+		sa = nil
+	}
 	switch {
-	case q.sa == nil && sb == nil:
+	case sa == nil && sb == nil:
 		return nil
-	case q.sa == nil:
+	case sa == nil:
 		return func(x tile.Value) tile.Value { return tile.Mul(x, sb) }
 	case sb == nil:
-		return func(x tile.Value) tile.Value { return tile.Mul(x, q.sa) }
+		return func(x tile.Value) tile.Value { return tile.Mul(x, sa) }
 	case q.scheme.A == problem.Token && q.scheme.B == problem.Channel:
-		return func(x tile.Value) tile.Value { return tile.Mul(tile.Mul(x, q.sa), sb) }
+		return func(x tile.Value) tile.Value { return tile.Mul(tile.Mul(x, sa), sb) }
 	}
-	return func(x tile.Value) tile.Value { return tile.Mul(x, tile.Mul(q.sa, sb)) }
+	return func(x tile.Value) tile.Value { return tile.Mul(x, tile.Mul(sa, sb)) }
 }
 
 // withoutZeros takes what zero points add out of the sums, in the dtype of the

@@ -14,6 +14,8 @@ func quantizedArrays(p problem.Matmul, s problem.Scheme) []Array {
 	var in []Array
 	switch {
 	case s.A == problem.NoGrain || s.Dynamic:
+	case s.A == problem.TokenBlock:
+		in = append(in, Array{"sa", tile.Float32, []int{p.M, p.Groups(s)}})
 	case s.A == problem.Token:
 		in = append(in, Array{"sa", tile.Float32, batched(p, p.M, 1)})
 	default:
@@ -61,14 +63,14 @@ func (t *text) scaledProduct(p problem.Matmul, s problem.Scheme, in map[string]v
 	p.A, p.B = da, db
 	var o value
 	if s.B == problem.Block {
-		o = t.groups(p, s, a, b, in["sb"])
+		o = t.groups(p, s, a, b, in["sb"], sa)
 	} else {
 		o = t.as(t.matmul(p, a, b), "f32")
 	}
 	switch bySb := s.B != problem.Block; {
 	case s.A == problem.NoGrain && bySb:
 		return t.op("multiply", o, t.broadcast(in["sb"], o.dims))
-	case s.A == problem.NoGrain:
+	case s.A == problem.NoGrain, s.A == problem.TokenBlock:
 		return o
 	case bySb && sa.tensor.equal(in["sb"].tensor):
 		return t.op("multiply", o, t.broadcast(t.op("multiply", sa, in["sb"]), o.dims))
@@ -78,8 +80,9 @@ func (t *text) scaledProduct(p problem.Matmul, s problem.Scheme, in map[string]v
 	return t.op("multiply", o, t.broadcast(sa, o.dims))
 }
 
-// groups is the sum over groups of k of their products, scaled.
-func (t *text) groups(p problem.Matmul, s problem.Scheme, a, b, sb value) value {
+// groups is the sum over groups of k of their products, scaled; by sa too where groups
+// of a have scales.
+func (t *text) groups(p problem.Matmul, s problem.Scheme, a, b, sb, sa value) value {
 	n := p.Groups(s)
 	a = t.reshape(a, []int{p.M, n, s.Block})
 	to := tensor{a.elem, []int{n, p.M, s.Block}}
@@ -88,6 +91,11 @@ func (t *text) groups(p problem.Matmul, s problem.Scheme, a, b, sb value) value 
 	p.Batch, p.K = n, s.Block
 	parts := t.matmul(p, a, b)
 	parts = t.op("multiply", t.as(parts, "f32"), t.broadcast(sb, parts.dims))
+	if s.A == problem.TokenBlock {
+		to := tensor{sa.elem, []int{n, p.M}}
+		sa = t.reshape(t.define(to, "transpose %s, dims = [1, 0] : (%s) -> %s", sa.name, sa.tensor, to), []int{n, p.M, 1})
+		parts = t.op("multiply", parts, t.broadcast(sa, parts.dims))
+	}
 	return t.reduce("add", parts, 0, []int{0}, []int{p.M, p.N})
 }
 
@@ -95,8 +103,12 @@ func (t *text) groups(p problem.Matmul, s problem.Scheme, a, b, sb value) value 
 func (t *text) quantized(p problem.Matmul, s problem.Scheme, a value, d tile.Dtype) (codes, scales value) {
 	x := t.as(a, "f32")
 	across, dims := []int{len(x.dims) - 1}, batched(p, p.M, 1)
-	if s.A == problem.Tensor {
+	switch s.A {
+	case problem.Tensor:
 		across, dims = []int{len(x.dims) - 2, len(x.dims) - 1}, batched(p, 1, 1)
+	case problem.TokenBlock:
+		x = t.reshape(x, []int{p.M, p.Groups(s), s.Block})
+		across, dims = []int{2}, []int{p.M, p.Groups(s), 1}
 	}
 	size := t.reshape(t.reduce("maximum", t.op("abs", x), math.Inf(-1), across, nil), dims)
 	_, top := d.Range()
@@ -104,7 +116,11 @@ func (t *text) quantized(p problem.Matmul, s problem.Scheme, a value, d tile.Dty
 	scales = t.op("maximum", scales, t.constant(size.tensor, 0x1p-126))
 	inverse := t.op("divide", t.constant(size.tensor, 1), scales)
 	x = t.op("multiply", x, t.broadcast(inverse, x.dims))
-	return t.as(t.cast(x, tile.Float32, d), storage[d]), scales
+	codes = t.as(t.cast(x, tile.Float32, d), storage[d])
+	if s.A == problem.TokenBlock {
+		codes, scales = t.reshape(codes, []int{p.M, p.K}), t.reshape(scales, []int{p.M, p.Groups(s)})
+	}
+	return codes, scales
 }
 
 // reduce folds dimensions of x; the result has the others, or dims if given.

@@ -54,7 +54,7 @@ func (s *splitter) parse() error {
 	}
 	s.fill = first[0].Body[0]
 	s.acc = s.fill.Ref
-	if s.acc.Kind != tile.Scratch || len(p.RefsOf(tile.Scratch)) != 1 || !adds(each, s.acc) {
+	if s.acc.Kind != tile.Scratch || !adds(each, s.acc) || s.keeps(last) {
 		return refuse("its sums are not one accumulator in scratch, to which each step adds")
 	}
 	for _, w := range last {
@@ -77,7 +77,13 @@ func (s *splitter) parse() error {
 	return nil
 }
 
-// adds reports whether statements only add to r, and never read it.
+// keeps reports whether the last step sees other scratch than the sums.
+func (s *splitter) keeps(last []*tile.Stmt) bool {
+	return slices.ContainsFunc(s.program.RefsOf(tile.Scratch), func(r *tile.Ref) bool { return r != s.acc && reads(last, r) })
+}
+
+// adds reports whether statements only add to r, and never read it; beside it they may
+// store in scratch what the step itself sees.
 func adds(body []*tile.Stmt, r *tile.Ref) bool {
 	return !slices.ContainsFunc(body, func(s *tile.Stmt) bool {
 		switch s.Kind {
@@ -85,6 +91,8 @@ func adds(body []*tile.Stmt, r *tile.Ref) bool {
 			return !adds(s.Body, r)
 		case tile.Accumulate:
 			return s.Ref != r || loads(s.Value, r)
+		case tile.Store:
+			return s.Ref == r || s.Ref.Kind != tile.Scratch || loads(s.Value, r) || loads(s.Value, s.Ref)
 		}
 		return true
 	})

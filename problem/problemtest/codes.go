@@ -39,7 +39,7 @@ func Codes(t *testing.T, flushes bool, run Machine) {
 		for i, a := range inputs {
 			t.Run(fmt.Sprintf("%s/%d", Label(p), i), func(t *testing.T) {
 				codes, _ := p.Factors()
-				want, err := quant.Quantize(seen(a, flushes), codes, quant.Grouping{Grain: scheme.A, Asymmetric: scheme.ZeroA})
+				want, err := quant.Quantize(seen(a, flushes), codes, quant.Grouping{Grain: scheme.A, Block: scheme.Block, Asymmetric: scheme.ZeroA})
 				if err != nil {
 					t.Fatal(err)
 				}

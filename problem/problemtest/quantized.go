@@ -36,6 +36,8 @@ func Quantized(batch, m, k, n, group int) []problem.Matmul {
 	add(i8, i8, f32, "per_channel+tensor+zero_a+zero_b", "bias")
 	add(i8, i4, bf16, block("per_block%d+token", 1), "silu")
 	add(i8, i8, f32, block("per_block%d+tensor+zero_b", 2), "")
+	add(i8, i8, bf16, block("per_block%d+token_block", 1), "bias")
+	add(i8, i4, f32, block("per_block%d+token_block+zero_b", 2), "")
 	add(e4, e4, f32, "per_channel+token", "bias+gelu")
 	add(e5, e4, bf16, "per_tensor", "")
 	add(bf16, i8, bf16, "per_channel", "")
@@ -48,6 +50,8 @@ func Quantized(batch, m, k, n, group int) []problem.Matmul {
 	add(f32, i8, f32, "per_channel+dynamic_token+zero_a+zero_b", "")
 	add(bf16, i8, bf16, "per_channel+dynamic_tensor+zero_a", "")
 	add(bf16, i4, bf16, block("per_block%d+dynamic_token", 1), "gelu")
+	add(bf16, i8, bf16, block("per_block%d+dynamic_token_block", 1), "")
+	add(f32, i4, f32, block("per_block%d+dynamic_token_block", 2), "silu")
 	add(f32, e4, f32, "per_channel+dynamic_token", "")
 	add(bf16, e5, f32, "per_tensor+dynamic_tensor", "silu")
 	return all
