@@ -116,8 +116,8 @@ type Prediction struct {
 	// Low and High are the least and the most that it may be, by what sources say of the
 	// device and by how well the model is known to fit; 0 where nothing says.
 	Low, High time.Duration
-	Method  string
-	Source  string // the compiler and version that it rests on
+	Method    string
+	Source    string // the compiler and version that it rests on
 }
 
 // Sample is one timed execution.

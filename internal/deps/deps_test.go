@@ -103,7 +103,7 @@ internal/madeup: internal/ownprocess check kernels problem tile
 internal/ownprocess:
 internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 internal/trust: results internal/cli github.com/spf13/pflag
-internal/faulttest: results internal/cli github.com/spf13/pflag
+internal/faulttest: backend chips harness results tile internal/cli github.com/spf13/pflag
 internal/yamlline:
 internal/deps:
 scripts: gopkg.in/yaml.v3

@@ -169,7 +169,7 @@ func TestCommand(t *testing.T) {
 		{"now", cli.Usage, `unexpected "now"`},
 		{"--libtpu 0.0.1", cli.Usage, "0.0.51"},
 		{"--table " + table, cli.Failed, "go run ./cmd/plugin install tpu --version 0.0.51"},
-		{"--table table.csv --time-budget 1ns", cli.OK, "largest ratio"},
+		{"--table table.csv --time-budget 1ns", cli.OK, "median ratio"},
 	} {
 		var out, errs bytes.Buffer
 		args := strings.Fields(test.args)

@@ -55,3 +55,7 @@ func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	}
 	return tile.Candidates(p.M, p.K, p.N, list...)
 }
+
+// Asks says that the compiler is asked for fast memory where blocks need more than it
+// grants.
+func (Kernel) Asks() bool { return true }

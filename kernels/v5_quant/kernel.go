@@ -27,10 +27,6 @@ func (Kernel) Variants(p problem.Matmul) []string { return variants(p) }
 // or, of a machine that does not tell, the fourth rung's.
 func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks { return candidates(p, m) }
 
-// Asks says that the compiler is asked for fast memory where blocks need more than it
-// grants.
-func (Kernel) Asks() bool { return true }
-
 // Build writes the kernel as a tile program, behind those that quantize a.
 func (Kernel) Build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, error) {
 	if variant == fused {
