@@ -8,17 +8,23 @@ import (
 	"matladder/tile"
 )
 
-// conditions are the parts of all steps in which each conditional region of a
-// kernel's body runs: those of the program's own conditions (shares, of
-// analyze.Work), and where a Dot contracts over the end of an array the plain and
-// the masked copy that lower/mosaic writes of its statement.
-func conditions(p *tile.Program, shares []float64) []float64 {
+// condition is one of a kernel's body: the part of all steps in which it holds, and how
+// surely the compiler sees that it always or never does.
+type condition struct {
+	share float64
+	seen  int // 0 without a doubt, or else from 1 on the less the greater
+}
+
+// conditions are those of the conditional regions of a kernel's body: the program's own
+// (shares, of analyze.Work), and where a Dot contracts over the end of an array the plain
+// and the masked copy that lower/mosaic writes of its statement.
+func conditions(p *tile.Program, shares []float64) []condition {
 	overhangs := p.Overhangs()
-	var all []float64
+	var all []condition
 	for i, s := range p.Body {
 		if s.Kind == tile.When && len(shares) > 0 {
 			if !mosaic.Begins(p.Body, i) {
-				all = append(all, shares[0])
+				all = append(all, condition{shares[0], seen(s.Cond)})
 			}
 			shares = shares[1:]
 			continue
@@ -38,10 +44,64 @@ func conditions(p *tile.Program, shares []float64) []float64 {
 			}
 		})
 		if steps > 1 {
-			all = append(all, 1-1/float64(steps), 1/float64(steps))
+			all = append(all, condition{1 - 1/float64(steps), unseen}, condition{1 / float64(steps), unseen})
 		}
 	}
 	return all
+}
+
+// unseen is what the compiler cannot know.
+const unseen = 3
+
+// seen says how surely the compiler sees what a condition is that does not change: surely
+// where it names no axis, then where it compares axes of one step with numbers, then where
+// it computes with these.
+func seen(c tile.Cond) int {
+	doubt := 0
+	for _, x := range tile.Compared(c) {
+		tile.WalkIndex(x, func(y tile.IndexExpr) {
+			switch y := y.(type) {
+			case *tile.Axis:
+				switch {
+				case y.Size > 1:
+					doubt = unseen
+				case x == tile.IndexExpr(y):
+					doubt = max(doubt, 1)
+				default:
+					doubt = max(doubt, 2)
+				}
+			case tile.Lookup:
+				doubt = unseen
+			}
+		})
+	}
+	if settled(c) {
+		return 0
+	}
+	return doubt
+}
+
+// settled reports whether parts of c that name no axis decide it.
+func settled(c tile.Cond) bool {
+	fixed := func(c tile.Cond) (holds, known bool) {
+		for _, x := range tile.Compared(c) {
+			if _, ok := x.(tile.Const); !ok {
+				return false, false
+			}
+		}
+		return tile.EvalCond(c, nil), true
+	}
+	if _, known := fixed(c); known {
+		return true
+	}
+	if all, ok := c.(tile.AllCond); ok {
+		for _, part := range all {
+			if holds, known := fixed(part); known && !holds {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // overhangs reports whether an output has blocks that end outside of it. Their
@@ -58,14 +118,33 @@ func overhangs(p *tile.Program) bool {
 }
 
 // shared are the shares of a schedule's conditional regions. Conditions that always
-// or never hold are no regions where the compiler sees it.
+// or never hold are no regions where the compiler sees it: where there are fewer regions
+// than conditions, those that it sees most surely are left out.
 func (k kernel) shared(s *schedule.Schedule) []float64 {
-	regions, shares := len(s.Conditional()), k.shares
-	if len(shares) > regions || k.overhangs && len(shares) >= regions {
-		shares = slices.DeleteFunc(slices.Clone(shares), func(x float64) bool { return x == 0 || x == 1 })
+	regions := len(s.Conditional())
+	left := slices.Clone(k.conditions)
+	want := regions
+	if k.overhangs && len(left) >= regions {
+		want--
+	}
+	for len(left) > want {
+		at := -1
+		for i, c := range left {
+			if (c.share == 0 || c.share == 1) && (at < 0 || c.seen < left[at].seen) {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		left = slices.Delete(left, at, at+1)
+	}
+	var shares []float64
+	for _, c := range left {
+		shares = append(shares, c.share)
 	}
 	if k.overhangs && len(shares) == regions-1 {
-		shares = append(slices.Clone(shares), 1)
+		shares = append(shares, 1)
 	}
 	return shares
 }

@@ -11,6 +11,7 @@ import (
 type part struct {
 	Kernel string  // as the compiler names it
 	Steps  int64   // of its loop over the grid that one core runs; 0 without a loop
+	Times  int64   // that a launch runs it
 	Cycles float64 // of a step, or of all of it
 	Matrix int     // slots of the matrix unit in use
 	In     int64   // granules that its inputs move in a step in which all move; -1 if unknown
@@ -23,7 +24,7 @@ const writesOut = "vmem_to_hbm"
 // partOf adds up a schedule. shares are those of analyze.Work; nil takes every
 // condition to hold in every step, which is the most that a step can take.
 func partOf(s *schedule.Schedule, looped bool, shares []float64) (part, error) {
-	p := part{Kernel: s.Kernel, In: granules(s, false), Out: granules(s, true)}
+	p := part{Kernel: s.Kernel, Times: int64(s.Times), In: granules(s, false), Out: granules(s, true)}
 	for _, slots := range s.Slots(schedule.Span{From: 0, To: s.Bundles}) {
 		if slots.Kind == schedule.Matrix {
 			p.Matrix += slots.Busy
@@ -71,10 +72,10 @@ func looped(s *schedule.Schedule) bool {
 
 // kernel is what the schedule of a program is read with.
 type kernel struct {
-	name      string
-	steps     int64
-	shares    []float64 // of conditional regions
-	overhangs bool      // a last region copies an output that ends inside its blocks
+	name       string
+	steps      int64
+	conditions []condition
+	overhangs  bool // a last region copies an output that ends inside its blocks
 }
 
 // partsOf finds the kernels of a launch among the schedules, in order, and puts

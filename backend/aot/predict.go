@@ -158,7 +158,7 @@ func (b *Backend) laidOut(w analyze.Work, p part) analyze.Work {
 // own is the work of a kernel that the compiler made itself.
 func (b *Backend) own(p part) analyze.Work {
 	cores := int64(max(1, b.device.Cores))
-	w := analyze.Work{CoreSteps: max(1, p.Steps), Parallel: cores > 1, Cycles: p.Cycles}
+	w := analyze.Work{CoreSteps: max(1, p.Steps) * max(1, p.Times), Parallel: cores > 1, Cycles: p.Cycles}
 	w.Steps = w.CoreSteps * cores
 	in, out := max(0, p.In)*b.topology.granule, max(0, p.Out)*b.topology.granule
 	w.Bytes = w.Steps * (in + out)
@@ -172,7 +172,7 @@ func products(parts []part) (list []int, share []float64) {
 	share = make([]float64, len(parts))
 	sum := 0.
 	for i, p := range parts {
-		share[i] = float64(p.Matrix) * float64(max(1, p.Steps))
+		share[i] = float64(p.Matrix) * float64(max(1, p.Steps)) * float64(max(1, p.Times))
 		sum += share[i]
 	}
 	for i := range share {

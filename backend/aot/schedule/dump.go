@@ -82,7 +82,7 @@ func Read(dump fs.FS, kernel string) (*Schedule, error) {
 		names, _ := Kernels(dump)
 		return nil, fmt.Errorf("schedule dump: no %q (there is: %s)", kernel, strings.Join(names, ", "))
 	}
-	s := &Schedule{Kernel: kernel}
+	s := &Schedule{Kernel: kernel, Times: 1}
 	for _, part := range []struct {
 		end  string
 		read func(path, text string) error

@@ -12,6 +12,7 @@ type Schedule struct {
 	Kernel     string
 	Bundles    int // all
 	Empty      int // that do nothing, as the analysis counts them
+	Times      int // that a launch runs it: more than once where the compiler put it into a loop of its own
 	DelaySlots int // bundles after a branch that run whether it is taken or not; 0 if there is no loop
 
 	Loops     []Loop   // in order of their first bundle, an outer one before its inner ones

@@ -1,0 +1,105 @@
+package schedule
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// programEnd is the ending of the program around the kernels, as HLO.
+const programEnd = "-TLP-hlo.txt"
+
+// Repeats says how often a launch runs kernels that the compiler put into loops of its
+// own, as it does with the rows of an attention; the others, which run once, are left out.
+// A dump without the program around its kernels has no such loops. The error is for a loop
+// that does not count from 0 to a number.
+func Repeats(dump fs.FS) (map[string]int, error) {
+	entries, err := fs.ReadDir(dump, ".")
+	if err != nil {
+		return nil, fmt.Errorf("schedule dump: %w", err)
+	}
+	times := map[string]int{}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), programEnd) {
+			continue
+		}
+		text, err := fs.ReadFile(dump, e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("schedule dump: %w", err)
+		}
+		p := readProgram(string(text))
+		if err := p.count(p.entry, 1, times); err != nil {
+			return nil, &FormatError{File: e.Name(), Want: err.Error()}
+		}
+	}
+	return times, nil
+}
+
+// program is the HLO around kernels: for each computation the instructions that it names
+// and the loops that it has.
+type program struct {
+	entry string
+	names map[string][]string    // by computation
+	loops map[string][][2]string // likewise: condition and body
+	trips map[string]int         // of computations that are such a condition
+}
+
+var (
+	computationForm = regexp.MustCompile(`^(ENTRY )?%(\S+) \(.*\{$`)
+	instructionForm = regexp.MustCompile(`^\s+(?:ROOT )?%(\S+) = `)
+	whileForm       = regexp.MustCompile(` while\(.*condition=%([^,\s]+), body=%([^,\s]+)`)
+	constantForm    = regexp.MustCompile(`^\s+%(\S+) = s32\[\] constant\((\d+)\)`)
+	compareForm     = regexp.MustCompile(`^\s+ROOT .* compare\(%\S+, %([^)]+)\), direction=LT`)
+)
+
+func readProgram(text string) *program {
+	p := &program{names: map[string][]string{}, loops: map[string][][2]string{}, trips: map[string]int{}}
+	current, constants := "", map[string]int{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if m := computationForm.FindStringSubmatch(line); m != nil {
+			current, constants = m[2], map[string]int{}
+			if m[1] != "" {
+				p.entry = current
+			}
+			continue
+		}
+		if m := instructionForm.FindStringSubmatch(line); m != nil {
+			p.names[current] = append(p.names[current], m[1])
+		}
+		if m := whileForm.FindStringSubmatch(line); m != nil {
+			p.loops[current] = append(p.loops[current], [2]string{m[1], m[2]})
+		}
+		if m := constantForm.FindStringSubmatch(line); m != nil {
+			constants[m[1]], _ = strconv.Atoi(m[2]) // of digits alone
+		}
+		if m := compareForm.FindStringSubmatch(line); m != nil {
+			if n, ok := constants[m[1]]; ok {
+				p.trips[current] = n
+			}
+		}
+	}
+	return p
+}
+
+// count adds the kernels of a computation that runs so often.
+func (p *program) count(computation string, runs int, times map[string]int) error {
+	const most = 1 << 20
+	if runs > 1 {
+		for _, name := range p.names[computation] {
+			times[name] = runs
+		}
+	}
+	for _, loop := range p.loops[computation] {
+		trips := p.trips[loop[0]]
+		if trips < 1 || runs*trips > most || loop[1] == computation {
+			return fmt.Errorf("loop %s does not count from 0 to a number", loop[1])
+		}
+		if err := p.count(loop[1], runs*trips, times); err != nil {
+			return err
+		}
+	}
+	return nil
+}
