@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"matladder/backend"
@@ -91,6 +92,30 @@ func BenchmarkAttention(b *testing.B) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestAttention_Plan: what goes through rows in strips says so, and every rung has a plan.
+func TestAttention_Plan(t *testing.T) {
+	be, err := Open(Options{Threads: 2, ISA: "generic", NoProbe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer be.Close()
+	p := problem.Self(256, 64, tile.BFloat16)
+	p.Heads, p.KVHeads, p.Causal = 4, 2, true
+	for _, k := range attention.All {
+		programs, err := k.Build(p, "", problem.Clip(p, tile.Blocks{M: 64, K: 128}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plan strings.Builder
+		if err := be.WritePlan(t.Context(), &plan, programs, backend.Params{}); err != nil {
+			t.Fatal(err)
+		}
+		if in := strings.Contains(plan.String(), "acc, top go through rows together"); in != (k.Number() >= 3) {
+			t.Errorf("%s: in strips: %v\n%s", k.Name(), in, plan.String())
 		}
 	}
 }

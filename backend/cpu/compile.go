@@ -119,7 +119,7 @@ type dot struct {
 
 // compile runs the passes.
 func compile(p *tile.Program, m machine) (*plan, error) {
-	pl := &plan{program: p, machine: m, loops: rows.For(m.kernels.ISA >= gemm.AVX2),
+	pl := &plan{program: p, machine: m, loops: rows.For(m.kernels.ISA >= gemm.AVX2, m.kernels.ISA >= gemm.AVX512),
 		exps: vexp.For(m.kernels.ISA >= gemm.AVX2, m.kernels.ISA >= gemm.AVX512)}
 	for _, pass := range passes {
 		if err := pass.run(pl); err != nil {

@@ -183,7 +183,7 @@ func (p *plan) uses(i int) []string {
 		}
 	}
 	allSteps(p.steps, func(s *step) {
-		if s.kind == stepWhen || s.kind == stepAbreast {
+		if s.kind == stepWhen || s.kind == stepAbreast || s.kind == stepStrips {
 			return
 		}
 		outside(s.stmt.Value, func(e *tile.Expr) {

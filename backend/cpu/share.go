@@ -60,10 +60,10 @@ func share(p *plan) error {
 			o.keep, o.why = keepPiece, whyScratch
 		case !p.reused(r) && o.lanes > o.packing.lanes:
 			o.keep, o.why = keepPiece, whyOnce
-		case o.isB && p.byColumns && int64(o.block)*int64(p.window(r)) <= own:
-			o.keep, o.slots, o.why, o.room = keepOwn, p.window(r), whyColumns, own
-		case o.isB && cache > 0 && p.ofBatch(r) && int64(o.block)*int64(p.window(r)) <= own:
-			o.keep, o.slots, o.why, o.room = keepOwn, p.window(r), whyBatch, own
+		case o.isB && p.byColumns && int64(o.block)*int64(p.ownWindow(r)) <= own:
+			o.keep, o.slots, o.why, o.room = keepOwn, p.ownWindow(r), whyColumns, own
+		case o.isB && cache > 0 && p.ofBatch(r) && int64(o.block)*int64(p.ownWindow(r)) <= own:
+			o.keep, o.slots, o.why, o.room = keepOwn, p.ownWindow(r), whyBatch, own
 		case o.isB && all <= cache:
 			o.keep, o.slots, o.why, o.room = keepAll, r.blockCount(), whyAll, cache
 			cache -= all
@@ -73,8 +73,8 @@ func share(p *plan) error {
 			p.tasks.group = p.groupSize(r, o, cache)
 			o.slots = p.tasks.group * p.window(r)
 			cache -= int64(o.slots) * int64(o.block)
-		case int64(o.block)*int64(p.window(r)) <= own && p.machine.cacheBytes > 0:
-			o.keep, o.slots, o.why, o.room = keepOwn, p.window(r), whyTask, own
+		case int64(o.block)*int64(p.ownWindow(r)) <= own && p.machine.cacheBytes > 0:
+			o.keep, o.slots, o.why, o.room = keepOwn, p.ownWindow(r), whyTask, own
 		case int64(o.block) <= own:
 			o.keep, o.slots, o.why, o.room = keepOwn, 1, whyLast, own
 		default:
@@ -83,7 +83,8 @@ func share(p *plan) error {
 	}
 	p.spare = max(cache, own)
 	for _, o := range p.operands {
-		o.follows = p.followEachOther(&p.refs[o.ref])
+		r := &p.refs[o.ref]
+		o.follows = p.followEachOther(r) || o.keep == keepOwn && o.slots < p.window(r)
 		if r := &p.refs[o.ref]; o.slots > 0 && !r.countedPacked {
 			o.counts, r.countedPacked = true, true
 		}
@@ -102,18 +103,37 @@ func (p *plan) ofBatch(r *ref) bool {
 	return !p.ordered && p.machine.workers > 1 && p.extent(r, tile.Parallel) >= p.machine.workers
 }
 
-// reused reports whether several programs see the same block of r.
+// reused reports whether several programs see the same block of r: surely where there are
+// more programs than blocks.
 func (p *plan) reused(r *ref) bool {
+	programs := 1
 	for _, a := range p.program.Grid {
 		if a.Size > 1 && !r.dependsOn(a) {
 			return true
 		}
+		programs *= a.Size
 	}
-	return false
+	return programs > r.blockCount()
 }
 
 // window is how many blocks of r the programs of one task see.
 func (p *plan) window(r *ref) int { return p.extent(r, tile.Arbitrary) }
+
+// ownWindow is window, or how many blocks a table can name if those are fewer: what a
+// worker keeps for itself has a slot by the number of its block.
+func (p *plan) ownWindow(r *ref) int {
+	n := p.window(r)
+	if r.Kind == tile.Table || tile.TableFree(r.Index...) {
+		return n
+	}
+	blocks := 1 // a table may name one again
+	for d, x := range r.Index {
+		if !tile.TableFree(x) {
+			blocks *= r.blocks[d]
+		}
+	}
+	return min(n, blocks)
+}
 
 // extent multiplies the sizes of the axes of one kind along which r changes.
 func (p *plan) extent(r *ref, s tile.Semantics) int {

@@ -51,7 +51,7 @@ func wideningOf(from, to tile.Dtype, isa gemm.ISA) *widening {
 	case to == tile.BFloat16:
 		return &widening{2, widenRows(from, narrow)}
 	case to == tile.Float32:
-		return &widening{4, widenRows(from, twice(narrow, rows.For(isa >= gemm.AVX2).FromBFloat16))}
+		return &widening{4, widenRows(from, twice(narrow, rows.For(isa >= gemm.AVX2, isa >= gemm.AVX512).FromBFloat16))}
 	}
 	return nil
 }

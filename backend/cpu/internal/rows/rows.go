@@ -3,7 +3,7 @@
 // one element at a time.
 //
 //  1. Generic is the loops in Go, which say what each computes.
-//  2. For(avx2) is the same with assembly where the machine has it; the last
+//  2. For is the same with assembly where the machine has it; the last
 //     few elements of a row go to the Go loop.
 //
 // Slices of one call have the same length; dst may be one of the sources. Every

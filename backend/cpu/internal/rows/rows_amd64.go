@@ -92,23 +92,31 @@ func absMaxAVX2(x *float32, n int) float32
 //go:noescape
 func extremesAVX2(x *float32, n int) (lo, hi int32, size uint32)
 
-// For returns the fastest loops; avx2 says that the processor has AVX2.
-func For(avx2 bool) Loops {
+//go:noescape
+func toBFloat16AVX512(dst *uint16, x *float32, n int)
+
+//go:noescape
+func scaleAVX512(dst, x *float32, by float32, n int)
+
+// For returns the fastest loops; avx2 says that the processor has AVX2, avx512 that it has
+// AVX-512 F.
+func For(avx2, avx512 bool) Loops {
 	if !avx2 {
 		return Generic
 	}
+	l := forAVX2()
+	if avx512 {
+		l.ToBFloat16, l.Scale = two(toBFloat16AVX512, Generic.ToBFloat16), scaled(scaleAVX512)
+	}
+	return l
+}
+
+func forAVX2() Loops {
 	return Loops{
-		Add: three(addAVX2, Generic.Add),
-		Sub: three(subAVX2, Generic.Sub),
-		Mul: three(mulAVX2, Generic.Mul),
-		Scale: func(dst, x []float32, by float32) {
-			x = x[:len(dst)]
-			n := len(dst) &^ 15
-			if n > 0 {
-				scaleAVX2(&dst[0], &x[0], by, n)
-			}
-			Generic.Scale(dst[n:], x[n:], by)
-		},
+		Add:    three(addAVX2, Generic.Add),
+		Sub:    three(subAVX2, Generic.Sub),
+		Mul:    three(mulAVX2, Generic.Mul),
+		Scale:  scaled(scaleAVX2),
 		AddMul: three(addMulAVX2, Generic.AddMul),
 		Affine: func(dst, x []float32, a, b float32, w, c []float32) {
 			n := len(dst) &^ 15
@@ -242,6 +250,17 @@ func nonTemporal[D any](fast func(dst *D, x *float32, n int), usual func(dst []D
 			fast(&dst[ahead], &x[ahead], n)
 		}
 		usual(dst[ahead+n:], x[ahead+n:])
+	}
+}
+
+func scaled(fast func(dst, x *float32, by float32, n int)) func(dst, x []float32, by float32) {
+	return func(dst, x []float32, by float32) {
+		x = x[:len(dst)]
+		n := len(dst) &^ 15
+		if n > 0 {
+			fast(&dst[0], &x[0], by, n)
+		}
+		Generic.Scale(dst[n:], x[n:], by)
 	}
 }
 

@@ -3,4 +3,4 @@
 package rows
 
 // For returns the loops in Go.
-func For(bool) Loops { return Generic }
+func For(avx2, avx512 bool) Loops { return Generic }

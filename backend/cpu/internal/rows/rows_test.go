@@ -59,16 +59,26 @@ func TestSaturate(t *testing.T) {
 	}
 }
 
+// everyFor are the loops of all instruction sets of this machine, which has AVX2.
+func everyFor() []Loops {
+	all := []Loops{For(true, false)}
+	if cpu.X86.HasAVX512F {
+		all = append(all, For(true, true))
+	}
+	return all
+}
+
 // TestFor compares assembly with Go, for lengths around whole registers.
 func TestFor(t *testing.T) {
 	if !cpu.X86.HasAVX2 {
 		t.Skip("this machine lacks avx2")
 	}
-	fast := For(true)
 	rng := rand.New(rand.NewPCG(2, 2))
 	for n := range 70 {
 		for range 20 {
-			checkFor(t, fast, rng, n)
+			for _, fast := range everyFor() {
+				checkFor(t, fast, rng, n)
+			}
 		}
 	}
 }
@@ -172,7 +182,7 @@ func TestFor_Codes(t *testing.T) {
 	if !cpu.X86.HasAVX2 {
 		t.Skip("this machine lacks avx2")
 	}
-	fast := For(true)
+	fast := For(true, false)
 	rng := rand.New(rand.NewPCG(3, 3))
 	for n := range 200 {
 		for range 20 {
@@ -233,7 +243,7 @@ func TestCubics(t *testing.T) {
 	if !cpu.X86.HasAVX2 {
 		t.Skip("this machine lacks avx2")
 	}
-	fast := For(true)
+	fast := For(true, false)
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 3000 {
 		checkCubics(t, fast, rng, rng.IntN(40))
@@ -273,10 +283,12 @@ func FuzzLoops(f *testing.F) {
 	for n := range uint16(70) {
 		f.Add(uint64(n), n)
 	}
-	fast := For(true)
+	fast := For(true, false)
 	f.Fuzz(func(t *testing.T, seed uint64, n uint16) {
 		rng := rand.New(rand.NewPCG(seed, 6))
-		checkFor(t, fast, rng, int(n)%2000)
+		for _, fast := range everyFor() {
+			checkFor(t, fast, rng, int(n)%2000)
+		}
 		checkCodes(t, fast, rng, int(n)%2000)
 		checkCubics(t, fast, rng, int(n)%2000)
 	})

@@ -26,6 +26,11 @@ func exp2AVX512(dst, x *float32, less float32, n int)
 //go:noescape
 func sumAVX512(sums, x *float32, n int)
 
+// wholeSumAVX512 is Sum of as many elements.
+//
+//go:noescape
+func wholeSumAVX512(x *float32, n int) float32
+
 // unordered is not 0 if x has a NaN; then top is no matter, and where it is 0 its sign is
 // none.
 //
@@ -40,7 +45,7 @@ func largestAVX512(x *float32, n int) (top float32, unordered uint32)
 func For(avx2, avx512 bool) Loops {
 	switch {
 	case avx512:
-		return Loops{Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Sum: summed(sumAVX512), Squares: squared(squaresAVX512), Largest: largest(largestAVX512)}
+		return Loops{Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Sum: summedWhole(wholeSumAVX512, summed(sumAVX512)), Squares: squared(squaresAVX512), Largest: largest(largestAVX512)}
 	case avx2:
 		return Loops{Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Sum: summed(sumAVX2), Squares: squared(squaresAVX2), Largest: largest(largestAVX2)}
 	}
@@ -84,6 +89,16 @@ func squared(fast func(sums, x *float32, less float32, n int)) func(x []float32,
 			fast(&sums[0], &x[0], less, n)
 		}
 		return finishSquares(&sums, x[n:], less)
+	}
+}
+
+// summedWhole is fast for whole steps, else with a rest.
+func summedWhole(fast func(x *float32, n int) float32, rest func(x []float32) float32) func(x []float32) float32 {
+	return func(x []float32) float32 {
+		if len(x) == 0 || len(x)%sumLanes != 0 {
+			return rest(x)
+		}
+		return fast(&x[0], len(x))
 	}
 }
 

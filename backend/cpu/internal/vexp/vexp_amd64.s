@@ -114,6 +114,32 @@ sum:
 	VZEROUPPER
 	RET
 
+// func wholeSumAVX512(x *float32, n int) float32
+TEXT ·wholeSumAVX512(SB), NOSPLIT, $0-20
+	MOVQ   x+0(FP), SI
+	MOVQ   n+8(FP), CX
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+wholesum:
+	VADDPS (SI), Z0, Z0
+	VADDPS 64(SI), Z1, Z1
+	ADDQ   $128, SI
+	SUBQ   $32, CX
+	JNZ    wholesum
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $1, Y0, X1
+	VADDPS        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VADDPS        X1, X0, X0
+	VMOVSS        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // 2^(T+N) to P, by two powers of two that float32 holds: the first product is exact.
 // N and T are lost.
 #define POWER256(N, T, P) \

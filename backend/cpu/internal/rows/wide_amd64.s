@@ -1,0 +1,52 @@
+#include "textflag.h"
+
+// Constants of toBFloat16AVX512, one for each lane.
+DATA rounding<>+0(SB)/4, $1
+DATA rounding<>+4(SB)/4, $0x7fff
+DATA rounding<>+8(SB)/4, $0x400000 // of a quiet NaN
+GLOBL rounding<>(SB), RODATA|NOPTR, $12
+
+// func toBFloat16AVX512(dst *uint16, x *float32, n int)
+//
+// (x + 0x7fff + bit 16 of x) >> 16, and (x | quiet) >> 16 for a NaN.
+TEXT ·toBFloat16AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VPBROADCASTD rounding<>+0(SB), Z13
+	VPBROADCASTD rounding<>+4(SB), Z14
+	VPBROADCASTD rounding<>+8(SB), Z15
+
+round:
+	VMOVUPS (SI), Z0
+	VPSRLD  $16, Z0, Z2
+	VPANDD  Z13, Z2, Z2
+	VPADDD  Z14, Z0, Z3
+	VPADDD  Z3, Z2, Z2
+	VCMPPS  $3, Z0, Z0, K1
+	VPORD   Z15, Z0, K1, Z2
+	VPSRLD  $16, Z2, Z2
+	VPMOVDW Z2, (DI)
+	ADDQ    $64, SI
+	ADDQ    $32, DI
+	SUBQ    $16, CX
+	JNZ     round
+	VZEROUPPER
+	RET
+
+// func scaleAVX512(dst, x *float32, by float32, n int)
+TEXT ·scaleAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	VBROADCASTSS by+16(FP), Z2
+	MOVQ         n+24(FP), CX
+
+scale:
+	VMULPS  (SI), Z2, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	SUBQ    $16, CX
+	JNZ     scale
+	VZEROUPPER
+	RET
