@@ -24,6 +24,8 @@ func TestConfigs(t *testing.T) {
 		"norm":       {6 * 5, 6, 256, 0},
 		"rope":       {4 * 4, 4, 512, 128},
 		"grouped":    {3 * 2, 3, 2048, 1024},
+
+		"attention_peers": {7 * 4, 7, 512, 8},
 	} {
 		c, s := planned(t, name)
 		if c.Name != name || len(s.Groups) != want.groups || len(c.Sizes) != want.shapes ||
@@ -31,8 +33,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 15 {
-		t.Errorf("%d sweeps, 15 are tested", got)
+	if got := len(configs.Names()); got != 16 {
+		t.Errorf("%d sweeps, 16 are tested", got)
 	}
 }
 

@@ -64,11 +64,15 @@ func Whole(p problem.Attention, rows, keys tile.IndexExpr, b tile.Blocks) tile.C
 	return tile.All(all...)
 }
 
-// Candidates are the shapes to sweep of a machine: more rows for each byte of keys and
-// values that is brought in, as far as fast memory holds their scores.
+// Candidates are the shapes to sweep of a machine: those that a model of its cores says
+// are fast or else, of chips that move blocks into fast memory, more rows for each byte of
+// keys and values that is brought in, as far as that memory holds their scores.
 func Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
+	if list := onCores(p, m); list != nil {
+		return list
+	}
 	var out []tile.Blocks
-	for _, b := range []tile.Blocks{{M: 128, K: 128}, {M: 128, K: 256}, {M: 256, K: 256}, {M: 256, K: 512}, {M: 512, K: 512}, {M: 1024, K: 512}, {M: 1024, K: 1024}, {M: 2048, K: 1024}} {
+	for _, b := range []tile.Blocks{{M: 128, K: 128}, {M: 256, K: 256}, {M: 512, K: 512}, {M: 1024, K: 1024}, {M: 2048, K: 1024}} {
 		scores := 4 * int64(b.M) * int64(b.K)
 		held := int64(b.M) * int64(4*p.ValueDim+2*(p.Dim+p.ValueDim)*p.Dtype.Bits()/8)
 		moved := 2 * int64(b.K) * int64((p.Dim+p.ValueDim)*p.Dtype.Bits()/8)

@@ -1,0 +1,64 @@
+package scores
+
+import (
+	"cmp"
+	"slices"
+
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// onCores are shapes for cores with caches, those first that take the least time by a
+// model over figures that the machine gives of itself; none where it gives none.
+func onCores(p problem.Attention, m tile.Machine) []tile.Blocks {
+	if m.Cores == nil || m.Cores.Rates[p.Dtype].FLOPs == 0 || m.Cores.Rates[tile.Float32].FLOPs == 0 {
+		return nil
+	}
+	var list []tile.Blocks
+	times := map[tile.Blocks]float64{}
+	for _, rows := range []int{64, 128, 256, 512} {
+		for _, keys := range []int{128, 256, 512, 1024} {
+			b := problem.Clip(p, tile.Blocks{M: rows, K: keys})
+			if _, met := times[b]; !met {
+				list, times[b] = append(list, b), seconds(p, m, b)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b tile.Blocks) int { return cmp.Compare(times[a], times[b]) })
+	const most, within = 3, 1.25 // the first may be wrong by some percent
+	n := 1
+	for n < min(most, len(list)) && times[list[n]] <= within*times[list[0]] {
+		n++
+	}
+	return list[:n]
+}
+
+// vectorOperations is about how many of a vector of scores a softmax takes beside its
+// products: to scale, the largest, 2^x by a polynomial, the sum, and rounding or packing.
+const vectorOperations = 24
+
+// stripBytes is what scores take of the caches next to a core at once.
+const stripBytes = 96 << 10
+
+// seconds is the time of a launch with blocks b by the model: for each block of scores
+// that is computed its products, its exponentials and, once for each of its rows, what
+// beginning another costs; tasks are blocks of rows, of which the last keeps others waiting.
+func seconds(p problem.Attention, m tile.Machine, b tile.Blocks) float64 {
+	rate, vector := m.Cores.Rates[p.Dtype], m.Cores.Rates[tile.Float32].FLOPs/2 // operations on one number
+	score := 2*float64(p.Dim+p.ValueDim)/rate.FLOPs + vectorOperations/vector
+	row := m.Cores.Task
+	if moved := float64(b.K * (p.Dim + p.ValueDim) * p.Dtype.Bits() / 8); moved > float64(m.Cores.L2)/2 && rate.Fetch > 0 {
+		row += moved / rate.Fetch / max(1, float64(stripBytes/(4*b.K))) // k and v come again for each strip
+	}
+	all, largest := 0., 0.
+	for i := range tile.Ceil(p.Rows, b.M) {
+		first, last := 0, tile.Ceil(p.Keys, b.K)-1
+		if !p.Lengths || !p.AtEnd {
+			first, last = BlocksOf(p, i, b)
+		}
+		task := float64(max(0, last-first+1)) * float64(b.M) * (float64(b.K)*score + row)
+		all, largest = all+task, max(largest, task)
+	}
+	workers := float64(max(1, m.Parallel))
+	return float64(p.Batch*p.Heads)*all/workers + largest/2
+}
