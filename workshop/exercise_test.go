@@ -19,6 +19,7 @@ var blanks = [][]string{
 	{"Roundings(4096, 16) is 0", "It grows with k."},
 	{"result wrong on 32x64x48, blocks 16x32x16: o[", "Which scale did that column take"},
 	{"Float32: blocks 0x0x0: each side is", "BFloat16: blocks 0x0x0: each side is"},
+	{"ok     result right on 32 rows, 96 keys, blocks 16x96", "result wrong on 32 rows, 96 keys, blocks 16x32: o[", "When a block has a larger score"},
 }
 
 // text is the report as it is printed.

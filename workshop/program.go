@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"matladder/analyze"
 	"matladder/check"
@@ -40,14 +41,16 @@ type outcome struct {
 
 // run interprets programs, their parallel programs in another order than written,
 // and compares what comes out with float64 arithmetic.
-func run(ctx context.Context, p problem.Matmul, programs []*tile.Program) outcome {
+func run(ctx context.Context, p problem.Problem, programs []*tile.Program) outcome {
 	wrong := func(c catcher, err error) outcome { return outcome{caught: c, detail: err.Error()} }
 	b, err := tile.Bind(programs)
 	if err != nil {
 		return wrong(byVerify, err)
 	}
-	if len(b.Out) != 1 || b.Out[0].Dtype != p.Out || !slices.Equal(b.Out[0].Array, []int{p.M, p.N}) {
-		return wrong(byVerify, fmt.Errorf("want one output, o of %s[%d, %d]", p.Out, p.M, p.N))
+	operands := p.Operands()
+	want := operands[len(operands)-1]
+	if shape := want.Shape; len(b.Out) != 1 || b.Out[0].Dtype != want.Dtype || !slices.Equal(b.Out[0].Array, shape) {
+		return wrong(byVerify, fmt.Errorf("want one output, o of %s[%s]", want.Dtype, strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ")))
 	}
 	in, err := check.Inputs(ctx, p, programs, seed, check.Uniform)
 	if err != nil {
@@ -68,7 +71,7 @@ func run(ctx context.Context, p problem.Matmul, programs []*tile.Program) outcom
 }
 
 // right adds whether programs compute p. label says on what.
-func (r *Report) right(ctx context.Context, p problem.Matmul, programs []*tile.Program, label, hint string) bool {
+func (r *Report) right(ctx context.Context, p problem.Problem, programs []*tile.Program, label, hint string) bool {
 	o := run(ctx, p, programs)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return false

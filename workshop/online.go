@@ -1,0 +1,77 @@
+package workshop
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/traverse"
+	blank "matladder/workshop/blanks/ex8"
+	yours "matladder/workshop/exercises/ex8"
+	solved "matladder/workshop/solutions/ex8"
+)
+
+var shrinkSums = Exercise{
+	Number: 8,
+	Title:  "softmax in one pass over the keys",
+	Name:   "online.go",
+	Hints: []string{
+		"A power that was made with top is e^(x−top). Now it should be e^(x−next). What is the one over the other, for every x?",
+		"sum and acc are sums of such powers. What each of the powers is multiplied by, their sum is.",
+		"shrink := tile.Exp(tile.Sub(top, next)) is one number a row, and at most 1. tile.Mul repeats it along the row.",
+	},
+	Moral:    "What seems to need all of a row, its largest score and its sum, can be had in one pass, since what is known so far can be corrected. So no row of scores is ever whole anywhere, and memory grows with the length and not with its square.",
+	yours:    online{yours.Build}.check,
+	blank:    online{blank.Build}.check,
+	solution: online{solved.Build}.check,
+}
+
+type online struct {
+	build func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
+}
+
+func (x online) check(ctx context.Context, r *Report) {
+	for _, c := range []struct {
+		rows, keys int
+		s          tile.Blocks
+	}{
+		{32, 96, tile.Blocks{M: 16, K: 96}},
+		{32, 96, tile.Blocks{M: 16, K: 32}},
+		{64, 256, tile.Blocks{M: 32, K: 32}},
+	} {
+		p := problem.Self(c.rows, 16, tile.Float32)
+		p.Keys, p.Heads, p.KVHeads = c.keys, 2, 2
+		programs, err := x.build(p, c.s)
+		label := fmt.Sprintf("%d rows, %d keys, blocks %dx%d", p.Rows, p.Keys, c.s.M, c.s.K)
+		if !r.built(programs, err) || !r.right(ctx, p, programs, label, "When a block has a larger score than those before, what becomes of what sum and acc hold?") {
+			return
+		}
+		v3, err := passOf(ctx, p, c.s)
+		if err != nil {
+			r.wrong("%v", err)
+			return
+		}
+		t, ok := r.totals(ctx, programs)
+		if !ok {
+			return
+		}
+		r.atMost("grid steps", t.GridSteps, v3.GridSteps, whole, "v3_flash has that many.")
+		r.atMost("bytes moved", t.BytesMoved(), v3.BytesMoved(), traverse.Bytes, "v3_flash moves that much.")
+		r.atMost("fast memory", t.FastBytes, v3.FastBytes, traverse.FastMemory, "v3_flash takes that much: scores of one block, not of a row.")
+	}
+}
+
+// passOf are the counters of attention's third rung.
+func passOf(ctx context.Context, p problem.Attention, s tile.Blocks) (traverse.Totals, error) {
+	k, err := kernels.FindIn(problem.AttentionFamily, "v3_flash")
+	if err != nil {
+		return traverse.Totals{}, err
+	}
+	programs, err := k.Build(p, "", s)
+	if err != nil {
+		return traverse.Totals{}, err
+	}
+	return traverse.Sum(ctx, programs, nil)
+}
