@@ -49,9 +49,6 @@ type keyValue struct{ key, value string }
 
 // others are choices that may make another plan than this.
 func (e *executable) others() []keyValue {
-	// Rows of a up to which a way to read b is worth a look: twice those up to which
-	// it has paid on any machine.
-	most := map[string]int{"packed": 1 << 30, "tiles": 96, "streams": 8, "pieces": 256, "along": 96}
 	var list []keyValue
 	add := func(key, value string) {
 		if o := (keyValue{key, value}); !slices.Contains(list, o) {
@@ -61,9 +58,9 @@ func (e *executable) others() []keyValue {
 	for _, p := range e.plans {
 		p.eachDot(func(s shownStep, d *dot) {
 			a, b, c := p.operands[d.a], p.operands[d.b], p.callOf(s.step, d)
-			for _, way := range waysOfB {
-				if ceil(b.meets, b.k) <= most[way] {
-					add(paramB, way)
+			for _, s := range strategies {
+				if ceil(b.meets, b.k) <= s.most {
+					add(paramB, s.word)
 				}
 			}
 			for _, way := range waysOfA {
@@ -97,7 +94,7 @@ func (e *executable) made() string {
 	for _, p := range e.plans {
 		p.eachDot(func(st shownStep, d *dot) {
 			c := p.callOf(st.step, d)
-			fmt.Fprintln(&s, d.product.name, d.a, d.b, d.k0, d.k1, d.narrow, d.scales != nil, d.write, c.depth, c.way, c.run, c.mc, c.nc)
+			fmt.Fprintln(&s, d.product.name, d.a, d.b, d.k0, d.k1, d.narrow, d.scales != nil, d.write, c.depth, c.read, c.run, c.mc, c.nc)
 		})
 		for _, o := range p.operands {
 			fmt.Fprintln(&s, o.keep, o.packing.format, o.packing.lanes, o.depth, o.piece, o.slots, o.packing.inPlace)

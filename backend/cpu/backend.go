@@ -31,7 +31,7 @@ const DefaultCacheBytes = 256 << 20
 // Options are for Open. The zero value is right for measuring.
 type Options struct {
 	Threads    int    // workers; 0 for GOMAXPROCS, or fewer where a control group allows no more
-	ISA        string // generic, avx2, avx512 or amx; "" for what MATLADDER_CPU says, or else the best
+	ISA        string // generic, avx2, avx512, amx or neon; "" for what MATLADDER_CPU says, or else the best
 	CacheBytes int64  // limit of packed blocks shared by workers; 0 for DefaultCacheBytes, negative for none
 
 	// ProgramOrder runs the grid on one worker, in the order of the program.
@@ -52,6 +52,7 @@ type Options struct {
 
 	passes   int   // of probes; 0 for probePasses
 	giveWay  bool  // workers that wait leave their processors to others
+	nominal  bool  // decide by nominal figures, so that a program has the same plan everywhere
 	ownBytes int64 // what all workers together keep for themselves; 0 for defaultOwnBytes
 }
 
@@ -194,7 +195,7 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 		return nil, fmt.Errorf("cpu: parameters %q: %w", params.String(), backend.ErrUnsupported)
 	}
 	m := machine{
-		workers: b.options.Threads, programOrder: b.options.ProgramOrder,
+		workers: b.options.Threads, programOrder: b.options.ProgramOrder, measures: !b.options.nominal,
 		cacheBytes: max(0, b.options.CacheBytes), ownBytes: b.options.ownBytes, layout: layout,
 	}
 	var err error

@@ -26,7 +26,7 @@ func (s *space) region(n int) region {
 const (
 	rowTarget       = 144       // rows of a piece: of a this deep fits L2 beside b
 	tempBytes       = 8 << 20   // of the product before an epilogue
-	tilesTarget     = 256       // rowTarget of tiles, which cut a themselves
+	tilesTarget     = 256       // rowTarget of tiles, which divide A themselves
 	tilesBytes      = 1 << 20   // tempBytes of tiles: all of a product is in L2 when it is written
 	chunkBytes      = 4 << 20   // of b packed chunk by chunk
 	deepBytes       = 2 << 20   // of b packed with all of k: of 1 to 8 MiB as fast as any, and by 3 % than one beyond L3

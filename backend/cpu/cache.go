@@ -94,8 +94,8 @@ func (c *cache) bring(w *worker, i int) {
 	}
 	// What others still pack takes less than a call of the scheduler.
 	const spins = 4096
-	crowded, began := w.crew.start.crowded.Load(), w.now()
-	for i := 1; s.done.Load() < units && !w.crew.stopped.Load(); i++ {
+	crowded, began := w.pool.start.crowded.Load(), w.now()
+	for i := 1; s.done.Load() < units && !w.pool.stopped.Load(); i++ {
 		if crowded || i%spins == 0 {
 			runtime.Gosched()
 		}

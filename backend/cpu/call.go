@@ -13,46 +13,46 @@ import (
 )
 
 // Programs that compute on arrays of their callers. Launches of several workers take
-// turns on crews that all executables of a backend share, one for each number of workers:
+// turns on pools that all executables of a backend share, one for each number of workers:
 // awake for the next launch, whichever program that is of. Launches of one worker run on
 // the goroutines of their callers, as many at once as there are threads.
 
 var _ backend.Caller = (*Backend)(nil)
 
-// sharing is the crews that calls take turns on.
+// sharing is the pools that calls take turns on.
 type sharing struct {
 	mu    sync.Mutex
-	turn  chan crews // holds them while no call has them
+	turn  chan pools // holds them while no call has them
 	ended bool
 }
 
-// crews are by their number of members.
-type crews map[int]*crew
+// pools are by their number of members.
+type pools map[int]*pool
 
-// of returns the crew of a size, which is made when it is first wanted.
-func (c crews) of(size int) *crew {
+// of returns the pool of a size, which is made when it is first wanted.
+func (c pools) of(size int) *pool {
 	if c[size] == nil {
-		c[size] = newCrew(size)
+		c[size] = newPool(size)
 		c[size].end.busy.Store(true) // who is done first is awake when the last is, but parks soon after a launch
 	}
 	return c[size]
 }
 
-// start returns what holds the crews.
-func (s *sharing) start() (chan crews, error) {
+// start returns what holds the pools.
+func (s *sharing) start() (chan pools, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
 		return nil, errBackendClosed
 	}
 	if s.turn == nil {
-		s.turn = make(chan crews, 1)
-		s.turn <- crews{}
+		s.turn = make(chan pools, 1)
+		s.turn <- pools{}
 	}
 	return s.turn, nil
 }
 
-// close waits for the call that has the crews and ends their goroutines.
+// close waits for the call that has the pools and ends their goroutines.
 func (s *sharing) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ var errBackendClosed = fmt.Errorf("cpu: the backend is %w", backend.ErrClosed)
 type callable struct {
 	compiled *executable // never given memory: what slots are made of
 	workers  int
-	turn     chan crews // nil for launches of one worker
+	turn     chan pools // nil for launches of one worker
 	slots    chan *slot // those that no call has
 	closing  chan struct{}
 	close    func() error
@@ -80,7 +80,7 @@ type callable struct {
 // slot is the memory of one launch.
 type slot struct {
 	e     *executable // has none yet if it has no pages
-	crews crews       // while a call has them
+	pools pools       // while a call has them
 	binds []bind      // of inputs and outputs, as workers see them
 	packs []pack
 }
@@ -168,7 +168,7 @@ func (e *executable) mayBePacked(name string) error {
 	return nil
 }
 
-// take waits for memory and, where several workers share a launch, for the crew.
+// take waits for memory and, where several workers share a launch, for the pool.
 func (c *callable) take(ctx context.Context) (*slot, error) {
 	var s *slot
 	select {
@@ -189,7 +189,7 @@ func (c *callable) take(ctx context.Context) (*slot, error) {
 	return s, nil
 }
 
-// ready gives a slot its memory and the crew.
+// ready gives a slot its memory and the pool.
 func (c *callable) ready(ctx context.Context, s *slot) error {
 	select {
 	case <-c.closing:
@@ -200,7 +200,7 @@ func (c *callable) ready(ctx context.Context, s *slot) error {
 		return context.Cause(ctx)
 	}
 	if c.turn != nil {
-		var all crews
+		var all pools
 		select {
 		case all = <-c.turn:
 		default:
@@ -213,7 +213,7 @@ func (c *callable) ready(ctx context.Context, s *slot) error {
 		if all == nil {
 			return errBackendClosed
 		}
-		s.crews, s.e.crew = all, all.of(c.workers)
+		s.pools, s.e.pool = all, all.of(c.workers)
 	}
 	if s.e.pages == nil {
 		if err := s.allocate(); err != nil {
@@ -224,10 +224,10 @@ func (c *callable) ready(ctx context.Context, s *slot) error {
 	return nil
 }
 
-// free gives the crew back.
+// free gives the pool back.
 func (c *callable) free(s *slot) {
 	if c.turn != nil {
-		c.turn <- s.crews
+		c.turn <- s.pools
 	}
 }
 
@@ -305,14 +305,14 @@ func (s *slot) bind(c *callable, out, in [][]byte, packed []backend.Packed) erro
 	return nil
 }
 
-// begin readies the crew for a launch that ends when ctx does.
+// begin readies the pool for a launch that ends when ctx does.
 func (s *slot) begin(ctx context.Context) {
-	crew := s.e.crew
-	if crew.stopped.Load() {
-		crew.stopped.Store(false)
+	pool := s.e.pool
+	if pool.stopped.Load() {
+		pool.stopped.Store(false)
 	}
-	if done := ctx.Done(); crew.done != done {
-		crew.done = done
+	if done := ctx.Done(); pool.done != done {
+		pool.done = done
 	}
 }
 
@@ -321,7 +321,7 @@ func (s *slot) ended(ctx context.Context, err error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("cpu: call: %w", err)
-	case s.e.crew.stopped.Load():
+	case s.e.pool.stopped.Load():
 		return context.Cause(ctx)
 	}
 	return nil
@@ -355,7 +355,7 @@ func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend
 			for _, w := range r.workers {
 				w.data[o.ref] = array
 			}
-			err := s.e.crew.run(func(member int) {
+			err := s.e.pool.run(func(member int) {
 				if member >= len(r.workers) {
 					return
 				}

@@ -32,10 +32,10 @@ const (
 type writeC uint8
 
 const (
-	writeByRule writeC = iota
-	writeCached        // each register tile where it belongs
-	writeCopied        // to where its rows follow each other, and from there beside the next products
-	writePast          // so too, and past the caches
+	writeByRule      writeC = iota
+	writeCached             // each register tile where it belongs
+	writeCopied             // to where its rows follow each other, and from there beside the next products
+	writeNonTemporal        // so too, by non-temporal stores
 )
 
 // Parameters of a compilation, as keys of backend.Params.Extra, that make choices.
@@ -57,17 +57,17 @@ type choice struct {
 	set       func(c *choices, word, number int)
 }
 
-// Words of paramA, in the order of readAPacked and those behind it, of paramB, in that of
-// gemm.ReadPacked, and of paramC, in that of writeCached.
+// Words of paramA, in the order of readAPacked and those behind it, of paramB, those of
+// strategies, and of paramC, in the order of writeCached.
 var (
 	waysOfA = []string{"packed", "rows"}
-	waysOfB = []string{"packed", "tiles", "streams", "pieces", "along"}
+	waysOfB = wordsOf(strategies)
 	waysOfC = []string{"cached", "copied", "past"}
 )
 
 var allChoices = []choice{
 	{paramA, "how rows of a are read", waysOfA, func(c *choices, word, _ int) { c.readA = readAPacked + readA(word) }},
-	{paramB, "how b is read", waysOfB, func(c *choices, word, _ int) { c.B = gemm.ReadPacked + gemm.ReadB(word) }},
+	{paramB, "how b is read", waysOfB, func(c *choices, word, _ int) { c.B = strategies[word].read }},
 	{paramC, "how AMX tiles write an output", waysOfC, func(c *choices, word, _ int) { c.writeC = writeCached + writeC(word) }},
 	{paramRun, "elements of k that a register tile runs over", nil, func(c *choices, _, n int) { c.Run = n }},
 	{paramPieceA, "KiB of a that stay in L2", nil, func(c *choices, _, n int) { c.PieceA = n << 10 }},
@@ -122,7 +122,7 @@ func parseChoices(extra map[string]string) (c choices, err error) {
 //	a=rows      register tiles read rows of a as they lie
 //	c=cached    AMX tiles write an output that is written once where it belongs,
 //	c=copied    or to where its rows follow each other, and from there beside the next products,
-//	c=past      or so and past the caches
+//	c=past      or so by non-temporal stores
 //	k_run=N     register tiles run over at most N elements of k
 //	a_kib=N     at most N KiB of a stay in L2 while panels of b pass
 //

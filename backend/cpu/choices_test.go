@@ -39,9 +39,9 @@ func TestPlan_Asked(t *testing.T) {
 	be := open(t, Options{Threads: 2, ISA: "avx2"})().(*Backend)
 	c := planCase{kernel: 4, operands: "float32", m: 16, k: 512, n: 512, blocks: tile.Blocks{M: 16, K: 512, N: 512}}
 	for extra, want := range map[string]string{
-		"":                   "thin      b packed piece by piece into L2: its blocks meet 16 rows of a; up to",
-		"b=tiles k_run=64":   "thin      b read in place by register tiles: asked for; its blocks meet 16 rows of a",
-		"b=packed k_run=256": "thin      b packed: asked for; its blocks meet 16 rows of a",
+		"":                   "skinny    b packed piece by piece into L2: its blocks meet 16 rows of a; up to",
+		"b=tiles k_run=64":   "skinny    b read in place by register tiles: asked for; its blocks meet 16 rows of a",
+		"b=packed k_run=256": "skinny    b packed: asked for; its blocks meet 16 rows of a",
 	} {
 		m, err := backend.ParseExtra(extra)
 		if err != nil {

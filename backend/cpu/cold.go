@@ -24,5 +24,5 @@ func (b *Backend) Cool(ctx context.Context, x backend.Executable) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return e.crew.run(func(member int) { evict.Part(e.pages, member, e.crew.size) })
+	return e.pool.run(func(member int) { evict.Part(e.pages, member, e.pool.size) })
 }

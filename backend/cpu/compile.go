@@ -18,15 +18,15 @@ var passes = []struct {
 	tell func(*plan) []string
 }{
 	{"verify", verify, (*plan).tellGrid},         // the program makes sense on any machine; what steps cannot do at once → scratch
-	{"see", see, (*plan).tellRefs},               // blocks of refs as matrices in memory
+	{"matrices", matrices, (*plan).tellRefs},     // blocks of refs as matrices in memory
 	{"match", match, (*plan).tellBody},           // statements → steps
 	{"fuse", fuse, (*plan).tellFused},            // a zeroing fill into the accumulation behind it, a product into the value, values of a row
 	{"layout", layOut, (*plan).tellLayout},       // products → packed operands
-	{"thin", thin, (*plan).tellThin},             // b that few rows of a meet → not packed
+	{"skinny", skinny, (*plan).tellThin},         // b that few rows of a meet → not packed
 	{"rows", readRows, (*plan).tellRows},         // a whose rows tiles can load → not packed
-	{"stream", stream, (*plan).tellWrites},       // outputs that tiles write once → rounded by them, past the caches
+	{"writes", writes, (*plan).tellWrites},       // outputs that tiles write once → rounded by them, non-temporal stores
 	{"epilogue", epilogue, (*plan).tellValues},   // values → vectors along rows
-	{"share", share, (*plan).tellKept},           // which packed blocks are kept, where
+	{"placement", placement, (*plan).tellKept},   // which packed blocks are kept, where
 	{"schedule", schedule, (*plan).tellSchedule}, // grid → phases, tasks, workers; steps of a program → strips of rows
 	{"buffers", buffers, (*plan).tellBuffers},    // sizes and places of all memory but the arrays
 }
@@ -64,6 +64,7 @@ type machine struct {
 	cacheBytes   int64 // of packed blocks that workers share
 	ownBytes     int64 // of packed blocks that all workers together keep for themselves
 	programOrder bool
+	measures     bool // strategies are chosen by measured costs, or else by nominal ones
 	choices      choices
 	layout       backend.Layout
 }
@@ -107,6 +108,7 @@ const (
 type dot struct {
 	expr    *tile.Expr
 	product *product
+	options []option // how B may be read, the cheapest first; none where there is nothing to choose
 	thin    *product // that reads b in place for few rows of a, which product need not
 	a, b    int      // operands
 	k0, k1  int      // of the blocks' elements of k
@@ -119,8 +121,8 @@ type dot struct {
 
 // compile runs the passes.
 func compile(p *tile.Program, m machine) (*plan, error) {
-	pl := &plan{program: p, machine: m, loops: rows.For(m.kernels.ISA >= gemm.AVX2, m.kernels.ISA >= gemm.AVX512),
-		exps: vexp.For(m.kernels.ISA >= gemm.AVX2, m.kernels.ISA >= gemm.AVX512)}
+	pl := &plan{program: p, machine: m, loops: rows.For(m.kernels.ISA.Has(gemm.AVX2), m.kernels.ISA.Has(gemm.AVX512)),
+		exps: vexp.For(m.kernels.ISA.Has(gemm.AVX2), m.kernels.ISA.Has(gemm.AVX512))}
 	for _, pass := range passes {
 		if err := pass.run(pl); err != nil {
 			return nil, fmt.Errorf("cpu: %s: %w", pass.name, err)
@@ -133,7 +135,7 @@ func verify(p *plan) error {
 	if err := p.program.Verify(); err != nil {
 		return err
 	}
-	p.program = plain(p.program)
+	p.program = canonicalize(p.program)
 	return nil
 }
 

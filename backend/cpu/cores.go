@@ -25,20 +25,21 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *tile.Cor
 	}
 	c.Task = b.emptyTask(ctx)
 	thin := kernels.Thin()
-	c.Rates[tile.Float32] = rateOf(kernels.Float32, thin.Float32)
-	c.Rates[tile.BFloat16] = rateOf(kernels.BFloat16, thin.BFloat16)
-	c.Rates[tile.Int8] = rateOf(kernels.Int8, thin.Int8)
+	c.Rates[tile.Float32] = rateOf(b.options.Threads, kernels.Float32, thin.Float32)
+	c.Rates[tile.BFloat16] = rateOf(b.options.Threads, kernels.BFloat16, thin.BFloat16)
+	c.Rates[tile.Int8] = rateOf(b.options.Threads, kernels.Int8, thin.Int8)
 	if ctx.Err() != nil {
 		return nil
 	}
 	return c
 }
 
-// rateOf is the rate of a path; thin is the one that reads b in place for few rows of a.
-func rateOf[S gemm.Source, C gemm.Sum](p, thin *gemm.Path[S, C]) tile.ProductRate {
+// rateOf is the rate of a path, with as many threads in use as share memory; thin is the
+// one that reads B in place for few rows of A.
+func rateOf[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, C]) tile.ProductRate {
 	r := p.Rate()
 	x := tile.ProductRate{
-		Rows: p.MR, Columns: p.NR, Depth: p.KU, FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: thin.DirectRows(),
+		Rows: p.MR, Columns: p.NR, Depth: p.KU, FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, p, thin),
 	}
 	if p.ReadsA(p.KU) {
 		if x.InPlace = rowsColumns; p.Words > 1 { // on tiles, for any number of columns
@@ -48,12 +49,31 @@ func rateOf[S gemm.Source, C gemm.Sum](p, thin *gemm.Path[S, C]) tile.ProductRat
 	return x
 }
 
+// unpackedRows is up to how many rows of A some way to read B is cheaper than to pack it.
+func unpackedRows[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, C]) int {
+	const apart = 4096 // bytes, as rows of many matrices are
+	bytes := int64(4 * threads * max(probe.Host().L2, 512<<10))
+	most := 0
+	for _, rows := range []int{4, 8, 12, 16, 24, 32, 48, 64, 96, gemm.MostRead} {
+		packed := p.ReadCosts(threads, rows, bytes, apart)[gemm.ReadPacked]
+		cheaper := false
+		for read, c := range thin.ReadCosts(threads, rows, bytes, apart) {
+			cheaper = cheaper || read != gemm.ReadPacked && c.Multiply < packed.Pack+packed.Multiply
+		}
+		if !cheaper {
+			break
+		}
+		most = rows
+	}
+	return most
+}
+
 // probeTime is how long a probe of what a launch costs repeats it.
 const probeTime = 4 * time.Millisecond
 
 // emptyLaunch is the seconds from one launch to the next with nothing to do.
 func emptyLaunch(workers int) float64 {
-	c := newCrew(workers)
+	c := newPool(workers)
 	defer c.close()
 	c.stayAwake(true)
 	nothing := func(int) {}

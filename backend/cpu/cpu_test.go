@@ -12,7 +12,7 @@ import (
 // open returns a function that opens the backend, whose workers give way: other tests
 // may want the processors.
 func open(t *testing.T, o Options) func() backend.Backend {
-	o.NoProbe, o.giveWay = true, true
+	o.NoProbe, o.nominal, o.giveWay = true, true, true
 	return func() backend.Backend {
 		be, err := Open(o)
 		if err != nil {
@@ -28,7 +28,7 @@ func suite() backendtest.Options {
 
 // TestConformance holds every instruction set of this machine to the suite.
 func TestConformance(t *testing.T) {
-	for isa := gemm.Generic; isa <= gemm.AMX; isa++ {
+	for isa := gemm.Generic; isa <= gemm.NEON; isa++ {
 		t.Run(isa.String(), func(t *testing.T) {
 			if missing := isa.Missing(); len(missing) > 0 {
 				t.Skipf("this machine lacks %v", missing)
@@ -36,6 +36,17 @@ func TestConformance(t *testing.T) {
 			backendtest.Run(t, open(t, Options{Threads: 2, ISA: isa.String()}), suite())
 		})
 	}
+}
+
+// TestConformance_Measured: so too where measured costs choose how B is read.
+func TestConformance_Measured(t *testing.T) {
+	backendtest.Run(t, func() backend.Backend {
+		be, err := Open(Options{Threads: 2, NoProbe: true, giveWay: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return be
+	}, suite())
 }
 
 // refused are programs that no micro-kernel or vector is there for.

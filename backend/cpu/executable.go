@@ -21,7 +21,7 @@ type executable struct {
 
 	pages  []byte                 // all memory
 	arrays map[string]tile.Tensor // by name of the ref
-	crew   *crew
+	pool   *pool
 	runs   []*run // by plan
 	spec   backend.InputSpec
 	checks *references
@@ -31,8 +31,8 @@ type executable struct {
 	borrows bool // inputs and outputs are the callers'; they lie where calls say
 
 	pinned  bool // threads are to be bound to cores
-	onCores bool // those of the crew are
-	giveWay bool // of the crew
+	onCores bool // those of the pool are
+	giveWay bool // of the pool
 }
 
 // run is a plan with the memory and the workers that execute it.
@@ -40,7 +40,7 @@ type run struct {
 	plan    *plan
 	workers []*worker
 	caches  []*cache // by operand; nil for none
-	shares  shares
+	queues  queues
 	phase   int              // the current one
 	work    func(member int) // part, made once
 }
@@ -151,15 +151,15 @@ func (e *executable) allocate() error {
 	for _, r := range e.everything() {
 		e.arrays[r.Name] = tile.Tensor{Dtype: r.Dtype, Shape: r.Array, Data: regions[r.Name].of(pages)}
 	}
-	if e.crew == nil {
-		e.crew = newCrew(workers)
+	if e.pool == nil {
+		e.pool = newPool(workers)
 	}
 	if e.giveWay {
-		e.crew.giveWay()
+		e.pool.giveWay()
 	}
 	shared := sharedRegion.of(pages)
 	for _, p := range e.plans {
-		r := &run{plan: p, shares: make(shares, p.tasks.workers), caches: make([]*cache, len(p.operands))}
+		r := &run{plan: p, queues: make(queues, p.tasks.workers), caches: make([]*cache, len(p.operands))}
 		r.work = r.part
 		for i, o := range p.operands {
 			if o.keep == keepAll || o.keep == keepGroup {
@@ -177,7 +177,7 @@ func (e *executable) allocate() error {
 func (e *executable) newWorker(r *run, mem []byte) *worker {
 	p := r.plan
 	w := &worker{
-		plan: p, crew: e.crew, caches: r.caches, mem: mem, rows: p.rows.of(mem),
+		plan: p, pool: e.pool, caches: r.caches, mem: mem, rows: p.rows.of(mem),
 		ids: ownLines[int](len(p.program.Grid)), places: ownLines[place](len(p.refs)),
 		data: make([][]byte, len(p.refs)), tags: make([][]int, len(p.operands)),
 	}
@@ -301,7 +301,7 @@ func (e *executable) Close() error {
 		return nil
 	}
 	e.closed = true
-	e.crew.close()
+	e.pool.close()
 	pages := e.pages
 	e.pages, e.arrays, e.runs = nil, nil, nil
 	return freePages(pages)

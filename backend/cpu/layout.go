@@ -34,7 +34,7 @@ type operand struct {
 
 // How many words of a lane a chunk holds at most: panels of a and b this deep stay
 // in the first-level cache while they are multiplied by vectors. The kernel on
-// tiles cuts k itself, as it keeps sums between the cuts.
+// tiles divides k itself, as it keeps sums between its runs.
 const (
 	chunkWords      = 1024
 	tilesChunkWords = 64 << 10
@@ -69,9 +69,11 @@ func (p *plan) layOutDot(d *dot) error {
 	}
 	a, b := sides[0], sides[1]
 	rows := p.lanesOfBlock(a.ref, b.ref, !e.TransA)
-	d.product = productOf(p.machine.kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
+	d.options = p.options(e, a, b, rows)
+	kernels := p.kernelsFor(d.options)
+	d.product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
 	if d.product != nil && d.product.b.widening != nil {
-		stored := productOf(p.machine.kernels.Stored(), a.factor, b.factor, a.Dtype, b.Dtype)
+		stored := productOf(kernels.Stored(), a.factor, b.factor, a.Dtype, b.Dtype)
 		if stored.readInPlace(b.Dtype, rows, b.ref.inRow()); stored.b.inPlace {
 			d.product = stored
 		}
@@ -79,7 +81,7 @@ func (p *plan) layOutDot(d *dot) error {
 	d.thin = d.product
 	switch {
 	case d.product == nil || e.TransB || rows > d.product.directRows:
-		d.product = productOf(p.machine.kernels, a.factor, b.factor, a.Dtype, b.Dtype)
+		d.product = productOf(kernels, a.factor, b.factor, a.Dtype, b.Dtype)
 		switch {
 		case d.product == nil:
 		case d.product.b.widening != nil:

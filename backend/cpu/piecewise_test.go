@@ -11,7 +11,7 @@ import (
 // TestPiecewise compares with package math, all over the range of the tables and
 // beyond: to an ulp of float32 of the value, or of 1 for erf.
 func TestPiecewise(t *testing.T) {
-	loops := rows.For(gemm.Detect() >= gemm.AVX2, gemm.Detect() >= gemm.AVX512)
+	loops := rows.For(gemm.Detect().Has(gemm.AVX2), gemm.Detect().Has(gemm.AVX512))
 	for name, c := range map[string]struct {
 		table    *piecewise
 		f        func(float64) float64

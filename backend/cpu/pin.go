@@ -17,7 +17,7 @@ func checkPin(threads int) error {
 	return nil
 }
 
-// pin binds the members of the crew to processors of their own, if that was asked for, and
+// pin binds the members of the pool to processors of their own, if that was asked for, and
 // returns what frees the thread of the caller, who is a member. Those of the others end with
 // their goroutines.
 func (e *executable) pin() (free func(), err error) {
@@ -29,8 +29,8 @@ func (e *executable) pin() (free func(), err error) {
 		return nil, err
 	}
 	if !e.onCores {
-		failed := make([]error, e.crew.size)
-		err := e.crew.run(func(member int) {
+		failed := make([]error, e.pool.size)
+		err := e.pool.run(func(member int) {
 			if member > 0 {
 				runtime.LockOSThread()
 				failed[member] = bindThread(cpus[member%len(cpus)])

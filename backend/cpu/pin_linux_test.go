@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestPin_Bound: each member of a crew is on a processor of its own, and the caller's thread
+// TestPin_Bound: each member of a pool is on a processor of its own, and the caller's thread
 // is free again afterwards.
 func TestPin_Bound(t *testing.T) {
 	cpus, err := processors()
 	if err != nil || len(cpus) < 2 {
 		t.Skipf("%d processors, %v", len(cpus), err)
 	}
-	crew := newCrew(len(cpus))
-	defer crew.close()
-	e := &executable{crew: crew, pinned: true}
+	pool := newPool(len(cpus))
+	defer pool.close()
+	e := &executable{pool: pool, pinned: true}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before, after unix.CPUSet
@@ -29,7 +29,7 @@ func TestPin_Bound(t *testing.T) {
 			t.Fatal(err)
 		}
 		on := make([]unix.CPUSet, len(cpus))
-		if err := crew.run(func(member int) { unix.SchedGetaffinity(0, &on[member]) }); err != nil {
+		if err := pool.run(func(member int) { unix.SchedGetaffinity(0, &on[member]) }); err != nil {
 			t.Fatal(err)
 		}
 		for member, set := range on {

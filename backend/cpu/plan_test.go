@@ -62,7 +62,7 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 				see(&s.block, x)
 				mu.Lock()
 				defer mu.Unlock()
-				if x.write == gemm.WritePast && uintptr(unsafe.Pointer(&x.c[x.off*size]))%64 == 0 && x.ldc*size%64 == 0 && traced.work > 0 {
+				if x.write == gemm.WriteNonTemporal && uintptr(unsafe.Pointer(&x.c[x.off*size]))%64 == 0 && x.ldc*size%64 == 0 && traced.work > 0 {
 					s.streamed++
 				}
 			}
@@ -202,8 +202,8 @@ func agree(t *testing.T, be *Backend, programs []*tile.Program, params backend.P
 		agreeOnUse(t, p, saw[i].multiplied)
 	}
 	_, _, workers := e.buffers()
-	if n := int64(len(e.pages)); n < e.size() || n > e.size()+int64(workers+len(e.arrays)+1)*cacheLine || workers != e.crew.size {
-		t.Errorf("%d bytes for %d workers were allocated, the plan says %d and %d", n, e.crew.size, e.size(), workers)
+	if n := int64(len(e.pages)); n < e.size() || n > e.size()+int64(workers+len(e.arrays)+1)*cacheLine || workers != e.pool.size {
+		t.Errorf("%d bytes for %d workers were allocated, the plan says %d and %d", n, e.pool.size, e.size(), workers)
 	}
 }
 
@@ -254,7 +254,7 @@ func agreeOnProducts(t *testing.T, p *plan, multiplied map[*dot]*calls) {
 			if unpacked {
 				want.block, want.direct = 0, total
 			}
-			for of, asked := range map[*int]bool{&want.inRows: c.a.keep == keepUnpacked, &want.streamed: d.write == gemm.WritePast, &want.narrowed: d.narrow, &want.scaled: d.scales != nil} {
+			for of, asked := range map[*int]bool{&want.inRows: c.a.keep == keepUnpacked, &want.streamed: d.write == gemm.WriteNonTemporal, &want.narrowed: d.narrow, &want.scaled: d.scales != nil} {
 				if asked {
 					*of = total
 				}
@@ -284,11 +284,11 @@ func agreeOnWorkers(t *testing.T, r *run) {
 		ran += int(w.counters.GridSteps)
 	}
 	least, most := tasks.spread()
-	dealt := make([]int, len(r.shares))
+	dealt := make([]int, len(r.queues))
 	for phase := range tasks.phases() {
-		r.shares.deal(tasks.count(phase))
-		for i := range r.shares {
-			next, end := unpair(r.shares[i].Load())
+		r.queues.deal(tasks.count(phase))
+		for i := range r.queues {
+			next, end := unpair(r.queues[i].Load())
 			dealt[i] += end - next
 		}
 	}

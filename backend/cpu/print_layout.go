@@ -22,10 +22,10 @@ func (p *plan) tellLayout() []string {
 	var cells []string
 	for i, o := range p.operands {
 		name := p.nameOf(o)
-		switch widened, ways := o.packing.widening != nil, p.waysOf(i); {
+		switch widened, reads := o.packing.widening != nil, p.readsOf(i); {
 		case o.keep != keepUnpacked:
 			cells = append(cells, fmt.Sprintf("%s\t%s\t%s\tchunks of %d of k, a block %s", name, o.panels(), p.words(o), o.depth, kib(int64(o.block))))
-		case o.packing.inPlace && slices.Contains(ways, gemm.DirectPieces):
+		case o.packing.inPlace && slices.Contains(reads, gemm.ReadPieces):
 			cells = append(cells, name+"\tas in memory"+p.tellPieces(i))
 		case o.packing.inPlace:
 			cells = append(cells, fmt.Sprintf("%s\tas in memory, widened to %s by the micro-kernel", name, multiplied(p.factorOf(i))))
@@ -107,7 +107,7 @@ func (o *operand) panels() string {
 
 // tellPieces says what is packed of a b one piece at a time.
 func (p *plan) tellPieces(i int) string {
-	if !slices.Contains(p.waysOf(i), gemm.DirectPieces) {
+	if !slices.Contains(p.readsOf(i), gemm.ReadPieces) {
 		return ""
 	}
 	o := p.operands[i]

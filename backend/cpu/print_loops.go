@@ -70,15 +70,15 @@ func (p *plan) loopsOf(s *step, d *dot) []loop {
 	return append(outer, c.runs(), c.piece(), c.panels(), c.registers())
 }
 
-// A blocking is how package gemm cuts one call of a product for the caches.
+// A blocking is how package gemm divides one call of a product for the caches.
 type blocking struct {
 	*dot
 	a, b              *operand
-	rows, cols, depth int            // of the call
-	way               gemm.DirectWay // of a b that is not packed
-	run               int            // elements of k that a tile stays in registers for
-	mc                int            // rows of a that stay in L2 while panels of b pass; all where b is not packed
-	nc                int            // columns of b whose sums with those stay in L2 from run to run
+	rows, cols, depth int        // of the call
+	read              gemm.ReadB // of a B that is not packed
+	run               int        // elements of k that a tile stays in registers for
+	mc                int        // rows of a that stay in L2 while panels of b pass; all where b is not packed
+	nc                int        // columns of b whose sums with those stay in L2 from run to run
 }
 
 func (p *plan) callOf(s *step, d *dot) *blocking {
@@ -88,7 +88,7 @@ func (p *plan) callOf(s *step, d *dot) *blocking {
 		rows: min(s.rows, dst.rows), cols: min(s.cols, dst.cols), depth: min(a.depth, d.k1-d.k0),
 	}
 	if b.keep != keepUnpacked {
-		c.run, c.mc, c.nc = d.product.cut(c.rows, c.cols, c.depth)
+		c.run, c.mc, c.nc = d.product.blocking(c.rows, c.cols, c.depth)
 		c.run, c.mc, c.nc = min(c.run, c.depth), min(c.mc, c.rows), min(c.nc, c.cols)
 		return c
 	}
@@ -96,8 +96,8 @@ func (p *plan) callOf(s *step, d *dot) *blocking {
 	if b.widened() {
 		cols = min(cols, b.piece)
 	}
-	c.way = d.product.directWay(c.rows, p.strideOf(b))
-	c.run, c.nc = d.product.cutDirect(c.rows, cols, c.depth, p.strideOf(b))
+	c.read = d.product.readB(c.rows, p.strideOf(b))
+	c.run, c.nc = d.product.blockingDirect(c.rows, cols, c.depth, p.strideOf(b))
 	c.run, c.mc = min(c.run, c.depth), c.rows
 	return c
 }
@@ -107,7 +107,7 @@ func (p *plan) callOf(s *step, d *dot) *blocking {
 func (c *blocking) work() int {
 	unpacked := c.b.keep == keepUnpacked
 	switch {
-	case unpacked && c.way == gemm.DirectPieces:
+	case unpacked && c.read == gemm.ReadPieces:
 		return c.bytes(c.nc, c.b)
 	case unpacked || c.b.packing.words == 1:
 		return 0
@@ -143,14 +143,14 @@ func (c *blocking) direct() []loop {
 		list = append(list, loop{ceil(c.cols, cols), fmt.Sprintf("× %d columns of b: widens them", cols)})
 		where = "as widened"
 	}
-	switch c.way {
-	case gemm.DirectStreams:
+	switch c.read {
+	case gemm.ReadStreams:
 		return append(list, c.runs(), loop{c.mc, fmt.Sprintf("× 1 row of a by %d columns of b, along its rows %s", c.nc, where)})
-	case gemm.DirectAlong:
+	case gemm.ReadAlong:
 		nr := c.product.tileCols(min(c.mc, mr))
 		return append(list, c.runs(), loop{ceil(c.mc, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},
 			loop{ceil(c.nc, nr), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", nr, where, mr, nr, c.run)})
-	case gemm.DirectPieces:
+	case gemm.ReadPieces:
 		return append(list, loop{ceil(cols, c.nc), fmt.Sprintf("× %d columns of b", c.nc)},
 			loop{ceil(c.depth, c.run), fmt.Sprintf("× %d of k: packs a piece of b, %s", c.run, fits(c.bytes(c.nc, c.b)))},
 			c.panels(), c.registers())

@@ -33,10 +33,12 @@ type product struct {
 	// may not be called.
 	direct     func(x call)
 	directRows int
+	// readCosts is what ways to read B cost; nil where A and B have different paths.
+	readCosts func(threads, rows int, bytes int64, apart int) map[gemm.ReadB]gemm.ReadCost
 
-	cut       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
-	cutDirect func(m, n, k, ldb int) (run, cols int)  // as direct does
-	directWay func(m, ldb int) gemm.DirectWay
+	blocking       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
+	blockingDirect func(m, n, k, ldb int) (run, cols int)  // as direct does
+	readB          func(m, ldb int) gemm.ReadB
 
 	// readInPlace makes direct, for so many rows of a, read a b that is of this dtype
 	// in memory as it lies there, if a micro-kernel does and that pays; a is packed
@@ -145,7 +147,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		chunk = tilesChunkWords
 	}
 	p := &product{
-		name: a.Name, sum: sum, cut: a.Cut, cutDirect: b.CutDirect, directWay: b.DirectWay, directWork: b.DirectWork,
+		name: a.Name, sum: sum, blocking: a.Blocking, blockingDirect: b.BlockingDirect, readB: b.Read, directWork: b.DirectWork,
 		a: packing{
 			format: a.Format + "/a", lanes: a.MR, unit: a.KU, words: a.Words, panel: a.PanelA, chunk: chunk,
 			pack: packWith(a.PackA, func(dst []byte, _ int, src []S, ld, m, k int) { a.PackAT(dst, src, ld, m, k) }),
@@ -165,6 +167,9 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 			b.MultiplyDirect(runOf[T](x), view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, view[T](x.b.mem)[x.b.off:], x.b.ld, x.accumulate)
 		},
 		directRows: b.DirectRows(),
+	}
+	if any(a) == any(b) {
+		p.readCosts = b.ReadCosts
 	}
 	p.readInPlace = func(inB tile.Dtype, rows, whole int) { readInPlace(p, a.Stored, inB, rows, whole) }
 	if a.Whole(a.MR, a.NR, a.NR) {
@@ -200,8 +205,8 @@ func readInPlace[C gemm.Sum](p *product, stored gemm.Stored[C], inB tile.Dtype, 
 		place.Block(view[C](x.c)[x.off:], x.ldc, x.m, x.n, x.k, x.a.mem, x.b.mem, x.b.off, x.b.ld, x.accumulate, x.work)
 	}
 	p.directRows = place.Pays
-	p.cutDirect = func(m, n, _, _ int) (run, cols int) { return place.Cut(m, n) }
-	p.directWay = func(m, _ int) gemm.DirectWay { return place.Way(m) }
+	p.blockingDirect = func(m, n, _, _ int) (run, cols int) { return place.Blocking(m, n) }
+	p.readB = func(m, _ int) gemm.ReadB { return place.Read(m) }
 	p.directWork = func(m, _ int) int { return place.Work(m) }
 	p.tileCols = place.Cols
 }

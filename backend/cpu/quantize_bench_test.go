@@ -67,9 +67,9 @@ func besideCopy(b *testing.B, be *Backend, programs []*tile.Program, bytes int64
 	defer freePages(pages)
 	fill(pages, 1)
 	threads, half := be.Threads(), int(bytes)/2
-	crew := newCrew(threads)
-	defer crew.close()
-	crew.stayAwake(true)
+	pool := newPool(threads)
+	defer pool.close()
+	pool.stayAwake(true)
 	ours, copied := time.Hour, time.Hour
 	for b.Loop() {
 		s, err := e.Run(context.Background(), 1)
@@ -77,7 +77,7 @@ func besideCopy(b *testing.B, be *Backend, programs []*tile.Program, bytes int64
 			b.Fatal(err)
 		}
 		start := time.Now()
-		crew.run(func(member int) {
+		pool.run(func(member int) {
 			from, to := dealt(member, threads, half)
 			copy(pages[half+from:half+to], pages[from:to])
 		})

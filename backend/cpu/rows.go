@@ -99,7 +99,7 @@ func (p *plan) readsRows(d *dot, rows int) bool {
 	if b.keep != keepUnpacked {
 		return d.product.readsA
 	}
-	return d.product.readsBoth && d.product.directWay(rows, p.strideOf(b)) == gemm.DirectPieces
+	return d.product.readsBoth && d.product.readB(rows, p.strideOf(b)) == gemm.ReadPieces
 }
 
 // endsInEdge reports whether a block of b ends with columns that want panels of a.
@@ -135,7 +135,7 @@ func (p *plan) tellRows() []string {
 	var lines []string
 	for _, o := range p.operands {
 		switch name := p.refs[o.ref].Name; {
-		case o.isB: // pass thin
+		case o.isB: // pass skinny
 		case o.keep == keepUnpacked:
 			lines = append(lines, name+" not packed: tiles load its rows where they lie")
 		default:

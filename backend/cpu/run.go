@@ -25,7 +25,7 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 	if err := ctx.Err(); err != nil {
 		return backend.Sample{}, err
 	}
-	e.crew.stopped.Store(false)
+	e.pool.stopped.Store(false)
 	free, err := e.pin()
 	if err != nil {
 		return backend.Sample{}, fmt.Errorf("cpu: %w", err)
@@ -33,14 +33,14 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 	defer free()
 	left := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		e.crew.stopped.Store(true)
+		e.pool.stopped.Store(true)
 		close(left)
 	})
-	e.crew.stayAwake(true)
-	defer e.crew.stayAwake(false)
-	err = e.crew.run(func(int) {})
+	e.pool.stayAwake(true)
+	defer e.pool.stayAwake(false)
+	err = e.pool.run(func(int) {})
 	start := time.Now()
-	for l := 0; l < launches && err == nil && !e.crew.stopped.Load(); l++ {
+	for l := 0; l < launches && err == nil && !e.pool.stopped.Load(); l++ {
 		err = e.launch()
 	}
 	elapsed := time.Since(start)
@@ -66,14 +66,14 @@ func (e *executable) launch() error {
 					c.forget()
 				}
 			}
-			r.shares.deal(t.count(phase))
+			r.queues.deal(t.count(phase))
 			r.phase = phase
 			began := r.workers[0].now()
-			if err := e.crew.run(r.work); err != nil {
+			if err := e.pool.run(r.work); err != nil {
 				return r.located(err)
 			}
 			r.waited(began)
-			if e.crew.stopped.Load() {
+			if e.pool.stopped.Load() {
 				return nil
 			}
 		}
@@ -90,7 +90,7 @@ func (r *run) located(err error) error {
 	return err
 }
 
-// part is one worker's part in the current phase; there may be fewer than the crew.
+// part is one worker's part in the current phase; there may be fewer than the pool.
 func (r *run) part(member int) {
 	if member >= len(r.workers) {
 		return
@@ -103,8 +103,8 @@ func (r *run) part(member int) {
 	if r.phase == 0 {
 		w.enter()
 	}
-	for !w.crew.over() {
-		task, ok := r.shares.next(member)
+	for !w.pool.over() {
+		task, ok := r.queues.next(member)
 		if !ok {
 			w.leave()
 			return

@@ -11,7 +11,7 @@ import (
 )
 
 // TestScales: which values of a product tiles compute as they write it. All are
-// those of vectors along rows to the bit, past the caches or not: sums of small
+// those of vectors along rows to the bit, by non-temporal stores or not: sums of small
 // integers are exact.
 func TestScales(t *testing.T) {
 	if missing := gemm.AMX.Missing(); len(missing) > 0 {
@@ -76,8 +76,8 @@ func TestScales(t *testing.T) {
 							t.Fatal(err)
 						}
 						d := p.steps[0].dots[0]
-						if scaled := d.scales != nil; scaled != c.scaled || scaled && (d.write == gemm.WritePast) != past {
-							t.Errorf("scaled %v, past the caches %v; want %v, %v", scaled, d.write == gemm.WritePast, c.scaled, past)
+						if scaled := d.scales != nil; scaled != c.scaled || scaled && (d.write == gemm.WriteNonTemporal) != past {
+							t.Errorf("scaled %v, non-temporal %v; want %v, %v", scaled, d.write == gemm.WriteNonTemporal, c.scaled, past)
 						}
 						inputs := tiletest.Inputs(programs[0], 7)
 						for _, s := range inputs[2:] {

@@ -64,7 +64,7 @@ func TestTasks_CoverTheGrid(t *testing.T) {
 func TestShares_EachTaskOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 7} {
 		for _, tasks := range []int{0, 1, 2, 5, 1000} {
-			s := make(shares, workers)
+			s := make(queues, workers)
 			s.deal(tasks)
 			taken := make([][]int, workers)
 			var wg sync.WaitGroup

@@ -134,7 +134,7 @@ func (e *executable) Trace(ctx context.Context) (*timeline.Timeline, error) {
 	if _, err := e.Run(ctx, 1); err != nil { // workers are awake and caches warm
 		return nil, err
 	}
-	e.crew.stopped.Store(false)
+	e.pool.stopped.Store(false)
 	t, err := e.recorded()
 	if err != nil {
 		return nil, fmt.Errorf("cpu: trace: %w", err)

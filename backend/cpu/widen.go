@@ -36,7 +36,7 @@ func (p packing) widened(from, to tile.Dtype, isa gemm.ISA) (packing, bool) {
 
 // wideningOf is nil where codes of dtype from are not numbers of dtype to.
 func wideningOf(from, to tile.Dtype, isa gemm.ISA) *widening {
-	loops := widen.For(isa >= gemm.AVX2, isa >= gemm.AVX512)
+	loops := widen.For(isa.Has(gemm.AVX2), isa.Has(gemm.AVX512))
 	narrow := map[tile.Dtype]func(dst []uint16, src []byte, off, ahead int){
 		tile.Int4:         loops.Int4,
 		tile.Int8:         loops.Int8,
@@ -51,7 +51,7 @@ func wideningOf(from, to tile.Dtype, isa gemm.ISA) *widening {
 	case to == tile.BFloat16:
 		return &widening{2, widenRows(from, narrow)}
 	case to == tile.Float32:
-		return &widening{4, widenRows(from, twice(narrow, rows.For(isa >= gemm.AVX2, isa >= gemm.AVX512).FromBFloat16))}
+		return &widening{4, widenRows(from, twice(narrow, rows.For(isa.Has(gemm.AVX2), isa.Has(gemm.AVX512)).FromBFloat16))}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // which blocks it sees, and its own memory.
 type worker struct {
 	plan *plan
-	crew *crew
+	pool *pool
 
 	ids    []int    // program ids, by axis of the grid
 	places []place  // by ref
@@ -86,7 +86,7 @@ func (w *worker) task(phase, n int) {
 	w.phase = phase
 	t.locate(w.plan.program.Grid, phase, n, w.ids)
 	for s := range t.steps {
-		if w.crew.over() {
+		if w.pool.over() {
 			return
 		}
 		decode(w.plan.program.Grid, t.serial, s, w.ids)
@@ -190,7 +190,7 @@ func (w *worker) computeRows(s *step, row0, row1 int) {
 			w.bringDeep(d, col, cols)
 		}
 		for row := row0; row < row1; row += s.rows {
-			if w.crew.over() {
+			if w.pool.over() {
 				return
 			}
 			rows := min(s.rows, row1-row)

@@ -108,7 +108,7 @@
 // Flag --param has other ways, and what else a backend can be told (--param help lists
 // it for --backend):
 //
-//	--param isa=avx2         instruction set of backend cpu (generic, avx2, avx512, amx);
+//	--param isa=avx2         instruction set of backend cpu (generic, avx2, avx512, amx, neon);
 //	                         MATLADDER_CPU in the environment says the same
 //	--param b=packed         how backend cpu reads b, whatever few rows of a would be
 //	                         worth: packed, tiles, streams, pieces, along

@@ -103,7 +103,7 @@
 //	…
 //	fuse      the zeroing goes into the accumulation: where k == 0 it stores o, elsewhere it adds
 //	…
-//	share     a  4 blocks kept by each worker, packed anew when it needs another      the blocks of one task fit (limit 12.0 MiB)
+//	placement a  4 blocks kept by each worker, packed anew when it needs another      the blocks of one task fit (limit 12.0 MiB)
 //	          b  16 blocks kept for all workers, packed by all of them once a launch  all its blocks fit (limit 256.0 MiB)
 //	schedule  32 tasks, one for each (i, j), the last fastest; a task is 4 programs along (k), in order
 //	          2 workers, each with 16 of them to begin with; who is done takes from the others
@@ -112,21 +112,21 @@
 // The passes of backend cpu are
 //
 //	verify    the program makes sense on any machine
-//	see       blocks of refs as matrices in memory, and what each is used for
+//	matrices  blocks of refs as matrices in memory, and what each is used for
 //	match     the body, from which the steps are made
 //	fuse      fills with zero that the accumulation behind them takes in, products that
-//	          go into the value behind them, values that go along rows together
+//	          go into the value behind them, values that are computed row by row together
 //	layout    the micro-kernel of each product: instruction set, register tile, format;
 //	          and its operands, packed in panels and in chunks of k
-//	thin      whether b is packed: few rows of a do not repay it; the loops then say
-//	          how it is read where it lies
+//	skinny    how B is read that few rows of A meet, and what each way to read it was
+//	          estimated to take: packed as a whole, or piece by piece, or where it lies
 //	rows      whether a is packed: AMX tiles load rows of it where they lie, unless
 //	          all of them would fall into one set of the L1 cache
-//	stream    outputs that AMX tiles write once: scaled and rounded to bfloat16 as they
-//	          are written, and past the caches if L2 would not hold them
+//	writes    outputs that AMX tiles write once: scaled and rounded to bfloat16 as they
+//	          are written, and by non-temporal stores if L2 would not hold them
 //	epilogue  how values come to their destination: by the micro-kernel itself, fused
 //	          behind each piece of a product, or in a pass of their own
-//	share     which packed blocks are kept, by whom, and why
+//	placement which packed blocks are kept, by whom, and why
 //	schedule  tasks and workers; tasks by columns of the grid where no a is packed, so
 //	          that each worker packs b for columns of its own
 //	buffers   memory besides the arrays

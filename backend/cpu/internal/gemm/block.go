@@ -6,7 +6,7 @@ import "unsafe"
 type block[C Sum] struct {
 	kernel        *kernel[C]
 	mr, nr, words int
-	cuts          cuts
+	blocking      blocking
 	c             []C
 	ldc, m, n     int
 	a             left
@@ -16,7 +16,7 @@ type block[C Sum] struct {
 	accumulate    bool
 }
 
-// run cuts k into chunks and m into pieces of a that fit L2. For each piece
+// run divides k into chunks and m into pieces of a that fit L2. For each piece
 // every panel of b passes once, and meets every panel of the piece:
 //
 //	for chunk of k {
@@ -31,7 +31,7 @@ func (x block[C]) run() {
 	if x.kernel.bias != nil {
 		bias = make([]C, x.nr)
 	}
-	chunk, piece, _ := x.cuts.of(x.mr, x.nr, x.words, x.m, x.n, x.steps)
+	chunk, piece, _ := x.blocking.of(x.mr, x.nr, x.words, x.m, x.n, x.steps)
 	for s := 0; s < x.steps; s += chunk {
 		steps := min(chunk, x.steps-s)
 		for i := 0; i < x.m; i += piece {

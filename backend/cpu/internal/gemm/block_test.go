@@ -18,7 +18,7 @@ func TestBlock(t *testing.T) {
 func testBlock[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 	r := rand.New(rand.NewPCG(5, 6))
 	small := *p
-	small.cuts = cuts{steps: 7, bytes: 2 * 7 * p.MR * p.Words * wordBytes}
+	small.blocking = blocking{steps: 7, bytes: 2 * 7 * p.MR * p.Words * wordBytes}
 	if p.direct.pieces.rows > 0 {
 		small.direct.pieces = pieceCuts{rows: 4, close: 3, steps: 9, width: p.NR + 5}
 	}

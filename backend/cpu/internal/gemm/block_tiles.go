@@ -14,7 +14,7 @@ const (
 // after the other, and of c as much is computed at once as fits there.
 type tilesBlock[C Sum] struct {
 	strips         strips[C]
-	cuts           cuts
+	blocking       blocking
 	c              *C
 	elementC, rowC int // bytes from column to column and from row to row of c
 	way            streaming
@@ -28,7 +28,7 @@ type tilesBlock[C Sum] struct {
 	work           []C
 }
 
-// run cuts k into chunks that keep a panel of b in L1, and m into pieces of which a
+// run divides k into chunks that keep a panel of b in L1, and m into pieces of which a
 // chunk stays in L2 while the panels of b of a part of n pass. What comes after a
 // chunk and a panel is asked for meanwhile.
 //
@@ -42,7 +42,7 @@ type tilesBlock[C Sum] struct {
 //		}
 //	}
 func (x tilesBlock[C]) run() {
-	chunk, piece, part := x.cuts.of(tilesMR, tilesNR, tilesWords, x.m, x.n, x.steps)
+	chunk, piece, part := x.blocking.of(tilesMR, tilesNR, tilesWords, x.m, x.n, x.steps)
 	kept := 2 // tiles in work
 	if chunk < x.steps {
 		kept = max(kept, part/tilesNR*(piece/tilesMR))

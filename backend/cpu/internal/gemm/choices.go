@@ -11,16 +11,16 @@ type Choices struct {
 	quick int // rows of a up to which an InPlace is used, and then a quick one; 0 for the rule
 }
 
-// A ReadB is a way to read b, or none in particular.
+// A ReadB is a way to read B, or none in particular.
 type ReadB uint8
 
 const (
 	ReadByRule  ReadB = iota
 	ReadPacked        // packed as a whole
-	ReadTiles         // DirectTiles
-	ReadStreams       // DirectStreams
-	ReadPieces        // DirectPieces
-	ReadAlong         // DirectAlong
+	ReadTiles         // in place: register tiles read its rows
+	ReadStreams       // in place: row of A after row of A, along its rows (GEMV)
+	ReadPieces        // pieces of it are packed, one at a time
+	ReadAlong         // in place: register tiles go along its rows and widen it, an InPlace
 )
 
 // AllRows is more than any a has: up to so many rows a way that is asked for pays.
@@ -50,14 +50,14 @@ func choose[S Source, C Sum](seen map[any]any, p *Path[S, C], c Choices) *Path[S
 		return q.(*Path[S, C])
 	}
 	q := *p
-	q.cuts = q.cuts.with(c, p.KU)
+	q.blocking = q.blocking.with(c, p.KU)
 	q.direct, q.stream = q.direct.with(c, p.KU, p.stream.run != nil), q.stream.with(c.B)
 	q.Stored = q.Stored.with(c)
 	seen[p] = &q
 	return &q
 }
 
-func (x cuts) with(c Choices, ku int) cuts {
+func (x blocking) with(c Choices, ku int) blocking {
 	if c.Run > 0 {
 		x.steps = max(1, c.Run/ku)
 	}

@@ -20,35 +20,24 @@ type directKernel[C Sum] struct {
 	deep   bool // it runs deep for few rows of a too
 }
 
-// A DirectWay is how BlockDirect reads b.
-type DirectWay uint8
-
-const (
-	DirectTiles   DirectWay = iota // register tiles read its rows
-	DirectStreams                  // row of a after row of a, along its rows
-	DirectPieces                   // pieces of it are packed, one at a time
-	DirectAlong                    // register tiles go along its rows: an InPlace
-)
-
 // DirectWork is the number of bytes of memory that BlockDirect of m rows wants, where
 // rows of b are ldb elements apart.
 func (p *Path[S, C]) DirectWork(m, ldb int) int {
-	if p.DirectWay(m, ldb) != DirectPieces {
+	if p.Read(m, ldb) != ReadPieces {
 		return 0
 	}
 	return p.direct.pieces.work(p.NR)
 }
 
-// DirectWay is how BlockDirect reads a b whose rows are ldb elements apart, for m rows
-// of a.
-func (p *Path[S, C]) DirectWay(m, ldb int) DirectWay {
+// Read is how BlockDirect reads a B whose rows are ldb elements apart, for m rows of A.
+func (p *Path[S, C]) Read(m, ldb int) ReadB {
 	switch {
 	case m <= p.stream.pays:
-		return DirectStreams
+		return ReadStreams
 	case p.direct.pieces.pay(m, ldb*size[S]()):
-		return DirectPieces
+		return ReadPieces
 	}
-	return DirectTiles
+	return ReadTiles
 }
 
 // A direct computes the rows×cols corner of one register tile like a tile
@@ -102,17 +91,17 @@ func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ld
 	x := directBlock[S, C]{p, c, ldc, m, k, p.left(r, m, k), b, ldb, accumulate, directWorks.Get().(*directWork)}
 	defer directWorks.Put(x.work)
 	steps := k / p.KU
-	way := p.DirectWay(m, ldb)
+	way := p.Read(m, ldb)
 	if r.Rows != nil {
-		way = DirectPieces
+		way = ReadPieces
 	}
 	switch way {
-	case DirectStreams:
+	case ReadStreams:
 		deep, wide := k/streamRows*streamRows, n/streamColumns*streamColumns
 		x.inStreams(wide, deep)
 		x.run(wide, n, 0, deep/p.KU)
 		x.run(0, n, deep/p.KU, steps)
-	case DirectPieces:
+	case ReadPieces:
 		x.inPieces(n, steps, r.Work)
 	default:
 		x.run(0, n, 0, steps)
@@ -134,8 +123,10 @@ type directBlock[S Source, C Sum] struct {
 	work       *directWork
 }
 
-// directWork is the memory of a call: the words of a stream, and the copies of edge.
+// directWork is the memory of a call: the words of a stream, what the sums of a panel of
+// a piece start from, and the copies of edge.
 type directWork struct {
+	bias   [mostWords]uint32
 	words  [streamRows]uint32
 	copies [copiedSteps * mostWords]uint32
 }

@@ -12,7 +12,7 @@
 //     unless pairs or tiles of them multiply faster, which is measured once in a
 //     process.
 //  3. Block, or Multiply, which is told more (run.go), walks the panels in pieces that
-//     fit the caches (block.go, cut.go) and calls the micro-kernel, which keeps one tile
+//     fit the caches (block.go, blocking.go) and calls the micro-kernel, which keeps one tile
 //     of c in registers over a run of k (tile.go), one tile after another below it
 //     (column.go). The last columns of c, where they are few, may have a routine of
 //     their own (edge.go).
@@ -23,7 +23,7 @@
 // is read where it lies:
 //
 //   - BlockDirect takes a b of elements as they are multiplied, in a way that
-//     DirectWay chooses by the rows of a (direct.go). Streams go along eight rows of b
+//     Path.Read chooses by the rows of a (direct.go). Streams go along eight rows of b
 //     at a time, for one row of a after another (stream.go). Register tiles go down
 //     the rows of b. Pieces of b are packed into L2, one at a time, where tiles would
 //     go down the same rows too often (pieces.go).
@@ -33,8 +33,8 @@
 //
 // AMX has tile registers of 16 rows, which multiply so fast that each pass over c
 // would show (tiles.go). So Multiply reads an a that is not packed there too, keeps sums
-// between runs of k apart from c, and writes c once (block_tiles.go): past the caches,
-// rounded to bfloat16 (MultiplyNarrow) or scaled (MultiplyScaled, whole.go). AMX is
+// between runs of k apart from c, and writes c once (block_tiles.go): by non-temporal
+// stores, rounded to bfloat16 (MultiplyNarrow) or scaled (MultiplyScaled, whole.go). AMX is
 // used only after small products on it were the same as those in Go
 // (tiles_proof_amd64.go). Where they are not, or where the operating system refuses,
 // ISA.Missing says so and AVX512 is the best there is.
@@ -48,7 +48,12 @@
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate
 //
-// Path.Rate (rate.go) measures how fast a path multiplies, packs and fetches panels.
+// On arm64 a tile of NEON multiplies float32, bfloat16 widened to it, and bytes where the
+// processor has their product (tile_arm64.go). Packing there is in Go, and B is always
+// packed.
+//
+// Path.ReadCosts (reading.go) measures what each way to read B costs, and Path.Rate
+// (rate.go) how fast a path multiplies, packs and fetches panels.
 //
 // The package starts no goroutine, keeps no state between calls but what it
 // measured and proved, and memory to work in, and never looks at the name of a

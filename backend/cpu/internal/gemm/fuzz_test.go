@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzBlock packs and multiplies random shapes on every path, with cuts of
+// FuzzBlock packs and multiplies random shapes on every path, with blockings of
 // any size.
 func FuzzBlock(f *testing.F) {
 	for path := range uint8(8) {
@@ -15,7 +15,7 @@ func FuzzBlock(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, path, m, n uint8, k uint16, steps, kilobytes uint8) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		limits := cuts{steps: 1 + int(steps), bytes: int(kilobytes) << 10}
+		limits := blocking{steps: 1 + int(steps), bytes: int(kilobytes) << 10}
 		rows, cols, depth := 1+int(m)%60, 1+int(n)%110, int(k)%600
 		for _, isa := range Supported() {
 			table := For(isa)
@@ -47,8 +47,8 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-func fuzzBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], limits cuts, m, n, k int) {
-	cut := *p
-	cut.cuts = limits
-	checkBlock(t, r, &cut, m, n, k)
+func fuzzBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], limits blocking, m, n, k int) {
+	q := *p
+	q.blocking = limits
+	checkBlock(t, r, &q, m, n, k)
 }

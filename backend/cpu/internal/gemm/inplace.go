@@ -106,7 +106,7 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 	b = first(b, bytes(off+(k-1)*ldb+n))[bytes(off):]
 	panel := p.mr * ceil(k, p.ku)
 	words := words(a, ceil(m, p.mr)*panel*wordBytes)
-	if p.Way(m) == DirectPieces {
+	if p.Read(m) == ReadPieces {
 		p.inPieces(c, ldc, m, n, k, words, b, bytes(ldb), accumulate, work)
 		return
 	}
@@ -125,26 +125,26 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 	}
 }
 
-// Way is how Block reads b for m rows of a: tiles along its rows, or pieces.
-func (p *InPlace[C]) Way(m int) DirectWay {
+// Read is how Block reads B for m rows of A: tiles along its rows, or pieces.
+func (p *InPlace[C]) Read(m int) ReadB {
 	if p.pieces.rows > 0 && m >= p.pieces.rows {
-		return DirectPieces
+		return ReadPieces
 	}
-	return DirectAlong
+	return ReadAlong
 }
 
 // Work is the number of bytes of memory that Block of m rows wants.
 func (p *InPlace[C]) Work(m int) int {
-	if p.Way(m) != DirectPieces {
+	if p.Read(m) != ReadPieces {
 		return 0
 	}
 	return inPieceSteps * inPieceColumns * wordBytes
 }
 
-// Cut is how many elements of k, and how many of n columns, Block runs over before the
+// Blocking is how many elements of k, and how many of n columns, Block runs over before the
 // next of b get their turn.
-func (p *InPlace[C]) Cut(m, n int) (run, cols int) {
-	if p.Way(m) == DirectPieces {
+func (p *InPlace[C]) Blocking(m, n int) (run, cols int) {
+	if p.Read(m) == ReadPieces {
 		return inPieceSteps, min(n, inPieceColumns)
 	}
 	return p.steps * p.ku, n

@@ -14,9 +14,16 @@ const (
 	AVX2               // amd64 with AVX2 and FMA; AVX-VNNI is used where present
 	AVX512             // amd64 with AVX-512 F, BW, DQ, VL; VNNI and BF16 are used where they pay
 	AMX                // AVX512 with AMX TILE, BF16 and INT8, allowed by the operating system and proven
+	NEON               // arm64; products of bytes are used where present
 )
 
-var isaNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", AMX: "amx"}
+// includes are the instruction sets whose routines run where one does, besides itself.
+var includes = map[ISA][]ISA{AVX512: {AVX2}, AMX: {AVX512, AVX2}}
+
+// Has reports whether routines of another instruction set run where i does.
+func (i ISA) Has(other ISA) bool { return i == other || slices.Contains(includes[i], other) }
+
+var isaNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", AMX: "amx", NEON: "neon"}
 
 func (i ISA) String() string {
 	if int(i) < len(isaNames) {

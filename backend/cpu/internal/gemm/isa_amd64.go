@@ -17,6 +17,8 @@ func missing(i ISA) []string {
 		}
 	}
 	switch i {
+	case NEON:
+		absent = []string{"arm64"}
 	case AMX:
 		absent = append(missing(AVX512), amx.Missing()...)
 		if len(absent) == 0 {

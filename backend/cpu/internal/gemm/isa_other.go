@@ -1,10 +1,13 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package gemm
 
 func missing(i ISA) []string {
-	if i == Generic {
+	switch i {
+	case Generic:
 		return nil
+	case NEON:
+		return []string{"arm64"}
 	}
 	return []string{"amd64"}
 }

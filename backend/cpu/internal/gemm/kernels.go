@@ -49,7 +49,7 @@ func (k *Kernels) Thin() *Kernels {
 // InPlace: Thin, or beyond AVX2 that of AVX2 for few rows.
 func (k *Kernels) Stored() *Kernels {
 	narrow := For(AVX2)
-	if k.ISA <= AVX2 || narrow == nil {
+	if k.ISA == AVX2 || !k.ISA.Has(AVX2) || narrow == nil {
 		return k.Thin()
 	}
 	choices := k.choices
@@ -86,12 +86,12 @@ type Path[S Source, C Sum] struct {
 	Words  int       // of one row or column in one step: 1, or 16 for tiles
 	Stored Stored[C] // for a b that is not of type S
 
-	kernel kernel[C]
-	direct directKernel[C]
-	stream streamKernel[C]
-	cuts   cuts
-	packA  packer[S]
-	packB  packer[S]
+	kernel   kernel[C]
+	direct   directKernel[C]
+	stream   streamKernel[C]
+	blocking blocking
+	packA    packer[S]
+	packB    packer[S]
 }
 
 // SizeA is the number of bytes PackA writes for m rows of k elements.

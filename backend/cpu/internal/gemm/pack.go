@@ -1,5 +1,7 @@
 package gemm
 
+import "math"
+
 // A packer fills panels of width words from matrices of extent × k elements,
 // extent being m for a and n for b.
 type packer[S Source] struct {
@@ -46,6 +48,10 @@ func panelByPanel[S Source](width int, words func(k int) int, pack func(dst []ui
 
 // packElements packs a panel: element l of lane i comes from src[i*laneStride+l*kStride].
 func packElements[S Source](dst []uint32, src []S, laneStride, kStride, lanes, k, width int, e encoding[S]) {
+	if floats, ok := any(src).([]float32); ok {
+		packFloats(dst, floats, laneStride, kStride, lanes, k, width)
+		return
+	}
 	field := 32 / e.ku
 	mask := uint32(1<<field - 1)
 	for l := 0; l < k; l += e.ku {
@@ -68,5 +74,20 @@ func packElements[S Source](dst []uint32, src []S, laneStride, kStride, lanes, k
 			dst[i] = e.zero
 		}
 		dst = dst[width:]
+	}
+}
+
+// packFloats is packElements of elements that are words.
+func packFloats(dst []uint32, src []float32, laneStride, kStride, lanes, k, width int) {
+	for l := range k {
+		to, from := dst[l*width:][:width], src[l*kStride:]
+		if laneStride == 1 {
+			copy(floats(to), from[:lanes])
+		} else {
+			for i := range lanes {
+				to[i] = math.Float32bits(from[i*laneStride])
+			}
+		}
+		clear(to[lanes:])
 	}
 }

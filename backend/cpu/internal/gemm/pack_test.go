@@ -13,7 +13,7 @@ import (
 // has. The functions are the same one, for each type of path.
 func eachPath(t *testing.T, floats func(*testing.T, *Path[float32, float32]), halves func(*testing.T, *Path[uint16, float32]),
 	bytes func(*testing.T, *Path[int8, int32]), ubytes func(*testing.T, *Path[uint8, int32])) {
-	for isa := Generic; isa <= AMX; isa++ {
+	for isa := Generic; isa <= NEON; isa++ {
 		k := For(isa)
 		if k == nil {
 			t.Logf("not tested on this machine: %v, which lacks %q", isa, isa.Missing())

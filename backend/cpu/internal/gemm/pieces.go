@@ -8,7 +8,7 @@ import (
 
 // pieceCuts are the pieces of a b that is not packed as a whole: one at a time is
 // packed, for so many rows of a that a tile for each panel of them would read the
-// same rows of b, strides apart, too often. Only of paths whose sums start from zero.
+// same rows of b, strides apart, too often.
 type pieceCuts struct {
 	rows  int // of a from which it pays; 0 where there are none, AllRows for never
 	close int // likewise, where rows of b fall into few sets of the caches
@@ -43,8 +43,7 @@ func (p pieceCuts) pay(m, apart int) bool {
 // row, and a piece has no more rows than there are tiles to ask for them.
 func (p *Path[S, C]) pieceFor(m int) (steps, width int) {
 	const few = 24 // rows, while which are multiplied not much of the next piece can come
-	cut := p.direct.pieces
-	steps, width = cut.steps, cut.width
+	steps, width = p.direct.pieces.steps, p.direct.pieces.width
 	if m <= few {
 		steps = ceil(steps, 2)
 	}
@@ -98,6 +97,11 @@ func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *a
 	x.packB.columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, steps*x.KU)
 	for from := 0; from < cols; from += x.NR {
 		b, cols, accumulate := &packed[from/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
+		var start *C
+		if x.kernel.bias != nil {
+			x.kernel.bias(&x.work.bias[0], b, steps)
+			start = (*C)(unsafe.Pointer(&x.work.bias))
+		}
 		if x.a.packed && x.kernel.isEdge(cols) {
 			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols, x.a.at(0, s), x.a.panel/wordBytes, steps, b, accumulate)
 			break
@@ -105,7 +109,7 @@ func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *a
 		for i := 0; i < x.m; i += x.MR {
 			c, a, rows := &x.c[i*x.ldc+j+from], x.a.at(i/x.MR, s), min(x.MR, x.m-i)
 			if x.a.packed {
-				x.kernel.tile(c, x.ldc, steps, a, b, nil, next.row(), rows, cols, accumulate)
+				x.kernel.tile(c, x.ldc, steps, a, b, start, next.row(), rows, cols, accumulate)
 			} else {
 				x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, next.row(), rows, cols, accumulate)
 			}

@@ -19,9 +19,9 @@ type Run[S Source] struct {
 type Write uint8
 
 const (
-	WriteInPlace Write = iota // a register tile at a time
-	WriteCopied               // to where rows follow each other, and from there beside the next products
-	WritePast                 // so too, and past the caches: c is not soon needed
+	WriteInPlace     Write = iota // a register tile at a time
+	WriteCopied                   // to where rows follow each other, and from there beside the next products
+	WriteNonTemporal              // so too, by non-temporal stores: C is not soon needed
 )
 
 // ReadsA reports whether this path multiplies an a that is not packed, of k
@@ -44,7 +44,7 @@ func (p *Path[S, C]) Streams(ldc int) bool {
 }
 
 // Work is the number of bytes of memory that a Run wants.
-func (p *Path[S, C]) Work() int { return p.cuts.work }
+func (p *Path[S, C]) Work() int { return p.blocking.work }
 
 // Multiply is Block of a Run.
 func (p *Path[S, C]) Multiply(r Run[S], c []C, ldc, m, n, k int, accumulate bool) {
@@ -76,13 +76,13 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 		x := p.tilesBlock(r, m, n, k0, k, depth)
 		x.c, x.elementC, x.rowC, x.accumulate = &c[0], wordBytes, ldc*wordBytes, accumulate
 		if uintptr(unsafe.Pointer(x.c))%cacheLine == 0 && x.rowC%cacheLine == 0 {
-			x.way = [...]streaming{WriteInPlace: streamNot, WriteCopied: streamCopied, WritePast: streamSums}[r.Write]
+			x.way = [...]streaming{WriteInPlace: streamNot, WriteCopied: streamCopied, WriteNonTemporal: streamSums}[r.Write]
 		}
 		x.run()
 		return
 	}
 	block[C]{
-		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, cuts: p.cuts,
+		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, blocking: p.blocking,
 		c: c, ldc: ldc, m: m, n: n,
 		a: p.left(r, m, depth), b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate,
@@ -92,7 +92,7 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 // tilesBlock is all of a call but c.
 func (p *Path[S, C]) tilesBlock(r Run[S], m, n, k0, k, depth int) tilesBlock[C] {
 	x := tilesBlock[C]{
-		strips: p.kernel.strips, cuts: p.cuts, m: m, n: n, a: p.left(r, m, depth),
+		strips: p.kernel.strips, blocking: p.blocking, m: m, n: n, a: p.left(r, m, depth),
 		b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: ceil(k, p.KU),
 	}

@@ -116,10 +116,10 @@ func newStressJob[S Source, C Sum](p, reference *Path[S, C], m, n, k int, elemen
 		c := unsafe.Slice((*C)(unsafe.Pointer(&Buffer(m * ldc * wordBytes)[0])), m*ldc)
 		pb := Buffer(p.SizeB(k, n))
 		p.PackB(pb, b, n, k, n)
-		p.Multiply(Run[S]{Rows: a, LDA: k, B: pb, Write: WritePast}, c, ldc, m, n, k, false)
+		p.Multiply(Run[S]{Rows: a, LDA: k, B: pb, Write: WriteNonTemporal}, c, ldc, m, n, k, false)
 		for i := range m {
 			if !slices.Equal(c[i*ldc:][:n], want[i*n:][:n]) {
-				return fmt.Errorf("%s %d×%d×%d from rows, past the caches: row %d differs from %s", p.Name, m, n, k, i, reference.Name)
+				return fmt.Errorf("%s %d×%d×%d from rows, by non-temporal stores: row %d differs from %s", p.Name, m, n, k, i, reference.Name)
 			}
 		}
 		return nil

@@ -25,7 +25,7 @@ func newPath[S Source, C Sum](s shape[C], format string, ku int, a, b packer[S])
 	return &Path[S, C]{
 		Name:   fmt.Sprintf("%v %dx%d %s", s.isa, s.mr, s.nr, format),
 		Format: format, MR: s.mr, NR: s.nr, KU: ku, Words: 1,
-		kernel: s.kernel, cuts: hostCuts(), packA: a, packB: b,
+		kernel: s.kernel, blocking: hostBlocking(), packA: a, packB: b,
 	}
 }
 
@@ -35,6 +35,8 @@ const (
 	formatBFloat16 = "bfloat16x2"
 	formatPairs    = "int16x2"
 	formatQuads    = "uint8x4"
+
+	formatSignedQuads = "int8x4"
 
 	formatBFloat16Tiles = "bfloat16 tiles"
 	formatInt8Tiles     = "int8 tiles"

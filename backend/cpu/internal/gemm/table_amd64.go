@@ -107,7 +107,7 @@ func avx512Kernels() *Kernels {
 		k.Int8 = newPath(i, formatQuads, 4,
 			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows12AVX512, offsetQuads), flipColumns(packQuadsColumns12AVX512, offsetQuads)}.packer(),
 			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}.packer())
-		k.Int8.direct = directKernel[int32]{tile: directQuadsAVX512, rows: 8, pays: 24}
+		k.Int8.direct = directKernel[int32]{tile: directQuadsAVX512, rows: 8, pays: 24, pieces: hostPieces(AllRows, AllRows)}
 		k.Int8.stream = streamKernel[int32]{streamPairsAVX2, 2, pairsOfQuads}
 	}
 	return k

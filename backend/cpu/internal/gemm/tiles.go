@@ -85,13 +85,13 @@ type streaming uint8
 
 const (
 	streamNot              streaming = iota // as they are, at once
-	streamSums                              // past the caches
+	streamSums                              // by non-temporal stores
 	streamCopied                            // as they are
-	streamNarrowPast                        // rounded to bfloat16, past the caches; c is of bfloat16
+	streamNarrowPast                        // rounded to bfloat16, by non-temporal stores; c is of bfloat16
 	streamNarrow                            // rounded to bfloat16
-	streamScaledPast                        // scaled, past the caches; c is of float32
+	streamScaledPast                        // scaled, by non-temporal stores; c is of float32
 	streamScaled                            // scaled
-	streamScaledNarrowPast                  // scaled and rounded to bfloat16, past the caches
+	streamScaledNarrowPast                  // scaled and rounded to bfloat16, by non-temporal stores
 	streamScaledNarrow                      // scaled and rounded to bfloat16
 )
 
@@ -147,12 +147,12 @@ func narrow(x float32) uint16 {
 	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
 
-// tilesCuts keeps a run of sixteen steps of a panel of b, 32 KiB, in L1 while
+// tilesBlocking keeps a run of sixteen steps of a panel of b, 32 KiB, in L1 while
 // panels of a come from L2; runs twice as deep or pieces of a twice as large
 // were 10 to 20 % slower on the processor that this was measured on.
-func tilesCuts() cuts {
-	host := hostCuts()
-	return cuts{steps: 16, bytes: min(host.bytes, 256<<10), work: 512 << 10}
+func tilesBlocking() blocking {
+	host := hostBlocking()
+	return blocking{steps: 16, bytes: min(host.bytes, 256<<10), work: 512 << 10}
 }
 
 // tilesDirectRows is the number of rows of a up to which a b that is read

@@ -67,7 +67,7 @@ func amxKernels() *Kernels {
 func newTilesPath[S Source, C Sum](format string, kernel strips[C], words packSIMD[S]) *Path[S, C] {
 	s := shape[C]{isa: AMX, mr: tilesMR, nr: tilesNR}
 	p := newPath(s, format, words.ku*tilesWords, packTiles[S]{words}.packer(), words.packer())
-	p.kernel.strips, p.Words, p.cuts = kernel, tilesWords, tilesCuts()
+	p.kernel.strips, p.Words, p.blocking = kernel, tilesWords, tilesBlocking()
 	return p
 }
 

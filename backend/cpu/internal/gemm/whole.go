@@ -15,7 +15,7 @@ func (p *Path[S, C]) Whole(m, n, ldc int) bool {
 // a cache line: each sum is rounded once, as narrow does.
 func (p *Path[S, C]) MultiplyNarrow(r Run[S], c []uint16, ldc, m, n, k int) {
 	way := streamNarrow
-	if r.Write == WritePast {
+	if r.Write == WriteNonTemporal {
 		way = streamNarrowPast
 	}
 	multiplyWhole(p, r, scaling{}, way, c, ldc, m, n, k)
@@ -40,7 +40,7 @@ func MultiplyScaled[S Source, C Sum, D float32 | uint16](p *Path[S, C], r Run[S]
 		panic(fmt.Sprintf("gemm: %s: %d×%d, k %d, scaled by %d and %d numbers", p.Name, m, n, k, len(by.Rows), len(by.Columns)))
 	}
 	way := streamScaled
-	switch isNarrow, past := size[D]() == size[uint16](), r.Write == WritePast; {
+	switch isNarrow, past := size[D]() == size[uint16](), r.Write == WriteNonTemporal; {
 	case isNarrow && past:
 		way = streamScaledNarrowPast
 	case isNarrow:

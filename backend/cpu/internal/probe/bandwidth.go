@@ -34,7 +34,7 @@ func stream(ctx context.Context, threads int, d time.Duration) float64 {
 	const arrays, word = 3, 8
 	n := min(max(leastStream, 3*Host().L3), mostStream) / (arrays * word * threads)
 	memory := make([][arrays][]float64, threads)
-	team(ctx, threads, 0, func(m int) float64 {
+	Team(ctx, threads, 0, func(m int) float64 {
 		if memory[m][0] == nil {
 			for i := range memory[m] {
 				memory[m][i] = make([]float64, n)
@@ -49,11 +49,11 @@ func stream(ctx context.Context, threads int, d time.Duration) float64 {
 	if ctx.Err() != nil {
 		return 0
 	}
-	triads := team(ctx, threads, d/2, func(m int) float64 {
+	triads := Team(ctx, threads, d/2, func(m int) float64 {
 		triad(memory[m][0], memory[m][1], memory[m][2], 0.5)
 		return float64(arrays * word * n)
 	})
-	sums := team(ctx, threads, d/2, func(m int) float64 {
+	sums := Team(ctx, threads, d/2, func(m int) float64 {
 		for _, v := range memory[m] {
 			keepFloat64(sum(v))
 		}

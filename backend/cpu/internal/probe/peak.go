@@ -19,7 +19,7 @@ type loop struct {
 
 // PeakFLOPs measures the FLOP/s (OP/s for integers) that threads goroutines
 // reach together by the fastest multiply-add of an instruction set: isa is
-// "generic", "avx2", "avx512" or "amx", dtype "float32", "bfloat16" or "int8", the
+// "generic", "avx2", "avx512", "amx" or "neon", dtype "float32", "bfloat16" or "int8", the
 // type of the factors. Sums are float32 and exact int32, as in the kernels.
 // It is zero where isa or dtype is unknown, where this processor lacks it,
 // and if ctx ends first.

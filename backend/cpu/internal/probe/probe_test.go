@@ -78,7 +78,7 @@ func TestTeam(t *testing.T) {
 	const threads = 4
 	var begun [threads]int
 	var ended atomic.Int64
-	rate := team(context.Background(), threads, 0, func(m int) float64 {
+	rate := Team(context.Background(), threads, 0, func(m int) float64 {
 		if n := ended.Load(); n < int64(begun[m]*threads) {
 			t.Errorf("member %d begins round %d after %d ends", m, begun[m], n)
 		}

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// team runs work on threads goroutines at once, round after round until the
+// Team runs work on threads goroutines at once, round after round until the
 // time is over, at least three times, and returns the best rate of a round:
 // what all did, by the time from the first to start to the last to end. Work
 // is told its member number and returns how much it did.
 //
 // Between rounds the goroutines spin: a thread that sleeps may be woken on
 // the processor of another, and stays there for longer than a round.
-func team(ctx context.Context, threads int, total time.Duration, work func(member int) float64) float64 {
+func Team(ctx context.Context, threads int, total time.Duration, work func(member int) float64) float64 {
 	const atLeast = 3
 	var (
 		best     float64

@@ -51,7 +51,7 @@ func narrowRows(store string) func(a *Asm, from, to, row string) {
 
 // copiesScaled are the ways to copy sums times a factor of their row, times one of
 // their column, plus a number of their column, each result rounded to float32: as
-// they are or rounded to bfloat16, past the caches or not. Load makes floats of sums.
+// they are or rounded to bfloat16, by non-temporal stores or not. Load makes floats of sums.
 func copiesScaled(load string) []copying {
 	return []copying{
 		{"scaledPast", 5, columnsBy, scaledRows(load, "VMOVNTDQ", false)},

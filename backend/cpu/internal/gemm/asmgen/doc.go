@@ -18,6 +18,10 @@
 //	peak.go       the loops that package probe measures peaks with
 //	files.go      which routines stand in which file
 //
+// Of NEON, on arm64:
+//
+//	neon.go        the micro-kernel, and the loops of package probe
+//
 // Of a b of narrower elements, which is read along its rows:
 //
 //	inplace.go         the micro-kernel

@@ -44,7 +44,13 @@ func Files() map[string][]byte {
 		}
 	}
 	inPlace = append(inPlace, inPlaceBytesInt4)
+	var neon, neonPeak []func(*Asm)
+	for _, n := range neonTiles {
+		neon, neonPeak = append(neon, n.tile), append(neonPeak, n.peak)
+	}
 	return map[string][]byte{
+		"tile_neon_arm64.s":            fileOf(arm64, neon...),
+		"../probe/peak_arm64.s":        fileOf(arm64, neonPeak...),
 		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile, wide(float32s).column, wide(float32s).tileRows, wide(float32s).columnRows),
 		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile, wide(bfloat16s).column, wide(bfloat16s).tileRows, wide(bfloat16s).columnRows),
 		"direct_avx512_amd64.s": file(direct(directFloat32, float32s), direct(directWideBFloat16, float32s),
@@ -69,8 +75,10 @@ func Files() map[string][]byte {
 	}
 }
 
-func file(routines ...func(*Asm)) []byte {
-	a := NewAsm("")
+func file(routines ...func(*Asm)) []byte { return fileOf(amd64, routines...) }
+
+func fileOf(arch Arch, routines ...func(*Asm)) []byte {
+	a := newAsm(arch, "")
 	for _, routine := range routines {
 		routine(a)
 	}

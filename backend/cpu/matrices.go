@@ -20,8 +20,8 @@ type ref struct {
 	countedPacked  bool // its blocks count as loaded when they are packed, not when they change
 }
 
-// see finds the matrix in each ref.
-func see(p *plan) error {
+// matrices finds the matrix in each ref.
+func matrices(p *plan) error {
 	for _, r := range p.program.Refs {
 		s := ref{Ref: r, rows: 1, cols: 1, rowDim: -1, colDim: -1}
 		if r.Kind == tile.Table {
@@ -175,8 +175,8 @@ func (p *plan) uses(i int) []string {
 		case o.keep == keepUnpacked && !o.isB:
 			use("loaded in place")
 		case o.keep == keepUnpacked:
-			for _, way := range p.waysOf(at) {
-				use(wayNames[way])
+			for _, read := range p.readsOf(at) {
+				use(strategyOf(read).what)
 			}
 		default:
 			use("packed")

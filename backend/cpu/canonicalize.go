@@ -7,7 +7,7 @@ import (
 	"matladder/tile"
 )
 
-// plain writes the program in a simpler way that means the same, so that later passes
+// canonicalize writes the program in a simpler way that means the same, so that later passes
 // have less to know:
 //
 //  1. Where the grid ends early, all of it runs, and what is left out does nothing.
@@ -19,7 +19,7 @@ import (
 //
 //	s = exp(dot(a, b) - row_max(dot(a, b)))   →   t = dot(a, b)
 //	                                              s = exp(t - row_max(t))
-func plain(p *tile.Program) *tile.Program {
+func canonicalize(p *tile.Program) *tile.Program {
 	s := spiller{program: p.Guarded()}
 	body := s.body(s.program.Body)
 	if len(s.refs) > 0 {

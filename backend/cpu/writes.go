@@ -6,10 +6,10 @@ import (
 	"matladder/tile"
 )
 
-// stream finds the outputs that a product writes once and rounds as it does, and
+// writes finds the outputs that a product writes once and rounds as it does, and
 // those so large that the second-level cache would not hold them until they are
 // needed.
-func stream(p *plan) error {
+func writes(p *plan) error {
 	allSteps(p.steps, func(s *step) {
 		if s.factor = p.rescaling(s); s.factor != nil {
 			s.direct = true
@@ -28,8 +28,8 @@ func stream(p *plan) error {
 			return
 		}
 		switch choice := p.machine.choices.writeC; {
-		case choice == writePast, choice == writeByRule && r.ArrayBytes() > int64(probe.Host().L2):
-			d.write = gemm.WritePast
+		case choice == writeNonTemporal, choice == writeByRule && r.ArrayBytes() > int64(probe.Host().L2):
+			d.write = gemm.WriteNonTemporal
 		case choice == writeCopied && !d.narrow && d.scales == nil: // those are in any case
 			d.write = gemm.WriteCopied
 		}
@@ -100,13 +100,13 @@ func (p *plan) tellWrites() []string {
 			lines = append(lines, s.name+" scaled by the micro-kernel, as it writes it")
 		}
 		switch {
-		case d.write == gemm.WritePast && asked:
-			lines = append(lines, s.name+" written past the caches: asked for")
-		case d.write == gemm.WritePast:
-			lines = append(lines, s.name+" written past the caches: L2 would not hold it, and no program reads it")
+		case d.write == gemm.WriteNonTemporal && asked:
+			lines = append(lines, s.name+" written by non-temporal stores: asked for")
+		case d.write == gemm.WriteNonTemporal:
+			lines = append(lines, s.name+" written by non-temporal stores: L2 would not hold it, and no program reads it")
 		case d.write == gemm.WriteCopied:
 			lines = append(lines, s.name+" copied from sums whose rows follow each other, beside the next products: asked for")
 		}
 	})
-	return or(lines, "no output is written past the caches")
+	return or(lines, "no output is written by non-temporal stores")
 }

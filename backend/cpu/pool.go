@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 )
 
-// crew is the goroutines of one executable. They wait parked between runs, and
+// pool is the goroutines of one executable. They wait parked between runs, and
 // for a moment awake between the phases of one; close ends them. The goroutine
 // that calls run is a member itself.
-type crew struct {
+type pool struct {
 	size    int
 	round   func(member int) // what all do in the current round
 	start   barrier
@@ -29,8 +29,8 @@ type crew struct {
 	err error // the first of the current round
 }
 
-func newCrew(size int) *crew {
-	c := &crew{size: size}
+func newPool(size int) *pool {
+	c := &pool{size: size}
 	c.start.init(size)
 	c.end.init(size)
 	c.others.Add(size - 1)
@@ -55,7 +55,7 @@ var workerLabels = pprof.WithLabels(context.Background(), pprof.Labels("matladde
 
 // run lets every member do f and returns when all have; the error is that of
 // the first member that failed.
-func (c *crew) run(f func(member int)) error {
+func (c *pool) run(f func(member int)) error {
 	c.round = f
 	c.start.wait()
 	c.guard(0)
@@ -66,7 +66,7 @@ func (c *crew) run(f func(member int)) error {
 }
 
 // over reports whether members leave the current round early.
-func (c *crew) over() bool {
+func (c *pool) over() bool {
 	if c.stopped.Load() {
 		return true
 	}
@@ -96,7 +96,7 @@ func (e *panicError) Error() string {
 }
 
 // guard runs the current round for one member; a panic becomes an error.
-func (c *crew) guard(member int) {
+func (c *pool) guard(member int) {
 	defer func() {
 		r := recover()
 		if r == nil {
@@ -118,7 +118,7 @@ func (c *crew) guard(member int) {
 
 // giveWay lets members give way where they wait, as if there were fewer processors than
 // members: slower, but not beside others who want the processors.
-func (c *crew) giveWay() {
+func (c *pool) giveWay() {
 	for _, b := range []*barrier{&c.start, &c.end} {
 		b.givesWay = true
 		b.count()
@@ -127,7 +127,7 @@ func (c *crew) giveWay() {
 
 // stayAwake says whether rounds follow each other closely. The number of processors may
 // have changed since it last did.
-func (c *crew) stayAwake(yes bool) {
+func (c *pool) stayAwake(yes bool) {
 	for _, b := range []*barrier{&c.start, &c.end} {
 		b.count()
 		b.busy.Store(yes)
@@ -135,7 +135,7 @@ func (c *crew) stayAwake(yes bool) {
 }
 
 // close ends the goroutines and waits for them.
-func (c *crew) close() {
+func (c *pool) close() {
 	c.closing = true
 	c.start.wait()
 	c.others.Wait()

@@ -27,10 +27,10 @@ func goroutines(t *testing.T, want int) {
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), want)
 }
 
-func TestCrew(t *testing.T) {
+func TestPool(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, size := range []int{1, 2, 5} {
-		c := newCrew(size)
+		c := newPool(size)
 		for round := range 50 {
 			var sum atomic.Int64
 			if err := c.run(func(m int) { sum.Add(1 << m) }); err != nil {
@@ -65,11 +65,11 @@ func TestCrew(t *testing.T) {
 	goroutines(t, before)
 }
 
-// TestCrew_Processors: members give way as soon as they are more than the processors
+// TestPool_Processors: members give way as soon as they are more than the processors
 // left, and do not once they are no more.
-func TestCrew_Processors(t *testing.T) {
+func TestPool_Processors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	c := newCrew(2)
+	c := newPool(2)
 	defer c.close()
 	for _, processors := range []int{2, 1, 2} {
 		runtime.GOMAXPROCS(processors)

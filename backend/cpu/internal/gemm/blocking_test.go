@@ -2,21 +2,21 @@ package gemm
 
 import "testing"
 
-// TestCut: Block hands its micro-kernels runs, pieces and parts as Cut says.
-func TestCut(t *testing.T) {
+// TestBlocking: Block hands its micro-kernels runs, pieces and parts as Blocking says.
+func TestBlocking(t *testing.T) {
 	for _, isa := range Supported() {
 		k := For(isa)
-		cut(t, k.Float32)
-		cut(t, k.BFloat16)
-		cut(t, k.Int8)
+		testBlocking(t, k.Float32)
+		testBlocking(t, k.BFloat16)
+		testBlocking(t, k.Int8)
 		if k.TilesInt8 != nil {
-			cut(t, k.TilesBFloat16)
-			cut(t, k.TilesInt8)
+			testBlocking(t, k.TilesBFloat16)
+			testBlocking(t, k.TilesInt8)
 		}
 	}
 }
 
-func cut[S Source, C Sum](t *testing.T, given *Path[S, C]) {
+func testBlocking[S Source, C Sum](t *testing.T, given *Path[S, C]) {
 	p := *given
 	for _, s := range [][3]int{{1, 9, 1}, {70, 100, 100}, {1000, 1300, 3000}, {3000, 100, 500}} {
 		m, n, k := s[0], s[1], s[2]
@@ -45,9 +45,9 @@ func cut[S Source, C Sum](t *testing.T, given *Path[S, C]) {
 			}
 		}
 		p.Block(make([]C, m*n), n, m, n, k, Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), false)
-		wantRun, wantRows, wantCols := p.Cut(m, n, k)
+		wantRun, wantRows, wantCols := p.Blocking(m, n, k)
 		if run != wantRun || rows != min(wantRows, m) || cols != min(wantCols, n) {
-			t.Errorf("%s, %d×%d×%d: runs of %d, pieces of %d rows and parts of %d columns; Cut says %d, %d and %d",
+			t.Errorf("%s, %d×%d×%d: runs of %d, pieces of %d rows and parts of %d columns; Blocking says %d, %d and %d",
 				p.Name, m, k, n, run, rows, cols, wantRun, wantRows, wantCols)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"matladder/tile"
 )
 
-// thin decides which b is not packed: one whose blocks each meet so few rows of
+// skinny decides which b is not packed: one whose blocks each meet so few rows of
 // a, in all programs together, that packing would take longer than multiplying.
 // Its rows must be rows of memory, as the micro-kernel reads along them.
-func thin(p *plan) error {
+func skinny(p *plan) error {
 	allSteps(p.steps, func(s *step) {
 		for _, d := range s.dots {
 			a, b := p.operands[d.a], p.operands[d.b]
@@ -56,23 +56,16 @@ func (p *plan) lanesOfBlock(x, other *ref, rows bool) int {
 	return ceil(sharing*lanes, blocks)
 }
 
-// wayNames says how a b is read whose blocks are not packed as a whole.
-var wayNames = map[gemm.DirectWay]string{
-	gemm.DirectStreams: "read in place along its rows",
-	gemm.DirectTiles:   "read in place by register tiles",
-	gemm.DirectAlong:   "read in place by register tiles, which widen it",
-	gemm.DirectPieces:  "packed piece by piece into L2",
-}
-
-// waysOf are those in which products read operand i, a b that is not packed as a whole.
-func (p *plan) waysOf(i int) []gemm.DirectWay {
-	var ways []gemm.DirectWay
+// readsOf are the ways in which products read operand i, a B that is not packed as a
+// whole.
+func (p *plan) readsOf(i int) []gemm.ReadB {
+	var reads []gemm.ReadB
 	p.eachDot(func(s shownStep, d *dot) {
 		if d.b == i && p.operands[i].keep == keepUnpacked {
-			ways = appendNew(ways, p.callOf(s.step, d).way)
+			reads = appendNew(reads, p.callOf(s.step, d).read)
 		}
 	})
-	return ways
+	return reads
 }
 
 func (p *plan) tellThin() []string {
@@ -91,14 +84,25 @@ func (p *plan) tellThin() []string {
 		})
 		name, meets, unpacked := p.refs[o.ref].Name, plural(ceil(o.meets, o.k), "row"), o.keep == keepUnpacked
 		var ways []string
-		for _, way := range p.waysOf(i) {
-			ways = append(ways, wayNames[way])
+		for _, read := range p.readsOf(i) {
+			ways = append(ways, strategyOf(read).what)
 		}
 		how := strings.Join(ways, ", or ")
 		if o.widened() {
 			how = "widened in pieces, each " + how
 		}
+		var options []option
+		p.eachDot(func(_ shownStep, d *dot) {
+			if d.b == i && options == nil {
+				options = d.options
+			}
+		})
+		if !unpacked {
+			how = "packed"
+		}
 		switch {
+		case options != nil:
+			lines = append(lines, fmt.Sprintf("%s %s: its blocks meet %s of a; estimated at %s", name, how, meets, tellOptions(options)))
 		case unpacked && o.pays >= gemm.AllRows:
 			lines = append(lines, fmt.Sprintf("%s %s: asked for; its blocks meet %s of a", name, how, meets))
 		case !unpacked && o.columns && p.machine.choices.B == gemm.ReadPacked:

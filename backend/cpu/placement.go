@@ -41,11 +41,11 @@ const (
 // defaultOwnBytes bounds what all workers together keep for themselves.
 const defaultOwnBytes = 48 << 20
 
-// share decides what is kept of each operand's packed blocks. Blocks of b go to
+// placement decides what is kept of each operand's packed blocks. Blocks of b go to
 // the shared cache if several tasks need them, or stay with the worker that goes
 // along a column of the grid; blocks of a stay with the worker that goes along a
-// row of it. What passes thin and rows left unpacked stays so.
-func share(p *plan) error {
+// row of it. What passes skinny and rows left unpacked stays so.
+func placement(p *plan) error {
 	p.ordered = p.machine.programOrder || p.needsProgramOrder()
 	p.byColumns = p.byColumns && !p.ordered
 	cache := p.machine.cacheBytes
@@ -187,7 +187,7 @@ func (p *plan) tellKept() []string {
 		how, blocks := "", plural(o.slots, "block")
 		switch o.keep {
 		case keepUnpacked:
-			if how = "not packed\t"; slices.Contains(p.waysOf(i), gemm.DirectPieces) {
+			if how = "not packed\t"; slices.Contains(p.readsOf(i), gemm.ReadPieces) {
 				how = pieces
 			}
 		case keepPiece:

@@ -1,0 +1,68 @@
+package gemm
+
+import "matladder/backend/cpu/internal/probe"
+
+// blocking is the cache blocking of a path: what keeps a block's work in the caches.
+type blocking struct {
+	steps int // k_c: of k that a register tile runs over
+	bytes int // of A, m_c × k_c, that stay in L2 while the panels of B pass
+	work  int // bytes of sums that stay in L2 between two runs over k; tiles only
+}
+
+// hostBlocking leaves half of L2 to two panels of B and the tiles of C. Deep runs
+// over k mean few passes over C; both limits were found by measuring.
+func hostBlocking() blocking {
+	l2 := probe.Host().L2
+	if l2 == 0 {
+		l2 = 512 << 10
+	}
+	return blocking{
+		steps: min(max(128, l2>>10), 1024),
+		bytes: min(max(96<<10, l2*3/8), 512<<10),
+	}
+}
+
+// Blocking is how Block divides m rows of A, n columns of B and k elements for the
+// caches: runs of k_c elements of k, over each of which a register tile stays in
+// registers; pieces of m_c rows of A, which stay in L2 while panels of B pass; and
+// parts of n_c columns. Those of vectors are all columns. Tiles go through k part
+// by part of a piece, so that the sums of one stay in L2 meanwhile; a single run
+// needs no parts. The last of each may be smaller.
+func (p *Path[S, C]) Blocking(m, n, k int) (kc, mc, nc int) {
+	kc, mc, nc = p.blocking.of(p.MR, p.NR, p.Words, m, n, ceil(k, p.KU))
+	return kc * p.KU, mc, nc
+}
+
+// of is Blocking in steps, for register tiles of mr rows and nr columns, words words
+// deep a step.
+func (x blocking) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
+	run = even(steps, x.steps)
+	most, tiles := max(1, x.bytes/(run*mr*words*wordBytes)), x.work/(mr*nr*wordBytes)
+	kept := run < steps && x.work > 0
+	if kept {
+		most = min(most, tiles)
+	}
+	panels, columns := even(ceil(m, mr), most), ceil(n, nr)
+	if kept {
+		columns = even(columns, tiles/panels)
+	}
+	return run, panels * mr, columns * nr
+}
+
+// BlockingDirect is how BlockDirect divides n columns of B and k elements for m rows of
+// A: cols columns over run elements of k, before others get their turn.
+func (p *Path[S, C]) BlockingDirect(m, n, k, ldb int) (run, cols int) {
+	switch p.Read(m, ldb) {
+	case ReadStreams:
+		return streamRows, n
+	case ReadPieces:
+		run, cols = p.pieceFor(m)
+		return even(max(1, k/p.KU), run) * p.KU, min(cols, n)
+	}
+	return p.directSteps(m, n, k) * p.KU, n
+}
+
+// even is the size of pieces, at most limit, that divide n evenly.
+func even(n, limit int) int { return ceil(n, ceil(n, limit)) }
+
+func ceil(a, b int) int { return (a + b - 1) / b }

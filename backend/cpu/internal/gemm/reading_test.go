@@ -1,0 +1,20 @@
+package gemm
+
+import "testing"
+
+// TestReadCosts: each way that a path has is measured, and takes time.
+func TestReadCosts(t *testing.T) {
+	for _, isa := range Supported() {
+		k := For(isa)
+		check := func(name string, can func(ReadB) bool, costs map[ReadB]ReadCost) {
+			for read := ReadPacked; read <= ReadPieces; read++ {
+				c, ok := costs[read]
+				if ok != can(read) || ok && (c.Multiply <= 0 || (c.Pack > 0) != (read == ReadPacked)) {
+					t.Errorf("%s, way %d: %+v, %v", name, read, c, ok)
+				}
+			}
+		}
+		check(k.Float32.Name, k.Float32.CanRead, k.Float32.ReadCosts(2, 5, 1<<20, 4096))
+		check(k.Int8.Name, k.Int8.CanRead, k.Int8.ReadCosts(1, 16, 1<<10, 600))
+	}
+}

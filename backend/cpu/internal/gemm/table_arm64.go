@@ -1,0 +1,22 @@
+package gemm
+
+import "golang.org/x/sys/cpu"
+
+const neonMR, neonNR = 12, 8
+
+func table(isa ISA) *Kernels {
+	k := genericKernels()
+	if isa != NEON {
+		return k
+	}
+	k.ISA = NEON
+	f := shape[float32]{NEON, neonMR, neonNR, kernel[float32]{tile: tileFloat32OnNEON}}
+	k.Float32 = genericPath(f, formatFloat32, asFloat32)
+	k.WideBFloat16 = genericPath(f, formatFloat32, asBFloat16)
+	k.BFloat16 = k.WideBFloat16
+	if cpu.ARM64.HasASIMDDP {
+		i := shape[int32]{NEON, neonMR, neonNR, kernel[int32]{tile: tileQuadsOnNEON}}
+		k.Int8 = genericPath(i, formatSignedQuads, asQuads)
+	}
+	return k
+}
