@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -32,16 +33,17 @@ func TestReadMapsColumnsByName(t *testing.T) {
 
 func TestReadRefusesFile(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "x.csv:1: the file is empty",
-		"\n\n":                                   "x.csv:1: the file is empty",
-		shortHeader:                              "x.csv:1: not a results file: the header is not a whole line",
-		"\"schema,kernel\n":                      "x.csv:1: not a results file: the header is not a whole line",
-		"hello\n":                                "x.csv:1: not a results file: missing columns schema, kernel, mode, status, m, k, n, dtype_a, launches, seconds",
-		"k" + shortHeader[6:]:                    "x.csv:1: not a results file: the header is not a whole line",
-		shortHeader + ",,\n":                     "x.csv:1: not a results file: column 11 has no name",
-		shortHeader + ",m\n":                     `x.csv:1: not a results file: column "m" appears twice`,
-		"a\"b\"c," + good + "\n":                 `x.csv:1: not a results file: the header is not CSV`,
-		strings.Repeat("a,", maxColumns) + "b\n": "x.csv:1: not a results file: 129 columns, more than 128",
+		"":                       "x.csv:1: the file is empty",
+		"\n\n":                   "x.csv:1: the file is empty",
+		shortHeader:              "x.csv:1: not a results file: the header is not a whole line",
+		"\"schema,kernel\n":      "x.csv:1: not a results file: the header is not a whole line",
+		"hello\n":                "x.csv:1: not a results file: missing columns schema, kernel, mode, status, m, k, n, dtype_a, launches, seconds",
+		"k" + shortHeader[6:]:    "x.csv:1: not a results file: the header is not a whole line",
+		shortHeader + ",,\n":     "x.csv:1: not a results file: column 11 has no name",
+		shortHeader + ",m\n":     `x.csv:1: not a results file: column "m" appears twice`,
+		"a\"b\"c," + good + "\n": `x.csv:1: not a results file: the header is not CSV`,
+		shortHeader + manyColumns(maxColumns-10) + "\n":                    "x.csv:1: not a results file: 128 columns and 71 of the format that it lacks, together more than 128",
+		strings.Repeat("a,", maxColumns) + "b\n":                           "x.csv:1: not a results file: 129 columns, more than 128",
 		strings.Replace(shortHeader, ",m,k,", ",", 1) + "\n" + good + "\n": "x.csv:1: not a results file: missing columns m, k",
 		strings.Replace(shortHeader, "seconds", "second", 1) + "\n":        "x.csv:1: not a results file: missing column seconds",
 		strings.Repeat("x", maxRow+10):                                     "x.csv:1: not a results file: the header is not a whole line",
@@ -205,6 +207,15 @@ func TestFiles(t *testing.T) {
 	if _, err := ReadFile(dir); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("a folder: %v", err)
 	}
+}
+
+// manyColumns are n more columns of a header.
+func manyColumns(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, ",x%d", i)
+	}
+	return b.String()
 }
 
 // Whatever Read accepts, Write writes to a file that reads back equal, and

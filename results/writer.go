@@ -121,10 +121,20 @@ func (e *encoder) line() []byte {
 	return e.buf.Bytes()
 }
 
-// checkHeader reports what makes names useless as a header.
+// checkHeader reports what makes names useless as a header. Known columns count
+// whether they are there or not: what is read can be written, with all of them.
 func checkHeader(names []string) error {
 	if len(names) > maxColumns {
 		return fmt.Errorf("%d columns, more than %d", len(names), maxColumns)
+	}
+	lacks := len(Columns)
+	for _, name := range names {
+		if slices.Contains(Columns, name) {
+			lacks--
+		}
+	}
+	if len(names)+lacks > maxColumns {
+		return fmt.Errorf("%d columns and %d of the format that it lacks, together more than %d", len(names), lacks, maxColumns)
 	}
 	seen := map[string]bool{}
 	for i, name := range names {

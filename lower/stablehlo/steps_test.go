@@ -2,6 +2,7 @@ package stablehlo_test
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"matladder/tile"
@@ -89,6 +90,50 @@ func rounds(e *tile.Expr) bool {
 		}
 	})
 	return found
+}
+
+// cancellation returns how far each element of output k moves when what an operation
+// has rounded moves by a few roundings of float32 ahead of an addition or subtraction:
+// erf(x) + 1 near x = -4 keeps few of erf's digits. One argument is moved at a time,
+// and the movements are added.
+func cancellation(t *testing.T, programs []*tile.Program, in []tile.Tensor, k int) []float64 {
+	t.Helper()
+	run := func() tile.Tensor {
+		out, err := interp.Run(context.Background(), programs, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[k]
+	}
+	exact := run()
+	moved := make([]float64, exact.Len())
+	for _, p := range programs {
+		p.Walk(func(s *tile.Stmt) {
+			if s.Value == nil {
+				return
+			}
+			var places []**tile.Expr
+			tile.WalkExpr(s.Value, func(e *tile.Expr) {
+				for i, x := range e.Args {
+					if (e.Op == tile.OpAdd || e.Op == tile.OpSub) && x.Dtype.IsFloat() && rounds(x) {
+						places = append(places, &e.Args[i])
+					}
+				}
+			})
+			for _, at := range places {
+				x := *at
+				*at = tile.Mul(x, tile.Number(1+4*tile.Float32.Epsilon()))
+				out := run()
+				*at = x
+				for i := range moved {
+					if d := math.Abs(out.At(i) - exact.At(i)); d < math.Inf(1) {
+						moved[i] += d
+					}
+				}
+			}
+		})
+	}
+	return moved
 }
 
 // nudged is x and a little more or less, as much as some operations in float32 differ
