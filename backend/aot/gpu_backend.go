@@ -136,23 +136,16 @@ func (b *GPUBackend) Predict(ctx context.Context, programs []*tile.Program, para
 // *backend.TooBigError, what the GPU lacks backend.ErrUnsupported, text that ends the
 // compiler a *backend.CrashError.
 func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params backend.Params) ([]GPUStep, error) {
-	chosen, err := triton.ParseParams(params.Extra)
+	launch, kernels, err := b.lowered(ctx, programs, params)
+	if err == nil && len(kernels) != len(launch.Kernels) {
+		err = fmt.Errorf("%w: XLA runs %d kernels for %d programs: how long those of its own take is not known", backend.ErrUnsupported, len(kernels), len(launch.Kernels))
+	}
 	if err != nil {
 		return nil, err
 	}
-	launch, err := triton.Lower(programs, triton.Options{Target: b.target, Params: chosen})
-	if err != nil {
-		return nil, tritonRefusal(err)
-	}
-	kernels, err := b.compile(ctx, launch.Module())
-	if err != nil {
-		return nil, err
-	}
-	if len(kernels) != len(programs) {
-		return nil, fmt.Errorf("%w: XLA runs %d kernels for %d programs: how long those of its own take is not known", backend.ErrUnsupported, len(kernels), len(programs))
-	}
-	steps := make([]GPUStep, len(programs))
-	for i, p := range programs {
+	steps := make([]GPUStep, len(kernels))
+	for i := range kernels {
+		p := launch.Kernels[i].Program
 		s := GPUStep{Kernel: kernels[i], Params: launch.Kernels[i].Params}
 		if s.Work, err = analyze.GPUWorkOf(p); err != nil {
 			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
@@ -171,6 +164,21 @@ func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params
 		steps[i] = s
 	}
 	return steps, nil
+}
+
+// lowered writes programs as Triton text and compiles them: each kernel of the launch
+// as it was written, and what XLA made of it.
+func (b *GPUBackend) lowered(ctx context.Context, programs []*tile.Program, params backend.Params) (*triton.Launch, []GPUKernel, error) {
+	chosen, err := triton.ParseParams(params.Extra)
+	if err != nil {
+		return nil, nil, err
+	}
+	launch, err := triton.Lower(programs, triton.Options{Target: b.target, Params: chosen})
+	if err != nil {
+		return nil, nil, tritonRefusal(err)
+	}
+	kernels, err := b.compile(ctx, launch.Module())
+	return launch, kernels, err
 }
 
 // units are the opcodes of products, those of the fastest unit first.

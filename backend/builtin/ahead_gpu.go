@@ -33,6 +33,7 @@ var tritonParams = []registry.Param{
 	registry.Number("num_warps", "warps of 32 threads that run one program, a power of two", "by the block's size", 1, 32),
 	registry.Number("num_stages", "blocks of an operand that are on their way or at work at once", "what shared memory holds, at most 4", 1, 16),
 	registry.Number("group", "programs along m that go along n together, to share what they load", "8", 1, 1024),
+	registry.Number("split_k", "parts of k that programs of their own sum, a divisor of its blocks", "1", 1, 1024),
 }
 
 // kernelParams are the given ones of tritonParams, as compilations take them.

@@ -49,10 +49,10 @@ func (k *kernel) statement(s *tile.Stmt) {
 	switch {
 	case s.Kind != tile.Accumulate:
 		v = k.expr(e)
-	case e.Op == tile.OpDot && s.Ref.Kind == tile.Scratch && s.Ref.Dtype == e.Dtype:
+	case (e.Op == tile.OpDot || k.sums[e]) && s.Ref.Kind == tile.Scratch && s.Ref.Dtype == e.Dtype:
 		// The matrix unit starts from what is there. Not from a block in memory: what
 		// feeds a product the compiler loads steps ahead, before it is written.
-		v = k.dot(e, k.scratch[s.Ref])
+		v = k.addTo(e, k.scratch[s.Ref])
 	default:
 		x := k.wide(k.expr(e), e.Dtype)
 		v = k.binary(add(working(s.Ref.Dtype)), k.wide(k.load(s.Ref), s.Ref.Dtype), x)

@@ -17,7 +17,7 @@ import (
 
 // device is a backend that runs programs as their Triton text says, so that the
 // suite which accepts a backend tells whether the text means what interp does.
-type device struct{}
+type device struct{ operandBytes int }
 
 func (device) Name() string         { return "text" }
 func (device) Device() chips.Device { return chips.Device{} }
@@ -27,7 +27,7 @@ func (device) Baseline(context.Context, backend.BaselineSpec) (backend.Executabl
 	return nil, backend.ErrUnsupported
 }
 
-func (device) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
+func (d device) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (device) Compile(ctx context.Context, programs []*tile.Program, params back
 	if err != nil {
 		return nil, err
 	}
-	launch, err := triton.Lower(programs, triton.Options{Target: triton.Target{Name: "text"}, Params: p})
+	launch, err := triton.Lower(programs, triton.Options{Target: triton.TextTarget(d.operandBytes), Params: p})
 	var unsupported *triton.UnsupportedError
 	var big *triton.TooBigError
 	switch {

@@ -13,6 +13,8 @@
 //     computed as the next, of at least 16 elements, and what lies past its end is
 //     masked: where it is loaded and stored, contracted over or reduced. A mask is
 //     written only where an array or a block ends inside a Triton block.
+//     A product whose operands pass through registers takes little of k at a time
+//     (pieces.go): what comes from memory is loaded in as many parts.
 //  4. Launch wraps the kernels, in order, in StableHLO custom calls named
 //     __gpu$xla.gpu.triton (call.go): a program that a PJRT plugin compiles.
 //  5. Params are what a tuner may choose; Target is what a generation has. What

@@ -42,7 +42,7 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 	acc = k.vector(acc, to)
 	attrs := ""
 	switch {
-	case x.Dtype == tile.Float32 && e.Precision == tile.Highest:
+	case strict(e):
 		attrs = ", inputPrecision = ieee"
 	case x.Dtype == tile.Float32:
 		attrs = ", inputPrecision = tf32"

@@ -15,3 +15,7 @@ func (p Params) Values() map[string]string {
 	}
 	return values
 }
+
+// TextTarget is a generation without limits whose products have some bytes of each row
+// or column along k in registers; 0 for all.
+func TextTarget(operandBytes int) Target { return Target{Name: "text", operandBytes: operandBytes} }

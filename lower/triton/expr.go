@@ -59,6 +59,10 @@ func (k *kernel) apply(e *tile.Expr) value {
 		return k.inBounds(e, tile.Const(0), e.Shape)
 	case tile.OpDot:
 		return k.dot(e, constant(working(e.Dtype), 0))
+	case tile.OpAdd:
+		if k.sums[e] {
+			return k.addTo(e, constant(working(e.Dtype), 0))
+		}
 	case tile.OpAnd, tile.OpOr:
 		return k.logical(e)
 	case tile.OpNot:

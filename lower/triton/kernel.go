@@ -12,6 +12,7 @@ import (
 type kernel struct {
 	text
 	program   *tile.Program
+	sums      map[*tile.Expr]bool // of products that were one
 	params    Params
 	overhangs *tile.OverhangInfo
 	least     int // elements of a dimension of more than one
@@ -28,8 +29,9 @@ type kernel struct {
 
 // writeKernel returns the module of one program, and how many programs its grid
 // has.
-func writeKernel(p *tile.Program, params Params) (string, int64, error) {
-	k := &kernel{program: p, params: params, overhangs: p.Overhangs(), least: leastOf(p),
+func (t Target) writeKernel(p *tile.Program, params Params) (string, int64, error) {
+	p, sums := t.pieces(p)
+	k := &kernel{program: p, sums: sums, params: params, overhangs: p.Overhangs(), least: leastOf(p),
 		args: map[*tile.Ref]value{}, ids: map[*tile.Axis]index{}, scratch: map[*tile.Ref]value{}}
 	k.open()
 	arguments := k.arguments()

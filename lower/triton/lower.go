@@ -21,10 +21,11 @@ type Launch struct {
 // Kernel is one program as Triton text.
 type Kernel struct {
 	Name     string
-	Body     string // the module
-	Programs int64  // how many programs the grid has
-	Params   Params // with what Lower chose
-	Memory   Memory // what one program takes, by a model
+	Program  *tile.Program // that it computes: one of those given, or with SplitK a half of one
+	Body     string        // the module
+	Programs int64         // how many programs the grid has
+	Params   Params        // with what Lower chose
+	Memory   Memory        // what one program takes, by a model
 
 	operands, results []*tile.Ref
 }
@@ -88,8 +89,8 @@ func refuse(p *tile.Program) error {
 	return err
 }
 
-func lower(p *tile.Program, opts Options) (*Kernel, error) {
-	p = cut(p)
+func lower(given *tile.Program, opts Options) (*Kernel, error) {
+	p := cut(given)
 	if err := opts.Target.checkProducts(p); err != nil {
 		return nil, err
 	}
@@ -97,12 +98,12 @@ func lower(p *tile.Program, opts Options) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, programs, err := writeKernel(p, params)
+	body, programs, err := opts.Target.writeKernel(p, params)
 	if err != nil {
 		return nil, err
 	}
 	return &Kernel{
-		Name: mlir.Symbol(p.Name), Body: body, Programs: programs, Params: params, Memory: memory,
+		Name: mlir.Symbol(p.Name), Program: given, Body: body, Programs: programs, Params: params, Memory: memory,
 		operands: append(p.RefsOf(tile.Table), p.RefsOf(tile.In)...), results: p.RefsOf(tile.Out),
 	}, nil
 }

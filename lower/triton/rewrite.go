@@ -14,6 +14,8 @@ type rewriter struct {
 	exprs  map[*tile.Expr]*tile.Expr
 	resize func(old []int) []int // of a shape that does not follow from operands
 	failed bool
+
+	product func(*tile.Expr) *tile.Expr // instead of a copy of a Dot
 }
 
 func (w *rewriter) index(x tile.IndexExpr) tile.IndexExpr {
@@ -119,8 +121,12 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 	if w.exprs == nil {
 		w.exprs = map[*tile.Expr]*tile.Expr{}
 	}
-	w.exprs[e] = &c
-	return &c
+	to := &c
+	if c.Op == tile.OpDot && w.product != nil {
+		to = w.product(to)
+	}
+	w.exprs[e] = to
+	return to
 }
 
 // indices are an index map with other axes.

@@ -113,12 +113,28 @@ func readsOutput(p *tile.Program) bool {
 	return found
 }
 
+// isStrict reports whether a program has products that no matrix unit does.
+func isStrict(p *tile.Program) bool {
+	found := false
+	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Op == tile.OpDot && strict(e) })
+	return found
+}
+
+// strict reports whether a product is of float32 as it is.
+func strict(e *tile.Expr) bool {
+	return e.Args[0].Dtype == tile.Float32 && e.Precision == tile.Highest
+}
+
 // choose completes parameters and refuses what cannot fit.
 func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
 	m := memoryOf(p)
 	if params.Warps == 0 {
 		params.Warps = leastWarps
-		for params.Warps < mostWarps && m.Registers > threadBytes*warpThreads*int64(params.Warps) && t.registers(2*params.Warps) > t.registers(params.Warps) {
+		each := int64(threadBytes)
+		if isStrict(p) { // rows and columns are in registers too
+			each /= 2
+		}
+		for params.Warps < mostWarps && m.Registers > each*warpThreads*int64(params.Warps) && t.registers(2*params.Warps) > t.registers(params.Warps) {
 			params.Warps *= 2
 		}
 	}

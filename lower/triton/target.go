@@ -13,6 +13,8 @@ type Target struct {
 	SharedBytes   int64  // of shared memory that one program may have
 	RegisterBytes int64  // of a multiprocessor
 
+	operandBytes int // of each row or column along k that a product has in registers at once; 0 where its operands stay in shared memory
+
 	noFloat8 bool // neither multiplies nor converts float8
 
 	// readsInStep says that the compiler is known to load a block of an output, which
@@ -28,10 +30,10 @@ type Target struct {
 // configurations.
 var targets = []Target{
 	{Name: "sm_90", SharedBytes: 227 << 10, RegisterBytes: 256 << 10, readsInStep: true},
-	{Name: "sm_80", SharedBytes: 163 << 10, RegisterBytes: 256 << 10, noFloat8: true},
-	{Name: "sm_89", SharedBytes: 99 << 10, RegisterBytes: 256 << 10},
+	{Name: "sm_80", SharedBytes: 163 << 10, RegisterBytes: 256 << 10, operandBytes: 128, noFloat8: true},
+	{Name: "sm_89", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128},
 	{Name: "sm_100", SharedBytes: 227 << 10, RegisterBytes: 256 << 10},
-	{Name: "sm_120", SharedBytes: 99 << 10, RegisterBytes: 256 << 10},
+	{Name: "sm_120", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128},
 }
 
 // FindTarget returns the generation of that name.

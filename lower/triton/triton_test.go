@@ -21,4 +21,4 @@ func TestMeaning(t *testing.T) {
 func FuzzMeaning(f *testing.F) { lowertest.Fuzz(f, device{}) }
 
 // TestRandomMeaning is a fixed run of FuzzMeaning.
-func TestRandomMeaning(t *testing.T) { lowertest.Random(t, device{}, 1200) }
+func TestRandomMeaning(t *testing.T) { lowertest.Random(t, device{32}, 1200) }
