@@ -24,6 +24,7 @@ func TestConfigs(t *testing.T) {
 		"norm":       {6 * 5, 6, 256, 0},
 		"rope":       {4 * 4, 4, 512, 128},
 		"grouped":    {3 * 2, 3, 2048, 1024},
+		"mlp":        {4 * 5, 4, 512, 14336},
 
 		"attention_peers": {7 * 4, 7, 512, 8},
 	} {
@@ -33,8 +34,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 16 {
-		t.Errorf("%d sweeps, 16 are tested", got)
+	if got := len(configs.Names()); got != 17 {
+		t.Errorf("%d sweeps, 17 are tested", got)
 	}
 }
 

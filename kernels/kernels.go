@@ -18,6 +18,8 @@ import (
 	skip "matladder/kernels/attention/v4_skip"
 	all "matladder/kernels/grouped/v1_all"
 	visits "matladder/kernels/grouped/v2_visits"
+	mlpapart "matladder/kernels/mlp/v1_apart"
+	mlppair "matladder/kernels/mlp/v2_pair"
 	normpasses "matladder/kernels/norm/v1_passes"
 	normrows "matladder/kernels/norm/v2_rows"
 	normsums "matladder/kernels/norm/v3_sums"
@@ -73,6 +75,7 @@ var All = []Kernel{
 	Of(normpasses.Kernel{}), Of(normrows.Kernel{}), Of(normsums.Kernel{}),
 	Of(wide.Kernel{}), Of(halves.Kernel{}),
 	Of(all.Kernel{}), Of(visits.Kernel{}),
+	Of(mlpapart.Kernel{}), Of(mlppair.Kernel{}),
 }
 
 // Register adds a kernel to All. It panics if its ladder has one of that number: that is a

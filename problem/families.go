@@ -11,4 +11,5 @@ func init() {
 	Register(NormFamily)
 	Register(RopeFamily)
 	Register(GroupedFamily)
+	Register(MLPFamily)
 }

@@ -20,6 +20,7 @@ func TestFamilies(t *testing.T) {
 		problem.NormFamily:    {{256, 4096}, {100, 1000}},
 		problem.RopeFamily:    {{512, 4, 128, 1}, {100, 2, 128, 2}},
 		problem.GroupedFamily: {{512, 512, 384, 8}},
+		problem.MLPFamily:     {{256, 512, 384}, {100, 300, 200}},
 	} {
 		for _, words := range append(append([]string(nil), f.Dtypes...), f.Examples...) {
 			asked, err := f.Parse(words)

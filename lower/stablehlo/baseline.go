@@ -36,6 +36,7 @@ var baselines = map[string]func(p problem.Problem) (*Launch, error){
 	problem.AttentionFamily.Name: written(attention),
 	problem.NormFamily.Name:      written(norm),
 	problem.RopeFamily.Name:      written(rope),
+	problem.MLPFamily.Name:       written(mlp),
 }
 
 // written is the baseline of problems that body computes.

@@ -1,0 +1,56 @@
+// Package gates has what the rungs of mlp share: weights as products meet them, sums as
+// they stand for real numbers, and what gate and up become together.
+package gates
+
+import (
+	"math"
+
+	"matladder/kernels/blocking"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Wide are weights in the dtype that x multiplies in.
+func Wide(p problem.MLP, w *tile.Ref) tile.Value {
+	if p.Scaled() {
+		return tile.Cast(w, p.X)
+	}
+	return w
+}
+
+// Scaled are sums of products with the weights of a name, times the scales of their
+// columns if these have any.
+func Scaled(t *tile.Builder, p problem.MLP, name string, sums tile.Value, j tile.IndexExpr, bn int) tile.Value {
+	if !p.Scaled() {
+		return sums
+	}
+	scale := t.In(name+"_scale", tile.Float32, tile.Array(1, p.N), tile.Block(1, bn).At(tile.Const(0), j))
+	return tile.Mul(sums, scale)
+}
+
+// Joined is what o is of both sums.
+func Joined(p problem.MLP, gate, up tile.Value) *tile.Expr {
+	return tile.Cast(tile.Mul(activated(p.Activation, gate), up), p.X)
+}
+
+func activated(a problem.GateActivation, x tile.Value) *tile.Expr {
+	switch a {
+	case problem.GateGelu:
+		return tile.Gelu(x)
+	case problem.GateGeluTanh:
+		cube := tile.Mul(tile.Mul(x, x), x)
+		arg := tile.Mul(tile.Add(x, tile.Mul(cube, tile.Number(0.044715))), tile.Number(math.Sqrt(2/math.Pi)))
+		return tile.Mul(tile.Mul(x, tile.Number(0.5)), tile.Add(tile.Tanh(arg), tile.Number(1)))
+	}
+	return tile.Silu(x)
+}
+
+// Candidates are the shapes for products of so many columns: those that a model of the
+// machine's cores says are fast, or the sweep of matmul's fifth rung.
+func Candidates(p problem.MLP, m tile.Machine, columns int) []tile.Blocks {
+	list := blocking.Candidates(p.Product(columns), m)
+	if list == nil {
+		list = []tile.Blocks{{M: 128, K: 128, N: 128}, {M: 256, K: 512, N: 256}, {M: 512, K: 512, N: 512}, {M: 512, K: 1024, N: 512}}
+	}
+	return problem.ClipAll(p, list...)
+}

@@ -1,0 +1,59 @@
+// Package pair is the second rung of mlp: one program with an accumulator for gate and one
+// for up, which meet before anything is written.
+package pair
+
+import (
+	"matladder/kernels/mlp/gates"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Kernel multiplies each block of x by two blocks of weights.
+type Kernel struct{}
+
+// Number is the rung.
+func (Kernel) Number() int { return 2 }
+
+// Name is the folder's.
+func (Kernel) Name() string { return "v2_pair" }
+
+// Supports returns why p is not for this kernel, or nil.
+func (Kernel) Supports(p problem.MLP) error { return p.Validate() }
+
+// Variants has the plain kernel only.
+func (Kernel) Variants(problem.MLP) []string { return []string{""} }
+
+// Candidates has the sweep of a product with both matrices, each of half its columns.
+func (Kernel) Candidates(p problem.MLP, m tile.Machine) []tile.Blocks {
+	list := gates.Candidates(p, m, 2*p.N)
+	for i := range list {
+		list[i].N = max(list[i].N/2, min(p.N, 64))
+	}
+	return problem.ClipAll(p, list...)
+}
+
+// Build writes the kernel as a tile program.
+func (Kernel) Build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {
+	t := tile.New("v2_pair")
+	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
+	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)
+	k := t.Axis("k", tile.Ceil(p.K, s.K), tile.Arbitrary)
+
+	x := t.In("x", p.X, tile.Array(p.Rows, p.K), tile.Block(s.M, s.K).At(i, k))
+	weights := tile.Block(s.K, s.N).At(k, j)
+	gate := t.In("gate", p.W, tile.Array(p.K, p.N), weights)
+	up := t.In("up", p.W, tile.Array(p.K, p.N), weights)
+	o := t.Out("o", p.X, tile.Array(p.Rows, p.N), tile.Block(s.M, s.N).At(i, j))
+	gated := t.Scratch("gated", tile.Float32, s.M, s.N)
+	acc := t.Scratch("acc", tile.Float32, s.M, s.N)
+
+	for _, product := range []struct{ sums, weights *tile.Ref }{{gated, gate}, {acc, up}} {
+		t.When(k.First(), func() { t.Fill(product.sums, 0) })
+		t.Accumulate(product.sums, tile.Dot(x, gates.Wide(p, product.weights)))
+	}
+	t.When(k.Last(), func() {
+		scaled := func(name string, sums *tile.Ref) tile.Value { return gates.Scaled(t, p, name, sums, j, s.N) }
+		t.Store(o, gates.Joined(p, scaled("gate", gated), scaled("up", acc)))
+	})
+	return t.Programs()
+}
