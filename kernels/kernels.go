@@ -16,6 +16,7 @@ import (
 	rowblocks "matladder/kernels/attention/v2_rows"
 	flash "matladder/kernels/attention/v3_flash"
 	skip "matladder/kernels/attention/v4_skip"
+	split "matladder/kernels/attention/v5_split"
 	all "matladder/kernels/grouped/v1_all"
 	visits "matladder/kernels/grouped/v2_visits"
 	mlpapart "matladder/kernels/mlp/v1_apart"
@@ -71,7 +72,7 @@ func Asks(k Kernel) bool {
 var All = []Kernel{
 	Of(naive.Kernel{}), Of(parallel.Kernel{}), Of(block.Kernel{}), Of(optblock.Kernel{}), Of(quantized.Kernel{}),
 	Of(passes.Kernel{}), Of(rows.Kernel{}),
-	Of(written.Kernel{}), Of(rowblocks.Kernel{}), Of(flash.Kernel{}), Of(skip.Kernel{}),
+	Of(written.Kernel{}), Of(rowblocks.Kernel{}), Of(flash.Kernel{}), Of(skip.Kernel{}), Of(split.Kernel{}),
 	Of(normpasses.Kernel{}), Of(normrows.Kernel{}), Of(normsums.Kernel{}),
 	Of(wide.Kernel{}), Of(halves.Kernel{}),
 	Of(all.Kernel{}), Of(visits.Kernel{}),

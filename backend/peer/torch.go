@@ -45,10 +45,23 @@ func (torch) supports(b *Backend, asked problem.Problem) error {
 	if !slices.Contains(b.has, family.Name) {
 		return fmt.Errorf("%s is not asked for a %s", b.Name(), family.Name)
 	}
-	p, ok := asked.(problem.Attention)
+	switch p := asked.(type) {
+	case problem.Attention:
+		return attentionOfTorch(p)
+	case problem.Norm:
+		if p.Offset || p.Residual || p.Out != p.X {
+			return errors.New("layer_norm and rms_norm have neither weights that are 1 + w, nor a residual, nor an output of another dtype")
+		}
+	case problem.MLP:
+		if p.Scaled() {
+			return fmt.Errorf("a product of x of %s with weights of %s is none of PyTorch's", p.X, p.W)
+		}
+	}
+	return nil
+}
+
+func attentionOfTorch(p problem.Attention) error {
 	switch {
-	case !ok:
-		return nil
 	case p.SoftCap > 0 || p.Sinks:
 		return errors.New("scaled_dot_product_attention has neither soft cap nor sinks")
 	case p.Bias && p.Dtype != tile.Float32:

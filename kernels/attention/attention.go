@@ -8,7 +8,8 @@ import (
 	rows "matladder/kernels/attention/v2_rows"
 	flash "matladder/kernels/attention/v3_flash"
 	skip "matladder/kernels/attention/v4_skip"
-	sparse "matladder/kernels/attention/v5_sparse"
+	split "matladder/kernels/attention/v5_split"
+	sparse "matladder/kernels/attention/v6_sparse"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -24,4 +25,4 @@ type Kernel interface {
 }
 
 // All are the rungs, the first first.
-var All = []Kernel{written.Kernel{}, rows.Kernel{}, flash.Kernel{}, skip.Kernel{}, sparse.Kernel{}}
+var All = []Kernel{written.Kernel{}, rows.Kernel{}, flash.Kernel{}, skip.Kernel{}, split.Kernel{}, sparse.Kernel{}}

@@ -73,9 +73,31 @@ def softmax(p, arrays):
     return lambda: torch.softmax(x, dim=-1, dtype=None if dtype == x.dtype else dtype)
 
 
+def norm(p, arrays):
+    """layer_norm and rms_norm. They have neither weights that are 1 + w nor a residual, and o
+    is as x."""
+    x, w, eps = arrays["x"], arrays["w"][0], p["Epsilon"] or 1e-5
+    if p["RMS"]:
+        return lambda: torch.nn.functional.rms_norm(x, w.shape, w, eps)
+    b = arrays["b"][0]
+    return lambda: torch.nn.functional.layer_norm(x, w.shape, w, b, eps)
+
+
+def mlp(p, arrays):
+    """Two products, an activation and their product, as a model spells it."""
+    x, gate, up = arrays["x"], arrays["gate"], arrays["up"]
+    functional = torch.nn.functional
+    activation = {
+        "silu": functional.silu,
+        "gelu": functional.gelu,
+        "gelu_tanh": lambda sums: functional.gelu(sums, approximate="tanh"),
+    }[p["Activation"]]
+    return lambda: activation(x @ gate) * (x @ up)
+
+
 # What a family's problem and its arrays become: a function without arguments that computes the
 # output and returns it.
-FAMILIES = {"attention": attention, "softmax": softmax}
+FAMILIES = {"attention": attention, "mlp": mlp, "norm": norm, "softmax": softmax}
 
 
 class Peer:

@@ -26,6 +26,9 @@ type At struct {
 	// Listed says that a table tells which rows: what passes from one program to the next
 	// may then hold nothing of rows beyond the array, and these are hidden too.
 	Listed bool
+	// Stacked says that the block has one row, Row, of the BQ heads that share one of k and v
+	// above each other; Head is the shared one.
+	Stacked bool
 }
 
 // Refs are the arrays of a problem as the blocks that a program sees.
@@ -56,7 +59,29 @@ func All(t *tile.Builder, p problem.Attention, at At) *Refs {
 
 var zero = tile.Const(0)
 
-func (r *Refs) kvHead() tile.IndexExpr { return tile.FloorDiv(r.at.Head, r.p.Group()) }
+func (r *Refs) kvHead() tile.IndexExpr {
+	if r.at.Stacked {
+		return r.at.Head
+	}
+	return tile.FloorDiv(r.at.Head, r.p.Group())
+}
+
+// rows is the block of rows of an array of all heads and rows, so many of its columns at c.
+func (r *Refs) rows(cols int, c tile.IndexExpr) tile.BlockSpec {
+	at := r.at
+	if at.Stacked {
+		return tile.Block(tile.Squeezed, at.BQ, tile.Squeezed, cols).At(at.Batch, at.Head, at.Row, c)
+	}
+	return tile.Block(tile.Squeezed, tile.Squeezed, at.BQ, cols).At(at.Batch, at.Head, at.Row, c)
+}
+
+// tall is how many rows of the arrays a block has.
+func (r *Refs) tall() int {
+	if r.at.Stacked {
+		return 1
+	}
+	return r.at.BQ
+}
 
 // Products declares what scores are made of.
 func (r *Refs) Products() {
@@ -64,13 +89,13 @@ func (r *Refs) Products() {
 	if p.Lengths {
 		r.lengths = r.t.Table("lengths", 2*p.Batch)
 	}
-	r.Q = r.t.In("q", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), tile.Block(tile.Squeezed, tile.Squeezed, at.BQ, p.Dim).At(at.Batch, at.Head, at.Row, zero))
+	r.Q = r.t.In("q", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), r.rows(p.Dim, zero))
 	r.K = r.t.In("k", p.Dtype, tile.Array(p.Batch, p.KVHeads, p.Keys, p.Dim), tile.Block(tile.Squeezed, tile.Squeezed, at.BK, p.Dim).At(at.Batch, r.kvHead(), at.Key, zero))
 	if p.Bias {
-		r.bias = r.t.In("bias", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), tile.Block(tile.Squeezed, tile.Squeezed, at.BQ, at.BK).At(at.Batch, at.Head, at.Row, at.Key))
+		r.bias = r.t.In("bias", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), r.rows(at.BK, at.Key))
 	}
 	if p.Segments {
-		r.segments[0] = r.t.In("row_segment", tile.Int32, tile.Array(p.Batch, p.Rows, 1), tile.Block(tile.Squeezed, at.BQ, 1).At(at.Batch, at.Row, zero))
+		r.segments[0] = r.t.In("row_segment", tile.Int32, tile.Array(p.Batch, p.Rows, 1), tile.Block(tile.Squeezed, r.tall(), 1).At(at.Batch, at.Row, zero))
 		r.segments[1] = r.t.In("key_segment", tile.Int32, tile.Array(p.Batch, 1, p.Keys), tile.Block(tile.Squeezed, 1, at.BK).At(at.Batch, zero, at.Key))
 	}
 }
@@ -83,8 +108,8 @@ func (r *Refs) Values() {
 
 // Outputs declares o, and what sums of rows are told by.
 func (r *Refs) Outputs() {
-	p, at := r.p, r.at
-	r.O = r.t.Out("o", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.ValueDim), tile.Block(tile.Squeezed, tile.Squeezed, at.BQ, p.ValueDim).At(at.Batch, at.Head, at.Row, zero))
+	p := r.p
+	r.O = r.t.Out("o", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.ValueDim), r.rows(p.ValueDim, zero))
 	r.Sums()
 }
 
@@ -92,10 +117,14 @@ func (r *Refs) Outputs() {
 func (r *Refs) Sums() {
 	p, at := r.p, r.at
 	if p.Sinks {
-		r.sinks = r.t.In("sinks", tile.Float32, tile.Array(p.Heads, 1, 1), tile.Block(tile.Squeezed, 1, 1).At(at.Head, zero, zero))
+		heads := tile.Block(tile.Squeezed, 1, 1)
+		if at.Stacked {
+			heads = tile.Block(at.BQ, tile.Squeezed, 1)
+		}
+		r.sinks = r.t.In("sinks", tile.Float32, tile.Array(p.Heads, 1, 1), heads.At(at.Head, zero, zero))
 	}
 	if p.LogSums {
-		r.lse = r.t.Out("lse", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, 1), tile.Block(tile.Squeezed, tile.Squeezed, at.BQ, 1).At(at.Batch, at.Head, at.Row, zero))
+		r.lse = r.t.Out("lse", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, 1), r.rows(1, zero))
 	}
 }
 
@@ -148,9 +177,12 @@ func (r *Refs) inside() (conds []*tile.Expr) {
 func (r *Refs) visible() (conds []*tile.Expr) {
 	and := func(x *tile.Expr) { conds = append(conds, x) }
 	row, key := tile.Iota(0, r.at.BQ, r.at.BK), tile.Iota(1, r.at.BQ, r.at.BK)
-	firstRow, firstKey := tile.Times(r.at.Row, -r.at.BQ), tile.Times(r.at.Key, -r.at.BK)
+	if r.at.Stacked {
+		row = tile.Mul(row, tile.Number(0))
+	}
+	firstRow, firstKey := tile.Times(r.at.Row, -r.tall()), tile.Times(r.at.Key, -r.at.BK)
 	// key − row, from the block's corner on, against what is left of the span there.
-	corner := tile.Plus(firstKey, tile.Times(r.at.Row, r.at.BQ))
+	corner := tile.Plus(firstKey, tile.Times(r.at.Row, r.tall()))
 	if r.p.AtEnd && r.p.Lengths {
 		corner = tile.Plus(corner, tile.Plus(r.length(1), tile.Times(r.length(0), -1)))
 	}

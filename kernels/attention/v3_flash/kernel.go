@@ -47,24 +47,30 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 // Pass is what this rung does to a block of rows: before the first block of keys, with the
 // scores of each, and after the last. The rungs above do it to fewer blocks.
 func Pass(t *tile.Builder, p problem.Attention, r *scores.Refs, s tile.Blocks) (begin func(), step func(scores *tile.Expr), end func()) {
-	x := t.Scratch("s", tile.Float32, s.M, s.K)
-	acc := t.Scratch("acc", tile.Float32, s.M, p.ValueDim)
-	top := t.Scratch("top", tile.Float32, s.M, 1)
-	next := t.Scratch("next", tile.Float32, s.M, 1)
-	sum := t.Scratch("sum", tile.Float32, s.M, 1)
+	acc, top, sum, step := Over(t, p, r, s)
 	return func() {
 			r.Begin(top, sum)
 			t.Fill(acc, 0)
-		}, func(scores *tile.Expr) {
-			t.Store(x, scores)
-			t.Store(next, tile.Max(top, tile.RowMax(x)))
-			t.Store(x, tile.Exp2(tile.Sub(x, next)))
-			shrink := tile.Exp2(tile.Sub(top, next))
-			t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.RowSum(x)))
-			t.Store(acc, tile.Add(tile.Mul(acc, shrink), tile.Dot(tile.Cast(x, p.Dtype), r.V)))
-			t.Store(top, next)
-		}, func() {
+		}, step, func() {
 			t.Store(r.O, r.Divided(acc, sum))
 			r.End(top, sum)
 		}
+}
+
+// Over is what passes from one block of keys to the next, and a step with the scores of one.
+func Over(t *tile.Builder, p problem.Attention, r *scores.Refs, s tile.Blocks) (acc, top, sum *tile.Ref, step func(scores *tile.Expr)) {
+	x := t.Scratch("s", tile.Float32, s.M, s.K)
+	acc = t.Scratch("acc", tile.Float32, s.M, p.ValueDim)
+	top = t.Scratch("top", tile.Float32, s.M, 1)
+	next := t.Scratch("next", tile.Float32, s.M, 1)
+	sum = t.Scratch("sum", tile.Float32, s.M, 1)
+	return acc, top, sum, func(scores *tile.Expr) {
+		t.Store(x, scores)
+		t.Store(next, tile.Max(top, tile.RowMax(x)))
+		t.Store(x, tile.Exp2(tile.Sub(x, next)))
+		shrink := tile.Exp2(tile.Sub(top, next))
+		t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.RowSum(x)))
+		t.Store(acc, tile.Add(tile.Mul(acc, shrink), tile.Dot(tile.Cast(x, p.Dtype), r.V)))
+		t.Store(top, next)
+	}
 }

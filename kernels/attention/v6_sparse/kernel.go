@@ -1,4 +1,4 @@
-// Package sparse is the fifth rung of attention: tables list the blocks of scores that are
+// Package sparse is the sixth rung of attention: tables list the blocks of scores that are
 // computed, so that the grid is as long as the list, and which they are is data.
 package sparse
 
@@ -13,10 +13,10 @@ import (
 type Kernel struct{}
 
 // Number is the rung.
-func (Kernel) Number() int { return 5 }
+func (Kernel) Number() int { return 6 }
 
 // Name is the folder's.
-func (Kernel) Name() string { return "v5_sparse" }
+func (Kernel) Name() string { return "v6_sparse" }
 
 // Supports returns why p is not for this kernel, or nil.
 func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
@@ -31,7 +31,7 @@ func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
 
 // Build writes the kernel as a tile program; scores.ListOf makes its tables.
 func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
-	t := tile.New("v5_sparse")
+	t := tile.New("v6_sparse")
 	most := scores.Most(p, s)
 	blocks, rows, keys := t.Table("blocks", 1), t.Table("row_block", most), t.Table("key_block", most)
 	kind, begins, ends := t.Table("kind", most), t.Table("begins", most), t.Table("ends", most)

@@ -1,0 +1,72 @@
+// Package split is the fifth rung of attention, for the few rows of a model that decodes:
+// the heads that share keys stand in one product, and parts of the keys in programs of their
+// own, which a second program merges (merge.go).
+package split
+
+import (
+	"errors"
+	"slices"
+
+	"matladder/kernels/attention/scores"
+	flash "matladder/kernels/attention/v3_flash"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Kernel takes rows one at a time.
+type Kernel struct{}
+
+// Number is the rung.
+func (Kernel) Number() int { return 5 }
+
+// Name is the folder's.
+func (Kernel) Name() string { return "v5_split" }
+
+// Supports returns why p is not for this kernel, or nil.
+func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
+
+// Variants has the plain kernel only.
+func (Kernel) Variants(problem.Attention) []string { return []string{""} }
+
+// Candidates has blocks of few keys to many.
+func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
+	return problem.ClipAll(p, tile.Blocks{M: 1, K: 256}, tile.Blocks{M: 1, K: 512}, tile.Blocks{M: 1, K: 1024})
+}
+
+// programs is how many there are at least, if the keys are enough: more than cores.
+const programs = 64
+
+// Build writes the kernel as two tile programs.
+func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+	t, n, zero := tile.New("v5_split"), p.Group(), tile.Const(0)
+	b, g, i := t.Axis("b", p.Batch, tile.Parallel), t.Axis("g", p.KVHeads, tile.Parallel), t.Axis("i", p.Rows, tile.Parallel)
+	seen := scores.RangeOf(p, i, tile.Blocks{M: 1, K: s.K})
+	parts := min(tile.Ceil(programs, p.Batch*p.KVHeads*p.Rows), seen.Most)
+	each := tile.Ceil(seen.Most, parts)
+	x, j := t.Axis("x", parts, tile.Parallel), t.Axis("j", each, tile.Arbitrary)
+	key := tile.Plus(seen.First, tile.Plus(tile.Times(x, each), j))
+	there := tile.AtLeast(tile.AtMost(key, seen.Last), zero)
+
+	r := scores.New(t, p, scores.At{Batch: b, Head: g, Row: i, Key: there, BQ: n, BK: s.K, Stacked: true})
+	r.Products()
+	r.Values()
+	shape := func(cols int) tile.ArrayShape { return tile.Array(p.Batch, p.Heads, p.Rows, parts, cols) }
+	of := func(name string, cols int) *tile.Ref {
+		return t.Out(name, tile.Float32, shape(cols), tile.Block(tile.Squeezed, n, tile.Squeezed, tile.Squeezed, cols).At(b, g, i, x, zero))
+	}
+	acc, top, sum, step := flash.Over(t, p, r, tile.Blocks{M: n, K: s.K})
+	t.When(j.First(), func() {
+		t.Fill(acc, 0)
+		t.Fill(top, scores.Least)
+		t.Fill(sum, 0)
+	})
+	t.When(tile.Test(key, tile.LE, seen.Last), func() { step(r.Seen()) })
+	t.When(j.Last(), func() {
+		t.Store(of("parts", p.ValueDim), acc)
+		t.Store(of("tops", 1), top)
+		t.Store(of("sums", 1), sum)
+	})
+	first, err1 := t.Programs()
+	second, err2 := merge(p, parts, shape)
+	return slices.Concat(first, second), errors.Join(err1, err2)
+}
