@@ -27,6 +27,7 @@ func TestConfigs(t *testing.T) {
 		"mlp":        {4 * 5, 4, 512, 14336},
 
 		"attention_peers": {7 * 4, 7, 512, 8},
+		"norm_peers":      {4 * 4, 4, 256, 0},
 	} {
 		c, s := planned(t, name)
 		if c.Name != name || len(s.Groups) != want.groups || len(c.Sizes) != want.shapes ||
@@ -34,8 +35,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 17 {
-		t.Errorf("%d sweeps, 17 are tested", got)
+	if got := len(configs.Names()); got != 18 {
+		t.Errorf("%d sweeps, 18 are tested", got)
 	}
 }
 

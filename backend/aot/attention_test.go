@@ -25,6 +25,10 @@ func TestAttention(t *testing.T) {
 	everything.Causal, everything.SoftCap, everything.Bias, everything.Sinks, everything.Segments, everything.Lengths, everything.LogSums = true, 30, true, true, true, true, true
 	for name, p := range map[string]problem.Attention{"gqa": gqa, "ragged": ragged, "everything": everything} {
 		for _, k := range attention.All {
+			p := p
+			if k.Number() == 5 {
+				p.Rows = 1 // what it is for; a row of many is less than TPUs bring in
+			}
 			b := problem.Clip(p, tile.Blocks{M: 128, K: 256})
 			programs, err := k.Build(p, "", b)
 			if err != nil {

@@ -30,7 +30,7 @@ func (Kernel) Variants(problem.Attention) []string { return []string{""} }
 
 // Candidates has blocks of few keys to many.
 func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
-	return problem.ClipAll(p, tile.Blocks{M: 1, K: 256}, tile.Blocks{M: 1, K: 512}, tile.Blocks{M: 1, K: 1024})
+	return problem.ClipAll(p, tile.Blocks{M: 1, K: 1024}, tile.Blocks{M: 1, K: 512}, tile.Blocks{M: 1, K: 256}, tile.Blocks{M: 1, K: 2048})
 }
 
 // programs is how many there are at least, if the keys are enough: more than cores.
@@ -50,9 +50,9 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	r := scores.New(t, p, scores.At{Batch: b, Head: g, Row: i, Key: there, BQ: n, BK: s.K, Stacked: true})
 	r.Products()
 	r.Values()
-	shape := func(cols int) tile.ArrayShape { return tile.Array(p.Batch, p.Heads, p.Rows, parts, cols) }
 	of := func(name string, cols int) *tile.Ref {
-		return t.Out(name, tile.Float32, shape(cols), tile.Block(tile.Squeezed, n, tile.Squeezed, tile.Squeezed, cols).At(b, g, i, x, zero))
+		array, block := partsOf(p, parts, cols)
+		return t.Out(name, tile.Float32, array, block.At(b, g, i, x, zero, zero))
 	}
 	acc, top, sum, step := flash.Over(t, p, r, tile.Blocks{M: n, K: s.K})
 	t.When(j.First(), func() {
@@ -67,6 +67,6 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 		t.Store(of("sums", 1), sum)
 	})
 	first, err1 := t.Programs()
-	second, err2 := merge(p, parts, shape)
+	second, err2 := merge(p, parts)
 	return slices.Concat(first, second), errors.Join(err1, err2)
 }
