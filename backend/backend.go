@@ -156,7 +156,10 @@ type CheckResult = check.Result
 type BaselineSpec struct {
 	Problem problem.Problem
 	Variant string // which form of it; "" for the plain one, which most backends alone have
-	Params  Params
+	// Mesh is what devices it is spread over, as mesh.Parse reads it, and Variant then the
+	// way, one of mesh.Shardings; "" for one device.
+	Mesh   string
+	Params Params
 }
 
 // Params are the knobs of a compilation, recorded in the row. The zero value

@@ -193,7 +193,7 @@ func (c *Compiler) Compile(ctx context.Context, topology, program string, option
 }
 
 func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
-	r.Library, r.Optimized = c.options.Library, c.options.Optimized
+	r.Library, r.Optimized = c.options.Library, c.options.Optimized || r.Partitions > 0
 	var s *slot
 	select {
 	case <-ctx.Done():
@@ -271,6 +271,7 @@ type request struct {
 	Config            string      // of a GPU: what XLA's compiler is told of it
 	Options           hlo.Options // of the compiler, beyond its defaults
 	Optimized         bool        // the optimized program is wanted
+	Partitions        int         // devices that Shardy spreads the program over; 0 for one that is not spread
 }
 
 // answer is what it says.

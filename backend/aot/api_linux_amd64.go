@@ -248,7 +248,11 @@ func (a *api) compile(r request) (answer, error) {
 		format: pinned(&pins, format), formatLength: uintptr(len(format)),
 	}
 	pins.Pin(program)
-	options := append(slices.Clone(compileOptions), hlo.Overrides(r.Options)...)
+	options := slices.Clone(compileOptions)
+	if r.Partitions > 0 {
+		options = hlo.Spread(r.Partitions)
+	}
+	options = append(options, hlo.Overrides(r.Options)...)
 	args := compileArgs{
 		size: unsafe.Sizeof(compileArgs{}), topology: topology, program: program,
 		options: pinned(&pins, options), optionsLength: uintptr(len(options)),

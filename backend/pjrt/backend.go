@@ -102,6 +102,9 @@ func (b *pjrtBackend) Device() chips.Device { return b.device }
 
 // Baseline compiles XLA's own way to compute a problem.
 func (b *pjrtBackend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+	if spec.Mesh != "" {
+		return b.sharded(ctx, spec)
+	}
 	launch, err := stablehlo.Baseline(spec.Problem)
 	if err != nil {
 		return nil, refused(err)

@@ -142,8 +142,10 @@ func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) err
 
 // dist is the distribution of inputs that a spec asks for: of exact probes that which
 // this kind of device multiplies and adds exactly.
-func (e *executable) dist(spec backend.InputSpec) string {
-	if spec.Dist == check.Exact && e.backend.device.Kind != chips.CPU {
+func (e *executable) dist(spec backend.InputSpec) string { return e.backend.distOf(spec) }
+
+func (b *pjrtBackend) distOf(spec backend.InputSpec) string {
+	if spec.Dist == check.Exact && b.device.Kind != chips.CPU {
 		return check.ExactNarrow
 	}
 	return spec.Dist

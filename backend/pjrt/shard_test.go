@@ -3,92 +3,77 @@
 package pjrt
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"matladder/backend"
+	"matladder/backend/worker"
 	"matladder/check"
-	"matladder/lower/stablehlo"
+	"matladder/mesh"
 	"matladder/problem"
 	"matladder/tile"
-
-	binding "github.com/gomlx/go-xla/pjrt"
 )
 
-// TestSharded multiplies on four devices at once: rows of a and of the result are
-// spread over them, b is on each.
+// TestSharded multiplies on the CPU plugin's four devices, in a worker, in every way that
+// there is, and holds the product, put together from the devices' parts, to the float64
+// reference; a damaged one must be noticed.
 func TestSharded(t *testing.T) {
-	be := openCPU(t, Options{}).(*pjrtBackend)
-	defer be.Close()
-	const devices = 4
-	if n := be.client.NumDevices(); n < devices {
-		t.Fatalf("the plugin has %d devices, want %d", n, devices)
-	}
-	p := problem.New(4*24, 40, 56, tile.Float32)
-	launch, err := stablehlo.Baseline(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := launch.Once()
-	for from, to := range map[string]string{
-		"module @xla {":               "module @xla attributes {mhlo.num_partitions = 4 : i32} {\n  sdy.mesh @devices = <[\"rows\"=4]>",
-		"@main(%a: tensor<96x40xf32>": "@main(%a: tensor<96x40xf32> {sdy.sharding = #sdy.sharding<@devices, [{\"rows\"}, {}]>}",
-		"%b: tensor<40x56xf32>) -> (tensor<96x56xf32>) {": "%b: tensor<40x56xf32> {sdy.sharding = #sdy.sharding<@devices, [{}, {}]>}) -> " +
-			"(tensor<96x56xf32> {sdy.sharding = #sdy.sharding<@devices, [{\"rows\"}, {}]>}) {",
-	} {
-		if !strings.Contains(text, from) {
-			t.Fatalf("no %q in\n%s", from, text)
-		}
-		text = strings.Replace(text, from, to, 1)
-	}
-	program, err := be.client.Compile().WithStableHLO([]byte(text)).WithShardy(devices).Done()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer program.Destroy()
-	in := map[string]tile.Tensor{"a": tile.NewTensor(p.A, p.M, p.K), "b": tile.NewTensor(p.B, p.K, p.N)}
-	for name, array := range in {
-		if err := check.Fill(t.Context(), array, name, p, 1, check.Uniform); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, _, assignment, err := program.GetDeviceAssignment()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := p.M / devices
-	var args []*binding.Buffer
-	for i, device := range assignment {
-		be.target = be.client.AddressableDevices()[device]
-		part := in["a"].Data[i*rows*p.K*4 : (i+1)*rows*p.K*4]
-		for _, array := range []tile.Tensor{{Dtype: p.A, Shape: []int{rows, p.K}, Data: part}, in["b"]} {
-			b, err := be.transfer("a part", array)
-			if err != nil {
-				t.Fatal(err)
+	be := openWorker(t, worker.Options{})
+	for _, way := range mesh.Shardings {
+		for _, spread := range []string{"data=2,model=2", "model=4", "model=2,data=2", "data=4,model=1", "data=1,model=2"} {
+			for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+				t.Run(fmt.Sprintf("%s/%s/%s", way.Name, spread, d), func(t *testing.T) {
+					p := problem.New(4*24, 4*10, 4*14, d)
+					e, err := be.Baseline(t.Context(), backend.BaselineSpec{Problem: p, Variant: way.Name, Mesh: spread})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer e.Close()
+					spec := backend.InputSpec{Problem: p, Seed: 3, Dist: check.Uniform}
+					if err := e.LoadSeeded(t.Context(), spec); err != nil {
+						t.Fatal(err)
+					}
+					for _, launches := range []int{1, 2} {
+						if err := e.Poison(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+						if s, err := e.Run(t.Context(), launches); err != nil || s.Method != Wall || s.Elapsed <= 0 {
+							t.Fatalf("%+v, %v", s, err)
+						}
+						if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+							t.Errorf("%+v, %v", r, err)
+						}
+					}
+					if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec, Fault: "tile"}); err != nil || r.OK {
+						t.Errorf("a wrong tile passes: %+v, %v", r, err)
+					}
+				})
 			}
-			defer b.free()
-			args = append(args, b.Buffer)
 		}
 	}
-	out, err := program.Execute(args...).DonateNone().Done()
-	if err != nil || len(out) != devices {
-		t.Fatalf("%d results: %v", len(out), err)
-	}
-	o := tile.NewTensor(p.Out, p.M, p.N)
-	for i, b := range out {
-		defer b.Destroy()
-		if dims, err := b.Dimensions(); err != nil || len(dims) != 2 || dims[0] != rows || dims[1] != p.N {
-			t.Fatalf("part %d is %v, %v", i, dims, err)
-		}
-		if err := b.ToHost(o.Data[i*rows*p.N*4 : (i+1)*rows*p.N*4]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	reference, err := check.NewReference(t.Context(), p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := reference.Verify(t.Context(), nil, in, map[string]tile.Tensor{"o": o})
-	if err != nil || !r.OK {
-		t.Errorf("%+v, %v", r, err)
+}
+
+// TestSharded_Refuses wants a reason for what cannot be spread.
+func TestSharded_Refuses(t *testing.T) {
+	be := openWorker(t, worker.Options{})
+	for name, c := range map[string]struct {
+		spec backend.BaselineSpec
+		want string
+	}{
+		"devices": {backend.BaselineSpec{Problem: problem.New(80, 80, 80, tile.Float32), Variant: "split", Mesh: "data=8"}, "has 8 devices"},
+		"ragged":  {backend.BaselineSpec{Problem: problem.New(81, 80, 80, tile.Float32), Variant: "split", Mesh: "data=2"}, "81 rows of a cannot be split evenly over 2"},
+		"softmax": {backend.BaselineSpec{Problem: problem.SoftmaxFamily.Make(problem.SoftmaxFamily.Equal(64), problem.Asked{A: tile.Float32}), Variant: "split", Mesh: "data=2"}, "split"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := be.Baseline(t.Context(), c.spec)
+			if err == nil {
+				e.Close()
+			}
+			if name != "softmax" && (!errors.Is(err, backend.ErrUnsupported) || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 }

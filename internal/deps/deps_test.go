@@ -33,7 +33,8 @@ kernels/blocking: tile problem
 kernels: tile problem kernels/*
 kernels/kernelstest: kernels
 chips: tile internal/yamlline gopkg.in/yaml.v3
-analyze: tile chips
+mesh:
+analyze: tile chips mesh
 traverse: tile
 timeline:
 backend: check tile timeline chips problem
@@ -45,7 +46,7 @@ lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/mosaic/mosaictest problem tile tile/interp tile/tiletest
 lower/mosaic: tile problem lower/internal/mlir
 lower/mosaic/mosaictest: tile
-lower/stablehlo: tile problem lower/internal/mlir
+lower/stablehlo: mesh tile problem lower/internal/mlir
 lower/triton: tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/libtpu: backend backend/internal/hlo

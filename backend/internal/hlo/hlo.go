@@ -6,7 +6,8 @@
 //     it needs and skips the others (wire.go).
 //  2. Loops, Body and Arrays find the loop in which launches are timed, what
 //     it repeats, and in which memory its arrays stay (loop.go).
-//  3. Overrides writes options of the compiler, which go the other way
+//  3. Collectives are what devices exchange, and by which algorithm (collective.go).
+//  4. Overrides and Spread write options of the compiler, which go the other way
 //     (overrides.go).
 //
 // What the package does not do: write, run or change a program, or know what an
@@ -33,9 +34,12 @@ type Computation struct {
 // Instruction is one operation.
 type Instruction struct {
 	Name, Opcode string
-	Target       string   // of a custom call
-	Shape        Shape    // of the result
-	Operands     []string // names of instructions of the same computation
+	Target       string    // of a custom call
+	Shape        Shape     // of the result
+	Operands     []string  // names of instructions of the same computation
+	Config       string    // what the backend notes of it, mostly JSON
+	Thread       string    // of an async-start: the unit that runs it meanwhile, where that is not the core
+	Groups       [][]int64 // of a collective: the devices that exchange with each other
 
 	id           int64
 	operands     []int64
@@ -44,6 +48,7 @@ type Instruction struct {
 
 // Shape is an array, or a tuple of shapes.
 type Shape struct {
+	Element    int64 // the type of an element, as xla_data.proto numbers them
 	Dimensions []int64
 	Space      int64 // of memory, as the device numbers them; 0 is its main memory
 	Tuple      []Shape

@@ -44,6 +44,28 @@ func Overrides(options Options) []byte {
 	return out
 }
 
+// Numbers of fields of a CompileOptionsProto's executable_build_options.
+const (
+	buildOptions    = 3
+	buildReplicas   = 4
+	buildPartitions = 5
+	buildSPMD       = 6
+	buildShardy     = 19
+)
+
+// Spread returns a CompileOptionsProto for a program that Shardy spreads over devices.
+func Spread(devices int) []byte {
+	var build []byte
+	for _, f := range []struct {
+		number protowire.Number
+		value  int
+	}{{buildReplicas, 1}, {buildPartitions, devices}, {buildSPMD, 1}, {buildShardy, 1}} {
+		build = protowire.AppendTag(build, f.number, protowire.VarintType)
+		build = protowire.AppendVarint(build, uint64(f.value))
+	}
+	return field(nil, buildOptions, build)
+}
+
 // field appends a field that has a length.
 func field(to []byte, number protowire.Number, data []byte) []byte {
 	to = protowire.AppendTag(to, number, protowire.BytesType)

@@ -18,10 +18,28 @@ const (
 	instructionName, instructionOpcode, instructionShape                    = 1, 2, 3
 	instructionTarget, instructionID, instructionOperands, instructionCalls = 28, 35, 36, 38
 
-	shapeDimensions, shapeTuple, shapeLayout = 3, 4, 5
+	instructionGroups, instructionConfig, instructionDeviceList, instructionIota = 49, 43, 87, 92
+	instructionMesh, instructionThread                                           = 93, 79
+
+	meshDevices, meshAlong = 1, 2
+	meshAxis               = 1
+	axisSize, axisIndex    = 2, 1
+
+	groupIDs = 1
+
+	deviceListGroups, deviceListIota = 1, 2
+	iotaGroups, iotaSize             = 1, 2
+	iotaDims, iotaPerm               = 3, 4
+
+	shapeElement, shapeDimensions, shapeTuple, shapeLayout = 2, 3, 4, 5
 
 	layoutSpace = 8
 )
+
+// maxDevices bounds what groups of devices may be written out to.
+const maxDevices = 1 << 20
+
+var errGroups = errors.New("groups of devices that do not add up")
 
 // fields calls each for every field of a message: value holds numbers, data what
 // has a length.
@@ -162,6 +180,23 @@ func readInstruction(message []byte) (*Instruction, error) {
 			i.Shape, err = readShape(data)
 		case instructionOperands:
 			i.operands, err = numbers(i.operands, value, data)
+		case instructionGroups:
+			var group []int64
+			group, err = readGroup(data)
+			i.Groups = append(i.Groups, group)
+		case instructionDeviceList:
+			var groups [][]int64
+			if groups, err = readDeviceList(data); len(i.Groups) == 0 {
+				i.Groups = groups
+			}
+		case instructionIota:
+			i.Groups, err = readIota(data)
+		case instructionMesh:
+			i.Groups, err = readMesh(data)
+		case instructionThread:
+			i.Thread = string(data)
+		case instructionConfig:
+			i.Config = string(data)
 		case instructionCalls:
 			i.computations, err = numbers(i.computations, value, data)
 		}
@@ -174,6 +209,8 @@ func readShape(message []byte) (Shape, error) {
 	var s Shape
 	err := fields(message, func(number int, value int64, data []byte) (err error) {
 		switch number {
+		case shapeElement:
+			s.Element = value
 		case shapeDimensions:
 			s.Dimensions, err = numbers(s.Dimensions, value, data)
 		case shapeTuple:

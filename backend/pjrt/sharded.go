@@ -1,0 +1,327 @@
+//go:build linux && cgo
+
+package pjrt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"matladder/backend"
+	"matladder/backend/internal/hlo"
+	"matladder/check"
+	"matladder/lower/stablehlo"
+	"matladder/mesh"
+	"matladder/tile"
+
+	binding "github.com/gomlx/go-xla/pjrt"
+)
+
+// sharded is XLA's own product on several devices of the client at once, each of which
+// has parts of the arrays. Launches are timed as by Wall: each is waited for.
+type sharded struct {
+	backend *pjrtBackend
+	launch  *stablehlo.Launch
+	mesh    mesh.Mesh
+	way     mesh.Sharding
+	program *binding.LoadedExecutable
+	devices []int // of the client, by their place in the mesh
+
+	whole     map[string]tile.Tensor // the inputs, in the host's memory
+	in, out   []*binding.Buffer      // parts, one device after the other
+	spec      backend.InputSpec
+	seeded    bool
+	reference check.Verifier
+	closed    bool
+}
+
+// sharded compiles XLA's own way to compute a product for the devices of a mesh.
+func (b *pjrtBackend) sharded(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+	if b.closed {
+		return nil, errClosed
+	}
+	m, err := mesh.Parse(spec.Mesh)
+	if err != nil {
+		return nil, fmt.Errorf("pjrt: %w", err)
+	}
+	way, err := mesh.FindSharding(spec.Variant)
+	if err != nil {
+		return nil, fmt.Errorf("pjrt: %w", err)
+	}
+	if have := b.client.NumDevices(); m.Devices() > have {
+		return nil, fmt.Errorf("pjrt: mesh %s has %d devices, and %s %d: %w", m, m.Devices(), b.Name(), have, backend.ErrUnsupported)
+	}
+	how, err := b.options.how(spec.Params, b.device.Kind)
+	if err != nil {
+		return nil, err
+	}
+	launch, err := stablehlo.Baseline(spec.Problem)
+	if err != nil {
+		return nil, refused(err)
+	}
+	text, err := launch.Sharded(m, way)
+	if err != nil {
+		return nil, refused(err)
+	}
+	e := &sharded{backend: b, launch: launch, mesh: m, way: way}
+	for _, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
+		if _, ok := bufferTypes[a.Dtype]; !ok {
+			return nil, fmt.Errorf("pjrt: array %s of %s: no such buffers: %w", a.Name, a.Dtype, backend.ErrUnsupported)
+		}
+		if _, err := m.Shape(a.Name, [2]int(a.Shape), way.Of(a.Name)); err != nil {
+			return nil, fmt.Errorf("pjrt: %w: %w", err, backend.ErrUnsupported)
+		}
+	}
+	if err := e.build(text, how.options); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (e *sharded) build(text string, options hlo.Options) (err error) {
+	b := e.backend
+	b.plugin.mu.Lock()
+	defer b.plugin.mu.Unlock()
+	b.plugin.options = hlo.Overrides(options)
+	defer func() { b.plugin.options = nil }()
+	what := "compile " + e.launch.Name + " for " + e.mesh.String()
+	if e.program, err = b.client.Compile().WithStableHLO([]byte(text)).WithShardy(e.mesh.Devices()).Done(); err != nil {
+		return wrap(what, err)
+	}
+	if _, _, e.devices, err = e.program.GetDeviceAssignment(); err != nil {
+		return errors.Join(wrap(what, err), e.program.Destroy())
+	}
+	return nil
+}
+
+// part is the part of array a that a device has, cut out of the whole or put into it.
+func (e *sharded) part(a stablehlo.Array, device int, whole tile.Tensor, put []byte) tile.Tensor {
+	split := e.way.Of(a.Name)
+	shape, _ := e.mesh.Shape(a.Name, [2]int(a.Shape), split) // even: build has seen to it
+	at := e.mesh.Start(device, shape, split)
+	size := a.Dtype.Bits() / 8
+	t := tile.Tensor{Dtype: a.Dtype, Shape: shape[:], Data: put}
+	if put == nil {
+		t.Data = make([]byte, shape[0]*shape[1]*size)
+	}
+	for row := range shape[0] {
+		inside := t.Data[row*shape[1]*size : (row+1)*shape[1]*size]
+		outside := whole.Data[((at[0]+row)*a.Shape[1]+at[1])*size:][:len(inside)]
+		if put == nil {
+			copy(inside, outside)
+		} else {
+			copy(outside, inside)
+		}
+	}
+	return t
+}
+
+// fill makes the inputs by calling set for each, and hands each device its parts.
+func (e *sharded) fill(set func(i int, name string, t tile.Tensor) error) error {
+	if e.closed {
+		return errExecutableClosed
+	}
+	e.seeded, e.reference, e.whole = false, nil, map[string]tile.Tensor{}
+	if err := errors.Join(free(&e.out), free(&e.in)); err != nil {
+		return err
+	}
+	for i, a := range e.launch.In {
+		t := tile.NewTensor(a.Dtype, a.Shape...)
+		if err := set(i, a.Name, t); err != nil {
+			return err
+		}
+		e.whole[a.Name] = t
+	}
+	devices := e.backend.client.AddressableDevices()
+	for place, device := range e.devices {
+		for _, a := range e.launch.In {
+			t := e.part(a, place, e.whole[a.Name], nil)
+			h, err := e.backend.client.BufferFromHost().FromRawData(t.Data, bufferTypes[t.Dtype], t.Shape).ToDevice(devices[device]).Done()
+			if err != nil {
+				return errors.Join(wrap("transfer a part of "+a.Name, err), free(&e.in))
+			}
+			e.in = append(e.in, h)
+		}
+	}
+	return nil
+}
+
+// free destroys buffers.
+func free(list *[]*binding.Buffer) (err error) {
+	for _, b := range *list {
+		err = errors.Join(err, wrap("free", b.Destroy()))
+	}
+	*list = nil
+	return err
+}
+
+// Load copies arrays in.
+func (e *sharded) Load(in ...tile.Tensor) error {
+	if len(in) != len(e.launch.In) {
+		return fmt.Errorf("pjrt: load: have %d arrays, want %d", len(in), len(e.launch.In))
+	}
+	for i, a := range e.launch.In {
+		if err := matches(in[i], a); err != nil {
+			return fmt.Errorf("pjrt: load: %w", err)
+		}
+	}
+	return e.fill(func(i int, _ string, t tile.Tensor) error {
+		copy(t.Data, in[i].Data)
+		return nil
+	})
+}
+
+// LoadSeeded makes the inputs.
+func (e *sharded) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
+	err := e.fill(func(_ int, name string, t tile.Tensor) error {
+		if err := check.Fill(ctx, t, name, spec.Problem, spec.Seed, e.backend.distOf(spec)); err != nil {
+			return fmt.Errorf("pjrt: fill %s: %w", name, err)
+		}
+		return nil
+	})
+	if err == nil {
+		e.spec, e.seeded = spec, true
+	}
+	return err
+}
+
+// Run times launches.
+func (e *sharded) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	switch {
+	case e.closed:
+		return backend.Sample{}, errExecutableClosed
+	case launches < 1:
+		return backend.Sample{}, fmt.Errorf("pjrt: run: %d launches", launches)
+	case e.in == nil:
+		return backend.Sample{}, errors.New("pjrt: run: nothing was loaded")
+	}
+	sample := backend.Sample{Method: Wall}
+	for range launches {
+		if err := ctx.Err(); err != nil {
+			return backend.Sample{}, err
+		}
+		if err := free(&e.out); err != nil {
+			return backend.Sample{}, err
+		}
+		execution := e.program.Execute(e.in...).DonateNone()
+		start := time.Now()
+		out, err := execution.Done() // waits for all devices
+		sample.Elapsed += max(1, time.Since(start))
+		if err != nil {
+			return backend.Sample{}, wrap("run "+e.launch.Name, err)
+		}
+		if e.out = out; len(out) != len(e.devices)*len(e.launch.Out) {
+			return backend.Sample{}, fmt.Errorf("pjrt: %d results of %d devices", len(out), len(e.devices))
+		}
+	}
+	return sample, nil
+}
+
+// Poison overwrites the outputs' memory, which the next launch may be given, and frees it.
+func (e *sharded) Poison(ctx context.Context) error {
+	switch {
+	case e.closed:
+		return errExecutableClosed
+	case e.in == nil:
+		return errors.New("pjrt: poison: nothing was loaded")
+	}
+	if e.backend.shared {
+		for i, h := range e.out {
+			a := e.launch.Out[i%len(e.launch.Out)]
+			shape, _ := e.mesh.Shape(a.Name, [2]int(a.Shape), e.way.Of(a.Name))
+			t, err := (&buffer{Buffer: h}).look(stablehlo.Array{Name: a.Name, Dtype: a.Dtype, Shape: shape[:]}, true)
+			if err != nil {
+				return err
+			}
+			fill(t.Data)
+		}
+	}
+	return errors.Join(free(&e.out), ctx.Err())
+}
+
+// gathered are the outputs, put together from their parts.
+func (e *sharded) gathered() (map[string]tile.Tensor, error) {
+	out := map[string]tile.Tensor{}
+	for i, a := range e.launch.Out {
+		whole := tile.NewTensor(a.Dtype, a.Shape...)
+		for place := range e.devices {
+			shape, _ := e.mesh.Shape(a.Name, [2]int(a.Shape), e.way.Of(a.Name))
+			data := make([]byte, a.Dtype.Bytes(int64(shape[0]*shape[1])))
+			if err := wrap("transfer a part of "+a.Name, e.out[place*len(e.launch.Out)+i].ToHost(data)); err != nil {
+				return nil, err
+			}
+			e.part(a, place, whole, data)
+		}
+		out[a.Name] = whole
+	}
+	return out, nil
+}
+
+// Check verifies what the last launch left.
+func (e *sharded) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
+	switch {
+	case e.closed:
+		return backend.CheckResult{}, errExecutableClosed
+	case !e.seeded || e.spec != spec.InputSpec:
+		return backend.CheckResult{}, errors.New("pjrt: check: the inputs are not those of LoadSeeded with this spec")
+	case e.out == nil:
+		return backend.CheckResult{Detail: "nothing was run"}, nil
+	}
+	out, err := e.gathered()
+	if err == nil {
+		out, err = check.Damage(spec.Fault, out)
+	}
+	if err == nil && e.reference == nil {
+		in := e.whole
+		if check.IsExact(e.spec.Dist) {
+			in = map[string]tile.Tensor{} // their answers need none
+		}
+		if e.reference, err = check.ReferenceOf(ctx, spec.Problem, in, spec.Seed, e.backend.distOf(spec.InputSpec)); err == nil {
+			e.reference.ProductsOff(productRoundoff(e.backend.device.Kind, spec.Problem))
+		}
+	}
+	var r backend.CheckResult
+	if err == nil {
+		r, err = e.reference.Verify(ctx, nil, e.whole, out)
+	}
+	if err != nil {
+		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
+	}
+	return r, nil
+}
+
+// Results copies arrays out.
+func (e *sharded) Results(out ...tile.Tensor) error {
+	switch {
+	case e.closed:
+		return errExecutableClosed
+	case len(out) != len(e.launch.Out):
+		return fmt.Errorf("pjrt: results: have %d arrays, want %d", len(out), len(e.launch.Out))
+	case e.out == nil:
+		return errors.New("pjrt: results: nothing was run on these inputs")
+	}
+	made, err := e.gathered()
+	if err != nil {
+		return err
+	}
+	for i, a := range e.launch.Out {
+		if err := matches(out[i], a); err != nil {
+			return fmt.Errorf("pjrt: results: %w", err)
+		}
+		copy(out[i].Data, made[a.Name].Data)
+	}
+	return nil
+}
+
+// Close frees the arrays and the program. Closing twice is no error.
+func (e *sharded) Close() error {
+	if e.closed {
+		return nil
+	}
+	e.closed, e.reference, e.whole = true, nil, nil
+	return errors.Join(free(&e.in), free(&e.out), wrap("close", e.program.Destroy()))
+}

@@ -1,0 +1,126 @@
+// Package mesh says how a product is spread over devices: a mesh of named axes, and
+// for each array the axes that its rows and columns are split over.
+//
+//	mesh.Parse("data=16,model=16") ─► Mesh ─┐
+//	mesh.FindSharding("gather") ─► Sharding ─┴► Part: what device 17 has of array a
+//
+// It knows nothing of chips and wires (package chips), and of what moving costs (package
+// analyze).
+package mesh
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The axes that a mesh may have.
+const (
+	Data   = "data"   // rows of A, the examples of a batch, are split over it
+	Model  = "model"  // the weights B are split over it
+	Expert = "expert" // the experts of a mixture are split over it
+)
+
+// Names are the axes of a mesh for one product.
+var Names = []string{Data, Model}
+
+// MaxDevices bounds a mesh: more than any pod has.
+const MaxDevices = 1 << 20
+
+// Axis is one dimension of a mesh.
+type Axis struct {
+	Name string
+	Size int
+}
+
+// Mesh arranges devices: the last axis changes fastest from one to the next.
+type Mesh []Axis
+
+// Parse reads a mesh as data=16,model=16: each axis once, of the names given, or of Names.
+func Parse(text string, names ...string) (Mesh, error) {
+	if len(names) == 0 {
+		names = Names
+	}
+	wrong := func(format string, args ...any) (Mesh, error) {
+		return nil, fmt.Errorf("mesh %q: "+format, append([]any{text}, args...)...)
+	}
+	var m Mesh
+	for _, item := range strings.Split(text, ",") {
+		name, digits, ok := strings.Cut(strings.TrimSpace(item), "=")
+		size, err := strconv.Atoi(digits)
+		switch {
+		case !ok:
+			return wrong("want axes and sizes, such as data=16,model=16")
+		case !slices.Contains(names, name):
+			return wrong("unknown axis %q (known: %s)", name, strings.Join(names, ", "))
+		case slices.ContainsFunc(m, func(a Axis) bool { return a.Name == name }):
+			return wrong("axis %s is there twice", name)
+		case err != nil || size < 1:
+			return wrong("the size of axis %s, %q, is not a whole number from 1", name, digits)
+		case size > MaxDevices/m.Devices():
+			return wrong("more than %d devices", MaxDevices)
+		}
+		m = append(m, Axis{name, size})
+	}
+	return m, nil
+}
+
+// String is what Parse reads.
+func (m Mesh) String() string {
+	parts := make([]string, len(m))
+	for i, a := range m {
+		parts[i] = fmt.Sprintf("%s=%d", a.Name, a.Size)
+	}
+	return strings.Join(parts, ",")
+}
+
+// Devices is how many there are.
+func (m Mesh) Devices() int {
+	n := 1
+	for _, a := range m {
+		n *= a.Size
+	}
+	return n
+}
+
+// Size is that of the axes of some names together; of an axis that m lacks it is 1.
+func (m Mesh) Size(names ...string) int {
+	n := 1
+	for _, a := range m {
+		if slices.Contains(names, a.Name) {
+			n *= a.Size
+		}
+	}
+	return n
+}
+
+// Smaller are meshes of the same axes from one device up to m, which is the last: each
+// axis is half as long from one mesh to the one before, as long as it can be halved.
+func (m Mesh) Smaller() []Mesh {
+	list := []Mesh{m}
+	for {
+		half, less := slices.Clone(list[0]), false
+		for i, a := range half {
+			if a.Size%2 == 0 {
+				half[i].Size, less = a.Size/2, true
+			} else if a.Size > 1 {
+				half[i].Size, less = 1, true
+			}
+		}
+		if !less {
+			return list
+		}
+		list = slices.Insert(list, 0, half)
+	}
+}
+
+// place is where a device is on each axis.
+func (m Mesh) place(device int) []int {
+	at := make([]int, len(m))
+	for i := len(m) - 1; i >= 0; i-- {
+		at[i] = device % m[i].Size
+		device /= m[i].Size
+	}
+	return at
+}
