@@ -55,7 +55,7 @@ func (c *values) loadInts(e *tile.Expr) lanes[int32] {
 func loadSame[T any](c *values, r int) lanes[T] {
 	whole := loadAs(c, r, func(o, x []T) { copy(o, x) })
 	ld := c.plan.refs[r].ld
-	return func(w *worker, row, col, n int) []T {
+	return func(w *frame, row, col, n int) []T {
 		at := &w.places[r]
 		if row < at.rows && col+n <= at.cols {
 			return view[T](w.data[r])[at.off+row*ld+col:][:n]
@@ -67,7 +67,7 @@ func loadSame[T any](c *values, r int) lanes[T] {
 // loadAs reads and converts ref r; what its block has beyond the array is zero.
 func loadAs[T, S any](c *values, r int, convert func(o []T, x []S)) lanes[T] {
 	slot, ld := c.slot(), c.plan.refs[r].ld
-	return func(w *worker, row, col, n int) []T {
+	return func(w *frame, row, col, n int) []T {
 		at := &w.places[r]
 		have := 0
 		out := vector[T](w, slot, n)
@@ -82,7 +82,7 @@ func loadAs[T, S any](c *values, r int, convert func(o []T, x []S)) lanes[T] {
 
 // loadTemp reads the piece of a product that was computed last.
 func loadTemp[T any](d *dot) lanes[T] {
-	return func(w *worker, row, col, n int) []T {
+	return func(w *frame, row, col, n int) []T {
 		return view[T](d.temp.of(w.mem))[(row-w.row)*d.ld+col-w.col:][:n]
 	}
 }
@@ -235,7 +235,7 @@ func narrowTo[D int8 | uint8](o []D, x []int32) {
 func writeTo[D, T any](c *values, x lanes[T], combine func(o []D, x []T)) writer {
 	r := c.step.dst
 	ld := c.plan.refs[r].ld
-	return func(w *worker, row, col, n int) {
+	return func(w *frame, row, col, n int) {
 		at := &w.places[r]
 		combine(view[D](w.data[r])[at.off+row*ld+col:][:n], x(w, row, col, n))
 	}
@@ -245,7 +245,7 @@ func writeTo[D, T any](c *values, x lanes[T], combine func(o []D, x []T)) writer
 func (c *values) storeInto(x into) writer {
 	r := c.step.dst
 	ld := c.plan.refs[r].ld
-	return func(w *worker, row, col, n int) {
+	return func(w *frame, row, col, n int) {
 		at := &w.places[r]
 		x(w, row, col, view[float32](w.data[r])[at.off+row*ld+col:][:n])
 	}
@@ -255,7 +255,7 @@ func (c *values) storeInto(x into) writer {
 func writeOf[T any](c *values, x, y lanes[T], combine func(o, x, y []T)) writer {
 	r := c.step.dst
 	ld := c.plan.refs[r].ld
-	return func(w *worker, row, col, n int) {
+	return func(w *frame, row, col, n int) {
 		at := &w.places[r]
 		a, b := x(w, row, col, n), y(w, row, col, n)
 		combine(view[T](w.data[r])[at.off+row*ld+col:][:n], a, b)

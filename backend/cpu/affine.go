@@ -44,7 +44,7 @@ func (c *values) affineOf(e *tile.Expr) *affine {
 	}
 	if less {
 		plus := f.a
-		f.a = func(w *worker, row int) float32 { return -plus(w, row) }
+		f.a = func(w *frame, row int) float32 { return -plus(w, row) }
 	}
 	if by != nil {
 		f.b = c.single(by)
@@ -59,7 +59,7 @@ func (c *values) affineOf(e *tile.Expr) *affine {
 }
 
 // into sets out to elements col … of row row.
-func (f *affine) into(w *worker, out []float32, row, col int) {
+func (f *affine) into(w *frame, out []float32, row, col int) {
 	var by, plus []float32
 	n := len(out)
 	x := f.x(w, row, col, n)
@@ -74,7 +74,7 @@ func (f *affine) into(w *worker, out []float32, row, col int) {
 
 // lanes is f where its value goes on to something else.
 func (f *affine) lanes(slot int) lanes[float32] {
-	return func(w *worker, row, col, n int) []float32 {
+	return func(w *frame, row, col, n int) []float32 {
 		out := vector[float32](w, slot, n)
 		f.into(w, out, row, col)
 		return out
@@ -84,7 +84,7 @@ func (f *affine) lanes(slot int) lanes[float32] {
 // store writes f to the destination, of float32.
 func (f *affine) store(r int) writer {
 	ld := f.plan.refs[r].ld
-	return func(w *worker, row, col, n int) {
+	return func(w *frame, row, col, n int) {
 		f.into(w, view[float32](w.data[r])[w.places[r].off+row*ld+col:][:n], row, col)
 	}
 }
@@ -102,7 +102,7 @@ func (c *values) squares(e *tile.Expr) lanes[float32] {
 		less, y = c.single(y.Args[1]), y.Args[0]
 	}
 	i, x, width, loop := c.slot(), c.floats(y), y.Shape[len(y.Shape)-1], c.plan.exps.Squares
-	return func(w *worker, row, _, _ int) []float32 {
+	return func(w *frame, row, _, _ int) []float32 {
 		out, from, sum := vector[float32](w, i, 1), less(w, row), float32(0)
 		for col := 0; col < width; col += vectorLanes {
 			sum += loop(x(w, row, col, min(vectorLanes, width-col)), from)

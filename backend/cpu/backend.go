@@ -219,19 +219,24 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 		m.choices.B = gemm.ReadPacked
 	}
 	m.kernels = m.kernels.With(m.choices.Choices)
-	e := &executable{sources: programs, checks: &b.checks, pinned: b.options.Pin, giveWay: b.options.giveWay}
-	if e.bound, err = tile.Bind(programs); err != nil {
+	bound, err := tile.Bind(programs)
+	if err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)
 	}
+	var plans []*plan
 	for _, p := range programs {
 		pl, err := compile(p, m)
 		if err != nil {
 			return nil, err
 		}
-		e.plans = append(e.plans, pl)
+		plans = append(plans, pl)
 	}
-	return e, nil
+	return newExecutable(programs, plans, bound, execution{checks: &b.checks, pinned: b.options.Pin, giveWay: b.options.giveWay}), nil
 }
+
+// Buffer returns n zeroed bytes on a boundary of a cache line; many are on large pages,
+// where the system has them, as the arrays of executables are.
+func Buffer(n int) []byte { return newBuffer(n) }
 
 // Baseline is not there: the machine has no matmul of its vendor.
 func (*Backend) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {

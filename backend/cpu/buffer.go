@@ -5,9 +5,9 @@ import "unsafe"
 // hugePage is the size of the large pages of amd64 and arm64.
 const hugePage = 2 << 20
 
-// Buffer returns n zeroed bytes on a boundary of a cache line; many are on large pages,
-// where the system has them, as the arrays of executables are.
-func Buffer(n int) []byte {
+// newBuffer returns n zeroed bytes on a boundary of a cache line; many are on large pages,
+// where the system has them.
+func newBuffer(n int) []byte {
 	boundary := cacheLine
 	if n >= 2*hugePage && asksForHugePages {
 		boundary = hugePage

@@ -32,8 +32,10 @@ const (
 	deepBytes       = 2 << 20   // of b packed with all of k: of 1 to 8 MiB as fast as any, and by 3 % than one beyond L3
 	deepPanels      = 8         // of b packed with all of k, if they take more than that: rows of memory are read along them
 	tilesPieceBytes = 512 << 10 // of b packed chunk by chunk for tiles: it stays in L2
-	vectorLanes     = 1024      // elements of a row vector
 )
+
+// vectorLanes is how many elements a row vector has.
+const vectorLanes = 1024
 
 // buffers gives every piece of memory but the arrays its place.
 func buffers(p *plan) error {

@@ -17,8 +17,6 @@ import (
 // awake for the next launch, whichever program that is of. Launches of one worker run on
 // the goroutines of their callers, as many at once as there are threads.
 
-var _ backend.Caller = (*Backend)(nil)
-
 // sharing is the pools that calls take turns on.
 type sharing struct {
 	mu    sync.Mutex
@@ -101,29 +99,14 @@ type pack struct {
 // packedKey is an operand of a plan, by their numbers.
 type packedKey struct{ plan, operand int }
 
-// CompileCall plans programs for calls. Memory comes with the first call.
-func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, params backend.Params, layout backend.Layout) (backend.Callable, error) {
-	if params.Threads != 0 && params.Threads != b.Threads() {
-		return nil, fmt.Errorf("cpu: call: %d threads: the backend has %d", params.Threads, b.Threads())
-	}
-	e, err := b.compileFor(ctx, programs, params, layout)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range layout.Packed {
-		if err := e.mayBePacked(name); err != nil {
-			return nil, err
-		}
-	}
-	e.borrows = true
-	if need, limit := e.size(), availableMemory(); limit > 0 && need > limit {
-		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
-	}
+// newCallable returns e for calls, at most so many at once where one worker runs them.
+func newCallable(e *executable, threads int, shared *sharing) (*callable, error) {
 	c := &callable{compiled: e, closing: make(chan struct{})}
-	n := b.Threads()
+	n := threads
 	if _, _, c.workers = e.buffers(); c.workers > 1 {
 		n = 1
-		if c.turn, err = b.sharing.start(); err != nil {
+		var err error
+		if c.turn, err = shared.start(); err != nil {
 			return nil, err
 		}
 	}
@@ -133,6 +116,17 @@ func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, par
 	}
 	c.close = sync.OnceValue(c.end)
 	return c, nil
+}
+
+// borrow has e compute on arrays of its callers, of which packed are packed beforehand.
+func (e *executable) borrow(packed []string) error {
+	for _, name := range packed {
+		if err := e.mayBePacked(name); err != nil {
+			return err
+		}
+	}
+	e.borrows = true
+	return nil
 }
 
 // mayBePacked refuses an input that is more than the second operand of products.
@@ -351,7 +345,7 @@ func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend
 			if o.why != whyPacked || ref.Name != name {
 				continue
 			}
-			cache := newCache(o, Buffer(o.slots*o.block))
+			cache := newCache(o, newBuffer(o.slots*o.block))
 			for _, w := range r.workers {
 				w.data[o.ref] = array
 			}

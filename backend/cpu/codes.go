@@ -20,7 +20,7 @@ func (c *values) codes(v *tile.Expr) writer {
 		return c.codesOfBits(c.plan.ref(r), by, zero)
 	}
 	x, r, ld, toInt8 := c.floats(v), c.step.dst, c.plan.refs[c.step.dst].ld, c.plan.loops.ToInt8
-	return func(w *worker, row, col, n int) {
+	return func(w *frame, row, col, n int) {
 		at := &w.places[r]
 		toInt8(view[int8](w.data[r])[at.off+row*ld+col:][:n], x(w, row, col, n), by(w, row), zero(w, row))
 	}
@@ -33,7 +33,7 @@ func (c *values) codesOfBits(x int, by, zero one) writer {
 	ld, from := c.plan.refs[dst].ld, c.plan.refs[x].ld
 	c.step.lanes = max(c.step.lanes, c.plan.refs[dst].cols)
 	ahead := max(c.step.strip, 1) * from
-	return func(w *worker, row, col, n int) {
+	return func(w *frame, row, col, n int) {
 		at, src, have := &w.places[dst], &w.places[x], 0
 		out := view[int8](w.data[dst])[at.off+row*ld+col:][:n]
 		f, z := by(w, row), zero(w, row)

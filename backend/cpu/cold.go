@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"matladder/backend"
-	"matladder/backend/cpu/internal/evict"
 )
 
 var _ backend.Cooler = (*Backend)(nil)
@@ -14,15 +13,8 @@ var _ backend.Cooler = (*Backend)(nil)
 // launches pack into.
 func (b *Backend) Cool(ctx context.Context, x backend.Executable) error {
 	e, ok := x.(*executable)
-	switch {
-	case !ok:
+	if !ok {
 		return errors.New("cpu: cool: not an executable of this backend")
-	case e.closed:
-		return errClosed
-	case e.pages == nil:
-		return errors.New("cpu: cool: nothing was loaded")
-	case ctx.Err() != nil:
-		return ctx.Err()
 	}
-	return e.pool.run(func(member int) { evict.Part(e.pages, member, e.pool.size) })
+	return e.cool(ctx)
 }

@@ -11,24 +11,23 @@ import (
 	"matladder/tile"
 )
 
-// passes turn a program into a plan, in this order. Each tells in words what it decided.
+// passes turn a program into a plan, in this order.
 var passes = []struct {
 	name string
 	run  func(*plan) error
-	tell func(*plan) []string
 }{
-	{"verify", verify, (*plan).tellGrid},         // the program makes sense on any machine; what steps cannot do at once → scratch
-	{"matrices", matrices, (*plan).tellRefs},     // blocks of refs as matrices in memory
-	{"match", match, (*plan).tellBody},           // statements → steps
-	{"fuse", fuse, (*plan).tellFused},            // a zeroing fill into the accumulation behind it, a product into the value, values of a row
-	{"layout", layOut, (*plan).tellLayout},       // products → packed operands
-	{"skinny", skinny, (*plan).tellThin},         // b that few rows of a meet → not packed
-	{"rows", readRows, (*plan).tellRows},         // a whose rows tiles can load → not packed
-	{"writes", writes, (*plan).tellWrites},       // outputs that tiles write once → rounded by them, non-temporal stores
-	{"epilogue", epilogue, (*plan).tellValues},   // values → vectors along rows
-	{"placement", placement, (*plan).tellKept},   // which packed blocks are kept, where
-	{"schedule", schedule, (*plan).tellSchedule}, // grid → phases, tasks, workers; steps of a program → strips of rows
-	{"buffers", buffers, (*plan).tellBuffers},    // sizes and places of all memory but the arrays
+	{"verify", verify},       // the program makes sense on any machine; what steps cannot do at once → scratch
+	{"matrices", matrices},   // blocks of refs as matrices in memory
+	{"match", match},         // statements → steps
+	{"fuse", fuse},           // a zeroing fill into the accumulation behind it, a product into the value, values of a row
+	{"layout", layOut},       // products → packed operands
+	{"skinny", skinny},       // b that few rows of a meet → not packed
+	{"rows", readRows},       // a whose rows tiles can load → not packed
+	{"writes", writes},       // outputs that tiles write once → rounded by them, non-temporal stores
+	{"epilogue", epilogue},   // values → vectors along rows
+	{"placement", placement}, // which packed blocks are kept, where
+	{"schedule", schedule},   // grid → phases, tasks, workers; steps of a program → strips of rows
+	{"buffers", buffers},     // sizes and places of all memory but the arrays
 }
 
 // plan is a program on its way through the passes, and in the end what workers
@@ -79,12 +78,12 @@ type step struct {
 	dst    int       // fill and compute: ref
 	zeroed tile.Cond // accumulate: dst counts as zero where it holds; nil for never
 	dots   []*dot
-	direct bool                        // the only dot is the value, in dst's own dtype: no epilogue
-	store  writer                      // epilogue: dst = value
-	add    writer                      // epilogue: dst = dst + value
-	lanes  int                         // of a row, that these do at once
-	down   func(w *worker, row, n int) // store, of a destination whose one column lies in one piece
-	strip  int                         // rows that steps that go along rows together do at once
+	direct bool                       // the only dot is the value, in dst's own dtype: no epilogue
+	store  writer                     // epilogue: dst = value
+	add    writer                     // epilogue: dst = dst + value
+	lanes  int                        // of a row, that these do at once
+	down   func(w *frame, row, n int) // store, of a destination whose one column lies in one piece
+	strip  int                        // rows that steps that go along rows together do at once
 
 	factor   *tile.Expr // of rows of dst, to which the product is added; nil for none
 	rescaled down       // its values

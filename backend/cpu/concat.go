@@ -12,7 +12,7 @@ func concat[T any](c *values, e *tile.Expr, compile func(*tile.Expr) lanes[T]) l
 		}
 	}
 	if e.Dim != len(e.Shape)-1 {
-		return func(w *worker, row, col, n int) []T {
+		return func(w *frame, row, col, n int) []T {
 			i, begin := 0, 0
 			for row >= ends[i] {
 				i, begin = i+1, ends[i]
@@ -21,7 +21,7 @@ func concat[T any](c *values, e *tile.Expr, compile func(*tile.Expr) lanes[T]) l
 		}
 	}
 	slot := c.slot()
-	return func(w *worker, row, col, n int) []T {
+	return func(w *frame, row, col, n int) []T {
 		out, begin := vector[T](w, slot, n), 0
 		for i, end := range ends {
 			if from, to := max(col, begin), min(col+n, end); from < to {

@@ -24,15 +24,25 @@ type executable struct {
 	pool   *pool
 	runs   []*run // by plan
 	spec   backend.InputSpec
-	checks *references
 	seeded bool
 	closed bool
 
 	borrows bool // inputs and outputs are the callers'; they lie where calls say
+	onCores bool // threads of the pool are bound to cores
+	execution
+}
 
-	pinned  bool // threads are to be bound to cores
-	onCores bool // those of the pool are
-	giveWay bool // of the pool
+// execution is how an executable runs.
+type execution struct {
+	checks  *references // what outputs are compared with
+	pinned  bool        // threads are to be bound to cores
+	giveWay bool        // workers that wait leave their processors to others
+}
+
+// newExecutable returns what runs the plans of programs, one after another. It has neither
+// memory nor goroutines yet.
+func newExecutable(programs []*tile.Program, plans []*plan, bound tile.Bindings, how execution) *executable {
+	return &executable{sources: programs, plans: plans, bound: bound, execution: how}
 }
 
 // run is a plan with the memory and the workers that execute it.
@@ -177,9 +187,11 @@ func (e *executable) allocate() error {
 func (e *executable) newWorker(r *run, mem []byte) *worker {
 	p := r.plan
 	w := &worker{
-		plan: p, pool: e.pool, caches: r.caches, mem: mem, rows: p.rows.of(mem),
-		ids: ownLines[int](len(p.program.Grid)), places: ownLines[place](len(p.refs)),
-		data: make([][]byte, len(p.refs)), tags: make([][]int, len(p.operands)),
+		frame: frame{
+			plan: p, mem: mem, rows: p.rows.of(mem), data: make([][]byte, len(p.refs)),
+			ids: ownLines[int](len(p.program.Grid)), places: ownLines[place](len(p.refs)),
+		},
+		pool: e.pool, caches: r.caches, tags: make([][]int, len(p.operands)),
 	}
 	for i, ref := range p.refs {
 		if ref.Kind == tile.Scratch {

@@ -3,7 +3,7 @@ package cpu
 import "matladder/tile"
 
 // into computes elements col … col+len(out)-1 of a row into out.
-type into func(w *worker, row, col int, out []float32)
+type into func(w *frame, row, col int, out []float32)
 
 // into compiles e if it has a loop that takes one number for all of a row: a product
 // with it, and e^x or 2^x of a difference to it, as a softmax subtracts the row's largest;
@@ -16,7 +16,7 @@ func (c *values) into(e *tile.Expr) into {
 	case tile.OpMul:
 		if x, by := apart(e, tile.OpMul, uniform); by != nil {
 			from, factor := c.floats(x), c.single(by)
-			return func(w *worker, row, col int, out []float32) {
+			return func(w *frame, row, col int, out []float32) {
 				v := from(w, row, col, len(out))
 				c.plan.loops.Scale(out, v, factor(w, row))
 			}
@@ -46,7 +46,7 @@ func (c *values) exponential(e *tile.Expr) into {
 		x = x.Args[0]
 	}
 	from := c.floats(x)
-	return func(w *worker, row, col int, out []float32) {
+	return func(w *frame, row, col int, out []float32) {
 		v := from(w, row, col, len(out))
 		loop(out, v, less(w, row))
 	}

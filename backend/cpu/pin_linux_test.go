@@ -16,7 +16,7 @@ func TestPin_Bound(t *testing.T) {
 	}
 	pool := newPool(len(cpus))
 	defer pool.close()
-	e := &executable{pool: pool, pinned: true}
+	e := &executable{pool: pool, execution: execution{pinned: true}}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before, after unix.CPUSet

@@ -110,7 +110,7 @@ func (c *pool) guard(member int) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.err == nil {
-			c.err = err.error
+			c.err = err.err
 		}
 	}()
 	c.round(member)

@@ -39,10 +39,7 @@ func (e *executable) print(machine []string, hugePages bool) string {
 		if len(e.plans) > 1 {
 			t.part("program", fmt.Sprintf("%d of %d: %s", i+1, len(e.plans), p.program.Name))
 		}
-		for _, pass := range passes {
-			t.part(pass.name, pass.tell(p)...)
-		}
-		t.loops(p)
+		t.plan(p)
 	}
 	var arrays int64
 	for _, r := range e.everything() {
@@ -92,6 +89,33 @@ func (t *text) part(name string, lines ...string) {
 		fmt.Fprintln(t, strings.TrimRight(fmt.Sprintf("%-9s %s", name, line), " "))
 		name = ""
 	}
+}
+
+// sections say in words what each pass decided, under its name.
+var sections = []struct {
+	pass string
+	tell func(*plan) []string
+}{
+	{"verify", (*plan).tellGrid},
+	{"matrices", (*plan).tellRefs},
+	{"match", (*plan).tellBody},
+	{"fuse", (*plan).tellFused},
+	{"layout", (*plan).tellLayout},
+	{"skinny", (*plan).tellThin},
+	{"rows", (*plan).tellRows},
+	{"writes", (*plan).tellWrites},
+	{"epilogue", (*plan).tellValues},
+	{"placement", (*plan).tellKept},
+	{"schedule", (*plan).tellSchedule},
+	{"buffers", (*plan).tellBuffers},
+}
+
+// plan prints p: what each pass decided, and the loops that come of it.
+func (t *text) plan(p *plan) {
+	for _, s := range sections {
+		t.part(s.pass, s.tell(p)...)
+	}
+	t.loops(p)
 }
 
 func kib(bytes int64) string { return backend.FormatBytes(bytes) }

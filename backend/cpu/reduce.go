@@ -11,9 +11,9 @@ func slice[T any](c *values, e *tile.Expr, x lanes[T]) lanes[T] {
 	}
 	start := int(from)
 	if e.Dim == len(e.Shape)-1 {
-		return func(w *worker, row, col, n int) []T { return x(w, row, col+start, n) }
+		return func(w *frame, row, col, n int) []T { return x(w, row, col+start, n) }
 	}
-	return func(w *worker, row, col, n int) []T { return x(w, row+start, col, n) }
+	return func(w *frame, row, col, n int) []T { return x(w, row+start, col, n) }
 }
 
 // reduce folds each row of x, of e's operand, into one element: first of the
@@ -21,7 +21,7 @@ func slice[T any](c *values, e *tile.Expr, x lanes[T]) lanes[T] {
 func reduce[T any](c *values, e *tile.Expr, x lanes[T], first func(x []T) T, next func(a, b T) T) lanes[T] {
 	i, shape := c.slot(), e.Args[0].Shape
 	width := shape[len(shape)-1]
-	return func(w *worker, row, _, _ int) []T {
+	return func(w *frame, row, _, _ int) []T {
 		out := vector[T](w, i, 1)
 		sum := first(x(w, row, 0, min(vectorLanes, width)))
 		for col := vectorLanes; col < width; col += vectorLanes {
@@ -38,7 +38,7 @@ func alongRow(e *tile.Expr) bool { return e.Dim == len(e.Shape)-1 }
 // reduceColumns folds the rows of x, of e's operand, into one.
 func reduceColumns[T any](c *values, e *tile.Expr, x lanes[T], fold func(o, x, y []T)) lanes[T] {
 	i, height := c.slot(), e.Args[0].Shape[0]
-	return func(w *worker, _, col, n int) []T {
+	return func(w *frame, _, col, n int) []T {
 		out := vector[T](w, i, n)
 		copy(out, x(w, 0, col, n))
 		for row := 1; row < height; row++ {
@@ -56,7 +56,7 @@ func (c *values) rowMax(e *tile.Expr) lanes[float32] {
 	if x := e.Args[0]; x.Op == tile.OpAbs {
 		if largest := c.absMaxOfBits(x.Args[0]); largest != nil {
 			i := c.slot()
-			return func(w *worker, row, _, _ int) []float32 {
+			return func(w *frame, row, _, _ int) []float32 {
 				out := vector[float32](w, i, 1)
 				out[0] = largest(w, row)
 				return out
@@ -80,7 +80,7 @@ func (c *values) absMaxOfBits(x *tile.Expr) one {
 	}
 	r, absMax := c.plan.ref(ref), c.plan.loops.AbsMaxBFloat16
 	ld := c.plan.refs[r].ld
-	return func(w *worker, row int) float32 {
+	return func(w *frame, row int) float32 {
 		at := &w.places[r]
 		if row >= at.rows || at.cols == 0 {
 			return 0

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/tile"
 )
 
 // Run executes launches. Only they are timed: the workers are awake and waiting
@@ -126,5 +125,3 @@ func (e *executable) counters() backend.Counters {
 	}
 	return sum
 }
-
-var _ tile.Env = (*worker)(nil)

@@ -113,7 +113,7 @@ func (x *scales) of(w *worker, row, m, col, n int) gemm.Scaling {
 	fill(by.Rows, 1)
 	if x.rowOf != nil {
 		for i := range by.Rows {
-			by.Rows[i] = x.rowOf(w, row+i, 0, 1)[0]
+			by.Rows[i] = x.rowOf(&w.frame, row+i, 0, 1)[0]
 		}
 	}
 	for from := 0; from < n; from += vectorLanes {
@@ -121,7 +121,7 @@ func (x *scales) of(w *worker, row, m, col, n int) gemm.Scaling {
 		for half, v := range []lanes[float32]{x.columnsOf, x.termsOf} {
 			var values []float32
 			if v != nil {
-				values = v(w, 0, col+from, some)
+				values = v(&w.frame, 0, col+from, some)
 			}
 			for j := 0; j < some; j += panel {
 				to := by.Columns[2*(from+j)+half*panel:][:panel]

@@ -175,7 +175,7 @@ func (p *plan) tellSchedule() []string {
 	}
 	switch {
 	case p.machine.programOrder:
-		first += ": one worker runs all in order, " + whyAsked
+		first += ": one worker runs all in order, asked for"
 	case p.ordered:
 		first += ": one worker runs all in order, scratch may carry values from one point of a parallel axis to the next"
 	}

@@ -8,7 +8,7 @@ import (
 
 // one computes the only element of row row of a value, or the one that all elements
 // of it are, in less time than lanes of one element would take.
-type one func(w *worker, row int) float32
+type one func(w *frame, row int) float32
 
 // single compiles e, of float32, which has one column or the same in all.
 func (c *values) single(e *tile.Expr) one {
@@ -19,13 +19,13 @@ func (c *values) single(e *tile.Expr) one {
 	case e.Op == tile.OpBroadcast:
 		x, from := c.single(e.Args[0]), e.Args[0].Shape
 		if len(from) < 2 || from[0] == 1 {
-			return func(w *worker, _ int) float32 { return x(w, 0) }
+			return func(w *frame, _ int) float32 { return x(w, 0) }
 		}
 		return x
 	case e.Op == tile.OpLoad && e.Dtype == tile.Float32:
 		r := c.plan.ref(e.Ref)
 		ld := c.plan.refs[r].ld
-		return func(w *worker, row int) float32 {
+		return func(w *frame, row int) float32 {
 			at := &w.places[r]
 			if row >= at.rows || at.cols == 0 {
 				return 0
@@ -38,17 +38,17 @@ func (c *values) single(e *tile.Expr) one {
 		}
 	case binary != nil && e.Dtype == tile.Float32:
 		x, y := c.single(e.Args[0]), c.single(e.Args[1])
-		return func(w *worker, row int) float32 { return binary(x(w, row), y(w, row)) }
+		return func(w *frame, row int) float32 { return binary(x(w, row), y(w, row)) }
 	}
 	if e.Op == tile.OpRsqrt && e.Dtype == tile.Float32 {
 		x := c.single(e.Args[0])
-		return func(w *worker, row int) float32 { return float32(1 / math.Sqrt(float64(x(w, row)))) }
+		return func(w *frame, row int) float32 { return float32(1 / math.Sqrt(float64(x(w, row)))) }
 	}
 	x := c.floats(e)
-	return func(w *worker, row int) float32 { return x(w, row, 0, 1)[0] }
+	return func(w *frame, row int) float32 { return x(w, row, 0, 1)[0] }
 }
 
-func constant(v float32) one { return func(*worker, int) float32 { return v } }
+func constant(v float32) one { return func(*frame, int) float32 { return v } }
 
 var singles = map[tile.Op]func(x, y float32) float32{
 	tile.OpAdd: func(x, y float32) float32 { return x + y },
@@ -62,7 +62,7 @@ var singles = map[tile.Op]func(x, y float32) float32{
 // storeSingle writes a value of one column.
 func (c *values) storeSingle(x one) writer {
 	r, ld := c.step.dst, c.plan.refs[c.step.dst].ld
-	return func(w *worker, row, _, _ int) {
+	return func(w *frame, row, _, _ int) {
 		view[float32](w.data[r])[w.places[r].off+row*ld] = x(w, row)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // span says from which column to before which one of a row a condition holds. What
 // attention masks is known so without asking each element: what is above a diagonal,
 // outside a window, beyond the end of an array.
-type span func(w *worker, row int) (from, to int)
+type span func(w *frame, row int) (from, to int)
 
 // span sees e, a condition, as a span of each row; nil if it is not one.
 func (c *values) span(e *tile.Expr) span {
@@ -19,7 +19,7 @@ func (c *values) span(e *tile.Expr) span {
 		if x == nil || y == nil {
 			return nil
 		}
-		return func(w *worker, row int) (int, int) {
+		return func(w *frame, row int) (int, int) {
 			from, to := x(w, row)
 			from2, to2 := y(w, row)
 			return max(from, from2), min(to, to2)
@@ -31,7 +31,7 @@ func (c *values) span(e *tile.Expr) span {
 			return nil
 		}
 		if len(shape) < 2 || shape[0] == 1 {
-			return func(w *worker, _ int) (int, int) { return x(w, 0) }
+			return func(w *frame, _ int) (int, int) { return x(w, 0) }
 		}
 		return x
 	case tile.OpInBounds:
@@ -40,7 +40,7 @@ func (c *values) span(e *tile.Expr) span {
 			return nil
 		}
 		ofCols := e.Dim == len(e.Ref.Shape())-1
-		return func(w *worker, _ int) (int, int) {
+		return func(w *frame, _ int) (int, int) {
 			if ofCols {
 				return 0, w.places[r].cols
 			}
@@ -62,7 +62,7 @@ func (c *values) span(e *tile.Expr) span {
 // line is an integer that grows evenly along a row: slope · column + the rest.
 type line struct {
 	slope int
-	rest  func(w *worker, row int) int
+	rest  func(w *frame, row int) int
 }
 
 // lineOf sees e as a line; nil if it is none. Sums are those of integers that are
@@ -71,14 +71,14 @@ func lineOf(e *tile.Expr) *line {
 	switch e.Op {
 	case tile.OpIota:
 		if e.Dim == len(e.Shape)-1 {
-			return &line{1, func(*worker, int) int { return 0 }}
+			return &line{1, func(*frame, int) int { return 0 }}
 		}
-		return &line{0, func(_ *worker, row int) int { return row }}
+		return &line{0, func(_ *frame, row int) int { return row }}
 	case tile.OpIndex:
-		return &line{0, func(w *worker, _ int) int { return int(int32(tile.Eval(e.Index, w))) }}
+		return &line{0, func(w *frame, _ int) int { return int(int32(tile.Eval(e.Index, w))) }}
 	case tile.OpConst:
 		v := int(e.Dtype.Round(e.Value))
-		return &line{0, func(*worker, int) int { return v }}
+		return &line{0, func(*frame, int) int { return v }}
 	case tile.OpBroadcast:
 		if len(e.Args[0].Shape) == 0 {
 			return lineOf(e.Args[0])
@@ -91,20 +91,20 @@ func lineOf(e *tile.Expr) *line {
 		if e.Op == tile.OpSub {
 			return x.less(y)
 		}
-		return &line{x.slope + y.slope, func(w *worker, row int) int { return x.rest(w, row) + y.rest(w, row) }}
+		return &line{x.slope + y.slope, func(w *frame, row int) int { return x.rest(w, row) + y.rest(w, row) }}
 	}
 	return nil
 }
 
 func (x *line) less(y *line) *line {
-	return &line{x.slope - y.slope, func(w *worker, row int) int { return x.rest(w, row) - y.rest(w, row) }}
+	return &line{x.slope - y.slope, func(w *frame, row int) int { return x.rest(w, row) - y.rest(w, row) }}
 }
 
 // compared is where x is as op says of it and 0; nil if that is no span.
 func compared(x *line, op tile.Comparison) span {
 	switch x.slope {
 	case 0:
-		return func(w *worker, row int) (int, int) {
+		return func(w *frame, row int) (int, int) {
 			if op.Holds(float64(x.rest(w, row)), 0) {
 				return 0, math.MaxInt
 			}
@@ -113,14 +113,14 @@ func compared(x *line, op tile.Comparison) span {
 	case 1:
 	case -1: // turned over
 		op = map[tile.Comparison]tile.Comparison{tile.LT: tile.GT, tile.LE: tile.GE, tile.GT: tile.LT, tile.GE: tile.LE, tile.EQ: tile.EQ, tile.NE: tile.NE}[op]
-		return compared((&line{0, func(*worker, int) int { return 0 }}).less(x), op)
+		return compared((&line{0, func(*frame, int) int { return 0 }}).less(x), op)
 	default:
 		return nil
 	}
 	if op == tile.NE {
 		return nil
 	}
-	return func(w *worker, row int) (int, int) {
+	return func(w *frame, row int) (int, int) {
 		zero := -x.rest(w, row) // the column at which x is 0
 		switch op {
 		case tile.LT:
@@ -138,7 +138,7 @@ func compared(x *line, op tile.Comparison) span {
 
 // within is x in a span of the row and y outside.
 func within[T any](i int, s span, x, y lanes[T]) lanes[T] {
-	return func(w *worker, row, col, n int) []T {
+	return func(w *frame, row, col, n int) []T {
 		from, to := s(w, row)
 		from = min(max(from-col, 0), n)
 		to = min(max(to-col, from), n)

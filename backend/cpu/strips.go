@@ -164,7 +164,7 @@ func (w *worker) rescale(s *step, row0, row1 int) {
 	at, ld := &w.places[s.dst], w.plan.refs[s.dst].ld
 	dst := view[float32](w.data[s.dst])[at.off:]
 	for row := row0; row < row1; row += vectorLanes {
-		for i, by := range s.rescaled(w, row, min(vectorLanes, row1-row)) {
+		for i, by := range s.rescaled(&w.frame, row, min(vectorLanes, row1-row)) {
 			if by != 1 {
 				x := dst[(row+i)*ld:][:at.cols]
 				w.plan.loops.Scale(x, x, by)

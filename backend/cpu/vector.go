@@ -10,10 +10,10 @@ import (
 
 // lanes computes elements col … col+n-1 of row row of a value, relative to the
 // destination's block. The result is valid until the worker's next piece of row.
-type lanes[T any] func(w *worker, row, col, n int) []T
+type lanes[T any] func(w *frame, row, col, n int) []T
 
 // writer computes and writes elements col … col+n-1 of a row of the destination.
-type writer func(w *worker, row, col, n int)
+type writer func(w *frame, row, col, n int)
 
 // epilogue compiles the value of every step that is not a product alone, or of a
 // product that tiles scale what they scale it by.
@@ -61,7 +61,7 @@ func (c *values) slot() int {
 }
 
 // vector is row vector i of a worker, of n elements.
-func vector[T any](w *worker, i, n int) []T {
+func vector[T any](w *frame, i, n int) []T {
 	const size = vectorLanes * 4
 	return view[T](w.rows[i*size : (i+1)*size])[:n]
 }
@@ -113,7 +113,7 @@ func (c *values) floats(e *tile.Expr) lanes[float32] {
 	binary := binaryFloats(e.Op, &c.plan.loops)
 	if into := c.into(e); into != nil {
 		i := c.slot()
-		return func(w *worker, row, col, n int) []float32 {
+		return func(w *frame, row, col, n int) []float32 {
 			out := vector[float32](w, i, n)
 			into(w, row, col, out)
 			return out
@@ -161,7 +161,7 @@ func (c *values) ints(e *tile.Expr) lanes[int32] {
 		return iotaLanes(c.slot(), e.Dim == len(e.Shape)-1)
 	case tile.OpIndex:
 		i := c.slot()
-		return func(w *worker, _, _, n int) []int32 {
+		return func(w *frame, _, _, n int) []int32 {
 			out := vector[int32](w, i, n)
 			fill(out, int32(tile.Eval(e.Index, w)))
 			return out
@@ -239,7 +239,7 @@ func (c *values) inBounds(e *tile.Expr) lanes[bool] {
 	i, r := c.slot(), c.plan.ref(e.Ref)
 	ofCols := e.Dim == len(e.Ref.Shape())-1
 	isRow := e.Shape[len(e.Shape)-1] > 1 || len(e.Shape) == 1
-	return func(w *worker, row, col, n int) []bool {
+	return func(w *frame, row, col, n int) []bool {
 		out, at := vector[bool](w, i, n), &w.places[r]
 		extent := at.rows
 		if ofCols {
@@ -262,7 +262,7 @@ func broadcast[T any](c *values, e *tile.Expr, x lanes[T]) lanes[T] {
 	oneRow := len(from) < 2 || from[0] == 1
 	oneCol := len(from) < 1 || from[len(from)-1] == 1
 	if !oneCol {
-		return func(w *worker, row, col, n int) []T {
+		return func(w *frame, row, col, n int) []T {
 			if oneRow {
 				row = 0
 			}
@@ -270,7 +270,7 @@ func broadcast[T any](c *values, e *tile.Expr, x lanes[T]) lanes[T] {
 		}
 	}
 	i := c.slot()
-	return func(w *worker, row, col, n int) []T {
+	return func(w *frame, row, col, n int) []T {
 		if oneRow {
 			row = 0
 		}
@@ -281,7 +281,7 @@ func broadcast[T any](c *values, e *tile.Expr, x lanes[T]) lanes[T] {
 }
 
 func zip[T, U any](i int, x, y lanes[T], f func(o []U, x, y []T)) lanes[U] {
-	return func(w *worker, row, col, n int) []U {
+	return func(w *frame, row, col, n int) []U {
 		a, b := x(w, row, col, n), y(w, row, col, n)
 		out := vector[U](w, i, n)
 		f(out, a, b)
@@ -290,7 +290,7 @@ func zip[T, U any](i int, x, y lanes[T], f func(o []U, x, y []T)) lanes[U] {
 }
 
 func apply[T, U any](i int, x lanes[T], f func(o []U, x []T)) lanes[U] {
-	return func(w *worker, row, col, n int) []U {
+	return func(w *frame, row, col, n int) []U {
 		a := x(w, row, col, n)
 		out := vector[U](w, i, n)
 		f(out, a)
@@ -299,7 +299,7 @@ func apply[T, U any](i int, x lanes[T], f func(o []U, x []T)) lanes[U] {
 }
 
 func choose[T any](i int, cond lanes[bool], x, y lanes[T]) lanes[T] {
-	return func(w *worker, row, col, n int) []T {
+	return func(w *frame, row, col, n int) []T {
 		c, a, b := cond(w, row, col, n), x(w, row, col, n), y(w, row, col, n)
 		out := vector[T](w, i, n)
 		for l := range out {
@@ -314,7 +314,7 @@ func choose[T any](i int, cond lanes[bool], x, y lanes[T]) lanes[T] {
 }
 
 func splat[T any](i int, v T) lanes[T] {
-	return func(w *worker, _, _, n int) []T {
+	return func(w *frame, _, _, n int) []T {
 		out := vector[T](w, i, n)
 		fill(out, v)
 		return out
@@ -322,7 +322,7 @@ func splat[T any](i int, v T) lanes[T] {
 }
 
 func iotaLanes(i int, isCol bool) lanes[int32] {
-	return func(w *worker, row, col, n int) []int32 {
+	return func(w *frame, row, col, n int) []int32 {
 		out := vector[int32](w, i, n)
 		for l := range out {
 			if isCol {
@@ -337,7 +337,7 @@ func iotaLanes(i int, isCol bool) lanes[int32] {
 
 // rounded rounds f, which owns its vector, to bfloat16.
 func rounded(f lanes[float32]) lanes[float32] {
-	return func(w *worker, row, col, n int) []float32 {
+	return func(w *frame, row, col, n int) []float32 {
 		x := f(w, row, col, n)
 		for i, v := range x {
 			x[i] = rows.Widen(rows.Narrow(v))

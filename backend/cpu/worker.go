@@ -11,34 +11,18 @@ import (
 // worker is the state of one core inside one program: where it is in the grid,
 // which blocks it sees, and its own memory.
 type worker struct {
-	plan *plan
+	frame
 	pool *pool
 
-	ids    []int    // program ids, by axis of the grid
-	places []place  // by ref
-	data   [][]byte // by ref: the array, or scratch
-	mem    []byte
-	rows   []byte   // row vectors
 	tags   [][]int  // by operand: the block in each slot of its own; -1 for none
 	caches []*cache // by operand: what workers share; nil for none
 
 	phase    int
-	row, col int // of the piece of a product in hand
 	counters backend.Counters
 	record   *recorder // what it does when; nil where nobody asks
 
 	_ [cacheLine]byte // those of another worker may follow
 }
-
-// place is where the current block of a ref lies.
-type place struct {
-	block      int // number of the block in its array; -1 before the first
-	off        int // of its first element
-	rows, cols int // of it inside the array
-}
-
-// programError is a mistake that only running shows; it ends the run.
-type programError struct{ error }
 
 // String is the program that the worker is at: "v1_naive", "v4_optblock, i = 0, j = 2".
 func (w *worker) String() string {
@@ -47,25 +31,6 @@ func (w *worker) String() string {
 		s += fmt.Sprintf(", %s = %d", a.Name, w.ids[i])
 	}
 	return s
-}
-
-// ProgramID makes worker a tile.Env.
-func (w *worker) ProgramID(a *tile.Axis) int {
-	for i, x := range w.plan.program.Grid {
-		if x == a {
-			return w.ids[i]
-		}
-	}
-	panic("cpu: " + a.Name + " is not an axis of " + w.plan.program.Name)
-}
-
-// TableValue makes worker a tile.Env.
-func (w *worker) TableValue(t *tile.Ref, i int) int {
-	values := view[int32](w.data[w.plan.ref(t)])
-	if i < 0 || i >= len(values) {
-		panic(programError{fmt.Errorf("%s: %s: no element %d in table %s of %d", t.Pos, w.plan.program.Name, i, t.Name, len(values))})
-	}
-	return int(values[i])
 }
 
 // enter prepares the worker for a launch.
@@ -110,7 +75,7 @@ func (w *worker) see() {
 		at := &w.places[i]
 		var rows, cols = 1, 1
 		for d, x := range r.Index {
-			b := tile.Eval(x, w)
+			b := tile.Eval(x, &w.frame)
 			if b < 0 || b >= r.blocks[d] {
 				panic(programError{fmt.Errorf("%s: %s: block %d of %s along dimension %d: there are %d",
 					r.Pos, w.plan.program.Name, b, r.Name, d, r.blocks[d])})
@@ -149,7 +114,7 @@ func (w *worker) run(steps []*step) {
 		case stepCompute:
 			w.compute(s)
 		case stepWhen:
-			if tile.EvalCond(s.cond, w) {
+			if tile.EvalCond(s.cond, &w.frame) {
 				w.run(s.body)
 			}
 		case stepAbreast:
@@ -163,7 +128,7 @@ func (w *worker) run(steps []*step) {
 // fresh reports whether step s stores its value in the current program, rather than
 // adding it.
 func (w *worker) fresh(s *step) bool {
-	return s.stmt.Kind == tile.Store || s.zeroed != nil && tile.EvalCond(s.zeroed, w)
+	return s.stmt.Kind == tile.Store || s.zeroed != nil && tile.EvalCond(s.zeroed, &w.frame)
 }
 
 // compute executes a store or an accumulation.
@@ -218,18 +183,18 @@ func (w *worker) part(s *step, row0, row1 int) (first, last int) {
 	for _, d := range s.dots {
 		unit = lcm(unit, w.plan.operands[d.a].packing.lanes)
 	}
-	return max(tile.Eval(s.stmt.From, w)/unit*unit, row0), min(tile.Eval(s.stmt.To, w), row1)
+	return max(tile.Eval(s.stmt.From, &w.frame)/unit*unit, row0), min(tile.Eval(s.stmt.To, &w.frame), row1)
 }
 
 // write runs the epilogue over a piece of the destination.
 func (w *worker) write(s *step, fresh bool, row0, row1, col0, col1 int) {
 	if s.stmt.IsPart() {
-		row0, row1 = max(row0, tile.Eval(s.stmt.From, w)), min(row1, tile.Eval(s.stmt.To, w))
+		row0, row1 = max(row0, tile.Eval(s.stmt.From, &w.frame)), min(row1, tile.Eval(s.stmt.To, &w.frame))
 	}
 	from := w.now()
 	if fresh && s.down != nil {
 		for row := row0; row < row1; row += vectorLanes {
-			s.down(w, row, min(vectorLanes, row1-row))
+			s.down(&w.frame, row, min(vectorLanes, row1-row))
 		}
 		w.note(timeline.Epilogue, from, s.stmt.Ref.Name)
 		return
@@ -240,7 +205,7 @@ func (w *worker) write(s *step, fresh bool, row0, row1, col0, col1 int) {
 	}
 	for row := row0; row < row1; row++ {
 		for col := col0; col < col1; col += s.lanes {
-			out(w, row, col, min(s.lanes, col1-col))
+			out(&w.frame, row, col, min(s.lanes, col1-col))
 		}
 	}
 	w.note(timeline.Epilogue, from, s.stmt.Ref.Name)

@@ -1,0 +1,29 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/backend"
+	"matladder/tile"
+)
+
+var _ backend.Caller = (*Backend)(nil)
+
+// CompileCall plans programs for calls. Memory comes with the first call.
+func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, params backend.Params, layout backend.Layout) (backend.Callable, error) {
+	if params.Threads != 0 && params.Threads != b.Threads() {
+		return nil, fmt.Errorf("cpu: call: %d threads: the backend has %d", params.Threads, b.Threads())
+	}
+	e, err := b.compileFor(ctx, programs, params, layout)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.borrow(layout.Packed); err != nil {
+		return nil, err
+	}
+	if need, limit := e.size(), availableMemory(); limit > 0 && need > limit {
+		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
+	}
+	return newCallable(e, b.Threads(), &b.sharing)
+}
