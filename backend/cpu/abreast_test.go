@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 	"matladder/tile/interp"
 )
@@ -64,9 +65,9 @@ func TestAbreast(t *testing.T) {
 			}
 			defer e.Close()
 			together := 0
-			for _, s := range e.plans[0].steps {
-				if s.kind == stepAbreast {
-					together += len(s.body)
+			for _, s := range e.Plans[0].Steps {
+				if s.Kind == plan.StepRowLoop {
+					together += len(s.Body)
 				}
 			}
 			if together != c.together {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
+	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
 
@@ -21,9 +23,9 @@ func (b *Backend) Adjustments(ctx context.Context, programs []*tile.Program, par
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{e.made(): true}
+	seen := map[string]bool{made(e): true}
 	var list []backend.Params
-	for _, o := range e.others() {
+	for _, o := range others(e) {
 		with := params
 		with.Extra = maps.Clone(params.Extra)
 		if with.Extra == nil {
@@ -37,7 +39,7 @@ func (b *Backend) Adjustments(ctx context.Context, programs []*tile.Program, par
 		if err != nil {
 			continue
 		}
-		if made := x.made(); !seen[made] {
+		if made := made(x); !seen[made] {
 			seen[made] = true
 			list = append(list, with)
 		}
@@ -48,35 +50,35 @@ func (b *Backend) Adjustments(ctx context.Context, programs []*tile.Program, par
 type keyValue struct{ key, value string }
 
 // others are choices that may make another plan than this.
-func (e *executable) others() []keyValue {
+func others(e *exec.Executable) []keyValue {
 	var list []keyValue
 	add := func(key, value string) {
 		if o := (keyValue{key, value}); !slices.Contains(list, o) {
 			list = append(list, o)
 		}
 	}
-	for _, p := range e.plans {
-		p.eachDot(func(s shownStep, d *dot) {
-			a, b, c := p.operands[d.a], p.operands[d.b], p.callOf(s.step, d)
-			for _, s := range strategies {
-				if ceil(b.meets, b.k) <= s.most {
-					add(paramB, s.word)
+	for _, p := range e.Plans {
+		p.EachDot(func(s plan.ShownStep, d *plan.Dot) {
+			a, b, c := p.Operands[d.A], p.Operands[d.B], p.CallOf(s.Step, d)
+			for _, s := range plan.Strategies {
+				if plan.Ceil(b.Meets, b.K) <= s.Most {
+					add(paramB, s.Word)
 				}
 			}
 			for _, way := range waysOfA {
 				add(paramA, way)
 			}
-			if a.packing.words > 1 {
+			if a.Packing.Words > 1 {
 				for _, way := range waysOfC {
 					add(paramC, way)
 				}
 			}
-			for _, run := range []int{ceil(c.run, 2), 2 * c.run} {
-				if run >= minRun && run <= a.depth {
+			for _, run := range []int{plan.Ceil(c.Run, 2), 2 * c.Run} {
+				if run >= minRun && run <= a.Depth {
 					add(paramRun, strconv.Itoa(run))
 				}
 			}
-			if kib := c.mc * c.run * a.packing.words * 4 / a.packing.unit >> 10; c.mc > a.packing.lanes && kib > 1 {
+			if kib := c.MC * c.Run * a.Packing.Words * 4 / a.Packing.Unit >> 10; c.MC > a.Packing.Lanes && kib > 1 {
 				add(paramPieceA, strconv.Itoa(kib/2))
 				add(paramPieceA, strconv.Itoa(2*kib))
 			}
@@ -89,15 +91,15 @@ func (e *executable) others() []keyValue {
 const minRun = 64
 
 // made tells what choices have made of the programs: equal texts, the same code.
-func (e *executable) made() string {
+func made(e *exec.Executable) string {
 	var s strings.Builder
-	for _, p := range e.plans {
-		p.eachDot(func(st shownStep, d *dot) {
-			c := p.callOf(st.step, d)
-			fmt.Fprintln(&s, d.product.name, d.a, d.b, d.k0, d.k1, d.narrow, d.scales != nil, d.write, c.depth, c.read, c.run, c.mc, c.nc)
+	for _, p := range e.Plans {
+		p.EachDot(func(st plan.ShownStep, d *plan.Dot) {
+			c := p.CallOf(st.Step, d)
+			fmt.Fprintln(&s, d.Product.Name, d.A, d.B, d.K0, d.K1, d.Narrow, d.Scales != nil, d.Write, c.Depth, c.Read, c.Run, c.MC, c.NC)
 		})
-		for _, o := range p.operands {
-			fmt.Fprintln(&s, o.keep, o.packing.format, o.packing.lanes, o.depth, o.piece, o.slots, o.packing.inPlace)
+		for _, o := range p.Operands {
+			fmt.Fprintln(&s, o.Keep, o.Packing.Format, o.Packing.Lanes, o.Depth, o.Piece, o.Slots, o.Packing.InPlace)
 		}
 	}
 	return s.String()

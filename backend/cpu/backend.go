@@ -11,7 +11,11 @@ import (
 	"sync"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/passes"
+	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/internal/cgroup"
 	"matladder/tile"
@@ -23,7 +27,7 @@ const ISAVariable = "MATLADDER_CPU"
 
 // DebugVariable names the environment variable that, if not empty, adds the
 // stack to the error of a panic in a worker.
-const DebugVariable = "MATLADDER_DEBUG"
+const DebugVariable = exec.DebugVariable
 
 // DefaultCacheBytes bounds the packed blocks that workers share.
 const DefaultCacheBytes = 256 << 20
@@ -60,12 +64,12 @@ type Options struct {
 type Backend struct {
 	options Options
 	why     string // the instruction set
-	checks  references
+	checks  exec.References
 
 	probing sync.Mutex
 	probed  *measurements // nil until the first call of Device
 
-	sharing sharing // of programs that compute on arrays of their callers
+	sharing exec.Sharing // of programs that compute on arrays of their callers
 
 	controlling sync.Mutex
 	control     *probe.Control // nil until the first call of Control
@@ -107,7 +111,7 @@ func Open(o Options) (*Backend, error) {
 		return nil, err
 	}
 	if o.Pin {
-		if err := checkPin(o.Threads); err != nil {
+		if err := exec.CheckPin(o.Threads); err != nil {
 			return nil, err
 		}
 	}
@@ -165,7 +169,7 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	if err != nil {
 		return nil, err
 	}
-	need := e.size()
+	need := e.Size()
 	if need <= alwaysFits {
 		return e, nil
 	}
@@ -179,12 +183,12 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 const alwaysFits = 1 << 20
 
 // compile is Compile for a machine of any memory.
-func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params backend.Params) (*executable, error) {
+func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params backend.Params) (*exec.Executable, error) {
 	return b.compileFor(ctx, programs, params, backend.Layout{})
 }
 
 // compileFor is compile for arrays that lie as layout says.
-func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, params backend.Params, layout backend.Layout) (*executable, error) {
+func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, params backend.Params, layout backend.Layout) (*exec.Executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -194,49 +198,49 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	if params.VMEMBytes != 0 {
 		return nil, fmt.Errorf("cpu: parameters %q: %w", params.String(), backend.ErrUnsupported)
 	}
-	m := machine{
-		workers: b.options.Threads, programOrder: b.options.ProgramOrder, measures: !b.options.nominal,
-		cacheBytes: max(0, b.options.CacheBytes), ownBytes: b.options.ownBytes, layout: layout,
+	m := plan.Machine{
+		Workers: b.options.Threads, ProgramOrder: b.options.ProgramOrder, Measures: !b.options.nominal,
+		CacheBytes: max(0, b.options.CacheBytes), OwnBytes: b.options.ownBytes, Layout: layout,
 	}
 	var err error
-	if m.choices, err = parseChoices(params.Extra); err != nil {
+	if m.Choices, err = parseChoices(params.Extra); err != nil {
 		return nil, fmt.Errorf("cpu: parameter %w", err)
 	}
 	switch {
 	case params.Threads < 0 || params.Threads > mostThreads:
 		return nil, badThreads(params.Threads)
 	case params.Threads > 0:
-		m.workers = params.Threads
+		m.Workers = params.Threads
 	}
 	isa := b.options.ISA
 	if params.ISA != "" {
 		isa = params.ISA
 	}
-	if m.kernels, err = kernelsOf(isa); err != nil {
+	if m.Kernels, err = kernelsOf(isa); err != nil {
 		return nil, err
 	}
 	if len(layout.Packed) > 0 {
-		m.choices.B = gemm.ReadPacked
+		m.Choices.B = gemm.ReadPacked
 	}
-	m.kernels = m.kernels.With(m.choices.Choices)
+	m.Kernels = m.Kernels.With(m.Choices.Choices)
 	bound, err := tile.Bind(programs)
 	if err != nil {
 		return nil, fmt.Errorf("cpu: bind: %w", err)
 	}
-	var plans []*plan
+	var plans []*plan.Plan
 	for _, p := range programs {
-		pl, err := compile(p, m)
+		pl, err := passes.Compile(p, m)
 		if err != nil {
 			return nil, err
 		}
 		plans = append(plans, pl)
 	}
-	return newExecutable(programs, plans, bound, execution{checks: &b.checks, pinned: b.options.Pin, giveWay: b.options.giveWay}), nil
+	return exec.NewExecutable(programs, plans, bound, exec.Options{Checks: &b.checks, Pinned: b.options.Pin, GiveWay: b.options.giveWay}), nil
 }
 
 // Buffer returns n zeroed bytes on a boundary of a cache line; many are on large pages,
 // where the system has them, as the arrays of executables are.
-func Buffer(n int) []byte { return newBuffer(n) }
+func Buffer(n int) []byte { return memory.NewBuffer(n) }
 
 // Baseline is not there: the machine has no matmul of its vendor.
 func (*Backend) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
@@ -246,6 +250,9 @@ func (*Backend) Baseline(context.Context, backend.BaselineSpec) (backend.Executa
 // Close ends the goroutines that calls share. All other memory and goroutines belong to
 // executables.
 func (b *Backend) Close() error {
-	b.sharing.close()
+	b.sharing.Close()
 	return nil
 }
+
+// defaultOwnBytes bounds what all workers together keep for themselves.
+const defaultOwnBytes = 48 << 20

@@ -14,10 +14,9 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/chips"
+	optblock "matladder/kernels/v4_optblock"
 	"matladder/problem"
 	"matladder/tile"
-
-	optblock "matladder/kernels/v4_optblock"
 )
 
 func TestOpen(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
 	"matladder/tile"
 )
 
@@ -19,11 +20,11 @@ func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, par
 	if err != nil {
 		return nil, err
 	}
-	if err := e.borrow(layout.Packed); err != nil {
+	if err := e.Borrow(layout.Packed); err != nil {
 		return nil, err
 	}
-	if need, limit := e.size(), availableMemory(); limit > 0 && need > limit {
+	if need, limit := e.Size(), availableMemory(); limit > 0 && need > limit {
 		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
 	}
-	return newCallable(e, b.Threads(), &b.sharing)
+	return exec.NewCallable(e, b.Threads(), &b.sharing)
 }

@@ -8,34 +8,7 @@ import (
 	"strings"
 
 	"matladder/backend"
-	"matladder/backend/cpu/internal/gemm"
-)
-
-// choices are decisions of the passes that are asked for, in place of rules that were
-// found by measuring on some machines. Where one makes no sense the rule stands.
-type choices struct {
-	gemm.Choices
-	readA  readA
-	writeC writeC
-}
-
-// readA is how an a is read whose rows tiles could read as they lie.
-type readA uint8
-
-const (
-	readAByRule readA = iota
-	readAPacked
-	readARows
-)
-
-// writeC is how tiles write an output that is written once.
-type writeC uint8
-
-const (
-	writeByRule      writeC = iota
-	writeCached             // each register tile where it belongs
-	writeCopied             // to where its rows follow each other, and from there beside the next products
-	writeNonTemporal        // so too, by non-temporal stores
+	"matladder/backend/cpu/internal/plan"
 )
 
 // Parameters of a compilation, as keys of backend.Params.Extra, that make choices.
@@ -54,23 +27,23 @@ const paramISA = "isa"
 type choice struct {
 	key, what string
 	words     []string // values; nil for a number
-	set       func(c *choices, word, number int)
+	set       func(c *plan.Choices, word, number int)
 }
 
 // Words of paramA, in the order of readAPacked and those behind it, of paramB, those of
 // strategies, and of paramC, in the order of writeCached.
 var (
 	waysOfA = []string{"packed", "rows"}
-	waysOfB = wordsOf(strategies)
+	waysOfB = wordsOf(plan.Strategies)
 	waysOfC = []string{"cached", "copied", "past"}
 )
 
 var allChoices = []choice{
-	{paramA, "how rows of a are read", waysOfA, func(c *choices, word, _ int) { c.readA = readAPacked + readA(word) }},
-	{paramB, "how b is read", waysOfB, func(c *choices, word, _ int) { c.B = strategies[word].read }},
-	{paramC, "how AMX tiles write an output", waysOfC, func(c *choices, word, _ int) { c.writeC = writeCached + writeC(word) }},
-	{paramRun, "elements of k that a register tile runs over", nil, func(c *choices, _, n int) { c.Run = n }},
-	{paramPieceA, "KiB of a that stay in L2", nil, func(c *choices, _, n int) { c.PieceA = n << 10 }},
+	{paramA, "how rows of a are read", waysOfA, func(c *plan.Choices, word, _ int) { c.ReadA = plan.ReadAPacked + plan.ReadA(word) }},
+	{paramB, "how b is read", waysOfB, func(c *plan.Choices, word, _ int) { c.B = plan.Strategies[word].Read }},
+	{paramC, "how AMX tiles write an output", waysOfC, func(c *plan.Choices, word, _ int) { c.WriteC = plan.WriteCached + plan.WriteC(word) }},
+	{paramRun, "elements of k that a register tile runs over", nil, func(c *plan.Choices, _, n int) { c.Run = n }},
+	{paramPieceA, "KiB of a that stay in L2", nil, func(c *plan.Choices, _, n int) { c.PieceA = n << 10 }},
 }
 
 // mostChosen bounds numbers.
@@ -84,7 +57,7 @@ func (e *choiceError) Error() string { return fmt.Sprintf("%s=%s: %s", e.key, e.
 func (*choiceError) Unwrap() error { return backend.ErrUnsupported }
 
 // parseChoices reads Extra of parameters. What it does not know is a *choiceError.
-func parseChoices(extra map[string]string) (c choices, err error) {
+func parseChoices(extra map[string]string) (c plan.Choices, err error) {
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		i := slices.IndexFunc(allChoices, func(k choice) bool { return k.key == key })
 		if i < 0 {
@@ -141,4 +114,12 @@ func ParseParams(pairs map[string]string) (backend.Params, error) {
 	}
 	_, err := parseChoices(p.Extra)
 	return p, err
+}
+
+func wordsOf(strategies []plan.Strategy) []string {
+	var words []string
+	for _, s := range strategies {
+		words = append(words, s.Word)
+	}
+	return words
 }

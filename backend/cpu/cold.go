@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
 )
 
 var _ backend.Cooler = (*Backend)(nil)
@@ -12,9 +13,9 @@ var _ backend.Cooler = (*Backend)(nil)
 // Cool puts all memory of an executable out of the caches: arrays, and the buffers that
 // launches pack into.
 func (b *Backend) Cool(ctx context.Context, x backend.Executable) error {
-	e, ok := x.(*executable)
+	e, ok := x.(*exec.Executable)
 	if !ok {
 		return errors.New("cpu: cool: not an executable of this backend")
 	}
-	return e.cool(ctx)
+	return e.Cool(ctx)
 }

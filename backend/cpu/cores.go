@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/passes"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
@@ -42,7 +44,7 @@ func rateOf[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, C]) ti
 		Rows: p.MR, Columns: p.NR, Depth: p.KU, FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, p, thin),
 	}
 	if p.ReadsA(p.KU) {
-		if x.InPlace = rowsColumns; p.Words > 1 { // on tiles, for any number of columns
+		if x.InPlace = passes.RowsColumns; p.Words > 1 { // on tiles, for any number of columns
 			x.InPlace = math.MaxInt32
 		}
 	}
@@ -73,16 +75,16 @@ const probeTime = 4 * time.Millisecond
 
 // emptyLaunch is the seconds from one launch to the next with nothing to do.
 func emptyLaunch(workers int) float64 {
-	c := newPool(workers)
-	defer c.close()
-	c.stayAwake(true)
+	c := exec.NewPool(workers)
+	defer c.Close()
+	c.StayAwake(true)
 	nothing := func(int) {}
 	best := time.Duration(1 << 62)
 	const launches, rounds = 64, 8 // the first of which wakes the workers
 	for range rounds {
 		start := time.Now()
 		for range launches {
-			if c.run(nothing) != nil {
+			if c.Run(nothing) != nil {
 				return 0
 			}
 		}
@@ -111,7 +113,7 @@ func (b *Backend) emptyTask(ctx context.Context) float64 {
 		return 0
 	}
 	defer e.Close()
-	if e.prepare(ctx) != nil {
+	if e.Prepare(ctx) != nil {
 		return 0
 	}
 	best := time.Duration(1 << 62)

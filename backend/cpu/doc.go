@@ -1,75 +1,78 @@
 // Package cpu runs tile programs on the cores of this machine, without cgo:
 //
-//	tile.Program ─► passes (compile.go) ─► plan ─► workers ─► internal/gemm
+//	tile.Program ─► internal/passes ─► internal/plan ─► internal/exec ─► internal/gemm
 //
-// The passes, in the order in which they run, which is a good one to read them in:
+// # The way of a product
 //
-//  1. verify the program, and canonicalize it (canonicalize.go): ends of the grid become
-//     conditions, and what steps cannot do at once goes by way of scratch. Each ref's
-//     block becomes a matrix of rows in memory (matrices.go); match (match.go) statements
-//     into steps: fill, compute, when. Loops are written out (unroll.go).
-//  2. fuse (fuse.go) a zeroing fill into the accumulation that follows it, so that
-//     the micro-kernel stores instead of adding. A product that scratch only carries
-//     to the next statement goes into that one's value (merge.go). Loops over the same
-//     rows become one, some rows at a time, so that a row that several values need is
-//     read once (abreast.go).
-//  3. layout (layout.go): which micro-kernel multiplies (product.go), and how its
-//     operands are packed: in panels, and in chunks of which depth. What is stored in
-//     fewer bits than it is multiplied in is widened on the way (widen.go): by the
-//     micro-kernel in registers, where it can and few rows of A meet it, or else some
-//     hundred rows at a time, which stay in L2 until they are packed or multiplied.
-//  4. How B is read is a table of strategies (strategy.go): packed as a whole, in place
-//     by register tiles, in place along its rows (GEMV), or packed piece by piece. Each
-//     costs what its micro-kernel was measured to take on this machine for as many rows of
-//     A (gemm.ReadCosts); the cheapest is taken, and the plan tells what the others were
-//     estimated at. skinny (skinny.go) carries it out for a block of B that several
-//     products meet; a B of narrower elements follows nominal figures there. rows
-//     (rows.go) leaves an A unpacked whose rows tiles of AMX load well, or other tiles if
-//     few columns of B meet it. writes (writes.go) finds the outputs that AMX tiles write
-//     once: they may be scaled, have a bias added (scales.go) and be rounded to bfloat16
-//     on the way, and are written by non-temporal stores if L2 would not hold them.
-//  5. epilogue (vector.go) compiles everything else of a value into vectors along
-//     rows: what is read and written (access.go, codes.go, float8.go), arithmetic
-//     (arithmetic.go, piecewise.go), sums and extremes of rows (reduce.go), exponentials
-//     (exponentials.go, internal/vexp), scaled and shifted rows (affine.go), masks that are
-//     spans of columns (span.go), one number for each row (single.go), columns of such
-//     numbers (down.go).
-//  6. placement (placement.go): blocks of B are packed once into a cache that all workers
-//     use (cache.go), or by each worker for its columns; blocks of A stay with one
-//     worker. schedule (schedule.go): parallel axes are split over workers, arbitrary
-//     axes run in order inside one of them. Workers go along rows of the grid, each
-//     with blocks of A; where no A is packed along columns, each with blocks of B.
-//     Steps of which one multiplies what another made, as in attention, go through the
-//     rows of their program in strips (strips.go).
-//  7. buffers (buffers.go): how much is computed at once, and the place of all memory
-//     but the arrays.
+// Take C = A·B as package kernels writes it: a grid of programs, each of which adds the
+// product of a block of A and a block of B to a block of C.
 //
-// Then it runs. Compile (backend.go) makes an executable (executable.go), which has
-// the arrays, on large pages (pages_linux.go), and a worker pool (pool.go). A launch
-// (run.go) deals tasks out, and workers steal from each other (queues.go). For each grid
-// step a worker (worker.go) finds its blocks, packs those whose index changed, and
-// executes the steps; dot.go is how it packs and multiplies. Cache blocking, the loops
-// around the register tile, and the micro-kernels are package gemm.
+// Compile hands the program to the passes, which run in this order, one file each:
 //
-// The same passes compile every kernel; none is recognized. The plan prints itself, each
-// pass telling what it decided (print.go): go run ./cmd/inspect v4 --as plan. Tests hold
-// what is printed to what executions are seen to do. Device (device.go) measures the peaks
-// and the bandwidth that rates are compared with, and (cores.go) what block shapes are
-// ranked by before a program is written: how fast a core multiplies what is packed, packs,
-// and fetches from beyond its own cache, and what a launch and a program cost. That takes
-// half a second, once; a file in the user's cache directory keeps it (measurements.go).
+//  1. verify, canonicalize: the program makes sense; what cannot be computed piece by piece
+//     goes by way of scratch. matrices: the block of each array is a matrix in memory.
+//     match: statements become steps; loops are written out.
+//  2. fuse: zeroing goes into the accumulation behind it, so that the micro-kernel stores
+//     instead of adding; a product goes into the expression that alone reads it (an
+//     epilogue); values of the same rows are computed in one loop over rows.
+//  3. layout: a micro-kernel for the dtypes and this instruction set, and the panels that it
+//     wants A and B packed into. strategy: how B is read (packed as a whole, packed in
+//     pieces, or in place by register tiles or along its rows, as a GEMV does). Each way
+//     costs what its micro-kernel was measured to take on this machine; the cheapest wins.
+//     skinny and rows: a B that few rows of A meet, and an A whose rows register tiles load
+//     well, are not packed. writes: the micro-kernel rounds, scales and adds a bias as it
+//     writes an output once, by non-temporal stores if L2 would not hold it.
+//  4. epilogue (internal/epilogue): all other arithmetic is compiled to loops along rows.
+//  5. placement: which packed blocks are kept, and where: in a cache for all workers, with
+//     one worker, or nowhere. schedule: the grid becomes tasks for workers; axes that carry a
+//     sum run in order inside one task. buffers: how much is computed at once, and the place
+//     of all memory but the arrays.
 //
-// Other decisions follow rules that were found by measuring on a few machines: how a B of
-// narrow elements is read, whether A is packed, how tiles write an output, the cache
-// blocking of k and A. Parameters ask for others (choices.go), and Adjustments
-// (adjustments.go) lists those that make a difference to a program, for cmd/tune to try.
+// What comes out is a plan. It prints itself, each pass telling what it decided and, where B
+// could be read in other ways, what those were estimated to cost:
+// go run ./cmd/inspect v4 --as plan. Nothing changes it afterwards.
 //
-// A new instruction set is six places, all below internal: its name (gemm/isa.go), the
-// features that it needs (gemm/isa_amd64.go, isa_arm64.go), its paths (gemm/table_amd64.go,
-// table_arm64.go), the generator of its routines (gemm/asmgen), their declarations beside
-// the table, and the loops of its peak (probe/peak_amd64.go, peak_arm64.go).
+// internal/exec runs it. A launch deals tasks to a pool of workers, which steal from each
+// other. For each program a worker finds its blocks, packs those that changed, and multiplies
+// and computes what the steps say. Inside a call, internal/gemm divides m, n and k for the
+// caches (m_c, n_c, k_c) around the register tile of the micro-kernel. Packing is part of
+// every launch: nothing is kept from one to the next, but for what CompileCall was told is
+// packed beforehand.
 //
-// What no pass understands is refused with backend.ErrUnsupported, naming the
-// operation, the ref and the line of the kernel. Packing is part of every
-// launch: nothing is kept from one launch to the next.
+// The same passes compile every kernel; none is recognized. What no pass understands is
+// refused with backend.ErrUnsupported, naming the operation, the array and the line of the
+// kernel.
+//
+// # Where things are
+//
+//	backend.go                  Options, Open, Compile
+//	device.go, cores.go         what this machine can do: peaks, bandwidth, rates of a core
+//	measurements.go             the file that keeps them
+//	parameters.go, choices.go   --param: decisions that are asked for
+//	adjustments.go              decisions that cmd/tune may try
+//	internal/plan               the plan (plan.go, step.go, operand.go), and how it prints itself
+//	internal/passes             a file a pass; passes.go lists them
+//	    strategy.go             the choice of how B is read
+//	    product.go, widen.go    micro-kernels and packing for dtypes that passes ask for
+//	internal/epilogue           expressions as loops along rows
+//	internal/exec               executable.go, call.go; run.go: a launch
+//	    pool.go, queues.go      the worker pool, and the tasks of each worker
+//	    worker.go, dot.go       what a worker does for a program, and for a product
+//	internal/gemm               micro-kernels
+//	    pack*.go, pack*.s       packing
+//	    blocking.go             cache blocking
+//	    *_avx512_amd64.s        kernels of AVX-512 (asmgen writes them); *_amx_, *_avx2_, *_neon_
+//	internal/rows, vexp, widen  loops along rows: arithmetic, exponentials, conversions
+//	internal/probe, amx, evict  caches and rates of this machine; AMX; memory out of the caches
+//	internal/memory             large pages, regions
+//
+// Imports go one way: plan ← epilogue ← passes, plan ← exec, gemm ← plan; a test
+// (internal/deps) holds that.
+//
+// # Adding an instruction set
+//
+// Six places, all below internal: its name (gemm/isa.go), the features that it needs
+// (gemm/isa_amd64.go, isa_arm64.go), its paths (gemm/table_amd64.go, table_arm64.go), the
+// generator of its routines (gemm/asmgen), their declarations beside the table, and the loops
+// of its peak (probe/peak_amd64.go, peak_arm64.go).
 package cpu

@@ -7,64 +7,12 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/passes"
+	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 	"matladder/tile/interp"
 	"matladder/tile/tiletest"
 )
-
-// TestFuse: which fills go into the accumulation behind them.
-func TestFuse(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		write func(t *tile.Builder, k *tile.Axis, o *tile.Ref, product *tile.Expr)
-		steps int // left at the top
-		fused bool
-	}{
-		{"zero at the first step", func(t *tile.Builder, k *tile.Axis, o *tile.Ref, product *tile.Expr) {
-			t.When(k.First(), func() { t.Fill(o, 0) })
-			t.Accumulate(o, product)
-		}, 1, true},
-		{"another number", func(t *tile.Builder, k *tile.Axis, o *tile.Ref, product *tile.Expr) {
-			t.When(k.First(), func() { t.Fill(o, 1) })
-			t.Accumulate(o, product)
-		}, 2, false},
-		{"two statements in the condition", func(t *tile.Builder, k *tile.Axis, o *tile.Ref, product *tile.Expr) {
-			t.When(k.First(), func() { t.Fill(o, 0); t.Fill(o, 0) })
-			t.Accumulate(o, product)
-		}, 2, false},
-		{"the value reads what was filled", func(t *tile.Builder, k *tile.Axis, o *tile.Ref, product *tile.Expr) {
-			t.When(k.First(), func() { t.Fill(o, 0) })
-			t.Accumulate(o, tile.Add(product, o))
-		}, 2, false},
-		{"something in between", func(t *tile.Builder, k *tile.Axis, o *tile.Ref, product *tile.Expr) {
-			t.When(k.First(), func() { t.Fill(o, 0) })
-			t.When(k.Last(), func() { t.Accumulate(o, product) })
-			t.Accumulate(o, product)
-		}, 3, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			b := tile.New("fuse")
-			k := b.Axis("k", 2, tile.Arbitrary)
-			zero := tile.Const(0)
-			x := b.In("a", tile.Float32, tile.Array(4, 8), tile.Block(4, 4).At(zero, k))
-			y := b.In("b", tile.Float32, tile.Array(8, 4), tile.Block(4, 4).At(k, zero))
-			o := b.Out("o", tile.Float32, tile.Array(4, 4), tile.Block(4, 4).At(zero, zero))
-			c.write(b, k, o, tile.Dot(x, y))
-			programs, err := b.Programs()
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := compile(programs[0], machine{kernels: gemm.For(gemm.Generic), workers: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			last := p.steps[len(p.steps)-1]
-			if len(p.steps) != c.steps || (last.zeroed != nil) != c.fused {
-				t.Errorf("%d steps, fused %v; want %d, %v", len(p.steps), last.zeroed != nil, c.steps, c.fused)
-			}
-		})
-	}
-}
 
 // TestMerge: which products go into the values that read them. What they are then
 // is what they were before.
@@ -125,12 +73,12 @@ func TestMerge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := compile(programs[0], machine{kernels: gemm.For(gemm.Generic), workers: 1})
+			p, err := passes.Compile(programs[0], plan.Machine{Kernels: gemm.For(gemm.Generic), Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if merged := p.refs[p.ref(acc)].merged; merged != c.merged || merged != (p.scratch[p.ref(acc)].size == 0) {
-				t.Errorf("merged %v, %d bytes of scratch; want %v", merged, p.scratch[p.ref(acc)].size, c.merged)
+			if merged := p.Refs[p.Number(acc)].Merged; merged != c.merged || merged != (p.Scratch[p.Number(acc)].Size == 0) {
+				t.Errorf("merged %v, %d bytes of scratch; want %v", merged, p.Scratch[p.Number(acc)].Size, c.merged)
 			}
 			in := tiletest.Inputs(programs[0], 1)
 			want, err := interp.Run(context.Background(), programs, in)

@@ -8,7 +8,9 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/backendtest"
+	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/plan"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -47,16 +49,16 @@ func TestKeeping_Modes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]struct {
-		keepA, keepB keep
+		keepA, keepB plan.Keep
 		phases       int
 		deep         bool
 	}{
-		"all":     {keepOwn, keepAll, 1, false},
-		"groups":  {keepOwn, keepGroup, 3, false},
-		"own":     {keepOwn, keepOwn, 1, false},
-		"pieces":  {keepPiece, keepPiece, 1, true},
-		"shallow": {keepPiece, keepPiece, 1, false},
-		"ordered": {keepOwn, keepAll, 1, false},
+		"all":     {plan.KeepOwn, plan.KeepAll, 1, false},
+		"groups":  {plan.KeepOwn, plan.KeepGroup, 3, false},
+		"own":     {plan.KeepOwn, plan.KeepOwn, 1, false},
+		"pieces":  {plan.KeepPiece, plan.KeepPiece, 1, true},
+		"shallow": {plan.KeepPiece, plan.KeepPiece, 1, false},
+		"ordered": {plan.KeepOwn, plan.KeepAll, 1, false},
 	}
 	for name, o := range keeping() {
 		be := open(t, o)().(*Backend)
@@ -64,11 +66,11 @@ func TestKeeping_Modes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pl := e.(*executable).plans[0]
-		a, b := pl.operands[0], pl.operands[1]
+		pl := e.(*exec.Executable).Plans[0]
+		a, b := pl.Operands[0], pl.Operands[1]
 		w := want[name]
-		if a.keep != w.keepA || b.keep != w.keepB || pl.tasks.phases() != w.phases || b.deep != w.deep {
-			t.Errorf("%s: a %d, b %d, %d phases, deep %v; want %v", name, a.keep, b.keep, pl.tasks.phases(), b.deep, w)
+		if a.Keep != w.keepA || b.Keep != w.keepB || pl.Tasks.Phases() != w.phases || b.Deep != w.deep {
+			t.Errorf("%s: a %d, b %d, %d phases, deep %v; want %v", name, a.Keep, b.Keep, pl.Tasks.Phases(), b.Deep, w)
 		}
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
 	"matladder/check"
+	optblock "matladder/kernels/v4_optblock"
 	"matladder/problem"
 	"matladder/tile"
-
-	optblock "matladder/kernels/v4_optblock"
 )
 
 // TestPin_Cold: launches on bound threads that find cold caches compute the same, launch
 // after launch, of several executables at once.
 func TestPin_Cold(t *testing.T) {
-	cpus, err := processors()
+	cpus, err := exec.Processors()
 	if err != nil {
 		t.Skip(err)
 	}

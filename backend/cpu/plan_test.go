@@ -10,7 +10,11 @@ import (
 	"unsafe"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/passes"
+	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 	"matladder/tile/tiletest"
 )
@@ -30,39 +34,39 @@ type calls struct {
 }
 
 // trace watches the packing of each operand and each product of a plan.
-func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
+func trace(p *plan.Plan) (map[*plan.Operand]*packs, map[*plan.Dot]*calls) {
 	var mu sync.Mutex
-	packed, multiplied := map[*operand]*packs{}, map[*dot]*calls{}
-	for _, o := range p.operands {
-		s, pack := &packs{}, o.packing.pack
+	packed, multiplied := map[*plan.Operand]*packs{}, map[*plan.Dot]*calls{}
+	for _, o := range p.Operands {
+		s, pack := &packs{}, o.Packing.Pack
 		packed[o] = s
-		o.packing.pack = func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool) {
+		o.Packing.Pack = func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool) {
 			mu.Lock()
 			s.calls, s.lanes, s.depth, s.elements = s.calls+1, max(s.lanes, lanes), max(s.depth, k), s.elements+lanes*k
 			mu.Unlock()
 			pack(dst, apart, src, off, ld, lanes, k, columns)
 		}
 	}
-	allSteps(p.steps, func(st *step) {
-		for _, d := range st.dots {
-			s, traced := &calls{}, *d.product
-			see := func(n *int, x call) {
+	plan.AllSteps(p.Steps, func(st *plan.Step) {
+		for _, d := range st.Dots {
+			s, traced := &calls{}, *d.Product
+			see := func(n *int, x plan.Call) {
 				mu.Lock()
 				defer mu.Unlock()
 				*n++
-				s.rows, s.cols, s.depth = max(s.rows, x.m), max(s.cols, x.n), max(s.depth, x.k)
-				if !x.accumulate {
+				s.rows, s.cols, s.depth = max(s.rows, x.M), max(s.cols, x.N), max(s.depth, x.K)
+				if !x.Accumulate {
 					s.fresh++
 				}
-				if !x.a.packed {
+				if !x.A.Packed {
 					s.inRows++
 				}
 			}
-			seen := func(x call, size int) { // by a product with a packed b
+			seen := func(x plan.Call, size int) { // by a product with a packed b
 				see(&s.block, x)
 				mu.Lock()
 				defer mu.Unlock()
-				if x.write == gemm.WriteNonTemporal && uintptr(unsafe.Pointer(&x.c[x.off*size]))%64 == 0 && x.ldc*size%64 == 0 && traced.work > 0 {
+				if x.Write == gemm.WriteNonTemporal && uintptr(unsafe.Pointer(&x.C[x.Off*size]))%64 == 0 && x.LDC*size%64 == 0 && traced.Work > 0 {
 					s.streamed++
 				}
 			}
@@ -71,44 +75,44 @@ func trace(p *plan) (map[*operand]*packs, map[*dot]*calls) {
 				defer mu.Unlock()
 				*n++
 			}
-			writes := func(x call, product func(call)) {
+			writes := func(x plan.Call, product func(plan.Call)) {
 				const blank = 0xa5
-				for i := range x.work {
-					x.work[i] = blank
+				for i := range x.Work {
+					x.Work[i] = blank
 				}
 				product(x)
-				n := len(x.work)
-				for n > 0 && x.work[n-1] == blank {
+				n := len(x.Work)
+				for n > 0 && x.Work[n-1] == blank {
 					n--
 				}
 				mu.Lock()
 				defer mu.Unlock()
 				s.work = max(s.work, n)
 			}
-			multiply, narrow, scaled, direct := traced.multiply, traced.narrow, traced.scaled, traced.direct
-			traced.multiply = func(x call) {
+			multiply, narrow, scaled, direct := traced.Multiply, traced.Narrow, traced.Scaled, traced.Direct
+			traced.Multiply = func(x plan.Call) {
 				seen(x, 4)
 				writes(x, multiply)
 			}
-			traced.narrow = func(x call) {
+			traced.Narrow = func(x plan.Call) {
 				seen(x, 2)
 				count(&s.narrowed)
 				writes(x, narrow)
 			}
-			traced.scaled = func(x call, isNarrow bool, by gemm.Scaling) {
+			traced.Scaled = func(x plan.Call, isNarrow bool, by gemm.Scaling) {
 				size := 4
 				if isNarrow {
 					size = 2
 				}
 				seen(x, size)
 				count(&s.scaled)
-				writes(x, func(x call) { scaled(x, isNarrow, by) })
+				writes(x, func(x plan.Call) { scaled(x, isNarrow, by) })
 			}
-			traced.direct = func(x call) {
+			traced.Direct = func(x plan.Call) {
 				see(&s.direct, x)
 				writes(x, direct)
 			}
-			multiplied[d], d.product = s, &traced
+			multiplied[d], d.Product = s, &traced
 		}
 	})
 	return packed, multiplied
@@ -174,18 +178,18 @@ func agree(t *testing.T, be *Backend, programs []*tile.Program, params backend.P
 		t.Fatal(err)
 	}
 	defer compiled.Close()
-	e := compiled.(*executable)
+	e := compiled.(*exec.Executable)
 	type seen struct {
-		packed     map[*operand]*packs
-		multiplied map[*dot]*calls
+		packed     map[*plan.Operand]*packs
+		multiplied map[*plan.Dot]*calls
 	}
 	var saw []seen
-	for _, p := range e.plans {
+	for _, p := range e.Plans {
 		packed, multiplied := trace(p)
 		saw = append(saw, seen{packed, multiplied})
 	}
 	var in []tile.Tensor
-	for _, r := range e.bound.In {
+	for _, r := range e.Bound.In {
 		in = append(in, tile.NewTensor(r.Dtype, r.Array...))
 	}
 	if err := e.Load(in...); err != nil {
@@ -194,73 +198,73 @@ func agree(t *testing.T, be *Backend, programs []*tile.Program, params backend.P
 	if _, err := e.Run(context.Background(), 1); err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range e.plans {
+	for i, p := range e.Plans {
 		agreeOnOperands(t, p, saw[i].packed)
 		agreeOnProducts(t, p, saw[i].multiplied)
-		agreeOnWorkers(t, e.runs[i])
+		agreeOnWorkers(t, e.Runs[i])
 		agreeOnBuffers(t, p)
 		agreeOnUse(t, p, saw[i].multiplied)
 	}
-	_, _, workers := e.buffers()
-	if n := int64(len(e.pages)); n < e.size() || n > e.size()+int64(workers+len(e.arrays)+1)*cacheLine || workers != e.pool.size {
-		t.Errorf("%d bytes for %d workers were allocated, the plan says %d and %d", n, e.pool.size, e.size(), workers)
+	_, _, workers := e.Buffers()
+	if n := int64(len(e.Pages)); n < e.Size() || n > e.Size()+int64(workers+len(e.Arrays)+1)*memory.CacheLine || workers != e.Pool.Size {
+		t.Errorf("%d bytes for %d workers were allocated, the plan says %d and %d", n, e.Pool.Size, e.Size(), workers)
 	}
 }
 
-func agreeOnOperands(t *testing.T, p *plan, packed map[*operand]*packs) {
+func agreeOnOperands(t *testing.T, p *plan.Plan, packed map[*plan.Operand]*packs) {
 	t.Helper()
-	for _, o := range p.operands {
-		got, array := packed[o], int(tile.Elements(p.refs[o.ref].Array))
-		ok := got.calls > 0 && got.depth <= o.depth
-		switch o.keep {
-		case keepUnpacked:
+	for _, o := range p.Operands {
+		got, array := packed[o], int(tile.Elements(p.Refs[o.Ref].Array))
+		ok := got.calls > 0 && got.depth <= o.Depth
+		switch o.Keep {
+		case plan.KeepUnpacked:
 			ok = got.calls == 0
-		case keepAll, keepGroup: // once for all workers
+		case plan.KeepAll, plan.KeepGroup: // once for all workers
 			ok = ok && got.elements == array
-		case keepOwn: // at least once
+		case plan.KeepOwn: // at least once
 			ok = ok && got.elements >= array
-		case keepPiece:
-			ok = ok && got.lanes <= o.piece && got.elements >= array
+		case plan.KeepPiece:
+			ok = ok && got.lanes <= o.Piece && got.elements >= array
 		}
 		if !ok {
-			t.Errorf("%s: packed in %+v; the plan says %+v", p.nameOf(o), *got, *o)
+			t.Errorf("%s: packed in %+v; the plan says %+v", p.NameOf(o), *got, *o)
 		}
 	}
 }
 
 // agreeOnProducts counts how often the micro-kernels were called, and with what.
-func agreeOnProducts(t *testing.T, p *plan, multiplied map[*dot]*calls) {
+func agreeOnProducts(t *testing.T, p *plan.Plan, multiplied map[*plan.Dot]*calls) {
 	t.Helper()
-	allSteps(p.steps, func(s *step) {
-		for _, d := range s.dots {
-			c, loops, got := p.callOf(s, d), p.loopsOf(s, d), multiplied[d]
-			total, chunks, cols, unpacked := p.programs(), loops[2].count, c.cols, c.b.keep == keepUnpacked
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		for _, d := range s.Dots {
+			c, loops, got := p.CallOf(s, d), p.LoopsOf(s, d), multiplied[d]
+			total, chunks, cols, unpacked := p.Programs(), loops[2].Count, c.Cols, c.B.Keep == plan.KeepUnpacked
 			for _, l := range loops[:3] {
-				total *= l.count
+				total *= l.Count
 			}
-			if unpacked && c.b.widened() {
-				total *= loops[3].count
-				cols = min(cols, c.b.piece)
+			if unpacked && c.B.Widened() {
+				total *= loops[3].Count
+				cols = min(cols, c.B.Piece)
 			}
 			fresh := total / chunks
-			if s.direct && s.stmt.Kind == tile.Accumulate {
-				if s.zeroed == nil {
+			if s.Direct && s.Stmt.Kind == tile.Accumulate {
+				if s.Zeroed == nil {
 					fresh = 0
 				} else {
-					fresh /= programsOf(p, s.zeroed)
+					fresh /= programsOf(p, s.Zeroed)
 				}
 			}
-			want := calls{block: total, fresh: fresh, rows: c.rows, cols: cols, depth: c.depth, work: got.work}
+			want := calls{block: total, fresh: fresh, rows: c.Rows, cols: cols, depth: c.Depth, work: got.work}
 			if unpacked {
 				want.block, want.direct = 0, total
 			}
-			for of, asked := range map[*int]bool{&want.inRows: c.a.keep == keepUnpacked, &want.streamed: d.write == gemm.WriteNonTemporal, &want.narrowed: d.narrow, &want.scaled: d.scales != nil} {
+			for of, asked := range map[*int]bool{&want.inRows: c.A.Keep == plan.KeepUnpacked, &want.streamed: d.Write == gemm.WriteNonTemporal, &want.narrowed: d.Narrow, &want.scaled: d.Scales != nil} {
 				if asked {
 					*of = total
 				}
 			}
 			if *got != want {
-				t.Errorf("%s: %+v; the plan says %+v", s.stmt, *got, want)
+				t.Errorf("%s: %+v; the plan says %+v", s.Stmt, *got, want)
 			}
 		}
 	})
@@ -268,8 +272,8 @@ func agreeOnProducts(t *testing.T, p *plan, multiplied map[*dot]*calls) {
 
 // programsOf is how many programs see one block of an output or scratch that is zeroed
 // where cond holds: those along k where that is its first step.
-func programsOf(p *plan, cond tile.Cond) int {
-	for _, a := range p.program.Grid {
+func programsOf(p *plan.Plan, cond tile.Cond) int {
+	for _, a := range p.Program.Grid {
 		if c, ok := cond.(tile.TestCond); ok && c.X == tile.IndexExpr(a) {
 			return a.Size
 		}
@@ -277,54 +281,54 @@ func programsOf(p *plan, cond tile.Cond) int {
 	return 1
 }
 
-func agreeOnWorkers(t *testing.T, r *run) {
+func agreeOnWorkers(t *testing.T, r *exec.Run) {
 	t.Helper()
-	tasks, ran := &r.plan.tasks, 0
-	for _, w := range r.workers {
-		ran += int(w.counters.GridSteps)
+	tasks, ran := &r.Plan.Tasks, 0
+	for _, w := range r.Workers {
+		ran += int(w.Counters.GridSteps)
 	}
-	least, most := tasks.spread()
-	dealt := make([]int, len(r.queues))
-	for phase := range tasks.phases() {
-		r.queues.deal(tasks.count(phase))
-		for i := range r.queues {
-			next, end := unpair(r.queues[i].Load())
+	least, most := tasks.Spread()
+	dealt := make([]int, len(r.Queues))
+	for phase := range tasks.Phases() {
+		r.Queues.Deal(tasks.Count(phase))
+		for i := range r.Queues {
+			next, end := exec.Unpair(r.Queues[i].Load())
 			dealt[i] += end - next
 		}
 	}
-	if len(r.workers) != tasks.workers || ran != r.plan.programs() || slices.Min(dealt) != least || slices.Max(dealt) != most {
-		t.Errorf("%d workers, dealt %v tasks, ran %d programs; the plan says %d, %d to %d, %d", len(r.workers), dealt, ran, tasks.workers, least, most, r.plan.programs())
+	if len(r.Workers) != tasks.Workers || ran != r.Plan.Programs() || slices.Min(dealt) != least || slices.Max(dealt) != most {
+		t.Errorf("%d workers, dealt %v tasks, ran %d programs; the plan says %d, %d to %d, %d", len(r.Workers), dealt, ran, tasks.Workers, least, most, r.Plan.Programs())
 	}
 }
 
-func agreeOnBuffers(t *testing.T, p *plan) {
+func agreeOnBuffers(t *testing.T, p *plan.Plan) {
 	t.Helper()
 	shared, own := 0, 0
-	for _, b := range p.memory() {
-		if n := ceil(b.bytes, 64) * 64; b.shared {
+	for _, b := range p.Memory() {
+		if n := plan.Ceil(b.Bytes, 64) * 64; b.Shared {
 			shared += n
 		} else {
 			own += n
 		}
 	}
-	if shared != p.sharedBytes || own != p.localBytes {
-		t.Errorf("%d bytes shared and %d of a worker, the plan says %d and %d: %+v", p.sharedBytes, p.localBytes, shared, own, p.memory())
+	if shared != p.SharedBytes || own != p.LocalBytes {
+		t.Errorf("%d bytes shared and %d of a worker, the plan says %d and %d: %+v", p.SharedBytes, p.LocalBytes, shared, own, p.Memory())
 	}
 }
 
 // agreeOnUse: of the memory that helps products as much is written as the plan says;
 // by tiles at most.
-func agreeOnUse(t *testing.T, p *plan, multiplied map[*dot]*calls) {
+func agreeOnUse(t *testing.T, p *plan.Plan, multiplied map[*plan.Dot]*calls) {
 	t.Helper()
 	written, tiles := 0, false
-	allSteps(p.steps, func(s *step) {
-		for _, d := range s.dots {
-			written, tiles = max(written, multiplied[d].work), tiles || d.product.work > 0
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		for _, d := range s.Dots {
+			written, tiles = max(written, multiplied[d].work), tiles || d.Product.Work > 0
 		}
 	})
-	for _, b := range p.memory() {
-		if b.what == helpPiece || b.what == helpSums {
-			if written > b.used || written < b.used && !tiles {
+	for _, b := range p.Memory() {
+		if b.What == plan.HelpPiece || b.What == plan.HelpSums {
+			if written > b.Used || written < b.Used && !tiles {
 				t.Errorf("%d bytes of %+v were written", written, b)
 			}
 			written = 0
@@ -355,13 +359,13 @@ func TestPlan_Random(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			text := e.print([]string{"any"}, false)
-			for _, pass := range passes {
-				if !strings.Contains(text, "\n"+pass.name+" ") {
-					t.Errorf("nothing of pass %s in\n%s", pass.name, text)
+			text := e.Print([]string{"any"}, false)
+			for _, pass := range passes.Passes {
+				if !strings.Contains(text, "\n"+pass.Name+" ") {
+					t.Errorf("nothing of pass %s in\n%s", pass.Name, text)
 				}
 			}
-			agreeOnBuffers(t, e.plans[0])
+			agreeOnBuffers(t, e.Plans[0])
 			explained++
 		}
 		if explained < 50 {

@@ -2,14 +2,13 @@ package cpu
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -25,63 +24,6 @@ func goroutines(t *testing.T, want int) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), want)
-}
-
-func TestPool(t *testing.T) {
-	before := runtime.NumGoroutine()
-	for _, size := range []int{1, 2, 5} {
-		c := newPool(size)
-		for round := range 50 {
-			var sum atomic.Int64
-			if err := c.run(func(m int) { sum.Add(1 << m) }); err != nil {
-				t.Fatal(err)
-			}
-			if sum.Load() != 1<<size-1 {
-				t.Fatalf("round %d of %d: members %b took part", round, size, sum.Load())
-			}
-			if round == 25 {
-				time.Sleep(2 * time.Millisecond) // the others park
-			}
-		}
-		for m := range size {
-			err := c.run(func(member int) {
-				if member == m {
-					panic("gremlin")
-				}
-			})
-			if err == nil || !strings.Contains(err.Error(), "gremlin") {
-				t.Errorf("member %d panics: error %v", m, err)
-			}
-		}
-		wrong := errors.New("wrong")
-		if err := c.run(func(int) { panic(programError{wrong}) }); !errors.Is(err, wrong) {
-			t.Errorf("error %v, want %v", err, wrong)
-		}
-		if err := c.run(func(int) {}); err != nil {
-			t.Errorf("after an error: %v", err)
-		}
-		c.close()
-	}
-	goroutines(t, before)
-}
-
-// TestPool_Processors: members give way as soon as they are more than the processors
-// left, and do not once they are no more.
-func TestPool_Processors(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	c := newPool(2)
-	defer c.close()
-	for _, processors := range []int{2, 1, 2} {
-		runtime.GOMAXPROCS(processors)
-		c.stayAwake(true)
-		if crowded := processors < 2; c.start.crowded.Load() != crowded || c.end.crowded.Load() != crowded {
-			t.Errorf("%d processors: crowded is not %v", processors, crowded)
-		}
-		if err := c.run(func(int) {}); err != nil {
-			t.Fatal(err)
-		}
-		c.stayAwake(false)
-	}
 }
 
 // TestGoroutines: they come with the first Load and go with Close, or never come.
@@ -131,9 +73,9 @@ func TestRun_Panic(t *testing.T) {
 	if err := compiled.Load(tile.NewTensor(tile.Float32, 64, 64), tile.NewTensor(tile.Float32, 64, 64)); err != nil {
 		t.Fatal(err)
 	}
-	e := compiled.(*executable)
-	for _, w := range e.runs[0].workers {
-		w.data[0] = nil // packing a goes out of range
+	e := compiled.(*exec.Executable)
+	for _, w := range e.Runs[0].Workers {
+		w.Data[0] = nil // packing a goes out of range
 	}
 	_, err = e.Run(context.Background(), 1)
 	if err == nil {

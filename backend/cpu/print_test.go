@@ -97,11 +97,11 @@ func TestPlan_Golden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.isa == "amx" && !strings.Contains(e.plans[0].steps[0].dots[0].product.name, "tiles") {
+			if c.isa == "amx" && !strings.Contains(e.Plans[0].Steps[0].Dots[0].Product.Name, "tiles") {
 				t.Skip("tiles are not faster here")
 			}
 			machine := []string{fmt.Sprintf("Test CPU: %s, %d threads; L1 32.0 KiB; L2 1.0 MiB; L3 32.0 MiB", c.isa, c.options.Threads), c.isa + " is asked for; better lacks this, that"}
-			golden.Assert(t, "testdata/"+name+".plan", []byte(e.print(machine, true)))
+			golden.Assert(t, "testdata/"+name+".plan", []byte(e.Print(machine, true)))
 		})
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/plan"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
 	"matladder/tile"
@@ -50,8 +53,8 @@ func besideCopy(b *testing.B, be *Backend, programs []*tile.Program, bytes int64
 		b.Fatal(err)
 	}
 	defer e.Close()
-	in := make([]tile.Tensor, len(e.bound.In))
-	for i, r := range e.bound.In {
+	in := make([]tile.Tensor, len(e.Bound.In))
+	for i, r := range e.Bound.In {
 		in[i] = tile.NewTensor(r.Dtype, r.Array...)
 		for j := range in[i].Len() {
 			in[i].Set(j, float64(j*7919%1024)/512-1)
@@ -60,16 +63,16 @@ func besideCopy(b *testing.B, be *Backend, programs []*tile.Program, bytes int64
 	if err := e.Load(in...); err != nil {
 		b.Fatal(err)
 	}
-	pages, err := newPages(int(bytes))
+	pages, err := memory.NewPages(int(bytes))
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer freePages(pages)
-	fill(pages, 1)
+	defer memory.FreePages(pages)
+	memory.Fill(pages, 1)
 	threads, half := be.Threads(), int(bytes)/2
-	pool := newPool(threads)
-	defer pool.close()
-	pool.stayAwake(true)
+	pool := exec.NewPool(threads)
+	defer pool.Close()
+	pool.StayAwake(true)
 	ours, copied := time.Hour, time.Hour
 	for b.Loop() {
 		s, err := e.Run(context.Background(), 1)
@@ -77,8 +80,8 @@ func besideCopy(b *testing.B, be *Backend, programs []*tile.Program, bytes int64
 			b.Fatal(err)
 		}
 		start := time.Now()
-		pool.run(func(member int) {
-			from, to := dealt(member, threads, half)
+		pool.Run(func(member int) {
+			from, to := plan.Dealt(member, threads, half)
 			copy(pages[half+from:half+to], pages[from:to])
 		})
 		ours, copied = min(ours, s.Elapsed), min(copied, time.Since(start))

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/passes"
+	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 	"matladder/tile/tiletest"
@@ -71,13 +73,13 @@ func TestScales(t *testing.T) {
 							host.L2 = 1024
 							probe.Host = func() probe.HostInfo { return host }
 						}
-						p, err := compile(programs[0], machine{kernels: k, workers: 1, cacheBytes: 1 << 20, ownBytes: 1 << 20})
+						p, err := passes.Compile(programs[0], plan.Machine{Kernels: k, Workers: 1, CacheBytes: 1 << 20, OwnBytes: 1 << 20})
 						if err != nil {
 							t.Fatal(err)
 						}
-						d := p.steps[0].dots[0]
-						if scaled := d.scales != nil; scaled != c.scaled || scaled && (d.write == gemm.WriteNonTemporal) != past {
-							t.Errorf("scaled %v, non-temporal %v; want %v, %v", scaled, d.write == gemm.WriteNonTemporal, c.scaled, past)
+						d := p.Steps[0].Dots[0]
+						if scaled := d.Scales != nil; scaled != c.scaled || scaled && (d.Write == gemm.WriteNonTemporal) != past {
+							t.Errorf("scaled %v, non-temporal %v; want %v, %v", scaled, d.Write == gemm.WriteNonTemporal, c.scaled, past)
 						}
 						inputs := tiletest.Inputs(programs[0], 7)
 						for _, s := range inputs[2:] {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -77,8 +78,8 @@ func TestTrace_Counters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := e.(*executable).counters()
-		for name, want := range map[string]int64{argLoads: c.BlocksLoaded, argBytesLoaded: c.BytesLoaded, argBytesStored: c.BytesStored} {
+		c := e.(*exec.Executable).Counters()
+		for name, want := range map[string]int64{exec.ArgLoads: c.BlocksLoaded, exec.ArgBytesLoaded: c.BytesLoaded, exec.ArgBytesStored: c.BytesStored} {
 			if have := line.Total(name); have != want {
 				t.Errorf("%s: %s: shown %d, counted %d", k.Name(), name, have, want)
 			}

@@ -55,8 +55,21 @@ backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels kernels/kernelstest problem/problemtest
 backend/worker: backend chips internal/awake internal/child tile
 backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
-backend/cpu/internal/*: golang.org/x/sys/cpu golang.org/x/sys/unix
-backend/cpu: timeline backend check chips internal/cgroup internal/files tile problem backend/cpu/internal/*
+backend/cpu/internal/amx: golang.org/x/sys/cpu
+backend/cpu/internal/amx/emulate: golang.org/x/sys/unix
+backend/cpu/internal/evict:
+backend/cpu/internal/memory: golang.org/x/sys/unix
+backend/cpu/internal/probe: backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix
+backend/cpu/internal/rows:
+backend/cpu/internal/vexp:
+backend/cpu/internal/widen:
+backend/cpu/internal/gemm: backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
+backend/cpu/internal/gemm/asmgen:
+backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/probe backend/cpu/internal/rows backend/cpu/internal/vexp
+backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
+backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile
+backend/cpu/internal/exec: backend/cpu/internal/evict backend/cpu/internal/plan backend check tile timeline golang.org/x/sys/unix
+backend/cpu: timeline backend check chips internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/own: backend backend/worker check chips problem tile github.com/ebitengine/purego

@@ -1,0 +1,263 @@
+package epilogue
+
+import (
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// CanHold reports whether values of d can be read and written.
+func CanHold(d tile.Dtype) bool {
+	switch d {
+	case tile.Float32, tile.BFloat16, tile.Int32, tile.Int8, tile.Uint8:
+		return true
+	}
+	return false
+}
+
+func isFloat8(d tile.Dtype) bool { return d == tile.Float8E4M3FN || d == tile.Float8E5M2 }
+
+func (c *values) loadFloats(e *tile.Expr) plan.Lanes[float32] {
+	r := c.plan.Number(e.Ref)
+	switch e.Dtype {
+	case tile.Float32:
+		return loadSame[float32](c, r)
+	case tile.BFloat16:
+		return loadAs(c, r, c.plan.Loops.FromBFloat16)
+	}
+	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
+	return nil
+}
+
+func (c *values) loadInts(e *tile.Expr) plan.Lanes[int32] {
+	r := c.plan.Number(e.Ref)
+	switch e.Dtype {
+	case tile.Int32:
+		return loadSame[int32](c, r)
+	case tile.Int8:
+		return loadAs(c, r, func(o []int32, x []int8) {
+			for i := range o {
+				o[i] = int32(x[i])
+			}
+		})
+	case tile.Uint8:
+		return loadAs(c, r, func(o []int32, x []uint8) {
+			for i := range o {
+				o[i] = int32(x[i])
+			}
+		})
+	}
+	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
+	return nil
+}
+
+// loadSame reads rows of ref r where they lie.
+func loadSame[T any](c *values, r int) plan.Lanes[T] {
+	whole := loadAs(c, r, func(o, x []T) { copy(o, x) })
+	ld := c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, n int) []T {
+		at := &w.Places[r]
+		if row < at.Rows && col+n <= at.Cols {
+			return memory.View[T](w.Data[r])[at.Off+row*ld+col:][:n]
+		}
+		return whole(w, row, col, n)
+	}
+}
+
+// loadAs reads and converts ref r; what its block has beyond the array is zero.
+func loadAs[T, S any](c *values, r int, convert func(o []T, x []S)) plan.Lanes[T] {
+	slot, ld := c.slot(), c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, n int) []T {
+		at := &w.Places[r]
+		have := 0
+		out := vector[T](w, slot, n)
+		if row < at.Rows && col < at.Cols {
+			have = min(at.Cols-col, n)
+			convert(out[:have], memory.View[S](w.Data[r])[at.Off+row*ld+col:][:have])
+		}
+		clear(out[have:])
+		return out
+	}
+}
+
+// loadTemp reads the piece of a product that was computed last.
+func loadTemp[T any](d *plan.Dot) plan.Lanes[T] {
+	return func(w *plan.Frame, row, col, n int) []T {
+		return memory.View[T](d.Temp.Of(w.Mem))[(row-w.Row)*d.LD+col-w.Col:][:n]
+	}
+}
+
+func (c *values) castToFloat(e *tile.Expr) plan.Lanes[float32] {
+	x := e.Args[0]
+	narrow := e.Dtype == tile.BFloat16
+	switch {
+	case e.Dtype != tile.Float32 && !narrow:
+		c.fail(e, "cast to %s", e.Dtype)
+		return nil
+	case x.Dtype == tile.Bool:
+		return apply(c.slot(), c.bools(x), func(o []float32, x []bool) {
+			for i := range o {
+				o[i] = float32(oneIf(x[i]))
+			}
+		})
+	case x.Dtype.IsInteger() && narrow:
+		return apply(c.slot(), c.ints(x), func(o []float32, x []int32) {
+			for i := range o {
+				o[i] = integerToBFloat16(x[i])
+			}
+		})
+	case x.Dtype.IsInteger():
+		return apply(c.slot(), c.ints(x), c.plan.Loops.FromInt32)
+	case narrow:
+		return rounded(apply(c.slot(), c.floats(x), func(o, x []float32) { copy(o, x) }))
+	}
+	return c.floats(x)
+}
+
+func (c *values) castToInt(e *tile.Expr) plan.Lanes[int32] {
+	x := e.Args[0]
+	if !CanHold(e.Dtype) {
+		c.fail(e, "cast to %s", e.Dtype)
+		return nil
+	}
+	lo, hi := e.Dtype.Range()
+	switch {
+	case x.Dtype == tile.Bool:
+		return apply(c.slot(), c.bools(x), func(o []int32, x []bool) {
+			for i := range o {
+				o[i] = oneIf(x[i])
+			}
+		})
+	case x.Dtype.IsInteger():
+		return apply(c.slot(), c.ints(x), func(o, x []int32) {
+			for i := range o {
+				o[i] = min(max(x[i], int32(lo)), int32(hi))
+			}
+		})
+	}
+	return apply(c.slot(), c.floats(x), func(o []int32, x []float32) {
+		for i := range o {
+			o[i] = saturate(x[i], lo, hi)
+		}
+	})
+}
+
+func oneIf(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// compile makes the step's writers.
+func (c *values) compile() {
+	s := c.step.Stmt
+	d, v := s.Ref.Dtype, s.Value
+	integer := d.IsInteger()
+	if isFloat8(d) && s.Kind == tile.Store && v.Op == tile.OpCast && v.Args[0].Dtype == tile.Float32 {
+		c.step.Store = writeTo(c, c.floats(v.Args[0]), toFloat8(d))
+		return
+	}
+	if !CanHold(d) || s.Kind == tile.Accumulate && d.Bits() < 32 && integer {
+		c.fail(v, "%s to %s: no arithmetic on %s", s.Kind, s.Ref.Name, d)
+		return
+	}
+	if d == tile.Int8 && s.Kind == tile.Store && v.Op == tile.OpCast && v.Args[0].Dtype.IsFloat() {
+		c.step.Store = c.codes(v.Args[0])
+		return
+	}
+	if integer {
+		x := c.ints(v)
+		switch d {
+		case tile.Int32:
+			c.step.Store = writeTo(c, x, func(o, x []int32) { copy(o, x) })
+			c.step.Add = writeTo(c, x, func(o, x []int32) { c.plan.Loops.AddInt32(o, o, x) })
+		case tile.Int8:
+			c.step.Store = writeTo(c, x, narrowTo[int8])
+		case tile.Uint8:
+			c.step.Store = writeTo(c, x, narrowTo[uint8])
+		}
+		return
+	}
+	if v.Op == tile.OpCast && d == tile.BFloat16 && s.Kind == tile.Store && v.Args[0].Dtype.IsFloat() {
+		v = v.Args[0] // the store rounds, once
+	}
+	if d == tile.Float32 && s.Kind == tile.Accumulate && v.Op == tile.OpMul && v.Dtype == d {
+		x, y := c.floats(v.Args[0]), c.floats(v.Args[1])
+		c.step.Store = writeOf(c, x, y, c.plan.Loops.Mul)
+		c.step.Add = writeOf(c, x, y, c.plan.Loops.AddMul)
+		return
+	}
+	if dst := &c.plan.Refs[c.step.Dst]; d == tile.Float32 && s.Kind == tile.Store && dst.Cols == 1 {
+		if dst.LD == 1 {
+			c.step.Down = c.storeDown(c.down(v))
+		} else {
+			c.step.Store = c.storeSingle(c.single(v))
+		}
+		return
+	}
+	nonTemporal := nonTemporal(c.plan, c.step)
+	if f := c.affineOf(v); f != nil && d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
+		c.step.Store = f.store(c.step.Dst)
+		return
+	}
+	if d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
+		if into := c.into(v); into != nil {
+			c.step.Store = c.storeInto(into)
+			return
+		}
+	}
+	x := c.floats(v)
+	switch {
+	case nonTemporal && d == tile.Float32:
+		c.step.Store = writeTo(c, x, c.plan.Loops.CopyNonTemporal)
+		return
+	case nonTemporal:
+		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16NonTemporal)
+		return
+	}
+	if d == tile.Float32 {
+		c.step.Store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
+		c.step.Add = writeTo(c, x, func(o, x []float32) { c.plan.Loops.Add(o, o, x) })
+		return
+	}
+	c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16)
+	c.step.Add = writeTo(c, x, c.plan.Loops.AddBFloat16)
+}
+
+func narrowTo[D int8 | uint8](o []D, x []int32) {
+	for i := range o {
+		o[i] = D(x[i])
+	}
+}
+
+// writeTo combines x with the destination's row.
+func writeTo[D, T any](c *values, x plan.Lanes[T], combine func(o []D, x []T)) plan.Writer {
+	r := c.step.Dst
+	ld := c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, n int) {
+		at := &w.Places[r]
+		combine(memory.View[D](w.Data[r])[at.Off+row*ld+col:][:n], x(w, row, col, n))
+	}
+}
+
+// storeInto computes a row where it is stored.
+func (c *values) storeInto(x into) plan.Writer {
+	r := c.step.Dst
+	ld := c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, n int) {
+		at := &w.Places[r]
+		x(w, row, col, memory.View[float32](w.Data[r])[at.Off+row*ld+col:][:n])
+	}
+}
+
+// writeOf combines x and y with the destination's row.
+func writeOf[T any](c *values, x, y plan.Lanes[T], combine func(o, x, y []T)) plan.Writer {
+	r := c.step.Dst
+	ld := c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, n int) {
+		at := &w.Places[r]
+		a, b := x(w, row, col, n), y(w, row, col, n)
+		combine(memory.View[T](w.Data[r])[at.Off+row*ld+col:][:n], a, b)
+	}
+}

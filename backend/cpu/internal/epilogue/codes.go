@@ -1,0 +1,62 @@
+package epilogue
+
+import (
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/rows"
+	"matladder/tile"
+)
+
+// codes compiles a store of v, of floats, as int8. Where v is what has been
+// multiplied by one number for each row, and perhaps rounded and moved by another,
+// one loop does all of it, and reads bfloat16 as it lies.
+func (c *values) codes(v *tile.Expr) plan.Writer {
+	by, zero := constant(1), constant(0)
+	if x, z := plan.Apart(v, tile.OpAdd, plan.OneColumn); z != nil && x.Op == tile.OpRoundEven {
+		v, zero = x.Args[0], c.single(z)
+	}
+	if x, f := plan.Apart(v, tile.OpMul, plan.OneColumn); f != nil {
+		v, by = x, c.single(f)
+	}
+	if r := bits(v); r != nil {
+		return c.codesOfBits(c.plan.Number(r), by, zero)
+	}
+	x, r, ld, toInt8 := c.floats(v), c.step.Dst, c.plan.Refs[c.step.Dst].LD, c.plan.Loops.ToInt8
+	return func(w *plan.Frame, row, col, n int) {
+		at := &w.Places[r]
+		toInt8(memory.View[int8](w.Data[r])[at.Off+row*ld+col:][:n], x(w, row, col, n), by(w, row), zero(w, row))
+	}
+}
+
+// codesOfBits writes codes of ref x; what its block has beyond the array is zero.
+// It needs no row vectors, so the step does whole rows.
+func (c *values) codesOfBits(x int, by, zero one) plan.Writer {
+	dst, toInt8 := c.step.Dst, c.plan.Loops.BFloat16ToInt8
+	ld, from := c.plan.Refs[dst].LD, c.plan.Refs[x].LD
+	c.step.Lanes = max(c.step.Lanes, c.plan.Refs[dst].Cols)
+	ahead := max(c.step.Strip, 1) * from
+	return func(w *plan.Frame, row, col, n int) {
+		at, src, have := &w.Places[dst], &w.Places[x], 0
+		out := memory.View[int8](w.Data[dst])[at.Off+row*ld+col:][:n]
+		f, z := by(w, row), zero(w, row)
+		if row < src.Rows && col < src.Cols {
+			have = min(src.Cols-col, n)
+			toInt8(out[:have], memory.View[uint16](w.Data[x])[src.Off+row*from+col:][:have], f, z, ahead)
+		}
+		if have < n {
+			memory.Fill(out[have:], rows.Code(0, f, z))
+		}
+	}
+}
+
+// bits is the ref of which e is the elements, stored as bfloat16; nil if e is
+// something else.
+func bits(e *tile.Expr) *tile.Ref {
+	if e.Op == tile.OpCast && e.Dtype == tile.Float32 {
+		e = e.Args[0]
+	}
+	if e.Op != tile.OpLoad || e.Dtype != tile.BFloat16 {
+		return nil
+	}
+	return e.Ref
+}

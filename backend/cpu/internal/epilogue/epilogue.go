@@ -1,0 +1,339 @@
+package epilogue
+
+import (
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/rows"
+	"matladder/tile"
+)
+
+// Compile compiles the value of every step that is not a product alone, or of a
+// product that tiles scale what they scale it by.
+func Compile(p *plan.Plan) error {
+	var err error
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		if err != nil || s.Kind != plan.StepCompute {
+			return
+		}
+		s.Lanes = plan.VectorLanes
+		c := &values{plan: p, step: s}
+		switch {
+		case s.Factor != nil:
+			s.Rescaled = c.down(s.Factor)
+		case !s.Direct:
+			c.compile()
+		case s.Dots[0].Scales != nil:
+			compileScales(s.Dots[0].Scales, c)
+		}
+		p.Vectors = max(p.Vectors, c.slots)
+		err = c.err
+	})
+	return err
+}
+
+// values compiles the value of one step. Floats are computed in float32 and
+// rounded after each operation whose dtype is narrower; integers in int32.
+type values struct {
+	plan  *plan.Plan
+	step  *plan.Step
+	slots int
+	err   error
+}
+
+func (c *values) fail(e *tile.Expr, format string, args ...any) {
+	if c.err == nil {
+		c.err = c.plan.Unsupported(e.Pos, format, args...)
+	}
+}
+
+// slot reserves a row vector.
+func (c *values) slot() int {
+	c.slots++
+	return c.slots - 1
+}
+
+// vector is row vector i of a worker, of n elements.
+func vector[T any](w *plan.Frame, i, n int) []T {
+	const size = plan.VectorLanes * 4
+	return memory.View[T](w.Rows[i*size : (i+1)*size])[:n]
+}
+
+// floats compiles an expression of a float dtype.
+func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
+	if e.Dtype != tile.Float32 && e.Dtype != tile.BFloat16 {
+		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
+		return nil
+	}
+	switch e.Op {
+	case tile.OpLoad:
+		return c.loadFloats(e)
+	case tile.OpDot:
+		return loadTemp[float32](c.step.DotOf(e))
+	case tile.OpConst:
+		return splat(c.slot(), float32(e.Dtype.Round(e.Value)))
+	case tile.OpBroadcast:
+		return broadcast(c, e, c.floats(e.Args[0]))
+	case tile.OpSelect:
+		if s := c.span(e.Args[0]); s != nil {
+			return within(c.slot(), s, c.floats(e.Args[1]), c.floats(e.Args[2]))
+		}
+		return choose(c.slot(), c.bools(e.Args[0]), c.floats(e.Args[1]), c.floats(e.Args[2]))
+	case tile.OpCast:
+		return c.castToFloat(e)
+	case tile.OpSlice:
+		return slice(c, e, c.floats(e.Args[0]))
+	case tile.OpConcat:
+		return concat(c, e, c.floats)
+	case tile.OpReduceMax:
+		if !plan.AlongRow(e) {
+			return reduceColumns(c, e, c.floats(e.Args[0]), c.plan.Loops.Max)
+		}
+		return c.rowMax(e)
+	case tile.OpReduceSum:
+		if !plan.AlongRow(e) {
+			return reduceColumns(c, e, c.floats(e.Args[0]), c.plan.Loops.Add)
+		}
+		if squares := c.squares(e); squares != nil {
+			return squares
+		}
+		return rowSum(c, e, c.floats(e.Args[0]), c.plan.Exps.Sum)
+	}
+	if f := c.affineOf(e); f != nil {
+		return f.lanes(c.slot())
+	}
+	var f plan.Lanes[float32]
+	binary := binaryFloats(e.Op, &c.plan.Loops)
+	if into := c.into(e); into != nil {
+		i := c.slot()
+		return func(w *plan.Frame, row, col, n int) []float32 {
+			out := vector[float32](w, i, n)
+			into(w, row, col, out)
+			return out
+		}
+	}
+	switch {
+	case binary != nil:
+		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binary)
+	case e.Op == tile.OpErf:
+		f = apply(c.slot(), c.floats(e.Args[0]), erf().to(&c.plan.Loops))
+	case e.Op == tile.OpLogistic:
+		f = apply(c.slot(), c.floats(e.Args[0]), logistic().to(&c.plan.Loops))
+	case unaryFloats[e.Op] != nil:
+		f = apply(c.slot(), c.floats(e.Args[0]), unaryFloats[e.Op])
+	default:
+		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
+		return nil
+	}
+	if e.Dtype == tile.BFloat16 {
+		return rounded(f)
+	}
+	return f
+}
+
+// ints compiles an expression of an integer dtype.
+func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
+	switch e.Op {
+	case tile.OpLoad:
+		return c.loadInts(e)
+	case tile.OpDot:
+		return loadTemp[int32](c.step.DotOf(e))
+	case tile.OpConst:
+		return splat(c.slot(), int32(e.Dtype.Round(e.Value)))
+	case tile.OpBroadcast:
+		return broadcast(c, e, c.ints(e.Args[0]))
+	case tile.OpSelect:
+		return choose(c.slot(), c.bools(e.Args[0]), c.ints(e.Args[1]), c.ints(e.Args[2]))
+	case tile.OpCast:
+		return c.castToInt(e)
+	case tile.OpSlice:
+		return slice(c, e, c.ints(e.Args[0]))
+	case tile.OpConcat:
+		return concat(c, e, c.ints)
+	case tile.OpIota:
+		return iotaLanes(c.slot(), e.Dim == len(e.Shape)-1)
+	case tile.OpIndex:
+		i := c.slot()
+		return func(w *plan.Frame, _, _, n int) []int32 {
+			out := vector[int32](w, i, n)
+			memory.Fill(out, int32(tile.Eval(e.Index, w)))
+			return out
+		}
+	}
+	binary := binaryInts(e.Op, &c.plan.Loops)
+	switch {
+	case e.Dtype != tile.Int32:
+		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
+	case e.Op == tile.OpReduceMax && !plan.AlongRow(e):
+		return reduceColumns(c, e, c.ints(e.Args[0]), binaryInts(tile.OpMax, &c.plan.Loops))
+	case e.Op == tile.OpReduceSum && !plan.AlongRow(e):
+		return reduceColumns(c, e, c.ints(e.Args[0]), c.plan.Loops.AddInt32)
+	case e.Op == tile.OpReduceMax:
+		return reduce(c, e, c.ints(e.Args[0]), largest[int32], func(a, b int32) int32 { return max(a, b) })
+	case e.Op == tile.OpReduceSum:
+		return rowSum(c, e, c.ints(e.Args[0]), total[int32])
+	case binary != nil:
+		return zip(c.slot(), c.ints(e.Args[0]), c.ints(e.Args[1]), binary)
+	case unaryInts[e.Op] != nil:
+		return apply(c.slot(), c.ints(e.Args[0]), unaryInts[e.Op])
+	default:
+		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
+	}
+	return nil
+}
+
+// bools compiles an expression of Bool.
+func (c *values) bools(e *tile.Expr) plan.Lanes[bool] {
+	switch e.Op {
+	case tile.OpBroadcast:
+		return broadcast(c, e, c.bools(e.Args[0]))
+	case tile.OpSlice:
+		return slice(c, e, c.bools(e.Args[0]))
+	case tile.OpConcat:
+		return concat(c, e, c.bools)
+	case tile.OpAnd:
+		return zip(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), func(o, x, y []bool) {
+			for i := range o {
+				o[i] = x[i] && y[i]
+			}
+		})
+	case tile.OpOr:
+		return zip(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), func(o, x, y []bool) {
+			for i := range o {
+				o[i] = x[i] || y[i]
+			}
+		})
+	case tile.OpNot:
+		return apply(c.slot(), c.bools(e.Args[0]), func(o, x []bool) {
+			for i := range o {
+				o[i] = !x[i]
+			}
+		})
+	case tile.OpSelect:
+		return choose(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), c.bools(e.Args[2]))
+	case tile.OpCompare:
+		x, y := e.Args[0], e.Args[1]
+		switch {
+		case x.Dtype.IsFloat():
+			return zip(c.slot(), c.floats(x), c.floats(y), compare[float32](e.Cmp))
+		case x.Dtype.IsInteger():
+			return zip(c.slot(), c.ints(x), c.ints(y), compare[int32](e.Cmp))
+		}
+	case tile.OpInBounds:
+		return c.inBounds(e)
+	}
+	c.fail(e, "%s of bool for %s", e.Op, c.step.Stmt.Ref.Name)
+	return nil
+}
+
+// inBounds says which rows or columns of a ref's block are inside its array; the
+// answer may stand as a column or as a row.
+func (c *values) inBounds(e *tile.Expr) plan.Lanes[bool] {
+	i, r := c.slot(), c.plan.Number(e.Ref)
+	ofCols := e.Dim == len(e.Ref.Shape())-1
+	isRow := e.Shape[len(e.Shape)-1] > 1 || len(e.Shape) == 1
+	return func(w *plan.Frame, row, col, n int) []bool {
+		out, at := vector[bool](w, i, n), &w.Places[r]
+		extent := at.Rows
+		if ofCols {
+			extent = at.Cols
+		}
+		for l := range out {
+			if isRow {
+				out[l] = col+l < extent
+			} else {
+				out[l] = row < extent
+			}
+		}
+		return out
+	}
+}
+
+// broadcast repeats x, of e's operand, to the shape of e.
+func broadcast[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
+	from := e.Args[0].Shape
+	oneRow := len(from) < 2 || from[0] == 1
+	oneCol := len(from) < 1 || from[len(from)-1] == 1
+	if !oneCol {
+		return func(w *plan.Frame, row, col, n int) []T {
+			if oneRow {
+				row = 0
+			}
+			return x(w, row, col, n)
+		}
+	}
+	i := c.slot()
+	return func(w *plan.Frame, row, col, n int) []T {
+		if oneRow {
+			row = 0
+		}
+		out := vector[T](w, i, n)
+		memory.Fill(out, x(w, row, 0, 1)[0])
+		return out
+	}
+}
+
+func zip[T, U any](i int, x, y plan.Lanes[T], f func(o []U, x, y []T)) plan.Lanes[U] {
+	return func(w *plan.Frame, row, col, n int) []U {
+		a, b := x(w, row, col, n), y(w, row, col, n)
+		out := vector[U](w, i, n)
+		f(out, a, b)
+		return out
+	}
+}
+
+func apply[T, U any](i int, x plan.Lanes[T], f func(o []U, x []T)) plan.Lanes[U] {
+	return func(w *plan.Frame, row, col, n int) []U {
+		a := x(w, row, col, n)
+		out := vector[U](w, i, n)
+		f(out, a)
+		return out
+	}
+}
+
+func choose[T any](i int, cond plan.Lanes[bool], x, y plan.Lanes[T]) plan.Lanes[T] {
+	return func(w *plan.Frame, row, col, n int) []T {
+		c, a, b := cond(w, row, col, n), x(w, row, col, n), y(w, row, col, n)
+		out := vector[T](w, i, n)
+		for l := range out {
+			if c[l] {
+				out[l] = a[l]
+			} else {
+				out[l] = b[l]
+			}
+		}
+		return out
+	}
+}
+
+func splat[T any](i int, v T) plan.Lanes[T] {
+	return func(w *plan.Frame, _, _, n int) []T {
+		out := vector[T](w, i, n)
+		memory.Fill(out, v)
+		return out
+	}
+}
+
+func iotaLanes(i int, isCol bool) plan.Lanes[int32] {
+	return func(w *plan.Frame, row, col, n int) []int32 {
+		out := vector[int32](w, i, n)
+		for l := range out {
+			if isCol {
+				out[l] = int32(col + l)
+			} else {
+				out[l] = int32(row)
+			}
+		}
+		return out
+	}
+}
+
+// rounded rounds f, which owns its vector, to bfloat16.
+func rounded(f plan.Lanes[float32]) plan.Lanes[float32] {
+	return func(w *plan.Frame, row, col, n int) []float32 {
+		x := f(w, row, col, n)
+		for i, v := range x {
+			x[i] = rows.Widen(rows.Narrow(v))
+		}
+		return x
+	}
+}

@@ -1,0 +1,56 @@
+package epilogue
+
+import (
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// into computes elements col … col+len(out)-1 of a row into out.
+type into func(w *plan.Frame, row, col int, out []float32)
+
+// into compiles e if it has a loop that takes one number for all of a row: a product
+// with it, and e^x or 2^x of a difference to it, as a softmax subtracts the row's largest;
+// nil if it has none.
+func (c *values) into(e *tile.Expr) into {
+	if e.Dtype != tile.Float32 {
+		return nil
+	}
+	switch e.Op {
+	case tile.OpMul:
+		if x, by := plan.Apart(e, tile.OpMul, uniform); by != nil {
+			from, factor := c.floats(x), c.single(by)
+			return func(w *plan.Frame, row, col int, out []float32) {
+				v := from(w, row, col, len(out))
+				c.plan.Loops.Scale(out, v, factor(w, row))
+			}
+		}
+	case tile.OpExp, tile.OpExp2:
+		return c.exponential(e)
+	}
+	return nil
+}
+
+// uniform reports whether all elements of a row of e are one number.
+func uniform(e *tile.Expr) bool { return e.Op == tile.OpConst || plan.OneColumn(e) }
+
+// exponentials returns the loop of e^x or 2^x.
+func (c *values) exponentials(op tile.Op) func(dst, x []float32, less float32) {
+	if op == tile.OpExp2 {
+		return c.plan.Exps.Exp2
+	}
+	return c.plan.Exps.Exp
+}
+
+// exponential compiles e^x or 2^x.
+func (c *values) exponential(e *tile.Expr) into {
+	loop, x, less := c.exponentials(e.Op), e.Args[0], constant(0)
+	if x.Op == tile.OpSub && x.Dtype == tile.Float32 && plan.OneColumn(x.Args[1]) {
+		less = c.single(x.Args[1])
+		x = x.Args[0]
+	}
+	from := c.floats(x)
+	return func(w *plan.Frame, row, col int, out []float32) {
+		v := from(w, row, col, len(out))
+		loop(out, v, less(w, row))
+	}
+}

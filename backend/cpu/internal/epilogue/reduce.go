@@ -1,0 +1,117 @@
+package epilogue
+
+import (
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// slice reads x, of e's operand, from where the slice starts.
+func slice[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
+	from, ok := e.Index.(tile.Const)
+	if !ok {
+		c.fail(e, "slice that moves, for %s", c.step.Stmt.Ref.Name)
+		return nil
+	}
+	start := int(from)
+	if e.Dim == len(e.Shape)-1 {
+		return func(w *plan.Frame, row, col, n int) []T { return x(w, row, col+start, n) }
+	}
+	return func(w *plan.Frame, row, col, n int) []T { return x(w, row+start, col, n) }
+}
+
+// reduce folds each row of x, of e's operand, into one element: first of the
+// first piece of a row, then of what is there and the next.
+func reduce[T any](c *values, e *tile.Expr, x plan.Lanes[T], first func(x []T) T, next func(a, b T) T) plan.Lanes[T] {
+	i, shape := c.slot(), e.Args[0].Shape
+	width := shape[len(shape)-1]
+	return func(w *plan.Frame, row, _, _ int) []T {
+		out := vector[T](w, i, 1)
+		sum := first(x(w, row, 0, min(plan.VectorLanes, width)))
+		for col := plan.VectorLanes; col < width; col += plan.VectorLanes {
+			sum = next(sum, first(x(w, row, col, min(plan.VectorLanes, width-col))))
+		}
+		out[0] = sum
+		return out
+	}
+}
+
+// reduceColumns folds the rows of x, of e's operand, into one.
+func reduceColumns[T any](c *values, e *tile.Expr, x plan.Lanes[T], fold func(o, x, y []T)) plan.Lanes[T] {
+	i, height := c.slot(), e.Args[0].Shape[0]
+	return func(w *plan.Frame, _, col, n int) []T {
+		out := vector[T](w, i, n)
+		copy(out, x(w, 0, col, n))
+		for row := 1; row < height; row++ {
+			fold(out, out, x(w, row, col, n))
+		}
+		return out
+	}
+}
+
+// rowMax compiles the largest of each row; NaN if one is. Of magnitudes it is
+// found without making them first, and of bfloat16 as it lies; of what is negated it
+// is the smallest.
+func (c *values) rowMax(e *tile.Expr) plan.Lanes[float32] {
+	larger := func(a, b float32) float32 { return max(a, b) }
+	if x := e.Args[0]; x.Op == tile.OpAbs {
+		if largest := c.absMaxOfBits(x.Args[0]); largest != nil {
+			i := c.slot()
+			return func(w *plan.Frame, row, _, _ int) []float32 {
+				out := vector[float32](w, i, 1)
+				out[0] = largest(w, row)
+				return out
+			}
+		}
+		return reduce(c, e, c.floats(x.Args[0]), c.plan.Loops.AbsMax, larger)
+	}
+	extremes := c.plan.Loops.Extremes
+	if x := e.Args[0]; x.Op == tile.OpNeg {
+		return reduce(c, e, c.floats(x.Args[0]), func(x []float32) float32 { lo, _ := extremes(x); return -lo }, larger)
+	}
+	return reduce(c, e, c.floats(e.Args[0]), c.plan.Exps.Largest, larger)
+}
+
+// absMaxOfBits is the largest magnitude of each row of x, if that is bfloat16 in
+// memory; nil if it is not. What a block has beyond its array is zero.
+func (c *values) absMaxOfBits(x *tile.Expr) one {
+	ref := bits(x)
+	if ref == nil {
+		return nil
+	}
+	r, absMax := c.plan.Number(ref), c.plan.Loops.AbsMaxBFloat16
+	ld := c.plan.Refs[r].LD
+	return func(w *plan.Frame, row int) float32 {
+		at := &w.Places[r]
+		if row >= at.Rows || at.Cols == 0 {
+			return 0
+		}
+		return absMax(memory.View[uint16](w.Data[r])[at.Off+row*ld:][:at.Cols])
+	}
+}
+
+// rowSum compiles the sum of each row.
+func rowSum[T number](c *values, e *tile.Expr, x plan.Lanes[T], sum func(x []T) T) plan.Lanes[T] {
+	return reduce(c, e, x, sum, func(a, b T) T { return a + b })
+}
+
+func largest[T number](x []T) T {
+	top := x[0]
+	for _, v := range x[1:] {
+		top = max(top, v)
+	}
+	return top
+}
+
+// total adds four sums, so that additions need not wait for one another.
+func total[T number](x []T) T {
+	var s [4]T
+	for len(x) >= 4 {
+		s[0], s[1], s[2], s[3] = s[0]+x[0], s[1]+x[1], s[2]+x[2], s[3]+x[3]
+		x = x[4:]
+	}
+	for _, v := range x {
+		s[0] += v
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}

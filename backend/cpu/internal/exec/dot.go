@@ -1,0 +1,216 @@
+package exec
+
+import (
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+	"matladder/timeline"
+)
+
+// bring packs the blocks that the current program sees and that are not yet
+// in their cache.
+func (w *Worker) bring() {
+	for i, o := range w.Plan.Operands {
+		switch o.Keep {
+		case plan.KeepAll, plan.KeepGroup:
+			w.caches[i].bring(w, i)
+		case plan.KeepOwn:
+			slot, block := w.slot(i), w.Places[o.Ref].Block
+			if w.tags[i][slot] != block {
+				mem := o.Mem.Of(w.Mem)[slot*o.Block:][:o.Block]
+				lanes, k := w.extent(i)
+				w.pack(o, mem, o.Chunk, 0, lanes, 0, k)
+				w.tags[i][slot] = block
+				w.countLoad(i)
+			}
+		}
+	}
+}
+
+// countLoad counts the current block of operand i as brought into fast memory;
+// once, if the ref is several operands.
+func (w *Worker) countLoad(i int) {
+	if o := w.Plan.Operands[i]; o.Counts {
+		at := &w.Places[o.Ref]
+		w.Counters.BlocksLoaded++
+		w.Counters.BytesLoaded += w.Plan.Refs[o.Ref].Dtype.Bytes(int64(at.Rows) * int64(at.Cols))
+	}
+}
+
+// slot is where operand i keeps the current block.
+func (w *Worker) slot(i int) int {
+	o := w.Plan.Operands[i]
+	if o.Keep == plan.KeepAll {
+		return w.Places[o.Ref].Block
+	}
+	switch {
+	case o.Slots == 1:
+		return 0
+	case o.Keep == plan.KeepOwn && o.Follows: // a window that moves on keeps what it still sees
+		return w.Places[o.Ref].Block % o.Slots
+	}
+	r, t := &w.Plan.Refs[o.Ref], &w.Plan.Tasks
+	n := 0
+	if o.Keep == plan.KeepGroup {
+		for _, a := range t.Inner {
+			n = n*w.Plan.Program.Grid[a].Size + w.IDs[a]
+		}
+		n -= w.phase * t.Group
+	}
+	for a, axis := range w.Plan.Program.Grid {
+		if axis.Semantics == tile.Arbitrary && r.DependsOn(axis) {
+			n = n*axis.Size + w.IDs[a]
+		}
+	}
+	return n
+}
+
+// extent is how many lanes and how much of k the current block has.
+func (w *Worker) extent(i int) (lanes, k int) {
+	o := w.Plan.Operands[i]
+	at := &w.Places[o.Ref]
+	if o.Columns {
+		return at.Cols, at.Rows
+	}
+	return at.Rows, at.Cols
+}
+
+// pack lays lanes from lane0 on and elements of k from k0 on of the current
+// block out in chunks that lie chunk bytes apart; k0 starts a chunk.
+func (w *Worker) pack(o *plan.Operand, dst []byte, chunk, lane0, lanes, k0, k int) {
+	from := w.now()
+	for end := k0 + k; k0 < end; k0 += o.Depth {
+		depth := min(o.Depth, end-k0)
+		w.packPart(o, dst, o.Packing.Panel(depth), lane0, lanes, k0, depth)
+		dst = dst[min(chunk, len(dst)):]
+	}
+	w.note(timeline.Pack, from, w.Plan.Refs[o.Ref].Name)
+}
+
+// packPart lays lanes from lane0 on and elements of k from k0 on out, all of one chunk,
+// in panels that lie apart bytes apart.
+func (w *Worker) packPart(o *plan.Operand, dst []byte, apart, lane0, lanes, k0, k int) {
+	at, ld := &w.Places[o.Ref], w.Plan.Refs[o.Ref].LD
+	o.Packing.Pack(dst, apart, w.Data[o.Ref], element(o, at, ld, lane0, k0), ld, lanes, k, o.Columns)
+}
+
+// element is where in the array element k of a lane of the block at lies.
+func element(o *plan.Operand, at *plan.Place, ld, lane, k int) int {
+	if o.Columns {
+		return at.Off + k*ld + lane
+	}
+	return at.Off + lane*ld + k
+}
+
+// bringDeep packs the columns of a b that is not kept, with all of k that d
+// contracts, if there is room.
+func (w *Worker) bringDeep(d *plan.Dot, col, cols int) {
+	o := w.Plan.Operands[d.B]
+	if o.Keep != plan.KeepPiece || !o.Deep {
+		return
+	}
+	lanes, k := w.extent(d.B)
+	if k = min(k, d.K1); col < lanes && k > d.K0 {
+		w.pack(o, o.Mem.Of(w.Mem)[d.K0/o.Depth*o.Chunk:], o.Chunk, col, min(cols, lanes-col), d.K0, k-d.K0)
+	}
+}
+
+// multiply computes rows × cols of product d from (row, col) on, into c or onto
+// what is there. Where a or b end before, the product is zero.
+func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols int, fresh bool) {
+	a, b := w.Plan.Operands[d.A], w.Plan.Operands[d.B]
+	m, k := w.extent(d.A)
+	n, kb := w.extent(d.B)
+	m, n = min(max(m-row, 0), rows), min(max(n-col, 0), cols)
+	if fresh && (m < rows || n < cols) {
+		clearEdges(memory.View[uint32](c)[off:], ldc, m, rows, n, cols)
+	}
+	k = min(k, kb, d.K1)
+	if fresh && k <= d.K0 && m > 0 && n > 0 {
+		clearEdges(memory.View[uint32](c)[off:], ldc, 0, rows, 0, cols)
+	}
+	if m == 0 || n == 0 {
+		return
+	}
+	from := w.now()
+	x := plan.Call{C: c, Off: off, LDC: ldc, M: m, N: n, Work: w.Plan.Sums.Of(w.Mem), Write: d.Write}
+	depth, whole := a.Depth, d.Narrow || d.Scales != nil
+	if whole { // sums are rounded or scaled as they are written: over all of k
+		depth = k - d.K0
+	}
+	for k0 := d.K0; k0 < k; k0 += depth {
+		x.K, x.Accumulate = min(depth, k-k0), !whole && (!fresh || k0 > d.K0)
+		x.A = w.factor(d.A, row, m, k0, x.K)
+		x.B = w.factor(d.B, col, n, k0, x.K)
+		switch {
+		case d.Narrow:
+			d.Product.Narrow(x)
+		case d.Scales != nil:
+			d.Product.Scaled(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, m, col, n))
+		case x.B.Packed:
+			d.Product.Multiply(x)
+		case b.Widened():
+			w.multiplyWidened(d, x)
+		default:
+			d.Product.Direct(x)
+		}
+	}
+	if w.record != nil {
+		w.note(timeline.Multiply, from, w.Plan.Refs[a.Ref].Name+"·"+w.Plan.Refs[b.Ref].Name)
+	}
+}
+
+// factor is operand i from a lane and an element of k on, packed unless products
+// read it where it lies.
+func (w *Worker) factor(i, lane, lanes, k0, depth int) plan.Factor {
+	o := w.Plan.Operands[i]
+	if o.Keep == plan.KeepUnpacked {
+		ld := w.Plan.Refs[o.Ref].LD
+		return plan.Factor{Mem: w.Data[o.Ref], Off: element(o, &w.Places[o.Ref], ld, lane, k0), LD: ld}
+	}
+	return plan.Factor{Mem: w.piece(i, lane, lanes, k0, depth), Packed: true}
+}
+
+// clearEdges zeroes what rows × cols of 32 bits have beyond m × n.
+func clearEdges(c []uint32, ldc, m, rows, n, cols int) {
+	for i := range rows {
+		from := n
+		if i >= m {
+			from = 0
+		}
+		clear(c[i*ldc+from : i*ldc+cols])
+	}
+}
+
+// piece returns operand i packed from a lane and an element of k on, packing it
+// if it is not kept.
+func (w *Worker) piece(i, lane, lanes, k0, depth int) []byte {
+	o := w.Plan.Operands[i]
+	chunk := k0 / o.Depth * o.Chunk
+	inside := lane / o.Packing.Lanes * o.Packing.Panel(depth)
+	switch o.Keep {
+	case plan.KeepAll, plan.KeepGroup:
+		return w.caches[i].block(w.slot(i))[chunk+inside:]
+	case plan.KeepOwn:
+		return o.Mem.Of(w.Mem)[w.slot(i)*o.Block:][chunk+inside:]
+	}
+	mem := o.Mem.Of(w.Mem)
+	if o.Deep {
+		return mem[chunk:]
+	}
+	w.pack(o, mem, o.Chunk, lane, lanes, k0, depth)
+	return mem
+}
+
+// multiplyWidened is product.direct with a b that is widened piece by piece.
+func (w *Worker) multiplyWidened(d *plan.Dot, x plan.Call) {
+	o := w.Plan.Operands[d.B]
+	from, n := x.B, x.N
+	x.B = plan.Factor{Mem: o.Mem.Of(w.Mem), LD: o.WideStride()}
+	for j := 0; j < n; j += o.Piece {
+		x.N = min(o.Piece, n-j)
+		o.Packing.Widening.Rows(x.B.Mem, from.Mem, from.Off+j, from.LD, x.K, x.N, x.B.LD)
+		d.Product.Direct(x)
+		x.Off += x.N
+	}
+}

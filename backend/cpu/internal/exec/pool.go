@@ -1,0 +1,217 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/plan"
+)
+
+// Pool is the goroutines of one executable. They wait parked between runs, and
+// for a moment awake between the phases of one; close ends them. The goroutine
+// that calls run is a member itself.
+type Pool struct {
+	Size    int
+	round   func(member int) // what all do in the current round
+	start   barrier
+	end     barrier
+	stopped atomic.Bool     // members leave the current round early
+	done    <-chan struct{} // is closed when they shall; nil if nobody waits for that. Calls set it
+	closing bool
+	others  sync.WaitGroup
+
+	mu  sync.Mutex
+	err error // the first of the current round
+}
+
+func NewPool(size int) *Pool {
+	c := &Pool{Size: size}
+	c.start.init(size)
+	c.end.init(size)
+	c.others.Add(size - 1)
+	for i := 1; i < size; i++ {
+		go func() {
+			defer c.others.Done()
+			pprof.SetGoroutineLabels(workerLabels) // profiles tell workers from the program's own goroutines
+			for {
+				c.start.wait()
+				if c.closing {
+					return
+				}
+				c.guard(i)
+				c.end.wait()
+			}
+		}()
+	}
+	return c
+}
+
+var workerLabels = pprof.WithLabels(context.Background(), pprof.Labels("matladder", "worker"))
+
+// Run lets every member do f and returns when all have; the error is that of
+// the first member that failed.
+func (c *Pool) Run(f func(member int)) error {
+	c.round = f
+	c.start.wait()
+	c.guard(0)
+	c.end.wait()
+	err := c.err
+	c.err = nil
+	return err
+}
+
+// over reports whether members leave the current round early.
+func (c *Pool) over() bool {
+	if c.stopped.Load() {
+		return true
+	}
+	select {
+	case <-c.done:
+		c.stopped.Store(true)
+		return true
+	default:
+		return false
+	}
+}
+
+// DebugVariable is backend cpu's DebugVariable.
+const DebugVariable = "MATLADDER_DEBUG"
+
+// panicError is a panic of a member, which is a bug.
+type panicError struct {
+	member int
+	value  any
+	stack  []byte
+}
+
+// Error is one line; with the stack if debugVariable asks for it.
+func (e *panicError) Error() string {
+	message := "panic in a worker: " + strings.Join(strings.Fields(fmt.Sprint(e.value)), " ")
+	if os.Getenv(DebugVariable) == "" {
+		return message + " (" + DebugVariable + "=1 shows where)"
+	}
+	return message + "\n" + string(e.stack)
+}
+
+// guard runs the current round for one member; a panic becomes an error.
+func (c *Pool) guard(member int) {
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		err, ok := r.(plan.ProgramError)
+		if !ok {
+			err = plan.ProgramError{Err: &panicError{member, r, debug.Stack()}}
+		}
+		c.stopped.Store(true)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.err == nil {
+			c.err = err.Err
+		}
+	}()
+	c.round(member)
+}
+
+// giveWay lets members give way where they wait, as if there were fewer processors than
+// members: slower, but not beside others who want the processors.
+func (c *Pool) giveWay() {
+	for _, b := range []*barrier{&c.start, &c.end} {
+		b.givesWay = true
+		b.count()
+	}
+}
+
+// StayAwake says whether rounds follow each other closely. The number of processors may
+// have changed since it last did.
+func (c *Pool) StayAwake(yes bool) {
+	for _, b := range []*barrier{&c.start, &c.end} {
+		b.count()
+		b.busy.Store(yes)
+	}
+}
+
+// Close ends the goroutines and waits for them.
+func (c *Pool) Close() {
+	c.closing = true
+	c.start.wait()
+	c.others.Wait()
+}
+
+// barrier lets size goroutines go on when all have come. A waiter stays awake
+// for a short while and then parks. What waiters look at and what those who come
+// change are cache lines apart: each look would take the line from them.
+type barrier struct {
+	size       int32
+	crowded    atomic.Bool // more goroutines than processors: waiting must give way
+	givesWay   bool        // so too, however many processors there are
+	busy       atomic.Bool
+	_          [memory.CacheLine]byte
+	arrived    atomic.Int32
+	_          [memory.CacheLine]byte
+	generation atomic.Uint32
+	_          [memory.CacheLine]byte
+	parked     atomic.Int32 // waiters that must be woken, or are about to see that they need not be
+	mu         sync.Mutex
+	cond       *sync.Cond
+}
+
+// How often a waiter looks before it parks: for some 30 µs, or a millisecond
+// while launches follow each other. To be woken takes longer than a small
+// launch, and whoever waits for the one that is being woken must not park in
+// turn.
+const (
+	spins     = 50_000
+	busySpins = 2_000_000
+)
+
+func (b *barrier) init(size int) {
+	b.size = int32(size)
+	b.cond = sync.NewCond(&b.mu)
+	b.count()
+}
+
+// count compares goroutines with processors.
+func (b *barrier) count() { b.crowded.Store(b.givesWay || int(b.size) > runtime.GOMAXPROCS(0)) }
+
+func (b *barrier) wait() {
+	g := b.generation.Load()
+	if b.arrived.Add(1) == b.size {
+		b.arrived.Store(0)
+		b.generation.Add(1)
+		if b.parked.Load() > 0 {
+			b.mu.Lock()
+			b.cond.Broadcast()
+			b.mu.Unlock()
+		}
+		return
+	}
+	n, crowded := spins, b.crowded.Load()
+	if crowded {
+		n = spins / 500
+	}
+	for i := 0; i < n || i < busySpins && !crowded && b.busy.Load(); i++ {
+		if b.generation.Load() != g {
+			return
+		}
+		if crowded {
+			runtime.Gosched()
+		}
+	}
+	b.mu.Lock()
+	b.parked.Add(1)
+	for b.generation.Load() == g {
+		b.cond.Wait()
+	}
+	b.parked.Add(-1)
+	b.mu.Unlock()
+}

@@ -1,0 +1,140 @@
+package passes
+
+import (
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+const (
+	rowTarget       = 144       // rows of a piece: of a this deep fits L2 beside b
+	tempBytes       = 8 << 20   // of the product before an epilogue
+	tilesTarget     = 256       // rowTarget of tiles, which divide A themselves
+	tilesBytes      = 1 << 20   // tempBytes of tiles: all of a product is in L2 when it is written
+	chunkBytes      = 4 << 20   // of b packed chunk by chunk
+	deepBytes       = 2 << 20   // of b packed with all of k: of 1 to 8 MiB as fast as any, and by 3 % than one beyond L3
+	deepPanels      = 8         // of b packed with all of k, if they take more than that: rows of memory are read along them
+	tilesPieceBytes = 512 << 10 // of b packed chunk by chunk for tiles: it stays in L2
+)
+
+// buffers gives every piece of memory but the arrays its place.
+func buffers(p *plan.Plan) error {
+	var shared, local memory.Space
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		if len(s.Dots) > 0 {
+			sizePieces(p, s)
+		}
+	})
+	for _, o := range p.Operands {
+		switch o.Keep {
+		case plan.KeepAll, plan.KeepGroup:
+			if o.Why != plan.WhyPacked {
+				o.Mem = shared.Region(o.Slots * o.Block)
+			}
+		case plan.KeepOwn:
+			o.Mem = local.Region(o.Slots * o.Block)
+		case plan.KeepUnpacked:
+			if o.Widened() {
+				sizeWide(o)
+				o.Mem = local.Region(o.Depth * o.WideStride() * o.Packing.Widening.Size)
+			}
+		case plan.KeepPiece:
+			chunks := 1
+			if o.Deep {
+				chunks = plan.Ceil(o.K, o.Depth)
+			}
+			o.Chunk = plan.Ceil(o.Piece, o.Packing.Lanes) * o.Packing.Panel(o.Depth)
+			o.Mem = local.Region(chunks * o.Chunk)
+		}
+	}
+	work := 0
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		for _, d := range s.Dots {
+			if work = max(work, d.Product.Work); p.Operands[d.B].Keep == plan.KeepUnpacked {
+				work = max(work, d.Product.DirectWork(s.Rows, p.StrideOf(p.Operands[d.B])))
+			}
+			if d.Scales != nil {
+				sizeScales(d.Scales, s.Rows, s.Cols, &local)
+			}
+			if !s.Direct {
+				d.LD = scratchStride(s.Cols)
+				d.Temp = local.Region(s.Rows * d.LD * 4)
+			}
+		}
+	})
+	p.Sums = local.Region(work)
+	p.Scratch = make([]memory.Region, len(p.Refs))
+	for i := range p.Refs {
+		if r := &p.Refs[i]; r.Kind == tile.Scratch && !r.Merged {
+			if r.Dtype.Bits()%8 != 0 {
+				return p.Unsupported(r.Pos, "scratch %s of %s", r.Name, r.Dtype)
+			}
+			p.Scratch[i] = local.Region(r.Rows * r.LD * r.Dtype.Bits() / 8)
+		}
+	}
+	p.Rows = local.Region(p.Vectors * plan.VectorLanes * 4)
+	p.SharedBytes, p.LocalBytes = shared.Size, local.Size
+	return nil
+}
+
+// sizePieces chooses how much of a product is computed at once: all of it, if
+// both operands are kept packed and there is no epilogue.
+func sizePieces(p *plan.Plan, s *plan.Step) {
+	laneRows, laneCols := 1, 1
+	s.Rows, s.Cols = p.Refs[s.Dst].Rows, p.Refs[s.Dst].Cols
+	pieces := !s.Direct
+	for _, d := range s.Dots {
+		a, b := p.Operands[d.A], p.Operands[d.B]
+		laneRows, laneCols = plan.LCM(laneRows, a.Packing.Lanes), plan.LCM(laneCols, b.Packing.Lanes)
+		pieces = pieces || a.Keep == plan.KeepPiece
+		if b.Keep == plan.KeepPiece {
+			sizeDeep(p, b)
+			s.Cols = min(s.Cols, b.Piece)
+		}
+	}
+	target, most := rowTarget, tempBytes
+	if len(s.Dots) > 0 && s.Dots[0].Product.B.Words > 1 {
+		target, most = tilesTarget, tilesBytes
+	}
+	if pieces {
+		panels := plan.Ceil(s.Rows, laneRows)
+		s.Rows = plan.Ceil(panels, plan.Ceil(panels*laneRows, max(target, laneRows))) * laneRows
+	}
+	if !s.Direct {
+		s.Cols = min(s.Cols, most/4/s.Rows)
+	}
+	if s.Cols < p.Refs[s.Dst].Cols {
+		s.Cols = max(s.Cols/laneCols, 1) * laneCols
+	}
+	if s.Strip > 0 {
+		s.Rows = s.Strip
+	}
+	for _, d := range s.Dots {
+		if a := p.Operands[d.A]; a.Keep == plan.KeepPiece {
+			a.Piece = max(a.Piece, s.Rows)
+		}
+		if b := p.Operands[d.B]; b.Keep == plan.KeepPiece {
+			b.Piece = max(b.Piece, s.Cols)
+		}
+	}
+}
+
+// sizeDeep chooses the piece of a b that is not kept: some panels with all of k, as
+// far as the memory left allows, or else one chunk of k at a time; for tiles a chunk
+// if k has several.
+func sizeDeep(p *plan.Plan, b *plan.Operand) {
+	if b.Piece > 0 {
+		return
+	}
+	panel := b.Packing.Panel(b.Depth)
+	if b.Packing.Words > 1 && b.Depth < b.K {
+		b.Piece = min(max(1, tilesPieceBytes/panel)*b.Packing.Lanes, b.Lanes)
+		return
+	}
+	whole := int64(plan.Ceil(b.K, b.Depth)) * int64(panel)
+	if n := min(p.Spare/int64(p.Tasks.Workers), max(deepBytes, deepPanels*whole)) / whole; n > 0 {
+		b.Deep, b.Piece = true, int(min(n*int64(b.Packing.Lanes), int64(b.Lanes)))
+	} else {
+		b.Piece = min(max(1, chunkBytes/panel)*b.Packing.Lanes, b.Lanes)
+	}
+}

@@ -1,0 +1,129 @@
+package passes
+
+import (
+	"fmt"
+	"slices"
+
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// canonicalize writes the program in a simpler way that means the same, so that later passes
+// have less to know:
+//
+//  1. Where the grid ends early, all of it runs, and what is left out does nothing.
+//  2. What steps compute piece by piece stands alone where another piece needs it:
+//     a product whose rows are summed, an operand that is computed, and a value that
+//     reads its own destination elsewhere go by way of scratch.
+//
+// For example, s = softmax of a product:
+//
+//	s = exp(dot(a, b) - row_max(dot(a, b)))   →   t = dot(a, b)
+//	                                              s = exp(t - row_max(t))
+func canonicalize(p *tile.Program) *tile.Program {
+	s := spiller{program: p.Guarded()}
+	body := s.body(s.program.Body)
+	if len(s.refs) > 0 {
+		q := *s.program
+		q.Refs, q.Body = append(slices.Clone(q.Refs), s.refs...), body
+		s.program = &q
+	}
+	return s.program
+}
+
+// spiller adds scratch to a program.
+type spiller struct {
+	program *tile.Program
+	refs    []*tile.Ref // what was added
+	before  []*tile.Stmt
+	pos     tile.Pos
+}
+
+func (s *spiller) body(body []*tile.Stmt) []*tile.Stmt {
+	var out []*tile.Stmt
+	for _, stmt := range body {
+		c := *stmt
+		s.before, s.pos = nil, stmt.Pos
+		switch stmt.Kind {
+		case tile.When, tile.Loop:
+			c.Body = s.body(stmt.Body)
+			out = append(out, &c)
+			continue
+		case tile.Store, tile.Accumulate:
+			c.Value = s.value(stmt.Value)
+			if plan.Reads(c.Value, c.Ref) && !elementwise(c.Value, c.Ref) {
+				c.Value = s.spill(c.Value)
+			}
+		}
+		out = append(append(out, s.before...), &c)
+	}
+	return out
+}
+
+// value is e with the products in it that steps cannot compute with it.
+func (s *spiller) value(e *tile.Expr) *tile.Expr {
+	moved := map[*tile.Expr]bool{} // products of which not the same element alone is needed
+	tile.WalkExpr(e, func(x *tile.Expr) {
+		if x.Op.IsElementwise() {
+			return
+		}
+		for _, arg := range x.Args {
+			tile.WalkExpr(arg, func(y *tile.Expr) {
+				if y.Op == tile.OpDot {
+					moved[y] = true
+				}
+			})
+		}
+	})
+	put := map[*tile.Expr]*tile.Expr{}
+	var again func(e *tile.Expr) *tile.Expr
+	again = func(e *tile.Expr) *tile.Expr {
+		if done := put[e]; done != nil {
+			return done
+		}
+		c := e
+		for i, arg := range e.Args {
+			if to := again(arg); to != arg {
+				if c == e {
+					copied := *e
+					copied.Args = slices.Clone(e.Args)
+					c = &copied
+				}
+				c.Args[i] = to
+			}
+		}
+		if e.Op == tile.OpDot {
+			if a := c.Args[0]; !isFactor(a) {
+				copied := *c
+				copied.Args = []*tile.Expr{s.spill(a), c.Args[1]}
+				c = &copied
+			}
+			if moved[e] {
+				c = s.spill(c)
+			}
+		}
+		put[e] = c
+		return c
+	}
+	return again(e)
+}
+
+// isFactor reports whether products take e as it is: a ref, part of one, or either as
+// a dtype that is no narrower.
+func isFactor(e *tile.Expr) bool {
+	if e.Op == tile.OpCast && e.Dtype.Bits() >= e.Args[0].Dtype.Bits() {
+		e = e.Args[0]
+	}
+	if e.Op == tile.OpSlice {
+		e = e.Args[0]
+	}
+	return e.Op == tile.OpLoad
+}
+
+// spill stores e in scratch of its own and returns what is read from there.
+func (s *spiller) spill(e *tile.Expr) *tile.Expr {
+	r := &tile.Ref{Name: fmt.Sprintf("%s.%d", e.Op, len(s.refs)), Kind: tile.Scratch, Dtype: e.Dtype, Array: e.Shape, Block: e.Shape, Pos: s.pos}
+	s.refs = append(s.refs, r)
+	s.before = append(s.before, &tile.Stmt{Kind: tile.Store, Ref: r, Value: e, Pos: s.pos})
+	return &tile.Expr{Op: tile.OpLoad, Ref: r, Dtype: e.Dtype, Shape: e.Shape, Pos: e.Pos}
+}

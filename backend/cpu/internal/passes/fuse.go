@@ -1,0 +1,86 @@
+package passes
+
+import (
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// fuse takes out each fill with zero, conditional or not, that stands right
+// before an accumulation into the same ref, and lets the accumulation store
+// where the fill would have happened: the micro-kernel then never reads what
+// it would add zero to. Before that, what is done in every program loses its
+// condition; after it, products go into the values that alone read them, and
+// values of the same rows go along them together.
+func fuse(p *plan.Plan) error {
+	p.Steps = fuseAll(unconditional(p.Steps))
+	var err error
+	p.Steps, err = merge(p, p.Steps)
+	p.Steps = fuseRowLoops(p.Steps)
+	return err
+}
+
+// unconditional puts what a condition that holds in every program is for in its
+// place.
+func unconditional(steps []*plan.Step) []*plan.Step {
+	var out []*plan.Step
+	for _, s := range steps {
+		s.Body = unconditional(s.Body)
+		if s.Kind == plan.StepWhen && always(s.Cond) {
+			out = append(out, s.Body...)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// always reports whether c holds in every program because it asks nothing that
+// differs between them.
+func always(c tile.Cond) bool {
+	same := true
+	for _, x := range tile.Compared(c) {
+		tile.WalkIndex(x, func(x tile.IndexExpr) {
+			switch x := x.(type) {
+			case *tile.Axis:
+				same = same && x.Size == 1
+			case tile.Lookup:
+				same = false
+			}
+		})
+	}
+	return same && tile.EvalCond(c, origin{})
+}
+
+// origin is the first program of any grid.
+type origin struct{}
+
+func (origin) ProgramID(*tile.Axis) int { return 0 }
+
+func (origin) TableValue(*tile.Ref, int) int { return 0 }
+
+func fuseAll(steps []*plan.Step) []*plan.Step {
+	var out []*plan.Step
+	for _, s := range steps {
+		s.Body = fuseAll(s.Body)
+		if n := len(out); n > 0 && s.Kind == plan.StepCompute && s.Stmt.Kind == tile.Accumulate && s.Zeroed == nil {
+			if cond := zeroes(out[n-1], s.Dst); cond != nil && !plan.Reads(s.Stmt.Value, s.Stmt.Ref) {
+				s.Zeroed = cond
+				out = out[:n-1]
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// zeroes returns when step s does nothing but fill ref dst with zero; nil if it
+// is something else.
+func zeroes(s *plan.Step, dst int) tile.Cond {
+	switch {
+	case s.Kind == plan.StepFill && s.Dst == dst && s.Stmt.Value.Value == 0:
+		return tile.All()
+	case s.Kind == plan.StepWhen && len(s.Body) == 1 && s.Body[0].Kind == plan.StepFill && zeroes(s.Body[0], dst) != nil:
+		return s.Cond
+	}
+	return nil
+}

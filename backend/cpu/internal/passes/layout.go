@@ -1,0 +1,175 @@
+package passes
+
+import (
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// How many words of a lane a chunk holds at most: panels of a and b this deep stay
+// in the first-level cache while they are multiplied by vectors. The kernel on
+// tiles divides k itself, as it keeps sums between its runs.
+const (
+	chunkWords      = 1024
+	tilesChunkWords = 64 << 10
+
+	// A b that as few rows of a meet costs as much to read as to multiply. Chunks
+	// this deep are wide, and read along rows, which processors prefetch.
+	tilesThinWords = 128
+	tilesThinRows  = 64
+)
+
+// layOut gives each product its packed operands.
+func layOut(p *plan.Plan) error {
+	var err error
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		for _, d := range s.Dots {
+			if err == nil {
+				err = layOutDot(p, d)
+			}
+		}
+	})
+	return err
+}
+
+func layOutDot(p *plan.Plan, d *plan.Dot) error {
+	e := d.Expr
+	var sides [2]side
+	for i, arg := range e.Args {
+		var err error
+		if sides[i], err = sideOf(p, e, i, arg); err != nil {
+			return err
+		}
+	}
+	a, b := sides[0], sides[1]
+	rows := lanesOfBlock(p, a.Matrix, b.Matrix, !e.TransA)
+	d.Options = options(p, e, a, b, rows)
+	kernels := kernelsFor(p, d.Options)
+	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
+	if d.Product != nil && d.Product.B.Widening != nil {
+		stored := productOf(kernels.Stored(), a.factor, b.factor, a.Dtype, b.Dtype)
+		if stored.ReadInPlace(b.Dtype, rows, b.Matrix.InRow()); stored.B.InPlace {
+			d.Product = stored
+		}
+	}
+	d.Thin = d.Product
+	switch {
+	case d.Product == nil || e.TransB || rows > d.Product.DirectRows:
+		d.Product = productOf(kernels, a.factor, b.factor, a.Dtype, b.Dtype)
+		switch {
+		case d.Product == nil:
+		case d.Product.B.Widening != nil:
+			inChunks(d.Product, packedWords)
+		case d.Product.A.Words > 1 && !e.TransB && rows <= tilesThinRows:
+			inChunks(d.Product, tilesThinWords)
+		}
+	case d.Product.B.InPlace:
+		inChunks(d.Product, packedWords)
+	case d.Product.B.Widening != nil:
+		inChunks(d.Product, directWords)
+	}
+	if d.Product == nil {
+		return p.Unsupported(e.Pos, "dot of %s and %s: no micro-kernel multiplies %s and %s", a.Name, b.Name, a.factor, b.factor)
+	}
+	if a.from != b.from || a.size != b.size {
+		return p.Unsupported(e.Pos, "dot of slices of %s and %s that are not the same part of what is contracted", a.Name, b.Name)
+	}
+	if !sameContraction(a.Matrix, e.TransA, b.Matrix, !e.TransB) {
+		return p.Unsupported(e.Pos, "dot of %s and %s, whose blocks overhang differently where they are contracted", a.Name, b.Name)
+	}
+	d.K0, d.K1 = a.from, a.from+a.size
+	d.A = operand(p, a, false, e.TransA, d.Product.A)
+	d.B = operand(p, b, true, !e.TransB, d.Product.B)
+	return nil
+}
+
+// side is one operand of a dot: part of a ref's block, as a dtype.
+type side struct {
+	*plan.Matrix
+	factor     tile.Dtype
+	from, size int // of what is contracted
+}
+
+// sideOf sees an operand: a ref, a slice of one along the contraction, or either
+// cast to what the matrix units multiply.
+func sideOf(p *plan.Plan, e *tile.Expr, number int, arg *tile.Expr) (side, error) {
+	s := side{factor: arg.Dtype}
+	dim := 1 - number
+	if number == 0 && e.TransA || number == 1 && e.TransB {
+		dim = 1 - dim
+	}
+	x := arg
+	if x.Op == tile.OpCast {
+		x = x.Args[0]
+	}
+	if x.Op == tile.OpSlice {
+		from, isConst := x.Index.(tile.Const)
+		if x.Dim != dim || !isConst {
+			return s, p.Unsupported(e.Pos, "dot of a slice that is not along what is contracted, or moves: operand %d", number+1)
+		}
+		s.from, s.size, x = int(from), x.Shape[dim], x.Args[0]
+	}
+	if x.Op != tile.OpLoad || x.Ref.Kind != tile.In && (x.Ref.Kind != tile.Scratch || number == 1) {
+		return s, p.Unsupported(e.Pos, "dot of something else than two inputs, or scratch and an input: operand %d is %s", number+1, describe(x))
+	}
+	if s.Matrix = &p.Refs[p.Number(x.Ref)]; s.size == 0 {
+		s.size = x.Shape[dim]
+	}
+	return s, nil
+}
+
+// sameContraction reports whether the valid extents of two blocks along the
+// contraction are equal in every program, or need not be: a that is scratch is
+// packed anew for each product, as deep as b is.
+func sameContraction(a *plan.Matrix, aRows bool, b *plan.Matrix, bRows bool) bool {
+	if a.Kind == tile.Scratch {
+		return true
+	}
+	i, j := a.Dim(aRows), b.Dim(bRows)
+	whole := func(r *plan.Matrix, i int) bool { return r.Array[i]%r.BlockSize(i) == 0 }
+	if whole(a, i) && whole(b, j) {
+		return true
+	}
+	return a.Array[i] == b.Array[j] && a.Index[i] == b.Index[j]
+}
+
+// operand returns the number of an operand, new or met before.
+func operand(p *plan.Plan, s side, isB, columns bool, pk plan.Packing) int {
+	r, n, part := s.Matrix, p.Number(s.Ref), plan.GCD(s.from, s.size)
+	for i, o := range p.Operands {
+		if o.Ref == n && o.IsB == isB && o.Columns == columns && o.Packing.Format == pk.Format && o.Packing.Lanes == pk.Lanes && o.Part == part {
+			return i
+		}
+	}
+	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Lanes: r.Rows, K: r.Cols, Part: part}
+	if columns {
+		o.Lanes, o.K = r.Cols, r.Rows
+	}
+	o.Depth = chunkDepth(o)
+	o.Chunk = plan.Ceil(o.Lanes, pk.Lanes) * pk.Panel(o.Depth)
+	o.Block = plan.Ceil(o.K, o.Depth) * o.Chunk
+	p.Operands = append(p.Operands, o)
+	return len(p.Operands) - 1
+}
+
+// chunkDepth is how many elements of k a chunk has: about equal parts of a
+// block; equal ones of a slice, so that each begins a chunk.
+func chunkDepth(o *plan.Operand) int {
+	most := max(1, o.Packing.Chunk/o.Packing.Words) // steps
+	if o.Part == o.K {
+		steps := plan.Ceil(o.K, o.Packing.Unit)
+		return plan.Ceil(steps, plan.Ceil(steps, most)) * o.Packing.Unit
+	}
+	n := plan.Ceil(o.Part, most*o.Packing.Unit)
+	for o.Part%n != 0 {
+		n++
+	}
+	return o.Part / n
+}
+
+// describe names an expression for an error.
+func describe(e *tile.Expr) string {
+	if e.Op == tile.OpLoad {
+		return e.Ref.Kind.String() + " " + e.Ref.Name
+	}
+	return e.Op.String()
+}

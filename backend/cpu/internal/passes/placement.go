@@ -1,0 +1,147 @@
+package passes
+
+import (
+	"slices"
+
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// placement decides what is kept of each operand's packed blocks. Blocks of b go to
+// the shared cache if several tasks need them, or stay with the worker that goes
+// along a column of the grid; blocks of a stay with the worker that goes along a
+// row of it. What passes skinny and rows left unpacked stays so.
+func placement(p *plan.Plan) error {
+	p.Ordered = p.Machine.ProgramOrder || needsProgramOrder(p)
+	p.ByColumns = p.ByColumns && !p.Ordered
+	cache := p.Machine.CacheBytes
+	own := p.Machine.OwnBytes / int64(p.Machine.Workers) / int64(max(1, len(p.Operands)))
+	for _, o := range p.Operands {
+		r := &p.Refs[o.Ref]
+		switch all := int64(o.Block) * int64(r.BlockCount()); {
+		case o.Keep == plan.KeepUnpacked:
+		case o.IsB && slices.Contains(p.Machine.Layout.Packed, r.Name):
+			o.Keep, o.Slots, o.Why = plan.KeepAll, r.BlockCount(), plan.WhyPacked
+		case r.Kind == tile.Scratch: // its values change, the number of its block does not
+			o.Keep, o.Why = plan.KeepPiece, plan.WhyScratch
+		case !reused(p, r) && o.Lanes > o.Packing.Lanes:
+			o.Keep, o.Why = plan.KeepPiece, plan.WhyOnce
+		case o.IsB && p.ByColumns && int64(o.Block)*int64(ownWindow(p, r)) <= own:
+			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, ownWindow(p, r), plan.WhyColumns, own
+		case o.IsB && cache > 0 && ofBatch(p, r) && int64(o.Block)*int64(ownWindow(p, r)) <= own:
+			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, ownWindow(p, r), plan.WhyBatch, own
+		case o.IsB && all <= cache:
+			o.Keep, o.Slots, o.Why, o.Room = plan.KeepAll, r.BlockCount(), plan.WhyAll, cache
+			cache -= all
+		case o.IsB && p.Tasks.Grouped == nil && groupSize(p, r, o, cache) > 0:
+			o.Keep, o.Why, o.Room = plan.KeepGroup, plan.WhyGroup, cache
+			p.Tasks.Grouped, p.ByColumns = o, false // a group is of inner axes, and b's are those
+			p.Tasks.Group = groupSize(p, r, o, cache)
+			o.Slots = p.Tasks.Group * window(p, r)
+			cache -= int64(o.Slots) * int64(o.Block)
+		case int64(o.Block)*int64(ownWindow(p, r)) <= own && p.Machine.CacheBytes > 0:
+			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, ownWindow(p, r), plan.WhyTask, own
+		case int64(o.Block) <= own:
+			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, 1, plan.WhyLast, own
+		default:
+			o.Keep, o.Why, o.Room = plan.KeepPiece, plan.WhyLarge, own
+		}
+	}
+	p.Spare = max(cache, own)
+	for _, o := range p.Operands {
+		r := &p.Refs[o.Ref]
+		o.Follows = followEachOther(p, r) || o.Keep == plan.KeepOwn && o.Slots < window(p, r)
+		if r := &p.Refs[o.Ref]; o.Slots > 0 && !r.CountedPacked {
+			o.Counts, r.CountedPacked = true, true
+		}
+	}
+	return nil
+}
+
+// ofBatch reports whether r changes along no parallel axis but those of a batch, so many
+// that each worker has some to itself.
+func ofBatch(p *plan.Plan, r *plan.Matrix) bool {
+	for _, a := range p.Program.Grid {
+		if a.Semantics == tile.Parallel && r.DependsOn(a) && !isBatch(p, a) {
+			return false
+		}
+	}
+	return !p.Ordered && p.Machine.Workers > 1 && extent(p, r, tile.Parallel) >= p.Machine.Workers
+}
+
+// reused reports whether several programs see the same block of r: surely where there are
+// more programs than blocks.
+func reused(p *plan.Plan, r *plan.Matrix) bool {
+	programs := 1
+	for _, a := range p.Program.Grid {
+		if a.Size > 1 && !r.DependsOn(a) {
+			return true
+		}
+		programs *= a.Size
+	}
+	return programs > r.BlockCount()
+}
+
+// window is how many blocks of r the programs of one task see.
+func window(p *plan.Plan, r *plan.Matrix) int { return extent(p, r, tile.Arbitrary) }
+
+// ownWindow is window, or how many blocks a table can name if those are fewer: what a
+// worker keeps for itself has a slot by the number of its block.
+func ownWindow(p *plan.Plan, r *plan.Matrix) int {
+	n := window(p, r)
+	if r.Kind == tile.Table || tile.TableFree(r.Index...) {
+		return n
+	}
+	blocks := 1 // a table may name one again
+	for d, x := range r.Index {
+		if !tile.TableFree(x) {
+			blocks *= r.BlocksAlong[d]
+		}
+	}
+	return min(n, blocks)
+}
+
+// extent multiplies the sizes of the axes of one kind along which r changes.
+func extent(p *plan.Plan, r *plan.Matrix, s tile.Semantics) int {
+	n := 1
+	for _, a := range p.Program.Grid {
+		if a.Semantics == s && r.DependsOn(a) {
+			n *= a.Size
+		}
+	}
+	return n
+}
+
+// followEachOther reports whether arbitrary axes change r's block along one dimension of
+// the array, behind which there is one block.
+func followEachOther(p *plan.Plan, r *plan.Matrix) bool {
+	moves := false
+	for d, x := range r.Index {
+		if moves && r.BlocksAlong[d] > 1 {
+			return false
+		}
+		tile.WalkIndex(x, func(x tile.IndexExpr) {
+			if a, ok := x.(*tile.Axis); ok && a.Semantics == tile.Arbitrary && a.Size > 1 {
+				moves = true
+			}
+		})
+	}
+	return moves
+}
+
+// groupSize is how many of the task coordinates that r depends on can have
+// their blocks in a cache of the given bytes at once; 0 if the cache is off or
+// r changes with every task.
+func groupSize(p *plan.Plan, r *plan.Matrix, o *plan.Operand, cache int64) int {
+	shared := false
+	for _, a := range p.Program.Grid {
+		if a.Semantics == tile.Parallel && a.Size > 1 && !r.DependsOn(a) {
+			shared = true
+		}
+	}
+	if !shared || p.Ordered {
+		return 0
+	}
+	fit := cache / (int64(o.Block) * int64(window(p, r)))
+	return int(min(fit, int64(extent(p, r, tile.Parallel))))
+}

@@ -1,0 +1,50 @@
+package passes
+
+import (
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// scalesOf sees what step s, which writes an output once, makes of a product, if
+// tiles can do all of it as they write: in this order, with these roundings. It
+// returns nil if they cannot.
+func scalesOf(p *plan.Plan, s *plan.Step) *plan.Scales {
+	dst, d, v := &p.Refs[s.Dst], s.Dots[0], s.Stmt.Value
+	if s.Stmt.Kind != tile.Store || s.Stmt.IsPart() || s.Direct || d.Product.Scaled == nil || !whole(p, s) || plan.Reads(v, dst.Ref) {
+		return nil
+	}
+	x := &plan.Scales{}
+	if v.Op == tile.OpCast && v.Dtype == tile.BFloat16 && dst.Dtype == tile.BFloat16 {
+		x.Narrow, v = true, v.Args[0]
+	}
+	if v.Dtype != tile.Float32 || !x.Narrow && dst.Dtype != tile.Float32 {
+		return nil
+	}
+	repeats := func(e *tile.Expr) bool { return plan.OneRow(e) || plan.OneColumn(e) }
+	v, x.Term = plan.Apart(v, tile.OpAdd, repeats)
+	v, last := plan.Apart(v, tile.OpMul, repeats)
+	v, first := plan.Apart(v, tile.OpMul, repeats)
+	switch {
+	case first == nil && (last == nil || plan.OneRow(last)):
+		x.Column = last
+	case first == nil:
+		x.Row = last
+	default:
+		x.Row, x.Column = first, last
+	}
+	if v.Op == tile.OpCast && v.Args[0].Dtype == tile.Int32 {
+		v = v.Args[0]
+	}
+	if v != d.Expr || x.Row != nil && !plan.OneColumn(x.Row) || x.Column != nil && !plan.OneRow(x.Column) || x.Term != nil && !plan.OneRow(x.Term) {
+		return nil
+	}
+	return x
+}
+
+// sizeScales lays the memory of a piece out: factors of its rows and then, panel by panel,
+// those of columns and their terms.
+func sizeScales(x *plan.Scales, rows, cols int, local *memory.Space) {
+	x.Rows, x.Cols = rows, cols
+	x.Mem = local.Region((rows + 2*cols) * 4)
+}

@@ -1,0 +1,45 @@
+package passes
+
+import (
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// skinny decides which b is not packed: one whose blocks each meet so few rows of
+// a, in all programs together, that packing would take longer than multiplying.
+// Its rows must be rows of memory, as the micro-kernel reads along them.
+func skinny(p *plan.Plan) error {
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		for _, d := range s.Dots {
+			a, b := p.Operands[d.A], p.Operands[d.B]
+			all := lanesOfBlock(p, &p.Refs[a.Ref], &p.Refs[b.Ref], !a.Columns)
+			b.Meets += all * (d.K1 - d.K0) // of as many elements of k
+			b.Pays = d.Product.DirectRows
+		}
+	})
+	for _, o := range p.Operands {
+		if o.IsB && o.Columns && o.Meets <= o.Pays*o.K {
+			o.Keep = plan.KeepUnpacked
+		}
+	}
+	return nil
+}
+
+// lanesOfBlock is how many lanes of x, rows or columns of memory, meet one block of the
+// other operand over the whole grid, if programs are spread evenly over the blocks of
+// both.
+func lanesOfBlock(p *plan.Plan, x, other *plan.Matrix, rows bool) int {
+	programs := 1
+	for _, axis := range p.Program.Grid {
+		programs *= axis.Size
+	}
+	lanes, blocks := x.Rows, 1
+	if !rows {
+		lanes = x.Cols
+	}
+	if dim := x.Dim(rows); dim >= 0 && x.Kind != tile.Scratch {
+		lanes, blocks = x.Array[dim], x.BlocksAlong[dim]
+	}
+	sharing := plan.Ceil(programs, other.BlockCount())
+	return plan.Ceil(sharing*lanes, blocks)
+}

@@ -1,0 +1,57 @@
+package passes
+
+import (
+	"cmp"
+	"slices"
+
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// options lists what there is for the B of a product, which so many rows of A meet in all,
+// the cheapest first. There are none where B is asked for in one way, where it is
+// transposed or widened, or where so many rows meet it that packing it is no matter: then
+// it is packed, or read by the rules of widened elements. Nor where nothing may be
+// measured.
+func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
+	same := a.Dtype == a.factor && b.Dtype == b.factor && plan.Multiplied(a.factor) == a.factor && a.factor == b.factor
+	if !p.Machine.Measures || p.Machine.Choices.B != gemm.ReadByRule || e.TransB || !same || rows > gemm.MostRead {
+		return nil
+	}
+	whole, thin := productOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype), productOf(p.Machine.Kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
+	if whole == nil || thin == nil || thin.ReadCosts == nil {
+		return nil
+	}
+	rowsOfBlock := a.Rows
+	if e.TransA {
+		rowsOfBlock = a.Cols
+	}
+	together := min(rows, rowsOfBlock)
+	apart := b.LD * b.Dtype.Bits() / 8
+	costs := thin.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), apart)
+	packed := whole.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), apart)[gemm.ReadPacked]
+	var list []plan.Option
+	for _, s := range plan.Strategies {
+		c, ok := costs[s.Read]
+		if s.Read == gemm.ReadPacked {
+			c = packed
+		}
+		if ok {
+			seconds := c.Pack + c.Multiply*float64(rows)/float64(together)
+			list = append(list, plan.Option{Strategy: s, Seconds: seconds * float64(tile.Elements(b.Array))})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y plan.Option) int { return cmp.Compare(x.Seconds, y.Seconds) })
+	return list
+}
+
+// kernelsFor are those that read B by the first of options, or by what was asked for.
+func kernelsFor(p *plan.Plan, options []plan.Option) *gemm.Kernels {
+	if len(options) == 0 {
+		return p.Machine.Kernels
+	}
+	c := p.Machine.Choices.Choices
+	c.B = options[0].Read
+	return p.Machine.Kernels.With(c)
+}

@@ -1,0 +1,66 @@
+package passes
+
+import (
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+// maxRepetitions bounds how many steps a loop is written out to.
+const maxRepetitions = 4096
+
+// unroll writes a loop out: its body once for each value of its variable, which
+// is a constant there, so that slices start where the passes can see.
+func unroll(p *plan.Plan, s *tile.Stmt) ([]*tile.Stmt, error) {
+	if n := s.Axis.Size * len(s.Body); n > maxRepetitions {
+		return nil, p.Unsupported(s.Pos, "loop %s of %d statements in all: at most %d", s.Axis.Name, n, maxRepetitions)
+	}
+	var out []*tile.Stmt
+	for i := range s.Axis.Size {
+		at := assignment{s.Axis, i}
+		here := rewriting(func(c *tile.Expr) *tile.Expr {
+			if c.Index != nil {
+				c.Index = at.index(c.Index)
+			}
+			return c
+		})
+		for _, stmt := range s.Body {
+			if stmt.Kind == tile.When || stmt.Kind == tile.Loop {
+				return nil, p.Unsupported(stmt.Pos, "%s inside loop %s", stmt.Kind, s.Axis.Name)
+			}
+			c := *stmt
+			c.Value = here.expr(stmt.Value)
+			out = append(out, &c)
+		}
+	}
+	return out, nil
+}
+
+// assignment replaces a loop variable by a value.
+type assignment struct {
+	axis  *tile.Axis
+	value int
+}
+
+func (a assignment) index(x tile.IndexExpr) tile.IndexExpr {
+	switch x := x.(type) {
+	case *tile.Axis:
+		if x == a.axis {
+			return tile.Const(a.value)
+		}
+	case tile.Sum:
+		return tile.Plus(a.index(x.X), a.index(x.Y))
+	case tile.Product:
+		return tile.Times(a.index(x.X), x.By)
+	case tile.Quotient:
+		return tile.FloorDiv(a.index(x.X), x.By)
+	case tile.Remainder:
+		return tile.Mod(a.index(x.X), x.By)
+	case tile.Minimum:
+		return tile.AtMost(a.index(x.X), a.index(x.Y))
+	case tile.Maximum:
+		return tile.AtLeast(a.index(x.X), a.index(x.Y))
+	case tile.Lookup:
+		return tile.Lookup{Table: x.Table, At: a.index(x.At)}
+	}
+	return x
+}

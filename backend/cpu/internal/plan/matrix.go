@@ -1,0 +1,84 @@
+package plan
+
+import "matladder/tile"
+
+// Matrix is a ref whose block is seen as a matrix of rows that lie ld elements
+// apart; one of rank 1 is a row.
+type Matrix struct {
+	*tile.Ref
+	Rows, Cols     int // of a whole block
+	RowDim, ColDim int // dimensions of the array that rows and columns run along; -1 for none
+	Strides        []int
+	BlocksAlong    []int
+	LD             int
+	Merged         bool // scratch that nothing is stored in any more
+	CountedPacked  bool // its blocks count as loaded when they are packed, not when they change
+}
+
+// Dim is the dimension of the array that the rows of a block are counted along,
+// or else its columns; -1 for none.
+func (r *Matrix) Dim(rows bool) int {
+	if rows {
+		return r.RowDim
+	}
+	return r.ColDim
+}
+
+// DependsOn reports whether r's block changes along grid axis a.
+func (r *Matrix) DependsOn(a *tile.Axis) bool {
+	found := false
+	for _, x := range r.Index {
+		tile.WalkIndex(x, func(x tile.IndexExpr) { found = found || x == tile.IndexExpr(a) })
+	}
+	return found
+}
+
+// BlockCount is how many blocks the array has.
+func (r *Matrix) BlockCount() int {
+	n := 1
+	for _, b := range r.BlocksAlong {
+		n *= b
+	}
+	return n
+}
+
+// InRow is a number of elements that blocks of r and rows of the array both begin
+// at multiples of.
+func (r *Matrix) InRow() int {
+	n := r.LD
+	for i := range r.Index {
+		n = GCD(n, r.BlockSize(i)*r.Strides[i])
+	}
+	return n
+}
+
+// Place is where a block lies, by its number.
+func (r *Matrix) Place(block int) Place {
+	at := Place{Block: block, Rows: 1, Cols: 1}
+	for d := len(r.BlocksAlong) - 1; d >= 0; d-- {
+		b, size := block%r.BlocksAlong[d], r.BlockSize(d)
+		block /= r.BlocksAlong[d]
+		at.Off += b * size * r.Strides[d]
+		switch inside := min(size, r.Array[d]-b*size); d {
+		case r.RowDim:
+			at.Rows = inside
+		case r.ColDim:
+			at.Cols = inside
+		}
+	}
+	return at
+}
+
+// WrittenOnce reports whether r is an output each of whose blocks is seen by one
+// program only.
+func (p *Plan) WrittenOnce(r *Matrix) bool {
+	if r.Kind != tile.Out || !tile.TableFree(r.Index...) {
+		return false
+	}
+	for _, a := range p.Program.Grid {
+		if a.Size > 1 && !r.DependsOn(a) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,84 @@
+package plan
+
+import "matladder/backend/cpu/internal/memory"
+
+// Operand is a ref as one side of products: blocks of it are packed in chunks
+// of depth elements of k, each chunk in panels of packing.lanes lanes.
+type Operand struct {
+	Ref     int
+	IsB     bool
+	Columns bool // the lanes are the columns of memory
+	Packing Packing
+	Lanes   int // of a whole block: rows of a, or columns of b
+	K       int // of a whole block
+	Part    int // elements of k, of which slices are and begin at multiples; all of the block's without them
+	Depth   int
+	Chunk   int // bytes from chunk to chunk
+	Block   int // bytes of a whole block
+
+	Packed string // a: why its rows are not loaded as they lie
+
+	Meets, Pays int // b: rows of a that meet a block of it, times their elements of k; and up to how many rows it is not packed
+
+	Keep   Keep
+	Why    string // keep
+	Room   int64  // bytes that were left to choose keep by
+	Counts bool   // packing a block of it counts as loading one
+	Slots  int    // blocks kept
+	// Follows: blocks that one program after another sees have numbers that do, too.
+	Follows bool
+	Mem     memory.Region // shared: of the executable's memory; else of a worker's
+	Piece   int           // not kept: lanes packed, or widened, at once
+	Deep    bool          // keepPiece: all chunks of a piece are packed together
+}
+
+// Keep is where packed blocks of an operand stay.
+type Keep uint8
+
+const (
+	// KeepPiece: nowhere; pieces are packed when the product needs them.
+	KeepPiece Keep = iota
+	// KeepUnpacked: nothing is packed; the product reads the array.
+	KeepUnpacked
+	// KeepOwn: each worker keeps the last blocks it packed.
+	KeepOwn
+	// KeepAll: one cache for all workers holds every block of the array.
+	KeepAll
+	// KeepGroup: one cache for all workers holds the blocks that a group of
+	// tasks needs; the groups run one after another.
+	KeepGroup
+)
+
+// Why an operand's blocks are kept as they are.
+const (
+	WhyScratch = "scratch may change from step to step"
+	WhyOnce    = "no two programs see the same block"
+	WhyAll     = "all its blocks fit"
+	WhyGroup   = "not all its blocks fit, but those of a group of tasks"
+	WhyTask    = "the blocks of one task fit"
+	WhyLast    = "one block fits"
+	WhyColumns = "those of one column fit, and each worker has columns of its own"
+	WhyPacked  = "they are packed ahead of launches"
+	WhyBatch   = "those of one matrix fit, and each worker has matrices of its own"
+	WhyLarge   = "not even one block fits"
+)
+
+// Widened reports whether a b that is not packed is widened before it is
+// multiplied, and not by the micro-kernel.
+func (o *Operand) Widened() bool { return o.Packing.Widening != nil && !o.Packing.InPlace }
+
+// WideStride is how many factors rows of a piece lie apart: whole lines, and not
+// so that those of one column fall into one set of the cache.
+func (o *Operand) WideStride() int {
+	line := 64 / o.Packing.Widening.Size
+	return (Ceil(o.Piece, line) | 1) * line
+}
+
+// StrideOf is how far rows of a b that is not packed are apart where micro-kernels read
+// it, in elements.
+func (p *Plan) StrideOf(b *Operand) int {
+	if b.Widened() {
+		return b.WideStride()
+	}
+	return p.Refs[b.Ref].LD
+}

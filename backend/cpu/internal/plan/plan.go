@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"fmt"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/rows"
+	"matladder/backend/cpu/internal/vexp"
+	"matladder/tile"
+)
+
+// Plan is a program on its way through the passes, and in the end what workers
+// run. Workers only read it.
+type Plan struct {
+	Program *tile.Program
+	Machine Machine
+	Loops   rows.Loops // of the instruction set, as the next
+	Exps    vexp.Loops
+
+	Refs     []Matrix
+	Steps    []*Step
+	Operands []*Operand
+	Vectors  int // row vectors that values need at once
+
+	ByColumns bool // workers share blocks of a, and have blocks of b of their own
+	Ordered   bool // one worker runs the grid in the order of the program
+	Tasks     Tasks
+
+	Spare int64 // bytes of the cache that no kept block needs
+
+	SharedBytes, LocalBytes int // memory that workers share, and of each of them
+
+	Scratch []memory.Region // of a worker's memory, by ref
+	Rows    memory.Region   // of a worker's memory: row vectors
+	Sums    memory.Region   // of a worker's memory: what micro-kernels keep of a product
+}
+
+// Machine is what a program is compiled for.
+type Machine struct {
+	Kernels      *gemm.Kernels
+	Workers      int
+	CacheBytes   int64 // of packed blocks that workers share
+	OwnBytes     int64 // of packed blocks that all workers together keep for themselves
+	ProgramOrder bool
+	Measures     bool // strategies are chosen by measured costs, or else by nominal ones
+	Choices      Choices
+	Layout       backend.Layout
+}
+
+// Unsupported refuses what is written at pos.
+func (p *Plan) Unsupported(pos tile.Pos, format string, args ...any) error {
+	return fmt.Errorf("%w: %w", &tile.Error{Pos: pos, Program: p.Program.Name, Msg: fmt.Sprintf(format, args...)}, backend.ErrUnsupported)
+}
+
+// Number returns the number of r.
+func (p *Plan) Number(r *tile.Ref) int {
+	for i := range p.Refs {
+		if p.Refs[i].Ref == r {
+			return i
+		}
+	}
+	panic("cpu: " + r.Name + " is not a ref of " + p.Program.Name)
+}
+
+// Programs is how many the grid has.
+func (p *Plan) Programs() int { return p.Tasks.Outers * p.Tasks.Inners * p.Tasks.Steps }

@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/tile"
+)
+
+func (p *Plan) tellLayout() []string {
+	var lines []string
+	p.EachDot(func(_ ShownStep, d *Dot) {
+		a, b := p.Operands[d.A], p.Operands[d.B]
+		line := fmt.Sprintf("%s·%s: %s, sums %s", p.Refs[a.Ref].Name, p.Refs[b.Ref].Name, d.Product.Name, d.Product.Sum)
+		if others := p.otherPaths(d); len(others) > 0 {
+			line += "; rather than " + strings.Join(others, ", ")
+		}
+		lines = appendNew(lines, line)
+	})
+	var cells []string
+	for i, o := range p.Operands {
+		name := p.NameOf(o)
+		switch widened, reads := o.Packing.Widening != nil, p.readsOf(i); {
+		case o.Keep != KeepUnpacked:
+			cells = append(cells, fmt.Sprintf("%s\t%s\t%s\tchunks of %d of k, a block %s", name, o.panels(), p.words(o), o.Depth, KiB(int64(o.Block))))
+		case o.Packing.InPlace && slices.Contains(reads, gemm.ReadPieces):
+			cells = append(cells, name+"\tas in memory"+p.tellPieces(i))
+		case o.Packing.InPlace:
+			cells = append(cells, fmt.Sprintf("%s\tas in memory, widened to %s by the micro-kernel", name, Multiplied(p.factorOf(i))))
+		case widened:
+			cells = append(cells, fmt.Sprintf("%s\tas in memory, %d columns × %d of k at a time widened to %s%s", name, o.Piece, o.Depth, Multiplied(p.factorOf(i)), p.tellPieces(i)))
+		default:
+			cells = append(cells, name+"\tas in memory"+p.tellPieces(i))
+		}
+	}
+	if lines == nil {
+		return []string{"no product"}
+	}
+	return append(lines, aligned(cells)...)
+}
+
+// otherPaths are those for the dtypes of a product that it does not take.
+func (p *Plan) otherPaths(d *Dot) []string {
+	a, b := Multiplied(d.Expr.Args[0].Dtype), Multiplied(d.Expr.Args[1].Dtype)
+	if a != b {
+		return nil
+	}
+	k := p.Machine.Kernels
+	var names []string
+	switch a {
+	case tile.BFloat16:
+		names = slices.Concat(named(k.WideBFloat16), named(k.PairsBFloat16), named(k.TilesBFloat16))
+	case tile.Int8:
+		names = slices.Concat(named(k.WideInt8), named(k.ThinInt8), named(k.Int8), named(k.TilesInt8))
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == d.Product.Name })
+}
+
+func named[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C]) []string {
+	if p == nil {
+		return nil
+	}
+	return []string{p.Name}
+}
+
+// factorOf is the dtype that operand i has in products.
+func (p *Plan) factorOf(i int) (d tile.Dtype) {
+	AllSteps(p.Steps, func(s *Step) {
+		for _, x := range s.Dots {
+			switch i {
+			case x.A:
+				d = x.Expr.Args[0].Dtype
+			case x.B:
+				d = x.Expr.Args[1].Dtype
+			}
+		}
+	})
+	return d
+}
+
+// NameOf is the ref's, with the side that it is on where that is named otherwise.
+func (p *Plan) NameOf(o *Operand) string {
+	side := "a"
+	if o.IsB {
+		side = "b"
+	}
+	if name := p.Refs[o.Ref].Name; name != side {
+		return name + " as " + side
+	}
+	return side
+}
+
+func (o *Operand) panels() string {
+	lanes := "rows"
+	if o.IsB {
+		lanes = "columns"
+	}
+	s := fmt.Sprintf("panels of %d %s", o.Packing.Lanes, lanes)
+	if o.Columns != o.IsB {
+		s += " of its transpose"
+	}
+	return s
+}
+
+// tellPieces says what is packed of a b one piece at a time.
+func (p *Plan) tellPieces(i int) string {
+	if !slices.Contains(p.readsOf(i), gemm.ReadPieces) {
+		return ""
+	}
+	o := p.Operands[i]
+	return fmt.Sprintf(", pieces of it in %s, %s", o.panels(), p.words(o))
+}
+
+// words says what a panel holds.
+func (p *Plan) words(o *Operand) string {
+	s, _, _ := strings.Cut(o.Packing.Format, "/") // behind it: the side, and what it was before it was widened
+	switch format, in := s, o.Packing.Unit/o.Packing.Words; {
+	case o.Packing.Words > 1 && !o.IsB:
+		s += fmt.Sprintf(", %d of k in a row of an AMX tile", o.Packing.Unit)
+	case o.Packing.Words > 1:
+		s += fmt.Sprintf(", %d of k in a column of an AMX tile", o.Packing.Unit)
+	case in == 2:
+		s += ", pairs of k"
+	case in == 4:
+		s = format + ", quads of k"
+	}
+	if from := p.Refs[o.Ref].Dtype.String(); !strings.HasPrefix(o.Packing.Format, from) {
+		s += ", from " + from
+	}
+	return s
+}

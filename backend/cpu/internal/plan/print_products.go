@@ -1,0 +1,132 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"matladder/backend/cpu/internal/gemm"
+)
+
+func (p *Plan) tellThin() []string {
+	var lines []string
+	for i, o := range p.Operands {
+		if !o.IsB { // pass rows
+			continue
+		}
+		// Where b is packed for a path that reads it in no other way, another path might
+		// have read it in place.
+		pays, on := o.Pays, ""
+		p.EachDot(func(_ ShownStep, d *Dot) {
+			if d.B == i && pays == 0 && d.Thin != nil && d.Thin != d.Product && d.Thin.DirectRows > 0 {
+				pays, on = d.Thin.DirectRows, ", on "+d.Thin.Name
+			}
+		})
+		name, meets, unpacked := p.Refs[o.Ref].Name, plural(Ceil(o.Meets, o.K), "row"), o.Keep == KeepUnpacked
+		var ways []string
+		for _, read := range p.readsOf(i) {
+			ways = append(ways, strategyOf(read).what)
+		}
+		how := strings.Join(ways, ", or ")
+		if o.Widened() {
+			how = "widened in pieces, each " + how
+		}
+		var options []Option
+		p.EachDot(func(_ ShownStep, d *Dot) {
+			if d.B == i && options == nil {
+				options = d.Options
+			}
+		})
+		if !unpacked {
+			how = "packed"
+		}
+		switch {
+		case options != nil:
+			lines = append(lines, fmt.Sprintf("%s %s: its blocks meet %s of a; estimated at %s", name, how, meets, tellOptions(options)))
+		case unpacked && o.Pays >= gemm.AllRows:
+			lines = append(lines, fmt.Sprintf("%s %s: asked for; its blocks meet %s of a", name, how, meets))
+		case !unpacked && o.Columns && p.Machine.Choices.B == gemm.ReadPacked:
+			lines = append(lines, fmt.Sprintf("%s packed: asked for; its blocks meet %s of a", name, meets))
+		case unpacked:
+			lines = append(lines, fmt.Sprintf("%s %s: its blocks meet %s of a; up to %d packing them whole takes longer than it saves", name, how, meets, pays))
+		case !o.Columns:
+			lines = append(lines, name+" packed: it is transposed")
+		case pays == 0:
+			lines = append(lines, name+" packed: this micro-kernel reads it in no other way")
+		default:
+			lines = append(lines, fmt.Sprintf("%s packed: its blocks meet %s of a; up to %d it would be faster not to pack them whole%s", name, meets, pays, on))
+		}
+	}
+	return or(lines, "no product")
+}
+
+// tellOptions says what the strategies of a B were estimated to take.
+func tellOptions(options []Option) string {
+	var s []string
+	for i, o := range options {
+		if i == 0 {
+			s = append(s, seconds(o.Seconds)+" of one core; rather than")
+			continue
+		}
+		s = append(s, fmt.Sprintf("%s %s", o.what, seconds(o.Seconds)))
+	}
+	if len(s) == 1 {
+		return seconds(options[0].Seconds) + " of one core; there is no other way"
+	}
+	return s[0] + " " + strings.Join(s[1:], ", ")
+}
+
+// seconds prints a time of some µs or ms.
+func seconds(v float64) string {
+	if v < 1e-3 {
+		return fmt.Sprintf("%.3g µs", v*1e6)
+	}
+	return fmt.Sprintf("%.3g ms", v*1e3)
+}
+
+// readsOf are the ways in which products read operand i, a B that is not packed as a
+// whole.
+func (p *Plan) readsOf(i int) []gemm.ReadB {
+	var reads []gemm.ReadB
+	p.EachDot(func(s ShownStep, d *Dot) {
+		if d.B == i && p.Operands[i].Keep == KeepUnpacked {
+			reads = appendNew(reads, p.CallOf(s.Step, d).Read)
+		}
+	})
+	return reads
+}
+
+func (p *Plan) tellRows() []string {
+	var lines []string
+	for _, o := range p.Operands {
+		switch name := p.Refs[o.Ref].Name; {
+		case o.IsB: // pass skinny
+		case o.Keep == KeepUnpacked:
+			lines = append(lines, name+" not packed: tiles load its rows where they lie")
+		default:
+			lines = append(lines, name+" packed: "+o.Packed)
+		}
+	}
+	return or(lines, "no product")
+}
+
+func (p *Plan) tellWrites() []string {
+	var lines []string
+	asked := p.Machine.Choices.WriteC != WriteByRule
+	p.EachDot(func(s ShownStep, d *Dot) {
+		if d.Narrow {
+			lines = append(lines, s.name+" rounded to bfloat16 by the micro-kernel, as it writes it")
+		}
+		if d.Scales != nil {
+			lines = append(lines, s.name+" scaled by the micro-kernel, as it writes it")
+		}
+		switch {
+		case d.Write == gemm.WriteNonTemporal && asked:
+			lines = append(lines, s.name+" written by non-temporal stores: asked for")
+		case d.Write == gemm.WriteNonTemporal:
+			lines = append(lines, s.name+" written by non-temporal stores: L2 would not hold it, and no program reads it")
+		case d.Write == gemm.WriteCopied:
+			lines = append(lines, s.name+" copied from sums whose rows follow each other, beside the next products: asked for")
+		}
+	})
+	return or(lines, "no output is written by non-temporal stores")
+}

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/backend/cpu/internal/gemm"
+)
+
+func (p *Plan) tellKept() []string {
+	var lines []string
+	for i, o := range p.Operands {
+		const pieces = "not kept: every use packs it, a piece at a time\t"
+		how, blocks := "", plural(o.Slots, "block")
+		switch o.Keep {
+		case KeepUnpacked:
+			if how = "not packed\t"; slices.Contains(p.readsOf(i), gemm.ReadPieces) {
+				how = pieces
+			}
+		case KeepPiece:
+			how = pieces
+		case KeepOwn:
+			how = blocks + " kept by each worker, packed anew when it needs another\t"
+		case KeepAll:
+			how = blocks + " kept for all workers, packed by all of them once a launch\t"
+		case KeepGroup:
+			how = blocks + " kept for all workers, packed by all of them; the next phase packs others\t"
+		}
+		if how += o.Why; o.Room > 0 {
+			how += " (limit " + KiB(o.Room) + ")"
+		}
+		lines = append(lines, p.NameOf(o)+"\t"+how)
+	}
+	if lines == nil {
+		return []string{"nothing is packed"}
+	}
+	return aligned(lines)
+}
+
+func (p *Plan) tellSchedule() []string {
+	t, all := &p.Tasks, p.Tasks.Outers*p.Tasks.Inners
+	axes := func(list ...int) string {
+		var names []string
+		for _, i := range list {
+			names = append(names, p.Program.Grid[i].Name)
+		}
+		return strings.Join(names, ", ")
+	}
+	first := plural(all, "task")
+	if p.ByColumns {
+		first += " by columns"
+	}
+	if list := slices.Concat(t.Outer, t.Inner); len(list) > 0 {
+		first += fmt.Sprintf(", one for each (%s), the last fastest", axes(list...))
+	}
+	if n := t.Phases(); n > 1 {
+		first += fmt.Sprintf(", in %d phases", n)
+	}
+	switch {
+	case p.Machine.ProgramOrder:
+		first += ": one worker runs all in order, asked for"
+	case p.Ordered:
+		first += ": one worker runs all in order, scratch may carry values from one point of a parallel axis to the next"
+	}
+	first += "; a task is " + plural(t.Steps, "program")
+	if len(t.Serial) > 0 {
+		first += fmt.Sprintf(" along (%s), in order", axes(t.Serial...))
+	}
+	least, most := t.Spread()
+	deal := fmt.Sprint(least)
+	if most != least {
+		deal = fmt.Sprintf("%d or %d", least, most)
+	}
+	second := plural(t.Workers, "worker")
+	if idle := p.Machine.Workers - t.Workers; idle > 0 {
+		second += fmt.Sprintf(", %d idle", idle)
+	}
+	if t.Workers > 1 {
+		second += fmt.Sprintf(", each with %s of them to begin with; who is done takes from the others", deal)
+	}
+	return append([]string{first, second, fmt.Sprintf("threads are busy %.0f %% of the time, if tasks take equally long", 100*float64(all)/float64(p.Machine.Workers*most))}, p.tellStrips()...)
+}

@@ -1,0 +1,166 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"matladder/tile"
+)
+
+// A ShownStep is a step as it is printed, conditions taken apart.
+type ShownStep struct {
+	*Step
+	name   string    // of the ref that it writes
+	when   tile.Cond // it runs where this holds; nil for always
+	times  int       // copies of one statement of a loop, of which it is the first
+	beside string    // name of the first step that goes along rows together with it; "" for none
+}
+
+// shown lists the steps to print.
+func (p *Plan) shown() []ShownStep { return p.shownOf(nil, p.Steps, nil) }
+
+func (p *Plan) shownOf(list []ShownStep, steps []*Step, when tile.Cond) []ShownStep {
+	var last *Step
+	for _, s := range steps {
+		switch {
+		case s.Kind == StepWhen:
+			inside := s.Cond
+			if when != nil {
+				inside = tile.All(when, s.Cond)
+			}
+			list, last = p.shownOf(list, s.Body, inside), nil
+		case s.Kind == StepStrips:
+			list, last = p.shownOf(list, s.Body, when), nil
+		case s.Kind == StepRowLoop:
+			first := len(list)
+			list, last = p.shownOf(list, s.Body, when), nil
+			for i := first + 1; i < len(list); i++ {
+				list[i].beside = list[first].name
+			}
+		case last != nil && alike(last, s):
+			list[len(list)-1].times++
+		default:
+			list, last = append(list, ShownStep{Step: s, name: s.Stmt.Ref.Name, when: when, times: 1}), s
+		}
+	}
+	return list
+}
+
+// alike reports whether two steps are of one statement.
+func alike(s, t *Step) bool {
+	return s.Stmt.Kind == t.Stmt.Kind && s.Stmt.Ref == t.Stmt.Ref && s.Stmt.Pos == t.Stmt.Pos &&
+		s.Direct == t.Direct && len(s.Dots) == len(t.Dots) && s.Rows == t.Rows && s.Cols == t.Cols
+}
+
+// EachDot calls f on every product that is printed.
+func (p *Plan) EachDot(f func(s ShownStep, d *Dot)) {
+	for _, s := range p.shown() {
+		for _, d := range s.Dots {
+			f(s, d)
+		}
+	}
+}
+
+// tellValues says how each value comes to its destination.
+func (p *Plan) tellValues() []string {
+	var lines []string
+	for _, s := range p.shown() {
+		value := s.tellValue()
+		switch {
+		case s.Kind == StepFill:
+		case s.Direct:
+			lines = append(lines, value+": by the micro-kernel, nothing else to do")
+		case len(s.Dots) > 0:
+			lines = append(lines, value+": fused, along rows of each piece of the product while it is in the cache")
+		case s.beside != "":
+			lines = append(lines, fmt.Sprintf("%s: in the pass of %s, some rows at a time", value, s.beside))
+		default:
+			lines = append(lines, value+": a pass of its own over the block, along rows")
+		}
+	}
+	return lines
+}
+
+// tellValue is a step's destination and the operations of its value that compute
+// something.
+func (s ShownStep) tellValue() string {
+	var ops []string
+	if len(s.Dots) > 0 {
+		ops = []string{"product"}
+	}
+	Outside(s.Stmt.Value, func(e *tile.Expr) {
+		switch e.Op {
+		case tile.OpDot, tile.OpLoad, tile.OpConst, tile.OpBroadcast, tile.OpIndex, tile.OpSlice, tile.OpIota, tile.OpInBounds:
+		default:
+			ops = appendNew(ops, e.Op.String())
+		}
+	})
+	sign := " = "
+	if s.Stmt.Kind == tile.Accumulate {
+		sign = " += "
+		if s.Stmt.Value.Dtype != s.Stmt.Ref.Dtype {
+			ops = append(ops, "rounded to "+s.Stmt.Ref.Dtype.String())
+		}
+	}
+	value := s.name + sign + strings.Join(or(ops, "copy"), ", ")
+	if s.times > 1 {
+		value = fmt.Sprintf("%d × %s", s.times, value)
+	}
+	if s.when != nil {
+		value += fmt.Sprintf(", where %s", s.when)
+	}
+	return value
+}
+
+func (p *Plan) tellFused() []string {
+	var lines []string
+	for _, s := range p.shown() {
+		if s.Kind == StepFill {
+			lines = append(lines, fmt.Sprintf("fill of %s: stays a pass of its own", s.name))
+			continue
+		}
+		if s.Through != nil {
+			lines = append(lines, fmt.Sprintf("the product for %s goes into the value of %s, which alone reads it", s.Through.Name, s.name))
+		}
+		if s.beside != "" {
+			lines = append(lines, fmt.Sprintf("%s goes along rows together with %s", s.name, s.beside))
+		}
+		if s.Zeroed == nil {
+			continue
+		}
+		line := "the zeroing goes into the accumulation: "
+		if s.times > 1 {
+			line = "the zeroing goes into the first accumulation of the loop: "
+		}
+		if where := s.Zeroed.String(); where == tile.All().String() {
+			line += "it stores " + s.name
+		} else {
+			line += fmt.Sprintf("where %s it stores %s, elsewhere it adds", where, s.name)
+		}
+		lines = append(lines, line)
+	}
+	return or(lines, "nothing to fuse")
+}
+
+func (p *Plan) tellBody() []string {
+	var lines []string
+	for _, s := range p.Program.Body {
+		lines = append(lines, strings.Split(s.String(), "\n")...)
+	}
+	return lines
+}
+
+func (p *Plan) tellStrips() []string {
+	var lines []string
+	AllSteps(p.Steps, func(g *Step) {
+		if g.Kind != StepStrips {
+			return
+		}
+		var names []string
+		for _, s := range g.Body {
+			names = append(names, s.Stmt.Ref.Name)
+		}
+		lines = append(lines, fmt.Sprintf("%s go through rows together, %d at a time: what one multiplies another has made", strings.Join(names, ", "), min(g.Strip, p.Refs[g.Body[0].Dst].Rows)))
+	})
+	return lines
+}

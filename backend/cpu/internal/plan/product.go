@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/tile"
+)
+
+// Product multiplies blocks of one pair of element types.
+type Product struct {
+	Name string // of its path: instruction set, register tile, format
+	A, B Packing
+	Sum  tile.Dtype // of the result: float32 or int32
+	// Multiply is for a b that is packed, and an a that is, or that need not be where
+	// readsA: then k is whole units. Where readsBoth, direct reads such an a too, if it
+	// packs pieces of b.
+	Multiply          func(x Call)
+	ReadsA, ReadsBoth bool
+	WantsPanels       func(n int) bool // n columns of b end with some that are slow with such an a
+	Work              int              // bytes of memory that helps it
+	// Streams reports whether call.write makes a difference to a c whose rows are ldc
+	// elements apart, the first on a cache line.
+	Streams func(ldc int) bool
+	// Narrow is multiply into a c of bfloat16, whole panels of it; nil if there is none.
+	Narrow func(x Call)
+	// Scaled is multiply into a c of float32, or of bfloat16 if narrow, of sums that are
+	// scaled; nil if there is none.
+	Scaled func(x Call, narrow bool, by gemm.Scaling)
+	// Direct is for an a that is packed, and a b that is not: it is widened before, or
+	// as it lies in memory where b.inPlace. It pays up to directRows rows of a; 0 if it
+	// may not be called.
+	Direct     func(x Call)
+	DirectRows int
+	// ReadCosts is what ways to read B cost; nil where A and B have different paths.
+	ReadCosts func(threads, rows int, bytes int64, apart int) map[gemm.ReadB]gemm.ReadCost
+
+	Blocking       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
+	BlockingDirect func(m, n, k, ldb int) (run, cols int)  // as direct does
+	ReadB          func(m, ldb int) gemm.ReadB
+
+	// ReadInPlace makes direct, for so many rows of a, read a b that is of this dtype
+	// in memory as it lies there, if a micro-kernel does and that pays; a is packed
+	// then. Rows of b are whole numbers of so many elements.
+	ReadInPlace func(inB tile.Dtype, rows, whole int)
+	DirectWork  func(m, ldb int) int // bytes of memory that help direct
+	TileCols    func(m int) int      // columns of tiles that go along rows of b
+}
+
+// Call is a product of parts of blocks: the m×n corner of c is a·b, or c + a·b if
+// accumulate, over k elements.
+type Call struct {
+	C          []byte
+	Off, LDC   int // elements: where in memory c starts, and from row to row
+	M, N, K    int
+	A, B       Factor
+	Accumulate bool
+	Work       []byte // memory of the worker that helps
+	Write      gemm.Write
+}
+
+// Factor is one side of a call: packed, or elements of memory from off on, in rows
+// that are ld apart.
+type Factor struct {
+	Mem     []byte
+	Packed  bool
+	Off, LD int
+}
+
+// Packing lays one operand out in panels of lanes rows of a, or columns of b.
+type Packing struct {
+	Format   string
+	Lanes    int             // lanes of one panel
+	Unit     int             // elements of k stored together
+	Words    int             // of 32 bits that they take in one lane
+	Panel    func(k int) int // bytes of one panel k deep
+	Pack     PackFunc
+	Widening *Widening // that pack begins with; nil for none
+	InPlace  bool      // b: direct widens it itself
+	Chunk    int       // words of a lane that a chunk has at most
+}
+
+// A PackFunc reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i] if
+// the lanes are the columns of memory. Panels follow each other, but those of columns
+// of b lie apart bytes apart, as k may be part of theirs.
+type PackFunc func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool)
+
+// Multiplied is the dtype that micro-kernels multiply in d's place, which holds
+// all its numbers.
+func Multiplied(d tile.Dtype) tile.Dtype {
+	switch d {
+	case tile.Int4:
+		return tile.Int8
+	case tile.Float8E4M3FN, tile.Float8E5M2:
+		return tile.BFloat16
+	}
+	return d
+}
+
+// An operand whose dtype is not the factor's is widened while it is packed, or
+// just before it is multiplied, or by the micro-kernel, so that it moves as few
+// bytes as it has.
+
+// Widening is how numbers of the dtype in memory become factors.
+type Widening struct {
+	Size int // bytes of a factor
+	// Rows widens n elements from element off on, and as many from off+ld on, …,
+	// to rows of dst that lie to factors apart.
+	Rows func(dst, src []byte, off, ld, rows, n, to int)
+}

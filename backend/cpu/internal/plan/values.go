@@ -1,0 +1,34 @@
+package plan
+
+import (
+	"matladder/backend/cpu/internal/memory"
+	"matladder/tile"
+)
+
+// VectorLanes is how many elements a row vector has.
+const VectorLanes = 1024
+
+// Lanes computes elements col … col+n-1 of row row of a value, relative to the
+// destination's block. The result is valid until the worker's next piece of row.
+type Lanes[T any] func(w *Frame, row, col, n int) []T
+
+// Writer computes and writes elements col … col+n-1 of a row of the destination.
+type Writer func(w *Frame, row, col, n int)
+
+// Down computes elements row … row+n-1 of a value of float32 that has one column. What a
+// softmax knows of its rows are such columns: along them it is computed as fast as values
+// are along rows.
+type Down func(w *Frame, row, n int) []float32
+
+// Scales are what a product is multiplied by and what is added to it as it is
+// written:
+//
+//	(product · factor of the row) · factor of the column + term of the column
+type Scales struct {
+	Row, Column, Term *tile.Expr // blocks as large as the product; nil for 1, 1 and -0
+	Narrow            bool       // then it is rounded to bfloat16
+
+	RowOf, ColumnsOf, TermsOf Lanes[float32] // their values
+	Mem                       memory.Region  // of a worker's memory
+	Rows, Cols                int            // of a piece
+}

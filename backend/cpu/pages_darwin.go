@@ -1,5 +1,0 @@
-package cpu
-
-const asksForHugePages = false
-
-func adviseHuge([]byte) {}
