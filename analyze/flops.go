@@ -21,7 +21,7 @@ func (d *dots) body(body []*tile.Stmt, axes []*tile.Axis, conds []tile.Cond) {
 			d.body(s.Body, axes, append(slices.Clip(conds), s.Cond))
 		case tile.Loop:
 			d.body(s.Body, append(slices.Clip(axes), s.Axis), conds)
-		default:
+		case tile.Fill, tile.Store, tile.Accumulate:
 			tile.WalkExpr(s.Value, func(e *tile.Expr) {
 				if e.Op == tile.OpDot {
 					d.dot(newProduct(e), axes, conds)

@@ -39,12 +39,23 @@ func (t *Builder) BoundedAxis(name string, size int, s Semantics, bound IndexExp
 
 // In declares an input array and the block of it that each program sees.
 func (t *Builder) In(name string, d Dtype, array ArrayShape, spec BlockSpec) *Ref {
-	return t.ref(&Ref{Name: name, Kind: In, Dtype: d, Array: array, Block: spec.Shape, Index: spec.Index})
+	return t.ref(arrayRef(name, In, d, array, spec))
 }
 
 // Out declares an output array and the block of it that each program writes.
 func (t *Builder) Out(name string, d Dtype, array ArrayShape, spec BlockSpec) *Ref {
-	return t.ref(&Ref{Name: name, Kind: Out, Dtype: d, Array: array, Block: spec.Shape, Index: spec.Index})
+	return t.ref(arrayRef(name, Out, d, array, spec))
+}
+
+func arrayRef(name string, kind RefKind, d Dtype, array ArrayShape, spec BlockSpec) *Ref {
+	if spec.main { // one block, that nobody brings
+		spec = Block(array...)
+		for range array {
+			spec.Index = append(spec.Index, Const(0))
+		}
+		spec.main = true
+	}
+	return &Ref{Name: name, Kind: kind, Dtype: d, Array: array, Block: spec.Shape, Index: spec.Index, Main: spec.main, Buffers: spec.buffers}
 }
 
 // Scratch declares memory that one worker keeps from program to program.

@@ -25,7 +25,7 @@ func ReadPrograms(r io.Reader) ([]*Program, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("tile: something stands behind the programs")
 	}
-	if f.Format != format && f.Format != formatBefore {
+	if f.Format != formatCopies && f.Format != format && f.Format != formatBefore {
 		return nil, fmt.Errorf("tile: format %q: want %q", f.Format, format)
 	}
 	if len(f.Programs) == 0 {
@@ -73,6 +73,8 @@ type decoder struct {
 	loops  int     // how many loop statements the body has had so far
 	refs   []*Ref
 	values []*Expr
+	mesh   int // how many axes are of the mesh: those behind the grid's
+	counts []*Semaphore
 	err    error
 }
 
@@ -93,6 +95,17 @@ func decode(in *jsonProgram) (*Program, error) {
 		}
 		d.axes = append(d.axes, &Axis{Name: a.Name, Size: a.Size, Semantics: semantics, pos: d.pos(a.At)})
 	}
+	d.mesh = len(in.Mesh)
+	for _, a := range in.Mesh {
+		if a.Semantics != "" || a.Bound != nil {
+			d.errorf("mesh axis %s has no semantics and no bound", a.Name)
+		}
+		d.axes = append(d.axes, &Axis{Name: a.Name, Size: a.Size, Semantics: Parallel, Mesh: true, pos: d.pos(a.At)})
+	}
+	for _, s := range in.Semaphores {
+		kind := SemaphoreKind(word(d, "what a semaphore counts", s.Counts, CountsBytes.String(), CountsSignals.String(), CountsArrival.String()))
+		d.counts = append(d.counts, &Semaphore{Name: s.Name, Kind: kind, Slots: s.Slots, Pos: d.pos(s.At)})
+	}
 	for _, a := range in.Loops {
 		if a.Semantics != "" || a.Bound != nil {
 			d.errorf("loop %s has no semantics and no bound", a.Name)
@@ -101,7 +114,7 @@ func decode(in *jsonProgram) (*Program, error) {
 	}
 	for _, r := range in.Refs { // all refs first: an index map may look up a table, which is a ref
 		kind := RefKind(word(d, "kind of ref", r.Kind, Table.String(), In.String(), Out.String(), Scratch.String()))
-		d.refs = append(d.refs, &Ref{Name: r.Name, Kind: kind, Dtype: Dtype(r.Dtype), Array: r.Array, Block: r.Block, Pos: d.pos(r.At)})
+		d.refs = append(d.refs, &Ref{Name: r.Name, Kind: kind, Dtype: Dtype(r.Dtype), Array: r.Array, Block: r.Block, Main: r.Main, Buffers: r.Buffers, Pos: d.pos(r.At)})
 	}
 	for i, r := range in.Refs {
 		for _, x := range r.Index {
@@ -114,7 +127,10 @@ func decode(in *jsonProgram) (*Program, error) {
 	for _, v := range in.Values {
 		d.values = append(d.values, d.value(v))
 	}
-	p := &Program{Name: in.Name, Grid: d.axes[:d.grid:d.grid], Refs: d.refs, Body: d.body(in.Body)}
+	p := &Program{Name: in.Name, Grid: d.axes[:d.grid:d.grid], Refs: d.refs, Body: d.body(in.Body), Semaphores: d.counts}
+	if d.mesh > 0 {
+		p.Mesh = d.axes[d.grid : d.grid+d.mesh : d.grid+d.mesh]
+	}
 	if d.loops != len(in.Loops) {
 		d.errorf("%d loops are listed, the body has %d", len(in.Loops), d.loops)
 	}
@@ -269,7 +285,8 @@ func (d *decoder) value(v jsonValue) *Expr {
 func (d *decoder) body(body []jsonStmt) []*Stmt {
 	var out []*Stmt
 	for _, s := range body {
-		kinds := []string{Fill.String(), Store.String(), Accumulate.String(), When.String(), Loop.String()}
+		kinds := []string{Fill.String(), Store.String(), Accumulate.String(), When.String(), Loop.String(),
+			Start.String(), Wait.String(), WaitSent.String(), Tell.String(), Await.String()}
 		x := &Stmt{Kind: StmtKind(word(d, "statement", s.Do, kinds...)), From: d.index(s.From), To: d.index(s.To), Cond: d.cond(s.If), Pos: d.pos(s.At)}
 		if s.Ref != "" {
 			x.Ref = d.ref(s.Ref)
@@ -283,15 +300,51 @@ func (d *decoder) body(body []jsonStmt) []*Stmt {
 		}
 		if s.Axis != "" {
 			x.Axis = d.axis(s.Axis)
-			if d.grid+d.loops >= len(d.axes) || x.Axis != d.axes[d.grid+d.loops] {
+			if at := d.grid + d.mesh + d.loops; at >= len(d.axes) || x.Axis != d.axes[at] {
 				d.errorf("loop %s is not the next of those listed", s.Axis)
 			}
 			d.loops++
 		}
+		d.copying(&s, x)
 		x.Body = d.body(s.Body)
 		out = append(out, x)
 	}
 	return out
+}
+
+// copying reads what statements about copies and signals have.
+func (d *decoder) copying(s *jsonStmt, x *Stmt) {
+	slot := func(s jsonSlot) Slot {
+		i := slices.IndexFunc(d.counts, func(c *Semaphore) bool { return c.Name == s.Semaphore })
+		if i < 0 {
+			d.errorf("there is no semaphore %q", s.Semaphore)
+			return Slot{}
+		}
+		return Slot{d.counts[i], d.index(&s.Slot)}
+	}
+	part := func(p jsonPart) Part {
+		out := Part{d.ref(p.Ref), Block(p.Block...)}
+		for _, ix := range p.Index {
+			out.Index = append(out.Index, d.index(&ix))
+		}
+		return out
+	}
+	if c := s.Copy; c != nil {
+		x.Copy = &Copy{From: part(c.From), To: part(c.To), Arrived: slot(c.Arrived), Device: d.index(c.Device)}
+		if c.Along != "" {
+			x.Copy.Along = d.axis(c.Along)
+		}
+		if c.Sent != nil {
+			x.Copy.Sent = slot(*c.Sent)
+		}
+	}
+	if g := s.Signal; g != nil {
+		x.Signal = &Signal{slot(g.To), d.axis(g.Along), d.index(g.Device)}
+	}
+	if s.Slot != nil {
+		x.Slot = slot(*s.Slot)
+	}
+	x.Count = s.Count
 }
 
 func (x *jsonIndex) UnmarshalJSON(text []byte) error {

@@ -18,6 +18,11 @@
 //     it, at the place of that statement. Its loads see what statements before
 //     left in the refs, so after Accumulate(acc, x) the same expression over acc
 //     means something else.
+//     A program may also move data itself: arrays that are InMain stay in main
+//     memory, and Start, Wait and WaitSent are copies of parts of them to scratch
+//     and back, or to the same program on another device of a mesh (MeshAxis),
+//     counted by Semaphores; devices Signal each other and Await that. Buffered
+//     asks for such copies of an input, and Staged writes them.
 //  4. A Builder collects all that, Verify refuses what would be wrong on a
 //     parallel machine, and Program is the result.
 //

@@ -31,6 +31,37 @@ type (
 		Loops  []jsonAxis  `json:"loops,omitempty"` // in the order in which the body has them
 		Values []jsonValue `json:"values"`          // operands before what uses them
 		Body   []jsonStmt  `json:"body"`
+
+		Mesh       []jsonAxis      `json:"mesh,omitempty"`
+		Semaphores []jsonSemaphore `json:"semaphores,omitempty"`
+	}
+	jsonSemaphore struct {
+		Name   string `json:"name"`
+		Counts string `json:"counts"`
+		Slots  int    `json:"slots"`
+		At     string `json:"at,omitempty"`
+	}
+	jsonSlot struct {
+		Semaphore string    `json:"semaphore"`
+		Slot      jsonIndex `json:"slot"`
+	}
+	jsonPart struct {
+		Ref   string      `json:"ref"`
+		Block []int       `json:"block"`
+		Index []jsonIndex `json:"index"`
+	}
+	jsonCopy struct {
+		From    jsonPart   `json:"from"`
+		To      jsonPart   `json:"to"`
+		Arrived jsonSlot   `json:"arrived"`
+		Sent    *jsonSlot  `json:"sent,omitempty"` // of a copy to another device, as the next
+		Along   string     `json:"along,omitempty"`
+		Device  *jsonIndex `json:"device,omitempty"`
+	}
+	jsonSignal struct {
+		To     jsonSlot   `json:"to"`
+		Along  string     `json:"along"`
+		Device *jsonIndex `json:"device"`
 	}
 	jsonAxis struct {
 		Name      string     `json:"name"`
@@ -40,13 +71,15 @@ type (
 		At        string     `json:"at,omitempty"`
 	}
 	jsonRef struct {
-		Name  string      `json:"name"`
-		Kind  string      `json:"kind"`
-		Dtype jsonDtype   `json:"dtype"`
-		Array []int       `json:"array"`
-		Block []int       `json:"block,omitempty"` // -1 is squeezed
-		Index []jsonIndex `json:"index,omitempty"`
-		At    string      `json:"at,omitempty"`
+		Name    string      `json:"name"`
+		Kind    string      `json:"kind"`
+		Dtype   jsonDtype   `json:"dtype"`
+		Array   []int       `json:"array"`
+		Block   []int       `json:"block,omitempty"` // -1 is squeezed
+		Index   []jsonIndex `json:"index,omitempty"`
+		Main    bool        `json:"main,omitempty"`
+		Buffers int         `json:"buffers,omitempty"`
+		At      string      `json:"at,omitempty"`
 	}
 	jsonStmt struct {
 		Do    string     `json:"do"`
@@ -58,6 +91,11 @@ type (
 		Axis  string     `json:"axis,omitempty"`
 		Body  []jsonStmt `json:"body,omitempty"`
 		At    string     `json:"at,omitempty"`
+
+		Copy   *jsonCopy   `json:"copy,omitempty"`
+		Signal *jsonSignal `json:"signal,omitempty"`
+		Slot   *jsonSlot   `json:"slot,omitempty"` // of await, as the next
+		Count  int         `json:"count,omitempty"`
 	}
 	jsonValue struct {
 		Op        string     `json:"op"`
@@ -113,8 +151,10 @@ type (
 //
 // Version 2 has exp2, log, reductions along any dimension, min and max of indices,
 // bounds of axes and stores of some rows. Of version 1, which ReadPrograms reads too,
-// reductions were row_max and row_sum.
+// reductions were row_max and row_sum. Version 3 has copies, semaphores and meshes; programs
+// without are written as version 2.
 const (
+	formatCopies = "matladder tile programs 3"
 	format       = "matladder tile programs 2"
 	formatBefore = "matladder tile programs 1"
 )
@@ -124,6 +164,9 @@ func WritePrograms(w io.Writer, programs []*Program) error {
 	f := jsonFile{Format: format, Programs: []*jsonProgram{}}
 	for _, p := range programs {
 		f.Programs = append(f.Programs, encode(p))
+		if p.CopiesItself() || slices.ContainsFunc(p.Refs, func(r *Ref) bool { return r.Buffers > 0 }) {
+			f.Format = formatCopies
+		}
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -148,6 +191,13 @@ func encode(p *Program) *jsonProgram {
 		e.axes = append(e.axes, a)
 		out.Grid = append(out.Grid, jsonAxis{a.Name, a.Size, a.Semantics.String(), e.index(a.Bound), source(a.pos)})
 	}
+	for _, a := range p.Mesh {
+		e.axes = append(e.axes, a)
+		out.Mesh = append(out.Mesh, jsonAxis{a.Name, a.Size, "", nil, source(a.pos)})
+	}
+	for _, s := range p.Semaphores {
+		out.Semaphores = append(out.Semaphores, jsonSemaphore{s.Name, s.Kind.String(), s.Slots, source(s.Pos)})
+	}
 	p.Walk(func(s *Stmt) {
 		if s.Axis != nil {
 			e.axes = append(e.axes, s.Axis)
@@ -155,7 +205,7 @@ func encode(p *Program) *jsonProgram {
 		}
 	})
 	for _, r := range p.Refs {
-		x := jsonRef{r.Name, r.Kind.String(), jsonDtype(r.Dtype), r.Array, r.Block, nil, source(r.Pos)}
+		x := jsonRef{r.Name, r.Kind.String(), jsonDtype(r.Dtype), r.Array, r.Block, nil, r.Main, r.Buffers, source(r.Pos)}
 		for _, ix := range r.Index {
 			x.Index = append(x.Index, *e.index(ix))
 		}
@@ -281,12 +331,39 @@ func (e *encoder) body(body []*Stmt) []jsonStmt {
 		if s.Axis != nil {
 			x.Axis = e.axis(s.Axis)
 		}
+		e.copying(s, &x)
 		if len(s.Body) > 0 {
 			x.Body = e.body(s.Body)
 		}
 		out = append(out, x)
 	}
 	return out
+}
+
+// copying adds what statements about copies and signals have.
+func (e *encoder) copying(s *Stmt, x *jsonStmt) {
+	slot := func(s Slot) jsonSlot { return jsonSlot{s.Semaphore.Name, *e.index(s.Index)} }
+	part := func(p Part) jsonPart {
+		out := jsonPart{Ref: p.Ref.Name, Block: p.BlockSpec.Shape}
+		for _, ix := range p.Index {
+			out.Index = append(out.Index, *e.index(ix))
+		}
+		return out
+	}
+	if c := s.Copy; c != nil {
+		x.Copy = &jsonCopy{From: part(c.From), To: part(c.To), Arrived: slot(c.Arrived)}
+		if c.Remote() {
+			sent := slot(c.Sent)
+			x.Copy.Sent, x.Copy.Along, x.Copy.Device = &sent, e.axis(c.Along), e.index(c.Device)
+		}
+	}
+	if g := s.Signal; g != nil {
+		x.Signal = &jsonSignal{slot(g.To), e.axis(g.Along), e.index(g.Device)}
+	}
+	if s.Kind == Await {
+		at := slot(s.Slot)
+		x.Slot, x.Count = &at, s.Count
+	}
 }
 
 func (x jsonIndex) MarshalJSON() ([]byte, error) {

@@ -24,7 +24,7 @@ func (f *fillState) walk(body []*Stmt, filled bool) bool {
 			}
 		case Loop:
 			filled = f.loop(s, filled)
-		default:
+		case Fill, Store, Accumulate:
 			if s.Kind == Accumulate && s.Ref == f.ref || loads(s.Value, f.ref) {
 				if !filled && f.early == nil {
 					f.early = s

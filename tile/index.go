@@ -39,6 +39,7 @@ type (
 		Size      int
 		Semantics Semantics
 		Loop      bool // the variable of a Loop, not an axis of the grid
+		Mesh      bool // devices, not an axis of the grid
 
 		// Bound, unless nil, is how many programs run, known before the grid starts: an
 		// element of a scalar table. Size is the most that it may be.

@@ -24,17 +24,33 @@ func (p *Program) String() string {
 	} else {
 		fmt.Fprintf(&b, "  grid %s = %s, %s\n", tuple(strings.Join(names, ", ")), tuple(strings.Join(sizes, ", ")), strings.Join(semantics, ", "))
 	}
+	if len(p.Mesh) > 0 {
+		devices := make([]string, len(p.Mesh))
+		for i, a := range p.Mesh {
+			devices[i] = fmt.Sprintf("%s = %d", a.Name, a.Size)
+		}
+		fmt.Fprintf(&b, "  mesh %s\n", strings.Join(devices, ", "))
+	}
 	columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, r := range p.Refs {
 		fmt.Fprintf(columns, "  %s\t%s\t%s[%s]", r.Kind, r.Name, r.Dtype, shapeString(r.Array))
-		if r.Kind == In || r.Kind == Out {
+		switch {
+		case r.Main:
+			fmt.Fprint(columns, "\tin main memory")
+		case r.Kind == In || r.Kind == Out:
 			lambda := strings.TrimRight("lambda "+strings.Join(names, ", "), " ")
 			fmt.Fprintf(columns, "\tblock %s\t%s: %s", tuple(blockString(r.Block)), lambda, tuple(indexString(r.Index)))
+			if r.Buffers > 0 {
+				fmt.Fprintf(columns, "\t%d buffers", r.Buffers)
+			}
 			if last := lastBlock(r); last != nil {
 				fmt.Fprintf(columns, "\t# last block holds %s", tuple(shapeString(last)))
 			}
 		}
 		fmt.Fprintln(columns)
+	}
+	for _, s := range p.Semaphores {
+		fmt.Fprintf(columns, "  semaphore\t%s\t%s[%d]\n", s.Name, s.Kind, s.Slots)
 	}
 	columns.Flush()
 	w := printer{out: &b}
@@ -97,6 +113,9 @@ func (w *printer) body(body []*Stmt, indent string) {
 			fmt.Fprintf(w.out, "%swhen %s:\n", indent, s.Cond)
 		case Loop:
 			fmt.Fprintf(w.out, "%sfor %s in range(%d):\n", indent, s.Axis.Name, s.Axis.Size)
+		}
+		if text := s.copying(); text != "" {
+			fmt.Fprintf(w.out, "%s%s\n", indent, text)
 		}
 		w.body(s.Body, indent+"  ")
 	}

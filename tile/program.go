@@ -12,23 +12,32 @@ const (
 	Accumulate                 // Ref = Ref + Value, rounded to Ref's dtype
 	When                       // Body, where Cond holds
 	Loop                       // Body, for Axis = 0 … Axis.Size-1
+	Start                      // begin Copy
+	Wait                       // until Copy has arrived here
+	WaitSent                   // until Copy, to another device, has left
+	Tell                       // add one to the counter of Signal
+	Await                      // until Slot has counted to Count, which it takes away
 )
 
 func (k StmtKind) String() string {
-	return [...]string{"fill", "store", "accumulate", "when", "loop"}[k]
+	return [...]string{"fill", "store", "accumulate", "when", "loop", "start", "wait", "wait_sent", "signal", "await"}[k]
 }
 
 // Stmt is one statement of a body. Fields that its Kind does not name are zero.
 type Stmt struct {
-	Kind  StmtKind
-	Ref   *Ref      // Fill, Store, Accumulate
-	Value *Expr     // Fill, Store, Accumulate: of Ref's shape; of its dtype but for Accumulate, which may widen
-	From  IndexExpr // Store of some rows: the first; nil, as To, for all
-	To    IndexExpr // Store of some rows: the one behind the last
-	Cond  Cond      // When
-	Axis  *Axis     // Loop
-	Body  []*Stmt
-	Pos   Pos
+	Kind   StmtKind
+	Ref    *Ref      // Fill, Store, Accumulate
+	Value  *Expr     // Fill, Store, Accumulate: of Ref's shape; of its dtype but for Accumulate, which may widen
+	From   IndexExpr // Store of some rows: the first; nil, as To, for all
+	To     IndexExpr // Store of some rows: the one behind the last
+	Cond   Cond      // When
+	Axis   *Axis     // Loop
+	Body   []*Stmt
+	Copy   *Copy   // Start, Wait, WaitSent
+	Signal *Signal // Tell
+	Slot   Slot    // Await
+	Count  int     // Await
+	Pos    Pos
 }
 
 // IsPart reports whether s is a store of some rows.
@@ -41,6 +50,9 @@ type Program struct {
 	Grid []*Axis // the last axis is the fastest
 	Refs []*Ref  // in the order of declaration
 	Body []*Stmt
+
+	Mesh       []*Axis // of devices that all run it; the last axis is the fastest
+	Semaphores []*Semaphore
 }
 
 // Steps returns the number of programs in the grid; 1 for an empty grid.

@@ -28,6 +28,9 @@ func Array(dims ...int) ArrayShape { return dims }
 type BlockSpec struct {
 	Shape []int
 	Index []IndexExpr
+
+	main    bool
+	buffers int
 }
 
 // Block starts a block spec; complete it with At.
@@ -42,13 +45,15 @@ func (b BlockSpec) At(index ...IndexExpr) BlockSpec {
 // Ref is what the body sees of an array: one block of it, or scratch. Its
 // fields are read-only once the program is built.
 type Ref struct {
-	Name  string
-	Kind  RefKind
-	Dtype Dtype
-	Array []int       // shape of the whole; for Table and Scratch, of the ref itself
-	Block []int       // block shape, as given: Squeezed dimensions included
-	Index []IndexExpr // index map, in blocks; nil for Table and Scratch
-	Pos   Pos
+	Name    string
+	Kind    RefKind
+	Dtype   Dtype
+	Array   []int       // shape of the whole; for Table and Scratch, of the ref itself
+	Block   []int       // block shape, as given: Squeezed dimensions included
+	Index   []IndexExpr // index map, in blocks; nil for Table and Scratch
+	Buffers int         // blocks of an input in fast memory at once; 0 leaves it to the machine
+	Main    bool        // stays in main memory, whole: for copies alone
+	Pos     Pos
 }
 
 // Shape returns the shape the body sees: the block without its squeezed

@@ -19,6 +19,10 @@ import (
 // end, and a store of rows that a table chooses as one of all. Package interp
 // checks all of it. It also tells which elements no store of some rows reaches:
 // here a block of an output counts as written if a part of it is.
+//
+// Of copies it follows every one, on all devices of a mesh in two orders, by vector
+// clocks: each is waited for once, before anything touches what it reads or writes, and
+// before the grid ends (verify_flight.go says how far).
 func (p *Program) Verify() error {
 	v := &verifier{program: p}
 	for _, stage := range stages {
@@ -42,16 +46,21 @@ var stages = [][]func(*verifier){
 		refDims,
 		refDtypes,
 		memorySize,
+		buffers,
+		meshAxes,
+		semaphores,
 	},
-	{ // verify_scope.go, verify_stmt.go, verify_expr.go: how they fit together
+	{ // verify_scope.go, verify_stmt.go, verify_expr.go, verify_copy.go: how they fit together
 		axisBounds,
 		indexMaps,
 		statements,
+		mainRefs,
 	},
 	{ // verify_range.go: indices, over every program id
 		blockIndices,
 		tableIndices,
 		sliceBounds,
+		copyBounds,
 	},
 	{ // verify_visit.go: which program sees which block of an output
 		outputVisits,
@@ -65,6 +74,9 @@ var stages = [][]func(*verifier){
 		reductions,
 		contractions,
 		paddingStored,
+	},
+	{ // verify_flight.go: what copies and waits do to each other
+		flights,
 	},
 }
 

@@ -9,6 +9,9 @@ import (
 // it is filled before it is read, and keeps nothing over a parallel axis.
 func scratchFilled(v *verifier) {
 	for _, r := range v.program.RefsOf(Scratch) {
+		if v.copiedTo(r) || r.Main { // flights follows these
+			continue
+		}
 		level, early := v.program.carried(r, tabled)
 		if level < 0 {
 			v.unfilled(r, early, v.program.Grid)
@@ -27,6 +30,9 @@ func scratchFilled(v *verifier) {
 // it is filled before it is read.
 func outputFilled(v *verifier) {
 	for _, r := range v.program.RefsOf(Out) {
+		if r.Main {
+			continue
+		}
 		level, early := v.program.carried(r, tabled)
 		switch {
 		case level == len(v.program.Grid):

@@ -105,7 +105,7 @@ func (v *verifier) leaves(x IndexExpr, lo, hi int, at site) string {
 			conds = append(conds, c)
 		}
 	}
-	axes := slices.Concat(v.program.Grid, at.loops)
+	axes := slices.Concat(v.program.Mesh, v.program.Grid, at.loops)
 	axes = axesIn(axes, append(Compared(conds...), x)...)
 	if _, ok := combinations(axes, wholeAxis); !ok {
 		return bare(x) + " cannot be shown to stay inside by counting a million programs"

@@ -42,7 +42,7 @@ func (p *Program) unusable(x IndexExpr, loops []*Axis) string {
 		switch {
 		case x == nil:
 			return "an axis is nil"
-		case !slices.Contains(p.Grid, x) && !slices.Contains(loops, x):
+		case !slices.Contains(p.Grid, x) && !slices.Contains(loops, x) && !slices.Contains(p.Mesh, x):
 			if x.Loop {
 				return "loop variable " + x.Name + " is used outside its loop"
 			}

@@ -15,13 +15,19 @@ func (v *verifier) statements(body []*Stmt, conds []Cond, loops []*Axis) {
 			continue
 		}
 		v.sites = append(v.sites, site{s, conds, loops})
-		if s.Kind > Loop || !s.pure() {
+		if s.Kind > Await || !s.pure() {
 			v.errorf(s.Pos, "statement: no such kind, or fields that its kind does not have")
 			continue
 		}
 		switch s.Kind {
 		case Fill, Store, Accumulate:
 			v.write(s, loops)
+		case Start, Wait, WaitSent:
+			v.copy(s, loops)
+		case Tell:
+			v.signal(s, loops)
+		case Await:
+			v.await(s, loops)
 		case When:
 			if msg := v.program.unusableCond(s.Cond, loops); msg != "" {
 				v.errorf(s.Pos, "when: %s", msg)
@@ -38,10 +44,13 @@ func (v *verifier) statements(body []*Stmt, conds []Cond, loops []*Axis) {
 
 // pure reports whether the fields that a statement's kind does not name are zero.
 func (s *Stmt) pure() bool {
-	writes := s.Kind != When && s.Kind != Loop
-	return (writes || s.Ref == nil && s.Value == nil) && (s.Kind == When || s.Cond == nil) &&
+	writes := s.Kind < When
+	copies := s.Kind == Start || s.Kind == Wait || s.Kind == WaitSent
+	return (s.Copy != nil) == copies && (s.Signal != nil) == (s.Kind == Tell) &&
+		(s.Kind == Await) == (s.Slot != Slot{}) && (s.Kind == Await) == (s.Count != 0) &&
+		(writes || s.Ref == nil && s.Value == nil) && (s.Kind == When || s.Cond == nil) &&
 		(s.Kind == Store && (s.From == nil) == (s.To == nil) || s.From == nil && s.To == nil) &&
-		(s.Kind == Loop || s.Axis == nil) && (!writes || len(s.Body) == 0)
+		(s.Kind == Loop || s.Axis == nil) && (s.Kind == When || s.Kind == Loop || len(s.Body) == 0)
 }
 
 // loop: a loop has a size, and its variable a name that nothing around it has.
@@ -73,6 +82,9 @@ func (v *verifier) write(s *Stmt, loops []*Axis) {
 		return
 	case r.Kind != Out && r.Kind != Scratch:
 		v.errorf(s.Pos, "%s: %s: only out and scratch refs can be written", s.Kind, describe(r))
+		return
+	case r.Main:
+		v.errorf(s.Pos, "%s: %s stays in main memory: write it to scratch and copy that", s.Kind, r.Name)
 		return
 	}
 	if !v.expr(e, s, loops) {

@@ -7,7 +7,7 @@ import "slices"
 func outputVisits(v *verifier) {
 	for _, r := range v.program.Refs {
 		switch {
-		case r.Kind != Out || !TableFree(r.Index...):
+		case r.Kind != Out || r.Main || !TableFree(r.Index...):
 		case plainMap(r.Index):
 			v.plainVisits(r)
 		default:

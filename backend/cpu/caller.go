@@ -16,7 +16,7 @@ func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, par
 	if params.Threads != 0 && params.Threads != b.Threads() {
 		return nil, fmt.Errorf("cpu: call: %d threads: the backend has %d", params.Threads, b.Threads())
 	}
-	e, err := b.compileFor(ctx, programs, params, layout)
+	e, err := b.compileFor(ctx, programs, params, layout, 1)
 	if err != nil {
 		return nil, err
 	}

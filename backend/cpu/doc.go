@@ -39,6 +39,9 @@
 // every launch: nothing is kept from one to the next, but for what CompileCall was told is
 // packed beforehand.
 //
+// Copies that a program starts itself are carried out where they are started. A program over
+// a mesh of devices runs by RunMesh, a worker for each.
+//
 // The same passes compile every kernel; none is recognized. What no pass understands is
 // refused with backend.ErrUnsupported, naming the operation, the array and the line of the
 // kernel.

@@ -19,9 +19,10 @@ import (
 // named by folder, others by import path; the standard library is free for
 // all. A name that ends in /* stands for every folder below, the name . for the root.
 const graph = `
-tile:
+tile/internal/inflight:
+tile: tile/internal/inflight
 tile/tiletest: tile
-tile/interp: tile
+tile/interp: tile tile/internal/inflight
 .: timeline backend backend/cpu backend/registry kernels problem tile tuned github.com/gomlx/compute/dtypes/float16
 problem: tile
 problem/problemtest: tile problem quant kernels/*

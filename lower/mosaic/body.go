@@ -25,6 +25,12 @@ func (k *kernel) body(body []*tile.Stmt) {
 			k.when(s)
 		case tile.Loop:
 			k.loop(s)
+		case tile.Start, tile.Wait, tile.WaitSent:
+			k.copy(s)
+		case tile.Tell:
+			k.signal(s.Signal)
+		case tile.Await:
+			k.await(s)
 		default:
 			k.statement(s)
 		}

@@ -20,6 +20,10 @@ type config struct {
 		Format        int           `json:"serialization_format"`
 		LayoutPasses  bool          `json:"needs_layout_passes"`
 		EstimatedCost *costEstimate `json:"cost_estimate,omitempty"`
+		// HasCommunication must be said of a kernel that reaches other devices. CollectiveID
+		// names its barrier: without one, libtpu aborts.
+		HasCommunication bool `json:"has_communication,omitempty"`
+		CollectiveID     *int `json:"collective_id,omitempty"`
 	} `json:"custom_call_config"`
 	Scoped []scopedMemory `json:"scoped_memory_configs,omitempty"`
 }
@@ -43,6 +47,9 @@ func (k *Kernel) config() string {
 	c.Call.Format, c.Call.LayoutPasses = 1, true
 	if k.cost != nil {
 		c.Call.EstimatedCost = &costEstimate{k.cost.FLOPs, k.cost.Transcendentals, k.cost.BytesAccessed}
+	}
+	if c.Call.HasCommunication = k.communicates; k.barrier {
+		c.Call.CollectiveID = new(int)
 	}
 	if n := k.options.VMEMBytes; n > 0 {
 		c.Scoped = []scopedMemory{{vmemSpace, 0, n}}
@@ -101,6 +108,9 @@ func (c *call) kernel(k *Kernel) {
 	for _, b := range k.bounds { // these come first
 		operands, in, order = append(operands, c.element(b)), append(in, "tensor<i32>"), append(order, "dense<> : tensor<0xindex>")
 	}
+	for _, at := range c.coordinates(k.mesh) {
+		operands, in, order = append(operands, at), append(in, "tensor<1xi32>"), append(order, "dense<0> : tensor<1xindex>")
+	}
 	for _, r := range k.operands {
 		operands = append(operands, c.reshaped(c.values[r.Name], r, r.Array, kernelShape(r)))
 	}
@@ -120,6 +130,28 @@ func (c *call) kernel(k *Kernel) {
 		}
 		c.values[r.Name] = c.reshaped(v, r, kernelShape(r), r.Array)
 	}
+}
+
+// coordinates are those of the device along the axes of a mesh.
+func (c *call) coordinates(mesh []*tile.Axis) []string {
+	if len(mesh) == 0 {
+		return nil
+	}
+	const typ = "tensor<i32>"
+	op := func(format string, args ...any) string {
+		v := c.fresh()
+		fmt.Fprintf(&c.b, "    %s = stablehlo."+format+"\n", append([]any{v}, args...)...)
+		return v
+	}
+	number := func(n int) string { return op("constant dense<%d> : %s", n, typ) }
+	device := op("convert %s : (tensor<ui32>) -> %s", op("partition_id : tensor<ui32>"), typ)
+	all := make([]string, len(mesh))
+	for i := len(mesh) - 1; i >= 0; i-- {
+		at := op("remainder %s, %s : %s", device, number(mesh[i].Size), typ)
+		device = op("divide %s, %s : %s", device, number(mesh[i].Size), typ)
+		all[i] = op("reshape %s : (%s) -> tensor<1xi32>", at, typ)
+	}
+	return all
 }
 
 // element is an element of a table.

@@ -12,6 +12,10 @@
 //     accept: blocks that break the tiling, products that a generation lacks,
 //     blocks and scratch that no VMEM holds (tiling.go, target.go, vmem.go).
 //
+// Copies that a program starts itself become DMAs and their counters semaphores (copy.go);
+// inputs that are Buffered are staged by such copies first. Of a program over a mesh the
+// text is that of one device: its coordinates come with the launch, ahead of the tables.
+//
 // Floats are computed in float32 and integers in int32 between the places where
 // the program rounds; the operands of a Dot stay as narrow as they are. Where a
 // Dot contracts over the end of an array both operands are masked, in the last

@@ -21,7 +21,9 @@ type scope struct {
 	*text
 	ids    map[*tile.Axis]index
 	tables map[*tile.Ref]argument
-	refuse func(op, ref, reason string)
+
+	coordinates map[*tile.Axis]argument // of the device, along axes of the mesh
+	refuse      func(op, ref, reason string)
 }
 
 // argument is a ref of the program as an argument of a function.
@@ -63,6 +65,9 @@ func (s *scope) fold(x tile.IndexExpr) index {
 	case tile.Const:
 		return knownIndex(int(x))
 	case *tile.Axis:
+		if x.Mesh {
+			return s.coordinate(x)
+		}
 		return s.ids[x]
 	case tile.Sum:
 		return s.sum(s.index(x.X), s.index(x.Y))
@@ -91,18 +96,29 @@ func (s *scope) fold(x tile.IndexExpr) index {
 	case tile.Maximum:
 		return s.extreme("arith.maxsi", x.X, x.Y, tile.AtLeast)
 	case tile.Lookup:
-		table, at := s.tables[x.Table], s.position(s.index(x.At))
-		to := shaped{elem: "i32"}
-		v := s.once("load "+table.name+at.name, func() value {
-			v := value{name: fmt.Sprintf("%%%d", s.next), shaped: to}
-			s.next++
-			s.line("%s = %s", v.name, operation("memref.load", "", table.memory.String()+", index", "i32", value{name: table.name}, at))
-			return v
-		})
-		return index{value: v}
+		return s.element(s.tables[x.Table], s.index(x.At))
 	}
 	s.refuse("index", "", fmt.Sprintf("no such expression: %T", x))
 	return knownIndex(0)
+}
+
+// element is one scalar in memory.
+func (s *scope) element(table argument, i index) index {
+	at := s.position(i)
+	return index{value: s.once("load "+table.name+at.name, func() value {
+		v := value{name: fmt.Sprintf("%%%d", s.next), shaped: shaped{elem: "i32"}}
+		s.next++
+		s.line("%s = %s", v.name, operation("memref.load", "", table.memory.String()+", index", "i32", value{name: table.name}, at))
+		return v
+	})}
+}
+
+// coordinate is that of the device along an axis of the mesh.
+func (s *scope) coordinate(a *tile.Axis) index {
+	if a.Size == 1 {
+		return knownIndex(0)
+	}
+	return s.element(s.coordinates[a], knownIndex(0))
 }
 
 // extreme is the smaller or the larger of two; folded is that of constants.

@@ -17,7 +17,9 @@ type kernel struct {
 	overhangs *tile.OverhangInfo
 	grid      []argument // program ids; none of a kernel without windows
 	refs      map[*tile.Ref]argument
-	taken     map[string]bool // names of arguments
+
+	semaphores map[*tile.Semaphore]argument // but the barrier, which is there without
+	taken      map[string]bool              // names of arguments
 
 	pos     tile.Pos   // of the statement being written
 	begin   *tile.Stmt // the Fill that the statement being written begins with; nil for none
@@ -30,7 +32,9 @@ type kernel struct {
 // writeKernel returns the module of one program.
 func writeKernel(p *tile.Program) (string, error) {
 	k := &kernel{program: p, overhangs: p.Overhangs(), refs: map[*tile.Ref]argument{}, taken: map[string]bool{}}
-	k.scope = scope{text: &text{depth: 2, known: map[string]value{}}, ids: map[*tile.Axis]index{}, tables: map[*tile.Ref]argument{}, refuse: k.refuseAt}
+	k.scope = scope{text: &text{depth: 2, known: map[string]value{}}, ids: map[*tile.Axis]index{}, tables: map[*tile.Ref]argument{},
+		coordinates: map[*tile.Axis]argument{}, refuse: k.refuseAt}
+	k.semaphores = map[*tile.Semaphore]argument{}
 	k.name()
 	k.body(p.Body)
 	t := &text{}
@@ -61,8 +65,19 @@ func (k *kernel) name() {
 		}
 		k.ids[a] = id
 	}
+	for _, a := range p.Mesh {
+		k.coordinates[a] = argument{k.unique(a.Name), memory{shaped{"i32", []int{1}}, "smem"}}
+	}
+	for _, s := range p.Semaphores {
+		if s.Kind != tile.CountsArrival {
+			k.semaphores[s] = argument{k.unique(s.Name), memory{shaped{semaphoreElem(s), []int{s.Slots}}, semaphoreSpace}}
+		}
+	}
 	for _, r := range p.Refs {
 		m := memory{shaped{storage[r.Dtype], memoryShape(r)}, "vmem"}
+		if r.Main {
+			m = memory{shaped{storage[r.Dtype], physical(r.Array)}, "any"}
+		}
 		if r.Kind == tile.Table {
 			m = memory{shaped{"i32", slices.Clone(r.Array)}, "smem"}
 		}
@@ -95,7 +110,7 @@ func memoryShape(r *tile.Ref) []int {
 // gridless reports whether every ref shows its whole array, so that there is
 // nothing to choose for a grid.
 func gridless(p *tile.Program) bool {
-	if len(p.Grid) > 0 || len(p.RefsOf(tile.Table)) > 0 {
+	if len(p.Grid) > 0 || len(p.RefsOf(tile.Table)) > 0 || p.CopiesItself() {
 		return false
 	}
 	for _, r := range p.Refs {
@@ -108,8 +123,30 @@ func gridless(p *tile.Program) bool {
 	return true
 }
 
-// windowed are the refs that are blocks of arrays, inputs before outputs.
-func windowed(p *tile.Program) []*tile.Ref { return append(p.RefsOf(tile.In), p.RefsOf(tile.Out)...) }
+// windowed are the refs that are blocks of arrays, inputs before outputs. Those that stay
+// in main memory are not.
+func windowed(p *tile.Program) []*tile.Ref {
+	return slices.DeleteFunc(arrays(p), func(r *tile.Ref) bool { return r.Main })
+}
+
+// arrays are the refs whose arrays lie in main memory, inputs before outputs, and behind
+// these scratch that is too large for another: a kernel has that as results nobody reads.
+func arrays(p *tile.Program) []*tile.Ref { return append(p.RefsOf(tile.In), results(p)...) }
+
+func results(p *tile.Program) []*tile.Ref {
+	list := p.RefsOf(tile.Out)
+	for _, r := range p.RefsOf(tile.Scratch) {
+		if r.Main {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// own are the scratch in VMEM.
+func own(p *tile.Program) []*tile.Ref {
+	return slices.DeleteFunc(p.RefsOf(tile.Scratch), func(r *tile.Ref) bool { return r.Main })
+}
 
 func (a argument) typ() string {
 	if a.space == "" {
@@ -118,20 +155,37 @@ func (a argument) typ() string {
 	return a.memory.String()
 }
 
-func (k *kernel) arguments(kinds ...tile.RefKind) []argument {
+func (k *kernel) arguments(lists ...[]*tile.Ref) []argument {
 	var args []argument
-	for _, kind := range kinds {
-		for _, r := range k.program.RefsOf(kind) {
+	for _, list := range lists {
+		for _, r := range list {
 			args = append(args, k.refs[r])
 		}
 	}
 	return args
 }
 
+// prefetched are the arguments that are there before the grid starts: coordinates of the device,
+// and tables.
+func (k *kernel) prefetched() []argument {
+	var args []argument
+	for _, a := range k.program.Mesh {
+		args = append(args, k.coordinates[a])
+	}
+	return append(args, k.arguments(k.program.RefsOf(tile.Table))...)
+}
+
 // function writes the kernel itself.
 func (k *kernel) function(t *text) {
 	p := k.program
-	args := append(slices.Clone(k.grid), k.arguments(tile.Table, tile.In, tile.Out, tile.Scratch)...)
+	args := slices.Concat(k.grid, k.prefetched(), k.arguments(arrays(p), own(p)))
+	scratch := len(own(p))
+	for _, s := range p.Semaphores {
+		if arg, ok := k.semaphores[s]; ok {
+			args = append(args, arg)
+			scratch++
+		}
+	}
 	t.line("%q() ({", prefix+"func.func")
 	t.line("^bb0(%s):", parameters(args))
 	t.b.WriteString(k.text.b.String())
@@ -144,8 +198,8 @@ func (k *kernel) function(t *text) {
 		attrs = append(attrs, "iteration_bounds = array<i64: "+commas(bounds(p))+">")
 	}
 	attrs = append(attrs,
-		fmt.Sprintf("scalar_prefetch = %d : i64", len(p.RefsOf(tile.Table))),
-		fmt.Sprintf("scratch_operands = %d : i64", len(p.RefsOf(tile.Scratch))),
+		fmt.Sprintf("scalar_prefetch = %d : i64", len(k.prefetched())),
+		fmt.Sprintf("scratch_operands = %d : i64", scratch),
 		fmt.Sprintf("sym_name = %q", mlir.Symbol(p.Name)),
 		"tpu.core_type = #tpu.core_type<tc>")
 	if !gridless(p) {

@@ -22,6 +22,7 @@ type Launch struct {
 	Name    string
 	In, Out []*tile.Ref // arguments and results, in the order of tile.Bind
 	Kernels []Kernel
+	Mesh    []*tile.Axis // of devices that all run it; In and Out are those of each
 }
 
 // Kernel is one program as Mosaic text.
@@ -31,6 +32,9 @@ type Kernel struct {
 
 	bounds            []tile.Lookup // how many programs run along the axes of which a table says so
 	operands, results []*tile.Ref
+	mesh              []*tile.Axis
+	communicates      bool // with other devices
+	barrier           bool
 	options           Options
 	cost              *Cost
 }
@@ -47,13 +51,22 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		if err := p.Verify(); err != nil {
 			return nil, err
 		}
+		p = p.Staged()
 		body, err := writeKernel(p)
 		if err != nil {
 			return nil, err
 		}
 		k := Kernel{Name: mlir.Symbol(p.Name), Body: body, options: opts}
 		k.operands = append(p.RefsOf(tile.Table), p.RefsOf(tile.In)...)
-		k.results = p.RefsOf(tile.Out)
+		k.results = results(p)
+		k.mesh = p.Mesh
+		p.Walk(func(s *tile.Stmt) {
+			k.communicates = k.communicates || s.Signal != nil || s.Copy != nil && s.Copy.Remote()
+		})
+		for _, s := range p.Semaphores {
+			k.barrier = k.barrier || s.Kind == tile.CountsArrival
+		}
+		l.Mesh = p.Mesh
 		for _, a := range p.Grid {
 			if a.Bound != nil {
 				k.bounds = append(k.bounds, a.Bound.(tile.Lookup))

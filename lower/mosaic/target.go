@@ -47,7 +47,11 @@ func FindTarget(name string) (Target, error) {
 // its blocks and scratch, which only the compiler tells.
 func (t Target) Check(programs []*tile.Program, vmemBytes int64) error {
 	for _, p := range programs {
+		p = p.Staged()
 		if err := checkTiling(p); err != nil {
+			return err
+		}
+		if err := checkCopies(p); err != nil {
 			return err
 		}
 		if err := t.checkProducts(p); err != nil {

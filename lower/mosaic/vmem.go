@@ -15,8 +15,8 @@ type Memory struct {
 func MemoryOf(p *tile.Program) Memory {
 	var m Memory
 	for _, r := range p.Refs {
-		if r.Kind == tile.Table {
-			continue // in the memory of the scalar unit
+		if r.Kind == tile.Table || r.Main {
+			continue // in the memory of the scalar unit, or outside
 		}
 		n := tiledBytes(r.Dtype, memoryShape(r))
 		m.Need += n

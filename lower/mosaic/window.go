@@ -11,7 +11,11 @@ import (
 // windows are the attributes that give each array its block and index map.
 func (k *kernel) windows() string {
 	var parts []string
-	for _, r := range windowed(k.program) {
+	for _, r := range arrays(k.program) {
+		if r.Main {
+			parts = append(parts, "{}")
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("{transform_indices = @%s, window_bounds = array<i64: %s>}", k.transform(r), commas(memoryShape(r))))
 	}
 	return strings.Join(parts, ", ")
@@ -26,7 +30,7 @@ func (k *kernel) transforms(t *text) {
 	if gridless(k.program) {
 		return
 	}
-	args := append(slices.Clone(k.grid), k.arguments(tile.Table)...)
+	args := append(slices.Clone(k.grid), k.prefetched()...)
 	for _, r := range windowed(k.program) {
 		k.pos = r.Pos
 		m := k.scope

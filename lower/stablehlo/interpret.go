@@ -18,6 +18,9 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 	l := &Launch{Name: "interpret", In: arraysOf(bound.In), Out: arraysOf(bound.Out)}
 	functions := ""
 	for i, p := range programs {
+		if p.CopiesItself() {
+			return nil, &UnsupportedError{Pos: p.Body[0].Pos, Program: p.Name, Op: "copy", Reason: "copies that a program starts itself, and devices that wait for each other, have no StableHLO"}
+		}
 		text, err := interpretProgram(p, functionName(i, p))
 		if err != nil {
 			return nil, err

@@ -80,6 +80,9 @@ func refuse(p *tile.Program) error {
 			return &UnsupportedError{a.Pos(), p.Name, "bound", a.Name, "how many programs run along an axis is a number that the device alone knows"}
 		}
 	}
+	if p.CopiesItself() {
+		return &UnsupportedError{p.Body[0].Pos, p.Name, "copy", "", "copies that a program starts itself, and devices that wait for each other, have no text"}
+	}
 	var err error
 	p.Walk(func(s *tile.Stmt) {
 		if s.IsPart() && err == nil {

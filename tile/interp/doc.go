@@ -46,6 +46,13 @@
 // program leaves and visits again, an output element never written. Scratch is
 // poisoned where a parallel program starts, since another worker may run it.
 //
+// # Copies
+//
+// RunMesh runs all devices of a mesh in turns: each goes on until it waits for another.
+// Copies happen as late as they are waited for or, if asked, as early as they are started,
+// and their accesses and waits are told to the detector of races that Verify uses
+// (tile.Flight), here with the values of tables and to the end of the grid.
+//
 // What the package does not do: verify programs (those of a tile.Builder are
 // verified), tell time, or hurry.
 package interp

@@ -24,6 +24,14 @@ type machine struct {
 	steps   int64
 	err     error
 
+	device      int
+	coordinates []int // of the device, along the axes of the mesh
+	flight      *tile.Flight
+	world       *world
+	pause       func() bool // lets other devices go on; false if none will ever again
+	events      int         // that others may have waited for
+	waits       *tile.Stmt  // that the device is blocked at; nil if it is not
+
 	watchDot func(m *machine, dot *tile.Expr, a, b block) // nil but in tests
 }
 
@@ -51,13 +59,22 @@ func (m *machine) run(order iter.Seq[[]int]) error {
 		if m.beyond() {
 			continue
 		}
-		m.enter(continues(m.program.Grid, ids))
+		continued := continues(m.program.Grid, ids)
+		if !continued && m.steps > 0 && m.flight != nil && m.err == nil {
+			m.err = m.flight.Ended(m.device)
+		}
+		m.enter(continued)
 		m.exec(m.program.Body)
 		if m.err != nil {
 			return m.err
 		}
 		m.steps++
 	}
+	return m.err
+}
+
+// written fails if an element of an output was never written.
+func (m *machine) written() error {
 	for _, v := range m.views {
 		if v.ref.Kind == tile.Out {
 			m.checkWritten(v)
@@ -127,12 +144,19 @@ func (m *machine) exec(body []*tile.Stmt) {
 				m.exec(s.Body)
 			}
 			m.loops = m.loops[:len(m.loops)-1]
+		default:
+			m.copying(s)
 		}
 	}
 }
 
 // ProgramID and TableValue make the machine a tile.Env.
-func (m *machine) ProgramID(a *tile.Axis) int { return m.ids[a] }
+func (m *machine) ProgramID(a *tile.Axis) int {
+	if a.Mesh {
+		return m.coordinates[slices.Index(m.program.Mesh, a)]
+	}
+	return m.ids[a]
+}
 
 // TableValue fails, and returns 0, if the table has no element i.
 func (m *machine) TableValue(table *tile.Ref, i int) int {
@@ -163,13 +187,13 @@ func (m *machine) checkContext() {
 
 // where names the current program: " at i=0, k=2"; "" if there is but one.
 func (m *machine) where() string {
-	axes := slices.Concat(m.program.Grid, m.loops)
+	axes := slices.Concat(m.program.Mesh, m.program.Grid, m.loops)
 	if len(axes) == 0 {
 		return ""
 	}
 	ids := make([]int, len(axes))
 	for i, a := range axes {
-		ids[i] = m.ids[a]
+		ids[i] = m.ProgramID(a)
 	}
 	return " at " + assignments(axes, ids)
 }

@@ -13,6 +13,9 @@ type Options struct {
 	// Shuffle, unless 0, seeds a random order of the parallel programs; the
 	// steps of each stay in order. 0 is row-major order.
 	Shuffle uint64
+	// EarlyCopies lets copies happen where they are started; otherwise they happen where they
+	// are waited for. A right program does not tell the difference.
+	EarlyCopies bool
 	// Counters, unless nil, are overwritten with what the run did.
 	Counters *Counters
 
@@ -28,13 +31,31 @@ func Run(ctx context.Context, programs []*tile.Program, in []tile.Tensor) ([]til
 
 // RunWith is Run with options.
 func RunWith(ctx context.Context, programs []*tile.Program, in []tile.Tensor, opts Options) ([]tile.Tensor, error) {
+	for _, p := range programs {
+		if n := p.Devices(); n > 1 {
+			return nil, fmt.Errorf("interp: %s runs on %d devices: want inputs of each", p.Name, n)
+		}
+	}
+	out, err := RunMesh(ctx, programs, [][]tile.Tensor{in}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+// RunMesh runs programs of a mesh on all its devices at once: in and out have, for each
+// device, arrays in the order of tile.Bind. A fault in how copies wait for each other is a
+// *tile.Error, whatever the values are.
+func RunMesh(ctx context.Context, programs []*tile.Program, in [][]tile.Tensor, opts Options) ([][]tile.Tensor, error) {
 	bindings, err := tile.Bind(programs)
 	if err != nil {
 		return nil, err
 	}
-	arrays, err := loadInputs(bindings.In, in)
-	if err != nil {
-		return nil, err
+	arrays := make([]map[string]*array, len(in))
+	for d := range in {
+		if arrays[d], err = loadInputs(bindings.In, in[d]); err != nil {
+			return nil, err
+		}
 	}
 	counters := opts.Counters
 	if counters == nil {
@@ -42,21 +63,37 @@ func RunWith(ctx context.Context, programs []*tile.Program, in []tile.Tensor, op
 	}
 	*counters = Counters{}
 	for _, p := range programs {
-		for _, r := range p.RefsOf(tile.Out) {
-			arrays[r.Name] = unwritten(r)
+		if p.Devices() != len(in) {
+			return nil, fmt.Errorf("interp: %s runs on %d devices, inputs are of %d", p.Name, p.Devices(), len(in))
 		}
-		m := newMachine(ctx, p, arrays)
-		m.watchDot = opts.watchDot
-		if err := m.run(order(p.Grid, opts.Shuffle)); err != nil {
+		w := &world{program: p, early: opts.EarlyCopies, seed: opts.Shuffle}
+		if len(p.Semaphores) > 0 {
+			w.flight = tile.NewFlight(p)
+		}
+		for d := range in {
+			for _, r := range p.RefsOf(tile.Out) {
+				arrays[d][r.Name] = unwritten(r)
+			}
+			m := newMachine(ctx, p, arrays[d])
+			m.device, m.coordinates, m.world, m.flight = d, p.Coordinates(d), w, w.flight
+			m.watchDot = opts.watchDot
+			w.machines = append(w.machines, m)
+		}
+		if err := w.run(); err != nil {
 			return nil, err
 		}
-		m.count(counters)
+		for _, m := range w.machines {
+			m.count(counters)
+		}
 	}
-	out := make([]tile.Tensor, len(bindings.Out))
-	for i, r := range bindings.Out {
-		out[i] = tile.NewTensor(r.Dtype, r.Array...)
-		for j, x := range arrays[r.Name].val {
-			out[i].Set(j, x)
+	out := make([][]tile.Tensor, len(in))
+	for d := range in {
+		for _, r := range bindings.Out {
+			t := tile.NewTensor(r.Dtype, r.Array...)
+			for j, x := range arrays[d][r.Name].val {
+				t.Set(j, x)
+			}
+			out[d] = append(out[d], t)
 		}
 	}
 	return out, nil

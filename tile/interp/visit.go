@@ -17,12 +17,15 @@ func (m *machine) enter(continued bool) {
 	for _, v := range m.views {
 		switch v.ref.Kind {
 		case tile.Scratch:
-			if !continued {
+			if !continued && !v.ref.Main {
 				v.array.poison()
 			}
 		case tile.Table:
 			m.fetch(v, v.index, continued) // the whole of it, always
 		default:
+			if v.ref.Main { // nobody brings it
+				continue
+			}
 			m.pos = v.ref.Pos
 			index := make([]int, v.rank)
 			for d, x := range v.ref.Index {

@@ -12,6 +12,7 @@ import (
 func (m *machine) write(s *tile.Stmt) {
 	v := m.byRef[s.Ref]
 	clear(m.memo)
+	m.follow(s)
 	value := m.eval(s.Value)
 	if m.err != nil {
 		return

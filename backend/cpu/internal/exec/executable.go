@@ -198,6 +198,8 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 	for i, ref := range p.Refs {
 		if ref.Kind == tile.Scratch {
 			w.Data[i] = p.Scratch[i].Of(mem)
+		} else if base := p.Slots[ref.Ref]; base != nil {
+			w.Data[i] = p.Scratch[p.Number(base)].Of(mem)
 		} else {
 			w.Data[i] = e.Arrays[ref.Name].Data
 		}

@@ -20,6 +20,9 @@ type Worker struct {
 	tags   [][]int  // by operand: the block in each slot of its own; -1 for none
 	caches []*cache // by operand: what workers share; nil for none
 
+	mesh   *mesh // of devices; nil of one alone
+	device int
+
 	phase    int
 	Counters backend.Counters
 	record   *recorder // what it does when; nil where nobody asks
@@ -99,6 +102,7 @@ func (w *Worker) see() {
 		*at = plan.Place{Block: block, Off: off, Rows: rows, Cols: cols}
 		bytes := r.Dtype.Bytes(int64(rows) * int64(cols))
 		switch {
+		case r.Main: // copies bring and take it
 		case r.Kind == tile.Out:
 			w.Counters.BytesStored += bytes
 		case !r.CountedPacked:
@@ -117,7 +121,9 @@ func (w *Worker) run(steps []*plan.Step) {
 		case plan.StepCompute:
 			w.compute(s)
 		case plan.StepWhen:
-			if tile.EvalCond(s.Cond, &w.Frame) {
+			if s.Stmt.Kind != tile.When {
+				w.copying(s.Stmt)
+			} else if tile.EvalCond(s.Cond, &w.Frame) {
 				w.run(s.Body)
 			}
 		case plan.StepRowLoop:

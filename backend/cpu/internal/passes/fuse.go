@@ -25,7 +25,7 @@ func unconditional(steps []*plan.Step) []*plan.Step {
 	var out []*plan.Step
 	for _, s := range steps {
 		s.Body = unconditional(s.Body)
-		if s.Kind == plan.StepWhen && always(s.Cond) {
+		if s.Kind == plan.StepWhen && s.Stmt.Kind == tile.When && always(s.Cond) {
 			out = append(out, s.Body...)
 		} else {
 			out = append(out, s)

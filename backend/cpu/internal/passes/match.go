@@ -30,6 +30,8 @@ func matchAll(p *plan.Plan, body []*tile.Stmt) ([]*plan.Step, error) {
 		}
 		st := &plan.Step{Stmt: s}
 		switch s.Kind {
+		case tile.Start, tile.Wait, tile.WaitSent, tile.Tell, tile.Await:
+			st.Kind, st.Cond = plan.StepWhen, tile.All() // it has neither destination nor value
 		case tile.Fill:
 			st.Kind, st.Dst = plan.StepFill, p.Number(s.Ref)
 			if !epilogue.CanHold(s.Ref.Dtype) {

@@ -1,12 +1,15 @@
 package passes
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
 
 // matrices finds the matrix in each ref.
 func matrices(p *plan.Plan) error {
+	copied := p.Program.Copied()
 	for _, r := range p.Program.Refs {
 		s := plan.Matrix{Ref: r, Rows: 1, Cols: 1, RowDim: -1, ColDim: -1}
 		if r.Kind == tile.Table {
@@ -28,6 +31,9 @@ func matrices(p *plan.Plan) error {
 		if r.Kind == tile.Scratch {
 			if s.LD = scratchStride(s.Cols); s.Cols == 1 && r.Dtype == tile.Float32 {
 				s.LD = 1 // a column lies in one piece
+			}
+			if slices.Contains(copied, r) {
+				s.LD = s.Cols // as in main memory
 			}
 			p.Refs = append(p.Refs, s)
 			continue

@@ -42,7 +42,7 @@ func merges(p *plan.Plan, s, t *plan.Step) bool {
 	}
 	r := s.Stmt.Ref
 	switch {
-	case r.Kind != tile.Scratch || !slices.Equal(r.Shape(), t.Stmt.Ref.Shape()):
+	case slices.Contains(p.Program.Copied(), r) || r.Kind != tile.Scratch || !slices.Equal(r.Shape(), t.Stmt.Ref.Shape()):
 		return false
 	case s.Stmt.Kind == tile.Accumulate && (s.Zeroed == nil || !always(s.Zeroed)):
 		return false

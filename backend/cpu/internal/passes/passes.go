@@ -46,6 +46,7 @@ func verify(p *plan.Plan) error {
 	if err := p.Program.Verify(); err != nil {
 		return err
 	}
-	p.Program = canonicalize(p.Program)
-	return nil
+	var err error
+	p.Program, p.Slots, err = slotted(p, canonicalize(p.Program))
+	return err
 }

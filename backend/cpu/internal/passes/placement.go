@@ -22,7 +22,7 @@ func placement(p *plan.Plan) error {
 		case o.Keep == plan.KeepUnpacked:
 		case o.IsB && slices.Contains(p.Machine.Layout.Packed, r.Name):
 			o.Keep, o.Slots, o.Why = plan.KeepAll, r.BlockCount(), plan.WhyPacked
-		case r.Kind == tile.Scratch: // its values change, the number of its block does not
+		case r.Kind == tile.Scratch || p.Slots[r.Ref] != nil: // its values change, the number of its block does not
 			o.Keep, o.Why = plan.KeepPiece, plan.WhyScratch
 		case !reused(p, r) && o.Lanes > o.Packing.Lanes:
 			o.Keep, o.Why = plan.KeepPiece, plan.WhyOnce

@@ -28,7 +28,10 @@ func unroll(p *plan.Plan, s *tile.Stmt) ([]*tile.Stmt, error) {
 				return nil, p.Unsupported(stmt.Pos, "%s inside loop %s", stmt.Kind, s.Axis.Name)
 			}
 			c := *stmt
-			c.Value = here.expr(stmt.Value)
+			if stmt.Value != nil {
+				c.Value = here.expr(stmt.Value)
+			}
+			at.copying(&c)
 			out = append(out, &c)
 		}
 	}

@@ -17,6 +17,8 @@ type Frame struct {
 	Mem    []byte   // the worker's own
 	Rows   []byte   // of mem: row vectors
 
+	Coordinates []int // of the device, by axis of the mesh
+
 	Row, Col int // of the piece of a product in hand
 }
 
@@ -37,6 +39,13 @@ func (f *Frame) ProgramID(a *tile.Axis) int {
 	for i, x := range f.Plan.Program.Grid {
 		if x == a {
 			return f.IDs[i]
+		}
+	}
+	for i, x := range f.Plan.Program.Mesh {
+		if x == a && i < len(f.Coordinates) {
+			return f.Coordinates[i]
+		} else if x == a {
+			return 0 // of one device
 		}
 	}
 	panic("cpu: " + a.Name + " is not an axis of " + f.Plan.Program.Name)

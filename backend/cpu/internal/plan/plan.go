@@ -19,6 +19,7 @@ type Plan struct {
 	Loops   rows.Loops // of the instruction set, as the next
 	Exps    vexp.Loops
 
+	Slots    map[*tile.Ref]*tile.Ref // of refs that are parts of scratch, that scratch
 	Refs     []Matrix
 	Steps    []*Step
 	Operands []*Operand

@@ -1,0 +1,96 @@
+package aot
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"matladder/analyze"
+	"matladder/backend"
+	"matladder/kernels"
+	"matladder/kernels/sharded"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// TestSharded compiles every rung of sharded products, as one of its devices runs it, for
+// all generations; in bfloat16 for one, or for all with MATLADDER_AOT_ALL.
+func TestSharded(t *testing.T) {
+	c := open(t, Options{})
+	for _, k := range sharded.All {
+		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
+			p := problem.Sharded{M: 1024, K: 512, N: 1024, Devices: 4, Dtype: d, Way: problem.Gather}
+			switch k.Name() {
+			case "v1_chip":
+				p.Devices = 1
+			case "v5_scatter":
+				p.Way = problem.Scatter
+			}
+			programs, err := k.Build(p, "", tile.Blocks{M: 128, K: 256, N: 128})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, top := range Topologies() {
+				if d == tile.BFloat16 && top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/%s", k.Name(), d, top.Name), func(t *testing.T) {
+					if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestSharded_Cycles compares the copies that the first rung starts itself with those of
+// Mosaic's pipeline, by cycles of a step once blocks come as fast as they are needed.
+func TestSharded_Cycles(t *testing.T) {
+	c := open(t, Options{Schedules: true})
+	const n = 2048
+	s := tile.Blocks{M: 512, K: 512, N: 512}
+	five, _ := kernels.Rung(problem.MatmulFamily, 5)
+	pipelined, err := five.Build(problem.New(n, n, n, tile.BFloat16), "", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := sharded.All[0].Build(problem.Sharded{M: n, K: n, N: n, Devices: 1, Dtype: tile.BFloat16, Way: problem.Gather}, "", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, top := range Topologies() {
+		t.Run(top.Name, func(t *testing.T) {
+			cycles := func(programs []*tile.Program) float64 {
+				work, err := analyze.WorkOf(programs[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				compiled, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{VMEMBytes: 15 << 20})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var shares []float64
+				for _, x := range conditions(programs[0], work.Shares) {
+					shares = append(shares, x.share)
+				}
+				s := compiled.Schedules[0]
+				for _, r := range s.Conditional() {
+					t.Logf("%s: conditional region of %d bundles", s.Kernel, r.Len())
+				}
+				// Starts of copies are so short that most compilers let them be without a branch.
+				shares = shares[max(0, len(shares)-len(s.Conditional())):]
+				steady, err := s.Steady(shares...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return steady
+			}
+			pipeline, own := cycles(pipelined), cycles(copied)
+			t.Logf("%s: %.0f cycles a step with own copies, %.0f with the pipeline: %.3f", top.Name, own, pipeline, own/pipeline)
+			if own > 2*pipeline {
+				t.Errorf("%.0f cycles a step with own copies, %.0f with the pipeline", own, pipeline)
+			}
+		})
+	}
+}

@@ -1,0 +1,37 @@
+// Package sharded lists the rungs of products of several devices, from one chip that copies
+// its own blocks to sums that are scattered while they are made. Each folder has one, with
+// the idea that it adds; package shards has what they share.
+package sharded
+
+import (
+	"matladder/kernels/sharded/shards"
+	chip "matladder/kernels/sharded/v1_chip"
+	gather "matladder/kernels/sharded/v2_gather"
+	ring "matladder/kernels/sharded/v3_ring"
+	both "matladder/kernels/sharded/v4_both"
+	scatter "matladder/kernels/sharded/v5_scatter"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Kernel is one rung. What it builds runs on every device of the problem.
+type Kernel interface {
+	Number() int
+	Name() string
+	Supports(p problem.Sharded) error
+	Candidates(p problem.Sharded, m tile.Machine) []tile.Blocks
+	Build(p problem.Sharded, variant string, b tile.Blocks) ([]*tile.Program, error)
+}
+
+// All are the rungs, the first first.
+var All = []Kernel{chip.Kernel{}, gather.Kernel{}, ring.Kernel{}, both.Kernel{}, scatter.Kernel{}}
+
+// Cut divides an operand of a problem over its devices.
+func Cut(p problem.Sharded, name string, whole tile.Tensor) []tile.Tensor {
+	return shards.Cut(p, name, whole)
+}
+
+// Join puts the parts of an operand together.
+func Join(p problem.Sharded, name string, parts []tile.Tensor) tile.Tensor {
+	return shards.Join(p, name, parts)
+}
