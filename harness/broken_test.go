@@ -10,6 +10,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu"
+	"matladder/backend/own"
 	"matladder/backend/pjrt"
 	"matladder/backend/worker"
 	"matladder/plugins"
@@ -17,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	worker.Hook(map[string]worker.Opener{"broken": openBroken})
+	worker.Hook(map[string]worker.Opener{"broken": openBroken, own.OpenerName: own.Opener})
 	os.Exit(m.Run())
 }
 
