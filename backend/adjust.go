@@ -19,6 +19,19 @@ type Adjuster interface {
 	Adjustments(ctx context.Context, programs []*tile.Program, params Params) ([]Params, error)
 }
 
+// With returns p with one key of Extra more, or with another value of it, in a map of
+// its own.
+func (p Params) With(key, value string) Params {
+	extra := map[string]string{key: value}
+	for k, v := range p.Extra {
+		if k != key {
+			extra[k] = v
+		}
+	}
+	p.Extra = extra
+	return p
+}
+
 // ParseExtra reads what Params.String prints of Extra: k=v pairs parted by spaces. It
 // is nil for no pairs.
 func ParseExtra(s string) (map[string]string, error) {

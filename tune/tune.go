@@ -5,7 +5,8 @@
 //	                ─► measured: a screening sample each, a race in interleaved rounds,
 //	                   a confirmation of its winner; then the same with the backend's
 //	                   adjustments of that one
-//	                 or predicted: compiled ahead of time, several at once
+//	                 or predicted: compiled ahead of time, several at once; then its
+//	                   adjustments, of which a step at a time is taken
 //	                ─► tuned.Row: the choice with its evidence
 //
 // The screening looks at the kernel's own proposals and at what a table answers as
@@ -106,6 +107,9 @@ func (t *Tuner) Tune(ctx context.Context, j Job) (tuned.Row, error) {
 	row := tuned.Row{Key: j.Key()}
 	if p, predicts := t.Backend.(backend.Predictor); predicts {
 		row.Blocks, row.Evidence, err = t.predict(ctx, p, j, t.Space.keep(list), a)
+		if err == nil {
+			err = t.adjustPredicted(ctx, p, j, list, a, &row)
+		}
 	} else {
 		err = t.measureRow(ctx, j, list, a, &row) // the screening finds its way among them
 	}

@@ -1,10 +1,13 @@
 package tune
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -302,5 +305,57 @@ func TestCandidates(t *testing.T) {
 	}
 	if len(list) != 50+own || own < 3 {
 		t.Errorf("%d candidates, %d of the kernel's own", len(list), own)
+	}
+}
+
+// adjustable predicts with parameters too: each step of warps towards 8 gains 10 %, and
+// split is slower.
+type adjustable struct{ predictor }
+
+func (a adjustable) Predict(ctx context.Context, programs []*tile.Program, p backend.Params) (backend.Prediction, error) {
+	got, err := a.predictor.Predict(ctx, programs, p)
+	if w, e := strconv.Atoi(p.Extra["warps"]); e == nil {
+		got.Elapsed = time.Duration(float64(got.Elapsed) * map[int]float64{8: 1 / 1.1, 16: 1 / 1.21, 32: 1 / 1.1}[w])
+	}
+	if p.Extra["split"] != "" {
+		got.Elapsed *= 2
+	}
+	return got, err
+}
+
+func (a adjustable) Adjustments(_ context.Context, _ []*tile.Program, p backend.Params) ([]backend.Params, error) {
+	w, err := strconv.Atoi(p.Extra["warps"])
+	if err != nil {
+		w = 4
+	}
+	return []backend.Params{p.With("warps", strconv.Itoa(2*w)), p.With("split", "2")}, nil
+}
+
+// TestPredict_Adjusted: parameters are taken a step at a time while that is faster, the
+// row has them with their gain, and a file keeps it.
+func TestPredict_Adjusted(t *testing.T) {
+	u := tuner(newFake(valley))
+	u.Backend = adjustable{predictor{newFake(valley)}}
+	u.Space.Most = 1000
+	row, err := u.Tune(context.Background(), job(4096))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := row.Evidence.Adjusted; row.Params != "warps=16" || a.Gain != 1.21 || a.Rounds != 0 || a.Tried != 6 {
+		t.Errorf("%q, %+v", row.Params, a)
+	}
+	want := valley(tile.Blocks{M: 256, K: 512, N: 1024}) / 1.21
+	if got := row.Evidence.Seconds; math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("%g s, want %g", got, want)
+	}
+	table := &tuned.Table{Machine: "m"}
+	table.Put(row)
+	var text bytes.Buffer
+	if _, err := table.WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	again, err := tuned.Parse("m.yaml", text.Bytes())
+	if err != nil || !reflect.DeepEqual(again.Rows, table.Rows) {
+		t.Errorf("%v\n%s\n%+v", err, text.String(), again)
 	}
 }

@@ -301,6 +301,12 @@ func (l rowLayout) adjustment() (a Adjustment, err error) {
 	if len(l.ParamsInterval) == 2 {
 		a.Low, a.High = l.ParamsInterval[0], l.ParamsInterval[1]
 	}
+	if l.Mode == Predicted && len(l.ParamsInterval) == 0 && a.Rounds == 0 {
+		if a.Low, a.High = a.Gain, a.Gain; !positive(a.Gain) {
+			return a, fmt.Errorf("params_gain %v: want how many times as fast, above 0", a.Gain)
+		}
+		return a, nil
+	}
 	if !(0 < a.Low && a.Low <= a.Gain && a.Gain <= a.High && positive(a.High) && a.Rounds > 0) {
 		return a, fmt.Errorf("params_gain %v with the interval %v of %d rounds: want low ≤ gain ≤ high, above 0", l.ParamsGain, l.ParamsInterval, l.ParamsRounds)
 	}
@@ -379,7 +385,9 @@ func (r Row) layout() rowLayout {
 	}
 	a := r.Evidence.Adjusted
 	if l.Params, l.Adjustments = r.Params, a.Tried; r.Params != "" {
-		l.ParamsGain, l.ParamsInterval, l.ParamsRounds = a.Gain, []float64{a.Low, a.High}, a.Rounds
+		if l.ParamsGain, l.ParamsRounds = a.Gain, a.Rounds; a.Rounds > 0 {
+			l.ParamsInterval = []float64{a.Low, a.High}
+		}
 	}
 	for b, ratio := range r.Evidence.Tried {
 		if l.Tried == nil {

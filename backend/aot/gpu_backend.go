@@ -30,6 +30,7 @@ var (
 	_ backend.Predictor         = (*GPUBackend)(nil)
 	_ backend.BaselinePredictor = (*GPUBackend)(nil)
 	_ backend.Plugged           = (*GPUBackend)(nil)
+	_ backend.Adjuster          = (*GPUBackend)(nil)
 )
 
 // OpenGPUBackend returns a backend for one GPU; o.Topology is one of GPUs. Errors are
@@ -164,6 +165,26 @@ func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params
 		steps[i] = s
 	}
 	return steps, nil
+}
+
+// Adjustments lists the parameters of lower/triton a step away, but num_stages: how much
+// of the latency of memory more of them hide is not in the model.
+func (b *GPUBackend) Adjustments(_ context.Context, programs []*tile.Program, params backend.Params) ([]backend.Params, error) {
+	chosen, err := triton.ParseParams(params.Extra)
+	if err != nil {
+		return nil, err
+	}
+	all, err := triton.Adjustments(programs, triton.Options{Target: b.target, Params: chosen})
+	if err != nil {
+		return nil, tritonRefusal(err)
+	}
+	var list []backend.Params
+	for _, o := range all {
+		if o.Name != "num_stages" {
+			list = append(list, params.With(o.Name, o.Value))
+		}
+	}
+	return list, nil
 }
 
 // lowered writes programs as Triton text and compiles them: each kernel of the launch

@@ -58,7 +58,8 @@ func OpenGPU(o Options) (*GPUCompiler, error) {
 				}
 			}
 			flags = strings.Join([]string{flags, o.Flags, fmt.Sprintf(gpuDumpFlags, dump)}, " ")
-			return append(slices.Clone(env), "XLA_FLAGS="+strings.TrimSpace(flags), "TF_CPP_MIN_LOG_LEVEL=2")
+			return append(slices.Clone(env), "XLA_FLAGS="+strings.TrimSpace(flags), "TF_CPP_MIN_LOG_LEVEL=2",
+				"LLVM_DISABLE_SYMBOLIZATION=1") // a failed pass prints a stack, which llvm-symbolizer takes seconds to name
 		},
 		classify: classifyGPU,
 		read:     tools.read,

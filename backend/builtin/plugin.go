@@ -9,12 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/backend"
 	"matladder/backend/internal/libtpu"
 	"matladder/backend/pjrt"
 	"matladder/backend/registry"
 	"matladder/chips"
 	"matladder/internal/pluginworker"
 	"matladder/plugins"
+	"matladder/tile"
 )
 
 // pluginParams are those of every backend on a PJRT plugin.
@@ -81,7 +83,7 @@ var gpuEntry = registry.Entry{
 		}
 		d, err := openPlugin(ctx, r, "gpu", "cuda", chips.GPU)
 		if err == nil {
-			d.Params.Extra = extra
+			d.Params.Extra, d.Backend = extra, gpu{d.Backend}
 		}
 		var missing *plugins.NotInstalledError
 		if err == nil || errors.As(err, &missing) || ctx.Err() != nil {
@@ -92,6 +94,27 @@ var gpuEntry = registry.Entry{
 		}
 		return nil, fmt.Errorf("%w (without a GPU, --topology h100 predicts)", err)
 	},
+}
+
+// gpu is a GPU in a worker, whose kernels have parameters to be tuned.
+type gpu struct{ backend.Backend }
+
+var (
+	_ backend.Adjuster = gpu{}
+	_ backend.Plugged  = gpu{}
+)
+
+// Adjustments lists parameters of the kernels; nothing is asked of the worker.
+func (b gpu) Adjustments(_ context.Context, programs []*tile.Program, params backend.Params) ([]backend.Params, error) {
+	return pjrt.GPUAdjustments(b.Device(), programs, params)
+}
+
+// Plugin is the worker's.
+func (b gpu) Plugin() (name, version string) {
+	if p, ok := b.Backend.(backend.Plugged); ok {
+		return p.Plugin()
+	}
+	return "", ""
 }
 
 // openPlugin opens the device of a plugin. One that is not there costs no wait.

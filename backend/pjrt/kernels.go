@@ -39,27 +39,52 @@ var gpuGenerations = map[string]string{
 	"nvidia_h100_sxm": "sm_90", "nvidia_h100_pcie": "sm_90", "nvidia_h200": "sm_90", "nvidia_b200": "sm_100",
 }
 
-// gpuKernels returns a launch of programs as Triton kernels. Of a GPU that is not in the
-// chip table the compiler alone knows what it lacks.
+// gpuKernels returns a launch of programs as Triton kernels.
 func gpuKernels(chip chips.Device, programs []*tile.Program, params backend.Params) (*stablehlo.Launch, error) {
-	chosen, err := triton.ParseParams(tritonParams(params))
+	o, err := tritonOptions(chip, params)
 	if err != nil {
 		return nil, err
-	}
-	o := triton.Options{Params: chosen}
-	if name, ok := gpuGenerations[chip.Key]; ok {
-		if o.Target, err = triton.FindTarget(name); err != nil {
-			return nil, err
-		}
-	}
-	if fast := int64(chip.FastBytes.Value); fast > 0 && o.Target.Name != "" {
-		o.Target.SharedBytes = min(o.Target.SharedBytes, fast)
 	}
 	l, err := triton.Lower(programs, o)
 	if err != nil {
 		return nil, err
 	}
 	return stablehlo.NewLaunch(l.Name, arrays(l.In), arrays(l.Out), l.Function("private", "launch")), nil
+}
+
+// tritonOptions are for whom and with which parameters kernels are written. Of a GPU
+// that is not in the chip table the compiler alone knows what it lacks.
+func tritonOptions(chip chips.Device, params backend.Params) (o triton.Options, err error) {
+	if o.Params, err = triton.ParseParams(tritonParams(params)); err != nil {
+		return o, err
+	}
+	if name, ok := gpuGenerations[chip.Key]; ok {
+		if o.Target, err = triton.FindTarget(name); err != nil {
+			return o, err
+		}
+	}
+	if fast := int64(chip.FastBytes.Value); fast > 0 && o.Target.Name != "" {
+		o.Target.SharedBytes = min(o.Target.SharedBytes, fast)
+	}
+	return o, nil
+}
+
+// GPUAdjustments lists the parameters of kernels a step from what programs would be
+// written with for a GPU (backend.Adjuster).
+func GPUAdjustments(chip chips.Device, programs []*tile.Program, params backend.Params) ([]backend.Params, error) {
+	o, err := tritonOptions(chip, params)
+	if err != nil {
+		return nil, err
+	}
+	all, err := triton.Adjustments(programs, o)
+	if err != nil {
+		return nil, refused(err)
+	}
+	var list []backend.Params
+	for _, a := range all {
+		list = append(list, params.With(a.Name, a.Value))
+	}
+	return list, nil
 }
 
 // tritonParams are the parameters that package lower/triton reads.

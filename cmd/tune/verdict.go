@@ -63,6 +63,8 @@ func then(e tuned.Evidence) string {
 func adjusted(r tuned.Row) string {
 	a := r.Evidence.Adjusted
 	switch {
+	case r.Params != "" && a.Rounds == 0:
+		return fmt.Sprintf("%s: %.3f × as fast as without, best of %s", r.Params, a.Gain, cli.Plural(a.Tried, "adjustment"))
 	case r.Params != "":
 		return fmt.Sprintf("%s: %.3f × as fast as without (%.3f to %.3f, %s), best of %s", r.Params, a.Gain, a.Low, a.High,
 			cli.Plural(a.Rounds, "round"), cli.Plural(a.Tried, "adjustment"))

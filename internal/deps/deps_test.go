@@ -74,7 +74,7 @@ backend/cpu: timeline backend check chips internal/cgroup internal/files tile pr
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/own: backend backend/worker check chips problem tile github.com/ebitengine/purego
-backend/builtin: backend backend/internal/libtpu backend/own backend/worker backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins
+backend/builtin: backend backend/internal/libtpu backend/own backend/worker backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins tile
 backend/peer: backend check chips internal/child internal/files problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 measure/interval: golang.org/x/perf/benchmath
