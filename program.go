@@ -160,9 +160,6 @@ func (p *Program) Run(ctx context.Context, out Tensor, in ...Tensor) error {
 
 // Call is Run of a program with any number of outputs.
 func (p *Program) Call(ctx context.Context, out, in []Tensor) error {
-	if err := p.check(out, in); err != nil {
-		return err
-	}
 	c := p.states.Get().(*call)
 	err := c.run(ctx, out, in)
 	p.states.Put(c)
@@ -173,9 +170,6 @@ func (p *Program) Call(ctx context.Context, out, in []Tensor) error {
 // Package timeline writes it for Perfetto, or draws it. A backend that does not tell is an
 // error that wraps ErrUnsupported.
 func (p *Program) Trace(ctx context.Context, out, in []Tensor) (*timeline.Timeline, error) {
-	if err := p.check(out, in); err != nil {
-		return nil, err
-	}
 	c := p.newCall()
 	c.traced = true
 	if err := c.run(ctx, out, in); err != nil {
@@ -206,9 +200,11 @@ func (p *Program) check(out, in []Tensor) error {
 			return &ArgumentError{p.outputs[i].Name, true, "elements of an output must not be the same memory"}
 		}
 	}
-	if err := p.checkOverlaps(out, in); err != nil {
-		return err
-	}
+	return p.checkOverlaps(out, in)
+}
+
+// checkBounds refuses lengths that the grid does not have.
+func (p *Program) checkBounds(in []Tensor) error {
 	for _, b := range p.bounds {
 		t := &in[b.input]
 		if t.lies() != dense {

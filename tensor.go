@@ -145,6 +145,20 @@ func (t Tensor) String() string {
 
 func (t *Tensor) elements() int64 { return tile.Elements(t.shape[:t.rank]) }
 
+// sameTensors reports whether two lists are the same views of the same memory.
+func sameTensors(a, b []Tensor) bool {
+	same := len(a) == len(b)
+	for i := 0; same && i < len(a); i++ {
+		same = a[i].is(&b[i])
+	}
+	return same
+}
+
+func (t *Tensor) is(u *Tensor) bool {
+	return unsafe.SliceData(t.data) == unsafe.SliceData(u.data) && len(t.data) == len(u.data) && t.packed == u.packed &&
+		t.dtype == u.dtype && t.rank == u.rank && t.fault == u.fault && t.shape == u.shape && t.strides == u.strides
+}
+
 // complaint is what is wrong with a tensor on its own; "" for nothing.
 func (t *Tensor) complaint() string {
 	switch t.fault {

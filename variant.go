@@ -279,6 +279,12 @@ type call struct {
 	in, out [][]byte
 	packed  []backend.Packed
 
+	// Arguments that were found to fit, and what was found for them: a call on the same
+	// need not look again.
+	seenOut, seenIn []Tensor
+	wanted          wanted
+	variant         *variant // nil if none was found, or it may be closed
+
 	traced bool
 	trace  *timeline.Timeline
 }
@@ -287,21 +293,39 @@ func (p *Program) newCall() *call {
 	return &call{p: p, in: make([][]byte, len(p.inputs)), out: make([][]byte, len(p.outputs)), packed: make([]backend.Packed, len(p.inputs))}
 }
 
-// run computes.
-func (c *call) run(ctx context.Context, out, in []Tensor) error {
-	w := c.p.want(out, in)
-	for {
-		v, err := c.p.find(ctx, out, in, w)
-		if err != nil {
+// fit refuses arguments that do not fit, and says how the others lie.
+func (c *call) fit(out, in []Tensor) error {
+	if !sameTensors(out, c.seenOut) || !sameTensors(in, c.seenIn) {
+		if err := c.p.check(out, in); err != nil {
 			return err
 		}
-		if len(*c.p.variants.Load()) > 1 {
-			v.used.Add(1)
+		c.seenOut, c.seenIn = append(c.seenOut[:0], out...), append(c.seenIn[:0], in...)
+		c.wanted, c.variant = c.p.want(out, in), nil
+	}
+	return c.p.checkBounds(in)
+}
+
+// run computes.
+func (c *call) run(ctx context.Context, out, in []Tensor) error {
+	if err := c.fit(out, in); err != nil {
+		return err
+	}
+	w := c.wanted
+	for {
+		if c.variant == nil {
+			var err error
+			if c.variant, err = c.p.find(ctx, out, in, w); err != nil {
+				return err
+			}
 		}
-		err = c.on(ctx, v, out, in, w)
+		if len(*c.p.variants.Load()) > 1 {
+			c.variant.used.Add(1)
+		}
+		err := c.on(ctx, c.variant, out, in, w)
 		if err == nil || !errors.Is(err, ErrClosed) {
 			return err
 		}
+		c.variant = nil
 		c.p.mu.Lock()
 		closed := c.p.closed
 		c.p.mu.Unlock()

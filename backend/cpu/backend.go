@@ -69,7 +69,7 @@ type Backend struct {
 	probing sync.Mutex
 	probed  *measurements // nil until the first call of Device
 
-	sharing exec.Sharing // of programs that compute on arrays of their callers
+	sharing *exec.Sharing // of programs that compute on arrays of their callers
 
 	controlling sync.Mutex
 	control     *probe.Control // nil until the first call of Control
@@ -115,7 +115,7 @@ func Open(o Options) (*Backend, error) {
 			return nil, err
 		}
 	}
-	return &Backend{options: o, why: why}, nil
+	return &Backend{options: o, why: why, sharing: exec.NewSharing()}, nil
 }
 
 // defaultThreads is a thread a core that this process may use. Go's runtime takes two

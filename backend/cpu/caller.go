@@ -26,5 +26,5 @@ func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, par
 	if need, limit := e.Size(), availableMemory(); limit > 0 && need > limit {
 		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
 	}
-	return exec.NewCallable(e, b.Threads(), &b.sharing)
+	return exec.NewCallable(e, b.Threads(), b.sharing), nil
 }

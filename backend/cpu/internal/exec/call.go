@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"matladder/backend"
@@ -19,50 +20,33 @@ import (
 // awake for the next launch, whichever program that is of. Launches of one worker run on
 // the goroutines of their callers, as many at once as there are threads.
 
-// Sharing is the pools that calls take turns on.
+// Sharing is the pools that calls take turns on; who has the turn may use them.
 type Sharing struct {
-	mu    sync.Mutex
-	turn  chan pools // holds them while no call has them
+	turn  *turn
+	pools map[int]*Pool // by number of members
 	ended bool
 }
 
-// pools are by their number of members.
-type pools map[int]*Pool
+// NewSharing has no pools yet.
+func NewSharing() *Sharing { return &Sharing{turn: newTurn(), pools: map[int]*Pool{}} }
 
 // of returns the pool of a size, which is made when it is first wanted.
-func (c pools) of(size int) *Pool {
-	if c[size] == nil {
-		c[size] = NewPool(size)
-		c[size].end.busy.Store(true) // who is done first is awake when the last is, but parks soon after a launch
+func (s *Sharing) of(size int) *Pool {
+	if s.pools[size] == nil {
+		s.pools[size] = NewPool(size)
+		s.pools[size].end.busy.Store(true) // who is done first is awake when the last is, but parks soon after a launch
 	}
-	return c[size]
+	return s.pools[size]
 }
 
-// start returns what holds the pools.
-func (s *Sharing) start() (chan pools, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return nil, errBackendClosed
-	}
-	if s.turn == nil {
-		s.turn = make(chan pools, 1)
-		s.turn <- pools{}
-	}
-	return s.turn, nil
-}
-
-// Close waits for the call that has the pools and ends their goroutines.
+// Close waits for the call that has the turn and ends the goroutines of the pools.
 func (s *Sharing) Close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.turn != nil && !s.ended {
-		for _, c := range <-s.turn {
-			c.Close()
-		}
-		close(s.turn)
+	_ = s.turn.take(context.Background())
+	defer s.turn.give()
+	for _, c := range s.pools {
+		c.Close()
 	}
-	s.ended = true
+	s.pools, s.ended = nil, true
 }
 
 var errBackendClosed = fmt.Errorf("cpu: the backend is %w", backend.ErrClosed)
@@ -71,16 +55,18 @@ var errBackendClosed = fmt.Errorf("cpu: the backend is %w", backend.ErrClosed)
 type callable struct {
 	compiled *Executable // never given memory: what slots are made of
 	workers  int
-	turn     chan pools // nil for launches of one worker
-	slots    chan *slot // those that no call has
-	closing  chan struct{}
+	sharing  *Sharing  // nil for launches of one worker
+	slots    []*slot   // one, or as many as there are threads for launches of one worker
+	last     sync.Pool // of *slot: those last used, each of whose memory a core has in its cache
+	closed   atomic.Bool
 	close    func() error
 }
 
-// slot is the memory of one launch.
+// slot is the memory of one launch, for who has its turn: that of the sharing, if there
+// is one.
 type slot struct {
+	turn  *turn
 	e     *Executable // has none yet if it has no pages
-	pools pools       // while a call has them
 	binds []bind      // of inputs and outputs, as workers see them
 	packs []pack
 }
@@ -102,22 +88,21 @@ type pack struct {
 type packedKey struct{ plan, operand int }
 
 // NewCallable returns e for calls, at most so many at once where one worker runs them.
-func NewCallable(e *Executable, threads int, shared *Sharing) (*callable, error) {
-	c := &callable{compiled: e, closing: make(chan struct{})}
+func NewCallable(e *Executable, threads int, shared *Sharing) *callable {
+	c := &callable{compiled: e}
 	n := threads
 	if _, _, c.workers = e.Buffers(); c.workers > 1 {
-		n = 1
-		var err error
-		if c.turn, err = shared.start(); err != nil {
-			return nil, err
-		}
+		n, c.sharing = 1, shared
 	}
-	c.slots = make(chan *slot, n)
 	for range n {
-		c.slots <- &slot{e: &Executable{sources: e.sources, Plans: e.Plans, Bound: e.Bound, borrows: true}}
+		s := &slot{e: &Executable{sources: e.sources, Plans: e.Plans, Bound: e.Bound, borrows: true}}
+		if s.turn = newTurn(); c.sharing != nil {
+			s.turn = c.sharing.turn
+		}
+		c.slots = append(c.slots, s)
 	}
 	c.close = sync.OnceValue(c.end)
-	return c, nil
+	return c
 }
 
 // Borrow has e compute on arrays of its callers, of which packed are packed beforehand.
@@ -164,73 +149,62 @@ func (e *Executable) mayBePacked(name string) error {
 	return nil
 }
 
-// take waits for memory and, where several workers share a launch, for the pool.
+// take waits for memory and, where several workers share a launch, for their pool.
 func (c *callable) take(ctx context.Context) (*slot, error) {
-	var s *slot
-	select {
-	case s = <-c.slots:
-	default:
-		select {
-		case s = <-c.slots:
-		case <-c.closing:
-			return nil, errClosed
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
 	}
-	if err := c.ready(ctx, s); err != nil {
-		c.slots <- s
+	s, err := c.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ready(s); err != nil {
+		c.give(s)
 		return nil, err
 	}
 	return s, nil
 }
 
-// ready gives a slot its memory and the pool.
-func (c *callable) ready(ctx context.Context, s *slot) error {
-	select {
-	case <-c.closing:
-		return errClosed
-	default:
-	}
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	if c.turn != nil {
-		var all pools
-		select {
-		case all = <-c.turn:
-		default:
-			select {
-			case all = <-c.turn:
-			case <-ctx.Done():
-				return context.Cause(ctx)
+// wait takes the turn of a slot.
+func (c *callable) wait(ctx context.Context) (*slot, error) {
+	s := c.slots[0]
+	if len(c.slots) > 1 {
+		if last, ok := c.last.Get().(*slot); ok {
+			s = last
+		}
+		if s.turn.try() {
+			return s, nil
+		}
+		for _, other := range c.slots {
+			if other.turn.try() {
+				return other, nil
 			}
 		}
-		if all == nil {
-			return errBackendClosed
-		}
-		s.pools, s.e.Pool = all, all.of(c.workers)
 	}
-	if s.e.Pages == nil {
-		if err := s.allocate(); err != nil {
-			c.free(s)
-			return err
-		}
-	}
-	return nil
+	return s, s.turn.take(ctx)
 }
 
-// free gives the pool back.
-func (c *callable) free(s *slot) {
-	if c.turn != nil {
-		c.turn <- s.pools
+// ready gives a slot its memory and the pool.
+func (c *callable) ready(s *slot) error {
+	switch {
+	case c.closed.Load():
+		return errClosed
+	case c.sharing != nil && c.sharing.ended:
+		return errBackendClosed
+	case s.e.Pages != nil:
+		return nil
+	case c.sharing != nil:
+		s.e.Pool = c.sharing.of(c.workers)
 	}
+	return s.allocate()
 }
 
 // give is the end of take.
 func (c *callable) give(s *slot) {
-	c.free(s)
-	c.slots <- s
+	s.turn.give()
+	if len(c.slots) > 1 {
+		c.last.Put(s)
+	}
 }
 
 // allocate makes the memory of a slot and finds where workers look for arrays.
@@ -379,20 +353,25 @@ func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend
 func (c *callable) Close() error { return c.close() }
 
 func (c *callable) end() error {
-	close(c.closing)
+	c.closed.Store(true)
 	var errs []error
-	for range cap(c.slots) {
-		s := <-c.slots
-		if s.e.Pages == nil {
-			continue
-		}
-		if c.turn == nil {
-			errs = append(errs, s.e.Close())
-			continue
-		}
-		pages := s.e.Pages
-		s.e.Pages, s.e.Arrays, s.e.Runs = nil, nil, nil
-		errs = append(errs, memory.FreePages(pages))
+	for _, s := range c.slots {
+		errs = append(errs, c.freeSlot(s))
 	}
 	return errors.Join(errs...)
+}
+
+// freeSlot frees the memory of a slot that no call has; a pool that is shared stays.
+func (c *callable) freeSlot(s *slot) error {
+	_ = s.turn.take(context.Background())
+	defer s.turn.give()
+	switch {
+	case s.e.Pages == nil:
+		return nil
+	case c.sharing == nil:
+		return s.e.Close()
+	}
+	pages := s.e.Pages
+	s.e.Pages, s.e.Arrays, s.e.Runs = nil, nil, nil
+	return memory.FreePages(pages)
 }
