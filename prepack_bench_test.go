@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"matladder"
@@ -64,19 +65,22 @@ func comparePacked(b *testing.B, machine *cpu.Backend, program string, p problem
 			}
 		}) / float64(launches)
 	}}
+	var libraries []peer.Library // all versions that LD_LIBRARY_PATH leads to
 	for _, name := range []string{"mkl", "onednn"} {
 		found := peer.Find(name, nil)
 		if len(found) == 0 {
 			b.Logf("%s is not installed: %s", name, peer.Install(name))
-			continue
 		}
-		lib, err := peer.Open(ctx, peer.Options{Program: program, Library: found[0], Threads: machine.Threads(), Host: machine.Device(), Packed: true})
+		libraries = append(libraries, found...)
+	}
+	for _, l := range libraries {
+		lib, err := peer.Open(ctx, peer.Options{Program: program, Library: l, Threads: machine.Threads(), Host: machine.Device(), Packed: true})
 		if err != nil {
 			b.Fatal(err)
 		}
 		e, err := lib.Baseline(ctx, backend.BaselineSpec{Problem: p})
 		if err != nil {
-			b.Logf("%s: %v", name, err)
+			b.Logf("%s: %v", l.Name, err)
 			continue
 		}
 		defer e.Close()
@@ -84,7 +88,7 @@ func comparePacked(b *testing.B, machine *cpu.Backend, program string, p problem
 			b.Fatal(err)
 		}
 		_, version := lib.Plugin()
-		names = append(names, name+" "+version)
+		names = append(names, l.Name+" "+version)
 		ways = append(ways, func() float64 {
 			s, err := e.Run(ctx, launches)
 			if err != nil {
@@ -113,7 +117,7 @@ func comparePacked(b *testing.B, machine *cpu.Backend, program string, p problem
 	for i, name := range names {
 		b.Logf("%-28s %9.1f µs  %7.1f GFLOP/s, %.3f times as long", name, middle(times[i])*1e6, float64(p.FLOPs())/middle(times[i])/1e9, middle(ratios[i]))
 		if i > 0 {
-			b.ReportMetric(middle(ratios[i]), name[:3]+"/matladder")
+			b.ReportMetric(middle(ratios[i]), strings.ReplaceAll(name, " ", "-")+"/matladder")
 		}
 	}
 }

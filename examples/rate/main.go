@@ -31,7 +31,7 @@ func main() {
 	}
 	defer machine.Close()
 	fmt.Printf("%s, %s, %d threads\n", machine.Device().Names[0], machine.ISA(), machine.Threads())
-	fmt.Println("size            dtype     bench        Run          packed       64 callers   Run/bench, packed/bench, callers/Run: medians of paired rounds")
+	fmt.Println("size            dtype     bench        Run          packed       64 outputs   64 callers   Run/bench, packed/bench, callers/one caller for 64 outputs: medians of paired rounds")
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 		for _, s := range [][3]int{{16, 16, 16}, {64, 64, 64}, {512, 512, 512}, {2048, 2048, 2048}, {16, 4096, 4096}, {1, 4096, 4096}, {4096, 64, 4096}} {
 			if err := compare(ctx, machine, problem.New(s[0], s[1], s[2], d), *rounds); err != nil {
@@ -70,6 +70,10 @@ func compare(ctx context.Context, machine *cpu.Backend, p problem.Matmul, rounds
 	if err != nil {
 		return err
 	}
+	outs := make([]matladder.Tensor, 64)
+	for i := range outs {
+		outs[i] = array(p.Out, p.M, p.N)
+	}
 	launches := 1 + int(2e9/float64(p.FLOPs()+2*p.Bytes()))
 	run := func(b matladder.Tensor) func() (time.Duration, error) {
 		return func() (time.Duration, error) {
@@ -91,7 +95,8 @@ func compare(ctx context.Context, machine *cpu.Backend, p problem.Matmul, rounds
 			return s.Elapsed, err
 		},
 		run(b), run(packed),
-		func() (time.Duration, error) { return crowd(ctx, c, launches, a, b, p) },
+		func() (time.Duration, error) { return crowd(ctx, c, 1, launches, a, b, outs) },
+		func() (time.Duration, error) { return crowd(ctx, c, len(outs), launches, a, b, outs) },
 	}
 	times := make([][]float64, len(ways))
 	for range rounds {
@@ -106,7 +111,7 @@ func compare(ctx context.Context, machine *cpu.Backend, p problem.Matmul, rounds
 	}
 	var ratios [3][]float64 // of rates
 	for i := range rounds {
-		for j, r := range [3]float64{times[0][i] / times[1][i], times[0][i] / times[2][i], times[1][i] / times[3][i]} {
+		for j, r := range [3]float64{times[0][i] / times[1][i], times[0][i] / times[2][i], times[3][i] / times[4][i]} {
 			ratios[j] = append(ratios[j], r)
 		}
 	}
@@ -121,23 +126,21 @@ func compare(ctx context.Context, machine *cpu.Backend, p problem.Matmul, rounds
 	return nil
 }
 
-// crowd is the time of all launches when 64 goroutines call.
-func crowd(ctx context.Context, c *matladder.Program, launches int, a, b matladder.Tensor, p problem.Matmul) (time.Duration, error) {
-	const callers = 64
-	outs := make([]matladder.Tensor, callers)
-	for i := range outs {
-		outs[i] = array(p.Out, p.M, p.N)
-	}
-	each := max(1, launches/callers)
+// crowd is the time of all launches when that many goroutines call, each for its share of
+// outs.
+func crowd(ctx context.Context, c *matladder.Program, callers, launches int, a, b matladder.Tensor, outs []matladder.Tensor) (time.Duration, error) {
+	each := max(1, launches/len(outs)) // launches of an output
 	errs := make([]error, callers)
 	var wait sync.WaitGroup
 	start := time.Now()
 	for i := range callers {
 		wait.Go(func() {
-			for range each {
-				if err := c.Run(ctx, outs[i], a, b); err != nil {
-					errs[i] = err
-					return
+			for o := i; o < len(outs); o += callers {
+				for range each {
+					if err := c.Run(ctx, outs[o], a, b); err != nil {
+						errs[i] = err
+						return
+					}
 				}
 			}
 		})
@@ -149,7 +152,7 @@ func crowd(ctx context.Context, c *matladder.Program, launches int, a, b matladd
 			return 0, err
 		}
 	}
-	return time.Duration(math.Round(float64(took) * float64(launches) / float64(each*callers))), nil
+	return time.Duration(math.Round(float64(took) * float64(launches) / float64(each*len(outs)))), nil
 }
 
 func array(d tile.Dtype, rows, cols int) matladder.Tensor {
