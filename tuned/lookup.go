@@ -62,7 +62,8 @@ func (a Answer) AddTo(params backend.Params) (backend.Params, error) {
 }
 
 // Lookup returns what a table knows for a key. A fallback takes the row whose sizes are
-// nearest by ratio, and of two as near the one tuned for the larger problem.
+// nearest by ratio, and of two as near the one tuned for the larger problem. A predicted
+// row answers for its own problem alone: others can be predicted as well.
 func (t *Table) Lookup(k Key) (a Answer, ok bool) {
 	row, source, ok := t.nearest(k, -1)
 	if !ok {
@@ -84,7 +85,7 @@ func (t *Table) nearest(k Key, skip int) (Row, Source, bool) {
 			continue
 		}
 		at, ok := reach(k, r.Key)
-		if !ok || at > step {
+		if !ok || at > step || at > 0 && r.Evidence.Mode == Predicted {
 			continue
 		}
 		d := distance(k, r.Key)

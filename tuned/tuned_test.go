@@ -100,6 +100,28 @@ func TestLookup_ByBudget(t *testing.T) {
 	}
 }
 
+// TestLookup_Predicted: a prediction answers for its own problem alone, and a measured
+// row further away for others.
+func TestLookup_Predicted(t *testing.T) {
+	var table Table
+	r := row(1024, 512, 512, tile.Int8, tile.Blocks{M: 2, K: 2, N: 2}, nil)
+	r.Evidence.Mode = Predicted
+	table.Put(r)
+	look := func(m int) (Answer, bool) {
+		return table.Lookup(KeyOf("v4_optblock", "", problem.New(m, 512, 512, tile.Int8)))
+	}
+	if have, ok := look(1024); !ok || have.Source != Exact {
+		t.Errorf("its own problem: %+v %v", have, ok)
+	}
+	if have, ok := look(2048); ok {
+		t.Errorf("another: %+v", have)
+	}
+	table.Put(row(256, 512, 512, tile.Int8, tile.Blocks{M: 1, K: 1, N: 1}, nil))
+	if have, ok := look(2048); !ok || have.Source != SameKN || have.Blocks.M != 1 {
+		t.Errorf("beside a measured row: %+v %v", have, ok)
+	}
+}
+
 // TestLookup_Rows: blocks that held all rows of a small batch hold those of a
 // larger one too, within bounds; smaller blocks stay what they are.
 func TestLookup_Rows(t *testing.T) {
