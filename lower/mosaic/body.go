@@ -3,6 +3,7 @@ package mosaic
 import (
 	"fmt"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -153,7 +154,7 @@ func (k *kernel) write(s *tile.Stmt) {
 		// takes more: internal/pallasref compares.
 		v = k.dot(e, k.sumSoFar(s.Ref))
 	default:
-		to := shaped{working(s.Ref.Dtype), physical(s.Ref.Shape())}
+		to := shaped{mlir.Working(s.Ref.Dtype), physical(s.Ref.Shape())}
 		v = k.binary(add(to.elem), k.wide(k.sumSoFar(s.Ref), s.Ref.Dtype), k.vector(k.wide(k.expr(e), e.Dtype), to))
 	}
 	k.store(s.Ref, v)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -187,7 +188,7 @@ func tensor(r *tile.Ref, dims []int) string {
 	if r.Dtype == tile.Uint8 {
 		elem = "ui8"
 	}
-	return "tensor<" + cross(dims) + elem + ">"
+	return "tensor<" + mlir.Cross(dims) + elem + ">"
 }
 
 func tensors(refs []*tile.Ref) []string {

@@ -1,13 +1,17 @@
 package mosaic
 
-import "matladder/tile"
+import (
+	"matladder/tile"
+
+	"matladder/lower/internal/mlir"
+)
 
 // convert casts a value of dtype from to dtype to: floats round to nearest even,
 // integers saturate, NaN becomes integer 0. An int32 reaches a float narrower
 // than float32 by way of float32.
 func (k *kernel) convert(x value, from, to tile.Dtype) value {
 	if x.number != nil {
-		return constant(working(to), to.Round(*x.number))
+		return constant(mlir.Working(to), to.Round(*x.number))
 	}
 	switch {
 	case from == tile.Bool:

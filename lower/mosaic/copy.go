@@ -90,7 +90,7 @@ func (k *kernel) part(p tile.Part) handle {
 	for d := range dims {
 		if at[d] = knownIndex(0); d >= pad {
 			n := max(p.BlockSpec.Shape[d-pad], 1)
-			at[d] = k.times(k.index(p.Index[d-pad]), n)
+			at[d] = k.indices().Times(k.index(p.Index[d-pad]), n)
 			whole = whole && n == dims[d]
 			dims[d] = n
 		}
@@ -133,7 +133,7 @@ func (k *kernel) device(along *tile.Axis, at tile.IndexExpr) handle {
 		if a == along {
 			c = k.index(at)
 		}
-		n = k.sum(k.times(n, a.Size), c)
+		n = k.indices().Sum(k.indices().Times(n, a.Size), c)
 	}
 	return k.number32(n)
 }

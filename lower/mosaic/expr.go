@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -45,7 +46,7 @@ func (k *kernel) apply(e *tile.Expr) value {
 		if e.Dtype == tile.InvalidDtype {
 			return constant("f32", e.Value)
 		}
-		return constant(working(e.Dtype), e.Dtype.Round(e.Value))
+		return constant(mlir.Working(e.Dtype), e.Dtype.Round(e.Value))
 	case tile.OpIndex:
 		if x := k.index(e.Index); !x.known {
 			return x.value
@@ -58,7 +59,7 @@ func (k *kernel) apply(e *tile.Expr) value {
 	case tile.OpInBounds:
 		return k.inBounds(e, tile.Const(0), e.Shape)
 	case tile.OpDot:
-		to := shaped{working(e.Dtype), e.Shape}
+		to := shaped{mlir.Working(e.Dtype), e.Shape}
 		return k.dot(e, k.constant(to, 0))
 	case tile.OpAnd, tile.OpOr:
 		return k.logical(e)
@@ -97,7 +98,7 @@ func (k *kernel) elementwise(e *tile.Expr) value {
 		v = k.binary("arith.subi", integer(0), k.arg(e, 0))
 	case !ok || e.Dtype == tile.Bool:
 		k.refuse(e.Op.String(), "", "it has no lowering on "+e.Dtype.String())
-		return constant(working(e.Dtype), 0)
+		return constant(mlir.Working(e.Dtype), 0)
 	case len(e.Args) == 1:
 		v = k.unary(op, k.arg(e, 0))
 	default:
@@ -150,7 +151,7 @@ func (k *kernel) reduce(e *tile.Expr) value {
 			kind, first = "maxsi", math.MinInt32
 		}
 	}
-	x := k.vector(k.arg(e, 0), shaped{working(d), physical(e.Args[0].Shape)})
+	x := k.vector(k.arg(e, 0), shaped{mlir.Working(d), physical(e.Args[0].Shape)})
 	dim := e.Dim + len(x.dims) - len(e.Shape)
 	to := shaped{x.elem, slices.Delete(slices.Clone(x.dims), dim, dim+1)}
 	v := k.op(to, "vector.multi_reduction", "kind = #vector.kind<"+kind+">, reduction_dims = array<i64: "+commas([]int{dim})+">",

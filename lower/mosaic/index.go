@@ -3,6 +3,7 @@ package mosaic
 import (
 	"fmt"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -50,57 +51,25 @@ func (s *scope) scalar(op string, args ...index) index {
 	return index{value: v}
 }
 
-// index writes an index expression.
-func (s *scope) index(x tile.IndexExpr) index {
-	v := s.fold(x)
-	if v.known && !int32Fits(v.n) {
-		s.refuse("index", "", fmt.Sprintf("%d does not fit 32 bits", v.n))
-		return knownIndex(0)
+// indices writes index expressions here.
+func (s *scope) indices() mlir.Indices[index] {
+	return mlir.Indices[index]{
+		Known:  knownIndex,
+		Number: func(x index) (int, bool) { return x.n, x.known },
+		ID: func(a *tile.Axis) index {
+			if a.Mesh {
+				return s.coordinate(a)
+			}
+			return s.ids[a]
+		},
+		Lookup: func(table *tile.Ref, at index) index { return s.element(s.tables[table], at) },
+		Op:     func(name string, x, y index) index { return s.scalar(name, x, y) },
+		Refuse: func(reason string) { s.refuse("index", "", reason) },
 	}
-	return v
 }
 
-func (s *scope) fold(x tile.IndexExpr) index {
-	switch x := x.(type) {
-	case tile.Const:
-		return knownIndex(int(x))
-	case *tile.Axis:
-		if x.Mesh {
-			return s.coordinate(x)
-		}
-		return s.ids[x]
-	case tile.Sum:
-		return s.sum(s.index(x.X), s.index(x.Y))
-	case tile.Product:
-		return s.times(s.index(x.X), x.By)
-	case tile.Quotient:
-		v := s.index(x.X)
-		switch {
-		case v.known:
-			return knownIndex(int(tile.FloorDiv(tile.Const(v.n), x.By).(tile.Const)))
-		case !tile.NeverNegative(x.X): // a multiple of by, where truncating is rounding down
-			v = s.scalar("arith.subi", v, s.modulo(v, x.By))
-		}
-		return s.scalar("arith.divsi", v, knownIndex(x.By))
-	case tile.Remainder:
-		v := s.index(x.X)
-		switch {
-		case v.known:
-			return knownIndex(int(tile.Mod(tile.Const(v.n), x.By).(tile.Const)))
-		case tile.NeverNegative(x.X):
-			return s.scalar("arith.remsi", v, knownIndex(x.By))
-		}
-		return s.modulo(v, x.By)
-	case tile.Minimum:
-		return s.extreme("arith.minsi", x.X, x.Y, tile.AtMost)
-	case tile.Maximum:
-		return s.extreme("arith.maxsi", x.X, x.Y, tile.AtLeast)
-	case tile.Lookup:
-		return s.element(s.tables[x.Table], s.index(x.At))
-	}
-	s.refuse("index", "", fmt.Sprintf("no such expression: %T", x))
-	return knownIndex(0)
-}
+// index writes an index expression.
+func (s *scope) index(x tile.IndexExpr) index { return s.indices().Write(x) }
 
 // element is one scalar in memory.
 func (s *scope) element(table argument, i index) index {
@@ -119,45 +88,6 @@ func (s *scope) coordinate(a *tile.Axis) index {
 		return knownIndex(0)
 	}
 	return s.element(s.coordinates[a], knownIndex(0))
-}
-
-// extreme is the smaller or the larger of two; folded is that of constants.
-func (s *scope) extreme(op string, x, y tile.IndexExpr, folded func(x, y tile.IndexExpr) tile.IndexExpr) index {
-	a, b := s.index(x), s.index(y)
-	if a.known && b.known {
-		return knownIndex(int(folded(tile.Const(a.n), tile.Const(b.n)).(tile.Const)))
-	}
-	return s.scalar(op, a, b)
-}
-
-func (s *scope) sum(x, y index) index {
-	switch {
-	case x.known && y.known:
-		return knownIndex(x.n + y.n)
-	case x.known && x.n == 0:
-		return y
-	case y.known && y.n == 0:
-		return x
-	}
-	return s.scalar("arith.addi", x, y)
-}
-
-func (s *scope) times(x index, by int) index {
-	switch {
-	case x.known:
-		return knownIndex(x.n * by)
-	case by == 0:
-		return knownIndex(0)
-	case by == 1:
-		return x
-	}
-	return s.scalar("arith.muli", x, knownIndex(by))
-}
-
-// modulo is x mod by, never negative; by > 0.
-func (s *scope) modulo(x index, by int) index {
-	n := knownIndex(by)
-	return s.scalar("arith.remsi", s.scalar("arith.addi", s.scalar("arith.remsi", x, n), n), n)
 }
 
 // position is x as what memory is addressed by.

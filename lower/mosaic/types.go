@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -20,7 +21,7 @@ func (t shaped) String() string {
 	if t.dims == nil {
 		return t.elem
 	}
-	return "vector<" + cross(t.dims) + t.elem + ">"
+	return "vector<" + mlir.Cross(t.dims) + t.elem + ">"
 }
 
 func (t shaped) of(elem string) shaped { return shaped{elem, t.dims} }
@@ -34,33 +35,13 @@ type memory struct {
 }
 
 func (m memory) String() string {
-	return fmt.Sprintf("memref<%s%s, #tpu.memory_space<%s>>", cross(m.dims), m.elem, m.space)
-}
-
-// cross is 8x128x.
-func cross(dims []int) string {
-	var b strings.Builder
-	for _, d := range dims {
-		fmt.Fprintf(&b, "%dx", d)
-	}
-	return b.String()
+	return fmt.Sprintf("memref<%s%s, #tpu.memory_space<%s>>", mlir.Cross(m.dims), m.elem, m.space)
 }
 
 // storage spells dtypes in memory. Integers have no sign here: the operations do.
 var storage = map[tile.Dtype]string{
 	tile.Bool: "i1", tile.Float32: "f32", tile.BFloat16: "bf16", tile.Float8E4M3FN: "f8E4M3FN", tile.Float8E5M2: "f8E5M2",
 	tile.Int32: "i32", tile.Int8: "i8", tile.Uint8: "i8", tile.Int4: "i4",
-}
-
-// working spells the type in which d is computed.
-func working(d tile.Dtype) string {
-	switch {
-	case d.IsInteger():
-		return "i32"
-	case d == tile.Bool:
-		return "i1"
-	}
-	return "f32"
 }
 
 // physical is the shape in which a block of shape is computed: a TPU register
@@ -99,6 +80,3 @@ func number(elem string, x float64) string {
 func commas(xs []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(xs), "[]"), " ", ", ")
 }
-
-// int32Fits reports whether x is a value of i32, the type of all indices.
-func int32Fits(x int) bool { return x >= math.MinInt32 && x <= math.MaxInt32 }

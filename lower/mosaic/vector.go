@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -35,7 +36,7 @@ func leading(dims []int, rank int) []int {
 
 // wide is v, a value of d, as it is computed with.
 func (k *kernel) wide(v value, d tile.Dtype) value {
-	to := v.of(working(d))
+	to := v.of(mlir.Working(d))
 	if v.number != nil || v.elem == to.elem {
 		v.shaped = to
 		return v

@@ -1,6 +1,10 @@
 package triton
 
-import "matladder/tile"
+import (
+	"matladder/tile"
+
+	"matladder/lower/internal/mlir"
+)
 
 // body writes statements.
 func (k *kernel) body(body []*tile.Stmt) {
@@ -55,7 +59,7 @@ func (k *kernel) statement(s *tile.Stmt) {
 		v = k.addTo(e, k.scratch[s.Ref])
 	default:
 		x := k.wide(k.expr(e), e.Dtype)
-		v = k.binary(add(working(s.Ref.Dtype)), k.wide(k.load(s.Ref), s.Ref.Dtype), x)
+		v = k.binary(add(mlir.Working(s.Ref.Dtype)), k.wide(k.load(s.Ref), s.Ref.Dtype), x)
 	}
 	v = k.narrow(v, s.Ref.Dtype)
 	if s.Ref.Kind == tile.Scratch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -123,7 +124,7 @@ func tensor(r *tile.Ref) string {
 	case tile.Int4:
 		elem = "i4"
 	}
-	return "tensor<" + cross(r.Array) + elem + ">"
+	return "tensor<" + mlir.Cross(r.Array) + elem + ">"
 }
 
 // arrays are the types of arrays as a kernel takes them.
@@ -133,7 +134,7 @@ func arrays(refs []*tile.Ref) []string {
 		ts[i] = tensor(r)
 		switch {
 		case inBytes(r):
-			ts[i] = "tensor<" + cross(r.Array) + "i8>"
+			ts[i] = "tensor<" + mlir.Cross(r.Array) + "i8>"
 		case r.Dtype == tile.Int4:
 			ts[i] = fmt.Sprintf("tensor<%dxi8>", (tile.Elements(r.Array)+1)/2)
 		}

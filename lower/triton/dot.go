@@ -3,6 +3,7 @@ package triton
 import (
 	"fmt"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -38,7 +39,7 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 	if e.TransB {
 		b = k.transposed(b)
 	}
-	to := shaped{working(e.Dtype), []int{a.dims[0], b.dims[1]}}
+	to := shaped{mlir.Working(e.Dtype), []int{a.dims[0], b.dims[1]}}
 	acc = k.vector(acc, to)
 	attrs := ""
 	switch {

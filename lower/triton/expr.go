@@ -3,6 +3,7 @@ package triton
 import (
 	"math"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -45,7 +46,7 @@ func (k *kernel) apply(e *tile.Expr) value {
 		if e.Dtype == tile.InvalidDtype {
 			return constant("f32", e.Value)
 		}
-		return constant(working(e.Dtype), e.Dtype.Round(e.Value))
+		return constant(mlir.Working(e.Dtype), e.Dtype.Round(e.Value))
 	case tile.OpIndex:
 		if x := k.index(e.Index); !x.known {
 			return x.value
@@ -58,10 +59,10 @@ func (k *kernel) apply(e *tile.Expr) value {
 	case tile.OpInBounds:
 		return k.inBounds(e, tile.Const(0), e.Shape)
 	case tile.OpDot:
-		return k.dot(e, constant(working(e.Dtype), 0))
+		return k.dot(e, constant(mlir.Working(e.Dtype), 0))
 	case tile.OpAdd:
 		if k.sums[e] {
-			return k.addTo(e, constant(working(e.Dtype), 0))
+			return k.addTo(e, constant(mlir.Working(e.Dtype), 0))
 		}
 	case tile.OpAnd, tile.OpOr:
 		return k.logical(e)
@@ -101,7 +102,7 @@ func (k *kernel) elementwise(e *tile.Expr) value {
 		v = k.binary("arith.subi", integer(0), k.arg(e, 0))
 	case !ok || e.Dtype == tile.Bool:
 		k.refuse(e.Op.String(), "", "it has no lowering on "+e.Dtype.String())
-		return constant(working(e.Dtype), 0)
+		return constant(mlir.Working(e.Dtype), 0)
 	case len(e.Args) == 1:
 		v = k.unary(op, k.arg(e, 0))
 	default:
@@ -163,7 +164,7 @@ func (k *kernel) reduction(e *tile.Expr) value {
 	if v.number == nil && len(v.dims) == len(dims) {
 		dims = stored(v, dims)
 	}
-	v = k.vector(v, shaped{working(d), dims})
+	v = k.vector(v, shaped{mlir.Working(d), dims})
 	if n := x.Shape[e.Dim]; n < dims[dim] {
 		v = k.choose(k.below(dim, dims, knownIndex(n)), v, constant(v.elem, neutral))
 	}

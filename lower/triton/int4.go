@@ -118,14 +118,14 @@ func (k *kernel) elements(r *tile.Ref, start []index) index {
 	}
 	at, stride, dim := knownIndex(0), 1, len(r.Shape())-1
 	for d := len(r.Array) - 1; d >= 0; d-- {
-		x := k.times(k.index(r.Index[d]), r.BlockSize(d))
+		x := k.indices().Times(k.index(r.Index[d]), r.BlockSize(d))
 		if r.Block[d] != tile.Squeezed {
 			if start != nil {
-				x = k.sum(x, start[dim])
+				x = k.indices().Sum(x, start[dim])
 			}
 			dim--
 		}
-		at = k.sum(at, k.times(x, stride))
+		at = k.indices().Sum(at, k.indices().Times(x, stride))
 		stride *= r.Array[d]
 	}
 	return at

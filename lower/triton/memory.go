@@ -96,10 +96,10 @@ func (k *kernel) window(r *tile.Ref, start []index, shape, dims []int) *window {
 	stride, dim := 1, len(shape)-1
 	var places []place
 	for d := len(r.Array) - 1; d >= 0; d-- {
-		at := k.times(k.index(r.Index[d]), r.BlockSize(d))
+		at := k.indices().Times(k.index(r.Index[d]), r.BlockSize(d))
 		if r.Block[d] != tile.Squeezed {
 			if start != nil {
-				at = k.sum(at, start[dim])
+				at = k.indices().Sum(at, start[dim])
 			}
 			w.sizes[lead+dim], w.stride[lead+dim] = shape[dim], stride
 			w.inside[lead+dim] = k.insideFrom(r, dim, at, shape[dim], start != nil)

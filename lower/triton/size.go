@@ -3,6 +3,7 @@ package triton
 import (
 	"math"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -42,7 +43,7 @@ func memoryOf(p *tile.Program) Memory {
 
 // beside is what a statement computes in registers besides what scratch holds.
 func (k *kernel) beside(s *tile.Stmt) int64 {
-	block := bytesOf(shaped{working(s.Ref.Dtype), physical(s.Ref.Shape(), k.least)})
+	block := bytesOf(shaped{mlir.Working(s.Ref.Dtype), physical(s.Ref.Shape(), k.least)})
 	n := int64(0)
 	switch {
 	case s.Kind == tile.Fill:
@@ -63,7 +64,7 @@ func (k *kernel) beside(s *tile.Stmt) int64 {
 				}
 			}
 		} else if e.Op == tile.OpReduceMax || e.Op == tile.OpReduceSum {
-			n = max(n, bytesOf(shaped{working(e.Dtype), physical(e.Args[0].Shape, k.least)}))
+			n = max(n, bytesOf(shaped{mlir.Working(e.Dtype), physical(e.Args[0].Shape, k.least)}))
 		}
 	})
 	return n

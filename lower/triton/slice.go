@@ -3,6 +3,7 @@ package triton
 import (
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -91,7 +92,7 @@ func (k *kernel) concat(e *tile.Expr) value {
 				dims[o] = to[o]
 			}
 		}
-		v = k.vector(k.wide(v, d), shaped{working(d), dims})
+		v = k.vector(k.wide(v, d), shaped{mlir.Working(d), dims})
 		at := k.along(dim, to)
 		if from > 0 {
 			at = k.cheap("arith.maxsi", k.cheap("arith.subi", at, k.constant(at.shaped, float64(from))), k.constant(at.shaped, 0))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -24,7 +25,7 @@ func (t shaped) String() string {
 	if t.dims == nil {
 		return elem
 	}
-	return "tensor<" + cross(t.dims) + elem + ">"
+	return "tensor<" + mlir.Cross(t.dims) + elem + ">"
 }
 
 func (t shaped) of(elem string) shaped { return shaped{elem, t.dims} }
@@ -33,31 +34,11 @@ func (t shaped) isFloat() bool { return strings.HasPrefix(strings.TrimPrefix(t.e
 
 func (t shaped) isFloat8() bool { return strings.HasPrefix(t.elem, "f8") }
 
-// cross is 16x128x.
-func cross(dims []int) string {
-	var b strings.Builder
-	for _, d := range dims {
-		fmt.Fprintf(&b, "%dx", d)
-	}
-	return b.String()
-}
-
 // storage spells dtypes as they are held: integers have no sign here, the
 // operations do, and int4 has a byte once it is unpacked.
 var storage = map[tile.Dtype]string{
 	tile.Bool: "i1", tile.Float32: "f32", tile.BFloat16: "bf16", tile.Float8E4M3FN: "f8E4M3FN", tile.Float8E5M2: "f8E5M2",
 	tile.Int32: "i32", tile.Int8: "i8", tile.Uint8: "i8", tile.Int4: "i8",
-}
-
-// working spells the type in which d is computed.
-func working(d tile.Dtype) string {
-	switch {
-	case d.IsInteger():
-		return "i32"
-	case d == tile.Bool:
-		return "i1"
-	}
-	return "f32"
 }
 
 // physical is the shape in which a block of shape is computed: two dimensions at
