@@ -30,8 +30,8 @@ type choice struct {
 	set       func(c *plan.Choices, word, number int)
 }
 
-// Words of paramA, in the order of readAPacked and those behind it, of paramB, those of
-// strategies, and of paramC, in the order of writeCached.
+// Words of paramA, in the order of plan.ReadAPacked and those behind it, of paramB, those of
+// strategies, and of paramC, in the order of plan.WriteCached.
 var (
 	waysOfA = []string{"packed", "rows"}
 	waysOfB = wordsOf(plan.Strategies)

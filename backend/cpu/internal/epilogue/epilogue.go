@@ -1,3 +1,5 @@
+// Package epilogue compiles what a program computes beside its products: values become
+// functions that make a piece of a row at a time, in vectors that stay in the L1 cache.
 package epilogue
 
 import (

@@ -1,3 +1,5 @@
+// Package exec runs plans: it has the arrays and buffers, a pool of workers, and what a worker
+// does in each program of the grid.
 package exec
 
 import (

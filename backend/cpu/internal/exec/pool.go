@@ -32,6 +32,7 @@ type Pool struct {
 	err error // the first of the current round
 }
 
+// NewPool starts the goroutines of a pool, one less than its size.
 func NewPool(size int) *Pool {
 	c := &Pool{Size: size}
 	c.start.init(size)
@@ -92,7 +93,7 @@ type panicError struct {
 	stack  []byte
 }
 
-// Error is one line; with the stack if debugVariable asks for it.
+// Error is one line; with the stack if DebugVariable asks for it.
 func (e *panicError) Error() string {
 	message := "panic in a worker: " + strings.Join(strings.Fields(fmt.Sprint(e.value)), " ")
 	if os.Getenv(DebugVariable) == "" {

@@ -18,6 +18,7 @@ type queue struct {
 	_ [memory.CacheLine - 8]byte // no line of two workers
 }
 
+// Deal gives each worker its run of a phase's tasks.
 func (q Queues) Deal(tasks int) {
 	for i := range q {
 		q[i].Store(pair(plan.Dealt(i, len(q), tasks)))
@@ -26,6 +27,7 @@ func (q Queues) Deal(tasks int) {
 
 func pair(next, end int) uint64 { return uint64(next)<<32 | uint64(end) }
 
+// Unpair is what a queue holds.
 func Unpair(v uint64) (next, end int) { return int(v >> 32), int(v & plan.MaxTasks) }
 
 // next returns a task for a worker; false if none is left.

@@ -19,4 +19,5 @@ func NewPages(n int) ([]byte, error) {
 	return b, nil
 }
 
+// FreePages gives them back to the system.
 func FreePages(b []byte) error { return unix.Munmap(b) }

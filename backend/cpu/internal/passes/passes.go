@@ -1,3 +1,5 @@
+// Package passes turns tile programs into plans: a pass takes the plan that it is given one
+// step further. Passes lists them in the order in which they run.
 package passes
 
 import (

@@ -100,7 +100,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 	return p
 }
 
-// readInPlace is product.readInPlace by what multiplies a b that is stored otherwise.
+// readInPlace is Product.ReadInPlace by what multiplies a b that is stored otherwise.
 func readInPlace[C gemm.Sum](p *plan.Product, stored gemm.Stored[C], inB tile.Dtype, rows, whole int) {
 	place := map[tile.Dtype]*gemm.InPlace[C]{
 		tile.Int4: stored.Int4, tile.Int8: stored.Int8,

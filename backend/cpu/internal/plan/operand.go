@@ -3,7 +3,7 @@ package plan
 import "matladder/backend/cpu/internal/memory"
 
 // Operand is a ref as one side of products: blocks of it are packed in chunks
-// of depth elements of k, each chunk in panels of packing.lanes lanes.
+// of depth elements of k, each chunk in panels of Packing.Lanes lanes.
 type Operand struct {
 	Ref     int
 	IsB     bool
@@ -29,7 +29,7 @@ type Operand struct {
 	Follows bool
 	Mem     memory.Region // shared: of the executable's memory; else of a worker's
 	Piece   int           // not kept: lanes packed, or widened, at once
-	Deep    bool          // keepPiece: all chunks of a piece are packed together
+	Deep    bool          // KeepPiece: all chunks of a piece are packed together
 }
 
 // Keep is where packed blocks of an operand stay.

@@ -35,7 +35,7 @@ func (p *Plan) Memory() []Buffer {
 			add("a piece of "+name, o.Mem, false)
 		}
 	}
-	help := Buffer{What: HelpPiece, Bytes: p.Sums.Size} // as MultiplyDirect does it
+	help := Buffer{What: HelpPiece, Bytes: p.Sums.Size} // as gemm.Path.MultiplyDirect does it
 	p.EachDot(func(s ShownStep, d *Dot) {
 		if d.Product.Work > 0 {
 			help.What = HelpSums

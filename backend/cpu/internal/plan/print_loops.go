@@ -103,7 +103,7 @@ func (p *Plan) CallOf(s *Step, d *Dot) *Blocking {
 	return c
 }
 
-// work is how much of call.work the product writes, in bytes: a packed piece of b, sums
+// work is how much of Call.Work the product writes, in bytes: a packed piece of b, sums
 // that are kept from run to run, or two tiles on their way to the output.
 func (c *Blocking) work() int {
 	unpacked := c.B.Keep == KeepUnpacked

@@ -11,13 +11,13 @@ type Product struct {
 	A, B Packing
 	Sum  tile.Dtype // of the result: float32 or int32
 	// Multiply is for a b that is packed, and an a that is, or that need not be where
-	// readsA: then k is whole units. Where readsBoth, direct reads such an a too, if it
+	// ReadsA: then k is whole units. Where ReadsBoth, Direct reads such an a too, if it
 	// packs pieces of b.
 	Multiply          func(x Call)
 	ReadsA, ReadsBoth bool
 	WantsPanels       func(n int) bool // n columns of b end with some that are slow with such an a
 	Work              int              // bytes of memory that helps it
-	// Streams reports whether call.write makes a difference to a c whose rows are ldc
+	// Streams reports whether Call.Write makes a difference to a c whose rows are ldc
 	// elements apart, the first on a cache line.
 	Streams func(ldc int) bool
 	// Narrow is multiply into a c of bfloat16, whole panels of it; nil if there is none.
@@ -26,7 +26,7 @@ type Product struct {
 	// scaled; nil if there is none.
 	Scaled func(x Call, narrow bool, by gemm.Scaling)
 	// Direct is for an a that is packed, and a b that is not: it is widened before, or
-	// as it lies in memory where b.inPlace. It pays up to directRows rows of a; 0 if it
+	// as it lies in memory where B.InPlace. It pays up to DirectRows rows of a; 0 if it
 	// may not be called.
 	Direct     func(x Call)
 	DirectRows int
