@@ -12,5 +12,9 @@
 //     the cycles of a grid step that a compiler tells. docs/prediction.md holds
 //     it against measurements.
 //
+//  4. Place lays a mesh of devices into a slice of a pod, and Collective says how
+//     long an exchange along one of its axes takes on the wire, by an alpha-beta
+//     model of rings and lines. No measurement has been held against it yet.
+//
 // It measures nothing. A figure that the device does not publish stays unknown.
 package analyze

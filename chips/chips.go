@@ -115,6 +115,12 @@ type Device struct {
 	// BandwidthBytesPerSecond, whole device, reads and writes together.
 	AttainedBytesPerSecond Figure
 
+	// How chips of a pod are linked. LinkBytesPerSecond is of one link in one direction,
+	// HopSeconds what it takes beside that to pass one link. No part of them is shared out.
+	LinkBytesPerSecond Figure
+	HopSeconds         Figure
+	Torus              Torus
+
 	// Align gives, by dtype, of which numbers of rows (sublanes) and columns
 	// (lanes) a block's last two sizes should be multiples.
 	Align       map[string][2]int
@@ -123,6 +129,13 @@ type Device struct {
 	// Blocking is what block shapes are ranked by where programs run on cores with caches,
 	// as measured on this machine; nil elsewhere.
 	Blocking *tile.Cores
+}
+
+// Torus is the largest pod of a generation. The zero Torus is unknown.
+type Torus struct {
+	Pod    []int // chips along each dimension
+	Wrap   int   // in two dimensions the length at which one wraps round; in three, all do where each is a multiple of it
+	Source string
 }
 
 // PeakAt is the peak for operands of dtype at a precision (PrecisionDefault or
@@ -211,5 +224,8 @@ func (d Device) clone() Device {
 	d.OverlapExponent = d.OverlapExponent.scaled(1)
 	d.DispatchSeconds = d.DispatchSeconds.scaled(1)
 	d.LaunchSeconds = d.LaunchSeconds.scaled(1)
+	d.LinkBytesPerSecond = d.LinkBytesPerSecond.scaled(1)
+	d.HopSeconds = d.HopSeconds.scaled(1)
+	d.Torus.Pod = slices.Clone(d.Torus.Pod)
 	return d
 }

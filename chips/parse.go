@@ -48,8 +48,18 @@ type record struct {
 	Dispatch        figure            `yaml:"dispatch_seconds"`
 	Launch          figure            `yaml:"launch_seconds"`
 	Attained        figure            `yaml:"memory_attained_bytes_per_second"`
+	Link            figure            `yaml:"link_bytes_per_second"`
+	Hop             figure            `yaml:"hop_seconds"`
+	Torus           torus             `yaml:"torus_chips"`
 	Align           map[string][2]int `yaml:"align_rows_columns"`
 	AlignmentSource string            `yaml:"align_source"`
+}
+
+// torus is the largest pod.
+type torus struct {
+	Pod    []int  `yaml:"pod"`
+	Wrap   int    `yaml:"wrap"`
+	Source string `yaml:"source"`
 }
 
 // figure is a value of the device, or of its chip to be shared out over the
@@ -180,6 +190,19 @@ func (p *parser) device(i int) {
 		DispatchSeconds:         f("dispatch_seconds", r.Dispatch),
 		LaunchSeconds:           f("launch_seconds", r.Launch),
 		AttainedBytesPerSecond:  f("memory_attained_bytes_per_second", r.Attained),
+		LinkBytesPerSecond:      f("link_bytes_per_second", r.Link),
+		HopSeconds:              f("hop_seconds", r.Hop),
+	}
+	if t := r.Torus; len(t.Pod) > 0 {
+		at := append(at[:2:2], "torus_chips")
+		if len(t.Pod) < 2 || len(t.Pod) > 3 || slices.Min(t.Pod) < 1 || t.Wrap < 1 {
+			p.fail(at, "%s: torus_chips: want a pod of two or three sides, and wrap", r.Key)
+		}
+		if _, ok := p.file.Sources[t.Source]; !ok {
+			p.fail(at, "%s: torus_chips: unknown source %q", r.Key, t.Source)
+		}
+		p.used[t.Source] = true
+		d.Torus = Torus{Pod: t.Pod, Wrap: t.Wrap, Source: p.file.Sources[t.Source]}
 	}
 	p.peaks(d, append(at[:2:2], "peak_flops_per_second"), r.PeakFlops, floats)
 	p.peaks(d, append(at[:2:2], "peak_ops_per_second"), r.PeakOps, integers)

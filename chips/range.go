@@ -44,6 +44,8 @@ func (d Device) Extremes() (slow, fast Device) {
 	of(func(d *Device) *Figure { return &d.OverlapExponent }, false)
 	of(func(d *Device) *Figure { return &d.StepOverheadSeconds }, true)
 	of(func(d *Device) *Figure { return &d.LaunchSeconds }, true)
+	of(func(d *Device) *Figure { return &d.LinkBytesPerSecond }, false)
+	of(func(d *Device) *Figure { return &d.HopSeconds }, true)
 	fast.AttainedBytesPerSecond = Figure{}
 	return slow, fast
 }
