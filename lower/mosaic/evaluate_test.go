@@ -20,6 +20,10 @@ type val struct {
 type buffer struct {
 	typed
 	data []float64
+
+	arg  int     // of the kernel, that it is; 0 of a part, whose
+	part *buffer // that it is a part of; nil of a whole
+	lo   []int   // where the part begins
 }
 
 func newBuffer(t typed) *buffer {
@@ -60,6 +64,11 @@ type machine struct {
 	functions map[string]*operation
 	values    []*val
 	steps     int
+
+	args    []*val
+	device  int
+	mesh    *mesh
+	barrier *buffer
 }
 
 // array is an operand or result of a kernel.
@@ -135,20 +144,34 @@ func (m *machine) run(ctx context.Context, operands, results []*array) (err erro
 	}
 	arrays := append(slices.Clone(operands[prefetch:]), results...)
 	windows := make([]*window, len(arrays))
-	params := strings.Split(f.attrs["window_params"], "transform_indices = @")[1:]
+	params := strings.Split(strings.Trim(f.attrs["window_params"], "[]"), "}, {")
+	m.args = args
+	for i, a := range args {
+		if a != nil {
+			a.mem.arg = i
+		}
+	}
 	for i, a := range arrays {
 		b := args[len(grid)+prefetch+i].mem
 		if a.elem != b.elem || len(a.dims) != len(b.dims) {
 			return fmt.Errorf("array %d is %v %s, its block %v %s", i, a.dims, a.elem, b.dims, b.elem)
 		}
 		windows[i] = &window{buffer: b, array: a, out: i >= len(arrays)-len(results)}
+		if len(grid) > 0 && strings.Trim(params[i], "{}") == "" { // stays where it is
+			if b.data = a.data; !slices.Equal(a.dims, b.dims) {
+				return fmt.Errorf("array %d is %v, its memory %v", i, a.dims, b.dims)
+			}
+			windows[i] = nil
+			continue
+		}
 		if len(grid) == 0 {
 			if !slices.Equal(a.dims, b.dims) {
 				return fmt.Errorf("array %d is %v, its memory %v", i, a.dims, b.dims)
 			}
 			continue
 		}
-		name, bounds, _ := strings.Cut(params[i], ", window_bounds = ")
+		_, param, _ := strings.Cut(params[i], "transform_indices = @")
+		name, bounds, _ := strings.Cut(param, ", window_bounds = ")
 		windows[i].transform = m.functions[strings.Trim(name, `"`)]
 		if !slices.Equal(integers(strings.TrimRight(bounds, "{}[], ")), b.dims) {
 			return fmt.Errorf("window_bounds of array %d are not those of its memory", i)
@@ -172,11 +195,20 @@ func (m *machine) run(ctx context.Context, operands, results []*array) (err erro
 		}
 		if before == nil || !slices.Equal(parallel, before) {
 			for _, s := range args[len(args)-scratch:] {
-				s.mem.poison()
+				if !isSemaphore(s.mem.elem) {
+					s.mem.poison()
+				} else if before == nil {
+					clear(s.mem.data)
+				} else if err := m.zero(s.mem); err != nil {
+					return err
+				}
 			}
 			before = parallel
 		}
 		for _, w := range windows {
+			if w == nil {
+				continue
+			}
 			index := make([]int, len(w.array.dims))
 			if w.transform != nil {
 				got := m.call(w.transform, args[:len(grid)+prefetch])
@@ -190,7 +222,14 @@ func (m *machine) run(ctx context.Context, operands, results []*array) (err erro
 		m.steps++
 	}
 	for _, w := range windows {
-		w.move(nil)
+		if w != nil {
+			w.move(nil)
+		}
+	}
+	for _, s := range args[len(args)-scratch:] {
+		if err := m.zero(s.mem); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -287,7 +326,7 @@ func (m *machine) region(g region, args []*val) []*val {
 			v := m.apply(op, ins)
 			if op.slot >= 0 {
 				v.typ = op.to[0]
-				if t := parseType(v.typ); len(v.data) != elements(t.dims) {
+				if t := parseType(v.typ); !t.memref && len(v.data) != elements(t.dims) {
 					panic(fmt.Sprintf("line %d: %s gives %d elements, its type is %s", op.line, op.name, len(v.data), v.typ))
 				}
 				m.set(op.slot, v)

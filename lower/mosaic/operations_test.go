@@ -141,6 +141,8 @@ func (m *machine) apply(op *operation, ins []*val) *val {
 		return map1(ins[0], func(x float64) float64 { return converted(op.name, from[0].elem, to.elem, x) })
 	case "vector.load", "memref.load", "tpu.vector_store":
 		return m.memory(op, ins, to)
+	case "tpu.memref_slice", "tpu.memref_squeeze", "tpu.enqueue_dma", "tpu.wait_dma2", "tpu.sem_barrier", "tpu.sem_signal", "tpu.sem_wait":
+		return m.copying(op, ins)
 	case "vector.shape_cast":
 		return &val{data: ins[0].data}
 	case "vector.broadcast", "vector.extract_strided_slice", "tpu.concatenate", "tpu.iota":
