@@ -40,6 +40,9 @@ type matrixCell struct {
 
 func (c matrixCell) what() string {
 	words := append([]string{c.problem.String()}, problem.Words(c.problem)...)
+	if f := c.problem.Family(); f != problem.Families()[0] { // rungs of several families have one name
+		words = append([]string{f.Name}, words...)
+	}
 	return strings.Join(words, " ")
 }
 
@@ -232,8 +235,8 @@ func TestGPUMatrix(t *testing.T) {
 }
 
 const (
-	matrixEvery = 11 // no divisor of the number of generations: each has its turn
-	fewMatrix   = 4  // compilations where the plugin is there by chance
+	matrixEvery = 7 // no divisor of the number of generations: each has its turn
+	fewMatrix   = 4 // compilations where the plugin is there by chance
 )
 
 // mostMatrix is how many cells are compiled: most where the plugin is required.
