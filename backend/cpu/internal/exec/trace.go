@@ -68,8 +68,14 @@ func (w *Worker) noteStep(from time.Duration, before backend.Counters) {
 	r.spans = append(r.spans, timeline.Span{Track: r.track, Name: w.String(), Kind: timeline.Step, Start: from, End: time.Since(r.began), Args: args})
 }
 
-// recorded runs one launch and returns what happened.
+// recorded runs one launch and returns what happened. Workers are awake when it begins, as
+// they are in the launches that are timed.
 func (e *Executable) recorded() (*timeline.Timeline, error) {
+	e.Pool.StayAwake(true)
+	defer e.Pool.StayAwake(false)
+	if err := e.Pool.Run(func(int) {}); err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	var list []*recorder
 	for _, r := range e.Runs {
@@ -131,7 +137,7 @@ func (r *Run) waited(began time.Duration) {
 
 // Trace runs one launch on the arrays that were loaded and returns what happened.
 func (e *Executable) Trace(ctx context.Context) (*timeline.Timeline, error) {
-	if _, err := e.Run(ctx, 1); err != nil { // workers are awake and caches warm
+	if _, err := e.Run(ctx, 1); err != nil { // caches are warm
 		return nil, err
 	}
 	e.Pool.stopped.Store(false)
