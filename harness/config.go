@@ -24,8 +24,11 @@ type Config struct {
 	AllBlocks   bool            // every candidate, even where a tuned row exists
 	Tuned       *tuned.Table    // of the machine that the sweep is for: block shapes and parameters where neither Blocks nor AllBlocks ask for others; nil if there is none
 	Precisions  []tile.Precision
-	Batches     []int // problems at once, each of its own operands
-	Together    bool  // all that is Asked of one size are one group: they take turns, and are compared with the first
+	Batches     []int    // problems at once, each of its own operands
+	Mesh        string   // devices that products are spread over, as mesh.Parse reads it; "" for one device
+	Shardings   []string // ways to spread them, by their names in mesh.Shardings; none: all
+	Scaling     []string // Strong, Weak: from one device to Mesh; none: Mesh alone
+	Together    bool     // all that is Asked of one size are one group: they take turns, and are compared with the first
 
 	TimeBudget  time.Duration // wall time of one execution, shared over the groups; 0 for no limit
 	Timeout     time.Duration // of one compilation or one repetition

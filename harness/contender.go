@@ -93,7 +93,7 @@ func (Vendor) on(o *Options) (backend.Backend, bool) {
 }
 
 func (Vendor) compile(ctx context.Context, b backend.Backend, p Point, _ []*tile.Program) (backend.Executable, error) {
-	return b.Baseline(ctx, backend.BaselineSpec{Problem: p.Problem, Variant: p.Variant, Params: p.Params})
+	return b.Baseline(ctx, backend.BaselineSpec{Problem: p.Problem, Variant: p.Variant, Mesh: p.Mesh, Params: p.Params})
 }
 
 func (Vendor) predict(ctx context.Context, b backend.Backend, p Point, _ []*tile.Program) (backend.Prediction, error) {
@@ -101,7 +101,7 @@ func (Vendor) predict(ctx context.Context, b backend.Backend, p Point, _ []*tile
 	if !ok {
 		return backend.Prediction{}, fmt.Errorf("%w: backend %s predicts no baseline", backend.ErrUnsupported, b.Name())
 	}
-	return vendor.PredictBaseline(ctx, backend.BaselineSpec{Problem: p.Problem, Params: p.Params})
+	return vendor.PredictBaseline(ctx, backend.BaselineSpec{Problem: p.Problem, Variant: p.Variant, Mesh: p.Mesh, Params: p.Params})
 }
 
 func (Vendor) opening(problem.Problem) time.Duration { return 0 }

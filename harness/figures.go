@@ -24,7 +24,9 @@ func (r *run) figures(row *results.Record, p Point) {
 	peak := measure.PeakFor(d, p.Problem)
 	row.PeakFLOPs, row.PeakSource = peak.Value, peak.Source
 	row.Bandwidth, row.BandwidthSource = d.BandwidthBytesPerSecond.Value, d.BandwidthBytesPerSecond.Source
-	if r.sweep.Predict {
+	if r.sweep.Predict { // devices of a mesh are as many as the device; those of a machine are parts of it
+		row.PeakFLOPs *= float64(p.devices())
+		row.Bandwidth *= float64(p.devices())
 		row.PeakSource += disputed(peak)
 		row.BandwidthSource += disputed(d.BandwidthBytesPerSecond)
 	}
@@ -45,6 +47,9 @@ func disputed(f chips.Figure) string {
 // judge is figures and why, by them, a launch of a point cannot have taken seconds, ""
 // if it can.
 func (r *run) judge(ctx context.Context, row *results.Record, p Point, seconds float64) string {
+	if r.sweep.Predict {
+		seconds *= float64(p.devices()) // as if one after the other did its part
+	}
 	reason := r.bounds.Impossible(ctx, r.figured(p), p.Problem, seconds)
 	r.figures(row, p) // which may have been measured just now
 	return reason

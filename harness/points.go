@@ -45,6 +45,7 @@ type Point struct {
 	Contender
 	Problem problem.Problem
 	Variant string
+	Mesh    string // of devices that the problem is spread over, by the sharding Variant; "" for one device
 	Params  backend.Params
 	Status  results.Status // why the point will not be measured; "" if it will
 	Reason  string
@@ -62,7 +63,7 @@ func (p Point) isBaseline() bool { return p.Contender == Vendor{} }
 
 func (p Point) String() string {
 	s := fmt.Sprintf("%-12s %s", p.Contender, problem.Title(p.Problem))
-	for _, more := range []string{p.Variant, p.settings(p.Params)} {
+	for _, more := range []string{p.Mesh, p.Variant, p.settings(p.Params)} {
 		if more != "" {
 			s += " " + more
 		}
@@ -92,6 +93,20 @@ func Plan(ctx context.Context, c Config, d chips.Device, params backend.Params) 
 		seen[p] = true
 		if err := p.Validate(); err != nil {
 			return Sweep{}, &ConfigError{Msg: err.Error()}
+		}
+		each, err := spreads(p, c, d)
+		if err != nil {
+			return Sweep{}, err
+		}
+		if each[0].mesh != "" {
+			for _, on := range each {
+				g := Group{Problem: on.problem}
+				for _, number := range c.Kernels {
+					g.Points = append(g.Points, spreadPoints(on, number, c, d, Point{Params: params})...)
+				}
+				s.Groups = append(s.Groups, g)
+			}
+			continue
 		}
 		g := Group{Problem: p}
 		for _, number := range c.Kernels {

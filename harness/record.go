@@ -78,6 +78,9 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		Dist: c.Dist, Seed: results.Some(c.Seed), Fault: r.opt.Fault,
 		FLOPs: m.FLOPs(), BytesMin: m.Bytes(),
 	}
+	if p.Mesh != "" {
+		rec.Mesh, rec.Devices = p.Mesh, p.devices()
+	}
 	p.choices(&rec, r.sweep.Lowering)
 	for name, to := range map[string]*int{"m": &rec.M, "k": &rec.K, "n": &rec.N} {
 		if i, ok := f.Index(name); ok {

@@ -36,6 +36,8 @@ import (
 //	blocks: [512x1024x1024]        # bm×bk×bn for the rungs that take a choice; or all
 //	precision: [default, highest]  # of float32 products
 //	together: true                 # dtypes of one size take turns in the same rounds, compared with the first; default: false
+//	shardings: [gather, scatter]   # how products are spread over a mesh of devices (flag --mesh); default: all ways
+//	scaling: [strong, weak]        # from one device to that mesh: one product, or rows that grow with the devices; default: that mesh alone
 //	time_budget: 60s               # of the whole execution
 //	timeout: 10m                   # of one compilation or repetition
 //	rounds: {min: 6, max: 30}
@@ -103,6 +105,8 @@ func (d document) sweep(c *Config) fields {
 		"blocks":      d.blocks(c),
 		"batch":       func(n *yaml.Node) error { return d.batches(c, n) },
 		"precision":   list(d, &c.Precisions, scalar(d, parsePrecision)),
+		"shardings":   list(d, &c.Shardings, scalar(d, sharding)),
+		"scaling":     list(d, &c.Scaling, scalar(d, scaling)),
 		"together":    value(d, &c.Together, truth),
 		"time_budget": value(d, &c.TimeBudget, duration),
 		"timeout":     value(d, &c.Timeout, positive(duration)),

@@ -236,7 +236,7 @@ func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
 		CodeBytes: got.Code64, ArgumentBytes: got.Argument, OutputBytes: got.Output, TempBytes: got.Temp,
 		Cost: got.Cost, Optimized: got.Optimized, Format: got.Format,
 	}
-	if s.dump != "" {
+	if s.dump != "" && r.Partitions == 0 { // schedules of collectives are not read
 		if err := c.options.maker.read(limited, s.dump, compiled); err != nil {
 			return nil, err
 		}

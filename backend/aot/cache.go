@@ -33,6 +33,7 @@ type outcome struct {
 	Limit  int64  `json:",omitempty"`
 	Parts  []part `json:",omitempty"` // of a program that compiles
 
+	Spread  *spread     `json:",omitempty"` // of a program for a pod that compiles
 	Kernels []GPUKernel `json:",omitempty"` // of a program that compiles for a GPU
 }
 

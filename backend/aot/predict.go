@@ -87,6 +87,9 @@ func (b *Backend) Predict(ctx context.Context, programs []*tile.Program, params 
 // condition to hold: the least that XLA does. Its kernels share the grid of a chip
 // of two cores. Params.VMEMBytes limits what they take of VMEM.
 func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec) (backend.Prediction, error) {
+	if spec.Mesh != "" {
+		return b.predictSpread(ctx, spec)
+	}
 	p := spec.Problem
 	launch, err := stablehlo.Baseline(p)
 	if err != nil {

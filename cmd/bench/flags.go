@@ -48,6 +48,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.String("sizes", "", "`SIZES` joined by commas: squares (512), m×k×n (512x1024x2048), or by name (m=512:k=1024:n=2048)")
 	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
+	s.String("mesh", "", "spread products over the devices of a `MESH`, such as data=16,model=16: kernel 0 alone, in the ways of the sweep")
 	s.String("precision", "", "`PRECISIONS` of float32 products: default, highest or both")
 	f.where = deviceflag.Define(s, 0)
 	s.StringArrayVar(&f.with, "with", nil, "measure a `FUNCTION` of a shared library beside the kernels: FILE:SYMBOL, or NAME=FILE:SYMBOL:OPERANDS; may be repeated")

@@ -51,11 +51,11 @@ lower/stablehlo: mesh tile problem lower/internal/mlir
 lower/triton: tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/libtpu: backend backend/internal/hlo
-backend/aot: timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
+backend/aot: mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels kernels/kernelstest problem/problemtest
 backend/worker: backend chips internal/awake internal/child tile
-backend/pjrt: backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
+backend/pjrt: mesh backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/amx/emulate: golang.org/x/sys/unix
 backend/cpu/internal/evict:
@@ -82,7 +82,7 @@ measure: measure/interval backend chips problem internal/awake internal/counters
 results: results/twosample measure/interval internal/files golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 configs:
 tuned: backend configs internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
-harness: measure tuned internal/awake internal/cgroup internal/yamlline kernels kernels/blocking backend check analyze chips results configs gopkg.in/yaml.v3
+harness: mesh measure tuned internal/awake internal/cgroup internal/yamlline kernels kernels/blocking backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: timeline internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/own backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: measure backend kernels kernels/blocking analyze chips problem tile tuned

@@ -59,6 +59,7 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 		replace(f, "kernel", &c.Kernels, of(c.Family, harness.ParseKernels)),
 		replace(f, "dtype", &c.Asked, of(c.Family, harness.ParseDtypes)),
 		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
+		replaceMesh(f, &c),
 		replace(f, "cache", &c.Cache, harness.ParseCache),
 		set(f, "pin", &c.Pin, f.GetBool),
 		set(f, "time-budget", &c.TimeBudget, f.GetDuration),
@@ -119,4 +120,12 @@ func set[T any](f *pflag.FlagSet, name string, v *T, get func(string) (T, error)
 		*v, err = get(name)
 	}
 	return err
+}
+
+// replaceMesh sets the mesh from --mesh, for commands that have it.
+func replaceMesh(f *pflag.FlagSet, c *harness.Config) error {
+	if f.Lookup("mesh") == nil {
+		return nil
+	}
+	return replace(f, "mesh", &c.Mesh, harness.ParseMesh)
 }
