@@ -28,6 +28,7 @@ type Config struct {
 	Mesh        string   // devices that products are spread over, as mesh.Parse reads it; "" for one device
 	Shardings   []string // ways to spread them, by their names in mesh.Shardings; none: all
 	Scaling     []string // Strong, Weak: from one device to Mesh; none: Mesh alone
+	Layers      []Layer  // in place of all above: what layers of models are made of
 	Together    bool     // all that is Asked of one size are one group: they take turns, and are compared with the first
 
 	TimeBudget  time.Duration // wall time of one execution, shared over the groups; 0 for no limit

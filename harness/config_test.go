@@ -255,7 +255,7 @@ func TestEstimate(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	if a, b := fingerprint(problem.MatmulFamily), fingerprint(problem.MatmulFamily); a != b || len(a) != 8 {
+	if a, b := fingerprint([]*problem.Family{problem.MatmulFamily}), fingerprint([]*problem.Family{problem.MatmulFamily}); a != b || len(a) != 8 {
 		t.Errorf("fingerprints %s and %s of the same kernels", a, b)
 	}
 }

@@ -35,8 +35,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 18 {
-		t.Errorf("%d sweeps, 18 are tested", got)
+	if got := len(configs.Names()); got != 19 {
+		t.Errorf("%d sweeps, 19 are tested", got)
 	}
 }
 

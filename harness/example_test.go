@@ -37,7 +37,7 @@ func ExampleRun() {
 	}
 	defer os.RemoveAll(folder)
 	out, err := harness.Run(context.Background(), sweep, harness.Options{
-		Backend: b, Provenance: harness.NewProvenance("small", config.Family, time.Now()), Out: filepath.Join(folder, "small.csv"),
+		Backend: b, Provenance: harness.NewProvenance("small", time.Now(), config.Family), Out: filepath.Join(folder, "small.csv"),
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -15,19 +15,25 @@ import (
 // of the sweep, and returns an error unless the check calls each wrong: a check
 // that lets them pass would vouch for anything.
 func (r *run) testCheck(ctx context.Context) error {
-	f := r.sweep.Config.Family
-	for _, asked := range r.sweep.Config.Asked {
-		if err := r.testOperands(ctx, f.Make(f.Sample, asked)); err != nil {
-			return fmt.Errorf("self-test of the check on %s: %w", asked, err)
+	tested := map[problem.Problem]bool{}
+	for _, c := range r.sweep.Config.sweeps() {
+		for _, asked := range c.Asked {
+			p := c.Family.Make(c.Family.Sample, asked)
+			if tested[p] {
+				continue
+			}
+			tested[p] = true
+			if err := r.testOperands(ctx, c, p); err != nil {
+				return fmt.Errorf("self-test of the check on %s: %w", asked, err)
+			}
 		}
 	}
 	return nil
 }
 
-// testOperands uses the first kernel of the sweep that runs on p. If none does,
+// testOperands uses the first kernel of a sweep that runs on p. If none does,
 // there will be nothing to verify either.
-func (r *run) testOperands(ctx context.Context, p problem.Problem) error {
-	c := r.sweep.Config
+func (r *run) testOperands(ctx context.Context, c Config, p problem.Problem) error {
 	c.Blocks = nil
 	for _, number := range c.Kernels {
 		for _, point := range points(p, number, c, r.sweep.Device, r.sweep.Params) {

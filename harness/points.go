@@ -83,44 +83,46 @@ func Plan(ctx context.Context, c Config, d chips.Device, params backend.Params) 
 	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
 	seen := map[problem.Problem]bool{}
 	total := 0
-	for p := range problems(c) {
-		if ctx.Err() != nil {
-			return Sweep{}, ctx.Err()
-		}
-		if seen[p] {
-			continue // a precision that makes no difference
-		}
-		seen[p] = true
-		if err := p.Validate(); err != nil {
-			return Sweep{}, &ConfigError{Msg: err.Error()}
-		}
-		each, err := spreads(p, c, d)
-		if err != nil {
-			return Sweep{}, err
-		}
-		if each[0].mesh != "" {
-			for _, on := range each {
-				g := Group{Problem: on.problem}
-				for _, number := range c.Kernels {
-					g.Points = append(g.Points, spreadPoints(on, number, c, d, Point{Params: params})...)
-				}
-				s.Groups = append(s.Groups, g)
+	for _, c := range c.sweeps() {
+		for p := range problems(c) {
+			if ctx.Err() != nil {
+				return Sweep{}, ctx.Err()
 			}
-			continue
+			if seen[p] {
+				continue // a precision that makes no difference, or a part of two layers
+			}
+			seen[p] = true
+			if err := p.Validate(); err != nil {
+				return Sweep{}, &ConfigError{Msg: err.Error()}
+			}
+			each, err := spreads(p, c, d)
+			if err != nil {
+				return Sweep{}, err
+			}
+			if each[0].mesh != "" {
+				for _, on := range each {
+					g := Group{Problem: on.problem}
+					for _, number := range c.Kernels {
+						g.Points = append(g.Points, spreadPoints(on, number, c, d, Point{Params: params})...)
+					}
+					s.Groups = append(s.Groups, g)
+				}
+				continue
+			}
+			g := Group{Problem: p}
+			for _, number := range c.Kernels {
+				g.Points = append(g.Points, points(p, number, c, d, params)...)
+			}
+			sameMemory(g.Points)
+			if total += len(g.Points); total > maxPoints {
+				return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
+			}
+			if n := len(s.Groups); c.Together && n > 0 && sameSize(s.Groups[n-1].Problem, p) {
+				s.Groups[n-1].Points = append(s.Groups[n-1].Points, g.Points...)
+				continue
+			}
+			s.Groups = append(s.Groups, g)
 		}
-		g := Group{Problem: p}
-		for _, number := range c.Kernels {
-			g.Points = append(g.Points, points(p, number, c, d, params)...)
-		}
-		sameMemory(g.Points)
-		if total += len(g.Points); total > maxPoints {
-			return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
-		}
-		if n := len(s.Groups); c.Together && n > 0 && sameSize(s.Groups[n-1].Problem, p) {
-			s.Groups[n-1].Points = append(s.Groups[n-1].Points, g.Points...)
-			continue
-		}
-		s.Groups = append(s.Groups, g)
 	}
 	return s, nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -24,8 +25,9 @@ type Provenance struct {
 	Host      string
 }
 
-// NewProvenance describes an execution that starts now. name and f are the sweep's.
-func NewProvenance(name string, f *problem.Family, now time.Time) Provenance {
+// NewProvenance describes an execution that starts now. name and the families are the
+// sweep's.
+func NewProvenance(name string, now time.Time, families ...*problem.Family) Provenance {
 	now = now.UTC()
 	host, err := os.Hostname()
 	if err != nil {
@@ -33,7 +35,7 @@ func NewProvenance(name string, f *problem.Family, now time.Time) Provenance {
 	}
 	return Provenance{
 		RunID:     fmt.Sprintf("%s-%s-%06d", name, now.Format("20060102T150405"), now.Nanosecond()/1000),
-		StartedAt: now, Version: version() + " kernels " + fingerprint(f), Host: host,
+		StartedAt: now, Version: version() + " kernels " + fingerprint(families), Host: host,
 	}
 }
 
@@ -125,10 +127,17 @@ func ask(row *results.Record, p problem.Problem) {
 	row.Precision, row.Quant, row.Activation, row.Options = a.Precision.String(), string(a.Quant), string(a.Epilogue), a.Options
 }
 
-// fingerprint hashes the programs that the kernels of a family build for a few problems,
+// fingerprint hashes the programs that the kernels of families build for a few problems,
 // so that a changed kernel is a different version even where none was tagged.
-func fingerprint(f *problem.Family) string {
+func fingerprint(families []*problem.Family) string {
 	h := sha256.New()
+	for _, f := range families {
+		hashPrograms(h, f)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:4])
+}
+
+func hashPrograms(h io.Writer, f *problem.Family) {
 	for _, sizes := range []problem.Sizes{ragged(f), f.Equal(1 << 12)} {
 		for _, words := range slices.Concat(f.Dtypes, f.Examples) {
 			asked, err := f.Parse(words)
@@ -150,7 +159,6 @@ func fingerprint(f *problem.Family) string {
 			}
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil)[:4])
 }
 
 // ragged are sizes of a family that blocks do not divide.

@@ -35,6 +35,10 @@ import (
 //	batch: [1, 8]                  # problems at once, where the family has that size
 //	blocks: [512x1024x1024]        # bm×bk×bn for the rungs that take a choice; or all
 //	precision: [default, highest]  # of float32 products
+//	layers:                        # in place of sizes: layers of models, added up behind the rows
+//	  - layer: decode
+//	    parts:
+//	      - {part: down, family: matmul, size: 8x14336x4096, dtype: bfloat16, kernels: [5], times: 1}
 //	together: true                 # dtypes of one size take turns in the same rounds, compared with the first; default: false
 //	shardings: [gather, scatter]   # how products are spread over a mesh of devices (flag --mesh); default: all ways
 //	scaling: [strong, weak]        # from one device to that mesh: one product, or rows that grow with the devices; default: that mesh alone
@@ -72,8 +76,14 @@ func Parse(name string, text []byte) (Config, error) {
 	}
 	c := Default(f)
 	c.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
-	if err := d.mapping(root.Content[0], "a sweep", d.sweep(&c), "sizes"); err != nil {
+	if err := d.mapping(root.Content[0], "a sweep", d.sweep(&c)); err != nil {
 		return Config{}, err
+	}
+	switch {
+	case len(c.Layers) == 0 && len(c.Sizes) == 0:
+		return Config{}, d.errorf(root.Content[0], "a sweep needs the key sizes")
+	case len(c.Layers) > 0 && d.has(root.Content[0], familyKey, "sizes", "kernels", "dtypes", "blocks", "batch", "precision", "together"):
+		return Config{}, d.errorf(root.Content[0], "layers say what their parts are; beside them a sweep has neither family, sizes, kernels, dtypes, blocks, batch, precision nor together")
 	}
 	return c, nil
 }
@@ -94,6 +104,17 @@ func (d document) family(n *yaml.Node) (*problem.Family, error) {
 
 const familyKey = "family"
 
+// has reports whether a mapping has one of keys.
+func (d document) has(n *yaml.Node, keys ...string) bool {
+	n = resolve(n)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if slices.Contains(keys, n.Content[i].Value) {
+			return true
+		}
+	}
+	return false
+}
+
 // sweep has the keys of a sweep.
 func (d document) sweep(c *Config) fields {
 	return fields{
@@ -107,6 +128,7 @@ func (d document) sweep(c *Config) fields {
 		"precision":   list(d, &c.Precisions, scalar(d, parsePrecision)),
 		"shardings":   list(d, &c.Shardings, scalar(d, sharding)),
 		"scaling":     list(d, &c.Scaling, scalar(d, scaling)),
+		"layers":      func(n *yaml.Node) error { return d.layers(c, n) },
 		"together":    value(d, &c.Together, truth),
 		"time_budget": value(d, &c.TimeBudget, duration),
 		"timeout":     value(d, &c.Timeout, positive(duration)),

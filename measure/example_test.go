@@ -50,7 +50,7 @@ func Example_ownFunction() {
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "mine.csv")
 	if _, err := harness.Run(ctx, sweep, harness.Options{
-		Backend: b, Provenance: harness.NewProvenance("mine", config.Family, time.Now()), Out: path,
+		Backend: b, Provenance: harness.NewProvenance("mine", time.Now(), config.Family), Out: path,
 	}); err != nil {
 		fmt.Println(err)
 		return

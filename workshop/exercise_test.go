@@ -20,6 +20,7 @@ var blanks = [][]string{
 	{"result wrong on 32x64x48, blocks 16x32x16: o[", "Which scale did that column take"},
 	{"Float32: blocks 0x0x0: each side is", "BFloat16: blocks 0x0x0: each side is"},
 	{"ok     result right on 32 rows, 96 keys, blocks 16x96", "result wrong on 32 rows, 96 keys, blocks 16x32: o[", "When a block has a larger score"},
+	{"ok     result right on 8 heads, 4 of which share 96 keys", "bytes moved: 99.3 kB, target at most 25.6 kB"},
 }
 
 // text is the report as it is printed.

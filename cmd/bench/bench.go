@@ -76,7 +76,8 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		printEstimate(stdout, estimate, dev.Predicts)
 		return nil
 	}
-	provenance := harness.NewProvenance(config.Name, config.Family, time.Now())
+	f.layers = config.Stacks()
+	provenance := harness.NewProvenance(config.Name, time.Now(), config.Families()...)
 	out := f.out
 	if out == "" {
 		out = filepath.Join("out", provenance.RunID+".csv")
@@ -150,6 +151,9 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 			more, _ = results.ParseTableColumns(f.columns) // checked
 		}
 		if lost := results.WriteTable(stdout, "text", summaries, more...); err == nil { // else what ended the sweep is told
+			err = lost
+		}
+		if lost := results.WriteLayers(stdout, f.layers, summaries); err == nil {
 			err = lost
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), cli.Plural(len(o.Rows), "row"))

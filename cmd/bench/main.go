@@ -193,6 +193,10 @@
 // only the points of one. The last table then compares them with the first of the
 // sweep's dtypes, paired by round: how many times as long, with the interval.
 //
+// A sweep may have layers in place of sizes: what layers of models are made of, of any
+// families (--config transformer: Llama 3 8B and Mixtral). Behind the rows' tables then stands
+// one of each layer: where its time goes, and how far each part is from its roof.
+//
 //	$ bench --kernel 3,4 --sizes 96 --dtype float32 --blocks 32x96x96 --time-budget 1ns --out ladder.csv
 //	float32 · …
 //	  kernel       blocks    size  …  status

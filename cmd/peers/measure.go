@@ -28,7 +28,7 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	provenance := harness.NewProvenance(config.Name, config.Family, time.Now())
+	provenance := harness.NewProvenance(config.Name, time.Now(), config.Families()...)
 	out := f.out
 	if out == "" {
 		out = filepath.Join("out", provenance.RunID+".csv")

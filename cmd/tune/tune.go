@@ -209,7 +209,7 @@ func prepare(path string) error {
 
 // versions names what made the evidence.
 func versions(b backend.Backend, f *problem.Family, isa string) string {
-	s := "matladder " + harness.NewProvenance("tune", f, time.Now()).Version
+	s := "matladder " + harness.NewProvenance("tune", time.Now(), f).Version
 	if plugged, ok := b.(backend.Plugged); ok {
 		name, version := plugged.Plugin()
 		return fmt.Sprintf("%s, %s %s", s, name, version)

@@ -41,7 +41,7 @@ func (t *tester) soak() error {
 	var loads []load
 	points, next := 0, min(1000, t.points/4)
 	outcome, err := harness.Run(t.ctx, sweep, harness.Options{
-		Backend: b, Provenance: harness.NewProvenance("soak", config.Family, time.Now()), Out: out,
+		Backend: b, Provenance: harness.NewProvenance("soak", time.Now(), config.Family), Out: out,
 		Observe: func(e harness.Event) {
 			if points += len(e.Rows); points < next {
 				return

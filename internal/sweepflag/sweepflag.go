@@ -46,6 +46,13 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 	if err != nil {
 		return harness.Config{}, err
 	}
+	if len(c.Layers) > 0 {
+		for _, name := range []string{"family", "sizes", "kernel", "dtype", "blocks", "precision"} {
+			if f.Lookup(name) != nil && f.Changed(name) {
+				return harness.Config{}, cli.Usagef("--%s: the parts of the layers of sweep %s say that themselves", name, c.Name)
+			}
+		}
+	}
 	if err := family(f, &c); err != nil {
 		return harness.Config{}, err
 	}

@@ -1,0 +1,126 @@
+package harness
+
+import (
+	"slices"
+
+	"matladder/problem"
+	"matladder/results"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Layer is one layer of a model: problems of any families that run one after another.
+type Layer struct {
+	Name  string
+	Parts []Part
+}
+
+// Part is a problem of a layer, and how often the layer has it.
+type Part struct {
+	Name    string
+	Times   int
+	Problem problem.Problem
+	Kernels []int // rungs of its family's ladder
+}
+
+// sweeps has one sweep for each part of the layers, with its family, problem and kernels. A
+// sweep without layers is its own.
+func (c Config) sweeps() []Config {
+	if len(c.Layers) == 0 {
+		return []Config{c}
+	}
+	var list []Config
+	for _, layer := range c.Layers {
+		for _, part := range layer.Parts {
+			one := Default(part.Problem.Family())
+			one.Sizes, one.Kernels, one.Asked = []problem.Sizes{part.Problem.Sizes()}, part.Kernels, []problem.Asked{part.Problem.Asked()}
+			one.FirstBlocks, one.AllBlocks, one.Tuned = c.FirstBlocks, c.AllBlocks, c.Tuned
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// Families are those of the sweep's problems, each once.
+func (c Config) Families() []*problem.Family {
+	var list []*problem.Family
+	for _, one := range c.sweeps() {
+		if !slices.Contains(list, one.Family) {
+			list = append(list, one.Family)
+		}
+	}
+	return list
+}
+
+// Stacks are the layers of the sweep as package results adds them up.
+func (c Config) Stacks() []results.Layer {
+	var list []results.Layer
+	for _, layer := range c.Layers {
+		l := results.Layer{Name: layer.Name}
+		for _, part := range layer.Parts {
+			f := part.Problem.Family()
+			of := results.Record{Family: f.Name, Shape: f.Shape(part.Problem.Sizes())}
+			ask(&of, part.Problem)
+			l.Parts = append(l.Parts, results.LayerPart{Name: part.Name, Times: part.Times, Of: of})
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// layers reads the layers of a sweep into c.
+func (d document) layers(c *Config, n *yaml.Node) error {
+	return eachOf(d, n, func(n *yaml.Node) error {
+		var l Layer
+		err := d.mapping(n, "a layer", fields{
+			"layer": d.text(&l.Name, func(s string) (string, error) { return s, nil }),
+			"parts": func(n *yaml.Node) error { return eachOf(d, n, func(n *yaml.Node) error { return d.part(&l, n) }) },
+		}, "layer", "parts")
+		c.Layers = append(c.Layers, l)
+		return err
+	})
+}
+
+// part reads one part and adds it to l.
+func (d document) part(l *Layer, n *yaml.Node) error {
+	f, err := d.family(n)
+	if err != nil {
+		return err
+	}
+	p := Part{Times: 1, Kernels: Default(f).Kernels}
+	var sizes []problem.Sizes
+	asked := Default(f).Asked[0]
+	err = d.mapping(n, "a part", fields{
+		"part":    d.text(&p.Name, func(s string) (string, error) { return s, nil }),
+		familyKey: func(*yaml.Node) error { return nil }, // read before
+		"times":   value(d, &p.Times, positive(whole)),
+		"size":    func(n *yaml.Node) (err error) { sizes, err = d.sizes(f, n); return err },
+		"dtype":   func(n *yaml.Node) (err error) { asked, err = d.asked(f, n); return err },
+		"kernels": list(d, &p.Kernels, scalar(d, func(s string) (int, error) { return parseKernel(f, s) })),
+	}, "part", "size")
+	switch {
+	case err != nil:
+		return err
+	case len(sizes) != 1:
+		return d.errorf(n, "part %s has %d sizes: want one", p.Name, len(sizes))
+	}
+	p.Problem = f.Make(sizes[0], asked)
+	if err := p.Problem.Validate(); err != nil {
+		return d.errorf(n, "part %s: %v", p.Name, err)
+	}
+	l.Parts = append(l.Parts, p)
+	return nil
+}
+
+// eachOf calls f for the items of a list.
+func eachOf(d document, n *yaml.Node, f func(*yaml.Node) error) error {
+	if n = resolve(n); n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+		return d.errorf(n, "want a list")
+	}
+	for _, item := range n.Content {
+		if err := f(resolve(item)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package harness
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/results"
+)
+
+const layered = `
+layers:
+  - layer: small
+    parts:
+      - {part: norms, family: norm, size: 8x64, dtype: "bfloat16:rms", kernels: [2], times: 2}
+      - {part: down, size: 8x64x32, dtype: bfloat16, kernels: [5]}
+  - layer: again
+    parts:
+      - {part: down, size: 8x64x32, dtype: bfloat16, kernels: [5]}
+`
+
+// TestLayers: parts of any family are planned, those of two layers once, and added up.
+func TestLayers(t *testing.T) {
+	c, err := Parse("layered.yaml", []byte(layered))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Plan(t.Context(), c, chips.Device{}, backend.Params{})
+	if err != nil || len(s.Groups) != 2 || len(c.Families()) != 2 {
+		t.Fatalf("%d groups of %d families, %v", len(s.Groups), len(c.Families()), err)
+	}
+	var summaries []results.Summary
+	for _, p := range c.Stacks()[0].Parts {
+		x := results.Summary{Record: p.Of}
+		x.Kernel, x.Device, x.Mode, x.Status = "v9", "device", results.Measured, results.OK
+		x.PeakFLOPs, x.Bandwidth, x.FLOPs, x.BytesMin = 1e9, 1e9, 4e5, 1e5
+		x.Time = results.Estimate{N: 1, Median: 1e-3}
+		summaries = append(summaries, x)
+	}
+	var b bytes.Buffer
+	if err := results.WriteLayers(&b, c.Stacks(), summaries); err != nil {
+		t.Fatal(err)
+	}
+	// Two of the norm and one product, 1 ms each, of which 0.4 ms are the roof's.
+	for _, want := range []string{"small · device", "2ms", "66.7 %", "33.3 %", "40 %", "products", "3ms", "again · device", "100.0 %"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+// TestLayers_Mistakes: what is wrong is told with its line.
+func TestLayers_Mistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"sizes: 128" + layered: "layers say what their parts are",
+		strings.Replace(layered, "8x64,", "8,", 1) + "\nkernels: [1]": "layers say",
+		strings.Replace(layered, "part: down, ", "", 1):               "needs the key part",
+		strings.Replace(layered, "size: 8x64x32", "size: [8, 9]", 1):  "has 2 sizes",
+		strings.Replace(layered, "family: norm", "family: norms", 1):  "unknown problem family",
+		strings.Replace(layered, "kernels: [5]", "kernels: [9]", 1):   "unknown kernel",
+		"layers: []": "want a list",
+	} {
+		if _, err := Parse("layered.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q, of\n%s", err, want, text)
+		}
+	}
+}

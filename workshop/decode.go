@@ -1,0 +1,49 @@
+package workshop
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/traverse"
+	blank "matladder/workshop/blanks/ex9"
+	yours "matladder/workshop/exercises/ex9"
+	solved "matladder/workshop/solutions/ex9"
+)
+
+var shareKeys = Exercise{
+	Number: 9,
+	Title:  "keys and values that come from memory once",
+	Name:   "decode.go",
+	Hints: []string{
+		"Heads that share keys each multiply them by a row of their own. What has several rows and is multiplied by the same matrix?",
+		"The block of q has together heads, each with its row. Stacked, they are the rows of one product.",
+		"together := p.Group() takes all heads that share keys, and no other: more would need other keys, fewer bring the same ones in again.",
+	},
+	Moral:    "Where each number is used once or twice, time is bytes over bandwidth, and the only thing to save is bytes. Heads were made to share keys for that: it divides what a model reads for each token.",
+	yours:    decode{yours.Build}.check,
+	blank:    decode{blank.Build}.check,
+	solution: decode{solved.Build}.check,
+}
+
+type decode struct {
+	build func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
+}
+
+func (x decode) check(ctx context.Context, r *Report) {
+	for _, c := range []struct{ heads, group, keys, block int }{{2, 1, 64, 32}, {8, 4, 96, 32}, {12, 6, 128, 64}} {
+		p := problem.Self(1, 16, tile.Float32)
+		p.Keys, p.Heads, p.KVHeads = c.keys, c.heads, c.heads/c.group
+		programs, err := x.build(p, tile.Blocks{M: 1, K: c.block})
+		label := fmt.Sprintf("%d heads, %d of which share %d keys", c.heads, c.group, c.keys)
+		if !r.built(programs, err) || !r.right(ctx, p, programs, label, "Which keys are those of the heads that a program takes?") {
+			return
+		}
+		t, ok := r.totals(ctx, programs)
+		if !ok {
+			return
+		}
+		r.atMost("bytes moved", t.BytesMoved(), p.Bytes(), traverse.Bytes, "Each array once is that much.")
+	}
+}
