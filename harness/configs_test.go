@@ -1,10 +1,14 @@
 package harness
 
 import (
+	"maps"
+	"strings"
 	"testing"
 
 	"matladder/backend"
+	"matladder/chips"
 	"matladder/configs"
+	"matladder/problem"
 )
 
 // TestConfigs loads every sweep that comes with matladder and counts it.
@@ -35,8 +39,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 19 {
-		t.Errorf("%d sweeps, 19 are tested", got)
+	if got := len(configs.Names()); got != 20 {
+		t.Errorf("%d sweeps, 20 are tested", got)
 	}
 }
 
@@ -45,6 +49,51 @@ func TestConfigs_Attention(t *testing.T) {
 	c, s := planned(t, "attention")
 	if c.Name != "attention" || len(s.Groups) != 6*5 || c.TimeBudget == 0 {
 		t.Errorf("%d groups of %+v", len(s.Groups), c)
+	}
+}
+
+// TestConfigs_Sharded multiplies out a sweep for a mesh: four ways to spread a product, over
+// 1, 2, 4 … 16 devices and each way the mesh may be shrunk, strong and weak; without a mesh
+// it is refused.
+func TestConfigs_Sharded(t *testing.T) {
+	text, file, err := configs.Read("sharded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Parse(file, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := chips.Find("v5e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Plan(t.Context(), c, d, backend.Params{}); err == nil || !strings.Contains(err.Error(), "--mesh") {
+		t.Errorf("without a mesh: %v", err)
+	}
+	c.Mesh = "data=4,model=4"
+	s, err := Plan(t.Context(), c, d, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := map[string]int{}
+	for _, g := range s.Groups {
+		if len(g.Points) != 4 {
+			t.Errorf("%v: %d points, want one for each way", g.Problem, len(g.Points))
+		}
+		for _, p := range g.Points {
+			most[p.Variant] = max(most[p.Variant], p.devices())
+			if rows := p.Problem.(problem.Matmul).M; rows != 32768 && rows != 32768/16*p.devices() {
+				t.Errorf("%d rows on %d devices are neither strong nor weak scaling", rows, p.devices())
+			}
+		}
+	}
+	if want := map[string]int{"split": 16, "gather": 16, "scatter": 16, "reduce": 16}; !maps.Equal(most, want) {
+		t.Errorf("devices by way: %v, want %v", most, want)
+	}
+	c.Mesh = "data=5"
+	if _, err := Plan(t.Context(), c, d, backend.Params{}); err == nil {
+		t.Error("32768 rows over 5 devices, weakly: no error")
 	}
 }
 
