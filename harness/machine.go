@@ -3,7 +3,7 @@ package harness
 import (
 	"matladder/analyze"
 	"matladder/kernels"
-	"matladder/kernels/blocking"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -19,9 +19,28 @@ func (p Point) withMemory(m tile.Machine) Point {
 		return p // a row will say so
 	}
 	if counts, err := analyze.Count(programs); err == nil {
-		p.Params.VMEMBytes = blocking.AskFor(counts.FastBytes, m)
+		p.Params.VMEMBytes, _ = kernels.Memory(rung.Kernel, counts.FastBytes, m)
 	}
 	return p
+}
+
+// fits reports whether blocks fit the fast memory that a kernel's programs have: those of a
+// table may have been tuned under a higher vmem_limit. What cannot be built or counted is
+// left to the row, which will say so.
+func fits(k kernels.Kernel, p problem.Problem, variant string, b tile.Blocks, m tile.Machine) bool {
+	if m.Granted == 0 {
+		return true
+	}
+	programs, err := k.Build(p, variant, b)
+	if err != nil {
+		return true
+	}
+	counts, err := analyze.Count(programs)
+	if err != nil {
+		return true
+	}
+	_, limit := kernels.Memory(k, counts.FastBytes, m)
+	return counts.FastBytes <= limit
 }
 
 // sameMemory gives the vendor's own matmul as much fast memory as the kernels beside it

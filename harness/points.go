@@ -173,10 +173,7 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 	if number == kernels.BaselineNumber {
 		return []Point{{Contender: Vendor{}, Problem: p, Params: vendorParams(d, params)}}
 	}
-	m := d.Machine()
-	if limit := params.VMEMBytes; limit > 0 {
-		m.FastBytes, m.Granted = limit, limit
-	}
+	m := d.Machine().Limited(params.VMEMBytes)
 	k, _ := kernels.Rung(c.Family, number)
 	point := Point{Contender: Rung{Kernel: k}, Problem: p, Params: params}
 	if err := k.Supports(p); err != nil {
@@ -195,7 +192,7 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 	for _, variant := range k.Variants(p) {
 		blocks, source, point := blocks, source, point
 		if source == CandidateBlocks && !c.AllBlocks && c.Tuned != nil {
-			if answer, ok := c.Tuned.Lookup(tuned.KeyOf(k.Name(), variant, p)); ok {
+			if answer, ok := c.Tuned.Lookup(tuned.KeyOf(k.Name(), variant, p)); ok && fits(k, p, variant, answer.Blocks, m) {
 				blocks, source = []tile.Blocks{answer.Blocks}, string(answer.Source)
 				var err error
 				if point.Params, err = answer.AddTo(params); err != nil {

@@ -7,6 +7,7 @@
 package kernels
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	flash "matladder/kernels/attention/v3_flash"
 	skip "matladder/kernels/attention/v4_skip"
 	split "matladder/kernels/attention/v5_split"
+	"matladder/kernels/blocking"
 	all "matladder/kernels/grouped/v1_all"
 	visits "matladder/kernels/grouped/v2_visits"
 	mlpapart "matladder/kernels/mlp/v1_apart"
@@ -66,6 +68,17 @@ type Asker interface{ Asks() bool }
 func Asks(k Kernel) bool {
 	a, ok := k.(Asker)
 	return ok && a.Asks()
+}
+
+// Memory is the fast memory that programs of k have on a machine, whose blocks and scratch
+// take need: ask is how many bytes the compiler is to be asked for, 0 for what it grants,
+// and limit what they have then, 0 where none is known. All who compile kernels go by it, so
+// that a block shape that was tuned fits where it is measured.
+func Memory(k Kernel, need int64, m tile.Machine) (ask, limit int64) {
+	if Asks(k) {
+		ask = blocking.AskFor(need, m)
+	}
+	return ask, cmp.Or(ask, m.Granted)
 }
 
 // All are the ladders of all families, the first rung of each first.

@@ -65,6 +65,15 @@ type Machine struct {
 	Pipeline         *Pipeline // where a core brings blocks in while it computes; nil elsewhere, or if unknown
 }
 
+// Limited is the machine whose programs may have no more than so many bytes of fast memory,
+// without asking for more: what a user's vmem_limit says. 0 is no such limit.
+func (m Machine) Limited(bytes int64) Machine {
+	if bytes > 0 {
+		m.FastBytes, m.Granted = bytes, bytes
+	}
+	return m
+}
+
 // Pipeline is what the time of a block shape follows from on a core that brings the
 // blocks of the next step into fast memory while it computes with those of this one.
 type Pipeline struct {

@@ -10,7 +10,6 @@ import (
 	"matladder/analyze"
 	"matladder/chips"
 	"matladder/kernels"
-	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -58,7 +57,7 @@ type Space struct {
 	Device  chips.Device
 	Machine tile.Machine
 	Workers int   // programs that run at once
-	Limit   int64 // bytes of fast memory that no candidate may exceed; 0 for none
+	Limit   int64 // bytes of fast memory that no candidate may exceed where Machine does not say what is granted; 0 for none
 	Most    int   // candidates that are launched or compiled, those that are given apart
 }
 
@@ -181,13 +180,8 @@ func (s Space) candidate(k kernels.Kernel, variant string, p problem.Problem, b 
 	if err != nil {
 		return Candidate{}, err
 	}
-	limit, memory := s.Limit, int64(0)
-	if kernels.Asks(k) {
-		if memory = blocking.AskFor(counts.FastBytes, s.Machine); memory > 0 {
-			limit = memory
-		}
-	}
-	if limit > 0 && counts.FastBytes > limit {
+	memory, limit := kernels.Memory(k, counts.FastBytes, s.Machine)
+	if limit = cmp.Or(limit, s.Limit); limit > 0 && counts.FastBytes > limit {
 		return Candidate{Blocks: b}, nil
 	}
 	return Candidate{Blocks: b, Programs: programs, Model: s.seconds(counts, programs, p), Memory: memory}, nil

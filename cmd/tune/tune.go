@@ -29,6 +29,9 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer dev.Close()
+	if err := f.checkTable(dev); err != nil {
+		return err
+	}
 	all, err := f.jobs(ctx, dev)
 	if err != nil {
 		return err
@@ -102,7 +105,7 @@ func (f *flags) tuner(dev *device) tune.Tuner {
 		Backend: dev.Backend, Params: dev.Params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
 		Versions: dev.versions, Timeout: min(f.config.Timeout, compileLimit), Controller: dev.Controller, Prober: dev.Prober,
 		Space: tune.Space{
-			Device: dev.Device(), Machine: dev.Device().Machine(), Workers: dev.Device().Parallel,
+			Device: dev.Device(), Machine: dev.Device().Machine().Limited(dev.Params.VMEMBytes), Workers: dev.Device().Parallel,
 			Limit: dev.FastBytes, Most: f.most,
 		},
 	}
@@ -162,6 +165,15 @@ func (f *flags) path(machine string) string {
 		return f.out
 	}
 	return filepath.Join("configs", "tuned", machine+".yaml")
+}
+
+// checkTable refuses to fill the machine's table, which sweeps read that have all the fast
+// memory there is, under a limit on it.
+func (f *flags) checkTable(dev *device) error {
+	if f.out == "" && dev.Params.VMEMBytes > 0 {
+		return cli.Usagef("--param vmem_limit: %s is the table of sweeps without it; name one of its own with --out", f.path(dev.machine))
+	}
+	return nil
 }
 
 // load reads a machine's table; a file that is not there is an empty one.

@@ -82,10 +82,10 @@ measure: measure/interval backend chips problem internal/awake internal/counters
 results: results/twosample measure/interval internal/files golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 configs:
 tuned: backend configs internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
-harness: mesh measure tuned internal/awake internal/cgroup internal/yamlline kernels kernels/blocking backend check analyze chips results configs gopkg.in/yaml.v3
+harness: mesh measure tuned internal/awake internal/cgroup internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
 plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: timeline internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/own backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-tune: measure backend kernels kernels/blocking analyze chips problem tile tuned
+tune: measure backend kernels analyze chips problem tile tuned
 cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: timeline internal/cli internal/deviceflag internal/files harness backend/aot backend/builtin backend/registry lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
