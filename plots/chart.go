@@ -47,6 +47,7 @@ type Tick struct {
 type Series struct {
 	Label     string
 	Kernel    string  // fixes the colour
+	Hue       Hue     // fixes it where all series are of one kernel; 0 for none
 	Shade     float64 // within the kernel's colour: -1 lightest, 0 the colour itself, 1 darkest
 	Shape     int     // of the marker; series of a chart differ
 	Bold      bool

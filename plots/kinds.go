@@ -22,6 +22,7 @@ const (
 	Errors    Kind = "error"
 	Peers     Kind = "peers"
 	Accuracy  Kind = "accuracy"
+	Scaling   Kind = "scaling"
 )
 
 // A Scope is what one request for a kind covers.
@@ -55,6 +56,7 @@ var table = []kindOf{
 	{Errors, Whole, false, errorPictures},           // errors by K and dtype, and what the check allows
 	{Peers, PerDtype, false, peersPictures},         // rate against size: the fastest kernel and other libraries, for each number of threads
 	{Accuracy, Whole, false, accuracyPictures},      // error against rate, a point for each quantization of one shape
+	{Scaling, PerDtype, false, scalingPictures},     // rate against devices, a line for each way to spread a product over a mesh
 }
 
 // data is what the pictures of one request are made of, baseline included.

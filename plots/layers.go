@@ -74,8 +74,13 @@ func (ch *Chart) drawRoofs(c draw.Canvas, f frame) {
 	}
 }
 
-// color is the series' place in its kernel's ramp.
-func (s *Series) color() color.NRGBA { return shaded(kernelColor(s.Kernel), s.Shade) }
+// color is the series' place in its kernel's ramp, or in that of its hue.
+func (s *Series) color() color.NRGBA {
+	if s.Hue > 0 {
+		return shaded(hueColor[int(s.Hue-1)%len(hueColor)], s.Shade)
+	}
+	return shaded(kernelColor(s.Kernel), s.Shade)
+}
 
 // drawInterval fills the interval round the line, or draws it as a bar at each
 // point where nothing lies between points.

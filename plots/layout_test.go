@@ -115,7 +115,7 @@ func everyKind(t *testing.T) map[string]Picture {
 	all := pictures(t)
 	cpu, tpu := results.Summarize(readSample(t, sampleCPU)), results.Summarize(readSample(t, sampleTPU))
 	for _, k := range table {
-		if k.name == Compare || k.name == Peers || k.name == Accuracy {
+		if k.name == Compare || k.name == Peers || k.name == Accuracy || k.name == Scaling {
 			continue // the samples have no rows for them
 		}
 		for _, sample := range [][]results.Summary{cpu, tpu, slices.Concat(cpu, tpu)} {

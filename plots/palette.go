@@ -40,6 +40,12 @@ var peerColor = map[string]color.NRGBA{
 	"mkl":      {0x88, 0x22, 0x55, 0xff},
 }
 
+// A Hue tells apart series of one kernel, such as ways to spread a product; from 1.
+type Hue int
+
+// hueColor is the colour of hue N at N-1.
+var hueColor = []color.NRGBA{bluishGreen, blue, orange, vermillion, reddishPurple, skyBlue}
+
 // kernelColor returns the colour of a kernel by its name: the baseline is
 // black, v1 to v5 and peers have a colour each, higher rungs a darker one, anything
 // else is green.

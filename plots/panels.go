@@ -23,12 +23,18 @@ type Panel struct {
 	Mark   float64    // a line right across, 0 for none
 	Band   [2]float64 // across the panel, both 0 for none
 	Words  string     // of Band, in the key
+
+	Guide      []Point // a line to hold the series against; nil for none
+	GuideWords string  // of Guide, in the key
 }
 
 const (
 	panelGap    = 22 * vg.Length(1)
 	titleIndent = 3 * vg.Length(1)
 )
+
+// guideStyle is that of lines that series are held against.
+var guideStyle = draw.LineStyle{Color: softInk, Width: 1.4, Dashes: []vg.Length{12, 3, 2, 3}}
 
 func (p *Panels) key() key {
 	var k key
@@ -45,6 +51,10 @@ func (p *Panels) key() key {
 			if panel.Band[1] > 0 && !named[panel.Words] {
 				named[panel.Words] = true
 				bands = append(bands, keyEntry{panel.Words, softInk, boxSign(gridLine, false)})
+			}
+			if panel.Guide != nil && !named[panel.GuideWords] {
+				named[panel.GuideWords] = true
+				bands = append(bands, keyEntry{panel.GuideWords, softInk, lineSign(guideStyle)})
 			}
 		}
 	}
@@ -150,7 +160,14 @@ func (p *Panel) draw(c draw.Canvas, f frame) {
 		c.Fill(vg.Rectangle{Min: vg.Point{X: f.box.Min.X + 1, Y: lo}, Max: vg.Point{X: f.box.Max.X, Y: max(hi, lo+2)}}.Path())
 	}
 	if p.Mark > f.y.Min && p.Mark <= f.y.Max {
-		c.StrokeLine2(draw.LineStyle{Color: softInk, Width: 1.4, Dashes: []vg.Length{12, 3, 2, 3}}, f.box.Min.X, f.Y(p.Mark), f.box.Max.X, f.Y(p.Mark))
+		c.StrokeLine2(guideStyle, f.box.Min.X, f.Y(p.Mark), f.box.Max.X, f.Y(p.Mark))
+	}
+	if len(p.Guide) > 1 {
+		var line []vg.Point
+		for _, pt := range p.Guide {
+			line = append(line, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Y, f.y))})
+		}
+		c.StrokeLines(guideStyle, line)
 	}
 	if p.Note != "" {
 		sty := aligned(style(smallSize, softInk), text.XCenter, text.YCenter)

@@ -45,6 +45,7 @@ func pictures(t *testing.T) map[string]Picture {
 		all[[]string{"peers", "peers_shapes"}[i]] = p
 	}
 	all["accuracy"] = accuracyPicture(t)
+	all["scaling"] = scalingPictureOf(t, spreadRows())[0]
 	all["size_legend"] = crowdedChart(t)
 	all["size_only_failures"] = failedChart(t)
 	all["kernels_long_names"] = longNames(t)

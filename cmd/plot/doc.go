@@ -42,6 +42,9 @@
 //   - accuracy: error against rate, a point for each quantization of one shape: the
 //     shape measured in most ways. Quantized products are compared with float64 on
 //     the operands before they were quantized.
+//   - scaling: products on a mesh of devices (bench --mesh): TFLOP/s and % of peak of
+//     all devices by how many they are, a line for each way to spread the product;
+//     strong scaling beside weak. docs/scaling.md reads one.
 //
 // Some examples:
 //

@@ -83,7 +83,7 @@ results: results/twosample measure/interval internal/files golang.org/x/perf/ben
 configs:
 tuned: backend configs internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 harness: mesh measure tuned internal/awake internal/cgroup internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
-plots: results analyze chips internal/files gonum.org/v1/plot golang.org/x/image/font
+plots: results analyze chips mesh internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: timeline internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/own backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 tune: measure backend kernels analyze chips problem tile tuned
 cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
