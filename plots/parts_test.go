@@ -200,6 +200,9 @@ func FuzzCharts(f *testing.F) {
 		}
 		rows := []results.Record{r, with(hand("v1_naive", 64, 1e9), func(r *results.Record) { r.BytesMoved = 1 << 16 })}
 		rows = append(rows, with(rows[0], func(r *results.Record) { r.Pos.File = "b.csv" }))
+		for _, devices := range []int{1, max(2, n)} {
+			rows = append(rows, with(rows[0], func(r *results.Record) { r.Devices, r.Mesh = devices, fmt.Sprintf("data=%d", devices) }))
+		}
 		for _, kind := range Kinds() {
 			q := Request{Kind: kind, Dtype: "float32"}
 			if kind.Scope() == PerKernel {

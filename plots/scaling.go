@@ -55,7 +55,8 @@ func grownOf(summaries []results.Summary) []grown {
 	of := func(s *results.Summary) product {
 		return product{s.FamilyName(), s.Dtypes(), s.Batch, s.M, s.K, s.N, s.Quant, s.Activation, s.Options, s.DtypeAcc}
 	}
-	spread := map[product][]*results.Summary{}
+	anyRows := func(p product) product { p.m = 0; return p }
+	spread, alike := map[product][]*results.Summary{}, map[product][]*results.Summary{} // alike but for M
 	var products []product
 	for i := range summaries {
 		s := &summaries[i]
@@ -66,6 +67,7 @@ func grownOf(summaries []results.Summary) []grown {
 			products = append(products, of(s))
 		}
 		spread[of(s)] = append(spread[of(s)], s)
+		alike[anyRows(of(s))] = append(alike[anyRows(of(s))], s)
 	}
 	slices.SortStableFunc(products, func(a, b product) int {
 		return cmp.Compare(spread[b][0].Work(), spread[a][0].Work())
@@ -77,14 +79,9 @@ func grownOf(summaries []results.Summary) []grown {
 	used := map[product]bool{} // as weak scaling of a larger one
 	for _, p := range products {
 		g := grown{whole: most(spread[p]), strong: spread[p]}
-		for _, o := range products {
-			same := o
-			same.m = p.m
-			for _, s := range spread[o] {
-				// As many rows for each device.
-				if same == p && s.M*g.whole.Devices == p.m*s.Devices {
-					g.weak = append(g.weak, s)
-				}
+		for _, s := range alike[anyRows(p)] {
+			if s.M*g.whole.Devices == p.m*s.Devices { // as many rows for each device
+				g.weak = append(g.weak, s)
 			}
 		}
 		alone := func(list []*results.Summary) bool {
