@@ -201,7 +201,7 @@ func (r *run) limits() measure.Limits {
 	return measure.Limits{Timeout: r.sweep.Config.Timeout, Within: limited}
 }
 
-// limited is awake.WithTimeout; tests stop the process.
+// limited is awake.WithTimeout; tests look in between.
 var limited = awake.WithTimeout
 
 // launch runs a number of launches within the time limit.

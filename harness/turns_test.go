@@ -69,26 +69,3 @@ func TestTurns_Killed(t *testing.T) {
 		t.Error("the note is left")
 	}
 }
-
-// TestLaunch_Paused: a time in which this process stood still is nobody's launch.
-func TestLaunch_Paused(t *testing.T) {
-	paused := 0
-	limited = func(ctx context.Context, d time.Duration) (awake.Context, context.CancelFunc) {
-		if paused++; paused%5 != 0 {
-			return awake.WithTimeout(ctx, d)
-		}
-		return awake.Stopped(ctx)
-	}
-	t.Cleanup(func() { limited = awake.WithTimeout })
-	c := small(t, "kernels: [1, 3]\n")
-	f := newFake()
-	out := mustRun(t, c, f, filepath.Join(t.TempDir(), "rows.csv"))
-	for _, r := range out.Rows {
-		if r.Status != results.OK {
-			t.Errorf("%s: %s", r.Kernel, r.Status)
-		}
-	}
-	if paused < 5 {
-		t.Error("nothing was paused")
-	}
-}
