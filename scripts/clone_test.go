@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -224,7 +225,8 @@ func (c *clone) awaitHang() {
 	c.t.Fatal("the step was not reached")
 }
 
-// noneLeft checks that no stand-in that hung has outlived the script.
+// noneLeft checks that no stand-in that hung outlives the script by more than it takes the
+// system to end what was killed.
 func (c *clone) noneLeft() {
 	c.t.Helper()
 	for line := range strings.Lines(c.read("hung")) {
@@ -232,9 +234,29 @@ func (c *clone) noneLeft() {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		if syscall.Kill(pid, 0) == nil {
+		for range 1000 {
+			if !runs(pid) {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if runs(pid) {
 			c.t.Errorf("process %d of a step is still there", pid)
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
+}
+
+// runs reports whether there is such a process; one that has ended and that its parent has
+// not asked for yet does not run.
+func runs(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true // no Linux, or it is gone by now, which the next look tells
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(state, "Z")
 }
