@@ -66,11 +66,11 @@ func oneElement(f func(b *broken, v float64) float64) func(b *broken) {
 
 // wrongly is how sums are computed anew.
 type wrongly struct {
-	keep    func(k int) bool             // which terms are added; nil for all
-	operand func(x float64) float64      // what becomes of operands; nil for nothing
-	pair    func(x, y float64) float64   // adds the terms of 2k and 2k+1; nil for +
-	after   func(sum float64) float64    // what becomes of a sum behind a step; nil for what the program does
-	final   func(sum, o float64) float64 // what becomes of the output o of a sum; nil for nothing
+	keep  func(k int) bool             // which terms are added; nil for all
+	a, b  func(x float64) float64      // what becomes of elements of A, of B; nil for nothing
+	pair  func(x, y float64) float64   // adds the terms of 2k and 2k+1; nil for +
+	after func(sum float64) float64    // what becomes of a sum behind a step; nil for what the program does
+	final func(sum, o float64) float64 // what becomes of the output o of a sum; nil for nothing
 }
 
 // again computes part of the output anew.
@@ -91,8 +91,8 @@ func (b *broken) again(i, rows, j, cols int, w wrongly) {
 		b.rowOfB(y, k, j)
 		for c := range y {
 			y[c] *= b.scaleB(k, j+c)
-			if w.operand != nil {
-				y[c] = w.operand(y[c])
+			if w.b != nil {
+				y[c] = w.b(y[c])
 			}
 		}
 		for r := range rows {
@@ -100,8 +100,8 @@ func (b *broken) again(i, rows, j, cols int, w wrongly) {
 			if w.keep != nil && !w.keep(k) {
 				x = 0
 			}
-			if w.operand != nil {
-				x = w.operand(x)
+			if w.a != nil {
+				x = w.a(x)
 			}
 			sum := sums[r][j:][:cols]
 			switch {
@@ -264,14 +264,23 @@ var faults = []struct {
 		}
 		b.again(i, rows, j, cols, wrongly{after: after})
 	}},
-	{"operands cut to TF32", func(p problem.Matmul) bool { return p.A == tile.Float32 && p.Quant == "" }, func(b *broken) {
-		i, j, rows, cols := b.tile()
-		b.again(i, rows, j, cols, wrongly{operand: cut(13)})
-	}},
+	{"operands cut to TF32", inFloat32, cutting(wrongly{a: cut(13), b: cut(13)})},
+	{"A alone cut to TF32", inFloat32, cutting(wrongly{a: cut(13)})},
+	{"B alone cut to TF32", inFloat32, cutting(wrongly{b: cut(13)})},
 	{"pairs saturate at 16 bits", func(p problem.Matmul) bool { return p.A == tile.Int8 }, func(b *broken) {
 		i, j, rows, cols := b.tile()
 		b.again(i, rows, j, cols, wrongly{pair: func(x, y float64) float64 { return max(-1<<15, min(1<<15-1, x+y)) }})
 	}},
+}
+
+func inFloat32(p problem.Matmul) bool { return p.A == tile.Float32 && p.Quant == "" }
+
+// cutting computes a block anew.
+func cutting(w wrongly) func(b *broken) {
+	return func(b *broken) {
+		i, j, rows, cols := b.tile()
+		b.again(i, rows, j, cols, w)
+	}
 }
 
 // matrixProblems are of all dtypes, and programs that say how sums are rounded.
