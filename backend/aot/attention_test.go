@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/kernels/attention"
+	"matladder/kernels/attention/attentiontest"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -24,7 +24,7 @@ func TestAttention(t *testing.T) {
 	everything.Batch, everything.Heads, everything.KVHeads, everything.ValueDim, everything.Dim = 2, 4, 2, 128, 192
 	everything.Causal, everything.SoftCap, everything.Bias, everything.Sinks, everything.Segments, everything.Lengths, everything.LogSums = true, 30, true, true, true, true, true
 	for name, p := range map[string]problem.Attention{"gqa": gqa, "ragged": ragged, "everything": everything} {
-		for _, k := range attention.All {
+		for _, k := range attentiontest.Rungs() {
 			p := p
 			if k.Number() == 5 {
 				p.Rows = 1 // what it is for; a row of many is less than TPUs bring in

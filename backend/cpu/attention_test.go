@@ -8,14 +8,14 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/kernels/attention"
+	"matladder/kernels"
 	"matladder/kernels/attention/attentiontest"
 	"matladder/problem"
 	"matladder/tile"
 )
 
 // runAttention compiles a rung of attention and loads inputs.
-func runAttention(t testing.TB, o Options, k attention.Kernel, p problem.Attention, b tile.Blocks) (backend.Executable, []*tile.Program, []tile.Tensor) {
+func runAttention(t testing.TB, o Options, k kernels.Kernel, p problem.Attention, b tile.Blocks) (backend.Executable, []*tile.Program, []tile.Tensor) {
 	t.Helper()
 	programs, err := k.Build(p, "", b)
 	if err != nil {
@@ -49,7 +49,7 @@ func TestAttention(t *testing.T) {
 			continue
 		}
 		for _, c := range attentiontest.Cases() {
-			for _, k := range attention.All {
+			for _, k := range attentiontest.Rungs() {
 				for _, b := range []tile.Blocks{{M: 8, K: 16}, {M: 64, K: 64}} {
 					b = problem.Clip(c.Attention, b)
 					t.Run(fmt.Sprintf("%s/%s/%s/%d×%d", isa, c.Name, k.Name(), b.M, b.K), func(t *testing.T) {
@@ -74,7 +74,7 @@ func BenchmarkAttention(b *testing.B) {
 			for _, causal := range []bool{false, true} {
 				p := problem.Self(2048, dim, d)
 				p.Heads, p.KVHeads, p.Causal = 8, 8, causal
-				for _, k := range attention.All {
+				for _, k := range attentiontest.Rungs() {
 					shapes := []tile.Blocks{{M: 64, K: 512}, {M: 128, K: 512}, {M: 256, K: 512}}
 					if k.Number() < 3 {
 						shapes = k.Candidates(p, tile.Machine{FastBytes: 1 << 20})
@@ -105,7 +105,7 @@ func TestAttention_Plan(t *testing.T) {
 	defer be.Close()
 	p := problem.Self(256, 64, tile.BFloat16)
 	p.Heads, p.KVHeads, p.Causal = 4, 2, true
-	for _, k := range attention.All {
+	for _, k := range attentiontest.Rungs() {
 		programs, err := k.Build(p, "", problem.Clip(p, tile.Blocks{M: 64, K: 128}))
 		if err != nil {
 			t.Fatal(err)

@@ -73,7 +73,7 @@ func TestPlaces(t *testing.T) {
 	places := words(t, root)
 	module := modulePath(t, root)
 	needs := map[string][]string{ // packages, or files, that need one that they name
-		"attention":   {"kernels/attention/"}, // a list of its own, and rungs that are made of others
+		"attention":   {"kernels/attention/"}, // rungs that are made of others
 		"aot":         {"cmd/compare/ab.go"},  // there nothing runs that could be compared
 		"cpu":         {"cmd/peers/find.go"},  // the plugin of that name
 		"v1_naive":    {"backend/cpu/worker.go"},

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"matladder/kernels/attention"
 	"matladder/kernels/attention/attentiontest"
 	"matladder/problem"
 	"matladder/tile"
@@ -61,7 +60,7 @@ type entry struct {
 func write(ctx context.Context, folder string) error {
 	var entries []entry
 	for i, c := range cases() {
-		for _, k := range attention.All {
+		for _, k := range attentiontest.Rungs() {
 			b := problem.Clip(c.Attention, tile.Blocks{M: 64, K: 128})
 			programs, err := k.Build(c.Attention, "", b)
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/kernels/attention"
+	"matladder/kernels"
 	"matladder/kernels/attention/attentiontest"
 	"matladder/problem"
 	"matladder/tile"
@@ -25,7 +25,7 @@ func TestMeaning(t *testing.T) {
 			if err := c.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			for _, k := range attention.All {
+			for _, k := range attentiontest.Rungs() {
 				for _, b := range shapes {
 					b = problem.Clip(c.Attention, b)
 					t.Run(fmt.Sprintf("%s/%d×%d", k.Name(), b.M, b.K), func(t *testing.T) { checkMeaning(t, k, c.Attention, b) })
@@ -35,7 +35,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-func checkMeaning(t *testing.T, k attention.Kernel, p problem.Attention, b tile.Blocks) {
+func checkMeaning(t *testing.T, k kernels.Kernel, p problem.Attention, b tile.Blocks) {
 	programs, err := k.Build(p, "", b)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func checkMeaning(t *testing.T, k attention.Kernel, p problem.Attention, b tile.
 // TestShort holds each rung to what one reads on a screen or little more.
 func TestShort(t *testing.T) {
 	const most = 80
-	for _, k := range attention.All {
+	for _, k := range attentiontest.Rungs() {
 		text, err := os.ReadFile(filepath.Join(k.Name(), "kernel.go"))
 		if err != nil {
 			t.Fatal(err)

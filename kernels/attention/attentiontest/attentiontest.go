@@ -8,10 +8,18 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"matladder/kernels"
 	"matladder/kernels/attention/scores"
+	sparse "matladder/kernels/attention/v6_sparse"
 	"matladder/problem"
 	"matladder/tile"
 )
+
+// Rungs are the kernels of attention: those of sweeps, and the sixth, whose tables are made
+// for it.
+func Rungs() []kernels.Kernel {
+	return append(kernels.Ladder(problem.AttentionFamily), kernels.Of(sparse.Kernel{}))
+}
 
 // Inputs makes the arrays of p and the tables of the programs that were built for blocks
 // b, in the order of tile.Bind.
