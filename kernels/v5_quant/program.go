@@ -87,15 +87,6 @@ func (b blocks) at(index ...tile.IndexExpr) tile.BlockSpec {
 	return tile.Block(dims...).At(append([]tile.IndexExpr{b.t.e}, index...)...)
 }
 
-// after returns the programs that run before this one, and this one.
-func (t *program) after(ahead []*tile.Program) ([]*tile.Program, error) {
-	last, err := t.Programs()
-	if err != nil {
-		return nil, err
-	}
-	return append(ahead, last...), nil
-}
-
 // groupsOf is how many groups of k share scales in one block; 1 if a group goes
 // on over several.
 func groupsOf(scheme problem.Scheme, s tile.Blocks) int {

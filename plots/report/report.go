@@ -22,7 +22,7 @@ type Input struct {
 	// Summaries are the points. Interpreted ones are left out.
 	Summaries []results.Summary
 	// Rows are the raw rows for the download, usually those behind the
-	// summaries. They are gone through twice and never held together.
+	// summaries. They are gone through twice and never held together. Nil for none.
 	Rows iter.Seq2[*results.Record, error]
 	// Traversals are what the player offers, in its order; none for no player.
 	Traversals []*traverse.Recording
@@ -46,6 +46,9 @@ func Write(w io.Writer, in Input) error {
 	summaries := slices.DeleteFunc(slices.Clone(in.Summaries), func(s results.Summary) bool { return s.Interpreted() })
 	if len(summaries) == 0 {
 		return errors.New("no point to report")
+	}
+	if in.Rows == nil {
+		in.Rows = func(func(*results.Record, error) bool) {}
 	}
 	points := newPoints(summaries)
 	provenance, columns, err := newProvenance(summaries, in.Rows)

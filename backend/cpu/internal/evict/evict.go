@@ -8,9 +8,6 @@ package evict
 
 import "sync"
 
-// Exact says that the memory itself leaves the caches, whatever else is in them.
-const Exact = exact
-
 // Part puts a part of memory, the member'th of so many, out of the caches. All members call
 // it at about the same time, each on a thread that may have used the memory.
 func Part(memory []byte, member, of int) { part(memory, member, of) }

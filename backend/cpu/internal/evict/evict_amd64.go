@@ -1,7 +1,5 @@
 package evict
 
-const exact = true
-
 // flush puts the lines of memory out of the caches. It equals doing nothing, but for time.
 //
 //go:noescape

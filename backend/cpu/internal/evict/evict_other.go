@@ -4,8 +4,6 @@ package evict
 
 import "sync/atomic"
 
-const exact = false
-
 var sink atomic.Uint32
 
 func part([]byte, int, int) { sink.Store(uint32(readOthers())) }
