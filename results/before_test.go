@@ -10,11 +10,17 @@ import (
 	"matladder/internal/golden"
 )
 
-// TestBefore reads a file as it was written before rows named their family: every cell
-// means what it meant, and its summary is what it was. testdata/before.csv is never
-// written anew.
+// TestBefore reads files as they were once written, before.csv before rows named their
+// family, families.csv when there were seven, meshes, cold caches and the control: every
+// cell means what it meant, and the summary is what it was. They are never written anew.
 func TestBefore(t *testing.T) {
-	const name = "testdata/before.csv"
+	for _, name := range []string{"before", "families"} {
+		t.Run(name, func(t *testing.T) { testBefore(t, "testdata/"+name) })
+	}
+}
+
+func testBefore(t *testing.T, path string) {
+	name := path + ".csv"
 	f, err := ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +56,6 @@ func TestBefore(t *testing.T) {
 		if err := WriteTable(&have, format, Best(Summarize(f.Rows))); err != nil {
 			t.Fatal(err)
 		}
-		golden.Assert(t, "testdata/before."+format, have.Bytes())
+		golden.Assert(t, path+"."+format, have.Bytes())
 	}
 }
