@@ -6,16 +6,22 @@ import (
 	"testing"
 )
 
-// TestBefore reads a table as it was written before rows named their family, finds each
-// of its rows, and writes it as it was. testdata/before.yaml is never written anew.
+// TestBefore reads tables as they were once written, before.yaml before rows named their
+// family, finds each of their rows, and writes them as they were. They are never written
+// anew.
 func TestBefore(t *testing.T) {
-	const name = "testdata/before.yaml"
+	for name, rows := range map[string]int{"before": 4, "families": 4, "predicted": 1} {
+		t.Run(name, func(t *testing.T) { testBefore(t, "testdata/"+name+".yaml", rows) })
+	}
+}
+
+func testBefore(t *testing.T, name string, rows int) {
 	table, err := ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(table.Rows) != 4 {
-		t.Fatalf("%d rows", len(table.Rows))
+	if len(table.Rows) != rows {
+		t.Fatalf("%d rows, want %d", len(table.Rows), rows)
 	}
 	for _, r := range table.Rows {
 		a, ok := table.Lookup(r.Key)
