@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"strconv"
@@ -75,7 +76,9 @@ func recordFlags(d *registry.Device) error {
 // gpuEntry is a GPU, on which kernels run as such.
 var gpuEntry = registry.Entry{
 	Name: "gpu", Help: "an NVIDIA GPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline,
-	Params: append(pluginParams[:len(pluginParams):len(pluginParams)], tritonParams...),
+	Params: append(append(pluginParams[:len(pluginParams):len(pluginParams)],
+		registry.Choice("operands", "where launches find their operands: in HBM, as they take copies in turn that the L2 cache does not hold, or wherever the same ones are left", pjrt.OperandsHBM, pjrt.OperandsHBM, pjrt.OperandsAny),
+	), tritonParams...),
 	Open: func(ctx context.Context, r registry.Request) (*registry.Device, error) {
 		extra, err := kernelParams(r.Params)
 		if err != nil {
@@ -83,6 +86,13 @@ var gpuEntry = registry.Entry{
 		}
 		d, err := openPlugin(ctx, r, "gpu", "cuda", chips.GPU)
 		if err == nil {
+			if operands := d.Params.Extra["operands"]; operands != "" {
+				extra = maps.Clone(extra)
+				if extra == nil {
+					extra = map[string]string{}
+				}
+				extra["operands"] = operands
+			}
 			d.Params.Extra, d.Backend = extra, gpu{d.Backend}
 		}
 		var missing *plugins.NotInstalledError

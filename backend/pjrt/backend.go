@@ -140,7 +140,7 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	if err != nil {
 		return nil, err
 	}
-	e := &executable{backend: b, launch: launch, programs: programs, method: how.method}
+	e := &executable{backend: b, launch: launch, programs: programs, method: how.method, sets: 1}
 	var need int64
 	for _, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
 		if _, ok := bufferTypes[a.Dtype]; !ok {
@@ -148,10 +148,16 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 		}
 		need += bytesOf(a)
 	}
+	if b.device.Kind == chips.GPU {
+		e.sets, e.operands = 1, inL2
+		if sets := setsOf(b.device, need); how.turns && sets > 0 && !b.shared {
+			e.sets, e.operands = sets, OperandsHBM
+		}
+	}
 	if limit := b.device.MemoryBytes; limit.Known() && need > int64(limit.Value) {
 		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Need: need, Limit: int64(limit.Value)})
 	}
-	if err := e.build(module(launch, how.method, together(b.device, flops)), how.options, asked); err != nil {
+	if err := e.build(module(launch, how.method, together(b.device, flops), e.sets), how.options, asked); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {

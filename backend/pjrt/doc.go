@@ -32,6 +32,12 @@
 // program has its operands is read from what the compiler made of it and stands
 // in each sample.
 //
+// On a GPU the trap is the L2 cache, in which launches would find what the last ones
+// left. By any method they take sets of arrays in turn, alike in what they hold, so many
+// that the cache does not keep a set until its turn comes again (sets.go); the sample says
+// hbm. With operands=any, and where arrays are so small that it would take more than 64
+// sets, there is one set, and the sample says l2. The check looks at every set.
+//
 // The binding waits for each call, passes no options to the compiler and does not
 // hand out what that made. It takes a plugin as a table of functions, though, and
 // gets one in which three are ours and call the plugin's (table.go).

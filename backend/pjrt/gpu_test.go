@@ -43,17 +43,20 @@ func TestGPU_Loop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	times := together(d, flopsOf(programs))
+	times, sets := together(d, flopsOf(programs)), 8
 	if times < 100 {
 		t.Errorf("%d launches of %g FLOPs together", times, flopsOf(programs))
 	}
 	for _, method := range Methods() {
-		got, err := c.Compile(t.Context(), g, module(l, method, times))
+		got, err := c.Compile(t.Context(), g, module(l, method, times, sets))
 		if err != nil {
 			t.Fatalf("%s: %v", method, err)
 		}
 		if n := len(got.Kernels); n == 0 || !strings.Contains(got.Sequence, "v5_quant") {
 			t.Errorf("%s: %d kernels in\n%s", method, n, got.Sequence)
+		}
+		if launches := strings.Count(got.Sequence, " v5_quant"); method == Loop && launches != sets+sets+sets-1 {
+			t.Errorf("%d launches of %d sets in\n%s", launches, sets, got.Sequence)
 		}
 		if method == Loop && !bytes.Contains(got.Optimized, []byte("known_trip_count")) {
 			t.Errorf("XLA does not see how often the inner loop runs:\n%s", got.Sequence)
@@ -78,7 +81,7 @@ func TestGPU_Refused(t *testing.T) {
 	if _, err := launchOf(a100, rungAt(t, 5, p, tile.Blocks{M: 128, K: 128, N: 128}), backend.Params{}); !errors.Is(err, backend.ErrUnsupported) {
 		t.Errorf("float8: %v", err)
 	}
-	if together(a100, 1e18) != 1 || together(chips.Device{Kind: chips.TPU}, 1) != 1 {
+	if together(a100, 1e18) != 1 || together(chips.Device{Kind: chips.TPU}, 1) != 0 {
 		t.Error("long launches, and those of a TPU, are not taken together")
 	}
 }

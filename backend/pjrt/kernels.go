@@ -142,16 +142,16 @@ func refused(err error) error {
 	return fmt.Errorf("pjrt: %w", err)
 }
 
-// module returns the program by which a method times launches.
-func module(l *stablehlo.Launch, method string, together int) string {
-	switch method {
-	case Wall:
+// module returns the program by which a method times launches that take a number of
+// sets of operands in turn; together is 0 for a device that goes through a loop by itself.
+func module(l *stablehlo.Launch, method string, together, sets int) string {
+	switch {
+	case method == Wall:
 		return l.Once()
-	case Chain:
+	case method == Chain:
 		return l.Chain()
-	}
-	if together > 1 {
-		return l.LoopTogether(together)
+	case together > 0:
+		return l.LoopTogether(together, sets)
 	}
 	return l.Loop(1)
 }
@@ -162,10 +162,13 @@ func module(l *stablehlo.Launch, method string, together int) string {
 const roundSeconds = 1e-3
 
 // together is how many launches of so many FLOPs one round of a loop makes: on a GPU as
-// many as take roundSeconds at the peak.
+// many as take roundSeconds at the peak, elsewhere 0.
 func together(d chips.Device, flops float64) int {
 	peak := d.PeakAt(tile.BFloat16.String(), "")
-	if d.Kind != chips.GPU || !peak.Known() || flops <= 0 {
+	switch {
+	case d.Kind != chips.GPU:
+		return 0
+	case !peak.Known() || flops <= 0:
 		return 1
 	}
 	const most = 256
@@ -200,6 +203,11 @@ var leaveInHBM = hlo.Options{"xla_msa_enable": false}
 // StableHLO has it. Otherwise it computes the largest element of a row faster, and
 // without the NaN in it.
 var keepNaN = hlo.Options{"xla_cpu_enable_fast_min_max": false}
+
+// oneByOne tells the compiler for GPUs that what it records to be launched together, as
+// CUDA graphs, is to run in order: launches of a loop on sets of their own need nothing of
+// each other, and could overlap.
+var oneByOne = hlo.Options{"xla_gpu_command_buffer_scheduling_mode": "SERIALIZE"}
 
 // unknownOption reports whether a compiler refused a program for an option that it
 // does not have.

@@ -54,12 +54,12 @@ func Methods() []string { return slices.Clone(methods) }
 const (
 	flagsParam    = "libtpu_flags" // those of the environment, for the record
 	methodParam   = "method"       // overrides Options.Method
-	operandsParam = "operands"     // of a TPU: OperandsHBM, the default, or OperandsAny
+	operandsParam = "operands"     // of a TPU or a GPU: OperandsHBM, the default, or OperandsAny
 )
 
-// What the compiler of a TPU is told of arrays that a launch finds or leaves.
+// Where a launch finds its operands and leaves its results.
 const (
-	OperandsHBM = "hbm" // they stay in HBM
+	OperandsHBM = "hbm" // in HBM: a TPU's compiler is told so, a GPU's launches take sets of arrays in turn
 	OperandsAny = "any" // they may come to stay nearer, so that launches read them there
 )
 
@@ -85,6 +85,7 @@ func checkMethod(m string) error {
 // how is what parameters ask of a compilation.
 type how struct {
 	method  string
+	turns   bool        // launches may take sets of arrays in turn
 	options hlo.Options // of the compiler, unless it does not know them
 }
 
@@ -101,8 +102,8 @@ func (o Options) how(p backend.Params, kind string) (how, error) {
 	case p.VMEMBytes != 0 && kind != chips.TPU:
 		return how{}, fmt.Errorf("pjrt: vmem_limit: only TPUs have VMEM: %w", backend.ErrUnsupported)
 	}
-	h := how{method: cmp.Or(p.Extra[methodParam], o.Method, Loop)}
 	operands := p.Extra[operandsParam]
+	h := how{method: cmp.Or(p.Extra[methodParam], o.Method, Loop), turns: operands != OperandsAny}
 	for k := range p.Extra {
 		if kind == chips.GPU && slices.Contains(triton.ParamNames(), k) {
 			continue
@@ -112,12 +113,14 @@ func (o Options) how(p backend.Params, kind string) (how, error) {
 		}
 	}
 	switch {
-	case kind != chips.TPU && operands != "":
-		return how{}, fmt.Errorf("pjrt: operands=%s: only on a TPU is there a choice: %w", operands, backend.ErrUnsupported)
+	case kind != chips.TPU && kind != chips.GPU && operands != "":
+		return how{}, fmt.Errorf("pjrt: operands=%s: only on a TPU or a GPU is there a choice: %w", operands, backend.ErrUnsupported)
 	case !slices.Contains([]string{"", OperandsHBM, OperandsAny}, operands):
 		return how{}, fmt.Errorf("pjrt: unknown operands %q (known: %s, %s)", operands, OperandsHBM, OperandsAny)
 	case kind == chips.TPU && operands != OperandsAny:
 		h.options = leaveInHBM
+	case kind == chips.GPU:
+		h.options = oneByOne
 	case kind == chips.CPU:
 		h.options = keepNaN
 	}

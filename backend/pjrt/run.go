@@ -84,7 +84,12 @@ func (e *executable) call(n int) (time.Duration, error) {
 		defer count.free()
 		args = append(args, count.Buffer)
 	}
-	for _, b := range e.in {
+	in := e.in
+	if e.method == Wall { // a program of one set
+		in = e.in[e.turn*len(e.launch.In):][:len(e.launch.In)]
+		e.turn = (e.turn + 1) % e.sets
+	}
+	for _, b := range in {
 		args = append(args, b.Buffer)
 	}
 	if err := e.forget(&e.out); err != nil {
@@ -94,7 +99,7 @@ func (e *executable) call(n int) (time.Duration, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.method == Chain {
-		t.chained, t.results = n, 1+len(e.launch.Out)
+		t.chained, t.results, t.sets = n, 1+len(e.launch.Out), e.sets
 		defer func() { t.chained = 0 }()
 	}
 	execution := e.program.Execute(args...).DonateNone().OnDeviceByNum(e.backend.options.Device)
@@ -110,5 +115,6 @@ func (e *executable) call(n int) (time.Duration, error) {
 	for _, b := range out {
 		e.out = append(e.out, &buffer{Buffer: b})
 	}
+	e.called = n
 	return max(elapsed, 1), err
 }

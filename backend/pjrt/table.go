@@ -102,7 +102,8 @@ type table struct {
 	options     []byte     // for the compiler, added to the binding's
 	compiled    uintptr    // the program that was compiled last
 	chained     int        // launches of the next execution
-	results     int        // arrays that it returns
+	results     int        // arrays that each returns
+	sets        int        // of operands behind the link, which they take in turn
 	description uintptr    // of the device that was asked for last
 }
 
@@ -239,30 +240,47 @@ func (t *table) optimized() (format string, code []byte) {
 }
 
 // execute starts a program, or a chain of it: the first array that each launch
-// returns is the first that the next one takes, and the rest is that of the last.
+// returns is the first that the next one takes, and the rest is that of the last. Behind
+// the first, launches take the sets of arrays in turn, and the results of as many
+// launches are kept, so that no launch leaves its own where one of the last few did.
 func (t *table) execute(args *executeArgs) uintptr {
-	if t.chained < 2 {
+	if t.chained < 1 {
 		return t.call(execute, unsafe.Pointer(args))
 	}
-	first, complete := *args.arguments, args.complete
-	link := *first
-	defer func() { *first, args.complete = link, complete }()
+	complete, count := args.complete, args.count
+	given := unsafe.Slice(*args.arguments, count)
+	all := slices.Clone(given)
+	defer func() {
+		args.complete, args.count = complete, count
+		copy(given, all)
+	}()
+	each := (len(all) - 1) / t.sets
+	args.count = uintptr(1 + each)
 	outputs := unsafe.Slice(*args.outputs, t.results)
-	var before []uintptr
+	var kept [][]uintptr // results of launches before, which are not handed back
+	free := func(atMost int) {
+		for ; len(kept) > atMost; kept = kept[1:] {
+			for _, b := range kept[0] {
+				t.free(bufferDestroy, b)
+			}
+		}
+	}
+	defer func() { free(0) }()
 	for n := range t.chained {
 		args.complete = nil
 		if n == t.chained-1 {
 			args.complete = complete
 		}
+		copy(given[1:], all[1+n%t.sets*each:][:each])
 		failed := t.call(execute, unsafe.Pointer(args))
-		for _, b := range before { // the launch that takes the link holds it
-			t.free(bufferDestroy, b)
-		}
 		if failed != 0 {
 			return failed
 		}
-		before = slices.Clone(outputs)
-		*first = outputs[0]
+		if n < t.chained-1 {
+			kept = append(kept, slices.Clone(outputs))
+			free(t.sets) // what a launch that was started takes is held by it
+		}
+		given[0] = outputs[0]
 	}
 	return 0
 }

@@ -66,7 +66,7 @@ func built(t *testing.T, c *aot.Compiler, d chips.Device, topology string, l *st
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Compile(t.Context(), topology, module(l, h.method, 1), h.options)
+	got, err := c.Compile(t.Context(), topology, module(l, h.method, 0, 1), h.options)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func TestTPU_Methods(t *testing.T) {
 			if inside, outside := calls(m); [2]int{inside, outside} != want || operandsOf(m) != "hbm" {
 				t.Errorf("v%d %v by %s: %d kernels in a loop, %d outside, operands in %s", number, p, method, inside, outside, operandsOf(m))
 			}
-			text := module(l, method, 1)
+			text := module(l, method, 0, 1)
 			if strings.Contains(kernelText(t, text), "contract_precision<fp32>") != (p.Precision == tile.Highest) {
 				t.Errorf("v%d %v: the precision %v is not the kernel's", number, p, p.Precision)
 			}

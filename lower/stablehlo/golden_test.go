@@ -50,6 +50,7 @@ func TestLoop_Golden(t *testing.T) {
 	}
 	golden.Assert(t, "testdata/loop_1_set.mlir", []byte(l.Loop(1)))
 	golden.Assert(t, "testdata/loop_2_sets.mlir", []byte(l.Loop(2)))
+	golden.Assert(t, "testdata/loop_together_4_sets.mlir", []byte(l.LoopTogether(8, 4)))
 	golden.Assert(t, "testdata/chain.mlir", []byte(l.Chain()))
 }
 

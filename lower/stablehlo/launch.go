@@ -2,6 +2,7 @@ package stablehlo
 
 import (
 	"fmt"
+	"slices"
 
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
@@ -111,25 +112,37 @@ func (l *Launch) Loop(sets int) string {
 	return l.module(t)
 }
 
-// LoopTogether is Loop of one set for a device that waits for its host after each round
-// of a loop whose end only the device knows, as a GPU does: @main makes n launches,
-// together of them in each round by an inner loop of a known number, and those that
-// are left in a loop of their own.
+// LoopTogether is Loop for a device that waits for its host after each round of a loop
+// whose end only the device knows, as a GPU does: @main makes n launches, which take the
+// sets in turn. A round is a loop of a known number of times through all sets, together
+// launches about; what is left of n has rounds of one launch for each set, and then of
+// half as many, each set in one of them: sets is a power of two. A set that no launch
+// took gives zeros.
 //
 // A loop's own counter goes past the barriers, so that a compiler sees how often the
 // inner one runs; a link, which goes through them, keeps the launches in it. XLA for
-// GPUs takes barriers away early: of several launches in one body, which would save
-// counting, it leaves one.
-func (l *Launch) LoopTogether(together int) string {
+// GPUs takes barriers away early: of several launches of one set in one body, which would
+// save counting, it leaves one. Launches of different sets stay.
+func (l *Launch) LoopTogether(together, sets int) string {
 	t := &text{depth: 1}
 	n := value{"%n", tensor{elem: "i32"}}
-	in := l.arguments(t, l.In, "")
-	hints := append([]string{"limit", "round", "link"}, each(in, func(v value) string { return v.name[1:] })...)
-	for _, a := range l.Out {
-		hints = append(hints, mlir.Symbol(a.Name))
+	hints := []string{"limit", "round", "link"}
+	var in []value
+	for s := range sets {
+		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
 	}
-	// loop makes rounds, of one launch each or of those of a loop inside.
-	loop := func(limit, link value, out []value, inside func(link value, out []value) (value, []value)) (value, []value) {
+	args := append([]value{n}, in...)
+	hints = append(hints, each(in, func(v value) string { return v.name[1:] })...)
+	var out []tensor
+	for s := range sets {
+		for _, a := range l.Out {
+			hints = append(hints, mlir.Symbol(a.Name)+suffix(s, sets))
+		}
+		out = append(out, storedTypes(l.Out)...)
+	}
+	type inside func(link value, out []value) (value, []value)
+	// loop makes rounds of what is inside.
+	loop := func(limit, link value, out []value, inside inside) (value, []value) {
 		carried := append(append([]value{limit, t.scalar(0), link}, in...), out...)
 		after := t.while(hints, carried, func(v []value) value {
 			return t.compare("LT", v[1], v[0])
@@ -142,24 +155,49 @@ func (l *Launch) LoopTogether(together int) string {
 		in = after[3 : 3+len(in)]
 		return after[2], after[3+len(in):]
 	}
-	once := func(link value, _ []value) (value, []value) {
-		held := t.barrier(append([]value{link}, in...)...)
-		done := t.barrier(append([]value{held[0]}, t.call("launch", held[1:], storedTypes(l.Out))...)...)
-		return done[0], done[1:]
-	}
-	t.function("public", "main", append([]value{n}, in...), storedTypes(l.Out), func() []value {
-		var out []value
-		for _, a := range l.Out {
-			out = append(out, t.constant(a.stored(), 0))
+	// once launches once for each of some sets.
+	once := func(first, count int) inside {
+		return func(link value, out []value) (value, []value) {
+			out = slices.Clone(out)
+			for s := first; s < first+count; s++ {
+				held := t.barrier(append([]value{link}, in[s*len(l.In):][:len(l.In)]...)...)
+				done := t.barrier(append([]value{held[0]}, t.call("launch", held[1:], storedTypes(l.Out))...)...)
+				link = done[0]
+				copy(out[s*len(l.Out):], done[1:])
+			}
+			return link, out
 		}
-		link := t.scalar(0)
-		link, out = loop(t.op("divide", n, t.scalar(together)), link, out, func(link value, out []value) (value, []value) {
-			return loop(t.scalar(together), link, out, once)
+	}
+	t.function("public", "main", args, out, func() []value {
+		var made []value
+		for _, typ := range out {
+			made = append(made, t.constant(typ, 0))
+		}
+		times := max(1, together/sets)
+		link, left := t.scalar(0), t.op("remainder", n, t.scalar(times*sets))
+		link, made = loop(t.op("divide", n, t.scalar(times*sets)), link, made, func(link value, out []value) (value, []value) {
+			return loop(t.scalar(times), link, out, once(0, sets))
 		})
-		_, out = loop(t.op("remainder", n, t.scalar(together)), link, out, once)
-		return out
+		link, made = loop(t.op("divide", left, t.scalar(sets)), link, made, once(0, sets))
+		for count := sets / 2; count > 0; count /= 2 {
+			link, made = loop(t.op("remainder", t.op("divide", left, t.scalar(count)), t.scalar(2)), link, made, once(sets-2*count, count))
+		}
+		return made
 	})
 	return l.module(t)
+}
+
+// Took reports whether the last of n launches of LoopTogether left a set what a launch
+// gives.
+func Took(set, n, sets int) bool {
+	if n >= sets {
+		return true
+	}
+	count := sets / 2
+	for count > 0 && set >= sets-count { // the sets of a smaller round
+		count /= 2
+	}
+	return count > 0 && n&count != 0
 }
 
 // suffix tells the arrays of several sets apart.

@@ -13,12 +13,13 @@ const (
 	optionsOverride = 7 // a map: entries of a key and a value
 	entryKey        = 1
 	entryValue      = 2
+	overrideText    = 1
 	overrideBool    = 2
 	overrideInt     = 3
 )
 
-// Options are what a compiler is told, by the name of the option: a bool or an
-// int64 each.
+// Options are what a compiler is told, by the name of the option: a bool, an int64 or
+// a string each, the last the name of an enum's value too.
 type Options map[string]any
 
 // Overrides returns options of a compiler, by name, as the end of a
@@ -34,6 +35,8 @@ func Overrides(options Options) []byte {
 		case int64:
 			value = protowire.AppendTag(value, overrideInt, protowire.VarintType)
 			value = protowire.AppendVarint(value, uint64(v))
+		case string:
+			value = field(value, overrideText, []byte(v))
 		default:
 			panic(fmt.Sprintf("hlo: option %s is a %T", name, v))
 		}
