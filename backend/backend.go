@@ -100,6 +100,40 @@ type Cooler interface {
 	Cool(ctx context.Context, e Executable) error
 }
 
+// Gauged is implemented by backends on a device that tells how it fares.
+type Gauged interface {
+	// Gauge reads it, in milliseconds; false if nothing is known, or no longer.
+	Gauge(ctx context.Context) (Gauge, bool)
+}
+
+// Gauge is how a device fares at one moment. What is 0, empty or said not to be known is
+// not known.
+type Gauge struct {
+	Name             string
+	ClockHertz       float64 // of its multiprocessors
+	MemoryClockHertz float64
+	Celsius, Watts   float64
+	Throttles        string // why its clock is lower than it could be, words joined by +; none for nothing
+
+	// Sums since the driver was started: how long the device was slowed to cool, and how
+	// long its limit of power kept its clock down.
+	Throttled, Capped time.Duration
+	SumsKnown         bool
+
+	MemoryBytes, UsedBytes int64 // of its memory, and what all processes hold of it
+	OthersBytes            int64 // what other processes hold
+	OthersKnown            bool
+}
+
+// Words of Gauge.Throttles. All but power are disturbances: a large product keeps a GPU at
+// its limit of power.
+const (
+	ThrottledByPower    = "power"
+	ThrottledByHeat     = "heat"
+	ThrottledByHardware = "hardware"
+	ThrottledBySupply   = "supply"
+)
+
 // Predictor predicts an execution without a device.
 type Predictor interface {
 	Predict(ctx context.Context, programs []*tile.Program, params Params) (Prediction, error)

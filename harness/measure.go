@@ -107,6 +107,7 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 		return results.Record{}, err
 	}
 	row := l.row
+	r.watch.Gauge(ctx, &row)
 	row.WaitedSeconds, row.Switches = meanwhile.WaitedSeconds, meanwhile.Switches
 	row.Launches, row.Status = launches, results.OK
 	row.Method, row.Operands, row.Seconds = results.Method(s.Method), s.Operands, s.Elapsed.Seconds()

@@ -87,6 +87,7 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	r.watch = measure.NewWatch(opt.Controller, s.Device, now, func(c measure.Control) bool {
 		return r.disturbances.Off(r.current, c.Compute.Seconds(), c.Memory.Seconds())
 	})
+	r.watch.Over(opt.Backend)
 	defer r.watch.Close()
 	begin := r.now()
 	old, repair, err := r.openJournal(ctx)

@@ -20,6 +20,7 @@ const controlShare = 100
 type Watch struct {
 	controller backend.Controller // nil where there is none
 	counters   *counters.Reader   // nil where what is measured is not this machine
+	gauged     backend.Gauged     // nil where what is measured does not tell how it fares
 	now        func() time.Time
 	off        func(Control) bool // by what was seen so far; may be nil
 
@@ -44,6 +45,36 @@ func NewWatch(c backend.Controller, d chips.Device, now func() time.Time, off fu
 		w.counters = counters.New()
 	}
 	return w
+}
+
+// Over has the watch read how a backend's device fares, if it tells.
+func (w *Watch) Over(b backend.Backend) {
+	if g, ok := b.(backend.Gauged); ok {
+		w.gauged = g
+	}
+}
+
+// Gauge writes into a row how the device fares that it was measured on: at once behind
+// the launches, as clocks rise when a device has nothing to do.
+func (w *Watch) Gauge(ctx context.Context, row *results.Record) {
+	g, ok := w.gauge(ctx)
+	if !ok {
+		return
+	}
+	row.ClockHz, row.MemoryClockHz, row.DeviceCelsius, row.DeviceWatts, row.Throttles = g.ClockHertz, g.MemoryClockHertz, g.Celsius, g.Watts, g.Throttles
+	if g.OthersKnown {
+		row.DeviceOthersBytes = results.Some(g.OthersBytes)
+	}
+}
+
+func (w *Watch) gauge(ctx context.Context) (g backend.Gauge, ok bool) {
+	if w.gauged == nil {
+		return g, false
+	}
+	begin := w.now()
+	g, ok = w.gauged.Gauge(ctx)
+	w.spent += w.now().Sub(begin)
+	return g, ok
 }
 
 // Close ends the watch.
@@ -100,6 +131,7 @@ type Span struct {
 
 	counted bool // from is the counters when it began
 	from    counters.Reading
+	device  backend.Gauge // when it began
 }
 
 // Begin begins to watch a round. The control behind the last round is the one ahead of
@@ -113,6 +145,7 @@ func (w *Watch) Begin(ctx context.Context) Span {
 	if s.counted {
 		s.from = w.reading()
 	}
+	s.device, _ = w.gauge(ctx)
 	s.start = w.now()
 	return s
 }
@@ -125,14 +158,21 @@ func (s Span) End(ctx context.Context, rows []results.Record) {
 		shared = Since(s.from, s.reading())
 	}
 	behind := s.control(ctx)
+	device, _ := s.gauge(ctx)
 	for i := range rows {
 		r := &rows[i]
 		r.ControlComputeAhead, r.ControlMemoryAhead = s.ahead.Compute.Seconds(), s.ahead.Memory.Seconds()
 		r.ControlComputeBehind, r.ControlMemoryBehind = behind.Compute.Seconds(), behind.Memory.Seconds()
 		r.OthersSeconds = shared.OthersSeconds
 		r.StealSeconds, r.ThrottledSeconds, r.ThermalThrottles = shared.StealSeconds, shared.ThrottledSeconds, shared.ThermalThrottles
-		r.Load, r.ClockHz = shared.Load, shared.ClockHz
-		if s.counters != nil || s.controller != nil {
+		if s.counters != nil {
+			r.Load, r.ClockHz = shared.Load, shared.ClockHz
+		}
+		if s.device.SumsKnown && device.SumsKnown {
+			r.DeviceThrottledSeconds = results.Some(max(0, device.Throttled-s.device.Throttled).Seconds())
+			r.DeviceCappedSeconds = results.Some(max(0, device.Capped-s.device.Capped).Seconds())
+		}
+		if s.counters != nil || s.controller != nil || s.gauged != nil {
 			r.RoundSeconds = elapsed.Seconds()
 		}
 	}

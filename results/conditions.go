@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Conditions are what a row says of the machine while it was measured: what its round
@@ -26,7 +27,10 @@ func (r *Record) Conditions() Conditions {
 		run: r.RunID, group: r.Size() + " " + cmp.Or(r.Beside, r.Product()), length: r.RoundSeconds,
 		computeAhead: r.ControlComputeAhead, computeBehind: r.ControlComputeBehind,
 		memoryAhead: r.ControlMemoryAhead, memoryBehind: r.ControlMemoryBehind,
-		hot: r.ThermalThrottles.Value > 0,
+		hot: r.ThermalThrottles.Value > 0 || slowed(r.Throttles),
+	}
+	if r.RoundSeconds > 0 && r.DeviceThrottledSeconds.Value/r.RoundSeconds > tolerance {
+		c.hot = true
 	}
 	if r.Seconds > 0 {
 		c.waited = r.WaitedSeconds.Value / r.Seconds
@@ -43,6 +47,18 @@ func (r *Record) Conditions() Conditions {
 	return c
 }
 
+// slowed reports whether reasons for a low clock are disturbances: heat, and a supply that
+// gives too little. A device at its limit of power is as it always is under such work.
+func slowed(reasons string) bool {
+	for reason := range strings.SplitSeq(reasons, "+") {
+		switch reason {
+		case "heat", "hardware", "supply":
+			return true
+		}
+	}
+	return false
+}
+
 // shared are the conditions that all rows of a round have.
 func (c Conditions) shared() Conditions {
 	c.waited = 0
@@ -56,7 +72,7 @@ const (
 	Waited     Causes = 1 << iota // others had the processors
 	Stolen                        // the host of the virtual machine had them
 	Throttled                     // a quota was spent
-	Hot                           // the processor was slowed down to cool
+	Hot                           // the processor, or the device, was slowed down to cool or by its supply
 	SlowCores                     // the control's arithmetic took longer
 	SlowMemory                    // the control's read of memory took longer
 )

@@ -17,7 +17,7 @@ var reasons = []struct {
 	{Waited, "its threads waited for processors while other programs ran", "end what else runs (top shows it), or take fewer --threads"},
 	{Throttled, "a quota of processor time was spent (control group)", "raise the quota (docker --cpus, a limit of Kubernetes), or take fewer --threads"},
 	{Stolen, "the host of this virtual machine gave its processors to others (steal)", "measure at another time, or on a machine of its own"},
-	{Hot, "the processor was slowed down to cool", "let it cool"},
+	{Hot, "the processor or the GPU was slowed down to cool, or by its supply", "let it cool, and look at its supply and fans (nvidia-smi -q -d PERFORMANCE)"},
 	{SlowCores, "the cores were slower: the control's arithmetic took longer", "look for a battery, heat, or a neighbour on the same cores"},
 	{SlowMemory, "memory was slower: the control's read took longer", "end what else moves data, here or on the same host"},
 }

@@ -26,7 +26,9 @@ var flatColumns = func() []flatColumn {
 		"launches": true, "seconds": true, "compile_seconds": true,
 		"control_compute_ahead": true, "control_compute_behind": true, "control_memory_ahead": true, "control_memory_behind": true,
 		"round_seconds": true, "waited_seconds": true, "switches": true, "others_seconds": true, "steal_seconds": true, "throttled_seconds": true,
-		"thermal_throttles": true, "load": true, "clock_hz": true}
+		"thermal_throttles": true, "load": true, "clock_hz": true,
+		"device_throttled_seconds": true, "device_capped_seconds": true, "throttles": true, "memory_clock_hz": true,
+		"device_celsius": true, "device_watts": true, "device_others_bytes": true}
 	for _, c := range columns {
 		switch {
 		case perRow[c.name]:

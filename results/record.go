@@ -98,6 +98,15 @@ type Record struct {
 	Load                 Optional[float64] `csv:"load"`              // at its end
 	ClockHz              float64           `csv:"clock_hz"`          // at its end
 
+	// The same of a device that tells: the next two of the round, the rest behind the launches.
+	DeviceThrottledSeconds Optional[float64] `csv:"device_throttled_seconds"` // slowed to cool
+	DeviceCappedSeconds    Optional[float64] `csv:"device_capped_seconds"`    // at its limit of power
+	Throttles              string            `csv:"throttles"`                // reasons joined by +, none, or "" if not known
+	MemoryClockHz          float64           `csv:"memory_clock_hz"`
+	DeviceCelsius          float64           `csv:"device_celsius"`
+	DeviceWatts            float64           `csv:"device_watts"`
+	DeviceOthersBytes      Optional[int64]   `csv:"device_others_bytes"` // of its memory, that other processes hold
+
 	PeakFLOPs       float64 `csv:"peak_flops"` // FLOP/s (OP/s for integers)
 	PeakSource      string  `csv:"peak_source"`
 	Bandwidth       float64 `csv:"bandwidth"` // bytes/s

@@ -27,6 +27,7 @@ func (t *Tuner) watchOver(j Job) *machine {
 	m.watch = measure.NewWatch(t.Controller, t.Space.Device, t.clock, func(c measure.Control) bool {
 		return m.disturbances.Off(m.last, c.Compute.Seconds(), c.Memory.Seconds())
 	})
+	m.watch.Over(t.Backend)
 	return m
 }
 

@@ -13,6 +13,7 @@ import (
 	"matladder/backend/own"
 	"matladder/backend/registry"
 	"matladder/backend/worker"
+	"matladder/internal/nvml"
 	"matladder/internal/pluginworker"
 )
 
@@ -34,4 +35,5 @@ func init() {
 func Hook() {
 	pluginworker.Hook(map[string]worker.Opener{own.OpenerName: own.Opener})
 	aot.Child()
+	nvml.Child()
 }

@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"runtime"
 	"strconv"
 	"strings"
 
-	"matladder/backend"
 	"matladder/backend/internal/libtpu"
 	"matladder/backend/pjrt"
 	"matladder/backend/registry"
 	"matladder/chips"
 	"matladder/internal/pluginworker"
 	"matladder/plugins"
-	"matladder/tile"
 )
 
 // pluginParams are those of every backend on a PJRT plugin.
@@ -71,60 +68,6 @@ func recordFlags(d *registry.Device) error {
 	}
 	d.Params.Extra["libtpu_flags"] = strings.Join(strings.Fields(flags), ",")
 	return nil
-}
-
-// gpuEntry is a GPU, on which kernels run as such.
-var gpuEntry = registry.Entry{
-	Name: "gpu", Help: "an NVIDIA GPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline,
-	Params: append(append(pluginParams[:len(pluginParams):len(pluginParams)],
-		registry.Choice("operands", "where launches find their operands: in HBM, as they take copies in turn that the L2 cache does not hold, or wherever the same ones are left", pjrt.OperandsHBM, pjrt.OperandsHBM, pjrt.OperandsAny),
-	), tritonParams...),
-	Open: func(ctx context.Context, r registry.Request) (*registry.Device, error) {
-		extra, err := kernelParams(r.Params)
-		if err != nil {
-			return nil, err
-		}
-		d, err := openPlugin(ctx, r, "gpu", "cuda", chips.GPU)
-		if err == nil {
-			if operands := d.Params.Extra["operands"]; operands != "" {
-				extra = maps.Clone(extra)
-				if extra == nil {
-					extra = map[string]string{}
-				}
-				extra["operands"] = operands
-			}
-			d.Params.Extra, d.Backend = extra, gpu{d.Backend}
-		}
-		var missing *plugins.NotInstalledError
-		if err == nil || errors.As(err, &missing) || ctx.Err() != nil {
-			return d, err
-		}
-		if driver := plugins.Driver("cuda"); driver != "" {
-			err = fmt.Errorf("%w (driver %s)", err, driver)
-		}
-		return nil, fmt.Errorf("%w (without a GPU, --topology h100 predicts)", err)
-	},
-}
-
-// gpu is a GPU in a worker, whose kernels have parameters to be tuned.
-type gpu struct{ backend.Backend }
-
-var (
-	_ backend.Adjuster = gpu{}
-	_ backend.Plugged  = gpu{}
-)
-
-// Adjustments lists parameters of the kernels; nothing is asked of the worker.
-func (b gpu) Adjustments(_ context.Context, programs []*tile.Program, params backend.Params) ([]backend.Params, error) {
-	return pjrt.GPUAdjustments(b.Device(), programs, params)
-}
-
-// Plugin is the worker's.
-func (b gpu) Plugin() (name, version string) {
-	if p, ok := b.Backend.(backend.Plugged); ok {
-		return p.Plugin()
-	}
-	return "", ""
 }
 
 // openPlugin opens the device of a plugin. One that is not there costs no wait.

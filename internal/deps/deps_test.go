@@ -55,6 +55,7 @@ backend/internal/libtpu: backend backend/internal/hlo
 backend/aot: mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels kernels/kernelstest problem/problemtest
+internal/nvml: backend internal/child github.com/ebitengine/purego
 backend/worker: backend chips internal/awake internal/child tile
 backend/pjrt: mesh backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/amx: golang.org/x/sys/cpu
@@ -75,7 +76,7 @@ backend/cpu: timeline backend check chips internal/cgroup internal/files tile pr
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/own: backend backend/worker check chips problem tile github.com/ebitengine/purego
-backend/builtin: backend backend/internal/libtpu backend/own backend/worker backend/registry backend/aot backend/cpu backend/pjrt chips internal/pluginworker lower/triton plugins tile
+backend/builtin: backend backend/internal/libtpu backend/own backend/worker backend/registry backend/aot backend/cpu backend/pjrt chips internal/nvml internal/pluginworker lower/triton plugins tile
 backend/peer: backend check chips internal/child internal/files problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 measure/interval: golang.org/x/perf/benchmath
