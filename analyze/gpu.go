@@ -302,7 +302,7 @@ func (m GPUModel) on(w GPUWork, d chips.Device, l GPULayout, peak float64, bytes
 	if t.Memory > t.Cores {
 		t.Limit = Memory
 	}
-	t.Seconds = overlap(t.Cores, t.Memory, gpuOverlap)
+	t.Seconds = Overlap(t.Cores, t.Memory, gpuOverlap)
 	return t
 }
 

@@ -184,7 +184,7 @@ func (w Work) On(d chips.Device, dtype, precision string) (Time, error) {
 		Overhead: d.StepOverheadSeconds.Value,
 		Edges:    float64(w.FirstBytes+w.LastBytes) / bandwidth,
 	}
-	t.Step = overlap(t.Compute, t.Transfer, d.OverlapExponent.Value) + t.Overhead
+	t.Step = Overlap(t.Compute, t.Transfer, d.OverlapExponent.Value) + t.Overhead
 	t.Seconds = steps*t.Step + t.Edges
 	switch {
 	case t.Overhead >= t.Compute && t.Overhead >= t.Transfer:
@@ -199,10 +199,10 @@ func (w Work) On(d chips.Device, dtype, precision string) (Time, error) {
 	return t, nil
 }
 
-// overlap is how long two things take that go on at the same time and hinder each
+// Overlap is how long two things take that go on at the same time and hinder each
 // other a little: at least the longer, and most above it where they take equally
 // long. A p of 1 is one after the other.
-func overlap(a, b, p float64) float64 {
+func Overlap(a, b, p float64) float64 {
 	longer, shorter := max(a, b), min(a, b)
 	if longer <= 0 {
 		return 0

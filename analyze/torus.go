@@ -17,10 +17,13 @@ type Placement struct {
 	parts map[string][]part
 	cores map[string]int // devices of one chip that are along an axis
 	chip  chips.Device
+
+	slow, fast *chips.Device // its extremes, where many exchanges are asked for
 }
 
 // part is what a mesh axis has of one dimension of a torus.
 type part struct {
+	dim     int
 	devices int
 	stride  int  // chips from one to the next; as many rings of stride share the links
 	ring    bool // the last is linked with the first
@@ -107,6 +110,11 @@ func splits(m mesh.Mesh, n int) [][]int {
 	return list
 }
 
+// wraps says whether a dimension of a slice is a ring.
+func wraps(side int, sides []int, t chips.Torus) bool {
+	return len(sides) == 2 && side == t.Wrap || len(sides) == 3 && sides[0]%t.Wrap == 0
+}
+
 // slices3 are the slices of n chips that a pod is given out in: sides of 1, 2 and 4 below a
 // cube of 4, or a host of 2 × 2; multiples of 4 above; powers of two in two dimensions.
 func slices3(n int, t chips.Torus) [][]int {
@@ -145,9 +153,6 @@ func lay(m mesh.Mesh, cores, sides []int, d chips.Device, whole bool, found func
 		rest[i].Size /= cores[i]
 		p.cores[m[i].Name] = cores[i]
 	}
-	wraps := func(side int) bool {
-		return len(sides) == 2 && side == d.Torus.Wrap || len(sides) == 3 && sides[0]%d.Torus.Wrap == 0
-	}
 	var each func(dim int, left mesh.Mesh, parts map[string][]part)
 	each = func(dim int, left mesh.Mesh, parts map[string][]part) {
 		if dim == len(sides) {
@@ -169,7 +174,7 @@ func lay(m mesh.Mesh, cores, sides []int, d chips.Device, whole bool, found func
 				if f := factors[i]; f > 1 {
 					next[i].Size /= f
 					// An outer part goes all the way round, an inner one is a piece of the ring.
-					more[left[i].Name] = append(more[left[i].Name], part{f, stride, wraps(sides[dim]) && f*stride == sides[dim]})
+					more[left[i].Name] = append(more[left[i].Name], part{dim, f, stride, wraps(sides[dim], sides, d.Torus) && f*stride == sides[dim]})
 					stride *= f
 				}
 			}

@@ -1,6 +1,11 @@
 package analyze
 
-import "matladder/chips"
+import (
+	"cmp"
+	"slices"
+
+	"matladder/chips"
+)
 
 // WireTime is how long a collective takes on the wire: with the figures that are believed,
 // and with each at the end of its range that makes it shorter or longer.
@@ -13,8 +18,8 @@ func (t WireTime) Plus(u WireTime) WireTime {
 	return WireTime{t.Seconds + u.Seconds, t.Least + u.Least, t.Most + u.Most}
 }
 
-// Collective is how long an exchange among the devices along an axis of the mesh takes, by
-// an alpha-beta model: steps times the latency of a hop, and bytes over the bandwidth of
+// Collective is how long an exchange among the devices along an axis of the mesh takes, or
+// along several axes together, by an alpha-beta model: steps times the latency of a hop, and bytes over the bandwidth of
 // the links that it has.
 //
 //	all-gather, reduce-scatter  (P−1)/P · bytes / bandwidth + hops · latency
@@ -28,21 +33,27 @@ func (t WireTime) Plus(u WireTime) WireTime {
 // up (jax-ml/scaling-book, sharding.md). Parts of one dimension that lie between each other
 // share its links, and so do the devices of one chip. Inside of a chip bytes go through
 // its memory, at half its bandwidth.
-func (p Placement) Collective(kind string, bytes int64, axis string) WireTime {
-	slow, fast := p.chip.Extremes()
-	return WireTime{p.collective(kind, bytes, axis, p.chip), p.collective(kind, bytes, axis, fast), p.collective(kind, bytes, axis, slow)}
+func (p Placement) Collective(kind string, bytes int64, axes ...string) WireTime {
+	if p.slow == nil {
+		slow, fast := p.chip.Extremes()
+		p.slow, p.fast = &slow, &fast
+	}
+	return WireTime{p.collective(kind, bytes, axes, p.chip), p.collective(kind, bytes, axes, *p.fast), p.collective(kind, bytes, axes, *p.slow)}
 }
 
-func (p Placement) collective(kind string, bytes int64, axis string, d chips.Device) float64 {
+func (p Placement) collective(kind string, bytes int64, axes []string, d chips.Device) float64 {
 	size, link, hop := float64(bytes), d.LinkBytesPerSecond.Value, d.HopSeconds.Value
-	cores := float64(max(1, p.cores[axis]))
+	cores := 1.
+	for _, axis := range axes {
+		cores *= float64(max(1, p.cores[axis]))
+	}
 	shared := float64(d.DevicesPerChip) / cores // devices of a chip that are in other groups
 	if p.mesh.Devices() < d.DevicesPerChip {
 		shared = 1
 	}
 	inside := size * (cores - 1) / cores / (d.BandwidthBytesPerSecond.Value / 2)
 	chips, bandwidth, hops, middle := 1., 0., 0., 0.
-	for _, r := range p.parts[axis] {
+	for _, r := range p.along(axes) {
 		n, stride, links := float64(r.devices), float64(r.stride), 1.
 		chips *= n
 		if r.ring {
@@ -71,4 +82,27 @@ func (p Placement) collective(kind string, bytes int64, axis string, d chips.Dev
 		seconds *= 2
 	}
 	return seconds
+}
+
+// along are the parts of the torus that some axes have together: those of one dimension
+// that follow each other are one.
+func (p Placement) along(axes []string) []part {
+	if len(axes) == 1 {
+		return p.parts[axes[0]]
+	}
+	var list []part
+	for _, axis := range axes {
+		list = append(list, p.parts[axis]...)
+	}
+	slices.SortFunc(list, func(a, b part) int { return cmp.Or(a.dim-b.dim, a.stride-b.stride) })
+	joined := list[:0]
+	for _, r := range list {
+		if n := len(joined) - 1; n >= 0 && joined[n].dim == r.dim && joined[n].stride*joined[n].devices == r.stride {
+			joined[n].devices *= r.devices
+			joined[n].ring = r.ring
+			continue
+		}
+		joined = append(joined, r)
+	}
+	return joined
 }

@@ -17,9 +17,10 @@ import (
 
 // The axes that a mesh may have.
 const (
-	Data   = "data"   // rows of A, the examples of a batch, are split over it
-	Model  = "model"  // the weights B are split over it
-	Expert = "expert" // the experts of a mixture are split over it
+	Data    = "data"    // rows of A, the examples of a batch, are split over it
+	Model   = "model"   // the weights B are split over it
+	Expert  = "expert"  // the experts of a mixture are split over it
+	Context = "context" // the tokens of a sequence are split over it
 )
 
 // Names are the axes of a mesh for one product.

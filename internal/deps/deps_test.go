@@ -37,6 +37,7 @@ kernels/kernelstest: kernels
 chips: tile internal/yamlline gopkg.in/yaml.v3
 mesh:
 analyze: tile chips mesh
+analyze/layer: analyze chips mesh
 traverse: tile
 timeline:
 backend: check tile timeline chips problem
@@ -91,6 +92,7 @@ tune: measure backend kernels analyze chips problem tile tuned
 cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: timeline internal/cli internal/deviceflag internal/files harness backend/aot backend/builtin backend/registry lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/mesh: internal/cli analyze analyze/layer mesh github.com/spf13/pflag
 cmd/peers: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/builtin backend/registry backend/peer chips kernels configs results github.com/spf13/pflag
 plots/report: plots plots/report/echarts results traverse
 plots/report/echarts:
