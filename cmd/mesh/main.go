@@ -15,6 +15,18 @@
 //	$ mesh --topology v5p:8x8x8 --layer llama3-70b --phase train --tokens 1048576 --length 4096 --top 4
 //	One layer of Llama 3 70B, train, 256 sequences of 4096 tokens, bfloat16, on 512 devices of TPU v5p (8x8x8) · predicted
 //	48 meshes, 270 ways to spread the layer over them; need more than the 95 GiB of a device: 69
+//	                       mesh   weights  caches    memory  compute     wire  bound     time  least     most    peak
+//	           data=128,model=4  gathered   heads  39.7 GiB    24 ms   8.1 ms    MXU  32.1 ms  24 ms  38.3 ms  74.3 %
+//	  data=64,context=2,model=4  gathered   heads  39.7 GiB    24 ms  8.29 ms    MXU  32.2 ms  24 ms  38.5 ms  73.8 %
+//	  data=32,context=4,model=4  gathered   heads  39.7 GiB    24 ms  8.48 ms    MXU  32.4 ms  24 ms  38.7 ms  73.4 %
+//	           data=256,model=2  gathered   heads  40.4 GiB    24 ms  8.74 ms    MXU  32.7 ms  24 ms  38.9 ms  72.8 %
+//	… 44 more
+//	data=128,model=4, weights gathered is predicted to take least, 32.1 ms a layer: a device computes for 24 ms, bound by its matrix unit, and 8.1 ms are on the wire: 4.49 ms for gathering and scattering activations along model, 2.41 ms for gathering weights along data, 1.2 ms for adding up gradients along data.
+//	Weights gathered along data take as long as multiplying by them at C/W = 1275 rows of a device for each weight; here it has 8192, enough.
+//	Activations along model take as long as the feed-forward products at ⅔·C/W = 1700 hidden columns of a device; here it has 7168, enough.
+//	Next, data=64,context=2,model=4, weights gathered: 188 µs more, since gathering keys and values takes 188 µs longer.
+//	The bands of the first 44 overlap: which of them is the fastest is not certain.
+//	data=256,context=2, weights copied would take 30.5 ms, but a device needs 826 GiB and has 95 GiB: 657 GiB of it are gradients and Adam's moments.
 //
 //	                       mesh   weights  caches    memory  compute     wire  bound     time  least     most    peak
 //	           data=128,model=4  gathered   heads  39.7 GiB    24 ms   8.1 ms    MXU  32.1 ms  24 ms  38.3 ms  74.3 %
@@ -53,6 +65,11 @@
 //	$ mesh --topology v5e:4x4 --layer llama3-70b --phase decode --sequences 43 --mesh model=16
 //	One layer of Llama 3 70B, decode, a new token of each of 43 sequences behind 8192 in the cache, bfloat16, on 16 devices of TPU v5e (4x4) · predicted
 //	1 mesh, 2 ways to spread the layer over them; need more than the 16 GiB of a device: 1
+//	      mesh  weights     caches            memory  compute     wire  bound    time   least    most   peak
+//	  model=16   copied  sequences          15.1 GiB   248 µs  94.6 µs    HBM  342 µs  236 µs  375 µs  7.9 %
+//	  model=16   copied      heads  21.8 GiB too big   358 µs  53.4 µs    HBM  411 µs  341 µs  439 µs  6.6 %
+//	model=16, weights copied, caches by sequences is predicted to take least, 342 µs a layer: a device computes for 248 µs, bound by its memory, and 94.6 µs are on the wire: 53.4 µs for gathering and scattering activations along model, 41.2 µs for turning heads into sequences along model.
+//	Activations along model take as long as the feed-forward products at ⅔·C/W = 1459 hidden columns of a device; here it has 1792, enough.
 //
 //	      mesh  weights     caches            memory  compute     wire  bound    time   least    most   peak
 //	  model=16   copied  sequences          15.1 GiB   248 µs  94.6 µs    HBM  342 µs  236 µs  375 µs  7.9 %

@@ -45,7 +45,9 @@ func TestManual(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", args, code, stderr)
 		}
 		for _, out := range strings.SplitAfter(strings.TrimSuffix(stdout, "\n"), "\n") {
-			lines = append(lines, "//\t"+strings.TrimSuffix(out, "\n")+"\n")
+			if out != "\n" { // which would end the block
+				lines = append(lines, "//\t"+strings.TrimSuffix(out, "\n")+"\n")
+			}
 		}
 		runs, shown = runs+1, true
 	}
