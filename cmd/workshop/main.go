@@ -145,7 +145,7 @@ func usage(f *pflag.FlagSet) string {
 	for _, v := range verbs {
 		fmt.Fprintf(&b, "  go run ./cmd/workshop %-24s %s\n", strings.TrimSpace(v.name+" "+v.args), v.help)
 	}
-	return b.String() + "\n" + f.FlagUsages() + "\nThe lessons are workshop/lesson0.md to lesson9.md. The manual: go doc ./cmd/workshop\n"
+	return b.String() + "\n" + f.FlagUsages() + "\nThe lessons are workshop/lesson0.md to lesson10.md. The manual: go doc ./cmd/workshop\n"
 }
 
 // errWrong says that an exercise is not right yet; the report has been printed.

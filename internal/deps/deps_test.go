@@ -100,7 +100,7 @@ cmd/plot: internal/cli internal/files results plots plots/report analyze chips k
 workshop/exercises/*: tile problem
 workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem
-workshop: kernels traverse analyze chips check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
+workshop: kernels traverse analyze mesh chips check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
 workshop/classroom: internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
 cmd/workshop: internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/files golang.org/x/sys/unix golang.org/x/sys/windows

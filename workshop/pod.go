@@ -1,0 +1,80 @@
+package workshop
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"matladder/analyze"
+	"matladder/mesh"
+	blank "matladder/workshop/blanks/ex10"
+	yours "matladder/workshop/exercises/ex10"
+	solved "matladder/workshop/solutions/ex10"
+)
+
+var sharePod = Exercise{
+	Number: 10,
+	Title:  "what an exchange takes, and how many chips may share",
+	Name:   "pod.go",
+	Hints: []string{
+		"Gather: each chip has one part of n already, so (n−1)/n of the bytes come in. Over two links in a ring, over one in a line.",
+		"Gather: add 1 µs for each hop: n/2 in a ring, n−1 in a line.",
+		"Most: for one row, D falls out. Multiplying takes 6·hidden/n / 197e12 and sending 2 · 2·(n−1)/n / bandwidth, where bandwidth is 45e9 and, for 16 chips, 90e9. Not every number below the largest that will do needs to do: look at all five.",
+	},
+	Moral:    "Work shrinks with every chip that shares it, and what has to come in does not. How many may share is a matter of the layer's width, whatever the number of chips one has.",
+	yours:    podShare{yours.Gather, yours.Most}.check,
+	blank:    podShare{blank.Gather, blank.Most}.check,
+	solution: podShare{solved.Gather, solved.Most}.check,
+}
+
+type podShare struct {
+	gather func(bytes float64, chips int) float64
+	most   func(hidden int) int
+}
+
+// along are meshes of v5e with so many chips along model, of one kind: a shorter axis than 16
+// is a line.
+func along(chips int) (analyze.Placement, error) {
+	d, _, err := analyze.FindSlice("v5e")
+	if err != nil {
+		return analyze.Placement{}, err
+	}
+	return analyze.Place(mesh.Mesh{{Name: mesh.Data, Size: chips}, {Name: mesh.Model, Size: chips}}, d)
+}
+
+func (p podShare) check(_ context.Context, r *Report) {
+	const peak = 197e12
+	axes := map[int]analyze.Placement{}
+	for _, n := range []int{1, 2, 4, 8, 16} {
+		at, err := along(n)
+		if err != nil {
+			r.wrong("%v", err)
+			return
+		}
+		axes[n] = at
+	}
+	for _, x := range []struct {
+		bytes int64
+		chips int
+	}{{33554432, 16}, {33554432, 4}, {1 << 30, 8}, {65536, 16}, {65536, 2}, {65536, 1}} {
+		want, got := axes[x.chips].Collective("all-gather", x.bytes, mesh.Model).Seconds, p.gather(float64(x.bytes), x.chips)
+		call := fmt.Sprintf("Gather(%d, %d)", x.bytes, x.chips)
+		r.expect(math.Abs(got-want) <= 1e-6*want, fmt.Sprintf("%s = %s", call, micro(got)), fmt.Sprintf("%s is %s, should be %s", call, micro(got), micro(want)))
+	}
+	for _, hidden := range []int{28672, 14336, 4096, 2048, 53248} {
+		want := 1
+		const rows = 1 << 20
+		for n := 2; n <= 16; n *= 2 {
+			at := axes[n]
+			send := 2 * 2 * rows * float64(n-1) / float64(n) / at.Bandwidth(mesh.Model) // of each column of D
+			if multiply := 6 * rows * float64(hidden) / float64(n) / peak; send <= multiply {
+				want = n
+			}
+		}
+		got := p.most(hidden)
+		r.expect(got == want, fmt.Sprintf("Most(%d) = %d", hidden, got), fmt.Sprintf("Most(%d) is %d, should be %d", hidden, got, want))
+	}
+}
+
+// micro is a time in µs.
+func micro(seconds float64) string { return fmt.Sprintf("%.4g µs", seconds*1e6) }
