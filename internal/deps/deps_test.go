@@ -44,6 +44,7 @@ backend: check tile timeline chips problem
 gomlxbackend: . problem tile github.com/gomlx/compute github.com/pkg/errors
 gonumblas: . problem tile gonum.org/v1/gonum/blas
 internal/cc:
+internal/fakegpu: internal/cc plugins
 internal/counters: golang.org/x/sys/unix
 lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/mosaic/mosaictest problem tile tile/interp tile/tiletest
