@@ -65,42 +65,21 @@ func (k *Kernel) config() string {
 // Module returns a StableHLO program whose @main runs one launch: it takes In
 // and returns Out.
 func (l *Launch) Module() string {
-	return fmt.Sprintf("module @%s {\n%s}\n", l.Name, l.Function("public", "main"))
+	return mlir.Module(l.Name, l.Function("public", "main"))
 }
 
 // Function returns a StableHLO function that runs one launch.
 func (l *Launch) Function(visibility, name string) string {
-	c := call{values: map[string]string{}}
-	params := make([]string, len(l.In))
-	for i, r := range l.In {
-		v := fmt.Sprintf("%%in%d", i)
-		c.values[r.Name] = v
-		params[i] = v + ": " + tensor(r, r.Array)
-	}
-	for i := range l.Kernels {
-		c.kernel(&l.Kernels[i])
-	}
-	results, types := make([]string, len(l.Out)), make([]string, len(l.Out))
-	for i, r := range l.Out {
-		results[i], types[i] = c.values[r.Name], tensor(r, r.Array)
-	}
-	out := strings.Join(types, ", ")
-	return fmt.Sprintf("  func.func %s @%s(%s) -> (%s) {\n%s    return %s : %s\n  }\n",
-		visibility, name, strings.Join(params, ", "), out, c.b.String(), strings.Join(results, ", "), out)
+	var c call
+	return c.Function(visibility, name, l.In, l.Out, func(r *tile.Ref) string { return tensor(r, r.Array) }, func() {
+		for i := range l.Kernels {
+			c.kernel(&l.Kernels[i])
+		}
+	})
 }
 
-// call is the body of a launch being written: values holds what each array is
-// called so far.
-type call struct {
-	b      strings.Builder
-	next   int
-	values map[string]string
-}
-
-func (c *call) fresh() string {
-	c.next++
-	return fmt.Sprintf("%%%d", c.next-1)
-}
+// call is the body of a launch being written.
+type call struct{ mlir.Calls }
 
 // kernel writes one custom call. Its location gives the kernel's name to the
 // compiled instruction, to dumps and to errors.
@@ -113,23 +92,23 @@ func (c *call) kernel(k *Kernel) {
 		operands, in, order = append(operands, at), append(in, "tensor<1xi32>"), append(order, "dense<0> : tensor<1xindex>")
 	}
 	for _, r := range k.operands {
-		operands = append(operands, c.reshaped(c.values[r.Name], r, r.Array, kernelShape(r)))
+		operands = append(operands, c.reshaped(c.Values[r.Name], r, r.Array, kernelShape(r)))
 	}
 	in, order = append(in, tensors(k.operands)...), append(order, layouts(k.operands)...)
 	out := tensors(k.results)
-	result := c.fresh()
+	result := c.Fresh()
 	name, typ := result, out[0]
 	if len(out) > 1 {
 		name, typ = fmt.Sprintf("%s:%d", result, len(out)), "("+strings.Join(out, ", ")+")"
 	}
-	fmt.Fprintf(&c.b, "    %s = stablehlo.custom_call @tpu_custom_call(%s) {backend_config = \"%s\", kernel_name = %q, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
+	fmt.Fprintf(&c.B, "    %s = stablehlo.custom_call @tpu_custom_call(%s) {backend_config = \"%s\", kernel_name = %q, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
 		name, strings.Join(operands, ", "), escaped(k.config()), k.Name, strings.Join(order, ", "), strings.Join(layouts(k.results), ", "), strings.Join(in, ", "), typ, k.Name)
 	for i, r := range k.results {
 		v := result
 		if len(out) > 1 {
 			v = fmt.Sprintf("%s#%d", result, i)
 		}
-		c.values[r.Name] = c.reshaped(v, r, kernelShape(r), r.Array)
+		c.Values[r.Name] = c.reshaped(v, r, kernelShape(r), r.Array)
 	}
 }
 
@@ -140,8 +119,8 @@ func (c *call) coordinates(mesh []*tile.Axis) []string {
 	}
 	const typ = "tensor<i32>"
 	op := func(format string, args ...any) string {
-		v := c.fresh()
-		fmt.Fprintf(&c.b, "    %s = stablehlo."+format+"\n", append([]any{v}, args...)...)
+		v := c.Fresh()
+		fmt.Fprintf(&c.B, "    %s = stablehlo."+format+"\n", append([]any{v}, args...)...)
 		return v
 	}
 	number := func(n int) string { return op("constant dense<%d> : %s", n, typ) }
@@ -158,9 +137,9 @@ func (c *call) coordinates(mesh []*tile.Axis) []string {
 // element is an element of a table.
 func (c *call) element(l tile.Lookup) string {
 	table, i := l.Table, int(l.At.(tile.Const))
-	one, v := c.fresh(), c.fresh()
-	fmt.Fprintf(&c.b, "    %s = stablehlo.slice %s [%d:%d] : (%s) -> tensor<1xi32>\n", one, c.values[table.Name], i, i+1, tensor(table, table.Array))
-	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (tensor<1xi32>) -> tensor<i32>\n", v, one)
+	one, v := c.Fresh(), c.Fresh()
+	fmt.Fprintf(&c.B, "    %s = stablehlo.slice %s [%d:%d] : (%s) -> tensor<1xi32>\n", one, c.Values[table.Name], i, i+1, tensor(table, table.Array))
+	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (tensor<1xi32>) -> tensor<i32>\n", v, one)
 	return v
 }
 
@@ -169,8 +148,8 @@ func (c *call) reshaped(v string, r *tile.Ref, from, to []int) string {
 	if slices.Equal(from, to) {
 		return v
 	}
-	w := c.fresh()
-	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (%s) -> %s\n", w, v, tensor(r, from), tensor(r, to))
+	w := c.Fresh()
+	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (%s) -> %s\n", w, v, tensor(r, from), tensor(r, to))
 	return w
 }
 

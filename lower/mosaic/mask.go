@@ -2,50 +2,6 @@ package mosaic
 
 import "matladder/tile"
 
-// inside is how many elements of r's array lie between element offset of its
-// block, along dimension dim, and the end; less than 1 if there is none.
-func (k *kernel) inside(r *tile.Ref, dim int, offset tile.IndexExpr) index {
-	d := r.ArrayDim(dim)
-	start := k.index(tile.Plus(tile.Times(r.Index[d], r.BlockSize(d)), offset))
-	if start.known {
-		return knownIndex(r.Array[d] - start.n)
-	}
-	return k.scalar("arith.subi", knownIndex(r.Array[d]), start)
-}
-
-// counted is the dimension along which an InBounds of that shape counts; -1 if
-// it is of one element.
-func counted(shape []int) int {
-	for d, n := range shape {
-		if n > 1 {
-			return d
-		}
-	}
-	return -1
-}
-
-// inBounds is an InBounds, or what of it lies from offset on, of some shape.
-func (k *kernel) inBounds(e *tile.Expr, offset tile.IndexExpr, shape []int) value {
-	r := e.Ref
-	if !r.Overhangs(e.Dim) {
-		return boolean(true)
-	}
-	inside := k.inside(r, e.Dim, offset)
-	dim := counted(shape)
-	if dim < 0 {
-		t := k.test(inside, tile.GT, knownIndex(0))
-		if t.known {
-			return boolean(t.holds)
-		}
-		return t.value
-	}
-	if inside.known && inside.n >= shape[dim] {
-		return boolean(true)
-	}
-	dims := physical(shape)
-	return k.compare(k.iota(dim+len(dims)-len(shape), dims), tile.LT, k.number(inside))
-}
-
 // number is an index as a value that may still be broadcast.
 func (k *kernel) number(x index) value {
 	if x.known {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -19,8 +20,8 @@ func (k *kernel) slice(e *tile.Expr) value {
 			return k.loadFrom(x.Ref, map[int]index{e.Dim: start}, e.Shape)
 		}
 	case tile.OpInBounds:
-		if along := counted(x.Shape); along == e.Dim {
-			return k.inBounds(x, e.Index, e.Shape)
+		if along := mlir.Counted(x.Shape); along == e.Dim {
+			return k.values().InBounds(x, e.Index, e.Shape)
 		}
 	}
 	v := k.expr(x)
@@ -71,7 +72,7 @@ func (k *kernel) unpacked(d tile.Dtype, vs []value, move func([]value) value) va
 	wide := make([]value, len(vs))
 	for i, v := range vs {
 		if d == tile.Bool {
-			wide[i] = k.fromBool(v)
+			wide[i] = k.values().FromBool(v)
 		} else {
 			wide[i] = k.wide(v, d)
 		}

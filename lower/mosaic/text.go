@@ -70,7 +70,7 @@ func (t *text) once(key string, make func() value) value {
 
 // constant is x in every element of a type.
 func (t *text) constant(to shaped, x float64) value {
-	text := number(to.elem, x)
+	text := mlir.Number(to.elem, x)
 	if to.dims != nil {
 		text = "dense<" + text + ">"
 	}

@@ -2,9 +2,7 @@ package mosaic
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"matladder/lower/internal/mlir"
@@ -26,7 +24,7 @@ func (t shaped) String() string {
 
 func (t shaped) of(elem string) shaped { return shaped{elem, t.dims} }
 
-func (t shaped) isFloat() bool { return strings.HasPrefix(strings.TrimPrefix(t.elem, "b"), "f") }
+func (t shaped) isFloat() bool { return mlir.IsFloat(t.elem) }
 
 // memory is the type of a ref in the text.
 type memory struct {
@@ -52,28 +50,6 @@ func physical(shape []int) []int {
 		p = append([]int{1}, p...)
 	}
 	return p
-}
-
-// number is x as the text spells a constant of an element type.
-func number(elem string, x float64) string {
-	t := shaped{elem: elem}
-	switch {
-	case elem == "i1":
-		return strconv.FormatBool(x != 0)
-	case !t.isFloat():
-		return strconv.FormatInt(int64(x), 10)
-	case x != x || math.IsInf(x, 0):
-		bits := math.Float32bits(float32(x))
-		if elem == "bf16" {
-			return fmt.Sprintf("0x%04X", bits>>16)
-		}
-		return fmt.Sprintf("0x%08X", bits)
-	}
-	s := strconv.FormatFloat(x, 'e', -1, 32)
-	if !strings.Contains(s, ".") {
-		s = strings.Replace(s, "e", ".0e", 1)
-	}
-	return s
 }
 
 // commas is 1, 2.

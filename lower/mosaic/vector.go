@@ -18,20 +18,12 @@ func (k *kernel) vector(v value, to shaped) value {
 		return v
 	}
 	if v.dims != nil && len(v.dims) < len(to.dims) {
-		v = k.cast(v, leading(v.dims, len(to.dims)))
+		v = k.cast(v, mlir.Leading(v.dims, len(to.dims)))
 		if slices.Equal(v.dims, to.dims) {
 			return v
 		}
 	}
 	return k.once("broadcast "+v.name+to.String(), func() value { return k.op(to.of(v.elem), "vector.broadcast", "", v) })
-}
-
-// leading puts dimensions of size 1 before dims until there are rank.
-func leading(dims []int, rank int) []int {
-	for len(dims) < rank {
-		dims = append([]int{1}, dims...)
-	}
-	return dims
 }
 
 // wide is v, a value of d, as it is computed with.
@@ -58,7 +50,7 @@ func (k *kernel) narrow(v value, d tile.Dtype) value {
 		return v
 	}
 	if v.number != nil {
-		if !to.isFloat() || to.elem == "f32" || to.elem == "bf16" || isFinite(*v.number) {
+		if !to.isFloat() || to.elem == "f32" || to.elem == "bf16" || mlir.IsFinite(*v.number) {
 			v.shaped = to
 			return v
 		}
@@ -71,41 +63,6 @@ func (k *kernel) narrow(v value, d tile.Dtype) value {
 		op = "arith.truncf"
 	}
 	return k.once(op+v.name+to.elem, func() value { return k.op(to, op, "", v) })
-}
-
-func isFinite(x float64) bool { return x-x == 0 }
-
-// matched gives operands one type: that of the widest shape among them, or of a
-// scalar if all are.
-func (k *kernel) matched(args ...value) []value {
-	var dims []int
-	for _, v := range args {
-		if v.number != nil || v.dims == nil {
-			continue
-		}
-		if dims == nil {
-			dims = slices.Clone(v.dims)
-		}
-		for len(dims) < len(v.dims) {
-			dims = append([]int{1}, dims...)
-		}
-		for d, n := range leading(v.dims, len(dims)) {
-			dims[d] = max(dims[d], n)
-		}
-	}
-	out := make([]value, len(args))
-	for i, v := range args {
-		to := shaped{v.elem, dims}
-		switch {
-		case dims != nil:
-			out[i] = k.vector(v, to)
-		case v.number != nil:
-			out[i] = k.constant(to, *v.number)
-		default:
-			out[i] = v
-		}
-	}
-	return out
 }
 
 // unary and binary write operations on one and two values of one type.
@@ -142,7 +99,7 @@ func (k *kernel) compare(x value, op tile.Comparison, y value) value {
 		to = vs[0].of("i1")
 	}
 	if op == tile.NE {
-		return k.not(k.op(to, "arith.cmpf", predicate(floatPredicates[tile.EQ]), vs...))
+		return k.values().Not(k.op(to, "arith.cmpf", predicate(floatPredicates[tile.EQ]), vs...))
 	}
 	return k.op(to, "arith.cmpf", predicate(floatPredicates[op]), vs...)
 }
@@ -150,40 +107,7 @@ func (k *kernel) compare(x value, op tile.Comparison, y value) value {
 // floatPredicates are those of arith.cmpf, false of NaN.
 var floatPredicates = map[tile.Comparison]int{tile.EQ: 1, tile.GT: 2, tile.GE: 3, tile.LT: 4, tile.LE: 5}
 
-// fromBool is a bool as 0 or 1.
-func (k *kernel) fromBool(x value) value {
-	if x.number != nil {
-		x.elem = "i32"
-		return x
-	}
-	return k.op(x.of("i32"), "arith.extui", "", x)
-}
-
 func (k *kernel) toBool(x value) value { return k.compare(x, tile.NE, integer(0)) }
-
-// not is the opposite of a bool.
-func (k *kernel) not(x value) value {
-	if x.number != nil {
-		return boolean(*x.number == 0)
-	}
-	return k.binary("arith.xori", x, boolean(true))
-}
-
-// choose is x where cond holds, else y; x and y are of one element type.
-func (k *kernel) choose(cond, x, y value) value {
-	if cond.number != nil {
-		if *cond.number != 0 {
-			return x
-		}
-		return y
-	}
-	if cond.dims == nil {
-		vs := k.matched(x, y)
-		return k.op(vs[0].shaped, "arith.select", "", cond, vs[0], vs[1])
-	}
-	vs := k.matched(cond, x, y)
-	return k.op(vs[1].shaped, "arith.select", "", vs...)
-}
 
 // iota counts along a dimension.
 func (k *kernel) iota(dim int, dims []int) value {

@@ -11,64 +11,43 @@ import (
 // Module returns a StableHLO program whose @main runs one launch: it takes In
 // and returns Out.
 func (l *Launch) Module() string {
-	return fmt.Sprintf("module @%s {\n%s}\n", l.Name, l.Function("public", "main"))
+	return mlir.Module(l.Name, l.Function("public", "main"))
 }
 
 // Function returns a StableHLO function that runs one launch.
 func (l *Launch) Function(visibility, name string) string {
-	c := call{values: map[string]string{}}
-	params := make([]string, len(l.In))
-	for i, r := range l.In {
-		v := fmt.Sprintf("%%in%d", i)
-		c.values[r.Name] = v
-		params[i] = v + ": " + tensor(r)
-	}
-	for i := range l.Kernels {
-		c.kernel(&l.Kernels[i])
-	}
-	results, types := make([]string, len(l.Out)), make([]string, len(l.Out))
-	for i, r := range l.Out {
-		results[i], types[i] = c.values[r.Name], tensor(r)
-	}
-	out := strings.Join(types, ", ")
-	return fmt.Sprintf("  func.func %s @%s(%s) -> (%s) {\n%s    return %s : %s\n  }\n",
-		visibility, name, strings.Join(params, ", "), out, c.b.String(), strings.Join(results, ", "), out)
+	var c call
+	return c.Function(visibility, name, l.In, l.Out, tensor, func() {
+		for i := range l.Kernels {
+			c.kernel(&l.Kernels[i])
+		}
+	})
 }
 
-// call is the body of a launch being written: values holds what each array is
-// called so far.
-type call struct {
-	b      strings.Builder
-	next   int
-	values map[string]string
-}
-
-func (c *call) fresh() string {
-	c.next++
-	return fmt.Sprintf("%%%d", c.next-1)
-}
+// call is the body of a launch being written.
+type call struct{ mlir.Calls }
 
 // kernel writes one custom call. Its location gives the kernel's name to the
 // compiled instruction, to dumps and to errors.
 func (c *call) kernel(k *Kernel) {
 	operands := make([]string, len(k.operands))
 	for i, r := range k.operands {
-		operands[i] = c.packed(c.values[r.Name], r)
+		operands[i] = c.packed(c.Values[r.Name], r)
 	}
 	in, out := arrays(k.operands), arrays(k.results)
-	result := c.fresh()
+	result := c.Fresh()
 	name, typ := result, out[0]
 	if len(out) > 1 {
 		name, typ = fmt.Sprintf("%s:%d", result, len(out)), "("+strings.Join(out, ", ")+")"
 	}
-	fmt.Fprintf(&c.b, "    %s = stablehlo.custom_call @__gpu$xla.gpu.triton(%s) {api_version = 4 : i32, backend_config = {%s}, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
+	fmt.Fprintf(&c.B, "    %s = stablehlo.custom_call @__gpu$xla.gpu.triton(%s) {api_version = 4 : i32, backend_config = {%s}, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
 		name, strings.Join(operands, ", "), k.config(), layouts(k.operands), layouts(k.results), strings.Join(in, ", "), typ, k.Name)
 	for i, r := range k.results {
 		v := result
 		if len(out) > 1 {
 			v = fmt.Sprintf("%s#%d", result, i)
 		}
-		c.values[r.Name] = c.unpacked(v, r)
+		c.Values[r.Name] = c.unpacked(v, r)
 	}
 }
 
@@ -84,17 +63,17 @@ func (c *call) packed(v string, r *tile.Ref) string {
 		return v
 	}
 	n := tile.Elements(r.Array)
-	flat := c.fresh()
-	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (%s) -> tensor<%dxi4>\n", flat, v, tensor(r), n)
+	flat := c.Fresh()
+	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (%s) -> tensor<%dxi4>\n", flat, v, tensor(r), n)
 	if n%2 != 0 {
-		zero, even := c.fresh(), c.fresh()
-		fmt.Fprintf(&c.b, "    %s = stablehlo.constant dense<0> : tensor<i4>\n", zero)
-		fmt.Fprintf(&c.b, "    %s = stablehlo.pad %s, %s, low = [0], high = [1], interior = [0] : (tensor<%dxi4>, tensor<i4>) -> tensor<%dxi4>\n", even, flat, zero, n, n+1)
+		zero, even := c.Fresh(), c.Fresh()
+		fmt.Fprintf(&c.B, "    %s = stablehlo.constant dense<0> : tensor<i4>\n", zero)
+		fmt.Fprintf(&c.B, "    %s = stablehlo.pad %s, %s, low = [0], high = [1], interior = [0] : (tensor<%dxi4>, tensor<i4>) -> tensor<%dxi4>\n", even, flat, zero, n, n+1)
 		flat, n = even, n+1
 	}
-	pairs, bytes := c.fresh(), c.fresh()
-	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (tensor<%dxi4>) -> tensor<%dx2xi4>\n", pairs, flat, n, n/2)
-	fmt.Fprintf(&c.b, "    %s = stablehlo.bitcast_convert %s : (tensor<%dx2xi4>) -> tensor<%dxi8>\n", bytes, pairs, n/2, n/2)
+	pairs, bytes := c.Fresh(), c.Fresh()
+	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (tensor<%dxi4>) -> tensor<%dx2xi4>\n", pairs, flat, n, n/2)
+	fmt.Fprintf(&c.B, "    %s = stablehlo.bitcast_convert %s : (tensor<%dx2xi4>) -> tensor<%dxi8>\n", bytes, pairs, n/2, n/2)
 	return bytes
 }
 
@@ -104,14 +83,14 @@ func (c *call) unpacked(v string, r *tile.Ref) string {
 		return v
 	}
 	if inBytes(r) {
-		w := c.fresh()
-		fmt.Fprintf(&c.b, "    %s = stablehlo.convert %s : (%s) -> %s\n", w, v, arrays([]*tile.Ref{r})[0], tensor(r))
+		w := c.Fresh()
+		fmt.Fprintf(&c.B, "    %s = stablehlo.convert %s : (%s) -> %s\n", w, v, arrays([]*tile.Ref{r})[0], tensor(r))
 		return w
 	}
 	n := tile.Elements(r.Array) // even, as rows are
-	pairs, w := c.fresh(), c.fresh()
-	fmt.Fprintf(&c.b, "    %s = stablehlo.bitcast_convert %s : (tensor<%dxi8>) -> tensor<%dx2xi4>\n", pairs, v, n/2, n/2)
-	fmt.Fprintf(&c.b, "    %s = stablehlo.reshape %s : (tensor<%dx2xi4>) -> %s\n", w, pairs, n/2, tensor(r))
+	pairs, w := c.Fresh(), c.Fresh()
+	fmt.Fprintf(&c.B, "    %s = stablehlo.bitcast_convert %s : (tensor<%dxi8>) -> tensor<%dx2xi4>\n", pairs, v, n/2, n/2)
+	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (tensor<%dx2xi4>) -> %s\n", w, pairs, n/2, tensor(r))
 	return w
 }
 

@@ -134,17 +134,6 @@ func (k *kernel) zeroed(v value, dim int, edge tile.Edge) value {
 	return k.choose(keep, v, constant(v.elem, 0))
 }
 
-// inside is how many elements of r's array lie between element offset of its
-// block, along dimension dim, and the end; less than 1 if there is none.
-func (k *kernel) inside(r *tile.Ref, dim int, offset tile.IndexExpr) index {
-	d := r.ArrayDim(dim)
-	start := k.index(tile.Plus(tile.Times(r.Index[d], r.BlockSize(d)), offset))
-	if start.known {
-		return knownIndex(r.Array[d] - start.n)
-	}
-	return k.scalar("arith.subi", knownIndex(r.Array[d]), start)
-}
-
 // transposed is a matrix with rows for columns.
 func (k *kernel) transposed(v value) value {
 	to := shaped{v.elem, []int{v.dims[1], v.dims[0]}}

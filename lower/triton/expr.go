@@ -9,19 +9,12 @@ import (
 
 var nan = math.NaN()
 
-// floatOps and integerOps are the elementwise operations that are one of the
-// text's. What floats compute is in float32, integers in int32.
-var (
-	floatOps = map[tile.Op]string{
-		tile.OpAdd: "arith.addf", tile.OpSub: "arith.subf", tile.OpMul: "arith.mulf", tile.OpDiv: "tt.precise_divf",
-		tile.OpMax: "arith.maximumf", tile.OpMin: "arith.minimumf", tile.OpNeg: "arith.negf", tile.OpAbs: "math.absf",
-		tile.OpExp: "math.exp",
-	}
-	integerOps = map[tile.Op]string{
-		tile.OpAdd: "arith.addi", tile.OpSub: "arith.subi", tile.OpMul: "arith.muli",
-		tile.OpMax: "arith.maxsi", tile.OpMin: "arith.minsi", tile.OpAbs: "math.absi",
-	}
-)
+// floatOps are the elementwise operations on floats that are one of the text's.
+var floatOps = map[tile.Op]string{
+	tile.OpAdd: "arith.addf", tile.OpSub: "arith.subf", tile.OpMul: "arith.mulf", tile.OpDiv: "tt.precise_divf",
+	tile.OpMax: "arith.maximumf", tile.OpMin: "arith.minimumf", tile.OpNeg: "arith.negf", tile.OpAbs: "math.absf",
+	tile.OpExp: "math.exp",
+}
 
 // expr is the value of e: as narrow as it came from memory, or in its working
 // type, where floats are not rounded between the places where the program rounds.
@@ -42,107 +35,27 @@ func (k *kernel) apply(e *tile.Expr) value {
 	switch e.Op {
 	case tile.OpLoad:
 		return k.load(e.Ref)
-	case tile.OpConst:
-		if e.Dtype == tile.InvalidDtype {
-			return constant("f32", e.Value)
-		}
-		return constant(mlir.Working(e.Dtype), e.Dtype.Round(e.Value))
-	case tile.OpIndex:
-		if x := k.index(e.Index); !x.known {
-			return x.value
-		} else {
-			return integer(x.n)
-		}
 	case tile.OpIota:
 		dims := physical(e.Shape, k.least)
 		return k.iota(e.Dim+len(dims)-len(e.Shape), dims)
-	case tile.OpInBounds:
-		return k.inBounds(e, tile.Const(0), e.Shape)
 	case tile.OpDot:
 		return k.dot(e, constant(mlir.Working(e.Dtype), 0))
 	case tile.OpAdd:
 		if k.sums[e] {
 			return k.addTo(e, constant(mlir.Working(e.Dtype), 0))
 		}
-	case tile.OpAnd, tile.OpOr:
-		return k.logical(e)
-	case tile.OpNot:
-		return k.not(k.expr(e.Args[0]))
-	case tile.OpCompare:
-		return k.compare(k.arg(e, 0), e.Cmp, k.arg(e, 1))
-	case tile.OpSelect:
-		return k.selected(e)
 	case tile.OpTanh, tile.OpErf, tile.OpLogistic, tile.OpRsqrt, tile.OpRoundEven:
 		return k.function(e.Op, k.arg(e, 0))
 	case tile.OpExp2:
 		return k.unary("math.exp", k.binary("arith.mulf", k.arg(e, 0), constant("f32", math.Ln2)))
 	case tile.OpReduceMax, tile.OpReduceSum:
 		return k.reduction(e)
-	case tile.OpBroadcast:
-		return k.expr(e.Args[0]) // repeated where it is used
-	case tile.OpCast:
-		return k.convert(k.expr(e.Args[0]), e.Args[0].Dtype, e.Dtype)
 	case tile.OpSlice:
 		return k.slice(e)
 	case tile.OpConcat:
 		return k.concat(e)
 	}
-	return k.elementwise(e)
-}
-
-func (k *kernel) elementwise(e *tile.Expr) value {
-	ops := floatOps
-	if e.Dtype.IsInteger() {
-		ops = integerOps
-	}
-	op, ok := ops[e.Op]
-	var v value
-	switch {
-	case e.Op == tile.OpNeg && e.Dtype.IsInteger():
-		v = k.binary("arith.subi", integer(0), k.arg(e, 0))
-	case !ok || e.Dtype == tile.Bool:
-		k.refuse(e.Op.String(), "", "it has no lowering on "+e.Dtype.String())
-		return constant(mlir.Working(e.Dtype), 0)
-	case len(e.Args) == 1:
-		v = k.unary(op, k.arg(e, 0))
-	default:
-		v = k.binary(op, k.arg(e, 0), k.arg(e, 1))
-	}
-	if e.Op == tile.OpMax || e.Op == tile.OpMin {
-		return v
-	}
-	return k.wrapped(v, e.Dtype)
-}
-
-// selected is a Select; values that come narrow from memory stay so.
-func (k *kernel) selected(e *tile.Expr) value {
-	cond, x, y := k.expr(e.Args[0]), k.expr(e.Args[1]), k.expr(e.Args[2])
-	narrow := func(v value) bool {
-		return v.elem == storage[e.Dtype] || v.number != nil && isFinite(*v.number)
-	}
-	if narrow(x) && narrow(y) && (x.number == nil || y.number == nil) {
-		return k.choose(cond, k.narrow(x, e.Dtype), k.narrow(y, e.Dtype))
-	}
-	return k.choose(cond, k.wide(x, e.Dtype), k.wide(y, e.Dtype))
-}
-
-// logical is And or Or; an operand known to be decisive settles it.
-func (k *kernel) logical(e *tile.Expr) value {
-	op, decisive := "arith.andi", 0.0
-	if e.Op == tile.OpOr {
-		op, decisive = "arith.ori", 1
-	}
-	x, y := k.expr(e.Args[0]), k.expr(e.Args[1])
-	if x.number == nil {
-		x, y = y, x
-	}
-	switch {
-	case x.number == nil:
-		return k.binary(op, x, y)
-	case *x.number == decisive:
-		return x
-	}
-	return y
+	return k.values().Write(e)
 }
 
 // reduction takes the largest or the sum along a dimension, kept as 1. What fills
@@ -168,38 +81,5 @@ func (k *kernel) reduction(e *tile.Expr) value {
 	if n := x.Shape[e.Dim]; n < dims[dim] {
 		v = k.choose(k.below(dim, dims, knownIndex(n)), v, constant(v.elem, neutral))
 	}
-	return k.wrapped(k.reduce(v, dim, op, " "), d)
-}
-
-// counted is the dimension along which an InBounds of that shape counts; -1 if it
-// is of one element.
-func counted(shape []int) int {
-	for d, n := range shape {
-		if n > 1 {
-			return d
-		}
-	}
-	return -1
-}
-
-// inBounds is an InBounds, or what of it lies from offset on, of some shape.
-func (k *kernel) inBounds(e *tile.Expr, offset tile.IndexExpr, shape []int) value {
-	r := e.Ref
-	if !r.Overhangs(e.Dim) {
-		return boolean(true)
-	}
-	inside := k.inside(r, e.Dim, offset)
-	dim := counted(shape)
-	if dim < 0 {
-		t := k.test(inside, tile.GT, knownIndex(0))
-		if t.known {
-			return boolean(t.holds)
-		}
-		return t.value
-	}
-	if inside.known && inside.n >= shape[dim] {
-		return boolean(true)
-	}
-	dims := physical(shape, k.least)
-	return k.below(dim+len(dims)-len(shape), dims, inside)
+	return k.values().Wrapped(k.reduce(v, dim, op, " "), d)
 }

@@ -23,8 +23,8 @@ func (k *kernel) slice(e *tile.Expr) value {
 			return k.loadFrom(x.Ref, at, e.Shape)
 		}
 	case tile.OpInBounds:
-		if along := counted(x.Shape); along == e.Dim {
-			return k.inBounds(x, e.Index, e.Shape)
+		if along := mlir.Counted(x.Shape); along == e.Dim {
+			return k.values().InBounds(x, e.Index, e.Shape)
 		}
 	}
 	v := k.expr(x)
@@ -57,7 +57,7 @@ func (k *kernel) vectorOf(x index, to shaped) value {
 // some other.
 func (k *kernel) gathered(v value, d tile.Dtype, dim int, at value, to []int, size int) value {
 	if d == tile.Bool {
-		v = k.fromBool(v)
+		v = k.values().FromBool(v)
 	} else {
 		v = k.wide(v, d) // narrow elements have no gather
 	}
@@ -84,7 +84,7 @@ func (k *kernel) concat(e *tile.Expr) value {
 	for i, x := range e.Args {
 		v, d := k.expr(x), e.Dtype
 		if d == tile.Bool {
-			v, d = k.fromBool(v), tile.Int32
+			v, d = k.values().FromBool(v), tile.Int32
 		}
 		dims := physical(x.Shape, k.least)
 		for o := range dims { // as many alike rows or columns as the other blocks have

@@ -98,7 +98,7 @@ func (t *text) once(to shaped, format string, args ...any) value {
 
 // constant is x in every element of a type.
 func (t *text) constant(to shaped, x float64) value {
-	text := number(to.elem, x)
+	text := mlir.Number(to.elem, x)
 	switch {
 	case to.dims != nil:
 		text = "dense<" + text + "> : " + to.String()

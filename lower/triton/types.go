@@ -1,10 +1,8 @@
 package triton
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
-	"strconv"
 	"strings"
 
 	"matladder/lower/internal/mlir"
@@ -30,7 +28,7 @@ func (t shaped) String() string {
 
 func (t shaped) of(elem string) shaped { return shaped{elem, t.dims} }
 
-func (t shaped) isFloat() bool { return strings.HasPrefix(strings.TrimPrefix(t.elem, "b"), "f") }
+func (t shaped) isFloat() bool { return mlir.IsFloat(t.elem) }
 
 func (t shaped) isFloat8() bool { return strings.HasPrefix(t.elem, "f8") }
 
@@ -59,28 +57,6 @@ func padded(n, least int) int {
 		return 1
 	}
 	return max(1<<bits.Len(uint(n-1)), least)
-}
-
-// number is x as the text spells a constant of an element type.
-func number(elem string, x float64) string {
-	t := shaped{elem: elem}
-	switch {
-	case elem == "i1":
-		return strconv.FormatBool(x != 0)
-	case !t.isFloat():
-		return strconv.FormatInt(int64(x), 10)
-	case x != x || math.IsInf(x, 0):
-		bits := math.Float32bits(float32(x))
-		if elem == "bf16" {
-			return fmt.Sprintf("0x%04X", bits>>16)
-		}
-		return fmt.Sprintf("0x%08X", bits)
-	}
-	s := strconv.FormatFloat(x, 'e', -1, 32)
-	if !strings.Contains(s, ".") {
-		s = strings.Replace(s, "e", ".0e", 1)
-	}
-	return s
 }
 
 // int32Fits reports whether x is a value of i32, the type of indices.

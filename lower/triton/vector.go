@@ -21,7 +21,7 @@ func (k *kernel) vector(v value, to shaped) value {
 	}
 	for len(v.dims) < len(to.dims) {
 		from := v.shaped
-		v = k.once(shaped{v.elem, leading(v.dims, len(v.dims)+1)}, "tt.expand_dims %s {axis = 0 : i32} : %s -> %s", v.name, from, shaped{v.elem, leading(v.dims, len(v.dims)+1)})
+		v = k.once(shaped{v.elem, mlir.Leading(v.dims, len(v.dims)+1)}, "tt.expand_dims %s {axis = 0 : i32} : %s -> %s", v.name, from, shaped{v.elem, mlir.Leading(v.dims, len(v.dims)+1)})
 	}
 	for d, n := range v.dims {
 		if n != 1 && n != to.dims[d] {
@@ -37,20 +37,11 @@ func (k *kernel) vector(v value, to shaped) value {
 // number is x in every element of a type. Narrow floats have no spelling of
 // infinity in common.
 func (k *kernel) number(x float64, to shaped) value {
-	if to.isFloat8() && !isFinite(x) {
+	if to.isFloat8() && !mlir.IsFinite(x) {
 		w := k.constant(to.of("f32"), x)
 		return k.pure(to, []value{w}, "tt.fp_to_fp %s, rounding = rtne : %s -> %s", w.name, w.shaped, to)
 	}
 	return k.constant(to, x)
-}
-
-// leading puts dimensions of size 1 before dims until there are rank.
-func leading(dims []int, rank int) []int {
-	dims = slices.Clone(dims)
-	for len(dims) < rank {
-		dims = append([]int{1}, dims...)
-	}
-	return dims
 }
 
 // wide is v, a value of d, as it is computed with.
@@ -112,36 +103,6 @@ func (k *kernel) infinity(to shaped, bits int) value {
 	return k.pure(to, nil, "arith.constant dense<0x%02X> : %s", bits, to)
 }
 
-func isFinite(x float64) bool { return x-x == 0 }
-
-// matched gives operands one type: that of the widest shape among them, or of a
-// scalar if all are.
-func (k *kernel) matched(args ...value) []value {
-	var dims []int
-	for _, v := range args {
-		if v.number != nil || v.dims == nil {
-			continue
-		}
-		dims = leading(dims, len(v.dims))
-		for d, n := range leading(v.dims, len(dims)) {
-			dims[d] = max(dims[d], n)
-		}
-	}
-	out := make([]value, len(args))
-	for i, v := range args {
-		to := shaped{v.elem, dims}
-		switch {
-		case dims != nil:
-			out[i] = k.vector(v, to)
-		case v.number != nil:
-			out[i] = k.number(*v.number, to)
-		default:
-			out[i] = v
-		}
-	}
-	return out
-}
-
 // floats makes scalars tensors of one element: not every function has a scalar.
 func (k *kernel) floats(vs []value) []value {
 	if vs[0].dims == nil && vs[0].isFloat() {
@@ -176,40 +137,6 @@ func (k *kernel) compare(x value, op tile.Comparison, y value) value {
 		kind, predicate = "arith.cmpf", floatPredicates[op]
 	}
 	return k.op(vs[0].of("i1"), "%s %s, %s : %s", kind, predicate, names(vs), vs[0].shaped)
-}
-
-// fromBool is a bool as 0 or 1.
-func (k *kernel) fromBool(x value) value {
-	if x.number != nil {
-		x.elem = "i32"
-		return x
-	}
-	to := x.of("i32")
-	return k.op(to, "arith.extui %s : %s to %s", x.name, x.shaped, to)
-}
-
-// not is the opposite of a bool.
-func (k *kernel) not(x value) value {
-	if x.number != nil {
-		return boolean(*x.number == 0)
-	}
-	return k.binary("arith.xori", x, boolean(true))
-}
-
-// choose is x where cond holds, else y; x and y are of one element type.
-func (k *kernel) choose(cond, x, y value) value {
-	if cond.number != nil {
-		if *cond.number != 0 {
-			return x
-		}
-		return y
-	}
-	if cond.dims == nil {
-		vs := k.matched(x, y)
-		return k.op(vs[0].shaped, "arith.select %s, %s : %s", cond.name, names(vs), vs[0].shaped)
-	}
-	vs := k.matched(cond, x, y)
-	return k.op(vs[1].shaped, "arith.select %s : %s, %s", names(vs), vs[0].shaped, vs[1].shaped)
 }
 
 // reduce combines the elements along a dimension, kept as 1.

@@ -115,3 +115,14 @@ func (w Indices[V]) modulo(x V, by int) V {
 	n := w.Known(by)
 	return w.Op("arith.remsi", w.Op("arith.addi", w.Op("arith.remsi", x, n), n), n)
 }
+
+// Inside is how many elements of r's array lie between element offset of its block, along
+// dimension dim, and the end; less than 1 if there is none.
+func (w Indices[V]) Inside(r *tile.Ref, dim int, offset tile.IndexExpr) V {
+	d := r.ArrayDim(dim)
+	start := w.Write(tile.Plus(tile.Times(r.Index[d], r.BlockSize(d)), offset))
+	if n, known := w.Number(start); known {
+		return w.Known(r.Array[d] - n)
+	}
+	return w.Op("arith.subi", w.Known(r.Array[d]), start)
+}
