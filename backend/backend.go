@@ -152,6 +152,9 @@ type Prediction struct {
 	Low, High time.Duration
 	Method    string
 	Source    string // the compiler and version that it rests on
+	// MemoryBytes is what a device needs of main memory, on a mesh; 0 if it is not known.
+	// It stands beside a *TooBigError of that memory too.
+	MemoryBytes int64
 }
 
 // Sample is one timed execution.

@@ -107,9 +107,12 @@ func (r *run) prediction(ctx context.Context, l *lane) results.Record {
 	row.CompileSeconds = r.now().Sub(begin).Seconds()
 	if err != nil {
 		row.Status, row.Reason = classify(err), err.Error()
+		if row.Status == results.TooBig { // an answer; after others p may still be written
+			row.MemoryBytes = p.MemoryBytes
+		}
 		return row
 	}
-	row.Status, row.Seconds = results.OK, p.Elapsed.Seconds()
+	row.Status, row.Seconds, row.MemoryBytes = results.OK, p.Elapsed.Seconds(), p.MemoryBytes
 	row.SecondsLow, row.SecondsHigh = p.Low.Seconds(), p.High.Seconds()
 	if reason := r.judge(ctx, &row, l.Point, row.Seconds); reason != "" {
 		row.Status, row.Reason = results.Impossible, reason

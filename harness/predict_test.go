@@ -48,10 +48,10 @@ func (p *prophet) tell(ctx context.Context, kernel string, flops int64) (backend
 	}
 	if p.answer != nil {
 		if err := p.answer(kernel); err != nil {
-			return backend.Prediction{}, err
+			return backend.Prediction{MemoryBytes: 3 * flops}, err
 		}
 	}
-	return backend.Prediction{Elapsed: time.Duration(float64(flops) / p.rate * 1e9), Method: "aot"}, nil
+	return backend.Prediction{MemoryBytes: 2 * flops, Elapsed: time.Duration(float64(flops) / p.rate * 1e9), Method: "aot"}, nil
 }
 
 func (p *prophet) Predict(ctx context.Context, programs []*tile.Program, _ backend.Params) (backend.Prediction, error) {
@@ -112,7 +112,7 @@ func TestPredict(t *testing.T) {
 			t.Errorf("row %d is %s %d, want %s", i, r.Kernel, r.M, at)
 		}
 		if r.Mode != results.Predicted || r.Method != results.AOT || r.Status != results.OK ||
-			r.Launches != 1 || r.Round != 0 || r.Rep != 0 || !(r.Seconds > 0) {
+			r.Launches != 1 || r.Round != 0 || r.Rep != 0 || !(r.Seconds > 0) || r.MemoryBytes != 2*at.Problem.FLOPs() {
 			t.Errorf("row %d: %s %s %s, %d launches, round %d.%d, %v s", i, r.Mode, r.Method, r.Status, r.Launches, r.Round, r.Rep, r.Seconds)
 		}
 	}
@@ -146,6 +146,9 @@ func TestPredict_Statuses(t *testing.T) {
 	for _, r := range out.Rows {
 		if r.Status != want[r.Kernel] || (r.Status == results.OK) != (r.Reason == "") {
 			t.Errorf("%s: %s: %s", r.Kernel, r.Status, r.Reason)
+		}
+		if want := map[results.Status]int64{results.TooBig: 3, results.OK: 2}[r.Status] * r.FLOPs; r.MemoryBytes != want {
+			t.Errorf("%s: %s: %d bytes of memory, want %d", r.Kernel, r.Status, r.MemoryBytes, want)
 		}
 	}
 	fast := &prophet{fake: newFake()}

@@ -190,6 +190,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 			rung, _, _ := strings.Cut(s.Below, "_")
 			return figure(s.OverBelow, 1, "× "+rung)
 		}},
+		{name: "memory", cell: func(s *Summary) string { return FormatMemory(s.MemoryBytes) }},
 		{name: "err/bound", cell: func(s *Summary) string { return formatError(s.ErrOverBound) }},
 		{name: "rel_err", cell: func(s *Summary) string { return formatError(s.RelErr) }},
 		{name: "status", cell: func(s *Summary) string { return string(s.Status) }},

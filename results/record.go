@@ -116,6 +116,7 @@ type Record struct {
 	BytesMoved      int64   `csv:"bytes_moved"`
 	FastBytes       int64   `csv:"fast_bytes"`
 	GridSteps       int64   `csv:"grid_steps"`
+	MemoryBytes     int64   `csv:"memory_bytes"` // of main memory, on each device of a mesh
 
 	Extra map[string]string // columns this version does not know, kept as read; nil when none
 	Pos   Pos               // where the row was read; not part of the row

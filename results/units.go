@@ -103,3 +103,15 @@ func firstLine(s string) string {
 	}
 	return s
 }
+
+// FormatMemory writes an amount of memory for people, 1.25 GiB; nothing for none.
+func FormatMemory(bytes int64) string {
+	v, unit := float64(bytes)/(1<<20), " MiB"
+	switch {
+	case bytes <= 0:
+		return ""
+	case v >= 1024:
+		v, unit = v/1024, " GiB"
+	}
+	return FormatFigure(v) + unit
+}

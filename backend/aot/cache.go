@@ -70,7 +70,7 @@ func (o outcome) err() error {
 	case unsupported:
 		return &libtpu.UnsupportedError{Reason: o.Reason}
 	}
-	return &CompileError{Code: o.Code, Reason: o.Reason}
+	return libtpu.Classify(o.Code, o.Reason) // which may know more than when it was kept
 }
 
 // cache is a folder with one file for each outcome, named by what the outcome

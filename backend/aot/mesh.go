@@ -2,6 +2,7 @@ package aot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,11 +64,14 @@ func (b *Backend) predictSpread(ctx context.Context, spec backend.BaselineSpec) 
 		local.Out = tile.Float32 // sums of a part of k
 	}
 	said, err := b.compileSpread(ctx, whole, m, way, at)
+	if big := (*backend.TooBigError)(nil); errors.As(err, &big) {
+		return backend.Prediction{MemoryBytes: big.Need}, err
+	}
 	if err != nil {
 		return backend.Prediction{}, err
 	}
 	if limit := b.device.MemoryBytes; limit.Known() && said.Bytes > int64(limit.Value) {
-		return backend.Prediction{}, fmt.Errorf("aot: %w", &backend.TooBigError{What: "memory of each device", Need: said.Bytes, Limit: int64(limit.Value)})
+		return backend.Prediction{MemoryBytes: said.Bytes}, fmt.Errorf("aot: %w", &backend.TooBigError{What: "memory of each device", Need: said.Bytes, Limit: int64(limit.Value)})
 	}
 	p, err := b.PredictBaseline(ctx, backend.BaselineSpec{Problem: local, Params: spec.Params})
 	if err != nil {
@@ -81,6 +85,7 @@ func (b *Backend) predictSpread(ctx context.Context, spec backend.BaselineSpec) 
 	p.Low = max(p.Low, duration(wire.Least))
 	p.High += duration(wire.Most)
 	p.Elapsed += duration(wire.Seconds)
+	p.MemoryBytes = said.Bytes
 	return p, nil
 }
 

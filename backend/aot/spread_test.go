@@ -1,11 +1,13 @@
 package aot
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
+	"matladder/backend"
 	"matladder/lower/stablehlo"
 	"matladder/mesh"
 	"matladder/problem"
@@ -109,6 +111,45 @@ func TestSpread(t *testing.T) {
 						m.Devices(), x.Kind, x.Bytes, len(x.Groups[0]), x.Algorithm, got.TempBytes, got.Elapsed)
 				}
 			})
+		}
+	}
+}
+
+// TestPredictSpread: a prediction on a mesh tells the memory of a device, at least that of
+// its parts of the arrays, and one that has not so much is told as too big, with as much.
+func TestPredictSpread(t *testing.T) {
+	b := openBackend(t, "v5e", t.TempDir())
+	const on = "data=2,model=2"
+	m, err := mesh.Parse(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range mesh.Shardings {
+		for _, rows := range []int{4096, 1 << 18} { // of 16 GiB and more on each device
+			p := problem.New(rows, 65536, 65536, tile.BFloat16)
+			if rows == 4096 {
+				p = problem.New(rows, 2048, 2048, tile.BFloat16)
+			}
+			least := int64(0)
+			for name, shape := range map[string][2]int{"a": {p.M, p.K}, "b": {p.K, p.N}, "o": {p.M, p.N}} {
+				part, err := m.Shape(name, shape, way.Of(name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				least += 2 * int64(part[0]) * int64(part[1])
+			}
+			got, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p, Variant: way.Name, Mesh: on})
+			var big *backend.TooBigError
+			if tooBig := least > int64(b.Device().MemoryBytes.Value); tooBig != errors.As(err, &big) || !tooBig && err != nil {
+				t.Errorf("%s of %d rows: %v", way.Name, rows, err)
+				continue
+			}
+			if got.MemoryBytes < least || got.MemoryBytes > 4*least {
+				t.Errorf("%s of %d rows: %d bytes of memory, arrays take %d", way.Name, rows, got.MemoryBytes, least)
+			}
+			if err == nil && (got.Low > got.Elapsed || got.High < got.Elapsed || got.Low <= 0) {
+				t.Errorf("%s: %v in %v to %v", way.Name, got.Elapsed, got.Low, got.High)
+			}
 		}
 	}
 }

@@ -13,11 +13,12 @@ import (
 
 // The ways in which libtpu says that something does not fit. The first is of what
 // a kernel may take of VMEM, the second of a whole memory; of the third it only
-// tells plain bytes.
+// tells plain bytes. The last is of main memory, arguments and results included.
 var (
 	scopedPattern     = regexp.MustCompile(`Scoped allocation with size ([0-9.]+)([KMG]?) and limit ([0-9.]+)([KMG]?) exceeded`)
 	capacityPattern   = regexp.MustCompile(`Ran out of memory in memory space (\w+)\. Used ([0-9.]+)([KMG]?) of ([0-9.]+)([KMG]?)`)
 	allocationPattern = regexp.MustCompile(`Allocation \(size=([0-9]+)\) would exceed memory \(size=([0-9]+)\)`)
+	mainPattern       = regexp.MustCompile(`Ran out of memory on (\w+), the total memory required [^()]*\(([0-9.]+)([KMG]?)\) exceeds available \w+ \(([0-9.]+)([KMG]?)\)`)
 )
 
 // unsupportedPattern is how libtpu says that a generation, or it itself, lacks
@@ -41,8 +42,10 @@ func Classify(code int, message string) error {
 	if m := scopedPattern.FindStringSubmatch(message); m != nil {
 		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}
 	}
-	if m := capacityPattern.FindStringSubmatch(message); m != nil {
-		return &TooBigError{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, reason}
+	for _, p := range []*regexp.Regexp{capacityPattern, mainPattern} {
+		if m := p.FindStringSubmatch(message); m != nil {
+			return &TooBigError{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, reason}
+		}
 	}
 	if m := allocationPattern.FindStringSubmatch(message); m != nil {
 		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
