@@ -71,8 +71,12 @@ func spreads(p problem.Problem, c Config, d chips.Device) ([]spread, error) {
 	if len(c.Scaling) == 0 {
 		add(spread{p, m.String()})
 	}
+	var fits func(mesh.Mesh) bool // a slice of a pod
+	if d.Kind == chips.TPU {
+		fits = func(m mesh.Mesh) bool { _, err := analyze.Place(m, d); return err == nil }
+	}
 	for _, kind := range c.Scaling {
-		for _, smaller := range m.Smaller() {
+		for _, smaller := range m.Smaller(fits) {
 			grown := whole
 			if kind == Weak {
 				grown.M = whole.M / m.Devices() * smaller.Devices() // the whole mesh has the sweep's product

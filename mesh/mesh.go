@@ -9,6 +9,7 @@
 package mesh
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -97,23 +98,68 @@ func (m Mesh) Size(names ...string) int {
 }
 
 // Smaller are meshes of the same axes from one device up to m, which is the last: each
-// axis is half as long from one mesh to the one before, as long as it can be halved.
-func (m Mesh) Smaller() []Mesh {
+// axis is half as long from one mesh to the one before, as long as it can be halved. Where
+// fits, which may be nil, refuses such a mesh, it is the one with the most devices of those
+// that it takes, have fewer, and whose axes divide the ones before; of several the one whose
+// axes are most like them.
+func (m Mesh) Smaller(fits func(Mesh) bool) []Mesh {
 	list := []Mesh{m}
-	for {
-		half, less := slices.Clone(list[0]), false
+	for list[0].Devices() > 1 {
+		half := slices.Clone(list[0])
 		for i, a := range half {
+			half[i].Size = 1
 			if a.Size%2 == 0 {
-				half[i].Size, less = a.Size/2, true
-			} else if a.Size > 1 {
-				half[i].Size, less = 1, true
+				half[i].Size = a.Size / 2
 			}
 		}
-		if !less {
-			return list
+		if fits != nil && !fits(half) {
+			half = list[0].divided(half, fits)
 		}
 		list = slices.Insert(list, 0, half)
 	}
+	return list
+}
+
+// divided is, of the meshes whose axes divide those of m, the one that fits with the most
+// devices, but no more than most has; one device if none does.
+func (m Mesh) divided(most Mesh, fits func(Mesh) bool) Mesh {
+	one := slices.Clone(m)
+	for i := range one {
+		one[i].Size = 1
+	}
+	var list []Mesh
+	var each func(i int, d Mesh)
+	each = func(i int, d Mesh) {
+		if i == len(m) {
+			list = append(list, slices.Clone(d))
+			return
+		}
+		for f := 1; f <= m[i].Size && d.Devices()/d[i].Size*f <= most.Devices(); f++ {
+			if m[i].Size%f == 0 {
+				d[i].Size = f
+				each(i+1, d)
+			}
+			d[i].Size = 1
+		}
+	}
+	each(0, slices.Clone(one))
+	uneven := func(d Mesh) (widest float64) { // how much more one axis shrinks than another
+		for i := range m {
+			for j := range m {
+				widest = max(widest, float64(m[i].Size*d[j].Size)/float64(d[i].Size*m[j].Size))
+			}
+		}
+		return widest
+	}
+	slices.SortStableFunc(list, func(a, b Mesh) int {
+		return cmp.Or(b.Devices()-a.Devices(), cmp.Compare(uneven(a), uneven(b)))
+	})
+	for _, d := range list {
+		if d.Devices() > 1 && fits(d) {
+			return d
+		}
+	}
+	return one
 }
 
 // place is where a device is on each axis.

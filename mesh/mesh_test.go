@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,9 +39,26 @@ func TestSmaller(t *testing.T) {
 		"model=1":          "[model=1]",
 	} {
 		m, err := Parse(text)
-		if got := fmt.Sprint(m.Smaller()); err != nil || got != want {
+		if got := fmt.Sprint(m.Smaller(nil)); err != nil || got != want {
 			t.Errorf("%s: %s, want %s; %v", text, got, want, err)
 		}
+	}
+}
+
+// TestSmaller_Fits: what cannot be had is left out for the largest that can.
+func TestSmaller_Fits(t *testing.T) {
+	m, err := Parse("data=560,model=16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := []int{8960, 2240, 448, 320, 64, 16, 4, 2, 1} // slices of a pod of v5p
+	got := fmt.Sprint(m.Smaller(func(m Mesh) bool { return slices.Contains(have, m.Devices()) }))
+	const want = "[data=1,model=1 data=2,model=2 data=4,model=4 data=8,model=8 data=56,model=8 data=280,model=8 data=560,model=16]"
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := fmt.Sprint(m.Smaller(func(m Mesh) bool { return m.Devices() == 8960 })); got != "[data=1,model=1 data=560,model=16]" {
+		t.Errorf("nothing but the whole: %s", got)
 	}
 }
 
