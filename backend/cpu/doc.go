@@ -17,8 +17,9 @@
 //     epilogue); values of the same rows are computed in one loop over rows.
 //  3. layout: a micro-kernel for the dtypes and this instruction set, and the panels that it
 //     wants A and B packed into. strategy: how B is read (packed as a whole, packed in
-//     pieces, or in place by register tiles or along its rows, as a GEMV does). Each way
-//     costs what its micro-kernel was measured to take on this machine; the cheapest wins.
+//     pieces, or in place by register tiles, along its rows, as a GEMV does, or along its
+//     columns where those are rows of memory). Each way costs what its micro-kernel was
+//     measured to take on this machine; the cheapest wins.
 //     skinny and rows: a B that few rows of A meet, and an A whose rows register tiles load
 //     well, are not packed. writes: the micro-kernel rounds, scales and adds a bias as it
 //     writes an output once, by non-temporal stores if L2 would not hold it.

@@ -111,7 +111,7 @@
 //	--param isa=avx2         instruction set of backend cpu (generic, avx2, avx512, amx, neon);
 //	                         MATLADDER_CPU in the environment says the same
 //	--param b=packed         how backend cpu reads b, whatever few rows of a would be
-//	                         worth: packed, tiles, streams, pieces, along
+//	                         worth: packed, tiles, streams, pieces, along, dots
 //	--param c=past           how its AMX tiles write the output: cached, copied, past
 //	--param a=rows           whether its register tiles read rows of a as they lie:
 //	                         rows, packed

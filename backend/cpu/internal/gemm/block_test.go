@@ -76,7 +76,16 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n
 			copy(run.Rows[i*run.LDA:], a[i*k:][:k])
 		}
 	}
-	if isDirect {
+	if p.CanRead(ReadDots) && r.IntN(4) == 0 {
+		split = -2
+		unpacked, ldb := fenced[S](t, (n-1)*(k+3)+k), k+3
+		for j := range n {
+			for l := range k {
+				unpacked[j*ldb+l] = b[l*n+j]
+			}
+		}
+		p.MultiplyDots(run, c, ldc, m, n, k, unpacked, ldb, accumulate)
+	} else if isDirect {
 		split = -1
 		unpacked := fenced[S](t, len(b))
 		copy(unpacked, b)

@@ -59,7 +59,7 @@ func (p *Path[S, C]) BlockingDirect(m, n, k, ldb int) (run, cols int) {
 		run, cols = p.pieceFor(m)
 		return even(max(1, k/p.KU), run) * p.KU, min(cols, n)
 	}
-	return p.directSteps(m, n, k) * p.KU, n
+	return p.directSteps(m, n, k, ldb) * p.KU, n
 }
 
 // even is the size of pieces, at most limit, that divide n evenly.

@@ -21,6 +21,7 @@ const (
 	ReadStreams       // in place: row of A after row of A, along its rows (GEMV)
 	ReadPieces        // pieces of it are packed, one at a time
 	ReadAlong         // in place: register tiles go along its rows and widen it, an InPlace
+	ReadDots          // in place, its columns being rows of memory: products along these are summed
 )
 
 // AllRows is more than any a has: up to so many rows a way that is asked for pays.
@@ -52,6 +53,7 @@ func choose[S Source, C Sum](seen map[any]any, p *Path[S, C], c Choices) *Path[S
 	q := *p
 	q.blocking = q.blocking.with(c, p.KU)
 	q.direct, q.stream = q.direct.with(c, p.KU, p.stream.run != nil), q.stream.with(c.B)
+	q.dots = q.dots.with(c.B)
 	q.Stored = q.Stored.with(c)
 	seen[p] = &q
 	return &q
@@ -89,13 +91,24 @@ func (d directKernel[C]) with(c Choices, ku int, streams bool) directKernel[C] {
 
 func (s streamKernel[C]) with(b ReadB) streamKernel[C] {
 	switch {
-	case s.run == nil || b == ReadByRule || b == ReadAlong:
+	case s.run == nil || b == ReadByRule || b == ReadAlong || b == ReadDots:
 	case b == ReadStreams:
 		s.pays = AllRows
 	default:
 		s.pays = 0
 	}
 	return s
+}
+
+func (d dotsKernel[C]) with(b ReadB) dotsKernel[C] {
+	switch {
+	case d.run == nil || b == ReadByRule:
+	case b == ReadDots:
+		d.pays = AllRows
+	default:
+		d.pays = 0
+	}
+	return d
 }
 
 // with has those that read b in the way asked for; others leave b to be widened first.

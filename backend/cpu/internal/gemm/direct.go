@@ -56,7 +56,10 @@ func (p *Path[S, C]) Read(m, ldb int) ReadB {
 //			c[i*ldc+j] = s
 //		}
 //	}
-type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool)
+//
+// Meanwhile each step asks for the memory ahead bytes behind what it reads of b, which need
+// not be b's.
+type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, accumulate bool)
 
 // DirectRows is the number of rows of a up to which BlockDirect is faster than
 // PackB and Block of the same product, as measured with b in L3 and in memory;
@@ -135,26 +138,46 @@ var directWorks = sync.Pool{New: func() any { return new(directWork) }}
 
 // run multiplies columns j0 … j1-1 over steps s0 … s1-1.
 func (x directBlock[S, C]) run(j0, j1, s0, s1 int) {
-	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU)
+	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU, x.ldb)
 	for s := s0; s < s1; s += chunk {
 		for j := j0; j < j1; j += x.NR {
 			steps, cols := min(chunk, s1-s), min(x.NR, j1-j)
 			if cols < x.NR && x.direct.whole {
 				x.edge(j, cols, s, steps)
 			} else {
-				x.column(j, cols, s, steps, at(x.b, s*x.KU*x.ldb+j), x.ldb)
+				x.column(j, cols, s, steps, at(x.b, s*x.KU*x.ldb+j), x.ldb, x.ahead(j1-j, chunk))
 			}
 		}
 	}
 }
 
+// ahead is how far ahead a tile asks for b, in bytes, that is left of the last n columns
+// and runs over so many steps at most: along its row, as far as that goes, and then for
+// rows of the next run.
+func (x directBlock[S, C]) ahead(n, chunk int) int {
+	row := x.ldb * size[S]()
+	if left := n * size[S](); left <= directAhead {
+		return min(chunk, directStreams)*x.KU*row + min(0, directAhead-row)
+	}
+	return directAhead
+}
+
+const (
+	// directAhead is how far along its row each step asks for b, in bytes: a row comes
+	// 128 bytes at a time, which no prefetcher of the processor follows for a hundred
+	// rows.
+	directAhead = 512
+	// directStreams is about how many rows processors follow.
+	directStreams = 16
+)
+
 // column multiplies cols columns by all rows of a; its rows of b are at b, ldb
 // elements apart.
-func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb int) {
+func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb, ahead int) {
 	tile, mr := x.direct, x.MR
 	for i := 0; i < x.m; i += mr {
 		for r := i; r < min(i+mr, x.m); r += tile.rows {
-			tile.tile(&x.c[r*x.ldc+j], x.ldc, steps, offset(x.a.at(i/mr, s), (r-i)*wordBytes), b, ldb*size[S](),
+			tile.tile(&x.c[r*x.ldc+j], x.ldc, steps, offset(x.a.at(i/mr, s), (r-i)*wordBytes), b, ldb*size[S](), ahead,
 				min(tile.rows, i+mr-r, x.m-r), cols, x.accumulate || s > 0)
 		}
 	}
@@ -170,7 +193,7 @@ func (x directBlock[S, C]) edge(j, cols, s, steps int) {
 		for l := s * x.KU; l < min((s+steps)*x.KU, x.k); l++ {
 			copy(b[(l-s*x.KU)*x.NR:][:cols], x.b[l*x.ldb+j:])
 		}
-		x.column(j, cols, s, steps, at(b, 0), x.NR)
+		x.column(j, cols, s, steps, at(b, 0), x.NR, 0)
 	}
 }
 
@@ -178,15 +201,19 @@ func (x directBlock[S, C]) edge(j, cols, s, steps int) {
 // their turn, as measured. Deep runs mean few passes over c. But each of their
 // rows of b is a stream of its own, and processors follow about sixteen: for
 // few rows of a, or a b in memory, that is worth more, but not where widening b
-// takes as long as reading it.
-func (p *Path[S, C]) directSteps(m, n, k int) int {
+// takes as long as reading it. Columns of short rows that follow each other are gone down
+// as far as L2 holds the rows for the next ones.
+func (p *Path[S, C]) directSteps(m, n, k, ldb int) int {
 	if p.direct.steps > 0 {
 		return p.direct.steps
 	}
-	const deep, streams = 128, 16
+	const deep = 128
+	if row := ldb * size[S](); row <= directAhead && m <= p.MR {
+		return max(directStreams, max(probe.Host().L2, 512<<10)/4/max(1, row*p.KU))
+	}
 	inMemory := k*n*size[S]() > probe.Host().L3
 	if p.KU == 1 && !p.direct.deep && (m <= 4 || m <= p.MR && inMemory) {
-		return streams
+		return directStreams
 	}
 	return deep
 }

@@ -130,7 +130,7 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 		x.twin.bias((*uint32)(unsafe.Pointer(bias)), &panel[0], steps)
 	}
 	x.twin.tile(&want[guard], ldc, steps, &a[0], &panel[0], bias, 0, rows, cols, accumulate)
-	p.direct.tile(&c[guard], ldc, steps, &a[0], at(b, 0), ldb*size[S](), rows, cols, accumulate)
+	p.direct.tile(&c[guard], ldc, steps, &a[0], at(b, 0), ldb*size[S](), r.IntN(1<<14), rows, cols, accumulate)
 	sameMemory(t, c, want, guard, "%s, %d×%d of %d steps, accumulate %v, ldb %d, ldc %d",
 		x.name, rows, cols, steps, accumulate, ldb, ldc)
 }

@@ -27,6 +27,8 @@
 //     at a time, for one row of a after another (stream.go). Register tiles go down
 //     the rows of b. Pieces of b are packed into L2, one at a time, where tiles would
 //     go down the same rows too often (pieces.go).
+//   - MultiplyDots takes a b whose columns are rows of memory, as K of attention is: each
+//     element of c is the sum of the products along two rows (dots.go).
 //   - An InPlace takes a b of elements narrower than are multiplied (int4, int8,
 //     float8) and widens them in registers (inplace.go), or for more rows of a
 //     to pieces that are packed as they are widened (inplace_pieces.go).
@@ -41,7 +43,7 @@
 //
 // Every micro-kernel in assembly has a twin in Go with the same signature
 // (tile_generic.go, tile_bfloat16.go, column.go, rows.go, edge.go, tiles_generic.go,
-// stream.go) and every packing one of the same panels (pack.go, tiles_generic.go): tests
+// stream.go, dots.go) and every packing one of the same panels (pack.go, tiles_generic.go): tests
 // compare with them, and other machines run those of float32 and of pairs. Tiles that
 // read b where it lies (direct_amd64.go, inplace_amd64.go) are compared with the twin of a
 // tile on a b packed in Go. The assembly is written by asmgen:

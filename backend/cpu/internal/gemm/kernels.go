@@ -89,6 +89,7 @@ type Path[S Source, C Sum] struct {
 	kernel   kernel[C]
 	direct   directKernel[C]
 	stream   streamKernel[C]
+	dots     dotsKernel[C]
 	blocking blocking
 	packA    packer[S]
 	packB    packer[S]

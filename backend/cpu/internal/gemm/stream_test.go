@@ -94,7 +94,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e encoding[S], k 
 
 // packingDirect is a direct that packs its columns of b for the tile of p.
 func packingDirect[S Source, C Sum](p *Path[S, C]) direct[C] {
-	return func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, rows, cols int, accumulate bool) {
+	return func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, _, rows, cols int, accumulate bool) {
 		ld, k := ldb/size[S](), steps*p.KU
 		pb := Buffer(p.SizeB(k, cols))
 		p.PackB(pb, unsafe.Slice((*S)(b), (k-1)*ld+cols), ld, k, cols)

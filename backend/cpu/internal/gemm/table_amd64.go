@@ -49,6 +49,7 @@ func avx2Kernels() *Kernels {
 	k.WideInt8.direct = directKernel[int32]{tile: directPairsAVX2, rows: mr, pays: 48, whole: true, pieces: hostPieces(mr+1, mr-2)}
 	k.inPlaceAVX2()
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, asTheyAre(streamRows)}
+	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX2, 2, 8, 4}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 3, asTheyAre(streamRows)}
 	k.WideInt8.stream = streamKernel[int32]{streamPairsAVX2, 3, asTheyAre(streamRows / 2)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
@@ -88,6 +89,7 @@ func avx512Kernels() *Kernels {
 	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows, AllRows)}
 	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows, AllRows)}
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, asTheyAre(streamRows)}
+	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX512, 4, 16, 8}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
@@ -98,6 +100,7 @@ func avx512Kernels() *Kernels {
 			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())
 		k.PairsBFloat16.direct = directKernel[float32]{tile: directBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows, AllRows)}
 		k.PairsBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsOfPairs}
+		k.PairsBFloat16.dots = dotsKernel[float32]{dotsBFloat16AVX512, 4, 16, 8}
 		if pairsAreFaster() {
 			k.BFloat16 = k.PairsBFloat16
 		}

@@ -53,6 +53,8 @@ func layOutDot(p *plan.Plan, d *plan.Dot) error {
 	}
 	d.Thin = d.Product
 	switch {
+	case e.TransB && readsDots(d.Product, d.Options, rows):
+		alongColumns(d.Product)
 	case d.Product == nil || e.TransB || rows > d.Product.DirectRows:
 		d.Product = productOf(kernels, a.factor, b.factor, a.Dtype, b.Dtype)
 		switch {

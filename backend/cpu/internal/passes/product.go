@@ -35,6 +35,9 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *plan.Product {
 		p.A, ok = widened(p.A, inA, a, k.ISA)
 		p.ReadsA, p.ReadsBoth = false, false
 	}
+	if inA != a || inB != b {
+		p.DotsRows = 0
+	}
 	if inB != b && ok {
 		p.B, ok = widened(p.B, inB, b, k.ISA)
 	}
@@ -80,7 +83,10 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		DirectRows: b.DirectRows(),
 	}
 	if any(a) == any(b) {
-		p.ReadCosts = b.ReadCosts
+		p.ReadCosts, p.TransposedCosts, p.DotsRows = b.ReadCosts, b.TransposedCosts, b.DotsRows()
+		p.Dots = func(x plan.Call) {
+			b.MultiplyDots(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
+		}
 	}
 	p.ReadInPlace = func(inB tile.Dtype, rows, whole int) { readInPlace(p, a.Stored, inB, rows, whole) }
 	if a.Whole(a.MR, a.NR, a.NR) {
@@ -120,6 +126,17 @@ func readInPlace[C gemm.Sum](p *plan.Product, stored gemm.Stored[C], inB tile.Dt
 	p.ReadB = func(m, _ int) gemm.ReadB { return place.Read(m) }
 	p.DirectWork = func(m, _ int) int { return place.Work(m) }
 	p.TileCols = place.Cols
+}
+
+// alongColumns makes direct of p read a b whose columns are rows of memory.
+func alongColumns(p *plan.Product) {
+	p.B.Dots = true
+	p.B.Format += "/dots"
+	p.ReadsBoth = false
+	p.Direct, p.DirectRows = p.Dots, gemm.AllRows
+	p.ReadB = func(_, _ int) gemm.ReadB { return gemm.ReadDots }
+	p.BlockingDirect = func(_, n, k, _ int) (run, cols int) { return k, n }
+	p.DirectWork = func(_, _ int) int { return 0 }
 }
 
 // runOf is a call, but for a b that is not packed.

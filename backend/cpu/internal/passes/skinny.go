@@ -7,7 +7,7 @@ import (
 
 // skinny decides which b is not packed: one whose blocks each meet so few rows of
 // a, in all programs together, that packing would take longer than multiplying.
-// Its rows must be rows of memory, as the micro-kernel reads along them.
+// Its rows must be rows of memory, or its columns if the micro-kernel reads along these.
 func skinny(p *plan.Plan) error {
 	plan.AllSteps(p.Steps, func(s *plan.Step) {
 		for _, d := range s.Dots {
@@ -18,7 +18,7 @@ func skinny(p *plan.Plan) error {
 		}
 	})
 	for _, o := range p.Operands {
-		if o.IsB && o.Columns && o.Meets <= o.Pays*o.K {
+		if o.IsB && (o.Columns || o.Packing.Dots) && o.Meets <= o.Pays*o.K {
 			o.Keep = plan.KeepUnpacked
 		}
 	}

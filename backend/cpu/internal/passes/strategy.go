@@ -10,13 +10,12 @@ import (
 )
 
 // options lists what there is for the B of a product, which so many rows of A meet in all,
-// the cheapest first. There are none where B is asked for in one way, where it is
-// transposed or widened, or where so many rows meet it that packing it is no matter: then
-// it is packed, or read by the rules of widened elements. Nor where nothing may be
-// measured.
+// the cheapest first. There are none where B is asked for in one way, where it is widened,
+// or where so many rows meet it that packing it is no matter: then it is packed, or read
+// by the rules of widened elements. Nor where nothing may be measured.
 func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 	same := a.Dtype == a.factor && b.Dtype == b.factor && plan.Multiplied(a.factor) == a.factor && a.factor == b.factor
-	if !p.Machine.Measures || p.Machine.Choices.B != gemm.ReadByRule || e.TransB || !same || rows > gemm.MostRead {
+	if !p.Machine.Measures || p.Machine.Choices.B != gemm.ReadByRule || !same || rows > gemm.MostRead {
 		return nil
 	}
 	whole, thin := productOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype), productOf(p.Machine.Kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
@@ -28,9 +27,13 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 		rowsOfBlock = a.Cols
 	}
 	together := min(rows, rowsOfBlock)
-	apart := b.LD * b.Dtype.Bits() / 8
-	costs := thin.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), apart)
-	packed := whole.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), apart)[gemm.ReadPacked]
+	costsOf := func(x *plan.Product) map[gemm.ReadB]gemm.ReadCost {
+		if e.TransB {
+			return x.TransposedCosts(p.Machine.Workers, together, b.Cols, b.ArrayBytes())
+		}
+		return x.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), b.LD*b.Dtype.Bits()/8)
+	}
+	costs, packed := costsOf(thin), costsOf(whole)[gemm.ReadPacked]
 	var list []plan.Option
 	for _, s := range plan.Strategies {
 		c, ok := costs[s.Read]
@@ -41,6 +44,9 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 			seconds := c.Pack + c.Multiply*float64(rows)/float64(together)
 			list = append(list, plan.Option{Strategy: s, Seconds: seconds * float64(tile.Elements(b.Array))})
 		}
+	}
+	if len(list) < 2 { // nothing to choose
+		return nil
 	}
 	slices.SortStableFunc(list, func(x, y plan.Option) int { return cmp.Compare(x.Seconds, y.Seconds) })
 	return list
@@ -54,4 +60,13 @@ func kernelsFor(p *plan.Plan, options []plan.Option) *gemm.Kernels {
 	c := p.Machine.Choices.Choices
 	c.B = options[0].Read
 	return p.Machine.Kernels.With(c)
+}
+
+// readsDots reports whether product x had better read a b whose columns are rows of memory
+// where it lies, for so many rows of a: as estimated, or else by rule.
+func readsDots(x *plan.Product, options []plan.Option, rows int) bool {
+	if len(options) > 0 {
+		return options[0].Read == gemm.ReadDots
+	}
+	return x != nil && rows <= x.DotsRows
 }

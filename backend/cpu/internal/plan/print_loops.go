@@ -147,6 +147,8 @@ func (c *Blocking) direct() []Loop {
 	switch c.Read {
 	case gemm.ReadStreams:
 		return append(list, c.runs(), Loop{c.MC, fmt.Sprintf("× 1 row of a by %d columns of b, along its rows %s", c.NC, where)})
+	case gemm.ReadDots:
+		return append(list, Loop{Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a by %d columns of b, along these %s", min(c.MC, mr), c.NC, where)})
 	case gemm.ReadAlong:
 		nr := c.Product.TileCols(min(c.MC, mr))
 		return append(list, c.runs(), Loop{Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},

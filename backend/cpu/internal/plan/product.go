@@ -30,8 +30,14 @@ type Product struct {
 	// may not be called.
 	Direct     func(x Call)
 	DirectRows int
-	// ReadCosts is what ways to read B cost; nil where A and B have different paths.
-	ReadCosts func(threads, rows int, bytes int64, apart int) map[gemm.ReadB]gemm.ReadCost
+	// Dots is for an a that is packed, and a b that is not, whose columns are rows of
+	// memory. It may pay up to DotsRows rows of a; 0 if it may not be called.
+	Dots     func(x Call)
+	DotsRows int
+	// ReadCosts is what ways to read B cost, and TransposedCosts those where its columns
+	// are rows of memory, of so many elements; nil where A and B have different paths.
+	ReadCosts       func(threads, rows int, bytes int64, apart int) map[gemm.ReadB]gemm.ReadCost
+	TransposedCosts func(threads, rows, depth int, bytes int64) map[gemm.ReadB]gemm.ReadCost
 
 	Blocking       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
 	BlockingDirect func(m, n, k, ldb int) (run, cols int)  // as direct does
@@ -75,6 +81,7 @@ type Packing struct {
 	Pack     PackFunc
 	Widening *Widening // that pack begins with; nil for none
 	InPlace  bool      // b: direct widens it itself
+	Dots     bool      // b: direct multiplies along its columns, which are rows of memory
 	Chunk    int       // words of a lane that a chunk has at most
 }
 

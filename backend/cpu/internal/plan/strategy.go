@@ -22,6 +22,7 @@ var Strategies = []Strategy{
 	{gemm.ReadStreams, "streams", "read in place along its rows", 8},
 	{gemm.ReadPieces, "pieces", "packed piece by piece into L2", 256},
 	{gemm.ReadAlong, "along", "read in place by register tiles, which widen it", 96},
+	{gemm.ReadDots, "dots", "read in place, its columns being rows of memory", 16},
 }
 
 // strategyOf is that which reads B in a way.

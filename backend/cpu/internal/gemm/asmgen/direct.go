@@ -20,15 +20,11 @@ type Direct struct {
 }
 
 const (
-	rLDB  = rBias // bytes
-	rLDB3 = rNext
+	rLDB    = rBias // bytes
+	rLDB3   = rNext
+	rDirect = rAcc // what each step asks for of b; until c is stored
 	words = "K3" // mask of elements narrower than words
 )
-
-// lookAhead is how far along its row each step asks for b, in bytes: a row
-// comes 128 bytes at a time, which no prefetcher of the processor follows for
-// a hundred rows.
-const lookAhead = 512
 
 var (
 	directFloat32 = Direct{Name: "Float32", Bytes: 4, KU: 1,
@@ -120,12 +116,12 @@ func (t Direct) load(a *Asm, mnemonic string, v int, reg string) {
 
 // row is vector v of row u of the step.
 func (t Direct) row(u, v int) string {
-	return t.ahead(u, v*t.Lanes*t.Bytes)
+	return t.of(rB, u, v*t.Lanes*t.Bytes)
 }
 
-// ahead is off bytes behind the start of row u of the step.
-func (t Direct) ahead(u, off int) string {
-	return at(rB, off) + [...]string{"", "(" + rLDB + "*1)", "(" + rLDB + "*2)", "(" + rLDB3 + "*1)"}[u]
+// of is off bytes behind the start of row u of those that base has the first of.
+func (t Direct) of(base string, u, off int) string {
+	return at(base, off) + [...]string{"", "(" + rLDB + "*1)", "(" + rLDB + "*2)", "(" + rLDB3 + "*1)"}[u]
 }
 
 // columnSum is where 128 times the sums of columns are, if a is offset.
@@ -136,11 +132,11 @@ func (t Direct) offsets() string { return t.acc(t.Heights[0]+1, 0) }
 // tile writes the micro-kernel. It is that of Tile, but for where b comes from;
 // columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
-	a.Func("direct"+t.Name+t.Suffix,
-		[]Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "ldb"},
-			{Name: "rows"}, {Name: "cols"}, {Name: "accumulate", Bool: true}},
-		[]string{rC, rLDC, rSteps, rA, rB, rLDB, rRows, rCols, rAcc})
+	args := []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "ldb"},
+		{Name: "ahead"}, {Name: "rows"}, {Name: "cols"}, {Name: "accumulate", Bool: true}}
+	a.Func("direct"+t.Name+t.Suffix, args, []string{rC, rLDC, rSteps, rA, rB, rLDB, rDirect, rRows, rCols})
 	a.Op("SHLQ", imm(2), rLDC)
+	a.Op("ADDQ", rB, rDirect)
 	if t.Masks {
 		t.masks(a)
 	}
@@ -183,6 +179,7 @@ func (t Direct) tile(a *Asm) {
 		}
 	}
 	a.Place(add)
+	a.Op("MOVBLZX", argument(args, "accumulate"), rAcc)
 	t.finish(a)
 	if !t.Masks {
 		edge := a.NewLabel("edge")
@@ -216,11 +213,13 @@ func (t Direct) step(a *Asm, rows, s int) {
 	b, scratch := free[:t.Vectors], free[t.Vectors:]
 	for u := range t.KU {
 		for off := 0; off < t.Vectors*t.Lanes*t.Bytes; off += line {
-			a.Op("PREFETCHT0", t.ahead(u, lookAhead+off))
+			a.Op("PREFETCHT0", t.of(rDirect, u, off))
 		}
 	}
 	t.words(t, a, b, scratch)
-	a.Op("LEAQ", fmt.Sprintf("(%s)(%s*%d)", rB, rLDB, t.KU), rB)
+	for _, row := range []string{rB, rDirect} {
+		a.Op("LEAQ", fmt.Sprintf("(%s)(%s*%d)", row, rLDB, t.KU), row)
+	}
 	if t.offset {
 		for v := range t.Vectors {
 			t.multiplyAdd(a, t.offsets(), b[v], t.columnSum(v), nil)

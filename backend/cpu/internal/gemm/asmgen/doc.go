@@ -12,6 +12,7 @@
 //	edge.go       the micro-kernel for few columns, along the rows of a
 //	direct.go     the micro-kernel on a b that is not packed: it goes down its rows
 //	stream.go     one row of a by eight rows of b, which are read from end to end
+//	dots.go       few rows of a by rows of b, each along memory
 //	bias.go       the column sums that unsigned products need
 //	pack.go       packing of rows that run along a panel, and masks
 //	transpose.go  packing of rows that run across a panel

@@ -57,6 +57,8 @@ func Files() map[string][]byte {
 			direct(directBFloat16, bfloat16s), direct(directQuads, quads)),
 		"direct_avx2_amd64.s": file(directNarrow(directFloat32, float32s), directNarrow(directWideBFloat16, float32s),
 			directNarrow(directPairs, pairs), avx2.columnNumbers),
+		"dots_avx512_amd64.s":       file(Dots{avx512, float32s, 4}.dots, Dots{avx512, bfloat16s, 4}.dots),
+		"dots_avx2_amd64.s":         file(Dots{avx2, float32s, 2}.dots),
 		"stream_avx2_amd64.s":       file(streamFloat32.stream, streamBFloat16.stream, streamPairs.stream),
 		"tile_quads_avx512_amd64.s": file(wide(quads).tile, wide(quads).column, wide(quads).offsetBias),
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairsFused).column, wide(pairs).tile, wide(pairs).column),

@@ -1,0 +1,189 @@
+package gemm
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// A dotsKernel multiplies few rows of a by a b whose columns are rows of memory, which it
+// reads from end to end: each element of c is the sum of the products along two rows.
+type dotsKernel[C Sum] struct {
+	run   dots[C] // nil if there is none, and all is 0
+	rows  int     // of a, at most
+	lanes int     // words of a vector
+	pays  int     // rows of a up to which it is taken for faster than packing b
+}
+
+// A dots computes rows × 4·turns sums over vectors · lanes words of rows of a, lda bytes
+// apart, and of rows of b, ldb bytes apart, of which four are a turn:
+//
+//	for i := range rows {
+//		for j := range 4 * turns {
+//			s := 0
+//			for l := range vectors * lanes {
+//				s += dot(a[i][l], b[j][l])
+//			}
+//			if accumulate {
+//				s += c[i*ldc+j]
+//			}
+//			c[i*ldc+j] = s
+//		}
+//	}
+//
+// Meanwhile it asks for the memory ahead bytes behind what it reads of b, which need not be
+// b's.
+type dots[C Sum] func(c *C, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int, accumulate bool)
+
+const (
+	dotsColumns = 4
+	// dotsAhead is about how far ahead rows of b are asked for, in bytes.
+	dotsAhead = 4 << 10
+)
+
+// DotsRows is the number of rows of a up to which MultiplyDots is taken for faster than
+// PackBT and Block where nothing is measured; 0 where it may not be called.
+func (p *Path[S, C]) DotsRows() int { return p.dots.pays }
+
+// MultiplyDots is Multiply of a Run whose B is left out by a b that is not packed: its
+// element (l, j) is b[j*ldb+l]. Any number of rows of a is right.
+func (p *Path[S, C]) MultiplyDots(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) {
+	if p.dots.run == nil || m < 0 || n < 0 || k < 0 {
+		panic(fmt.Sprintf("gemm: MultiplyDots of %d×%d, k %d, on %s", m, n, k, p.Name))
+	}
+	c, b = extent(c, m, n, ldc), extent(b, n, k, ldb)
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 {
+		if !accumulate {
+			clearBlock(c, ldc, m, n)
+		}
+		return
+	}
+	work := dotsWorks.Get().(*dotsWork)
+	defer dotsWorks.Put(work)
+	x := dotsBlock[S, C]{Path: p, c: c, ldc: ldc, m: m, b: b, ldb: ldb, accumulate: accumulate, work: work}
+	x.rowsOf(p.left(r, m, k), ceil(k, p.KU))
+	vector := p.dots.lanes * p.KU // elements
+	deep, wide := k/vector*vector, n/dotsColumns*dotsColumns
+	x.whole(wide, deep)
+	for j := 0; j < wide && deep < k; j += dotsColumns {
+		x.edge(j, dotsColumns, deep, k)
+	}
+	if wide < n {
+		x.edge(wide, n-wide, 0, k)
+	}
+}
+
+// A dotsBlock is a call of MultiplyDots.
+type dotsBlock[S Source, C Sum] struct {
+	*Path[S, C]
+	c          []C
+	ldc, m     int
+	b          []S
+	ldb        int
+	accumulate bool
+	row        int // words from row to row of work.a
+	work       *dotsWork
+}
+
+// dotsWork is the memory of a call: rows of a one after another, in whole vectors, and
+// what edge copies.
+type dotsWork struct {
+	a []uint32
+	b [dotsColumns * dotsCopied]uint32
+	c [dotsColumns * dotsColumns]uint32
+}
+
+// dotsCopied is how many words of a row edge copies at once.
+const dotsCopied = 64
+
+var dotsWorks = sync.Pool{New: func() any { return new(dotsWork) }}
+
+// rowsOf brings steps words of each row of a to work, and zeros behind them.
+func (x *dotsBlock[S, C]) rowsOf(a left, steps int) {
+	x.row = ceil(steps, x.dots.lanes) * x.dots.lanes
+	if need := x.m * x.row; cap(x.work.a) < need {
+		x.work.a = words(Buffer(need*wordBytes), need*wordBytes)
+	}
+	x.work.a = x.work.a[:x.m*x.row]
+	apart := 1 // words, from step to step
+	if a.packed {
+		apart = x.MR
+	}
+	for i := range x.m {
+		to := x.work.a[i*x.row:][:x.row]
+		from := span(offset(a.at(i/x.MR, 0), i%x.MR*a.row), (steps-1)*apart+1)
+		for s := range steps {
+			to[s] = from[s*apart]
+		}
+		clear(to[steps:])
+	}
+}
+
+// whole multiplies n columns over k elements: whole turns and vectors.
+func (x *dotsBlock[S, C]) whole(n, k int) {
+	if n == 0 || k == 0 {
+		return
+	}
+	const inL1 = 16 << 10 // bytes of b that stay there while rows of a take turns
+	row, piece := x.ldb*size[S](), n
+	if x.m > x.dots.rows {
+		piece = max(1, inL1/(k*size[S]()*dotsColumns)) * dotsColumns
+	}
+	ahead := ceil(dotsAhead, row*dotsColumns) * row * dotsColumns
+	for j := 0; j < n; j += piece {
+		for i := 0; i < x.m; i += x.dots.rows {
+			x.dots.run(&x.c[i*x.ldc+j], x.ldc, &x.work.a[i*x.row], x.row*wordBytes, at(x.b, j*x.ldb), row,
+				k/x.KU/x.dots.lanes, min(x.dots.rows, x.m-i), min(piece, n-j)/dotsColumns, ahead, x.accumulate)
+		}
+	}
+}
+
+// edge multiplies cols columns from j on over elements l to k of them, in copies that are
+// whole turns and vectors.
+func (x *dotsBlock[S, C]) edge(j, cols, l, k int) {
+	const row = dotsCopied * wordBytes
+	copied := unsafe.Slice((*S)(unsafe.Pointer(&x.work.b)), len(x.work.b)*wordBytes/size[S]())
+	sums := unsafe.Slice((*C)(unsafe.Pointer(&x.work.c)), len(x.work.c))
+	for accumulate := x.accumulate || l > 0; l < k; accumulate = true {
+		deep := min(k-l, dotsCopied*x.KU)
+		clear(copied)
+		for i := range cols {
+			copy(copied[i*row/size[S]():][:deep], x.b[(j+i)*x.ldb+l:])
+		}
+		for i := 0; i < x.m; i += x.dots.rows {
+			rows := min(x.dots.rows, x.m-i)
+			x.dots.run(&sums[0], dotsColumns, &x.work.a[i*x.row+l/x.KU], x.row*wordBytes, at(copied, 0), row,
+				ceil(ceil(deep, x.KU), x.dots.lanes), rows, 1, 0, false)
+			for r := range rows {
+				to := x.c[(i+r)*x.ldc+j:][:cols]
+				for c, v := range sums[r*dotsColumns:][:cols] {
+					if accumulate {
+						v += to[c]
+					}
+					to[c] = v
+				}
+			}
+		}
+		l += deep
+	}
+}
+
+// dotsWords returns the twin of the dots whose vectors have so many words, of which
+// multiply gives the sum of the products of two.
+func dotsWords[C Sum](lanes int, multiply func(a, b uint32) C) dots[C] {
+	return func(c *C, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, _ int, accumulate bool) {
+		for i := range rows {
+			x := span(offset(a, i*lda), vectors*lanes)
+			for j := range turns * dotsColumns {
+				var s C
+				for l, w := range span((*uint32)(unsafe.Add(b, j*ldb)), vectors*lanes) {
+					s += multiply(x[l], w)
+				}
+				add(&span(c, i*ldc+1)[i*ldc], j, s, accumulate)
+			}
+		}
+	}
+}
