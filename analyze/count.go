@@ -84,6 +84,9 @@ func refTraffic(p *tile.Program, r *tile.Ref) (traffic, error) {
 // of its own that covers the array, or a constant.
 func plainAxes(r *tile.Ref) (map[*tile.Axis]bool, bool) {
 	used := map[*tile.Axis]bool{}
+	if r.Overlap() {
+		return nil, false
+	}
 	blocks := r.Blocks()
 	for i, x := range r.Index {
 		switch x := x.(type) {

@@ -39,9 +39,11 @@ func offsetsOf(p problem.Grouped, seed uint64) []int {
 	return at
 }
 
-// fillGrouped sets an array, or a table. Of tables those whose name ends in a number list
-// visits: each block of so many rows with each group that has rows in it, in order; how many
-// they are, and of each the block and the group. Behind the last they repeat it.
+// fillGrouped sets an array, or a table. Of tables those whose name ends in a number are
+// lists for blocks of so many rows. Visits are each block with each group that has rows in
+// it, in order: how many they are, and of each the block and the group. Tiles cut the rows
+// of each group, from its first on: how many they are, and of each the first row and the
+// group, its owner. Behind the last they repeat it.
 func fillGrouped(ctx context.Context, t tile.Tensor, name string, p problem.Grouped, seed uint64, dist string) error {
 	offsets := offsetsOf(p, seed)
 	kind, number, listed := strings.Cut(name, "_")
@@ -62,7 +64,19 @@ func fillGrouped(ctx context.Context, t tile.Tensor, name string, p problem.Grou
 				blocks, groups = append(blocks, b), append(groups, g)
 			}
 		}
-		list := map[string][]int{"visits": {len(blocks)}, "block": blocks, "group": groups}[kind]
+		var firsts, owners []int
+		for g := range p.Groups {
+			for first := offsets[g]; first < offsets[g+1]; first += rows {
+				firsts, owners = append(firsts, first), append(owners, g)
+			}
+		}
+		list := map[string][]int{
+			"visits": {len(blocks)}, "block": blocks, "group": groups,
+			"tiles": {len(firsts)}, "first": firsts, "owner": owners,
+		}[kind]
+		if list == nil {
+			return fmt.Errorf("check: no table %q of grouped products", name)
+		}
 		for i := range t.Len() {
 			t.Set(i, float64(list[min(i, len(list)-1)]))
 		}

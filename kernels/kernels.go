@@ -21,6 +21,7 @@ import (
 	"matladder/kernels/blocking"
 	all "matladder/kernels/grouped/v1_all"
 	visits "matladder/kernels/grouped/v2_visits"
+	starts "matladder/kernels/grouped/v3_starts"
 	mlpapart "matladder/kernels/mlp/v1_apart"
 	mlppair "matladder/kernels/mlp/v2_pair"
 	normpasses "matladder/kernels/norm/v1_passes"
@@ -88,7 +89,7 @@ var All = []Kernel{
 	Of(written.Kernel{}), Of(rowblocks.Kernel{}), Of(flash.Kernel{}), Of(skip.Kernel{}), Of(split.Kernel{}),
 	Of(normpasses.Kernel{}), Of(normrows.Kernel{}), Of(normsums.Kernel{}),
 	Of(wide.Kernel{}), Of(halves.Kernel{}),
-	Of(all.Kernel{}), Of(visits.Kernel{}),
+	Of(all.Kernel{}), Of(visits.Kernel{}), Of(starts.Kernel{}),
 	Of(mlpapart.Kernel{}), Of(mlppair.Kernel{}),
 }
 

@@ -55,7 +55,7 @@ func arrayRef(name string, kind RefKind, d Dtype, array ArrayShape, spec BlockSp
 		}
 		spec.main = true
 	}
-	return &Ref{Name: name, Kind: kind, Dtype: d, Array: array, Block: spec.Shape, Index: spec.Index, Main: spec.main, Buffers: spec.buffers}
+	return &Ref{Name: name, Kind: kind, Dtype: d, Array: array, Block: spec.Shape, Index: spec.Index, Steps: spec.Steps, Main: spec.main, Buffers: spec.buffers}
 }
 
 // Scratch declares memory that one worker keeps from program to program.

@@ -25,7 +25,7 @@ func ReadPrograms(r io.Reader) ([]*Program, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("tile: something stands behind the programs")
 	}
-	if f.Format != formatCopies && f.Format != format && f.Format != formatBefore {
+	if f.Format != formatSteps && f.Format != formatCopies && f.Format != format && f.Format != formatBefore {
 		return nil, fmt.Errorf("tile: format %q: want %q", f.Format, format)
 	}
 	if len(f.Programs) == 0 {
@@ -114,7 +114,7 @@ func decode(in *jsonProgram) (*Program, error) {
 	}
 	for _, r := range in.Refs { // all refs first: an index map may look up a table, which is a ref
 		kind := RefKind(word(d, "kind of ref", r.Kind, Table.String(), In.String(), Out.String(), Scratch.String()))
-		d.refs = append(d.refs, &Ref{Name: r.Name, Kind: kind, Dtype: Dtype(r.Dtype), Array: r.Array, Block: r.Block, Main: r.Main, Buffers: r.Buffers, Pos: d.pos(r.At)})
+		d.refs = append(d.refs, &Ref{Name: r.Name, Kind: kind, Dtype: Dtype(r.Dtype), Array: r.Array, Block: r.Block, Steps: r.Every, Main: r.Main, Buffers: r.Buffers, Pos: d.pos(r.At)})
 	}
 	for i, r := range in.Refs {
 		for _, x := range r.Index {

@@ -9,7 +9,8 @@
 //     a table says when the grid starts.
 //  2. A block spec gives a block shape and an index map: which block of the
 //     array a program sees. Index maps are expressions over the axes, never
-//     closures, so that they can be printed, checked, counted and lowered.
+//     closures, so that they can be printed, checked, counted and lowered. Blocks
+//     lie side by side, or begin Every so many elements and overlap.
 //  3. The body sees refs (blocks of inputs and outputs, and scratch) and is a
 //     list of statements: Fill, Store, StoreRows, Accumulate, When, Loop. Their
 //     values are expressions over whole blocks: Dot, elementwise arithmetic,

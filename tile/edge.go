@@ -27,7 +27,7 @@ func (e Edge) arrayDim() int { return e.Ref.ArrayDim(e.Dim) }
 // nothing of an Unknown edge.
 func (e Edge) Padding(env Env) (from, to int) {
 	d := e.arrayDim()
-	inside := e.Ref.Array[d] - Eval(e.Ref.Index[d], env)*e.Ref.BlockSize(d) - Eval(e.Offset, env)
+	inside := e.Ref.Array[d] - Eval(e.Ref.Index[d], env)*e.Ref.Step(d) - Eval(e.Offset, env)
 	if !e.Stretched {
 		return min(max(e.From, inside), e.To), e.To
 	}
@@ -44,7 +44,7 @@ func (e Edge) alike(f Edge) bool {
 		return false
 	}
 	i, j := e.arrayDim(), f.arrayDim()
-	return e.Ref.Array[i] == f.Ref.Array[j] && e.Ref.BlockSize(i) == f.Ref.BlockSize(j) && e.Ref.Index[i] == f.Ref.Index[j]
+	return e.Ref.Array[i] == f.Ref.Array[j] && e.Ref.BlockSize(i) == f.Ref.BlockSize(j) && e.Ref.Step(i) == f.Ref.Step(j) && e.Ref.Index[i] == f.Ref.Index[j]
 }
 
 // reaches reports whether any coordinate of the edge can be padding at all: the
@@ -54,7 +54,7 @@ func (e Edge) reaches() bool {
 		return false
 	}
 	d := e.arrayDim()
-	last := e.Ref.Array[d] - (e.Ref.Blocks()[d]-1)*e.Ref.BlockSize(d)
+	last := e.Ref.lastInside(d)
 	at := bounds(e.Offset, everyID)
 	if !e.Stretched {
 		at.hi = addSaturated(at.hi, e.To-1)

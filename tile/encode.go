@@ -77,6 +77,7 @@ type (
 		Array   []int       `json:"array"`
 		Block   []int       `json:"block,omitempty"` // -1 is squeezed
 		Index   []jsonIndex `json:"index,omitempty"`
+		Every   []int       `json:"every,omitempty"` // elements from one block to the next
 		Main    bool        `json:"main,omitempty"`
 		Buffers int         `json:"buffers,omitempty"`
 		At      string      `json:"at,omitempty"`
@@ -152,8 +153,9 @@ type (
 // Version 2 has exp2, log, reductions along any dimension, min and max of indices,
 // bounds of axes and stores of some rows. Of version 1, which ReadPrograms reads too,
 // reductions were row_max and row_sum. Version 3 has copies, semaphores and meshes; programs
-// without are written as version 2.
+// without are written as version 2. Version 4 has blocks that overlap.
 const (
+	formatSteps  = "matladder tile programs 4"
 	formatCopies = "matladder tile programs 3"
 	format       = "matladder tile programs 2"
 	formatBefore = "matladder tile programs 1"
@@ -164,7 +166,10 @@ func WritePrograms(w io.Writer, programs []*Program) error {
 	f := jsonFile{Format: format, Programs: []*jsonProgram{}}
 	for _, p := range programs {
 		f.Programs = append(f.Programs, encode(p))
-		if p.CopiesItself() || slices.ContainsFunc(p.Refs, func(r *Ref) bool { return r.Buffers > 0 }) {
+		if slices.ContainsFunc(p.Refs, (*Ref).Overlap) {
+			f.Format = formatSteps
+		}
+		if f.Format == format && (p.CopiesItself() || slices.ContainsFunc(p.Refs, func(r *Ref) bool { return r.Buffers > 0 })) {
 			f.Format = formatCopies
 		}
 	}
@@ -205,7 +210,7 @@ func encode(p *Program) *jsonProgram {
 		}
 	})
 	for _, r := range p.Refs {
-		x := jsonRef{r.Name, r.Kind.String(), jsonDtype(r.Dtype), r.Array, r.Block, nil, r.Main, r.Buffers, source(r.Pos)}
+		x := jsonRef{r.Name, r.Kind.String(), jsonDtype(r.Dtype), r.Array, r.Block, nil, r.Steps, r.Main, r.Buffers, source(r.Pos)}
 		for _, ix := range r.Index {
 			x.Index = append(x.Index, *e.index(ix))
 		}

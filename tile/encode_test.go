@@ -92,7 +92,7 @@ func TestReadPrograms_Mistakes(t *testing.T) {
 		{right, right[:len(right)/2], "ends too early"},
 		{right, right + "{}", "something stands behind"},
 		{right, "[]", "is a array"},
-		{`programs 2`, `programs 4`, "format"},
+		{`programs 2`, `programs 5`, "format"},
 		{`"size":6`, `"size":"six"`, "is a string"},
 		{`"size":6`, `"size":0`, "axis i: size 0"},
 		{`"size":6`, `"sizes":6`, `unknown field "sizes"`},

@@ -115,7 +115,7 @@ func harm(p *tile.Program, which, where, what int) {
 		indices = append(indices, axis, tile.Product{X: axis, By: size}, tile.Sum{X: axis, Y: axis}, tile.Remainder{X: axis, By: size})
 	}
 	index := indices[what%len(indices)]
-	switch which % 24 {
+	switch which % 25 {
 	case 0:
 		if axis != nil {
 			axis.Size = size
@@ -184,6 +184,11 @@ func harm(p *tile.Program, which, where, what int) {
 		expr.Index, expr.Value, expr.Cmp = index, math.Inf(what%3-1), tile.Comparison(what%8)
 	case 23:
 		expr.TransA, expr.TransB = what&1 != 0, what&2 != 0
+	case 24:
+		ref.Steps = []([]int){nil, {size}, append([]int{size}, ref.Block...), make([]int, len(ref.Array))}[what%4]
+		for d := range ref.Steps {
+			ref.Steps[d] = size
+		}
 	}
 }
 

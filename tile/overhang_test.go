@@ -184,6 +184,7 @@ func TestOverhangs_Programs(t *testing.T) {
 		"int4_subchannel":  "dot 0: x.1[0:16]+s*16",
 		"layer_norm":       "",
 		"blockwise_sum":    "",
+		"rows_from":        "dot 0: ",
 	}
 	for _, p := range programs {
 		built, err := p.build()

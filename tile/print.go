@@ -40,6 +40,9 @@ func (p *Program) String() string {
 		case r.Kind == In || r.Kind == Out:
 			lambda := strings.TrimRight("lambda "+strings.Join(names, ", "), " ")
 			fmt.Fprintf(columns, "\tblock %s\t%s: %s", tuple(blockString(r.Block)), lambda, tuple(indexString(r.Index)))
+			if r.Overlap() {
+				fmt.Fprintf(columns, "\tevery %s", tuple(shapeString(r.Steps)))
+			}
 			if r.Buffers > 0 {
 				fmt.Fprintf(columns, "\t%d buffers", r.Buffers)
 			}
@@ -82,7 +85,7 @@ func lastBlock(r *Ref) []int {
 	for d := range last {
 		if r.Overhangs(d) {
 			i := r.ArrayDim(d)
-			last[d], full = r.Array[i]%r.BlockSize(i), false
+			last[d], full = r.lastInside(i), false
 		}
 	}
 	if full {

@@ -18,6 +18,7 @@ var programs = []struct {
 	{"int4_subchannel", int4Subchannel},
 	{"layer_norm", layerNorm},
 	{"blockwise_sum", blockwiseSum},
+	{"rows_from", rowsFrom},
 }
 
 // flashAttention keeps a running maximum and sum of each row over blocks of k
@@ -58,6 +59,21 @@ func flashAttention() ([]*tile.Program, error) {
 		t.Store(top, next)
 	})
 	t.When(j.Last(), func() { t.Store(o, tile.Cast(tile.Div(acc, sum), tile.BFloat16)) })
+	return t.Programs()
+}
+
+// rowsFrom multiplies rows that begin where a table says, so that blocks overlap.
+func rowsFrom() ([]*tile.Program, error) {
+	const m, k, n, bm = 30, 12, 10, 8
+	t := tile.New("rows_from")
+	first := t.Table("first", 6)
+	i := t.Axis("i", 5, tile.Arbitrary)
+	row := first.At(i)
+	x := t.In("x", tile.Float32, tile.Array(m, k), tile.Block(bm, k).At(row, zero).Every(1, k))
+	w := t.In("w", tile.Float32, tile.Array(k, n), tile.Block(k, n).At(zero, zero))
+	o := t.Out("o", tile.Float32, tile.Array(m, n), tile.Block(bm, n).At(row, zero).Every(1, n))
+	next := first.At(tile.Plus(i, tile.Const(1)))
+	t.StoreRows(o, tile.Const(0), tile.Plus(next, tile.Times(row, -1)), tile.Dot(x, w))
 	return t.Programs()
 }
 

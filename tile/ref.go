@@ -28,6 +28,7 @@ func Array(dims ...int) ArrayShape { return dims }
 type BlockSpec struct {
 	Shape []int
 	Index []IndexExpr
+	Steps []int // how much further each next block begins; nil for blocks side by side
 
 	main    bool
 	buffers int
@@ -42,6 +43,14 @@ func (b BlockSpec) At(index ...IndexExpr) BlockSpec {
 	return b
 }
 
+// Every says how many elements further each next block begins, along each dimension of the
+// array: with less than its size blocks overlap, and with 1 the index map counts elements.
+// What an output's blocks share is stored by programs of one of them.
+func (b BlockSpec) Every(steps ...int) BlockSpec {
+	b.Steps = steps
+	return b
+}
+
 // Ref is what the body sees of an array: one block of it, or scratch. Its
 // fields are read-only once the program is built.
 type Ref struct {
@@ -51,6 +60,7 @@ type Ref struct {
 	Array   []int       // shape of the whole; for Table and Scratch, of the ref itself
 	Block   []int       // block shape, as given: Squeezed dimensions included
 	Index   []IndexExpr // index map, in blocks; nil for Table and Scratch
+	Steps   []int       // elements from one block to the next; nil for blocks side by side
 	Buffers int         // blocks of an input in fast memory at once; 0 leaves it to the machine
 	Main    bool        // stays in main memory, whole: for copies alone
 	Pos     Pos
@@ -91,11 +101,30 @@ func (r *Ref) BlockSize(i int) int {
 	return r.Block[i]
 }
 
-// Blocks returns how many blocks cover each dimension of the array.
+// Step returns how many elements further the next block begins along dimension i of the
+// array: the block's extent, unless blocks overlap.
+func (r *Ref) Step(i int) int {
+	if r.Steps != nil {
+		return r.Steps[i]
+	}
+	return r.BlockSize(i)
+}
+
+// Overlap reports whether blocks may share elements.
+func (r *Ref) Overlap() bool {
+	for i := range r.Steps {
+		if r.Steps[i] != r.BlockSize(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// Blocks returns how many blocks begin inside the array along each dimension.
 func (r *Ref) Blocks() []int {
 	n := make([]int, len(r.Array))
 	for i := range n {
-		n[i] = Ceil(r.Array[i], r.BlockSize(i))
+		n[i] = Ceil(r.Array[i], r.Step(i))
 	}
 	return n
 }
@@ -107,15 +136,17 @@ func (r *Ref) Overhangs(dim int) bool {
 		return false
 	}
 	i := r.ArrayDim(dim)
-	return r.Array[i]%r.BlockSize(i) != 0
+	return r.lastInside(i) < r.BlockSize(i)
 }
 
 // Inside returns how many elements of block number index along dimension i of
 // the array lie inside the array.
 func (r *Ref) Inside(i, index int) int {
-	size := r.BlockSize(i)
-	return max(0, min(size, r.Array[i]-index*size))
+	return max(0, min(r.BlockSize(i), r.Array[i]-index*r.Step(i)))
 }
+
+// lastInside is Inside of the last block.
+func (r *Ref) lastInside(i int) int { return r.Inside(i, Ceil(r.Array[i], r.Step(i))-1) }
 
 // BlockBytes returns the bytes of one block.
 func (r *Ref) BlockBytes() int64 { return r.Dtype.Bytes(Elements(r.Shape())) }

@@ -115,6 +115,9 @@ func (v *verifier) part(s *Stmt, way string, p Part, loops []*Axis) bool {
 	case len(p.BlockSpec.Shape) != len(r.Array) || len(p.Index) != len(r.Array):
 		v.errorf(s.Pos, "%s: %s %s: the block has %d dimensions and %d indices, the array %d dimensions", s.Kind, way, r.Name, len(p.BlockSpec.Shape), len(p.Index), len(r.Array))
 	}
+	if p.Steps != nil {
+		v.errorf(s.Pos, "%s: %s %s: copies bring blocks that lie side by side", s.Kind, way, r.Name)
+	}
 	if len(v.errs) > before {
 		return false
 	}

@@ -171,6 +171,8 @@ func (p *Program) malformedLeaf(e *Expr, loops []*Axis) string {
 			return fmt.Sprintf("%s: %s is a table: look it up with IndexValue(%s.At(…))", e.Op, r.Name, r.Name)
 		case r.Main:
 			return fmt.Sprintf("%s: %s stays in main memory: copy what is wanted of it to scratch", e.Op, r.Name)
+		case r.Kind == Out && e.Op == OpLoad && r.Overlap():
+			return overlapRead(r)
 		case r.Buffers > 0 && e.Op == OpInBounds:
 			return fmt.Sprintf("%s: all blocks of %s are whole, as it has buffers", e.Op, r.Name)
 		}

@@ -108,6 +108,9 @@ func (v *verifier) write(s *Stmt, loops []*Axis) {
 			v.errorf(s.Pos, "store: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
 		}
 	case Accumulate:
+		if r.Kind == Out && r.Overlap() {
+			v.errorf(s.Pos, "accumulate: %s", overlapRead(r))
+		}
 		if e.Dtype != r.Dtype && !(e.Dtype == Float32 && r.Dtype.IsFloat()) {
 			v.errorf(s.Pos, "accumulate: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
 		}

@@ -42,6 +42,7 @@ func TestVerify_Refuses(t *testing.T) {
 		{"bad_visits_test.go", badVisits},
 		{"bad_padding_test.go", badPadding},
 		{"bad_builder_test.go", badBuilder},
+		{"bad_steps_test.go", badSteps},
 	} {
 		var got []string
 		for _, c := range set.cases {

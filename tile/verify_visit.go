@@ -140,7 +140,7 @@ func (r *Ref) blockAt(env Env) []int {
 func (r *Ref) blockNumber(env Env) int {
 	n := 0
 	for d, x := range r.Index {
-		n = n*Ceil(r.Array[d], r.BlockSize(d)) + Eval(x, env)
+		n = n*Ceil(r.Array[d], r.Step(d)) + Eval(x, env)
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package aot
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -42,7 +43,12 @@ func TestFamilies(t *testing.T) {
 							continue
 						}
 						t.Run(fmt.Sprintf("%s/%s/%s/%s", words, p, k.Name(), top.Name), func(t *testing.T) {
-							if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
+							_, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{})
+							if k.Name() == "v3_starts" { // its blocks overlap
+								if !errors.Is(err, backend.ErrUnsupported) {
+									t.Errorf("compiled: %v", err)
+								}
+							} else if err != nil {
 								t.Error(err)
 							}
 						})

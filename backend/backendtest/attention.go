@@ -13,6 +13,7 @@ var language = []program{
 	{"bound of the grid", bounded, true},
 	{"blocks of an output by table", outputByTable, true},
 	{"clamped index", clamped, true},
+	{"blocks that overlap", overlapping, true},
 }
 
 // flashAttention is one pass over blocks of keys and values with a running maximum;
@@ -151,10 +152,31 @@ func clamped() ([]*tile.Program, error) {
 	return t.Programs()
 }
 
+// overlapping cuts rows where a table says, and sums over blocks of the contraction that
+// share elements.
+func overlapping() ([]*tile.Program, error) {
+	const m, k, n, every = 30, 21, 13, 5
+	t := tile.New("overlapping")
+	first := t.Table("first", 6)
+	j, i := t.Axis("j", tile.Ceil(n, 8), tile.Parallel), t.Axis("i", 5, tile.Arbitrary)
+	kk := t.Axis("k", tile.Ceil(k, every), tile.Arbitrary)
+	row := first.At(i)
+	a := t.In("a", tile.Float32, tile.Array(m, k), tile.Block(8, 8).At(row, kk).Every(1, every))
+	b := t.In("b", tile.Float32, tile.Array(k, n), tile.Block(8, 8).At(kk, j).Every(every, 8))
+	o := t.Out("o", tile.Float32, tile.Array(m, n), tile.Block(8, 8).At(row, j).Every(1, 8))
+	acc := t.Scratch("acc", tile.Float32, 8, 8)
+	t.When(kk.First(), func() { t.Fill(acc, 0) })
+	t.Accumulate(acc, tile.Dot(a, b))
+	next := first.At(tile.Plus(i, tile.Const(1)))
+	t.When(kk.Last(), func() { t.StoreRows(o, tile.Const(0), tile.Plus(next, tile.Times(row, -1)), acc) })
+	return t.Programs()
+}
+
 // tables are the elements of the tables of those programs whose own are not of any
 // small integers.
 var tables = map[string]map[string][]float64{
 	"rows stored by table":         {"from": {3, 11, 24}},
 	"bound of the grid":            {"steps": {0, 3}},
 	"blocks of an output by table": {"order": {2, 0, 3, 1}},
+	"blocks that overlap":          {"first": {0, 5, 12, 20, 27, 30}},
 }

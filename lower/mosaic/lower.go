@@ -1,6 +1,8 @@
 package mosaic
 
 import (
+	"fmt"
+
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -39,6 +41,17 @@ type Kernel struct {
 	cost              *Cost
 }
 
+// refuse names what of the language has no text: blocks that overlap.
+func refuse(p *tile.Program) error {
+	for _, r := range p.Refs {
+		if r.Overlap() {
+			return &UnsupportedError{r.Pos, p.Name, "block", r.Name,
+				fmt.Sprintf("every %v elements: the pipeline counts blocks side by side, as memory is tiled, and writes whole ones back", r.Steps)}
+		}
+	}
+	return nil
+}
+
 // Lower writes programs that run in order in one launch. It is an error if one
 // does not verify; an *UnsupportedError if one has no Mosaic text.
 func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
@@ -49,6 +62,9 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 	l := &Launch{In: bound.In, Out: bound.Out}
 	for i, p := range programs {
 		if err := p.Verify(); err != nil {
+			return nil, err
+		}
+		if err := refuse(p); err != nil {
 			return nil, err
 		}
 		p = p.Staged()

@@ -13,7 +13,7 @@ import (
 func TestMeaning(t *testing.T) {
 	backendtest.Run(t, func() backend.Backend { return device{} }, backendtest.Options{
 		OneIn:     4,
-		MayRefuse: []string{"unsigned", "signed by unsigned"},
+		MayRefuse: []string{"unsigned", "signed by unsigned", "blocks that overlap"},
 	})
 }
 

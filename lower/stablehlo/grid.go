@@ -86,12 +86,12 @@ func unknown(d tile.Dtype) float64 {
 	return nan
 }
 
-// paddedShape is the shape of r's array in whole blocks, blockShape that of a
+// paddedShape is the shape of r's array with room for every block, blockShape that of a
 // block with its squeezed dimensions.
 func paddedShape(r *tile.Ref) []int {
 	dims := r.Blocks()
 	for d := range dims {
-		dims[d] *= r.BlockSize(d)
+		dims[d] = (dims[d]-1)*r.Step(d) + r.BlockSize(d)
 	}
 	return dims
 }
@@ -115,7 +115,7 @@ func (g *grid) step(step value, arrays []value) []value {
 		}
 		g.pos = r.Pos
 		for d, x := range r.Index {
-			g.starts[i] = append(g.starts[i], g.product(g.indexOf(x), r.BlockSize(d)))
+			g.starts[i] = append(g.starts[i], g.product(g.indexOf(x), r.Step(d)))
 		}
 		g.blocks[i] = g.reshape(g.dynamicSlice(arrays[i], g.starts[i], blockShape(r)), r.Shape())
 	}

@@ -49,7 +49,7 @@ func rowsAlong(p *tile.Program, a *tile.Axis) (rows int, ok bool) {
 			}
 			continue
 		}
-		if r.ArrayDim(0) != d || len(r.Shape()) != 2 || rows != 0 && (r.Block[d] != rows || r.Array[d] != array) {
+		if r.Overlap() || r.ArrayDim(0) != d || len(r.Shape()) != 2 || rows != 0 && (r.Block[d] != rows || r.Array[d] != array) {
 			return 0, false
 		}
 		rows, array = r.Block[d], r.Array[d]

@@ -111,7 +111,7 @@ func (k *kernel) zeroWhere(e *tile.Expr, dim int, edge tile.Edge) bool {
 // alike reports whether two edges are ends of arrays of one extent, cut alike.
 func alike(x, y tile.Edge) bool {
 	i, j := x.Ref.ArrayDim(x.Dim), y.Ref.ArrayDim(y.Dim)
-	return x.Ref.Array[i] == y.Ref.Array[j] && x.Ref.BlockSize(i) == y.Ref.BlockSize(j) && x.Ref.Index[i] == y.Ref.Index[j]
+	return x.Ref.Array[i] == y.Ref.Array[j] && x.Ref.BlockSize(i) == y.Ref.BlockSize(j) && x.Ref.Step(i) == y.Ref.Step(j) && x.Ref.Index[i] == y.Ref.Index[j]
 }
 
 // zeroed is v with zero where edge pads it along dim.

@@ -21,7 +21,7 @@ func inBytes(r *tile.Ref) bool {
 // halves reports whether a part of an int4 array has whole bytes in each row.
 func halves(r *tile.Ref, start []index, shape []int) bool {
 	last := len(r.Array) - 1
-	even := len(shape) > 0 && r.Block[last] != tile.Squeezed && r.Array[last]%2 == 0 && r.Block[last]%2 == 0 && shape[len(shape)-1]%2 == 0
+	even := len(shape) > 0 && !r.Overlap() && r.Block[last] != tile.Squeezed && r.Array[last]%2 == 0 && r.Block[last]%2 == 0 && shape[len(shape)-1]%2 == 0
 	if even && start != nil {
 		at := start[len(start)-1]
 		even = at.known && at.n%2 == 0
@@ -118,7 +118,7 @@ func (k *kernel) elements(r *tile.Ref, start []index) index {
 	}
 	at, stride, dim := knownIndex(0), 1, len(r.Shape())-1
 	for d := len(r.Array) - 1; d >= 0; d-- {
-		x := k.indices().Times(k.index(r.Index[d]), r.BlockSize(d))
+		x := k.indices().Times(k.index(r.Index[d]), r.Step(d))
 		if r.Block[d] != tile.Squeezed {
 			if start != nil {
 				x = k.indices().Sum(x, start[dim])

@@ -96,7 +96,7 @@ func (k *kernel) window(r *tile.Ref, start []index, shape, dims []int) *window {
 	stride, dim := 1, len(shape)-1
 	var places []place
 	for d := len(r.Array) - 1; d >= 0; d-- {
-		at := k.indices().Times(k.index(r.Index[d]), r.BlockSize(d))
+		at := k.indices().Times(k.index(r.Index[d]), r.Step(d))
 		if r.Block[d] != tile.Squeezed {
 			if start != nil {
 				at = k.indices().Sum(at, start[dim])

@@ -13,7 +13,7 @@ import (
 func TestMeaning(t *testing.T) {
 	backendtest.Run(t, func() backend.Backend { return device{} }, backendtest.Options{
 		OneIn:     16,
-		MayRefuse: []string{"unsigned", "signed by unsigned", "exp2 and log", "rows stored", "rows stored by table", "bound of the grid"},
+		MayRefuse: []string{"unsigned", "signed by unsigned", "exp2 and log", "rows stored", "rows stored by table", "bound of the grid", "blocks that overlap"},
 	})
 }
 

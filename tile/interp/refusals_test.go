@@ -232,6 +232,17 @@ var refusals = []refusal{
 		msg:    "o: block [0, 0] is visited again at k=2 after it was left",
 	},
 	{
+		name: "an element of two blocks that overlap",
+		build: func(t *tile.Builder) {
+			k := t.Axis("k", 2, tile.Arbitrary)
+			o := t.Out("o", tile.Float32, tile.Array(8, 3), tile.Block(6, 3).At(t.Table("row", 2).At(k), tile.Const(0)).Every(1, 3))
+			t.Fill(o, 1)
+		},
+		tables: map[string][]int{"row": {0, 5}},
+		line:   "t.Fill(o, 1)",
+		msg:    "fill o[5, 0] at k=1: another block of it that overlaps this one has stored that: which of both remains is left to the machine",
+	},
+	{
 		name: "output element never written",
 		build: func(t *tile.Builder) {
 			k := t.Axis("k", 3, tile.Arbitrary)

@@ -14,6 +14,7 @@ type view struct {
 	fetched bool  // index holds the block of an earlier step
 	loaded  *block
 	visits  map[int]visit // Out: which programs had which block
+	stored  []int64       // Out, of blocks that overlap: by which block each element was, by how many came before
 	blocks  int64         // brought in or written back so far
 	bytes   int64         // of them, inside the array
 }
@@ -31,13 +32,16 @@ func newView(r *tile.Ref, a *array) *view {
 			v.bits[d] = padBit(dim, len(r.Shape()))
 		}
 	}
+	if r.Kind == tile.Out && r.Overlap() {
+		v.stored = make([]int64, len(a.val))
+	}
 	return v
 }
 
 // inside returns how many elements of the block along dimension d of the array
 // are inside it.
 func (v *view) inside(d int) int {
-	return min(v.extent[d], v.ref.Array[d]-v.index[d]*v.extent[d])
+	return v.ref.Inside(d, v.index[d])
 }
 
 // run is a row of the block along the last dimension of the array.
@@ -68,7 +72,7 @@ func (v *view) runs(f func(run)) {
 }
 
 func (v *view) runsFrom(d int, r run, f func(run)) {
-	start, inside := v.index[d]*v.extent[d], v.inside(d)
+	start, inside := v.index[d]*v.ref.Step(d), v.inside(d)
 	if d == v.rank-1 {
 		r.block, r.array = r.block*v.extent[d], r.array+start
 		r.size, r.inside, r.last = v.extent[d], inside, v.bits[d]

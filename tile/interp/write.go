@@ -62,6 +62,13 @@ func (m *machine) writeElement(s *tile.Stmt, v *view, a int, value block, b int)
 		m.failUnknown(s, v, a, st)
 		return
 	}
+	if v.stored != nil {
+		if before := v.stored[a]; before != 0 && before != v.blocks {
+			m.fail("%s %s%s: another block of it that overlaps this one has stored that: which of both remains is left to the machine", s.Kind, v.element(a), m.where())
+			return
+		}
+		v.stored[a] = v.blocks
+	}
 	v.array.val[a] = toMemory(v.array.dtype, x)
 	v.array.state[a] = st
 }

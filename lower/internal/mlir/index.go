@@ -120,7 +120,7 @@ func (w Indices[V]) modulo(x V, by int) V {
 // dimension dim, and the end; less than 1 if there is none.
 func (w Indices[V]) Inside(r *tile.Ref, dim int, offset tile.IndexExpr) V {
 	d := r.ArrayDim(dim)
-	start := w.Write(tile.Plus(tile.Times(r.Index[d], r.BlockSize(d)), offset))
+	start := w.Write(tile.Plus(tile.Times(r.Index[d], r.Step(d)), offset))
 	if n, known := w.Number(start); known {
 		return w.Known(r.Array[d] - n)
 	}

@@ -87,13 +87,12 @@ func (w *Worker) see() {
 					r.Pos, w.Plan.Program.Name, b, r.Name, d, r.BlocksAlong[d])})
 			}
 			block = block*r.BlocksAlong[d] + b
-			size := r.BlockSize(d)
-			off += b * size * r.Strides[d]
+			off += b * r.Step(d) * r.Strides[d]
 			switch d {
 			case r.RowDim:
-				rows = min(size, r.Array[d]-b*size)
+				rows = r.Inside(d, b)
 			case r.ColDim:
-				cols = min(size, r.Array[d]-b*size)
+				cols = r.Inside(d, b)
 			}
 		}
 		if block == at.Block {

@@ -127,11 +127,11 @@ func sameContraction(a *plan.Matrix, aRows bool, b *plan.Matrix, bRows bool) boo
 		return true
 	}
 	i, j := a.Dim(aRows), b.Dim(bRows)
-	whole := func(r *plan.Matrix, i int) bool { return r.Array[i]%r.BlockSize(i) == 0 }
+	whole := func(r *plan.Matrix, i int) bool { return r.Array[i]%r.BlockSize(i) == 0 && r.Step(i) == r.BlockSize(i) }
 	if whole(a, i) && whole(b, j) {
 		return true
 	}
-	return a.Array[i] == b.Array[j] && a.Index[i] == b.Index[j]
+	return a.Array[i] == b.Array[j] && a.Index[i] == b.Index[j] && a.Step(i) == b.Step(j)
 }
 
 // operand returns the number of an operand, new or met before.

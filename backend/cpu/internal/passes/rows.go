@@ -111,6 +111,9 @@ func endsInEdge(p *plan.Plan, d *plan.Dot, b *plan.Operand) bool {
 		return d.Product.WantsPanels(b.Lanes)
 	}
 	size := r.BlockSize(i)
+	if r.Overlap() { // they may end anywhere
+		return true
+	}
 	return d.Product.WantsPanels(min(size, r.Array[i])) || d.Product.WantsPanels(r.Array[i]%size)
 }
 

@@ -68,7 +68,7 @@ func whole(p *plan.Plan, s *plan.Step) bool {
 			continue
 		}
 		for i, n := range r.Array {
-			if size := r.BlockSize(i); n%size != 0 || size%whole != 0 && size > 1 {
+			if size := r.BlockSize(i); n%size != 0 || r.Step(i) != size || size%whole != 0 && size > 1 {
 				return false
 			}
 		}

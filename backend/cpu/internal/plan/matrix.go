@@ -47,7 +47,7 @@ func (r *Matrix) BlockCount() int {
 func (r *Matrix) InRow() int {
 	n := r.LD
 	for i := range r.Index {
-		n = GCD(n, r.BlockSize(i)*r.Strides[i])
+		n = GCD(n, r.Step(i)*r.Strides[i])
 	}
 	return n
 }
@@ -56,10 +56,10 @@ func (r *Matrix) InRow() int {
 func (r *Matrix) Place(block int) Place {
 	at := Place{Block: block, Rows: 1, Cols: 1}
 	for d := len(r.BlocksAlong) - 1; d >= 0; d-- {
-		b, size := block%r.BlocksAlong[d], r.BlockSize(d)
+		b := block % r.BlocksAlong[d]
 		block /= r.BlocksAlong[d]
-		at.Off += b * size * r.Strides[d]
-		switch inside := min(size, r.Array[d]-b*size); d {
+		at.Off += b * r.Step(d) * r.Strides[d]
+		switch inside := r.Inside(d, b); d {
 		case r.RowDim:
 			at.Rows = inside
 		case r.ColDim:

@@ -1,0 +1,35 @@
+package tile
+
+// overlaps: blocks that share elements leave none out, and what outputs share is stored, not
+// read: a machine may have written it back or not.
+func overlaps(v *verifier) {
+	for _, r := range v.program.Refs {
+		switch {
+		case r.Steps == nil:
+			continue
+		case r.Kind != In && r.Kind != Out || r.Main:
+			v.errorf(r.Pos, "%s: only blocks of inputs and outputs are chosen by an index map, every so many elements", r.Name)
+			continue
+		case len(r.Steps) != len(r.Array):
+			v.errorf(r.Pos, "%s: every (%s): the array has %d dimensions", describe(r), shapeString(r.Steps), len(r.Array))
+			continue
+		}
+		for d, n := range r.Steps {
+			if n < 1 || n > r.BlockSize(d) {
+				v.errorf(r.Pos, "%s: every %d along dimension %d: want 1 … %d, so that blocks leave nothing out", describe(r), n, d, r.BlockSize(d))
+			}
+		}
+		switch {
+		case !r.Overlap():
+		case r.Buffers > 0:
+			v.errorf(r.Pos, "%s: buffers are for blocks side by side", describe(r))
+		case r.Kind == Out && TableFree(r.Index...):
+			v.errorf(r.Pos, "%s: blocks of an output that overlap are for a table to place, which knows what each stores", describe(r))
+		}
+	}
+}
+
+// overlapRead is why e may not be read, or s done: it is an output whose blocks overlap.
+func overlapRead(r *Ref) string {
+	return describe(r) + ": blocks of an output that overlap can be stored to and not read: what others stored may be on its way"
+}
