@@ -45,6 +45,13 @@ func same(t testing.TB, programs []*tile.Program) {
 
 func TestPrograms_JSON(t *testing.T) {
 	same(t, allForms(t))
+	for _, p := range programs {
+		built, err := p.build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, built)
+	}
 	for _, k := range kernels.Ladder(problem.MatmulFamily) {
 		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 			p := problem.New(100, 70, 90, d)

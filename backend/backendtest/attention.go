@@ -1,6 +1,11 @@
 package backendtest
 
-import "matladder/tile"
+import (
+	"matladder/kernels/experts"
+	"matladder/kernels/experts/gate"
+	"matladder/problem"
+	"matladder/tile"
+)
 
 // language are programs with what attention and its neighbours need of the language
 // beyond products.
@@ -14,7 +19,19 @@ var language = []program{
 	{"blocks of an output by table", outputByTable, true},
 	{"clamped index", clamped, true},
 	{"blocks that overlap", overlapping, true},
+	{"gate", func() ([]*tile.Program, error) { return gate.Build(toExperts, 8) }, false},
+	{"rows to experts", func() ([]*tile.Program, error) { return experts.All[1].Permute(toExperts, tile.Blocks{}) }, true},
+	{"rows to experts by a product", func() ([]*tile.Program, error) {
+		return experts.All[0].Permute(toExperts, tile.Blocks{M: 8, K: 8, N: 8})
+	}, true},
+	{"rows from experts", func() ([]*tile.Program, error) { return experts.All[1].Combine(toExperts, tile.Blocks{}) }, true},
+	{"rows from experts by a product", func() ([]*tile.Program, error) {
+		return experts.All[0].Combine(toExperts, tile.Blocks{M: 8, K: 8, N: 8})
+	}, true},
 }
+
+// toExperts is the problem of the programs that go to experts and back.
+var toExperts = problem.Experts{Tokens: 11, Dim: 20, Experts: 6, Choices: 2, Capacity: 3, Order: problem.SoftmaxFirst, Dtype: tile.Float32}
 
 // flashAttention is one pass over blocks of keys and values with a running maximum;
 // blocks to the right of the diagonal are skipped, and none is brought in for them.
@@ -179,4 +196,6 @@ var tables = map[string]map[string][]float64{
 	"bound of the grid":            {"steps": {0, 3}},
 	"blocks of an output by table": {"order": {2, 0, 3, 1}},
 	"blocks that overlap":          {"first": {0, 5, 12, 20, 27, 30}},
+	"rows to experts":              {"tokens": {3, 4, -1, 0, 10, 2, 2, -1, -1, 5, 6, 7, 10, 1, -1, 0, 9, 8}},
+	"rows from experts":            {"rows_of": {3, 15, 13, -1, 5, 6, 0, -1, 1, -1, 9, 17, 10, 2, 11, 7, 17, 16, 16, 8, 4, 12}},
 }

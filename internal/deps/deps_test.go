@@ -56,7 +56,7 @@ backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/libtpu: backend backend/internal/hlo
 backend/aot: mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
-backend/backendtest: backend tile/interp tile/tiletest kernels kernels/kernelstest problem/problemtest
+backend/backendtest: backend tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/nvml: backend internal/child github.com/ebitengine/purego
 backend/worker: backend chips internal/awake internal/child tile
 backend/pjrt: mesh backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix

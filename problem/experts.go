@@ -1,0 +1,87 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+
+	"matladder/tile"
+)
+
+// GateOrder is how the weights of the experts that a token chooses follow from its logits.
+type GateOrder string
+
+// The orders. Whichever it is, the experts of the largest logits are chosen, the first of
+// equal ones.
+const (
+	// TopFirst is softmax over the logits of the chosen: their weights sum to 1.
+	TopFirst GateOrder = "top"
+	// SoftmaxFirst is softmax over all experts, of which the chosen keep their part.
+	SoftmaxFirst GateOrder = "softmax"
+	// Renormalized is SoftmaxFirst, divided by the sum of what the chosen keep: in exact
+	// numbers it is TopFirst, in float32 it is rounded otherwise.
+	Renormalized GateOrder = "renormalized"
+)
+
+// Experts is how the tokens of a layer go to its experts and back:
+//
+//	logits (Tokens×Experts) ─► Choices experts a token, and a weight for each
+//	x (Tokens×Dim) ─► rows (Rows×Dim), sorted by expert ─► … ─► y (Rows×Dim)
+//	o (Tokens×Dim) = Σ over a token's choices of weight · its row of y
+//
+// With a Capacity, each expert has so many rows: choices beyond it are dropped, in the order
+// of tokens and of each token's choices, and rows that nobody chose are 0. Without, every
+// choice has a row.
+type Experts struct {
+	Tokens, Dim, Experts, Choices int
+	Capacity                      int // rows of each expert; 0 for as many as are chosen
+	Order                         GateOrder
+	Dtype                         tile.Dtype // of x, rows, y and o: float32 or bfloat16; logits and weights are float32
+}
+
+// Rows are those of all experts together.
+func (p Experts) Rows() int {
+	if p.Capacity > 0 {
+		return p.Experts * p.Capacity
+	}
+	return p.Tokens * p.Choices
+}
+
+// Grouped is the product of the rows with the matrix of each expert, n columns wide.
+func (p Experts) Grouped(n int) Grouped {
+	return Grouped{Rows: p.Rows(), K: p.Dim, N: n, Groups: p.Experts, Dtype: p.Dtype}
+}
+
+// CapacityOf is the capacity of experts that have factor times the rows of equal shares.
+func (p Experts) CapacityOf(factor float64) int {
+	return int(math.Ceil(factor * float64(p.Tokens*p.Choices) / float64(p.Experts)))
+}
+
+// String is the sizes and the dtype.
+func (p Experts) String() string {
+	s := fmt.Sprintf("%s to %d of %d experts %s", short(p.Tokens, p.Dim), p.Choices, p.Experts, p.Dtype)
+	if p.Capacity > 0 {
+		s += fmt.Sprintf(", %d each", p.Capacity)
+	}
+	return s
+}
+
+// Validate returns an error if the problem makes no sense on any machine.
+func (p Experts) Validate() error {
+	if err := positive(dim{"tokens", p.Tokens}, dim{"dim", p.Dim}, dim{"experts", p.Experts}, dim{"choices", p.Choices}); err != nil {
+		return err
+	}
+	tokens, rows := float64(p.Tokens), max(float64(p.Tokens)*float64(p.Choices), float64(p.Experts)*float64(p.Capacity))
+	switch {
+	case p.Choices > p.Experts:
+		return fmt.Errorf("%d choices of %d experts: a token chooses an expert once at most", p.Choices, p.Experts)
+	case p.Capacity < 0:
+		return fmt.Errorf("capacity %d: want the rows of an expert, or 0 for as many as are chosen", p.Capacity)
+	case p.Order != TopFirst && p.Order != SoftmaxFirst && p.Order != Renormalized:
+		return fmt.Errorf("order %q: want %s, %s or %s", p.Order, TopFirst, SoftmaxFirst, Renormalized)
+	case p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16:
+		return fmt.Errorf("dtype %s is not supported (float32 and bfloat16 are)", p.Dtype)
+	case rows >= math.MaxInt32 || 4*rows*float64(p.Dim) > math.MaxInt64 || 4*tokens*float64(p.Experts) > math.MaxInt64:
+		return fmt.Errorf("size %s overflows: its rows do not fit 32 bits, or its bytes 64", short(p.Tokens, p.Dim, p.Experts, p.Choices))
+	}
+	return nil
+}
