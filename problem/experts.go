@@ -85,3 +85,43 @@ func (p Experts) Validate() error {
 	}
 	return nil
 }
+
+// Exchanged asks for the products of rows with the matrices of their experts, where tokens
+// and experts are spread over devices: each has the tokens of Each and an equal share of its
+// experts, and rows go to the device of their expert and come back:
+//
+//	y (Rows×N) = rows (Rows×Dim) · w[expert of the row] (Experts/Devices×Dim×N on each device)
+//
+// Each has a Capacity, so that all devices send each other as many rows.
+type Exchanged struct {
+	Each       Experts // of one device: its tokens, and all experts
+	N, Devices int
+}
+
+// Share is how many experts a device has.
+func (p Exchanged) Share() int { return p.Each.Experts / p.Devices }
+
+// String is the sizes and the dtype.
+func (p Exchanged) String() string {
+	return fmt.Sprintf("%s on each of %d devices, to %d columns", p.Each, p.Devices, p.N)
+}
+
+// Validate returns an error if the problem makes no sense on any machine.
+func (p Exchanged) Validate() error {
+	if err := positive(dim{"n", p.N}, dim{"devices", p.Devices}); err != nil {
+		return err
+	}
+	if err := p.Each.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case p.Each.Experts%p.Devices != 0:
+		return fmt.Errorf("%d experts: %d devices cannot have equal shares of them: take a multiple of %d", p.Each.Experts, p.Devices, p.Devices)
+	case p.Each.Capacity == 0:
+		return fmt.Errorf("experts without a capacity: devices send each other equal numbers of rows")
+	case 8*float64(p.Devices)*float64(p.Each.Rows())*max(float64(p.N), float64(p.Each.Dim)) > math.MaxInt64 ||
+		8*float64(p.Each.Experts)*float64(p.Each.Dim)*float64(p.N) > math.MaxInt64:
+		return fmt.Errorf("size %s overflows: its bytes do not fit 64 bits", short(p.Each.Rows(), p.Each.Dim, p.N, p.Devices))
+	}
+	return nil
+}

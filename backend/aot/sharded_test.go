@@ -9,6 +9,7 @@ import (
 	"matladder/backend"
 	"matladder/kernels"
 	"matladder/kernels/sharded"
+	toexperts "matladder/kernels/sharded/v6_experts"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -40,6 +41,27 @@ func TestSharded(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestSharded_Experts compiles the rung whose devices send each other rows, for all
+// generations.
+func TestSharded_Experts(t *testing.T) {
+	c := open(t, Options{})
+	each := problem.Experts{Tokens: 1024, Dim: 512, Experts: 8, Choices: 2, Capacity: 256, Order: problem.TopFirst, Dtype: tile.BFloat16}
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
+		each.Dtype = d
+		programs, err := toexperts.Kernel{}.Build(problem.Exchanged{Each: each, N: 1024, Devices: 4}, tile.Blocks{M: 128, N: 256})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, top := range Topologies() {
+			t.Run(fmt.Sprintf("%s/%s", d, top.Name), func(t *testing.T) {
+				if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 	}
 }

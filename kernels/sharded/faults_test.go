@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"matladder/kernels/sharded"
+	exchange "matladder/kernels/sharded/v6_experts"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tile/interp"
@@ -77,13 +78,13 @@ func harmed(p *tile.Program) *damaged {
 }
 
 // omitted and doubled are faults of one kind each, of every statement about copies.
-func generated(k sharded.Kernel, p *tile.Program) []fault {
+func generated(kernel string, p *tile.Program) []fault {
 	var list []fault
 	for i, s := range harmed(p).about {
 		kind := (*s).Kind
 		list = append(list,
-			fault{k.Name(), fmt.Sprintf("%s %d left out", kind, i), func(d *damaged) { *d.about[i] = nothing(*d.about[i]) }},
-			fault{k.Name(), fmt.Sprintf("%s %d twice", kind, i), func(d *damaged) { *d.about[i] = twice(*d.about[i]) }})
+			fault{kernel, fmt.Sprintf("%s %d left out", kind, i), func(d *damaged) { *d.about[i] = nothing(*d.about[i]) }},
+			fault{kernel, fmt.Sprintf("%s %d twice", kind, i), func(d *damaged) { *d.about[i] = twice(*d.about[i]) }})
 	}
 	return list
 }
@@ -239,6 +240,40 @@ var written = []fault{
 			}
 		}
 	}},
+	{"v6_experts", "rows of one device where those of another belong", func(d *damaged) {
+		c := (*d.nth(tile.Start, 0)).Copy
+		c.To.Index[0] = tile.Mod(tile.Plus(c.To.Index[0], tile.Const(1)), 4)
+	}},
+	{"v6_experts", "products go back to the device behind", func(d *damaged) {
+		for _, s := range d.about {
+			if c := (*s).Copy; c != nil && c.Remote() && c.From.Ref.Name == "out" {
+				c.Device = tile.Mod(tile.Plus(c.Device, tile.Const(1)), 4)
+			}
+		}
+	}},
+	{"v6_experts", "products of all devices on one counter", func(d *damaged) {
+		for _, s := range d.about {
+			if c := (*s).Copy; c != nil && c.Arrived.Semaphore.Name == "back" {
+				c.Arrived.Index = tile.Mod(c.Arrived.Index, 4)
+			}
+		}
+	}},
+	{"v6_experts", "one slot of fast memory for two blocks", func(d *damaged) {
+		for _, s := range d.about {
+			if c := (*s).Copy; c != nil && c.To.Ref.Name == "panel" {
+				c.To.Index[0] = tile.Const(0)
+			}
+		}
+	}},
+	{"v6_experts", "two of three others awaited to begin", func(d *damaged) { (*d.nth(tile.Await, 0)).Count = 2 }},
+	{"v6_experts", "products written over before they have left", func(d *damaged) {
+		for i, s := range d.Body {
+			if s.Kind == tile.When && len(s.Body) == 1 && s.Body[0].Kind == tile.WaitSent {
+				d.Body[i], d.Body[i+1] = d.Body[i+1], d.Body[i]
+				break
+			}
+		}
+	}},
 }
 
 // TestFaults: what is wrong about copies, waits and barriers is refused with the kernel's
@@ -262,35 +297,47 @@ func TestFaults(t *testing.T) {
 		for d := range in {
 			in[d] = []tile.Tensor{sharded.Cut(p, "a", a)[d], sharded.Cut(p, "b", b)[d]}
 		}
-		faults := generated(k, programs[0])
-		for _, f := range written {
-			if f.kernel == k.Name() {
-				faults = append(faults, f)
-			}
-		}
-		for _, f := range faults {
-			t.Run(k.Name()+"/"+f.name, func(t *testing.T) {
-				d := harmed(programs[0])
-				f.harm(d)
-				err := d.Verify()
-				if err == nil {
-					t.Fatalf("Verify accepts it:\n%s", d)
-				}
-				first, _, _ := strings.Cut(err.Error(), "\n")
-				if !strings.HasPrefix(first, k.Name()+"/kernel.go:") && !strings.HasPrefix(first, "shards/shards.go:") {
-					t.Errorf("without the kernel's line: %v", err)
-				}
-				t.Log(first)
-				found++
-				for _, early := range []bool{false, true} {
-					if _, err := interp.RunMesh(context.Background(), []*tile.Program{d.Program}, in, interp.Options{EarlyCopies: early}); err == nil {
-						t.Errorf("interp, early %v, accepts it", early)
-					}
-				}
-			})
-		}
+		found += findFaults(t, k.Name(), programs[0], in)
 	}
+	p := problem.Exchanged{Each: problem.Experts{Tokens: 11, Dim: 8, Experts: 8, Choices: 2, Capacity: 8, Order: problem.TopFirst, Dtype: tile.Float32}, N: 16, Devices: 4}
+	programs, err := exchange.Kernel{}.Build(p, tile.Blocks{M: 4, N: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found += findFaults(t, exchange.Kernel{}.Name(), programs[0], drawn(t, p).in)
 	if found < 30 {
 		t.Errorf("%d faults found, want 30 at least", found)
 	}
+}
+
+// findFaults damages a program of a kernel in every way, and returns how many are found.
+func findFaults(t *testing.T, kernel string, p *tile.Program, in [][]tile.Tensor) (found int) {
+	faults := generated(kernel, p)
+	for _, f := range written {
+		if f.kernel == kernel {
+			faults = append(faults, f)
+		}
+	}
+	for _, f := range faults {
+		t.Run(kernel+"/"+f.name, func(t *testing.T) {
+			d := harmed(p)
+			f.harm(d)
+			err := d.Verify()
+			if err == nil {
+				t.Fatalf("Verify accepts it:\n%s", d)
+			}
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			if !strings.HasPrefix(first, kernel+"/kernel.go:") && !strings.HasPrefix(first, "shards/shards.go:") {
+				t.Errorf("without the kernel's line: %v", err)
+			}
+			t.Log(first)
+			found++
+			for _, early := range []bool{false, true} {
+				if _, err := interp.RunMesh(context.Background(), []*tile.Program{d.Program}, in, interp.Options{EarlyCopies: early}); err == nil {
+					t.Errorf("interp, early %v, accepts it", early)
+				}
+			}
+		})
+	}
+	return found
 }

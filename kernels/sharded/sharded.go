@@ -23,7 +23,7 @@ type Kernel interface {
 	Build(p problem.Sharded, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 
-// All are the rungs, the first first.
+// All are the rungs of products, the first first; v6_experts is of another problem.
 var All = []Kernel{chip.Kernel{}, gather.Kernel{}, ring.Kernel{}, both.Kernel{}, scatter.Kernel{}}
 
 // Cut divides an operand of a problem over its devices.

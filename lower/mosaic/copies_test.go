@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"matladder/kernels/sharded"
+	exchange "matladder/kernels/sharded/v6_experts"
 	"matladder/lower/mosaic"
 	"matladder/problem"
 	"matladder/tile"
@@ -170,27 +171,35 @@ func TestCopies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			runCopies(t, programs[0], p)
+			runCopies(t, programs[0], p.Devices)
 		})
 	}
+	t.Run("v6_experts", func(t *testing.T) {
+		p := problem.Exchanged{Each: problem.Experts{Tokens: 20, Dim: 24, Experts: 8, Choices: 2, Capacity: 8, Order: problem.TopFirst, Dtype: tile.Float32}, N: 16, Devices: 4}
+		programs, err := exchange.Kernel{}.Build(p, tile.Blocks{M: 8, N: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runCopies(t, programs[0], p.Devices)
+	})
 }
 
-func runCopies(t *testing.T, program *tile.Program, p problem.Sharded) {
+func runCopies(t *testing.T, program *tile.Program, devices int) {
 	launch, err := mosaic.Lower([]*tile.Program{program}, mosaic.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	in := make([][]tile.Tensor, p.Devices)
+	in := make([][]tile.Tensor, devices)
 	w := &mesh{}
 	w.moved = sync.NewCond(&w.mu)
-	operands, results := make([][]*array, p.Devices), make([][]*array, p.Devices)
+	operands, results := make([][]*array, devices), make([][]*array, devices)
 	for d := range in {
 		for range program.Mesh {
 			operands[d] = append(operands[d], &array{elem: "i32", dims: []int{1}, data: []float64{float64(d)}})
 		}
-		for _, name := range []string{"a", "b"} {
-			x := tile.NewTensor(p.Dtype, p.Local(name)...)
+		for _, ref := range program.RefsOf(tile.In) {
+			x := tile.NewTensor(ref.Dtype, ref.Array...)
 			a := &array{elem: "f32", dims: x.Shape}
 			for i := range x.Len() {
 				x.Set(i, float64(r.IntN(9)-4))
@@ -220,7 +229,7 @@ func runCopies(t *testing.T, program *tile.Program, p problem.Sharded) {
 		t.Fatal(err)
 	}
 	// All machines make their arguments before any reaches another's: the barrier sees to it.
-	errs := make([]error, p.Devices)
+	errs := make([]error, devices)
 	var all sync.WaitGroup
 	for d, m := range w.machines {
 		all.Go(func() { errs[d] = m.run(t.Context(), operands[d], results[d]) })

@@ -118,3 +118,12 @@ func each(p problem.Sharded, name string, device int, whole tile.Tensor, f func(
 		}
 	}
 }
+
+// MeetAll lets a device go on when all others along x have begun.
+func MeetAll(t *tile.Builder, x *tile.Axis) {
+	began := t.Barrier("began")
+	for n := 1; n < x.Size; n++ {
+		t.Signal(began.At(tile.Const(0)), x, Neighbour(x, n))
+	}
+	t.Await(began.At(tile.Const(0)), x.Size-1)
+}
