@@ -3,6 +3,7 @@ package plots
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -183,16 +184,23 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 	}
 }
 
-// above lifts the label of a group's bar from y over the baseline's line where it
-// would cut it, if there is room.
+// above lifts the label of a group's bar from y over the lines of the mark and the
+// baseline where it would cut them, if there is room.
 func (b *Bars) above(f frame, p BarPanel, group int, y vg.Length, label vg.Rectangle) vg.Length {
 	height := label.Max.Y - label.Min.Y
+	var lines []float64
+	if p.Mark > 0 && p.Mark <= f.y.Max {
+		lines = append(lines, p.Mark)
+	}
 	for _, bar := range p.Bars {
-		if !b.Series[bar.Series].Level || bar.Group != group || bar.Status != "" {
-			continue
+		if b.Series[bar.Series].Level && bar.Group == group && bar.Status == "" {
+			lines = append(lines, bar.Y)
 		}
-		if line := f.Y(bar.Y); line > y-3 && line < y+height+2 && line+4+height <= f.box.Max.Y {
-			return line + 4
+	}
+	slices.Sort(lines) // lifted over one it may cut the next
+	for _, at := range lines {
+		if line := f.Y(at); line > y-3 && line < y+height+2 && line+4+height <= f.box.Max.Y {
+			y = line + 4
 		}
 	}
 	return y
