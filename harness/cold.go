@@ -63,7 +63,16 @@ func (r *run) timed(ctx context.Context, l *lane, launches int) (s backend.Sampl
 		one.Elapsed += s.Elapsed
 		s = one
 		meanwhile.WaitedSeconds = plus(meanwhile.WaitedSeconds, some.WaitedSeconds)
-		meanwhile.Switches = plus(meanwhile.Switches, some.Switches)
+		for _, of := range []func(*results.Record) *results.Optional[int64]{
+			func(r *results.Record) *results.Optional[int64] { return &r.Switches },
+			func(r *results.Record) *results.Optional[int64] { return &r.Cycles },
+			func(r *results.Record) *results.Optional[int64] { return &r.Instructions },
+			func(r *results.Record) *results.Optional[int64] { return &r.L2Misses },
+			func(r *results.Record) *results.Optional[int64] { return &r.L3Misses },
+			func(r *results.Record) *results.Optional[int64] { return &r.DTLBMisses },
+		} {
+			*of(&meanwhile) = plus(*of(&meanwhile), *of(&some))
+		}
 	}
 	return s, meanwhile, nil
 }

@@ -41,6 +41,7 @@ func (r *run) groups(ctx context.Context, begin time.Time, done map[results.Poin
 			if err := g.measure(ctx, r.lanes(r.sweep.Groups[g.number], done)); err != nil {
 				return err
 			}
+			g.rng = nil // there may be many groups
 			if g.wide > 0 {
 				wide = append(wide, g)
 			}
@@ -52,7 +53,7 @@ func (r *run) groups(ctx context.Context, begin time.Time, done map[results.Poin
 			}
 		}
 		if open = wide; len(open) > 0 {
-			done = history(r.rows)
+			done = history(r.rows.all())
 		}
 	}
 	return nil

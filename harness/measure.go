@@ -109,6 +109,8 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 	row := l.row
 	r.watch.Gauge(ctx, &row)
 	row.WaitedSeconds, row.Switches = meanwhile.WaitedSeconds, meanwhile.Switches
+	row.Cycles, row.Instructions = meanwhile.Cycles, meanwhile.Instructions
+	row.L2Misses, row.L3Misses, row.DTLBMisses = meanwhile.L2Misses, meanwhile.L3Misses, meanwhile.DTLBMisses
 	row.Launches, row.Status = launches, results.OK
 	row.Method, row.Operands, row.Seconds = results.Method(s.Method), s.Operands, s.Elapsed.Seconds()
 	if reason := r.judge(ctx, &row, l.Point, row.Seconds/float64(launches)); reason != "" {

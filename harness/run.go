@@ -23,10 +23,11 @@ type Options struct {
 	Prober     backend.Prober     // measures the machine's figures once more where a launch beats them; nil if none is measured
 	Controller backend.Controller // times a fixed piece of work ahead of and behind rounds; nil for none
 	Provenance Provenance
-	Out        string // path of the results file
-	Resume     bool   // continue Out; otherwise it must not exist
-	Fault      string // damages each output before it is verified, to show what the check says; "" for none
-	Begin      func() // called when the file is open; may be nil
+	Out        string              // path of the results file
+	Resume     bool                // continue Out; otherwise it must not exist
+	Fault      string              // damages each output before it is verified, to show what the check says; "" for none
+	Counters   func(missing error) // has events of processors counted, and is told which cannot be; nil for none
+	Begin      func()              // called when the file is open; may be nil
 	Observe    func(Event)
 }
 
@@ -60,7 +61,7 @@ type run struct {
 	sweep   Sweep
 	opt     Options
 	journal *results.Journal
-	rows    []results.Record
+	rows    rowList
 	now     func() time.Time
 	bounds  measure.Bounds
 	saved   string     // Outcome.Saved
@@ -96,16 +97,19 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	}
 	defer func() {
 		err = errors.Join(err, r.journal.Close())
-		if err != nil && !opt.Resume && len(r.rows) == 0 && !errors.As(err, new(*results.LostError)) {
+		if err != nil && !opt.Resume && r.rows.length == 0 && !errors.As(err, new(*results.LostError)) {
 			os.Remove(opt.Out) // nothing to keep, and nothing in the way of the next attempt
 		}
 	}()
-	r.rows = old
+	r.rows.add(old)
 	r.turns = openTurns(opt.Out, opt.Resume)
 	defer r.turns.end()
 	r.learn(old)
 	if opt.Begin != nil {
 		opt.Begin()
+	}
+	if opt.Counters != nil && !s.Predict {
+		opt.Counters(r.watch.CountEvents())
 	}
 	switch {
 	case s.Predict:
@@ -115,10 +119,10 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 			err = r.groups(ctx, begin, history(old))
 		}
 	}
-	if lost := r.journal.Intact(); lost != nil && r.saved == "" && len(r.rows) > 0 {
+	if lost := r.journal.Intact(); lost != nil && r.saved == "" && r.rows.length > 0 {
 		err = errors.Join(r.rescue(lost), err)
 	}
-	return Outcome{Rows: r.rows, New: len(r.rows) - len(old), Repair: repair, Saved: r.saved, Control: r.watch.Spent()}, err
+	return Outcome{Rows: r.rows.all(), New: r.rows.length - len(old), Repair: repair, Saved: r.saved, Control: r.watch.Spent()}, err
 }
 
 func (r *run) openJournal(ctx context.Context) (old []results.Record, repair results.Repair, err error) {
@@ -148,7 +152,7 @@ func (r *run) append(rows []results.Record) error {
 	for i := range rows {
 		rows[i].Pos.File = r.opt.Out // as of rows that were read from it
 	}
-	r.rows = append(r.rows, rows...)
+	r.rows.add(rows)
 	r.learn(rows)
 	for i := range rows {
 		if rows[i].Status == results.OK && rows[i].Mode == results.Measured {
@@ -167,12 +171,12 @@ func (r *run) append(rows []results.Record) error {
 // rescue writes all rows beside a file that has lost some, and returns what is to be
 // said of that.
 func (r *run) rescue(lost error) error {
-	saved, err := results.Rescue(r.opt.Out, r.rows)
+	saved, err := results.Rescue(r.opt.Out, r.rows.all())
 	if err != nil {
 		return fmt.Errorf("results: %w; and its rows cannot be saved beside it: %w", lost, err)
 	}
 	r.saved = saved
-	return fmt.Errorf("results: %w; all %d rows are in %s", lost, len(r.rows), saved)
+	return fmt.Errorf("results: %w; all %d rows are in %s", lost, r.rows.length, saved)
 }
 
 // learn takes in what rows say of the machine.

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -75,6 +76,15 @@ func (w *Watch) gauge(ctx context.Context) (g backend.Gauge, ok bool) {
 	g, ok = w.gauged.Gauge(ctx)
 	w.spent += w.now().Sub(begin)
 	return g, ok
+}
+
+// CountEvents has the events of processors counted from now on: cycles, instructions,
+// misses of L2, L3 and the data TLB. What cannot be counted is its error; the rest is.
+func (w *Watch) CountEvents() error {
+	if w.counters == nil {
+		return fmt.Errorf("%w: they are of this machine's processors, and another device is measured", counters.ErrNoEvents)
+	}
+	return w.counters.CountEvents()
 }
 
 // Close ends the watch.
@@ -222,6 +232,9 @@ func Since(from, to counters.Reading) (row results.Record) {
 	row.StealSeconds = duration(counters.Steal, from.Steal, to.Steal)
 	row.ThrottledSeconds = duration(counters.Throttled, from.Throttled, to.Throttled)
 	row.Switches = count(counters.Switches, from.Switches, to.Switches)
+	row.Cycles, row.Instructions = count(counters.Cycles, from.Cycles, to.Cycles), count(counters.Instructions, from.Instructions, to.Instructions)
+	row.L2Misses, row.L3Misses = count(counters.L2Misses, from.L2Misses, to.L2Misses), count(counters.L3Misses, from.L3Misses, to.L3Misses)
+	row.DTLBMisses = count(counters.DTLBMisses, from.DTLBMisses, to.DTLBMisses)
 	row.ThermalThrottles = count(counters.Thermal, from.Thermal, to.Thermal)
 	if to.Known.Has(counters.Load) {
 		row.Load = results.Finite(to.Load)

@@ -62,6 +62,7 @@ type Point struct {
 	Label        string // beside the marker; may be empty
 	Apart        bool   // not joined to the points around it
 	Rough        bool   // not to be relied on: no axis is made for it, and its mark is hollow
+	Levels       []Level
 }
 
 // stretches splits the points where the line between two of them would cross

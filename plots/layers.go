@@ -21,6 +21,7 @@ func (ch *Chart) drawLayers(c draw.Canvas, f frame, direct bool, labels *endLabe
 	for i := range ch.Series {
 		ch.Series[i].drawLine(c, f, ch.thin())
 	}
+	ch.drawLevels(c, f)
 	ch.drawArrows(c, f)
 	ch.drawPointLabels(c, f)
 	if direct {

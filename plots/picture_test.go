@@ -50,6 +50,7 @@ func pictures(t *testing.T) map[string]Picture {
 	all["size_only_failures"] = failedChart(t)
 	all["kernels_long_names"] = longNames(t)
 	all["roofline_wide"] = wideChart(t)
+	all["roofline_counted"] = countedChart(t)
 	return all
 }
 
@@ -93,6 +94,27 @@ func wideChart(t *testing.T) *Chart {
 				r.Round, r.BytesMoved = round, r.FLOPs/int64(20+3*i*j)
 				rows = append(rows, r)
 			}
+		}
+	}
+	return one(t, rows, Request{Roofline, "", "", "float32", nil})
+}
+
+// countedChart is of rows with misses of caches: of L2 more than the blocks that move, of
+// L3 the operands alone, and at the smallest size next to none.
+func countedChart(t *testing.T) *Chart {
+	t.Helper()
+	var rows []results.Record
+	for i, kernel := range []string{"v1_naive", "v3_block", "v4_optblock"} {
+		for j, size := range []int{256, 1024} {
+			r := hand(kernel, size, float64(i+1)*float64(j+1)*1e11)
+			r.BytesMoved = r.FLOPs / int64(12*(i+1)*(j+1))
+			r.Launches, r.Seconds = 10, r.Seconds*10
+			r.Cycles, r.L2Misses = results.Some[int64](1e9), results.Some(r.BytesMoved*int64(3-i)/64*10)
+			r.L3Misses = results.Some(r.BytesMoved / 4 / 64 * 10)
+			if size == 256 {
+				r.L3Misses = results.Some[int64](10)
+			}
+			rows = append(rows, r)
 		}
 	}
 	return one(t, rows, Request{Roofline, "", "", "float32", nil})

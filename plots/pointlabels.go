@@ -36,6 +36,8 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, f frame) {
 		taken = append(taken, r.drawSlopeLabel(c, f)...)
 	}
 	lines = append(lines, ch.arrowLines(f)...)
+	boxes, dotted := ch.levelBoxes(f)
+	taken, lines = append(taken, boxes...), append(lines, dotted...)
 	for back := 1; back <= longest; back++ {
 		for i := range ch.Series {
 			s := &ch.Series[i]

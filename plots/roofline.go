@@ -57,6 +57,11 @@ func rooflineChart(q Request, summaries, others []results.Summary) (*Chart, erro
 	if len(machinesOf(drawn)) == 1 {
 		ch.climb()
 	}
+	if slices.ContainsFunc(ch.Series, func(s Series) bool {
+		return slices.ContainsFunc(s.Points, func(pt Point) bool { return len(pt.Levels) > 0 })
+	}) {
+		ch.Subtitle = append(ch.Subtitle, levelsNote)
+	}
 	return ch, nil
 }
 
@@ -132,6 +137,7 @@ func (c *curve) roofPoints() Series {
 			X: sum.Work() / float64(sum.BytesMoved),
 			Y: sum.Rate.Median, Lo: sum.Rate.Lo, Hi: sum.Rate.Hi,
 			Label: sum.Size(), Apart: !square(sum), Rough: !sum.Rate.Holds(),
+			Levels: levelsOf(sum),
 		})
 	}
 	return s
@@ -144,6 +150,7 @@ func (ch *Chart) setRoofAxes(of results.Unit) {
 	for _, s := range ch.Series {
 		for _, pt := range s.Points {
 			left, right = math.Min(left, pt.X), math.Max(right, pt.X)
+			left, right = reachLevels(pt, left, right)
 			if !pt.Rough {
 				low, high = math.Min(low, pt.Lo), math.Max(high, pt.Hi)
 			}

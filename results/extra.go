@@ -7,7 +7,7 @@ import (
 )
 
 // TableColumns are the names of the columns that a table for people has on request.
-var TableColumns = []string{"min", "p20", "p80", "n", "disturbed"}
+var TableColumns = []string{"min", "p20", "p80", "n", "disturbed", "cycles", "ipc", "l2_misses", "l3_misses", "dtlb_misses"}
 
 // extraColumns are those columns.
 var extraColumns = map[string]ladderColumn{
@@ -16,6 +16,12 @@ var extraColumns = map[string]ladderColumn{
 	"p80":       {name: "p80", cell: func(s *Summary) string { return s.secondsAt(0.8) }},
 	"n":         {name: "n", cell: func(s *Summary) string { return positive(s.Time.N) }},
 	"disturbed": {name: "disturbed", cell: func(s *Summary) string { return positive(s.Disturbed) }},
+
+	"cycles":      {name: "cycles", cell: func(s *Summary) string { return eventCell(s.Events.Cycles) }},
+	"ipc":         {name: "ipc", cell: (*Summary).ipcCell},
+	"l2_misses":   {name: "l2_misses", cell: func(s *Summary) string { return eventCell(s.Events.L2Misses) }},
+	"l3_misses":   {name: "l3_misses", cell: func(s *Summary) string { return eventCell(s.Events.L3Misses) }},
+	"dtlb_misses": {name: "dtlb_misses", cell: func(s *Summary) string { return eventCell(s.Events.DTLBMisses) }},
 }
 
 // ParseTableColumns reads names of TableColumns, joined by commas.

@@ -88,9 +88,14 @@ type Record struct {
 	ControlComputeBehind float64           `csv:"control_compute_behind"` // the same behind the round
 	ControlMemoryAhead   float64           `csv:"control_memory_ahead"`   // seconds of a fixed read of memory
 	ControlMemoryBehind  float64           `csv:"control_memory_behind"`
-	RoundSeconds         float64           `csv:"round_seconds"`     // wall time between the controls
-	WaitedSeconds        Optional[float64] `csv:"waited_seconds"`    // of this row, for a processor
-	Switches             Optional[int64]   `csv:"switches"`          // of this row, involuntary
+	RoundSeconds         float64           `csv:"round_seconds"`  // wall time between the controls
+	WaitedSeconds        Optional[float64] `csv:"waited_seconds"` // of this row, for a processor
+	Switches             Optional[int64]   `csv:"switches"`       // of this row, involuntary
+	Cycles               Optional[int64]   `csv:"cycles"`         // of this row, of all threads, and the next four
+	Instructions         Optional[int64]   `csv:"instructions"`
+	L2Misses             Optional[int64]   `csv:"l2_misses"`
+	L3Misses             Optional[int64]   `csv:"l3_misses"`
+	DTLBMisses           Optional[int64]   `csv:"dtlb_misses"`
 	OthersSeconds        Optional[float64] `csv:"others_seconds"`    // of the round, that processors worked for others
 	StealSeconds         Optional[float64] `csv:"steal_seconds"`     // of the round
 	ThrottledSeconds     Optional[float64] `csv:"throttled_seconds"` // of the round

@@ -26,6 +26,8 @@ type Summary struct {
 	Rough     bool // so many, or so few samples at all, that the figures are not to be relied on
 	Partial   bool // the file says that its sweep has not ended
 
+	Events Events // of a launch, where they were counted
+
 	Warnings []string // for the reader of the figures, one line each
 
 	timing  timing
@@ -79,6 +81,7 @@ type tally struct {
 	verdict *Record // the last row that condemns the point
 	last    *Record // the last row, if it is not ok
 	latest  time.Time
+	events  eventSums
 }
 
 // Add counts a row in, of which it keeps nothing that the caller may change.
@@ -132,6 +135,7 @@ func (t *tally) add(r *Record, shared *Conditions) {
 		t.ok = &Summary{Record: *r}
 	}
 	t.okRows++
+	t.events.add(r)
 	t.ok.worstErrors(r)
 	t.ok.raiseFigures(r)
 	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, r.Conditions().waited})
@@ -163,6 +167,7 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 	s := *t.ok
 	s.Rows, s.Latest, s.id, s.machine = t.okRows, t.latest, id, d
 	s.timing = timePoint(s.Method, t.reps, d)
+	s.Events = t.events.events()
 	s.Warnings = append(s.Warnings, s.timing.warnings...)
 	if t.last != nil {
 		s.warn("ends in %s at round %d: %s", t.last.Status, t.last.Round, firstLine(t.last.Reason))

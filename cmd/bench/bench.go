@@ -100,7 +100,8 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 				fmt.Fprintf(stderr, "without XLA's line: %v\n", dev.noBaseline)
 			}
 		},
-		Observe: progress.observe,
+		Counters: f.countEvents(stderr),
+		Observe:  progress.observe,
 	})
 	progress.finish()
 	if err == nil { // what cannot be noted is known from the rows alone
@@ -113,6 +114,18 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	return f.writeTrace(ctx, stdout, dev, sweep)
+}
+
+// countEvents says what of --counters cannot be counted, in one line; nil if nothing is to be.
+func (f *flags) countEvents(stderr io.Writer) func(error) {
+	if !f.counters {
+		return nil
+	}
+	return func(missing error) {
+		if missing != nil {
+			fmt.Fprintf(stderr, "--counters: %v\n", missing)
+		}
+	}
 }
 
 // quotaRemark says that the machine lets this process have less than its cores; "" if

@@ -27,7 +27,7 @@ type flags struct {
 	out, fault, tuned, columns    string
 	with                          []string
 	predict, resume, list, dryRun bool
-	machine, probe                bool
+	machine, probe, counters      bool
 	trace                         string
 	budget                        time.Duration
 	threads                       int
@@ -65,6 +65,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.IntVar(&f.threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
 	s.Bool("pin", false, "bind the threads of kernels to cores (Linux, backend "+builtin.CPU+")")
 	s.String("cache", "", "`CACHE` that launches find: warm, or cold, with nothing of their operands in it (backend "+builtin.CPU+")")
+	s.BoolVar(&f.counters, "counters", false, "count cycles, instructions and misses of caches and TLB of each repetition, where the machine lets it (Linux)")
 	s.StringVar(&f.columns, "table-columns", "", "`COLUMNS` that the table at the end has besides: "+strings.Join(results.TableColumns, ", "))
 	s.StringVar(&f.trace, "trace", "", "write what each thread does when in one launch of each kernel to `FILE`, for ui.perfetto.dev")
 	s.StringVar(&f.fault, "fault", "", "damage each output with `FAULT` ("+strings.Join(check.Faults(), ", ")+") to see it reported")

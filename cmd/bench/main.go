@@ -28,7 +28,10 @@
 //	--trace FILE                 what each thread does when in one launch of each kernel, for
 //	                             ui.perfetto.dev: steps, packing, products, epilogues, waiting
 //	--pin                        threads of kernels are bound to cores (Linux)
-//	--table-columns min,p20,p80  more columns of the table at the end (n, disturbed)
+//	--counters                   cycles, instructions, misses of L2, L3 and the data TLB, where
+//	                             the machine lets them be counted (Linux; few virtual machines)
+//	--table-columns min,p20,p80  more columns of the table at the end (n, disturbed; with
+//	                             --counters cycles, ipc, l2_misses, l3_misses, dtlb_misses)
 //
 // Cold and warm are different points of a results file, and are not compared; so are
 // pinned and not. XLA and peers cannot be cooled, and are not pinned.

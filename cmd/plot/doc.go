@@ -24,7 +24,8 @@
 //   - roofline: the same against arithmetic intensity (FLOPs over the bytes moved
 //     after tiling), under the roofs of memory and peak, with arrows from rung to
 //     rung where all are of one machine. The peaks of other dtypes that the rows
-//     have are drawn too, thin.
+//     have are drawn too, thin. Of rows with counters (bench --counters), marks L2 and L3
+//     are where a point would stand by the bytes that this cache lacked.
 //   - blocks: every block shape of a kernel at every size, the darker the faster;
 //     what is too big is hatched, with what it needs and what there is.
 //   - waterfall: one grid step of each kernel: overhead, copy and compute by the
@@ -121,7 +122,8 @@
 //
 // --table-columns adds columns to text and md: min, p20 and p80 (the least time of a launch,
 // and those below which lie 20 and 80 % of the samples), n (samples), disturbed (rows that
-// are left out).
+// are left out); of rows with counters, cycles, ipc (instructions a cycle), l2_misses, l3_misses
+// and dtlb_misses of a launch, over all threads.
 //
 //	go run ./cmd/plot --table=text --dtype=float32 --table-columns=min,p20,p80,n
 //

@@ -30,6 +30,10 @@ type Reading struct {
 	// Thermal counts the times that the first processor was slowed down to cool.
 	Thermal int64
 
+	// Of Events, if they are counted (CountEvents): estimates where there are fewer counters
+	// than events, which then take turns.
+	Cycles, Instructions, L2Misses, L3Misses, DTLBMisses int64
+
 	Load  float64 // runnable threads of the system, this process' too, the average of a minute
 	Hertz float64 // clock of the processors at the moment, the mean of the first few, as the system knows it
 
@@ -48,6 +52,11 @@ const (
 	Thermal
 	Load
 	Hertz
+	Cycles
+	Instructions
+	L2Misses
+	L3Misses
+	DTLBMisses
 )
 
 // Has reports whether all of o are in s.

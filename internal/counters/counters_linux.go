@@ -28,6 +28,7 @@ type Reader struct {
 	clocks  []string // files that hold a clock in kHz
 	thermal string   // the file that counts
 	buf     []byte
+	events  []running // that are counted
 }
 
 // A group is a control group with a file of its own on processor time.
@@ -57,16 +58,25 @@ func newReader(root string) *Reader {
 }
 
 // Close closes what is kept open.
-func (r *Reader) Close() { r.threads.close() }
+func (r *Reader) Close() {
+	r.threads.close()
+	for _, e := range r.events {
+		for _, c := range e.counts {
+			c.close()
+		}
+	}
+	r.events = nil
+}
 
 // Glance reads the counters that cost least, some microseconds: Waited, of the threads
-// that there were at the last Read, and Switches.
+// that there were at the last Read, Switches, and Events if they are counted.
 func (r *Reader) Glance() Reading {
 	var now Reading
 	if r.threads.waited(r.buf, &r.waited) {
 		now.Waited, now.Known = r.waited, now.Known|Waited
 	}
 	switches(&now)
+	r.happened(&now)
 	return now
 }
 

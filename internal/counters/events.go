@@ -1,0 +1,34 @@
+package counters
+
+import "errors"
+
+// ErrNoEvents is wrapped where a machine lets none of the events of its processors be
+// counted.
+var ErrNoEvents = errors.New("no events of processors can be counted here")
+
+// Events are what processors count of the instructions that this process, and those that
+// it starts afterwards, run outside the system: each in its own field of Reading.
+const Events = Cycles | Instructions | L2Misses | L3Misses | DTLBMisses
+
+// eventNames are the events as people call them, in the order of Reading.
+var eventNames = []struct {
+	set  Set
+	name string
+}{
+	{Cycles, "cycles"}, {Instructions, "instructions"}, {L2Misses, "L2 misses"}, {L3Misses, "L3 misses"}, {DTLBMisses, "data TLB misses"},
+}
+
+// of is where a reading has the event.
+func (r *Reading) of(event Set) *int64 {
+	switch event {
+	case Cycles:
+		return &r.Cycles
+	case Instructions:
+		return &r.Instructions
+	case L2Misses:
+		return &r.L2Misses
+	case L3Misses:
+		return &r.L3Misses
+	}
+	return &r.DTLBMisses
+}

@@ -1,0 +1,61 @@
+package results
+
+import "fmt"
+
+// missBytes is what a miss moves: a line of a cache, on every processor that counts here.
+const missBytes = 64
+
+// Events are what processors counted of a launch, over all threads: the mean of all rows
+// that have it. Disturbed rows count too, as what others do is not in it.
+type Events struct {
+	Cycles, Instructions, L2Misses, L3Misses, DTLBMisses Optional[float64]
+}
+
+// L2Bytes is how many bytes L2 lacked and brought in.
+func (e Events) L2Bytes() (bytes float64, known bool) {
+	return e.L2Misses.Value * missBytes, e.L2Misses.Known
+}
+
+// L3Bytes is how many bytes no cache had.
+func (e Events) L3Bytes() (bytes float64, known bool) {
+	return e.L3Misses.Value * missBytes, e.L3Misses.Known
+}
+
+// eventSums adds up rows: of each event its number and the launches that it is of.
+type eventSums [5]struct{ number, launches float64 }
+
+func (s *eventSums) add(r *Record) {
+	for i, n := range [...]Optional[int64]{r.Cycles, r.Instructions, r.L2Misses, r.L3Misses, r.DTLBMisses} {
+		if n.Known && r.Launches > 0 {
+			s[i].number += float64(n.Value)
+			s[i].launches += float64(r.Launches)
+		}
+	}
+}
+
+func (s *eventSums) events() Events {
+	mean := func(i int) (m Optional[float64]) {
+		if s[i].launches > 0 {
+			m = Some(s[i].number / s[i].launches)
+		}
+		return m
+	}
+	return Events{mean(0), mean(1), mean(2), mean(3), mean(4)}
+}
+
+// eventCell is a number of events.
+func eventCell(n Optional[float64]) string {
+	if !n.Known {
+		return ""
+	}
+	return fmt.Sprintf("%.3g", n.Value)
+}
+
+// ipcCell is how many instructions there were in a cycle.
+func (s *Summary) ipcCell() string {
+	e := s.Events
+	if !e.Cycles.Known || !e.Instructions.Known || e.Cycles.Value == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", e.Instructions.Value/e.Cycles.Value)
+}
