@@ -28,20 +28,6 @@
 //	The bands of the first 44 overlap: which of them is the fastest is not certain.
 //	data=256,context=2, weights copied would take 30.5 ms, but a device needs 826 GiB and has 95 GiB: 657 GiB of it are gradients and Adam's moments.
 //
-//	                       mesh   weights  caches    memory  compute     wire  bound     time  least     most    peak
-//	           data=128,model=4  gathered   heads  39.7 GiB    24 ms   8.1 ms    MXU  32.1 ms  24 ms  38.3 ms  74.3 %
-//	  data=64,context=2,model=4  gathered   heads  39.7 GiB    24 ms  8.29 ms    MXU  32.2 ms  24 ms  38.5 ms  73.8 %
-//	  data=32,context=4,model=4  gathered   heads  39.7 GiB    24 ms  8.48 ms    MXU  32.4 ms  24 ms  38.7 ms  73.4 %
-//	           data=256,model=2  gathered   heads  40.4 GiB    24 ms  8.74 ms    MXU  32.7 ms  24 ms  38.9 ms  72.8 %
-//	… 44 more
-//
-//	data=128,model=4, weights gathered is predicted to take least, 32.1 ms a layer: a device computes for 24 ms, bound by its matrix unit, and 8.1 ms are on the wire: 4.49 ms for gathering and scattering activations along model, 2.41 ms for gathering weights along data, 1.2 ms for adding up gradients along data.
-//	Weights gathered along data take as long as multiplying by them at C/W = 1275 rows of a device for each weight; here it has 8192, enough.
-//	Activations along model take as long as the feed-forward products at ⅔·C/W = 1700 hidden columns of a device; here it has 7168, enough.
-//	Next, data=64,context=2,model=4, weights gathered: 188 µs more, since gathering keys and values takes 188 µs longer.
-//	The bands of the first 44 overlap: which of them is the fastest is not certain.
-//	data=256,context=2, weights copied would take 30.5 ms, but a device needs 826 GiB and has 95 GiB: 657 GiB of it are gradients and Adam's moments.
-//
 // A row is a mesh, with the way to spread the layer that is fastest of those that fit:
 //
 //	data     sequences are split over it
