@@ -14,6 +14,9 @@ import (
 // vmemSpace is the number by which the compiler knows VMEM.
 const vmemSpace = 1
 
+// mainSpace is that of main memory.
+const mainSpace = 0
+
 // config is what the custom call carries.
 type config struct {
 	Call struct {
@@ -24,7 +27,14 @@ type config struct {
 		// HasCommunication must be said of a kernel that reaches other devices. CollectiveID
 		// names its barrier: without one, libtpu aborts.
 		HasCommunication bool `json:"has_communication,omitempty"`
-		CollectiveID     *int `json:"collective_id,omitempty"`
+		// Unchecked leaves out libtpu's checks of what a copy reaches at run time: Verify has
+		// proved that it stays inside.
+		Unchecked bool `json:"disable_bounds_checks,omitempty"`
+		// What a kernel copies from main memory and to it has to be there: XLA may else put
+		// arrays that are small enough into VMEM ahead of the kernel.
+		InputColors  []color `json:"input_memory_space_colors,omitempty"`
+		OutputColors []color `json:"output_memory_space_colors,omitempty"`
+		CollectiveID *int    `json:"collective_id,omitempty"`
 	} `json:"custom_call_config"`
 	Scoped []scopedMemory `json:"scoped_memory_configs,omitempty"`
 }
@@ -41,6 +51,33 @@ type scopedMemory struct {
 	Size   int64 `json:"size"`
 }
 
+// color is the memory, by number, in which XLA has to put an operand, or a result of several.
+type color struct {
+	Operand *int  `json:"operand_index,omitempty"`
+	Color   int   `json:"color"`
+	Result  []int `json:"shape_index,omitempty"`
+}
+
+// colors are those of arrays in main memory. Operands are counted as kernel writes them.
+func (k *Kernel) colors() (in, out []color) {
+	first := len(k.bounds) + len(k.mesh)
+	for i, r := range k.operands {
+		if r.Main {
+			in = append(in, color{Operand: new(first + i), Color: mainSpace})
+		}
+	}
+	for i, r := range k.results {
+		switch {
+		case !r.Main:
+		case len(k.results) == 1:
+			out = append(out, color{Color: mainSpace})
+		default:
+			out = append(out, color{Color: mainSpace, Result: []int{i}})
+		}
+	}
+	return in, out
+}
+
 // config is the backend_config of a kernel's custom call, as JSON.
 func (k *Kernel) config() string {
 	var c config
@@ -49,6 +86,8 @@ func (k *Kernel) config() string {
 	if k.cost != nil {
 		c.Call.EstimatedCost = &costEstimate{k.cost.FLOPs, k.cost.Transcendentals, k.cost.BytesAccessed}
 	}
+	c.Call.Unchecked = k.proven
+	c.Call.InputColors, c.Call.OutputColors = k.colors()
 	if c.Call.HasCommunication = k.communicates; k.barrier {
 		c.Call.CollectiveID = new(int)
 	}

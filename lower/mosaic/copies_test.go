@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"matladder/kernels"
 	"matladder/kernels/sharded"
 	exchange "matladder/kernels/sharded/v6_experts"
 	"matladder/lower/mosaic"
@@ -182,6 +183,49 @@ func TestCopies(t *testing.T) {
 		}
 		runCopies(t, programs[0], p.Devices)
 	})
+}
+
+// TestCopies_Config: arrays that a kernel copies from are held in main memory, by the numbers
+// of its operands, and copies whose places Verify has proved are not checked again; of other
+// kernels nothing is said.
+func TestCopies_Config(t *testing.T) {
+	config := func(programs []*tile.Program, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		launch, err := mosaic.Lower(programs, mosaic.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(launch.Module(), `\22`, `"`)
+		_, text, _ = strings.Cut(text, `"needs_layout_passes":true`)
+		text, _, _ = strings.Cut(text, "}}")
+		return text
+	}
+	const (
+		mine    = `"disable_bounds_checks":true,"input_memory_space_colors":[{"operand_index":0,"color":0},{"operand_index":1,"color":0}]`
+		a       = `"disable_bounds_checks":true,"input_memory_space_colors":[{"operand_index":1,"color":0}]` // behind the device's place
+		all     = `"output_memory_space_colors":[{"color":0,"shape_index":[1]}]`                             // behind o
+		scatter = `"disable_bounds_checks":true,` + all
+	)
+	want := map[string]string{"v1_chip": mine, "v2_gather": a + "," + all, "v3_ring": a + "," + all, "v4_both": a + "," + all, "v5_scatter": scatter}
+	for _, k := range sharded.All {
+		p := problem.Sharded{M: 64, K: 32, N: 64, Devices: 4, Dtype: tile.Float32, Way: problem.Gather}
+		switch k.Name() {
+		case "v1_chip":
+			p.Devices = 1
+		case "v5_scatter":
+			p.Way = problem.Scatter
+		}
+		if text := config(k.Build(p, "", tile.Blocks{M: 8, K: 8, N: 8})); !strings.Contains(text, want[k.Name()]) {
+			t.Errorf("%s: %s", k.Name(), text)
+		}
+	}
+	five, _ := kernels.Rung(problem.MatmulFamily, 5)
+	if text := config(five.Build(problem.New(64, 64, 64, tile.Float32), "", tile.Blocks{M: 64, K: 64, N: 64})); strings.Contains(text, "color") || strings.Contains(text, "bounds") {
+		t.Errorf("a kernel without copies: %s", text)
+	}
 }
 
 func runCopies(t *testing.T, program *tile.Program, devices int) {

@@ -36,6 +36,7 @@ type Kernel struct {
 	operands, results []*tile.Ref
 	mesh              []*tile.Axis
 	communicates      bool // with other devices
+	proven            bool // that copies stay inside of arrays: it has some, and no table says where
 	barrier           bool
 	options           Options
 	cost              *Cost
@@ -77,6 +78,7 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		k.results = results(p)
 		k.mesh = p.Mesh
 		p.Walk(func(s *tile.Stmt) {
+			k.proven = k.proven || s.Copy != nil && len(p.RefsOf(tile.Table)) == 0
 			k.communicates = k.communicates || s.Signal != nil || s.Copy != nil && s.Copy.Remote()
 		})
 		for _, s := range p.Semaphores {

@@ -23,7 +23,7 @@ const (
 	rLDB    = rBias // bytes
 	rLDB3   = rNext
 	rDirect = rAcc // what each step asks for of b; until c is stored
-	words = "K3" // mask of elements narrower than words
+	words   = "K3" // mask of elements narrower than words
 )
 
 var (
