@@ -142,8 +142,12 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	}
 	e := &executable{backend: b, launch: launch, programs: programs, method: how.method, sets: 1}
 	var need int64
-	for _, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
-		if _, ok := bufferTypes[a.Dtype]; !ok {
+	for i, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
+		_, ok := bufferTypes[a.Dtype]
+		if operand := i < len(launch.In); a.Dtype == tile.Int4 && operand && !b.shared { // which transfer writes
+			ok = true
+		}
+		if !ok {
 			return nil, fmt.Errorf("pjrt: array %s of %s: no such buffers: %w", a.Name, a.Dtype, backend.ErrUnsupported)
 		}
 		need += bytesOf(a)

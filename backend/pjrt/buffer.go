@@ -41,11 +41,25 @@ func (b *pjrtBackend) newInput(a stablehlo.Array) (*buffer, error) {
 
 // transfer copies an array to the device.
 func (b *pjrtBackend) transfer(name string, t tile.Tensor) (*buffer, error) {
-	h, err := b.client.BufferFromHost().FromRawData(t.Data, bufferTypes[t.Dtype], t.Shape).ToDevice(b.target).Done()
+	data, typ := t.Data, bufferTypes[t.Dtype]
+	if t.Dtype == tile.Int4 {
+		data, typ = apart4(t), dtypes.Int4
+	}
+	h, err := b.client.BufferFromHost().FromRawData(data, typ, t.Shape).ToDevice(b.target).Done()
 	if err != nil {
 		return nil, wrap("transfer "+name, err)
 	}
 	return &buffer{Buffer: h}, nil
+}
+
+// apart4 is an array of int4 as a plugin takes it from its host: a byte for each. On the
+// device two share a byte, or do not, as the plugin likes.
+func apart4(t tile.Tensor) []byte {
+	data := make([]byte, tile.Elements(t.Shape))
+	for i := range data {
+		data[i] = byte(int8(t.Data[i/2]>>(4*(i%2))<<4) >> 4)
+	}
+	return data
 }
 
 // scalar is an int32 on the device.

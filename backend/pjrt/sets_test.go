@@ -202,3 +202,26 @@ func TestOneByOne(t *testing.T) {
 		}
 	}
 }
+
+// TestInt4: operands of four bits reach a device whose memory is not the host's.
+func TestInt4(t *testing.T) {
+	be := apart(t)
+	defer be.Close()
+	p := problem.New(24, 40, 15, tile.Int8)
+	p.B = tile.Int4
+	spec := backend.InputSpec{Problem: p, Seed: 3, Dist: check.Uniform}
+	e := baseline(t, be, spec, byMethod(Loop))
+	if _, err := e.Run(context.Background(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+		t.Errorf("%+v, %v", r, err)
+	}
+	in := tile.NewTensor(tile.Int4, 3)
+	for i, v := range []float64{-8, 7, -1} {
+		in.Set(i, v)
+	}
+	if got := apart4(in); !slices.Equal(got, []byte{0xf8, 7, 0xff}) {
+		t.Errorf("% x", got)
+	}
+}

@@ -123,6 +123,7 @@ internal/madeup: internal/ownprocess check kernels problem tile
 internal/ownprocess:
 internal/jaxcheck: kernels problem tile tile/interp
 internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
+internal/gpubars: results kernels backend/aot backend/pjrt internal/cli internal/fakegpu github.com/spf13/pflag
 internal/trust: results internal/cli github.com/spf13/pflag
 internal/faulttest: backend chips harness results tile internal/cli github.com/spf13/pflag
 internal/yamlline:

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"matladder/backend/pjrt"
+	"matladder/internal/cli"
+	"matladder/internal/fakegpu"
+	"matladder/results"
+)
+
+// TestRun does all of it on a GPU that is not there, whose kernels multiply: every step that is asked
+// for ends, every file is read, every bar is judged by what was measured.
+func TestRun(t *testing.T) {
+	if err := pjrt.Available(); err != nil {
+		t.Skip(err)
+	}
+	fakegpu.Install(t)
+	folder := filepath.Join(t.TempDir(), "gpu")
+	var stdout, stderr bytes.Buffer
+	// predict needs XLA's compiler for GPUs, which is another test's.
+	only := "tune,bfloat16,float32,chain,model,pictures"
+	code := run(t.Context(), []string{"--folder", folder, "--sizes", "64,96", "--time-budget", "10s", "--only", only}, &stdout, &stderr)
+	said := stdout.String() + stderr.String()
+	if code != cli.OK {
+		t.Fatalf("exit %d\n%s", code, said)
+	}
+	for _, name := range []string{"bfloat16.csv", "float32.csv", "chain.csv", "model.csv", "bars.md", "bfloat16/*.png", "float32/*.png"} {
+		if found, _ := filepath.Glob(filepath.Join(folder, name)); len(found) == 0 {
+			t.Errorf("no %s", name)
+		}
+	}
+	bars, err := os.ReadFile(filepath.Join(folder, "bars.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"NVIDIA H100", "| outputs against float64 | every one right |", "| " + fifth + " bfloat16 64 | at least 0.95 of XLA |", "| " + fifth + " int8 | at least 0.90 of XLA |  | not measured |",
+		"| " + fifth + " float32 highest 96 |", "| a loop's slope, bfloat16 64 | within 3 % of a chain's |", "| predictions | median error at most 10 % |  | not measured |",
+	} {
+		if !strings.Contains(string(bars), want) {
+			t.Errorf("no %q in\n%s", want, bars)
+		}
+	}
+	if strings.Contains(string(bars), "XLA has no figure") {
+		t.Errorf("%s", bars)
+	}
+	t.Logf("%s\n%s", bars, said)
+
+	// Outputs that are wrong are told, by the step and by the bar.
+	t.Setenv(fakegpu.Variable, "wrong")
+	stdout.Reset()
+	stderr.Reset()
+	code = run(t.Context(), []string{"--folder", folder, "--bin", filepath.Join(folder, "bin"), "--sizes", "64,96", "--time-budget", "2s", "--only", "bfloat16"}, &stdout, &stderr)
+	if code != cli.Failed || !strings.Contains(stderr.String(), "steps that failed: bfloat16") || !strings.Contains(stdout.String(), fifth+" bfloat16 64: wrong") {
+		t.Errorf("exit %d\n%s%s", code, stdout.String(), stderr.String())
+	}
+}
+
+// TestRun_NoGPU: where nothing can be measured it is said, and which mistakes there are.
+func TestRun_NoGPU(t *testing.T) {
+	bin := t.TempDir()
+	for _, p := range programs {
+		if err := os.WriteFile(filepath.Join(bin, p), []byte("#!/bin/sh\necho 'bench: this machine shows no GPU' >&2\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--folder", t.TempDir(), "--bin", bin}, cli.Failed, "nothing was measured"},
+		{[]string{"--only", "dance"}, cli.Usage, `unknown step "dance"`},
+		{[]string{"--time-budget", "0s"}, cli.Usage, "must be positive"},
+		{[]string{"--bin", t.TempDir()}, cli.Usage, "no such file"},
+		{[]string{"--dry-run"}, cli.OK, ""},
+		{[]string{"--help"}, cli.OK, ""},
+	} {
+		t.Chdir(t.TempDir())
+		var stdout, stderr bytes.Buffer
+		if code := run(context.Background(), test.args, &stdout, &stderr); code != test.code || !strings.Contains(stderr.String(), test.says) {
+			t.Errorf("%v: exit %d\n%s%s", test.args, code, stdout.String(), stderr.String())
+		}
+		if left, _ := filepath.Glob("*"); len(left) > 0 && test.code != cli.Failed && len(test.args) < 2 {
+			t.Errorf("%v left %v", test.args, left)
+		}
+	}
+}
+
+// TestJudge: bars on both sides of what they want.
+func TestJudge(t *testing.T) {
+	row := func(file, kernel, dtype, method string, size, launches int, seconds float64) results.Record {
+		r := results.Record{
+			RunID: "r", Kernel: kernel, Mode: results.Measured, Method: results.Method(method), Status: results.OK,
+			M: size, K: size, N: size, DtypeA: dtype, DtypeB: dtype, DtypeOut: dtype, BM: 128, BK: 64, BN: 128,
+			Launches: launches, Seconds: seconds, ErrOverBound: results.Some(0.5), PeakFLOPs: 1e15, FLOPs: 2 * int64(size) * int64(size) * int64(size),
+		}
+		if file == "predict" {
+			r.Mode, r.ErrOverBound = results.Predicted, results.Optional[float64]{}
+		}
+		return r
+	}
+	many := func(file, kernel, dtype, method string, size int, seconds float64) (list []results.Record) {
+		for round := range 8 {
+			for rep, launches := range []int{1, 8} {
+				r := row(file, kernel, dtype, method, size, launches, 1e-5+seconds*float64(launches))
+				if method != "loop" {
+					r.Seconds = seconds * float64(launches)
+				}
+				r.Round, r.Rep = round, rep
+				list = append(list, r)
+			}
+		}
+		return list
+	}
+	files := map[string][]results.Record{
+		"bfloat16": append(append(many("", fifth, "bfloat16", "loop", 2048, 1e-4), many("", results.Baseline, "bfloat16", "loop", 2048, 0.96e-4)...),
+			append(many("", fifth, "bfloat16", "loop", 4096, 1e-3), many("", results.Baseline, "bfloat16", "loop", 4096, 0.9e-3)...)...),
+		"chain":   append(many("", fifth, "bfloat16", "chain", 2048, 1.02e-4), many("", fifth, "bfloat16", "chain", 4096, 1.05e-3)...),
+		"model":   append(many("", fifth, "bfloat16", "loop", 2048, 1e-4), many("", fifth, "bfloat16", "loop", 4096, 1e-3)...),
+		"predict": {row("predict", fifth, "bfloat16", "aot", 2048, 1, 1.05e-4), row("predict", fifth, "bfloat16", "aot", 4096, 1, 1.2e-3), row("predict", fifth, "bfloat16", "aot", 9, 1, 1)},
+	}
+	got := map[string]bar{}
+	for _, b := range judge(files) {
+		got[b.what] = b
+	}
+	for what, want := range map[string]string{
+		"outputs against float64": met, fifth + " bfloat16 2048": met, fifth + " bfloat16 4096": missed,
+		"a loop's slope, bfloat16 2048": met, "a loop's slope, bfloat16 4096": missed, "predictions": missed, fifth + " int8": "not measured",
+	} {
+		if got[what].verdict != want {
+			t.Errorf("%s: %+v, want %s", what, got[what], want)
+		}
+	}
+	if found := got["predictions"].found; !strings.HasPrefix(found, "median 12.5 %, largest 20.0 %, of 2 points") {
+		t.Errorf("%s", found)
+	}
+	files["bfloat16"][0].Status = results.Crashed
+	if b := judge(files)[0]; b.verdict != missed || !strings.Contains(b.found, "crashed") {
+		t.Errorf("%+v", b)
+	}
+}
