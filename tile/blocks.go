@@ -88,12 +88,16 @@ type Pipeline struct {
 // Cores is what the time of a block shape follows from on cores with caches: figures
 // that the machine gave of itself.
 type Cores struct {
-	L2, L3 int64                 // bytes of a core's own cache, and of the one that cores share
-	Shared float64               // bytes/s that a core reads from beyond its own cache, on its way from end to end
-	Memory float64               // bytes/s that all cores read from memory together
-	Launch float64               // seconds of a launch in which nothing is to be done
-	Task   float64               // seconds that a program takes beside its products
-	Rates  map[Dtype]ProductRate // by dtype of the operands
+	L2, L3      int64                 // bytes of a core's own cache, and of the one that cores share
+	Shared      float64               // bytes/s that a core reads from beyond its own cache, on its way from end to end
+	Memory      float64               // bytes/s that all cores read from memory together
+	Launch      float64               // seconds of a launch of a program for each core, which computes hardly anything
+	Pair        float64               // that of two cores; one alone needs none
+	Task        float64               // seconds that a program takes beside its products
+	Line        float64               // seconds from a core's writing a cache line to another's seeing it
+	ReadOthers  float64               // bytes/s at which a core reads what another has just written
+	WriteOthers float64               // bytes/s at which a core writes anew what others have read
+	Rates       map[Dtype]ProductRate // by dtype of the operands
 }
 
 // ProductRate is how fast one core multiplies operands of one dtype.

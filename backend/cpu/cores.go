@@ -3,10 +3,11 @@ package cpu
 import (
 	"context"
 	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"matladder/backend"
-	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/passes"
 	"matladder/backend/cpu/internal/probe"
@@ -23,9 +24,9 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *tile.Cor
 	host := probe.Host()
 	c := &tile.Cores{
 		L2: int64(host.L2), L3: int64(host.L3), Memory: bandwidth, Shared: probe.Shared(),
-		Launch: emptyLaunch(b.options.Threads), Rates: map[tile.Dtype]tile.ProductRate{},
+		Task: b.emptyTask(ctx), Rates: map[tile.Dtype]tile.ProductRate{},
 	}
-	c.Task = b.emptyTask(ctx)
+	b.measureSharing(ctx, c)
 	thin := kernels.Thin()
 	c.Rates[tile.Float32] = rateOf(b.options.Threads, kernels.Float32, thin.Float32)
 	c.Rates[tile.BFloat16] = rateOf(b.options.Threads, kernels.BFloat16, thin.BFloat16)
@@ -71,27 +72,67 @@ func unpackedRows[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, 
 }
 
 // probeTime is how long a probe of what a launch costs repeats it.
-const probeTime = 4 * time.Millisecond
+const probeTime = 2 * time.Millisecond
 
-// emptyLaunch is the seconds from one launch to the next with nothing to do.
-func emptyLaunch(workers int) float64 {
-	c := exec.NewPool(workers)
-	defer c.Close()
-	c.StayAwake(true)
-	nothing := func(int) {}
-	best := time.Duration(1 << 62)
-	const launches, rounds = 64, 8 // the first of which wakes the workers
-	for range rounds {
-		start := time.Now()
-		for range launches {
-			if c.Run(nothing) != nil {
-				return 0
-			}
-		}
-		best = min(best, time.Since(start)/launches)
-	}
-	return best.Seconds()
+// emptyLaunch is the seconds of a launch in which each of some workers has one program,
+// of hardly anything, beside what that program takes.
+func (b *Backend) emptyLaunch(ctx context.Context, workers int) float64 {
+	const line = 32 // elements of a program: no two workers write one pair of cache lines
+	t := tile.New("probe")
+	i := t.Axis("i", workers, tile.Parallel)
+	x := t.In("x", tile.Float32, tile.Array(workers, line), tile.Block(1, line).At(i, tile.Const(0)))
+	o := t.Out("o", tile.Float32, tile.Array(workers, line), tile.Block(1, line).At(i, tile.Const(0)))
+	t.Store(o, x)
+	const launches = 64
+	return b.fastestLaunch(ctx, t, workers, launches)
 }
+
+// measureSharing measures what it takes cores to work together. Where they are moved, as
+// those of a virtual machine are, it differs from one moment to the next: of some, the one
+// in the middle counts.
+func (b *Backend) measureSharing(ctx context.Context, c *tile.Cores) {
+	const times, apart = 5, 40 * time.Millisecond
+	var figures [5][times]float64
+	for i := range times {
+		probe.Occupy(ctx, b.options.Threads, apart)
+		s := probe.MeasureSharing(ctx, b.options.Threads)
+		for j, v := range [...]float64{b.emptyLaunch(ctx, b.options.Threads), b.emptyLaunch(ctx, min(2, b.options.Threads)), s.Line, s.ReadOthers, s.WriteOthers} {
+			figures[j][i] = v
+		}
+	}
+	for j, v := range []*float64{&c.Launch, &c.Pair, &c.Line, &c.ReadOthers, &c.WriteOthers} {
+		slices.Sort(figures[j][:])
+		*v = figures[j][times/2]
+	}
+}
+
+// costOfSharing is that of so many workers, as it was found with the rest of what blocks are
+// ranked by, or else measured once a process.
+func (b *Backend) costOfSharing(workers int) probe.Sharing {
+	if b.probing.TryLock() {
+		defer b.probing.Unlock()
+		if m := b.probed; m != nil && m.Cores != nil && m.Threads == workers && m.Cores.Line > 0 {
+			return probe.Sharing{Line: m.Cores.Line, ReadOthers: m.Cores.ReadOthers, WriteOthers: m.Cores.WriteOthers}
+		}
+	}
+	return sharingOf(workers)
+}
+
+func sharingOf(workers int) probe.Sharing {
+	sharings.Lock()
+	defer sharings.Unlock()
+	s, ok := sharings.of[workers]
+	if !ok {
+		s = probe.MeasureSharing(context.Background(), workers)
+		sharings.of[workers] = s
+	}
+	return s
+}
+
+var sharings = struct {
+	sync.Mutex
+	of map[int]probe.Sharing
+}{of: map[int]probe.Sharing{}}
 
 // emptyTask is the seconds that a program takes beside its products: those of many
 // products of one element, by one worker.
@@ -104,11 +145,16 @@ func (b *Backend) emptyTask(ctx context.Context) float64 {
 	y := t.In("b", tile.Float32, tile.Array(1, side), tile.Block(1, 1).At(zero, j))
 	o := t.Out("o", tile.Float32, tile.Array(side, side), tile.Block(1, 1).At(i, j))
 	t.Store(o, tile.Dot(x, y))
+	return b.fastestLaunch(ctx, t, 1, 1) / (side * side)
+}
+
+// fastestLaunch is the least seconds of a launch of t, of so many that follow each other.
+func (b *Backend) fastestLaunch(ctx context.Context, t *tile.Builder, workers, launches int) float64 {
 	programs, err := t.Programs()
 	if err != nil {
 		return 0
 	}
-	e, err := b.compile(ctx, programs, backend.Params{Threads: 1})
+	e, err := b.compile(ctx, programs, backend.Params{Threads: workers})
 	if err != nil {
 		return 0
 	}
@@ -117,12 +163,13 @@ func (b *Backend) emptyTask(ctx context.Context) float64 {
 		return 0
 	}
 	best := time.Duration(1 << 62)
-	for begin := time.Now(); time.Since(begin) < probeTime; {
-		s, err := e.Run(ctx, 1)
+	const least = 8 // disturbed ones are longer than all of the probe
+	for begin, n := time.Now(), 0; n < least || time.Since(begin) < probeTime; n++ {
+		s, err := e.Run(ctx, launches)
 		if err != nil {
 			return 0
 		}
 		best = min(best, s.Elapsed)
 	}
-	return best.Seconds() / (side * side)
+	return best.Seconds() / float64(launches)
 }

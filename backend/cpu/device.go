@@ -143,16 +143,13 @@ const (
 	probePause  = 400 * time.Millisecond
 )
 
-// measure runs the probes some times, with pauses between, and a control beside each:
+// measure runs the probes some times, some time apart, and a control beside each:
 // the best figures of all count.
 func (b *Backend) measure(ctx context.Context) measurements {
 	m := b.unmeasured()
 	for pass := range cmp.Or(b.options.passes, probePasses) {
 		if pass > 0 {
-			select {
-			case <-ctx.Done():
-			case <-time.After(probePause):
-			}
+			probe.Occupy(ctx, m.Threads, probePause)
 		}
 		b.controlled(ctx, &m)
 		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {

@@ -72,5 +72,19 @@ func Seconds(p problem.Matmul, m tile.Machine, s tile.Blocks) float64 {
 
 // seconds is the time of a launch with blocks s.
 func (x *model) seconds(s tile.Blocks) float64 {
-	return x.cores.Launch + newGrid(x, s).makespan()
+	g := newGrid(x, s)
+	return x.launch(g.batch*g.rows*g.cols) + g.makespan()
+}
+
+// launch is the time of a launch of so many programs beside what each takes: one worker
+// needs nobody, two are measured, and from there to all it grows by as much for each.
+func (x *model) launch(programs int) float64 {
+	switch n := min(programs, x.workers); {
+	case n < 2:
+		return 0
+	case x.workers == 2:
+		return x.cores.Pair
+	default:
+		return x.cores.Pair + (x.cores.Launch-x.cores.Pair)*float64(n-2)/float64(x.workers-2)
+	}
 }

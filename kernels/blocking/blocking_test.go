@@ -11,7 +11,7 @@ import (
 // machine has the figures of an AMD EPYC (Zen 5) with AVX-512, as its probes found them.
 func machine(workers int) tile.Machine {
 	return tile.Machine{Parallel: workers, Cores: &tile.Cores{
-		L2: 1 << 20, L3: 32 << 20, Shared: 98e9, Memory: 60e9, Launch: 1.05e-6, Task: 0.18e-6,
+		L2: 1 << 20, L3: 32 << 20, Shared: 98e9, Memory: 60e9, Launch: 0.53e-6, Pair: 0.33e-6, Task: 0.18e-6, Line: 0.04e-6, ReadOthers: 56e9, WriteOthers: 80e9,
 		Rates: map[tile.Dtype]tile.ProductRate{
 			tile.Float32:  {Rows: 12, Columns: 32, Depth: 1, FLOPs: 263e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},
 			tile.BFloat16: {Rows: 12, Columns: 32, Depth: 2, FLOPs: 525e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},
@@ -48,6 +48,28 @@ func TestCandidates(t *testing.T) {
 	}
 	if list := Candidates(problem.New(64, 64, 64, tile.Float32), tile.Machine{Parallel: 4}); list != nil {
 		t.Errorf("of a machine that tells nothing: %v", list)
+	}
+}
+
+// TestRank_Sharing: a product of a microsecond is one program, which shares nothing; the
+// farther cores are apart, the larger is what they share.
+func TestRank_Sharing(t *testing.T) {
+	programs := func(side int, m tile.Machine) int {
+		b := Rank(problem.New(side, side, side, tile.Float32), m)[0]
+		return tile.Ceil(side, b.M) * tile.Ceil(side, b.N)
+	}
+	near, far := machine(4), machine(4)
+	far.Cores.Launch, far.Cores.Pair, far.Cores.Line, far.Cores.ReadOthers, far.Cores.WriteOthers = 5e-6, 4e-6, 1e-6, 10e9, 5e9
+	for _, test := range []struct {
+		side      int
+		near, far bool // several programs
+	}{{16, false, false}, {32, false, false}, {64, true, false}, {256, true, true}} {
+		if have := programs(test.side, near) > 1; have != test.near {
+			t.Errorf("%d, cores near to each other: several programs: %v", test.side, have)
+		}
+		if have := programs(test.side, far) > 1; have != test.far {
+			t.Errorf("%d, cores far apart: several programs: %v", test.side, have)
+		}
 	}
 }
 

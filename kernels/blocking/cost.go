@@ -48,6 +48,7 @@ type block struct {
 	packers      int     // workers that find something to do where a block of b is packed together
 	pass         float64 // seconds of the part of product during which b comes for the first time
 	fetchB       float64 // seconds in which a packed b comes from where others have packed it
+	rewriteB     float64 // seconds to write a packed b over one that others have read
 }
 
 // unit is the bytes of a block of b that one worker packs at once.
@@ -74,8 +75,14 @@ func (x *model) block(s tile.Blocks, rows, cols int) block {
 			b.product = together(compute, passes*sizeB/r.Fetch)
 		}
 		b.packB = sizeB * (1 + segment/(float64(cols)*x.b)) / min(r.PackB, x.source())
+		if sizeB*depth/k > l2/2 {
+			b.packB += sizeB / x.cores.Shared // it leaves the core's own cache again
+		}
 		b.packers = max(1, int(sizeB/unit))
 		b.fetchB = sizeB / r.Fetch
+		if c := x.cores; c.ReadOthers > 0 && c.WriteOthers > 0 {
+			b.fetchB, b.rewriteB = max(b.fetchB, sizeB/c.ReadOthers), sizeB/c.WriteOthers
+		}
 	}
 	if !x.readsA {
 		b.packA = sizeA / r.PackA

@@ -11,7 +11,9 @@ type grid struct {
 	blocks     [2][2]block // last row, last column
 	byColumns  bool
 	workers    int
+	apart      float64 // seconds that a program takes longer for neighbours that write the same lines of c
 	sharing    int     // workers that pack a block of b together
+	copies     bool    // or each for itself, if that takes less
 	meeting    float64 // seconds for them to agree on it
 }
 
@@ -28,14 +30,29 @@ func newGrid(x *model, s tile.Blocks) *grid {
 	if g.sharing = 1; !g.byColumns && !x.readsB {
 		g.sharing = min(g.workers, g.rows)
 	}
-	g.meeting = x.cores.Launch / 2
+	g.copies = float64(x.workers)*float64(x.k)*float64(x.n)*x.b <= float64(x.cores.L3)
+	g.meeting = meeting * x.cores.Line
+	if whole := x.n*int(x.c)%lines == 0 && s.N*int(x.c)%lines == 0; g.cols > 1 && !whole && x.cores.WriteOthers > 0 && (g.byColumns || g.rows < g.workers) {
+		if g.apart = float64(min(s.M, x.m)*lines) / x.cores.WriteOthers; x.c == x.accumulator {
+			g.apart *= hidden // register tiles write while they compute
+		}
+	}
 	return g
 }
+
+// lines is the bytes of the cache lines that prefetchers bring with the one that a core
+// writes. Where another writes the next columns of a row, they are taken from it.
+const lines = 256
+
+// meeting is in how many goes of a cache line from core to core workers agree on who packs
+// a block, and see that it is packed.
+const meeting = 2
 
 // A run is the part of the programs that a worker has left, and what it has at hand.
 type run struct {
 	next, end int
 	row, col  int // of the block of a, and of b, in hand
+	met       int // blocks of b
 	at        float64
 }
 
@@ -46,7 +63,7 @@ func (g *grid) step(r *run, n int) float64 {
 		i, j = n%g.rows, n/g.rows
 	}
 	b := g.blocks[atEnd(i%g.rows, g.rows)][atEnd(j%g.cols, g.cols)]
-	t := b.product
+	t := b.product + g.apart
 	if i != r.row && !g.byColumns {
 		t += b.packA
 	}
@@ -55,9 +72,14 @@ func (g *grid) step(r *run, n int) float64 {
 		if j != r.col {
 			t += b.packB
 		}
-	case r.row < 0 || i == r.row: // the first row: the block of b is new
-		t += b.packB/float64(min(g.sharing, b.packers)) + g.meeting
-		t += together(b.pass, b.fetchB*float64(g.sharing-1)/float64(g.sharing)) - b.pass
+	case r.met < g.cols: // the block of b is new
+		r.met++
+		shared := (b.packB+b.rewriteB)/float64(min(g.sharing, b.packers)) + g.meeting
+		shared += together(b.pass, b.fetchB*float64(g.sharing-1)/float64(g.sharing)) - b.pass
+		if g.copies {
+			shared = min(shared, b.packB)
+		}
+		t += shared
 	}
 	r.row, r.col = i, j
 	return t

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/timeline"
 )
@@ -22,29 +23,27 @@ type cache struct {
 
 // packState is how far the packing of one block is.
 type packState struct {
-	taken, done atomic.Int32 // units
+	taken, done atomic.Int32               // units
+	_           [memory.CacheLine - 8]byte // workers that are at the next block come to another line
 }
 
-// unitBytes is about what one unit of packing writes. Where rows of memory run along
+// A unit of packing writes about plan.UnitBytes. Where rows of memory run along
 // panels, it is unitRows of them at least, and as long a part of each as that allows:
 // of float32, 512 elements of each row come at 14 GB/s from memory, 128 at 10, 16 at 5
 // (one core of an AMD EPYC, Zen 3).
-const (
-	unitBytes = 64 << 10
-	unitRows  = 32
-)
+const unitRows = 32
 
 func newCache(o *plan.Operand, mem []byte) *cache {
 	c := &cache{operand: o, mem: mem, slots: make([]packState, o.Slots), part: o.Depth}
 	panel := o.Packing.Panel(o.Depth)
 	if unit := o.Packing.Unit; o.Columns {
 		row := plan.Ceil(panel, o.Depth) // of one panel
-		panels := min(max(1, unitBytes/unitRows/row), plan.Ceil(o.Lanes, o.Packing.Lanes))
+		panels := min(max(1, plan.UnitBytes/unitRows/row), plan.Ceil(o.Lanes, o.Packing.Lanes))
 		c.group = panels * o.Packing.Lanes
-		c.part = min(plan.Ceil(max(unitRows, unitBytes/(panels*row)), unit)*unit, o.Depth)
+		c.part = min(plan.Ceil(max(unitRows, plan.UnitBytes/(panels*row)), unit)*unit, o.Depth)
 		return c
 	}
-	c.group = max(1, unitBytes/panel) * o.Packing.Lanes
+	c.group = max(1, plan.UnitBytes/panel) * o.Packing.Lanes
 	return c
 }
 

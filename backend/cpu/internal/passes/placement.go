@@ -3,7 +3,9 @@ package passes
 import (
 	"slices"
 
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
@@ -16,7 +18,7 @@ func placement(p *plan.Plan) error {
 	p.ByColumns = p.ByColumns && !p.Ordered
 	cache := p.Machine.CacheBytes
 	own := p.Machine.OwnBytes / int64(p.Machine.Workers) / int64(max(1, len(p.Operands)))
-	for _, o := range p.Operands {
+	for i, o := range p.Operands {
 		r := &p.Refs[o.Ref]
 		switch all := int64(o.Block) * int64(r.BlockCount()); {
 		case o.Keep == plan.KeepUnpacked:
@@ -30,6 +32,8 @@ func placement(p *plan.Plan) error {
 			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, ownWindow(p, r), plan.WhyColumns, own
 		case o.IsB && cache > 0 && ofBatch(p, r) && int64(o.Block)*int64(ownWindow(p, r)) <= own:
 			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, ownWindow(p, r), plan.WhyBatch, own
+		case o.IsB && cache > 0 && all <= own && packsAlone(p, i):
+			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, r.BlockCount(), plan.WhyAlone, own
 		case o.IsB && all <= cache:
 			o.Keep, o.Slots, o.Why, o.Room = plan.KeepAll, r.BlockCount(), plan.WhyAll, cache
 			cache -= all
@@ -50,12 +54,55 @@ func placement(p *plan.Plan) error {
 	p.Spare = max(cache, own)
 	for _, o := range p.Operands {
 		r := &p.Refs[o.Ref]
-		o.Follows = followEachOther(p, r) || o.Keep == plan.KeepOwn && o.Slots < window(p, r)
+		o.Follows = o.Why == plan.WhyAlone || followEachOther(p, r) || o.Keep == plan.KeepOwn && o.Slots < window(p, r)
 		if r := &p.Refs[o.Ref]; o.Slots > 0 && !r.CountedPacked {
 			o.Counts, r.CountedPacked = true, true
 		}
 	}
 	return nil
+}
+
+// packsAlone reports whether each worker had better pack the blocks of operand i, a b, that
+// it meets than share them. To share costs that workers agree on who packs what, that what
+// is packed is taken from the cores that have read it in the last launch, and that it comes
+// from the core that has packed it.
+func packsAlone(p *plan.Plan, i int) bool {
+	o := p.Operands[i]
+	r, d := &p.Refs[o.Ref], dotOf(p, i)
+	sharing := min(p.Machine.Workers, p.Refs[p.Operands[d.A].Ref].BlockCount())
+	copies := int64(p.Machine.Workers) * int64(o.Block) * int64(r.BlockCount())
+	if p.Ordered || !p.Machine.Measures || sharing < 2 || copies > int64(probe.Host().L3) || r.Kind != tile.In || d.Product.ReadCosts == nil {
+		return false
+	}
+	s := p.Machine.Sharing()
+	if s.WriteOthers <= 0 || s.ReadOthers <= 0 {
+		return false
+	}
+	costs := d.Product.ReadCosts(p.Machine.Workers, gemm.MostRead, r.ArrayBytes(), r.LD*r.Dtype.Bits()/8)
+	alone, bytes := costs[gemm.ReadPacked].Pack*float64(r.Rows*r.Cols), float64(o.Block)
+	part := 1 / float64(max(1, min(sharing, o.Block/plan.UnitBytes)))
+	return alone < part*(alone+bytes/s.WriteOthers)+meeting*s.Line+hidden*(1-1/float64(sharing))*bytes/s.ReadOthers
+}
+
+const (
+	// meeting is in how many goes of a cache line from core to core workers agree on who
+	// packs a block, and see that it is packed.
+	meeting = 2
+
+	// hidden is the part of bringing operands that multiplying does not hide.
+	hidden = 0.25
+)
+
+// dotOf is the first product of operand i as its b.
+func dotOf(p *plan.Plan, i int) (dot *plan.Dot) {
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		for _, d := range s.Dots {
+			if d.B == i && dot == nil {
+				dot = d
+			}
+		}
+	})
+	return dot
 }
 
 // ofBatch reports whether r changes along no parallel axis but those of a batch, so many

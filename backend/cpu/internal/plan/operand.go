@@ -49,12 +49,16 @@ const (
 	KeepGroup
 )
 
+// UnitBytes is about how much of a block one worker packs at once of those that share it.
+const UnitBytes = 64 << 10
+
 // Why an operand's blocks are kept as they are.
 const (
 	WhyScratch = "scratch may change from step to step"
 	WhyOnce    = "no two programs see the same block"
 	WhyAll     = "all its blocks fit"
 	WhyGroup   = "not all its blocks fit, but those of a group of tasks"
+	WhyAlone   = "to pack one takes a worker less than to agree with others on who does"
 	WhyTask    = "the blocks of one task fit"
 	WhyLast    = "one block fits"
 	WhyColumns = "those of one column fit, and each worker has columns of its own"

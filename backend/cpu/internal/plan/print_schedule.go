@@ -21,7 +21,9 @@ func (p *Plan) tellKept() []string {
 		case KeepPiece:
 			how = pieces
 		case KeepOwn:
-			how = blocks + " kept by each worker, packed anew when it needs another\t"
+			if how = blocks + " kept by each worker, packed anew when it needs another\t"; o.Why == WhyAlone {
+				how = blocks + " packed by each worker that needs them, once a launch\t"
+			}
 		case KeepAll:
 			how = blocks + " kept for all workers, packed by all of them once a launch\t"
 		case KeepGroup:

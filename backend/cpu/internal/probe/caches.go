@@ -21,15 +21,15 @@ func Shared() float64 {
 	best := time.Duration(1 << 62)
 	for begin := time.Now(); time.Since(begin) < sharedTime; {
 		start := time.Now()
-		keepInt(read(b))
+		keepInt(readAll(b))
 		best = min(best, time.Since(start))
 	}
 	return float64(size) / max(best, 1).Seconds()
 }
 
-// read goes through all of b, in which no byte is zero, by the widest loads that the
+// readAll goes through all of b, in which no byte is zero, by the widest loads that the
 // standard library has.
-func read(b []byte) int { return bytes.IndexByte(b, 0) }
+func readAll(b []byte) int { return bytes.IndexByte(b, 0) }
 
 func touch(b []byte) {
 	for i := range b {

@@ -1,0 +1,97 @@
+package probe
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// Sharing is how fast memory that one core has written comes to another. It does not follow
+// from what either is: some cores are nearer to each other than others, and the host of a
+// virtual machine may move them.
+type Sharing struct {
+	Line        float64 // seconds from one core's writing a cache line to another's seeing it, on average
+	ReadOthers  float64 // bytes/s at which others read what one has just written, the slowest of them
+	WriteOthers float64 // bytes/s at which one writes anew what the others have read
+}
+
+// sharingTime is how long each figure of Sharing is measured for.
+const sharingTime = 2 * time.Millisecond
+
+// MeasureSharing measures Sharing between threads, in some milliseconds. It is zero for one
+// thread, and if ctx ends first.
+func MeasureSharing(ctx context.Context, threads int) Sharing {
+	if threads < 2 {
+		return Sharing{}
+	}
+	const rounds = 16
+	var ball atomic.Int64
+	goes := Team(ctx, threads, sharingTime, func(member int) float64 {
+		for range rounds { // from each to the next
+			until(func() bool { return ball.Load()%int64(threads) == int64(member) })
+			ball.Add(1)
+		}
+		return rounds
+	})
+	var s Sharing
+	s.ReadOthers, s.WriteOthers = handed(ctx, threads)
+	if goes > 0 {
+		s.Line = 1 / goes
+	}
+	return s
+}
+
+// handed has one thread write over and over what the others read, and returns the rate of
+// those and of that one.
+func handed(ctx context.Context, threads int) (read, written float64) {
+	const bytes, turns = 16 << 10, 8 // the first-level cache of each holds it
+	var wrote, looked atomic.Int64
+	b, source := make([]byte, bytes), make([]byte, bytes)
+	touch(source)
+	best := slices.Repeat([]time.Duration{1 << 62}, threads)
+	at := make([]int64, threads)
+	Team(ctx, threads, sharingTime, func(member int) float64 {
+		for range turns {
+			at[member]++
+			until(func() bool { return member == 0 || wrote.Load() >= at[member] })
+			start := time.Now()
+			if member > 0 {
+				keepInt(readAll(b))
+				best[member] = min(best[member], time.Since(start))
+				looked.Add(1)
+				continue
+			}
+			copy(b, source)
+			wrote.Add(1) // when all of b is written
+			best[0] = min(best[0], time.Since(start))
+			until(func() bool { return looked.Load() >= at[0]*int64(threads-1) })
+		}
+		return turns
+	})
+	if ctx.Err() != nil {
+		return 0, 0
+	}
+	return bytes / slices.Max(best[1:]).Seconds(), bytes / best[0].Seconds()
+}
+
+// until waits awake, and gives way after a while: there may be fewer processors than threads.
+func until(ok func() bool) {
+	const spins = 10_000
+	for i := 1; !ok(); i++ {
+		if i%spins == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// Occupy keeps so many threads at work for a time, if ctx does not end first: the host of a
+// virtual machine gives cores that work another place than those that rest.
+func Occupy(ctx context.Context, threads int, d time.Duration) {
+	Team(ctx, threads, d, func(int) float64 {
+		for start := time.Now(); time.Since(start) < time.Millisecond; {
+		}
+		return 1
+	})
+}
