@@ -28,25 +28,12 @@ var AttentionFamily = &Family{
 		"bfloat16:causal+end", "float32:window100,20", "bfloat16:causal+window255,-+cap30", "float32:bias+sinks+segments",
 	},
 	Sample:   Sizes{70, 90, 2, 2, 24, 1},
-	Parse:    parseAttention,
+	Parse:    parseWords(completeAttention),
 	Complete: completeAttention,
 	Make: func(s Sizes, a Asked) Problem {
 		p, _ := makeAttention(s, a) // Complete has read the words
 		return p
 	},
-}
-
-func parseAttention(text string) (Asked, error) {
-	dtype, words, _ := strings.Cut(text, ":")
-	d, err := tile.ParseDtype(dtype)
-	if err != nil {
-		return Asked{}, err
-	}
-	a, err := completeAttention(Asked{A: d, Options: words})
-	if err != nil {
-		return Asked{}, fmt.Errorf("dtype %q: %w", text, err)
-	}
-	return a, nil
 }
 
 func completeAttention(a Asked) (Asked, error) {
@@ -65,15 +52,8 @@ func makeAttention(s Sizes, a Asked) (Attention, error) {
 	if s[3] > 0 && s[2]%s[3] != 0 {
 		p.KVHeads = 0 // Validate refuses it
 	}
-	if a.Options == "" {
-		return p, nil
-	}
-	for _, word := range strings.Split(a.Options, "+") {
-		if err := p.read(word); err != nil {
-			return p, err
-		}
-	}
-	return p, nil
+	err := eachWord(a.Options, p.read)
+	return p, err
 }
 
 // read sets what one word says.

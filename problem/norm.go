@@ -43,25 +43,12 @@ var NormFamily = &Family{
 	Dtypes:   []string{"float32", "bfloat16", "bfloat16:rms+residual"},
 	Examples: []string{"float32:rms+offset+eps1e-6", "float32:residual+outbfloat16"},
 	Sample:   Sizes{135, 150},
-	Parse:    parseNorm,
+	Parse:    parseWords(completeNorm),
 	Complete: completeNorm,
 	Make: func(s Sizes, a Asked) Problem {
 		p, _ := makeNorm(s, a) // Complete has read the words
 		return p
 	},
-}
-
-func parseNorm(text string) (Asked, error) {
-	dtype, words, _ := strings.Cut(text, ":")
-	d, err := tile.ParseDtype(dtype)
-	if err != nil {
-		return Asked{}, err
-	}
-	a, err := completeNorm(Asked{A: d, Options: words})
-	if err != nil {
-		return Asked{}, fmt.Errorf("dtype %q: %w", text, err)
-	}
-	return a, nil
 }
 
 func completeNorm(a Asked) (Asked, error) {
@@ -80,15 +67,8 @@ func makeNorm(s Sizes, a Asked) (Norm, error) {
 	if p.Out == tile.InvalidDtype {
 		p.Out = p.X
 	}
-	if a.Options == "" {
-		return p, nil
-	}
-	for _, word := range strings.Split(a.Options, "+") {
-		if err := p.read(word); err != nil {
-			return p, err
-		}
-	}
-	return p, nil
+	err := eachWord(a.Options, p.read)
+	return p, err
 }
 
 // read sets what one word says.
@@ -204,16 +184,5 @@ func (p Norm) String() string {
 
 // Validate returns an error if the problem makes no sense on any machine.
 func (p Norm) Validate() error {
-	if err := positive(dim{"rows", p.Rows}, dim{"cols", p.Cols}); err != nil {
-		return err
-	}
-	if 16*float64(p.Rows)*float64(p.Cols) > math.MaxInt64 {
-		return fmt.Errorf("size %s overflows: its bytes do not fit 64 bits", short(p.Rows, p.Cols))
-	}
-	for _, d := range []tile.Dtype{p.X, p.Out} {
-		if d != tile.Float32 && d != tile.BFloat16 {
-			return fmt.Errorf("dtype %s is not supported (float32 and bfloat16 are)", d)
-		}
-	}
-	return nil
+	return validRows(p.Rows, p.Cols, p.X, p.Out)
 }

@@ -54,25 +54,12 @@ var RopeFamily = &Family{
 	Dtypes:   []string{"float32", "bfloat16", "bfloat16:interleaved"},
 	Examples: []string{"float32:interleaved+rotary32+at1000", "bfloat16:rotary32+base500000+llama3", "float32:yarn16,4096+at9000"},
 	Sample:   Sizes{135, 2, 48, 1},
-	Parse:    parseRope,
+	Parse:    parseWords(completeRope),
 	Complete: completeRope,
 	Make: func(s Sizes, a Asked) Problem {
 		p, _ := makeRope(s, a) // Complete has read the words
 		return p
 	},
-}
-
-func parseRope(text string) (Asked, error) {
-	dtype, words, _ := strings.Cut(text, ":")
-	d, err := tile.ParseDtype(dtype)
-	if err != nil {
-		return Asked{}, err
-	}
-	a, err := completeRope(Asked{A: d, Options: words})
-	if err != nil {
-		return Asked{}, fmt.Errorf("dtype %q: %w", text, err)
-	}
-	return a, nil
 }
 
 func completeRope(a Asked) (Asked, error) {
@@ -91,15 +78,8 @@ func completeRope(a Asked) (Asked, error) {
 
 func makeRope(s Sizes, a Asked) (Rope, error) {
 	p := Rope{Rows: s[0], Heads: s[1], Dim: s[2], Batch: s[3], Dtype: a.A}
-	if a.Options == "" {
-		return p, nil
-	}
-	for _, word := range strings.Split(a.Options, "+") {
-		if err := p.read(word); err != nil {
-			return p, err
-		}
-	}
-	return p, nil
+	err := eachWord(a.Options, p.read)
+	return p, err
 }
 
 // read sets what one word says.

@@ -2,7 +2,6 @@ package problem
 
 import (
 	"fmt"
-	"math"
 
 	"matladder/tile"
 )
@@ -76,16 +75,5 @@ func (p Softmax) String() string {
 
 // Validate returns an error if the problem makes no sense on any machine.
 func (p Softmax) Validate() error {
-	if err := positive(dim{"rows", p.Rows}, dim{"cols", p.Cols}); err != nil {
-		return err
-	}
-	if 16*float64(p.Rows)*float64(p.Cols) > math.MaxInt64 {
-		return fmt.Errorf("size %s overflows: its bytes do not fit 64 bits", short(p.Rows, p.Cols))
-	}
-	for _, d := range []tile.Dtype{p.X, p.Out} {
-		if d != tile.Float32 && d != tile.BFloat16 {
-			return fmt.Errorf("dtype %s is not supported (float32 and bfloat16 are)", d)
-		}
-	}
-	return nil
+	return validRows(p.Rows, p.Cols, p.X, p.Out)
 }

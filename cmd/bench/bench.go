@@ -177,7 +177,7 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 	}
 	for _, r := range o.Rows {
 		if harness.Bad(r.Status) {
-			return errPoints
+			return cli.ErrTold // some of the points
 		}
 	}
 	return nil

@@ -249,15 +249,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 
 	"matladder/backend/builtin"
-	"matladder/harness"
 	"matladder/internal/cli"
-
-	"github.com/spf13/pflag"
+	"matladder/internal/sweepflag"
 )
 
 func main() {
@@ -267,17 +263,5 @@ func main() {
 
 // run is the program: results go to stdout, progress and errors to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := bench(ctx, args, stdout, stderr)
-	var config *harness.ConfigError
-	if err == nil || errors.Is(err, pflag.ErrHelp) || errors.Is(err, errPoints) || errors.Is(err, context.Canceled) {
-		return cli.Status(err)
-	}
-	fmt.Fprintf(stderr, "bench: %v\n", err)
-	if errors.As(err, &config) {
-		return cli.Usage
-	}
-	return cli.Status(err)
+	return cli.End("bench", sweepflag.Mistake(bench(ctx, args, stdout, stderr)), "", stderr)
 }
-
-// errPoints says that the sweep is complete and some of its points went wrong.
-var errPoints = errors.New("points went wrong")

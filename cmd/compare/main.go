@@ -132,15 +132,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			err = o.compare(ctx, stdout, warn)
 		}
 	}
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
+	if errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprint(stdout, o.usage)
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "compare: interrupted")
-	case err != nil:
-		fmt.Fprintf(stderr, "compare: %v\n", err)
 	}
-	return cli.Status(err)
+	return cli.End("compare", err, "interrupted", stderr)
 }
 
 // options is what the command line asks for, checked.

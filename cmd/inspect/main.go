@@ -189,13 +189,8 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 		fmt.Fprintf(stderr, "inspect: %v\n", err)
 		return cli.Usage
 	}
-	err = o.show(ctx, stdout)
-	switch {
-	case err == nil:
-		return cli.OK
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "inspect: interrupted")
-		return cli.Interrupted
+	if err = o.show(ctx, stdout); err == nil || errors.Is(err, context.Canceled) {
+		return cli.End("inspect", err, "interrupted", stderr)
 	}
 	fmt.Fprintf(stderr, "inspect: %v\n", err)
 	return cli.Failed

@@ -57,14 +57,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 
 	"matladder/backend/builtin"
 	"matladder/internal/cli"
-
-	"github.com/spf13/pflag"
 )
 
 func main() {
@@ -74,20 +70,8 @@ func main() {
 
 // run is the program: results go to stdout, progress and errors to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := peers(ctx, args, stdout, stderr)
-	switch {
-	case err == nil || errors.Is(err, pflag.ErrHelp):
-		return cli.OK
-	case errors.Is(err, errPoints):
-		return cli.Failed
-	case !errors.Is(err, context.Canceled):
-		fmt.Fprintf(stderr, "peers: %v\n", err)
-	}
-	return cli.Status(err)
+	return cli.End("peers", peers(ctx, args, stdout, stderr), "", stderr)
 }
-
-// errPoints says that the sweep is complete and some of its points went wrong.
-var errPoints = errors.New("points went wrong")
 
 // peers does what the flags say.
 func peers(ctx context.Context, args []string, stdout, stderr io.Writer) error {

@@ -171,7 +171,7 @@ func conclude(stdout, stderr io.Writer, out, again string, rows []results.Record
 	}
 	for _, r := range rows {
 		if harness.Bad(r.Status) {
-			return errPoints
+			return cli.ErrTold // some of the points
 		}
 	}
 	return nil

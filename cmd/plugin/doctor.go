@@ -54,7 +54,7 @@ type diagnosis struct {
 
 func (d *diagnosis) verdict() error {
 	if !d.well {
-		return errUnwell
+		return cli.ErrTold
 	}
 	return nil
 }

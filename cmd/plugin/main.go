@@ -76,9 +76,6 @@ func main() {
 	cli.Main("plugin", run)
 }
 
-// errUnwell says that doctor has reported a plugin that does not work.
-var errUnwell = errors.New("a plugin does not work")
-
 const usage = `usage: plugin list
        plugin install cpu|tpu|cuda [--version V] [--unpinned] [--index-url URL]
        plugin doctor [--timeout 1m] [cpu|tpu|cuda|LIBRARY...]
@@ -87,20 +84,10 @@ const usage = `usage: plugin list
 // run is the program: results go to stdout, progress and errors to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := dispatch(ctx, args, stdout, stderr)
-	switch {
-	case err == nil:
-		return cli.OK
-	case errors.Is(err, pflag.ErrHelp):
+	if errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprint(stdout, usage)
-		return cli.OK
-	case errors.Is(err, errUnwell):
-		return cli.Failed
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "plugin: interrupted; the same command goes on")
-		return cli.Interrupted
 	}
-	fmt.Fprintf(stderr, "plugin: %v\n", err)
-	return cli.Status(err)
+	return cli.End("plugin", err, "interrupted; the same command goes on", stderr)
 }
 
 // dispatch runs one of the three commands.

@@ -79,7 +79,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 		fmt.Fprintln(stdout, f.csv)
 	}
 	if done.failed > 0 {
-		return errJobs
+		return cli.ErrTold
 	}
 	return nil
 }

@@ -152,8 +152,8 @@ import (
 	"io"
 
 	"matladder/backend/builtin"
-	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
 )
@@ -179,29 +179,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	default:
 		err = f.tune(ctx, stdout, stderr)
 	}
-	var config *harness.ConfigError
-	switch {
-	case err == nil, errors.Is(err, errJobs):
-		return cli.Status(err)
-	case errors.Is(err, pflag.ErrHelp):
+	if errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprint(stdout, f.usage)
-		return cli.OK
-	case errors.Is(err, context.Canceled) && f.audit && f.audited:
-		fmt.Fprintf(stderr, "tune: interrupted; %s has what was measured\n", f.csv)
-		return cli.Interrupted
-	case errors.Is(err, context.Canceled) && f.audit:
-		fmt.Fprintln(stderr, "tune: interrupted before the first problem was audited: nothing to keep")
-		return cli.Interrupted
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "tune: interrupted; the same command goes on")
-		return cli.Interrupted
 	}
-	fmt.Fprintf(stderr, "tune: %v\n", err)
-	if errors.As(err, &config) {
-		return cli.Usage
+	interrupted := "interrupted; the same command goes on"
+	switch {
+	case f.audit && f.audited:
+		interrupted = "interrupted; " + f.csv + " has what was measured"
+	case f.audit:
+		interrupted = "interrupted before the first problem was audited: nothing to keep"
 	}
-	return cli.Status(err)
+	return cli.End("tune", sweepflag.Mistake(err), interrupted, stderr)
 }
-
-// errJobs says that all was tried and some problems could not be tuned.
-var errJobs = errors.New("some problems could not be tuned")

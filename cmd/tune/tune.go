@@ -87,7 +87,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%s: %s%s\n", path, cli.Plural(len(table.Rows), "row"), f.remaining(all, table, done))
 	if done.failed > 0 {
-		return errJobs
+		return cli.ErrTold
 	}
 	return nil
 }

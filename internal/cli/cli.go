@@ -73,6 +73,26 @@ func Status(err error) int {
 	return Failed
 }
 
+// ErrTold ends a command that has said itself what went wrong.
+var ErrTold = errors.New("something went wrong, as told above")
+
+// End says on stderr, in one line, why a command ended, and returns its exit status. An
+// interruption is told in the words given, not at all if they are empty; calls for help and
+// ErrTold are not told.
+func End(command string, err error, interrupted string, stderr io.Writer) int {
+	var line any = err
+	switch {
+	case err == nil || errors.Is(err, pflag.ErrHelp) || errors.Is(err, ErrTold):
+		line = ""
+	case errors.Is(err, context.Canceled):
+		line = interrupted
+	}
+	if line != "" {
+		fmt.Fprintf(stderr, "%s: %v\n", command, line)
+	}
+	return Status(err)
+}
+
 // Input marks an error of reading a file that the command line names. The flag stands
 // before it; flag is empty where an argument names the file. No error stays none, and
 // an interruption one.

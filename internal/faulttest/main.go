@@ -67,11 +67,7 @@ var cases = []struct {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := faults(ctx, args, stdout)
-	if err != nil && !errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintf(stderr, "faulttest: %v\n", err)
-	}
-	return cli.Status(err)
+	return cli.End("faulttest", faults(ctx, args, stdout), "interrupted", stderr)
 }
 
 func faults(ctx context.Context, args []string, stdout io.Writer) error {

@@ -45,15 +45,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := compare(ctx, args, stdout)
-	switch {
-	case err == nil || errors.Is(err, pflag.ErrHelp):
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "pallasref: interrupted; the table has what was done")
-	default:
-		fmt.Fprintf(stderr, "pallasref: %v\n", err)
-	}
-	return cli.Status(err)
+	return cli.End("pallasref", compare(ctx, args, stdout), "interrupted; the table has what was done", stderr)
 }
 
 func compare(ctx context.Context, args []string, stdout io.Writer) error {

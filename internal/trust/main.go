@@ -38,15 +38,7 @@ import (
 func main() { cli.Main("trust", run) }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := trust(ctx, args, stdout, stderr)
-	switch {
-	case err == nil || errors.Is(err, pflag.ErrHelp):
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "trust: interrupted; sets that were whole are kept")
-	default:
-		fmt.Fprintf(stderr, "trust: %v\n", err)
-	}
-	return cli.Status(err)
+	return cli.End("trust", trust(ctx, args, stdout, stderr), "interrupted; sets that were whole are kept", stderr)
 }
 
 // options say what is tested and how long.

@@ -1,0 +1,55 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"matladder/tile"
+)
+
+// parseWords reads what is asked of a family that spells it as the dtype of its operands and,
+// behind a colon, words joined by +, which complete reads.
+func parseWords(complete func(a Asked) (Asked, error)) func(text string) (Asked, error) {
+	return func(text string) (Asked, error) {
+		dtype, words, _ := strings.Cut(text, ":")
+		d, err := tile.ParseDtype(dtype)
+		if err != nil {
+			return Asked{}, err
+		}
+		a, err := complete(Asked{A: d, Options: words})
+		if err != nil {
+			return Asked{}, fmt.Errorf("dtype %q: %w", text, err)
+		}
+		return a, nil
+	}
+}
+
+// eachWord calls read on words joined by +, up to the first that it refuses.
+func eachWord(words string, read func(word string) error) error {
+	if words == "" {
+		return nil
+	}
+	for _, word := range strings.Split(words, "+") {
+		if err := read(word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validRows returns why there are no such rows and columns of floats, or nil.
+func validRows(rows, cols int, dtypes ...tile.Dtype) error {
+	if err := positive(dim{"rows", rows}, dim{"cols", cols}); err != nil {
+		return err
+	}
+	if 16*float64(rows)*float64(cols) > math.MaxInt64 {
+		return fmt.Errorf("size %s overflows: its bytes do not fit 64 bits", short(rows, cols))
+	}
+	for _, d := range dtypes {
+		if d != tile.Float32 && d != tile.BFloat16 {
+			return fmt.Errorf("dtype %s is not supported (float32 and bfloat16 are)", d)
+		}
+	}
+	return nil
+}
