@@ -142,21 +142,12 @@ func (p *Program) find(ctx context.Context, out, in []Tensor, w wanted) (*varian
 func (p *Program) add(ctx context.Context, out, in []Tensor, w wanted, n kind) (*variant, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
-		return nil, errClosed
-	}
-	list := slices.Clone(*p.variants.Load())
-	for _, v := range list {
-		if v.matches(out, in, w) {
-			return v, nil
-		}
-	}
-	v, err := p.compile(ctx, n)
-	if err != nil {
-		return nil, err
+	v, list, err := p.findOrCompile(ctx, n, func(v *variant) bool { return v.matches(out, in, w) })
+	if err != nil || list == nil {
+		return v, err
 	}
 	var old *variant
-	if list = append(list, v); len(list) > mostVariants {
+	if len(list) > mostVariants {
 		least := -1
 		for i, v := range list[:len(list)-1] {
 			if v.packed == 0 && (least < 0 || v.used.Load() < list[least].used.Load()) {
@@ -173,6 +164,23 @@ func (p *Program) add(ctx context.Context, out, in []Tensor, w wanted, n kind) (
 		return v, old.callable.Close()
 	}
 	return v, nil
+}
+
+// findOrCompile returns the variant that is wanted, and where there was none the list with a
+// new one at its end, which is to be stored. The caller holds mu.
+func (p *Program) findOrCompile(ctx context.Context, n kind, wanted func(*variant) bool) (*variant, []*variant, error) {
+	if p.closed {
+		return nil, nil, errClosed
+	}
+	list := slices.Clone(*p.variants.Load())
+	if i := slices.IndexFunc(list, wanted); i >= 0 {
+		return list[i], nil, nil
+	}
+	v, err := p.compile(ctx, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return v, append(list, v), nil
 }
 
 var errClosed = fmt.Errorf("matladder: the program is %w", ErrClosed)
@@ -255,22 +263,11 @@ func (p *Program) Prepack(ctx context.Context, name string, t Tensor) (Tensor, e
 func (p *Program) packing(ctx context.Context, i int) (*variant, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
-		return nil, errClosed
+	v, list, err := p.findOrCompile(ctx, kind{packed: 1 << i, unaligned: true}, func(v *variant) bool { return v.packed == 1<<i })
+	if err == nil && list != nil {
+		p.variants.Store(&list)
 	}
-	list := slices.Clone(*p.variants.Load())
-	for _, v := range list {
-		if v.packed == 1<<i {
-			return v, nil
-		}
-	}
-	v, err := p.compile(ctx, kind{packed: 1 << i, unaligned: true})
-	if err != nil {
-		return nil, err
-	}
-	list = append(list, v)
-	p.variants.Store(&list)
-	return v, nil
+	return v, err
 }
 
 // call is what one call needs beside its arguments.

@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -28,19 +29,8 @@ type Section struct {
 // compared in sections at the end. more are names of TableColumns, which stand behind the
 // median and its interval.
 func NewLadder(summaries []Summary, more ...string) Ladder {
-	var titles []string
-	sections := map[string][]Summary{}
-	for _, s := range summaries {
-		title := sectionTitle(&s)
-		if sections[title] == nil {
-			titles = append(titles, title)
-		}
-		sections[title] = append(sections[title], s)
-	}
 	var l Ladder
-	for _, title := range titles {
-		list := sections[title]
-		slices.SortStableFunc(list, func(a, b Summary) int { return ladderOrder(&a, &b) })
+	for title, list := range sectioned(summaries, func(s *Summary) *Summary { return s }) {
 		l.Sections = append(l.Sections, newSection(title, list, more))
 	}
 	l.Sections = append(l.Sections, costSections(summaries)...)
@@ -54,6 +44,29 @@ func NewLadder(summaries []Summary, more ...string) Ladder {
 	}
 	l.Notes = append(l.Notes, notes(summaries)...)
 	return l
+}
+
+// sectioned are the sections of a list, in the order in which they come first, by their
+// titles: each in the order of a ladder. of is what a member is placed by.
+func sectioned[T any](list []T, of func(*T) *Summary) iter.Seq2[string, []T] {
+	var titles []string
+	sections := map[string][]T{}
+	for i := range list {
+		title := sectionTitle(of(&list[i]))
+		if sections[title] == nil {
+			titles = append(titles, title)
+		}
+		sections[title] = append(sections[title], list[i])
+	}
+	return func(yield func(string, []T) bool) {
+		for _, title := range titles {
+			section := sections[title]
+			slices.SortStableFunc(section, func(a, b T) int { return ladderOrder(of(&a), of(&b)) })
+			if !yield(title, section) {
+				return
+			}
+		}
+	}
 }
 
 // sectionTitle names what a kernel and its baseline have in common.

@@ -35,19 +35,8 @@ func WriteComparisons(w io.Writer, format string, list []Comparison) error {
 }
 
 func versus(list []Comparison) Ladder {
-	var titles []string
-	sections := map[string][]Comparison{}
-	for _, c := range list {
-		title := sectionTitle(c.New)
-		if sections[title] == nil {
-			titles = append(titles, title)
-		}
-		sections[title] = append(sections[title], c)
-	}
 	var l Ladder
-	for _, title := range titles {
-		group := sections[title]
-		slices.SortStableFunc(group, func(a, b Comparison) int { return ladderOrder(a.New, b.New) })
+	for title, group := range sectioned(list, func(c *Comparison) *Summary { return c.New }) {
 		var rows []Summary
 		for _, c := range group {
 			rows = append(rows, *c.New)

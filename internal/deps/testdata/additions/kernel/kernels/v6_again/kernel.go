@@ -1,13 +1,14 @@
-// Package again is a rung too many: the program of the third in blocks of 64.
+// Package again is a rung too many: the fourth in blocks of 64.
 package again
 
 import (
+	optblock "matladder/kernels/v4_optblock"
 	"matladder/problem"
 	"matladder/tile"
 )
 
 // Kernel multiplies blocks of 64.
-type Kernel struct{}
+type Kernel struct{ optblock.Kernel }
 
 // Number is the rung.
 func (Kernel) Number() int { return 6 }
@@ -15,29 +16,7 @@ func (Kernel) Number() int { return 6 }
 // Name is the folder's.
 func (Kernel) Name() string { return "v6_again" }
 
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
-
 // Candidates has blocks of 64 only.
 func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
 	return tile.Candidates(p.M, p.K, p.N, tile.Blocks{M: 64, K: 64, N: 64})
-}
-
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
-	t := tile.New("v6_again")
-	i := t.Axis("i", tile.Ceil(p.M, s.M), tile.Parallel)
-	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)
-	k := t.Axis("k", tile.Ceil(p.K, s.K), tile.Arbitrary)
-
-	a := t.In("a", p.A, tile.Array(p.M, p.K), tile.Block(s.M, s.K).At(i, k))
-	b := t.In("b", p.B, tile.Array(p.K, p.N), tile.Block(s.K, s.N).At(k, j))
-	o := t.Out("o", p.Out, tile.Array(p.M, p.N), tile.Block(s.M, s.N).At(i, j))
-
-	t.When(k.First(), func() { t.Fill(o, 0) })
-	t.Accumulate(o, tile.Dot(a, b, tile.AtPrecision(p.Precision)))
-	return t.Programs()
 }
