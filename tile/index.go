@@ -284,3 +284,34 @@ func Ceil(n, block int) int {
 	}
 	return (n + block - 1) / block
 }
+
+// Substitute is x with what axis and table return in place of its axes and of the tables that
+// it looks up; nil for one that leaves them.
+func Substitute(x IndexExpr, axis func(*Axis) IndexExpr, table func(*Ref) *Ref) IndexExpr {
+	at := func(x IndexExpr) IndexExpr { return Substitute(x, axis, table) }
+	switch x := x.(type) {
+	case *Axis:
+		if axis != nil {
+			return axis(x)
+		}
+	case Sum:
+		return Plus(at(x.X), at(x.Y))
+	case Product:
+		return Times(at(x.X), x.By)
+	case Quotient:
+		return FloorDiv(at(x.X), x.By)
+	case Remainder:
+		return Mod(at(x.X), x.By)
+	case Minimum:
+		return AtMost(at(x.X), at(x.Y))
+	case Maximum:
+		return AtLeast(at(x.X), at(x.Y))
+	case Lookup:
+		to := x.Table
+		if table != nil {
+			to = table(x.Table)
+		}
+		return Lookup{Table: to, At: at(x.At)}
+	}
+	return x
+}

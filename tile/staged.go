@@ -196,24 +196,10 @@ func (s *stage) load() *Expr {
 
 // substituted is x with expressions in place of axes.
 func substituted(x IndexExpr, by map[*Axis]IndexExpr) IndexExpr {
-	at := func(x IndexExpr) IndexExpr { return substituted(x, by) }
-	switch x := x.(type) {
-	case *Axis:
-		if y, ok := by[x]; ok {
+	return Substitute(x, func(a *Axis) IndexExpr {
+		if y, ok := by[a]; ok {
 			return y
 		}
-	case Sum:
-		return Plus(at(x.X), at(x.Y))
-	case Product:
-		return Times(at(x.X), x.By)
-	case Quotient:
-		return FloorDiv(at(x.X), x.By)
-	case Remainder:
-		return Mod(at(x.X), x.By)
-	case Minimum:
-		return AtMost(at(x.X), at(x.Y))
-	case Maximum:
-		return AtLeast(at(x.X), at(x.Y))
-	}
-	return x
+		return a
+	}, nil)
 }

@@ -19,31 +19,17 @@ type rewriter struct {
 }
 
 func (w *rewriter) index(x tile.IndexExpr) tile.IndexExpr {
-	switch x := x.(type) {
-	case *tile.Axis:
-		if y, ok := w.axes[x]; ok {
-			if y == nil {
-				w.failed = true
-				return x
-			}
-			return y
+	return tile.Substitute(x, func(a *tile.Axis) tile.IndexExpr {
+		y, ok := w.axes[a]
+		switch {
+		case !ok:
+			return a
+		case y == nil:
+			w.failed = true
+			return a
 		}
-	case tile.Sum:
-		return tile.Plus(w.index(x.X), w.index(x.Y))
-	case tile.Product:
-		return tile.Times(w.index(x.X), x.By)
-	case tile.Quotient:
-		return tile.FloorDiv(w.index(x.X), x.By)
-	case tile.Remainder:
-		return tile.Mod(w.index(x.X), x.By)
-	case tile.Minimum:
-		return tile.AtMost(w.index(x.X), w.index(x.Y))
-	case tile.Maximum:
-		return tile.AtLeast(w.index(x.X), w.index(x.Y))
-	case tile.Lookup:
-		return tile.Lookup{Table: w.ref(x.Table), At: w.index(x.At)}
-	}
-	return x
+		return y
+	}, w.ref)
 }
 
 func (w *rewriter) ref(r *tile.Ref) *tile.Ref {

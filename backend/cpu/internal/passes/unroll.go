@@ -45,25 +45,10 @@ type assignment struct {
 }
 
 func (a assignment) index(x tile.IndexExpr) tile.IndexExpr {
-	switch x := x.(type) {
-	case *tile.Axis:
-		if x == a.axis {
+	return tile.Substitute(x, func(axis *tile.Axis) tile.IndexExpr {
+		if axis == a.axis {
 			return tile.Const(a.value)
 		}
-	case tile.Sum:
-		return tile.Plus(a.index(x.X), a.index(x.Y))
-	case tile.Product:
-		return tile.Times(a.index(x.X), x.By)
-	case tile.Quotient:
-		return tile.FloorDiv(a.index(x.X), x.By)
-	case tile.Remainder:
-		return tile.Mod(a.index(x.X), x.By)
-	case tile.Minimum:
-		return tile.AtMost(a.index(x.X), a.index(x.Y))
-	case tile.Maximum:
-		return tile.AtLeast(a.index(x.X), a.index(x.Y))
-	case tile.Lookup:
-		return tile.Lookup{Table: x.Table, At: a.index(x.At)}
-	}
-	return x
+		return axis
+	}, nil)
 }
