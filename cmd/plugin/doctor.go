@@ -70,11 +70,7 @@ func (d *diagnosis) bad(what, found string) {
 // plugin examines each installation of a plugin, of which there must be one if it is
 // wanted.
 func (d *diagnosis) plugin(name string, wanted bool) error {
-	folder, err := plugins.Folder()
-	if err != nil {
-		return err
-	}
-	all, err := plugins.List(folder)
+	_, all, err := installed()
 	if err != nil {
 		return err
 	}

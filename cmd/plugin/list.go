@@ -18,11 +18,7 @@ func list(args []string, stdout io.Writer) error {
 	if f.NArg() > 0 {
 		return cli.Usagef("list takes no arguments")
 	}
-	folder, err := plugins.Folder()
-	if err != nil {
-		return err
-	}
-	all, err := plugins.List(folder)
+	folder, all, err := installed()
 	if err != nil {
 		return err
 	}
@@ -61,4 +57,12 @@ func orDash(s string) string {
 		return "-"
 	}
 	return s
+}
+
+// installed is what is in the folder of plugins.
+func installed() (folder string, all []plugins.Installed, err error) {
+	if folder, err = plugins.Folder(); err == nil {
+		all, err = plugins.List(folder)
+	}
+	return folder, all, err
 }

@@ -61,3 +61,17 @@ func Each(t *testing.T, f func(t *testing.T, c Case)) {
 		}
 	}
 }
+
+// Build builds a rung of matmul, by its number or name.
+func Build(t testing.TB, rung string, p problem.Matmul, b tile.Blocks) []*tile.Program {
+	t.Helper()
+	k, err := kernels.Find(rung)
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, err := k.Build(p, "", b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return programs
+}

@@ -6,25 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/kernels"
+	"matladder/kernels/kernelstest"
 	"matladder/lower/mosaic"
 	"matladder/problem"
 	"matladder/tile"
 )
-
-// build builds a rung for a problem.
-func build(t *testing.T, name string, p problem.Matmul, b tile.Blocks) []*tile.Program {
-	t.Helper()
-	kernel, err := kernels.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	programs, err := kernel.Build(p, "", b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return programs
-}
 
 func TestCheck(t *testing.T) {
 	square := func(n int, d tile.Dtype) problem.Matmul { return problem.New(n, n, n, d) }
@@ -58,7 +44,7 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			programs := build(t, test.kernel, test.p, test.b)
+			programs := kernelstest.Build(t, test.kernel, test.p, test.b)
 			err = target.Check(programs, test.vmem)
 			if test.want == "" {
 				if err != nil {
@@ -83,9 +69,9 @@ func TestCheck(t *testing.T) {
 
 // TestRefusals: what has no text, or would be wrong, is told with its line.
 func TestRefusals(t *testing.T) {
-	reduction := build(t, "v5", problem.New(64, 64, 64, tile.Float32), tile.Blocks{M: 16, K: 16, N: 16})
+	reduction := kernelstest.Build(t, "v5", problem.New(64, 64, 64, tile.Float32), tile.Blocks{M: 16, K: 16, N: 16})
 	reduction[0].Grid[2].Semantics = tile.Parallel
-	short := build(t, "v5", problem.New(64, 64, 64, tile.Float32), tile.Blocks{M: 16, K: 16, N: 16})
+	short := kernelstest.Build(t, "v5", problem.New(64, 64, 64, tile.Float32), tile.Blocks{M: 16, K: 16, N: 16})
 	short[0].Grid[0].Size = 3
 
 	one := func(f func(*tile.Builder, *tile.Ref, *tile.Ref)) []*tile.Program {
@@ -128,7 +114,7 @@ func TestRefusals(t *testing.T) {
 
 // TestConfig reads what the custom call says to the compiler.
 func TestConfig(t *testing.T) {
-	programs := build(t, "v5", problem.New(256, 256, 256, tile.BFloat16), tile.Blocks{M: 128, K: 128, N: 128})
+	programs := kernelstest.Build(t, "v5", problem.New(256, 256, 256, tile.BFloat16), tile.Blocks{M: 128, K: 128, N: 128})
 	launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: 64 << 20, Costs: []mosaic.Cost{{1, 2, 3}}})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"matladder/kernels"
 	"matladder/kernels/sharded"
 	exchange "matladder/kernels/sharded/v6_experts"
+	"matladder/lower/internal/lowertest"
 	"matladder/lower/mosaic"
 	"matladder/problem"
 	"matladder/tile"
@@ -253,7 +254,7 @@ func runCopies(t *testing.T, program *tile.Program, devices int) {
 		}
 		for _, ref := range program.Refs {
 			if ref.Kind == tile.Out || ref.Main && ref.Kind == tile.Scratch {
-				a := &array{elem: "f32", dims: ref.Array, data: repeat(junk("f32"), elements(ref.Array))}
+				a := &array{elem: "f32", dims: ref.Array, data: repeat(lowertest.Junk("f32"), elements(ref.Array))}
 				if ref.Kind == tile.Out {
 					results[d] = append([]*array{a}, results[d]...)
 				} else {

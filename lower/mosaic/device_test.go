@@ -14,6 +14,7 @@ import (
 
 	"matladder/backend"
 	"matladder/chips"
+	"matladder/lower/internal/lowertest"
 	"matladder/lower/mosaic"
 	"matladder/tile"
 )
@@ -48,6 +49,7 @@ func (device) Compile(ctx context.Context, programs []*tile.Program, params back
 
 // executable is a parsed launch with its arrays.
 type executable struct {
+	lowertest.Unseeded
 	launch  *mosaic.Launch
 	steps   []step
 	in, out []string // what arguments and results are called
@@ -140,7 +142,7 @@ func split(list string) []string {
 func tensorOf(typ string) *array {
 	inner := tensorPattern.FindStringSubmatch(typ)[1]
 	t := parseType("vector<" + inner + ">")
-	return &array{elem: strings.TrimPrefix(t.elem, "u"), dims: t.dims, data: repeat(junk(strings.TrimPrefix(t.elem, "u")), elements(t.dims))}
+	return &array{elem: strings.TrimPrefix(t.elem, "u"), dims: t.dims, data: repeat(lowertest.Junk(strings.TrimPrefix(t.elem, "u")), elements(t.dims))}
 }
 
 func (e *executable) Load(in ...tile.Tensor) error {
@@ -230,14 +232,4 @@ func (e *executable) Results(out ...tile.Tensor) error {
 func (e *executable) Close() error {
 	e.closed = true
 	return nil
-}
-
-func (*executable) LoadSeeded(context.Context, backend.InputSpec) error {
-	return backend.ErrUnsupported
-}
-
-func (*executable) Poison(context.Context) error { return backend.ErrUnsupported }
-
-func (*executable) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {
-	return backend.CheckResult{}, backend.ErrUnsupported
 }

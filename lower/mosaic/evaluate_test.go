@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"matladder/lower/internal/lowertest"
 )
 
 // val is a value of the text: a vector or scalar (data), or memory (buffer).
@@ -34,21 +36,9 @@ func newBuffer(t typed) *buffer {
 
 func (b *buffer) poison() {
 	for i := range b.data {
-		b.data[i] = junk(b.elem)
+		b.data[i] = lowertest.Junk(b.elem)
 	}
 }
-
-func junk(elem string) float64 {
-	switch {
-	case isFloat(elem):
-		return math.NaN()
-	case elem == "i4":
-		return -8
-	}
-	return -77
-}
-
-func isFloat(elem string) bool { return strings.HasPrefix(strings.TrimPrefix(elem, "b"), "f") }
 
 func elements(dims []int) int {
 	n := 1

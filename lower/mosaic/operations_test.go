@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/lower/internal/lowertest"
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -33,40 +35,11 @@ func kept(elem string, x float64) float64 {
 	return dtypes[elem].Round(x)
 }
 
-var floatFunctions = map[string]func(x, y float64) float64{
-	"arith.addf": func(x, y float64) float64 { return x + y },
-	"arith.subf": func(x, y float64) float64 { return x - y },
-	"arith.mulf": func(x, y float64) float64 { return x * y },
-	"arith.divf": func(x, y float64) float64 { return x / y },
-	"arith.maximumf": func(x, y float64) float64 {
-		if x != x || y != y {
-			return math.NaN()
-		}
-		return max(x, y)
-	},
-	"arith.minimumf": func(x, y float64) float64 {
-		if x != x || y != y {
-			return math.NaN()
-		}
-		return min(x, y)
-	},
-	"arith.negf": func(x, _ float64) float64 { return -x }, "math.absf": func(x, _ float64) float64 { return math.Abs(x) },
-	"math.exp": func(x, _ float64) float64 { return math.Exp(x) }, "math.exp2": func(x, _ float64) float64 { return math.Exp2(x) },
-	"math.log": func(x, _ float64) float64 { return math.Log(x) }, "math.tanh": func(x, _ float64) float64 { return math.Tanh(x) },
-	"math.erf": func(x, _ float64) float64 { return math.Erf(x) }, "math.rsqrt": func(x, _ float64) float64 { return 1 / math.Sqrt(x) },
-	"math.roundeven": func(x, _ float64) float64 { return math.RoundToEven(x) },
-}
-
-var integerFunctions = map[string]func(x, y int64) int64{
-	"arith.addi": func(x, y int64) int64 { return x + y }, "arith.subi": func(x, y int64) int64 { return x - y },
-	"arith.muli": func(x, y int64) int64 { return x * y }, "arith.divsi": func(x, y int64) int64 { return x / y },
-	"arith.remsi": func(x, y int64) int64 { return x % y },
-	"arith.maxsi": func(x, y int64) int64 { return max(x, y) }, "arith.minsi": func(x, y int64) int64 { return min(x, y) },
-	"arith.andi": func(x, y int64) int64 { return x & y }, "arith.ori": func(x, y int64) int64 { return x | y },
-	"arith.xori": func(x, y int64) int64 { return x ^ y },
-	"arith.shli": func(x, y int64) int64 { return x << y }, "arith.shrsi": func(x, y int64) int64 { return x >> y },
-	"math.absi": func(x, _ int64) int64 { return max(x, -x) },
-}
+var floatFunctions = lowertest.Floats(
+	"arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf", "arith.minimumf",
+	"arith.negf", "math.absf", "math.exp", "math.exp2", "math.log", "math.tanh",
+	"math.erf", "math.rsqrt", "math.roundeven",
+)
 
 var comparisons = map[string][]func(x, y float64) bool{
 	"arith.cmpi": {
@@ -101,7 +74,7 @@ func (m *machine) apply(op *operation, ins []*val) *val {
 		}
 	}
 	float, isFloatOp := floatFunctions[op.name]
-	integer, isIntegerOp := integerFunctions[op.name]
+	integer, isIntegerOp := lowertest.Integers[op.name]
 	switch {
 	case isFloatOp:
 		if alike(); to.elem != "f32" {
@@ -110,7 +83,7 @@ func (m *machine) apply(op *operation, ins []*val) *val {
 		return map2(ins, func(x, y float64) float64 { return kept(to.elem, float(x, y)) })
 	case isIntegerOp:
 		alike()
-		if isFloat(to.elem) || to.vector && to.elem != "i32" && to.elem != "i1" {
+		if mlir.IsFloat(to.elem) || to.vector && to.elem != "i32" && to.elem != "i1" {
 			fail("of %s", to.elem)
 		}
 		return map2(ins, func(x, y float64) float64 { return kept(to.elem, float64(integer(int64(x), int64(y)))) })
@@ -119,7 +92,7 @@ func (m *machine) apply(op *operation, ins []*val) *val {
 	case "arith.constant":
 		return &val{data: repeat(constant(op.attrs["value"]), elements(to.dims))}
 	case "arith.cmpi", "arith.cmpf":
-		if op.from[0] != op.from[1] || to.elem != "i1" || isFloat(from[0].elem) != (op.name == "arith.cmpf") {
+		if op.from[0] != op.from[1] || to.elem != "i1" || mlir.IsFloat(from[0].elem) != (op.name == "arith.cmpf") {
 			fail("types %v", op.from)
 		}
 		holds := comparisons[op.name][integers(op.attrs["predicate"])[0]]
@@ -159,7 +132,7 @@ func (m *machine) apply(op *operation, ins []*val) *val {
 			at := i/inner/n*inner + i%inner
 			y := v.data[at]
 			switch kind := op.attrs["kind"]; {
-			case isFloat(to.elem):
+			case mlir.IsFloat(to.elem):
 				v.data[at] = kept(to.elem, floatFunctions[kinds[kind]](y, x))
 			case kind == "#vector.kind<add>":
 				v.data[at] = kept(to.elem, y+x)
@@ -210,7 +183,7 @@ func constant(attr string) float64 {
 		return 1
 	case text == "false":
 		return 0
-	case isFloat(elem) && strings.HasPrefix(text, "0x"):
+	case mlir.IsFloat(elem) && strings.HasPrefix(text, "0x"):
 		bits, err := strconv.ParseUint(text[2:], 16, 32)
 		if err != nil {
 			panic(err)
@@ -221,7 +194,7 @@ func constant(attr string) float64 {
 		return float64(math.Float32frombits(uint32(bits)))
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || isFloat(elem) != strings.Contains(text, ".") {
+	if err != nil || mlir.IsFloat(elem) != strings.Contains(text, ".") {
 		panic("constant " + attr)
 	}
 	return kept(elem, x)
@@ -236,13 +209,13 @@ func converted(op, from, to string, x float64) float64 {
 	ok := true
 	switch op {
 	case "arith.extf", "arith.truncf":
-		ok = isFloat(from) && isFloat(to) && narrower == (op == "arith.truncf")
+		ok = mlir.IsFloat(from) && mlir.IsFloat(to) && narrower == (op == "arith.truncf")
 	case "arith.extsi", "arith.trunci", "arith.extui":
-		ok = !isFloat(from) && !isFloat(to) && narrower == (op == "arith.trunci")
+		ok = !mlir.IsFloat(from) && !mlir.IsFloat(to) && narrower == (op == "arith.trunci")
 	case "arith.sitofp":
-		ok = !isFloat(from) && isFloat(to)
+		ok = !mlir.IsFloat(from) && mlir.IsFloat(to)
 	case "arith.fptosi": // of what does not fit, no two machines make the same
-		ok = isFloat(from) && to == "i32" && x >= math.MinInt32 && x <= math.MaxInt32
+		ok = mlir.IsFloat(from) && to == "i32" && x >= math.MinInt32 && x <= math.MaxInt32
 		x = math.Trunc(x)
 	}
 	if !ok {

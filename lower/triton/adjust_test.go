@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"matladder/kernels/kernelstest"
 	"matladder/lower/triton"
 	"matladder/problem"
 	"matladder/tile"
@@ -29,13 +30,13 @@ func TestAdjustments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		programs := build(t, test.kernel, test.p, test.b)
+		programs := kernelstest.Build(t, test.kernel, test.p, test.b)
 		got, err := triton.Adjustments(programs, triton.Options{Target: target, Params: test.params})
 		if err != nil || !slices.Equal(got, test.want) {
 			t.Errorf("%v: %v, %v, want %v", test.p, got, err, test.want)
 		}
 	}
-	if _, err := triton.Adjustments(build(t, "v1", problem.New(1024, 1024, 1024, tile.Float32), tile.Blocks{M: 1024, K: 1024, N: 1024}), triton.Options{}); err == nil {
+	if _, err := triton.Adjustments(kernelstest.Build(t, "v1", problem.New(1024, 1024, 1024, tile.Float32), tile.Blocks{M: 1024, K: 1024, N: 1024}), triton.Options{}); err == nil {
 		t.Error("adjustments of what does not fit")
 	}
 }

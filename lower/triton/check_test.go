@@ -5,25 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/kernels"
+	"matladder/kernels/kernelstest"
 	"matladder/lower/triton"
 	"matladder/problem"
 	"matladder/tile"
 )
-
-// build builds a rung for a problem.
-func build(t *testing.T, name string, p problem.Matmul, b tile.Blocks) []*tile.Program {
-	t.Helper()
-	kernel, err := kernels.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	programs, err := kernel.Build(p, "", b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return programs
-}
 
 // TestFits: what one multiprocessor cannot hold is told before any compiler runs.
 func TestFits(t *testing.T) {
@@ -54,7 +40,7 @@ func TestFits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = triton.Lower(build(t, test.kernel, test.p, test.b), triton.Options{Target: target, Params: test.params})
+			_, err = triton.Lower(kernelstest.Build(t, test.kernel, test.p, test.b), triton.Options{Target: target, Params: test.params})
 			var big *triton.TooBigError
 			switch {
 			case test.want == "" && err != nil:
@@ -74,7 +60,7 @@ func TestFits(t *testing.T) {
 func TestStages(t *testing.T) {
 	for _, target := range triton.Targets() {
 		for name, several := range map[string]bool{"v3": target.Name == "sm_90", "v5": true} {
-			l, err := triton.Lower(build(t, name, problem.New(512, 512, 512, tile.BFloat16), tile.Blocks{M: 128, K: 64, N: 128}),
+			l, err := triton.Lower(kernelstest.Build(t, name, problem.New(512, 512, 512, tile.BFloat16), tile.Blocks{M: 128, K: 64, N: 128}),
 				triton.Options{Target: target, Params: triton.Params{Stages: 2}})
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +74,7 @@ func TestStages(t *testing.T) {
 
 // TestRefusals: what has no text, or would be wrong, is told with its line.
 func TestRefusals(t *testing.T) {
-	reduction := build(t, "v5", problem.New(64, 64, 64, tile.Float32), tile.Blocks{M: 16, K: 16, N: 16})
+	reduction := kernelstest.Build(t, "v5", problem.New(64, 64, 64, tile.Float32), tile.Blocks{M: 16, K: 16, N: 16})
 	reduction[0].Grid[2].Semantics = tile.Parallel
 
 	one := func(f func(*tile.Builder, *tile.Ref, *tile.Ref)) []*tile.Program {
@@ -105,7 +91,7 @@ func TestRefusals(t *testing.T) {
 	}
 	unsigned := one(func(b *tile.Builder, x, o *tile.Ref) { b.Store(o, tile.Dot(x, x, tile.TransB)) })
 	large := one(func(b *tile.Builder, _, o *tile.Ref) { b.Store(o, tile.IndexValue(tile.Const(1<<31))) })
-	float8 := build(t, "v5", problem.New(64, 64, 64, tile.Float8E4M3FN), tile.Blocks{M: 16, K: 32, N: 16})
+	float8 := kernelstest.Build(t, "v5", problem.New(64, 64, 64, tile.Float8E4M3FN), tile.Blocks{M: 16, K: 32, N: 16})
 	for name, test := range map[string]struct {
 		programs []*tile.Program
 		want     string

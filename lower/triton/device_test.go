@@ -11,6 +11,7 @@ import (
 
 	"matladder/backend"
 	"matladder/chips"
+	"matladder/lower/internal/lowertest"
 	"matladder/lower/triton"
 	"matladder/tile"
 )
@@ -52,6 +53,7 @@ func (d device) Compile(ctx context.Context, programs []*tile.Program, params ba
 
 // executable is a parsed launch with its arrays.
 type executable struct {
+	lowertest.Unseeded
 	launch  *triton.Launch
 	steps   []step
 	in, out []string // what arguments and results are called
@@ -242,14 +244,4 @@ func (e *executable) Results(out ...tile.Tensor) error {
 func (e *executable) Close() error {
 	e.closed = true
 	return nil
-}
-
-func (*executable) LoadSeeded(context.Context, backend.InputSpec) error {
-	return backend.ErrUnsupported
-}
-
-func (*executable) Poison(context.Context) error { return backend.ErrUnsupported }
-
-func (*executable) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {
-	return backend.CheckResult{}, backend.ErrUnsupported
 }

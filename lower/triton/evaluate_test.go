@@ -3,8 +3,8 @@ package triton_test
 import (
 	"context"
 	"fmt"
-	"math"
-	"strings"
+
+	"matladder/lower/internal/lowertest"
 )
 
 // val is a value of the text: numbers, or places in an array.
@@ -27,27 +27,13 @@ type array struct {
 func newArray(elem string, n int, result bool) *array {
 	a := &array{elem: elem, data: make([]float64, n), result: result}
 	for i := range a.data {
-		a.data[i] = junk(elem)
+		a.data[i] = lowertest.Junk(elem)
 	}
 	if result {
 		a.writer, a.epoch = make([]int, n), make([]int, n)
 	}
 	return a
 }
-
-// junk is what memory holds that nobody wrote: NaN, or an integer that is easily
-// told from a result.
-func junk(elem string) float64 {
-	switch {
-	case isFloat(elem):
-		return math.NaN()
-	case elem == "i4":
-		return -8
-	}
-	return -77
-}
-
-func isFloat(elem string) bool { return strings.HasPrefix(strings.TrimPrefix(elem, "b"), "f") }
 
 // machine runs one program of a kernel as its text says.
 type machine struct {
@@ -145,7 +131,7 @@ func (m *machine) load(ins []*val) *val {
 	v := &val{data: make([]float64, len(p.data))}
 	for i, at := range p.data {
 		if len(ins) > 1 && ins[1].data[i] == 0 {
-			v.data[i] = junk(p.array.elem)
+			v.data[i] = lowertest.Junk(p.array.elem)
 			if len(ins) > 2 {
 				v.data[i] = ins[2].data[i]
 			}

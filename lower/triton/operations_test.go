@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/lower/internal/lowertest"
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -33,32 +35,10 @@ func kept(elem string, x float64) float64 {
 	return known[elem].Round(x)
 }
 
-func nanOr(x, y, of float64) float64 {
-	if x != x || y != y {
-		return math.NaN()
-	}
-	return of
-}
-
-var floatFunctions = map[string]func(x, y float64) float64{
-	"arith.addf": func(x, y float64) float64 { return x + y }, "arith.subf": func(x, y float64) float64 { return x - y },
-	"arith.mulf": func(x, y float64) float64 { return x * y }, "tt.precise_divf": func(x, y float64) float64 { return x / y },
-	"arith.maximumf": func(x, y float64) float64 { return nanOr(x, y, max(x, y)) },
-	"arith.minimumf": func(x, y float64) float64 { return nanOr(x, y, min(x, y)) },
-	"arith.negf":     func(x, _ float64) float64 { return -x }, "math.absf": func(x, _ float64) float64 { return math.Abs(x) },
-	"math.exp": func(x, _ float64) float64 { return math.Exp(x) }, "tt.precise_sqrt": func(x, _ float64) float64 { return math.Sqrt(x) },
-}
-
-var integerFunctions = map[string]func(x, y int64) int64{
-	"arith.addi": func(x, y int64) int64 { return x + y }, "arith.subi": func(x, y int64) int64 { return x - y },
-	"arith.muli": func(x, y int64) int64 { return x * y }, "arith.divsi": func(x, y int64) int64 { return x / y },
-	"arith.remsi": func(x, y int64) int64 { return x % y },
-	"arith.maxsi": func(x, y int64) int64 { return max(x, y) }, "arith.minsi": func(x, y int64) int64 { return min(x, y) },
-	"arith.andi": func(x, y int64) int64 { return x & y }, "arith.ori": func(x, y int64) int64 { return x | y },
-	"arith.xori": func(x, y int64) int64 { return x ^ y },
-	"arith.shli": func(x, y int64) int64 { return x << y }, "arith.shrsi": func(x, y int64) int64 { return x >> y },
-	"math.absi": func(x, _ int64) int64 { return max(x, -x) },
-}
+var floatFunctions = lowertest.Floats(
+	"arith.addf", "arith.subf", "arith.mulf", "tt.precise_divf", "arith.maximumf", "arith.minimumf",
+	"arith.negf", "math.absf", "math.exp", "tt.precise_sqrt",
+)
 
 var comparisons = map[string]func(x, y float64) bool{
 	"eq": func(x, y float64) bool { return x == y }, "ne": func(x, y float64) bool { return x != y },
@@ -102,8 +82,8 @@ func (m *machine) apply(op *operation, ins []*val) []*val {
 		}
 		return one(map2(ins, func(x, y float64) float64 { return kept("f32", f(x, y)) }))
 	}
-	if f, ok := integerFunctions[op.name]; ok {
-		if isFloat(to.elem) {
+	if f, ok := lowertest.Integers[op.name]; ok {
+		if mlir.IsFloat(to.elem) {
 			panic(op.name + " of " + to.elem)
 		}
 		return one(map2(ins, func(x, y float64) float64 { return kept(to.elem, float64(f(int64(x), int64(y)))) }))
@@ -132,7 +112,7 @@ func (m *machine) apply(op *operation, ins []*val) []*val {
 		return one(v)
 	case "arith.cmpi", "arith.cmpf":
 		name, _, _ := strings.Cut(op.text, ",")
-		if isFloat(from[0].elem) != (op.name == "arith.cmpf") || (name == "une" || strings.HasPrefix(name, "o")) != isFloat(from[0].elem) {
+		if mlir.IsFloat(from[0].elem) != (op.name == "arith.cmpf") || (name == "une" || strings.HasPrefix(name, "o")) != mlir.IsFloat(from[0].elem) {
 			panic(op.name + " " + name + " of " + from[0].elem)
 		}
 		holds := comparisons[name]
@@ -229,7 +209,7 @@ func number(text, elem string) float64 {
 		return float64(math.Float32frombits(uint32(n)))
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || isFloat(elem) != strings.Contains(text, ".") || !isFloat(elem) && kept(elem, x) != x {
+	if err != nil || mlir.IsFloat(elem) != strings.Contains(text, ".") || !mlir.IsFloat(elem) && kept(elem, x) != x {
 		panic("constant " + text + " of " + elem)
 	}
 	return kept(elem, x)
@@ -241,9 +221,9 @@ func converted(op *operation, from, to string, x float64) float64 {
 	narrower, ok := width[to] < width[from], true
 	switch op.name {
 	case "arith.extf", "arith.truncf":
-		ok = isFloat(from) && isFloat(to) && narrower == (op.name == "arith.truncf") && width[from] > 8 && width[to] > 8
+		ok = mlir.IsFloat(from) && mlir.IsFloat(to) && narrower == (op.name == "arith.truncf") && width[from] > 8 && width[to] > 8
 	case "tt.fp_to_fp":
-		ok = isFloat(from) && isFloat(to) && from != to && strings.Contains(op.text, "rounding = rtne") == narrower
+		ok = mlir.IsFloat(from) && mlir.IsFloat(to) && from != to && strings.Contains(op.text, "rounding = rtne") == narrower
 		if narrower { // the hardware saturates
 			_, most := known[to].Range()
 			if math.Abs(x) > most {
@@ -251,11 +231,11 @@ func converted(op *operation, from, to string, x float64) float64 {
 			}
 		}
 	case "arith.extsi", "arith.trunci", "arith.extui":
-		ok = !isFloat(from) && !isFloat(to) && narrower == (op.name == "arith.trunci")
+		ok = !mlir.IsFloat(from) && !mlir.IsFloat(to) && narrower == (op.name == "arith.trunci")
 	case "arith.sitofp":
-		ok = !isFloat(from) && isFloat(to)
+		ok = !mlir.IsFloat(from) && mlir.IsFloat(to)
 	case "arith.fptosi": // of what does not fit, no two machines make the same
-		ok = isFloat(from) && to == "i32"
+		ok = mlir.IsFloat(from) && to == "i32"
 		if !(x >= math.MinInt32 && x <= math.MaxInt32) {
 			x = -77
 		}
@@ -284,7 +264,7 @@ func reduced(op *operation, x *val, from typed) *val {
 			if f, ok := floatFunctions[name]; ok {
 				sum = kept(from.elem, f(sum, y))
 			} else {
-				sum = kept(from.elem, float64(integerFunctions[name](int64(sum), int64(y))))
+				sum = kept(from.elem, float64(lowertest.Integers[name](int64(sum), int64(y))))
 			}
 		}
 		v.data[i] = sum

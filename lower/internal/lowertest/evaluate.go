@@ -1,0 +1,92 @@
+package lowertest
+
+import (
+	"context"
+	"math"
+
+	"matladder/backend"
+	"matladder/lower/internal/mlir"
+)
+
+func nanOr(x, y, of float64) float64 {
+	if x != x || y != y {
+		return math.NaN()
+	}
+	return of
+}
+
+// floats are operations of texts on float32 numbers; what has one operand leaves y.
+var floats = map[string]func(x, y float64) float64{
+	"arith.addf":      func(x, y float64) float64 { return x + y },
+	"arith.subf":      func(x, y float64) float64 { return x - y },
+	"arith.mulf":      func(x, y float64) float64 { return x * y },
+	"arith.divf":      func(x, y float64) float64 { return x / y },
+	"tt.precise_divf": func(x, y float64) float64 { return x / y },
+	"arith.maximumf":  func(x, y float64) float64 { return nanOr(x, y, max(x, y)) },
+	"arith.minimumf":  func(x, y float64) float64 { return nanOr(x, y, min(x, y)) },
+	"arith.negf":      func(x, _ float64) float64 { return -x },
+	"math.absf":       func(x, _ float64) float64 { return math.Abs(x) },
+	"math.exp":        func(x, _ float64) float64 { return math.Exp(x) },
+	"math.exp2":       func(x, _ float64) float64 { return math.Exp2(x) },
+	"math.log":        func(x, _ float64) float64 { return math.Log(x) },
+	"math.tanh":       func(x, _ float64) float64 { return math.Tanh(x) },
+	"math.erf":        func(x, _ float64) float64 { return math.Erf(x) },
+	"math.rsqrt":      func(x, _ float64) float64 { return 1 / math.Sqrt(x) },
+	"math.roundeven":  func(x, _ float64) float64 { return math.RoundToEven(x) },
+	"tt.precise_sqrt": func(x, _ float64) float64 { return math.Sqrt(x) },
+}
+
+// Floats are operations on float32 numbers by name: those that a compiler has.
+func Floats(names ...string) map[string]func(x, y float64) float64 {
+	list := map[string]func(x, y float64) float64{}
+	for _, name := range names {
+		if list[name] = floats[name]; list[name] == nil {
+			panic("lowertest: no operation " + name)
+		}
+	}
+	return list
+}
+
+// Integers are operations on integers by name.
+var Integers = map[string]func(x, y int64) int64{
+	"arith.addi":  func(x, y int64) int64 { return x + y },
+	"arith.subi":  func(x, y int64) int64 { return x - y },
+	"arith.muli":  func(x, y int64) int64 { return x * y },
+	"arith.divsi": func(x, y int64) int64 { return x / y },
+	"arith.remsi": func(x, y int64) int64 { return x % y },
+	"arith.maxsi": func(x, y int64) int64 { return max(x, y) },
+	"arith.minsi": func(x, y int64) int64 { return min(x, y) },
+	"arith.andi":  func(x, y int64) int64 { return x & y },
+	"arith.ori":   func(x, y int64) int64 { return x | y },
+	"arith.xori":  func(x, y int64) int64 { return x ^ y },
+	"arith.shli":  func(x, y int64) int64 { return x << y },
+	"arith.shrsi": func(x, y int64) int64 { return x >> y },
+	"math.absi":   func(x, _ int64) int64 { return max(x, -x) },
+}
+
+// Junk is what memory holds that nobody wrote: NaN, or an integer that is easily told from a
+// result.
+func Junk(elem string) float64 {
+	switch {
+	case mlir.IsFloat(elem):
+		return math.NaN()
+	case elem == "i4":
+		return -8
+	}
+	return -77
+}
+
+// Unseeded is the part of an executable that makes inputs and verifies outputs itself, for
+// those that do neither.
+type Unseeded struct{}
+
+// LoadSeeded is not supported.
+func (Unseeded) LoadSeeded(context.Context, backend.InputSpec) error { return backend.ErrUnsupported }
+
+// Poison is not supported.
+func (Unseeded) Poison(context.Context) error { return backend.ErrUnsupported }
+
+// Check is not supported.
+func (Unseeded) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {
+	return backend.CheckResult{}, backend.ErrUnsupported
+}
