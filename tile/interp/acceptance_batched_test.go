@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"matladder/lower/mosaic/mosaictest"
 	"matladder/tile"
 )
 
@@ -28,36 +29,7 @@ var activations = map[string]struct {
 }
 
 func (c batched) program() ([]*tile.Program, error) {
-	t := tile.New("batched_matmul")
-	e := t.Axis("e", c.batch, tile.Parallel)
-	i := t.Axis("i", tile.Ceil(c.m, c.bm), tile.Parallel)
-	j := t.Axis("j", tile.Ceil(c.n, c.bn), tile.Parallel)
-	k := t.Axis("k", tile.Ceil(c.k, c.bk), tile.Arbitrary)
-
-	operand := func(name string, transposed bool, rows, cols, blockRows, blockCols int, row, col tile.IndexExpr) *tile.Ref {
-		if transposed {
-			rows, cols, blockRows, blockCols, row, col = cols, rows, blockCols, blockRows, col, row
-		}
-		return t.In(name, tile.Float32, tile.Array(c.batch, rows, cols), tile.Block(tile.Squeezed, blockRows, blockCols).At(e, row, col))
-	}
-	var opts []tile.DotOption
-	if c.transA {
-		opts = append(opts, tile.TransA)
-	}
-	if c.transB {
-		opts = append(opts, tile.TransB)
-	}
-	a := operand("a", c.transA, c.m, c.k, c.bm, c.bk, i, k)
-	b := operand("b", c.transB, c.k, c.n, c.bk, c.bn, k, j)
-	o := t.Out("o", tile.BFloat16, tile.Array(c.batch, c.m, c.n), tile.Block(tile.Squeezed, c.bm, c.bn).At(e, i, j))
-	acc := t.Scratch("acc", tile.Float32, c.bm, c.bn)
-
-	t.When(k.First(), func() { t.Fill(acc, 0) })
-	t.Accumulate(acc, tile.Dot(a, b, opts...))
-	t.When(k.Last(), func() {
-		t.Store(o, tile.Cast(activations[c.activation].block(acc), tile.BFloat16))
-	})
-	return t.Programs()
+	return mosaictest.Batched(c.batch, [3]int{c.m, c.k, c.n}, tile.Blocks{M: c.bm, K: c.bk, N: c.bn}, c.transA, c.transB, activations[c.activation].block)
 }
 
 func TestBatchedMatmul(t *testing.T) {

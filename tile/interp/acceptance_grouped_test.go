@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"matladder/lower/mosaic/mosaictest"
 	"matladder/tile"
 )
 
@@ -14,19 +15,7 @@ import (
 type grouped struct{ experts, rows, k, n, bm, bk, bn int }
 
 func (c grouped) program() ([]*tile.Program, error) {
-	t := tile.New("grouped_matmul")
-	i := t.Axis("i", tile.Ceil(c.rows, c.bm), tile.Parallel)
-	j := t.Axis("j", tile.Ceil(c.n, c.bn), tile.Parallel)
-	k := t.Axis("k", tile.Ceil(c.k, c.bk), tile.Arbitrary)
-
-	expert := t.Table("expert", tile.Ceil(c.rows, c.bm))
-	x := t.In("x", tile.BFloat16, tile.Array(c.rows, c.k), tile.Block(c.bm, c.bk).At(i, k))
-	w := t.In("w", tile.BFloat16, tile.Array(c.experts, c.k, c.n), tile.Block(tile.Squeezed, c.bk, c.bn).At(expert.At(i), k, j))
-	o := t.Out("o", tile.Float32, tile.Array(c.rows, c.n), tile.Block(c.bm, c.bn).At(i, j))
-
-	t.When(k.First(), func() { t.Fill(o, 0) })
-	t.Accumulate(o, tile.Dot(x, w))
-	return t.Programs()
+	return mosaictest.Grouped(c.experts, c.rows, c.k, c.n, tile.Blocks{M: c.bm, K: c.bk, N: c.bn})
 }
 
 func TestGroupedMatmul(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"matladder/lower/mosaic/mosaictest"
 	"matladder/tile"
 )
 
@@ -14,51 +15,7 @@ import (
 type dynamicQuant struct{ m, k, n, bm, bk, bn int }
 
 func (c dynamicQuant) programs() ([]*tile.Program, error) {
-	quantize, err := c.quantize()
-	if err != nil {
-		return nil, err
-	}
-	multiply, err := c.multiply()
-	return append(quantize, multiply...), err
-}
-
-func (c dynamicQuant) quantize() ([]*tile.Program, error) {
-	t := tile.New("quantize_rows")
-	i := t.Axis("i", tile.Ceil(c.m, c.bm), tile.Parallel)
-	zero := tile.Const(0)
-
-	// One block holds whole rows, rounded up to whole blocks of k.
-	rows := tile.Block(c.bm, tile.Ceil(c.k, c.bk)*c.bk).At(i, zero)
-	x := t.In("x", tile.Float32, tile.Array(c.m, c.k), rows)
-	q := t.Out("q", tile.Int8, tile.Array(c.m, c.k), rows)
-	scale := t.Out("row_scale", tile.Float32, tile.Array(c.m, 1), tile.Block(c.bm, 1).At(i, zero))
-
-	size := tile.Select(tile.InBounds(x, 1), tile.Abs(x), tile.Number(0))
-	t.Store(scale, tile.Div(tile.RowMax(size), tile.Number(127)))
-	t.Store(q, tile.Cast(tile.RoundEven(tile.Div(x, scale)), tile.Int8))
-	return t.Programs()
-}
-
-func (c dynamicQuant) multiply() ([]*tile.Program, error) {
-	t := tile.New("int8_matmul")
-	i := t.Axis("i", tile.Ceil(c.m, c.bm), tile.Parallel)
-	j := t.Axis("j", tile.Ceil(c.n, c.bn), tile.Parallel)
-	k := t.Axis("k", tile.Ceil(c.k, c.bk), tile.Arbitrary)
-	zero := tile.Const(0)
-
-	q := t.In("q", tile.Int8, tile.Array(c.m, c.k), tile.Block(c.bm, c.bk).At(i, k))
-	w := t.In("w", tile.Int8, tile.Array(c.k, c.n), tile.Block(c.bk, c.bn).At(k, j))
-	rowScale := t.In("row_scale", tile.Float32, tile.Array(c.m, 1), tile.Block(c.bm, 1).At(i, zero))
-	colScale := t.In("col_scale", tile.Float32, tile.Array(1, c.n), tile.Block(1, c.bn).At(zero, j))
-	o := t.Out("o", tile.Float32, tile.Array(c.m, c.n), tile.Block(c.bm, c.bn).At(i, j))
-	acc := t.Scratch("acc", tile.Int32, c.bm, c.bn)
-
-	t.When(k.First(), func() { t.Fill(acc, 0) })
-	t.Accumulate(acc, tile.Dot(q, w))
-	t.When(k.Last(), func() {
-		t.Store(o, tile.Mul(tile.Mul(tile.Cast(acc, tile.Float32), rowScale), colScale))
-	})
-	return t.Programs()
+	return mosaictest.DynamicQuant(c.m, c.k, c.n, tile.Blocks{M: c.bm, K: c.bk, N: c.bn})
 }
 
 func TestDynamicQuant(t *testing.T) {
