@@ -89,7 +89,9 @@ func (d *diagnosis) plugin(name string, wanted bool) error {
 			d.bad("files", err.Error())
 			continue
 		}
-		if i.Unpinned {
+		if i.Unpinned && len(i.Wheels) == 0 {
+			d.line("files", "links to packages on this machine, which nobody vouches for")
+		} else if i.Unpinned {
 			d.line("files", "unpinned: only the index said what they are")
 		}
 		if err := d.library(name, i.Library(), i.Environment()); err != nil {

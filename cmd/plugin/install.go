@@ -25,6 +25,7 @@ func install(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	version := f.String("version", "", "")
 	index := f.String("index-url", "", "")
 	unpinned := f.Bool("unpinned", false, "")
+	from := f.String("from", "", "")
 	if err := cli.Parse(f, args); err != nil {
 		return err
 	}
@@ -35,11 +36,21 @@ func install(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if _, err := plugins.Lookup(name); err != nil {
 		return &cli.UsageError{Err: err}
 	}
+	if *from != "" && (*version != "" || *index != "") {
+		return cli.Usagef("--from takes what is there: neither --version nor --index-url goes with it")
+	}
 	p := newProgress(stderr)
-	i, err := plugins.Install(ctx, plugins.Options{
+	o := plugins.Options{
 		Name: name, Version: *version, Unpinned: *unpinned, IndexURL: *index, Progress: p.observe, Check: load,
 		Notice: func(text string) { fmt.Fprintf(stderr, "plugin: %s\n", text) },
-	})
+	}
+	var i plugins.Installed
+	var err error
+	if *from != "" {
+		i, err = plugins.Link(ctx, o, *from)
+	} else {
+		i, err = plugins.Install(ctx, o)
+	}
 	p.finish()
 	var option *plugins.OptionError
 	if errors.As(err, &option) {

@@ -19,6 +19,10 @@
 //	tpu   200 MB   Linux on amd64
 //	cuda  1.9 GB   Linux on amd64 and arm64, with CUDA 13 but for the driver
 //
+// --from SITE-PACKAGES takes a plugin out of packages that a Python on this machine has
+// (pip show -f jax-cuda13-pjrt says where), for machines that reach no index: as links, on
+// nobody's word.
+//
 // Plugins live in the user's cache folder, or in the one that MATLADDER_PLUGINS
 // names. The index is the one of --index-url, or PIP_INDEX_URL, or pypi.org.
 // HTTPS_PROXY and NO_PROXY are honoured, and certificates named by SSL_CERT_FILE,
@@ -78,6 +82,7 @@ func main() {
 
 const usage = `usage: plugin list
        plugin install cpu|tpu|cuda [--version V] [--unpinned] [--index-url URL]
+       plugin install cpu|tpu|cuda --from SITE-PACKAGES
        plugin doctor [--timeout 1m] [cpu|tpu|cuda|LIBRARY...]
 `
 

@@ -1,0 +1,136 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Link installs a plugin out of packages that are on this machine already: dir is a folder
+// of Python's, site-packages, that has them installed. The plugin is links to their files,
+// which nobody vouches for: it is Unpinned. It is for machines that reach no index, and
+// where the packages change, it has to be linked again. The version is theirs.
+func Link(ctx context.Context, o Options, dir string) (Installed, error) {
+	in, err := newInstaller(o)
+	if err != nil {
+		return Installed{}, fmt.Errorf("install: %w", err)
+	}
+	i, err := in.link(ctx, dir)
+	if err != nil {
+		return Installed{}, fmt.Errorf("install %s from %s: %w", in.Name, dir, err)
+	}
+	return i, nil
+}
+
+func (in *installer) link(ctx context.Context, dir string) (Installed, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Installed{}, err
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return Installed{}, reason(err)
+	} else if !info.IsDir() {
+		return Installed{}, errors.New("not a folder")
+	}
+	project := in.plugin.Wheels[0].Project
+	about, _ := filepath.Glob(filepath.Join(dir, strings.ReplaceAll(project, "-", "_")+"-*.dist-info"))
+	if len(about) != 1 {
+		return Installed{}, fmt.Errorf("%d packages %s there: want the site-packages of a Python that has it (pip show -f %s)", len(about), project, project)
+	}
+	name := strings.TrimSuffix(filepath.Base(about[0]), ".dist-info")
+	in.Version = name[strings.LastIndexByte(name, '-')+1:]
+	if !versionText.MatchString(in.Version) {
+		return Installed{}, fmt.Errorf("%q is not a version", in.Version)
+	}
+	if err := os.MkdirAll(in.Folder, 0o755); err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	unlock, err := lock(filepath.Join(in.Folder, ".lock"))
+	if err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	defer unlock()
+	in.removeStaging()
+	staging, err := os.MkdirTemp(in.Folder, ".staging-")
+	if err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	defer os.RemoveAll(staging)
+	i := Installed{Name: in.Name, Version: in.Version, Platform: in.Platform.String(), LibraryPath: in.plugin.Library(), InstalledAt: time.Now().UTC(), Unpinned: true, Root: staging}
+	if i.Files, err = in.linkFiles(ctx, dir, staging); err != nil {
+		return Installed{}, err
+	}
+	if _, err := os.Stat(i.Library()); err != nil {
+		return Installed{}, fmt.Errorf("no %s there", i.LibraryPath)
+	}
+	if err := Inspect(i.Library(), in.Platform); err != nil {
+		return Installed{}, fmt.Errorf("%s: %w", i.LibraryPath, err)
+	}
+	if in.Check != nil {
+		if i.API, err = in.Check(ctx, i.Library()); err != nil {
+			return Installed{}, err
+		}
+	}
+	if err := writeManifest(i); err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	root := in.root() + ".linked" // beside one that was downloaded
+	if err := replaceFolder(staging, root); err != nil {
+		return Installed{}, in.writeError(err, 0)
+	}
+	i.Root = root
+	return i, nil
+}
+
+// linkFiles links what the plugin's wheels would bring, out of the folders that they are
+// unpacked into.
+func (in *installer) linkFiles(ctx context.Context, dir, staging string) (list []File, err error) {
+	for _, top := range []string{"jax_plugins", "nvidia", "triton", "libtpu", "xla_plugins"} {
+		err = filepath.WalkDir(filepath.Join(dir, top), func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) && path == filepath.Join(dir, top) {
+				return nil
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil || d.IsDir() {
+				return err
+			}
+			inside, err := filepath.Rel(dir, path)
+			if err != nil || !in.wants(filepath.ToSlash(inside)) {
+				return err
+			}
+			info, err := os.Stat(path)
+			if err != nil || !info.Mode().IsRegular() {
+				return err
+			}
+			link := filepath.Join(staging, inside)
+			if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+				return in.writeError(err, 0)
+			}
+			if err := os.Symlink(path, link); err != nil {
+				return in.writeError(err, 0)
+			}
+			list = append(list, File{Path: filepath.ToSlash(inside), Size: info.Size()})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func (in *installer) wants(name string) bool {
+	for _, w := range in.plugin.Wheels {
+		if w.keeps(name) {
+			return true
+		}
+	}
+	return false
+}
