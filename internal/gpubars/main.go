@@ -89,6 +89,11 @@ func gpubars(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		if err := o.build(ctx, stderr); err != nil {
 			return err
 		}
+		if err := o.take(ctx, first, time.Second, stdout, stderr); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			return fmt.Errorf("bench measures nothing here: %w", err)
+		}
 	}
 	var failed []string
 	total := 0

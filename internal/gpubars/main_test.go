@@ -75,7 +75,7 @@ func TestRun_NoGPU(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"--folder", t.TempDir(), "--bin", bin}, cli.Failed, "nothing was measured"},
+		{[]string{"--folder", t.TempDir(), "--bin", bin}, cli.Failed, "gpubars: bench measures nothing here: exit status 1"},
 		{[]string{"--only", "dance"}, cli.Usage, `unknown step "dance"`},
 		{[]string{"--time-budget", "0s"}, cli.Usage, "must be positive"},
 		{[]string{"--bin", t.TempDir()}, cli.Usage, "no such file"},

@@ -27,6 +27,11 @@ type step struct {
 	commands func(o *options, budget time.Duration) ([][]string, error)
 }
 
+// first is whether anything can be measured.
+var first = step{"first", 0, func(o *options, budget time.Duration) ([][]string, error) {
+	return o.one("bench", "--backend", "gpu", "--kernel", "0", "--sizes", "64", "--dtype", "float32", "--out", o.fresh("first.csv"), "--time-budget", budget.String()), nil
+}}
+
 var steps = []step{
 	{"tune", 6, func(o *options, budget time.Duration) ([][]string, error) {
 		return o.one("tune", "--backend", "gpu", "--kernel", "5", "--dtype", "bfloat16,int8,float32", "--sizes", middle(o.sizes),
