@@ -15,6 +15,9 @@
 //     overlapped wholly, with every figure of the device at its fastest; the most is the sum
 //     with every figure at its slowest, and attention's scores at SlowAttention of the peak.
 //
+// A plan fits if it needs no more than the chip's memory; of that libtpu keeps some for
+// itself, a quarter of a GiB on v5e.
+//
 // Not counted: norms, rotary embeddings, routers and the host; experts are as busy as each
 // other; of embeddings, the memory alone.
 package layer
