@@ -39,12 +39,26 @@ type Attention struct {
 	Sinks    bool    // sinks (Heads, 1, 1), float32: one more score of each row, of a key without value
 	Segments bool    // row_segment (Batch, Rows, 1) and key_segment (Batch, 1, Keys), int32: a row sees keys of its own
 	Lengths  bool    // lengths (2 · Batch), a table: of each example its rows, then its keys; what is beyond sees nothing, and is not seen
-	LogSums  bool    // lse (Batch, Heads, Rows, 1), float32: the logarithm of the sum of exponentials; -Inf of a row that sees nothing
+	// PageSize, where it is not 0, is how many keys lie beside each other: k and v are in Pages
+	// pages (KVHeads, Pages, PageSize, Dim), and of each example pages, a table (Batch ·
+	// Keys/PageSize), names those with its keys, in order. Examples may share pages, and
+	// pages behind the keys that Lengths tells may be any.
+	PageSize, Pages int
+
+	LogSums bool // lse (Batch, Heads, Rows, 1), float32: the logarithm of the sum of exponentials; -Inf of a row that sees nothing
 }
 
 // Self is plain attention of a length to itself: of one example and head, in dtype d.
 func Self(length, dim int, d tile.Dtype) Attention {
 	return Attention{Batch: 1, Heads: 1, KVHeads: 1, Rows: length, Keys: length, Dim: dim, ValueDim: dim, Dtype: d}
+}
+
+// PagesEach is how many pages an example has at most; 0 where there are none.
+func (p Attention) PagesEach() int {
+	if p.PageSize == 0 {
+		return 0
+	}
+	return p.Keys / p.PageSize
 }
 
 // Group is how many heads of q share one of k and v.
@@ -116,6 +130,10 @@ func (p Attention) Validate() error {
 	switch {
 	case p.Heads%p.KVHeads != 0:
 		return fmt.Errorf("attention: %d heads of q cannot share %d of k and v evenly", p.Heads, p.KVHeads)
+	case p.PageSize < 0 || p.PageSize == 0 && p.Pages != 0 || p.PageSize > 0 && (p.Pages < 1 || p.Pages > 1<<24):
+		return fmt.Errorf("attention: %d pages of %d keys: want 1 … %d pages of 1 key at least, or 0 of 0", p.Pages, p.PageSize, 1<<24)
+	case p.PageSize > 0 && p.Keys%p.PageSize != 0:
+		return fmt.Errorf("attention: %d keys are no whole pages of %d: take the next multiple, and Lengths for what is there of it", p.Keys, p.PageSize)
 	case p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16:
 		return fmt.Errorf("attention: %s: want float32 or bfloat16", p.Dtype)
 	case p.SoftCap < 0 || math.IsNaN(p.SoftCap) || math.IsInf(p.SoftCap, 0):

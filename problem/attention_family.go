@@ -3,6 +3,7 @@ package problem
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,8 +19,8 @@ import (
 //	float32:causal
 //	bfloat16:causal+window1023,-+cap50
 //
-// Of heads, group share one of k and v; k and v have as many columns as q. Lengths and
-// LogSums are not asked for in sweeps.
+// Of heads, group share one of k and v; k and v have as many columns as q. Lengths, pages
+// and LogSums are not asked for in sweeps.
 var AttentionFamily = &Family{
 	Name: "attention", Title: "attention", Figure: PerFLOPs,
 	Sizes:  []Size{{Name: "rows"}, {Name: "keys"}, {"heads", 8}, {"group", 1}, {"dim", 64}, {BatchSize, 1}},
@@ -136,15 +137,18 @@ func (p Attention) Asked() Asked {
 
 // Operands are the arrays.
 func (p Attention) Operands() []Operand {
-	kv := []int{p.Batch, p.KVHeads, p.Keys, p.Dim}
-	list := []Operand{{Name: "q", Dtype: p.Dtype, Shape: []int{p.Batch, p.Heads, p.Rows, p.Dim}}, {Name: "k", Dtype: p.Dtype, Shape: kv}}
+	kv := []int{p.Batch, p.KVHeads, p.Keys}
+	if p.PageSize > 0 {
+		kv = []int{p.KVHeads, p.Pages, p.PageSize}
+	}
+	list := []Operand{{Name: "q", Dtype: p.Dtype, Shape: []int{p.Batch, p.Heads, p.Rows, p.Dim}}, {Name: "k", Dtype: p.Dtype, Shape: append(slices.Clip(kv), p.Dim)}}
 	if p.Bias {
 		list = append(list, Operand{Name: "bias", Dtype: tile.Float32, Shape: []int{p.Batch, p.Heads, p.Rows, p.Keys}})
 	}
 	if p.Segments {
 		list = append(list, Operand{Name: "row_segment", Dtype: tile.Int32, Shape: []int{p.Batch, p.Rows, 1}}, Operand{Name: "key_segment", Dtype: tile.Int32, Shape: []int{p.Batch, 1, p.Keys}})
 	}
-	list = append(list, Operand{Name: "v", Dtype: p.Dtype, Shape: []int{p.Batch, p.KVHeads, p.Keys, p.ValueDim}})
+	list = append(list, Operand{Name: "v", Dtype: p.Dtype, Shape: append(slices.Clip(kv), p.ValueDim)})
 	if p.Sinks {
 		list = append(list, Operand{Name: "sinks", Dtype: tile.Float32, Shape: []int{p.Heads, 1, 1}})
 	}
@@ -153,7 +157,11 @@ func (p Attention) Operands() []Operand {
 
 // Sides are the rows and the keys of a block.
 func (p Attention) Sides() []Side {
-	return []Side{{"bq", p.Rows, p.Dtype, 0}, {"bk", p.Keys, p.Dtype, 0}}
+	keys := p.Keys
+	if p.PageSize > 0 {
+		keys = p.PageSize
+	}
+	return []Side{{"bq", p.Rows, p.Dtype, 0}, {"bk", keys, p.Dtype, 0}}
 }
 
 // Factor is the dtype of q.

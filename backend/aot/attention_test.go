@@ -11,6 +11,26 @@ import (
 	"matladder/tile"
 )
 
+// TestAttention_Pages compiles decoding from pages for all generations.
+func TestAttention_Pages(t *testing.T) {
+	c := open(t, Options{})
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
+		p := problem.Attention{Batch: 4, Heads: 32, KVHeads: 8, Rows: 1, Keys: 8192, Dim: 128, ValueDim: 128, Dtype: d, Lengths: true, PageSize: 256, Pages: 200}
+		k := attentiontest.Rungs()[4]
+		programs, err := k.Build(p, "", k.Candidates(p, tile.Machine{})[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, top := range Topologies() {
+			t.Run(fmt.Sprintf("%s/%s", d, top.Name), func(t *testing.T) {
+				if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // TestAttention compiles every rung of attention for one generation; for all with
 // MATLADDER_AOT_ALL.
 func TestAttention(t *testing.T) {

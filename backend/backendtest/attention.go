@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"matladder/kernels"
 	"matladder/kernels/experts"
 	"matladder/kernels/experts/gate"
 	"matladder/problem"
@@ -19,6 +20,7 @@ var language = []program{
 	{"blocks of an output by table", outputByTable, true},
 	{"clamped index", clamped, true},
 	{"blocks that overlap", overlapping, true},
+	{"keys in pages", inPages, false},
 	{"gate", func() ([]*tile.Program, error) { return gate.Build(toExperts, 8) }, false},
 	{"rows to experts", func() ([]*tile.Program, error) { return experts.All[1].Permute(toExperts, tile.Blocks{}) }, true},
 	{"rows to experts by a product", func() ([]*tile.Program, error) {
@@ -28,6 +30,15 @@ var language = []program{
 	{"rows from experts by a product", func() ([]*tile.Program, error) {
 		return experts.All[0].Combine(toExperts, tile.Blocks{M: 8, K: 8, N: 8})
 	}, true},
+}
+
+// inPages decodes from pages that a table names, of which each example has as many as it has
+// keys.
+func inPages() ([]*tile.Program, error) {
+	p := problem.Attention{Batch: 3, Heads: 4, KVHeads: 2, Rows: 1, Keys: 64, Dim: 16, ValueDim: 16, Dtype: tile.Float32,
+		Scale: 1. / 64, Lengths: true, PageSize: 16, Pages: 9}
+	split, _ := kernels.Rung(problem.AttentionFamily, 5)
+	return split.Build(p, "", tile.Blocks{M: 1, K: 16})
 }
 
 // toExperts is the problem of the programs that go to experts and back.
@@ -196,6 +207,7 @@ var tables = map[string]map[string][]float64{
 	"bound of the grid":            {"steps": {0, 3}},
 	"blocks of an output by table": {"order": {2, 0, 3, 1}},
 	"blocks that overlap":          {"first": {0, 5, 12, 20, 27, 30}},
+	"keys in pages":                {"lengths": {1, 64, 1, 21, 1, 0}, "pages": {3, 8, 0, 5, 1, 7, 0, 0, 2, 2, 2, 2}},
 	"rows to experts":              {"tokens": {3, 4, -1, 0, 10, 2, 2, -1, -1, 5, 6, 7, 10, 1, -1, 0, 9, 8}},
 	"rows from experts":            {"rows_of": {3, 15, 13, -1, 5, 6, 0, -1, 1, -1, 9, 17, 10, 2, 11, 7, 17, 16, 16, 8, 4, 12}},
 }

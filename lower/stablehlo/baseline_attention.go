@@ -16,6 +16,8 @@ func attention(t *text, p problem.Attention, in map[string]value) ([]value, erro
 	switch {
 	case p.Lengths:
 		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: "lengths", Reason: "they are a table of kernels"}
+	case p.PageSize > 0:
+		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: "pages", Reason: "they are a table of kernels"}
 	case p.LogSums:
 		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: "log-sums", Reason: "o is its only output"}
 	}

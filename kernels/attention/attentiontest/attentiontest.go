@@ -61,6 +61,8 @@ func element(p problem.Attention, name string, e int, rng *rand.Rand) float64 {
 	case "lengths":
 		whole := []int{p.Rows, p.Keys}[e%2]
 		return float64([]int{whole, whole * 2 / 3, 0}[e/2%3])
+	case "pages": // in no order; behind the last, all over again, so that examples share some
+		return float64((5*e + 2) % p.Pages)
 	case "bias":
 		if row := e / p.Keys % p.Rows; rng.IntN(5) == 0 || row == 2 {
 			return math.Inf(-1)
@@ -105,7 +107,7 @@ func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i 
 		}
 		dot := 0.0
 		for d := range p.Dim {
-			dot += in["q"].At(row*p.Dim+d) * in["k"].At((kv*p.Keys+j)*p.Dim+d)
+			dot += in["q"].At(row*p.Dim+d) * in["k"].At(place(p, in, b, kv, j)*p.Dim+d)
 		}
 		s[j] = dot * p.Scaled()
 		if p.Bias {
@@ -134,12 +136,21 @@ func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i 
 		at := row*p.ValueDim + d
 		for j, w := range s {
 			if w > 0 {
-				v := w / sum * in["v"].At((kv*p.Keys+j)*p.ValueDim+d)
+				v := w / sum * in["v"].At(place(p, in, b, kv, j)*p.ValueDim+d)
 				x.O[at] += v
 				x.Sizes[at] += math.Abs(v)
 			}
 		}
 	}
+}
+
+// place is the row of k and v that key j of an example has.
+func place(p problem.Attention, in map[string]tile.Tensor, b, kv, j int) int {
+	if p.PageSize == 0 {
+		return kv*p.Keys + j
+	}
+	page := int(in["pages"].At(b*p.PagesEach() + j/p.PageSize))
+	return (kv%p.KVHeads*p.Pages+page)*p.PageSize + j%p.PageSize
 }
 
 // Check compares outputs of programs, in the order of tile.Bind, with the reference.
@@ -252,6 +263,20 @@ func Cases() []Case {
 	add("window of lengths at the start", func(p *problem.Attention) {
 		p.Lengths, p.Batch, p.Window, p.Left, p.Right = true, 3, true, 4, 4
 	})
+	for _, pages := range []int{12, 9} {
+		paged := func(p *problem.Attention) { p.Batch, p.Keys, p.PageSize, p.Pages = 3, 64, 16, pages }
+		of := fmt.Sprintf("%d pages", pages)
+		add(of, func(p *problem.Attention) { paged(p); p.Rows = 1 })
+		add(of+" of lengths", func(p *problem.Attention) { paged(p); p.Rows, p.Lengths, p.LogSums = 1, true, true })
+		add(of+" and new rows at the end", func(p *problem.Attention) {
+			paged(p)
+			p.Rows, p.Lengths, p.Causal, p.AtEnd, p.Dtype = 5, true, true, true, tile.BFloat16
+		})
+		add(of+", a window and sinks", func(p *problem.Attention) {
+			paged(p)
+			p.Rows, p.Causal, p.AtEnd, p.Window, p.Left, p.Right, p.Sinks = 2, true, true, true, 20, -1, true
+		})
+	}
 	add("log-sums of hidden rows", func(p *problem.Attention) { p.Causal, p.AtEnd, p.Keys, p.LogSums = true, true, 20, true })
 	add("everything", func(p *problem.Attention) {
 		p.Dtype, p.Causal, p.Window, p.Left, p.Right = tile.BFloat16, true, true, 11, -1

@@ -1,6 +1,8 @@
 package scores
 
 import (
+	"fmt"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -44,6 +46,18 @@ func BlocksOf(p problem.Attention, i int, b tile.Blocks) (first, last int) {
 	first = int(tile.FloorDiv(tile.Const(i*b.M+lo), b.K).(tile.Const))
 	last = int(tile.FloorDiv(tile.Const(i*b.M+b.M-1+hi), b.K).(tile.Const))
 	return max(min(first, blocks), 0), max(min(last, blocks-1), -1)
+}
+
+// Beside returns why p is not for a rung that sees the keys of an example beside each other,
+// or nil.
+func Beside(p problem.Attention) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	if p.PageSize > 0 {
+		return fmt.Errorf("attention: keys in pages: v5_split looks them up")
+	}
+	return nil
 }
 
 // Whole is the condition that a block of rows sees every key of a block that is in the

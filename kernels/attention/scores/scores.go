@@ -42,6 +42,7 @@ type Refs struct {
 	sinks    *tile.Ref
 	segments [2]*tile.Ref // of rows and of keys
 	lengths  *tile.Ref
+	pages    *tile.Ref
 	lse      *tile.Ref
 }
 
@@ -86,11 +87,14 @@ func (r *Refs) tall() int {
 // Products declares what scores are made of.
 func (r *Refs) Products() {
 	p, at := r.p, r.at
-	if p.Lengths {
+	if p.Lengths && r.lengths == nil {
 		r.lengths = r.t.Table("lengths", 2*p.Batch)
 	}
+	if p.PageSize > 0 {
+		r.pages = r.t.Table("pages", p.Batch*p.PagesEach())
+	}
 	r.Q = r.t.In("q", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), r.rows(p.Dim, zero))
-	r.K = r.t.In("k", p.Dtype, tile.Array(p.Batch, p.KVHeads, p.Keys, p.Dim), tile.Block(tile.Squeezed, tile.Squeezed, at.BK, p.Dim).At(at.Batch, r.kvHead(), at.Key, zero))
+	r.K = r.keys("k", p.Dim)
 	if p.Bias {
 		r.bias = r.t.In("bias", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), r.rows(at.BK, at.Key))
 	}
@@ -102,8 +106,20 @@ func (r *Refs) Products() {
 
 // Values declares v.
 func (r *Refs) Values() {
+	r.V = r.keys("v", r.p.ValueDim)
+}
+
+// keys declares an array of a row for each key: those of an example one after another, or in
+// pages.
+func (r *Refs) keys(name string, cols int) *tile.Ref {
 	p, at := r.p, r.at
-	r.V = r.t.In("v", p.Dtype, tile.Array(p.Batch, p.KVHeads, p.Keys, p.ValueDim), tile.Block(tile.Squeezed, tile.Squeezed, at.BK, p.ValueDim).At(at.Batch, r.kvHead(), at.Key, zero))
+	block := tile.Block(tile.Squeezed, tile.Squeezed, at.BK, cols)
+	if p.PageSize == 0 {
+		return r.t.In(name, p.Dtype, tile.Array(p.Batch, p.KVHeads, p.Keys, cols), block.At(at.Batch, r.kvHead(), at.Key, zero))
+	}
+	each := p.PageSize / at.BK // blocks of a page
+	page := r.pages.At(tile.Plus(tile.Times(at.Batch, p.PagesEach()), tile.FloorDiv(at.Key, each)))
+	return r.t.In(name, p.Dtype, tile.Array(p.KVHeads, p.Pages, p.PageSize, cols), block.At(r.kvHead(), page, tile.Mod(at.Key, each), zero))
 }
 
 // Outputs declares o, and what sums of rows are told by.
@@ -202,6 +218,19 @@ func (r *Refs) visible() (conds []*tile.Expr) {
 	}
 	return conds
 }
+
+// Until is the last block of keys of a range, as far as the example has keys. It comes before
+// Products, and Key of At after it, by See.
+func (r *Refs) Until(last tile.IndexExpr) tile.IndexExpr {
+	if !r.p.Lengths {
+		return last
+	}
+	r.lengths = r.t.Table("lengths", 2*r.p.Batch)
+	return tile.AtMost(last, tile.FloorDiv(tile.Plus(r.length(1), tile.Const(-1)), r.at.BK))
+}
+
+// See says which block of keys a program sees, where At has not.
+func (r *Refs) See(key tile.IndexExpr) { r.at.Key = key }
 
 // length is how many rows (0) or keys (1) the example has.
 func (r *Refs) length(which int) tile.IndexExpr {

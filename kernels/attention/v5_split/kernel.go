@@ -5,6 +5,7 @@ package split
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"matladder/kernels/attention/scores"
@@ -30,6 +31,9 @@ func (Kernel) Variants(problem.Attention) []string { return []string{""} }
 
 // Candidates has blocks of few keys to many.
 func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
+	if p.PageSize > 0 {
+		return []tile.Blocks{{M: 1, K: p.PageSize}}
+	}
 	return problem.ClipAll(p, tile.Blocks{M: 1, K: 1024}, tile.Blocks{M: 1, K: 512}, tile.Blocks{M: 1, K: 256}, tile.Blocks{M: 1, K: 2048})
 }
 
@@ -38,6 +42,9 @@ const programs = 64
 
 // Build writes the kernel as two tile programs.
 func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+	if p.PageSize > 0 && p.PageSize%s.K != 0 {
+		return nil, fmt.Errorf("bk = %d: blocks of keys are of one page: take one that divides %d", s.K, p.PageSize)
+	}
 	t, n, zero := tile.New("v5_split"), p.Group(), tile.Const(0)
 	b, g, i := t.Axis("b", p.Batch, tile.Parallel), t.Axis("g", p.KVHeads, tile.Parallel), t.Axis("i", p.Rows, tile.Parallel)
 	seen := scores.RangeOf(p, i, tile.Blocks{M: 1, K: s.K})
@@ -45,9 +52,10 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	each := tile.Ceil(seen.Most, parts)
 	x, j := t.Axis("x", parts, tile.Parallel), t.Axis("j", each, tile.Arbitrary)
 	key := tile.Plus(seen.First, tile.Plus(tile.Times(x, each), j))
-	there := tile.AtLeast(tile.AtMost(key, seen.Last), zero)
 
-	r := scores.New(t, p, scores.At{Batch: b, Head: g, Row: i, Key: there, BQ: n, BK: s.K, Stacked: true})
+	r := scores.New(t, p, scores.At{Batch: b, Head: g, Row: i, BQ: n, BK: s.K, Stacked: true})
+	last := r.Until(seen.Last)
+	r.See(tile.AtLeast(tile.AtMost(key, last), zero))
 	r.Products()
 	r.Values()
 	of := func(name string, cols int) *tile.Ref {
@@ -60,7 +68,7 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 		t.Fill(top, scores.Least)
 		t.Fill(sum, 0)
 	})
-	t.When(tile.Test(key, tile.LE, seen.Last), func() { step(r.Seen()) })
+	t.When(tile.Test(key, tile.LE, last), func() { step(r.Seen()) })
 	t.When(j.Last(), func() {
 		t.Store(of("parts", p.ValueDim), acc)
 		t.Store(of("tops", 1), top)

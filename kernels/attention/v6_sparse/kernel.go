@@ -19,7 +19,7 @@ func (Kernel) Number() int { return 6 }
 func (Kernel) Name() string { return "v6_sparse" }
 
 // Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
+func (Kernel) Supports(p problem.Attention) error { return scores.Beside(p) }
 
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.Attention) []string { return []string{""} }
