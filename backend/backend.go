@@ -83,6 +83,22 @@ type Planner interface {
 	WritePlan(ctx context.Context, w io.Writer, programs []*tile.Program, params Params) error
 }
 
+// Assembler is implemented by backends whose inner loops are written in assembly.
+type Assembler interface {
+	// Assembly returns the routines that the products of programs call. Nothing runs. Errors
+	// are those of Compile.
+	Assembly(ctx context.Context, programs []*tile.Program, params Params) ([]Routine, error)
+}
+
+// A Routine is an inner loop in assembly.
+type Routine struct {
+	Name    string // "" where a product has no such routine
+	Product string // what calls it
+	File    string // where its text stands
+	Text    string // as Go's assembler reads it
+	Code    []byte // what the processor runs, in this process
+}
+
 // Controller is implemented by backends on a machine that others may use meanwhile.
 type Controller interface {
 	// Control times two fixed pieces of work on all cores that the backend uses: one

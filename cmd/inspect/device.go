@@ -17,19 +17,19 @@ import (
 )
 
 // findDevice takes the device that flags name: a chip from the table, by --chip or
-// --topology, or this machine's, by --backend, which --as plan takes to be the CPU if it is
-// not given. That backend stays open in o.open until close.
+// --topology, or this machine's, by --backend, which --as plan and asm take to be the CPU if it
+// is not given. That backend stays open in o.open until close.
 func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
-	hand := o.as == "plan" || o.as == "timeline" && o.where.Topology == "" && !f.Changed("chip")
+	hand := o.as == "plan" || o.as == "asm" || o.as == "timeline" && o.where.Topology == "" && !f.Changed("chip")
 	switch {
 	case f.Changed("threads") && !hand:
-		return errors.New("--threads is for --as plan, and for --as timeline of this machine")
+		return errors.New("--threads is for --as plan and asm, and for --as timeline of this machine")
 	case f.Changed("param") && !hand:
-		return errors.New("--param is for --as plan, and for --as timeline of this machine")
+		return errors.New("--param is for --as plan and asm, and for --as timeline of this machine")
 	case o.threads < 0:
 		return fmt.Errorf("--threads %d is negative", o.threads)
-	case o.as == "plan" && (f.Changed("chip") || o.where.Topology != ""):
-		return errors.New("--as plan is about a device at hand: leave --chip and --topology out")
+	case (o.as == "plan" || o.as == "asm") && (f.Changed("chip") || o.where.Topology != ""):
+		return fmt.Errorf("--as %s is about a device at hand: leave --chip and --topology out", o.as)
 	case o.where.Backend != "" && f.Changed("chip"):
 		return errors.New("--backend names the device: leave --chip out")
 	}
@@ -47,6 +47,9 @@ func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
 	o.device = o.open.Device()
 	if _, ok := o.open.Backend.(backend.Planner); o.as == "plan" && !ok {
 		return fmt.Errorf("--as plan: backend %s does not tell what it makes of a program", o.open.Name())
+	}
+	if _, ok := o.open.Backend.(backend.Assembler); o.as == "asm" && !ok {
+		return fmt.Errorf("--as asm: backend %s has no inner loops in assembly", o.open.Name())
 	}
 	return nil
 }

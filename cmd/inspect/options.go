@@ -35,11 +35,12 @@ var formats = map[string][]string{
 	"schedule":  {"text", "csv", "svg"},
 
 	"plan":     {"text"},
+	"asm":      {"text"},
 	"timeline": {"text", "json", "svg"},
 }
 
 // ways are the keys of formats in the order of the manual.
-var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "plan", "timeline"}
+var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "plan", "asm", "timeline"}
 
 // defaultSteps is how many steps a format shows.
 var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
@@ -63,6 +64,7 @@ type options struct {
 	topology string // of the chip to compile for; "" for the chip's own
 	variant  string // of the kernel
 	threads  int    // of this machine; 0 for one a core
+	mcpu     string // that llvm-mca is to model; "" for this machine's
 	where    *deviceflag.Flags
 	open     *registry.Device // what --backend names; nil where a chip is looked up
 }
@@ -79,7 +81,8 @@ func parse(args []string) (*options, error) {
 	o.where = deviceflag.Define(f, 0)
 	f.StringVar(&o.as, "as", "tile", "what to show, `WAY`: "+strings.Join(ways, ", "))
 	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html; for schedule svg; for timeline json, svg")
-	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan and timeline; 0 for one a core")
+	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan, asm and timeline; 0 for one a core")
+	f.StringVar(&o.mcpu, "mcpu", "", "`PROCESSOR` that --as asm has llvm-mca model, such as znver4 (default this machine's)")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
 	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
@@ -100,6 +103,8 @@ func parse(args []string) (*options, error) {
 		return o, fmt.Errorf("--as: unknown %q, known are %s", o.as, strings.Join(ways, ", "))
 	case !slices.Contains(known, o.format):
 		return o, fmt.Errorf("--format: --as %s has no %q, only %s", o.as, o.format, strings.Join(known, ", "))
+	case o.mcpu != "" && o.as != "asm":
+		return o, fmt.Errorf("--mcpu is for --as asm, and --as %s asks no model of a processor", o.as)
 	case f.Changed("steps") && o.as != "steps" && o.as != "traverse":
 		return o, fmt.Errorf("--steps is for --as steps and traverse, and --as %s shows none", o.as)
 	case f.Changed("steps") && o.as == "traverse" && o.format == "text":

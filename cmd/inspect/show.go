@@ -63,6 +63,8 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return o.schedule(ctx, w)
 	case o.as == "plan":
 		return o.plan(ctx, w)
+	case o.as == "asm":
+		return o.assembly(ctx, w)
 	case o.as == "timeline":
 		return o.timeline(ctx, w)
 	case o.as == "traverse" && o.format == "text":

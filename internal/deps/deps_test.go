@@ -74,7 +74,7 @@ backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/in
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile
 backend/cpu/internal/exec: backend/cpu/internal/evict backend/cpu/internal/plan backend check tile timeline golang.org/x/sys/unix
-backend/cpu: timeline backend check chips internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
+backend/cpu: timeline backend backend/cpu/internal/gemm/asmgen check chips internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/own: backend backend/worker check chips problem tile github.com/ebitengine/purego
