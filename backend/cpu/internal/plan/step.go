@@ -21,6 +21,7 @@ type Step struct {
 	Add    Writer                     // epilogue: dst = dst + value
 	Lanes  int                        // of a row, that these do at once
 	Down   func(w *Frame, row, n int) // store, of a destination whose one column lies in one piece
+	Rounds bool                       // epilogue: rounds the product to bfloat16, and nothing else
 	Strip  int                        // rows that steps that go along rows together do at once
 
 	Factor   *tile.Expr // of rows of dst, to which the product is added; nil for none

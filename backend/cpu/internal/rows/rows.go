@@ -38,7 +38,10 @@ type Loops struct {
 	FromInt32    func(dst []float32, x []int32)  // rounded to nearest even
 	FromBFloat16 func(dst []float32, x []uint16) // exact
 	ToBFloat16   func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
-	AddBFloat16  func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
+	// RowsToBFloat16 is ToBFloat16 of n elements of each of some rows, which are ldd and ldx
+	// elements apart.
+	RowsToBFloat16 func(dst []uint16, ldd int, x []float32, ldx, rows, n int)
+	AddBFloat16    func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
 
 	// ToInt8 sets dst to x · by, rounded to nearest even, plus zero, and that rounded
 	// so again; beyond the ends of int8 it saturates, and NaN is 0. BFloat16ToInt8 does
@@ -154,12 +157,8 @@ var Generic = Loops{
 			dst[i] = Widen(x[i])
 		}
 	},
-	ToBFloat16: func(dst []uint16, x []float32) {
-		x = x[:len(dst)]
-		for i := range dst {
-			dst[i] = Narrow(x[i])
-		}
-	},
+	ToBFloat16:     toBFloat16,
+	RowsToBFloat16: eachRow(toBFloat16),
 	AddBFloat16: func(dst []uint16, x []float32) {
 		x = x[:len(dst)]
 		for i := range dst {
@@ -227,3 +226,19 @@ func Narrow(x float32) uint16 {
 
 // Widen returns the value of a bfloat16.
 func Widen(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
+
+func toBFloat16(dst []uint16, x []float32) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] = Narrow(x[i])
+	}
+}
+
+// eachRow does of some rows, one by one, what f does of one.
+func eachRow[D, S any](f func(dst []D, x []S)) func(dst []D, ldd int, x []S, ldx, rows, n int) {
+	return func(dst []D, ldd int, x []S, ldx, rows, n int) {
+		for i := range rows {
+			f(dst[i*ldd:][:n], x[i*ldx:][:n])
+		}
+	}
+}

@@ -92,8 +92,10 @@ func absMaxAVX2(x *float32, n int) float32
 //go:noescape
 func extremesAVX2(x *float32, n int) (lo, hi int32, size uint32)
 
+// Of rows that are ldd and ldx elements apart; n is a multiple of 16.
+//
 //go:noescape
-func toBFloat16AVX512(dst *uint16, x *float32, n int)
+func toBFloat16AVX512(dst *uint16, ldd int, x *float32, ldx, rows, n int)
 
 //go:noescape
 func scaleAVX512(dst, x *float32, by float32, n int)
@@ -106,7 +108,9 @@ func For(avx2, avx512 bool) Loops {
 	}
 	l := forAVX2()
 	if avx512 {
-		l.ToBFloat16, l.Scale = two(toBFloat16AVX512, Generic.ToBFloat16), scaled(scaleAVX512)
+		l.ToBFloat16 = two(func(dst *uint16, x *float32, n int) { toBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.ToBFloat16)
+		l.RowsToBFloat16 = rowsToBFloat16AVX512
+		l.Scale = scaled(scaleAVX512)
 	}
 	return l
 }
@@ -137,15 +141,16 @@ func forAVX2() Loops {
 		CopyNonTemporal:       nonTemporal(copyNonTemporalAVX2, Generic.CopyNonTemporal),
 		ToBFloat16NonTemporal: nonTemporal(toBFloat16NonTemporalAVX2, Generic.ToBFloat16),
 
-		Max:          three(maxAVX2, Generic.Max),
-		Min:          three(minAVX2, Generic.Min),
-		AddInt32:     three(addInt32AVX2, Generic.AddInt32),
-		SubInt32:     three(subInt32AVX2, Generic.SubInt32),
-		MulInt32:     three(mulInt32AVX2, Generic.MulInt32),
-		FromInt32:    two(fromInt32AVX2, Generic.FromInt32),
-		FromBFloat16: two(fromBFloat16AVX2, Generic.FromBFloat16),
-		ToBFloat16:   two(toBFloat16AVX2, Generic.ToBFloat16),
-		AddBFloat16:  two(addBFloat16AVX2, Generic.AddBFloat16),
+		Max:            three(maxAVX2, Generic.Max),
+		Min:            three(minAVX2, Generic.Min),
+		AddInt32:       three(addInt32AVX2, Generic.AddInt32),
+		SubInt32:       three(subInt32AVX2, Generic.SubInt32),
+		MulInt32:       three(mulInt32AVX2, Generic.MulInt32),
+		FromInt32:      two(fromInt32AVX2, Generic.FromInt32),
+		FromBFloat16:   two(fromBFloat16AVX2, Generic.FromBFloat16),
+		ToBFloat16:     two(toBFloat16AVX2, Generic.ToBFloat16),
+		RowsToBFloat16: eachRow(two(toBFloat16AVX2, Generic.ToBFloat16)),
+		AddBFloat16:    two(addBFloat16AVX2, Generic.AddBFloat16),
 		ToInt8: func(dst []int8, x []float32, by, zero float32) {
 			x = x[:len(dst)]
 			n := len(dst) &^ 31
@@ -261,6 +266,18 @@ func scaled(fast func(dst, x *float32, by float32, n int)) func(dst, x []float32
 			fast(&dst[0], &x[0], by, n)
 		}
 		Generic.Scale(dst[n:], x[n:], by)
+	}
+}
+
+func rowsToBFloat16AVX512(dst []uint16, ldd int, x []float32, ldx, rows, n int) {
+	const lanes = 16
+	whole := n &^ (lanes - 1)
+	if rows > 0 && whole > 0 {
+		_, _ = dst[(rows-1)*ldd+whole-1], x[(rows-1)*ldx+whole-1]
+		toBFloat16AVX512(&dst[0], ldd, &x[0], ldx, rows, whole)
+	}
+	if whole < n {
+		Generic.RowsToBFloat16(dst[whole:], ldd, x[whole:], ldx, rows, n-whole)
 	}
 }
 

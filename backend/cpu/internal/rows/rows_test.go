@@ -173,6 +173,14 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	for from := range min(n, 17) {
 		bfloats("ToBFloat16NonTemporal", func(l Loops, dst []uint16) { l.ToBFloat16NonTemporal(dst[from:], x[from:]) })
 	}
+	for _, lead := range []int{0, 3} { // elements between two rows
+		row := max(1, n/3)
+		bfloats("RowsToBFloat16", func(l Loops, dst []uint16) {
+			if row+lead <= n {
+				l.RowsToBFloat16(dst, row+lead, x, row+lead, (n+lead)/(row+lead), row)
+			}
+		})
+	}
 	bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })
 }
 
