@@ -1,10 +1,14 @@
 package cpu
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
@@ -66,6 +70,50 @@ func TestAttention(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// BenchmarkDecode is one row of each of 8 sequences behind 8192 keys, 32 heads of which 4
+// share keys: how fast k and v come from memory, and beside it, in turn, how fast a loop
+// goes over as many bytes that does nothing else. Both are medians.
+func BenchmarkDecode(b *testing.B) {
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
+		p := problem.Attention{Batch: 8, Heads: 32, KVHeads: 8, Rows: 1, Keys: 8192, Dim: 128, ValueDim: 128, Dtype: d}
+		for _, keys := range []int{512, 2048} {
+			b.Run(fmt.Sprintf("%s/%d", d, keys), func(b *testing.B) {
+				const split, threads = 4, 4
+				e, _, _ := runAttention(b, Options{Threads: threads}, attentiontest.Rungs()[split], p, tile.Blocks{M: 1, K: keys})
+				memory := Buffer(int(d.Bytes(int64(2 * p.Batch * p.KVHeads * p.Keys * p.Dim))))
+				for i := range memory { // pages are there once they are written
+					memory[i] = 2
+				}
+				var launches, reads []float64 // seconds
+				for b.Loop() {
+					s, err := e.Run(context.Background(), 1)
+					if err != nil {
+						b.Fatal(err)
+					}
+					launches = append(launches, s.Elapsed.Seconds())
+					start := time.Now()
+					var wait sync.WaitGroup
+					for part := range slices.Chunk(memory, len(memory)/threads) {
+						wait.Go(func() {
+							if bytes.IndexByte(part, 1) >= 0 { // which there is not
+								b.Error("found what is not there")
+							}
+						})
+					}
+					wait.Wait()
+					reads = append(reads, time.Since(start).Seconds())
+				}
+				rate := func(seconds []float64) float64 {
+					slices.Sort(seconds)
+					return float64(len(memory)) / seconds[len(seconds)/2] / 1e9
+				}
+				b.ReportMetric(rate(launches), "GB/s")
+				b.ReportMetric(rate(reads), "GB/s-read-alone")
+			})
 		}
 	}
 }

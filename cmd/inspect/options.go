@@ -184,7 +184,8 @@ func (o *options) machine() tile.Machine {
 }
 
 // choose takes the candidate that moves the fewest bytes of those that fit the
-// device, or of all if none does the one that needs the least fast memory.
+// device, or of all if none does the one that needs the least fast memory; where only
+// running would tell, the first.
 func (o *options) choose() error {
 	limit := int64(o.device.FastDefaultBytes.Value)
 	var best analyze.Counts
@@ -194,6 +195,10 @@ func (o *options) choose() error {
 			return err
 		}
 		c, err := analyze.Count(programs)
+		if errors.Is(err, analyze.ErrUncountable) && o.programs == nil {
+			o.blocks, o.programs = b, programs
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ const functionAlign = 16
 func Code(name string) []byte {
 	here := reflect.ValueOf(Code).Pointer()
 	folder := strings.TrimSuffix(runtime.FuncForPC(here).Name(), "Code") // and a dot
-	var longest []byte // the other function of the name is what calls it from Go
+	var longest []byte                                                   // the other function of the name is what calls it from Go
 	for _, step := range []int{-functionAlign, functionAlign} {
 		for pc := here &^ (functionAlign - 1); ; pc = uintptr(int(pc) + step) {
 			f := runtime.FuncForPC(pc)

@@ -12,6 +12,7 @@ const (
 	tilesTarget     = 256       // rowTarget of tiles, which divide A themselves
 	tilesBytes      = 1 << 20   // tempBytes of tiles: all of a product is in L2 when it is written
 	chunkBytes      = 4 << 20   // of b packed chunk by chunk
+	partBytes       = 256 << 10 // of the product of a group's rows, before they are stored: b is packed in pieces for all of them, or read from L2
 	deepBytes       = 2 << 20   // of b packed with all of k: of 1 to 8 MiB as fast as any, and by 3 % than one beyond L3
 	deepPanels      = 8         // of b packed with all of k, if they take more than that: rows of memory are read along them
 	tilesPieceBytes = 512 << 10 // of b packed chunk by chunk for tiles: it stays in L2
@@ -95,6 +96,9 @@ func sizePieces(p *plan.Plan, s *plan.Step) {
 	target, most := rowTarget, tempBytes
 	if len(s.Dots) > 0 && s.Dots[0].Product.B.Words > 1 {
 		target, most = tilesTarget, tilesBytes
+	}
+	if s.Stmt.IsPart() {
+		target = max(target, partBytes/4/s.Cols)
 	}
 	if pieces {
 		panels := plan.Ceil(s.Rows, laneRows)

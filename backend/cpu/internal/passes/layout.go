@@ -24,14 +24,14 @@ func layOut(p *plan.Plan) error {
 	plan.AllSteps(p.Steps, func(s *plan.Step) {
 		for _, d := range s.Dots {
 			if err == nil {
-				err = layOutDot(p, d)
+				err = layOutDot(p, s, d)
 			}
 		}
 	})
 	return err
 }
 
-func layOutDot(p *plan.Plan, d *plan.Dot) error {
+func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	e := d.Expr
 	var sides [2]side
 	for i, arg := range e.Args {
@@ -41,7 +41,7 @@ func layOutDot(p *plan.Plan, d *plan.Dot) error {
 		}
 	}
 	a, b := sides[0], sides[1]
-	rows := lanesOfBlock(p, a.Matrix, b.Matrix, !e.TransA)
+	rows := rowsMet(p, s, a.Matrix, b.Matrix, !e.TransA)
 	d.Options = options(p, e, a, b, rows)
 	kernels := kernelsFor(p, d.Options)
 	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)

@@ -34,6 +34,8 @@ func placement(p *plan.Plan) error {
 			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, ownWindow(p, r), plan.WhyBatch, own
 		case o.IsB && cache > 0 && all <= own && packsAlone(p, i):
 			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, r.BlockCount(), plan.WhyAlone, own
+		case o.IsB && !shared(p, r) && !tile.TableFree(r.Index...) && int64(o.Block) <= own:
+			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, 1, plan.WhyNamed, own
 		case o.IsB && all <= cache:
 			o.Keep, o.Slots, o.Why, o.Room = plan.KeepAll, r.BlockCount(), plan.WhyAll, cache
 			cache -= all
@@ -176,17 +178,21 @@ func followEachOther(p *plan.Plan, r *plan.Matrix) bool {
 	return moves
 }
 
+// shared reports whether several tasks see the same block of r.
+func shared(p *plan.Plan, r *plan.Matrix) bool {
+	for _, a := range p.Program.Grid {
+		if a.Semantics == tile.Parallel && a.Size > 1 && !r.DependsOn(a) {
+			return true
+		}
+	}
+	return false
+}
+
 // groupSize is how many of the task coordinates that r depends on can have
 // their blocks in a cache of the given bytes at once; 0 if the cache is off or
 // r changes with every task.
 func groupSize(p *plan.Plan, r *plan.Matrix, o *plan.Operand, cache int64) int {
-	shared := false
-	for _, a := range p.Program.Grid {
-		if a.Semantics == tile.Parallel && a.Size > 1 && !r.DependsOn(a) {
-			shared = true
-		}
-	}
-	if !shared || p.Ordered {
+	if !shared(p, r) || p.Ordered {
 		return 0
 	}
 	fit := cache / (int64(o.Block) * int64(window(p, r)))

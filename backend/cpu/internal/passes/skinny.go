@@ -12,7 +12,7 @@ func skinny(p *plan.Plan) error {
 	plan.AllSteps(p.Steps, func(s *plan.Step) {
 		for _, d := range s.Dots {
 			a, b := p.Operands[d.A], p.Operands[d.B]
-			all := lanesOfBlock(p, &p.Refs[a.Ref], &p.Refs[b.Ref], !a.Columns)
+			all := rowsMet(p, s, &p.Refs[a.Ref], &p.Refs[b.Ref], !a.Columns)
 			b.Meets += all * (d.K1 - d.K0) // of as many elements of k
 			b.Pays = d.Product.DirectRows
 		}
@@ -23,6 +23,24 @@ func skinny(p *plan.Plan) error {
 		}
 	}
 	return nil
+}
+
+// rowsMet is how many lanes of a, rows or columns of memory, meet one block of b in step s
+// over the whole grid. Where each program stores some rows alone, as those of a group, each
+// row of the output is computed once.
+func rowsMet(p *plan.Plan, s *plan.Step, a, b *plan.Matrix, rows bool) int {
+	n := lanesOfBlock(p, a, b, rows)
+	dst := &p.Refs[s.Dst]
+	if !s.Stmt.IsPart() || dst.RowDim < 0 {
+		return n
+	}
+	all := dst.Array[dst.RowDim]
+	for d, blocks := range dst.BlocksAlong {
+		if d != dst.RowDim {
+			all *= blocks
+		}
+	}
+	return min(n, plan.Ceil(all, b.BlockCount()))
 }
 
 // lanesOfBlock is how many lanes of x, rows or columns of memory, meet one block of the

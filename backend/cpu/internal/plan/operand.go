@@ -64,6 +64,7 @@ const (
 	WhyColumns = "those of one column fit, and each worker has columns of its own"
 	WhyPacked  = "they are packed ahead of launches"
 	WhyBatch   = "those of one matrix fit, and each worker has matrices of its own"
+	WhyNamed   = "a table names the next one, and no two tasks see the same block"
 	WhyLarge   = "not even one block fits"
 )
 
