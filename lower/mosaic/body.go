@@ -154,7 +154,7 @@ func (k *kernel) write(s *tile.Stmt) {
 		// takes more: internal/pallasref compares.
 		v = k.dot(e, k.sumSoFar(s.Ref))
 	default:
-		to := shaped{mlir.Working(s.Ref.Dtype), physical(s.Ref.Shape())}
+		to := k.block(s.Ref).of(mlir.Working(s.Ref.Dtype))
 		v = k.binary(add(to.elem), k.wide(k.sumSoFar(s.Ref), s.Ref.Dtype), k.vector(k.wide(k.expr(e), e.Dtype), to))
 	}
 	k.store(s.Ref, v)
@@ -179,8 +179,7 @@ func (k *kernel) sumSoFar(r *tile.Ref) value {
 	if c.known && !c.holds {
 		return k.load(r)
 	}
-	arg := k.refs[r]
-	start := k.constant(shaped{arg.elem, physical(r.Shape())}, r.Dtype.Round(k.begin.Body[0].Value.Value))
+	start := k.constant(k.block(r), r.Dtype.Round(k.begin.Body[0].Value.Value))
 	if c.known {
 		return start
 	}
@@ -199,7 +198,12 @@ func (k *kernel) load(r *tile.Ref) value {
 	if v, ok := k.loads[r]; ok {
 		return v
 	}
-	v := k.loadFrom(r, nil, r.Shape())
+	shape := r.Shape()
+	if k.inLanes(r) {
+		shape = k.refs[r].dims
+	}
+	v := k.loadFrom(r, nil, shape)
+	v.lanes = k.inLanes(r)
 	k.loads[r] = v
 	return v
 }
@@ -221,7 +225,7 @@ func (k *kernel) loadFrom(r *tile.Ref, start map[int]index, shape []int) value {
 		dims[d] = shape[dim]
 		dim++
 	}
-	v := k.access(shaped{arg.elem, dims}, arg, at)
+	v := k.access(shaped{elem: arg.elem, dims: dims}, arg, at)
 	return k.cast(v, physical(shape))
 }
 
@@ -236,7 +240,7 @@ func (k *kernel) access(to shaped, arg argument, at []value) value {
 // store writes a value, rounded to the ref's dtype, to the whole block of a ref.
 func (k *kernel) store(r *tile.Ref, v value) {
 	arg := k.refs[r]
-	v = k.vector(k.narrow(v, r.Dtype), shaped{arg.elem, physical(r.Shape())})
+	v = k.vector(k.narrow(v, r.Dtype), k.block(r))
 	v = k.cast(v, arg.dims)
 	args := []value{v, {name: arg.name}}
 	from := v.shaped.String() + ", " + arg.memory.String()
@@ -249,7 +253,7 @@ func (k *kernel) store(r *tile.Ref, v value) {
 
 // cast gives a vector other dimensions of as many elements.
 func (k *kernel) cast(v value, dims []int) value {
-	to := shaped{v.elem, dims}
+	to := shaped{elem: v.elem, dims: dims}
 	if to.String() == v.shaped.String() {
 		return v
 	}

@@ -100,7 +100,7 @@ func (k *kernel) part(p tile.Part) handle {
 		h = k.sliced(h, dims, at)
 	}
 	if flat := physical(p.Shape()); len(flat) < len(dims) {
-		h = k.derive("memref_squeeze", "", memory{shaped{arg.elem, flat}, arg.space}, h)
+		h = k.derive("memref_squeeze", "", memory{shaped{elem: arg.elem, dims: flat}, arg.space}, h)
 	}
 	return h
 }
@@ -110,13 +110,13 @@ func (k *kernel) sliced(h handle, dims []int, at []index) handle {
 	for _, x := range at {
 		args = append(args, k.number32(x))
 	}
-	return k.derive("memref_slice", fmt.Sprintf("operandSegmentSizes = array<i32: 1, %d, 0>", len(at)), memory{shaped{h.elem, dims}, h.space}, args...)
+	return k.derive("memref_slice", fmt.Sprintf("operandSegmentSizes = array<i32: 1, %d, 0>", len(at)), memory{shaped{elem: h.elem, dims: dims}, h.space}, args...)
 }
 
 // counter is one of a semaphore.
 func (k *kernel) counter(s tile.Slot) handle {
 	none := []int{}
-	one := memory{shaped{semaphoreElem(s.Semaphore), none}, semaphoreSpace}
+	one := memory{shaped{elem: semaphoreElem(s.Semaphore), dims: none}, semaphoreSpace}
 	if s.Semaphore.Kind == tile.CountsArrival {
 		return k.derive("sem_barrier", "", one)
 	}

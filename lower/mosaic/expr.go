@@ -39,7 +39,7 @@ func (k *kernel) apply(e *tile.Expr) value {
 		dims := physical(e.Shape)
 		return k.iota(e.Dim+len(dims)-len(e.Shape), dims)
 	case tile.OpDot:
-		to := shaped{mlir.Working(e.Dtype), e.Shape}
+		to := shaped{elem: mlir.Working(e.Dtype), dims: e.Shape}
 		return k.dot(e, k.constant(to, 0))
 	case tile.OpLogistic:
 		one := constant("f32", 1)
@@ -64,9 +64,9 @@ func (k *kernel) reduce(e *tile.Expr) value {
 			kind, first = "maxsi", math.MinInt32
 		}
 	}
-	x := k.vector(k.arg(e, 0), shaped{mlir.Working(d), physical(e.Args[0].Shape)})
+	x := k.vector(k.arg(e, 0), shaped{elem: mlir.Working(d), dims: physical(e.Args[0].Shape)})
 	dim := e.Dim + len(x.dims) - len(e.Shape)
-	to := shaped{x.elem, slices.Delete(slices.Clone(x.dims), dim, dim+1)}
+	to := shaped{elem: x.elem, dims: slices.Delete(slices.Clone(x.dims), dim, dim+1)}
 	v := k.op(to, "vector.multi_reduction", "kind = #vector.kind<"+kind+">, reduction_dims = array<i64: "+commas([]int{dim})+">",
 		x, k.constant(to, first))
 	return k.values().Wrapped(k.cast(v, physical(e.Shape)), d)

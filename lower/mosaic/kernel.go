@@ -66,20 +66,23 @@ func (k *kernel) name() {
 		k.ids[a] = id
 	}
 	for _, a := range p.Mesh {
-		k.coordinates[a] = argument{k.unique(a.Name), memory{shaped{"i32", []int{1}}, "smem"}}
+		k.coordinates[a] = argument{k.unique(a.Name), memory{shaped{elem: "i32", dims: []int{1}}, "smem"}}
 	}
 	for _, s := range p.Semaphores {
 		if s.Kind != tile.CountsArrival {
-			k.semaphores[s] = argument{k.unique(s.Name), memory{shaped{semaphoreElem(s), []int{s.Slots}}, semaphoreSpace}}
+			k.semaphores[s] = argument{k.unique(s.Name), memory{shaped{elem: semaphoreElem(s), dims: []int{s.Slots}}, semaphoreSpace}}
 		}
 	}
 	for _, r := range p.Refs {
-		m := memory{shaped{storage[r.Dtype], memoryShape(r)}, "vmem"}
+		m := memory{shaped{elem: storage[r.Dtype], dims: memoryShape(r)}, "vmem"}
 		if r.Main {
-			m = memory{shaped{storage[r.Dtype], physical(r.Array)}, "any"}
+			m = memory{shaped{elem: storage[r.Dtype], dims: physical(r.Array)}, "any"}
+		}
+		if k.inLanes(r) {
+			m.dims[1] = tileColumns
 		}
 		if r.Kind == tile.Table {
-			m = memory{shaped{"i32", slices.Clone(r.Array)}, "smem"}
+			m = memory{shaped{elem: "i32", dims: slices.Clone(r.Array)}, "smem"}
 		}
 		k.refs[r] = argument{k.unique(r.Name), m}
 		if r.Kind == tile.Table {

@@ -41,8 +41,8 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 		k.refuse("dot", "", "no matrix unit multiplies uint8: cast it to bfloat16, which holds every value")
 		return acc
 	}
-	a := k.vector(k.narrow(k.expr(x), x.Dtype), shaped{storage[x.Dtype], x.Shape})
-	b := k.vector(k.narrow(k.expr(y), y.Dtype), shaped{storage[y.Dtype], y.Shape})
+	a := k.vector(k.narrow(k.expr(x), x.Dtype), shaped{elem: storage[x.Dtype], dims: x.Shape})
+	b := k.vector(k.narrow(k.expr(y), y.Dtype), shaped{elem: storage[y.Dtype], dims: y.Shape})
 	if x.Dtype.IsInteger() && x.Dtype != y.Dtype { // int8 and int4
 		a, b = k.toInt8(a), k.toInt8(b)
 	}

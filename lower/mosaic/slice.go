@@ -24,7 +24,7 @@ func (k *kernel) slice(e *tile.Expr) value {
 			return k.values().InBounds(x, e.Index, e.Shape)
 		}
 	}
-	v := k.expr(x)
+	v := k.alone(k.expr(x))
 	dim := e.Dim + len(v.dims) - len(x.Shape)
 	if v.dims == nil || dim < 0 || v.dims[dim] == 1 {
 		return v // still to be repeated along it
@@ -42,7 +42,7 @@ func (k *kernel) slice(e *tile.Expr) value {
 	}
 	offsets[dim], sizes[dim] = start.n, e.Shape[e.Dim]
 	return k.unpacked(e.Dtype, []value{v}, func(vs []value) value {
-		return k.op(shaped{vs[0].elem, sizes}, "vector.extract_strided_slice",
+		return k.op(shaped{elem: vs[0].elem, dims: sizes}, "vector.extract_strided_slice",
 			fmt.Sprintf("offsets = [%s], sizes = [%s], strides = [%s]", commas(offsets), commas(sizes), commas(strides)), vs...)
 	})
 }
@@ -51,7 +51,7 @@ func (k *kernel) slice(e *tile.Expr) value {
 func (k *kernel) concat(e *tile.Expr) value {
 	vs := make([]value, len(e.Args))
 	for i, x := range e.Args {
-		vs[i] = k.expr(x)
+		vs[i] = k.alone(k.expr(x))
 	}
 	if len(vs) == 1 {
 		return vs[0]
@@ -60,9 +60,9 @@ func (k *kernel) concat(e *tile.Expr) value {
 	dim := e.Dim + len(to) - len(e.Shape)
 	return k.unpacked(e.Dtype, vs, func(vs []value) value {
 		for i, x := range e.Args {
-			vs[i] = k.vector(vs[i], shaped{vs[i].elem, physical(x.Shape)})
+			vs[i] = k.vector(vs[i], shaped{elem: vs[i].elem, dims: physical(x.Shape)})
 		}
-		return k.op(shaped{vs[0].elem, to}, "tpu.concatenate", fmt.Sprintf("dimension = %d : i32", dim), vs...)
+		return k.op(shaped{elem: vs[0].elem, dims: to}, "tpu.concatenate", fmt.Sprintf("dimension = %d : i32", dim), vs...)
 	})
 }
 

@@ -11,8 +11,9 @@ import (
 
 // shaped is the type of a value: a vector, or a scalar where dims is nil.
 type shaped struct {
-	elem string
-	dims []int
+	elem  string
+	dims  []int
+	lanes bool // a column of numbers, each in every lane (column.go)
 }
 
 func (t shaped) String() string {
@@ -22,7 +23,7 @@ func (t shaped) String() string {
 	return "vector<" + mlir.Cross(t.dims) + t.elem + ">"
 }
 
-func (t shaped) of(elem string) shaped { return shaped{elem, t.dims} }
+func (t shaped) of(elem string) shaped { return shaped{elem, t.dims, t.lanes} }
 
 func (t shaped) isFloat() bool { return mlir.IsFloat(t.elem) }
 

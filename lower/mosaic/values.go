@@ -55,11 +55,21 @@ func (k *kernel) inside(r *tile.Ref, dim int, offset tile.IndexExpr) index {
 // matched gives operands one type: that of the widest shape among them, or of a scalar if
 // all are.
 func (k *kernel) matched(args ...value) []value {
-	dims := mlir.Widest(mlir.Shapes(args, value.known, func(v value) []int { return v.dims })...)
+	lanes := false
+	dims := mlir.Widest(mlir.Shapes(args, value.known, func(v value) []int {
+		if v.lanes {
+			lanes = true
+			return []int{v.dims[0], 1}
+		}
+		return v.dims
+	})...)
+	if lanes = lanes && len(dims) == 2 && dims[1] == 1; lanes {
+		dims = []int{dims[0], tileColumns}
+	}
 	out := make([]value, len(args))
 	for i, v := range args {
 		if out[i] = v; dims != nil || v.number != nil {
-			out[i] = k.vector(v, shaped{v.elem, dims})
+			out[i] = k.vector(v, shaped{v.elem, dims, lanes})
 		}
 	}
 	return out
@@ -78,7 +88,7 @@ func (k *kernel) selected(cond, x, y value) value {
 // converted is a value of another element type; the scalar unit has few conversions.
 func (k *kernel) converted(op string, x value, elem string) value {
 	if x.dims == nil {
-		x = k.vector(x, shaped{x.elem, []int{1, 1}})
+		x = k.vector(x, shaped{elem: x.elem, dims: []int{1, 1}})
 	}
 	return k.op(x.of(elem), op, "", x)
 }

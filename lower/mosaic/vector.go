@@ -14,6 +14,10 @@ func (k *kernel) vector(v value, to shaped) value {
 	switch {
 	case v.number != nil:
 		return k.constant(to, *v.number)
+	case to.lanes:
+		return k.inLane(v, to)
+	case v.lanes:
+		return k.fromLanes(v, to.dims)
 	case slices.Equal(v.dims, to.dims):
 		return v
 	}
@@ -55,7 +59,7 @@ func (k *kernel) narrow(v value, d tile.Dtype) value {
 			return v
 		}
 		// Infinity has no spelling here that all narrow types share.
-		v = k.constant(shaped{"f32", []int{1, 1}}, *v.number)
+		v = k.constant(shaped{elem: "f32", dims: []int{1, 1}}, *v.number)
 		to = v.of(to.elem)
 	}
 	op := "arith.trunci"
@@ -69,7 +73,7 @@ func (k *kernel) narrow(v value, d tile.Dtype) value {
 func (k *kernel) unary(op string, x value) value {
 	x = k.matched(x)[0]
 	if x.dims == nil && x.isFloat() { // the scalar unit has few functions of floats
-		x = k.vector(x, shaped{x.elem, []int{1, 1}})
+		x = k.vector(x, shaped{elem: x.elem, dims: []int{1, 1}})
 	}
 	return k.op(x.shaped, op, "", x)
 }
@@ -78,7 +82,7 @@ func (k *kernel) binary(op string, x, y value) value {
 	vs := k.matched(x, y)
 	if vs[0].dims == nil && vs[0].isFloat() {
 		for i, v := range vs {
-			vs[i] = k.vector(v, shaped{v.elem, []int{1, 1}})
+			vs[i] = k.vector(v, shaped{elem: v.elem, dims: []int{1, 1}})
 		}
 	}
 	return k.op(vs[0].shaped, op, "", vs...)
@@ -94,7 +98,7 @@ func (k *kernel) compare(x value, op tile.Comparison, y value) value {
 	}
 	if vs[0].dims == nil {
 		for i, v := range vs {
-			vs[i] = k.vector(v, shaped{v.elem, []int{1, 1}})
+			vs[i] = k.vector(v, shaped{elem: v.elem, dims: []int{1, 1}})
 		}
 		to = vs[0].of("i1")
 	}
@@ -111,7 +115,7 @@ func (k *kernel) toBool(x value) value { return k.compare(x, tile.NE, integer(0)
 
 // iota counts along a dimension.
 func (k *kernel) iota(dim int, dims []int) value {
-	to := shaped{"i32", dims}
+	to := shaped{elem: "i32", dims: dims}
 	attrs := fmt.Sprintf("dimensions = array<i32: %d>", dim)
 	return k.once("iota "+attrs+to.String(), func() value { return k.op(to, "tpu.iota", attrs) })
 }

@@ -37,6 +37,10 @@ func Small() ([]Case, error) {
 		bytes{m: 7, n: 19, bm: 4, bn: 8},
 		ragged{sizes: []int{5, 0, 11, 8, 1}, k: 23, n: 17, bm: 8, bk: 8, bn: 8},
 		columns{m: 11, n: 13, bm: 4, bn: 8},
+		rowNumbers{m: 16, n: 16, bm: 8},
+		rowNumbers{m: 24, n: 200, bm: 8},
+		rowNumbers{m: 16, n: 256, bm: 16},
+		rowNumbers{m: 12, n: 256, bm: 4},
 	)
 }
 
@@ -60,6 +64,9 @@ func Tiled() ([]Case, error) {
 		bytes{m: 100, n: 300, bm: 32, bn: 128},
 		ragged{sizes: []int{100, 0, 300, 57, 43}, k: 300, n: 200, bm: 64, bk: 128, bn: 128},
 		columns{m: 300, n: 500, bm: 128, bn: 256},
+		rowNumbers{m: 192, n: 128, bm: 64},
+		rowNumbers{m: 192, n: 200, bm: 64},
+		rowNumbers{m: 192, n: 512, bm: 64},
 	)
 }
 
