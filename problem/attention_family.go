@@ -22,7 +22,7 @@ import (
 // Of heads, group share one of k and v; k and v have as many columns as q. Lengths, pages
 // and LogSums are not asked for in sweeps.
 var AttentionFamily = &Family{
-	Name: "attention", Title: "attention", Figure: PerFLOPs,
+	Name: "attention", Title: "attention", Figure: PerFLOPs, Pieces: true,
 	Sizes:  []Size{{Name: "rows"}, {Name: "keys"}, {"heads", 8}, {"group", 1}, {"dim", 64}, {BatchSize, 1}},
 	Dtypes: []string{"float32", "bfloat16", "float32:causal", "bfloat16:causal"},
 	Examples: []string{

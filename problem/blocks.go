@@ -7,11 +7,12 @@ import (
 	"matladder/tile"
 )
 
-// ParseBlocks reads a block shape of the family's problems: as many sides as they have.
+// ParseBlocks reads a block shape of the family's problems: as many sides as they have, and
+// of a family with Pieces one number more, if one likes.
 func (f *Family) ParseBlocks(text string) (tile.Blocks, error) {
 	b, err := tile.ParseBlocks(text)
 	names := f.sideNames()
-	if have := strings.Count(strings.ReplaceAll(text, "×", "x"), "x") + 1; err != nil || have != len(names) {
+	if have := strings.Count(strings.ReplaceAll(text, "×", "x"), "x") + 1; err != nil || have != len(names) && !(f.Pieces && have == len(names)+1) {
 		var numbers []string
 		for i := range names {
 			numbers = append(numbers, []string{"512", "1024", "1024"}[i])
@@ -41,6 +42,9 @@ func ClipAll(p Problem, list ...tile.Blocks) []tile.Blocks {
 	var most [3]int
 	for i, s := range p.Sides() {
 		most[i] = s.Size
+		if p.Family().Pieces && i+1 < len(most) {
+			most[i+1] = s.Size
+		}
 	}
 	return tile.Candidates(most[0], most[1], most[2], list...)
 }

@@ -19,6 +19,7 @@ type Family struct {
 	Title  string // what is computed, for people: matrix products
 	Sizes  []Size // those without a default first
 	Figure Figure // what its speed is told in
+	Pieces bool   // a block may go through in pieces of its last side: their length stands behind the sides
 
 	// Dtypes are those of a sweep that names none, spelled as Parse takes them.
 	Dtypes []string

@@ -53,7 +53,7 @@ type Operand struct {
 // tile.Blocks, and columns bm, bk and bn of the results:
 //
 //	matmul         bm, rows of a and o     bk, steps of k     bn, columns of b and o
-//	attention      bq, rows of q and o     bk, keys and values
+//	attention      bq, rows of q and o     bk, keys and values    keys of a piece (Family.Pieces)
 //	softmax, norm  rows of x and o
 //
 // People see and write the names of the family alone (--blocks, BlockForm). Three places

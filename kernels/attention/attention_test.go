@@ -38,6 +38,16 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
+// TestPieces holds rungs that pass over keys to float64 where a block goes through in pieces.
+func TestPieces(t *testing.T) {
+	p, b := attentiontest.Pieces()
+	for _, k := range attentiontest.Rungs() {
+		if n := k.Number(); n == 3 || n == 4 || n == 6 {
+			t.Run(k.Name(), func(t *testing.T) { checkMeaning(t, k, p, b) })
+		}
+	}
+}
+
 func checkMeaning(t *testing.T, k kernels.Kernel, p problem.Attention, b tile.Blocks) {
 	programs, err := k.Build(p, "", b)
 	if err != nil {

@@ -289,3 +289,11 @@ func Cases() []Case {
 	}
 	return all
 }
+
+// Pieces is a case whose blocks are met in pieces of their keys, the last of which end in the
+// midst of one, and these blocks.
+func Pieces() (problem.Attention, tile.Blocks) {
+	p := problem.Self(20, 8, tile.Float32)
+	p.Keys, p.Causal, p.AtEnd, p.Bias, p.Segments = 45, true, true, true, true
+	return p, tile.Blocks{M: 16, K: 24, N: 8}
+}

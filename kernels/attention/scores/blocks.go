@@ -86,8 +86,12 @@ func Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
 		return list
 	}
 	var out []tile.Blocks
-	for _, b := range []tile.Blocks{{M: 128, K: 128}, {M: 256, K: 256}, {M: 512, K: 512}, {M: 1024, K: 1024}, {M: 2048, K: 1024}} {
-		scores := 4 * int64(b.M) * int64(b.K)
+	list := []tile.Blocks{{M: 128, K: 128}, {M: 256, K: 256}, {M: 512, K: 512}, {M: 1024, K: 1024}, {M: 2048, K: 1024}}
+	if m.Pipeline != nil {
+		list = append(list[:3], tile.Blocks{M: 1024, K: 1024, N: 512}, tile.Blocks{M: 2048, K: 1024, N: 512}, tile.Blocks{M: 2048, K: 2048, N: 512})
+	}
+	for _, b := range list {
+		scores := 4 * int64(b.M) * int64(Piece(b))
 		held := int64(b.M) * int64(4*p.ValueDim+2*(p.Dim+p.ValueDim)*p.Dtype.Bits()/8)
 		moved := 2 * int64(b.K) * int64((p.Dim+p.ValueDim)*p.Dtype.Bits()/8)
 		if m.FastBytes > 0 && len(out) > 0 && scores+held+moved > m.FastBytes {

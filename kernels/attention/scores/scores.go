@@ -23,6 +23,7 @@ type At struct {
 	Batch, Head tile.IndexExpr // of q
 	Row, Key    tile.IndexExpr // in blocks
 	BQ, BK      int            // rows and keys of a block
+	Piece       int            // keys that its rows meet at once; 0 for all
 	// Listed says that a table tells which rows: what passes from one program to the next
 	// may then hold nothing of rows beyond the array, and these are hidden too.
 	Listed bool
@@ -44,6 +45,9 @@ type Refs struct {
 	lengths  *tile.Ref
 	pages    *tile.Ref
 	lse      *tile.Ref
+
+	from  tile.IndexExpr // where the piece of the block's keys begins (pieces.go)
+	piece int            // and how many they are; 0 for all
 }
 
 // New returns the refs of p at blocks, none of them declared.
@@ -146,13 +150,13 @@ func (r *Refs) Sums() {
 
 // Scores are those of the block of rows with the block of keys, all of them.
 func (r *Refs) Scores() *tile.Expr {
-	dot, scale := tile.Dot(r.Q, r.K, tile.TransB), r.p.Scaled()
+	dot, scale := tile.Dot(r.Q, r.keys(r.K, 0), tile.TransB), r.p.Scaled()
 	if !r.p.Bias && r.p.SoftCap == 0 {
 		return tile.Mul(dot, tile.Number(scale*math.Log2E))
 	}
 	s := tile.Mul(dot, tile.Number(scale))
 	if r.p.Bias {
-		s = tile.Add(s, r.bias)
+		s = tile.Add(s, r.keys(r.bias, 1))
 	}
 	if c := r.p.SoftCap; c > 0 {
 		return tile.Mul(tile.Tanh(tile.Mul(s, tile.Number(1/c))), tile.Number(c*math.Log2E))
@@ -167,7 +171,7 @@ func (r *Refs) Whole() *tile.Expr { return r.where(r.inside()) }
 func (r *Refs) Seen() *tile.Expr { return r.where(append(r.inside(), r.visible()...)) }
 
 // where are the Scores where all of conds hold, -Inf elsewhere.
-func (r *Refs) where(conds []*tile.Expr) *tile.Expr {
+func (r *Refs) where(conds []tile.Value) *tile.Expr {
 	if len(conds) == 0 {
 		return r.Scores()
 	}
@@ -179,9 +183,9 @@ func (r *Refs) where(conds []*tile.Expr) *tile.Expr {
 }
 
 // inside is which rows and keys are in their arrays.
-func (r *Refs) inside() (conds []*tile.Expr) {
+func (r *Refs) inside() (conds []tile.Value) {
 	if r.K.Overhangs(0) {
-		conds = append(conds, tile.InBoundsRow(r.K, 0))
+		conds = append(conds, r.keys(tile.InBoundsRow(r.K, 0), 1))
 	}
 	if r.at.Listed && r.Q.Overhangs(0) {
 		conds = append(conds, tile.InBounds(r.Q, 0))
@@ -190,13 +194,17 @@ func (r *Refs) inside() (conds []*tile.Expr) {
 }
 
 // visible is which of the scores are seen.
-func (r *Refs) visible() (conds []*tile.Expr) {
-	and := func(x *tile.Expr) { conds = append(conds, x) }
-	row, key := tile.Iota(0, r.at.BQ, r.at.BK), tile.Iota(1, r.at.BQ, r.at.BK)
+func (r *Refs) visible() (conds []tile.Value) {
+	and := func(x tile.Value) { conds = append(conds, x) }
+	keys, firstKey := r.at.BK, tile.Times(r.at.Key, -r.at.BK)
+	if r.piece > 0 {
+		keys, firstKey = r.piece, tile.Plus(firstKey, tile.Times(r.from, -1))
+	}
+	row, key := tile.Iota(0, r.at.BQ, keys), tile.Iota(1, r.at.BQ, keys)
 	if r.at.Stacked {
 		row = tile.Mul(row, tile.Number(0))
 	}
-	firstRow, firstKey := tile.Times(r.at.Row, -r.tall()), tile.Times(r.at.Key, -r.at.BK)
+	firstRow := tile.Times(r.at.Row, -r.tall())
 	// key − row, from the block's corner on, against what is left of the span there.
 	corner := tile.Plus(firstKey, tile.Times(r.at.Row, r.tall()))
 	if r.p.AtEnd && r.p.Lengths {
@@ -210,7 +218,7 @@ func (r *Refs) visible() (conds []*tile.Expr) {
 		and(tile.Compare(tile.Sub(key, row), tile.GE, tile.IndexValue(tile.Plus(corner, tile.Const(lo)))))
 	}
 	if r.p.Segments {
-		and(tile.Compare(r.segments[0], tile.EQ, r.segments[1]))
+		and(tile.Compare(r.segments[0], tile.EQ, r.keys(r.segments[1], 1)))
 	}
 	if r.p.Lengths {
 		and(tile.Compare(row, tile.LT, tile.IndexValue(tile.Plus(r.length(0), firstRow))))

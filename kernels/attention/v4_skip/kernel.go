@@ -41,12 +41,12 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	// Past the last block the number stays, and nothing is brought in.
 	key := tile.Plus(seen.First, j)
 	there := tile.AtLeast(tile.AtMost(key, seen.Last), tile.Const(0))
-	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: i, Key: there, BQ: s.M, BK: s.K})
+	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: i, Key: there, BQ: s.M, BK: s.K, Piece: scores.Piece(s)})
 	begin, step, end := flash.Pass(t, p, r, s)
 	t.When(j.First(), begin)
 	whole, some := scores.Whole(p, i, there, s), tile.Test(key, tile.LE, seen.Last)
-	t.When(tile.All(some, whole), func() { step(r.Whole()) })
-	t.When(tile.All(some, tile.Not(whole)), func() { step(r.Seen()) })
+	t.When(tile.All(some, whole), func() { step((*scores.Refs).Whole) })
+	t.When(tile.All(some, tile.Not(whole)), func() { step((*scores.Refs).Seen) })
 	t.When(j.Last(), end)
 	return t.Programs()
 }

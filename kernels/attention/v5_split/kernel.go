@@ -68,7 +68,7 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 		t.Fill(top, scores.Least)
 		t.Fill(sum, 0)
 	})
-	t.When(tile.Test(key, tile.LE, last), func() { step(r.Seen()) })
+	t.When(tile.Test(key, tile.LE, last), func() { step((*scores.Refs).Seen) })
 	t.When(j.Last(), func() {
 		t.Store(of("parts", p.ValueDim), acc)
 		t.Store(of("tops", 1), top)

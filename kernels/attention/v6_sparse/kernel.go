@@ -40,11 +40,11 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	n := t.BoundedAxis("n", most, tile.Arbitrary, blocks.At(tile.Const(0)))
 	is := func(table *tile.Ref, x int) tile.Cond { return tile.Test(table.At(n), tile.EQ, tile.Const(x)) }
 
-	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: rows.At(n), Key: keys.At(n), BQ: s.M, BK: s.K, Listed: true})
+	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: rows.At(n), Key: keys.At(n), BQ: s.M, BK: s.K, Piece: scores.Piece(s), Listed: true})
 	begin, step, end := flash.Pass(t, p, r, s)
 	t.When(is(begins, 1), begin)
-	t.When(is(kind, scores.Every), func() { step(r.Whole()) })
-	t.When(is(kind, scores.Part), func() { step(r.Seen()) })
+	t.When(is(kind, scores.Every), func() { step((*scores.Refs).Whole) })
+	t.When(is(kind, scores.Part), func() { step((*scores.Refs).Seen) })
 	t.When(is(ends, 1), end)
 	return t.Programs()
 }
