@@ -55,6 +55,7 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	limit := flags.Duration("limit", 5*time.Minute, "for one compilation")
 	only := flags.StringSlice("libtpu", versions, "`versions` of libtpu to compile with")
 	again := flags.String("ours", "", "`kernel` of which our side alone is compiled anew, where it fits: for a change of lower/mosaic")
+	families := flags.String("families", "", "`file` to complete instead: kernels of other families beside those of JAX's library")
 	budget := flags.Duration("time-budget", 0, "when to begin no more compilations; 0 for never")
 	if err := cli.Parse(flags, args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -73,12 +74,15 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	if _, err := kernels.Find(*again); *again != "" && err != nil {
 		return cli.Usagef("--ours: %v", err)
 	}
+	began := time.Now()
+	over := func() bool { return *budget > 0 && time.Since(began) > *budget }
+	if *families != "" {
+		return completeFamilies(ctx, *python, *families, *limit, over, stdout)
+	}
 	rows, err := ReadTable(*table)
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	over := func() bool { return *budget > 0 && time.Since(began) > *budget }
 	for _, version := range *only {
 		var missing []Point
 		for _, p := range Matrix() {

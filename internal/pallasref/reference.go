@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -23,10 +24,16 @@ import (
 //go:embed reference.py
 var script string
 
+// library has kernels that JAX has in its library.
+//
+//go:embed library.py
+var library string
+
 // Reference compiles with JAX, in a Python process that is started when it is
 // first needed and after one has ended.
 type Reference struct {
 	Python string        // of an environment with JAX
+	Script string        // reference.py unless it is another
 	Libtpu string        // path of the library
 	Folder string        // for what libtpu logs
 	Dump   string        // folder for schedules; "" for none
@@ -52,7 +59,7 @@ var environment = []string{
 }
 
 func (r *Reference) start() error {
-	p := &process{cmd: exec.Command(r.Python, "-c", script)}
+	p := &process{cmd: exec.Command(r.Python, "-c", cmp.Or(r.Script, script))}
 	p.cmd.Env = append(append(os.Environ(), environment...), "TPU_LIBRARY_PATH="+r.Libtpu, "TMPDIR="+r.Folder)
 	if r.Dump != "" {
 		p.cmd.Env = append(p.cmd.Env, "LIBTPU_INIT_ARGS="+dumpFlags(r.Dump))
@@ -96,16 +103,21 @@ var statusPrefix = regexp.MustCompile(`^[A-Z_]+: `)
 // Compile compiles a point. The error is one of package aot, or tells that there is
 // no JAX to ask.
 func (r *Reference) Compile(ctx context.Context, p Point) error {
+	topology, err := libtpuName(p.Topology)
+	if err != nil {
+		return err
+	}
+	return r.ask(ctx, question{p.Kernel.Number(), p.Dtype.String(), p.Size, [3]int{p.Blocks.M, p.Blocks.K, p.Blocks.N}, topology})
+}
+
+// ask has the script compile what a question says.
+func (r *Reference) ask(ctx context.Context, question any) error {
 	if r.process == nil {
 		if err := r.start(); err != nil {
 			return &setupError{err}
 		}
 	}
-	topology, err := libtpuName(p.Topology)
-	if err != nil {
-		return err
-	}
-	line, err := json.Marshal(question{p.Kernel.Number(), p.Dtype.String(), p.Size, [3]int{p.Blocks.M, p.Blocks.K, p.Blocks.N}, topology})
+	line, err := json.Marshal(question)
 	if err != nil {
 		return err
 	}

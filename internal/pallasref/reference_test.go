@@ -179,13 +179,15 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestScript: Python takes reference.py, if there is a Python.
+// TestScript: Python takes reference.py and library.py, if there is a Python.
 func TestScript(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip(err)
 	}
-	if out, err := exec.Command(python, "-c", "import ast, sys; ast.parse(sys.argv[1])", script).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for _, text := range []string{script, library} {
+		if out, err := exec.Command(python, "-c", "import ast, sys; ast.parse(sys.argv[1])", text).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
 	}
 }

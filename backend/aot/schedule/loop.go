@@ -25,7 +25,18 @@ var (
 	branchForm = regexp.MustCompile(`sbr\.rel \((!?)(%p\w+)\) target = \$region(\d+)`)
 	tripsForm  = regexp.MustCompile(`scmp\.ge\.s32\.totalorder %\w+, (\d+) /\* loop exit test`)
 	exitTest   = "loop exit test"
+	// boundForm compares with a bound that is data: the loop over such a grid has no exit test.
+	boundForm = regexp.MustCompile(`scmp\.ge\.s32\.totalorder %s\w+, %s\w+`)
 )
+
+// bare are the texts of bundles.
+func bare(bundles []bundle) []string {
+	texts := make([]string, len(bundles))
+	for i, b := range bundles {
+		texts[i] = b.text
+	}
+	return texts
+}
 
 func (s *Schedule) readLoops() error {
 	for i, b := range s.bundles {
@@ -70,7 +81,7 @@ func (s *Schedule) readLoops() error {
 				l.Trips = trips
 			}
 		}
-		if tests == 0 {
+		if tests == 0 && !boundForm.MatchString(strings.Join(bare(s.bundles[i:l.To]), "\n")) {
 			return s.at(i, "a loop without a /* %s */", exitTest)
 		}
 		s.Loops = append(s.Loops, l)

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/backend"
+	"matladder/backend/aot/schedule"
+	"matladder/kernels"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// FamilyPoint is a kernel of another family beside one of JAX's library, on equal blocks.
+type FamilyPoint struct {
+	Library  string // flash, splash or gmm
+	Topology string
+	Causal   bool
+	Sizes    []int // as library.py takes them
+	Blocks   tile.Blocks
+}
+
+// FamilyMatrix lists what is compared, in the order of the table.
+func FamilyMatrix() []FamilyPoint {
+	var all []FamilyPoint
+	for _, generation := range generations {
+		add := func(library string, causal bool, sizes []int, blocks ...tile.Blocks) {
+			for _, b := range blocks {
+				all = append(all, FamilyPoint{library, generation, causal, sizes, b})
+			}
+		}
+		square := func(n, piece int) tile.Blocks { return tile.Blocks{M: n, K: n, N: piece} }
+		for _, dim := range []int{64, 128} {
+			add("flash", false, []int{8192, dim}, square(512, 512), square(1024, 512), square(1024, 1024), square(2048, 512))
+		}
+		add("flash", false, []int{8192, 256}, square(1024, 512))
+		add("flash", true, []int{8192, 128}, square(512, 512), square(1024, 512))
+		add("splash", false, []int{8192, 128}, square(1024, 512), square(2048, 512))
+		add("splash", true, []int{8192, 128}, square(1024, 512))
+		add("gmm", false, []int{8192, 4096, 4096, 8}, square(512, 512), tile.Blocks{M: 512, K: 1024, N: 1024}, tile.Blocks{M: 1024, K: 512, N: 1024})
+		add("gmm", false, []int{8192, 2048, 768, 8}, tile.Blocks{M: 256, K: 2048, N: 768})
+	}
+	return all
+}
+
+// Key tells points apart.
+func (p FamilyPoint) Key() string {
+	words := []string{p.Topology, p.Library, p.words(), p.size(), p.Blocks.String()}
+	return strings.Join(words, " ")
+}
+
+func (p FamilyPoint) words() string {
+	if p.Causal {
+		return "bfloat16:causal"
+	}
+	return "bfloat16"
+}
+
+func (p FamilyPoint) size() string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(p.Sizes), "[]"), " ", "x")
+}
+
+// kernel is the rung that does the same: of attention the first that skips blocks where
+// some are hidden.
+func (p FamilyPoint) kernel() string {
+	switch {
+	case p.Library == "gmm":
+		return "grouped/v2_visits"
+	case p.Causal:
+		return "attention/v4_skip"
+	}
+	return "attention/v3_flash"
+}
+
+func (p FamilyPoint) program() (*tile.Program, error) {
+	family, name, _ := strings.Cut(p.kernel(), "/")
+	f, err := problem.Find(family)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := f.Parse(p.words())
+	if err != nil {
+		return nil, err
+	}
+	var sizes problem.Sizes
+	copy(sizes[:], p.Sizes)
+	if family == "attention" {
+		sizes = problem.Sizes{p.Sizes[0], p.Sizes[0], heads, 1, p.Sizes[1], 1}
+	}
+	i := slices.IndexFunc(kernels.Ladder(f), func(k kernels.Kernel) bool { return k.Name() == name })
+	programs, err := kernels.Ladder(f)[i].Build(f.Make(sizes, asked), "", p.Blocks)
+	if err != nil {
+		return nil, err
+	}
+	return programs[0], nil
+}
+
+// heads is how many library.py has.
+const heads = 2
+
+// shares are the parts of the steps that compute in which the regions of a schedule run,
+// ours and the library's: the first block of a row or of k, blocks that a mask cuts, the
+// last. Steps that compute nothing are left out.
+func (p FamilyPoint) shares() (ours, theirs []float64) {
+	n := p.Sizes[0] / p.Blocks.K // of a row, or of k
+	if p.Library == "gmm" {
+		edge := float64(p.Blocks.K) / float64(p.Sizes[1])
+		return []float64{edge}, []float64{edge, edge, 1 - edge}
+	}
+	edge := 1 / float64(n)
+	if !p.Causal {
+		ours, theirs = []float64{edge, edge}, []float64{edge, edge}
+		if p.Library == "splash" {
+			theirs = []float64{edge, 1, edge}
+		}
+		return ours, theirs
+	}
+	row := 2 / float64(n+1) // of the steps that compute, one in a row of blocks
+	return []float64{row, 1 - row, row, row}, []float64{row, 1, row}
+}
+
+// CompareFamily compiles a point on both sides. An error says that it could not be asked.
+func (c *Comparer) CompareFamily(ctx context.Context, p FamilyPoint) (ours, theirs Result, err error) {
+	program, err := p.program()
+	if err != nil {
+		return ours, theirs, err
+	}
+	mine, others := p.shares()
+	_, err = c.ours.CompileKernels(ctx, p.Topology, []*tile.Program{program}, backend.Params{})
+	if ours = resultOf(err); err == nil {
+		ours.Cycles, ours.Reason = steady(c.oursDump, program.Name, mine)
+	}
+	empty(c.oursDump)
+	topology, err := libtpuName(p.Topology)
+	if err != nil {
+		return ours, theirs, err
+	}
+	err = c.pallas.ask(ctx, map[string]any{
+		"library": p.Library, "topology": topology, "dtype": "bfloat16", "sizes": p.Sizes, "causal": p.Causal,
+		"blocks": []int{p.Blocks.M, p.Blocks.K, p.Blocks.N},
+	})
+	var setup *setupError
+	switch {
+	case ctx.Err() != nil:
+		return ours, theirs, ctx.Err()
+	case errors.As(err, &setup):
+		return ours, theirs, err
+	}
+	if theirs = resultOf(err); err == nil {
+		theirs.Cycles, theirs.Reason = steady(c.pallas.Dump, map[string]string{"flash": "flash_attention", "splash": "splash_m", "gmm": "gmm"}[p.Library], others)
+	}
+	empty(c.pallas.Dump)
+	return ours, theirs, nil
+}
+
+// steady reads from a dump what a step takes of the kernel whose name begins so.
+func steady(folder, prefix string, shares []float64) (float64, string) {
+	dump := os.DirFS(folder)
+	names, err := schedule.Kernels(dump)
+	if err != nil {
+		return 0, shorten(err.Error())
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) })
+	if len(names) != 1 {
+		return 0, fmt.Sprintf("%d schedules of the kernel", len(names))
+	}
+	s, err := schedule.Read(dump, names[0])
+	if err != nil {
+		return 0, shorten(err.Error())
+	}
+	n, err := s.Steady(shares...)
+	if err != nil {
+		return 0, shorten(err.Error())
+	}
+	return n, ""
+}
+
+// completeFamilies compiles what the table of families lacks.
+func completeFamilies(ctx context.Context, python, path string, limit time.Duration, over func() bool, stdout io.Writer) error {
+	rows, err := ReadFamilies(path)
+	if err != nil {
+		return err
+	}
+	at, err := find(versions[0])
+	if err != nil {
+		return err
+	}
+	c, err := NewComparer(python, at, limit)
+	if err != nil {
+		return err
+	}
+	c.pallas.Script = library
+	defer c.Close()
+	for _, p := range FamilyMatrix() {
+		if _, done := rows[p.Key()]; done {
+			continue
+		}
+		if over() {
+			break
+		}
+		r := FamilyRow{FamilyPoint: p}
+		if r.Ours, r.Theirs, err = c.CompareFamily(ctx, p); err != nil {
+			return fmt.Errorf("%s: %w", p.Key(), err)
+		}
+		rows[p.Key()] = r
+		if err := rows.Write(path); err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%s: %s %.0f, library %s %.0f: %.4f\n", p.Key(), r.Ours.Outcome, r.Ours.Cycles, r.Theirs.Outcome, r.Theirs.Cycles, r.Ratio())
+	}
+	return SummarizeFamilies(rows).Print(stdout)
+}
