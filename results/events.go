@@ -11,6 +11,15 @@ type Events struct {
 	Cycles, Instructions, L2Misses, L3Misses, DTLBMisses Optional[float64]
 }
 
+// eventOf has the field of each column.
+var eventOf = map[string]func(*Events) Optional[float64]{
+	"cycles":       func(e *Events) Optional[float64] { return e.Cycles },
+	"instructions": func(e *Events) Optional[float64] { return e.Instructions },
+	"l2_misses":    func(e *Events) Optional[float64] { return e.L2Misses },
+	"l3_misses":    func(e *Events) Optional[float64] { return e.L3Misses },
+	"dtlb_misses":  func(e *Events) Optional[float64] { return e.DTLBMisses },
+}
+
 // L2Bytes is how many bytes L2 lacked and brought in.
 func (e Events) L2Bytes() (bytes float64, known bool) {
 	return e.L2Misses.Value * missBytes, e.L2Misses.Known

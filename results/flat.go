@@ -34,6 +34,14 @@ var flatColumns = func() []flatColumn {
 		case perRow[c.name]:
 		case c.name == "family":
 			list = append(list, flatColumn{c.name, func(s *Summary) any { return s.FamilyName() }})
+		case eventOf[c.name] != nil: // of a launch
+			of := eventOf[c.name]
+			list = append(list, flatColumn{c.name, func(s *Summary) any {
+				if n := of(&s.Events); n.Known {
+					return n.Value
+				}
+				return nil
+			}})
 		case c.name == "shape":
 			list = append(list, flatColumn{c.name, func(s *Summary) any { return s.ShapeName() }})
 		default:
