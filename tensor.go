@@ -155,8 +155,12 @@ func sameTensors(a, b []Tensor) bool {
 }
 
 func (t *Tensor) is(u *Tensor) bool {
-	return unsafe.SliceData(t.data) == unsafe.SliceData(u.data) && len(t.data) == len(u.data) && t.packed == u.packed &&
-		t.dtype == u.dtype && t.rank == u.rank && t.fault == u.fault && t.shape == u.shape && t.strides == u.strides
+	same := unsafe.SliceData(t.data) == unsafe.SliceData(u.data) && len(t.data) == len(u.data) && t.packed == u.packed &&
+		t.dtype == u.dtype && t.rank == u.rank && t.fault == u.fault
+	for i := 0; same && i < min(t.rank, MaxRank); i++ { // beyond are zeros
+		same = t.shape[i] == u.shape[i] && t.strides[i] == u.strides[i]
+	}
+	return same
 }
 
 // complaint is what is wrong with a tensor on its own; "" for nothing.
