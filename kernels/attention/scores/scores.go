@@ -98,7 +98,7 @@ func (r *Refs) Products() {
 		r.pages = r.t.Table("pages", p.Batch*p.PagesEach())
 	}
 	r.Q = r.t.In("q", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), r.rows(p.Dim, zero))
-	r.K = r.keys("k", p.Dim)
+	r.K = r.perKey("k", p.Dim)
 	if p.Bias {
 		r.bias = r.t.In("bias", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), r.rows(at.BK, at.Key))
 	}
@@ -110,12 +110,12 @@ func (r *Refs) Products() {
 
 // Values declares v.
 func (r *Refs) Values() {
-	r.V = r.keys("v", r.p.ValueDim)
+	r.V = r.perKey("v", r.p.ValueDim)
 }
 
-// keys declares an array of a row for each key: those of an example one after another, or in
+// perKey declares an array of a row for each key: those of an example one after another, or in
 // pages.
-func (r *Refs) keys(name string, cols int) *tile.Ref {
+func (r *Refs) perKey(name string, cols int) *tile.Ref {
 	p, at := r.p, r.at
 	block := tile.Block(tile.Squeezed, tile.Squeezed, at.BK, cols)
 	if p.PageSize == 0 {
