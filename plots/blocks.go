@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"matladder/results"
 )
@@ -50,6 +51,11 @@ func blockPictures(q Request, d data) ([]Picture, error) {
 		}
 	}
 	h.Unit = rateUnit(h.Most, asked[0].RateOf())
+	for i, line := range h.Subtitle {
+		if rest, ok := strings.CutPrefix(line, "hollow, "); ok {
+			h.Subtitle[i] = "~, " + rest // cells are filled all the same
+		}
+	}
 	h.Subtitle[1] = note + "cells: " + h.Unit.Name + medianOf(sorted(curves)) + "; rows: blocks " + sidesOf(&asked[0])
 	return []Picture{h}, nil
 }
@@ -129,7 +135,7 @@ func cellOf(s *results.Summary, best map[column]float64) HeatCell {
 	case s == nil:
 		return HeatCell{}
 	case usable(s):
-		return HeatCell{Value: s.Rate.Median, Best: s.Rate.Median == best[column{s.Size(), s.Mode}]}
+		return HeatCell{Value: s.Rate.Median, Rough: !s.Rate.Holds(), Best: s.Rate.Median == best[column{s.Size(), s.Mode}]}
 	case s.Status == results.TooBig:
 		cell := HeatCell{Status: "too big"}
 		if m := needs.FindStringSubmatch(s.Reason); m != nil {

@@ -358,6 +358,27 @@ func TestBlocks_Clipped(t *testing.T) {
 	}
 }
 
+// TestBlocks_Rough: a cell is filled whatever its figure is worth, so ~ says of which that
+// it is not to be relied on, and the heading names them by that.
+func TestBlocks_Rough(t *testing.T) {
+	const k = "v4_optblock"
+	rows := []results.Record{blocks(hand(k, 256, 1e9), 64, 64, 64)}
+	for round := range 6 {
+		rows = append(rows, with(blocks(hand(k, 256, 2e9), 128, 128, 128), func(r *results.Record) { r.Round = round }))
+	}
+	list, err := Pictures(results.Summarize(rows), Request{Kind: Blocks, Kernel: k, Dtype: "float32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := list[0].(*HeatMap)
+	if few, enough := h.Rows[0].Cells[0], h.Rows[1].Cells[0]; !few.Rough || enough.Rough {
+		t.Errorf("of 1 sample and of 6: %+v", h.Rows)
+	}
+	if text := strings.Join(h.Subtitle, "\n"); !strings.Contains(text, "\n~, not to be relied on") {
+		t.Errorf("the heading says\n%s", text)
+	}
+}
+
 // TestBlocks_Tuned: where each size has the one block shape that was tuned for it,
 // rows still are block shapes.
 func TestBlocks_Tuned(t *testing.T) {

@@ -32,6 +32,7 @@ type HeatRow struct {
 type HeatCell struct {
 	Value       float64
 	Best        bool // of its column
+	Rough       bool // not to be relied on: ~ before the figure
 	Status      string
 	Need, Limit string // of a cell too big for fast memory
 }
@@ -188,6 +189,10 @@ func (h *HeatMap) drawCell(c draw.Canvas, cell HeatCell, b vg.Rectangle, predict
 			sty = bold(sty)
 			strokeBox(c, b, ink, 1.8)
 		}
-		write(digits(cell.Value/h.Unit.Value), 0)
+		figure := digits(cell.Value / h.Unit.Value)
+		if cell.Rough {
+			figure = "~" + figure
+		}
+		write(figure, 0)
 	}
 }

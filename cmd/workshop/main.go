@@ -39,10 +39,10 @@
 // programs, a battery, a quota, a saving clock; and what is missing: Go, disk, the
 // plugin of lesson 6.
 //
-// predict 2 "3.8 times" keeps a prediction in out/predictions.csv; predict 2 shows
+// predict 2 "3.8 times" keeps a prediction in out/workshop/predictions.csv; predict 2 shows
 // those of lesson 2, and predict all, beside what came out. Results are those in out/,
 // or of --input. What came out is shown only where something was predicted, and a
-// prediction that was written behind the measurement is marked.
+// prediction that was written after the measurement is marked.
 //
 //	$ workshop predict 2 3.8 times
 //	lesson 2: v2, panels in parallel
@@ -232,7 +232,7 @@ func solution(_ context.Context, o *options) error {
 
 func list(_ context.Context, o *options) error {
 	for _, e := range workshop.All {
-		if _, err := fmt.Fprintf(o.stdout, "%d  %-54s  %s\n", e.Number, e.Title, e.File()); err != nil {
+		if _, err := fmt.Fprintf(o.stdout, "%2d  %-54s  %s\n", e.Number, e.Title, e.File()); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	predictionsFile = "out/predictions.csv"
+	predictionsFile = "out/workshop/predictions.csv" // a folder down: all of out/*.csv is results
 	resultsGlob     = "out/*.csv"
 )
 
@@ -65,8 +65,7 @@ func reset(_ context.Context, o *options) error {
 	return nil
 }
 
-// rowFiles are the results to look at: those named, or of out/, whose predictions are
-// none.
+// rowFiles are the results to look at: those named, or of out/.
 func (o *options) rowFiles() ([]string, error) {
 	if len(o.input) > 0 {
 		paths, err := results.Files(o.input...)
@@ -75,8 +74,7 @@ func (o *options) rowFiles() ([]string, error) {
 		}
 		return paths, nil
 	}
-	paths, err := filepath.Glob(filepath.FromSlash(resultsGlob))
-	return slices.DeleteFunc(paths, func(p string) bool { return filepath.ToSlash(p) == predictionsFile }), err
+	return filepath.Glob(filepath.FromSlash(resultsGlob))
 }
 
 // points are those of rowFiles. A file of out/ that holds no results is told and left
@@ -157,7 +155,7 @@ func (o *options) beside(e workshop.Exercise, said []classroom.Prediction, answe
 		note := ""
 		for _, a := range answers {
 			if !a.At.IsZero() && a.At.Before(p.At) {
-				note = "  (written down behind the measurement of " + a.At.UTC().Format("2006-01-02 15:04") + ")"
+				note = "  (written down after the measurement of " + a.At.UTC().Format("2006-01-02 15:04") + ")"
 			}
 		}
 		fmt.Fprintf(o.stdout, "  predicted  %s%s\n", p.Text, note)

@@ -10,13 +10,25 @@ import (
 // measured are the points of a machine, for Answers.
 type measured []results.Summary
 
-// find is the fastest point of a kernel for one problem in the newest file that has one;
-// nil if none was measured.
+// find is fastest of a kernel for one product.
 func (m measured) find(kernel, dtype string, size [3]int) *results.Summary {
+	return m.fastest(kernel, dtype, func(s *results.Summary) bool { return [3]int{s.M, s.K, s.N} == size })
+}
+
+// attention is fastest of a kernel for one attention.
+func (m measured) attention(kernel, dtype, size, options string) *results.Summary {
+	return m.fastest(kernel, dtype, func(s *results.Summary) bool {
+		return s.FamilyName() == "attention" && s.Size() == size && s.Options == options
+	})
+}
+
+// fastest is the fastest point of a kernel for the problem that is asked, in the newest
+// file that has one; nil if none was measured.
+func (m measured) fastest(kernel, dtype string, asked func(*results.Summary) bool) *results.Summary {
 	var best *results.Summary
 	for i := range m {
 		s := &m[i]
-		if s.Kernel != kernel || s.DtypeA != dtype || [3]int{s.M, s.K, s.N} != size || s.Status != results.OK || s.Mode != results.Measured || s.Interpreted() || !s.Rate.Known() {
+		if s.Kernel != kernel || s.DtypeA != dtype || !asked(s) || s.Status != results.OK || s.Mode != results.Measured || s.Interpreted() || !s.Rate.Known() {
 			continue
 		}
 		if best == nil || s.Pos.File != best.Pos.File && s.Latest.After(best.Latest) || s.Pos.File == best.Pos.File && s.Rate.Median > best.Rate.Median {
@@ -34,6 +46,13 @@ func (m measured) first(kernel, dtype string, sizes ...[3]int) *results.Summary 
 		}
 	}
 	return nil
+}
+
+func kernelOf(s *results.Summary) string {
+	if s == nil {
+		return ""
+	}
+	return s.Kernel
 }
 
 func cube(n int) [3]int { return [3]int{n, n, n} }
@@ -109,6 +128,21 @@ func Answers(lesson int, points []results.Summary) []Answer {
 		if s := m.find("v4_optblock", "float32", cube(512)); s != nil {
 			list = append(list, sure(s, "%s is the fastest of v4's block shapes that were measured at 512", s.Blocks()))
 		}
+	case 8:
+		fixed("v1 moves 1.9 GB, v3 276.8 MB")
+		fixed("v4 computes 53 % of v3: half, and a part of the blocks on the diagonal")
+		first := m.attention("v1_scores", "float32", "1024", "causal")
+		best := first
+		for _, kernel := range []string{"v2_rows", "v3_flash", "v4_skip"} {
+			if s := m.attention(kernel, "float32", "1024", "causal"); s != nil && best != nil && s.Pos.File == best.Pos.File && s.Rate.Median > best.Rate.Median {
+				best = s
+			}
+		}
+		ratio("the fastest is "+kernelOf(best)+", beside v1", best, first)
+	case 9:
+		fixed("v1 moves 268.6 MB, twice the arrays")
+		fixed("v4 moves 134.2 MB, v5 33.8 MB")
+		ratio("v5 beside v4", m.attention("v5_split", "bfloat16", "1×8192×32×4×128", ""), m.attention("v4_skip", "bfloat16", "1×8192×32×4×128", ""))
 	case 10:
 		fixed("358 µs to gather, 305 µs to multiply at the peak")
 		fixed("488 µs on 256 chips: 9.7 times as fast with 16 times as many, if nothing overlaps")

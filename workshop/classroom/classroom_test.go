@@ -138,6 +138,33 @@ func TestClass(t *testing.T) {
 	}
 }
 
+// TestAnswers_Attention: what lessons 8 and 9 ask about the clock is answered by rows of
+// another family than matmul.
+func TestAnswers_Attention(t *testing.T) {
+	var rows []results.Record
+	for i, r := range []results.Record{
+		{Kernel: "v1_scores", DtypeA: "float32", Shape: "rows=1024,keys=1024", Options: "causal"},
+		{Kernel: "v2_rows", DtypeA: "float32", Shape: "rows=1024,keys=1024", Options: "causal"},
+		{Kernel: "v3_flash", DtypeA: "float32", Shape: "rows=1024,keys=1024", Options: "causal"},
+		{Kernel: "v4_skip", DtypeA: "bfloat16", Shape: "rows=1,keys=8192,heads=32,group=4,dim=128"},
+		{Kernel: "v5_split", DtypeA: "bfloat16", Shape: "rows=1,keys=8192,heads=32,group=4,dim=128"},
+	} {
+		r.Family, r.Figure, r.Status, r.Mode, r.Method, r.Backend = "attention", "flops", results.OK, results.Measured, results.Direct, "cpu"
+		r.FLOPs, r.Seconds, r.Launches = 1e9, 1/float64(i+1), 1
+		rows = append(rows, r)
+	}
+	points := results.Summarize(rows)
+	for lesson, want := range map[int]string{8: "the fastest is v3_flash, beside v1: 3.00 times as fast", 9: "v5 beside v4: 1.25 times as fast"} {
+		got := Answers(lesson, points)
+		if n := len(got); n != 3 || !strings.HasPrefix(got[2].Text, want) {
+			t.Errorf("lesson %d: %v, want %q", lesson, got, want)
+		}
+		if none := Answers(lesson, nil); len(none) != 2 {
+			t.Errorf("lesson %d of no rows: %v", lesson, none)
+		}
+	}
+}
+
 // zipped makes an archive of parts.
 func zipped(t testing.TB, parts ...string) []byte {
 	t.Helper()
