@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/lower/mosaic/mosaictest"
+	"matladder/tile/tiletest"
 )
 
 // TestPrograms compiles programs beyond the ladder, for one generation; for all
 // with MATLADDER_AOT_ALL.
 func TestPrograms(t *testing.T) {
 	c := open(t, Options{})
-	cases, err := mosaictest.Tiled()
+	cases, err := tiletest.Tiled()
 	if err != nil {
 		t.Fatal(err)
 	}

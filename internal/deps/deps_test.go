@@ -47,9 +47,8 @@ internal/cc:
 internal/fakegpu: internal/cc plugins
 internal/counters: golang.org/x/sys/unix
 lower/internal/mlir: tile
-lower/internal/lowertest: backend backend/backendtest lower/internal/mlir lower/mosaic/mosaictest problem tile tile/interp tile/tiletest
+lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
 lower/mosaic: tile problem lower/internal/mlir
-lower/mosaic/mosaictest: tile
 lower/stablehlo: mesh tile problem lower/internal/mlir
 lower/triton: tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire

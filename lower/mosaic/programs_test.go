@@ -5,7 +5,7 @@ import (
 
 	"matladder/lower/internal/lowertest"
 	"matladder/lower/mosaic"
-	"matladder/lower/mosaic/mosaictest"
+	"matladder/tile/tiletest"
 )
 
 // TestProgramMeaning runs the text of programs beyond the ladder on random
@@ -14,7 +14,7 @@ func TestProgramMeaning(t *testing.T) { lowertest.Programs(t, device{}, nil) }
 
 // TestTiled: programs whose blocks are whole tiles pass every check.
 func TestTiled(t *testing.T) {
-	cases, err := mosaictest.Tiled()
+	cases, err := tiletest.Tiled()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"matladder/lower/mosaic/mosaictest"
 	"matladder/tile"
+	"matladder/tile/tiletest"
 )
 
 // attention is causal self-attention with grouped queries: kvHeads heads of k
@@ -14,7 +14,7 @@ import (
 type attention struct{ batch, heads, kvHeads, seq, dim, bq, bk int }
 
 func (c attention) program() ([]*tile.Program, error) {
-	return mosaictest.Attention(c.batch, c.heads, c.kvHeads, c.seq, c.dim, c.bq, c.bk)
+	return tiletest.Attention(c.batch, c.heads, c.kvHeads, c.seq, c.dim, c.bq, c.bk)
 }
 
 func TestFlashAttention(t *testing.T) {

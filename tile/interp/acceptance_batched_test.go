@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"matladder/lower/mosaic/mosaictest"
 	"matladder/tile"
+	"matladder/tile/tiletest"
 )
 
 // batched is a matmul for each element of a batch, with an activation at the
@@ -29,7 +29,7 @@ var activations = map[string]struct {
 }
 
 func (c batched) program() ([]*tile.Program, error) {
-	return mosaictest.Batched(c.batch, [3]int{c.m, c.k, c.n}, tile.Blocks{M: c.bm, K: c.bk, N: c.bn}, c.transA, c.transB, activations[c.activation].block)
+	return tiletest.Batched(c.batch, [3]int{c.m, c.k, c.n}, tile.Blocks{M: c.bm, K: c.bk, N: c.bn}, c.transA, c.transB, activations[c.activation].block)
 }
 
 func TestBatchedMatmul(t *testing.T) {

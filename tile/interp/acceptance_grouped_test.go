@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"matladder/lower/mosaic/mosaictest"
 	"matladder/tile"
+	"matladder/tile/tiletest"
 )
 
 // grouped multiplies each block of bm rows of x by the weights of one expert,
@@ -15,7 +15,7 @@ import (
 type grouped struct{ experts, rows, k, n, bm, bk, bn int }
 
 func (c grouped) program() ([]*tile.Program, error) {
-	return mosaictest.Grouped(c.experts, c.rows, c.k, c.n, tile.Blocks{M: c.bm, K: c.bk, N: c.bn})
+	return tiletest.Grouped(c.experts, c.rows, c.k, c.n, tile.Blocks{M: c.bm, K: c.bk, N: c.bn})
 }
 
 func TestGroupedMatmul(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"matladder/lower/mosaic/mosaictest"
 	"matladder/tile"
+	"matladder/tile/tiletest"
 )
 
 // dynamicQuant multiplies float32 rows by int8 weights in two programs: the
@@ -15,7 +15,7 @@ import (
 type dynamicQuant struct{ m, k, n, bm, bk, bn int }
 
 func (c dynamicQuant) programs() ([]*tile.Program, error) {
-	return mosaictest.DynamicQuant(c.m, c.k, c.n, tile.Blocks{M: c.bm, K: c.bk, N: c.bn})
+	return tiletest.DynamicQuant(c.m, c.k, c.n, tile.Blocks{M: c.bm, K: c.bk, N: c.bn})
 }
 
 func TestDynamicQuant(t *testing.T) {

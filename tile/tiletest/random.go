@@ -1,16 +1,16 @@
-// Package tiletest makes tile programs out of bytes, for the fuzz tests of
-// whatever reads programs.
+// Package tiletest has tile programs for the tests of whatever reads programs.
 //
-//  1. Random turns bytes into a small program: a product of blocks on a ragged
-//     grid, with a random grid order, index maps, dtypes, body and epilogue.
-//  2. Now and then it makes a mistake on purpose, so that some programs are
-//     nearly right; Verify is what tells.
-//  3. Inputs makes arrays for a program, tables included.
+// Small and Tiled are programs written by hand, each of which uses a part of the language
+// that no rung of the ladder does; Attention, Batched, Grouped and DynamicQuant build some of
+// them at other sizes.
 //
-// The same bytes always make the same program. Programs are small (a few
-// hundred steps over arrays of at most some dozen elements a side), so that
-// running one takes microseconds. What the package does not do: judge, run or
-// compare.
+// Random makes programs out of bytes, for fuzz tests: a small product of blocks on a ragged
+// grid, with a random grid order, index maps, dtypes, body and epilogue. Now and then it
+// makes a mistake on purpose, so that some programs are nearly right; Verify is what tells.
+// The same bytes always make the same program, of a few hundred steps over arrays of at most
+// some dozen elements a side, so that running it takes microseconds.
+//
+// Inputs makes arrays for a program, tables included. Nothing here judges, runs or compares.
 package tiletest
 
 import "matladder/tile"

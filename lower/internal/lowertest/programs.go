@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/lower/mosaic/mosaictest"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tile/interp"
+	"matladder/tile/tiletest"
 )
 
 // Products are products of which texts are kept, by the names of their files: one of each
@@ -39,7 +39,7 @@ func Products() map[string]problem.Matmul {
 // Programs runs programs beyond the ladder on random inputs and compares with interp.
 // refused has, by the name of a program, what be may say that it cannot do.
 func Programs(t *testing.T, be backend.Backend, refused map[string]string) {
-	cases, err := mosaictest.Small()
+	cases, err := tiletest.Small()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func Programs(t *testing.T, be backend.Backend, refused map[string]string) {
 	}
 }
 
-func compare(t *testing.T, be backend.Backend, c mosaictest.Case, refused string) {
+func compare(t *testing.T, be backend.Backend, c tiletest.Case, refused string) {
 	ctx := context.Background()
 	in := randomInputs(t, c)
 	want, err := interp.Run(ctx, c.Programs, in)
@@ -94,7 +94,7 @@ func compare(t *testing.T, be backend.Backend, c mosaictest.Case, refused string
 
 // randomInputs draws floats from the normal distribution, integers from their
 // whole range, and tables, unless the case has them, from the blocks that there are.
-func randomInputs(t *testing.T, c mosaictest.Case) []tile.Tensor {
+func randomInputs(t *testing.T, c tiletest.Case) []tile.Tensor {
 	t.Helper()
 	bound, err := tile.Bind(c.Programs)
 	if err != nil {

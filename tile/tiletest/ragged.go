@@ -1,4 +1,4 @@
-package mosaictest
+package tiletest
 
 import (
 	"math"

@@ -1,8 +1,4 @@
-// Package mosaictest has tile programs beyond the ladder, for tests of what a
-// lowering makes of them: each uses a part of the language that no rung does.
-// Their sizes are arguments, so that small ones can be evaluated and ones whose
-// blocks are whole tiles can be compiled.
-package mosaictest
+package tiletest
 
 import (
 	"math"
@@ -10,7 +6,7 @@ import (
 	"matladder/tile"
 )
 
-// Case is a program at some sizes.
+// Case is a program at some sizes, or several that run one after another in a launch.
 type Case struct {
 	Name     string
 	Programs []*tile.Program
@@ -21,7 +17,8 @@ type Case struct {
 	Tables map[string][]int
 }
 
-// Small are sizes that take no time, with blocks that overhang wherever they may.
+// Small are the programs at sizes that take no time to interpret, with blocks that reach past
+// the end of their arrays wherever they may.
 func Small() ([]Case, error) {
 	return cases(
 		attention{batch: 2, heads: 4, kvHeads: 2, seq: 37, dim: 16, bq: 8, bk: 16},
@@ -44,8 +41,8 @@ func Small() ([]Case, error) {
 	)
 }
 
-// Tiled are sizes whose blocks are whole tiles, so that every generation's
-// compiler can take them.
+// Tiled are the programs at sizes whose blocks are whole tiles of a TPU's memory, so that
+// libtpu can compile them for every generation.
 func Tiled() ([]Case, error) {
 	return cases(
 		attention{batch: 1, heads: 4, kvHeads: 2, seq: 300, dim: 128, bq: 128, bk: 128},
