@@ -141,8 +141,8 @@ type Gauge struct {
 	OthersKnown            bool
 }
 
-// Words of Gauge.Throttles. All but power are disturbances: a large product keeps a GPU at
-// its limit of power.
+// Words of Gauge.Throttles. Heat, hardware and supply make a row disturbed (package results,
+// disturbances.go). Power does not: a large product keeps a GPU at its limit of power.
 const (
 	ThrottledByPower    = "power"
 	ThrottledByHeat     = "heat"

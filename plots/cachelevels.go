@@ -10,10 +10,11 @@ import (
 	"matladder/results"
 )
 
-// A Level is where a point would stand by the bytes that a cache in fact lacked.
+// A Level is a point's arithmetic intensity by the bytes that missed a cache, as bench
+// --counters counted them, and not by those that its grid moves.
 type Level struct {
 	Name string  // of the cache
-	X    float64 // work over those bytes
+	X    float64 // work over the bytes of its misses
 }
 
 // levelsNote says what the marks are.

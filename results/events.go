@@ -20,12 +20,12 @@ var eventOf = map[string]func(*Events) Optional[float64]{
 	"dtlb_misses":  func(e *Events) Optional[float64] { return e.DTLBMisses },
 }
 
-// L2Bytes is how many bytes L2 lacked and brought in.
+// L2Bytes is how many bytes missed L2.
 func (e Events) L2Bytes() (bytes float64, known bool) {
 	return e.L2Misses.Value * missBytes, e.L2Misses.Known
 }
 
-// L3Bytes is how many bytes no cache had.
+// L3Bytes is how many bytes missed all caches.
 func (e Events) L3Bytes() (bytes float64, known bool) {
 	return e.L3Misses.Value * missBytes, e.L3Misses.Known
 }

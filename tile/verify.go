@@ -50,7 +50,7 @@ var stages = [][]func(*verifier){
 		meshAxes,
 		semaphores,
 	},
-	{ // verify_scope.go, verify_step.go, verify_stmt.go, verify_expr.go, verify_copy.go: how they fit together
+	{ // verify_scope.go, verify_overlap.go, verify_stmt.go, verify_expr.go, verify_copy.go: how they fit together
 		axisBounds,
 		overlaps,
 		indexMaps,

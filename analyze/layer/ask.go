@@ -73,8 +73,8 @@ func (a Ask) keys() float64 {
 }
 
 // passes are how often the work of a forward pass is done. The backward pass multiplies
-// twice for each product, once for the gradient of each operand; attention also makes its
-// scores anew.
+// twice for each product, once for the gradient of each operand; attention's backward pass
+// computes the scores again, half a pass more.
 func (a Ask) passes(recompute bool) (products, attention, exchanges float64) {
 	if a.Phase != Train {
 		return 1, 1, 1

@@ -109,8 +109,9 @@ func (a Ask) products(p Plan, s sizes, times float64) []work {
 	model, rows := float64(s.model), float64(s.tokens)
 	columns := float64(l.Heads)/model*h + 2*float64(l.KVHeads)/float64(s.kvShare)*h
 	heads := float64(l.Heads) / model * h
-	// Where weights stay, the width of a device is a part of all, and the rows are of all
-	// devices along the axes: as many FLOPs.
+	// Where weights stay, a device has a part of the width and multiplies it by the rows of all
+	// devices that have the other parts: as many FLOPs. These are the numbers of parts, for the
+	// weights of attention and for those of experts.
 	dense, sparse := 1., 1.
 	if p.Weights == Stationary {
 		dense, sparse = float64(s.groups), float64(p.Mesh.Size(mesh.Data))
@@ -131,8 +132,8 @@ func (a Ask) products(p Plan, s sizes, times float64) []work {
 	}
 }
 
-// scores are the products of queries with keys and of probabilities with values: of causal
-// attention those that are seen alone.
+// scores are the products of queries with keys and of probabilities with values, of causal
+// attention only for keys that are seen.
 func (a Ask) scores(s sizes, times float64) work {
 	l := a.Layer
 	queries := float64(s.tokens) * float64(l.Heads) / float64(s.model) // heads of a device, of all its tokens

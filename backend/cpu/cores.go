@@ -87,9 +87,8 @@ func (b *Backend) emptyLaunch(ctx context.Context, workers int) float64 {
 	return b.fastestLaunch(ctx, t, workers, launches)
 }
 
-// measureSharing measures what it takes cores to work together. Where they are moved, as
-// those of a virtual machine are, it differs from one moment to the next: of some, the one
-// in the middle counts.
+// measureSharing measures what it costs cores to work together. The cores of a virtual machine
+// may be moved from one moment to the next, so that it is the median of some measurements.
 func (b *Backend) measureSharing(ctx context.Context, c *tile.Cores) {
 	const times, apart = 5, 40 * time.Millisecond
 	var figures [5][times]float64
@@ -106,8 +105,8 @@ func (b *Backend) measureSharing(ctx context.Context, c *tile.Cores) {
 	}
 }
 
-// costOfSharing is that of so many workers, as it was found with the rest of what blocks are
-// ranked by, or else measured once a process.
+// costOfSharing is what it costs so many workers to share memory: as it was measured together
+// with the rest of what blocks are ranked by, or else measured once a process.
 func (b *Backend) costOfSharing(workers int) probe.Sharing {
 	if b.probing.TryLock() {
 		defer b.probing.Unlock()

@@ -25,7 +25,8 @@
 //     writes an output once, by non-temporal stores if L2 would not hold it.
 //  4. epilogue (internal/epilogue): all other arithmetic is compiled to loops along rows.
 //  5. placement: which packed blocks are kept, and where: in a cache for all workers, with
-//     one worker, or nowhere. schedule: the grid becomes tasks for workers; axes that carry a
+//     one worker, or nowhere. Workers share the packed blocks of B unless each packs them for
+//     itself in less time, by what it was measured to cost cores to share. schedule: the grid becomes tasks for workers; axes that carry a
 //     sum run in order inside one task. buffers: how much is computed at once, and the place
 //     of all memory but the arrays.
 //
@@ -54,9 +55,11 @@
 //	measurements.go             the file that keeps them
 //	parameters.go, choices.go   --param: decisions that are asked for
 //	adjustments.go              decisions that cmd/tune may try
+//	assembly.go                 the micro-kernels that a plan calls, for inspect --as asm
 //	internal/plan               the plan (plan.go, step.go, operand.go), and how it prints itself
 //	internal/passes             a file a pass; passes.go lists them
 //	    strategy.go             the choice of how B is read
+//	    placement.go            who keeps what is packed; packsAlone: whether workers share it
 //	    product.go, widen.go    micro-kernels and packing for dtypes that passes ask for
 //	internal/epilogue           expressions as loops along rows
 //	internal/exec               executable.go, call.go; run.go: a launch
@@ -68,6 +71,7 @@
 //	    *_avx512_amd64.s        kernels of AVX-512 (asmgen writes them); *_amx_, *_avx2_, *_neon_
 //	internal/rows, vexp, widen  loops along rows: arithmetic, exponentials, conversions
 //	internal/probe, amx, evict  caches and rates of this machine; AMX; memory out of the caches
+//	    sharing.go              the probe of what it costs cores to share
 //	internal/memory             large pages, regions
 //
 // Imports go one way: plan ← epilogue ← passes, plan ← exec, gemm ← plan; a test

@@ -99,8 +99,9 @@
 //	cpu      the cores of this machine; the default
 //	xla-cpu  XLA on those cores: the baseline, and kernels as variant interpret
 //	tpu      a TPU: the kernels, and XLA's own matmul
-//	gpu      XLA on an NVIDIA GPU: the baseline, and kernels as variant interpret
+//	gpu      an NVIDIA GPU: the kernels, and XLA's own matmul
 //	aot      nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted
+//	aot-gpu  nowhere: XLA compiles for the GPU of --topology, and its speed is predicted
 //
 // Variant interpret runs what a kernel means, step by step. It shows that outputs
 // agree, and says nothing of speed: no picture shows it.
@@ -125,7 +126,8 @@
 //	--param method=wall      one launch at a time, each waited for
 //	--param method=chain     one after another, each on what the last one returned
 //	--param vmem_limit=64MiB how much fast memory of a TPU a kernel may take, XLA's too
-//	--param operands=any     a TPU may keep operands of a loop in fast memory; by
+//	--param operands=any     a TPU may keep operands of a loop in fast memory, and
+//	                         launches on a GPU find theirs in its L2 cache; by
 //	                         default each launch finds them in HBM
 //
 // In column operands of the results stands where they were. float32 products are

@@ -43,7 +43,8 @@
 // one layer. time is the sum of both, as if nothing overlapped, then the least and the most
 // that it may be; bound is what takes the longest; peak is the part of the peak of all
 // devices that the FLOPs of the layer would be. Below stands why the first is the first,
-// and what makes the next slower.
+// and what makes the next slower; C there is the peak of a device in FLOP/s, and W what it
+// can send along those axes in bytes/s.
 //
 // --mesh data=16,model=16 looks at one mesh, and shows every way to spread the layer over
 // it. --format csv has all meshes, in bytes and seconds.
@@ -54,13 +55,6 @@
 //	      mesh  weights     caches            memory  compute     wire  bound    time   least    most   peak
 //	  model=16   copied  sequences          15.1 GiB   248 µs  94.6 µs    HBM  342 µs  236 µs  375 µs  7.9 %
 //	  model=16   copied      heads  21.8 GiB too big   358 µs  53.4 µs    HBM  411 µs  341 µs  439 µs  6.6 %
-//	model=16, weights copied, caches by sequences is predicted to take least, 342 µs a layer: a device computes for 248 µs, bound by its memory, and 94.6 µs are on the wire: 53.4 µs for gathering and scattering activations along model, 41.2 µs for turning heads into sequences along model.
-//	Activations along model take as long as the feed-forward products at ⅔·C/W = 1459 hidden columns of a device; here it has 1792, enough.
-//
-//	      mesh  weights     caches            memory  compute     wire  bound    time   least    most   peak
-//	  model=16   copied  sequences          15.1 GiB   248 µs  94.6 µs    HBM  342 µs  236 µs  375 µs  7.9 %
-//	  model=16   copied      heads  21.8 GiB too big   358 µs  53.4 µs    HBM  411 µs  341 µs  439 µs  6.6 %
-//
 //	model=16, weights copied, caches by sequences is predicted to take least, 342 µs a layer: a device computes for 248 µs, bound by its memory, and 94.6 µs are on the wire: 53.4 µs for gathering and scattering activations along model, 41.2 µs for turning heads into sequences along model.
 //	Activations along model take as long as the feed-forward products at ⅔·C/W = 1459 hidden columns of a device; here it has 1792, enough.
 //

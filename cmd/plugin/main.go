@@ -17,7 +17,7 @@
 //
 //	cpu    60 MB   Linux on amd64 and arm64
 //	tpu   200 MB   Linux on amd64
-//	cuda  1.9 GB   Linux on amd64 and arm64, with CUDA 13 but for the driver
+//	cuda  2.2 GB   Linux on amd64 and arm64, with CUDA 13 but for the driver
 //
 // --from SITE-PACKAGES takes a plugin out of packages that a Python on this machine has
 // (pip show -f jax-cuda13-pjrt says where), for machines that reach no index: as links, on

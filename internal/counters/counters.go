@@ -1,5 +1,6 @@
-// Package counters reads what the system tells about who has the processors: the
-// figures that top, vmstat and dmesg show.
+// Package counters reads what the system tells about who has the processors, the figures
+// that top, vmstat and dmesg show, and what the processors count themselves: cycles,
+// instructions, misses of caches (events.go).
 //
 // Most are sums since the system, the process or its control group began: the
 // difference of two readings is what happened between them. What a system does not

@@ -6,8 +6,15 @@ import "errors"
 // counted.
 var ErrNoEvents = errors.New("no events of processors can be counted here")
 
-// Events are what processors count of the instructions that this process, and those that
-// it starts afterwards, run outside the system: each in its own field of Reading.
+// Events are what processors count, by their performance counters, while this process and
+// those that it starts afterwards run, the kernel of the system left out. Each has its own
+// field of Reading.
+//
+// Another event has to be known in these places: its field of Reading and its Set
+// (counters.go); Events, eventNames and of (this file); how the system is asked for it
+// (events_linux.go); measure.Since, which writes it into a row; and, as a column, in package
+// results: Record, FORMAT.md, Events and what fills it in (events.go), TableColumns
+// (extra.go).
 const Events = Cycles | Instructions | L2Misses | L3Misses | DTLBMisses
 
 // eventNames are the events as people call them, in the order of Reading.

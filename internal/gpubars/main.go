@@ -1,12 +1,14 @@
-// Gpubars does on a machine with an NVIDIA GPU all that this project has to show on one,
-// and holds it against its bars: one command, from a plugin that is installed to a table.
+// Gpubars measures on a machine with an NVIDIA GPU all that this project claims of one, and
+// compares it with its bars, the figures that are to be reached: one command, from a plugin
+// that is installed to a table of which bars are met.
 //
 //		go run ./cmd/plugin install cuda
 //		go run ./internal/gpubars                    # about half an hour; out/gpu has what it leaves
 //		go run ./internal/gpubars --only bfloat16,chain --time-budget 8m   # a part; the rest stays
 //		go run ./internal/gpubars --dry-run          # the commands alone
 //
-//	 1. tune looks for block shapes and parameters of the fifth rung on this GPU.
+//	 1. tune and tune8 (float8) look for block shapes and parameters of the fifth rung on this
+//	    GPU.
 //	 2. verify runs every rung in every dtype on even and ragged sizes; each output is held
 //	    against float64.
 //	 3. bfloat16, narrow and float32 run the fifth rung and XLA's own product in turns.
@@ -14,6 +16,9 @@
 //	    l2 times them on operands that stay in the L2 cache.
 //	 5. model measures thirty points, and predict predicts them for this kind of GPU.
 //	 6. pictures draws; then bars.md says of each bar whether it is met.
+//
+// Steps are listed in steps.go; bars, each with the files of rows that it is judged by, in
+// bars.go (judge; report lists the files that it reads).
 //
 // A step that fails is said so, and the others run. Programs are built of this tree, or
 // taken from --bin: a machine without Go needs bench, tune, plot and gpubars there alone.

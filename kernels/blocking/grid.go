@@ -13,8 +13,8 @@ type grid struct {
 	workers    int
 	apart      float64 // seconds that a program takes longer for neighbours that write the same lines of c
 	sharing    int     // workers that pack a block of b together
-	copies     bool    // or each for itself, if that takes less
-	meeting    float64 // seconds for them to agree on it
+	copies     bool    // L3 has room for one packed b for each worker, who packs it alone if that takes less
+	meeting    float64 // seconds for workers that share to agree on who packs
 }
 
 func newGrid(x *model, s tile.Blocks) *grid {
@@ -44,8 +44,9 @@ func newGrid(x *model, s tile.Blocks) *grid {
 // writes. Where another writes the next columns of a row, they are taken from it.
 const lines = 256
 
-// meeting is in how many goes of a cache line from core to core workers agree on who packs
-// a block, and see that it is packed.
+// meeting is how many transfers of a cache line from core to core it takes workers to agree
+// on who packs a block, and to see that it is packed. The CPU backend decides by the same
+// costs whether they share (backend/cpu/internal/passes, packsAlone).
 const meeting = 2
 
 // A run is the part of the programs that a worker has left, and what it has at hand.

@@ -6,15 +6,16 @@ import (
 	"matladder/tile"
 )
 
-// A column of numbers, one for each row of a block, takes whole registers in memory all the
-// same: of each it fills one lane of 128. Scratch of that shape has its number in every lane
-// instead, so that to repeat it beside the elements of a row no unit has to move any. For
-// blocks of 1024×1024 scores on v6e that spares attention a fifth of its cycles.
+// A column has one number for each row of a block, as the largest score and the sum of a row
+// of attention. A vector register is 8 rows of 128 lanes, so that a column fills one lane of
+// 128 in each, and to combine it with the row's elements costs a broadcast along lanes every
+// time. Scratch of that shape therefore keeps its number in every lane, which takes no more
+// memory. For blocks of 1024×1024 scores on v6e that spares attention a fifth of its cycles.
 
 // tallEnough is how many rows fill a register.
 const tallEnough = 8
 
-// inLanes reports whether r is such scratch.
+// inLanes reports whether r is scratch that keeps a column in every lane.
 func (k *kernel) inLanes(r *tile.Ref) bool {
 	shape := r.Block
 	return r.Kind == tile.Scratch && !r.Main && r.Dtype == tile.Float32 && !k.program.CopiesItself() &&
@@ -33,7 +34,7 @@ func (k *kernel) block(r *tile.Ref) shaped {
 	return shaped{elem: arg.elem, dims: physical(r.Shape())}
 }
 
-// alone is v with each number once, if it is a column.
+// alone is v with each number in one lane, if it is a column in every lane.
 func (k *kernel) alone(v value) value {
 	if !v.lanes {
 		return v
@@ -41,7 +42,7 @@ func (k *kernel) alone(v value) value {
 	return k.fromLanes(v, []int{v.dims[0], 1})
 }
 
-// inLane is v, a column or to become one, in every lane.
+// inLane is v with each number in every lane; v is such a column or is repeated to one.
 func (k *kernel) inLane(v value, to shaped) value {
 	if !v.lanes {
 		v = k.vector(v, shaped{elem: to.elem, dims: to.dims})

@@ -42,7 +42,10 @@ type Kernel struct {
 	cost              *Cost
 }
 
-// refuse names what of the language has no text: blocks that overlap.
+// refuse says which programs have no Mosaic text: those with blocks that overlap
+// (tile.BlockSpec.Every). Index maps are written as functions that number blocks side by side
+// (transforms, in window.go), and Mosaic's pipeline writes whole blocks back. To lower such
+// blocks is to copy them by the kernel itself, from the tile of memory that each begins in.
 func refuse(p *tile.Program) error {
 	for _, r := range p.Refs {
 		if r.Overlap() {

@@ -5,7 +5,8 @@ import (
 	"matladder/tile"
 )
 
-// values writes what all texts have alike here.
+// values writes the expressions of statements in Mosaic's operations: package mlir decides
+// which operations an expression takes, these functions how each is written.
 func (k *kernel) values() mlir.Values[value] {
 	return mlir.Values[value]{
 		Known:    value.known,
@@ -93,7 +94,7 @@ func (k *kernel) converted(op string, x value, elem string) value {
 	return k.op(x.of(elem), op, "", x)
 }
 
-// truths writes conditions of statements here.
+// truths likewise writes conditions of statements.
 func (s *scope) truths() mlir.Conds[truth] {
 	return mlir.Conds[truth]{
 		Known:  func(holds bool) truth { return truth{known: true, holds: holds} },

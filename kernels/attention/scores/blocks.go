@@ -48,8 +48,9 @@ func BlocksOf(p problem.Attention, i int, b tile.Blocks) (first, last int) {
 	return max(min(first, blocks), 0), max(min(last, blocks-1), -1)
 }
 
-// Beside returns why p is not for a rung that sees the keys of an example beside each other,
-// or nil.
+// Beside returns why p is not for a rung whose keys have to lie beside each other in one
+// array, or nil: keys in pages are refused. The arrays of Refs do look pages up (perKey), so
+// what such a rung lacks is blocks of keys that divide a page, as v5_split's Build sees to.
 func Beside(p problem.Attention) error {
 	if err := p.Validate(); err != nil {
 		return err

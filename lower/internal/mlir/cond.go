@@ -6,8 +6,8 @@ import (
 	"matladder/tile"
 )
 
-// Conds writes conditions of statements. T is one: an i1 of the text, or an answer known
-// while the text is written.
+// Conds writes conditions of statements. T is a condition: an i1 of the text, or true or
+// false where that is known while the text is written.
 type Conds[T any] struct {
 	Known  func(holds bool) T
 	Answer func(t T) (holds, known bool)

@@ -1,4 +1,9 @@
 // Package mlir holds what every MLIR text that this project prints has in common.
+//
+// Values, Conds and Indices turn expressions, conditions and index expressions of a tile
+// program into operations. A lowering fills their fields with functions that write one
+// operation each in its own dialects, and calls Write; what is constant is computed while the
+// text is written. Calls writes the StableHLO program around kernels.
 package mlir
 
 import (

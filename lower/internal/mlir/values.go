@@ -5,8 +5,8 @@ import (
 )
 
 // Values writes what statements compute: floats in f32 and integers in i32 between the places
-// where the program rounds. V is a value of the text, a scalar or many elements that may
-// still be repeated, or a number where that is known while the text is written.
+// where the program rounds. V is a value of the text, a scalar or a vector that is broadcast
+// where it is used, or a number where that is known while the text is written.
 type Values[V any] struct {
 	Known    func(v V) (x float64, known bool)
 	Constant func(elem string, x float64) V

@@ -64,10 +64,13 @@ func placement(p *plan.Plan) error {
 	return nil
 }
 
-// packsAlone reports whether each worker had better pack the blocks of operand i, a b, that
-// it meets than share them. To share costs that workers agree on who packs what, that what
-// is packed is taken from the cores that have read it in the last launch, and that it comes
-// from the core that has packed it.
+// packsAlone reports whether each worker had better pack the blocks of operand i, a B, for
+// itself than share them. To share them costs three things: workers agree on who packs what
+// (Line of probe.Sharing); whoever packs takes the memory from the cores that read it in the
+// last launch (WriteOthers); and the others read it from that core (ReadOthers).
+//
+// kernels/blocking ranks block shapes by the same costs (grid.step): a change here belongs
+// there too.
 func packsAlone(p *plan.Plan, i int) bool {
 	o := p.Operands[i]
 	r, d := &p.Refs[o.Ref], dotOf(p, i)
@@ -87,11 +90,11 @@ func packsAlone(p *plan.Plan, i int) bool {
 }
 
 const (
-	// meeting is in how many goes of a cache line from core to core workers agree on who
-	// packs a block, and see that it is packed.
+	// meeting is how many transfers of a cache line from core to core it takes workers to
+	// agree on who packs a block, and to see that it is packed.
 	meeting = 2
 
-	// hidden is the part of bringing operands that multiplying does not hide.
+	// hidden is the part of the time to bring operands that multiplying does not hide.
 	hidden = 0.25
 )
 

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Sharing is how fast memory that one core has written comes to another. It does not follow
-// from what either is: some cores are nearer to each other than others, and the host of a
-// virtual machine may move them.
+// Sharing is how fast memory that one core has written reaches another. The model of the
+// processor does not tell: cores of one chiplet are nearer to each other than cores of two,
+// and the host of a virtual machine may move threads from one to the other.
 type Sharing struct {
 	Line        float64 // seconds from one core's writing a cache line to another's seeing it, on average
 	ReadOthers  float64 // bytes/s at which others read what one has just written, the slowest of them
@@ -29,7 +29,7 @@ func MeasureSharing(ctx context.Context, threads int) Sharing {
 	const rounds = 16
 	var ball atomic.Int64
 	goes := Team(ctx, threads, sharingTime, func(member int) float64 {
-		for range rounds { // from each to the next
+		for range rounds { // each thread in turn writes the cache line, which the next waits for
 			until(func() bool { return ball.Load()%int64(threads) == int64(member) })
 			ball.Add(1)
 		}
@@ -87,7 +87,7 @@ func until(ok func() bool) {
 }
 
 // Occupy keeps so many threads at work for a time, if ctx does not end first: the host of a
-// virtual machine gives cores that work another place than those that rest.
+// virtual machine places cores that work elsewhere than cores that rest.
 func Occupy(ctx context.Context, threads int, d time.Duration) {
 	Team(ctx, threads, d, func(int) float64 {
 		for start := time.Now(); time.Since(start) < time.Millisecond; {

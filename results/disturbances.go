@@ -47,8 +47,9 @@ func (r *Record) Conditions() Conditions {
 	return c
 }
 
-// slowed reports whether reasons for a low clock are disturbances: heat, and a supply that
-// gives too little. A device at its limit of power is as it always is under such work.
+// slowed reports whether reasons for a low clock, column throttles, are disturbances: heat,
+// and a supply that gives too little. The words are those of backend.Gauge. A device at its
+// limit of power is not disturbed: such work always brings it there.
 func slowed(reasons string) bool {
 	for reason := range strings.SplitSeq(reasons, "+") {
 		switch reason {
