@@ -1,17 +1,17 @@
 package analyze
 
-// A Turn is what one grid step does, in seconds: it brings blocks in, computes on them, and
-// sends others away behind that.
+// A Turn is the times of one grid step, in seconds: to bring its blocks in, to compute on
+// them, and to write blocks back afterwards.
 type Turn struct {
 	In, Compute, Out float64
 }
 
-// Buffered is how long turns take one after the other if blocks come into so many buffers:
-// those of a turn are asked for as soon as the turn is over that used the buffer before
-// them, and memory moves what it is asked for in that order, one thing at a time. A step
-// model of averages (On) cannot see it: with two buffers, a turn that brings much is waited
-// for as soon as that takes longer than computing on the turn before, however little the
-// next one brings.
+// Buffered is how long turns take one after the other if blocks come into so many buffers.
+// The blocks of a turn are asked for as soon as the turn is over that used their buffer
+// before, and memory moves one thing at a time, in the order in which it was asked. A step
+// model of averages (On) misses that: with two buffers, a turn that brings much is waited for
+// if that takes longer than to compute on the turn before it, however little the turns
+// around it bring.
 func Buffered(turns []Turn, buffers int) float64 {
 	buffers = max(1, buffers)
 	came := make([]float64, len(turns))

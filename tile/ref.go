@@ -28,7 +28,7 @@ func Array(dims ...int) ArrayShape { return dims }
 type BlockSpec struct {
 	Shape []int
 	Index []IndexExpr
-	Steps []int // how much further each next block begins; nil for blocks side by side
+	Steps []int // of Every: elements from one block's beginning to the next; nil for blocks side by side
 
 	main    bool
 	buffers int
@@ -43,9 +43,10 @@ func (b BlockSpec) At(index ...IndexExpr) BlockSpec {
 	return b
 }
 
-// Every says how many elements further each next block begins, along each dimension of the
-// array: with less than its size blocks overlap, and with 1 the index map counts elements.
-// What an output's blocks share is stored by programs of one of them.
+// Every says how many elements lie between the beginnings of neighbouring blocks, along each
+// dimension of the array. With fewer than the block's size blocks overlap, and with 1 the
+// index map counts elements. An element of an output that several blocks share may be stored
+// through one of them only.
 func (b BlockSpec) Every(steps ...int) BlockSpec {
 	b.Steps = steps
 	return b
@@ -60,7 +61,7 @@ type Ref struct {
 	Array   []int       // shape of the whole; for Table and Scratch, of the ref itself
 	Block   []int       // block shape, as given: Squeezed dimensions included
 	Index   []IndexExpr // index map, in blocks; nil for Table and Scratch
-	Steps   []int       // elements from one block to the next; nil for blocks side by side
+	Steps   []int       // elements from one block's beginning to the next (Every); nil for blocks side by side
 	Buffers int         // blocks of an input in fast memory at once; 0 leaves it to the machine
 	Main    bool        // stays in main memory, whole: for copies alone
 	Pos     Pos

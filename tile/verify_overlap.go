@@ -1,7 +1,8 @@
 package tile
 
-// overlaps: blocks that share elements leave none out, and what outputs share is stored, not
-// read: a machine may have written it back or not.
+// overlaps verifies blocks that begin every so many elements (BlockSpec.Every): they leave no
+// element out, and where blocks of an output overlap a table says which stores what. Such an
+// output is not read, since what another program stored may not be written back yet.
 func overlaps(v *verifier) {
 	for _, r := range v.program.Refs {
 		switch {
@@ -29,7 +30,7 @@ func overlaps(v *verifier) {
 	}
 }
 
-// overlapRead is why e may not be read, or s done: it is an output whose blocks overlap.
+// overlapRead says why r, an output whose blocks overlap, may not be read.
 func overlapRead(r *Ref) string {
 	return describe(r) + ": blocks of an output that overlap can be stored to and not read: what others stored may be on its way"
 }

@@ -1,6 +1,7 @@
-// Package experts lists the rungs of the way from tokens to experts and back: rows sorted by
-// expert, and sums of rows by token. Package gate chooses the experts, package route makes
-// the tables of a choice, and grouped products stand between there and back.
+// Package experts lists the rungs of what surrounds the products of a mixture of experts: the
+// rows of tokens sorted by expert (Permute), and afterwards sums of rows by token (Combine).
+// Package gate chooses the experts, package route makes the tables of a choice, and grouped
+// products (kernels/grouped) stand between.
 //
 //	logits ─ gate ─► experts, weights ─ route ─► tables
 //	x ─ Permute ─► rows ─ grouped product ─► y ─ Combine ─► o
