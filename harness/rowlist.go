@@ -5,8 +5,9 @@ import "matladder/results"
 // pieceOfRows is how many rows lie in one piece of memory, about a megabyte.
 const pieceOfRows = 1024
 
-// A rowList is the rows of a file, in order. They lie in pieces of one size: a slice
-// that grows has room for a quarter more than it holds, and is there twice as it moves.
+// A rowList is the rows of a file, in order. They lie in pieces of one size, to save memory:
+// one slice of all would have room for up to a quarter more rows than it holds, and would
+// exist twice whenever it grows.
 type rowList struct {
 	pieces [][]results.Record
 	length int
@@ -26,7 +27,7 @@ func (l *rowList) add(rows []results.Record) {
 	}
 }
 
-// all is every row in one slice, which is the first piece from then on.
+// all returns every row in one slice, which is the only piece from then on.
 func (l *rowList) all() []results.Record {
 	if len(l.pieces) > 1 {
 		joined := make([]results.Record, 0, l.length)

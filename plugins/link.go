@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Link installs a plugin out of packages that are on this machine already: dir is a folder
-// of Python's, site-packages, that has them installed. The plugin is links to their files,
-// which nobody vouches for: it is Unpinned. It is for machines that reach no index, and
-// where the packages change, it has to be linked again. The version is theirs.
+// Link installs a plugin out of Python packages that are on this machine already, for machines
+// that reach no package index: dir is the site-packages folder that has them. The plugin is
+// links to their files, so that it has to be linked again when the packages change; no
+// checksum is known of them, so that it is Unpinned. Its version is theirs.
 func Link(ctx context.Context, o Options, dir string) (Installed, error) {
 	in, err := newInstaller(o)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"matladder/tile"
 )
 
-// parseWords reads what is asked of a family that spells it as the dtype of its operands and,
-// behind a colon, words joined by +, which complete reads.
+// parseWords returns a family's Parse, for families that are asked for as a dtype and, behind
+// a colon, words joined by + (bfloat16:causal+sinks), which complete reads.
 func parseWords(complete func(a Asked) (Asked, error)) func(text string) (Asked, error) {
 	return func(text string) (Asked, error) {
 		dtype, words, _ := strings.Cut(text, ":")

@@ -10,7 +10,8 @@
 //     *SyntaxError that names its place; the others are still read.
 //  4. Summarize, or a Summarizer that keeps no rows, turns rows into a Summary per
 //     point: device time and dispatch with intervals, rates, percentages and ratios paired by round.
-//     What Disturbances call disturbed is left out of them.
+//     What Disturbances call disturbed is left out of them (disturbances.go has the rules,
+//     remarks.go what is said of it under a table).
 //  5. Pair holds one run against another, point by point, with verdicts.
 //  6. Best and Newest select; NewLadder and WriteTable show.
 //

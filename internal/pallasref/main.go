@@ -13,6 +13,9 @@
 //	    written after every row; a point that has one is not compiled again.
 //	 4. Summarize counts it (summary.go). A test holds the table to the bars.
 //
+// With --families it compares attention and grouped products with the kernels of JAX's
+// library (families.go, library.py), and completes families.csv (families_table.go).
+//
 // README.md tells the result; .ci/full installs what the command needs and runs it.
 // The program is not for those who use the ladder, and nothing imports it: no build
 // and no other test needs Python.

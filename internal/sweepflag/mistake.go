@@ -7,7 +7,8 @@ import (
 	"matladder/internal/cli"
 )
 
-// Mistake marks an error in a sweep that a person wrote as one in how the command was called.
+// Mistake turns an error in what a sweep says (its file or its flags) into a usage error, for
+// which the exit status is 2; other errors stay as they are.
 func Mistake(err error) error {
 	var config *harness.ConfigError
 	if errors.As(err, &config) {

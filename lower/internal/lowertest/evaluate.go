@@ -15,7 +15,8 @@ func nanOr(x, y, of float64) float64 {
 	return of
 }
 
-// floats are operations of texts on float32 numbers; what has one operand leaves y.
+// floats are operations of MLIR on float32 numbers, for tests that run texts; those of one
+// operand ignore y.
 var floats = map[string]func(x, y float64) float64{
 	"arith.addf":      func(x, y float64) float64 { return x + y },
 	"arith.subf":      func(x, y float64) float64 { return x - y },
@@ -64,8 +65,8 @@ var Integers = map[string]func(x, y int64) int64{
 	"math.absi":   func(x, _ int64) int64 { return max(x, -x) },
 }
 
-// Junk is what memory holds that nobody wrote: NaN, or an integer that is easily told from a
-// result.
+// Junk is what tests put into memory that nobody has written: NaN, or an integer that is
+// easily told from a result.
 func Junk(elem string) float64 {
 	switch {
 	case mlir.IsFloat(elem):

@@ -55,7 +55,8 @@
 // packed.
 //
 // Path.ReadCosts (reading.go) measures what each way to read B costs, and Path.Rate
-// (rate.go) how fast a path multiplies, packs and fetches panels.
+// (rate.go) how fast a path multiplies, packs and fetches panels. Routines and Code
+// (routines.go) are for those who want to see a micro-kernel: its name and machine code.
 //
 // The package starts no goroutine, keeps no state between calls but what it
 // measured and proved, and memory to work in, and never looks at the name of a

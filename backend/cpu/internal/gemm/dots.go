@@ -6,13 +6,14 @@ import (
 	"unsafe"
 )
 
-// A dotsKernel multiplies few rows of a by a b whose columns are rows of memory, which it
-// reads from end to end: each element of c is the sum of the products along two rows.
+// A dotsKernel multiplies few rows of a by a transposed b, whose columns lie in memory as
+// rows: each element of c is the dot product of a row of a and one of these, and b is read
+// from end to end where it lies.
 type dotsKernel[C Sum] struct {
 	run   dots[C] // nil if there is none, and all is 0
 	rows  int     // of a, at most
 	lanes int     // words of a vector
-	pays  int     // rows of a up to which it is taken for faster than packing b
+	pays  int     // rows of a up to which it is assumed to be faster than packing b
 }
 
 // A dots computes rows × 4·turns sums over vectors · lanes words of rows of a, lda bytes
@@ -31,17 +32,16 @@ type dotsKernel[C Sum] struct {
 //		}
 //	}
 //
-// Meanwhile it asks for the memory ahead bytes behind what it reads of b, which need not be
-// b's.
+// It prefetches ahead bytes beyond what it reads of b; that memory need not be b's.
 type dots[C Sum] func(c *C, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int, accumulate bool)
 
 const (
 	dotsColumns = 4
-	// dotsAhead is about how far ahead rows of b are asked for, in bytes.
+	// dotsAhead is about how far ahead rows of b are prefetched, in bytes.
 	dotsAhead = 4 << 10
 )
 
-// DotsRows is the number of rows of a up to which MultiplyDots is taken for faster than
+// DotsRows is the number of rows of a up to which MultiplyDots is assumed to be faster than
 // PackBT and Block where nothing is measured; 0 where it may not be called.
 func (p *Path[S, C]) DotsRows() int { return p.dots.pays }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Sharing is how fast memory that one core has written reaches another. The model of the
-// processor does not tell: cores of one chiplet are nearer to each other than cores of two,
+// Sharing is how fast memory that one core has written reaches another. It does not follow
+// from the kind of processor: cores of one chiplet are nearer to each other than cores of two,
 // and the host of a virtual machine may move threads from one to the other.
 type Sharing struct {
 	Line        float64 // seconds from one core's writing a cache line to another's seeing it, on average

@@ -2,8 +2,9 @@ package asmgen
 
 import "fmt"
 
-// A Dots multiplies few rows of a by four rows of b at a time, each along memory: sums of
-// products of one with the other, a vector of which is added up at the end.
+// A Dots multiplies few rows of a by a transposed b, four of its rows at a time: dot products
+// of rows, each summed in a vector that is added up at the end. Type dots of package gemm has
+// the loop.
 type Dots struct {
 	Vector
 	Product
