@@ -7,8 +7,9 @@
 //     on the device, a pair of repetitions of two Counts gives the time of a launch
 //     without that of starting the program (Slope).
 //  3. Round has contenders take turns in a shuffled order, and a Watch holds a control, a
-//     fixed piece of work, and what the system tells against each round: the machine may
-//     have been disturbed.
+//     fixed piece of work, and what the system and a GPU's driver tell against each round
+//     (watch.go): the machine may have been disturbed. Package results decides whether a row
+//     was (disturbances.go there).
 //  4. Package measure/interval says what the times are worth, alone or in pairs.
 //
 // What to measure, how often, and what to make of it are policies: packages harness,

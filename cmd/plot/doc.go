@@ -25,7 +25,7 @@
 //     after tiling), under the roofs of memory and peak, with arrows from rung to
 //     rung where all are of one machine. The peaks of other dtypes that the rows
 //     have are drawn too, thin. Of rows with counters (bench --counters), marks L2 and L3
-//     are where a point would stand by the bytes that this cache lacked.
+//     are where a point would stand by the bytes that missed this cache, as counted.
 //   - blocks: every block shape of a kernel at every size, the darker the faster;
 //     what is too big is hatched, with what it needs and what there is.
 //   - waterfall: one grid step of each kernel: overhead, copy and compute by the

@@ -3,7 +3,7 @@
 package all
 
 import (
-	"matladder/kernels/grouped/columns"
+	"matladder/kernels/grouped/shapes"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -25,7 +25,7 @@ func (Kernel) Variants(problem.Grouped) []string { return []string{""} }
 
 // Candidates has blocks of many rows, for few groups to meet a block twice, and the sweep.
 func (Kernel) Candidates(p problem.Grouped, m tile.Machine) []tile.Blocks {
-	return columns.Candidates(p, m)
+	return shapes.Candidates(p, m)
 }
 
 // Build writes the kernel as a tile program.

@@ -4,7 +4,7 @@ package visits
 
 import (
 	"fmt"
-	"matladder/kernels/grouped/columns"
+	"matladder/kernels/grouped/shapes"
 
 	"matladder/problem"
 	"matladder/tile"
@@ -27,7 +27,7 @@ func (Kernel) Variants(problem.Grouped) []string { return []string{""} }
 
 // Candidates has blocks of many rows, for few groups to meet a block twice, and the sweep.
 func (Kernel) Candidates(p problem.Grouped, m tile.Machine) []tile.Blocks {
-	return columns.Candidates(p, m)
+	return shapes.Candidates(p, m)
 }
 
 // Build writes the kernel as a tile program.

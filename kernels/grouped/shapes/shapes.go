@@ -1,14 +1,14 @@
-// Package columns chooses the block shapes of grouped products.
-package columns
+// Package shapes chooses the block shapes of grouped products.
+package shapes
 
 import (
 	"matladder/problem"
 	"matladder/tile"
 )
 
-// Candidates are the shapes to sweep of a machine: blocks of many rows, for few groups to
-// meet a block twice. Cores share the columns of the output alone, so that of machines with
-// caches those come first that give each core a block of columns or two.
+// Candidates are the shapes to sweep on a machine: blocks of many rows, so that few blocks have
+// rows of two groups. Cores divide only the columns of the output among them, so that on
+// machines with caches those shapes come first that give each core a block of columns or two.
 func Candidates(p problem.Grouped, m tile.Machine) []tile.Blocks {
 	list := []tile.Blocks{{M: 512, K: p.K, N: 512}, {M: 1024, K: p.K, N: 512},
 		{M: 128, K: 128, N: 128}, {M: 256, K: 512, N: 512}, {M: 512, K: 1024, N: 1024}}
