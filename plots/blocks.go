@@ -6,7 +6,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strings"
 
 	"matladder/results"
 )
@@ -51,11 +50,7 @@ func blockPictures(q Request, d data) ([]Picture, error) {
 		}
 	}
 	h.Unit = rateUnit(h.Most, asked[0].RateOf())
-	for i, line := range h.Subtitle {
-		if rest, ok := strings.CutPrefix(line, "hollow, "); ok {
-			h.Subtitle[i] = "~, " + rest // cells are filled all the same
-		}
-	}
+	h.filled("~, ")
 	h.Subtitle[1] = note + "cells: " + h.Unit.Name + medianOf(sorted(curves)) + "; rows: blocks " + sidesOf(&asked[0])
 	return []Picture{h}, nil
 }

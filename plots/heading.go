@@ -115,6 +115,18 @@ func sources(summaries []*results.Summary) string {
 	return strings.Join(parts, " · ")
 }
 
+const hollow = "hollow, "
+
+// filled is for a picture that does not draw hollow what is not to be relied on: its
+// heading names these points all the same, and how else they are marked, if they are.
+func (h *Heading) filled(mark string) {
+	for i, line := range h.Subtitle {
+		if rest, ok := strings.CutPrefix(line, hollow); ok {
+			h.Subtitle[i] = mark + rest
+		}
+	}
+}
+
 // unreliable lists the points that are not to be relied on; "" if there are none.
 func unreliable(summaries []*results.Summary) string {
 	const named = 3
@@ -138,7 +150,7 @@ func unreliable(summaries []*results.Summary) string {
 	case few:
 		why = "fewer than 3 samples"
 	}
-	text := "hollow, not to be relied on, for " + why + ": " + strings.Join(names[:min(named, len(names))], "; ")
+	text := hollow + "not to be relied on, for " + why + ": " + strings.Join(names[:min(named, len(names))], "; ")
 	if more := len(names) - named; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}

@@ -62,6 +62,13 @@ func TestBrowser(t *testing.T) {
 	rows := sample(t)
 	t.Run("desktop", func(t *testing.T) { checkPage(t, visit(t, chromium, write(t, rows), "1400,1000", "#filters"), rows) })
 	t.Run("phone", func(t *testing.T) { checkPage(t, visit(t, chromium, write(t, rows), "390,844", "#filters"), rows) })
+	t.Run("disturbed", func(t *testing.T) {
+		few := slices.DeleteFunc(slices.Clone(rows), func(r results.Record) bool { return r.Mode == results.Measured && r.Round > 1 })
+		if !strings.Contains(strings.Join(ladderLines(results.Best(results.Summarize(few))), "\n"), "~") {
+			t.Fatal("no figure is marked")
+		}
+		checkPage(t, visit(t, chromium, write(t, few), "1400,1000", "#filters"), few)
+	})
 	t.Run("hostile", func(t *testing.T) {
 		page := visit(t, chromium, write(t, hostile(rows)), "1400,1000", "")
 		if page.Pwned || len(page.Wrong) > 0 || len(page.Loaded) > 0 || page.ScrollWidth > page.Width {

@@ -47,7 +47,17 @@ type points struct {
 	Bound     figure `json:"bound"`     // err/bound
 	Error     figure `json:"error"`     // rel_err
 	Intensity figure `json:"intensity"` // work over bytes moved
+	Rough     []int  `json:"rough"`     // which figures are not to be relied on: the sum of roughTime, …
 }
+
+// Figures of a point that are not to be relied on, added up in rough; data.js has the same.
+const (
+	roughTime = 1 << iota
+	roughRate
+	roughPeak
+	roughBaseline
+	roughOver
+)
 
 // section is what a chart shows together: rates that have one unit, on one
 // machine.
@@ -203,6 +213,13 @@ func (p *points) addFigures(s *results.Summary) {
 	p.Bound = append(p.Bound, optional(s.ErrOverBound))
 	p.Error = append(p.Error, optional(s.RelErr))
 	p.Intensity = append(p.Intensity, intensity)
+	rough := 0
+	for i, e := range []results.Estimate{s.Time, s.Rate, s.PercentOfPeak, s.PercentOfBaseline, s.OverBelow} {
+		if e.Known() && !e.Holds() {
+			rough |= roughTime << i
+		}
+	}
+	p.Rough = append(p.Rough, rough)
 }
 
 // numbers gives each text a number, from 0 in the order of first use.

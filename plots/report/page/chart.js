@@ -147,14 +147,15 @@ function labelRoom(lines, width) {
 // lineSeries is the look of a line of points; data are objects with value and
 // point. Its name stands at the last.
 function lineSeries(line, data) {
-  const colour = line.kernel.colour;
+  const colour = line.kernel.colour, hollow = { color: PAPER, borderColor: colour, borderWidth: 2 };
+  for (const d of data) if (d.point && d.point.rough & ROUGH.rate) d.itemStyle = hollow;
   if (line.named && data.length) {
     data[data.length - 1].label = { show: true, position: "right", formatter: line.name, color: line.kernel.ink, fontSize: labelSize(), width: MOST_LABEL, overflow: "truncate", textBorderColor: PAPER, textBorderWidth: 3 };
   }
   return {
     type: "line", name: line.name, data, z: 3, symbol: line.symbol, symbolSize: allBlocks ? 6 : 9, showAllSymbol: true,
     lineStyle: { color: colour, width: allBlocks ? 1.2 : 2.2, type: line.predicted ? "dashed" : "solid" },
-    itemStyle: line.predicted ? { color: PAPER, borderColor: colour, borderWidth: 2 } : { color: colour },
+    itemStyle: line.predicted ? hollow : { color: colour },
     emphasis: { focus: "none", scale: 1.4, lineStyle: { width: 3 } },
     animation: false,
   };
@@ -174,11 +175,11 @@ function intervalSeries(line, xOf, unit) {
 function tip(point) {
   if (!point) return "";
   const section = DATA.sections[point.section], unit = rateUnit(point.rate || 0, section);
-  const rate = usable(point) ? `${figure(point.rate / unit.divisor)} ${unit.name}` : "";
+  const rate = usable(point) ? unsure(point, "rate", `${figure(point.rate / unit.divisor)} ${unit.name}`) : "";
   const range = point.lo !== null && point.hi > point.lo ? `${figure(point.lo / unit.divisor)} to ${figure(point.hi / unit.divisor)}` : "";
   const facts = [["size", DATA.sizes[point.size].name], ["blocks", point.blocks], ["parameters", point.params], ["rate", rate], ["interval", range],
-    ["time", seconds(point.seconds)], ["% of " + section.roof, figure(point.peak)], ["% of xla", figure(point.baseline)],
-    ["over " + point.below, point.over === null ? "" : figure(point.over) + "×"], [section.unit === "B/s" ? "least bytes over bytes moved" : "FLOPs per byte moved", figure(point.intensity)],
+    ["time", unsure(point, "time", seconds(point.seconds))], ["% of " + section.roof, unsure(point, "peak", figure(point.peak))], ["% of xla", unsure(point, "baseline", figure(point.baseline))],
+    ["over " + point.below, point.over === null ? "" : unsure(point, "over", figure(point.over) + "×")], [section.unit === "B/s" ? "least bytes over bytes moved" : "FLOPs per byte moved", figure(point.intensity)],
     ["status", point.status === "ok" ? "" : point.status], ["reason", point.reason.slice(0, 200)]];
   const title = [DATA.kernels[point.kernel].name, point.variant, point.predicted ? "predicted" : "measured"].filter(Boolean).join(" · ");
   return element("div", [element("b", title), ...facts.filter(([, value]) => value)
@@ -197,7 +198,7 @@ function frame() {
 
 function axis(name, more) {
   return { name, nameLocation: "middle", nameTextStyle: { color: SOFT, fontSize: 13 }, axisLabel: { color: SOFT, fontSize: 12, hideOverlap: true },
-    axisLine: { show: true, lineStyle: { color: SOFT } }, splitLine: { show: true, lineStyle: { color: GRID } }, ...more };
+    axisLine: { show: true, onZero: false, lineStyle: { color: SOFT } }, splitLine: { show: true, lineStyle: { color: GRID } }, ...more };
 }
 
 // roofLine is a grey line with its name at one end.

@@ -4,7 +4,7 @@
 const POINTS = DATA.kernel.map((_, i) => {
   const text = (column) => DATA.texts[DATA[column][i]];
   const point = { section: DATA.section[i], kernel: DATA.kernel[i], size: DATA.size[i], order: i,
-    predicted: DATA.predicted[i] === 1, best: DATA.best[i] === 1 };
+    predicted: DATA.predicted[i] === 1, rough: DATA.rough[i], best: DATA.best[i] === 1 };
   for (const name of ["variant", "blocks", "params", "how", "run", "spread", "below", "status", "reason"]) point[name] = text(name);
   for (const name of ["rate", "lo", "hi", "seconds", "peak", "baseline", "over", "bound", "error", "intensity"]) point[name] = DATA[name][i];
   return point;
@@ -40,6 +40,10 @@ function figure(v) {
   const exponent = +v.toExponential(2).split("e")[1];
   return v.toFixed(Math.min(100, Math.max(0, 2 - exponent)));
 }
+
+// unsure marks the text of a figure of a point that is not to be relied on, as tables of bench do.
+const ROUGH = { time: 1, rate: 2, peak: 4, baseline: 8, over: 16 };
+const unsure = (point, of, text) => (text && point.rough & ROUGH[of] ? "~" + text : text);
 
 function seconds(s) {
   if (s === null) return "";

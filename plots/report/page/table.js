@@ -7,9 +7,9 @@ function tableColumns(section, points) {
   const columns = [
     ["kernel", (p) => DATA.kernels[p.kernel].name], ["variant", (p) => p.variant], ["mode", (p) => (p.predicted ? "predicted" : "measured")],
     ["blocks", (p) => p.blocks], ["parameters", (p) => p.params], ["size", (p) => DATA.sizes[p.size].name, 1],
-    ["median", (p) => seconds(p.seconds), 1], ["±", (p) => p.spread, 1],
-    [unit.name, (p) => (p.rate === null ? "" : figure(p.rate / unit.divisor)), 1], ["% of " + section.roof, (p) => figure(p.peak), 1], ["% of xla", (p) => figure(p.baseline), 1],
-    ["over", (p) => (p.over === null ? "" : figure(p.over) + "× " + p.below), 1], ["err/bound", (p) => error(p.bound), 1], ["rel_err", (p) => error(p.error), 1],
+    ["median", (p) => unsure(p, "time", seconds(p.seconds)), 1], ["±", (p) => p.spread, 1],
+    [unit.name, (p) => (p.rate === null ? "" : unsure(p, "rate", figure(p.rate / unit.divisor))), 1], ["% of " + section.roof, (p) => unsure(p, "peak", figure(p.peak)), 1], ["% of xla", (p) => unsure(p, "baseline", figure(p.baseline)), 1],
+    ["over", (p) => (p.over === null ? "" : unsure(p, "over", figure(p.over) + "× " + p.below)), 1], ["err/bound", (p) => error(p.bound), 1], ["rel_err", (p) => error(p.error), 1],
     ["status", (p) => p.status], ["run", (p) => p.run], ["reason", (p) => p.reason, 0, "reason"],
   ];
   const several = (of) => new Set(points.map(of)).size > 1;
