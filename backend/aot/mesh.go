@@ -95,19 +95,19 @@ func (b *Backend) compileSpread(ctx context.Context, p problem.Matmul, m mesh.Me
 	if err != nil {
 		return spread{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
-	text, err := launch.Sharded(m, way)
+	program, err := launch.Sharded(m, way)
 	if err != nil {
 		return spread{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
 	topology := b.topology.slice(at.Chips)
-	file := b.cache.file(topology, text, hlo.Options{"devices": int64(m.Devices())})
+	file := b.cache.file(topology, program.Module, hlo.Options{"devices": int64(m.Devices())})
 	if o, ok := b.cache.read(file); ok && (o.Spread != nil || o.err() != nil) {
 		if o.err() != nil {
 			return spread{}, o.err()
 		}
 		return *o.Spread, nil
 	}
-	got, err := b.compiler.CompileSpread(ctx, topology, text, m.Devices())
+	got, err := b.compiler.CompileSpread(ctx, topology, program.Module, m.Devices())
 	if err != nil {
 		if o, ok := outcomeOf(err); ok {
 			b.cache.write(file, o)

@@ -45,11 +45,11 @@ func TestSpread(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				text, err := launch.Sharded(m, way)
+				program, err := launch.Sharded(m, way)
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := c.CompileSpread(t.Context(), pod.topology, text, m.Devices())
+				got, err := c.CompileSpread(t.Context(), pod.topology, program.Module, m.Devices())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,8 @@
 //     mean (package lower/stablehlo), which is slow, for comparing results and not
 //     for plots.
 //     A product that is asked for on a mesh (backend.BaselineSpec.Mesh) is spread over
-//     devices of the plugin by Shardy (sharded.go), and timed by wall.
+//     devices of the plugin by Shardy (sharded.go), and timed by wall. Any program that
+//     package lower/stablehlo spreads runs so; tests run tokens to experts and back.
 //  3. LoadSeeded makes the inputs: in the device's memory where that is the
 //     host's, else beside it and then across.
 //  4. Run times launches by one of the methods below; Check verifies what the

@@ -18,13 +18,11 @@ import (
 	binding "github.com/gomlx/go-xla/pjrt"
 )
 
-// sharded is XLA's own product on several devices of the client at once, each of which
+// sharded is XLA's own program on several devices of the client at once, each of which
 // has parts of the arrays. Launches are timed as by Wall: each is waited for.
 type sharded struct {
+	*stablehlo.Spread
 	backend *pjrtBackend
-	launch  *stablehlo.Launch
-	mesh    mesh.Mesh
-	way     mesh.Sharding
 	program *binding.LoadedExecutable
 	devices []int // of the client, by their place in the mesh
 
@@ -49,31 +47,37 @@ func (b *pjrtBackend) sharded(ctx context.Context, spec backend.BaselineSpec) (b
 	if err != nil {
 		return nil, fmt.Errorf("pjrt: %w", err)
 	}
-	if have := b.client.NumDevices(); m.Devices() > have {
-		return nil, fmt.Errorf("pjrt: mesh %s has %d devices, and %s %d: %w", m, m.Devices(), b.Name(), have, backend.ErrUnsupported)
-	}
-	how, err := b.options.how(spec.Params, b.device.Kind)
-	if err != nil {
-		return nil, err
-	}
 	launch, err := stablehlo.Baseline(spec.Problem)
 	if err != nil {
 		return nil, refused(err)
 	}
-	text, err := launch.Sharded(m, way)
+	program, err := launch.Sharded(m, way)
 	if err != nil {
 		return nil, refused(err)
 	}
-	e := &sharded{backend: b, launch: launch, mesh: m, way: way}
-	for _, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
+	return b.spread(ctx, program, spec.Params)
+}
+
+// spread compiles a program for the devices of its mesh.
+func (b *pjrtBackend) spread(ctx context.Context, s *stablehlo.Spread, params backend.Params) (backend.Executable, error) {
+	m := s.Mesh
+	if have := b.client.NumDevices(); m.Devices() > have {
+		return nil, fmt.Errorf("pjrt: mesh %s has %d devices, and %s %d: %w", m, m.Devices(), b.Name(), have, backend.ErrUnsupported)
+	}
+	how, err := b.options.how(params, b.device.Kind)
+	if err != nil {
+		return nil, err
+	}
+	e := &sharded{Spread: s, backend: b}
+	for _, a := range append(append([]stablehlo.Array(nil), s.In...), s.Out...) {
 		if _, ok := bufferTypes[a.Dtype]; !ok {
 			return nil, fmt.Errorf("pjrt: array %s of %s: no such buffers: %w", a.Name, a.Dtype, backend.ErrUnsupported)
 		}
-		if _, err := m.Shape(a.Name, [2]int(a.Shape), way.Of(a.Name)); err != nil {
+		if _, err := m.Shape(a.Name, [2]int(a.Shape), s.Way.Of(a.Name)); err != nil {
 			return nil, fmt.Errorf("pjrt: %w: %w", err, backend.ErrUnsupported)
 		}
 	}
-	if err := e.build(text, how.options); err != nil {
+	if err := e.build(how.options); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -82,14 +86,14 @@ func (b *pjrtBackend) sharded(ctx context.Context, spec backend.BaselineSpec) (b
 	return e, nil
 }
 
-func (e *sharded) build(text string, options hlo.Options) (err error) {
+func (e *sharded) build(options hlo.Options) (err error) {
 	b := e.backend
 	b.plugin.mu.Lock()
 	defer b.plugin.mu.Unlock()
 	b.plugin.options = hlo.Overrides(options)
 	defer func() { b.plugin.options = nil }()
-	what := "compile " + e.launch.Name + " for " + e.mesh.String()
-	if e.program, err = b.client.Compile().WithStableHLO([]byte(text)).WithShardy(e.mesh.Devices()).Done(); err != nil {
+	what := "compile " + e.Name + " for " + e.Mesh.String()
+	if e.program, err = b.client.Compile().WithStableHLO([]byte(e.Module)).WithShardy(e.Mesh.Devices()).Done(); err != nil {
 		return wrap(what, err)
 	}
 	if _, _, e.devices, err = e.program.GetDeviceAssignment(); err != nil {
@@ -100,9 +104,9 @@ func (e *sharded) build(text string, options hlo.Options) (err error) {
 
 // part is the part of array a that a device has, cut out of the whole or put into it.
 func (e *sharded) part(a stablehlo.Array, device int, whole tile.Tensor, put []byte) tile.Tensor {
-	split := e.way.Of(a.Name)
-	shape, _ := e.mesh.Shape(a.Name, [2]int(a.Shape), split) // even: build has seen to it
-	at := e.mesh.Start(device, shape, split)
+	split := e.Way.Of(a.Name)
+	shape, _ := e.Mesh.Shape(a.Name, [2]int(a.Shape), split) // even: build has seen to it
+	at := e.Mesh.Start(device, shape, split)
 	size := a.Dtype.Bits() / 8
 	t := tile.Tensor{Dtype: a.Dtype, Shape: shape[:], Data: put}
 	if put == nil {
@@ -129,7 +133,7 @@ func (e *sharded) fill(set func(i int, name string, t tile.Tensor) error) error 
 	if err := errors.Join(free(&e.out), free(&e.in)); err != nil {
 		return err
 	}
-	for i, a := range e.launch.In {
+	for i, a := range e.In {
 		t := tile.NewTensor(a.Dtype, a.Shape...)
 		if err := set(i, a.Name, t); err != nil {
 			return err
@@ -138,7 +142,7 @@ func (e *sharded) fill(set func(i int, name string, t tile.Tensor) error) error 
 	}
 	devices := e.backend.client.AddressableDevices()
 	for place, device := range e.devices {
-		for _, a := range e.launch.In {
+		for _, a := range e.In {
 			t := e.part(a, place, e.whole[a.Name], nil)
 			h, err := e.backend.client.BufferFromHost().FromRawData(t.Data, bufferTypes[t.Dtype], t.Shape).ToDevice(devices[device]).Done()
 			if err != nil {
@@ -161,10 +165,10 @@ func free(list *[]*binding.Buffer) (err error) {
 
 // Load copies arrays in.
 func (e *sharded) Load(in ...tile.Tensor) error {
-	if len(in) != len(e.launch.In) {
-		return fmt.Errorf("pjrt: load: have %d arrays, want %d", len(in), len(e.launch.In))
+	if len(in) != len(e.In) {
+		return fmt.Errorf("pjrt: load: have %d arrays, want %d", len(in), len(e.In))
 	}
-	for i, a := range e.launch.In {
+	for i, a := range e.In {
 		if err := matches(in[i], a); err != nil {
 			return fmt.Errorf("pjrt: load: %w", err)
 		}
@@ -212,9 +216,9 @@ func (e *sharded) Run(ctx context.Context, launches int) (backend.Sample, error)
 		out, err := execution.Done() // waits for all devices
 		sample.Elapsed += max(1, time.Since(start))
 		if err != nil {
-			return backend.Sample{}, wrap("run "+e.launch.Name, err)
+			return backend.Sample{}, wrap("run "+e.Name, err)
 		}
-		if e.out = out; len(out) != len(e.devices)*len(e.launch.Out) {
+		if e.out = out; len(out) != len(e.devices)*len(e.Out) {
 			return backend.Sample{}, fmt.Errorf("pjrt: %d results of %d devices", len(out), len(e.devices))
 		}
 	}
@@ -231,8 +235,8 @@ func (e *sharded) Poison(ctx context.Context) error {
 	}
 	if e.backend.shared {
 		for i, h := range e.out {
-			a := e.launch.Out[i%len(e.launch.Out)]
-			shape, _ := e.mesh.Shape(a.Name, [2]int(a.Shape), e.way.Of(a.Name))
+			a := e.Out[i%len(e.Out)]
+			shape, _ := e.Mesh.Shape(a.Name, [2]int(a.Shape), e.Way.Of(a.Name))
 			t, err := (&buffer{Buffer: h}).look(stablehlo.Array{Name: a.Name, Dtype: a.Dtype, Shape: shape[:]}, true)
 			if err != nil {
 				return err
@@ -246,12 +250,12 @@ func (e *sharded) Poison(ctx context.Context) error {
 // gathered are the outputs, put together from their parts.
 func (e *sharded) gathered() (map[string]tile.Tensor, error) {
 	out := map[string]tile.Tensor{}
-	for i, a := range e.launch.Out {
+	for i, a := range e.Out {
 		whole := tile.NewTensor(a.Dtype, a.Shape...)
 		for place := range e.devices {
-			shape, _ := e.mesh.Shape(a.Name, [2]int(a.Shape), e.way.Of(a.Name))
+			shape, _ := e.Mesh.Shape(a.Name, [2]int(a.Shape), e.Way.Of(a.Name))
 			data := make([]byte, a.Dtype.Bytes(int64(shape[0]*shape[1])))
-			if err := wrap("transfer a part of "+a.Name, e.out[place*len(e.launch.Out)+i].ToHost(data)); err != nil {
+			if err := wrap("transfer a part of "+a.Name, e.out[place*len(e.Out)+i].ToHost(data)); err != nil {
 				return nil, err
 			}
 			e.part(a, place, whole, data)
@@ -299,8 +303,8 @@ func (e *sharded) Results(out ...tile.Tensor) error {
 	switch {
 	case e.closed:
 		return errExecutableClosed
-	case len(out) != len(e.launch.Out):
-		return fmt.Errorf("pjrt: results: have %d arrays, want %d", len(out), len(e.launch.Out))
+	case len(out) != len(e.Out):
+		return fmt.Errorf("pjrt: results: have %d arrays, want %d", len(out), len(e.Out))
 	case e.out == nil:
 		return errors.New("pjrt: results: nothing was run on these inputs")
 	}
@@ -308,7 +312,7 @@ func (e *sharded) Results(out ...tile.Tensor) error {
 	if err != nil {
 		return err
 	}
-	for i, a := range e.launch.Out {
+	for i, a := range e.Out {
 		if err := matches(out[i], a); err != nil {
 			return fmt.Errorf("pjrt: results: %w", err)
 		}

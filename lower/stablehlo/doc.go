@@ -11,6 +11,9 @@
 //     module that runs it once; Launch.Loop one that runs it as often as an
 //     argument says, so that the time of one launch can be told from the time to
 //     start a program; Launch.Chain one that waits for the launch before it.
+//  4. Launch.Sharded spreads a product over the devices of a mesh, and Exchanged writes
+//     tokens that go to experts and back: both return a Spread, one module for all devices,
+//     annotated for XLA's partitioner.
 //
 // What the package does not do: compile, run or time anything, choose a device,
 // or write a kernel in a device's own language. Interpret does not check what

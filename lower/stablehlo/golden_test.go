@@ -43,6 +43,27 @@ func TestBaseline_Golden(t *testing.T) {
 	}
 }
 
+// TestExchanged_Golden is the program of tokens to experts and back, and what is refused.
+func TestExchanged_Golden(t *testing.T) {
+	p := problem.Exchanged{Each: problem.Experts{Tokens: 11, Dim: 24, Experts: 8, Choices: 2, Capacity: 5, Order: problem.TopFirst, Dtype: tile.BFloat16}, N: 20, Devices: 4}
+	s, err := stablehlo.Exchanged(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Assert(t, "testdata/exchanged.mlir", []byte(s.Module))
+	for want, change := range map[string]func(*problem.Exchanged){
+		"8 experts: 3 devices cannot have equal shares": func(p *problem.Exchanged) { p.Devices = 3 },
+		"experts without a capacity":                    func(p *problem.Exchanged) { p.Each.Capacity = 0 },
+		"a dimension does not fit 32 bits":              func(p *problem.Exchanged) { p.Each.Capacity, p.Each.Dim = 1<<27, 1 },
+	} {
+		p := p
+		change(&p)
+		if _, err := stablehlo.Exchanged(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
 func TestLoop_Golden(t *testing.T) {
 	l, err := stablehlo.Baseline(matmul(tile.BFloat16))
 	if err != nil {

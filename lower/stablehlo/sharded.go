@@ -8,36 +8,53 @@ import (
 	"matladder/mesh"
 )
 
-// Sharded is Once for the devices of a mesh: the same program, whose arrays a, b and o
-// are annotated for Shardy, XLA's partitioner, which writes what each device does and
-// what moves between them. Anything but a plain product of matrices is an *UnsupportedError.
-func (l *Launch) Sharded(m mesh.Mesh, s mesh.Sharding) (string, error) {
+// Spread is a program for all devices of a mesh together: a module whose arrays are
+// annotated for Shardy, XLA's partitioner, which writes what each device does and what moves
+// between them.
+type Spread struct {
+	Name    string
+	Mesh    mesh.Mesh
+	Way     mesh.Sharding
+	In, Out []Array // whole, each of two dimensions: the mesh has parts of them as Way says
+	Module  string
+}
+
+// Sharded is Once for the devices of a mesh. Anything but a plain product of matrices is an
+// *UnsupportedError.
+func (l *Launch) Sharded(m mesh.Mesh, s mesh.Sharding) (*Spread, error) {
 	rest := l.Once()
 	const begin = "module @xla {\n"
-	head, main, ok := strings.Cut(rest, begin)
+	head, functions, ok := strings.Cut(rest, begin)
 	if !ok || head != "" {
-		return "", fmt.Errorf("stablehlo: %s is not what the vendor makes of a product", l.Name)
+		return nil, fmt.Errorf("stablehlo: %s is not what the vendor makes of a product", l.Name)
 	}
-	signature, body, _ := strings.Cut(main, "\n")
 	arrays := append(append([]Array(nil), l.In...), l.Out...)
 	for i, a := range arrays {
 		if len(arrays) != 3 || a.Name != []string{"a", "b", "o"}[i] || len(a.Shape) != 2 {
-			return "", &UnsupportedError{Program: l.Name, Op: a.Name, Reason: "only plain products of two matrices are spread over devices"}
+			return nil, &UnsupportedError{Program: l.Name, Op: a.Name, Reason: "only plain products of two matrices are spread over devices"}
 		}
 	}
+	return spread(Spread{Name: l.Name, Mesh: m, Way: s, In: l.In, Out: l.Out}, functions), nil
+}
+
+// spread completes s with the module of functions, whose @main comes first: its one result
+// and its arguments, which have the names of the arrays, get their annotations.
+func spread(s Spread, functions string) *Spread {
+	signature, body, _ := strings.Cut(functions, "\n")
 	args, results, _ := strings.Cut(signature, " -> ")
-	for _, a := range l.In {
+	for _, a := range s.In {
 		typed := fmt.Sprintf("%%%s: %s", a.Name, a.stored())
-		args = strings.Replace(args, typed, typed+annotation(m, s.Of(a.Name)), 1)
+		args = strings.Replace(args, typed, typed+annotation(s.Mesh, s.Way.Of(a.Name)), 1)
 	}
-	out := l.Out[0].stored().String()
-	results = strings.Replace(results, out, out+annotation(m, s.Of(l.Out[0].Name)), 1)
-	axes := make([]string, len(m))
-	for i, a := range m {
+	out := s.Out[0].stored().String()
+	results = strings.Replace(results, out, out+annotation(s.Mesh, s.Way.Of(s.Out[0].Name)), 1)
+	axes := make([]string, len(s.Mesh))
+	for i, a := range s.Mesh {
 		axes[i] = fmt.Sprintf("%q=%d", a.Name, a.Size)
 	}
-	return fmt.Sprintf("module @xla attributes {mhlo.num_partitions = %d : i32, mhlo.num_replicas = 1 : i32} {\n  sdy.mesh @mesh = <[%s]>\n%s -> %s\n%s",
-		m.Devices(), strings.Join(axes, ", "), args, results, body), nil
+	s.Module = fmt.Sprintf("module @%s attributes {mhlo.num_partitions = %d : i32, mhlo.num_replicas = 1 : i32} {\n  sdy.mesh @mesh = <[%s]>\n%s -> %s\n%s",
+		s.Name, s.Mesh.Devices(), strings.Join(axes, ", "), args, results, body)
+	return &s
 }
 
 // annotation is a split as Shardy reads it, over those of its axes that the mesh has.

@@ -10,7 +10,7 @@ import (
 // Collective is one exchange between devices.
 type Collective struct {
 	Kind      string // all-gather, all-reduce, reduce-scatter, all-to-all, collective-permute
-	Bytes     int64  // of the whole array that each group of devices exchanges
+	Bytes     int64  // of the whole array that each group of devices exchanges; of all-to-all and permutes what each device has
 	Groups    [][]int64
 	Algorithm string // as the compiler calls it; "" where it does not say
 	Async     bool   // begun and ended by instructions of their own, between which others may run
