@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/internal/stage"
 	"matladder/chips"
 	"matladder/problem"
 	"matladder/tile"
@@ -146,5 +147,5 @@ func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (back
 		process.end()
 		return nil, err
 	}
-	return &executable{backend: b, process: process, problem: spec.Problem, in: in, out: out, unsigned: spec.Variant == Unsigned}, nil
+	return &executable{backend: b, process: process, problem: spec.Problem, in: in, out: out, unsigned: spec.Variant == Unsigned, stage: stage.Of("peer")}, nil
 }

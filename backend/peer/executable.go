@@ -3,13 +3,13 @@ package peer
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/internal/stage"
 	"matladder/check"
 	"matladder/problem"
 	"matladder/tile"
@@ -24,15 +24,9 @@ type executable struct {
 	out      operand
 	unsigned bool // of a product: a is handed over with 128 added
 
-	spec    backend.InputSpec
-	seeded  bool
-	loaded  bool
-	ran     bool
+	stage   stage.Stage
 	columns []int32 // 128 times the sums of b's columns, if o contains them
-	closed  bool
 }
-
-var errClosed = errors.New("peer: the executable is closed")
 
 // limited limits a call that is no run.
 func (e *executable) limited(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -44,31 +38,24 @@ func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) err
 	if spec.Problem != e.problem {
 		return fmt.Errorf("peer: inputs of %s for %s", spec.Problem, e.problem)
 	}
-	in, err := e.backend.options.References.inputs(ctx, spec)
-	if err == nil {
-		err = e.load(ctx, in)
-	}
-	e.spec, e.seeded = spec, err == nil
-	return err
+	return e.stage.LoadSeeded(spec, func() error {
+		in, err := e.backend.options.References.inputs(ctx, spec)
+		if err != nil {
+			return err
+		}
+		return e.load(ctx, in)
+	})
 }
 
 // Load hands over the inputs, as the problem names them; of a scaled product a, b, sa and sb.
-func (e *executable) Load(in ...tile.Tensor) error { return e.load(context.Background(), in) }
+func (e *executable) Load(in ...tile.Tensor) error {
+	return stage.Load(&e.stage, in, e.in, matches, func() error { return e.load(context.Background(), in) })
+}
 
 func (e *executable) load(ctx context.Context, in []tile.Tensor) error {
-	if e.closed {
-		return errClosed
-	}
-	e.seeded, e.loaded, e.ran = false, false, false
-	if len(in) != len(e.in) {
-		return fmt.Errorf("peer: load: have %d arrays, want %d", len(in), len(e.in))
-	}
 	arrays := make([][]byte, len(in))
-	for i, w := range e.in {
-		if err := matches(in[i], w); err != nil {
-			return err
-		}
-		arrays[i] = in[i].Data
+	for i, t := range in {
+		arrays[i] = t.Data
 	}
 	if e.unsigned {
 		arrays[0] = slices.Clone(arrays[0])
@@ -81,16 +68,13 @@ func (e *executable) load(ctx context.Context, in []tile.Tensor) error {
 	}
 	ctx, cancel := e.limited(ctx)
 	defer cancel()
-	if _, err := e.process.ask(ctx, "load", arrays, nil); err != nil {
-		return err
-	}
-	e.loaded = true
-	return nil
+	_, err := e.process.ask(ctx, "load", arrays, nil)
+	return err
 }
 
 func matches(t tile.Tensor, w operand) error {
 	if t.Dtype != w.dtype || !slices.Equal(t.Shape, w.shape) {
-		return fmt.Errorf("peer: %s: have %s%v, want %s%v", w.name, t.Dtype, t.Shape, w.dtype, w.shape)
+		return fmt.Errorf("%s: have %s%v, want %s%v", w.name, t.Dtype, t.Shape, w.dtype, w.shape)
 	}
 	return nil
 }
@@ -109,40 +93,27 @@ func columnSums(b tile.Tensor, k, n int) []int32 {
 
 // Run times launches in the process. When ctx ends, so does the process.
 func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	switch {
-	case e.closed:
-		return backend.Sample{}, errClosed
-	case launches < 1:
-		return backend.Sample{}, fmt.Errorf("peer: run: %d launches", launches)
-	case !e.loaded:
-		return backend.Sample{}, errors.New("peer: run: nothing was loaded")
-	}
-	e.ran = false
-	answer, err := e.process.ask(ctx, fmt.Sprintf("run %d", launches), nil, nil)
-	if err != nil {
-		return backend.Sample{}, err
-	}
-	ns, err := strconv.ParseInt(answer, 10, 64)
-	if err != nil || ns < 0 {
-		return backend.Sample{}, fmt.Errorf("peer: the time of %d launches is said to be %q ns", launches, answer)
-	}
-	e.ran = true
-	return backend.Sample{Elapsed: time.Duration(ns), Method: "direct"}, nil
+	return e.stage.Run(launches, func() (s backend.Sample, err error) {
+		answer, err := e.process.ask(ctx, fmt.Sprintf("run %d", launches), nil, nil)
+		if err != nil {
+			return s, err
+		}
+		ns, err := strconv.ParseInt(answer, 10, 64)
+		if err != nil || ns < 0 {
+			return s, fmt.Errorf("peer: the time of %d launches is said to be %q ns", launches, answer)
+		}
+		return backend.Sample{Elapsed: time.Duration(ns), Method: "direct"}, nil
+	})
 }
 
 // Poison fills o with ones: NaN, or -1.
 func (e *executable) Poison(ctx context.Context) error {
-	switch {
-	case e.closed:
-		return errClosed
-	case !e.loaded:
-		return errors.New("peer: poison: nothing was loaded")
-	}
-	e.ran = false
-	ctx, cancel := e.limited(ctx)
-	defer cancel()
-	_, err := e.process.ask(ctx, "poison", nil, nil)
-	return err
+	return e.stage.Poison(func() error {
+		ctx, cancel := e.limited(ctx)
+		defer cancel()
+		_, err := e.process.ask(ctx, "poison", nil, nil)
+		return err
+	})
 }
 
 // output fetches o, without what Unsigned added to it.
@@ -162,55 +133,35 @@ func (e *executable) output(ctx context.Context) (tile.Tensor, error) {
 
 // Check verifies the output of the last Run.
 func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
-	switch {
-	case e.closed:
-		return backend.CheckResult{}, errClosed
-	case !e.seeded || e.spec != spec.InputSpec:
-		return backend.CheckResult{}, errors.New("peer: check: the inputs are not those of LoadSeeded with this spec")
-	case !e.ran:
-		return backend.CheckResult{Detail: "nothing was run"}, nil
-	}
-	out, err := e.output(ctx)
-	if err == nil && spec.Fault != "" {
-		err = check.Inject(spec.Fault, out)
-	}
-	if err != nil {
-		return backend.CheckResult{}, fmt.Errorf("peer: check: %w", err)
-	}
-	ctx, cancel := e.limited(ctx)
-	defer cancel()
-	r, err := e.backend.options.References.verify(ctx, spec.InputSpec, out)
-	if err != nil {
-		return backend.CheckResult{}, fmt.Errorf("peer: check: %w", err)
-	}
-	return r, nil
+	return e.stage.Check(spec, func() (backend.CheckResult, error) {
+		out, err := e.output(ctx)
+		if err == nil && spec.Fault != "" {
+			err = check.Inject(spec.Fault, out)
+		}
+		if err != nil {
+			return backend.CheckResult{}, err
+		}
+		ctx, cancel := e.limited(ctx)
+		defer cancel()
+		return e.backend.options.References.verify(ctx, spec.InputSpec, out)
+	})
 }
 
 // Results copies o out.
 func (e *executable) Results(out ...tile.Tensor) error {
-	switch {
-	case e.closed:
-		return errClosed
-	case len(out) != 1:
-		return fmt.Errorf("peer: results: have %d arrays, want o", len(out))
-	case !e.ran:
-		return errors.New("peer: results: nothing was run on these inputs")
-	}
-	if err := matches(out[0], e.out); err != nil {
+	return stage.Results(&e.stage, out, []operand{e.out}, matches, func() error {
+		o, err := e.output(context.Background())
+		if err == nil {
+			copy(out[0].Data, o.Data)
+		}
 		return err
-	}
-	o, err := e.output(context.Background())
-	if err == nil {
-		copy(out[0].Data, o.Data)
-	}
-	return err
+	})
 }
 
 // Close ends the process. Closing twice is no error.
 func (e *executable) Close() error {
-	if !e.closed {
-		e.closed = true
+	return e.stage.Close(func() error {
 		e.process.end()
-	}
-	return nil
+		return nil
+	})
 }

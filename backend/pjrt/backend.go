@@ -13,6 +13,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/libtpu"
+	"matladder/backend/internal/stage"
 	"matladder/chips"
 	"matladder/lower/stablehlo"
 	"matladder/tile"
@@ -140,7 +141,7 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	if err != nil {
 		return nil, err
 	}
-	e := &executable{backend: b, launch: launch, programs: programs, method: how.method, sets: 1}
+	e := &executable{backend: b, launch: launch, programs: programs, method: how.method, sets: 1, stage: stage.Of("pjrt")}
 	var need int64
 	for i, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
 		_, ok := bufferTypes[a.Dtype]

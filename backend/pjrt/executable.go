@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/internal/stage"
 	"matladder/check"
 	"matladder/chips"
 	"matladder/lower/stablehlo"
@@ -34,10 +35,8 @@ type executable struct {
 	called    int       // launches of the last call
 	turn      int       // the set that the next call by itself takes
 	perLaunch time.Duration
-	spec      backend.InputSpec
-	seeded    bool
+	stage     stage.Stage
 	reference check.Verifier // of the inputs; nil until the first Check
-	closed    bool
 }
 
 var errExecutableClosed = errors.New("pjrt: the executable is closed")
@@ -45,10 +44,7 @@ var errExecutableClosed = errors.New("pjrt: the executable is closed")
 // prepare frees what the last inputs led to, and allocates where host and device
 // share memory.
 func (e *executable) prepare() error {
-	if e.closed {
-		return errExecutableClosed
-	}
-	e.seeded, e.reference = false, nil
+	e.reference = nil
 	err := e.forget(&e.out)
 	if e.backend.shared && e.in != nil {
 		return err
@@ -119,21 +115,15 @@ func (e *executable) fillOne(i int, a stablehlo.Array, fresh bool, set func(int,
 
 // Load copies arrays in.
 func (e *executable) Load(in ...tile.Tensor) error {
-	if e.closed {
-		return errExecutableClosed
-	}
-	if len(in) != len(e.launch.In) {
-		return fmt.Errorf("pjrt: load: have %d arrays, want %d", len(in), len(e.launch.In))
-	}
-	for i, a := range e.launch.In {
-		if err := matches(in[i], a); err != nil {
-			return fmt.Errorf("pjrt: load: %w", err)
-		}
-	}
-	return e.fill(func(i int, _ string, t tile.Tensor) error {
+	return stage.Load(&e.stage, in, e.launch.In, matches, func() error { return e.fill(copies(in)) })
+}
+
+// copies fills inputs with arrays.
+func copies(in []tile.Tensor) func(i int, name string, t tile.Tensor) error {
+	return func(i int, _ string, t tile.Tensor) error {
 		copy(t.Data, in[i].Data)
 		return nil
-	})
+	}
 }
 
 func matches(t tile.Tensor, a stablehlo.Array) error {
@@ -145,22 +135,21 @@ func matches(t tile.Tensor, a stablehlo.Array) error {
 
 // LoadSeeded makes the inputs.
 func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	err := e.fill(func(_ int, name string, t tile.Tensor) error {
-		if err := check.Fill(ctx, t, name, spec.Problem, spec.Seed, e.dist(spec)); err != nil {
+	return e.stage.LoadSeeded(spec, func() error { return e.fill(e.backend.seeded(ctx, spec)) })
+}
+
+// seeded fills inputs as a spec asks.
+func (b *pjrtBackend) seeded(ctx context.Context, spec backend.InputSpec) func(i int, name string, t tile.Tensor) error {
+	return func(_ int, name string, t tile.Tensor) error {
+		if err := check.Fill(ctx, t, name, spec.Problem, spec.Seed, b.distOf(spec)); err != nil {
 			return fmt.Errorf("pjrt: fill %s: %w", name, err)
 		}
 		return nil
-	})
-	if err == nil {
-		e.spec, e.seeded = spec, true
 	}
-	return err
 }
 
-// dist is the distribution of inputs that a spec asks for: of exact probes that which
+// distOf is the distribution of inputs that a spec asks for: of exact probes that which
 // this kind of device multiplies and adds exactly.
-func (e *executable) dist(spec backend.InputSpec) string { return e.backend.distOf(spec) }
-
 func (b *pjrtBackend) distOf(spec backend.InputSpec) string {
 	if spec.Dist == check.Exact && b.device.Kind != chips.CPU {
 		return check.ExactNarrow
@@ -172,12 +161,10 @@ func (b *pjrtBackend) distOf(spec backend.InputSpec) string {
 // to be given. Where the host does not see that memory, an array as large is written
 // and freed in its place: most plugins give the same memory out again.
 func (e *executable) Poison(ctx context.Context) error {
-	switch {
-	case e.closed:
-		return errExecutableClosed
-	case e.in == nil:
-		return errors.New("pjrt: poison: nothing was loaded")
-	}
+	return e.stage.Poison(func() error { return e.poison(ctx) })
+}
+
+func (e *executable) poison(ctx context.Context) error {
 	if e.backend.shared {
 		for i, b := range e.out {
 			t, err := b.look(e.launch.Out[i%len(e.launch.Out)], true)
@@ -220,35 +207,28 @@ func fill(data []byte) {
 // Check verifies what the last launch left. Where the device's memory is not the
 // host's, the inputs are made once more for it, and forgotten.
 func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
-	switch {
-	case e.closed:
-		return backend.CheckResult{}, errExecutableClosed
-	case !e.seeded || e.spec != spec.InputSpec:
-		return backend.CheckResult{}, errors.New("pjrt: check: the inputs are not those of LoadSeeded with this spec")
-	}
+	return e.stage.Check(spec, func() (backend.CheckResult, error) {
+		in, err := e.inputs(ctx, spec.InputSpec)
+		if err == nil && e.reference == nil {
+			e.reference, err = e.backend.reference(ctx, spec.InputSpec, in)
+		}
+		if err != nil {
+			return backend.CheckResult{}, err
+		}
+		return e.verify(ctx, in, spec.Fault)
+	})
+}
+
+// reference is what outputs of these inputs are compared with.
+func (b *pjrtBackend) reference(ctx context.Context, spec backend.InputSpec, in map[string]tile.Tensor) (check.Verifier, error) {
 	if err := spec.Problem.Validate(); err != nil {
-		return backend.CheckResult{}, err
+		return nil, err
 	}
-	if e.out == nil {
-		return backend.CheckResult{Detail: "nothing was run"}, nil
-	}
-	in, err := e.inputs(ctx)
-	if err == nil && e.reference == nil {
-		var reference check.Verifier
-		if reference, err = check.ReferenceOf(ctx, spec.Problem, in, spec.Seed, e.dist(spec.InputSpec)); err == nil {
-			reference.ProductsOff(productRoundoff(e.backend.device.Kind, spec.Problem))
-		}
-		if err == nil {
-			e.reference = reference
-		}
-	}
+	r, err := check.ReferenceOf(ctx, spec.Problem, in, spec.Seed, b.distOf(spec))
 	if err != nil {
-		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
+		return nil, err
 	}
-	r, err := e.verify(ctx, in, spec.Fault)
-	if err != nil {
-		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
-	}
+	r.ProductsOff(productRoundoff(b.device.Kind, spec.Problem))
 	return r, nil
 }
 
@@ -294,9 +274,9 @@ func (e *executable) verify(ctx context.Context, in map[string]tile.Tensor, faul
 
 // inputs are the inputs in host memory, by name: the device's own where that is
 // the host's, else made anew.
-func (e *executable) inputs(ctx context.Context) (map[string]tile.Tensor, error) {
+func (e *executable) inputs(ctx context.Context, spec backend.InputSpec) (map[string]tile.Tensor, error) {
 	in := map[string]tile.Tensor{}
-	if check.IsExact(e.spec.Dist) {
+	if check.IsExact(spec.Dist) {
 		return in, nil // their answers need none
 	}
 	for i, a := range e.launch.In {
@@ -305,7 +285,7 @@ func (e *executable) inputs(ctx context.Context) (map[string]tile.Tensor, error)
 			continue
 		}
 		t := tile.NewTensor(a.Dtype, a.Shape...)
-		if err := check.Fill(ctx, t, a.Name, e.spec.Problem, e.spec.Seed, e.spec.Dist); err != nil {
+		if err := check.Fill(ctx, t, a.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
 			return nil, err
 		}
 		in[a.Name] = t
@@ -315,34 +295,20 @@ func (e *executable) inputs(ctx context.Context) (map[string]tile.Tensor, error)
 
 // Results copies arrays out.
 func (e *executable) Results(out ...tile.Tensor) error {
-	switch {
-	case e.closed:
-		return errExecutableClosed
-	case len(out) != len(e.launch.Out):
-		return fmt.Errorf("pjrt: results: have %d arrays, want %d", len(out), len(e.launch.Out))
-	}
-	for i, a := range e.launch.Out {
-		if err := matches(out[i], a); err != nil {
-			return fmt.Errorf("pjrt: results: %w", err)
+	return stage.Results(&e.stage, out, e.launch.Out, matches, func() error {
+		for i, a := range e.launch.Out {
+			if err := e.out[i].read(a.Name, out[i]); err != nil {
+				return err
+			}
 		}
-	}
-	if e.out == nil {
-		return errors.New("pjrt: results: nothing was run on these inputs")
-	}
-	for i, a := range e.launch.Out {
-		if err := e.out[i].read(a.Name, out[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Close frees the arrays and the program. Closing twice is no error.
 func (e *executable) Close() error {
-	if e.closed {
-		return nil
-	}
-	e.closed = true
-	e.reference = nil
-	return errors.Join(e.forget(&e.in), e.forget(&e.out), wrap("close", e.program.Destroy()))
+	return e.stage.Close(func() error {
+		e.reference = nil
+		return errors.Join(e.forget(&e.in), e.forget(&e.out), wrap("close", e.program.Destroy()))
+	})
 }

@@ -5,7 +5,6 @@ package pjrt
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -21,14 +20,10 @@ const longestCall = 2 * time.Second
 
 // Run times launches. The transfer of their number is not part of the time.
 func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	switch {
-	case e.closed:
-		return backend.Sample{}, errExecutableClosed
-	case launches < 1:
-		return backend.Sample{}, fmt.Errorf("pjrt: run: %d launches", launches)
-	case e.in == nil:
-		return backend.Sample{}, errors.New("pjrt: run: nothing was loaded")
-	}
+	return e.stage.Run(launches, func() (backend.Sample, error) { return e.run(ctx, launches) })
+}
+
+func (e *executable) run(ctx context.Context, launches int) (backend.Sample, error) {
 	if err := ctx.Err(); err != nil {
 		return backend.Sample{}, err
 	}

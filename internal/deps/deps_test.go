@@ -52,6 +52,7 @@ lower/mosaic: tile problem lower/internal/mlir
 lower/stablehlo: mesh tile problem lower/internal/mlir
 lower/triton: tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
+backend/internal/stage: backend tile
 backend/internal/libtpu: backend backend/internal/hlo
 backend/aot: mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
@@ -72,13 +73,13 @@ backend/cpu/internal/gemm/asmgen:
 backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/probe backend/cpu/internal/rows backend/cpu/internal/vexp
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile
-backend/cpu/internal/exec: backend/cpu/internal/evict backend/cpu/internal/plan backend check tile timeline golang.org/x/sys/unix
+backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend check tile timeline golang.org/x/sys/unix
 backend/cpu: timeline backend backend/cpu/internal/gemm/asmgen check chips internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
-backend/own: backend backend/worker check chips problem tile github.com/ebitengine/purego
+backend/own: backend backend/internal/stage backend/worker check chips problem tile github.com/ebitengine/purego
 backend/builtin: backend backend/internal/libtpu backend/own backend/worker backend/registry backend/aot backend/cpu backend/pjrt chips internal/nvml internal/pluginworker lower/triton plugins tile
-backend/peer: backend check chips internal/child internal/files problem tile
+backend/peer: backend backend/internal/stage check chips internal/child internal/files problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 measure/interval: golang.org/x/perf/benchmath
 measure: measure/interval backend chips problem internal/awake internal/counters results

@@ -51,6 +51,9 @@ func (s *Sharing) Close() {
 
 var errBackendClosed = fmt.Errorf("cpu: the backend is %w", backend.ErrClosed)
 
+// errClosed is the answer to calls after Close.
+var errClosed = fmt.Errorf("cpu: the executable is %w", backend.ErrClosed)
+
 // callable is programs compiled for calls.
 type callable struct {
 	compiled *Executable // never given memory: what slots are made of

@@ -4,7 +4,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -12,6 +11,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/internal/stage"
 	"matladder/check"
 	"matladder/tile"
 )
@@ -27,9 +27,7 @@ type Executable struct {
 	Arrays map[string]tile.Tensor // by name of the ref
 	Pool   *Pool
 	Runs   []*Run // by plan
-	spec   backend.InputSpec
-	seeded bool
-	closed bool
+	stage  stage.Stage
 
 	borrows bool // inputs and outputs are the callers'; they lie where calls say
 	onCores bool // threads of the pool are bound to cores
@@ -46,7 +44,7 @@ type Options struct {
 // NewExecutable returns what runs the plans of programs, one after another. It has neither
 // memory nor goroutines yet.
 func NewExecutable(programs []*tile.Program, plans []*plan.Plan, bound tile.Bindings, how Options) *Executable {
-	return &Executable{sources: programs, Plans: plans, Bound: bound, Options: how}
+	return &Executable{stage: stage.Of("cpu"), sources: programs, Plans: plans, Bound: bound, Options: how}
 }
 
 // Run is a plan with the memory and the workers that execute it.
@@ -91,15 +89,13 @@ func (e *Executable) Buffers() (shared, local, workers int) {
 	return shared, local, workers
 }
 
-// errClosed is the answer to every call after Close.
-var errClosed = fmt.Errorf("cpu: the executable is %w", backend.ErrClosed)
-
 // Prepare allocates all memory and starts the workers, if that has not been done, and
 // poisons the outputs.
 func (e *Executable) Prepare(ctx context.Context) error {
-	if e.closed {
-		return errClosed
-	}
+	return e.stage.Prepare(func() error { return e.prepare(ctx) })
+}
+
+func (e *Executable) prepare(ctx context.Context) error {
 	if e.Pages == nil {
 		if err := e.allocate(); err != nil {
 			return err
@@ -110,13 +106,7 @@ func (e *Executable) Prepare(ctx context.Context) error {
 
 // Poison fills what the programs write.
 func (e *Executable) Poison(ctx context.Context) error {
-	switch {
-	case e.closed:
-		return errClosed
-	case e.Pages == nil:
-		return errors.New("cpu: poison: nothing was loaded")
-	}
-	return e.poisonAll(ctx)
+	return e.stage.Poison(func() error { return e.poisonAll(ctx) })
 }
 
 func (e *Executable) poisonAll(ctx context.Context) error {
@@ -232,97 +222,71 @@ func poison(t tile.Tensor) {
 
 // Load copies arrays in and poisons the outputs.
 func (e *Executable) Load(in ...tile.Tensor) error {
-	if len(in) != len(e.Bound.In) {
-		return fmt.Errorf("cpu: load: have %d arrays, want %d", len(in), len(e.Bound.In))
-	}
-	for i, r := range e.Bound.In {
-		if err := in[i].Matches(r); err != nil {
-			return fmt.Errorf("cpu: load: %w", err)
+	return stage.Load(&e.stage, in, e.Bound.In, tile.Tensor.Matches, func() error {
+		if err := e.prepare(context.Background()); err != nil {
+			return err
 		}
-	}
-	if err := e.Prepare(context.Background()); err != nil {
-		return err
-	}
-	e.seeded = false
-	for i, r := range e.Bound.In {
-		copy(e.Arrays[r.Name].Data, in[i].Data)
-	}
-	return nil
+		for i, r := range e.Bound.In {
+			copy(e.Arrays[r.Name].Data, in[i].Data)
+		}
+		return nil
+	})
 }
 
 // LoadSeeded makes the inputs and poisons the outputs.
 func (e *Executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	e.seeded = false
-	if err := e.Prepare(ctx); err != nil {
-		return err
-	}
-	for _, r := range e.Bound.In {
-		if err := check.Fill(ctx, e.Arrays[r.Name], r.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
-			return fmt.Errorf("cpu: fill %s: %w", r.Name, err)
+	return e.stage.LoadSeeded(spec, func() error {
+		if err := e.prepare(ctx); err != nil {
+			return err
 		}
-	}
-	e.spec, e.seeded = spec, true
-	return nil
+		for _, r := range e.Bound.In {
+			if err := check.Fill(ctx, e.Arrays[r.Name], r.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
+				return fmt.Errorf("cpu: fill %s: %w", r.Name, err)
+			}
+		}
+		return nil
+	})
 }
 
 // Check verifies the output of the last Run.
 func (e *Executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
-	switch {
-	case e.closed:
-		return backend.CheckResult{}, errClosed
-	case !e.seeded || e.spec != spec.InputSpec:
-		return backend.CheckResult{}, errors.New("cpu: check: the inputs are not those of LoadSeeded with this spec")
-	}
-	in, out := map[string]tile.Tensor{}, map[string]tile.Tensor{}
-	for _, r := range e.Bound.In {
-		in[r.Name] = e.Arrays[r.Name]
-	}
-	for _, r := range e.Bound.Out {
-		out[r.Name] = e.Arrays[r.Name]
-	}
-	out, err := check.Damage(spec.Fault, out)
-	if err != nil {
-		return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
-	}
-	r, err := e.Checks.verify(ctx, spec.InputSpec, e.sources, in, out)
-	if err != nil {
-		return backend.CheckResult{}, fmt.Errorf("cpu: check: %w", err)
-	}
-	return r, nil
+	return e.stage.Check(spec, func() (backend.CheckResult, error) {
+		in, out := map[string]tile.Tensor{}, map[string]tile.Tensor{}
+		for _, r := range e.Bound.In {
+			in[r.Name] = e.Arrays[r.Name]
+		}
+		for _, r := range e.Bound.Out {
+			out[r.Name] = e.Arrays[r.Name]
+		}
+		out, err := check.Damage(spec.Fault, out)
+		if err != nil {
+			return backend.CheckResult{}, err
+		}
+		return e.Checks.verify(ctx, spec.InputSpec, e.sources, in, out)
+	})
 }
 
 // Results copies arrays out.
 func (e *Executable) Results(out ...tile.Tensor) error {
-	switch {
-	case e.closed:
-		return errClosed
-	case e.Pages == nil:
-		return errors.New("cpu: results: nothing was loaded")
-	case len(out) != len(e.Bound.Out):
-		return fmt.Errorf("cpu: results: have %d arrays, want %d", len(out), len(e.Bound.Out))
-	}
-	for i, r := range e.Bound.Out {
-		if err := out[i].Matches(r); err != nil {
-			return fmt.Errorf("cpu: results: %w", err)
+	return stage.Results(&e.stage, out, e.Bound.Out, tile.Tensor.Matches, func() error {
+		for i, r := range e.Bound.Out {
+			copy(out[i].Data, e.Arrays[r.Name].Data)
 		}
-	}
-	for i, r := range e.Bound.Out {
-		copy(out[i].Data, e.Arrays[r.Name].Data)
-	}
-	return nil
+		return nil
+	})
 }
 
 // Close ends the workers and frees all memory. Closing twice is no error.
 func (e *Executable) Close() error {
-	if e.closed || e.Pages == nil {
-		e.closed = true
-		return nil
-	}
-	e.closed = true
-	e.Pool.Close()
-	pages := e.Pages
-	e.Pages, e.Arrays, e.Runs = nil, nil, nil
-	return memory.FreePages(pages)
+	return e.stage.Close(func() error {
+		if e.Pages == nil {
+			return nil
+		}
+		e.Pool.Close()
+		pages := e.Pages
+		e.Pages, e.Arrays, e.Runs = nil, nil, nil
+		return memory.FreePages(pages)
+	})
 }
 
 // ownLines makes a slice with a cache line of nothing behind it: that of another worker

@@ -13,14 +13,10 @@ import (
 // Run executes launches. Only they are timed: the workers are awake and waiting
 // when the clock starts.
 func (e *Executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	switch {
-	case e.closed:
-		return backend.Sample{}, errClosed
-	case e.Pages == nil:
-		return backend.Sample{}, errors.New("cpu: run: nothing was loaded")
-	case launches < 1:
-		return backend.Sample{}, fmt.Errorf("cpu: run: launches = %d: must be at least 1", launches)
-	}
+	return e.stage.Run(launches, func() (backend.Sample, error) { return e.run(ctx, launches) })
+}
+
+func (e *Executable) run(ctx context.Context, launches int) (backend.Sample, error) {
 	if err := ctx.Err(); err != nil {
 		return backend.Sample{}, err
 	}
