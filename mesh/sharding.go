@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"matladder/internal/known"
 )
 
 // Split says, for each dimension of an array, over which axes it is split; the first of
@@ -40,14 +42,7 @@ var Shardings = []Sharding{
 
 // FindSharding returns the sharding of a name.
 func FindSharding(name string) (Sharding, error) {
-	var known []string
-	for _, s := range Shardings {
-		if s.Name == name {
-			return s, nil
-		}
-		known = append(known, s.Name)
-	}
-	return Sharding{}, fmt.Errorf("unknown sharding %q (known: %s)", name, strings.Join(known, ", "))
+	return known.Find("sharding", name, Shardings, func(s Sharding) string { return s.Name })
 }
 
 // Of is how the array called a, b or o is split.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"matladder/internal/known"
 )
 
 // Plugin is one of the plugins that can be installed.
@@ -123,10 +125,5 @@ func Names() []string {
 
 // Lookup returns the plugin of a name.
 func Lookup(name string) (Plugin, error) {
-	for _, p := range Known {
-		if p.Name == name {
-			return p, nil
-		}
-	}
-	return Plugin{}, fmt.Errorf("unknown plugin %q (known: %s)", name, strings.Join(Names(), ", "))
+	return known.Find("plugin", name, Known, func(p Plugin) string { return p.Name })
 }

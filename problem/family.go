@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -70,14 +71,7 @@ func Families() []*Family { return slices.Clone(families) }
 
 // Find returns the family of a name.
 func Find(name string) (*Family, error) {
-	var known []string
-	for _, f := range families {
-		if f.Name == name {
-			return f, nil
-		}
-		known = append(known, f.Name)
-	}
-	return nil, fmt.Errorf("unknown problem family %q (known: %s)", name, strings.Join(known, ", "))
+	return known.Find("problem family", name, families, func(f *Family) string { return f.Name })
 }
 
 // required is how many sizes have no default.

@@ -2,10 +2,10 @@ package layer
 
 import (
 	"fmt"
-	"strings"
 
 	"matladder/analyze"
 	"matladder/chips"
+	"matladder/internal/known"
 	"matladder/mesh"
 )
 
@@ -24,14 +24,7 @@ var Phases = []Phase{Train, Prefill, Decode}
 
 // ParsePhase reads a phase.
 func ParsePhase(text string) (Phase, error) {
-	var known []string
-	for _, p := range Phases {
-		if string(p) == text {
-			return p, nil
-		}
-		known = append(known, string(p))
-	}
-	return "", fmt.Errorf("unknown phase %q (known: %s)", text, strings.Join(known, ", "))
+	return known.Find("phase", text, Phases, func(p Phase) string { return string(p) })
 }
 
 // Ask is what is searched for: a layer, what it does, and on which slice of a pod.

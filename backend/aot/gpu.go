@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"matladder/chips"
+	"matladder/internal/known"
 )
 
 // GPU is a GPU as XLA's compiler and the chip table know it.
@@ -46,14 +47,7 @@ func GPUs() []GPU { return append([]GPU(nil), gpus...) }
 
 // FindGPU returns the GPU of a name.
 func FindGPU(name string) (GPU, error) {
-	var known []string
-	for _, g := range gpus {
-		if g.Name == name {
-			return g, nil
-		}
-		known = append(known, g.Name)
-	}
-	return GPU{}, fmt.Errorf("unknown GPU %q (known: %s)", name, strings.Join(known, ", "))
+	return known.Find("GPU", name, gpus, func(g GPU) string { return g.Name })
 }
 
 // Device is the chip.

@@ -1,10 +1,8 @@
 package aot
 
 import (
-	"fmt"
-	"strings"
-
 	"matladder/chips"
+	"matladder/internal/known"
 )
 
 // Topology is a generation of TPU as libtpu and the chip table know it.
@@ -39,12 +37,5 @@ func Topologies() []Topology { return append([]Topology(nil), topologies...) }
 
 // FindTopology returns the generation of a name.
 func FindTopology(name string) (Topology, error) {
-	var known []string
-	for _, t := range topologies {
-		if t.Name == name {
-			return t, nil
-		}
-		known = append(known, t.Name)
-	}
-	return Topology{}, fmt.Errorf("unknown TPU topology %q (known: %s)", name, strings.Join(known, ", "))
+	return known.Find("TPU topology", name, topologies, func(t Topology) string { return t.Name })
 }

@@ -24,7 +24,7 @@ tile: tile/internal/inflight
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
 .: timeline backend backend/cpu backend/registry kernels problem tile tuned github.com/gomlx/compute/dtypes/float16
-problem: tile
+problem: internal/known tile
 problem/problemtest: tile problem quant kernels/*
 quant: tile problem
 check: tile problem quant tile/interp
@@ -35,9 +35,9 @@ kernels/blocking: tile problem
 kernels: tile problem kernels/*
 kernels/kernelstest: kernels
 chips: tile internal/yamlline gopkg.in/yaml.v3
-mesh:
+mesh: internal/known
 analyze: tile chips mesh
-analyze/layer: analyze chips mesh
+analyze/layer: internal/known analyze chips mesh
 traverse: tile
 timeline:
 backend: check tile timeline chips problem
@@ -48,13 +48,13 @@ internal/fakegpu: internal/cc plugins
 internal/counters: golang.org/x/sys/unix
 lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
-lower/mosaic: tile problem lower/internal/mlir
+lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: mesh tile problem lower/internal/mlir
-lower/triton: tile lower/internal/mlir
+lower/triton: internal/known tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend tile
 backend/internal/libtpu: backend backend/internal/hlo
-backend/aot: mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
+backend/aot: internal/known mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/nvml: backend internal/child github.com/ebitengine/purego
@@ -104,7 +104,7 @@ workshop/solutions/*: tile problem
 workshop: kernels traverse analyze mesh chips check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
 workshop/classroom: internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
 cmd/workshop: internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
-plugins: internal/files golang.org/x/sys/unix golang.org/x/sys/windows
+plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: internal/child github.com/ebitengine/purego
 plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
@@ -118,6 +118,7 @@ internal/pluginworker: internal/awake backend backend/pjrt backend/worker chips 
 internal/deviceflag: backend/builtin backend/registry internal/cli github.com/spf13/pflag
 internal/sweepflag: harness internal/cli internal/files results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
+internal/known:
 internal/lastline:
 internal/madeup: internal/ownprocess check kernels problem tile
 internal/ownprocess:

@@ -2,8 +2,8 @@ package mosaic
 
 import (
 	"fmt"
-	"strings"
 
+	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -30,14 +30,7 @@ var targets = []Target{
 
 // FindTarget returns the generation of that name.
 func FindTarget(name string) (Target, error) {
-	var known []string
-	for _, t := range targets {
-		if t.Name == name {
-			return t, nil
-		}
-		known = append(known, t.Name)
-	}
-	return Target{}, fmt.Errorf("unknown TPU generation %q (known: %s)", name, strings.Join(known, ", "))
+	return known.Find("TPU generation", name, targets, func(t Target) string { return t.Name })
 }
 
 // Check returns why a generation cannot run programs that Lower takes, or nil:

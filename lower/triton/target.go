@@ -2,8 +2,8 @@ package triton
 
 import (
 	"fmt"
-	"strings"
 
+	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -38,14 +38,7 @@ var targets = []Target{
 
 // FindTarget returns the generation of that name.
 func FindTarget(name string) (Target, error) {
-	var known []string
-	for _, t := range targets {
-		if t.Name == name {
-			return t, nil
-		}
-		known = append(known, t.Name)
-	}
-	return Target{}, fmt.Errorf("unknown GPU generation %q (known: %s)", name, strings.Join(known, ", "))
+	return known.Find("GPU generation", name, targets, func(t Target) string { return t.Name })
 }
 
 // checkProducts refuses what a generation has no instructions for.
