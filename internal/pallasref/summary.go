@@ -18,10 +18,9 @@ type Summary struct {
 	Equal        int // outcomes, of those compared
 	NotCompared  map[Outcome]int
 	WithCycles   int
-	Differ, Slow []Row              // outcomes; cycles by more than Tolerance
-	Unread       []Row              // fit on both sides, but a schedule could not be read
-	Worst        []Row              // of each kernel, the largest ratio first
-	Median       map[string]float64 // of the ratios of each kernel
+	remarkable[Row]
+	Worst  []Row              // of each kernel, the largest ratio first
+	Median map[string]float64 // of the ratios of each kernel
 }
 
 // Summarize counts the rows of a table that are of the matrix.
@@ -45,24 +44,15 @@ func Summarize(t Table) Summary {
 			continue
 		}
 		s.Compared++
-		if r.Ours.Outcome == r.Pallas.Outcome {
+		if s.add(r, Tolerance) {
 			s.Equal++
-		} else {
-			s.Differ = append(s.Differ, r)
 		}
-		ratio := r.Ratio()
-		switch {
-		case ratio > 0:
+		if ratio := r.Ratio(); ratio > 0 {
 			s.WithCycles++
 			ratios[r.Kernel.Name()] = append(ratios[r.Kernel.Name()], ratio)
 			if w := worst[r.Kernel.Name()]; ratio > w.Ratio() {
 				worst[r.Kernel.Name()] = r
 			}
-			if ratio > Tolerance {
-				s.Slow = append(s.Slow, r)
-			}
-		case r.Ours.Outcome == Fits && r.Pallas.Outcome == Fits:
-			s.Unread = append(s.Unread, r)
 		}
 	}
 	for _, r := range worst {
@@ -87,16 +77,6 @@ func (s Summary) Print(w io.Writer) error {
 	for _, r := range s.Worst {
 		fmt.Fprintf(w, "median ratio %.4f, largest %.4f: %s\n", s.Median[r.Kernel.Name()], r.Ratio(), r.Key())
 	}
-	list := func(title string, rows []Row) {
-		if len(rows) > 0 {
-			fmt.Fprintf(w, "%s:\n", title)
-		}
-		for _, r := range rows {
-			fmt.Fprintf(w, "  %s: %s %q, Pallas %s %q, ratio %.4f\n", r.Key(), r.Ours.Outcome, r.Ours.Reason, r.Pallas.Outcome, r.Pallas.Reason, r.Ratio())
-		}
-	}
-	list("outcomes differ", s.Differ)
-	list("more cycles", s.Slow)
-	list("schedules not read", s.Unread)
+	s.print(w, "Pallas")
 	return nil
 }
