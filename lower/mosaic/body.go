@@ -139,7 +139,7 @@ func (k *kernel) statement(s *tile.Stmt) {
 
 // write evaluates a statement's value and puts it into memory.
 func (k *kernel) write(s *tile.Stmt) {
-	k.loads, k.memo = map[*tile.Ref]value{}, map[*tile.Expr]value{}
+	k.loads, k.memo = map[*tile.Ref]value{}, mlir.Memo[value]{}
 	e := s.Value
 	var v value
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -159,7 +160,7 @@ func checkCopies(p *tile.Program) (err error) {
 			r := part.Ref
 			refuse := func(format string, args ...any) {
 				if err == nil {
-					err = &UnsupportedError{s.Pos, p.Name, "copy", r.Name, fmt.Sprintf(format, args...)}
+					err = &UnsupportedError{mlir.Refuse(s.Pos, p.Name, "copy", r.Name, fmt.Sprintf(format, args...))}
 				}
 			}
 			array := physical(r.Array)

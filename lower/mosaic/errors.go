@@ -4,22 +4,13 @@ import (
 	"fmt"
 
 	"matladder/lower/internal/mlir"
-	"matladder/tile"
 )
 
 // UnsupportedError is the answer to a program that has no Mosaic text, or none
-// that a generation's compiler takes.
-type UnsupportedError struct {
-	Pos     tile.Pos // of the kernel's statement
-	Program string
-	Op      string // the operation, or "block" of a ref
-	Ref     string // "" where no ref is concerned
-	Reason  string
-}
+// that a generation's compiler takes: Pos, Program, Op, Ref and Reason say what and why.
+type UnsupportedError struct{ mlir.Refused }
 
-func (e *UnsupportedError) Error() string {
-	return mlir.Refusal("mosaic", e.Pos, e.Program, e.Op, e.Ref, e.Reason)
-}
+func (e *UnsupportedError) Error() string { return e.By("mosaic") }
 
 // TooBigError is the answer to a program whose blocks and scratch do not fit a
 // core's VMEM.

@@ -25,7 +25,7 @@ type kernel struct {
 	begin   *tile.Stmt // the Fill that the statement being written begins with; nil for none
 	masking bool       // whether Dots are masked in the copy being written
 	loads   map[*tile.Ref]value
-	memo    map[*tile.Expr]value
+	memo    mlir.Memo[value]
 	err     error
 }
 
@@ -259,6 +259,6 @@ func argumentTypes(args []argument) string {
 // refuseAt remembers the first thing that has no Mosaic.
 func (k *kernel) refuseAt(op, ref, reason string) {
 	if k.err == nil {
-		k.err = &UnsupportedError{k.pos, k.program.Name, op, ref, reason}
+		k.err = &UnsupportedError{mlir.Refuse(k.pos, k.program.Name, op, ref, reason)}
 	}
 }

@@ -3,6 +3,7 @@ package mosaic
 import (
 	"fmt"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -34,9 +35,9 @@ func checkTiling(p *tile.Program) error {
 				continue
 			}
 			which := []string{"last", "second to last"}[back]
-			return &UnsupportedError{r.Pos, p.Name, "block", r.Name,
+			return &UnsupportedError{mlir.Refuse(r.Pos, p.Name, "block", r.Name,
 				fmt.Sprintf("%d of the %d elements along the %s dimension of a %s array: memory is tiled, take a multiple of %d, or all",
-					block[d], array[d], which, r.Dtype, unit)}
+					block[d], array[d], which, r.Dtype, unit))}
 		}
 	}
 	return nil

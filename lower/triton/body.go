@@ -47,7 +47,7 @@ func (k *kernel) loop(s *tile.Stmt) {
 // statement writes a Fill, Store or Accumulate.
 func (k *kernel) statement(s *tile.Stmt) {
 	k.line("// %s %s", s.Kind, s.Ref.Name)
-	k.loads, k.memo = map[*tile.Ref]value{}, map[*tile.Expr]value{}
+	k.loads, k.memo = map[*tile.Ref]value{}, mlir.Memo[value]{}
 	e := s.Value
 	var v value
 	switch {

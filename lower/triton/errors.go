@@ -4,22 +4,13 @@ import (
 	"fmt"
 
 	"matladder/lower/internal/mlir"
-	"matladder/tile"
 )
 
 // UnsupportedError is the answer to a program that has no Triton text, or none
-// that a generation has the instructions for.
-type UnsupportedError struct {
-	Pos     tile.Pos // of the kernel's statement
-	Program string
-	Op      string // the operation, or "block" of a ref
-	Ref     string // "" where no ref is concerned
-	Reason  string
-}
+// that a generation has the instructions for: Pos, Program, Op, Ref and Reason say what and why.
+type UnsupportedError struct{ mlir.Refused }
 
-func (e *UnsupportedError) Error() string {
-	return mlir.Refusal("triton", e.Pos, e.Program, e.Op, e.Ref, e.Reason)
-}
+func (e *UnsupportedError) Error() string { return e.By("triton") }
 
 // TooBigError is the answer to a program whose blocks do not fit one
 // multiprocessor.

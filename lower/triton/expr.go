@@ -10,26 +10,17 @@ import (
 var nan = math.NaN()
 
 // floatOps are the elementwise operations on floats that are one of the text's.
-var floatOps = map[tile.Op]string{
-	tile.OpAdd: "arith.addf", tile.OpSub: "arith.subf", tile.OpMul: "arith.mulf", tile.OpDiv: "tt.precise_divf",
-	tile.OpMax: "arith.maximumf", tile.OpMin: "arith.minimumf", tile.OpNeg: "arith.negf", tile.OpAbs: "math.absf",
-	tile.OpExp: "math.exp",
-}
+var floatOps = mlir.FloatOps(map[tile.Op]string{tile.OpDiv: "tt.precise_divf"})
 
 // expr is the value of e: as narrow as it came from memory, or in its working
 // type, where floats are not rounded between the places where the program rounds.
 // It may be smaller than e's shape: a scalar or a tensor still to be broadcast.
 func (k *kernel) expr(e *tile.Expr) value {
-	if v, ok := k.memo[e]; ok {
-		return v
-	}
-	v := k.apply(e)
-	k.memo[e] = v
-	return v
+	return k.memo.Of(e, k.apply)
 }
 
 // arg is operand i of e in its working type.
-func (k *kernel) arg(e *tile.Expr, i int) value { return k.wide(k.expr(e.Args[i]), e.Args[i].Dtype) }
+func (k *kernel) arg(e *tile.Expr, i int) value { return k.values().Arg(e, i) }
 
 func (k *kernel) apply(e *tile.Expr) value {
 	switch e.Op {

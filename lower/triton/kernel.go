@@ -23,7 +23,7 @@ type kernel struct {
 
 	pos   tile.Pos // of the statement being written
 	loads map[*tile.Ref]value
-	memo  map[*tile.Expr]value
+	memo  mlir.Memo[value]
 	err   error
 }
 
@@ -94,6 +94,6 @@ func eachExpr(p *tile.Program, f func(*tile.Stmt, *tile.Expr)) {
 // refuse remembers the first thing that has no Triton.
 func (k *kernel) refuse(op, ref, reason string) {
 	if k.err == nil {
-		k.err = &UnsupportedError{k.pos, k.program.Name, op, ref, reason}
+		k.err = &UnsupportedError{mlir.Refuse(k.pos, k.program.Name, op, ref, reason)}
 	}
 }

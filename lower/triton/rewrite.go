@@ -44,37 +44,27 @@ func (w *rewriter) cond(c tile.Cond) tile.Cond {
 	case tile.TestCond:
 		return tile.TestCond{Op: c.Op, X: w.index(c.X), Y: w.index(c.Y)}
 	case tile.AllCond:
-		return tile.AllCond(w.conds(c))
+		return tile.AllCond(each(c, w.cond))
 	case tile.AnyCond:
-		return tile.AnyCond(w.conds(c))
+		return tile.AnyCond(each(c, w.cond))
 	case tile.NotCond:
 		return tile.NotCond{Cond: w.cond(c.Cond)}
 	}
 	return c
 }
 
-func (w *rewriter) conds(cs []tile.Cond) []tile.Cond {
-	out := make([]tile.Cond, len(cs))
-	for i, c := range cs {
-		out[i] = w.cond(c)
-	}
-	return out
-}
+func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt { return each(body, w.stmt) }
 
-func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt {
-	out := make([]*tile.Stmt, len(body))
-	for i, s := range body {
-		c := *s
-		if s.Value != nil {
-			c.Ref, c.Value = w.ref(s.Ref), w.expr(s.Value)
-		}
-		if s.Cond != nil {
-			c.Cond = w.cond(s.Cond)
-		}
-		c.Body = w.body(s.Body)
-		out[i] = &c
+func (w *rewriter) stmt(s *tile.Stmt) *tile.Stmt {
+	c := *s
+	if s.Value != nil {
+		c.Ref, c.Value = w.ref(s.Ref), w.expr(s.Value)
 	}
-	return out
+	if s.Cond != nil {
+		c.Cond = w.cond(s.Cond)
+	}
+	c.Body = w.body(s.Body)
+	return &c
 }
 
 func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
@@ -82,10 +72,7 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 		return to
 	}
 	c := *e
-	c.Args = make([]*tile.Expr, len(e.Args))
-	for i, x := range e.Args {
-		c.Args[i] = w.expr(x)
-	}
+	c.Args = each(e.Args, w.expr)
 	if e.Ref != nil {
 		c.Ref = w.ref(e.Ref)
 	}
@@ -116,10 +103,13 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 }
 
 // indices are an index map with other axes.
-func (w *rewriter) indices(xs []tile.IndexExpr) []tile.IndexExpr {
-	out := make([]tile.IndexExpr, len(xs))
+func (w *rewriter) indices(xs []tile.IndexExpr) []tile.IndexExpr { return each(xs, w.index) }
+
+// each is what f makes of each of some things.
+func each[T any](xs []T, f func(T) T) []T {
+	out := make([]T, len(xs))
 	for i, x := range xs {
-		out[i] = w.index(x)
+		out[i] = f(x)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"matladder/internal/known"
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -48,7 +49,7 @@ func (t Target) checkProducts(p *tile.Program) (err error) {
 	}
 	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Dtype.IsFloat() && e.Dtype.Bits() == 8 && err == nil {
-			err = &UnsupportedError{e.Pos, p.Name, e.Op.String(), "", fmt.Sprintf("%s has no %s", t.Name, e.Dtype)}
+			err = &UnsupportedError{mlir.Refuse(e.Pos, p.Name, e.Op.String(), "", fmt.Sprintf("%s has no %s", t.Name, e.Dtype))}
 		}
 	})
 	return err

@@ -13,6 +13,25 @@ import (
 	"matladder/tile"
 )
 
+// Refused is what has no text, or none that a compiler takes, and why.
+type Refused struct {
+	Pos     tile.Pos // of the kernel's statement
+	Program string
+	Op      string // the operation, or "block" of a ref
+	Ref     string // "" where no ref is concerned
+	Reason  string
+}
+
+// Refuse is what to refuse; ref is "" where no ref is concerned.
+func Refuse(pos tile.Pos, program, op, ref, reason string) Refused {
+	return Refused{pos, program, op, ref, reason}
+}
+
+// By is what a lowering says of it.
+func (r Refused) By(maker string) string {
+	return Refusal(maker, r.Pos, r.Program, r.Op, r.Ref, r.Reason)
+}
+
 // Refusal is what the lowering maker says of a program that it has no text for, or none
 // that a compiler takes: op is the operation, ref the array that it concerns, "" for none.
 func Refusal(maker string, pos tile.Pos, program, op, ref, reason string) string {

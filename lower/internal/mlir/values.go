@@ -1,6 +1,8 @@
 package mlir
 
 import (
+	"maps"
+
 	"matladder/tile"
 )
 
@@ -38,6 +40,30 @@ var integers = map[tile.Op]string{
 	tile.OpMax: "arith.maxsi", tile.OpMin: "arith.minsi", tile.OpAbs: "math.absi",
 }
 
+// FloatOps are the elementwise operations on floats that are one of every text's, and more.
+func FloatOps(more map[tile.Op]string) map[tile.Op]string {
+	ops := map[tile.Op]string{
+		tile.OpAdd: "arith.addf", tile.OpSub: "arith.subf", tile.OpMul: "arith.mulf",
+		tile.OpMax: "arith.maximumf", tile.OpMin: "arith.minimumf", tile.OpNeg: "arith.negf", tile.OpAbs: "math.absf",
+		tile.OpExp: "math.exp",
+	}
+	maps.Copy(ops, more)
+	return ops
+}
+
+// Memo has the values of expressions that were written before.
+type Memo[V any] map[*tile.Expr]V
+
+// Of is the value of e, which write writes the first time.
+func (m Memo[V]) Of(e *tile.Expr, write func(*tile.Expr) V) V {
+	if v, ok := m[e]; ok {
+		return v
+	}
+	v := write(e)
+	m[e] = v
+	return v
+}
+
 // Write writes an expression of one of the operations that all texts have alike.
 func (w Values[V]) Write(e *tile.Expr) V {
 	switch e.Op {
@@ -55,7 +81,7 @@ func (w Values[V]) Write(e *tile.Expr) V {
 	case tile.OpNot:
 		return w.Not(w.Expr(e.Args[0]))
 	case tile.OpCompare:
-		return w.Compare(w.arg(e, 0), e.Cmp, w.arg(e, 1))
+		return w.Compare(w.Arg(e, 0), e.Cmp, w.Arg(e, 1))
 	case tile.OpSelect:
 		return w.selected(e)
 	case tile.OpBroadcast:
@@ -66,8 +92,8 @@ func (w Values[V]) Write(e *tile.Expr) V {
 	return w.elementwise(e)
 }
 
-// arg is operand i of e in its working type.
-func (w Values[V]) arg(e *tile.Expr, i int) V { return w.Wide(w.Expr(e.Args[i]), e.Args[i].Dtype) }
+// Arg is operand i of e in its working type.
+func (w Values[V]) Arg(e *tile.Expr, i int) V { return w.Wide(w.Expr(e.Args[i]), e.Args[i].Dtype) }
 
 func (w Values[V]) integer(x int) V { return w.Constant("i32", float64(x)) }
 
@@ -87,14 +113,14 @@ func (w Values[V]) elementwise(e *tile.Expr) V {
 	var v V
 	switch {
 	case e.Op == tile.OpNeg && e.Dtype.IsInteger():
-		v = w.Binary("arith.subi", w.integer(0), w.arg(e, 0))
+		v = w.Binary("arith.subi", w.integer(0), w.Arg(e, 0))
 	case !ok || e.Dtype == tile.Bool:
 		w.Refuse(e.Op.String(), "it has no lowering on "+e.Dtype.String())
 		return w.Constant(Working(e.Dtype), 0)
 	case len(e.Args) == 1:
-		v = w.Unary(op, w.arg(e, 0))
+		v = w.Unary(op, w.Arg(e, 0))
 	default:
-		v = w.Binary(op, w.arg(e, 0), w.arg(e, 1))
+		v = w.Binary(op, w.Arg(e, 0), w.Arg(e, 1))
 	}
 	if e.Op == tile.OpMax || e.Op == tile.OpMin {
 		return v
