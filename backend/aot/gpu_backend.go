@@ -176,7 +176,7 @@ func (b *GPUBackend) Adjustments(_ context.Context, programs []*tile.Program, pa
 	}
 	all, err := triton.Adjustments(programs, triton.Options{Target: b.target, Params: chosen})
 	if err != nil {
-		return nil, tritonRefusal(err)
+		return nil, refusal(err)
 	}
 	var list []backend.Params
 	for _, o := range all {
@@ -196,7 +196,7 @@ func (b *GPUBackend) lowered(ctx context.Context, programs []*tile.Program, para
 	}
 	launch, err := triton.Lower(programs, triton.Options{Target: b.target, Params: chosen})
 	if err != nil {
-		return nil, nil, tritonRefusal(err)
+		return nil, nil, refusal(err)
 	}
 	kernels, err := b.compile(ctx, launch.Module())
 	return launch, kernels, err
@@ -219,19 +219,6 @@ func unitOf(k GPUKernel) string {
 		}
 	}
 	return analyze.GPUFMA
-}
-
-// tritonRefusal is an error of lower/triton as one of package backend.
-func tritonRefusal(err error) error {
-	var unsupported *triton.UnsupportedError
-	var big *triton.TooBigError
-	switch {
-	case errors.As(err, &unsupported):
-		return fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
-	case errors.As(err, &big):
-		return &backend.TooBigError{What: big.What, Need: big.Need, Limit: big.Limit}
-	}
-	return err
 }
 
 // compile asks XLA, or the cache, what kernels a program becomes.

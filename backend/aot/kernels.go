@@ -7,6 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/lower/mosaic"
+	"matladder/lower/triton"
 	"matladder/tile"
 )
 
@@ -32,15 +33,19 @@ func (c *Compiler) CompileKernels(ctx context.Context, topology string, programs
 	return c.Compile(ctx, top.Libtpu, launch.Module())
 }
 
-// refusal is an error of lower/mosaic as one of package backend.
+// refusal is an error of lower/mosaic or lower/triton as one of package backend.
 func refusal(err error) error {
-	var unsupported *mosaic.UnsupportedError
-	var big *mosaic.TooBigError
+	var noMosaic *mosaic.UnsupportedError
+	var noTriton *triton.UnsupportedError
+	var bigMosaic *mosaic.TooBigError
+	var bigTriton *triton.TooBigError
 	switch {
-	case errors.As(err, &unsupported):
+	case errors.As(err, &noMosaic), errors.As(err, &noTriton):
 		return fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
-	case errors.As(err, &big):
-		return &backend.TooBigError{What: "VMEM", Need: big.Need, Limit: big.Limit}
+	case errors.As(err, &bigMosaic):
+		return &backend.TooBigError{What: "VMEM", Need: bigMosaic.Need, Limit: bigMosaic.Limit}
+	case errors.As(err, &bigTriton):
+		return &backend.TooBigError{What: bigTriton.What, Need: bigTriton.Need, Limit: bigTriton.Limit}
 	}
 	return err
 }
