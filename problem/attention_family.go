@@ -31,21 +31,14 @@ var AttentionFamily = &Family{
 	Sample:   Sizes{70, 90, 2, 2, 24, 1},
 	Parse:    parseWords(completeAttention),
 	Complete: completeAttention,
-	Make: func(s Sizes, a Asked) Problem {
-		p, _ := makeAttention(s, a) // Complete has read the words
-		return p
-	},
+	Make:     fromWords(makeAttention),
 }
 
 func completeAttention(a Asked) (Asked, error) {
 	if a.Quant != NoQuant || a.Epilogue != "" {
 		return a, fmt.Errorf("attention has no quantization and no epilogue")
 	}
-	p, err := makeAttention(Sizes{1, 1, 1, 1, 1, 1}, a)
-	if err != nil {
-		return a, err
-	}
-	return p.Asked(), p.Validate()
+	return completed(makeAttention(Sizes{1, 1, 1, 1, 1, 1}, a))
 }
 
 func makeAttention(s Sizes, a Asked) (Attention, error) {

@@ -78,12 +78,10 @@ func (p Experts) Validate() error {
 		return fmt.Errorf("capacity %d: want the rows of an expert, or 0 for as many as are chosen", p.Capacity)
 	case p.Order != TopFirst && p.Order != SoftmaxFirst && p.Order != Renormalized:
 		return fmt.Errorf("order %q: want %s, %s or %s", p.Order, TopFirst, SoftmaxFirst, Renormalized)
-	case p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16:
-		return fmt.Errorf("dtype %s is not supported (float32 and bfloat16 are)", p.Dtype)
 	case rows >= math.MaxInt32 || 4*rows*float64(p.Dim) > math.MaxInt64 || 4*tokens*float64(p.Experts) > math.MaxInt64:
 		return fmt.Errorf("size %s overflows: its rows do not fit 32 bits, or its bytes 64", short(p.Tokens, p.Dim, p.Experts, p.Choices))
 	}
-	return nil
+	return floats(p.Dtype)
 }
 
 // Exchanged asks for the products of rows with the matrices of their experts, where tokens

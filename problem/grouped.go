@@ -22,16 +22,10 @@ type Grouped struct {
 // GroupedFamily is the family of Grouped. What is asked is spelled as a dtype.
 var GroupedFamily = &Family{
 	Name: "grouped", Title: "grouped matrix products", Figure: PerFLOPs,
-	Sizes:  []Size{{Name: "rows"}, {Name: "k"}, {Name: "n"}, {"groups", 8}},
-	Dtypes: []string{"float32", "bfloat16"},
-	Sample: Sizes{150, 40, 135, 5},
-	Parse: func(words string) (Asked, error) {
-		a, err := ParseDtypes(words)
-		if err != nil {
-			return a, err
-		}
-		return completeGrouped(a)
-	},
+	Sizes:    []Size{{Name: "rows"}, {Name: "k"}, {Name: "n"}, {"groups", 8}},
+	Dtypes:   []string{"float32", "bfloat16"},
+	Sample:   Sizes{150, 40, 135, 5},
+	Parse:    parseDtypes(completeGrouped),
 	Complete: completeGrouped,
 	Make: func(s Sizes, a Asked) Problem {
 		return Grouped{Rows: s[0], K: s[1], N: s[2], Groups: s[3], Dtype: a.A}
@@ -72,7 +66,7 @@ func (p Grouped) Operands() []Operand {
 
 // Sides are those of a block of each product.
 func (p Grouped) Sides() []Side {
-	return []Side{{"bm", p.Rows, p.Dtype, 0}, {"bk", p.K, p.Dtype, 0}, {"bn", p.N, p.Dtype, 1}}
+	return productSides(p.Rows, p.K, p.N, p.Dtype, p.Dtype)
 }
 
 // Factor is the dtype of x.
@@ -97,8 +91,5 @@ func (p Grouped) Validate() error {
 	if p.Rows >= math.MaxInt32 || 8*float64(p.K)*float64(p.N)*float64(p.Groups) > math.MaxInt64 || 8*float64(p.Rows)*float64(p.K)*float64(p.N) > math.MaxInt64 {
 		return fmt.Errorf("size %s overflows: its rows do not fit 32 bits, or its bytes or operations 64", short(p.Rows, p.K, p.N, p.Groups))
 	}
-	if p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16 {
-		return fmt.Errorf("dtype %s is not supported (float32 and bfloat16 are)", p.Dtype)
-	}
-	return nil
+	return floats(p.Dtype)
 }

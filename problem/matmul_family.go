@@ -72,7 +72,7 @@ func (p Matmul) Operands() []Operand {
 
 // Sides are bm, bk and bn.
 func (p Matmul) Sides() []Side {
-	return []Side{{"bm", p.M, p.A, 0}, {"bk", p.K, p.B, 0}, {"bn", p.N, p.B, 1}}
+	return productSides(p.M, p.K, p.N, p.A, p.B)
 }
 
 // Factor is the dtype of what a is multiplied as.

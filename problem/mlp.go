@@ -122,7 +122,7 @@ func (p MLP) Operands() []Operand {
 
 // Sides are those of a block of each product.
 func (p MLP) Sides() []Side {
-	return []Side{{"bm", p.Rows, p.X, 0}, {"bk", p.K, p.W, 0}, {"bn", p.N, p.W, 1}}
+	return productSides(p.Rows, p.K, p.N, p.X, p.W)
 }
 
 // Factor is the dtype of x.

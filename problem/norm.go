@@ -45,21 +45,14 @@ var NormFamily = &Family{
 	Sample:   Sizes{135, 150},
 	Parse:    parseWords(completeNorm),
 	Complete: completeNorm,
-	Make: func(s Sizes, a Asked) Problem {
-		p, _ := makeNorm(s, a) // Complete has read the words
-		return p
-	},
+	Make:     fromWords(makeNorm),
 }
 
 func completeNorm(a Asked) (Asked, error) {
 	if a.B != tile.InvalidDtype || a.Quant != NoQuant || a.Epilogue != "" {
 		return a, fmt.Errorf("a norm has one dtype of operands, and neither quantization nor epilogue")
 	}
-	p, err := makeNorm(Sizes{1, 1}, a)
-	if err != nil {
-		return a, err
-	}
-	return p.Asked(), p.Validate()
+	return completed(makeNorm(Sizes{1, 1}, a))
 }
 
 func makeNorm(s Sizes, a Asked) (Norm, error) {

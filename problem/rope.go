@@ -56,10 +56,7 @@ var RopeFamily = &Family{
 	Sample:   Sizes{135, 2, 48, 1},
 	Parse:    parseWords(completeRope),
 	Complete: completeRope,
-	Make: func(s Sizes, a Asked) Problem {
-		p, _ := makeRope(s, a) // Complete has read the words
-		return p
-	},
+	Make:     fromWords(makeRope),
 }
 
 func completeRope(a Asked) (Asked, error) {
@@ -69,11 +66,7 @@ func completeRope(a Asked) (Asked, error) {
 	if a.Out != tile.InvalidDtype && a.Out != a.A {
 		return a, fmt.Errorf("o of rope is of the dtype of x, %s, not %s", a.A, a.Out)
 	}
-	p, err := makeRope(Sizes{1, 1, math.MaxInt32 - 1, 1}, a)
-	if err != nil {
-		return a, err
-	}
-	return p.Asked(), p.Validate()
+	return completed(makeRope(Sizes{1, 1, math.MaxInt32 - 1, 1}, a))
 }
 
 func makeRope(s Sizes, a Asked) (Rope, error) {
@@ -207,8 +200,6 @@ func (p Rope) Validate() error {
 		return fmt.Errorf("rope turns pairs of columns: %d are none", n)
 	case n > p.Dim:
 		return fmt.Errorf("rope cannot turn %d of %d columns", n, p.Dim)
-	case p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16:
-		return fmt.Errorf("dtype %s is not supported (float32 and bfloat16 are)", p.Dtype)
 	}
-	return nil
+	return floats(p.Dtype)
 }

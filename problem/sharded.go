@@ -121,7 +121,7 @@ func (p Sharded) Operands() []Operand {
 
 // Sides are those of a block of what one device multiplies at once.
 func (p Sharded) Sides() []Side {
-	return []Side{{"bm", p.M, p.Dtype, 0}, {"bk", p.K, p.Dtype, 0}, {"bn", p.N, p.Dtype, 1}}
+	return productSides(p.M, p.K, p.N, p.Dtype, p.Dtype)
 }
 
 // Factor is the dtype of a.
@@ -147,8 +147,8 @@ func (p Sharded) Validate() error {
 	if 8*m*k > math.MaxInt64 || 8*k*n > math.MaxInt64 || 8*m*n > math.MaxInt64 || 2*m*k*n > math.MaxInt64 {
 		return fmt.Errorf("size %s overflows: its bytes or operations do not fit 64 bits", short(p.M, p.K, p.N))
 	}
-	if p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16 {
-		return fmt.Errorf("dtype %s is not supported (float32 and bfloat16 are)", p.Dtype)
+	if err := floats(p.Dtype); err != nil {
+		return err
 	}
 	split := []dim{{"m", p.M}, {"n", p.N}}
 	switch p.Way {

@@ -16,16 +16,10 @@ type Softmax struct {
 // that of o behind a colon where it is another.
 var SoftmaxFamily = &Family{
 	Name: "softmax", Title: "row-wise softmax", Figure: PerBytes,
-	Sizes:  []Size{{Name: "rows"}, {Name: "cols"}},
-	Dtypes: []string{"float32", "bfloat16"},
-	Sample: Sizes{150, 190},
-	Parse: func(words string) (Asked, error) {
-		a, err := ParseDtypes(words)
-		if err != nil {
-			return a, err
-		}
-		return completeSoftmax(a)
-	},
+	Sizes:    []Size{{Name: "rows"}, {Name: "cols"}},
+	Dtypes:   []string{"float32", "bfloat16"},
+	Sample:   Sizes{150, 190},
+	Parse:    parseDtypes(completeSoftmax),
 	Complete: completeSoftmax,
 	Make:     func(s Sizes, a Asked) Problem { return Softmax{Rows: s[0], Cols: s[1], X: a.A, Out: a.Out} },
 }
