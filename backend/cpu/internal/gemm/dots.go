@@ -52,13 +52,7 @@ func (p *Path[S, C]) MultiplyDots(r Run[S], c []C, ldc, m, n, k int, b []S, ldb 
 		panic(fmt.Sprintf("gemm: MultiplyDots of %d×%d, k %d, on %s", m, n, k, p.Name))
 	}
 	c, b = extent(c, m, n, ldc), extent(b, n, k, ldb)
-	if m == 0 || n == 0 {
-		return
-	}
-	if k == 0 {
-		if !accumulate {
-			clearBlock(c, ldc, m, n)
-		}
+	if nothing(c, ldc, m, n, k, accumulate) {
 		return
 	}
 	work := dotsWorks.Get().(*dotsWork)

@@ -93,13 +93,7 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 		panic(fmt.Sprintf("gemm: in place %d×%d, k %d, of %s from %d on, rows %d apart", m, n, k, p.Name, off, ldb))
 	}
 	c = extent(c, m, n, ldc)
-	if m == 0 || n == 0 {
-		return
-	}
-	if k == 0 {
-		if !accumulate {
-			clearBlock(c, ldc, m, n)
-		}
+	if nothing(c, ldc, m, n, k, accumulate) {
 		return
 	}
 	bytes := func(elements int) int { return ceil(elements*p.bits, 8) }

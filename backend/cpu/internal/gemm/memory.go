@@ -35,6 +35,18 @@ func extent[T any](s []T, rows, cols, ld int) []T {
 	return first(s, (rows-1)*ld+cols)
 }
 
+// nothing reports whether an m×n product over k needs no multiplication. Where k is 0 it
+// zeroes the corner of c, unless it is added to.
+func nothing[T any](c []T, ldc, m, n, k int, accumulate bool) bool {
+	if m == 0 || n == 0 || k > 0 {
+		return m == 0 || n == 0
+	}
+	if !accumulate {
+		clearBlock(c, ldc, m, n)
+	}
+	return true
+}
+
 // clearBlock zeroes the m×n corner of c: the product where k is 0.
 func clearBlock[T any](c []T, ldc, m, n int) {
 	for i := range m {

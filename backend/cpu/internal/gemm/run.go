@@ -63,13 +63,7 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 		panic(fmt.Sprintf("gemm: %s: rows of %d elements in memory", p.Name, depth))
 	}
 	c = extent(c, m, n, ldc)
-	if m == 0 || n == 0 {
-		return
-	}
-	if k == 0 {
-		if !accumulate {
-			clearBlock(c, ldc, m, n)
-		}
+	if nothing(c, ldc, m, n, k, accumulate) {
 		return
 	}
 	if p.kernel.strips != nil {

@@ -4,24 +4,7 @@ import "math"
 
 // tileBFloat16 returns the twin of the tile on pairs of bfloat16. It models
 // VDPBF16PS to the bit, for finite numbers.
-func tileBFloat16(mr, nr int) tile[float32] {
-	return func(c *float32, ldc, steps int, a, b *uint32, bias *float32, _ uintptr, rows, cols int, accumulate bool) {
-		av, bv := span(a, steps*mr), span(b, steps*nr)
-		for i := 0; i < rows; i += 2 {
-			for j := 0; j < cols; j += 4 {
-				s := start(bias, j)
-				for l := range steps {
-					x, y := av[l*mr+i:l*mr+i+2], bv[l*nr+j:l*nr+j+4]
-					for q := range 4 {
-						s[q] = addPair(s[q], x[0], y[q])
-						s[q+4] = addPair(s[q+4], x[1], y[q])
-					}
-				}
-				store(c, ldc, &s, i, j, rows, cols, accumulate)
-			}
-		}
-	}
-}
+func tileBFloat16(mr, nr int) tile[float32] { return tileOfWords(mr, nr, addPair) }
 
 // addPair adds the products of two pairs of bfloat16, first that of the upper
 // halves, each product exact and each sum rounded to nearest even. Denormal

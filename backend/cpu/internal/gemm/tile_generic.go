@@ -58,18 +58,21 @@ func tilePairs(mr, nr int) tile[int32] {
 
 // tileQuads returns the twin of the tile on quads of bytes, unsigned in a and
 // signed in b.
-func tileQuads(mr, nr int) tile[int32] { return tileOfQuads(mr, nr, dotQuads) }
+func tileQuads(mr, nr int) tile[int32] {
+	return tileOfWords(mr, nr, func(s int32, a, b uint32) int32 { return s + dotQuads(a, b) })
+}
 
 // tileSignedQuads returns the twin of the tile on quads of bytes that are signed on both
 // sides.
 func tileSignedQuads(mr, nr int) tile[int32] {
-	return tileOfQuads(mr, nr, func(a, b uint32) int32 {
-		return dotQuads(a^offsetQuads, b) - dotQuads(offsetQuads, b)
+	return tileOfWords(mr, nr, func(s int32, a, b uint32) int32 {
+		return s + dotQuads(a^offsetQuads, b) - dotQuads(offsetQuads, b)
 	})
 }
 
-func tileOfQuads(mr, nr int, dot func(a, b uint32) int32) tile[int32] {
-	return func(c *int32, ldc, steps int, a, b *uint32, bias *int32, _ uintptr, rows, cols int, accumulate bool) {
+// tileOfWords returns a tile that adds the product of a word of a and one of b to a sum.
+func tileOfWords[C Sum](mr, nr int, add func(s C, a, b uint32) C) tile[C] {
+	return func(c *C, ldc, steps int, a, b *uint32, bias *C, _ uintptr, rows, cols int, accumulate bool) {
 		av, bv := span(a, steps*mr), span(b, steps*nr)
 		for i := 0; i < rows; i += 2 {
 			for j := 0; j < cols; j += 4 {
@@ -77,8 +80,8 @@ func tileOfQuads(mr, nr int, dot func(a, b uint32) int32) tile[int32] {
 				for l := range steps {
 					x, y := av[l*mr+i:l*mr+i+2], bv[l*nr+j:l*nr+j+4]
 					for q := range 4 {
-						s[q] += dot(x[0], y[q])
-						s[q+4] += dot(x[1], y[q])
+						s[q] = add(s[q], x[0], y[q])
+						s[q+4] = add(s[q+4], x[1], y[q])
 					}
 				}
 				store(c, ldc, &s, i, j, rows, cols, accumulate)
