@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -69,10 +67,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.StringVar(&f.columns, "table-columns", "", "`COLUMNS` that the table at the end has besides: "+strings.Join(results.TableColumns, ", "))
 	s.StringVar(&f.trace, "trace", "", "write what each thread does when in one launch of each kernel to `FILE`, for ui.perfetto.dev")
 	s.StringVar(&f.fault, "fault", "", "damage each output with `FAULT` ("+strings.Join(check.Faults(), ", ")+") to see it reported")
-	if err := cli.Parse(s, args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			fmt.Fprintf(stdout, "Bench measures the ladder of matmul kernels and writes what it finds as CSV.\n\nusage: bench [flags]\n\n%s", s.FlagUsages())
-		}
+	if err := cli.ParseOrHelp(s, args, stdout, "Bench measures the ladder of matmul kernels and writes what it finds as CSV.\n\nusage: bench [flags]"); err != nil {
 		return nil, err
 	}
 	return f, f.check()

@@ -62,10 +62,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.StringArrayVar(&f.report, "report", nil, "compare what is in a results `FILE` instead of measuring; may be repeated")
 	s.StringVar(&f.page, "page", "", "put the report between the marks of this `FILE`")
 	s.StringVar(&f.note, "note", "", "`TEXT` to put above the report")
-	if err := cli.Parse(s, args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			fmt.Fprintf(stdout, "Peers measures the fastest kernels against other libraries and writes what it finds as CSV.\n\nusage: peers [flags]\n\n%s", s.FlagUsages())
-		}
+	if err := cli.ParseOrHelp(s, args, stdout, "Peers measures the fastest kernels against other libraries and writes what it finds as CSV.\n\nusage: peers [flags]"); err != nil {
 		return nil, err
 	}
 	return f, f.check()
@@ -105,10 +102,10 @@ func (f *flags) check() error {
 			return cli.Input("path", err)
 		}
 	}
+	if err := cli.Listed("peers", "peer", f.peers, known()); err != nil {
+		return err
+	}
 	for i, name := range f.peers {
-		if !slices.Contains(known(), name) {
-			return cli.Usagef("--peers: unknown peer %q (known: %s)", name, strings.Join(known(), ", "))
-		}
 		if slices.Contains(f.peers[:i], name) {
 			return cli.Usagef("--peers: %s is listed twice", name)
 		}

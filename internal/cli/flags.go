@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -40,6 +41,26 @@ func Parse(f *pflag.FlagSet, args []string) error {
 	}
 	if err != nil {
 		return Misuse(f, "%w", err)
+	}
+	return nil
+}
+
+// ParseOrHelp is Parse, which tells on stdout, if help is asked for, what the command is for
+// and its flags.
+func ParseOrHelp(f *pflag.FlagSet, args []string, stdout io.Writer, about string) error {
+	err := Parse(f, args)
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintf(stdout, "%s\n\n%s", about, f.FlagUsages())
+	}
+	return err
+}
+
+// Listed refuses what a flag was given and is not one of the things that it knows.
+func Listed(flag, thing string, given, known []string) error {
+	for _, name := range given {
+		if !slices.Contains(known, name) {
+			return Usagef("--%s: unknown %s %q (known: %s)", flag, thing, name, strings.Join(known, ", "))
+		}
 	}
 	return nil
 }

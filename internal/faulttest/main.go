@@ -37,8 +37,6 @@ import (
 	"time"
 
 	"matladder/internal/cli"
-
-	"github.com/spf13/pflag"
 )
 
 func main() { cli.Main("faulttest", run) }
@@ -81,16 +79,11 @@ func faults(ctx context.Context, args []string, stdout io.Writer) error {
 	seed := f.Uint64("seed", 1, "`SEED` of the moments")
 	f.IntVar(&t.kills, "kills", 200, "`N` SIGKILLs")
 	f.IntVar(&t.points, "points", 100_000, "`N` points of soak")
-	if err := cli.Parse(f, args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			fmt.Fprint(stdout, "usage: faulttest [flags]\n\n"+f.FlagUsages())
-		}
+	if err := cli.ParseOrHelp(f, args, stdout, "usage: faulttest [flags]"); err != nil {
 		return err
 	}
-	for _, name := range *only {
-		if !slices.Contains(names, name) {
-			return cli.Usagef("--only: unknown case %q (known: %s)", name, strings.Join(names, ", "))
-		}
+	if err := cli.Listed("only", "case", *only, names); err != nil {
+		return err
 	}
 	if f.NArg() > 0 || t.kills < 1 || t.points < 2 {
 		return cli.Usagef("want flags only, --kills of at least 1 and --points of at least 2")

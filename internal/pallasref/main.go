@@ -38,8 +38,6 @@ import (
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/plugins"
-
-	"github.com/spf13/pflag"
 )
 
 func main() {
@@ -60,10 +58,7 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	again := flags.String("ours", "", "`kernel` of which our side alone is compiled anew, where it fits: for a change of lower/mosaic")
 	families := flags.String("families", "", "`file` to complete instead: kernels of other families beside those of JAX's library")
 	budget := flags.Duration("time-budget", 0, "when to begin no more compilations; 0 for never")
-	if err := cli.Parse(flags, args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			fmt.Fprintf(stdout, "usage: pallasref [flags]\n\n%s", flags.FlagUsages())
-		}
+	if err := cli.ParseOrHelp(flags, args, stdout, "usage: pallasref [flags]"); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {

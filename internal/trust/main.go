@@ -21,18 +21,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"matladder/internal/cli"
-
-	"github.com/spf13/pflag"
 )
 
 func main() { cli.Main("trust", run) }
@@ -65,21 +61,14 @@ func trust(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.StringSliceVar(&o.against, "against", []string{again.name, slow2.name, slow5.name}, "`PROGRAMS` to hold against the first, as far as a condition has them")
 	table := f.Bool("table", false, "measure nothing, and print what the last tests gave")
 	build := f.Bool("build", false, "build the programs and stop")
-	if err := cli.Parse(f, args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			fmt.Fprintf(stdout, "usage: trust [flags] [-- BENCHFLAGS...]\n\n%s", f.FlagUsages())
-		}
+	if err := cli.ParseOrHelp(f, args, stdout, "usage: trust [flags] [-- BENCHFLAGS...]"); err != nil {
 		return err
 	}
-	for _, name := range o.only {
-		if !slices.Contains(conditionNames(), name) {
-			return cli.Usagef("--only: unknown condition %q (known: %s)", name, strings.Join(conditionNames(), ", "))
-		}
+	if err := cli.Listed("only", "condition", o.only, conditionNames()); err != nil {
+		return err
 	}
-	for _, name := range o.against {
-		if !slices.Contains([]string{again.name, slow2.name, slow5.name}, name) {
-			return cli.Usagef("--against: unknown program %q (known: %s, %s, %s)", name, again.name, slow2.name, slow5.name)
-		}
+	if err := cli.Listed("against", "program", o.against, []string{again.name, slow2.name, slow5.name}); err != nil {
+		return err
 	}
 	o.sweep = []string{"--threads", "2", "--kernel", "1,3", "--sizes", "256,512", "--dtype", "float32"}
 	if f.NArg() > 0 {
