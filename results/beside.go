@@ -87,10 +87,8 @@ func costSections(summaries []Summary) []Section {
 			points = append(points, *c.Point)
 		}
 		section := Section{Title: title, Rows: make([][]string, len(points))}
-		section.add(points, ladderColumn{name: "kernel", cell: kernelName})
-		section.add(points, ladderColumn{name: "variant", cell: func(s *Summary) string { return s.Variant }})
-		section.add(points, ladderColumn{name: "product", cell: func(s *Summary) string { return s.Product() }})
-		section.add(points, ladderColumn{name: "size", cell: func(s *Summary) string { return s.Size() }})
+		product := ladderColumn{name: "product", cell: func(s *Summary) string { return s.Product() }}
+		section.add(points, kernelColumn, variantColumn, product, sizeColumn)
 		section.Header = append(section.Header, "beside", "median", "times as long", "interval")
 		for i, c := range costs {
 			section.Rows[i] = append(section.Rows[i], c.cells()...)

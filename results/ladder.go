@@ -111,6 +111,15 @@ type ladderColumn struct {
 	unit string // of a condition, in a title: "2 threads"
 }
 
+// Columns of several tables.
+var (
+	kernelColumn  = ladderColumn{name: "kernel", cell: kernelName}
+	variantColumn = ladderColumn{name: "variant", cell: func(s *Summary) string { return s.Variant }}
+	blocksColumn  = ladderColumn{name: "blocks", cell: func(s *Summary) string { return s.Blocks() }}
+	paramsColumn  = ladderColumn{name: "params", cell: func(s *Summary) string { return s.Params }}
+	sizeColumn    = ladderColumn{name: "size", cell: func(s *Summary) string { return s.Size() }}
+)
+
 // conditions are what a point ran with. They make a column only where the
 // kernels differ; the baseline and peers, which have their own, do not count.
 var conditions = []ladderColumn{
@@ -129,8 +138,7 @@ func newSection(title string, list []Summary, more []string) Section {
 		most = max(most, list[i].Rate.Median)
 	}
 	section := Section{Title: title, Rows: make([][]string, len(list))}
-	section.add(list, ladderColumn{name: "kernel", cell: kernelName})
-	section.add(list, ladderColumn{name: "variant", cell: func(s *Summary) string { return s.Variant }})
+	section.add(list, kernelColumn, variantColumn)
 	for _, c := range conditions {
 		values := map[string]bool{}
 		shared := ""
@@ -162,18 +170,20 @@ func newSection(title string, list []Summary, more []string) Section {
 	return section
 }
 
-// add appends a column unless it is empty.
-func (section *Section) add(list []Summary, c ladderColumn) {
-	cells := make([]string, len(list))
-	for i := range list {
-		cells[i] = c.cell(&list[i])
-	}
-	if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" }) {
-		return
-	}
-	section.Header = append(section.Header, c.name)
-	for i, cell := range cells {
-		section.Rows[i] = append(section.Rows[i], cell)
+// add appends columns, but those that are empty.
+func (section *Section) add(list []Summary, columns ...ladderColumn) {
+	for _, c := range columns {
+		cells := make([]string, len(list))
+		for i := range list {
+			cells[i] = c.cell(&list[i])
+		}
+		if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" }) {
+			continue
+		}
+		section.Header = append(section.Header, c.name)
+		for i, cell := range cells {
+			section.Rows[i] = append(section.Rows[i], cell)
+		}
 	}
 }
 
@@ -186,9 +196,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 		return rough(e) + FormatFigure(e.Median*factor) + suffix
 	}
 	return []ladderColumn{
-		{name: "blocks", cell: func(s *Summary) string { return s.Blocks() }},
-		{name: "params", cell: func(s *Summary) string { return s.Params }},
-		{name: "size", cell: func(s *Summary) string { return s.Size() }},
+		blocksColumn, paramsColumn, sizeColumn,
 		{name: "median", cell: func(s *Summary) string {
 			if !s.Time.Known() {
 				return ""

@@ -42,11 +42,7 @@ func versus(list []Comparison) Ladder {
 			rows = append(rows, *c.New)
 		}
 		section := Section{Title: title, Rows: make([][]string, len(rows))}
-		section.add(rows, ladderColumn{name: "kernel", cell: kernelName})
-		section.add(rows, ladderColumn{name: "variant", cell: func(s *Summary) string { return s.Variant }})
-		section.add(rows, ladderColumn{name: "blocks", cell: func(s *Summary) string { return s.Blocks() }})
-		section.add(rows, ladderColumn{name: "params", cell: func(s *Summary) string { return s.Params }})
-		section.add(rows, ladderColumn{name: "size", cell: func(s *Summary) string { return s.Size() }})
+		section.add(rows, kernelColumn, variantColumn, blocksColumn, paramsColumn, sizeColumn)
 		for i := range group {
 			section.Rows[i] = append(section.Rows[i], group[i].cells()...)
 		}
