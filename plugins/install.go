@@ -141,12 +141,11 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	if err := os.MkdirAll(in.partial(), 0o755); err != nil {
 		return Installed{}, in.writeError(err, 0)
 	}
-	unlock, err := lock(filepath.Join(in.Folder, ".lock"))
+	unlock, err := in.begin()
 	if err != nil {
-		return Installed{}, in.writeError(err, 0)
+		return Installed{}, err
 	}
 	defer unlock()
-	in.removeStaging()
 	restoreReplaced(in.Folder)
 	if i, err := readManifest(in.root()); err == nil && i.Damage() == nil && i.Platform == in.Platform.String() && in.accepts(i) {
 		i.InstalledAt = time.Now().UTC()
@@ -173,6 +172,18 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	}
 	i.Root = in.root()
 	return i, nil
+}
+
+// begin takes the folder, until unlock, and tidies up what others left in it that were killed.
+func (in *installer) begin() (unlock func(), err error) {
+	if err := os.MkdirAll(in.Folder, 0o755); err != nil {
+		return nil, in.writeError(err, 0)
+	}
+	if unlock, err = lock(filepath.Join(in.Folder, ".lock")); err != nil {
+		return nil, in.writeError(err, 0)
+	}
+	in.removeStaging()
+	return unlock, nil
 }
 
 // lock takes the lock file at path until unlock; the system takes it back when

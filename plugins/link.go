@@ -47,15 +47,11 @@ func (in *installer) link(ctx context.Context, dir string) (Installed, error) {
 	if !versionText.MatchString(in.Version) {
 		return Installed{}, fmt.Errorf("%q is not a version", in.Version)
 	}
-	if err := os.MkdirAll(in.Folder, 0o755); err != nil {
-		return Installed{}, in.writeError(err, 0)
-	}
-	unlock, err := lock(filepath.Join(in.Folder, ".lock"))
+	unlock, err := in.begin()
 	if err != nil {
-		return Installed{}, in.writeError(err, 0)
+		return Installed{}, err
 	}
 	defer unlock()
-	in.removeStaging()
 	staging, err := os.MkdirTemp(in.Folder, ".staging-")
 	if err != nil {
 		return Installed{}, in.writeError(err, 0)
