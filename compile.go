@@ -50,13 +50,7 @@ type Options struct {
 // or that of a problem which makes no sense.
 func Compile(ctx context.Context, p problem.Problem, o Options) (compiled *Program, err error) {
 	defer caught("compile", &err)
-	if p == nil {
-		return nil, errors.New("matladder: compile: no problem")
-	}
-	if err := p.Validate(); err != nil {
-		return nil, fmt.Errorf("matladder: %w", err)
-	}
-	k, err := choose(p, o.Kernel)
+	k, err := choose("compile", p, o.Kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +75,7 @@ func Compile(ctx context.Context, p problem.Problem, o Options) (compiled *Progr
 // one's own that compute something like it.
 func Blocks(ctx context.Context, p problem.Problem, o Options) (b tile.Blocks, err error) {
 	defer caught("blocks", &err)
-	if p == nil {
-		return b, errors.New("matladder: blocks: no problem")
-	}
-	if err := p.Validate(); err != nil {
-		return b, fmt.Errorf("matladder: %w", err)
-	}
-	k, err := choose(p, o.Kernel)
+	k, err := choose("blocks", p, o.Kernel)
 	if err != nil {
 		return b, err
 	}
@@ -124,8 +112,14 @@ func CompileTile(ctx context.Context, programs []*tile.Program, o Options) (comp
 	return compiled, nil
 }
 
-// choose finds the kernel.
-func choose(p problem.Problem, name string) (kernels.Kernel, error) {
+// choose finds the kernel that a call of a name is to have for a problem.
+func choose(call string, p problem.Problem, name string) (kernels.Kernel, error) {
+	if p == nil {
+		return nil, fmt.Errorf("matladder: %s: no problem", call)
+	}
+	if err := p.Validate(); err != nil {
+		return nil, fmt.Errorf("matladder: %w", err)
+	}
 	if name != "" {
 		k, err := kernels.FindIn(p.Family(), strings.TrimPrefix(name, p.Family().Name+"/"))
 		if err != nil {
