@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -23,8 +24,9 @@ type bar struct {
 }
 
 const (
-	met    = "met"
-	missed = "missed"
+	met         = "met"
+	missed      = "missed"
+	notMeasured = "not measured"
 )
 
 func verdict(ok bool) string {
@@ -35,7 +37,7 @@ func verdict(ok bool) string {
 }
 
 // report judges what is in the folder, and writes and prints it.
-func (o *options) report(stdout io.Writer) error {
+func (o *options) report(stdout, stderr io.Writer) error {
 	files := map[string][]results.Record{}
 	var all []results.Record
 	for _, name := range []string{"verify", "bfloat16", "narrow", "float32", "chain", "l2", "model", "predict"} {
@@ -45,17 +47,24 @@ func (o *options) report(stdout io.Writer) error {
 		} else if err != nil {
 			return err
 		}
+		for _, w := range f.Warnings() {
+			fmt.Fprintf(stderr, "gpubars: %v\n", w)
+		}
 		files[name] = f.Rows
 		all = append(all, f.Rows...)
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("%s: nothing was measured", o.folder)
+		fmt.Fprintf(stderr, "gpubars: %s has no rows yet: there is nothing to judge\n", o.folder)
+		return nil
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "# The bars of a GPU\n\n")
 	first := all[0]
 	fmt.Fprintf(&text, "%s (%s), %s %s, %s. Command: `%s`.\n\n", first.Device, first.Chip, first.Plugin, first.PluginVersion,
 		first.StartedAt.Format("2006-01-02"), "gpubars --sizes "+o.sizes+" --time-budget "+o.budget.String())
+	if names := devices(all); len(names) > 1 {
+		fmt.Fprintf(&text, "Rows are of several devices, which bars do not keep apart: %s.\n\n", strings.Join(names, ", "))
+	}
 	fmt.Fprintf(&text, "| what | wanted | found | |\n| --- | --- | --- | --- |\n")
 	for _, b := range judge(files) {
 		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", b.what, b.wanted, b.found, b.verdict)
@@ -64,6 +73,17 @@ func (o *options) report(stdout io.Writer) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(o.folder, "bars.md"), []byte(text.String()), 0o644)
+}
+
+// devices are the names of those that rows were measured on.
+func devices(rows []results.Record) []string {
+	names := map[string]bool{}
+	for i := range rows {
+		if rows[i].Mode == results.Measured {
+			names[rows[i].Device] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // judge holds rows, by the name of their file, against the bars.
@@ -84,7 +104,7 @@ func judge(files map[string][]results.Record) []bar {
 // verified counts what became of every row that was measured.
 func verified(files map[string][]results.Record) bar {
 	b := bar{what: "outputs against float64", wanted: "every one right"}
-	right, bad := 0, map[string]int{}
+	right, bad, none := 0, map[string]int{}, map[results.Status]int{}
 	for name, rows := range files {
 		for i := range rows {
 			switch r := &rows[i]; {
@@ -92,19 +112,17 @@ func verified(files map[string][]results.Record) bar {
 			case r.Status == results.OK && r.ErrOverBound.Known:
 				right++
 			case r.Status == results.TooBig, r.Status == results.Unsupported, r.Status == results.Skipped:
+				none[r.Status]++
 			default:
 				bad[r.Kernel+" "+r.Product()+" "+r.Size()+": "+string(r.Status)]++
 			}
 		}
 	}
 	b.found = fmt.Sprintf("%d rows right", right)
-	for _, what := range slices.Sorted(func(yield func(string) bool) {
-		for what := range bad {
-			if !yield(what) {
-				return
-			}
-		}
-	}) {
+	for _, status := range slices.Sorted(maps.Keys(none)) {
+		b.found += fmt.Sprintf(", %d %s", none[status], status)
+	}
+	for _, what := range slices.Sorted(maps.Keys(bad)) {
 		b.found += "; " + what
 	}
 	b.verdict = verdict(right > 0 && len(bad) == 0)
@@ -140,9 +158,19 @@ func besideXLA(rows []results.Record, dtype, precision string, least float64) (b
 		bars = append(bars, b)
 	}
 	if bars == nil {
-		bars = []bar{{what: fifth + " " + name, wanted: wanted, verdict: "not measured"}}
+		bars = []bar{{what: fifth + " " + name, wanted: wanted, found: failure(rows, fifth, dtype, precision), verdict: notMeasured}}
 	}
 	return bars
+}
+
+// failure is why the first row of a kernel that has no figure has none, "" if all have one.
+func failure(rows []results.Record, kernel, dtype, precision string) string {
+	for i := range rows {
+		if r := &rows[i]; r.Kernel == kernel && r.DtypeA == dtype && (precision == "" || r.Precision == precision) && r.Status != results.OK {
+			return strings.ReplaceAll(fmt.Sprintf("%s: %s: %s", r.Size(), r.Status, r.Reason), "|", "/")
+		}
+	}
+	return ""
 }
 
 // slopes holds the slope of a loop against the time of a launch in a chain.
@@ -158,39 +186,7 @@ func slopes(loop, chain []results.Record) (bars []bar) {
 		}
 	}
 	if bars == nil {
-		bars = []bar{{what: "a loop's slope", wanted: "within 3 % of a chain's", verdict: "not measured"}}
+		bars = []bar{{what: "a loop's slope", wanted: "within 3 % of a chain's", verdict: notMeasured}}
 	}
 	return bars
-}
-
-// predictions holds what was predicted of points against what was measured.
-func predictions(measured, predicted []results.Record) bar {
-	b := bar{what: "predictions", wanted: "median error at most 10 %", verdict: "not measured"}
-	type point struct {
-		product, size, precision string
-		bm, bk, bn               int
-	}
-	of := func(s *results.Summary) point {
-		return point{s.Product(), s.Size(), s.Precision, s.BM, s.BK, s.BN}
-	}
-	times := map[point]float64{}
-	for _, s := range results.Summarize(predicted) {
-		if s.Time.Known() {
-			times[of(&s)] = s.Time.Median
-		}
-	}
-	var errs []float64
-	for _, s := range results.Summarize(measured) {
-		if t := times[of(&s)]; t > 0 && s.Time.Known() {
-			errs = append(errs, math.Abs(t/s.Time.Median-1))
-		}
-	}
-	if len(errs) == 0 {
-		return b
-	}
-	slices.Sort(errs)
-	median := (errs[len(errs)/2] + errs[(len(errs)-1)/2]) / 2
-	b.found = fmt.Sprintf("median %.1f %%, largest %.1f %%, of %d points", 100*median, 100*errs[len(errs)-1], len(errs))
-	b.verdict = verdict(median <= 0.1)
-	return b
 }

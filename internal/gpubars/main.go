@@ -20,7 +20,9 @@
 // Steps are listed in steps.go; bars, each with the files of rows that it is judged by, in
 // bars.go (judge; report lists the files that it reads).
 //
-// A step that fails is said so, and the others run. Programs are built of this tree, or
+// Predict and pictures need no GPU: --only predict,pictures does them anywhere, with what
+// was measured in --folder. A step that fails is said so, and the others run. Programs are
+// built of this tree, or
 // taken from --bin: a machine without Go needs bench, tune, plot and gpubars there alone.
 package main
 
@@ -60,6 +62,7 @@ type options struct {
 	folder, bin string
 	only        []string
 	sizes       string
+	candidates  int
 	budget      time.Duration
 	dry         bool
 }
@@ -71,6 +74,7 @@ func gpubars(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f.StringVar(&o.bin, "bin", "", "`DIR` with the programs bench, tune and plot; they are built if it is not given")
 	f.StringSliceVar(&o.only, "only", stepNames(), "`STEPS` to take; all files in --folder are judged in any case")
 	f.StringVar(&o.sizes, "sizes", "2048,4096,8192,16384", "`SIZES` of what is held against XLA")
+	f.IntVar(&o.candidates, "candidates", 12, "`N` block shapes that tune tries of each dtype")
 	f.DurationVar(&o.budget, "time-budget", 30*time.Minute, "`TIME` of all steps together, about")
 	f.BoolVar(&o.dry, "dry-run", false, "print the commands and stop")
 	if err := cli.Parse(f, args); err != nil {
@@ -94,6 +98,14 @@ func gpubars(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		if err := o.build(ctx, stderr); err != nil {
 			return err
 		}
+	}
+	total := 0
+	for _, s := range steps {
+		if slices.Contains(o.only, s.name) {
+			total += s.share
+		}
+	}
+	if !o.dry && total > 0 {
 		if err := o.take(ctx, first, time.Second, stdout, stderr); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
@@ -101,18 +113,12 @@ func gpubars(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		}
 	}
 	var failed []string
-	total := 0
-	for _, s := range steps {
-		if slices.Contains(o.only, s.name) {
-			total += s.share
-		}
-	}
 	for _, s := range steps {
 		if !slices.Contains(o.only, s.name) {
 			continue
 		}
 		// Its share of the whole, whatever others took: a machine may be lent by the minute.
-		budget := (o.budget * time.Duration(s.share) / time.Duration(max(1, total))).Round(time.Second)
+		budget := max(time.Second, (o.budget * time.Duration(s.share) / time.Duration(max(1, total))).Round(time.Second))
 		if err := o.take(ctx, s, budget, stdout, stderr); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
@@ -123,7 +129,7 @@ func gpubars(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if o.dry {
 		return nil
 	}
-	if err := o.report(stdout); err != nil {
+	if err := o.report(stdout, stderr); err != nil {
 		return err
 	}
 	if failed != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 // float8 is a product of 8-bit floats as the fifth rung takes it: scaled, to bfloat16.
 const float8 = "float8_e4m3fn:bfloat16:per_tensor"
 
-// A step is a command, or several, with its share of the time.
+// A step is a command, or several, with its share of the time; one without measures nothing.
 type step struct {
 	name     string
 	share    int
@@ -29,20 +30,21 @@ type step struct {
 
 // first is whether anything can be measured.
 var first = step{"first", 0, func(o *options, budget time.Duration) ([][]string, error) {
-	return o.one("bench", "--backend", "gpu", "--kernel", "0", "--sizes", "64", "--dtype", "float32", "--out", o.fresh("first.csv"), "--time-budget", budget.String()), nil
+	return o.one("bench", "--backend", "gpu", "--kernel", "0", "--sizes", "64", "--dtype", "float32", "--param", "method=wall", "--out", o.fresh("first.csv"), "--time-budget", budget.String()), nil
 }}
 
 var steps = []step{
 	{"tune", 6, func(o *options, budget time.Duration) ([][]string, error) {
 		return o.one("tune", "--backend", "gpu", "--kernel", "5", "--dtype", "bfloat16,int8,float32", "--sizes", middle(o.sizes),
-			"--candidates", "12", "--out", o.file("tuned.yaml"), "--again", "--time-budget", budget.String()), nil
+			"--candidates", fmt.Sprint(o.candidates), "--out", o.file("tuned.yaml"), "--again", "--time-budget", budget.String()), nil
 	}},
 	{"tune8", 2, func(o *options, budget time.Duration) ([][]string, error) {
 		return o.one("tune", "--backend", "gpu", "--kernel", "5", "--dtype", float8, "--sizes", middle(o.sizes),
-			"--candidates", "12", "--out", o.file("tuned.yaml"), "--again", "--time-budget", budget.String()), nil
+			"--candidates", fmt.Sprint(o.candidates), "--out", o.file("tuned.yaml"), "--again", "--time-budget", budget.String()), nil
 	}},
 	{"verify", 4, func(o *options, budget time.Duration) ([][]string, error) {
-		return o.one("bench", "--backend", "gpu", "--kernel", "1,2,3,4,5", "--sizes", o.checked(), "--dtype",
+		// By the wall, which takes one launch and no slope: its times are in no figure.
+		return o.one("bench", "--backend", "gpu", "--kernel", "1,2,3,4,5", "--param", "method=wall", "--sizes", o.checked(), "--dtype",
 			"float32,bfloat16,int8,int8:bfloat16:per_channel+token,bfloat16xint4:bfloat16:per_block128,"+float8,
 			"--out", o.fresh("verify.csv"), "--time-budget", budget.String()), nil
 	}},
@@ -146,7 +148,7 @@ func (o *options) points() []string {
 func (o *options) checked() string {
 	var n int
 	if fmt.Sscan(o.sizes, &n); n < 512 {
-		return "64,40x70x50"
+		return "40x70x50"
 	}
 	return "64,512,300x1200x500"
 }
@@ -166,14 +168,23 @@ func (o *options) topology() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	names, known := map[string]bool{}, ""
 	for _, r := range f.Rows {
+		names[r.Device] = true
 		for _, g := range aot.GPUs() {
 			if g.Chip == r.Chip {
-				return g.Name, nil
+				known = g.Name
 			}
 		}
 	}
-	return "", errors.New("the model does not know this GPU")
+	list := strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+	switch {
+	case len(names) > 1:
+		return "", fmt.Errorf("%s: rows of several GPUs: %s", f.Name, list)
+	case known == "":
+		return "", fmt.Errorf("%s: the model does not know this GPU: %s", f.Name, list)
+	}
+	return known, nil
 }
 
 // take runs the commands of a step, each in a process group of its own that ends when ctx

@@ -1,7 +1,7 @@
 /* A PJRT plugin of a GPU that is not there, for tests: XLA for CPUs, whose library is at
  * FAKE_GPU_XLA, under the name of an H100. A kernel of Triton that multiplies two matrices
- * is compiled as XLA's own product of them; others are refused. What goes wrong is in
- * FAKE_GPU, words joined by spaces:
+ * is compiled as XLA's own product of them, with a scale of each if it has them; others are
+ * refused. What goes wrong is in FAKE_GPU, words joined by spaces:
  *
  *   old    the driver is too old: there is no client
  *   full   another process has all memory: there is no array of more than a few numbers
@@ -30,7 +30,7 @@ static function **real;
 static failure failures[] = {
 	{13, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: CUDA driver version is insufficient for CUDA runtime version"},
 	{8, "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8388608 bytes."},
-	{12, "UNIMPLEMENTED: a kernel that is no product of two matrices"},
+	{12, "UNIMPLEMENTED: a kernel that is no product of two matrices, nor one with a scale of each"},
 };
 
 static int is(const char *word) {
@@ -71,19 +71,62 @@ static void *transfer(void *args) {
 	return is("full") && elements > 256 ? &failures[1] : real[from_host](args);
 }
 
-/* products writes kernels as products; NULL if one is none. */
+typedef struct { const char *at; int length; } word;
+
+/* words parts a list at its commas, into at most four; it returns how many there are. */
+static int words(const char *from, const char *end, word *out) {
+	int n = 0;
+	for (const char *at = from; at < end; n++) {
+		const char *comma = memchr(at, ',', end - at), *stop = comma ? comma : end;
+		if (n < 4) out[n].at = at, out[n].length = stop - at;
+		at = stop + 2;
+	}
+	return n;
+}
+
+/* products writes kernels of two operands as a product, and those of four as a product in
+ * float32 times two arrays of scales; NULL if one is neither. */
 static char *products(const char *text) {
 	static const char call[] = "stablehlo.custom_call @__gpu$xla.gpu.triton(";
+	static const char by[] = "contracting_dims = [1] x [0]";
 	char *out = malloc(2 * strlen(text) + 1), *to = out;
 	for (const char *at = text;;) {
 		const char *from = strstr(at, call);
 		if (!from) return strcpy(to, at), out;
-		const char *operands = from + sizeof call - 1, *end = strchr(operands, ')'), *line = strchr(from, '\n');
-		const char *comma = memchr(operands, ',', end - operands), *types = NULL;
+		const char *operands = from + sizeof call - 1, *end = strchr(operands, ')'), *line = strchr(from, '\n'), *types = NULL;
 		for (const char *p = end; (p = strstr(p, "} : (")) && p < line; p++) types = p + 4;
-		if (!types || !comma || memchr(comma + 1, ',', end - comma - 1)) return free(out), NULL;
-		to += sprintf(to, "%.*sstablehlo.dot_general %.*s, contracting_dims = [1] x [0] : ", (int)(from - at), at, (int)(end - operands), operands);
-		at = types;
+		if (!types) return free(out), NULL;
+		const char *stop = strchr(types, ')'), *result = stop + 5;
+		word x[4], t[4];
+		int n = words(operands, end, x);
+		if (n != words(types + 1, stop, t) || (n != 2 && n != 4)) return free(out), NULL;
+		if (n == 2) {
+			to += sprintf(to, "%.*sstablehlo.dot_general %.*s, %s : ", (int)(from - at), at, (int)(end - operands), operands, by);
+			at = types;
+			continue;
+		}
+		for (int i = 2; i < 4; i++)
+			if (strncmp(t[i].at + t[i].length - 5, "xf32>", 5)) return free(out), NULL;
+		const char *name = from, *last = strchr(result, '>');
+		while (*name != '%') name--;
+		to += sprintf(to, "%.*s", (int)(name - at), at);
+		while (*last != 'x') last--; /* behind it is the type of an element */
+		char wide[64], operand[2][64], base[32];
+		snprintf(wide, sizeof wide, "%.*sxf32>", (int)(last - result), result);
+		snprintf(base, sizeof base, "%%fake%d", (int)(name - text));
+		for (int i = 0; i < 2; i++) {
+			last = t[i].at + t[i].length;
+			while (*last != 'x') last--;
+			snprintf(operand[i], sizeof operand[i], "%.*sxf32>", (int)(last - t[i].at), t[i].at);
+			to += sprintf(to, "%s_%d = stablehlo.convert %.*s : (%.*s) -> %s\n    ", base, i, x[i].length, x[i].at, t[i].length, t[i].at, operand[i]);
+		}
+		to += sprintf(to, "%s_2 = stablehlo.dot_general %s_0, %s_1, %s : (%s, %s) -> %s\n    ", base, base, base, by, operand[0], operand[1], wide);
+		for (int i = 2; i < 4; i++) {
+			to += sprintf(to, "%s_s%d = stablehlo.broadcast_in_dim %.*s, dims = [0, 1] : (%.*s) -> %s\n    ", base, i, x[i].length, x[i].at, t[i].length, t[i].at, wide);
+			to += sprintf(to, "%s_%d = stablehlo.multiply %s_%d, %s_s%d : %s\n    ", base, i + 1, base, i, base, i, wide);
+		}
+		to += sprintf(to, "%.*sstablehlo.convert %s_4 : (%s)", (int)(from - name), name, base, wide);
+		at = stop + 1;
 	}
 }
 
