@@ -10,10 +10,7 @@ import (
 	"testing"
 
 	"matladder/backend/aot"
-	"matladder/backend/pjrt"
 	"matladder/internal/cli"
-	"matladder/internal/fakegpu"
-	"matladder/plugins"
 	"matladder/results"
 )
 
@@ -154,47 +151,5 @@ func TestPredictions(t *testing.T) {
 				t.Errorf("%v\n%s", err, said)
 			}
 		})
-	}
-}
-
-// TestRun_Predict measures points on a GPU that is not there, has XLA's compiler for GPUs
-// predict them, without the GPU, and finds every one of them in both.
-func TestRun_Predict(t *testing.T) {
-	if err := pjrt.Available(); err != nil {
-		t.Skip(err)
-	}
-	if _, err := plugins.Find("cuda"); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), "cuda") {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	installed, set := os.LookupEnv(plugins.FolderVariable)
-	fakegpu.Install(t)
-	folder := t.TempDir()
-	var stdout, stderr bytes.Buffer
-	flags := []string{"--folder", folder, "--sizes", "64", "--time-budget", "1s", "--only"}
-	if code := run(t.Context(), append(flags, "model"), &stdout, &stderr); code != cli.OK {
-		t.Fatalf("exit %d\n%s%s", code, &stdout, &stderr)
-	}
-	if t.Setenv(plugins.FolderVariable, installed); !set {
-		os.Unsetenv(plugins.FolderVariable)
-	}
-	flags = append([]string{"--bin", filepath.Join(folder, "bin")}, flags...)
-	if code := run(t.Context(), append(flags, "predict"), &stdout, &stderr); code != cli.OK {
-		t.Fatalf("exit %d\n%s%s", code, &stdout, &stderr)
-	}
-	bars, err := os.ReadFile(filepath.Join(folder, "bars.md"))
-	_, line, _ := strings.Cut(string(bars), "| predictions |")
-	line, _, _ = strings.Cut(line, "\n")
-	compared, without := 0, 0
-	if _, found, ok := strings.Cut(line, ", of "); ok {
-		fmt.Sscan(found, &compared)
-	}
-	if _, found, ok := strings.Cut(line, "points; "); ok { // their slopes gave no figure, on a machine that does other things too
-		fmt.Sscan(found, &without)
-	}
-	if err != nil || compared == 0 || compared+without != 12 || strings.Contains(line, "not predicted") || strings.Contains(line, notMeasured) {
-		t.Errorf("%v\n%s\n%s", err, line, &stderr)
 	}
 }

@@ -69,6 +69,9 @@ func (k *kernel) statement(s *tile.Stmt) {
 		k.scratch[s.Ref] = v
 		return
 	}
+	if k.reread[s.Ref] && k.written {
+		k.barrier() // another thread may have yet to load what this one overwrites
+	}
 	k.store(s.Ref, v)
 }
 

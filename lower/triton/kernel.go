@@ -20,6 +20,7 @@ type kernel struct {
 	ids       map[*tile.Axis]index
 	scratch   map[*tile.Ref]value // what scratch holds here; a number until it is filled
 	written   bool                // whether an output may have been written by now
+	reread    map[*tile.Ref]bool  // outputs whose block is loaded other than to add to it
 
 	pos   tile.Pos // of the statement being written
 	loads map[*tile.Ref]value
@@ -32,7 +33,12 @@ type kernel struct {
 func (t Target) writeKernel(p *tile.Program, params Params) (string, int64, error) {
 	p, sums := t.pieces(p)
 	k := &kernel{program: p, sums: sums, params: params, overhangs: p.Overhangs(), least: leastOf(p),
-		args: map[*tile.Ref]value{}, ids: map[*tile.Axis]index{}, scratch: map[*tile.Ref]value{}}
+		args: map[*tile.Ref]value{}, ids: map[*tile.Axis]index{}, scratch: map[*tile.Ref]value{}, reread: map[*tile.Ref]bool{}}
+	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+		if e.Op == tile.OpLoad && e.Ref.Kind == tile.Out {
+			k.reread[e.Ref] = true
+		}
+	})
 	k.open()
 	arguments := k.arguments()
 	parallel, loops := split(p.Grid)

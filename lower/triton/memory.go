@@ -26,7 +26,7 @@ func (k *kernel) load(r *tile.Ref) value {
 func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int) value {
 	dims := physical(shape, k.least)
 	if r.Kind == tile.Out && k.written {
-		k.line("gpu.barrier") // another thread may have stored what this one loads
+		k.barrier() // another thread may have stored what this one loads
 	}
 	if r.Dtype == tile.Int4 && !inBytes(r) {
 		return k.loadInt4(r, start, shape, dims)
@@ -39,6 +39,21 @@ func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int) value {
 	zero := k.constant(shaped{storage[r.Dtype], dims}, 0)
 	return k.op(zero.shaped, "tt.load %s, %s, %s : %s", p.name, mask.name, zero.name, p.shaped)
 }
+
+// barrier has the threads of a program wait for each other, and see what each has stored.
+//
+// Triton gives a load and a store of one block layouts of their own, so that an element may
+// be loaded by another thread than stored it, and puts barriers between accesses of shared
+// memory alone, not of the arrays of a kernel: what stores and reads back has to say where
+// threads wait (triton-lang/triton issue 10924). v3 and v4 do so each step along k. The
+// operation is MLIR's gpu.barrier: all threads of the block wait, and see what was stored to
+// any memory (PTX's bar.sync). It may stand in a loop or a branch, whose
+// counts and conditions are scalars and so the same for all threads.
+//
+// Adding to a block needs none between its load and its store: an element is stored by a
+// thread that has its sum, which whoever loaded it made of it, and of threads that hold the
+// same element Triton lets one store. A block that is loaded for anything else needs one.
+func (k *kernel) barrier() { k.line("gpu.barrier") }
 
 // store writes a value of the ref's dtype to the whole block of an output. What
 // is past the end of the array is dropped.
