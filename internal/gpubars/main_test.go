@@ -40,9 +40,9 @@ func TestRun(t *testing.T) {
 	if code != cli.OK {
 		t.Fatalf("exit %d\n%s", code, said)
 	}
-	table, err := os.ReadFile(filepath.Join(folder, "tuned.yaml"))
-	if tuned, not := strings.Count(string(table), "kernel: "), strings.Count(said, "not done: "); err != nil && tuned > 0 || tuned+not != 4 {
-		t.Errorf("%v: %d of 4 problems tuned, %d not for want of time\n%s", err, tuned, not, table)
+	table, _ := os.ReadFile(filepath.Join(folder, "tuned.yaml")) // none where time was too short for any
+	if tuned, not := strings.Count(string(table), "kernel: "), strings.Count(said, "not done: "); tuned+not != 4 {
+		t.Errorf("%d of 4 problems tuned, %d not for want of time\n%s", tuned, not, table)
 	}
 	for _, name := range []string{"bfloat16/*.png", "narrow/*.png", "float32/*.png"} {
 		if found, _ := filepath.Glob(filepath.Join(folder, name)); len(found) == 0 {
