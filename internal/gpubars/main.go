@@ -22,8 +22,8 @@
 //
 // Predict and pictures need no GPU: --only predict,pictures does them anywhere, with what
 // was measured in --folder. A step that fails is said so, and the others run. Programs are
-// built of this tree, or
-// taken from --bin: a machine without Go needs bench, tune, plot and gpubars there alone.
+// built of this tree, or taken from --bin: a machine without Go needs bench, tune, plot and
+// gpubars there alone.
 package main
 
 import (
