@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // operation is one operation of MLIR's generic form.
@@ -213,12 +214,13 @@ type typed struct {
 	memref bool
 }
 
-var types = map[string]typed{}
+// types keeps what parseType has read; devices that run beside each other share it.
+var types sync.Map
 
 // parseType reads f32, vector<8x128xf32> or memref<8x128xf32, …>.
 func parseType(s string) typed {
-	if t, ok := types[s]; ok {
-		return t
+	if t, ok := types.Load(s); ok {
+		return t.(typed)
 	}
 	t := typed{elem: s}
 	inner, vector := strings.CutPrefix(s, "vector<")
@@ -238,7 +240,7 @@ func parseType(s string) typed {
 			t.dims = append(t.dims, n)
 		}
 	}
-	types[s] = t
+	types.Store(s, t)
 	return t
 }
 
