@@ -3,10 +3,12 @@
 package nvml
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -83,9 +85,11 @@ type library struct {
 
 // load loads the library and finds a GPU.
 func load(q question) (*library, error) {
+	runtime.LockOSThread() // why a library does not load is told to the thread that asked alone
 	handle, err := purego.Dlopen(libraryName, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	runtime.UnlockOSThread()
 	if err != nil {
-		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " "))
+		return nil, errors.New(cmp.Or(strings.Join(strings.Fields(err.Error()), " "), libraryName+": the loader refuses it and says no reason"))
 	}
 	l := &library{handle: handle}
 	if err := l.call("nvmlInit_v2"); err != nil {

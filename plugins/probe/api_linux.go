@@ -3,8 +3,10 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"unsafe"
 
@@ -91,9 +93,11 @@ type (
 
 // load loads a library and returns its entry point.
 func load(path string) (func() *api, error) {
+	runtime.LockOSThread() // why a library does not load is told to the thread that asked alone
 	library, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	runtime.UnlockOSThread()
 	if err != nil {
-		return nil, errors.New(strings.TrimSpace(err.Error()))
+		return nil, errors.New(cmp.Or(strings.TrimSpace(err.Error()), "the loader refuses it and says no reason"))
 	}
 	symbol, err := purego.Dlsym(library, entryPoint)
 	if err != nil {
