@@ -39,8 +39,6 @@ type executable struct {
 	reference check.Verifier // of the inputs; nil until the first Check
 }
 
-var errExecutableClosed = errors.New("pjrt: the executable is closed")
-
 // prepare frees what the last inputs led to, and allocates where host and device
 // share memory.
 func (e *executable) prepare() error {

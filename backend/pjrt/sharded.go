@@ -10,6 +10,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
+	"matladder/backend/internal/stage"
 	"matladder/check"
 	"matladder/lower/stablehlo"
 	"matladder/mesh"
@@ -28,10 +29,8 @@ type sharded struct {
 
 	whole     map[string]tile.Tensor // the inputs, in the host's memory
 	in, out   []*binding.Buffer      // parts, one device after the other
-	spec      backend.InputSpec
-	seeded    bool
+	stage     stage.Stage
 	reference check.Verifier
-	closed    bool
 }
 
 // sharded compiles XLA's own way to compute a product for the devices of a mesh.
@@ -68,7 +67,7 @@ func (b *pjrtBackend) spread(ctx context.Context, s *stablehlo.Spread, params ba
 	if err != nil {
 		return nil, err
 	}
-	e := &sharded{Spread: s, backend: b}
+	e := &sharded{Spread: s, backend: b, stage: stage.Of("pjrt")}
 	for _, a := range append(append([]stablehlo.Array(nil), s.In...), s.Out...) {
 		if _, ok := bufferTypes[a.Dtype]; !ok {
 			return nil, fmt.Errorf("pjrt: array %s of %s: no such buffers: %w", a.Name, a.Dtype, backend.ErrUnsupported)
@@ -126,10 +125,7 @@ func (e *sharded) part(a stablehlo.Array, device int, whole tile.Tensor, put []b
 
 // fill makes the inputs by calling set for each, and hands each device its parts.
 func (e *sharded) fill(set func(i int, name string, t tile.Tensor) error) error {
-	if e.closed {
-		return errExecutableClosed
-	}
-	e.seeded, e.reference, e.whole = false, nil, map[string]tile.Tensor{}
+	e.reference, e.whole = nil, map[string]tile.Tensor{}
 	if err := errors.Join(free(&e.out), free(&e.in)); err != nil {
 		return err
 	}
@@ -165,44 +161,20 @@ func free(list *[]*binding.Buffer) (err error) {
 
 // Load copies arrays in.
 func (e *sharded) Load(in ...tile.Tensor) error {
-	if len(in) != len(e.In) {
-		return fmt.Errorf("pjrt: load: have %d arrays, want %d", len(in), len(e.In))
-	}
-	for i, a := range e.In {
-		if err := matches(in[i], a); err != nil {
-			return fmt.Errorf("pjrt: load: %w", err)
-		}
-	}
-	return e.fill(func(i int, _ string, t tile.Tensor) error {
-		copy(t.Data, in[i].Data)
-		return nil
-	})
+	return stage.Load(&e.stage, in, e.In, matches, func() error { return e.fill(copies(in)) })
 }
 
 // LoadSeeded makes the inputs.
 func (e *sharded) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	err := e.fill(func(_ int, name string, t tile.Tensor) error {
-		if err := check.Fill(ctx, t, name, spec.Problem, spec.Seed, e.backend.distOf(spec)); err != nil {
-			return fmt.Errorf("pjrt: fill %s: %w", name, err)
-		}
-		return nil
-	})
-	if err == nil {
-		e.spec, e.seeded = spec, true
-	}
-	return err
+	return e.stage.LoadSeeded(spec, func() error { return e.fill(e.backend.seeded(ctx, spec)) })
 }
 
 // Run times launches.
 func (e *sharded) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	switch {
-	case e.closed:
-		return backend.Sample{}, errExecutableClosed
-	case launches < 1:
-		return backend.Sample{}, fmt.Errorf("pjrt: run: %d launches", launches)
-	case e.in == nil:
-		return backend.Sample{}, errors.New("pjrt: run: nothing was loaded")
-	}
+	return e.stage.Run(launches, func() (backend.Sample, error) { return e.run(ctx, launches) })
+}
+
+func (e *sharded) run(ctx context.Context, launches int) (backend.Sample, error) {
 	sample := backend.Sample{Method: Wall}
 	for range launches {
 		if err := ctx.Err(); err != nil {
@@ -227,12 +199,10 @@ func (e *sharded) Run(ctx context.Context, launches int) (backend.Sample, error)
 
 // Poison overwrites the outputs' memory, which the next launch may be given, and frees it.
 func (e *sharded) Poison(ctx context.Context) error {
-	switch {
-	case e.closed:
-		return errExecutableClosed
-	case e.in == nil:
-		return errors.New("pjrt: poison: nothing was loaded")
-	}
+	return e.stage.Poison(func() error { return e.poison(ctx) })
+}
+
+func (e *sharded) poison(ctx context.Context) error {
 	if e.backend.shared {
 		for i, h := range e.out {
 			a := e.Out[i%len(e.Out)]
@@ -267,65 +237,43 @@ func (e *sharded) gathered() (map[string]tile.Tensor, error) {
 
 // Check verifies what the last launch left.
 func (e *sharded) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
-	switch {
-	case e.closed:
-		return backend.CheckResult{}, errExecutableClosed
-	case !e.seeded || e.spec != spec.InputSpec:
-		return backend.CheckResult{}, errors.New("pjrt: check: the inputs are not those of LoadSeeded with this spec")
-	case e.out == nil:
-		return backend.CheckResult{Detail: "nothing was run"}, nil
-	}
-	out, err := e.gathered()
-	if err == nil {
-		out, err = check.Damage(spec.Fault, out)
-	}
-	if err == nil && e.reference == nil {
-		in := e.whole
-		if check.IsExact(e.spec.Dist) {
-			in = map[string]tile.Tensor{} // their answers need none
+	return e.stage.Check(spec, func() (r backend.CheckResult, err error) {
+		out, err := e.gathered()
+		if err == nil {
+			out, err = check.Damage(spec.Fault, out)
 		}
-		if e.reference, err = check.ReferenceOf(ctx, spec.Problem, in, spec.Seed, e.backend.distOf(spec.InputSpec)); err == nil {
-			e.reference.ProductsOff(productRoundoff(e.backend.device.Kind, spec.Problem))
+		if err == nil && e.reference == nil {
+			in := e.whole
+			if check.IsExact(spec.Dist) {
+				in = map[string]tile.Tensor{} // their answers need none
+			}
+			e.reference, err = e.backend.reference(ctx, spec.InputSpec, in)
 		}
-	}
-	var r backend.CheckResult
-	if err == nil {
-		r, err = e.reference.Verify(ctx, nil, e.whole, out)
-	}
-	if err != nil {
-		return backend.CheckResult{}, fmt.Errorf("pjrt: check: %w", err)
-	}
-	return r, nil
+		if err != nil {
+			return r, err
+		}
+		return e.reference.Verify(ctx, nil, e.whole, out)
+	})
 }
 
 // Results copies arrays out.
 func (e *sharded) Results(out ...tile.Tensor) error {
-	switch {
-	case e.closed:
-		return errExecutableClosed
-	case len(out) != len(e.Out):
-		return fmt.Errorf("pjrt: results: have %d arrays, want %d", len(out), len(e.Out))
-	case e.out == nil:
-		return errors.New("pjrt: results: nothing was run on these inputs")
-	}
-	made, err := e.gathered()
-	if err != nil {
-		return err
-	}
-	for i, a := range e.Out {
-		if err := matches(out[i], a); err != nil {
-			return fmt.Errorf("pjrt: results: %w", err)
+	return stage.Results(&e.stage, out, e.Out, matches, func() error {
+		made, err := e.gathered()
+		if err != nil {
+			return err
 		}
-		copy(out[i].Data, made[a.Name].Data)
-	}
-	return nil
+		for i, a := range e.Out {
+			copy(out[i].Data, made[a.Name].Data)
+		}
+		return nil
+	})
 }
 
 // Close frees the arrays and the program. Closing twice is no error.
 func (e *sharded) Close() error {
-	if e.closed {
-		return nil
-	}
-	e.closed, e.reference, e.whole = true, nil, nil
-	return errors.Join(free(&e.in), free(&e.out), wrap("close", e.program.Destroy()))
+	return e.stage.Close(func() error {
+		e.reference, e.whole = nil, nil
+		return errors.Join(free(&e.in), free(&e.out), wrap("close", e.program.Destroy()))
+	})
 }
