@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"matladder/backend/internal/hlo"
+	"matladder/internal/dynlib"
 
 	"github.com/ebitengine/purego"
 )
@@ -148,9 +148,9 @@ func (e *pjrtError) Error() string { return e.message }
 
 // load loads the library and initializes it.
 func load(path string) (*api, error) {
-	library, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	library, err := dynlib.Open(path)
 	if err != nil {
-		return nil, errors.New(strings.TrimSpace(err.Error()))
+		return nil, err
 	}
 	symbol, err := purego.Dlsym(library, "GetPjrtApi")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"matladder/internal/dynlib"
 	"matladder/tile"
 
 	"github.com/ebitengine/purego"
@@ -19,7 +20,7 @@ func Available() error { return nil }
 
 // load finds a function. on runs what calls it in a thread of its own, until stop.
 func load(l Library) (call Call, on func(func()), stop func(), err error) {
-	handle, err := purego.Dlopen(l.File, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	handle, err := dynlib.Open(l.File)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("not a shared library that can be loaded: %s", firstLine(err.Error()))
 	}

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"unsafe"
+
+	"matladder/internal/dynlib"
 
 	"github.com/ebitengine/purego"
 	binding "github.com/gomlx/go-xla/pjrt"
@@ -119,9 +120,9 @@ func loadPlugin(path string) (*table, error) {
 	if t := tables[path]; t != nil {
 		return t, nil
 	}
-	library, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	library, err := dynlib.Open(path)
 	if err != nil {
-		return nil, errors.New(strings.TrimSpace(err.Error()))
+		return nil, err
 	}
 	symbol, err := purego.Dlsym(library, "GetPjrtApi")
 	if err != nil {

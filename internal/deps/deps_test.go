@@ -54,12 +54,13 @@ lower/triton: internal/known tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend tile
 backend/internal/libtpu: backend backend/internal/hlo
-backend/aot: internal/known mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
+backend/aot: internal/known mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/dynlib internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
-internal/nvml: backend internal/child github.com/ebitengine/purego
+internal/dynlib: github.com/ebitengine/purego
+internal/nvml: backend internal/child internal/dynlib github.com/ebitengine/purego
 backend/worker: backend chips internal/awake internal/child tile
-backend/pjrt: mesh backend backend/internal/* check chips tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
+backend/pjrt: mesh backend backend/internal/* check chips internal/dynlib tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/amx/emulate: golang.org/x/sys/unix
 backend/cpu/internal/evict:
@@ -77,7 +78,7 @@ backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict bac
 backend/cpu: timeline backend backend/cpu/internal/gemm/asmgen check chips internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend chips
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
-backend/own: backend backend/internal/stage backend/worker check chips problem tile github.com/ebitengine/purego
+backend/own: backend backend/internal/stage backend/worker check chips internal/dynlib problem tile github.com/ebitengine/purego
 backend/builtin: backend backend/internal/libtpu backend/own backend/worker backend/registry backend/aot backend/cpu backend/pjrt chips internal/nvml internal/pluginworker lower/triton plugins tile
 backend/peer: backend backend/internal/stage check chips internal/child internal/files problem tile
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
@@ -105,7 +106,7 @@ workshop: kernels traverse analyze mesh chips check problem tile tile/interp wor
 workshop/classroom: internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
 cmd/workshop: internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
-plugins/probe: internal/child github.com/ebitengine/purego
+plugins/probe: internal/child internal/dynlib github.com/ebitengine/purego
 plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 internal/cli: internal/files github.com/spf13/pflag golang.org/x/term

@@ -3,12 +3,10 @@
 package nvml
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 
 	"matladder/backend"
 	"matladder/internal/child"
+	"matladder/internal/dynlib"
 
 	"github.com/ebitengine/purego"
 )
@@ -85,11 +84,9 @@ type library struct {
 
 // load loads the library and finds a GPU.
 func load(q question) (*library, error) {
-	runtime.LockOSThread() // why a library does not load is told to the thread that asked alone
-	handle, err := purego.Dlopen(libraryName, purego.RTLD_NOW|purego.RTLD_LOCAL)
-	runtime.UnlockOSThread()
+	handle, err := dynlib.Open(libraryName)
 	if err != nil {
-		return nil, errors.New(cmp.Or(strings.Join(strings.Fields(err.Error()), " "), libraryName+": the loader refuses it and says no reason"))
+		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " "))
 	}
 	l := &library{handle: handle}
 	if err := l.call("nvmlInit_v2"); err != nil {

@@ -3,12 +3,12 @@
 package probe
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"unsafe"
+
+	"matladder/internal/dynlib"
 
 	"github.com/ebitengine/purego"
 )
@@ -93,11 +93,9 @@ type (
 
 // load loads a library and returns its entry point.
 func load(path string) (func() *api, error) {
-	runtime.LockOSThread() // why a library does not load is told to the thread that asked alone
-	library, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
-	runtime.UnlockOSThread()
+	library, err := dynlib.Open(path)
 	if err != nil {
-		return nil, errors.New(cmp.Or(strings.TrimSpace(err.Error()), "the loader refuses it and says no reason"))
+		return nil, err
 	}
 	symbol, err := purego.Dlsym(library, entryPoint)
 	if err != nil {

@@ -1,0 +1,2 @@
+// Package dynlib loads shared libraries without cgo.
+package dynlib
