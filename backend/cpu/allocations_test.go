@@ -51,7 +51,10 @@ func TestRun_AllocatesNothing(t *testing.T) {
 	}
 }
 
-// allocations is how many a launch makes, on average.
+// allocations is how many a launch makes, on average, in the best of some tries: Go's
+// scheduler allocates too, for goroutines that wait on one core and wake on another,
+// until every core has a store of what such a wait needs. What launches allocate
+// themselves, they do in each try.
 func allocations(t *testing.T, be backend.Backend, programs []*tile.Program, p problem.Matmul) uint64 {
 	t.Helper()
 	e, err := be.Compile(t.Context(), programs, backend.Params{})
@@ -72,7 +75,13 @@ func allocations(t *testing.T, be backend.Backend, programs []*tile.Program, p p
 		return after.Mallocs - before.Mallocs
 	}
 	made(1) // what pools keep
-	const launches = 40
-	one, many := made(1), made(1+launches)
-	return (max(many, one) - one) / launches
+	const launches, tries = 40, 20
+	least := uint64(launches)
+	for range tries {
+		one, many := made(1), made(1+launches)
+		if least = min(least, (max(many, one)-one)/launches); least == 0 {
+			break
+		}
+	}
+	return least
 }
