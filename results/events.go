@@ -52,12 +52,16 @@ func (s *eventSums) events() Events {
 	return Events{mean(0), mean(1), mean(2), mean(3), mean(4)}
 }
 
-// eventCell is a number of events.
-func eventCell(n Optional[float64]) string {
-	if !n.Known {
-		return ""
-	}
-	return fmt.Sprintf("%.3g", n.Value)
+// eventColumn has the number of an event, by the name of its column.
+func eventColumn(name string) ladderColumn {
+	of := eventOf[name]
+	return ladderColumn{name: name, cell: func(s *Summary) string {
+		n := of(&s.Events)
+		if !n.Known {
+			return ""
+		}
+		return fmt.Sprintf("%.3g", n.Value)
+	}}
 }
 
 // ipcCell is how many instructions there were in a cycle.

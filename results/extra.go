@@ -17,11 +17,11 @@ var extraColumns = map[string]ladderColumn{
 	"n":         {name: "n", cell: func(s *Summary) string { return positive(s.Time.N) }},
 	"disturbed": {name: "disturbed", cell: func(s *Summary) string { return positive(s.Disturbed) }},
 
-	"cycles":      {name: "cycles", cell: func(s *Summary) string { return eventCell(s.Events.Cycles) }},
+	"cycles":      eventColumn("cycles"),
 	"ipc":         {name: "ipc", cell: (*Summary).ipcCell},
-	"l2_misses":   {name: "l2_misses", cell: func(s *Summary) string { return eventCell(s.Events.L2Misses) }},
-	"l3_misses":   {name: "l3_misses", cell: func(s *Summary) string { return eventCell(s.Events.L3Misses) }},
-	"dtlb_misses": {name: "dtlb_misses", cell: func(s *Summary) string { return eventCell(s.Events.DTLBMisses) }},
+	"l2_misses":   eventColumn("l2_misses"),
+	"l3_misses":   eventColumn("l3_misses"),
+	"dtlb_misses": eventColumn("dtlb_misses"),
 }
 
 // ParseTableColumns reads names of TableColumns, joined by commas.

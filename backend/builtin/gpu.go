@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 
 	"matladder/backend"
@@ -35,14 +34,11 @@ func openGPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	reader, before, unread := openReader(ctx, number)
 	d, err := openPlugin(ctx, r, "gpu", "cuda", chips.GPU)
 	if err == nil {
-		if operands := d.Params.Extra["operands"]; operands != "" {
-			extra = maps.Clone(extra)
-			if extra == nil {
-				extra = map[string]string{}
-			}
-			extra["operands"] = operands
+		operands := d.Params.Extra["operands"]
+		if d.Params.Extra = extra; operands != "" {
+			d.Params = d.Params.With("operands", operands)
 		}
-		d.Params.Extra, d.Backend = extra, gpu{d.Backend, reader}
+		d.Backend = gpu{d.Backend, reader}
 		if d.Remark = filled(before); d.Remark == "" && unread != nil {
 			d.Remark = fmt.Sprintf("clock, heat and other processes of the GPU are not known: %v", unread)
 		}

@@ -77,8 +77,6 @@ import (
 	"matladder/analyze/layer"
 	"matladder/internal/cli"
 	"matladder/mesh"
-
-	"github.com/spf13/pflag"
 )
 
 func main() { cli.Main("mesh", run) }
@@ -92,28 +90,17 @@ type options struct {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	f := cli.NewFlags("mesh")
-	o, err := parse(f, args)
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintf(stdout, "Usage: go run ./cmd/mesh --topology v5e:16x16 --layer llama3-70b [flags]\n\nPredicts which mesh suits a layer of a transformer. The manual: go doc ./cmd/mesh\n\n%s", f.FlagUsages())
-		return cli.OK
-	}
+	o, err := parse(args, stdout)
 	if err == nil {
 		err = o.search(ctx, stdout)
 	}
-	switch status := cli.Status(err); status {
-	case cli.OK:
-		return status
-	case cli.Interrupted:
-		fmt.Fprintln(stderr, "mesh: interrupted")
-		return status
-	default:
-		fmt.Fprintf(stderr, "mesh: %v\n", err)
-		return status
-	}
+	return cli.End("mesh", err, "interrupted", stderr)
 }
 
-func parse(f *pflag.FlagSet, args []string) (o options, err error) {
+const usage = "Usage: go run ./cmd/mesh --topology v5e:16x16 --layer llama3-70b [flags]\n\nPredicts which mesh suits a layer of a transformer. The manual: go doc ./cmd/mesh"
+
+func parse(args []string, stdout io.Writer) (o options, err error) {
+	f := cli.NewFlags("mesh")
 	var names []string
 	for _, l := range layer.All {
 		names = append(names, l.Name)
@@ -127,7 +114,7 @@ func parse(f *pflag.FlagSet, args []string) (o options, err error) {
 	one := f.String("mesh", "", "look at one `MESH` alone, such as data=16,model=16, and at every way to spread the layer over it")
 	f.IntVar(&o.top, "top", 10, "show the first `N`")
 	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv")
-	if err := cli.Parse(f, args); err != nil {
+	if err := cli.ParseOrHelp(f, args, stdout, usage); err != nil {
 		return o, err
 	}
 	switch {

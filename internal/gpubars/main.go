@@ -28,7 +28,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,22 +38,12 @@ import (
 	"time"
 
 	"matladder/internal/cli"
-
-	"github.com/spf13/pflag"
 )
 
 func main() { cli.Main("gpubars", run) }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := gpubars(ctx, args, stdout, stderr)
-	switch {
-	case err == nil || errors.Is(err, pflag.ErrHelp):
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "gpubars: interrupted; steps that ended are kept: --only names the others")
-	default:
-		fmt.Fprintf(stderr, "gpubars: %v\n", err)
-	}
-	return cli.Status(err)
+	return cli.End("gpubars", gpubars(ctx, args, stdout, stderr), "interrupted; steps that ended are kept: --only names the others", stderr)
 }
 
 // options say what runs and where.
@@ -77,16 +66,11 @@ func gpubars(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f.IntVar(&o.candidates, "candidates", 12, "`N` block shapes that tune tries of each dtype")
 	f.DurationVar(&o.budget, "time-budget", 30*time.Minute, "`TIME` of all steps together, about")
 	f.BoolVar(&o.dry, "dry-run", false, "print the commands and stop")
-	if err := cli.Parse(f, args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			fmt.Fprintf(stdout, "usage: gpubars [flags]\n\n%s", f.FlagUsages())
-		}
+	if err := cli.ParseOrHelp(f, args, stdout, "usage: gpubars [flags]"); err != nil {
 		return err
 	}
-	for _, name := range o.only {
-		if !slices.Contains(stepNames(), name) {
-			return cli.Usagef("--only: unknown step %q (known: %s)", name, strings.Join(stepNames(), ", "))
-		}
+	if err := cli.Listed("only", "step", o.only, stepNames()); err != nil {
+		return err
 	}
 	if o.budget <= 0 {
 		return cli.Usagef("--time-budget must be positive")
