@@ -128,7 +128,7 @@ func (g *generator) step(x tile.Value, integer bool) tile.Value {
 	case 3:
 		return tile.Min(tile.Neg(x), tile.Abs(tile.Sub(x, number)))
 	case 4:
-		return tile.Select(tile.Compare(x, pick(&g.source, tile.EQ, tile.NE, tile.LT, tile.LE, tile.GT, tile.GE), number), x, number)
+		return tile.Select(tile.Compare(g.aside(x), pick(&g.source, tile.EQ, tile.NE, tile.LT, tile.LE, tile.GT, tile.GE), number), x, number)
 	case 5:
 		return tile.Sub(x, g.rowReduction(x))
 	case 6:
@@ -153,13 +153,29 @@ func (g *generator) step(x tile.Value, integer bool) tile.Value {
 		if integer {
 			return tile.Max(x, number)
 		}
-		return pick(&g.source, tile.RoundEven, tile.Tanh, tile.Logistic, tile.Erf, tile.Silu, tile.Gelu, exp2OfHalf, logOfSize)(x)
+		functions := []func(tile.Value) *tile.Expr{tile.Tanh, tile.Logistic, tile.Erf, tile.Silu, tile.Gelu, exp2OfHalf, logOfSize}
+		at := g.below(1 + len(functions))
+		if at == 0 {
+			return tile.RoundEven(g.aside(x))
+		}
+		g.inexact = true
+		return functions[at-1](x)
 	}
 	if integer {
 		return x
 	}
+	g.inexact = true
 	half := tile.Mul(tile.Min(x, tile.Number(8)), tile.Number(0.5))
 	return tile.Div(tile.Exp(half), tile.Add(tile.Rsqrt(tile.Add(tile.Abs(x), tile.Number(1))), tile.Number(1)))
+}
+
+// aside moves x off the numbers at which what follows jumps (halves and integers), if x may
+// be an ulp from what another arithmetic makes of it: exp(0) ÷ (rsqrt(1) + 1) is a half.
+func (g *generator) aside(x tile.Value) tile.Value {
+	if !g.inexact {
+		return x
+	}
+	return tile.Add(x, tile.Number(0.29289))
 }
 
 func exp2OfHalf(x tile.Value) *tile.Expr {

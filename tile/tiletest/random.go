@@ -42,6 +42,7 @@ type generator struct {
 	i, j, kk tile.IndexExpr // block indices along m, n and k
 	batchID  tile.IndexExpr
 	kAxis    *tile.Axis // nil: k is whole
+	inexact  bool       // the epilogue has rounded what is no small integer
 
 	a, b, o, bias, col *tile.Ref
 }
