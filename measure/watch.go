@@ -20,18 +20,28 @@ const controlShare = 100
 // work takes as long as ever, and what the system says of who has the processors.
 type Watch struct {
 	controller backend.Controller // nil where there is none
-	counters   *counters.Reader   // nil where what is measured is not this machine
+	counters   reader             // nil where what is measured is not this machine
 	gauged     backend.Gauged     // nil where what is measured does not tell how it fares
 	now        func() time.Time
 	off        func(Control) bool // by what was seen so far; may be nil
 
-	readAt   time.Time // the end of the last whole reading of counters; zero before the first
-	readCost time.Duration
+	read     counters.Reading // the last whole reading of counters
+	readAt   time.Time        // its end; zero before the first
+	readCost time.Duration    // the mean of the latest: now and then one looks for new threads as well
+	behind   bool             // it was taken behind the last round
 
 	last  Control
 	ended time.Time       // of the last control; zero before the first
 	costs []time.Duration // of controls
 	spent time.Duration   // on controls and counters
+}
+
+// A reader is a counters.Reader.
+type reader interface {
+	Glance() counters.Reading
+	Read() counters.Reading
+	CountEvents() error
+	Close()
 }
 
 // A Control is what a backend.Controller said; the zero one nothing.
@@ -140,6 +150,7 @@ type Span struct {
 	start time.Time
 
 	counted bool // from is the counters when it began
+	shared  bool // from is that behind the round before
 	from    counters.Reading
 	device  backend.Gauge // when it began
 }
@@ -151,10 +162,14 @@ func (w *Watch) Begin(ctx context.Context) Span {
 	if c := w.control(ctx); c != (Control{}) {
 		s.ahead = c
 	}
-	s.counted = w.counters != nil && (w.readAt.IsZero() || w.now().Sub(w.readAt) >= controlShare*w.readCost)
-	if s.counted {
-		s.from = w.reading()
+	switch {
+	case w.counters == nil:
+	case w.due():
+		s.from, s.counted = w.reading(), true
+	case w.behind: // and this round follows at once
+		s.from, s.counted, s.shared = w.read, true, true
 	}
+	w.behind = false
 	s.device, _ = w.gauge(ctx)
 	s.start = w.now()
 	return s
@@ -164,8 +179,8 @@ func (w *Watch) Begin(ctx context.Context) Span {
 func (s Span) End(ctx context.Context, rows []results.Record) {
 	elapsed := s.now().Sub(s.start)
 	var shared results.Record
-	if s.counted {
-		shared = Since(s.from, s.reading())
+	if s.counted && (!s.shared || s.due()) {
+		shared, s.behind = Since(s.from, s.reading()), true
 	}
 	behind := s.control(ctx)
 	device, _ := s.gauge(ctx)
@@ -188,15 +203,25 @@ func (s Span) End(ctx context.Context, rows []results.Record) {
 	}
 }
 
-// reading is a whole reading of the counters. One ahead of a round is due when the time
-// since the last is controlShare times what it takes.
+// due reports whether the last whole reading of the counters is controlShare times as long
+// ago as one takes.
+func (w *Watch) due() bool {
+	return w.readAt.IsZero() || w.now().Sub(w.readAt) >= controlShare*w.readCost
+}
+
+// reading is a whole reading of the counters.
 func (w *Watch) reading() counters.Reading {
 	begin := w.now()
-	r := w.counters.Read()
+	first := w.readAt.IsZero()
+	w.read = w.counters.Read()
 	w.readAt = w.now()
-	w.readCost = w.readAt.Sub(begin)
-	w.spent += w.readCost
-	return r
+	took := w.readAt.Sub(begin)
+	w.spent += took
+	if first {
+		w.readCost = took
+	}
+	w.readCost += (took - w.readCost) / 8
+	return w.read
 }
 
 // Glance is the counters that a repetition is held against.

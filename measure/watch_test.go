@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"math"
 	"testing"
 	"time"
@@ -23,5 +24,61 @@ func TestSince(t *testing.T) {
 	to.Load = math.NaN()
 	if Since(from, to).Load.Known {
 		t.Error("a load that is no number")
+	}
+}
+
+// A clerk is a reader of which each reading takes time on a made-up clock. Others have one
+// processor all the time.
+type clerk struct {
+	clock *time.Duration
+	takes time.Duration
+	reads int
+}
+
+func (c *clerk) Glance() counters.Reading { return counters.Reading{} }
+func (c *clerk) CountEvents() error       { return nil }
+func (c *clerk) Close()                   {}
+func (c *clerk) Read() counters.Reading {
+	c.reads++
+	*c.clock += c.takes
+	return counters.Reading{Others: *c.clock, Known: counters.Others}
+}
+
+// TestWatch_Reads: of rounds that are long enough each knows what others had meanwhile, by one
+// reading between two that follow each other at once; of short ones some do, and readings take
+// little of the time.
+func TestWatch_Reads(t *testing.T) {
+	for name, c := range map[string]struct {
+		round, gap time.Duration
+		known      [2]int // of a hundred
+		reads      [2]int
+	}{
+		"at once":      {round: 50 * time.Millisecond, gap: time.Millisecond, known: [2]int{100, 100}, reads: [2]int{101, 101}},
+		"one by one":   {round: 50 * time.Millisecond, gap: time.Second, known: [2]int{100, 100}, reads: [2]int{200, 200}},
+		"short rounds": {round: 500 * time.Microsecond, gap: 20 * time.Microsecond, known: [2]int{5, 15}, reads: [2]int{10, 30}},
+	} {
+		clock := time.Duration(0)
+		reader := &clerk{clock: &clock, takes: 50 * time.Microsecond}
+		w := &Watch{counters: reader, now: func() time.Time { return time.Unix(0, int64(clock)) }}
+		known := 0
+		for range 100 {
+			rows := make([]results.Record, 1)
+			span := w.Begin(context.Background())
+			clock += c.round
+			span.End(context.Background(), rows)
+			if others := rows[0].OthersSeconds; others.Known {
+				known++
+				if d := others.Value - c.round.Seconds(); d < 0 || d > 0.001+reader.takes.Seconds() {
+					t.Errorf("%s: others had a processor for %v s of a round of %v", name, others.Value, c.round)
+				}
+			}
+			clock += c.gap
+		}
+		if known < c.known[0] || known > c.known[1] || reader.reads < c.reads[0] || reader.reads > c.reads[1] {
+			t.Errorf("%s: %d of 100 rounds know of others, by %d readings", name, known, reader.reads)
+		}
+		if share := float64(w.Spent()) / float64(clock); share > 0.02 {
+			t.Errorf("%s: readings took %.1f %% of the time", name, 100*share)
+		}
 	}
 }

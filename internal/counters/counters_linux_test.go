@@ -66,10 +66,12 @@ func TestRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newReader(machine(t, c.files))
 			defer r.Close()
+			r.uptime = func() time.Duration { return time.Hour }
 			got := r.Read()
 			want := Reading{Steal: 850 * time.Millisecond, Throttled: c.throttled,
 				Thermal: 12, Load: 3.25, Hertz: 2.5e9, Known: Waited | Others | Steal | Throttled | Switches | Thermal | Load | Hertz}
-			if worked := 1900*time.Millisecond - got.Others; worked <= 0 {
+			// one processor: an hour, less 40 and 50 hundredths idle and 85 stolen
+			if worked := time.Hour - 1750*time.Millisecond - got.Others; worked <= 0 || worked > time.Minute {
 				t.Errorf("others worked for %v: this process for %v", got.Others, worked)
 			}
 			got.Switches, got.Others = 0, 0 // of this process
