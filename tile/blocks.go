@@ -88,17 +88,28 @@ type Pipeline struct {
 // Cores is what the time of a block shape follows from on cores with caches: figures
 // that the machine gave of itself.
 type Cores struct {
-	L2, L3      int64                 // bytes of a core's own cache, and of the one that cores share
-	Shared      float64               // bytes/s that a core reads from beyond its own cache, on its way from end to end
-	Memory      float64               // bytes/s that all cores read from memory together
-	Launch      float64               // seconds of a launch of a program for each core, which computes hardly anything
-	Pair        float64               // that of two cores; one alone needs none
-	Task        float64               // seconds that a program takes beside its products
-	Line        float64               // seconds from a core's writing a cache line to another's seeing it
-	ReadOthers  float64               // bytes/s at which a core reads what another has just written
-	WriteOthers float64               // bytes/s at which a core writes anew what others have read
-	Rates       map[Dtype]ProductRate // by dtype of the operands
+	L2, L3 int64   // bytes of a core's own cache, and of the one that cores share
+	Shared float64 // bytes/s that a core reads from beyond its own cache, on its way from end to end
+	Memory float64 // bytes/s that all cores read from memory together
+	Launch float64 // seconds of a launch of a program for each core, which computes hardly anything
+	Pair   float64 // that of two cores; one alone needs none
+	Task   float64 // seconds that a program takes beside its products
+	Sharing
+	Rates map[Dtype]ProductRate // by dtype of the operands
 }
+
+// Sharing is how fast memory that one core has written reaches another. It does not follow
+// from the kind of processor: cores of one chiplet are nearer to each other than cores of two,
+// and the host of a virtual machine may move threads from one to the other.
+type Sharing struct {
+	Line        float64 // seconds from a core's writing a cache line to another's seeing it, on average
+	ReadOthers  float64 // bytes/s at which others read what a core has just written, the slowest of them
+	WriteOthers float64 // bytes/s at which a core writes anew what others have read
+}
+
+// Meeting is the seconds for cores to agree on who packs a block, and to see that it is
+// packed: a cache line goes to another core, and one comes back.
+func (s Sharing) Meeting() float64 { return 2 * s.Line }
 
 // ProductRate is how fast one core multiplies operands of one dtype.
 type ProductRate struct {

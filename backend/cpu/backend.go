@@ -212,7 +212,7 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	case params.Threads > 0:
 		m.Workers = params.Threads
 	}
-	m.Sharing = func() probe.Sharing { return b.costOfSharing(m.Workers) }
+	m.Sharing = func() tile.Sharing { return b.costOfSharing(m.Workers) }
 	isa := b.options.ISA
 	if params.ISA != "" {
 		isa = params.ISA

@@ -94,7 +94,7 @@ func (b *Backend) measureSharing(ctx context.Context, c *tile.Cores) {
 	var figures [5][times]float64
 	for i := range times {
 		probe.Occupy(ctx, b.options.Threads, apart)
-		s := probe.MeasureSharing(ctx, b.options.Threads)
+		s := probe.Sharing(ctx, b.options.Threads)
 		for j, v := range [...]float64{b.emptyLaunch(ctx, b.options.Threads), b.emptyLaunch(ctx, min(2, b.options.Threads)), s.Line, s.ReadOthers, s.WriteOthers} {
 			figures[j][i] = v
 		}
@@ -107,22 +107,22 @@ func (b *Backend) measureSharing(ctx context.Context, c *tile.Cores) {
 
 // costOfSharing is what it costs so many workers to share memory: as it was measured together
 // with the rest of what blocks are ranked by, or else measured once a process.
-func (b *Backend) costOfSharing(workers int) probe.Sharing {
+func (b *Backend) costOfSharing(workers int) tile.Sharing {
 	if b.probing.TryLock() {
 		defer b.probing.Unlock()
 		if m := b.probed; m != nil && m.Cores != nil && m.Threads == workers && m.Cores.Line > 0 {
-			return probe.Sharing{Line: m.Cores.Line, ReadOthers: m.Cores.ReadOthers, WriteOthers: m.Cores.WriteOthers}
+			return m.Cores.Sharing
 		}
 	}
 	return sharingOf(workers)
 }
 
-func sharingOf(workers int) probe.Sharing {
+func sharingOf(workers int) tile.Sharing {
 	sharings.Lock()
 	defer sharings.Unlock()
 	s, ok := sharings.of[workers]
 	if !ok {
-		s = probe.MeasureSharing(context.Background(), workers)
+		s = probe.Sharing(context.Background(), workers)
 		sharings.of[workers] = s
 	}
 	return s
@@ -130,8 +130,8 @@ func sharingOf(workers int) probe.Sharing {
 
 var sharings = struct {
 	sync.Mutex
-	of map[int]probe.Sharing
-}{of: map[int]probe.Sharing{}}
+	of map[int]tile.Sharing
+}{of: map[int]tile.Sharing{}}
 
 // emptyTask is the seconds that a program takes beside its products: those of many
 // products of one element, by one worker.

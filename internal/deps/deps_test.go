@@ -65,13 +65,13 @@ backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/amx/emulate: golang.org/x/sys/unix
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix
-backend/cpu/internal/probe: backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix
+backend/cpu/internal/probe: tile backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix
 backend/cpu/internal/rows:
 backend/cpu/internal/vexp:
 backend/cpu/internal/widen:
 backend/cpu/internal/gemm: backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
 backend/cpu/internal/gemm/asmgen:
-backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/probe backend/cpu/internal/rows backend/cpu/internal/vexp
+backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend check tile timeline golang.org/x/sys/unix

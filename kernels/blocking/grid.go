@@ -31,7 +31,7 @@ func newGrid(x *model, s tile.Blocks) *grid {
 		g.sharing = min(g.workers, g.rows)
 	}
 	g.copies = float64(x.workers)*float64(x.k)*float64(x.n)*x.b <= float64(x.cores.L3)
-	g.meeting = meeting * x.cores.Line
+	g.meeting = x.cores.Meeting()
 	if whole := x.n*int(x.c)%lines == 0 && s.N*int(x.c)%lines == 0; g.cols > 1 && !whole && x.cores.WriteOthers > 0 && (g.byColumns || g.rows < g.workers) {
 		if g.apart = float64(min(s.M, x.m)*lines) / x.cores.WriteOthers; x.c == x.accumulator {
 			g.apart *= hidden // register tiles write while they compute
@@ -44,11 +44,6 @@ func newGrid(x *model, s tile.Blocks) *grid {
 // writes. Where another writes the next columns of a row, they are taken from it.
 const lines = 256
 
-// meeting is how many transfers of a cache line from core to core it takes workers to agree
-// on who packs a block, and to see that it is packed. The CPU backend decides by the same
-// costs whether they share (backend/cpu/internal/passes, packsAlone).
-const meeting = 2
-
 // A run is the part of the programs that a worker has left, and what it has at hand.
 type run struct {
 	next, end int
@@ -57,7 +52,8 @@ type run struct {
 	at        float64
 }
 
-// step is the time of program n of a worker.
+// step is the time of program n of a worker. The CPU backend decides by the same costs
+// whether workers share what they pack (backend/cpu/internal/passes, packsAlone).
 func (g *grid) step(r *run, n int) float64 {
 	i, j := n/g.cols, n%g.cols
 	if g.byColumns {

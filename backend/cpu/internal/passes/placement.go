@@ -66,7 +66,7 @@ func placement(p *plan.Plan) error {
 
 // packsAlone reports whether each worker had better pack the blocks of operand i, a B, for
 // itself than share them. To share them costs three things: workers agree on who packs what
-// (Line of probe.Sharing); whoever packs takes the memory from the cores that read it in the
+// (Meeting of tile.Sharing); whoever packs takes the memory from the cores that read it in the
 // last launch (WriteOthers); and the others read it from that core (ReadOthers).
 //
 // kernels/blocking ranks block shapes by the same costs (grid.step): a change here belongs
@@ -86,17 +86,11 @@ func packsAlone(p *plan.Plan, i int) bool {
 	costs := d.Product.ReadCosts(p.Machine.Workers, gemm.MostRead, r.ArrayBytes(), r.LD*r.Dtype.Bits()/8)
 	alone, bytes := costs[gemm.ReadPacked].Pack*float64(r.Rows*r.Cols), float64(o.Block)
 	part := 1 / float64(max(1, min(sharing, o.Block/plan.UnitBytes)))
-	return alone < part*(alone+bytes/s.WriteOthers)+meeting*s.Line+hidden*(1-1/float64(sharing))*bytes/s.ReadOthers
+	return alone < part*(alone+bytes/s.WriteOthers)+s.Meeting()+hidden*(1-1/float64(sharing))*bytes/s.ReadOthers
 }
 
-const (
-	// meeting is how many transfers of a cache line from core to core it takes workers to
-	// agree on who packs a block, and to see that it is packed.
-	meeting = 2
-
-	// hidden is the part of the time to bring operands that multiplying does not hide.
-	hidden = 0.25
-)
+// hidden is the part of the time to bring operands that multiplying does not hide.
+const hidden = 0.25
 
 // dotOf is the first product of operand i as its b.
 func dotOf(p *plan.Plan, i int) (dot *plan.Dot) {

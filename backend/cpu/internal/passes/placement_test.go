@@ -15,12 +15,12 @@ import (
 // others at once, and pack each their own where that takes long; a b of which the copies do
 // not fit the last-level cache they share in any case.
 func TestPlacement_Alone(t *testing.T) {
-	near := probe.Sharing{Line: 1e-12, ReadOthers: 1e15, WriteOthers: 1e15}
-	far := probe.Sharing{Line: 1e-3, ReadOthers: 1e6, WriteOthers: 1e6}
+	near := tile.Sharing{Line: 1e-12, ReadOthers: 1e15, WriteOthers: 1e15}
+	far := tile.Sharing{Line: 1e-3, ReadOthers: 1e6, WriteOthers: 1e6}
 	wide := max(probe.Host().L3, 1<<20) / 256 / 4 / 4 * 8 // columns of float32: 4 copies are twice that cache
 	for _, test := range []struct {
 		name    string
-		sharing probe.Sharing
+		sharing tile.Sharing
 		n       int
 		blocks  tile.Blocks
 		why     string
@@ -29,7 +29,7 @@ func TestPlacement_Alone(t *testing.T) {
 		{"far", far, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAlone},
 		{"one row of blocks", far, 256, tile.Blocks{M: 256, K: 256, N: 128}, plan.WhyAll},
 		{"large", far, wide, tile.Blocks{M: 128, K: 256, N: wide / 2}, plan.WhyAll},
-		{"unknown", probe.Sharing{}, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAll},
+		{"unknown", tile.Sharing{}, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAll},
 	} {
 		programs, err := quantized.Kernel{}.Build(problem.New(256, 256, test.n, tile.Float32), "", test.blocks)
 		if err != nil {
@@ -37,7 +37,7 @@ func TestPlacement_Alone(t *testing.T) {
 		}
 		p, err := Compile(programs[0], plan.Machine{
 			Kernels: gemm.For(gemm.Detect()), Workers: 4, CacheBytes: 1 << 30, OwnBytes: 1 << 40,
-			Measures: true, Sharing: func() probe.Sharing { return test.sharing },
+			Measures: true, Sharing: func() tile.Sharing { return test.sharing },
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/memory"
-	"matladder/backend/cpu/internal/probe"
 	"matladder/backend/cpu/internal/rows"
 	"matladder/backend/cpu/internal/vexp"
 	"matladder/tile"
@@ -50,8 +49,8 @@ type Machine struct {
 	CacheBytes   int64 // of packed blocks that workers share
 	OwnBytes     int64 // of packed blocks that all workers together keep for themselves
 	ProgramOrder bool
-	Measures     bool                 // strategies are chosen by measured costs, or else by nominal ones
-	Sharing      func() probe.Sharing // what it costs workers to share packed blocks
+	Measures     bool                // strategies are chosen by measured costs, or else by nominal ones
+	Sharing      func() tile.Sharing // what it costs workers to share packed blocks
 	Choices      Choices
 	Layout       backend.Layout
 }

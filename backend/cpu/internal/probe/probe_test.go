@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"matladder/tile"
 )
 
 func TestHost(t *testing.T) {
@@ -118,20 +120,20 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestMeasureSharing: figures where there are two threads, none of one, nor when the time is
+// TestSharing: figures where there are two threads, none of one, nor when the time is
 // over; more threads than processors come to an end.
-func TestMeasureSharing(t *testing.T) {
+func TestSharing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	for _, threads := range []int{2, runtime.NumCPU() + 1} {
-		if s := MeasureSharing(ctx, max(2, threads)); !(s.Line > 0 && s.ReadOthers > 0 && s.WriteOthers > 0) {
+		if s := Sharing(ctx, max(2, threads)); !(s.Line > 0 && s.ReadOthers > 0 && s.WriteOthers > 0) {
 			t.Errorf("%d threads: %+v", threads, s)
 		}
 	}
-	if s := MeasureSharing(ctx, 1); s != (Sharing{}) {
+	if s := Sharing(ctx, 1); s != (tile.Sharing{}) {
 		t.Errorf("one thread: %+v", s)
 	}
 	cancel()
-	if s := MeasureSharing(ctx, 2); s != (Sharing{}) {
+	if s := Sharing(ctx, 2); s != (tile.Sharing{}) {
 		t.Errorf("ended: %+v", s)
 	}
 }

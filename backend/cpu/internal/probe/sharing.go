@@ -6,25 +6,18 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"matladder/tile"
 )
 
-// Sharing is how fast memory that one core has written reaches another. It does not follow
-// from the kind of processor: cores of one chiplet are nearer to each other than cores of two,
-// and the host of a virtual machine may move threads from one to the other.
-type Sharing struct {
-	Line        float64 // seconds from one core's writing a cache line to another's seeing it, on average
-	ReadOthers  float64 // bytes/s at which others read what one has just written, the slowest of them
-	WriteOthers float64 // bytes/s at which one writes anew what the others have read
-}
-
-// sharingTime is how long each figure of Sharing is measured for.
+// sharingTime is how long each figure of tile.Sharing is measured for.
 const sharingTime = 2 * time.Millisecond
 
-// MeasureSharing measures Sharing between threads, in some milliseconds. It is zero for one
+// Sharing measures tile.Sharing between threads, in some milliseconds. It is zero for one
 // thread, and if ctx ends first.
-func MeasureSharing(ctx context.Context, threads int) Sharing {
+func Sharing(ctx context.Context, threads int) tile.Sharing {
 	if threads < 2 {
-		return Sharing{}
+		return tile.Sharing{}
 	}
 	const rounds = 16
 	var ball atomic.Int64
@@ -35,7 +28,7 @@ func MeasureSharing(ctx context.Context, threads int) Sharing {
 		}
 		return rounds
 	})
-	var s Sharing
+	var s tile.Sharing
 	s.ReadOthers, s.WriteOthers = handed(ctx, threads)
 	if goes > 0 {
 		s.Line = 1 / goes
