@@ -290,7 +290,7 @@ func TestReady(t *testing.T) {
 }
 
 // TestSlides: every lesson is there, code is whole, and no slide is much longer than it
-// may be.
+// may be, or but for answers has next to nothing.
 func TestSlides(t *testing.T) {
 	deck, err := Slides()
 	if err != nil {
@@ -305,7 +305,7 @@ func TestSlides(t *testing.T) {
 		for _, block := range blocks(s) {
 			w += weigh(block)
 		}
-		if w > mostWeight+4 {
+		if w > mostWeight+4 || w < 5 && strings.Contains(s, "(continued)") {
 			t.Errorf("a slide of weight %.0f:\n%s", w, s)
 		}
 	}

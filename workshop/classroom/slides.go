@@ -2,7 +2,9 @@ package classroom
 
 import (
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,6 +14,9 @@ import (
 // mostWeight is how much a slide takes: lines of 90 letters, a code line for one and a
 // half of them.
 const mostWeight = 15
+
+// gapWeight is that of the gap between blocks.
+const gapWeight = 0.6
 
 const slidesHead = `---
 marp: true
@@ -33,10 +38,11 @@ Ninety minutes, a laptop, no accelerator.
 var (
 	answered = regexp.MustCompile(`(?s)<details><summary>(.*?)</summary>\n\n(.*?)\n</details>\n?`)
 	heading  = regexp.MustCompile(`(?m)^## `)
+	item     = regexp.MustCompile(`(?m)^(?:- |[0-9]+\. )`)
 )
 
 // Slides turns the lessons into a deck for Marp (https://marp.app): a slide for each
-// part, more where it is long, each question ahead of its answer.
+// part, more where it is long, and all questions of a lesson ahead of the answers.
 func Slides() (string, error) {
 	var b strings.Builder
 	b.WriteString(slidesHead)
@@ -50,8 +56,13 @@ func Slides() (string, error) {
 		for _, part := range parts[1:] {
 			title, body, _ := strings.Cut(part, "\n")
 			if title == "Questions" {
-				for _, q := range answered.FindAllStringSubmatch(body, -1) {
-					slide(&b, fmt.Sprintf("## %s\n", q[1]))
+				asked := answered.FindAllStringSubmatch(body, -1)
+				all := "## " + title + "\n\n"
+				for i, q := range asked {
+					all += fmt.Sprintf("%d. %s\n", i+1, q[1])
+				}
+				slide(&b, all)
+				for _, q := range asked {
 					slide(&b, fmt.Sprintf("## %s\n\n%s\n", q[1], q[2]))
 				}
 				continue
@@ -72,30 +83,72 @@ func slide(b *strings.Builder, text string) {
 	b.WriteString("\n---\n\n" + strings.TrimSpace(text) + "\n")
 }
 
-// portions cuts a text between blocks so that each fits a slide. A block of code that
-// fits none is cut between lines.
-func portions(text string) []string {
-	var list []string
-	current, weight := "", 0.0
-	flush := func() {
-		if strings.TrimSpace(current) != "" {
-			list = append(list, current)
-		}
-		current, weight = "", 0
-	}
-	for _, block := range blocks(text) {
-		for _, piece := range pieces(block) {
-			w := weigh(piece)
-			if weight > 0 && weight+w > mostWeight {
-				flush()
-			}
-			current += piece + "\n\n"
-			weight += w
-		}
-	}
-	flush()
-	return list
+// A piece is what stays on one slide.
+type piece struct {
+	text, gap string // gap is what goes ahead of it if it is not the first
+	weight    float64
+	announced bool // by the piece before, which means little without it
 }
+
+// portions cuts a text between blocks and the items of lists into as few slides as it
+// takes, about as full as each other. A block of code that fits none is cut between lines.
+func portions(text string) []string {
+	var list []piece
+	for _, block := range blocks(text) {
+		for i, part := range pieces(block) {
+			p := piece{text: part, gap: "\n\n", weight: weigh(part)}
+			switch last := len(list) - 1; {
+			case i > 0 && isList(block):
+				p.gap, p.weight = "\n", p.weight-gapWeight
+			case i == 0 && last >= 0:
+				p.announced = announces(list[last].text, part)
+			}
+			list = append(list, p)
+		}
+	}
+	// cost[n] is the least of the first n pieces: slides count, then the squares of their
+	// weights, and what is taken from what announced it.
+	const perSlide, apart = 1e6, 150
+	cost, from := make([]float64, len(list)+1), make([]int, len(list)+1)
+	for n := 1; n <= len(list); n++ {
+		cost[n] = math.Inf(1)
+		weight := 0.0
+		for first := n - 1; first >= 0; first-- {
+			if weight += list[first].weight; weight > mostWeight && first < n-1 {
+				break
+			}
+			c := cost[first] + perSlide + weight*weight
+			if list[first].announced {
+				c += apart
+			}
+			if c < cost[n] {
+				cost[n], from[n] = c, first
+			}
+		}
+	}
+	var slides []string
+	for n := len(list); n > 0; n = from[n] {
+		var b strings.Builder
+		for i, p := range list[from[n]:n] {
+			if i > 0 {
+				b.WriteString(p.gap)
+			}
+			b.WriteString(p.text)
+		}
+		slides = append(slides, b.String())
+	}
+	slices.Reverse(slides)
+	return slides
+}
+
+// announces reports whether a block is a line that ends in a colon, or a command ahead of
+// what it prints.
+func announces(block, next string) bool {
+	return strings.HasSuffix(block, ":") || strings.HasSuffix(block, "```") && strings.HasPrefix(next, "```text")
+}
+
+// isList reports whether a block is a list or a paragraph with one behind it.
+func isList(block string) bool { return item.MatchString(block) && !strings.HasPrefix(block, "```") }
 
 // blocks are paragraphs, lists and fenced code.
 func blocks(text string) []string {
@@ -122,9 +175,21 @@ func blocks(text string) []string {
 	return list
 }
 
-// pieces cuts code, lists and tables that are too long for a slide between their lines.
+// pieces are the items of a list, and code and tables that are too long for a slide cut
+// between their lines.
 func pieces(block string) []string {
 	lines := strings.Split(block, "\n")
+	if isList(block) {
+		var list []string
+		for i, line := range lines {
+			if i > 0 && !item.MatchString(line) { // an item goes on
+				list[len(list)-1] += "\n" + line
+				continue
+			}
+			list = append(list, line)
+		}
+		return list
+	}
 	if weigh(block) <= mostWeight || len(lines) < 3 {
 		return []string{block}
 	}
@@ -147,7 +212,7 @@ func pieces(block string) []string {
 
 func weigh(block string) float64 {
 	code := strings.HasPrefix(block, "```")
-	w := 0.6 // the gap behind it
+	w := gapWeight
 	for line := range strings.Lines(block) {
 		switch {
 		case code:
