@@ -71,7 +71,7 @@ func cores() []Finding {
 	if allowed, ok := cgroup.Cores(); ok && allowed < float64(n) {
 		list = append(list, Finding{Spoils, "quota", fmt.Sprintf("a control group allows %.1f of %d cores: figures are of those, and a quota stops threads in the middle of a launch", allowed, n)})
 	}
-	if runtime.GOARCH != "amd64" {
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		list = append(list, Finding{Note, "vectors", "kernels run in plain Go on " + runtime.GOARCH + ": rates are low, and their ratios those of the lessons"})
 	}
 	return list
@@ -91,7 +91,7 @@ func load(ctx context.Context) []Finding {
 	var list []Finding
 	n := float64(runtime.NumCPU())
 	if now.Known.Has(counters.Others) {
-		others := (now.Others - before.Others).Seconds() / span
+		others := max(0, (now.Others-before.Others).Seconds()/span)
 		f := Finding{Fine, "load", fmt.Sprintf("other programs take %.1f of %.0f cores", others, n)}
 		if others > max(0.1, 0.03*n) {
 			f = Finding{Spoils, "load", f.Text + ": end them, the browser first; top or the task manager says which they are"}
