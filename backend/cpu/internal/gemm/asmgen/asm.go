@@ -20,7 +20,8 @@ var (
 type Asm struct {
 	arch   Arch
 	out    bytes.Buffer
-	fn     string // of the current function
+	fn     string            // the current function
+	args   map[string]string // where its arguments are, by name
 	labels int
 	eol    string // comment for the next line
 	align  bool   // the next loop
@@ -44,63 +45,38 @@ func (a *Asm) Bytes() []byte { return a.out.Bytes() }
 
 func (a *Asm) raw(format string, args ...any) { fmt.Fprintf(&a.out, format, args...) }
 
-// An Arg is an argument of a Go function: 8 bytes on the stack, but for bool.
-type Arg struct {
-	Name   string
-	Bool   bool
-	Result bool // of 8 bytes, after all others
-}
-
-// Func starts a function without frame and loads each argument into the
-// register of the same place.
-func (a *Asm) Func(name string, args []Arg, regs []string) { a.FuncFrame(name, 0, args, regs) }
+// Func starts a function without frame, and loads the first of its arguments into registers.
+// Args are named as in Go, results behind them; all have 8 bytes, but for those that are bool.
+func (a *Asm) Func(name, args string, regs ...string) { a.FuncFrame(name, 0, args, regs...) }
 
 // FuncFrame is Func with so many bytes at SP.
-func (a *Asm) FuncFrame(name string, frame int, args []Arg, regs []string) {
-	size := 0
-	for _, arg := range args {
-		if arg.Result {
-			size = (size + 7) &^ 7
+func (a *Asm) FuncFrame(name string, frame int, args string, regs ...string) {
+	a.fn, a.labels, a.args = name, 0, map[string]string{}
+	a.raw("\n// func %s(%s)\n", name, strings.ReplaceAll(args, " bool", ""))
+	size, loads := 0, []string{}
+	for _, arg := range strings.Split(args, ", ") {
+		name, isBool := strings.CutSuffix(arg, " bool")
+		load, bytes := a.arch.byte, 1
+		if !isBool {
+			load, bytes, size = a.arch.word, 8, (size+7)&^7
 		}
-		size += argBytes(arg)
+		a.args[name] = fmt.Sprintf("%s+%d(FP)", name, size)
+		size, loads = size+bytes, append(loads, load)
 	}
-	a.fn, a.labels = name, 0
-	a.raw("\n// func %s(%s)\n", name, strings.Join(argNames(args), ", "))
 	a.raw("TEXT ·%s(SB), NOSPLIT, $%d-%d\n", name, frame, size)
-	for i, reg := range regs {
-		op := a.arch.word
-		if args[i].Bool {
-			op = a.arch.byte
-		}
-		a.Op(op, argument(args, args[i].Name), reg)
+	for i, arg := range strings.Split(args, ", ")[:len(regs)] {
+		name, _, _ := strings.Cut(arg, " ")
+		a.Op(loads[i], a.arg(name), regs[i])
 	}
 }
 
-// argument is where an argument came.
-func argument(args []Arg, name string) string {
-	off := 0
-	for _, arg := range args {
-		if arg.Name == name {
-			return fmt.Sprintf("%s+%d(FP)", name, off)
-		}
-		off += argBytes(arg)
+// arg is where an argument of the current function came, or a result goes.
+func (a *Asm) arg(name string) string {
+	place, ok := a.args[name]
+	if !ok {
+		panic("asmgen: " + a.fn + " has no argument " + name)
 	}
-	panic("asmgen: no argument " + name)
-}
-
-func argBytes(arg Arg) int {
-	if arg.Bool {
-		return 1
-	}
-	return 8
-}
-
-func argNames(args []Arg) []string {
-	var s []string
-	for _, arg := range args {
-		s = append(s, arg.Name)
-	}
-	return s
+	return place
 }
 
 // Op writes one instruction, operands in Go's order: sources, then target.

@@ -7,7 +7,7 @@ func (t Tile) offsetBias(a *Asm) {
 	sum := func(v int) string { return t.reg(v) }
 	offset, none, words := t.reg(t.Vectors), t.reg(t.Vectors+1), t.reg(t.Vectors+2)
 
-	a.Func("offsetBias"+t.Suffix, []Arg{{Name: "dst"}, {Name: "b"}, {Name: "steps"}}, []string{rDst, rB, rSteps})
+	a.Func("offsetBias"+t.Suffix, "dst, b, steps", rDst, rB, rSteps)
 	for v := range t.Vectors {
 		t.zero(a, sum(v))
 	}

@@ -1,26 +1,21 @@
 package asmgen
 
-var columnArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "bias"},
-	{Name: "next"}, {Name: "end"}, {Name: "panels"}, {Name: "panel"}, {Name: "accumulate", Bool: true}}
-
-// columnRowsArgs are those for rows of an a that is not packed.
-var columnRowsArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "lda"}, {Name: "b"},
-	{Name: "next"}, {Name: "end"}, {Name: "panels"}, {Name: "accumulate", Bool: true}}
-
 // column writes the micro-kernel for whole tiles of one panel of b: what a tile does,
 // for one panel of a after another.
-func (t Tile) column(a *Asm) { t.columnOf(a, "column", columnArgs) }
+func (t Tile) column(a *Asm) {
+	t.columnOf(a, "column", "c, ldc, steps, a, b, bias, next, end, panels, panel, accumulate bool")
+}
 
 // columnRows writes it for rows of an a that is not packed.
 func (t Tile) columnRows(a *Asm) {
 	t.rows = t.rowsFrom(rAcc)
-	t.columnOf(a, "columnRows", columnRowsArgs)
+	t.columnOf(a, "columnRows", "c, ldc, steps, a, lda, b, next, end, panels, accumulate bool")
 }
 
-func (t Tile) columnOf(a *Asm, name string, args []Arg) {
+func (t Tile) columnOf(a *Asm, name, args string) {
 	const panels, panel = rRows, rCols // left, and where the next one begins
-	load := func(name, reg string) { a.Op("MOVQ", argument(args, name), reg) }
-	a.Func(name+t.Name+t.Suffix, args, []string{rC, rLDC})
+	load := func(name, reg string) { a.Op("MOVQ", a.arg(name), reg) }
+	a.Func(name+t.Name+t.Suffix, args, rC, rLDC)
 	a.Op("SHLQ", imm(2), rLDC)
 	load("a", panel)
 	load("panels", panels)
@@ -43,7 +38,7 @@ func (t Tile) columnOf(a *Asm, name string, args []Arg) {
 	}
 	t.loop(a, t.MR, t.Vectors, true)
 
-	a.Op("MOVBLZX", argument(args, "accumulate"), rAcc)
+	a.Op("MOVBLZX", a.arg("accumulate"), rAcc)
 	stores := a.NewLabel("store")
 	a.JumpIf(rAcc, "JEQ", 0, stores)
 	a.Op("MOVQ", rC, rRow)
@@ -60,7 +55,7 @@ func (t Tile) columnOf(a *Asm, name string, args []Arg) {
 		load("panel", rRow)
 		a.Op("LEAQ", "("+panel+")("+rRow+"*4)", panel)
 	}
-	a.Op("CMPQ", rNext, argument(args, "end"))
+	a.Op("CMPQ", rNext, a.arg("end"))
 	a.Op("JLT", string(more))
 	load("next", rNext)
 	a.Place(more)

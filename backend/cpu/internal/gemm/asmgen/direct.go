@@ -132,9 +132,8 @@ func (t Direct) offsets() string { return t.acc(t.Heights[0]+1, 0) }
 // tile writes the micro-kernel. It is that of Tile, but for where b comes from;
 // columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
-	args := []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "ldb"},
-		{Name: "ahead"}, {Name: "rows"}, {Name: "cols"}, {Name: "accumulate", Bool: true}}
-	a.Func("direct"+t.Name+t.Suffix, args, []string{rC, rLDC, rSteps, rA, rB, rLDB, rDirect, rRows, rCols})
+	a.Func("direct"+t.Name+t.Suffix, "c, ldc, steps, a, b, ldb, ahead, rows, cols, accumulate bool",
+		rC, rLDC, rSteps, rA, rB, rLDB, rDirect, rRows, rCols)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.Op("ADDQ", rB, rDirect)
 	if t.Masks {
@@ -179,7 +178,7 @@ func (t Direct) tile(a *Asm) {
 		}
 	}
 	a.Place(add)
-	a.Op("MOVBLZX", argument(args, "accumulate"), rAcc)
+	a.Op("MOVBLZX", a.arg("accumulate"), rAcc)
 	t.finish(a)
 	if !t.Masks {
 		edge := a.NewLabel("edge")

@@ -22,9 +22,6 @@ const (
 	rL3B     = "R13" // three rows of b
 )
 
-var dotsArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "a"}, {Name: "lda"}, {Name: "b"}, {Name: "ldb"}, {Name: "vectors"},
-	{Name: "rows"}, {Name: "turns"}, {Name: "ahead"}, {Name: "accumulate", Bool: true}}
-
 func (d Dots) sum(row, col int) string { return d.reg(row*dotsColumns + col) }
 func (d Dots) b(col int) string        { return d.reg(d.Rows*dotsColumns + col) }
 func (d Dots) temp(i int) string       { return d.reg(d.Rows*dotsColumns + dotsColumns + i) }
@@ -37,7 +34,8 @@ func line(base, ld, ld3 string, i int) string {
 // dots writes the micro-kernel: a loop over groups of rows of b for each number of rows of
 // a.
 func (d Dots) dots(a *Asm) {
-	a.Func("dots"+d.Name+d.Suffix, dotsArgs, []string{rC, rLDC, rA, rDotLDA, rB, rLDB, rDeep, rCount, rTurns, rAsk})
+	a.Func("dots"+d.Name+d.Suffix, "c, ldc, a, lda, b, ldb, vectors, rows, turns, ahead, accumulate bool",
+		rC, rLDC, rA, rDotLDA, rB, rLDB, rDeep, rCount, rTurns, rAsk)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.Op("LEAQ", "("+rDotLDA+")("+rDotLDA+"*2)", rDotLDA3)
 	a.Op("LEAQ", "("+rLDB+")("+rLDB+"*2)", rL3B)
@@ -94,7 +92,7 @@ func (d Dots) turn(a *Asm, rows int) {
 	}
 	d.across(a, rows)
 	plain := a.NewLabel("plain")
-	a.Op("MOVBLZX", argument(dotsArgs, "accumulate"), rCount)
+	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 	a.JumpIf(rCount, "JEQ", 0, plain)
 	a.Op("LEAQ", "("+rLDC+")("+rLDC+"*2)", rCount)
 	for row := range rows {

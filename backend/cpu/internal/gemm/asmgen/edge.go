@@ -11,11 +11,6 @@ const (
 // rPanels go along the panels of a group.
 var rPanels = []string{rA, rBias, rRow, rSteps}
 
-var edgeArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "next"}, {Name: "rows"}, {Name: "cols"}, {Name: "a"},
-	{Name: "panel"}, {Name: "steps"}, {Name: "b"}, {Name: "accumulate", Bool: true}}
-
-var edgeRegs = []string{rC, rLDC, rNext, rRows, rCols}
-
 // edgeCols is the most columns of an edge routine.
 const edgeCols = 4
 
@@ -25,7 +20,7 @@ const edgeCols = 4
 // next step, is dropped. Several panels of a take their steps together, so that enough
 // sums are under way.
 func (t Tile) edge(a *Asm) {
-	a.FuncFrame("edge"+t.Name+t.Suffix, edgeFrame, edgeArgs, edgeRegs)
+	a.FuncFrame("edge"+t.Name+t.Suffix, edgeFrame, "c, ldc, next, rows, cols, a, panel, steps, b, accumulate bool", rC, rLDC, rNext, rRows, rCols)
 	a.Op("SHLQ", imm(2), rLDC)
 	if t.Masks {
 		firstLanes(a, t.MR, rCount, edgeMask)
@@ -65,9 +60,9 @@ func (t Tile) edgeColumn(panels int) int { return ((panels-1)*t.MR + t.Lanes) * 
 func (t Tile) edgeGroups(a *Asm, cols int) {
 	panels := t.edgePanels(cols)
 	group := a.NewLabel("group")
-	a.Op("MOVQ", edgeArg("a"), rGroup)
+	a.Op("MOVQ", a.arg("a"), rGroup)
 	a.Place(group)
-	a.Op("MOVQ", edgeArg("panel"), rPanel)
+	a.Op("MOVQ", a.arg("panel"), rPanel)
 	a.Op("SHLQ", imm(2), rPanel)
 	a.Op("MOVQ", rGroup, rPanels[0])
 	for p := 1; p < panels; p++ {
@@ -115,8 +110,8 @@ func (t Tile) edgeSums(a *Asm, cols, panels int) []string {
 		}
 	}
 
-	a.Op("MOVQ", edgeArg("b"), rB)
-	a.Op("MOVQ", edgeArg("steps"), rPanel)
+	a.Op("MOVQ", a.arg("b"), rB)
+	a.Op("MOVQ", a.arg("steps"), rPanel)
 	a.EOL("the last step loads nothing behind it")
 	a.Op("DECQ", rPanel)
 	a.Align()
@@ -149,7 +144,7 @@ func (t Tile) edgeStore(a *Asm, cols, panels int) {
 	a.Op("MOVQ", imm(panels*t.MR), count)
 	a.Op("CMPQ", rRows, count)
 	a.Op("CMOVQLT", rRows, count)
-	a.Op("MOVBLZX", edgeArg("accumulate"), rPanel)
+	a.Op("MOVBLZX", a.arg("accumulate"), rPanel)
 	a.addOrNot(rPanel, func(add bool) {
 		a.CountDown(count, func() {
 			for j := range cols {
@@ -168,9 +163,6 @@ func (t Tile) edgeStore(a *Asm, cols, panels int) {
 }
 
 const edgeMask = "K1" // lanes that are rows of a panel
-
-// edgeArg is an argument where it came.
-func edgeArg(name string) string { return argument(edgeArgs, name) }
 
 // half is the lower half of a vector.
 func half(reg string) string { return "X" + reg[1:] }

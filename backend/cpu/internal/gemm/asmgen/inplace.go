@@ -54,17 +54,17 @@ const (
 	rRow1  = rRow
 )
 
-var (
-	inPlaceArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "ldb"}, {Name: "ahead"},
-		{Name: "rows"}, {Name: "tiles"}, {Name: "accumulate", Bool: true}, {Name: "done", Result: true}}
-	inPlaceRegs = []string{rC, rLDC, rSteps, rA, rB, rLDB, rNear, rRows, rTiles, rAcc}
-)
+// inPlace starts a function whose name ends in so.
+func (a *Asm) inPlace(name string) {
+	a.Func("inPlace"+name+avx2.Suffix, "c, ldc, steps, a, b, ldb, ahead, rows, tiles, accumulate bool, done",
+		rC, rLDC, rSteps, rA, rB, rLDB, rNear, rRows, rTiles, rAcc)
+	a.Op("SHLQ", imm(2), rLDC)
+}
 
 // kernel writes the micro-kernel: for each shape a loop over tiles of columns, in
 // it one over steps.
 func (t InPlace) kernel(a *Asm) {
-	a.Func("inPlace"+t.Name+avx2.Suffix, inPlaceArgs, inPlaceRegs)
-	a.Op("SHLQ", imm(2), rLDC)
+	a.inPlace(t.Name)
 	var labels []Label
 	for _, s := range t.shapes {
 		labels = append(labels, a.NewLabel(fmt.Sprintf("rows%d_", s.rows)))
@@ -123,7 +123,7 @@ func (t InPlace) tiles(a *Asm, rows, vectors int) {
 	if t.most != "" {
 		avx2.zero(a, s.temp)
 	}
-	a.Op("MOVQ", "a+24(FP)", rA)
+	a.Op("MOVQ", a.arg("a"), rA)
 	a.Op("MOVQ", rB, rRow0)
 	const unroll = 2
 	a.Unrolled(rSteps, rCount, unroll, func(steps int) {
@@ -160,9 +160,9 @@ func endOfTile(a *Asm, columns, bits int, tile, stop Label) {
 	a.Op("DECQ", rTiles)
 	a.Op("JNZ", string(tile))
 	a.Place(stop)
-	a.Op("MOVQ", "tiles+64(FP)", rCount)
+	a.Op("MOVQ", a.arg("tiles"), rCount)
 	a.Op("SUBQ", rTiles, rCount)
-	a.Op("MOVQ", rCount, "done+80(FP)")
+	a.Op("MOVQ", rCount, a.arg("done"))
 	a.Return()
 }
 

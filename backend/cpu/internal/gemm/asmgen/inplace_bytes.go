@@ -8,8 +8,7 @@ package asmgen
 //
 // Of 64 columns by two rows that is 10 instructions, and 8 for each row of a.
 func inPlaceBytesInt4(a *Asm) {
-	a.Func("inPlaceBytesInt4"+avx2.Suffix, inPlaceArgs, inPlaceRegs)
-	a.Op("SHLQ", imm(2), rLDC)
+	a.inPlace("BytesInt4")
 	few := a.NewLabel("few")
 	a.JumpIf(rRows, "JLE", 2, few)
 	bytesInt4Tiles(a, 6, 1)
@@ -36,7 +35,7 @@ func bytesInt4Tiles(a *Asm, rows, parts int) {
 	}
 	tile, next := a.NewLabel("tile"), a.NewLabel("next")
 	a.Place(tile)
-	a.Op("MOVQ", "a+24(FP)", rA)
+	a.Op("MOVQ", a.arg("a"), rA)
 	a.Op("MOVQ", rB, rRow0)
 	a.Op("LEAQ", "("+rSteps+")("+rSteps+"*2)", rRow)
 	a.Op("SHLQ", imm(log2(inPlaceHeight*4/3)), rRow)

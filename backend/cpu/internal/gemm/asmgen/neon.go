@@ -44,8 +44,7 @@ func pairOf(v int) string { return fmt.Sprintf("[V%d.S4, V%d.S4]", v, v+1) }
 func (t neonTile) tile(a *Asm) {
 	const rC, rLDC, rSteps, rA, rB, rAcc, rRow = "R0", "R1", "R2", "R3", "R4", "R5", "R6"
 	const wordsA, vectorsB, held = neonSums, neonSums + 3, neonSums
-	a.Func("tile"+t.Name+"NEON", []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "accumulate", Bool: true}},
-		[]string{rC, rLDC, rSteps, rA, rB, rAcc})
+	a.Func("tile"+t.Name+"NEON", "c, ldc, steps, a, b, accumulate bool", rC, rLDC, rSteps, rA, rB, rAcc)
 	a.Op("LSL", imm(2), rLDC)
 	neonZeros(a)
 	loop, store := a.NewLabel("loop"), a.NewLabel("store")
@@ -81,7 +80,7 @@ func (t neonTile) tile(a *Asm) {
 // peak writes a loop of nothing but products between registers.
 func (t neonTile) peak(a *Asm) {
 	const rTurns = "R2"
-	a.Func("peak"+t.Name+"NEON", []Arg{{Name: "turns"}}, []string{rTurns})
+	a.Func("peak"+t.Name+"NEON", "turns", rTurns)
 	neonZeros(a)
 	a.Op("VMOVI", imm(0x3f), fmt.Sprintf("V%d.B16", neonSums)) // about 0.75 as float32
 	loop := a.NewLabel("loop")

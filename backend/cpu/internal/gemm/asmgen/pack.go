@@ -13,16 +13,12 @@ const (
 
 // packFunc starts a routine that packs; flips adds the argument that is
 // xored to every word.
-func packFunc(a *Asm, name string, flips bool, more []string, regs ...string) {
-	args := []Arg{{Name: "dst"}, {Name: "src"}, {Name: "ld"}}
-	regs = append([]string{rTo, rFrom, rLD}, regs...)
-	for _, name := range more {
-		args = append(args, Arg{Name: name})
-	}
+func packFunc(a *Asm, name string, flips bool, more string, regs ...string) {
+	args, regs := "dst, src, ld, "+more, append([]string{rTo, rFrom, rLD}, regs...)
 	if flips {
-		args, regs = append(args, Arg{Name: "flip"}), append(regs, rFlip)
+		args, regs = args+", flip", append(regs, rFlip)
 	}
-	a.Func(name, args, regs)
+	a.Func(name, args, regs...)
 }
 
 // An Element is how elements of rows that run along the panel become words:
@@ -59,7 +55,7 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		vectors := (width + v.Lanes - 1) / v.Lanes
 		flip := v.reg(v.Registers - 3)
 
-		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, []string{"rows", "lanes", "panels", "panel"}, rPanelRows, rLanes, rPanels, rPanel)
+		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, "rows, lanes, panels, panel", rPanelRows, rLanes, rPanels, rPanel)
 		a.Op("SHLQ", imm(2), rPanel)
 		v.laneMasks(a, rLanes, vectors)
 		v.storedLanes(a, width)

@@ -11,7 +11,7 @@ func peak(v Vector, p Product) func(*Asm) {
 			turn++
 			return scratch[turn%len(scratch)]
 		}
-		a.Func("peak"+p.Name+v.Suffix, []Arg{{Name: "turns"}}, []string{rCount})
+		a.Func("peak"+p.Name+v.Suffix, "turns", rCount)
 		a.EOL("about 0.5 as float32 and twice as bfloat16")
 		a.Op("MOVL", imm(0x3f013f02), "AX")
 		a.Op("VMOVD", "AX", "X0")
@@ -37,7 +37,7 @@ func peakSums(v Vector) int { return v.Registers - v.Registers/4 }
 // matrix of interest.
 func (t Tiles) peak(a *Asm) {
 	const config, data, stride = "AX", "SI", "DX"
-	a.Func("peakTiles"+t.Name+"AMX", []Arg{{Name: "config"}, {Name: "data"}, {Name: "turns"}}, []string{config, data, rCount})
+	a.Func("peakTiles"+t.Name+"AMX", "config, data, turns", config, data, rCount)
 	a.ConfigureTiles(config)
 	a.Op("MOVQ", imm(tileLine), stride)
 	for i, tile := range []string{aTiles[0], aTiles[1], bTiles[0], bTiles[1]} {

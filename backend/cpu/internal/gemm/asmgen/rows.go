@@ -15,9 +15,8 @@ const (
 
 // tileRows writes tile for such an a, without a bias.
 func (t Tile) tileRows(a *Asm) {
-	args := []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "lda"}, {Name: "b"},
-		{Name: "next"}, {Name: "rows"}, {Name: "cols"}, {Name: "accumulate", Bool: true}}
-	a.Func("rows"+t.Name+t.Suffix, args, []string{rC, rLDC, rSteps, rA, rLDA, rB, rNext, rRows, rCols, rAcc})
+	a.Func("rows"+t.Name+t.Suffix, "c, ldc, steps, a, lda, b, next, rows, cols, accumulate bool",
+		rC, rLDC, rSteps, rA, rLDA, rB, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
 	t.prefetchC(a)
 	t.zeros(a)

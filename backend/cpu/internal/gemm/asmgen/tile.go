@@ -30,11 +30,6 @@ const (
 	rRow   = "R13"
 )
 
-var tileArgs = []Arg{{Name: "c"}, {Name: "ldc"}, {Name: "steps"}, {Name: "a"}, {Name: "b"}, {Name: "bias"},
-	{Name: "next"}, {Name: "rows"}, {Name: "cols"}, {Name: "accumulate", Bool: true}}
-
-var tileRegs = []string{rC, rLDC, rSteps, rA, rB, rBias, rNext, rRows, rCols, rAcc}
-
 // unroll is the number of steps in a turn of the loop, and prefetching goes
 // by one line a turn.
 const unroll = 4
@@ -46,7 +41,8 @@ const unroll = 4
 // with one broadcast word of a for each row. Tiles cut off by the edge of c
 // run a loop of fewer rows and vectors; only the stores know the exact edge.
 func (t Tile) tile(a *Asm) {
-	a.Func("tile"+t.Name+t.Suffix, tileArgs, tileRegs)
+	a.Func("tile"+t.Name+t.Suffix, "c, ldc, steps, a, b, bias, next, rows, cols, accumulate bool",
+		rC, rLDC, rSteps, rA, rB, rBias, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
 	t.prefetchC(a)
 	t.start(a)

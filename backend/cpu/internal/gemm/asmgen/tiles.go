@@ -66,7 +66,7 @@ func (a *Asm) jumpUnless(field int, l Label) {
 // Tiles of b come through L1, those of a, each needed once, past it: a panel of
 // b stays in L1 for all panels of a.
 func (t Tiles) tiles(a *Asm) {
-	a.Func("tiles"+t.Name+"AMX", []Arg{{Name: "x"}}, []string{rStrip})
+	a.Func("tiles"+t.Name+"AMX", "x", rStrip)
 	a.ConfigureTiles(rStrip)
 	a.EOL("what moves along; the caller's pointers stay")
 	for _, f := range [][2]int{{stripSum, stripAtSum}, {stripC, stripAtC}, {stripA, stripAtA}, {stripCopy, stripAtCopy}, {stripCopyTo, stripAtCopyTo},
