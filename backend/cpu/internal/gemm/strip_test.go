@@ -11,13 +11,14 @@ import (
 // TestStrip: a strip is what assembly takes it for.
 func TestStrip(t *testing.T) {
 	for _, strip := range []reflect.Type{reflect.TypeFor[strip[float32]](), reflect.TypeFor[strip[int32]]()} {
-		for name, place := range asmgen.StripFields {
+		fields := asmgen.StripFields()
+		for name, place := range fields {
 			if f, ok := strip.FieldByName(name); !ok || f.Offset != place {
 				t.Errorf("%v: field %s is at %d, in assembly at %d", strip, name, f.Offset, place)
 			}
 		}
 		for i := range strip.NumField() {
-			if name := strip.Field(i).Name; asmgen.StripFields[name] == 0 && i > 0 && name != "rows" && name != "cols" {
+			if name := strip.Field(i).Name; fields[name] == 0 && i > 0 && name != "rows" && name != "cols" {
 				t.Errorf("%v: assembly does not know field %s", strip, name)
 			}
 		}

@@ -177,6 +177,31 @@ func at(reg string, off int) string {
 	return fmt.Sprintf("%d(%s)", off, reg)
 }
 
+// indexed is memory behind an address by scale times what index holds.
+func indexed(mem, index string, scale int) string { return fmt.Sprintf("%s(%s*%d)", mem, index, scale) }
+
+// rowOf is memory off bytes behind the start of row i, of four at most: base has the
+// address of the first, ld the bytes from row to row, ld3 three times as many.
+func rowOf(base, ld, ld3 string, i, off int) string {
+	switch i {
+	case 0:
+		return at(base, off)
+	case 3:
+		return indexed(at(base, off), ld3, 1)
+	}
+	return indexed(at(base, off), ld, i)
+}
+
+// threefold sets ld3 to three times ld.
+func (a *Asm) threefold(ld, ld3 string) { a.Op("LEAQ", indexed(at(ld, 0), ld, 2), ld3) }
+
+// advance adds some bytes to each address.
+func (a *Asm) advance(bytes int, addresses ...string) {
+	for _, reg := range addresses {
+		a.Op("ADDQ", imm(bytes), reg)
+	}
+}
+
 func log2(v int) int {
 	n := 0
 	for 1<<n < v {

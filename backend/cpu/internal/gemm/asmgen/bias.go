@@ -8,9 +8,7 @@ func (t Tile) offsetBias(a *Asm) {
 	offset, none, words := t.reg(t.Vectors), t.reg(t.Vectors+1), t.reg(t.Vectors+2)
 
 	a.Func("offsetBias"+t.Suffix, "dst, b, steps", rDst, rB, rSteps)
-	for v := range t.Vectors {
-		t.zero(a, sum(v))
-	}
+	t.zero(a, t.regs(0, t.Vectors)...)
 	t.zero(a, none)
 	a.EOL("128 in each byte")
 	a.Op("MOVL", imm(-0x7f7f7f80), "AX")

@@ -43,17 +43,21 @@ func (t Tile) columnOf(a *Asm, name, args string) {
 	a.JumpIf(rAcc, "JEQ", 0, stores)
 	a.Op("MOVQ", rC, rRow)
 	for r := range t.MR {
-		t.addFull(a, r)
+		for v := range t.Vectors {
+			t.addVector(a, r, v, false)
+		}
 		a.Op("ADDQ", rLDC, rRow)
 	}
 	a.Place(stores)
 	for r := range t.MR {
-		t.storeFull(a, r)
+		for v := range t.Vectors {
+			t.storeVector(a, r, v, false)
+		}
 		a.Op("ADDQ", rLDC, rC)
 	}
 	if t.rows == nil {
 		load("panel", rRow)
-		a.Op("LEAQ", "("+panel+")("+rRow+"*4)", panel)
+		a.Op("LEAQ", indexed(at(panel, 0), rRow, 4), panel)
 	}
 	a.Op("CMPQ", rNext, a.arg("end"))
 	a.Op("JLT", string(more))

@@ -66,7 +66,7 @@ var columnFactors, columnTerms = [2]string{"Z28", "Z29"}, [2]string{"Z30", "Z31"
 
 func columnsBy(a *Asm) {
 	const by = "R15"
-	a.Op("MOVQ", at("AX", stripAtCopyCols), by)
+	a.Op("MOVQ", stripField("atBy.copyColumns"), by)
 	for j := range 2 {
 		a.Op("VMOVUPS", at(by, j*tileLine), columnFactors[j])
 		a.Op("VMOVUPS", at(by, (2+j)*tileLine), columnTerms[j])
@@ -83,12 +83,12 @@ func scaledRows(load, store string, narrow bool) func(a *Asm, from, to, row stri
 				}
 			}
 		}
-		a.Op("MOVQ", at(strip, stripAtCopyRows), by)
+		a.Op("MOVQ", stripField("atBy.copyRows"), by)
 		all(func(i, j int, reg string) { a.Op(load, at(from, (2*i+j)*tileLine), reg) })
 		all(func(i, j int, reg string) { a.Op("VMULPS.BCST", at(by, i*4), reg, reg) })
 		a.Op("ADDQ", imm(copiedRows*4), by)
-		a.Op("MOVQ", by, at(strip, stripAtCopyRows))
-		a.Op("MOVQ", at(strip, stripAheadA), by)
+		a.Op("MOVQ", by, stripField("atBy.copyRows"))
+		a.Op("MOVQ", stripField("aheadA"), by)
 		all(func(i, j int, reg string) { a.Op("VMULPS", columnFactors[j], reg, reg) })
 		all(func(i, j int, reg string) { a.Op("VADDPS", columnTerms[j], reg, reg) })
 		for i := range copiedRows {
@@ -113,17 +113,17 @@ func (t Tiles) whileCopying(a *Asm, left string, step func()) {
 		from, to, row = "DX", "R11", "CX"
 	)
 	nothing, done := a.NewLabel("nothing"), a.NewLabel("computed")
-	a.Op("MOVQ", at(strip, stripAtCopy), from)
+	a.Op("MOVQ", stripField("at.copy"), from)
 	a.JumpIf(from, "JEQ", 0, nothing)
-	a.Op("MOVQ", at(strip, stripAtCopyTo), to)
-	a.Op("MOVQ", at(strip, stripRow), row)
+	a.Op("MOVQ", stripField("at.copyTo"), to)
+	a.Op("MOVQ", stripField("row"), row)
 	a.EOL("the end of what is to be copied")
 	a.Op("LEAQ", at(from, 4*tileRows*tileLine), "R15")
-	a.Op("MOVQ", "R15", at(strip, stripAtCopy))
+	a.Op("MOVQ", "R15", stripField("at.copy"))
 	var ways []Label
 	for _, c := range t.Copyings[1:] {
 		ways = append(ways, a.NewLabel(c.name))
-		a.Op("CMPB", at(strip, stripStream), imm(c.way))
+		a.Op("CMPB", stripField("stream"), imm(c.way))
 		a.Op("JEQ", string(ways[len(ways)-1]))
 	}
 	for i, c := range t.Copyings {
@@ -138,21 +138,21 @@ func (t Tiles) whileCopying(a *Asm, left string, step func()) {
 		if c.begin != nil {
 			c.begin(a)
 		}
-		a.Op("MOVQ", at(strip, stripAheadA), "R15")
+		a.Op("MOVQ", stripField("aheadA"), "R15")
 		a.Place(loop)
 		copyRows()
 		step()
 		a.Op("DECQ", left)
 		a.Op("JEQ", string(rest))
-		a.Op("CMPQ", from, at(strip, stripAtCopy))
+		a.Op("CMPQ", from, stripField("at.copy"))
 		a.Op("JNE", string(loop))
 		a.Op("JMP", string(nothing))
 		a.Place(rest)
-		a.Op("CMPQ", from, at(strip, stripAtCopy))
+		a.Op("CMPQ", from, stripField("at.copy"))
 		a.Op("JEQ", string(done))
 		a.Place(more)
 		copyRows()
-		a.Op("CMPQ", from, at(strip, stripAtCopy))
+		a.Op("CMPQ", from, stripField("at.copy"))
 		a.Op("JNE", string(more))
 		a.Op("JMP", string(done))
 	}
@@ -160,5 +160,5 @@ func (t Tiles) whileCopying(a *Asm, left string, step func()) {
 	a.CountDown(left, step)
 	a.Place(done)
 	a.EOL("nothing is left to copy")
-	a.Op("MOVQ", imm(0), at(strip, stripAtCopy))
+	a.Op("MOVQ", imm(0), stripField("at.copy"))
 }

@@ -121,7 +121,7 @@ func (t Direct) row(u, v int) string {
 
 // of is off bytes behind the start of row u of those that base has the first of.
 func (t Direct) of(base string, u, off int) string {
-	return at(base, off) + [...]string{"", "(" + rLDB + "*1)", "(" + rLDB + "*2)", "(" + rLDB3 + "*1)"}[u]
+	return rowOf(base, rLDB, rLDB3, u, off)
 }
 
 // columnSum is where 128 times the sums of columns are, if a is offset.
@@ -140,7 +140,7 @@ func (t Direct) tile(a *Asm) {
 		t.masks(a)
 	}
 	if t.KU == 4 {
-		a.Op("LEAQ", "("+rLDB+")("+rLDB+"*2)", rLDB3)
+		a.threefold(rLDB, rLDB3)
 	}
 	if t.Masks && t.order != nil {
 		a.Op("MOVQ", imm(1), rCount)
@@ -148,9 +148,7 @@ func (t Direct) tile(a *Asm) {
 		a.Op("DECQ", rCount)
 		a.Op("KMOVD", rCount, words)
 	}
-	for i := range t.MR * t.Vectors {
-		t.zero(a, t.reg(i))
-	}
+	t.zeros(a)
 	if t.offset {
 		a.EOL("128 in each byte")
 		a.Op("MOVL", imm(-0x7f7f7f80), rRow)
@@ -183,11 +181,11 @@ func (t Direct) tile(a *Asm) {
 	if !t.Masks {
 		edge := a.NewLabel("edge")
 		a.JumpIf(rCols, "JLT", t.Vectors*t.Lanes, edge)
-		t.storeOrAdd(a, t.addFull, t.storeFull)
+		t.storeOrAdd(a, t.Vectors, t.Vectors)
 		a.Place(edge)
 		t.masks(a)
 	}
-	t.storeOrAdd(a, t.addMasked, t.storeMasked)
+	t.storeOrAdd(a, t.Vectors, 0)
 }
 
 // finish completes the sums, of all rows that the tile has.
@@ -217,7 +215,7 @@ func (t Direct) step(a *Asm, rows, s int) {
 	}
 	t.words(t, a, b, scratch)
 	for _, row := range []string{rB, rDirect} {
-		a.Op("LEAQ", fmt.Sprintf("(%s)(%s*%d)", row, rLDB, t.KU), row)
+		a.Op("LEAQ", indexed(at(row, 0), rLDB, t.KU), row)
 	}
 	if t.offset {
 		for v := range t.Vectors {

@@ -26,19 +26,14 @@ func (d Dots) sum(row, col int) string { return d.reg(row*dotsColumns + col) }
 func (d Dots) b(col int) string        { return d.reg(d.Rows*dotsColumns + col) }
 func (d Dots) temp(i int) string       { return d.reg(d.Rows*dotsColumns + dotsColumns + i) }
 
-// line is row i of those that base has the first of, ld bytes apart, three of them ld3.
-func line(base, ld, ld3 string, i int) string {
-	return at(base, 0) + [...]string{"", "(" + ld + "*1)", "(" + ld + "*2)", "(" + ld3 + "*1)"}[i]
-}
-
 // dots writes the micro-kernel: a loop over groups of rows of b for each number of rows of
 // a.
 func (d Dots) dots(a *Asm) {
 	a.Func("dots"+d.Name+d.Suffix, "c, ldc, a, lda, b, ldb, vectors, rows, turns, ahead, accumulate bool",
 		rC, rLDC, rA, rDotLDA, rB, rLDB, rDeep, rCount, rTurns, rAsk)
 	a.Op("SHLQ", imm(2), rLDC)
-	a.Op("LEAQ", "("+rDotLDA+")("+rDotLDA+"*2)", rDotLDA3)
-	a.Op("LEAQ", "("+rLDB+")("+rLDB+"*2)", rL3B)
+	a.threefold(rDotLDA, rDotLDA3)
+	a.threefold(rLDB, rL3B)
 	a.Op("ADDQ", rB, rAsk)
 	loops := make([]Label, d.Rows+1)
 	for rows := 1; rows < d.Rows; rows++ {
@@ -56,34 +51,30 @@ func (d Dots) dots(a *Asm) {
 
 // turn multiplies rows of a by the next rows of b.
 func (d Dots) turn(a *Asm, rows int) {
-	for i := range rows * dotsColumns {
-		d.zero(a, d.reg(i))
-	}
+	d.zero(a, d.regs(0, rows*dotsColumns)...)
 	a.Op("MOVQ", rDeep, rCount)
 	a.CountDown(rCount, func() {
 		for col := range dotsColumns {
-			a.Op("PREFETCHT0", line(rAsk, rLDB, rL3B, col))
+			a.Op("PREFETCHT0", rowOf(rAsk, rLDB, rL3B, col, 0))
 		}
 		for col := range dotsColumns {
-			a.Op("VMOVUPS", line(rB, rLDB, rL3B, col), d.b(col))
+			a.Op("VMOVUPS", rowOf(rB, rLDB, rL3B, col, 0), d.b(col))
 		}
 		for row := range rows {
 			word := d.temp(row % 2)
-			a.Op("VMOVUPS", line(rA, rDotLDA, rDotLDA3, row), word)
+			a.Op("VMOVUPS", rowOf(rA, rDotLDA, rDotLDA3, row, 0), word)
 			for col := range dotsColumns {
 				d.multiplyAdd(a, word, d.b(col), d.sum(row, col), nil)
 			}
 		}
-		for _, reg := range []string{rA, rB, rAsk} {
-			a.Op("ADDQ", imm(d.bytes()), reg)
-		}
+		a.advance(d.bytes(), rA, rB, rAsk)
 	})
 	a.EOL("back to the start of rows, and on to the next ones")
 	a.Op("MOVQ", rDeep, rCount)
 	a.Op("SHLQ", imm(log2(d.bytes())), rCount)
 	a.Op("SUBQ", rCount, rA)
 	a.Op("NEGQ", rCount)
-	a.Op("LEAQ", "("+rCount+")("+rLDB+"*4)", rCount)
+	a.Op("LEAQ", indexed(at(rCount, 0), rLDB, 4), rCount)
 	a.Op("ADDQ", rCount, rB)
 	a.Op("ADDQ", rCount, rAsk)
 
@@ -94,14 +85,14 @@ func (d Dots) turn(a *Asm, rows int) {
 	plain := a.NewLabel("plain")
 	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 	a.JumpIf(rCount, "JEQ", 0, plain)
-	a.Op("LEAQ", "("+rLDC+")("+rLDC+"*2)", rCount)
+	a.threefold(rLDC, rCount)
 	for row := range rows {
-		a.Op("VADDPS", line(rC, rLDC, rCount, row), quarter(d.temp(row)), quarter(d.temp(row)))
+		a.Op("VADDPS", rowOf(rC, rLDC, rCount, row, 0), xmm(d.temp(row)), xmm(d.temp(row)))
 	}
 	a.Place(plain)
-	a.Op("LEAQ", "("+rLDC+")("+rLDC+"*2)", rCount)
+	a.threefold(rLDC, rCount)
 	for row := range rows {
-		a.Op("VMOVUPS", quarter(d.temp(row)), line(rC, rLDC, rCount, row))
+		a.Op("VMOVUPS", xmm(d.temp(row)), rowOf(rC, rLDC, rCount, row, 0))
 	}
 	a.Op("ADDQ", imm(4*dotsColumns), rC)
 }
@@ -126,8 +117,8 @@ func (d Dots) across(a *Asm, rows int) {
 	if !d.Masks {
 		for row := range rows {
 			folded := d.sum(row, 0)
-			a.Op("VEXTRACTF128", imm(1), folded, quarter(d.temp(row)))
-			a.Op("VADDPS", quarter(folded), quarter(d.temp(row)), quarter(d.temp(row)))
+			a.Op("VEXTRACTF128", imm(1), folded, xmm(d.temp(row)))
+			a.Op("VADDPS", xmm(folded), xmm(d.temp(row)), xmm(d.temp(row)))
 		}
 		return
 	}
@@ -143,9 +134,6 @@ func (d Dots) across(a *Asm, rows int) {
 	}
 	both(0x88, 0xdd, d.b(0), d.b(min(1, (rows-1)/2)), d.b(2)) // quarters 0 and 2 of each, and 1 and 3
 	for row := range rows {
-		a.Op("VEXTRACTF32X4", imm(row), d.b(2), quarter(d.temp(row)))
+		a.Op("VEXTRACTF32X4", imm(row), d.b(2), xmm(d.temp(row)))
 	}
 }
-
-// quarter is the first 128 bits of a register.
-func quarter(reg string) string { return "X" + reg[1:] }

@@ -1,7 +1,5 @@
 package asmgen
 
-import "fmt"
-
 // Registers of an edge routine besides those of a tile.
 const (
 	rPanel = rAcc // a's next panel is so many bytes on
@@ -66,7 +64,7 @@ func (t Tile) edgeGroups(a *Asm, cols int) {
 	a.Op("SHLQ", imm(2), rPanel)
 	a.Op("MOVQ", rGroup, rPanels[0])
 	for p := 1; p < panels; p++ {
-		a.Op("LEAQ", fmt.Sprintf("(%s)(%s*1)", rPanels[p-1], rPanel), rPanels[p])
+		a.Op("LEAQ", indexed(at(rPanels[p-1], 0), rPanel, 1), rPanels[p])
 		a.Op("CMPQ", rRows, imm(p*t.MR))
 		a.Op("CMOVQLE", rPanels[p-1], rPanels[p])
 	}
@@ -86,16 +84,10 @@ func (t Tile) edgeGroups(a *Asm, cols int) {
 // edgeSums multiplies a group by all steps of b. Of its sums, the panels of the first
 // column come first.
 func (t Tile) edgeSums(a *Asm, cols, panels int) []string {
-	var sums []string
-	for i := range cols * panels {
-		sums = append(sums, t.reg(i))
-		t.zero(a, sums[i])
-	}
+	sums := t.regs(0, cols*panels)
+	t.zero(a, sums...)
 	parts := t.apart(a, sums)
-	var free []string
-	for i := len(parts) * len(sums); i < t.Registers; i++ {
-		free = append(free, t.reg(i))
-	}
+	free := t.regs(len(parts)*len(sums), t.Registers)
 	b, temp := free[:cols], inTurn(free[cols:])
 	step := func(s int, sums []string, load func(panel, words string)) {
 		for j := range b {
@@ -120,9 +112,7 @@ func (t Tile) edgeSums(a *Asm, cols, panels int) []string {
 		for s := range steps {
 			step(s, parts[s%len(parts)], func(panel, words string) { a.Op("VMOVUPS", at(panel, s*t.MR*4), words) })
 		}
-		for _, panel := range rPanels[:panels] {
-			a.Op("ADDQ", imm(steps*t.MR*4), panel)
-		}
+		a.advance(steps*t.MR*4, rPanels[:panels]...)
 		a.Op("ADDQ", imm(steps*t.Vectors*t.bytes()), rB)
 	})
 	step(0, sums, func(panel, words string) {
@@ -148,7 +138,7 @@ func (t Tile) edgeStore(a *Asm, cols, panels int) {
 	a.addOrNot(rPanel, func(add bool) {
 		a.CountDown(count, func() {
 			for j := range cols {
-				sum, held := half(t.reg(2*j)), half(t.reg(2*j+1))
+				sum, held := xmm(t.reg(2*j)), xmm(t.reg(2*j+1))
 				a.Op("VMOVSS", at(from, j*t.edgeColumn(panels)), sum)
 				if add {
 					a.Op("VMOVSS", at(rC, 4*j), held)
@@ -163,6 +153,3 @@ func (t Tile) edgeStore(a *Asm, cols, panels int) {
 }
 
 const edgeMask = "K1" // lanes that are rows of a panel
-
-// half is the lower half of a vector.
-func half(reg string) string { return "X" + reg[1:] }

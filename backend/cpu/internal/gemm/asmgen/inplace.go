@@ -82,12 +82,10 @@ func (t InPlace) kernel(a *Asm) {
 func (t InPlace) tiles(a *Asm, rows, vectors int) {
 	sums := make([][]string, rows)
 	for r := range sums {
-		for v := range vectors {
-			sums[r] = append(sums[r], avx2.reg(r*vectors+v))
-		}
+		sums[r] = avx2.regs(r*vectors, (r+1)*vectors)
 	}
-	taken := rows * vectors
-	spare := func() string { taken++; return avx2.reg(taken - 1) }
+	free := avx2.regs(rows*vectors, avx2.Registers)
+	spare := func() (reg string) { reg, free = free[0], free[1:]; return reg }
 	s := source{
 		to: [2]string{spare(), spare()}, temp: spare(),
 		at: func(row, off int) string { return at([]string{rRow0, rRow1}[row], off) },
@@ -101,7 +99,7 @@ func (t InPlace) tiles(a *Asm, rows, vectors int) {
 	}
 	held := map[string]string{}
 	for _, name := range t.constants(s, vectors) {
-		if taken < avx2.Registers {
+		if len(free) > 0 {
 			held[name] = spare()
 			a.Op("VMOVDQU", name+"<>(SB)", held[name])
 		}
@@ -115,11 +113,7 @@ func (t InPlace) tiles(a *Asm, rows, vectors int) {
 
 	tile, next, stop := a.NewLabel("tile"), a.NewLabel("next"), a.NewLabel("stop")
 	a.Place(tile)
-	for r := range rows {
-		for v := range vectors {
-			avx2.zero(a, sums[r][v])
-		}
-	}
+	avx2.zero(a, avx2.regs(0, rows*vectors)...)
 	if t.most != "" {
 		avx2.zero(a, s.temp)
 	}
@@ -213,11 +207,11 @@ func storeRows(a *Asm, addition string, sums [][]string, next Label) {
 func (t InPlace) step(a *Asm, s source, vectors, n int, words []string, sums [][]string) {
 	const line = 64
 	if t.KU > 1 {
-		a.Op("LEAQ", "("+rRow0+")("+rLDB+"*1)", rRow1)
+		a.Op("LEAQ", indexed(at(rRow0, 0), rLDB, 1), rRow1)
 	}
 	for u := range t.KU {
 		for off := 0; off < vectors*avx2.Lanes*t.Bits/8; off += line {
-			a.Op("PREFETCHT0", s.at(u, off)+"("+rNear+"*1)")
+			a.Op("PREFETCHT0", indexed(s.at(u, off), rNear, 1))
 		}
 	}
 	load := func(r int) { a.Op(t.Broadcast, at(rA, (n*inPlaceHeight+r)*4), words[r%len(words)]) }
@@ -237,5 +231,5 @@ func (t InPlace) step(a *Asm, s source, vectors, n int, words []string, sums [][
 			}
 		}
 	})
-	a.Op("LEAQ", fmt.Sprintf("(%s)(%s*%d)", rRow0, rLDB, t.KU), rRow0)
+	a.Op("LEAQ", indexed(at(rRow0, 0), rLDB, t.KU), rRow0)
 }

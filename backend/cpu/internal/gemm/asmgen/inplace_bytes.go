@@ -20,36 +20,33 @@ func inPlaceBytesInt4(a *Asm) {
 // two vectors of sums: of even columns and of odd ones.
 func bytesInt4Tiles(a *Asm, rows, parts int) {
 	sum := func(r, part, odd int) string { return avx2.reg((r*parts+part)*2 + odd) }
-	taken := rows * parts * 2
-	spare := func() string { taken++; return avx2.reg(taken - 1) }
-	even, odd, word, temp := spare(), spare(), spare(), spare()
+	free := avx2.regs(rows*parts*2, avx2.Registers)
+	even, odd, word, temp := free[0], free[1], free[2], free[3]
 	first, second := even, odd // the two rows of b
 	offsets, lowNibbles := "offsets<>(SB)", "lowNibbles<>(SB)"
 	if parts > 1 {
-		first, second = spare(), spare()
-		for _, c := range []*string{&offsets, &lowNibbles} {
-			reg := spare()
-			a.Op("VMOVDQU", *c, reg)
-			*c = reg
-		}
+		first, second = free[4], free[5]
+		a.Op("VMOVDQU", offsets, free[6])
+		a.Op("VMOVDQU", lowNibbles, free[7])
+		offsets, lowNibbles = free[6], free[7]
 	}
 	tile, next := a.NewLabel("tile"), a.NewLabel("next")
 	a.Place(tile)
 	a.Op("MOVQ", a.arg("a"), rA)
 	a.Op("MOVQ", rB, rRow0)
-	a.Op("LEAQ", "("+rSteps+")("+rSteps+"*2)", rRow)
+	a.threefold(rSteps, rRow)
 	a.Op("SHLQ", imm(log2(inPlaceHeight*4/3)), rRow)
 	for r := range rows {
-		a.Op("VPBROADCASTD", at(rA, 4*r)+"("+rRow+"*1)", sum(r, 0, 0))
+		a.Op("VPBROADCASTD", indexed(at(rA, 4*r), rRow, 1), sum(r, 0, 0))
 		for i := 1; i < 2*parts; i++ {
 			a.Op("VMOVDQA", sum(r, 0, 0), sum(r, i/2, i%2))
 		}
 	}
 	a.Op("MOVQ", rSteps, rCount)
 	a.CountDown(rCount, func() {
-		a.Op("LEAQ", "("+rRow0+")("+rLDB+"*1)", rRow1)
+		a.Op("LEAQ", indexed(at(rRow0, 0), rLDB, 1), rRow1)
 		for _, row := range []string{rRow0, rRow1} {
-			a.Op("PREFETCHT0", "("+row+")("+rNear+"*1)")
+			a.Op("PREFETCHT0", indexed(at(row, 0), rNear, 1))
 		}
 		if parts > 1 {
 			a.Op("VMOVDQU", at(rRow0, 0), first)
@@ -78,7 +75,7 @@ func bytesInt4Tiles(a *Asm, rows, parts int) {
 				}
 			}
 		}
-		a.Op("LEAQ", "("+rRow0+")("+rLDB+"*2)", rRow0)
+		a.Op("LEAQ", indexed(at(rRow0, 0), rLDB, 2), rRow0)
 		a.Op("ADDQ", imm(4*inPlaceHeight), rA)
 	})
 	bytesInt4Store(a, rows, parts, sum, [3]string{even, odd, temp}, next)

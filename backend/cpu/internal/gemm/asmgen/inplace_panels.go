@@ -24,7 +24,7 @@ func (t InPlace) panels(a *Asm) {
 		a.Op("MOVQ", rC, rTo)
 		a.Op("MOVQ", rSteps, rCount)
 		a.CountDown(rCount, func() {
-			a.Op("PREFETCHT0", s.at(0, 0)+"("+rNear+"*1)")
+			a.Op("PREFETCHT0", indexed(s.at(0, 0), rNear, 1))
 			t.widen(a, s, 2, func(first int, words ...string) {
 				for i, word := range words {
 					if t.scale != "" {

@@ -41,8 +41,6 @@ func constantsInPlace(a *Asm) {
 	}
 }
 
-func xmm(reg string) string { return "X" + reg[1:] }
-
 var inPlaces = []InPlace{
 	{Product: float32s, Name: "Int8", Bits: 8, KU: 1, shapes: inPlaceShapes, widen: sixteen(8, func(a *Asm, s source) {
 		for i, to := range s.to {

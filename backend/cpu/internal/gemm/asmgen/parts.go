@@ -20,16 +20,9 @@ func (t Tile) parts(sums int) int {
 // zeroes all others.
 func (t Tile) apart(a *Asm, sums []string) [][]string {
 	parts := [][]string{sums}
-	var rest []string
-	for _, sum := range t.corner(t.MR, t.Vectors) {
-		if !slices.Contains(sums, sum) {
-			rest = append(rest, sum)
-		}
-	}
+	rest := slices.DeleteFunc(t.corner(t.MR, t.Vectors), func(sum string) bool { return slices.Contains(sums, sum) })
 	for range t.parts(len(sums)) - 1 {
-		for _, sum := range rest[:len(sums)] {
-			t.zero(a, sum)
-		}
+		t.zero(a, rest[:len(sums)]...)
 		parts, rest = append(parts, rest[:len(sums)]), rest[len(sums):]
 	}
 	return parts

@@ -5,24 +5,17 @@ package asmgen
 func peak(v Vector, p Product) func(*Asm) {
 	return func(a *Asm) {
 		wordsA, wordsB := v.reg(v.Registers-1), v.reg(v.Registers-2)
-		scratch := []string{v.reg(v.Registers - 3), v.reg(v.Registers - 4)}
-		turn := 0
-		temp := func() string {
-			turn++
-			return scratch[turn%len(scratch)]
-		}
+		temp := inTurn(v.regs(v.Registers-4, v.Registers-2))
 		a.Func("peak"+p.Name+v.Suffix, "turns", rCount)
 		a.EOL("about 0.5 as float32 and twice as bfloat16")
 		a.Op("MOVL", imm(0x3f013f02), "AX")
 		a.Op("VMOVD", "AX", "X0")
 		a.Op("VPBROADCASTD", "X0", wordsA)
 		a.Op("VPBROADCASTD", "X0", wordsB)
-		for i := range peakSums(v) {
-			v.zero(a, v.reg(i))
-		}
+		v.zero(a, v.regs(0, peakSums(v))...)
 		a.CountDown(rCount, func() {
-			for i := range peakSums(v) {
-				p.multiplyAdd(a, wordsA, wordsB, v.reg(i), temp)
+			for _, sum := range v.regs(0, peakSums(v)) {
+				p.multiplyAdd(a, wordsA, wordsB, sum, temp)
 			}
 		})
 		a.Return()
@@ -43,13 +36,7 @@ func (t Tiles) peak(a *Asm) {
 	for i, tile := range []string{aTiles[0], aTiles[1], bTiles[0], bTiles[1]} {
 		a.MoveTile("TILELOADD", i*tileRows*tileLine, data, stride, tile)
 	}
-	each := func(do func(i, j int)) {
-		for i := range 2 {
-			for j := range 2 {
-				do(i, j)
-			}
-		}
-	}
+	each := grid{t, 2, 2}.each
 	each(func(i, j int) { a.ZeroTile(sumTiles[i][j]) })
 	a.CountDown(rCount, func() {
 		each(func(i, j int) { a.MultiplyTiles(t.Multiply, bTiles[j], aTiles[i], sumTiles[i][j]) })

@@ -1,7 +1,5 @@
 package asmgen
 
-import "fmt"
-
 // rowsOfA are rows of an a that is not packed: a tile reads a word of each in a step, the
 // next words of memory in the next. An address serves rowsOfABase of them.
 type rowsOfA struct {
@@ -33,21 +31,15 @@ func (t Tile) rowsFrom(last string) *rowsOfA {
 // start sets the bases behind the first.
 func (x *rowsOfA) start(a *Asm) {
 	for i, base := range x.bases[1:] {
-		a.Op("LEAQ", fmt.Sprintf("(%s)(%s*2)", x.bases[i], rLDA), base)
+		a.Op("LEAQ", indexed(at(x.bases[i], 0), rLDA, 2), base)
 		a.Op("ADDQ", rLDA, base)
 	}
 }
 
 func (x *rowsOfA) word(s, r int) string {
-	word := at(x.bases[r/rowsOfABase], s*4)
-	if n := r % rowsOfABase; n > 0 {
-		word += fmt.Sprintf("(%s*%d)", rLDA, n)
-	}
-	return word
+	return rowOf(x.bases[r/rowsOfABase], rLDA, "", r%rowsOfABase, s*4)
 }
 
 func (x *rowsOfA) advance(a *Asm, rows, steps int) {
-	for i := 0; i*rowsOfABase < rows; i++ {
-		a.Op("ADDQ", imm(steps*4), x.bases[i])
-	}
+	a.advance(steps*4, x.bases[:(rows+rowsOfABase-1)/rowsOfABase]...)
 }

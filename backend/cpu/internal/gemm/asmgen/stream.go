@@ -86,7 +86,7 @@ func (s Stream) row(i, off int) string { return rowFrom([2]string{rB, rB4}, i, o
 
 // rowFrom is off bytes behind row i, where base has rows 0 and 4.
 func rowFrom(base [2]string, i, off int) string {
-	return at(base[i/4], off) + [...]string{"", "(" + rLDB + "*1)", "(" + rLDB + "*2)", "(" + rL3 + "*1)"}[i%4]
+	return rowOf(base[i/4], rLDB, rL3, i%4, off)
 }
 
 // stream writes the micro-kernel. It asks for its rows some way ahead, and towards
@@ -97,8 +97,8 @@ func (s Stream) stream(a *Asm) {
 	if s.Bytes == 1 {
 		words /= 2
 	}
-	a.Op("LEAQ", "("+rLDB+")("+rLDB+"*2)", rL3)
-	a.Op("LEAQ", "("+rB+")("+rLDB+"*4)", rB4)
+	a.threefold(rLDB, rL3)
+	a.Op("LEAQ", indexed(at(rB, 0), rLDB, 4), rB4)
 	a.Op("SHRQ", imm(4), rCols)
 	step := streamColumns * s.Bytes
 	turn, short := streamAhead/step, a.NewLabel("short")
@@ -107,7 +107,7 @@ func (s Stream) stream(a *Asm) {
 	a.EOL("the row ends before")
 	a.Op("MOVQ", rAfter, rAhead)
 	a.Place(short)
-	a.Op("LEAQ", "("+rAhead+")("+rLDB+"*4)", rAhead4)
+	a.Op("LEAQ", indexed(at(rAhead, 0), rLDB, 4), rAhead4)
 	for i := range words {
 		a.Op(s.Broadcast, at(rA, 4*i), s.word(i))
 	}
@@ -118,9 +118,7 @@ func (s Stream) stream(a *Asm) {
 		for i := range streamRows {
 			a.Op("PREFETCHT0", rowFrom([2]string{rAhead, rAhead4}, i, 0))
 		}
-		for v := range 2 {
-			s.zero(a, s.sum(v))
-		}
+		s.zero(a, s.sum(0), s.sum(1))
 		for i := range words {
 			s.words(s, a, i)
 		}
@@ -136,14 +134,12 @@ func (s Stream) stream(a *Asm) {
 		for v := range 2 {
 			a.Op("VMOVUPS", s.sum(v), at(rC, v*32))
 		}
-		for _, reg := range []string{rB, rB4, rAhead, rAhead4} {
-			a.Op("ADDQ", imm(step), reg)
-		}
+		a.advance(step, rB, rB4, rAhead, rAhead4)
 		a.Op("ADDQ", imm(streamColumns*4), rC)
 		along := a.NewLabel("along")
 		a.JumpIf(rCols, "JNE", turn+1, along)
 		a.Op("MOVQ", rAfter, rAhead)
-		a.Op("LEAQ", "("+rAhead+")("+rLDB+"*4)", rAhead4)
+		a.Op("LEAQ", indexed(at(rAhead, 0), rLDB, 4), rAhead4)
 		a.Place(along)
 	})
 	a.Return()

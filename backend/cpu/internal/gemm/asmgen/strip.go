@@ -1,66 +1,48 @@
 package asmgen
 
-// Places of the fields of a strip, the only argument of a kernel on tiles.
-const (
-	stripConfig     = 0
-	stripSum        = 64
-	stripSumRow     = 72
-	stripSumPanel   = 80
-	stripC          = 88
-	stripRow        = 96
-	stripPanel      = 104
-	stripA          = 112
-	stripRowA       = 120
-	stripStepA      = 128
-	stripPanelA     = 136
-	stripB          = 144
-	stripSteps      = 152
-	stripPanels     = 160
-	stripNextA      = 168
-	stripNextB      = 176
-	stripAheadA     = 184
-	stripSumAfter   = 192
-	stripCopy       = 200
-	stripCopyTo     = 208
-	stripAt         = 216
-	stripTall       = 272
-	stripWide       = 273
-	stripAccumulate = 274
-	stripStream     = 275
-	stripBy         = 280
-	stripCopyBy     = 296
-	stripAtBy       = 312
+import (
+	"reflect"
+	"strings"
 )
 
-// Places of what those hold that are several words.
-const (
-	stripAtSum      = stripAt
-	stripAtC        = stripAt + 8
-	stripAtA        = stripAt + 16
-	stripAtCopy     = stripAt + 24
-	stripAtCopyTo   = stripAt + 32
-	stripAtNext     = stripAt + 40
-	stripAtAfter    = stripAt + 48
-	stripRowsBy     = stripBy
-	stripColumnsBy  = stripBy + 8
-	stripCopyRows   = stripCopyBy
-	stripCopyCols   = stripCopyBy + 8
-	stripAtRows     = stripAtBy
-	stripAtCopyRows = stripAtBy + 8
-	stripAtCopyCols = stripAtBy + 16
-)
+// A strip is the only argument of a kernel on tiles, as package gemm has it: words, what
+// moves along from panel to panel behind the caller's.
+type strip struct {
+	config                 [64]byte
+	sum, sumRow, sumPanel  uintptr
+	c, row, panel          uintptr
+	a, rowA, stepA, panelA uintptr
+	b, steps, panels       uintptr
+	nextA, nextB, aheadA   uintptr
+	sumAfter, copy, copyTo uintptr
 
-// StripFields are those places by the names of the fields, in bytes. A test of package
+	at                             struct{ sum, c, a, copy, copyTo, next, after uintptr }
+	tall, wide, accumulate, stream bool
+	by, copyBy                     struct{ rows, columns uintptr }
+	atBy                           struct{ rows, copyRows, copyColumns uintptr }
+}
+
+// stripField is where a field of the strip is: "at.sum" is one of a field that has several.
+func stripField(path string) string {
+	t, off := reflect.TypeFor[strip](), uintptr(0)
+	for _, name := range strings.Split(path, ".") {
+		f, ok := t.FieldByName(name)
+		if !ok {
+			panic("asmgen: a strip has no " + path)
+		}
+		t, off = f.Type, off+f.Offset
+	}
+	return at(rStrip, int(off))
+}
+
+// StripFields are the places of the fields by their names, in bytes. A test of package
 // gemm holds its strip to them, also on machines that have no tiles.
-var StripFields = map[string]uintptr{
-	"config": stripConfig, "sum": stripSum, "sumRow": stripSumRow, "sumPanel": stripSumPanel,
-	"c": stripC, "row": stripRow, "panel": stripPanel,
-	"a": stripA, "rowA": stripRowA, "stepA": stripStepA, "panelA": stripPanelA,
-	"b": stripB, "steps": stripSteps, "panels": stripPanels,
-	"nextA": stripNextA, "nextB": stripNextB, "aheadA": stripAheadA, "sumAfter": stripSumAfter,
-	"copy": stripCopy, "copyTo": stripCopyTo, "at": stripAt,
-	"tall": stripTall, "wide": stripWide, "accumulate": stripAccumulate, "stream": stripStream,
-	"by": stripBy, "copyBy": stripCopyBy, "atBy": stripAtBy,
+func StripFields() map[string]uintptr {
+	places := map[string]uintptr{}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[strip]()) {
+		places[f.Name] = f.Offset
+	}
+	return places
 }
 
 // StripStreams are the values of the field stream that the kernel on bfloat16 knows, by

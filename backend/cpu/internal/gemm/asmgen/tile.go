@@ -84,11 +84,11 @@ func (t Tile) loops(a *Asm) {
 	a.Place(add)
 	edge := a.NewLabel("edge")
 	a.JumpIf(rCols, "JLT", t.Vectors*t.Lanes, edge)
-	t.storeOrAdd(a, t.addFull, t.storeFull)
+	t.storeOrAdd(a, t.Vectors, t.Vectors)
 	a.Place(edge)
 	t.masks(a)
 	if !t.Parts {
-		t.storeOrAdd(a, t.addMasked, t.storeMasked)
+		t.storeOrAdd(a, t.Vectors, 0)
 		return
 	}
 	for last := range t.Vectors {
@@ -96,7 +96,7 @@ func (t Tile) loops(a *Asm) {
 		if last < t.Vectors-1 {
 			a.JumpIf(rCols, "JGT", (last+1)*t.Lanes, wider)
 		}
-		t.storeOrAdd(a, upTo(last, t.addVector, t.addVectorMasked), upTo(last, t.storeVector, t.storeVectorMasked))
+		t.storeOrAdd(a, last+1, last) // without mask registers a mask is slow
 		if last < t.Vectors-1 {
 			a.Place(wider)
 		}
@@ -118,11 +118,7 @@ func (t Tile) corner(rows, vectors int) []string {
 
 // free lists the registers that hold no sums.
 func (t Tile) free() []string {
-	var s []string
-	for i := t.MR * t.Vectors; i < t.Registers; i++ {
-		s = append(s, t.reg(i))
-	}
-	return s
+	return t.regs(t.MR*t.Vectors, t.Registers)
 }
 
 // prefetchC asks for the lines of c, which are needed only at the end.
@@ -139,11 +135,7 @@ func (t Tile) prefetchC(a *Asm) {
 	}
 }
 
-func (t Tile) zeros(a *Asm) {
-	for i := range t.MR * t.Vectors {
-		t.zero(a, t.reg(i))
-	}
-}
+func (t Tile) zeros(a *Asm) { t.zero(a, t.corner(t.MR, t.Vectors)...) }
 
 // start sets the sums to zero or to the bias.
 func (t Tile) start(a *Asm) {
@@ -257,49 +249,57 @@ func inTurn(regs []string) func() string {
 	}
 }
 
-// storeOrAdd writes the rows of c, after adding what they hold if asked: to all sums
-// before any is stored, as a load waits for a store to the same place of another 4 KiB.
-func (t Tile) storeOrAdd(a *Asm, add, store func(a *Asm, row int)) {
+// storeOrAdd writes some vectors of the rows of c, those behind the whole ones by their
+// masks, after adding what they hold if asked: to all sums before any is stored, as a load
+// waits for a store to the same place of another 4 KiB.
+func (t Tile) storeOrAdd(a *Asm, vectors, whole int) {
+	eachRow := func(end Label, row string, do func(a *Asm, row, v int, masked bool)) {
+		for r := range t.Heights[0] {
+			if r > 0 {
+				a.JumpIf(rRows, "JLE", r, end)
+				a.Op("ADDQ", rLDC, row)
+			}
+			for v := range vectors {
+				do(a, r, v, v >= whole)
+			}
+		}
+	}
 	stores, done := a.NewLabel("store"), a.NewLabel("stored")
 	a.JumpIf(rAcc, "JEQ", 0, stores)
 	a.Op("MOVQ", rC, rRow)
-	t.eachRow(a, stores, rRow, add)
+	eachRow(stores, rRow, t.addVector)
 	a.Place(stores)
-	t.eachRow(a, done, rC, store)
+	eachRow(done, rC, t.storeVector)
 	a.Place(done)
 	a.Return()
 }
 
-// eachRow has a body for each row of c, which row points to, and goes to done behind the
-// last.
-func (t Tile) eachRow(a *Asm, done Label, row string, body func(a *Asm, row int)) {
-	for r := range t.Heights[0] {
-		if r > 0 {
-			a.JumpIf(rRows, "JLE", r, done)
-			a.Op("ADDQ", rLDC, row)
-		}
-		body(a, r)
+// addVector adds to a vector of sums what the row of c that rRow points to holds.
+func (t Tile) addVector(a *Asm, row, v int, masked bool) {
+	from, sum := at(rRow, v*t.bytes()), t.acc(row, v)
+	switch {
+	case !masked:
+		a.Op(t.Add, from, sum, sum)
+	case t.Masks:
+		a.Op(t.Add, from, sum, t.mask(v), sum)
+	default:
+		held := t.free()[t.Vectors]
+		a.Op("VMASKMOVPS", from, t.mask(v), held)
+		a.Op(t.Add, held, sum, sum)
 	}
 }
 
-func (t Tile) addFull(a *Asm, row int) {
-	for v := range t.Vectors {
-		t.addVector(a, row, v)
+// storeVector writes one to the row of c that rC points to.
+func (t Tile) storeVector(a *Asm, row, v int, masked bool) {
+	to, sum := at(rC, v*t.bytes()), t.acc(row, v)
+	switch {
+	case !masked:
+		a.Op("VMOVUPS", sum, to)
+	case t.Masks:
+		a.Op("VMOVUPS", sum, t.mask(v), to)
+	default:
+		a.Op("VMASKMOVPS", sum, t.mask(v), to)
 	}
-}
-
-func (t Tile) addVector(a *Asm, row, v int) {
-	a.Op(t.Add, at(rRow, v*t.bytes()), t.acc(row, v), t.acc(row, v))
-}
-
-func (t Tile) storeFull(a *Asm, row int) {
-	for v := range t.Vectors {
-		t.storeVector(a, row, v)
-	}
-}
-
-func (t Tile) storeVector(a *Asm, row, v int) {
-	a.Op("VMOVUPS", t.acc(row, v), at(rC, v*t.bytes()))
 }
 
 // masks prepares one mask for each vector: lanes left of column cols.
@@ -315,8 +315,7 @@ func (t Tile) masks(a *Asm) {
 		return
 	}
 	free := t.free()
-	a.Op("VMOVD", rCols, "X"+free[0][1:])
-	a.Op("VPBROADCASTD", "X"+free[0][1:], free[0])
+	t.broadcast32(a, rCols, free[0])
 	for v := t.Vectors - 1; v >= 0; v-- {
 		a.EOL("column < cols")
 		a.Op("VPCMPGTD", fmt.Sprintf("columns<>+%d(SB)", v*t.bytes()), free[0], t.mask(v))
@@ -359,16 +358,5 @@ func (t Tile) storeVectorMasked(a *Asm, row, v int) {
 		a.Op("VMOVUPS", sum, t.mask(v), at(rC, off))
 	} else {
 		a.Op("VMASKMOVPS", sum, t.mask(v), at(rC, off))
-	}
-}
-
-// upTo is for vectors up to the last one that has columns of c, which is masked: without
-// mask registers that is slow.
-func upTo(last int, whole, masked func(a *Asm, row, v int)) func(a *Asm, row int) {
-	return func(a *Asm, row int) {
-		for v := range last {
-			whole(a, row, v)
-		}
-		masked(a, row, last)
 	}
 }

@@ -39,20 +39,20 @@ const (
 )
 
 // loadField loads a field of the strip.
-func (a *Asm) loadField(field int, reg string) { a.Op("MOVQ", at(rStrip, field), reg) }
+func (a *Asm) loadField(field, reg string) { a.Op("MOVQ", stripField(field), reg) }
 
 // storeField stores one.
-func (a *Asm) storeField(reg string, field int) { a.Op("MOVQ", reg, at(rStrip, field)) }
+func (a *Asm) storeField(reg, field string) { a.Op("MOVQ", reg, stripField(field)) }
 
 // moveField adds the distance in one field to another.
-func (a *Asm) moveField(distance, field int) {
+func (a *Asm) moveField(distance, field string) {
 	a.loadField(distance, rBelow)
-	a.Op("ADDQ", rBelow, at(rStrip, field))
+	a.Op("ADDQ", rBelow, stripField(field))
 }
 
 // jumpUnless jumps where a field of one byte is zero.
-func (a *Asm) jumpUnless(field int, l Label) {
-	a.Op("MOVBLZX", at(rStrip, field), rFlag)
+func (a *Asm) jumpUnless(field string, l Label) {
+	a.Op("MOVBLZX", stripField(field), rFlag)
 	a.JumpIf(rFlag, "JEQ", 0, l)
 }
 
@@ -69,30 +69,30 @@ func (t Tiles) tiles(a *Asm) {
 	a.Func("tiles"+t.Name+"AMX", "x", rStrip)
 	a.ConfigureTiles(rStrip)
 	a.EOL("what moves along; the caller's pointers stay")
-	for _, f := range [][2]int{{stripSum, stripAtSum}, {stripC, stripAtC}, {stripA, stripAtA}, {stripCopy, stripAtCopy}, {stripCopyTo, stripAtCopyTo},
-		{stripSumPanel, stripAtNext}, {stripSumAfter, stripAtAfter},
-		{stripRowsBy, stripAtRows}, {stripCopyRows, stripAtCopyRows}, {stripCopyCols, stripAtCopyCols}} {
+	for _, f := range [][2]string{{"sum", "at.sum"}, {"c", "at.c"}, {"a", "at.a"}, {"copy", "at.copy"}, {"copyTo", "at.copyTo"},
+		{"sumPanel", "at.next"}, {"sumAfter", "at.after"},
+		{"by.rows", "atBy.rows"}, {"copyBy.rows", "atBy.copyRows"}, {"copyBy.columns", "atBy.copyColumns"}} {
 		a.loadField(f[0], rSums)
 		a.storeField(rSums, f[1])
 	}
-	a.loadField(stripRowA, rRowA)
-	a.loadField(stripStepA, rStepA)
-	a.loadField(stripNextA, rNextA)
-	a.loadField(stripNextB, rNextB)
+	a.loadField("rowA", rRowA)
+	a.loadField("stepA", rStepA)
+	a.loadField("nextA", rNextA)
+	a.loadField("nextB", rNextB)
 	a.EOL("bytes between rows of a tile")
 	a.Op("MOVQ", imm(2*tileLine), rRowB)
 
 	release := a.NewLabel("release")
 	short, narrow, narrowTall := a.NewLabel("short"), a.NewLabel("narrow"), a.NewLabel("narrow")
-	a.jumpUnless(stripTall, short)
-	a.jumpUnless(stripWide, narrowTall)
+	a.jumpUnless("tall", short)
+	a.jumpUnless("wide", narrowTall)
 	grid{t, 2, 2}.panels(a)
 	a.Op("JMP", string(release))
 	a.Place(narrowTall)
 	grid{t, 2, 1}.panels(a)
 	a.Op("JMP", string(release))
 	a.Place(short)
-	a.jumpUnless(stripWide, narrow)
+	a.jumpUnless("wide", narrow)
 	grid{t, 1, 2}.panels(a)
 	a.Op("JMP", string(release))
 	a.Place(narrow)
@@ -120,38 +120,38 @@ func (g grid) each(do func(i, j int)) {
 func (g grid) panels(a *Asm) {
 	loop, zero, start := a.NewLabel("panel"), a.NewLabel("zero"), a.NewLabel("start")
 	a.Place(loop)
-	a.loadField(stripAtA, rUpper)
+	a.loadField("at.a", rUpper)
 	if g.rows > 1 {
 		a.Op("MOVQ", rRowA, rLower)
 		a.Op("SHLQ", imm(log2(tileRows)), rLower)
 		a.Op("ADDQ", rUpper, rLower)
 	}
-	a.loadField(stripB, rWordsB)
-	a.loadField(stripSteps, rLeft)
-	a.jumpUnless(stripAccumulate, zero)
-	g.moveSums(a, "TILELOADD", stripAtSum, stripSumRow)
+	a.loadField("b", rWordsB)
+	a.loadField("steps", rLeft)
+	a.jumpUnless("accumulate", zero)
+	g.moveSums(a, "TILELOADD", "at.sum", "sumRow")
 	a.Op("JMP", string(start))
 	a.Place(zero)
 	g.each(func(i, j int) { a.ZeroTile(sumTiles[i][j]) })
 	a.Place(start)
-	a.loadField(stripAheadA, rAheadA)
+	a.loadField("aheadA", rAheadA)
 	if g.rows*g.cols == 4 {
 		g.whileCopying(a, rLeft, func() { g.step(a) })
 		g.finish(a)
 	} else {
 		a.CountDown(rLeft, func() { g.step(a) })
-		g.moveSums(a, "TILESTORED", stripAtC, stripRow)
-		a.moveField(stripSumPanel, stripAtSum)
+		g.moveSums(a, "TILESTORED", "at.c", "row")
+		a.moveField("sumPanel", "at.sum")
 	}
-	a.moveField(stripPanel, stripAtC)
-	a.moveField(stripPanelA, stripAtA)
-	a.Op("DECQ", at(rStrip, stripPanels))
+	a.moveField("panel", "at.c")
+	a.moveField("panelA", "at.a")
+	a.Op("DECQ", stripField("panels"))
 	a.Op("JNZ", string(loop))
 }
 
 // moveSums loads or stores all sums, from or to where one field says, in rows as far
 // apart as another does.
-func (g grid) moveSums(a *Asm, mnemonic string, base, row int) {
+func (g grid) moveSums(a *Asm, mnemonic string, base, row string) {
 	a.loadField(base, rSums)
 	a.loadField(row, rRowC)
 	if g.rows > 1 {
@@ -195,26 +195,26 @@ func (g grid) step(a *Asm) {
 // panel finds them to be copied.
 func (g grid) finish(a *Asm) {
 	plain, stored := a.NewLabel("plain"), a.NewLabel("stored")
-	a.jumpUnless(stripStream, plain)
-	g.moveSums(a, "TILESTORED", stripAtSum, stripSumRow)
+	a.jumpUnless("stream", plain)
+	g.moveSums(a, "TILESTORED", "at.sum", "sumRow")
 	a.EOL("to be copied while the next tile is computed")
-	a.storeField(rSums, stripAtCopy)
-	a.loadField(stripAtC, rBelow)
-	a.storeField(rBelow, stripAtCopyTo)
+	a.storeField(rSums, "at.copy")
+	a.loadField("at.c", rBelow)
+	a.storeField(rBelow, "at.copyTo")
 	a.EOL("by what: of the next panel the rows' are others")
-	a.loadField(stripAtRows, rBelow)
-	a.storeField(rBelow, stripAtCopyRows)
-	a.Op("ADDQ", imm(2*tileRows*4), at(rStrip, stripAtRows))
-	a.loadField(stripColumnsBy, rBelow)
-	a.storeField(rBelow, stripAtCopyCols)
+	a.loadField("atBy.rows", rBelow)
+	a.storeField(rBelow, "atBy.copyRows")
+	a.Op("ADDQ", imm(2*tileRows*4), stripField("atBy.rows"))
+	a.loadField("by.columns", rBelow)
+	a.storeField(rBelow, "atBy.copyColumns")
 	a.Op("JMP", string(stored))
 	a.Place(plain)
-	g.moveSums(a, "TILESTORED", stripAtC, stripRow)
+	g.moveSums(a, "TILESTORED", "at.c", "row")
 	a.Place(stored)
 	a.EOL("two tiles of sums take turns, or each has its own")
-	a.loadField(stripAtNext, rBelow)
-	a.loadField(stripAtAfter, rRowC)
-	a.storeField(rRowC, stripAtNext)
-	a.storeField(rBelow, stripAtAfter)
-	a.Op("ADDQ", rBelow, at(rStrip, stripAtSum))
+	a.loadField("at.next", rBelow)
+	a.loadField("at.after", rRowC)
+	a.storeField(rRowC, "at.next")
+	a.storeField(rBelow, "at.after")
+	a.Op("ADDQ", rBelow, stripField("at.sum"))
 }

@@ -1,6 +1,9 @@
 package asmgen
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Line is how elements that follow each other in memory become words.
 type Line struct {
@@ -52,9 +55,7 @@ func (l Line) rows(v Vector, stored int) func(*Asm) {
 			a.Op("BZHIQ", rAt, rMask, rMask)
 			a.Op("KMOVQ", rMask, "K1")
 		}
-		for r := range n {
-			v.zero(a, v.reg(r))
-		}
+		v.zero(a, v.regs(0, n)...)
 		a.Op("MOVQ", rFrom, rAt)
 		for r := range stored {
 			a.JumpIf(rLanes, "JLE", r, loaded)
@@ -141,14 +142,6 @@ func (v Vector) transpose(a *Asm) []string {
 
 // unused is a register not among regs.
 func (v Vector) unused(regs []string) string {
-	taken := map[string]bool{}
-	for _, r := range regs {
-		taken[r] = true
-	}
-	for i := range v.Registers {
-		if !taken[v.reg(i)] {
-			return v.reg(i)
-		}
-	}
-	panic("asmgen: no register left")
+	free := slices.DeleteFunc(v.regs(0, v.Registers), func(reg string) bool { return slices.Contains(regs, reg) })
+	return free[0]
 }

@@ -21,11 +21,21 @@ func (v Vector) reg(i int) string { return fmt.Sprintf("%s%d", v.Register, i) }
 
 func (v Vector) bytes() int { return 4 * v.Lanes }
 
-func (v Vector) zero(a *Asm, reg string) {
-	if v.Masks {
-		a.Op("VPXORD", reg, reg, reg)
-	} else {
-		a.Op("VPXOR", reg, reg, reg)
+// regs are the registers from one number to before another.
+func (v Vector) regs(from, to int) []string {
+	var list []string
+	for i := from; i < to; i++ {
+		list = append(list, v.reg(i))
+	}
+	return list
+}
+
+// xmm is the first 128 bits of a vector.
+func xmm(reg string) string { return "X" + reg[1:] }
+
+func (v Vector) zero(a *Asm, regs ...string) {
+	for _, reg := range regs {
+		a.Op(v.bitwise("VPXOR"), reg, reg, reg)
 	}
 }
 
