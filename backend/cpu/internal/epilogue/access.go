@@ -35,17 +35,9 @@ func (c *values) loadInts(e *tile.Expr) plan.Lanes[int32] {
 	case tile.Int32:
 		return loadSame[int32](c, r)
 	case tile.Int8:
-		return loadAs(c, r, func(o []int32, x []int8) {
-			for i := range o {
-				o[i] = int32(x[i])
-			}
-		})
+		return loadAs(c, r, convert[int32, int8])
 	case tile.Uint8:
-		return loadAs(c, r, func(o []int32, x []uint8) {
-			for i := range o {
-				o[i] = int32(x[i])
-			}
-		})
+		return loadAs(c, r, convert[int32, uint8])
 	}
 	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
 	return nil
@@ -58,7 +50,7 @@ func loadSame[T any](c *values, r int) plan.Lanes[T] {
 	return func(w *plan.Frame, row, col, n int) []T {
 		at := &w.Places[r]
 		if row < at.Rows && col+n <= at.Cols {
-			return memory.View[T](w.Data[r])[at.Off+row*ld+col:][:n]
+			return elements[T](w, r, ld, row, col, n)
 		}
 		return whole(w, row, col, n)
 	}
@@ -66,18 +58,15 @@ func loadSame[T any](c *values, r int) plan.Lanes[T] {
 
 // loadAs reads and converts ref r; what its block has beyond the array is zero.
 func loadAs[T, S any](c *values, r int, convert func(o []T, x []S)) plan.Lanes[T] {
-	slot, ld := c.slot(), c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, n int) []T {
-		at := &w.Places[r]
-		have := 0
-		out := vector[T](w, slot, n)
+	ld := c.plan.Refs[r].LD
+	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
+		at, have := &w.Places[r], 0
 		if row < at.Rows && col < at.Cols {
-			have = min(at.Cols-col, n)
-			convert(out[:have], memory.View[S](w.Data[r])[at.Off+row*ld+col:][:have])
+			have = min(at.Cols-col, len(out))
+			convert(out[:have], elements[S](w, r, ld, row, col, have))
 		}
 		clear(out[have:])
-		return out
-	}
+	})
 }
 
 // loadTemp reads the piece of a product that was computed last.
@@ -173,9 +162,9 @@ func (c *values) compile() {
 			c.step.Store = writeTo(c, x, func(o, x []int32) { copy(o, x) })
 			c.step.Add = writeTo(c, x, func(o, x []int32) { c.plan.Loops.AddInt32(o, o, x) })
 		case tile.Int8:
-			c.step.Store = writeTo(c, x, narrowTo[int8])
+			c.step.Store = writeTo(c, x, convert[int8, int32])
 		case tile.Uint8:
-			c.step.Store = writeTo(c, x, narrowTo[uint8])
+			c.step.Store = writeTo(c, x, convert[uint8, int32])
 		}
 		return
 	}
@@ -184,8 +173,12 @@ func (c *values) compile() {
 	}
 	if d == tile.Float32 && s.Kind == tile.Accumulate && v.Op == tile.OpMul && v.Dtype == d {
 		x, y := c.floats(v.Args[0]), c.floats(v.Args[1])
-		c.step.Store = writeOf(c, x, y, c.plan.Loops.Mul)
-		c.step.Add = writeOf(c, x, y, c.plan.Loops.AddMul)
+		of := func(combine func(o, x, y []float32)) plan.Writer {
+			return written(c, func(w *plan.Frame, row, col int, out []float32) {
+				combine(out, x(w, row, col, len(out)), y(w, row, col, len(out)))
+			})
+		}
+		c.step.Store, c.step.Add = of(c.plan.Loops.Mul), of(c.plan.Loops.AddMul)
 		return
 	}
 	if dst := &c.plan.Refs[c.step.Dst]; d == tile.Float32 && s.Kind == tile.Store && dst.Cols == 1 {
@@ -197,13 +190,9 @@ func (c *values) compile() {
 		return
 	}
 	nonTemporal := nonTemporal(c.plan, c.step)
-	if f := c.affineOf(v); f != nil && d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
-		c.step.Store = f.store(c.step.Dst)
-		return
-	}
 	if d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
-		if into := c.into(v); into != nil {
-			c.step.Store = c.storeInto(into)
+		if x := c.into(v); x != nil {
+			c.step.Store = written(c, x)
 			return
 		}
 	}
@@ -226,7 +215,8 @@ func (c *values) compile() {
 	c.step.Add = writeTo(c, x, c.plan.Loops.AddBFloat16)
 }
 
-func narrowTo[D int8 | uint8](o []D, x []int32) {
+// convert changes the type of integers, whose value the new one has.
+func convert[D, S int8 | uint8 | int32](o []D, x []S) {
 	for i := range o {
 		o[i] = D(x[i])
 	}
@@ -237,28 +227,6 @@ func writeTo[D, T any](c *values, x plan.Lanes[T], combine func(o []D, x []T)) p
 	r := c.step.Dst
 	ld := c.plan.Refs[r].LD
 	return func(w *plan.Frame, row, col, n int) {
-		at := &w.Places[r]
-		combine(memory.View[D](w.Data[r])[at.Off+row*ld+col:][:n], x(w, row, col, n))
-	}
-}
-
-// storeInto computes a row where it is stored.
-func (c *values) storeInto(x into) plan.Writer {
-	r := c.step.Dst
-	ld := c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, n int) {
-		at := &w.Places[r]
-		x(w, row, col, memory.View[float32](w.Data[r])[at.Off+row*ld+col:][:n])
-	}
-}
-
-// writeOf combines x and y with the destination's row.
-func writeOf[T any](c *values, x, y plan.Lanes[T], combine func(o, x, y []T)) plan.Writer {
-	r := c.step.Dst
-	ld := c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, n int) {
-		at := &w.Places[r]
-		a, b := x(w, row, col, n), y(w, row, col, n)
-		combine(memory.View[T](w.Data[r])[at.Off+row*ld+col:][:n], a, b)
+		combine(elements[D](w, r, ld, row, col, n), x(w, row, col, n))
 	}
 }

@@ -3,26 +3,15 @@ package epilogue
 import (
 	"math"
 
-	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
-// affine is a value (x + a) · b · w + c, a and b numbers of a row, w and c rows: what a norm
-// makes of x when it knows its mean and its size. One loop does all of it.
-type affine struct {
-	plan *plan.Plan
-	x    plan.Lanes[float32]
-	a, b one
-	w, c plan.Lanes[float32] // nil for none
-}
-
-// affineOf takes e apart from its end; nil where no number of a row is in it.
-func (c *values) affineOf(e *tile.Expr) *affine {
-	if e.Dtype != tile.Float32 {
-		return nil
-	}
+// affine compiles a value (x + a) · b · w + c, a and b numbers of a row, w and c rows: what a
+// norm makes of x when it knows its mean and its size. One loop does all of it. It takes e, of
+// float32, apart from its end; nil where no number of a row is in it.
+func (c *values) affine(e *tile.Expr) into[float32] {
 	aRow := func(e *tile.Expr) bool { return plan.OneRow(e) && !plan.OneColumn(e) }
 	rest, term := plan.Apart(e, tile.OpAdd, aRow)
 	rest, row := plan.Apart(rest, tile.OpMul, aRow)
@@ -40,55 +29,31 @@ func (c *values) affineOf(e *tile.Expr) *affine {
 	if by == nil && shift == nil {
 		return nil
 	}
-	f := &affine{plan: c.plan, x: c.floats(rest), a: constant(float32(math.Copysign(0, -1))), b: constant(1)}
+	x, a, b := c.floats(rest), constant(float32(math.Copysign(0, -1))), constant(1)
 	if shift != nil {
-		f.a = c.single(shift)
+		a = c.single(shift)
 	}
 	if less {
-		plus := f.a
-		f.a = func(w *plan.Frame, row int) float32 { return -plus(w, row) }
+		plus := a
+		a = func(w *plan.Frame, row int) float32 { return -plus(w, row) }
 	}
 	if by != nil {
-		f.b = c.single(by)
+		b = c.single(by)
 	}
-	if row != nil {
-		f.w = c.floats(row)
-	}
-	if term != nil {
-		f.c = c.floats(term)
-	}
-	return f
-}
-
-// into sets out to elements col … of row row.
-func (f *affine) into(w *plan.Frame, out []float32, row, col int) {
-	var by, plus []float32
-	n := len(out)
-	x := f.x(w, row, col, n)
-	if f.w != nil {
-		by = f.w(w, row, col, n)
-	}
-	if f.c != nil {
-		plus = f.c(w, row, col, n)
-	}
-	f.plan.Loops.Affine(out, x, f.a(w, row), f.b(w, row), by, plus)
-}
-
-// lanes is f where its value goes on to something else.
-func (f *affine) lanes(slot int) plan.Lanes[float32] {
-	return func(w *plan.Frame, row, col, n int) []float32 {
-		out := vector[float32](w, slot, n)
-		f.into(w, out, row, col)
-		return out
+	factors, terms := c.rowOf(row), c.rowOf(term)
+	return func(w *plan.Frame, row, col int, out []float32) {
+		n := len(out)
+		v, by, plus := x(w, row, col, n), factors(w, row, col, n), terms(w, row, col, n)
+		c.plan.Loops.Affine(out, v, a(w, row), b(w, row), by, plus)
 	}
 }
 
-// store writes f to the destination, of float32.
-func (f *affine) store(r int) plan.Writer {
-	ld := f.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, n int) {
-		f.into(w, memory.View[float32](w.Data[r])[w.Places[r].Off+row*ld+col:][:n], row, col)
+// rowOf compiles e, or has nothing of nil.
+func (c *values) rowOf(e *tile.Expr) plan.Lanes[float32] {
+	if e == nil {
+		return func(*plan.Frame, int, int, int) []float32 { return nil }
 	}
+	return c.floats(e)
 }
 
 // squares compiles the sum of (x − a)² along each row, a being a number of the row; nil

@@ -21,32 +21,29 @@ func (c *values) codes(v *tile.Expr) plan.Writer {
 	if r := bits(v); r != nil {
 		return c.codesOfBits(c.plan.Number(r), by, zero)
 	}
-	x, r, ld, toInt8 := c.floats(v), c.step.Dst, c.plan.Refs[c.step.Dst].LD, c.plan.Loops.ToInt8
-	return func(w *plan.Frame, row, col, n int) {
-		at := &w.Places[r]
-		toInt8(memory.View[int8](w.Data[r])[at.Off+row*ld+col:][:n], x(w, row, col, n), by(w, row), zero(w, row))
-	}
+	x, toInt8 := c.floats(v), c.plan.Loops.ToInt8
+	return written(c, func(w *plan.Frame, row, col int, out []int8) {
+		toInt8(out, x(w, row, col, len(out)), by(w, row), zero(w, row))
+	})
 }
 
 // codesOfBits writes codes of ref x; what its block has beyond the array is zero.
 // It needs no row vectors, so the step does whole rows.
 func (c *values) codesOfBits(x int, by, zero one) plan.Writer {
-	dst, toInt8 := c.step.Dst, c.plan.Loops.BFloat16ToInt8
-	ld, from := c.plan.Refs[dst].LD, c.plan.Refs[x].LD
-	c.step.Lanes = max(c.step.Lanes, c.plan.Refs[dst].Cols)
-	ahead := max(c.step.Strip, 1) * from
-	return func(w *plan.Frame, row, col, n int) {
-		at, src, have := &w.Places[dst], &w.Places[x], 0
-		out := memory.View[int8](w.Data[dst])[at.Off+row*ld+col:][:n]
+	ld, toInt8 := c.plan.Refs[x].LD, c.plan.Loops.BFloat16ToInt8
+	c.step.Lanes = max(c.step.Lanes, c.plan.Refs[c.step.Dst].Cols)
+	ahead := max(c.step.Strip, 1) * ld
+	return written(c, func(w *plan.Frame, row, col int, out []int8) {
+		src, have := &w.Places[x], 0
 		f, z := by(w, row), zero(w, row)
 		if row < src.Rows && col < src.Cols {
-			have = min(src.Cols-col, n)
-			toInt8(out[:have], memory.View[uint16](w.Data[x])[src.Off+row*from+col:][:have], f, z, ahead)
+			have = min(src.Cols-col, len(out))
+			toInt8(out[:have], elements[uint16](w, x, ld, row, col, have), f, z, ahead)
 		}
-		if have < n {
+		if have < len(out) {
 			memory.Fill(out[have:], rows.Code(0, f, z))
 		}
-	}
+	})
 }
 
 // bits is the ref of which e is the elements, stored as bfloat16; nil if e is

@@ -23,15 +23,13 @@ func concat[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[
 			return parts[i](w, row-begin, col, n)
 		}
 	}
-	slot := c.slot()
-	return func(w *plan.Frame, row, col, n int) []T {
-		out, begin := vector[T](w, slot, n), 0
+	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
+		begin := 0
 		for i, end := range ends {
-			if from, to := max(col, begin), min(col+n, end); from < to {
+			if from, to := max(col, begin), min(col+len(out), end); from < to {
 				copy(out[from-col:to-col], parts[i](w, row, from-begin, to-from))
 			}
 			begin = end
 		}
-		return out
-	}
+	})
 }

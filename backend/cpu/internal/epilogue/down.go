@@ -6,55 +6,39 @@ import (
 	"matladder/tile"
 )
 
-// down compiles e, whose rows are those of the destination.
-func (c *values) down(e *tile.Expr) plan.Down {
+// down compiles e, a value of float32 that has one column, whose rows are those of the
+// destination: what comes computes elements row … row+n-1. What a softmax knows of its rows
+// are such columns: along them it is computed as fast as values are along rows.
+func (c *values) down(e *tile.Expr) plan.Lanes[float32] {
 	binary := binaryFloats(e.Op, &c.plan.Loops)
 	switch {
 	case e.Dtype != tile.Float32:
 	case e.Op == tile.OpConst, e.Op == tile.OpBroadcast && (len(e.Args[0].Shape) < 2 || e.Args[0].Shape[0] == 1):
-		i, x := c.slot(), c.single(e)
-		return func(w *plan.Frame, _, n int) []float32 {
-			out := vector[float32](w, i, n)
-			memory.Fill(out, x(w, 0))
-			return out
-		}
+		x := c.single(e)
+		return lanes(c, func(w *plan.Frame, _, _ int, out []float32) { memory.Fill(out, x(w, 0)) })
 	case e.Op == tile.OpBroadcast:
 		return c.down(e.Args[0])
 	case e.Op == tile.OpLoad && c.plan.Refs[c.plan.Number(e.Ref)].LD == 1:
 		return c.loadDown(c.plan.Number(e.Ref))
 	case binary != nil:
-		i, x, y := c.slot(), c.down(e.Args[0]), c.down(e.Args[1])
-		return func(w *plan.Frame, row, n int) []float32 {
-			a, b := x(w, row, n), y(w, row, n)
-			out := vector[float32](w, i, n)
-			binary(out, a, b)
-			return out
-		}
+		return zip(c.slot(), c.down(e.Args[0]), c.down(e.Args[1]), binary)
 	case e.Op == tile.OpExp, e.Op == tile.OpExp2:
 		loop := c.exponentials(e.Op)
-		i, x := c.slot(), c.down(e.Args[0])
-		return func(w *plan.Frame, row, n int) []float32 {
-			v := x(w, row, n)
-			out := vector[float32](w, i, n)
-			loop(out, v, 0)
-			return out
-		}
+		return apply(c.slot(), c.down(e.Args[0]), func(o, x []float32) { loop(o, x, 0) })
 	}
-	i, x := c.slot(), c.single(e)
-	return func(w *plan.Frame, row, n int) []float32 {
-		out := vector[float32](w, i, n)
+	x := c.single(e)
+	return lanes(c, func(w *plan.Frame, row, _ int, out []float32) {
 		for l := range out {
 			out[l] = x(w, row+l)
 		}
-		return out
-	}
+	})
 }
 
 // loadDown reads a column whose elements follow each other; what a block has beyond its
 // array is zero.
-func (c *values) loadDown(r int) plan.Down {
+func (c *values) loadDown(r int) plan.Lanes[float32] {
 	i := c.slot()
-	return func(w *plan.Frame, row, n int) []float32 {
+	return func(w *plan.Frame, row, _, n int) []float32 {
 		at := &w.Places[r]
 		x := memory.View[float32](w.Data[r])[at.Off:]
 		if row+n <= at.Rows {
@@ -70,9 +54,9 @@ func (c *values) loadDown(r int) plan.Down {
 }
 
 // storeDown writes a value of one column.
-func (c *values) storeDown(x plan.Down) func(w *plan.Frame, row, n int) {
+func (c *values) storeDown(x plan.Lanes[float32]) func(w *plan.Frame, row, n int) {
 	r := c.step.Dst
 	return func(w *plan.Frame, row, n int) {
-		copy(memory.View[float32](w.Data[r])[w.Places[r].Off+row:][:n], x(w, row, n))
+		copy(memory.View[float32](w.Data[r])[w.Places[r].Off+row:][:n], x(w, row, 0, n))
 	}
 }

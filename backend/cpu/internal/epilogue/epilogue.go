@@ -60,32 +60,47 @@ func vector[T any](w *plan.Frame, i, n int) []T {
 	return memory.View[T](w.Rows[i*size : (i+1)*size])[:n]
 }
 
+// elements are elements col … col+n-1 of row row of ref r, whose rows are ld apart.
+func elements[T any](w *plan.Frame, r, ld, row, col, n int) []T {
+	return memory.View[T](w.Data[r])[w.Places[r].Off+row*ld+col:][:n]
+}
+
+// moved compiles what moves elements of any dtype, or picks them; nil if e does not.
+func moved[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[T]) plan.Lanes[T] {
+	switch e.Op {
+	case tile.OpDot:
+		return loadTemp[T](c.step.DotOf(e))
+	case tile.OpBroadcast:
+		return broadcast(c, e, compile(e.Args[0]))
+	case tile.OpSlice:
+		return slice(c, e, compile(e.Args[0]))
+	case tile.OpConcat:
+		return concat(c, e, compile)
+	case tile.OpSelect:
+		if s := c.span(e.Args[0]); s != nil {
+			return within(c.slot(), s, compile(e.Args[1]), compile(e.Args[2]))
+		}
+		return choose(c.slot(), c.bools(e.Args[0]), compile(e.Args[1]), compile(e.Args[2]))
+	}
+	return nil
+}
+
 // floats compiles an expression of a float dtype.
 func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 	if e.Dtype != tile.Float32 && e.Dtype != tile.BFloat16 {
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
 		return nil
 	}
+	if x := moved(c, e, c.floats); x != nil {
+		return x
+	}
 	switch e.Op {
 	case tile.OpLoad:
 		return c.loadFloats(e)
-	case tile.OpDot:
-		return loadTemp[float32](c.step.DotOf(e))
 	case tile.OpConst:
-		return splat(c.slot(), float32(e.Dtype.Round(e.Value)))
-	case tile.OpBroadcast:
-		return broadcast(c, e, c.floats(e.Args[0]))
-	case tile.OpSelect:
-		if s := c.span(e.Args[0]); s != nil {
-			return within(c.slot(), s, c.floats(e.Args[1]), c.floats(e.Args[2]))
-		}
-		return choose(c.slot(), c.bools(e.Args[0]), c.floats(e.Args[1]), c.floats(e.Args[2]))
+		return splat(c, float32(e.Dtype.Round(e.Value)))
 	case tile.OpCast:
 		return c.castToFloat(e)
-	case tile.OpSlice:
-		return slice(c, e, c.floats(e.Args[0]))
-	case tile.OpConcat:
-		return concat(c, e, c.floats)
 	case tile.OpReduceMax:
 		if !plan.AlongRow(e) {
 			return reduceColumns(c, e, c.floats(e.Args[0]), c.plan.Loops.Max)
@@ -100,20 +115,11 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 		}
 		return rowSum(c, e, c.floats(e.Args[0]), c.plan.Exps.Sum)
 	}
-	if f := c.affineOf(e); f != nil {
-		return f.lanes(c.slot())
+	if x := c.into(e); x != nil {
+		return lanes(c, x)
 	}
 	var f plan.Lanes[float32]
-	binary := binaryFloats(e.Op, &c.plan.Loops)
-	if into := c.into(e); into != nil {
-		i := c.slot()
-		return func(w *plan.Frame, row, col, n int) []float32 {
-			out := vector[float32](w, i, n)
-			into(w, row, col, out)
-			return out
-		}
-	}
-	switch {
+	switch binary := binaryFloats(e.Op, &c.plan.Loops); {
 	case binary != nil:
 		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binary)
 	case e.Op == tile.OpErf:
@@ -134,32 +140,20 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 
 // ints compiles an expression of an integer dtype.
 func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
+	if x := moved(c, e, c.ints); x != nil {
+		return x
+	}
 	switch e.Op {
 	case tile.OpLoad:
 		return c.loadInts(e)
-	case tile.OpDot:
-		return loadTemp[int32](c.step.DotOf(e))
 	case tile.OpConst:
-		return splat(c.slot(), int32(e.Dtype.Round(e.Value)))
-	case tile.OpBroadcast:
-		return broadcast(c, e, c.ints(e.Args[0]))
-	case tile.OpSelect:
-		return choose(c.slot(), c.bools(e.Args[0]), c.ints(e.Args[1]), c.ints(e.Args[2]))
+		return splat(c, int32(e.Dtype.Round(e.Value)))
 	case tile.OpCast:
 		return c.castToInt(e)
-	case tile.OpSlice:
-		return slice(c, e, c.ints(e.Args[0]))
-	case tile.OpConcat:
-		return concat(c, e, c.ints)
 	case tile.OpIota:
-		return iotaLanes(c.slot(), e.Dim == len(e.Shape)-1)
+		return iotaLanes(c, e.Dim == len(e.Shape)-1)
 	case tile.OpIndex:
-		i := c.slot()
-		return func(w *plan.Frame, _, _, n int) []int32 {
-			out := vector[int32](w, i, n)
-			memory.Fill(out, int32(tile.Eval(e.Index, w)))
-			return out
-		}
+		return lanes(c, func(w *plan.Frame, _, _ int, out []int32) { memory.Fill(out, int32(tile.Eval(e.Index, w))) })
 	}
 	binary := binaryInts(e.Op, &c.plan.Loops)
 	switch {
@@ -185,13 +179,10 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 
 // bools compiles an expression of Bool.
 func (c *values) bools(e *tile.Expr) plan.Lanes[bool] {
+	if x := moved(c, e, c.bools); x != nil {
+		return x
+	}
 	switch e.Op {
-	case tile.OpBroadcast:
-		return broadcast(c, e, c.bools(e.Args[0]))
-	case tile.OpSlice:
-		return slice(c, e, c.bools(e.Args[0]))
-	case tile.OpConcat:
-		return concat(c, e, c.bools)
 	case tile.OpAnd:
 		return zip(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), func(o, x, y []bool) {
 			for i := range o {
@@ -210,8 +201,6 @@ func (c *values) bools(e *tile.Expr) plan.Lanes[bool] {
 				o[i] = !x[i]
 			}
 		})
-	case tile.OpSelect:
-		return choose(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), c.bools(e.Args[2]))
 	case tile.OpCompare:
 		x, y := e.Args[0], e.Args[1]
 		switch {
@@ -230,11 +219,11 @@ func (c *values) bools(e *tile.Expr) plan.Lanes[bool] {
 // inBounds says which rows or columns of a ref's block are inside its array; the
 // answer may stand as a column or as a row.
 func (c *values) inBounds(e *tile.Expr) plan.Lanes[bool] {
-	i, r := c.slot(), c.plan.Number(e.Ref)
+	r := c.plan.Number(e.Ref)
 	ofCols := e.Dim == len(e.Ref.Shape())-1
 	isRow := e.Shape[len(e.Shape)-1] > 1 || len(e.Shape) == 1
-	return func(w *plan.Frame, row, col, n int) []bool {
-		out, at := vector[bool](w, i, n), &w.Places[r]
+	return lanes(c, func(w *plan.Frame, row, col int, out []bool) {
+		at := &w.Places[r]
 		extent := at.Rows
 		if ofCols {
 			extent = at.Cols
@@ -246,8 +235,7 @@ func (c *values) inBounds(e *tile.Expr) plan.Lanes[bool] {
 				out[l] = row < extent
 			}
 		}
-		return out
-	}
+	})
 }
 
 // broadcast repeats x, of e's operand, to the shape of e.
@@ -263,15 +251,12 @@ func broadcast[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
 			return x(w, row, col, n)
 		}
 	}
-	i := c.slot()
-	return func(w *plan.Frame, row, col, n int) []T {
+	return lanes(c, func(w *plan.Frame, row, _ int, out []T) {
 		if oneRow {
 			row = 0
 		}
-		out := vector[T](w, i, n)
 		memory.Fill(out, x(w, row, 0, 1)[0])
-		return out
-	}
+	})
 }
 
 func zip[T, U any](i int, x, y plan.Lanes[T], f func(o []U, x, y []T)) plan.Lanes[U] {
@@ -307,17 +292,12 @@ func choose[T any](i int, cond plan.Lanes[bool], x, y plan.Lanes[T]) plan.Lanes[
 	}
 }
 
-func splat[T any](i int, v T) plan.Lanes[T] {
-	return func(w *plan.Frame, _, _, n int) []T {
-		out := vector[T](w, i, n)
-		memory.Fill(out, v)
-		return out
-	}
+func splat[T any](c *values, v T) plan.Lanes[T] {
+	return lanes(c, func(_ *plan.Frame, _, _ int, out []T) { memory.Fill(out, v) })
 }
 
-func iotaLanes(i int, isCol bool) plan.Lanes[int32] {
-	return func(w *plan.Frame, row, col, n int) []int32 {
-		out := vector[int32](w, i, n)
+func iotaLanes(c *values, isCol bool) plan.Lanes[int32] {
+	return lanes(c, func(_ *plan.Frame, row, col int, out []int32) {
 		for l := range out {
 			if isCol {
 				out[l] = int32(col + l)
@@ -325,8 +305,7 @@ func iotaLanes(i int, isCol bool) plan.Lanes[int32] {
 				out[l] = int32(row)
 			}
 		}
-		return out
-	}
+	})
 }
 
 // rounded rounds f, which owns its vector, to bfloat16.

@@ -6,14 +6,34 @@ import (
 )
 
 // into computes elements col … col+len(out)-1 of a row into out.
-type into func(w *plan.Frame, row, col int, out []float32)
+type into[T any] func(w *plan.Frame, row, col int, out []T)
 
-// into compiles e if it has a loop that takes one number for all of a row: a product
-// with it, and e^x or 2^x of a difference to it, as a softmax subtracts the row's largest;
-// nil if it has none.
-func (c *values) into(e *tile.Expr) into {
+// lanes has x in a vector, where its value goes on to something else.
+func lanes[T any](c *values, x into[T]) plan.Lanes[T] {
+	i := c.slot()
+	return func(w *plan.Frame, row, col, n int) []T {
+		out := vector[T](w, i, n)
+		x(w, row, col, out)
+		return out
+	}
+}
+
+// written has x where the rows of the destination are.
+func written[T any](c *values, x into[T]) plan.Writer {
+	r := c.step.Dst
+	ld := c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, n int) { x(w, row, col, elements[T](w, r, ld, row, col, n)) }
+}
+
+// into compiles e if it has a loop that takes one number for all of a row: what a norm
+// makes of it, a product with it, and e^x or 2^x of a difference to it, as a softmax
+// subtracts the row's largest; nil if it has none.
+func (c *values) into(e *tile.Expr) into[float32] {
 	if e.Dtype != tile.Float32 {
 		return nil
+	}
+	if x := c.affine(e); x != nil {
+		return x
 	}
 	switch e.Op {
 	case tile.OpMul:
@@ -42,7 +62,7 @@ func (c *values) exponentials(op tile.Op) func(dst, x []float32, less float32) {
 }
 
 // exponential compiles e^x or 2^x.
-func (c *values) exponential(e *tile.Expr) into {
+func (c *values) exponential(e *tile.Expr) into[float32] {
 	loop, x, less := c.exponentials(e.Op), e.Args[0], constant(0)
 	if x.Op == tile.OpSub && x.Dtype == tile.Float32 && plan.OneColumn(x.Args[1]) {
 		less = c.single(x.Args[1])

@@ -1,7 +1,6 @@
 package epilogue
 
 import (
-	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
@@ -56,12 +55,7 @@ func (c *values) rowMax(e *tile.Expr) plan.Lanes[float32] {
 	larger := func(a, b float32) float32 { return max(a, b) }
 	if x := e.Args[0]; x.Op == tile.OpAbs {
 		if largest := c.absMaxOfBits(x.Args[0]); largest != nil {
-			i := c.slot()
-			return func(w *plan.Frame, row, _, _ int) []float32 {
-				out := vector[float32](w, i, 1)
-				out[0] = largest(w, row)
-				return out
-			}
+			return lanes(c, func(w *plan.Frame, row, _ int, out []float32) { out[0] = largest(w, row) })
 		}
 		return reduce(c, e, c.floats(x.Args[0]), c.plan.Loops.AbsMax, larger)
 	}
@@ -86,7 +80,7 @@ func (c *values) absMaxOfBits(x *tile.Expr) one {
 		if row >= at.Rows || at.Cols == 0 {
 			return 0
 		}
-		return absMax(memory.View[uint16](w.Data[r])[at.Off+row*ld:][:at.Cols])
+		return absMax(elements[uint16](w, r, ld, row, 0, at.Cols))
 	}
 }
 

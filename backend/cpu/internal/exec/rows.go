@@ -38,7 +38,7 @@ func (w *Worker) rescale(s *plan.Step, row0, row1 int) {
 	at, ld := &w.Places[s.Dst], w.Plan.Refs[s.Dst].LD
 	dst := memory.View[float32](w.Data[s.Dst])[at.Off:]
 	for row := row0; row < row1; row += plan.VectorLanes {
-		for i, by := range s.Rescaled(&w.Frame, row, min(plan.VectorLanes, row1-row)) {
+		for i, by := range s.Rescaled(&w.Frame, row, 0, min(plan.VectorLanes, row1-row)) {
 			if by != 1 {
 				x := dst[(row+i)*ld:][:at.Cols]
 				w.Plan.Loops.Scale(x, x, by)

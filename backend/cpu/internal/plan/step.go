@@ -24,8 +24,8 @@ type Step struct {
 	Rounds bool                       // epilogue: rounds the product to bfloat16, and nothing else
 	Strip  int                        // rows that steps that go along rows together do at once
 
-	Factor   *tile.Expr // of rows of dst, to which the product is added; nil for none
-	Rescaled Down       // its values
+	Factor   *tile.Expr     // of rows of dst, to which the product is added; nil for none
+	Rescaled Lanes[float32] // its values, down the rows
 
 	Rows, Cols int // of the piece of a product that is computed at once
 

@@ -15,11 +15,6 @@ type Lanes[T any] func(w *Frame, row, col, n int) []T
 // Writer computes and writes elements col … col+n-1 of a row of the destination.
 type Writer func(w *Frame, row, col, n int)
 
-// Down computes elements row … row+n-1 of a value of float32 that has one column. What a
-// softmax knows of its rows are such columns: along them it is computed as fast as values
-// are along rows.
-type Down func(w *Frame, row, n int) []float32
-
 // Scales are what a product is multiplied by and what is added to it as it is
 // written:
 //
