@@ -78,14 +78,10 @@ func Layouts(d chips.Device, sides []int, names []string, wanted func(mesh.Mesh)
 			return
 		}
 		p := Placement{Chips: sides, mesh: m, chip: d, parts: map[string][]part{}, cores: map[string]int{}, slow: &slow, fast: &fast}
-		for dim, side := range sides {
-			stride := 1
-			for i := len(names) - 1; i >= 0; i-- {
-				if f := chosen[dim][i]; f > 1 {
-					p.parts[names[i]] = append(p.parts[names[i]], part{dim, f, stride, wraps(side, sides, d.Torus) && f*stride == side})
-					stride *= f
-				}
-			}
+		for dim := range sides {
+			shareDimension(dim, sides, chosen[dim], d.Torus, func(axis int, x part) {
+				p.parts[names[axis]] = append(p.parts[names[axis]], x)
+			})
 		}
 		for i, name := range names {
 			p.cores[name] = chosen[len(sides)][i]

@@ -144,6 +144,19 @@ func slices3(n int, t chips.Torus) [][]int {
 	return list
 }
 
+// shareDimension calls add with what each of some axes has of a dimension of a slice that
+// they share, by their factors of it, the last axis innermost.
+func shareDimension(dim int, sides, factors []int, t chips.Torus, add func(axis int, x part)) {
+	side, stride := sides[dim], 1
+	for i := len(factors) - 1; i >= 0; i-- {
+		if f := factors[i]; f > 1 {
+			// An outer part goes all the way round, an inner one is a piece of the ring.
+			add(i, part{dim, f, stride, wraps(side, sides, t) && f*stride == side})
+			stride *= f
+		}
+	}
+}
+
 // lay calls found with every way to lay a mesh along the sides of a slice, devices of a
 // chip being along the axes as cores say.
 func lay(m mesh.Mesh, cores, sides []int, d chips.Device, whole bool, found func(Placement)) {
@@ -166,18 +179,14 @@ func lay(m mesh.Mesh, cores, sides []int, d chips.Device, whole bool, found func
 			if whole && sides[dim] > 1 && !slices.Contains(factors, sides[dim]) {
 				continue
 			}
-			next, more, stride := slices.Clone(left), map[string][]part{}, 1
+			next, more := slices.Clone(left), map[string][]part{}
 			for name, list := range parts {
 				more[name] = slices.Clone(list)
 			}
-			for i := len(factors) - 1; i >= 0; i-- {
-				if f := factors[i]; f > 1 {
-					next[i].Size /= f
-					// An outer part goes all the way round, an inner one is a piece of the ring.
-					more[left[i].Name] = append(more[left[i].Name], part{dim, f, stride, wraps(sides[dim], sides, d.Torus) && f*stride == sides[dim]})
-					stride *= f
-				}
-			}
+			shareDimension(dim, sides, factors, d.Torus, func(axis int, x part) {
+				next[axis].Size /= x.devices
+				more[left[axis].Name] = append(more[left[axis].Name], x)
+			})
 			each(dim+1, next, more)
 		}
 	}

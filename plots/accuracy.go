@@ -30,7 +30,7 @@ func errorPictures(q Request, d data) ([]Picture, error) {
 	relative := errorRow{name: "rel_err: against float64 on the same inputs", of: func(s *results.Summary) results.Optional[float64] { return s.RelErr }}
 	bounded := errorRow{name: "err/bound: in parts of what the check allows, which fails above 1", mark: 1,
 		of: func(s *results.Summary) results.Optional[float64] { return s.ErrOverBound }}
-	p := &Panels{Heading: headingOf(q, "Errors by K", shownSummaries(d.asked), false)}
+	p := &Panels{Heading: headingOf(q, "Errors by K", shownSummaries(d.asked), false, hollow)}
 	for _, row := range []errorRow{relative, bounded} {
 		if panels := row.panels(d.asked, dtypes); panels != nil {
 			p.Rows = slices.AppendSeq(p.Rows, slices.Chunk(panels, columnsFor(dtypes)))

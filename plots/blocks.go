@@ -33,7 +33,7 @@ func blockPictures(q Request, d data) ([]Picture, error) {
 		note = fmt.Sprintf("the %d fastest of %d block shapes · ", maxHeatRows, len(curves))
 		curves = fastestCurves(curves, best)
 	}
-	h := &HeatMap{Heading: headingOf(q, q.Kernel+" by block shape", sorted(curves), false), Kernel: q.Kernel, X: ax.Label}
+	h := &HeatMap{Heading: headingOf(q, q.Kernel+" by block shape", sorted(curves), false, "~, "), Kernel: q.Kernel, X: ax.Label}
 	for _, t := range ax.Ticks {
 		h.Columns = append(h.Columns, t.Label)
 	}
@@ -50,7 +50,6 @@ func blockPictures(q Request, d data) ([]Picture, error) {
 		}
 	}
 	h.Unit = rateUnit(h.Most, asked[0].RateOf())
-	h.filled("~, ")
 	h.Subtitle[1] = note + "cells: " + h.Unit.Name + medianOf(sorted(curves)) + "; rows: blocks " + sidesOf(&asked[0])
 	return []Picture{h}, nil
 }

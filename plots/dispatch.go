@@ -70,8 +70,7 @@ func dispatchPanels(q Request, summaries []results.Summary) *Panels {
 	} else {
 		host.Note = "nothing to show: dispatch is told apart by method loop alone"
 	}
-	p := &Panels{Heading: headingOf(q, "Device time and dispatch", sorted(curves), true), Rows: [][]Panel{{device, host}}}
-	p.filled("")
+	p := &Panels{Heading: headingOf(q, "Device time and dispatch", sorted(curves), true, ""), Rows: [][]Panel{{device, host}}}
 	slices.Sort(methods)
 	if len(methods) > 0 {
 		notes := map[string]string{"direct": "method direct is timed beside the kernel and has no dispatch", "wall": "method wall has dispatch inside its device time",

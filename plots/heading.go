@@ -30,8 +30,8 @@ func sorted(curves []*curve) []*results.Summary {
 // what, how and when it was measured: every facet that all rows share. The
 // baseline may run otherwise and is told apart then; peers, which are named by their
 // versions, do so too. best says that only each
-// kernel's fastest blocks are shown.
-func headingOf(q Request, title string, summaries []*results.Summary, best bool) Heading {
+// kernel's fastest blocks are shown, mark how the picture marks what is not to be relied on.
+func headingOf(q Request, title string, summaries []*results.Summary, best bool, mark string) Heading {
 	var rows, baseline, peers []*results.Record
 	for _, s := range summaries {
 		switch {
@@ -76,7 +76,7 @@ func headingOf(q Request, title string, summaries []*results.Summary, best bool)
 	if len(other) > 0 {
 		subtitle[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
 	}
-	for _, text := range []string{sources(summaries), unreliable(summaries)} {
+	for _, text := range []string{sources(summaries), unreliable(summaries, mark)} {
 		if text != "" {
 			subtitle = append(subtitle, text)
 		}
@@ -115,20 +115,12 @@ func sources(summaries []*results.Summary) string {
 	return strings.Join(parts, " · ")
 }
 
+// hollow is how charts mark what is not to be relied on.
 const hollow = "hollow, "
 
-// filled is for a picture that does not draw hollow what is not to be relied on: its
-// heading names these points all the same, and how else they are marked, if they are.
-func (h *Heading) filled(mark string) {
-	for i, line := range h.Subtitle {
-		if rest, ok := strings.CutPrefix(line, hollow); ok {
-			h.Subtitle[i] = mark + rest
-		}
-	}
-}
-
-// unreliable lists the points that are not to be relied on; "" if there are none.
-func unreliable(summaries []*results.Summary) string {
+// unreliable lists the points that are not to be relied on, which the picture marks so; "" if
+// there are none.
+func unreliable(summaries []*results.Summary, mark string) string {
 	const named = 3
 	var names []string
 	disturbed, few := false, false
@@ -150,7 +142,7 @@ func unreliable(summaries []*results.Summary) string {
 	case few:
 		why = "fewer than 3 samples"
 	}
-	text := hollow + "not to be relied on, for " + why + ": " + strings.Join(names[:min(named, len(names))], "; ")
+	text := mark + "not to be relied on, for " + why + ": " + strings.Join(names[:min(named, len(names))], "; ")
 	if more := len(names) - named; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}

@@ -44,7 +44,7 @@ func bySquare(summaries []results.Summary) (parts [2][]results.Summary) {
 
 func ladderBars(q Request, summaries []results.Summary) *Bars {
 	curves := curvesOf(summaries, false)
-	b := &Bars{Heading: headingOf(q, "The ladder", sorted(curves), true), X: categories(summaries)}
+	b := &Bars{Heading: headingOf(q, "The ladder", sorted(curves), true, hollow), X: categories(summaries)}
 	over := BarPanel{Y: Axis{Label: "times the rate of the rung below" + paired(sorted(curves)), Unit: Unit{"×", 1}}, Mark: 1}
 	peak := BarPanel{Y: Axis{Label: "% of " + roofOf(q, &summaries[0]), Unit: Unit{"%", 1}}, Mark: 100}
 	looks := slots(curves)

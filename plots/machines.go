@@ -99,8 +99,7 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 	if len(shown) == 0 {
 		shown = append(shown, &best[0])
 	}
-	r.Heading = headingOf(q, fmt.Sprintf("The ladder on %d machines, size %s", len(rows), size), shown, true)
-	r.filled("")
+	r.Heading = headingOf(q, fmt.Sprintf("The ladder on %d machines, size %s", len(rows), size), shown, true, "")
 	r.Name = fileName(Request{Kind: "ladder_machines", Family: q.Family, Dtype: q.Dtype})
 	top := 100.0
 	for _, line := range rows {

@@ -43,7 +43,7 @@ func peersPictures(q Request, d data) ([]Picture, error) {
 		if key.threads > 0 {
 			title += ", " + counted(key.threads, "thread")
 		}
-		h := headingOf(q, title, arena.points, true)
+		h := headingOf(q, title, arena.points, true, hollow)
 		if len(kinds) > 1 {
 			h.Name += "_" + fileSafe(arena.points[0].DtypeOut)
 			if key.operands.quant != "" {

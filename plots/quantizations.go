@@ -50,8 +50,7 @@ func accuracyChart(q Request, size string, summaries []results.Summary) *Chart {
 	curves := curvesOf(summaries, false)
 	all := q
 	all.Dtype = cmp.Or(q.Dtype, "all")
-	ch := &Chart{Heading: headingOf(all, "What speed costs at "+size, sorted(curves), true)}
-	ch.filled("")
+	ch := &Chart{Heading: headingOf(all, "What speed costs at "+size, sorted(curves), true, "")}
 	ch.Name = fileName(q)
 	looks := slots(curves)
 	names := waysOf(curves)

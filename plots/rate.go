@@ -43,7 +43,7 @@ func rateCharts(q Request, title string, summaries []results.Summary, split bool
 func rateChart(q Request, title string, summaries []results.Summary, split bool) *Chart {
 	curves := curvesOf(summaries, split)
 	place := xOf(summaries)
-	ch := &Chart{Heading: headingOf(q, title, sorted(curves), !split), Roofs: roofsOf(summaries)}
+	ch := &Chart{Heading: headingOf(q, title, sorted(curves), !split, hollow), Roofs: roofsOf(summaries)}
 	names := labels(curves, q.Kind != Size)
 	looks := slots(curves)
 	for i, c := range curves {

@@ -41,7 +41,7 @@ func rooflineChart(q Request, summaries, others []results.Summary) (*Chart, erro
 		s.Label, s.Shade, s.Shape = name, looks[i].shade(), looks[i].shape
 		drawn = append(drawn, *kept[i].any())
 	}
-	ch.Heading = headingOf(q, "Roofline", sorted(kept), true)
+	ch.Heading = headingOf(q, "Roofline", sorted(kept), true, hollow)
 	ch.Roofs = roofsOf(drawn)
 	if !slices.ContainsFunc(ch.Roofs, func(r Roof) bool { _, known := r.Ridge(); return known }) {
 		return nil, fmt.Errorf("the rows of %s lack peak_flops or bandwidth of %s: there is no roof to draw",

@@ -109,7 +109,7 @@ func (g grown) picture(q Request) (*Panels, error) {
 	if !slices.ContainsFunc(all, usable) {
 		return nil, fmt.Errorf("no product of %s on a mesh has a rate: %s", g.whole.Size(), failureOf(g.whole))
 	}
-	p := &Panels{Heading: headingOf(q, "Scaling of "+g.whole.Size(), all, false)}
+	p := &Panels{Heading: headingOf(q, "Scaling of "+g.whole.Size(), all, false, hollow)}
 	top, bottom := 0.0, math.Inf(1)
 	var ticks []Tick
 	for _, s := range all {

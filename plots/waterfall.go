@@ -36,8 +36,7 @@ func waterfallPictures(q Request, d data) ([]Picture, error) {
 		}
 	}
 	names := labels(curves, true)
-	w := &Steps{Heading: headingOf(q, "One grid step at size "+size, shown, true)}
-	w.filled("")
+	w := &Steps{Heading: headingOf(q, "One grid step at size "+size, shown, true, "")}
 	modelled := false
 	for i, s := range shown {
 		bars := StepBars{Label: s.Kernel, Kernel: s.Kernel, Predicted: s.Mode == results.Predicted,

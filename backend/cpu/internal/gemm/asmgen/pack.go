@@ -1,6 +1,9 @@
 package asmgen
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Registers of packing.
 const (
@@ -13,8 +16,8 @@ const (
 
 // packFunc starts a routine that packs; flips adds the argument that is
 // xored to every word.
-func packFunc(a *Asm, name string, flips bool, more string, regs ...string) {
-	args, regs := "dst, src, ld, "+more, append([]string{rTo, rFrom, rLD}, regs...)
+func packFunc(a *Asm, name string, flips bool, more []string, regs ...string) {
+	args, regs := "dst, src, ld, "+strings.Join(more, ", "), append([]string{rTo, rFrom, rLD}, regs...)
 	if flips {
 		args, regs = args+", flip", append(regs, rFlip)
 	}
@@ -55,7 +58,7 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		vectors := (width + v.Lanes - 1) / v.Lanes
 		flip := v.reg(v.Registers - 3)
 
-		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, "rows, lanes, panels, panel", rPanelRows, rLanes, rPanels, rPanel)
+		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, []string{"rows", "lanes", "panels", "panel"}, rPanelRows, rLanes, rPanels, rPanel)
 		a.Op("SHLQ", imm(2), rPanel)
 		v.laneMasks(a, rLanes, vectors)
 		v.storedLanes(a, width)
