@@ -23,7 +23,7 @@ import "unsafe"
 //
 // pack…Columns… folds KU rows each to one step of panels number wide, which lie
 // panel words apart. Without AVX-512 it reads whole vectors from each row, whatever
-// lanes is:
+// lanes is; with it, it asks for the memory below bytes behind what it reads:
 //
 //	for p := range panels {
 //		for l := range ceil(rows, KU) {
@@ -62,40 +62,40 @@ func packPairsUint8Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lan
 func packPairsUint8Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packFloat32Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packFloat32Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packFloat32Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packFloat32Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsInt8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsInt8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsInt8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsInt8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsUint8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsUint8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsUint8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsUint8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packQuadsColumns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int, flip uint64)
+func packQuadsColumns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int, flip uint64)
 
 //go:noescape
-func packQuadsColumns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int, flip uint64)
+func packQuadsColumns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int, flip uint64)
 
 //go:noescape
 func packWordsRows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
@@ -122,31 +122,31 @@ func packPairsUint8Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes,
 func packPairsUint8Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
 
 //go:noescape
-func packFloat32Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packFloat32Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packFloat32Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packFloat32Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packBFloat16Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packBFloat16Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packBFloat16Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packBFloat16Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsInt8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsInt8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsInt8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsInt8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsUint8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsUint8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packPairsUint8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+func packPairsUint8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 
 //go:noescape
-func packQuadsColumns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int, flip uint64)
+func packQuadsColumns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int, flip uint64)
 
 //go:noescape
-func packQuadsColumns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int, flip uint64)
+func packQuadsColumns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int, flip uint64)

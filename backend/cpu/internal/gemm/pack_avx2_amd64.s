@@ -872,8 +872,8 @@ done3:
 	VZEROUPPER
 	RET
 
-// func packFloat32Columns6AVX2(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packFloat32Columns6AVX2(SB), NOSPLIT, $0-56
+// func packFloat32Columns6AVX2(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packFloat32Columns6AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -881,6 +881,7 @@ TEXT ·packFloat32Columns6AVX2(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
@@ -909,8 +910,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packFloat32Columns16AVX2(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packFloat32Columns16AVX2(SB), NOSPLIT, $0-56
+// func packFloat32Columns16AVX2(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packFloat32Columns16AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -918,6 +919,7 @@ TEXT ·packFloat32Columns16AVX2(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
@@ -948,8 +950,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packBFloat16Columns6AVX2(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packBFloat16Columns6AVX2(SB), NOSPLIT, $0-56
+// func packBFloat16Columns6AVX2(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packBFloat16Columns6AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -957,6 +959,7 @@ TEXT ·packBFloat16Columns6AVX2(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
@@ -986,8 +989,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packBFloat16Columns16AVX2(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packBFloat16Columns16AVX2(SB), NOSPLIT, $0-56
+// func packBFloat16Columns16AVX2(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packBFloat16Columns16AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -995,6 +998,7 @@ TEXT ·packBFloat16Columns16AVX2(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
@@ -1027,8 +1031,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packPairsInt8Columns6AVX2(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsInt8Columns6AVX2(SB), NOSPLIT, $0-56
+// func packPairsInt8Columns6AVX2(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsInt8Columns6AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -1036,6 +1040,7 @@ TEXT ·packPairsInt8Columns6AVX2(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
@@ -1076,8 +1081,8 @@ one3:
 	VZEROUPPER
 	RET
 
-// func packPairsInt8Columns16AVX2(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsInt8Columns16AVX2(SB), NOSPLIT, $0-56
+// func packPairsInt8Columns16AVX2(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsInt8Columns16AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -1085,6 +1090,7 @@ TEXT ·packPairsInt8Columns16AVX2(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
@@ -1125,8 +1131,8 @@ one3:
 	VZEROUPPER
 	RET
 
-// func packPairsUint8Columns6AVX2(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsUint8Columns6AVX2(SB), NOSPLIT, $0-56
+// func packPairsUint8Columns6AVX2(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsUint8Columns6AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -1134,6 +1140,7 @@ TEXT ·packPairsUint8Columns6AVX2(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
@@ -1174,8 +1181,8 @@ one3:
 	VZEROUPPER
 	RET
 
-// func packPairsUint8Columns16AVX2(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsUint8Columns16AVX2(SB), NOSPLIT, $0-56
+// func packPairsUint8Columns16AVX2(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsUint8Columns16AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -1183,6 +1190,7 @@ TEXT ·packPairsUint8Columns16AVX2(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
@@ -1223,8 +1231,8 @@ one3:
 	VZEROUPPER
 	RET
 
-// func packQuadsColumns6AVX2(dst, src, ld, rows, lanes, panels, panel, flip)
-TEXT ·packQuadsColumns6AVX2(SB), NOSPLIT, $0-64
+// func packQuadsColumns6AVX2(dst, src, ld, rows, lanes, panels, panel, below, flip)
+TEXT ·packQuadsColumns6AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -1232,7 +1240,8 @@ TEXT ·packQuadsColumns6AVX2(SB), NOSPLIT, $0-64
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
-	MOVQ flip+56(FP), AX
+	MOVQ below+56(FP), R15
+	MOVQ flip+64(FP), AX
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15
@@ -1285,8 +1294,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packQuadsColumns16AVX2(dst, src, ld, rows, lanes, panels, panel, flip)
-TEXT ·packQuadsColumns16AVX2(SB), NOSPLIT, $0-64
+// func packQuadsColumns16AVX2(dst, src, ld, rows, lanes, panels, panel, below, flip)
+TEXT ·packQuadsColumns16AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -1294,7 +1303,8 @@ TEXT ·packQuadsColumns16AVX2(SB), NOSPLIT, $0-64
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
-	MOVQ flip+56(FP), AX
+	MOVQ below+56(FP), R15
+	MOVQ flip+64(FP), AX
 	SHLQ $2, BX
 	VMOVD R9, X15
 	VPBROADCASTD X15, Y15

@@ -1957,8 +1957,8 @@ next2:
 	VZEROUPPER
 	RET
 
-// func packFloat32Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packFloat32Columns12AVX512(SB), NOSPLIT, $0-56
+// func packFloat32Columns12AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packFloat32Columns12AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -1966,6 +1966,7 @@ TEXT ·packFloat32Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -1978,6 +1979,7 @@ TEXT ·packFloat32Columns12AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VMOVUPS.Z (SI), K1, Z0
 	ADDQ DX, SI
 packed3:
@@ -1994,8 +1996,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packFloat32Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packFloat32Columns32AVX512(SB), NOSPLIT, $0-56
+// func packFloat32Columns32AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packFloat32Columns32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2003,6 +2005,7 @@ TEXT ·packFloat32Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2015,6 +2018,7 @@ TEXT ·packFloat32Columns32AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VMOVUPS.Z (SI), K1, Z0
 	VMOVUPS.Z 64(SI), K2, Z1
 	ADDQ DX, SI
@@ -2033,8 +2037,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packBFloat16Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packBFloat16Columns12AVX512(SB), NOSPLIT, $0-56
+// func packBFloat16Columns12AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packBFloat16Columns12AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2042,6 +2046,7 @@ TEXT ·packBFloat16Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2054,6 +2059,7 @@ TEXT ·packBFloat16Columns12AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXWD.Z (SI), K1, Z0
 	VPSLLD $16, Z0, Z0
 	ADDQ DX, SI
@@ -2071,8 +2077,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packBFloat16Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packBFloat16Columns32AVX512(SB), NOSPLIT, $0-56
+// func packBFloat16Columns32AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packBFloat16Columns32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2080,6 +2086,7 @@ TEXT ·packBFloat16Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2092,6 +2099,7 @@ TEXT ·packBFloat16Columns32AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXWD.Z (SI), K1, Z0
 	VPSLLD $16, Z0, Z0
 	VPMOVZXWD.Z 32(SI), K2, Z1
@@ -2112,8 +2120,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packPairsBFloat16Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsBFloat16Columns12AVX512(SB), NOSPLIT, $0-56
+// func packPairsBFloat16Columns12AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsBFloat16Columns12AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2121,6 +2129,7 @@ TEXT ·packPairsBFloat16Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2133,10 +2142,12 @@ TEXT ·packPairsBFloat16Columns12AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXWD.Z (SI), K1, Z0
 	ADDQ DX, SI
 	CMPQ R8, $1
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXWD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2155,8 +2166,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packPairsBFloat16Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsBFloat16Columns32AVX512(SB), NOSPLIT, $0-56
+// func packPairsBFloat16Columns32AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsBFloat16Columns32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2164,6 +2175,7 @@ TEXT ·packPairsBFloat16Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2176,11 +2188,13 @@ TEXT ·packPairsBFloat16Columns32AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXWD.Z (SI), K1, Z0
 	VPMOVZXWD.Z 32(SI), K2, Z1
 	ADDQ DX, SI
 	CMPQ R8, $1
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXWD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2203,8 +2217,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packPairsInt8Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsInt8Columns12AVX512(SB), NOSPLIT, $0-56
+// func packPairsInt8Columns12AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsInt8Columns12AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2212,6 +2226,7 @@ TEXT ·packPairsInt8Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2226,11 +2241,13 @@ TEXT ·packPairsInt8Columns12AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVSXBD.Z (SI), K1, Z0
 	VPANDD Z30, Z0, Z0
 	ADDQ DX, SI
 	CMPQ R8, $1
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVSXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2249,8 +2266,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packPairsInt8Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsInt8Columns32AVX512(SB), NOSPLIT, $0-56
+// func packPairsInt8Columns32AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsInt8Columns32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2258,6 +2275,7 @@ TEXT ·packPairsInt8Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2272,6 +2290,7 @@ TEXT ·packPairsInt8Columns32AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVSXBD.Z (SI), K1, Z0
 	VPANDD Z30, Z0, Z0
 	VPMOVSXBD.Z 16(SI), K2, Z1
@@ -2279,6 +2298,7 @@ loop2:
 	ADDQ DX, SI
 	CMPQ R8, $1
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVSXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2301,8 +2321,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packPairsUint8Columns12AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsUint8Columns12AVX512(SB), NOSPLIT, $0-56
+// func packPairsUint8Columns12AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsUint8Columns12AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2310,6 +2330,7 @@ TEXT ·packPairsUint8Columns12AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2322,10 +2343,12 @@ TEXT ·packPairsUint8Columns12AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z0
 	ADDQ DX, SI
 	CMPQ R8, $1
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2344,8 +2367,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packPairsUint8Columns32AVX512(dst, src, ld, rows, lanes, panels, panel)
-TEXT ·packPairsUint8Columns32AVX512(SB), NOSPLIT, $0-56
+// func packPairsUint8Columns32AVX512(dst, src, ld, rows, lanes, panels, panel, below)
+TEXT ·packPairsUint8Columns32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2353,6 +2376,7 @@ TEXT ·packPairsUint8Columns32AVX512(SB), NOSPLIT, $0-56
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
+	MOVQ below+56(FP), R15
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2365,11 +2389,13 @@ TEXT ·packPairsUint8Columns32AVX512(SB), NOSPLIT, $0-56
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z0
 	VPMOVZXBD.Z 16(SI), K2, Z1
 	ADDQ DX, SI
 	CMPQ R8, $1
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2392,8 +2418,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packQuadsColumns12AVX512(dst, src, ld, rows, lanes, panels, panel, flip)
-TEXT ·packQuadsColumns12AVX512(SB), NOSPLIT, $0-64
+// func packQuadsColumns12AVX512(dst, src, ld, rows, lanes, panels, panel, below, flip)
+TEXT ·packQuadsColumns12AVX512(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2401,7 +2427,8 @@ TEXT ·packQuadsColumns12AVX512(SB), NOSPLIT, $0-64
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
-	MOVQ flip+56(FP), AX
+	MOVQ below+56(FP), R15
+	MOVQ flip+64(FP), AX
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2415,22 +2442,26 @@ TEXT ·packQuadsColumns12AVX512(SB), NOSPLIT, $0-64
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z0
 	ADDQ DX, SI
 	CMPQ R8, $1
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $8, Z31, Z31
 	VPORD Z31, Z0, Z0
 	ADDQ DX, SI
 	CMPQ R8, $2
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
 	ADDQ DX, SI
 	CMPQ R8, $3
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $24, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2450,8 +2481,8 @@ packed3:
 	VZEROUPPER
 	RET
 
-// func packQuadsColumns32AVX512(dst, src, ld, rows, lanes, panels, panel, flip)
-TEXT ·packQuadsColumns32AVX512(SB), NOSPLIT, $0-64
+// func packQuadsColumns32AVX512(dst, src, ld, rows, lanes, panels, panel, below, flip)
+TEXT ·packQuadsColumns32AVX512(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
@@ -2459,7 +2490,8 @@ TEXT ·packQuadsColumns32AVX512(SB), NOSPLIT, $0-64
 	MOVQ lanes+32(FP), R9
 	MOVQ panels+40(FP), CX
 	MOVQ panel+48(FP), BX
-	MOVQ flip+56(FP), AX
+	MOVQ below+56(FP), R15
+	MOVQ flip+64(FP), AX
 	SHLQ $2, BX
 	MOVQ $-1, R8
 	BZHIQ R9, R8, R8
@@ -2473,11 +2505,13 @@ TEXT ·packQuadsColumns32AVX512(SB), NOSPLIT, $0-64
 panel1:
 	MOVQ R10, R8
 loop2:
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z0
 	VPMOVZXBD.Z 16(SI), K2, Z1
 	ADDQ DX, SI
 	CMPQ R8, $1
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $8, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2487,6 +2521,7 @@ loop2:
 	ADDQ DX, SI
 	CMPQ R8, $2
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $16, Z31, Z31
 	VPORD Z31, Z0, Z0
@@ -2496,6 +2531,7 @@ loop2:
 	ADDQ DX, SI
 	CMPQ R8, $3
 	JLE packed3
+	PREFETCHT0 (SI)(R15*1)
 	VPMOVZXBD.Z (SI), K1, Z31
 	VPSLLD $24, Z31, Z31
 	VPORD Z31, Z0, Z0

@@ -5,7 +5,7 @@ import "unsafe"
 // Routines in assembly, as told in pack_amd64.go.
 type (
 	packRows    func(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
-	packColumns func(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int)
+	packColumns func(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 )
 
 // packSIMD packs by vectors, and leaves to packElements what they cannot do
@@ -67,10 +67,13 @@ func (p packSIMD[S]) packColumns(dst []uint32, panel int, src []S, ld, extent, k
 		whole = (extent-reach)/p.width + 1
 	}
 	for l := 0; l < k; l += steps * p.ku {
-		rows := min(steps*p.ku, k-l)
+		rows, below := min(steps*p.ku, k-l), 0
+		if l+2*steps*p.ku <= k {
+			below = rows * ld * size[S]() // those that are packed next
+		}
 		to, from := dst[l/p.ku*p.width:], src[l*ld:]
 		if whole > 0 {
-			p.columns(&to[0], at(from, 0), ld*size[S](), rows, p.width, whole, panel)
+			p.columns(&to[0], at(from, 0), ld*size[S](), rows, p.width, whole, panel, below)
 		}
 		for lane := whole * p.width; lane < extent; lane += p.width {
 			p.edge(to[lane/p.width*panel:], from[lane:], ld, rows, min(p.width, extent-lane))
@@ -100,7 +103,7 @@ func (p packSIMD[S]) rowsAtOnce() int {
 func (p packSIMD[S]) edge(dst []uint32, src []S, ld, rows, lanes int) {
 	safe := p.safe(len(src), ld, rows)
 	if safe > 0 {
-		p.columns(&dst[0], at(src, 0), ld*size[S](), safe, lanes, 1, 0)
+		p.columns(&dst[0], at(src, 0), ld*size[S](), safe, lanes, 1, 0, 0)
 	}
 	if safe < rows {
 		packElements(dst[safe/p.ku*p.width:], src[safe*ld:], 1, ld, lanes, rows-safe, p.width, p.encoding)

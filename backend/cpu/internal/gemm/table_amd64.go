@@ -131,8 +131,8 @@ func flipRows(f func(*uint32, unsafe.Pointer, int, int, int, int, uint64), flip 
 	}
 }
 
-func flipColumns(f func(*uint32, unsafe.Pointer, int, int, int, int, int, uint64), flip uint64) packColumns {
-	return func(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel int) {
-		f(dst, src, ld, rows, lanes, panels, panel, flip)
+func flipColumns(f func(*uint32, unsafe.Pointer, int, int, int, int, int, int, uint64), flip uint64) packColumns {
+	return func(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int) {
+		f(dst, src, ld, rows, lanes, panels, panel, below, flip)
 	}
 }

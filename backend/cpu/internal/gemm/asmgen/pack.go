@@ -12,6 +12,8 @@ const (
 	rLD   = "DX" // bytes from row to row
 	rAt   = "R11"
 	rFlip = "AX"
+
+	rUnder = "R15" // bytes from a row to what is asked for
 )
 
 // packFunc starts a routine that packs; flips adds the argument that is
@@ -58,7 +60,7 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		vectors := (width + v.Lanes - 1) / v.Lanes
 		flip := v.reg(v.Registers - 3)
 
-		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, []string{"rows", "lanes", "panels", "panel"}, rPanelRows, rLanes, rPanels, rPanel)
+		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, []string{"rows", "lanes", "panels", "panel", "below"}, rPanelRows, rLanes, rPanels, rPanel, rUnder)
 		a.Op("SHLQ", imm(2), rPanel)
 		v.laneMasks(a, rLanes, vectors)
 		v.storedLanes(a, width)
@@ -106,12 +108,16 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 }
 
 // gather loads KU rows into words, each to its place there. Of the last ones there may
-// be fewer.
+// be fewer. With masks it asks for what lies below: of so many rows as are packed together
+// there, no prefetcher of a processor follows each.
 func (e Element) gather(a *Asm, v Vector, vectors int, rRows string) {
 	gathered := a.NewLabel("packed")
 	for u := range e.KU {
 		if u > 0 {
 			a.JumpIf(rRows, "JLE", u, gathered)
+		}
+		if v.Masks {
+			a.Op("PREFETCHT0", "("+rFrom+")("+rUnder+"*1)")
 		}
 		for i := range vectors {
 			to := v.reg(i)
