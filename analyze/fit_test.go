@@ -152,12 +152,14 @@ func TestPrediction(t *testing.T) {
 		Launches                             launches
 		Attention                            attentions
 		Blind                                blinds
+		Grouped                              groupeds
 		ModelError                           float64
 	}{
 		ModelError: 100 * ModelError,
 		Launches:   launchPage(t),
 		Attention:  attentionPage(t),
 		Blind:      blindPage(t),
+		Grouped:    groupedPage(t),
 		Overhead:   fmt.Sprintf("%.0f", whole.overhead*1e9), Exponent: fmt.Sprint(whole.exponent), Dispatch: fmt.Sprintf("%.0f", whole.dispatch*1e6),
 	}
 	off := func(f fitted, r published) float64 { // percent of the rate
