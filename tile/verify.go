@@ -39,20 +39,20 @@ func (p *Program) Verify() error {
 // stages are the rules, each in a function of its own. Those of a stage rely on
 // what all earlier stages have accepted.
 var stages = [][]func(*verifier){
-	{ // verify_grid.go, verify_ref.go: the parts on their own
+	{ // verify_grid.go, verify_ref.go, verify_overlap.go: the parts on their own
 		gridAxes,
 		gridSize,
 		refNames,
 		refDims,
+		overlaps,
 		refDtypes,
 		memorySize,
 		buffers,
 		meshAxes,
 		semaphores,
 	},
-	{ // verify_scope.go, verify_overlap.go, verify_stmt.go, verify_expr.go, verify_copy.go: how they fit together
+	{ // verify_scope.go, verify_stmt.go, verify_expr.go, verify_copy.go: how they fit together
 		axisBounds,
-		overlaps,
 		indexMaps,
 		statements,
 		mainRefs,
