@@ -154,8 +154,7 @@ func (p *Program) Run(ctx context.Context, out Tensor, in ...Tensor) error {
 	if len(p.outputs) != 1 {
 		return fmt.Errorf("matladder: the program has %d outputs: use Call", len(p.outputs))
 	}
-	outs := [1]Tensor{out}
-	return p.Call(ctx, outs[:], in)
+	return p.Call(ctx, unsafe.Slice(&out, 1), in)
 }
 
 // Call is Run of a program with any number of outputs.
@@ -259,7 +258,7 @@ func (a *argument) complaint(t *Tensor) error {
 
 // String is the dtype and shape, as of a Tensor.
 func (a *argument) String() string {
-	return Tensor{dtype: a.Dtype, rank: a.rank, shape: a.shape}.String()
+	return Tensor{form: form{dtype: a.Dtype, rank: a.rank, shape: a.shape}}.String()
 }
 
 // Close waits for calls that run and frees the program's memory; tensors of Prepack are

@@ -18,11 +18,16 @@ const MaxRank = 8
 // value, and making one copies and allocates nothing. What is wrong with one the call tells
 // that gets it, naming the argument.
 type Tensor struct {
-	dtype          tile.Dtype
-	rank           int
+	form
+	data   []byte // from the first element to the last
+	packed *packed
+}
+
+// form is all of a tensor but where it lies.
+type form struct {
 	shape, strides [MaxRank]int
-	data           []byte // from the first element to the last
-	packed         *packed
+	rank           int
+	dtype          tile.Dtype
 	fault          fault
 }
 
@@ -109,7 +114,7 @@ const mostBytes = 1 << 46
 
 // view is data as a tensor without gaps, its length not looked at.
 func view(d tile.Dtype, data []byte, shape []int) Tensor {
-	t := Tensor{dtype: d, data: data, rank: len(shape)}
+	t := Tensor{form: form{dtype: d, rank: len(shape)}, data: data}
 	if len(shape) > MaxRank {
 		t.rank, t.fault = MaxRank, badRank
 		return t
@@ -154,13 +159,19 @@ func sameTensors(a, b []Tensor) bool {
 	return same
 }
 
+// is compares word by word: an argument was just written, and longer words than it was
+// written by would wait for the memory.
 func (t *Tensor) is(u *Tensor) bool {
-	same := unsafe.SliceData(t.data) == unsafe.SliceData(u.data) && len(t.data) == len(u.data) && t.packed == u.packed &&
-		t.dtype == u.dtype && t.rank == u.rank && t.fault == u.fault
-	for i := 0; same && i < min(t.rank, MaxRank); i++ { // beyond are zeros
-		same = t.shape[i] == u.shape[i] && t.strides[i] == u.strides[i]
+	if unsafe.SliceData(t.data) != unsafe.SliceData(u.data) || len(t.data) != len(u.data) || t.packed != u.packed ||
+		t.rank != u.rank || t.dtype != u.dtype || t.fault != u.fault {
+		return false
 	}
-	return same
+	for i := range min(t.rank, MaxRank) { // beyond are zeros
+		if t.shape[i] != u.shape[i] || t.strides[i] != u.strides[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // complaint is what is wrong with a tensor on its own; "" for nothing.

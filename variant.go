@@ -17,7 +17,7 @@ import (
 type variant struct {
 	kind
 	callable backend.Callable
-	used     atomic.Int64 // calls
+	used     atomic.Bool // since one was closed to make room
 }
 
 // kind is how the arrays of a variant lie.
@@ -28,7 +28,8 @@ type kind struct {
 	packed    uint64 // the inputs that are packed beforehand
 }
 
-// mostVariants bounds the memory of a program: beyond it, those used least are closed.
+// mostVariants bounds the memory of a program: beyond it, the oldest that was not used for a
+// while is closed.
 const mostVariants = 8
 
 // line is where outputs begin that may be written in whole lines of the caches.
@@ -148,22 +149,37 @@ func (p *Program) add(ctx context.Context, out, in []Tensor, w wanted, n kind) (
 	}
 	var old *variant
 	if len(list) > mostVariants {
-		least := -1
-		for i, v := range list[:len(list)-1] {
-			if v.packed == 0 && (least < 0 || v.used.Load() < list[least].used.Load()) {
-				least = i
-			}
-		}
-		if least >= 0 {
-			old = list[least]
-			list = slices.Delete(list, least, least+1)
-		}
+		list, old = without(list)
 	}
 	p.variants.Store(&list)
 	if old != nil {
 		return v, old.callable.Close()
 	}
 	return v, nil
+}
+
+// without takes from a list the variant to close, nil if there is none: the first that no
+// call used since one was last closed, or the first if all were, but not the last of the
+// list, which is new, and none that something is packed for.
+func without(list []*variant) ([]*variant, *variant) {
+	at := -1
+	for i, v := range list[:len(list)-1] {
+		if v.packed != 0 {
+			continue
+		}
+		if !v.used.Swap(false) {
+			at = i
+			break
+		}
+		if at < 0 {
+			at = i
+		}
+	}
+	if at < 0 {
+		return list, nil
+	}
+	old := list[at]
+	return slices.Delete(list, at, at+1), old
 }
 
 // findOrCompile returns the variant that is wanted, and where there was none the list with a
@@ -272,15 +288,15 @@ func (p *Program) packing(ctx context.Context, i int) (*variant, error) {
 
 // call is what one call needs beside its arguments.
 type call struct {
-	p       *Program
-	in, out [][]byte
-	packed  []backend.Packed
+	p *Program
 
 	// Arguments that were found to fit, and what was found for them: a call on the same
 	// need not look again.
 	seenOut, seenIn []Tensor
 	wanted          wanted
 	variant         *variant // nil if none was found, or it may be closed
+	in, out         [][]byte // what it computes on; those that are copied are others in each launch
+	packed          []backend.Packed
 
 	traced bool
 	trace  *timeline.Timeline
@@ -307,18 +323,21 @@ func (c *call) run(ctx context.Context, out, in []Tensor) error {
 	if err := c.fit(out, in); err != nil {
 		return err
 	}
-	w := c.wanted
 	for {
 		if c.variant == nil {
-			var err error
-			if c.variant, err = c.p.find(ctx, out, in, w); err != nil {
+			v, err := c.p.find(ctx, out, in, c.wanted)
+			if err != nil {
 				return err
 			}
+			if err := c.place(v, out, in); err != nil {
+				return err
+			}
+			c.variant = v
 		}
-		if len(*c.p.variants.Load()) > 1 {
-			c.variant.used.Add(1)
+		if !c.variant.used.Load() { // a line that all callers read is not written without need
+			c.variant.used.Store(true)
 		}
-		err := c.on(ctx, c.variant, out, in, w)
+		err := c.on(ctx, c.variant)
 		if err == nil || !errors.Is(err, ErrClosed) {
 			return err
 		}
@@ -332,40 +351,69 @@ func (c *call) run(ctx context.Context, out, in []Tensor) error {
 	}
 }
 
-// on computes by a variant.
-func (c *call) on(ctx context.Context, v *variant, out, in []Tensor, w wanted) error {
-	var packed []backend.Packed
+// place says where the arguments of a variant are.
+func (c *call) place(v *variant, out, in []Tensor) error {
 	for i := range in {
 		c.in[i], c.packed[i] = in[i].data, nil
-		switch {
-		case w.packed&(1<<i) != 0:
-			if in[i].packed.variant != v || in[i].packed.input != i {
-				return &ArgumentError{c.p.inputs[i].Name, false, "was packed for another program or input"}
-			}
-			c.in[i], c.packed[i], packed = nil, in[i].packed.Packed, c.packed
-		case w.copied&(1<<i) != 0:
-			c.in[i] = make([]byte, in[i].dtype.Bytes(in[i].elements()))
-			gather(c.in[i], &in[i])
+		if c.wanted.packed&(1<<i) == 0 {
+			continue
 		}
-	}
-	if w.copied != 0 {
-		for _, b := range c.p.bounds {
-			if err := b.check(c.in[b.input]); err != nil {
-				return err
-			}
+		if in[i].packed.variant != v || in[i].packed.input != i {
+			return &ArgumentError{c.p.inputs[i].Name, false, "was packed for another program or input"}
 		}
+		c.packed[i] = in[i].packed.Packed
 	}
 	for i := range out {
-		if c.out[i] = out[i].data; w.outs&(1<<i) != 0 {
-			c.out[i] = make([]byte, out[i].dtype.Bytes(out[i].elements()))
+		c.out[i] = out[i].data
+	}
+	return nil
+}
+
+// on computes by a variant, on the arguments or copies of them.
+func (c *call) on(ctx context.Context, v *variant) error {
+	w := &c.wanted
+	if w.copied != 0 {
+		if err := c.gather(); err != nil {
+			return err
 		}
+	}
+	if w.outs != 0 {
+		for i, t := range c.seenOut {
+			if w.outs&(1<<i) != 0 {
+				c.out[i] = make([]byte, t.dtype.Bytes(t.elements()))
+			}
+		}
+	}
+	var packed []backend.Packed
+	if w.packed != 0 {
+		packed = c.packed
 	}
 	if err := c.launch(ctx, v, packed); err != nil {
 		return fmt.Errorf("matladder: %w", err)
 	}
-	for i := range out {
-		if w.outs&(1<<i) != 0 {
-			scatter(&out[i], c.out[i])
+	if w.outs != 0 {
+		for i := range c.seenOut {
+			if w.outs&(1<<i) != 0 {
+				scatter(&c.seenOut[i], c.out[i])
+			}
+		}
+	}
+	return nil
+}
+
+// gather copies the inputs that a launch does not read where they lie, and looks at the
+// lengths among them.
+func (c *call) gather() error {
+	for i := range c.seenIn {
+		if c.wanted.copied&(1<<i) != 0 {
+			t := &c.seenIn[i]
+			c.in[i] = make([]byte, t.dtype.Bytes(t.elements()))
+			gather(c.in[i], t)
+		}
+	}
+	for _, b := range c.p.bounds {
+		if err := b.check(c.in[b.input]); err != nil {
+			return err
 		}
 	}
 	return nil

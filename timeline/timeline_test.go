@@ -6,10 +6,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
@@ -66,38 +62,6 @@ func TestChrome(t *testing.T) {
 	if Chrome(io.Discard, bad) == nil {
 		t.Error("a span of no track was written")
 	}
-}
-
-// TestPerfetto has Perfetto's own trace processor read a trace, where it is installed:
-// pip install perfetto, which fetches the program behind it when it is first used.
-func TestPerfetto(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "trace.json")
-	var b bytes.Buffer
-	if err := Chrome(&b, some()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	const program = `import sys
-from perfetto.trace_processor import TraceProcessor
-p = TraceProcessor(trace=sys.argv[1])
-for r in p.query("select s.name as name, s.ts as ts, s.dur as dur, s.depth as depth, t.name as thread from slice s join thread_track k on s.track_id = k.id join thread t using (utid) order by s.ts, s.depth"):
-    print(r.name, r.ts, r.dur, r.depth, r.thread, sep="|")
-`
-	out, err := exec.Command("python3", "-c", program, file).CombinedOutput()
-	if err != nil {
-		t.Skipf("Perfetto's trace processor cannot be used here (pip install perfetto; it fetches its program): %v", lastLine(out, err))
-	}
-	const want = "wait for others|0|900|0|worker 1\nstep|50|950|0|worker 0\npack a|100|200|1|worker 0\nmultiply a·b|300|500|1|worker 0\n"
-	if have := string(out); have != want {
-		t.Errorf("have\n%swant\n%s", have, want)
-	}
-}
-
-func lastLine(out []byte, err error) string {
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return lines[len(lines)-1] + " " + err.Error()
 }
 
 func TestSVG(t *testing.T) {

@@ -61,9 +61,13 @@ var workerLabels = pprof.WithLabels(context.Background(), pprof.Labels("matladde
 // the first member that failed.
 func (c *Pool) Run(f func(member int)) error {
 	c.round = f
-	c.start.wait()
-	c.guard(0)
-	c.end.wait()
+	if c.Size == 1 { // nobody to meet
+		c.guard(0)
+	} else {
+		c.start.wait()
+		c.guard(0)
+		c.end.wait()
+	}
 	err := c.err
 	c.err = nil
 	return err

@@ -61,7 +61,9 @@ func (e *Executable) launch() error {
 					c.forget()
 				}
 			}
-			r.Queues.Deal(t.Count(phase))
+			if len(r.Queues) > 1 {
+				r.Queues.Deal(t.Count(phase))
+			}
 			r.phase = phase
 			began := r.Workers[0].now()
 			if err := e.Pool.Run(r.work); err != nil {
@@ -97,6 +99,16 @@ func (r *Run) part(member int) {
 	}
 	if r.phase == 0 {
 		w.enter()
+	}
+	if len(r.Queues) == 1 { // nobody to share with
+		for task := range r.Plan.Tasks.Count(r.phase) {
+			if w.pool.over() {
+				return
+			}
+			w.task(r.phase, task)
+		}
+		w.leave()
+		return
 	}
 	for !w.pool.over() {
 		task, ok := r.Queues.next(member)
