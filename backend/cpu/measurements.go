@@ -13,7 +13,7 @@ import (
 )
 
 // measurementsVersion changes when probes measure something else.
-const measurementsVersion = 6
+const measurementsVersion = 7
 
 // measurements are what probes found, as kept in a file.
 type measurements struct {

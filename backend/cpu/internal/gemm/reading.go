@@ -1,7 +1,6 @@
 package gemm
 
 import (
-	"cmp"
 	"context"
 	"math/bits"
 	"sync"
@@ -43,8 +42,8 @@ const MostRead = 128
 // thread has its part, in rows some bytes apart. It takes some milliseconds, once for each
 // kind of B.
 func (p *Path[S, C]) ReadCosts(threads, rows int, bytes int64, apart int) map[ReadB]ReadCost {
-	key := readKey{p.Name, size[S](), p.blocking, p.direct.steps, threads, representative(rows), partOf(bytes, threads), apart%sameSets == 0, shortRow(apart), 0}
-	return measuredOnce(key, func() map[ReadB]ReadCost { return p.measureReads(threads, key.rows, key.part, key.short, key.alike) })
+	key := readKey{p.Name, size[S](), p.blocking, p.direct.steps, threads, representative(rows), partOf(bytes, threads), rowOf(apart), 0}
+	return measuredOnce(key, func() map[ReadB]ReadCost { return p.measureReads(threads, key.rows, key.part, key.row) })
 }
 
 // TransposedCosts is ReadCosts for a B whose columns are rows of memory, of depth elements
@@ -52,7 +51,7 @@ func (p *Path[S, C]) ReadCosts(threads, rows int, bytes int64, apart int) map[Re
 func (p *Path[S, C]) TransposedCosts(threads, rows, depth int, bytes int64) map[ReadB]ReadCost {
 	const least, most = 16, 1024
 	depth = 1 << bits.Len(uint(min(max(depth, least), most)-1))
-	key := readKey{p.Name, size[S](), p.blocking, p.direct.steps, threads, representative(rows), partOf(bytes, threads), false, 0, depth}
+	key := readKey{p.Name, size[S](), p.blocking, p.direct.steps, threads, representative(rows), partOf(bytes, threads), 0, depth}
 	return measuredOnce(key, func() map[ReadB]ReadCost { return p.measureTransposed(threads, key.rows, key.part, depth) })
 }
 
@@ -74,23 +73,30 @@ type readKey struct {
 	steps    int
 	threads  int
 	rows     int
-	part     int  // bytes of B that a thread has
-	alike    bool // rows of B fall into few sets of the caches
-	short    int  // bytes of a short row of B
-	depth    int  // of a B whose columns are rows of memory; 0 for others
+	part     int // bytes of B that a thread has
+	row      int // bytes from row to row of B
+	depth    int // of a B whose columns are rows of memory; 0 for others
 }
 
-// shortRow is about how many bytes rows of B have that follow each other and are short; 0
-// for others.
-func shortRow(apart int) int {
-	const least = 64
-	if apart > directAhead {
-		return 0
+// rowOf is about how many bytes rows of B are apart: just as many where they fall into few
+// sets of the caches.
+func rowOf(apart int) int {
+	if apart <= directAhead { // short ones
+		return 1 << bits.Len(uint(max(apart, cacheLine)-1))
 	}
-	return 1 << bits.Len(uint(max(apart, least)-1))
+	if apart%sameSets == 0 {
+		return apart
+	}
+	return roundly(apart)/cacheLine*cacheLine + 3*cacheLine
 }
 
-// shortRows are so many of short ones as a block has.
+// roundly is n with three bits that are not zero.
+func roundly(n int) int {
+	step := max(1, 1<<(bits.Len(uint(n))-3))
+	return n / step * step
+}
+
+// shortRows are so many of short ones as a block has, which follow each other.
 const shortRows = 512
 
 // sameSets is the distance in bytes of which rows of B are multiples that fall into few
@@ -120,8 +126,7 @@ func representative(rows int) int {
 func partOf(bytes int64, threads int) int {
 	most := max(2*max(probe.Host().L2, 512<<10), mostProbed/threads)
 	part := max(leastProbed, int(min(bytes/int64(threads), int64(most))))
-	step := 1 << (bits.Len(uint(part)) - 3)
-	return part / step * step
+	return roundly(part)
 }
 
 const (
@@ -132,50 +137,58 @@ const (
 // A readProbe is what one thread measures with: its part of a B, which it reads in blocks
 // of all rows and some columns.
 type readProbe[S Source, C Sum] struct {
+	thread    int
 	source    []S
 	a, packed []byte
 	c         []C
 }
 
-// measureReads measures on so many threads at once, as they share caches and memory.
-func (p *Path[S, C]) measureReads(threads, m, part, short int, alike bool) map[ReadB]ReadCost {
-	row := cmp.Or(short, 1<<10) // bytes; the larger the part, the longer and the more they are
-	for short == 0 && row < 8<<10 && row*row/16 < part {
-		row *= 2
+// operands are a packed A, and memory for a packed B and for sums of some columns.
+func (x *readProbe[S, C]) operands(p *Path[S, C], m, k, columns, sums int) {
+	x.a, x.packed, x.c = Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, columns)), make([]C, m*sums)
+	p.PackA(x.a, patterns[S](m*k), k, m, k)
+}
+
+// packedCost is that of a B that is packed block by block, each where the last one was.
+func (p *Path[S, C]) packedCost(each readTimer[S, C], m, k, columns int, pack func(x *readProbe[S, C], part int)) ReadCost {
+	return ReadCost{Pack: each(readTime, pack), Multiply: each(readTime, func(x *readProbe[S, C], _ int) {
+		p.Block(x.c, columns, m, columns, k, x.a, x.packed, false)
+	})}
+}
+
+// measureReads measures on so many threads at once, as they share caches and memory. Each
+// has columns of its own of one B, or rows where they are short.
+func (p *Path[S, C]) measureReads(threads, m, part, row int) map[ReadB]ReadCost {
+	const most = 512 // columns of a block
+	ld, all := row/size[S](), max(1, part*threads/row)
+	k, columns := all, max(p.NR, min(most, ld/threads/p.NR*p.NR))
+	along := max(1, ld/threads/columns) // blocks of one part of rows, which a B in place is read along
+	parts, apart, first := along, columns, max(0, ld-along*columns)/max(1, threads-1)
+	if row <= directAhead {
+		k, columns, along = min(shortRows, max(1, all/threads)), ld, 1
+		parts, apart = max(1, all/threads/k), k*ld
+		first = parts * apart
 	}
-	all := part / row
-	if !alike && short == 0 {
-		row += 3 * cacheLine
-	}
-	ld, k := row/size[S](), all
-	columns := min(512, ld/p.NR*p.NR)
-	parts, apart := max(1, ld/max(columns, 1)), columns
-	if short > 0 {
-		k = min(shortRows, all)
-		columns, parts, apart = ld, all/k, k*ld
-	}
-	block := p.SizeB(k, columns)
-	each := readTimer[S, C](threads, parts, k*columns)
+	source := Buffer((all + 1) * row) // one more for vectors that go beyond the last
+	each := newReadTimer[S, C](threads, parts, k*columns)
 	each(0, func(x *readProbe[S, C], _ int) {
 		if x.source == nil {
-			x.source = patterns[S](all * ld)
-			x.a, x.packed, x.c = Buffer(p.SizeA(m, k)), Buffer(parts*block), make([]C, m*columns)
-			p.PackA(x.a, patterns[S](m*k), k, m, k)
+			share := len(source) / threads / cacheLine * cacheLine
+			fill[S](source[x.thread*share:][:share])
+			x.source = unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(source))), len(source)/size[S]())[x.thread*first:]
+			x.operands(p, m, k, columns, columns*along)
 		}
 	})
-	costs := map[ReadB]ReadCost{ReadPacked: {
-		Pack: each(readTime, func(x *readProbe[S, C], part int) {
-			p.PackB(x.packed[part*block:], x.source[part*apart:], ld, k, columns)
-		}),
-		Multiply: each(readTime, func(x *readProbe[S, C], part int) {
-			p.Block(x.c, columns, m, columns, k, x.a, x.packed[part*block:], false)
-		}),
-	}}
+	costs := map[ReadB]ReadCost{ReadPacked: p.packedCost(each, m, k, columns, func(x *readProbe[S, C], part int) {
+		p.PackB(x.packed, x.source[part*apart:], ld, k, columns)
+	})}
 	for _, read := range []ReadB{ReadTiles, ReadStreams, ReadPieces} {
 		if p.CanRead(read) {
 			q := choose(map[any]any{}, p, Choices{B: read})
 			costs[read] = ReadCost{Multiply: each(readTime, func(x *readProbe[S, C], part int) {
-				q.BlockDirect(x.c, columns, m, columns, k, x.a, x.source[part*apart:], ld, false)
+				if part%along == 0 {
+					q.BlockDirect(x.c, columns*along, m, columns*along, k, x.a, x.source[part*apart:], ld, false)
+				}
 			})}
 		}
 	}
@@ -186,23 +199,16 @@ func (p *Path[S, C]) measureReads(threads, m, part, short int, alike bool) map[R
 func (p *Path[S, C]) measureTransposed(threads, m, part, k int) map[ReadB]ReadCost {
 	n := max(dotsColumns, part/(k*size[S]()))
 	columns := min(512, n)
-	parts, block := n/columns, p.SizeB(k, columns)
-	each := readTimer[S, C](threads, parts, k*columns)
+	each := newReadTimer[S, C](threads, n/columns, k*columns)
 	each(0, func(x *readProbe[S, C], _ int) {
 		if x.source == nil {
 			x.source = patterns[S](k * n)
-			x.a, x.packed, x.c = Buffer(p.SizeA(m, k)), Buffer(parts*block), make([]C, m*columns)
-			p.PackA(x.a, patterns[S](m*k), k, m, k)
+			x.operands(p, m, k, columns, columns)
 		}
 	})
-	costs := map[ReadB]ReadCost{ReadPacked: {
-		Pack: each(readTime, func(x *readProbe[S, C], part int) {
-			p.PackBT(x.packed[part*block:], x.source[part*columns*k:], k, k, columns)
-		}),
-		Multiply: each(readTime, func(x *readProbe[S, C], part int) {
-			p.Block(x.c, columns, m, columns, k, x.a, x.packed[part*block:], false)
-		}),
-	}}
+	costs := map[ReadB]ReadCost{ReadPacked: p.packedCost(each, m, k, columns, func(x *readProbe[S, C], part int) {
+		p.PackBT(x.packed, x.source[part*columns*k:], k, k, columns)
+	})}
 	if p.CanRead(ReadDots) {
 		costs[ReadDots] = ReadCost{Multiply: each(readTime, func(x *readProbe[S, C], part int) {
 			p.MultiplyDots(Run[S]{A: x.a}, x.c, columns, m, columns, k, x.source[part*columns*k:], k, false)
@@ -211,11 +217,16 @@ func (p *Path[S, C]) measureTransposed(threads, m, part, k int) map[ReadB]ReadCo
 	return costs
 }
 
-// readTimer times what each of some threads does with each part of its B, at once: what
-// it returns gives the seconds of one of the elements of a part. Where others disturb, it
-// measures again until two times agree.
-func readTimer[S Source, C Sum](threads, parts, elements int) func(total time.Duration, f func(x *readProbe[S, C], part int)) float64 {
+// A readTimer times what each of some threads does with each part of its B, at once, for
+// so long at least, and gives the seconds of one of the elements of a part.
+type readTimer[S Source, C Sum] func(total time.Duration, f func(x *readProbe[S, C], part int)) float64
+
+// newReadTimer is one that measures again until two times agree, as others may disturb.
+func newReadTimer[S Source, C Sum](threads, parts, elements int) readTimer[S, C] {
 	probes := make([]readProbe[S, C], threads)
+	for i := range probes {
+		probes[i].thread = i
+	}
 	return func(total time.Duration, f func(x *readProbe[S, C], part int)) float64 {
 		const least, most, alike = 2, 5, 0.97
 		best, second := 0.0, 0.0
@@ -235,15 +246,20 @@ func readTimer[S Source, C Sum](threads, parts, elements int) func(total time.Du
 // patterns are n numbers of pattern, in memory of their own.
 func patterns[S Source](n int) []S {
 	memory := Buffer(n * size[S]())
-	x := unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(memory))), n)
+	fill[S](memory)
+	return unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(memory))), n)
+}
+
+// fill has numbers of pattern in some memory.
+func fill[S Source](memory []byte) {
+	x := unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/size[S]())
 	const period = 1021
-	for i := range min(period, n) {
+	for i := range min(period, len(x)) {
 		x[i] = pattern(x[max(0, i-1)], i)
 	}
-	for done := period; done < n; done *= 2 {
+	for done := period; done < len(x); done *= 2 {
 		copy(x[done:], x[:done])
 	}
-	return x
 }
 
 // readTime is how long each way to read B is measured for, at least.
