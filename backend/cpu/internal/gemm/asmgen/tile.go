@@ -328,35 +328,3 @@ func (t Tile) mask(v int) string {
 	}
 	return t.free()[v]
 }
-
-func (t Tile) addMasked(a *Asm, row int) {
-	for v := range t.Vectors {
-		t.addVectorMasked(a, row, v)
-	}
-}
-
-func (t Tile) addVectorMasked(a *Asm, row, v int) {
-	off, sum := v*t.bytes(), t.acc(row, v)
-	if t.Masks {
-		a.Op(t.Add, at(rRow, off), sum, t.mask(v), sum)
-		return
-	}
-	held := t.free()[t.Vectors]
-	a.Op("VMASKMOVPS", at(rRow, off), t.mask(v), held)
-	a.Op(t.Add, held, sum, sum)
-}
-
-func (t Tile) storeMasked(a *Asm, row int) {
-	for v := range t.Vectors {
-		t.storeVectorMasked(a, row, v)
-	}
-}
-
-func (t Tile) storeVectorMasked(a *Asm, row, v int) {
-	off, sum := v*t.bytes(), t.acc(row, v)
-	if t.Masks {
-		a.Op("VMOVUPS", sum, t.mask(v), at(rC, off))
-	} else {
-		a.Op("VMASKMOVPS", sum, t.mask(v), at(rC, off))
-	}
-}
