@@ -11,12 +11,3 @@ type column[C Sum] func(c *C, ldc, steps int, a, b *uint32, bias *C, next, end u
 // columnSteps is the least depth of the tiles of a column. As measured, those of 160
 // steps and more gain up to 1 % by it, and those of 128 gain or lose as much.
 const columnSteps = 160
-
-// columnTiles returns the twin of a column, of tiles of mr rows and nr columns.
-func columnTiles[C Sum](mr, nr int, tile tile[C]) column[C] {
-	return func(c *C, ldc, steps int, a, b *uint32, bias *C, next, end uintptr, panels, panel int, accumulate bool) {
-		for p := range panels {
-			tile(&span(c, p*mr*ldc+1)[p*mr*ldc], ldc, steps, &span(a, p*panel+1)[p*panel], b, bias, next, mr, nr, accumulate)
-		}
-	}
-}

@@ -41,10 +41,10 @@
 // (tiles_proof_amd64.go). Where they are not, or where the operating system refuses,
 // ISA.Missing says so and AVX512 is the best there is.
 //
-// Every micro-kernel in assembly has a twin in Go with the same signature
-// (tile_generic.go, tile_bfloat16.go, column.go, rows.go, edge.go, tiles_generic.go,
-// stream.go, dots.go) and every packing one of the same panels (pack.go, tiles_generic.go): tests
-// compare with them, and other machines run those of float32 and of pairs. Tiles that
+// Every micro-kernel in assembly has a twin in Go with the same signature, and every packing
+// one of the same panels, which tests compare with. Those of float32 and of pairs are what
+// other machines run, and those of tiles what AMX is proved by (tile_generic.go, pack.go,
+// tiles_generic.go); the rest are with the tests (twins_test.go). Tiles that
 // read b where it lies (direct_amd64.go, inplace_amd64.go) are compared with the twin of a
 // tile on a b packed in Go. The assembly is written by asmgen:
 //

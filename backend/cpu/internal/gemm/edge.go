@@ -12,12 +12,3 @@ const edgeCols = 4
 
 // isEdge tells whether an edge computes the last columns of c.
 func (k *kernel[C]) isEdge(cols int) bool { return k.edge != nil && cols <= edgeCols }
-
-// edgeTiles returns the twin of an edge, of tiles of mr rows.
-func edgeTiles[C Sum](mr int, tile tile[C]) edge[C] {
-	return func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool) {
-		for i := 0; i < rows; i += mr {
-			tile(&span(c, i*ldc+1)[i*ldc], ldc, steps, &span(a, i/mr*panel+1)[i/mr*panel], b, nil, next, min(mr, rows-i), cols, accumulate)
-		}
-	}
-}

@@ -47,25 +47,3 @@ func (k *rowsKernel[C]) tileOf(c *C, ldc, steps int, a *uint32, lda int, b *uint
 	}
 	k.tile(c, ldc, steps, a, lda, b, next, rows, cols, accumulate)
 }
-
-// rowsTiles returns the twin of a rowsTile, of tiles of mr rows.
-func rowsTiles[C Sum](mr int, tile tile[C]) rowsTile[C] {
-	return func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next uintptr, rows, cols int, accumulate bool) {
-		panel := make([]uint32, steps*mr)
-		for i := range rows {
-			for s, word := range span(offset(a, i*lda), steps) {
-				panel[s*mr+i] = word
-			}
-		}
-		tile(c, ldc, steps, &panel[0], b, nil, next, rows, cols, accumulate)
-	}
-}
-
-// rowsColumns returns the twin of a rowsColumn, of tiles of mr rows and nr columns.
-func rowsColumns[C Sum](mr, nr int, tile rowsTile[C]) rowsColumn[C] {
-	return func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next, end uintptr, panels int, accumulate bool) {
-		for p := range panels {
-			tile(offset(c, p*mr*ldc*wordBytes), ldc, steps, offset(a, p*mr*lda), lda, b, next, mr, nr, accumulate)
-		}
-	}
-}

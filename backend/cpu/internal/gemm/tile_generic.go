@@ -56,48 +56,6 @@ func tilePairs(mr, nr int) tile[int32] {
 	}
 }
 
-// tileQuads returns the twin of the tile on quads of bytes, unsigned in a and
-// signed in b.
-func tileQuads(mr, nr int) tile[int32] {
-	return tileOfWords(mr, nr, func(s int32, a, b uint32) int32 { return s + dotQuads(a, b) })
-}
-
-// tileSignedQuads returns the twin of the tile on quads of bytes that are signed on both
-// sides.
-func tileSignedQuads(mr, nr int) tile[int32] {
-	return tileOfWords(mr, nr, func(s int32, a, b uint32) int32 {
-		return s + dotQuads(a^offsetQuads, b) - dotQuads(offsetQuads, b)
-	})
-}
-
-// tileOfWords returns a tile that adds the product of a word of a and one of b to a sum.
-func tileOfWords[C Sum](mr, nr int, add func(s C, a, b uint32) C) tile[C] {
-	return func(c *C, ldc, steps int, a, b *uint32, bias *C, _ uintptr, rows, cols int, accumulate bool) {
-		av, bv := span(a, steps*mr), span(b, steps*nr)
-		for i := 0; i < rows; i += 2 {
-			for j := 0; j < cols; j += 4 {
-				s := start(bias, j)
-				for l := range steps {
-					x, y := av[l*mr+i:l*mr+i+2], bv[l*nr+j:l*nr+j+4]
-					for q := range 4 {
-						s[q] = add(s[q], x[0], y[q])
-						s[q+4] = add(s[q+4], x[1], y[q])
-					}
-				}
-				store(c, ldc, &s, i, j, rows, cols, accumulate)
-			}
-		}
-	}
-}
-
-// dotQuads multiplies the unsigned bytes of a by the signed bytes of b.
-func dotQuads(a, b uint32) int32 {
-	return int32(uint8(a))*int32(int8(b)) +
-		int32(uint8(a>>8))*int32(int8(b>>8)) +
-		int32(uint8(a>>16))*int32(int8(b>>16)) +
-		int32(uint8(a>>24))*int32(int8(b>>24))
-}
-
 // start is what two rows of four sums begin with at column j.
 func start[C Sum](bias *C, j int) (s [8]C) {
 	if bias != nil {
@@ -117,24 +75,6 @@ func store[C Sum](c *C, ldc int, s *[8]C, i, j, rows, cols int, accumulate bool)
 				s[4*r+q] += *at
 			}
 			*at = s[4*r+q]
-		}
-	}
-}
-
-// offsetBias returns the twin of the assembly for panels of nr columns:
-//
-//	for j := range nr {
-//		dst[j] = -128 * sum(b[l*nr+j]) // over steps l and the signed bytes of a word
-//	}
-func offsetBias(nr int) func(dst, b *uint32, steps int) {
-	return func(dst, b *uint32, steps int) {
-		d, w := span(dst, nr), span(b, steps*nr)
-		for j := range nr {
-			var s int32
-			for l := range steps {
-				s -= dotQuads(offsetQuads, w[l*nr+j])
-			}
-			d[j] = uint32(s)
 		}
 	}
 }

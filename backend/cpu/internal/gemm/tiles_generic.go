@@ -1,5 +1,7 @@
 package gemm
 
+import "math"
+
 // The twins of what is in assembly for tiles.
 
 // tilesTwin returns the loop at type strip with step as what one step adds to
@@ -52,27 +54,23 @@ func stepInt8(s int32, a, b *[tilesWords]uint32) int32 {
 	return s
 }
 
-// packTilesA packs a panel of a for tiles in Go: element l of lane i comes from
-// src[i*laneStride+l*kStride].
-func packTilesA[S Source](dst []uint32, src []S, laneStride, kStride, lanes, k int, e encoding[S]) {
-	field := 32 / e.ku
-	for i := range tilesMR {
-		for l := range ceil(k, e.ku*tilesWords) * tilesWords {
-			w := uint32(0)
-			for u := range e.ku {
-				if at := l*e.ku + u; i < lanes && at < k {
-					w |= e.bits(src[i*laneStride+at*kStride]) & uint32(1<<field-1) << (u * field)
-				}
-			}
-			dst[(l/tilesWords*tilesMR+i)*tilesWords+l%tilesWords] = w
-		}
+// addProduct adds the product of two float32 of at most eight significant
+// bits. Such a product is exact in float32 unless it leaves the range; then
+// float64 holds what counts of the sum.
+func addProduct(s float32, x, y uint32) float32 {
+	p := float64(flush(math.Float32frombits(x))) * float64(flush(math.Float32frombits(y)))
+	if size := math.Abs(p); size == 0 || size >= leastNormal && size <= math.MaxFloat32 {
+		return flush(s + float32(p))
 	}
+	return flush(float32(float64(s) + p))
 }
 
-// packTilesGo packs a with packTilesA.
-func packTilesGo[S Source](e encoding[S]) packer[S] {
-	return panelByPanel(tilesMR, func(k int) int { return ceil(k, e.ku*tilesWords) * tilesMR * tilesWords },
-		func(dst []uint32, src []S, laneStride, kStride, lanes, k int) {
-			packTilesA(dst, src, laneStride, kStride, lanes, k, e)
-		})
+const leastNormal = 0x1p-126
+
+// flush turns denormal numbers into zero of the same sign.
+func flush(v float32) float32 {
+	if v > -leastNormal && v < leastNormal {
+		return v * 0
+	}
+	return v
 }
