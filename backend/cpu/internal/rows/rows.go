@@ -65,24 +65,9 @@ type Loops struct {
 
 // Generic is the loops in Go.
 var Generic = Loops{
-	Add: func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] = x[i] + y[i]
-		}
-	},
-	Sub: func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] = x[i] - y[i]
-		}
-	},
-	Mul: func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] = x[i] * y[i]
-		}
-	},
+	Add: add[float32],
+	Sub: sub[float32],
+	Mul: mul[float32],
 	Scale: func(dst, x []float32, by float32) {
 		x = x[:len(dst)]
 		for i := range dst {
@@ -108,13 +93,8 @@ var Generic = Loops{
 			dst[i] = v
 		}
 	},
-	CopyNonTemporal: func(dst, x []float32) { copy(dst, x) },
-	ToBFloat16NonTemporal: func(dst []uint16, x []float32) {
-		x = x[:len(dst)]
-		for i := range dst {
-			dst[i] = Narrow(x[i])
-		}
-	},
+	CopyNonTemporal:       func(dst, x []float32) { copy(dst, x) },
+	ToBFloat16NonTemporal: toBFloat16,
 	Max: func(dst, x, y []float32) {
 		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
@@ -127,24 +107,9 @@ var Generic = Loops{
 			dst[i] = min(x[i], y[i])
 		}
 	},
-	AddInt32: func(dst, x, y []int32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] = x[i] + y[i]
-		}
-	},
-	SubInt32: func(dst, x, y []int32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] = x[i] - y[i]
-		}
-	},
-	MulInt32: func(dst, x, y []int32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] = x[i] * y[i]
-		}
-	},
+	AddInt32: add[int32],
+	SubInt32: sub[int32],
+	MulInt32: mul[int32],
 	FromInt32: func(dst []float32, x []int32) {
 		x = x[:len(dst)]
 		for i := range dst {
@@ -200,6 +165,27 @@ var Generic = Loops{
 		}
 		return Widen(top)
 	},
+}
+
+func add[T float32 | int32](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] + y[i]
+	}
+}
+
+func sub[T float32 | int32](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] - y[i]
+	}
+}
+
+func mul[T float32 | int32](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] * y[i]
+	}
 }
 
 // Code is one element of ToInt8.
