@@ -52,20 +52,17 @@ func (c Config) Families() []*problem.Family {
 	return list
 }
 
-// Stacks are the layers of the sweep as package results adds them up.
-func (c Config) Stacks() []results.Layer {
-	var list []results.Layer
-	for _, layer := range c.Layers {
-		l := results.Layer{Name: layer.Name}
-		for _, part := range layer.Parts {
-			f := part.Problem.Family()
-			of := results.Record{Family: f.Name, Shape: f.Shape(part.Problem.Sizes())}
-			ask(&of, part.Problem)
-			l.Parts = append(l.Parts, results.LayerPart{Name: part.Name, Times: part.Times, Of: of})
+// uses spells which parts of the sweep's layers a problem is, as column layers has them.
+func (c Config) uses(p problem.Problem) string {
+	var list []results.LayerUse
+	for _, l := range c.Layers {
+		for i, part := range l.Parts {
+			if part.Problem == p {
+				list = append(list, results.LayerUse{Layer: l.Name, Part: i + 1, Parts: len(l.Parts), Name: part.Name, Times: part.Times})
+			}
 		}
-		list = append(list, l)
 	}
-	return list
+	return results.FormatUses(list)
 }
 
 // layers reads the layers of a sweep into c.
@@ -73,7 +70,7 @@ func (d document) layers(c *Config, n *yaml.Node) error {
 	return eachOf(d, n, func(n *yaml.Node) error {
 		var l Layer
 		err := d.mapping(n, "a layer", fields{
-			"layer": d.text(&l.Name, func(s string) (string, error) { return s, nil }),
+			"layer": d.text(&l.Name, layerName),
 			"parts": func(n *yaml.Node) error { return eachOf(d, n, func(n *yaml.Node) error { return d.part(&l, n) }) },
 		}, "layer", "parts")
 		c.Layers = append(c.Layers, l)
@@ -91,7 +88,7 @@ func (d document) part(l *Layer, n *yaml.Node) error {
 	var sizes []problem.Sizes
 	asked := Default(f).Asked[0]
 	err = d.mapping(n, "a part", fields{
-		"part":    d.text(&p.Name, func(s string) (string, error) { return s, nil }),
+		"part":    d.text(&p.Name, layerName),
 		familyKey: func(*yaml.Node) error { return nil }, // read before
 		"times":   value(d, &p.Times, positive(whole)),
 		"size":    func(n *yaml.Node) (err error) { sizes, err = d.sizes(f, n); return err },
@@ -111,6 +108,9 @@ func (d document) part(l *Layer, n *yaml.Node) error {
 	l.Parts = append(l.Parts, p)
 	return nil
 }
+
+// layerName is a name that rows can hold.
+func layerName(s string) (string, error) { return s, results.LayerName(s) }
 
 // eachOf calls f for the items of a list.
 func eachOf(d document, n *yaml.Node, f func(*yaml.Node) error) error {

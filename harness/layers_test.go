@@ -32,15 +32,18 @@ func TestLayers(t *testing.T) {
 		t.Fatalf("%d groups of %d families, %v", len(s.Groups), len(c.Families()), err)
 	}
 	var summaries []results.Summary
-	for _, p := range c.Stacks()[0].Parts {
-		x := results.Summary{Record: p.Of}
+	for _, g := range s.Groups {
+		x := results.Summary{Record: results.Record{Layers: c.uses(g.Problem), Family: g.Problem.Family().Name}}
 		x.Kernel, x.Device, x.Mode, x.Status = "v9", "device", results.Measured, results.OK
 		x.PeakFLOPs, x.Bandwidth, x.FLOPs, x.BytesMin = 1e9, 1e9, 4e5, 1e5
 		x.Time = results.Estimate{N: 1, Median: 1e-3}
 		summaries = append(summaries, x)
 	}
+	if want := "small/2 of 2/down/1; again/1 of 1/down/1"; summaries[1].Layers != want {
+		t.Errorf("layers %q, want %q", summaries[1].Layers, want)
+	}
 	var b bytes.Buffer
-	if err := results.WriteLayers(&b, c.Stacks(), summaries); err != nil {
+	if err := results.WriteLayers(&b, summaries); err != nil {
 		t.Fatal(err)
 	}
 	// Two of the norm and one product, 1 ms each, of which 0.4 ms are the roof's.
@@ -60,6 +63,7 @@ func TestLayers_Mistakes(t *testing.T) {
 		strings.Replace(layered, "size: 8x64x32", "size: [8, 9]", 1):  "has 2 sizes",
 		strings.Replace(layered, "family: norm", "family: norms", 1):  "unknown problem family",
 		strings.Replace(layered, "kernels: [5]", "kernels: [9]", 1):   "unknown kernel",
+		strings.Replace(layered, "layer: small", "layer: a/b", 1):     "without ; and /",
 		"layers: []": "want a list",
 	} {
 		if _, err := Parse("layered.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

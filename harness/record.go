@@ -90,7 +90,7 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		}
 	}
 	ask(&rec, m)
-	rec.Cache = c.Cache
+	rec.Cache, rec.Layers = c.Cache, c.uses(m)
 	if _, own := p.on(&r.opt); c.Pin && !own {
 		rec.Pin = "cores"
 	}

@@ -23,6 +23,8 @@ const (
 	Peers     Kind = "peers"
 	Accuracy  Kind = "accuracy"
 	Scaling   Kind = "scaling"
+	Work      Kind = "work"
+	Layers    Kind = "layers"
 )
 
 // A Scope is what one request for a kind covers.
@@ -32,7 +34,8 @@ type Scope int
 const (
 	PerKernel Scope = iota // one kernel and dtype
 	PerDtype               // all kernels of one dtype
-	Whole                  // everything
+	Whole                  // everything of a family
+	All                    // everything
 )
 
 // A kindOf is one row of the table of kinds.
@@ -57,6 +60,8 @@ var table = []kindOf{
 	{Peers, PerDtype, false, peersPictures},         // rate against size: the fastest kernel and other libraries, for each number of threads
 	{Accuracy, Whole, false, accuracyPictures},      // error against rate, a point for each quantization of one shape
 	{Scaling, PerDtype, false, scalingPictures},     // rate against devices, a line for each way to spread a product over a mesh
+	{Work, PerDtype, false, workPictures},           // rate against size, of what is asked beside what is computed for it
+	{Layers, All, false, layerPictures},             // where the time of a layer of a model goes, and how far each part is from its roof
 }
 
 // data is what the pictures of one request are made of, baseline included.

@@ -5,8 +5,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A Picture is one page as data: a *Chart, *Bars, *Panels, *HeatMap, *Steps or
-// *Rows. Its values are in base units and can be shown by other means than Draw.
+// A Picture is one page as data: a *Chart, *Bars, *Panels, *HeatMap, *Steps,
+// *Rows or *LayerBars. Its values are in base units and can be shown by other means than Draw.
 type Picture interface {
 	Head() *Heading
 	Size() (width, height vg.Length)

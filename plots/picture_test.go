@@ -46,6 +46,8 @@ func pictures(t *testing.T) map[string]Picture {
 	}
 	all["accuracy"] = accuracyPicture(t)
 	all["scaling"] = scalingPictureOf(t, spreadRows())[0]
+	all["layers"], all["layers_predicted"] = layerPicture(t, results.Measured), layerPicture(t, results.Predicted)
+	all["work"] = workPicture(t)
 	all["size_legend"] = crowdedChart(t)
 	all["size_only_failures"] = failedChart(t)
 	all["kernels_long_names"] = longNames(t)

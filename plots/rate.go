@@ -185,8 +185,8 @@ func shapeAxis(summaries []results.Summary) Axis {
 	})
 	for i := range sorted {
 		label := sorted[i].Size()
-		if n := len(ax.Ticks); n == 0 || ax.Ticks[n-1].Label != label {
-			ax.Ticks = append(ax.Ticks, Tick{Value: float64(n), Label: label})
+		if !slices.ContainsFunc(ax.Ticks, func(t Tick) bool { return t.Label == label }) { // causal or not, a shape is one
+			ax.Ticks = append(ax.Ticks, Tick{Value: float64(len(ax.Ticks)), Label: label})
 		}
 	}
 	ax.Min, ax.Max = -0.5, float64(len(ax.Ticks))-0.5

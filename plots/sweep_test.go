@@ -24,6 +24,7 @@ func ladderOf(file string, kernels, sizes int, factor float64) []results.Record 
 					r.Pos.File, r.Host, r.Round, r.DtypeAcc = file, "host-a", round, "float32"
 					r.BM, r.BK, r.BN = 32<<b, 32<<b, 32<<b
 					r.BytesMoved, r.GridSteps = r.FLOPs/int64(8*(k+1)), int64(1+s*k)
+					r.FLOPsComputed, r.Layers = r.FLOPs/4*5, fmt.Sprintf("a layer/%d of %d/part of size %d/2; another/1 of 1/part/1", s+1, sizes, size)
 					r.RelErr, r.ErrOverBound = results.Some(1e-7*float64(size+k)), results.Some(0.01*float64(k+1))
 					if (k+s)%5 == 4 && b == 2 {
 						r.Status, r.Reason, r.Seconds = results.TooBig, "too big: needs 32.5 MiB of VMEM, has 16 MiB", 0

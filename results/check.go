@@ -64,6 +64,9 @@ func (r *Record) Check() error {
 	if column, err := r.checkShape(); err != nil {
 		return bad(column, "%v", err)
 	}
+	if _, err := r.Uses(); err != nil {
+		return bad("layers", "%v", err)
+	}
 	if r.Status == OK {
 		switch {
 		case r.Launches < 1:

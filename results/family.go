@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/problem"
 )
 
 // firstFamily is that of rows whose family is not told: files older than the column have
@@ -125,13 +127,36 @@ func (r *Record) checkWork() error {
 	return nil
 }
 
-// Size names the problem's sizes: 512 where all are equal, else 512×1024×2048, with the
-// batch in front if there is one.
-func (r *Record) Size() string {
+// splitSizes are those of the row without a batch: first those that every problem of the
+// family names, then the others that this one does. Of a family that this program does not
+// know all are of the first kind.
+func (r *Record) splitSizes() (own, others []named, batch int) {
 	list, batch := r.sizes()
+	f, err := problem.Find(r.FamilyName())
+	if err != nil {
+		return list, nil, batch
+	}
+	for _, s := range list {
+		if i, ok := f.Index(s.name); ok && f.Sizes[i].Default != 0 {
+			others = append(others, s)
+		} else {
+			own = append(own, s)
+		}
+	}
+	return own, others, batch
+}
+
+// Size names the problem's sizes: 512 where all are equal, else 512×1024×2048; behind
+// colons those that the family takes for granted and this problem has otherwise,
+// 512:dim=128; with the batch in front if there is one.
+func (r *Record) Size() string {
+	list, others, batch := r.splitSizes()
 	size := joinedSizes(list)
 	if n, ok := equal(list); ok {
 		size = strconv.Itoa(n)
+	}
+	for _, s := range others {
+		size += fmt.Sprintf(":%s=%d", s.name, s.size)
 	}
 	if batch > 1 {
 		size = strconv.Itoa(batch) + " of " + size
@@ -153,9 +178,10 @@ func joinedSizes(list []named) string {
 	return strings.Join(parts, "×")
 }
 
-// SizeNames are the names of the sizes joined by separator, without a batch: m = k = n.
+// SizeNames are the names of the sizes that every problem of the family names, joined by
+// separator: m = k = n.
 func (r *Record) SizeNames(separator string) string {
-	list, _ := r.sizes()
+	list, _, _ := r.splitSizes()
 	var parts []string
 	for _, s := range list {
 		parts = append(parts, s.name)
@@ -163,10 +189,11 @@ func (r *Record) SizeNames(separator string) string {
 	return strings.Join(parts, separator)
 }
 
-// Square is the size of a problem that is one of its kind and has all sizes equal.
+// Square is the size of a problem that is one of its kind and has all sizes equal, and none
+// but those that every problem of its family names.
 func (r *Record) Square() (n int, ok bool) {
-	list, batch := r.sizes()
-	if n, ok = equal(list); batch > 1 {
+	list, others, batch := r.splitSizes()
+	if n, ok = equal(list); batch > 1 || len(others) > 0 {
 		return 0, false
 	}
 	return n, ok

@@ -3,118 +3,204 @@ package results
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
 
-// Layer is one layer of a model as the problems that it is made of.
-type Layer struct {
-	Name  string
-	Parts []LayerPart
+// A LayerUse says that a problem is a part of a layer of a model.
+type LayerUse struct {
+	Layer       string
+	Part, Parts int // the part's place, from 1, of how many
+	Name        string
+	Times       int // how often the layer has it
 }
 
-// LayerPart is a problem of a layer, and how often the layer has it.
-type LayerPart struct {
-	Name  string
-	Times int
-	Of    Record // of the problem: its family, its shape, and what is asked
+// The separators of column layers, which names do not hold.
+const (
+	useSeparator  = ";"
+	wordSeparator = "/"
+)
+
+// LayerName returns an error if a layer or a part cannot be called s.
+func LayerName(s string) error {
+	if s == "" || s != strings.TrimSpace(s) || strings.ContainsAny(s, useSeparator+wordSeparator) {
+		return fmt.Errorf("%q: want a name without %s and %s", short(s), useSeparator, wordSeparator)
+	}
+	return nil
+}
+
+// FormatUses spells uses as column layers has them.
+func FormatUses(uses []LayerUse) string {
+	var list []string
+	for _, u := range uses {
+		list = append(list, fmt.Sprintf("%s/%d of %d/%s/%d", u.Layer, u.Part, u.Parts, u.Name, u.Times))
+	}
+	return strings.Join(list, useSeparator+" ")
+}
+
+// Uses reads column layers.
+func (r *Record) Uses() ([]LayerUse, error) {
+	if r.Layers == "" {
+		return nil, nil
+	}
+	var list []LayerUse
+	for _, text := range strings.Split(r.Layers, useSeparator) {
+		words := strings.Split(strings.TrimSpace(text), wordSeparator)
+		if len(words) != 4 {
+			return nil, fmt.Errorf("%q: want layer/1 of 8/part/times", short(text))
+		}
+		u := LayerUse{Layer: words[0], Name: words[2]}
+		part, parts, _ := strings.Cut(words[1], " of ")
+		for _, n := range []struct {
+			to   *int
+			text string
+		}{{&u.Part, part}, {&u.Parts, parts}, {&u.Times, words[3]}} {
+			var err error
+			if *n.to, err = strconv.Atoi(n.text); err != nil || *n.to < 1 || *n.to > 1<<20 {
+				return nil, fmt.Errorf("%q: want layer/1 of 8/part/times, with numbers from 1", short(text))
+			}
+		}
+		if LayerName(u.Layer) != nil || LayerName(u.Name) != nil || u.Part > u.Parts {
+			return nil, fmt.Errorf("%q: want layer/1 of 8/part/times", short(text))
+		}
+		list = append(list, u)
+	}
+	return list, nil
+}
+
+// A LayerTime is where the time of a layer goes on a device.
+type LayerTime struct {
+	Name, Backend, Device string
+	Mode                  Mode
+	Parts                 []PartTime // those that have rows, in the layer's order
+	Missing               int        // parts without a time
+	Seconds, Roof         float64    // of all parts that have a time
+
+	last int // summary of a part
+}
+
+// A PartTime is one part at its fastest kernel; the vendor's own way is no kernel.
+type PartTime struct {
+	LayerUse
+	Best    *Summary // nil if none has a time
+	Status  Status   // of the last kernel without one
+	Seconds float64  // of all Times
+	Roof    float64  // the longer of what its FLOPs take at the peak and its bytes, each once, at the bandwidth, likewise
+}
+
+// Bound is what the roof is: memory, or products.
+func (p PartTime) Bound() string {
+	if p.Best.leastSeconds() > p.Best.byteSeconds() {
+		return "products"
+	}
+	return "memory"
+}
+
+// LayersOf adds up the layers that summaries say they are parts of, each for each device
+// and mode, in the order in which they are complete: that of their sweep, in which a part
+// of two layers comes with the first.
+func LayersOf(summaries []Summary) []LayerTime {
+	var list []LayerTime
+	for i := range summaries {
+		s := &summaries[i]
+		uses, _ := s.Uses() // a row that is read has been checked
+		for _, u := range uses {
+			at := slices.IndexFunc(list, func(l LayerTime) bool {
+				return l.Name == u.Layer && l.Backend == s.Backend && l.Device == s.Device && l.Mode == s.Mode
+			})
+			if s.Kernel == Baseline {
+				continue
+			}
+			if at < 0 {
+				at = len(list)
+				list = append(list, LayerTime{Name: u.Layer, Backend: s.Backend, Device: s.Device, Mode: s.Mode, Missing: u.Parts})
+			}
+			list[at].add(u, s)
+			list[at].last = i
+		}
+	}
+	slices.SortStableFunc(list, func(a, b LayerTime) int { return a.last - b.last })
+	for i := range list {
+		list[i].sum()
+	}
+	return list
+}
+
+func (l *LayerTime) add(u LayerUse, s *Summary) {
+	at := slices.IndexFunc(l.Parts, func(p PartTime) bool { return p.Part == u.Part })
+	if at < 0 {
+		at = len(l.Parts)
+		l.Parts = append(l.Parts, PartTime{LayerUse: u})
+	}
+	p := &l.Parts[at]
+	if s.usable() && (p.Best == nil || s.Time.Median < p.Best.Time.Median) {
+		p.Best = s
+	}
+	if !s.usable() {
+		p.Status = s.Status
+	}
+}
+
+func (l *LayerTime) sum() {
+	slices.SortFunc(l.Parts, func(a, b PartTime) int { return a.Part - b.Part })
+	for i := range l.Parts {
+		p := &l.Parts[i]
+		if p.Best == nil {
+			continue
+		}
+		p.Seconds, p.Roof = float64(p.Times)*p.Best.Time.Median, float64(p.Times)*p.Best.leastSeconds()
+		l.Seconds, l.Roof = l.Seconds+p.Seconds, l.Roof+p.Roof
+		l.Missing--
+	}
 }
 
 // WriteLayers tells, for each layer and device of summaries, where its time goes: each part
-// at its fastest kernel, with its part of the whole, and how far it is from its roof, the
-// longer of the times that its FLOPs take at the peak and its bytes, each once, at the
-// bandwidth. Parts that nothing was measured of leave the sum below the layer's, which is said.
-func WriteLayers(w io.Writer, layers []Layer, summaries []Summary) error {
-	for _, on := range machinesOf(summaries) {
-		for _, l := range layers {
-			if err := l.write(w, on, summaries); err != nil {
-				return err
-			}
+// at its fastest kernel, with its part of the whole, and how far it is from its roof. Parts
+// that nothing was measured of leave the sum below the layer's, which is said.
+func WriteLayers(w io.Writer, summaries []Summary) error {
+	for _, l := range LayersOf(summaries) {
+		if err := l.write(w); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// machine is what layers are told of by themselves: a device and a mode.
-type machine struct{ backend, device, mode string }
-
-func machineOf(s *Summary) machine { return machine{s.Backend, s.Device, string(s.Mode)} }
-
-func machinesOf(summaries []Summary) (list []machine) {
-	seen := map[machine]bool{}
-	for i := range summaries {
-		if m := machineOf(&summaries[i]); !seen[m] {
-			seen[m] = true
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-func (l Layer) write(w io.Writer, on machine, summaries []Summary) error {
-	type line struct {
-		part       LayerPart
-		best       *Summary
-		time, roof float64 // seconds, of all times
-	}
-	var lines []line
-	whole, roofs, missing := 0., 0., 0
-	for _, p := range l.Parts {
-		x := line{part: p, best: p.fastest(on, summaries)}
-		if x.best == nil {
-			missing++
-		} else {
-			times := float64(p.Times)
-			x.time = times * x.best.Time.Median
-			x.roof = times * x.best.leastSeconds()
-			whole, roofs = whole+x.time, roofs+x.roof
-		}
-		lines = append(lines, x)
-	}
-	if missing == len(lines) {
+func (l LayerTime) write(w io.Writer) error {
+	if l.Seconds == 0 {
 		return nil
 	}
-	fmt.Fprintf(w, "%s · %s · %s\n", l.Name, on.device, on.mode)
+	fmt.Fprintf(w, "%s · %s · %s\n", l.Name, l.Device, l.Mode)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "  part\tkernel\ttimes\ttime\tof the layer\tof its roof\tbound by\t")
-	for _, x := range lines {
-		if x.best == nil {
-			fmt.Fprintf(t, "  %s\t–\t%d\t–\t–\t–\t–\t\n", x.part.Name, x.part.Times)
+	for _, p := range l.Parts {
+		if p.Best == nil {
+			fmt.Fprintf(t, "  %s\t–\t%d\t–\t–\t–\t–\t\n", p.Name, p.Times)
 			continue
 		}
 		rough := ""
-		if x.best.Rough {
+		if p.Best.Rough {
 			rough = "~"
 		}
-		bound := "memory"
-		if x.best.leastSeconds() > x.best.byteSeconds() {
-			bound = "products"
-		}
-		fmt.Fprintf(t, "  %s\t%s\t%d\t%s%s\t%.1f %%\t%s%.0f %%\t%s\t\n", x.part.Name, x.best.Family+"/"+x.best.Kernel, x.part.Times,
-			rough, microseconds(x.time), 100*x.time/whole, rough, 100*x.roof/x.time, bound)
+		fmt.Fprintf(t, "  %s\t%s\t%d\t%s%s\t%.1f %%\t%s%.0f %%\t%s\t\n", p.Name, p.Best.FamilyName()+"/"+p.Best.Kernel, p.Times,
+			rough, microseconds(p.Seconds), 100*p.Seconds/l.Seconds, rough, 100*p.Roof/p.Seconds, p.Bound())
 	}
-	fmt.Fprintf(t, "  all\t\t\t%s\t\t%.0f %%\t\t\n", microseconds(whole), 100*roofs/whole)
+	fmt.Fprintf(t, "  all\t\t\t%s\t\t%.0f %%\t\t\n", microseconds(l.Seconds), 100*l.Roof/l.Seconds)
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if missing > 0 {
-		fmt.Fprintf(w, "note: %d of %d parts have no time: their rows above say why, and the sum is without them\n", missing, len(lines))
+	if l.Missing > 0 {
+		parts := 0
+		for _, p := range l.Parts {
+			parts = p.Parts
+		}
+		fmt.Fprintf(w, "note: %d of %d parts have no time: their rows above say why, and the sum is without them\n", l.Missing, parts)
 	}
 	_, err := fmt.Fprintln(w)
 	return err
-}
-
-// fastest is the summary of the kernel that took the least time for the part; nil if none
-// has a time. The vendor's own way is no kernel.
-func (p LayerPart) fastest(on machine, summaries []Summary) (best *Summary) {
-	for i := range summaries {
-		s := &summaries[i]
-		same := s.Family == p.Of.Family && s.Shape == p.Of.Shape && s.Product() == p.Of.Product()
-		if same && machineOf(s) == on && s.usable() && s.Kernel != Baseline && (best == nil || s.Time.Median < best.Time.Median) {
-			best = s
-		}
-	}
-	return best
 }
 
 // byteSeconds is how long the least bytes take at the device's bandwidth; 0 if that is not

@@ -63,6 +63,7 @@ func randomRecord(rng *rand.Rand) Record {
 	r.Kernel, r.DtypeA = "k"+text(), "d"+text()
 	r.Mode, r.Status = Modes[rng.IntN(len(Modes))], Statuses[rng.IntN(len(Statuses))]
 	r.Batch, r.M, r.K, r.N = 1+rng.IntN(9), 1+rng.IntN(1<<18), 1+rng.IntN(1<<18), 1+rng.IntN(1<<18)
+	r.Layers = []string{"", FormatUses([]LayerUse{{"a layer, \"quoted\"", 1, 3, "q, k, v", 2}, {"another", 2, 2, "down", 1}})}[rng.IntN(2)]
 	r.Family, r.Shape, r.Figure = "", "", Figures[rng.IntN(len(Figures))]
 	switch rng.IntN(3) {
 	case 0:

@@ -65,6 +65,8 @@ type Record struct {
 	Cache       string `csv:"cache"` // Cold, or "" where launches find what the last one left
 	Fault       string `csv:"fault"` // by which outputs were damaged on purpose
 
+	Layers string `csv:"layers"` // which parts of which layers the problem is, as Uses spells them
+
 	Round          int     `csv:"round,zero"` // from 0
 	Rep            int     `csv:"rep,zero"`   // from 0 within (point, round)
 	Beside         string  `csv:"beside"`     // the Product that took turns with this one in the same rounds
@@ -116,7 +118,8 @@ type Record struct {
 	PeakSource      string  `csv:"peak_source"`
 	Bandwidth       float64 `csv:"bandwidth"` // bytes/s
 	BandwidthSource string  `csv:"bandwidth_source"`
-	FLOPs           int64   `csv:"flops"` // the next five are per launch
+	FLOPs           int64   `csv:"flops"` // the next six are per launch
+	FLOPsComputed   int64   `csv:"flops_computed"`
 	BytesMin        int64   `csv:"bytes_min"`
 	BytesMoved      int64   `csv:"bytes_moved"`
 	FastBytes       int64   `csv:"fast_bytes"`

@@ -76,7 +76,6 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		printEstimate(stdout, estimate, dev.Predicts)
 		return nil
 	}
-	f.layers = config.Stacks()
 	provenance := harness.NewProvenance(config.Name, time.Now(), config.Families()...)
 	out := f.out
 	if out == "" {
@@ -166,7 +165,7 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 		if lost := results.WriteTable(stdout, "text", summaries, more...); err == nil { // else what ended the sweep is told
 			err = lost
 		}
-		if lost := results.WriteLayers(stdout, f.layers, summaries); err == nil {
+		if lost := results.WriteLayers(stdout, summaries); err == nil {
 			err = lost
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), cli.Plural(len(o.Rows), "row"))

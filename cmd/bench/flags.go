@@ -32,7 +32,6 @@ type flags struct {
 
 	recalled *sweepflag.Record // the sweep to go on with, if it is not in the flags
 	record   sweepflag.Record  // of this sweep, once it was read
-	layers   []results.Layer   // of this sweep, to be added up
 }
 
 // parseFlags reads args. Help, if asked for, goes to stdout and is the error

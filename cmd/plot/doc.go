@@ -46,6 +46,12 @@
 //   - scaling: products on a mesh of devices (bench --mesh): TFLOP/s and % of peak of
 //     all devices by how many they are, a line for each way to spread the product;
 //     strong scaling beside weak. docs/scaling.md reads one.
+//   - work: the rate of what is asked beside that of all that the kernels compute for
+//     it, by size: attention that computes scores which causality or a window then
+//     hides does more than is asked. A row of panels for each way of asking.
+//   - layers: of a sweep of layers of models (bench --config transformer), where the
+//     time of each layer goes: a bar for each part at its fastest kernel, with what its
+//     roof would take filled. docs/transformer.md reads one.
 //
 // Some examples:
 //

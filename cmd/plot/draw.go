@@ -61,6 +61,8 @@ func (o *options) requests(rows []results.Summary) []plots.Request {
 		for _, p := range o.pairs(rows) {
 			q := plots.Request{Kind: kind, Family: p.Family, Kernel: p.Kernel, Dtype: p.Dtype, Model: programs{}}
 			switch kind.Scope() {
+			case plots.All:
+				q.Family, q.Kernel, q.Dtype = "", "", ""
 			case plots.Whole:
 				q.Kernel, q.Dtype = "", ""
 			case plots.PerDtype:

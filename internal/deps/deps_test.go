@@ -84,7 +84,7 @@ backend/peer: backend backend/internal/stage check chips internal/child internal
 results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 measure/interval: golang.org/x/perf/benchmath
 measure: measure/interval backend chips problem internal/awake internal/counters results
-results: results/twosample measure/interval internal/files golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
+results: results/twosample measure/interval internal/files problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 configs:
 tuned: backend configs internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
 harness: mesh measure tuned internal/awake internal/cgroup internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
