@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 
@@ -24,13 +25,24 @@ func init() {
 
 // fillAttention makes q twelve times as large as the distribution says, so that a few keys
 // decide a row: a mean of many is near zero, where errors hide behind rounding. Segments
-// are parts of the sequence, three of the rows and four of the keys.
+// are parts of the sequence, three of the rows and four of the keys. Pages are in no order;
+// where they are too few examples share them.
 func fillAttention(ctx context.Context, t tile.Tensor, name string, p problem.Attention, seed uint64, dist string) error {
 	switch name {
 	case "row_segment":
 		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(i%p.Rows*3/p.Rows)) })
 	case "key_segment":
 		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(i%p.Keys*4/p.Keys)) })
+	case "lengths":
+		for b := range p.Batch {
+			rows, keys := p.LengthsOf(b)
+			t.Set(2*b, float64(rows))
+			t.Set(2*b+1, float64(keys))
+		}
+		return nil
+	case "pages":
+		order := rand.New(rand.NewPCG(seed, startOf(name, seed))).Perm(p.PageCount())
+		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(order[i%len(order)])) })
 	}
 	if err := FillPlain(ctx, t, name, p, seed, dist); err != nil || name != "q" || dist == Integers {
 		return err
@@ -82,8 +94,21 @@ func newAttentionReference(ctx context.Context, p problem.Attention, in map[stri
 // are relative to.
 func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want, sizes []float64, spread float64) {
 	i, h, b := row%p.Rows, row/p.Rows%p.Heads, row/p.Rows/p.Heads
-	kv := b*p.KVHeads + h/p.Group()
+	rows, keys := p.Rows, p.Keys
 	lo, hi := p.Span()
+	if p.Lengths {
+		rows, keys = int(in["lengths"].At(2*b)), int(in["lengths"].At(2*b+1))
+		if p.AtEnd {
+			lo, hi = lo+keys-rows, hi+keys-rows
+		}
+	}
+	place := func(j int) int { // of key j in k and v
+		if p.PageSize == 0 {
+			return (b*p.KVHeads+h/p.Group())*p.Keys + j
+		}
+		page := int(in["pages"].At(b*p.PagesEach() + j/p.PageSize))
+		return (h/p.Group()*p.PageCount()+page)*p.PageSize + j%p.PageSize
+	}
 	rowSegment, keySegment, bias := in["row_segment"], in["key_segment"], in["bias"]
 	q, k, scale := make([]float64, p.Dim), make([]float64, p.Dim), p.Scaled()
 	decode(q, in["q"], row*p.Dim, 1)
@@ -91,11 +116,11 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want
 	largest := math.Inf(-1)
 	for j := range s {
 		s[j] = math.Inf(-1)
-		if j-i < lo || j-i > hi || p.Segments && rowSegment.At(b*p.Rows+i) != keySegment.At(b*p.Keys+j) {
+		if i >= rows || j >= keys || j-i < lo || j-i > hi || p.Segments && rowSegment.At(b*p.Rows+i) != keySegment.At(b*p.Keys+j) {
 			continue
 		}
 		dot, size := 0.0, 0.0
-		decode(k, in["k"], (kv*p.Keys+j)*p.Dim, 1)
+		decode(k, in["k"], place(j)*p.Dim, 1)
 		for d := range q {
 			x := q[d] * k[d]
 			dot += x
@@ -132,7 +157,7 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want
 		if w == 0 {
 			continue
 		}
-		decode(v, in["v"], (kv*p.Keys+j)*p.ValueDim, 1)
+		decode(v, in["v"], place(j)*p.ValueDim, 1)
 		for d := range want {
 			x := w / sum * v[d]
 			want[d] += x

@@ -100,13 +100,22 @@ func ParseBlocks(f *problem.Family, s string) (blocks []tile.Blocks, all bool, e
 // allBlocks asks for every candidate.
 const allBlocks = "all"
 
-// parseList reads items joined by commas and refuses one that comes twice.
+// parseList reads items joined by commas and refuses one that comes twice. An item may hold
+// commas itself (float32:window255,0): what is none alone is joined with what follows.
 func parseList[T comparable](s string, item func(string) (T, error)) ([]T, error) {
 	var list []T
 	seen := map[T]bool{}
-	for _, text := range strings.Split(s, ",") {
-		text = strings.TrimSpace(text)
+	for rest := strings.Split(s, ","); len(rest) > 0; {
+		text := strings.TrimSpace(rest[0])
 		v, err := item(text)
+		took := 1
+		for n := 2; err != nil && n <= min(len(rest), mostJoined); n++ {
+			longer := strings.TrimSpace(strings.Join(rest[:n], ","))
+			if joined, wrong := item(longer); wrong == nil {
+				text, v, err, took = longer, joined, nil, n
+			}
+		}
+		rest = rest[took:]
 		if err != nil {
 			return nil, err
 		}
@@ -118,6 +127,9 @@ func parseList[T comparable](s string, item func(string) (T, error)) ([]T, error
 	}
 	return list, nil
 }
+
+// mostJoined is of how many pieces an item may be.
+const mostJoined = 4
 
 func parseKernel(f *problem.Family, s string) (int, error) {
 	s = strings.TrimPrefix(s, f.Name+"/")

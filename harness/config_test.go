@@ -72,6 +72,10 @@ func TestParseDtypes(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
+	list, err := ParseDtypes(problem.AttentionFamily, "float32:causal+window5,-,bfloat16:window3,0,float32")
+	if err != nil || len(list) != 3 || list[0].Options != "causal+window5,-" || list[1].Options != "window3,0" {
+		t.Errorf("with commas of their own: %+v, %v", list, err)
+	}
 	for text, want := range map[string]string{
 		"int9": "unknown dtype", "int8xint9": "unknown dtype", "bfloat16xint8": "need an output dtype", "int8:": "neither",
 		"int8:per_row": "neither", "int8:bias:relu": "said twice", "int8:per_tensor:per_channel": "said twice",

@@ -39,10 +39,11 @@ type Attention struct {
 	Sinks    bool    // sinks (Heads, 1, 1), float32: one more score of each row, of a key without value
 	Segments bool    // row_segment (Batch, Rows, 1) and key_segment (Batch, 1, Keys), int32: a row sees keys of its own
 	Lengths  bool    // lengths (2 · Batch), a table: of each example its rows, then its keys; what is beyond sees nothing, and is not seen
-	// PageSize, where it is not 0, is how many keys lie beside each other: k and v are in Pages
-	// pages (KVHeads, Pages, PageSize, Dim), and of each example pages, a table (Batch ·
-	// Keys/PageSize), names those with its keys, in order. Examples may share pages, and
-	// pages behind the keys that Lengths tells may be any.
+	// PageSize, where it is not 0, is how many keys lie beside each other: k and v are in
+	// PageCount pages (KVHeads, PageCount, PageSize, Dim), and of each example pages, a table
+	// (Batch · Keys/PageSize), names those with its keys, in order. Examples may share pages,
+	// and pages behind the keys that Lengths tells may be any. Pages is how many there are, 0
+	// for as many as examples have at most.
 	PageSize, Pages int
 
 	LogSums bool // lse (Batch, Heads, Rows, 1), float32: the logarithm of the sum of exponentials; -Inf of a row that sees nothing
@@ -59,6 +60,33 @@ func (p Attention) PagesEach() int {
 		return 0
 	}
 	return p.Keys / p.PageSize
+}
+
+// WholePages is p with as many keys as fill its pages.
+func (p Attention) WholePages() Problem {
+	if p.PageSize > 0 {
+		p.Keys = tile.Ceil(p.Keys, p.PageSize) * p.PageSize
+	}
+	return p
+}
+
+// PageCount is how many pages there are.
+func (p Attention) PageCount() int {
+	if p.Pages == 0 {
+		return p.Batch * p.PagesEach()
+	}
+	return p.Pages
+}
+
+// LengthsOf are the rows and keys that example b has where Lengths say, as sweeps fill them:
+// all in the last, and half as much or more, in even steps, in those before it. A problem
+// without Lengths has all of both.
+func (p Attention) LengthsOf(b int) (rows, keys int) {
+	if !p.Lengths {
+		return p.Rows, p.Keys
+	}
+	part := func(n int) int { return tile.Ceil(n*(p.Batch+b+1), 2*p.Batch) }
+	return part(p.Rows), part(p.Keys)
 }
 
 // Group is how many heads of q share one of k and v.
@@ -101,12 +129,21 @@ func (p Attention) Span() (lo, hi int) {
 }
 
 // Visible counts the pairs of rows and keys of one head that causality and the window
-// leave.
+// leave, of all examples together; with Lengths of those that a sweep gives.
 func (p Attention) Visible() int64 {
-	lo, hi := p.Span()
 	n := int64(0)
-	for i := range p.Rows {
-		n += int64(max(0, min(p.Keys-1, i+hi)-max(0, i+lo)+1))
+	for b := range p.Batch {
+		rows, keys := p.LengthsOf(b)
+		if b > 0 && !p.Lengths {
+			return n * int64(p.Batch)
+		}
+		lo, hi := p.Span()
+		if p.Lengths && p.AtEnd {
+			lo, hi = lo+keys-rows, hi+keys-rows
+		}
+		for i := range rows {
+			n += int64(max(0, min(keys-1, i+hi)-max(0, i+lo)+1))
+		}
 	}
 	return n
 }
@@ -114,7 +151,7 @@ func (p Attention) Visible() int64 {
 // FLOPs counts multiplications and additions of both products over visible pairs alone,
 // the convention of flash-attention's benchmarks.
 func (p Attention) FLOPs() int64 {
-	return 2 * int64(p.Batch) * int64(p.Heads) * p.Visible() * int64(p.Dim+p.ValueDim)
+	return 2 * int64(p.Heads) * p.Visible() * int64(p.Dim+p.ValueDim)
 }
 
 // Validate returns an error if the problem makes no sense on any machine.
@@ -130,8 +167,8 @@ func (p Attention) Validate() error {
 	switch {
 	case p.Heads%p.KVHeads != 0:
 		return fmt.Errorf("attention: %d heads of q cannot share %d of k and v evenly", p.Heads, p.KVHeads)
-	case p.PageSize < 0 || p.PageSize == 0 && p.Pages != 0 || p.PageSize > 0 && (p.Pages < 1 || p.Pages > 1<<24):
-		return fmt.Errorf("attention: %d pages of %d keys: want 1 … %d pages of 1 key at least, or 0 of 0", p.Pages, p.PageSize, 1<<24)
+	case p.PageSize < 0 || p.PageSize == 0 && p.Pages != 0 || p.Pages < 0 || p.PageSize > 0 && p.PageCount() > 1<<24:
+		return fmt.Errorf("attention: %d pages of %d keys: want up to %d pages of 1 key at least, or 0 of 0", p.PageCount(), p.PageSize, 1<<24)
 	case p.PageSize > 0 && p.Keys%p.PageSize != 0:
 		return fmt.Errorf("attention: %d keys are no whole pages of %d: take the next multiple, and Lengths for what is there of it", p.Keys, p.PageSize)
 	case p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16:

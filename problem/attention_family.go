@@ -13,20 +13,24 @@ import (
 // AttentionFamily is the family of Attention. What is asked of one is spelled as a dtype
 // and, behind a colon, words joined by +: causal, end (AtEnd), window and the keys to the
 // left and right of it with - for no end (window1023,0; window64,-), cap and a number
-// (cap50), bias, sinks, segments.
+// (cap50), bias, sinks, segments, lengths (examples have rows and keys of their own, LengthsOf),
+// pages and the keys of one (pages256), and how many there are, if not one for each page that
+// examples have (pages256x100).
 //
 //	bfloat16
 //	float32:causal
 //	bfloat16:causal+window1023,-+cap50
+//	bfloat16:causal+end+lengths+pages256
 //
-// Of heads, group share one of k and v; k and v have as many columns as q. Lengths, pages
-// and LogSums are not asked for in sweeps.
+// Of heads, group share one of k and v; k and v have as many columns as q.
+// LogSums are not asked for in sweeps.
 var AttentionFamily = &Family{
 	Name: "attention", Title: "attention", Figure: PerFLOPs, Pieces: true,
 	Sizes:  []Size{{Name: "rows"}, {Name: "keys"}, {"heads", 8}, {"group", 1}, {"dim", 64}, {BatchSize, 1}},
 	Dtypes: []string{"float32", "bfloat16", "float32:causal", "bfloat16:causal"},
 	Examples: []string{
 		"bfloat16:causal+end", "float32:window100,20", "bfloat16:causal+window255,-+cap30", "float32:bias+sinks+segments",
+		"bfloat16:causal+end+lengths", "float32:lengths+pages4x7",
 	},
 	Sample:   Sizes{70, 90, 2, 2, 24, 1},
 	Parse:    parseWords(completeAttention),
@@ -38,7 +42,9 @@ func completeAttention(a Asked) (Asked, error) {
 	if a.Quant != NoQuant || a.Epilogue != "" {
 		return a, fmt.Errorf("attention has no quantization and no epilogue")
 	}
-	return completed(makeAttention(Sizes{1, 1, 1, 1, 1, 1}, a))
+	p, err := makeAttention(Sizes{1, 1, 1, 1, 1, 1}, a)
+	p.Keys = max(1, p.PageSize) // whole pages
+	return completed(p, err)
 }
 
 func makeAttention(s Sizes, a Asked) (Attention, error) {
@@ -52,7 +58,7 @@ func makeAttention(s Sizes, a Asked) (Attention, error) {
 
 // read sets what one word says.
 func (p *Attention) read(word string) error {
-	for name, option := range map[string]*bool{"causal": &p.Causal, "end": &p.AtEnd, "bias": &p.Bias, "sinks": &p.Sinks, "segments": &p.Segments} {
+	for name, option := range map[string]*bool{"causal": &p.Causal, "end": &p.AtEnd, "bias": &p.Bias, "sinks": &p.Sinks, "segments": &p.Segments, "lengths": &p.Lengths} {
 		if word == name {
 			*option = true
 			return nil
@@ -68,6 +74,17 @@ func (p *Attention) read(word string) error {
 		p.Window, p.Left, p.Right = true, l, r
 		return nil
 	}
+	if numbers, ok := strings.CutPrefix(word, "pages"); ok {
+		size, count, two := strings.Cut(numbers, "x")
+		var err error
+		if p.PageSize, err = ParseSize(size); err == nil && two {
+			p.Pages, err = ParseSize(count)
+		}
+		if err != nil || p.PageSize > 1<<24 {
+			return fmt.Errorf("%q: want pages, the keys of one and, if examples share some or there are more, how many there are, as in pages256 and pages256x100", word)
+		}
+		return nil
+	}
 	if number, ok := strings.CutPrefix(word, "cap"); ok {
 		x, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(x > 0) || math.IsInf(x, 0) {
@@ -76,7 +93,7 @@ func (p *Attention) read(word string) error {
 		p.SoftCap = x
 		return nil
 	}
-	return fmt.Errorf("%q: want causal, end, window1023,0, cap50, bias, sinks or segments, joined by +", word)
+	return fmt.Errorf("%q: want causal, end, window1023,0, cap50, bias, sinks, segments, lengths or pages256, joined by +", word)
 }
 
 func parseEnd(s string) (n int, ok bool) {
@@ -108,6 +125,12 @@ func (p Attention) options() string {
 	add(p.Bias, "bias")
 	add(p.Sinks, "sinks")
 	add(p.Segments, "segments")
+	add(p.Lengths, "lengths")
+	if p.Pages > 0 {
+		add(true, fmt.Sprintf("pages%dx%d", p.PageSize, p.Pages))
+	} else {
+		add(p.PageSize > 0, fmt.Sprintf("pages%d", p.PageSize))
+	}
 	return strings.Join(words, "+")
 }
 
@@ -132,7 +155,7 @@ func (p Attention) Asked() Asked {
 func (p Attention) Operands() []Operand {
 	kv := []int{p.Batch, p.KVHeads, p.Keys}
 	if p.PageSize > 0 {
-		kv = []int{p.KVHeads, p.Pages, p.PageSize}
+		kv = []int{p.KVHeads, p.PageCount(), p.PageSize}
 	}
 	list := []Operand{{Name: "q", Dtype: p.Dtype, Shape: []int{p.Batch, p.Heads, p.Rows, p.Dim}}, {Name: "k", Dtype: p.Dtype, Shape: append(slices.Clip(kv), p.Dim)}}
 	if p.Bias {
@@ -160,8 +183,20 @@ func (p Attention) Sides() []Side {
 // Factor is the dtype of q.
 func (p Attention) Factor() tile.Dtype { return p.Dtype }
 
-// Bytes are those of all operands, each once.
-func (p Attention) Bytes() int64 { return BytesOf(p) }
+// Bytes are those of all operands, each once; with Lengths of keys and values those alone that
+// examples have.
+func (p Attention) Bytes() int64 {
+	all, kept := p.Batch*p.Keys, 0
+	if p.PageSize > 0 {
+		all = p.PageCount() * p.PageSize
+	}
+	for b := range p.Batch {
+		_, keys := p.LengthsOf(b)
+		kept += keys
+	}
+	key := int64(p.KVHeads) * int64(p.Dim+p.ValueDim) * int64(p.Dtype.Bits()/8)
+	return BytesOf(p) - int64(all-min(all, kept))*key
+}
 
 func (p Attention) String() string {
 	return fmt.Sprintf("%s %s", AttentionFamily.Short(p.Sizes()), p.Dtype)

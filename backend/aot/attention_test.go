@@ -11,22 +11,30 @@ import (
 	"matladder/tile"
 )
 
-// TestAttention_Pages compiles decoding from pages for all generations.
+// TestAttention_Pages compiles decoding from pages, and chunks of rows over them, for all
+// generations.
 func TestAttention_Pages(t *testing.T) {
 	c := open(t, Options{})
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 		p := problem.Attention{Batch: 4, Heads: 32, KVHeads: 8, Rows: 1, Keys: 8192, Dim: 128, ValueDim: 128, Dtype: d, Lengths: true, PageSize: 256, Pages: 200}
-		k := attentiontest.Rungs()[4]
-		programs, err := k.Build(p, "", k.Candidates(p, tile.Machine{})[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, top := range Topologies() {
-			t.Run(fmt.Sprintf("%s/%s", d, top.Name), func(t *testing.T) {
-				if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
-					t.Error(err)
-				}
-			})
+		chunk := p
+		chunk.Rows, chunk.Causal, chunk.AtEnd = 512, true, true
+		for _, asked := range []struct {
+			p    problem.Attention
+			rung int
+		}{{p, 5}, {chunk, 4}} {
+			k := attentiontest.Rungs()[asked.rung-1]
+			programs, err := k.Build(asked.p, "", k.Candidates(asked.p, tile.Machine{})[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, top := range Topologies() {
+				t.Run(fmt.Sprintf("%s/%s/%s", k.Name(), d, top.Name), func(t *testing.T) {
+					if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
 		}
 	}
 }

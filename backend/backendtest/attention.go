@@ -21,6 +21,7 @@ var language = []program{
 	{"clamped index", clamped, true},
 	{"blocks that overlap", overlapping, true},
 	{"keys in pages", inPages, false},
+	{"a chunk of rows over pages", chunkOverPages, false},
 	{"gate", func() ([]*tile.Program, error) { return gate.Build(toExperts, 8) }, false},
 	{"rows to experts", func() ([]*tile.Program, error) { return experts.All[1].Permute(toExperts, tile.Blocks{}) }, true},
 	{"rows to experts by a product", func() ([]*tile.Program, error) {
@@ -39,6 +40,15 @@ func inPages() ([]*tile.Program, error) {
 		Scale: 1. / 64, Lengths: true, PageSize: 16, Pages: 9}
 	split, _ := kernels.Rung(problem.AttentionFamily, 5)
 	return split.Build(p, "", tile.Blocks{M: 1, K: 16})
+}
+
+// chunkOverPages has new rows of each example over pages of its own, of which the last ones
+// are theirs.
+func chunkOverPages() ([]*tile.Program, error) {
+	p := problem.Attention{Batch: 2, Heads: 4, KVHeads: 2, Rows: 21, Keys: 64, Dim: 16, ValueDim: 16, Dtype: tile.Float32,
+		Scale: 1. / 64, Causal: true, AtEnd: true, PageSize: 16, Pages: 9}
+	skip, _ := kernels.Rung(problem.AttentionFamily, 4)
+	return skip.Build(p, "", tile.Blocks{M: 8, K: 16})
 }
 
 // toExperts is the problem of the programs that go to experts and back.

@@ -62,7 +62,7 @@ func element(p problem.Attention, name string, e int, rng *rand.Rand) float64 {
 		whole := []int{p.Rows, p.Keys}[e%2]
 		return float64([]int{whole, whole * 2 / 3, 0}[e/2%3])
 	case "pages": // in no order; behind the last, all over again, so that examples share some
-		return float64((5*e + 2) % p.Pages)
+		return float64((5*e + 2) % p.PageCount())
 	case "bias":
 		if row := e / p.Keys % p.Rows; rng.IntN(5) == 0 || row == 2 {
 			return math.Inf(-1)
@@ -150,7 +150,7 @@ func place(p problem.Attention, in map[string]tile.Tensor, b, kv, j int) int {
 		return kv*p.Keys + j
 	}
 	page := int(in["pages"].At(b*p.PagesEach() + j/p.PageSize))
-	return (kv%p.KVHeads*p.Pages+page)*p.PageSize + j%p.PageSize
+	return (kv%p.KVHeads*p.PageCount()+page)*p.PageSize + j%p.PageSize
 }
 
 // Check compares outputs of programs, in the order of tile.Bind, with the reference.
@@ -262,6 +262,12 @@ func Cases() []Case {
 	add("causal lengths at the end", func(p *problem.Attention) { p.Lengths, p.Batch, p.Causal, p.AtEnd = true, 3, true, true })
 	add("window of lengths at the start", func(p *problem.Attention) {
 		p.Lengths, p.Batch, p.Window, p.Left, p.Right = true, 3, true, 4, 4
+	})
+	add("a chunk of rows over pages", func(p *problem.Attention) {
+		p.Batch, p.Rows, p.Keys, p.PageSize, p.Causal, p.AtEnd, p.Dtype = 2, 21, 64, 16, true, true, tile.BFloat16
+	})
+	add("a chunk of rows over pages of lengths", func(p *problem.Attention) {
+		p.Batch, p.Rows, p.Keys, p.PageSize, p.Causal, p.AtEnd, p.Lengths, p.LogSums = 3, 21, 64, 16, true, true, true, true
 	})
 	for _, pages := range []int{12, 9} {
 		paged := func(p *problem.Attention) { p.Batch, p.Keys, p.PageSize, p.Pages = 3, 64, 16, pages }

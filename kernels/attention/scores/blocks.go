@@ -49,14 +49,22 @@ func BlocksOf(p problem.Attention, i int, b tile.Blocks) (first, last int) {
 }
 
 // Beside returns why p is not for a rung whose keys have to lie beside each other in one
-// array, or nil: keys in pages are refused. The arrays of Refs do look pages up (perKey), so
-// what such a rung lacks is blocks of keys that divide a page, as v5_split's Build sees to.
+// array, or nil: keys in pages are refused.
 func Beside(p problem.Attention) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
 	if p.PageSize > 0 {
-		return fmt.Errorf("attention: keys in pages: v5_split looks them up")
+		return fmt.Errorf("attention: keys in pages: v4_skip looks them up, and v5_split for few rows")
+	}
+	return nil
+}
+
+// OfOnePage returns an error if blocks of keys are not of one page each, where keys are in
+// pages.
+func OfOnePage(p problem.Attention, b tile.Blocks) error {
+	if p.PageSize > 0 && p.PageSize%b.K != 0 {
+		return fmt.Errorf("bk = %d: blocks of keys are of one page: take one that divides %d", b.K, p.PageSize)
 	}
 	return nil
 }
@@ -82,7 +90,16 @@ func Whole(p problem.Attention, rows, keys tile.IndexExpr, b tile.Blocks) tile.C
 // Candidates are the shapes to sweep of a machine: those that a model of its cores says
 // are fast or else, of chips that move blocks into fast memory, more rows for each byte of
 // keys and values that is brought in, as far as that memory holds their scores.
+//
+// Of keys in pages a block has those of one.
 func Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
+	if p.PageSize > 0 {
+		var list []tile.Blocks
+		for _, rows := range []int{128, 256, 512} {
+			list = append(list, tile.Blocks{M: rows, K: p.PageSize})
+		}
+		return problem.ClipAll(p, list...)
+	}
 	if list := onCores(p, m); list != nil {
 		return list
 	}

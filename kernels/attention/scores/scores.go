@@ -56,10 +56,15 @@ func New(t *tile.Builder, p problem.Attention, at At) *Refs { return &Refs{t: t,
 // All declares every array of p.
 func All(t *tile.Builder, p problem.Attention, at At) *Refs {
 	r := New(t, p, at)
+	r.Declare()
+	return r
+}
+
+// Declare declares every array.
+func (r *Refs) Declare() {
 	r.Products()
 	r.Values()
 	r.Outputs()
-	return r
 }
 
 var zero = tile.Const(0)
@@ -123,7 +128,7 @@ func (r *Refs) perKey(name string, cols int) *tile.Ref {
 	}
 	each := p.PageSize / at.BK // blocks of a page
 	page := r.pages.At(tile.Plus(tile.Times(at.Batch, p.PagesEach()), tile.FloorDiv(at.Key, each)))
-	return r.t.In(name, p.Dtype, tile.Array(p.KVHeads, p.Pages, p.PageSize, cols), block.At(r.kvHead(), page, tile.Mod(at.Key, each), zero))
+	return r.t.In(name, p.Dtype, tile.Array(p.KVHeads, p.PageCount(), p.PageSize, cols), block.At(r.kvHead(), page, tile.Mod(at.Key, each), zero))
 }
 
 // Outputs declares o, and what sums of rows are told by.

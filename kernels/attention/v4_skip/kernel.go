@@ -1,5 +1,7 @@
 // Package skip is the fourth rung of attention: the third's pass goes over those blocks of
 // keys alone that a block of rows sees some of, and masks those alone that it sees in part.
+// It ends with the keys that an example has, and finds them in pages, too: a chunk of new rows
+// goes over what a model keeps of the ones before.
 package skip
 
 import (
@@ -19,7 +21,7 @@ func (Kernel) Number() int { return 4 }
 func (Kernel) Name() string { return "v4_skip" }
 
 // Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Attention) error { return scores.Beside(p) }
+func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
 
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.Attention) []string { return []string{""} }
@@ -31,6 +33,9 @@ func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
 
 // Build writes the kernel as a tile program.
 func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+	if err := scores.OfOnePage(p, s); err != nil {
+		return nil, err
+	}
 	t := tile.New("v4_skip")
 	b := t.Axis("b", p.Batch, tile.Parallel)
 	h := t.Axis("h", p.Heads, tile.Parallel)
@@ -40,11 +45,14 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 
 	// Past the last block the number stays, and nothing is brought in.
 	key := tile.Plus(seen.First, j)
-	there := tile.AtLeast(tile.AtMost(key, seen.Last), tile.Const(0))
-	r := scores.All(t, p, scores.At{Batch: b, Head: h, Row: i, Key: there, BQ: s.M, BK: s.K, Piece: scores.Piece(s)})
+	r := scores.New(t, p, scores.At{Batch: b, Head: h, Row: i, BQ: s.M, BK: s.K, Piece: scores.Piece(s)})
+	last := r.Until(seen.Last)
+	there := tile.AtLeast(tile.AtMost(key, last), tile.Const(0))
+	r.See(there)
+	r.Declare()
 	begin, step, end := flash.Pass(t, p, r, s)
 	t.When(j.First(), begin)
-	whole, some := scores.Whole(p, i, there, s), tile.Test(key, tile.LE, seen.Last)
+	whole, some := scores.Whole(p, i, there, s), tile.Test(key, tile.LE, last)
 	t.When(tile.All(some, whole), func() { step((*scores.Refs).Whole) })
 	t.When(tile.All(some, tile.Not(whole)), func() { step((*scores.Refs).Seen) })
 	t.When(j.Last(), end)

@@ -5,7 +5,6 @@ package split
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"matladder/kernels/attention/scores"
@@ -42,8 +41,8 @@ const programs = 64
 
 // Build writes the kernel as two tile programs.
 func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
-	if p.PageSize > 0 && p.PageSize%s.K != 0 {
-		return nil, fmt.Errorf("bk = %d: blocks of keys are of one page: take one that divides %d", s.K, p.PageSize)
+	if err := scores.OfOnePage(p, s); err != nil {
+		return nil, err
 	}
 	t, n, zero := tile.New("v5_split"), p.Group(), tile.Const(0)
 	b, g, i := t.Axis("b", p.Batch, tile.Parallel), t.Axis("g", p.KVHeads, tile.Parallel), t.Axis("i", p.Rows, tile.Parallel)
