@@ -41,8 +41,7 @@ func layerPictures(q Request, d data) ([]Picture, error) {
 		if p.Layers == nil {
 			continue
 		}
-		p.Heading = headingOf(q, "Where the time of a layer goes", shown, false)
-		p.filled("~: ")
+		p.Heading = headingOf(q, "Where the time of a layer goes", shown, false, "~: ")
 		if mode == results.Predicted {
 			p.Subtitle = slices.Delete(p.Subtitle, 1, 2) // of medians
 		}

@@ -47,7 +47,7 @@ func workPanels(q Request, summaries []results.Summary) *Panels {
 	curves := curvesOf(told, false)
 	place := xOf(told)
 	x := categoriesOrSquare(told)
-	p := &Panels{Heading: headingOf(q, "FLOPs asked for and computed", sorted(curves), true)}
+	p := &Panels{Heading: headingOf(q, "FLOPs asked for and computed", sorted(curves), true, hollow)}
 	top := 0.0
 	for _, options := range asked {
 		name := options
