@@ -36,8 +36,8 @@ func (Kernel) Build(p problem.Grouped, _ string, s tile.Blocks) ([]*tile.Program
 	most := (p.Rows + p.Groups*(s.M-1)) / s.M // each group may have one that it does not fill
 	offsets, tiles := t.Table("offsets", p.Groups+1), t.Table(fmt.Sprintf("tiles_%d", s.M), 1)
 	first, owner := t.Table(fmt.Sprintf("first_%d", s.M), most), t.Table(fmt.Sprintf("owner_%d", s.M), most)
+	v := t.BoundedAxis("v", most, tile.Parallel, tiles.At(tile.Const(0)))
 	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)
-	v := t.BoundedAxis("v", most, tile.Arbitrary, tiles.At(tile.Const(0)))
 	k := t.Axis("k", tile.Ceil(p.K, s.K), tile.Arbitrary)
 	row, g := first.At(v), owner.At(v)
 

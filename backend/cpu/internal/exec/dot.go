@@ -15,16 +15,34 @@ func (w *Worker) bring() {
 		case plan.KeepAll, plan.KeepGroup:
 			w.caches[i].bring(w, i)
 		case plan.KeepOwn:
-			slot, block := w.slot(i), w.Places[o.Ref].Block
-			if w.tags[i][slot] != block {
-				mem := o.Mem.Of(w.Mem)[slot*o.Block:][:o.Block]
-				lanes, k := w.extent(i)
-				w.pack(o, mem, o.Chunk, 0, lanes, 0, k)
-				w.tags[i][slot] = block
-				w.countLoad(i)
+			if !o.Stored {
+				lanes, _ := w.extent(i)
+				w.bringOwn(i, 0, lanes)
 			}
 		}
 	}
+}
+
+// bringOwn packs lanes from … to-1 of the current block of operand i, unless the worker has
+// them in its slot.
+func (w *Worker) bringOwn(i, from, to int) {
+	o, slot := w.Plan.Operands[i], w.slot(i)
+	lanes, k := w.extent(i)
+	to = min(to, lanes)
+	tag := (w.Places[o.Ref].Block*(o.Lanes+1)+from)*(o.Lanes+1) + to
+	if from >= to || w.tags[i][slot] == tag {
+		return
+	}
+	began := w.now()
+	for k0 := 0; k0 < k; k0 += o.Depth {
+		depth := min(o.Depth, k-k0)
+		panel := o.Packing.Panel(depth)
+		mem := o.Mem.Of(w.Mem)[slot*o.Block:][:o.Block]
+		w.packPart(o, mem[k0/o.Depth*o.Chunk+from/o.Packing.Lanes*panel:], panel, from, to-from, k0, depth)
+	}
+	w.note(timeline.Pack, began, w.Plan.Refs[o.Ref].Name)
+	w.tags[i][slot] = tag
+	w.countLoad(i)
 }
 
 // countLoad counts the current block of operand i as brought into fast memory;

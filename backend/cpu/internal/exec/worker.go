@@ -63,11 +63,20 @@ func (w *Worker) task(phase, n int) {
 		plan.Decode(w.Plan.Program.Grid, t.Serial, s, w.IDs)
 		from, before := w.now(), w.Counters
 		w.Counters.GridSteps++
-		w.see()
-		w.bring()
-		w.run(w.Plan.Steps)
+		if !w.idle() {
+			w.see()
+			w.bring()
+			w.run(w.Plan.Steps)
+		}
 		w.noteStep(from, before)
 	}
+}
+
+// idle reports whether the current program does nothing, as one beyond the bound of an axis:
+// it needs no blocks.
+func (w *Worker) idle() bool {
+	s := w.Plan.Steps
+	return len(s) == 1 && s[0].Kind == plan.StepWhen && s[0].Stmt.Kind == tile.When && !tile.EvalCond(s[0].Cond, &w.Frame)
 }
 
 // see moves every ref to its block of the current program.
@@ -152,6 +161,11 @@ func (w *Worker) computeRows(s *plan.Step, row0, row1 int) {
 	}
 	if row0, row1 = w.part(s, row0, row1); row0 >= row1 {
 		return
+	}
+	for _, d := range s.Dots {
+		if w.Plan.Operands[d.A].Stored {
+			w.bringOwn(d.A, row0, row1)
+		}
 	}
 	if s.Rescaled != nil {
 		w.rescale(s, row0, row1)

@@ -97,7 +97,10 @@ func sizePieces(p *plan.Plan, s *plan.Step) {
 	if len(s.Dots) > 0 && s.Dots[0].Product.B.Words > 1 {
 		target, most = tilesTarget, tilesBytes
 	}
-	if s.Stmt.IsPart() {
+	switch {
+	case s.Stmt.IsPart() && readsInPlace(p, s): // once for all rows that are stored, however few of a block's
+		target = s.Rows + laneRows
+	case s.Stmt.IsPart():
 		target = max(target, partBytes/4/s.Cols)
 	}
 	if pieces {
@@ -121,6 +124,12 @@ func sizePieces(p *plan.Plan, s *plan.Step) {
 			b.Piece = max(b.Piece, s.Cols)
 		}
 	}
+}
+
+// readsInPlace reports whether products of step s read b where it lies: each piece of rows
+// reads all of it again.
+func readsInPlace(p *plan.Plan, s *plan.Step) bool {
+	return len(s.Dots) == 1 && p.Operands[s.Dots[0].B].Keep == plan.KeepUnpacked
 }
 
 // sizeDeep chooses the piece of a b that is not kept: some panels with all of k, as

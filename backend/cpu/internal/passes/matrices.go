@@ -54,8 +54,8 @@ func matrices(p *plan.Plan) error {
 			s.LD = s.Strides[s.RowDim]
 		}
 		s.BlocksAlong = r.Blocks()
-		for _, x := range r.Index {
-			if r.Kind == tile.Out && looksUpAcross(p, x) {
+		for _, x := range r.Index { // blocks that overlap are for a table to place, which knows what each stores
+			if r.Kind == tile.Out && !r.Overlap() && looksUpAcross(p, x) {
 				return p.Unsupported(r.Pos, "output %s is placed by a scalar table along a parallel axis", r.Name)
 			}
 		}

@@ -53,6 +53,7 @@ func placement(p *plan.Plan) error {
 			o.Keep, o.Why, o.Room = plan.KeepPiece, plan.WhyLarge, own
 		}
 	}
+	storedRows(p)
 	p.Spare = max(cache, own)
 	for _, o := range p.Operands {
 		r := &p.Refs[o.Ref]
@@ -62,6 +63,22 @@ func placement(p *plan.Plan) error {
 		}
 	}
 	return nil
+}
+
+// storedRows finds the operands of which one step needs the rows that it stores, and none
+// needs others.
+func storedRows(p *plan.Plan) {
+	users := make([]int, len(p.Operands))
+	part := make([]bool, len(p.Operands))
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		for _, d := range s.Dots {
+			users[d.A]++
+			part[d.A] = s.Stmt.IsPart()
+		}
+	})
+	for i, o := range p.Operands {
+		o.Stored = o.Keep == plan.KeepOwn && !o.IsB && users[i] == 1 && part[i]
+	}
 }
 
 // packsAlone reports whether each worker had better pack the blocks of operand i, a B, for

@@ -55,7 +55,7 @@ func lanesOfBlock(p *plan.Plan, x, other *plan.Matrix, rows bool) int {
 	if !rows {
 		lanes = x.Cols
 	}
-	if dim := x.Dim(rows); dim >= 0 && x.Kind != tile.Scratch {
+	if dim := x.Dim(rows); dim >= 0 && x.Kind != tile.Scratch && x.Step(dim) == x.BlockSize(dim) {
 		lanes, blocks = x.Array[dim], x.BlocksAlong[dim]
 	}
 	sharing := plan.Ceil(programs, other.BlockCount())

@@ -102,6 +102,8 @@ func (p *Plan) tellRows() []string {
 		case o.IsB: // pass skinny
 		case o.Keep == KeepUnpacked:
 			lines = append(lines, name+" not packed: tiles load its rows where they lie")
+		case o.Stored:
+			lines = append(lines, name+" packed, the rows that are stored alone: "+o.Packed)
 		default:
 			lines = append(lines, name+" packed: "+o.Packed)
 		}
