@@ -90,7 +90,8 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		}
 	}
 	ask(&rec, m)
-	rec.Cache, rec.Layers = c.Cache, c.uses(m)
+	rec.Cache = c.Cache
+	rec.Layers = c.uses(m)
 	if _, own := p.on(&r.opt); c.Pin && !own {
 		rec.Pin = "cores"
 	}
