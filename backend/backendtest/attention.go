@@ -218,6 +218,7 @@ var tables = map[string]map[string][]float64{
 	"blocks of an output by table": {"order": {2, 0, 3, 1}},
 	"blocks that overlap":          {"first": {0, 5, 12, 20, 27, 30}},
 	"keys in pages":                {"lengths": {1, 64, 1, 21, 1, 0}, "pages": {3, 8, 0, 5, 1, 7, 0, 0, 2, 2, 2, 2}},
+	"a chunk of rows over pages":   {"pages": {4, 1, 7, 0, 8, 2, 5, 3}},
 	"rows to experts":              {"tokens": {3, 4, -1, 0, 10, 2, 2, -1, -1, 5, 6, 7, 10, 1, -1, 0, 9, 8}},
 	"rows from experts":            {"rows_of": {3, 15, 13, -1, 5, 6, 0, -1, 1, -1, 9, 17, 10, 2, 11, 7, 17, 16, 16, 8, 4, 12}},
 }
