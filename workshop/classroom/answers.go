@@ -142,7 +142,7 @@ func Answers(lesson int, points []results.Summary) []Answer {
 	case 9:
 		fixed("v1 moves 268.6 MB, twice the arrays")
 		fixed("v4 moves 134.2 MB, v5 33.8 MB")
-		ratio("v5 beside v4", m.attention("v5_split", "bfloat16", "1×8192×32×4×128", ""), m.attention("v4_skip", "bfloat16", "1×8192×32×4×128", ""))
+		ratio("v5 beside v4", m.attention("v5_split", "bfloat16", "1×8192:heads=32:group=4:dim=128", ""), m.attention("v4_skip", "bfloat16", "1×8192:heads=32:group=4:dim=128", ""))
 	case 10:
 		fixed("358 µs to gather, 305 µs to multiply at the peak")
 		fixed("488 µs on 256 chips: 9.7 times as fast with 16 times as many, if nothing overlaps")
