@@ -43,7 +43,7 @@ func (o *options) build(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("go list: %w; programs are built of this tree: run it there", err)
 	}
-	source := filepath.Join(strings.TrimSpace(string(root)), "backend", "cpu", "run.go")
+	source := filepath.Join(strings.TrimSpace(string(root)), "backend", "cpu", "internal", "exec", "run.go")
 	text, err := os.ReadFile(source)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (o *options) overlay(p program, source, text string) (path string, err erro
 	}
 	text = strings.Replace(text, launch, fmt.Sprintf(`begun := time.Now()
 		err = e.launch()
-		if e.sources[0].Name == %q {
+		if e.Runs[0].Plan.Program.Name == %q {
 			for took := time.Since(begun); time.Since(begun) < took+took*%d/1000; {
 			}
 		}
