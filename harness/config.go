@@ -128,7 +128,7 @@ func parseList[T comparable](s string, item func(string) (T, error)) ([]T, error
 	return list, nil
 }
 
-// mostJoined is of how many pieces an item may be.
+// mostJoined is of how many pieces between commas an item may be.
 const mostJoined = 4
 
 func parseKernel(f *problem.Family, s string) (int, error) {

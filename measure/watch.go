@@ -12,8 +12,8 @@ import (
 	"matladder/results"
 )
 
-// controlShare is how much of the time controls may take: one is due when the
-// time since the last is that many times what they take.
+// controlShare is by how much the time since the last control or reading is longer than
+// what one takes when the next is due.
 const controlShare = 100
 
 // A Watch looks after the machine while others are measured: whether a fixed piece of

@@ -197,7 +197,7 @@ func (l LayerTime) write(w io.Writer) error {
 		for _, p := range l.Parts {
 			parts = p.Parts
 		}
-		fmt.Fprintf(w, "note: %d of %d parts have no time: their rows above say why, and the sum is without them\n", l.Missing, parts)
+		fmt.Fprintf(w, "note: %d of %d parts have no time: their rows, where there are any, say why, and the sum is without them\n", l.Missing, parts)
 	}
 	_, err := fmt.Fprintln(w)
 	return err

@@ -65,7 +65,7 @@ type Record struct {
 	Cache       string `csv:"cache"` // Cold, or "" where launches find what the last one left
 	Fault       string `csv:"fault"` // by which outputs were damaged on purpose
 
-	Layers string `csv:"layers"` // which parts of which layers the problem is, as Uses spells them
+	Layers string `csv:"layers"` // which parts of which layers the problem is, as FormatUses spells them
 
 	Round          int     `csv:"round,zero"` // from 0
 	Rep            int     `csv:"rep,zero"`   // from 0 within (point, round)

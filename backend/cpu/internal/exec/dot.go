@@ -29,8 +29,9 @@ func (w *Worker) bringOwn(i, from, to int) {
 	o, slot := w.Plan.Operands[i], w.slot(i)
 	lanes, k := w.extent(i)
 	to = min(to, lanes)
-	tag := (w.Places[o.Ref].Block*(o.Lanes+1)+from)*(o.Lanes+1) + to
-	if from >= to || w.tags[i][slot] == tag {
+	block, parts := w.Places[o.Ref].Block, (o.Lanes+1)*(o.Lanes+1)
+	had, tag := w.tags[i][slot], block*parts+from*(o.Lanes+1)+to
+	if from >= to || had == tag {
 		return
 	}
 	began := w.now()
@@ -42,7 +43,9 @@ func (w *Worker) bringOwn(i, from, to int) {
 	}
 	w.note(timeline.Pack, began, w.Plan.Refs[o.Ref].Name)
 	w.tags[i][slot] = tag
-	w.countLoad(i)
+	if had < 0 || had/parts != block { // else more rows of a block that has been counted
+		w.countLoad(i)
+	}
 }
 
 // countLoad counts the current block of operand i as brought into fast memory;

@@ -23,7 +23,8 @@ import "unsafe"
 //
 // pack…Columns… folds KU rows each to one step of panels number wide, which lie
 // panel words apart. Without AVX-512 it reads whole vectors from each row, whatever
-// lanes is; with it, it asks for the memory below bytes behind what it reads:
+// lanes is; with it, it prefetches what lies below bytes past
+// each row that it reads (without, it ignores below):
 //
 //	for p := range panels {
 //		for l := range ceil(rows, KU) {

@@ -96,11 +96,11 @@ func roundly(n int) int {
 	return n / step * step
 }
 
-// shortRows are so many of short ones as a block has, which follow each other.
+// shortRows is how many short rows a block has, which follow each other.
 const shortRows = 512
 
-// sameSets is the distance in bytes of which rows of B are multiples that fall into few
-// sets of the caches.
+// sameSets is a distance in bytes: rows of B that lie a multiple of it apart share few sets
+// of the caches.
 const sameSets = 512
 
 // measuredReads are those of this process; who measures has the lock, so that two do not
