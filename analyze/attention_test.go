@@ -83,13 +83,6 @@ func attentionPage(t *testing.T) (page attentions) {
 		page.Rows = append(page.Rows, x)
 		t.Logf("%+v", x)
 	}
-	middle := func(xs []float64) float64 {
-		if len(xs) == 0 {
-			return 0
-		}
-		slices.Sort(xs)
-		return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
-	}
 	page.Median, page.MedianOurs = middle(sizes), middle(ratios)
 	return page
 }
@@ -101,4 +94,13 @@ func TestPublishedAttention(t *testing.T) {
 	if len(page.Rows) < 6 || page.Median > 15 {
 		t.Errorf("%d rows, median error %.1f %%", len(page.Rows), page.Median)
 	}
+}
+
+// middle is the median of xs, which it sorts; 0 of none.
+func middle(xs []float64) float64 {
+	if len(xs) == 0 {
+		return 0
+	}
+	slices.Sort(xs)
+	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
 }

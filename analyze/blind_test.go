@@ -37,9 +37,7 @@ func blindPage(t *testing.T) (page blinds) {
 		page.Rows = append(page.Rows, x)
 		sizes = append(sizes, math.Abs(x.Error))
 	}
-	slices.Sort(sizes)
-	page.Median = (sizes[(len(sizes)-1)/2] + sizes[len(sizes)/2]) / 2
-	page.Worst = sizes[len(sizes)-1]
+	page.Median, page.Worst = middle(sizes), slices.Max(sizes)
 	return page
 }
 

@@ -133,9 +133,7 @@ func groupedPage(t *testing.T) (page groupeds) {
 		page.Rows = append(page.Rows, x)
 		t.Logf("%d×%d×%d in %d groups, blocks %d×%d×%d: measured %.3f ms, predicted %.3f, %+.1f %%; step by step %+.1f %%", x.Rows, x.K, x.N, x.Groups, x.BM, x.BK, x.BN, x.Measured, x.Predicted, x.Error, x.Uneven)
 	}
-	slices.Sort(sizes)
-	page.Median = (sizes[(len(sizes)-1)/2] + sizes[len(sizes)/2]) / 2
-	page.Worst = sizes[len(sizes)-1]
+	page.Median, page.Worst = middle(sizes), slices.Max(sizes)
 	return page
 }
 

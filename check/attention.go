@@ -95,13 +95,10 @@ func newAttentionReference(ctx context.Context, p problem.Attention, in map[stri
 func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want, sizes []float64, spread float64) {
 	i, h, b := row%p.Rows, row/p.Rows%p.Heads, row/p.Rows/p.Heads
 	rows, keys := p.Rows, p.Keys
-	lo, hi := p.Span()
 	if p.Lengths {
 		rows, keys = int(in["lengths"].At(2*b)), int(in["lengths"].At(2*b+1))
-		if p.AtEnd {
-			lo, hi = lo+keys-rows, hi+keys-rows
-		}
 	}
+	lo, hi := p.SpanOf(rows, keys)
 	place := func(j int) int { // of key j in k and v
 		if p.PageSize == 0 {
 			return (b*p.KVHeads+h/p.Group())*p.Keys + j

@@ -107,6 +107,14 @@ const unlimited = 1 << 30
 // and the window tell. Without them ends are beyond every key. With Lengths the row and
 // the key of AtEnd are the last of each example, and Span leaves that shift out.
 func (p Attention) Span() (lo, hi int) {
+	if p.Lengths {
+		return p.SpanOf(0, 0)
+	}
+	return p.SpanOf(p.Rows, p.Keys)
+}
+
+// SpanOf is Span of an example of so many rows and keys, the shift of AtEnd included.
+func (p Attention) SpanOf(rows, keys int) (lo, hi int) {
 	lo, hi = -unlimited, unlimited
 	if p.Window && p.Left >= 0 {
 		lo = -p.Left
@@ -117,12 +125,12 @@ func (p Attention) Span() (lo, hi int) {
 	if p.Causal {
 		hi = min(hi, 0)
 	}
-	if p.AtEnd && !p.Lengths {
+	if p.AtEnd {
 		if lo != -unlimited {
-			lo += p.Keys - p.Rows
+			lo += keys - rows
 		}
 		if hi != unlimited {
-			hi += p.Keys - p.Rows
+			hi += keys - rows
 		}
 	}
 	return lo, hi
@@ -131,19 +139,22 @@ func (p Attention) Span() (lo, hi int) {
 // Visible counts the pairs of rows and keys of one head that causality and the window
 // leave, of all examples together; with Lengths of those that a sweep gives.
 func (p Attention) Visible() int64 {
+	if !p.Lengths {
+		return int64(p.Batch) * p.visibleOf(p.Rows, p.Keys)
+	}
 	n := int64(0)
 	for b := range p.Batch {
-		rows, keys := p.LengthsOf(b)
-		if b > 0 && !p.Lengths {
-			return n * int64(p.Batch)
-		}
-		lo, hi := p.Span()
-		if p.Lengths && p.AtEnd {
-			lo, hi = lo+keys-rows, hi+keys-rows
-		}
-		for i := range rows {
-			n += int64(max(0, min(keys-1, i+hi)-max(0, i+lo)+1))
-		}
+		n += p.visibleOf(p.LengthsOf(b))
+	}
+	return n
+}
+
+// visibleOf is Visible of an example of so many rows and keys.
+func (p Attention) visibleOf(rows, keys int) int64 {
+	lo, hi := p.SpanOf(rows, keys)
+	n := int64(0)
+	for i := range rows {
+		n += int64(max(0, min(keys-1, i+hi)-max(0, i+lo)+1))
 	}
 	return n
 }

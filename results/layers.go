@@ -106,14 +106,14 @@ func LayersOf(summaries []Summary) []LayerTime {
 	var list []LayerTime
 	for i := range summaries {
 		s := &summaries[i]
+		if s.Kernel == Baseline {
+			continue
+		}
 		uses, _ := s.Uses() // a row that is read has been checked
 		for _, u := range uses {
 			at := slices.IndexFunc(list, func(l LayerTime) bool {
 				return l.Name == u.Layer && l.Backend == s.Backend && l.Device == s.Device && l.Mode == s.Mode
 			})
-			if s.Kernel == Baseline {
-				continue
-			}
 			if at < 0 {
 				at = len(list)
 				list = append(list, LayerTime{Name: u.Layer, Backend: s.Backend, Device: s.Device, Mode: s.Mode, Missing: u.Parts})
@@ -193,11 +193,7 @@ func (l LayerTime) write(w io.Writer) error {
 		return err
 	}
 	if l.Missing > 0 {
-		parts := 0
-		for _, p := range l.Parts {
-			parts = p.Parts
-		}
-		fmt.Fprintf(w, "note: %d of %d parts have no time: their rows, where there are any, say why, and the sum is without them\n", l.Missing, parts)
+		fmt.Fprintf(w, "note: %d of %d parts have no time: their rows, where there are any, say why, and the sum is without them\n", l.Missing, l.Parts[0].Parts)
 	}
 	_, err := fmt.Fprintln(w)
 	return err

@@ -98,6 +98,10 @@ type Cores struct {
 	Rates map[Dtype]ProductRate // by dtype of the operands
 }
 
+// Exposed is the part of the shorter of computing and moving that the longer one does not
+// hide, on cores: register tiles ask ahead for what comes next.
+const Exposed = 0.25
+
 // Sharing is how fast memory that one core has written reaches another. It does not follow
 // from the kind of processor: cores of one chiplet are nearer to each other than cores of two,
 // and the host of a virtual machine may move threads from one to the other.

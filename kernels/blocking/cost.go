@@ -118,18 +118,14 @@ const segment = 128
 func (x *model) writes(rows, cols int) float64 {
 	bytes := 2 * float64(rows) * (float64(cols)*x.c + segment) // a line is read before it is written
 	if x.c == x.accumulator {
-		return hidden * bytes / x.cores.Shared
+		return tile.Exposed * bytes / x.cores.Shared
 	}
 	return (bytes + 2*float64(rows*cols)*x.accumulator) / x.cores.Shared
 }
 
-// hidden is the part of the shorter of computing and moving that the longer one does not
-// hide: register tiles ask ahead for what comes next.
-const hidden = 0.25
-
 // together is the time of computing and moving that go on at the same time.
 func together(compute, move float64) float64 {
-	return max(compute, move) + hidden*min(compute, move)
+	return max(compute, move) + tile.Exposed*min(compute, move)
 }
 
 // wholeRows is as many rows as rows cost: the last register tile, if rows are no whole

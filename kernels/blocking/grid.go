@@ -34,7 +34,7 @@ func newGrid(x *model, s tile.Blocks) *grid {
 	g.meeting = x.cores.Meeting()
 	if whole := x.n*int(x.c)%lines == 0 && s.N*int(x.c)%lines == 0; g.cols > 1 && !whole && x.cores.WriteOthers > 0 && (g.byColumns || g.rows < g.workers) {
 		if g.apart = float64(min(s.M, x.m)*lines) / x.cores.WriteOthers; x.c == x.accumulator {
-			g.apart *= hidden // register tiles write while they compute
+			g.apart *= tile.Exposed // register tiles write while they compute
 		}
 	}
 	return g

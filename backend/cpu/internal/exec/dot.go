@@ -37,9 +37,7 @@ func (w *Worker) bringOwn(i, from, to int) {
 	began := w.now()
 	for k0 := 0; k0 < k; k0 += o.Depth {
 		depth := min(o.Depth, k-k0)
-		panel := o.Packing.Panel(depth)
-		mem := o.Mem.Of(w.Mem)[slot*o.Block:][:o.Block]
-		w.packPart(o, mem[k0/o.Depth*o.Chunk+from/o.Packing.Lanes*panel:], panel, from, to-from, k0, depth)
+		w.packPart(o, w.piece(i, from, to-from, k0, depth), o.Packing.Panel(depth), from, to-from, k0, depth)
 	}
 	w.note(timeline.Pack, began, w.Plan.Refs[o.Ref].Name)
 	w.tags[i][slot] = tag

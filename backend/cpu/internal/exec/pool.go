@@ -61,13 +61,9 @@ var workerLabels = pprof.WithLabels(context.Background(), pprof.Labels("matladde
 // the first member that failed.
 func (c *Pool) Run(f func(member int)) error {
 	c.round = f
-	if c.Size == 1 { // nobody to meet
-		c.guard(0)
-	} else {
-		c.start.wait()
-		c.guard(0)
-		c.end.wait()
-	}
+	c.start.wait()
+	c.guard(0)
+	c.end.wait()
 	err := c.err
 	c.err = nil
 	return err
@@ -189,6 +185,9 @@ func (b *barrier) init(size int) {
 func (b *barrier) count() { b.crowded.Store(b.givesWay || int(b.size) > runtime.GOMAXPROCS(0)) }
 
 func (b *barrier) wait() {
+	if b.size == 1 { // nobody to meet
+		return
+	}
 	g := b.generation.Load()
 	if b.arrived.Add(1) == b.size {
 		b.arrived.Store(0)

@@ -103,11 +103,8 @@ func packsAlone(p *plan.Plan, i int) bool {
 	costs := d.Product.ReadCosts(p.Machine.Workers, gemm.MostRead, r.ArrayBytes(), r.LD*r.Dtype.Bits()/8)
 	alone, bytes := costs[gemm.ReadPacked].Pack*float64(r.Rows*r.Cols), float64(o.Block)
 	part := 1 / float64(max(1, min(sharing, o.Block/plan.UnitBytes)))
-	return alone < part*(alone+bytes/s.WriteOthers)+s.Meeting()+hidden*(1-1/float64(sharing))*bytes/s.ReadOthers
+	return alone < part*(alone+bytes/s.WriteOthers)+s.Meeting()+tile.Exposed*(1-1/float64(sharing))*bytes/s.ReadOthers
 }
-
-// hidden is the part of the time to bring operands that multiplying does not hide.
-const hidden = 0.25
 
 // dotOf is the first product of operand i as its b.
 func dotOf(p *plan.Plan, i int) (dot *plan.Dot) {
