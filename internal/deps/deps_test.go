@@ -62,7 +62,6 @@ internal/nvml: backend internal/child internal/dynlib github.com/ebitengine/pure
 backend/worker: backend chips internal/awake internal/child tile
 backend/pjrt: mesh backend backend/internal/* check chips internal/dynlib tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/amx: golang.org/x/sys/cpu
-backend/cpu/internal/amx/emulate: golang.org/x/sys/unix
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix
 backend/cpu/internal/probe: tile backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix

@@ -5,7 +5,7 @@
 //     the registers (XCR0), and, once in a process, for its permission.
 //  2. Config is what LDTILECFG loads.
 //
-// Where the processor has no AMX, command emulate runs its tests.
+// Where the processor has no AMX, the test binary emulate runs its tests.
 //
 // The package executes no AMX instruction. Whoever does loads the shapes and
 // releases the tiles inside one routine in assembly, which the Go runtime does

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Emulated says that instructions of AMX are carried out by command emulate.
+// Emulated says that instructions of AMX are carried out by the test binary emulate.
 const Emulated = false
 
 // cpuid executes CPUID with leaf in EAX and sub in ECX.
