@@ -79,8 +79,8 @@
 //
 // # Adding an instruction set
 //
-// Six places, all below internal: its name (gemm/isa.go), the features that it needs
+// Five places, all below internal: its name (gemm/isa.go), the features that it needs
 // (gemm/isa_amd64.go, isa_arm64.go), its paths (gemm/table_amd64.go, table_arm64.go), the
-// generator of its routines (gemm/asmgen), their declarations beside the table, and the loops
-// of its peak (probe/peak_amd64.go, peak_arm64.go).
+// generator of its routines and their declarations (gemm/asmgen), and the loops of its peak
+// (probe/peak_amd64.go, peak_arm64.go).
 package cpu

@@ -58,7 +58,8 @@ func (p *Path[S, C]) Read(m, ldb int) ReadB {
 //	}
 //
 // Meanwhile each step asks for the memory ahead bytes behind what it reads of b, which need
-// not be b's.
+// not be b's. Those of AVX2 read all columns of b, whatever cols is; that of quads of AVX-512
+// starts from the bias of b, and takes eight rows at most.
 type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, accumulate bool)
 
 // DirectRows is the number of rows of a up to which BlockDirect is faster than

@@ -45,7 +45,7 @@
 // one of the same panels, which tests compare with. Those of float32 and of pairs are what
 // other machines run, and those of tiles what AMX is proved by (tile_generic.go, pack.go,
 // tiles_generic.go); the rest are with the tests (twins_test.go). Tiles that
-// read b where it lies (direct_amd64.go, inplace_amd64.go) are compared with the twin of a
+// read b where it lies (direct.go, inplace.go) are compared with the twin of a
 // tile on a b packed in Go. The assembly is written by asmgen:
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate

@@ -4,7 +4,9 @@ package gemm
 // over steps ≥ 1 steps of the panels of a, panel words apart, and one panel of b: the
 // loop at type tile for panel after panel of a, without a bias.
 //
-// Meanwhile it asks for some of the memory from next on, as a tile does.
+// Meanwhile it asks for some of the memory from next on, as a tile does. Where there are few
+// columns, sums are kept in parts like those of tiles, but that the last step is not part of a
+// turn.
 type edge[C Sum] func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
 
 // edgeCols is the most columns of an edge: with more, tiles are as fast.

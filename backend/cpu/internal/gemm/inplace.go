@@ -66,7 +66,7 @@ const fewInPlaceRows = 2
 //		}
 //	}
 //
-// Meanwhile it asks for the memory ahead bytes behind what it reads, which need not
+// Panels of a have six rows. Meanwhile it asks for the memory ahead bytes behind what it reads, which need not
 // be b's. It returns how many tiles it has done: a quick one stops before one that
 // it is not for.
 type inPlace[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)

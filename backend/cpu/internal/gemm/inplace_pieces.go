@@ -8,7 +8,7 @@ type inPlacePieces[C Sum] struct {
 	rows  int // of a from which it pays; 0 for never
 	panel int // columns
 	tile  tile[C]
-	// widen writes some steps of panels, which lie panel bytes apart.
+	// widen writes some steps of panels of sixteen columns, which lie panel bytes apart.
 	widen func(dst *C, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)
 }
 

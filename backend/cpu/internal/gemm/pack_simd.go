@@ -2,9 +2,40 @@ package gemm
 
 import "unsafe"
 
-// Routines in assembly, as told in pack_amd64.go.
+// Routines in assembly. ld is in bytes, stride in words; units, rows and panels are at least
+// 1. Numbers in names are those of lanes written; those beyond lanes are zero. Some have one
+// more argument, flip, which each word is xored with.
 type (
-	packRows    func(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+	// A packRows transposes rows of src to lanes of a panel stride wide. units counts bytes
+	// for Words and elements for the others, perWord of them being one word; without AVX-512
+	// they are whole squares, as many words as a vector has:
+	//
+	//	for l := range ceil(units, perWord) {
+	//		for i := range number {
+	//			w := uint32(0)
+	//			if i < lanes {
+	//				w = word(src[i*ld + l*perWord…]) // 0 beyond units
+	//			}
+	//			dst[l*stride+i] = w
+	//		}
+	//	}
+	packRows func(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+	// A packColumns folds KU rows each to one step of panels number wide, which lie panel words
+	// apart. Without AVX-512 it reads whole vectors from each row, whatever lanes is; with it, it
+	// prefetches what lies below bytes past each row that it reads (without, it ignores below):
+	//
+	//	for p := range panels {
+	//		for l := range ceil(rows, KU) {
+	//			for i := range number {
+	//				w := uint32(0)
+	//				if i < lanes {
+	//					w = word(src[(l*KU)*ld+p*number+i], …, src[(l*KU+KU-1)*ld+p*number+i]) // 0 beyond rows
+	//				}
+	//				dst[p*panel+l*number+i] = w
+	//			}
+	//		}
+	//	}
 	packColumns func(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 )
 

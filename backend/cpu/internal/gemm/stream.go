@@ -27,7 +27,8 @@ type streamKernel[C Sum] struct {
 //		c[j] = s
 //	}
 //
-// after is an address only, whose rows it asks for at the end of its own.
+// after is an address only, whose rows it asks for at the end of its own. Machines with wider
+// vectors use those of AVX2 as well: it is memory that they wait for.
 type stream[C Sum] func(c *C, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
 
 const (

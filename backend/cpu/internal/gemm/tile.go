@@ -35,6 +35,11 @@ type kernel[C Sum] struct {
 //
 // While it computes it asks for prefetchedPerStep·steps bytes at next to be
 // brought into the L2 cache; next is an address only, never read.
+//
+// Of float32, sums are rounded once per product and addition. A tile of AVX2 of so few rows
+// or vectors of columns that twice or four times as many sums fit its registers keeps each in
+// 2 or 4 parts: of whole turns of four steps, step l goes to part l mod 2 or 4, and steps left
+// over to part 0. At the end they are added, 0+1, or (0+2)+(1+3).
 type tile[C Sum] func(c *C, ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool)
 
 const prefetchedPerStep = 16

@@ -1,16 +1,5 @@
 package gemm
 
-// The tiles below are written by asmgen. Each equals the loop at type tile, with the dot
-// of its name, of 12×8 and nothing less, without bias and prefetching.
-
-//go:noescape
-func tileFloat32NEON(c *float32, ldc, steps int, a, b *uint32, accumulate bool)
-
-// tileQuadsNEON multiplies signed bytes by signed ones.
-//
-//go:noescape
-func tileQuadsNEON(c *int32, ldc, steps int, a, b *uint32, accumulate bool)
-
 func tileFloat32OnNEON(c *float32, ldc, steps int, a, b *uint32, bias *float32, _ uintptr, rows, cols int, accumulate bool) {
 	if rows == neonMR && cols == neonNR && bias == nil {
 		tileFloat32NEON(c, ldc, steps, a, b, accumulate)

@@ -6,19 +6,9 @@ import (
 	"matladder/backend/cpu/internal/amx"
 )
 
-// The kernels below are written by asmgen. Each is the loop at type strip for
-// whole panels of a, of which there are some, and shapes as amx.Grid gives them
-// for the rows of a panel and the columns of c: tall if more than 16 of the
-// one, wide if more than 16 of the other. They configure the tiles and release
-// them.
-
-//go:noescape
-func tilesBFloat16AMX(x *strip[float32])
-
-//go:noescape
-func tilesInt8AMX(x *strip[int32])
-
-// stripsAMX calls a kernel for the whole panels of a, and again for the rest,
+// stripsAMX makes a strips of the loop at type strip for whole panels of a, of which there are
+// some, and shapes as amx.Grid gives them for the rows of a panel and the columns of c: tall if
+// more than 16 of the one, wide if more than 16 of the other. It calls it for the whole panels of a, and again for the rest,
 // whose tiles have fewer rows.
 func stripsAMX[C Sum](kernel func(x *strip[C])) strips[C] {
 	return func(x *strip[C]) {
@@ -78,7 +68,13 @@ func (p packTiles[S]) packer() packer[S] {
 	return packer[S]{rows: p.rowsOfA, columns: p.columnsOfA}
 }
 
-// rowsOfA copies rows of memory to rows of tiles.
+// rowsOfA copies rows of memory to rows of tiles, up to 32 at a time:
+//
+//	for l := range ceil(bytes, 64) {
+//		for i := range 32 {
+//			dst[(l*32+i)*16:][:16] = 64 bytes of row i from 64*l on, or zeros beyond
+//		}
+//	}
 func (p packTiles[S]) rowsOfA(dst []uint32, src []S, ld, extent, k int) {
 	if k == 0 {
 		return
@@ -105,15 +101,3 @@ func (p packTiles[S]) columnsOfA(dst []uint32, panel int, src []S, ld, extent, k
 		}
 	}
 }
-
-// packTileRowsAVX512 copies rows of some bytes, rows 1 … 32 of them and ld
-// bytes apart, to the rows of tiles:
-//
-//	for l := range ceil(bytes, 64) {
-//		for i := range 32 {
-//			dst[(l*32+i)*16:][:16] = 64 bytes of row i from 64*l on, or zeros beyond
-//		}
-//	}
-//
-//go:noescape
-func packTileRowsAVX512(dst *uint32, src unsafe.Pointer, ld, rows, bytes int)

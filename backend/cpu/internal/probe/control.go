@@ -42,7 +42,7 @@ func NewControl(isa string, threads int) *Control {
 	cycles := 4 // of a turn of four chains of additions
 	switch l := loops(isa, "float32"); {
 	case len(l) == 0: // an instruction set that this machine lacks
-		c.loop = genericLoops("float32")[0]
+		c.loop = genericFloats[0]
 	case isa == "avx512":
 		c.loop, cycles = l[0], 12 // of a turn of 24 multiply-adds, two a cycle
 	case isa == "avx2":

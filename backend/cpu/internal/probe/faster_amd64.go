@@ -21,7 +21,7 @@ func BFloat16Pairs() (pairs, widened float64) {
 // few milliseconds and is zero where the processor or the operating system has
 // no tiles.
 func Tiles(dtype string) (tiles, vectors float64) {
-	t := tileLoops(dtype)
+	t := loops(onTiles, dtype)
 	if len(t) == 0 {
 		return 0, 0
 	}

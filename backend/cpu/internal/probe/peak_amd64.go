@@ -1,72 +1,79 @@
 package probe
 
-import "golang.org/x/sys/cpu"
+import (
+	"math/rand/v2"
+	"unsafe"
 
-// Each of these runs 24 (AVX-512) or 12 (AVX2) independent multiply-adds on
-// registers a turn; they are written by package asmgen beside package gemm.
+	"golang.org/x/sys/cpu"
 
-//go:noescape
-func peakFloat32AVX2(turns int)
+	"matladder/backend/cpu/internal/amx"
+)
 
-//go:noescape
-func peakPairsAVX2(turns int)
+func has(isa string) bool {
+	x := &cpu.X86
+	switch isa {
+	case "avx2":
+		return x.HasAVX2 && x.HasFMA
+	case "avx512":
+		return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL
+	case "amx", onTiles:
+		return len(amx.Missing()) == 0
+	}
+	return false
+}
 
-//go:noescape
-func peakQuadsAVX2(turns int)
+// onTiles names the loops of AMX without those of AVX-512, which processors with it have.
+const onTiles = "tiles"
 
-//go:noescape
-func peakFloat32AVX512(turns int)
-
-//go:noescape
-func peakBFloat16AVX512(turns int)
-
-//go:noescape
-func peakPairsAVX512(turns int)
-
-//go:noescape
-func peakQuadsAVX512(turns int)
-
-func loops(isa, dtype string) []loop {
+// ownLoops are written by package asmgen, beside package gemm: 24 (AVX-512) or 12 (AVX2)
+// independent multiply-adds on registers a turn, or four products of 16×64 by 64×16 bytes,
+// on two tiles of each side that data holds.
+func ownLoops() []loopsOf {
 	const (
 		ymm = 12 * 8 * 2 // operations a turn with one element in each 32 bits
 		zmm = 24 * 16 * 2
 	)
 	x := &cpu.X86
-	switch {
-	case isa == "generic":
-		return genericLoops(dtype)
-	case isa == "avx2" && x.HasAVX2 && x.HasFMA:
-		switch dtype {
-		case "float32", "bfloat16":
-			return []loop{{peakFloat32AVX2, ymm}}
-		case "int8":
-			l := []loop{{peakPairsAVX2, 2 * ymm}}
-			if x.HasAVXVNNI {
-				l = append(l, loop{peakQuadsAVX2, 4 * ymm})
-			}
-			return l
-		}
-	case isa == "amx":
-		if l := tileLoops(dtype); l != nil {
-			return append(loops("avx512", dtype), l...)
-		}
-	case isa == "avx512" && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
-		var l []loop
-		switch dtype {
-		case "float32":
-			l = append(l, loop{peakFloat32AVX512, zmm})
-		case "bfloat16":
-			l = append(l, loop{peakFloat32AVX512, zmm})
-			if x.HasAVX512BF16 {
-				l = append(l, loop{peakBFloat16AVX512, 2 * zmm})
-			}
-		case "int8":
-			l = append(l, loop{peakPairsAVX512, 2 * zmm})
-			if x.HasAVX512VNNI {
-				l = append(l, loop{peakQuadsAVX512, 4 * zmm})
-			}
-		}
-		return l
+	return []loopsOf{
+		{"avx2", "float32 bfloat16", true, []loop{{peakFloat32AVX2, ymm}}},
+		{"avx2", "int8", true, []loop{{peakPairsAVX2, 2 * ymm}}},
+		{"avx2", "int8", x.HasAVXVNNI, []loop{{peakQuadsAVX2, 4 * ymm}}},
+		{"avx512 amx", "float32 bfloat16", true, []loop{{peakFloat32AVX512, zmm}}},
+		{"avx512 amx", "bfloat16", x.HasAVX512BF16, []loop{{peakBFloat16AVX512, 2 * zmm}}},
+		{"avx512 amx", "int8", true, []loop{{peakPairsAVX512, 2 * zmm}}},
+		{"avx512 amx", "int8", x.HasAVX512VNNI, []loop{{peakQuadsAVX512, 4 * zmm}}},
+		{onTiles + " amx", "bfloat16", true, []loop{{tilesBFloat16, tileTurn * 2}}},
+		{onTiles + " amx", "int8", true, []loop{{tilesInt8, tileTurn * 4}}},
 	}
-	return nil
 }
+
+// tileTurn is the operations of a turn, for each element in 32 bits.
+const tileTurn = 4 * 16 * 16 * 16 * 2
+
+func tilesBFloat16(turns int) {
+	config := amx.Grid(2*amx.Rows, 2*amx.Rows)
+	peakTilesBFloat16AMX(unsafe.Pointer(&config), unsafe.Pointer(&tileHalves), turns)
+}
+
+func tilesInt8(turns int) {
+	config := amx.Grid(2*amx.Rows, 2*amx.Rows)
+	peakTilesInt8AMX(unsafe.Pointer(&config), unsafe.Pointer(&tileBytes), turns)
+}
+
+// Four tiles of random factors: zeros multiply up to a quarter faster.
+var (
+	tileHalves = func() (h [4 * amx.Size / 2]uint16) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range h { // ±2^-3 … 2
+			h[i] = uint16(r.IntN(2)<<15 | (124+r.IntN(4))<<7 | r.IntN(128))
+		}
+		return h
+	}()
+	tileBytes = func() (b [4 * amx.Size]byte) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		return b
+	}()
+)

@@ -2,26 +2,16 @@ package probe
 
 import "golang.org/x/sys/cpu"
 
-// Each of these runs 24 independent multiply-adds on registers a turn; they are written
-// by package asmgen beside package gemm.
+func has(isa string) bool { return isa == "neon" }
 
-//go:noescape
-func peakFloat32NEON(turns int)
-
-//go:noescape
-func peakQuadsNEON(turns int)
-
-func loops(isa, dtype string) []loop {
+// ownLoops are written by package asmgen, beside package gemm: 24 independent multiply-adds
+// on registers a turn.
+func ownLoops() []loopsOf {
 	const ops = 24 * 4 * 2 // a turn, of one element in each 32 bits
-	switch {
-	case isa == "generic":
-		return genericLoops(dtype)
-	case isa != "neon":
-		return nil
-	case dtype == "float32" || dtype == "bfloat16":
-		return []loop{{peakFloat32NEON, ops}}
-	case dtype == "int8" && cpu.ARM64.HasASIMDDP:
-		return []loop{{peakQuadsNEON, 4 * ops}}
+	dots := cpu.ARM64.HasASIMDDP
+	return []loopsOf{
+		{"neon", "float32 bfloat16", true, []loop{{peakFloat32NEON, ops}}},
+		{"neon", "int8", dots, []loop{{peakQuadsNEON, 4 * ops}}},
+		{"neon", "int8", !dots, genericInts},
 	}
-	return genericLoops(dtype)
 }

@@ -7,7 +7,7 @@ func (t Tile) offsetBias(a *Asm) {
 	sum := func(v int) string { return t.reg(v) }
 	offset, none, words := t.reg(t.Vectors), t.reg(t.Vectors+1), t.reg(t.Vectors+2)
 
-	a.Func("offsetBias"+t.Suffix, "dst, b, steps", rDst, rB, rSteps)
+	a.Func("offsetBias"+t.Suffix, "(dst, b *uint32, steps int)", rDst, rB, rSteps)
 	t.zero(a, t.regs(0, t.Vectors)...)
 	t.zero(a, none)
 	a.EOL("128 in each byte")

@@ -3,19 +3,19 @@ package asmgen
 // column writes the micro-kernel for whole tiles of one panel of b: what a tile does,
 // for one panel of a after another.
 func (t Tile) column(a *Asm) {
-	t.columnOf(a, "column", "c, ldc, steps, a, b, bias, next, end, panels, panel, accumulate bool")
+	t.columnOf(a, "column", "ldc, steps int, a, b *uint32, bias *C, next, end uintptr, panels, panel int")
 }
 
 // columnRows writes it for rows of an a that is not packed.
 func (t Tile) columnRows(a *Asm) {
 	t.rows = t.rowsFrom(rAcc)
-	t.columnOf(a, "columnRows", "c, ldc, steps, a, lda, b, next, end, panels, accumulate bool")
+	t.columnOf(a, "columnRows", "ldc, steps int, a *uint32, lda int, b *uint32, next, end uintptr, panels int")
 }
 
 func (t Tile) columnOf(a *Asm, name, args string) {
 	const panels, panel = rRows, rCols // left, and where the next one begins
 	load := func(name, reg string) { a.Op("MOVQ", a.arg(name), reg) }
-	a.Func(name+t.Name+t.Suffix, args, rC, rLDC)
+	a.Func(name+t.Name+t.Suffix, t.summing(args), rC, rLDC)
 	a.Op("SHLQ", imm(2), rLDC)
 	load("a", panel)
 	load("panels", panels)

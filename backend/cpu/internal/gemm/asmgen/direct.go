@@ -132,7 +132,7 @@ func (t Direct) offsets() string { return t.acc(t.Heights[0]+1, 0) }
 // tile writes the micro-kernel. It is that of Tile, but for where b comes from;
 // columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
-	a.Func("direct"+t.Name+t.Suffix, "c, ldc, steps, a, b, ldb, ahead, rows, cols, accumulate bool",
+	a.Func("direct"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int"),
 		rC, rLDC, rSteps, rA, rB, rLDB, rDirect, rRows, rCols)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.Op("ADDQ", rB, rDirect)

@@ -18,6 +18,7 @@
 //	transpose.go  packing of rows that run across a panel
 //	peak.go       the loops that package probe measures peaks with
 //	files.go      which routines stand in which file
+//	stubs.go      their declarations in Go
 //
 // Of NEON, on arm64:
 //
@@ -42,6 +43,7 @@
 //
 //	go test ./backend/cpu/internal/gemm/asmgen -generate
 //
-// Names and arguments of the routines are declared in package gemm, where the
-// comment of each is the loop it equals; go vet compares both sides.
+// What routines do is told in package gemm, at the types of the variables through which
+// they are called: each equals a loop there. Go vet compares their arguments with what the
+// assembly reads.
 package asmgen

@@ -29,7 +29,7 @@ func (d Dots) temp(i int) string       { return d.reg(d.Rows*dotsColumns + dotsC
 // dots writes the micro-kernel: a loop over groups of rows of b for each number of rows of
 // a.
 func (d Dots) dots(a *Asm) {
-	a.Func("dots"+d.Name+d.Suffix, "c, ldc, a, lda, b, ldb, vectors, rows, turns, ahead, accumulate bool",
+	a.Func("dots"+d.Name+d.Suffix, d.summing("ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int"),
 		rC, rLDC, rA, rDotLDA, rB, rLDB, rDeep, rCount, rTurns, rAsk)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.threefold(rDotLDA, rDotLDA3)

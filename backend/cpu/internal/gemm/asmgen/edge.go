@@ -18,7 +18,7 @@ const edgeCols = 4
 // next step, is dropped. Several panels of a take their steps together, so that enough
 // sums are under way.
 func (t Tile) edge(a *Asm) {
-	a.FuncFrame("edge"+t.Name+t.Suffix, edgeFrame, "c, ldc, next, rows, cols, a, panel, steps, b, accumulate bool", rC, rLDC, rNext, rRows, rCols)
+	a.FuncFrame("edge"+t.Name+t.Suffix, edgeFrame, t.summing("ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32"), rC, rLDC, rNext, rRows, rCols)
 	a.Op("SHLQ", imm(2), rLDC)
 	if t.Masks {
 		firstLanes(a, t.MR, rCount, edgeMask)

@@ -1,6 +1,9 @@
 package asmgen
 
-// Files returns the assembly files by their path from the folder of gemm.
+import "path"
+
+// Files returns what is written, by its path from the folder of gemm: files of assembly and,
+// for each folder and architecture, one in Go that declares their routines.
 func Files() map[string][]byte {
 	wide := func(p Product) Tile {
 		return Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 10, 8, 6, 4, 2, 1}}
@@ -48,7 +51,7 @@ func Files() map[string][]byte {
 	for _, n := range neonTiles {
 		neon, neonPeak = append(neon, n.tile), append(neonPeak, n.peak)
 	}
-	return map[string][]byte{
+	all := map[string]*Asm{
 		"tile_neon_arm64.s":            fileOf(arm64, neon...),
 		"../probe/peak_arm64.s":        fileOf(arm64, neonPeak...),
 		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile, wide(float32s).column, wide(float32s).tileRows, wide(float32s).columnRows),
@@ -75,14 +78,24 @@ func Files() map[string][]byte {
 			peak(avx512, float32s), peak(avx512, bfloat16s), peak(avx512, pairs), peak(avx512, quads),
 			bfloat16Tiles.peak, int8Tiles.peak),
 	}
+	files, declared := map[string][]byte{}, map[string][]*Asm{}
+	for name, a := range all {
+		files[name] = a.Bytes()
+		stubs := path.Join(path.Dir(name), "assembly_"+a.arch.name+".go")
+		declared[stubs] = append(declared[stubs], a)
+	}
+	for name, list := range declared {
+		files[name] = stubs(path.Dir(name), list)
+	}
+	return files
 }
 
-func file(routines ...func(*Asm)) []byte { return fileOf(amd64, routines...) }
+func file(routines ...func(*Asm)) *Asm { return fileOf(amd64, routines...) }
 
-func fileOf(arch Arch, routines ...func(*Asm)) []byte {
+func fileOf(arch Arch, routines ...func(*Asm)) *Asm {
 	a := newAsm(arch, "")
 	for _, routine := range routines {
 		routine(a)
 	}
-	return a.Bytes()
+	return a
 }

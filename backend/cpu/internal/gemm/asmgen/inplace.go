@@ -55,8 +55,8 @@ const (
 )
 
 // inPlace starts a function whose name ends in so.
-func (a *Asm) inPlace(name string) {
-	a.Func("inPlace"+name+avx2.Suffix, "c, ldc, steps, a, b, ldb, ahead, rows, tiles, accumulate bool, done",
+func (a *Asm) inPlace(name string, p Product) {
+	a.Func("inPlace"+name+avx2.Suffix, p.summing("ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int")+" (done int)",
 		rC, rLDC, rSteps, rA, rB, rLDB, rNear, rRows, rTiles, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
 }
@@ -64,7 +64,7 @@ func (a *Asm) inPlace(name string) {
 // kernel writes the micro-kernel: for each shape a loop over tiles of columns, in
 // it one over steps.
 func (t InPlace) kernel(a *Asm) {
-	a.inPlace(t.Name)
+	a.inPlace(t.Name, t.Product)
 	var labels []Label
 	for _, s := range t.shapes {
 		labels = append(labels, a.NewLabel(fmt.Sprintf("rows%d_", s.rows)))

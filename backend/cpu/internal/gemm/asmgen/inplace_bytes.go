@@ -8,7 +8,7 @@ package asmgen
 //
 // Of 64 columns by two rows that is 10 instructions, and 8 for each row of a.
 func inPlaceBytesInt4(a *Asm) {
-	a.inPlace("BytesInt4")
+	a.inPlace("BytesInt4", pairs)
 	few := a.NewLabel("few")
 	a.JumpIf(rRows, "JLE", 2, few)
 	bytesInt4Tiles(a, 6, 1)

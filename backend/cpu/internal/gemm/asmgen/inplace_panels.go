@@ -4,7 +4,7 @@ package asmgen
 // columns, for what multiplies those.
 func (t InPlace) panels(a *Asm) {
 	const rTo = rAcc
-	a.Func("panels"+t.Name+avx2.Suffix, "dst, panel, steps, b, ldb, ahead, tiles", rC, rLDC, rSteps, rB, rLDB, rNear, rTiles)
+	a.Func("panels"+t.Name+avx2.Suffix, "(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)", rC, rLDC, rSteps, rB, rLDB, rNear, rTiles)
 	s := source{
 		to: [2]string{avx2.reg(0), avx2.reg(1)}, temp: avx2.reg(2),
 		at: func(row, off int) string { return at(rRow0, off) },

@@ -8,6 +8,7 @@ import "fmt"
 // of C are left to Go.
 type neonTile struct {
 	Name     string
+	sum      string      // its type in Go
 	multiply elementwise // the word of A that is an index of a vector
 	add      uint32      // of two vectors of sums
 }
@@ -20,8 +21,8 @@ type elementwise struct {
 }
 
 var neonTiles = []neonTile{
-	{"Float32", elementwise{"FMLA", 0x4f801000}, 0x4e20d400},
-	{"Quads", elementwise{"SDOT", 0x4f80e000}, 0x4ea08400}, // four signed bytes by four
+	{"Float32", "float32", elementwise{"FMLA", 0x4f801000}, 0x4e20d400},
+	{"Quads", "int32", elementwise{"SDOT", 0x4f80e000}, 0x4ea08400}, // four signed bytes by four
 }
 
 const (
@@ -44,7 +45,7 @@ func pairOf(v int) string { return fmt.Sprintf("[V%d.S4, V%d.S4]", v, v+1) }
 func (t neonTile) tile(a *Asm) {
 	const rC, rLDC, rSteps, rA, rB, rAcc, rRow = "R0", "R1", "R2", "R3", "R4", "R5", "R6"
 	const wordsA, vectorsB, held = neonSums, neonSums + 3, neonSums
-	a.Func("tile"+t.Name+"NEON", "c, ldc, steps, a, b, accumulate bool", rC, rLDC, rSteps, rA, rB, rAcc)
+	a.Func("tile"+t.Name+"NEON", summing(t.sum, "ldc, steps int, a, b *uint32"), rC, rLDC, rSteps, rA, rB, rAcc)
 	a.Op("LSL", imm(2), rLDC)
 	neonZeros(a)
 	loop, store := a.NewLabel("loop"), a.NewLabel("store")
@@ -80,7 +81,7 @@ func (t neonTile) tile(a *Asm) {
 // peak writes a loop of nothing but products between registers.
 func (t neonTile) peak(a *Asm) {
 	const rTurns = "R2"
-	a.Func("peak"+t.Name+"NEON", "turns", rTurns)
+	a.Func("peak"+t.Name+"NEON", "(turns int)", rTurns)
 	neonZeros(a)
 	a.Op("VMOVI", imm(0x3f), fmt.Sprintf("V%d.B16", neonSums)) // about 0.75 as float32
 	loop := a.NewLabel("loop")

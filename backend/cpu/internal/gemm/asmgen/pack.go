@@ -1,9 +1,6 @@
 package asmgen
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Registers of packing.
 const (
@@ -16,14 +13,14 @@ const (
 	rUnder = "R15" // bytes from a row to what is asked for
 )
 
-// packFunc starts a routine that packs; flips adds the argument that is
-// xored to every word.
-func packFunc(a *Asm, name string, flips bool, more []string, regs ...string) {
-	args, regs := "dst, src, ld, "+strings.Join(more, ", "), append([]string{rTo, rFrom, rLD}, regs...)
+// packFunc starts a routine that packs, with more arguments than all have; flips adds the
+// one that is xored to every word.
+func packFunc(a *Asm, name string, flips bool, more string, regs ...string) {
+	args, regs := "dst *uint32, src unsafe.Pointer, ld, "+more+" int", append([]string{rTo, rFrom, rLD}, regs...)
 	if flips {
-		args, regs = args+", flip", append(regs, rFlip)
+		args, regs = args+", flip uint64", append(regs, rFlip)
 	}
-	a.Func(name, args, regs...)
+	a.Func(name, "("+args+")", regs...)
 }
 
 // An Element is how elements of rows that run along the panel become words:
@@ -60,7 +57,7 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		vectors := (width + v.Lanes - 1) / v.Lanes
 		flip := v.reg(v.Registers - 3)
 
-		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, []string{"rows", "lanes", "panels", "panel", "below"}, rPanelRows, rLanes, rPanels, rPanel, rUnder)
+		packFunc(a, fmt.Sprintf("pack%sColumns%d%s", e.Name, width, v.Suffix), e.flips, "rows, lanes, panels, panel, below", rPanelRows, rLanes, rPanels, rPanel, rUnder)
 		a.Op("SHLQ", imm(2), rPanel)
 		v.laneMasks(a, rLanes, vectors)
 		v.storedLanes(a, width)

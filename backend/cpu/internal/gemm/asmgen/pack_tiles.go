@@ -13,7 +13,7 @@ func packTileRows(a *Asm) {
 		apart       = 2 * tileRows * tileLine
 	)
 	store := func(reg string, line int) { a.Op("VMOVUPS", reg, at(to, line*apart)) }
-	a.Func("packTileRowsAVX512", "dst, src, ld, rows, bytes", rTo, rFrom, rLD, rows, bytes)
+	a.Func("packTileRowsAVX512", "(dst *uint32, src unsafe.Pointer, ld, rows, bytes int)", rTo, rFrom, rLD, rows, bytes)
 	a.Op("MOVQ", bytes, whole)
 	a.Op("SHRQ", imm(log2(tileLine)), whole)
 	a.Op("ANDQ", imm(tileLine-1), bytes)

@@ -6,7 +6,7 @@ func peak(v Vector, p Product) func(*Asm) {
 	return func(a *Asm) {
 		wordsA, wordsB := v.reg(v.Registers-1), v.reg(v.Registers-2)
 		temp := inTurn(v.regs(v.Registers-4, v.Registers-2))
-		a.Func("peak"+p.Name+v.Suffix, "turns", rCount)
+		a.Func("peak"+p.Name+v.Suffix, "(turns int)", rCount)
 		a.EOL("about 0.5 as float32 and twice as bfloat16")
 		a.Op("MOVL", imm(0x3f013f02), "AX")
 		a.Op("VMOVD", "AX", "X0")
@@ -30,7 +30,7 @@ func peakSums(v Vector) int { return v.Registers - v.Registers/4 }
 // matrix of interest.
 func (t Tiles) peak(a *Asm) {
 	const config, data, stride = "AX", "SI", "DX"
-	a.Func("peakTiles"+t.Name+"AMX", "config, data, turns", config, data, rCount)
+	a.Func("peakTiles"+t.Name+"AMX", "(config, data unsafe.Pointer, turns int)", config, data, rCount)
 	a.ConfigureTiles(config)
 	a.Op("MOVQ", imm(tileLine), stride)
 	for i, tile := range []string{aTiles[0], aTiles[1], bTiles[0], bTiles[1]} {

@@ -13,7 +13,7 @@ const (
 
 // tileRows writes tile for such an a, without a bias.
 func (t Tile) tileRows(a *Asm) {
-	a.Func("rows"+t.Name+t.Suffix, "c, ldc, steps, a, lda, b, next, rows, cols, accumulate bool",
+	a.Func("rows"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, lda int, b *uint32, next uintptr, rows, cols int"),
 		rC, rLDC, rSteps, rA, rLDA, rB, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
 	t.prefetchC(a)

@@ -92,7 +92,7 @@ func rowFrom(base [2]string, i, off int) string {
 // stream writes the micro-kernel. It asks for its rows some way ahead, and towards
 // their end for what comes after.
 func (s Stream) stream(a *Asm) {
-	a.Func("stream"+s.Name+s.Suffix, "c, a, b, ldb, cols, after, accumulate bool", rC, rA, rB, rLDB, rCols, rAfter, rAcc)
+	a.Func("stream"+s.Name+s.Suffix, s.summing("a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr"), rC, rA, rB, rLDB, rCols, rAfter, rAcc)
 	words := streamRows
 	if s.Bytes == 1 {
 		words /= 2

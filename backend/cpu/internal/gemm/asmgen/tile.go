@@ -41,7 +41,7 @@ const unroll = 4
 // with one broadcast word of a for each row. Tiles cut off by the edge of c
 // run a loop of fewer rows and vectors; only the stores know the exact edge.
 func (t Tile) tile(a *Asm) {
-	a.Func("tile"+t.Name+t.Suffix, "c, ldc, steps, a, b, bias, next, rows, cols, accumulate bool",
+	a.Func("tile"+t.Name+t.Suffix, t.summing("ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int"),
 		rC, rLDC, rSteps, rA, rB, rBias, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
 	t.prefetchC(a)

@@ -3,13 +3,14 @@ package asmgen
 // A Tiles is a micro-kernel on AMX: up to 2×2 tiles of 16×16 sums each.
 type Tiles struct {
 	Name     string // of routine names
+	sum      string // its type in Go
 	Multiply string // adds the products of one step
 	Copyings []copying
 }
 
 var (
-	bfloat16Tiles = Tiles{Name: "BFloat16", Multiply: "TDPBF16PS", Copyings: append([]copying{copySums, copyCopied, copyNarrowPast, copyNarrow}, copiesScaled("VMOVUPS")...)}
-	int8Tiles     = Tiles{Name: "Int8", Multiply: "TDPBSSD", Copyings: append([]copying{copySums, copyCopied}, copiesScaled("VCVTDQ2PS")...)}
+	bfloat16Tiles = Tiles{Name: "BFloat16", sum: "float32", Multiply: "TDPBF16PS", Copyings: append([]copying{copySums, copyCopied, copyNarrowPast, copyNarrow}, copiesScaled("VMOVUPS")...)}
+	int8Tiles     = Tiles{Name: "Int8", sum: "int32", Multiply: "TDPBSSD", Copyings: append([]copying{copySums, copyCopied}, copiesScaled("VCVTDQ2PS")...)}
 )
 
 // Tiles that a kernel and a peak use: of sums, row by row, of a and of b.
@@ -66,7 +67,7 @@ func (a *Asm) jumpUnless(field string, l Label) {
 // Tiles of b come through L1, those of a, each needed once, past it: a panel of
 // b stays in L1 for all panels of a.
 func (t Tiles) tiles(a *Asm) {
-	a.Func("tiles"+t.Name+"AMX", "x", rStrip)
+	a.Func("tiles"+t.Name+"AMX", "(x *strip["+t.sum+"])", rStrip)
 	a.ConfigureTiles(rStrip)
 	a.EOL("what moves along; the caller's pointers stay")
 	for _, f := range [][2]string{{"sum", "at.sum"}, {"c", "at.c"}, {"a", "at.a"}, {"copy", "at.copy"}, {"copyTo", "at.copyTo"},

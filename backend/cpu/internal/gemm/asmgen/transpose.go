@@ -36,7 +36,7 @@ func (l Line) rows(v Vector, stored int) func(*Asm) {
 		square := n * l.PerWord // units
 
 		packFunc(a, fmt.Sprintf("pack%sRows%d%s", l.Name, stored, v.Suffix), l.flips,
-			[]string{"stride", "lanes", "units"}, rStride, rLanes, rUnits)
+			"stride, lanes, units", rStride, rLanes, rUnits)
 		a.Op("SHLQ", imm(2), rStride)
 		v.storedLanes(a, stored)
 		if v.Masks {

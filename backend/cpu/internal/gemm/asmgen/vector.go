@@ -1,6 +1,9 @@
 package asmgen
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Vector is what the generators need to know of an instruction set. A lane
 // is 32 bits wide.
@@ -58,6 +61,19 @@ type Product struct {
 	// multiplyAdd adds the products of the words in a and b to acc; temp
 	// gives a register that holds nothing any more.
 	multiplyAdd func(a *Asm, wordsA, wordsB, acc string, temp func() string)
+}
+
+// summing is the signature of a routine that stores sums to c, or adds them: of what is
+// between c and that, where C is their type.
+func (p Product) summing(args string) string {
+	if p.Add == "VADDPS" {
+		return summing("float32", args)
+	}
+	return summing("int32", args)
+}
+
+func summing(sum, args string) string {
+	return strings.ReplaceAll("(c *C, "+args+", accumulate bool)", "*C", "*"+sum)
 }
 
 var (
