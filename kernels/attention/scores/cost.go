@@ -40,9 +40,10 @@ const vectorOperations = 24
 // stripBytes is what scores take of the caches next to a core at once.
 const stripBytes = 96 << 10
 
-// seconds is the time of a launch with blocks b by the model: for each block of scores
-// that is computed its products, its exponentials and, once for each of its rows, what
-// beginning another costs; tasks are blocks of rows, of which the last keeps others waiting.
+// seconds is the time of a launch with blocks b by the model: of the keys that a block of
+// rows sees some of, products and exponentials, since cores leave out what all of some rows
+// hide; and, once for each row of each block of scores, what beginning another costs; tasks
+// are blocks of rows, of which the last keeps others waiting.
 func seconds(p problem.Attention, m tile.Machine, b tile.Blocks) float64 {
 	rate, vector := m.Cores.Rates[p.Dtype], m.Cores.Rates[tile.Float32].FLOPs/2 // operations on one number
 	score := 2*float64(p.Dim+p.ValueDim)/rate.FLOPs + vectorOperations/vector
@@ -52,11 +53,14 @@ func seconds(p problem.Attention, m tile.Machine, b tile.Blocks) float64 {
 	}
 	all, largest := 0., 0.
 	for i := range tile.Ceil(p.Rows, b.M) {
-		first, last := 0, tile.Ceil(p.Keys, b.K)-1
+		blocks, keys := tile.Ceil(p.Keys, b.K), p.Keys
 		if !p.Lengths || !p.AtEnd {
-			first, last = BlocksOf(p, i, b)
+			first, last := BlocksOf(p, i, b)
+			blocks = max(0, last-first+1)
+			first, last = BlocksOf(p, i, tile.Blocks{M: b.M, K: 1})
+			keys = max(0, last-first+1)
 		}
-		task := float64(max(0, last-first+1)) * float64(b.M) * (float64(b.K)*score + row)
+		task := float64(b.M) * (float64(keys)*score + float64(blocks)*row)
 		all, largest = all+task, max(largest, task)
 	}
 	workers := float64(max(1, m.Parallel))

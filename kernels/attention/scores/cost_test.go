@@ -7,9 +7,8 @@ import (
 	"matladder/tile"
 )
 
-// TestCandidates_Cores: the model proposes blocks that are inside the arrays, smaller ones
-// of keys where half of a block on the diagonal would be for nothing, and enough of rows
-// for all workers.
+// TestCandidates_Cores: the model proposes blocks that are inside the arrays, no larger ones
+// of keys where most rows see few of them, and enough of rows for all workers.
 func TestCandidates_Cores(t *testing.T) {
 	cores := &tile.Cores{L2: 1 << 20, L3: 32 << 20, Shared: 9e10, Memory: 7e10, Task: 2e-7, Rates: map[tile.Dtype]tile.ProductRate{
 		tile.Float32: {FLOPs: 2.5e11, Fetch: 2e10}, tile.BFloat16: {FLOPs: 5e11, Fetch: 2e10},

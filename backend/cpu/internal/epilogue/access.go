@@ -168,6 +168,9 @@ func (c *values) compile() {
 		}
 		return
 	}
+	if s.Kind == tile.Store && d == tile.Float32 {
+		c.step.Span = c.banded(v)
+	}
 	if v.Op == tile.OpCast && d == tile.BFloat16 && s.Kind == tile.Store && v.Args[0].Dtype.IsFloat() {
 		v = v.Args[0] // the store rounds, once
 	}

@@ -26,7 +26,7 @@ func (c *values) affine(e *tile.Expr) into[float32] {
 	} else {
 		rest, shift = plan.Apart(rest, tile.OpAdd, plan.OneColumn)
 	}
-	if by == nil && shift == nil {
+	if shift == nil && (by == nil || row == nil) { // a product with one number has a loop of its own
 		return nil
 	}
 	x, a, b := c.floats(rest), constant(float32(math.Copysign(0, -1))), constant(1)

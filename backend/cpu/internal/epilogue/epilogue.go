@@ -78,7 +78,7 @@ func moved[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[T
 		return concat(c, e, compile)
 	case tile.OpSelect:
 		if s := c.span(e.Args[0]); s != nil {
-			return within(c.slot(), s, compile(e.Args[1]), compile(e.Args[2]))
+			return lanes(c, within(s, copied(compile(e.Args[1])), copied(compile(e.Args[2]))))
 		}
 		return choose(c.slot(), c.bools(e.Args[0]), compile(e.Args[1]), compile(e.Args[2]))
 	}
@@ -90,6 +90,9 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 	if e.Dtype != tile.Float32 && e.Dtype != tile.BFloat16 {
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
 		return nil
+	}
+	if x := c.into(e); x != nil {
+		return lanes(c, x)
 	}
 	if x := moved(c, e, c.floats); x != nil {
 		return x
@@ -114,9 +117,6 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 			return squares
 		}
 		return rowSum(c, e, c.floats(e.Args[0]), c.plan.Exps.Sum)
-	}
-	if x := c.into(e); x != nil {
-		return lanes(c, x)
 	}
 	var f plan.Lanes[float32]
 	switch binary := binaryFloats(e.Op, &c.plan.Loops); {
@@ -153,7 +153,8 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 	case tile.OpIota:
 		return iotaLanes(c, e.Dim == len(e.Shape)-1)
 	case tile.OpIndex:
-		return lanes(c, func(w *plan.Frame, _, _ int, out []int32) { memory.Fill(out, int32(tile.Eval(e.Index, w))) })
+		x := c.once(func(w *plan.Frame) int { return tile.Eval(e.Index, w) })
+		return lanes(c, func(w *plan.Frame, _, _ int, out []int32) { memory.Fill(out, int32(x(w))) })
 	}
 	binary := binaryInts(e.Op, &c.plan.Loops)
 	switch {

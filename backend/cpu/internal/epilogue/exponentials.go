@@ -26,8 +26,8 @@ func written[T any](c *values, x into[T]) plan.Writer {
 }
 
 // into compiles e if it has a loop that takes one number for all of a row: what a norm
-// makes of it, a product with it, and e^x or 2^x of a difference to it, as a softmax
-// subtracts the row's largest; nil if it has none.
+// makes of it, a product with it, a quotient by it, and e^x or 2^x of a difference to it, as a softmax
+// subtracts the row's largest; or if it chooses by spans of rows; nil if it is none of these.
 func (c *values) into(e *tile.Expr) into[float32] {
 	if e.Dtype != tile.Float32 {
 		return nil
@@ -44,8 +44,18 @@ func (c *values) into(e *tile.Expr) into[float32] {
 				c.plan.Loops.Scale(out, v, factor(w, row))
 			}
 		}
+	case tile.OpDiv:
+		if by := e.Args[1]; uniform(by) {
+			from, divisor := c.floats(e.Args[0]), c.single(by)
+			return func(w *plan.Frame, row, col int, out []float32) {
+				v := from(w, row, col, len(out))
+				c.plan.Loops.Divide(out, v, divisor(w, row))
+			}
+		}
 	case tile.OpExp, tile.OpExp2:
 		return c.exponential(e)
+	case tile.OpSelect:
+		return c.chosen(e)
 	}
 	return nil
 }

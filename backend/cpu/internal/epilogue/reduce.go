@@ -20,15 +20,20 @@ func slice[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
 }
 
 // reduce folds each row of x, of e's operand, into one element: first of the
-// first piece of a row, then of what is there and the next.
+// first piece of a row, then of what is there and the next. Of a ref that is loaded it goes
+// over the columns of its band, where steps do that.
 func reduce[T any](c *values, e *tile.Expr, x plan.Lanes[T], first func(x []T) T, next func(a, b T) T) plan.Lanes[T] {
 	i, shape := c.slot(), e.Args[0].Shape
-	width := shape[len(shape)-1]
+	width, ref := shape[len(shape)-1], -1
+	if e.Args[0].Op == tile.OpLoad {
+		ref = c.plan.Number(e.Args[0].Ref)
+	}
 	return func(w *plan.Frame, row, _, _ int) []T {
 		out := vector[T](w, i, 1)
-		sum := first(x(w, row, 0, min(plan.VectorLanes, width)))
-		for col := plan.VectorLanes; col < width; col += plan.VectorLanes {
-			sum = next(sum, first(x(w, row, col, min(plan.VectorLanes, width-col))))
+		from, to := w.Columns(ref, width)
+		sum := first(x(w, row, from, min(plan.VectorLanes, to-from)))
+		for col := from + plan.VectorLanes; col < to; col += plan.VectorLanes {
+			sum = next(sum, first(x(w, row, col, min(plan.VectorLanes, to-col))))
 		}
 		out[0] = sum
 		return out

@@ -145,7 +145,8 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 		clearEdges(memory.View[uint32](c)[off:], ldc, m, rows, n, cols)
 	}
 	k = min(k, kb, d.K1)
-	if fresh && k <= d.K0 && m > 0 && n > 0 {
+	begin, end := w.Columns(a.Ref, k) // what a has elsewhere is zero
+	if fresh && min(k, end) <= max(d.K0, begin) && m > 0 && n > 0 {
 		clearEdges(memory.View[uint32](c)[off:], ldc, 0, rows, 0, cols)
 	}
 	if m == 0 || n == 0 {
@@ -157,10 +158,15 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 	if whole { // sums are rounded or scaled as they are written: over all of k
 		depth = k - d.K0
 	}
+	x.Accumulate = !whole && !fresh
 	for k0 := d.K0; k0 < k; k0 += depth {
-		x.K, x.Accumulate = min(depth, k-k0), !whole && (!fresh || k0 > d.K0)
-		x.A = w.factor(d.A, row, m, k0, x.K)
-		x.B = w.factor(d.B, col, n, k0, x.K)
+		x.Depth = min(depth, k-k0)
+		first := max(k0, begin)
+		if x.K0, x.K = first-k0, min(k0+x.Depth, end)-first; x.K <= 0 {
+			continue
+		}
+		x.A = w.factor(d.A, row, m, first, x.K)
+		x.B = w.factor(d.B, col, n, k0, x.Depth)
 		switch {
 		case d.Narrow:
 			d.Product.Narrow(x)
@@ -173,6 +179,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 		default:
 			d.Product.Direct(x)
 		}
+		x.Accumulate = !whole
 	}
 	if w.record != nil {
 		w.note(timeline.Multiply, from, w.Plan.Refs[a.Ref].Name+"·"+w.Plan.Refs[b.Ref].Name)

@@ -183,7 +183,7 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 	w := &Worker{
 		Frame: plan.Frame{
 			Plan: p, Mem: mem, Rows: p.Rows.Of(mem), Data: make([][]byte, len(p.Refs)),
-			IDs: ownLines[int](len(p.Program.Grid)), Places: ownLines[plan.Place](len(p.Refs)),
+			IDs: ownLines[int](len(p.Program.Grid)), Places: ownLines[plan.Place](len(p.Refs)), Memos: ownLines[plan.Memo](p.Memos),
 		},
 		pool: e.Pool, caches: r.caches, tags: make([][]int, len(p.Operands)),
 	}
@@ -201,6 +201,14 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 			w.tags[i] = ownLines[int](o.Slots)
 		}
 	}
+	w.finite = make([][]finiteness, len(p.Operands))
+	plan.AllSteps(p.Steps, func(s *plan.Step) {
+		for _, d := range s.Dots {
+			if len(s.Adds) > 0 {
+				w.finite[d.B] = ownLines[finiteness](p.Refs[p.Operands[d.B].Ref].BlockCount())
+			}
+		}
+	})
 	return w
 }
 

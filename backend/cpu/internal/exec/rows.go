@@ -27,9 +27,17 @@ func (w *Worker) strips(g *plan.Step) {
 		rows = max(rows, w.Places[s.Dst].Rows)
 	}
 	for row := 0; row < rows; row += g.Strip {
-		for _, s := range g.Body {
-			w.computeRows(s, row, min(row+g.Strip, w.Places[s.Dst].Rows))
+		if g.Band != nil {
+			w.narrow(g.Band, row, min(row+g.Strip, rows))
 		}
+		for _, s := range g.Body {
+			last := min(row+g.Strip, w.Places[s.Dst].Rows)
+			if len(s.Adds) > 0 && w.Seen.Band != nil && !w.addsNothing(s, row, last) {
+				w.widen(row, min(row+g.Strip, rows))
+			}
+			w.computeRows(s, row, last)
+		}
+		w.Seen = plan.Seen{}
 	}
 }
 

@@ -23,6 +23,8 @@ type Worker struct {
 	mesh   *mesh // of devices; nil of one alone
 	device int
 
+	finite [][]finiteness // by operand: of its blocks, where bands leave some of them out
+
 	phase    int
 	Counters backend.Counters
 	record   *recorder // what it does when; nil where nobody asks
@@ -49,6 +51,9 @@ func (w *Worker) enter() {
 	for _, tags := range w.tags {
 		memory.Fill(tags, -1)
 	}
+	for _, blocks := range w.finite {
+		clear(blocks)
+	}
 }
 
 // task runs the programs of one point of the parallel axes.
@@ -63,6 +68,7 @@ func (w *Worker) task(phase, n int) {
 		plan.Decode(w.Plan.Program.Grid, t.Serial, s, w.IDs)
 		from, before := w.now(), w.Counters
 		w.Counters.GridSteps++
+		w.Programs++
 		if !w.idle() {
 			w.see()
 			w.bring()
@@ -156,7 +162,8 @@ func (w *Worker) computeRows(s *plan.Step, row0, row1 int) {
 	fresh := w.fresh(s)
 	at := &w.Places[s.Dst]
 	if len(s.Dots) == 0 {
-		w.write(s, fresh, row0, row1, 0, at.Cols)
+		from, to := w.Columns(s.Dst, at.Cols)
+		w.write(s, fresh, row0, row1, from, to)
 		return
 	}
 	if row0, row1 = w.part(s, row0, row1); row0 >= row1 {
@@ -171,8 +178,9 @@ func (w *Worker) computeRows(s *plan.Step, row0, row1 int) {
 		w.rescale(s, row0, row1)
 		fresh = false
 	}
-	for col := 0; col < at.Cols; col += s.Cols {
-		cols := min(s.Cols, at.Cols-col)
+	from, to := w.Columns(s.Dst, at.Cols)
+	for col := from; col < to; col += s.Cols {
+		cols := min(s.Cols, to-col)
 		for _, d := range s.Dots {
 			w.bringDeep(d, col, cols)
 		}

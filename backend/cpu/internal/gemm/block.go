@@ -12,7 +12,7 @@ type block[C Sum] struct {
 	a             left
 	b             []uint32
 	panelB        int // words from one panel to the next
-	step0, steps  int
+	step0, steps  int // of b; a begins at the first
 	accumulate    bool
 }
 
@@ -61,7 +61,6 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	end := next + share*uintptr(x.nr*wordBytes/prefetchedPerStep)
 	cols := min(x.nr, x.n-j)
 	accumulate := x.accumulate || s > 0
-	s += x.step0
 	if x.a.packed && x.kernel.isEdge(cols) {
 		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, x.a.at(i0/x.mr, s), x.a.panel/wordBytes, steps, b, accumulate)
 		return

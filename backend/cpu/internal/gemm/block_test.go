@@ -91,8 +91,18 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n
 		copy(unpacked, b)
 		p.MultiplyDirect(run, c, ldc, m, n, k, unpacked, n, accumulate)
 	} else if run.B = pb; split > 0 && split < k {
-		p.blockRange(c, ldc, m, n, 0, split, k, run, accumulate)
-		p.blockRange(c, ldc, m, n, split, k-split, k, run, true)
+		from := func(k0, k1 int) Run[S] { // those elements of a alone
+			part := run
+			if run.Rows != nil {
+				part.Rows = run.Rows[k0:]
+			} else {
+				part.A = Buffer(p.SizeA(m, k1-k0))
+				p.PackA(part.A, a[k0:], k, m, k1-k0)
+			}
+			return part
+		}
+		p.MultiplyPart(from(0, split), c, ldc, m, n, 0, split, k, accumulate)
+		p.MultiplyPart(from(split, k), c, ldc, m, n, split, k-split, k, true)
 	} else {
 		p.Multiply(run, c, ldc, m, n, k, accumulate)
 	}
@@ -266,7 +276,7 @@ func TestBlock_Refuses(t *testing.T) {
 		"short packed b":   func() { p.Block(c, n, m, n, k, pa, pb[:len(pb)-1], false) },
 		"overlapping rows": func() { p.Block(c, n-1, m, n, k, pa, pb, false) },
 		"negative m":       func() { p.Block(c, n, -1, n, k, pa, pb, false) },
-		"k beyond depth":   func() { p.blockRange(c, n, m, n, 1, k, k, Run[float32]{A: pa, B: pb}, false) },
+		"k beyond depth":   func() { p.MultiplyPart(Run[float32]{A: pa, B: pb}, c, n, m, n, 1, k, k, false) },
 		"short rows of a":  func() { p.Multiply(Run[float32]{Rows: a[:m*k-1], LDA: k, B: pb}, c, n, m, n, k, false) },
 		"short direct b":   func() { p.BlockDirect(c, n, m, n, k, pa, b[:k*n-1], n, false) },
 		"short a":          func() { p.PackA(pa, a[:m*k-1], k, m, k) },

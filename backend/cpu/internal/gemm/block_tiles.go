@@ -23,7 +23,7 @@ type tilesBlock[C Sum] struct {
 	a              left
 	b              []uint32
 	panelB         int // words from one panel to the next
-	step0, steps   int
+	step0, steps   int // of b; a begins at the first
 	accumulate     bool
 	work           []C
 }
@@ -144,7 +144,7 @@ func (x tilesBlock[C]) shareOfA(nextA uintptr, n, panels, steps int) (next uintp
 }
 
 func (x tilesBlock[C]) panelOfA(i, s int) *uint32 {
-	return x.a.at(i/tilesMR, x.step0+s)
+	return x.a.at(i/tilesMR, s)
 }
 
 func (x tilesBlock[C]) panelOfB(j, s int) *uint32 {

@@ -48,19 +48,19 @@ func (p *Path[S, C]) Work() int { return p.blocking.work }
 
 // Multiply is Block of a Run.
 func (p *Path[S, C]) Multiply(r Run[S], c []C, ldc, m, n, k int, accumulate bool) {
-	p.blockRange(c, ldc, m, n, 0, k, k, r, accumulate)
+	p.MultiplyPart(r, c, ldc, m, n, 0, k, k, accumulate)
 }
 
-// blockRange is Multiply over elements k0 … k0+k-1 of panels packed depth elements deep,
-// or of rows of so many. k0 is a multiple of KU, and so is k unless k0+k is depth.
-func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], accumulate bool) {
+// MultiplyPart is Multiply by part of a b that was packed depth elements deep: k of them from
+// k0 on, which are all that a has. k0 is a multiple of KU, and so is k unless k0+k is depth.
+func (p *Path[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
 	switch {
 	case m < 0 || n < 0 || k < 0 || k0 < 0 || k0+k > depth:
 		panic(fmt.Sprintf("gemm: Block of %d×%d, ldc %d, k %d…%d of %d", m, n, ldc, k0, k0+k, depth))
 	case k0%p.KU != 0 || (k%p.KU != 0 && k0+k != depth):
 		panic(fmt.Sprintf("gemm: k range %d…%d of %d is not whole steps of %d", k0, k0+k, depth, p.KU))
-	case r.Rows != nil && !p.ReadsA(depth):
-		panic(fmt.Sprintf("gemm: %s: rows of %d elements in memory", p.Name, depth))
+	case r.Rows != nil && !p.ReadsA(k):
+		panic(fmt.Sprintf("gemm: %s: rows of %d elements in memory", p.Name, k))
 	}
 	c = extent(c, m, n, ldc)
 	if nothing(c, ldc, m, n, k, accumulate) {
@@ -78,7 +78,7 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 	block[C]{
 		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, blocking: p.blocking,
 		c: c, ldc: ldc, m: m, n: n,
-		a: p.left(r, m, depth), b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
+		a: p.left(r, m, k), b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate,
 	}.run()
 }
@@ -86,7 +86,7 @@ func (p *Path[S, C]) blockRange(c []C, ldc, m, n, k0, k, depth int, r Run[S], ac
 // tilesBlock is all of a call but c.
 func (p *Path[S, C]) tilesBlock(r Run[S], m, n, k0, k, depth int) tilesBlock[C] {
 	x := tilesBlock[C]{
-		strips: p.kernel.strips, blocking: p.blocking, m: m, n: n, a: p.left(r, m, depth),
+		strips: p.kernel.strips, blocking: p.blocking, m: m, n: n, a: p.left(r, m, k),
 		b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: ceil(k, p.KU),
 	}

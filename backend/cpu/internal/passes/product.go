@@ -73,7 +73,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 				func(dst []byte, apart int, src []T, ld, n, k int) { b.PackBPart(dst, apart, src, ld, k, n) }),
 		},
 		Multiply: func(x plan.Call) {
-			a.Multiply(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.Accumulate)
+			a.MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
 		},
 		ReadsA: a.ReadsA(a.KU), ReadsBoth: a.ReadsA(a.KU) && any(a) == any(b), WantsPanels: a.WantsPanels,
 		Work: a.Work(), Streams: a.Streams,

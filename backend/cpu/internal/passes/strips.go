@@ -99,6 +99,7 @@ func stripOf(p *plan.Plan, steps []*plan.Step) *plan.Step {
 	for _, s := range steps {
 		s.Strip = g.Strip
 	}
+	g.Band = bandOf(p, steps)
 	return g
 }
 

@@ -20,6 +20,10 @@ type Frame struct {
 	Coordinates []int // of the device, by axis of the mesh
 
 	Row, Col int // of the piece of a product in hand
+	Seen     Seen
+
+	Programs int // that it has been in: memos of one are not those of another
+	Memos    []Memo
 }
 
 var _ tile.Env = (*Frame)(nil)

@@ -28,6 +28,7 @@ type Plan struct {
 	Steps    []*Step
 	Operands []*Operand
 	Vectors  int // row vectors that values need at once
+	Memos    int // numbers that values need once in each program
 
 	ByColumns bool // workers share blocks of a, and have blocks of b of their own
 	Ordered   bool // one worker runs the grid in the order of the program

@@ -161,6 +161,15 @@ func (p *Plan) tellStrips() []string {
 			names = append(names, s.Stmt.Ref.Name)
 		}
 		lines = append(lines, fmt.Sprintf("%s go through rows together, %d at a time: what one multiplies another has made", strings.Join(names, ", "), min(g.Strip, p.Refs[g.Body[0].Dst].Rows)))
+		if g.Band != nil {
+			names = nil
+			for i, of := range g.Band.Of {
+				if of {
+					names = append(names, p.Refs[i].Name)
+				}
+			}
+			lines = append(lines, fmt.Sprintf("of %s they see the columns, by %d, in which their rows have more than one number", strings.Join(names, ", "), g.Band.Unit))
+		}
 	})
 	return lines
 }

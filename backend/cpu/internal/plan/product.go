@@ -57,6 +57,7 @@ type Call struct {
 	C          []byte
 	Off, LDC   int // elements: where in memory c starts, and from row to row
 	M, N, K    int
+	K0, Depth  int // of b, if it is packed: k elements from k0 on, of panels so deep
 	A, B       Factor
 	Accumulate bool
 	Work       []byte // memory of the worker that helps

@@ -23,6 +23,9 @@ type Step struct {
 	Down   func(w *Frame, row, n int) // store, of a destination whose one column lies in one piece
 	Rounds bool                       // epilogue: rounds the product to bfloat16, and nothing else
 	Strip  int                        // rows that steps that go along rows together do at once
+	Span   Span                       // store of what a condition chooses: where it is not one number of the row
+	Band   *Band                      // strips: the columns that there is something to do for
+	Adds   []int                      // of strips with a band: refs of it whose elements along rows are added, or multiplied with
 
 	Factor   *tile.Expr     // of rows of dst, to which the product is added; nil for none
 	Rescaled Lanes[float32] // its values, down the rows

@@ -182,3 +182,24 @@ mulInt32:
 	STEP(mulInt32)
 	VZEROUPPER
 	RET
+
+// func divideAVX2(dst, x *float32, by float32, n int)
+TEXT ·divideAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	VBROADCASTSS by+16(FP), Y2
+	MOVQ         n+24(FP), CX
+
+divide:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VDIVPS  Y2, Y0, Y0
+	VDIVPS  Y2, Y1, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	SUBQ    $16, CX
+	JNZ     divide
+	VZEROUPPER
+	RET

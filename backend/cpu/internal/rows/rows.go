@@ -18,6 +18,7 @@ type Loops struct {
 	Sub    func(dst, x, y []float32)          // dst = x - y
 	Mul    func(dst, x, y []float32)          // dst = x · y
 	Scale  func(dst, x []float32, by float32) // dst = x · by
+	Divide func(dst, x []float32, by float32) // dst = x ÷ by
 	AddMul func(dst, x, y []float32)          // dst = dst + x · y, rounded after each
 	Max    func(dst, x, y []float32)          // the larger; +0 is larger than -0, and NaN than all
 	Min    func(dst, x, y []float32)          // the smaller; -0 is smaller than +0, and NaN than all
@@ -72,6 +73,12 @@ var Generic = Loops{
 		x = x[:len(dst)]
 		for i := range dst {
 			dst[i] = x[i] * by
+		}
+	},
+	Divide: func(dst, x []float32, by float32) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] / by
 		}
 	},
 	AddMul: func(dst, x, y []float32) {

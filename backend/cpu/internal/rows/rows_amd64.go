@@ -21,6 +21,9 @@ func mulAVX2(dst, x, y *float32, n int)
 func scaleAVX2(dst, x *float32, by float32, n int)
 
 //go:noescape
+func divideAVX2(dst, x *float32, by float32, n int)
+
+//go:noescape
 func addMulAVX2(dst, x, y *float32, n int)
 
 //go:noescape
@@ -110,7 +113,7 @@ func For(avx2, avx512 bool) Loops {
 	if avx512 {
 		l.ToBFloat16 = two(func(dst *uint16, x *float32, n int) { toBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.ToBFloat16)
 		l.RowsToBFloat16 = rowsToBFloat16AVX512
-		l.Scale = scaled(scaleAVX512)
+		l.Scale = scaled(scaleAVX512, Generic.Scale)
 	}
 	return l
 }
@@ -120,7 +123,8 @@ func forAVX2() Loops {
 		Add:    three(addAVX2, Generic.Add),
 		Sub:    three(subAVX2, Generic.Sub),
 		Mul:    three(mulAVX2, Generic.Mul),
-		Scale:  scaled(scaleAVX2),
+		Scale:  scaled(scaleAVX2, Generic.Scale),
+		Divide: scaled(divideAVX2, Generic.Divide),
 		AddMul: three(addMulAVX2, Generic.AddMul),
 		Affine: func(dst, x []float32, a, b float32, w, c []float32) {
 			n := len(dst) &^ 15
@@ -258,14 +262,14 @@ func nonTemporal[D any](fast func(dst *D, x *float32, n int), usual func(dst []D
 	}
 }
 
-func scaled(fast func(dst, x *float32, by float32, n int)) func(dst, x []float32, by float32) {
+func scaled(fast func(dst, x *float32, by float32, n int), rest func(dst, x []float32, by float32)) func(dst, x []float32, by float32) {
 	return func(dst, x []float32, by float32) {
 		x = x[:len(dst)]
 		n := len(dst) &^ 15
 		if n > 0 {
 			fast(&dst[0], &x[0], by, n)
 		}
-		Generic.Scale(dst[n:], x[n:], by)
+		rest(dst[n:], x[n:], by)
 	}
 }
 
