@@ -40,6 +40,8 @@ func fillAttention(ctx context.Context, t tile.Tensor, name string, p problem.At
 			t.Set(2*b+1, float64(keys))
 		}
 		return nil
+	case "row_cos", "row_sin", "key_cos", "key_sin":
+		return fillCache(ctx, t, name, p)
 	case "pages":
 		order := rand.New(rand.NewPCG(seed, startOf(name, seed))).Perm(p.PageCount())
 		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(order[i%len(order)])) })
@@ -58,6 +60,7 @@ type attentionReference struct {
 	want    [][]float64 // by row, o
 	sizes   [][]float64 // by row, Σ probability · |v|: what errors of probabilities are relative to
 	spread  []float64   // by row, the largest Σ |q · k| · scale of a score: what errors of scores are relative to
+	doubt   []float64   // by row, by how much a score may differ as what is turned may be rounded otherwise
 	largest float64     // of v: no element of o is larger
 	off     float64
 }
@@ -76,13 +79,15 @@ func newAttentionReference(ctx context.Context, p problem.Attention, in map[stri
 	for i := range values.Len() {
 		x.largest = max(x.largest, math.Abs(values.At(i)))
 	}
-	x.want, x.sizes, x.spread = make([][]float64, n), make([][]float64, n), make([]float64, n)
+	x.want, x.sizes, x.spread, x.doubt = make([][]float64, n), make([][]float64, n), make([]float64, n), make([]float64, n)
+	cache := newRopeCache(p)
 	var wg sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for w := range workers {
 		wg.Go(func() {
+			turns := cache.own()
 			for i := w; i < n && ctx.Err() == nil; i += workers {
-				x.want[i], x.sizes[i], x.spread[i] = attentionRow(p, in, x.rows[i])
+				x.want[i], x.sizes[i], x.spread[i], x.doubt[i] = attentionRow(p, in, turns, x.rows[i])
 			}
 		})
 	}
@@ -92,7 +97,7 @@ func newAttentionReference(ctx context.Context, p problem.Attention, in map[stri
 
 // attentionRow is one row of o in float64, in two passes over the keys, with what errors
 // are relative to.
-func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want, sizes []float64, spread float64) {
+func attentionRow(p problem.Attention, in map[string]tile.Tensor, turns *ropeTurns, row int) (want, sizes []float64, spread, doubt float64) {
 	i, h, b := row%p.Rows, row/p.Rows%p.Heads, row/p.Rows/p.Heads
 	rows, keys := p.Rows, p.Keys
 	if p.Lengths {
@@ -109,6 +114,7 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want
 	rowSegment, keySegment, bias := in["row_segment"], in["key_segment"], in["bias"]
 	q, k, scale := make([]float64, p.Dim), make([]float64, p.Dim), p.Scaled()
 	decode(q, in["q"], row*p.Dim, 1)
+	qDoubt := turns.row(q, rows, keys, i)
 	s := make([]float64, p.Keys)
 	largest := math.Inf(-1)
 	for j := range s {
@@ -118,10 +124,14 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want
 		}
 		dot, size := 0.0, 0.0
 		decode(k, in["k"], place(j)*p.Dim, 1)
+		kDoubt := turns.key(k, b*p.KVHeads+h/p.Group(), j)
 		for d := range q {
 			x := q[d] * k[d]
 			dot += x
 			size += math.Abs(x)
+		}
+		if turns != nil {
+			doubt = max(doubt, math.Abs(scale)*doubtOf(q, qDoubt, k, kDoubt))
 		}
 		s[j] = dot * scale
 		if p.Bias {
@@ -147,7 +157,7 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want
 	}
 	want, sizes = make([]float64, p.ValueDim), make([]float64, p.ValueDim)
 	if sum == 0 {
-		return want, sizes, spread
+		return want, sizes, spread, doubt
 	}
 	v := make([]float64, p.ValueDim)
 	for j, w := range s {
@@ -161,7 +171,7 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, row int) (want
 			sizes[d] += math.Abs(x)
 		}
 	}
-	return want, sizes, spread
+	return want, sizes, spread, doubt
 }
 
 // ProductsOff is Verifier's.
@@ -195,7 +205,7 @@ func (x *attentionReference) Verify(ctx context.Context, _ []*tile.Program, _, o
 			i := row*x.p.ValueDim + d
 			got := out.At(i)
 			size := x.sizes[n][d]
-			bound := size*(2*scores*(1+x.spread[n])+sums) + (size+math.Abs(want))*3*x.p.Dtype.Epsilon() + 1e-30
+			bound := size*(2*scores*(1+x.spread[n])+sums+math.Expm1(2*x.doubt[n])) + (size+math.Abs(want))*3*x.p.Dtype.Epsilon() + 1e-30
 			err := math.Abs(got - want)
 			if !(err <= bound) {
 				over := err / bound

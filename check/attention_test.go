@@ -66,7 +66,8 @@ func TestAttentionFamily(t *testing.T) {
 			t.Errorf("%s: %v %+v, %v", words, p.Sizes(), p.Asked(), p.Validate())
 		}
 	}
-	for _, wrong := range []string{"int8", "float32:causl", "float32:window5", "float32:window-3,0", "float32:cap0", "float32:capnan", "float32:pages", "float32:pages0", "float32:pages4x0", "float32:pages4x", "float32:pages4,7"} {
+	for _, wrong := range []string{"int8", "float32:causl", "float32:window5", "float32:window-3,0", "float32:cap0", "float32:capnan", "float32:pages", "float32:pages0", "float32:pages4x0", "float32:pages4x", "float32:pages4,7",
+		"float32:rotary64", "float32:rope+rotary3", "float32:rope+ropeq", "float32:rope+base1", "float32:ropes"} {
 		if _, err := f.Parse(wrong); err == nil {
 			t.Errorf("%s is taken", wrong)
 		}

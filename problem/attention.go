@@ -46,7 +46,49 @@ type Attention struct {
 	// for as many as examples have at most.
 	PageSize, Pages int
 
+	// Rope says which of q and k are turned before they are multiplied, by Rotation: as a Rope of
+	// each would, rounding included. A key's position is its number, and a row's that of the
+	// key beside it; At is that of the first key. The cache of cosines and sines comes as
+	// float32 tables, of rows row_cos and row_sin (RowTables, Rows, Turned/2), of keys key_cos
+	// and key_sin (Keys, Turned/2).
+	Rope     Turned
+	Rotation Rotation
+
 	LogSums bool // lse (Batch, Heads, Rows, 1), float32: the logarithm of the sum of exponentials; -Inf of a row that sees nothing
+}
+
+// Turned says which of q and k are turned.
+type Turned string
+
+// The choices.
+const (
+	TurnedNone Turned = ""
+	TurnedBoth Turned = "rope"
+	TurnedRows Turned = "ropeq" // q alone: keys were turned when they came into their cache
+)
+
+// RopeOfRows asks for q turned, of an example of so many rows and keys: its first row has the
+// position of the key beside it.
+func (p Attention) RopeOfRows(rows, keys int) Rope {
+	r := Rope{Batch: p.Batch, Heads: p.Heads, Rows: p.Rows, Dim: p.Dim, Dtype: p.Dtype, Rotation: p.Rotation}
+	if p.AtEnd {
+		r.At += keys - rows
+	}
+	return r
+}
+
+// RopeOfKeys asks for k turned.
+func (p Attention) RopeOfKeys() Rope {
+	return Rope{Batch: p.Batch, Heads: p.KVHeads, Rows: p.Keys, Dim: p.Dim, Dtype: p.Dtype, Rotation: p.Rotation}
+}
+
+// RowTables is how many tables of rows there are: one, or with AtEnd and Lengths, which have
+// rows of equal number stand at different positions, one for each example.
+func (p Attention) RowTables() int {
+	if p.AtEnd && p.Lengths {
+		return p.Batch
+	}
+	return 1
 }
 
 // Self is plain attention of a length to itself: of one example and head, in dtype d.
@@ -160,9 +202,17 @@ func (p Attention) visibleOf(rows, keys int) int64 {
 }
 
 // FLOPs counts multiplications and additions of both products over visible pairs alone,
-// the convention of flash-attention's benchmarks.
+// the convention of flash-attention's benchmarks, and where q or k are turned those of each
+// as a Rope, once.
 func (p Attention) FLOPs() int64 {
-	return 2 * int64(p.Heads) * p.Visible() * int64(p.Dim+p.ValueDim)
+	n := 2 * int64(p.Heads) * p.Visible() * int64(p.Dim+p.ValueDim)
+	if p.Rope != TurnedNone {
+		n += p.RopeOfRows(p.Rows, p.Keys).FLOPs()
+	}
+	if p.Rope == TurnedBoth {
+		n += p.RopeOfKeys().FLOPs()
+	}
+	return n
 }
 
 // Validate returns an error if the problem makes no sense on any machine.
@@ -190,6 +240,19 @@ func (p Attention) Validate() error {
 		return fmt.Errorf("attention: scale %v", p.Scale)
 	case !p.Window && (p.Left != 0 || p.Right != 0):
 		return fmt.Errorf("attention: ends of a window (%d, %d), and no window", p.Left, p.Right)
+	}
+	return p.validRope()
+}
+
+// validRope returns an error if q and k cannot be turned as p says.
+func (p Attention) validRope() error {
+	switch {
+	case p.Rope != TurnedNone && p.Rope != TurnedBoth && p.Rope != TurnedRows:
+		return fmt.Errorf("attention: rope %q: want %q, or %q for q alone", p.Rope, TurnedBoth, TurnedRows)
+	case p.Rope == TurnedNone && p.Rotation != Rotation{}:
+		return fmt.Errorf("attention: a rotation (%s), and no rope", p.Rotation.options())
+	case p.Rope != TurnedNone:
+		return p.RopeOfKeys().Validate()
 	}
 	return nil
 }

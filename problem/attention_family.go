@@ -15,12 +15,14 @@ import (
 // left and right of it with - for no end (window1023,0; window64,-), cap and a number
 // (cap50), bias, sinks, segments, lengths (examples have rows and keys of their own, LengthsOf),
 // pages and the keys of one (pages256), and how many there are, if not one for each page that
-// examples have (pages256x100).
+// examples have (pages256x100); rope or ropeq (Turned), and with them the words of RopeFamily
+// that say by which angles.
 //
 //	bfloat16
 //	float32:causal
 //	bfloat16:causal+window1023,-+cap50
 //	bfloat16:causal+end+lengths+pages256
+//	bfloat16:causal+rope+base500000+llama3
 //
 // Of heads, group share one of k and v; k and v have as many columns as q.
 // LogSums are not asked for in sweeps.
@@ -31,6 +33,7 @@ var AttentionFamily = &Family{
 	Examples: []string{
 		"bfloat16:causal+end", "float32:window100,20", "bfloat16:causal+window255,-+cap30", "float32:bias+sinks+segments",
 		"bfloat16:causal+end+lengths", "float32:lengths+pages4x7",
+		"float32:causal+rope", "bfloat16:causal+end+lengths+rope+interleaved+rotary16+at100", "bfloat16:ropeq",
 	},
 	Sample:   Sizes{70, 90, 2, 2, 24, 1},
 	Parse:    parseWords(completeAttention),
@@ -42,7 +45,7 @@ func completeAttention(a Asked) (Asked, error) {
 	if a.Quant != NoQuant || a.Epilogue != "" {
 		return a, fmt.Errorf("attention has no quantization and no epilogue")
 	}
-	p, err := makeAttention(Sizes{1, 1, 1, 1, 1, 1}, a)
+	p, err := makeAttention(Sizes{1, 1, 1, 1, 1 << 24, 1}, a)
 	p.Keys = max(1, p.PageSize) // whole pages
 	return completed(p, err)
 }
@@ -93,7 +96,17 @@ func (p *Attention) read(word string) error {
 		p.SoftCap = x
 		return nil
 	}
-	return fmt.Errorf("%q: want causal, end, window1023,0, cap50, bias, sinks, segments, lengths or pages256, joined by +", word)
+	if turned := Turned(word); turned == TurnedBoth || turned == TurnedRows {
+		if p.Rope != TurnedNone && p.Rope != turned {
+			return fmt.Errorf("%q: rope turns q and k, ropeq q alone: want one of them", word)
+		}
+		p.Rope = turned
+		return nil
+	}
+	if err := p.Rotation.read(word); err != errUnread {
+		return err
+	}
+	return fmt.Errorf("%q: want causal, end, window1023,0, cap50, bias, sinks, segments, lengths, pages256, rope or ropeq, with these two %s, joined by +", word, rotationWords)
 }
 
 func parseEnd(s string) (n int, ok bool) {
@@ -131,6 +144,8 @@ func (p Attention) options() string {
 	} else {
 		add(p.PageSize > 0, fmt.Sprintf("pages%d", p.PageSize))
 	}
+	add(p.Rope != TurnedNone, string(p.Rope))
+	add(p.Rotation != Rotation{}, p.Rotation.options())
 	return strings.Join(words, "+")
 }
 
@@ -158,6 +173,17 @@ func (p Attention) Operands() []Operand {
 		kv = []int{p.KVHeads, p.PageCount(), p.PageSize}
 	}
 	list := []Operand{{Name: "q", Dtype: p.Dtype, Shape: []int{p.Batch, p.Heads, p.Rows, p.Dim}}, {Name: "k", Dtype: p.Dtype, Shape: append(slices.Clip(kv), p.Dim)}}
+	table := func(name string, shape ...int) {
+		list = append(list, Operand{Name: name, Dtype: tile.Float32, Shape: append(shape, p.RopeOfKeys().Turned()/2)})
+	}
+	if p.Rope != TurnedNone {
+		table("row_cos", p.RowTables(), p.Rows)
+		table("row_sin", p.RowTables(), p.Rows)
+	}
+	if p.Rope == TurnedBoth {
+		table("key_cos", p.Keys)
+		table("key_sin", p.Keys)
+	}
 	if p.Bias {
 		list = append(list, Operand{Name: "bias", Dtype: tile.Float32, Shape: []int{p.Batch, p.Heads, p.Rows, p.Keys}})
 	}

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -23,12 +24,17 @@ import (
 type Rope struct {
 	Batch, Heads, Rows, Dim int
 	Dtype                   tile.Dtype // of x and o: float32 or bfloat16
-	Rotary                  int        // 0 for Dim
-	Interleaved             bool
-	At                      int     // position of the first row
-	Base                    float64 // 0 for 10000
-	Scaling                 RopeScaling
-	Longer, Context         int // of YaRN: how many times as long contexts are as the one trained on
+	Rotation
+}
+
+// Rotation is which columns are turned, and by which angles.
+type Rotation struct {
+	Rotary          int // 0 for all
+	Interleaved     bool
+	At              int     // position of the first row
+	Base            float64 // 0 for 10000
+	Scaling         RopeScaling
+	Longer, Context int // of YaRN: how many times as long contexts are as the one trained on
 }
 
 // RopeScaling is how frequencies are changed for contexts beyond those trained on.
@@ -75,8 +81,23 @@ func makeRope(s Sizes, a Asked) (Rope, error) {
 	return p, err
 }
 
+// rotationWords are those that Rotation reads.
+const rotationWords = "interleaved, rotary64, at4095, base500000, llama3 or yarn16,4096"
+
+// errUnread is of a word that is none of Rotation's.
+var errUnread = errors.New("no word of a rotation")
+
 // read sets what one word says.
 func (p *Rope) read(word string) error {
+	err := p.Rotation.read(word)
+	if err == errUnread {
+		return fmt.Errorf("%q: want %s, joined by +", word, rotationWords)
+	}
+	return err
+}
+
+// read sets what one word says; it is errUnread for one that says nothing here.
+func (p *Rotation) read(word string) error {
 	number := func(prefix, least string, n *int) (bool, error) {
 		text, ok := strings.CutPrefix(word, prefix)
 		if !ok {
@@ -121,11 +142,11 @@ func (p *Rope) read(word string) error {
 		p.Scaling, p.Longer, p.Context = YaRN, f, c
 		return nil
 	}
-	return fmt.Errorf("%q: want interleaved, rotary64, at4095, base500000, llama3 or yarn16,4096, joined by +", word)
+	return errUnread
 }
 
 // options are the words of p, in one order.
-func (p Rope) options() string {
+func (p Rotation) options() string {
 	var words []string
 	add := func(is bool, word string) {
 		if is {

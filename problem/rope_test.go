@@ -33,7 +33,7 @@ func TestRope_Frequencies(t *testing.T) {
 			}
 		}
 	}
-	if m := (Rope{Scaling: YaRN, Longer: 16, Context: 4096}).Magnitude(); math.Abs(m-1.2772588722239782) > 1e-15 {
+	if m := (Rope{Rotation: Rotation{Scaling: YaRN, Longer: 16, Context: 4096}}).Magnitude(); math.Abs(m-1.2772588722239782) > 1e-15 {
 		t.Errorf("YaRN's magnitude is %v", m)
 	}
 }

@@ -39,6 +39,45 @@ func TestAttention_Pages(t *testing.T) {
 	}
 }
 
+// TestAttention_Rope compiles rungs that turn q and k, or q alone, in both forms and in part:
+// prompts, and decoding, for one generation; for all with MATLADDER_AOT_ALL.
+func TestAttention_Rope(t *testing.T) {
+	c, f := open(t, Options{}), problem.AttentionFamily
+	for _, words := range []string{
+		"bfloat16:causal+rope", "float32:causal+rope", "bfloat16:causal+rope+interleaved", "bfloat16:causal+rope+rotary64",
+		"float32:causal+end+lengths+rope", "bfloat16:causal+end+lengths+rope+pages256", "bfloat16:ropeq+llama3",
+	} {
+		asked, err := f.Parse(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range attentiontest.Rungs() {
+			sizes := problem.Sizes{512, 1024, 8, 4, 128, 2}
+			if k.Number() == 5 {
+				sizes[0] = 1
+			}
+			p := f.Make(sizes, asked)
+			if k.Supports(p) != nil {
+				continue
+			}
+			programs, err := k.Build(p, "", problem.Clip(p, tile.Blocks{M: 128, K: 256}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, top := range Topologies() {
+				if top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/%s", words, k.Name(), top.Name), func(t *testing.T) {
+					if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
 // TestAttention compiles every rung of attention for one generation; for all with
 // MATLADDER_AOT_ALL.
 func TestAttention(t *testing.T) {

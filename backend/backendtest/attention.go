@@ -22,6 +22,7 @@ var language = []program{
 	{"blocks that overlap", overlapping, true},
 	{"keys in pages", inPages, false},
 	{"a chunk of rows over pages", chunkOverPages, false},
+	{"q and k turned", turned, false},
 	{"gate", func() ([]*tile.Program, error) { return gate.Build(toExperts, 8) }, false},
 	{"rows to experts", func() ([]*tile.Program, error) { return experts.All[1].Permute(toExperts, tile.Blocks{}) }, true},
 	{"rows to experts by a product", func() ([]*tile.Program, error) {
@@ -49,6 +50,14 @@ func chunkOverPages() ([]*tile.Program, error) {
 		Scale: 1. / 64, Causal: true, AtEnd: true, PageSize: 16, Pages: 9}
 	skip, _ := kernels.Rung(problem.AttentionFamily, 4)
 	return skip.Build(p, "", tile.Blocks{M: 8, K: 16})
+}
+
+// turned turns blocks of q and k in scratch, which both sides of the product of scores are.
+func turned() ([]*tile.Program, error) {
+	p := problem.Attention{Batch: 1, Heads: 4, KVHeads: 2, Rows: 21, Keys: 29, Dim: 16, ValueDim: 16, Dtype: tile.Float32,
+		Scale: 1. / 2048, Causal: true, Rope: problem.TurnedBoth, Rotation: problem.Rotation{Rotary: 12}}
+	skip, _ := kernels.Rung(problem.AttentionFamily, 4)
+	return skip.Build(p, "", tile.Blocks{M: 8, K: 8})
 }
 
 // toExperts is the problem of the programs that go to experts and back.

@@ -66,8 +66,8 @@ func attentionOfTorch(p problem.Attention) error {
 		return errors.New("scaled_dot_product_attention has neither soft cap nor sinks")
 	case p.Bias && p.Dtype != tile.Float32:
 		return fmt.Errorf("scaled_dot_product_attention wants a bias of %s", p.Dtype)
-	case p.Lengths || p.PageSize > 0 || p.LogSums:
-		return errors.New("scaled_dot_product_attention has neither lengths, pages nor log-sums")
+	case p.Lengths || p.PageSize > 0 || p.LogSums || p.Rope != problem.TurnedNone:
+		return errors.New("scaled_dot_product_attention has neither lengths, pages, log-sums nor rope")
 	}
 	return nil
 }

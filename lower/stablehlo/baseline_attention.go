@@ -11,7 +11,7 @@ import (
 // float32, softmax of their rows, probabilities rounded to the dtype, product with v. The
 // heads that share one of k and v stand above each other in one product. The order of
 // scale, bias, soft cap and masks is that of problem.Attention, and a row that sees no key
-// is 0.
+// is 0. What is turned is so before, as rope writes it.
 func attention(t *text, p problem.Attention, in map[string]value) ([]value, error) {
 	switch {
 	case p.Lengths:
@@ -23,8 +23,15 @@ func attention(t *text, p problem.Attention, in map[string]value) ([]value, erro
 	}
 	shared, stacked := p.Batch*p.KVHeads, p.Group()*p.Rows
 	all, column := []int{p.Batch, p.Heads, p.Rows, p.Keys}, []int{p.Batch, p.Heads, p.Rows, 1}
-	q := t.reshape(in["q"], []int{shared, stacked, p.Dim})
-	k := t.reshape(in["k"], []int{shared, p.Keys, p.Dim})
+	q, k := in["q"], in["k"]
+	if p.Rope != problem.TurnedNone {
+		q = t.turned(p.RopeOfRows(p.Rows, p.Keys), q, in["row_cos"], in["row_sin"])
+	}
+	if p.Rope == problem.TurnedBoth {
+		k = t.turned(p.RopeOfKeys(), k, in["key_cos"], in["key_sin"])
+	}
+	q = t.reshape(q, []int{shared, stacked, p.Dim})
+	k = t.reshape(k, []int{shared, p.Keys, p.Dim})
 	v := t.reshape(in["v"], []int{shared, p.Keys, p.ValueDim})
 
 	s := t.reshape(t.dot(q, k, 1, false, true, "f32", tile.Default), all)
@@ -56,6 +63,12 @@ func attention(t *text, p problem.Attention, in map[string]value) ([]value, erro
 
 	o := t.dot(t.reshape(weights, []int{shared, stacked, p.Keys}), v, 1, false, false, "f32", tile.Default)
 	return []value{t.reshape(o, []int{p.Batch, p.Heads, p.Rows, p.ValueDim})}, nil
+}
+
+// turned is x turned by tables, rounded to its dtype.
+func (t *text) turned(p problem.Rope, x, cos, sin value) value {
+	table := []int{p.Rows, p.Turned() / 2}
+	return t.output(t.rope(p, x, t.reshape(cos, table), t.reshape(sin, table)), tile.Float32, p.Dtype)
 }
 
 // times is x times a number.

@@ -7,17 +7,22 @@ import (
 	"matladder/problem"
 )
 
-// rope is o of x and the tables, in float32. The columns of pairs are a dimension of their
-// own, of two.
+// rope is o of x and the tables.
 func rope(t *text, p problem.Rope, in map[string]value) ([]value, error) {
+	return []value{t.rope(p, in["x"], in["cos"], in["sin"])}, nil
+}
+
+// rope is x turned by tables, in float32. The columns of pairs are a dimension of their own, of
+// two.
+func (t *text) rope(p problem.Rope, stored, cos, sin value) value {
 	turned := p.Turned()
 	with := func(dims ...int) []int { return append([]int{p.Batch, p.Heads, p.Rows}, dims...) }
-	x, pairs, two := t.as(in["x"], "f32"), with(2, turned/2), 3
+	x, pairs, two := t.as(stored, "f32"), with(2, turned/2), 3
 	if p.Interleaved {
 		pairs, two = with(turned/2, 2), 4
 	}
 	half := with(turned / 2)
-	cos, sin := t.broadcast(in["cos"], half), t.broadcast(in["sin"], half)
+	cos, sin = t.broadcast(cos, half), t.broadcast(sin, half)
 	both := t.reshape(t.part(x, 3, 0, turned), pairs)
 	first, second := t.reshape(t.part(both, two, 0, 1), half), t.reshape(t.part(both, two, 1, 1), half)
 
@@ -29,7 +34,7 @@ func rope(t *text, p problem.Rope, in map[string]value) ([]value, error) {
 	if turned < p.Dim {
 		o = t.join(3, o, t.part(x, 3, turned, p.Dim-turned))
 	}
-	return []value{o}, nil
+	return o
 }
 
 // part takes n elements of x along dim, from one on.

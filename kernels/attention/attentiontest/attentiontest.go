@@ -47,12 +47,12 @@ func Fill(p problem.Attention, name string, t tile.Tensor, seed uint64) {
 	hash.Write([]byte(name))
 	rng := rand.New(rand.NewPCG(seed, hash.Sum64()))
 	for e := range t.Len() {
-		t.Set(e, element(p, name, e, rng))
+		t.Set(e, element(p, name, e, t.Shape[len(t.Shape)-1], rng))
 	}
 }
 
 // element is one of an input. Bias hides a key here and there, and every key of some row.
-func element(p problem.Attention, name string, e int, rng *rand.Rand) float64 {
+func element(p problem.Attention, name string, e, columns int, rng *rand.Rand) float64 {
 	switch name {
 	case "row_segment":
 		return float64(e % p.Rows * 3 / p.Rows)
@@ -63,6 +63,8 @@ func element(p problem.Attention, name string, e int, rng *rand.Rand) float64 {
 		return float64([]int{whole, whole * 2 / 3, 0}[e/2%3])
 	case "pages": // in no order; behind the last, all over again, so that examples share some
 		return float64((5*e + 2) % p.PageCount())
+	case "row_cos", "row_sin", "key_cos", "key_sin":
+		return fromCache(p, name, e, columns)
 	case "bias":
 		if row := e / p.Keys % p.Rows; rng.IntN(5) == 0 || row == 2 {
 			return math.Inf(-1)
@@ -100,14 +102,22 @@ func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i 
 	row := (b*p.Heads+h)*p.Rows + i
 	s := make([]float64, p.Keys)
 	largest := math.Inf(-1)
+	q := head(in["q"], row, p.Dim)
+	if p.Rope != "" {
+		rotate(p, q, i+ahead(p, in, b))
+	}
 	for j := range s {
 		s[j] = math.Inf(-1)
 		if !sees(p, in, b, i, j) {
 			continue
 		}
+		k := head(in["k"], place(p, in, b, kv, j), p.Dim)
+		if p.Rope == "rope" {
+			rotate(p, k, j)
+		}
 		dot := 0.0
-		for d := range p.Dim {
-			dot += in["q"].At(row*p.Dim+d) * in["k"].At(place(p, in, b, kv, j)*p.Dim+d)
+		for d := range q {
+			dot += q[d] * k[d]
 		}
 		s[j] = dot * p.Scaled()
 		if p.Bias {
@@ -199,14 +209,8 @@ func (x *Reference) check(p problem.Attention, name string, out tile.Tensor) err
 
 // sees reports whether row i sees key j, the definition as it is written for people.
 func sees(p problem.Attention, in map[string]tile.Tensor, b, i, j int) bool {
-	rows, keys := p.Rows, p.Keys
-	if p.Lengths {
-		rows, keys = int(in["lengths"].At(2*b)), int(in["lengths"].At(2*b+1))
-	}
-	beside := i
-	if p.AtEnd {
-		beside += keys - rows
-	}
+	rows, keys := lengths(p, in, b)
+	beside := i + ahead(p, in, b)
 	switch {
 	case i >= rows || j >= keys:
 		return false
@@ -218,6 +222,23 @@ func sees(p problem.Attention, in map[string]tile.Tensor, b, i, j int) bool {
 		return in["row_segment"].At(b*p.Rows+i) == in["key_segment"].At(b*p.Keys+j)
 	}
 	return true
+}
+
+// lengths are the rows and keys of an example.
+func lengths(p problem.Attention, in map[string]tile.Tensor, b int) (rows, keys int) {
+	if p.Lengths {
+		return int(in["lengths"].At(2 * b)), int(in["lengths"].At(2*b + 1))
+	}
+	return p.Rows, p.Keys
+}
+
+// ahead is how many keys the one beside the first row has before it.
+func ahead(p problem.Attention, in map[string]tile.Tensor, b int) int {
+	if !p.AtEnd {
+		return 0
+	}
+	rows, keys := lengths(p, in, b)
+	return keys - rows
 }
 
 // Case is a problem that has a name.
@@ -281,6 +302,19 @@ func Cases() []Case {
 		add(of+", a window and sinks", func(p *problem.Attention) {
 			paged(p)
 			p.Rows, p.Causal, p.AtEnd, p.Window, p.Left, p.Right, p.Sinks = 2, true, true, true, 20, -1, true
+		})
+	}
+	for _, c := range rotations {
+		add("turned"+c.name, func(p *problem.Attention) { p.Rope, p.Causal, p.Rotation = problem.TurnedBoth, true, c.Rotation })
+		add("rows turned"+c.name, func(p *problem.Attention) {
+			p.Rope, p.Dtype, p.Rotation, p.Rows, p.AtEnd = problem.TurnedRows, tile.BFloat16, c.Rotation, 20, true
+		})
+		add("turned in pages of lengths"+c.name, func(p *problem.Attention) {
+			p.Batch, p.Rows, p.Keys, p.PageSize, p.Causal, p.AtEnd, p.Lengths = 3, 5, 64, 16, true, true, true
+			p.Rope, p.Dtype, p.Rotation = problem.TurnedBoth, tile.BFloat16, c.Rotation
+		})
+		add("turned lengths"+c.name, func(p *problem.Attention) {
+			p.Rope, p.Lengths, p.Batch, p.AtEnd, p.Causal, p.Bias, p.Sinks, p.Rotation = problem.TurnedBoth, true, 3, true, true, true, true, c.Rotation
 		})
 	}
 	add("log-sums of hidden rows", func(p *problem.Attention) { p.Causal, p.AtEnd, p.Keys, p.LogSums = true, true, 20, true })

@@ -13,16 +13,18 @@ func Piece(b tile.Blocks) int {
 	return b.K
 }
 
-// Each calls f with what the block's rows meet, one piece of the keys after another.
+// Each calls f with what the block's rows meet, one piece of the keys after another, turned.
 func (r *Refs) Each(f func(*Refs)) {
 	n := r.at.Piece
 	if n == 0 || n == r.at.BK {
+		r.TurnKeys()
 		f(r)
 		return
 	}
 	r.t.Loop("piece", r.at.BK/n, func(x *tile.Axis) {
 		part := *r
 		part.from, part.piece = tile.Times(x, n), n
+		part.TurnKeys()
 		f(&part)
 	})
 }

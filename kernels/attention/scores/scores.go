@@ -45,6 +45,8 @@ type Refs struct {
 	lengths  *tile.Ref
 	pages    *tile.Ref
 	lse      *tile.Ref
+	turnedQ  *turned // nil where q stays as it is (rope.go)
+	turnedK  *turned
 
 	from  tile.IndexExpr // where the piece of the block's keys begins (pieces.go)
 	piece int            // and how many they are; 0 for all
@@ -104,6 +106,7 @@ func (r *Refs) Products() {
 	}
 	r.Q = r.t.In("q", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), r.rows(p.Dim, zero))
 	r.K = r.perKey("k", p.Dim)
+	r.turnings()
 	if p.Bias {
 		r.bias = r.t.In("bias", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), r.rows(at.BK, at.Key))
 	}
@@ -155,7 +158,7 @@ func (r *Refs) Sums() {
 
 // Scores are those of the block of rows with the block of keys, all of them.
 func (r *Refs) Scores() *tile.Expr {
-	dot, scale := tile.Dot(r.Q, r.keys(r.K, 0), tile.TransB), r.p.Scaled()
+	dot, scale := r.products(), r.p.Scaled()
 	if !r.p.Bias && r.p.SoftCap == 0 {
 		return tile.Mul(dot, tile.Number(scale*math.Log2E))
 	}

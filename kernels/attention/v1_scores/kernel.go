@@ -45,6 +45,7 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	j := t.Axis("j", tile.Ceil(p.Keys, s.K), tile.Parallel)
 	r := scores.New(t, p, scores.At{Batch: b, Head: h, Row: i, Key: j, BQ: s.M, BK: s.K})
 	r.Products()
+	r.Turn()
 	t.Store(t.Out("s", tile.Float32, all, block.At(b, h, i, j)), r.Seen())
 	scored, err1 := t.Programs()
 
@@ -54,8 +55,7 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	x := t.In("s", tile.Float32, all, rows.At(b, h, i, zero))
 	o := t.Out("p", p.Dtype, all, rows.At(b, h, i, zero))
 	r.Sums()
-	column := func(name string) *tile.Ref { return t.Scratch(name, tile.Float32, n, 1) }
-	first, top, sum := column("first"), column("top"), column("sum")
+	first, top, sum := t.Scratch("first", tile.Float32, n, 1), t.Scratch("top", tile.Float32, n, 1), t.Scratch("sum", tile.Float32, n, 1)
 	r.Begin(first, sum)
 	t.Store(top, tile.Max(first, tile.RowMax(x)))
 	power := tile.Exp2(tile.Sub(x, top))

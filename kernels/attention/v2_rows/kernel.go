@@ -46,6 +46,7 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	sum := t.Scratch("sum", tile.Float32, s.M, 1)
 
 	r.Begin(first, sum)
+	r.Turn()
 	t.Store(x, r.Seen())
 	t.Store(top, tile.Max(first, tile.RowMax(x)))
 	t.Store(x, tile.Exp2(tile.Sub(x, top)))

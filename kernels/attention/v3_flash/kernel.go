@@ -51,6 +51,7 @@ func Pass(t *tile.Builder, p problem.Attention, r *scores.Refs, s tile.Blocks) (
 	return func() {
 			r.Begin(top, sum)
 			t.Fill(acc, 0)
+			r.TurnRows()
 		}, step, func() {
 			t.Store(r.O, r.Divided(acc, sum))
 			r.End(top, sum)

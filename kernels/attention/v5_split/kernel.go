@@ -66,6 +66,7 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 		t.Fill(acc, 0)
 		t.Fill(top, scores.Least)
 		t.Fill(sum, 0)
+		r.TurnRows()
 	})
 	t.When(tile.Test(key, tile.LE, last), func() { step((*scores.Refs).Seen) })
 	t.When(j.Last(), func() {

@@ -28,17 +28,13 @@ func (Kernel) Candidates(p problem.Rope, _ tile.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 32}, tile.Blocks{M: 64}, tile.Blocks{M: 128}, tile.Blocks{M: 256}, tile.Blocks{M: 512})
 }
 
-// Build writes the kernel as a tile program. Columns of an interleaved pair lie side by side,
-// so that its tables keep a column for each.
+// Build writes the kernel as a tile program.
 func (Kernel) Build(p problem.Rope, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_halves")
 	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
 	b := t.Axis("b", p.Batch, tile.Parallel)
 	h := t.Axis("h", p.Heads, tile.Parallel)
-	zero, n := tile.Const(0), p.Turned()
-	if !p.Interleaved {
-		n /= 2
-	}
+	zero, n := tile.Const(0), turn.Columns(p)
 
 	all, rows := tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), tile.Block(tile.Squeezed, tile.Squeezed, s.M, p.Dim).At(b, h, i, zero)
 	x := tile.Cast(t.In("x", p.Dtype, all, rows), tile.Float32)
@@ -46,15 +42,6 @@ func (Kernel) Build(p problem.Rope, _ string, s tile.Blocks) ([]*tile.Program, e
 	sin := t.In("sin", tile.Float32, tile.Array(p.Rows, n), tile.Block(s.M, n).At(i, zero))
 	o := t.Out("o", p.Dtype, all, rows)
 
-	turned := turn.Turned(p, x)
-	if p.Interleaved {
-		turned = tile.Add(tile.Mul(turned, cos), tile.Mul(turn.Others(p, turned), sin))
-	} else {
-		first, second := tile.Slice(turned, 1, zero, n), tile.Slice(turned, 1, tile.Const(n), n)
-		turned = tile.Concat(1,
-			tile.Sub(tile.Mul(first, cos), tile.Mul(second, sin)),
-			tile.Add(tile.Mul(second, cos), tile.Mul(first, sin)))
-	}
-	t.Store(o, tile.Cast(turn.WithRest(p, x, turned), p.Dtype))
+	t.Store(o, tile.Cast(turn.By(p, x, cos, sin), p.Dtype))
 	return t.Programs()
 }

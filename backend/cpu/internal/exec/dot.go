@@ -15,10 +15,27 @@ func (w *Worker) bring() {
 		case plan.KeepAll, plan.KeepGroup:
 			w.caches[i].bring(w, i)
 		case plan.KeepOwn:
-			if !o.Stored {
+			if !o.Stored && o.Why != plan.WhyStored {
 				lanes, _ := w.extent(i)
 				w.bringOwn(i, 0, lanes)
 			}
+		}
+	}
+}
+
+// bringStored packs operand i if it is scratch that is kept packed, unless nothing has been
+// stored there since it was.
+func (w *Worker) bringStored(i int) {
+	if o := w.Plan.Operands[i]; o.Why == plan.WhyStored {
+		w.bringOwn(i, 0, o.Lanes)
+	}
+}
+
+// stored tells operands that what steps stored is another.
+func (w *Worker) stored(steps ...*plan.Step) {
+	for _, s := range steps {
+		for _, i := range w.Plan.Refs[s.Dst].Packed {
+			w.tags[i][0] = -1
 		}
 	}
 }

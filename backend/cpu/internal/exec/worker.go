@@ -132,8 +132,10 @@ func (w *Worker) run(steps []*plan.Step) {
 		switch s.Kind {
 		case plan.StepFill:
 			w.fillRef(s.Dst, s.Stmt.Value.Value)
+			w.stored(s)
 		case plan.StepCompute:
 			w.compute(s)
+			w.stored(s)
 		case plan.StepWhen:
 			if s.Stmt.Kind != tile.When {
 				w.copying(s.Stmt)
@@ -142,8 +144,10 @@ func (w *Worker) run(steps []*plan.Step) {
 			}
 		case plan.StepRowLoop:
 			w.rowLoop(s.Body)
+			w.stored(s.Body...)
 		case plan.StepStrips:
 			w.strips(s)
+			w.stored(s.Body...)
 		}
 	}
 }
@@ -170,6 +174,7 @@ func (w *Worker) computeRows(s *plan.Step, row0, row1 int) {
 		return
 	}
 	for _, d := range s.Dots {
+		w.bringStored(d.B)
 		if w.Plan.Operands[d.A].Stored {
 			w.bringOwn(d.A, row0, row1)
 		}

@@ -110,8 +110,8 @@ func sideOf(p *plan.Plan, e *tile.Expr, number int, arg *tile.Expr) (side, error
 		}
 		s.from, s.size, x = int(from), x.Shape[dim], x.Args[0]
 	}
-	if x.Op != tile.OpLoad || x.Ref.Kind != tile.In && (x.Ref.Kind != tile.Scratch || number == 1) {
-		return s, p.Unsupported(e.Pos, "dot of something else than two inputs, or scratch and an input: operand %d is %s", number+1, describe(x))
+	if x.Op != tile.OpLoad || x.Ref.Kind != tile.In && x.Ref.Kind != tile.Scratch {
+		return s, p.Unsupported(e.Pos, "dot of something else than inputs and scratch: operand %d is %s", number+1, describe(x))
 	}
 	if s.Matrix = &p.Refs[p.Number(x.Ref)]; s.size == 0 {
 		s.size = x.Shape[dim]
@@ -120,10 +120,10 @@ func sideOf(p *plan.Plan, e *tile.Expr, number int, arg *tile.Expr) (side, error
 }
 
 // sameContraction reports whether the valid extents of two blocks along the
-// contraction are equal in every program, or need not be: a that is scratch is
-// packed anew for each product, as deep as b is.
+// contraction are equal in every program, or need not be: of scratch as much is
+// multiplied as the other one has.
 func sameContraction(a *plan.Matrix, aRows bool, b *plan.Matrix, bRows bool) bool {
-	if a.Kind == tile.Scratch {
+	if a.Kind == tile.Scratch || b.Kind == tile.Scratch {
 		return true
 	}
 	i, j := a.Dim(aRows), b.Dim(bRows)

@@ -16,7 +16,7 @@ import (
 func placement(p *plan.Plan) error {
 	p.Ordered = p.Machine.ProgramOrder || needsProgramOrder(p)
 	p.ByColumns = p.ByColumns && !p.Ordered
-	cache := p.Machine.CacheBytes
+	cache, copied := p.Machine.CacheBytes, p.Program.Copied()
 	own := p.Machine.OwnBytes / int64(p.Machine.Workers) / int64(max(1, len(p.Operands)))
 	for i, o := range p.Operands {
 		r := &p.Refs[o.Ref]
@@ -24,6 +24,9 @@ func placement(p *plan.Plan) error {
 		case o.Keep == plan.KeepUnpacked:
 		case o.IsB && slices.Contains(p.Machine.Layout.Packed, r.Name):
 			o.Keep, o.Slots, o.Why = plan.KeepAll, r.BlockCount(), plan.WhyPacked
+		case o.IsB && r.Kind == tile.Scratch && !slices.Contains(copied, r.Ref) && int64(o.Block) <= own:
+			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, 1, plan.WhyStored, own
+			r.Packed = append(r.Packed, i)
 		case r.Kind == tile.Scratch || p.Slots[r.Ref] != nil: // its values change, the number of its block does not
 			o.Keep, o.Why = plan.KeepPiece, plan.WhyScratch
 		case !reused(p, r) && o.Lanes > o.Packing.Lanes:
@@ -58,7 +61,7 @@ func placement(p *plan.Plan) error {
 	for _, o := range p.Operands {
 		r := &p.Refs[o.Ref]
 		o.Follows = o.Why == plan.WhyAlone || followEachOther(p, r) || o.Keep == plan.KeepOwn && o.Slots < window(p, r)
-		if r := &p.Refs[o.Ref]; o.Slots > 0 && !r.CountedPacked {
+		if o.Slots > 0 && !r.CountedPacked && r.Kind != tile.Scratch {
 			o.Counts, r.CountedPacked = true, true
 		}
 	}

@@ -27,9 +27,12 @@ func skinny(p *plan.Plan) error {
 
 // rowsMet is how many lanes of a, rows or columns of memory, meet one block of b in step s
 // over the whole grid. Where each program stores some rows alone, as those of a group, each
-// row of the output is computed once.
+// row of the output is computed once; and where b is scratch, each program meets another.
 func rowsMet(p *plan.Plan, s *plan.Step, a, b *plan.Matrix, rows bool) int {
 	n := lanesOfBlock(p, a, b, rows)
+	if b.Kind == tile.Scratch {
+		n = a.Lanes(rows)
+	}
 	dst := &p.Refs[s.Dst]
 	if !s.Stmt.IsPart() || dst.RowDim < 0 {
 		return n
@@ -51,10 +54,7 @@ func lanesOfBlock(p *plan.Plan, x, other *plan.Matrix, rows bool) int {
 	for _, axis := range p.Program.Grid {
 		programs *= axis.Size
 	}
-	lanes, blocks := x.Rows, 1
-	if !rows {
-		lanes = x.Cols
-	}
+	lanes, blocks := x.Lanes(rows), 1
 	if dim := x.Dim(rows); dim >= 0 && x.Kind != tile.Scratch && x.Step(dim) == x.BlockSize(dim) {
 		lanes, blocks = x.Array[dim], x.BlocksAlong[dim]
 	}

@@ -11,8 +11,9 @@ type Matrix struct {
 	Strides        []int
 	BlocksAlong    []int
 	LD             int
-	Merged         bool // scratch that nothing is stored in any more
-	CountedPacked  bool // its blocks count as loaded when they are packed, not when they change
+	Merged         bool  // scratch that nothing is stored in any more
+	CountedPacked  bool  // its blocks count as loaded when they are packed, not when they change
+	Packed         []int // scratch: operands that keep it packed until something else is stored
 }
 
 // Dim is the dimension of the array that the rows of a block are counted along,
@@ -22,6 +23,14 @@ func (r *Matrix) Dim(rows bool) int {
 		return r.RowDim
 	}
 	return r.ColDim
+}
+
+// Lanes is how many rows of a whole block there are, or else columns.
+func (r *Matrix) Lanes(rows bool) int {
+	if rows {
+		return r.Rows
+	}
+	return r.Cols
 }
 
 // DependsOn reports whether r's block changes along grid axis a.

@@ -56,6 +56,7 @@ const UnitBytes = 64 << 10
 // Why an operand's blocks are kept as they are.
 const (
 	WhyScratch = "scratch may change from step to step"
+	WhyStored  = "scratch, packed when it has been stored"
 	WhyOnce    = "no two programs see the same block"
 	WhyAll     = "all its blocks fit"
 	WhyGroup   = "not all its blocks fit, but those of a group of tasks"
