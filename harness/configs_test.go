@@ -39,8 +39,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 20 {
-		t.Errorf("%d sweeps, 20 are tested", got)
+	if got := len(configs.Names()); got != 21 {
+		t.Errorf("%d sweeps, 21 are tested", got)
 	}
 }
 
@@ -48,6 +48,14 @@ func TestConfigs(t *testing.T) {
 func TestConfigs_Attention(t *testing.T) {
 	c, s := planned(t, "attention")
 	if c.Name != "attention" || len(s.Groups) != 6*5 || c.TimeBudget == 0 {
+		t.Errorf("%d groups of %+v", len(s.Groups), c)
+	}
+}
+
+// TestConfigs_RopeFused: what the ways to turn q and k have in common is measured once.
+func TestConfigs_RopeFused(t *testing.T) {
+	c, s := planned(t, "rope_fused")
+	if c.Name != "rope_fused" || len(s.Groups) != 11 || len(c.Layers) != 7 || c.TimeBudget == 0 {
 		t.Errorf("%d groups of %+v", len(s.Groups), c)
 	}
 }

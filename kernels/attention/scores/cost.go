@@ -37,19 +37,28 @@ func onCores(p problem.Attention, m tile.Machine) []tile.Blocks {
 // products: to scale, the largest, 2^x by a polynomial, the sum, and rounding or packing.
 const vectorOperations = 24
 
+// turnOperations is about how many of a vector of k it takes to turn it: to widen it, two products
+// and a sum, rounding, and packing what was stored.
+const turnOperations = 8
+
 // stripBytes is what scores take of the caches next to a core at once.
 const stripBytes = 96 << 10
 
 // seconds is the time of a launch with blocks b by the model: of the keys that a block of
 // rows sees some of, products and exponentials, since cores leave out what all of some rows
-// hide; and, once for each row of each block of scores, what beginning another costs; tasks
-// are blocks of rows, of which the last keeps others waiting.
+// hide; once for each block of scores what turning its keys takes where that is asked for,
+// and once for each row of it what beginning another costs; tasks are blocks of rows, of
+// which the last keeps others waiting.
 func seconds(p problem.Attention, m tile.Machine, b tile.Blocks) float64 {
 	rate, vector := m.Cores.Rates[p.Dtype], m.Cores.Rates[tile.Float32].FLOPs/2 // operations on one number
 	score := 2*float64(p.Dim+p.ValueDim)/rate.FLOPs + vectorOperations/vector
 	row := m.Cores.Task
 	if moved := float64(b.K * (p.Dim + p.ValueDim) * p.Dtype.Bits() / 8); moved > float64(m.Cores.L2)/2 && rate.Fetch > 0 {
 		row += moved / rate.Fetch / max(1, float64(stripBytes/(4*b.K))) // k and v come again for each strip
+	}
+	turned := 0.
+	if p.Rope == problem.TurnedBoth {
+		turned = float64(b.K*p.RopeOfKeys().Turned()) * turnOperations / vector
 	}
 	all, largest := 0., 0.
 	for i := range tile.Ceil(p.Rows, b.M) {
@@ -60,7 +69,7 @@ func seconds(p problem.Attention, m tile.Machine, b tile.Blocks) float64 {
 			first, last = BlocksOf(p, i, tile.Blocks{M: b.M, K: 1})
 			keys = max(0, last-first+1)
 		}
-		task := float64(b.M) * (float64(keys)*score + float64(blocks)*row)
+		task := float64(blocks)*turned + float64(b.M)*(float64(keys)*score+float64(blocks)*row)
 		all, largest = all+task, max(largest, task)
 	}
 	workers := float64(max(1, m.Parallel))
