@@ -80,7 +80,7 @@
 // # Adding an instruction set
 //
 // Five places, all below internal: its name (gemm/isa.go), the features that it needs
-// (gemm/isa_amd64.go, isa_arm64.go), its paths (gemm/table_amd64.go, table_arm64.go), the
-// generator of its routines and their declarations (gemm/asmgen), and the loops of its peak
+// (gemm/isa_amd64.go), its paths (gemm/table_amd64.go, table_arm64.go), the generator
+// of its routines and their declarations (gemm/asmgen), and the loops of its peak
 // (probe/peak_amd64.go, peak_arm64.go).
 package cpu

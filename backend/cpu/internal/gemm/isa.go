@@ -45,13 +45,43 @@ func ParseISA(s string) (ISA, error) {
 	return Generic, fmt.Errorf("unknown instruction set %q: want %s", s, strings.Join(isaNames[:], ", "))
 }
 
+// A target is an instruction set of this architecture.
+type target struct {
+	needs   []feature
+	proven  func(absent []string) []string // what it lacks, beside those features; nil for nothing
+	kernels func() *Kernels
+}
+
+// A feature is what a processor may have.
+type feature struct {
+	has  bool
+	name string
+}
+
+// targets are those of this architecture, which init adds.
+var targets = map[ISA]target{Generic: {kernels: genericKernels}}
+
 // Missing names the features of i that this processor or its operating system
 // lacks; it is empty where i can run.
-func (i ISA) Missing() []string {
-	if int(i) >= len(isaNames) {
+func (i ISA) Missing() (absent []string) {
+	t, ok := targets[i]
+	switch {
+	case !ok && int(i) >= len(isaNames):
 		return []string{i.String()}
+	case !ok && i == NEON:
+		return []string{"arm64"}
+	case !ok:
+		return []string{"amd64"}
 	}
-	return missing(i)
+	for _, f := range t.needs {
+		if !f.has {
+			absent = append(absent, f.name)
+		}
+	}
+	if t.proven != nil {
+		absent = t.proven(absent)
+	}
+	return absent
 }
 
 // Supported lists what this machine runs, Generic first, the best last.

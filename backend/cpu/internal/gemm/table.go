@@ -7,7 +7,7 @@ func For(isa ISA) *Kernels {
 	if len(isa.Missing()) > 0 {
 		return nil
 	}
-	k := table(isa)
+	k := targets[isa].kernels()
 	if k.ThinBFloat16 == nil {
 		k.ThinBFloat16, k.ThinInt8 = k.BFloat16, k.Int8
 	}

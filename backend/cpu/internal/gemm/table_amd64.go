@@ -9,18 +9,6 @@ import (
 	"matladder/backend/cpu/internal/probe"
 )
 
-func table(isa ISA) *Kernels {
-	switch isa {
-	case AVX2:
-		return avx2Kernels()
-	case AVX512:
-		return avx512Kernels()
-	case AMX:
-		return amxKernels()
-	}
-	return genericKernels()
-}
-
 func avx2Kernels() *Kernels {
 	const mr, nr = 6, 16
 	isa := simd{words: 8}

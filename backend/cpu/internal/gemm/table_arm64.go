@@ -4,11 +4,11 @@ import "golang.org/x/sys/cpu"
 
 const neonMR, neonNR = 12, 8
 
-func table(isa ISA) *Kernels {
+// Every arm64 that Go runs on has NEON.
+func init() { targets[NEON] = target{kernels: neonKernels} }
+
+func neonKernels() *Kernels {
 	k := genericKernels()
-	if isa != NEON {
-		return k
-	}
 	k.ISA = NEON
 	f := shape[float32]{NEON, neonMR, neonNR, kernel[float32]{tile: tileFloat32OnNEON}}
 	k.Float32 = genericPath(f, formatFloat32, asFloat32)
