@@ -3,7 +3,6 @@
 //
 //	asm.go        a file being written: functions, labels, instructions
 //	encode.go     instructions that Go's assembler lacks, as bytes
-//	amx.go        instructions on tile registers, as bytes
 //	vector.go     what an instruction set is called: registers and mnemonics
 //	tile.go       the micro-kernel
 //	column.go     the micro-kernel for many panels of a
