@@ -75,37 +75,19 @@ func (s *spiller) value(e *tile.Expr) *tile.Expr {
 			})
 		}
 	})
-	put := map[*tile.Expr]*tile.Expr{}
-	var again func(e *tile.Expr) *tile.Expr
-	again = func(e *tile.Expr) *tile.Expr {
-		if done := put[e]; done != nil {
-			return done
+	changed := rewriting(func(from, c *tile.Expr) *tile.Expr {
+		if c.Op == tile.OpDot && !isFactor(c.Args[0]) {
+			c.Args[0] = s.spill(c.Args[0])
 		}
-		c := e
-		for i, arg := range e.Args {
-			if to := again(arg); to != arg {
-				if c == e {
-					copied := *e
-					copied.Args = slices.Clone(e.Args)
-					c = &copied
-				}
-				c.Args[i] = to
-			}
+		if moved[from] {
+			return s.spill(c)
 		}
-		if e.Op == tile.OpDot {
-			if a := c.Args[0]; !isFactor(a) {
-				copied := *c
-				copied.Args = []*tile.Expr{s.spill(a), c.Args[1]}
-				c = &copied
-			}
-			if moved[e] {
-				c = s.spill(c)
-			}
-		}
-		put[e] = c
 		return c
+	}).expr(e)
+	if len(s.before) == 0 {
+		return e
 	}
-	return again(e)
+	return changed
 }
 
 // isFactor reports whether products take e as it is: a ref, part of one, or either as

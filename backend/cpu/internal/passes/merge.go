@@ -73,7 +73,7 @@ func elementwise(e *tile.Expr, r *tile.Ref) bool {
 // merged is t with the product of s in its value.
 func merged(p *plan.Plan, s, t *plan.Step) (*plan.Step, error) {
 	stmt := *t.Stmt
-	stmt.Value = rewriting(func(c *tile.Expr) *tile.Expr {
+	stmt.Value = rewriting(func(_, c *tile.Expr) *tile.Expr {
 		if c.Op == tile.OpLoad && c.Ref == s.Stmt.Ref {
 			return s.Stmt.Value
 		}

@@ -5,13 +5,13 @@ import "matladder/tile"
 // rewriter copies expressions. What an expression shares with another it still shares
 // afterwards.
 type rewriter struct {
-	put  func(c *tile.Expr) *tile.Expr
+	put  func(from, c *tile.Expr) *tile.Expr
 	made map[*tile.Expr]*tile.Expr
 }
 
-// rewriting returns the rewriter that has put say, of a copy of each node whose
+// rewriting returns the rewriter that has put say, of each node and a copy of it whose
 // arguments are rewritten, what takes its place.
-func rewriting(put func(c *tile.Expr) *tile.Expr) rewriter {
+func rewriting(put func(from, c *tile.Expr) *tile.Expr) rewriter {
 	return rewriter{put, map[*tile.Expr]*tile.Expr{}}
 }
 
@@ -28,6 +28,6 @@ func (r rewriter) expr(e *tile.Expr) *tile.Expr {
 	for _, arg := range e.Args {
 		c.Args = append(c.Args, r.expr(arg))
 	}
-	r.made[e] = r.put(&c)
+	r.made[e] = r.put(e, &c)
 	return r.made[e]
 }

@@ -18,7 +18,7 @@ func slotted(p *plan.Plan, program *tile.Program) (*tile.Program, map[*tile.Ref]
 	slots := map[*tile.Ref]*tile.Ref{}
 	copied := program.Copied()
 	var err error
-	part := func(e *tile.Expr) *tile.Expr {
+	part := func(_, e *tile.Expr) *tile.Expr {
 		if e.Op != tile.OpSlice || e.Args[0].Op != tile.OpLoad {
 			return e
 		}

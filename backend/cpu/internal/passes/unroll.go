@@ -17,7 +17,7 @@ func unroll(p *plan.Plan, s *tile.Stmt) ([]*tile.Stmt, error) {
 	var out []*tile.Stmt
 	for i := range s.Axis.Size {
 		at := assignment{s.Axis, i}
-		here := rewriting(func(c *tile.Expr) *tile.Expr {
+		here := rewriting(func(_, c *tile.Expr) *tile.Expr {
 			if c.Index != nil {
 				c.Index = at.index(c.Index)
 			}
