@@ -69,39 +69,12 @@ func (p *Program) Staged() *Program {
 		ahead = append(ahead, s.stmts()...)
 		replaced[r] = s.load
 	}
-	again := map[*Expr]*Expr{} // of one statement
-	var value func(e *Expr) *Expr
-	value = func(e *Expr) *Expr {
-		if done := again[e]; done != nil {
-			return done
+	q.Body = append(ahead, RewriteBody(p.Body, func(from, c *Expr) *Expr {
+		if load := replaced[from.Ref]; load != nil && from.Op == OpLoad {
+			return load()
 		}
-		c := *e
-		if load := replaced[e.Ref]; load != nil && e.Op == OpLoad {
-			c = *load()
-		}
-		c.Args = slices.Clone(c.Args)
-		if e.Op != OpLoad {
-			for i, arg := range e.Args {
-				c.Args[i] = value(arg)
-			}
-		}
-		again[e] = &c
-		return &c
-	}
-	var body func([]*Stmt) []*Stmt
-	body = func(list []*Stmt) []*Stmt {
-		var out []*Stmt
-		for _, s := range list {
-			c := *s
-			if clear(again); s.Value != nil {
-				c.Value = value(s.Value)
-			}
-			c.Body = body(s.Body)
-			out = append(out, &c)
-		}
-		return out
-	}
-	q.Body = append(ahead, body(p.Body)...)
+		return c
+	})...)
 	return &q
 }
 

@@ -75,7 +75,7 @@ func (s *spiller) value(e *tile.Expr) *tile.Expr {
 			})
 		}
 	})
-	changed := rewriting(func(from, c *tile.Expr) *tile.Expr {
+	changed := tile.Rewriting(func(from, c *tile.Expr) *tile.Expr {
 		if c.Op == tile.OpDot && !isFactor(c.Args[0]) {
 			c.Args[0] = s.spill(c.Args[0])
 		}
@@ -83,7 +83,7 @@ func (s *spiller) value(e *tile.Expr) *tile.Expr {
 			return s.spill(c)
 		}
 		return c
-	}).expr(e)
+	}).Expr(e)
 	if len(s.before) == 0 {
 		return e
 	}

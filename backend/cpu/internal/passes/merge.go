@@ -73,12 +73,12 @@ func elementwise(e *tile.Expr, r *tile.Ref) bool {
 // merged is t with the product of s in its value.
 func merged(p *plan.Plan, s, t *plan.Step) (*plan.Step, error) {
 	stmt := *t.Stmt
-	stmt.Value = rewriting(func(_, c *tile.Expr) *tile.Expr {
+	stmt.Value = tile.Rewriting(func(_, c *tile.Expr) *tile.Expr {
 		if c.Op == tile.OpLoad && c.Ref == s.Stmt.Ref {
 			return s.Stmt.Value
 		}
 		return c
-	}).expr(stmt.Value)
+	}).Expr(stmt.Value)
 	m := &plan.Step{Stmt: &stmt, Kind: plan.StepCompute, Dst: t.Dst, Zeroed: t.Zeroed, Through: s.Stmt.Ref}
 	p.Refs[s.Dst].Merged = true
 	return m, matchDots(p, m)

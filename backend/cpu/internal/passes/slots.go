@@ -38,7 +38,7 @@ func slotted(p *plan.Plan, program *tile.Program) (*tile.Program, map[*tile.Ref]
 		return &tile.Expr{Op: tile.OpLoad, Ref: r, Dtype: e.Dtype, Shape: e.Shape, Pos: e.Pos}
 	}
 	q := *program
-	q.Body = rewritten(program.Body, func(e *tile.Expr) *tile.Expr { return rewriting(part).expr(e) })
+	q.Body = tile.RewriteBody(program.Body, part)
 	for _, r := range sortedRefs(slots) {
 		q.Refs = append(slices.Clip(q.Refs), r)
 	}
@@ -52,20 +52,6 @@ func sortedRefs(of map[*tile.Ref]*tile.Ref) []*tile.Ref {
 	}
 	slices.SortFunc(refs, func(a, b *tile.Ref) int { return slices.Compare([]rune(a.Name), []rune(b.Name)) })
 	return refs
-}
-
-// rewritten is a body with all values put through f.
-func rewritten(body []*tile.Stmt, f func(*tile.Expr) *tile.Expr) []*tile.Stmt {
-	var out []*tile.Stmt
-	for _, s := range body {
-		c := *s
-		if s.Value != nil {
-			c.Value = f(s.Value)
-		}
-		c.Body = rewritten(s.Body, f)
-		out = append(out, &c)
-	}
-	return out
 }
 
 // inBlocks is x / size where that is whole in every program.

@@ -17,7 +17,7 @@ func unroll(p *plan.Plan, s *tile.Stmt) ([]*tile.Stmt, error) {
 	var out []*tile.Stmt
 	for i := range s.Axis.Size {
 		at := assignment{s.Axis, i}
-		here := rewriting(func(_, c *tile.Expr) *tile.Expr {
+		here := tile.Rewriting(func(_, c *tile.Expr) *tile.Expr {
 			if c.Index != nil {
 				c.Index = at.index(c.Index)
 			}
@@ -28,9 +28,7 @@ func unroll(p *plan.Plan, s *tile.Stmt) ([]*tile.Stmt, error) {
 				return nil, p.Unsupported(stmt.Pos, "%s inside loop %s", stmt.Kind, s.Axis.Name)
 			}
 			c := *stmt
-			if stmt.Value != nil {
-				c.Value = here.expr(stmt.Value)
-			}
+			c.Value = here.Expr(stmt.Value)
 			at.copying(&c)
 			out = append(out, &c)
 		}
