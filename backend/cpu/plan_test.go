@@ -304,7 +304,7 @@ func agreeOnWorkers(t *testing.T, r *exec.Run) {
 func agreeOnBuffers(t *testing.T, p *plan.Plan) {
 	t.Helper()
 	shared, own := 0, 0
-	for _, b := range p.Memory() {
+	for _, b := range p.Buffers {
 		if n := plan.Ceil(b.Bytes, 64) * 64; b.Shared {
 			shared += n
 		} else {
@@ -312,7 +312,7 @@ func agreeOnBuffers(t *testing.T, p *plan.Plan) {
 		}
 	}
 	if shared != p.SharedBytes || own != p.LocalBytes {
-		t.Errorf("%d bytes shared and %d of a worker, the plan says %d and %d: %+v", p.SharedBytes, p.LocalBytes, shared, own, p.Memory())
+		t.Errorf("%d bytes shared and %d of a worker, the plan says %d and %d: %+v", p.SharedBytes, p.LocalBytes, shared, own, p.Buffers)
 	}
 }
 
@@ -326,7 +326,7 @@ func agreeOnUse(t *testing.T, p *plan.Plan, multiplied map[*plan.Dot]*calls) {
 			written, tiles = max(written, multiplied[d].work), tiles || d.Product.Work > 0
 		}
 	})
-	for _, b := range p.Memory() {
+	for _, b := range p.Buffers {
 		if b.What == plan.HelpPiece || b.What == plan.HelpSums {
 			if written > b.Used || written < b.Used && !tiles {
 				t.Errorf("%d bytes of %+v were written", written, b)

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
@@ -21,23 +23,34 @@ const (
 // buffers gives every piece of memory but the arrays its place.
 func buffers(p *plan.Plan) error {
 	var shared, local memory.Space
+	tell := func(b plan.Buffer) {
+		if b.Bytes > 0 {
+			p.Buffers = append(p.Buffers, b)
+		}
+	}
+	own := func(what string, bytes int) memory.Region {
+		tell(plan.Buffer{What: what, Bytes: bytes, Used: bytes})
+		return local.Region(bytes)
+	}
 	plan.AllSteps(p.Steps, func(s *plan.Step) {
 		if len(s.Dots) > 0 {
 			sizePieces(p, s)
 		}
 	})
 	for _, o := range p.Operands {
+		name := p.Refs[o.Ref].Name
 		switch o.Keep {
 		case plan.KeepAll, plan.KeepGroup:
 			if o.Why != plan.WhyPacked {
 				o.Mem = shared.Region(o.Slots * o.Block)
+				tell(plan.Buffer{What: name + " packed", Bytes: o.Mem.Size, Used: o.Mem.Size, Shared: true})
 			}
 		case plan.KeepOwn:
-			o.Mem = local.Region(o.Slots * o.Block)
+			o.Mem = own(name+" packed", o.Slots*o.Block)
 		case plan.KeepUnpacked:
 			if o.Widened() {
 				sizeWide(o)
-				o.Mem = local.Region(o.Depth * o.WideStride() * o.Packing.Widening.Size)
+				o.Mem = own("a widened piece of "+name, o.Depth*o.WideStride()*o.Packing.Widening.Size)
 			}
 		case plan.KeepPiece:
 			chunks := 1
@@ -45,35 +58,47 @@ func buffers(p *plan.Plan) error {
 				chunks = plan.Ceil(o.K, o.Depth)
 			}
 			o.Chunk = plan.Ceil(o.Piece, o.Packing.Lanes) * o.Packing.Panel(o.Depth)
-			o.Mem = local.Region(chunks * o.Chunk)
+			o.Mem = own("a piece of "+name, chunks*o.Chunk)
 		}
 	}
-	work := 0
+	kept, work := len(p.Buffers), 0
+	help, temps := plan.Buffer{What: plan.HelpPiece}, plan.Buffer{What: "pieces of products"} // help as gemm.Path.MultiplyDirect does it
 	plan.AllSteps(p.Steps, func(s *plan.Step) {
 		for _, d := range s.Dots {
 			if work = max(work, d.Product.Work); p.Operands[d.B].Keep == plan.KeepUnpacked {
 				work = max(work, d.Product.DirectWork(s.Rows, p.StrideOf(p.Operands[d.B])))
 			}
-			if d.Scales != nil {
-				sizeScales(d.Scales, s.Rows, s.Cols, &local)
+			if d.Product.Work > 0 {
+				help.What = plan.HelpSums
+			}
+			help.Used = max(help.Used, p.CallOf(s, d).Work())
+			if x := d.Scales; x != nil {
+				// Factors of rows of a piece and then, panel by panel, those of columns and their terms.
+				x.Rows, x.Cols, x.Mem = s.Rows, s.Cols, own("scales of a piece", (s.Rows+2*s.Cols)*4)
 			}
 			if !s.Direct {
 				d.LD = scratchStride(s.Cols)
 				d.Temp = local.Region(s.Rows * d.LD * 4)
+				temps.Bytes += d.Temp.Size
+				temps.Used = temps.Bytes
 			}
 		}
 	})
-	p.Sums = local.Region(work)
+	tell(temps)
+	if p.Sums = local.Region(work); work > 0 {
+		help.Bytes = work
+		p.Buffers = slices.Insert(p.Buffers, kept, help)
+	}
 	p.Scratch = make([]memory.Region, len(p.Refs))
 	for i := range p.Refs {
 		if r := &p.Refs[i]; r.Kind == tile.Scratch && !r.Merged {
 			if r.Dtype.Bits()%8 != 0 {
 				return p.Unsupported(r.Pos, "scratch %s of %s", r.Name, r.Dtype)
 			}
-			p.Scratch[i] = local.Region(r.Rows * r.LD * r.Dtype.Bits() / 8)
+			p.Scratch[i] = own("scratch "+r.Name, r.Rows*r.LD*r.Dtype.Bits()/8)
 		}
 	}
-	p.Rows = local.Region(p.Vectors * plan.VectorLanes * 4)
+	p.Rows = own(plan.Plural(p.Vectors, "row vector"), p.Vectors*plan.VectorLanes*4)
 	p.SharedBytes, p.LocalBytes = shared.Size, local.Size
 	return nil
 }

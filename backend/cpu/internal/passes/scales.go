@@ -1,7 +1,6 @@
 package passes
 
 import (
-	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
@@ -40,11 +39,4 @@ func scalesOf(p *plan.Plan, s *plan.Step) *plan.Scales {
 		return nil
 	}
 	return x
-}
-
-// sizeScales lays the memory of a piece out: factors of its rows and then, panel by panel,
-// those of columns and their terms.
-func sizeScales(x *plan.Scales, rows, cols int, local *memory.Space) {
-	x.Rows, x.Cols = rows, cols
-	x.Mem = local.Region((rows + 2*cols) * 4)
 }

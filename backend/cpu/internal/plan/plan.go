@@ -37,11 +37,26 @@ type Plan struct {
 	Spare int64 // bytes of the cache that no kept block needs
 
 	SharedBytes, LocalBytes int // memory that workers share, and of each of them
+	Buffers                 []Buffer
 
 	Scratch []memory.Region // of a worker's memory, by ref
 	Rows    memory.Region   // of a worker's memory: row vectors
 	Sums    memory.Region   // of a worker's memory: what micro-kernels keep of a product
 }
+
+// A Buffer is memory besides the arrays.
+type Buffer struct {
+	What   string
+	Bytes  int
+	Shared bool // by all workers; else each has one
+	Used   int  // of bytes: the rest is never touched
+}
+
+// What memory helps products with.
+const (
+	HelpPiece = "a piece of b, packed"
+	HelpSums  = "sums of tiles"
+)
 
 // Machine is what a program is compiled for.
 type Machine struct {

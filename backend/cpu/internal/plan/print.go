@@ -50,7 +50,8 @@ func (p *Plan) Print(t *Text) {
 // KiB prints a number of bytes: "96 KiB".
 func KiB(bytes int64) string { return backend.FormatBytes(bytes) }
 
-func plural(n int, noun string) string {
+// Plural prints a number of things: "1 row", "2 rows".
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

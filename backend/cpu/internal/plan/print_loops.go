@@ -24,7 +24,7 @@ func (t *Text) loops(p *Plan) {
 		if s.times > 1 {
 			what = fmt.Sprintf(", the first of %d products", s.times)
 		}
-		lines := []string{fmt.Sprintf("%s, %d at a time%s", plural(p.Tasks.Outers*p.Tasks.Inners, "task"), p.Tasks.Workers, what)}
+		lines := []string{fmt.Sprintf("%s, %d at a time%s", Plural(p.Tasks.Outers*p.Tasks.Inners, "task"), p.Tasks.Workers, what)}
 		loops := append([]Loop{{p.Tasks.Steps, "programs of a task"}}, p.LoopsOf(s.Step, s.Dots[0])...)
 		for i, l := range loops {
 			// A loop that runs once is shown only for what is said of it.
@@ -103,9 +103,9 @@ func (p *Plan) CallOf(s *Step, d *Dot) *Blocking {
 	return c
 }
 
-// work is how much of Call.Work the product writes, in bytes: a packed piece of b, sums
+// Work is how much of Call.Work the product writes, in bytes: a packed piece of b, sums
 // that are kept from run to run, or two tiles on their way to the output.
-func (c *Blocking) work() int {
+func (c *Blocking) Work() int {
 	unpacked := c.B.Keep == KeepUnpacked
 	switch {
 	case unpacked && c.Read == gemm.ReadPieces:

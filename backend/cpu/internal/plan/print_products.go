@@ -21,7 +21,7 @@ func (p *Plan) tellThin() []string {
 				pays, on = d.Thin.DirectRows, ", on "+d.Thin.Name
 			}
 		})
-		name, meets, unpacked := p.Refs[o.Ref].Name, plural(Ceil(o.Meets, o.K), "row"), o.Keep == KeepUnpacked
+		name, meets, unpacked := p.Refs[o.Ref].Name, Plural(Ceil(o.Meets, o.K), "row"), o.Keep == KeepUnpacked
 		var ways []string
 		for _, read := range p.readsOf(i) {
 			ways = append(ways, strategyOf(read).what)

@@ -19,7 +19,7 @@ func (p *Plan) tellRefs() []string {
 		case tile.Scratch:
 			line += fmt.Sprintf("\tone a worker\trows %d bytes apart", stride)
 		default:
-			line += fmt.Sprintf("\t%s of %s, %s\trows %d bytes apart", plural(r.BlockCount(), "block"), by(r.Shape(), "×"), KiB(r.BlockBytes()), stride)
+			line += fmt.Sprintf("\t%s of %s, %s\trows %d bytes apart", Plural(r.BlockCount(), "block"), by(r.Shape(), "×"), KiB(r.BlockBytes()), stride)
 		}
 		lines = append(lines, line+"\t"+strings.Join(p.uses(i), ", "))
 	}
@@ -87,5 +87,5 @@ func (p *Plan) tellGrid() []string {
 		names, sizes, semantics = append(names, a.Name), append(sizes, fmt.Sprint(a.Size)), append(semantics, a.Semantics.String())
 	}
 	return []string{fmt.Sprintf("grid (%s) = (%s), %s: %s", strings.Join(names, ", "), strings.Join(sizes, ", "),
-		strings.Join(semantics, ", "), plural(p.Programs(), "program"))}
+		strings.Join(semantics, ", "), Plural(p.Programs(), "program"))}
 }

@@ -12,7 +12,7 @@ func (p *Plan) tellKept() []string {
 	var lines []string
 	for i, o := range p.Operands {
 		const pieces = "not kept: every use packs it, a piece at a time\t"
-		how, blocks := "", plural(o.Slots, "block")
+		how, blocks := "", Plural(o.Slots, "block")
 		switch o.Keep {
 		case KeepUnpacked:
 			if how = "not packed\t"; slices.Contains(p.readsOf(i), gemm.ReadPieces) {
@@ -49,7 +49,7 @@ func (p *Plan) tellSchedule() []string {
 		}
 		return strings.Join(names, ", ")
 	}
-	first := plural(all, "task")
+	first := Plural(all, "task")
 	if p.ByColumns {
 		first += " by columns"
 	}
@@ -65,7 +65,7 @@ func (p *Plan) tellSchedule() []string {
 	case p.Ordered:
 		first += ": one worker runs all in order, scratch may carry values from one point of a parallel axis to the next"
 	}
-	first += "; a task is " + plural(t.Steps, "program")
+	first += "; a task is " + Plural(t.Steps, "program")
 	if len(t.Serial) > 0 {
 		first += fmt.Sprintf(" along (%s), in order", axes(t.Serial...))
 	}
@@ -74,7 +74,7 @@ func (p *Plan) tellSchedule() []string {
 	if most != least {
 		deal = fmt.Sprintf("%d or %d", least, most)
 	}
-	second := plural(t.Workers, "worker")
+	second := Plural(t.Workers, "worker")
 	if idle := p.Machine.Workers - t.Workers; idle > 0 {
 		second += fmt.Sprintf(", %d idle", idle)
 	}
