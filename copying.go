@@ -28,7 +28,7 @@ func newCopying(e backend.Executable, p *Program) *copying {
 	return c
 }
 
-func (c *copying) Call(ctx context.Context, out, in [][]byte, _ []backend.Packed) error {
+func (c *copying) Call(ctx context.Context, x *backend.Arguments) error {
 	select {
 	case <-c.turn:
 	case <-ctx.Done():
@@ -38,11 +38,11 @@ func (c *copying) Call(ctx context.Context, out, in [][]byte, _ []backend.Packed
 	if c.closed {
 		return ErrClosed
 	}
-	for i := range in {
-		c.in[i].Data = in[i]
+	for i := range x.In {
+		c.in[i].Data = x.In[i]
 	}
-	for i := range out {
-		c.out[i].Data = out[i]
+	for i := range x.Out {
+		c.out[i].Data = x.Out[i]
 	}
 	if err := c.e.Load(c.in...); err != nil {
 		return err

@@ -25,6 +25,7 @@ type Tensor struct {
 
 // form is all of a tensor but where it lies.
 type form struct {
+	code           uint64 // of all else, if there is no fault and it fits; else 0
 	shape, strides [MaxRank]int
 	rank           int
 	dtype          tile.Dtype
@@ -52,6 +53,7 @@ func Of[T Element](data []T, shape ...int) Tensor {
 	if t.fault == noFault && int64(len(t.data)) != t.dtype.Bytes(t.elements()) {
 		t.fault = badLength
 	}
+	t.encode()
 	return t
 }
 
@@ -84,6 +86,7 @@ func Strided[T Element](data []T, shape, strides []int) Tensor {
 		return t
 	}
 	t.data = t.data[:(last+1)*size]
+	t.encode()
 	return t
 }
 
@@ -96,6 +99,7 @@ func Make[T Element](shape ...int) ([]T, Tensor) {
 		return nil, t
 	}
 	t.data = cpu.Buffer(int(t.dtype.Bytes(t.elements())))
+	t.encode()
 	var x T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(t.data))), len(t.data)/int(unsafe.Sizeof(x))), t
 }
@@ -106,6 +110,7 @@ func FromTile(x tile.Tensor) Tensor {
 	if t.fault == noFault && int64(len(t.data)) != t.dtype.Bytes(t.elements()) {
 		t.fault = badLength
 	}
+	t.encode()
 	return t
 }
 
@@ -137,6 +142,33 @@ func view(d tile.Dtype, data []byte, shape []int) Tensor {
 	return t
 }
 
+// encode sets the code: the dtype, the rank, whether there are gaps, the sizes, and the
+// strides if there are gaps, in as many bits each as there are for so many.
+func (f *form) encode() {
+	if f.fault != noFault {
+		return
+	}
+	numbers, gaps := f.rank, uint64(0)
+	for i, n := f.rank-1, 1; i >= 0; i-- {
+		if f.strides[i] != n {
+			numbers, gaps = 2*f.rank, 1
+		}
+		n *= f.shape[i]
+	}
+	const head = 9 // 4 bits for each of dtype and rank, 1 for gaps
+	bits := (64 - head) / max(1, numbers)
+	code, beyond := uint64(0), 0
+	for _, n := range f.shape[:f.rank] {
+		code, beyond = code<<bits|uint64(n), beyond|n>>bits
+	}
+	for _, n := range f.strides[:numbers-f.rank] {
+		code, beyond = code<<bits|uint64(n), beyond|n>>bits
+	}
+	if beyond == 0 {
+		f.code = code<<head | uint64(f.dtype)<<5 | uint64(f.rank)<<1 | gaps
+	}
+}
+
 // Dtype is the type of an element; tile.InvalidDtype of Float16.
 func (t Tensor) Dtype() tile.Dtype { return t.dtype }
 
@@ -152,26 +184,21 @@ func (t *Tensor) elements() int64 { return tile.Elements(t.shape[:t.rank]) }
 
 // sameTensors reports whether two lists are the same views of the same memory.
 func sameTensors(a, b []Tensor) bool {
-	same := len(a) == len(b)
-	for i := 0; same && i < len(a); i++ {
-		same = a[i].is(&b[i])
-	}
-	return same
-}
-
-// is compares word by word: an argument was just written, and longer words than it was
-// written by would wait for the memory.
-func (t *Tensor) is(u *Tensor) bool {
-	if unsafe.SliceData(t.data) != unsafe.SliceData(u.data) || len(t.data) != len(u.data) || t.packed != u.packed ||
-		t.rank != u.rank || t.dtype != u.dtype || t.fault != u.fault {
+	if len(a) != len(b) {
 		return false
 	}
-	for i := range min(t.rank, MaxRank) { // beyond are zeros
-		if t.shape[i] != u.shape[i] || t.strides[i] != u.strides[i] {
+	for i := range a {
+		if !a[i].is(&b[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// is looks at three words where forms have codes.
+func (t *Tensor) is(u *Tensor) bool {
+	return t.code == u.code && unsafe.SliceData(t.data) == unsafe.SliceData(u.data) && t.packed == u.packed &&
+		(t.code != 0 || t.form == u.form && len(t.data) == len(u.data))
 }
 
 // complaint is what is wrong with a tensor on its own; "" for nothing.

@@ -294,16 +294,18 @@ type call struct {
 	// need not look again.
 	seenOut, seenIn []Tensor
 	wanted          wanted
-	variant         *variant // nil if none was found, or it may be closed
-	in, out         [][]byte // what it computes on; those that are copied are others in each launch
-	packed          []backend.Packed
+	variant         *variant          // nil if none was found, or it may be closed
+	on              backend.Arguments // what it computes on; those that are copied are others in each launch
+	packed          []backend.Packed  // on.Packed, if any input is packed
 
 	traced bool
 	trace  *timeline.Timeline
 }
 
 func (p *Program) newCall() *call {
-	return &call{p: p, in: make([][]byte, len(p.inputs)), out: make([][]byte, len(p.outputs)), packed: make([]backend.Packed, len(p.inputs))}
+	c := &call{p: p, packed: make([]backend.Packed, len(p.inputs))}
+	c.on.In, c.on.Out = make([][]byte, len(p.inputs)), make([][]byte, len(p.outputs))
+	return c
 }
 
 // fit refuses arguments that do not fit, and says how the others lie.
@@ -315,7 +317,10 @@ func (c *call) fit(out, in []Tensor) error {
 		c.seenOut, c.seenIn = append(c.seenOut[:0], out...), append(c.seenIn[:0], in...)
 		c.wanted, c.variant = c.p.want(out, in), nil
 	}
-	return c.p.checkBounds(in)
+	if len(c.p.bounds) > 0 {
+		return c.p.checkBounds(in)
+	}
+	return nil
 }
 
 // run computes.
@@ -337,7 +342,7 @@ func (c *call) run(ctx context.Context, out, in []Tensor) error {
 		if !c.variant.used.Load() { // a line that all callers read is not written without need
 			c.variant.used.Store(true)
 		}
-		err := c.on(ctx, c.variant)
+		err := c.launch(ctx, c.variant)
 		if err == nil || !errors.Is(err, ErrClosed) {
 			return err
 		}
@@ -353,8 +358,13 @@ func (c *call) run(ctx context.Context, out, in []Tensor) error {
 
 // place says where the arguments of a variant are.
 func (c *call) place(v *variant, out, in []Tensor) error {
+	c.on.Version++
+	c.on.Packed = nil
+	if c.wanted.packed != 0 {
+		c.on.Packed = c.packed
+	}
 	for i := range in {
-		c.in[i], c.packed[i] = in[i].data, nil
+		c.on.In[i], c.packed[i] = in[i].data, nil
 		if c.wanted.packed&(1<<i) == 0 {
 			continue
 		}
@@ -364,37 +374,37 @@ func (c *call) place(v *variant, out, in []Tensor) error {
 		c.packed[i] = in[i].packed.Packed
 	}
 	for i := range out {
-		c.out[i] = out[i].data
+		c.on.Out[i] = out[i].data
 	}
 	return nil
 }
 
-// on computes by a variant, on the arguments or copies of them.
-func (c *call) on(ctx context.Context, v *variant) error {
+// launch computes by a variant, on the arguments or copies of them.
+func (c *call) launch(ctx context.Context, v *variant) error {
 	w := &c.wanted
+	if w.copied|w.outs == 0 {
+		return c.call(ctx, v)
+	}
 	if w.copied != 0 {
 		if err := c.gather(); err != nil {
 			return err
 		}
 	}
 	if w.outs != 0 {
+		c.on.Version++
 		for i, t := range c.seenOut {
 			if w.outs&(1<<i) != 0 {
-				c.out[i] = make([]byte, t.dtype.Bytes(t.elements()))
+				c.on.Out[i] = make([]byte, t.dtype.Bytes(t.elements()))
 			}
 		}
 	}
-	var packed []backend.Packed
-	if w.packed != 0 {
-		packed = c.packed
-	}
-	if err := c.launch(ctx, v, packed); err != nil {
-		return fmt.Errorf("matladder: %w", err)
+	if err := c.call(ctx, v); err != nil {
+		return err
 	}
 	if w.outs != 0 {
 		for i := range c.seenOut {
 			if w.outs&(1<<i) != 0 {
-				scatter(&c.seenOut[i], c.out[i])
+				scatter(&c.seenOut[i], c.on.Out[i])
 			}
 		}
 	}
@@ -404,30 +414,33 @@ func (c *call) on(ctx context.Context, v *variant) error {
 // gather copies the inputs that a launch does not read where they lie, and looks at the
 // lengths among them.
 func (c *call) gather() error {
+	c.on.Version++
 	for i := range c.seenIn {
 		if c.wanted.copied&(1<<i) != 0 {
 			t := &c.seenIn[i]
-			c.in[i] = make([]byte, t.dtype.Bytes(t.elements()))
-			gather(c.in[i], t)
+			c.on.In[i] = make([]byte, t.dtype.Bytes(t.elements()))
+			gather(c.on.In[i], t)
 		}
 	}
 	for _, b := range c.p.bounds {
-		if err := b.check(c.in[b.input]); err != nil {
+		if err := b.check(c.on.In[b.input]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// launch calls the variant, and has it recorded if that was asked for.
-func (c *call) launch(ctx context.Context, v *variant, packed []backend.Packed) (err error) {
+// call calls the variant, and has it recorded if that was asked for.
+func (c *call) call(ctx context.Context, v *variant) (err error) {
 	if !c.traced {
-		return v.callable.Call(ctx, c.out, c.in, packed)
+		err = v.callable.Call(ctx, &c.on)
+	} else if traced, ok := v.callable.(backend.TracedCallable); ok {
+		c.trace, err = traced.CallTraced(ctx, &c.on)
+	} else {
+		err = fmt.Errorf("backend %s does not tell what happens in a launch: %w", c.p.device.key.name, ErrUnsupported)
 	}
-	traced, ok := v.callable.(backend.TracedCallable)
-	if !ok {
-		return fmt.Errorf("backend %s does not tell what happens in a launch: %w", c.p.device.key.name, ErrUnsupported)
+	if err != nil {
+		return fmt.Errorf("matladder: %w", err)
 	}
-	c.trace, err = traced.CallTraced(ctx, c.out, c.in, packed)
-	return err
+	return nil
 }

@@ -18,7 +18,7 @@ type Tracer interface {
 // TracedCallable is a Callable that can tell the same of a call.
 type TracedCallable interface {
 	Callable
-	CallTraced(ctx context.Context, out, in [][]byte, packed []Packed) (*timeline.Timeline, error)
+	CallTraced(ctx context.Context, x *Arguments) (*timeline.Timeline, error)
 }
 
 // Caller is implemented by backends that run programs on arrays of their callers, where
@@ -46,17 +46,28 @@ type Layout struct {
 // Callable is a compiled sequence of programs without arrays of its own. Several
 // goroutines may use it at once; launches that need all cores take turns.
 type Callable interface {
-	// Call runs one launch. The arrays are in the order of tile.Bind's In and Out; those
-	// packed beforehand are nil in in and have their place in packed, which is nil if there
-	// are none. When ctx ends, the launch ends between two grid steps, the error is the
-	// cause of that, and what out holds is unknown. A call keeps no array that it is given
-	// but until the next call or Close, and allocates nothing once it has run.
-	Call(ctx context.Context, out, in [][]byte, packed []Packed) error
+	// Call runs one launch. When ctx ends, the launch ends between two grid steps, the error
+	// is the cause of that, and what outputs hold is unknown. A call keeps no array that it
+	// is given but until the next call or Close, and allocates nothing once it has run.
+	Call(ctx context.Context, x *Arguments) error
 	// Pack packs an input of Layout.Packed, whose array is as the layout says.
 	Pack(ctx context.Context, name string, array []byte) (Packed, error)
 	// Close waits for calls that run and frees all memory. Later calls are refused with
 	// ErrClosed.
 	Close() error
+}
+
+// Arguments are the arrays of calls that follow one another: one goroutine at a time has
+// them.
+type Arguments struct {
+	Out, In [][]byte // in the order of tile.Bind's Out and In
+	Packed  []Packed // by input, those of Layout.Packed, which are nil in In; nil if there are none
+
+	// Version is another whenever one of them is.
+	Version uint64
+	// Last is the backend's: the memory of the last call on these arguments, which a core
+	// may still have in its cache.
+	Last any
 }
 
 // Packed is an input as Callable.Pack laid it out, for calls of the same Callable.

@@ -58,9 +58,8 @@ var errClosed = fmt.Errorf("cpu: the executable is %w", backend.ErrClosed)
 type callable struct {
 	compiled *Executable // never given memory: what slots are made of
 	workers  int
-	sharing  *Sharing  // nil for launches of one worker
-	slots    []*slot   // one, or as many as there are threads for launches of one worker
-	last     sync.Pool // of *slot: those last used, each of whose memory a core has in its cache
+	sharing  *Sharing // nil for launches of one worker
+	slots    []*slot  // one, or as many as there are threads for launches of one worker
 	closed   atomic.Bool
 	close    func() error
 }
@@ -68,10 +67,14 @@ type callable struct {
 // slot is the memory of one launch, for who has its turn: that of the sharing, if there
 // is one.
 type slot struct {
+	of    *callable
 	turn  *turn
 	e     *Executable // has none yet if it has no pages
 	binds []bind      // of inputs and outputs, as workers see them
 	packs []pack
+
+	bound   *backend.Arguments // whose arrays workers see, as they were in that version
+	version uint64
 }
 
 // bind is where a worker has an array of a call.
@@ -98,7 +101,7 @@ func NewCallable(e *Executable, threads int, shared *Sharing) *callable {
 		n, c.sharing = 1, shared
 	}
 	for range n {
-		s := &slot{e: &Executable{sources: e.sources, Plans: e.Plans, Bound: e.Bound, borrows: true}}
+		s := &slot{of: c, e: &Executable{sources: e.sources, Plans: e.Plans, Bound: e.Bound, borrows: true}}
 		if s.turn = newTurn(); c.sharing != nil {
 			s.turn = c.sharing.turn
 		}
@@ -152,36 +155,36 @@ func (e *Executable) mayBePacked(name string) error {
 	return nil
 }
 
-// take waits for memory and, where several workers share a launch, for their pool.
-func (c *callable) take(ctx context.Context) (*slot, error) {
-	if err := ctx.Err(); err != nil {
+// take waits for memory and, where several workers share a launch, for their pool. The slot
+// is last, if that is free.
+func (c *callable) take(ctx context.Context, last any) (*slot, error) {
+	if ctx.Done() != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	s, err := c.wait(ctx)
-	if err != nil {
-		return nil, err
+	s, ok := last.(*slot)
+	if !ok || s.of != c {
+		s = c.slots[0]
 	}
-	if err := c.ready(s); err != nil {
-		c.give(s)
-		return nil, err
+	if !s.turn.try() {
+		var err error
+		if s, err = c.wait(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.e.Pages == nil || c.closed.Load() || c.sharing != nil && c.sharing.ended {
+		if err := c.ready(s); err != nil {
+			s.turn.give()
+			return nil, err
+		}
 	}
 	return s, nil
 }
 
-// wait takes the turn of a slot.
-func (c *callable) wait(ctx context.Context) (*slot, error) {
-	s := c.slots[0]
-	if len(c.slots) > 1 {
-		if last, ok := c.last.Get().(*slot); ok {
-			s = last
-		}
-		if s.turn.try() {
-			return s, nil
-		}
-		for _, other := range c.slots {
-			if other.turn.try() {
-				return other, nil
-			}
+// wait takes the turn of a slot: of any that is free, or of s.
+func (c *callable) wait(ctx context.Context, s *slot) (*slot, error) {
+	for _, other := range c.slots {
+		if other.turn.try() {
+			return other, nil
 		}
 	}
 	return s, s.turn.take(ctx)
@@ -194,20 +197,10 @@ func (c *callable) ready(s *slot) error {
 		return errClosed
 	case c.sharing != nil && c.sharing.ended:
 		return errBackendClosed
-	case s.e.Pages != nil:
-		return nil
 	case c.sharing != nil:
 		s.e.Pool = c.sharing.of(c.workers)
 	}
 	return s.allocate()
-}
-
-// give is the end of take.
-func (c *callable) give(s *slot) {
-	s.turn.give()
-	if len(c.slots) > 1 {
-		c.last.Put(s)
-	}
 }
 
 // allocate makes the memory of a slot and finds where workers look for arrays.
@@ -239,13 +232,13 @@ func (s *slot) allocate() error {
 }
 
 // Call runs one launch on arrays of the caller.
-func (c *callable) Call(ctx context.Context, out, in [][]byte, packed []backend.Packed) error {
-	s, err := c.take(ctx)
+func (c *callable) Call(ctx context.Context, x *backend.Arguments) error {
+	s, err := c.take(ctx, x.Last)
 	if err != nil {
 		return err
 	}
-	defer c.give(s)
-	if err := s.bind(c, out, in, packed); err != nil {
+	defer s.turn.give()
+	if err := s.bind(x); err != nil {
 		return err
 	}
 	s.begin(ctx)
@@ -253,13 +246,17 @@ func (c *callable) Call(ctx context.Context, out, in [][]byte, packed []backend.
 }
 
 // bind has workers find the arrays of a call.
-func (s *slot) bind(c *callable, out, in [][]byte, packed []backend.Packed) error {
+func (s *slot) bind(x *backend.Arguments) error {
+	if s.bound == x && s.version == x.Version {
+		return nil
+	}
+	s.bound = nil
 	for _, b := range s.binds {
 		var array []byte
-		if b.array < len(in) {
-			array = in[b.array]
+		if b.array < len(x.In) {
+			array = x.In[b.array]
 		} else {
-			array = out[b.array-len(in)]
+			array = x.Out[b.array-len(x.In)]
 		}
 		// A worker's own memory is in its core's cache: it is left there if nothing changed.
 		if unsafe.SliceData(*b.data) != unsafe.SliceData(array) || len(*b.data) != len(array) {
@@ -267,14 +264,15 @@ func (s *slot) bind(c *callable, out, in [][]byte, packed []backend.Packed) erro
 		}
 	}
 	for _, p := range s.packs {
-		x, ok := packed[p.input].(*packedInput)
-		if !ok || x.of != c {
+		input, ok := x.Packed[p.input].(*packedInput)
+		if !ok || input.of != s.of {
 			return errors.New("cpu: call: an input was packed for something else")
 		}
-		if at := x.caches[p.key]; *p.cache != at {
+		if at := input.caches[p.key]; *p.cache != at {
 			*p.cache = at
 		}
 	}
+	s.bound, s.version, x.Last = x, x.Version, s
 	return nil
 }
 
@@ -312,11 +310,11 @@ func (p *packedInput) Bytes() int64 { return p.bytes }
 
 // Pack packs all blocks of an input, on all threads.
 func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend.Packed, error) {
-	s, err := c.take(ctx)
+	s, err := c.take(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer c.give(s)
+	defer s.turn.give()
 	p := &packedInput{of: c, caches: map[packedKey]*cache{}}
 	for n, r := range s.e.Runs {
 		for i, o := range r.Plan.Operands {
@@ -325,6 +323,7 @@ func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend
 				continue
 			}
 			cache := newCache(o, memory.NewBuffer(o.Slots*o.Block))
+			s.bound = nil
 			for _, w := range r.Workers {
 				w.Data[o.Ref] = array
 			}

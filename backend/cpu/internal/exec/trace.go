@@ -149,13 +149,13 @@ func (e *Executable) Trace(ctx context.Context) (*timeline.Timeline, error) {
 }
 
 // CallTraced is Call with what happened.
-func (c *callable) CallTraced(ctx context.Context, out, in [][]byte, packed []backend.Packed) (*timeline.Timeline, error) {
-	s, err := c.take(ctx)
+func (c *callable) CallTraced(ctx context.Context, x *backend.Arguments) (*timeline.Timeline, error) {
+	s, err := c.take(ctx, x.Last)
 	if err != nil {
 		return nil, err
 	}
-	defer c.give(s)
-	if err := s.bind(c, out, in, packed); err != nil {
+	defer s.turn.give()
+	if err := s.bind(x); err != nil {
 		return nil, err
 	}
 	s.begin(ctx)
