@@ -26,6 +26,9 @@ func conditions(p *tile.Program, shares []float64) []condition {
 			if !mosaic.Begins(p.Body, i) {
 				all = append(all, condition{shares[0], seen(s.Cond)})
 			}
+			if i > 0 && mosaic.Ends(p.Body, i-1) {
+				all = append(all, condition{1 - shares[0], seen(s.Cond)})
+			}
 			shares = shares[1:]
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/aot/schedule"
 	"matladder/kernels"
+	"matladder/lower/mosaic"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -107,11 +108,11 @@ const heads = 2
 // shares are the parts of the steps that compute in which the regions of a schedule run,
 // ours and the library's: the first block of a row or of k, blocks that a mask cuts, the
 // last. Steps that compute nothing are left out.
-func (p FamilyPoint) shares() (ours, theirs []float64) {
+func (p FamilyPoint) shares(program *tile.Program) (ours, theirs []float64) {
 	n := p.Sizes[0] / p.Blocks.K // of a row, or of k
 	if p.Library == "gmm" {
 		edge := float64(p.Blocks.K) / float64(p.Sizes[1])
-		return []float64{edge}, []float64{edge, edge, 1 - edge}
+		return mosaic.Conditional(program.Body, []float64{edge, edge}), []float64{edge, edge, 1 - edge}
 	}
 	edge := 1 / float64(n)
 	if !p.Causal {
@@ -131,7 +132,7 @@ func (c *Comparer) CompareFamily(ctx context.Context, p FamilyPoint) (ours, thei
 	if err != nil {
 		return ours, theirs, err
 	}
-	mine, others := p.shares()
+	mine, others := p.shares(program)
 	_, err = c.ours.CompileKernels(ctx, p.Topology, []*tile.Program{program}, backend.Params{})
 	if ours = resultOf(err); err == nil {
 		ours.Cycles, ours.Reason = steady(c.oursDump, program.Name, mine)

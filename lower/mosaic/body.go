@@ -15,11 +15,15 @@ const unrolled = 64
 func (k *kernel) body(body []*tile.Stmt) {
 	for i, s := range body {
 		k.pos = s.Pos
-		if Begins(body, i) {
+		if Begins(body, i) || i > 0 && Ends(body, i-1) {
 			continue
 		}
 		if i > 0 && Begins(body, i-1) {
 			k.begin = body[i-1]
+		}
+		if Ends(body, i) {
+			k.sum(s, body[i+1])
+			continue
 		}
 		switch s.Kind {
 		case tile.When:
@@ -48,6 +52,26 @@ func (k *kernel) when(s *tile.Stmt) {
 	case c.holds:
 		k.body(s.Body)
 	}
+}
+
+// sum writes a statement that adds to a sum and the next one, which ends it in some steps.
+func (k *kernel) sum(s, end *tile.Stmt) {
+	begin, last := k.begin, k.cond(end.Cond)
+	add := func() {
+		k.begin = begin
+		k.statement(s)
+		k.begin = nil
+	}
+	if last.known {
+		add()
+		k.when(end)
+		return
+	}
+	k.line("// when %s", end.Cond)
+	k.branch(last.value, func() {
+		add()
+		k.body(end.Body)
+	}, add)
 }
 
 func (k *kernel) loop(s *tile.Stmt) {
@@ -80,20 +104,48 @@ func Begins(body []*tile.Stmt, i int) bool {
 	return fill.Kind == tile.Fill && fill.From == nil && sum.From == nil && fill.Ref.Kind == tile.Scratch && sum.Kind == tile.Accumulate && sum.Ref == fill.Ref && !reads(sum.Value, fill.Ref) && !short(sum)
 }
 
-// short reports whether a sum is large and the products that go into it are short.
-func short(sum *tile.Stmt) (is bool) {
-	const large, depth = 512 * 512, 512
-	tile.WalkExpr(sum.Value, func(e *tile.Expr) {
+// Ends reports whether statement i of a body and the next one are written as two regions:
+// a product added to a sum together with what is done in the last step, and the product
+// alone in all others. The compiler schedules a region at a time, so that the end of a sum
+// runs beside its last product. That saves 3 % of the cycles of bfloat16 blocks of
+// 1024×512×1024 on v6e and v7x, 1 % of 1024³. Small blocks gain nothing, and of very large
+// ones the second copy takes the compiler minutes.
+func Ends(body []*tile.Stmt, i int) bool {
+	if i+1 >= len(body) || body[i].Kind != tile.Accumulate || body[i].From != nil || body[i+1].Kind != tile.When {
+		return false
+	}
+	const most = 1 << 30
+	fits, ragged := false, false
+	tile.WalkExpr(body[i].Value, func(e *tile.Expr) {
 		if e.Op == tile.OpDot {
-			a := e.Args[0].Shape
-			k := a[1]
-			if e.TransA {
-				k = a[0]
-			}
-			is = is || tile.Elements(e.Shape) > large && k < depth
+			n := tile.Elements(e.Shape)
+			fits = n > large && n*int64(depth(e)) <= most
+		}
+		for dim := range e.Shape {
+			ragged = ragged || e.Ref != nil && e.Ref.Overhangs(dim)
 		}
 	})
+	return fits && !ragged
+}
+
+// large is more elements than a sum has of which little is to be gained.
+const large = 512 * 512
+
+// short reports whether a sum is large and the products that go into it are short.
+func short(sum *tile.Stmt) (is bool) {
+	tile.WalkExpr(sum.Value, func(e *tile.Expr) {
+		is = is || e.Op == tile.OpDot && tile.Elements(e.Shape) > large && depth(e) < 512
+	})
 	return is
+}
+
+// depth is how many products each element of a Dot adds up.
+func depth(dot *tile.Expr) int {
+	a := dot.Args[0].Shape
+	if dot.TransA {
+		return a[0]
+	}
+	return a[1]
 }
 
 // Conditional are the parts of all steps in which regions of their own run that a body
@@ -106,6 +158,9 @@ func Conditional(body []*tile.Stmt, shares []float64) []float64 {
 		}
 		if !Begins(body, i) {
 			own = append(own, shares[0])
+		}
+		if i > 0 && Ends(body, i-1) {
+			own = append(own, 1-shares[0])
 		}
 		shares = shares[1:]
 	}
@@ -160,12 +215,19 @@ func (k *kernel) write(s *tile.Stmt) {
 	k.store(s.Ref, v)
 }
 
-// inRows is v in the rows that a store is of, and what is there in the others.
+// inRows is v in the rows that a store is of, and what is there in the others. Counted from
+// the first of these, one comparison of unsigned numbers tells them: with two of signed ones
+// bfloat16 blocks of 256×2048×768 take 6 % more cycles on v4.
 func (k *kernel) inRows(s *tile.Stmt, v value) value {
 	r := s.Ref
 	dims := physical(r.Shape())
 	row := k.iota(len(dims)-len(r.Shape()), dims)
-	is := k.binary("arith.andi", k.compare(row, tile.GE, k.number(k.index(s.From))), k.compare(row, tile.LT, k.number(k.index(s.To))))
+	if from := k.index(s.From); !from.known || from.n != 0 {
+		row = k.binary("arith.subi", row, k.number(from))
+	}
+	rows := tile.AtLeast(tile.Plus(s.To, tile.Times(s.From, -1)), tile.Const(0))
+	vs := k.matched(row, k.number(k.index(rows)))
+	is := k.op(vs[0].of("i1"), "arith.cmpi", predicate(unsignedLess), vs...)
 	return k.choose(is, k.wide(v, r.Dtype), k.wide(k.load(r), r.Dtype))
 }
 

@@ -17,6 +17,9 @@ var bit = shaped{elem: "i1"}
 // integerPredicates are those of arith.cmpi, on signed integers.
 var integerPredicates = map[tile.Comparison]int{tile.EQ: 0, tile.NE: 1, tile.LT: 2, tile.LE: 3, tile.GT: 4, tile.GE: 5}
 
+// unsignedLess is arith.cmpi's less than of unsigned integers.
+const unsignedLess = 6
+
 func predicate(p int) string { return fmt.Sprintf("predicate = %d : i64", p) }
 
 // test compares two indices.

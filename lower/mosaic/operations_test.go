@@ -45,6 +45,7 @@ var comparisons = map[string][]func(x, y float64) bool{
 	"arith.cmpi": {
 		func(x, y float64) bool { return x == y }, func(x, y float64) bool { return x != y }, func(x, y float64) bool { return x < y },
 		func(x, y float64) bool { return x <= y }, func(x, y float64) bool { return x > y }, func(x, y float64) bool { return x >= y },
+		6: func(x, y float64) bool { return uint32(int32(x)) < uint32(int32(y)) },
 	},
 	// The others are true of a NaN, or have no hardware.
 	"arith.cmpf": {

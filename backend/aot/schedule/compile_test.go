@@ -124,7 +124,8 @@ func TestPublished(t *testing.T) {
 }
 
 // tutorial is the fifth rung as it was measured, in Pallas: the sum is set to 0 in memory,
-// where lower/mosaic writes a Fill as the sum's beginning.
+// where lower/mosaic writes a Fill as the sum's beginning, and the block is stored in a
+// region of its own, where it would write the last product with it.
 func tutorial(q problem.Problem, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	p := q.(problem.Matmul)
 	t := tile.New("v5_quant")
@@ -137,6 +138,7 @@ func tutorial(q problem.Problem, _ string, s tile.Blocks) ([]*tile.Program, erro
 	acc := t.Scratch("acc", p.Acc, s.M, s.N)
 	t.When(k.First(), func() { t.Store(acc, tile.Broadcast(tile.Number(0), s.M, s.N)) })
 	t.Accumulate(acc, tile.Dot(a, b))
+	t.When(tile.Test(tile.Const(0), tile.EQ, tile.Const(1)), func() { t.Fill(acc, 0) }) // nothing, between the two
 	t.When(k.Last(), func() { t.Store(o, tile.Cast(acc, p.Out)) })
 	return t.Programs()
 }

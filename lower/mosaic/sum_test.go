@@ -1,0 +1,56 @@
+package mosaic_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"matladder/check"
+	quantized "matladder/kernels/v5_quant"
+	"matladder/lower/mosaic"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// TestLargeSum: of a large block the last product is written with what ends its sum, in a
+// region of its own, which computes the same; of smaller ones, of ragged ones and of those
+// that would make the compiler's work much longer it is not.
+func TestLargeSum(t *testing.T) {
+	for _, c := range []struct {
+		m, k, n int
+		blocks  tile.Blocks
+		want    int // products in the text
+		shares  []float64
+	}{
+		{528, 32, 512, tile.Blocks{M: 528, K: 8, N: 512}, 2, []float64{0.25, 0.25, 0.75}},
+		{512, 32, 512, tile.Blocks{M: 512, K: 8, N: 512}, 1, []float64{0.25}},
+		{600, 30, 512, tile.Blocks{M: 600, K: 8, N: 512}, 2, []float64{0.25, 0.25}}, // plain and masked
+		{2048, 4096, 1024, tile.Blocks{M: 2048, K: 1024, N: 1024}, 1, []float64{0.25}},
+	} {
+		p := problem.New(c.m, c.k, c.n, tile.Float32)
+		programs, err := quantized.Kernel{}.Build(p, "", c.blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := mosaic.Lower(programs, mosaic.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(l.Kernels[0].Body, "tpu.matmul\""); got != c.want {
+			t.Errorf("%v: %d products, want %d:\n%s", c.blocks, got, c.want, l.Kernels[0].Body)
+		}
+		if shares := mosaic.Conditional(programs[0].Body, []float64{0.25, 0.25}); !slices.Equal(shares, c.shares) {
+			t.Errorf("%v: shares %v, want %v", c.blocks, shares, c.shares)
+		}
+		if c.m > 600 {
+			continue
+		}
+		in, err := check.Inputs(t.Context(), p, programs, 5, check.Uniform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := check.Verify(t.Context(), p, programs, in, runText(t, programs, in)["o"]); err != nil || !r.OK {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
