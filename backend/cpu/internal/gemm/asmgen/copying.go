@@ -1,107 +1,84 @@
 package asmgen
 
-// A copying is a way for sums to come from their memory, where rows of 32 follow
-// each other, to c.
+// A copying is a way for sums to come from their memory, where rows of 32 follow each other,
+// to c: as they are, or as floats times a factor of their row, times one of their column, plus
+// a number of their column, each result rounded to float32. Either may be rounded to bfloat16.
 type copying struct {
-	name  string
-	way   int                                // value of the field
-	begin func(a *Asm)                       // before the rows of a tile; nil for nothing
-	rows  func(a *Asm, from, to, row string) // of some rows, copiedRows of them
+	name           string
+	way            int // value of the field
+	scaled, narrow bool
+	store          string // past the caches, or by way of them
 }
 
-const copiedRows = 2 // with each step
+const (
+	copiedRows = 2 // with each step
 
-// The ways to copy: as they are, or rounded to bfloat16. Past the caches they are
-// written without reading what they overwrite, and without driving out a and b.
-var (
-	copySums       = copying{"sums", 1, nil, sumRows("VMOVNTDQ")}
-	copyNarrowPast = copying{"narrowPast", 3, nil, narrowRows("VMOVNTDQ")}
-	copyNarrow     = copying{"narrow", 4, nil, narrowRows("VMOVDQU64")}
-	copyCopied     = copying{"copied", 2, nil, sumRows("VMOVDQU64")}
+	// Stores past the caches do not read what they overwrite, nor drive out a and b.
+	storePast, storeCached = "VMOVNTDQ", "VMOVDQU64"
 )
 
-func sumRows(store string) func(a *Asm, from, to, row string) {
-	return func(a *Asm, from, to, row string) {
-		for i := range 2 * copiedRows {
-			a.Op("VMOVDQU64", at(from, i*tileLine), avx512.reg(i))
-		}
-		for i := range copiedRows {
-			for j := range 2 {
-				a.Op(store, avx512.reg(2*i+j), at(to, j*tileLine))
-			}
-			a.Op("ADDQ", row, to)
-		}
+var (
+	copySums     = []copying{{"sums", 1, false, false, storePast}, {"copied", 2, false, false, storeCached}}
+	copyNarrow   = []copying{{"narrowPast", 3, false, true, storePast}, {"narrow", 4, false, true, storeCached}}
+	copiesScaled = []copying{
+		{"scaledPast", 5, true, false, storePast}, {"scaled", 6, true, false, storeCached},
+		{"scaledNarrowPast", 7, true, true, storePast}, {"scaledNarrow", 8, true, true, storeCached},
 	}
-}
-
-func narrowRows(store string) func(a *Asm, from, to, row string) {
-	return func(a *Asm, from, to, row string) {
-		for i := range copiedRows {
-			low, high := avx512.reg(2*i), avx512.reg(2*i+1)
-			a.Op("VMOVDQU64", at(from, 2*i*tileLine), low)
-			a.Op("VMOVDQU64", at(from, (2*i+1)*tileLine), high)
-			a.Encoded("VCVTNE2PS2BF16", low, high, low)
-		}
-		for i := range copiedRows {
-			a.Op(store, avx512.reg(2*i), at(to, 0))
-			a.Op("ADDQ", row, to)
-		}
-	}
-}
-
-// copiesScaled are the ways to copy sums times a factor of their row, times one of
-// their column, plus a number of their column, each result rounded to float32: as
-// they are or rounded to bfloat16, by non-temporal stores or not. Load makes floats of sums.
-func copiesScaled(load string) []copying {
-	return []copying{
-		{"scaledPast", 5, columnsBy, scaledRows(load, "VMOVNTDQ", false)},
-		{"scaled", 6, columnsBy, scaledRows(load, "VMOVDQU64", false)},
-		{"scaledNarrowPast", 7, columnsBy, scaledRows(load, "VMOVNTDQ", true)},
-		{"scaledNarrow", 8, columnsBy, scaledRows(load, "VMOVDQU64", true)},
-	}
-}
+)
 
 // Of the columns of the tile that is copied: factors, and what is added.
 var columnFactors, columnTerms = [2]string{"Z28", "Z29"}, [2]string{"Z30", "Z31"}
 
-func columnsBy(a *Asm) {
-	const by = "R15"
-	a.Op("MOVQ", stripField("atBy.copyColumns"), by)
+const rCopiedBy = "R15" // which has the bytes that a moves by before and after
+
+// columnsBy prepares the columns of a tile.
+func (c copying) columnsBy(a *Asm) {
+	a.Op("MOVQ", stripField("atBy.copyColumns"), rCopiedBy)
 	for j := range 2 {
-		a.Op("VMOVUPS", at(by, j*tileLine), columnFactors[j])
-		a.Op("VMOVUPS", at(by, (2+j)*tileLine), columnTerms[j])
+		a.Op("VMOVUPS", at(rCopiedBy, j*tileLine), columnFactors[j])
+		a.Op("VMOVUPS", at(rCopiedBy, (2+j)*tileLine), columnTerms[j])
 	}
 }
 
-func scaledRows(load, store string, narrow bool) func(a *Asm, from, to, row string) {
-	return func(a *Asm, from, to, row string) {
-		const strip, by = "AX", "R15" // which has the bytes that a moves by before and after
-		all := func(do func(i, j int, reg string)) {
-			for i := range copiedRows {
-				for j := range 2 {
-					do(i, j, avx512.reg(2*i+j))
-				}
-			}
+// rows copies some rows, copiedRows of them; toFloats loads sums as floats.
+func (c copying) rows(a *Asm, toFloats, from, to, row string) {
+	load := "VMOVDQU64"
+	if c.scaled {
+		load = toFloats
+		a.Op("MOVQ", stripField("atBy.copyRows"), rCopiedBy)
+	}
+	narrow := func(i int) {
+		if c.narrow {
+			a.Encoded("VCVTNE2PS2BF16", avx512.reg(2*i), avx512.reg(2*i+1), avx512.reg(2*i))
 		}
-		a.Op("MOVQ", stripField("atBy.copyRows"), by)
-		all(func(i, j int, reg string) { a.Op(load, at(from, (2*i+j)*tileLine), reg) })
-		all(func(i, j int, reg string) { a.Op("VMULPS.BCST", at(by, i*4), reg, reg) })
-		a.Op("ADDQ", imm(copiedRows*4), by)
-		a.Op("MOVQ", by, stripField("atBy.copyRows"))
-		a.Op("MOVQ", stripField("aheadA"), by)
+	}
+	all := func(do func(i, j int, reg string)) {
+		for i := range 2 * copiedRows {
+			do(i/2, i%2, avx512.reg(i))
+		}
+	}
+	all(func(i, j int, reg string) {
+		if a.Op(load, at(from, (2*i+j)*tileLine), reg); j == 1 && !c.scaled {
+			narrow(i)
+		}
+	})
+	if c.scaled {
+		all(func(i, j int, reg string) { a.Op("VMULPS.BCST", at(rCopiedBy, i*4), reg, reg) })
+		a.Op("ADDQ", imm(copiedRows*4), rCopiedBy)
+		a.Op("MOVQ", rCopiedBy, stripField("atBy.copyRows"))
+		a.Op("MOVQ", stripField("aheadA"), rCopiedBy)
 		all(func(i, j int, reg string) { a.Op("VMULPS", columnFactors[j], reg, reg) })
 		all(func(i, j int, reg string) { a.Op("VADDPS", columnTerms[j], reg, reg) })
-		for i := range copiedRows {
-			low, high := avx512.reg(2*i), avx512.reg(2*i+1)
-			if narrow {
-				a.Encoded("VCVTNE2PS2BF16", low, high, low)
-			}
-			a.Op(store, low, at(to, 0))
-			if !narrow {
-				a.Op(store, high, at(to, tileLine))
-			}
-			a.Op("ADDQ", row, to)
+	}
+	for i := range copiedRows {
+		if c.scaled {
+			narrow(i)
 		}
+		a.Op(c.store, avx512.reg(2*i), at(to, 0))
+		if !c.narrow {
+			a.Op(c.store, avx512.reg(2*i+1), at(to, tileLine))
+		}
+		a.Op("ADDQ", row, to)
 	}
 }
 
@@ -132,11 +109,11 @@ func (t Tiles) whileCopying(a *Asm, left string, step func()) {
 			a.Place(ways[i-1])
 		}
 		copyRows := func() {
-			c.rows(a, from, to, row)
+			c.rows(a, t.toFloats, from, to, row)
 			a.Op("ADDQ", imm(2*copiedRows*tileLine), from)
 		}
-		if c.begin != nil {
-			c.begin(a)
+		if c.scaled {
+			c.columnsBy(a)
 		}
 		a.Op("MOVQ", stripField("aheadA"), "R15")
 		a.Place(loop)

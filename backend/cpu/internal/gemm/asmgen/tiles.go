@@ -1,16 +1,19 @@
 package asmgen
 
+import "slices"
+
 // A Tiles is a micro-kernel on AMX: up to 2×2 tiles of 16×16 sums each.
 type Tiles struct {
 	Name     string // of routine names
 	sum      string // its type in Go
 	Multiply string // adds the products of one step
+	toFloats string // loads sums as floats
 	Copyings []copying
 }
 
 var (
-	bfloat16Tiles = Tiles{Name: "BFloat16", sum: "float32", Multiply: "TDPBF16PS", Copyings: append([]copying{copySums, copyCopied, copyNarrowPast, copyNarrow}, copiesScaled("VMOVUPS")...)}
-	int8Tiles     = Tiles{Name: "Int8", sum: "int32", Multiply: "TDPBSSD", Copyings: append([]copying{copySums, copyCopied}, copiesScaled("VCVTDQ2PS")...)}
+	bfloat16Tiles = Tiles{Name: "BFloat16", sum: "float32", Multiply: "TDPBF16PS", toFloats: "VMOVUPS", Copyings: slices.Concat(copySums, copyNarrow, copiesScaled)}
+	int8Tiles     = Tiles{Name: "Int8", sum: "int32", Multiply: "TDPBSSD", toFloats: "VCVTDQ2PS", Copyings: slices.Concat(copySums, copiesScaled)}
 )
 
 // Tiles that a kernel and a peak use: of sums, row by row, of a and of b.
