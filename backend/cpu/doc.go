@@ -68,6 +68,7 @@
 //	internal/gemm               micro-kernels
 //	    pack*.go, pack*.s       packing
 //	    blocking.go             cache blocking
+//	    assembly_*.go           what asmgen writes, as Go calls it
 //	    *_avx512_amd64.s        kernels of AVX-512 (asmgen writes them); *_amx_, *_avx2_, *_neon_
 //	internal/rows, vexp, widen  loops along rows: arithmetic, exponentials, conversions
 //	internal/probe, amx, evict  caches and rates of this machine; AMX; memory out of the caches
