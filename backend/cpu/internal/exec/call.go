@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,7 +29,7 @@ type Sharing struct {
 }
 
 // NewSharing has no pools yet.
-func NewSharing() *Sharing { return &Sharing{turn: newTurn(), pools: map[int]*Pool{}} }
+func NewSharing() *Sharing { return &Sharing{turn: newTurn(1), pools: map[int]*Pool{}} }
 
 // of returns the pool of a size, which is made when it is first wanted.
 func (s *Sharing) of(size int) *Pool {
@@ -41,8 +42,8 @@ func (s *Sharing) of(size int) *Pool {
 
 // Close waits for the call that has the turn and ends the goroutines of the pools.
 func (s *Sharing) Close() {
-	_ = s.turn.take(context.Background())
-	defer s.turn.give()
+	place, _ := s.turn.take(context.Background(), false)
+	defer s.turn.give(place)
 	for _, c := range s.pools {
 		c.Close()
 	}
@@ -59,7 +60,8 @@ type callable struct {
 	compiled *Executable // never given memory: what slots are made of
 	workers  int
 	sharing  *Sharing // nil for launches of one worker
-	slots    []*slot  // one, or as many as there are threads for launches of one worker
+	turn     *turn    // the sharing's, or one with a place for each slot
+	slots    []*slot  // by place
 	closed   atomic.Bool
 	close    func() error
 }
@@ -68,7 +70,7 @@ type callable struct {
 // is one.
 type slot struct {
 	of    *callable
-	turn  *turn
+	place int
 	e     *Executable // has none yet if it has no pages
 	binds []bind      // of inputs and outputs, as workers see them
 	packs []pack
@@ -96,16 +98,13 @@ type packedKey struct{ plan, operand int }
 // NewCallable returns e for calls, at most so many at once where one worker runs them.
 func NewCallable(e *Executable, threads int, shared *Sharing) *callable {
 	c := &callable{compiled: e}
-	n := threads
 	if _, _, c.workers = e.Buffers(); c.workers > 1 {
-		n, c.sharing = 1, shared
+		c.sharing, c.turn = shared, shared.turn
+	} else {
+		c.turn = newTurn(threads)
 	}
-	for range n {
-		s := &slot{of: c, e: &Executable{sources: e.sources, Plans: e.Plans, Bound: e.Bound, borrows: true}}
-		if s.turn = newTurn(); c.sharing != nil {
-			s.turn = c.sharing.turn
-		}
-		c.slots = append(c.slots, s)
+	for i := range c.turn.places {
+		c.slots = append(c.slots, &slot{of: c, place: i, e: &Executable{sources: e.sources, Plans: e.Plans, Bound: e.Bound, borrows: true}})
 	}
 	c.close = sync.OnceValue(c.end)
 	return c
@@ -165,30 +164,24 @@ func (c *callable) take(ctx context.Context, last any) (*slot, error) {
 	if !ok || s.of != c {
 		s = c.slots[0]
 	}
-	if !s.turn.try() {
-		var err error
-		if s, err = c.wait(ctx, s); err != nil {
+	if !c.turn.try(s.place) {
+		i, err := c.turn.take(ctx, c.workers*len(c.slots) < runtime.GOMAXPROCS(0))
+		if err != nil {
 			return nil, err
 		}
+		s = c.slots[i]
 	}
 	if s.e.Pages == nil || c.closed.Load() || c.sharing != nil && c.sharing.ended {
 		if err := c.ready(s); err != nil {
-			s.turn.give()
+			s.give()
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// wait takes the turn of a slot: of any that is free, or of s.
-func (c *callable) wait(ctx context.Context, s *slot) (*slot, error) {
-	for _, other := range c.slots {
-		if other.turn.try() {
-			return other, nil
-		}
-	}
-	return s, s.turn.take(ctx)
-}
+// give is the end of take.
+func (s *slot) give() { s.of.turn.give(s.place) }
 
 // ready gives a slot its memory and the pool.
 func (c *callable) ready(s *slot) error {
@@ -237,7 +230,7 @@ func (c *callable) Call(ctx context.Context, x *backend.Arguments) error {
 	if err != nil {
 		return err
 	}
-	defer s.turn.give()
+	defer s.give()
 	if err := s.bind(x); err != nil {
 		return err
 	}
@@ -314,7 +307,7 @@ func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend
 	if err != nil {
 		return nil, err
 	}
-	defer s.turn.give()
+	defer s.give()
 	p := &packedInput{of: c, caches: map[packedKey]*cache{}}
 	for n, r := range s.e.Runs {
 		for i, o := range r.Plan.Operands {
@@ -356,21 +349,27 @@ func (c *callable) Close() error { return c.close() }
 
 func (c *callable) end() error {
 	c.closed.Store(true)
+	var places []int // all: no call is left
+	for range c.slots {
+		i, _ := c.turn.take(context.Background(), false)
+		places = append(places, i)
+	}
 	var errs []error
-	for _, s := range c.slots {
-		errs = append(errs, c.freeSlot(s))
+	for _, i := range places {
+		errs = append(errs, c.slots[i].free())
+	}
+	for _, i := range places {
+		c.turn.give(i)
 	}
 	return errors.Join(errs...)
 }
 
-// freeSlot frees the memory of a slot that no call has; a pool that is shared stays.
-func (c *callable) freeSlot(s *slot) error {
-	_ = s.turn.take(context.Background())
-	defer s.turn.give()
+// free frees the memory of a slot that no call has; a pool that is shared stays.
+func (s *slot) free() error {
 	switch {
 	case s.e.Pages == nil:
 		return nil
-	case c.sharing == nil:
+	case s.of.sharing == nil:
 		return s.e.Close()
 	}
 	pages := s.e.Pages

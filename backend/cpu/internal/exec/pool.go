@@ -166,13 +166,15 @@ type barrier struct {
 	cond       *sync.Cond
 }
 
-// How often a waiter looks before it parks: for some 30 µs, or a millisecond
+// How often a waiter looks before it parks: for some 120 µs, or a millisecond
 // while launches follow each other. To be woken takes longer than a small
-// launch, and whoever waits for the one that is being woken must not park in
-// turn.
+// launch, up to 100 µs where the processor of a virtual machine has halted, and whoever
+// waits for the one that is being woken must not park in turn. Where waiting gives way,
+// it is not for long.
 const (
-	spins     = 50_000
-	busySpins = 2_000_000
+	spins        = 200_000
+	busySpins    = 2_000_000
+	crowdedSpins = 100
 )
 
 func (b *barrier) init(size int) {
@@ -201,7 +203,7 @@ func (b *barrier) wait() {
 	}
 	n, crowded := spins, b.crowded.Load()
 	if crowded {
-		n = spins / 500
+		n = crowdedSpins
 	}
 	for i := 0; i < n || i < busySpins && !crowded && b.busy.Load(); i++ {
 		if b.generation.Load() != g {

@@ -154,7 +154,7 @@ func (c *callable) CallTraced(ctx context.Context, x *backend.Arguments) (*timel
 	if err != nil {
 		return nil, err
 	}
-	defer s.turn.give()
+	defer s.give()
 	if err := s.bind(x); err != nil {
 		return nil, err
 	}

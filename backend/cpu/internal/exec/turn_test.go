@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -10,8 +11,13 @@ import (
 
 // Many take turns, some give waiting up, and nobody is forgotten.
 func TestTurn(t *testing.T) {
-	turn := newTurn()
-	count := 0 // held by turn
+	for _, places := range []int{1, 3} {
+		t.Run(fmt.Sprint(places), func(t *testing.T) { testTurn(t, newTurn(places)) })
+	}
+}
+
+func testTurn(t *testing.T, turn *turn) {
+	counts := make([]int, len(turn.places)) // each held by its place
 	gaveUp := errors.New("gave up")
 	var all sync.WaitGroup
 	for i := range 16 {
@@ -25,13 +31,13 @@ func TestTurn(t *testing.T) {
 						go cancel()
 					}
 				}
-				if err := turn.take(ctx); err == nil {
-					count++
+				if place, err := turn.take(ctx, i%4 < 2); err == nil {
+					counts[place]++
 					if j%500 == 0 {
 						time.Sleep(patience + time.Millisecond) // others are handed it
 					}
-					count--
-					turn.give()
+					counts[place]--
+					turn.give(place)
 				} else if i%2 == 0 || err != gaveUp {
 					t.Errorf("caller %d: %v", i, err)
 				}
@@ -40,29 +46,32 @@ func TestTurn(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if count != 0 || !turn.try() {
-		t.Errorf("count %d, state %d: want nobody to have it", count, turn.state.Load())
+	for i, n := range counts {
+		if n != 0 || !turn.try(i) {
+			t.Errorf("place %d: count %d, state %d: want nobody to have it", i, n, turn.places[i].state.Load())
+		}
 	}
 }
 
 // Who calls again and again does not keep others away.
 func TestTurn_HandedOn(t *testing.T) {
-	turn := newTurn()
+	turn := newTurn(1)
 	ctx, stop := context.WithCancel(t.Context())
 	var greedy sync.WaitGroup
 	greedy.Go(func() {
 		for ctx.Err() == nil {
-			if turn.take(context.Background()) == nil {
+			if place, err := turn.take(context.Background(), true); err == nil {
 				time.Sleep(patience / 2)
-				turn.give()
+				turn.give(place)
 			}
 		}
 	})
-	for range 20 {
-		if err := turn.take(t.Context()); err != nil {
+	for i := range 20 {
+		place, err := turn.take(t.Context(), i%2 == 0)
+		if err != nil {
 			t.Fatal(err)
 		}
-		turn.give()
+		turn.give(place)
 	}
 	stop()
 	greedy.Wait()
