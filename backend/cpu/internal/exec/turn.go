@@ -47,8 +47,6 @@ const (
 	// pause is how long a place is free before a watcher takes it: longer than from one call
 	// of a goroutine to the next.
 	pause = time.Microsecond
-	// A watcher is awake for a while, and then sleeps, and looks for a moment after each nap.
-	awake, nap, glance = 100 * time.Microsecond, 100 * time.Microsecond, 5 * time.Microsecond
 )
 
 func newTurn(places int) *turn {
@@ -116,7 +114,7 @@ func (t *turn) watch(ctx context.Context, began time.Duration, spare bool) (int,
 	start := time.Since(t.made)
 	var last *place // which was free, in that state, when it was first seen so
 	var state uint32
-	seen, sleep := start, start+awake
+	seen := start
 	for spare && ctx.Err() == nil {
 		now := time.Since(t.made)
 		for i := range t.places {
@@ -135,9 +133,6 @@ func (t *turn) watch(ctx context.Context, began time.Duration, spare bool) (int,
 			spare = false
 		case t.starving(began, now): // a place is handed on when a launch ends
 			runtime.Gosched()
-		case now > sleep:
-			time.Sleep(nap)
-			sleep = time.Since(t.made) + glance
 		}
 	}
 	t.starving(began, time.Since(t.made))
