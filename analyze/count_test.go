@@ -82,6 +82,31 @@ func TestCount_Enumerated(t *testing.T) {
 	}
 }
 
+// TestCount_Quantized: scales, zero points and a bias are of the problem's bytes, too.
+func TestCount_Quantized(t *testing.T) {
+	f := problem.MatmulFamily
+	for _, words := range []string{"int8:bfloat16:per_tensor", "int8:bfloat16:per_channel+token:bias", "int8:bfloat16:per_channel+zero_b", "bfloat16xint4:bfloat16:per_block128"} {
+		asked, err := f.Parse(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, batch := range []int{1, 3} {
+			p := f.Make(problem.Sizes{100, 256, 60, batch}, asked).(problem.Matmul)
+			programs, err := kernels.All[4].Build(p, "", tile.Blocks{M: 64, K: 128, N: 64})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := Count(programs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sums := int64(batch*p.M) * 4; c.BytesMin != p.Bytes() && c.BytesMin != p.Bytes()+sums { // sums of rows of a, which a zero point of b is taken out by
+				t.Errorf("%s, batch of %d: %d bytes, the problem has %d", words, batch, c.BytesMin, p.Bytes())
+			}
+		}
+	}
+}
+
 // TestCount_Groups has Dots of slices of blocks, a group of k each, where m, k and n
 // end inside a block: some slices lie past the end of k.
 func TestCount_Groups(t *testing.T) {

@@ -98,6 +98,26 @@ func (p Matmul) factors(s Scheme) (a, b tile.Dtype) {
 	return p.A, p.B
 }
 
+// scaleBytes are those of the scales and zero points that come with a and b of one product.
+func (p Matmul) scaleBytes() int64 {
+	s, err := p.Scheme()
+	if err != nil {
+		return 0
+	}
+	numbers := func(g Grain, zero bool) int {
+		n := map[Grain]int{Tensor: 1, Token: p.M, TokenBlock: p.M * p.Groups(s), Channel: p.N, Block: p.N * p.Groups(s)}[g]
+		if zero {
+			return 2 * n
+		}
+		return n
+	}
+	n := numbers(s.B, s.ZeroB)
+	if !s.Dynamic { // else they are made inside the launch
+		n += numbers(s.A, s.ZeroA)
+	}
+	return tile.Float32.Bytes(int64(n))
+}
+
 // Groups is how many scales of b one column has; 1 but for Block.
 func (p Matmul) Groups(s Scheme) int {
 	if s.B != Block {
