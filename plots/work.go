@@ -45,6 +45,7 @@ func workPanels(q Request, summaries []results.Summary) *Panels {
 		return nil
 	}
 	curves := curvesOf(told, false)
+	looks := lineLooks(curves)
 	place := xOf(told)
 	x := categoriesOrSquare(told)
 	p := &Panels{Heading: headingOf(q, "FLOPs asked for and computed", sorted(curves), true, hollow)}
@@ -59,7 +60,7 @@ func workPanels(q Request, summaries []results.Summary) *Panels {
 			if c.any().Options != options {
 				continue
 			}
-			look := Series{Label: strings.TrimSpace(c.kernel + " " + c.any().Variant), Kernel: c.kernel, Shape: kernelShape(curves, c.kernel), Predicted: c.any().Mode == results.Predicted}
+			look := Series{Label: lineOf(c), Kernel: c.kernel, Shade: looks[lineOf(c)].shade(), Shape: looks[lineOf(c)].shape, Predicted: c.any().Mode == results.Predicted}
 			if look.Predicted {
 				look.Label += " predicted"
 			}
@@ -107,13 +108,20 @@ func workPanels(q Request, summaries []results.Summary) *Panels {
 	return p
 }
 
-// kernelShape is the marker of a kernel, the same in all panels.
-func kernelShape(curves []*curve, kernel string) int {
-	var names []string
+// lineOf is the kernel of a curve with its variant: what is one line in each panel.
+func lineOf(c *curve) string { return strings.TrimSpace(c.kernel + " " + c.any().Variant) }
+
+// lineLooks gives each line its slot, the same in all panels.
+func lineLooks(curves []*curve) map[string]slot {
+	var firsts []*curve
 	for _, c := range curves {
-		if !slices.Contains(names, c.kernel) {
-			names = append(names, c.kernel)
+		if !slices.ContainsFunc(firsts, func(o *curve) bool { return lineOf(o) == lineOf(c) }) {
+			firsts = append(firsts, c)
 		}
 	}
-	return slices.Index(names, kernel)
+	looks := map[string]slot{}
+	for i, s := range slots(firsts) {
+		looks[lineOf(firsts[i])] = s
+	}
+	return looks
 }
