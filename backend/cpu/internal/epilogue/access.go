@@ -23,7 +23,14 @@ func (c *values) loadFloats(e *tile.Expr) plan.Lanes[float32] {
 	case tile.Float32:
 		return loadSame[float32](c, r)
 	case tile.BFloat16:
-		return loadAs(c, r, c.plan.Loops.FromBFloat16)
+		c.step.Loads = append(c.step.Loads, r)
+		narrow := loadAs(c, r, c.plan.Loops.FromBFloat16)
+		return func(w *plan.Frame, row, col, n int) []float32 {
+			if wide := &w.Wide[r]; wide.Holds(row) {
+				return wide.Row(row, col, n)
+			}
+			return narrow(w, row, col, n)
+		}
 	}
 	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
 	return nil
@@ -98,7 +105,7 @@ func (c *values) castToFloat(e *tile.Expr) plan.Lanes[float32] {
 	case x.Dtype.IsInteger():
 		return apply(c.slot(), c.ints(x), c.plan.Loops.FromInt32)
 	case narrow:
-		return rounded(apply(c.slot(), c.floats(x), func(o, x []float32) { copy(o, x) }))
+		return c.rounded(c.floats(x))
 	}
 	return c.floats(x)
 }
@@ -171,8 +178,12 @@ func (c *values) compile() {
 	if s.Kind == tile.Store && d == tile.Float32 {
 		c.step.Span = c.banded(v)
 	}
-	if v.Op == tile.OpCast && d == tile.BFloat16 && s.Kind == tile.Store && v.Args[0].Dtype.IsFloat() {
+	for v.Op == tile.OpCast && d == tile.BFloat16 && s.Kind == tile.Store && v.Args[0].Dtype.IsFloat() {
 		v = v.Args[0] // the store rounds, once
+		if v.Op != tile.OpCast || v.Args[0].Op != tile.OpCast || v.Args[0].Dtype != d {
+			break
+		}
+		v = v.Args[0]
 	}
 	if d == tile.Float32 && s.Kind == tile.Accumulate && v.Op == tile.OpMul && v.Dtype == d {
 		x, y := c.floats(v.Args[0]), c.floats(v.Args[1])

@@ -5,7 +5,6 @@ package epilogue
 import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -133,7 +132,7 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 		return nil
 	}
 	if e.Dtype == tile.BFloat16 {
-		return rounded(f)
+		return c.rounded(f)
 	}
 	return f
 }
@@ -309,13 +308,12 @@ func iotaLanes(c *values, isCol bool) plan.Lanes[int32] {
 	})
 }
 
-// rounded rounds f, which owns its vector, to bfloat16.
-func rounded(f plan.Lanes[float32]) plan.Lanes[float32] {
-	return func(w *plan.Frame, row, col, n int) []float32 {
-		x := f(w, row, col, n)
-		for i, v := range x {
-			x[i] = rows.Widen(rows.Narrow(v))
-		}
-		return x
-	}
+// rounded rounds x to bfloat16.
+func (c *values) rounded(x plan.Lanes[float32]) plan.Lanes[float32] {
+	i, narrow, widen := c.slot(), c.plan.Loops.ToBFloat16, c.plan.Loops.FromBFloat16
+	return lanes(c, func(w *plan.Frame, row, col int, out []float32) {
+		bits := vector[uint16](w, i, len(out))
+		narrow(bits, x(w, row, col, len(out)))
+		widen(out, bits)
+	})
 }

@@ -184,6 +184,7 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 		Frame: plan.Frame{
 			Plan: p, Mem: mem, Rows: p.Rows.Of(mem), Data: make([][]byte, len(p.Refs)),
 			IDs: ownLines[int](len(p.Program.Grid)), Places: ownLines[plan.Place](len(p.Refs)), Memos: ownLines[plan.Memo](p.Memos),
+			Wide: ownLines[plan.Widened](len(p.Refs)),
 		},
 		pool: e.Pool, caches: r.caches, tags: make([][]int, len(p.Operands)),
 	}
@@ -200,6 +201,9 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 		if o.Keep == plan.KeepOwn {
 			w.tags[i] = ownLines[int](o.Slots)
 		}
+	}
+	for _, x := range p.Wides {
+		w.Wide[x.Ref] = plan.Widened{Data: memory.View[float32](x.Mem.Of(mem)), LD: p.Refs[x.Ref].Cols, Block: -1}
 	}
 	w.finite = make([][]finiteness, len(p.Operands))
 	plan.AllSteps(p.Steps, func(s *plan.Step) {

@@ -15,8 +15,38 @@ func (w *Worker) rowLoop(steps []*plan.Step) {
 	for row := 0; row < rows; row += steps[0].Strip {
 		for _, s := range steps {
 			at := &w.Places[s.Dst]
+			for _, r := range s.Widens {
+				w.widenRows(r, row, row+s.Strip)
+			}
 			w.write(s, w.fresh(s), row, min(row+s.Strip, at.Rows), 0, at.Cols)
 		}
+	}
+	for _, s := range steps {
+		for _, r := range s.Widens {
+			w.Wide[r].To = 0
+		}
+	}
+}
+
+// widenRows widens rows row0 … row1-1 of the current block of ref r, or the only one; what
+// the block has beyond the array is zero.
+func (w *Worker) widenRows(r, row0, row1 int) {
+	x, at, ld := &w.Wide[r], &w.Places[r], w.Plan.Refs[r].LD
+	if w.Plan.IsAlone(r) {
+		if row0, row1 = 0, 1; x.Block == at.Block {
+			x.To = 1
+			return
+		}
+		x.Block = at.Block
+	}
+	x.From, x.To = row0, row1
+	for row := row0; row < row1; row++ {
+		wide, have := x.Row(row, 0, x.LD), 0
+		if row < at.Rows {
+			have = at.Cols
+			w.Plan.Loops.FromBFloat16Ahead(wide[:have], memory.View[uint16](w.Data[r])[at.Off+row*ld:][:have], (row1-row0)*ld)
+		}
+		clear(wide[have:])
 	}
 }
 

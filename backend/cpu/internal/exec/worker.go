@@ -54,6 +54,9 @@ func (w *Worker) enter() {
 	for _, blocks := range w.finite {
 		clear(blocks)
 	}
+	for i := range w.Wide {
+		w.Wide[i].Block = -1
+	}
 }
 
 // task runs the programs of one point of the parallel axes.

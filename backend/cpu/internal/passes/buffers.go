@@ -98,6 +98,15 @@ func buffers(p *plan.Plan) error {
 			p.Scratch[i] = own("scratch "+r.Name, r.Rows*r.LD*r.Dtype.Bits()/8)
 		}
 	}
+	for _, x := range p.Wides {
+		rows := 1
+		plan.AllSteps(p.Steps, func(s *plan.Step) {
+			if slices.Contains(s.Widens, x.Ref) {
+				rows = max(rows, s.Strip)
+			}
+		})
+		x.Mem = own(p.Refs[x.Ref].Name+" widened", rows*p.Refs[x.Ref].Cols*4)
+	}
 	p.Rows = own(plan.Plural(p.Vectors, "row vector"), p.Vectors*plan.VectorLanes*4)
 	p.SharedBytes, p.LocalBytes = shared.Size, local.Size
 	return nil

@@ -5,7 +5,6 @@ package passes
 import (
 	"fmt"
 
-	"matladder/backend/cpu/internal/epilogue"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/rows"
@@ -18,18 +17,18 @@ var Passes = []struct {
 	Name string
 	run  func(*plan.Plan) error
 }{
-	{"verify", verify},             // the program makes sense on any machine; what steps cannot do at once → scratch
-	{"matrices", matrices},         // blocks of refs as matrices in memory
-	{"match", match},               // statements → steps
-	{"fuse", fuse},                 // a zeroing fill into the accumulation behind it, a product into the value, values of a row
-	{"layout", layOut},             // products → packed operands
-	{"skinny", skinny},             // b that few rows of a meet → not packed
-	{"rows", readRows},             // a whose rows tiles can load → not packed
-	{"writes", writes},             // outputs that tiles write once → rounded by them, non-temporal stores
-	{"epilogue", epilogue.Compile}, // values → vectors along rows
-	{"placement", placement},       // which packed blocks are kept, where
-	{"schedule", schedule},         // grid → phases, tasks, workers; steps of a program → strips of rows
-	{"buffers", buffers},           // sizes and places of all memory but the arrays
+	{"verify", verify},       // the program makes sense on any machine; what steps cannot do at once → scratch
+	{"matrices", matrices},   // blocks of refs as matrices in memory
+	{"match", match},         // statements → steps
+	{"fuse", fuse},           // a zeroing fill into the accumulation behind it, a product into the value, values of a row
+	{"layout", layOut},       // products → packed operands
+	{"skinny", skinny},       // b that few rows of a meet → not packed
+	{"rows", readRows},       // a whose rows tiles can load → not packed
+	{"writes", writes},       // outputs that tiles write once → rounded by them, non-temporal stores
+	{"epilogue", values},     // values → vectors along rows; rows of bfloat16 that several need → widened once
+	{"placement", placement}, // which packed blocks are kept, where
+	{"schedule", schedule},   // grid → phases, tasks, workers; steps of a program → strips of rows
+	{"buffers", buffers},     // sizes and places of all memory but the arrays
 }
 
 // Compile runs the passes.

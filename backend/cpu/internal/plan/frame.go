@@ -21,6 +21,7 @@ type Frame struct {
 
 	Row, Col int // of the piece of a product in hand
 	Seen     Seen
+	Wide     []Widened // by ref
 
 	Programs int // that it has been in: memos of one are not those of another
 	Memos    []Memo

@@ -29,6 +29,7 @@ type Plan struct {
 	Operands []*Operand
 	Vectors  int // row vectors that values need at once
 	Memos    int // numbers that values need once in each program
+	Wides    []*Wide
 
 	ByColumns bool // workers share blocks of a, and have blocks of b of their own
 	Ordered   bool // one worker runs the grid in the order of the program

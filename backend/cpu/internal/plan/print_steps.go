@@ -153,6 +153,13 @@ func (p *Plan) tellBody() []string {
 func (p *Plan) tellStrips() []string {
 	var lines []string
 	AllSteps(p.Steps, func(g *Step) {
+		for _, r := range g.Widens {
+			how := "rows of %s are widened ahead of %s, once for all that goes along them"
+			if p.IsAlone(r) {
+				how = "the row of %s is widened ahead of %s, once for all rows"
+			}
+			lines = append(lines, fmt.Sprintf(how, p.Refs[r].Name, g.Stmt.Ref.Name))
+		}
 		if g.Kind != StepStrips {
 			return
 		}

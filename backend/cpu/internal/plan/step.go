@@ -23,6 +23,8 @@ type Step struct {
 	Down   func(w *Frame, row, n int) // store, of a destination whose one column lies in one piece
 	Rounds bool                       // epilogue: rounds the product to bfloat16, and nothing else
 	Strip  int                        // rows that steps that go along rows together do at once
+	Loads  []int                      // refs of bfloat16 that it computes with
+	Widens []int                      // those of which a strip's rows are widened ahead of it
 	Span   Span                       // store of what a condition chooses: where it is not one number of the row
 	Band   *Band                      // strips: the columns that there is something to do for
 	Adds   []int                      // of strips with a band: refs of it whose elements along rows are added, or multiplied with

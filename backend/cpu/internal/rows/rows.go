@@ -38,7 +38,10 @@ type Loops struct {
 
 	FromInt32    func(dst []float32, x []int32)  // rounded to nearest even
 	FromBFloat16 func(dst []float32, x []uint16) // exact
-	ToBFloat16   func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
+	// FromBFloat16Ahead is FromBFloat16 that asks memory for the elements that lie so many
+	// behind: those of the next row, while this one is worked on.
+	FromBFloat16Ahead func(dst []float32, x []uint16, ahead int)
+	ToBFloat16        func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
 	// RowsToBFloat16 is ToBFloat16 of n elements of each of some rows, which are ldd and ldx
 	// elements apart.
 	RowsToBFloat16 func(dst []uint16, ldd int, x []float32, ldx, rows, n int)
@@ -124,6 +127,12 @@ var Generic = Loops{
 		}
 	},
 	FromBFloat16: func(dst []float32, x []uint16) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = Widen(x[i])
+		}
+	},
+	FromBFloat16Ahead: func(dst []float32, x []uint16, _ int) {
 		x = x[:len(dst)]
 		for i := range dst {
 			dst[i] = Widen(x[i])

@@ -103,6 +103,31 @@ func toBFloat16AVX512(dst *uint16, ldd int, x *float32, ldx, rows, n int)
 //go:noescape
 func scaleAVX512(dst, x *float32, by float32, n int)
 
+//go:noescape
+func fromBFloat16AVX512(dst *float32, x *uint16, n int)
+
+//go:noescape
+func affineAVX512(dst, x *float32, a, b float32, n int)
+
+//go:noescape
+func affineByAVX512(dst, x *float32, a, b float32, w *float32, n int)
+
+//go:noescape
+func affineByAndAVX512(dst, x *float32, a, b float32, w, c *float32, n int)
+
+// Here dst is a multiple of 32 bytes.
+//
+//go:noescape
+func toBFloat16NonTemporalAVX512(dst *uint16, x *float32, n int)
+
+// Here n is a multiple of 32.
+//
+//go:noescape
+func fromBFloat16AheadAVX2(dst *float32, x *uint16, n, ahead int)
+
+//go:noescape
+func fromBFloat16AheadAVX512(dst *float32, x *uint16, n, ahead int)
+
 // For returns the fastest loops; avx2 says that the processor has AVX2, avx512 that it has
 // AVX-512 F.
 func For(avx2, avx512 bool) Loops {
@@ -114,6 +139,10 @@ func For(avx2, avx512 bool) Loops {
 		l.ToBFloat16 = two(func(dst *uint16, x *float32, n int) { toBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.ToBFloat16)
 		l.RowsToBFloat16 = rowsToBFloat16AVX512
 		l.Scale = scaled(scaleAVX512, Generic.Scale)
+		l.FromBFloat16 = two(fromBFloat16AVX512, Generic.FromBFloat16)
+		l.FromBFloat16Ahead = withAhead(fromBFloat16AheadAVX512)
+		l.Affine = affine(affineAVX512, affineByAVX512, affineByAndAVX512)
+		l.ToBFloat16NonTemporal = nonTemporal(toBFloat16NonTemporalAVX512, Generic.ToBFloat16)
 	}
 	return l
 }
@@ -126,35 +155,22 @@ func forAVX2() Loops {
 		Scale:  scaled(scaleAVX2, Generic.Scale),
 		Divide: scaled(divideAVX2, Generic.Divide),
 		AddMul: three(addMulAVX2, Generic.AddMul),
-		Affine: func(dst, x []float32, a, b float32, w, c []float32) {
-			n := len(dst) &^ 15
-			if n > 0 {
-				switch {
-				case w == nil:
-					affineAVX2(&dst[0], &x[0], a, b, n)
-				case c == nil:
-					affineByAVX2(&dst[0], &x[0], a, b, &w[0], n)
-				default:
-					affineByAndAVX2(&dst[0], &x[0], a, b, &w[0], &c[0], n)
-				}
-			}
-			if n < len(dst) {
-				Generic.Affine(dst[n:], x[n:], a, b, behind(w, n), behind(c, n))
-			}
-		},
+		Affine: affine(affineAVX2, affineByAVX2, affineByAndAVX2),
+
 		CopyNonTemporal:       nonTemporal(copyNonTemporalAVX2, Generic.CopyNonTemporal),
 		ToBFloat16NonTemporal: nonTemporal(toBFloat16NonTemporalAVX2, Generic.ToBFloat16),
 
-		Max:            three(maxAVX2, Generic.Max),
-		Min:            three(minAVX2, Generic.Min),
-		AddInt32:       three(addInt32AVX2, Generic.AddInt32),
-		SubInt32:       three(subInt32AVX2, Generic.SubInt32),
-		MulInt32:       three(mulInt32AVX2, Generic.MulInt32),
-		FromInt32:      two(fromInt32AVX2, Generic.FromInt32),
-		FromBFloat16:   two(fromBFloat16AVX2, Generic.FromBFloat16),
-		ToBFloat16:     two(toBFloat16AVX2, Generic.ToBFloat16),
-		RowsToBFloat16: eachRow(two(toBFloat16AVX2, Generic.ToBFloat16)),
-		AddBFloat16:    two(addBFloat16AVX2, Generic.AddBFloat16),
+		Max:               three(maxAVX2, Generic.Max),
+		Min:               three(minAVX2, Generic.Min),
+		AddInt32:          three(addInt32AVX2, Generic.AddInt32),
+		SubInt32:          three(subInt32AVX2, Generic.SubInt32),
+		MulInt32:          three(mulInt32AVX2, Generic.MulInt32),
+		FromInt32:         two(fromInt32AVX2, Generic.FromInt32),
+		FromBFloat16:      two(fromBFloat16AVX2, Generic.FromBFloat16),
+		FromBFloat16Ahead: withAhead(fromBFloat16AheadAVX2),
+		ToBFloat16:        two(toBFloat16AVX2, Generic.ToBFloat16),
+		RowsToBFloat16:    eachRow(two(toBFloat16AVX2, Generic.ToBFloat16)),
+		AddBFloat16:       two(addBFloat16AVX2, Generic.AddBFloat16),
 		ToInt8: func(dst []int8, x []float32, by, zero float32) {
 			x = x[:len(dst)]
 			n := len(dst) &^ 31
@@ -235,6 +251,38 @@ var nan = float32(math.NaN())
 // ordered is the number of bits of which, if it is negative, all but the sign have
 // been turned over.
 func ordered(bits int32) float32 { return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32)) }
+
+func withAhead(fast func(dst *float32, x *uint16, n, ahead int)) func(dst []float32, x []uint16, ahead int) {
+	return func(dst []float32, x []uint16, ahead int) {
+		x = x[:len(dst)]
+		n := len(dst) &^ 31
+		if n > 0 {
+			fast(&dst[0], &x[0], n, ahead)
+		}
+		Generic.FromBFloat16(dst[n:], x[n:])
+	}
+}
+
+// affine is Affine by one of three routines, the last few elements as usual.
+func affine(plain func(dst, x *float32, a, b float32, n int), by func(dst, x *float32, a, b float32, w *float32, n int),
+	byAnd func(dst, x *float32, a, b float32, w, c *float32, n int)) func(dst, x []float32, a, b float32, w, c []float32) {
+	return func(dst, x []float32, a, b float32, w, c []float32) {
+		n := len(dst) &^ 15
+		if n > 0 {
+			switch {
+			case w == nil:
+				plain(&dst[0], &x[0], a, b, n)
+			case c == nil:
+				by(&dst[0], &x[0], a, b, &w[0], n)
+			default:
+				byAnd(&dst[0], &x[0], a, b, &w[0], &c[0], n)
+			}
+		}
+		if n < len(dst) {
+			Generic.Affine(dst[n:], x[n:], a, b, behind(w, n), behind(c, n))
+		}
+	}
+}
 
 // behind is x from n on; nil of nil.
 func behind(x []float32, n int) []float32 {

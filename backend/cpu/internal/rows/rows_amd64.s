@@ -132,3 +132,31 @@ addnarrow:
 	JNZ       addnarrow
 	VZEROUPPER
 	RET
+
+// func fromBFloat16AheadAVX2(dst *float32, x *uint16, n, ahead int)
+TEXT ·fromBFloat16AheadAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ ahead+24(FP), DX
+
+ahead:
+	PREFETCHT0 (SI)(DX*2)
+	VPMOVZXWD  (SI), Y0
+	VPMOVZXWD  16(SI), Y1
+	VPMOVZXWD  32(SI), Y2
+	VPMOVZXWD  48(SI), Y3
+	VPSLLD     $16, Y0, Y0
+	VPSLLD     $16, Y1, Y1
+	VPSLLD     $16, Y2, Y2
+	VPSLLD     $16, Y3, Y3
+	VMOVUPS    Y0, (DI)
+	VMOVUPS    Y1, 32(DI)
+	VMOVUPS    Y2, 64(DI)
+	VMOVUPS    Y3, 96(DI)
+	ADDQ       $64, SI
+	ADDQ       $128, DI
+	SUBQ       $32, CX
+	JNZ        ahead
+	VZEROUPPER
+	RET

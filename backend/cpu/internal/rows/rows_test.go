@@ -144,6 +144,7 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	ints("MulInt32", func(l Loops) func(dst, x, y []int32) { return l.MulInt32 })
 	floats("FromInt32", func(l Loops, dst []float32) { l.FromInt32(dst, integers) })
 	floats("FromBFloat16", func(l Loops, dst []float32) { l.FromBFloat16(dst, narrow) })
+	floats("FromBFloat16Ahead", func(l Loops, dst []float32) { l.FromBFloat16Ahead(dst, narrow, 1<<20) })
 	bfloats := func(name string, f func(l Loops, dst []uint16)) {
 		want, got := append([]uint16(nil), narrow...), append(append([]uint16(nil), narrow...), 42)
 		f(Generic, want)

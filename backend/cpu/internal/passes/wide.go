@@ -1,0 +1,53 @@
+package passes
+
+import (
+	"slices"
+
+	"matladder/backend/cpu/internal/epilogue"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+func values(p *plan.Plan) error {
+	if err := epilogue.Compile(p); err != nil {
+		return err
+	}
+	widenOnce(p)
+	return nil
+}
+
+// wideRow is up to how many bytes rows are widened for several steps: they stay in the caches
+// next to the core.
+const wideRow = 64 << 10
+
+// widenOnce has rows of bfloat16 widened once where several steps that go along rows together
+// compute with them, or with the only row of a block again and again.
+func widenOnce(p *plan.Plan) {
+	plan.AllSteps(p.Steps, func(g *plan.Step) {
+		if g.Kind != plan.StepRowLoop {
+			return
+		}
+		for r := range p.Refs {
+			x := &p.Refs[r]
+			reads := 0
+			for _, s := range g.Body {
+				if slices.Contains(s.Loads, r) {
+					reads++
+				}
+			}
+			if x.Dtype != tile.BFloat16 || x.LD*4*g.Strip > wideRow || reads == 0 || reads == 1 && !p.IsAlone(r) {
+				continue
+			}
+			isWide := false
+			for _, s := range g.Body {
+				if slices.Contains(s.Loads, r) && !isWide {
+					s.Widens, isWide = append(s.Widens, r), true
+				}
+				isWide = isWide && s.Dst != r
+			}
+			if !slices.ContainsFunc(p.Wides, func(w *plan.Wide) bool { return w.Ref == r }) {
+				p.Wides = append(p.Wides, &plan.Wide{Ref: r})
+			}
+		}
+	})
+}

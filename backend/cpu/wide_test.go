@@ -1,0 +1,99 @@
+package cpu
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+	"matladder/tile/interp"
+)
+
+// TestWide: rows of bfloat16 are widened once for several steps, and again where one of them
+// has written them; the values are those of interp, here exact numbers.
+func TestWide(t *testing.T) {
+	const rows, bm, cols = 21, 8, 1100
+	f32 := func(x tile.Value) *tile.Expr { return tile.Cast(x, tile.Float32) }
+	for name, c := range map[string]struct {
+		widened int
+		write   func(t *tile.Builder, x, w, s, o *tile.Ref)
+	}{
+		"read twice, and a row for all": {2, func(t *tile.Builder, x, w, s, o *tile.Ref) {
+			t.Store(s, tile.RowMax(f32(x)))
+			t.Store(o, tile.Cast(tile.Mul(tile.Sub(f32(x), s), f32(w)), tile.BFloat16))
+		}},
+		"read once": {0, func(t *tile.Builder, x, w, s, o *tile.Ref) {
+			t.Store(s, tile.RowMax(f32(x)))
+			t.Store(o, tile.Cast(tile.Mul(s, tile.Number(2)), tile.BFloat16))
+		}},
+		"written, then read twice": {1, func(t *tile.Builder, x, w, s, o *tile.Ref) {
+			t.Store(o, tile.Cast(tile.Mul(f32(x), tile.Number(0.5)), tile.BFloat16))
+			least := t.Scratch("least", tile.Float32, bm, 1)
+			t.Store(least, tile.RowMax(tile.Neg(f32(o))))
+			t.Store(s, tile.Add(tile.RowMax(f32(o)), least))
+		}},
+	} {
+		for isa := gemm.Generic; isa <= gemm.AMX; isa++ {
+			if len(isa.Missing()) > 0 {
+				continue
+			}
+			t.Run(name+"/"+isa.String(), func(t *testing.T) {
+				b := tile.New("wide")
+				i, zero := b.Axis("i", tile.Ceil(rows, bm), tile.Parallel), tile.Const(0)
+				x := b.In("x", tile.BFloat16, tile.Array(rows, cols), tile.Block(bm, cols).At(i, zero))
+				w := b.In("w", tile.BFloat16, tile.Array(1, cols), tile.Block(1, cols).At(zero, zero))
+				s := b.Out("s", tile.Float32, tile.Array(rows, 1), tile.Block(bm, 1).At(i, zero))
+				o := b.Out("o", tile.BFloat16, tile.Array(rows, cols), tile.Block(bm, cols).At(i, zero))
+				c.write(b, x, w, s, o)
+				programs, err := b.Programs()
+				if err != nil {
+					t.Fatal(err)
+				}
+				var in []tile.Tensor
+				rng := rand.New(rand.NewPCG(4, 4))
+				for _, r := range programs[0].RefsOf(tile.In) {
+					y := tile.NewTensor(r.Dtype, r.Array...)
+					for j := range y.Len() {
+						y.Set(j, float64(rng.IntN(15)-7))
+					}
+					in = append(in, y)
+				}
+				be := open(t, Options{Threads: 2, ISA: isa.String()})().(*Backend)
+				e, err := be.compile(context.Background(), programs, backend.Params{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer e.Close()
+				widened := 0
+				plan.AllSteps(e.Plans[0].Steps, func(s *plan.Step) { widened += len(s.Widens) })
+				if widened != c.widened {
+					t.Errorf("%d refs are widened ahead, should be %d", widened, c.widened)
+				}
+				for launch := range 2 { // the row for all is another in the second
+					in[len(in)-1].Set(3, float64(launch))
+					if err := e.Load(in...); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := e.Run(context.Background(), 1); err != nil {
+						t.Fatal(err)
+					}
+					got := outputsOf(t, e, programs)
+					want, err := interp.Run(context.Background(), programs, in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for n := range want {
+						for j := range want[n].Len() {
+							if w, g := want[n].At(j), got[n].At(j); w != g {
+								t.Fatalf("launch %d, output %d: element %d is %v, should be %v", launch, n, j, g, w)
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
