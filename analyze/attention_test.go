@@ -107,6 +107,9 @@ func TestPublishedAttention(t *testing.T) {
 	if len(page.Rows) < 6 || page.Median > 15 {
 		t.Errorf("%d rows, median error %.1f %%", len(page.Rows), page.Median)
 	}
+	if len(page.Blind) < 8 || page.MedianBlind > 15 {
+		t.Errorf("%d rows predicted first, median error %.1f %%", len(page.Blind), page.MedianBlind)
+	}
 }
 
 // middle is the median of xs, which it sorts; 0 of none.
