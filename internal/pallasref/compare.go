@@ -30,6 +30,7 @@ type Comparer struct {
 	oursDump    string
 	pallas      Reference // leaves schedules in its Dump
 	pallasPlain Reference // leaves none: that of a kernel that does not fit may be gigabytes
+	tokamax     Reference // likewise, for kernels of tokamax
 	folder      string
 }
 
@@ -44,9 +45,10 @@ func NewComparer(python, libtpu string, limit time.Duration) (*Comparer, error) 
 		oursDump:    filepath.Join(folder, "ours"),
 		pallas:      Reference{Python: python, Libtpu: libtpu, Folder: folder, Dump: filepath.Join(folder, "pallas"), Limit: limit},
 		pallasPlain: Reference{Python: python, Libtpu: libtpu, Folder: folder, Limit: limit},
+		tokamax:     Reference{Python: python, Libtpu: libtpu, Folder: folder, Dump: filepath.Join(folder, "tokamax"), Limit: limit},
 		folder:      folder,
 	}
-	err = errors.Join(os.Mkdir(c.oursDump, 0o755), os.Mkdir(c.pallas.Dump, 0o755))
+	err = errors.Join(os.Mkdir(c.oursDump, 0o755), os.Mkdir(c.pallas.Dump, 0o755), os.Mkdir(c.tokamax.Dump, 0o755))
 	if err == nil {
 		c.ours, err = aot.Open(aot.Options{Library: libtpu, Flags: dumpFlags(c.oursDump), Parallel: 1, Limit: limit})
 	}
@@ -61,6 +63,7 @@ func NewComparer(python, libtpu string, limit time.Duration) (*Comparer, error) 
 func (c *Comparer) Close() error {
 	c.pallas.Close()
 	c.pallasPlain.Close()
+	c.tokamax.Close()
 	return errors.Join(c.ours.Close(), os.RemoveAll(c.folder))
 }
 

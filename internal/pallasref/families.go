@@ -18,9 +18,10 @@ import (
 	"matladder/tile"
 )
 
-// FamilyPoint is a kernel of another family beside one of JAX's library, on equal blocks.
+// FamilyPoint is a kernel of another family beside one of JAX's library or of tokamax, on
+// equal blocks.
 type FamilyPoint struct {
-	Library  string // flash, splash or gmm
+	Library  string // of libraries
 	Topology string
 	Causal   bool
 	Sizes    []int // as library.py takes them
@@ -46,9 +47,31 @@ func FamilyMatrix() []FamilyPoint {
 		add("splash", true, []int{8192, 128}, square(1024, 512))
 		add("gmm", false, []int{8192, 4096, 4096, 8}, square(512, 512), tile.Blocks{M: 512, K: 1024, N: 1024}, tile.Blocks{M: 1024, K: 512, N: 1024})
 		add("gmm", false, []int{8192, 2048, 768, 8}, tile.Blocks{M: 256, K: 2048, N: 768})
+		add("tokamax_splash", false, []int{8192, 64}, square(1024, 512))
+		add("tokamax_splash", false, []int{8192, 128}, square(512, 512), square(1024, 512), square(2048, 512))
+		add("tokamax_splash", false, []int{8192, 256}, square(1024, 512))
+		add("tokamax_splash", true, []int{8192, 128}, square(1024, 512))
+		add("tokamax_gmm", false, []int{8192, 4096, 4096, 8}, square(512, 512), tile.Blocks{M: 512, K: 1024, N: 1024}, tile.Blocks{M: 1024, K: 512, N: 1024})
+		add("tokamax_gmm", false, []int{8192, 2048, 768, 8}, tile.Blocks{M: 256, K: 2048, N: 768})
 	}
 	return all
 }
+
+// libraries are what kernels are compared with, in the order of the summary.
+var libraries = []kernelNames{
+	{"flash", "flash_attention"}, {"splash", "splash_m"}, {"gmm", "gmm"},
+	{tokamax + "splash", "splash_m"}, {tokamax + "gmm", ownPipeline},
+}
+
+// ownPipeline is tokamax' grouped product, which has Pallas write its pipeline into the kernel.
+const ownPipeline = "gmm_megablox"
+
+// kernelNames are a kernel's for the script that compiles it, and the beginning of its
+// schedule's.
+type kernelNames struct{ name, schedule string }
+
+// tokamax begins the names of tokamax' kernels.
+const tokamax = "tokamax_"
 
 // Key tells points apart.
 func (p FamilyPoint) Key() string {
@@ -71,13 +94,15 @@ func (p FamilyPoint) size() string {
 // some are hidden.
 func (p FamilyPoint) kernel() string {
 	switch {
-	case p.Library == "gmm":
+	case p.grouped():
 		return "grouped/v2_visits"
 	case p.Causal:
 		return "attention/v4_skip"
 	}
 	return "attention/v3_flash"
 }
+
+func (p FamilyPoint) grouped() bool { return strings.TrimPrefix(p.Library, tokamax) == "gmm" }
 
 func (p FamilyPoint) program() (*tile.Program, error) {
 	family, name, _ := strings.Cut(p.kernel(), "/")
@@ -110,7 +135,7 @@ const heads = 2
 // last. Steps that compute nothing are left out.
 func (p FamilyPoint) shares(program *tile.Program) (ours, theirs []float64) {
 	n := p.Sizes[0] / p.Blocks.K // of a row, or of k
-	if p.Library == "gmm" {
+	if p.grouped() {
 		edge := float64(p.Blocks.K) / float64(p.Sizes[1])
 		return mosaic.Conditional(program.Body, []float64{edge, edge}), []float64{edge, edge, 1 - edge}
 	}
@@ -123,7 +148,11 @@ func (p FamilyPoint) shares(program *tile.Program) (ours, theirs []float64) {
 		return ours, theirs
 	}
 	row := 2 / float64(n+1) // of the steps that compute, one in a row of blocks
-	return []float64{row, 1 - row, row, row}, []float64{row, 1, row}
+	ours, theirs = []float64{row, 1 - row, row, row}, []float64{row, 1, row}
+	if p.Library == tokamax+"splash" {
+		theirs = ours // as it has plain and cut blocks apart too
+	}
+	return ours, theirs
 }
 
 // CompareFamily compiles a point on both sides. An error says that it could not be asked.
@@ -142,7 +171,11 @@ func (c *Comparer) CompareFamily(ctx context.Context, p FamilyPoint) (ours, thei
 	if err != nil {
 		return ours, theirs, err
 	}
-	err = c.pallas.ask(ctx, map[string]any{
+	with := &c.pallas
+	if strings.HasPrefix(p.Library, tokamax) {
+		with = &c.tokamax
+	}
+	err = with.ask(ctx, map[string]any{
 		"library": p.Library, "topology": topology, "dtype": "bfloat16", "sizes": p.Sizes, "causal": p.Causal,
 		"blocks": []int{p.Blocks.M, p.Blocks.K, p.Blocks.N},
 	})
@@ -154,9 +187,10 @@ func (c *Comparer) CompareFamily(ctx context.Context, p FamilyPoint) (ours, thei
 		return ours, theirs, err
 	}
 	if theirs = resultOf(err); err == nil {
-		theirs.Cycles, theirs.Reason = steady(c.pallas.Dump, map[string]string{"flash": "flash_attention", "splash": "splash_m", "gmm": "gmm"}[p.Library], others)
+		i := slices.IndexFunc(libraries, func(l kernelNames) bool { return l.name == p.Library })
+		theirs.Cycles, theirs.Reason = steady(with.Dump, libraries[i].schedule, others)
 	}
-	empty(c.pallas.Dump)
+	empty(with.Dump)
 	return ours, theirs, nil
 }
 
@@ -175,7 +209,11 @@ func steady(folder, prefix string, shares []float64) (float64, string) {
 	if err != nil {
 		return 0, shorten(err.Error())
 	}
-	n, err := s.Steady(shares...)
+	read := s.Steady
+	if prefix == ownPipeline {
+		read = s.SteadyLoop
+	}
+	n, err := read(shares...)
 	if err != nil {
 		return 0, shorten(err.Error())
 	}
@@ -196,7 +234,7 @@ func completeFamilies(ctx context.Context, python, path string, limit time.Durat
 	if err != nil {
 		return err
 	}
-	c.pallas.Script = library
+	c.pallas.Script, c.tokamax.Script = library, tokamaxLibrary
 	defer c.Close()
 	for _, p := range FamilyMatrix() {
 		if _, done := rows[p.Key()]; done {

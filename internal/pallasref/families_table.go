@@ -90,10 +90,10 @@ func SummarizeFamilies(t Families) FamilySummary {
 // Print writes a summary as text.
 func (s FamilySummary) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%d of %d points in the table, %d with equal outcomes\n", s.Rows, s.Points, s.Equal)
-	for _, library := range []string{"flash", "splash", "gmm"} {
-		if rows := s.Ratios[library]; len(rows) > 0 {
+	for _, library := range libraries {
+		if rows := s.Ratios[library.name]; len(rows) > 0 {
 			last := rows[len(rows)-1]
-			fmt.Fprintf(w, "%s: %d with cycles on both sides, median ratio %.4f, largest %.4f: %s\n", library, len(rows), rows[len(rows)/2].Ratio(), last.Ratio(), last.Key())
+			fmt.Fprintf(w, "%s: %d with cycles on both sides, median ratio %.4f, largest %.4f: %s\n", library.name, len(rows), rows[len(rows)/2].Ratio(), last.Ratio(), last.Key())
 		}
 	}
 	s.print(w, "library")

@@ -14,7 +14,8 @@
 //	 4. Summarize counts it (summary.go). A test holds the table to the bars.
 //
 // With --families it compares attention and grouped products with the kernels of JAX's
-// library (families.go, library.py), and completes families.csv (families_table.go).
+// library and of tokamax (families.go, library.py, tokamax_kernels.py), and completes
+// families.csv (families_table.go).
 //
 // README.md tells the result; .ci/full installs what the command needs and runs it.
 // The program is not for those who use the ladder, and nothing imports it: no build
@@ -56,7 +57,7 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	limit := flags.Duration("limit", 5*time.Minute, "for one compilation")
 	only := flags.StringSlice("libtpu", versions, "`versions` of libtpu to compile with")
 	again := flags.String("ours", "", "`kernel` of which our side alone is compiled anew, where it fits: for a change of lower/mosaic")
-	families := flags.String("families", "", "`file` to complete instead: kernels of other families beside those of JAX's library")
+	families := flags.String("families", "", "`file` to complete instead: kernels of other families beside those of JAX's library and of tokamax")
 	budget := flags.Duration("time-budget", 0, "when to begin no more compilations; 0 for never")
 	if err := cli.ParseOrHelp(flags, args, stdout, "usage: pallasref [flags]"); err != nil {
 		return err

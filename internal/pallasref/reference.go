@@ -29,6 +29,11 @@ var script string
 //go:embed library.py
 var library string
 
+// tokamaxLibrary has kernels of tokamax, which is no part of JAX.
+//
+//go:embed tokamax_kernels.py
+var tokamaxLibrary string
+
 // Reference compiles with JAX, in a Python process that is started when it is
 // first needed and after one has ended.
 type Reference struct {

@@ -47,7 +47,8 @@ func (s *Schedule) readLoops() error {
 			return s.at(i, "a loop body that is in no loop")
 		}
 		end := i
-		for end < s.Bundles && s.bundles[end].depth >= b.depth {
+		for end < s.Bundles && (s.bundles[end].depth >= b.depth || s.unmarked(end, b.depth)) {
+			s.bundles[end].depth = max(s.bundles[end].depth, b.depth)
 			end++
 		}
 		// The branch back, or at least its delay slots, stand behind the last
@@ -99,6 +100,17 @@ func (s *Schedule) readLoops() error {
 		}
 	}
 	return nil
+}
+
+// unmarked reports whether bundle i is of the loop around it although it is not marked: the
+// next ones are, and no loop or join begins in between.
+func (s *Schedule) unmarked(i, depth int) bool {
+	for j := i; j < s.Bundles && j < i+maxDelay && s.bundles[j].tag == ""; j++ {
+		if s.bundles[j].depth >= depth {
+			return true
+		}
+	}
+	return false
 }
 
 // slotsBehind is how many delay slots a branch back has: the regions of its loop

@@ -104,11 +104,27 @@ func (s *Schedule) Conditional() []Region {
 // region: 1/8 for the first of 8 steps of k. A condition that always or never holds
 // may be no region. The error says where the program at hand and the schedule differ.
 func (s *Schedule) Steady(shares ...float64) (float64, error) {
+	return s.steady(s.Conditional(), shares)
+}
+
+// SteadyLoop is Steady of a kernel that writes its pipeline itself (emit_pipeline of
+// Pallas): a step is the loop's body, and its conditions are the outermost regions there.
+func (s *Schedule) SteadyLoop(shares ...float64) (float64, error) {
+	grid, _ := s.Grid()
+	var outer []Region
+	for _, r := range s.Regions {
+		if r.Parent < 0 && grid.contains(r.Span) {
+			outer = append(outer, r)
+		}
+	}
+	return s.steady(outer, shares)
+}
+
+func (s *Schedule) steady(conditional []Region, shares []float64) (float64, error) {
 	grid, ok := s.Grid()
 	if !ok {
 		return 0, fmt.Errorf("%s: no loop over a grid", s.Kernel)
 	}
-	conditional := s.Conditional()
 	if len(shares) > len(conditional) {
 		shares = slices.DeleteFunc(slices.Clone(shares), func(x float64) bool { return x == 0 || x == 1 })
 	}

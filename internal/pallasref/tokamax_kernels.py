@@ -1,0 +1,108 @@
+"""Compiles kernels of tokamax for a TPU that is not there.
+
+    python tokamax_kernels.py < points.jsonl
+
+reads points, a JSON object a line, and answers each as reference.py does:
+
+    {"library": "tokamax_splash", "topology": "v6e:2x2", "dtype": "bfloat16",
+     "sizes": [4096, 128], "causal": false, "blocks": [1024, 1024, 512]}
+
+tokamax_splash is its splash attention, of two heads: sizes are the length and the
+columns of a head; blocks those of rows, of keys, and of the keys in a piece.
+"layouts" says how q, k and v lie, 1 with the columns of a head last and 2 with the
+rows last (all 1 unless given), "scheduler" whether it asks for libtpu's other one.
+tokamax_gmm is its grouped product: sizes are rows, k, n and groups; blocks those of
+rows, k and n; "transposed" says that each group's matrix is n × k.
+"""
+
+import functools
+import json
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+from jax._src.pallas.mosaic import tpu_info
+from jax.experimental import topologies
+from tokamax._src.ops.experimental.tpu.splash_attention import (
+    splash_attention_kernel as splash,
+    splash_attention_mask as masks,
+)
+from tokamax._src.ops.ragged_dot import pallas_mosaic_tpu_kernel as ragged_dot
+
+HEADS = 2
+
+
+@functools.cache
+def device(topology):
+    return topologies.get_topology_desc(platform="tpu", topology_name=topology).devices[0]
+
+
+def build_splash(point):
+    rows, keys, piece = point["blocks"]
+    length, dim = point["sizes"]
+    layouts = [splash.QKVLayout(i) for i in point.get("layouts") or [1, 1, 1]]
+    config = splash.SplashConfig(
+        block_q=rows,
+        block_kv=keys,
+        block_kv_compute=piece,
+        q_layout=layouts[0],
+        k_layout=layouts[1],
+        v_layout=layouts[2],
+        use_experimental_scheduler=point.get("scheduler", False),
+    )
+    shape = (length, length)
+    mask = masks.CausalMask(shape, shard_count=1) if point["causal"] else masks.FullMask(shape)
+    # As tokamax' attention calls it.
+    call = splash.make_splash_mha(
+        mask=mask,
+        config=config,
+        q_seq_shards=1,
+        mask_value=float(jnp.finfo(jnp.float32).min),
+        downcast_smem_data=False,
+    )
+    return lambda q, k, v: call(q, k, v), [((HEADS, length, dim), point["dtype"])] * 3
+
+
+def build_gmm(point):
+    m, k, n, groups = point["sizes"]
+    dtype, transposed = point["dtype"], point.get("transposed", False)
+    call = functools.partial(
+        ragged_dot.gmm,
+        precision=(jax.lax.Precision.DEFAULT,) * 2,
+        out_dtype=jnp.dtype(dtype),
+        tiling=tuple(point["blocks"]),
+        transpose_rhs=transposed,
+    )
+    matrix = (n, k) if transposed else (k, n)
+    return call, [((m, k), dtype), ((groups, *matrix), dtype), ((groups,), "int32")]
+
+
+BUILD = {"tokamax_splash": build_splash, "tokamax_gmm": build_gmm}
+
+
+def compile(point):
+    at = device(point["topology"])
+    # Kernels ask what they are compiled for, of the device that JAX would run on.
+    tpu_info.get_device_kind = lambda: at.device_kind
+    tpu_info.get_num_device_cores = lambda: at.num_cores
+    call, shapes = BUILD[point["library"]](point)
+    sharding = jax.sharding.SingleDeviceSharding(at)
+    args = [jax.ShapeDtypeStruct(s, jnp.dtype(d), sharding=sharding) for s, d in shapes]
+    jax.jit(call).trace(*args).lower(lowering_platforms=("tpu",)).compile()
+
+
+def main():
+    for line in sys.stdin:
+        start = time.monotonic()
+        answer = {}
+        try:
+            compile(json.loads(line))
+        except Exception as e:  # of JAX's many kinds the text tells all
+            answer["error"] = f"{e}" or type(e).__name__
+        answer["seconds"] = round(time.monotonic() - start, 3)
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
