@@ -19,6 +19,7 @@ type cache struct {
 	group   int  // lanes of one unit of work
 	part    int  // elements of k of one, of a chunk's
 	full    bool // holds every block for good: it was packed ahead of launches
+	far     bool // and that are more than a core's own cache holds
 }
 
 // packState is how far the packing of one block is.

@@ -13,6 +13,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
@@ -336,7 +337,7 @@ func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend
 			if err != nil {
 				return nil, fmt.Errorf("cpu: pack: %w", err)
 			}
-			cache.full = true
+			cache.full, cache.far = true, len(cache.mem) > probe.Host().L2
 			p.caches[packedKey{n, i}] = cache
 			p.bytes += int64(len(cache.mem))
 		}

@@ -77,7 +77,7 @@ func (w *Worker) countLoad(i int) {
 func (w *Worker) slot(i int) int {
 	o := w.Plan.Operands[i]
 	if o.Keep == plan.KeepAll {
-		return w.Places[o.Ref].Block
+		return o.Slot(w.Places[o.Ref].Block)
 	}
 	switch {
 	case o.Slots == 1:
@@ -211,7 +211,8 @@ func (w *Worker) factor(i, lane, lanes, k0, depth int) plan.Factor {
 		ld := w.Plan.Refs[o.Ref].LD
 		return plan.Factor{Mem: w.Data[o.Ref], Off: element(o, &w.Places[o.Ref], ld, lane, k0), LD: ld}
 	}
-	return plan.Factor{Mem: w.piece(i, lane, lanes, k0, depth), Packed: true}
+	cache := w.caches[i]
+	return plan.Factor{Mem: w.piece(i, lane, lanes, k0, depth), Packed: true, Far: cache != nil && cache.far}
 }
 
 // clearEdges zeroes what rows × cols of 32 bits have beyond m × n.

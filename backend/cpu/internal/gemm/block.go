@@ -14,6 +14,7 @@ type block[C Sum] struct {
 	panelB        int // words from one panel to the next
 	step0, steps  int // of b; a begins at the first
 	accumulate    bool
+	far, thin     bool // b comes from far; and few rows of a meet it
 }
 
 // run divides k into chunks and m into pieces of a that fit L2. For each piece
@@ -26,10 +27,27 @@ type block[C Sum] struct {
 //			}
 //		}
 //	}
+//
+// Where few rows of a meet a b from far, which is then read from end to end:
+//
+//	for panel of b {
+//		for chunk of k {
+//			for panel of a { tile }
+//		}
+//	}
 func (x block[C]) run() {
 	var bias []C
 	if x.kernel.bias != nil {
 		bias = make([]C, x.nr)
+	}
+	if run := x.blocking.thin(x.mr, x.nr, x.m, x.steps); x.far && run > 0 {
+		x.thin = true
+		for j := 0; j < x.n; j += x.nr {
+			for s := 0; s < x.steps; s += run {
+				x.column(0, x.m, j, s, min(run, x.steps-s), bias)
+			}
+		}
+		return
 	}
 	chunk, piece, _ := x.blocking.of(x.mr, x.nr, x.words, x.m, x.n, x.steps)
 	for s := 0; s < x.steps; s += chunk {
@@ -44,7 +62,8 @@ func (x block[C]) run() {
 
 // column multiplies rows i0 … i1-1 of a by the panel of b at column j, over
 // some steps from step s on. Meanwhile each tile asks for a share of the next
-// panel, which would come from L3 or memory otherwise.
+// panel, which would come from L3 or memory otherwise; or the first tile asks for what lies
+// behind in memory: the next steps, the next panel, and in the end the next block.
 func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	b := x.panelOfB(j, s)
 	var start *C
@@ -56,7 +75,13 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	if after >= x.n {
 		after = 0
 	}
-	next := uintptr(unsafe.Pointer(x.panelOfB(after, s)))
+	next, tile := address(x.panelOfB(after, s)), x.kernel.tile
+	if x.thin {
+		next = address(b) + uintptr(steps*x.nr*wordBytes)
+		if x.kernel.thin != nil {
+			tile = x.kernel.thin
+		}
+	}
 	share := uintptr(steps) * prefetchedPerStep
 	end := next + share*uintptr(x.nr*wordBytes/prefetchedPerStep)
 	cols := min(x.nr, x.n-j)
@@ -65,7 +90,7 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, x.a.at(i0/x.mr, s), x.a.panel/wordBytes, steps, b, accumulate)
 		return
 	}
-	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 {
+	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 && !x.thin {
 		c, a := &x.c[i0*x.ldc+j], x.a.at(i0/x.mr, s)
 		if x.a.packed {
 			x.kernel.column(c, x.ldc, steps, a, b, start, next, end, whole, x.a.panel/wordBytes, accumulate)
@@ -77,7 +102,8 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	for i, ahead := i0, next; i < i1; i += x.mr {
 		c, a, rows := &x.c[i*x.ldc+j], x.a.at(i/x.mr, s), min(x.mr, i1-i)
 		if x.a.packed {
-			x.kernel.tile(c, x.ldc, steps, a, b, start, ahead, rows, cols, accumulate)
+			tile(c, x.ldc, steps, a, b, start, ahead, rows, cols, accumulate)
+			tile = x.kernel.tile
 		} else {
 			x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, ahead, rows, cols, accumulate)
 		}

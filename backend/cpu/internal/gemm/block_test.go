@@ -18,7 +18,7 @@ func TestBlock(t *testing.T) {
 func testBlock[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 	r := rand.New(rand.NewPCG(5, 6))
 	small := *p
-	small.blocking = blocking{steps: 7, bytes: 2 * 7 * p.MR * p.Words * wordBytes}
+	small.blocking = blocking{steps: 7, bytes: 2 * 7 * p.MR * p.Words * wordBytes, near: 7 << 10}
 	if p.direct.pieces.rows > 0 {
 		small.direct.pieces = pieceCuts{rows: 4, close: 3, steps: 9, width: p.NR + 5}
 	}
@@ -90,7 +90,7 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n
 		unpacked := fenced[S](t, len(b))
 		copy(unpacked, b)
 		p.MultiplyDirect(run, c, ldc, m, n, k, unpacked, n, accumulate)
-	} else if run.B = pb; split > 0 && split < k {
+	} else if run.B, run.Far = pb, r.IntN(2) == 0; split > 0 && split < k {
 		from := func(k0, k1 int) Run[S] { // those elements of a alone
 			part := run
 			if run.Rows != nil {

@@ -7,6 +7,7 @@ type blocking struct {
 	steps int // k_c: of k that a register tile runs over
 	bytes int // of A, m_c × k_c, that stay in L2 while the panels of B pass
 	work  int // bytes of sums that stay in L2 between two runs over k; tiles only
+	near  int // bytes of A and B that stay in L1 where few rows of A meet a B from far; 0 for no such way
 }
 
 // hostBlocking leaves half of L2 to two panels of B and the tiles of C. Deep runs
@@ -19,7 +20,22 @@ func hostBlocking() blocking {
 	return blocking{
 		steps: min(max(128, l2>>10), 1024),
 		bytes: min(max(96<<10, l2*3/8), 512<<10),
+		near:  max(32<<10, probe.Host().L1D) * 2 / 3,
 	}
+}
+
+// thin is how many steps a register tile runs over where few rows of A meet a B that comes
+// from far; 0 where it is not so. Few are those whose tiles, each asking for its share,
+// would not ask for all of the next panel of B. Then B is read as memory brings it, from
+// end to end, and only the run that is multiplied and the one behind it are in L1, with a
+// panel of A each.
+func (x blocking) thin(mr, nr, m, steps int) int {
+	if x.near <= 0 || ceil(m, mr)*prefetchedPerStep >= nr*wordBytes {
+		return 0
+	}
+	const turn = 4 // steps of the loop of a tile
+	most := min(x.steps, max(turn, x.near/((2*nr+2*mr)*wordBytes)))
+	return min(most, ceil(even(steps, most), turn)*turn)
 }
 
 // Blocking is how Block divides m rows of A, n columns of B and k elements for the

@@ -11,6 +11,7 @@ type Run[S Source] struct {
 	Rows  []S    // or a as it lies in memory, rows LDA apart; only where ReadsA
 	LDA   int
 	B     []byte // packed
+	Far   bool   // B comes from beyond L2, and what lies behind it in memory is multiplied next
 	Work  []byte // as many bytes as Path.Work, on a cache line; nil for memory of its own
 	Write Write  // of tiles; others write c in one way
 }
@@ -79,7 +80,7 @@ func (p *Path[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, depth int, 
 		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, blocking: p.blocking,
 		c: c, ldc: ldc, m: m, n: n,
 		a: p.left(r, m, k), b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
-		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate,
+		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate, far: r.Far,
 	}.run()
 }
 

@@ -12,7 +12,7 @@ import (
 func avx2Kernels() *Kernels {
 	const mr, nr = 6, 16
 	isa := simd{words: 8}
-	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2, column: columnFloat32AVX2, edge: edgeFloat32AVX2,
+	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2, thin: thinFloat32AVX2, column: columnFloat32AVX2, edge: edgeFloat32AVX2,
 		rows: rowsKernel[float32]{rowsFloat32AVX2, columnRowsFloat32AVX2, true}}}
 	i := shape[int32]{AVX2, mr, nr, kernel[int32]{tile: tilePairsAVX2, column: columnPairsAVX2, edge: edgePairsAVX2}}
 	if cpu.X86.HasAVXVNNI {
@@ -42,7 +42,7 @@ func avx2Kernels() *Kernels {
 	k.WideInt8.stream = streamKernel[int32]{streamPairsAVX2, 3, asTheyAre(streamRows / 2)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVXVNNI {
-		i.kernel = kernel[int32]{tile: tileQuadsAVX2, column: columnQuadsAVX2, bias: offsetBiasAVX2}
+		i.kernel = kernel[int32]{tile: tileQuadsAVX2, thin: thinQuadsAVX2, column: columnQuadsAVX2, bias: offsetBiasAVX2}
 		k.ThinBFloat16, k.ThinInt8 = k.BFloat16, k.Int8
 		k.Int8 = newPath(i, formatQuads, 4,
 			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows6AVX2, offsetQuads), flipColumns(packQuadsColumns6AVX2, offsetQuads)}.packer(),
@@ -54,7 +54,7 @@ func avx2Kernels() *Kernels {
 func avx512Kernels() *Kernels {
 	const mr, nr = 12, 32
 	isa := simd{words: 16, masks: true}
-	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512, column: columnFloat32AVX512, edge: edgeFloat32AVX512,
+	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512, thin: thinFloat32AVX512, column: columnFloat32AVX512, edge: edgeFloat32AVX512,
 		rows: rowsKernel[float32]{rowsFloat32AVX512, columnRowsFloat32AVX512, false}}}
 	i := shape[int32]{AVX512, mr, nr, kernel[int32]{tile: tilePairsAVX512, column: columnPairsAVX512}}
 	if cpu.X86.HasAVX512VNNI {
@@ -81,7 +81,7 @@ func avx512Kernels() *Kernels {
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
-		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, column: columnBFloat16AVX512, edge: edgeBFloat16AVX512,
+		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, thin: thinBFloat16AVX512, column: columnBFloat16AVX512, edge: edgeBFloat16AVX512,
 			rows: rowsKernel[float32]{rowsBFloat16AVX512, columnRowsBFloat16AVX512, false}}
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
 			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
@@ -94,7 +94,7 @@ func avx512Kernels() *Kernels {
 		}
 	}
 	if cpu.X86.HasAVX512VNNI {
-		i.kernel = kernel[int32]{tile: tileQuadsAVX512, column: columnQuadsAVX512, bias: offsetBiasAVX512}
+		i.kernel = kernel[int32]{tile: tileQuadsAVX512, thin: thinQuadsAVX512, column: columnQuadsAVX512, bias: offsetBiasAVX512}
 		k.Int8 = newPath(i, formatQuads, 4,
 			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows12AVX512, offsetQuads), flipColumns(packQuadsColumns12AVX512, offsetQuads)}.packer(),
 			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}.packer())

@@ -3,6 +3,9 @@ package gemm
 // A kernel is the micro-kernel of a path and what Block must prepare for it.
 type kernel[C Sum] struct {
 	tile tile[C]
+	// thin, where it is not nil, is tile for the first panel of a where few meet b: it
+	// asks for as many bytes at next as it reads of b, and for the L1 cache.
+	thin tile[C]
 	// column, where it is not nil, does what tile does for many panels of a.
 	column column[C]
 	// rows, where it has a tile, does both for an a that is not packed.

@@ -61,6 +61,9 @@ func placement(p *plan.Plan) error {
 	for _, o := range p.Operands {
 		r := &p.Refs[o.Ref]
 		o.Follows = o.Why == plan.WhyAlone || followEachOther(p, r) || o.Keep == plan.KeepOwn && o.Slots < window(p, r)
+		if last := len(r.BlocksAlong) - 1; o.Keep == plan.KeepAll && o.Columns && r.RowDim == last-1 && r.ColDim == last {
+			o.Down = [2]int{r.BlocksAlong[last-1], r.BlocksAlong[last]}
+		}
 		if o.Slots > 0 && !r.CountedPacked && r.Kind != tile.Scratch {
 			o.Counts, r.CountedPacked = true, true
 		}

@@ -141,7 +141,7 @@ func alongColumns(p *plan.Product) {
 
 // runOf is a call, but for a b that is not packed.
 func runOf[S gemm.Source](x plan.Call) gemm.Run[S] {
-	r := gemm.Run[S]{Work: x.Work, Write: x.Write}
+	r := gemm.Run[S]{Work: x.Work, Write: x.Write, Far: x.B.Far}
 	if x.B.Packed {
 		r.B = x.B.Mem
 	}

@@ -26,6 +26,7 @@ type Operand struct {
 	Room   int64  // bytes that were left to choose keep by
 	Counts bool   // packing a block of it counts as loading one
 	Slots  int    // blocks kept
+	Down   [2]int // KeepAll of a matrix that products go down: its blocks along k and beside; else 0
 	// Follows: blocks that one program after another sees have numbers that do, too.
 	Follows bool
 	Mem     memory.Region // shared: of the executable's memory; else of a worker's
@@ -49,6 +50,17 @@ const (
 	// tasks needs; the groups run one after another.
 	KeepGroup
 )
+
+// Slot is where a block of KeepAll is kept: those of one column follow each other, as a
+// program that goes down k reads them.
+func (o *Operand) Slot(block int) int {
+	if o.Down == [2]int{} {
+		return block
+	}
+	down, beside := o.Down[0], o.Down[1]
+	row, column := block/beside, block%beside
+	return (row/down*beside+column)*down + row%down
+}
 
 // UnitBytes is about how much of a block one worker packs at once of those that share it.
 const UnitBytes = 64 << 10

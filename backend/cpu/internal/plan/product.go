@@ -69,6 +69,7 @@ type Call struct {
 type Factor struct {
 	Mem     []byte
 	Packed  bool
+	Far     bool // packed beyond L2, and what lies behind in memory is next
 	Off, LD int
 }
 

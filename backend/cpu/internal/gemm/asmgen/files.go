@@ -11,6 +11,10 @@ func Files() map[string][]byte {
 	narrow := func(p Product) Tile {
 		return Tile{Vector: avx2, Product: p, MR: 6, Vectors: 2, Heights: []int{6, 5, 4, 3, 2, 1}, Parts: true}
 	}
+	ahead := func(t Tile) func(*Asm) {
+		t.Ahead = true
+		return t.tile
+	}
 	wideEdge := func(p Product) func(*Asm) {
 		t := wide(p)
 		t.Parts = true
@@ -54,8 +58,8 @@ func Files() map[string][]byte {
 	all := map[string]*Asm{
 		"tile_neon_arm64.s":            fileOf(arm64, neon...),
 		"../probe/peak_arm64.s":        fileOf(arm64, neonPeak...),
-		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile, wide(float32s).column, wide(float32s).tileRows, wide(float32s).columnRows),
-		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile, wide(bfloat16s).column, wide(bfloat16s).tileRows, wide(bfloat16s).columnRows),
+		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile, ahead(wide(float32s)), wide(float32s).column, wide(float32s).tileRows, wide(float32s).columnRows),
+		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile, ahead(wide(bfloat16s)), wide(bfloat16s).column, wide(bfloat16s).tileRows, wide(bfloat16s).columnRows),
 		"direct_avx512_amd64.s": file(direct(directFloat32, float32s), direct(directWideBFloat16, float32s),
 			direct(directBFloat16, bfloat16s), direct(directQuads, quads)),
 		"direct_avx2_amd64.s": file(directNarrow(directFloat32, float32s), directNarrow(directWideBFloat16, float32s),
@@ -63,13 +67,13 @@ func Files() map[string][]byte {
 		"dots_avx512_amd64.s":       file(Dots{avx512, float32s, 4}.dots, Dots{avx512, bfloat16s, 4}.dots),
 		"dots_avx2_amd64.s":         file(Dots{avx2, float32s, 2}.dots),
 		"stream_avx2_amd64.s":       file(streamFloat32.stream, streamBFloat16.stream, streamPairs.stream),
-		"tile_quads_avx512_amd64.s": file(wide(quads).tile, wide(quads).column, wide(quads).offsetBias),
+		"tile_quads_avx512_amd64.s": file(wide(quads).tile, ahead(wide(quads)), wide(quads).column, wide(quads).offsetBias),
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairsFused).column, wide(pairs).tile, wide(pairs).column),
-		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, narrow(float32s).column, narrow(float32s).tileRows, narrow(float32s).columnRows, avx2.columnNumbers),
+		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, ahead(narrow(float32s)), narrow(float32s).column, narrow(float32s).tileRows, narrow(float32s).columnRows, avx2.columnNumbers),
 		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairsVEX).column, narrow(pairs).tile, narrow(pairs).column, avx2.columnNumbers),
 		"edge_avx2_amd64.s":         file(narrow(float32s).edge, narrow(pairs).edge),
 		"edge_avx512_amd64.s":       file(wideEdge(float32s), wideEdge(bfloat16s)),
-		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, narrow(quadsVEX).column, narrow(quadsVEX).offsetBias, avx2.columnNumbers),
+		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, ahead(narrow(quadsVEX)), narrow(quadsVEX).column, narrow(quadsVEX).offsetBias, avx2.columnNumbers),
 		"inplace_avx2_amd64.s":      file(inPlace...),
 		"tiles_amx_amd64.s":         file(bfloat16Tiles.tiles, int8Tiles.tiles),
 		"pack_avx512_amd64.s":       file(packWide...),

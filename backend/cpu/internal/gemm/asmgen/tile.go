@@ -10,6 +10,7 @@ type Tile struct {
 	Vectors int
 	Heights []int // rows that have a loop of their own, falling from MR
 	Parts   bool  // loops of few sums keep them in parts
+	Ahead   bool  // it asks for as much of b as it reads, into L1
 
 	rows *rowsOfA // of an a that is not packed; nil for panels
 }
@@ -41,7 +42,11 @@ const unroll = 4
 // with one broadcast word of a for each row. Tiles cut off by the edge of c
 // run a loop of fewer rows and vectors; only the stores know the exact edge.
 func (t Tile) tile(a *Asm) {
-	a.Func("tile"+t.Name+t.Suffix, t.summing("ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int"),
+	name := "tile"
+	if t.Ahead {
+		name = "thin"
+	}
+	a.Func(name+t.Name+t.Suffix, t.summing("ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int"),
 		rC, rLDC, rSteps, rA, rB, rBias, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
 	t.prefetchC(a)
@@ -201,13 +206,22 @@ func (t Tile) inTwo(a *Asm) func() {
 	}
 }
 
-// prefetchB asks for a line of the next panel of b in each whole turn.
+// prefetchB asks for a line of the next panel of b in each whole turn, or for as many as
+// the turn reads.
 func (t Tile) prefetchB(a *Asm, steps int) {
-	if steps == unroll {
-		a.EOL("the next panel of b")
-		a.Op("PREFETCHT1", at(rNext, 0))
-		a.Op("ADDQ", imm(64), rNext)
+	const line = 64
+	hint, bytes := "PREFETCHT1", line
+	switch {
+	case t.Ahead:
+		hint, bytes = "PREFETCHT0", steps*t.Vectors*t.bytes()
+	case steps < unroll:
+		return
 	}
+	a.EOL("the next panel of b")
+	for off := 0; off < bytes; off += line {
+		a.Op(hint, at(rNext, off))
+	}
+	a.Op("ADDQ", imm(bytes), rNext)
 }
 
 // multiplyRows adds the products of rows of a, in step s of the turn, and a row of b
