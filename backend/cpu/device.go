@@ -123,7 +123,7 @@ func (b *Backend) recall() measurements {
 	if ok {
 		var now measurements
 		b.controlled(context.Background(), &now)
-		if !kept.outlived(now.ControlCompute, now.ControlMemory) {
+		if !kept.outlived(now.ControlCompute, now.ControlMemory) && !kept.crowded(b.emptyLaunch(context.Background(), m.Threads)) {
 			return kept
 		}
 	}

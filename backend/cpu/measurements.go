@@ -41,6 +41,17 @@ func (m measurements) outlived(compute, memory float64) bool {
 	return compute > 0 && m.ControlCompute > slower*compute || memory > 0 && m.ControlMemory > slower*memory
 }
 
+// moved is how many times as long a launch may take as it does now: more than where a
+// virtual machine's cores lie makes of it, and less than others on them do, of whom controls
+// see nothing that find a core free.
+const moved = 16
+
+// crowded reports whether a launch that does hardly anything takes so much less now than when
+// it was measured that cores were shared with others then.
+func (m measurements) crowded(launch float64) bool {
+	return launch > 0 && m.Cores.Launch > moved*launch
+}
+
 // What no core and no memory of a machine reaches for years to come: 16 kibi
 // operations (eight times those of a core's AMX tiles on int8) at 8 GHz, and a
 // hundred times the bandwidth of a socket with stacked memory. A file that says more

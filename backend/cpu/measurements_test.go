@@ -56,6 +56,12 @@ func TestProbes_Kept(t *testing.T) {
 	if v := rewritten(func(m *measurements) { m.ControlMemory = 10 }); v == 1e14 {
 		t.Error("what was measured while memory was slow is read")
 	}
+	if v := rewritten(func(m *measurements) {
+		cores := *m.Cores
+		m.Cores, cores.Launch = &cores, 0.01
+	}); v == 1e14 {
+		t.Error("what was measured while others had the cores is read")
+	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
