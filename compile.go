@@ -147,11 +147,13 @@ type chosen struct {
 	kernel   string
 	blocks   tile.Blocks
 	tuned    map[string]string // parameters that were tuned with the blocks
+
+	packed []*tile.Program // with blocks for a b that is packed beforehand; nil for the same
 }
 
 // build writes the kernel with the blocks that o asks for, or the best known.
-func (d *device) build(p problem.Problem, k kernels.Kernel, o Options) (chosen, error) {
-	c := chosen{kernel: k.Name(), blocks: o.Blocks}
+func (d *device) build(p problem.Problem, k kernels.Kernel, o Options) (c chosen, err error) {
+	c = chosen{kernel: k.Name(), blocks: o.Blocks}
 	switch {
 	case c.blocks != (tile.Blocks{}):
 		sides := []int{c.blocks.M, c.blocks.K, c.blocks.N}
@@ -181,10 +183,32 @@ func (d *device) build(p problem.Problem, k kernels.Kernel, o Options) (chosen, 
 			return c, fmt.Errorf("matladder: %s proposes no blocks for %s: %w", k.Name(), problem.Title(p), ErrUnsupported)
 		}
 		c.blocks = list[0]
+		if c.packed, err = d.packed(p, k, o); err != nil {
+			return c, err
+		}
 	}
-	var err error
 	if c.programs, err = k.Build(p, o.Variant, c.blocks); err != nil {
 		return c, fmt.Errorf("matladder: %s: %w", k.Name(), err)
 	}
 	return c, nil
+}
+
+// packed writes the kernel with the blocks that are best where b is packed beforehand; nil
+// where the backend packs nothing, or an output may be the memory of an input, of which the
+// blocks decide.
+func (d *device) packed(p problem.Problem, k kernels.Kernel, o Options) ([]*tile.Program, error) {
+	if _, ok := p.(problem.Matmul); !ok || d.calls() == nil || len(o.InPlace) > 0 {
+		return nil, nil
+	}
+	m := d.machine()
+	m.PackedB = true
+	list := k.Candidates(p, m)
+	if len(list) == 0 {
+		return nil, nil
+	}
+	programs, err := k.Build(p, o.Variant, list[0])
+	if err != nil {
+		return nil, fmt.Errorf("matladder: %s: %w", k.Name(), err)
+	}
+	return programs, nil
 }

@@ -396,6 +396,28 @@ func TestRun_Lengths(t *testing.T) {
 	}
 }
 
+// TestPrepack_Large: so are those of more than a core's own cache holds, in blocks chosen for
+// it or asked for.
+func TestPrepack_Large(t *testing.T) {
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+		for _, blocks := range []tile.Blocks{{}, {M: 16, K: 256, N: 160}} {
+			p := problem.New(21, 2100, 1500, d)
+			c := compile(t, p, Options{Blocks: blocks})
+			raw, out, in, outs := tensors(t, p, c, 1)
+			packed, err := c.Prepack(t.Context(), "b", in[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Call(t.Context(), outs, []Tensor{in[0], packed}); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := check.Verify(t.Context(), p, c.programs, raw, out...); err != nil || r.ErrOverBound > 1 {
+				t.Errorf("%s, blocks %v: error/bound %v, %v", d, blocks, r.ErrOverBound, err)
+			}
+		}
+	}
+}
+
 // TestPrepack: products of what was packed once are those of what is packed anew.
 func TestPrepack(t *testing.T) {
 	for _, word := range []string{"float32", "bfloat16", "int8", "bfloat16xint4:per_block128", "bfloat16xint8:per_channel", "bfloat16xfloat8_e5m2:per_channel"} {

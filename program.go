@@ -19,6 +19,7 @@ import (
 type Program struct {
 	device   *device
 	programs []*tile.Program
+	packed   []*tile.Program // for a b that is packed beforehand; nil for the same
 	params   backend.Params
 	kernel   string
 	blocks   tile.Blocks
@@ -57,7 +58,7 @@ func newProgram(ctx context.Context, d *device, c chosen, o Options) (*Program, 
 	if err != nil {
 		return nil, fmt.Errorf("matladder: %w", err)
 	}
-	p := &Program{device: d, programs: c.programs, params: d.with(o, c.tuned), kernel: c.kernel, blocks: c.blocks}
+	p := &Program{device: d, programs: c.programs, packed: c.packed, params: d.with(o, c.tuned), kernel: c.kernel, blocks: c.blocks}
 	p.states.New = func() any { return p.newCall() }
 	for _, list := range []struct {
 		refs []*tile.Ref

@@ -233,7 +233,11 @@ func (p *Program) compile(ctx context.Context, n kind) (*variant, error) {
 		strides(a, n.outRows[i])
 	}
 	var err error
-	if v.callable, err = caller.CompileCall(ctx, p.programs, p.params, layout); err != nil {
+	programs := p.programs
+	if n.packed != 0 && p.packed != nil {
+		programs = p.packed
+	}
+	if v.callable, err = caller.CompileCall(ctx, programs, p.params, layout); err != nil {
 		return nil, fmt.Errorf("matladder: %w", err)
 	}
 	return v, nil
@@ -243,6 +247,8 @@ func (p *Program) compile(ctx context.Context, n kind) (*variant, error) {
 // weights of a model many times. The result stands in the input's place in calls of this
 // program; other inputs whose rows lie apart are copied in such calls. It copies: the
 // tensor's memory is free again. Where a backend has no such form, it is the tensor itself.
+//
+// Where no blocks were asked for, launches of a packed b have those that are best for it.
 //
 // Only what is the second operand of products can be packed; other inputs are an error that
 // wraps ErrUnsupported.

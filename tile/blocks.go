@@ -61,6 +61,7 @@ type Machine struct {
 	// AccumulatorBytes is how much of an accumulator a program can keep in registers,
 	// where it must: on a GPU. 0 for no limit.
 	AccumulatorBytes int64
+	PackedB          bool      // the second operand of products is packed ahead of launches
 	Cores            *Cores    // where each program runs on a core with caches; nil elsewhere, or if unknown
 	Pipeline         *Pipeline // where a core brings blocks in while it computes; nil elsewhere, or if unknown
 }

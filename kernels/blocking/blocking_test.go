@@ -51,6 +51,19 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
+// TestRank_Packed: a b that is packed ahead and comes from memory is cut so that workers
+// have some blocks each, over all of k.
+func TestRank_Packed(t *testing.T) {
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
+		m := machine(4)
+		m.PackedB = true
+		p := problem.New(16, 4096, 14336, d)
+		if b := Rank(p, m)[0]; b.K != p.K || tile.Ceil(p.N, b.N) < 2*m.Parallel {
+			t.Errorf("%s: %v", p, b)
+		}
+	}
+}
+
 // TestRank_Sharing: a product of a microsecond is one program, which shares nothing; the
 // farther cores are apart, the larger is what they share.
 func TestRank_Sharing(t *testing.T) {

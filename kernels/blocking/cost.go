@@ -16,6 +16,7 @@ type model struct {
 	rate        tile.ProductRate
 	readsA      bool // rows of a are not packed
 	readsB      bool // b is not packed
+	packedB     bool // b is packed ahead of launches
 }
 
 // newModel is false where the machine does not say how fast it multiplies the operands
@@ -31,7 +32,8 @@ func newModel(p problem.Matmul, m tile.Machine) (*model, bool) {
 		workers: max(1, m.Parallel), cores: m.Cores, rate: rate,
 	}
 	x.readsA = p.A == a && p.N <= rate.InPlace && p.K%max(1, rate.Depth) == 0 && !sameSet(p.K*int(x.a))
-	x.readsB = p.M <= rate.Direct
+	x.packedB = m.PackedB
+	x.readsB = p.M <= rate.Direct && !x.packedB
 	return x, a == b && rate.FLOPs > 0
 }
 
@@ -49,6 +51,7 @@ type block struct {
 	pass         float64 // seconds of the part of product during which b comes for the first time
 	fetchB       float64 // seconds in which a packed b comes from where others have packed it
 	rewriteB     float64 // seconds to write a packed b over one that others have read
+	uneven       float64 // seconds that its worker may be behind others
 }
 
 // unit is the bytes of a block of b that one worker packs at once.
@@ -71,17 +74,17 @@ func (x *model) block(s tile.Blocks, rows, cols int) block {
 		passes := max(1, float64(rows)*depth*x.a/(l2*3/8))
 		b.pass = compute / passes
 		b.product = compute + passes*sizeB/x.cores.Shared
-		if sizeB*depth/k > l2/2 {
+		switch {
+		case x.packedB:
+			// It comes from where it is kept for all launches, and no two cores get quite the
+			// same of what memory gives: who has less work left takes from the others.
+			move := sizeB / x.source()
+			b.product, b.uneven = together(b.product, move), tile.Exposed*move
+		case sizeB*depth/k > l2/2:
 			b.product = together(compute, passes*sizeB/r.Fetch)
 		}
-		b.packB = sizeB * (1 + segment/(float64(cols)*x.b)) / min(r.PackB, x.source())
-		if sizeB*depth/k > l2/2 {
-			b.packB += sizeB / x.cores.Shared // it leaves the core's own cache again
-		}
-		b.packers = max(1, int(sizeB/unit))
-		b.fetchB = sizeB / r.Fetch
-		if c := x.cores; c.ReadOthers > 0 && c.WriteOthers > 0 {
-			b.fetchB, b.rewriteB = max(b.fetchB, sizeB/c.ReadOthers), sizeB/c.WriteOthers
+		if !x.packedB {
+			b.packB, b.packers, b.fetchB, b.rewriteB = x.packing(sizeB, cols, depth/k)
 		}
 	}
 	if !x.readsA {
@@ -94,6 +97,21 @@ func (x *model) block(s tile.Blocks, rows, cols int) block {
 	}
 	b.product += x.writes(rows, cols) + x.cores.Task
 	return b
+}
+
+// packing is what packing a block of b takes, of so many bytes, of which steps along k have a
+// part.
+func (x *model) packing(size float64, cols int, part float64) (pack float64, packers int, fetch, rewrite float64) {
+	r := x.rate
+	pack = size * (1 + segment/(float64(cols)*x.b)) / min(r.PackB, x.source())
+	if size*part > float64(x.cores.L2)/2 {
+		pack += size / x.cores.Shared // it leaves the core's own cache again
+	}
+	fetch = size / r.Fetch
+	if c := x.cores; c.ReadOthers > 0 && c.WriteOthers > 0 {
+		fetch, rewrite = max(fetch, size/c.ReadOthers), size/c.WriteOthers
+	}
+	return pack, max(1, int(size/unit)), fetch, rewrite
 }
 
 // source is the bytes/s at which a core reads b where it lies.

@@ -27,7 +27,7 @@ func newGrid(x *model, s tile.Blocks) *grid {
 		}
 	}
 	g.byColumns = x.readsA && !x.readsB && (g.cols%x.workers == 0 || g.cols >= 4*x.workers)
-	if g.sharing = 1; !g.byColumns && !x.readsB {
+	if g.sharing = 1; !g.byColumns && !x.readsB && !x.packedB {
 		g.sharing = min(g.workers, g.rows)
 	}
 	g.copies = float64(x.workers)*float64(x.k)*float64(x.n)*x.b <= float64(x.cores.L3)
@@ -120,7 +120,7 @@ func (g *grid) makespan() float64 {
 		r.at += g.step(r, n)
 		last = max(last, r.at)
 	}
-	return last * scale
+	return last*scale + g.blocks[0][0].uneven
 }
 
 func atEnd(i, n int) int {
