@@ -95,6 +95,7 @@ type Cores struct {
 	Launch float64 // seconds of a launch of a program for each core, which computes hardly anything
 	Pair   float64 // that of two cores; one alone needs none
 	Task   float64 // seconds that a program takes beside its products
+	Kept   int64   `json:",omitempty"` // bytes of packed blocks of a that a core keeps from one program to the next; 0 for no limit
 	Sharing
 	Rates map[Dtype]ProductRate // by dtype of the operands
 }

@@ -4,8 +4,41 @@ import (
 	"math"
 	"testing"
 
+	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
+	"matladder/backend/cpu/internal/plan"
+	quantized "matladder/kernels/v5_quant"
+	"matladder/problem"
 	"matladder/tile"
 )
+
+// TestKept: a plan keeps a packed block of a for the next program of its row up to as many
+// bytes as kernels are told.
+func TestKept(t *testing.T) {
+	b, err := Open(Options{Threads: 2, NoProbe: true, ownBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := b.describe(measurements{Threads: 2, Cores: &tile.Cores{}}).Blocking.Kept
+	const k = 1024
+	for _, test := range []struct {
+		rows int
+		keep plan.Keep
+	}{{int(kept)/k - 64, plan.KeepOwn}, {int(kept)/k + 64, plan.KeepPiece}} {
+		programs, err := quantized.Kernel{}.Build(problem.New(4*test.rows, k, 256, tile.Int8), "", tile.Blocks{M: test.rows, K: k, N: 64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := b.Compile(t.Context(), programs, backend.Params{Extra: map[string]string{paramA: "packed"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		if o := e.(*exec.Executable).Plans[0].Operands[0]; o.Keep != test.keep {
+			t.Errorf("%d rows of %d bytes, of %d bytes kept: a is kept as %v (%s), want %v", test.rows, k, kept, o.Keep, o.Why, test.keep)
+		}
+	}
+}
 
 // TestMeasureCores: figures that block shapes are ranked by are numbers above zero,
 // whatever the machine.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/passes"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/chips"
 	"matladder/tile"
@@ -81,6 +82,9 @@ func (b *Backend) Control(ctx context.Context) (compute, memory time.Duration) {
 	return b.control.Run(ctx)
 }
 
+// factors is how many operands of a product have a share of what workers keep.
+const factors = 2
+
 func (b *Backend) describe(m measurements) chips.Device {
 	h := probe.Host()
 	d := chips.Device{
@@ -89,12 +93,17 @@ func (b *Backend) describe(m measurements) chips.Device {
 		Kind:  chips.CPU,
 		Note:  note(m.ISA, m.Threads),
 
-		Cores: h.Cores, DevicesPerChip: 1, Parallel: m.Threads, Blocking: m.Cores,
+		Cores: h.Cores, DevicesPerChip: 1, Parallel: m.Threads,
 
 		Peak:                map[string]chips.Figure{},
 		FastBytes:           asked(h.L2, "L2 of one core, from the processor or the operating system"),
 		LastLevelCacheBytes: asked(h.L3, "last-level cache, from the processor or the operating system"),
 		MemoryBytes:         asked(int(totalMemory()), "from the operating system"),
+	}
+	if m.Cores != nil { // what is kept is no measurement, and may change with the options
+		c := *m.Cores
+		c.Kept = passes.OwnBytes(b.options.ownBytes, m.Threads, factors)
+		d.Blocking = &c
 	}
 	d.FastDefaultBytes = d.FastBytes
 	for dtype, v := range m.Peak {

@@ -106,8 +106,60 @@ func TestSeconds_Bounds(t *testing.T) {
 	}
 }
 
+// TestSeconds_Kept: what a core does not keep of a is packed again for each block of its
+// row, from memory where the arrays are larger than the caches.
+func TestSeconds_Kept(t *testing.T) {
+	for _, test := range []struct {
+		side, cols int
+		kept       int64
+		packs      float64 // of all of a by each worker
+		rate       float64 // bytes/s
+	}{
+		{1024, 64, 1 << 20, 1, 59e9},
+		{1024, 64, 1 << 19, 4, 59e9},
+		{1024, 256, 1 << 19, 1, 59e9},
+		{4096, 256, 1 << 19, 4, 15e9},
+	} {
+		m := machine(4)
+		m.Cores.Kept = test.kept
+		p := problem.New(test.side, test.side, test.side, tile.Int8)
+		x, _ := newModel(p, m)
+		g := newGrid(x, tile.Blocks{M: p.M, K: p.K, N: test.cols})
+		packed := -float64(g.cols/g.workers) * g.blocks[0][0].product
+		for r, n := (&run{row: -1, col: -1}), 0; n < g.cols/g.workers; n++ {
+			packed += g.step(r, n) - g.blocks[0][0].packB - g.apart
+		}
+		want := test.packs * float64(p.A.Bytes(int64(p.M)*int64(p.K))) / test.rate
+		if math.Abs(packed-want) > 1e-3*want {
+			t.Errorf("%s in blocks of %d columns, %d bytes kept: packs a in %v s, want %v", p, test.cols, test.kept, packed, want)
+		}
+	}
+}
+
+// TestRank_Large: of a product that is larger than the caches no first choice has a block
+// of a that its worker packs anew for many blocks of b, or sums that go to memory and back
+// many times.
+func TestRank_Large(t *testing.T) {
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+		for _, side := range []int{2048, 4096} {
+			m := machine(4)
+			m.Cores.Kept = 6 << 20
+			p := problem.New(side, side, side, d)
+			b := Rank(p, m)[0]
+			a := p.A.Bytes(int64(b.M) * int64(p.K))
+			if columns := tile.Ceil(p.N, b.N) / 4; a > m.Cores.Kept && columns > 2 {
+				t.Errorf("%s: %v: a block of %d bytes is packed %d times", p, b, a, columns)
+			}
+			if steps := tile.Ceil(p.K, b.K); steps > 4 && p.Acc.Bytes(int64(b.M)*int64(b.N)) > m.Cores.L3/8 {
+				t.Errorf("%s: %v: sums go in and out %d times", p, b, steps)
+			}
+		}
+	}
+}
+
 // TestMakespan holds the time of the last worker to what follows without playing it
-// through: equal programs that workers share evenly, and one too many.
+// through: equal programs that workers share evenly, and one too many; and half a program
+// more where a worker is held up.
 func TestMakespan(t *testing.T) {
 	for _, test := range []struct {
 		rows, cols int
@@ -119,8 +171,8 @@ func TestMakespan(t *testing.T) {
 				g.blocks[i][j] = block{product: 1, packers: 1}
 			}
 		}
-		if have := g.makespan(); have != test.want {
-			t.Errorf("%d×%d programs of one second on 4 workers: %v s, want %v", test.rows, test.cols, have, test.want)
+		if have, want := g.makespan(), test.want+heldUp/2; have != want {
+			t.Errorf("%d×%d programs of one second on 4 workers: %v s, want %v", test.rows, test.cols, have, want)
 		}
 	}
 }

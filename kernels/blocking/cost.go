@@ -1,6 +1,8 @@
 package blocking
 
 import (
+	"math"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -14,9 +16,11 @@ type model struct {
 	workers     int
 	cores       *tile.Cores
 	rate        tile.ProductRate
-	readsA      bool // rows of a are not packed
-	readsB      bool // b is not packed
-	packedB     bool // b is packed ahead of launches
+	readsA      bool    // rows of a are not packed
+	readsB      bool    // b is not packed
+	packedB     bool    // b is packed ahead of launches
+	arrays      float64 // bytes of all
+	shared      float64 // bytes of the cache that cores share: what it does not hold comes from memory
 }
 
 // newModel is false where the machine does not say how fast it multiplies the operands
@@ -34,6 +38,8 @@ func newModel(p problem.Matmul, m tile.Machine) (*model, bool) {
 	x.readsA = p.A == a && p.N <= rate.InPlace && p.K%max(1, rate.Depth) == 0 && !sameSet(p.K*int(x.a))
 	x.packedB = m.PackedB
 	x.readsB = p.M <= rate.Direct && !x.packedB
+	x.arrays = float64(x.batch) * (float64(x.m)*float64(x.k)*x.a + float64(x.k)*float64(x.n)*x.b + float64(x.m)*float64(x.n)*x.c)
+	x.shared = float64(max(m.Cores.L3, int64(x.workers)*m.Cores.L2))
 	return x, a == b && rate.FLOPs > 0
 }
 
@@ -47,6 +53,7 @@ func sameSet(bytes int) bool { return bytes%4096 == 0 }
 type block struct {
 	product      float64 // seconds, with packed operands at hand
 	packA, packB float64 // seconds to pack the operands' blocks
+	keepsA       bool    // the packed block of a stays for the next program of its row
 	packers      int     // workers that find something to do where a block of b is packed together
 	pass         float64 // seconds of the part of product during which b comes for the first time
 	fetchB       float64 // seconds in which a packed b comes from where others have packed it
@@ -57,54 +64,77 @@ type block struct {
 // unit is the bytes of a block of b that one worker packs at once.
 const unit = 64 << 10
 
-// block is what a block of rows by cols takes over all of k.
-func (x *model) block(s tile.Blocks, rows, cols int) block {
+// pieceOfB and pieceColumns, in bytes and in panels, bound how much of b, if no other rows of
+// a meet it, is packed at once: a piece of some columns with all of a step along k.
+const pieceOfB, pieceColumns = 2 << 20, 8
+
+// block is what a block of rows by cols takes over all of k. Below says that others meet the
+// same block of b, beside the same block of a.
+func (x *model) block(s tile.Blocks, rows, cols int, below, beside bool) block {
 	r, l2 := x.rate, float64(x.cores.L2)
 	k, depth := float64(x.k), float64(min(s.K, x.k))
 	sizeA, sizeB := float64(rows)*k*x.a, float64(cols)*k*x.b
 	compute := 2 * wholeRows(rows, r.Rows) * wholeColumns(cols, r.Columns) * k / r.FLOPs
+	pieces, chunk := 1.0, sizeB*depth/k // of b that all of a meets one after another
+	if most := max(pieceOfB/(depth*x.b), float64(pieceColumns*r.Columns)); !x.readsB && !x.packedB && !below && float64(cols) > most {
+		pieces, chunk = math.Ceil(float64(cols)/most), most*depth*x.b
+	}
 	var b block
 	if x.readsB {
 		// Rows of b come from beyond the core's own cache, or from memory with all others.
 		b.product = together(compute, float64(x.k)*(float64(cols)*x.b+latency)/x.source())
 	} else {
-		// Pieces of a stay in the core's own cache while all of the block of b passes. Its
-		// panels come into the first-level cache for each, and from farther if the second
-		// does not hold them.
+		// All of b that is packed once for all rows goes to memory, if it and the arrays do not
+		// fit the cache that cores share, and comes back.
+		leaves := below && x.arrays+k*float64(x.n)*x.b > x.shared
+		// Pieces of a stay in the core's own cache while all of the block of b passes.
 		passes := max(1, float64(rows)*depth*x.a/(l2*3/8))
 		b.pass = compute / passes
-		b.product = compute + passes*sizeB/x.cores.Shared
-		switch {
+		switch b.product = compute + passes*sizeB*x.fetching(chunk); {
 		case x.packedB:
 			// It comes from where it is kept for all launches, and no two cores get quite the
 			// same of what memory gives: who has less work left takes from the others.
 			move := sizeB / x.source()
 			b.product, b.uneven = together(b.product, move), tile.Exposed*move
-		case sizeB*depth/k > l2/2:
-			b.product = together(compute, passes*sizeB/r.Fetch)
+		case x.beyond(chunk):
+			b.product = max(b.product, together(compute, passes*sizeB/x.memory()))
+		case leaves:
+			b.product += together(b.pass, sizeB/x.memory()) - b.pass
 		}
 		if !x.packedB {
-			b.packB, b.packers, b.fetchB, b.rewriteB = x.packing(sizeB, cols, depth/k)
+			b.packB, b.packers, b.fetchB, b.rewriteB = x.packing(sizeB, chunk, cols, leaves)
 		}
 	}
 	if !x.readsA {
-		b.packA = sizeA / r.PackA
+		b.packA = sizeA / min(r.PackA, x.sourceA())
+		if b.keepsA = beside && (x.cores.Kept == 0 || sizeA <= float64(x.cores.Kept)); !b.keepsA && sizeA > l2/2 {
+			b.packA *= pieces
+		}
+		first := compute * min(1, float64(r.Columns)/float64(cols))
+		switch step := sizeA * depth / k; {
+		case b.keepsA:
+			b.product += pieces * x.comingBack(sizeA, chunk, first)
+		case beside && step <= float64(x.cores.Kept): // a step along k is packed as a whole
+			b.product += pieces * x.comingBack(step, chunk, first*depth/k) * k / depth
+		} // or else a piece at a time, which stays
 	}
-	// Sums that a block keeps from step to step along k go out and in once a step, and beside
-	// the operands they do not stay in the core's own cache.
+	// Sums that a block keeps from step to step along k go out and in once a step.
 	if steps := float64(tile.Ceil(x.k, s.K)); steps > 1 {
-		b.product += steps * (4*float64(rows*cols)*x.accumulator/x.cores.Shared + x.cores.Task)
+		b.product += x.keeping(float64(rows*cols)*x.accumulator, steps) + steps*x.cores.Task
 	}
 	b.product += x.writes(rows, cols) + x.cores.Task
 	return b
 }
 
-// packing is what packing a block of b takes, of so many bytes, of which steps along k have a
-// part.
-func (x *model) packing(size float64, cols int, part float64) (pack float64, packers int, fetch, rewrite float64) {
+// packing is what packing a block of b takes, of so many bytes, of which chunk are packed at
+// once; it leaves for memory, or not.
+func (x *model) packing(size, chunk float64, cols int, leaves bool) (pack float64, packers int, fetch, rewrite float64) {
 	r := x.rate
 	pack = size * (1 + segment/(float64(cols)*x.b)) / min(r.PackB, x.source())
-	if size*part > float64(x.cores.L2)/2 {
+	switch {
+	case leaves:
+		pack += 2 * size / x.memory() // lines are read before they are written
+	case chunk > float64(x.cores.L2)/2:
 		pack += size / x.cores.Shared // it leaves the core's own cache again
 	}
 	fetch = size / r.Fetch
@@ -114,10 +144,64 @@ func (x *model) packing(size float64, cols int, part float64) (pack float64, pac
 	return pack, max(1, int(size/unit)), fetch, rewrite
 }
 
+// fetching is the seconds that a byte of a packed b takes beside multiplying, of so many
+// bytes that are gone through for each piece of a: what the rate of a b that comes from
+// beyond the core's own cache, and meets two panels of a, leaves unhidden.
+func (x *model) fetching(bytes float64) float64 {
+	exposed := max(0, 1/x.rate.Fetch-4*float64(x.rate.Rows)/(x.b*x.rate.FLOPs))
+	if bytes <= float64(x.cores.L2)/2 {
+		return min(exposed, 1/x.cores.Shared)
+	}
+	return exposed
+}
+
+// comingBack is what a packed block of a takes that does not stay in the core's own cache
+// from when it is packed, as so many bytes beside it pass: panels of a piece come back while
+// they meet the first panel of b, which takes first seconds, and nothing asks ahead for what
+// comes from memory.
+func (x *model) comingBack(size, beside, first float64) float64 {
+	switch {
+	case size <= float64(x.cores.L2)/2:
+		return 0
+	case x.beyond(size + beside):
+		return size / x.memory()
+	}
+	return together(first, size/x.cores.Shared) - first
+}
+
+// keeping is what so many bytes of sums take that are zeroed, and go in and out at each of
+// some steps along k.
+func (x *model) keeping(sums, steps float64) float64 {
+	moved := sums * (2*steps + 1)
+	if x.beyond(sums) {
+		return max(moved/x.cores.Shared, tile.Exposed*moved/x.memory())
+	}
+	return moved / x.cores.Shared
+}
+
+// beyond reports whether so many bytes of each core, which it goes through again and again,
+// leave the cache that cores share to memory; half of it is for what passes through.
+func (x *model) beyond(bytes float64) bool {
+	return float64(x.workers)*bytes > x.shared/2
+}
+
+// memory is the bytes/s that a core reads from memory with all others.
+func (x *model) memory() float64 {
+	return min(x.cores.Shared, x.cores.Memory/float64(x.workers))
+}
+
+// sourceA is the bytes/s at which a core reads rows of a to pack them.
+func (x *model) sourceA() float64 {
+	if x.arrays > x.shared {
+		return x.memory()
+	}
+	return x.cores.Shared
+}
+
 // source is the bytes/s at which a core reads b where it lies.
 func (x *model) source() float64 {
-	if float64(x.k)*float64(x.n)*x.b > float64(x.cores.L3) {
-		return min(x.cores.Shared, x.cores.Memory/float64(x.workers))
+	if float64(x.k)*float64(x.n)*x.b > x.shared {
+		return x.memory()
 	}
 	return x.cores.Shared
 }

@@ -23,7 +23,7 @@ func newGrid(x *model, s tile.Blocks) *grid {
 	cols := [2]int{s.N, x.n - (g.cols-1)*s.N}
 	for i := range rows {
 		for j := range cols {
-			g.blocks[i][j] = x.block(s, rows[i], cols[j])
+			g.blocks[i][j] = x.block(s, rows[i], cols[j], g.rows > 1, g.cols > 1)
 		}
 	}
 	g.byColumns = x.readsA && !x.readsB && (g.cols%x.workers == 0 || g.cols >= 4*x.workers)
@@ -61,7 +61,7 @@ func (g *grid) step(r *run, n int) float64 {
 	}
 	b := g.blocks[atEnd(i%g.rows, g.rows)][atEnd(j%g.cols, g.cols)]
 	t := b.product + g.apart
-	if i != r.row && !g.byColumns {
+	if (i != r.row || !b.keepsA) && !g.byColumns {
 		t += b.packA
 	}
 	switch {
@@ -86,6 +86,14 @@ func (g *grid) step(r *run, n int) float64 {
 // average.
 const mostTasks = 48
 
+// heldUp is in how many launches as long as slice a worker is held up, by whatever else its
+// core does: the others take what it has not begun, and wait for what it has. What is much
+// shorter ends before, or waits for all of the slice whatever its blocks are.
+const (
+	heldUp = 0.05
+	slice  = 3e-3 // seconds, of Linux's scheduler
+)
+
 // makespan is when the last worker ends.
 func (g *grid) makespan() float64 {
 	tasks, scale := g.batch*g.rows*g.cols, 1.0
@@ -97,7 +105,7 @@ func (g *grid) makespan() float64 {
 	for w := range runs {
 		runs[w] = run{next: w * tasks / g.workers, end: (w + 1) * tasks / g.workers, row: -1, col: -1}
 	}
-	last := 0.0
+	last, longest := 0.0, 0.0
 	for range tasks {
 		r := &runs[0] // that is free first
 		for i := range runs {
@@ -117,10 +125,16 @@ func (g *grid) makespan() float64 {
 		}
 		n := r.next
 		r.next++
-		r.at += g.step(r, n)
+		t := g.step(r, n)
+		r.at += t
+		longest = max(longest, t)
 		last = max(last, r.at)
 	}
-	return last*scale + g.blocks[0][0].uneven
+	last = last*scale + g.blocks[0][0].uneven
+	if g.workers > 1 {
+		last += heldUp / 2 * longest * min(1, last/slice)
+	}
+	return last
 }
 
 func atEnd(i, n int) int {

@@ -17,7 +17,7 @@ func placement(p *plan.Plan) error {
 	p.Ordered = p.Machine.ProgramOrder || needsProgramOrder(p)
 	p.ByColumns = p.ByColumns && !p.Ordered
 	cache, copied := p.Machine.CacheBytes, p.Program.Copied()
-	own := p.Machine.OwnBytes / int64(p.Machine.Workers) / int64(max(1, len(p.Operands)))
+	own := OwnBytes(p.Machine.OwnBytes, p.Machine.Workers, len(p.Operands))
 	for i, o := range p.Operands {
 		r := &p.Refs[o.Ref]
 		switch all := int64(o.Block) * int64(r.BlockCount()); {
@@ -69,6 +69,12 @@ func placement(p *plan.Plan) error {
 		}
 	}
 	return nil
+}
+
+// OwnBytes is what a worker may keep of one of so many operands, if all workers together
+// may keep so many bytes.
+func OwnBytes(all int64, workers, operands int) int64 {
+	return all / int64(workers) / int64(max(1, operands))
 }
 
 // storedRows finds the operands of which one step needs the rows that it stores, and none
