@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"matladder/chips"
 	"matladder/tile"
@@ -32,10 +33,22 @@ type Work struct {
 	Cycles float64
 }
 
-// WorkOf counts a program's work. The error is ErrUncountable where only running
-// the program would tell.
-func WorkOf(p *tile.Program) (Work, error) {
+// Near is an input of a launch that is in fast memory before the first step. Its bytes are
+// moved once: behind the launch before, so that no step waits for them, unless it is Waited
+// for.
+type Near struct {
+	Name   string
+	Waited bool // the launch itself begins with the copy
+	// Between says that it is in a memory between main and fast memory. Its blocks are still
+	// moved; that this is as fast as main memory, and at the same time, is assumed.
+	Between bool
+}
+
+// WorkOf counts a program's work, with some inputs near. The error is ErrUncountable where
+// only running the program would tell.
+func WorkOf(p *tile.Program, near ...Near) (Work, error) {
 	w := Work{Steps: p.Steps()}
+	var between, first int64 // of Bytes and FirstBytes, what blocks from a memory between add up to
 	for _, a := range p.Grid {
 		w.Parallel = w.Parallel || a.Semantics == tile.Parallel && a.Size > 1
 	}
@@ -43,6 +56,16 @@ func WorkOf(p *tile.Program) (Work, error) {
 		t, err := refTraffic(p, r)
 		if err != nil {
 			return w, fmt.Errorf("%s: %s: %w", p.Name, r.Name, err)
+		}
+		if at := slices.IndexFunc(near, func(n Near) bool { return n.Name == r.Name }); at >= 0 && r.Kind == tile.In {
+			w.Bytes += r.ArrayBytes()
+			if near[at].Waited {
+				w.FirstBytes += r.ArrayBytes()
+			}
+			if near[at].Between {
+				between, first = between+t.bytes, first+blockBytes(r, firstProgram{})
+			}
+			continue
 		}
 		w.Bytes += t.bytes
 		switch r.Kind {
@@ -54,6 +77,7 @@ func WorkOf(p *tile.Program) (Work, error) {
 			w.FirstBytes += t.bytes
 		}
 	}
+	w.Bytes, w.FirstBytes = max(w.Bytes, between), max(w.FirstBytes, first)
 	var d dots
 	if d.body(p.Body, p.Grid, nil); d.err != nil {
 		return w, fmt.Errorf("%s: %w", p.Name, d.err)

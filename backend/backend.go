@@ -221,6 +221,7 @@ type Params struct {
 	Threads   int               // CPU workers; 0 for one a core
 	ISA       string            // CPU instruction set; "" for the best
 	VMEMBytes int64             // limit of fast memory on a TPU; 0 for the compiler's default
+	Prefetch  bool              // whether an operand may come to a TPU's fast memory behind the launch before
 	Extra     map[string]string // whatever else a backend knows
 }
 
@@ -230,6 +231,9 @@ func (p Params) String() string {
 	var kv []string
 	if p.VMEMBytes != 0 {
 		kv = append(kv, fmt.Sprintf("vmem_limit=%d", p.VMEMBytes))
+	}
+	if p.Prefetch {
+		kv = append(kv, "prefetch=on")
 	}
 	for k, v := range p.Extra {
 		kv = append(kv, k+"="+v)

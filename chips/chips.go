@@ -95,6 +95,8 @@ type Device struct {
 	// FastDefaultBytes is the part of FastBytes the compiler grants unless asked
 	// for more; FastBytes where unknown.
 	FastDefaultBytes Figure
+	// BetweenBytes is a core's part of a memory between main and fast memory: CMEM of a TPU.
+	BetweenBytes Figure
 	// LastLevelCacheBytes is on-chip memory in front of main memory, whole
 	// device, where operands may stay from one launch to the next.
 	LastLevelCacheBytes Figure
@@ -218,6 +220,7 @@ func (d Device) clone() Device {
 	d.MemoryBytes = d.MemoryBytes.scaled(1)
 	d.FastBytes = d.FastBytes.scaled(1)
 	d.FastDefaultBytes = d.FastDefaultBytes.scaled(1)
+	d.BetweenBytes = d.BetweenBytes.scaled(1)
 	d.LastLevelCacheBytes = d.LastLevelCacheBytes.scaled(1)
 	d.ClockHertz = d.ClockHertz.scaled(1)
 	d.StepOverheadSeconds = d.StepOverheadSeconds.scaled(1)

@@ -20,6 +20,18 @@ func (d Device) Machine() tile.Machine {
 	return m
 }
 
+// Ahead is where the compiler puts an input of a launch behind the launch before, if it is
+// let: on a v4 in the memory between, on later TPUs in VMEM.
+func (d Device) Ahead() tile.Ahead {
+	switch {
+	case d.Kind != TPU || !d.FastDefaultBytes.Known():
+		return tile.Ahead{}
+	case d.BetweenBytes.Known():
+		return tile.Ahead{Bytes: int64(d.BetweenBytes.Value), Apart: true}
+	}
+	return tile.Ahead{Bytes: int64(d.FastBytes.Value)}
+}
+
 // drainCycles is what the sums of a step wait for at its end: the depth of a TPU's matrix
 // units. Schedules of blocks of 128³ have 130 to 180 bundles beside their products.
 const drainCycles = 150
@@ -35,7 +47,7 @@ func (d Device) pipeline() *tile.Pipeline {
 		return nil
 	}
 	p := &tile.Pipeline{
-		Rates: map[tile.Dtype]float64{}, Memory: bandwidth.Value / float64(cores), Cores: cores,
+		Unit: d.MXUSide, Rates: map[tile.Dtype]float64{}, Memory: bandwidth.Value / float64(cores), Cores: cores,
 		Step: d.StepOverheadSeconds.Value, Overlap: d.OverlapExponent.Value, Drain: drainCycles / d.ClockHertz.Value,
 	}
 	for _, dtype := range tile.Dtypes() {

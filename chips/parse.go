@@ -41,6 +41,7 @@ type record struct {
 	Memory          figure            `yaml:"memory_bytes"`
 	Fast            figure            `yaml:"fast_bytes_per_core"`
 	FastDefault     figure            `yaml:"fast_default_bytes_per_core"`
+	Between         figure            `yaml:"between_bytes_per_core"`
 	LastLevelCache  figure            `yaml:"last_level_cache_bytes"`
 	Clock           figure            `yaml:"clock_hertz"`
 	StepOverhead    figure            `yaml:"step_overhead_seconds"`
@@ -183,6 +184,7 @@ func (p *parser) device(i int) {
 		MemoryBytes:             f("memory_bytes", r.Memory),
 		FastBytes:               f("fast_bytes_per_core", r.Fast),
 		FastDefaultBytes:        f("fast_default_bytes_per_core", r.FastDefault),
+		BetweenBytes:            f("between_bytes_per_core", r.Between),
 		LastLevelCacheBytes:     f("last_level_cache_bytes", r.LastLevelCache),
 		ClockHertz:              f("clock_hertz", r.Clock),
 		StepOverheadSeconds:     f("step_overhead_seconds", r.StepOverhead),

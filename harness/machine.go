@@ -2,6 +2,8 @@ package harness
 
 import (
 	"matladder/analyze"
+	"matladder/backend"
+	"matladder/chips"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -18,10 +20,21 @@ func (p Point) withMemory(m tile.Machine) Point {
 	if err != nil {
 		return p // a row will say so
 	}
-	if counts, err := analyze.Count(programs); err == nil {
-		p.Params.VMEMBytes, _ = kernels.Memory(rung.Kernel, counts.FastBytes, m)
+	if need, err := analyze.Need(programs); err == nil {
+		p.Params.VMEMBytes, _, _ = kernels.Memory(rung.Kernel, need, m)
 	}
 	return p
+}
+
+// machineOf is what kernels may know of a device that compiles under params. Where inputs may
+// come ahead, tables of blocks are no help: they are tuned for launches that begin with all
+// inputs in main memory.
+func machineOf(d chips.Device, params backend.Params) tile.Machine {
+	m := d.Machine().Limited(params.VMEMBytes)
+	if params.Prefetch {
+		m.Ahead = d.Ahead()
+	}
+	return m
 }
 
 // fits reports whether blocks fit the fast memory that a kernel's programs have: those of a
@@ -35,12 +48,12 @@ func fits(k kernels.Kernel, p problem.Problem, variant string, b tile.Blocks, m 
 	if err != nil {
 		return true
 	}
-	counts, err := analyze.Count(programs)
+	need, err := analyze.Need(programs)
 	if err != nil {
 		return true
 	}
-	_, limit := kernels.Memory(k, counts.FastBytes, m)
-	return counts.FastBytes <= limit
+	_, limit, _ := kernels.Memory(k, need, m)
+	return need.Bytes <= limit
 }
 
 // sameMemory gives the vendor's own matmul as much fast memory as the kernels beside it

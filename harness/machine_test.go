@@ -11,46 +11,103 @@ import (
 	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
+	"matladder/tuned"
 )
 
 // TestMachine_Pipeline: the time by which blocks are chosen for a TPU is that of the step
-// model, which counts what the program moves, for all that it proposes and more.
+// model, which counts what the program moves, for all that it proposes and more, whether an
+// input comes ahead or not.
 func TestMachine_Pipeline(t *testing.T) {
-	for _, key := range []string{"tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7x"} {
+	for _, key := range []string{"tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7x"} {
 		d, err := chips.Find(key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := d.Machine()
 		for _, n := range []int{512, 2048, 8192} {
 			for _, dtype := range []tile.Dtype{tile.BFloat16, tile.Int8} {
-				p := problem.New(n, n, n, dtype)
-				list := kernels.All[4].Candidates(p, m)
-				for _, b := range append(list, tile.Blocks{M: 256, K: 512, N: 512}, tile.Blocks{M: 512, K: n, N: 256}) {
-					programs, err := kernels.All[4].Build(p, "", b)
-					if err != nil {
-						t.Fatal(err)
-					}
-					w, err := analyze.WorkOf(programs[0])
-					if err != nil {
-						t.Fatal(err)
-					}
-					cores := float64(max(1, d.Cores))
-					w.Cycles = float64(w.FLOPs)/float64(w.Steps)/m.Pipeline.Rates[dtype]*d.ClockHertz.Value + m.Pipeline.Drain*d.ClockHertz.Value
-					peak := dtype.String()
-					if !d.PeakAt(peak, "").Known() {
-						peak = "bfloat16"
-					}
-					want, err := w.On(d, peak, "")
-					if err != nil {
-						t.Fatal(err)
-					}
-					// The first blocks of a second core overlap in one and not in the other.
-					tolerance := 0.01 + (cores-1)*0.02
-					if have := blocking.Seconds(p, m, b); math.Abs(have/want.Seconds-1) > tolerance {
-						t.Errorf("%s %s %s: %.4g s, the step model has %.4g", key, p, b, have, want.Seconds)
-					}
+				for _, prefetch := range []bool{false, true} {
+					checkPipeline(t, d, problem.New(n, n, n, dtype), prefetch)
+					checkPipeline(t, d, problem.New(n, n, 2*n, dtype), prefetch)
 				}
+			}
+		}
+	}
+}
+
+func checkPipeline(t *testing.T, d chips.Device, p problem.Matmul, prefetch bool) {
+	t.Helper()
+	m := machineOf(d, backend.Params{Prefetch: prefetch})
+	list := kernels.All[4].Candidates(p, m)
+	for _, b := range append(list, tile.Blocks{M: 256, K: 512, N: 512}, tile.Blocks{M: 512, K: p.K, N: 256}) {
+		programs, err := kernels.All[4].Build(p, "", b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		need, err := analyze.Need(programs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var inputs []analyze.Near
+		if _, _, ahead := kernels.Memory(kernels.All[4], need, m); ahead {
+			largest := "a"
+			if p.N > p.M {
+				largest = "b"
+			}
+			inputs = []analyze.Near{{Name: largest, Between: m.Ahead.Apart}}
+		}
+		w, err := analyze.WorkOf(programs[0], inputs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cores := float64(max(1, d.Cores))
+		w.Cycles = float64(w.FLOPs)/float64(w.Steps)/m.Pipeline.Rates[p.A]*d.ClockHertz.Value + m.Pipeline.Drain*d.ClockHertz.Value
+		peak := p.A.String()
+		if !d.PeakAt(peak, "").Known() {
+			peak = "bfloat16"
+		}
+		want, err := w.On(d, peak, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The first blocks of a second core overlap in one and not in the other.
+		tolerance := 0.01 + (cores-1)*0.02
+		if have := blocking.Seconds(p, m, b); math.Abs(have/want.Seconds-1) > tolerance {
+			t.Errorf("%s %s %s, ahead %v: %.4g s, the step model has %.4g", d.Key, p, b, inputs, have, want.Seconds)
+		}
+	}
+}
+
+// TestPlan_Prefetch: where inputs may come ahead, rows of v5 say so, and their blocks are the
+// kernel's own choice: those of the machine's table are for launches without. Others and the
+// vendor's matmul, which has it anyway, are left as they are.
+func TestPlan_Prefetch(t *testing.T) {
+	d, err := chips.Find("tpu_v5e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := problem.MatmulFamily
+	asked, err := f.Parse("bfloat16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.Make(f.Equal(2048), asked)
+	table := &tuned.Table{Machine: "tpu_v5e"}
+	for _, k := range kernels.Ladder(f)[3:] {
+		table.Put(tuned.Row{Key: tuned.KeyOf(k.Name(), "", p), Blocks: tile.Blocks{M: 512, K: 512, N: 512}})
+	}
+	c := Config{Family: f, Kernels: []int{0, 4, 5}, Batches: []int{1}, Precisions: []tile.Precision{tile.Default},
+		Sizes: []problem.Sizes{f.Equal(2048)}, Asked: []problem.Asked{asked}, Tuned: table}
+	for _, prefetch := range []bool{false, true} {
+		s, err := Plan(t.Context(), c, d, backend.Params{Prefetch: prefetch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p := range s.Points() {
+			if v5 := p.Name() == "v5_quant"; p.Params.Prefetch != (prefetch && v5) {
+				t.Errorf("prefetch %v: %s", prefetch, p)
+			}
+			if rung, ok := p.Contender.(Rung); ok && (rung.Source == CandidateBlocks) != p.Params.Prefetch {
+				t.Errorf("prefetch %v: %s has blocks by %s", prefetch, p, rung.Source)
 			}
 		}
 	}

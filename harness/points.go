@@ -173,8 +173,9 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 	if number == kernels.BaselineNumber {
 		return []Point{{Contender: Vendor{}, Problem: p, Params: vendorParams(d, params)}}
 	}
-	m := d.Machine().Limited(params.VMEMBytes)
 	k, _ := kernels.Rung(c.Family, number)
+	params.Prefetch = params.Prefetch && kernels.Asks(k)
+	m := machineOf(d, params)
 	point := Point{Contender: Rung{Kernel: k}, Problem: p, Params: params}
 	if err := k.Supports(p); err != nil {
 		point.Status, point.Reason = results.Unsupported, err.Error()
@@ -191,7 +192,7 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 	var list []Point
 	for _, variant := range k.Variants(p) {
 		blocks, source, point := blocks, source, point
-		if source == CandidateBlocks && !c.AllBlocks && c.Tuned != nil {
+		if source == CandidateBlocks && !c.AllBlocks && c.Tuned != nil && !params.Prefetch {
 			if answer, ok := c.Tuned.Lookup(tuned.KeyOf(k.Name(), variant, p)); ok && fits(k, p, variant, answer.Blocks, m) {
 				blocks, source = []tile.Blocks{answer.Blocks}, string(answer.Source)
 				var err error
@@ -218,7 +219,7 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 // vendorParams are what params say to the vendor's own matmul, which makes its own
 // choices, within the limits of the kernels. That of a CPU is another backend's.
 func vendorParams(d chips.Device, params backend.Params) backend.Params {
-	params.ISA = ""
+	params.ISA, params.Prefetch = "", false // XLA lets its own products have it
 	if d.Kind == chips.CPU {
 		params.Extra = nil
 	}

@@ -71,15 +71,16 @@ func Asks(k Kernel) bool {
 	return ok && a.Asks()
 }
 
-// Memory is the fast memory that programs of k have on a machine, whose blocks and scratch
-// take need: ask is how many bytes the compiler is to be asked for, 0 for what it grants,
-// and limit what they have then, 0 where none is known. All who compile kernels go by it, so
+// Memory is the fast memory that programs of k have on a machine, of which they need need:
+// ask is how many bytes the compiler is to be asked for, 0 for what it grants, limit what they
+// have then, 0 where none is known, and ahead whether the largest input comes ahead, beside
+// that. All who compile kernels go by it, so
 // that a block shape that was tuned fits where it is measured.
-func Memory(k Kernel, need int64, m tile.Machine) (ask, limit int64) {
+func Memory(k Kernel, need tile.Need, m tile.Machine) (ask, limit int64, ahead bool) {
 	if Asks(k) {
-		ask = blocking.AskFor(need, m)
+		ask, ahead = blocking.AskFor(need, m)
 	}
-	return ask, cmp.Or(ask, m.Granted)
+	return ask, cmp.Or(ask, m.Granted), ahead
 }
 
 // All are the ladders of all families, the first rung of each first.

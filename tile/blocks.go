@@ -56,6 +56,7 @@ func Candidates(m, k, n int, bs ...Blocks) []Blocks {
 type Machine struct {
 	FastBytes int64            // fast memory of one worker (VMEM, shared memory, L2); 0 if unknown
 	Granted   int64            // of FastBytes, what the compiler grants a program unless it asks for more; 0 for all
+	Ahead     Ahead            // where an input comes ahead of a launch
 	Parallel  int              // programs that run at once; at least 1
 	Align     map[Dtype][2]int // rows and columns of a block should be multiples of these; none if absent
 	// AccumulatorBytes is how much of an accumulator a program can keep in registers,
@@ -64,6 +65,34 @@ type Machine struct {
 	PackedB          bool      // the second operand of products is packed ahead of launches
 	Cores            *Cores    // where each program runs on a core with caches; nil elsewhere, or if unknown
 	Pipeline         *Pipeline // where a core brings blocks in while it computes; nil elsewhere, or if unknown
+}
+
+// Need is what the programs of a launch take of fast memory.
+type Need struct {
+	Bytes   int64 // blocks and scratch
+	Without int64 // of Bytes, what is left without the blocks of the largest input
+	Largest int64 // bytes of that input, all of it
+	Dtype   Dtype // its
+	Block   int64 // bytes of a block of it
+	Cut     bool  // whether a block ends inside its rows
+	Columns int   // of the product of such a block; 0 if it is no left factor
+}
+
+// Ahead says where a compiler puts an input of a launch behind the launch before, so that no
+// step waits for it: the largest (XLA's cross-program prefetch). The zero value is a machine
+// on which all inputs are in main memory when a launch begins.
+type Ahead struct {
+	Bytes int64 // of that memory
+	Apart bool  // from fast memory: blocks are still brought. Else it is all of fast memory, and blocks are read where they lie
+}
+
+// Room is how many bytes an input that comes ahead may have beside programs that may take
+// limit bytes of fast memory.
+func (a Ahead) Room(limit int64) int64 {
+	if a.Apart {
+		return a.Bytes
+	}
+	return a.Bytes - limit
 }
 
 // Limited is the machine whose programs may have no more than so many bytes of fast memory,
@@ -84,6 +113,7 @@ type Pipeline struct {
 	Drain   float64           // seconds until a step's first sums leave the matrix unit
 	Overlap float64           // p: both together take (compute^p + move^p)^(1/p)
 	Cores   int               // that share a grid
+	Unit    int               // side of the matrix units
 }
 
 // Cores is what the time of a block shape follows from on cores with caches: figures

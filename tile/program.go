@@ -113,6 +113,17 @@ type Bindings struct {
 	Temp []*Ref // outputs that a later program reads
 }
 
+// Largest is the largest input, the first of equals; nil if there is none.
+func (b Bindings) Largest() *Ref {
+	var largest *Ref
+	for _, r := range b.In {
+		if r.Kind == In && (largest == nil || r.ArrayBytes() > largest.ArrayBytes()) {
+			largest = r
+		}
+	}
+	return largest
+}
+
 // Bind returns the arrays of programs that run in order. It is an error if two
 // programs disagree about the dtype or shape of an array of one name, or write
 // the same one.

@@ -180,7 +180,11 @@ func (s Space) candidate(k kernels.Kernel, variant string, p problem.Problem, b 
 	if err != nil {
 		return Candidate{}, err
 	}
-	memory, limit := kernels.Memory(k, counts.FastBytes, s.Machine)
+	need, err := analyze.Need(programs)
+	if err != nil {
+		return Candidate{}, err
+	}
+	memory, limit, _ := kernels.Memory(k, need, s.Machine)
 	if limit = cmp.Or(limit, s.Limit); limit > 0 && counts.FastBytes > limit {
 		return Candidate{Blocks: b}, nil
 	}

@@ -56,7 +56,7 @@ func OpenBackend(o BackendOptions) (*Backend, error) {
 		}
 		o.Library, b.version = installed.Library(), installed.Version
 	}
-	o.Schedules = true
+	o.Schedules, o.Optimized = true, true
 	if b.compiler, err = Open(o.Options); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ const CacheVariable = "MATLADDER_AOT_CACHE"
 
 // cacheVersion changes when schedules are read or added up in another way. What
 // the step model makes of them is not kept.
-const cacheVersion = 2
+const cacheVersion = 4
 
 // outcome is what libtpu made of a program, as kept on disk: what is the same
 // whenever it is asked. A crash, a time limit and a dump that cannot be read are not.
@@ -32,6 +32,8 @@ type outcome struct {
 	Need   int64  `json:",omitempty"`
 	Limit  int64  `json:",omitempty"`
 	Parts  []part `json:",omitempty"` // of a program that compiles
+
+	Near []hlo.Near `json:",omitempty"` // inputs of one that compiles which come nearer to the core
 
 	Spread  *spread     `json:",omitempty"` // of a program for a pod that compiles
 	Kernels []GPUKernel `json:",omitempty"` // of a program that compiles for a GPU

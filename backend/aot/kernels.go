@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"matladder/backend"
+	"matladder/backend/internal/hlo"
+	"matladder/backend/internal/libtpu"
 	"matladder/lower/mosaic"
 	"matladder/lower/triton"
 	"matladder/tile"
@@ -23,14 +25,32 @@ func (c *Compiler) CompileKernels(ctx context.Context, topology string, programs
 	if err != nil {
 		return nil, err
 	}
-	launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: params.VMEMBytes})
+	launch, err := lowered(target, programs, params)
+	if err != nil {
+		return nil, err
+	}
+	return c.Compile(ctx, top.Libtpu, launch.Module(), optionsOf(params))
+}
+
+// lowered is a launch of programs for a generation that can run them.
+func lowered(target mosaic.Target, programs []*tile.Program, params backend.Params) (*mosaic.Launch, error) {
+	o := mosaic.Options{VMEMBytes: params.VMEMBytes, Prefetch: params.Prefetch}
+	launch, err := mosaic.Lower(programs, o)
 	if err == nil {
-		err = target.Check(programs, params.VMEMBytes)
+		err = target.Check(programs, o)
 	}
 	if err != nil {
 		return nil, refusal(err)
 	}
-	return c.Compile(ctx, top.Libtpu, launch.Module())
+	return launch, nil
+}
+
+// optionsOf are those that libtpu needs for what params ask of programs.
+func optionsOf(params backend.Params) hlo.Options {
+	if params.Prefetch {
+		return libtpu.Prefetch()
+	}
+	return nil
 }
 
 // refusal is an error of lower/mosaic or lower/triton as one of package backend.

@@ -39,12 +39,9 @@ func (b *Backend) Steps(ctx context.Context, programs []*tile.Program, params ba
 
 // steps is Steps, and the schedules if it compiled: surely so anew.
 func (b *Backend) steps(ctx context.Context, programs []*tile.Program, params backend.Params, anew bool) (_ []Step, schedules []*schedule.Schedule, err error) {
-	launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: params.VMEMBytes})
-	if err == nil {
-		err = b.target.Check(programs, params.VMEMBytes)
-	}
+	launch, err := lowered(b.target, programs, params)
 	if err != nil {
-		return nil, nil, refusal(err)
+		return nil, nil, err
 	}
 	works, kernels := make([]analyze.Work, len(programs)), make([]kernel, len(programs))
 	dtype, precision := "", ""
@@ -57,21 +54,27 @@ func (b *Backend) steps(ctx context.Context, programs []*tile.Program, params ba
 			dtype, precision = product(p)
 		}
 	}
-	parts, err := b.compile(ctx, launch.Module(), nil, anew, func(all []*schedule.Schedule) ([]part, error) {
+	outcome, err := b.compile(ctx, launch.Module(), optionsOf(params), anew, func(all []*schedule.Schedule) ([]part, error) {
 		schedules = all
 		return partsOf(all, kernels, b.device.Cores)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, p := range parts {
+	near := nearOf(launch, outcome.Near)
+	for i, p := range outcome.Parts {
 		if i >= len(works) {
 			works = append(works, b.own(p))
 			continue
 		}
+		if len(near) > 0 {
+			if works[i], err = analyze.WorkOf(programs[i], near...); err != nil {
+				return nil, nil, err
+			}
+		}
 		works[i] = b.laidOut(works[i], p)
 	}
-	steps, err := b.times(parts, works, dtype, precision)
+	steps, err := b.times(outcome.Parts, works, dtype, precision)
 	return steps, schedules, err
 }
 
@@ -99,11 +102,18 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 	if err != nil {
 		return backend.Prediction{}, fmt.Errorf("aot: %w", err)
 	}
-	parts, err := b.compile(ctx, launch.Once(), limit, false, func(all []*schedule.Schedule) ([]part, error) {
+	outcome, err := b.compile(ctx, launch.Once(), limit, false, func(all []*schedule.Schedule) ([]part, error) {
 		return partsOf(all, nil, b.device.Cores)
 	})
 	if err != nil {
 		return backend.Prediction{}, err
+	}
+	parts, ahead := outcome.Parts, int64(0)
+	for _, a := range outcome.Near {
+		if int(a.Parameter) < len(launch.In) && a.Ahead {
+			in := launch.In[a.Parameter]
+			ahead += in.Dtype.Bytes(tile.Elements(in.Shape))
+		}
 	}
 	works := make([]analyze.Work, len(parts))
 	for i, part := range parts {
@@ -114,9 +124,9 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 	case len(products) == 0 && p.Family().Figure == problem.PerFLOPs:
 		return backend.Prediction{}, fmt.Errorf("libtpu: what XLA makes of %s has no kernel that uses the matrix unit", p)
 	case len(products) == 1:
-		b.multiplies(&works[products[0]], p, parts[products[0]])
+		b.multiplies(&works[products[0]], p, parts[products[0]], ahead)
 	case len(products) == 0 && len(parts) == 1: // does all there is to do
-		b.multiplies(&works[0], p, parts[0])
+		b.multiplies(&works[0], p, parts[0], ahead)
 	}
 	if len(products) > 1 { // the problem's operands are no more than some of those of each
 		for _, i := range products {
@@ -130,25 +140,43 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 
 // compile asks libtpu, or the cache, what kernels a program becomes under options;
 // anew, the cache is only asked whether it becomes none.
-func (b *Backend) compile(ctx context.Context, program string, options hlo.Options, anew bool, read func([]*schedule.Schedule) ([]part, error)) ([]part, error) {
+func (b *Backend) compile(ctx context.Context, program string, options hlo.Options, anew bool, read func([]*schedule.Schedule) ([]part, error)) (outcome, error) {
 	file := b.cache.file(b.topology.Libtpu, program, options)
 	if o, ok := b.cache.read(file); ok && (!anew || o.err() != nil) {
-		return o.Parts, o.err()
+		return o, o.err()
 	}
 	compiled, err := b.compiler.Compile(ctx, b.topology.Libtpu, program, options)
 	if err != nil {
 		if o, ok := outcomeOf(err); ok {
 			b.cache.write(file, o)
 		}
-		return nil, err
+		return outcome{}, err
 	}
-	parts, err := read(compiled.Schedules)
+	o := outcome{Status: compiles}
+	if o.Parts, err = read(compiled.Schedules); err != nil {
+		return o, fmt.Errorf("schedule: %w", err)
+	}
+	optimized, err := hlo.Read(compiled.Format, compiled.Optimized)
 	if err != nil {
-		return nil, fmt.Errorf("schedule: %w", err)
+		return o, fmt.Errorf("what libtpu made of the program: %w", err)
 	}
-	b.cache.write(file, outcome{Status: compiles, Parts: parts})
-	return parts, nil
+	o.Near = optimized.Near()
+	b.cache.write(file, o)
+	return o, nil
 }
+
+// nearOf are the inputs of a launch that libtpu copies nearer to the core.
+func nearOf(launch *mosaic.Launch, near []hlo.Near) (all []analyze.Near) {
+	for _, n := range near {
+		if int(n.Parameter) < len(launch.In) {
+			all = append(all, analyze.Near{Name: launch.In[n.Parameter].Name, Between: n.Space != vmemSpace, Waited: !n.Ahead})
+		}
+	}
+	return all
+}
+
+// vmemSpace is the number by which libtpu knows VMEM.
+const vmemSpace = 1
 
 // laidOut is a program's work as the compiler laid it out: over the cores or not.
 func (b *Backend) laidOut(w analyze.Work, p part) analyze.Work {
@@ -189,8 +217,9 @@ func products(parts []part) (list []int, share []float64) {
 	return list, share
 }
 
-// multiplies is the work of XLA's kernel that multiplies, or does all there is to do.
-func (b *Backend) multiplies(w *analyze.Work, p problem.Problem, kernel part) {
+// multiplies is the work of XLA's kernel that multiplies, or does all there is to do. Of its
+// inputs so many bytes come ahead of the launch: they are moved, but no step waits for them.
+func (b *Backend) multiplies(w *analyze.Work, p problem.Problem, kernel part, ahead int64) {
 	out := int64(0)
 	for _, o := range p.Operands() {
 		if o.Out {
@@ -200,14 +229,17 @@ func (b *Backend) multiplies(w *analyze.Work, p problem.Problem, kernel part) {
 	in := p.Bytes() - out
 	w.FLOPs = p.FLOPs()
 	cores := w.Steps / w.CoreSteps
-	w.FirstBytes = in / w.Steps * cores
-	if kernel.In > 0 {
-		w.FirstBytes = min(in, kernel.In*b.topology.granule*cores)
-		in = max(in, kernel.In*b.topology.granule*w.Steps)
+	own := in - ahead
+	w.FirstBytes = own / w.Steps * cores
+	if block := kernel.In * b.topology.granule; block > 0 {
+		w.FirstBytes = min(own, block*cores)
+		if block < own { // else it is all there is, and stays
+			in = max(in, block*w.Steps+ahead)
+		}
 	}
 	w.LastBytes = out / w.Steps * cores
 	if w.CoreSteps == 1 {
-		w.FirstBytes = in
+		w.FirstBytes = own
 	}
 	w.Bytes = in + out
 }

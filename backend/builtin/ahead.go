@@ -14,8 +14,11 @@ import (
 // predicts from the compiler's schedule.
 var aheadEntry = registry.Entry{
 	Name: Ahead, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline,
-	Params: []registry.Param{registry.Size("vmem_limit", "how much fast memory a kernel may take, XLA's own too", "the compiler's own limit")},
-	Chips:  topologies, Open: openAhead,
+	Params: []registry.Param{
+		registry.Size("vmem_limit", "how much fast memory a kernel may take, XLA's own too", "the compiler's own limit"),
+		registry.Choice("prefetch", "whether an operand of v5 may come to fast memory behind the launch before, as one of XLA's own matmul does", "on", "on", "off"),
+	},
+	Chips: topologies, Open: openAhead,
 }
 
 // topologies are the generations that libtpu compiles for.
@@ -33,6 +36,7 @@ func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) 
 		return nil, err
 	}
 	d := &registry.Device{Backend: b, FastBytes: int64(b.Device().FastDefaultBytes.Value)}
+	d.Params.Prefetch = r.Params["prefetch"] != "off"
 	if err := recordFlags(d); err != nil {
 		b.Close()
 		return nil, err

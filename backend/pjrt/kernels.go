@@ -107,7 +107,7 @@ func kernels(chip chips.Device, programs []*tile.Program, vmemBytes int64) (*sta
 		return nil, err
 	}
 	if target, err := mosaic.FindTarget(strings.TrimPrefix(chip.Key, "tpu_")); err == nil {
-		if err := target.Check(programs, vmemBytes); err != nil {
+		if err := target.Check(programs, mosaic.Options{VMEMBytes: vmemBytes}); err != nil {
 			return nil, err
 		}
 	}

@@ -101,6 +101,7 @@ func tellDropped(w io.Writer, key tuned.Key, list []tune.Dropped) {
 
 // tuner is the tuner that the flags ask for, without limits of time.
 func (f *flags) tuner(dev *device) tune.Tuner {
+	dev.Params.Prefetch = false // tables also serve launches that begin with all inputs in main memory
 	return tune.Tuner{
 		Backend: dev.Backend, Params: dev.Params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
 		Versions: dev.versions, Timeout: min(f.config.Timeout, compileLimit), Controller: dev.Controller, Prober: dev.Prober,

@@ -37,7 +37,7 @@ type stepCounter struct {
 func (s *stepCounter) Device() chips.Device { return s.device }
 
 func (s *stepCounter) Predict(_ context.Context, programs []*tile.Program, params backend.Params) (backend.Prediction, error) {
-	if err := s.target.Check(programs, params.VMEMBytes); err != nil {
+	if err := s.target.Check(programs, mosaic.Options{VMEMBytes: params.VMEMBytes}); err != nil {
 		return backend.Prediction{}, err
 	}
 	counts, err := analyze.Count(programs)
@@ -148,7 +148,7 @@ func checkFits(t *testing.T, c harness.Config, device chips.Device, target mosai
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := target.Check(programs, p.Params.VMEMBytes); err != nil && r.Source != harness.CandidateBlocks {
+	if err := target.Check(programs, mosaic.Options{VMEMBytes: p.Params.VMEMBytes}); err != nil && r.Source != harness.CandidateBlocks {
 		t.Errorf("%s from the table under %+v: %v", r.Blocks, params, err)
 	}
 }

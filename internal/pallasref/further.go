@@ -48,7 +48,7 @@ func (p Point) granted() bool {
 		panic(fmt.Sprintf("pallasref: %v", err)) // the list of generations is wrong
 	}
 	program, err := p.program()
-	if err != nil || target.Check([]*tile.Program{program}, 0) != nil {
+	if err != nil || target.Check([]*tile.Program{program}, mosaic.Options{}) != nil {
 		return false
 	}
 	const kept = 5 // fourths of what windows and scratch take, with what the compiler spills

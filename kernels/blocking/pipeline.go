@@ -28,16 +28,11 @@ func Pipelined(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	if !ok {
 		return nil
 	}
-	limit, granted := m.FastBytes/16*15, m.Granted
-	if granted == 0 || granted > limit {
-		granted = m.FastBytes
-		limit = max(limit, granted)
-	}
-	all := x.fitting(limit)
+	all := x.fitting(true)
 	if len(all) == 0 {
 		return nil
 	}
-	if few := x.fitting(granted); len(few) > 0 && x.seconds(few[0]) <= gain*x.seconds(all[0]) {
+	if few := x.fitting(false); len(few) > 0 && x.seconds(few[0]) <= gain*x.seconds(all[0]) {
 		all = few
 	}
 	first := all[0]
@@ -61,14 +56,54 @@ func Pipelined(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	return list
 }
 
-// AskFor is how many bytes of fast memory to ask the compiler for, for a program whose
-// blocks and scratch take need: 0 where it grants enough. What it keeps beside them has
-// been up to a quarter of them.
-func AskFor(need int64, m tile.Machine) int64 {
-	if m.Granted == 0 || m.Granted >= m.FastBytes || withSpills(need) <= m.Granted {
-		return 0
+// AskFor is how many bytes of fast memory to ask the compiler for, for programs that need
+// need: 0 where it grants enough. ahead says that the largest input comes ahead: it does where
+// there is room for it beside what is asked for. What the compiler keeps beside blocks and
+// scratch has been up to a quarter of them.
+func AskFor(need tile.Need, m tile.Machine) (ask int64, ahead bool) {
+	granted, most := m.Granted, m.FastBytes/16*15
+	if granted == 0 || granted > most {
+		granted, most = m.FastBytes, m.FastBytes
 	}
-	return m.FastBytes / 16 * 15
+	beside := func(limit int64) bool { return need.Largest > 0 && need.Largest < m.Ahead.Room(limit) }
+	left := most - need.Largest
+	if m.Ahead.Apart {
+		left = most
+	}
+	switch {
+	case beside(granted) && taken(need, m, true) <= granted:
+		return 0, true
+	case taken(need, m, false) <= granted || most == granted:
+		return 0, beside(granted)
+	case left > granted && beside(left) && taken(need, m, true) <= left:
+		return left, true
+	}
+	return most, beside(most)
+}
+
+// taken is what programs take of fast memory. Of an input that comes ahead into it there are
+// no blocks, but the compiler keeps one that the matrix units go through more than once, as
+// they meet it. One that ends inside of rows it copies, and has taken three times as much.
+func taken(need tile.Need, m tile.Machine, ahead bool) int64 {
+	if !ahead || m.Ahead.Apart {
+		return withSpills(need.Bytes)
+	}
+	taken, kept, unit := withSpills(need.Without), need.Block, unitSide
+	if need.Cut {
+		kept *= 3
+	}
+	var widened bool
+	if p := m.Pipeline; p != nil {
+		unit = p.Unit
+		widened = need.Dtype.Bits() < tile.BFloat16.Bits() && p.Rates[need.Dtype] <= p.Rates[tile.BFloat16]
+	}
+	switch {
+	case widened:
+		taken += kept * int64(tile.BFloat16.Bits()/need.Dtype.Bits())
+	case need.Cut || need.Columns == 0 || need.Columns > unit:
+		taken += kept
+	}
+	return taken
 }
 
 func withSpills(need int64) int64 { return need + need/4 }
@@ -76,6 +111,7 @@ func withSpills(need int64) int64 { return need + need/4 }
 // pipeline is what the time of a block shape follows from: a problem on a machine.
 type pipeline struct {
 	*tile.Pipeline
+	machine  tile.Machine
 	p        problem.Matmul
 	a, b     tile.Dtype
 	rate     float64
@@ -87,7 +123,7 @@ func newPipeline(p problem.Matmul, m tile.Machine) (*pipeline, bool) {
 		return nil, false
 	}
 	a, b := p.Factors()
-	x := &pipeline{Pipeline: m.Pipeline, p: p, a: a, b: b, rate: m.Pipeline.Rates[a]}
+	x := &pipeline{Pipeline: m.Pipeline, machine: m, p: p, a: a, b: b, rate: m.Pipeline.Rates[a]}
 	x.rowsUnit = unitSide
 	if align := m.Align[a][0]; p.M < unitSide && align > 0 {
 		x.rowsUnit = align
@@ -95,14 +131,15 @@ func newPipeline(p problem.Matmul, m tile.Machine) (*pipeline, bool) {
 	return x, x.rate > 0
 }
 
-// fitting are the shapes that fit a number of bytes, the fastest first.
-func (x *pipeline) fitting(bytes int64) []tile.Blocks {
+// fitting are the shapes that fit fast memory, the fastest first; asked says whether they
+// may need more of it than the compiler grants.
+func (x *pipeline) fitting(asked bool) []tile.Blocks {
 	var list []tile.Blocks
 	for _, bm := range cuts(x.p.M, x.rowsUnit) {
 		for _, bn := range cuts(x.p.N, unitSide) {
 			for _, bk := range cuts(x.p.K, unitSide) {
 				b := tile.Blocks{M: bm, K: bk, N: bn}
-				if withSpills(x.need(b)) <= bytes && x.products(b) <= largest {
+				if x.fits(b, asked) && x.products(b) <= largest {
 					list = append(list, b)
 				}
 			}
@@ -156,9 +193,19 @@ func (x *pipeline) grid(s tile.Blocks) (i, k, j float64) {
 	return float64(tile.Ceil(x.p.M, s.M)), float64(tile.Ceil(x.p.K, s.K)), float64(tile.Ceil(x.p.N, s.N))
 }
 
-// need is what blocks and accumulator take: blocks that change twice.
-func (x *pipeline) need(s tile.Blocks) int64 {
+// fits reports whether blocks fit fast memory.
+func (x *pipeline) fits(s tile.Blocks, asked bool) bool {
+	need := x.need(s)
+	ask, ahead := AskFor(need, x.machine)
+	limit := cmp.Or(ask, x.machine.Granted, x.machine.FastBytes)
+	return (asked || ask == 0) && taken(need, x.machine, ahead) <= limit
+}
+
+// need is what blocks and accumulator take, blocks that change twice, and the larger of a
+// and b.
+func (x *pipeline) need(s tile.Blocks) tile.Need {
 	a, b, o := x.blocksOf(s)
+	once := struct{ a, b int64 }{int64(a), int64(b)}
 	i, k, j := x.grid(s)
 	for _, block := range []struct {
 		bytes *float64
@@ -168,7 +215,20 @@ func (x *pipeline) need(s tile.Blocks) int64 {
 			*block.bytes *= 2
 		}
 	}
-	return int64(a+b+o) + x.p.Acc.Bytes(int64(s.M)*int64(s.N))
+	array, first := x.largest()
+	need := tile.Need{Bytes: int64(a+b+o) + x.p.Acc.Bytes(int64(s.M)*int64(s.N)), Largest: int64(array)}
+	need.Without, need.Block = need.Bytes-int64(b), once.b
+	need.Dtype, need.Cut = x.p.B, s.N < x.p.N
+	if first {
+		need.Without, need.Block, need.Dtype, need.Columns, need.Cut = need.Bytes-int64(a), once.a, x.p.A, s.N, s.K < x.p.K
+	}
+	return need
+}
+
+// largest is how many bytes the larger of a and b has, and whether that is a: of equals it is.
+func (x *pipeline) largest() (bytes float64, first bool) {
+	a, b, _ := x.blocksOf(tile.Blocks{M: x.p.M, K: x.p.K, N: x.p.N})
+	return max(a, b) * float64(max(1, x.p.Batch)), a >= b
 }
 
 // seconds is the time of a launch but for what does not depend on blocks.
@@ -176,16 +236,29 @@ func (x *pipeline) seconds(s tile.Blocks) float64 {
 	a, b, o := x.blocksOf(s)
 	i, k, j := x.grid(s)
 	steps := i * j * k * float64(max(1, x.p.Batch))
-	moved := a*steps + b*steps + o*steps/k
+	moved := struct{ a, b, o float64 }{a * steps, b * steps, o * steps / k}
 	if k == 1 { // a stays for all blocks of its rows, b if it is one
-		moved -= a * steps * (1 - 1/j)
+		moved.a /= j
 		if j == 1 {
-			moved -= b * (steps - 1)
+			moved.b = b
 		}
 	}
-	edges := a + b + o
+	first, between := a+b, 0.
+	if _, ahead := AskFor(x.need(s), x.machine); ahead {
+		array, ofA := x.largest()
+		own, beside, all := &a, b, &moved.a
+		if !ofA {
+			own, beside, all = &b, a, &moved.b
+		}
+		first = beside
+		if x.machine.Ahead.Apart { // from two memories at the same time
+			first, between = max(beside, *own), *all
+		}
+		*all = array
+	}
+	edges := first + o
 	compute := 2*float64(s.M)*float64(s.K)*float64(s.N)/x.rate + x.Drain
-	move := max(0, moved-edges) / steps / x.Memory
+	move := max(0, max(moved.a+moved.b+moved.o, between)-edges) / steps / x.Memory
 	longer, shorter := max(compute, move), min(compute, move)
 	step := longer*math.Pow(1+math.Pow(shorter/longer, x.Overlap), 1/x.Overlap) + x.Step
 	cores := min(float64(max(1, x.Cores)), steps/k) // those of one block of sums share nothing

@@ -58,11 +58,11 @@ type color struct {
 	Result  []int `json:"shape_index,omitempty"`
 }
 
-// colors are those of arrays in main memory. Operands are counted as kernel writes them.
+// colors are those of arrays that are in main memory or are to stay there. Operands are counted as kernel writes them.
 func (k *Kernel) colors() (in, out []color) {
 	first := len(k.bounds) + len(k.mesh)
 	for i, r := range k.operands {
-		if r.Main {
+		if r.Main || k.stays[r.Name] {
 			in = append(in, color{Operand: new(first + i), Color: mainSpace})
 		}
 	}

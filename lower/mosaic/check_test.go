@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			programs := kernelstest.Build(t, test.kernel, test.p, test.b)
-			err = target.Check(programs, test.vmem)
+			err = target.Check(programs, mosaic.Options{VMEMBytes: test.vmem})
 			if test.want == "" {
 				if err != nil {
 					t.Error(err)

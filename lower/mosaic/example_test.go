@@ -33,7 +33,7 @@ func ExampleLower() {
 		fmt.Println(err)
 		return
 	}
-	err = v4.Check(programs, 0)
+	err = v4.Check(programs, mosaic.Options{})
 	fmt.Println(strings.HasSuffix(err.Error(), "v4 does not multiply int8 by int8"))
 	// Output:
 	// true

@@ -29,7 +29,7 @@ func TestGolden(t *testing.T) {
 			}
 			golden.Assert(t, filepath.Join("testdata", fmt.Sprintf("%s.%s.mlir", kernel.Name(), name)), []byte(launch.Kernels[0].Body))
 			for _, target := range mosaic.Targets() {
-				if err := target.Check(programs, 0); err != nil && !(target.Name == "v4" && p.A == tile.Int8) {
+				if err := target.Check(programs, mosaic.Options{}); err != nil && !(target.Name == "v4" && p.A == tile.Int8) {
 					t.Errorf("%s.%s on %s: %v", kernel.Name(), name, target.Name, err)
 				}
 			}

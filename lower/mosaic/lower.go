@@ -11,6 +11,11 @@ import (
 type Options struct {
 	// VMEMBytes is how much VMEM the kernels may take; 0 leaves it to the compiler.
 	VMEMBytes int64
+	// Prefetch lets XLA bring an operand to VMEM behind the launch before, and it takes the
+	// largest. The others stay in main memory, from where their blocks come: XLA may else
+	// copy them to VMEM as well, and the launch would wait for that. Nor is checked at run
+	// time, as for XLA's own products, what Verify has proved of blocks.
+	Prefetch bool
 	// Costs, one a program, go to the compiler's own cost analysis; nil for none.
 	Costs []Cost
 }
@@ -36,8 +41,9 @@ type Kernel struct {
 	operands, results []*tile.Ref
 	mesh              []*tile.Axis
 	communicates      bool // with other devices
-	proven            bool // that copies stay inside of arrays: it has some, and no table says where
+	proven            bool // that copies and blocks stay inside of arrays: no table says where they are
 	barrier           bool
+	stays             map[string]bool // operands that are to stay in main memory, by name
 	options           Options
 	cost              *Cost
 }
@@ -64,6 +70,12 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		return nil, err
 	}
 	l := &Launch{In: bound.In, Out: bound.Out}
+	stays := map[string]bool{}
+	if opts.Prefetch {
+		for _, r := range bound.In {
+			stays[r.Name] = r.Kind == tile.In && r != bound.Largest()
+		}
+	}
 	for i, p := range programs {
 		if err := p.Verify(); err != nil {
 			return nil, err
@@ -76,7 +88,7 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		if err != nil {
 			return nil, err
 		}
-		k := Kernel{Name: mlir.Symbol(p.Name), Body: body, options: opts}
+		k := Kernel{Name: mlir.Symbol(p.Name), Body: body, options: opts, stays: stays}
 		k.operands = append(p.RefsOf(tile.Table), p.RefsOf(tile.In)...)
 		k.results = results(p)
 		k.mesh = p.Mesh
@@ -84,6 +96,7 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 			k.proven = k.proven || s.Copy != nil && len(p.RefsOf(tile.Table)) == 0
 			k.communicates = k.communicates || s.Signal != nil || s.Copy != nil && s.Copy.Remote()
 		})
+		k.proven = k.proven || opts.Prefetch && len(p.RefsOf(tile.Table)) == 0
 		for _, s := range p.Semaphores {
 			k.barrier = k.barrier || s.Kind == tile.CountsArrival
 		}

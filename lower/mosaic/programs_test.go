@@ -23,7 +23,7 @@ func TestTiled(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 		}
 		for _, target := range mosaic.Targets()[1:] {
-			if err := target.Check(c.Programs, 0); err != nil {
+			if err := target.Check(c.Programs, mosaic.Options{}); err != nil {
 				t.Errorf("%s on %s: %v", c.Name, target.Name, err)
 			}
 		}

@@ -36,10 +36,21 @@ func FindTarget(name string) (Target, error) {
 
 // Check returns why a generation cannot run programs that Lower takes, or nil:
 // an *UnsupportedError for a block that breaks the tiling of memory or a product
-// that the matrix units lack, a *TooBigError for what cannot fit in vmemBytes
+// that the matrix units lack, a *TooBigError for what cannot fit in o.VMEMBytes
 // (0 for the compiler's default). A program that passes may still need more than
 // its blocks and scratch, which only the compiler tells.
-func (t Target) Check(programs []*tile.Program, vmemBytes int64) error {
+func (t Target) Check(programs []*tile.Program, o Options) error {
+	limit := o.VMEMBytes
+	if limit <= 0 {
+		limit = t.DefaultVMEMBytes
+	}
+	limit = min(limit, t.VMEMBytes)
+	ahead := ""
+	if bound, err := tile.Bind(programs); err == nil && o.Prefetch {
+		if r := bound.Largest(); r != nil && r.ArrayBytes() <= t.VMEMBytes-limit {
+			ahead = r.Name
+		}
+	}
 	for _, p := range programs {
 		p = p.Staged()
 		if err := checkTiling(p); err != nil {
@@ -51,7 +62,7 @@ func (t Target) Check(programs []*tile.Program, vmemBytes int64) error {
 		if err := t.checkProducts(p); err != nil {
 			return err
 		}
-		if err := t.checkVMEM(p, vmemBytes); err != nil {
+		if err := t.checkVMEM(p, limit, ahead); err != nil {
 			return err
 		}
 	}

@@ -12,10 +12,12 @@ type Memory struct {
 }
 
 // MemoryOf counts what one program takes. The compiler adds what it spills.
-func MemoryOf(p *tile.Program) Memory {
+func MemoryOf(p *tile.Program) Memory { return memoryOf(p, "") }
+
+func memoryOf(p *tile.Program, without string) Memory {
 	var m Memory
 	for _, r := range p.Refs {
-		if r.Kind == tile.Table || r.Main {
+		if r.Kind == tile.Table || r.Main || r.Kind == tile.In && r.Name == without {
 			continue // in the memory of the scalar unit, or outside
 		}
 		n := tiledBytes(r.Dtype, memoryShape(r))
@@ -44,13 +46,10 @@ func moves(r *tile.Ref) bool {
 	return moves
 }
 
-// checkVMEM refuses what cannot fit.
-func (t Target) checkVMEM(p *tile.Program, limit int64) error {
-	if limit <= 0 {
-		limit = t.DefaultVMEMBytes
-	}
-	limit = min(limit, t.VMEMBytes)
-	m := MemoryOf(p)
+// checkVMEM refuses what cannot fit. The operand named ahead, if any, is in VMEM beside what
+// the limit is of, and has no blocks within it.
+func (t Target) checkVMEM(p *tile.Program, limit int64, ahead string) error {
+	m := memoryOf(p, ahead)
 	switch {
 	case m.Least > t.VMEMBytes:
 		return &TooBigError{p.Name, t.Name, m.Least, t.VMEMBytes}

@@ -6,8 +6,9 @@
 //     it needs and skips the others (wire.go).
 //  2. Loops, Body and Arrays find the loop in which launches are timed, what
 //     it repeats, and in which memory its arrays stay (loop.go).
-//  3. Collectives are what devices exchange, and by which algorithm (collective.go).
-//  4. Overrides and Spread write options of the compiler, which go the other way
+//  3. Near are the arguments that are copied nearer to the core (near.go).
+//  4. Collectives are what devices exchange, and by which algorithm (collective.go).
+//  5. Overrides and Spread write options of the compiler, which go the other way
 //     (overrides.go).
 //
 // What the package does not do: write, run or change a program, or know what an
@@ -44,6 +45,8 @@ type Instruction struct {
 	id           int64
 	operands     []int64
 	computations []int64
+	parameter    int64 // which, of a parameter
+	prefetch     bool  // a copy that runs behind the launch before
 }
 
 // Shape is an array, or a tuple of shapes.

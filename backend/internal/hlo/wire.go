@@ -25,6 +25,8 @@ const (
 	meshAxis               = 1
 	axisSize, axisIndex    = 2, 1
 
+	instructionParameter, instructionPrefetch = 9, 80
+
 	groupIDs = 1
 
 	deviceListGroups, deviceListIota = 1, 2
@@ -195,6 +197,10 @@ func readInstruction(message []byte) (*Instruction, error) {
 			i.Groups, err = readMesh(data)
 		case instructionThread:
 			i.Thread = string(data)
+		case instructionParameter:
+			i.parameter = value
+		case instructionPrefetch:
+			i.prefetch = true
 		case instructionConfig:
 			i.Config = string(data)
 		case instructionCalls:

@@ -28,6 +28,15 @@ func VMEMLimit(bytes int64) (hlo.Options, error) {
 	return hlo.Options{vmemLimit: bytes >> 10}, nil
 }
 
+// prefetch is libtpu's option of which operands may come to fast memory behind the launch
+// before. Left alone it takes those that only XLA's own products read, and no kernel's: of a
+// kernel that a program brings along it does not know whether what it reads are weights.
+const prefetch = "xla_msa_cross_program_prefetch_permissive_mode"
+
+// Prefetch are the options under which an operand of a kernel that a program brings along may
+// come ahead, as one of XLA's own products does.
+func Prefetch() hlo.Options { return hlo.Options{prefetch: true} }
+
 // ownFlags are those that this project sets itself: what they say is in the rows, or
 // is read back. Each with what to do instead.
 var ownFlags = map[string]string{
