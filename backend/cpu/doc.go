@@ -57,7 +57,7 @@
 //	adjustments.go              decisions that cmd/tune may try
 //	assembly.go                 the micro-kernels that a plan calls, for inspect --as asm
 //	internal/plan               the plan (plan.go, step.go, operand.go), and how it prints itself
-//	internal/passes             a file a pass; passes.go lists them
+//	internal/passes             a file a pass; passes.go lists them; band.go: what masks hide
 //	    strategy.go             the choice of how B is read
 //	    placement.go            who keeps what is packed; packsAlone: whether workers share it
 //	    product.go, widen.go    micro-kernels and packing for dtypes that passes ask for

@@ -144,9 +144,9 @@ func (x *model) packing(size, chunk float64, cols int, leaves bool) (pack float6
 	return pack, max(1, int(size/unit)), fetch, rewrite
 }
 
-// fetching is the seconds that a byte of a packed b takes beside multiplying, of so many
-// bytes that are gone through for each piece of a: what the rate of a b that comes from
-// beyond the core's own cache, and meets two panels of a, leaves unhidden.
+// fetching is the seconds for each byte of a packed b that multiplying does not hide, where
+// so many bytes pass for each piece of a: the probe's rate of a b that comes from beyond the
+// core's own cache, and meets two panels of a, less that of multiplying.
 func (x *model) fetching(bytes float64) float64 {
 	exposed := max(0, 1/x.rate.Fetch-4*float64(x.rate.Rows)/(x.b*x.rate.FLOPs))
 	if bytes <= float64(x.cores.L2)/2 {

@@ -86,8 +86,8 @@ func (g *grid) step(r *run, n int) float64 {
 // average.
 const mostTasks = 48
 
-// heldUp is in how many launches as long as slice a worker is held up, by whatever else its
-// core does: the others take what it has not begun, and wait for what it has. What is much
+// heldUp is the share of launches as long as slice in which a worker loses its core to
+// something else: the others take what it has not begun, and wait for what it has. What is much
 // shorter ends before, or waits for all of the slice whatever its blocks are.
 const (
 	heldUp = 0.05

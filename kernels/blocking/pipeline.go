@@ -1,3 +1,6 @@
+// This file chooses blocks for TPUs, by the step model, and what to ask the compiler for; the
+// others choose for CPUs.
+
 package blocking
 
 import (

@@ -7,8 +7,7 @@ import (
 	"matladder/tile"
 )
 
-// Turned are the columns of x that are turned, and Rest those behind them; nil if there are
-// none.
+// Turned are the columns of x that are turned.
 func Turned(p problem.Rope, x *tile.Expr) *tile.Expr {
 	return tile.Slice(x, 1, tile.Const(0), p.Turned())
 }

@@ -15,7 +15,7 @@ import (
 	"matladder/backend/cpu/internal/plan"
 )
 
-// Pool is the goroutines of one executable. They wait parked between runs, and
+// Pool is the goroutines of one executable, or of all whose launches share them. They wait parked between runs, and
 // for a moment awake between the phases of one; close ends them. The goroutine
 // that calls run is a member itself.
 type Pool struct {

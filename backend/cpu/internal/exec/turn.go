@@ -9,9 +9,9 @@ import (
 	"matladder/backend/cpu/internal/memory"
 )
 
-// turn lets as many callers at a time have something as it has places, as a sync.Mutex does
-// one, and ends waiting with a context. Who calls again and again takes its place again
-// without a switch of goroutines, for patience if others wait: then it is handed on.
+// turn is a lock of several places, which as many callers hold at a time; waiting ends with a
+// context. A caller that comes back at once takes its place again without a switch of
+// goroutines; after patience, if others wait, the place is handed on.
 //
 // To wake another thread may take the waker tens of microseconds, many launches of a small
 // program. So one at a time of those who wait is told to look, and is told nothing more while

@@ -16,7 +16,8 @@ type Band struct {
 // to is not behind from.
 type Span func(f *Frame, row int) (from, to int)
 
-// Seen is the band of the strip in hand; of none where Band is nil.
+// Seen is the band of the strip that is being computed: steps go over columns From … To-1,
+// and those outside hold what column Beside holds. Band is nil where there is none.
 type Seen struct {
 	Band     *Band
 	From, To int // columns
