@@ -36,8 +36,10 @@ func hasFile(folder, name string) bool {
 // does so, and has the go command find every package under it. What a program spells of the
 // path besides imports would be left behind: there must be none.
 func TestModule_Renamed(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("bash is not installed")
+	for _, tool := range []string{"bash", "find", "sed", "xargs"} { // which the script uses
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(tool + " is not installed")
+		}
 	}
 	const root, other = "../..", "example.com/some/ladder"
 	old, copied := modulePath(t, root), t.TempDir()
