@@ -58,17 +58,10 @@ func columns(p *tile.Program, r *tile.Ref) (n int) {
 			return
 		}
 		tile.WalkExpr(s.Value, func(e *tile.Expr) {
-			if e.Op == tile.OpDot && isOf(e.Args[0], r) {
+			if e.Op == tile.OpDot && tile.Loads(e.Args[0], r) {
 				n = max(n, e.Shape[1])
 			}
 		})
 	})
 	return n
-}
-
-// isOf reports whether a factor is r, or made of it alone.
-func isOf(e *tile.Expr, r *tile.Ref) bool {
-	is := false
-	tile.WalkExpr(e, func(x *tile.Expr) { is = is || x.Op == tile.OpLoad && x.Ref == r })
-	return is
 }

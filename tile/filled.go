@@ -25,7 +25,7 @@ func (f *fillState) walk(body []*Stmt, filled bool) bool {
 		case Loop:
 			filled = f.loop(s, filled)
 		case Fill, Store, Accumulate:
-			if s.Kind == Accumulate && s.Ref == f.ref || loads(s.Value, f.ref) {
+			if s.Kind == Accumulate && s.Ref == f.ref || Loads(s.Value, f.ref) {
 				if !filled && f.early == nil {
 					f.early = s
 				}
@@ -115,7 +115,7 @@ func (p *Program) startOf(level int) ranges {
 func (p *Program) firstRead(r *Ref) *Stmt {
 	var first *Stmt
 	p.Walk(func(s *Stmt) {
-		if first == nil && s.Value != nil && (s.Kind == Accumulate && s.Ref == r || loads(s.Value, r)) {
+		if first == nil && s.Value != nil && (s.Kind == Accumulate && s.Ref == r || Loads(s.Value, r)) {
 			first = s
 		}
 	})

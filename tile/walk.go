@@ -46,8 +46,8 @@ func (s *exprSet) add(e *Expr) bool {
 	return true
 }
 
-// loads reports whether e reads r.
-func loads(e *Expr, r *Ref) bool {
+// Loads reports whether e reads r.
+func Loads(e *Expr, r *Ref) bool {
 	var seen exprSet
 	return seen.loads(e, r)
 }

@@ -191,16 +191,15 @@ func (x *model) memory() float64 {
 }
 
 // sourceA is the bytes/s at which a core reads rows of a to pack them.
-func (x *model) sourceA() float64 {
-	if x.arrays > x.shared {
-		return x.memory()
-	}
-	return x.cores.Shared
-}
+func (x *model) sourceA() float64 { return x.reading(x.arrays) }
 
 // source is the bytes/s at which a core reads b where it lies.
-func (x *model) source() float64 {
-	if float64(x.k)*float64(x.n)*x.b > x.shared {
+func (x *model) source() float64 { return x.reading(float64(x.k) * float64(x.n) * x.b) }
+
+// reading is the bytes/s at which a core reads from so many: from memory, if the cache that
+// cores share does not hold them.
+func (x *model) reading(bytes float64) float64 {
+	if bytes > x.shared {
 		return x.memory()
 	}
 	return x.cores.Shared

@@ -134,7 +134,7 @@ func access(body []*tile.Stmt, r *tile.Ref) (reads, written bool) {
 			}
 			written = surely && s.Kind == tile.Loop
 		default:
-			if loads(s.Value, r) || s.Kind == tile.Accumulate && s.Ref == r {
+			if tile.Loads(s.Value, r) || s.Kind == tile.Accumulate && s.Ref == r {
 				return true, false
 			}
 			written = s.Ref == r
@@ -144,13 +144,6 @@ func access(body []*tile.Stmt, r *tile.Ref) (reads, written bool) {
 		}
 	}
 	return false, false
-}
-
-// loads reports whether an expression reads r.
-func loads(e *tile.Expr, r *tile.Ref) bool {
-	found := false
-	tile.WalkExpr(e, func(x *tile.Expr) { found = found || x.Op == tile.OpLoad && x.Ref == r })
-	return found
 }
 
 // repeat writes a loop along an axis that carries scratch from step to step.

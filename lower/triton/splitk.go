@@ -91,9 +91,9 @@ func adds(body []*tile.Stmt, r *tile.Ref) bool {
 		case tile.Loop:
 			return !adds(s.Body, r)
 		case tile.Accumulate:
-			return s.Ref != r || loads(s.Value, r)
+			return s.Ref != r || tile.Loads(s.Value, r)
 		case tile.Store:
-			return s.Ref == r || s.Ref.Kind != tile.Scratch || loads(s.Value, r) || loads(s.Value, s.Ref)
+			return s.Ref == r || s.Ref.Kind != tile.Scratch || tile.Loads(s.Value, r) || tile.Loads(s.Value, s.Ref)
 		}
 		return true
 	})

@@ -99,7 +99,7 @@ func nonTemporal(p *plan.Plan, s *plan.Step) bool {
 		}
 	}
 	plan.AllSteps(p.Steps, func(x *plan.Step) {
-		read = read || x.Kind == plan.StepCompute && plan.Reads(x.Stmt.Value, r.Ref)
+		read = read || x.Kind == plan.StepCompute && tile.Loads(x.Stmt.Value, r.Ref)
 	})
 	return !read && bytes > int64(probe.Host().L3)
 }

@@ -104,7 +104,7 @@ func (w *Worker) isFinite(i int) bool {
 	if *known == finiteUnknown {
 		*known = finiteYes
 		for row := range at.Rows {
-			if top := w.magnitude(r, at.Off+row*r.LD, at.Cols); !(top <= math.MaxFloat32) {
+			if top := w.magnitude(o.Ref, at.Off+row*r.LD, at.Cols); !(top <= math.MaxFloat32) {
 				*known = finiteNo
 				break
 			}
@@ -113,10 +113,10 @@ func (w *Worker) isFinite(i int) bool {
 	return *known == finiteYes
 }
 
-// magnitude is the largest of n elements of r from off on.
-func (w *Worker) magnitude(r *plan.Matrix, off, n int) float32 {
-	data := w.Data[w.Plan.Number(r.Ref)]
-	if r.Dtype == tile.BFloat16 {
+// magnitude is the largest of n elements of ref r from off on.
+func (w *Worker) magnitude(r, off, n int) float32 {
+	data := w.Data[r]
+	if w.Plan.Refs[r].Dtype == tile.BFloat16 {
 		return w.Plan.Loops.AbsMaxBFloat16(memory.View[uint16](data)[off:][:n])
 	}
 	return w.Plan.Loops.AbsMax(memory.View[float32](data)[off:][:n])

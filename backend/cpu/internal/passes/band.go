@@ -62,11 +62,11 @@ func (x *bander) joins(i int) bool {
 	if x.band.Of[s.Dst] {
 		return true
 	}
-	if s.Stmt.Kind != tile.Store || s.Stmt.IsPart() || plan.Reads(s.Stmt.Value, r) || !x.passing(r) {
+	if s.Stmt.Kind != tile.Store || s.Stmt.IsPart() || tile.Loads(s.Stmt.Value, r) || !x.passing(r) {
 		return false
 	}
 	for _, before := range x.steps[:i] {
-		if before.Dst == s.Dst || plan.Reads(before.Stmt.Value, r) {
+		if before.Dst == s.Dst || tile.Loads(before.Stmt.Value, r) {
 			return false
 		}
 	}
@@ -97,7 +97,7 @@ func (x *bander) passing(r *tile.Ref) bool {
 			case slices.Contains(x.steps, s):
 				made = made && s.Stmt.Ref != r
 			default:
-				reads := plan.Reads(s.Stmt.Value, r) || s.Stmt.Kind == tile.Accumulate && s.Stmt.Ref == r
+				reads := tile.Loads(s.Stmt.Value, r) || s.Stmt.Kind == tile.Accumulate && s.Stmt.Ref == r
 				ok = ok && (!reads || made)
 				made = made || s.Stmt.Ref == r && !s.Stmt.IsPart()
 			}

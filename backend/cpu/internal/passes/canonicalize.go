@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
 
@@ -51,7 +50,7 @@ func (s *spiller) body(body []*tile.Stmt) []*tile.Stmt {
 			continue
 		case tile.Store, tile.Accumulate:
 			c.Value = s.value(stmt.Value)
-			if plan.Reads(c.Value, c.Ref) && !elementwise(c.Value, c.Ref) {
+			if tile.Loads(c.Value, c.Ref) && !elementwise(c.Value, c.Ref) {
 				c.Value = s.spill(c.Value)
 			}
 		}

@@ -63,7 +63,7 @@ func fuseAll(steps []*plan.Step) []*plan.Step {
 	for _, s := range steps {
 		s.Body = fuseAll(s.Body)
 		if n := len(out); n > 0 && s.Kind == plan.StepCompute && s.Stmt.Kind == tile.Accumulate && s.Zeroed == nil {
-			if cond := zeroes(out[n-1], s.Dst); cond != nil && !plan.Reads(s.Stmt.Value, s.Stmt.Ref) {
+			if cond := zeroes(out[n-1], s.Dst); cond != nil && !tile.Loads(s.Stmt.Value, s.Stmt.Ref) {
 				s.Zeroed = cond
 				out = out[:n-1]
 			}

@@ -46,16 +46,16 @@ func merges(p *plan.Plan, s, t *plan.Step) bool {
 		return false
 	case s.Stmt.Kind == tile.Accumulate && (s.Zeroed == nil || !always(s.Zeroed)):
 		return false
-	case plan.Reads(s.Stmt.Value, t.Stmt.Ref) || plan.Reads(t.Stmt.Value, t.Stmt.Ref):
+	case tile.Loads(s.Stmt.Value, t.Stmt.Ref) || tile.Loads(t.Stmt.Value, t.Stmt.Ref):
 		return false
 	}
 	alone := true
 	plan.AllSteps(p.Steps, func(x *plan.Step) {
-		if x != s && x.Kind != plan.StepWhen && (x.Dst == s.Dst || x != t && plan.Reads(x.Stmt.Value, r)) {
+		if x != s && x.Kind != plan.StepWhen && (x.Dst == s.Dst || x != t && tile.Loads(x.Stmt.Value, r)) {
 			alone = false
 		}
 	})
-	return alone && plan.Reads(t.Stmt.Value, r) && elementwise(t.Stmt.Value, r)
+	return alone && tile.Loads(t.Stmt.Value, r) && elementwise(t.Stmt.Value, r)
 }
 
 // elementwise reports whether each element of e depends on the same element of r
@@ -64,7 +64,7 @@ func elementwise(e *tile.Expr, r *tile.Ref) bool {
 	ok := true
 	tile.WalkExpr(e, func(e *tile.Expr) {
 		if !e.Op.IsElementwise() {
-			ok = ok && !slices.ContainsFunc(e.Args, func(x *tile.Expr) bool { return plan.Reads(x, r) })
+			ok = ok && !slices.ContainsFunc(e.Args, func(x *tile.Expr) bool { return tile.Loads(x, r) })
 		}
 	})
 	return ok

@@ -71,17 +71,17 @@ func sameRows(s, t *plan.Step) bool {
 		return true
 	}
 	return t.Kind == plan.StepCompute && len(t.Dots) == 0 && s.Dst != t.Dst &&
-		!plan.Reads(s.Stmt.Value, t.Stmt.Ref) && rowwise(t.Stmt.Value, s.Stmt.Ref)
+		!tile.Loads(s.Stmt.Value, t.Stmt.Ref) && rowwise(t.Stmt.Value, s.Stmt.Ref)
 }
 
 // rowwise reports whether each row of e depends on the same row of r alone.
 func rowwise(e *tile.Expr, r *tile.Ref) bool {
-	if e.Op == tile.OpLoad || !plan.Reads(e, r) {
+	if e.Op == tile.OpLoad || !tile.Loads(e, r) {
 		return true
 	}
 	switch {
 	case e.Op.IsElementwise():
-	case e.Op == tile.OpDot && !e.TransA && !plan.Reads(e.Args[1], r):
+	case e.Op == tile.OpDot && !e.TransA && !tile.Loads(e.Args[1], r):
 	case (e.Op == tile.OpReduceMax || e.Op == tile.OpReduceSum) && plan.AlongRow(e) && len(e.Shape) > 1:
 	case e.Op == tile.OpSlice && e.Dim == len(e.Shape)-1:
 	case e.Op == tile.OpBroadcast && len(e.Shape) == len(e.Args[0].Shape) && e.Shape[0] == e.Args[0].Shape[0]:

@@ -123,7 +123,7 @@ func rescaling(p *plan.Plan, s *plan.Step) *tile.Expr {
 			continue
 		}
 		rest, by := plan.Apart(v.Args[1-i], tile.OpMul, plan.OneColumn)
-		if by != nil && rest.Op == tile.OpLoad && rest.Ref == r && !plan.Reads(by, r) && p.Refs[s.Dst].Rows > 1 {
+		if by != nil && rest.Op == tile.OpLoad && rest.Ref == r && !tile.Loads(by, r) && p.Refs[s.Dst].Rows > 1 {
 			return by.Args[0]
 		}
 	}

@@ -2,13 +2,6 @@ package plan
 
 import "matladder/tile"
 
-// Reads reports whether e loads r.
-func Reads(e *tile.Expr, r *tile.Ref) bool {
-	found := false
-	tile.WalkExpr(e, func(e *tile.Expr) { found = found || e.Op == tile.OpLoad && e.Ref == r })
-	return found
-}
-
 // AlongRow reports whether a reduction is along the last dimension.
 func AlongRow(e *tile.Expr) bool { return e.Dim == len(e.Shape)-1 }
 
