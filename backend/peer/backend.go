@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"matladder/backend"
@@ -45,6 +46,10 @@ type Backend struct {
 	version string
 	has     []string // names of forms of a product, or of families
 	asks    dialect
+
+	mu     sync.Mutex
+	spare  *process // which has greeted and computes nothing now, where the dialect keeps processes
+	closed bool
 }
 
 // A dialect is how a kind of library is asked for what it computes.
@@ -54,6 +59,7 @@ type dialect interface {
 	// request is what makes a process ready for a problem that is supported.
 	request(b *Backend, spec backend.BaselineSpec) (string, error)
 	products(b *Backend) []string // for people
+	keeps() bool                  // a process takes long to begin and may compute one problem after another
 }
 
 var (
@@ -80,11 +86,12 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.end()
 	ready, err := p.greeting(ctx)
 	if err != nil {
+		p.end()
 		return nil, fmt.Errorf("%s at %s: %w", o.Library.Name, o.Library.Path, err)
 	}
+	b.done(p)
 	has, version, _ := strings.Cut(ready, " ")
 	b.has, b.version = strings.Split(has, ","), strings.TrimSpace(version)
 	return b, nil
@@ -102,8 +109,17 @@ func (b *Backend) Plugin() (name, version string) {
 	return filepath.Base(b.options.Library.Path), b.version
 }
 
-// Close frees nothing: processes belong to executables.
-func (b *Backend) Close() error { return nil }
+// Close ends the process that was kept for the next problem. Those of executables are theirs.
+func (b *Backend) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	if b.spare != nil {
+		b.spare.end()
+		b.spare = nil
+	}
+	return nil
+}
 
 // Compile answers that a peer runs no tile programs.
 func (b *Backend) Compile(context.Context, []*tile.Program, backend.Params) (backend.Executable, error) {
@@ -120,7 +136,41 @@ func (b *Backend) Variants(p problem.Problem) []string { return b.asks.variants(
 // Products lists what the library computes, for people.
 func (b *Backend) Products() []string { return b.asks.products(b) }
 
-// Baseline starts a process that computes the problem.
+// process is one that has greeted: the one that was kept, or a new one.
+func (b *Backend) process(ctx context.Context) (process, error) {
+	b.mu.Lock()
+	kept := b.spare
+	b.spare = nil
+	b.mu.Unlock()
+	if kept != nil {
+		if kept.Alive() {
+			return *kept, nil
+		}
+		kept.end()
+	}
+	p, err := start(b.options)
+	if err != nil {
+		return process{}, err
+	}
+	if _, err = p.greeting(ctx); err != nil {
+		p.end()
+		return process{}, err
+	}
+	return p, nil
+}
+
+// done takes a process that computes nothing any more: it is kept or ended.
+func (b *Backend) done(p process) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.asks.keeps() && b.spare == nil && !b.closed && p.Alive() {
+		b.spare = &p
+		return
+	}
+	p.end()
+}
+
+// Baseline has a process compute the problem.
 func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
 	if err := b.Supports(spec.Problem); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, backend.ErrUnsupported)
@@ -136,14 +186,11 @@ func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (back
 	if err != nil {
 		return nil, err
 	}
-	process, err := start(b.options)
+	process, err := b.process(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if _, err = process.greeting(ctx); err == nil {
-		_, err = process.ask(ctx, request, nil, nil)
-	}
-	if err != nil {
+	if _, err = process.ask(ctx, request, nil, nil); err != nil {
 		process.end()
 		return nil, err
 	}

@@ -7,14 +7,15 @@
 //     for each version of it with whatever C compiler there is, or for PyTorch the Python
 //     program in python/, which the interpreter that has PyTorch runs.
 //  3. Open runs that program on a library to learn its version and its products.
-//  4. Baseline starts it anew for one problem. Requests go to
+//  4. Baseline starts it anew for one problem, or for PyTorch, which takes seconds to load,
+//     has a process that is done with another take this one. Requests go to
 //     it as lines of text and arrays, as package internal/child has them; it takes the
 //     time around plain calls (method direct).
 //  5. Inputs come from their seed as everywhere, and the output comes back to be
 //     verified with the same reference as a kernel's.
 //
-// A process has one product, so a library that crashes or hangs costs that
-// product alone. Between two requests it is stopped: threads of some libraries
+// A process has one problem at a time, so a library that crashes or hangs costs that
+// problem alone. Between two requests it is stopped: threads of some libraries
 // spin for a while after a product, on the cores of whoever is measured next.
 //
 // The package needs Linux and, but for PyTorch, a C compiler, but no header of any library. What it

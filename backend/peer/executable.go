@@ -15,7 +15,7 @@ import (
 	"matladder/tile"
 )
 
-// executable is one problem in a process of its own.
+// executable is one problem in a process, which computes nothing else meanwhile.
 type executable struct {
 	backend  *Backend
 	process  process
@@ -158,10 +158,10 @@ func (e *executable) Results(out ...tile.Tensor) error {
 	})
 }
 
-// Close ends the process. Closing twice is no error.
+// Close gives the process back. Closing twice is no error.
 func (e *executable) Close() error {
 	return e.stage.Close(func() error {
-		e.process.end()
+		e.backend.done(e.process)
 		return nil
 	})
 }

@@ -70,6 +70,9 @@ func (b *Backend) formsOf(p problem.Matmul) []form {
 	return list
 }
 
+// keeps: a library of products loads in milliseconds.
+func (multiplies) keeps() bool { return false }
+
 func (multiplies) products(b *Backend) []string {
 	var list []string
 	for _, f := range forms {

@@ -96,6 +96,9 @@ func (torch) request(_ *Backend, spec backend.BaselineSpec) (string, error) {
 	return "problem " + string(text), err
 }
 
+// keeps: to load PyTorch takes seconds.
+func (torch) keeps() bool { return true }
+
 func (torch) products(b *Backend) []string { return slices.Clone(b.has) }
 
 // Program returns the path, below folder, of the program that asks the library of a name:

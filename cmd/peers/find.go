@@ -46,6 +46,7 @@ func open(ctx context.Context, f *flags, threads int, host chips.Device) (*libra
 		}
 		program, err := peer.Program(ctx, filepath.Join(cache, "matladder", "peers"), name)
 		if err != nil {
+			l.close()
 			return nil, err
 		}
 		some := peer.Find(name, f.paths)
@@ -55,6 +56,7 @@ func open(ctx context.Context, f *flags, threads int, host chips.Device) (*libra
 		for _, library := range some {
 			b, err := l.load(ctx, program, library, threads, host)
 			if ctx.Err() != nil {
+				l.close()
 				return nil, ctx.Err()
 			}
 			if err != nil {
@@ -65,10 +67,19 @@ func open(ctx context.Context, f *flags, threads int, host chips.Device) (*libra
 			if id := name + " " + version; !seen[id] {
 				seen[id] = true
 				l.found, l.backends = append(l.found, library), append(l.backends, b)
+			} else {
+				b.Close()
 			}
 		}
 	}
 	return l, nil
+}
+
+// close ends what the libraries still have.
+func (l *libraries) close() {
+	for _, b := range l.backends {
+		b.Close()
+	}
 }
 
 func (l *libraries) load(ctx context.Context, program string, library peer.Library, threads int, host chips.Device) (*peer.Backend, error) {
@@ -86,6 +97,7 @@ func list(ctx context.Context, f *flags, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	defer l.close()
 	found := len(l.backends)
 	for i, b := range l.backends {
 		_, version := b.Plugin()

@@ -11,8 +11,8 @@
 //
 // The libraries are called by a small C program, which is compiled when it is
 // first needed: peers needs Linux and a C compiler, but no header of a library.
-// PyTorch is called by a small Python program and needs no compiler. Each problem runs in a
-// process of its own, so that a library that crashes costs a row.
+// PyTorch is called by a small Python program and needs no compiler. They run in processes
+// of their own, so that a library that crashes costs a row.
 //
 // # What to measure
 //

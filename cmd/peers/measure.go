@@ -70,6 +70,7 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	if err != nil {
 		return harness.Outcome{}, err
 	}
+	defer l.close()
 	for _, err := range l.broken {
 		fmt.Fprintf(stderr, "peers: left out: %v\n", err)
 	}
@@ -145,7 +146,7 @@ func opponents(l *libraries, baseline backend.Backend) []string {
 func observe(w io.Writer, e harness.Event) {
 	for _, r := range e.Rows {
 		if harness.Bad(r.Status) {
-			fmt.Fprintf(w, "%s %s: %s: %s\n", r.Kernel, e.Problem, r.Status, r.Reason)
+			fmt.Fprintf(w, "%s %s: %s: %s\n", r.Kernel, problem.Title(e.Problem), r.Status, r.Reason)
 		}
 	}
 	if e.Complete {

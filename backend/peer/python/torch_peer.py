@@ -12,7 +12,7 @@ is text, the others are arrays in the machine's byte order.
   output                    ok, then the output
 
 Any answer may be "failed WHY", the one to problem also "unsupported WHY". One process computes
-one problem, and ends when nobody asks any more.
+one problem after another, and ends when nobody asks any more.
 """
 
 import ctypes
@@ -110,7 +110,7 @@ class Peer:
 
     def make(self, words, _):
         asked = json.loads(words)
-        self.arrays = {}
+        self.arrays, self.compute, self.out = {}, None, None  # those of the problem before are freed
         for a in asked["In"] + asked["Out"]:
             if a["Dtype"] not in DTYPES:
                 raise Unsupported(f"no array of {a['Dtype']}")
