@@ -9,6 +9,7 @@ import (
 	"matladder/backend"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/problem"
 	"matladder/results"
 
 	"github.com/schollz/progressbar/v3"
@@ -52,9 +53,10 @@ func newBar(w io.Writer, more ...progressbar.Option) *progressbar.ProgressBar {
 }
 
 func (p *progress) observe(e harness.Event) {
-	what := fmt.Sprintf("[%d/%d] %s", e.Group, e.Groups, e.Problem)
+	title := problem.Title(e.Problem)
+	what := fmt.Sprintf("[%d/%d] %s", e.Group, e.Groups, title)
 	if e.Narrowed > 0 {
-		what = fmt.Sprintf("narrowing %s: %s", cli.Plural(e.Narrowed, "wide interval"), e.Problem)
+		what = fmt.Sprintf("narrowing %s: %s", cli.Plural(e.Narrowed, "wide interval"), title)
 	}
 	for _, r := range e.Rows {
 		if !harness.Bad(r.Status) {
@@ -63,7 +65,7 @@ func (p *progress) observe(e harness.Event) {
 		if p.bar != nil {
 			p.bar.Clear()
 		}
-		fmt.Fprintf(p.w, "%s %s: %s\n", r.Kernel, e.Problem, reason(r))
+		fmt.Fprintf(p.w, "%s %s: %s\n", r.Kernel, title, reason(r))
 	}
 	if e.Repetitions >= enoughToTell && 2*e.Disturbed > e.Repetitions && !p.told {
 		p.told = true

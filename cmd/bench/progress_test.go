@@ -7,8 +7,30 @@ import (
 
 	"matladder/harness"
 	"matladder/problem"
+	"matladder/results"
 	"matladder/tile"
 )
+
+// TestProgress_Words: lines name a problem whole, so that no two are alike.
+func TestProgress_Words(t *testing.T) {
+	var w bytes.Buffer
+	p := &progress{w: &w}
+	f := problem.AttentionFamily
+	asked, err := f.Parse("float32:causal+window255,-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := f.ParseSizes("rows=2048:keys=2048:group=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []results.Record{{Kernel: "v1_scores", Status: results.Failed, Reason: "why"}}
+	p.observe(harness.Event{Group: 1, Groups: 2, Problem: f.Make(sizes, asked), Rows: rows, Round: 1, Complete: true})
+	title := "2048:group=4 float32 causal+window255,-"
+	if want := "v1_scores " + title + ": failed: why\n[1/2] " + title + ": 1 round\n"; w.String() != want {
+		t.Errorf("%q, want %q", w.String(), want)
+	}
+}
 
 // TestProgress: when all groups have had their share, the bar says what the time that is
 // left is spent on, and how much of it is over.
