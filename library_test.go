@@ -88,7 +88,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := f.SampleOf(asked)
+			p := f.Make(f.Sample, asked)
 			for _, name := range []string{"", copyingBackend} {
 				c := compile(t, p, Options{Backend: name})
 				for seed := range uint64(2) {

@@ -19,7 +19,7 @@ func TestAttention(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := f.SampleOf(asked).(problem.Attention)
+		p := f.Make(f.Sample, asked).(problem.Attention)
 		k := skip.Kernel{}
 		t.Run(words, func(t *testing.T) {
 			ctx := context.Background()
@@ -61,7 +61,7 @@ func TestAttentionFamily(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := f.SampleOf(asked)
+		p := f.Make(f.Sample, asked)
 		if keys := p.(problem.Attention).Keys; keys != f.Sample[1] && keys%4 != 0 || p.Asked() != asked || p.Validate() != nil {
 			t.Errorf("%s: %v %+v, %v", words, p.Sizes(), p.Asked(), p.Validate())
 		}

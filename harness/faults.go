@@ -18,7 +18,7 @@ func (r *run) testCheck(ctx context.Context) error {
 	tested := map[problem.Problem]bool{}
 	for _, c := range r.sweep.Config.sweeps() {
 		for _, asked := range c.Asked {
-			p := c.Family.SampleOf(asked)
+			p := c.Family.Make(c.Family.Sample, asked)
 			if tested[p] {
 				continue
 			}

@@ -41,7 +41,7 @@ type Attention struct {
 	Lengths  bool    // lengths (2 · Batch), a table: of each example its rows, then its keys; what is beyond sees nothing, and is not seen
 	// PageSize, where it is not 0, is how many keys lie beside each other: k and v are in
 	// PageCount pages (KVHeads, PageCount, PageSize, Dim), and of each example pages, a table
-	// (Batch · Keys/PageSize), names those with its keys, in order. Examples may share pages,
+	// (Batch · PagesEach), names those with its keys, in order. Examples may share pages,
 	// and pages behind the keys that Lengths tells may be any. Pages is how many there are, 0
 	// for as many as examples have at most.
 	PageSize, Pages int
@@ -96,20 +96,13 @@ func Self(length, dim int, d tile.Dtype) Attention {
 	return Attention{Batch: 1, Heads: 1, KVHeads: 1, Rows: length, Keys: length, Dim: dim, ValueDim: dim, Dtype: d}
 }
 
-// PagesEach is how many pages an example has at most; 0 where there are none.
+// PagesEach is how many pages an example has at most, of which keys may fill the last in
+// part; 0 where there are none.
 func (p Attention) PagesEach() int {
 	if p.PageSize == 0 {
 		return 0
 	}
-	return p.Keys / p.PageSize
-}
-
-// WholePages is p with as many keys as fill its pages.
-func (p Attention) WholePages() Problem {
-	if p.PageSize > 0 {
-		p.Keys = tile.Ceil(p.Keys, p.PageSize) * p.PageSize
-	}
-	return p
+	return tile.Ceil(p.Keys, p.PageSize)
 }
 
 // PageCount is how many pages there are.
@@ -230,8 +223,6 @@ func (p Attention) Validate() error {
 		return fmt.Errorf("attention: %d heads of q cannot share %d of k and v evenly", p.Heads, p.KVHeads)
 	case p.PageSize < 0 || p.PageSize == 0 && p.Pages != 0 || p.Pages < 0 || p.PageSize > 0 && p.PageCount() > 1<<24:
 		return fmt.Errorf("attention: %d pages of %d keys: want up to %d pages of 1 key at least, or 0 of 0", p.PageCount(), p.PageSize, 1<<24)
-	case p.PageSize > 0 && p.Keys%p.PageSize != 0:
-		return fmt.Errorf("attention: %d keys are no whole pages of %d: take the next multiple, and Lengths for what is there of it", p.Keys, p.PageSize)
 	case p.Dtype != tile.Float32 && p.Dtype != tile.BFloat16:
 		return fmt.Errorf("attention: %s: want float32 or bfloat16", p.Dtype)
 	case p.SoftCap < 0 || math.IsNaN(p.SoftCap) || math.IsInf(p.SoftCap, 0):

@@ -45,9 +45,7 @@ func completeAttention(a Asked) (Asked, error) {
 	if a.Quant != NoQuant || a.Epilogue != "" {
 		return a, fmt.Errorf("attention has no quantization and no epilogue")
 	}
-	p, err := makeAttention(Sizes{1, 1, 1, 1, 1 << 24, 1}, a)
-	p.Keys = max(1, p.PageSize) // whole pages
-	return completed(p, err)
+	return completed(makeAttention(Sizes{1, 1, 1, 1, 1 << 24, 1}, a))
 }
 
 func makeAttention(s Sizes, a Asked) (Attention, error) {

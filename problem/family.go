@@ -135,15 +135,6 @@ func (f *Family) ParseSizes(text string) (Sizes, error) {
 	return s, nil
 }
 
-// SampleOf is the problem of Sample that a asks for.
-func (f *Family) SampleOf(a Asked) Problem {
-	p := f.Make(f.Sample, a)
-	if rounded, ok := p.(interface{ WholePages() Problem }); ok {
-		return rounded.WholePages()
-	}
-	return p
-}
-
 // Form is the names of the sizes that have no default as they are joined: m×k×n.
 func (f *Family) Form() string {
 	var names []string

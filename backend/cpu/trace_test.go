@@ -21,7 +21,7 @@ func TestTrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := f.SampleOf(asked)
+		p := f.Make(f.Sample, asked)
 		for _, k := range kernels.Ladder(f) {
 			programs, err := k.Build(p, "", k.Candidates(p, tile.Machine{Parallel: 2})[0])
 			if err != nil {

@@ -65,7 +65,7 @@ func newBackend(f Function, host chips.Device) (*Backend, error) {
 	if f.Asked.Quant != problem.NoQuant {
 		return nil, fmt.Errorf("%s cannot be asked for %s: a function is handed no scales", f.Name, f.Asked)
 	}
-	f.Asked = f.Family.SampleOf(f.Asked).Asked() // with what follows from it
+	f.Asked = f.Family.Make(f.Family.Sample, f.Asked).Asked() // with what follows from it
 	return &Backend{Function: f, host: host, close: func() error { return nil }}, nil
 }
 

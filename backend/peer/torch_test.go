@@ -32,7 +32,7 @@ func testFamilies(t *testing.T, b *Backend) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec := backend.InputSpec{Problem: family.SampleOf(asked), Seed: 3, Dist: check.Uniform}
+			spec := backend.InputSpec{Problem: family.Make(family.Sample, asked), Seed: 3, Dist: check.Uniform}
 			r, err := runOn(b, spec, "", "")
 			if errors.Is(err, backend.ErrUnsupported) {
 				t.Logf("%s %s: %v", family.Name, words, err)

@@ -24,7 +24,7 @@ func TestBaseline_Families(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				spec := backend.InputSpec{Problem: family.SampleOf(asked), Seed: 5, Dist: check.Uniform}
+				spec := backend.InputSpec{Problem: family.Make(family.Sample, asked), Seed: 5, Dist: check.Uniform}
 				e, err := be.Baseline(context.Background(), backend.BaselineSpec{Problem: spec.Problem})
 				if errors.Is(err, backend.ErrUnsupported) {
 					t.Skip(err)

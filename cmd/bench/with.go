@@ -107,7 +107,7 @@ func (f *flags) functions(ctx context.Context, c harness.Config, dev *device, st
 // computesAny reports whether a function computes any of what a sweep asks for.
 func computesAny(b *own.Backend, family *problem.Family, c harness.Config) bool {
 	for _, asked := range c.Asked {
-		if b.Supports(family.SampleOf(asked)) == nil {
+		if b.Supports(family.Make(family.Sample, asked)) == nil {
 			return true
 		}
 	}

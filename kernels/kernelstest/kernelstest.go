@@ -41,7 +41,7 @@ func Each(t *testing.T, f func(t *testing.T, c Case)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := family.SampleOf(asked)
+			p := family.Make(family.Sample, asked)
 			for _, k := range kernels.Ladder(family) {
 				if k.Supports(p) != nil {
 					continue

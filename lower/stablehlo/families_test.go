@@ -39,7 +39,7 @@ func TestBaseline_Families(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p := family.SampleOf(asked)
+				p := family.Make(family.Sample, asked)
 				l, err := stablehlo.Baseline(p)
 				if errors.As(err, new(*stablehlo.UnsupportedError)) {
 					t.Skip(err)

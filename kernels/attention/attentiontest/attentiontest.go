@@ -290,6 +290,13 @@ func Cases() []Case {
 	add("a chunk of rows over pages of lengths", func(p *problem.Attention) {
 		p.Batch, p.Rows, p.Keys, p.PageSize, p.Causal, p.AtEnd, p.Lengths, p.LogSums = 3, 21, 64, 16, true, true, true, true
 	})
+	add("a page filled in part", func(p *problem.Attention) {
+		p.Batch, p.Rows, p.Keys, p.PageSize, p.LogSums = 2, 21, 59, 16, true
+	})
+	add("a page filled in part, with all else", func(p *problem.Attention) {
+		p.Batch, p.Rows, p.Keys, p.PageSize, p.Causal, p.AtEnd, p.Dtype = 2, 21, 59, 16, true, true, tile.BFloat16
+		p.SoftCap, p.Bias, p.Sinks, p.Segments, p.LogSums, p.Rope = 5, true, true, true, true, problem.TurnedBoth
+	})
 	for _, pages := range []int{12, 9} {
 		paged := func(p *problem.Attention) { p.Batch, p.Keys, p.PageSize, p.Pages = 3, 64, 16, pages }
 		of := fmt.Sprintf("%d pages", pages)

@@ -190,10 +190,22 @@ func (r *Refs) where(conds []tile.Value) *tile.Expr {
 	return tile.Select(all, r.Scores(), tile.Number(math.Inf(-1)))
 }
 
-// inside is which rows and keys are in their arrays.
+// numbers are how many keys are met at once, and the number of the first, negative.
+func (r *Refs) numbers() (keys int, first tile.IndexExpr) {
+	keys, first = r.at.BK, tile.Times(r.at.Key, -r.at.BK)
+	if r.piece > 0 {
+		keys, first = r.piece, tile.Plus(first, tile.Times(r.from, -1))
+	}
+	return keys, first
+}
+
+// inside is which rows and keys are in their arrays, and of a page those that an example has.
 func (r *Refs) inside() (conds []tile.Value) {
-	if r.K.Overhangs(0) {
-		conds = append(conds, r.keys(tile.InBoundsRow(r.K, 0), 1))
+	if x, dim := r.ragged(); x != nil {
+		conds = append(conds, r.keys(tile.InBoundsRow(x, dim), 1))
+	} else if p := r.p; p.PageSize > 0 && p.Keys%p.PageSize > 0 && !p.Lengths {
+		keys, first := r.numbers()
+		conds = append(conds, tile.Compare(tile.Iota(1, 1, keys), tile.LT, tile.IndexValue(tile.Plus(first, tile.Const(p.Keys)))))
 	}
 	if r.at.Listed && r.Q.Overhangs(0) {
 		conds = append(conds, tile.InBounds(r.Q, 0))
@@ -201,13 +213,25 @@ func (r *Refs) inside() (conds []tile.Value) {
 	return conds
 }
 
+// ragged is an array that ends within a block, and its dimension of keys; nil if none does.
+func (r *Refs) ragged() (x *tile.Ref, dim int) {
+	cos := (*tile.Ref)(nil)
+	if r.turnedK != nil {
+		cos = r.turnedK.cos
+	}
+	dims := []int{0, 0, 1, 1}
+	for i, x := range []*tile.Ref{r.K, cos, r.bias, r.segments[1]} {
+		if x != nil && x.Overhangs(dims[i]) {
+			return x, dims[i]
+		}
+	}
+	return nil, 0
+}
+
 // visible is which of the scores are seen.
 func (r *Refs) visible() (conds []tile.Value) {
 	and := func(x tile.Value) { conds = append(conds, x) }
-	keys, firstKey := r.at.BK, tile.Times(r.at.Key, -r.at.BK)
-	if r.piece > 0 {
-		keys, firstKey = r.piece, tile.Plus(firstKey, tile.Times(r.from, -1))
-	}
+	keys, firstKey := r.numbers()
 	row, key := tile.Iota(0, r.at.BQ, keys), tile.Iota(1, r.at.BQ, keys)
 	if r.at.Stacked {
 		row = tile.Mul(row, tile.Number(0))
