@@ -89,7 +89,7 @@ func trace(p *plan.Plan) (map[*plan.Operand]*packs, map[*plan.Dot]*calls) {
 				defer mu.Unlock()
 				s.work = max(s.work, n)
 			}
-			multiply, narrow, scaled, direct := traced.Multiply, traced.Narrow, traced.Scaled, traced.Direct
+			multiply, narrow, scaled, direct := traced.Multiply, traced.Narrow, traced.Scaled, traced.Unpacked
 			traced.Multiply = func(x plan.Call) {
 				seen(x, 4)
 				writes(x, multiply)
@@ -108,15 +108,23 @@ func trace(p *plan.Plan) (map[*plan.Operand]*packs, map[*plan.Dot]*calls) {
 				count(&s.scaled)
 				writes(x, func(x plan.Call) { scaled(x, isNarrow, by) })
 			}
-			traced.Direct = func(x plan.Call) {
+			traced.Unpacked = tracedReader{direct, func(x plan.Call) {
 				see(&s.direct, x)
-				writes(x, direct)
-			}
+				writes(x, direct.Multiply)
+			}}
 			multiplied[d], d.Product = s, &traced
 		}
 	})
 	return packed, multiplied
 }
+
+// tracedReader is a reader whose products are seen.
+type tracedReader struct {
+	plan.Reader
+	multiply func(x plan.Call)
+}
+
+func (r tracedReader) Multiply(x plan.Call) { r.multiply(x) }
 
 // TestPlan_Agrees runs what is planned, on problems that blocks divide, and
 // holds the plan to what packing and the micro-kernels were called for, to what

@@ -194,7 +194,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 		case b.Widened():
 			w.multiplyWidened(d, x)
 		default:
-			d.Product.Direct(x)
+			d.Product.Unpacked.Multiply(x)
 		}
 		x.Accumulate = !whole
 	}
@@ -246,7 +246,7 @@ func (w *Worker) piece(i, lane, lanes, k0, depth int) []byte {
 	return mem
 }
 
-// multiplyWidened is product.direct with a b that is widened piece by piece.
+// multiplyWidened is Unpacked.Multiply of a b that is widened piece by piece.
 func (w *Worker) multiplyWidened(d *plan.Dot, x plan.Call) {
 	o := w.Plan.Operands[d.B]
 	from, n := x.B, x.N
@@ -254,7 +254,7 @@ func (w *Worker) multiplyWidened(d *plan.Dot, x plan.Call) {
 	for j := 0; j < n; j += o.Piece {
 		x.N = min(o.Piece, n-j)
 		o.Packing.Widening.Rows(x.B.Mem, from.Mem, from.Off+j, from.LD, x.K, x.N, x.B.LD)
-		d.Product.Direct(x)
+		d.Product.Unpacked.Multiply(x)
 		x.Off += x.N
 	}
 }

@@ -32,6 +32,8 @@ func (p *Path[S, C]) DirectWork(m, ldb int) int {
 // Read is how BlockDirect reads a B whose rows are ldb elements apart, for m rows of A.
 func (p *Path[S, C]) Read(m, ldb int) ReadB {
 	switch {
+	case p.isAsked(ReadTiles, ReadStreams, ReadPieces):
+		return p.asked
 	case m <= p.stream.pays:
 		return ReadStreams
 	case p.direct.pieces.pay(m, ldb*size[S]()):
@@ -66,7 +68,15 @@ type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, 
 // PackB and Block of the same product, as measured with b in L3 and in memory;
 // 0 where BlockDirect may not be called. Where a packed b serves more rows than
 // those of one block, they count together.
-func (p *Path[S, C]) DirectRows() int { return p.direct.pays }
+func (p *Path[S, C]) DirectRows() int {
+	switch {
+	case p.asked == ReadPacked:
+		return 0
+	case p.isAsked(ReadTiles, ReadStreams, ReadPieces):
+		return AllRows
+	}
+	return p.direct.pays
+}
 
 // BlockDirect is Block with a b that is not packed: its element (l, j) is
 // b[l*ldb+j]. Any number of rows is right; it pays up to DirectRows, as packing

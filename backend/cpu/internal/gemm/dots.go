@@ -43,7 +43,15 @@ const (
 
 // DotsRows is the number of rows of a up to which MultiplyDots is assumed to be faster than
 // PackBT and Block where nothing is measured; 0 where it may not be called.
-func (p *Path[S, C]) DotsRows() int { return p.dots.pays }
+func (p *Path[S, C]) DotsRows() int {
+	switch {
+	case p.isAsked(ReadDots):
+		return AllRows
+	case p.asked != ReadByRule:
+		return 0
+	}
+	return p.dots.pays
+}
 
 // MultiplyDots is Multiply of a Run whose B is left out by a b that is not packed: its
 // element (l, j) is b[j*ldb+l]. Any number of rows of a is right.

@@ -35,13 +35,6 @@ type quick[C Sum] struct {
 	words func(dst, a []uint32, mr, rows, steps int) bool
 }
 
-// Stored is what multiplies a that a Path packed by a b that is not packed and not of
-// the Path's element type: an InPlace for each type in memory, nil for none.
-type Stored[C Sum] struct {
-	Int4, Int8             *InPlace[C]
-	Float8E4M3, Float8E5M2 *InPlace[C]
-}
-
 // fewInPlaceRows is up to how many rows of a a quick InPlace of AVX2 serves machines with
 // wider vectors too. That is not measured there. On AVX2 widening b ahead of the
 // multiplication takes 1.8 (int4 to floats) to 2.6 times (int4 to int8) as long for

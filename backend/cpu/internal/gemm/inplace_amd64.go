@@ -12,14 +12,13 @@ import (
 // inPlaceAVX2 adds what multiplies by a b of other elements where it lies.
 func (k *Kernels) inPlaceAVX2() {
 	tiles := []inPlaceTiles{{1, 64}, {2, 32}, {6, 16}}
-	ofFloats := func(name string, bits, pieces int, tile inPlace[float32], q quick[float32], panels func(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)) *InPlace[float32] {
-		return &InPlace[float32]{Name: name, Pays: 48, Whole: max(1, 8/bits), bits: bits, ku: 1, mr: k.Float32.MR, steps: inPlaceSteps, tiles: tiles, tile: tile, quick: q,
+	k.Float32.Stored = map[string]*InPlace[float32]{}
+	ofFloats := func(name string, bits, pieces int, tile inPlace[float32], q quick[float32], panels func(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)) {
+		k.Float32.Stored[name] = &InPlace[float32]{Name: name, Pays: 48, Whole: max(1, 8/bits), bits: bits, ku: 1, mr: k.Float32.MR, steps: inPlaceSteps, tiles: tiles, tile: tile, quick: q,
 			pieces: inPlacePieces[float32]{pieces, k.Float32.NR, k.Float32.kernel.tile, panels}}
 	}
-	k.Float32.Stored = Stored[float32]{
-		Int4: ofFloats("int4", 4, 13, inPlaceInt4AVX2, quick[float32]{inPlaceQuickInt4AVX2, 2, unlessGreat(1, 0x1p90)}, panelsInt4AVX2),
-		Int8: ofFloats("int8", 8, 24, inPlaceInt8AVX2, quick[float32]{}, panelsInt8AVX2),
-	}
+	ofFloats("int4", 4, 13, inPlaceInt4AVX2, quick[float32]{inPlaceQuickInt4AVX2, 2, unlessGreat(1, 0x1p90)}, panelsInt4AVX2)
+	ofFloats("int8", 8, 24, inPlaceInt8AVX2, quick[float32]{}, panelsInt8AVX2)
 	if probe.HasHalves() {
 		// The tiles' numbers are divided by 2^112 more than those of the others.
 		var e4m3, e5m2 quick[float32]
@@ -27,12 +26,12 @@ func (k *Kernels) inPlaceAVX2() {
 			words := unlessGreat(0x1p112, 0x1p16)
 			e4m3, e5m2 = quick[float32]{inPlaceQuickFloat8E4M3AVX2, 6, words}, quick[float32]{inPlaceQuickFloat8E5M2AVX2, 6, words}
 		}
-		k.Float32.Stored.Float8E4M3 = ofFloats("float8_e4m3fn", 8, 13, inPlaceFloat8E4M3AVX2, e4m3, panelsFloat8E4M3AVX2)
-		k.Float32.Stored.Float8E5M2 = ofFloats("float8_e5m2", 8, 13, inPlaceFloat8E5M2AVX2, e5m2, panelsFloat8E5M2AVX2)
+		ofFloats("float8_e4m3fn", 8, 13, inPlaceFloat8E4M3AVX2, e4m3, panelsFloat8E4M3AVX2)
+		ofFloats("float8_e5m2", 8, 13, inPlaceFloat8E5M2AVX2, e5m2, panelsFloat8E5M2AVX2)
 	}
 	k.WideBFloat16.Stored = k.Float32.Stored
-	k.WideInt8.Stored.Int4 = &InPlace[int32]{Name: "int4", Pays: 48, Whole: 2, bits: 4, ku: 2, mr: k.WideInt8.MR, steps: bytesInt4Steps,
-		tiles: []inPlaceTiles{{2, 64}, {6, 32}}, quick: quick[int32]{inPlaceBytesInt4AVX2, 6, offsetPairs}}
+	k.WideInt8.Stored = map[string]*InPlace[int32]{"int4": {Name: "int4", Pays: 48, Whole: 2, bits: 4, ku: 2, mr: k.WideInt8.MR, steps: bytesInt4Steps,
+		tiles: []inPlaceTiles{{2, 64}, {6, 32}}, quick: quick[int32]{inPlaceBytesInt4AVX2, 6, offsetPairs}}}
 }
 
 // Sums of int16 hold those of so many steps: 2·8·128·8 is less than 2^15.

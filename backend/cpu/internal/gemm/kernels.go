@@ -34,7 +34,7 @@ type Kernels struct {
 	WideInt8  *Path[int8, int32]
 	WideUint8 *Path[uint8, int32]
 
-	choices Choices // other than the rules
+	Choices // other than the rules
 }
 
 // Thin returns the table with ThinBFloat16 and ThinInt8 in the places of BFloat16
@@ -52,7 +52,7 @@ func (k *Kernels) Stored() *Kernels {
 	if k.ISA == AVX2 || !k.ISA.Has(AVX2) || narrow == nil {
 		return k.Thin()
 	}
-	choices := k.choices
+	choices := k.Choices
 	choices.quick = fewInPlaceRows
 	return narrow.With(choices).Thin()
 }
@@ -79,17 +79,21 @@ type Sum interface {
 // elements: of a the words of each row follow each other, of b the words of
 // each column lie NR apart.
 type Path[S Source, C Sum] struct {
-	Name   string    // instruction set, tile and format: "avx512 12x32 float32"
-	Format string    // of packed panels; equal formats may be mixed
-	MR, NR int       // rows and columns of the register tile
-	KU     int       // elements of k in one step
-	Words  int       // of one row or column in one step: 1, or 16 for tiles
-	Stored Stored[C] // for a b that is not of type S
+	Name   string // instruction set, tile and format: "avx512 12x32 float32"
+	Format string // of packed panels; equal formats may be mixed
+	MR, NR int    // rows and columns of the register tile
+	KU     int    // elements of k in one step
+	Words  int    // of one row or column in one step: 1, or 16 for tiles
+
+	// Stored multiply an a that this path packed by a b that is neither packed nor of type S,
+	// by the name of its elements.
+	Stored map[string]*InPlace[C]
 
 	kernel   kernel[C]
 	direct   directKernel[C]
 	stream   streamKernel[C]
 	dots     dotsKernel[C]
+	asked    ReadB // how B is read, whatever the rows of A; ReadByRule by those
 	blocking blocking
 	packA    packer[S]
 	packB    packer[S]

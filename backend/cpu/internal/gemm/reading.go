@@ -184,7 +184,7 @@ func (p *Path[S, C]) measureReads(threads, m, part, row int) map[ReadB]ReadCost 
 	})}
 	for _, read := range []ReadB{ReadTiles, ReadStreams, ReadPieces} {
 		if p.CanRead(read) {
-			q := choose(map[any]any{}, p, Choices{B: read})
+			q := p.With(Choices{B: read})
 			costs[read] = ReadCost{Multiply: each(readTime, func(x *readProbe[S, C], part int) {
 				if part%along == 0 {
 					q.BlockDirect(x.c, columns*along, m, columns*along, k, x.a, x.source[part*apart:], ld, false)

@@ -8,48 +8,23 @@ import (
 	"unsafe"
 )
 
-// Routines names the micro-kernels of the path of that name which multiply where B is read
-// in a way, as they are named in assembly. There is none where loops in Go multiply, and none
-// that widens B as it reads it.
-func (k *Kernels) Routines(path string, read ReadB) []string {
-	for _, found := range [][]string{
-		k.Float32.routines(path, read), k.WideBFloat16.routines(path, read), k.PairsBFloat16.routines(path, read), k.TilesBFloat16.routines(path, read),
-		k.Int8.routines(path, read), k.ThinInt8.routines(path, read), k.WideInt8.routines(path, read), k.WideUint8.routines(path, read), k.TilesInt8.routines(path, read),
-	} {
-		if found != nil {
-			return found
-		}
-	}
-	return nil
-}
-
 // tilesRoutines are those of AMX, which are called through a closure.
 var tilesRoutines = map[string]string{formatBFloat16Tiles: "tilesBFloat16AMX", formatInt8Tiles: "tilesInt8AMX"}
 
-func (p *Path[S, C]) routines(name string, read ReadB) (names []string) {
-	if p == nil || p.Name != name {
-		return nil
-	}
+// Routine is the micro-kernel that multiplies where B is read in a way, as it is named in
+// assembly; "" where loops in Go multiply, and for what widens B as it reads it.
+func (p *Path[S, C]) Routine(read ReadB) string {
 	if p.Words > 1 {
-		return []string{tilesRoutines[p.Format]}
+		return tilesRoutines[p.Format]
 	}
-	var f any
-	switch read {
-	case ReadPacked, ReadPieces:
-		f = p.kernel.tile
-	case ReadTiles:
-		f = p.direct.tile
-	case ReadStreams:
-		f = p.stream.run
-	default:
-		return []string{}
+	f, ok := map[ReadB]any{
+		ReadPacked: p.kernel.tile, ReadPieces: p.kernel.tile, ReadTiles: p.direct.tile, ReadStreams: p.stream.run, ReadDots: p.dots.run,
+	}[read]
+	if !ok || reflect.ValueOf(f).IsNil() {
+		return ""
 	}
-	v := reflect.ValueOf(f)
-	if v.IsNil() {
-		return []string{}
-	}
-	full := runtime.FuncForPC(v.Pointer()).Name()
-	return []string{full[strings.LastIndex(full, ".")+1:]}
+	full := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
+	return full[strings.LastIndex(full, ".")+1:]
 }
 
 // functionAlign is what functions begin at multiples of, on every architecture with routines.

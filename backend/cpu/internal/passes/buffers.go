@@ -66,7 +66,7 @@ func buffers(p *plan.Plan) error {
 	plan.AllSteps(p.Steps, func(s *plan.Step) {
 		for _, d := range s.Dots {
 			if work = max(work, d.Product.Work); p.Operands[d.B].Keep == plan.KeepUnpacked {
-				work = max(work, d.Product.DirectWork(s.Rows, p.StrideOf(p.Operands[d.B])))
+				work = max(work, d.Product.Unpacked.Work(s.Rows, p.StrideOf(p.Operands[d.B])))
 			}
 			if d.Product.Work > 0 {
 				help.What = plan.HelpSums

@@ -47,15 +47,17 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
 	if d.Product != nil && d.Product.B.Widening != nil {
 		stored := productOf(kernels.Stored(), a.factor, b.factor, a.Dtype, b.Dtype)
-		if stored.ReadInPlace(b.Dtype, rows, b.Matrix.InRow()); stored.B.InPlace {
-			d.Product = stored
+		if reader := stored.Stored(b.Dtype, b.Matrix.InRow()); reader != nil && rows <= reader.Rows() {
+			d.Product, stored.Unpacked, stored.B.InPlace = stored, reader, true
+			stored.B.Format += "/in place"
 		}
 	}
 	d.Thin = d.Product
 	switch {
 	case e.TransB && readsDots(d.Product, d.Options, rows):
-		alongColumns(d.Product)
-	case d.Product == nil || e.TransB || rows > d.Product.DirectRows:
+		d.Product.Unpacked, d.Product.B.Dots = d.Product.Dots, true
+		d.Product.B.Format += "/dots"
+	case d.Product == nil || e.TransB || rows > d.Product.Unpacked.Rows():
 		d.Product = productOf(kernels, a.factor, b.factor, a.Dtype, b.Dtype)
 		switch {
 		case d.Product == nil:

@@ -16,27 +16,27 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *plan.Product {
 	var p *plan.Product
 	switch a, b = plan.Multiplied(a), plan.Multiplied(b); (pair{a, b}) {
 	case pair{tile.Float32, tile.Float32}:
-		p = newProduct(k.Float32, k.Float32, tile.Float32)
+		p = newProduct(k.Float32, k.Float32, k.Choices, tile.Float32)
 	case pair{tile.BFloat16, tile.BFloat16}:
-		p = newProduct(k.BFloat16, k.BFloat16, tile.Float32)
+		p = newProduct(k.BFloat16, k.BFloat16, k.Choices, tile.Float32)
 	case pair{tile.Int8, tile.Int8}:
-		p = newProduct(k.Int8, k.Int8, tile.Int32)
+		p = newProduct(k.Int8, k.Int8, k.Choices, tile.Int32)
 	case pair{tile.Uint8, tile.Uint8}:
-		p = newProduct(k.WideUint8, k.WideUint8, tile.Int32)
+		p = newProduct(k.WideUint8, k.WideUint8, k.Choices, tile.Int32)
 	case pair{tile.Int8, tile.Uint8}:
-		p = newProduct(k.WideInt8, k.WideUint8, tile.Int32)
+		p = newProduct(k.WideInt8, k.WideUint8, k.Choices, tile.Int32)
 	case pair{tile.Uint8, tile.Int8}:
-		p = newProduct(k.WideUint8, k.WideInt8, tile.Int32)
+		p = newProduct(k.WideUint8, k.WideInt8, k.Choices, tile.Int32)
 	default:
 		return nil
 	}
 	ok := true
 	if inA != a {
 		p.A, ok = widened(p.A, inA, a, k.ISA)
-		p.ReadsA, p.ReadsBoth = false, false
+		p.ReadsA = false
 	}
 	if inA != a || inB != b {
-		p.DotsRows = 0
+		p.Dots = nil
 	}
 	if inB != b && ok {
 		p.B, ok = widened(p.B, inB, b, k.ISA)
@@ -55,13 +55,15 @@ func inChunks(p *plan.Product, words int) {
 	}
 }
 
-func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T, C], sum tile.Dtype) *plan.Product {
+func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T, C], choices gemm.Choices, sum tile.Dtype) *plan.Product {
+	same := any(a) == any(b)
+	a, b = a.With(choices), b.With(choices)
 	chunk := chunkWords
 	if a.Words > 1 {
 		chunk = tilesChunkWords
 	}
 	p := &plan.Product{
-		Name: a.Name, Sum: sum, Blocking: a.Blocking, BlockingDirect: b.BlockingDirect, ReadB: b.Read, DirectWork: b.DirectWork,
+		Name: a.Name, Sum: sum, Blocking: a.Blocking, Routine: a.Routine,
 		A: plan.Packing{
 			Format: a.Format + "/a", Lanes: a.MR, Unit: a.KU, Words: a.Words, Panel: a.PanelA, Chunk: chunk,
 			Pack: packWith(a.PackA, func(dst []byte, _ int, src []S, ld, m, k int) { a.PackAT(dst, src, ld, m, k) }),
@@ -75,20 +77,18 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		Multiply: func(x plan.Call) {
 			a.MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
 		},
-		ReadsA: a.ReadsA(a.KU), ReadsBoth: a.ReadsA(a.KU) && any(a) == any(b), WantsPanels: a.WantsPanels,
-		Work: a.Work(), Streams: a.Streams,
-		Direct: func(x plan.Call) {
-			b.MultiplyDirect(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
+		ReadsA: a.ReadsA(a.KU), WantsPanels: a.WantsPanels, Work: a.Work(), Streams: a.Streams,
+		Unpacked: inMemory[T, C]{b},
+		Stored: func(inB tile.Dtype, whole int) plan.Reader {
+			if x := a.Stored[inB.String()]; x != nil && whole%x.Whole == 0 {
+				return widening[C]{x}
+			}
+			return nil
 		},
-		DirectRows: b.DirectRows(),
 	}
-	if any(a) == any(b) {
-		p.ReadCosts, p.TransposedCosts, p.DotsRows = b.ReadCosts, b.TransposedCosts, b.DotsRows()
-		p.Dots = func(x plan.Call) {
-			b.MultiplyDots(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
-		}
+	if same {
+		p.ReadCosts, p.TransposedCosts, p.Dots = b.ReadCosts, b.TransposedCosts, alongColumns[T, C]{b}
 	}
-	p.ReadInPlace = func(inB tile.Dtype, rows, whole int) { readInPlace(p, a.Stored, inB, rows, whole) }
 	if a.Whole(a.MR, a.NR, a.NR) {
 		if sum == tile.Float32 {
 			p.Narrow = func(x plan.Call) {
@@ -104,39 +104,6 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		}
 	}
 	return p
-}
-
-// readInPlace is Product.ReadInPlace by what multiplies a b that is stored otherwise.
-func readInPlace[C gemm.Sum](p *plan.Product, stored gemm.Stored[C], inB tile.Dtype, rows, whole int) {
-	place := map[tile.Dtype]*gemm.InPlace[C]{
-		tile.Int4: stored.Int4, tile.Int8: stored.Int8,
-		tile.Float8E4M3FN: stored.Float8E4M3, tile.Float8E5M2: stored.Float8E5M2,
-	}[inB]
-	if place == nil || rows > place.Pays || whole%place.Whole != 0 {
-		return
-	}
-	p.B.InPlace = true
-	p.ReadsBoth = false
-	p.B.Format += "/in place"
-	p.Direct = func(x plan.Call) {
-		place.Block(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work)
-	}
-	p.DirectRows = place.Pays
-	p.BlockingDirect = func(m, n, _, _ int) (run, cols int) { return place.Blocking(m, n) }
-	p.ReadB = func(m, _ int) gemm.ReadB { return place.Read(m) }
-	p.DirectWork = func(m, _ int) int { return place.Work(m) }
-	p.TileCols = place.Cols
-}
-
-// alongColumns makes direct of p read a b whose columns are rows of memory.
-func alongColumns(p *plan.Product) {
-	p.B.Dots = true
-	p.B.Format += "/dots"
-	p.ReadsBoth = false
-	p.Direct, p.DirectRows = p.Dots, gemm.AllRows
-	p.ReadB = func(_, _ int) gemm.ReadB { return gemm.ReadDots }
-	p.BlockingDirect = func(_, n, k, _ int) (run, cols int) { return k, n }
-	p.DirectWork = func(_, _ int) int { return 0 }
 }
 
 // runOf is a call, but for a b that is not packed.

@@ -97,10 +97,10 @@ func packsRows(p *plan.Plan, i int) string {
 // that is not packed.
 func readsRows(p *plan.Plan, d *plan.Dot, rows int) bool {
 	b := p.Operands[d.B]
-	if b.Keep != plan.KeepUnpacked {
+	if b.Keep != plan.KeepUnpacked || !d.Product.ReadsA {
 		return d.Product.ReadsA
 	}
-	return d.Product.ReadsBoth && d.Product.ReadB(rows, p.StrideOf(b)) == gemm.ReadPieces
+	return !b.Packing.InPlace && d.Product.Unpacked.Read(rows, p.StrideOf(b)) == gemm.ReadPieces
 }
 
 // endsInEdge reports whether a block of b ends with columns that want panels of a.

@@ -14,11 +14,11 @@ func skinny(p *plan.Plan) error {
 			a, b := p.Operands[d.A], p.Operands[d.B]
 			all := rowsMet(p, s, &p.Refs[a.Ref], &p.Refs[b.Ref], !a.Columns)
 			b.Meets += all * (d.K1 - d.K0) // of as many elements of k
-			b.Pays = d.Product.DirectRows
+			b.Pays = d.Product.Unpacked.Rows()
 		}
 	})
 	for _, o := range p.Operands {
-		if o.IsB && (o.Columns || o.Packing.Dots) && o.Meets <= o.Pays*o.K {
+		if o.IsB && (o.Packing.Dots || o.Columns && o.Meets <= o.Pays*o.K) {
 			o.Keep = plan.KeepUnpacked
 		}
 	}

@@ -68,5 +68,5 @@ func readsDots(x *plan.Product, options []plan.Option, rows int) bool {
 	if len(options) > 0 {
 		return options[0].Read == gemm.ReadDots
 	}
-	return x != nil && rows <= x.DotsRows
+	return x != nil && x.Dots != nil && rows <= x.Dots.Rows()
 }

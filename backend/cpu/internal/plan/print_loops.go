@@ -79,6 +79,7 @@ type Blocking struct {
 	Run               int        // elements of k that a tile stays in registers for
 	MC                int        // rows of a that stay in L2 while panels of b pass; all where b is not packed
 	NC                int        // columns of b whose sums with those stay in L2 from run to run
+	tile              int        // columns of a register tile that reads a b that is not packed
 }
 
 // CallOf says how the calls of a product are divided.
@@ -97,8 +98,8 @@ func (p *Plan) CallOf(s *Step, d *Dot) *Blocking {
 	if b.Widened() {
 		cols = min(cols, b.Piece)
 	}
-	c.Read = d.Product.ReadB(c.Rows, p.StrideOf(b))
-	c.Run, c.NC = d.Product.BlockingDirect(c.Rows, cols, c.Depth, p.StrideOf(b))
+	c.Read = d.Product.Unpacked.Read(c.Rows, p.StrideOf(b))
+	c.Run, c.NC, c.tile = d.Product.Unpacked.Blocking(c.Rows, cols, c.Depth, p.StrideOf(b))
 	c.Run, c.MC = min(c.Run, c.Depth), c.Rows
 	return c
 }
@@ -150,16 +151,14 @@ func (c *Blocking) direct() []Loop {
 	case gemm.ReadDots:
 		return append(list, Loop{Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a by %d columns of b, along these %s", min(c.MC, mr), c.NC, where)})
 	case gemm.ReadAlong:
-		nr := c.Product.TileCols(min(c.MC, mr))
 		return append(list, c.runs(), Loop{Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},
-			Loop{Ceil(c.NC, nr), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", nr, where, mr, nr, c.Run)})
+			Loop{Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile, where, mr, c.tile, c.Run)})
 	case gemm.ReadPieces:
 		return append(list, Loop{Ceil(cols, c.NC), fmt.Sprintf("× %d columns of b", c.NC)},
 			Loop{Ceil(c.Depth, c.Run), fmt.Sprintf("× %d of k: packs a piece of b, %s", c.Run, fits(c.bytes(c.NC, c.B)))},
 			c.panels(), c.registers())
 	}
-	nr := c.B.Packing.Lanes
-	return append(list, c.runs(), Loop{Ceil(c.NC, nr), fmt.Sprintf("× %d columns of b, %s", nr, where)}, c.registers())
+	return append(list, c.runs(), Loop{Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s", c.tile, where)}, c.registers())
 }
 
 func (c *Blocking) runs() Loop {

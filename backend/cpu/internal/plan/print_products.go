@@ -17,8 +17,8 @@ func (p *Plan) tellThin() []string {
 		// have read it in place.
 		pays, on := o.Pays, ""
 		p.EachDot(func(_ ShownStep, d *Dot) {
-			if d.B == i && pays == 0 && d.Thin != nil && d.Thin != d.Product && d.Thin.DirectRows > 0 {
-				pays, on = d.Thin.DirectRows, ", on "+d.Thin.Name
+			if d.B == i && pays == 0 && d.Thin != nil && d.Thin != d.Product && d.Thin.Unpacked.Rows() > 0 {
+				pays, on = d.Thin.Unpacked.Rows(), ", on "+d.Thin.Name
 			}
 		})
 		name, meets, unpacked := p.Refs[o.Ref].Name, Plural(Ceil(o.Meets, o.K), "row"), o.Keep == KeepUnpacked

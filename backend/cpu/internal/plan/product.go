@@ -11,12 +11,11 @@ type Product struct {
 	A, B Packing
 	Sum  tile.Dtype // of the result: float32 or int32
 	// Multiply is for a b that is packed, and an a that is, or that need not be where
-	// ReadsA: then k is whole units. Where ReadsBoth, Direct reads such an a too, if it
-	// packs pieces of b.
-	Multiply          func(x Call)
-	ReadsA, ReadsBoth bool
-	WantsPanels       func(n int) bool // n columns of b end with some that are slow with such an a
-	Work              int              // bytes of memory that helps it
+	// ReadsA: then k is whole units.
+	Multiply    func(x Call)
+	ReadsA      bool
+	WantsPanels func(n int) bool // n columns of b end with some that are slow with such an a
+	Work        int              // bytes of memory that helps it
 	// Streams reports whether Call.Write makes a difference to a c whose rows are ldc
 	// elements apart, the first on a cache line.
 	Streams func(ldc int) bool
@@ -25,30 +24,31 @@ type Product struct {
 	// Scaled is multiply into a c of float32, or of bfloat16 if narrow, of sums that are
 	// scaled; nil if there is none.
 	Scaled func(x Call, narrow bool, by gemm.Scaling)
-	// Direct is for an a that is packed, and a b that is not: it is widened before, or
-	// as it lies in memory where B.InPlace. It pays up to DirectRows rows of a; 0 if it
-	// may not be called.
-	Direct     func(x Call)
-	DirectRows int
-	// Dots is for an a that is packed, and a b that is not, whose columns are rows of
-	// memory. It may pay up to DotsRows rows of a; 0 if it may not be called.
-	Dots     func(x Call)
-	DotsRows int
+	// Unpacked is for a b that is not packed: one of elements as they are multiplied, by which
+	// an a that is not packed may be multiplied too where ReadsA, in pieces of b; Dots, for one
+	// whose columns are rows of memory; or what Stored has for one of elements that lie in
+	// memory as dtype inB, rows being whole numbers of so many. Both may be nil.
+	Unpacked, Dots Reader
+	Stored         func(inB tile.Dtype, whole int) Reader
 	// ReadCosts is what ways to read B cost, and TransposedCosts those where its columns
 	// are rows of memory, of so many elements; nil where A and B have different paths.
 	ReadCosts       func(threads, rows int, bytes int64, apart int) map[gemm.ReadB]gemm.ReadCost
 	TransposedCosts func(threads, rows, depth int, bytes int64) map[gemm.ReadB]gemm.ReadCost
 
-	Blocking       func(m, n, k int) (run, rows, cols int) // as block and rows divide them
-	BlockingDirect func(m, n, k, ldb int) (run, cols int)  // as direct does
-	ReadB          func(m, ldb int) gemm.ReadB
+	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
+	Routine  func(read gemm.ReadB) string            // the micro-kernel, in assembly; "" for none
+}
 
-	// ReadInPlace makes direct, for so many rows of a, read a b that is of this dtype
-	// in memory as it lies there, if a micro-kernel does and that pays; a is packed
-	// then. Rows of b are whole numbers of so many elements.
-	ReadInPlace func(inB tile.Dtype, rows, whole int)
-	DirectWork  func(m, ldb int) int // bytes of memory that help direct
-	TileCols    func(m int) int      // columns of tiles that go along rows of b
+// A Reader multiplies by a b that is not packed, whose rows are ldb elements apart. It
+// chooses a way by the rows of a.
+type Reader interface {
+	Rows() int // of a, up to which it pays; 0 if it may not be called
+	Multiply(x Call)
+	Read(m, ldb int) gemm.ReadB
+	// Blocking is over how many elements of k, and how many columns, it runs before others get
+	// their turn, and how many columns a register tile has.
+	Blocking(m, n, k, ldb int) (run, cols, tile int)
+	Work(m, ldb int) int // bytes of memory that help it
 }
 
 // Call is a product of parts of blocks: the m×n corner of c is a·b, or c + a·b if
@@ -82,8 +82,8 @@ type Packing struct {
 	Panel    func(k int) int // bytes of one panel k deep
 	Pack     PackFunc
 	Widening *Widening // that pack begins with; nil for none
-	InPlace  bool      // b: direct widens it itself
-	Dots     bool      // b: direct multiplies along its columns, which are rows of memory
+	InPlace  bool      // b: where it is not packed it is widened as it is read
+	Dots     bool      // b: so it is read along its columns, which are rows of memory
 	Chunk    int       // words of a lane that a chunk has at most
 }
 

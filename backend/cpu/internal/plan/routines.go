@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	"matladder/backend/cpu/internal/gemm"
 )
@@ -23,15 +22,7 @@ func (p *Plan) Routines() (list []Routine) {
 		}
 		for _, read := range reads {
 			what := fmt.Sprintf("%s·%s: %s, %s %s", p.Refs[a.Ref].Name, p.Refs[b.Ref].Name, d.Product.Name, p.Refs[b.Ref].Name, strategyOf(read).what)
-			names := p.Machine.Kernels.Routines(d.Product.Name, read)
-			if len(names) == 0 {
-				names = []string{""}
-			}
-			for _, name := range names {
-				if r := (Routine{name, what}); !slices.Contains(list, r) {
-					list = append(list, r)
-				}
-			}
+			list = appendNew(list, Routine{d.Product.Routine(read), what})
 		}
 	})
 	return list
