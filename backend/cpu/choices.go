@@ -91,6 +91,7 @@ func parseChoices(extra map[string]string) (c plan.Choices, err error) {
 //	b=streams   one row of a after another goes along the rows of b
 //	b=pieces    b is packed piece by piece into L2
 //	b=along     register tiles go along rows of b and widen what has few bits
+//	b=dots      columns of b that are rows of memory are read where they lie
 //	a=packed    rows of a are packed that register tiles could read as they lie
 //	a=rows      register tiles read rows of a as they lie
 //	c=cached    AMX tiles write an output that is written once where it belongs,

@@ -7,7 +7,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/plan"
-	quantized "matladder/kernels/v5_quant"
+	optblock "matladder/kernels/v4_optblock"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -20,12 +20,12 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := b.describe(measurements{Threads: 2, Cores: &tile.Cores{}}).Blocking.Kept
-	const k = 1024
+	const k, row = 256, 1024 // elements, and their bytes however they are packed
 	for _, test := range []struct {
 		rows int
 		keep plan.Keep
-	}{{int(kept)/k - 64, plan.KeepOwn}, {int(kept)/k + 64, plan.KeepPiece}} {
-		programs, err := quantized.Kernel{}.Build(problem.New(4*test.rows, k, 256, tile.Int8), "", tile.Blocks{M: test.rows, K: k, N: 64})
+	}{{int(kept)/row - 64, plan.KeepOwn}, {int(kept)/row + 64, plan.KeepPiece}} {
+		programs, err := optblock.Kernel{}.Build(problem.New(4*test.rows, k, 256, tile.Float32), "", tile.Blocks{M: test.rows, K: k, N: 64})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestKept(t *testing.T) {
 		}
 		defer e.Close()
 		if o := e.(*exec.Executable).Plans[0].Operands[0]; o.Keep != test.keep {
-			t.Errorf("%d rows of %d bytes, of %d bytes kept: a is kept as %v (%s), want %v", test.rows, k, kept, o.Keep, o.Why, test.keep)
+			t.Errorf("%d rows of %d bytes, of %d bytes kept: a is kept as %v (%s), want %v", test.rows, row, kept, o.Keep, o.Why, test.keep)
 		}
 	}
 }

@@ -61,6 +61,7 @@
 //	    strategy.go             the choice of how B is read
 //	    placement.go            who keeps what is packed; packsAlone: whether workers share it
 //	    product.go, widen.go    micro-kernels and packing for dtypes that passes ask for
+//	    readers.go              what multiplies by a B that is not packed
 //	internal/epilogue           expressions as loops along rows
 //	internal/exec               executable.go, call.go; run.go: a launch
 //	    pool.go, queues.go      the worker pool, and the tasks of each worker

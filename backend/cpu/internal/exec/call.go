@@ -124,32 +124,30 @@ func (e *Executable) Borrow(packed []string) error {
 
 // mayBePacked refuses an input that is more than the second operand of products.
 func (e *Executable) mayBePacked(name string) error {
-	found := false
+	found, more := false, false
 	for _, p := range e.Plans {
 		for i := range p.Refs {
 			r := &p.Refs[i]
 			if r.Name != name {
 				continue
 			}
+			more = more || r.Kind != tile.In || !tile.TableFree(r.Index...)
 			for _, o := range p.Operands {
-				if o.Ref == i && o.Why != plan.WhyPacked {
-					return fmt.Errorf("cpu: %s cannot be packed beforehand, it is more than the second operand of products: %w", name, backend.ErrUnsupported)
+				if o.Ref == i {
+					found, more = true, more || o.Why != plan.WhyPacked
 				}
-				found = found || o.Ref == i
 			}
-			read := false
 			plan.AllSteps(p.Steps, func(s *plan.Step) {
-				if s.Stmt.Value == nil {
-					return
+				if s.Kind == plan.StepCompute {
+					plan.Outside(s.Stmt.Value, func(x *tile.Expr) { more = more || x.Op == tile.OpLoad && x.Ref == r.Ref })
 				}
-				plan.Outside(s.Stmt.Value, func(x *tile.Expr) { read = read || x.Op == tile.OpLoad && x.Ref == r.Ref })
 			})
-			if read || r.Kind != tile.In || !tile.TableFree(r.Index...) {
-				return fmt.Errorf("cpu: %s cannot be packed beforehand, it is more than the second operand of products: %w", name, backend.ErrUnsupported)
-			}
 		}
 	}
-	if !found {
+	switch {
+	case more:
+		return fmt.Errorf("cpu: %s cannot be packed beforehand, it is more than the second operand of products: %w", name, backend.ErrUnsupported)
+	case !found:
 		return fmt.Errorf("cpu: %s cannot be packed beforehand, it is no second operand of a product: %w", name, backend.ErrUnsupported)
 	}
 	return nil

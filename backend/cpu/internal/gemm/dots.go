@@ -159,15 +159,7 @@ func (x *dotsBlock[S, C]) edge(j, cols, l, k int) {
 			rows := min(x.dots.rows, x.m-i)
 			x.dots.run(&sums[0], dotsColumns, &x.work.a[i*x.row+l/x.KU], x.row*wordBytes, at(copied, 0), row,
 				ceil(ceil(deep, x.KU), x.dots.lanes), rows, 1, 0, false)
-			for r := range rows {
-				to := x.c[(i+r)*x.ldc+j:][:cols]
-				for c, v := range sums[r*dotsColumns:][:cols] {
-					if accumulate {
-						v += to[c]
-					}
-					to[c] = v
-				}
-			}
+			storeSums(x.c[i*x.ldc+j:], x.ldc, sums, dotsColumns, rows, cols, accumulate)
 		}
 		l += deep
 	}

@@ -202,15 +202,7 @@ func (x *inPlaceRun[C]) edge(c []C, j, rows, steps int, a []uint32, b []byte, de
 			clear(to[copied:])
 		}
 		x.along(sums, mostInPlaceCols, rows, steps, a, e.b[:], row, 0, 1, false)
-		for i := range rows {
-			to := c[i*x.ldc+j:][:cols]
-			for l, v := range sums[i*mostInPlaceCols:][:cols] {
-				if accumulate {
-					v += to[l]
-				}
-				to[l] = v
-			}
-		}
+		storeSums(c[j:], x.ldc, sums, mostInPlaceCols, rows, cols, accumulate)
 	}
 }
 

@@ -54,6 +54,19 @@ func clearBlock[T any](c []T, ldc, m, n int) {
 	}
 }
 
+// storeSums writes sums, rows of which are ld apart, to the rows×cols corner of c, or adds them.
+func storeSums[C Sum](c []C, ldc int, sums []C, ld, rows, cols int, accumulate bool) {
+	for i := range rows {
+		to := c[i*ldc:][:cols]
+		for j, v := range sums[i*ld:][:cols] {
+			if accumulate {
+				v += to[j]
+			}
+			to[j] = v
+		}
+	}
+}
+
 // first is s[:n], also refused where s is shorter but has the capacity.
 func first[T any](s []T, n int) []T { return s[:len(s):len(s)][:n] }
 

@@ -144,7 +144,7 @@ func operand(p *plan.Plan, s side, isB, columns bool, pk plan.Packing) int {
 			return i
 		}
 	}
-	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Lanes: r.Rows, K: r.Cols, Part: part}
+	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Factor: s.factor, Lanes: r.Rows, K: r.Cols, Part: part}
 	if columns {
 		o.Lanes, o.K = r.Cols, r.Rows
 	}

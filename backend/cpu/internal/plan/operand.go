@@ -1,6 +1,9 @@
 package plan
 
-import "matladder/backend/cpu/internal/memory"
+import (
+	"matladder/backend/cpu/internal/memory"
+	"matladder/tile"
+)
 
 // Operand is a ref as one side of products: blocks of it are packed in chunks
 // of depth elements of k, each chunk in panels of Packing.Lanes lanes.
@@ -9,9 +12,10 @@ type Operand struct {
 	IsB     bool
 	Columns bool // the lanes are the columns of memory
 	Packing Packing
-	Lanes   int // of a whole block: rows of a, or columns of b
-	K       int // of a whole block
-	Part    int // elements of k, of which slices are and begin at multiples; all of the block's without them
+	Factor  tile.Dtype // in products
+	Lanes   int        // of a whole block: rows of a, or columns of b
+	K       int        // of a whole block
+	Part    int        // elements of k, of which slices are and begin at multiples; all of the block's without them
 	Depth   int
 	Chunk   int // bytes from chunk to chunk
 	Block   int // bytes of a whole block

@@ -28,9 +28,9 @@ func (p *Plan) tellLayout() []string {
 		case o.Packing.InPlace && slices.Contains(reads, gemm.ReadPieces):
 			cells = append(cells, name+"\tas in memory"+p.tellPieces(i))
 		case o.Packing.InPlace:
-			cells = append(cells, fmt.Sprintf("%s\tas in memory, widened to %s by the micro-kernel", name, Multiplied(p.factorOf(i))))
+			cells = append(cells, fmt.Sprintf("%s\tas in memory, widened to %s by the micro-kernel", name, Multiplied(o.Factor)))
 		case widened:
-			cells = append(cells, fmt.Sprintf("%s\tas in memory, %d columns × %d of k at a time widened to %s%s", name, o.Piece, o.Depth, Multiplied(p.factorOf(i)), p.tellPieces(i)))
+			cells = append(cells, fmt.Sprintf("%s\tas in memory, %d columns × %d of k at a time widened to %s%s", name, o.Piece, o.Depth, Multiplied(o.Factor), p.tellPieces(i)))
 		default:
 			cells = append(cells, name+"\tas in memory"+p.tellPieces(i))
 		}
@@ -64,21 +64,6 @@ func named[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C]) []string {
 		return nil
 	}
 	return []string{p.Name}
-}
-
-// factorOf is the dtype that operand i has in products.
-func (p *Plan) factorOf(i int) (d tile.Dtype) {
-	AllSteps(p.Steps, func(s *Step) {
-		for _, x := range s.Dots {
-			switch i {
-			case x.A:
-				d = x.Expr.Args[0].Dtype
-			case x.B:
-				d = x.Expr.Args[1].Dtype
-			}
-		}
-	})
-	return d
 }
 
 // NameOf is the ref's, with the side that it is on where that is named otherwise.

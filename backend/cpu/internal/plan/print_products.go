@@ -15,64 +15,54 @@ func (p *Plan) tellThin() []string {
 		}
 		// Where b is packed for a path that reads it in no other way, another path might
 		// have read it in place.
-		pays, on := o.Pays, ""
+		pays, on, options := o.Pays, "", []Option(nil)
 		p.EachDot(func(_ ShownStep, d *Dot) {
-			if d.B == i && pays == 0 && d.Thin != nil && d.Thin != d.Product && d.Thin.Unpacked.Rows() > 0 {
+			if d.B != i {
+				return
+			}
+			if options == nil {
+				options = d.Options
+			}
+			if pays == 0 && d.Thin != nil && d.Thin != d.Product && d.Thin.Unpacked.Rows() > 0 {
 				pays, on = d.Thin.Unpacked.Rows(), ", on "+d.Thin.Name
 			}
 		})
-		name, meets, unpacked := p.Refs[o.Ref].Name, Plural(Ceil(o.Meets, o.K), "row"), o.Keep == KeepUnpacked
-		var ways []string
-		for _, read := range p.readsOf(i) {
-			ways = append(ways, strategyOf(read).what)
-		}
-		how := strings.Join(ways, ", or ")
-		if o.Widened() {
-			how = "widened in pieces, each " + how
-		}
-		var options []Option
-		p.EachDot(func(_ ShownStep, d *Dot) {
-			if d.B == i && options == nil {
-				options = d.Options
+		how, unpacked := "packed", o.Keep == KeepUnpacked
+		if unpacked {
+			var ways []string
+			for _, read := range p.readsOf(i) {
+				ways = append(ways, strategyOf(read).what)
 			}
-		})
-		if !unpacked {
-			how = "packed"
+			if how = strings.Join(ways, ", or "); o.Widened() {
+				how = "widened in pieces, each " + how
+			}
 		}
+		meets := fmt.Sprintf("its blocks meet %s of a", Plural(Ceil(o.Meets, o.K), "row"))
+		why := fmt.Sprintf("%s; up to %d it would be faster not to pack them whole%s", meets, pays, on)
 		switch {
 		case options != nil:
-			lines = append(lines, fmt.Sprintf("%s %s: its blocks meet %s of a; estimated at %s", name, how, meets, tellOptions(options)))
-		case unpacked && o.Pays >= gemm.AllRows:
-			lines = append(lines, fmt.Sprintf("%s %s: asked for; its blocks meet %s of a", name, how, meets))
-		case !unpacked && o.Columns && p.Machine.Choices.B == gemm.ReadPacked:
-			lines = append(lines, fmt.Sprintf("%s packed: asked for; its blocks meet %s of a", name, meets))
+			why = meets + "; estimated at " + tellOptions(options)
+		case unpacked && o.Pays >= gemm.AllRows, !unpacked && o.Columns && p.Machine.Choices.B == gemm.ReadPacked:
+			why = "asked for; " + meets
 		case unpacked:
-			lines = append(lines, fmt.Sprintf("%s %s: its blocks meet %s of a; up to %d packing them whole takes longer than it saves", name, how, meets, pays))
+			why = fmt.Sprintf("%s; up to %d packing them whole takes longer than it saves", meets, pays)
 		case !o.Columns:
-			lines = append(lines, name+" packed: it is transposed")
+			why = "it is transposed"
 		case pays == 0:
-			lines = append(lines, name+" packed: this micro-kernel reads it in no other way")
-		default:
-			lines = append(lines, fmt.Sprintf("%s packed: its blocks meet %s of a; up to %d it would be faster not to pack them whole%s", name, meets, pays, on))
+			why = "this micro-kernel reads it in no other way"
 		}
+		lines = append(lines, p.Refs[o.Ref].Name+" "+how+": "+why)
 	}
 	return or(lines, "no product")
 }
 
-// tellOptions says what the strategies of a B were estimated to take.
+// tellOptions says what the strategies of a B, two at least, were estimated to take.
 func tellOptions(options []Option) string {
-	var s []string
-	for i, o := range options {
-		if i == 0 {
-			s = append(s, seconds(o.Seconds)+" of one core; rather than")
-			continue
-		}
-		s = append(s, fmt.Sprintf("%s %s", o.what, seconds(o.Seconds)))
+	var others []string
+	for _, o := range options[1:] {
+		others = append(others, o.what+" "+seconds(o.Seconds))
 	}
-	if len(s) == 1 {
-		return seconds(options[0].Seconds) + " of one core; there is no other way"
-	}
-	return s[0] + " " + strings.Join(s[1:], ", ")
+	return seconds(options[0].Seconds) + " of one core; rather than " + strings.Join(others, ", ")
 }
 
 // seconds prints a time of some µs or ms.

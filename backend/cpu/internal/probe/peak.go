@@ -2,9 +2,6 @@ package probe
 
 import (
 	"context"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -32,7 +29,13 @@ func PeakFLOPs(ctx context.Context, isa, dtype string, threads int) float64 {
 	threads = min(max(1, threads), Host().Threads)
 	loops := loops(isa, dtype)
 	for _, l := range loops {
-		each := l.rates(ctx, threads, budget/time.Duration(len(loops)))
+		turns, each := l.turnsFor(300*time.Microsecond), make([]float64, threads)
+		Team(ctx, threads, budget/time.Duration(len(loops)), func(member int) float64 {
+			start := time.Now()
+			l.run(turns)
+			each[member] = max(each[member], l.ops*float64(turns)/max(time.Since(start), 1).Seconds())
+			return float64(turns)
+		})
 		if ctx.Err() != nil {
 			return 0
 		}
@@ -43,43 +46,6 @@ func PeakFLOPs(ctx context.Context, isa, dtype string, threads int) float64 {
 		// Threads that share a core share its units.
 		best = max(best, min(sum, most*float64(Host().Cores)))
 	}
-	return best
-}
-
-// rates runs the loop on some goroutines for a time and returns the best rate
-// of each, counting only runs during which all were at it.
-func (l loop) rates(ctx context.Context, threads int, d time.Duration) []float64 {
-	turns := l.turnsFor(300 * time.Microsecond)
-	var (
-		best    = make([]float64, threads)
-		started atomic.Int64
-		over    atomic.Bool
-		wait    sync.WaitGroup
-	)
-	for i := range best {
-		wait.Go(func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			started.Add(1)
-			for started.Load() < int64(threads) {
-				runtime.Gosched()
-			}
-			for end := time.Now().Add(d); ; {
-				start := time.Now()
-				l.run(turns)
-				now := time.Now()
-				// The first run always counts: a rate is never zero.
-				if r := l.ops * float64(turns) / max(now.Sub(start), 1).Seconds(); best[i] == 0 || !over.Load() {
-					best[i] = max(best[i], r)
-				}
-				if now.After(end) || ctx.Err() != nil {
-					over.Store(true)
-					return
-				}
-			}
-		})
-	}
-	wait.Wait()
 	return best
 }
 
