@@ -125,11 +125,7 @@ func (b *Backend) recall() measurements {
 		return m
 	}
 	file := m.file()
-	kept, ok := readMeasurements(file, m)
-	if !ok && file != "" {
-		kept, ok = readMeasurements(m.older(), m)
-	}
-	if ok {
+	if kept, ok := readMeasurements(file, m); ok {
 		var now measurements
 		b.controlled(context.Background(), &now)
 		if !kept.outlived(now.ControlCompute, now.ControlMemory) && !kept.crowded(b.emptyLaunch(context.Background(), m.Threads)) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"matladder/internal/files"
@@ -69,12 +68,6 @@ func (m measurements) file() string {
 		return ""
 	}
 	return filepath.Join(dir, "matladder", fmt.Sprintf("%s_%s_%d.v%d.json", slug(m.CPU), m.ISA, m.Threads, measurementsVersion))
-}
-
-// older is where programs kept them before the version was in the name. It is read, and
-// left to those.
-func (m measurements) older() string {
-	return strings.TrimSuffix(m.file(), fmt.Sprintf(".v%d.json", measurementsVersion)) + ".json"
 }
 
 // readMeasurements reads a file that has all that key asks for.

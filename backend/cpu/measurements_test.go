@@ -62,26 +62,6 @@ func TestProbes_Kept(t *testing.T) {
 	}); v == 1e14 {
 		t.Error("what was measured while others had the cores is read")
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
-	older, known := first.unmeasured().older(), kept
-	known.Peak = map[string]float64{"float32": 1e14, "bfloat16": 1, "int8": 1}
-	known.ControlCompute, known.ControlMemory = 1e-12, 1e-12
-	known.write(older)
-	if v := open().Device().Peak["float32"].Value; v != 1e14 {
-		t.Errorf("what is kept under the older name is not read: %v", v)
-	}
-	foreign := []byte(`{"Version": 999, "Peak": {"float32": 1e14}}`) // of another version: not read, not written
-	if err := os.WriteFile(older, foreign, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if v := open().Device().Peak["float32"].Value; v == 1e14 {
-		t.Error("what another version kept is read")
-	}
-	if text, err := os.ReadFile(older); string(text) != string(foreign) {
-		t.Errorf("what another version kept has become %q, %v", text, err)
-	}
 	if v := rewritten(func(m *measurements) { m.Threads = 2 }); v == 1e14 {
 		t.Error("what was measured on two threads is read for one")
 	}

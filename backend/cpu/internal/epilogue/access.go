@@ -195,12 +195,8 @@ func (c *values) compile() {
 		c.step.Store, c.step.Add = of(c.plan.Loops.Mul), of(c.plan.Loops.AddMul)
 		return
 	}
-	if dst := &c.plan.Refs[c.step.Dst]; d == tile.Float32 && s.Kind == tile.Store && dst.Cols == 1 {
-		if dst.LD == 1 {
-			c.step.Down = c.storeDown(c.down(v))
-		} else {
-			c.step.Store = c.storeSingle(c.single(v))
-		}
+	if dst := &c.plan.Refs[c.step.Dst]; d == tile.Float32 && s.Kind == tile.Store && dst.Cols == 1 && dst.LD == 1 {
+		c.step.Down = c.storeDown(c.down(v))
 		return
 	}
 	nonTemporal := nonTemporal(c.plan, c.step)

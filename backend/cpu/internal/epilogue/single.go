@@ -60,11 +60,3 @@ var singles = map[tile.Op]func(x, y float32) float32{
 	tile.OpMax: func(x, y float32) float32 { return max(x, y) },
 	tile.OpMin: func(x, y float32) float32 { return min(x, y) },
 }
-
-// storeSingle writes a value of one column.
-func (c *values) storeSingle(x one) plan.Writer {
-	r, ld := c.step.Dst, c.plan.Refs[c.step.Dst].LD
-	return func(w *plan.Frame, row, _, _ int) {
-		memory.View[float32](w.Data[r])[w.Places[r].Off+row*ld] = x(w, row)
-	}
-}

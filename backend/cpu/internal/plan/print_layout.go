@@ -21,19 +21,16 @@ func (p *Plan) tellLayout() []string {
 	})
 	var cells []string
 	for i, o := range p.Operands {
-		name := p.NameOf(o)
-		switch widened, reads := o.Packing.Widening != nil, p.readsOf(i); {
+		how, pieces := "as in memory", p.tellPieces(i)
+		switch {
 		case o.Keep != KeepUnpacked:
-			cells = append(cells, fmt.Sprintf("%s\t%s\t%s\tchunks of %d of k, a block %s", name, o.panels(), p.words(o), o.Depth, KiB(int64(o.Block))))
-		case o.Packing.InPlace && slices.Contains(reads, gemm.ReadPieces):
-			cells = append(cells, name+"\tas in memory"+p.tellPieces(i))
-		case o.Packing.InPlace:
-			cells = append(cells, fmt.Sprintf("%s\tas in memory, widened to %s by the micro-kernel", name, Multiplied(o.Factor)))
-		case widened:
-			cells = append(cells, fmt.Sprintf("%s\tas in memory, %d columns × %d of k at a time widened to %s%s", name, o.Piece, o.Depth, Multiplied(o.Factor), p.tellPieces(i)))
-		default:
-			cells = append(cells, name+"\tas in memory"+p.tellPieces(i))
+			how = fmt.Sprintf("%s\t%s\tchunks of %d of k, a block %s", o.panels(), p.words(o), o.Depth, KiB(int64(o.Block)))
+		case o.Widened():
+			how += fmt.Sprintf(", %d columns × %d of k at a time widened to %s", o.Piece, o.Depth, Multiplied(o.Factor))
+		case o.Packing.InPlace && pieces == "":
+			how += fmt.Sprintf(", widened to %s by the micro-kernel", Multiplied(o.Factor))
 		}
+		cells = append(cells, p.NameOf(o)+"\t"+how+pieces)
 	}
 	if lines == nil {
 		return []string{"no product"}
