@@ -2,7 +2,7 @@
 
     python library.py < points.jsonl
 
-reads points, a JSON object a line, and answers each as reference.py does:
+answers points (answers.py):
 
     {"library": "flash", "topology": "v6e:2x2", "dtype": "bfloat16",
      "sizes": [4096, 128], "causal": false, "blocks": [1024, 1024, 512]}
@@ -14,28 +14,19 @@ rows, k and n.
 """
 
 import functools
-import json
 import math
-import sys
-import time
 
+import answers
 import jax
 import jax.numpy as jnp
-from jax.experimental import topologies
 from jax.experimental.pallas.ops.tpu import flash_attention as flash
 from jax.experimental.pallas.ops.tpu.megablox.gmm import gmm
 from jax.experimental.pallas.ops.tpu.splash_attention import (
     splash_attention_kernel as splash,
     splash_attention_mask as masks,
 )
-from jax._src.pallas.mosaic import tpu_info
 
 HEADS = 2
-
-
-@functools.cache
-def device(topology):
-    return topologies.get_topology_desc(platform="tpu", topology_name=topology).devices[0]
 
 
 def attention(point, call, *batch):
@@ -77,27 +68,5 @@ def build_gmm(point):
 BUILD = {"flash": build_flash, "splash": build_splash, "gmm": build_gmm}
 
 
-def compile(point):
-    at = device(point["topology"])
-    # Some kernels ask what they are compiled for, of the device that JAX would run on.
-    tpu_info.get_device_kind = lambda: at.device_kind
-    call, shapes = BUILD[point["library"]](point)
-    sharding = jax.sharding.SingleDeviceSharding(at)
-    args = [jax.ShapeDtypeStruct(s, jnp.dtype(d), sharding=sharding) for s, d in shapes]
-    jax.jit(call).trace(*args).lower(lowering_platforms=("tpu",)).compile()
-
-
-def main():
-    for line in sys.stdin:
-        start = time.monotonic()
-        answer = {}
-        try:
-            compile(json.loads(line))
-        except Exception as e:  # of JAX's many kinds the text tells all
-            answer["error"] = f"{e}" or type(e).__name__
-        answer["seconds"] = round(time.monotonic() - start, 3)
-        print(json.dumps(answer), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    answers.answer(lambda point: BUILD[point["library"]](point))

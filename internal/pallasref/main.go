@@ -7,7 +7,7 @@
 //	    and version of libtpu.
 //	 2. A Comparer compiles each on both sides with the same libtpu (compare.go):
 //	    ours through backend/aot, Pallas' in a Python process that runs reference.py
-//	    (reference.go). Either may take five minutes (--limit).
+//	    (reference.go; answers.py is what its scripts share). Either may take five minutes (--limit).
 //	 3. The outcomes, and the cycles of one grid step that backend/aot/schedule reads
 //	    from the compiler's dump, become a Row of table.csv (table.go). The file is
 //	    written after every row; a point that has one is not compiled again.

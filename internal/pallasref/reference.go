@@ -4,13 +4,14 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -19,28 +20,25 @@ import (
 	"matladder/internal/lastline"
 )
 
-// script has the kernels in Pallas.
+// scripts are those that compile, and what they share.
 //
-//go:embed reference.py
-var script string
+//go:embed *.py
+var scripts embed.FS
 
-// library has kernels that JAX has in its library.
-//
-//go:embed library.py
-var library string
-
-// tokamaxLibrary has kernels of tokamax, which is no part of JAX.
-//
-//go:embed tokamax_kernels.py
-var tokamaxLibrary string
+// Scripts that a Reference may run.
+const (
+	ownKernels     = "reference.py"       // ours, written in Pallas
+	library        = "library.py"         // those that JAX has in its library
+	tokamaxLibrary = "tokamax_kernels.py" // those of tokamax, which is no part of JAX
+)
 
 // Reference compiles with JAX, in a Python process that is started when it is
 // first needed and after one has ended.
 type Reference struct {
 	Python string        // of an environment with JAX
-	Script string        // reference.py unless it is another
+	Script string        // ownKernels unless it is another
 	Libtpu string        // path of the library
-	Folder string        // for what libtpu logs
+	Folder string        // for scripts, and what libtpu logs
 	Dump   string        // folder for schedules; "" for none
 	Limit  time.Duration // for one compilation
 
@@ -64,14 +62,20 @@ var environment = []string{
 }
 
 func (r *Reference) start() error {
-	p := &process{cmd: exec.Command(r.Python, "-c", cmp.Or(r.Script, script))}
+	folder, err := os.MkdirTemp(r.Folder, "scripts")
+	if err == nil {
+		err = os.CopyFS(folder, scripts)
+	}
+	if err != nil {
+		return err
+	}
+	p := &process{cmd: exec.Command(r.Python, filepath.Join(folder, cmp.Or(r.Script, ownKernels)))}
 	p.cmd.Env = append(append(os.Environ(), environment...), "TPU_LIBRARY_PATH="+r.Libtpu, "TMPDIR="+r.Folder)
 	if r.Dump != "" {
 		p.cmd.Env = append(p.cmd.Env, "LIBTPU_INIT_ARGS="+dumpFlags(r.Dump))
 	}
 	p.cmd.Stderr = &p.said
 	p.cmd.WaitDelay = time.Second
-	var err error
 	if p.to, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}

@@ -2,33 +2,26 @@
 
     python reference.py < points.jsonl
 
-reads points, a JSON object a line:
+answers points (answers.py):
 
     {"kernel": 5, "dtype": "bfloat16", "size": 4096,
      "blocks": [512, 1024, 1024], "topology": "v5e:2x2"}
 
-and answers each with a line: {"seconds": 1.9}, or {"seconds": …, "error": …}
-with what JAX or the compiler said. blocks are those of m, k and n.
+blocks are those of m, k and n.
 
     python reference.py --check
 
 runs the kernels in Pallas' interpreter instead and compares with NumPy.
-
-libtpu is the one that TPU_LIBRARY_PATH names. Where LIBTPU_INIT_ARGS has
---xla_jf_dump_to=DIR it leaves its schedule in DIR. Nothing is run: it takes no
-TPU, and no memory but the compiler's.
 """
 
 import functools
-import json
 import sys
-import time
 
+import answers
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental import pallas as pl
-from jax.experimental import topologies
 from jax.experimental.pallas import tpu as pltpu
 
 # Of each dtype of a and b, that of the products and that of the result.
@@ -112,21 +105,10 @@ def matmul(number, dtype, size, blocks, interpret=False):
     )
 
 
-@functools.cache
-def device(topology):
-    return topologies.get_topology_desc(platform="tpu", topology_name=topology).devices[0]
-
-
 def build(point):
-    """Lowers a point; its compile() is the compiler's work."""
     size, dtype = point["size"], point["dtype"]
-    array = jax.ShapeDtypeStruct(
-        (size, size),
-        jnp.dtype(dtype),
-        sharding=jax.sharding.SingleDeviceSharding(device(point["topology"])),
-    )
     f = matmul(point["kernel"], dtype, size, point["blocks"])
-    return jax.jit(f).trace(array, array).lower(lowering_platforms=("tpu",))
+    return f, [((size, size), dtype)] * 2
 
 
 def check():
@@ -144,19 +126,8 @@ def check():
             print(f"{name} {dtype}: exact")
 
 
-def main():
-    if sys.argv[1:] == ["--check"]:
-        return check()
-    for line in sys.stdin:
-        start = time.monotonic()
-        answer = {}
-        try:
-            build(json.loads(line)).compile()
-        except Exception as e:  # of JAX's many kinds the text tells all
-            answer["error"] = f"{e}" or type(e).__name__
-        answer["seconds"] = round(time.monotonic() - start, 3)
-        print(json.dumps(answer), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["--check"]:
+        check()
+    else:
+        answers.answer(build)

@@ -79,7 +79,7 @@ func TestReference(t *testing.T) {
 	} {
 		t.Run(strings.Fields(test.how)[0], func(t *testing.T) {
 			t.Setenv(asPython, test.how)
-			r := Reference{Python: self, Libtpu: "libtpu.so", Limit: 30 * time.Second}
+			r := Reference{Python: self, Folder: t.TempDir(), Libtpu: "libtpu.so", Limit: 30 * time.Second}
 			if test.how == "hang" {
 				r.Limit = 300 * time.Millisecond
 			}
@@ -94,7 +94,7 @@ func TestReference(t *testing.T) {
 	}
 	t.Run("no JAX", func(t *testing.T) {
 		t.Setenv(asPython, "no JAX")
-		r := Reference{Python: self, Limit: time.Minute}
+		r := Reference{Python: self, Folder: t.TempDir(), Limit: time.Minute}
 		var setup *setupError
 		if err := r.Compile(t.Context(), p); !errors.As(err, &setup) || !strings.Contains(err.Error(), "jax") {
 			t.Error(err)
@@ -108,7 +108,7 @@ func TestReference(t *testing.T) {
 		t.Setenv(asPython, "hang")
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		r := Reference{Python: self, Limit: time.Minute}
+		r := Reference{Python: self, Folder: t.TempDir(), Limit: time.Minute}
 		if err := r.Compile(ctx, p); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
@@ -179,15 +179,19 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestScript: Python takes reference.py and library.py, if there is a Python.
-func TestScript(t *testing.T) {
+// TestScripts: Python takes every script, if there is a Python.
+func TestScripts(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip(err)
 	}
-	for _, text := range []string{script, library} {
-		if out, err := exec.Command(python, "-c", "import ast, sys; ast.parse(sys.argv[1])", text).CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
+	for _, name := range []string{"answers.py", ownKernels, library, tokamaxLibrary} {
+		text, err := scripts.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(python, "-c", "import ast, sys; ast.parse(sys.argv[1])", string(text)).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
 }

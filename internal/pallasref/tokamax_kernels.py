@@ -2,7 +2,7 @@
 
     python tokamax_kernels.py < points.jsonl
 
-reads points, a JSON object a line, and answers each as reference.py does:
+answers points (answers.py):
 
     {"library": "tokamax_splash", "topology": "v6e:2x2", "dtype": "bfloat16",
      "sizes": [4096, 128], "causal": false, "blocks": [1024, 1024, 512]}
@@ -16,14 +16,10 @@ rows, k and n; "transposed" says that each group's matrix is n × k.
 """
 
 import functools
-import json
-import sys
-import time
 
+import answers
 import jax
 import jax.numpy as jnp
-from jax._src.pallas.mosaic import tpu_info
-from jax.experimental import topologies
 from tokamax._src.ops.experimental.tpu.splash_attention import (
     splash_attention_kernel as splash,
     splash_attention_mask as masks,
@@ -31,11 +27,6 @@ from tokamax._src.ops.experimental.tpu.splash_attention import (
 from tokamax._src.ops.ragged_dot import pallas_mosaic_tpu_kernel as ragged_dot
 
 HEADS = 2
-
-
-@functools.cache
-def device(topology):
-    return topologies.get_topology_desc(platform="tpu", topology_name=topology).devices[0]
 
 
 def build_splash(point):
@@ -81,28 +72,5 @@ def build_gmm(point):
 BUILD = {"tokamax_splash": build_splash, "tokamax_gmm": build_gmm}
 
 
-def compile(point):
-    at = device(point["topology"])
-    # Kernels ask what they are compiled for, of the device that JAX would run on.
-    tpu_info.get_device_kind = lambda: at.device_kind
-    tpu_info.get_num_device_cores = lambda: at.num_cores
-    call, shapes = BUILD[point["library"]](point)
-    sharding = jax.sharding.SingleDeviceSharding(at)
-    args = [jax.ShapeDtypeStruct(s, jnp.dtype(d), sharding=sharding) for s, d in shapes]
-    jax.jit(call).trace(*args).lower(lowering_platforms=("tpu",)).compile()
-
-
-def main():
-    for line in sys.stdin:
-        start = time.monotonic()
-        answer = {}
-        try:
-            compile(json.loads(line))
-        except Exception as e:  # of JAX's many kinds the text tells all
-            answer["error"] = f"{e}" or type(e).__name__
-        answer["seconds"] = round(time.monotonic() - start, 3)
-        print(json.dumps(answer), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    answers.answer(lambda point: BUILD[point["library"]](point))
