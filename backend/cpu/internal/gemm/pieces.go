@@ -12,14 +12,16 @@ import (
 type pieceCuts struct {
 	rows  int // of a from which it pays; 0 where there are none, AllRows for never
 	close int // likewise, where rows of b fall into few sets of the caches
-	steps int // of k, at most; half as many for few rows of a
+	steps int // of k, at most; fewer for few rows of a
 	width int // columns
 }
 
-// hostPieces are as measured; packed, the largest takes three quarters of an L2
-// of 512 KiB.
-func hostPieces(rows, close int) pieceCuts {
-	p := pieceCuts{rows: rows, close: close, steps: 192, width: 512}
+// hostPieces are the pieces for register tiles of mr rows and nr columns. A panel of b that
+// is as deep as a piece stays in L1, with the panel of a that it meets and the next one; and
+// the largest piece, packed, takes three quarters of an L2 of 512 KiB.
+func hostPieces(mr, nr, rows, close int) pieceCuts {
+	p := pieceCuts{rows: rows, close: close, width: 512}
+	p.steps = min(192, hostBlocking().near/((nr+2*mr)*wordBytes))
 	if l2 := probe.Host().L2; l2 > 0 && l2 < 512<<10 {
 		p.width = 256
 	}
@@ -42,10 +44,10 @@ func (p pieceCuts) pay(m, apart int) bool {
 // part of one row, as long as it has steps: of narrow elements that is soon the whole
 // row, and a piece has no more rows than there are tiles to ask for them.
 func (p *Path[S, C]) pieceFor(m int) (steps, width int) {
-	const few = 24 // rows, while which are multiplied not much of the next piece can come
+	const few, fewSteps = 24, 96 // rows, while which are multiplied not much of the next piece can come
 	steps, width = p.direct.pieces.steps, p.direct.pieces.width
 	if m <= few {
-		steps = ceil(steps, 2)
+		steps = min(steps, fewSteps)
 	}
 	if size[S]() < wordBytes {
 		tiles, row := ceil(width, p.NR)*ceil(m, p.MR), ceil(width*size[S](), prefetchedPerStep)

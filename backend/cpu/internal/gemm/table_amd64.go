@@ -32,9 +32,9 @@ func avx2Kernels() *Kernels {
 	k.WideUint8 = newPath(i, formatPairs, 2,
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows6AVX2, packPairsUint8Columns6AVX2}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows8AVX2, packPairsUint8Columns16AVX2}.packer())
-	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX2, rows: mr, pays: 128, whole: true, pieces: hostPieces(2*mr+1, mr-1)}
-	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX2, rows: mr, pays: 80, whole: true, deep: true, pieces: hostPieces(2*mr+1, mr+1)}
-	k.WideInt8.direct = directKernel[int32]{tile: directPairsAVX2, rows: mr, pays: 48, whole: true, pieces: hostPieces(mr+1, mr-2)}
+	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX2, rows: mr, pays: 128, whole: true, pieces: hostPieces(mr, nr, 2*mr+1, mr-1)}
+	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX2, rows: mr, pays: 80, whole: true, deep: true, pieces: hostPieces(mr, nr, 2*mr+1, mr+1)}
+	k.WideInt8.direct = directKernel[int32]{tile: directPairsAVX2, rows: mr, pays: 48, whole: true, pieces: hostPieces(mr, nr, mr+1, mr-2)}
 	k.inPlaceAVX2()
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, asTheyAre(streamRows)}
 	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX2, 2, 8, 4}
@@ -74,8 +74,8 @@ func avx512Kernels() *Kernels {
 	k.WideUint8 = newPath(i, formatPairs, 2,
 		packSIMD[uint8]{asPairsU, isa, mr, mr, 1, packPairsUint8Rows12AVX512, packPairsUint8Columns12AVX512}.packer(),
 		packSIMD[uint8]{asPairsU, isa, nr, isa.words, 1, packPairsUint8Rows16AVX512, packPairsUint8Columns32AVX512}.packer())
-	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows, AllRows)}
-	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows, AllRows)}
+	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX512, rows: mr, pays: 48, pieces: hostPieces(mr, nr, AllRows, AllRows)}
+	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(mr, nr, AllRows, AllRows)}
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, asTheyAre(streamRows)}
 	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX512, 4, 16, 8}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
@@ -86,7 +86,7 @@ func avx512Kernels() *Kernels {
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
 			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
 			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())
-		k.PairsBFloat16.direct = directKernel[float32]{tile: directBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(AllRows, AllRows)}
+		k.PairsBFloat16.direct = directKernel[float32]{tile: directBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(mr, nr, AllRows, AllRows)}
 		k.PairsBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsOfPairs}
 		k.PairsBFloat16.dots = dotsKernel[float32]{dotsBFloat16AVX512, 4, 16, 8}
 		if pairsAreFaster() {
@@ -98,7 +98,7 @@ func avx512Kernels() *Kernels {
 		k.Int8 = newPath(i, formatQuads, 4,
 			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows12AVX512, offsetQuads), flipColumns(packQuadsColumns12AVX512, offsetQuads)}.packer(),
 			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}.packer())
-		k.Int8.direct = directKernel[int32]{tile: directQuadsAVX512, rows: 8, pays: 24, pieces: hostPieces(AllRows, AllRows)}
+		k.Int8.direct = directKernel[int32]{tile: directQuadsAVX512, rows: 8, pays: 24, pieces: hostPieces(mr, nr, AllRows, AllRows)}
 		k.Int8.stream = streamKernel[int32]{streamPairsAVX2, 2, pairsOfQuads}
 	}
 	return k

@@ -69,6 +69,6 @@ func matchDots(p *plan.Plan, st *plan.Step) error {
 		}
 		st.Dots = append(st.Dots, &plan.Dot{Expr: e})
 	})
-	st.Direct = s.Value.Op == tile.OpDot && s.Value.Dtype == s.Ref.Dtype && !s.IsPart()
+	st.Direct = s.Value.Op == tile.OpDot && s.Value.Dtype == s.Ref.Dtype && (!s.IsPart() || s.From == tile.Const(0)) // products begin at a panel of rows
 	return err
 }

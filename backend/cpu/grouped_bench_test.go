@@ -1,0 +1,58 @@
+package cpu
+
+import (
+	"fmt"
+	"testing"
+
+	"matladder/backend"
+	starts "matladder/kernels/grouped/v3_starts"
+	quantized "matladder/kernels/v5_quant"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// BenchmarkGrouped is the product of 8192 rows in groups, k 1024, in turns with one product
+// of as many FLOPs, in the blocks that the machine's model chooses for it. The metric is the
+// rate of the groups as a part of that of the one, in the median of pairs.
+func BenchmarkGrouped(b *testing.B) {
+	be, err := Open(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer be.Close()
+	machine := be.Probe(b.Context()).Machine()
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
+		for _, c := range []struct{ n, groups int }{{1024, 64}, {2048, 8}} {
+			b.Run(fmt.Sprintf("%s/%d", d, c.groups), func(b *testing.B) {
+				p := problem.Grouped{Rows: 8192, K: 1024, N: c.n, Groups: c.groups, Dtype: d}
+				one := p.Product(p.Rows)
+				groups, err := starts.Kernel{}.Build(p, "", starts.Kernel{}.Candidates(p, machine)[0])
+				if err != nil {
+					b.Fatal(err)
+				}
+				dense, err := quantized.Kernel{}.Build(one, "", quantized.Kernel{}.Candidates(one, machine)[0])
+				if err != nil {
+					b.Fatal(err)
+				}
+				seconds := inTurns(b, []backend.Executable{seeded(b, be, p, groups), seeded(b, be, one, dense)})
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(float64(p.FLOPs())/median(seconds[0])/1e9, "GFLOP/s")
+				b.ReportMetric(times(seconds[1], seconds[0]), "of-dense")
+			})
+		}
+	}
+}
+
+// seeded are programs compiled, with their inputs.
+func seeded(b *testing.B, be *Backend, p problem.Problem, programs []*tile.Program) backend.Executable {
+	b.Helper()
+	e, err := be.Compile(b.Context(), programs, backend.Params{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { e.Close() })
+	if err := e.LoadSeeded(b.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+		b.Fatal(err)
+	}
+	return e
+}
