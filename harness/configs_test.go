@@ -30,7 +30,7 @@ func TestConfigs(t *testing.T) {
 		"grouped":    {3 * 2, 3, 2048, 1024},
 		"mlp":        {4 * 5, 4, 512, 14336},
 
-		"attention_peers": {12 * 4, 12, 512, 8},
+		"attention_peers": {37 * 4, 37, 512, 8},
 		"norm_peers":      {4 * 4, 4, 256, 0},
 	} {
 		c, s := planned(t, name)
