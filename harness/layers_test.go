@@ -47,10 +47,15 @@ func TestLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Two of the norm and one product, 1 ms each, of which 0.4 ms are the roof's.
-	for _, want := range []string{"small · device", "2ms", "66.7 %", "33.3 %", "40 %", "products", "3ms", "again · device", "100.0 %"} {
+	for _, want := range []string{"small · device", " 2.00 ms", "66.7 %", "33.3 %", "40 %", "products", " 3.00 ms", "again · device", "100.0 %"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
+	}
+	b.Reset()
+	summaries[0].Rough = true
+	if err := results.WriteLayers(&b, summaries); err != nil || !strings.Contains(b.String(), "~3.00 ms") { // a sum with one that is not to be relied on
+		t.Errorf("%v, no ~ before the sum in\n%s", err, b.String())
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 )
 
 // A LayerUse says that a problem is a part of a layer of a model.
@@ -176,6 +175,7 @@ func (l LayerTime) write(w io.Writer) error {
 	fmt.Fprintf(w, "%s · %s · %s\n", l.Name, l.Device, l.Mode)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "  part\tkernel\ttimes\ttime\tof the layer\tof its roof\tbound by\t")
+	whole := "" // before figures of all parts
 	for _, p := range l.Parts {
 		if p.Best == nil {
 			fmt.Fprintf(t, "  %s\t–\t%d\t–\t–\t–\t–\t\n", p.Name, p.Times)
@@ -183,12 +183,12 @@ func (l LayerTime) write(w io.Writer) error {
 		}
 		rough := ""
 		if p.Best.Rough {
-			rough = "~"
+			rough, whole = "~", "~"
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%d\t%s%s\t%.1f %%\t%s%.0f %%\t%s\t\n", p.Name, p.Best.FamilyName()+"/"+p.Best.Kernel, p.Times,
-			rough, microseconds(p.Seconds), 100*p.Seconds/l.Seconds, rough, 100*p.Roof/p.Seconds, p.Bound())
+			rough, FormatSeconds(p.Seconds), 100*p.Seconds/l.Seconds, rough, 100*p.Roof/p.Seconds, p.Bound())
 	}
-	fmt.Fprintf(t, "  all\t\t\t%s\t\t%.0f %%\t\t\n", microseconds(l.Seconds), 100*l.Roof/l.Seconds)
+	fmt.Fprintf(t, "  all\t\t\t%s%s\t\t%s%.0f %%\t\t\n", whole, FormatSeconds(l.Seconds), whole, 100*l.Roof/l.Seconds)
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -215,8 +215,4 @@ func (s *Summary) leastSeconds() float64 {
 		least = max(least, float64(s.FLOPs)/s.PeakFLOPs)
 	}
 	return least
-}
-
-func microseconds(seconds float64) string {
-	return time.Duration(seconds * 1e9).Round(100 * time.Nanosecond).String()
 }
