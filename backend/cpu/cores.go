@@ -58,9 +58,9 @@ func unpackedRows[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, 
 	bytes := int64(4 * threads * max(probe.Host().L2, 512<<10))
 	most := 0
 	for _, rows := range []int{4, 8, 12, 16, 24, 32, 48, 64, 96, gemm.MostRead} {
-		packed := p.ReadCosts(threads, rows, bytes, apart)[gemm.ReadPacked]
+		packed := p.ReadCosts(threads, rows, bytes, apart, 0)[gemm.ReadPacked]
 		cheaper := false
-		for read, c := range thin.ReadCosts(threads, rows, bytes, apart) {
+		for read, c := range thin.ReadCosts(threads, rows, bytes, apart, 0) {
 			cheaper = cheaper || read != gemm.ReadPacked && c.Multiply < packed.Pack+packed.Multiply
 		}
 		if !cheaper {

@@ -39,28 +39,24 @@ const MostRead = 128
 
 // ReadCosts measures each way in which this path reads B, on so many threads at once, for
 // about so many rows of A, at most MostRead, and a B of about so many bytes, of which each
-// thread has its part, in rows some bytes apart. It takes some milliseconds, once for each
-// kind of B.
-func (p *Path[S, C]) ReadCosts(threads, rows int, bytes int64, apart int) map[ReadB]ReadCost {
+// thread has its part, in rows some bytes apart; or, where depth is not 0, of one whose
+// columns are rows of memory, of depth elements one behind the other. It takes some
+// milliseconds, once for each kind of B.
+func (p *Path[S, C]) ReadCosts(threads, rows int, bytes int64, apart, depth int) map[ReadB]ReadCost {
+	const least, most = 16, 1024 // elements of such a column
 	key := readKey{p.Name, size[S](), p.blocking, p.direct.steps, threads, representative(rows), partOf(bytes, threads), rowOf(apart), 0}
-	return measuredOnce(key, func() map[ReadB]ReadCost { return p.measureReads(threads, key.rows, key.part, key.row) })
-}
-
-// TransposedCosts is ReadCosts for a B whose columns are rows of memory, of depth elements
-// one behind the other.
-func (p *Path[S, C]) TransposedCosts(threads, rows, depth int, bytes int64) map[ReadB]ReadCost {
-	const least, most = 16, 1024
-	depth = 1 << bits.Len(uint(min(max(depth, least), most)-1))
-	key := readKey{p.Name, size[S](), p.blocking, p.direct.steps, threads, representative(rows), partOf(bytes, threads), 0, depth}
-	return measuredOnce(key, func() map[ReadB]ReadCost { return p.measureTransposed(threads, key.rows, key.part, depth) })
-}
-
-func measuredOnce(key readKey, measure func() map[ReadB]ReadCost) map[ReadB]ReadCost {
+	if depth > 0 {
+		key.row, key.depth = 0, 1<<bits.Len(uint(min(max(depth, least), most)-1))
+	}
 	measuredReads.Lock()
 	defer measuredReads.Unlock()
 	costs, ok := measuredReads.of[key]
 	if !ok {
-		costs = measure()
+		if depth > 0 {
+			costs = p.measureTransposed(threads, key.rows, key.part, key.depth)
+		} else {
+			costs = p.measureReads(threads, key.rows, key.part, key.row)
+		}
 		measuredReads.of[key] = costs
 	}
 	return costs

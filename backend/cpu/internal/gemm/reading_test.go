@@ -14,13 +14,13 @@ func TestReadCosts(t *testing.T) {
 				}
 			}
 		}
-		check(k.Float32.Name, k.Float32.CanRead, k.Float32.ReadCosts(2, 5, 1<<20, 4096))
-		for read, c := range k.Float32.TransposedCosts(2, 5, 100, 1<<20) {
+		check(k.Float32.Name, k.Float32.CanRead, k.Float32.ReadCosts(2, 5, 1<<20, 4096, 0))
+		for read, c := range k.Float32.ReadCosts(2, 5, 1<<20, 0, 100) {
 			if c.Multiply <= 0 || (c.Pack > 0) != (read == ReadPacked) || !k.Float32.CanRead(read) {
 				t.Errorf("%s, transposed, way %d: %+v", k.Float32.Name, read, c)
 			}
 		}
-		check("short rows", k.Float32.CanRead, k.Float32.ReadCosts(2, 4, 1<<20, 200))
-		check(k.Int8.Name, k.Int8.CanRead, k.Int8.ReadCosts(1, 16, 1<<10, 600))
+		check("short rows", k.Float32.CanRead, k.Float32.ReadCosts(2, 4, 1<<20, 200, 0))
+		check(k.Int8.Name, k.Int8.CanRead, k.Int8.ReadCosts(1, 16, 1<<10, 600, 0))
 	}
 }

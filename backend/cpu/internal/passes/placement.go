@@ -112,7 +112,7 @@ func packsAlone(p *plan.Plan, i int) bool {
 	if s.WriteOthers <= 0 || s.ReadOthers <= 0 {
 		return false
 	}
-	costs := d.Product.ReadCosts(p.Machine.Workers, gemm.MostRead, r.ArrayBytes(), r.LD*r.Dtype.Bits()/8)
+	costs := d.Product.ReadCosts(p.Machine.Workers, gemm.MostRead, r.ArrayBytes(), r.LD*r.Dtype.Bits()/8, 0)
 	alone, bytes := costs[gemm.ReadPacked].Pack*float64(r.Rows*r.Cols), float64(o.Block)
 	part := 1 / float64(max(1, min(sharing, o.Block/plan.UnitBytes)))
 	return alone < part*(alone+bytes/s.WriteOthers)+s.Meeting()+tile.Exposed*(1-1/float64(sharing))*bytes/s.ReadOthers

@@ -87,7 +87,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		},
 	}
 	if same {
-		p.ReadCosts, p.TransposedCosts, p.Dots = b.ReadCosts, b.TransposedCosts, alongColumns[T, C]{b}
+		p.ReadCosts, p.Dots = b.ReadCosts, alongColumns[T, C]{b}
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {
 		if sum == tile.Float32 {

@@ -22,16 +22,16 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 	if whole == nil || thin == nil || thin.ReadCosts == nil {
 		return nil
 	}
-	rowsOfBlock := a.Rows
+	rowsOfBlock, depth := a.Rows, 0
 	if e.TransA {
 		rowsOfBlock = a.Cols
 	}
+	if e.TransB {
+		depth = b.Cols
+	}
 	together := min(rows, rowsOfBlock)
 	costsOf := func(x *plan.Product) map[gemm.ReadB]gemm.ReadCost {
-		if e.TransB {
-			return x.TransposedCosts(p.Machine.Workers, together, b.Cols, b.ArrayBytes())
-		}
-		return x.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), b.LD*b.Dtype.Bits()/8)
+		return x.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), b.LD*b.Dtype.Bits()/8, depth)
 	}
 	costs, packed := costsOf(thin), costsOf(whole)[gemm.ReadPacked]
 	var list []plan.Option

@@ -30,10 +30,9 @@ type Product struct {
 	// memory as dtype inB, rows being whole numbers of so many. Both may be nil.
 	Unpacked, Dots Reader
 	Stored         func(inB tile.Dtype, whole int) Reader
-	// ReadCosts is what ways to read B cost, and TransposedCosts those where its columns
-	// are rows of memory, of so many elements; nil where A and B have different paths.
-	ReadCosts       func(threads, rows int, bytes int64, apart int) map[gemm.ReadB]gemm.ReadCost
-	TransposedCosts func(threads, rows, depth int, bytes int64) map[gemm.ReadB]gemm.ReadCost
+	// ReadCosts is what ways to read B cost, as gemm.Path measures it; nil where A and B have
+	// different paths.
+	ReadCosts func(threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost
 
 	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
 	Routine  func(read gemm.ReadB) string            // the micro-kernel, in assembly; "" for none
