@@ -157,6 +157,23 @@ func TestRank_Large(t *testing.T) {
 	}
 }
 
+// TestRank_Rows: of a b that comes from memory for few rows of a, blocks have long rows, each
+// of which begins with a wait.
+func TestRank_Rows(t *testing.T) {
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
+		for _, m := range []int{64, 128} {
+			p := problem.New(m, 4096, 6144, d)
+			if b := Rank(p, machine(4))[0]; p.B.Bytes(int64(b.N)) < 3<<10 {
+				t.Errorf("%s: rows of %v are %d bytes long", p, b, p.B.Bytes(int64(b.N)))
+			}
+		}
+	}
+	p, m := problem.New(64, 4096, 6144, tile.Float32), machine(4)
+	if short := Seconds(p, m, tile.Blocks{M: 64, K: 512, N: 256}) / Seconds(p, m, tile.Blocks{M: 64, K: 512, N: 1536}); short < 1.1 {
+		t.Errorf("%s: blocks of 256 columns take %.2f times as long as of 1536", p, short)
+	}
+}
+
 // TestMakespan holds the time of the last worker to what follows without playing it
 // through: equal programs that workers share evenly, and one too many; and half a program
 // more where a worker is held up.
