@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -26,6 +28,8 @@ type FamilyPoint struct {
 	Causal   bool
 	Sizes    []int // as library.py takes them
 	Blocks   tile.Blocks
+	Asked    map[string]any // of the script besides; nil for its defaults
+	Scaled   bool           // our kernel multiplies scores although the library's caller scales q
 }
 
 // FamilyMatrix lists what is compared, in the order of the table.
@@ -34,7 +38,7 @@ func FamilyMatrix() []FamilyPoint {
 	for _, generation := range generations {
 		add := func(library string, causal bool, sizes []int, blocks ...tile.Blocks) {
 			for _, b := range blocks {
-				all = append(all, FamilyPoint{library, generation, causal, sizes, b})
+				all = append(all, FamilyPoint{Library: library, Topology: generation, Causal: causal, Sizes: sizes, Blocks: b})
 			}
 		}
 		square := func(n, piece int) tile.Blocks { return tile.Blocks{M: n, K: n, N: piece} }
@@ -120,7 +124,12 @@ func (p FamilyPoint) program() (*tile.Program, error) {
 		sizes = problem.Sizes{p.Sizes[0], p.Sizes[0], heads, 1, p.Sizes[1], 1}
 	}
 	i := slices.IndexFunc(kernels.Ladder(f), func(k kernels.Kernel) bool { return k.Name() == name })
-	programs, err := kernels.Ladder(f)[i].Build(f.Make(sizes, asked), "", p.Blocks)
+	made := f.Make(sizes, asked)
+	if a, is := made.(problem.Attention); is && p.Library == tokamax+"splash" && !p.Scaled {
+		a.Scale = math.Ln2 // q comes multiplied, by log₂e too: no score is
+		made = a
+	}
+	programs, err := kernels.Ladder(f)[i].Build(made, "", p.Blocks)
 	if err != nil {
 		return nil, err
 	}
@@ -175,10 +184,12 @@ func (c *Comparer) CompareFamily(ctx context.Context, p FamilyPoint) (ours, thei
 	if strings.HasPrefix(p.Library, tokamax) {
 		with = &c.tokamax
 	}
-	err = with.ask(ctx, map[string]any{
+	question := map[string]any{
 		"library": p.Library, "topology": topology, "dtype": "bfloat16", "sizes": p.Sizes, "causal": p.Causal,
 		"blocks": []int{p.Blocks.M, p.Blocks.K, p.Blocks.N},
-	})
+	}
+	maps.Copy(question, p.Asked)
+	err = with.ask(ctx, question)
 	var setup *setupError
 	switch {
 	case ctx.Err() != nil:

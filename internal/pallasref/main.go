@@ -17,6 +17,9 @@
 // library and of tokamax (families.go, library.py, tokamax_kernels.py), and completes
 // families.csv (families_table.go).
 //
+// With --published it writes the cycles of kernels whose times tokamax published
+// (published.go), which docs/prediction.md compares.
+//
 // README.md tells the result; .ci/full installs what the command needs and runs it.
 // The program is not for those who use the ladder, and nothing imports it: no build
 // and no other test needs Python.
@@ -58,6 +61,7 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	only := flags.StringSlice("libtpu", versions, "`versions` of libtpu to compile with")
 	again := flags.String("ours", "", "`kernel` of which our side alone is compiled anew, where it fits: for a change of lower/mosaic")
 	families := flags.String("families", "", "`file` to complete instead: kernels of other families beside those of JAX's library and of tokamax")
+	published := flags.String("published", "", "`file` whose cycles to write instead: attention that tokamax published times of")
 	budget := flags.Duration("time-budget", 0, "when to begin no more compilations; 0 for never")
 	if err := cli.ParseOrHelp(flags, args, stdout, "usage: pallasref [flags]"); err != nil {
 		return err
@@ -77,6 +81,9 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	over := func() bool { return *budget > 0 && time.Since(began) > *budget }
 	if *families != "" {
 		return completeFamilies(ctx, *python, *families, *limit, over, stdout)
+	}
+	if *published != "" {
+		return fillPublished(ctx, *python, *published, *limit, over, stdout)
 	}
 	rows, err := ReadTable(*table)
 	if err != nil {

@@ -273,6 +273,7 @@ func Cases() []Case {
 	add("window of one", func(p *problem.Attention) { p.Window = true })
 	add("window of all", func(p *problem.Attention) { p.Window, p.Left, p.Right = true, 100, 100 })
 	add("window without ends", func(p *problem.Attention) { p.Window, p.Left, p.Right = true, -1, -1 })
+	add("scaled before", func(p *problem.Attention) { p.Scale, p.Causal = math.Ln2, true })
 	add("soft cap", func(p *problem.Attention) { p.SoftCap = 30 })
 	add("sinks", func(p *problem.Attention) { p.Sinks, p.Causal, p.LogSums = true, true, true })
 	add("sinks of hidden rows", func(p *problem.Attention) { p.Sinks, p.Causal, p.AtEnd, p.Keys, p.LogSums = true, true, true, 20, true })

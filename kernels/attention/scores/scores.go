@@ -160,6 +160,9 @@ func (r *Refs) Sums() {
 func (r *Refs) Scores() *tile.Expr {
 	dot, scale := r.products(), r.p.Scaled()
 	if !r.p.Bias && r.p.SoftCap == 0 {
+		if float32(scale*math.Log2E) == 1 { // who brings q has multiplied it
+			return dot
+		}
 		return tile.Mul(dot, tile.Number(scale*math.Log2E))
 	}
 	s := tile.Mul(dot, tile.Number(scale))
