@@ -1,7 +1,5 @@
 package gemm
 
-import "unsafe"
-
 // A block is one call of Block, in words and steps.
 type block[C Sum] struct {
 	kernel        *kernel[C]
@@ -15,6 +13,7 @@ type block[C Sum] struct {
 	step0, steps  int // of b; a begins at the first
 	accumulate    bool
 	far, thin     bool // b comes from far; and few rows of a meet it
+	bias          bias[C]
 }
 
 // run divides k into chunks and m into pieces of a that fit L2. For each piece
@@ -36,15 +35,11 @@ type block[C Sum] struct {
 //		}
 //	}
 func (x block[C]) run() {
-	var bias []C
-	if x.kernel.bias != nil {
-		bias = make([]C, x.nr)
-	}
 	if run := x.blocking.thin(x.mr, x.nr, x.m, x.steps); x.far && run > 0 {
 		x.thin = true
 		for j := 0; j < x.n; j += x.nr {
 			for s := 0; s < x.steps; s += run {
-				x.column(0, x.m, j, s, min(run, x.steps-s), bias)
+				x.column(0, x.m, j, s, min(run, x.steps-s))
 			}
 		}
 		return
@@ -54,7 +49,7 @@ func (x block[C]) run() {
 		steps := min(chunk, x.steps-s)
 		for i := 0; i < x.m; i += piece {
 			for j := 0; j < x.n; j += x.nr {
-				x.column(i, min(i+piece, x.m), j, s, steps, bias)
+				x.column(i, min(i+piece, x.m), j, s, steps)
 			}
 		}
 	}
@@ -64,13 +59,8 @@ func (x block[C]) run() {
 // some steps from step s on. Meanwhile each tile asks for a share of the next
 // panel, which would come from L3 or memory otherwise; or the first tile asks for what lies
 // behind in memory: the next steps, the next panel, and in the end the next block.
-func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
+func (x block[C]) column(i0, i1, j, s, steps int) {
 	b := x.panelOfB(j, s)
-	var start *C
-	if bias != nil {
-		x.kernel.bias((*uint32)(unsafe.Pointer(&bias[0])), b, steps)
-		start = &bias[0]
-	}
 	after := j + x.nr
 	if after >= x.n {
 		after = 0
@@ -93,19 +83,19 @@ func (x block[C]) column(i0, i1, j, s, steps int, bias []C) {
 	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 && !x.thin {
 		c, a := &x.c[i0*x.ldc+j], x.a.at(i0/x.mr, s)
 		if x.a.packed {
-			x.kernel.column(c, x.ldc, steps, a, b, start, next, end, whole, x.a.panel/wordBytes, accumulate)
+			x.kernel.column(c, x.ldc, steps, a, b, x.bias.at(i0, s), next, end, whole, x.a.panel/wordBytes, accumulate)
 		} else {
-			x.kernel.rows.column(c, x.ldc, steps, a, x.a.row, b, next, end, whole, accumulate)
+			x.kernel.rows.column(c, x.ldc, steps, a, x.a.row, b, x.bias.at(i0, s), next, end, whole, accumulate)
 		}
 		i0 += whole * x.mr
 	}
 	for i, ahead := i0, next; i < i1; i += x.mr {
-		c, a, rows := &x.c[i*x.ldc+j], x.a.at(i/x.mr, s), min(x.mr, i1-i)
+		c, a, rows, start := &x.c[i*x.ldc+j], x.a.at(i/x.mr, s), min(x.mr, i1-i), x.bias.at(i, s)
 		if x.a.packed {
 			tile(c, x.ldc, steps, a, b, start, ahead, rows, cols, accumulate)
 			tile = x.kernel.tile
 		} else {
-			x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, ahead, rows, cols, accumulate)
+			x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, start, ahead, rows, cols, accumulate)
 		}
 		if ahead += share; ahead == end {
 			ahead = next

@@ -86,14 +86,7 @@ func checkColumn[C Sum](t *testing.T, r *rand.Rand, x columnTwins[C], panels, st
 	for i := range c {
 		c[i] = C(r.IntN(2001) - 1000)
 	}
-	var bias *C
-	if r.IntN(2) == 0 {
-		sums := make([]C, nr)
-		for i := range sums {
-			sums[i] = C(r.IntN(100))
-		}
-		bias = &sums[0]
-	}
+	bias := randomBias[C](t, r, rows)
 	want, accumulate := slices.Clone(c), r.IntN(2) == 0
 	a0, b0 := slices.Clone(a), slices.Clone(b)
 	columnTiles(mr, nr, x.twin)(&want[guard], ldc, steps, &a[0], &b[0], bias, 0, 0, panels, panel, accumulate)

@@ -43,7 +43,7 @@ func (p *Path[S, C]) Read(m, ldb int) ReadB {
 }
 
 // A direct computes the rows×cols corner of one register tile like a tile
-// without bias, but takes b from rows of a matrix that are ldb bytes apart,
+// but takes b from rows of a matrix that are ldb bytes apart,
 // KU of them a step:
 //
 //	for i := range rows {
@@ -60,9 +60,9 @@ func (p *Path[S, C]) Read(m, ldb int) ReadB {
 //	}
 //
 // Meanwhile each step asks for the memory ahead bytes behind what it reads of b, which need
-// not be b's. Those of AVX2 read all columns of b, whatever cols is; that of quads of AVX-512
-// starts from the bias of b, and takes eight rows at most.
-type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, accumulate bool)
+// not be b's. Those of AVX2 read all columns of b, whatever cols is. Sums start from zero, but
+// those of quads of AVX-512 from a bias, if it is not nil.
+type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool)
 
 // DirectRows is the number of rows of a up to which BlockDirect is faster than
 // PackB and Block of the same product, as measured with b in L3 and in memory;
@@ -102,7 +102,7 @@ func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ld
 		p.Multiply(r, c, ldc, m, n, k, accumulate)
 		return
 	}
-	x := directBlock[S, C]{p, c, ldc, m, k, p.left(r, m, k), b, ldb, accumulate, directWorks.Get().(*directWork)}
+	x := directBlock[S, C]{Path: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, accumulate: accumulate, work: directWorks.Get().(*directWork)}
 	defer directWorks.Put(x.work)
 	steps := k / p.KU
 	way := p.Read(m, ldb)
@@ -120,6 +120,9 @@ func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ld
 	default:
 		x.run(0, n, 0, steps)
 	}
+	if k%p.KU > 0 {
+		x.begin(steps, 1)
+	}
 	for j := 0; j < n && k%p.KU > 0; j += p.NR {
 		x.edge(j, min(p.NR, n-j), steps, 1)
 	}
@@ -135,12 +138,18 @@ type directBlock[S Source, C Sum] struct {
 	ldb        int
 	accumulate bool
 	work       *directWork
+	bias       bias[C] // of the steps that begin has told
 }
 
-// directWork is the memory of a call: the words of a stream, what the sums of a panel of
-// a piece start from, and the copies of edge.
+// begin prepares to multiply some steps.
+func (x *directBlock[S, C]) begin(first, steps int) {
+	x.bias = x.kernel.biasOf(x.a, x.MR, x.m, first, steps, &x.work.bias)
+}
+
+// directWork is the memory of a call: what sums start from, the words of a stream, and the
+// copies of edge.
 type directWork struct {
-	bias   [mostWords]uint32
+	bias   []uint32
 	words  [streamRows]uint32
 	copies [copiedSteps * mostWords]uint32
 }
@@ -149,6 +158,7 @@ var directWorks = sync.Pool{New: func() any { return new(directWork) }}
 
 // run multiplies columns j0 … j1-1 over steps s0 … s1-1.
 func (x directBlock[S, C]) run(j0, j1, s0, s1 int) {
+	x.begin(s0, s1-s0)
 	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU, x.ldb)
 	for s := s0; s < s1; s += chunk {
 		for j := j0; j < j1; j += x.NR {
@@ -189,7 +199,7 @@ func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb, 
 	for i := 0; i < x.m; i += mr {
 		for r := i; r < min(i+mr, x.m); r += tile.rows {
 			tile.tile(&x.c[r*x.ldc+j], x.ldc, steps, offset(x.a.at(i/mr, s), (r-i)*wordBytes), b, ldb*size[S](), ahead,
-				min(tile.rows, i+mr-r, x.m-r), cols, x.accumulate || s > 0)
+				min(tile.rows, i+mr-r, x.m-r), cols, x.bias.at(r, s), x.accumulate || s > 0)
 		}
 	}
 }

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func directFloat32AVX2(c, ldc, steps, a, b, ldb, ahead, rows, cols, accumulate)
-TEXT ·directFloat32AVX2(SB), NOSPLIT, $0-73
+// func directFloat32AVX2(c, ldc, steps, a, b, ldb, ahead, rows, cols, bias, accumulate)
+TEXT ·directFloat32AVX2(SB), NOSPLIT, $0-81
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ steps+16(FP), BX
@@ -400,7 +400,7 @@ loop21:
 	JNZ loop21
 done19:
 add1:
-	MOVBLZX accumulate+72(FP), AX
+	MOVBLZX accumulate+80(FP), AX
 	CMPQ CX, $16
 	JLT edge22
 	TESTQ AX, AX
@@ -543,8 +543,8 @@ stored26:
 	VZEROUPPER
 	RET
 
-// func directWideBFloat16AVX2(c, ldc, steps, a, b, ldb, ahead, rows, cols, accumulate)
-TEXT ·directWideBFloat16AVX2(SB), NOSPLIT, $0-73
+// func directWideBFloat16AVX2(c, ldc, steps, a, b, ldb, ahead, rows, cols, bias, accumulate)
+TEXT ·directWideBFloat16AVX2(SB), NOSPLIT, $0-81
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ steps+16(FP), BX
@@ -981,7 +981,7 @@ loop21:
 	JNZ loop21
 done19:
 add1:
-	MOVBLZX accumulate+72(FP), AX
+	MOVBLZX accumulate+80(FP), AX
 	CMPQ CX, $16
 	JLT edge22
 	TESTQ AX, AX
@@ -1124,8 +1124,8 @@ stored26:
 	VZEROUPPER
 	RET
 
-// func directPairsAVX2(c, ldc, steps, a, b, ldb, ahead, rows, cols, accumulate)
-TEXT ·directPairsAVX2(SB), NOSPLIT, $0-73
+// func directPairsAVX2(c, ldc, steps, a, b, ldb, ahead, rows, cols, bias, accumulate)
+TEXT ·directPairsAVX2(SB), NOSPLIT, $0-81
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ steps+16(FP), BX
@@ -1712,7 +1712,7 @@ loop21:
 	JNZ loop21
 done19:
 add1:
-	MOVBLZX accumulate+72(FP), AX
+	MOVBLZX accumulate+80(FP), AX
 	VPERM2I128 $32, Y1, Y0, Y15
 	VPERM2I128 $49, Y1, Y0, Y1
 	VMOVAPS Y15, Y0

@@ -36,7 +36,7 @@ func eachDirect(t testing.TB, floats func(directTwins[float32, float32]), halves
 	floats(directTwins[float32, float32]{"float32", k.Float32, kernel[float32]{tile: tileFloat32(12, 32)}, smallFloat, asFloat32})
 	halves(directTwins[uint16, float32]{"bfloat16 widened", k.WideBFloat16, kernel[float32]{tile: tileFloat32(12, 32)}, wide, asBFloat16})
 	if k.Int8.DirectRows() > 0 {
-		bytes(directTwins[int8, int32]{"int8", k.Int8, kernel[int32]{tile: tileQuads(12, 32), bias: offsetBias(32)}, anyBits, asQuads})
+		bytes(directTwins[int8, int32]{"int8", k.Int8, kernel[int32]{tile: tileQuads(12, 32), bias: panelBias(12)}, anyBits, asOffsetQuads})
 	} else {
 		t.Log("not tested on this machine, which lacks avx512vnni: directQuadsAVX512")
 	}
@@ -125,12 +125,10 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 	packGo(p.NR, x.bits).columns(panel, len(panel), b, ldb, cols, steps*p.KU)
 	var bias *C
 	if x.twin.bias != nil {
-		sums := make([]C, p.NR)
-		bias = &sums[0]
-		x.twin.bias((*uint32)(unsafe.Pointer(bias)), &panel[0], steps)
+		bias = randomBias[C](t, r, p.MR)
 	}
 	x.twin.tile(&want[guard], ldc, steps, &a[0], &panel[0], bias, 0, rows, cols, accumulate)
-	p.direct.tile(&c[guard], ldc, steps, &a[0], at(b, 0), ldb*size[S](), r.IntN(1<<14), rows, cols, accumulate)
+	p.direct.tile(&c[guard], ldc, steps, &a[0], at(b, 0), ldb*size[S](), r.IntN(1<<14), rows, cols, bias, accumulate)
 	sameMemory(t, c, want, guard, "%s, %d×%d of %d steps, accumulate %v, ldb %d, ldc %d",
 		x.name, rows, cols, steps, accumulate, ldb, ldc)
 }

@@ -35,7 +35,7 @@ func FuzzPack(f *testing.F) {
 				fuzzPack(t, r, table.WideUint8, asPairsU, asPairsU, lanes, deep, apart)
 			case 5:
 				if p := table.Int8; p.Format == formatQuads {
-					fuzzPack(t, r, p, asOffsetQuads, asQuads, lanes, deep, apart)
+					fuzzPack(t, r, p, asQuads, asOffsetQuads, lanes, deep, apart)
 				}
 			case 6:
 				if p := table.TilesBFloat16; p != nil {

@@ -162,7 +162,7 @@ func integer(format string, isA bool, word uint32, u int) int {
 	if format == formatPairs {
 		return int(int16(word >> (16 * u)))
 	}
-	if isA && format == formatQuads {
+	if !isA && format == formatQuads {
 		return int(uint8(word>>(8*u))) - 128
 	}
 	return int(int8(word >> (8 * u)))

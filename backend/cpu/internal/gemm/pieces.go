@@ -77,6 +77,7 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 		work = Buffer(p.work(x.NR))
 	}
 	packed := words(work, p.work(x.NR))
+	x.begin(0, steps)
 	depth, width := x.pieceFor(x.m)
 	depth = even(max(1, steps), depth)
 	for j := 0; j < n; j += width {
@@ -99,21 +100,16 @@ func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *a
 	x.packB.columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, steps*x.KU)
 	for from := 0; from < cols; from += x.NR {
 		b, cols, accumulate := &packed[from/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
-		var start *C
-		if x.kernel.bias != nil {
-			x.kernel.bias(&x.work.bias[0], b, steps)
-			start = (*C)(unsafe.Pointer(&x.work.bias))
-		}
 		if x.a.packed && x.kernel.isEdge(cols) {
 			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols, x.a.at(0, s), x.a.panel/wordBytes, steps, b, accumulate)
 			break
 		}
 		for i := 0; i < x.m; i += x.MR {
-			c, a, rows := &x.c[i*x.ldc+j+from], x.a.at(i/x.MR, s), min(x.MR, x.m-i)
+			c, a, rows, start := &x.c[i*x.ldc+j+from], x.a.at(i/x.MR, s), min(x.MR, x.m-i), x.bias.at(i, s)
 			if x.a.packed {
 				x.kernel.tile(c, x.ldc, steps, a, b, start, next.row(), rows, cols, accumulate)
 			} else {
-				x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, next.row(), rows, cols, accumulate)
+				x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, start, next.row(), rows, cols, accumulate)
 			}
 		}
 	}

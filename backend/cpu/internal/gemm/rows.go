@@ -26,24 +26,30 @@ func (a left) at(panel, step int) *uint32 {
 	return offset(unsafe.SliceData(a.words), panel*a.panel+step*a.step)
 }
 
-// A rowsKernel does what a tile and a column do, without a bias, for rows of a that are
-// not packed but lie lda bytes apart. Its tile takes an odd number of rows only where
-// odd.
+// A rowsKernel does what a tile and a column do for rows of a that are not packed but lie
+// lda bytes apart. Its tile takes an odd number of rows only where odd. Its bias, nil where
+// there is none, is that of as many rows, and writes up to biasRows-1 words more.
 type rowsKernel[C Sum] struct {
 	tile   rowsTile[C]
 	column rowsColumn[C]
 	odd    bool
+	bias   func(dst, a *uint32, lda, steps, rows int)
 }
 
-type rowsTile[C Sum] func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next uintptr, rows, cols int, accumulate bool)
+type rowsTile[C Sum] func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool)
 
-type rowsColumn[C Sum] func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next, end uintptr, panels int, accumulate bool)
+type rowsColumn[C Sum] func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next, end uintptr, panels int, accumulate bool)
 
-// tileOf is tile of a kernel with rows, any number of them.
-func (k *rowsKernel[C]) tileOf(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next uintptr, rows, cols int, accumulate bool) {
+// tileOf is tile of a kernel with rows, any number of them; MR words of bias may be read behind
+// its rows.
+func (k *rowsKernel[C]) tileOf(c *C, ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
 	if rows > 1 && rows%2 > 0 && !k.odd {
 		rows--
-		k.tile(offset(c, rows*ldc*wordBytes), ldc, steps, offset(a, rows*lda), lda, b, next, 1, cols, accumulate)
+		var last *C
+		if bias != nil {
+			last = offset(bias, rows*wordBytes)
+		}
+		k.tile(offset(c, rows*ldc*wordBytes), ldc, steps, offset(a, rows*lda), lda, b, last, next, 1, cols, accumulate)
 	}
-	k.tile(c, ldc, steps, a, lda, b, next, rows, cols, accumulate)
+	k.tile(c, ldc, steps, a, lda, b, bias, next, rows, cols, accumulate)
 }

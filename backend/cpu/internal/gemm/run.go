@@ -76,11 +76,14 @@ func (p *Path[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, depth int, 
 		x.run()
 		return
 	}
+	a, steps, memory := p.left(r, m, k), ceil(k, p.KU), biases.Get().(*[]uint32)
+	defer biases.Put(memory)
 	block[C]{
 		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, blocking: p.blocking,
 		c: c, ldc: ldc, m: m, n: n,
-		a: p.left(r, m, k), b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
-		step0: k0 / p.KU, steps: ceil(k, p.KU), accumulate: accumulate, far: r.Far,
+		a: a, b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
+		step0: k0 / p.KU, steps: steps, accumulate: accumulate, far: r.Far,
+		bias: p.kernel.biasOf(a, p.MR, m, 0, steps, memory),
 	}.run()
 }
 

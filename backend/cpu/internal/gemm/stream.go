@@ -81,12 +81,11 @@ func wordsOfPairs(dst *[streamRows]uint32, panel []uint32, mr int) {
 	}
 }
 
-// pairsOfQuads takes the offset off quads of bytes and widens them to pairs of
-// int16.
+// pairsOfQuads widens quads of bytes to pairs of int16.
 func pairsOfQuads(dst *[streamRows]uint32, panel []uint32, mr int) {
 	wide := func(b uint32) uint32 { return uint32(uint16(int8(b))) }
 	for i := range streamRows / 4 {
-		q := panel[i*mr] ^ offsetQuads
+		q := panel[i*mr]
 		dst[2*i] = wide(q) | wide(q>>8)<<16
 		dst[2*i+1] = wide(q>>16) | wide(q>>24)<<16
 	}

@@ -55,14 +55,14 @@ func TestBlockDirect_Streams(t *testing.T) {
 	testStreamed(t, r, asPairsBFloat16, kernel[float32]{tile: tileBFloat16(12, 32)},
 		streamKernel[float32]{streamWords(asBFloat16), 4, wordsOfPairs}, smallBFloat16)
 	testStreamed(t, r, asPairs, kernel[int32]{tile: tilePairs(12, 32)}, streamKernel[int32]{streamPairs, 4, asTheyAre(streamRows / 2)}, anyByte)
-	testStreamed(t, r, asOffsetQuads, kernel[int32]{tile: tileQuads(12, 32), bias: offsetBias(32)},
+	testStreamed(t, r, asQuads, kernel[int32]{tile: tileQuads(12, 32), bias: panelBias(12)},
 		streamKernel[int32]{streamPairs, 4, pairsOfQuads}, anyByte)
 }
 
 func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e encoding[S], k kernel[C], s streamKernel[C], element func(*rand.Rand) S) {
-	p := newPath(shape[C]{Generic, 12, 32, k}, "", e.ku, packGo(12, e), packGo(32, encoding[S]{ku: e.ku, bits: e.bits}))
-	if e.zero != 0 { // b is not offset
-		p.packB = packGo(32, encoding[S]{ku: e.ku, bits: func(v S) uint32 { return e.bits(v) ^ 0x80 }})
+	p := newPath(shape[C]{Generic, 12, 32, k}, "", e.ku, packGo(12, e), packGo(32, e))
+	if k.bias != nil { // b is offset
+		p.packB = packGo(32, encoding[S]{ku: e.ku, bits: func(v S) uint32 { return e.bits(v) ^ 0x80 }, zero: offsetQuads})
 	}
 	p.stream = s
 	p.direct = directKernel[C]{tile: packingDirect(p), rows: 12, pays: 12}
@@ -94,17 +94,11 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e encoding[S], k 
 
 // packingDirect is a direct that packs its columns of b for the tile of p.
 func packingDirect[S Source, C Sum](p *Path[S, C]) direct[C] {
-	return func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, _, rows, cols int, accumulate bool) {
+	return func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, _, rows, cols int, bias *C, accumulate bool) {
 		ld, k := ldb/size[S](), steps*p.KU
 		pb := Buffer(p.SizeB(k, cols))
 		p.PackB(pb, unsafe.Slice((*S)(b), (k-1)*ld+cols), ld, k, cols)
 		panel := words(pb, p.SizeB(k, cols))
-		var start *C
-		if p.kernel.bias != nil {
-			bias := make([]C, p.NR)
-			p.kernel.bias((*uint32)(unsafe.Pointer(&bias[0])), &panel[0], steps)
-			start = &bias[0]
-		}
-		p.kernel.tile(c, ldc, steps, a, &panel[0], start, 0, rows, cols, accumulate)
+		p.kernel.tile(c, ldc, steps, a, &panel[0], bias, 0, rows, cols, accumulate)
 	}
 }

@@ -13,7 +13,7 @@ func avx2Kernels() *Kernels {
 	const mr, nr = 6, 16
 	isa := simd{words: 8}
 	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2, thin: thinFloat32AVX2, column: columnFloat32AVX2, edge: edgeFloat32AVX2,
-		rows: rowsKernel[float32]{rowsFloat32AVX2, columnRowsFloat32AVX2, true}}}
+		rows: rowsKernel[float32]{tile: rowsFloat32AVX2, column: columnRowsFloat32AVX2, odd: true}}}
 	i := shape[int32]{AVX2, mr, nr, kernel[int32]{tile: tilePairsAVX2, column: columnPairsAVX2, edge: edgePairsAVX2}}
 	if cpu.X86.HasAVXVNNI {
 		i.kernel.tile, i.kernel.column = tilePairsVNNIAVX2, columnPairsVNNIAVX2
@@ -42,11 +42,12 @@ func avx2Kernels() *Kernels {
 	k.WideInt8.stream = streamKernel[int32]{streamPairsAVX2, 3, asTheyAre(streamRows / 2)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVXVNNI {
-		i.kernel = kernel[int32]{tile: tileQuadsAVX2, thin: thinQuadsAVX2, column: columnQuadsAVX2, bias: offsetBiasAVX2}
+		i.kernel = kernel[int32]{tile: tileQuadsAVX2, thin: thinQuadsAVX2, column: columnQuadsAVX2, bias: panelBiasAVX2,
+			rows: rowsKernel[int32]{rowsQuadsAVX2, columnRowsQuadsAVX2, true, rowsBiasAVX2}}
 		k.ThinBFloat16, k.ThinInt8 = k.BFloat16, k.Int8
 		k.Int8 = newPath(i, formatQuads, 4,
-			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows6AVX2, offsetQuads), flipColumns(packQuadsColumns6AVX2, offsetQuads)}.packer(),
-			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words8, flipColumns(packQuadsColumns16AVX2, 0)}.packer())
+			packSIMD[int8]{asQuads, isa, mr, mr, 1, words6, flipColumns(packQuadsColumns6AVX2, 0)}.packer(),
+			packSIMD[int8]{asOffsetQuads, isa, nr, isa.words, 1, flipRows(packWordsRows8AVX2, offsetQuads), flipColumns(packQuadsColumns16AVX2, offsetQuads)}.packer())
 	}
 	return k
 }
@@ -55,7 +56,7 @@ func avx512Kernels() *Kernels {
 	const mr, nr = 12, 32
 	isa := simd{words: 16, masks: true}
 	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512, thin: thinFloat32AVX512, column: columnFloat32AVX512, edge: edgeFloat32AVX512,
-		rows: rowsKernel[float32]{rowsFloat32AVX512, columnRowsFloat32AVX512, false}}}
+		rows: rowsKernel[float32]{tile: rowsFloat32AVX512, column: columnRowsFloat32AVX512}}}
 	i := shape[int32]{AVX512, mr, nr, kernel[int32]{tile: tilePairsAVX512, column: columnPairsAVX512}}
 	if cpu.X86.HasAVX512VNNI {
 		i.kernel.tile, i.kernel.column = tilePairsVNNIAVX512, columnPairsVNNIAVX512
@@ -82,7 +83,7 @@ func avx512Kernels() *Kernels {
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
 		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, thin: thinBFloat16AVX512, column: columnBFloat16AVX512, edge: edgeBFloat16AVX512,
-			rows: rowsKernel[float32]{rowsBFloat16AVX512, columnRowsBFloat16AVX512, false}}
+			rows: rowsKernel[float32]{tile: rowsBFloat16AVX512, column: columnRowsBFloat16AVX512}}
 		k.PairsBFloat16 = newPath(f, formatBFloat16, 2,
 			packSIMD[uint16]{asPairsBFloat16, isa, mr, mr, 2, words12, packPairsBFloat16Columns12AVX512}.packer(),
 			packSIMD[uint16]{asPairsBFloat16, isa, nr, isa.words, 2, words16, packPairsBFloat16Columns32AVX512}.packer())
@@ -94,11 +95,12 @@ func avx512Kernels() *Kernels {
 		}
 	}
 	if cpu.X86.HasAVX512VNNI {
-		i.kernel = kernel[int32]{tile: tileQuadsAVX512, thin: thinQuadsAVX512, column: columnQuadsAVX512, bias: offsetBiasAVX512}
+		i.kernel = kernel[int32]{tile: tileQuadsAVX512, thin: thinQuadsAVX512, column: columnQuadsAVX512, bias: panelBiasAVX512,
+			rows: rowsKernel[int32]{rowsQuadsAVX512, columnRowsQuadsAVX512, false, rowsBiasAVX512}}
 		k.Int8 = newPath(i, formatQuads, 4,
-			packSIMD[int8]{asOffsetQuads, isa, mr, mr, 1, flipRows(packWordsRows12AVX512, offsetQuads), flipColumns(packQuadsColumns12AVX512, offsetQuads)}.packer(),
-			packSIMD[int8]{asQuads, isa, nr, isa.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}.packer())
-		k.Int8.direct = directKernel[int32]{tile: directQuadsAVX512, rows: 8, pays: 24, pieces: hostPieces(mr, nr, AllRows, AllRows)}
+			packSIMD[int8]{asQuads, isa, mr, mr, 1, words12, flipColumns(packQuadsColumns12AVX512, 0)}.packer(),
+			packSIMD[int8]{asOffsetQuads, isa, nr, isa.words, 1, flipRows(packWordsRows16AVX512, offsetQuads), flipColumns(packQuadsColumns32AVX512, offsetQuads)}.packer())
+		k.Int8.direct = directKernel[int32]{tile: directQuadsAVX512, rows: mr, pays: 24, pieces: hostPieces(mr, nr, AllRows, AllRows)}
 		k.Int8.stream = streamKernel[int32]{streamPairsAVX2, 2, pairsOfQuads}
 	}
 	return k

@@ -12,9 +12,9 @@ type kernel[C Sum] struct {
 	rows rowsKernel[C]
 	// strips, where it is not nil, does so on tiles of AMX.
 	strips strips[C]
-	// bias fills dst, NR sums, with what the tile's sums start from, given
-	// steps of one panel of b; nil where they start from zero.
-	bias func(dst, b *uint32, steps int)
+	// bias fills dst with what the sums of the rows of a panel of a start from; nil where
+	// they start from zero.
+	bias func(dst, a *uint32, steps int)
 	// edge, where it is not nil, does what tile does for the few columns of the
 	// last panel of b, with many panels of a. Then there is no bias.
 	edge edge[C]
@@ -25,7 +25,7 @@ type kernel[C Sum] struct {
 //
 //	for i := range rows {
 //		for j := range cols {
-//			s := bias[j] // 0 if bias is nil
+//			s := bias[i] // 0 if bias is nil; MR of them may be read
 //			for l := range steps {
 //				s += dot(a[l*MR+i], b[l*NR+j]) // dot: the products of the elements in a word
 //			}

@@ -32,14 +32,14 @@ func intTwins(t testing.TB) []twins[int32] {
 			twins[int32]{"tilePairsVNNIAVX2", AVX2, 6, 16, tilePairsVNNIAVX2, tilePairs(6, 16), bytePairs},
 			twins[int32]{"tileQuadsAVX2", AVX2, 6, 16, tileQuadsAVX2, tileQuads(6, 16), anyBits})
 	} else {
-		t.Log("not tested on this machine, which lacks avxvnni: tilePairsVNNIAVX2, tileQuadsAVX2, offsetBiasAVX2")
+		t.Log("not tested on this machine, which lacks avxvnni: tilePairsVNNIAVX2, tileQuadsAVX2, panelBiasAVX2, rowsBiasAVX2")
 	}
 	if cpu.X86.HasAVX512VNNI {
 		s = append(s,
 			twins[int32]{"tilePairsVNNIAVX512", AVX512, 12, 32, tilePairsVNNIAVX512, tilePairs(12, 32), bytePairs},
 			twins[int32]{"tileQuadsAVX512", AVX512, 12, 32, tileQuadsAVX512, tileQuads(12, 32), anyBits})
 	} else {
-		t.Log("not tested on this machine, which lacks avx512vnni: tilePairsVNNIAVX512, tileQuadsAVX512, offsetBiasAVX512")
+		t.Log("not tested on this machine, which lacks avx512vnni: tilePairsVNNIAVX512, tileQuadsAVX512, panelBiasAVX512, rowsBiasAVX512")
 	}
 	return s
 }
@@ -104,31 +104,37 @@ func fuzzTile[C Sum](t *testing.T, x *tileCase[C], r *rand.Rand, rows, cols, ste
 	x.check(r, 1+int(rows)%x.mr, 1+int(cols)%x.nr, 1+int(steps)%maxSteps, int(options)%4)
 }
 
-func TestOffsetBias(t *testing.T) {
+func TestBias(t *testing.T) {
 	for _, x := range []struct {
-		name string
-		runs bool
-		nr   int
-		fast func(dst, b *uint32, steps int)
+		name  string
+		runs  bool
+		mr    int
+		panel func(dst, a *uint32, steps int)
+		rows  func(dst, a *uint32, lda, steps, rows int)
 	}{
-		{"offsetBiasAVX2", cpu.X86.HasAVXVNNI, 16, offsetBiasAVX2},
-		{"offsetBiasAVX512", cpu.X86.HasAVX512VNNI && len(AVX512.Missing()) == 0, 32, offsetBiasAVX512},
+		{"AVX2", cpu.X86.HasAVXVNNI, 6, panelBiasAVX2, rowsBiasAVX2},
+		{"AVX512", cpu.X86.HasAVX512VNNI && len(AVX512.Missing()) == 0, 12, panelBiasAVX512, rowsBiasAVX512},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			if !x.runs {
 				t.Skip("this machine lacks VNNI of this instruction set")
 			}
 			r := rand.New(rand.NewPCG(1, 2))
-			for steps := 1; steps < 20; steps++ {
-				b := fenced[uint32](t, steps*x.nr)
-				for i := range b {
-					b[i] = r.Uint32()
-				}
-				got, want := fenced[uint32](t, x.nr), make([]uint32, x.nr)
-				offsetBias(x.nr)(&want[0], &b[0], steps)
-				x.fast(&got[0], &b[0], steps)
+			for steps := 1; steps < 70; steps++ {
+				panel := fencedWords(t, r, steps*x.mr, anyBits)
+				got, want := fenced[uint32](t, x.mr), make([]uint32, x.mr)
+				panelBias(x.mr)(&want[0], &panel[0], steps)
+				x.panel(&got[0], &panel[0], steps)
 				if !slices.Equal(got, want) {
-					t.Fatalf("%d steps: %d, want %d", steps, got, want)
+					t.Fatalf("panel of %d steps: %d, want %d", steps, got, want)
+				}
+				rows, lda := 1+r.IntN(14), steps+r.IntN(3)
+				a := fencedWords(t, r, (rows-1)*lda+steps, anyBits)
+				got, want = fenced[uint32](t, ceil(rows, biasRows)*biasRows), make([]uint32, rows)
+				rowsBias(&want[0], &a[0], lda*wordBytes, steps, rows)
+				x.rows(&got[0], &a[0], lda*wordBytes, steps, rows)
+				if !slices.Equal(got[:rows], want) {
+					t.Fatalf("%d rows of %d steps, lda %d: %d, want %d", rows, steps, lda, got[:rows], want)
 				}
 			}
 		})

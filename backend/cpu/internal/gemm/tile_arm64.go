@@ -27,7 +27,7 @@ func storeCorner[C Sum](c *C, ldc int, sums []C, bias *C, rows, cols int, accumu
 		to, from := cv[i*ldc:][:cols], sums[i*neonNR:][:cols]
 		for j, s := range from {
 			if bias != nil {
-				s += span(bias, neonNR)[j]
+				s += span(bias, neonMR)[i]
 			}
 			if accumulate {
 				s += to[j]

@@ -41,18 +41,18 @@ TEXT ·tileFloat32AVX2(SB), NOSPLIT, $0-73
 	VPXOR Y11, Y11, Y11
 	TESTQ R10, R10
 	JEQ started1
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10), Y2
-	VMOVUPS 32(R10), Y3
-	VMOVUPS (R10), Y4
-	VMOVUPS 32(R10), Y5
-	VMOVUPS (R10), Y6
-	VMOVUPS 32(R10), Y7
-	VMOVUPS (R10), Y8
-	VMOVUPS 32(R10), Y9
-	VMOVUPS (R10), Y10
-	VMOVUPS 32(R10), Y11
+	VBROADCASTSS (R10), Y0
+	VBROADCASTSS (R10), Y1
+	VBROADCASTSS 4(R10), Y2
+	VBROADCASTSS 4(R10), Y3
+	VBROADCASTSS 8(R10), Y4
+	VBROADCASTSS 8(R10), Y5
+	VBROADCASTSS 12(R10), Y6
+	VBROADCASTSS 12(R10), Y7
+	VBROADCASTSS 16(R10), Y8
+	VBROADCASTSS 16(R10), Y9
+	VBROADCASTSS 20(R10), Y10
+	VBROADCASTSS 20(R10), Y11
 started1:
 	CMPQ CX, $8
 	JGT wider15
@@ -1302,18 +1302,18 @@ TEXT ·thinFloat32AVX2(SB), NOSPLIT, $0-73
 	VPXOR Y11, Y11, Y11
 	TESTQ R10, R10
 	JEQ started1
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10), Y2
-	VMOVUPS 32(R10), Y3
-	VMOVUPS (R10), Y4
-	VMOVUPS 32(R10), Y5
-	VMOVUPS (R10), Y6
-	VMOVUPS 32(R10), Y7
-	VMOVUPS (R10), Y8
-	VMOVUPS 32(R10), Y9
-	VMOVUPS (R10), Y10
-	VMOVUPS 32(R10), Y11
+	VBROADCASTSS (R10), Y0
+	VBROADCASTSS (R10), Y1
+	VBROADCASTSS 4(R10), Y2
+	VBROADCASTSS 4(R10), Y3
+	VBROADCASTSS 8(R10), Y4
+	VBROADCASTSS 8(R10), Y5
+	VBROADCASTSS 12(R10), Y6
+	VBROADCASTSS 12(R10), Y7
+	VBROADCASTSS 16(R10), Y8
+	VBROADCASTSS 16(R10), Y9
+	VBROADCASTSS 20(R10), Y10
+	VBROADCASTSS 20(R10), Y11
 started1:
 	CMPQ CX, $8
 	JGT wider15
@@ -2611,18 +2611,19 @@ panel1:
 	VPXOR Y11, Y11, Y11
 	TESTQ R10, R10
 	JEQ started3
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10), Y2
-	VMOVUPS 32(R10), Y3
-	VMOVUPS (R10), Y4
-	VMOVUPS 32(R10), Y5
-	VMOVUPS (R10), Y6
-	VMOVUPS 32(R10), Y7
-	VMOVUPS (R10), Y8
-	VMOVUPS 32(R10), Y9
-	VMOVUPS (R10), Y10
-	VMOVUPS 32(R10), Y11
+	VBROADCASTSS (R10), Y0
+	VBROADCASTSS (R10), Y1
+	VBROADCASTSS 4(R10), Y2
+	VBROADCASTSS 4(R10), Y3
+	VBROADCASTSS 8(R10), Y4
+	VBROADCASTSS 8(R10), Y5
+	VBROADCASTSS 12(R10), Y6
+	VBROADCASTSS 12(R10), Y7
+	VBROADCASTSS 16(R10), Y8
+	VBROADCASTSS 16(R10), Y9
+	VBROADCASTSS 20(R10), Y10
+	VBROADCASTSS 20(R10), Y11
+	ADDQ $24, bias+40(FP)
 started3:
 	XORQ R10, R10
 	CMPQ BX, $64
@@ -2821,18 +2822,19 @@ more2:
 	VZEROUPPER
 	RET
 
-// func rowsFloat32AVX2(c, ldc, steps, a, lda, b, next, rows, cols, accumulate)
-TEXT ·rowsFloat32AVX2(SB), NOSPLIT, $0-73
+// func rowsFloat32AVX2(c, ldc, steps, a, lda, b, bias, next, rows, cols, accumulate)
+TEXT ·rowsFloat32AVX2(SB), NOSPLIT, $0-81
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ steps+16(FP), BX
 	MOVQ a+24(FP), SI
 	MOVQ lda+32(FP), R13
 	MOVQ b+40(FP), DI
-	MOVQ next+48(FP), R8
-	MOVQ rows+56(FP), R9
-	MOVQ cols+64(FP), CX
-	MOVBLZX accumulate+72(FP), AX
+	MOVQ bias+48(FP), R10
+	MOVQ next+56(FP), R8
+	MOVQ rows+64(FP), R9
+	MOVQ cols+72(FP), CX
+	MOVBLZX accumulate+80(FP), AX
 	SHLQ $2, R11
 	MOVQ DX, R12
 	PREFETCHT0 (R12)
@@ -2858,39 +2860,54 @@ TEXT ·rowsFloat32AVX2(SB), NOSPLIT, $0-73
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
+	TESTQ R10, R10
+	JEQ started1
+	VBROADCASTSS (R10), Y0
+	VBROADCASTSS (R10), Y1
+	VBROADCASTSS 4(R10), Y2
+	VBROADCASTSS 4(R10), Y3
+	VBROADCASTSS 8(R10), Y4
+	VBROADCASTSS 8(R10), Y5
+	VBROADCASTSS 12(R10), Y6
+	VBROADCASTSS 12(R10), Y7
+	VBROADCASTSS 16(R10), Y8
+	VBROADCASTSS 16(R10), Y9
+	VBROADCASTSS 20(R10), Y10
+	VBROADCASTSS 20(R10), Y11
+started1:
 	LEAQ (SI)(R13*2), R14
 	ADDQ R13, R14
 	CMPQ CX, $8
-	JGT wider14
+	JGT wider15
 	CMPQ R9, $5
-	JGT tile6x8_8
+	JGT tile6x8_9
 	CMPQ R9, $1
-	JLE tile1x8_13
+	JLE tile1x8_14
 	CMPQ R9, $2
-	JLE tile2x8_12
+	JLE tile2x8_13
 	CMPQ R9, $3
-	JLE tile3x8_11
+	JLE tile3x8_12
 	CMPQ R9, $4
-	JLE tile4x8_10
-	JMP tile5x8_9
-wider14:
+	JLE tile4x8_11
+	JMP tile5x8_10
+wider15:
 	CMPQ R9, $5
-	JGT tile6x16_2
+	JGT tile6x16_3
 	CMPQ R9, $1
-	JLE tile1x16_7
+	JLE tile1x16_8
 	CMPQ R9, $2
-	JLE tile2x16_6
+	JLE tile2x16_7
 	CMPQ R9, $3
-	JLE tile3x16_5
+	JLE tile3x16_6
 	CMPQ R9, $4
-	JLE tile4x16_4
-	JMP tile5x16_3
-tile6x16_2:
+	JLE tile4x16_5
+	JMP tile5x16_4
+tile6x16_3:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest16
+	JZ rest17
 	PCALIGN $64
-loop18:
+loop19:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2977,12 +2994,12 @@ loop18:
 	ADDQ $16, R14
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop18
-rest16:
+	JNZ loop19
+rest17:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done17
-loop19:
+	JZ done18
+loop20:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -3007,15 +3024,15 @@ loop19:
 	ADDQ $4, R14
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop19
-done17:
-	JMP add1
-tile5x16_3:
+	JNZ loop20
+done18:
+	JMP add2
+tile5x16_4:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest20
+	JZ rest21
 	PCALIGN $64
-loop22:
+loop23:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3090,12 +3107,12 @@ loop22:
 	ADDQ $16, R14
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop22
-rest20:
+	JNZ loop23
+rest21:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done21
-loop23:
+	JZ done22
+loop24:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -3117,15 +3134,15 @@ loop23:
 	ADDQ $4, R14
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop23
-done21:
-	JMP add1
-tile4x16_4:
+	JNZ loop24
+done22:
+	JMP add2
+tile4x16_5:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest24
+	JZ rest25
 	PCALIGN $64
-loop26:
+loop27:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3188,12 +3205,12 @@ loop26:
 	ADDQ $16, R14
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop26
-rest24:
+	JNZ loop27
+rest25:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done25
-loop27:
+	JZ done26
+loop28:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -3212,10 +3229,10 @@ loop27:
 	ADDQ $4, R14
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop27
-done25:
-	JMP add1
-tile3x16_5:
+	JNZ loop28
+done26:
+	JMP add2
+tile3x16_6:
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
 	VPXOR Y8, Y8, Y8
@@ -3224,9 +3241,9 @@ tile3x16_5:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest28
+	JZ rest29
 	PCALIGN $64
-loop30:
+loop31:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3276,12 +3293,12 @@ loop30:
 	ADDQ $16, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop30
-rest28:
+	JNZ loop31
+rest29:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done29
-loop31:
+	JZ done30
+loop32:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -3296,25 +3313,25 @@ loop31:
 	ADDQ $4, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop31
-done29:
+	JNZ loop32
+done30:
 	VADDPS Y6, Y0, Y0
 	VADDPS Y7, Y1, Y1
 	VADDPS Y8, Y2, Y2
 	VADDPS Y9, Y3, Y3
 	VADDPS Y10, Y4, Y4
 	VADDPS Y11, Y5, Y5
-	JMP add1
-tile2x16_6:
+	JMP add2
+tile2x16_7:
 	VPXOR Y4, Y4, Y4
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest32
+	JZ rest33
 	PCALIGN $64
-loop34:
+loop35:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3352,12 +3369,12 @@ loop34:
 	ADDQ $16, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop34
-rest32:
+	JNZ loop35
+rest33:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done33
-loop35:
+	JZ done34
+loop36:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -3369,14 +3386,14 @@ loop35:
 	ADDQ $4, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop35
-done33:
+	JNZ loop36
+done34:
 	VADDPS Y4, Y0, Y0
 	VADDPS Y5, Y1, Y1
 	VADDPS Y6, Y2, Y2
 	VADDPS Y7, Y3, Y3
-	JMP add1
-tile1x16_7:
+	JMP add2
+tile1x16_8:
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -3385,9 +3402,9 @@ tile1x16_7:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest36
+	JZ rest37
 	PCALIGN $64
-loop38:
+loop39:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3413,12 +3430,12 @@ loop38:
 	ADDQ $16, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop38
-rest36:
+	JNZ loop39
+rest37:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done37
-loop39:
+	JZ done38
+loop40:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -3427,16 +3444,16 @@ loop39:
 	ADDQ $4, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop39
-done37:
+	JNZ loop40
+done38:
 	VADDPS Y4, Y0, Y0
 	VADDPS Y5, Y1, Y1
 	VADDPS Y6, Y2, Y2
 	VADDPS Y7, Y3, Y3
 	VADDPS Y2, Y0, Y0
 	VADDPS Y3, Y1, Y1
-	JMP add1
-tile6x8_8:
+	JMP add2
+tile6x8_9:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
@@ -3445,9 +3462,9 @@ tile6x8_8:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest40
+	JZ rest41
 	PCALIGN $64
-loop42:
+loop43:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3506,12 +3523,12 @@ loop42:
 	ADDQ $16, R14
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop42
-rest40:
+	JNZ loop43
+rest41:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done41
-loop43:
+	JZ done42
+loop44:
 	VMOVUPS (DI), Y12
 	VBROADCASTSS (SI), Y14
 	VFMADD231PS Y12, Y14, Y0
@@ -3529,16 +3546,16 @@ loop43:
 	ADDQ $4, R14
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop43
-done41:
+	JNZ loop44
+done42:
 	VADDPS Y1, Y0, Y0
 	VADDPS Y3, Y2, Y2
 	VADDPS Y5, Y4, Y4
 	VADDPS Y7, Y6, Y6
 	VADDPS Y9, Y8, Y8
 	VADDPS Y11, Y10, Y10
-	JMP add1
-tile5x8_9:
+	JMP add2
+tile5x8_10:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
@@ -3546,9 +3563,9 @@ tile5x8_9:
 	VPXOR Y9, Y9, Y9
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest44
+	JZ rest45
 	PCALIGN $64
-loop46:
+loop47:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3599,12 +3616,12 @@ loop46:
 	ADDQ $16, R14
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop46
-rest44:
+	JNZ loop47
+rest45:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done45
-loop47:
+	JZ done46
+loop48:
 	VMOVUPS (DI), Y12
 	VBROADCASTSS (SI), Y14
 	VFMADD231PS Y12, Y14, Y0
@@ -3620,24 +3637,24 @@ loop47:
 	ADDQ $4, R14
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop47
-done45:
+	JNZ loop48
+done46:
 	VADDPS Y1, Y0, Y0
 	VADDPS Y3, Y2, Y2
 	VADDPS Y5, Y4, Y4
 	VADDPS Y7, Y6, Y6
 	VADDPS Y9, Y8, Y8
-	JMP add1
-tile4x8_10:
+	JMP add2
+tile4x8_11:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest48
+	JZ rest49
 	PCALIGN $64
-loop50:
+loop51:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3680,12 +3697,12 @@ loop50:
 	ADDQ $16, R14
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop50
-rest48:
+	JNZ loop51
+rest49:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done49
-loop51:
+	JZ done50
+loop52:
 	VMOVUPS (DI), Y12
 	VBROADCASTSS (SI), Y14
 	VFMADD231PS Y12, Y14, Y0
@@ -3699,14 +3716,14 @@ loop51:
 	ADDQ $4, R14
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop51
-done49:
+	JNZ loop52
+done50:
 	VADDPS Y1, Y0, Y0
 	VADDPS Y3, Y2, Y2
 	VADDPS Y5, Y4, Y4
 	VADDPS Y7, Y6, Y6
-	JMP add1
-tile3x8_11:
+	JMP add2
+tile3x8_12:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
@@ -3718,9 +3735,9 @@ tile3x8_11:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest52
+	JZ rest53
 	PCALIGN $64
-loop54:
+loop55:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3754,12 +3771,12 @@ loop54:
 	ADDQ $16, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop54
-rest52:
+	JNZ loop55
+rest53:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done53
-loop55:
+	JZ done54
+loop56:
 	VMOVUPS (DI), Y12
 	VBROADCASTSS (SI), Y14
 	VFMADD231PS Y12, Y14, Y0
@@ -3770,8 +3787,8 @@ loop55:
 	ADDQ $4, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop55
-done53:
+	JNZ loop56
+done54:
 	VADDPS Y6, Y0, Y0
 	VADDPS Y7, Y2, Y2
 	VADDPS Y8, Y4, Y4
@@ -3781,8 +3798,8 @@ done53:
 	VADDPS Y1, Y0, Y0
 	VADDPS Y3, Y2, Y2
 	VADDPS Y5, Y4, Y4
-	JMP add1
-tile2x8_12:
+	JMP add2
+tile2x8_13:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -3791,9 +3808,9 @@ tile2x8_12:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest56
+	JZ rest57
 	PCALIGN $64
-loop58:
+loop59:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3819,12 +3836,12 @@ loop58:
 	ADDQ $16, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop58
-rest56:
+	JNZ loop59
+rest57:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done57
-loop59:
+	JZ done58
+loop60:
 	VMOVUPS (DI), Y12
 	VBROADCASTSS (SI), Y14
 	VFMADD231PS Y12, Y14, Y0
@@ -3833,24 +3850,24 @@ loop59:
 	ADDQ $4, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop59
-done57:
+	JNZ loop60
+done58:
 	VADDPS Y4, Y0, Y0
 	VADDPS Y5, Y2, Y2
 	VADDPS Y6, Y1, Y1
 	VADDPS Y7, Y3, Y3
 	VADDPS Y1, Y0, Y0
 	VADDPS Y3, Y2, Y2
-	JMP add1
-tile1x8_13:
+	JMP add2
+tile1x8_14:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest60
+	JZ rest61
 	PCALIGN $64
-loop62:
+loop63:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3868,234 +3885,232 @@ loop62:
 	ADDQ $16, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop62
-rest60:
+	JNZ loop63
+rest61:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done61
-loop63:
+	JZ done62
+loop64:
 	VMOVUPS (DI), Y12
 	VBROADCASTSS (SI), Y14
 	VFMADD231PS Y12, Y14, Y0
 	ADDQ $4, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop63
-done61:
+	JNZ loop64
+done62:
 	VADDPS Y2, Y0, Y0
 	VADDPS Y3, Y1, Y1
 	VADDPS Y1, Y0, Y0
-	JMP add1
-add1:
+	JMP add2
+add2:
 	CMPQ CX, $16
-	JLT edge64
+	JLT edge65
 	TESTQ AX, AX
-	JEQ store65
+	JEQ store66
 	MOVQ DX, R13
 	VADDPS (R13), Y0, Y0
 	VADDPS 32(R13), Y1, Y1
 	CMPQ R9, $1
-	JLE store65
+	JLE store66
 	ADDQ R11, R13
 	VADDPS (R13), Y2, Y2
 	VADDPS 32(R13), Y3, Y3
 	CMPQ R9, $2
-	JLE store65
+	JLE store66
 	ADDQ R11, R13
 	VADDPS (R13), Y4, Y4
 	VADDPS 32(R13), Y5, Y5
 	CMPQ R9, $3
-	JLE store65
+	JLE store66
 	ADDQ R11, R13
 	VADDPS (R13), Y6, Y6
 	VADDPS 32(R13), Y7, Y7
 	CMPQ R9, $4
-	JLE store65
+	JLE store66
 	ADDQ R11, R13
 	VADDPS (R13), Y8, Y8
 	VADDPS 32(R13), Y9, Y9
 	CMPQ R9, $5
-	JLE store65
+	JLE store66
 	ADDQ R11, R13
 	VADDPS (R13), Y10, Y10
 	VADDPS 32(R13), Y11, Y11
-store65:
+store66:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, 32(DX)
 	CMPQ R9, $1
-	JLE stored66
+	JLE stored67
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMOVUPS Y3, 32(DX)
 	CMPQ R9, $2
-	JLE stored66
+	JLE stored67
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMOVUPS Y5, 32(DX)
 	CMPQ R9, $3
-	JLE stored66
+	JLE stored67
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMOVUPS Y7, 32(DX)
 	CMPQ R9, $4
-	JLE stored66
+	JLE stored67
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMOVUPS Y9, 32(DX)
 	CMPQ R9, $5
-	JLE stored66
+	JLE stored67
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMOVUPS Y11, 32(DX)
-stored66:
+stored67:
 	VZEROUPPER
 	RET
-edge64:
+edge65:
 	VMOVD CX, X12
 	VPBROADCASTD X12, Y12
 	VPCMPGTD columns<>+32(SB), Y12, Y13 // column < cols
 	VPCMPGTD columns<>+0(SB), Y12, Y12 // column < cols
 	CMPQ CX, $8
-	JGT wider67
+	JGT wider68
 	TESTQ AX, AX
-	JEQ store68
+	JEQ store69
 	MOVQ DX, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VADDPS Y14, Y0, Y0
 	CMPQ R9, $1
-	JLE store68
+	JLE store69
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VADDPS Y14, Y2, Y2
 	CMPQ R9, $2
-	JLE store68
+	JLE store69
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VADDPS Y14, Y4, Y4
 	CMPQ R9, $3
-	JLE store68
+	JLE store69
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VADDPS Y14, Y6, Y6
 	CMPQ R9, $4
-	JLE store68
+	JLE store69
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VADDPS Y14, Y8, Y8
 	CMPQ R9, $5
-	JLE store68
+	JLE store69
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VADDPS Y14, Y10, Y10
-store68:
+store69:
 	VMASKMOVPS Y0, Y12, (DX)
 	CMPQ R9, $1
-	JLE stored69
+	JLE stored70
 	ADDQ R11, DX
 	VMASKMOVPS Y2, Y12, (DX)
 	CMPQ R9, $2
-	JLE stored69
+	JLE stored70
 	ADDQ R11, DX
 	VMASKMOVPS Y4, Y12, (DX)
 	CMPQ R9, $3
-	JLE stored69
+	JLE stored70
 	ADDQ R11, DX
 	VMASKMOVPS Y6, Y12, (DX)
 	CMPQ R9, $4
-	JLE stored69
+	JLE stored70
 	ADDQ R11, DX
 	VMASKMOVPS Y8, Y12, (DX)
 	CMPQ R9, $5
-	JLE stored69
+	JLE stored70
 	ADDQ R11, DX
 	VMASKMOVPS Y10, Y12, (DX)
-stored69:
+stored70:
 	VZEROUPPER
 	RET
-wider67:
+wider68:
 	TESTQ AX, AX
-	JEQ store71
+	JEQ store72
 	MOVQ DX, R13
 	VADDPS (R13), Y0, Y0
 	VMASKMOVPS 32(R13), Y13, Y14
 	VADDPS Y14, Y1, Y1
 	CMPQ R9, $1
-	JLE store71
+	JLE store72
 	ADDQ R11, R13
 	VADDPS (R13), Y2, Y2
 	VMASKMOVPS 32(R13), Y13, Y14
 	VADDPS Y14, Y3, Y3
 	CMPQ R9, $2
-	JLE store71
+	JLE store72
 	ADDQ R11, R13
 	VADDPS (R13), Y4, Y4
 	VMASKMOVPS 32(R13), Y13, Y14
 	VADDPS Y14, Y5, Y5
 	CMPQ R9, $3
-	JLE store71
+	JLE store72
 	ADDQ R11, R13
 	VADDPS (R13), Y6, Y6
 	VMASKMOVPS 32(R13), Y13, Y14
 	VADDPS Y14, Y7, Y7
 	CMPQ R9, $4
-	JLE store71
+	JLE store72
 	ADDQ R11, R13
 	VADDPS (R13), Y8, Y8
 	VMASKMOVPS 32(R13), Y13, Y14
 	VADDPS Y14, Y9, Y9
 	CMPQ R9, $5
-	JLE store71
+	JLE store72
 	ADDQ R11, R13
 	VADDPS (R13), Y10, Y10
 	VMASKMOVPS 32(R13), Y13, Y14
 	VADDPS Y14, Y11, Y11
-store71:
+store72:
 	VMOVUPS Y0, (DX)
 	VMASKMOVPS Y1, Y13, 32(DX)
 	CMPQ R9, $1
-	JLE stored72
+	JLE stored73
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMASKMOVPS Y3, Y13, 32(DX)
 	CMPQ R9, $2
-	JLE stored72
+	JLE stored73
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMASKMOVPS Y5, Y13, 32(DX)
 	CMPQ R9, $3
-	JLE stored72
+	JLE stored73
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMASKMOVPS Y7, Y13, 32(DX)
 	CMPQ R9, $4
-	JLE stored72
+	JLE stored73
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMASKMOVPS Y9, Y13, 32(DX)
 	CMPQ R9, $5
-	JLE stored72
+	JLE stored73
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMASKMOVPS Y11, Y13, 32(DX)
-stored72:
+stored73:
 	VZEROUPPER
 	RET
 
-// func columnRowsFloat32AVX2(c, ldc, steps, a, lda, b, next, end, panels, accumulate)
-TEXT ·columnRowsFloat32AVX2(SB), NOSPLIT, $0-73
+// func columnRowsFloat32AVX2(c, ldc, steps, a, lda, b, bias, next, end, panels, accumulate)
+TEXT ·columnRowsFloat32AVX2(SB), NOSPLIT, $0-81
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	SHLQ $2, R11
 	MOVQ a+24(FP), CX
-	MOVQ panels+64(FP), R9
-	MOVQ next+48(FP), R8
+	MOVQ panels+72(FP), R9
+	MOVQ next+56(FP), R8
 panel1:
 	MOVQ CX, SI
 	MOVQ b+40(FP), DI
 	MOVQ steps+16(FP), BX
-	MOVQ lda+32(FP), R13
-	LEAQ (SI)(R13*2), R14
-	ADDQ R13, R14
+	MOVQ bias+48(FP), R10
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -4108,6 +4123,25 @@ panel1:
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
+	TESTQ R10, R10
+	JEQ started3
+	VBROADCASTSS (R10), Y0
+	VBROADCASTSS (R10), Y1
+	VBROADCASTSS 4(R10), Y2
+	VBROADCASTSS 4(R10), Y3
+	VBROADCASTSS 8(R10), Y4
+	VBROADCASTSS 8(R10), Y5
+	VBROADCASTSS 12(R10), Y6
+	VBROADCASTSS 12(R10), Y7
+	VBROADCASTSS 16(R10), Y8
+	VBROADCASTSS 16(R10), Y9
+	VBROADCASTSS 20(R10), Y10
+	VBROADCASTSS 20(R10), Y11
+	ADDQ $24, bias+48(FP)
+started3:
+	MOVQ lda+32(FP), R13
+	LEAQ (SI)(R13*2), R14
+	ADDQ R13, R14
 	ADDQ R13, CX
 	ADDQ R13, CX
 	ADDQ R13, CX
@@ -4116,15 +4150,15 @@ panel1:
 	ADDQ R13, CX
 	XORQ R10, R10
 	CMPQ BX, $64
-	JLE run3
+	JLE run4
 	MOVQ $64, R10
 	SUBQ R10, BX
-run3:
+run4:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest5
+	JZ rest6
 	PCALIGN $64
-loop7:
+loop8:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -4211,12 +4245,12 @@ loop7:
 	ADDQ $16, R14
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop7
-rest5:
+	JNZ loop8
+rest6:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done6
-loop8:
+	JZ done7
+loop9:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -4241,10 +4275,10 @@ loop8:
 	ADDQ $4, R14
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop8
-done6:
+	JNZ loop9
+done7:
 	TESTQ R10, R10
-	JEQ whole4
+	JEQ whole5
 	MOVQ DX, R12
 	PREFETCHT0 (R12)
 	ADDQ R11, R12
@@ -4259,11 +4293,11 @@ done6:
 	PREFETCHT0 (R12)
 	MOVQ R10, BX
 	XORQ R10, R10
-	JMP run3
-whole4:
-	MOVBLZX accumulate+72(FP), AX
+	JMP run4
+whole5:
+	MOVBLZX accumulate+80(FP), AX
 	TESTQ AX, AX
-	JEQ store9
+	JEQ store10
 	MOVQ DX, R13
 	VADDPS (R13), Y0, Y0
 	VADDPS 32(R13), Y1, Y1
@@ -4283,7 +4317,7 @@ whole4:
 	VADDPS (R13), Y10, Y10
 	VADDPS 32(R13), Y11, Y11
 	ADDQ R11, R13
-store9:
+store10:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, 32(DX)
 	ADDQ R11, DX
@@ -4302,9 +4336,9 @@ store9:
 	VMOVUPS Y10, (DX)
 	VMOVUPS Y11, 32(DX)
 	ADDQ R11, DX
-	CMPQ R8, end+56(FP)
+	CMPQ R8, end+64(FP)
 	JLT more2
-	MOVQ next+48(FP), R8
+	MOVQ next+56(FP), R8
 more2:
 	DECQ R9
 	JNE panel1

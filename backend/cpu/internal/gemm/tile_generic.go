@@ -13,7 +13,7 @@ func tileFloat32(mr, nr int) tile[float32] {
 		bv := span((*float32)(unsafe.Pointer(b)), steps*nr)
 		for i := 0; i < rows; i += 2 {
 			for j := 0; j < cols; j += 4 {
-				s := start(bias, j)
+				s := start(bias, i)
 				s00, s01, s02, s03, s10, s11, s12, s13 := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
 				for l := range steps {
 					x, y := av[l*mr+i:l*mr+i+2], bv[l*nr+j:l*nr+j+4]
@@ -39,7 +39,7 @@ func tilePairs(mr, nr int) tile[int32] {
 		av, bv := span(a, steps*mr), span(b, steps*nr)
 		for i := 0; i < rows; i += 2 {
 			for j := 0; j < cols; j += 4 {
-				s := start(bias, j)
+				s := start(bias, i)
 				for l := range steps {
 					x, y := av[l*mr+i:l*mr+i+2], bv[l*nr+j:l*nr+j+4]
 					x0, x1 := int32(int16(x[0])), int32(x[0])>>16
@@ -56,11 +56,12 @@ func tilePairs(mr, nr int) tile[int32] {
 	}
 }
 
-// start is what two rows of four sums begin with at column j.
-func start[C Sum](bias *C, j int) (s [8]C) {
+// start is what two rows of four sums begin with at row i.
+func start[C Sum](bias *C, i int) (s [8]C) {
 	if bias != nil {
-		copy(s[:4], span(bias, j+4)[j:])
-		copy(s[4:], s[:4])
+		for q := range s {
+			s[q] = span(bias, i+2)[i+q/4]
+		}
 	}
 	return s
 }

@@ -74,7 +74,7 @@ type tileCase[C Sum] struct {
 
 func newTileCase[C Sum](t testing.TB, x twins[C]) *tileCase[C] {
 	return &tileCase[C]{t, x,
-		fenced[uint32](t, maxSteps*x.mr), fenced[uint32](t, maxSteps*x.nr), fenced[C](t, x.nr),
+		fenced[uint32](t, maxSteps*x.mr), fenced[uint32](t, maxSteps*x.nr), fenced[C](t, x.mr),
 		fenced[C](t, (x.mr+1)*(x.nr+5))}
 }
 
@@ -119,7 +119,7 @@ func TestTile_Twins(t *testing.T) {
 	}
 	quads := func(s int32, a, b uint32) int32 {
 		for u := 0; u < 32; u += 8 {
-			s += int32(uint8(a>>u)) * int32(int8(b>>u))
+			s += int32(int8(a>>u)) * int32(uint8(b>>u))
 		}
 		return s
 	}
@@ -151,7 +151,7 @@ func plainTile[C Sum](mr, nr int, dot func(s C, a, b uint32) C) tile[C] {
 			for j := range cols {
 				var s C
 				if bias != nil {
-					s = span(bias, nr)[j]
+					s = span(bias, mr)[i]
 				}
 				for l := range steps {
 					s = dot(s, span(a, steps*mr)[l*mr+i], span(b, steps*nr)[l*nr+j])
@@ -183,4 +183,16 @@ func sameMemory[C Sum](t testing.TB, c, want []C, guard int, format string, args
 			t.Fatalf("%s: element %d of c is %v, want %v", fmt.Sprintf(format, args...), i-guard, c[i], want[i])
 		}
 	}
+}
+
+// randomBias is nil, or what the sums of some rows start from.
+func randomBias[C Sum](t testing.TB, r *rand.Rand, rows int) *C {
+	if r.IntN(2) == 0 {
+		return nil
+	}
+	sums := fenced[C](t, rows)
+	for i := range sums {
+		sums[i] = C(r.IntN(100))
+	}
+	return &sums[0]
 }

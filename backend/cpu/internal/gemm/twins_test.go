@@ -5,8 +5,8 @@ import "unsafe"
 // The twins in Go of routines in assembly, to compare with, that no machine runs in their
 // place: those that machines do run, and are compared with too, stand beside the kernels.
 
-// tileQuads returns the twin of the tile on quads of bytes, unsigned in a and
-// signed in b.
+// tileQuads returns the twin of the tile on quads of bytes, signed in a and
+// unsigned in b.
 func tileQuads(mr, nr int) tile[int32] {
 	return tileOfWords(mr, nr, func(s int32, a, b uint32) int32 { return s + dotQuads(a, b) })
 }
@@ -15,7 +15,7 @@ func tileQuads(mr, nr int) tile[int32] {
 // sides.
 func tileSignedQuads(mr, nr int) tile[int32] {
 	return tileOfWords(mr, nr, func(s int32, a, b uint32) int32 {
-		return s + dotQuads(a^offsetQuads, b) - dotQuads(offsetQuads, b)
+		return s + dotQuads(a, b^offsetQuads) - dotQuads(a, offsetQuads)
 	})
 }
 
@@ -25,7 +25,7 @@ func tileOfWords[C Sum](mr, nr int, add func(s C, a, b uint32) C) tile[C] {
 		av, bv := span(a, steps*mr), span(b, steps*nr)
 		for i := 0; i < rows; i += 2 {
 			for j := 0; j < cols; j += 4 {
-				s := start(bias, j)
+				s := start(bias, i)
 				for l := range steps {
 					x, y := av[l*mr+i:l*mr+i+2], bv[l*nr+j:l*nr+j+4]
 					for q := range 4 {
@@ -39,29 +39,36 @@ func tileOfWords[C Sum](mr, nr int, add func(s C, a, b uint32) C) tile[C] {
 	}
 }
 
-// dotQuads multiplies the unsigned bytes of a by the signed bytes of b.
+// dotQuads multiplies the signed bytes of a by the unsigned bytes of b.
 func dotQuads(a, b uint32) int32 {
-	return int32(uint8(a))*int32(int8(b)) +
-		int32(uint8(a>>8))*int32(int8(b>>8)) +
-		int32(uint8(a>>16))*int32(int8(b>>16)) +
-		int32(uint8(a>>24))*int32(int8(b>>24))
+	return int32(int8(a))*int32(uint8(b)) +
+		int32(int8(a>>8))*int32(uint8(b>>8)) +
+		int32(int8(a>>16))*int32(uint8(b>>16)) +
+		int32(int8(a>>24))*int32(uint8(b>>24))
 }
 
-// offsetBias returns the twin of the assembly for panels of nr columns:
+// panelBias returns the twin of the assembly for panels of mr rows:
 //
-//	for j := range nr {
-//		dst[j] = -128 * sum(b[l*nr+j]) // over steps l and the signed bytes of a word
+//	for i := range mr {
+//		dst[i] = -128 * sum(a[l*mr+i]) // over steps l and the signed bytes of a word
 //	}
-func offsetBias(nr int) func(dst, b *uint32, steps int) {
-	return func(dst, b *uint32, steps int) {
-		d, w := span(dst, nr), span(b, steps*nr)
-		for j := range nr {
+func panelBias(mr int) func(dst, a *uint32, steps int) {
+	return func(dst, a *uint32, steps int) {
+		d, w := span(dst, mr), span(a, steps*mr)
+		for i := range mr {
 			var s int32
 			for l := range steps {
-				s -= dotQuads(offsetQuads, w[l*nr+j])
+				s -= dotQuads(w[l*mr+i], offsetQuads)
 			}
-			d[j] = uint32(s)
+			d[i] = uint32(s)
 		}
+	}
+}
+
+// rowsBias is the twin of panelBias for rows lda bytes apart.
+func rowsBias(dst, a *uint32, lda, steps, rows int) {
+	for i := range rows {
+		panelBias(1)(&span(dst, rows)[i], offset(a, i*lda), steps)
 	}
 }
 
@@ -82,9 +89,17 @@ func addPair(s float32, a, b uint32) float32 {
 func columnTiles[C Sum](mr, nr int, tile tile[C]) column[C] {
 	return func(c *C, ldc, steps int, a, b *uint32, bias *C, next, end uintptr, panels, panel int, accumulate bool) {
 		for p := range panels {
-			tile(&span(c, p*mr*ldc+1)[p*mr*ldc], ldc, steps, &span(a, p*panel+1)[p*panel], b, bias, next, mr, nr, accumulate)
+			tile(&span(c, p*mr*ldc+1)[p*mr*ldc], ldc, steps, &span(a, p*panel+1)[p*panel], b, biasFrom(bias, p*mr), next, mr, nr, accumulate)
 		}
 	}
+}
+
+// biasFrom is the bias of the rows from i on.
+func biasFrom[C Sum](bias *C, i int) *C {
+	if bias == nil {
+		return nil
+	}
+	return offset(bias, i*wordBytes)
 }
 
 // edgeTiles returns the twin of an edge, of tiles of mr rows.
@@ -98,22 +113,22 @@ func edgeTiles[C Sum](mr int, tile tile[C]) edge[C] {
 
 // rowsTiles returns the twin of a rowsTile, of tiles of mr rows.
 func rowsTiles[C Sum](mr int, tile tile[C]) rowsTile[C] {
-	return func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next uintptr, rows, cols int, accumulate bool) {
+	return func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
 		panel := make([]uint32, steps*mr)
 		for i := range rows {
 			for s, word := range span(offset(a, i*lda), steps) {
 				panel[s*mr+i] = word
 			}
 		}
-		tile(c, ldc, steps, &panel[0], b, nil, next, rows, cols, accumulate)
+		tile(c, ldc, steps, &panel[0], b, bias, next, rows, cols, accumulate)
 	}
 }
 
 // rowsColumns returns the twin of a rowsColumn, of tiles of mr rows and nr columns.
 func rowsColumns[C Sum](mr, nr int, tile rowsTile[C]) rowsColumn[C] {
-	return func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, next, end uintptr, panels int, accumulate bool) {
+	return func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next, end uintptr, panels int, accumulate bool) {
 		for p := range panels {
-			tile(offset(c, p*mr*ldc*wordBytes), ldc, steps, offset(a, p*mr*lda), lda, b, next, mr, nr, accumulate)
+			tile(offset(c, p*mr*ldc*wordBytes), ldc, steps, offset(a, p*mr*lda), lda, b, biasFrom(bias, p*mr), next, mr, nr, accumulate)
 		}
 	}
 }

@@ -9,7 +9,7 @@ func (t Tile) column(a *Asm) {
 // columnRows writes it for rows of an a that is not packed.
 func (t Tile) columnRows(a *Asm) {
 	t.rows = t.rowsFrom(rAcc)
-	t.columnOf(a, "columnRows", "ldc, steps int, a *uint32, lda int, b *uint32, next, end uintptr, panels int")
+	t.columnOf(a, "columnRows", "ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next, end uintptr, panels int")
 }
 
 func (t Tile) columnOf(a *Asm, name, args string) {
@@ -25,13 +25,11 @@ func (t Tile) columnOf(a *Asm, name, args string) {
 	a.Op("MOVQ", panel, rA)
 	load("b", rB)
 	load("steps", rSteps)
-	if t.rows == nil {
-		load("bias", rBias)
-		t.start(a)
-	} else {
+	load("bias", rBias)
+	t.start(a, rBias, a.arg("bias"))
+	if t.rows != nil {
 		load("lda", rLDA)
 		t.rows.start(a)
-		t.zeros(a)
 		for range t.MR {
 			a.Op("ADDQ", rLDA, panel)
 		}

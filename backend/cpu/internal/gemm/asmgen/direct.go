@@ -13,9 +13,7 @@ type Direct struct {
 	words func(t Direct, a *Asm, b, scratch []string)
 	// order puts the columns of sums in order where words does not keep it.
 	order func(a *Asm, first, second, temp string)
-	// offset tells that a is stored as a+128: 128 times the sums of the
-	// columns of b are taken off, for which the last rows of the tile are
-	// given up.
+	// offset tells that b is multiplied as b+128, and sums start from a bias.
 	offset bool
 }
 
@@ -47,28 +45,18 @@ var (
 			a.Op("VPUNPCKLWD", scratch[1], scratch[0], b[0])
 			a.Op("VPUNPCKHWD", scratch[1], scratch[0], b[1])
 		}}
-	directQuads = Direct{Name: "Quads", Bytes: 1, KU: 4, order: orderQuarters, offset: true,
+	directQuads = Direct{Name: "Quads", Bytes: 1, KU: 4, offset: true,
 		words: func(t Direct, a *Asm, b, scratch []string) {
-			half := func(reg string) string { return "Y" + reg[1:] }
-			r := make([]string, len(scratch))
-			for i := range r {
-				r[i] = half(scratch[i])
+			even, odd := scratch[0], scratch[1]
+			for u, row := range []string{even, b[0], odd, b[1]} {
+				a.Op("VMOVDQU8.Z", t.row([]int{0, 2, 1, 3}[u], 0), words, ymm(row))
 			}
-			for u := range t.KU {
-				a.Op("VMOVDQU8.Z", t.row(u, 0), words, r[u])
+			a.Op("VINSERTI64X4", imm(1), ymm(b[0]), even, even)
+			a.Op("VINSERTI64X4", imm(1), ymm(b[1]), odd, odd)
+			joinQuads(a, even, odd, t.constants(), b)
+			for _, words := range b {
+				a.Op("VPXORD", t.constants()[2], words, words)
 			}
-			low01, high01, low23, high23 := r[4], r[0], r[5], r[2]
-			a.Op("VPUNPCKLBW", r[1], r[0], low01)
-			a.Op("VPUNPCKHBW", r[1], r[0], high01)
-			a.Op("VPUNPCKLBW", r[3], r[2], low23)
-			a.Op("VPUNPCKHBW", r[3], r[2], high23)
-			a.EOL("columns 0 to 3 and 16 to 19, and so on by four")
-			a.Op("VPUNPCKLWD", low23, low01, half(b[0]))
-			a.Op("VPUNPCKHWD", low23, low01, low01)
-			a.Op("VPUNPCKLWD", high23, high01, half(b[1]))
-			a.Op("VPUNPCKHWD", high23, high01, high01)
-			a.Op("VINSERTI64X4", imm(1), low01, b[0], b[0])
-			a.Op("VINSERTI64X4", imm(1), high01, b[1], b[1])
 		}}
 	directPairs = Direct{Name: "Pairs", Bytes: 1, KU: 2, order: orderFours,
 		words: func(t Direct, a *Asm, b, scratch []string) {
@@ -96,12 +84,37 @@ func orderHalves(a *Asm, first, second, temp string) {
 	a.Op("VSHUFF32X4", imm(0xd8), second, second, second)
 }
 
-// orderQuarters is for columns of the first vector in even quarters of both,
-// those of the second in odd ones.
-func orderQuarters(a *Asm, first, second, temp string) {
-	a.Op("VSHUFF32X4", imm(0x88), second, first, temp)
-	a.Op("VSHUFF32X4", imm(0xdd), second, first, second)
-	a.Op("VMOVAPS", temp, first)
+// joinQuads makes words of the bytes of four rows of 32 columns, the first and the third in
+// even, the others in odd, of which it leaves nothing: the first vector of them, or both.
+func joinQuads(a *Asm, even, odd string, order, to []string) {
+	low := to[len(to)-1]
+	a.EOL("two bytes of columns 0 to 7 and 16 to 23")
+	a.Op("VPUNPCKLBW", odd, even, low)
+	a.Op("VPUNPCKHBW", odd, even, odd)
+	if len(to) > 1 {
+		a.Op("VMOVDQA64", low, to[0])
+	}
+	for i := range to {
+		a.Op("VPERMT2W", odd, order[i], to[i])
+	}
+}
+
+// quadsOrder writes where joinQuads finds halves of its words: for the first vector and for the
+// second.
+func quadsOrder(a *Asm) {
+	a.raw("\n")
+	for i := range 2 * avx512.Lanes {
+		at := i/16*8 + i%16/8*32 + i%8
+		a.raw("DATA quadsOrder<>+%d(SB)/4, $%#x\n", 4*i, at|(at+16)<<16)
+	}
+	a.raw("GLOBL quadsOrder<>(SB), RODATA|NOPTR, $%d\n", 2*avx512.bytes())
+}
+
+// loadQuadsOrder brings that to registers.
+func loadQuadsOrder(a *Asm, order ...string) {
+	for i, reg := range order {
+		a.Op("VMOVUPS", fmt.Sprintf("quadsOrder<>+%d(SB)", i*avx512.bytes()), reg)
+	}
 }
 
 // load loads vector v of the one row of a step: columns beyond the edge as zero
@@ -124,15 +137,16 @@ func (t Direct) of(base string, u, off int) string {
 	return rowOf(base, rLDB, rLDB3, u, off)
 }
 
-// columnSum is where 128 times the sums of columns are, if a is offset.
-func (t Direct) columnSum(v int) string { return t.acc(t.Heights[0], v) }
-
-func (t Direct) offsets() string { return t.acc(t.Heights[0]+1, 0) }
+// constants are the order of joinQuads and 128 in each byte, where b is offset.
+func (t Direct) constants() []string {
+	free := t.free()
+	return free[len(free)-3:]
+}
 
 // tile writes the micro-kernel. It is that of Tile, but for where b comes from;
 // columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
-	a.Func("direct"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int"),
+	a.Func("direct"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C"),
 		rC, rLDC, rSteps, rA, rB, rLDB, rDirect, rRows, rCols)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.Op("ADDQ", rB, rDirect)
@@ -142,17 +156,20 @@ func (t Direct) tile(a *Asm) {
 	if t.KU == 4 {
 		a.threefold(rLDB, rLDB3)
 	}
-	if t.Masks && t.order != nil {
+	if t.Masks && t.KU > 1 {
 		a.Op("MOVQ", imm(1), rCount)
 		a.Op("SHLQ", rCols, rCount)
 		a.Op("DECQ", rCount)
 		a.Op("KMOVD", rCount, words)
 	}
-	t.zeros(a)
 	if t.offset {
-		a.EOL("128 in each byte")
-		a.Op("MOVL", imm(-0x7f7f7f80), rRow)
-		t.broadcast32(a, rRow, t.offsets())
+		constants := t.constants()
+		loadQuadsOrder(a, constants[:2]...)
+		a.Op("MOVQ", a.arg("bias"), rRow)
+		t.start(a, rRow, "")
+		t.offsets(a, rRow, constants[2])
+	} else {
+		t.zeros(a)
 	}
 
 	add := a.NewLabel("add")
@@ -188,18 +205,14 @@ func (t Direct) tile(a *Asm) {
 	t.storeOrAdd(a, t.Vectors, 0)
 }
 
-// finish completes the sums, of all rows that the tile has.
+// finish puts the sums in order, of all rows that the tile has.
 func (t Direct) finish(a *Asm) {
+	if t.order == nil {
+		return
+	}
 	free := t.free()
 	for row := range t.Heights[0] {
-		if t.offset {
-			for v := range t.Vectors {
-				a.Op("VPSUBD", t.columnSum(v), t.acc(row, v), t.acc(row, v))
-			}
-		}
-		if t.order != nil {
-			t.order(a, t.acc(row, 0), t.acc(row, 1), free[len(free)-1])
-		}
+		t.order(a, t.acc(row, 0), t.acc(row, 1), free[len(free)-1])
 	}
 }
 
@@ -218,9 +231,7 @@ func (t Direct) step(a *Asm, rows, s int) {
 		a.Op("LEAQ", indexed(at(row, 0), rLDB, t.KU), row)
 	}
 	if t.offset {
-		for v := range t.Vectors {
-			t.multiplyAdd(a, t.offsets(), b[v], t.columnSum(v), nil)
-		}
+		scratch = scratch[:len(scratch)-len(t.constants())]
 	}
 	t.multiplyRows(a, s, b, t.corner(rows, len(b)), inTurn(scratch))
 }

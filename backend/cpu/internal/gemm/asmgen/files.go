@@ -22,16 +22,13 @@ func Files() map[string][]byte {
 	}
 	direct := func(d Direct, p Product) func(*Asm) {
 		d.Tile = Tile{Vector: avx512, Product: p, MR: 12, Vectors: 2, Heights: []int{12, 8, 4, 2, 1}}
-		if d.offset {
-			d.Heights = d.Heights[1:]
-		}
 		return d.tile
 	}
 	directNarrow := func(d Direct, p Product) func(*Asm) {
 		d.Tile = Tile{Vector: avx2, Product: p, MR: 6, Vectors: 2, Heights: []int{6, 4, 2, 1}}
 		return d.tile
 	}
-	packWide, packNarrow := []func(*Asm){}, []func(*Asm){avx2.columnNumbers}
+	packWide, packNarrow := []func(*Asm){quadsOrder}, []func(*Asm){avx2.columnNumbers}
 	for _, l := range lines {
 		packWide = append(packWide, l.rows(avx512, 12), l.rows(avx512, 16))
 		packNarrow = append(packNarrow, l.rows(avx2, 6), l.rows(avx2, 8))
@@ -61,23 +58,24 @@ func Files() map[string][]byte {
 		"tile_float32_avx512_amd64.s":  file(wide(float32s).tile, ahead(wide(float32s)), wide(float32s).column, wide(float32s).tileRows, wide(float32s).columnRows),
 		"tile_bfloat16_avx512_amd64.s": file(wide(bfloat16s).tile, ahead(wide(bfloat16s)), wide(bfloat16s).column, wide(bfloat16s).tileRows, wide(bfloat16s).columnRows),
 		"direct_avx512_amd64.s": file(direct(directFloat32, float32s), direct(directWideBFloat16, float32s),
-			direct(directBFloat16, bfloat16s), direct(directQuads, quads)),
+			direct(directBFloat16, bfloat16s), quadsOrder, direct(directQuads, quads)),
 		"direct_avx2_amd64.s": file(directNarrow(directFloat32, float32s), directNarrow(directWideBFloat16, float32s),
 			directNarrow(directPairs, pairs), avx2.columnNumbers),
 		"dots_avx512_amd64.s":       file(Dots{avx512, float32s, 4}.dots, Dots{avx512, bfloat16s, 4}.dots),
 		"dots_avx2_amd64.s":         file(Dots{avx2, float32s, 2}.dots),
 		"stream_avx2_amd64.s":       file(streamFloat32.stream, streamBFloat16.stream, streamPairs.stream),
-		"tile_quads_avx512_amd64.s": file(wide(quads).tile, ahead(wide(quads)), wide(quads).column, wide(quads).offsetBias),
+		"tile_quads_avx512_amd64.s": file(wide(quads).tile, ahead(wide(quads)), wide(quads).column, wide(quads).tileRows, wide(quads).columnRows, wide(quads).panelBias, wide(quads).rowsBias),
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairsFused).column, wide(pairs).tile, wide(pairs).column),
 		"tile_float32_avx2_amd64.s": file(narrow(float32s).tile, ahead(narrow(float32s)), narrow(float32s).column, narrow(float32s).tileRows, narrow(float32s).columnRows, avx2.columnNumbers),
 		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairsVEX).column, narrow(pairs).tile, narrow(pairs).column, avx2.columnNumbers),
 		"edge_avx2_amd64.s":         file(narrow(float32s).edge, narrow(pairs).edge),
 		"edge_avx512_amd64.s":       file(wideEdge(float32s), wideEdge(bfloat16s)),
-		"tile_quads_avx2_amd64.s":   file(narrow(quadsVEX).tile, ahead(narrow(quadsVEX)), narrow(quadsVEX).column, narrow(quadsVEX).offsetBias, avx2.columnNumbers),
-		"inplace_avx2_amd64.s":      file(inPlace...),
-		"tiles_amx_amd64.s":         file(bfloat16Tiles.tiles, int8Tiles.tiles),
-		"pack_avx512_amd64.s":       file(packWide...),
-		"pack_avx2_amd64.s":         file(packNarrow...),
+		"tile_quads_avx2_amd64.s": file(narrow(quadsVEX).tile, ahead(narrow(quadsVEX)), narrow(quadsVEX).column,
+			narrow(quadsVEX).tileRows, narrow(quadsVEX).columnRows, narrow(quadsVEX).panelBias, narrow(quadsVEX).rowsBias, avx2.columnNumbers),
+		"inplace_avx2_amd64.s": file(inPlace...),
+		"tiles_amx_amd64.s":    file(bfloat16Tiles.tiles, int8Tiles.tiles),
+		"pack_avx512_amd64.s":  file(packWide...),
+		"pack_avx2_amd64.s":    file(packNarrow...),
 		"../probe/peak_amd64.s": file(peak(avx2, float32s), peak(avx2, pairs), peak(avx2, quadsVEX),
 			peak(avx512, float32s), peak(avx512, bfloat16s), peak(avx512, pairs), peak(avx512, quads),
 			bfloat16Tiles.peak, int8Tiles.peak),

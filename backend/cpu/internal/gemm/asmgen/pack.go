@@ -61,7 +61,7 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		a.Op("SHLQ", imm(2), rPanel)
 		v.laneMasks(a, rLanes, vectors)
 		v.storedLanes(a, width)
-		interleaved := e.widen != "" && !v.Masks
+		interleaved, joined := e.widen != "" && !v.Masks, e.KU == 4 && v.Masks
 		switch {
 		case interleaved:
 			v.byteMask(a, vectors)
@@ -73,15 +73,21 @@ func (e Element) columns(v Vector, width int) func(*Asm) {
 		if e.flips {
 			v.broadcast32(a, rFlip, flip)
 		}
+		if joined {
+			loadQuadsOrder(a, v.quadsOrder()...)
+		}
 		a.Op("MOVQ", rTo, rPanelTo)
 		a.Op("MOVQ", rFrom, rPanelFrom)
 		top, loop := a.NewLabel("panel"), a.NewLabel("loop")
 		a.Place(top)
 		a.Op("MOVQ", rPanelRows, rRows)
 		a.Place(loop)
-		if interleaved {
+		switch {
+		case interleaved:
 			e.interleave(a, v, vectors, rRows)
-		} else {
+		case joined:
+			e.join(a, v, vectors, rRows)
+		default:
 			e.gather(a, v, vectors, rRows)
 		}
 		for i := range vectors {
@@ -137,6 +143,30 @@ func (e Element) gather(a *Asm, v Vector, vectors int, rRows string) {
 	a.Place(gathered)
 }
 
+// join loads four rows of bytes, with zeros for those that are missing, and makes words of
+// them: half the instructions of gather.
+func (e Element) join(a *Asm, v Vector, vectors int, rRows string) {
+	joined, to := a.NewLabel("packed"), v.regs(0, vectors)
+	rows := v.regs(vectors, vectors+e.KU)
+	v.zero(a, rows[1:]...)
+	for u, row := range rows {
+		if u > 0 {
+			a.JumpIf(rRows, "JLE", u, joined)
+		}
+		a.Op("PREFETCHT0", "("+rFrom+")("+rUnder+"*1)")
+		a.Op("VMOVDQU8.Z", at(rFrom, 0), words, ymm(row))
+		a.Op("ADDQ", rLD, rFrom)
+	}
+	a.Place(joined)
+	for i := range 2 {
+		a.Op("VINSERTI64X4", imm(1), ymm(rows[i+2]), rows[i], rows[i])
+	}
+	joinQuads(a, rows[0], rows[1], v.quadsOrder(), to)
+}
+
+// quadsOrder holds the order of joinQuads.
+func (v Vector) quadsOrder() []string { return v.regs(v.Registers-2, v.Registers) }
+
 // interleave loads two rows of bytes, or the last one and zeros, and widens them to
 // words once they are side by side: half the instructions of gather.
 func (e Element) interleave(a *Asm, v Vector, vectors int, rRows string) {
@@ -182,6 +212,7 @@ func (v Vector) laneMasks(a *Asm, reg string, vectors int) {
 		const mask = "R8"
 		a.Op("MOVQ", imm(-1), mask)
 		a.Op("BZHIQ", reg, mask, mask)
+		a.Op("KMOVD", mask, words)
 		for i := range vectors {
 			a.Op("KMOVW", mask, fmt.Sprintf("K%d", i+1))
 			a.Op("SHRQ", imm(v.Lanes), mask)

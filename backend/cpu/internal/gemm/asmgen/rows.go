@@ -11,13 +11,13 @@ const (
 	rowsOfABase = 3
 )
 
-// tileRows writes tile for such an a, without a bias.
+// tileRows writes tile for such an a.
 func (t Tile) tileRows(a *Asm) {
-	a.Func("rows"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, lda int, b *uint32, next uintptr, rows, cols int"),
-		rC, rLDC, rSteps, rA, rLDA, rB, rNext, rRows, rCols, rAcc)
+	a.Func("rows"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next uintptr, rows, cols int"),
+		rC, rLDC, rSteps, rA, rLDA, rB, rBias, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
 	t.prefetchC(a)
-	t.zeros(a)
+	t.start(a, rBias, "")
 	t.rows = t.rowsFrom(rBias)
 	t.rows.start(a)
 	t.loops(a)

@@ -50,7 +50,7 @@ func (t Tile) tile(a *Asm) {
 		rC, rLDC, rSteps, rA, rB, rBias, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
 	t.prefetchC(a)
-	t.start(a)
+	t.start(a, rBias, "")
 	t.loops(a)
 }
 
@@ -142,15 +142,19 @@ func (t Tile) prefetchC(a *Asm) {
 
 func (t Tile) zeros(a *Asm) { t.zero(a, t.corner(t.MR, t.Vectors)...) }
 
-// start sets the sums to zero or to the bias.
-func (t Tile) start(a *Asm) {
+// start sets the sums to zero or each row's to its bias, that of the next panel being where
+// from says.
+func (t Tile) start(a *Asm, bias, from string) {
 	started := a.NewLabel("started")
 	t.zeros(a)
-	a.JumpIf(rBias, "JEQ", 0, started)
+	a.JumpIf(bias, "JEQ", 0, started)
 	for r := range t.MR {
 		for v := range t.Vectors {
-			a.Op("VMOVUPS", at(rBias, v*t.bytes()), t.acc(r, v))
+			a.Op(t.Broadcast, at(bias, r*4), t.acc(r, v))
 		}
+	}
+	if from != "" {
+		a.Op("ADDQ", imm(t.MR*4), from)
 	}
 	a.Place(started)
 }

@@ -33,8 +33,9 @@ func (v Vector) regs(from, to int) []string {
 	return list
 }
 
-// xmm is the first 128 bits of a vector.
+// xmm is the first 128 bits of a vector, ymm the first 256.
 func xmm(reg string) string { return "X" + reg[1:] }
+func ymm(reg string) string { return "Y" + reg[1:] }
 
 func (v Vector) zero(a *Asm, regs ...string) {
 	for _, reg := range regs {
@@ -81,9 +82,9 @@ var (
 	float32s = Product{Name: "Float32", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: fused("VFMADD231PS")}
 	// Two bfloat16 a word, summed as float32.
 	bfloat16s = Product{Name: "BFloat16", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: encoded("VDPBF16PS")}
-	// Four bytes a word, those of a unsigned, those of b signed.
-	quads    = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPBUSD")}
-	quadsVEX = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: encoded("VPDPBUSD.VEX")}
+	// Four bytes a word, those of a signed, those of b unsigned.
+	quads    = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: swapped(fused("VPDPBUSD"))}
+	quadsVEX = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: swapped(encoded("VPDPBUSD.VEX"))}
 	// Two int16 a word, in one instruction or in two.
 	pairsFused = Product{Name: "PairsVNNI", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPWSSD")}
 	pairsVEX   = Product{Name: "PairsVNNI", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: encoded("VPDPWSSD.VEX")}
@@ -99,6 +100,11 @@ func fused(mnemonic string) func(*Asm, string, string, string, func() string) {
 	return func(a *Asm, wordsA, wordsB, acc string, _ func() string) {
 		a.Op(mnemonic, wordsB, wordsA, acc)
 	}
+}
+
+// swapped multiplies words of b by words of a, for instructions that tell them apart.
+func swapped(f func(*Asm, string, string, string, func() string)) func(*Asm, string, string, string, func() string) {
+	return func(a *Asm, wordsA, wordsB, acc string, temp func() string) { f(a, wordsB, wordsA, acc, temp) }
 }
 
 func encoded(mnemonic string) func(*Asm, string, string, string, func() string) {
