@@ -17,7 +17,11 @@
 //     (column.go). The last columns of c, where they are few, may have a routine of
 //     their own (edge.go).
 //  4. Where packing a would show, Multiply takes rows of it as they lie, if words in
-//     memory are those of panels, as float32 are (rows.go).
+//     memory are those of panels, as float32 and four bytes of int8 are (rows.go).
+//
+// VNNI multiplies unsigned bytes by signed ones. So int8 of b are stored as b+128, which
+// packing does by the way, and the sums of a row of a start from -128 times its own sum
+// (bias.go).
 //
 // For an a of few rows packing all of b would take longer than multiplying. Then b
 // is read where it lies:
