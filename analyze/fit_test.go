@@ -153,6 +153,7 @@ func TestPrediction(t *testing.T) {
 		Attention                            attentions
 		Blind                                blinds
 		Grouped                              groupeds
+		Beside                               besides
 		ModelError                           float64
 	}{
 		ModelError: 100 * ModelError,
@@ -160,6 +161,7 @@ func TestPrediction(t *testing.T) {
 		Attention:  attentionPage(t),
 		Blind:      blindPage(t),
 		Grouped:    groupedPage(t),
+		Beside:     besidePage(t),
 		Overhead:   fmt.Sprintf("%.0f", whole.overhead*1e9), Exponent: fmt.Sprint(whole.exponent), Dispatch: fmt.Sprintf("%.0f", whole.dispatch*1e6),
 	}
 	off := func(f fitted, r published) float64 { // percent of the rate

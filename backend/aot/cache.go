@@ -35,6 +35,10 @@ type outcome struct {
 
 	Near []hlo.Near `json:",omitempty"` // inputs of one that compiles which come nearer to the core
 
+	// Windows are those of XLA's own products in one that compiles; nil in what was kept before
+	// they were read.
+	Windows []hlo.Windows
+
 	Spread  *spread     `json:",omitempty"` // of a program for a pod that compiles
 	Kernels []GPUKernel `json:",omitempty"` // of a program that compiles for a GPU
 }

@@ -103,17 +103,23 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 	if err != nil {
 		return backend.Prediction{}, fmt.Errorf("aot: %w", err)
 	}
-	outcome, err := b.compile(ctx, launch.Once(), limit, false, func(all []*schedule.Schedule) ([]part, error) {
-		return partsOf(all, nil, b.device.Cores)
-	})
+	read := func(all []*schedule.Schedule) ([]part, error) { return partsOf(all, nil, b.device.Cores) }
+	outcome, err := b.compile(ctx, launch.Once(), limit, false, read)
+	if err == nil && outcome.Windows == nil { // kept before they were read
+		outcome, err = b.compile(ctx, launch.Once(), limit, true, read)
+	}
 	if err != nil {
 		return backend.Prediction{}, err
 	}
-	parts, ahead := outcome.Parts, int64(0)
+	parts := outcome.Parts
+	var ahead ahead
 	for _, a := range outcome.Near {
 		if int(a.Parameter) < len(launch.In) && a.Ahead {
 			in := launch.In[a.Parameter]
-			ahead += in.Dtype.Bytes(tile.Elements(in.Shape))
+			ahead.bytes += in.Dtype.Bytes(tile.Elements(in.Shape))
+			if a.Parameter < 2 {
+				ahead.factors[a.Parameter] = placeOf(a)
+			}
 		}
 	}
 	works := make([]analyze.Work, len(parts))
@@ -125,9 +131,9 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 	case len(products) == 0 && p.Family().Figure == problem.PerFLOPs:
 		return backend.Prediction{}, fmt.Errorf("libtpu: what XLA makes of %s has no kernel that uses the matrix unit", p)
 	case len(products) == 1:
-		b.multiplies(&works[products[0]], p, parts[products[0]], ahead)
+		b.multiplies(&works[products[0]], p, parts[products[0]], ahead, outcome.Windows)
 	case len(products) == 0 && len(parts) == 1: // does all there is to do
-		b.multiplies(&works[0], p, parts[0], ahead)
+		b.multiplies(&works[0], p, parts[0], ahead, outcome.Windows)
 	}
 	if len(products) > 1 { // the problem's operands are no more than some of those of each
 		for _, i := range products {
@@ -161,7 +167,7 @@ func (b *Backend) compile(ctx context.Context, program string, options hlo.Optio
 	if err != nil {
 		return o, fmt.Errorf("what libtpu made of the program: %w", err)
 	}
-	o.Near = optimized.Near()
+	o.Near, o.Windows = optimized.Near(), optimized.Windows()
 	b.cache.write(file, o)
 	return o, nil
 }
@@ -194,7 +200,7 @@ func (b *Backend) own(p part) analyze.Work {
 	w.Steps = w.CoreSteps * cores
 	in, out := max(0, p.In)*b.topology.granule, max(0, p.Out)*b.topology.granule
 	w.Bytes = w.Steps * (in + out)
-	w.FirstBytes, w.LastBytes = cores*in, cores*out
+	w.FirstBytes, w.LastBytes = in, out
 	return w
 }
 
@@ -218,9 +224,16 @@ func products(parts []part) (list []int, share []float64) {
 	return list, share
 }
 
-// multiplies is the work of XLA's kernel that multiplies, or does all there is to do. Of its
-// inputs so many bytes come ahead of the launch: they are moved, but no step waits for them.
-func (b *Backend) multiplies(w *analyze.Work, p problem.Problem, kernel part, ahead int64) {
+// ahead are the inputs of a launch that come behind the launch before.
+type ahead struct {
+	bytes   int64
+	factors [2]place // of a product
+}
+
+// multiplies is the work of XLA's kernel that multiplies, or does all there is to do. Inputs
+// that come ahead of the launch are moved, but no step waits for them. Where libtpu notes its
+// windows, they say what the first step waits for and what is written after the last.
+func (b *Backend) multiplies(w *analyze.Work, p problem.Problem, kernel part, ahead ahead, noted []hlo.Windows) {
 	out := int64(0)
 	for _, o := range p.Operands() {
 		if o.Out {
@@ -229,20 +242,24 @@ func (b *Backend) multiplies(w *analyze.Work, p problem.Problem, kernel part, ah
 	}
 	in := p.Bytes() - out
 	w.FLOPs = p.FLOPs()
-	cores := w.Steps / w.CoreSteps
-	own := in - ahead
-	w.FirstBytes = own / w.Steps * cores
-	if block := kernel.In * b.topology.granule; block > 0 {
-		w.FirstBytes = min(own, block*cores)
-		if block < own { // else it is all there is, and stays
-			in = max(in, block*w.Steps+ahead)
+	own := in - ahead.bytes
+	known := kernel.In * b.topology.granule
+	w.FirstBytes, w.LastBytes = own/w.Steps, out/w.Steps
+	if known > 0 {
+		w.FirstBytes = min(own, known)
+		if known < own { // else it is all there is, and stays
+			in = max(in, known*w.Steps+ahead.bytes)
 		}
 	}
-	w.LastBytes = out / w.Steps * cores
 	if w.CoreSteps == 1 {
 		w.FirstBytes = own
 	}
 	w.Bytes = in + out
+	for _, n := range noted {
+		if by, ok := movedBy(p, n, ahead.factors); ok && n.Kernel == kernel.Kernel {
+			w.FirstBytes, w.LastBytes, w.Bytes = by.first, by.last, min(w.Bytes, by.all)
+		}
+	}
 }
 
 // times puts the step model's figures to kernels. The one of matrix products has

@@ -20,13 +20,13 @@ const unitSide = 128
 // some percent. It is nil where the machine does not say how fast it does either, or no
 // shape that cuts the arrays evenly fits.
 //
-// Compilers take long for large blocks: of those within half a percent of the best the
+// Compilers take long for large blocks: of those within a fifth of a percent of the best the
 // one that takes the least is first, and others beside a large one are small.
 //
 // Shapes that fit what the compiler grants come first if asking for more gains less
 // than one percent.
 func Pipelined(p problem.Matmul, m tile.Machine) []tile.Blocks {
-	const most, within, gain, same = 3, 1.02, 1.01, 1.005
+	const most, within, gain, same = 3, 1.02, 1.01, 1.002
 	x, ok := newPipeline(p, m)
 	if !ok {
 		return nil
@@ -159,7 +159,7 @@ func (x *pipeline) fitting(asked bool) []tile.Blocks {
 // largest bounds the products of a step, in those of a tile: the compiler writes each out.
 // longest bounds the effort of all block shapes of a problem that are proposed, but for
 // such as take hardly any.
-const largest, longest, short = 1 << 12, 1 << 20, 1 << 17
+const largest, longest, short = 1 << 12, 3 << 19, 1 << 17
 
 // products is how many products of unitSide³ a step has.
 func (x *pipeline) products(s tile.Blocks) int {
@@ -189,6 +189,15 @@ func cuts(n, unit int) []int {
 func (x *pipeline) blocksOf(s tile.Blocks) (a, b, o float64) {
 	bytes := func(d tile.Dtype, rows, cols int) float64 { return float64(d.Bytes(int64(rows) * int64(cols))) }
 	return bytes(x.p.A, s.M, s.K), bytes(x.p.B, s.K, s.N), bytes(x.p.Out, s.M, s.N)
+}
+
+// tiled is a side of a block of b in whole tiles of the matrix units: one of 128 columns takes
+// those of 256 as long as one of 256.
+func (x *pipeline) tiled(side int) float64 {
+	if x.Unit == 0 {
+		return float64(side)
+	}
+	return float64(tile.Ceil(side, x.Unit) * x.Unit)
 }
 
 // grid is how many blocks there are along m, k and n.
@@ -260,7 +269,7 @@ func (x *pipeline) seconds(s tile.Blocks) float64 {
 		*all = array
 	}
 	edges := first + o
-	compute := 2*float64(s.M)*float64(s.K)*float64(s.N)/x.rate + x.Drain
+	compute := 2*float64(s.M)*x.tiled(s.K)*x.tiled(s.N)/x.rate + x.Drain
 	move := max(0, max(moved.a+moved.b+moved.o, between)-edges) / steps / x.Memory
 	longer, shorter := max(compute, move), min(compute, move)
 	step := longer*math.Pow(1+math.Pow(shorter/longer, x.Overlap), 1/x.Overlap) + x.Step
