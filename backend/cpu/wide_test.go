@@ -22,6 +22,10 @@ func TestWide(t *testing.T) {
 		write   func(t *tile.Builder, x, w, s, o *tile.Ref)
 	}{
 		"read twice, and a row for all": {2, func(t *tile.Builder, x, w, s, o *tile.Ref) {
+			t.Store(s, tile.Add(tile.RowMax(f32(x)), tile.RowMax(tile.Mul(f32(x), f32(w)))))
+			t.Store(o, tile.Cast(tile.Add(tile.Mul(f32(x), f32(w)), s), tile.BFloat16))
+		}},
+		"a loop reads what is stored, and a row for all": {1, func(t *tile.Builder, x, w, s, o *tile.Ref) {
 			t.Store(s, tile.RowMax(f32(x)))
 			t.Store(o, tile.Cast(tile.Mul(tile.Sub(f32(x), s), f32(w)), tile.BFloat16))
 		}},

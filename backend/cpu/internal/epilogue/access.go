@@ -200,6 +200,11 @@ func (c *values) compile() {
 		return
 	}
 	nonTemporal := nonTemporal(c.plan, c.step)
+	if s.Kind == tile.Store {
+		if c.step.Store = c.affineTo(v, d, nonTemporal); c.step.Store != nil {
+			return
+		}
+	}
 	if d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
 		if x := c.into(v); x != nil {
 			c.step.Store = written(c, x)

@@ -3,15 +3,22 @@ package epilogue
 import (
 	"math"
 
+	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
-// affine compiles a value (x + a) · b · w + c, a and b numbers of a row, w and c rows: what a
-// norm makes of x when it knows its mean and its size. One loop does all of it. It takes e, of
-// float32, apart from its end; nil where no number of a row is in it.
-func (c *values) affine(e *tile.Expr) into[float32] {
+// affine is a value (x + a) · b · w + c, a and b numbers of a row, w and c rows: what a norm
+// makes of x when it knows its mean and its size. One loop does all of it.
+type affine struct {
+	x    *tile.Expr
+	a, b one
+	w, c plan.Lanes[float32]
+}
+
+// affine takes e, of float32, apart from its end; nil where no number of a row is in it.
+func (c *values) affine(e *tile.Expr) *affine {
 	aRow := func(e *tile.Expr) bool { return plan.OneRow(e) && !plan.OneColumn(e) }
 	rest, term := plan.Apart(e, tile.OpAdd, aRow)
 	rest, row := plan.Apart(rest, tile.OpMul, aRow)
@@ -29,31 +36,55 @@ func (c *values) affine(e *tile.Expr) into[float32] {
 	if shift == nil && (by == nil || row == nil) { // a product with one number has a loop of its own
 		return nil
 	}
-	x, a, b := c.floats(rest), constant(float32(math.Copysign(0, -1))), constant(1)
+	none := float32(math.Copysign(0, -1)) // what added to changes nothing
+	f := &affine{x: rest, a: constant(none), b: constant(1), w: c.rowOf(row, 1), c: c.rowOf(term, none)}
 	if shift != nil {
-		a = c.single(shift)
+		f.a = c.single(shift)
 	}
 	if less {
-		plus := a
-		a = func(w *plan.Frame, row int) float32 { return -plus(w, row) }
+		plus := f.a
+		f.a = func(w *plan.Frame, row int) float32 { return -plus(w, row) }
 	}
 	if by != nil {
-		b = c.single(by)
+		f.b = c.single(by)
 	}
-	factors, terms := c.rowOf(row), c.rowOf(term)
-	return func(w *plan.Frame, row, col int, out []float32) {
+	return f
+}
+
+// rowOf compiles e, or has the same number in all of a row where e is nil.
+func (c *values) rowOf(e *tile.Expr, otherwise float32) plan.Lanes[float32] {
+	if e != nil {
+		return c.floats(e)
+	}
+	row := make([]float32, plan.VectorLanes)
+	memory.Fill(row, otherwise)
+	return func(_ *plan.Frame, _, _, n int) []float32 { return row[:n] }
+}
+
+// along is f by a loop for what its x is stored as, past the caches or not.
+func along[T any](f *affine, x plan.Lanes[T], loop func(dst, x []T, a, b float32, w, c []float32, past bool), past bool) into[T] {
+	return func(w *plan.Frame, row, col int, out []T) {
 		n := len(out)
-		v, by, plus := x(w, row, col, n), factors(w, row, col, n), terms(w, row, col, n)
-		c.plan.Loops.Affine(out, v, a(w, row), b(w, row), by, plus)
+		v, by, plus := x(w, row, col, n), f.w(w, row, col, n), f.c(w, row, col, n)
+		loop(out, v, f.a(w, row), f.b(w, row), by, plus, past)
 	}
 }
 
-// rowOf compiles e, or has nothing of nil.
-func (c *values) rowOf(e *tile.Expr) plan.Lanes[float32] {
-	if e == nil {
-		return func(*plan.Frame, int, int, int) []float32 { return nil }
+// affineTo compiles a value that is stored as the step's destination is, where its loop can
+// store it so; nil where it cannot.
+func (c *values) affineTo(e *tile.Expr, d tile.Dtype, past bool) plan.Writer {
+	if e.Dtype != tile.Float32 || d != tile.Float32 && d != tile.BFloat16 {
+		return nil
 	}
-	return c.floats(e)
+	f := c.affine(e)
+	switch {
+	case f == nil:
+	case d == tile.Float32:
+		return written(c, along(f, c.floats(f.x), c.plan.Loops.Affine, past))
+	case bits(f.x) != nil:
+		return written(c, along(f, loadSame[uint16](c, c.plan.Number(bits(f.x))), c.plan.Loops.AffineBFloat16, past))
+	}
+	return nil
 }
 
 // squares compiles the sum of (x − a)² along each row, a being a number of the row; nil
@@ -68,10 +99,19 @@ func (c *values) squares(e *tile.Expr) plan.Lanes[float32] {
 	if y.Op == tile.OpSub && plan.OneColumn(y.Args[1]) {
 		less, y = c.single(y.Args[1]), y.Args[0]
 	}
-	i, x, width, loop := c.slot(), c.floats(y), y.Shape[len(y.Shape)-1], c.plan.Exps.Squares
+	if ref := bits(y); ref != nil {
+		return squaresOf(c, y, loadSame[uint16](c, c.plan.Number(ref)), less, c.plan.Exps.SquaresBFloat16)
+	}
+	return squaresOf(c, y, c.floats(y), less, c.plan.Exps.Squares)
+}
+
+func squaresOf[T any](c *values, y *tile.Expr, x plan.Lanes[T], less one, loop func(x []T, less float32) float32) plan.Lanes[float32] {
+	i, width := c.slot(), y.Shape[len(y.Shape)-1]
+	c.step.Passes += plan.Ceil(width, plan.VectorLanes)
 	return func(w *plan.Frame, row, _, _ int) []float32 {
 		out, from, sum := vector[float32](w, i, 1), less(w, row), float32(0)
 		for col := 0; col < width; col += plan.VectorLanes {
+			w.Ask()
 			sum += loop(x(w, row, col, min(plan.VectorLanes, width-col)), from)
 		}
 		out[0] = sum

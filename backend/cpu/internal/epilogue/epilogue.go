@@ -26,6 +26,9 @@ func Compile(p *plan.Plan) error {
 		case s.Dots[0].Scales != nil:
 			compileScales(s.Dots[0].Scales, c)
 		}
+		if s.Store != nil {
+			s.Passes += plan.Ceil(p.Refs[s.Dst].Cols, s.Lanes)
+		}
 		p.Vectors = max(p.Vectors, c.slots)
 		err = c.err
 	})
@@ -114,6 +117,9 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 		}
 		if squares := c.squares(e); squares != nil {
 			return squares
+		}
+		if ref := bits(e.Args[0]); ref != nil && e.Dtype == tile.Float32 {
+			return rowSum(c, e, loadSame[uint16](c, c.plan.Number(ref)), c.plan.Exps.SumBFloat16)
 		}
 		return rowSum(c, e, c.floats(e.Args[0]), c.plan.Exps.Sum)
 	}

@@ -22,17 +22,20 @@ func slice[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
 // reduce folds each row of x, of e's operand, into one element: first of the
 // first piece of a row, then of what is there and the next. Of a ref that is loaded it goes
 // over the columns of its band, where steps do that.
-func reduce[T any](c *values, e *tile.Expr, x plan.Lanes[T], first func(x []T) T, next func(a, b T) T) plan.Lanes[T] {
+func reduce[S, T any](c *values, e *tile.Expr, x plan.Lanes[S], first func(x []S) T, next func(a, b T) T) plan.Lanes[T] {
 	i, shape := c.slot(), e.Args[0].Shape
 	width, ref := shape[len(shape)-1], -1
 	if e.Args[0].Op == tile.OpLoad {
 		ref = c.plan.Number(e.Args[0].Ref)
 	}
+	c.step.Passes += plan.Ceil(width, plan.VectorLanes)
 	return func(w *plan.Frame, row, _, _ int) []T {
 		out := vector[T](w, i, 1)
 		from, to := w.Columns(ref, width)
+		w.Ask()
 		sum := first(x(w, row, from, min(plan.VectorLanes, to-from)))
 		for col := from + plan.VectorLanes; col < to; col += plan.VectorLanes {
+			w.Ask()
 			sum = next(sum, first(x(w, row, col, min(plan.VectorLanes, to-col))))
 		}
 		out[0] = sum
@@ -90,7 +93,7 @@ func (c *values) absMaxOfBits(x *tile.Expr) one {
 }
 
 // rowSum compiles the sum of each row.
-func rowSum[T number](c *values, e *tile.Expr, x plan.Lanes[T], sum func(x []T) T) plan.Lanes[T] {
+func rowSum[S any, T number](c *values, e *tile.Expr, x plan.Lanes[S], sum func(x []S) T) plan.Lanes[T] {
 	return reduce(c, e, x, sum, func(a, b T) T { return a + b })
 }
 

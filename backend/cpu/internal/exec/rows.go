@@ -7,12 +7,19 @@ import (
 
 // rowLoop executes steps strip by strip of rows. What one writes may have fewer rows than what
 // another does, where a block overhangs.
-func (w *Worker) rowLoop(steps []*plan.Step) {
-	rows := 0
+func (w *Worker) rowLoop(g *plan.Step) {
+	steps, rows, parts := g.Body, 0, 0
 	for _, s := range steps {
 		rows = max(rows, w.Places[s.Dst].Rows)
+		parts += s.Passes * g.Strip
 	}
-	for row := 0; row < rows; row += steps[0].Strip {
+	for row := 0; row < rows; row += g.Strip {
+		w.Ahead = w.Ahead[:0]
+		for _, r := range g.Asks {
+			data, bytes := w.Data[r], w.Plan.Refs[r].LD*w.Plan.Refs[r].Dtype.Bits()/8
+			from := min(w.Places[r].Off*w.Plan.Refs[r].Dtype.Bits()/8+(row+g.Strip)*bytes, len(data))
+			w.Ahead = append(w.Ahead, memory.NewStream(data[from:min(from+g.Strip*bytes, len(data))], parts))
+		}
 		for _, s := range steps {
 			at := &w.Places[s.Dst]
 			for _, r := range s.Widens {
@@ -26,6 +33,7 @@ func (w *Worker) rowLoop(steps []*plan.Step) {
 			w.Wide[r].To = 0
 		}
 	}
+	w.Ahead = w.Ahead[:0]
 }
 
 // widenRows widens rows row0 … row1-1 of the current block of ref r, or the only one; what
@@ -44,7 +52,7 @@ func (w *Worker) widenRows(r, row0, row1 int) {
 		wide, have := x.Row(row, 0, x.LD), 0
 		if row < at.Rows {
 			have = at.Cols
-			w.Plan.Loops.FromBFloat16Ahead(wide[:have], memory.View[uint16](w.Data[r])[at.Off+row*ld:][:have], (row1-row0)*ld)
+			w.Plan.Loops.FromBFloat16(wide[:have], memory.View[uint16](w.Data[r])[at.Off+row*ld:][:have])
 		}
 		clear(wide[have:])
 	}

@@ -146,7 +146,7 @@ func (w *Worker) run(steps []*plan.Step) {
 				w.run(s.Body)
 			}
 		case plan.StepRowLoop:
-			w.rowLoop(s.Body)
+			w.rowLoop(s)
 			w.stored(s.Body...)
 		case plan.StepStrips:
 			w.strips(s)
@@ -250,6 +250,7 @@ func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
 	}
 	for row := row0; row < row1; row++ {
 		for col := col0; col < col1; col += s.Lanes {
+			w.Ask()
 			out(&w.Frame, row, col, min(s.Lanes, col1-col))
 		}
 	}

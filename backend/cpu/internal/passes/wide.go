@@ -29,6 +29,9 @@ func widenOnce(p *plan.Plan) {
 		}
 		for r := range p.Refs {
 			x := &p.Refs[r]
+			if x.Kind == tile.In && !x.Main && !p.IsAlone(r) && x.Cols == x.LD && slices.ContainsFunc(g.Body, func(s *plan.Step) bool { return tile.Loads(s.Stmt.Value, x.Ref) }) {
+				g.Asks = append(g.Asks, r)
+			}
 			reads := 0
 			for _, s := range g.Body {
 				if slices.Contains(s.Loads, r) {

@@ -21,7 +21,8 @@ type Frame struct {
 
 	Row, Col int // of the piece of a product in hand
 	Seen     Seen
-	Wide     []Widened // by ref
+	Wide     []Widened       // by ref
+	Ahead    []memory.Stream // of a row loop: rows of its strip after this one
 
 	Programs int // that it has been in: memos of one are not those of another
 	Memos    []Memo
@@ -34,6 +35,14 @@ type Place struct {
 	Block      int // number of the block in its array; -1 before the first
 	Off        int // of its first element
 	Rows, Cols int // of it inside the array
+}
+
+// Ask asks memory for a part of what comes after this strip: at each piece of a row that is
+// gone over.
+func (f *Frame) Ask() {
+	for i := range f.Ahead {
+		f.Ahead[i].Ask()
+	}
 }
 
 // ProgramError is a mistake that only running shows; it ends the run.

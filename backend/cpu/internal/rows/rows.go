@@ -23,9 +23,11 @@ type Loops struct {
 	Max    func(dst, x, y []float32)          // the larger; +0 is larger than -0, and NaN than all
 	Min    func(dst, x, y []float32)          // the smaller; -0 is smaller than +0, and NaN than all
 
-	// Affine sets dst to (x + a) · b, that times w unless w is nil, and that plus c unless
-	// c is nil; rounded after each. With w nil c is nil too.
-	Affine func(dst, x []float32, a, b float32, w, c []float32)
+	// Affine sets dst to (x + a) · b · w + c, rounded after each, by stores that go past the
+	// caches if it is to, as far as it can: then dst is none of the others. AffineBFloat16 does so
+	// from bits to bits.
+	Affine         func(dst, x []float32, a, b float32, w, c []float32, past bool)
+	AffineBFloat16 func(dst, x []uint16, a, b float32, w, c []float32, past bool)
 
 	// CopyNonTemporal sets dst to x, as far as it can by stores that go past the caches, without
 	// a read of what was there before.
@@ -38,10 +40,7 @@ type Loops struct {
 
 	FromInt32    func(dst []float32, x []int32)  // rounded to nearest even
 	FromBFloat16 func(dst []float32, x []uint16) // exact
-	// FromBFloat16Ahead is FromBFloat16 that asks memory for the elements that lie so many
-	// behind: those of the next row, while this one is worked on.
-	FromBFloat16Ahead func(dst []float32, x []uint16, ahead int)
-	ToBFloat16        func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
+	ToBFloat16   func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
 	// RowsToBFloat16 is ToBFloat16 of n elements of each of some rows, which are ldd and ldx
 	// elements apart.
 	RowsToBFloat16 func(dst []uint16, ldd int, x []float32, ldx, rows, n int)
@@ -90,17 +89,16 @@ var Generic = Loops{
 			dst[i] += float32(x[i] * y[i]) // the conversion forbids one rounding for both
 		}
 	},
-	Affine: func(dst, x []float32, a, b float32, w, c []float32) {
-		x = x[:len(dst)]
+	Affine: func(dst, x []float32, a, b float32, w, c []float32, _ bool) {
+		x, w, c = x[:len(dst)], w[:len(dst)], c[:len(dst)]
 		for i := range dst {
-			v := float32(float32(x[i]+a) * b) // the conversions forbid one rounding for two
-			if w != nil {
-				v = float32(v * w[i])
-			}
-			if c != nil {
-				v += c[i]
-			}
-			dst[i] = v
+			dst[i] = affine1(x[i], a, b, w[i], c[i])
+		}
+	},
+	AffineBFloat16: func(dst, x []uint16, a, b float32, w, c []float32, _ bool) {
+		x, w, c = x[:len(dst)], w[:len(dst)], c[:len(dst)]
+		for i := range dst {
+			dst[i] = Narrow(affine1(Widen(x[i]), a, b, w[i], c[i]))
 		}
 	},
 	CopyNonTemporal:       func(dst, x []float32) { copy(dst, x) },
@@ -127,12 +125,6 @@ var Generic = Loops{
 		}
 	},
 	FromBFloat16: func(dst []float32, x []uint16) {
-		x = x[:len(dst)]
-		for i := range dst {
-			dst[i] = Widen(x[i])
-		}
-	},
-	FromBFloat16Ahead: func(dst []float32, x []uint16, _ int) {
 		x = x[:len(dst)]
 		for i := range dst {
 			dst[i] = Widen(x[i])
@@ -181,6 +173,11 @@ var Generic = Loops{
 		}
 		return Widen(top)
 	},
+}
+
+// affine1 is one element of Affine. The conversions forbid one rounding for two.
+func affine1(x, a, b, w, c float32) float32 {
+	return float32(float32(float32(x+a)*b)*w) + c
 }
 
 func add[T float32 | int32](dst, x, y []T) {

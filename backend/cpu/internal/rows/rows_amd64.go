@@ -3,6 +3,8 @@ package rows
 import (
 	"math"
 	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
 )
 
 // The routines below do n elements, a positive multiple of 16; each is the loop
@@ -26,14 +28,13 @@ func divideAVX2(dst, x *float32, by float32, n int)
 //go:noescape
 func addMulAVX2(dst, x, y *float32, n int)
 
+// Of affine, n is a multiple of 32, and dst of a cache line where it is written past the caches.
+//
 //go:noescape
-func affineAVX2(dst, x *float32, a, b float32, n int)
+func affineAVX2(dst, x *float32, a, b float32, w, c *float32, n int, past bool)
 
 //go:noescape
-func affineByAVX2(dst, x *float32, a, b float32, w *float32, n int)
-
-//go:noescape
-func affineByAndAVX2(dst, x *float32, a, b float32, w, c *float32, n int)
+func affineBFloat16AVX2(dst, x *uint16, a, b float32, w, c *float32, n int, past bool)
 
 // Here dst is a multiple of 32 bytes.
 //
@@ -107,26 +108,15 @@ func scaleAVX512(dst, x *float32, by float32, n int)
 func fromBFloat16AVX512(dst *float32, x *uint16, n int)
 
 //go:noescape
-func affineAVX512(dst, x *float32, a, b float32, n int)
+func affineAVX512(dst, x *float32, a, b float32, w, c *float32, n int, past bool)
 
 //go:noescape
-func affineByAVX512(dst, x *float32, a, b float32, w *float32, n int)
-
-//go:noescape
-func affineByAndAVX512(dst, x *float32, a, b float32, w, c *float32, n int)
+func affineBFloat16AVX512(dst, x *uint16, a, b float32, w, c *float32, n int, past bool)
 
 // Here dst is a multiple of 32 bytes.
 //
 //go:noescape
 func toBFloat16NonTemporalAVX512(dst *uint16, x *float32, n int)
-
-// Here n is a multiple of 32.
-//
-//go:noescape
-func fromBFloat16AheadAVX2(dst *float32, x *uint16, n, ahead int)
-
-//go:noescape
-func fromBFloat16AheadAVX512(dst *float32, x *uint16, n, ahead int)
 
 // For returns the fastest loops; avx2 says that the processor has AVX2, avx512 that it has
 // AVX-512 F.
@@ -140,8 +130,8 @@ func For(avx2, avx512 bool) Loops {
 		l.RowsToBFloat16 = rowsToBFloat16AVX512
 		l.Scale = scaled(scaleAVX512, Generic.Scale)
 		l.FromBFloat16 = two(fromBFloat16AVX512, Generic.FromBFloat16)
-		l.FromBFloat16Ahead = withAhead(fromBFloat16AheadAVX512)
-		l.Affine = affine(affineAVX512, affineByAVX512, affineByAndAVX512)
+		l.Affine = affine(affineAVX512, Generic.Affine)
+		l.AffineBFloat16 = affine(affineBFloat16AVX512, Generic.AffineBFloat16)
 		l.ToBFloat16NonTemporal = nonTemporal(toBFloat16NonTemporalAVX512, Generic.ToBFloat16)
 	}
 	return l
@@ -149,28 +139,28 @@ func For(avx2, avx512 bool) Loops {
 
 func forAVX2() Loops {
 	return Loops{
-		Add:    three(addAVX2, Generic.Add),
-		Sub:    three(subAVX2, Generic.Sub),
-		Mul:    three(mulAVX2, Generic.Mul),
-		Scale:  scaled(scaleAVX2, Generic.Scale),
-		Divide: scaled(divideAVX2, Generic.Divide),
-		AddMul: three(addMulAVX2, Generic.AddMul),
-		Affine: affine(affineAVX2, affineByAVX2, affineByAndAVX2),
+		Add:            three(addAVX2, Generic.Add),
+		Sub:            three(subAVX2, Generic.Sub),
+		Mul:            three(mulAVX2, Generic.Mul),
+		Scale:          scaled(scaleAVX2, Generic.Scale),
+		Divide:         scaled(divideAVX2, Generic.Divide),
+		AddMul:         three(addMulAVX2, Generic.AddMul),
+		Affine:         affine(affineAVX2, Generic.Affine),
+		AffineBFloat16: affine(affineBFloat16AVX2, Generic.AffineBFloat16),
 
 		CopyNonTemporal:       nonTemporal(copyNonTemporalAVX2, Generic.CopyNonTemporal),
 		ToBFloat16NonTemporal: nonTemporal(toBFloat16NonTemporalAVX2, Generic.ToBFloat16),
 
-		Max:               three(maxAVX2, Generic.Max),
-		Min:               three(minAVX2, Generic.Min),
-		AddInt32:          three(addInt32AVX2, Generic.AddInt32),
-		SubInt32:          three(subInt32AVX2, Generic.SubInt32),
-		MulInt32:          three(mulInt32AVX2, Generic.MulInt32),
-		FromInt32:         two(fromInt32AVX2, Generic.FromInt32),
-		FromBFloat16:      two(fromBFloat16AVX2, Generic.FromBFloat16),
-		FromBFloat16Ahead: withAhead(fromBFloat16AheadAVX2),
-		ToBFloat16:        two(toBFloat16AVX2, Generic.ToBFloat16),
-		RowsToBFloat16:    eachRow(two(toBFloat16AVX2, Generic.ToBFloat16)),
-		AddBFloat16:       two(addBFloat16AVX2, Generic.AddBFloat16),
+		Max:            three(maxAVX2, Generic.Max),
+		Min:            three(minAVX2, Generic.Min),
+		AddInt32:       three(addInt32AVX2, Generic.AddInt32),
+		SubInt32:       three(subInt32AVX2, Generic.SubInt32),
+		MulInt32:       three(mulInt32AVX2, Generic.MulInt32),
+		FromInt32:      two(fromInt32AVX2, Generic.FromInt32),
+		FromBFloat16:   two(fromBFloat16AVX2, Generic.FromBFloat16),
+		ToBFloat16:     two(toBFloat16AVX2, Generic.ToBFloat16),
+		RowsToBFloat16: eachRow(two(toBFloat16AVX2, Generic.ToBFloat16)),
+		AddBFloat16:    two(addBFloat16AVX2, Generic.AddBFloat16),
 		ToInt8: func(dst []int8, x []float32, by, zero float32) {
 			x = x[:len(dst)]
 			n := len(dst) &^ 31
@@ -252,55 +242,39 @@ var nan = float32(math.NaN())
 // been turned over.
 func ordered(bits int32) float32 { return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32)) }
 
-func withAhead(fast func(dst *float32, x *uint16, n, ahead int)) func(dst []float32, x []uint16, ahead int) {
-	return func(dst []float32, x []uint16, ahead int) {
-		x = x[:len(dst)]
-		n := len(dst) &^ 31
-		if n > 0 {
-			fast(&dst[0], &x[0], n, ahead)
-		}
-		Generic.FromBFloat16(dst[n:], x[n:])
-	}
-}
-
-// affine is Affine by one of three routines, the last few elements as usual.
-func affine(plain func(dst, x *float32, a, b float32, n int), by func(dst, x *float32, a, b float32, w *float32, n int),
-	byAnd func(dst, x *float32, a, b float32, w, c *float32, n int)) func(dst, x []float32, a, b float32, w, c []float32) {
-	return func(dst, x []float32, a, b float32, w, c []float32) {
-		n := len(dst) &^ 15
-		if n > 0 {
-			switch {
-			case w == nil:
-				plain(&dst[0], &x[0], a, b, n)
-			case c == nil:
-				by(&dst[0], &x[0], a, b, &w[0], n)
-			default:
-				byAnd(&dst[0], &x[0], a, b, &w[0], &c[0], n)
+// affine does the last few elements as usual, and also what lies ahead of a cache line where it
+// goes past the caches: there some are done again.
+func affine[T any](fast func(dst, x *T, a, b float32, w, c *float32, n int, past bool), usual func(dst, x []T, a, b float32, w, c []float32, past bool)) func(dst, x []T, a, b float32, w, c []float32, past bool) {
+	const step = 32
+	return func(dst, x []T, a, b float32, w, c []float32, past bool) {
+		x, w, c = x[:len(dst)], w[:len(dst)], c[:len(dst)]
+		if past && len(dst) >= step {
+			if i := unaligned(dst, memory.CacheLine); i > 0 {
+				fast(&dst[0], &x[0], a, b, &w[0], &c[0], step, false)
+				dst, x, w, c = dst[i:], x[i:], w[i:], c[i:]
 			}
 		}
-		if n < len(dst) {
-			Generic.Affine(dst[n:], x[n:], a, b, behind(w, n), behind(c, n))
+		n := len(dst) &^ (step - 1)
+		if n > 0 {
+			fast(&dst[0], &x[0], a, b, &w[0], &c[0], n, past)
 		}
+		usual(dst[n:], x[n:], a, b, w[n:], c[n:], past)
 	}
 }
 
-// behind is x from n on; nil of nil.
-func behind(x []float32, n int) []float32 {
-	if x == nil {
-		return nil
+// unaligned is how many elements lie ahead of a multiple of so many bytes.
+func unaligned[T any](x []T, bytes uintptr) int {
+	if len(x) == 0 {
+		return 0
 	}
-	return x[n:]
+	return min(int(-uintptr(unsafe.Pointer(&x[0]))%bytes/unsafe.Sizeof(x[0])), len(x))
 }
 
 // nonTemporal does what lies ahead of a multiple of 32 bytes, and the last few elements, as usual.
 func nonTemporal[D any](fast func(dst *D, x *float32, n int), usual func(dst []D, x []float32)) func(dst []D, x []float32) {
 	return func(dst []D, x []float32) {
 		x = x[:len(dst)]
-		if len(dst) == 0 {
-			return
-		}
-		size := unsafe.Sizeof(dst[0])
-		ahead := min(int(-uintptr(unsafe.Pointer(&dst[0]))%32/size), len(dst))
+		ahead := unaligned(dst, 32)
 		n := (len(dst) - ahead) &^ 15
 		usual(dst[:ahead], x[:ahead])
 		if n > 0 {

@@ -115,11 +115,9 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	floats("Max", func(l Loops, dst []float32) { l.Max(dst, x, y) })
 	floats("Min", func(l Loops, dst []float32) { l.Min(dst, x, y) })
 	a, b := randomFloats(rng, 1)[0], randomFloats(rng, 1)[0]
-	floats("Affine", func(l Loops, dst []float32) { l.Affine(dst, x, a, b, nil, nil) })
-	floats("Affine by w", func(l Loops, dst []float32) { l.Affine(dst, x, a, b, y, nil) })
-	floats("Affine by x and y", func(l Loops, dst []float32) { l.Affine(dst, x, a, b, x, y) })
 	for from := range min(n, 9) { // of any alignment
 		floats("CopyNonTemporal", func(l Loops, dst []float32) { l.CopyNonTemporal(dst[from:], x[from:]) })
+		floats("Affine", func(l Loops, dst []float32) { l.Affine(dst[from:], y[from:], a, b, x, y, from > 0) })
 	}
 	z := randomFloats(rng, n)
 	floats("AddMul", func(l Loops, dst []float32) {
@@ -144,7 +142,6 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	ints("MulInt32", func(l Loops) func(dst, x, y []int32) { return l.MulInt32 })
 	floats("FromInt32", func(l Loops, dst []float32) { l.FromInt32(dst, integers) })
 	floats("FromBFloat16", func(l Loops, dst []float32) { l.FromBFloat16(dst, narrow) })
-	floats("FromBFloat16Ahead", func(l Loops, dst []float32) { l.FromBFloat16Ahead(dst, narrow, 1<<20) })
 	bfloats := func(name string, f func(l Loops, dst []uint16)) {
 		want, got := append([]uint16(nil), narrow...), append(append([]uint16(nil), narrow...), 42)
 		f(Generic, want)
@@ -174,6 +171,7 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	bfloats("ToBFloat16", func(l Loops, dst []uint16) { l.ToBFloat16(dst, x) })
 	for from := range min(n, 17) {
 		bfloats("ToBFloat16NonTemporal", func(l Loops, dst []uint16) { l.ToBFloat16NonTemporal(dst[from:], x[from:]) })
+		bfloats("AffineBFloat16", func(l Loops, dst []uint16) { l.AffineBFloat16(dst[from:], narrow[from:], a, b, x, y, from > 0) })
 	}
 	for _, lead := range []int{0, 3} { // elements between two rows
 		row := max(1, n/3)

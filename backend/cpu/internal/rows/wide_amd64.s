@@ -1,14 +1,40 @@
 #include "textflag.h"
+#include "affine_amd64.h"
 
-// Constants of toBFloat16AVX512, one for each lane.
-DATA rounding<>+0(SB)/4, $1
-DATA rounding<>+4(SB)/4, $0x7fff
-DATA rounding<>+8(SB)/4, $0x400000 // of a quiet NaN
-GLOBL rounding<>(SB), RODATA|NOPTR, $12
+// Constants of ROUNDS, one for each lane.
+DATA rounding<>+0(SB)/4, $0x8000
+DATA rounding<>+4(SB)/4, $0x10000
+DATA rounding<>+8(SB)/4, $0xffff
+DATA rounding<>+12(SB)/4, $0x400000 // of a quiet NaN
+GLOBL rounding<>(SB), RODATA|NOPTR, $16
+
+// The high halves of the lanes of two registers.
+DATA highs<>+0(SB)/8, $0x0007000500030001
+DATA highs<>+8(SB)/8, $0x000f000d000b0009
+DATA highs<>+16(SB)/8, $0x0017001500130011
+DATA highs<>+24(SB)/8, $0x001f001d001b0019
+DATA highs<>+32(SB)/8, $0x0027002500230021
+DATA highs<>+40(SB)/8, $0x002f002d002b0029
+DATA highs<>+48(SB)/8, $0x0037003500330031
+DATA highs<>+56(SB)/8, $0x003f003d003b0039
+GLOBL highs<>(SB), RODATA|NOPTR, $64
+
+#define CONSTANTS_WIDE \
+	VPBROADCASTD rounding<>+0(SB), Z13 \
+	VPBROADCASTD rounding<>+4(SB), Z14 \
+	VPBROADCASTD rounding<>+8(SB), Z15 \
+	VPBROADCASTD rounding<>+12(SB), Z10
+
+// ROUNDS leaves the bits of x, rounded to bfloat16, in the high halves of the lanes of t: those
+// of x + 0x8000, of a tie without the last bit, and of x | quiet for a NaN.
+#define ROUNDS(x, t) \
+	VPADDD    Z13, x, t     \
+	VPTESTNMD Z15, t, K1    \
+	VCMPPS    $3, x, x, K2  \
+	VPANDND   t, Z14, K1, t \
+	VPORD     Z10, x, K2, t
 
 // func toBFloat16AVX512(dst *uint16, ldd int, x *float32, ldx, rows, n int)
-//
-// (x + 0x7fff + bit 16 of x) >> 16, and (x | quiet) >> 16 for a NaN.
 TEXT ·toBFloat16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), R8
 	MOVQ         ldd+8(FP), R10
@@ -17,9 +43,7 @@ TEXT ·toBFloat16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         rows+32(FP), R12
 	SHLQ         $1, R10
 	SHLQ         $2, R11
-	VPBROADCASTD rounding<>+0(SB), Z13
-	VPBROADCASTD rounding<>+4(SB), Z14
-	VPBROADCASTD rounding<>+8(SB), Z15
+	CONSTANTS_WIDE
 
 row:
 	MOVQ R8, DI
@@ -28,12 +52,7 @@ row:
 
 round:
 	VMOVUPS (SI), Z0
-	VPSRLD  $16, Z0, Z2
-	VPANDD  Z13, Z2, Z2
-	VPADDD  Z14, Z0, Z3
-	VPADDD  Z3, Z2, Z2
-	VCMPPS  $3, Z0, Z0, K1
-	VPORD   Z15, Z0, K1, Z2
+	ROUNDS(Z0, Z2)
 	VPSRLD  $16, Z2, Z2
 	VPMOVDW Z2, (DI)
 	ADDQ    $64, SI
@@ -86,18 +105,11 @@ TEXT ·toBFloat16NonTemporalAVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), DI
 	MOVQ         x+8(FP), SI
 	MOVQ         n+16(FP), CX
-	VPBROADCASTD rounding<>+0(SB), Z13
-	VPBROADCASTD rounding<>+4(SB), Z14
-	VPBROADCASTD rounding<>+8(SB), Z15
+	CONSTANTS_WIDE
 
 past:
 	VMOVUPS  (SI), Z0
-	VPSRLD   $16, Z0, Z2
-	VPANDD   Z13, Z2, Z2
-	VPADDD   Z14, Z0, Z3
-	VPADDD   Z3, Z2, Z2
-	VCMPPS   $3, Z0, Z0, K1
-	VPORD    Z15, Z0, K1, Z2
+	ROUNDS(Z0, Z2)
 	VPSRLD   $16, Z2, Z2
 	VPMOVDW  Z2, Y2
 	VMOVNTDQ Y2, (DI)
@@ -108,86 +120,74 @@ past:
 	VZEROUPPER
 	RET
 
-// The routines of affine, as those of affine_amd64.s; Z15 is a and Z14 b.
-#define WIDE_STEP(loop) \
-	VMOVUPS Z0, (DI) \
-	ADDQ    $64, SI  \
-	ADDQ    $64, DI  \
-	SUBQ    $16, CX  \
-	JNZ     loop
+// Z12 is a and Z11 b; 32 elements at a time.
+#define AFFINE_WIDE \
+	VADDPS Z12, Z0, Z0    \
+	VADDPS Z12, Z1, Z1    \
+	VMULPS Z11, Z0, Z0    \
+	VMULPS Z11, Z1, Z1    \
+	VMULPS (DX), Z0, Z0   \
+	VMULPS 64(DX), Z1, Z1 \
+	VADDPS (BX), Z0, Z0   \
+	VADDPS 64(BX), Z1, Z1
 
-// func affineAVX512(dst, x *float32, a, b float32, n int)
-TEXT ·affineAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), DI
-	MOVQ         x+8(FP), SI
-	VBROADCASTSS a+16(FP), Z15
-	VBROADCASTSS b+20(FP), Z14
-	MOVQ         n+24(FP), CX
+#define AFFINE_WIDE_FLOATS \
+	VMOVUPS (SI), Z0   \
+	VMOVUPS 64(SI), Z1 \
+	AFFINE_WIDE
 
-plain:
-	VADDPS (SI), Z15, Z0
-	VMULPS Z14, Z0, Z0
-	WIDE_STEP(plain)
+#define AFFINE_WIDE_BFLOATS \
+	VPMOVZXWD (SI), Z0    \
+	VPMOVZXWD 32(SI), Z1  \
+	VPSLLD    $16, Z0, Z0 \
+	VPSLLD    $16, Z1, Z1 \
+	AFFINE_WIDE           \
+	ROUNDS(Z0, Z2)        \
+	ROUNDS(Z1, Z3)        \
+	VPERMT2W  Z3, Z9, Z2
+
+// func affineAVX512(dst, x *float32, a, b float32, w, c *float32, n int, past bool)
+TEXT ·affineAVX512(SB), NOSPLIT, $0-49
+	VBROADCASTSS a+16(FP), Z12
+	VBROADCASTSS b+20(FP), Z11
+	AFFINE_ARGUMENTS
+	JNE          past
+
+usual:
+	AFFINE_WIDE_FLOATS
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	AFFINE_STEP(128, 32, usual)
 	VZEROUPPER
 	RET
 
-// func affineByAVX512(dst, x *float32, a, b float32, w *float32, n int)
-TEXT ·affineByAVX512(SB), NOSPLIT, $0-40
-	MOVQ         dst+0(FP), DI
-	MOVQ         x+8(FP), SI
-	VBROADCASTSS a+16(FP), Z15
-	VBROADCASTSS b+20(FP), Z14
-	MOVQ         w+24(FP), DX
-	MOVQ         n+32(FP), CX
-
-weighted:
-	VADDPS (SI), Z15, Z0
-	VMULPS Z14, Z0, Z0
-	VMULPS (DX), Z0, Z0
-	ADDQ   $64, DX
-	WIDE_STEP(weighted)
+past:
+	AFFINE_WIDE_FLOATS
+	VMOVNTPS Z0, (DI)
+	VMOVNTPS Z1, 64(DI)
+	AFFINE_STEP(128, 32, past)
 	VZEROUPPER
 	RET
 
-// func affineByAndAVX512(dst, x *float32, a, b float32, w, c *float32, n int)
-TEXT ·affineByAndAVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), DI
-	MOVQ         x+8(FP), SI
-	VBROADCASTSS a+16(FP), Z15
-	VBROADCASTSS b+20(FP), Z14
-	MOVQ         w+24(FP), DX
-	MOVQ         c+32(FP), BX
-	MOVQ         n+40(FP), CX
+// func affineBFloat16AVX512(dst, x *uint16, a, b float32, w, c *float32, n int, past bool)
+TEXT ·affineBFloat16AVX512(SB), NOSPLIT, $0-49
+	VBROADCASTSS a+16(FP), Z12
+	VBROADCASTSS b+20(FP), Z11
+	VMOVDQU64    highs<>(SB), Z9
+	CONSTANTS_WIDE
+	AFFINE_ARGUMENTS
+	JNE          past
 
-shifted:
-	VADDPS (SI), Z15, Z0
-	VMULPS Z14, Z0, Z0
-	VMULPS (DX), Z0, Z0
-	VADDPS (BX), Z0, Z0
-	ADDQ   $64, DX
-	ADDQ   $64, BX
-	WIDE_STEP(shifted)
+usual:
+	AFFINE_WIDE_BFLOATS
+	VMOVDQU64 Z2, (DI)
+	AFFINE_STEP(64, 32, usual)
 	VZEROUPPER
 	RET
 
-// func fromBFloat16AheadAVX512(dst *float32, x *uint16, n, ahead int)
-TEXT ·fromBFloat16AheadAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	MOVQ ahead+24(FP), DX
-
-ahead:
-	PREFETCHT0 (SI)(DX*2)
-	VPMOVZXWD  (SI), Z0
-	VPMOVZXWD  32(SI), Z1
-	VPSLLD     $16, Z0, Z0
-	VPSLLD     $16, Z1, Z1
-	VMOVUPS    Z0, (DI)
-	VMOVUPS    Z1, 64(DI)
-	ADDQ       $64, SI
-	ADDQ       $128, DI
-	SUBQ       $32, CX
-	JNZ        ahead
+past:
+	AFFINE_WIDE_BFLOATS
+	VMOVNTDQ Z2, (DI)
+	AFFINE_STEP(64, 32, past)
 	VZEROUPPER
 	RET

@@ -12,7 +12,11 @@
 // the range give 0 and infinity, NaN gives NaN.
 package vexp
 
-import "math"
+import (
+	"math"
+
+	"matladder/backend/cpu/internal/rows"
+)
 
 // Loops are the loops for one instruction set. Slices of one call have the same
 // length; dst may be x.
@@ -27,6 +31,10 @@ type Loops struct {
 	// Squares is the sum of (x−less)², each difference and each square rounded, added up as
 	// Sum does.
 	Squares func(x []float32, less float32) float32
+
+	// SumBFloat16 and SquaresBFloat16 do so from the bits of bfloat16.
+	SumBFloat16     func(x []uint16) float32
+	SquaresBFloat16 func(x []uint16, less float32) float32
 
 	// Largest is the largest element, NaN if x has one; +0 is larger than -0, and x is not
 	// empty.
@@ -49,11 +57,23 @@ var Generic = Loops{
 	},
 	Sum: func(x []float32) float32 {
 		var sums [sumLanes]float32
-		return finish(&sums, x)
+		add(&sums, x)
+		return halves(&sums)
 	},
 	Squares: func(x []float32, less float32) float32 {
 		var sums [sumLanes]float32
-		return finishSquares(&sums, x, less)
+		addSquares(&sums, x, less)
+		return halves(&sums)
+	},
+	SumBFloat16: func(x []uint16) float32 {
+		var sums [sumLanes]float32
+		addBFloat16(&sums, x)
+		return halves(&sums)
+	},
+	SquaresBFloat16: func(x []uint16, less float32) float32 {
+		var sums [sumLanes]float32
+		addSquaresBFloat16(&sums, x, less)
+		return halves(&sums)
 	},
 	Largest: func(x []float32) float32 {
 		top := x[0]
@@ -136,26 +156,41 @@ func fma(x, y, z float32) float32 {
 
 const sumLanes = 32
 
-// finishSquares is finish of squares of what is left when less is taken out.
-func finishSquares(sums *[sumLanes]float32, rest []float32, less float32) float32 {
-	for i, v := range rest {
+// add adds what Sum says; x begins with an element of the first sum.
+func add(sums *[sumLanes]float32, x []float32) {
+	for len(x) >= sumLanes {
+		for i := range sums {
+			sums[i] += x[i]
+		}
+		x = x[sumLanes:]
+	}
+	for i, v := range x {
+		sums[i] += v
+	}
+}
+
+func addSquares(sums *[sumLanes]float32, x []float32, less float32) {
+	for i, v := range x {
 		d := v - less
 		sums[i%sumLanes] += float32(d * d) // the conversion forbids one rounding for both
 	}
-	return finish(sums, nil)
 }
 
-// finish adds the rest of a row to the sums, and these in halves.
-func finish(sums *[sumLanes]float32, rest []float32) float32 {
-	for len(rest) >= sumLanes {
-		for i := range sums {
-			sums[i] += rest[i]
-		}
-		rest = rest[sumLanes:]
+func addBFloat16(sums *[sumLanes]float32, x []uint16) {
+	for i, v := range x {
+		sums[i%sumLanes] += rows.Widen(v)
 	}
-	for i, v := range rest {
-		sums[i] += v
+}
+
+func addSquaresBFloat16(sums *[sumLanes]float32, x []uint16, less float32) {
+	for i, v := range x {
+		d := rows.Widen(v) - less
+		sums[i%sumLanes] += float32(d * d)
 	}
+}
+
+// halves adds the sums, the second half to the first until there is one.
+func halves(sums *[sumLanes]float32) float32 {
 	for n := sumLanes / 2; n > 0; n /= 2 {
 		for i := range n {
 			sums[i] += sums[i+n]

@@ -18,6 +18,18 @@ func squaresAVX2(sums, x *float32, less float32, n int)
 func squaresAVX512(sums, x *float32, less float32, n int)
 
 //go:noescape
+func sumBFloat16AVX2(sums *float32, x *uint16, n int)
+
+//go:noescape
+func sumBFloat16AVX512(sums *float32, x *uint16, n int)
+
+//go:noescape
+func squaresBFloat16AVX2(sums *float32, x *uint16, less float32, n int)
+
+//go:noescape
+func squaresBFloat16AVX512(sums *float32, x *uint16, less float32, n int)
+
+//go:noescape
 func expAVX512(dst, x *float32, less float32, n int)
 
 //go:noescape
@@ -26,10 +38,11 @@ func exp2AVX512(dst, x *float32, less float32, n int)
 //go:noescape
 func sumAVX512(sums, x *float32, n int)
 
-// wholeSumAVX512 is Sum of as many elements.
-//
 //go:noescape
-func wholeSumAVX512(x *float32, n int) float32
+func halvesAVX2(sums *float32) float32
+
+//go:noescape
+func halvesAVX512(sums *float32) float32
 
 // unordered is not 0 if x has a NaN; then top is no matter, and where it is 0 its sign is
 // none.
@@ -45,9 +58,17 @@ func largestAVX512(x *float32, n int) (top float32, unordered uint32)
 func For(avx2, avx512 bool) Loops {
 	switch {
 	case avx512:
-		return Loops{Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Sum: summedWhole(wholeSumAVX512, summed(sumAVX512)), Squares: squared(squaresAVX512), Largest: largest(largestAVX512)}
+		return Loops{
+			Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Largest: largest(largestAVX512),
+			Sum: summed(sumAVX512, add, halvesAVX512), Squares: squared(squaresAVX512, addSquares, halvesAVX512),
+			SumBFloat16: summed(sumBFloat16AVX512, addBFloat16, halvesAVX512), SquaresBFloat16: squared(squaresBFloat16AVX512, addSquaresBFloat16, halvesAVX512),
+		}
 	case avx2:
-		return Loops{Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Sum: summed(sumAVX2), Squares: squared(squaresAVX2), Largest: largest(largestAVX2)}
+		return Loops{
+			Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Largest: largest(largestAVX2),
+			Sum: summed(sumAVX2, add, halvesAVX2), Squares: squared(squaresAVX2, addSquares, halvesAVX2),
+			SumBFloat16: summed(sumBFloat16AVX2, addBFloat16, halvesAVX2), SquaresBFloat16: squared(squaresBFloat16AVX2, addSquaresBFloat16, halvesAVX2),
+		}
 	}
 	return Generic
 }
@@ -70,35 +91,27 @@ func whole(fast func(dst, x *float32, less float32, n int)) func(dst, x []float3
 	}
 }
 
-func summed(fast func(sums, x *float32, n int)) func(x []float32) float32 {
-	return func(x []float32) float32 {
+func summed[T any](fast func(sums *float32, x *T, n int), rest func(sums *[sumLanes]float32, x []T), halves func(sums *float32) float32) func(x []T) float32 {
+	return func(x []T) float32 {
 		var sums [sumLanes]float32
 		n := len(x) &^ (sumLanes - 1)
 		if n > 0 {
 			fast(&sums[0], &x[0], n)
 		}
-		return finish(&sums, x[n:])
+		rest(&sums, x[n:])
+		return halves(&sums[0])
 	}
 }
 
-func squared(fast func(sums, x *float32, less float32, n int)) func(x []float32, less float32) float32 {
-	return func(x []float32, less float32) float32 {
+func squared[T any](fast func(sums *float32, x *T, less float32, n int), rest func(sums *[sumLanes]float32, x []T, less float32), halves func(sums *float32) float32) func(x []T, less float32) float32 {
+	return func(x []T, less float32) float32 {
 		var sums [sumLanes]float32
 		n := len(x) &^ (sumLanes - 1)
 		if n > 0 {
 			fast(&sums[0], &x[0], less, n)
 		}
-		return finishSquares(&sums, x[n:], less)
-	}
-}
-
-// summedWhole is fast for whole steps, else with a rest.
-func summedWhole(fast func(x *float32, n int) float32, rest func(x []float32) float32) func(x []float32) float32 {
-	return func(x []float32) float32 {
-		if len(x) == 0 || len(x)%sumLanes != 0 {
-			return rest(x)
-		}
-		return fast(&x[0], len(x))
+		rest(&sums, x[n:], less)
+		return halves(&sums[0])
 	}
 }
 

@@ -114,20 +114,11 @@ sum:
 	VZEROUPPER
 	RET
 
-// func wholeSumAVX512(x *float32, n int) float32
-TEXT ·wholeSumAVX512(SB), NOSPLIT, $0-20
-	MOVQ   x+0(FP), SI
-	MOVQ   n+8(FP), CX
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-
-wholesum:
-	VADDPS (SI), Z0, Z0
-	VADDPS 64(SI), Z1, Z1
-	ADDQ   $128, SI
-	SUBQ   $32, CX
-	JNZ    wholesum
-	VADDPS        Z1, Z0, Z0
+// func halvesAVX512(sums *float32) float32
+TEXT ·halvesAVX512(SB), NOSPLIT, $0-12
+	MOVQ          sums+0(FP), SI
+	VMOVUPS       (SI), Z0
+	VADDPS        64(SI), Z0, Z0
 	VEXTRACTF64X4 $1, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF128  $1, Y0, X1
@@ -136,7 +127,25 @@ wholesum:
 	VADDPS        X1, X0, X0
 	VPSHUFD       $0xb1, X0, X1
 	VADDPS        X1, X0, X0
-	VMOVSS        X0, ret+16(FP)
+	VMOVSS        X0, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func halvesAVX2(sums *float32) float32
+TEXT ·halvesAVX2(SB), NOSPLIT, $0-12
+	MOVQ         sums+0(FP), SI
+	VMOVUPS      (SI), Y0
+	VMOVUPS      32(SI), Y1
+	VADDPS       64(SI), Y0, Y0
+	VADDPS       96(SI), Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSS       X0, ret+8(FP)
 	VZEROUPPER
 	RET
 
@@ -252,6 +261,96 @@ sum:
 	VZEROUPPER
 	RET
 
+// func sumBFloat16AVX512(sums *float32, x *uint16, n int)
+TEXT ·sumBFloat16AVX512(SB), NOSPLIT, $0-24
+	MOVQ    sums+0(FP), DI
+	MOVQ    x+8(FP), SI
+	MOVQ    n+16(FP), CX
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
+
+sum:
+	VPMOVZXWD (SI), Z2
+	VPMOVZXWD 32(SI), Z3
+	VPSLLD    $16, Z2, Z2
+	VPSLLD    $16, Z3, Z3
+	VADDPS    Z2, Z0, Z0
+	VADDPS    Z3, Z1, Z1
+	ADDQ      $64, SI
+	SUBQ      $32, CX
+	JNZ       sum
+	VMOVUPS   Z0, (DI)
+	VMOVUPS   Z1, 64(DI)
+	VZEROUPPER
+	RET
+
+#define WIDEN4 \
+	VPMOVZXWD (SI), Y4    \
+	VPMOVZXWD 16(SI), Y5  \
+	VPMOVZXWD 32(SI), Y6  \
+	VPMOVZXWD 48(SI), Y7  \
+	VPSLLD    $16, Y4, Y4 \
+	VPSLLD    $16, Y5, Y5 \
+	VPSLLD    $16, Y6, Y6 \
+	VPSLLD    $16, Y7, Y7
+
+// func sumBFloat16AVX2(sums *float32, x *uint16, n int)
+TEXT ·sumBFloat16AVX2(SB), NOSPLIT, $0-24
+	MOVQ    sums+0(FP), DI
+	MOVQ    x+8(FP), SI
+	MOVQ    n+16(FP), CX
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 64(DI), Y2
+	VMOVUPS 96(DI), Y3
+
+sum:
+	WIDEN4
+	VADDPS Y4, Y0, Y0
+	VADDPS Y5, Y1, Y1
+	VADDPS Y6, Y2, Y2
+	VADDPS Y7, Y3, Y3
+	ADDQ   $64, SI
+	SUBQ   $32, CX
+	JNZ    sum
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VZEROUPPER
+	RET
+
+#define SQUARES512 \
+	VSUBPS Z15, Z2, Z2 \
+	VSUBPS Z15, Z3, Z3 \
+	VMULPS Z2, Z2, Z2  \
+	VMULPS Z3, Z3, Z3  \
+	VADDPS Z2, Z0, Z0  \
+	VADDPS Z3, Z1, Z1  \
+	SUBQ   $32, CX
+
+// func squaresBFloat16AVX512(sums *float32, x *uint16, less float32, n int)
+TEXT ·squaresBFloat16AVX512(SB), NOSPLIT, $0-32
+	MOVQ         sums+0(FP), DI
+	MOVQ         x+8(FP), SI
+	VBROADCASTSS less+16(FP), Z15
+	MOVQ         n+24(FP), CX
+	VMOVUPS      (DI), Z0
+	VMOVUPS      64(DI), Z1
+
+squares:
+	VPMOVZXWD (SI), Z2
+	VPMOVZXWD 32(SI), Z3
+	VPSLLD    $16, Z2, Z2
+	VPSLLD    $16, Z3, Z3
+	ADDQ      $64, SI
+	SQUARES512
+	JNZ       squares
+	VMOVUPS   Z0, (DI)
+	VMOVUPS   Z1, 64(DI)
+	VZEROUPPER
+	RET
+
 // func squaresAVX512(sums, x *float32, less float32, n int)
 TEXT ·squaresAVX512(SB), NOSPLIT, $0-32
 	MOVQ         sums+0(FP), DI
@@ -264,17 +363,49 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-32
 squares:
 	VMOVUPS (SI), Z2
 	VMOVUPS 64(SI), Z3
-	VSUBPS  Z15, Z2, Z2
-	VSUBPS  Z15, Z3, Z3
-	VMULPS  Z2, Z2, Z2
-	VMULPS  Z3, Z3, Z3
-	VADDPS  Z2, Z0, Z0
-	VADDPS  Z3, Z1, Z1
 	ADDQ    $128, SI
-	SUBQ    $32, CX
+	SQUARES512
 	JNZ     squares
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, 64(DI)
+	VZEROUPPER
+	RET
+
+#define SQUARES256 \
+	VSUBPS Y15, Y4, Y4 \
+	VSUBPS Y15, Y5, Y5 \
+	VSUBPS Y15, Y6, Y6 \
+	VSUBPS Y15, Y7, Y7 \
+	VMULPS Y4, Y4, Y4  \
+	VMULPS Y5, Y5, Y5  \
+	VMULPS Y6, Y6, Y6  \
+	VMULPS Y7, Y7, Y7  \
+	VADDPS Y4, Y0, Y0  \
+	VADDPS Y5, Y1, Y1  \
+	VADDPS Y6, Y2, Y2  \
+	VADDPS Y7, Y3, Y3  \
+	SUBQ   $32, CX
+
+// func squaresBFloat16AVX2(sums *float32, x *uint16, less float32, n int)
+TEXT ·squaresBFloat16AVX2(SB), NOSPLIT, $0-32
+	MOVQ         sums+0(FP), DI
+	MOVQ         x+8(FP), SI
+	VBROADCASTSS less+16(FP), Y15
+	MOVQ         n+24(FP), CX
+	VMOVUPS      (DI), Y0
+	VMOVUPS      32(DI), Y1
+	VMOVUPS      64(DI), Y2
+	VMOVUPS      96(DI), Y3
+
+squares:
+	WIDEN4
+	ADDQ    $64, SI
+	SQUARES256
+	JNZ     squares
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
 	VZEROUPPER
 	RET
 
@@ -294,20 +425,8 @@ squares256:
 	VMOVUPS 32(SI), Y5
 	VMOVUPS 64(SI), Y6
 	VMOVUPS 96(SI), Y7
-	VSUBPS  Y15, Y4, Y4
-	VSUBPS  Y15, Y5, Y5
-	VSUBPS  Y15, Y6, Y6
-	VSUBPS  Y15, Y7, Y7
-	VMULPS  Y4, Y4, Y4
-	VMULPS  Y5, Y5, Y5
-	VMULPS  Y6, Y6, Y6
-	VMULPS  Y7, Y7, Y7
-	VADDPS  Y4, Y0, Y0
-	VADDPS  Y5, Y1, Y1
-	VADDPS  Y6, Y2, Y2
-	VADDPS  Y7, Y3, Y3
 	ADDQ    $128, SI
-	SUBQ    $32, CX
+	SQUARES256
 	JNZ     squares256
 	VMOVUPS Y0, (DI)
 	VMOVUPS Y1, 32(DI)

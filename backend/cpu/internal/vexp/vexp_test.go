@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"golang.org/x/sys/cpu"
+
+	"matladder/backend/cpu/internal/rows"
 )
 
 // fast are the loops of every instruction set of this machine.
 func fast(t testing.TB) map[string]Loops {
-	loops := map[string]Loops{}
+	loops := map[string]Loops{"generic": Generic}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		loops["avx2"] = For(true, false)
 	}
@@ -68,6 +70,17 @@ func compare(t *testing.T, name string, l Loops, x []float32, less float32) {
 	}
 	if g, w := l.Squares(x, less), Generic.Squares(x, less); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
 		t.Fatalf("%s: the sum of squares of %d elements is %v, in Go %v", name, len(x), g, w)
+	}
+	bits, wide := make([]uint16, len(x)), make([]float32, len(x))
+	for i, v := range x {
+		bits[i] = rows.Narrow(v)
+		wide[i] = rows.Widen(bits[i])
+	}
+	if g, w := l.SumBFloat16(bits), Generic.Sum(wide); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
+		t.Fatalf("%s: the sum of %d elements of bfloat16 is %v, in Go %v", name, len(x), g, w)
+	}
+	if g, w := l.SquaresBFloat16(bits, less), Generic.Squares(wide, less); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
+		t.Fatalf("%s: the sum of squares of %d elements of bfloat16 is %v, in Go %v", name, len(x), g, w)
 	}
 	if len(x) > 0 {
 		if g, w := l.Largest(x), Generic.Largest(x); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {

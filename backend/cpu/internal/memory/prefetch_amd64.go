@@ -1,0 +1,4 @@
+package memory
+
+//go:noescape
+func prefetch(p *byte, lines int)

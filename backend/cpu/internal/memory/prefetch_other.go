@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package memory
+
+func prefetch(*byte, int) {}
