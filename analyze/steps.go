@@ -22,8 +22,8 @@ type Work struct {
 	Parallel   bool  // whether an axis is parallel: the cores of a device share the grid
 	FLOPs      int64
 	Bytes      int64     // moved, as Counts has them
-	FirstBytes int64     // of them, those that the first step waits for
-	LastBytes  int64     // of them, those that are written after the last step
+	FirstBytes int64     // of them, those that the first step of a core waits for
+	LastBytes  int64     // of them, those that are written after a core's last step
 	Shares     []float64 // for each condition of the body in order, the part of all steps in which it holds
 	// CoreSteps are those that the busiest core runs; 0 for an even share, or for all
 	// of them where no axis is parallel.

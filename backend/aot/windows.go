@@ -15,7 +15,7 @@ type place uint8
 const (
 	inMain  place = iota
 	inVMEM        // brought there behind the launch before
-	between       // brought to the memory between, from where its blocks still come
+	between       // brought to the memory between HBM and VMEM (v4), from where its blocks still come
 )
 
 func placeOf(n hlo.Near) place {
@@ -34,8 +34,9 @@ func placeOf(n hlo.Near) place {
 // those from main memory, as analyze.Near has it.
 type moved struct{ first, last, all int64 }
 
-// movedBy reads that off the windows of a plain product. at says where the factors are. It is false where windows and arrays do not belong together: the order of
-// libtpu's numbers is found by looking, and not told by anybody.
+// movedBy reads that off the windows of a plain product. at says where the factors are. It
+// reports false where windows do not divide the arrays: libtpu does not document the order of
+// its numbers, which is inferred from compiled programs.
 func movedBy(p problem.Problem, w hlo.Windows, at [2]place) (moved, bool) {
 	m, ok := p.(problem.Matmul)
 	if !ok || m.Batch > 1 || m.TransB || len(m.Operands()) != 3 {

@@ -7,8 +7,8 @@
 //     for each version of it with whatever C compiler there is, or for PyTorch the Python
 //     program in python/, which the interpreter that has PyTorch runs.
 //  3. Open runs that program on a library to learn its version and its products.
-//  4. Baseline starts it anew for one problem, or for PyTorch, which takes seconds to load,
-//     has a process that is done with another take this one. Requests go to
+//  4. Baseline starts a process for each problem; PyTorch, which takes seconds to load, has
+//     one that goes on to the next problem when it is done with another. Requests go to
 //     it as lines of text and arrays, as package internal/child has them; it takes the
 //     time around plain calls (method direct).
 //  5. Inputs come from their seed as everywhere, and the output comes back to be

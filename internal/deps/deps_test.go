@@ -65,8 +65,8 @@ backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix
 backend/cpu/internal/probe: tile backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix
-backend/cpu/internal/rows:
-backend/cpu/internal/vexp:
+backend/cpu/internal/rows: backend/cpu/internal/memory
+backend/cpu/internal/vexp: backend/cpu/internal/rows
 backend/cpu/internal/widen:
 backend/cpu/internal/gemm: backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
 backend/cpu/internal/gemm/asmgen:

@@ -209,7 +209,7 @@ func (x *model) reading(bytes float64) float64 {
 }
 
 // firstLines is how long a core waits for the first lines of so many rows of blocks of b, if
-// these come from memory; those of one step come together.
+// these come from memory; the rows of one step (Depth of them) come together.
 func (x *model) firstLines(rows float64) float64 {
 	if x.sizeB() <= x.shared {
 		return 0

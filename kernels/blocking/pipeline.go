@@ -191,8 +191,8 @@ func (x *pipeline) blocksOf(s tile.Blocks) (a, b, o float64) {
 	return bytes(x.p.A, s.M, s.K), bytes(x.p.B, s.K, s.N), bytes(x.p.Out, s.M, s.N)
 }
 
-// tiled is a side of a block of b in whole tiles of the matrix units: one of 128 columns takes
-// those of 256 as long as one of 256.
+// tiled is a side of a block of b in whole tiles of the matrix units: units of 256 take as long
+// for 128 columns as for 256.
 func (x *pipeline) tiled(side int) float64 {
 	if x.Unit == 0 {
 		return float64(side)

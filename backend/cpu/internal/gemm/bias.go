@@ -6,7 +6,8 @@ import (
 )
 
 // A bias is what the sums of each row of a start from, by rows; none where they start from zero.
-// It is that of the steps from first on: those of others start from zero.
+// It covers all steps of a sum and is added once, by the run that begins at step first; runs
+// that begin later add to what is there.
 type bias[C Sum] struct {
 	rows  []C
 	first int

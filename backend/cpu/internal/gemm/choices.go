@@ -29,7 +29,8 @@ const (
 // AllRows is more than any a has: up to so many rows a way that is asked for pays.
 const AllRows = 1 << 30
 
-// With returns the table with choices, which those who multiply give to its paths.
+// With returns the table with choices. It only keeps them: who multiplies gives them to a path
+// by Path.With.
 func (k *Kernels) With(c Choices) *Kernels {
 	with := *k
 	with.Choices = c

@@ -19,9 +19,9 @@
 //  4. Where packing a would show, Multiply takes rows of it as they lie, if words in
 //     memory are those of panels, as float32 and four bytes of int8 are (rows.go).
 //
-// VNNI multiplies unsigned bytes by signed ones. So int8 of b are stored as b+128, which
-// packing does by the way, and the sums of a row of a start from -128 times its own sum
-// (bias.go).
+// VNNI multiplies unsigned bytes by signed ones. So packing stores int8 of b as b+128, tiles that
+// read b unpacked add the 128 in registers, and the sums of a row of a start from -128 times
+// its own sum (bias.go). Streams widen to int16 and need neither.
 //
 // For an a of few rows packing all of b would take longer than multiplying. Then b
 // is read where it lies:

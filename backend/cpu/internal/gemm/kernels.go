@@ -85,7 +85,7 @@ type Path[S Source, C Sum] struct {
 	KU     int    // elements of k in one step
 	Words  int    // of one row or column in one step: 1, or 16 for tiles
 
-	// Stored multiply an a that this path packed by a b that is neither packed nor of type S,
+	// Stored has what multiplies an a that this path packed by a b that is neither packed nor of type S,
 	// by the name of its elements.
 	Stored map[string]*InPlace[C]
 
@@ -93,7 +93,7 @@ type Path[S Source, C Sum] struct {
 	direct   directKernel[C]
 	stream   streamKernel[C]
 	dots     dotsKernel[C]
-	asked    ReadB // how B is read, whatever the rows of A; ReadByRule by those
+	asked    ReadB // how B is read, whatever the rows of A; ReadByRule: chosen by those
 	blocking blocking
 	packA    packer[S]
 	packB    packer[S]

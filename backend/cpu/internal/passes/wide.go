@@ -20,8 +20,18 @@ func values(p *plan.Plan) error {
 // next to the core.
 const wideRow = 64 << 10
 
+// asksAhead reports whether memory is asked for the next rows of ref r while steps g, which go
+// along rows together, compute with those of a strip: whole rows of an input. Worker.rowLoop
+// begins that, and Frame.Ask asks for a part at each piece of a row.
+func asksAhead(p *plan.Plan, g *plan.Step, r int) bool {
+	x := &p.Refs[r]
+	return x.Kind == tile.In && !x.Main && !p.IsAlone(r) && x.Cols == x.LD &&
+		slices.ContainsFunc(g.Body, func(s *plan.Step) bool { return tile.Loads(s.Stmt.Value, x.Ref) })
+}
+
 // widenOnce has rows of bfloat16 widened once where several steps that go along rows together
-// compute with them, or with the only row of a block again and again.
+// compute with them, or with the only row of a block again and again. It also notes which
+// inputs memory is asked for ahead.
 func widenOnce(p *plan.Plan) {
 	plan.AllSteps(p.Steps, func(g *plan.Step) {
 		if g.Kind != plan.StepRowLoop {
@@ -29,7 +39,7 @@ func widenOnce(p *plan.Plan) {
 		}
 		for r := range p.Refs {
 			x := &p.Refs[r]
-			if x.Kind == tile.In && !x.Main && !p.IsAlone(r) && x.Cols == x.LD && slices.ContainsFunc(g.Body, func(s *plan.Step) bool { return tile.Loads(s.Stmt.Value, x.Ref) }) {
+			if asksAhead(p, g, r) {
 				g.Asks = append(g.Asks, r)
 			}
 			reads := 0

@@ -24,10 +24,11 @@ type Product struct {
 	// Scaled is multiply into a c of float32, or of bfloat16 if narrow, of sums that are
 	// scaled; nil if there is none.
 	Scaled func(x Call, narrow bool, by gemm.Scaling)
-	// Unpacked is for a b that is not packed: one of elements as they are multiplied, by which
-	// an a that is not packed may be multiplied too where ReadsA, in pieces of b; Dots, for one
-	// whose columns are rows of memory; or what Stored has for one of elements that lie in
-	// memory as dtype inB, rows being whole numbers of so many. Both may be nil.
+	// Unpacked multiplies by a b that is not packed. At first it takes elements as they are
+	// multiplied, and, in pieces of b, also an a that is not packed where ReadsA. The passes
+	// put Dots in its place where columns of b are rows of memory (nil if the path has none), or
+	// what Stored has for a b that lies in memory as dtype inB, rows being whole numbers of so
+	// many elements (nil if it has none).
 	Unpacked, Dots Reader
 	Stored         func(inB tile.Dtype, whole int) Reader
 	// ReadCosts is what ways to read B cost, as gemm.Path measures it; nil where A and B have
@@ -38,14 +39,14 @@ type Product struct {
 	Routine  func(read gemm.ReadB) string            // the micro-kernel, in assembly; "" for none
 }
 
-// A Reader multiplies by a b that is not packed, whose rows are ldb elements apart. It
+// A Reader multiplies by a b that is not packed, whose rows in memory are ldb elements apart. It
 // chooses a way by the rows of a.
 type Reader interface {
 	Rows() int // of a, up to which it pays; 0 if it may not be called
 	Multiply(x Call)
 	Read(m, ldb int) gemm.ReadB
-	// Blocking is over how many elements of k, and how many columns, it runs before others get
-	// their turn, and how many columns a register tile has.
+	// Blocking is how many elements of k and how many columns of b one run goes over, and how
+	// many columns a register tile has.
 	Blocking(m, n, k, ldb int) (run, cols, tile int)
 	Work(m, ldb int) int // bytes of memory that help it
 }
@@ -82,7 +83,7 @@ type Packing struct {
 	Pack     PackFunc
 	Widening *Widening // that pack begins with; nil for none
 	InPlace  bool      // b: where it is not packed it is widened as it is read
-	Dots     bool      // b: so it is read along its columns, which are rows of memory
+	Dots     bool      // b: where it is not packed it is read along its columns, which are rows of memory
 	Chunk    int       // words of a lane that a chunk has at most
 }
 

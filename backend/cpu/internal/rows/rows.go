@@ -24,8 +24,8 @@ type Loops struct {
 	Min    func(dst, x, y []float32)          // the smaller; -0 is smaller than +0, and NaN than all
 
 	// Affine sets dst to (x + a) · b · w + c, rounded after each, by stores that go past the
-	// caches if it is to, as far as it can: then dst is none of the others. AffineBFloat16 does so
-	// from bits to bits.
+	// caches if it is to, as far as it can: then dst overlaps none of the others. w and c have at
+	// least as many elements. AffineBFloat16 does so from bits to bits.
 	Affine         func(dst, x []float32, a, b float32, w, c []float32, past bool)
 	AffineBFloat16 func(dst, x []uint16, a, b float32, w, c []float32, past bool)
 

@@ -242,8 +242,9 @@ var nan = float32(math.NaN())
 // been turned over.
 func ordered(bits int32) float32 { return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32)) }
 
-// affine does the last few elements as usual, and also what lies ahead of a cache line where it
-// goes past the caches: there some are done again.
+// affine does the last few elements as usual. Where it goes past the caches and dst begins
+// inside of a cache line, ordinary stores write the first elements, and those of them that
+// lie from the first whole line on are written once more.
 func affine[T any](fast func(dst, x *T, a, b float32, w, c *float32, n int, past bool), usual func(dst, x []T, a, b float32, w, c []float32, past bool)) func(dst, x []T, a, b float32, w, c []float32, past bool) {
 	const step = 32
 	return func(dst, x []T, a, b float32, w, c []float32, past bool) {

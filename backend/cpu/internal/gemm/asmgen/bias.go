@@ -3,7 +3,7 @@ package asmgen
 // Where b is stored as b+128, sums start from a bias: -128 times the sum of the bytes in their
 // row of a.
 
-// offsets is what bytes are multiplied by for it.
+// offsets loads 128 into every byte of reg, by which bytes of a are multiplied for it.
 func (t Tile) offsets(a *Asm, temp, reg string) {
 	a.EOL("128 in each byte")
 	a.Op("MOVL", imm(-0x7f7f7f80), temp)

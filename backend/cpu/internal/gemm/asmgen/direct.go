@@ -85,7 +85,7 @@ func orderHalves(a *Asm, first, second, temp string) {
 }
 
 // joinQuads makes words of the bytes of four rows of 32 columns, the first and the third in
-// even, the others in odd, of which it leaves nothing: the first vector of them, or both.
+// even, the others in odd; it overwrites both. to gets the first vector of words, or both.
 func joinQuads(a *Asm, even, odd string, order, to []string) {
 	low := to[len(to)-1]
 	a.EOL("two bytes of columns 0 to 7 and 16 to 23")

@@ -142,8 +142,8 @@ func (t Tile) prefetchC(a *Asm) {
 
 func (t Tile) zeros(a *Asm) { t.zero(a, t.corner(t.MR, t.Vectors)...) }
 
-// start sets the sums to zero or each row's to its bias, that of the next panel being where
-// from says.
+// start sets the sums to zero, or those of each row to its bias. It moves from, where that is
+// given, on by the biases of a tile: to those of the next panel.
 func (t Tile) start(a *Asm, bias, from string) {
 	started := a.NewLabel("started")
 	t.zeros(a)
