@@ -12,41 +12,28 @@ import (
 // affine is a value (x + a) · b · w + c, a and b numbers of a row, w and c rows: what a norm
 // makes of x when it knows its mean and its size. One loop does all of it.
 type affine struct {
-	x    *tile.Expr
-	a, b one
-	w, c plan.Lanes[float32]
+	x, shift, by, row, term *tile.Expr // shift, by, row and term are nil where there is none
+	less                    bool       // shift is taken away
 }
 
-// affine takes e, of float32, apart from its end; nil where no number of a row is in it.
-func (c *values) affine(e *tile.Expr) *affine {
+// affineOf takes e, of float32, apart from its end; nil where no number of a row is in it.
+func affineOf(e *tile.Expr) *affine {
 	aRow := func(e *tile.Expr) bool { return plan.OneRow(e) && !plan.OneColumn(e) }
-	rest, term := plan.Apart(e, tile.OpAdd, aRow)
-	rest, row := plan.Apart(rest, tile.OpMul, aRow)
-	if row == nil {
-		rest, term = e, nil
+	f := &affine{}
+	f.x, f.term = plan.Apart(e, tile.OpAdd, aRow)
+	f.x, f.row = plan.Apart(f.x, tile.OpMul, aRow)
+	if f.row == nil {
+		f.x, f.term = e, nil
 	}
-	rest, by := plan.Apart(rest, tile.OpMul, plan.OneColumn)
-	less := rest.Op == tile.OpSub && plan.OneColumn(rest.Args[1])
-	var shift *tile.Expr
-	if less {
-		rest, shift = rest.Args[0], rest.Args[1]
+	f.x, f.by = plan.Apart(f.x, tile.OpMul, plan.OneColumn)
+	f.less = f.x.Op == tile.OpSub && plan.OneColumn(f.x.Args[1])
+	if f.less {
+		f.x, f.shift = f.x.Args[0], f.x.Args[1]
 	} else {
-		rest, shift = plan.Apart(rest, tile.OpAdd, plan.OneColumn)
+		f.x, f.shift = plan.Apart(f.x, tile.OpAdd, plan.OneColumn)
 	}
-	if shift == nil && (by == nil || row == nil) { // a product with one number has a loop of its own
+	if f.shift == nil && (f.by == nil || f.row == nil) { // a product with one number has a loop of its own
 		return nil
-	}
-	none := float32(math.Copysign(0, -1)) // what added to changes nothing
-	f := &affine{x: rest, a: constant(none), b: constant(1), w: c.rowOf(row, 1), c: c.rowOf(term, none)}
-	if shift != nil {
-		f.a = c.single(shift)
-	}
-	if less {
-		plus := f.a
-		f.a = func(w *plan.Frame, row int) float32 { return -plus(w, row) }
-	}
-	if by != nil {
-		f.b = c.single(by)
 	}
 	return f
 }
@@ -61,12 +48,24 @@ func (c *values) rowOf(e *tile.Expr, otherwise float32) plan.Lanes[float32] {
 	return func(_ *plan.Frame, _, _, n int) []float32 { return row[:n] }
 }
 
-// along is f by a loop for what its x is stored as, past the caches or not.
-func along[T any](f *affine, x plan.Lanes[T], loop func(dst, x []T, a, b float32, w, c []float32, past bool), past bool) into[T] {
+// along compiles f by a loop for what its x is stored as, past the caches or not.
+func along[T any](c *values, f *affine, x plan.Lanes[T], loop func(dst, x []T, a, b float32, w, c []float32, past bool), past bool) into[T] {
+	none := float32(math.Copysign(0, -1)) // what added to changes nothing
+	a, b, factors, terms := constant(none), constant(1), c.rowOf(f.row, 1), c.rowOf(f.term, none)
+	if f.shift != nil {
+		a = c.single(f.shift)
+	}
+	if f.less {
+		plus := a
+		a = func(w *plan.Frame, row int) float32 { return -plus(w, row) }
+	}
+	if f.by != nil {
+		b = c.single(f.by)
+	}
 	return func(w *plan.Frame, row, col int, out []T) {
 		n := len(out)
-		v, by, plus := x(w, row, col, n), f.w(w, row, col, n), f.c(w, row, col, n)
-		loop(out, v, f.a(w, row), f.b(w, row), by, plus, past)
+		v, by, plus := x(w, row, col, n), factors(w, row, col, n), terms(w, row, col, n)
+		loop(out, v, a(w, row), b(w, row), by, plus, past)
 	}
 }
 
@@ -76,13 +75,13 @@ func (c *values) affineTo(e *tile.Expr, d tile.Dtype, past bool) plan.Writer {
 	if e.Dtype != tile.Float32 || d != tile.Float32 && d != tile.BFloat16 {
 		return nil
 	}
-	f := c.affine(e)
+	f := affineOf(e)
 	switch {
 	case f == nil:
 	case d == tile.Float32:
-		return written(c, along(f, c.floats(f.x), c.plan.Loops.Affine, past))
+		return written(c, along(c, f, c.floats(f.x), c.plan.Loops.Affine, past))
 	case bits(f.x) != nil:
-		return written(c, along(f, loadSame[uint16](c, c.plan.Number(bits(f.x))), c.plan.Loops.AffineBFloat16, past))
+		return written(c, along(c, f, loadSame[uint16](c, c.plan.Number(bits(f.x))), c.plan.Loops.AffineBFloat16, past))
 	}
 	return nil
 }

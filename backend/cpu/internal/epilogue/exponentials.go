@@ -32,8 +32,8 @@ func (c *values) into(e *tile.Expr) into[float32] {
 	if e.Dtype != tile.Float32 {
 		return nil
 	}
-	if f := c.affine(e); f != nil {
-		return along(f, c.floats(f.x), c.plan.Loops.Affine, false)
+	if f := affineOf(e); f != nil {
+		return along(c, f, c.floats(f.x), c.plan.Loops.Affine, false)
 	}
 	switch e.Op {
 	case tile.OpMul:
