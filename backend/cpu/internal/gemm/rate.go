@@ -17,15 +17,19 @@ type Rate struct {
 const rateTime = 4 * time.Millisecond
 
 // Rate measures the path on the calling goroutine, in some 20 ms.
-func (p *Path[S, C]) Rate() Rate {
+func (p *Path[S, C]) Rate() Rate { return p.rateBeyond(max(probe.Host().L2, 512<<10)) }
+
+// rateBeyond is Rate where L2 holds so many bytes.
+func (p *Path[S, C]) rateBeyond(l2 int) Rate {
 	const runs, deep = 8, 512
 	m, n, k := runs*p.MR, runs*p.NR, deep
 	if p.Words > 1 { // tiles: panels of some KiB
 		m, n, k = 4*p.MR, 4*p.NR, 4*p.KU*p.Words
 	}
 	a, b, c := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), make([]C, m*n)
-	// Packing reads a source that L2 does not hold, another part of it each time.
-	rows := max(1, 4*max(probe.Host().L2, 512<<10)/(size[S]()*wideRow))
+	// Packing reads a source that L2 does not hold, another part of it each time, and has one
+	// part at least.
+	rows := max(k, m, packedRows, 4*l2/(size[S]()*wideRow))
 	source := make([]S, rows*wideRow)
 	var x S
 	for i := range source {
@@ -35,7 +39,7 @@ func (p *Path[S, C]) Rate() Rate {
 	p.PackA(a, source, wideRow, m, k)
 	p.PackB(b, source, wideRow, k, n)
 	r := Rate{FLOPs: 2 * float64(m) * float64(n) * float64(k) / fastest(func() { p.Block(c, n, m, n, k, a, b, false) })}
-	few, far := 2*p.MR, Buffer(2*max(probe.Host().L2, 512<<10))
+	few, far := 2*p.MR, Buffer(2*l2)
 	wide := len(far) / p.PanelB(k)
 	for i := range wide {
 		copy(far[i*p.PanelB(k):], b[:p.PanelB(k)])

@@ -1,16 +1,22 @@
 package gemm
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
-// TestRate: every path tells figures of itself.
+// TestRate: every path tells figures of itself, however large the L2 of its machine is.
 func TestRate(t *testing.T) {
 	for _, isa := range Supported() {
 		k := For(isa)
-		for name, r := range map[string]Rate{"float32": k.Float32.Rate(), "bfloat16": k.BFloat16.Rate(), "int8": k.Int8.Rate()} {
-			if !(r.FLOPs > 0 && r.PackA > 0 && r.PackB > 0) {
-				t.Errorf("%s %s: %+v", isa, name, r)
+		for _, l2 := range []int{64 << 10, 512 << 10, 2 << 20} {
+			for name, r := range map[string]Rate{"float32": k.Float32.rateBeyond(l2), "bfloat16": k.BFloat16.rateBeyond(l2), "int8": k.Int8.rateBeyond(l2)} {
+				what := fmt.Sprintf("%s %s, L2 of %d KiB", isa, name, l2>>10)
+				if !(r.FLOPs > 0 && r.Fetch > 0 && r.PackA > 0 && r.PackB > 0) {
+					t.Errorf("%s: %+v", what, r)
+				}
+				t.Logf("%s: %.4g FLOP/s, packs %.3g and %.3g B/s", what, r.FLOPs, r.PackA, r.PackB)
 			}
-			t.Logf("%-8s %-8s %.4g FLOP/s, packs %.3g and %.3g B/s", isa, name, r.FLOPs, r.PackA, r.PackB)
 		}
 	}
 }
