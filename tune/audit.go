@@ -46,10 +46,12 @@ type Audit struct {
 	Row               tuned.Row // the tuner's
 	Tuner, Exhaustive Search
 	Default           tile.Blocks   // of the kernel's own candidates the fastest in the exhaustive search
+	First             tile.Blocks   // of those that can be launched the first: what is taken where nothing is tuned and none is raced
 	Samples           int           // of a candidate of the exhaustive search: the fewest
 	Short             time.Duration // launches of an exhaustive search that stops at the fewest samples that have a 95 % interval
 	OverExhaustive    Paired        // the tuner's block shape against that of the exhaustive search
 	OverDefault       Paired        // and against Default
+	OverFirst         Paired        // that of the exhaustive search against First: how many times as long First takes
 }
 
 // comparisons is how many sittings the last race has: executables are made anew for
@@ -57,8 +59,8 @@ type Audit struct {
 const comparisons = 3
 
 // Audit runs the tuner on a job, then the exhaustive search, and races the block
-// shapes that they chose and the kernel's own best against each other in rounds of
-// fresh samples. Backends that predict are refused: their tuner compares all that it
+// shapes that they chose, the kernel's own best and its first against each other in
+// rounds of fresh samples. Backends that predict are refused: their tuner compares all that it
 // compiles.
 func (a *Auditor) Audit(ctx context.Context, j Job) (Audit, error) {
 	t := &a.Tuner
@@ -82,22 +84,22 @@ func (a *Auditor) Audit(ctx context.Context, j Job) (Audit, error) {
 		return Audit{}, fmt.Errorf("%s: exhaustive: %w", j.Key(), err)
 	}
 	out.Exhaustive = Search{x.best.Blocks, x.launched, x.spent, t.clock().Sub(begin)}
-	out.Default, out.Samples, out.Short = x.own.Blocks, x.samples, x.short
+	out.Default, out.First, out.Samples, out.Short = x.own.Blocks, x.first.Blocks, x.samples, x.short
 
 	i := slices.IndexFunc(x.list, func(c Candidate) bool { return c.Blocks == out.Row.Blocks })
-	err = a.compare(ctx, j, &out, x.list[i], x.best, x.own)
+	err = a.compare(ctx, j, &out, x.list[i], x)
 	if err != nil {
 		return Audit{}, fmt.Errorf("%s: %w", j.Key(), err)
 	}
 	return out, nil
 }
 
-// compare races three block shapes, of which some may be the same, in interleaved
-// rounds.
-func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours, best, own Candidate) error {
+// compare races the tuner's block shape and those of an exhaustive search, of which some may
+// be the same, in interleaved rounds.
+func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours Candidate, x exhausted) error {
 	times := map[tile.Blocks][]float64{}
 	var list []Candidate
-	for _, c := range []Candidate{ours, best, own} {
+	for _, c := range []Candidate{ours, x.best, x.own, x.first} {
 		if !slices.ContainsFunc(list, func(o Candidate) bool { return o.Blocks == c.Blocks }) {
 			list = append(list, c)
 		}
@@ -118,8 +120,9 @@ func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours, best, ow
 			times[r.Blocks] = append(times[r.Blocks], r.times...)
 		}
 	}
-	out.OverExhaustive = paired(times, best.Blocks, ours.Blocks)
-	out.OverDefault = paired(times, own.Blocks, ours.Blocks)
+	out.OverExhaustive = paired(times, x.best.Blocks, ours.Blocks)
+	out.OverDefault = paired(times, x.own.Blocks, ours.Blocks)
+	out.OverFirst = paired(times, x.first.Blocks, x.best.Blocks)
 	return nil
 }
 

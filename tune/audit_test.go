@@ -54,6 +54,10 @@ func TestAudit(t *testing.T) {
 			t.Errorf("%+v over %v, want %.3f", r.have, r.other, want)
 		}
 	}
+	first := tile.Blocks{M: 128, K: 128, N: 128} // of the sweep of a machine that does not tell what its cores do
+	if want := valley(first) / valley(a.Exhaustive.Blocks); a.First != first || a.Default == first || math.Abs(a.OverFirst.Center-want) > 0.01*want || a.OverFirst.Low <= 1 {
+		t.Errorf("first %v, %+v, want %v, %.3f; the fastest of its own %v", a.First, a.OverFirst, first, want, a.Default)
+	}
 	// 1/30 of the candidates, each once and the best some more: far below the cost.
 	if r := a.Tuner.Launching.Seconds() / a.Exhaustive.Launching.Seconds(); r > 0.1 || a.Short >= a.Exhaustive.Launching || a.Exhaustive.Elapsed < a.Exhaustive.Launching {
 		t.Errorf("cost %.3f, %v %v", r, a.Short, a.Exhaustive)
@@ -90,6 +94,9 @@ func TestAudit_Faults(t *testing.T) {
 	a := audit(t, f, 1000, 512)
 	if a.Exhaustive.Candidates != whole-1 || a.Exhaustive.Blocks == f.wrong || a.Tuner.Blocks == f.wrong || valley(a.Exhaustive.Blocks) > 1.07*valley(f.wrong) {
 		t.Errorf("%d of %d, %+v", a.Exhaustive.Candidates, whole, a)
+	}
+	if second := (tile.Blocks{M: 256, K: 256, N: 256}); a.First != second {
+		t.Errorf("first %v, want %v, as the first does not compile", a.First, second)
 	}
 	f.broken = tile.Blocks{M: 64, K: 64, N: 64}
 	u := Auditor{Tuner: *tuner(f)}
@@ -130,9 +137,9 @@ func audits() []Audit {
 	evidence := tuned.Evidence{Mode: tuned.Measured, Seconds: 1, Low: 1, High: 1, Versions: "v", Date: "2026-11-22"}
 	return []Audit{
 		{tuned.Row{Key: key, Blocks: large, Evidence: evidence}, Search{large, 10, time.Second, 2 * time.Second}, Search{large, 30, 20 * time.Second, 22 * time.Second},
-			small, 30, 5 * time.Second, Paired{1, 1, 1, 0}, Paired{1.21, 1.2, 1.25, 30}},
+			small, small, 30, 5 * time.Second, Paired{1, 1, 1, 0}, Paired{1.21, 1.2, 1.25, 30}, Paired{1.24, 1.22, 1.25, 30}},
 		{tuned.Row{Key: other, Blocks: small, Evidence: evidence}, Search{small, 10, time.Second, 2 * time.Second}, Search{large, 30, 20 * time.Second, 22 * time.Second},
-			small, 20, 5 * time.Second, Paired{0.81, 0.8, 0.82, 30}, Paired{1, 1, 1, 0}},
+			small, large, 20, 5 * time.Second, Paired{0.81, 0.8, 0.82, 30}, Paired{1, 1, 1, 0}, Paired{1, 1, 1, 0}},
 	}
 }
 
@@ -142,10 +149,11 @@ func TestWriteReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| 128×128×96 | v4_optblock | int8→int32 | 128×128×96 | 128×128×96 | 64×64×64 | 1 | same shape | 1.210 | 1.200 – 1.250 | 10 of 30 | 1.0 s of 20.0 s | 5.0 % |\n",
-		"| 128×256×96 | v4_optblock | float32 | 64×64×64 | 128×128×96 | 64×64×64 | 0.810 | 0.800 – 0.820 | 1 | same shape |",
+		"| 128×128×96 | v4_optblock | int8→int32 | 128×128×96 | 128×128×96 | 64×64×64 | 64×64×64 | 1 | same shape | 1.210 | 1.200 – 1.250 | 1.240 | 1.220 – 1.250 | 10 of 30 | 1.0 s of 20.0 s | 5.0 % |\n",
+		"| 128×256×96 | v4_optblock | float32 | 64×64×64 | 128×128×96 | 64×64×64 | 128×128×96 | 0.810 | 0.800 – 0.820 | 1 | same shape | 1 | same shape |",
 		"\n- the tuner's blocks are 0.900 × as fast as the best of the exhaustive search in the geometric mean of 2, least 0.810 × at 128×256×96; the same in 1; slower beyond the interval in 1: 128×256×96 (0.810)\n",
 		"\n- the tuner's blocks are 1.100 × as fast as the fastest of the kernel's own candidates in the geometric mean of 2, least 1.000 × at 128×256×96; the same in 1; slower beyond the interval in none\n",
+		"\n- the kernel's first choice takes 1.120 × as long as the best of the exhaustive search in the median of 2, 1.240 × at most, at 128×128×96; the same in 1; longer beyond the interval in 1: 128×128×96 (1.240)\n",
 		"launches 20 of 60 block shapes and takes 5.0 % of the time of launches (2.0 s of 40.0 s), 9.1 % of the wall time (4.0 s of 44.0 s); each shape of the exhaustive search has 20 samples or more, and the tuner takes 20.0 % of one that stops at 6",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -157,7 +165,7 @@ func TestWriteReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()
-	if err != nil || len(rows) != 3 || rows[2][16] != "0.8" || rows[0][16] != "over_exhaustive_low" || rows[1][len(rows[1])-1] != "22" {
+	if err != nil || len(rows) != 3 || rows[2][17] != "0.8" || rows[0][17] != "over_exhaustive_low" || rows[0][22] != "over_first" || rows[1][22] != "1.24" || rows[1][len(rows[1])-1] != "22" {
 		t.Errorf("%v %q", err, rows)
 	}
 }

@@ -19,6 +19,7 @@ const heat = 16
 type exhausted struct {
 	list      []Candidate // the whole space
 	best, own Candidate   // the fastest of all, and of the kernel's own
+	first     Candidate   // of the kernel's own, in its order
 	launched  int
 	samples   int // of a candidate: the fewest
 	spent     time.Duration
@@ -95,6 +96,11 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 			return x, fmt.Errorf("%w of the kernel's own", ErrNone)
 		}
 		x.own = all[i].Candidate
+		for _, b := range slices.Backward(j.Kernel.Candidates(j.Problem, space.Machine)) {
+			if i := slices.IndexFunc(all, func(s standing) bool { return s.Blocks == b }); i >= 0 {
+				x.first = all[i].Candidate
+			}
+		}
 		return x, nil
 	}
 	return x, fmt.Errorf("%w: all outputs are wrong", ErrNone)

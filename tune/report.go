@@ -22,21 +22,23 @@ func WriteAudits(w io.Writer, audits []Audit) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{
 		"family", "kernel", "variant", "shape", "dtype_a", "dtype_b", "dtype_out", "quant", "epilogue", "options", "versions", "date",
-		"tuner_blocks", "exhaustive_blocks", "default_blocks",
-		"over_exhaustive", "over_exhaustive_low", "over_exhaustive_high", "over_default", "over_default_low", "over_default_high", "rounds",
+		"tuner_blocks", "exhaustive_blocks", "default_blocks", "first_blocks",
+		"over_exhaustive", "over_exhaustive_low", "over_exhaustive_high", "over_default", "over_default_low", "over_default_high",
+		"over_first", "over_first_low", "over_first_high", "rounds",
 		"tuner_candidates", "exhaustive_candidates", "exhaustive_samples",
 		"tuner_launching", "exhaustive_launching", "exhaustive_short_launching", "tuner_elapsed", "exhaustive_elapsed",
 	})
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	seconds := func(d time.Duration) string { return number(d.Seconds()) }
 	for _, a := range audits {
-		k, e, d := a.Row.Key, a.OverExhaustive, a.OverDefault
+		k, e, d, f := a.Row.Key, a.OverExhaustive, a.OverDefault, a.OverFirst
 		p := k.Problem.Asked()
 		out.Write([]string{
 			k.Problem.Family().Name, k.Kernel, k.Variant, k.Problem.Family().Shape(k.Problem.Sizes()), dtype(p.A), dtype(p.B), dtype(p.Out), string(p.Quant), string(p.Epilogue), p.Options,
 			a.Row.Evidence.Versions, a.Row.Evidence.Date,
-			a.Tuner.Blocks.String(), a.Exhaustive.Blocks.String(), a.Default.String(),
-			number(e.Center), number(e.Low), number(e.High), number(d.Center), number(d.Low), number(d.High), strconv.Itoa(max(e.Rounds, d.Rounds)),
+			a.Tuner.Blocks.String(), a.Exhaustive.Blocks.String(), a.Default.String(), a.First.String(),
+			number(e.Center), number(e.Low), number(e.High), number(d.Center), number(d.Low), number(d.High),
+			number(f.Center), number(f.Low), number(f.High), strconv.Itoa(max(e.Rounds, d.Rounds, f.Rounds)),
 			strconv.Itoa(a.Tuner.Candidates), strconv.Itoa(a.Exhaustive.Candidates), strconv.Itoa(a.Samples),
 			seconds(a.Tuner.Launching), seconds(a.Exhaustive.Launching), seconds(a.Short), seconds(a.Tuner.Elapsed), seconds(a.Exhaustive.Elapsed),
 		})
@@ -48,8 +50,8 @@ func WriteAudits(w io.Writer, audits []Audit) error {
 // WriteReport writes audits as a Markdown table and below it what they come to.
 func WriteReport(w io.Writer, audits []Audit) error {
 	var b strings.Builder
-	b.WriteString("| size | kernel | dtypes | tuner | exhaustive | kernel's own | ÷ exhaustive | interval | ÷ own | interval | shapes | time of launches | cost |\n")
-	b.WriteString("| --- | --- | --- | --- | --- | --- | ---: | --- | ---: | --- | ---: | ---: | ---: |\n")
+	b.WriteString("| size | kernel | dtypes | tuner | exhaustive | kernel's own | first choice | ÷ exhaustive | interval | ÷ own | interval | first takes | interval | shapes | time of launches | cost |\n")
+	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | ---: | --- | ---: | --- | ---: | --- | ---: | ---: | ---: |\n")
 	for _, a := range audits {
 		k := a.Row.Key
 		asked := k.Problem.Asked()
@@ -58,15 +60,16 @@ func WriteReport(w io.Writer, audits []Audit) error {
 		if k.Variant != "" {
 			words += " " + k.Variant
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %d of %d | %.1f s of %.1f s | %.1f %% |\n",
-			sizeOf(k), k.Kernel, words, times(a.Tuner.Blocks), times(a.Exhaustive.Blocks), times(a.Default),
-			a.OverExhaustive.cells(), a.OverDefault.cells(), a.Tuner.Candidates, a.Exhaustive.Candidates,
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d of %d | %.1f s of %.1f s | %.1f %% |\n",
+			sizeOf(k), k.Kernel, words, times(a.Tuner.Blocks), times(a.Exhaustive.Blocks), times(a.Default), times(a.First),
+			a.OverExhaustive.cells(), a.OverDefault.cells(), a.OverFirst.cells(), a.Tuner.Candidates, a.Exhaustive.Candidates,
 			a.Tuner.Launching.Seconds(), a.Exhaustive.Launching.Seconds(), percent(a.Tuner.Launching, a.Exhaustive.Launching))
 	}
 	b.WriteString("\n")
 	if len(audits) > 0 {
 		b.WriteString(conclusion("the best of the exhaustive search", audits, func(a Audit) Paired { return a.OverExhaustive }))
 		b.WriteString(conclusion("the fastest of the kernel's own candidates", audits, func(a Audit) Paired { return a.OverDefault }))
+		b.WriteString(ofFirst(audits))
 		b.WriteString(costs(audits))
 	}
 	_, err := io.WriteString(w, b.String())
@@ -111,6 +114,30 @@ func conclusion(than string, audits []Audit, of func(Audit) Paired) string {
 		return s + "; slower beyond the interval in none\n"
 	}
 	return s + fmt.Sprintf("; slower beyond the interval in %d: %s\n", len(slower), strings.Join(slower, ", "))
+}
+
+// ofFirst is a line on how good the first choices of kernels are.
+func ofFirst(audits []Audit) string {
+	var ratios []float64
+	var same int
+	var longer []string
+	for _, a := range audits {
+		p := a.OverFirst
+		ratios = append(ratios, p.Center)
+		if p.Rounds == 0 {
+			same++
+		}
+		if p.Low > 1 {
+			longer = append(longer, fmt.Sprintf("%s (%.3f)", sizeOf(a.Row.Key), p.Center))
+		}
+	}
+	worst := slices.MaxFunc(audits, func(a, b Audit) int { return cmp.Compare(a.OverFirst.Center, b.OverFirst.Center) })
+	s := fmt.Sprintf("- the kernel's first choice takes %.3f × as long as the best of the exhaustive search in the median of %d, %.3f × at most, at %s; the same in %d",
+		interval.Of(ratios).Center, len(audits), worst.OverFirst.Center, sizeOf(worst.Row.Key), same)
+	if len(longer) == 0 {
+		return s + "; longer beyond the interval in none\n"
+	}
+	return s + fmt.Sprintf("; longer beyond the interval in %d: %s\n", len(longer), strings.Join(longer, ", "))
 }
 
 // costs is a line on what all audits cost.

@@ -117,9 +117,9 @@
 //
 // --audit says how good the tuner is. For each size of a sweep, with the kernels and
 // dtypes in turn, it runs the tuner as it is, then an exhaustive search of all block
-// shapes that the tuner draws its candidates from, and races what both chose and the
-// fastest of the kernel's own candidates against each other in interleaved rounds of
-// fresh samples. These are block shapes alone, without adjustments. In the exhaustive
+// shapes that the tuner draws its candidates from, and races what both chose, the
+// fastest of the kernel's own candidates and the first of them, which is taken where
+// nothing is tuned, against each other in interleaved rounds of fresh samples. These are block shapes alone, without adjustments. In the exhaustive
 // search each block shape has --rounds samples, in
 // heats with one reference, and those that may be the fastest race on. Costs are the
 // time of launches, warm-ups included, and wall time.
