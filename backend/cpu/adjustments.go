@@ -96,7 +96,7 @@ func made(e *exec.Executable) string {
 	for _, p := range e.Plans {
 		p.EachDot(func(st plan.ShownStep, d *plan.Dot) {
 			c := p.CallOf(st.Step, d)
-			fmt.Fprintln(&s, d.Product.Name, d.A, d.B, d.K0, d.K1, d.Narrow, d.Scales != nil, d.Write, c.Depth, c.Read, c.Run, c.MC, c.NC)
+			fmt.Fprintln(&s, d.Product.Name, d.A, d.B, d.K0, d.K1, d.Scales != nil, d.Write, c.Depth, c.Read, c.Run, c.MC, c.NC)
 		})
 		for _, o := range p.Operands {
 			fmt.Fprintln(&s, o.Keep, o.Packing.Format, o.Packing.Lanes, o.Depth, o.Piece, o.Slots, o.Packing.InPlace)

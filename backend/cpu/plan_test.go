@@ -89,24 +89,22 @@ func trace(p *plan.Plan) (map[*plan.Operand]*packs, map[*plan.Dot]*calls) {
 				defer mu.Unlock()
 				s.work = max(s.work, n)
 			}
-			multiply, narrow, scaled, direct := traced.Multiply, traced.Narrow, traced.Scaled, traced.Unpacked
+			multiply, whole, direct := traced.Multiply, traced.Whole, traced.Unpacked
 			traced.Multiply = func(x plan.Call) {
 				seen(x, 4)
 				writes(x, multiply)
 			}
-			traced.Narrow = func(x plan.Call) {
-				seen(x, 2)
-				count(&s.narrowed)
-				writes(x, narrow)
-			}
-			traced.Scaled = func(x plan.Call, isNarrow bool, by gemm.Scaling) {
-				size := 4
+			traced.Whole = func(x plan.Call, isNarrow bool, by gemm.Scaling) {
+				size, kind := 4, &s.scaled
 				if isNarrow {
 					size = 2
 				}
+				if by.Rows == nil {
+					kind = &s.narrowed
+				}
 				seen(x, size)
-				count(&s.scaled)
-				writes(x, func(x plan.Call) { scaled(x, isNarrow, by) })
+				count(kind)
+				writes(x, func(x plan.Call) { whole(x, isNarrow, by) })
 			}
 			traced.Unpacked = tracedReader{direct, func(x plan.Call) {
 				see(&s.direct, x)
@@ -266,7 +264,7 @@ func agreeOnProducts(t *testing.T, p *plan.Plan, multiplied map[*plan.Dot]*calls
 			if unpacked {
 				want.block, want.direct = 0, total
 			}
-			for of, asked := range map[*int]bool{&want.inRows: c.A.Keep == plan.KeepUnpacked, &want.streamed: d.Write == gemm.WriteNonTemporal, &want.narrowed: d.Narrow, &want.scaled: d.Scales != nil} {
+			for of, asked := range map[*int]bool{&want.inRows: c.A.Keep == plan.KeepUnpacked, &want.streamed: d.Write == gemm.WriteNonTemporal, &want.narrowed: d.Scales != nil && d.Scales.Plain, &want.scaled: d.Scales != nil && !d.Scales.Plain} {
 				if asked {
 					*of = total
 				}

@@ -171,7 +171,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 	}
 	from := w.now()
 	x := plan.Call{C: c, Off: off, LDC: ldc, M: m, N: n, Work: w.Plan.Sums.Of(w.Mem), Write: d.Write}
-	depth, whole := a.Depth, d.Narrow || d.Scales != nil
+	depth, whole := a.Depth, d.Scales != nil
 	if whole { // sums are rounded or scaled as they are written: over all of k
 		depth = k - d.K0
 	}
@@ -185,10 +185,8 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 		x.A = w.factor(d.A, row, m, first, x.K)
 		x.B = w.factor(d.B, col, n, k0, x.Depth)
 		switch {
-		case d.Narrow:
-			d.Product.Narrow(x)
-		case d.Scales != nil:
-			d.Product.Scaled(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, m, col, n))
+		case whole:
+			d.Product.Whole(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, m, col, n))
 		case x.B.Packed:
 			d.Product.Multiply(x)
 		case b.Widened():

@@ -13,6 +13,9 @@ var negativeZero = float32(math.Copysign(0, -1))
 
 // scalingOf is the scaling of m×n elements from (row, col) of the block on.
 func scalingOf(x *plan.Scales, w *Worker, row, m, col, n int) gemm.Scaling {
+	if x.Plain {
+		return gemm.Scaling{}
+	}
 	const panel = 32 // columns
 	mem := memory.View[float32](x.Mem.Of(w.Mem))
 	by := gemm.Scaling{Rows: mem[:m], Columns: mem[x.Rows:][:2*n]}

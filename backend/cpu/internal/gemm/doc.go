@@ -40,7 +40,7 @@
 // AMX has tile registers of 16 rows, which multiply so fast that each pass over c
 // would show (tiles.go). So Multiply reads an a that is not packed there too, keeps sums
 // between runs of k apart from c, and writes c once (block_tiles.go): by non-temporal
-// stores, rounded to bfloat16 (MultiplyNarrow) or scaled (MultiplyScaled, whole.go). AMX is
+// stores, rounded to bfloat16 or scaled (MultiplyWhole, whole.go). AMX is
 // used only after small products on it were the same as those in Go
 // (tiles_proof_amd64.go). Where they are not, or where the operating system refuses,
 // ISA.Missing says so and AVX512 is the best there is.

@@ -80,7 +80,8 @@ type strip[C Sum] struct {
 // scale: of each row a factor; of 32 columns their factors, and then what is added.
 type scaling struct{ rows, columns *float32 }
 
-// A streaming is a way for the sums of whole panels to come to c.
+// A streaming is a way for the sums of whole panels to come to c. Behind each by non-temporal
+// stores is the same without.
 type streaming uint8
 
 const (

@@ -152,7 +152,7 @@ func (x *bander) meet(i int) (adds []int) {
 func (x *bander) multiplies(d *plan.Dot) bool {
 	a, b := x.plan.Operands[d.A], x.plan.Operands[d.B]
 	r := &x.plan.Refs[b.Ref]
-	if !x.band.Of[a.Ref] || x.band.Of[b.Ref] || d.K0 > 0 || d.K1 < a.K || d.Narrow || d.Scales != nil || a.Columns {
+	if !x.band.Of[a.Ref] || x.band.Of[b.Ref] || d.K0 > 0 || d.K1 < a.K || d.Scales != nil || a.Columns {
 		return false
 	}
 	if a.Keep != plan.KeepUnpacked && (a.Keep != plan.KeepPiece || a.Deep || a.Stored) || b.Keep == plan.KeepUnpacked || b.Keep == plan.KeepPiece {

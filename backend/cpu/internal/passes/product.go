@@ -90,16 +90,11 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		p.ReadCosts, p.Dots = b.ReadCosts, alongColumns[T, C]{b}
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {
-		if sum == tile.Float32 {
-			p.Narrow = func(x plan.Call) {
-				a.MultiplyNarrow(runOf[S](x), memory.View[uint16](x.C)[x.Off:], x.LDC, x.M, x.N, x.K)
-			}
-		}
-		p.Scaled = func(x plan.Call, narrow bool, by gemm.Scaling) {
+		p.Whole = func(x plan.Call, narrow bool, by gemm.Scaling) {
 			if narrow {
-				gemm.MultiplyScaled(a, runOf[S](x), by, memory.View[uint16](x.C)[x.Off:], x.LDC, x.M, x.N, x.K)
+				gemm.MultiplyWhole(a, runOf[S](x), by, memory.View[uint16](x.C)[x.Off:], x.LDC, x.M, x.N, x.K)
 			} else {
-				gemm.MultiplyScaled(a, runOf[S](x), by, memory.View[float32](x.C)[x.Off:], x.LDC, x.M, x.N, x.K)
+				gemm.MultiplyWhole(a, runOf[S](x), by, memory.View[float32](x.C)[x.Off:], x.LDC, x.M, x.N, x.K)
 			}
 		}
 	}

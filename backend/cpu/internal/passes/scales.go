@@ -10,14 +10,20 @@ import (
 // returns nil if they cannot.
 func scalesOf(p *plan.Plan, s *plan.Step) *plan.Scales {
 	dst, d, v := &p.Refs[s.Dst], s.Dots[0], s.Stmt.Value
-	if s.Stmt.Kind != tile.Store || s.Stmt.IsPart() || s.Direct || d.Product.Scaled == nil || !whole(p, s) || tile.Loads(v, dst.Ref) {
+	if s.Stmt.IsPart() || s.Direct || d.Product.Whole == nil || !whole(p, s) || tile.Loads(v, dst.Ref) {
 		return nil
 	}
-	x := &plan.Scales{}
-	if v.Op == tile.OpCast && v.Dtype == tile.BFloat16 && dst.Dtype == tile.BFloat16 {
-		x.Narrow, v = true, v.Args[0]
+	x := &plan.Scales{Narrow: dst.Dtype == tile.BFloat16}
+	if s.Stmt.Kind == tile.Store && v.Op == tile.OpCast && v.Dtype == tile.BFloat16 && x.Narrow {
+		v = v.Args[0]
 	}
-	if v.Dtype != tile.Float32 || !x.Narrow && dst.Dtype != tile.Float32 {
+	switch {
+	case v.Dtype != tile.Float32 || !x.Narrow && dst.Dtype != tile.Float32:
+		return nil
+	case x.Narrow && v == d.Expr && (s.Stmt.Kind == tile.Store || s.Zeroed != nil && always(s.Zeroed)):
+		x.Plain = true
+		return x
+	case s.Stmt.Kind != tile.Store:
 		return nil
 	}
 	repeats := func(e *tile.Expr) bool { return plan.OneRow(e) || plan.OneColumn(e) }

@@ -60,7 +60,7 @@ func stripes(p *plan.Plan, s *plan.Step) bool {
 		return false
 	}
 	for _, d := range s.Dots {
-		if b := p.Operands[d.B]; b.Keep == plan.KeepPiece || b.Keep == plan.KeepUnpacked || d.Scales != nil {
+		if b := p.Operands[d.B]; b.Keep == plan.KeepPiece || b.Keep == plan.KeepUnpacked || d.Scales != nil && !d.Scales.Plain {
 			return false
 		}
 	}

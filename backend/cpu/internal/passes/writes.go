@@ -19,39 +19,21 @@ func writes(p *plan.Plan) error {
 			return
 		}
 		r, d := &p.Refs[s.Dst], s.Dots[0]
-		if narrows(p, s) {
-			s.Direct, d.Narrow = true, true
-		} else if d.Scales = scalesOf(p, s); d.Scales != nil {
+		if d.Scales = scalesOf(p, s); d.Scales != nil {
 			s.Direct = true
 		}
-		aligned := d.Narrow || d.Scales != nil || d.Product.Streams(r.LD) && d.Product.Streams(r.Cols) // rows of every block
+		aligned := d.Scales != nil || d.Product.Streams(r.LD) && d.Product.Streams(r.Cols) // rows of every block
 		if !aligned || !s.Direct || p.Machine.Layout.Unaligned {
 			return
 		}
 		switch choice := p.Machine.Choices.WriteC; {
 		case choice == plan.WriteNonTemporal, choice == plan.WriteByRule && r.ArrayBytes() > int64(probe.Host().L2):
 			d.Write = gemm.WriteNonTemporal
-		case choice == plan.WriteCopied && !d.Narrow && d.Scales == nil: // those are in any case
+		case choice == plan.WriteCopied && d.Scales == nil: // those are in any case
 			d.Write = gemm.WriteCopied
 		}
 	})
 	return nil
-}
-
-// narrows reports whether step s, which writes an output once, is a product that
-// tiles can round to bfloat16 as they write it.
-func narrows(p *plan.Plan, s *plan.Step) bool {
-	dst, d, v := &p.Refs[s.Dst], s.Dots[0], s.Stmt.Value
-	if s.Stmt.Kind == tile.Store && v.Op == tile.OpCast && v.Dtype == tile.BFloat16 {
-		v = v.Args[0]
-	}
-	switch {
-	case s.Stmt.IsPart() || dst.Dtype != tile.BFloat16 || v != d.Expr || v.Dtype != tile.Float32 || d.Product.Narrow == nil:
-		return false
-	case s.Stmt.Kind == tile.Accumulate && (s.Zeroed == nil || !always(s.Zeroed)):
-		return false
-	}
-	return whole(p, s)
 }
 
 // whole reports whether step s computes whole panels of a product, over all of k at

@@ -115,7 +115,7 @@ func (c *Blocking) Work() int {
 		return 0
 	case c.Run < c.Depth:
 		return c.sums()
-	case c.Write != gemm.WriteInPlace || c.Narrow || c.Scales != nil:
+	case c.Write != gemm.WriteInPlace || c.Scales != nil:
 		return 2 * c.A.Packing.Lanes * c.B.Packing.Lanes * c.Product.Sum.Bits() / 8
 	}
 	return 0

@@ -105,10 +105,11 @@ func (p *Plan) tellWrites() []string {
 	var lines []string
 	asked := p.Machine.Choices.WriteC != WriteByRule
 	p.EachDot(func(s ShownStep, d *Dot) {
-		if d.Narrow {
+		switch {
+		case d.Scales == nil:
+		case d.Scales.Plain:
 			lines = append(lines, s.name+" rounded to bfloat16 by the micro-kernel, as it writes it")
-		}
-		if d.Scales != nil {
+		default:
 			lines = append(lines, s.name+" scaled by the micro-kernel, as it writes it")
 		}
 		switch {

@@ -19,11 +19,9 @@ type Product struct {
 	// Streams reports whether Call.Write makes a difference to a c whose rows are ldc
 	// elements apart, the first on a cache line.
 	Streams func(ldc int) bool
-	// Narrow is multiply into a c of bfloat16, whole panels of it; nil if there is none.
-	Narrow func(x Call)
-	// Scaled is multiply into a c of float32, or of bfloat16 if narrow, of sums that are
-	// scaled; nil if there is none.
-	Scaled func(x Call, narrow bool, by gemm.Scaling)
+	// Whole is Multiply into whole panels of c, of float32, or of bfloat16 if narrow, of sums
+	// that are scaled; nil if there is none.
+	Whole func(x Call, narrow bool, by gemm.Scaling)
 	// Unpacked multiplies by a b that is not packed. At first it takes elements as they are
 	// multiplied, and, in pieces of b, also an a that is not packed where ReadsA. The passes
 	// put Dots in its place where columns of b are rows of memory (nil if the path has none), or

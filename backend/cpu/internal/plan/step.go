@@ -70,8 +70,7 @@ type Dot struct {
 	K0, K1  int           // of the blocks' elements of k
 	Temp    memory.Region // of a worker's memory: the piece computed; unless the step is direct
 	LD      int           // elements from row to row of temp
-	Narrow  bool          // its sums are rounded to bfloat16 as they are written
-	Scales  *Scales       // its sums are scaled as they are written; nil if they are not
+	Scales  *Scales       // of what its sums are scaled and rounded by as they are written; nil if they are not
 	Write   gemm.Write
 }
 

@@ -22,6 +22,7 @@ type Writer func(w *Frame, row, col, n int)
 type Scales struct {
 	Row, Column, Term *tile.Expr // blocks as large as the product; nil for 1, 1 and -0
 	Narrow            bool       // then it is rounded to bfloat16
+	Plain             bool       // it is only that
 
 	RowOf, ColumnsOf, TermsOf Lanes[float32] // their values
 	Mem                       memory.Region  // of a worker's memory
