@@ -9,32 +9,43 @@ import (
 	"matladder/backend"
 )
 
-// sections say in words what each pass decided, under its name.
+// sections say in words what each pass decided, under its name, or that there was nothing to
+// decide.
 var sections = []struct {
-	pass string
-	tell func(*Plan) []string
+	pass    string
+	tell    func(*Plan, say)
+	nothing string
 }{
-	{"verify", (*Plan).tellGrid},
-	{"matrices", (*Plan).tellRefs},
-	{"match", (*Plan).tellBody},
-	{"fuse", (*Plan).tellFused},
-	{"layout", (*Plan).tellLayout},
-	{"skinny", (*Plan).tellThin},
-	{"rows", (*Plan).tellRows},
-	{"writes", (*Plan).tellWrites},
-	{"epilogue", (*Plan).tellValues},
-	{"placement", (*Plan).tellKept},
-	{"schedule", (*Plan).tellSchedule},
-	{"buffers", (*Plan).tellBuffers},
+	{"verify", (*Plan).tellGrid, ""},
+	{"matrices", (*Plan).tellRefs, ""},
+	{"match", (*Plan).tellBody, ""},
+	{"fuse", (*Plan).tellFused, "nothing to fuse"},
+	{"layout", (*Plan).tellLayout, "no product"},
+	{"skinny", (*Plan).tellSkinny, "no product"},
+	{"rows", (*Plan).tellRows, "no product"},
+	{"writes", (*Plan).tellWrites, "no output is written by non-temporal stores"},
+	{"epilogue", (*Plan).tellValues, ""},
+	{"placement", (*Plan).tellKept, "nothing is packed"},
+	{"schedule", (*Plan).tellSchedule, ""},
+	{"buffers", (*Plan).tellBuffers, "none"},
 }
+
+// A say adds a line to a section.
+type say func(format string, args ...any)
 
 // Text is lines, those of a part behind its name.
 type Text struct{ strings.Builder }
 
-// Part adds lines, the first behind name.
+// Part adds lines, the first behind name. Tabs set what lies between them in columns.
 func (t *Text) Part(name string, lines ...string) {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, line := range lines {
-		fmt.Fprintln(t, strings.TrimRight(fmt.Sprintf("%-9s %s", name, line), " "))
+		fmt.Fprintln(w, line)
+	}
+	w.Flush()
+	for line := range strings.Lines(b.String()) {
+		fmt.Fprintln(t, strings.TrimRight(fmt.Sprintf("%-9s %s", name, line), " \n"))
 		name = ""
 	}
 }
@@ -42,7 +53,12 @@ func (t *Text) Part(name string, lines ...string) {
 // Print adds what each pass decided, and the loops that come of it.
 func (p *Plan) Print(t *Text) {
 	for _, s := range sections {
-		t.Part(s.pass, s.tell(p)...)
+		var lines []string
+		s.tell(p, func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) })
+		if lines == nil && s.nothing != "" {
+			lines = []string{s.nothing}
+		}
+		t.Part(s.pass, lines...)
 	}
 	t.loops(p)
 }
@@ -56,25 +72,6 @@ func Plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// aligned sets cells, joined by tabs, in columns.
-func aligned(lines []string) []string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, line := range lines {
-		fmt.Fprintln(w, line)
-	}
-	w.Flush()
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-}
-
-// or is lines, or what to say where there are none.
-func or(lines []string, nothing string) []string {
-	if lines == nil {
-		return []string{nothing}
-	}
-	return lines
 }
 
 func by(shape []int, with string) string {

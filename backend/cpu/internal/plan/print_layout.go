@@ -9,17 +9,19 @@ import (
 	"matladder/tile"
 )
 
-func (p *Plan) tellLayout() []string {
-	var lines []string
+func (p *Plan) tellLayout(say say) {
+	var products []string
 	p.EachDot(func(_ ShownStep, d *Dot) {
 		a, b := p.Operands[d.A], p.Operands[d.B]
 		line := fmt.Sprintf("%s·%s: %s, sums %s", p.Refs[a.Ref].Name, p.Refs[b.Ref].Name, d.Product.Name, d.Product.Sum)
 		if others := p.otherPaths(d); len(others) > 0 {
 			line += "; rather than " + strings.Join(others, ", ")
 		}
-		lines = appendNew(lines, line)
+		products = appendNew(products, line)
 	})
-	var cells []string
+	for _, line := range products {
+		say("%s", line)
+	}
 	for i, o := range p.Operands {
 		how, pieces := "as in memory", p.tellPieces(i)
 		switch {
@@ -30,12 +32,8 @@ func (p *Plan) tellLayout() []string {
 		case o.Packing.InPlace && pieces == "":
 			how += fmt.Sprintf(", widened to %s by the micro-kernel", Multiplied(o.Factor))
 		}
-		cells = append(cells, p.NameOf(o)+"\t"+how+pieces)
+		say("%s\t%s%s", p.NameOf(o), how, pieces)
 	}
-	if lines == nil {
-		return []string{"no product"}
-	}
-	return append(lines, aligned(cells)...)
 }
 
 // otherPaths are those for the dtypes of a product that it does not take.

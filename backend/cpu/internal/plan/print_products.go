@@ -7,8 +7,7 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 )
 
-func (p *Plan) tellThin() []string {
-	var lines []string
+func (p *Plan) tellSkinny(say say) {
 	for i, o := range p.Operands {
 		if !o.IsB { // pass rows
 			continue
@@ -51,9 +50,8 @@ func (p *Plan) tellThin() []string {
 		case pays == 0:
 			why = "this micro-kernel reads it in no other way"
 		}
-		lines = append(lines, p.Refs[o.Ref].Name+" "+how+": "+why)
+		say("%s %s: %s", p.Refs[o.Ref].Name, how, why)
 	}
-	return or(lines, "no product")
 }
 
 // tellOptions says what the strategies of a B, two at least, were estimated to take.
@@ -85,41 +83,37 @@ func (p *Plan) readsOf(i int) []gemm.ReadB {
 	return reads
 }
 
-func (p *Plan) tellRows() []string {
-	var lines []string
+func (p *Plan) tellRows(say say) {
 	for _, o := range p.Operands {
 		switch name := p.Refs[o.Ref].Name; {
 		case o.IsB: // pass skinny
 		case o.Keep == KeepUnpacked:
-			lines = append(lines, name+" not packed: tiles load its rows where they lie")
+			say("%s not packed: tiles load its rows where they lie", name)
 		case o.Stored:
-			lines = append(lines, name+" packed, the rows that are stored alone: "+o.Packed)
+			say("%s packed, the rows that are stored alone: %s", name, o.Packed)
 		default:
-			lines = append(lines, name+" packed: "+o.Packed)
+			say("%s packed: %s", name, o.Packed)
 		}
 	}
-	return or(lines, "no product")
 }
 
-func (p *Plan) tellWrites() []string {
-	var lines []string
+func (p *Plan) tellWrites(say say) {
 	asked := p.Machine.Choices.WriteC != WriteByRule
 	p.EachDot(func(s ShownStep, d *Dot) {
 		switch {
 		case d.Scales == nil:
 		case d.Scales.Plain:
-			lines = append(lines, s.name+" rounded to bfloat16 by the micro-kernel, as it writes it")
+			say("%s rounded to bfloat16 by the micro-kernel, as it writes it", s.name)
 		default:
-			lines = append(lines, s.name+" scaled by the micro-kernel, as it writes it")
+			say("%s scaled by the micro-kernel, as it writes it", s.name)
 		}
 		switch {
 		case d.Write == gemm.WriteNonTemporal && asked:
-			lines = append(lines, s.name+" written by non-temporal stores: asked for")
+			say("%s written by non-temporal stores: asked for", s.name)
 		case d.Write == gemm.WriteNonTemporal:
-			lines = append(lines, s.name+" written by non-temporal stores: L2 would not hold it, and no program reads it")
+			say("%s written by non-temporal stores: L2 would not hold it, and no program reads it", s.name)
 		case d.Write == gemm.WriteCopied:
-			lines = append(lines, s.name+" copied from sums whose rows follow each other, beside the next products: asked for")
+			say("%s copied from sums whose rows follow each other, beside the next products: asked for", s.name)
 		}
 	})
-	return or(lines, "no output is written by non-temporal stores")
 }

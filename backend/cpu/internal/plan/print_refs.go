@@ -7,23 +7,22 @@ import (
 	"matladder/tile"
 )
 
-func (p *Plan) tellRefs() []string {
-	var lines []string
+func (p *Plan) tellRefs(say say) {
 	for i := range p.Refs {
 		r := &p.Refs[i]
-		line := fmt.Sprintf("%s %s\t%s[%s]", r.Kind, r.Name, r.Dtype, by(r.Array, ", "))
-		stride := r.Dtype.Bytes(int64(r.LD))
+		blocks, apart := "", ""
 		switch r.Kind {
 		case tile.Table:
-			line += "\t\t"
 		case tile.Scratch:
-			line += fmt.Sprintf("\tone a worker\trows %d bytes apart", stride)
+			blocks = "one a worker"
 		default:
-			line += fmt.Sprintf("\t%s of %s, %s\trows %d bytes apart", Plural(r.BlockCount(), "block"), by(r.Shape(), "×"), KiB(r.BlockBytes()), stride)
+			blocks = fmt.Sprintf("%s of %s, %s", Plural(r.BlockCount(), "block"), by(r.Shape(), "×"), KiB(r.BlockBytes()))
 		}
-		lines = append(lines, line+"\t"+strings.Join(p.uses(i), ", "))
+		if r.Kind != tile.Table {
+			apart = fmt.Sprintf("rows %d bytes apart", r.Dtype.Bytes(int64(r.LD)))
+		}
+		say("%s %s\t%s[%s]\t%s\t%s\t%s", r.Kind, r.Name, r.Dtype, by(r.Array, ", "), blocks, apart, strings.Join(p.uses(i), ", "))
 	}
-	return aligned(lines)
 }
 
 // uses says in which ways ref i is met.
@@ -78,14 +77,14 @@ func (p *Plan) uses(i int) []string {
 	return uses
 }
 
-func (p *Plan) tellGrid() []string {
+func (p *Plan) tellGrid(say say) {
 	if len(p.Program.Grid) == 0 {
-		return []string{"grid (): 1 program"}
+		say("grid (): 1 program")
+		return
 	}
 	var names, sizes, semantics []string
 	for _, a := range p.Program.Grid {
 		names, sizes, semantics = append(names, a.Name), append(sizes, fmt.Sprint(a.Size)), append(semantics, a.Semantics.String())
 	}
-	return []string{fmt.Sprintf("grid (%s) = (%s), %s: %s", strings.Join(names, ", "), strings.Join(sizes, ", "),
-		strings.Join(semantics, ", "), Plural(p.Programs(), "program"))}
+	say("grid (%s) = (%s), %s: %s", strings.Join(names, ", "), strings.Join(sizes, ", "), strings.Join(semantics, ", "), Plural(p.Programs(), "program"))
 }

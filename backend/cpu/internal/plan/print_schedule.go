@@ -8,39 +8,29 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 )
 
-func (p *Plan) tellKept() []string {
-	var lines []string
+func (p *Plan) tellKept(say say) {
 	for i, o := range p.Operands {
-		const pieces = "not kept: every use packs it, a piece at a time\t"
-		how, blocks := "", Plural(o.Slots, "block")
-		switch o.Keep {
-		case KeepUnpacked:
-			if how = "not packed\t"; slices.Contains(p.readsOf(i), gemm.ReadPieces) {
-				how = pieces
-			}
-		case KeepPiece:
-			how = pieces
-		case KeepOwn:
-			if how = blocks + " kept by each worker, packed anew when it needs another\t"; o.Why == WhyAlone {
-				how = blocks + " packed by each worker that needs them, once a launch\t"
-			}
-		case KeepAll:
-			how = blocks + " kept for all workers, packed by all of them once a launch\t"
-		case KeepGroup:
-			how = blocks + " kept for all workers, packed by all of them; the next phase packs others\t"
+		how, why, blocks := "not kept: every use packs it, a piece at a time", o.Why, Plural(o.Slots, "block")
+		switch {
+		case o.Keep == KeepUnpacked && !slices.Contains(p.readsOf(i), gemm.ReadPieces):
+			how = "not packed"
+		case o.Keep == KeepOwn && o.Why == WhyAlone:
+			how = blocks + " packed by each worker that needs them, once a launch"
+		case o.Keep == KeepOwn:
+			how = blocks + " kept by each worker, packed anew when it needs another"
+		case o.Keep == KeepAll:
+			how = blocks + " kept for all workers, packed by all of them once a launch"
+		case o.Keep == KeepGroup:
+			how = blocks + " kept for all workers, packed by all of them; the next phase packs others"
 		}
-		if how += o.Why; o.Room > 0 {
-			how += " (limit " + KiB(o.Room) + ")"
+		if o.Room > 0 {
+			why += " (limit " + KiB(o.Room) + ")"
 		}
-		lines = append(lines, p.NameOf(o)+"\t"+how)
+		say("%s\t%s\t%s", p.NameOf(o), how, why)
 	}
-	if lines == nil {
-		return []string{"nothing is packed"}
-	}
-	return aligned(lines)
 }
 
-func (p *Plan) tellSchedule() []string {
+func (p *Plan) tellSchedule(say say) {
 	t, all := &p.Tasks, p.Tasks.Outers*p.Tasks.Inners
 	axes := func(list ...int) string {
 		var names []string
@@ -81,5 +71,8 @@ func (p *Plan) tellSchedule() []string {
 	if t.Workers > 1 {
 		second += fmt.Sprintf(", each with %s of them to begin with; who is done takes from the others", deal)
 	}
-	return append([]string{first, second, fmt.Sprintf("threads are busy %.0f %% of the time, if tasks take equally long", 100*float64(all)/float64(p.Machine.Workers*most))}, p.tellStrips()...)
+	say("%s", first)
+	say("%s", second)
+	say("threads are busy %.0f %% of the time, if tasks take equally long", 100*float64(all)/float64(p.Machine.Workers*most))
+	p.tellStrips(say)
 }

@@ -62,23 +62,21 @@ func (p *Plan) EachDot(f func(s ShownStep, d *Dot)) {
 }
 
 // tellValues says how each value comes to its destination.
-func (p *Plan) tellValues() []string {
-	var lines []string
+func (p *Plan) tellValues(say say) {
 	for _, s := range p.shown() {
 		value := s.tellValue()
 		switch {
 		case s.Kind == StepFill:
 		case s.Direct:
-			lines = append(lines, value+": by the micro-kernel, nothing else to do")
+			say("%s: by the micro-kernel, nothing else to do", value)
 		case len(s.Dots) > 0:
-			lines = append(lines, value+": fused, along rows of each piece of the product while it is in the cache")
+			say("%s: fused, along rows of each piece of the product while it is in the cache", value)
 		case s.beside != "":
-			lines = append(lines, fmt.Sprintf("%s: in the pass of %s, some rows at a time", value, s.beside))
+			say("%s: in the pass of %s, some rows at a time", value, s.beside)
 		default:
-			lines = append(lines, value+": a pass of its own over the block, along rows")
+			say("%s: a pass of its own over the block, along rows", value)
 		}
 	}
-	return lines
 }
 
 // tellValue is a step's destination and the operations of its value that compute
@@ -102,7 +100,10 @@ func (s ShownStep) tellValue() string {
 			ops = append(ops, "rounded to "+s.Stmt.Ref.Dtype.String())
 		}
 	}
-	value := s.name + sign + strings.Join(or(ops, "copy"), ", ")
+	if ops == nil {
+		ops = []string{"copy"}
+	}
+	value := s.name + sign + strings.Join(ops, ", ")
 	if s.times > 1 {
 		value = fmt.Sprintf("%d × %s", s.times, value)
 	}
@@ -112,53 +113,46 @@ func (s ShownStep) tellValue() string {
 	return value
 }
 
-func (p *Plan) tellFused() []string {
-	var lines []string
+func (p *Plan) tellFused(say say) {
 	for _, s := range p.shown() {
 		if s.Kind == StepFill {
-			lines = append(lines, fmt.Sprintf("fill of %s: stays a pass of its own", s.name))
+			say("fill of %s: stays a pass of its own", s.name)
 			continue
 		}
 		if s.Through != nil {
-			lines = append(lines, fmt.Sprintf("the product for %s goes into the value of %s, which alone reads it", s.Through.Name, s.name))
+			say("the product for %s goes into the value of %s, which alone reads it", s.Through.Name, s.name)
 		}
 		if s.beside != "" {
-			lines = append(lines, fmt.Sprintf("%s goes along rows together with %s", s.name, s.beside))
+			say("%s goes along rows together with %s", s.name, s.beside)
 		}
 		if s.Zeroed == nil {
 			continue
 		}
-		line := "the zeroing goes into the accumulation: "
+		into, does := "the accumulation", "it stores "+s.name
 		if s.times > 1 {
-			line = "the zeroing goes into the first accumulation of the loop: "
+			into = "the first accumulation of the loop"
 		}
-		if where := s.Zeroed.String(); where == tile.All().String() {
-			line += "it stores " + s.name
-		} else {
-			line += fmt.Sprintf("where %s it stores %s, elsewhere it adds", where, s.name)
+		if where := s.Zeroed.String(); where != tile.All().String() {
+			does = fmt.Sprintf("where %s it stores %s, elsewhere it adds", where, s.name)
 		}
-		lines = append(lines, line)
+		say("the zeroing goes into %s: %s", into, does)
 	}
-	return or(lines, "nothing to fuse")
 }
 
-func (p *Plan) tellBody() []string {
-	var lines []string
+func (p *Plan) tellBody(say say) {
 	for _, s := range p.Program.Body {
-		lines = append(lines, strings.Split(s.String(), "\n")...)
+		say("%s", s)
 	}
-	return lines
 }
 
-func (p *Plan) tellStrips() []string {
-	var lines []string
+func (p *Plan) tellStrips(say say) {
 	AllSteps(p.Steps, func(g *Step) {
 		for _, r := range g.Widens {
 			how := "rows of %s are widened ahead of %s, once for all that goes along them"
 			if p.IsAlone(r) {
 				how = "the row of %s is widened ahead of %s, once for all rows"
 			}
-			lines = append(lines, fmt.Sprintf(how, p.Refs[r].Name, g.Stmt.Ref.Name))
+			say(how, p.Refs[r].Name, g.Stmt.Ref.Name)
 		}
 		if g.Kind != StepStrips {
 			return
@@ -167,7 +161,7 @@ func (p *Plan) tellStrips() []string {
 		for _, s := range g.Body {
 			names = append(names, s.Stmt.Ref.Name)
 		}
-		lines = append(lines, fmt.Sprintf("%s go through rows together, %d at a time: what one multiplies another has made", strings.Join(names, ", "), min(g.Strip, p.Refs[g.Body[0].Dst].Rows)))
+		say("%s go through rows together, %d at a time: what one multiplies another has made", strings.Join(names, ", "), min(g.Strip, p.Refs[g.Body[0].Dst].Rows))
 		if g.Band != nil {
 			names = nil
 			for i, of := range g.Band.Of {
@@ -175,8 +169,7 @@ func (p *Plan) tellStrips() []string {
 					names = append(names, p.Refs[i].Name)
 				}
 			}
-			lines = append(lines, fmt.Sprintf("of %s they see the columns, by %d, in which their rows have more than one number", strings.Join(names, ", "), g.Band.Unit))
+			say("of %s they see the columns, by %d, in which their rows have more than one number", strings.Join(names, ", "), g.Band.Unit)
 		}
 	})
-	return lines
 }
