@@ -17,6 +17,7 @@ import (
 	"matladder/backend/cpu/internal/passes"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
+	"matladder/backend/internal/stage"
 	"matladder/internal/cgroup"
 	"matladder/tile"
 )
@@ -64,7 +65,7 @@ type Options struct {
 type Backend struct {
 	options Options
 	why     string // the instruction set
-	checks  exec.References
+	checks  *stage.References
 
 	probing sync.Mutex
 	probed  *measurements // nil until the first call of Device
@@ -115,8 +116,12 @@ func Open(o Options) (*Backend, error) {
 			return nil, err
 		}
 	}
-	return &Backend{options: o, why: why, sharing: exec.NewSharing()}, nil
+	return &Backend{options: o, why: why, checks: stage.Keep(maxReferences), sharing: exec.NewSharing()}, nil
 }
+
+// maxReferences bounds how many references all executables keep: those of the dtypes of one
+// size, each with random inputs and an exact probe.
+const maxReferences = 8
 
 // defaultThreads is a thread a core that this process may use. Go's runtime takes two
 // at least; with less than that allowed, the second would only spend the first's time.
@@ -239,7 +244,7 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 		}
 		plans = append(plans, pl)
 	}
-	return exec.NewExecutable(programs, plans, bound, exec.Options{Checks: &b.checks, Pinned: b.options.Pin, GiveWay: b.options.giveWay}), nil
+	return exec.NewExecutable(programs, plans, bound, exec.Options{Checks: b.checks, Pinned: b.options.Pin, GiveWay: b.options.giveWay}), nil
 }
 
 // Buffer returns n zeroed bytes on a boundary of a cache line; many are on large pages,

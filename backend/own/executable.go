@@ -23,18 +23,12 @@ type executable struct {
 	names   []string
 	inputs  int // of these
 
-	stage        stage.Stage
-	sweep, exact answers
-}
-
-// answers are what outputs of a spec are compared with.
-type answers struct {
-	spec backend.InputSpec
-	check.Verifier
+	stage  stage.Stage
+	checks *stage.References // of the inputs of a sweep, which come again and again, and of the last exact probe
 }
 
 func newExecutable(call Call, p problem.Problem, on func(func())) (*executable, error) {
-	e := &executable{call: call, on: on, problem: p, sizes: sizesOf(p), stage: stage.Of("own")}
+	e := &executable{call: call, on: on, problem: p, sizes: sizesOf(p), stage: stage.Of("own"), checks: stage.Keep(2)}
 	for _, o := range p.Operands() {
 		if !o.Out {
 			e.inputs++
@@ -124,21 +118,10 @@ func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend
 		for i, o := range e.out() {
 			out[e.names[e.inputs+i]] = o
 		}
-		kept := &e.sweep
-		if check.IsExact(spec.Dist) {
-			kept = &e.exact // each comes once, and those of the sweep again and again
-		}
-		if kept.Verifier == nil || kept.spec != spec.InputSpec {
-			v, err := check.ReferenceOf(ctx, e.problem, in, spec.Seed, spec.Dist)
-			if err != nil {
-				return r, err
-			}
-			*kept = answers{spec.InputSpec, v}
-		}
 		if out, err = check.Damage(spec.Fault, out); err != nil {
 			return r, err
 		}
-		return kept.Verify(ctx, nil, in, out)
+		return e.checks.Verify(ctx, spec.InputSpec, nil, in, out)
 	})
 }
 

@@ -52,7 +52,7 @@ lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: mesh tile problem lower/internal/mlir
 lower/triton: internal/known tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
-backend/internal/stage: backend tile
+backend/internal/stage: backend check tile
 backend/internal/libtpu: backend backend/internal/hlo
 backend/aot: internal/known mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/dynlib internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
 backend/aot/schedule:

@@ -36,9 +36,9 @@ type Executable struct {
 
 // Options is how an executable runs.
 type Options struct {
-	Checks  *References // what outputs are compared with
-	Pinned  bool        // threads are to be bound to cores
-	GiveWay bool        // workers that wait leave their processors to others
+	Checks  *stage.References // what outputs are compared with
+	Pinned  bool              // threads are to be bound to cores
+	GiveWay bool              // workers that wait leave their processors to others
 }
 
 // NewExecutable returns what runs the plans of programs, one after another. It has neither
@@ -274,7 +274,7 @@ func (e *Executable) Check(ctx context.Context, spec backend.CheckSpec) (backend
 		if err != nil {
 			return backend.CheckResult{}, err
 		}
-		return e.Checks.verify(ctx, spec.InputSpec, e.sources, in, out)
+		return e.Checks.Verify(ctx, spec.InputSpec, e.sources, in, out)
 	})
 }
 
