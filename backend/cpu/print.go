@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"matladder/backend"
-	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
@@ -44,7 +43,7 @@ func describe(m *plan.Machine, why, asked string) []string {
 		}
 	}
 	line := fmt.Sprintf("%s is %s", isa, why)
-	for better := isa + 1; better <= gemm.AMX; better++ {
+	for _, better := range isa.Better() {
 		if missing := better.Missing(); len(missing) > 0 {
 			line += fmt.Sprintf("; %s lacks %s", better, strings.Join(missing, ", "))
 		} else {

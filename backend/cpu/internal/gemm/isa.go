@@ -84,6 +84,16 @@ func (i ISA) Missing() (absent []string) {
 	return absent
 }
 
+// Better are the instruction sets of this architecture that are preferred to i, the best last.
+func (i ISA) Better() (better []ISA) {
+	for i++; int(i) < len(isaNames); i++ {
+		if _, ok := targets[i]; ok {
+			better = append(better, i)
+		}
+	}
+	return better
+}
+
 // Supported lists what this machine runs, Generic first, the best last.
 func Supported() []ISA {
 	var s []ISA
