@@ -23,6 +23,10 @@ type fake struct {
 	misdo  map[string]do // by kernel name
 	blind  bool          // Check calls everything right
 	start  time.Duration // to start a program; if positive, launches are a loop in one
+	slept  time.Duration // for so long launches take twice their time when others had the machine
+
+	awake time.Duration            // that launches took since
+	ran   map[string]time.Duration // by kernel: all launches
 
 	rng      *rand.Rand
 	clock    time.Time
@@ -61,7 +65,7 @@ func newFake() *fake {
 		rate: 5e9, jitter: 0.01,
 		rng:    rand.New(rand.NewPCG(1, 2)),
 		clock:  time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
-		params: map[string]string{},
+		params: map[string]string{}, ran: map[string]time.Duration{},
 	}
 }
 
@@ -144,6 +148,9 @@ func (e *fakeExe) Run(ctx context.Context, launches int) (backend.Sample, error)
 		seconds /= 1000
 	}
 	elapsed := e.start + time.Duration(float64(launches)*seconds*float64(time.Second))
+	elapsed += min(elapsed, max(0, e.slept-e.awake)/2)
+	e.awake += elapsed
+	e.ran[e.programs[0].Name] += elapsed
 	e.clock = e.clock.Add(elapsed)
 	e.order = append(e.order, e.programs[0].Name)
 	method := "direct"
@@ -215,7 +222,10 @@ func (e *fakeExe) Check(ctx context.Context, spec backend.CheckSpec) (backend.Ch
 	return res, err
 }
 
-func (e *fakeExe) Poison(context.Context) error { return nil }
+func (e *fakeExe) Poison(context.Context) error {
+	e.awake = 0
+	return nil
+}
 
 func (e *fakeExe) Close() error {
 	e.open -= e.bytes

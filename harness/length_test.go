@@ -1,48 +1,111 @@
 package harness
 
 import (
+	"context"
+	"math"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"matladder/chips"
+	"matladder/internal/counters"
 	"matladder/measure"
 	"matladder/results"
 )
 
-// TestAdapt: repetitions become shorter where others have the processors, and have as many
-// launches as they seemed to have room for where calibrating was right.
-func TestAdapt(t *testing.T) {
+// TestCrowded: who lacked processors asks for shorter repetitions, if they can be, and
+// calibrating that was disturbed is put right.
+func TestCrowded(t *testing.T) {
 	const launch = 70 * time.Microsecond
 	row := func(launches int, each time.Duration, waited float64) []results.Record {
 		s := (time.Duration(launches) * each).Seconds()
 		return []results.Record{{Seconds: s, Launches: launches, WaitedSeconds: results.Some(waited * s)}}
 	}
 	for _, c := range []struct {
-		name  string
-		each  time.Duration // by calibration
-		was   int           // launches
-		rows  [][]results.Record
-		want  int
-		after time.Duration // each
+		name     string
+		each     time.Duration // by calibration
+		was      int           // launches
+		halvings int
+		rows     []results.Record
+		want     bool
+		launches int
+		after    time.Duration // each
 	}{
-		{"quiet", launch, 128, [][]results.Record{row(128, launch, 0), row(128, launch*9/10, 0.01)}, 128, launch},
-		{"disturbed once", launch, 128, [][]results.Record{row(128, 2*launch, 0.5)}, 32, launch},
-		{"disturbed for long", launch, 128, [][]results.Record{row(128, 2*launch, 0.5), row(32, launch, 0.5), row(8, launch, 0.3), row(8, launch, 0)}, 8, launch},
-		{"calibrated while disturbed", 9 * time.Millisecond, 1, [][]results.Record{row(1, launch, 0)}, 128, launch},
-		{"both", 9 * time.Millisecond, 1, [][]results.Record{row(1, 8*time.Millisecond, 0.9), row(1, launch, 0), row(32, 3*launch, 0.6)}, 8, launch},
-		{"long launches", 20 * time.Millisecond, 1, [][]results.Record{row(1, 20*time.Millisecond, 0.5)}, 1, 20 * time.Millisecond},
+		{"quiet", launch, 128, 0, row(128, launch*9/10, 0.01), false, 128, launch},
+		{"disturbed", launch, 128, 0, row(128, 2*launch, 0.5), true, 128, launch},
+		{"disturbed once of twice", launch, 128, 0, append(row(128, launch, 0.5), row(128, launch, 0)...), false, 128, launch},
+		{"calibrated while disturbed", 9 * time.Millisecond, 1, 0, row(1, launch, 0), false, 128, launch},
+		{"both", 9 * time.Millisecond, 16, 3, row(2, launch, 0.6), true, 128, launch},
+		{"long launches", 20 * time.Millisecond, 1, 0, row(1, 20*time.Millisecond, 0.5), false, 1, 20 * time.Millisecond},
+		{"short enough", 2 * time.Millisecond, 4, 2, row(1, 2*time.Millisecond, 0.5), false, 4, 2 * time.Millisecond},
 	} {
-		g := &group{run: &run{}}
+		g := &group{run: &run{}, halvings: c.halvings}
 		l := &lane{counts: measure.Counts{Launches: c.was, Each: c.each, Settling: c.was}}
-		for _, rows := range c.rows {
-			g.adapt(l, rows)
-		}
-		if got := l.counts; got.Launches != c.want || got.Each < c.after-1 || got.Each > c.after+1 || got.Settling != c.want {
-			t.Errorf("%s: %+v, want %d launches of %s", c.name, got, c.want, c.after)
+		asks := g.crowded(l, c.rows)
+		if got := l.counts; asks != c.want || got.Launches != c.launches || got.Each < c.after-1 || got.Each > c.after+1 || got.Settling != c.launches {
+			t.Errorf("%s: %v %+v, want %v, %d launches of %s", c.name, asks, got, c.want, c.launches, c.after)
 		}
 	}
 	loop := &lane{counts: measure.Counts{Launches: 8, Longer: 64, Each: launch}}
-	(&group{run: &run{}}).adapt(loop, row(64, launch, 0.5))
-	if loop.counts.Launches != 8 {
+	if (&group{run: &run{}}).crowded(loop, row(64, launch, 0.5)) || loop.counts.Launches != 8 {
 		t.Errorf("of a loop: %+v", loop.counts)
+	}
+}
+
+// crowd counts what the threads of a fake waited: half of the time of each launch of one
+// kernel, until it is over.
+type crowd struct {
+	*fake
+	kernel string
+	until  time.Time
+	waited time.Duration
+}
+
+func (c *crowd) Glance() counters.Reading {
+	if c.clock.Before(c.until) {
+		c.waited = c.ran[c.kernel] / 2
+	}
+	return counters.Reading{Waited: c.waited, Known: counters.Waited}
+}
+
+func (c *crowd) Read() counters.Reading { return c.Glance() }
+func (c *crowd) CountEvents() error     { return nil }
+func (c *crowd) Close()                 {}
+
+// TestShortened: kernels have the figures that they would have alone, though others have the
+// processors while one of them has its turn, and threads that slept take a while until they
+// are as fast as they can be; in each round all have repetitions of the same length.
+func TestShortened(t *testing.T) {
+	f := newFake()
+	f.device.Kind, f.jitter, f.slept = chips.CPU, 0.05, 2*time.Millisecond
+	was := countersOf
+	defer func() { countersOf = was }()
+	countersOf = func(chips.Device) measure.Counters {
+		return &crowd{fake: f, kernel: "v1_naive", until: f.clock.Add(400 * time.Millisecond)}
+	}
+	c, err := Parse("one.yaml", []byte("sizes: [48]\ndtypes: [float32]\nkernels: [1, 2]\nrounds: {min: 12, max: 40}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := options(f, filepath.Join(t.TempDir(), "rows.csv"))
+	out, err := start(context.Background(), plan(t, c, f), opt, f.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launches, least := map[int]int{}, math.MaxInt
+	for _, r := range out.Rows {
+		n := r.Launches &^ 1 // one more, now and then
+		if had := launches[r.Round]; had != 0 && had != n {
+			t.Errorf("round %d: %d launches of %s, %d of another", r.Round, n, r.Kernel, had)
+		}
+		launches[r.Round], least = n, min(least, n)
+	}
+	if most := launches[0]; least*8 > most {
+		t.Errorf("%d launches at first, %d at least: nothing was shortened", most, least)
+	}
+	for _, s := range results.Summarize(out.Rows) {
+		if want := float64(s.FLOPs) / f.rate * (1 + f.jitter/2); math.Abs(s.Time.Median/want-1) > f.jitter/2 {
+			t.Errorf("%s takes %g s, should %g", s.Kernel, s.Time.Median, want)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"matladder/backend"
 	"matladder/internal/awake"
@@ -23,8 +22,7 @@ type lane struct {
 	resident bool // stays compiled and loaded from round to round
 
 	exe     backend.Executable // nil while closed
-	counts  measure.Counts     // of a repetition
-	length  time.Duration      // that it is to have; 0 for measure.Shortest
+	counts  measure.Counts     // of a repetition that is not shortened
 	rounds  int                // that have its rows
 	samples []sample           // one for each repetition, for each pair of a loop
 	retired bool               // has a row that ends it
@@ -32,8 +30,8 @@ type lane struct {
 
 // turn measures the repetitions of one round and returns their rows. A failure
 // is a row too and retires the lane; the error is for a cancelled execution.
-func (r *run) turn(ctx context.Context, l *lane, round int) ([]results.Record, error) {
-	rows, err := r.repetitions(ctx, l, round)
+func (g *group) turn(ctx context.Context, l *lane, round int) ([]results.Record, error) {
+	rows, err := g.repetitions(ctx, l, round)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -47,7 +45,7 @@ func (r *run) turn(ctx context.Context, l *lane, round int) ([]results.Record, e
 		l.retired = l.retired || rows[i].Status != results.OK
 	}
 	if l.retired || !l.resident {
-		err = r.close(l)
+		err = g.close(l)
 	}
 	if err != nil && rows[len(rows)-1].Status == results.OK {
 		l.retired = true
@@ -57,16 +55,16 @@ func (r *run) turn(ctx context.Context, l *lane, round int) ([]results.Record, e
 }
 
 // repetitions opens the lane if need be, times it and verifies the output.
-func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Record, error) {
+func (g *group) repetitions(ctx context.Context, l *lane, round int) ([]results.Record, error) {
 	if l.exe == nil {
-		if err := r.open(ctx, l); err != nil {
+		if err := g.open(ctx, l); err != nil {
 			return nil, err
 		}
 	}
 	var rows []results.Record
-	for range r.sweep.Config.Repetitions {
-		for _, launches := range l.counts.All() {
-			row, err := r.repetition(ctx, l, r.varied(l, launches))
+	for range g.sweep.Config.Repetitions {
+		for _, launches := range l.counts.Halved(g.halvings).All() {
+			row, err := g.repetition(ctx, l, g.varied(l, launches))
 			if err != nil {
 				return nil, err // what came before is not verified
 			}
@@ -74,18 +72,18 @@ func (r *run) repetitions(ctx context.Context, l *lane, round int) ([]results.Re
 			rows = append(rows, row)
 		}
 	}
-	if s := interval.Of(r.quiet(slices.Concat(l.samples, samplesOf(rows)))); s.Sure() && l.counts.Longer > 0 {
+	if s := interval.Of(g.quiet(slices.Concat(l.samples, samplesOf(rows)))); s.Sure() && l.counts.Longer > 0 {
 		// Each row has what starting the program takes in it, and the slope has not: it
 		// may be what no machine reaches even where the rows are not. One slope is noisy.
 		last := &rows[len(rows)-1]
-		if reason := r.judge(ctx, last, l.Point, s.Hi); reason != "" {
+		if reason := g.judge(ctx, last, l.Point, s.Hi); reason != "" {
 			last.Status, last.Reason = results.Impossible, "the slope over launches: "+reason
 		}
 	}
-	if err := r.single(ctx, l); err != nil {
+	if err := g.single(ctx, l); err != nil {
 		return nil, err
 	}
-	return rows, r.verify(ctx, l, rows)
+	return rows, g.verify(ctx, l, rows)
 }
 
 // repetition times launches and returns the row, not yet verified. Others had

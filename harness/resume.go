@@ -18,6 +18,7 @@ type past struct {
 	ok       bool // some of its rows are
 	timeouts int
 	last     *results.Record // that was timed
+	fastest  float64         // launch of all rows, in seconds
 }
 
 // history finds the points in the rows of a file.
@@ -50,6 +51,9 @@ func history(rows []results.Record) map[results.PointKey]*past {
 				p.samples = append(p.samples, s)
 			}
 			p.last = r
+			if each := r.Seconds / float64(r.Launches); p.fastest == 0 || each < p.fastest {
+				p.fastest = each
+			}
 		}
 	}
 	return points
@@ -90,7 +94,7 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 			l.rounds, l.samples, l.retired = old.rounds, old.samples, old.over()
 			l.counts.Launches, l.counts.Longer = old.launches, old.longer
 			if old.last != nil {
-				l.counts.Each = time.Duration(old.last.Seconds / float64(old.last.Launches) * float64(time.Second))
+				l.counts.Expect(time.Duration(old.fastest * float64(time.Second)))
 				r.settle(l)
 			}
 		}

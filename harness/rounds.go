@@ -22,6 +22,7 @@ type group struct {
 	deadline time.Time // of its share of the time budget, if limited
 	end      time.Time // of the time that is left in the end
 	narrowed int       // Event.Narrowed
+	halvings int       // of the length of its repetitions, where others had the processors
 	weight   float64   // what its fewest rounds take in seconds, about
 	before   float64   // progress of the sweep when it begins
 	share    float64   // of the sweep
@@ -149,9 +150,13 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 	if err := g.append(rows); err != nil {
 		return err
 	}
+	crowded := false
 	for _, t := range turns {
 		t.samples = append(t.samples, samplesOf(rows[t.first:t.end])...)
-		g.adapt(t.lane, rows[t.first:t.end])
+		crowded = g.crowded(t.lane, rows[t.first:t.end]) || crowded
+	}
+	if crowded {
+		g.halvings = min(g.halvings+2, mostHalvings)
 	}
 	e := g.event(round+1, 0)
 	e.Rows = rows

@@ -85,7 +85,7 @@ func Run(ctx context.Context, s Sweep, opt Options) (Outcome, error) {
 func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ Outcome, err error) {
 	r := &run{sweep: s, opt: opt, now: now, bounds: measure.Bounds{Prober: opt.Prober}}
 	r.rng = rand.New(rand.NewPCG(uint64(s.Config.Seed), uint64(now().UnixNano())))
-	r.watch = measure.NewWatch(opt.Controller, s.Device, now, func(c measure.Control) bool {
+	r.watch = measure.NewWatch(opt.Controller, countersOf(s.Device), now, func(c measure.Control) bool {
 		return r.disturbances.Off(r.current, c.Compute.Seconds(), c.Memory.Seconds())
 	})
 	r.watch.Over(opt.Backend)
@@ -133,6 +133,9 @@ func (r *run) openJournal(ctx context.Context) (old []results.Record, repair res
 	}
 	return old, repair, err
 }
+
+// countersOf is measure.CountersOf; tests have machines of their own.
+var countersOf = measure.CountersOf
 
 // ratio is a/b, 0 where b is nothing.
 func ratio(a, b float64) float64 {

@@ -28,6 +28,26 @@ type Counts struct {
 	Settling int           // untimed launches ahead of each repetition
 }
 
+// Expect has launches take each: a repetition is the fewest, a power of two, that last long
+// enough. Those of a loop stay as they are.
+func (c *Counts) Expect(each time.Duration) {
+	c.Each = each
+	if c.Longer == 0 {
+		c.Launches = 1 << bits.Len64(uint64((Shortest-1)/max(1, each)))
+	}
+}
+
+// Halved are the counts of repetitions that are half as long so many times over, but no
+// shorter than a launch, and of loops as long as they were. As many launches go ahead
+// untimed: a thread needs as long to wake up, and to come to a core of its own, whatever is
+// timed then.
+func (c Counts) Halved(times int) Counts {
+	if c.Longer == 0 && c.Launches > 0 {
+		c.Launches = max(1, c.Launches>>times)
+	}
+	return c
+}
+
 // All are the launches of the repetitions that belong together.
 func (c Counts) All() []int {
 	if c.Longer > 0 {

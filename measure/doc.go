@@ -3,7 +3,9 @@
 //
 //  1. Guard and Limits run what is not trusted: a panic, a crash, a hang and a process
 //     that stood still are errors, or are taken again, and never times.
-//  2. Limits.Calibrate finds how many launches make a repetition. Where a program loops
+//  2. Limits.Calibrate finds how many launches make a repetition, and how many go ahead
+//     untimed. Shorter repetitions have as many ahead (Counts.Halved); those that are
+//     held against each other are shortened together. Where a program loops
 //     on the device, a pair of repetitions of two Counts gives the time of a launch
 //     without that of starting the program (Slope).
 //  3. Round has contenders take turns in a shuffled order, and a Watch holds a control, a

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/chips"
 	"matladder/results"
 )
 
@@ -34,7 +33,7 @@ func TestGauge(t *testing.T) {
 	clock := time.Unix(0, 0)
 	now := func() time.Time { clock = clock.Add(500 * time.Millisecond); return clock }
 	round := func(g *gauged) results.Record {
-		w := NewWatch(nil, chips.Device{Kind: chips.GPU}, now, nil)
+		w := NewWatch(nil, nil, now, nil)
 		defer w.Close()
 		w.Over(g)
 		rows, err := Round(t.Context(), w, rand.New(rand.NewPCG(1, 2)), []int{1}, func(int, int) ([]results.Record, error) {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/chips"
 	"matladder/internal/awake"
 	"matladder/results"
 )
@@ -102,7 +101,7 @@ func TestCalibrate(t *testing.T) {
 // TestRound: all have one turn each, in any order, and share what became of the machine.
 func TestRound(t *testing.T) {
 	clock := time.Unix(1e9, 0)
-	w := NewWatch(nil, chips.Device{}, func() time.Time { clock = clock.Add(time.Second); return clock }, nil)
+	w := NewWatch(nil, nil, func() time.Time { clock = clock.Add(time.Second); return clock }, nil)
 	defer w.Close()
 	rng := rand.New(rand.NewPCG(1, 1))
 	field := []int{0, 1, 2, 3, 4, 5, 6, 7}

@@ -20,7 +20,7 @@ const controlShare = 100
 // work takes as long as ever, and what the system says of who has the processors.
 type Watch struct {
 	controller backend.Controller // nil where there is none
-	counters   reader             // nil where what is measured is not this machine
+	counters   Counters           // nil where what is measured is not this machine
 	gauged     backend.Gauged     // nil where what is measured does not tell how it fares
 	now        func() time.Time
 	off        func(Control) bool // by what was seen so far; may be nil
@@ -36,26 +36,29 @@ type Watch struct {
 	spent time.Duration   // on controls and counters
 }
 
-// A reader is a counters.Reader.
-type reader interface {
+// Counters are a counters.Reader.
+type Counters interface {
 	Glance() counters.Reading
 	Read() counters.Reading
 	CountEvents() error
 	Close()
 }
 
+// CountersOf are those of this machine, nil if d is none of its own.
+func CountersOf(d chips.Device) Counters {
+	if d.Kind != chips.CPU {
+		return nil
+	}
+	return counters.New()
+}
+
 // A Control is what a backend.Controller said; the zero one nothing.
 type Control struct{ Compute, Memory time.Duration }
 
-// NewWatch watches with what there is: c may be nil, and counters tell of d only if it is
-// this machine. off says whether a control is off by what was seen before; it is then
-// taken once more.
-func NewWatch(c backend.Controller, d chips.Device, now func() time.Time, off func(Control) bool) *Watch {
-	w := &Watch{controller: c, now: now, off: off}
-	if d.Kind == chips.CPU {
-		w.counters = counters.New()
-	}
-	return w
+// NewWatch watches with what there is: c and counters may be nil. off says whether a control
+// is off by what was seen before; it is then taken once more.
+func NewWatch(c backend.Controller, counters Counters, now func() time.Time, off func(Control) bool) *Watch {
+	return &Watch{controller: c, counters: counters, now: now, off: off}
 }
 
 // Over has the watch read how a backend's device fares, if it tells.

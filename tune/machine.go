@@ -24,7 +24,7 @@ type Machine struct{ Rounds, Repeated int }
 // watchOver begins to watch the machine for a job.
 func (t *Tuner) watchOver(j Job) *machine {
 	m := &machine{threads: t.Params.Threads, job: j.Key().String()}
-	m.watch = measure.NewWatch(t.Controller, t.Space.Device, t.clock, func(c measure.Control) bool {
+	m.watch = measure.NewWatch(t.Controller, measure.CountersOf(t.Space.Device), t.clock, func(c measure.Control) bool {
 		return m.disturbances.Off(m.last, c.Compute.Seconds(), c.Memory.Seconds())
 	})
 	m.watch.Over(t.Backend)

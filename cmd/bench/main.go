@@ -186,7 +186,9 @@
 // All points of one problem take turns, round by round, in an order shuffled from
 // --seed. Launches of up to 25 ms are timed behind as many that are not, so that
 // each finds threads awake and its own data in the caches, whoever had the turn
-// before; timed loops on a plugin need none. Each output is verified before its rows
+// before; timed loops on a plugin need none. Where others have the processors, the
+// repetitions of all points of a problem become shorter, from 5 ms down to 0.6, and
+// what goes ahead stays as long. Each output is verified before its rows
 // are written; the check itself is tested first, with injected faults. A point sits
 // rounds out once the interval of its median is narrow (2 % to either side). Rounds end
 // when all are, after the most that the sweep allows (30), or when the --time-budget is
