@@ -114,3 +114,33 @@ func TestAttention(t *testing.T) {
 		}
 	}
 }
+
+// TestPredictBaseline_SharedHeads: XLA's own attention of heads that share k and v is
+// predicted, and takes about as long as of as many that have their own, full and causal: for
+// heads that stand above each other in one product it lays out scores or masks anew, which
+// takes up to four times as long, or a time that is not known. For one generation; for all
+// with MATLADDER_AOT_ALL.
+func TestPredictBaseline_SharedHeads(t *testing.T) {
+	b := openBackend(t, "v6e", t.TempDir())
+	for _, top := range Topologies() {
+		if top.Name != "v6e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+			continue
+		}
+		if err := b.aim(top.Name); err != nil {
+			t.Fatal(err)
+		}
+		for _, causal := range []bool{false, true} {
+			p := problem.Self(2048, 64, tile.BFloat16)
+			p.Heads, p.KVHeads, p.Causal = 8, 8, causal
+			own, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.KVHeads = 2
+			shared, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p})
+			if err != nil || shared.Elapsed > own.Elapsed*7/4 {
+				t.Errorf("%s, causal %v: %v with heads that share k and v (%v), %v with their own", top.Name, causal, shared.Elapsed, err, own.Elapsed)
+			}
+		}
+	}
+}

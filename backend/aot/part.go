@@ -44,7 +44,7 @@ func partOf(s *schedule.Schedule, looped bool, shares []float64) (part, error) {
 		return p, err
 	}
 	if p.Steps = int64(s.Steps()); p.Steps == 0 {
-		return p, fmt.Errorf("%s: its loop runs for a time that only the chip knows", s.Kernel)
+		return p, fmt.Errorf("%s: %w", s.Kernel, schedule.ErrTrips)
 	}
 	return p, nil
 }

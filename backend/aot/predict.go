@@ -2,6 +2,7 @@ package aot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -160,7 +161,9 @@ func (b *Backend) compile(ctx context.Context, program string, options hlo.Optio
 		return outcome{}, err
 	}
 	o := outcome{Status: compiles}
-	if o.Parts, err = read(compiled.Schedules); err != nil {
+	if o.Parts, err = read(compiled.Schedules); errors.Is(err, schedule.ErrTrips) {
+		return o, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+	} else if err != nil {
 		return o, fmt.Errorf("schedule: %w", err)
 	}
 	optimized, err := hlo.Read(compiled.Format, compiled.Optimized)

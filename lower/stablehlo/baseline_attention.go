@@ -9,9 +9,10 @@ import (
 
 // attention is o of q, k and v as jax.nn.dot_product_attention writes it: all scores in
 // float32, softmax of their rows, probabilities rounded to the dtype, product with v. The
-// heads that share one of k and v stand above each other in one product. The order of
-// scale, bias, soft cap and masks is that of problem.Attention, and a row that sees no key
-// is 0. What is turned is so before, as rope writes it.
+// heads that share one of k and v are a dimension of the product of their own: of rows that
+// stand above each other XLA would lay out scores and masks anew. The order of scale, bias,
+// soft cap and masks is that of problem.Attention, and a row that sees no key is 0. What is
+// turned is so before, as rope writes it.
 func attention(t *text, p problem.Attention, in map[string]value) ([]value, error) {
 	switch {
 	case p.Lengths:
@@ -21,7 +22,7 @@ func attention(t *text, p problem.Attention, in map[string]value) ([]value, erro
 	case p.LogSums:
 		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: "log-sums", Reason: "o is its only output"}
 	}
-	shared, stacked := p.Batch*p.KVHeads, p.Group()*p.Rows
+	shared := p.Batch * p.KVHeads
 	all, column := []int{p.Batch, p.Heads, p.Rows, p.Keys}, []int{p.Batch, p.Heads, p.Rows, 1}
 	q, k := in["q"], in["k"]
 	if p.Rope != problem.TurnedNone {
@@ -30,7 +31,7 @@ func attention(t *text, p problem.Attention, in map[string]value) ([]value, erro
 	if p.Rope == problem.TurnedBoth {
 		k = t.turned(p.RopeOfKeys(), k, in["key_cos"], in["key_sin"])
 	}
-	q = t.reshape(q, []int{shared, stacked, p.Dim})
+	q = t.reshape(q, []int{shared, p.Group(), p.Rows, p.Dim})
 	k = t.reshape(k, []int{shared, p.Keys, p.Dim})
 	v := t.reshape(in["v"], []int{shared, p.Keys, p.ValueDim})
 
@@ -61,7 +62,7 @@ func attention(t *text, p problem.Attention, in map[string]value) ([]value, erro
 	sum = t.op("maximum", sum, t.constant(sum.tensor, 1e-30))
 	weights := t.output(t.op("divide", power, t.broadcast(sum, all)), tile.Float32, p.Dtype)
 
-	o := t.dot(t.reshape(weights, []int{shared, stacked, p.Keys}), v, 1, false, false, "f32", tile.Default)
+	o := t.dot(t.reshape(weights, []int{shared, p.Group(), p.Rows, p.Keys}), v, 1, false, false, "f32", tile.Default)
 	return []value{t.reshape(o, []int{p.Batch, p.Heads, p.Rows, p.ValueDim})}, nil
 }
 

@@ -36,10 +36,11 @@ func operand(a, b tile.Dtype) string {
 	return "i8"
 }
 
-// dot is the product of two matrices, or of as many as the batch leading
-// dimensions count. transA and transB say that an operand stands transposed.
+// dot is the product of two matrices, or of as many as the batch leading dimensions count, 0
+// or 1. Behind these a may have more dimensions than a matrix, which the result has too: all
+// its matrices there meet one of b. transA and transB say that an operand stands transposed.
 func (t *text) dot(a, b value, batch int, transA, transB bool, result string, p tile.Precision) value {
-	m, ka := batch, batch+1
+	m, ka := len(a.dims)-2, len(a.dims)-1
 	if transA {
 		m, ka = ka, m
 	}
@@ -47,7 +48,7 @@ func (t *text) dot(a, b value, batch int, transA, transB bool, result string, p 
 	if transB {
 		kb, n = n, kb
 	}
-	to := tensor{result, append(append([]int(nil), a.dims[:batch]...), a.dims[m], b.dims[n])}
+	to := tensor{result, append(append([]int(nil), a.dims[:len(a.dims)-2]...), a.dims[m], b.dims[n])}
 	batching := ""
 	if batch > 0 {
 		batching = "batching_dims = [0] x [0], "

@@ -2,6 +2,8 @@ package stablehlo_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"matladder/check"
@@ -86,6 +88,34 @@ func TestBaseline_Attention(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestBaseline_Heads: no reshape of attention changes rows, or what is of a row: heads stay
+// apart, so that for a compiler all of them are of names alone.
+func TestBaseline_Heads(t *testing.T) {
+	p := problem.Attention{Batch: 2, Heads: 8, KVHeads: 2, Rows: 32, Keys: 48, Dim: 16, ValueDim: 24, Dtype: tile.BFloat16, Causal: true}
+	l, err := stablehlo.Baseline(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reshapes := 0
+	for line := range strings.Lines(l.Once()) {
+		if !strings.Contains(line, "stablehlo.reshape") {
+			continue
+		}
+		types := parseTypes(line)
+		from, to := types[0].dims, types[1].dims
+		if to[len(to)-1] == 1 {
+			continue // a number for each row
+		}
+		reshapes++
+		if !slices.Equal(from[len(from)-2:], to[len(to)-2:]) {
+			t.Error(line)
+		}
+	}
+	if reshapes == 0 {
+		t.Error("no reshapes")
 	}
 }
 

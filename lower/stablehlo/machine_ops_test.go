@@ -308,7 +308,11 @@ var operations = map[string]func(o *tensor, args []tensor, a attributes){
 		if batched {
 			batch, first = args[0].dims[0], 1
 		}
-		m, n, depth := o.dims[first], o.dims[first+1], args[0].dims[ka]
+		n, depth := o.dims[len(o.dims)-1], args[0].dims[ka]
+		m := len(args[0].v) / (batch * depth) // rows of all matrices of the left that meet one of the right
+		if len(o.dims) > first+2 && ka != len(o.dims)-1 {
+			panic(fmt.Errorf("more than a matrix, transposed"))
+		}
 		for i := range o.v {
 			g, row, col := i/(m*n), i/n%m, i%n
 			if g >= batch {
@@ -317,7 +321,7 @@ var operations = map[string]func(o *tensor, args []tensor, a attributes){
 			sum := 0.0
 			for k := range depth {
 				x, y := k*m+row, col*depth+k
-				if ka == first+1 {
+				if ka > first {
 					x = row*depth + k
 				}
 				if kb == first {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,6 +14,9 @@ type Loop struct {
 	Depth int // 1 for an outermost loop
 	Trips int // how often it runs; 0 if that is known only at run time
 }
+
+// ErrTrips is in the error for a schedule of which no count of cycles can be told.
+var ErrTrips = errors.New("a loop runs for a time that only the chip knows")
 
 // drain is by how much the loop over the grid runs longer than the grid: it is a
 // pipeline of three stages (fetch, compute, write back).

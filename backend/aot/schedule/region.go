@@ -139,7 +139,7 @@ func (s *Schedule) steady(conditional []Region, shares []float64) (float64, erro
 		if l.Depth > 1 && grid.contains(l.Span) {
 			around := s.trips(l)
 			if around == 0 {
-				return 0, fmt.Errorf("%s: a loop in the body runs for a time that only the chip knows", s.Kernel)
+				return 0, fmt.Errorf("%s: %w", s.Kernel, ErrTrips)
 			}
 			more := float64(around) * float64(l.Len()) * (1 - 1/float64(l.Trips))
 			for i, r := range conditional {
@@ -165,7 +165,7 @@ func (s *Schedule) Once() (float64, error) {
 			}
 		}
 		if times == 0 {
-			return 0, fmt.Errorf("%s: a loop runs for a time that only the chip knows", s.Kernel)
+			return 0, fmt.Errorf("%s: %w", s.Kernel, ErrTrips)
 		}
 		bundles += float64(times) * float64(l.Len()) * (1 - 1/float64(l.Trips))
 	}
