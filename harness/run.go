@@ -29,6 +29,8 @@ type Options struct {
 	Counters   func(missing error) // has events of processors counted, and is told which cannot be; nil for none
 	Begin      func()              // called when the file is open; may be nil
 	Observe    func(Event)
+
+	countersOf func(chips.Device) measure.Counters // of a test's machine; nil for measure.CountersOf
 }
 
 // Event is progress: a point has had its turn, a round has been written, or a
@@ -85,7 +87,10 @@ func Run(ctx context.Context, s Sweep, opt Options) (Outcome, error) {
 func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ Outcome, err error) {
 	r := &run{sweep: s, opt: opt, now: now, bounds: measure.Bounds{Prober: opt.Prober}}
 	r.rng = rand.New(rand.NewPCG(uint64(s.Config.Seed), uint64(now().UnixNano())))
-	r.watch = measure.NewWatch(opt.Controller, countersOf(s.Device), now, func(c measure.Control) bool {
+	if opt.countersOf == nil {
+		opt.countersOf = measure.CountersOf
+	}
+	r.watch = measure.NewWatch(opt.Controller, opt.countersOf(s.Device), now, func(c measure.Control) bool {
 		return r.disturbances.Off(r.current, c.Compute.Seconds(), c.Memory.Seconds())
 	})
 	r.watch.Over(opt.Backend)
@@ -133,9 +138,6 @@ func (r *run) openJournal(ctx context.Context) (old []results.Record, repair res
 	}
 	return old, repair, err
 }
-
-// countersOf is measure.CountersOf; tests have machines of their own.
-var countersOf = measure.CountersOf
 
 // ratio is a/b, 0 where b is nothing.
 func ratio(a, b float64) float64 {
