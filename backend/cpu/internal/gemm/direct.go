@@ -147,11 +147,11 @@ func (x *directBlock[S, C]) begin(first, steps int) {
 }
 
 // directWork is the memory of a call: what sums start from, the words of a stream, and the
-// copies of edge.
+// panel of edge.
 type directWork struct {
-	bias   []uint32
-	words  [streamRows]uint32
-	copies [copiedSteps * mostWords]uint32
+	bias  []uint32
+	words [streamRows]uint32
+	panel [edgeSteps * mostWords]uint32
 }
 
 var directWorks = sync.Pool{New: func() any { return new(directWork) }}
@@ -205,16 +205,11 @@ func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb, 
 }
 
 // edge is column for what a tile must not read where it lies, as that ends before
-// the tile's columns or before the rows of a step: it gets a copy, joined by zeros.
+// the tile's columns or before the rows of a step: it is packed, a piece at a time.
 func (x directBlock[S, C]) edge(j, cols, s, steps int) {
-	b := unsafe.Slice((*S)(unsafe.Pointer(&x.work.copies)), min(steps, copiedSteps)*x.KU*x.NR)
-	clear(b)
-	for end := s + steps; s < end; s += copiedSteps {
-		steps := min(copiedSteps, end-s)
-		for l := s * x.KU; l < min((s+steps)*x.KU, x.k); l++ {
-			copy(b[(l-s*x.KU)*x.NR:][:cols], x.b[l*x.ldb+j:])
-		}
-		x.column(j, cols, s, steps, at(b, 0), x.NR, 0)
+	panel := x.work.panel[:]
+	for end := s + steps; s < end; s += edgeSteps {
+		x.piece(j, cols, s, min(edgeSteps, end-s), panel, &ahead{at: address(&panel[0])})
 	}
 }
 
@@ -240,6 +235,6 @@ func (p *Path[S, C]) directSteps(m, n, k, ldb int) int {
 }
 
 const (
-	copiedSteps = 16 // of a copy of edge
-	mostWords   = 32 // in a step of the widest tile that a direct has
+	edgeSteps = 128 // of a piece of edge
+	mostWords = 32  // in a step of the widest tile that a direct has
 )

@@ -97,7 +97,7 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 // piece packs cols columns of some steps and multiplies them.
 func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
 	panel := x.NR * steps
-	x.packB.columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, steps*x.KU)
+	x.packB.columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, min(steps*x.KU, x.k-s*x.KU))
 	for from := 0; from < cols; from += x.NR {
 		b, cols, accumulate := &packed[from/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
 		if x.a.packed && x.kernel.isEdge(cols) {
