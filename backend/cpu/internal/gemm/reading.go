@@ -75,15 +75,20 @@ type readKey struct {
 }
 
 // rowOf is about how many bytes rows of B are apart: just as many where they fall into few
-// sets of the caches.
+// sets of the caches. Rows that begin anywhere in a line do so here too: vectors of them
+// reach into the next.
 func rowOf(apart int) int {
-	if apart <= directAhead { // short ones
-		return 1 << bits.Len(uint(max(apart, cacheLine)-1))
-	}
 	if apart%sameSets == 0 {
 		return apart
 	}
-	return roundly(apart)/cacheLine*cacheLine + 3*cacheLine
+	row := roundly(apart)/cacheLine*cacheLine + 3*cacheLine
+	if apart <= directAhead { // short ones
+		row = 1 << bits.Len(uint(max(apart, cacheLine)-1))
+	}
+	if aligned := apart & -apart; aligned < cacheLine && row > cacheLine {
+		row += aligned - cacheLine
+	}
+	return row
 }
 
 // roundly is n with three bits that are not zero.
@@ -114,7 +119,7 @@ func representative(rows int) int {
 	case rows <= 64:
 		return ceil(rows, 4) * 4
 	}
-	return ceil(rows, 32) * 32
+	return ceil(rows, 8) * 8
 }
 
 // partOf is about as many bytes as each thread has of a B: as many decide which cache it
@@ -145,11 +150,23 @@ func (x *readProbe[S, C]) operands(p *Path[S, C], m, k, columns, sums int) {
 	p.PackA(x.a, patterns[S](m*k), k, m, k)
 }
 
-// packedCost is that of a B that is packed block by block, each where the last one was.
-func (p *Path[S, C]) packedCost(each readTimer[S, C], m, k, columns int, pack func(x *readProbe[S, C], part int)) ReadCost {
-	return ReadCost{Pack: each(readTime, pack), Multiply: each(readTime, func(x *readProbe[S, C], _ int) {
+// A readTask is what each thread does with a part of its B.
+type readTask[S Source, C Sum] func(x *readProbe[S, C], part int)
+
+// packedTasks pack a B block by block, each where the last one was, and multiply it.
+func (p *Path[S, C]) packedTasks(m, k, columns int, pack readTask[S, C]) []readTask[S, C] {
+	return []readTask[S, C]{pack, func(x *readProbe[S, C], _ int) {
 		p.Block(x.c, columns, m, columns, k, x.a, x.packed, false)
-	})}
+	}}
+}
+
+// costsOf are the times of packedTasks, and of as many others as there are other ways.
+func costsOf(times []float64, others []ReadB) map[ReadB]ReadCost {
+	costs := map[ReadB]ReadCost{ReadPacked: {Pack: times[0], Multiply: times[1]}}
+	for i, read := range others {
+		costs[read] = ReadCost{Multiply: times[2+i]}
+	}
+	return costs
 }
 
 // measureReads measures on so many threads at once, as they share caches and memory. Each
@@ -166,77 +183,88 @@ func (p *Path[S, C]) measureReads(threads, m, part, row int) map[ReadB]ReadCost 
 		first = parts * apart
 	}
 	source := Buffer((all + 1) * row) // one more for vectors that go beyond the last
-	each := newReadTimer[S, C](threads, parts, k*columns)
-	each(0, func(x *readProbe[S, C], _ int) {
-		if x.source == nil {
-			share := len(source) / threads / cacheLine * cacheLine
-			fill[S](source[x.thread*share:][:share])
-			x.source = unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(source))), len(source)/size[S]())[x.thread*first:]
-			x.operands(p, m, k, columns, columns*along)
-		}
+	probes := newReadProbes(threads, func(x *readProbe[S, C]) {
+		share := len(source) / threads / cacheLine * cacheLine
+		fill[S](source[x.thread*share:][:share])
+		x.source = unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(source))), len(source)/size[S]())[x.thread*first:]
+		x.operands(p, m, k, columns, columns*along)
 	})
-	costs := map[ReadB]ReadCost{ReadPacked: p.packedCost(each, m, k, columns, func(x *readProbe[S, C], part int) {
+	tasks := p.packedTasks(m, k, columns, func(x *readProbe[S, C], part int) {
 		p.PackB(x.packed, x.source[part*apart:], ld, k, columns)
-	})}
+	})
+	var others []ReadB
 	for _, read := range []ReadB{ReadTiles, ReadStreams, ReadPieces} {
 		if p.CanRead(read) {
 			q := p.With(Choices{B: read})
-			costs[read] = ReadCost{Multiply: each(readTime, func(x *readProbe[S, C], part int) {
+			others = append(others, read)
+			tasks = append(tasks, func(x *readProbe[S, C], part int) {
 				if part%along == 0 {
 					q.BlockDirect(x.c, columns*along, m, columns*along, k, x.a, x.source[part*apart:], ld, false)
 				}
-			})}
+			})
 		}
 	}
-	return costs
+	return costsOf(timeReads(probes, parts, k*columns, tasks), others)
 }
 
 // measureTransposed is measureReads for a B whose columns are rows of memory.
 func (p *Path[S, C]) measureTransposed(threads, m, part, k int) map[ReadB]ReadCost {
 	n := max(dotsColumns, part/(k*size[S]()))
 	columns := min(512, n)
-	each := newReadTimer[S, C](threads, n/columns, k*columns)
-	each(0, func(x *readProbe[S, C], _ int) {
-		if x.source == nil {
-			x.source = patterns[S](k * n)
-			x.operands(p, m, k, columns, columns)
-		}
+	probes := newReadProbes(threads, func(x *readProbe[S, C]) {
+		x.source = patterns[S](k * n)
+		x.operands(p, m, k, columns, columns)
 	})
-	costs := map[ReadB]ReadCost{ReadPacked: p.packedCost(each, m, k, columns, func(x *readProbe[S, C], part int) {
+	tasks := p.packedTasks(m, k, columns, func(x *readProbe[S, C], part int) {
 		p.PackBT(x.packed, x.source[part*columns*k:], k, k, columns)
-	})}
+	})
+	var others []ReadB
 	if p.CanRead(ReadDots) {
-		costs[ReadDots] = ReadCost{Multiply: each(readTime, func(x *readProbe[S, C], part int) {
+		others = append(others, ReadDots)
+		tasks = append(tasks, func(x *readProbe[S, C], part int) {
 			p.MultiplyDots(Run[S]{A: x.a}, x.c, columns, m, columns, k, x.source[part*columns*k:], k, false)
-		})}
+		})
 	}
-	return costs
+	return costsOf(timeReads(probes, n/columns, k*columns, tasks), others)
 }
 
-// A readTimer times what each of some threads does with each part of its B, at once, for
-// so long at least, and gives the seconds of one of the elements of a part.
-type readTimer[S Source, C Sum] func(total time.Duration, f func(x *readProbe[S, C], part int)) float64
-
-// newReadTimer is one that measures again until two times agree, as others may disturb.
-func newReadTimer[S Source, C Sum](threads, parts, elements int) readTimer[S, C] {
+// newReadProbes are as many as threads, each made by its own.
+func newReadProbes[S Source, C Sum](threads int, operands func(x *readProbe[S, C])) []readProbe[S, C] {
 	probes := make([]readProbe[S, C], threads)
-	for i := range probes {
-		probes[i].thread = i
-	}
-	return func(total time.Duration, f func(x *readProbe[S, C], part int)) float64 {
-		const least, most, alike = 2, 5, 0.97
-		best, second := 0.0, 0.0
-		for try := 0; try < least || try < most && second < alike*best; try++ {
-			rate := probe.Team(context.Background(), threads, total, func(thread int) float64 {
+	probe.Team(context.Background(), threads, 0, func(thread int) float64 {
+		if x := &probes[thread]; x.source == nil {
+			x.thread = thread
+			operands(x)
+		}
+		return 0
+	})
+	return probes
+}
+
+// timeReads are the seconds of one of the elements of a part in each of some tasks, which all
+// threads do at once with all parts of their B. Tasks take turns, so that what disturbs the
+// machine for a while disturbs all alike, until two times of each agree.
+func timeReads[S Source, C Sum](probes []readProbe[S, C], parts, elements int, tasks []readTask[S, C]) []float64 {
+	const least, most, alike = 2, 5, 0.97
+	best, second := make([]float64, len(tasks)), make([]float64, len(tasks))
+	agree := false
+	for turn := 0; turn < least || turn < most && !agree; turn++ {
+		agree = true
+		for i, task := range tasks {
+			rate := probe.Team(context.Background(), len(probes), readTime, func(thread int) float64 {
 				for part := range parts {
-					f(&probes[thread], part)
+					task(&probes[thread], part)
 				}
 				return float64(parts * elements)
 			})
-			best, second = max(best, rate), max(second, min(best, rate))
+			best[i], second[i] = max(best[i], rate), max(second[i], min(best[i], rate))
+			agree = agree && second[i] >= alike*best[i]
 		}
-		return float64(threads) / best
 	}
+	for i := range best {
+		best[i] = float64(len(probes)) / best[i]
+	}
+	return best
 }
 
 // patterns are n numbers of pattern, in memory of their own.

@@ -1,6 +1,9 @@
 package gemm
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // TestReadCosts: each way that a path has is measured, and takes time.
 func TestReadCosts(t *testing.T) {
@@ -22,5 +25,21 @@ func TestReadCosts(t *testing.T) {
 		}
 		check("short rows", k.Float32.CanRead, k.Float32.ReadCosts(2, 4, 1<<20, 200, 0))
 		check(k.Int8.Name, k.Int8.CanRead, k.Int8.ReadCosts(1, 16, 1<<10, 600, 0))
+	}
+}
+
+// TestRowOf: rows of what is measured begin as rows of the B do: in as few sets of the caches,
+// or as far into a line.
+func TestRowOf(t *testing.T) {
+	alignment := func(bytes int) int { return min(bytes&-bytes, cacheLine) }
+	for range 1000 {
+		apart := cacheLine + 1 + rand.IntN(1<<16)
+		row := rowOf(apart)
+		if alignment(row) != alignment(apart) && alignment(apart) < cacheLine || apart%sameSets == 0 && row != apart {
+			t.Errorf("rows %d bytes apart are measured %d apart", apart, row)
+		}
+		if row < apart/2 || row > 2*apart+4*cacheLine {
+			t.Errorf("rows %d bytes apart are measured %d apart: far from it", apart, row)
+		}
 	}
 }
