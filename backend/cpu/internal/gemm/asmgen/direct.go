@@ -1,6 +1,9 @@
 package asmgen
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Direct is a tile that reads b where it is, from rows of a matrix, instead
 // of from a panel.
@@ -115,6 +118,13 @@ func loadQuadsOrder(a *Asm, order ...string) {
 	for i, reg := range order {
 		a.Op("VMOVUPS", fmt.Sprintf("quadsOrder<>+%d(SB)", i*avx512.bytes()), reg)
 	}
+}
+
+// on writes the micro-kernel by a tile, with fewer heights: its rows and powers of two.
+func (t Direct) on(tile Tile) func(*Asm) {
+	t.Tile = tile
+	t.Heights = slices.DeleteFunc(slices.Clone(tile.Heights), func(rows int) bool { return rows != tile.MR && rows&(rows-1) != 0 })
+	return t.tile
 }
 
 // load loads vector v of the one row of a step: columns beyond the edge as zero

@@ -85,31 +85,11 @@ func (t InPlace) tiles(a *Asm, rows, vectors int) {
 		sums[r] = avx2.regs(r*vectors, (r+1)*vectors)
 	}
 	free := avx2.regs(rows*vectors, avx2.Registers)
-	spare := func() (reg string) { reg, free = free[0], free[1:]; return reg }
-	s := source{
-		to: [2]string{spare(), spare()}, temp: spare(),
-		at: func(row, off int) string { return at([]string{rRow0, rRow1}[row], off) },
+	words := free[3:4] // the next row's word takes its place
+	if vectors > 2 {
+		words = free[3 : 3+rows]
 	}
-	words := []string{}
-	for range min(rows, 2) {
-		words = append(words, spare())
-		if vectors == 2 {
-			break // the next row's word takes its place
-		}
-	}
-	held := map[string]string{}
-	for _, name := range t.constants(s, vectors) {
-		if len(free) > 0 {
-			held[name] = spare()
-			a.Op("VMOVDQU", name+"<>(SB)", held[name])
-		}
-	}
-	s.constant = func(name string) string {
-		if reg, ok := held[name]; ok {
-			return reg
-		}
-		return name + "<>(SB)"
-	}
+	s := t.source(a, free[:3], free[3+len(words):], vectors)
 
 	tile, next, stop := a.NewLabel("tile"), a.NewLabel("next"), a.NewLabel("stop")
 	a.Place(tile)
@@ -160,8 +140,13 @@ func endOfTile(a *Asm, columns, bits int, tile, stop Label) {
 	a.Return()
 }
 
-// constants are those that widen needs, the most used first.
-func (t InPlace) constants(s source, vectors int) []string {
+// source gives widen three registers for some vectors, and holds as many of its constants as
+// there are others: the most used ones, and then more.
+func (t InPlace) source(a *Asm, own, others []string, vectors int, more ...string) source {
+	s := source{
+		to: [2]string{own[0], own[1]}, temp: own[2],
+		at: func(row, off int) string { return at([]string{rRow0, rRow1}[row], off) },
+	}
 	var names []string
 	uses := map[string]int{}
 	s.constant = func(name string) string {
@@ -172,7 +157,19 @@ func (t InPlace) constants(s source, vectors int) []string {
 	}
 	t.widen(NewAsm(""), s, vectors, func(int, ...string) {})
 	slices.SortStableFunc(names, func(x, y string) int { return uses[y] - uses[x] })
-	return names
+	names = append(names, more...)
+	held := map[string]string{}
+	for i, name := range names[:min(len(names), len(others))] {
+		held[name] = others[i]
+		a.Op("VMOVDQU", name+"<>(SB)", others[i])
+	}
+	s.constant = func(name string) string {
+		if reg, ok := held[name]; ok {
+			return reg
+		}
+		return name + "<>(SB)"
+	}
+	return s
 }
 
 // storeRows writes the sums to c, or adds them to it, and ends at next.

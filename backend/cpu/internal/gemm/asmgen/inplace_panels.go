@@ -5,20 +5,12 @@ package asmgen
 func (t InPlace) panels(a *Asm) {
 	const rTo = rAcc
 	a.Func("panels"+t.Name+avx2.Suffix, "(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)", rC, rLDC, rSteps, rB, rLDB, rNear, rTiles)
-	s := source{
-		to: [2]string{avx2.reg(0), avx2.reg(1)}, temp: avx2.reg(2),
-		at: func(row, off int) string { return at(rRow0, off) },
-	}
-	held := map[string]string{}
-	names := t.constants(s, 2)
+	var more []string
 	if t.scale != "" {
-		names = append(names, t.scale)
+		more = append(more, t.scale)
 	}
-	for i, name := range names {
-		held[name] = avx2.reg(3 + i)
-		a.Op("VMOVDQU", name+"<>(SB)", held[name])
-	}
-	s.constant = func(name string) string { return held[name] }
+	free := avx2.regs(0, avx2.Registers)
+	s := t.source(a, free[:3], free[3:], 2, more...)
 	a.CountDown(rTiles, func() {
 		a.Op("MOVQ", rB, rRow0)
 		a.Op("MOVQ", rC, rTo)

@@ -10,9 +10,9 @@ type Tile struct {
 	Vectors int
 	Heights []int // rows that have a loop of their own, falling from MR
 	Parts   bool  // loops of few sums keep them in parts
-	Ahead   bool  // it asks for as much of b as it reads, into L1
 
-	rows *rowsOfA // of an a that is not packed; nil for panels
+	ahead bool     // it asks for as much of b as it reads, into L1
+	rows  *rowsOfA // of an a that is not packed; nil for panels
 }
 
 // Registers of a tile.
@@ -41,11 +41,15 @@ const unroll = 4
 // register r·Vectors+v. Each step loads Vectors vectors of b and meets them
 // with one broadcast word of a for each row. Tiles cut off by the edge of c
 // run a loop of fewer rows and vectors; only the stores know the exact edge.
-func (t Tile) tile(a *Asm) {
-	name := "tile"
-	if t.Ahead {
-		name = "thin"
-	}
+func (t Tile) tile(a *Asm) { t.named(a, "tile") }
+
+// thin writes it for an a of few rows, which meets a b from far.
+func (t Tile) thin(a *Asm) {
+	t.ahead = true
+	t.named(a, "thin")
+}
+
+func (t Tile) named(a *Asm, name string) {
 	a.Func(name+t.Name+t.Suffix, t.summing("ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int"),
 		rC, rLDC, rSteps, rA, rB, rBias, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
@@ -216,7 +220,7 @@ func (t Tile) prefetchB(a *Asm, steps int) {
 	const line = 64
 	hint, bytes := "PREFETCHT1", line
 	switch {
-	case t.Ahead:
+	case t.ahead:
 		hint, bytes = "PREFETCHT0", steps*t.Vectors*t.bytes()
 	case steps < unroll:
 		return
