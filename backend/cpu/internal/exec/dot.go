@@ -15,7 +15,7 @@ func (w *Worker) bring() {
 		case plan.KeepAll, plan.KeepGroup:
 			w.caches[i].bring(w, i)
 		case plan.KeepOwn:
-			if !o.Stored && o.Why != plan.WhyStored {
+			if !o.StoredRows && o.Why != plan.WhyStored {
 				lanes, _ := w.extent(i)
 				w.bringOwn(i, 0, lanes)
 			}

@@ -18,7 +18,7 @@ func (w *Worker) rowLoop(g *plan.Step) {
 		for _, r := range g.Asks {
 			data, bytes := w.Data[r], w.Plan.Refs[r].LD*w.Plan.Refs[r].Dtype.Bits()/8
 			from := min(w.Places[r].Off*w.Plan.Refs[r].Dtype.Bits()/8+(row+g.Strip)*bytes, len(data))
-			w.Ahead = append(w.Ahead, memory.NewStream(data[from:min(from+g.Strip*bytes, len(data))], parts))
+			w.Ahead = append(w.Ahead, memory.NewPrefetch(data[from:min(from+g.Strip*bytes, len(data))], parts))
 		}
 		for _, s := range steps {
 			at := &w.Places[s.Dst]

@@ -178,7 +178,7 @@ func (w *Worker) computeRows(s *plan.Step, row0, row1 int) {
 	}
 	for _, d := range s.Dots {
 		w.bringStored(d.B)
-		if w.Plan.Operands[d.A].Stored {
+		if w.Plan.Operands[d.A].StoredRows {
 			w.bringOwn(d.A, row0, row1)
 		}
 	}

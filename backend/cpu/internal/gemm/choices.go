@@ -49,10 +49,10 @@ func (p *Path[S, C]) With(c Choices) *Path[S, C] {
 		q.blocking.bytes = c.PieceA
 	}
 	if c.B != ReadByRule || c.quick > 0 {
-		q.Stored = map[string]*InPlace[C]{}
-		for name, x := range p.Stored {
+		q.InPlace = map[string]*InPlace[C]{}
+		for name, x := range p.InPlace {
 			if x.isFor(c) {
-				q.Stored[name] = x.with(c)
+				q.InPlace[name] = x.with(c)
 			}
 		}
 	}

@@ -12,9 +12,9 @@ import (
 // inPlaceAVX2 adds what multiplies by a b of other elements where it lies.
 func (k *Kernels) inPlaceAVX2() {
 	tiles := []inPlaceTiles{{1, 64}, {2, 32}, {6, 16}}
-	k.Float32.Stored = map[string]*InPlace[float32]{}
+	k.Float32.InPlace = map[string]*InPlace[float32]{}
 	ofFloats := func(name string, bits, pieces int, tile inPlace[float32], q quick[float32], panels func(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)) {
-		k.Float32.Stored[name] = &InPlace[float32]{Name: name, Pays: 48, Whole: max(1, 8/bits), bits: bits, ku: 1, mr: k.Float32.MR, steps: inPlaceSteps, tiles: tiles, tile: tile, quick: q,
+		k.Float32.InPlace[name] = &InPlace[float32]{Name: name, Pays: 48, Whole: max(1, 8/bits), bits: bits, ku: 1, mr: k.Float32.MR, steps: inPlaceSteps, tiles: tiles, tile: tile, quick: q,
 			pieces: inPlacePieces[float32]{pieces, k.Float32.NR, k.Float32.kernel.tile, panels}}
 	}
 	ofFloats("int4", 4, 13, inPlaceInt4AVX2, quick[float32]{inPlaceQuickInt4AVX2, 2, unlessGreat(1, 0x1p90)}, panelsInt4AVX2)
@@ -29,8 +29,8 @@ func (k *Kernels) inPlaceAVX2() {
 		ofFloats("float8_e4m3fn", 8, 13, inPlaceFloat8E4M3AVX2, e4m3, panelsFloat8E4M3AVX2)
 		ofFloats("float8_e5m2", 8, 13, inPlaceFloat8E5M2AVX2, e5m2, panelsFloat8E5M2AVX2)
 	}
-	k.WideBFloat16.Stored = k.Float32.Stored
-	k.WideInt8.Stored = map[string]*InPlace[int32]{"int4": {Name: "int4", Pays: 48, Whole: 2, bits: 4, ku: 2, mr: k.WideInt8.MR, steps: bytesInt4Steps,
+	k.WideBFloat16.InPlace = k.Float32.InPlace
+	k.WideInt8.InPlace = map[string]*InPlace[int32]{"int4": {Name: "int4", Pays: 48, Whole: 2, bits: 4, ku: 2, mr: k.WideInt8.MR, steps: bytesInt4Steps,
 		tiles: []inPlaceTiles{{2, 64}, {6, 32}}, quick: quick[int32]{inPlaceBytesInt4AVX2, 6, offsetPairs}}}
 }
 

@@ -13,12 +13,12 @@ func BenchmarkInPlace(b *testing.B) {
 	if k == nil {
 		b.Skip("this machine lacks", AVX2.Missing())
 	}
-	s := k.Float32.Stored
+	s := k.Float32.InPlace
 	for _, m := range []int{1, 2, 4, 6, 16, 64} {
 		for _, name := range []string{"int4", "int8", "float8_e4m3fn", "float8_e5m2"} {
 			benchInPlace(b, s[name], m)
 		}
-		benchInPlace(b, k.WideInt8.Stored["int4"], m)
+		benchInPlace(b, k.WideInt8.InPlace["int4"], m)
 	}
 }
 

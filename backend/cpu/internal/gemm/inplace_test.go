@@ -66,11 +66,11 @@ func eachInPlace(t testing.TB, floats func(inPlaceTwins[float32]), ints func(inP
 			packGo(mostInPlaceCols, asBFloat16).columns(panel, len(panel), widened(b, ld, cols, k, loop), cols, cols, k)
 		}, func(nr int) tile[float32] { return tileFloat32(inPlaceMR, nr) }})
 	}
-	halves(k.Float32.Stored["int4"], all, widen.Generic.Int4)
-	halves(k.Float32.Stored["int8"], all, widen.Generic.Int8)
-	if p := k.Float32.Stored["float8_e4m3fn"]; p != nil {
+	halves(k.Float32.InPlace["int4"], all, widen.Generic.Int4)
+	halves(k.Float32.InPlace["int8"], all, widen.Generic.Int8)
+	if p := k.Float32.InPlace["float8_e4m3fn"]; p != nil {
 		halves(p, sometimes(each(func(r *rand.Rand) byte { return byte(r.IntN(2)<<7 | r.IntN(0x7f)) }), 0x7f, 0xff), widen.Generic.Float8E4M3)
-		halves(k.Float32.Stored["float8_e5m2"], sometimes(each(func(r *rand.Rand) byte { return byte(r.IntN(2)<<7 | 12<<2 + r.IntN(30)) }), 0x7c, 0xfc, 0x7e, 0xff), widen.Generic.Float8E5M2)
+		halves(k.Float32.InPlace["float8_e5m2"], sometimes(each(func(r *rand.Rand) byte { return byte(r.IntN(2)<<7 | 12<<2 + r.IntN(30)) }), 0x7c, 0xfc, 0x7e, 0xff), widen.Generic.Float8E5M2)
 	}
 
 	bytes := func(p *InPlace[int32], loop func(dst []int8, src []byte, off, ahead int)) {
@@ -78,7 +78,7 @@ func eachInPlace(t testing.TB, floats func(inPlaceTwins[float32]), ints func(inP
 			packGo(mostInPlaceCols, asPairs).columns(panel, len(panel), widened(b, ld, cols, k, loop), cols, cols, k)
 		}, func(nr int) tile[int32] { return tilePairs(inPlaceMR, nr) }})
 	}
-	bytes(k.WideInt8.Stored["int4"], widen.Generic.Int4ToInt8)
+	bytes(k.WideInt8.InPlace["int4"], widen.Generic.Int4ToInt8)
 }
 
 // widened is k rows of cols elements.
@@ -178,7 +178,7 @@ func checkInPlace[C Sum](t *testing.T, r *rand.Rand, x inPlaceTwins[C], m, n, k 
 // too, at every place of a tile.
 func TestInPlace_Codes(t *testing.T) {
 	k := For(AVX2)
-	if k == nil || k.Float32.Stored["float8_e4m3fn"] == nil {
+	if k == nil || k.Float32.InPlace["float8_e4m3fn"] == nil {
 		t.Skip("this machine lacks what widens halves")
 	}
 	const n = 256 + 3
@@ -187,7 +187,7 @@ func TestInPlace_Codes(t *testing.T) {
 		s.quick = quick[float32]{}
 		return &s
 	}
-	e4m3, e5m2 := k.Float32.Stored["float8_e4m3fn"], k.Float32.Stored["float8_e5m2"]
+	e4m3, e5m2 := k.Float32.InPlace["float8_e4m3fn"], k.Float32.InPlace["float8_e5m2"]
 	for _, c := range []struct {
 		p    *InPlace[float32]
 		loop func(dst []uint16, src []byte, off, ahead int)

@@ -45,9 +45,9 @@ func (k *Kernels) Thin() *Kernels {
 	return &thin
 }
 
-// Stored returns the table for a b of few bits in memory, whose paths may have an
+// ForInPlace returns the table for a b of few bits in memory, whose paths may have an
 // InPlace: Thin, or beyond AVX2 that of AVX2 for few rows.
-func (k *Kernels) Stored() *Kernels {
+func (k *Kernels) ForInPlace() *Kernels {
 	narrow := For(AVX2)
 	if k.ISA == AVX2 || !k.ISA.Has(AVX2) || narrow == nil {
 		return k.Thin()
@@ -85,9 +85,9 @@ type Path[S Source, C Sum] struct {
 	KU     int    // elements of k in one step
 	Words  int    // of one row or column in one step: 1, or 16 for tiles
 
-	// Stored has what multiplies an a that this path packed by a b that is neither packed nor of type S,
+	// InPlace has what multiplies an a that this path packed by a b that is neither packed nor of type S,
 	// by the name of its elements.
-	Stored map[string]*InPlace[C]
+	InPlace map[string]*InPlace[C]
 
 	kernel   kernel[C]
 	direct   directKernel[C]

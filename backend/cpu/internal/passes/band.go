@@ -155,7 +155,7 @@ func (x *bander) multiplies(d *plan.Dot) bool {
 	if !x.band.Of[a.Ref] || x.band.Of[b.Ref] || d.K0 > 0 || d.K1 < a.K || d.Scales != nil || a.Columns {
 		return false
 	}
-	if a.Keep != plan.KeepUnpacked && (a.Keep != plan.KeepPiece || a.Deep || a.Stored) || b.Keep == plan.KeepUnpacked || b.Keep == plan.KeepPiece {
+	if a.Keep != plan.KeepUnpacked && (a.Keep != plan.KeepPiece || a.Deep || a.StoredRows) || b.Keep == plan.KeepUnpacked || b.Keep == plan.KeepPiece {
 		return false
 	}
 	x.band.Unit = plan.LCM(x.band.Unit, plan.LCM(a.Packing.Unit, b.Packing.Unit))

@@ -46,8 +46,8 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	kernels := kernelsFor(p, d.Options)
 	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
 	if d.Product != nil && d.Product.B.Widening != nil {
-		stored := productOf(kernels.Stored(), a.factor, b.factor, a.Dtype, b.Dtype)
-		if reader := stored.Stored(b.Dtype, b.Matrix.InRow()); reader != nil && rows <= reader.Rows() {
+		stored := productOf(kernels.ForInPlace(), a.factor, b.factor, a.Dtype, b.Dtype)
+		if reader := stored.InPlace(b.Dtype, b.Matrix.InRow()); reader != nil && rows <= reader.Rows() {
 			d.Product, stored.Unpacked, stored.B.InPlace = stored, reader, true
 			stored.B.Format += "/in place"
 		}

@@ -89,7 +89,7 @@ func storedRows(p *plan.Plan) {
 		}
 	})
 	for i, o := range p.Operands {
-		o.Stored = o.Keep == plan.KeepOwn && !o.IsB && users[i] == 1 && part[i]
+		o.StoredRows = o.Keep == plan.KeepOwn && !o.IsB && users[i] == 1 && part[i]
 	}
 }
 

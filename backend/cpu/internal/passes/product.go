@@ -78,16 +78,16 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 			a.MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
 		},
 		ReadsA: a.ReadsA(a.KU), WantsPanels: a.WantsPanels, Work: a.Work(), Streams: a.Streams,
-		Unpacked: inMemory[T, C]{b},
-		Stored: func(inB tile.Dtype, whole int) plan.Reader {
-			if x := a.Stored[inB.String()]; x != nil && whole%x.Whole == 0 {
-				return widening[C]{x}
+		Unpacked: directReader[T, C]{b},
+		InPlace: func(inB tile.Dtype, whole int) plan.Reader {
+			if x := a.InPlace[inB.String()]; x != nil && whole%x.Whole == 0 {
+				return inPlaceReader[C]{x}
 			}
 			return nil
 		},
 	}
 	if same {
-		p.ReadCosts, p.Dots = b.ReadCosts, alongColumns[T, C]{b}
+		p.ReadCosts, p.Dots = b.ReadCosts, dotsReader[T, C]{b}
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {
 		p.Whole = func(x plan.Call, narrow bool, by gemm.Scaling) {

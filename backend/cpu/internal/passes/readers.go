@@ -6,45 +6,45 @@ import (
 	"matladder/backend/cpu/internal/plan"
 )
 
-// inMemory reads a b of elements as they are multiplied.
-type inMemory[S gemm.Source, C gemm.Sum] struct{ *gemm.Path[S, C] }
+// directReader reads a b of elements as they are multiplied.
+type directReader[S gemm.Source, C gemm.Sum] struct{ *gemm.Path[S, C] }
 
-func (r inMemory[S, C]) Rows() int           { return r.DirectRows() }
-func (r inMemory[S, C]) Work(m, ldb int) int { return r.DirectWork(m, ldb) }
+func (r directReader[S, C]) Rows() int           { return r.DirectRows() }
+func (r directReader[S, C]) Work(m, ldb int) int { return r.DirectWork(m, ldb) }
 
-func (r inMemory[S, C]) Blocking(m, n, k, ldb int) (run, cols, tile int) {
+func (r directReader[S, C]) Blocking(m, n, k, ldb int) (run, cols, tile int) {
 	run, cols = r.BlockingDirect(m, n, k, ldb)
 	return run, cols, r.NR
 }
 
-func (r inMemory[S, C]) Multiply(x plan.Call) {
+func (r directReader[S, C]) Multiply(x plan.Call) {
 	r.MultiplyDirect(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[S](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 }
 
-// alongColumns reads a b whose columns are rows of memory.
-type alongColumns[S gemm.Source, C gemm.Sum] struct{ *gemm.Path[S, C] }
+// dotsReader reads a b whose columns are rows of memory.
+type dotsReader[S gemm.Source, C gemm.Sum] struct{ *gemm.Path[S, C] }
 
-func (r alongColumns[S, C]) Rows() int                                   { return r.DotsRows() }
-func (alongColumns[S, C]) Read(_, _ int) gemm.ReadB                      { return gemm.ReadDots }
-func (alongColumns[S, C]) Work(_, _ int) int                             { return 0 }
-func (alongColumns[S, C]) Blocking(_, n, k, _ int) (run, cols, tile int) { return k, n, 1 }
+func (r dotsReader[S, C]) Rows() int                                   { return r.DotsRows() }
+func (dotsReader[S, C]) Read(_, _ int) gemm.ReadB                      { return gemm.ReadDots }
+func (dotsReader[S, C]) Work(_, _ int) int                             { return 0 }
+func (dotsReader[S, C]) Blocking(_, n, k, _ int) (run, cols, tile int) { return k, n, 1 }
 
-func (r alongColumns[S, C]) Multiply(x plan.Call) {
+func (r dotsReader[S, C]) Multiply(x plan.Call) {
 	r.MultiplyDots(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[S](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 }
 
-// widening reads a b of elements narrower than are multiplied, and widens them.
-type widening[C gemm.Sum] struct{ *gemm.InPlace[C] }
+// inPlaceReader reads a b of elements narrower than are multiplied, and widens them.
+type inPlaceReader[C gemm.Sum] struct{ *gemm.InPlace[C] }
 
-func (r widening[C]) Rows() int                { return r.Pays }
-func (r widening[C]) Read(m, _ int) gemm.ReadB { return r.InPlace.Read(m) }
-func (r widening[C]) Work(m, _ int) int        { return r.InPlace.Work(m) }
+func (r inPlaceReader[C]) Rows() int                { return r.Pays }
+func (r inPlaceReader[C]) Read(m, _ int) gemm.ReadB { return r.InPlace.Read(m) }
+func (r inPlaceReader[C]) Work(m, _ int) int        { return r.InPlace.Work(m) }
 
-func (r widening[C]) Blocking(m, n, _, _ int) (run, cols, tile int) {
+func (r inPlaceReader[C]) Blocking(m, n, _, _ int) (run, cols, tile int) {
 	run, cols = r.InPlace.Blocking(m, n)
 	return run, cols, r.Cols(m)
 }
 
-func (r widening[C]) Multiply(x plan.Call) {
+func (r inPlaceReader[C]) Multiply(x plan.Call) {
 	r.Block(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work)
 }

@@ -57,8 +57,8 @@ func TestThin_Stored(t *testing.T) {
 	}
 	wide := *table
 	wide.ISA = gemm.AVX512
-	stored := wide.Stored()
-	converts, quick := table.Float32.Stored["float8_e5m2"] != nil, stored.Float32.With(stored.Choices).Stored["float8_e5m2"] != nil
+	stored := wide.ForInPlace()
+	converts, quick := table.Float32.InPlace["float8_e5m2"] != nil, stored.Float32.With(stored.Choices).InPlace["float8_e5m2"] != nil
 	if quick && !converts {
 		t.Error("float8 in place beyond AVX2 only")
 	}

@@ -21,8 +21,8 @@ type Frame struct {
 
 	Row, Col int // of the piece of a product in hand
 	Seen     Seen
-	Wide     []Widened       // by ref
-	Ahead    []memory.Stream // of a row loop: rows of its strip after this one
+	Wide     []Widened         // by ref
+	Ahead    []memory.Prefetch // of a row loop: rows of its strip after this one
 
 	Programs int // that it has been in: memos of one are not those of another
 	Memos    []Memo

@@ -20,8 +20,8 @@ type Operand struct {
 	Chunk   int // bytes from chunk to chunk
 	Block   int // bytes of a whole block
 
-	Stored bool   // a: only the rows that a step stores are packed, when it has found them
-	Packed string // a: why its rows are not loaded as they lie
+	StoredRows bool   // a: only the rows that a step stores are packed, when it has found them
+	Packed     string // a: why its rows are not loaded as they lie
 
 	Meets, Pays int // b: rows of a that meet a block of it, times their elements of k; and up to how many rows it is not packed
 

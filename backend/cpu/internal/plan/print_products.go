@@ -89,7 +89,7 @@ func (p *Plan) tellRows(say say) {
 		case o.IsB: // pass skinny
 		case o.Keep == KeepUnpacked:
 			say("%s not packed: tiles load its rows where they lie", name)
-		case o.Stored:
+		case o.StoredRows:
 			say("%s packed, the rows that are stored alone: %s", name, o.Packed)
 		default:
 			say("%s packed: %s", name, o.Packed)

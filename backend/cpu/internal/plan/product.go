@@ -25,10 +25,10 @@ type Product struct {
 	// Unpacked multiplies by a b that is not packed. At first it takes elements as they are
 	// multiplied, and, in pieces of b, also an a that is not packed where ReadsA. The passes
 	// put Dots in its place where columns of b are rows of memory (nil if the path has none), or
-	// what Stored has for a b that lies in memory as dtype inB, rows being whole numbers of so
+	// what InPlace has for a b that lies in memory as dtype inB, rows being whole numbers of so
 	// many elements (nil if it has none).
 	Unpacked, Dots Reader
-	Stored         func(inB tile.Dtype, whole int) Reader
+	InPlace        func(inB tile.Dtype, whole int) Reader
 	// ReadCosts is what ways to read B cost, as gemm.Path measures it; nil where A and B have
 	// different paths.
 	ReadCosts func(threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost
