@@ -91,19 +91,11 @@ func (c *values) castToFloat(e *tile.Expr) plan.Lanes[float32] {
 		c.fail(e, "cast to %s", e.Dtype)
 		return nil
 	case x.Dtype == tile.Bool:
-		return apply(c.slot(), c.bools(x), func(o []float32, x []bool) {
-			for i := range o {
-				o[i] = float32(oneIf(x[i]))
-			}
-		})
+		return apply(c, c.bools(x), each(func(x bool) float32 { return float32(oneIf(x)) }))
 	case x.Dtype.IsInteger() && narrow:
-		return apply(c.slot(), c.ints(x), func(o []float32, x []int32) {
-			for i := range o {
-				o[i] = integerToBFloat16(x[i])
-			}
-		})
+		return apply(c, c.ints(x), each(integerToBFloat16))
 	case x.Dtype.IsInteger():
-		return apply(c.slot(), c.ints(x), c.plan.Loops.FromInt32)
+		return apply(c, c.ints(x), c.plan.Loops.FromInt32)
 	case narrow:
 		return c.rounded(c.floats(x))
 	}
@@ -119,23 +111,15 @@ func (c *values) castToInt(e *tile.Expr) plan.Lanes[int32] {
 	lo, hi := e.Dtype.Range()
 	switch {
 	case x.Dtype == tile.Bool:
-		return apply(c.slot(), c.bools(x), func(o []int32, x []bool) {
-			for i := range o {
-				o[i] = oneIf(x[i])
-			}
-		})
+		return apply(c, c.bools(x), each(oneIf))
 	case x.Dtype.IsInteger():
-		return apply(c.slot(), c.ints(x), func(o, x []int32) {
+		return apply(c, c.ints(x), func(o, x []int32) {
 			for i := range o {
 				o[i] = min(max(x[i], int32(lo)), int32(hi))
 			}
 		})
 	}
-	return apply(c.slot(), c.floats(x), func(o []int32, x []float32) {
-		for i := range o {
-			o[i] = saturate(x[i], lo, hi)
-		}
-	})
+	return apply(c, c.floats(x), each(func(x float32) int32 { return saturate(x, lo, hi) }))
 }
 
 func oneIf(b bool) int32 {

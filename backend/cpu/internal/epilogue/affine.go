@@ -99,23 +99,9 @@ func (c *values) squares(e *tile.Expr) plan.Lanes[float32] {
 		less, y = c.single(y.Args[1]), y.Args[0]
 	}
 	if ref := bits(y); ref != nil {
-		return squaresOf(c, y, loadSame[uint16](c, c.plan.Number(ref)), less, c.plan.Exps.SquaresBFloat16)
+		return reduceLess(c, e, loadSame[uint16](c, c.plan.Number(ref)), less, c.plan.Exps.SquaresBFloat16, plus)
 	}
-	return squaresOf(c, y, c.floats(y), less, c.plan.Exps.Squares)
-}
-
-func squaresOf[T any](c *values, y *tile.Expr, x plan.Lanes[T], less one, loop func(x []T, less float32) float32) plan.Lanes[float32] {
-	i, width := c.slot(), y.Shape[len(y.Shape)-1]
-	c.step.Passes += plan.Ceil(width, plan.VectorLanes)
-	return func(w *plan.Frame, row, _, _ int) []float32 {
-		out, from, sum := vector[float32](w, i, 1), less(w, row), float32(0)
-		for col := 0; col < width; col += plan.VectorLanes {
-			w.Ask()
-			sum += loop(x(w, row, col, min(plan.VectorLanes, width-col)), from)
-		}
-		out[0] = sum
-		return out
-	}
+	return reduceLess(c, e, c.floats(y), less, c.plan.Exps.Squares, plus)
 }
 
 // sameValue reports whether two values are the same one, or load the same ref.

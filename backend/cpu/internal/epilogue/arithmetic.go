@@ -23,11 +23,7 @@ var (
 	}
 	unaryInts = map[tile.Op]func(o, x []int32){
 		tile.OpNeg: negTo[int32],
-		tile.OpAbs: func(o, x []int32) {
-			for i := range o {
-				o[i] = max(x[i], -x[i])
-			}
-		},
+		tile.OpAbs: each(func(x int32) int32 { return max(x, -x) }),
 	}
 )
 
@@ -64,17 +60,9 @@ func binaryInts(op tile.Op, l *rows.Loops) func(o, x, y []int32) {
 	case tile.OpMul:
 		return l.MulInt32
 	case tile.OpMax:
-		return func(o, x, y []int32) {
-			for i := range o {
-				o[i] = max(x[i], y[i])
-			}
-		}
+		return pairs(func(x, y int32) int32 { return max(x, y) })
 	case tile.OpMin:
-		return func(o, x, y []int32) {
-			for i := range o {
-				o[i] = min(x[i], y[i])
-			}
-		}
+		return pairs(func(x, y int32) int32 { return min(x, y) })
 	}
 	return nil
 }
@@ -84,6 +72,23 @@ type number interface{ float32 | int32 }
 func negTo[T number](o, x []T) {
 	for i := range o {
 		o[i] = -x[i]
+	}
+}
+
+// each is the loop of a function of one element, pairs that of two.
+func each[T, U any](f func(x T) U) func(o []U, x []T) {
+	return func(o []U, x []T) {
+		for i := range o {
+			o[i] = f(x[i])
+		}
+	}
+}
+
+func pairs[T, U any](f func(x, y T) U) func(o []U, x, y []T) {
+	return func(o []U, x, y []T) {
+		for i := range o {
+			o[i] = f(x[i], y[i])
+		}
 	}
 }
 

@@ -21,10 +21,10 @@ func (c *values) down(e *tile.Expr) plan.Lanes[float32] {
 	case e.Op == tile.OpLoad && c.plan.Refs[c.plan.Number(e.Ref)].LD == 1:
 		return c.loadDown(c.plan.Number(e.Ref))
 	case binary != nil:
-		return zip(c.slot(), c.down(e.Args[0]), c.down(e.Args[1]), binary)
+		return zip(c, c.down(e.Args[0]), c.down(e.Args[1]), binary)
 	case e.Op == tile.OpExp, e.Op == tile.OpExp2:
 		loop := c.exponentials(e.Op)
-		return apply(c.slot(), c.down(e.Args[0]), func(o, x []float32) { loop(o, x, 0) })
+		return apply(c, c.down(e.Args[0]), func(o, x []float32) { loop(o, x, 0) })
 	}
 	x := c.single(e)
 	return lanes(c, func(w *plan.Frame, row, _ int, out []float32) {

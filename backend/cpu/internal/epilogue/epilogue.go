@@ -82,7 +82,7 @@ func moved[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[T
 		if s := c.span(e.Args[0]); s != nil {
 			return lanes(c, within(s, copied(compile(e.Args[1])), copied(compile(e.Args[2]))))
 		}
-		return choose(c.slot(), c.bools(e.Args[0]), compile(e.Args[1]), compile(e.Args[2]))
+		return choose(c, c.bools(e.Args[0]), compile(e.Args[1]), compile(e.Args[2]))
 	}
 	return nil
 }
@@ -126,13 +126,13 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 	var f plan.Lanes[float32]
 	switch binary := binaryFloats(e.Op, &c.plan.Loops); {
 	case binary != nil:
-		f = zip(c.slot(), c.floats(e.Args[0]), c.floats(e.Args[1]), binary)
+		f = zip(c, c.floats(e.Args[0]), c.floats(e.Args[1]), binary)
 	case e.Op == tile.OpErf:
-		f = apply(c.slot(), c.floats(e.Args[0]), erf().to(&c.plan.Loops))
+		f = apply(c, c.floats(e.Args[0]), erf().to(&c.plan.Loops))
 	case e.Op == tile.OpLogistic:
-		f = apply(c.slot(), c.floats(e.Args[0]), logistic().to(&c.plan.Loops))
+		f = apply(c, c.floats(e.Args[0]), logistic().to(&c.plan.Loops))
 	case unaryFloats[e.Op] != nil:
-		f = apply(c.slot(), c.floats(e.Args[0]), unaryFloats[e.Op])
+		f = apply(c, c.floats(e.Args[0]), unaryFloats[e.Op])
 	default:
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
 		return nil
@@ -174,9 +174,9 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 	case e.Op == tile.OpReduceSum:
 		return rowSum(c, e, c.ints(e.Args[0]), total[int32])
 	case binary != nil:
-		return zip(c.slot(), c.ints(e.Args[0]), c.ints(e.Args[1]), binary)
+		return zip(c, c.ints(e.Args[0]), c.ints(e.Args[1]), binary)
 	case unaryInts[e.Op] != nil:
-		return apply(c.slot(), c.ints(e.Args[0]), unaryInts[e.Op])
+		return apply(c, c.ints(e.Args[0]), unaryInts[e.Op])
 	default:
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
 	}
@@ -190,30 +190,18 @@ func (c *values) bools(e *tile.Expr) plan.Lanes[bool] {
 	}
 	switch e.Op {
 	case tile.OpAnd:
-		return zip(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), func(o, x, y []bool) {
-			for i := range o {
-				o[i] = x[i] && y[i]
-			}
-		})
+		return zip(c, c.bools(e.Args[0]), c.bools(e.Args[1]), pairs(func(x, y bool) bool { return x && y }))
 	case tile.OpOr:
-		return zip(c.slot(), c.bools(e.Args[0]), c.bools(e.Args[1]), func(o, x, y []bool) {
-			for i := range o {
-				o[i] = x[i] || y[i]
-			}
-		})
+		return zip(c, c.bools(e.Args[0]), c.bools(e.Args[1]), pairs(func(x, y bool) bool { return x || y }))
 	case tile.OpNot:
-		return apply(c.slot(), c.bools(e.Args[0]), func(o, x []bool) {
-			for i := range o {
-				o[i] = !x[i]
-			}
-		})
+		return apply(c, c.bools(e.Args[0]), each(func(x bool) bool { return !x }))
 	case tile.OpCompare:
 		x, y := e.Args[0], e.Args[1]
 		switch {
 		case x.Dtype.IsFloat():
-			return zip(c.slot(), c.floats(x), c.floats(y), compare[float32](e.Cmp))
+			return zip(c, c.floats(x), c.floats(y), compare[float32](e.Cmp))
 		case x.Dtype.IsInteger():
-			return zip(c.slot(), c.ints(x), c.ints(y), compare[int32](e.Cmp))
+			return zip(c, c.ints(x), c.ints(y), compare[int32](e.Cmp))
 		}
 	case tile.OpInBounds:
 		return c.inBounds(e)
@@ -265,28 +253,20 @@ func broadcast[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
 	})
 }
 
-func zip[T, U any](i int, x, y plan.Lanes[T], f func(o []U, x, y []T)) plan.Lanes[U] {
-	return func(w *plan.Frame, row, col, n int) []U {
-		a, b := x(w, row, col, n), y(w, row, col, n)
-		out := vector[U](w, i, n)
-		f(out, a, b)
-		return out
-	}
+func zip[T, U any](c *values, x, y plan.Lanes[T], f func(o []U, x, y []T)) plan.Lanes[U] {
+	return lanes(c, func(w *plan.Frame, row, col int, out []U) {
+		f(out, x(w, row, col, len(out)), y(w, row, col, len(out)))
+	})
 }
 
-func apply[T, U any](i int, x plan.Lanes[T], f func(o []U, x []T)) plan.Lanes[U] {
-	return func(w *plan.Frame, row, col, n int) []U {
-		a := x(w, row, col, n)
-		out := vector[U](w, i, n)
-		f(out, a)
-		return out
-	}
+func apply[T, U any](c *values, x plan.Lanes[T], f func(o []U, x []T)) plan.Lanes[U] {
+	return lanes(c, func(w *plan.Frame, row, col int, out []U) { f(out, x(w, row, col, len(out))) })
 }
 
-func choose[T any](i int, cond plan.Lanes[bool], x, y plan.Lanes[T]) plan.Lanes[T] {
-	return func(w *plan.Frame, row, col, n int) []T {
+func choose[T any](c *values, cond plan.Lanes[bool], x, y plan.Lanes[T]) plan.Lanes[T] {
+	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
+		n := len(out)
 		c, a, b := cond(w, row, col, n), x(w, row, col, n), y(w, row, col, n)
-		out := vector[T](w, i, n)
 		for l := range out {
 			if c[l] {
 				out[l] = a[l]
@@ -294,8 +274,7 @@ func choose[T any](i int, cond plan.Lanes[bool], x, y plan.Lanes[T]) plan.Lanes[
 				out[l] = b[l]
 			}
 		}
-		return out
-	}
+	})
 }
 
 func splat[T any](c *values, v T) plan.Lanes[T] {
