@@ -26,9 +26,9 @@
 //  4. epilogue (internal/epilogue): all other arithmetic is compiled to loops along rows.
 //  5. placement: which packed blocks are kept, and where: in a cache for all workers, with
 //     one worker, or nowhere. Workers share the packed blocks of B unless each packs them for
-//     itself in less time, by what it was measured to cost cores to share. schedule: the grid becomes tasks for workers; axes that carry a
-//     sum run in order inside one task. buffers: how much is computed at once, and the place
-//     of all memory but the arrays.
+//     itself in less time, by what it was measured to cost cores to share. schedule: the grid
+//     becomes tasks for workers; axes that carry a sum run in order inside one task. buffers:
+//     how much is computed at once, and the place of all memory but the arrays.
 //
 // What comes out is a plan. It prints itself, each pass telling what it decided and, where B
 // could be read in other ways, what those were estimated to cost:
@@ -81,8 +81,9 @@
 //
 // # Adding an instruction set
 //
-// Five places, all below internal: its name (gemm/isa.go), the features that it needs
-// (gemm/isa_amd64.go), its paths (gemm/table_amd64.go, table_arm64.go), the generator
-// of its routines and their declarations (gemm/asmgen), and the loops of its peak
-// (probe/peak_amd64.go, peak_arm64.go).
+// Six places, all below internal: its name and those that it includes (gemm/isa.go), the
+// features that it needs (gemm/isa_amd64.go), its paths (gemm/table_amd64.go, table_arm64.go,
+// which has its features too), the generator of its routines and their declarations
+// (gemm/asmgen), the loops of its peak (probe/peak_amd64.go, peak_arm64.go), and how many
+// cycles those take that tell whether a machine is as it was (probe/control.go).
 package cpu
