@@ -225,6 +225,11 @@ func (s *slot) allocate() error {
 
 // Call runs one launch on arrays of the caller.
 func (c *callable) Call(ctx context.Context, x *backend.Arguments) error {
+	return c.run(ctx, x, (*Executable).launch)
+}
+
+// run runs one by a function.
+func (c *callable) run(ctx context.Context, x *backend.Arguments, launch func(*Executable) error) error {
 	s, err := c.take(ctx, x.Last)
 	if err != nil {
 		return err
@@ -234,7 +239,13 @@ func (c *callable) Call(ctx context.Context, x *backend.Arguments) error {
 		return err
 	}
 	s.begin(ctx)
-	return s.ended(ctx, s.e.launch())
+	switch err := launch(s.e); {
+	case err != nil:
+		return fmt.Errorf("cpu: call: %w", err)
+	case s.e.Pool.stopped.Load():
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // bind has workers find the arrays of a call.
@@ -277,17 +288,6 @@ func (s *slot) begin(ctx context.Context) {
 	if done := ctx.Done(); pool.done != done {
 		pool.done = done
 	}
-}
-
-// ended is the error of a call whose launch ended with err.
-func (s *slot) ended(ctx context.Context, err error) error {
-	switch {
-	case err != nil:
-		return fmt.Errorf("cpu: call: %w", err)
-	case s.e.Pool.stopped.Load():
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 // packedInput is an input whose blocks are packed for good.
@@ -371,7 +371,5 @@ func (s *slot) free() error {
 	case s.of.sharing == nil:
 		return s.e.Close()
 	}
-	pages := s.e.Pages
-	s.e.Pages, s.e.Arrays, s.e.Runs = nil, nil, nil
-	return memory.FreePages(pages)
+	return s.e.free()
 }

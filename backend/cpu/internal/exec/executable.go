@@ -295,10 +295,15 @@ func (e *Executable) Close() error {
 			return nil
 		}
 		e.Pool.Close()
-		pages := e.Pages
-		e.Pages, e.Arrays, e.Runs = nil, nil, nil
-		return memory.FreePages(pages)
+		return e.free()
 	})
+}
+
+// free frees all memory.
+func (e *Executable) free() error {
+	pages := e.Pages
+	e.Pages, e.Arrays, e.Runs = nil, nil, nil
+	return memory.FreePages(pages)
 }
 
 // ownLines makes a slice with a cache line of nothing behind it: that of another worker

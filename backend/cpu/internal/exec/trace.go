@@ -149,16 +149,10 @@ func (e *Executable) Trace(ctx context.Context) (*timeline.Timeline, error) {
 }
 
 // CallTraced is Call with what happened.
-func (c *callable) CallTraced(ctx context.Context, x *backend.Arguments) (*timeline.Timeline, error) {
-	s, err := c.take(ctx, x.Last)
-	if err != nil {
-		return nil, err
-	}
-	defer s.give()
-	if err := s.bind(x); err != nil {
-		return nil, err
-	}
-	s.begin(ctx)
-	t, err := s.e.recorded()
-	return t, s.ended(ctx, err)
+func (c *callable) CallTraced(ctx context.Context, x *backend.Arguments) (t *timeline.Timeline, err error) {
+	err = c.run(ctx, x, func(e *Executable) (err error) {
+		t, err = e.recorded()
+		return err
+	})
+	return t, err
 }

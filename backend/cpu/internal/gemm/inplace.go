@@ -92,24 +92,14 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 	bytes := func(elements int) int { return ceil(elements*p.bits, 8) }
 	b = first(b, bytes(off+(k-1)*ldb+n))[bytes(off):]
 	panel := p.mr * ceil(k, p.ku)
-	words := words(a, ceil(m, p.mr)*panel*wordBytes)
-	if p.Read(m) == ReadPieces {
-		p.inPieces(c, ldc, m, n, k, words, b, bytes(ldb), accumulate, work)
-		return
-	}
-	x := inPlaceRun[C]{InPlace: p, row: bytes(ldb), ldc: ldc, n: n, work: inPlaceWorks.Get().(*inPlaceWork)}
+	x := inPlaceRun[C]{InPlace: p, c: c, ldc: ldc, m: m, n: n, k: k, a: words(a, ceil(m, p.mr)*panel*wordBytes), panel: panel, b: b, row: bytes(ldb),
+		accumulate: accumulate, work: inPlaceWorks.Get().(*inPlaceWork)}
 	defer inPlaceWorks.Put(x.work)
-	whole, chunk := k/p.ku, p.steps
-	for s := 0; s < whole; s += chunk {
-		for i := 0; i < m; i += p.mr {
-			x.strip(c[i*ldc:], min(p.mr, m-i), min(chunk, whole-s), words[i/p.mr*panel+s*p.mr:], b[s*p.ku*x.row:], p.ku, accumulate || s > 0)
-		}
+	done := 0
+	if p.Read(m) == ReadPieces {
+		done = x.inPieces(work)
 	}
-	if rest := k - whole*p.ku; rest > 0 {
-		for i := 0; i < m; i += p.mr {
-			x.edge(c[i*ldc:], 0, min(p.mr, m-i), 1, words[i/p.mr*panel+whole*p.mr:], b[whole*p.ku*x.row:], rest, accumulate || whole > 0)
-		}
-	}
+	x.tilesFrom(done)
 }
 
 // Read is how Block reads B for m rows of A: tiles along its rows, or pieces.
@@ -148,20 +138,39 @@ const (
 // inPlaceRun is a call of Block.
 type inPlaceRun[C Sum] struct {
 	*InPlace[C]
-	row    int // bytes from row to row of b
-	ldc, n int
-	work   *inPlaceWork
+	c            []C
+	ldc, m, n, k int
+	a            []uint32
+	panel        int // words
+	b            []byte
+	row          int // bytes from row to row of b
+	accumulate   bool
+	work         *inPlaceWork
 }
 
-// strip multiplies one panel of a by some steps of b.
-func (x *inPlaceRun[C]) strip(c []C, rows, steps int, a []uint32, b []byte, deep int, accumulate bool) {
-	width := x.Cols(rows)
-	tiles := x.n / width
-	if tiles > 0 {
-		x.along(c, x.ldc, rows, steps, a, b, x.row, inPlaceAhead, tiles, accumulate)
+// tilesFrom multiplies columns from j on.
+func (x *inPlaceRun[C]) tilesFrom(j int) {
+	for l := 0; l < x.k && j < x.n; {
+		deep := min(x.steps*x.ku, x.k-l)
+		if whole := deep / x.ku * x.ku; whole > 0 {
+			deep = whole // the last rows may be no step
+		}
+		for i := 0; i < x.m; i += x.mr {
+			x.strip(x.c[i*x.ldc:], j, min(x.mr, x.m-i), deep, x.a[i/x.mr*x.panel+l/x.ku*x.mr:], x.b[l*x.row:], x.accumulate || l > 0)
+		}
+		l += deep
 	}
-	if tiles*width < x.n {
-		x.edge(c, tiles*width, rows, steps, a, b, deep*steps, accumulate)
+}
+
+// strip multiplies one panel of a by deep rows of b, columns from j on.
+func (x *inPlaceRun[C]) strip(c []C, j, rows, deep int, a []uint32, b []byte, accumulate bool) {
+	width, steps := x.Cols(rows), ceil(deep, x.ku)
+	if tiles := (x.n - j) / width; tiles > 0 && deep%x.ku == 0 {
+		x.along(c[j:], x.ldc, rows, steps, a, b[j*x.bits/8:], x.row, inPlaceAhead, tiles, accumulate)
+		j += tiles * width
+	}
+	if j < x.n {
+		x.edge(c, j, rows, steps, a, b, deep, accumulate)
 	}
 }
 
