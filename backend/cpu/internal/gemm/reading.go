@@ -93,7 +93,7 @@ func rowOf(apart int) int {
 
 // roundly is n with three bits that are not zero.
 func roundly(n int) int {
-	step := max(1, 1<<(bits.Len(uint(n))-3))
+	step := 1 << max(0, bits.Len(uint(n))-3)
 	return n / step * step
 }
 

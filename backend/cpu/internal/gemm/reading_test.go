@@ -42,4 +42,9 @@ func TestRowOf(t *testing.T) {
 			t.Errorf("rows %d bytes apart are measured %d apart: far from it", apart, row)
 		}
 	}
+	for apart := 1; apart <= cacheLine; apart++ {
+		if row := rowOf(apart); row != cacheLine {
+			t.Errorf("rows %d bytes apart are measured %d apart, not a line", apart, row)
+		}
+	}
 }
