@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"matladder/check"
+	pair "matladder/kernels/mlp/v2_pair"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/lower/mosaic"
 	"matladder/problem"
@@ -52,5 +53,32 @@ func TestLargeSum(t *testing.T) {
 		if r, err := check.Verify(t.Context(), p, programs, in, runText(t, programs, in)["o"]); err != nil || !r.OK {
 			t.Errorf("%+v, %v", r, err)
 		}
+	}
+}
+
+// TestLargeSum_Pair: of two sums in one step the second alone is written with what ends both:
+// what begins the second does not end the first.
+func TestLargeSum_Pair(t *testing.T) {
+	p := problem.MLP{Rows: 528, K: 1024, N: 512, X: tile.BFloat16, W: tile.BFloat16, Activation: problem.GateSilu}
+	programs, err := pair.Kernel{}.Build(p, "", tile.Blocks{M: 528, K: 512, N: 512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := mosaic.Lower(programs, mosaic.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(l.Kernels[0].Body, "tpu.matmul\""); got != 3 {
+		t.Errorf("%d products, want the first and twice the second", got)
+	}
+	if shares := mosaic.Conditional(programs[0].Body, []float64{0.5, 0.5, 0.5}); !slices.Equal(shares, []float64{0.5, 0.5}) {
+		t.Errorf("shares %v", shares)
+	}
+	in, err := check.Inputs(t.Context(), p, programs, 5, check.Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := check.Verify(t.Context(), p, programs, in, runText(t, programs, in)["o"]); err != nil || !r.OK {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
