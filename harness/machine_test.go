@@ -162,3 +162,37 @@ func TestMachine_Ragged(t *testing.T) {
 		}
 	}
 }
+
+// TestMachine_MLP: both rungs of gated MLPs have blocks on every generation that fit the fast
+// memory that the compiler grants or is asked for, the second no others, all of whole units of
+// columns. (Blocks that fit the first rung's products may be too large for what joins these.)
+func TestMachine_MLP(t *testing.T) {
+	for _, key := range []string{"tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7x"} {
+		d, err := chips.Find(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := machineOf(d, backend.Params{})
+		for _, words := range []string{"bfloat16", "float32", "bfloat16xint8"} {
+			asked, err := problem.MLPFamily.Parse(words)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, sizes := range []problem.Sizes{{512, 512, 512}, {8, 4096, 14336}, {512, 4096, 14336}} {
+				p := problem.MLPFamily.Make(sizes, asked)
+				for _, k := range kernels.Ladder(problem.MLPFamily) {
+					found := false
+					for _, b := range k.Candidates(p, m) {
+						fit := fits(k, p, "", b, m)
+						if found = found || fit; !fit && k.Number() == 2 || b.N%128 != 0 {
+							t.Errorf("%s, %s, %s: %v", key, k.Name(), p, b)
+						}
+					}
+					if !found {
+						t.Errorf("%s, %s: no blocks for %s", key, k.Name(), p)
+					}
+				}
+			}
+		}
+	}
+}

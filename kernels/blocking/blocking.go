@@ -60,7 +60,7 @@ func near(b, c tile.Blocks) bool {
 // Seconds is the time of a launch of p with blocks s by the model; 0 where m does not say
 // what its cores are.
 func Seconds(p problem.Matmul, m tile.Machine, s tile.Blocks) float64 {
-	if x, ok := newPipeline(p, m); ok {
+	if x, ok := newPipeline(p, 1, m); ok {
 		return x.seconds(s)
 	}
 	x, ok := newModel(p, m)

@@ -18,16 +18,18 @@ const unitSide = 128
 // Pipelined lists the block shapes of p that take the least time on a machine that
 // brings blocks in while it computes, the best first: two that differ, and a third within
 // some percent. It is nil where the machine does not say how fast it does either, or no
-// shape that cuts the arrays evenly fits.
+// shape that cuts the arrays evenly fits. Together is how many products a step has, of one
+// block of a with blocks of as many b, each into sums of its own that become one block of o;
+// p is one of them.
 //
 // Compilers take long for large blocks: of those within a fifth of a percent of the best the
 // one that takes the least is first, and others beside a large one are small.
 //
 // Shapes that fit what the compiler grants come first if asking for more gains less
 // than one percent.
-func Pipelined(p problem.Matmul, m tile.Machine) []tile.Blocks {
+func Pipelined(p problem.Matmul, together int, m tile.Machine) []tile.Blocks {
 	const most, within, gain, same = 3, 1.02, 1.01, 1.002
-	x, ok := newPipeline(p, m)
+	x, ok := newPipeline(p, together, m)
 	if !ok {
 		return nil
 	}
@@ -116,17 +118,18 @@ type pipeline struct {
 	*tile.Pipeline
 	machine  tile.Machine
 	p        problem.Matmul
+	together int // products of a step
 	a, b     tile.Dtype
 	rate     float64
 	rowsUnit int
 }
 
-func newPipeline(p problem.Matmul, m tile.Machine) (*pipeline, bool) {
+func newPipeline(p problem.Matmul, together int, m tile.Machine) (*pipeline, bool) {
 	if m.Pipeline == nil || m.FastBytes == 0 {
 		return nil, false
 	}
 	a, b := p.Factors()
-	x := &pipeline{Pipeline: m.Pipeline, machine: m, p: p, a: a, b: b, rate: m.Pipeline.Rates[a]}
+	x := &pipeline{Pipeline: m.Pipeline, machine: m, p: p, together: together, a: a, b: b, rate: m.Pipeline.Rates[a]}
 	x.rowsUnit = unitSide
 	if align := m.Align[a][0]; p.M < unitSide && align > 0 {
 		x.rowsUnit = align
@@ -163,14 +166,14 @@ const largest, longest, short = 1 << 12, 3 << 19, 1 << 17
 
 // products is how many products of unitSide³ a step has.
 func (x *pipeline) products(s tile.Blocks) int {
-	return tile.Ceil(s.M, unitSide) * tile.Ceil(s.K, unitSide) * tile.Ceil(s.N, unitSide)
+	return x.together * tile.Ceil(s.M, unitSide) * tile.Ceil(s.K, unitSide) * tile.Ceil(s.N, unitSide)
 }
 
 // effort is how long a compiler takes for a step, in no unit: libtpu takes three to five
 // times as long for as many products that go into sums of eight times as many tiles.
 func (x *pipeline) effort(s tile.Blocks) int {
 	const beside = 128 // tiles of sums that take as long as the products themselves
-	sums := tile.Ceil(s.M, unitSide) * tile.Ceil(s.N, unitSide)
+	sums := x.together * tile.Ceil(s.M, unitSide) * tile.Ceil(s.N, unitSide)
 	return x.products(s) * (beside + sums)
 }
 
@@ -185,10 +188,10 @@ func cuts(n, unit int) []int {
 	return list
 }
 
-// blocksOf are the bytes of a block of each array.
+// blocksOf are the bytes of a block of a, of all b and of o.
 func (x *pipeline) blocksOf(s tile.Blocks) (a, b, o float64) {
 	bytes := func(d tile.Dtype, rows, cols int) float64 { return float64(d.Bytes(int64(rows) * int64(cols))) }
-	return bytes(x.p.A, s.M, s.K), bytes(x.p.B, s.K, s.N), bytes(x.p.Out, s.M, s.N)
+	return bytes(x.p.A, s.M, s.K), float64(x.together) * bytes(x.p.B, s.K, s.N), bytes(x.p.Out, s.M, s.N)
 }
 
 // tiled is a side of a block of b in whole tiles of the matrix units: units of 256 take as long
@@ -213,11 +216,12 @@ func (x *pipeline) fits(s tile.Blocks, asked bool) bool {
 	return (asked || ask == 0) && taken(need, x.machine, ahead) <= limit
 }
 
-// need is what blocks and accumulator take, blocks that change twice, and the larger of a
-// and b.
+// need is what blocks and accumulators take, blocks that change twice, and the larger of a
+// and one b.
 func (x *pipeline) need(s tile.Blocks) tile.Need {
 	a, b, o := x.blocksOf(s)
-	once := struct{ a, b int64 }{int64(a), int64(b)}
+	bs := float64(x.together)
+	once := struct{ a, b int64 }{int64(a), int64(b / bs)}
 	i, k, j := x.grid(s)
 	for _, block := range []struct {
 		bytes *float64
@@ -228,8 +232,8 @@ func (x *pipeline) need(s tile.Blocks) tile.Need {
 		}
 	}
 	array, first := x.largest()
-	need := tile.Need{Bytes: int64(a+b+o) + x.p.Acc.Bytes(int64(s.M)*int64(s.N)), Largest: int64(array)}
-	need.Without, need.Block = need.Bytes-int64(b), once.b
+	need := tile.Need{Bytes: int64(a+b+o) + int64(x.together)*x.p.Acc.Bytes(int64(s.M)*int64(s.N)), Largest: int64(array)}
+	need.Without, need.Block = need.Bytes-int64(b/bs), once.b
 	need.Dtype, need.Cut = x.p.B, s.N < x.p.N
 	if first {
 		need.Without, need.Block, need.Dtype, need.Columns, need.Cut = need.Bytes-int64(a), once.a, x.p.A, s.N, s.K < x.p.K
@@ -237,9 +241,10 @@ func (x *pipeline) need(s tile.Blocks) tile.Need {
 	return need
 }
 
-// largest is how many bytes the larger of a and b has, and whether that is a: of equals it is.
+// largest is how many bytes the larger of a and one b has, and whether that is a: of equals it is.
 func (x *pipeline) largest() (bytes float64, first bool) {
 	a, b, _ := x.blocksOf(tile.Blocks{M: x.p.M, K: x.p.K, N: x.p.N})
+	b /= float64(x.together)
 	return max(a, b) * float64(max(1, x.p.Batch)), a >= b
 }
 
@@ -258,18 +263,19 @@ func (x *pipeline) seconds(s tile.Blocks) float64 {
 	first, between := a+b, 0.
 	if _, ahead := AskFor(x.need(s), x.machine); ahead {
 		array, ofA := x.largest()
-		own, beside, all := &a, b, &moved.a
+		own, all, part := a, &moved.a, 1.
 		if !ofA {
-			own, beside, all = &b, a, &moved.b
+			part = 1 / float64(x.together)
+			own, all = b*part, &moved.b
 		}
-		first = beside
+		first = a + b - own
 		if x.machine.Ahead.Apart { // from two memories at the same time
-			first, between = max(beside, *own), *all
+			first, between = max(first, own), *all*part
 		}
-		*all = array
+		*all = *all*(1-part) + array
 	}
 	edges := first + o
-	compute := 2*float64(s.M)*x.tiled(s.K)*x.tiled(s.N)/x.rate + x.Drain
+	compute := float64(x.together) * (2*float64(s.M)*x.tiled(s.K)*x.tiled(s.N)/x.rate + x.Drain)
 	move := max(0, max(moved.a+moved.b+moved.o, between)-edges) / steps / x.Memory
 	longer, shorter := max(compute, move), min(compute, move)
 	step := longer*math.Pow(1+math.Pow(shorter/longer, x.Overlap), 1/x.Overlap) + x.Step

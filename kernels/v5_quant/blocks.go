@@ -40,7 +40,7 @@ func inRegisters(p problem.Matmul, m tile.Machine) []tile.Blocks {
 func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	list := blocking.Candidates(p, m)
 	if list == nil {
-		list = blocking.Pipelined(p, m)
+		list = blocking.Pipelined(p, 1, m)
 	}
 	if list == nil {
 		list = slices.Clone(sweep)

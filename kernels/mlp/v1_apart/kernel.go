@@ -27,8 +27,11 @@ func (Kernel) Variants(problem.MLP) []string { return []string{""} }
 
 // Candidates has the sweep.
 func (Kernel) Candidates(p problem.MLP, m tile.Machine) []tile.Blocks {
-	return gates.Candidates(p, m, p.N)
+	return gates.Candidates(p, m, 1)
 }
+
+// Asks says that the compiler is asked for fast memory where blocks need more than it grants.
+func (Kernel) Asks() bool { return true }
 
 // Build writes the kernel as three tile programs.
 func (Kernel) Build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {

@@ -23,14 +23,13 @@ func (Kernel) Supports(p problem.MLP) error { return p.Validate() }
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.MLP) []string { return []string{""} }
 
-// Candidates has the sweep of a product with both matrices, each of half its columns.
+// Candidates has the sweep of both products together.
 func (Kernel) Candidates(p problem.MLP, m tile.Machine) []tile.Blocks {
-	list := gates.Candidates(p, m, 2*p.N)
-	for i := range list {
-		list[i].N = max(list[i].N/2, min(p.N, 64))
-	}
-	return problem.ClipAll(p, list...)
+	return gates.Candidates(p, m, 2)
 }
+
+// Asks says that the compiler is asked for fast memory where blocks need more than it grants.
+func (Kernel) Asks() bool { return true }
 
 // Build writes the kernel as a tile program.
 func (Kernel) Build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {
