@@ -88,8 +88,8 @@ func (b *Backend) Predict(ctx context.Context, programs []*tile.Program, params 
 
 // PredictBaseline predicts XLA's own way to compute a problem. Its schedule tells cycles and steps,
 // and what a step moves at most; which steps move what is worked out on the chip.
-// So each input is taken to move in every step, each output once, and every
-// condition to hold: the least that XLA does. Its kernels share the grid of a chip
+// So each input is taken to move in every step, each output once, what no schedule tells of
+// with the products, and every condition to hold: the least that XLA does. Its kernels share the grid of a chip
 // of two cores. Params.VMEMBytes limits what they take of VMEM.
 func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec) (backend.Prediction, error) {
 	if spec.Mesh != "" {
@@ -137,8 +137,13 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec
 		b.multiplies(&works[0], p, parts[0], ahead, outcome.Windows)
 	}
 	if len(products) > 1 { // the problem's operands are no more than some of those of each
+		left := p.Bytes() // that no kernel is known to move
+		for _, w := range works {
+			left -= w.Bytes
+		}
 		for _, i := range products {
 			works[i].FLOPs = int64(share[i] * float64(p.FLOPs()))
+			works[i].Bytes += max(0, int64(share[i]*float64(left)))
 		}
 	}
 	asked := p.Asked()
