@@ -108,12 +108,8 @@ func partWords(part results.PartTime, whole float64) string {
 	if part.Best == nil {
 		return "no time: " + string(part.Status)
 	}
-	rough := ""
-	if part.Best.Rough {
-		rough = "~"
-	}
-	return fmt.Sprintf("%s%s · %s %% of the layer · %s%s %% of its roof", rough, results.FormatSeconds(part.Seconds), digits(100*part.Seconds/whole),
-		rough, digits(100*part.Roof/part.Seconds))
+	return fmt.Sprintf("%s%s · %s %% of the layer · %s%s %% of its roof", part.Mark(), results.FormatSeconds(part.Seconds), digits(100*part.Seconds/whole),
+		part.Mark(), digits(100*part.Roof/part.Seconds))
 }
 
 // Draw draws the layers on canvas.
@@ -152,7 +148,7 @@ func partName(part results.PartTime) string {
 // drawLayer draws a layer below y, with bars from left on, each as long as scale times its
 // share of the layer's time.
 func drawLayer(c draw.Canvas, l results.LayerTime, margin, left, scale, y vg.Length) {
-	title := fmt.Sprintf("%s: %s, %s %% of its roof", l.Name, results.FormatSeconds(l.Seconds), digits(100*l.Roof/l.Seconds))
+	title := fmt.Sprintf("%s: %s, %s %% of its roof", l.Name, l.Mark()+results.FormatSeconds(l.Seconds), l.Mark()+digits(100*l.Roof/l.Seconds))
 	if l.Missing > 0 {
 		title += ", without " + counted(l.Missing, "part") + " that "
 		if l.Missing == 1 {

@@ -54,8 +54,8 @@ func TestLayerPicture(t *testing.T) {
 	text := strings.Join(all, "\n")
 	// norms: twice 1 ms, of which 50 MB at 100 GB/s are half; up and gate: 2 GFLOP at 1 TFLOP/s.
 	for _, want := range []string{
-		"a layer: 8.00 ms, 56.3 % of its roof", "norms ×2", "~2.00 ms · 25 % of the layer · ~50 % of its roof", "~4.00 ms · 50 % of the layer · ~50 % of its roof",
-		"another: 2.00 ms, 50 % of its roof, without 1 part that has no time", "no time: too_big", "roof: memory", "roof: products",
+		"a layer: ~8.00 ms, ~56.3 % of its roof", "norms ×2", "~2.00 ms · 25 % of the layer · ~50 % of its roof", "~4.00 ms · 50 % of the layer · ~50 % of its roof",
+		"another: ~2.00 ms, ~50 % of its roof, without 1 part that has no time", "no time: too_big", "roof: memory", "roof: products",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -66,11 +66,9 @@ func TestLayerPicture(t *testing.T) {
 	}
 }
 
-// workPicture is of rungs that compute all of what a causal row half sees, and one that
-// leaves most of it out.
-func workPicture(t *testing.T) Picture {
-	t.Helper()
-	var rows []results.Record
+// workRows are of rungs that compute all of what a causal row half sees, and one that leaves
+// most of it out.
+func workRows() (rows []results.Record) {
 	for _, options := range []string{"", "causal"} {
 		for i, more := range []float64{2, 2, 1.1} {
 			if options == "" {
@@ -84,7 +82,27 @@ func workPicture(t *testing.T) Picture {
 			}
 		}
 	}
-	list, err := Pictures(results.Summarize(rows), Request{Kind: Work, Dtype: "float32"})
+	return rows
+}
+
+// TestKernels_Ways: each way of asking has a picture of its own, in which lines are named by
+// their kernels alone.
+func TestKernels_Ways(t *testing.T) {
+	list, err := Pictures(results.Summarize(workRows()), Request{Kind: Kernels, Dtype: "float32"})
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%d pictures, %v", len(list), err)
+	}
+	for i, want := range []string{"", "causal"} {
+		ch := list[i].(*Chart)
+		if strings.Contains(ch.Title, "causal") != (want != "") || !strings.HasSuffix(ch.Name, want) || len(ch.Series) != 3 || ch.Series[1].Label != "v2_rung" {
+			t.Errorf("%s, %s, %d lines", ch.Name, ch.Title, len(ch.Series))
+		}
+	}
+}
+
+func workPicture(t *testing.T) Picture {
+	t.Helper()
+	list, err := Pictures(results.Summarize(workRows()), Request{Kind: Work, Dtype: "float32"})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d pictures, %v", len(list), err)
 	}

@@ -12,8 +12,30 @@ func sizePictures(q Request, d data) ([]Picture, error) {
 	return rateCharts(q, q.Kernel, d.asked, true), nil
 }
 
+// kernelPictures has a chart of its own for each way of asking, full and causal attention for
+// instance: all kernels in all ways are more lines than can be told apart.
 func kernelPictures(q Request, d data) ([]Picture, error) {
-	return rateCharts(q, "The kernels", results.Best(d.asked), false), nil
+	asked := map[string][]results.Summary{}
+	var ways []string
+	for _, s := range results.Best(d.asked) {
+		if asked[s.Options] == nil {
+			ways = append(ways, s.Options)
+		}
+		asked[s.Options] = append(asked[s.Options], s)
+	}
+	var list []Picture
+	for _, way := range ways {
+		if len(ways) == 1 || way == "" {
+			list = append(list, rateCharts(q, "The kernels", asked[way], false)...)
+			continue
+		}
+		for _, p := range rateCharts(q, "The kernels, "+way, asked[way], false) {
+			ch := p.(*Chart)
+			ch.Name = fileSafe(ch.Name + "_" + way)
+			list = append(list, ch)
+		}
+	}
+	return list, nil
 }
 
 // rateCharts draws rate against size: square problems on a log2 axis, and all

@@ -98,6 +98,24 @@ func (p PartTime) Bound() string {
 	return "memory"
 }
 
+// Mark is "~" before figures of the part that are not to be relied on, "" before others.
+func (p PartTime) Mark() string {
+	if p.Best != nil && p.Best.Rough {
+		return "~"
+	}
+	return ""
+}
+
+// Mark is that of figures of all parts.
+func (l LayerTime) Mark() string {
+	for _, p := range l.Parts {
+		if mark := p.Mark(); mark != "" {
+			return mark
+		}
+	}
+	return ""
+}
+
 // LayersOf adds up the layers that summaries say they are parts of, each for each device
 // and mode, in the order in which they are complete: that of their sweep, in which a part
 // of two layers comes with the first.
@@ -175,20 +193,15 @@ func (l LayerTime) write(w io.Writer) error {
 	fmt.Fprintf(w, "%s · %s · %s\n", l.Name, l.Device, l.Mode)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "  part\tkernel\ttimes\ttime\tof the layer\tof its roof\tbound by\t")
-	whole := "" // before figures of all parts
 	for _, p := range l.Parts {
 		if p.Best == nil {
 			fmt.Fprintf(t, "  %s\t–\t%d\t–\t–\t–\t–\t\n", p.Name, p.Times)
 			continue
 		}
-		rough := ""
-		if p.Best.Rough {
-			rough, whole = "~", "~"
-		}
 		fmt.Fprintf(t, "  %s\t%s\t%d\t%s%s\t%.1f %%\t%s%.0f %%\t%s\t\n", p.Name, p.Best.FamilyName()+"/"+p.Best.Kernel, p.Times,
-			rough, FormatSeconds(p.Seconds), 100*p.Seconds/l.Seconds, rough, 100*p.Roof/p.Seconds, p.Bound())
+			p.Mark(), FormatSeconds(p.Seconds), 100*p.Seconds/l.Seconds, p.Mark(), 100*p.Roof/p.Seconds, p.Bound())
 	}
-	fmt.Fprintf(t, "  all\t\t\t%s%s\t\t%s%.0f %%\t\t\n", whole, FormatSeconds(l.Seconds), whole, 100*l.Roof/l.Seconds)
+	fmt.Fprintf(t, "  all\t\t\t%s%s\t\t%s%.0f %%\t\t\n", l.Mark(), FormatSeconds(l.Seconds), l.Mark(), 100*l.Roof/l.Seconds)
 	if err := t.Flush(); err != nil {
 		return err
 	}
