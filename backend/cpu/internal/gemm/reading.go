@@ -81,9 +81,9 @@ func rowOf(apart int) int {
 	if apart%sameSets == 0 {
 		return apart
 	}
-	row := roundly(apart)/cacheLine*cacheLine + 3*cacheLine
-	if apart <= directAhead { // short ones
-		row = 1 << bits.Len(uint(max(apart, cacheLine)-1))
+	row := 1 << bits.Len(uint(max(apart, cacheLine)-1)) // of short ones
+	if apart > directAhead {
+		row = roundly(apart)/cacheLine*cacheLine + 3*cacheLine
 	}
 	if aligned := apart & -apart; aligned < cacheLine && row > cacheLine {
 		row += aligned - cacheLine

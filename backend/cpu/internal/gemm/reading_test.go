@@ -32,6 +32,11 @@ func TestReadCosts(t *testing.T) {
 // or as far into a line.
 func TestRowOf(t *testing.T) {
 	alignment := func(bytes int) int { return min(bytes&-bytes, cacheLine) }
+	for apart := 1; apart <= cacheLine; apart++ {
+		if row := rowOf(apart); row != cacheLine {
+			t.Errorf("rows %d bytes apart are measured %d apart", apart, row)
+		}
+	}
 	for range 1000 {
 		apart := cacheLine + 1 + rand.IntN(1<<16)
 		row := rowOf(apart)
