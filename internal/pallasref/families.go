@@ -166,19 +166,41 @@ func (p FamilyPoint) shares(program *tile.Program) (ours, theirs []float64) {
 
 // CompareFamily compiles a point on both sides. An error says that it could not be asked.
 func (c *Comparer) CompareFamily(ctx context.Context, p FamilyPoint) (ours, theirs Result, err error) {
+	if ours, err = c.FamilyOurs(ctx, p); err != nil {
+		return ours, theirs, err
+	}
+	theirs, err = c.familyTheirs(ctx, p)
+	return ours, theirs, err
+}
+
+// FamilyOurs compiles our side of a point.
+func (c *Comparer) FamilyOurs(ctx context.Context, p FamilyPoint) (Result, error) {
 	program, err := p.program()
 	if err != nil {
-		return ours, theirs, err
+		return Result{}, err
 	}
-	mine, others := p.shares(program)
+	shares, _ := p.shares(program)
+	defer empty(c.oursDump)
 	_, err = c.ours.CompileKernels(ctx, p.Topology, []*tile.Program{program}, backend.Params{})
-	if ours = resultOf(err); err == nil {
-		ours.Cycles, ours.Reason = steady(c.oursDump, program.Name, mine)
+	if ctx.Err() != nil {
+		return Result{}, ctx.Err()
 	}
-	empty(c.oursDump)
+	r := resultOf(err)
+	if err == nil {
+		r.Cycles, r.Reason = steady(c.oursDump, program.Name, shares)
+	}
+	return r, nil
+}
+
+func (c *Comparer) familyTheirs(ctx context.Context, p FamilyPoint) (theirs Result, err error) {
+	program, err := p.program()
+	if err != nil {
+		return theirs, err
+	}
+	_, shares := p.shares(program)
 	topology, err := libtpuName(p.Topology)
 	if err != nil {
-		return ours, theirs, err
+		return theirs, err
 	}
 	with := &c.pallas
 	if strings.HasPrefix(p.Library, tokamax) {
@@ -193,16 +215,16 @@ func (c *Comparer) CompareFamily(ctx context.Context, p FamilyPoint) (ours, thei
 	var setup *setupError
 	switch {
 	case ctx.Err() != nil:
-		return ours, theirs, ctx.Err()
+		return theirs, ctx.Err()
 	case errors.As(err, &setup):
-		return ours, theirs, err
+		return theirs, err
 	}
 	if theirs = resultOf(err); err == nil {
 		i := slices.IndexFunc(libraries, func(l kernelNames) bool { return l.name == p.Library })
-		theirs.Cycles, theirs.Reason = steady(with.Dump, libraries[i].schedule, others)
+		theirs.Cycles, theirs.Reason = steady(with.Dump, libraries[i].schedule, shares)
 	}
 	empty(with.Dump)
-	return ours, theirs, nil
+	return theirs, nil
 }
 
 // steady reads from a dump what a step takes of the kernel whose name begins so.
@@ -231,8 +253,9 @@ func steady(folder, prefix string, shares []float64) (float64, string) {
 	return n, ""
 }
 
-// completeFamilies compiles what the table of families lacks.
-func completeFamilies(ctx context.Context, python, path string, limit time.Duration, over func() bool, stdout io.Writer) error {
+// completeFamilies compiles what the table of families lacks and, of a kernel named again,
+// our side of what it has.
+func completeFamilies(ctx context.Context, python, path, again string, limit time.Duration, over func() bool, stdout io.Writer) error {
 	rows, err := ReadFamilies(path)
 	if err != nil {
 		return err
@@ -248,14 +271,19 @@ func completeFamilies(ctx context.Context, python, path string, limit time.Durat
 	c.pallas.Script, c.tokamax.Script = library, tokamaxLibrary
 	defer c.Close()
 	for _, p := range FamilyMatrix() {
-		if _, done := rows[p.Key()]; done {
+		r, done := rows[p.Key()]
+		if done && !isAgain(again, p.kernel()) {
 			continue
 		}
 		if over() {
 			break
 		}
-		r := FamilyRow{FamilyPoint: p}
-		if r.Ours, r.Theirs, err = c.CompareFamily(ctx, p); err != nil {
+		if r.FamilyPoint = p; done {
+			r.Ours, err = c.FamilyOurs(ctx, p)
+		} else {
+			r.Ours, r.Theirs, err = c.CompareFamily(ctx, p)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", p.Key(), err)
 		}
 		rows[p.Key()] = r

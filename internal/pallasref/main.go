@@ -59,7 +59,7 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	table := flags.String("table", "internal/pallasref/table.csv", "`file` to complete")
 	limit := flags.Duration("limit", 5*time.Minute, "for one compilation")
 	only := flags.StringSlice("libtpu", versions, "`versions` of libtpu to compile with")
-	again := flags.String("ours", "", "`kernel` of which our side alone is compiled anew, where it fits: for a change of lower/mosaic")
+	again := flags.String("ours", "", "`kernel` of which our side alone is compiled anew, where it fits: for a change of lower/mosaic; all: of every kernel")
 	families := flags.String("families", "", "`file` to complete instead: kernels of other families beside those of JAX's library and of tokamax")
 	published := flags.String("published", "", "`file` whose cycles to write instead: attention that tokamax published times of")
 	budget := flags.Duration("time-budget", 0, "when to begin no more compilations; 0 for never")
@@ -74,16 +74,16 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 			return cli.Usagef("--libtpu %s: the matrix has %s", v, strings.Join(versions, ", "))
 		}
 	}
-	if _, err := kernels.Find(*again); *again != "" && err != nil {
+	if _, err := kernels.Find(*again); *again != "" && *again != everyKernel && err != nil {
 		return cli.Usagef("--ours: %v", err)
 	}
 	began := time.Now()
 	over := func() bool { return *budget > 0 && time.Since(began) > *budget }
 	if *families != "" {
-		return completeFamilies(ctx, *python, *families, *limit, over, stdout)
+		return completeFamilies(ctx, *python, *families, *again, *limit, over, stdout)
 	}
 	if *published != "" {
-		return fillPublished(ctx, *python, *published, *limit, over, stdout)
+		return fillPublished(ctx, *python, *published, *again, *limit, over, stdout)
 	}
 	rows, err := ReadTable(*table)
 	if err != nil {
@@ -94,7 +94,7 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 		for _, p := range Matrix() {
 			row, done := rows[p.Key()]
 			if done && *again != "" {
-				done = p.Kernel.Name() != *again || row.Ours.Outcome != Fits
+				done = !isAgain(*again, p.Kernel.Name()) || row.Ours.Outcome != Fits
 			}
 			if !done && p.Libtpu == version {
 				missing = append(missing, p)
@@ -122,6 +122,11 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	return Summarize(rows).Print(stdout)
 }
+
+// everyKernel stands for all in --ours.
+const everyKernel = "all"
+
+func isAgain(again, kernel string) bool { return again == everyKernel || again == kernel }
 
 // complete compiles what a table lacks, and writes the table after every row.
 func complete(ctx context.Context, c *Comparer, rows Table, missing []Point, table string, over func() bool, stdout io.Writer) error {

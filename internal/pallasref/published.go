@@ -52,8 +52,9 @@ func (r publishedRow) point() (FamilyPoint, error) {
 }
 
 // fillPublished compiles the published kernels of a table, and ours on the same blocks, and
-// writes the cycles of their steps into it. What was published is not looked at.
-func fillPublished(ctx context.Context, python, path string, limit time.Duration, over func() bool, stdout io.Writer) error {
+// writes the cycles of their steps into it; ours alone if that is named again. What was
+// published is not looked at.
+func fillPublished(ctx context.Context, python, path, again string, limit time.Duration, over func() bool, stdout io.Writer) error {
 	var order []publishedRow
 	rows := map[string]publishedRow{}
 	err := readSheet(path, publishedHeader, func(f []string) error {
@@ -82,11 +83,16 @@ func fillPublished(ctx context.Context, python, path string, limit time.Duration
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", path, r.Key(), err)
 		}
-		ours, theirs, err := c.CompareFamily(ctx, p)
+		sides := map[int]Result{}
+		if isAgain(again, p.kernel()) {
+			sides[oursColumn], err = c.FamilyOurs(ctx, p)
+		} else {
+			sides[oursColumn], sides[cyclesColumn], err = c.CompareFamily(ctx, p)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Key(), err)
 		}
-		for column, x := range map[int]Result{cyclesColumn: theirs, oursColumn: ours} {
+		for column, x := range sides {
 			if r[column] = ""; x.Cycles > 0 {
 				r[column] = strconv.Itoa(int(math.Round(x.Cycles)))
 			}
