@@ -257,6 +257,9 @@ func add(elem string) string {
 
 // load reads the whole block of a ref, without its squeezed dimensions.
 func (k *kernel) load(r *tile.Ref) value {
+	if h, ok := k.held[r]; ok {
+		return h.value
+	}
 	if v, ok := k.loads[r]; ok {
 		return v
 	}
@@ -266,13 +269,17 @@ func (k *kernel) load(r *tile.Ref) value {
 	}
 	v := k.loadFrom(r, nil, shape)
 	v.lanes = k.inLanes(r)
-	k.loads[r] = v
+	if k.loads[r] = v; k.holds(r) {
+		k.held[r] = held{value: v}
+	}
 	return v
 }
 
 // loadFrom reads what of a block lies from start on along one dimension of its
 // shape; nil is from the beginning.
 func (k *kernel) loadFrom(r *tile.Ref, start map[int]index, shape []int) value {
+	k.save(r)
+	k.read[r] = true
 	arg := k.refs[r]
 	pad := len(arg.dims) - len(r.Block)
 	at, dims, dim := make([]value, len(arg.dims)), make([]int, len(arg.dims)), 0
@@ -299,10 +306,19 @@ func (k *kernel) access(to shaped, arg argument, at []value) value {
 	return v
 }
 
-// store writes a value, rounded to the ref's dtype, to the whole block of a ref.
+// store makes a value, rounded to the ref's dtype, the whole block of a ref.
 func (k *kernel) store(r *tile.Ref, v value) {
-	arg := k.refs[r]
 	v = k.vector(k.narrow(v, r.Dtype), k.block(r))
+	if k.holds(r) {
+		k.held[r] = held{v, true}
+		return
+	}
+	k.put(r, v)
+}
+
+// put writes a ref's whole block to memory.
+func (k *kernel) put(r *tile.Ref, v value) {
+	arg := k.refs[r]
 	v = k.cast(v, arg.dims)
 	args := []value{v, {name: arg.name}}
 	from := v.shaped.String() + ", " + arg.memory.String()

@@ -12,6 +12,9 @@
 //     accept: blocks that break the tiling, products that a generation lacks,
 //     blocks and scratch that no VMEM holds (tiling.go, target.go, vmem.go).
 //
+// Scratch that a step stores and reads again is a value in between, and scratch that no other
+// step reads is nothing else (held.go).
+//
 // Copies that a program starts itself become DMAs and their counters semaphores (copy.go);
 // inputs that are Buffered are staged by such copies first. Of a program over a mesh the
 // text is that of one device: its coordinates come with the launch, ahead of the tables.

@@ -25,18 +25,23 @@ type kernel struct {
 	begin   *tile.Stmt // the Fill that the statement being written begins with; nil for none
 	masking bool       // whether Dots are masked in the copy being written
 	loads   map[*tile.Ref]value
+	sums    map[*tile.Ref]bool // that are never held
+	held    map[*tile.Ref]held
+	read    map[*tile.Ref]bool // in memory
+	unread  map[*tile.Ref]bool // scratch that is not, once that is known
 	memo    mlir.Memo[value]
 	err     error
 }
 
-// writeKernel returns the module of one program.
+// writeKernel returns the module of one program. Its body is written twice: the first tells
+// which scratch is read in memory at all, and what is not is no part of the second.
 func writeKernel(p *tile.Program) (string, error) {
-	k := &kernel{program: p, overhangs: p.Overhangs(), refs: map[*tile.Ref]argument{}, taken: map[string]bool{}}
-	k.scope = scope{text: &text{depth: 2, known: map[string]value{}}, ids: map[*tile.Axis]index{}, tables: map[*tile.Ref]argument{},
-		coordinates: map[*tile.Axis]argument{}, refuse: k.refuseAt}
-	k.semaphores = map[*tile.Semaphore]argument{}
-	k.name()
-	k.body(p.Body)
+	k := bodyOf(p, nil)
+	unread := map[*tile.Ref]bool{}
+	for _, r := range p.Refs {
+		unread[r] = k.holds(r) && !k.read[r]
+	}
+	k = bodyOf(p, unread)
 	t := &text{}
 	t.line(`"builtin.module"() ({`)
 	t.depth++
@@ -48,6 +53,19 @@ func writeKernel(p *tile.Program) (string, error) {
 		return "", k.err
 	}
 	return t.b.String(), nil
+}
+
+// bodyOf writes the body of a program, in which nothing is stored to unread scratch.
+func bodyOf(p *tile.Program, unread map[*tile.Ref]bool) *kernel {
+	k := &kernel{program: p, overhangs: p.Overhangs(), refs: map[*tile.Ref]argument{}, taken: map[string]bool{}}
+	k.sums, k.held, k.read, k.unread = sumsOf(p), map[*tile.Ref]held{}, map[*tile.Ref]bool{}, unread
+	k.scope = scope{text: &text{depth: 2, known: map[string]value{}}, ids: map[*tile.Axis]index{}, tables: map[*tile.Ref]argument{},
+		coordinates: map[*tile.Axis]argument{}, refuse: k.refuseAt}
+	k.semaphores = map[*tile.Semaphore]argument{}
+	k.name()
+	k.body(p.Body)
+	k.release()
+	return k
 }
 
 // name gives arguments to axes and refs. A kernel that needs windows has an axis,
@@ -181,8 +199,9 @@ func (k *kernel) prefetched() []argument {
 // function writes the kernel itself.
 func (k *kernel) function(t *text) {
 	p := k.program
-	args := slices.Concat(k.grid, k.prefetched(), k.arguments(arrays(p), own(p)))
-	scratch := len(own(p))
+	own := slices.DeleteFunc(own(p), func(r *tile.Ref) bool { return k.unread[r] })
+	args := slices.Concat(k.grid, k.prefetched(), k.arguments(arrays(p), own))
+	scratch := len(own)
 	for _, s := range p.Semaphores {
 		if arg, ok := k.semaphores[s]; ok {
 			args = append(args, arg)

@@ -11,7 +11,8 @@ type Memory struct {
 	Least int64
 }
 
-// MemoryOf counts what one program takes. The compiler adds what it spills.
+// MemoryOf counts what one program takes. The compiler adds what it spills: of scratch that
+// is a value alone (held.go), which is counted, more or less as much as that.
 func MemoryOf(p *tile.Program) Memory { return memoryOf(p, "") }
 
 func memoryOf(p *tile.Program, without string) Memory {
