@@ -6,8 +6,7 @@ import (
 	"matladder/tile"
 )
 
-// Need is what programs of one launch take of fast memory: the Bytes are Counts.FastBytes.
-// Errors are those of Count.
+// Need is what programs of one launch take of fast memory. Errors are those of Count.
 func Need(programs []*tile.Program) (tile.Need, error) {
 	var n tile.Need
 	b, err := tile.Bind(programs)
@@ -18,9 +17,20 @@ func Need(programs []*tile.Program) (tile.Need, error) {
 	if largest != nil {
 		n.Largest = largest.ArrayBytes()
 	}
+	if len(programs) == 1 {
+		n.Product = onlyProduct(programs[0])
+	}
+	whole := false // each step has all of k
+	if n.Product.K > 0 {
+		a := programs[0].RefsOf(tile.In)[0]
+		whole = n.Product.K == a.Array[len(a.Array)-1]
+	}
 	for _, p := range programs {
 		var all, without int64
 		for _, r := range p.Refs {
+			if r.Kind == tile.Scratch && whole {
+				continue // sums that go from the product to the output
+			}
 			fast, err := fastBytes(p, r)
 			if err != nil {
 				return n, err
@@ -29,7 +39,7 @@ func Need(programs []*tile.Program) (tile.Need, error) {
 			if r.Kind == tile.In && largest != nil && r.Name == largest.Name {
 				last := len(r.Array) - 1
 				n.Cut = n.Cut || r.BlockSize(last) < r.Array[last]
-				n.Block, n.Dtype, n.Columns = max(n.Block, r.BlockBytes()), r.Dtype, max(n.Columns, columns(p, r))
+				n.Block, n.Dtype = max(n.Block, r.BlockBytes()), r.Dtype
 				continue
 			}
 			without += fast
@@ -51,17 +61,27 @@ func fastBytes(p *tile.Program, r *tile.Ref) (int64, error) {
 	return r.BlockBytes(), nil
 }
 
-// columns is how many columns products have of which r is the left factor; 0 without one.
-func columns(p *tile.Program, r *tile.Ref) (n int) {
-	p.Walk(func(s *tile.Stmt) {
-		if s.Value == nil {
+// onlyProduct is the product of a step of a program that multiplies its two inputs, of one dtype,
+// as they are; zero of others.
+func onlyProduct(p *tile.Program) (s tile.Blocks) {
+	in, others := p.RefsOf(tile.In), false
+	p.Walk(func(st *tile.Stmt) {
+		if st.Value == nil {
 			return
 		}
-		tile.WalkExpr(s.Value, func(e *tile.Expr) {
-			if e.Op == tile.OpDot && tile.Loads(e.Args[0], r) {
-				n = max(n, e.Shape[1])
+		tile.WalkExpr(st.Value, func(e *tile.Expr) {
+			switch {
+			case e.Op != tile.OpDot:
+			case s.K > 0 || len(in) != 2 || e.Args[0].Op != tile.OpLoad || e.Args[1].Op != tile.OpLoad || in[0].Dtype != in[1].Dtype:
+				others = true
+			default:
+				from := e.Args[0].Shape
+				s = tile.Blocks{M: from[0], K: from[1], N: e.Shape[1]}
 			}
 		})
 	})
-	return n
+	if others {
+		return tile.Blocks{}
+	}
+	return s
 }

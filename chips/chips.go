@@ -81,6 +81,10 @@ type Device struct {
 	Parallel       int // programs that truly run at once
 	MXUs           int // matrix units of one core; 0 if it has none or it is unknown
 	MXUSide        int // rows and columns of one matrix unit
+	MXUColumns     int // of a product that a row of a meets at one time: one unit's, or those of units that share the row
+
+	// Keeps says that a TPU's compiler copies inputs into VMEM inside of launches too.
+	Keeps bool
 
 	// Peak is the highest rate of dense products by input dtype, of the whole
 	// device: FLOP/s, for integers OP/s; one multiply-add is two. Keys are dtype

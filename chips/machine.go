@@ -29,7 +29,7 @@ func (d Device) Ahead() tile.Ahead {
 	case d.BetweenBytes.Known():
 		return tile.Ahead{Bytes: int64(d.BetweenBytes.Value), Apart: true}
 	}
-	return tile.Ahead{Bytes: int64(d.FastBytes.Value)}
+	return tile.Ahead{Bytes: int64(d.FastBytes.Value), Keeps: d.Keeps}
 }
 
 // drainCycles is what the sums of a step wait for at its end: the depth of a TPU's matrix
@@ -47,7 +47,7 @@ func (d Device) pipeline() *tile.Pipeline {
 		return nil
 	}
 	p := &tile.Pipeline{
-		Unit: d.MXUSide, Rates: map[tile.Dtype]float64{}, Memory: bandwidth.Value / float64(cores), Cores: cores,
+		Unit: d.MXUSide, Pass: d.MXUColumns, Rates: map[tile.Dtype]float64{}, Memory: bandwidth.Value / float64(cores), Cores: cores,
 		Step: d.StepOverheadSeconds.Value, Overlap: d.OverlapExponent.Value, Drain: drainCycles / d.ClockHertz.Value,
 	}
 	for _, dtype := range tile.Dtypes() {

@@ -2,6 +2,7 @@ package chips
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,8 @@ type record struct {
 	Parallel       int      `yaml:"parallel_programs"`
 	MXUs           int      `yaml:"mxus_per_core"`
 	MXUSide        int      `yaml:"mxu_side"`
+	MXUColumns     int      `yaml:"mxu_columns"`
+	Keeps          bool     `yaml:"keeps_inputs"`
 
 	PeakFlops       map[string]figure `yaml:"peak_flops_per_second"`
 	PeakOps         map[string]figure `yaml:"peak_ops_per_second"`
@@ -179,7 +182,7 @@ func (p *parser) device(i int) {
 	d := Device{
 		Key: r.Key, Names: r.Names, Vendor: r.Vendor, Kind: r.Kind, Note: r.Note,
 		Cores: r.Cores, DevicesPerChip: r.DevicesPerChip, Parallel: r.Parallel,
-		MXUs: r.MXUs, MXUSide: r.MXUSide, Peak: map[string]Figure{},
+		MXUs: r.MXUs, MXUSide: r.MXUSide, MXUColumns: cmp.Or(r.MXUColumns, r.MXUSide), Keeps: r.Keeps, Peak: map[string]Figure{},
 		BandwidthBytesPerSecond: f("memory_bytes_per_second", r.Bandwidth),
 		MemoryBytes:             f("memory_bytes", r.Memory),
 		FastBytes:               f("fast_bytes_per_core", r.Fast),

@@ -57,14 +57,14 @@ func fits(k kernels.Kernel, p problem.Problem, variant string, b tile.Blocks, m 
 }
 
 // sameMemory gives the vendor's own matmul as much fast memory as the kernels beside it
-// have at most.
-func sameMemory(group []Point) {
+// have at most, and no less than it is granted: a kernel may ask for less.
+func sameMemory(group []Point, granted int64) {
 	most := int64(0)
 	for _, p := range group {
 		most = max(most, p.Params.VMEMBytes)
 	}
 	for i, p := range group {
-		if p.isBaseline() {
+		if p.isBaseline() && most > granted {
 			group[i].Params.VMEMBytes = most
 		}
 	}

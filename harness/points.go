@@ -113,7 +113,7 @@ func Plan(ctx context.Context, c Config, d chips.Device, params backend.Params) 
 			for _, number := range c.Kernels {
 				g.Points = append(g.Points, points(p, number, c, d, params)...)
 			}
-			sameMemory(g.Points)
+			sameMemory(g.Points, machineOf(d, params).Granted)
 			if total += len(g.Points); total > maxPoints {
 				return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
 			}

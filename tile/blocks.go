@@ -69,13 +69,15 @@ type Machine struct {
 
 // Need is what the programs of a launch take of fast memory.
 type Need struct {
-	Bytes   int64 // blocks and scratch
+	Bytes   int64 // blocks and scratch, but for sums that no step leaves for the next
 	Without int64 // of Bytes, what is left without the blocks of the largest input
 	Largest int64 // bytes of that input, all of it
 	Dtype   Dtype // its
 	Block   int64 // bytes of a block of it
 	Cut     bool  // whether a block ends inside its rows
-	Columns int   // of the product of such a block; 0 if it is no left factor
+	// Product has the sides of the product of a step where programs multiply two inputs of
+	// one dtype as they are and nothing else; zero for others.
+	Product Blocks
 }
 
 // Ahead says where a compiler puts an input of a launch behind the launch before, so that no
@@ -84,15 +86,20 @@ type Need struct {
 type Ahead struct {
 	Bytes int64 // of that memory
 	Apart bool  // from fast memory: blocks are still brought. Else it is all of fast memory, and blocks are read where they lie
+	// Keeps says that the compiler copies inputs inside of launches too, as it likes: what is to
+	// come ahead must fit twice, or leave it hardly any room.
+	Keeps bool
 }
 
-// Room is how many bytes an input that comes ahead may have beside programs that may take
+// Holds reports whether an input of so many bytes comes ahead beside programs that may take
 // limit bytes of fast memory.
-func (a Ahead) Room(limit int64) int64 {
-	if a.Apart {
-		return a.Bytes
+func (a Ahead) Holds(bytes, limit int64) bool {
+	const hardly = 8 << 20
+	room := a.Bytes
+	if !a.Apart {
+		room -= limit
 	}
-	return a.Bytes - limit
+	return bytes > 0 && bytes < room && (!a.Keeps || 2*bytes < room || room-bytes <= hardly)
 }
 
 // Limited is the machine whose programs may have no more than so many bytes of fast memory,
@@ -114,6 +121,7 @@ type Pipeline struct {
 	Overlap float64           // p: both together take (compute^p + move^p)^(1/p)
 	Cores   int               // that share a grid
 	Unit    int               // side of the matrix units
+	Pass    int               // columns of a product that a row of a meets at one time
 }
 
 // Cores is what the time of a block shape follows from on cores with caches: figures

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
@@ -45,12 +46,17 @@ func lowered(target mosaic.Target, programs []*tile.Program, params backend.Para
 	return launch, nil
 }
 
-// optionsOf are those that libtpu needs for what params ask of programs.
+// optionsOf are those that libtpu needs for what params ask of programs. A kernel says itself
+// what it may take of VMEM; what comes ahead has the rest if that is said of the whole program.
 func optionsOf(params backend.Params) hlo.Options {
-	if params.Prefetch {
-		return libtpu.Prefetch()
+	if !params.Prefetch {
+		return nil
 	}
-	return nil
+	options := libtpu.Prefetch()
+	if limit, err := libtpu.VMEMLimit(params.VMEMBytes); err == nil { // else no block fits either
+		maps.Copy(options, limit)
+	}
+	return options
 }
 
 // refusal is an error of lower/mosaic or lower/triton as one of package backend.

@@ -63,14 +63,13 @@ func Pipelined(p problem.Matmul, together int, m tile.Machine) []tile.Blocks {
 
 // AskFor is how many bytes of fast memory to ask the compiler for, for programs that need
 // need: 0 where it grants enough. ahead says that the largest input comes ahead: it does where
-// there is room for it beside what is asked for. What the compiler keeps beside blocks and
-// scratch has been up to a quarter of them.
+// there is room for it beside what is asked for, which may be less than is granted.
 func AskFor(need tile.Need, m tile.Machine) (ask int64, ahead bool) {
 	granted, most := m.Granted, m.FastBytes/16*15
 	if granted == 0 || granted > most {
 		granted, most = m.FastBytes, m.FastBytes
 	}
-	beside := func(limit int64) bool { return need.Largest > 0 && need.Largest < m.Ahead.Room(limit) }
+	beside := func(limit int64) bool { return m.Ahead.Holds(need.Largest, limit) }
 	left := most - need.Largest
 	if m.Ahead.Apart {
 		left = most
@@ -78,40 +77,45 @@ func AskFor(need tile.Need, m tile.Machine) (ask int64, ahead bool) {
 	switch {
 	case beside(granted) && taken(need, m, true) <= granted:
 		return 0, true
+	case most > granted && beside(left) && taken(need, m, true) <= left:
+		return left, true
 	case taken(need, m, false) <= granted || most == granted:
 		return 0, beside(granted)
-	case left > granted && beside(left) && taken(need, m, true) <= left:
-		return left, true
 	}
 	return most, beside(most)
 }
 
-// taken is what programs take of fast memory. Of an input that comes ahead into it there are
-// no blocks, but the compiler keeps one that the matrix units go through more than once, as
-// they meet it. One that ends inside of rows it copies, and has taken three times as much.
+// taken is what programs take of fast memory, no less than what libtpu 0.0.51 says where its
+// limit is too low: blocks and scratch, and of a product
+//
+//   - registers of a as the matrix units take them, all of a step's, unless each is met by all
+//     columns at one time: two tiles of bfloat16 make one, and so do halves of what is widened;
+//   - sums on their way, of as many columns as a row meets at one time;
+//   - what it needs for itself, less than 2 MiB.
+//
+// An input that comes ahead is read where it lies, unless blocks end inside of its rows: these
+// it copies. Of programs that do more than to multiply it is not known so well.
 func taken(need tile.Need, m tile.Machine, ahead bool) int64 {
-	if !ahead || m.Ahead.Apart {
-		return withSpills(need.Bytes)
+	const own = 2 << 20
+	blocks, ahead := need.Bytes, ahead && !m.Ahead.Apart
+	if ahead && !need.Cut {
+		blocks = need.Without
 	}
-	taken, kept, unit := withSpills(need.Without), need.Block, unitSide
-	if need.Cut {
-		kept *= 3
+	s, wide := need.Product, int64(tile.BFloat16.Bits())
+	if s == (tile.Blocks{}) || m.Pipeline == nil {
+		blocks += blocks / 4
+		if ahead {
+			blocks += need.Block * max(1, wide/int64(need.Dtype.Bits()))
+		}
+		return blocks
 	}
-	var widened bool
-	if p := m.Pipeline; p != nil {
-		unit = p.Unit
-		widened = need.Dtype.Bits() < tile.BFloat16.Bits() && p.Rates[need.Dtype] <= p.Rates[tile.BFloat16]
+	var kept int64
+	narrow := int64(need.Dtype.Bits()) < wide && m.Pipeline.Rates[need.Dtype] > m.Pipeline.Rates[tile.BFloat16]
+	if int64(need.Dtype.Bits()) <= wide && !narrow && s.N != m.Pipeline.Pass {
+		kept = tile.BFloat16.Bytes(int64(s.M) * int64(s.K))
 	}
-	switch {
-	case widened:
-		taken += kept * int64(tile.BFloat16.Bits()/need.Dtype.Bits())
-	case need.Cut || need.Columns == 0 || need.Columns > unit:
-		taken += kept
-	}
-	return taken
+	return blocks + kept + tile.Float32.Bytes(int64(s.M)*int64(m.Pipeline.Pass)) + own
 }
-
-func withSpills(need int64) int64 { return need + need/4 }
 
 // pipeline is what the time of a block shape follows from: a problem on a machine.
 type pipeline struct {
@@ -122,6 +126,7 @@ type pipeline struct {
 	a, b     tile.Dtype
 	rate     float64
 	rowsUnit int
+	plain    bool // multiplies a and b as they are and nothing else
 }
 
 func newPipeline(p problem.Matmul, together int, m tile.Machine) (*pipeline, bool) {
@@ -130,6 +135,7 @@ func newPipeline(p problem.Matmul, together int, m tile.Machine) (*pipeline, boo
 	}
 	a, b := p.Factors()
 	x := &pipeline{Pipeline: m.Pipeline, machine: m, p: p, together: together, a: a, b: b, rate: m.Pipeline.Rates[a]}
+	x.plain = together == 1 && p.A == p.B && p.Quant == problem.NoQuant && len(p.Operands()) == 3
 	x.rowsUnit = unitSide
 	if align := m.Align[a][0]; p.M < unitSide && align > 0 {
 		x.rowsUnit = align
@@ -232,11 +238,17 @@ func (x *pipeline) need(s tile.Blocks) tile.Need {
 		}
 	}
 	array, first := x.largest()
-	need := tile.Need{Bytes: int64(a+b+o) + int64(x.together)*x.p.Acc.Bytes(int64(s.M)*int64(s.N)), Largest: int64(array)}
+	need := tile.Need{Bytes: int64(a + b + o), Largest: int64(array)}
+	if x.plain {
+		need.Product = s
+	}
+	if !x.plain || k > 1 {
+		need.Bytes += int64(x.together) * x.p.Acc.Bytes(int64(s.M)*int64(s.N))
+	}
 	need.Without, need.Block = need.Bytes-int64(b/bs), once.b
 	need.Dtype, need.Cut = x.p.B, s.N < x.p.N
 	if first {
-		need.Without, need.Block, need.Dtype, need.Columns, need.Cut = need.Bytes-int64(a), once.a, x.p.A, s.N, s.K < x.p.K
+		need.Without, need.Block, need.Dtype, need.Cut = need.Bytes-int64(a), once.a, x.p.A, s.K < x.p.K
 	}
 	return need
 }

@@ -1,0 +1,83 @@
+package harness
+
+import (
+	"encoding/csv"
+	"os"
+	"strconv"
+	"testing"
+
+	"matladder/analyze"
+	"matladder/backend"
+	"matladder/chips"
+	"matladder/kernels"
+	"matladder/kernels/blocking"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// TestAskFor_Told: what v5 takes of VMEM is no less than libtpu 0.0.51 said when it had too
+// little, for 272 blocks (2026-11-24, limits of 0.2 MiB more than blocks and scratch; of an
+// input that comes ahead and is cut, two blocks are what it asks for before it has scheduled
+// anything), and for most of them not much more.
+func TestAskFor_Told(t *testing.T) {
+	f, err := os.Open("testdata/vmem.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := 0
+	for _, r := range rows[1:] {
+		d, err := chips.Find("tpu_" + r[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		dtype, err := tile.ParseDtype(r[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(r[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks, err := tile.ParseBlocks(r[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := strconv.ParseFloat(r[5], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs, err := kernels.All[4].Build(problem.New(n, n, n, dtype), "", blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		need, err := analyze.Need(programs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := machineOf(d, backend.Params{Prefetch: r[4] == "true"})
+		m.FastBytes = 1 << 40
+		if !m.Ahead.Apart && m.Ahead.Bytes > 0 {
+			m.Ahead.Bytes = 1 << 41
+		}
+		enough := func(mib float64) bool {
+			m.Granted = int64(mib * (1 << 20))
+			ask, _ := blocking.AskFor(need, m)
+			return ask == 0
+		}
+		if enough(said - 0.1) {
+			t.Errorf("%v: %.1f MiB are taken to be enough", r, said-0.1)
+		}
+		if enough(1.25*said + 2) {
+			near++
+		}
+	}
+	if all := len(rows) - 1; near < all*8/10 {
+		t.Errorf("%d of %d blocks fit in a quarter more than libtpu said", near, all)
+	}
+	t.Logf("%d of %d blocks fit in a quarter and 2 MiB more than libtpu said", near, len(rows)-1)
+}
