@@ -73,8 +73,8 @@ func TestHeld_Memory(t *testing.T) {
 	})
 	b.Store(kept, tile.Sub(x, tile.Cast(gone, tile.Float32)))
 	b.When(tile.Test(i, tile.GE, tile.Const(1)), func() {
-		b.Store(part, tile.Mul(part, tile.Slice(kept, 0, tile.Const(8), 8)))
 		b.Store(kept, tile.Max(kept, x))
+		b.Store(part, tile.Mul(part, tile.Slice(kept, 0, tile.Const(8), 8)))
 	})
 	b.Store(o, tile.Mul(kept, tile.Concat(0, part, part)))
 	programs, err := b.Programs()
