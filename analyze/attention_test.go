@@ -80,6 +80,11 @@ func attentionPage(t *testing.T) (page attentions) {
 			x.TFLOPS = flops / x.Measured / 1e9
 			x.Error = 100 * (x.Measured/x.Predicted - 1)
 		}
+		if x.Ours > 0 {
+			x.OursTFLOPS, x.Ratio = flops/seconds(x.Ours)/1e12, x.Ours/x.Cycles
+			ratios = append(ratios, x.Ratio)
+			page.Slowest = max(page.Slowest, x.Ratio)
+		}
 		t.Logf("%+v", x)
 		if x.Blind {
 			blind = append(blind, math.Abs(x.Error))
@@ -89,11 +94,6 @@ func attentionPage(t *testing.T) (page attentions) {
 		}
 		sizes = append(sizes, math.Abs(x.Error))
 		page.Worst = max(page.Worst, math.Abs(x.Error))
-		if x.Ours > 0 {
-			x.OursTFLOPS, x.Ratio = flops/seconds(x.Ours)/1e12, x.Ours/x.Cycles
-			ratios = append(ratios, x.Ratio)
-			page.Slowest = max(page.Slowest, x.Ratio)
-		}
 		page.Rows = append(page.Rows, x)
 	}
 	page.Median, page.MedianBlind, page.MedianOurs = middle(sizes), middle(blind), middle(ratios)

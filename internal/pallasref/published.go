@@ -100,7 +100,7 @@ func fillPublished(ctx context.Context, python, path, again string, limit time.D
 		if err := writeSheet(path, publishedHeader, order, rows); err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%s: %s, v3_flash %s\n", r.Key(), r[cyclesColumn], r[oursColumn])
+		fmt.Fprintf(stdout, "%s: %s, v3_flash %s%s\n", r.Key(), r[cyclesColumn], r[oursColumn], sides[oursColumn].Reason)
 	}
 	return nil
 }
