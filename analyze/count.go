@@ -19,7 +19,7 @@ type Counts struct {
 // ErrUncountable is what Count answers where only running the program would
 // tell: index maps through a scalar table, or a grid too large to enumerate
 // with maps that are more than one axis a dimension.
-var ErrUncountable = errors.New("not countable without running")
+var ErrUncountable = errors.New("only a run tells which blocks move and what is done with them")
 
 // Count counts programs that run in order in one launch. Blocks move as the
 // pipeline of a TPU moves them: in the order of the grid, and only where the
