@@ -120,8 +120,8 @@ func TestMeasure(t *testing.T) {
 }
 
 // TestMeasure_Scaled measures products with scales: one library has them, the other
-// says that it does not. Inputs are small integers, which a oneDNN that is installed
-// here multiplies right on every processor.
+// says that it does not. A oneDNN that is installed here takes part; of some processors it
+// has wrong products, and then that is all that is wrong.
 func TestMeasure_Scaled(t *testing.T) {
 	folder := standIn(t)
 	out, sweep := filepath.Join(t.TempDir(), "rows.csv"), filepath.Join(t.TempDir(), "small.yaml")
@@ -130,16 +130,19 @@ func TestMeasure_Scaled(t *testing.T) {
 	}
 	code, output := call("--config", sweep, "--peers", "openblas,onednn", "--path", folder, "--kernel", "5", "--sizes", "20x30x40",
 		"--dtype", "int8:per_channel,int8:float32:per_channel+token", "--threads", "1", "--out", out, "--time-budget", "1s")
-	if code != cli.OK {
-		t.Fatalf("status %d: %s", code, output)
-	}
 	file, err := results.ReadFile(out)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("status %d: %s", code, output)
 	}
-	seen := map[string]bool{}
+	seen, want := map[string]bool{}, cli.OK
 	for _, r := range file.Rows {
 		seen[strings.Join(strings.Fields(fmt.Sprint(r.PeerName(), " ", r.DtypeOut, " ", r.Quant, " ", r.Status)), " ")] = true
+		if installed := strings.HasPrefix(r.PeerName(), "onednn") && !strings.HasPrefix(r.PeerName(), "onednn 3.0.0"); installed && r.Status == results.Wrong {
+			want = cli.Failed
+		}
+	}
+	if code != want {
+		t.Fatalf("status %d, want %d: %s", code, want, output)
 	}
 	for _, dtype := range []string{"bfloat16 per_channel", "float32 per_channel+token"} {
 		for _, want := range []string{"v5_quant %s ok", "onednn 3.0.0 %s ok", "onednn 3.0.0 uint8 %s ok", "openblas 0.0.0 standin %s unsupported"} {
