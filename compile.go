@@ -168,7 +168,7 @@ func (d *device) build(p problem.Problem, k kernels.Kernel, o Options) (c chosen
 		if err != nil {
 			return c, fmt.Errorf("matladder: %w", err)
 		}
-		if table != nil && kernels.ChoosesBlocks(k, d.machine()) {
+		if table != nil && kernels.ChoosesBlocks(k) {
 			if answer, ok := table.Lookup(tuned.KeyOf(k.Name(), o.Variant, p)); ok {
 				params, err := answer.AddTo(d.with(o, nil))
 				if err != nil {

@@ -183,7 +183,7 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 	}
 	blocks, source := k.Candidates(p, m), FixedBlocks
 	switch {
-	case !kernels.ChoosesBlocks(k, m):
+	case !kernels.ChoosesBlocks(k):
 	case len(c.Blocks) > 0:
 		blocks, source = problem.ClipAll(p, c.Blocks...), GivenBlocks
 	default:

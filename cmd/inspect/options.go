@@ -176,7 +176,7 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 }
 
 // chooses reports whether the kernel's block shape is a choice.
-func (o *options) chooses() bool { return kernels.ChoosesBlocks(o.kernel, o.machine()) }
+func (o *options) chooses() bool { return kernels.ChoosesBlocks(o.kernel) }
 
 // machine is what the kernel may know of the device.
 func (o *options) machine() tile.Machine {

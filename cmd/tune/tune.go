@@ -141,7 +141,7 @@ func (f *flags) jobs(ctx context.Context, dev *device) ([]tune.Job, error) {
 func deciders(s harness.Sweep) string {
 	var names []string
 	for _, k := range kernels.Ladder(s.Config.Family) {
-		if kernels.ChoosesBlocks(k, s.Device.Machine()) {
+		if kernels.ChoosesBlocks(k) {
 			short, _, _ := strings.Cut(k.Name(), "_")
 			names = append(names, short)
 		}
