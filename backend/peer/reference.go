@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"matladder/backend"
+	"matladder/backend/internal/stage"
 	"matladder/check"
 	"matladder/tile"
 )
@@ -20,8 +21,7 @@ type References struct {
 	reference check.Verifier // nil until the first verification
 
 	// Of exact probes, whose inputs are not kept: they are handed over once.
-	exactSpec backend.InputSpec
-	exact     check.Verifier
+	exact stage.References
 }
 
 // inputs returns the operands of spec, which must not be changed.
@@ -72,7 +72,7 @@ func (r *References) verify(ctx context.Context, spec backend.InputSpec, out til
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if check.IsExact(spec.Dist) {
-		return r.verifyExact(ctx, spec, out)
+		return r.exact.Verify(ctx, spec, nil, nil, map[string]tile.Tensor{"o": out})
 	}
 	_, err := r.make(ctx, spec)
 	if err == nil && r.reference == nil {
@@ -85,15 +85,4 @@ func (r *References) verify(ctx context.Context, spec backend.InputSpec, out til
 		return check.Result{}, err
 	}
 	return r.reference.Verify(ctx, nil, r.in, map[string]tile.Tensor{"o": out})
-}
-
-func (r *References) verifyExact(ctx context.Context, spec backend.InputSpec, out tile.Tensor) (check.Result, error) {
-	if r.exact == nil || r.exactSpec != spec {
-		exact, err := check.ReferenceOf(ctx, spec.Problem, nil, spec.Seed, spec.Dist)
-		if err != nil {
-			return check.Result{}, err
-		}
-		r.exactSpec, r.exact = spec, exact
-	}
-	return r.exact.Verify(ctx, nil, nil, map[string]tile.Tensor{"o": out})
 }

@@ -12,6 +12,7 @@ import (
 
 // References are the references of the last few inputs: what is loaded again and again is
 // made from one seed, and a reference takes longer to compute than most programs take to run.
+// The zero value keeps one.
 type References struct {
 	mu   sync.Mutex
 	most int
@@ -36,7 +37,7 @@ func (r *References) Verify(ctx context.Context, spec backend.InputSpec, program
 		if err != nil {
 			return check.Result{}, err
 		}
-		i = min(len(r.last), r.most-1) // in the place of the oldest, once there are as many
+		i = max(0, min(len(r.last), r.most-1)) // in the place of the oldest, once there are as many
 		r.last = append(r.last[:i], keptReference{spec, v})
 	}
 	latest := r.last[i]
