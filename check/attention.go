@@ -30,9 +30,9 @@ func init() {
 func fillAttention(ctx context.Context, t tile.Tensor, name string, p problem.Attention, seed uint64, dist string) error {
 	switch name {
 	case "row_segment":
-		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(i%p.Rows*3/p.Rows)) })
+		return setEach(ctx, t, func(i int) float64 { return float64(i % p.Rows * 3 / p.Rows) })
 	case "key_segment":
-		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(i%p.Keys*4/p.Keys)) })
+		return setEach(ctx, t, func(i int) float64 { return float64(i % p.Keys * 4 / p.Keys) })
 	case "lengths":
 		for b := range p.Batch {
 			rows, keys := p.LengthsOf(b)
@@ -44,12 +44,12 @@ func fillAttention(ctx context.Context, t tile.Tensor, name string, p problem.At
 		return fillCache(ctx, t, name, p)
 	case "pages":
 		order := rand.New(rand.NewPCG(seed, startOf(name, seed))).Perm(p.PageCount())
-		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(order[i%len(order)])) })
+		return setEach(ctx, t, func(i int) float64 { return float64(order[i%len(order)]) })
 	}
 	if err := FillPlain(ctx, t, name, p, seed, dist); err != nil || name != "q" || dist == Integers {
 		return err
 	}
-	return each(ctx, t.Len(), func(i int) { t.Set(i, 12*t.At(i)) })
+	return setEach(ctx, t, func(i int) float64 { return 12 * t.At(i) })
 }
 
 // attentionReference has what float64 makes of some rows of o: of all if that is little

@@ -24,14 +24,14 @@ func fillCache(ctx context.Context, t tile.Tensor, name string, p problem.Attent
 			ropes = append(ropes, p.RopeOfRows(rows, keys))
 		}
 	}
-	return each(ctx, t.Len(), func(i int) {
+	return setEach(ctx, t, func(i int) float64 {
 		row, pair := i/n, i%n
 		r := ropes[row/ropes[0].Rows]
 		if n == r.Turned() {
 			pair = r.Pair(pair)
 		}
 		cos, sin := r.CosSin(row%r.Rows, pair)
-		t.Set(i, map[string]float64{"cos": cos, "sin": sin}[what])
+		return map[string]float64{"cos": cos, "sin": sin}[what]
 	})
 }
 

@@ -120,7 +120,11 @@ func (x *pattern) rowOfB(dst []float64, k, from int) {
 		}
 	}
 	row := x.draw("b", k)
-	magnitudes := uint64(x.mostB/2 + 1)
+	magnitudes := uint64(x.mostB/2 + 1) // 1, 2, 4 or 8
+	signed := uint64(1)
+	if x.b == tile.Uint8 {
+		signed = 0
+	}
 	for i := range dst {
 		j := from + i
 		h := mix(row + uint64(j))
@@ -135,11 +139,9 @@ func (x *pattern) rowOfB(dst []float64, k, from int) {
 		case isSpecial && x.wide:
 			dst[i] = float64(1<<11 | h>>8&(1<<11-1) | 1)
 		default:
-			dst[i] = float64(1 + 2*(h>>8%magnitudes))
+			dst[i] = float64(1 + 2*(h>>8&(magnitudes-1)))
 		}
-		if h&1 == 1 && x.b != tile.Uint8 {
-			dst[i] = -dst[i]
-		}
+		dst[i] *= 1 - 2*float64(h&signed)
 	}
 }
 

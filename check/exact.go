@@ -38,14 +38,12 @@ func fillExact(ctx context.Context, t tile.Tensor, name string, p problem.Matmul
 // fill sets the elements of array name from at on.
 func (x *pattern) fill(ctx context.Context, t tile.Tensor, at int, name string) error {
 	p := x.p
-	byRow := func(rows, cols int, f func(dst []float64, i int), set func(i, j int, v float64)) error {
+	byRow := func(rows, cols int, f func(dst []float64, i int), put func(i int, row []float64)) error {
 		some := func(lo, hi int) {
-			dst := make([]float64, cols)
+			row := make([]float64, cols)
 			for i := lo; i < hi && ctx.Err() == nil; i++ {
-				f(dst, i)
-				for j, v := range dst {
-					set(i, j, v)
-				}
+				f(row, i)
+				put(i, row)
 			}
 		}
 		if t.Dtype.Bits() < 8 { // neighbours share a byte
@@ -57,12 +55,15 @@ func (x *pattern) fill(ctx context.Context, t tile.Tensor, at int, name string) 
 	groupsB := operandCodes("b", p, x.scheme)
 	switch name {
 	case "a":
-		return byRow(p.M, p.K, x.rowOfA, func(i, k int, v float64) {
-			if x.scheme.Dynamic {
-				v *= x.scaleA(i) * x.groupA(k)
+		return byRow(p.M, p.K, func(dst []float64, i int) {
+			x.rowOfA(dst, i)
+			for k := range dst {
+				if x.scheme.Dynamic {
+					dst[k] *= x.scaleA(i) * x.groupA(k)
+				}
+				dst[k] += x.zeroA()
 			}
-			t.Set(at+i*p.K+k, v+x.zeroA())
-		})
+		}, func(i int, row []float64) { t.SetAll(at+i*p.K, row) })
 	case "b":
 		return byRow(p.K, p.N, func(dst []float64, k int) {
 			x.rowOfB(dst, k, 0)
@@ -71,12 +72,14 @@ func (x *pattern) fill(ctx context.Context, t tile.Tensor, at int, name string) 
 					dst[j] += x.zeroB(k, j)
 				}
 			}
-		}, func(k, j int, v float64) {
-			if p.TransB {
-				t.Set(at+j*p.K+k, v)
+		}, func(k int, row []float64) {
+			if !p.TransB {
+				t.SetAll(at+k*p.N, row)
 				return
 			}
-			t.Set(at+k*p.N+j, v)
+			for j, v := range row {
+				t.Set(at+j*p.K+k, v)
+			}
 		})
 	case "bias":
 		for j := range p.N {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"matladder/problem"
 	"matladder/tile"
@@ -47,24 +45,20 @@ func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Problem, se
 // is as Uniform.
 func FillPlain(ctx context.Context, t tile.Tensor, name string, _ problem.Problem, seed uint64, dist string) error {
 	start := startOf(name, seed)
-	n := t.Len()
+	lo, hi := t.Dtype.Range()
 	switch {
 	case dist == Integers:
 		lowest := -4.0
 		if t.Dtype == tile.Uint8 {
 			lowest = 0
 		}
-		return each(ctx, n, func(i int) { t.Set(i, float64(mix(start+uint64(i))%9)+lowest) })
-	case t.Dtype == tile.Float32:
-		data := t.Float32s()
-		return each(ctx, n, func(i int) { data[i] = float32(2*unit(start, i) - 1) })
-	case t.Dtype == tile.Int8 || t.Dtype == tile.Uint8:
-		return each(ctx, n, func(i int) { t.Data[i] = byte(mix(start+uint64(i)) >> 56) })
+		return setEach(ctx, t, func(i int) float64 { return float64(mix(start+uint64(i))%9) + lowest })
+	case t.Dtype == tile.Int8:
+		return setEach(ctx, t, func(i int) float64 { return float64(int8(mix(start+uint64(i)) >> 56)) })
 	case t.Dtype.IsInteger():
-		lo, hi := t.Dtype.Range()
-		return each(ctx, n, func(i int) { t.Set(i, lo+math.Floor(unit(start, i)*(hi-lo+1))) })
+		return setEach(ctx, t, func(i int) float64 { return lo + math.Floor(unit(start, i)*(hi-lo+1)) })
 	}
-	return each(ctx, n, func(i int) { t.Set(i, 2*unit(start, i)-1) })
+	return setEach(ctx, t, func(i int) float64 { return 2*unit(start, i) - 1 })
 }
 
 // pairOf returns the first of the two neighbours in k that element i of an operand is of.
@@ -78,33 +72,33 @@ func pairOf(name string, p problem.Matmul) func(i int) int {
 // startOf is where the sequence of an array begins.
 func startOf(name string, seed uint64) uint64 { return mix(seed ^ mix(hash(name))) }
 
-// checkEvery is how many elements are made between two looks at a context.
-const checkEvery = 1 << 16
+// setEach sets element i of t to f(i) for all i, on all cores until ctx ends, and returns ctx's
+// error. f may look at the element, and at no other.
+func setEach(ctx context.Context, t tile.Tensor, f func(i int) float64) error {
+	return setPart(ctx, t, 0, t.Len(), f)
+}
 
-// each calls f for 0 … n-1 on all cores until ctx ends, and returns ctx's error.
-// Chunks are whole multiples of two, so that packed int4 pairs are never shared.
-func each(ctx context.Context, n int, f func(i int)) error {
-	workers := min(runtime.GOMAXPROCS(0), n/1024+1)
-	chunk := (n/workers + 2) &^ 1
-	var wg sync.WaitGroup
-	for lo := 0; lo < n; lo += chunk {
-		wg.Go(func() {
-			for i := lo; i < min(lo+chunk, n); i++ {
-				if i%checkEvery == 0 && ctx.Err() != nil {
-					return
-				}
-				f(i)
+// setPart is setEach for the elements in [from, to).
+func setPart(ctx context.Context, t tile.Tensor, from, to int, f func(i int) float64) error {
+	const piece = 1 << 10 // even: no two workers have parts of one byte of int4
+	first := from / piece
+	return parallel(ctx, (to+piece-1)/piece-first, func(lo, hi int) {
+		var values [piece]float64
+		for p := first + lo; p < first+hi && ctx.Err() == nil; p++ {
+			at := max(from, p*piece)
+			part := values[:min(to, (p+1)*piece)-at]
+			for j := range part {
+				part[j] = f(at + j)
 			}
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
+			t.SetAll(at, part)
+		}
+	})
 }
 
 // unit returns element i of a sequence in [0, 1), with 24 random bits, so that
 // float32 holds it exactly.
 func unit(start uint64, i int) float64 {
-	return math.Ldexp(float64(mix(start+uint64(i))>>40), -24)
+	return float64(mix(start+uint64(i))>>40) * 0x1p-24
 }
 
 // mix is the output function of SplitMix64 (Steele, Lea, Flood 2014): element i

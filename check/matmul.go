@@ -63,7 +63,7 @@ func fillMatmul(ctx context.Context, t tile.Tensor, name string, p problem.Matmu
 		return nil
 	case dist == Normal && t.Dtype.IsFloat():
 		x := original(name, p, seed, dist)
-		return each(ctx, t.Len(), func(i int) { t.Set(i, float64(x(i))) })
+		return setEach(ctx, t, func(i int) float64 { return float64(x(i)) })
 	case dist != Integers && t.Dtype.IsInteger():
 		return fillIntegers(ctx, t, name, p, seed)
 	}
@@ -76,16 +76,15 @@ func fillIntegers(ctx context.Context, t tile.Tensor, name string, p problem.Mat
 	lo, hi := t.Dtype.Range()
 	start := startOf(name, seed)
 	pair, pairs := pairOf(name, p), startOf(name+" extremes", seed)
-	return each(ctx, t.Len(), func(i int) {
+	return setEach(ctx, t, func(i int) float64 {
 		switch h := mix(pairs + uint64(pair(i))); {
-		case h>>60 > 0 && t.Dtype.Bits() == 8:
-			t.Data[i] = byte(mix(start+uint64(i)) >> 56)
+		case h>>60 > 0 && t.Dtype == tile.Int8:
+			return float64(int8(mix(start+uint64(i)) >> 56))
 		case h>>60 > 0:
-			t.Set(i, lo+math.Floor(unit(start, i)*(hi-lo+1)))
+			return lo + math.Floor(unit(start, i)*(hi-lo+1))
 		case h&1 > 0:
-			t.Set(i, lo)
-		default:
-			t.Set(i, hi)
+			return lo
 		}
+		return hi
 	})
 }

@@ -34,9 +34,9 @@ func fillMLP(ctx context.Context, t tile.Tensor, name string, asked problem.Prob
 		if p.W.IsInteger() {
 			by /= 128
 		}
-		return each(ctx, t.Len(), func(i int) { t.Set(i, by*(1.25+t.At(i)/2)) })
+		return setEach(ctx, t, func(i int) float64 { return by * (1.25 + t.At(i)/2) })
 	case name != "x" && !p.Scaled():
-		return each(ctx, t.Len(), func(i int) { t.Set(i, by*t.At(i)) })
+		return setEach(ctx, t, func(i int) float64 { return by * t.At(i) })
 	}
 	return nil
 }

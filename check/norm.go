@@ -38,9 +38,9 @@ func fillNorm(ctx context.Context, t tile.Tensor, name string, p problem.Problem
 	switch name {
 	case "x":
 		offset := [...]float64{0, 64, 0, -64, 0}
-		return each(ctx, t.Len(), func(i int) { t.Set(i, t.At(i)+offset[i/cols%len(offset)]) })
+		return setEach(ctx, t, func(i int) float64 { return t.At(i) + offset[i/cols%len(offset)] })
 	case "b":
-		return each(ctx, t.Len(), func(i int) { t.Set(i, t.At(i)/8) })
+		return setEach(ctx, t, func(i int) float64 { return t.At(i) / 8 })
 	}
 	return nil
 }

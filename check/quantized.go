@@ -43,9 +43,9 @@ func fillQuantized(ctx context.Context, t tile.Tensor, name string, p problem.Ma
 			}
 		default:
 			// Pairs of int4 that two elements of a batch share are written after one another.
-			err = each(ctx, elements, func(i int) {
-				row, col := i/m.cols, i%m.cols
-				t.Set(e*elements+i, steps[m.Group(row, col, m.cols)].Quantize(at(row, col)))
+			err = setPart(ctx, t, e*elements, (e+1)*elements, func(i int) float64 {
+				row, col := i/m.cols%m.rows, i%m.cols
+				return steps[m.Group(row, col, m.cols)].Quantize(at(row, col))
 			})
 			if err != nil {
 				return true, err

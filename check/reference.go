@@ -219,6 +219,9 @@ func dot(x, y []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
+// checkEvery is how many elements are made, or looked at, between two looks at a context.
+const checkEvery = 1 << 16
+
 // inStrips is parallel in strips of about checkEvery elements, of which each of
 // 0 … n-1 has width. When ctx ends, no more begin.
 func inStrips(ctx context.Context, n, width int, f func(lo, hi int)) error {

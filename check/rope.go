@@ -33,22 +33,21 @@ func init() {
 func fillRope(ctx context.Context, t tile.Tensor, name string, p problem.Rope, seed uint64, dist string) error {
 	switch {
 	case name == "x" && IsExact(dist):
-		return each(ctx, t.Len(), func(i int) { t.Set(i, ropeInteger(seed, name, i)) })
+		return setEach(ctx, t, func(i int) float64 { return ropeInteger(seed, name, i) })
 	case name == "x":
 		return FillPlain(ctx, t, name, p, seed, dist)
 	}
 	n := t.Shape[1]
-	return each(ctx, t.Len(), func(i int) {
+	return setEach(ctx, t, func(i int) float64 {
 		row, pair := i/n, i%n
 		if n == p.Turned() {
 			pair = p.Pair(pair)
 		}
 		if IsExact(dist) {
-			t.Set(i, ropeInteger(seed, name, row*p.Dim+pair))
-			return
+			return ropeInteger(seed, name, row*p.Dim+pair)
 		}
 		cos, sin := p.CosSin(row, pair)
-		t.Set(i, map[string]float64{"cos": cos, "sin": sin}[name])
+		return map[string]float64{"cos": cos, "sin": sin}[name]
 	})
 }
 

@@ -29,7 +29,7 @@ func fillSoftmax(ctx context.Context, t tile.Tensor, name string, p problem.Prob
 	}
 	cols := p.(problem.Softmax).Cols
 	offset := [...]float64{0, 96, 0, -96, 0}
-	return each(ctx, t.Len(), func(i int) { t.Set(i, 4*t.At(i)+offset[i/cols%len(offset)]) })
+	return setEach(ctx, t, func(i int) float64 { return 4*t.At(i) + offset[i/cols%len(offset)] })
 }
 
 // softmaxRow sets want to row i of the output, and bound to how far a program in float32

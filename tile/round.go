@@ -77,21 +77,27 @@ func (d Dtype) Round(x float64) float64 {
 }
 
 func (f *floatFormat) round(x float64) float64 {
-	if x == 0 || x != x || math.IsInf(x, 0) && f.infinity {
+	const sign, mantissa, bias = 1 << 63, 52, 1023 // of a float64
+	bits := math.Float64bits(x)
+	size := bits &^ sign
+	var r float64
+	if drop := mantissa - f.mantissa; size >= uint64(bias+f.minExp)<<mantissa {
+		// Half of what is dropped, less one if the kept part is even, carries into the exponent
+		// where it must.
+		size += 1<<(drop-1) - 1 + size>>drop&1
+		r = math.Float64frombits(size >> drop << drop)
+	} else {
+		// The sum has the last bit of a number below the smallest normal one.
+		far := math.Float64frombits(uint64(bias+f.minExp+drop) << mantissa)
+		r = (math.Float64frombits(size) + far) - far
+	}
+	switch {
+	case x != x, math.IsInf(x, 0) && f.infinity:
 		return x
+	case r > f.max && !f.infinity:
+		return math.NaN()
+	case r > f.max:
+		r = math.Inf(1)
 	}
-	_, exp := math.Frexp(x) // |x| in [0.5, 1)·2^exp
-	exp--
-	if exp < f.minExp {
-		exp = f.minExp
-	}
-	ulp := math.Ldexp(1, exp-f.mantissa)
-	r := math.RoundToEven(x/ulp) * ulp
-	if math.Abs(r) > f.max {
-		if !f.infinity {
-			return math.NaN()
-		}
-		return math.Inf(int(math.Copysign(1, x)))
-	}
-	return r
+	return math.Float64frombits(math.Float64bits(r) | bits&sign)
 }

@@ -3,7 +3,6 @@ package tile
 import (
 	"fmt"
 	"math"
-	"sort"
 	"strings"
 	"unsafe"
 )
@@ -125,8 +124,36 @@ func (t Tensor) Set(i int, v float64) {
 	}
 }
 
+// SetAll rounds values and stores them as the elements from i on.
+func (t Tensor) SetAll(i int, values []float64) {
+	switch t.Dtype {
+	case Float32:
+		data := t.Float32s()[i:][:len(values)]
+		for j, v := range values {
+			data[j] = float32(v)
+		}
+	case BFloat16:
+		f, data := &floatFormats[BFloat16], t.BFloat16s()[i:][:len(values)]
+		for j, v := range values {
+			data[j] = uint16(math.Float32bits(float32(f.round(v))) >> 16)
+			if v != v {
+				t.Set(i+j, v)
+			}
+		}
+	default:
+		lo, hi := t.Dtype.Range()
+		for j, v := range values {
+			if n := int(v); t.Dtype.IsInteger() && t.Dtype.Bits() == 8 && float64(n) == v && lo <= v && v <= hi {
+				t.Data[i+j] = byte(n)
+				continue
+			}
+			t.Set(i+j, v)
+		}
+	}
+}
+
 // float8Values holds the value of each of the 256 codes of the float8 types.
-var float8Values = map[Dtype]*[256]float64{
+var float8Values = [...]*[256]float64{
 	Float8E4M3FN: decodeFloat8(4, 3, 7, false),
 	Float8E5M2:   decodeFloat8(5, 2, 15, true),
 }
@@ -154,22 +181,24 @@ func decodeFloat8(expBits, manBits, bias int, infinity bool) *[256]float64 {
 	return &v
 }
 
-// float8Bits returns the code of v, which must be a value of d. Codes without
-// their sign bit ascend with the value; the last one is NaN in both types.
+// float8Bits returns the code of v, which must be a value of d. The last code without a sign
+// bit is NaN in both types.
 func float8Bits(d Dtype, v float64) byte {
 	const sign, nan = 0x80, 0x7F
-	values := float8Values[d]
-	code := byte(nan)
-	if v == v {
-		code = byte(sort.Search(nan, func(c int) bool { return !(values[c] < math.Abs(v)) }))
-		if values[code] != math.Abs(v) {
-			panic(fmt.Sprintf("tile: %v is no value of %s", v, d))
-		}
+	f, bits, size := &floatFormats[d], math.Float64bits(v), math.Abs(v)
+	code := int(bits&^(1<<63)>>(52-f.mantissa)) - (1022+f.minExp)<<f.mantissa
+	switch {
+	case v != v:
+		return nan | byte(bits>>63)*sign
+	case math.IsInf(v, 0):
+		code = nan >> f.mantissa << f.mantissa
+	case size < math.Ldexp(1, f.minExp):
+		code = int(math.Ldexp(size, f.mantissa-f.minExp))
 	}
-	if math.Signbit(v) {
-		code |= sign
+	if code > nan || float8Values[d][code] != size {
+		panic(fmt.Sprintf("tile: %v is no value of %s", v, d))
 	}
-	return code
+	return byte(code) | byte(bits>>63)*sign
 }
 
 func equalInts(a, b []int) bool {
