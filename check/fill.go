@@ -45,7 +45,6 @@ func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Problem, se
 // is as Uniform.
 func FillPlain(ctx context.Context, t tile.Tensor, name string, _ problem.Problem, seed uint64, dist string) error {
 	start := startOf(name, seed)
-	lo, hi := t.Dtype.Range()
 	switch {
 	case dist == Integers:
 		lowest := -4.0
@@ -53,12 +52,19 @@ func FillPlain(ctx context.Context, t tile.Tensor, name string, _ problem.Proble
 			lowest = 0
 		}
 		return setEach(ctx, t, func(i int) float64 { return float64(mix(start+uint64(i))%9) + lowest })
-	case t.Dtype == tile.Int8:
-		return setEach(ctx, t, func(i int) float64 { return float64(int8(mix(start+uint64(i)) >> 56)) })
 	case t.Dtype.IsInteger():
-		return setEach(ctx, t, func(i int) float64 { return lo + math.Floor(unit(start, i)*(hi-lo+1)) })
+		return setEach(ctx, t, anyOf(t.Dtype, start))
 	}
 	return setEach(ctx, t, func(i int) float64 { return 2*unit(start, i) - 1 })
+}
+
+// anyOf returns the elements of a sequence of integers over the whole range of d.
+func anyOf(d tile.Dtype, start uint64) func(i int) float64 {
+	if d == tile.Int8 {
+		return func(i int) float64 { return float64(int8(mix(start+uint64(i)) >> 56)) }
+	}
+	lo, hi := d.Range()
+	return func(i int) float64 { return lo + math.Floor(unit(start, i)*(hi-lo+1)) }
 }
 
 // pairOf returns the first of the two neighbours in k that element i of an operand is of.
@@ -82,9 +88,9 @@ func setEach(ctx context.Context, t tile.Tensor, f func(i int) float64) error {
 func setPart(ctx context.Context, t tile.Tensor, from, to int, f func(i int) float64) error {
 	const piece = 1 << 10 // even: no two workers have parts of one byte of int4
 	first := from / piece
-	return parallel(ctx, (to+piece-1)/piece-first, func(lo, hi int) {
+	return inStrips(ctx, (to+piece-1)/piece-first, piece, func(lo, hi int) {
 		var values [piece]float64
-		for p := first + lo; p < first+hi && ctx.Err() == nil; p++ {
+		for p := first + lo; p < first+hi; p++ {
 			at := max(from, p*piece)
 			part := values[:min(to, (p+1)*piece)-at]
 			for j := range part {

@@ -74,14 +74,12 @@ func fillMatmul(ctx context.Context, t tile.Tensor, name string, p problem.Matmu
 // k in sixteen to its ends.
 func fillIntegers(ctx context.Context, t tile.Tensor, name string, p problem.Matmul, seed uint64) error {
 	lo, hi := t.Dtype.Range()
-	start := startOf(name, seed)
+	anyInteger := anyOf(t.Dtype, startOf(name, seed))
 	pair, pairs := pairOf(name, p), startOf(name+" extremes", seed)
 	return setEach(ctx, t, func(i int) float64 {
 		switch h := mix(pairs + uint64(pair(i))); {
-		case h>>60 > 0 && t.Dtype == tile.Int8:
-			return float64(int8(mix(start+uint64(i)) >> 56))
 		case h>>60 > 0:
-			return lo + math.Floor(unit(start, i)*(hi-lo+1))
+			return anyInteger(i)
 		case h&1 > 0:
 			return lo
 		}

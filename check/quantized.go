@@ -45,7 +45,7 @@ func fillQuantized(ctx context.Context, t tile.Tensor, name string, p problem.Ma
 			// Pairs of int4 that two elements of a batch share are written after one another.
 			err = setPart(ctx, t, e*elements, (e+1)*elements, func(i int) float64 {
 				row, col := i/m.cols%m.rows, i%m.cols
-				return steps[m.Group(row, col, m.cols)].Quantize(at(row, col))
+				return steps[m.Group(row, col, m.cols)].Quantize(x(i))
 			})
 			if err != nil {
 				return true, err

@@ -73,7 +73,7 @@ func (d Dtype) Round(x float64) float64 {
 		return 0
 	}
 	lo, hi := d.Range()
-	return math.Max(lo, math.Min(hi, math.RoundToEven(x)))
+	return max(lo, min(hi, math.RoundToEven(x)))
 }
 
 func (f *floatFormat) round(x float64) float64 {

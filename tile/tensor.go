@@ -103,11 +103,7 @@ func (t Tensor) Set(i int, v float64) {
 	case Float32:
 		t.Float32s()[i] = float32(v)
 	case BFloat16:
-		bits := math.Float32bits(float32(v))
-		if v != v {
-			bits |= 1 << 22 // keep a NaN a NaN when its low half is dropped
-		}
-		t.BFloat16s()[i] = uint16(bits >> 16)
+		t.BFloat16s()[i] = bfloat16Bits(v)
 	case Float8E4M3FN, Float8E5M2:
 		t.Data[i] = float8Bits(t.Dtype, v)
 	case Int32:
@@ -135,21 +131,26 @@ func (t Tensor) SetAll(i int, values []float64) {
 	case BFloat16:
 		f, data := &floatFormats[BFloat16], t.BFloat16s()[i:][:len(values)]
 		for j, v := range values {
-			data[j] = uint16(math.Float32bits(float32(f.round(v))) >> 16)
-			if v != v {
-				t.Set(i+j, v)
-			}
+			data[j] = bfloat16Bits(f.round(v))
+		}
+	case Int8, Uint8:
+		for j, v := range values {
+			t.Data[i+j] = byte(int(t.Dtype.Round(v)))
 		}
 	default:
-		lo, hi := t.Dtype.Range()
 		for j, v := range values {
-			if n := int(v); t.Dtype.IsInteger() && t.Dtype.Bits() == 8 && float64(n) == v && lo <= v && v <= hi {
-				t.Data[i+j] = byte(n)
-				continue
-			}
 			t.Set(i+j, v)
 		}
 	}
+}
+
+// bfloat16Bits returns the upper half of v as a float32, which must be a value of bfloat16.
+func bfloat16Bits(v float64) uint16 {
+	bits := math.Float32bits(float32(v))
+	if v != v {
+		bits |= 1 << 22 // keep a NaN a NaN when its low half is dropped
+	}
+	return uint16(bits >> 16)
 }
 
 // float8Values holds the value of each of the 256 codes of the float8 types.
