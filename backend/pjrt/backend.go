@@ -162,7 +162,9 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	if limit := b.device.MemoryBytes; limit.Known() && need > int64(limit.Value) {
 		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Need: need, Limit: int64(limit.Value)})
 	}
-	if err := e.build(module(launch, how.method, together(b.device, flops), e.sets), how.options, asked); err != nil {
+	text := module(launch, how.method, together(b.device, flops), e.sets)
+	e.compile = func() error { return e.build(text, how.options, asked) }
+	if err := e.compile(); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {

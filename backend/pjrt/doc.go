@@ -27,6 +27,10 @@
 //     of at most 1 GiB.
 //   - wall: n calls of a program that launches once, each waited for.
 //
+// On some processors XLA's CPU plugin packs B once where it is an argument of the program,
+// and keeps it for the calls that follow. By chain and wall a launch then does not pack B;
+// by loop it does. New inputs have the program compiled anew.
+//
 // On a TPU a loop has a trap: what it carries may come to stay in the memory next
 // to the core, so that launches after the first do not read it from HBM. Its
 // compiler is told not to do that, unless the parameter operands is any; where a

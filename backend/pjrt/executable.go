@@ -29,6 +29,7 @@ type executable struct {
 	operands string // the memory in which launches find their operands; "" if not known
 	sets     int    // of arrays, which launches take in turn
 	program  *binding.LoadedExecutable
+	compile  func() error // makes program
 
 	in        []*buffer // of each set; nil until loaded
 	out       []*buffer // of each set, of a loop, else of the last launch; nil until run
@@ -45,9 +46,21 @@ func (e *executable) prepare() error {
 	e.reference = nil
 	err := e.forget(&e.out)
 	if e.backend.shared && e.in != nil {
-		return err
+		return errors.Join(err, e.forgetPacked())
 	}
 	return errors.Join(err, e.forget(&e.in))
+}
+
+// forgetPacked compiles the program anew where it may have packed an input and kept that.
+// On some processors XLA's CPU plugin packs B once and knows it by its address from then
+// on, so that other numbers there would not be seen. It does so where B is an argument of
+// the program, which it is not inside a loop.
+func (e *executable) forgetPacked() error {
+	if e.method == Loop || e.called == 0 {
+		return nil
+	}
+	e.called = 0
+	return errors.Join(wrap("close", e.program.Destroy()), e.compile())
 }
 
 func (e *executable) forget(bs *[]*buffer) error {

@@ -25,7 +25,9 @@ type sharded struct {
 	*stablehlo.Spread
 	backend *pjrtBackend
 	program *binding.LoadedExecutable
-	devices []int // of the client, by their place in the mesh
+	compile func() error // makes program
+	called  bool         // since then
+	devices []int        // of the client, by their place in the mesh
 
 	whole     map[string]tile.Tensor // the inputs, in the host's memory
 	in, out   []*binding.Buffer      // parts, one device after the other
@@ -76,7 +78,8 @@ func (b *pjrtBackend) spread(ctx context.Context, s *stablehlo.Spread, params ba
 			return nil, fmt.Errorf("pjrt: %w: %w", err, backend.ErrUnsupported)
 		}
 	}
-	if err := e.build(how.options); err != nil {
+	e.compile = func() error { return e.build(how.options) }
+	if err := e.compile(); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -128,6 +131,12 @@ func (e *sharded) fill(set func(i int, name string, t tile.Tensor) error) error 
 	e.reference, e.whole = nil, map[string]tile.Tensor{}
 	if err := errors.Join(free(&e.out), free(&e.in)); err != nil {
 		return err
+	}
+	if e.backend.shared && e.called { // as executable.forgetPacked: parts may come to lie where others lay
+		e.called = false
+		if err := errors.Join(wrap("close", e.program.Destroy()), e.compile()); err != nil {
+			return err
+		}
 	}
 	for i, a := range e.In {
 		t := tile.NewTensor(a.Dtype, a.Shape...)
@@ -183,6 +192,7 @@ func (e *sharded) run(ctx context.Context, launches int) (backend.Sample, error)
 		if err := free(&e.out); err != nil {
 			return backend.Sample{}, err
 		}
+		e.called = true
 		execution := e.program.Execute(e.in...).DonateNone()
 		start := time.Now()
 		out, err := execution.Done() // waits for all devices
