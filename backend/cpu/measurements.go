@@ -83,7 +83,35 @@ func readMeasurements(file string, key measurements) (measurements, bool) {
 		}
 	}
 	same := m.Version == measurementsVersion && m.CPU == key.CPU && m.ISA == key.ISA && m.Threads == key.Threads
-	return m, same && len(m.Peak) > 0 && m.Bandwidth > 0 && m.Bandwidth <= mostBandwidth && m.Cores != nil && len(m.Cores.Rates) > 0
+	return m, same && len(m.Peak) > 0 && isFigure(m.Bandwidth, mostBandwidth) && m.Cores != nil && areFigures(m.Cores)
+}
+
+// isFigure reports whether v is above zero and at most as large as that.
+func isFigure(v, most float64) bool { return v > 0 && v <= most }
+
+// areFigures reports whether c has all that block shapes are ranked by, each figure such as
+// some machine may have: the ranking divides by them.
+func areFigures(c *tile.Cores) bool {
+	const (
+		longest      = 60      // seconds
+		largestCache = 1 << 40 // bytes
+		largestTile  = 1 << 16 // rows, columns or elements of k
+	)
+	ok := isFigure(float64(c.L2), largestCache) && c.L3 >= 0 && c.L3 <= largestCache &&
+		isFigure(c.Shared, mostBandwidth) && isFigure(c.Memory, mostBandwidth) &&
+		isFigure(c.Launch, longest) && isFigure(c.Pair, longest) && isFigure(c.Task, longest)
+	if c.Sharing != (tile.Sharing{}) { // as it is for one thread
+		ok = ok && isFigure(c.Line, longest) && isFigure(c.ReadOthers, mostBandwidth) && isFigure(c.WriteOthers, mostBandwidth)
+	}
+	for _, dtype := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+		r := c.Rates[dtype]
+		ok = ok && isFigure(r.FLOPs, mostPeak) && isFigure(r.Fetch, mostBandwidth) && isFigure(r.PackA, mostBandwidth) && isFigure(r.PackB, mostBandwidth)
+		for _, n := range []int{r.Rows, r.Columns, r.Depth} {
+			ok = ok && n > 0 && n <= largestTile
+		}
+		ok = ok && r.InPlace >= 0 && r.Direct >= 0
+	}
+	return ok
 }
 
 // raise makes each peak and bandwidth the larger of its own and other's. What block
