@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -15,9 +14,6 @@ import (
 	"matladder/tile"
 )
 
-// unknownL2 is the bytes of L2 that a machine which does not tell is taken to have.
-const unknownL2 = 512 << 10
-
 // measureCores measures what block shapes are ranked by (package kernels/blocking), in
 // some hundred milliseconds. bandwidth is that of memory.
 func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *tile.Cores {
@@ -27,7 +23,7 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *tile.Cor
 	}
 	host := probe.Host()
 	c := &tile.Cores{
-		L2: int64(cmp.Or(host.L2, unknownL2)), L3: int64(host.L3), Memory: bandwidth, Shared: probe.Shared(),
+		L2: int64(host.L2OrUsual()), L3: int64(host.L3), Memory: bandwidth, Shared: probe.Shared(),
 		Task: b.emptyTask(ctx), Rates: map[tile.Dtype]tile.ProductRate{},
 	}
 	b.measureSharing(ctx, c)
@@ -59,7 +55,7 @@ func rateOf[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, C]) ti
 // unpackedRows is up to how many rows of A some way to read B is cheaper than to pack it.
 func unpackedRows[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, C]) int {
 	const apart = 4096 // bytes, as rows of many matrices are
-	bytes := int64(4 * threads * max(probe.Host().L2, unknownL2))
+	bytes := int64(4 * threads * max(probe.Host().L2, 512<<10))
 	most := 0
 	for _, rows := range []int{4, 8, 12, 16, 24, 32, 48, 64, 96, gemm.MostRead} {
 		packed := p.ReadCosts(threads, rows, bytes, apart, 0)[gemm.ReadPacked]

@@ -148,6 +148,9 @@ const (
 	probePause  = 400 * time.Millisecond
 )
 
+// measuredDtypes are the dtypes of operands whose products are measured.
+var measuredDtypes = [...]tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8}
+
 // measure runs the probes some times, some time apart, and a control beside each:
 // the best figures of all count.
 func (b *Backend) measure(ctx context.Context) measurements {
@@ -157,7 +160,7 @@ func (b *Backend) measure(ctx context.Context) measurements {
 			probe.Occupy(ctx, m.Threads, probePause)
 		}
 		b.controlled(ctx, &m)
-		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+		for _, d := range measuredDtypes {
 			if v := probe.PeakFLOPs(ctx, m.ISA, d.String(), m.Threads); v > m.Peak[d.String()] {
 				m.Peak[d.String()] = v
 			}

@@ -78,7 +78,7 @@ func readMeasurements(file string, key measurements) (measurements, bool) {
 		return m, false
 	}
 	for _, v := range m.Peak {
-		if !(v > 0 && v <= mostPeak*float64(max(1, key.Threads))) {
+		if !isFigure(v, mostPeak*float64(max(1, key.Threads))) {
 			return m, false
 		}
 	}
@@ -103,7 +103,7 @@ func areFigures(c *tile.Cores) bool {
 	if c.Sharing != (tile.Sharing{}) { // as it is for one thread
 		ok = ok && isFigure(c.Line, longest) && isFigure(c.ReadOthers, mostBandwidth) && isFigure(c.WriteOthers, mostBandwidth)
 	}
-	for _, dtype := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+	for _, dtype := range measuredDtypes {
 		r := c.Rates[dtype]
 		ok = ok && isFigure(r.FLOPs, mostPeak) && isFigure(r.Fetch, mostBandwidth) && isFigure(r.PackA, mostBandwidth) && isFigure(r.PackB, mostBandwidth)
 		for _, n := range []int{r.Rows, r.Columns, r.Depth} {

@@ -13,8 +13,7 @@ import (
 // TestMeasurements_Refused: a file that block shapes could not be ranked by is not read,
 // whichever figure in it is none.
 func TestMeasurements_Refused(t *testing.T) {
-	const threads = 2
-	b, err := Open(Options{Threads: threads, ISA: "generic", NoProbe: true})
+	b, err := Open(Options{Threads: 2, ISA: "generic", NoProbe: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +24,7 @@ func TestMeasurements_Refused(t *testing.T) {
 		m.Cores = someCores()
 		r := m.Cores.Rates[tile.Float32]
 		change(&m, &r)
-		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+		for d := range m.Cores.Rates {
 			m.Cores.Rates[d] = r
 		}
 		m.write(file)

@@ -163,8 +163,8 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Need: need, Limit: int64(limit.Value)})
 	}
 	text := module(launch, how.method, together(b.device, flops), e.sets)
-	e.compile = func() error { return e.build(text, how.options, asked) }
-	if err := e.compile(); err != nil {
+	e.program.compile = func() error { return e.build(text, how.options, asked) }
+	if err := e.program.compile(); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -183,9 +183,9 @@ func (e *executable) build(text string, options, asked hlo.Options) error {
 	b.plugin.options = append(hlo.Overrides(options), hlo.Overrides(asked)...)
 	defer func() { b.plugin.options = nil }()
 	var err error
-	if e.program, err = b.client.Compile().WithStableHLO([]byte(text)).Done(); unknownOption(err, options) {
+	if e.program.LoadedExecutable, err = b.client.Compile().WithStableHLO([]byte(text)).Done(); unknownOption(err, options) {
 		b.plugin.options = hlo.Overrides(asked)
-		e.program, err = b.client.Compile().WithStableHLO([]byte(text)).Done()
+		e.program.LoadedExecutable, err = b.client.Compile().WithStableHLO([]byte(text)).Done()
 	}
 	if err != nil && b.device.Kind == chips.TPU {
 		return wrapTPU(what, err)

@@ -16,8 +16,6 @@ import (
 	"matladder/chips"
 	"matladder/lower/stablehlo"
 	"matladder/tile"
-
-	binding "github.com/gomlx/go-xla/pjrt"
 )
 
 // executable is a compiled launch with its arrays.
@@ -28,8 +26,7 @@ type executable struct {
 	method   string
 	operands string // the memory in which launches find their operands; "" if not known
 	sets     int    // of arrays, which launches take in turn
-	program  *binding.LoadedExecutable
-	compile  func() error // makes program
+	program  program
 
 	in        []*buffer // of each set; nil until loaded
 	out       []*buffer // of each set, of a loop, else of the last launch; nil until run
@@ -45,22 +42,13 @@ type executable struct {
 func (e *executable) prepare() error {
 	e.reference = nil
 	err := e.forget(&e.out)
-	if e.backend.shared && e.in != nil {
-		return errors.Join(err, e.forgetPacked())
+	if !e.backend.shared || e.in == nil {
+		return errors.Join(err, e.forget(&e.in))
 	}
-	return errors.Join(err, e.forget(&e.in))
-}
-
-// forgetPacked compiles the program anew where it may have packed an input and kept that.
-// On some processors XLA's CPU plugin packs B once and knows it by its address from then
-// on, so that other numbers there would not be seen. It does so where B is an argument of
-// the program, which it is not inside a loop.
-func (e *executable) forgetPacked() error {
-	if e.method == Loop || e.called == 0 {
-		return nil
+	if e.method != Loop { // inside a loop B is no argument of the program
+		err = errors.Join(err, e.program.forgetPacked())
 	}
-	e.called = 0
-	return errors.Join(wrap("close", e.program.Destroy()), e.compile())
+	return err
 }
 
 func (e *executable) forget(bs *[]*buffer) error {
@@ -320,6 +308,6 @@ func (e *executable) Results(out ...tile.Tensor) error {
 func (e *executable) Close() error {
 	return e.stage.Close(func() error {
 		e.reference = nil
-		return errors.Join(e.forget(&e.in), e.forget(&e.out), wrap("close", e.program.Destroy()))
+		return errors.Join(e.forget(&e.in), e.forget(&e.out), e.program.close())
 	})
 }

@@ -97,7 +97,7 @@ func (e *executable) call(n int) (time.Duration, error) {
 		t.chained, t.results, t.sets = n, 1+len(e.launch.Out), e.sets
 		defer func() { t.chained = 0 }()
 	}
-	execution := e.program.Execute(args...).DonateNone().OnDeviceByNum(e.backend.options.Device)
+	execution := e.program.execute(args...).DonateNone().OnDeviceByNum(e.backend.options.Device)
 	start := time.Now()
 	out, err := execution.Done() // waits for the device
 	elapsed := time.Since(start)

@@ -24,10 +24,8 @@ import (
 type sharded struct {
 	*stablehlo.Spread
 	backend *pjrtBackend
-	program *binding.LoadedExecutable
-	compile func() error // makes program
-	called  bool         // since then
-	devices []int        // of the client, by their place in the mesh
+	program program
+	devices []int // of the client, by their place in the mesh
 
 	whole     map[string]tile.Tensor // the inputs, in the host's memory
 	in, out   []*binding.Buffer      // parts, one device after the other
@@ -78,8 +76,8 @@ func (b *pjrtBackend) spread(ctx context.Context, s *stablehlo.Spread, params ba
 			return nil, fmt.Errorf("pjrt: %w: %w", err, backend.ErrUnsupported)
 		}
 	}
-	e.compile = func() error { return e.build(how.options) }
-	if err := e.compile(); err != nil {
+	e.program.compile = func() error { return e.build(how.options) }
+	if err := e.program.compile(); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -95,11 +93,11 @@ func (e *sharded) build(options hlo.Options) (err error) {
 	b.plugin.options = hlo.Overrides(options)
 	defer func() { b.plugin.options = nil }()
 	what := "compile " + e.Name + " for " + e.Mesh.String()
-	if e.program, err = b.client.Compile().WithStableHLO([]byte(e.Module)).WithShardy(e.Mesh.Devices()).Done(); err != nil {
+	if e.program.LoadedExecutable, err = b.client.Compile().WithStableHLO([]byte(e.Module)).WithShardy(e.Mesh.Devices()).Done(); err != nil {
 		return wrap(what, err)
 	}
 	if _, _, e.devices, err = e.program.GetDeviceAssignment(); err != nil {
-		return errors.Join(wrap(what, err), e.program.Destroy())
+		return errors.Join(wrap(what, err), e.program.close())
 	}
 	return nil
 }
@@ -132,9 +130,8 @@ func (e *sharded) fill(set func(i int, name string, t tile.Tensor) error) error 
 	if err := errors.Join(free(&e.out), free(&e.in)); err != nil {
 		return err
 	}
-	if e.backend.shared && e.called { // as executable.forgetPacked: parts may come to lie where others lay
-		e.called = false
-		if err := errors.Join(wrap("close", e.program.Destroy()), e.compile()); err != nil {
+	if e.backend.shared { // parts may come to lie where others lay
+		if err := e.program.forgetPacked(); err != nil {
 			return err
 		}
 	}
@@ -192,8 +189,7 @@ func (e *sharded) run(ctx context.Context, launches int) (backend.Sample, error)
 		if err := free(&e.out); err != nil {
 			return backend.Sample{}, err
 		}
-		e.called = true
-		execution := e.program.Execute(e.in...).DonateNone()
+		execution := e.program.execute(e.in...).DonateNone()
 		start := time.Now()
 		out, err := execution.Done() // waits for all devices
 		sample.Elapsed += max(1, time.Since(start))
@@ -284,6 +280,6 @@ func (e *sharded) Results(out ...tile.Tensor) error {
 func (e *sharded) Close() error {
 	return e.stage.Close(func() error {
 		e.reference, e.whole = nil, nil
-		return errors.Join(free(&e.in), free(&e.out), wrap("close", e.program.Destroy()))
+		return errors.Join(free(&e.in), free(&e.out), e.program.close())
 	})
 }

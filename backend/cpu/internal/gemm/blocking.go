@@ -13,10 +13,7 @@ type blocking struct {
 // hostBlocking leaves half of L2 to two panels of B and the tiles of C. Deep runs
 // over k mean few passes over C; both limits were found by measuring.
 func hostBlocking() blocking {
-	l2 := probe.Host().L2
-	if l2 == 0 {
-		l2 = 512 << 10
-	}
+	l2 := probe.Host().L2OrUsual()
 	return blocking{
 		steps: min(max(128, l2>>10), 1024),
 		bytes: min(max(96<<10, l2*3/8), 512<<10),

@@ -16,6 +16,9 @@ type HostInfo struct {
 	L3      int // bytes of the last-level cache one core sees
 }
 
+// L2OrUsual is the bytes of the L2 cache, of a machine that does not tell 512 KiB.
+func (h HostInfo) L2OrUsual() int { return orElse(h.L2, 512<<10) }
+
 // Host asks once and remembers.
 var Host = sync.OnceValue(func() HostInfo {
 	h := ask()
