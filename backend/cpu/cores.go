@@ -23,14 +23,14 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *tile.Cor
 	}
 	host := probe.Host()
 	c := &tile.Cores{
-		L2: int64(host.L2OrUsual()), L3: int64(host.L3), Memory: bandwidth, Shared: probe.Shared(),
+		L2: int64(host.L2OrUsual()), L3: int64(host.L3), Memory: bandwidth, Shared: probe.Shared(ctx, b.options.Threads),
 		Task: b.emptyTask(ctx), Rates: map[tile.Dtype]tile.ProductRate{},
 	}
 	b.measureSharing(ctx, c)
 	thin := kernels.Thin()
-	c.Rates[tile.Float32] = rateOf(b.options.Threads, kernels.Float32, thin.Float32)
-	c.Rates[tile.BFloat16] = rateOf(b.options.Threads, kernels.BFloat16, thin.BFloat16)
-	c.Rates[tile.Int8] = rateOf(b.options.Threads, kernels.Int8, thin.Int8)
+	c.Rates[tile.Float32] = rateOf(ctx, b.options.Threads, kernels.Float32, thin.Float32)
+	c.Rates[tile.BFloat16] = rateOf(ctx, b.options.Threads, kernels.BFloat16, thin.BFloat16)
+	c.Rates[tile.Int8] = rateOf(ctx, b.options.Threads, kernels.Int8, thin.Int8)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -39,10 +39,10 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *tile.Cor
 
 // rateOf is the rate of a path, with as many threads in use as share memory; thin is the
 // one that reads B in place for few rows of A.
-func rateOf[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, C]) tile.ProductRate {
-	r := p.Rate()
+func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, p, thin *gemm.Path[S, C]) tile.ProductRate {
+	r := p.Rate(ctx, threads)
 	x := tile.ProductRate{
-		Rows: p.MR, Columns: p.NR, Depth: p.KU, FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, p, thin),
+		Rows: p.MR, Columns: p.NR, Depth: p.KU, Few: p.FewColumns(), FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, p, thin),
 	}
 	if p.ReadsA(p.KU) {
 		if x.InPlace = passes.RowsColumns; p.Words > 1 { // on tiles, for any number of columns

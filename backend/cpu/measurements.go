@@ -12,7 +12,7 @@ import (
 )
 
 // measurementsVersion changes when probes measure something else.
-const measurementsVersion = 7
+const measurementsVersion = 8
 
 // measurements are what probes found, as kept in a file.
 type measurements struct {
@@ -109,7 +109,7 @@ func areFigures(c *tile.Cores) bool {
 		for _, n := range []int{r.Rows, r.Columns, r.Depth} {
 			ok = ok && n > 0 && n <= largestTile
 		}
-		ok = ok && r.InPlace >= 0 && r.Direct >= 0
+		ok = ok && r.InPlace >= 0 && r.Direct >= 0 && r.Few >= 0 && r.Few < r.Columns
 	}
 	return ok
 }

@@ -2,6 +2,7 @@ package blocking
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"matladder/problem"
@@ -13,8 +14,8 @@ func machine(workers int) tile.Machine {
 	return tile.Machine{Parallel: workers, Cores: &tile.Cores{
 		L2: 1 << 20, L3: 32 << 20, Shared: 98e9, Memory: 60e9, Launch: 0.53e-6, Pair: 0.33e-6, Task: 0.18e-6, Sharing: tile.Sharing{Line: 0.04e-6, ReadOthers: 56e9, WriteOthers: 80e9},
 		Rates: map[tile.Dtype]tile.ProductRate{
-			tile.Float32:  {Rows: 12, Columns: 32, Depth: 1, FLOPs: 263e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},
-			tile.BFloat16: {Rows: 12, Columns: 32, Depth: 2, FLOPs: 525e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},
+			tile.Float32:  {Rows: 12, Columns: 32, Depth: 1, Few: 4, FLOPs: 263e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},
+			tile.BFloat16: {Rows: 12, Columns: 32, Depth: 2, Few: 4, FLOPs: 525e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},
 			tile.Int8:     {Rows: 12, Columns: 32, Depth: 4, FLOPs: 970e9, Fetch: 17e9, PackA: 59e9, PackB: 54e9, Direct: 24},
 		},
 	}}
@@ -48,6 +49,32 @@ func TestCandidates(t *testing.T) {
 	}
 	if list := Candidates(problem.New(64, 64, 64, tile.Float32), tile.Machine{Parallel: 4}); list != nil {
 		t.Errorf("of a machine that tells nothing: %v", list)
+	}
+}
+
+// TestParts: sides are cut into whole register tiles, and into equal parts where these are of few
+// tiles and leave no more beside them than allowed.
+func TestParts(t *testing.T) {
+	for _, test := range []struct {
+		n, unit, few, most int
+		want               []int
+	}{
+		{257, 32, 4, 4, []int{257, 160, 129, 96, 65}},
+		{257, 32, 0, 4, []int{257, 160, 96}},
+		{128, 12, 12, 4, []int{128, 72, 64, 48, 43, 36, 32}},
+		{1024, 12, 12, 4, []int{1024, 516, 348, 264}},
+		{20, 32, 4, 3, []int{20}},
+	} {
+		if have := parts(test.n, test.unit, test.few, test.most); !slices.Equal(have, test.want) {
+			t.Errorf("%d in parts of %d: %v, want %v", test.n, test.unit, have, test.want)
+		}
+	}
+}
+
+// TestRank_Few: a few columns beyond whole register tiles go with those before them.
+func TestRank_Few(t *testing.T) {
+	if b := Rank(problem.New(127, 4099, 257, tile.Float32), machine(2))[0]; b.N != 129 {
+		t.Errorf("blocks %v", b)
 	}
 }
 

@@ -74,7 +74,7 @@ func (x *model) block(s tile.Blocks, rows, cols int, below, beside bool) block {
 	r, l2 := x.rate, float64(x.cores.L2)
 	k, depth := float64(x.k), float64(min(s.K, x.k))
 	sizeA, sizeB := float64(rows)*k*x.a, float64(cols)*k*x.b
-	compute := 2 * wholeRows(rows, r.Rows) * wholeColumns(cols, r.Columns) * k / r.FLOPs
+	compute := 2 * wholeRows(rows, r.Rows) * wholeColumns(cols, r.Columns, r.Few) * k / r.FLOPs
 	pieces, width, chunk := 1.0, float64(cols), sizeB*depth/k // of b that all of a meets one after another
 	if most := max(pieceOfB/(depth*x.b), float64(pieceColumns*r.Columns)); !x.readsB && !x.packedB && !below && float64(cols) > most {
 		pieces, width, chunk = math.Ceil(float64(cols)/most), most, most*depth*x.b
@@ -257,12 +257,16 @@ func wholeRows(rows, tile int) float64 {
 	return float64(rows-rest) + float64(rest+tile)/2
 }
 
-// wholeColumns is likewise for columns, in halves of a register tile: a vector.
-func wholeColumns(cols, tile int) float64 {
-	half := max(1, tile/2)
-	whole := (cols + half - 1) / half * half
-	if whole%tile != 0 {
-		return float64(whole) + 0.25*float64(half)
+// wholeColumns is likewise for columns, in halves of a register tile, a vector, but for a last
+// few.
+func wholeColumns(cols, tile, few int) float64 {
+	rest := cols % tile
+	if rest <= few {
+		return float64(cols)
 	}
-	return float64(whole)
+	half := max(1, tile/2)
+	if whole := float64(cols - rest); rest <= half {
+		return whole + 1.25*float64(half)
+	}
+	return float64(cols - rest + tile)
 }

@@ -32,7 +32,7 @@ func newGrid(x *model, s tile.Blocks) *grid {
 	}
 	g.copies = float64(x.workers)*float64(x.k)*float64(x.n)*x.b <= float64(x.cores.L3)
 	g.meeting = x.cores.Meeting()
-	if whole := x.n*int(x.c)%lines == 0 && s.N*int(x.c)%lines == 0; g.cols > 1 && !whole && x.cores.WriteOthers > 0 && (g.byColumns || g.rows < g.workers) {
+	if whole := x.n*int(x.c)%ahead == 0 && s.N*int(x.c)%ahead == 0; g.cols > 1 && !whole && x.cores.WriteOthers > 0 && (g.byColumns || g.rows < g.workers) {
 		if g.apart = float64(min(s.M, x.m)*lines) / x.cores.WriteOthers; x.c == x.accumulator {
 			g.apart *= tile.Exposed // register tiles write while they compute
 		}
@@ -41,8 +41,9 @@ func newGrid(x *model, s tile.Blocks) *grid {
 }
 
 // lines is the bytes of the cache lines that prefetchers bring with the one that a core
-// writes. Where another writes the next columns of a row, they are taken from it.
-const lines = 256
+// writes. Where another writes the next columns of a row, they are taken from it, unless rows
+// are written so many bytes at a time that most lines have no such neighbour: ahead.
+const lines, ahead = 256, 512
 
 // A run is the part of the programs that a worker has left, and what it has at hand.
 type run struct {

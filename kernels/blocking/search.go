@@ -6,12 +6,12 @@ import (
 	"matladder/tile"
 )
 
-// search lists the block shapes that are worth a look: the sides of c cut into equal
-// numbers of register tiles, and k whole or cut into equal parts of some hundreds.
+// search lists the block shapes that are worth a look: the sides of c cut into equal parts, and
+// k whole or cut into equal parts of some hundreds.
 func (x *model) search() []tile.Blocks {
 	var list []tile.Blocks
-	for _, bm := range parts(x.m, x.rate.Rows, 4*x.workers) {
-		for _, bn := range parts(x.n, x.rate.Columns, 8*x.workers) {
+	for _, bm := range parts(x.m, x.rate.Rows, x.rate.Rows, 4*x.workers) {
+		for _, bn := range parts(x.n, x.rate.Columns, x.rate.Few, 8*x.workers) {
 			for _, bk := range x.depths() {
 				list = append(list, tile.Blocks{M: bm, K: bk, N: bn})
 			}
@@ -20,13 +20,22 @@ func (x *model) search() []tile.Blocks {
 	return list
 }
 
-// parts are lengths that cut n into 1, 2, 3 … most equal parts of whole units.
-func parts(n, unit, most int) []int {
+// parts are lengths that cut n into 1, 2, 3 … most parts: of whole units, as equal as these
+// may be, and just as long as each other, if they have few rows or columns beyond whole units. Of
+// many units that would save next to nothing.
+func parts(n, unit, few, most int) []int {
+	const many = 16
 	var list []int
-	for p := 1; p <= most; p++ {
-		size := min(n, tile.Ceil(tile.Ceil(n, p), unit)*unit)
+	add := func(size int) {
 		if !slices.Contains(list, size) {
 			list = append(list, size)
+		}
+	}
+	for p := 1; p <= most; p++ {
+		size := tile.Ceil(n, p)
+		add(min(n, tile.Ceil(size, unit)*unit))
+		if size > unit && size < many*unit && size%unit <= few {
+			add(size)
 		}
 		if p > 8 {
 			p += p / 4

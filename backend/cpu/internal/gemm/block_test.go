@@ -32,6 +32,12 @@ func testBlock[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 		checkBlock(t, r, &small, 1+r.IntN(3*p.MR), 1+r.IntN(3*p.NR), k)
 	}
 	checkBlock(t, r, p, 5*p.MR+1, 3*p.NR-1, 1100*p.KU/p.Words+1)
+	deep := *p
+	deep.blocking.steps = 2 * alongSteps // the last few columns of rows in more pieces than one
+	for m := range 2 * dotsColumns {
+		checkBlock(t, r, &deep, 1+m, r.IntN(2)*p.NR+1+r.IntN(edgeCols), (17+r.IntN(100))*p.KU/p.Words)
+		checkBlock(t, r, &deep, alongRows-3+m, 1+r.IntN(edgeCols), (alongSteps+r.IntN(alongSteps))*p.KU/p.Words)
+	}
 }
 
 // oddStep visits every length where steps are words, and every remainder

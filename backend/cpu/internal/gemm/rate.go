@@ -1,12 +1,13 @@
 package gemm
 
 import (
+	"context"
 	"time"
 
 	"matladder/backend/cpu/internal/probe"
 )
 
-// A Rate is how fast one core runs a path, as measured.
+// A Rate is how fast one core of several runs a path, all at the same time, as measured.
 type Rate struct {
 	FLOPs        float64 // per second, of operands that are packed and in L2; OP/s for integers
 	Fetch        float64 // bytes/s of a packed b that comes from beyond L2, where two panels of a meet it
@@ -16,61 +17,113 @@ type Rate struct {
 // rateTime is how long each of the four figures of a Rate is measured for.
 const rateTime = 4 * time.Millisecond
 
-// Rate measures the path on the calling goroutine, in some 20 ms.
-func (p *Path[S, C]) Rate() Rate { return p.rateBeyond(max(probe.Host().L2, 512<<10)) }
+// Rate measures the path on so many threads at once, which share caches and have a lower clock
+// together, in some 20 ms. It is zero if ctx ends first.
+func (p *Path[S, C]) Rate(ctx context.Context, threads int) Rate {
+	return p.rateBeyond(ctx, threads, max(probe.Host().L2, 512<<10))
+}
 
 // rateBeyond is Rate where L2 holds so many bytes.
-func (p *Path[S, C]) rateBeyond(l2 int) Rate {
+func (p *Path[S, C]) rateBeyond(ctx context.Context, threads, l2 int) Rate {
 	const runs, deep = 8, 512
 	m, n, k := runs*p.MR, runs*p.NR, deep
 	if p.Words > 1 { // tiles: panels of some KiB
 		m, n, k = 4*p.MR, 4*p.NR, 4*p.KU*p.Words
 	}
-	a, b, c := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), make([]C, m*n)
-	// Packing reads a source that L2 does not hold, another part of it each time, and has one
-	// part at least.
-	rows := max(k, m, packedRows, 4*l2/(size[S]()*wideRow))
-	source := make([]S, rows*wideRow)
-	var x S
-	for i := range source {
-		x = pattern(x, i)
-		source[i] = x
-	}
-	p.PackA(a, source, wideRow, m, k)
-	p.PackB(b, source, wideRow, k, n)
-	r := Rate{FLOPs: 2 * float64(m) * float64(n) * float64(k) / fastest(func() { p.Block(c, n, m, n, k, a, b, false) })}
-	few, far := 2*p.MR, Buffer(2*l2)
-	wide := len(far) / p.PanelB(k)
-	for i := range wide {
-		copy(far[i*p.PanelB(k):], b[:p.PanelB(k)])
-	}
-	wide *= p.NR
-	sums := make([]C, few*wide)
-	r.Fetch = float64(len(far)) / fastest(func() { p.Block(sums, wide, few, wide, k, a, far, false) })
-	at := 0
-	next := func(lines int) []S {
-		if at+lines > rows {
-			at = 0
+	var (
+		// What is packed: of a whole rows, of b rows of some hundred columns, as much as a
+		// unit of work has.
+		tall, part = 4 * p.MR, min(wideRow, 16*p.NR)
+		source     = newWideRows[S](max(k, m, packedRows, 4*l2/(size[S]()*wideRow)))
+		few, wide  = 2 * p.MR, max(1, 2*l2/p.PanelB(k)) // rows, panels
+		all        = make([]rated[S, C], threads)
+		bytes      = func(elements int) float64 { return float64(elements) * float64(size[S]()) }
+		atOnce     = func(work func(x *rated[S, C]) float64) float64 {
+			return probe.Team(ctx, threads, rateTime, func(member int) float64 { return work(&all[member]) }) / float64(threads)
 		}
-		part := source[at*wideRow:]
-		at += lines
-		return part
+	)
+	probe.Team(ctx, threads, 0, func(member int) float64 { // pages appear where they are used
+		if x := &all[member]; x.a == nil {
+			x.a, x.b, x.far = Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), Buffer(wide*p.PanelB(k))
+			x.bufferA, x.bufferB = Buffer(p.SizeA(tall, wideRow)), Buffer(p.SizeB(packedRows, part))
+			x.c = make([]C, max(m*n, few*wide*p.NR))
+			x.at = place{row: member * source.rows / threads}
+			p.PackA(x.a, source.elements, wideRow, m, k)
+			p.PackB(x.b, source.elements, wideRow, k, n)
+			for i := range wide {
+				copy(x.far[i*p.PanelB(k):], x.b[:p.PanelB(k)])
+			}
+		}
+		return 0
+	})
+	return Rate{
+		FLOPs: atOnce(func(x *rated[S, C]) float64 {
+			p.Block(x.c, n, m, n, k, x.a, x.b, false)
+			return 2 * float64(m) * float64(n) * float64(k)
+		}),
+		Fetch: atOnce(func(x *rated[S, C]) float64 {
+			p.Block(x.c, wide*p.NR, few, wide*p.NR, k, x.a, x.far, false)
+			return float64(len(x.far))
+		}),
+		PackA: atOnce(func(x *rated[S, C]) float64 {
+			p.PackA(x.bufferA, source.next(&x.at, tall, wideRow), wideRow, tall, wideRow)
+			return bytes(tall * wideRow)
+		}),
+		PackB: atOnce(func(x *rated[S, C]) float64 {
+			for range partsOfB {
+				p.PackB(x.bufferB, source.next(&x.at, packedRows, part), wideRow, packedRows, part)
+			}
+			return partsOfB * bytes(packedRows*part)
+		}),
 	}
-	bytes := func(elements int) float64 { return float64(elements) * float64(size[S]()) }
-	// Of a whole rows, of b rows of some hundred columns, as much as a unit of work has.
-	tall, deepA := 4*p.MR, wideRow
-	bufferA := Buffer(p.SizeA(tall, deepA))
-	r.PackA = bytes(tall*deepA) / fastest(func() { p.PackA(bufferA, next(tall), wideRow, tall, deepA) })
-	part := min(wideRow, 16*p.NR)
-	bufferB := Buffer(p.SizeB(packedRows, part))
-	r.PackB = bytes(packedRows*part) / fastest(func() { p.PackB(bufferB, next(packedRows), wideRow, packedRows, part) })
-	return r
+}
+
+// rated is what one thread multiplies and packs.
+type rated[S Source, C Sum] struct {
+	a, b, far        []byte // packed; far is larger than L2
+	bufferA, bufferB []byte // what is packed goes there
+	c                []C
+	at               place // of what is packed next
 }
 
 const (
-	wideRow    = 1024 + 64 // elements of a row of what Rate packs: not a power of two
 	packedRows = 64
+	partsOfB   = 4 // that are packed at a time: one takes some microseconds
+	wideRow    = 1024 + 64
 )
+
+// wideRows is a matrix that L2 does not hold, whose rows are no power of two: packing reads
+// another part of it each time.
+type wideRows[S Source] struct {
+	rows     int
+	elements []S
+}
+
+func newWideRows[S Source](rows int) wideRows[S] {
+	w := wideRows[S]{rows, make([]S, rows*wideRow)}
+	var x S
+	for i := range w.elements {
+		x = pattern(x, i)
+		w.elements[i] = x
+	}
+	return w
+}
+
+// A place is where a part of a matrix begins.
+type place struct{ row, column int }
+
+// next is the part at a place, which goes on to the one beside it, below and above again.
+func (w wideRows[S]) next(at *place, rows, columns int) []S {
+	if at.column+columns > wideRow {
+		at.row, at.column = at.row+rows, 0
+	}
+	if at.row+rows > w.rows {
+		at.row = 0
+	}
+	part := w.elements[at.row*wideRow+at.column:]
+	at.column += columns
+	return part
+}
 
 // pattern makes numbers that are neither zero nor all alike.
 func pattern[S Source](last S, i int) S {
@@ -85,20 +138,4 @@ func pattern[S Source](last S, i int) S {
 		*x = uint8(i % 251)
 	}
 	return last
-}
-
-// fastest is the least time of a call in seconds.
-func fastest(f func()) float64 { return fastestOf(rateTime, f) }
-
-// fastestOf is the least time of a call in seconds, of as many as take so long, and of
-// three at least.
-func fastestOf(long time.Duration, f func()) float64 {
-	f()
-	best := time.Duration(1 << 62)
-	for begin, n := time.Now(), 0; n < 3 || time.Since(begin) < long; n++ {
-		start := time.Now()
-		f()
-		best = min(best, time.Since(start))
-	}
-	return max(best, 1).Seconds()
 }

@@ -35,7 +35,16 @@ func (p *Path[S, C]) ReadsA(k int) bool {
 // WantsPanels reports whether n columns end with some that go along packed panels of a
 // several times as fast as along its rows.
 func (p *Path[S, C]) WantsPanels(n int) bool {
-	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR)
+	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR) && p.dots.run == nil
+}
+
+// FewColumns is the most columns that cost no more than their share where c ends with them
+// beyond whole register tiles.
+func (p *Path[S, C]) FewColumns() int {
+	if p.kernel.edge == nil {
+		return 0
+	}
+	return edgeCols
 }
 
 // Streams reports whether this path brings sums to c as Write of a Run says, if rows of
@@ -83,7 +92,7 @@ func (p *Path[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, depth int, 
 		c: c, ldc: ldc, m: m, n: n,
 		a: a, b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: steps, accumulate: accumulate, far: r.Far,
-		bias: p.kernel.biasOf(a, p.MR, m, 0, steps, memory),
+		bias: p.kernel.biasOf(a, p.MR, m, 0, steps, memory), dots: &p.dots,
 	}.run()
 }
 

@@ -2,29 +2,30 @@ package probe
 
 import (
 	"bytes"
+	"context"
 	"time"
 )
 
 // sharedTime is how long Shared measures.
 const sharedTime = 6 * time.Millisecond
 
-// Shared measures the bytes/s that a core reads from the cache that cores share: of an
-// array that its own second-level cache does not hold and that it has not written since
-// long ago. It takes some ten milliseconds.
-func Shared() float64 {
+// Shared measures the bytes/s that each of some threads, all at the same time, reads from the
+// cache that cores share: of an array that a second-level cache does not hold and that none has
+// written since long ago. It takes some ten milliseconds, and is zero if ctx ends first.
+func Shared(ctx context.Context, threads int) float64 {
 	size := 4 * orElse(Host().L2, 1<<20)
 	if l3 := Host().L3; l3 > 0 {
 		size = min(size, max(l3/2, size/2))
 	}
 	b := make([]byte, size)
 	touch(b)
-	best := time.Duration(1 << 62)
-	for begin := time.Now(); time.Since(begin) < sharedTime; {
-		start := time.Now()
-		keepInt(readAll(b))
-		best = min(best, time.Since(start))
-	}
-	return float64(size) / max(best, 1).Seconds()
+	threads = max(1, threads)
+	return Team(ctx, threads, sharedTime, func(member int) float64 {
+		at := member * size / threads // no two read the same lines at the same time
+		keepInt(readAll(b[at:]))
+		keepInt(readAll(b[:at]))
+		return float64(size)
+	}) / float64(threads)
 }
 
 // readAll goes through all of b, in which no byte is zero, by the widest loads that the

@@ -1,0 +1,83 @@
+package gemm
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// alongSteps and alongRows are how many steps, and rows of a, an edge along rows goes through at
+// once.
+const alongSteps, alongRows = 1024, 256
+
+// edgeWork is its memory: columns of b, and columns of sums.
+type edgeWork struct {
+	b    [edgeCols][alongSteps]uint32
+	sums [edgeCols][alongRows]uint32
+}
+
+var edgeWorks = sync.Pool{New: func() any { return new(edgeWork) }}
+
+// edgeAlong is an edge for rows i0 … i1-1 of an a that is not packed: each sum is the dot product
+// of a row as it lies and a column of b, which is copied out of its panel first. It leaves the
+// last steps, if they are no whole vector, and returns how many it has done: none of fewer
+// rows than the kernel takes.
+func (x block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) (done int) {
+	if i1-i0 < dotsColumns {
+		return 0
+	}
+	work := edgeWorks.Get().(*edgeWork)
+	defer edgeWorks.Put(work)
+	for whole := steps / x.dots.lanes * x.dots.lanes; done < whole; {
+		run := min(alongSteps, whole-done)
+		work.copyColumns(offset(b, done*x.nr*wordBytes), x.nr, run, cols)
+		for i := i0; i < i1; {
+			rows := i1 - i
+			if rows >= alongRows+dotsColumns {
+				rows = alongRows
+			} else if rows > alongRows { // so that enough are left
+				rows = alongRows - dotsColumns
+			}
+			a := offset(x.a.at(0, s+done), i*x.a.row)
+			x.edgeSums(work, a, rows, cols, run)
+			for row := range rows {
+				c := x.c[(i+row)*x.ldc+j:][:cols]
+				for col := range c {
+					sum := *(*C)(unsafe.Pointer(&work.sums[col][row]))
+					if accumulate || done > 0 {
+						sum += c[col]
+					}
+					c[col] = sum
+				}
+			}
+			i += rows
+		}
+		done += run
+	}
+	return done
+}
+
+// copyColumns copies the first columns of some steps of a panel, nr words wide.
+func (w *edgeWork) copyColumns(panel *uint32, nr, steps, cols int) {
+	words := span(panel, (steps-1)*nr+cols)
+	for col := range cols {
+		column := w.b[col][:steps]
+		for l := range column {
+			column[l] = words[l*nr+col]
+		}
+	}
+}
+
+// edgeSums multiplies the columns by so many rows, four or more. The last four take some
+// again if those are no whole number of fours.
+func (x block[C]) edgeSums(w *edgeWork, a *uint32, rows, cols, steps int) {
+	dots := func(row, turns int) {
+		for col := 0; col < cols; col += x.dots.rows {
+			x.dots.run((*C)(unsafe.Pointer(&w.sums[col][row])), alongRows, &w.b[col][0], alongSteps*wordBytes, unsafe.Pointer(offset(a, row*x.a.row)), x.a.row,
+				steps/x.dots.lanes, min(x.dots.rows, cols-col), turns, dotsColumns*x.a.row, false)
+		}
+	}
+	dots(0, rows/dotsColumns)
+	if rows%dotsColumns > 0 {
+		dots(rows-dotsColumns, 1)
+	}
+}
