@@ -15,6 +15,7 @@ import (
 type ReadCost struct {
 	Pack     float64 // once: to pack it as a whole; 0 for what reads it where it lies
 	Multiply float64 // for as many rows of A as were measured
+	PackA    float64 // of each element of A, once, where this way does not read its rows as they lie
 }
 
 // CanRead reports whether this path reads B in a way.
@@ -140,14 +141,18 @@ const (
 type readProbe[S Source, C Sum] struct {
 	thread    int
 	source    []S
+	rows      []S // A
 	a, packed []byte
 	c         []C
+	work      []byte // of a piece
 }
 
-// operands are a packed A, and memory for a packed B and for sums of some columns.
+// operands are A, packed too, and memory for a packed B, for sums of some columns and for a
+// piece of B.
 func (x *readProbe[S, C]) operands(p *Path[S, C], m, k, columns, sums int) {
 	x.a, x.packed, x.c = Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, columns)), make([]C, m*sums)
-	p.PackA(x.a, patterns[S](m*k), k, m, k)
+	x.rows, x.work = patterns[S](m*k), Buffer(p.direct.pieces.work(p.NR))
+	p.PackA(x.a, x.rows, k, m, k)
 }
 
 // A readTask is what each thread does with a part of its B.
@@ -199,12 +204,21 @@ func (p *Path[S, C]) measureReads(threads, m, part, row int) map[ReadB]ReadCost 
 			others = append(others, read)
 			tasks = append(tasks, func(x *readProbe[S, C], part int) {
 				if part%along == 0 {
-					q.BlockDirect(x.c, columns*along, m, columns*along, k, x.a, x.source[part*apart:], ld, false)
+					q.MultiplyDirect(Run[S]{A: x.a, Work: x.work}, x.c, columns*along, m, columns*along, k, x.source[part*apart:], ld, false)
 				}
 			})
 		}
 	}
-	return costsOf(timeReads(probes, parts, k*columns, tasks), others)
+	tasks = append(tasks, func(x *readProbe[S, C], _ int) { p.PackA(x.a, x.rows, k, m, k) })
+	times := timeReads(probes, parts, k*columns, tasks)
+	costs := costsOf(times, others)
+	for _, read := range []ReadB{ReadTiles, ReadStreams} {
+		if c, ok := costs[read]; ok && p.ReadsA(p.KU) {
+			c.PackA = times[len(times)-1] * float64(columns) / float64(m)
+			costs[read] = c
+		}
+	}
+	return costs
 }
 
 // measureTransposed is measureReads for a B whose columns are rows of memory.

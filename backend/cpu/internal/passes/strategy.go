@@ -34,6 +34,7 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 		return x.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), b.LD*b.Dtype.Bits()/8, depth)
 	}
 	costs, packed := costsOf(thin), costsOf(whole)[gemm.ReadPacked]
+	readsA := !e.TransA && !sameSet(a.LD*a.Dtype.Bits()/8) // as it lies, in ways that can
 	var list []plan.Option
 	for _, s := range plan.Strategies {
 		c, ok := costs[s.Read]
@@ -41,8 +42,11 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 			c = packed
 		}
 		if ok {
-			seconds := c.Pack + c.Multiply*float64(rows)/float64(together)
-			list = append(list, plan.Option{Strategy: s, Seconds: seconds * float64(tile.Elements(b.Array))})
+			seconds := (c.Pack + c.Multiply*float64(rows)/float64(together)) * float64(tile.Elements(b.Array))
+			if readsA {
+				seconds += c.PackA * float64(tile.Elements(a.Array))
+			}
+			list = append(list, plan.Option{Strategy: s, Seconds: seconds})
 		}
 	}
 	if len(list) < 2 { // nothing to choose

@@ -1,0 +1,119 @@
+package deps
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// platforms are those that the project builds on.
+var platforms = [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
+
+// TestPlatforms: all packages and their tests are free of type errors on each platform, without
+// a C compiler. That takes seconds where compiling the standard library for each takes minutes.
+func TestPlatforms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
+	for _, platform := range platforms {
+		goos, goarch := platform[0], platform[1]
+		if goos == runtime.GOOS && goarch == runtime.GOARCH {
+			continue // this test has been compiled
+		}
+		t.Run(goos+"/"+goarch, func(t *testing.T) {
+			t.Parallel()
+			c := checker{goarch: goarch, files: token.NewFileSet(), packages: map[string]*types.Package{"unsafe": types.Unsafe}}
+			for _, p := range listed(t, goos, goarch) {
+				if err := c.check(p); err != nil {
+					t.Errorf("%s: %v", p.ImportPath, err)
+				}
+			}
+		})
+	}
+}
+
+// A listedPackage is what the go command says of one, or of what a test makes of it.
+type listedPackage struct {
+	ImportPath, Dir string
+	GoFiles         []string
+	ImportMap       map[string]string // from what a file says to the package it gets
+	Module          *struct{ Main, Indirect bool }
+}
+
+// listed are the packages of a platform, each behind what it imports.
+func listed(t *testing.T, goos, goarch string) (list []listedPackage) {
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
+	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listedPackage
+		switch err := d.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return list
+		case err != nil:
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+}
+
+// A checker checks one package after another.
+type checker struct {
+	goarch   string
+	files    *token.FileSet
+	packages map[string]*types.Package // by what the go command calls them
+}
+
+func (c *checker) check(p listedPackage) error {
+	own := p.Module != nil && p.Module.Main
+	if p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") { // the latter is the main package of a test
+		return nil
+	}
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		file, err := parser.ParseFile(c.files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, file)
+	}
+	path, _, _ := strings.Cut(p.ImportPath, " ") // of a test: "path [path.test]"
+	config := types.Config{
+		IgnoreFuncBodies: !own,
+		Sizes:            types.SizesFor("gc", c.goarch),
+		Importer: importerFunc(func(name string) (*types.Package, error) {
+			if mapped := p.ImportMap[name]; mapped != "" {
+				name = mapped
+			}
+			if have := c.packages[name]; have != nil {
+				return have, nil
+			}
+			return nil, fmt.Errorf("%s is not among what it depends on", name)
+		}),
+	}
+	checked, err := config.Check(path, c.files, files, nil)
+	c.packages[p.ImportPath] = checked
+	if !own { // whose assembly and compiler directives are no concern of this
+		return nil
+	}
+	return err
+}
+
+type importerFunc func(path string) (*types.Package, error)
+
+func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
