@@ -52,8 +52,9 @@ type Options struct {
 	NoProbe bool
 
 	// Probing is called, if not nil, before Device measures: with the file that keeps the
-	// figures for later processes, or "" if there is no place for one.
-	Probing func(file string)
+	// figures for later processes, or "" if there is no place for one, and why it cannot be
+	// written, if so.
+	Probing func(file string, unwritable error)
 
 	passes   int   // of probes; 0 for probePasses
 	giveWay  bool  // workers that wait leave their processors to others

@@ -133,7 +133,7 @@ func (b *Backend) recall() measurements {
 		}
 	}
 	if b.options.Probing != nil {
-		b.options.Probing(file)
+		b.options.Probing(file, makeRoom(file))
 	}
 	m = b.measure(context.Background())
 	m.Cores = b.measureCores(context.Background(), m.Bandwidth)

@@ -130,9 +130,21 @@ func (m *measurements) raise(other measurements) {
 	m.ControlCompute, m.ControlMemory = fastest(m.ControlCompute, other.ControlCompute), fastest(m.ControlMemory, other.ControlMemory)
 }
 
+// makeRoom makes the folder of a file that measurements are kept in, and tells why the file
+// cannot be written.
+func makeRoom(file string) error {
+	if file == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return files.Writable(file)
+}
+
 // write keeps the measurements, whole or not at all.
 func (m measurements) write(file string) {
-	if file == "" || os.MkdirAll(filepath.Dir(file), 0o755) != nil {
+	if file == "" || makeRoom(file) != nil {
 		return
 	}
 	m.Version = measurementsVersion

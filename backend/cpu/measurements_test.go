@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"matladder/internal/files/filestest"
 	"matladder/tile"
 )
 
@@ -70,6 +72,22 @@ func TestMeasurements_Refused(t *testing.T) {
 				t.Errorf("%s of %d: read is %v", name, n, !unknown)
 			}
 		}
+	}
+}
+
+// TestProbes_Unwritable: who cannot keep what was measured is told why, and has it.
+func TestProbes_Unwritable(t *testing.T) {
+	dir := filestest.ReadOnly(t)
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+		t.Setenv(name, dir)
+	}
+	var told error
+	b, err := Open(Options{Threads: 1, ISA: "generic", passes: 1, Probing: func(_ string, unwritable error) { told = unwritable }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if peak := b.Device().Peak["float32"]; told == nil || !strings.Contains(told.Error(), dir) || !(peak.Value > 0) {
+		t.Errorf("%v; peak %+v", told, peak)
 	}
 }
 

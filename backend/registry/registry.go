@@ -64,9 +64,11 @@ type Request struct {
 	Pin     bool              // bind those threads to cores; backends other than of the CPU do not look at it
 	Params  map[string]string // by name, as people gave them
 	Probe   bool              // measure peaks and bandwidth, unless a cache file has them; otherwise they are unknown
-	Probing func(file string) // called before they are measured, with the path of that cache file; may be nil
-	Anew    bool              // measure them even if the file has them
-	Limit   time.Duration     // on one compilation; 0 for the backend's own
+	// Probing is called before they are measured, with the path of that cache file and why it
+	// cannot be written, if so; may be nil.
+	Probing func(file string, unwritable error)
+	Anew    bool          // measure them even if the file has them
+	Limit   time.Duration // on one compilation; 0 for the backend's own
 }
 
 // Device is an open backend, with what its parameters came to and what commands need to

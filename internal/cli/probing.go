@@ -6,13 +6,17 @@ import (
 )
 
 // Probing returns what says on w that this machine is measured, as it is once: for a CPU
-// backend's Options. file is where the figures are kept, "" for nowhere.
-func Probing(w io.Writer) func(file string) {
-	return func(file string) {
-		if file == "" {
+// backend's Options. file is where the figures are kept, "" for nowhere; where it cannot be
+// written they are not.
+func Probing(w io.Writer) func(file string, unwritable error) {
+	return func(file string, unwritable error) {
+		switch {
+		case file == "":
 			fmt.Fprintln(w, "measuring this machine, one or two seconds; there is no cache folder to keep the figures in")
-			return
+		case unwritable != nil:
+			fmt.Fprintf(w, "measuring this machine, one or two seconds; the figures cannot be kept: %v\n", unwritable)
+		default:
+			fmt.Fprintf(w, "measuring this machine once, one or two seconds; the figures are kept in %s\n", file)
 		}
-		fmt.Fprintf(w, "measuring this machine once, one or two seconds; the figures are kept in %s\n", file)
 	}
 }

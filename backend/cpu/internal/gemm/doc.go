@@ -15,7 +15,7 @@
 //     fit the caches (block.go, blocking.go) and calls the micro-kernel, which keeps one tile
 //     of c in registers over a run of k (tile.go), one tile after another below it
 //     (column.go). The last columns of c, where they are few, may have a routine of
-//     their own (edge.go).
+//     their own (edge.go), also for rows of a as they lie (edge_along.go).
 //  4. Where packing a would show, Multiply takes rows of it as they lie, if words in
 //     memory are those of panels, as float32 and four bytes of int8 are (rows.go).
 //
