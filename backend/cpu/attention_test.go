@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -82,7 +83,8 @@ func BenchmarkDecode(b *testing.B) {
 		p := problem.Attention{Batch: 8, Heads: 32, KVHeads: 8, Rows: 1, Keys: 8192, Dim: 128, ValueDim: 128, Dtype: d}
 		for _, keys := range []int{512, 2048} {
 			b.Run(fmt.Sprintf("%s/%d", d, keys), func(b *testing.B) {
-				const split, threads = 4, 4
+				const split = 4
+				threads := runtime.GOMAXPROCS(0)
 				e, _, _ := runAttention(b, Options{Threads: threads}, attentiontest.Rungs()[split], p, tile.Blocks{M: 1, K: keys})
 				memory := Buffer(int(d.Bytes(int64(2 * p.Batch * p.KVHeads * p.Keys * p.Dim))))
 				for i := range memory { // pages are there once they are written

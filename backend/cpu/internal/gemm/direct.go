@@ -186,7 +186,7 @@ func (x directBlock[S, C]) ahead(n, chunk int) int {
 const (
 	// directAhead is how far along its row each step asks for b, in bytes: a row comes
 	// 128 bytes at a time, which no prefetcher of the processor follows for a hundred
-	// rows.
+	// rows. It comes to L2, as few lines can be on their way to L1 at a time.
 	directAhead = 512
 	// directStreams is about how many rows processors follow.
 	directStreams = 16

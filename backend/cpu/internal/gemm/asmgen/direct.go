@@ -233,7 +233,7 @@ func (t Direct) step(a *Asm, rows, s int) {
 	b, scratch := free[:t.Vectors], free[t.Vectors:]
 	for u := range t.KU {
 		for off := 0; off < t.Vectors*t.Lanes*t.Bytes; off += line {
-			a.Op("PREFETCHT0", t.of(rDirect, u, off))
+			a.Op("PREFETCHT1", t.of(rDirect, u, off))
 		}
 	}
 	t.words(t, a, b, scratch)

@@ -55,7 +55,7 @@ func (d Dots) turn(a *Asm, rows int) {
 	a.Op("MOVQ", rDeep, rCount)
 	a.CountDown(rCount, func() {
 		for col := range dotsColumns {
-			a.Op("PREFETCHT0", rowOf(rAsk, rLDB, rL3B, col, 0))
+			a.Op("PREFETCHT1", rowOf(rAsk, rLDB, rL3B, col, 0))
 		}
 		for col := range dotsColumns {
 			a.Op("VMOVUPS", rowOf(rB, rLDB, rL3B, col, 0), d.b(col))
