@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Probing returns what says on w that this machine is measured, as it is once: for a CPU
-// backend's Options. file is where the figures are kept, "" for nowhere; where it cannot be
+// Probing returns a function, for a CPU backend's Options, that says on w that this machine is
+// being measured. file is where the figures are kept, "" for nowhere; where it cannot be
 // written they are not.
 func Probing(w io.Writer) func(file string, unwritable error) {
 	return func(file string, unwritable error) {

@@ -41,19 +41,19 @@ func TestPlatforms(t *testing.T) {
 			c := checker{goarch: goarch, files: token.NewFileSet(), packages: map[string]*types.Package{"unsafe": types.Unsafe}}
 			for _, p := range listed(t, goos, goarch) {
 				if err := c.check(p); err != nil {
-					t.Fatalf("%s: %v", p.ImportPath, err) // who imports it has errors by that
+					t.Fatalf("%s: %v", p.ImportPath, err) // and so would packages that import it
 				}
 			}
 		})
 	}
 }
 
-// A listedPackage is what the go command says of one, or of what a test makes of it.
+// A listedPackage is a package, or its variant for tests, as go list prints it.
 type listedPackage struct {
 	ImportPath, Dir string
 	GoFiles         []string
 	ImportMap       map[string]string // from what a file says to the package it gets
-	Module          *struct{ Main, Indirect bool }
+	Module          *struct{ Main bool }
 }
 
 // listed are the packages of a platform, each behind what it imports.
@@ -113,7 +113,7 @@ func (c *checker) check(p listedPackage) error {
 	}
 	checked, err := config.Check(path, c.files, files, nil)
 	c.packages[p.ImportPath] = checked
-	if !own { // whose assembly and compiler directives are no concern of this
+	if !own { // the standard library and other modules are not what is tested
 		return nil
 	}
 	return err

@@ -257,8 +257,8 @@ func wholeRows(rows, tile int) float64 {
 	return float64(rows-rest) + float64(rest+tile)/2
 }
 
-// wholeColumns is likewise for columns, in halves of a register tile, a vector, but for a last
-// few.
+// wholeColumns is likewise for columns, in halves of a register tile, each a vector; but up to
+// few that are left over count as themselves.
 func wholeColumns(cols, tile, few int) float64 {
 	rest := cols % tile
 	if rest <= few {

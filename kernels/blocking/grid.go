@@ -40,10 +40,11 @@ func newGrid(x *model, s tile.Blocks) *grid {
 	return g
 }
 
-// lines is the bytes of the cache lines that prefetchers bring with the one that a core
-// writes. Where another writes the next columns of a row, they are taken from it, unless rows
-// are written so many bytes at a time that most lines have no such neighbour: ahead.
-const lines, ahead = 256, 512
+// Where cores write columns beside each other's, prefetchers take lines from one for another.
+const (
+	lines = 256 // bytes that they bring with a line that is written
+	ahead = 512 // parts of rows of a multiple of so many bytes suffer little, as measured
+)
 
 // A run is the part of the programs that a worker has left, and what it has at hand.
 type run struct {

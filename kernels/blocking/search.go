@@ -20,9 +20,9 @@ func (x *model) search() []tile.Blocks {
 	return list
 }
 
-// parts are lengths that cut n into 1, 2, 3 … most parts: of whole units, as equal as these
-// may be, and just as long as each other, if they have few rows or columns beyond whole units. Of
-// many units that would save next to nothing.
+// parts are lengths that cut n into 1, 2, 3 … most parts as equal as can be: each rounded up to
+// whole units, and as it is where it has few rows or columns beyond whole units. Of many units
+// the latter would save next to nothing.
 func parts(n, unit, few, most int) []int {
 	const many = 16
 	var list []int

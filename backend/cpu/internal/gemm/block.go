@@ -81,7 +81,7 @@ func (x block[C]) column(i0, i1, j, s, steps int) {
 		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, x.a.at(i0/x.mr, s), x.a.panel/wordBytes, steps, b, accumulate)
 		return
 	}
-	if !x.a.packed && x.kernel.isEdge(cols) && x.dots.run != nil {
+	if !x.a.packed && x.kernel.isEdge(cols) && x.dots.run != nil && x.bias.rows == nil {
 		done := x.edgeAlong(i0, i1, j, cols, s, steps, b, accumulate)
 		if done == steps {
 			return

@@ -37,8 +37,8 @@ type dots[C Sum] func(c *C, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, 
 
 const (
 	dotsColumns = 4
-	// dotsAhead is about how far ahead rows of b are prefetched, in bytes. That is into L2: few
-	// lines can be on their way to L1 at a time, fewer than memory would bring.
+	// dotsAhead is about how far ahead rows of b are prefetched, in bytes. They come to L2, as too
+	// few lines can be on their way to L1 at a time for all that memory would bring.
 	dotsAhead = 4 << 10
 )
 

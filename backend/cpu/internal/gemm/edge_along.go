@@ -9,7 +9,7 @@ import (
 // once.
 const alongSteps, alongRows = 1024, 256
 
-// edgeWork is its memory: columns of b, and columns of sums.
+// edgeWork is the memory of edgeAlong: columns of b, and columns of sums.
 type edgeWork struct {
 	b    [edgeCols][alongSteps]uint32
 	sums [edgeCols][alongRows]uint32
@@ -18,9 +18,9 @@ type edgeWork struct {
 var edgeWorks = sync.Pool{New: func() any { return new(edgeWork) }}
 
 // edgeAlong is an edge for rows i0 … i1-1 of an a that is not packed: each sum is the dot product
-// of a row as it lies and a column of b, which is copied out of its panel first. It leaves the
-// last steps, if they are no whole vector, and returns how many it has done: none of fewer
-// rows than the kernel takes.
+// of a row as it lies and a column of b, which is copied out of its panel first. It returns how
+// many steps it has done: all whole vectors of them, or none where there are fewer than four
+// rows. The caller does the rest.
 func (x block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) (done int) {
 	if i1-i0 < dotsColumns {
 		return 0
@@ -34,7 +34,7 @@ func (x block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate
 			rows := i1 - i
 			if rows >= alongRows+dotsColumns {
 				rows = alongRows
-			} else if rows > alongRows { // so that enough are left
+			} else if rows > alongRows { // and leave the kernel four at least
 				rows = alongRows - dotsColumns
 			}
 			a := offset(x.a.at(0, s+done), i*x.a.row)
@@ -67,8 +67,8 @@ func (w *edgeWork) copyColumns(panel *uint32, nr, steps, cols int) {
 	}
 }
 
-// edgeSums multiplies the columns by so many rows, four or more. The last four take some
-// again if those are no whole number of fours.
+// edgeSums multiplies the columns by so many rows, four or more. If they are no whole number of
+// fours, the last four rows are one turn more, which repeats some.
 func (x block[C]) edgeSums(w *edgeWork, a *uint32, rows, cols, steps int) {
 	dots := func(row, turns int) {
 		for col := 0; col < cols; col += x.dots.rows {

@@ -7,7 +7,7 @@ import (
 	"matladder/backend/cpu/internal/probe"
 )
 
-// A Rate is how fast one core of several runs a path, all at the same time, as measured.
+// A Rate is how fast one core runs a path while several do, as measured.
 type Rate struct {
 	FLOPs        float64 // per second, of operands that are packed and in L2; OP/s for integers
 	Fetch        float64 // bytes/s of a packed b that comes from beyond L2, where two panels of a meet it
@@ -17,10 +17,10 @@ type Rate struct {
 // rateTime is how long each of the four figures of a Rate is measured for.
 const rateTime = 4 * time.Millisecond
 
-// Rate measures the path on so many threads at once, which share caches and have a lower clock
-// together, in some 20 ms. It is zero if ctx ends first.
+// Rate measures the path on so many threads at once, in some 20 ms: they share caches, and the
+// clock is lower when all run. It is zero if ctx ends first.
 func (p *Path[S, C]) Rate(ctx context.Context, threads int) Rate {
-	return p.rateBeyond(ctx, threads, max(probe.Host().L2, 512<<10))
+	return p.rateBeyond(ctx, max(1, threads), max(probe.Host().L2, 512<<10))
 }
 
 // rateBeyond is Rate where L2 holds so many bytes.
@@ -31,8 +31,8 @@ func (p *Path[S, C]) rateBeyond(ctx context.Context, threads, l2 int) Rate {
 		m, n, k = 4*p.MR, 4*p.NR, 4*p.KU*p.Words
 	}
 	var (
-		// What is packed: of a whole rows, of b rows of some hundred columns, as much as a
-		// unit of work has.
+		// Whole rows of a are packed, and rows of some hundred columns of b: as much as a unit
+		// of work has.
 		tall, part = 4 * p.MR, min(wideRow, 16*p.NR)
 		source     = newWideRows[S](max(k, m, packedRows, 4*l2/(size[S]()*wideRow)))
 		few, wide  = 2 * p.MR, max(1, 2*l2/p.PanelB(k)) // rows, panels
@@ -42,7 +42,7 @@ func (p *Path[S, C]) rateBeyond(ctx context.Context, threads, l2 int) Rate {
 			return probe.Team(ctx, threads, rateTime, func(member int) float64 { return work(&all[member]) }) / float64(threads)
 		}
 	)
-	probe.Team(ctx, threads, 0, func(member int) float64 { // pages appear where they are used
+	probe.Team(ctx, threads, 0, func(member int) float64 { // each has memory near it
 		if x := &all[member]; x.a == nil {
 			x.a, x.b, x.far = Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), Buffer(wide*p.PanelB(k))
 			x.bufferA, x.bufferB = Buffer(p.SizeA(tall, wideRow)), Buffer(p.SizeB(packedRows, part))
@@ -88,8 +88,8 @@ type rated[S Source, C Sum] struct {
 
 const (
 	packedRows = 64
-	partsOfB   = 4 // that are packed at a time: one takes some microseconds
-	wideRow    = 1024 + 64
+	partsOfB   = 4         // timed together, as one takes a few microseconds
+	wideRow    = 1024 + 64 // elements: not a power of two
 )
 
 // wideRows is a matrix that L2 does not hold, whose rows are no power of two: packing reads
@@ -112,7 +112,8 @@ func newWideRows[S Source](rows int) wideRows[S] {
 // A place is where a part of a matrix begins.
 type place struct{ row, column int }
 
-// next is the part at a place, which goes on to the one beside it, below and above again.
+// next is the part at a place, which it moves on: to the right, then to the rows below, at the
+// end back to the top.
 func (w wideRows[S]) next(at *place, rows, columns int) []S {
 	if at.column+columns > wideRow {
 		at.row, at.column = at.row+rows, 0

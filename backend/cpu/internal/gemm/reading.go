@@ -15,7 +15,7 @@ import (
 type ReadCost struct {
 	Pack     float64 // once: to pack it as a whole; 0 for what reads it where it lies
 	Multiply float64 // for as many rows of A as were measured
-	PackA    float64 // of each element of A, once, where this way does not read its rows as they lie
+	PackA    float64 // once, for each element of A; 0 for what reads its rows as they lie
 }
 
 // CanRead reports whether this path reads B in a way.
@@ -147,8 +147,8 @@ type readProbe[S Source, C Sum] struct {
 	work      []byte // of a piece
 }
 
-// operands are A, packed too, and memory for a packed B, for sums of some columns and for a
-// piece of B.
+// operands makes A, a packed copy of it, and memory for a packed B, for sums of some columns
+// and for a piece of B.
 func (x *readProbe[S, C]) operands(p *Path[S, C], m, k, columns, sums int) {
 	x.a, x.packed, x.c = Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, columns)), make([]C, m*sums)
 	x.rows, x.work = patterns[S](m*k), Buffer(p.direct.pieces.work(p.NR))

@@ -33,13 +33,14 @@ func (p *Path[S, C]) ReadsA(k int) bool {
 }
 
 // WantsPanels reports whether n columns end with some that go along packed panels of a
-// several times as fast as along its rows.
-func (p *Path[S, C]) WantsPanels(n int) bool {
-	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR) && p.dots.run == nil
+// several times as fast as along its rows: those of a b that is not packed, and where no dot
+// products take them along rows.
+func (p *Path[S, C]) WantsPanels(n int, packedB bool) bool {
+	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR) && !(packedB && p.dots.run != nil)
 }
 
-// FewColumns is the most columns that cost no more than their share where c ends with them
-// beyond whole register tiles.
+// FewColumns is the most columns left over after whole register tiles that cost only in
+// proportion to their number.
 func (p *Path[S, C]) FewColumns() int {
 	if p.kernel.edge == nil {
 		return 0

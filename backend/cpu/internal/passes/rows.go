@@ -105,16 +105,16 @@ func readsRows(p *plan.Plan, d *plan.Dot, rows int) bool {
 
 // endsInEdge reports whether a block of b ends with columns that want panels of a.
 func endsInEdge(p *plan.Plan, d *plan.Dot, b *plan.Operand) bool {
-	r := &p.Refs[b.Ref]
+	r, packed := &p.Refs[b.Ref], b.Keep != plan.KeepUnpacked
 	i := r.Dim(!b.Columns)
 	if i < 0 {
-		return d.Product.WantsPanels(b.Lanes)
+		return d.Product.WantsPanels(b.Lanes, packed)
 	}
 	size := r.BlockSize(i)
 	if r.Overlap() { // they may end anywhere
-		return true
+		return d.Product.WantsPanels(1, packed)
 	}
-	return d.Product.WantsPanels(min(size, r.Array[i])) || d.Product.WantsPanels(r.Array[i]%size)
+	return d.Product.WantsPanels(min(size, r.Array[i]), packed) || d.Product.WantsPanels(r.Array[i]%size, packed)
 }
 
 // sameSet reports whether lines that lie bytes apart are all in the same set of

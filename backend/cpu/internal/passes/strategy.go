@@ -34,7 +34,7 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 		return x.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), b.LD*b.Dtype.Bits()/8, depth)
 	}
 	costs, packed := costsOf(thin), costsOf(whole)[gemm.ReadPacked]
-	readsA := !e.TransA && !sameSet(a.LD*a.Dtype.Bits()/8) // as it lies, in ways that can
+	readsA := !e.TransA && !sameSet(a.LD*a.Dtype.Bits()/8) // ways that can read rows of A as they lie need no packing
 	var list []plan.Option
 	for _, s := range plan.Strategies {
 		c, ok := costs[s.Read]

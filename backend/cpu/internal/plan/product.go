@@ -14,8 +14,8 @@ type Product struct {
 	// ReadsA: then k is whole units.
 	Multiply    func(x Call)
 	ReadsA      bool
-	WantsPanels func(n int) bool // n columns of b end with some that are slow with such an a
-	Work        int              // bytes of memory that helps it
+	WantsPanels func(n int, packedB bool) bool // n columns of b end with some that are slow with such an a
+	Work        int                            // bytes of memory that helps it
 	// Streams reports whether Call.Write makes a difference to a c whose rows are ldc
 	// elements apart, the first on a cache line.
 	Streams func(ldc int) bool

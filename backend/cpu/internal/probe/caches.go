@@ -11,7 +11,7 @@ const sharedTime = 6 * time.Millisecond
 
 // Shared measures the bytes/s that each of some threads, all at the same time, reads from the
 // cache that cores share: of an array that a second-level cache does not hold and that none has
-// written since long ago. It takes some ten milliseconds, and is zero if ctx ends first.
+// written recently. It takes some ten milliseconds, and is zero if ctx ends first.
 func Shared(ctx context.Context, threads int) float64 {
 	size := 4 * orElse(Host().L2, 1<<20)
 	if l3 := Host().L3; l3 > 0 {
