@@ -136,7 +136,7 @@ func makeRoom(file string) error {
 	if file == "" {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := files.MakeFolder(file); err != nil {
 		return err
 	}
 	return files.Writable(file)
@@ -144,7 +144,7 @@ func makeRoom(file string) error {
 
 // write keeps the measurements, whole or not at all.
 func (m measurements) write(file string) {
-	if file == "" || makeRoom(file) != nil {
+	if file == "" || files.MakeFolder(file) != nil {
 		return
 	}
 	m.Version = measurementsVersion

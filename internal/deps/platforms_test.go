@@ -1,6 +1,7 @@
 package deps
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func listed(t *testing.T, goos, goarch string) (list []listedPackage) {
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listedPackage
 		switch err := d.Decode(&p); {
 		case errors.Is(err, io.EOF):

@@ -6,13 +6,15 @@ import (
 )
 
 // alongSteps and alongRows are how many steps, and rows of a, an edge along rows goes through at
-// once.
+// once; fewer rows than the kernel takes, if they are left, go with those before.
 const alongSteps, alongRows = 1024, 256
+
+const alongSums = alongRows + dotsColumns - 1
 
 // edgeWork is the memory of edgeAlong: columns of b, and columns of sums.
 type edgeWork struct {
 	b    [edgeCols][alongSteps]uint32
-	sums [edgeCols][alongRows]uint32
+	sums [edgeCols][alongSums]uint32
 }
 
 var edgeWorks = sync.Pool{New: func() any { return new(edgeWork) }}
@@ -32,13 +34,10 @@ func (x block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate
 		work.copyColumns(offset(b, done*x.nr*wordBytes), x.nr, run, cols)
 		for i := i0; i < i1; {
 			rows := i1 - i
-			if rows >= alongRows+dotsColumns {
+			if rows > alongSums {
 				rows = alongRows
-			} else if rows > alongRows { // and leave the kernel four at least
-				rows = alongRows - dotsColumns
 			}
-			a := offset(x.a.at(0, s+done), i*x.a.row)
-			x.edgeSums(work, a, rows, cols, run)
+			x.edgeSums(work, offset(x.a.at(0, s+done), i*x.a.row), rows, cols, run)
 			for row := range rows {
 				c := x.c[(i+row)*x.ldc+j:][:cols]
 				for col := range c {
@@ -72,7 +71,7 @@ func (w *edgeWork) copyColumns(panel *uint32, nr, steps, cols int) {
 func (x block[C]) edgeSums(w *edgeWork, a *uint32, rows, cols, steps int) {
 	dots := func(row, turns int) {
 		for col := 0; col < cols; col += x.dots.rows {
-			x.dots.run((*C)(unsafe.Pointer(&w.sums[col][row])), alongRows, &w.b[col][0], alongSteps*wordBytes, unsafe.Pointer(offset(a, row*x.a.row)), x.a.row,
+			x.dots.run((*C)(unsafe.Pointer(&w.sums[col][row])), alongSums, &w.b[col][0], alongSteps*wordBytes, unsafe.Pointer(offset(a, row*x.a.row)), x.a.row,
 				steps/x.dots.lanes, min(x.dots.rows, cols-col), turns, dotsColumns*x.a.row, false)
 		}
 	}

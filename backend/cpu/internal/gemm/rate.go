@@ -34,7 +34,8 @@ func (p *Path[S, C]) rateBeyond(ctx context.Context, threads, l2 int) Rate {
 		// Whole rows of a are packed, and rows of some hundred columns of b: as much as a unit
 		// of work has.
 		tall, part = 4 * p.MR, min(wideRow, 16*p.NR)
-		source     = newWideRows[S](max(k, m, packedRows, 4*l2/(size[S]()*wideRow)))
+		rows       = max(k, m, packedRows, 4*l2/(size[S]()*wideRow))
+		source     = wideRows[S]{rows, patterns[S](rows * wideRow)}
 		few, wide  = 2 * p.MR, max(1, 2*l2/p.PanelB(k)) // rows, panels
 		all        = make([]rated[S, C], threads)
 		bytes      = func(elements int) float64 { return float64(elements) * float64(size[S]()) }
@@ -42,19 +43,17 @@ func (p *Path[S, C]) rateBeyond(ctx context.Context, threads, l2 int) Rate {
 			return probe.Team(ctx, threads, rateTime, func(member int) float64 { return work(&all[member]) }) / float64(threads)
 		}
 	)
-	probe.Team(ctx, threads, 0, func(member int) float64 { // each has memory near it
-		if x := &all[member]; x.a == nil {
-			x.a, x.b, x.far = Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), Buffer(wide*p.PanelB(k))
-			x.bufferA, x.bufferB = Buffer(p.SizeA(tall, wideRow)), Buffer(p.SizeB(packedRows, part))
-			x.c = make([]C, max(m*n, few*wide*p.NR))
-			x.at = place{row: member * source.rows / threads}
-			p.PackA(x.a, source.elements, wideRow, m, k)
-			p.PackB(x.b, source.elements, wideRow, k, n)
-			for i := range wide {
-				copy(x.far[i*p.PanelB(k):], x.b[:p.PanelB(k)])
-			}
+	probe.Each(ctx, threads, func(member int) {
+		x := &all[member]
+		x.a, x.b, x.far = Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), Buffer(wide*p.PanelB(k))
+		x.bufferA, x.bufferB = Buffer(p.SizeA(tall, wideRow)), Buffer(p.SizeB(packedRows, part))
+		x.c = make([]C, max(m*n, few*wide*p.NR))
+		x.at = place{row: member * rows / threads}
+		p.PackA(x.a, source.elements, wideRow, m, k)
+		p.PackB(x.b, source.elements, wideRow, k, n)
+		for i := range wide {
+			copy(x.far[i*p.PanelB(k):], x.b[:p.PanelB(k)])
 		}
-		return 0
 	})
 	return Rate{
 		FLOPs: atOnce(func(x *rated[S, C]) float64 {
@@ -97,16 +96,6 @@ const (
 type wideRows[S Source] struct {
 	rows     int
 	elements []S
-}
-
-func newWideRows[S Source](rows int) wideRows[S] {
-	w := wideRows[S]{rows, make([]S, rows*wideRow)}
-	var x S
-	for i := range w.elements {
-		x = pattern(x, i)
-		w.elements[i] = x
-	}
-	return w
 }
 
 // A place is where a part of a matrix begins.

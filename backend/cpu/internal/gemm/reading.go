@@ -209,11 +209,14 @@ func (p *Path[S, C]) measureReads(threads, m, part, row int) map[ReadB]ReadCost 
 			})
 		}
 	}
+	if !p.ReadsA(p.KU) { // every way wants A packed
+		return costsOf(timeReads(probes, parts, k*columns, tasks), others)
+	}
 	tasks = append(tasks, func(x *readProbe[S, C], _ int) { p.PackA(x.a, x.rows, k, m, k) })
 	times := timeReads(probes, parts, k*columns, tasks)
-	costs := costsOf(times, others)
+	costs := costsOf(times[:len(times)-1], others)
 	for _, read := range []ReadB{ReadTiles, ReadStreams} {
-		if c, ok := costs[read]; ok && p.ReadsA(p.KU) {
+		if c, ok := costs[read]; ok {
 			c.PackA = times[len(times)-1] * float64(columns) / float64(m)
 			costs[read] = c
 		}
@@ -245,12 +248,9 @@ func (p *Path[S, C]) measureTransposed(threads, m, part, k int) map[ReadB]ReadCo
 // newReadProbes are as many as threads, each made by its own.
 func newReadProbes[S Source, C Sum](threads int, operands func(x *readProbe[S, C])) []readProbe[S, C] {
 	probes := make([]readProbe[S, C], threads)
-	probe.Team(context.Background(), threads, 0, func(thread int) float64 {
-		if x := &probes[thread]; x.source == nil {
-			x.thread = thread
-			operands(x)
-		}
-		return 0
+	probe.Each(context.Background(), threads, func(thread int) {
+		probes[thread].thread = thread
+		operands(&probes[thread])
 	})
 	return probes
 }

@@ -41,12 +41,7 @@ func (p *Path[S, C]) WantsPanels(n int, packedB bool) bool {
 
 // FewColumns is the most columns left over after whole register tiles that cost only in
 // proportion to their number.
-func (p *Path[S, C]) FewColumns() int {
-	if p.kernel.edge == nil {
-		return 0
-	}
-	return edgeCols
-}
+func (p *Path[S, C]) FewColumns() int { return p.kernel.mostEdge() }
 
 // Streams reports whether this path brings sums to c as Write of a Run says, if rows of
 // c are ldc elements apart and begin on cache lines.

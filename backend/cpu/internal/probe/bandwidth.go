@@ -36,16 +36,13 @@ func stream(ctx context.Context, threads int, d time.Duration) float64 {
 	const arrays, word = 3, 8
 	n := min(max(leastStream, timesCache*Host().L3), mostStream) / (arrays * word * threads)
 	memory := make([][arrays][]float64, threads)
-	Team(ctx, threads, 0, func(m int) float64 {
-		if memory[m][0] == nil {
-			for i := range memory[m] {
-				memory[m][i] = make([]float64, n)
-				for j := range memory[m][i] { // pages appear when written
-					memory[m][i][j] = float64(j & 7)
-				}
+	Each(ctx, threads, func(m int) {
+		for i := range memory[m] {
+			memory[m][i] = make([]float64, n)
+			for j := range memory[m][i] { // pages appear when written
+				memory[m][i][j] = float64(j & 7)
 			}
 		}
-		return 0
 	})
 	defer debug.FreeOSMemory()
 	if ctx.Err() != nil {

@@ -51,6 +51,19 @@ func Team(ctx context.Context, threads int, total time.Duration, work func(membe
 	return best
 }
 
+// Each runs work once on each of threads goroutines, all at the same time, as Team does: memory
+// that a member makes lies near to it.
+func Each(ctx context.Context, threads int, work func(member int)) {
+	worked := make([]bool, max(1, threads))
+	Team(ctx, threads, 0, func(member int) float64 {
+		if !worked[member] {
+			worked[member] = true
+			work(member)
+		}
+		return 0
+	})
+}
+
 // A barrier holds members until all have come, any number of times.
 type barrier struct {
 	size    int64
