@@ -184,6 +184,10 @@ func (c *values) compile() {
 		return
 	}
 	nonTemporal := nonTemporal(c.plan, c.step)
+	if s.Kind == tile.Store && len(c.step.Dots) == 0 && !s.IsPart() && c.stack(v) {
+		c.stackedStore(v, d, nonTemporal)
+		return
+	}
 	if s.Kind == tile.Store {
 		if c.step.Store = c.affineTo(v, d, nonTemporal); c.step.Store != nil {
 			return

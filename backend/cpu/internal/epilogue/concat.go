@@ -23,8 +23,17 @@ func concat[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[
 			return parts[i](w, row-begin, col, n)
 		}
 	}
+	width := width(e)
 	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
 		begin := 0
+		if rows := len(out) / width; rows > 1 { // stacked
+			for i, end := range ends {
+				n := end - begin
+				eachRow(copyTo[T])(out[begin:], width, parts[i](w, row, 0, rows*n), n, rows, n)
+				begin = end
+			}
+			return
+		}
 		for i, end := range ends {
 			if from, to := max(col, begin), min(col+len(out), end); from < to {
 				copy(out[from-col:to-col], parts[i](w, row, from-begin, to-from))

@@ -42,6 +42,10 @@ type values struct {
 	step  *plan.Step
 	slots int
 	err   error
+
+	rows    int // that are stacked
+	stacked map[*tile.Expr]plan.Lanes[float32]
+	uses    map[*tile.Expr]int // by how many values of the step a value is needed
 }
 
 func (c *values) fail(e *tile.Expr, format string, args ...any) {
@@ -82,7 +86,7 @@ func moved[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[T
 		if s := c.span(e.Args[0]); s != nil {
 			return lanes(c, within(s, copied(compile(e.Args[1])), copied(compile(e.Args[2]))))
 		}
-		return choose(c, c.bools(e.Args[0]), compile(e.Args[1]), compile(e.Args[2]))
+		return choose(c, e, compile, pick[T])
 	}
 	return nil
 }
@@ -93,10 +97,24 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
 		return nil
 	}
+	if c.rows > 1 {
+		return c.stackedFloats(e)
+	}
+	return c.floatsOf(e)
+}
+
+// floatsOf compiles e by what it computes.
+func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 	if x := c.into(e); x != nil {
 		return lanes(c, x)
 	}
+	if e.Op == tile.OpSelect && c.span(e.Args[0]) == nil {
+		return choose(c, e, c.floats, c.plan.Loops.Select)
+	}
 	if x := moved(c, e, c.floats); x != nil {
+		return x
+	}
+	if x := c.products(e); x != nil {
 		return x
 	}
 	switch e.Op {
@@ -156,7 +174,7 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 	case tile.OpCast:
 		return c.castToInt(e)
 	case tile.OpIota:
-		return iotaLanes(c, e.Dim == len(e.Shape)-1)
+		return rowByRow(c, width(e), iotaLanes(c, e.Dim == len(e.Shape)-1))
 	case tile.OpIndex:
 		x := c.once(func(w *plan.Frame) int { return tile.Eval(e.Index, w) })
 		return lanes(c, func(w *plan.Frame, _, _ int, out []int32) { memory.Fill(out, int32(x(w))) })
@@ -185,6 +203,15 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 
 // bools compiles an expression of Bool.
 func (c *values) bools(e *tile.Expr) plan.Lanes[bool] {
+	x := c.boolsOf(e)
+	if x != nil && c.rows > 1 && sameEverywhere(e) {
+		return computedOnce(c, width(e), x)
+	}
+	return x
+}
+
+// boolsOf compiles e by what it computes.
+func (c *values) boolsOf(e *tile.Expr) plan.Lanes[bool] {
 	if x := moved(c, e, c.bools); x != nil {
 		return x
 	}
@@ -238,12 +265,12 @@ func broadcast[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
 	oneRow := len(from) < 2 || from[0] == 1
 	oneCol := len(from) < 1 || from[len(from)-1] == 1
 	if !oneCol {
-		return func(w *plan.Frame, row, col, n int) []T {
+		return rowByRow(c, width(e), func(w *plan.Frame, row, col, n int) []T {
 			if oneRow {
 				row = 0
 			}
 			return x(w, row, col, n)
-		}
+		})
 	}
 	return lanes(c, func(w *plan.Frame, row, _ int, out []T) {
 		if oneRow {
@@ -263,18 +290,39 @@ func apply[T, U any](c *values, x plan.Lanes[T], f func(o []U, x []T)) plan.Lane
 	return lanes(c, func(w *plan.Frame, row, col int, out []U) { f(out, x(w, row, col, len(out))) })
 }
 
-func choose[T any](c *values, cond plan.Lanes[bool], x, y plan.Lanes[T]) plan.Lanes[T] {
+// choose compiles e, which chooses by a condition.
+func choose[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[T], pick func(o, x, y []T, cond []bool)) plan.Lanes[T] {
+	cond, x, y := c.bools(e.Args[0]), compile(e.Args[1]), compile(e.Args[2])
 	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
 		n := len(out)
-		c, a, b := cond(w, row, col, n), x(w, row, col, n), y(w, row, col, n)
-		for l := range out {
-			if c[l] {
-				out[l] = a[l]
-			} else {
-				out[l] = b[l]
-			}
-		}
+		pick(out, x(w, row, col, n), y(w, row, col, n), cond(w, row, col, n))
 	})
+}
+
+// pick is x where cond holds, or else y.
+func pick[T any](o, x, y []T, cond []bool) {
+	for l := range o {
+		if cond[l] {
+			o[l] = x[l]
+		} else {
+			o[l] = y[l]
+		}
+	}
+}
+
+// products compiles the sum or the difference of two products, whose second one is added to the
+// first where that is; nil if e is no such sum.
+func (c *values) products(e *tile.Expr) plan.Lanes[float32] {
+	then := map[tile.Op]func(o, x, y []float32){tile.OpAdd: c.plan.Loops.AddMul, tile.OpSub: c.plan.Loops.SubMul}[e.Op]
+	if then == nil || e.Dtype != tile.Float32 || e.Args[0].Op != tile.OpMul || e.Args[1].Op != tile.OpMul {
+		return nil
+	}
+	first, x, y := c.floatsOf(e.Args[0]), c.floats(e.Args[1].Args[0]), c.floats(e.Args[1].Args[1])
+	return func(w *plan.Frame, row, col, n int) []float32 {
+		out := first(w, row, col, n)
+		then(out, x(w, row, col, n), y(w, row, col, n))
+		return out
+	}
 }
 
 func splat[T any](c *values, v T) plan.Lanes[T] {

@@ -248,9 +248,19 @@ func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
 	if fresh {
 		out = s.Store
 	}
+	if fresh && s.Stack > 0 && col0 == 0 && col1 == w.Plan.Refs[s.Dst].Cols {
+		for row := row0; row < row1; row += s.Stack {
+			w.Ask()
+			w.Piece++
+			out(&w.Frame, row, 0, min(s.Stack, row1-row)*col1)
+		}
+		w.note(timeline.Epilogue, from, s.Stmt.Ref.Name)
+		return
+	}
 	for row := row0; row < row1; row++ {
 		for col := col0; col < col1; col += s.Lanes {
 			w.Ask()
+			w.Piece++
 			out(&w.Frame, row, col, min(s.Lanes, col1-col))
 		}
 	}

@@ -1,7 +1,8 @@
 package memory
 
 // A Prefetch is memory that will soon be read, asked for bit by bit by those who still work on
-// something else: all at once it would be more than a core waits for at a time.
+// something else: all at once it would be more than a core waits for at a time. It comes into
+// L2: in L1 it would take the place of what is worked on.
 type Prefetch struct {
 	left []byte
 	part int // bytes at a time, whole cache lines

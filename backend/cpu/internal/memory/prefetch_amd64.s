@@ -6,7 +6,7 @@ TEXT ·prefetch(SB), NOSPLIT, $0-16
 	MOVQ lines+8(FP), CX
 
 ask:
-	PREFETCHT0 (SI)
+	PREFETCHT1 (SI)
 	ADDQ       $64, SI
 	DECQ       CX
 	JNZ        ask

@@ -24,11 +24,23 @@ type Frame struct {
 	Wide     []Widened         // by ref
 	Ahead    []memory.Prefetch // of a row loop: rows of its strip after this one
 
+	Piece  int      // of all that values were computed for
+	Shared []Shared // values of the piece in hand that others share
+
 	Programs int // that it has been in: memos of one are not those of another
 	Memos    []Memo
 }
 
 var _ tile.Env = (*Frame)(nil)
+
+// Piece is some elements of a row, or of several that are stacked.
+type Piece struct{ Number, Row, Col, N int }
+
+// Shared is a value that several need of one piece.
+type Shared struct {
+	Of     Piece
+	Values []float32
+}
 
 // Place is where the current block of a ref lies.
 type Place struct {

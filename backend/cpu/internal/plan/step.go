@@ -20,6 +20,7 @@ type Step struct {
 	Store  Writer                     // epilogue: dst = value
 	Add    Writer                     // epilogue: dst = dst + value
 	Lanes  int                        // of a row, that these do at once
+	Stack  int                        // rows of the whole block that store does at once; 0 for one
 	Down   func(w *Frame, row, n int) // store, of a destination whose one column lies in one piece
 	Rounds bool                       // epilogue: rounds the product to bfloat16, and nothing else
 	Strip  int                        // rows that steps that go along rows together do at once

@@ -94,6 +94,49 @@ addmul:
 	VZEROUPPER
 	RET
 
+// func subMulAVX2(dst, x, y *float32, n int)
+TEXT ·subMulAVX2(SB), NOSPLIT, $0-32
+	ARGUMENTS
+
+submul:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVUPS (DI), Y2
+	VMOVUPS 32(DI), Y3
+	VMULPS  (DX), Y0, Y0
+	VMULPS  32(DX), Y1, Y1
+	VSUBPS  Y0, Y2, Y2
+	VSUBPS  Y1, Y3, Y3
+	VMOVUPS Y2, (DI)
+	VMOVUPS Y3, 32(DI)
+	STEP(submul)
+	VZEROUPPER
+	RET
+
+// func selectAVX2(dst, x, y *float32, cond *bool, n int)
+TEXT ·selectAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ cond+24(FP), BX
+	MOVQ n+32(FP), CX
+
+choose:
+	VPMOVZXBD (BX), Y0
+	VPMOVZXBD 8(BX), Y1
+	VPSLLD    $31, Y0, Y0            // a blend looks at the sign
+	VPSLLD    $31, Y1, Y1
+	VMOVUPS   (DX), Y2
+	VMOVUPS   32(DX), Y3
+	VBLENDVPS Y0, (SI), Y2, Y2
+	VBLENDVPS Y1, 32(SI), Y3, Y3
+	VMOVUPS   Y2, (DI)
+	VMOVUPS   Y3, 32(DI)
+	ADDQ      $16, BX
+	STEP(choose)
+	VZEROUPPER
+	RET
+
 // EXTREME leaves the larger or the smaller of x and y in x: the instruction
 // returns its second operand for zeros of two signs and for NaN, so both orders
 // are asked and meet in the sign of zero; NaN gets all bits.

@@ -14,14 +14,16 @@ import "math"
 
 // Loops are the loops for one instruction set.
 type Loops struct {
-	Add    func(dst, x, y []float32)          // dst = x + y
-	Sub    func(dst, x, y []float32)          // dst = x - y
-	Mul    func(dst, x, y []float32)          // dst = x · y
-	Scale  func(dst, x []float32, by float32) // dst = x · by
-	Divide func(dst, x []float32, by float32) // dst = x ÷ by
-	AddMul func(dst, x, y []float32)          // dst = dst + x · y, rounded after each
-	Max    func(dst, x, y []float32)          // the larger; +0 is larger than -0, and NaN than all
-	Min    func(dst, x, y []float32)          // the smaller; -0 is smaller than +0, and NaN than all
+	Add    func(dst, x, y []float32)              // dst = x + y
+	Sub    func(dst, x, y []float32)              // dst = x - y
+	Mul    func(dst, x, y []float32)              // dst = x · y
+	Scale  func(dst, x []float32, by float32)     // dst = x · by
+	Divide func(dst, x []float32, by float32)     // dst = x ÷ by
+	AddMul func(dst, x, y []float32)              // dst = dst + x · y, rounded after each
+	SubMul func(dst, x, y []float32)              // dst = dst - x · y, so
+	Select func(dst, x, y []float32, cond []bool) // dst = x where cond holds, or else y
+	Max    func(dst, x, y []float32)              // the larger; +0 is larger than -0, and NaN than all
+	Min    func(dst, x, y []float32)              // the smaller; -0 is smaller than +0, and NaN than all
 
 	// Affine sets dst to (x + a) · b · w + c, rounded after each, by stores that go past the
 	// caches if it is to, as far as it can: then dst overlaps none of the others. w and c have at
@@ -40,7 +42,10 @@ type Loops struct {
 
 	FromInt32    func(dst []float32, x []int32)  // rounded to nearest even
 	FromBFloat16 func(dst []float32, x []uint16) // exact
-	ToBFloat16   func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
+	// RowsFromBFloat16 is FromBFloat16 of n elements of each of some rows, which are ldd and ldx
+	// elements apart.
+	RowsFromBFloat16 func(dst []float32, ldd int, x []uint16, ldx, rows, n int)
+	ToBFloat16       func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
 	// RowsToBFloat16 is ToBFloat16 of n elements of each of some rows, which are ldd and ldx
 	// elements apart.
 	RowsToBFloat16 func(dst []uint16, ldd int, x []float32, ldx, rows, n int)
@@ -89,6 +94,22 @@ var Generic = Loops{
 			dst[i] += float32(x[i] * y[i]) // the conversion forbids one rounding for both
 		}
 	},
+	SubMul: func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] -= float32(x[i] * y[i])
+		}
+	},
+	Select: func(dst, x, y []float32, cond []bool) {
+		x, y, cond = x[:len(dst)], y[:len(dst)], cond[:len(dst)]
+		for i := range dst {
+			if cond[i] {
+				dst[i] = x[i]
+			} else {
+				dst[i] = y[i]
+			}
+		}
+	},
 	Affine: func(dst, x []float32, a, b float32, w, c []float32, _ bool) {
 		x, w, c = x[:len(dst)], w[:len(dst)], c[:len(dst)]
 		for i := range dst {
@@ -124,14 +145,10 @@ var Generic = Loops{
 			dst[i] = float32(x[i])
 		}
 	},
-	FromBFloat16: func(dst []float32, x []uint16) {
-		x = x[:len(dst)]
-		for i := range dst {
-			dst[i] = Widen(x[i])
-		}
-	},
-	ToBFloat16:     toBFloat16,
-	RowsToBFloat16: eachRow(toBFloat16),
+	FromBFloat16:     fromBFloat16,
+	RowsFromBFloat16: eachRow(fromBFloat16),
+	ToBFloat16:       toBFloat16,
+	RowsToBFloat16:   eachRow(toBFloat16),
 	AddBFloat16: func(dst []uint16, x []float32) {
 		x = x[:len(dst)]
 		for i := range dst {
@@ -230,6 +247,13 @@ func toBFloat16(dst []uint16, x []float32) {
 	x = x[:len(dst)]
 	for i := range dst {
 		dst[i] = Narrow(x[i])
+	}
+}
+
+func fromBFloat16(dst []float32, x []uint16) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] = Widen(x[i])
 	}
 }
 

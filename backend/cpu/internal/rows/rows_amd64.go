@@ -28,6 +28,12 @@ func divideAVX2(dst, x *float32, by float32, n int)
 //go:noescape
 func addMulAVX2(dst, x, y *float32, n int)
 
+//go:noescape
+func subMulAVX2(dst, x, y *float32, n int)
+
+//go:noescape
+func selectAVX2(dst, x, y *float32, cond *bool, n int)
+
 // Of affine, n is a multiple of 32, and dst of a cache line where it is written past the caches.
 //
 //go:noescape
@@ -105,7 +111,7 @@ func toBFloat16AVX512(dst *uint16, ldd int, x *float32, ldx, rows, n int)
 func scaleAVX512(dst, x *float32, by float32, n int)
 
 //go:noescape
-func fromBFloat16AVX512(dst *float32, x *uint16, n int)
+func fromBFloat16AVX512(dst *float32, ldd int, x *uint16, ldx, rows, n int)
 
 //go:noescape
 func affineAVX512(dst, x *float32, a, b float32, w, c *float32, n int, past bool)
@@ -127,9 +133,10 @@ func For(avx2, avx512 bool) Loops {
 	l := forAVX2()
 	if avx512 {
 		l.ToBFloat16 = two(func(dst *uint16, x *float32, n int) { toBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.ToBFloat16)
-		l.RowsToBFloat16 = rowsToBFloat16AVX512
+		l.RowsToBFloat16 = wholeRows(toBFloat16AVX512, Generic.RowsToBFloat16)
 		l.Scale = scaled(scaleAVX512, Generic.Scale)
-		l.FromBFloat16 = two(fromBFloat16AVX512, Generic.FromBFloat16)
+		l.FromBFloat16 = two(func(dst *float32, x *uint16, n int) { fromBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.FromBFloat16)
+		l.RowsFromBFloat16 = wholeRows(fromBFloat16AVX512, Generic.RowsFromBFloat16)
 		l.Affine = affine(affineAVX512, Generic.Affine)
 		l.AffineBFloat16 = affine(affineBFloat16AVX512, Generic.AffineBFloat16)
 		l.ToBFloat16NonTemporal = nonTemporal(toBFloat16NonTemporalAVX512, Generic.ToBFloat16)
@@ -139,28 +146,38 @@ func For(avx2, avx512 bool) Loops {
 
 func forAVX2() Loops {
 	return Loops{
-		Add:            three(addAVX2, Generic.Add),
-		Sub:            three(subAVX2, Generic.Sub),
-		Mul:            three(mulAVX2, Generic.Mul),
-		Scale:          scaled(scaleAVX2, Generic.Scale),
-		Divide:         scaled(divideAVX2, Generic.Divide),
-		AddMul:         three(addMulAVX2, Generic.AddMul),
+		Add:    three(addAVX2, Generic.Add),
+		Sub:    three(subAVX2, Generic.Sub),
+		Mul:    three(mulAVX2, Generic.Mul),
+		Scale:  scaled(scaleAVX2, Generic.Scale),
+		Divide: scaled(divideAVX2, Generic.Divide),
+		AddMul: three(addMulAVX2, Generic.AddMul),
+		SubMul: three(subMulAVX2, Generic.SubMul),
+		Select: func(dst, x, y []float32, cond []bool) {
+			x, y, cond = x[:len(dst)], y[:len(dst)], cond[:len(dst)]
+			n := len(dst) &^ 15
+			if n > 0 {
+				selectAVX2(&dst[0], &x[0], &y[0], &cond[0], n)
+			}
+			Generic.Select(dst[n:], x[n:], y[n:], cond[n:])
+		},
 		Affine:         affine(affineAVX2, Generic.Affine),
 		AffineBFloat16: affine(affineBFloat16AVX2, Generic.AffineBFloat16),
 
 		CopyNonTemporal:       nonTemporal(copyNonTemporalAVX2, Generic.CopyNonTemporal),
 		ToBFloat16NonTemporal: nonTemporal(toBFloat16NonTemporalAVX2, Generic.ToBFloat16),
 
-		Max:            three(maxAVX2, Generic.Max),
-		Min:            three(minAVX2, Generic.Min),
-		AddInt32:       three(addInt32AVX2, Generic.AddInt32),
-		SubInt32:       three(subInt32AVX2, Generic.SubInt32),
-		MulInt32:       three(mulInt32AVX2, Generic.MulInt32),
-		FromInt32:      two(fromInt32AVX2, Generic.FromInt32),
-		FromBFloat16:   two(fromBFloat16AVX2, Generic.FromBFloat16),
-		ToBFloat16:     two(toBFloat16AVX2, Generic.ToBFloat16),
-		RowsToBFloat16: eachRow(two(toBFloat16AVX2, Generic.ToBFloat16)),
-		AddBFloat16:    two(addBFloat16AVX2, Generic.AddBFloat16),
+		Max:              three(maxAVX2, Generic.Max),
+		Min:              three(minAVX2, Generic.Min),
+		AddInt32:         three(addInt32AVX2, Generic.AddInt32),
+		SubInt32:         three(subInt32AVX2, Generic.SubInt32),
+		MulInt32:         three(mulInt32AVX2, Generic.MulInt32),
+		FromInt32:        two(fromInt32AVX2, Generic.FromInt32),
+		FromBFloat16:     two(fromBFloat16AVX2, Generic.FromBFloat16),
+		ToBFloat16:       two(toBFloat16AVX2, Generic.ToBFloat16),
+		RowsToBFloat16:   eachRow(two(toBFloat16AVX2, Generic.ToBFloat16)),
+		RowsFromBFloat16: eachRow(two(fromBFloat16AVX2, Generic.FromBFloat16)),
+		AddBFloat16:      two(addBFloat16AVX2, Generic.AddBFloat16),
 		ToInt8: func(dst []int8, x []float32, by, zero float32) {
 			x = x[:len(dst)]
 			n := len(dst) &^ 31
@@ -296,15 +313,18 @@ func scaled(fast func(dst, x *float32, by float32, n int), rest func(dst, x []fl
 	}
 }
 
-func rowsToBFloat16AVX512(dst []uint16, ldd int, x []float32, ldx, rows, n int) {
+// wholeRows does the last few elements of each row as usual.
+func wholeRows[D, S any](fast func(dst *D, ldd int, x *S, ldx, rows, n int), usual func(dst []D, ldd int, x []S, ldx, rows, n int)) func(dst []D, ldd int, x []S, ldx, rows, n int) {
 	const lanes = 16
-	whole := n &^ (lanes - 1)
-	if rows > 0 && whole > 0 {
-		_, _ = dst[(rows-1)*ldd+whole-1], x[(rows-1)*ldx+whole-1]
-		toBFloat16AVX512(&dst[0], ldd, &x[0], ldx, rows, whole)
-	}
-	if whole < n {
-		Generic.RowsToBFloat16(dst[whole:], ldd, x[whole:], ldx, rows, n-whole)
+	return func(dst []D, ldd int, x []S, ldx, rows, n int) {
+		whole := n &^ (lanes - 1)
+		if rows > 0 && whole > 0 {
+			_, _ = dst[(rows-1)*ldd+whole-1], x[(rows-1)*ldx+whole-1]
+			fast(&dst[0], ldd, &x[0], ldx, rows, whole)
+		}
+		if whole < n {
+			usual(dst[whole:], ldd, x[whole:], ldx, rows, n-whole)
+		}
 	}
 }
 

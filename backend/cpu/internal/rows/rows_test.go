@@ -124,6 +124,15 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 		copy(dst, z)
 		l.AddMul(dst, x, y)
 	})
+	floats("SubMul", func(l Loops, dst []float32) {
+		copy(dst, z)
+		l.SubMul(dst, x, y)
+	})
+	cond := make([]bool, n)
+	for i := range cond {
+		cond[i] = rng.IntN(2) == 0
+	}
+	floats("Select", func(l Loops, dst []float32) { l.Select(dst, x, y, cond) })
 	more := make([]int32, n)
 	for i := range more {
 		more[i] = int32(rng.Uint32())
@@ -178,6 +187,11 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 		bfloats("RowsToBFloat16", func(l Loops, dst []uint16) {
 			if row+lead <= n {
 				l.RowsToBFloat16(dst, row+lead, x, row+lead, (n+lead)/(row+lead), row)
+			}
+		})
+		floats("RowsFromBFloat16", func(l Loops, dst []float32) {
+			if row+lead <= n {
+				l.RowsFromBFloat16(dst, row+lead, narrow, row+lead, (n+lead)/(row+lead), row)
 			}
 		})
 	}

@@ -83,11 +83,20 @@ scale:
 	VZEROUPPER
 	RET
 
-// func fromBFloat16AVX512(dst *float32, x *uint16, n int)
-TEXT ·fromBFloat16AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
+// func fromBFloat16AVX512(dst *float32, ldd int, x *uint16, ldx, rows, n int)
+TEXT ·fromBFloat16AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), R8
+	MOVQ ldd+8(FP), R10
+	MOVQ x+16(FP), R9
+	MOVQ ldx+24(FP), R11
+	MOVQ rows+32(FP), R12
+	SHLQ $2, R10
+	SHLQ $1, R11
+
+row:
+	MOVQ R8, DI
+	MOVQ R9, SI
+	MOVQ n+40(FP), CX
 
 widen:
 	VPMOVZXWD (SI), Z0
@@ -97,6 +106,10 @@ widen:
 	ADDQ      $64, DI
 	SUBQ      $16, CX
 	JNZ       widen
+	ADDQ      R10, R8
+	ADDQ      R11, R9
+	DECQ      R12
+	JNZ       row
 	VZEROUPPER
 	RET
 
