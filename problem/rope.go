@@ -191,8 +191,13 @@ func (p Rope) Operands() []Operand {
 	}
 }
 
-// Sides are the rows of a block; its columns are all.
-func (p Rope) Sides() []Side { return []Side{{"rows", p.Rows, p.Dtype, 0}} }
+// Sides are the rows of a block; its columns are all. Of one row it has as many heads instead.
+func (p Rope) Sides() []Side {
+	if p.Rows == 1 {
+		return []Side{{"heads", p.Heads, p.Dtype, 0}}
+	}
+	return []Side{{"rows", p.Rows, p.Dtype, 0}}
+}
 
 // Factor is the dtype of x.
 func (p Rope) Factor() tile.Dtype { return p.Dtype }

@@ -10,7 +10,8 @@ import (
 	"matladder/tile"
 )
 
-// Each calls f, in a subtest, for each rung of rope on all that the family spells out.
+// Each calls f, in a subtest, for each rung of rope on all that the family spells out, of some
+// rows and of one.
 func Each(t *testing.T, f func(t *testing.T, p problem.Rope, programs []*tile.Program)) {
 	family := problem.RopeFamily
 	for _, words := range append(append([]string(nil), family.Dtypes...), family.Examples...) {
@@ -18,13 +19,15 @@ func Each(t *testing.T, f func(t *testing.T, p problem.Rope, programs []*tile.Pr
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := family.Make(problem.Sizes{37, 2, 40, 2}, asked)
-		for _, k := range kernels.Ladder(family) {
-			programs, err := k.Build(p, "", tile.Blocks{M: 16})
-			if err != nil {
-				t.Fatal(err)
+		for _, sizes := range []problem.Sizes{{37, 2, 40, 2}, {1, 19, 40, 2}} {
+			p := family.Make(sizes, asked)
+			for _, k := range kernels.Ladder(family) {
+				programs, err := k.Build(p, "", tile.Blocks{M: 16})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Run(fmt.Sprintf("%s/%d/%s", words, sizes[0], k.Name()), func(t *testing.T) { f(t, p.(problem.Rope), programs) })
 			}
-			t.Run(fmt.Sprintf("%s/%s", words, k.Name()), func(t *testing.T) { f(t, p.(problem.Rope), programs) })
 		}
 	}
 }

@@ -33,13 +33,14 @@ func (Kernel) Build(p problem.Rope, _ string, s tile.Blocks) ([]*tile.Program, e
 	t := tile.New("v1_wide")
 	b := t.Axis("b", p.Batch, tile.Parallel)
 	h := t.Axis("h", p.Heads, tile.Parallel)
-	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
+	bm := min(s.M, p.Rows)
+	i := t.Axis("i", tile.Ceil(p.Rows, bm), tile.Parallel)
 	zero, n := tile.Const(0), p.Turned()
 
-	all, rows := tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), tile.Block(tile.Squeezed, tile.Squeezed, s.M, p.Dim).At(b, h, i, zero)
+	all, rows := tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), tile.Block(tile.Squeezed, tile.Squeezed, bm, p.Dim).At(b, h, i, zero)
 	x := tile.Cast(t.In("x", p.Dtype, all, rows), tile.Float32)
-	cos := t.In("cos", tile.Float32, tile.Array(p.Rows, n), tile.Block(s.M, n).At(i, zero))
-	sin := t.In("sin", tile.Float32, tile.Array(p.Rows, n), tile.Block(s.M, n).At(i, zero))
+	cos := t.In("cos", tile.Float32, tile.Array(p.Rows, n), tile.Block(bm, n).At(i, zero))
+	sin := t.In("sin", tile.Float32, tile.Array(p.Rows, n), tile.Block(bm, n).At(i, zero))
 	o := t.Out("o", p.Dtype, all, rows)
 
 	turned := turn.Turned(p, x)

@@ -31,16 +31,20 @@ func (Kernel) Candidates(p problem.Rope, _ tile.Machine) []tile.Blocks {
 // Build writes the kernel as a tile program.
 func (Kernel) Build(p problem.Rope, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_halves")
-	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
+	block, heads, rows := tile.Block(tile.Squeezed, tile.Squeezed, s.M, p.Dim), p.Heads, s.M
+	if p.Rows == 1 { // as where a model decodes: the row of many heads at once
+		block, heads, rows = tile.Block(tile.Squeezed, s.M, tile.Squeezed, p.Dim), tile.Ceil(p.Heads, s.M), 1
+	}
+	i := t.Axis("i", tile.Ceil(p.Rows, rows), tile.Parallel)
 	b := t.Axis("b", p.Batch, tile.Parallel)
-	h := t.Axis("h", p.Heads, tile.Parallel)
+	h := t.Axis("h", heads, tile.Parallel)
 	zero, n := tile.Const(0), turn.Columns(p)
 
-	all, rows := tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), tile.Block(tile.Squeezed, tile.Squeezed, s.M, p.Dim).At(b, h, i, zero)
-	x := tile.Cast(t.In("x", p.Dtype, all, rows), tile.Float32)
-	cos := t.In("cos", tile.Float32, tile.Array(p.Rows, n), tile.Block(s.M, n).At(i, zero))
-	sin := t.In("sin", tile.Float32, tile.Array(p.Rows, n), tile.Block(s.M, n).At(i, zero))
-	o := t.Out("o", p.Dtype, all, rows)
+	all := tile.Array(p.Batch, p.Heads, p.Rows, p.Dim)
+	x := tile.Cast(t.In("x", p.Dtype, all, block.At(b, h, i, zero)), tile.Float32)
+	cos := t.In("cos", tile.Float32, tile.Array(p.Rows, n), tile.Block(rows, n).At(i, zero))
+	sin := t.In("sin", tile.Float32, tile.Array(p.Rows, n), tile.Block(rows, n).At(i, zero))
+	o := t.Out("o", p.Dtype, all, block.At(b, h, i, zero))
 
 	t.Store(o, tile.Cast(turn.By(p, x, cos, sin), p.Dtype))
 	return t.Programs()

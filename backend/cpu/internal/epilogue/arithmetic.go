@@ -12,7 +12,6 @@ import (
 // logistic from tables.
 var (
 	unaryFloats = map[tile.Op]func(o, x []float32){
-		tile.OpNeg:       negTo[float32],
 		tile.OpAbs:       through(math.Abs),
 		tile.OpExp:       through(math.Exp), // of bfloat16, as the next: see values.exponential
 		tile.OpExp2:      through(math.Exp2),
@@ -22,7 +21,7 @@ var (
 		tile.OpRoundEven: through(math.RoundToEven),
 	}
 	unaryInts = map[tile.Op]func(o, x []int32){
-		tile.OpNeg: negTo[int32],
+		tile.OpNeg: each(func(x int32) int32 { return -x }),
 		tile.OpAbs: each(func(x int32) int32 { return max(x, -x) }),
 	}
 )
@@ -68,12 +67,6 @@ func binaryInts(op tile.Op, l *rows.Loops) func(o, x, y []int32) {
 }
 
 type number interface{ float32 | int32 }
-
-func negTo[T number](o, x []T) {
-	for i := range o {
-		o[i] = -x[i]
-	}
-}
 
 // each is the loop of a function of one element, pairs that of two.
 func each[T, U any](f func(x T) U) func(o []U, x []T) {

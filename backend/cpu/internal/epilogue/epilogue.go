@@ -149,6 +149,8 @@ func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 		f = apply(c, c.floats(e.Args[0]), erf().to(&c.plan.Loops))
 	case e.Op == tile.OpLogistic:
 		f = apply(c, c.floats(e.Args[0]), logistic().to(&c.plan.Loops))
+	case e.Op == tile.OpNeg:
+		f = apply(c, c.floats(e.Args[0]), func(o, x []float32) { c.plan.Loops.Scale(o, x, -1) })
 	case unaryFloats[e.Op] != nil:
 		f = apply(c, c.floats(e.Args[0]), unaryFloats[e.Op])
 	default:
