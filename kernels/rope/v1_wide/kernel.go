@@ -25,7 +25,7 @@ func (Kernel) Variants(problem.Rope) []string { return []string{""} }
 
 // Candidates has one: 64 rows at a time.
 func (Kernel) Candidates(p problem.Rope, _ tile.Machine) []tile.Blocks {
-	return problem.ClipAll(p, tile.Blocks{M: 64})
+	return problem.ClipAll(p, tile.Blocks{M: min(64, p.Rows)})
 }
 
 // Build writes the kernel as a tile program.
