@@ -89,8 +89,8 @@ func TestStacked(t *testing.T) {
 						}
 						defer e.Close()
 						plan.AllSteps(e.Plans[0].Steps, func(s *plan.Step) {
-							if s.Stmt != nil && s.Stmt.Ref == o && s.Stack != c.stack {
-								t.Errorf("%d rows are computed at once, should be %d", s.Stack, c.stack)
+							if s.Stmt != nil && s.Stmt.Ref == o && s.AtOnce != c.stack {
+								t.Errorf("%d rows are computed at once, should be %d", s.AtOnce, c.stack)
 							}
 						})
 						if err := e.Load(in...); err != nil {

@@ -188,6 +188,9 @@ func (c *values) compile() {
 		c.stackedStore(v, d, nonTemporal)
 		return
 	}
+	if s.Kind == tile.Store && !nonTemporal {
+		defer func() { c.storeRows(v, d) }()
+	}
 	if s.Kind == tile.Store {
 		if c.step.Store = c.affineTo(v, d, nonTemporal); c.step.Store != nil {
 			return
@@ -213,7 +216,6 @@ func (c *values) compile() {
 		c.step.Add = writeTo(c, x, func(o, x []float32) { c.plan.Loops.Add(o, o, x) })
 		return
 	}
-	c.step.Rounds = s.Kind == tile.Store && len(c.step.Dots) == 1 && v == c.step.Dots[0].Expr && v.Dtype == tile.Float32
 	c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16)
 	c.step.Add = writeTo(c, x, c.plan.Loops.AddBFloat16)
 }

@@ -11,6 +11,11 @@ import (
 // are such columns: along them it is computed as fast as values are along rows.
 func (c *values) down(e *tile.Expr) plan.Lanes[float32] {
 	binary := binaryFloats(e.Op, &c.plan.Loops)
+	if e.Dtype == tile.Float32 {
+		if x := c.reduceDown(e); x != nil {
+			return x
+		}
+	}
 	switch {
 	case e.Dtype != tile.Float32:
 	case e.Op == tile.OpConst, e.Op == tile.OpBroadcast && (len(e.Args[0].Shape) < 2 || e.Args[0].Shape[0] == 1):

@@ -71,16 +71,25 @@ func (c *values) exponentials(op tile.Op) func(dst, x []float32, less float32) {
 	return c.plan.Exps.Exp
 }
 
+// lessened is the argument of e, e^x or 2^x, without what is taken away in all of a row; less is
+// nil if that is nothing.
+func (c *values) lessened(e *tile.Expr) (x, less *tile.Expr) {
+	if x := e.Args[0]; x.Op == tile.OpSub && x.Dtype == tile.Float32 && plan.OneColumn(x.Args[1]) {
+		return x.Args[0], x.Args[1]
+	}
+	return e.Args[0], nil
+}
+
 // exponential compiles e^x or 2^x.
 func (c *values) exponential(e *tile.Expr) into[float32] {
-	loop, x, less := c.exponentials(e.Op), e.Args[0], constant(0)
-	if x.Op == tile.OpSub && x.Dtype == tile.Float32 && plan.OneColumn(x.Args[1]) {
-		less = c.single(x.Args[1])
-		x = x.Args[0]
+	loop, by := c.exponentials(e.Op), constant(0)
+	x, less := c.lessened(e)
+	if less != nil {
+		by = c.single(less)
 	}
 	from := c.floats(x)
 	return func(w *plan.Frame, row, col int, out []float32) {
 		v := from(w, row, col, len(out))
-		loop(out, v, less(w, row))
+		loop(out, v, by(w, row))
 	}
 }

@@ -55,50 +55,51 @@ func (c *values) stacks(e *tile.Expr, rows int) bool {
 // stackedStore compiles a store of v, of floats, whose rows are stacked. Parts that stand one
 // after another in a row are written each for itself.
 func (c *values) stackedStore(v *tile.Expr, d tile.Dtype, nonTemporal bool) {
-	c.step.Stack = c.rows
 	parts := []*tile.Expr{v}
 	for len(parts) == 1 && parts[0].Op == tile.OpConcat && parts[0].Dtype == tile.Float32 {
 		parts = parts[0].Args
 	}
-	var writers []plan.Writer
-	from, width := 0, v.Shape[1]
+	var writers []func(w *plan.Frame, row, col, rows, n int)
+	from, l := 0, &c.plan.Loops
 	for _, x := range parts {
-		l := &c.plan.Loops
 		switch {
 		case d == tile.BFloat16 && nonTemporal:
-			writers = append(writers, writeRows(c, x, from, width, eachRow(l.ToBFloat16NonTemporal)))
+			writers = append(writers, writePart(c, x, from, eachRow(l.ToBFloat16NonTemporal)))
 		case d == tile.BFloat16:
-			writers = append(writers, writeRows(c, x, from, width, l.RowsToBFloat16))
+			writers = append(writers, writePart(c, x, from, l.RowsToBFloat16))
 		case nonTemporal:
-			writers = append(writers, writeRows(c, x, from, width, eachRow(l.CopyNonTemporal)))
+			writers = append(writers, writePart(c, x, from, eachRow(l.CopyNonTemporal)))
 		default:
-			writers = append(writers, writeRows(c, x, from, width, eachRow(copyTo[float32])))
+			writers = append(writers, writePart(c, x, from, eachRow(copyTo[float32])))
 		}
-		from += x.Shape[1]
+		from += width(x)
 	}
-	c.step.Store = func(w *plan.Frame, row, col, n int) {
+	all := func(w *plan.Frame, row, col, rows, n int) {
 		for _, write := range writers {
-			write(w, row, col, n)
+			write(w, row, col, rows, n)
 		}
 	}
+	c.step.Store = func(w *plan.Frame, row, col, n int) { all(w, row, col, 1, n) }
+	c.step.AtOnce = c.rows
+	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, rows, n int) bool {
+		if n == width(v) {
+			all(w, row, col, rows, n)
+		}
+		return n == width(v)
+	})
 }
 
 // rowsLoop goes over n elements of each of some rows, which are ldd and ldx elements apart.
 type rowsLoop[D, S any] func(dst []D, ldd int, x []S, ldx, rows, n int)
 
-// writeRows writes x to the columns of the destination, which has so many, that begin at
-// from: of one row those that are asked for, or of several rows all.
-func writeRows[D any](c *values, e *tile.Expr, begin, width int, loop rowsLoop[D, float32]) plan.Writer {
-	x, r, have := c.floats(e), c.step.Dst, e.Shape[1]
+// writePart writes e to the columns of the destination that begin at begin: of one row those that
+// are asked for, or of several rows all.
+func writePart[D any](c *values, e *tile.Expr, begin int, loop rowsLoop[D, float32]) func(w *plan.Frame, row, col, rows, n int) {
+	x, r := c.floats(e), c.step.Dst
 	ld := c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, n int) {
-		rows := max(1, n/width)
-		first, last := max(col-begin, 0), min(col+n-begin, have)
-		if rows > 1 {
-			first, last = 0, have
-		}
-		if first < last {
-			n := last - first
+	return func(w *plan.Frame, row, col, rows, n int) {
+		first, last := max(col-begin, 0), min(col+n-begin, width(e))
+		if n = last - first; n > 0 {
 			loop(elements[D](w, r, ld, row, begin+first, (rows-1)*ld+n), ld, x(w, row, first, rows*n), n, rows, n)
 		}
 	}

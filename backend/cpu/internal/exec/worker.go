@@ -237,25 +237,18 @@ func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
 		w.note(timeline.Epilogue, from, s.Stmt.Ref.Name)
 		return
 	}
-	if fresh && s.Rounds && row0 < row1 { // all rows in one call
-		d, r, at := s.Dots[0], &w.Plan.Refs[s.Dst], &w.Places[s.Dst]
-		w.Plan.Loops.RowsToBFloat16(memory.View[uint16](w.Data[s.Dst])[at.Off+row0*r.LD+col0:], r.LD,
-			memory.View[float32](d.Temp.Of(w.Mem))[(row0-w.Row)*d.LD+col0-w.Col:], d.LD, row1-row0, col1-col0)
+	if fresh && s.StoreRows != nil {
+		for row := row0; row < row1; row += s.AtOnce {
+			w.Ask()
+			w.Piece++
+			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, row1-row), col1-col0)
+		}
 		w.note(timeline.Epilogue, from, s.Stmt.Ref.Name)
 		return
 	}
 	out := s.Add
 	if fresh {
 		out = s.Store
-	}
-	if fresh && s.Stack > 0 && col0 == 0 && col1 == w.Plan.Refs[s.Dst].Cols {
-		for row := row0; row < row1; row += s.Stack {
-			w.Ask()
-			w.Piece++
-			out(&w.Frame, row, 0, min(s.Stack, row1-row)*col1)
-		}
-		w.note(timeline.Epilogue, from, s.Stmt.Ref.Name)
-		return
 	}
 	for row := row0; row < row1; row++ {
 		for col := col0; col < col1; col += s.Lanes {

@@ -64,9 +64,9 @@ func (p *Plan) EachDot(f func(s ShownStep, d *Dot)) {
 // tellValues says how each value comes to its destination.
 func (p *Plan) tellValues(say say) {
 	for _, s := range p.shown() {
-		value, stacked := s.tellValue(), ""
-		if s.Stack > 0 {
-			stacked = fmt.Sprintf(", %d as one", s.Stack)
+		value, several := s.tellValue(), ""
+		if s.AtOnce > 0 && len(s.Dots) == 0 {
+			several = fmt.Sprintf(", %d at once", min(s.AtOnce, p.Refs[s.Dst].Rows))
 		}
 		switch {
 		case s.Kind == StepFill:
@@ -75,9 +75,9 @@ func (p *Plan) tellValues(say say) {
 		case len(s.Dots) > 0:
 			say("%s: fused, along rows of each piece of the product while it is in the cache", value)
 		case s.beside != "":
-			say("%s: in the pass of %s, some rows at a time%s", value, s.beside, stacked)
+			say("%s: in the pass of %s, some rows at a time%s", value, s.beside, several)
 		default:
-			say("%s: a pass of its own over the block, along rows%s", value, stacked)
+			say("%s: a pass of its own over the block, along rows%s", value, several)
 		}
 	}
 }

@@ -13,24 +13,24 @@ type Step struct {
 	Cond tile.Cond // when: run body where it holds
 	Body []*Step   // and steps that go along rows together, or through them in strips
 
-	Dst    int       // fill and compute: ref
-	Zeroed tile.Cond // accumulate: dst counts as zero where it holds; nil for never
-	Dots   []*Dot
-	Direct bool                       // the only dot is the value, in dst's own dtype: no epilogue
-	Store  Writer                     // epilogue: dst = value
-	Add    Writer                     // epilogue: dst = dst + value
-	Lanes  int                        // of a row, that these do at once
-	Stack  int                        // rows of the whole block that store does at once; 0 for one
-	Down   func(w *Frame, row, n int) // store, of a destination whose one column lies in one piece
-	Rounds bool                       // epilogue: rounds the product to bfloat16, and nothing else
-	Strip  int                        // rows that steps that go along rows together do at once
-	Loads  []int                      // refs of bfloat16 that it computes with
-	Widens []int                      // those of which a strip's rows are widened ahead of it
-	Passes int                        // pieces of a row that it goes over, one after the other
-	Asks   []int                      // of steps that go along rows together: inputs whose rows memory is asked for ahead
-	Span   Span                       // store of what a condition chooses: where it is not one number of the row
-	Band   *Band                      // strips: the columns that there is something to do for
-	Adds   []int                      // of strips with a band: refs of it whose elements along rows are added, or multiplied with
+	Dst       int       // fill and compute: ref
+	Zeroed    tile.Cond // accumulate: dst counts as zero where it holds; nil for never
+	Dots      []*Dot
+	Direct    bool                                  // the only dot is the value, in dst's own dtype: no epilogue
+	Store     Writer                                // epilogue: dst = value
+	Add       Writer                                // epilogue: dst = dst + value
+	Lanes     int                                   // of a row, that these do at once
+	StoreRows func(w *Frame, row, col, rows, n int) // store of the same columns of several rows; nil if that takes rows one by one
+	AtOnce    int                                   // rows that it does in one call, or fewer
+	Down      func(w *Frame, row, n int)            // store, of a destination whose one column lies in one piece
+	Strip     int                                   // rows that steps that go along rows together do at once
+	Loads     []int                                 // refs of bfloat16 that it computes with
+	Widens    []int                                 // those of which a strip's rows are widened ahead of it
+	Passes    int                                   // pieces of a row that it goes over, one after the other
+	Asks      []int                                 // of steps that go along rows together: inputs whose rows memory is asked for ahead
+	Span      Span                                  // store of what a condition chooses: where it is not one number of the row
+	Band      *Band                                 // strips: the columns that there is something to do for
+	Adds      []int                                 // of strips with a band: refs of it whose elements along rows are added, or multiplied with
 
 	Factor   *tile.Expr     // of rows of dst, to which the product is added; nil for none
 	Rescaled Lanes[float32] // its values, down the rows

@@ -14,16 +14,18 @@ import "math"
 
 // Loops are the loops for one instruction set.
 type Loops struct {
-	Add    func(dst, x, y []float32)              // dst = x + y
-	Sub    func(dst, x, y []float32)              // dst = x - y
-	Mul    func(dst, x, y []float32)              // dst = x · y
-	Scale  func(dst, x []float32, by float32)     // dst = x · by
-	Divide func(dst, x []float32, by float32)     // dst = x ÷ by
-	AddMul func(dst, x, y []float32)              // dst = dst + x · y, rounded after each
-	SubMul func(dst, x, y []float32)              // dst = dst - x · y, so
-	Select func(dst, x, y []float32, cond []bool) // dst = x where cond holds, or else y
-	Max    func(dst, x, y []float32)              // the larger; +0 is larger than -0, and NaN than all
-	Min    func(dst, x, y []float32)              // the smaller; -0 is smaller than +0, and NaN than all
+	Add   func(dst, x, y []float32)          // dst = x + y
+	Sub   func(dst, x, y []float32)          // dst = x - y
+	Mul   func(dst, x, y []float32)          // dst = x · y
+	Scale func(dst, x []float32, by float32) // dst = x · by
+	// RowsScale is Scale of n elements of each of some rows, which are ldd and ldx elements apart.
+	RowsScale func(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32)
+	Divide    func(dst, x []float32, by float32)     // dst = x ÷ by
+	AddMul    func(dst, x, y []float32)              // dst = dst + x · y, rounded after each
+	SubMul    func(dst, x, y []float32)              // dst = dst - x · y, so
+	Select    func(dst, x, y []float32, cond []bool) // dst = x where cond holds, or else y
+	Max       func(dst, x, y []float32)              // the larger; +0 is larger than -0, and NaN than all
+	Min       func(dst, x, y []float32)              // the smaller; -0 is smaller than +0, and NaN than all
 
 	// Affine sets dst to (x + a) · b · w + c, rounded after each, by stores that go past the
 	// caches if it is to, as far as it can: then dst overlaps none of the others. w and c have at
@@ -73,15 +75,11 @@ type Loops struct {
 
 // Generic is the loops in Go.
 var Generic = Loops{
-	Add: add[float32],
-	Sub: sub[float32],
-	Mul: mul[float32],
-	Scale: func(dst, x []float32, by float32) {
-		x = x[:len(dst)]
-		for i := range dst {
-			dst[i] = x[i] * by
-		}
-	},
+	Add:       add[float32],
+	Sub:       sub[float32],
+	Mul:       mul[float32],
+	Scale:     scale,
+	RowsScale: eachScaled(scale),
 	Divide: func(dst, x []float32, by float32) {
 		x = x[:len(dst)]
 		for i := range dst {
@@ -247,6 +245,22 @@ func toBFloat16(dst []uint16, x []float32) {
 	x = x[:len(dst)]
 	for i := range dst {
 		dst[i] = Narrow(x[i])
+	}
+}
+
+func scale(dst, x []float32, by float32) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] * by
+	}
+}
+
+// eachScaled is eachRow of a loop with a number.
+func eachScaled(f func(dst, x []float32, by float32)) func(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32) {
+	return func(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32) {
+		for i := range rows {
+			f(dst[i*ldd:][:n], x[i*ldx:][:n], by)
+		}
 	}
 }
 

@@ -108,7 +108,7 @@ func extremesAVX2(x *float32, n int) (lo, hi int32, size uint32)
 func toBFloat16AVX512(dst *uint16, ldd int, x *float32, ldx, rows, n int)
 
 //go:noescape
-func scaleAVX512(dst, x *float32, by float32, n int)
+func scaleAVX512(dst *float32, ldd int, x *float32, ldx int, by float32, rows, n int)
 
 //go:noescape
 func fromBFloat16AVX512(dst *float32, ldd int, x *uint16, ldx, rows, n int)
@@ -134,7 +134,8 @@ func For(avx2, avx512 bool) Loops {
 	if avx512 {
 		l.ToBFloat16 = two(func(dst *uint16, x *float32, n int) { toBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.ToBFloat16)
 		l.RowsToBFloat16 = wholeRows(toBFloat16AVX512, Generic.RowsToBFloat16)
-		l.Scale = scaled(scaleAVX512, Generic.Scale)
+		l.Scale = scaled(func(dst, x *float32, by float32, n int) { scaleAVX512(dst, 0, x, 0, by, 1, n) }, Generic.Scale)
+		l.RowsScale = rowsScaleAVX512
 		l.FromBFloat16 = two(func(dst *float32, x *uint16, n int) { fromBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.FromBFloat16)
 		l.RowsFromBFloat16 = wholeRows(fromBFloat16AVX512, Generic.RowsFromBFloat16)
 		l.Affine = affine(affineAVX512, Generic.Affine)
@@ -146,13 +147,14 @@ func For(avx2, avx512 bool) Loops {
 
 func forAVX2() Loops {
 	return Loops{
-		Add:    three(addAVX2, Generic.Add),
-		Sub:    three(subAVX2, Generic.Sub),
-		Mul:    three(mulAVX2, Generic.Mul),
-		Scale:  scaled(scaleAVX2, Generic.Scale),
-		Divide: scaled(divideAVX2, Generic.Divide),
-		AddMul: three(addMulAVX2, Generic.AddMul),
-		SubMul: three(subMulAVX2, Generic.SubMul),
+		Add:       three(addAVX2, Generic.Add),
+		Sub:       three(subAVX2, Generic.Sub),
+		Mul:       three(mulAVX2, Generic.Mul),
+		Scale:     scaled(scaleAVX2, Generic.Scale),
+		RowsScale: eachScaled(scaled(scaleAVX2, Generic.Scale)),
+		Divide:    scaled(divideAVX2, Generic.Divide),
+		AddMul:    three(addMulAVX2, Generic.AddMul),
+		SubMul:    three(subMulAVX2, Generic.SubMul),
 		Select: func(dst, x, y []float32, cond []bool) {
 			x, y, cond = x[:len(dst)], y[:len(dst)], cond[:len(dst)]
 			n := len(dst) &^ 15
@@ -310,6 +312,17 @@ func scaled(fast func(dst, x *float32, by float32, n int), rest func(dst, x []fl
 			fast(&dst[0], &x[0], by, n)
 		}
 		rest(dst[n:], x[n:], by)
+	}
+}
+
+func rowsScaleAVX512(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32) {
+	whole := n &^ 15
+	if rows > 0 && whole > 0 {
+		_, _ = dst[(rows-1)*ldd+whole-1], x[(rows-1)*ldx+whole-1]
+		scaleAVX512(&dst[0], ldd, &x[0], ldx, by, rows, whole)
+	}
+	if whole < n {
+		Generic.RowsScale(dst[whole:], ldd, x[whole:], ldx, rows, n-whole, by)
 	}
 }
 

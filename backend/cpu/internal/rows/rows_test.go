@@ -189,6 +189,11 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 				l.RowsToBFloat16(dst, row+lead, x, row+lead, (n+lead)/(row+lead), row)
 			}
 		})
+		floats("RowsScale", func(l Loops, dst []float32) {
+			if row+lead <= n {
+				l.RowsScale(dst, row+lead, x, row+lead, (n+lead)/(row+lead), row, a)
+			}
+		})
 		floats("RowsFromBFloat16", func(l Loops, dst []float32) {
 			if row+lead <= n {
 				l.RowsFromBFloat16(dst, row+lead, narrow, row+lead, (n+lead)/(row+lead), row)

@@ -66,12 +66,21 @@ round:
 	VZEROUPPER
 	RET
 
-// func scaleAVX512(dst, x *float32, by float32, n int)
-TEXT ·scaleAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), DI
-	MOVQ         x+8(FP), SI
-	VBROADCASTSS by+16(FP), Z2
-	MOVQ         n+24(FP), CX
+// func scaleAVX512(dst *float32, ldd int, x *float32, ldx int, by float32, rows, n int)
+TEXT ·scaleAVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), R8
+	MOVQ         ldd+8(FP), R10
+	MOVQ         x+16(FP), R9
+	MOVQ         ldx+24(FP), R11
+	VBROADCASTSS by+32(FP), Z2
+	MOVQ         rows+40(FP), R12
+	SHLQ         $2, R10
+	SHLQ         $2, R11
+
+row:
+	MOVQ R8, DI
+	MOVQ R9, SI
+	MOVQ n+48(FP), CX
 
 scale:
 	VMULPS  (SI), Z2, Z0
@@ -80,6 +89,10 @@ scale:
 	ADDQ    $64, DI
 	SUBQ    $16, CX
 	JNZ     scale
+	ADDQ    R10, R8
+	ADDQ    R11, R9
+	DECQ    R12
+	JNZ     row
 	VZEROUPPER
 	RET
 

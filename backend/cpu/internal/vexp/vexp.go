@@ -39,6 +39,36 @@ type Loops struct {
 	// Largest is the largest element, NaN if x has one; +0 is larger than -0, and x is not
 	// empty.
 	Largest func(x []float32) float32
+
+	// The next do so of n elements of each of some rows, which are ldd and ldx elements apart:
+	// of as many as there are numbers in less, or in dst where each row has one.
+	ExpRows, Exp2Rows    func(dst []float32, ldd int, x []float32, ldx int, less []float32, n int)
+	SumRows, LargestRows func(dst, x []float32, ldx, n int)
+}
+
+// byRow fills in the loops over rows that l lacks: those of its own for one row.
+func (l Loops) byRow() Loops {
+	if l.ExpRows == nil {
+		l.ExpRows, l.Exp2Rows = eachExp(l.Exp), eachExp(l.Exp2)
+		l.SumRows, l.LargestRows = eachOne(l.Sum), eachOne(l.Largest)
+	}
+	return l
+}
+
+func eachExp(f func(dst, x []float32, less float32)) func(dst []float32, ldd int, x []float32, ldx int, less []float32, n int) {
+	return func(dst []float32, ldd int, x []float32, ldx int, less []float32, n int) {
+		for i, v := range less {
+			f(dst[i*ldd:][:n], x[i*ldx:][:n], v)
+		}
+	}
+}
+
+func eachOne(f func(x []float32) float32) func(dst, x []float32, ldx, n int) {
+	return func(dst, x []float32, ldx, n int) {
+		for i := range dst {
+			dst[i] = f(x[i*ldx:][:n])
+		}
+	}
 }
 
 // Generic is the loops in Go.
@@ -82,7 +112,7 @@ var Generic = Loops{
 		}
 		return top
 	},
-}
+}.byRow()
 
 // The arguments beyond which results are 0 or infinity anyway.
 const (

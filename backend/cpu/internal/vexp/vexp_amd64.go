@@ -29,11 +29,16 @@ func squaresBFloat16AVX2(sums *float32, x *uint16, less float32, n int)
 //go:noescape
 func squaresBFloat16AVX512(sums *float32, x *uint16, less float32, n int)
 
+// Of rows that are ldd and ldx elements apart.
+//
 //go:noescape
-func expAVX512(dst, x *float32, less float32, n int)
+func expAVX512(dst *float32, ldd int, x *float32, ldx int, less *float32, rows, n int)
 
 //go:noescape
-func exp2AVX512(dst, x *float32, less float32, n int)
+func exp2AVX512(dst *float32, ldd int, x *float32, ldx int, less *float32, rows, n int)
+
+//go:noescape
+func sumsAVX512(dst, x *float32, ldx, rows, n int)
 
 //go:noescape
 func sumAVX512(sums, x *float32, n int)
@@ -51,26 +56,96 @@ func halvesAVX512(sums *float32) float32
 func largestAVX2(x *float32, n int) (top float32, unordered uint32)
 
 //go:noescape
-func largestAVX512(x *float32, n int) (top float32, unordered uint32)
+func largestAVX512(dst, x *float32, ldx, rows, n int) (unordered uint32)
 
 // For returns the fastest loops; avx2 says that the processor has AVX2 and FMA,
 // avx512 that it has AVX-512 F.
 func For(avx2, avx512 bool) Loops {
 	switch {
 	case avx512:
-		return Loops{
-			Exp: whole(expAVX512), Exp2: whole(exp2AVX512), Largest: largest(largestAVX512),
+		l := Loops{
+			ExpRows: wholeRows(expAVX512), Exp2Rows: wholeRows(exp2AVX512),
 			Sum: summed(sumAVX512, add, halvesAVX512), Squares: squared(squaresAVX512, addSquares, halvesAVX512),
 			SumBFloat16: summed(sumBFloat16AVX512, addBFloat16, halvesAVX512), SquaresBFloat16: squared(squaresBFloat16AVX512, addSquaresBFloat16, halvesAVX512),
 		}
+		l.Exp, l.Exp2 = oneRow(l.ExpRows), oneRow(l.Exp2Rows)
+		l.SumRows = sumRows(l.Sum)
+		l.LargestRows = largestRows
+		l.Largest = func(x []float32) float32 {
+			var top [1]float32
+			largestRows(top[:], x, len(x), len(x))
+			return top[0]
+		}
+		return l
 	case avx2:
 		return Loops{
 			Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Largest: largest(largestAVX2),
 			Sum: summed(sumAVX2, add, halvesAVX2), Squares: squared(squaresAVX2, addSquares, halvesAVX2),
 			SumBFloat16: summed(sumBFloat16AVX2, addBFloat16, halvesAVX2), SquaresBFloat16: squared(squaresBFloat16AVX2, addSquaresBFloat16, halvesAVX2),
-		}
+		}.byRow()
 	}
 	return Generic
+}
+
+func oneRow(rows func(dst []float32, ldd int, x []float32, ldx int, less []float32, n int)) func(dst, x []float32, less float32) {
+	return func(dst, x []float32, less float32) {
+		one := [1]float32{less}
+		rows(dst, len(dst), x, len(x), one[:], len(dst))
+	}
+}
+
+// wholeRows does the last few elements of each row, fewer than a whole step, in a buffer.
+func wholeRows(fast func(dst *float32, ldd int, x *float32, ldx int, less *float32, rows, n int)) func(dst []float32, ldd int, x []float32, ldx int, less []float32, n int) {
+	const step = 16
+	return func(dst []float32, ldd int, x []float32, ldx int, less []float32, n int) {
+		rows, all := len(less), n&^(step-1)
+		if rows == 0 || n == 0 {
+			return
+		}
+		_, _ = dst[(rows-1)*ldd+n-1], x[(rows-1)*ldx+n-1]
+		if all > 0 {
+			fast(&dst[0], ldd, &x[0], ldx, &less[0], rows, all)
+		}
+		for i := 0; all < n && i < rows; i++ {
+			var rest [step]float32
+			copy(rest[:], x[i*ldx+all:i*ldx+n])
+			fast(&rest[0], 0, &rest[0], 0, &less[i], 1, step)
+			copy(dst[i*ldd+all:i*ldd+n], rest[:])
+		}
+	}
+}
+
+// sumRows has rows that do not end with a whole step summed one by one.
+func sumRows(sum func(x []float32) float32) func(dst, x []float32, ldx, n int) {
+	one := eachOne(sum)
+	return func(dst, x []float32, ldx, n int) {
+		if len(dst) == 0 || n == 0 || n%sumLanes != 0 {
+			one(dst, x, ldx, n)
+			return
+		}
+		_ = x[(len(dst)-1)*ldx+n-1]
+		sumsAVX512(&dst[0], &x[0], ldx, len(dst), n)
+	}
+}
+
+// largestRows leaves what lies behind the whole steps of a row, NaNs, and which zero is the
+// larger one, to Go.
+func largestRows(dst, x []float32, ldx, n int) {
+	whole := n &^ (sumLanes - 1)
+	if len(dst) == 0 || whole == 0 {
+		Generic.LargestRows(dst, x, ldx, n)
+		return
+	}
+	_ = x[(len(dst)-1)*ldx+n-1]
+	unordered := largestAVX512(&dst[0], &x[0], ldx, len(dst), whole)
+	for i, top := range dst {
+		switch row := x[i*ldx:][:n]; {
+		case unordered != 0 || top == 0:
+			dst[i] = Generic.Largest(row)
+		case whole < n:
+			dst[i] = max(top, Generic.Largest(row[whole:]))
+		}
+	}
 }
 
 // whole does the last few elements, fewer than a whole step, in a buffer.

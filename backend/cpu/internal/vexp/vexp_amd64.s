@@ -38,15 +38,39 @@ GLOBL numbers<>(SB), RODATA|NOPTR, $56
 	VFMADD213PS Z16, Z2, Z3  \
 	VSCALEFPS   Z1, Z3, Z3
 
-// func exp2AVX512(dst, x *float32, less float32, n int)
-TEXT ·exp2AVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), DI
-	MOVQ         x+8(FP), SI
-	VBROADCASTSS less+16(FP), Z15
-	MOVQ         n+24(FP), CX
+// Of rows that are ldd and ldx elements apart, n of each.
+#define ROWS512 \
+	MOVQ dst+0(FP), R8   \
+	MOVQ ldd+8(FP), R10  \
+	MOVQ x+16(FP), R9    \
+	MOVQ ldx+24(FP), R11 \
+	MOVQ less+32(FP), BX \
+	MOVQ rows+40(FP), R12 \
+	SHLQ $2, R10         \
+	SHLQ $2, R11
+
+#define ROW512 \
+	MOVQ         R8, DI        \
+	MOVQ         R9, SI        \
+	VBROADCASTSS (BX), Z15     \
+	MOVQ         n+48(FP), CX
+
+#define NEXTROW512(row) \
+	ADDQ R10, R8 \
+	ADDQ R11, R9 \
+	ADDQ $4, BX  \
+	DECQ R12     \
+	JNZ  row
+
+// func exp2AVX512(dst *float32, ldd int, x *float32, ldx int, less *float32, rows, n int)
+TEXT ·exp2AVX512(SB), NOSPLIT, $0-56
+	ROWS512
 	VBROADCASTSS numbers<>+0(SB), Z24
 	VBROADCASTSS numbers<>+4(SB), Z25
 	COEFFICIENTS512
+
+row:
+	ROW512
 
 exp2:
 	VMOVUPS     (SI), Z0
@@ -61,20 +85,21 @@ exp2:
 	ADDQ        $64, DI
 	SUBQ        $16, CX
 	JNZ         exp2
+	NEXTROW512(row)
 	VZEROUPPER
 	RET
 
-// func expAVX512(dst, x *float32, less float32, n int)
-TEXT ·expAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), DI
-	MOVQ         x+8(FP), SI
-	VBROADCASTSS less+16(FP), Z15
-	MOVQ         n+24(FP), CX
+// func expAVX512(dst *float32, ldd int, x *float32, ldx int, less *float32, rows, n int)
+TEXT ·expAVX512(SB), NOSPLIT, $0-56
+	ROWS512
 	VBROADCASTSS numbers<>+8(SB), Z24
 	VBROADCASTSS numbers<>+12(SB), Z25
 	VBROADCASTSS numbers<>+16(SB), Z26
 	VBROADCASTSS numbers<>+20(SB), Z27
 	COEFFICIENTS512
+
+row:
+	ROW512
 
 exp:
 	VMOVUPS     (SI), Z0
@@ -92,6 +117,47 @@ exp:
 	ADDQ        $64, DI
 	SUBQ        $16, CX
 	JNZ         exp
+	NEXTROW512(row)
+	VZEROUPPER
+	RET
+
+#define HALVES512 \
+	VADDPS        Z1, Z0, Z0 \
+	VEXTRACTF64X4 $1, Z0, Y1 \
+	VADDPS        Y1, Y0, Y0 \
+	VEXTRACTF128  $1, Y0, X1 \
+	VADDPS        X1, X0, X0 \
+	VPSHUFD       $0x4e, X0, X1 \
+	VADDPS        X1, X0, X0 \
+	VPSHUFD       $0xb1, X0, X1 \
+	VADDPS        X1, X0, X0
+
+// func sumsAVX512(dst, x *float32, ldx, rows, n int)
+TEXT ·sumsAVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), R9
+	MOVQ ldx+16(FP), R11
+	MOVQ rows+24(FP), R12
+	SHLQ $2, R11
+
+row:
+	MOVQ   R9, SI
+	MOVQ   n+32(FP), CX
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+
+sum:
+	VADDPS (SI), Z0, Z0
+	VADDPS 64(SI), Z1, Z1
+	ADDQ   $128, SI
+	SUBQ   $32, CX
+	JNZ    sum
+	HALVES512
+	VMOVSS X0, (DI)
+	ADDQ   $4, DI
+	ADDQ   R11, R9
+	DECQ   R12
+	JNZ    row
 	VZEROUPPER
 	RET
 
@@ -116,18 +182,11 @@ sum:
 
 // func halvesAVX512(sums *float32) float32
 TEXT ·halvesAVX512(SB), NOSPLIT, $0-12
-	MOVQ          sums+0(FP), SI
-	VMOVUPS       (SI), Z0
-	VADDPS        64(SI), Z0, Z0
-	VEXTRACTF64X4 $1, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $1, Y0, X1
-	VADDPS        X1, X0, X0
-	VPSHUFD       $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPSHUFD       $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VMOVSS        X0, ret+8(FP)
+	MOVQ    sums+0(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	HALVES512
+	VMOVSS  X0, ret+8(FP)
 	VZEROUPPER
 	RET
 
@@ -435,13 +494,20 @@ squares256:
 	VZEROUPPER
 	RET
 
-// func largestAVX512(x *float32, n int) (top float32, unordered uint32)
-TEXT ·largestAVX512(SB), NOSPLIT, $0-24
-	MOVQ    x+0(FP), SI
-	MOVQ    n+8(FP), CX
+// func largestAVX512(dst, x *float32, ldx, rows, n int) (unordered uint32)
+TEXT ·largestAVX512(SB), NOSPLIT, $0-44
+	MOVQ  dst+0(FP), DI
+	MOVQ  x+8(FP), R9
+	MOVQ  ldx+16(FP), R11
+	MOVQ  rows+24(FP), R12
+	SHLQ  $2, R11
+	KXORW K1, K1, K1
+
+row:
+	MOVQ    R9, SI
+	MOVQ    n+32(FP), CX
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	KXORW   K1, K1, K1
 
 top:
 	VMOVUPS (SI), Z2
@@ -462,9 +528,13 @@ top:
 	VMAXPS        X1, X0, X0
 	VPSHUFD       $0xb1, X0, X1
 	VMAXPS        X1, X0, X0
-	VMOVSS        X0, top+16(FP)
+	VMOVSS        X0, (DI)
+	ADDQ          $4, DI
+	ADDQ          R11, R9
+	DECQ          R12
+	JNZ           row
 	KMOVW         K1, AX
-	MOVL          AX, unordered+20(FP)
+	MOVL          AX, unordered+40(FP)
 	VZEROUPPER
 	RET
 

@@ -49,6 +49,15 @@ func arguments(rng *rand.Rand, n int) []float32 {
 	return x
 }
 
+func sameBits(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i, w := range want {
+		if g := got[i]; math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
+			t.Fatalf("%s of %d: number %d is %v, in Go %v", what, len(want), i, g, w)
+		}
+	}
+}
+
 // compare holds the assembly to the loops in Go, to the bit, and what lies around the
 // slices to what it was.
 func compare(t *testing.T, name string, l Loops, x []float32, less float32) {
@@ -67,6 +76,27 @@ func compare(t *testing.T, name string, l Loops, x []float32, less float32) {
 		if got[0] != guard || got[len(x)+1] != guard {
 			t.Fatalf("%s: %s of %d elements writes beyond them", name, op, len(x))
 		}
+	}
+	lessOf := x[:min(max(1, len(x)/7), len(x))]
+	n := len(x) - len(lessOf) // of rows that overlap
+	for op, loop := range map[string][2]func(dst []float32, ldd int, x []float32, ldx int, less []float32, n int){
+		"exp": {l.ExpRows, eachExp(Generic.Exp)}, "exp2": {l.Exp2Rows, eachExp(Generic.Exp2)},
+	} {
+		got, want := make([]float32, len(lessOf)*(n+3)), make([]float32, len(lessOf)*(n+3))
+		loop[0](got, n+3, x, 1, lessOf, n)
+		loop[1](want, n+3, x, 1, lessOf, n)
+		sameBits(t, name+": rows of "+op, got, want)
+	}
+	for op, loop := range map[string][2]func(dst, x []float32, ldx, n int){
+		"sums": {l.SumRows, eachOne(Generic.Sum)}, "the largest": {l.LargestRows, eachOne(Generic.Largest)},
+	} {
+		if n == 0 {
+			continue
+		}
+		got, want := make([]float32, len(lessOf)+1), make([]float32, len(lessOf)+1)
+		loop[0](got[:len(lessOf)], x, 1, n)
+		loop[1](want[:len(lessOf)], x, 1, n)
+		sameBits(t, name+": "+op, got, want)
 	}
 	if g, w := l.Squares(x, less), Generic.Squares(x, less); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
 		t.Fatalf("%s: the sum of squares of %d elements is %v, in Go %v", name, len(x), g, w)
