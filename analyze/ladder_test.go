@@ -94,13 +94,13 @@ func besidePage(t *testing.T) (page besides) {
 	return page
 }
 
-// TestV5 holds what the page says of v5 beside XLA to three points in 45 that XLA has, by a
+// TestV5 holds what the page says of v5 beside XLA to one point in 45 that XLA has, by half a
 // percent at most. The table, and the page with it, are written anew of what bench wrote by
 //
-//	MATLADDER_ROWS='out/*.csv' go test ./analyze -run TestPrediction -update
+//	MATLADDER_ROWS="$PWD/out/*.csv" go test ./analyze -run TestPrediction -update
 func TestV5(t *testing.T) {
 	page := besidePage(t)
-	if page.Asked < 45 || len(page.Below) > page.Asked/15 || page.Least < 0.99 {
+	if page.Asked < 45 || len(page.Below) > page.Asked/45 || page.Least < 0.995 {
 		t.Errorf("%d points, %d below XLA, the least %.3f", page.Asked, len(page.Below), page.Least)
 	}
 	t.Logf("%d points, below XLA at %d: %s", page.Asked, len(page.Below), strings.Join(page.Below, "; "))

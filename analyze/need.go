@@ -6,6 +6,36 @@ import (
 	"matladder/tile"
 )
 
+// Ahead is the input of programs of one launch that is to come ahead of it: the largest, of
+// equals the first. Where a machine still brings its blocks, from a memory apart, it is of
+// equals the one of which blocks move the most bytes, if that can be counted. nil is none.
+func Ahead(programs []*tile.Program, apart bool) (*tile.Ref, error) {
+	b, err := tile.Bind(programs)
+	if err != nil {
+		return nil, err
+	}
+	ahead := b.Largest()
+	if ahead == nil || !apart {
+		return ahead, nil
+	}
+	moved := func(r *tile.Ref) (n int64) {
+		for _, p := range programs {
+			for _, of := range p.RefsOf(tile.In) {
+				if t, err := refTraffic(p, of); of.Name == r.Name && err == nil {
+					n += t.bytes
+				}
+			}
+		}
+		return n
+	}
+	for _, r := range b.In {
+		if r.Kind == tile.In && r.ArrayBytes() == ahead.ArrayBytes() && moved(r) > moved(ahead) {
+			ahead = r
+		}
+	}
+	return ahead, nil
+}
+
 // Need is what programs of one launch take of fast memory. Errors are those of Count.
 func Need(programs []*tile.Program) (tile.Need, error) {
 	var n tile.Need

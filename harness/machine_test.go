@@ -49,11 +49,11 @@ func checkPipeline(t *testing.T, d chips.Device, p problem.Matmul, prefetch bool
 		}
 		var inputs []analyze.Near
 		if _, _, ahead := kernels.Memory(kernels.All[4], need, m); ahead {
-			largest := "a"
-			if p.N > p.M {
-				largest = "b"
+			r, err := analyze.Ahead(programs, m.Ahead.Apart)
+			if err != nil {
+				t.Fatal(err)
 			}
-			inputs = []analyze.Near{{Name: largest, Between: m.Ahead.Apart}}
+			inputs = []analyze.Near{{Name: r.Name, Between: m.Ahead.Apart}}
 		}
 		w, err := analyze.WorkOf(programs[0], inputs...)
 		if err != nil {

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"maps"
 
+	"matladder/analyze"
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/libtpu"
+	"matladder/chips"
 	"matladder/lower/mosaic"
 	"matladder/lower/triton"
 	"matladder/tile"
@@ -26,7 +28,11 @@ func (c *Compiler) CompileKernels(ctx context.Context, topology string, programs
 	if err != nil {
 		return nil, err
 	}
-	launch, err := lowered(target, programs, params)
+	device, err := top.Device()
+	if err != nil {
+		return nil, err
+	}
+	launch, err := lowered(target, device, programs, params)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +40,21 @@ func (c *Compiler) CompileKernels(ctx context.Context, topology string, programs
 }
 
 // lowered is a launch of programs for a generation that can run them.
-func lowered(target mosaic.Target, programs []*tile.Program, params backend.Params) (*mosaic.Launch, error) {
-	o := mosaic.Options{VMEMBytes: params.VMEMBytes, Prefetch: params.Prefetch}
+func lowered(target mosaic.Target, device chips.Device, programs []*tile.Program, params backend.Params) (*mosaic.Launch, error) {
+	o := mosaic.Options{VMEMBytes: params.VMEMBytes}
+	if params.Prefetch { // as for XLA's own product; other launches are written as Pallas writes them
+		const side = 128
+		if device.MXUSide == side {
+			o.Pieces = side
+		}
+		ahead, err := analyze.Ahead(programs, device.Ahead().Apart)
+		if err != nil {
+			return nil, err
+		}
+		if ahead != nil {
+			o.Ahead = ahead.Name
+		}
+	}
 	launch, err := mosaic.Lower(programs, o)
 	if err == nil {
 		err = target.Check(programs, o)

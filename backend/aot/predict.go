@@ -41,7 +41,7 @@ func (b *Backend) Steps(ctx context.Context, programs []*tile.Program, params ba
 // steps is Steps, and the schedules if it compiled. With anew it compiles even what is cached,
 // so that there are schedules.
 func (b *Backend) steps(ctx context.Context, programs []*tile.Program, params backend.Params, anew bool) (_ []Step, schedules []*schedule.Schedule, err error) {
-	launch, err := lowered(b.target, programs, params)
+	launch, err := lowered(b.target, b.device, programs, params)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -253,6 +253,12 @@ func (x *pipeline) need(s tile.Blocks) tile.Need {
 	return need
 }
 
+// even reports whether a and one b have equally many bytes.
+func (x *pipeline) even() bool {
+	a, b, _ := x.blocksOf(tile.Blocks{M: x.p.M, K: x.p.K, N: x.p.N})
+	return a == b/float64(x.together)
+}
+
 // largest is how many bytes the larger of a and one b has, and whether that is a: of equals it is.
 func (x *pipeline) largest() (bytes float64, first bool) {
 	a, b, _ := x.blocksOf(tile.Blocks{M: x.p.M, K: x.p.K, N: x.p.N})
@@ -275,6 +281,9 @@ func (x *pipeline) seconds(s tile.Blocks) float64 {
 	first, between := a+b, 0.
 	if _, ahead := AskFor(x.need(s), x.machine); ahead {
 		array, ofA := x.largest()
+		if x.machine.Ahead.Apart && x.even() { // as analyze.Ahead has it
+			ofA = moved.a >= moved.b/float64(x.together)
+		}
 		own, all, part := a, &moved.a, 1.
 		if !ofA {
 			part = 1 / float64(x.together)

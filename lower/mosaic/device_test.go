@@ -21,7 +21,7 @@ import (
 
 // device is a backend that runs programs as their Mosaic text says, so that the
 // suite which accepts a backend tells whether the text means what interp does.
-type device struct{}
+type device struct{ options mosaic.Options }
 
 func (device) Name() string         { return "text" }
 func (device) Device() chips.Device { return chips.Device{} }
@@ -31,11 +31,13 @@ func (device) Baseline(context.Context, backend.BaselineSpec) (backend.Executabl
 	return nil, backend.ErrUnsupported
 }
 
-func (device) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
+func (d device) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: params.VMEMBytes})
+	options := d.options
+	options.VMEMBytes = params.VMEMBytes
+	launch, err := mosaic.Lower(programs, options)
 	var unsupported *mosaic.UnsupportedError
 	if errors.As(err, &unsupported) {
 		return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)

@@ -23,6 +23,7 @@ type kernel struct {
 
 	pos     tile.Pos   // of the statement being written
 	begin   *tile.Stmt // the Fill that the statement being written begins with; nil for none
+	pieces  int        // Options.Pieces
 	masking bool       // whether Dots are masked in the copy being written
 	loads   map[*tile.Ref]value
 	sums    map[*tile.Ref]bool // that are never held
@@ -35,13 +36,13 @@ type kernel struct {
 
 // writeKernel returns the module of one program. Its body is written twice: the first tells
 // which scratch is read in memory at all, and what is not is no part of the second.
-func writeKernel(p *tile.Program) (string, error) {
-	k := bodyOf(p, nil)
+func writeKernel(p *tile.Program, pieces int) (string, error) {
+	k := bodyOf(p, nil, pieces)
 	unread := map[*tile.Ref]bool{}
 	for _, r := range p.Refs {
 		unread[r] = k.holds(r) && !k.read[r]
 	}
-	k = bodyOf(p, unread)
+	k = bodyOf(p, unread, pieces)
 	t := &text{}
 	t.line(`"builtin.module"() ({`)
 	t.depth++
@@ -56,8 +57,8 @@ func writeKernel(p *tile.Program) (string, error) {
 }
 
 // bodyOf writes the body of a program, in which nothing is stored to unread scratch.
-func bodyOf(p *tile.Program, unread map[*tile.Ref]bool) *kernel {
-	k := &kernel{program: p, overhangs: p.Overhangs(), refs: map[*tile.Ref]argument{}, taken: map[string]bool{}}
+func bodyOf(p *tile.Program, unread map[*tile.Ref]bool, pieces int) *kernel {
+	k := &kernel{program: p, pieces: pieces, overhangs: p.Overhangs(), refs: map[*tile.Ref]argument{}, taken: map[string]bool{}}
 	k.sums, k.held, k.read, k.unread = sumsOf(p), map[*tile.Ref]held{}, map[*tile.Ref]bool{}, unread
 	k.scope = scope{text: &text{depth: 2, known: map[string]value{}}, ids: map[*tile.Axis]index{}, tables: map[*tile.Ref]argument{},
 		coordinates: map[*tile.Axis]argument{}, refuse: k.refuseAt}

@@ -1,6 +1,11 @@
 package mosaic
 
-import "matladder/tile"
+import (
+	"fmt"
+	"slices"
+
+	"matladder/tile"
+)
 
 // number is an index as a value that may still be broadcast.
 func (k *kernel) number(x index) value {
@@ -74,7 +79,26 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 		attrs += ", precision = #tpu.contract_precision<fp32>"
 	}
 	attrs += ", transpose_lhs = false, transpose_rhs = false"
-	return k.op(acc.shaped, "tpu.matmul", attrs, a, b, acc)
+	n := a.dims[ka]
+	if k.pieces > 0 && a.elem == "i8" && b.elem == "i8" && tile.Elements(e.Shape) <= large {
+		n = k.pieces
+	}
+	for from := 0; from < a.dims[ka]; from += n {
+		acc = k.op(acc.shaped, "tpu.matmul", attrs, k.along(a, ka, from, n), k.along(b, kb, from, n), acc)
+	}
+	return acc
+}
+
+// along is v from an element along dim, n of them or as many as there are.
+func (k *kernel) along(v value, dim, from, n int) value {
+	n = min(n, v.dims[dim]-from)
+	if n == v.dims[dim] {
+		return v
+	}
+	offsets, sizes, strides := make([]int, len(v.dims)), slices.Clone(v.dims), slices.Repeat([]int{1}, len(v.dims))
+	offsets[dim], sizes[dim] = from, n
+	return k.op(shaped{elem: v.elem, dims: sizes}, "vector.extract_strided_slice",
+		fmt.Sprintf("offsets = [%s], sizes = [%s], strides = [%s]", commas(offsets), commas(sizes), commas(strides)), v)
 }
 
 func (k *kernel) toInt8(v value) value {

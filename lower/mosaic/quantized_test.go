@@ -8,6 +8,7 @@ import (
 	"matladder/backend/backendtest"
 	"matladder/check"
 	quantized "matladder/kernels/v5_quant"
+	"matladder/lower/mosaic"
 	"matladder/problem/problemtest"
 	"matladder/tile"
 )
@@ -15,7 +16,13 @@ import (
 // runText runs the text of programs on named inputs.
 func runText(t *testing.T, programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
 	t.Helper()
-	e, err := device{}.Compile(context.Background(), programs, backend.Params{})
+	return runWith(t, mosaic.Options{}, programs, in)
+}
+
+// runWith runs it as it is written with options.
+func runWith(t *testing.T, options mosaic.Options, programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+	t.Helper()
+	e, err := device{options}.Compile(context.Background(), programs, backend.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}

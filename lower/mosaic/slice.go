@@ -2,7 +2,6 @@ package mosaic
 
 import (
 	"fmt"
-	"slices"
 
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
@@ -36,15 +35,7 @@ func (k *kernel) slice(e *tile.Expr) value {
 	if e.Shape[e.Dim] == v.dims[dim] {
 		return v
 	}
-	offsets, sizes, strides := make([]int, len(v.dims)), slices.Clone(v.dims), make([]int, len(v.dims))
-	for d := range strides {
-		strides[d] = 1
-	}
-	offsets[dim], sizes[dim] = start.n, e.Shape[e.Dim]
-	return k.unpacked(e.Dtype, []value{v}, func(vs []value) value {
-		return k.op(shaped{elem: vs[0].elem, dims: sizes}, "vector.extract_strided_slice",
-			fmt.Sprintf("offsets = [%s], sizes = [%s], strides = [%s]", commas(offsets), commas(sizes), commas(strides)), vs...)
-	})
+	return k.unpacked(e.Dtype, []value{v}, func(vs []value) value { return k.along(vs[0], dim, start.n, e.Shape[e.Dim]) })
 }
 
 // concat puts blocks one after another.

@@ -56,6 +56,50 @@ func TestLargeSum(t *testing.T) {
 	}
 }
 
+// TestPieces: a product of int8 is written in pieces of k where that is asked for, which
+// computes the same; one of other dtypes and one into a large sum is not, and none where k is
+// no more than a piece.
+func TestPieces(t *testing.T) {
+	for _, c := range []struct {
+		dtype  tile.Dtype
+		blocks tile.Blocks
+		want   int // products in the text
+	}{
+		{tile.Int8, tile.Blocks{M: 64, K: 320, N: 128}, 3},
+		{tile.Int8, tile.Blocks{M: 64, K: 128, N: 128}, 1},
+		{tile.Int8, tile.Blocks{M: 640, K: 320, N: 512}, 1},
+		{tile.BFloat16, tile.Blocks{M: 64, K: 320, N: 128}, 1},
+	} {
+		p := problem.New(c.blocks.M, c.blocks.K, c.blocks.N, c.dtype)
+		programs, err := quantized.Kernel{}.Build(p, "", c.blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		options := mosaic.Options{Pieces: 128, Ahead: "b"}
+		l, err := mosaic.Lower(programs, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(l.Kernels[0].Body, "tpu.matmul\""); got != c.want {
+			t.Errorf("%s %v: %d products, want %d:\n%s", c.dtype, c.blocks, got, c.want, l.Kernels[0].Body)
+		}
+		// The kernel takes b first; the launch takes its arrays in their order.
+		if text := l.Module(); !strings.Contains(text, "(%in1, %in0)") || l.In[0].Name != "a" {
+			t.Errorf("b is not the first operand:\n%s", text)
+		}
+		if tile.Elements([]int{c.blocks.M, c.blocks.N}) > 1<<14 {
+			continue
+		}
+		in, err := check.Inputs(t.Context(), p, programs, 5, check.Uniform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := check.Verify(t.Context(), p, programs, in, runWith(t, options, programs, in)["o"]); err != nil || !r.OK {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
 // TestLargeSum_Pair: of two sums in one step the second alone is written with what ends both:
 // what begins the second does not end the first.
 func TestLargeSum_Pair(t *testing.T) {

@@ -46,9 +46,9 @@ func (t Target) Check(programs []*tile.Program, o Options) error {
 	}
 	limit = min(limit, t.VMEMBytes)
 	ahead := ""
-	if bound, err := tile.Bind(programs); err == nil && o.Prefetch {
+	if bound, err := tile.Bind(programs); err == nil && o.Ahead != "" {
 		if r := bound.Largest(); r != nil && r.ArrayBytes() <= t.VMEMBytes-limit {
-			ahead = r.Name
+			ahead = o.Ahead
 		}
 	}
 	for _, p := range programs {
