@@ -6,34 +6,50 @@ import (
 	"matladder/tile"
 )
 
-// Ahead is the input of programs of one launch that is to come ahead of it: the largest, of
-// equals the first. Where a machine still brings its blocks, from a memory apart, it is of
-// equals the one of which blocks move the most bytes, if that can be counted. nil is none.
+// Ahead is the input of programs of one launch that is to come ahead of it: the largest, and of
+// equals the first. Where a machine brings its blocks all the same, from a memory apart, it is
+// of equals the one of which blocks move the most bytes; the first, if a table says which blocks
+// those are. nil is none.
 func Ahead(programs []*tile.Program, apart bool) (*tile.Ref, error) {
 	b, err := tile.Bind(programs)
 	if err != nil {
 		return nil, err
 	}
-	ahead := b.Largest()
-	if ahead == nil || !apart {
-		return ahead, nil
+	largest := b.Largest()
+	if largest == nil || !apart {
+		return largest, nil
 	}
-	moved := func(r *tile.Ref) (n int64) {
-		for _, p := range programs {
-			for _, of := range p.RefsOf(tile.In) {
-				if t, err := refTraffic(p, of); of.Name == r.Name && err == nil {
-					n += t.bytes
-				}
-			}
-		}
-		return n
-	}
+	ahead, most := largest, int64(-1)
 	for _, r := range b.In {
-		if r.Kind == tile.In && r.ArrayBytes() == ahead.ArrayBytes() && moved(r) > moved(ahead) {
-			ahead = r
+		if r.Kind != tile.In || r.ArrayBytes() != largest.ArrayBytes() {
+			continue
+		}
+		bytes, err := movedOf(programs, r.Name)
+		if err != nil {
+			return largest, nil
+		}
+		if bytes > most {
+			ahead, most = r, bytes
 		}
 	}
 	return ahead, nil
+}
+
+// movedOf is how many bytes blocks of an input move in all of programs.
+func movedOf(programs []*tile.Program, name string) (bytes int64, err error) {
+	for _, p := range programs {
+		for _, r := range p.RefsOf(tile.In) {
+			if r.Name != name {
+				continue
+			}
+			t, err := refTraffic(p, r)
+			if err != nil {
+				return 0, err
+			}
+			bytes += t.bytes
+		}
+	}
+	return bytes, nil
 }
 
 // Need is what programs of one launch take of fast memory. Errors are those of Count.

@@ -191,7 +191,7 @@ func (p Rope) Operands() []Operand {
 	}
 }
 
-// Sides are the rows of a block; its columns are all. Of one row it has as many heads instead.
+// Sides are the rows of a block, or where there is only one its heads; its columns are all.
 func (p Rope) Sides() []Side {
 	if p.Rows == 1 {
 		return []Side{{"heads", p.Heads, p.Dtype, 0}}

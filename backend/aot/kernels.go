@@ -42,7 +42,7 @@ func (c *Compiler) CompileKernels(ctx context.Context, topology string, programs
 // lowered is a launch of programs for a generation that can run them.
 func lowered(target mosaic.Target, device chips.Device, programs []*tile.Program, params backend.Params) (*mosaic.Launch, error) {
 	o := mosaic.Options{VMEMBytes: params.VMEMBytes}
-	if params.Prefetch { // as for XLA's own product; other launches are written as Pallas writes them
+	if params.Prefetch { // as XLA treats its own product; otherwise as Pallas would write it
 		const side = 128
 		if device.MXUSide == side {
 			o.Pieces = side

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 // blocks that overhang too and at all distances of rows; what depends on a number of its row
 // is computed row by row.
 func TestStacked(t *testing.T) {
-	const rows, bm, cols = 45, 20, 24
+	const rows, bm, cols = 41, 20, 24 // the last block has one row
 	f32 := func(x tile.Value) *tile.Expr { return tile.Cast(x, tile.Float32) }
 	from := func(x tile.Value, start, n int) *tile.Expr { return tile.Slice(x, 1, tile.Const(start), n) }
 	const half = cols / 2
@@ -42,6 +43,18 @@ func TestStacked(t *testing.T) {
 			z := tile.Add(f32(x), f32(w))
 			return tile.Concat(1, tile.Neg(from(z, half, half)), from(from(z, 1, half+2), 1, half))
 		}, bm},
+		{"columns of a sum beside each other", func(x, y, w *tile.Ref) *tile.Expr {
+			z := tile.Add(f32(x), f32(w))
+			return tile.Add(z, tile.Concat(1, from(z, half, half), from(z, 0, half)))
+		}, bm},
+		{"halves of a sum", func(x, y, w *tile.Ref) *tile.Expr {
+			z := tile.Add(f32(x), f32(w))
+			return tile.Concat(1, tile.Sub(from(z, 0, half), from(z, half, half)), from(z, 0, 1), from(f32(y), 0, half-1))
+		}, bm},
+		{"less than the largest of its column", func(x, y, w *tile.Ref) *tile.Expr {
+			z := tile.Select(tile.InBounds(x, 0), f32(x), tile.Number(0))
+			return tile.Sub(z, tile.Broadcast(tile.ReduceMax(z, 0), bm, cols))
+		}, 0},
 		{"odd columns", func(x, y, w *tile.Ref) *tile.Expr {
 			z := tile.Mul(tile.Cast(tile.Iota(1, bm, cols), tile.Float32), tile.Number(0.5))
 			return tile.Select(tile.Compare(z, tile.EQ, tile.RoundEven(z)), tile.Neg(f32(y)), f32(x))
@@ -60,7 +73,7 @@ func TestStacked(t *testing.T) {
 					if len(isa.Missing()) > 0 {
 						continue
 					}
-					t.Run(c.name+"/"+d.String()+"/"+isa.String(), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s/%s/%d/%s", c.name, d, wide, isa), func(t *testing.T) {
 						b := tile.New("stacked")
 						i, j, zero := b.Axis("i", tile.Ceil(rows, bm), tile.Parallel), b.Axis("j", tile.Ceil(wide, cols), tile.Parallel), tile.Const(0)
 						block := tile.Block(bm, cols).At(i, j)

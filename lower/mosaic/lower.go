@@ -15,8 +15,8 @@ type Options struct {
 	// Ahead names the operand that XLA may bring to VMEM behind the launch before: the largest,
 	// or one of equals, of which XLA takes the first that a kernel names. "" is none. The others
 	// stay in main memory, from where their blocks come: XLA may else copy them to VMEM as well,
-	// and the launch would wait for that. Nor is checked at run time, as for XLA's own products,
-	// what Verify has proved of blocks.
+	// and the launch would wait for that. What Verify has proved of blocks is then not checked
+	// again at run time, as it is not for XLA's own products.
 	Ahead string
 	// Pieces is how much of k a product of int8 takes at a time, 0 for all; that of a large sum
 	// takes all. On matrix units of 128 libtpu's schedules of pieces of 128 take fewer cycles,

@@ -83,15 +83,15 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 	if k.pieces > 0 && a.elem == "i8" && b.elem == "i8" && tile.Elements(e.Shape) <= large {
 		n = k.pieces
 	}
-	for from := 0; from < a.dims[ka]; from += n {
-		acc = k.op(acc.shaped, "tpu.matmul", attrs, k.along(a, ka, from, n), k.along(b, kb, from, n), acc)
+	for from, all := 0, a.dims[ka]; from < all; from += n {
+		some := min(n, all-from)
+		acc = k.op(acc.shaped, "tpu.matmul", attrs, k.along(a, ka, from, some), k.along(b, kb, from, some), acc)
 	}
 	return acc
 }
 
-// along is v from an element along dim, n of them or as many as there are.
+// along is n elements of v along dim, beginning at from.
 func (k *kernel) along(v value, dim, from, n int) value {
-	n = min(n, v.dims[dim]-from)
 	if n == v.dims[dim] {
 		return v
 	}

@@ -47,8 +47,10 @@ func (t Target) Check(programs []*tile.Program, o Options) error {
 	limit = min(limit, t.VMEMBytes)
 	ahead := ""
 	if bound, err := tile.Bind(programs); err == nil && o.Ahead != "" {
-		if r := bound.Largest(); r != nil && r.ArrayBytes() <= t.VMEMBytes-limit {
-			ahead = o.Ahead
+		for _, r := range bound.In {
+			if r.Name == o.Ahead && r.ArrayBytes() <= t.VMEMBytes-limit {
+				ahead = o.Ahead
+			}
 		}
 	}
 	for _, p := range programs {

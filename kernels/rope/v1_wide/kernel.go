@@ -23,7 +23,7 @@ func (Kernel) Supports(p problem.Rope) error { return p.Validate() }
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.Rope) []string { return []string{""} }
 
-// Candidates has one: 64 rows at a time.
+// Candidates has one: 64 rows at a time, or all.
 func (Kernel) Candidates(p problem.Rope, _ tile.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: min(64, p.Rows)})
 }

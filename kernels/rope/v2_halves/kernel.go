@@ -8,7 +8,7 @@ import (
 	"matladder/tile"
 )
 
-// Kernel turns the heads of a block of rows one after another.
+// Kernel turns the heads of a block of rows one after another; of one row, many heads at once.
 type Kernel struct{}
 
 // Number is the rung.
@@ -31,13 +31,13 @@ func (Kernel) Candidates(p problem.Rope, _ tile.Machine) []tile.Blocks {
 // Build writes the kernel as a tile program.
 func (Kernel) Build(p problem.Rope, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_halves")
-	block, heads, rows := tile.Block(tile.Squeezed, tile.Squeezed, s.M, p.Dim), p.Heads, s.M
+	block, headBlocks, rows := tile.Block(tile.Squeezed, tile.Squeezed, s.M, p.Dim), p.Heads, s.M
 	if p.Rows == 1 { // as where a model decodes: the row of many heads at once
-		block, heads, rows = tile.Block(tile.Squeezed, s.M, tile.Squeezed, p.Dim), tile.Ceil(p.Heads, s.M), 1
+		block, headBlocks, rows = tile.Block(tile.Squeezed, s.M, tile.Squeezed, p.Dim), tile.Ceil(p.Heads, s.M), 1
 	}
 	i := t.Axis("i", tile.Ceil(p.Rows, rows), tile.Parallel)
 	b := t.Axis("b", p.Batch, tile.Parallel)
-	h := t.Axis("h", heads, tile.Parallel)
+	h := t.Axis("h", headBlocks, tile.Parallel)
 	zero, n := tile.Const(0), turn.Columns(p)
 
 	all := tile.Array(p.Batch, p.Heads, p.Rows, p.Dim)

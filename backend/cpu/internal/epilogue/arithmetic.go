@@ -12,13 +12,13 @@ import (
 // logistic from tables.
 var (
 	unaryFloats = map[tile.Op]func(o, x []float32){
-		tile.OpAbs:       through(math.Abs),
-		tile.OpExp:       through(math.Exp), // of bfloat16, as the next: see values.exponential
-		tile.OpExp2:      through(math.Exp2),
-		tile.OpLog:       through(math.Log),
-		tile.OpTanh:      through(math.Tanh),
-		tile.OpRsqrt:     through(func(x float64) float64 { return 1 / math.Sqrt(x) }),
-		tile.OpRoundEven: through(math.RoundToEven),
+		tile.OpAbs:       inFloat64(math.Abs),
+		tile.OpExp:       inFloat64(math.Exp), // of bfloat16, as the next: see values.exponential
+		tile.OpExp2:      inFloat64(math.Exp2),
+		tile.OpLog:       inFloat64(math.Log),
+		tile.OpTanh:      inFloat64(math.Tanh),
+		tile.OpRsqrt:     inFloat64(func(x float64) float64 { return 1 / math.Sqrt(x) }),
+		tile.OpRoundEven: inFloat64(math.RoundToEven),
 	}
 	unaryInts = map[tile.Op]func(o, x []int32){
 		tile.OpNeg: each(func(x int32) int32 { return -x }),
@@ -85,7 +85,7 @@ func pairs[T, U any](f func(x, y T) U) func(o []U, x, y []T) {
 	}
 }
 
-func through(f func(float64) float64) func(o, x []float32) {
+func inFloat64(f func(float64) float64) func(o, x []float32) {
 	return func(o, x []float32) {
 		for i := range o {
 			o[i] = float32(f(float64(x[i])))

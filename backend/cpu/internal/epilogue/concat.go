@@ -2,6 +2,7 @@ package epilogue
 
 import (
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -26,10 +27,10 @@ func concat[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[
 	width := width(e)
 	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
 		begin := 0
-		if rows := len(out) / width; rows > 1 { // stacked
+		if count := len(out) / width; count > 1 { // stacked
 			for i, end := range ends {
 				n := end - begin
-				eachRow(copyTo[T])(out[begin:], width, parts[i](w, row, 0, rows*n), n, rows, n)
+				rows.Each(copyTo[T])(out[begin:], width, parts[i](w, row, 0, count*n), n, count, n)
 				begin = end
 			}
 			return

@@ -26,7 +26,7 @@ func Compile(p *plan.Plan) error {
 		case s.Dots[0].Scales != nil:
 			compileScales(s.Dots[0].Scales, c)
 		}
-		if s.Store != nil {
+		if s.Store != nil && s.AtOnce == 0 {
 			s.Passes += plan.Ceil(p.Refs[s.Dst].Cols, s.Lanes)
 		}
 		p.Vectors = max(p.Vectors, c.slots)
@@ -43,9 +43,9 @@ type values struct {
 	slots int
 	err   error
 
-	rows    int // that are stacked
-	stacked map[*tile.Expr]plan.Lanes[float32]
-	uses    map[*tile.Expr]int // by how many values of the step a value is needed
+	rows   int // stacked in one call; 0 or 1: none
+	shared map[*tile.Expr]plan.Lanes[float32]
+	uses   map[*tile.Expr]int // how many values of the step need one
 }
 
 func (c *values) fail(e *tile.Expr, format string, args ...any) {
@@ -103,7 +103,8 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 	return c.floatsOf(e)
 }
 
-// floatsOf compiles e by what it computes.
+// floatsOf compiles e by what it computes, for whoever asks: floats may have it from somebody
+// who needed it before.
 func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 	if x := c.into(e); x != nil {
 		return lanes(c, x)
@@ -176,7 +177,7 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 	case tile.OpCast:
 		return c.castToInt(e)
 	case tile.OpIota:
-		return rowByRow(c, width(e), iotaLanes(c, e.Dim == len(e.Shape)-1))
+		return rowByRow(c, width(e), false, iotaLanes(c, e.Dim == len(e.Shape)-1))
 	case tile.OpIndex:
 		x := c.once(func(w *plan.Frame) int { return tile.Eval(e.Index, w) })
 		return lanes(c, func(w *plan.Frame, _, _ int, out []int32) { memory.Fill(out, int32(x(w))) })
@@ -267,7 +268,7 @@ func broadcast[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
 	oneRow := len(from) < 2 || from[0] == 1
 	oneCol := len(from) < 1 || from[len(from)-1] == 1
 	if !oneCol {
-		return rowByRow(c, width(e), func(w *plan.Frame, row, col, n int) []T {
+		return rowByRow(c, width(e), oneRow, func(w *plan.Frame, row, col, n int) []T {
 			if oneRow {
 				row = 0
 			}
@@ -312,13 +313,14 @@ func pick[T any](o, x, y []T, cond []bool) {
 	}
 }
 
-// products compiles the sum or the difference of two products, whose second one is added to the
-// first where that is; nil if e is no such sum.
+// products compiles x·y + z·w or x·y - z·w: the first product into a vector, which the second is
+// then added to or taken away from; nil if e is neither.
 func (c *values) products(e *tile.Expr) plan.Lanes[float32] {
 	then := map[tile.Op]func(o, x, y []float32){tile.OpAdd: c.plan.Loops.AddMul, tile.OpSub: c.plan.Loops.SubMul}[e.Op]
 	if then == nil || e.Dtype != tile.Float32 || e.Args[0].Op != tile.OpMul || e.Args[1].Op != tile.OpMul {
 		return nil
 	}
+	// The first is written again, so that its vector is shared with nobody.
 	first, x, y := c.floatsOf(e.Args[0]), c.floats(e.Args[1].Args[0]), c.floats(e.Args[1].Args[1])
 	return func(w *plan.Frame, row, col, n int) []float32 {
 		out := first(w, row, col, n)

@@ -71,9 +71,9 @@ func (c *values) exponentials(op tile.Op) func(dst, x []float32, less float32) {
 	return c.plan.Exps.Exp
 }
 
-// lessened is the argument of e, e^x or 2^x, without what is taken away in all of a row; less is
-// nil if that is nothing.
-func (c *values) lessened(e *tile.Expr) (x, less *tile.Expr) {
+// split takes e, e^x or 2^x, apart: x, and the number of the row that is taken from it, nil for
+// none.
+func split(e *tile.Expr) (x, less *tile.Expr) {
 	if x := e.Args[0]; x.Op == tile.OpSub && x.Dtype == tile.Float32 && plan.OneColumn(x.Args[1]) {
 		return x.Args[0], x.Args[1]
 	}
@@ -83,7 +83,7 @@ func (c *values) lessened(e *tile.Expr) (x, less *tile.Expr) {
 // exponential compiles e^x or 2^x.
 func (c *values) exponential(e *tile.Expr) into[float32] {
 	loop, by := c.exponentials(e.Op), constant(0)
-	x, less := c.lessened(e)
+	x, less := split(e)
 	if less != nil {
 		by = c.single(less)
 	}

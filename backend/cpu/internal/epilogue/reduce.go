@@ -14,7 +14,7 @@ func slice[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
 	}
 	start := int(from)
 	if e.Dim == len(e.Shape)-1 {
-		return rowByRow(c, width(e), func(w *plan.Frame, row, col, n int) []T { return x(w, row, col+start, n) })
+		return rowByRow(c, width(e), false, func(w *plan.Frame, row, col, n int) []T { return x(w, row, col+start, n) })
 	}
 	return func(w *plan.Frame, row, col, n int) []T { return x(w, row+start, col, n) }
 }

@@ -3,104 +3,135 @@ package epilogue
 import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
-// Steps of one loop, whose operands lie in memory, do several rows in one call: rows of scores
-// are short, and to begin takes as long as some of their elements.
+// A step that is one loop over operands in memory does several rows in one call: to begin a loop
+// costs as much as some elements, and rows of scores are short. Nothing of it goes through
+// vectors, so that rows may have any length.
 
-// rowsAtOnce is up to how many rows one call does: numbers of so many rows are a vector.
+// rowsAtOnce is the most rows of one call; the numbers that rows may have of their own are a
+// vector.
 const rowsAtOnce = 64
 
-// matrix is some columns of some rows of a value where they lie, and how many elements those
-// are apart; nil where they do not lie in one array.
-type matrix func(w *plan.Frame, row, col, rows, n int) (x []float32, ld int)
+// matrix finds columns col … col+n-1 of count rows of a value in memory; none if they are not
+// all there.
+type matrix[T any] func(w *plan.Frame, row, col, count, n int) rows.Matrix[T]
 
-// inMemory sees e as a matrix in memory; nil if it is to be computed first.
-func (c *values) inMemory(e *tile.Expr) matrix {
-	d := c.step.DotOf(e)
-	switch {
-	case e.Dtype != tile.Float32 || len(e.Shape) != 2:
-	case d != nil:
-		return func(w *plan.Frame, row, col, rows, n int) ([]float32, int) {
-			return memory.View[float32](d.Temp.Of(w.Mem))[(row-w.Row)*d.LD+col-w.Col:][:(rows-1)*d.LD+n], d.LD
+// columnsOf is the load of whose ref e is columns from start on, as they are or, of bfloat16, in
+// float32; nil if e is anything else.
+func columnsOf(e *tile.Expr) (load *tile.Expr, start int) {
+	for {
+		from, fixed := e.Index.(tile.Const)
+		switch {
+		case e.Op == tile.OpLoad:
+			return e, start
+		case e.Op == tile.OpCast && e.Dtype == tile.Float32 && e.Args[0].Dtype == tile.BFloat16:
+		case e.Op == tile.OpSlice && fixed && e.Dim == len(e.Shape)-1:
+			start += int(from)
+		default:
+			return nil, 0
 		}
-	case e.Op == tile.OpLoad:
-		r := c.plan.Number(e.Ref)
-		ld := c.plan.Refs[r].LD
-		return func(w *plan.Frame, row, col, rows, n int) ([]float32, int) {
-			if at := &w.Places[r]; row+rows > at.Rows || col+n > at.Cols {
-				return nil, 0
-			}
-			return elements[float32](w, r, ld, row, col, (rows-1)*ld+n), ld
+		e = e.Args[0]
+	}
+}
+
+// inMemory sees e, a value of float32 whose elements are d in memory, as a matrix there; nil if
+// it is to be computed first.
+func inMemory[T any](c *values, e *tile.Expr, d tile.Dtype) matrix[T] {
+	if of := c.step.DotOf(e); of != nil && e.Dtype == tile.Float32 && d == tile.Float32 {
+		return func(w *plan.Frame, row, col, count, n int) rows.Matrix[T] {
+			return rows.Matrix[T]{Of: memory.View[T](of.Temp.Of(w.Mem))[(row-w.Row)*of.LD+col-w.Col:][:(count-1)*of.LD+n], LD: of.LD}
 		}
 	}
-	return nil
+	forAll := plan.OneRow(e) && !plan.OneColumn(e) // one row, which is repeated
+	of := e
+	if forAll {
+		of = e.Args[0]
+	}
+	load, start := columnsOf(of)
+	if e.Dtype != tile.Float32 || load == nil || load.Dtype != d {
+		return nil
+	}
+	r := c.plan.Number(load.Ref)
+	ld := c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, count, n int) rows.Matrix[T] {
+		apart := ld
+		if forAll {
+			row, count, apart = 0, 1, 0
+		}
+		if at := &w.Places[r]; row+count > at.Rows || start+col+n > at.Cols {
+			return rows.Matrix[T]{}
+		}
+		return rows.Matrix[T]{Of: elements[T](w, r, ld, row, start+col, (count-1)*ld+n), LD: apart}
+	}
 }
 
 // storeRows compiles a store of v, of a float dtype, for several rows where one loop does it.
 func (c *values) storeRows(v *tile.Expr, d tile.Dtype) {
-	l := &c.plan.Loops
-	switch {
-	case c.step.Store == nil || c.step.StoreRows != nil || v.Dtype != tile.Float32:
+	if c.step.Store == nil || v.Dtype != tile.Float32 {
 		return
+	}
+	passes, l := c.step.Passes, &c.plan.Loops
+	switch {
 	case d == tile.BFloat16:
-		if x := c.inMemory(v); x != nil {
-			fromMemory(c, x, func(dst []uint16, ldd int, x []float32, ldx, rows, n int, _ *plan.Frame, _ int) {
-				l.RowsToBFloat16(dst, ldd, x, ldx, rows, n)
-			})
-		}
-	case d != tile.Float32:
+		through(c, v, func(dst []uint16, ldd int, x []float32, ldx, count, n int, _ *plan.Frame, _ int) {
+			l.RowsToBFloat16(dst, ldd, x, ldx, count, n)
+		})
 	case v.Op == tile.OpMul:
 		x, by := plan.Apart(v, tile.OpMul, func(e *tile.Expr) bool { return e.Op == tile.OpConst || plan.OneColumn(e) && plan.OneRow(e) })
 		if by == nil {
 			return
 		}
-		if x := c.inMemory(x); x != nil {
-			factor := c.single(by)
-			fromMemory(c, x, func(dst []float32, ldd int, x []float32, ldx, rows, n int, w *plan.Frame, row int) {
-				l.RowsScale(dst, ldd, x, ldx, rows, n, factor(w, row))
-			})
-		}
+		factor := c.single(by)
+		through(c, x, func(dst []float32, ldd int, x []float32, ldx, count, n int, w *plan.Frame, row int) {
+			l.RowsScale(dst, ldd, x, ldx, count, n, factor(w, row))
+		})
 	case v.Op == tile.OpExp, v.Op == tile.OpExp2:
-		from, less := c.lessened(v)
-		x := c.inMemory(from)
-		if x == nil || less == nil {
+		x, less := split(v)
+		if less == nil {
 			return
 		}
 		loop, numbers := c.plan.Exps.ExpRows, c.down(less)
 		if v.Op == tile.OpExp2 {
 			loop = c.plan.Exps.Exp2Rows
 		}
-		fromMemory(c, x, func(dst []float32, ldd int, x []float32, ldx, rows, n int, w *plan.Frame, row int) {
-			loop(dst, ldd, x, ldx, numbers(w, row, 0, rows), n)
+		through(c, x, func(dst []float32, ldd int, x []float32, ldx, count, n int, w *plan.Frame, row int) {
+			loop(dst, ldd, x, ldx, numbers(w, row, 0, count), n)
 		})
 	}
+	c.step.Passes = passes // what was compiled once more is not gone over once more
 }
 
-// fromMemory has the step's store go through a loop from x to its destination.
-func fromMemory[D any](c *values, x matrix, loop func(dst []D, ldd int, x []float32, ldx, rows, n int, w *plan.Frame, row int)) {
+// through has the step's store go through a loop from e, if that lies in memory, to its
+// destination.
+func through[D any](c *values, e *tile.Expr, loop func(dst []D, ldd int, x []float32, ldx, count, n int, w *plan.Frame, row int)) {
+	x := inMemory[float32](c, e, tile.Float32)
+	if x == nil {
+		return
+	}
 	r := c.step.Dst
 	ld := c.plan.Refs[r].LD
 	c.step.AtOnce = rowsAtOnce
-	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, rows, n int) bool {
-		from, ldx := x(w, row, col, rows, n)
-		if from == nil {
+	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, count, n int) bool {
+		from := x(w, row, col, count, n)
+		if from.Of == nil {
 			return false
 		}
-		loop(elements[D](w, r, ld, row, col, (rows-1)*ld+n), ld, from, ldx, rows, n, w, row)
+		loop(elements[D](w, r, ld, row, col, (count-1)*ld+n), ld, from.Of, from.LD, count, n, w, row)
 		return true
 	})
 }
 
 // orOneByOne has rows stored one by one where several cannot be.
-func (c *values) orOneByOne(several func(w *plan.Frame, row, col, rows, n int) bool) func(w *plan.Frame, row, col, rows, n int) {
+func (c *values) orOneByOne(several func(w *plan.Frame, row, col, count, n int) bool) rowsWriter {
 	s := c.step
-	return func(w *plan.Frame, row, col, rows, n int) {
-		if several(w, row, col, rows, n) {
+	return func(w *plan.Frame, row, col, count, n int) {
+		if several(w, row, col, count, n) {
 			return
 		}
-		for i := range rows {
+		for i := range count {
 			for from := 0; from < n; from += s.Lanes {
 				s.Store(w, row+i, col+from, min(s.Lanes, n-from))
 			}
@@ -108,30 +139,75 @@ func (c *values) orOneByOne(several func(w *plan.Frame, row, col, rows, n int) b
 	}
 }
 
-// reduceDown compiles the sum or the largest of each row of what lies in memory, for some rows
-// at once; nil if e is anything else.
-func (c *values) reduceDown(e *tile.Expr) plan.Lanes[float32] {
-	loop := map[tile.Op]func(dst, x []float32, ldx, n int){tile.OpReduceSum: c.plan.Exps.SumRows, tile.OpReduceMax: c.plan.Exps.LargestRows}[e.Op]
-	if loop == nil || !plan.AlongRow(e) || width(e.Args[0]) > plan.VectorLanes {
+// productsPart compiles e, the sum or the difference of two products of what lies in memory,
+// with its store to the destination's columns from begin on; nil if e is anything else.
+func (c *values) productsPart(e *tile.Expr, begin int, d tile.Dtype) rowsWriter {
+	if e.Dtype != tile.Float32 || e.Op != tile.OpAdd && e.Op != tile.OpSub || e.Args[0].Op != tile.OpMul || e.Args[1].Op != tile.OpMul {
 		return nil
 	}
-	x := c.inMemory(e.Args[0])
-	if x == nil || e.Args[0].Op != tile.OpLoad {
-		return nil
+	if d == tile.BFloat16 {
+		return productsTo(c, e, begin, d, c.plan.Loops.ProductsBFloat16, c.plan.Loops.RowsToBFloat16)
 	}
-	ref, all, one := c.plan.Number(e.Args[0].Ref), width(e.Args[0]), c.single(e)
-	return lanes(c, func(w *plan.Frame, row, _ int, out []float32) {
-		from, to := w.Columns(ref, all)
-		rows, ld := x(w, row, from, len(out), to-from)
-		for l := range out {
-			if rows == nil {
-				out[l] = one(w, row+l)
-			} else {
-				w.Ask()
+	return productsTo(c, e, begin, d, c.plan.Loops.Products, rows.Each(copyTo[float32]))
+}
+
+func productsTo[T any](c *values, e *tile.Expr, begin int, d tile.Dtype, loop rows.ProductsLoop[T], store rowsLoop[T, float32]) rowsWriter {
+	var narrow [2]matrix[T] // of d, and what those are multiplied by
+	var wide [2]matrix[float32]
+	for i, product := range e.Args {
+		for j, x := range product.Args {
+			if narrow[i] == nil || wide[i] == nil {
+				narrow[i], wide[i] = inMemory[T](c, x, d), inMemory[float32](c, product.Args[1-j], tile.Float32)
 			}
 		}
-		if rows != nil {
-			loop(out, rows, ld, to-from)
+		if narrow[i] == nil || wide[i] == nil {
+			return nil
 		}
+	}
+	computed, r := writePart(c, e, begin, store), c.step.Dst
+	ld := c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, count, n int) {
+		first, last := max(col-begin, 0), min(col+n-begin, width(e))
+		if first >= last {
+			return
+		}
+		n = last - first
+		x, y := narrow[0](w, row, first, count, n), wide[0](w, row, first, count, n)
+		z, v := narrow[1](w, row, first, count, n), wide[1](w, row, first, count, n)
+		if x.Of == nil || y.Of == nil || z.Of == nil || v.Of == nil {
+			computed(w, row, begin+first, count, n)
+			return
+		}
+		dst := rows.Matrix[T]{Of: elements[T](w, r, ld, row, begin+first, (count-1)*ld+n), LD: ld}
+		loop(dst, x, y, z, v, count, n, e.Op == tile.OpSub)
+	}
+}
+
+// reduceDown compiles the sum or the largest of each row of what lies in memory, for some rows
+// at once; nil if e is anything else. Longer rows than a vector are summed in pieces, which is
+// another order.
+func (c *values) reduceDown(e *tile.Expr) plan.Lanes[float32] {
+	loop := map[tile.Op]func(dst, x []float32, ldx, n int){tile.OpReduceSum: c.plan.Exps.SumRows, tile.OpReduceMax: c.plan.Exps.LargestRows}[e.Op]
+	if loop == nil || !plan.AlongRow(e) || e.Args[0].Op != tile.OpLoad || width(e.Args[0]) > plan.VectorLanes {
+		return nil
+	}
+	x := inMemory[float32](c, e.Args[0], tile.Float32)
+	if x == nil {
+		return nil
+	}
+	ref, cols, one := c.plan.Number(e.Args[0].Ref), width(e.Args[0]), c.single(e)
+	return lanes(c, func(w *plan.Frame, row, _ int, out []float32) {
+		from, to := w.Columns(ref, cols)
+		all := x(w, row, from, len(out), to-from)
+		if all.Of == nil {
+			for l := range out {
+				out[l] = one(w, row+l)
+			}
+			return
+		}
+		for range out {
+			w.Ask()
+		}
+		loop(out, all.Of, all.LD, to-from)
 	})
 }

@@ -4,21 +4,23 @@ import (
 	"sync"
 
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
-// Rows of few columns are computed several at once, stacked: the elements of each behind those
-// of the row before, as one long row. What a loop takes to begin is then paid once for all of
-// them. Lanes of a value that stacks are asked for more elements than it has columns, always
-// from the first one on and for whole rows.
+// Short rows are stacked: several are computed in one call, one after another in one vector, so
+// that what a loop takes to begin is paid once for all of them. Lanes are then asked for rows ×
+// columns elements, from column 0 on. Elementwise operations need not know; what reads memory,
+// or changes the number of columns, does.
 
-// stack sets how many rows of v the step computes at once, and reports whether those are several.
+// stack sets how many rows of v the step computes in one call, and reports whether those are
+// several.
 func (c *values) stack(v *tile.Expr) bool {
 	c.rows = 1
 	if shape := v.Shape; len(shape) == 2 && c.stacks(v, shape[0]) {
 		c.rows = max(1, min(shape[0], plan.VectorLanes/shape[1]))
 	}
-	c.stacked, c.uses = map[*tile.Expr]plan.Lanes[float32]{}, map[*tile.Expr]int{}
+	c.shared, c.uses = map[*tile.Expr]plan.Lanes[float32]{}, map[*tile.Expr]int{}
 	tile.WalkExpr(v, func(e *tile.Expr) {
 		for _, x := range e.Args {
 			c.uses[x]++
@@ -27,7 +29,8 @@ func (c *values) stack(v *tile.Expr) bool {
 	return c.rows > 1
 }
 
-// stacks reports whether e can be computed for several of so many rows at once.
+// stacks reports whether e can be computed for several of so many rows at once. All elementwise
+// operations can.
 func (c *values) stacks(e *tile.Expr, rows int) bool {
 	switch {
 	case e.Op == tile.OpConst, e.Op == tile.OpIota:
@@ -55,83 +58,143 @@ func (c *values) stacks(e *tile.Expr, rows int) bool {
 // stackedStore compiles a store of v, of floats, whose rows are stacked. Parts that stand one
 // after another in a row are written each for itself.
 func (c *values) stackedStore(v *tile.Expr, d tile.Dtype, nonTemporal bool) {
-	parts := []*tile.Expr{v}
-	for len(parts) == 1 && parts[0].Op == tile.OpConcat && parts[0].Dtype == tile.Float32 {
-		parts = parts[0].Args
-	}
-	var writers []func(w *plan.Frame, row, col, rows, n int)
-	from, l := 0, &c.plan.Loops
-	for _, x := range parts {
-		switch {
+	var writers []rowsWriter
+	begin, l := 0, &c.plan.Loops
+	for _, part := range sideBySide(v) {
+		switch write := c.productsPart(part, begin, d); {
+		case write != nil && (d == tile.BFloat16 || !nonTemporal):
+			writers = append(writers, write)
 		case d == tile.BFloat16 && nonTemporal:
-			writers = append(writers, writePart(c, x, from, eachRow(l.ToBFloat16NonTemporal)))
+			writers = append(writers, writePart(c, part, begin, rows.Each(l.ToBFloat16NonTemporal)))
 		case d == tile.BFloat16:
-			writers = append(writers, writePart(c, x, from, l.RowsToBFloat16))
+			writers = append(writers, writePart(c, part, begin, l.RowsToBFloat16))
 		case nonTemporal:
-			writers = append(writers, writePart(c, x, from, eachRow(l.CopyNonTemporal)))
+			writers = append(writers, writePart(c, part, begin, rows.Each(l.CopyNonTemporal)))
 		default:
-			writers = append(writers, writePart(c, x, from, eachRow(copyTo[float32])))
+			writers = append(writers, writePart(c, part, begin, rows.Each(copyTo[float32])))
 		}
-		from += width(x)
+		begin += width(part)
 	}
-	all := func(w *plan.Frame, row, col, rows, n int) {
+	all := func(w *plan.Frame, row, col, count, n int) {
 		for _, write := range writers {
-			write(w, row, col, rows, n)
+			write(w, row, col, count, n)
 		}
 	}
 	c.step.Store = func(w *plan.Frame, row, col, n int) { all(w, row, col, 1, n) }
 	c.step.AtOnce = c.rows
-	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, rows, n int) bool {
+	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, count, n int) bool {
 		if n == width(v) {
-			all(w, row, col, rows, n)
+			all(w, row, col, count, n)
 		}
 		return n == width(v)
 	})
 }
 
-// rowsLoop goes over n elements of each of some rows, which are ldd and ldx elements apart.
-type rowsLoop[D, S any] func(dst []D, ldd int, x []S, ldx, rows, n int)
-
-// writePart writes e to the columns of the destination that begin at begin: of one row those that
-// are asked for, or of several rows all.
-func writePart[D any](c *values, e *tile.Expr, begin int, loop rowsLoop[D, float32]) func(w *plan.Frame, row, col, rows, n int) {
-	x, r := c.floats(e), c.step.Dst
-	ld := c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, rows, n int) {
-		first, last := max(col-begin, 0), min(col+n-begin, width(e))
-		if n = last - first; n > 0 {
-			loop(elements[D](w, r, ld, row, begin+first, (rows-1)*ld+n), ld, x(w, row, first, rows*n), n, rows, n)
-		}
+// sideBySide is the parts of e that stand one after another in each row.
+func sideBySide(e *tile.Expr) (parts []*tile.Expr) {
+	if e.Op != tile.OpConcat || e.Dtype != tile.Float32 || e.Dim != len(e.Shape)-1 {
+		return []*tile.Expr{e}
 	}
+	for _, x := range e.Args {
+		parts = append(parts, sideBySide(x)...)
+	}
+	return parts
 }
 
-// eachRow does of some rows, one by one, what loop does of one.
-func eachRow[D, S any](loop func(dst []D, x []S)) rowsLoop[D, S] {
-	return func(dst []D, ldd int, x []S, ldx, rows, n int) {
-		if ldd == n && ldx == n {
-			loop(dst[:rows*n], x[:rows*n])
-			return
-		}
-		for i := range rows {
-			loop(dst[i*ldd:][:n], x[i*ldx:][:n])
+// rowsWriter computes and writes elements col … col+n-1 of count rows of the destination.
+type rowsWriter = func(w *plan.Frame, row, col, count, n int)
+
+// rowsLoop goes over n elements of each of count rows, which are ldd and ldx elements apart.
+type rowsLoop[D, S any] = func(dst []D, ldd int, x []S, ldx, count, n int)
+
+// writePart writes e to the destination's columns from begin on: those asked for of one row, or
+// all of several.
+func writePart[D any](c *values, e *tile.Expr, begin int, loop rowsLoop[D, float32]) rowsWriter {
+	x, r := c.floats(e), c.step.Dst
+	ld := c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, count, n int) {
+		first, last := max(col-begin, 0), min(col+n-begin, width(e))
+		if n = last - first; n > 0 {
+			loop(elements[D](w, r, ld, row, begin+first, (count-1)*ld+n), ld, x(w, row, first, count*n), n, count, n)
 		}
 	}
 }
 
 func copyTo[T any](dst, x []T) { copy(dst, x) }
 
+// stackedFloats compiles e, of a float dtype, in a step whose rows are stacked.
+func (c *values) stackedFloats(e *tile.Expr) plan.Lanes[float32] {
+	if x := c.shared[e]; x != nil {
+		return x
+	}
+	x := c.loadStacked(e)
+	switch {
+	case x != nil:
+	case sameEverywhere(e):
+		x = computedOnce(c, width(e), c.floatsOf(e))
+	case e.Op.IsElementwise():
+		x = c.floatsOf(e)
+	default:
+		// It asks its operands for other elements than it is asked for: what they share is their
+		// own, as a vector must not change while somebody else still reads it.
+		shared := c.shared
+		c.shared = map[*tile.Expr]plan.Lanes[float32]{}
+		x = c.floatsOf(e)
+		c.shared = shared
+	}
+	if c.uses[e] > 1 {
+		x = rememberedFor(c, x)
+	}
+	c.shared[e] = x
+	return x
+}
+
+// rememberedFor remembers x for the piece in hand: more than one value of the step needs it.
+func rememberedFor(c *values, x plan.Lanes[float32]) plan.Lanes[float32] {
+	i := c.plan.Shared
+	c.plan.Shared++
+	return func(w *plan.Frame, row, col, n int) []float32 {
+		of := plan.Piece{Number: w.Pieces, Row: row, Col: col, N: n}
+		s := &w.Shared[i]
+		if s.Of != of {
+			s.Of, s.Values = of, x(w, row, col, n)
+		}
+		return s.Values
+	}
+}
+
+// loadStacked compiles e where it is columns of what a ref has; nil if it is anything else.
+func (c *values) loadStacked(e *tile.Expr) plan.Lanes[float32] {
+	load, start := columnsOf(e)
+	if load == nil {
+		return nil
+	}
+	r, width := c.plan.Number(load.Ref), width(e)
+	if load.Dtype == tile.BFloat16 {
+		return loadRows(c, r, start, width, c.plan.Loops.RowsFromBFloat16)
+	}
+	copied, ld := loadRows(c, r, start, width, rows.Each(copyTo[float32])), c.plan.Refs[r].LD
+	return func(w *plan.Frame, row, col, n int) []float32 {
+		at, count := &w.Places[r], max(1, n/width)
+		if row+count <= at.Rows && start+col+n/count <= at.Cols && (count == 1 || width == ld) {
+			return elements[float32](w, r, ld, row, start+col, n)
+		}
+		return copied(w, row, col, n)
+	}
+}
+
 // loadRows reads columns of ref r, width of them from start on, of one row or of several; what
 // its block has beyond the array is zero.
 func loadRows[S any](c *values, r, start, width int, loop rowsLoop[float32, S]) plan.Lanes[float32] {
 	ld := c.plan.Refs[r].LD
 	return lanes(c, func(w *plan.Frame, row, col int, out []float32) {
-		rows, n := 1, len(out)
+		count, n := 1, len(out)
 		if n > width {
-			rows, n = n/width, width
+			count, n = n/width, width
 		}
 		at := &w.Places[r]
-		inside, have := min(max(at.Rows-row, 0), rows), min(max(at.Cols-start-col, 0), n)
-		if inside < rows || have < n {
+		inside, have := min(max(at.Rows-row, 0), count), min(max(at.Cols-start-col, 0), n)
+		if inside < count || have < n {
 			clear(out)
 		}
 		if inside > 0 && have > 0 {
@@ -140,46 +203,20 @@ func loadRows[S any](c *values, r, start, width int, loop rowsLoop[float32, S]) 
 	})
 }
 
-// loadStacked compiles e where it is columns of what a ref has; nil if it is anything else.
-func (c *values) loadStacked(e *tile.Expr) plan.Lanes[float32] {
-	start, width := 0, width(e)
-	for {
-		if e.Op == tile.OpCast && e.Dtype == tile.Float32 && e.Args[0].Dtype == tile.BFloat16 {
-			e = e.Args[0]
-			continue
-		}
-		from, fixed := e.Index.(tile.Const)
-		if e.Op != tile.OpSlice || !fixed || e.Dim != len(e.Shape)-1 {
-			break
-		}
-		start, e = start+int(from), e.Args[0]
-	}
-	if e.Op != tile.OpLoad {
-		return nil
-	}
-	r := c.plan.Number(e.Ref)
-	if e.Dtype == tile.BFloat16 {
-		return loadRows(c, r, start, width, c.plan.Loops.RowsFromBFloat16)
-	}
-	rows, ld := loadRows(c, r, start, width, eachRow(copyTo[float32])), c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, n int) []float32 {
-		at, several := &w.Places[r], max(1, n/width)
-		if row+several <= at.Rows && start+col+n/several <= at.Cols && (several == 1 || width == ld) {
-			return elements[float32](w, r, ld, row, start+col, n)
-		}
-		return rows(w, row, col, n)
-	}
-}
-
-// rowByRow has x, of so many columns, which knows one row only, make several one after another
-// where rows are stacked.
-func rowByRow[T any](c *values, width int, x plan.Lanes[T]) plan.Lanes[T] {
+// rowByRow makes Lanes that know one row serve stacked rows: it calls x for each and puts the
+// results one after another. same says that all rows are the first one.
+func rowByRow[T any](c *values, width int, same bool, x plan.Lanes[T]) plan.Lanes[T] {
 	if c.rows <= 1 {
 		return x
 	}
 	several := lanes(c, func(w *plan.Frame, row, _ int, out []T) {
+		if same {
+			copy(out, x(w, row, 0, width))
+			repeat(out, width)
+			return
+		}
 		for ; len(out) > 0; row, out = row+1, out[width:] {
-			copy(out[:width], x(w, row, 0, width))
+			copy(out, x(w, row, 0, width))
 		}
 	})
 	return func(w *plan.Frame, row, col, n int) []T {
@@ -187,6 +224,13 @@ func rowByRow[T any](c *values, width int, x plan.Lanes[T]) plan.Lanes[T] {
 			return x(w, row, col, n)
 		}
 		return several(w, row, col, n)
+	}
+}
+
+// repeat has the first elements again and again.
+func repeat[T any](x []T, first int) {
+	for ; first < len(x); first *= 2 {
+		copy(x[first:], x[:first])
 	}
 }
 
@@ -212,45 +256,10 @@ func computedOnce[T any](c *values, width int, x plan.Lanes[T]) plan.Lanes[T] {
 	return func(w *plan.Frame, _, col, n int) []T {
 		once.Do(func() {
 			copy(all, x(w, 0, 0, width))
-			for have := width; have < len(all); have *= 2 {
-				copy(all[have:], all[:have])
-			}
+			repeat(all, width)
 		})
 		return all[col:][:n]
 	}
-}
-
-// usedAgain has x, which more than one value of the step needs, computed once for each piece.
-func usedAgain(c *values, x plan.Lanes[float32]) plan.Lanes[float32] {
-	i := c.plan.Shared
-	c.plan.Shared++
-	return func(w *plan.Frame, row, col, n int) []float32 {
-		of := plan.Piece{Number: w.Piece, Row: row, Col: col, N: n}
-		if s := &w.Shared[i]; s.Of != of {
-			s.Of, s.Values = of, x(w, row, col, n)
-		}
-		return w.Shared[i].Values
-	}
-}
-
-// stackedFloats compiles e, of a float dtype, in a step whose rows are stacked.
-func (c *values) stackedFloats(e *tile.Expr) plan.Lanes[float32] {
-	if x := c.stacked[e]; x != nil {
-		return x
-	}
-	x := c.loadStacked(e)
-	switch {
-	case x != nil:
-	case sameEverywhere(e):
-		x = computedOnce(c, width(e), c.floatsOf(e))
-	default:
-		x = c.floatsOf(e)
-	}
-	if c.uses[e] > 1 {
-		x = usedAgain(c, x)
-	}
-	c.stacked[e] = x
-	return x
 }
 
 // width is how many columns a block has.

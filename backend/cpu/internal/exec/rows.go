@@ -11,7 +11,10 @@ func (w *Worker) rowLoop(g *plan.Step) {
 	steps, rows, parts := g.Body, 0, 0
 	for _, s := range steps {
 		rows = max(rows, w.Places[s.Dst].Rows)
-		parts += plan.Ceil(s.Passes*g.Strip, max(1, s.AtOnce))
+		parts += s.Passes * g.Strip
+		if s.AtOnce > 0 {
+			parts += plan.Ceil(g.Strip, s.AtOnce)
+		}
 	}
 	for row := 0; row < rows; row += g.Strip {
 		w.Ahead = w.Ahead[:0]

@@ -240,7 +240,7 @@ func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
 	if fresh && s.StoreRows != nil {
 		for row := row0; row < row1; row += s.AtOnce {
 			w.Ask()
-			w.Piece++
+			w.Pieces++
 			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, row1-row), col1-col0)
 		}
 		w.note(timeline.Epilogue, from, s.Stmt.Ref.Name)
@@ -253,7 +253,7 @@ func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
 	for row := row0; row < row1; row++ {
 		for col := col0; col < col1; col += s.Lanes {
 			w.Ask()
-			w.Piece++
+			w.Pieces++
 			out(&w.Frame, row, col, min(s.Lanes, col1-col))
 		}
 	}

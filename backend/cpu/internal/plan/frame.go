@@ -24,7 +24,7 @@ type Frame struct {
 	Wide     []Widened         // by ref
 	Ahead    []memory.Prefetch // of a row loop: rows of its strip after this one
 
-	Piece  int      // of all that values were computed for
+	Pieces int      // computed so far: the number of the one in hand
 	Shared []Shared // values of the piece in hand that others share
 
 	Programs int // that it has been in: memos of one are not those of another
@@ -33,7 +33,7 @@ type Frame struct {
 
 var _ tile.Env = (*Frame)(nil)
 
-// Piece is some elements of a row, or of several that are stacked.
+// Piece says which elements of which row, or of how many that are stacked.
 type Piece struct{ Number, Row, Col, N int }
 
 // Shared is a value that several need of one piece.

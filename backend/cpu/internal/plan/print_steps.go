@@ -66,7 +66,11 @@ func (p *Plan) tellValues(say say) {
 	for _, s := range p.shown() {
 		value, several := s.tellValue(), ""
 		if s.AtOnce > 0 && len(s.Dots) == 0 {
-			several = fmt.Sprintf(", %d at once", min(s.AtOnce, p.Refs[s.Dst].Rows))
+			count := min(s.AtOnce, p.Refs[s.Dst].Rows)
+			if s.Strip > 0 {
+				count = min(count, s.Strip)
+			}
+			several = fmt.Sprintf(", %d rows in one call", count)
 		}
 		switch {
 		case s.Kind == StepFill:

@@ -26,7 +26,7 @@ type Step struct {
 	Strip     int                                   // rows that steps that go along rows together do at once
 	Loads     []int                                 // refs of bfloat16 that it computes with
 	Widens    []int                                 // those of which a strip's rows are widened ahead of it
-	Passes    int                                   // pieces of a row that it goes over, one after the other
+	Passes    int                                   // pieces of each row that it goes over, one after the other
 	Asks      []int                                 // of steps that go along rows together: inputs whose rows memory is asked for ahead
 	Span      Span                                  // store of what a condition chooses: where it is not one number of the row
 	Band      *Band                                 // strips: the columns that there is something to do for

@@ -9,7 +9,8 @@ import (
 const VectorLanes = 1024
 
 // Lanes computes elements col … col+n-1 of row row of a value, relative to the
-// destination's block. The result is valid until the worker's next piece of row.
+// destination's block; n is at most the columns or, where rows are stacked, whole rows from
+// column 0 on. The result holds until the same Lanes is called again.
 type Lanes[T any] func(w *Frame, row, col, n int) []T
 
 // Writer computes and writes elements col … col+n-1 of a row of the destination.

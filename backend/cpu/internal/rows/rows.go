@@ -6,11 +6,24 @@
 //  2. For is the same with assembly where the machine has it; the last
 //     few elements of a row go to the Go loop.
 //
-// Slices of one call have the same length; dst may be one of the sources. Every
+// Slices of one call have the same length, but for those of rows; dst may be one of the sources.
+// Every
 // result is that of the Go loop, to the bit.
 package rows
 
 import "math"
+
+// Matrix is rows that are LD elements apart, or one row for all if that is 0.
+type Matrix[T any] struct {
+	Of []T
+	LD int
+}
+
+// Row is row i from its first element on.
+func (m Matrix[T]) Row(i int) []T { return m.Of[i*m.LD:] }
+
+// ProductsLoop goes over n elements of each of some rows.
+type ProductsLoop[T any] = func(dst, x Matrix[T], y Matrix[float32], z Matrix[T], w Matrix[float32], rows, n int, less bool)
 
 // Loops are the loops for one instruction set.
 type Loops struct {
@@ -32,6 +45,12 @@ type Loops struct {
 	// least as many elements. AffineBFloat16 does so from bits to bits.
 	Affine         func(dst, x []float32, a, b float32, w, c []float32, past bool)
 	AffineBFloat16 func(dst, x []uint16, a, b float32, w, c []float32, past bool)
+
+	// Products sets n elements of each of some rows of dst to x · y + z · w, or if less to
+	// x · y - z · w, rounded after each; dst overlaps none of the others. ProductsBFloat16 does so
+	// from bits to bits.
+	Products         ProductsLoop[float32]
+	ProductsBFloat16 ProductsLoop[uint16]
 
 	// CopyNonTemporal sets dst to x, as far as it can by stores that go past the caches, without
 	// a read of what was there before.
@@ -120,6 +139,12 @@ var Generic = Loops{
 			dst[i] = Narrow(affine1(Widen(x[i]), a, b, w[i], c[i]))
 		}
 	},
+	Products: func(dst, x, y, z, w Matrix[float32], rows, n int, less bool) {
+		products(dst, x, y, z, w, rows, n, less, func(v float32) float32 { return v }, func(v float32) float32 { return v })
+	},
+	ProductsBFloat16: func(dst, x Matrix[uint16], y Matrix[float32], z Matrix[uint16], w Matrix[float32], rows, n int, less bool) {
+		products(dst, x, y, z, w, rows, n, less, Widen, Narrow)
+	},
 	CopyNonTemporal:       func(dst, x []float32) { copy(dst, x) },
 	ToBFloat16NonTemporal: toBFloat16,
 	Max: func(dst, x, y []float32) {
@@ -144,9 +169,9 @@ var Generic = Loops{
 		}
 	},
 	FromBFloat16:     fromBFloat16,
-	RowsFromBFloat16: eachRow(fromBFloat16),
+	RowsFromBFloat16: Each(fromBFloat16),
 	ToBFloat16:       toBFloat16,
-	RowsToBFloat16:   eachRow(toBFloat16),
+	RowsToBFloat16:   Each(toBFloat16),
 	AddBFloat16: func(dst []uint16, x []float32) {
 		x = x[:len(dst)]
 		for i := range dst {
@@ -188,6 +213,19 @@ var Generic = Loops{
 		}
 		return Widen(top)
 	},
+}
+
+func products[T any](dst, x Matrix[T], y Matrix[float32], z Matrix[T], w Matrix[float32], rows, n int, less bool, widen func(T) float32, narrow func(float32) T) {
+	for i := range rows {
+		dst, x, y, z, w := dst.Row(i)[:n], x.Row(i)[:n], y.Row(i)[:n], z.Row(i)[:n], w.Row(i)[:n]
+		for j := range dst {
+			first, second := float32(widen(x[j])*y[j]), float32(widen(z[j])*w[j])
+			if less {
+				second = -second
+			}
+			dst[j] = narrow(first + second)
+		}
+	}
 }
 
 // affine1 is one element of Affine. The conversions forbid one rounding for two.
@@ -271,9 +309,13 @@ func fromBFloat16(dst []float32, x []uint16) {
 	}
 }
 
-// eachRow does of some rows, one by one, what f does of one.
-func eachRow[D, S any](f func(dst []D, x []S)) func(dst []D, ldd int, x []S, ldx, rows, n int) {
+// Each does of some rows, one by one, what f does of one; of rows that touch it makes one.
+func Each[D, S any](f func(dst []D, x []S)) func(dst []D, ldd int, x []S, ldx, rows, n int) {
 	return func(dst []D, ldd int, x []S, ldx, rows, n int) {
+		if ldd == n && ldx == n {
+			f(dst[:rows*n], x[:rows*n])
+			return
+		}
 		for i := range rows {
 			f(dst[i*ldd:][:n], x[i*ldx:][:n])
 		}

@@ -124,6 +124,18 @@ func affineBFloat16AVX512(dst, x *uint16, a, b float32, w, c *float32, n int, pa
 //go:noescape
 func toBFloat16NonTemporalAVX512(dst *uint16, x *float32, n int)
 
+//go:noescape
+func productsAVX2(dst *float32, ldd int, x *float32, ldx int, y *float32, ldy int, z *float32, ldz int, w *float32, ldw int, rows, n int, sign float32)
+
+//go:noescape
+func productsBFloat16AVX2(dst *uint16, ldd int, x *uint16, ldx int, y *float32, ldy int, z *uint16, ldz int, w *float32, ldw int, rows, n int, sign float32)
+
+//go:noescape
+func productsAVX512(dst *float32, ldd int, x *float32, ldx int, y *float32, ldy int, z *float32, ldz int, w *float32, ldw int, rows, n int, sign float32)
+
+//go:noescape
+func productsBFloat16AVX512(dst *uint16, ldd int, x *uint16, ldx int, y *float32, ldy int, z *uint16, ldz int, w *float32, ldw int, rows, n int, sign float32)
+
 // For returns the fastest loops; avx2 says that the processor has AVX2, avx512 that it has
 // AVX-512 F.
 func For(avx2, avx512 bool) Loops {
@@ -136,6 +148,8 @@ func For(avx2, avx512 bool) Loops {
 		l.RowsToBFloat16 = wholeRows(toBFloat16AVX512, Generic.RowsToBFloat16)
 		l.Scale = scaled(func(dst, x *float32, by float32, n int) { scaleAVX512(dst, 0, x, 0, by, 1, n) }, Generic.Scale)
 		l.RowsScale = rowsScaleAVX512
+		l.Products = productsOf(productsAVX512, Generic.Products)
+		l.ProductsBFloat16 = productsOf(productsBFloat16AVX512, Generic.ProductsBFloat16)
 		l.FromBFloat16 = two(func(dst *float32, x *uint16, n int) { fromBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.FromBFloat16)
 		l.RowsFromBFloat16 = wholeRows(fromBFloat16AVX512, Generic.RowsFromBFloat16)
 		l.Affine = affine(affineAVX512, Generic.Affine)
@@ -166,6 +180,9 @@ func forAVX2() Loops {
 		Affine:         affine(affineAVX2, Generic.Affine),
 		AffineBFloat16: affine(affineBFloat16AVX2, Generic.AffineBFloat16),
 
+		Products:         productsOf(productsAVX2, Generic.Products),
+		ProductsBFloat16: productsOf(productsBFloat16AVX2, Generic.ProductsBFloat16),
+
 		CopyNonTemporal:       nonTemporal(copyNonTemporalAVX2, Generic.CopyNonTemporal),
 		ToBFloat16NonTemporal: nonTemporal(toBFloat16NonTemporalAVX2, Generic.ToBFloat16),
 
@@ -177,8 +194,8 @@ func forAVX2() Loops {
 		FromInt32:        two(fromInt32AVX2, Generic.FromInt32),
 		FromBFloat16:     two(fromBFloat16AVX2, Generic.FromBFloat16),
 		ToBFloat16:       two(toBFloat16AVX2, Generic.ToBFloat16),
-		RowsToBFloat16:   eachRow(two(toBFloat16AVX2, Generic.ToBFloat16)),
-		RowsFromBFloat16: eachRow(two(fromBFloat16AVX2, Generic.FromBFloat16)),
+		RowsToBFloat16:   Each(two(toBFloat16AVX2, Generic.ToBFloat16)),
+		RowsFromBFloat16: Each(two(fromBFloat16AVX2, Generic.FromBFloat16)),
 		AddBFloat16:      two(addBFloat16AVX2, Generic.AddBFloat16),
 		ToInt8: func(dst []int8, x []float32, by, zero float32) {
 			x = x[:len(dst)]
@@ -312,6 +329,27 @@ func scaled(fast func(dst, x *float32, by float32, n int), rest func(dst, x []fl
 			fast(&dst[0], &x[0], by, n)
 		}
 		rest(dst[n:], x[n:], by)
+	}
+}
+
+// productsOf does the last few elements of each row as usual.
+func productsOf[T any](fast func(dst *T, ldd int, x *T, ldx int, y *float32, ldy int, z *T, ldz int, w *float32, ldw int, rows, n int, sign float32),
+	usual ProductsLoop[T]) ProductsLoop[T] {
+	return func(dst, x Matrix[T], y Matrix[float32], z Matrix[T], w Matrix[float32], rows, n int, less bool) {
+		whole, sign := n&^15, float32(0)
+		if less {
+			sign = float32(math.Copysign(0, -1))
+		}
+		if rows > 0 && whole > 0 {
+			_, _, _ = dst.Row(rows - 1)[whole-1], x.Row(rows - 1)[whole-1], z.Row(rows - 1)[whole-1]
+			_, _ = y.Row(rows - 1)[whole-1], w.Row(rows - 1)[whole-1]
+			fast(&dst.Of[0], dst.LD, &x.Of[0], x.LD, &y.Of[0], y.LD, &z.Of[0], z.LD, &w.Of[0], w.LD, rows, whole, sign)
+		}
+		if whole < n {
+			from := func(m Matrix[T]) Matrix[T] { return Matrix[T]{m.Of[whole:], m.LD} }
+			rest := func(m Matrix[float32]) Matrix[float32] { return Matrix[float32]{m.Of[whole:], m.LD} }
+			usual(from(dst), from(x), rest(y), from(z), rest(w), rows, n-whole, less)
+		}
 	}
 }
 

@@ -1,30 +1,6 @@
 #include "textflag.h"
 #include "affine_amd64.h"
-
-// Constants of ROUND, one for each lane.
-DATA one<>+0(SB)/4, $1
-GLOBL one<>(SB), RODATA|NOPTR, $4
-DATA half<>+0(SB)/4, $0x7fff
-GLOBL half<>(SB), RODATA|NOPTR, $4
-DATA quiet<>+0(SB)/4, $0x400000
-GLOBL quiet<>(SB), RODATA|NOPTR, $4
-
-#define CONSTANTS \
-	VPBROADCASTD one<>(SB), Y13   \
-	VPBROADCASTD half<>(SB), Y14  \
-	VPBROADCASTD quiet<>(SB), Y15
-
-// ROUND leaves the bits of x, rounded to bfloat16, in the low halves of the
-// lanes of t: (x + 0x7fff + bit 16 of x) >> 16, and x | quiet >> 16 for a NaN.
-#define ROUND(x, t, m) \
-	VPSRLD    $16, x, t      \
-	VPAND     Y13, t, t      \
-	VPADDD    Y14, t, t      \
-	VPADDD    x, t, t        \
-	VCMPPS    $3, x, x, m    \
-	VPOR      Y15, x, x      \
-	VBLENDVPS m, x, t, t     \
-	VPSRLD    $16, t, t
+#include "bfloat16_amd64.h"
 
 // func fromInt32AVX2(dst *float32, x *int32, n int)
 TEXT ·fromInt32AVX2(SB), NOSPLIT, $0-24

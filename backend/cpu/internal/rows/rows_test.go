@@ -189,6 +189,19 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 				l.RowsToBFloat16(dst, row+lead, x, row+lead, (n+lead)/(row+lead), row)
 			}
 		})
+		for _, less := range []bool{false, true} {
+			count := (n + lead) / (row + lead)
+			if row+lead > n {
+				continue
+			}
+			of := func(x []float32) Matrix[float32] { return Matrix[float32]{x, row + lead} }
+			one := Matrix[float32]{Of: y} // a row for all
+			floats("Products", func(l Loops, dst []float32) { l.Products(of(dst), of(x), one, of(z), of(y), count, row, less) })
+			bits := Matrix[uint16]{narrow, row + lead}
+			bfloats("ProductsBFloat16", func(l Loops, dst []uint16) {
+				l.ProductsBFloat16(Matrix[uint16]{dst, row + lead}, bits, of(x), bits, one, count, row, less)
+			})
+		}
 		floats("RowsScale", func(l Loops, dst []float32) {
 			if row+lead <= n {
 				l.RowsScale(dst, row+lead, x, row+lead, (n+lead)/(row+lead), row, a)

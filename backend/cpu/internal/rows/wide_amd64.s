@@ -1,12 +1,6 @@
 #include "textflag.h"
 #include "affine_amd64.h"
-
-// Constants of ROUNDS, one for each lane.
-DATA rounding<>+0(SB)/4, $0x8000
-DATA rounding<>+4(SB)/4, $0x10000
-DATA rounding<>+8(SB)/4, $0xffff
-DATA rounding<>+12(SB)/4, $0x400000 // of a quiet NaN
-GLOBL rounding<>(SB), RODATA|NOPTR, $16
+#include "bfloat16_amd64.h"
 
 // The high halves of the lanes of two registers.
 DATA highs<>+0(SB)/8, $0x0007000500030001
@@ -18,21 +12,6 @@ DATA highs<>+40(SB)/8, $0x002f002d002b0029
 DATA highs<>+48(SB)/8, $0x0037003500330031
 DATA highs<>+56(SB)/8, $0x003f003d003b0039
 GLOBL highs<>(SB), RODATA|NOPTR, $64
-
-#define CONSTANTS_WIDE \
-	VPBROADCASTD rounding<>+0(SB), Z13 \
-	VPBROADCASTD rounding<>+4(SB), Z14 \
-	VPBROADCASTD rounding<>+8(SB), Z15 \
-	VPBROADCASTD rounding<>+12(SB), Z10
-
-// ROUNDS leaves the bits of x, rounded to bfloat16, in the high halves of the lanes of t: those
-// of x + 0x8000, of a tie without the last bit, and of x | quiet for a NaN.
-#define ROUNDS(x, t) \
-	VPADDD    Z13, x, t     \
-	VPTESTNMD Z15, t, K1    \
-	VCMPPS    $3, x, x, K2  \
-	VPANDND   t, Z14, K1, t \
-	VPORD     Z10, x, K2, t
 
 // func toBFloat16AVX512(dst *uint16, ldd int, x *float32, ldx, rows, n int)
 TEXT ·toBFloat16AVX512(SB), NOSPLIT, $0-48

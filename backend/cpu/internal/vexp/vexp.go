@@ -19,7 +19,7 @@ import (
 )
 
 // Loops are the loops for one instruction set. Slices of one call have the same
-// length; dst may be x.
+// length, but for those of rows; dst may be x.
 type Loops struct {
 	Exp  func(dst, x []float32, less float32) // dst = e^(x−less), the difference rounded
 	Exp2 func(dst, x []float32, less float32) // dst = 2^(x−less), the difference rounded
@@ -40,18 +40,16 @@ type Loops struct {
 	// empty.
 	Largest func(x []float32) float32
 
-	// The next do so of n elements of each of some rows, which are ldd and ldx elements apart:
-	// of as many as there are numbers in less, or in dst where each row has one.
+	// These do the same for n elements of each row, ldd and ldx elements apart: for as many rows
+	// as there are numbers in less, or in dst where each row becomes one.
 	ExpRows, Exp2Rows    func(dst []float32, ldd int, x []float32, ldx int, less []float32, n int)
 	SumRows, LargestRows func(dst, x []float32, ldx, n int)
 }
 
-// byRow fills in the loops over rows that l lacks: those of its own for one row.
+// byRow has the loops over rows call those of one row.
 func (l Loops) byRow() Loops {
-	if l.ExpRows == nil {
-		l.ExpRows, l.Exp2Rows = eachExp(l.Exp), eachExp(l.Exp2)
-		l.SumRows, l.LargestRows = eachOne(l.Sum), eachOne(l.Largest)
-	}
+	l.ExpRows, l.Exp2Rows = eachExp(l.Exp), eachExp(l.Exp2)
+	l.SumRows, l.LargestRows = eachOne(l.Sum), eachOne(l.Largest)
 	return l
 }
 

@@ -64,18 +64,17 @@ func For(avx2, avx512 bool) Loops {
 	switch {
 	case avx512:
 		l := Loops{
-			ExpRows: wholeRows(expAVX512), Exp2Rows: wholeRows(exp2AVX512),
+			Exp:  whole(func(dst, x *float32, less float32, n int) { expAVX512(dst, 0, x, 0, &less, 1, n) }),
+			Exp2: whole(func(dst, x *float32, less float32, n int) { exp2AVX512(dst, 0, x, 0, &less, 1, n) }),
+			Largest: largest(func(x *float32, n int) (top float32, unordered uint32) {
+				unordered = largestAVX512(&top, x, 0, 1, n)
+				return top, unordered
+			}),
 			Sum: summed(sumAVX512, add, halvesAVX512), Squares: squared(squaresAVX512, addSquares, halvesAVX512),
 			SumBFloat16: summed(sumBFloat16AVX512, addBFloat16, halvesAVX512), SquaresBFloat16: squared(squaresBFloat16AVX512, addSquaresBFloat16, halvesAVX512),
+			ExpRows: wholeRows(expAVX512), Exp2Rows: wholeRows(exp2AVX512), LargestRows: largestRows,
 		}
-		l.Exp, l.Exp2 = oneRow(l.ExpRows), oneRow(l.Exp2Rows)
 		l.SumRows = sumRows(l.Sum)
-		l.LargestRows = largestRows
-		l.Largest = func(x []float32) float32 {
-			var top [1]float32
-			largestRows(top[:], x, len(x), len(x))
-			return top[0]
-		}
 		return l
 	case avx2:
 		return Loops{
@@ -85,13 +84,6 @@ func For(avx2, avx512 bool) Loops {
 		}.byRow()
 	}
 	return Generic
-}
-
-func oneRow(rows func(dst []float32, ldd int, x []float32, ldx int, less []float32, n int)) func(dst, x []float32, less float32) {
-	return func(dst, x []float32, less float32) {
-		one := [1]float32{less}
-		rows(dst, len(dst), x, len(x), one[:], len(dst))
-	}
 }
 
 // wholeRows does the last few elements of each row, fewer than a whole step, in a buffer.
