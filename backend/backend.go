@@ -230,7 +230,11 @@ type Params struct {
 func (p Params) String() string {
 	var kv []string
 	if p.VMEMBytes != 0 {
-		kv = append(kv, fmt.Sprintf("vmem_limit=%d", p.VMEMBytes))
+		size := fmt.Sprint(p.VMEMBytes)
+		if mib := p.VMEMBytes >> 20; mib<<20 == p.VMEMBytes { // as one would ask for it
+			size = fmt.Sprintf("%dMiB", mib)
+		}
+		kv = append(kv, "vmem_limit="+size)
 	}
 	if p.Prefetch {
 		kv = append(kv, "prefetch=on")

@@ -22,6 +22,6 @@ func ExampleParams() {
 		fmt.Println(backend.FormatBytes(big.Need), "of", backend.FormatBytes(big.Limit))
 	}
 	// Output:
-	// b=direct unroll=4 vmem_limit=67108864
+	// b=direct unroll=4 vmem_limit=64MiB
 	// 192.0 MiB of 16.0 MiB
 }

@@ -53,7 +53,7 @@ func TestAhead(t *testing.T) {
 		if r.Kernel == "v1_naive" && r.M == 2048 {
 			want = results.TooBig
 		}
-		params := "vmem_limit=20971520"
+		params := "vmem_limit=20MiB"
 		if r.Kernel == "v5_quant" {
 			params = "prefetch=on " + params
 		}
