@@ -189,7 +189,7 @@ func (c *values) compile() {
 		return
 	}
 	if s.Kind == tile.Store && !nonTemporal {
-		defer func() { c.storeRows(v, d) }()
+		defer func() { c.storeRows(v, d) }() // once it is known how one row is stored
 	}
 	if s.Kind == tile.Store {
 		if c.step.Store = c.affineTo(v, d, nonTemporal); c.step.Store != nil {
