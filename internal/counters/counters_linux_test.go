@@ -26,12 +26,12 @@ func machine(t *testing.T, files map[string]string) string {
 // common is what both versions of control groups have beside them. Figures and layout
 // are those of proc(5), psi.rst and cpufreq/user-guide.rst.
 var common = map[string]string{
-	"proc/self/task/1/schedstat": "5000 7000 3\n",
-	"proc/self/task/1/children":  "77 \n",
-	"proc/self/task/2/schedstat": "100 200 1\n",
-	"proc/77/task/77/schedstat":  "10 20 1\n",
-	"proc/stat":                  "cpu  10 20 30 40 50 60 70 85 90 100\ncpu0 1 1 1 1 1 1 1 1 1 1\n",
-	"proc/loadavg":               "3.25 1.00 0.50 2/345 6789\n",
+	"proc/self/task/1/schedstat":                                       "5000 7000 3\n",
+	"proc/self/task/1/children":                                        "4194305 \n", // no process of this machine has it: numbers end below
+	"proc/self/task/2/schedstat":                                       "100 200 1\n",
+	"proc/4194305/task/4194305/schedstat":                              "10 20 1\n",
+	"proc/stat":                                                        "cpu  10 20 30 40 50 60 70 85 90 100\ncpu0 1 1 1 1 1 1 1 1 1 1\n",
+	"proc/loadavg":                                                     "3.25 1.00 0.50 2/345 6789\n",
 	"sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq":             "2000000\n",
 	"sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq":             "3000000\n",
 	"sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count": "12\n",
@@ -124,14 +124,14 @@ func TestWaited(t *testing.T) {
 	r := newReader(root)
 	defer r.Close()
 	r.Read()
-	set("proc/self/task/1/schedstat", "905000 307000 9\n") // ran 900 µs, waited 300
-	set("proc/self/task/2/schedstat", "1100 5000200 2\n")  // ran 1 µs, waited 5 ms
-	set("proc/77/task/77/schedstat", "2010 1020 2\n")      // ran 2 µs, waited 1
-	set("proc/self/task/3/schedstat", "7000 7000 1\n")     // is new
+	set("proc/self/task/1/schedstat", "905000 307000 9\n")      // ran 900 µs, waited 300
+	set("proc/self/task/2/schedstat", "1100 5000200 2\n")       // ran 1 µs, waited 5 ms
+	set("proc/4194305/task/4194305/schedstat", "2010 1020 2\n") // ran 2 µs, waited 1
+	set("proc/self/task/3/schedstat", "7000 7000 1\n")          // is new
 	if got, want := r.Glance().Waited, 302*time.Microsecond; got != want {
 		t.Errorf("waited %v, want %v", got, want)
 	}
-	if err := os.RemoveAll(filepath.Join(root, "proc/77")); err != nil {
+	if err := os.RemoveAll(filepath.Join(root, "proc/4194305")); err != nil {
 		t.Fatal(err)
 	}
 	r.threads.listed = time.Time{}
