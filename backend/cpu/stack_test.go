@@ -10,7 +10,6 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
-	"matladder/tile/interp"
 )
 
 // TestStacked: rows of few columns that are computed several at once are those of interp, in
@@ -106,22 +105,7 @@ func TestStacked(t *testing.T) {
 								t.Errorf("%d rows are computed at once, should be %d", s.AtOnce, c.stack)
 							}
 						})
-						if err := e.Load(in...); err != nil {
-							t.Fatal(err)
-						}
-						if _, err := e.Run(context.Background(), 1); err != nil {
-							t.Fatal(err)
-						}
-						got := outputsOf(t, e, programs)
-						want, err := interp.Run(context.Background(), programs, in)
-						if err != nil {
-							t.Fatal(err)
-						}
-						for n := range want[0].Len() {
-							if w, g := want[0].At(n), got[0].At(n); w != g {
-								t.Fatalf("element %d is %v, should be %v", n, g, w)
-							}
-						}
+						runsAsInterp(t, e, programs, in)
 					})
 				}
 			}

@@ -9,7 +9,6 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
-	"matladder/tile/interp"
 )
 
 // TestWide: rows of bfloat16 are widened once for several steps, and again where one of them
@@ -78,24 +77,7 @@ func TestWide(t *testing.T) {
 				}
 				for launch := range 2 { // the row for all is another in the second
 					in[len(in)-1].Set(3, float64(launch))
-					if err := e.Load(in...); err != nil {
-						t.Fatal(err)
-					}
-					if _, err := e.Run(context.Background(), 1); err != nil {
-						t.Fatal(err)
-					}
-					got := outputsOf(t, e, programs)
-					want, err := interp.Run(context.Background(), programs, in)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for n := range want {
-						for j := range want[n].Len() {
-							if w, g := want[n].At(j), got[n].At(j); w != g {
-								t.Fatalf("launch %d, output %d: element %d is %v, should be %v", launch, n, j, g, w)
-							}
-						}
-					}
+					runsAsInterp(t, e, programs, in)
 				}
 			})
 		}

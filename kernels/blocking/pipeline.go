@@ -237,7 +237,7 @@ func (x *pipeline) need(s tile.Blocks) tile.Need {
 			*block.bytes *= 2
 		}
 	}
-	array, first := x.largest()
+	array, first, _ := x.largest()
 	need := tile.Need{Bytes: int64(a + b + o), Largest: int64(array)}
 	if x.plain {
 		need.Product = s
@@ -253,17 +253,12 @@ func (x *pipeline) need(s tile.Blocks) tile.Need {
 	return need
 }
 
-// even reports whether a and one b have equally many bytes.
-func (x *pipeline) even() bool {
-	a, b, _ := x.blocksOf(tile.Blocks{M: x.p.M, K: x.p.K, N: x.p.N})
-	return a == b/float64(x.together)
-}
-
-// largest is how many bytes the larger of a and one b has, and whether that is a: of equals it is.
-func (x *pipeline) largest() (bytes float64, first bool) {
+// largest is how many bytes the larger of a and one b has, whether that is a, as it is of equals,
+// and whether they are equal.
+func (x *pipeline) largest() (bytes float64, first, even bool) {
 	a, b, _ := x.blocksOf(tile.Blocks{M: x.p.M, K: x.p.K, N: x.p.N})
 	b /= float64(x.together)
-	return max(a, b) * float64(max(1, x.p.Batch)), a >= b
+	return max(a, b) * float64(max(1, x.p.Batch)), a >= b, a == b
 }
 
 // seconds is the time of a launch but for what does not depend on blocks.
@@ -280,8 +275,8 @@ func (x *pipeline) seconds(s tile.Blocks) float64 {
 	}
 	first, between := a+b, 0.
 	if _, ahead := AskFor(x.need(s), x.machine); ahead {
-		array, ofA := x.largest()
-		if x.machine.Ahead.Apart && x.even() { // as analyze.Ahead has it
+		array, ofA, even := x.largest()
+		if x.machine.Ahead.Apart && even { // as analyze.Ahead has it
 			ofA = moved.a >= moved.b/float64(x.together)
 		}
 		own, all, part := a, &moved.a, 1.

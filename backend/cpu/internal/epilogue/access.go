@@ -3,6 +3,7 @@ package epilogue
 import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -52,27 +53,47 @@ func (c *values) loadInts(e *tile.Expr) plan.Lanes[int32] {
 
 // loadSame reads rows of ref r where they lie.
 func loadSame[T any](c *values, r int) plan.Lanes[T] {
-	whole := loadAs(c, r, func(o, x []T) { copy(o, x) })
-	ld := c.plan.Refs[r].LD
+	return loadColumns[T](c, r, 0, c.plan.Refs[r].Cols)
+}
+
+// loadColumns reads columns of ref r where they lie, width of them from start on, of one row or
+// of several that are stacked.
+func loadColumns[T any](c *values, r, start, width int) plan.Lanes[T] {
+	copied, ld := loadRows(c, r, start, width, rows.Each(copyTo[T])), c.plan.Refs[r].LD
 	return func(w *plan.Frame, row, col, n int) []T {
-		at := &w.Places[r]
-		if row < at.Rows && col+n <= at.Cols {
-			return elements[T](w, r, ld, row, col, n)
+		at, count, cols := &w.Places[r], 1, n
+		if n > width {
+			count, cols = n/width, width
 		}
-		return whole(w, row, col, n)
+		if row+count <= at.Rows && start+col+cols <= at.Cols && (count == 1 || width == ld) {
+			return elements[T](w, r, ld, row, start+col, n)
+		}
+		return copied(w, row, col, n)
 	}
 }
 
-// loadAs reads and converts ref r; what its block has beyond the array is zero.
+// loadAs reads and converts rows of ref r.
 func loadAs[T, S any](c *values, r int, convert func(o []T, x []S)) plan.Lanes[T] {
+	return loadRows(c, r, 0, c.plan.Refs[r].Cols, rows.Each(convert))
+}
+
+// loadRows reads and converts columns of ref r, width of them from start on, of one row or of
+// several that are stacked; what its block has beyond the array is zero.
+func loadRows[T, S any](c *values, r, start, width int, loop rowsLoop[T, S]) plan.Lanes[T] {
 	ld := c.plan.Refs[r].LD
 	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
-		at, have := &w.Places[r], 0
-		if row < at.Rows && col < at.Cols {
-			have = min(at.Cols-col, len(out))
-			convert(out[:have], elements[S](w, r, ld, row, col, have))
+		count, n := 1, len(out)
+		if n > width {
+			count, n = n/width, width
 		}
-		clear(out[have:])
+		at := &w.Places[r]
+		inside, have := min(max(at.Rows-row, 0), count), min(max(at.Cols-start-col, 0), n)
+		if inside < count || have < n {
+			clear(out)
+		}
+		if inside > 0 && have > 0 {
+			loop(out, n, elements[S](w, r, ld, row, start+col, (inside-1)*ld+have), ld, inside, have)
+		}
 	})
 }
 

@@ -24,13 +24,13 @@ func concat[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[
 			return parts[i](w, row-begin, col, n)
 		}
 	}
-	width := width(e)
+	width, put := width(e), rows.Each(copyTo[T])
 	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
 		begin := 0
 		if count := len(out) / width; count > 1 { // stacked
 			for i, end := range ends {
 				n := end - begin
-				rows.Each(copyTo[T])(out[begin:], width, parts[i](w, row, 0, count*n), n, count, n)
+				put(out[begin:], width, parts[i](w, row, 0, count*n), n, count, n)
 				begin = end
 			}
 			return

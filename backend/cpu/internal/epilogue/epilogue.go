@@ -5,6 +5,7 @@ package epilogue
 import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -86,7 +87,7 @@ func moved[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[T
 		if s := c.span(e.Args[0]); s != nil {
 			return lanes(c, within(s, copied(compile(e.Args[1])), copied(compile(e.Args[2]))))
 		}
-		return choose(c, e, compile, pick[T])
+		return choose(c, e, compile, rows.Select[T])
 	}
 	return nil
 }
@@ -294,23 +295,12 @@ func apply[T, U any](c *values, x plan.Lanes[T], f func(o []U, x []T)) plan.Lane
 }
 
 // choose compiles e, which chooses by a condition.
-func choose[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[T], pick func(o, x, y []T, cond []bool)) plan.Lanes[T] {
+func choose[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[T], pick func(dst, x, y []T, cond []bool)) plan.Lanes[T] {
 	cond, x, y := c.bools(e.Args[0]), compile(e.Args[1]), compile(e.Args[2])
 	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
 		n := len(out)
 		pick(out, x(w, row, col, n), y(w, row, col, n), cond(w, row, col, n))
 	})
-}
-
-// pick is x where cond holds, or else y.
-func pick[T any](o, x, y []T, cond []bool) {
-	for l := range o {
-		if cond[l] {
-			o[l] = x[l]
-		} else {
-			o[l] = y[l]
-		}
-	}
 }
 
 // products compiles x·y + z·w or x·y - z·w: the first product into a vector, which the second is

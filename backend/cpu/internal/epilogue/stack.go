@@ -173,34 +173,7 @@ func (c *values) loadStacked(e *tile.Expr) plan.Lanes[float32] {
 	if load.Dtype == tile.BFloat16 {
 		return loadRows(c, r, start, width, c.plan.Loops.RowsFromBFloat16)
 	}
-	copied, ld := loadRows(c, r, start, width, rows.Each(copyTo[float32])), c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, n int) []float32 {
-		at, count := &w.Places[r], max(1, n/width)
-		if row+count <= at.Rows && start+col+n/count <= at.Cols && (count == 1 || width == ld) {
-			return elements[float32](w, r, ld, row, start+col, n)
-		}
-		return copied(w, row, col, n)
-	}
-}
-
-// loadRows reads columns of ref r, width of them from start on, of one row or of several; what
-// its block has beyond the array is zero.
-func loadRows[S any](c *values, r, start, width int, loop rowsLoop[float32, S]) plan.Lanes[float32] {
-	ld := c.plan.Refs[r].LD
-	return lanes(c, func(w *plan.Frame, row, col int, out []float32) {
-		count, n := 1, len(out)
-		if n > width {
-			count, n = n/width, width
-		}
-		at := &w.Places[r]
-		inside, have := min(max(at.Rows-row, 0), count), min(max(at.Cols-start-col, 0), n)
-		if inside < count || have < n {
-			clear(out)
-		}
-		if inside > 0 && have > 0 {
-			loop(out, n, elements[S](w, r, ld, row, start+col, (inside-1)*ld+have), ld, inside, have)
-		}
-	})
+	return loadColumns[float32](c, r, start, width)
 }
 
 // rowByRow makes Lanes that know one row serve stacked rows: it calls x for each and puts the

@@ -6,9 +6,8 @@
 //  2. For is the same with assembly where the machine has it; the last
 //     few elements of a row go to the Go loop.
 //
-// Slices of one call have the same length, but for those of rows; dst may be one of the sources.
-// Every
-// result is that of the Go loop, to the bit.
+// Slices of one call have the same length, but for those of rows; dst may be one of the
+// sources. Every result is that of the Go loop, to the bit.
 package rows
 
 import "math"
@@ -117,16 +116,7 @@ var Generic = Loops{
 			dst[i] -= float32(x[i] * y[i])
 		}
 	},
-	Select: func(dst, x, y []float32, cond []bool) {
-		x, y, cond = x[:len(dst)], y[:len(dst)], cond[:len(dst)]
-		for i := range dst {
-			if cond[i] {
-				dst[i] = x[i]
-			} else {
-				dst[i] = y[i]
-			}
-		}
-	},
+	Select: Select[float32],
 	Affine: func(dst, x []float32, a, b float32, w, c []float32, _ bool) {
 		x, w, c = x[:len(dst)], w[:len(dst)], c[:len(dst)]
 		for i := range dst {
@@ -215,6 +205,18 @@ var Generic = Loops{
 	},
 }
 
+// Select sets dst to x where cond holds, or else to y.
+func Select[T any](dst, x, y []T, cond []bool) {
+	x, y, cond = x[:len(dst)], y[:len(dst)], cond[:len(dst)]
+	for i := range dst {
+		if cond[i] {
+			dst[i] = x[i]
+		} else {
+			dst[i] = y[i]
+		}
+	}
+}
+
 func products[T any](dst, x Matrix[T], y Matrix[float32], z Matrix[T], w Matrix[float32], rows, n int, less bool, widen func(T) float32, narrow func(float32) T) {
 	for i := range rows {
 		dst, x, y, z, w := dst.Row(i)[:n], x.Row(i)[:n], y.Row(i)[:n], z.Row(i)[:n], w.Row(i)[:n]
@@ -293,7 +295,7 @@ func scale(dst, x []float32, by float32) {
 	}
 }
 
-// eachScaled is eachRow of a loop with a number.
+// eachScaled does of some rows, one by one, what f does of one.
 func eachScaled(f func(dst, x []float32, by float32)) func(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32) {
 	return func(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32) {
 		for i := range rows {

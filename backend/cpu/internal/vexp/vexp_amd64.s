@@ -62,6 +62,20 @@ GLOBL numbers<>(SB), RODATA|NOPTR, $56
 	DECQ R12     \
 	JNZ  row
 
+// Of rows that are ldx elements apart, of each of which dst has one number.
+#define ONES512 \
+	MOVQ dst+0(FP), DI    \
+	MOVQ x+8(FP), R9      \
+	MOVQ ldx+16(FP), R11  \
+	MOVQ rows+24(FP), R12 \
+	SHLQ $2, R11
+
+#define NEXTONE512(row) \
+	ADDQ $4, DI  \
+	ADDQ R11, R9 \
+	DECQ R12     \
+	JNZ  row
+
 // func exp2AVX512(dst *float32, ldd int, x *float32, ldx int, less *float32, rows, n int)
 TEXT ·exp2AVX512(SB), NOSPLIT, $0-56
 	ROWS512
@@ -134,11 +148,7 @@ exp:
 
 // func sumsAVX512(dst, x *float32, ldx, rows, n int)
 TEXT ·sumsAVX512(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), R9
-	MOVQ ldx+16(FP), R11
-	MOVQ rows+24(FP), R12
-	SHLQ $2, R11
+	ONES512
 
 row:
 	MOVQ   R9, SI
@@ -154,10 +164,7 @@ sum:
 	JNZ    sum
 	HALVES512
 	VMOVSS X0, (DI)
-	ADDQ   $4, DI
-	ADDQ   R11, R9
-	DECQ   R12
-	JNZ    row
+	NEXTONE512(row)
 	VZEROUPPER
 	RET
 
@@ -496,11 +503,7 @@ squares256:
 
 // func largestAVX512(dst, x *float32, ldx, rows, n int) (unordered uint32)
 TEXT ·largestAVX512(SB), NOSPLIT, $0-44
-	MOVQ  dst+0(FP), DI
-	MOVQ  x+8(FP), R9
-	MOVQ  ldx+16(FP), R11
-	MOVQ  rows+24(FP), R12
-	SHLQ  $2, R11
+	ONES512
 	KXORW K1, K1, K1
 
 row:
@@ -529,10 +532,7 @@ top:
 	VPSHUFD       $0xb1, X0, X1
 	VMAXPS        X1, X0, X0
 	VMOVSS        X0, (DI)
-	ADDQ          $4, DI
-	ADDQ          R11, R9
-	DECQ          R12
-	JNZ           row
+	NEXTONE512(row)
 	KMOVW         K1, AX
 	MOVL          AX, unordered+40(FP)
 	VZEROUPPER
