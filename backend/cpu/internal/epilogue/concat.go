@@ -2,7 +2,6 @@ package epilogue
 
 import (
 	"matladder/backend/cpu/internal/plan"
-	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -24,13 +23,16 @@ func concat[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[
 			return parts[i](w, row-begin, col, n)
 		}
 	}
-	width, put := width(e), rows.Each(copyTo[T])
+	width := width(e)
 	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
 		begin := 0
 		if count := len(out) / width; count > 1 { // stacked
 			for i, end := range ends {
 				n := end - begin
-				put(out[begin:], width, parts[i](w, row, 0, count*n), n, count, n)
+				x := parts[i](w, row, 0, count*n)
+				for j := range count {
+					copy(out[j*width+begin:][:n], x[j*n:][:n])
+				}
 				begin = end
 			}
 			return
