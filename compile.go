@@ -8,17 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/harness/tuned"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/tuned"
 )
 
 // Options are for Compile. The zero value has the most advanced kernel of the problem's
 // ladder run on all cores of this machine.
 type Options struct {
 	// Backend is where programs run: cpu if empty. Others (gpu, tpu, xla-cpu) are there in a
-	// program whose main begins with Hook of package backend/builtin.
+	// program whose main begins with Hook of package backend/registry/builtin.
 	Backend string
 
 	// Kernel is a rung of the problem's ladder, as commands spell it: 4, v4, v4_optblock. If

@@ -12,8 +12,8 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/backend/registry"
+	"matladder/harness/tuned"
 	"matladder/tile"
-	"matladder/tuned"
 )
 
 // device is an open backend. All programs of this process that ask for the same share it,
@@ -95,7 +95,7 @@ func (d *device) start(ctx context.Context, name string, o Options) error {
 	}
 	e, err := registry.Find(name, registry.Measures)
 	if err != nil {
-		return &OptionError{"Backend", fmt.Errorf("%w: backends beside cpu are there in a program whose main begins with Hook of package backend/builtin", err)}
+		return &OptionError{"Backend", fmt.Errorf("%w: backends beside cpu are there in a program whose main begins with Hook of package backend/registry/builtin", err)}
 	}
 	opened, err := e.Start(ctx, registry.Request{Threads: o.Threads, Params: o.Params})
 	var mistake *registry.RequestError

@@ -12,7 +12,7 @@ import (
 	"matladder"
 	"matladder/backend"
 	"matladder/backend/cpu"
-	"matladder/backend/peer"
+	"matladder/backend/foreign/process"
 	"matladder/check"
 	"matladder/problem"
 	"matladder/tile"
@@ -22,7 +22,7 @@ import (
 // oneDNN's own interfaces for that, in paired rounds; libraries that are not installed are
 // left out. Only what b.Log prints at the end counts, of -benchtime 1x.
 func BenchmarkPrepack(b *testing.B) {
-	program, err := peer.Build(b.Context(), filepath.Join(b.TempDir(), "peer"))
+	program, err := process.Build(b.Context(), filepath.Join(b.TempDir(), "peer"))
 	if err != nil {
 		b.Skip(err)
 	}
@@ -65,16 +65,16 @@ func comparePacked(b *testing.B, machine *cpu.Backend, program string, p problem
 			}
 		}) / float64(launches)
 	}}
-	var libraries []peer.Library // all versions that LD_LIBRARY_PATH leads to
+	var libraries []process.Library // all versions that LD_LIBRARY_PATH leads to
 	for _, name := range []string{"mkl", "onednn"} {
-		found := peer.Find(name, nil)
+		found := process.Find(name, nil)
 		if len(found) == 0 {
-			b.Logf("%s is not installed: %s", name, peer.Install(name))
+			b.Logf("%s is not installed: %s", name, process.Install(name))
 		}
 		libraries = append(libraries, found...)
 	}
 	for _, l := range libraries {
-		lib, err := peer.Open(ctx, peer.Options{Program: program, Library: l, Threads: machine.Threads(), Host: machine.Device(), Packed: true})
+		lib, err := process.Open(ctx, process.Options{Program: program, Library: l, Threads: machine.Threads(), Host: machine.Device(), Packed: true})
 		if err != nil {
 			b.Fatal(err)
 		}

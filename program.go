@@ -11,8 +11,8 @@ import (
 	"unsafe"
 
 	"matladder/backend"
+	"matladder/backend/timeline"
 	"matladder/tile"
-	"matladder/timeline"
 )
 
 // Program is tile programs compiled for a backend. Several goroutines may use it at once.

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"matladder/backend"
-	"matladder/timeline"
+	"matladder/backend/timeline"
 )
 
 // A variant is a program compiled for arrays that lie in one way: the first that are seen

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"matladder/check"
-	"matladder/chips"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -30,7 +30,7 @@ type Backend interface {
 	// Name is the word of --backend: cpu, tpu, gpu, xla-cpu, aot.
 	Name() string
 	// Device describes the machine; what is unknown there is unknown.
-	Device() chips.Device
+	Device() machine.Device
 	// Compile returns programs, run in order in one launch, ready to run.
 	// errors.As finds *TooBigError, errors.Is finds ErrUnsupported.
 	Compile(ctx context.Context, programs []*tile.Program, params Params) (Executable, error)
@@ -73,7 +73,7 @@ type Prober interface {
 	// Probe measures the figures of Device once more and returns it with the larger
 	// of both, which Device is from then on: other work on the machine makes a figure
 	// too low, never too high. If ctx ends meanwhile, what was not measured stays.
-	Probe(ctx context.Context) chips.Device
+	Probe(ctx context.Context) machine.Device
 }
 
 // Planner is implemented by backends that can tell what they make of programs.

@@ -3,8 +3,8 @@ package backend
 import (
 	"context"
 
+	"matladder/backend/timeline"
 	"matladder/tile"
-	"matladder/timeline"
 )
 
 // Tracer is implemented by executables that can tell what happened when in a launch.

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"matladder/problem"
-	"matladder/quant"
+	"matladder/problem/quant"
 	"matladder/tile"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"matladder/problem"
-	"matladder/quant"
+	"matladder/problem/quant"
 	"matladder/tile"
 )
 

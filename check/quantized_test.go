@@ -8,7 +8,7 @@ import (
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/problem/problemtest"
-	"matladder/quant"
+	"matladder/problem/quant"
 	"matladder/tile"
 	"matladder/tile/interp"
 )

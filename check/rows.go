@@ -6,7 +6,7 @@ import (
 	"math"
 	"runtime"
 
-	"matladder/quant"
+	"matladder/problem/quant"
 	"matladder/tile"
 )
 

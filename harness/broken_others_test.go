@@ -10,10 +10,10 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu"
-	"matladder/backend/own"
-	"matladder/backend/peer"
-	"matladder/chips"
-	"matladder/internal/cc"
+	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign/process"
+	"matladder/internal/ccompiler"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
@@ -40,14 +40,14 @@ func letters(vice backendtest.Vice) string {
 func TestRun_BrokenOthers(t *testing.T) {
 	folder := t.TempDir()
 	library := filepath.Join(folder, "libopenblas.so.0")
-	cc.Shared(t, library, "testdata/vices.c")
-	program, err := peer.Build(t.Context(), folder)
-	if errors.Is(err, peer.ErrNoCompiler) {
+	ccompiler.Shared(t, library, "testdata/vices.c")
+	program, err := process.Build(t.Context(), folder)
+	if errors.Is(err, process.ErrNoCompiler) {
 		t.Skip(err)
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	mine := own.Function{Name: "mine", Family: problem.MatmulFamily}
+	mine := clib.Function{Name: "mine", Family: problem.MatmulFamily}
 	if mine.Asked, err = problem.MatmulFamily.Parse("float32"); err == nil {
 		mine.Asked, err = problem.MatmulFamily.Complete(mine.Asked)
 	}
@@ -56,13 +56,13 @@ func TestRun_BrokenOthers(t *testing.T) {
 	}
 	kinds := map[string]func(vice backendtest.Vice) (backend.Backend, error){
 		"library": func(backendtest.Vice) (backend.Backend, error) {
-			return peer.Open(t.Context(), peer.Options{Program: program, Library: peer.Find("openblas", []string{folder})[0], Threads: 1, Host: chips.Device{Key: "here"}})
+			return process.Open(t.Context(), process.Options{Program: program, Library: process.Find("openblas", []string{folder})[0], Threads: 1, Host: machine.Device{Key: "here"}})
 		},
 		"function in C": func(backendtest.Vice) (backend.Backend, error) {
-			if err := own.Available(); err != nil {
+			if err := clib.Available(); err != nil {
 				t.Skip(err)
 			}
-			return own.Open(t.Context(), mine, own.Library{File: library, Symbol: "own_gemm", Threads: 1}, chips.Device{})
+			return clib.Open(t.Context(), mine, clib.Library{File: library, Symbol: "own_gemm", Threads: 1}, machine.Device{})
 		},
 		"function in Go": func(vice backendtest.Vice) (backend.Backend, error) {
 			f, calls := mine, 0
@@ -86,7 +86,7 @@ func TestRun_BrokenOthers(t *testing.T) {
 				}
 				return nil
 			}
-			return own.New(f, chips.Device{})
+			return clib.New(f, machine.Device{})
 		},
 	}
 	for kind, open := range kinds {

@@ -10,15 +10,15 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu"
-	"matladder/backend/own"
-	"matladder/backend/pjrt"
+	"matladder/backend/foreign/clib"
 	"matladder/backend/worker"
+	"matladder/backend/xla/pjrt"
 	"matladder/plugins"
 	"matladder/results"
 )
 
 func TestMain(m *testing.M) {
-	worker.Hook(map[string]worker.Opener{"broken": openBroken, own.OpenerName: own.Opener})
+	worker.Hook(map[string]worker.Opener{"broken": openBroken, clib.OpenerName: clib.Opener})
 	os.Exit(m.Run())
 }
 

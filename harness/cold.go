@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"matladder/backend"
-	"matladder/measure"
+	"matladder/harness/measure"
 	"matladder/results"
 )
 

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"matladder/check"
+	"matladder/harness/tuned"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/tuned"
 )
 
 // Config is a sweep: the product of its lists.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/chips"
 	"matladder/configs"
+	"matladder/machine"
 	"matladder/problem"
 )
 
@@ -72,7 +72,7 @@ func TestConfigs_Sharded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := chips.Find("v5e")
+	d, err := machine.Find("v5e")
 	if err != nil {
 		t.Fatal(err)
 	}

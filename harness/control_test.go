@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"matladder/chips"
 	"matladder/internal/counters"
+	"matladder/machine"
 	"matladder/results"
 )
 
@@ -77,7 +77,7 @@ func TestControl_None(t *testing.T) {
 // system tells.
 func TestControl_Counters(t *testing.T) {
 	f := newFake()
-	f.device.Kind = chips.CPU
+	f.device.Kind = machine.CPU
 	known := counters.New()
 	told := known.Read().Known
 	known.Close()

@@ -1,7 +1,7 @@
 package harness
 
 import (
-	"matladder/analyze"
+	"matladder/model"
 	"matladder/results"
 	"matladder/tile"
 )
@@ -13,7 +13,7 @@ func count(r *results.Record, programs []*tile.Program) {
 	if len(programs) == 0 {
 		return
 	}
-	c, err := analyze.Count(programs)
+	c, err := model.Count(programs)
 	if err != nil {
 		return
 	}

@@ -3,8 +3,8 @@ package harness
 import (
 	"time"
 
-	"matladder/chips"
-	"matladder/measure"
+	"matladder/harness/measure"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -111,9 +111,9 @@ func checkTime(p problem.Problem) float64 {
 }
 
 // freeMemory is the memory that arrays on d can take; 0 if unknown.
-func freeMemory(d chips.Device) int64 {
+func freeMemory(d machine.Device) int64 {
 	total := int64(d.MemoryBytes.Value)
-	if d.Kind != chips.CPU {
+	if d.Kind != machine.CPU {
 		return total
 	}
 	if free := hostMemory(); free > 0 {

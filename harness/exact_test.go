@@ -7,8 +7,8 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu"
-	"matladder/backend/own"
-	"matladder/chips"
+	"matladder/backend/foreign/clib"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
@@ -28,7 +28,7 @@ func TestRun_Exact(t *testing.T) {
 		"a step missing": {func(x float32) float32 { return x }, k - 1, results.Wrong},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := own.Function{Name: "mine", Family: problem.MatmulFamily}
+			f := clib.Function{Name: "mine", Family: problem.MatmulFamily}
 			var err error
 			if f.Asked, err = problem.MatmulFamily.Parse("float32"); err == nil {
 				f.Asked, err = problem.MatmulFamily.Complete(f.Asked)
@@ -49,7 +49,7 @@ func TestRun_Exact(t *testing.T) {
 				}
 				return nil
 			}
-			mine, err := own.New(f, chips.Device{})
+			mine, err := clib.New(f, machine.Device{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
-	"matladder/chips"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -17,7 +17,7 @@ import (
 // fake is a backend whose clock stands still except while it runs: every time is
 // a function of its seed. It computes right outputs, unless told to misbehave.
 type fake struct {
-	device chips.Device
+	device machine.Device
 	rate   float64       // FLOP/s of every program
 	jitter float64       // relative spread of times
 	misdo  map[string]do // by kernel name
@@ -53,11 +53,11 @@ type do struct {
 }
 
 func newFake() *fake {
-	known := func(v float64) chips.Figure { return chips.Figure{Value: v, Source: "made up"} }
+	known := func(v float64) machine.Figure { return machine.Figure{Value: v, Source: "made up"} }
 	return &fake{
-		device: chips.Device{
-			Key: "fake", Names: []string{"Fake 1"}, Kind: chips.TPU, Parallel: 2,
-			Peak:                    map[string]chips.Figure{"float32": known(1e10), "bfloat16": known(2e10), "int8": known(4e10)},
+		device: machine.Device{
+			Key: "fake", Names: []string{"Fake 1"}, Kind: machine.TPU, Parallel: 2,
+			Peak:                    map[string]machine.Figure{"float32": known(1e10), "bfloat16": known(2e10), "int8": known(4e10)},
 			BandwidthBytesPerSecond: known(1e10),
 			MemoryBytes:             known(1 << 30),
 			LastLevelCacheBytes:     known(1 << 20),
@@ -69,10 +69,10 @@ func newFake() *fake {
 	}
 }
 
-func (f *fake) now() time.Time       { return f.clock }
-func (f *fake) Name() string         { return "fake" }
-func (f *fake) Device() chips.Device { return f.device }
-func (f *fake) Close() error         { return nil }
+func (f *fake) now() time.Time         { return f.clock }
+func (f *fake) Name() string           { return "fake" }
+func (f *fake) Device() machine.Device { return f.device }
+func (f *fake) Close() error           { return nil }
 
 func (f *fake) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
 	return nil, backend.ErrUnsupported

@@ -7,7 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
-	"matladder/measure"
+	"matladder/harness/measure"
 	"matladder/problem"
 )
 

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 
-	"matladder/chips"
-	"matladder/measure"
+	"matladder/harness/measure"
+	"matladder/machine"
 	"matladder/results"
 )
 
 // figured is the device that has the figures of a point.
-func (r *run) figured(p Point) chips.Device {
+func (r *run) figured(p Point) machine.Device {
 	if b, own := p.on(&r.opt); own {
 		return b.Device()
 	}
@@ -33,7 +33,7 @@ func (r *run) figures(row *results.Record, p Point) {
 }
 
 // disputed says which sources have figures that would change a prediction.
-func disputed(f chips.Figure) string {
+func disputed(f machine.Figure) string {
 	const much = 0.05
 	s := ""
 	for _, o := range f.Others {

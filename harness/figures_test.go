@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/chips"
+	"matladder/machine"
 	"matladder/results"
 )
 
@@ -17,9 +17,9 @@ type prober struct {
 	float32 []float64 // FLOP/s
 }
 
-func (p *prober) Probe(context.Context) chips.Device {
-	d := p.device.Remeasured(chips.Device{})
-	d.Peak["float32"] = chips.Figure{Value: p.float32[min(p.asked, len(p.float32)-1)], Source: "a probe", Measured: true}
+func (p *prober) Probe(context.Context) machine.Device {
+	d := p.device.Remeasured(machine.Device{})
+	d.Peak["float32"] = machine.Figure{Value: p.float32[min(p.asked, len(p.float32)-1)], Source: "a probe", Measured: true}
 	p.asked++
 	return d
 }
@@ -42,8 +42,8 @@ func TestRun_Probes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake()
-			f.device.Peak["float32"] = chips.Figure{Value: c.before, Source: "a probe", Measured: true}
-			f.device.BandwidthBytesPerSecond = chips.Figure{}
+			f.device.Peak["float32"] = machine.Figure{Value: c.before, Source: "a probe", Measured: true}
+			f.device.BandwidthBytesPerSecond = machine.Figure{}
 			p := &prober{fake: f, float32: c.probes}
 			cfg := small(t, "kernels: 3\n")
 			cfg.Asked = cfg.Asked[:1] // float32

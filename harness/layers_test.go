@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/chips"
+	"matladder/machine"
 	"matladder/results"
 )
 
@@ -27,7 +27,7 @@ func TestLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Plan(t.Context(), c, chips.Device{}, backend.Params{})
+	s, err := Plan(t.Context(), c, machine.Device{}, backend.Params{})
 	if err != nil || len(s.Groups) != 2 || len(c.Families()) != 2 {
 		t.Fatalf("%d groups of %d families, %v", len(s.Groups), len(c.Families()), err)
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"matladder/chips"
+	"matladder/harness/measure"
 	"matladder/internal/counters"
-	"matladder/measure"
+	"matladder/machine"
 	"matladder/results"
 )
 
@@ -77,13 +77,13 @@ func (c *crowd) Close()                 {}
 // are as fast as they can be; in each round all have repetitions of the same length.
 func TestShortened(t *testing.T) {
 	f := newFake()
-	f.device.Kind, f.jitter, f.slept = chips.CPU, 0.05, 2*time.Millisecond
+	f.device.Kind, f.jitter, f.slept = machine.CPU, 0.05, 2*time.Millisecond
 	c, err := Parse("one.yaml", []byte("sizes: [48]\ndtypes: [float32]\nkernels: [1, 2]\nrounds: {min: 12, max: 40}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	opt := options(f, filepath.Join(t.TempDir(), "rows.csv"))
-	opt.countersOf = func(chips.Device) measure.Counters {
+	opt.countersOf = func(machine.Device) measure.Counters {
 		return &crowd{fake: f, kernel: "v1_naive", until: f.clock.Add(400 * time.Millisecond)}
 	}
 	out, err := start(context.Background(), plan(t, c, f), opt, f.now)

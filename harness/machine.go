@@ -1,10 +1,10 @@
 package harness
 
 import (
-	"matladder/analyze"
 	"matladder/backend"
-	"matladder/chips"
 	"matladder/kernels"
+	"matladder/machine"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -20,7 +20,7 @@ func (p Point) withMemory(m tile.Machine) Point {
 	if err != nil {
 		return p // a row will say so
 	}
-	if need, err := analyze.Need(programs); err == nil {
+	if need, err := model.Need(programs); err == nil {
 		p.Params.VMEMBytes, _, _ = kernels.Memory(rung.Kernel, need, m)
 	}
 	return p
@@ -29,7 +29,7 @@ func (p Point) withMemory(m tile.Machine) Point {
 // machineOf is what kernels may know of a device that compiles under params. Where inputs may
 // come ahead, tables of blocks are no help: they are tuned for launches that begin with all
 // inputs in main memory.
-func machineOf(d chips.Device, params backend.Params) tile.Machine {
+func machineOf(d machine.Device, params backend.Params) tile.Machine {
 	m := d.Machine().Limited(params.VMEMBytes)
 	if params.Prefetch {
 		m.Ahead = d.Ahead()
@@ -48,7 +48,7 @@ func fits(k kernels.Kernel, p problem.Problem, variant string, b tile.Blocks, m 
 	if err != nil {
 		return true
 	}
-	need, err := analyze.Need(programs)
+	need, err := model.Need(programs)
 	if err != nil {
 		return true
 	}

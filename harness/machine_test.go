@@ -4,14 +4,14 @@ import (
 	"math"
 	"testing"
 
-	"matladder/analyze"
 	"matladder/backend"
-	"matladder/chips"
+	"matladder/harness/tuned"
 	"matladder/kernels"
 	"matladder/kernels/blocking"
+	"matladder/machine"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/tuned"
 )
 
 // TestMachine_Pipeline: the time by which blocks are chosen for a TPU is that of the step
@@ -19,7 +19,7 @@ import (
 // input comes ahead or not.
 func TestMachine_Pipeline(t *testing.T) {
 	for _, key := range []string{"tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7x"} {
-		d, err := chips.Find(key)
+		d, err := machine.Find(key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestMachine_Pipeline(t *testing.T) {
 	}
 }
 
-func checkPipeline(t *testing.T, d chips.Device, p problem.Matmul, prefetch bool) {
+func checkPipeline(t *testing.T, d machine.Device, p problem.Matmul, prefetch bool) {
 	t.Helper()
 	m := machineOf(d, backend.Params{Prefetch: prefetch})
 	list := kernels.All[4].Candidates(p, m)
@@ -43,19 +43,19 @@ func checkPipeline(t *testing.T, d chips.Device, p problem.Matmul, prefetch bool
 		if err != nil {
 			t.Fatal(err)
 		}
-		need, err := analyze.Need(programs)
+		need, err := model.Need(programs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var inputs []analyze.Near
+		var inputs []model.Near
 		if _, _, ahead := kernels.Memory(kernels.All[4], need, m); ahead {
-			r, err := analyze.Ahead(programs, m.Ahead.Apart)
+			r, err := model.Ahead(programs, m.Ahead.Apart)
 			if err != nil {
 				t.Fatal(err)
 			}
-			inputs = []analyze.Near{{Name: r.Name, Between: m.Ahead.Apart}}
+			inputs = []model.Near{{Name: r.Name, Between: m.Ahead.Apart}}
 		}
-		w, err := analyze.WorkOf(programs[0], inputs...)
+		w, err := model.WorkOf(programs[0], inputs...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func checkPipeline(t *testing.T, d chips.Device, p problem.Matmul, prefetch bool
 // kernel's own choice: those of the machine's table are for launches without. Others and the
 // vendor's matmul, which has it anyway, are left as they are.
 func TestPlan_Prefetch(t *testing.T) {
-	d, err := chips.Find("tpu_v5e")
+	d, err := machine.Find("tpu_v5e")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestPlan_Prefetch(t *testing.T) {
 // grants, the vendor's matmul beside it has as much, other kernels keep to what is
 // granted, and what a person asks for stands.
 func TestPlan_Memory(t *testing.T) {
-	d, err := chips.Find("tpu_v6e")
+	d, err := machine.Find("tpu_v6e")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestPlan_Memory(t *testing.T) {
 // TestMachine_Ragged: every problem has blocks, however its sizes divide.
 func TestMachine_Ragged(t *testing.T) {
 	for _, key := range []string{"tpu_v4", "tpu_v5e", "tpu_v7x"} {
-		d, err := chips.Find(key)
+		d, err := machine.Find(key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestMachine_Ragged(t *testing.T) {
 // columns. (Blocks that fit the first rung's products may be too large for what joins these.)
 func TestMachine_MLP(t *testing.T) {
 	for _, key := range []string{"tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7x"} {
-		d, err := chips.Find(key)
+		d, err := machine.Find(key)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"matladder/backend"
+	"matladder/harness/measure"
 	"matladder/internal/awake"
-	"matladder/measure"
-	"matladder/measure/interval"
 	"matladder/results"
+	"matladder/stats/interval"
 	"matladder/tile"
 )
 

@@ -1,6 +1,6 @@
 package harness
 
-import "matladder/measure/interval"
+import "matladder/stats/interval"
 
 // narrowEnough is the half-width of a median's interval, relative to the median,
 // at which more rounds would not change what a reader concludes.

@@ -7,18 +7,18 @@ import (
 	"slices"
 
 	"matladder/backend"
-	"matladder/chips"
+	"matladder/harness/tuned"
 	"matladder/kernels"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
-	"matladder/tuned"
 )
 
 // Sweep is a Config multiplied out for one device.
 type Sweep struct {
 	Config Config
-	Device chips.Device
+	Device machine.Device
 	Params backend.Params // of every compilation; rows of Config.Tuned add to them
 
 	// Lowering says how the backend runs kernels, if not as kernels:
@@ -79,7 +79,7 @@ const maxPoints = 1_000_000
 
 // Plan multiplies c out for a device. What a kernel does not support is a point
 // with a status, not a gap. The error is that of ctx once it ends.
-func Plan(ctx context.Context, c Config, d chips.Device, params backend.Params) (Sweep, error) {
+func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params) (Sweep, error) {
 	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
 	seen := map[problem.Problem]bool{}
 	total := 0
@@ -169,7 +169,7 @@ func problems(c Config) iter.Seq[problem.Problem] {
 }
 
 // points has the points of one kernel on one problem, at least one.
-func points(p problem.Problem, number int, c Config, d chips.Device, params backend.Params) []Point {
+func points(p problem.Problem, number int, c Config, d machine.Device, params backend.Params) []Point {
 	if number == kernels.BaselineNumber {
 		return []Point{{Contender: Vendor{}, Problem: p, Params: vendorParams(d, params)}}
 	}
@@ -218,9 +218,9 @@ func points(p problem.Problem, number int, c Config, d chips.Device, params back
 
 // vendorParams are what params say to the vendor's own matmul, which makes its own
 // choices, within the limits of the kernels. That of a CPU is another backend's.
-func vendorParams(d chips.Device, params backend.Params) backend.Params {
+func vendorParams(d machine.Device, params backend.Params) backend.Params {
 	params.ISA, params.Prefetch = "", false // XLA lets its own products have it
-	if d.Kind == chips.CPU {
+	if d.Kind == machine.CPU {
 		params.Extra = nil
 	}
 	return params

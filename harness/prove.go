@@ -7,7 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
-	"matladder/measure"
+	"matladder/harness/measure"
 )
 
 // wrongError is an output that is not what it must be, found outside of the repetitions

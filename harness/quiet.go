@@ -1,7 +1,7 @@
 package harness
 
 import (
-	"matladder/measure"
+	"matladder/harness/measure"
 	"matladder/results"
 )
 

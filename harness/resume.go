@@ -3,7 +3,7 @@ package harness
 import (
 	"time"
 
-	"matladder/measure"
+	"matladder/harness/measure"
 	"matladder/results"
 	"matladder/tile"
 )

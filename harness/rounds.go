@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"matladder/measure"
+	"matladder/harness/measure"
 	"matladder/problem"
 	"matladder/results"
 )

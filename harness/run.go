@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/chips"
-	"matladder/measure"
+	"matladder/harness/measure"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
 )
@@ -30,7 +30,7 @@ type Options struct {
 	Begin      func()              // called when the file is open; may be nil
 	Observe    func(Event)
 
-	countersOf func(chips.Device) measure.Counters // of a test's machine; nil for measure.CountersOf
+	countersOf func(machine.Device) measure.Counters // of a test's machine; nil for measure.CountersOf
 }
 
 // Event is progress: a point has had its turn, a round has been written, or a
@@ -198,7 +198,7 @@ func (r *run) inputs(p problem.Problem) backend.InputSpec {
 // collect frees what earlier points left, so that no collection falls into a
 // repetition on the same cores.
 func (r *run) collect() {
-	if r.sweep.Device.Kind == chips.CPU {
+	if r.sweep.Device.Kind == machine.CPU {
 		runtime.GC()
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"matladder/analyze"
-	"matladder/chips"
 	"matladder/kernels"
-	"matladder/mesh"
+	"matladder/machine"
+	"matladder/machine/mesh"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/results"
 )
@@ -44,7 +44,7 @@ type spread struct {
 
 // spreads are what becomes of a problem on the meshes of a sweep: itself, on one device, if
 // the sweep has none. Errors are *ConfigErrors.
-func spreads(p problem.Problem, c Config, d chips.Device) ([]spread, error) {
+func spreads(p problem.Problem, c Config, d machine.Device) ([]spread, error) {
 	if c.Mesh == "" {
 		if len(c.Scaling)+len(c.Shardings) > 0 {
 			return nil, &ConfigError{Msg: fmt.Sprintf("sweep %s is for several devices: say how many by --mesh, such as --mesh data=16,model=16", c.Name)}
@@ -52,8 +52,8 @@ func spreads(p problem.Problem, c Config, d chips.Device) ([]spread, error) {
 		return []spread{{problem: p}}, nil
 	}
 	m, err := mesh.Parse(c.Mesh)
-	if err == nil && d.Kind == chips.TPU {
-		_, err = analyze.Place(m, d)
+	if err == nil && d.Kind == machine.TPU {
+		_, err = model.Place(m, d)
 	}
 	whole, ok := p.(problem.Matmul)
 	if err == nil && !ok {
@@ -72,8 +72,8 @@ func spreads(p problem.Problem, c Config, d chips.Device) ([]spread, error) {
 		add(spread{p, m.String()})
 	}
 	var fits func(mesh.Mesh) bool // a slice of a pod
-	if d.Kind == chips.TPU {
-		fits = func(m mesh.Mesh) bool { _, err := analyze.Place(m, d); return err == nil }
+	if d.Kind == machine.TPU {
+		fits = func(m mesh.Mesh) bool { _, err := model.Place(m, d); return err == nil }
 	}
 	for _, kind := range c.Scaling {
 		for _, smaller := range m.Smaller(fits) {
@@ -91,7 +91,7 @@ func spreads(p problem.Problem, c Config, d chips.Device) ([]spread, error) {
 }
 
 // spreadPoints are the points of a kernel on a product that is spread.
-func spreadPoints(s spread, number int, c Config, d chips.Device, point Point) []Point {
+func spreadPoints(s spread, number int, c Config, d machine.Device, point Point) []Point {
 	point.Problem, point.Mesh = s.problem, s.mesh
 	if number != kernels.BaselineNumber {
 		k, _ := kernels.Rung(c.Family, number)

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"matladder/backend"
-	"matladder/measure"
+	"matladder/harness/measure"
 	"matladder/results"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"matladder/backend"
 	"matladder/configs"
+	"matladder/harness/tuned"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/tuned"
 )
 
 // TestTunedTables reads every table that comes with matladder: it is of the machine

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"testing"
 
-	"matladder/analyze"
 	"matladder/backend"
-	"matladder/chips"
 	"matladder/kernels"
 	"matladder/kernels/blocking"
+	"matladder/machine"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -31,7 +31,7 @@ func TestAskFor_Told(t *testing.T) {
 	}
 	near := 0
 	for _, r := range rows[1:] {
-		d, err := chips.Find("tpu_" + r[0])
+		d, err := machine.Find("tpu_" + r[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestAskFor_Told(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		need, err := analyze.Need(programs)
+		need, err := model.Need(programs)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/analyze"
 	"matladder/internal/golden"
 	"matladder/kernels"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -64,7 +64,7 @@ func countsTable(t *testing.T, k kernels.Kernel) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := analyze.Count(programs)
+			c, err := model.Count(programs)
 			if err != nil {
 				t.Fatal(err)
 			}

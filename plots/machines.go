@@ -10,14 +10,14 @@ import (
 	"matladder/results"
 )
 
-// A machine is where rows were measured, or predicted for.
-type machine struct{ host, chip string }
+// An origin is where rows were measured, or predicted for.
+type origin struct{ host, chip string }
 
-func machineOf(s *results.Summary) machine { return machine{s.Host, cmp.Or(s.Chip, s.Device)} }
+func machineOf(s *results.Summary) origin { return origin{s.Host, cmp.Or(s.Chip, s.Device)} }
 
 // machinesOf lists the machines of summaries in the order of their rows.
-func machinesOf(summaries []results.Summary) []machine {
-	var list []machine
+func machinesOf(summaries []results.Summary) []origin {
+	var list []origin
 	for i := range summaries {
 		if m := machineOf(&summaries[i]); !slices.Contains(list, m) {
 			list = append(list, m)
@@ -129,7 +129,7 @@ func (r *Rows) seriesOf(s *results.Summary) int {
 
 // commonSize returns the largest size that most machines have a rate for.
 func commonSize(summaries []results.Summary) string {
-	have, work := map[string][]machine{}, map[string]float64{}
+	have, work := map[string][]origin{}, map[string]float64{}
 	for i := range summaries {
 		s := &summaries[i]
 		if !usable(s) || s.Kernel == results.Baseline {

@@ -3,7 +3,7 @@ package plots
 import (
 	"cmp"
 
-	"matladder/chips"
+	"matladder/machine"
 	"matladder/results"
 )
 
@@ -54,4 +54,4 @@ func roofsOf(summaries []results.Summary) []Roof {
 }
 
 // deviceOf is how people know the device of a row.
-func deviceOf(r *results.Record) string { return chips.CommonName(cmp.Or(r.Device, r.Chip)) }
+func deviceOf(r *results.Record) string { return machine.CommonName(cmp.Or(r.Device, r.Chip)) }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"matladder/mesh"
+	"matladder/machine/mesh"
 	"matladder/results"
 )
 

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"matladder/analyze"
+	"matladder/model"
 	"matladder/results"
 )
 
 // A StepModel tells what one grid step of a point takes on its device. Its error
 // says what is not known.
 type StepModel interface {
-	Step(s *results.Summary) (analyze.Time, error)
+	Step(s *results.Summary) (model.Time, error)
 }
 
 // waterfallPictures shows one grid step of each kernel, with its fastest blocks at
@@ -68,9 +68,9 @@ func waterfallPictures(q Request, d data) ([]Picture, error) {
 	return []Picture{w}, nil
 }
 
-func stepOf(m StepModel, s *results.Summary) (analyze.Time, error) {
+func stepOf(m StepModel, s *results.Summary) (model.Time, error) {
 	if m == nil {
-		return analyze.Time{}, fmt.Errorf("no step model")
+		return model.Time{}, fmt.Errorf("no step model")
 	}
 	return m.Step(s)
 }
@@ -102,7 +102,7 @@ const computeAtPeak = "compute at peak"
 // parts are the bars of the step model: the overhead, behind it copying and
 // computing side by side, then the part of the first and last blocks, which
 // overlap with nothing.
-func (b *StepBars) parts(t analyze.Time) {
+func (b *StepBars) parts(t model.Time) {
 	b.Parts = []StepPart{
 		{"overhead", 0, t.Overhead},
 		{"copy", t.Overhead, t.Transfer},

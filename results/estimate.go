@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"matladder/measure/interval"
+	"matladder/stats/interval"
 )
 
 // An Estimate is a median and an interval that holds the true median with the

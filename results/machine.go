@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"matladder/results/twosample"
+	"matladder/stats/twosample"
 )
 
 // The control is work that both sides did alike. Where it takes longer on one of them, the

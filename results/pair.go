@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/results/twosample"
+	"matladder/stats/twosample"
 )
 
 // A side is what the files of one side of a comparison say about a point.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"matladder/measure/interval"
-	"matladder/results/twosample"
+	"matladder/stats/interval"
+	"matladder/stats/twosample"
 )
 
 // A Verdict says whether a point is faster or slower than on the old side. What decides is

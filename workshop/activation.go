@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/traverse"
 	blank "matladder/workshop/blanks/ex1"
 	yours "matladder/workshop/exercises/ex1"
 	solved "matladder/workshop/solutions/ex1"

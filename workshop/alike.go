@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"matladder/chips"
+	"matladder/machine"
 	blank "matladder/workshop/blanks/ex0"
 	yours "matladder/workshop/exercises/ex0"
 	solved "matladder/workshop/solutions/ex0"
@@ -43,7 +43,7 @@ func (a alike) check(_ context.Context, r *Report) {
 	if !r.near("DeviceSeconds(1e12, 2e14, 0.5)", a.deviceSeconds(1e12, 2e14, 0.5), 0.01, " s") {
 		return
 	}
-	d, err := chips.Find("v5e")
+	d, err := machine.Find("v5e")
 	if err != nil {
 		r.wrong("%v", err)
 		return

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/traverse"
 	blank "matladder/workshop/blanks/ex9"
 	yours "matladder/workshop/exercises/ex9"
 	solved "matladder/workshop/solutions/ex9"

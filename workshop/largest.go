@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"matladder/analyze"
+	"matladder/model"
+	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/traverse"
 	blank "matladder/workshop/blanks/ex7"
 	yours "matladder/workshop/exercises/ex7"
 	solved "matladder/workshop/solutions/ex7"
@@ -72,7 +72,7 @@ func bfloat16Guess(s tile.Blocks) guess {
 }
 
 // judge holds a guess against the best blocks.
-func (g guess) judge(r *Report, best analyze.Counts) error {
+func (g guess) judge(r *Report, best model.Counts) error {
 	c, err := counts(g.kernel, g.p, g.blocks)
 	if err != nil {
 		return err
@@ -85,8 +85,8 @@ func (g guess) judge(r *Report, best analyze.Counts) error {
 
 // bestPowers are the counts of the blocks that there is room for, of sides that are powers of
 // two, with the fewest bytes moved and then the fewest steps.
-func bestPowers(kernel string, p problem.Matmul) (analyze.Counts, error) {
-	var best analyze.Counts
+func bestPowers(kernel string, p problem.Matmul) (model.Counts, error) {
+	var best model.Counts
 	sides := []int{128, 256, 512, 1024, 2048, 4096}
 	for _, m := range sides {
 		for _, n := range sides {

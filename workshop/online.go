@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"matladder/kernels"
+	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/traverse"
 	blank "matladder/workshop/blanks/ex8"
 	yours "matladder/workshop/exercises/ex8"
 	solved "matladder/workshop/solutions/ex8"

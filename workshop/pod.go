@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"matladder/analyze"
-	"matladder/mesh"
+	"matladder/machine/mesh"
+	"matladder/model"
 	blank "matladder/workshop/blanks/ex10"
 	yours "matladder/workshop/exercises/ex10"
 	solved "matladder/workshop/solutions/ex10"
@@ -34,17 +34,17 @@ type podShare struct {
 
 // along are meshes of v5e with so many chips along model, of one kind: a shorter axis than 16
 // is a line.
-func along(chips int) (analyze.Placement, error) {
-	d, _, err := analyze.FindSlice("v5e")
+func along(chips int) (model.Placement, error) {
+	d, _, err := model.FindSlice("v5e")
 	if err != nil {
-		return analyze.Placement{}, err
+		return model.Placement{}, err
 	}
-	return analyze.Place(mesh.Mesh{{Name: mesh.Data, Size: chips}, {Name: mesh.Model, Size: chips}}, d)
+	return model.Place(mesh.Mesh{{Name: mesh.Data, Size: chips}, {Name: mesh.Model, Size: chips}}, d)
 }
 
 func (p podShare) check(_ context.Context, r *Report) {
 	const peak = 197e12
-	axes := map[int]analyze.Placement{}
+	axes := map[int]model.Placement{}
 	for _, n := range []int{1, 2, 4, 8, 16} {
 		at, err := along(n)
 		if err != nil {

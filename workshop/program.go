@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/analyze"
 	"matladder/check"
 	"matladder/kernels"
+	"matladder/model"
+	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tile/interp"
-	"matladder/traverse"
 )
 
 // seed is that of every input.
@@ -109,12 +109,12 @@ func counters(ctx context.Context, name string, p problem.Matmul, s tile.Blocks)
 }
 
 // counts are those of a kernel of the ladder by the closed form.
-func counts(name string, p problem.Matmul, s tile.Blocks) (analyze.Counts, error) {
+func counts(name string, p problem.Matmul, s tile.Blocks) (model.Counts, error) {
 	programs, err := rung(name, p, s)
 	if err != nil {
-		return analyze.Counts{}, err
+		return model.Counts{}, err
 	}
-	return analyze.Count(programs)
+	return model.Count(programs)
 }
 
 // on names a problem and its blocks.

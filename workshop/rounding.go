@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/traverse"
 	blank "matladder/workshop/blanks/ex5"
 	yours "matladder/workshop/exercises/ex5"
 	solved "matladder/workshop/solutions/ex5"

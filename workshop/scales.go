@@ -3,9 +3,9 @@ package workshop
 import (
 	"context"
 
+	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/traverse"
 	blank "matladder/workshop/blanks/ex6"
 	yours "matladder/workshop/exercises/ex6"
 	solved "matladder/workshop/solutions/ex6"

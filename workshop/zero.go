@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/traverse"
 	blank "matladder/workshop/blanks/ex3"
 	yours "matladder/workshop/exercises/ex3"
 	solved "matladder/workshop/solutions/ex3"

@@ -13,8 +13,8 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/chips"
 	optblock "matladder/kernels/v4_optblock"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -122,7 +122,7 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	for name, d := range map[string]chips.Device{"the same": b.Device(), "another, from the file": again.Device()} {
+	for name, d := range map[string]machine.Device{"the same": b.Device(), "another, from the file": again.Device()} {
 		if diff := cmp.Diff(after, d); diff != "" {
 			t.Errorf("%s, later:\n%s", name, diff)
 		}

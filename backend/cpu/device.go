@@ -12,7 +12,7 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/passes"
 	"matladder/backend/cpu/internal/probe"
-	"matladder/chips"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -21,7 +21,7 @@ import (
 // the first call, which then takes some seconds, unless a file in the user's cache
 // directory (ProbeFile) has them already, of a time when the machine was not slower than
 // it is now; Options.NoProbe leaves them unknown.
-func (b *Backend) Device() chips.Device {
+func (b *Backend) Device() machine.Device {
 	b.probing.Lock()
 	defer b.probing.Unlock()
 	if b.probed == nil {
@@ -37,7 +37,7 @@ func (b *Backend) ProbeFile() string { return b.unmeasured().file() }
 
 // ProbeAnew measures peaks and bandwidth, in some seconds, and forgets what was measured
 // before. If ctx ends first, it does not.
-func (b *Backend) ProbeAnew(ctx context.Context) chips.Device {
+func (b *Backend) ProbeAnew(ctx context.Context) machine.Device {
 	if b.options.NoProbe {
 		return b.Device()
 	}
@@ -54,7 +54,7 @@ func (b *Backend) ProbeAnew(ctx context.Context) chips.Device {
 }
 
 // Probe measures peaks and bandwidth once more, in some seconds.
-func (b *Backend) Probe(ctx context.Context) chips.Device {
+func (b *Backend) Probe(ctx context.Context) machine.Device {
 	d := b.Device()
 	if b.options.NoProbe {
 		return d
@@ -85,17 +85,17 @@ func (b *Backend) Control(ctx context.Context) (compute, memory time.Duration) {
 // factors is how many operands of a product have a share of what workers keep.
 const factors = 2
 
-func (b *Backend) describe(m measurements) chips.Device {
+func (b *Backend) describe(m measurements) machine.Device {
 	h := probe.Host()
-	d := chips.Device{
+	d := machine.Device{
 		Key:   "cpu_" + slug(m.CPU),
 		Names: []string{m.CPU},
-		Kind:  chips.CPU,
+		Kind:  machine.CPU,
 		Note:  note(m.ISA, m.Threads),
 
 		Cores: h.Cores, DevicesPerChip: 1, Parallel: m.Threads,
 
-		Peak:                map[string]chips.Figure{},
+		Peak:                map[string]machine.Figure{},
 		FastBytes:           asked(h.L2, "L2 of one core, from the processor or the operating system"),
 		LastLevelCacheBytes: asked(h.L3, "last-level cache, from the processor or the operating system"),
 		MemoryBytes:         asked(int(totalMemory()), "from the operating system"),
@@ -107,11 +107,11 @@ func (b *Backend) describe(m measurements) chips.Device {
 	}
 	d.FastDefaultBytes = d.FastBytes
 	for dtype, v := range m.Peak {
-		d.Peak[dtype] = chips.Figure{Value: v, Measured: true, At: m.At,
+		d.Peak[dtype] = machine.Figure{Value: v, Measured: true, At: m.At,
 			Source: fmt.Sprintf("measured: multiply-adds in registers, %s, %d threads", m.ISA, m.Threads)}
 	}
 	if m.Bandwidth > 0 {
-		d.BandwidthBytesPerSecond = chips.Figure{Value: m.Bandwidth, Measured: true, At: m.At,
+		d.BandwidthBytesPerSecond = machine.Figure{Value: m.Bandwidth, Measured: true, At: m.At,
 			Source: fmt.Sprintf("measured: best of sum and triad beyond the caches, %d threads", m.Threads)}
 	}
 	return d
@@ -210,11 +210,11 @@ func passedOver(isa string) string {
 	return ""
 }
 
-func asked(bytes int, source string) chips.Figure {
+func asked(bytes int, source string) machine.Figure {
 	if bytes <= 0 {
-		return chips.Figure{}
+		return machine.Figure{}
 	}
-	return chips.Figure{Value: float64(bytes), Source: source}
+	return machine.Figure{Value: float64(bytes), Source: source}
 }
 
 // slug keeps letters and digits, and one underscore for what is between them.

@@ -6,10 +6,10 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/exec"
+	"matladder/backend/timeline"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/timeline"
 )
 
 // TestTrace: what a recorded launch shows adds up to the counters of one that is not, steps

@@ -12,7 +12,7 @@
 //		})
 //	}
 //
-// adds --backend abacus to every command. Package backend/builtin registers those that
+// adds --backend abacus to every command. Package backend/registry/builtin registers those that
 // come with matladder; a program that does not import it has an empty table.
 package registry
 
@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/chips"
+	"matladder/machine"
 )
 
 // Ability is what a backend can do; abilities are joined by |.
@@ -86,7 +86,7 @@ type Device struct {
 
 	// Host is the machine with the best that it has, where the backend was told to use less:
 	// what others on it are held against. The zero Device where there is no such choice.
-	Host chips.Device
+	Host machine.Device
 
 	Prober     backend.Prober     // measures the machine's figures once more; nil if none is measured
 	ProbeFile  string             // where such figures are kept

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"matladder/backend"
-	"matladder/chips"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -76,7 +76,7 @@ type reply struct {
 	Err    *failure
 	ID     int
 	Name   string
-	Device chips.Device
+	Device machine.Device
 	Plugin [2]string // name and version
 	Sample backend.Sample
 	Check  backend.CheckResult

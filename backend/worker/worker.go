@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/chips"
 	"matladder/internal/awake"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -35,7 +35,7 @@ type Options struct {
 type Backend struct {
 	options Options
 	name    string
-	device  chips.Device
+	device  machine.Device
 	plugin  [2]string // name and version
 
 	mu      sync.Mutex
@@ -101,7 +101,7 @@ func (b *Backend) Name() string {
 }
 
 // Device is that of the backend in the worker.
-func (b *Backend) Device() chips.Device {
+func (b *Backend) Device() machine.Device {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.device

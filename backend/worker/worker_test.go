@@ -15,8 +15,8 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu"
-	"matladder/chips"
 	optblock "matladder/kernels/v4_optblock"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -83,7 +83,7 @@ func openBad(_ context.Context, config []byte) (backend.Backend, error) {
 	return bad{be}, err
 }
 
-func (b bad) Device() chips.Device {
+func (b bad) Device() machine.Device {
 	fmt.Println(strings.Repeat("a plugin that prints to stdout\n", 10000))
 	return b.Backend.Device()
 }

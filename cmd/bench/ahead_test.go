@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/aot"
+	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
 	"matladder/plugins"
 	"matladder/results"

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/cmd/internal/sweepflag"
 	"matladder/harness"
 	"matladder/internal/cgroup"
 	"matladder/internal/cli"
-	"matladder/internal/sweepflag"
 	"matladder/results"
 )
 

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"matladder/backend"
-	"matladder/backend/builtin"
 	"matladder/backend/registry"
+	"matladder/backend/registry/builtin"
 	"matladder/harness"
 	"matladder/internal/cli"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"matladder/internal/cli"
-	"matladder/internal/fakegpu"
 	"matladder/results"
+	"matladder/tools/fakegpu"
 )
 
 // TestFakeGPU measures a sweep on a GPU that is not there: kernels and XLA's baseline, by

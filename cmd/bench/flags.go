@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"matladder/backend/builtin"
+	"matladder/backend/registry/builtin"
 	"matladder/check"
+	"matladder/cmd/internal/deviceflag"
+	"matladder/cmd/internal/sweepflag"
 	"matladder/configs"
 	"matladder/internal/cli"
-	"matladder/internal/deviceflag"
-	"matladder/internal/sweepflag"
 	"matladder/results"
 
 	"github.com/spf13/pflag"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/pjrt"
+	"matladder/backend/xla/pjrt"
 	"matladder/internal/cli"
 	"matladder/plugins"
 	"matladder/plugins/plugintest"

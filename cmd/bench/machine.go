@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/chips"
+	"matladder/machine"
 )
 
 // printMachine writes what is known of a device: each figure with its source and, where
@@ -16,7 +16,7 @@ import (
 func printMachine(w io.Writer, d *device, now time.Time) {
 	m := d.Device()
 	fmt.Fprintf(w, "%s\n", d.Summary)
-	line := func(name, value string, f chips.Figure) {
+	line := func(name, value string, f machine.Figure) {
 		if !f.Known() {
 			value = "not known"
 		}
@@ -42,7 +42,7 @@ func printMachine(w io.Writer, d *device, now time.Time) {
 	line("bandwidth of memory", fmt.Sprintf("%.3g GB/s", f.Value/1e9), f)
 	for _, b := range []struct {
 		name string
-		f    chips.Figure
+		f    machine.Figure
 	}{{"memory", m.MemoryBytes}, {"last-level cache", m.LastLevelCacheBytes}, {"fast memory", m.FastBytes}} {
 		line(b.name, backend.FormatBytes(int64(b.f.Value)), b.f)
 	}

@@ -255,9 +255,9 @@ import (
 	"context"
 	"io"
 
-	"matladder/backend/builtin"
+	"matladder/backend/registry/builtin"
+	"matladder/cmd/internal/sweepflag"
 	"matladder/internal/cli"
-	"matladder/internal/sweepflag"
 )
 
 func main() {

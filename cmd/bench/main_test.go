@@ -13,13 +13,13 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/builtin"
+	"matladder/backend/registry/builtin"
 	"matladder/backend/registry/registrytest"
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/files/filestest"
 	"matladder/internal/golden"
-	"matladder/internal/madeup"
+	"matladder/kernels/doublingtest"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -35,7 +35,7 @@ var userPlugins string
 func TestMain(m *testing.M) {
 	builtin.Hook()
 	registrytest.Hook()
-	madeup.Hook()
+	doublingtest.Hook()
 	dir, err := os.MkdirTemp("", "bench-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -4,9 +4,9 @@ import (
 	"io"
 	"slices"
 
+	"matladder/cmd/internal/sweepflag"
 	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
 )

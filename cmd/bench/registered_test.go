@@ -9,7 +9,7 @@ import (
 
 	"matladder/backend/registry/registrytest"
 	"matladder/internal/cli"
-	"matladder/internal/madeup"
+	"matladder/kernels/doublingtest"
 	"matladder/results"
 )
 
@@ -48,7 +48,7 @@ func TestRegistered(t *testing.T) {
 // TestFamily: a problem family that is registered is one of bench's, with the names of
 // its sizes, its kernels and its figure.
 func TestFamily(t *testing.T) {
-	madeup.Run(t, func(t *testing.T) {
+	doublingtest.Run(t, func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "rows.csv")
 		for args, want := range map[string]string{
 			"--help":                                    ", doubling",
@@ -68,7 +68,7 @@ func TestFamily(t *testing.T) {
 		}
 		shapes := map[string]bool{}
 		for _, r := range f.Rows {
-			if shapes[r.Shape] = true; r.Family != madeup.Family || r.Status != results.OK || r.Figure != results.PerBytes || r.M != 0 || r.BytesMin == 0 {
+			if shapes[r.Shape] = true; r.Family != doublingtest.Family || r.Status != results.OK || r.Figure != results.PerBytes || r.M != 0 || r.BytesMin == 0 {
 				t.Errorf("%+v", r)
 			}
 		}

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 
 	"matladder/backend"
+	"matladder/backend/timeline"
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/files"
-	"matladder/timeline"
 )
 
 // mostTraced bounds the points of a trace: it is to be looked at.

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
-	"matladder/tuned"
 )
 
 // noTable is the value of --tuned that leaves kernels to their own candidates.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"matladder/backend"
-	"matladder/backend/builtin"
-	"matladder/backend/own"
+	"matladder/backend/foreign/clib"
+	"matladder/backend/registry/builtin"
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/kernels"
@@ -71,7 +71,7 @@ func (f *flags) checkWith() error {
 
 // functions opens what --with names, and says how each is called. Those that are open are
 // returned with an error too.
-func (f *flags) functions(ctx context.Context, c harness.Config, dev *device, stderr io.Writer) (list []*own.Backend, err error) {
+func (f *flags) functions(ctx context.Context, c harness.Config, dev *device, stderr io.Writer) (list []*clib.Backend, err error) {
 	for _, text := range f.with {
 		fn, err := parseFunction(text)
 		if err != nil {
@@ -84,8 +84,8 @@ func (f *flags) functions(ctx context.Context, c harness.Config, dev *device, st
 		if err != nil {
 			return list, cli.Usagef("--with %s: %w", text, err)
 		}
-		b, err := own.Open(ctx, own.Function{Name: fn.name, Family: c.Family, Asked: asked},
-			own.Library{File: fn.file, Symbol: fn.symbol, Threads: dev.Params.Threads}, dev.Host)
+		b, err := clib.Open(ctx, clib.Function{Name: fn.name, Family: c.Family, Asked: asked},
+			clib.Library{File: fn.file, Symbol: fn.symbol, Threads: dev.Params.Threads}, dev.Host)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
@@ -105,7 +105,7 @@ func (f *flags) functions(ctx context.Context, c harness.Config, dev *device, st
 }
 
 // computesAny reports whether a function computes any of what a sweep asks for.
-func computesAny(b *own.Backend, family *problem.Family, c harness.Config) bool {
+func computesAny(b *clib.Backend, family *problem.Family, c harness.Config) bool {
 	for _, asked := range c.Asked {
 		if b.Supports(family.Make(family.Sample, asked)) == nil {
 			return true

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/own"
-	"matladder/internal/cc"
+	"matladder/backend/foreign/clib"
+	"matladder/internal/ccompiler"
 	"matladder/internal/cli"
 	"matladder/results"
 )
@@ -18,12 +18,12 @@ import (
 // TestWith: functions of a shared library have rows beside a kernel's in the same file,
 // whatever becomes of them, and one that takes its process with it costs its own point.
 func TestWith(t *testing.T) {
-	if err := own.Available(); err != nil {
+	if err := clib.Available(); err != nil {
 		t.Skip(err)
 	}
 	folder := t.TempDir()
 	library, out, sweep := filepath.Join(folder, "own.so"), filepath.Join(folder, "rows.csv"), filepath.Join(folder, "own.yaml")
-	cc.Shared(t, library, "../../backend/own/testdata/own.c")
+	ccompiler.Shared(t, library, "../../backend/foreign/clib/testdata/own.c")
 	if err := os.WriteFile(sweep, []byte("kernels: [4]\nsizes: [40x56x24]\ndtypes: [float32, int8]\nblocks: 40x56x24\nrounds: {min: 2, max: 2}\ntimeout: 2s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

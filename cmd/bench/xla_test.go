@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"matladder/backend/cpu"
-	"matladder/backend/pjrt"
+	"matladder/backend/xla/pjrt"
 	"matladder/internal/cli"
 	"matladder/plugins"
 	"matladder/results"

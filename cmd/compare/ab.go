@@ -17,7 +17,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/results"
-	"matladder/results/twosample"
+	"matladder/stats/twosample"
 )
 
 // usualSweep is what both sides measure if nothing is asked for.

@@ -6,14 +6,14 @@ import (
 	"io"
 	"slices"
 
-	"matladder/analyze"
-	"matladder/traverse"
+	"matladder/model"
+	"matladder/model/traverse"
 )
 
 // counts writes what one launch costs, and where it stands under the roofline of
 // the device.
 func (o *options) counts(w io.Writer) error {
-	c, err := analyze.Count(o.programs)
+	c, err := model.Count(o.programs)
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"matladder/backend"
-	"matladder/backend/aot"
 	"matladder/backend/registry"
-	"matladder/chips"
+	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
+	"matladder/machine"
 
 	"github.com/spf13/pflag"
 )
@@ -58,10 +58,10 @@ func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
 // follows. given says whether --chip was.
 func (o *options) findChip(chip string, given bool) (err error) {
 	if o.topology == "" {
-		if o.device, err = chips.Find(chip); err != nil {
+		if o.device, err = machine.Find(chip); err != nil {
 			return fmt.Errorf("--chip: %w", err)
 		}
-		o.topology = strings.TrimPrefix(o.device.Key, chips.TPU+"_")
+		o.topology = strings.TrimPrefix(o.device.Key, machine.TPU+"_")
 		if _, err := aot.FindTopology(o.topology); (o.as == "schedule" || o.as == "timeline") && err != nil {
 			return fmt.Errorf("--as "+o.as+" needs a TPU, and --chip %s is none that libtpu compiles for: %w", chip, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
 
-	"matladder/traverse"
+	"matladder/model/traverse"
 )
 
 // The palette of Okabe and Ito (Color Universal Design, 2008), with two tints of

@@ -166,7 +166,7 @@ import (
 	"fmt"
 	"io"
 
-	"matladder/backend/builtin"
+	"matladder/backend/registry/builtin"
 	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"

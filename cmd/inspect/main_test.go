@@ -12,16 +12,16 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/builtin"
+	"matladder/backend/registry/builtin"
 	"matladder/backend/registry/registrytest"
 	"matladder/internal/cli"
-	"matladder/internal/madeup"
+	"matladder/kernels/doublingtest"
 )
 
 func TestMain(m *testing.M) {
 	builtin.Hook()
 	registrytest.Hook()
-	madeup.Hook()
+	doublingtest.Hook()
 	os.Exit(m.Run())
 }
 

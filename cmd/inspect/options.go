@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/analyze"
-	"matladder/backend/builtin"
 	"matladder/backend/registry"
-	"matladder/chips"
+	"matladder/backend/registry/builtin"
+	"matladder/cmd/internal/deviceflag"
 	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/internal/deviceflag"
 	"matladder/kernels"
+	"matladder/machine"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -55,7 +55,7 @@ type options struct {
 	problem  problem.Problem
 	blocks   tile.Blocks
 	programs []*tile.Program
-	device   chips.Device
+	device   machine.Device
 	as       string
 	format   string
 	steps    int64
@@ -188,14 +188,14 @@ func (o *options) machine() tile.Machine {
 // running would tell, the first.
 func (o *options) choose() error {
 	limit := int64(o.device.FastDefaultBytes.Value)
-	var best analyze.Counts
+	var best model.Counts
 	for _, b := range o.kernel.Candidates(o.problem, o.machine()) {
 		programs, err := o.kernel.Build(o.problem, o.variant, b)
 		if err != nil {
 			return err
 		}
-		c, err := analyze.Count(programs)
-		if errors.Is(err, analyze.ErrUncountable) && o.programs == nil {
+		c, err := model.Count(programs)
+		if errors.Is(err, model.ErrUncountable) && o.programs == nil {
 			o.blocks, o.programs = b, programs
 			return nil
 		}

@@ -6,7 +6,7 @@ import (
 
 	"matladder/backend/registry/registrytest"
 	"matladder/internal/cli"
-	"matladder/internal/madeup"
+	"matladder/kernels/doublingtest"
 )
 
 // TestRegistered: a backend that is in the registry shows its plans, and its device is
@@ -29,7 +29,7 @@ func TestRegistered(t *testing.T) {
 
 // TestFamily: kernels of a problem family that is registered can be looked at.
 func TestFamily(t *testing.T) {
-	madeup.Run(t, func(t *testing.T) {
+	doublingtest.Run(t, func(t *testing.T) {
 		for args, want := range map[string]string{
 			"doubling/1 --sizes 64x32":                        "v1_twice\n  grid (i,) = (",
 			"doubling/twice --sizes 64x32 --as counts":        "bytes moved       16384 ",

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"matladder/analyze"
 	"matladder/backend"
-	"matladder/backend/aot"
-	"matladder/backend/aot/schedule"
+	"matladder/backend/xla/aot"
+	"matladder/backend/xla/aot/schedule"
 	"matladder/internal/cli"
 	"matladder/lower/mosaic"
+	"matladder/model"
+	"matladder/model/traverse"
 	"matladder/results"
 	"matladder/tile"
-	"matladder/traverse"
 )
 
 // lowered writes the text that a TPU's compiler takes: each kernel as Mosaic, or the
@@ -200,16 +200,16 @@ func (r report) limit(p aot.Explained) string {
 			results.FormatSeconds(t.Seconds), results.FormatSeconds(t.Edges))
 	}
 	switch t.Limit {
-	case analyze.Overhead:
+	case model.Overhead:
 		return fmt.Sprintf("step overhead. A step costs %s before it does anything, and computes for %s only; there are %d of them. Larger blocks mean fewer steps.",
 			results.FormatSeconds(t.Overhead), results.FormatSeconds(t.Compute), t.Steps)
-	case analyze.Memory:
+	case model.Memory:
 		s := fmt.Sprintf("HBM. Moving a step's blocks takes %s, computing with them %s: %.0f FLOPs for each byte moved", results.FormatSeconds(t.Transfer), results.FormatSeconds(t.Compute), intensity)
 		if ridge, ok := r.device.Ridge(r.dtype.String()); ok {
 			s += fmt.Sprintf(", and the chip needs %.0f", ridge)
 		}
 		return s + ". Larger blocks of o move fewer bytes."
-	case analyze.Schedule:
+	case model.Schedule:
 		if t.Compute < nearPeak*r.atPeak(p) {
 			break
 		}
@@ -223,7 +223,7 @@ func (r report) limit(p aot.Explained) string {
 		return s + ". What the matrix unit waits for are loads, stores and the accumulator's pass through VMEM."
 	}
 	s := fmt.Sprintf("compute. The products of a step take %s at the peak", results.FormatSeconds(t.Compute))
-	if t.Limit == analyze.Schedule {
+	if t.Limit == model.Schedule {
 		s = fmt.Sprintf("compute. The products of a step would take %s at the peak, its cycles take %s", results.FormatSeconds(r.atPeak(p)), results.FormatSeconds(t.Compute))
 	}
 	if t.Transfer > 0 {

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/analyze"
-	"matladder/backend/aot"
-	"matladder/backend/aot/schedule"
-	"matladder/chips"
+	"matladder/backend/xla/aot"
+	"matladder/backend/xla/aot/schedule"
 	"matladder/internal/cli"
 	"matladder/kernels"
+	"matladder/machine"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -82,20 +82,20 @@ func TestSchedule(t *testing.T) {
 
 // TestLimit: each limit is told in words, with the figures that show it.
 func TestLimit(t *testing.T) {
-	d, ok := chips.Lookup("v5e")
+	d, ok := machine.Lookup("v5e")
 	if !ok {
 		t.Fatal("no v5e")
 	}
 	p := problem.New(512, 512, 512, tile.BFloat16)
 	r := report{options: &options{subject: subjectOf(kernels.All[4], p), device: d, kernel: kernels.All[4], problem: p}, backend: &aot.Backend{}}
-	for limit, want := range map[analyze.Limit]string{
-		analyze.Overhead: "A step costs 3.00 µs before it does anything, and computes for 2.00 µs only; there are 10 of them",
-		analyze.Memory:   "Moving a step's blocks takes 4.00 µs, computing with them 2.00 µs: 100 FLOPs for each byte moved, and the chip needs 241",
-		analyze.Compute:  "The products of a step take 2.00 µs at the peak; HBM is busy for 200 % of that time",
+	for limit, want := range map[model.Limit]string{
+		model.Overhead: "A step costs 3.00 µs before it does anything, and computes for 2.00 µs only; there are 10 of them",
+		model.Memory:   "Moving a step's blocks takes 4.00 µs, computing with them 2.00 µs: 100 FLOPs for each byte moved, and the chip needs 241",
+		model.Compute:  "The products of a step take 2.00 µs at the peak; HBM is busy for 200 % of that time",
 	} {
 		p := aot.Explained{Schedule: &schedule.Schedule{}}
-		p.Work = analyze.Work{Steps: 10, FLOPs: 1e6, Bytes: 1e4, Cycles: 100}
-		p.Time = analyze.Time{Steps: 10, Step: 9e-6, Seconds: 9e-5, Compute: 2e-6, Transfer: 4e-6, Overhead: 3e-6, Edges: 1e-6, Limit: limit}
+		p.Work = model.Work{Steps: 10, FLOPs: 1e6, Bytes: 1e4, Cycles: 100}
+		p.Time = model.Time{Steps: 10, Step: 9e-6, Seconds: 9e-5, Compute: 2e-6, Transfer: 4e-6, Overhead: 3e-6, Edges: 1e-6, Limit: limit}
 		if have := r.limit(p); !strings.Contains(have, want) {
 			t.Errorf("%s: %s", limit, have)
 		}

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"matladder/internal/files"
+	"matladder/model/traverse"
 	"matladder/tile"
-	"matladder/traverse"
 )
 
 // show writes what was asked for: pictures to a file, whose path is printed, and

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"matladder/analyze"
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/kernels"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -55,7 +55,7 @@ func (o *options) read(f *pflag.FlagSet, path string) error {
 	if o.programs, err = tile.ReadPrograms(bytes.NewReader(text)); err != nil {
 		return cli.Input("", fmt.Errorf("%s: %w", path, err))
 	}
-	counts, err := analyze.Count(o.programs)
+	counts, err := model.Count(o.programs)
 	if err != nil {
 		return err
 	}

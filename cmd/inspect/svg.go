@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"matladder/backend/aot"
+	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
 	"matladder/results"
 )

@@ -7,10 +7,10 @@ import (
 	"io"
 
 	"matladder/backend"
-	"matladder/backend/aot"
+	"matladder/backend/timeline"
+	"matladder/backend/xla/aot"
 	"matladder/check"
 	"matladder/tile"
-	"matladder/timeline"
 )
 
 // timeline writes what happens when in a launch: recorded on the device at hand, or

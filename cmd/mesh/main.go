@@ -1,6 +1,6 @@
 // Mesh searches for the mesh of devices, and the way to spread a layer of a transformer
 // over it, that a slice of a TPU pod would take least time with. Nothing runs and nothing
-// is compiled: every figure is predicted, by the model of package analyze/layer.
+// is compiled: every figure is predicted, by the model of package model/layer.
 //
 // Usage:
 //
@@ -73,10 +73,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"matladder/analyze"
-	"matladder/analyze/layer"
 	"matladder/internal/cli"
-	"matladder/mesh"
+	"matladder/machine/mesh"
+	"matladder/model"
+	"matladder/model/layer"
 )
 
 func main() { cli.Main("mesh", run) }
@@ -131,7 +131,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	case f.Changed("tokens") && f.Changed("sequences"):
 		return o, cli.Usagef("--tokens and --sequences say the same: leave one out")
 	}
-	if o.ask.Chip, o.ask.Sides, err = analyze.FindSlice(*topology); err != nil {
+	if o.ask.Chip, o.ask.Sides, err = model.FindSlice(*topology); err != nil {
 		return o, cli.Usagef("--topology: %w", err)
 	}
 	if o.ask.Layer, err = layer.Find(*name); err != nil {

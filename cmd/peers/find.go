@@ -10,19 +10,19 @@ import (
 	"strings"
 	"time"
 
-	"matladder/backend/peer"
-	"matladder/chips"
-	"matladder/internal/pluginworker"
+	"matladder/backend/foreign/process"
+	"matladder/backend/registry/pluginworker"
+	"matladder/machine"
 )
 
 // libraries are the peers that run in processes of their own.
 type libraries struct {
-	folder     string         // of their programs
-	found      []peer.Library // those that opened, in the order of --peers
-	backends   []*peer.Backend
+	folder     string            // of their programs
+	found      []process.Library // those that opened, in the order of --peers
+	backends   []*process.Backend
 	missing    []string // names
 	broken     []error  // libraries that are there and do not open
-	references peer.References
+	references process.References
 }
 
 // loadLimit bounds how long a library may take to load.
@@ -30,8 +30,8 @@ const loadLimit = time.Minute
 
 // open looks for the libraries that f asks for and opens each to be used with a
 // number of threads. Two files of the same version are one.
-func open(ctx context.Context, f *flags, threads int, host chips.Device) (*libraries, error) {
-	if err := peer.Available(); err != nil {
+func open(ctx context.Context, f *flags, threads int, host machine.Device) (*libraries, error) {
+	if err := process.Available(); err != nil {
 		return nil, err
 	}
 	cache, err := os.UserCacheDir()
@@ -44,12 +44,12 @@ func open(ctx context.Context, f *flags, threads int, host chips.Device) (*libra
 		if name == xla {
 			continue
 		}
-		program, err := peer.Program(ctx, filepath.Join(cache, "matladder", "peers"), name)
+		program, err := process.Program(ctx, filepath.Join(cache, "matladder", "peers"), name)
 		if err != nil {
 			l.close()
 			return nil, err
 		}
-		some := peer.Find(name, f.paths)
+		some := process.Find(name, f.paths)
 		if len(some) == 0 {
 			l.missing = append(l.missing, name)
 		}
@@ -82,10 +82,10 @@ func (l *libraries) close() {
 	}
 }
 
-func (l *libraries) load(ctx context.Context, program string, library peer.Library, threads int, host chips.Device) (*peer.Backend, error) {
+func (l *libraries) load(ctx context.Context, program string, library process.Library, threads int, host machine.Device) (*process.Backend, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
 	defer cancel()
-	return peer.Open(ctx, peer.Options{Program: program, Library: library, Threads: threads, Host: host, References: &l.references})
+	return process.Open(ctx, process.Options{Program: program, Library: library, Threads: threads, Host: host, References: &l.references})
 }
 
 // errNone says that there is nothing to compare with.
@@ -93,7 +93,7 @@ var errNone = errors.New("no peer is found; peers --list says how to install the
 
 // list says which peers there are.
 func list(ctx context.Context, f *flags, w io.Writer) error {
-	l, err := open(ctx, f, max(1, f.counts[0]), chips.Device{})
+	l, err := open(ctx, f, max(1, f.counts[0]), machine.Device{})
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func list(ctx context.Context, f *flags, w io.Writer) error {
 		}
 	}
 	for _, name := range l.missing {
-		fmt.Fprintf(w, "%-9s not found: %s\n", name, peer.Install(name))
+		fmt.Fprintf(w, "%-9s not found: %s\n", name, process.Install(name))
 	}
 	if found == 0 {
 		return errNone

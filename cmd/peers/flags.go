@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"matladder/backend/peer"
+	"matladder/backend/foreign/process"
+	"matladder/cmd/internal/sweepflag"
 	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
 )
@@ -38,7 +38,7 @@ const xla = "xla"
 const noTable = "none"
 
 // known lists the peers.
-func known() []string { return append(peer.Names(), xla) }
+func known() []string { return append(process.Names(), xla) }
 
 // parseFlags reads args. Help, if asked for, goes to stdout and is the error
 // pflag.ErrHelp.

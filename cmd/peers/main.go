@@ -59,7 +59,7 @@ import (
 	"context"
 	"io"
 
-	"matladder/backend/builtin"
+	"matladder/backend/registry/builtin"
 	"matladder/internal/cli"
 )
 

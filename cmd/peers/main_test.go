@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/builtin"
-	"matladder/backend/peer"
+	"matladder/backend/foreign/process"
+	"matladder/backend/registry/builtin"
 	"matladder/internal/cli"
 	"matladder/results"
 )
@@ -32,12 +32,12 @@ func call(args ...string) (code int, output string) {
 // test is skipped.
 func standIn(t *testing.T) (folder string) {
 	t.Helper()
-	if err := peer.Available(); err != nil {
+	if err := process.Available(); err != nil {
 		t.Skip(err)
 	}
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip(peer.ErrNoCompiler)
+		t.Skip(process.ErrNoCompiler)
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	folder = t.TempDir()
@@ -242,7 +242,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("peers %s: status %d: %s", test.args, code, output)
 		}
 	}
-	if err := peer.Available(); err != nil {
+	if err := process.Available(); err != nil {
 		return
 	}
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "cache"))

@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/backend/builtin"
 	"matladder/backend/registry"
+	"matladder/backend/registry/builtin"
+	"matladder/cmd/internal/sweepflag"
 	"matladder/harness"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
-	"matladder/internal/sweepflag"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
-	"matladder/tuned"
 )
 
 // measure takes the numbers of threads in turn, all into one file.

@@ -6,21 +6,21 @@ import (
 	"testing"
 
 	"matladder/internal/cli"
-	"matladder/internal/madeup"
+	"matladder/kernels/doublingtest"
 	"matladder/results"
 )
 
 func TestMain(m *testing.M) {
-	madeup.Hook()
+	doublingtest.Hook()
 	os.Exit(m.Run())
 }
 
 // TestFamily: rows of a problem family that is registered are drawn, in its own figure,
 // beside those of others; and of one that nobody knows, pictures are drawn all the same.
 func TestFamily(t *testing.T) {
-	madeup.Run(t, func(t *testing.T) {
+	doublingtest.Run(t, func(t *testing.T) {
 		workplace(t)
-		for _, family := range []string{madeup.Family, "unheard_of"} {
+		for _, family := range []string{doublingtest.Family, "unheard_of"} {
 			var rows []results.Record
 			for round := range 6 {
 				for i, shape := range []string{"items=64,parts=64", "items=128,parts=128", "items=9,parts=5"} {

@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 
-	"matladder/chips"
 	"matladder/kernels"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
@@ -39,7 +39,7 @@ func rebuild(s *results.Summary) (problem.Problem, []*tile.Program, error) {
 			return nil, nil, err
 		}
 	}
-	if s.Precision == chips.PrecisionHighest {
+	if s.Precision == machine.PrecisionHighest {
 		asked.Precision = tile.Highest
 	}
 	if asked.Epilogue, err = problem.ParseEpilogue(s.Activation); err != nil {

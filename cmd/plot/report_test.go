@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"matladder/internal/cli"
-	"matladder/traverse"
+	"matladder/model/traverse"
 )
 
 // inPage returns the value that the page's scripts call name.

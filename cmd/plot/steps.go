@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"matladder/analyze"
-	"matladder/chips"
+	"matladder/machine"
+	"matladder/model"
 	"matladder/results"
 )
 
@@ -14,21 +14,21 @@ type programs struct{}
 
 // Step returns the step model's times of a point. The error says what of the
 // device or the point is not known.
-func (programs) Step(s *results.Summary) (analyze.Time, error) {
-	device, ok := chips.Lookup(s.Chip)
+func (programs) Step(s *results.Summary) (model.Time, error) {
+	device, ok := machine.Lookup(s.Chip)
 	if !ok {
-		return analyze.Time{}, fmt.Errorf("no chip %q", s.Chip)
+		return model.Time{}, fmt.Errorf("no chip %q", s.Chip)
 	}
 	_, list, err := rebuild(s)
 	if err != nil {
-		return analyze.Time{}, err
+		return model.Time{}, err
 	}
 	if len(list) != 1 {
-		return analyze.Time{}, fmt.Errorf("%s runs %d programs: there is no one step", s.Kernel, len(list))
+		return model.Time{}, fmt.Errorf("%s runs %d programs: there is no one step", s.Kernel, len(list))
 	}
-	work, err := analyze.WorkOf(list[0])
+	work, err := model.WorkOf(list[0])
 	if err != nil {
-		return analyze.Time{}, err
+		return model.Time{}, err
 	}
 	return work.On(device, s.DtypeA, s.Precision)
 }

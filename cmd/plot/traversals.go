@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
-	"matladder/traverse"
 )
 
 const (

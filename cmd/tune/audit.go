@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
+	"matladder/harness/tune"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/problem"
 	"matladder/results"
-	"matladder/tune"
-	"matladder/tuned"
 )
 
 // auditMarks is the name of the marks around the report in a page.

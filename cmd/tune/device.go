@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"matladder/backend/registry"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
-	"matladder/tuned"
 )
 
 // opened is an open backend.

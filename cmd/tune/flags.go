@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"matladder/backend/registry"
+	"matladder/cmd/internal/deviceflag"
+	"matladder/cmd/internal/sweepflag"
 	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/internal/deviceflag"
-	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
 )

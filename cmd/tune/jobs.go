@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"matladder/harness/tune"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
-	"matladder/tune"
-	"matladder/tuned"
 )
 
 // state says how far a job is.

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"matladder/harness/tune"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/tune"
-	"matladder/tuned"
 )
 
 func jobOf(size int) tune.Job {

@@ -151,9 +151,9 @@ import (
 	"fmt"
 	"io"
 
-	"matladder/backend/builtin"
+	"matladder/backend/registry/builtin"
+	"matladder/cmd/internal/sweepflag"
 	"matladder/internal/cli"
-	"matladder/internal/sweepflag"
 
 	"github.com/spf13/pflag"
 )

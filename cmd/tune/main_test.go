@@ -10,18 +10,18 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend/builtin"
+	"matladder/backend/registry/builtin"
 	"matladder/backend/registry/registrytest"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files/filestest"
-	"matladder/internal/madeup"
-	"matladder/tuned"
+	"matladder/kernels/doublingtest"
 )
 
 func TestMain(m *testing.M) {
 	builtin.Hook()
 	registrytest.Hook()
-	madeup.Hook()
+	doublingtest.Hook()
 	if from, err := strconv.Atoi(os.Getenv(childVariable)); err == nil {
 		keepRows(os.Args[1], from)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"matladder/tuned"
+	"matladder/harness/tuned"
 )
 
 // childVariable makes a child of this test's executable, and is its first problem.

@@ -6,8 +6,8 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"matladder/harness/tune"
 	"matladder/internal/cli"
-	"matladder/tune"
 
 	"golang.org/x/term"
 )

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"matladder/backend/registry/registrytest"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
-	"matladder/internal/madeup"
-	"matladder/tuned"
+	"matladder/kernels/doublingtest"
 )
 
 // TestRegistered: a backend that is in the registry can be tuned.
@@ -26,14 +26,14 @@ func TestRegistered(t *testing.T) {
 
 // TestFamily: a problem family that is registered can be tuned, and its rows are found.
 func TestFamily(t *testing.T) {
-	madeup.Run(t, func(t *testing.T) {
+	doublingtest.Run(t, func(t *testing.T) {
 		t.Chdir(t.TempDir())
 		code, stdout, stderr := tuneWith(strings.Fields("--family doubling --sizes 70x80 --threads 1 --candidates 4 --time-budget 5s --out table.yaml")...)
 		if code != cli.OK || !strings.Contains(stdout, "v1_twice 70x80 float32→float32: blocks ") {
 			t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
 		}
 		table, err := tuned.ReadFile("table.yaml")
-		if err != nil || len(table.Rows) != 1 || table.Rows[0].Problem.Family().Name != madeup.Family {
+		if err != nil || len(table.Rows) != 1 || table.Rows[0].Problem.Family().Name != doublingtest.Family {
 			t.Fatalf("%v %v", err, table)
 		}
 		if a, ok := table.Lookup(table.Rows[0].Key); !ok || a.Source != tuned.Exact && a.Source != tuned.Exact+"_by_budget" {

@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
-	"matladder/tuned"
 )
 
 // table reads the table that the flags name.

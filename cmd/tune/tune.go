@@ -13,12 +13,12 @@ import (
 
 	"matladder/backend"
 	"matladder/harness"
+	"matladder/harness/tune"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/kernels"
 	"matladder/problem"
-	"matladder/tune"
-	"matladder/tuned"
 )
 
 // tune tunes all jobs that are not done.

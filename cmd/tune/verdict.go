@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 
+	"matladder/harness/tune"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/results"
 	"matladder/tile"
-	"matladder/tune"
-	"matladder/tuned"
 )
 
 // verdict says what was gained over the kernel's own candidates, and how sure the

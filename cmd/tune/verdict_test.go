@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"testing"
 
+	"matladder/harness/tune"
+	"matladder/harness/tuned"
 	"matladder/internal/golden"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/tune"
-	"matladder/tuned"
 )
 
 // TestShow: rows as --list prints them: confirmed, kept, with nothing to confirm and of

@@ -11,36 +11,36 @@ import (
 	"testing"
 	"time"
 
-	"matladder/analyze"
 	"matladder/backend"
 	"matladder/backend/registry"
-	"matladder/chips"
 	"matladder/harness"
+	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/lower/mosaic"
+	"matladder/machine"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
-	"matladder/tuned"
 )
 
 // stepCounter predicts that fewer grid steps are faster, so that the largest blocks win
 // that the generation's memory takes: package mosaic counts that in its own way.
 type stepCounter struct {
 	backend.Backend
-	device chips.Device
+	device machine.Device
 	target mosaic.Target
 
 	mu    sync.Mutex
 	asked map[tile.Blocks]backend.Params // what fitted, and with which parameters
 }
 
-func (s *stepCounter) Device() chips.Device { return s.device }
+func (s *stepCounter) Device() machine.Device { return s.device }
 
 func (s *stepCounter) Predict(_ context.Context, programs []*tile.Program, params backend.Params) (backend.Prediction, error) {
 	if err := s.target.Check(programs, mosaic.Options{VMEMBytes: params.VMEMBytes}); err != nil {
 		return backend.Prediction{}, err
 	}
-	counts, err := analyze.Count(programs)
+	counts, err := model.Count(programs)
 	if err != nil {
 		return backend.Prediction{}, err
 	}
@@ -64,7 +64,7 @@ func (s *stepCounter) Predict(_ context.Context, programs []*tile.Program, param
 func TestWinner(t *testing.T) {
 	f := problem.MatmulFamily
 	for _, key := range []string{"v5e", "v5p", "v6e", "v7x"} {
-		device, err := chips.Find("tpu_" + key)
+		device, err := machine.Find("tpu_" + key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestWinner(t *testing.T) {
 	}
 }
 
-func testWinner(t *testing.T, c harness.Config, chip chips.Device, target mosaic.Target, params backend.Params) {
+func testWinner(t *testing.T, c harness.Config, chip machine.Device, target mosaic.Target, params backend.Params) {
 	be := &stepCounter{device: chip, target: target, asked: map[tile.Blocks]backend.Params{}}
 	dev := &device{opened: &registry.Device{Backend: be, Params: params, FastBytes: cmp.Or(params.VMEMBytes, target.DefaultVMEMBytes)}}
 	flags := flags{config: c, most: math.MaxInt}
@@ -121,7 +121,7 @@ func testWinner(t *testing.T, c harness.Config, chip chips.Device, target mosaic
 }
 
 // onlyPoint is the one point of a sweep.
-func onlyPoint(t *testing.T, c harness.Config, device chips.Device, params backend.Params) (only harness.Point) {
+func onlyPoint(t *testing.T, c harness.Config, device machine.Device, params backend.Params) (only harness.Point) {
 	t.Helper()
 	c.FirstBlocks = true
 	s, err := harness.Plan(t.Context(), c, device, params)
@@ -140,7 +140,7 @@ func onlyPoint(t *testing.T, c harness.Config, device chips.Device, params backe
 }
 
 // checkFits: whatever a table says, what it makes a sweep run fits.
-func checkFits(t *testing.T, c harness.Config, device chips.Device, target mosaic.Target, params backend.Params) {
+func checkFits(t *testing.T, c harness.Config, device machine.Device, target mosaic.Target, params backend.Params) {
 	t.Helper()
 	p := onlyPoint(t, c, device, params)
 	r := p.Contender.(harness.Rung)

@@ -45,9 +45,9 @@ func additions(module string) []addition {
 			{"kernels/kernels.go", " Of(mlppair.Kernel{}),", " Of(twice.Kernel{}),"},
 		}},
 		{"backend", "Add a backend", "backend/again", 3, []place{
-			{"backend/builtin/builtin.go", "aheadEntry, aheadGPUEntry", ", againEntry"},
-			{"internal/deps/deps_test.go", "backend/registry: backend chips\n", "backend/again: backend/cpu\n"},
-			{"internal/deps/deps_test.go", "backend/builtin: backend", " backend/again"},
+			{"backend/registry/builtin/builtin.go", "aheadEntry, aheadGPUEntry", ", againEntry"},
+			{"internal/deps/deps_test.go", "backend/registry: backend machine\n", "backend/again: backend/cpu\n"},
+			{"internal/deps/deps_test.go", "backend/registry/builtin: backend", " backend/again"},
 		}},
 		{"column", "Add a column, or a kind of picture", "", 3, []place{
 			{"results/record.go", "by which outputs were damaged on purpose\n", "\tTide string `csv:\"tide\"`\n"},

@@ -23,44 +23,44 @@ tile/internal/inflight:
 tile: tile/internal/inflight
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
-.: timeline backend backend/cpu backend/registry kernels problem tile tuned github.com/gomlx/compute/dtypes/float16
+.: backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned github.com/gomlx/compute/dtypes/float16
 problem: internal/known tile
-problem/problemtest: tile problem quant kernels/*
-quant: tile problem
-check: tile problem quant tile/interp
+problem/problemtest: tile problem problem/quant kernels/*
+problem/quant: tile problem
+check: tile problem problem/quant tile/interp
 kernels/attention/attentiontest: kernels
 kernels/rope/ropetest: kernels
 kernels/*: tile problem kernels/blocking
 kernels/blocking: tile problem
 kernels: tile problem kernels/*
 kernels/kernelstest: kernels
-chips: tile internal/yamlline gopkg.in/yaml.v3
-mesh: internal/known
-analyze: tile chips mesh
-analyze/layer: internal/known analyze chips mesh
-traverse: tile
-timeline:
-backend: check tile timeline chips problem
+machine: tile internal/yamlline gopkg.in/yaml.v3
+machine/mesh: internal/known
+model: tile machine machine/mesh
+model/layer: internal/known model machine machine/mesh
+model/traverse: tile
+backend/timeline:
+backend: check tile backend/timeline machine problem
 gomlxbackend: . problem tile github.com/gomlx/compute github.com/pkg/errors
 gonumblas: . problem tile gonum.org/v1/gonum/blas
-internal/cc:
-internal/fakegpu: internal/cc plugins
+internal/ccompiler:
+tools/fakegpu: internal/ccompiler plugins
 internal/counters: golang.org/x/sys/unix
 lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
 lower/mosaic: internal/known tile problem lower/internal/mlir
-lower/stablehlo: mesh tile problem lower/internal/mlir
+lower/stablehlo: machine/mesh tile problem lower/internal/mlir
 lower/triton: internal/known tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend check tile
 backend/internal/libtpu: backend backend/internal/hlo
-backend/aot: internal/known mesh timeline analyze backend backend/aot/schedule backend/internal/* chips internal/child internal/dynlib internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
-backend/aot/schedule:
+backend/xla/aot: internal/known machine/mesh backend/timeline model backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/dynlib internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
+backend/xla/aot/schedule:
 backend/backendtest: backend tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/dynlib: github.com/ebitengine/purego
-internal/nvml: backend internal/child internal/dynlib github.com/ebitengine/purego
-backend/worker: backend chips internal/awake internal/child tile
-backend/pjrt: mesh backend backend/internal/* check chips internal/dynlib tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
+backend/internal/nvml: backend internal/child internal/dynlib github.com/ebitengine/purego
+backend/worker: backend machine internal/awake internal/child tile
+backend/xla/pjrt: machine/mesh backend backend/internal/* check machine internal/dynlib tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix
@@ -73,35 +73,35 @@ backend/cpu/internal/gemm/asmgen:
 backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile
-backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend check tile timeline golang.org/x/sys/unix
-backend/cpu: timeline backend backend/cpu/internal/gemm/asmgen check chips internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
-backend/registry: backend chips
+backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend check tile backend/timeline golang.org/x/sys/unix
+backend/cpu: backend/timeline backend backend/cpu/internal/gemm/asmgen check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
+backend/registry: backend machine
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
-backend/own: backend backend/internal/stage backend/worker check chips internal/dynlib problem tile github.com/ebitengine/purego
-backend/builtin: backend backend/internal/libtpu backend/own backend/worker backend/registry backend/aot backend/cpu backend/pjrt chips internal/nvml internal/pluginworker lower/triton plugins tile
-backend/peer: backend backend/internal/stage check chips internal/child internal/files problem tile
-results/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
-measure/interval: golang.org/x/perf/benchmath
-measure: measure/interval backend chips problem internal/awake internal/counters results
-results: results/twosample measure/interval internal/files problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
+backend/foreign/clib: backend backend/internal/stage backend/worker check machine internal/dynlib problem tile github.com/ebitengine/purego
+backend/registry/builtin: backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml backend/registry/pluginworker lower/triton plugins tile
+backend/foreign/process: backend backend/internal/stage check machine internal/child internal/files problem tile
+stats/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
+stats/interval: golang.org/x/perf/benchmath
+harness/measure: stats/interval backend machine problem internal/awake internal/counters results
+results: stats/twosample stats/interval internal/files problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 configs:
-tuned: backend configs internal/files internal/yamlline chips problem tile gopkg.in/yaml.v3
-harness: mesh measure tuned internal/awake internal/cgroup internal/yamlline kernels backend check analyze chips results configs gopkg.in/yaml.v3
-plots: results analyze chips mesh internal/files gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: timeline internal/cgroup internal/cli internal/deviceflag internal/files internal/sweepflag tuned harness backend/builtin backend/own backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-tune: measure backend kernels analyze chips problem tile tuned
-cmd/tune: internal/cli internal/deviceflag internal/files internal/sweepflag tune tuned harness backend/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
+harness/tuned: backend configs internal/files internal/yamlline machine problem tile gopkg.in/yaml.v3
+harness: machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend check model machine results configs gopkg.in/yaml.v3
+plots: results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
+cmd/bench: backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+harness/tune: harness/measure backend kernels model machine problem tile harness/tuned
+cmd/tune: internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
 cmd/compare: results internal/cli internal/lastline github.com/spf13/pflag
-cmd/inspect: timeline internal/cli internal/deviceflag internal/files harness backend/aot backend/builtin backend/registry lower/mosaic results traverse analyze chips kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
-cmd/mesh: internal/cli analyze analyze/layer mesh github.com/spf13/pflag
-cmd/peers: internal/cli internal/files internal/pluginworker internal/sweepflag tuned harness backend/builtin backend/registry backend/peer chips kernels configs results github.com/spf13/pflag
-plots/report: plots plots/report/echarts results traverse
+cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/mesh: internal/cli model model/layer machine/mesh github.com/spf13/pflag
+cmd/peers: internal/cli internal/files backend/registry/pluginworker cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
+plots/report: plots plots/report/echarts results model/traverse
 plots/report/echarts:
-cmd/plot: internal/cli internal/files results plots plots/report analyze chips kernels traverse github.com/spf13/pflag
+cmd/plot: internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
 workshop/exercises/*: tile problem
 workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem
-workshop: kernels traverse analyze mesh chips check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
+workshop: kernels model/traverse model machine/mesh machine check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
 workshop/classroom: internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
 cmd/workshop: internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
@@ -114,19 +114,19 @@ internal/files/filestest:
 internal/awake:
 internal/cgroup:
 internal/child: internal/lastline
-internal/pluginworker: internal/awake backend backend/pjrt backend/worker chips plugins
-internal/deviceflag: backend/builtin backend/registry internal/cli github.com/spf13/pflag
-internal/sweepflag: harness internal/cli internal/files results github.com/spf13/pflag
+backend/registry/pluginworker: internal/awake backend backend/xla/pjrt backend/worker machine plugins
+cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
+cmd/internal/sweepflag: harness internal/cli internal/files results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/known:
 internal/lastline:
-internal/madeup: internal/ownprocess check kernels problem tile
+kernels/doublingtest: internal/ownprocess check kernels problem tile
 internal/ownprocess:
-internal/jaxcheck: kernels problem tile tile/interp
-internal/pallasref: analyze backend backend/aot backend/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
-internal/gpubars: results kernels backend/aot backend/pjrt internal/cli internal/fakegpu github.com/spf13/pflag
-internal/trust: results internal/cli github.com/spf13/pflag
-internal/faulttest: backend chips harness results tile internal/cli github.com/spf13/pflag
+tools/jaxcheck: kernels problem tile tile/interp
+tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
+tools/gpubars: results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
+tools/trust: results internal/cli github.com/spf13/pflag
+tools/faulttest: backend machine harness results tile internal/cli github.com/spf13/pflag
 internal/yamlline:
 internal/deps:
 scripts: gopkg.in/yaml.v3

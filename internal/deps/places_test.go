@@ -19,7 +19,7 @@ import (
 	"matladder/problem"
 	"matladder/results"
 
-	_ "matladder/backend/builtin"
+	_ "matladder/backend/registry/builtin"
 )
 
 // words are the places, tests left out, that have each string: whole literals by their
@@ -77,7 +77,7 @@ func TestPlaces(t *testing.T) {
 		"aot":         {"cmd/compare/ab.go"},  // there nothing runs that could be compared
 		"cpu":         {"cmd/peers/find.go"},  // the plugin of that name
 		"v1_naive":    {"backend/cpu/worker.go"},
-		"v3_block":    {"internal/trust/build.go"},
+		"v3_block":    {"tools/trust/build.go"},
 		"v4_optblock": {"backend/backendtest/"},
 		"v5_quant":    {"backend/backendtest/", "cmd/tune/show.go", "problem/problemtest/"},
 	}

@@ -206,7 +206,7 @@ func (k *kernel) write(s *tile.Stmt) {
 		// The matrix unit starts from what is there. Of bfloat16 blocks of 512³ on
 		// v5e this takes 5 % fewer cycles than a sum afterwards. Of float32 blocks, of
 		// int8 ones on v7x (by 10 %), or where what is there must be widened first, it
-		// takes more: internal/pallasref compares.
+		// takes more: tools/pallasref compares.
 		v = k.dot(e, k.sumSoFar(s.Ref))
 	default:
 		to := k.block(s.Ref).of(mlir.Working(s.Ref.Dtype))

@@ -21,7 +21,7 @@ import (
 
 // mesh is machines that run one kernel, and wait for each other.
 type mesh struct {
-	machines []*machine
+	machines []*simulator
 	mu       sync.Mutex
 	moved    *sync.Cond
 }
@@ -29,7 +29,7 @@ type mesh struct {
 func isSemaphore(elem string) bool { return strings.HasPrefix(elem, "!tpu.") }
 
 // zero is an error unless all counters are.
-func (m *machine) zero(b *buffer) error {
+func (m *simulator) zero(b *buffer) error {
 	if isSemaphore(b.elem) && slices.ContainsFunc(b.data, func(n float64) bool { return n != 0 }) {
 		return fmt.Errorf("counters %v are left", b.data)
 	}
@@ -71,7 +71,7 @@ func (b *buffer) places() []int {
 }
 
 // copying runs what there is about copies. A copy happens where it is started.
-func (m *machine) copying(op *operation, ins []*val) *val {
+func (m *simulator) copying(op *operation, ins []*val) *val {
 	number := func(i int) int { return int(ins[i].data[0]) }
 	segments := func(want ...int) bool { return slices.Equal(integers(op.attrs["operandSegmentSizes"]), want) }
 	switch op.name {
@@ -134,12 +134,12 @@ func (m *machine) copying(op *operation, ins []*val) *val {
 }
 
 // count adds to the counter of this machine that b names.
-func (m *machine) count(b *buffer, n float64) {
+func (m *simulator) count(b *buffer, n float64) {
 	m.args[b.whole().arg].mem.data[b.places()[0]] += n
 }
 
 // await takes n from a counter of this machine.
-func (m *machine) await(b *buffer, n float64) {
+func (m *simulator) await(b *buffer, n float64) {
 	memory := m.barrier
 	if b != m.barrier {
 		memory = m.args[b.whole().arg].mem

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/chips"
 	"matladder/lower/internal/lowertest"
 	"matladder/lower/mosaic"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -23,9 +23,9 @@ import (
 // suite which accepts a backend tells whether the text means what interp does.
 type device struct{ options mosaic.Options }
 
-func (device) Name() string         { return "text" }
-func (device) Device() chips.Device { return chips.Device{} }
-func (device) Close() error         { return nil }
+func (device) Name() string           { return "text" }
+func (device) Device() machine.Device { return machine.Device{} }
+func (device) Close() error           { return nil }
 
 func (device) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
 	return nil, backend.ErrUnsupported
@@ -61,7 +61,7 @@ type executable struct {
 
 // step is a reshape or a slice (no machine), or a custom call.
 type step struct {
-	*machine
+	*simulator
 	operands, results []string
 	types             []string // of operands, then results
 	from              int      // of a slice: where it begins
@@ -188,7 +188,7 @@ func (e *executable) once(ctx context.Context) error {
 		operands, results := []*array{}, []*array{}
 		for i, name := range s.operands {
 			a, want := e.arrays[name], tensorOf(s.types[i])
-			if s.machine != nil && !slices.Equal(a.dims, want.dims) {
+			if s.simulator != nil && !slices.Equal(a.dims, want.dims) {
 				return fmt.Errorf("%s is %v, not %s", name, a.dims, s.types[i])
 			}
 			operands = append(operands, &array{want.elem, want.dims, a.data})
@@ -196,7 +196,7 @@ func (e *executable) once(ctx context.Context) error {
 		for i := range s.results {
 			results = append(results, tensorOf(s.types[len(s.operands)+i]))
 		}
-		if s.machine == nil {
+		if s.simulator == nil {
 			results[0].data = operands[0].data[s.from:][:len(results[0].data)]
 		} else if err := s.run(ctx, operands, results); err != nil {
 			return err

@@ -48,8 +48,8 @@ func elements(dims []int) int {
 	return n
 }
 
-// machine runs one kernel as its text says.
-type machine struct {
+// simulator runs one kernel as its text says.
+type simulator struct {
 	kernel    *operation
 	functions map[string]*operation
 	values    []*val
@@ -78,12 +78,12 @@ type window struct {
 }
 
 // load reads the text of a kernel.
-func load(text string) (*machine, error) {
+func load(text string) (*simulator, error) {
 	ops, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{functions: map[string]*operation{}}
+	m := &simulator{functions: map[string]*operation{}}
 	for _, f := range ops {
 		name := strings.Trim(f.attrs["sym_name"], `"`)
 		if m.functions[name] != nil {
@@ -98,7 +98,7 @@ func load(text string) (*machine, error) {
 }
 
 // run runs the kernel over its grid: operands are tables, then inputs.
-func (m *machine) run(ctx context.Context, operands, results []*array) (err error) {
+func (m *simulator) run(ctx context.Context, operands, results []*array) (err error) {
 	var at string
 	defer func() {
 		if p := recover(); p != nil {
@@ -279,13 +279,13 @@ func (w *window) each(f func(inBlock, inArray int)) {
 }
 
 // call runs a function and returns what it returns.
-func (m *machine) call(f *operation, args []*val) []*val {
+func (m *simulator) call(f *operation, args []*val) []*val {
 	m.values = m.values[:0]
 	return m.region(f.regions[0], args)
 }
 
 // region runs a region. What it defined is gone afterwards.
-func (m *machine) region(g region, args []*val) []*val {
+func (m *simulator) region(g region, args []*val) []*val {
 	for i, slot := range g.slots {
 		if args[i].typ != g.types[i] {
 			panic(fmt.Sprintf("argument %s is %s, not %s", g.args[i], args[i].typ, g.types[i]))
@@ -334,7 +334,7 @@ func (m *machine) region(g region, args []*val) []*val {
 	return returned
 }
 
-func (m *machine) set(slot int, v *val) {
+func (m *simulator) set(slot int, v *val) {
 	for slot >= len(m.values) {
 		m.values = append(m.values, nil)
 	}

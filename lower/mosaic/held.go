@@ -14,7 +14,7 @@ type held struct {
 // holds reports whether r's block may be a value between statements: no copy brings or takes
 // what is in it, and it is no sum, which would be a value from the first product of a step to
 // the last. With sums as values too attention gains up to 2 % on v4 and loses up to 4 % on v5e
-// and v6e (internal/pallasref).
+// and v6e (tools/pallasref).
 func (k *kernel) holds(r *tile.Ref) bool {
 	return r.Kind == tile.Scratch && !r.Main && !k.program.CopiesItself() && !k.sums[r]
 }

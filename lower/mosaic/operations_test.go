@@ -55,7 +55,7 @@ var comparisons = map[string][]func(x, y float64) bool{
 }
 
 // apply runs an operation without regions.
-func (m *machine) apply(op *operation, ins []*val) *val {
+func (m *simulator) apply(op *operation, ins []*val) *val {
 	fail := func(format string, args ...any) {
 		panic(fmt.Sprintf("line %d: %s: ", op.line, op.name) + fmt.Sprintf(format, args...))
 	}
@@ -229,7 +229,7 @@ func converted(op, from, to string, x float64) float64 {
 }
 
 // memory runs loads and stores.
-func (m *machine) memory(op *operation, ins []*val, to typed) *val {
+func (m *simulator) memory(op *operation, ins []*val, to typed) *val {
 	store := op.name == "tpu.vector_store"
 	mem, at, dims := 0, 1, to.dims
 	if store {

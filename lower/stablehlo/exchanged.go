@@ -1,7 +1,7 @@
 package stablehlo
 
 import (
-	"matladder/mesh"
+	"matladder/machine/mesh"
 	"matladder/problem"
 	"matladder/tile"
 )

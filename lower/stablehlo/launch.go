@@ -67,7 +67,7 @@ func (l *Launch) Chain() string {
 // With one set, a small operand may come to stay in fast memory from launch to
 // launch. Of several sets, larger together than that memory, the rest at least
 // is read anew. The compiled program tells which (layouts with S(1) on a TPU,
-// whose compiler leaves all of them in HBM if told so: see package backend/pjrt).
+// whose compiler leaves all of them in HBM if told so: see package backend/xla/pjrt).
 //
 // The chain of barriers runs from a launch's results through the counter to the
 // next launch's operands: without it a compiler sees that every round computes

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/mesh"
+	"matladder/machine/mesh"
 )
 
 // Spread is a program for all devices of a mesh together: a module whose arrays are

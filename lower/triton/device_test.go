@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/chips"
 	"matladder/lower/internal/lowertest"
 	"matladder/lower/triton"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -20,9 +20,9 @@ import (
 // suite which accepts a backend tells whether the text means what interp does.
 type device struct{ operandBytes int }
 
-func (device) Name() string         { return "text" }
-func (device) Device() chips.Device { return chips.Device{} }
-func (device) Close() error         { return nil }
+func (device) Name() string           { return "text" }
+func (device) Device() machine.Device { return machine.Device{} }
+func (device) Close() error           { return nil }
 
 func (device) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
 	return nil, backend.ErrUnsupported

@@ -35,8 +35,8 @@ func newArray(elem string, n int, result bool) *array {
 	return a
 }
 
-// machine runs one program of a kernel as its text says.
-type machine struct {
+// simulator runs one program of a kernel as its text says.
+type simulator struct {
 	*function
 	vals  []*val
 	id    int // of the program, from 1 on
@@ -46,7 +46,7 @@ type machine struct {
 
 // run runs a grid of programs, backwards: they may run in any order.
 func (f *function) run(ctx context.Context, programs int, operands, results []*array) (err error) {
-	m := &machine{function: f}
+	m := &simulator{function: f}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("program %d, line %d: %v", m.id-1, m.op.line, p)
@@ -73,7 +73,7 @@ func (f *function) run(ctx context.Context, programs int, operands, results []*a
 }
 
 // region runs operations and returns what they yield.
-func (m *machine) region(ops []*operation) (yielded []*val) {
+func (m *simulator) region(ops []*operation) (yielded []*val) {
 	for _, op := range ops {
 		m.op = op
 		ins := make([]*val, len(op.operands))
@@ -109,7 +109,7 @@ func (m *machine) region(ops []*operation) (yielded []*val) {
 	return nil
 }
 
-func (m *machine) set(op *operation, out []*val) {
+func (m *simulator) set(op *operation, out []*val) {
 	m.op = op
 	if len(out) != len(op.results) {
 		panic(fmt.Sprintf("%s gives %d values for %d results", op.name, len(out), len(op.results)))
@@ -126,7 +126,7 @@ func (m *machine) set(op *operation, out []*val) {
 
 // load reads where the mask says so; what it reads of a result, this program has
 // written, before the last barrier.
-func (m *machine) load(ins []*val) *val {
+func (m *simulator) load(ins []*val) *val {
 	p := ins[0]
 	v := &val{data: make([]float64, len(p.data))}
 	for i, at := range p.data {
@@ -151,7 +151,7 @@ func (m *machine) load(ins []*val) *val {
 	return v
 }
 
-func (m *machine) place(a *array, at float64) int {
+func (m *simulator) place(a *array, at float64) int {
 	if at < 0 || at >= float64(len(a.data)) {
 		panic(fmt.Sprintf("element %v of an array of %d", at, len(a.data)))
 	}
@@ -160,7 +160,7 @@ func (m *machine) place(a *array, at float64) int {
 
 // store writes where the mask says so. No two programs write one element, and of
 // one store no two threads write different values.
-func (m *machine) store(ins []*val) {
+func (m *simulator) store(ins []*val) {
 	p := ins[0]
 	for i, at := range p.data {
 		if len(ins) > 2 && ins[2].data[i] == 0 {

@@ -67,7 +67,7 @@ func attributes(text string) map[string][]int {
 }
 
 // apply runs an operation without regions.
-func (m *machine) apply(op *operation, ins []*val) []*val {
+func (m *simulator) apply(op *operation, ins []*val) []*val {
 	var to typed
 	if len(op.to) > 0 {
 		to = parseType(op.to[0])

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"matladder/chips"
+	"matladder/machine"
 	"matladder/results"
 
 	"github.com/google/go-cmp/cmp"
@@ -147,7 +147,7 @@ func valueOf(s *results.Summary, filter string) string {
 	case "mode":
 		return string(s.Mode)
 	}
-	return chips.CommonName(s.Device) + " · " + s.Host
+	return machine.CommonName(s.Device) + " · " + s.Host
 }
 
 // checkCharts compares the rates in all charts with those of the points, and

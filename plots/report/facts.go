@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"matladder/chips"
+	"matladder/machine"
 	"matladder/results"
 )
 
@@ -26,7 +26,7 @@ func machineOf(s *results.Summary) string {
 	if s.Devices > 1 {
 		devices = fmt.Sprintf("%d devices", s.Devices)
 	}
-	return cmp.Or(joined(chips.CommonName(cmp.Or(s.Device, s.Chip)), devices, s.Host), "unknown machine")
+	return cmp.Or(joined(machine.CommonName(cmp.Or(s.Device, s.Chip)), devices, s.Host), "unknown machine")
 }
 
 // howOf names what else a point ran with: points that differ in it share no

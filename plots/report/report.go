@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/model/traverse"
 	"matladder/plots"
 	"matladder/plots/report/echarts"
 	"matladder/results"
-	"matladder/traverse"
 )
 
 // Input is what a report shows.

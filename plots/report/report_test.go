@@ -19,12 +19,12 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/model/traverse"
 	"matladder/plots"
 	"matladder/plots/report"
 	"matladder/plots/report/echarts"
 	"matladder/results"
 	"matladder/tile"
-	"matladder/traverse"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -9,7 +9,7 @@ import (
 
 	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
-	"matladder/quant"
+	"matladder/problem/quant"
 	"matladder/tile"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/timeline"
+	"matladder/backend/timeline"
 )
 
 // cache holds packed blocks of one operand for all workers. A worker that needs

@@ -3,8 +3,8 @@ package exec
 import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/timeline"
 	"matladder/tile"
-	"matladder/timeline"
 )
 
 // bring packs the blocks that the current program sees and that are not yet

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/timeline"
+	"matladder/backend/timeline"
 )
 
 // A launch may be recorded: what each worker did when. Workers note it themselves, each for

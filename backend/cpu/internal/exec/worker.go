@@ -7,8 +7,8 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/timeline"
 	"matladder/tile"
-	"matladder/timeline"
 )
 
 // Worker is the state of one core inside one program: where it is in the grid,

@@ -1,0 +1,107 @@
+package clib
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"matladder/backend"
+	"matladder/backend/worker"
+	"matladder/machine"
+	"matladder/tile"
+)
+
+// OpenerName is the word by which a worker knows Opener.
+const OpenerName = "own"
+
+// Library is where a function of a shared library is.
+type Library struct {
+	File    string // its path
+	Symbol  string // what the function is called there
+	Threads int    // that it is told to use
+}
+
+// Open loads a shared library in a child process, which has to find the function. f.Call
+// is not used; f.Name is the symbol if it is empty.
+func Open(ctx context.Context, f Function, l Library, host machine.Device) (*Backend, error) {
+	if err := Available(); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(l.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no such file: %s", l.File)
+	case err != nil:
+		return nil, err
+	}
+	if l.File, err = filepath.Abs(l.File); err != nil {
+		return nil, err
+	}
+	f.Name = cmp.Or(f.Name, l.Symbol)
+	b, err := newBackend(f, host)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	b.file, b.version = l.File, fmt.Sprintf("%x", sum[:4])
+	config, err := json.Marshal(l)
+	if err != nil {
+		return nil, err
+	}
+	w, err := worker.Open(ctx, worker.Options{Opener: OpenerName, Config: config, Env: threads(l.Threads)})
+	if err != nil {
+		return nil, err
+	}
+	b.baseline, b.close = w.Baseline, w.Close
+	return b, nil
+}
+
+// threads are the environment variables by which common libraries are told how many
+// threads to use.
+func threads(n int) []string {
+	env := []string{"OMP_DYNAMIC=FALSE", "MKL_DYNAMIC=FALSE"}
+	for _, name := range []string{"OPENBLAS", "OMP", "MKL", "BLIS"} {
+		env = append(env, fmt.Sprintf("%s_NUM_THREADS=%d", name, n))
+	}
+	return env
+}
+
+// Opener opens, in a worker, the function that Open asks for.
+func Opener(_ context.Context, config []byte) (backend.Backend, error) {
+	var l Library
+	if err := json.Unmarshal(config, &l); err != nil {
+		return nil, fmt.Errorf("own: %w", err)
+	}
+	call, on, stop, err := load(l)
+	if err != nil {
+		return nil, err
+	}
+	return &loaded{call, on, stop}, nil
+}
+
+// loaded is the worker's side of a function: which problems it is asked for is decided on
+// the other.
+type loaded struct {
+	call Call
+	on   func(func())
+	stop func()
+}
+
+func (l *loaded) Name() string           { return OpenerName }
+func (l *loaded) Device() machine.Device { return machine.Device{} }
+func (l *loaded) Close() error           { l.stop(); return nil }
+
+func (l *loaded) Baseline(_ context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+	return newExecutable(l.call, spec.Problem, l.on)
+}
+
+// Compile answers that a function runs no tile programs.
+func (l *loaded) Compile(context.Context, []*tile.Program, backend.Params) (backend.Executable, error) {
+	return nil, backend.ErrUnsupported
+}

@@ -1,0 +1,113 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed source
+var source embed.FS
+
+// ErrNoCompiler means that the C program cannot be built here.
+var ErrNoCompiler = errors.New("no C compiler: the peers' program is C and is built where it runs; install one (apt-get install gcc libc6-dev) or name it in CC")
+
+// Build compiles the C program unless that was done before, and returns its path
+// below folder. The compiler is that of CC, or else cc, gcc or clang.
+func Build(ctx context.Context, folder string) (string, error) {
+	compiler, err := compiler()
+	if err != nil {
+		return "", err
+	}
+	files, text, err := sources()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(compiler + "\n" + text))
+	program := filepath.Join(folder, fmt.Sprintf("peer-%x", sum[:8]))
+	if exists(program) {
+		return program, nil
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", noFolder(err)
+	}
+	work, err := os.MkdirTemp(folder, "build-")
+	if err != nil {
+		return "", noFolder(err)
+	}
+	defer os.RemoveAll(work)
+	args := []string{"-O2", "-o", "peer"}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(work, name), content, 0o644); err != nil {
+			return "", noFolder(err)
+		}
+		if filepath.Ext(name) == ".c" {
+			args = append(args, name)
+		}
+	}
+	cmd := exec.CommandContext(ctx, compiler, append(args, "-ldl")...)
+	cmd.Dir = work
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		said := cmp.Or(firstLine(string(out)), "it says nothing")
+		return "", fmt.Errorf("%s does not build the peers' program: %w: %s", compiler, err, said)
+	}
+	// A second build at the same time leaves the same file.
+	if err := os.Rename(filepath.Join(work, "peer"), program); err != nil {
+		return "", noFolder(err)
+	}
+	return program, nil
+}
+
+// noFolder says that the program cannot be kept.
+func noFolder(err error) error {
+	return fmt.Errorf("no folder for the peers' program: %w (XDG_CACHE_HOME names another)", err)
+}
+
+func compiler() (string, error) {
+	if cc := os.Getenv("CC"); cc != "" {
+		path, err := exec.LookPath(cc)
+		if err != nil {
+			return "", fmt.Errorf("CC=%s: %w", cc, ErrNoCompiler)
+		}
+		return path, nil
+	}
+	for _, cc := range []string{"cc", "gcc", "clang"} {
+		if path, err := exec.LookPath(cc); err == nil {
+			return path, nil
+		}
+	}
+	return "", ErrNoCompiler
+}
+
+// sources returns the files of the program, and all of them as one text.
+func sources() (files map[string][]byte, text string, err error) {
+	entries, err := source.ReadDir("source")
+	if err != nil {
+		return nil, "", fmt.Errorf("peer: %w", err)
+	}
+	files = map[string][]byte{}
+	for _, e := range entries {
+		content, err := source.ReadFile("source/" + e.Name())
+		if err != nil {
+			return nil, "", fmt.Errorf("peer: %w", err)
+		}
+		files[e.Name()] = content
+		text += e.Name() + "\n" + string(content)
+	}
+	return files, text, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

@@ -1,0 +1,61 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"matladder/backend"
+	"matladder/backend/registry"
+	"matladder/backend/xla/aot"
+)
+
+// aheadEntry compiles ahead of time, for a chip that this machine need not have, and
+// predicts from the compiler's schedule.
+var aheadEntry = registry.Entry{
+	Name: Ahead, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline,
+	Params: []registry.Param{
+		registry.Size("vmem_limit", "how much fast memory a kernel may take, XLA's own too", "the compiler's own limit"),
+		registry.Choice("prefetch", "whether an operand of v5 may come to fast memory behind the launch before, as one of XLA's own matmul does", "on", "on", "off"),
+	},
+	Chips: topologies, Open: openAhead,
+}
+
+// topologies are the generations that libtpu compiles for.
+func topologies() []string {
+	var names []string
+	for _, t := range aot.Topologies() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) {
+	b, err := aot.OpenBackend(aot.BackendOptions{Topology: r.Chip, Options: aot.Options{Limit: r.Limit}})
+	if err != nil {
+		return nil, err
+	}
+	d := &registry.Device{Backend: b, FastBytes: int64(b.Device().FastDefaultBytes.Value)}
+	d.Params.Prefetch = r.Params["prefetch"] != "off"
+	if err := recordFlags(d); err != nil {
+		b.Close()
+		return nil, err
+	}
+	if text := r.Params["vmem_limit"]; text != "" {
+		n, err := registry.ParseSize(text)
+		if most := b.MostVMEM(); err == nil && n > most {
+			err = fmt.Errorf("%s has %s", r.Chip, backend.FormatBytes(most))
+		}
+		if err != nil {
+			b.Close()
+			return nil, &registry.RequestError{Err: fmt.Errorf("--param vmem_limit=%s: %w", text, err)}
+		}
+		d.Params.VMEMBytes, d.FastBytes = n, n
+	}
+	name, version := b.Plugin()
+	d.Summary = fmt.Sprintf("%s that is not there, %s", b.Device().CommonName(), strings.TrimSpace(name+" "+version))
+	if err := b.Kept(); err != nil {
+		d.Remark = err.Error()
+	}
+	return d, nil
+}

@@ -1,0 +1,33 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/backend"
+	"matladder/backend/registry"
+	"matladder/backend/registry/pluginworker"
+)
+
+// xlaEntry is XLA on the cores of this machine: the baseline, and kernels in plain array
+// operations (registry.Meaning).
+var xlaEntry = registry.Entry{
+	Name: "xla-cpu", Help: "XLA on those cores: the baseline, and kernels as variant interpret", Can: registry.Meaning | registry.Baseline,
+	Params: pluginParams, Open: openXLA,
+}
+
+func openXLA(ctx context.Context, r registry.Request) (*registry.Device, error) {
+	host, err := openCPU(ctx, registry.Request{Threads: r.Threads, Probe: r.Probe, Probing: r.Probing, Anew: r.Anew})
+	if err != nil {
+		return nil, err
+	}
+	defer host.Close()
+	b, err := pluginworker.OpenXLA(ctx, host.Host, host.Params.Threads, pluginOptions("", r))
+	if err != nil {
+		return nil, err
+	}
+	return &registry.Device{
+		Backend: b, Params: backend.Params{Threads: host.Params.Threads}, Prober: host.Prober, ProbeFile: host.ProbeFile, Controller: host.Controller,
+		Summary: fmt.Sprintf("%s, XLA, threads: %d", host.Host.Names[0], host.Params.Threads),
+	}, nil
+}

@@ -1,0 +1,116 @@
+package aot
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"matladder/backend"
+	"matladder/lower/mosaic"
+	"matladder/machine"
+	"matladder/plugins"
+	"matladder/tile"
+)
+
+// BackendOptions say what a Backend predicts for, and what with.
+type BackendOptions struct {
+	Options
+	Topology string // a generation: v5e
+	// Cache is the folder of what libtpu said before; "" for CacheVariable's, or
+	// else matladder/aot in the user's cache folder.
+	Cache string
+}
+
+// Backend predicts executions on a TPU that is not there. It runs nothing.
+type Backend struct {
+	compiler *Compiler
+	cache    cache
+	topology Topology
+	target   mosaic.Target
+	device   machine.Device
+	version  string // of libtpu; "" if unknown
+	noCache  error
+}
+
+var (
+	_ backend.Backend           = (*Backend)(nil)
+	_ backend.Predictor         = (*Backend)(nil)
+	_ backend.BaselinePredictor = (*Backend)(nil)
+	_ backend.Plugged           = (*Backend)(nil)
+)
+
+// OpenBackend returns a backend for one generation. Errors are those of Open, and
+// of a topology that is not known.
+func OpenBackend(o BackendOptions) (*Backend, error) {
+	b := &Backend{}
+	err := b.aim(o.Topology)
+	if err != nil {
+		return nil, err
+	}
+	if o.Library == "" && supported {
+		installed, err := plugins.Find("tpu")
+		if err != nil {
+			return nil, err
+		}
+		o.Library, b.version = installed.Library(), installed.Version
+	}
+	o.Schedules, o.Optimized = true, true
+	if b.compiler, err = Open(o.Options); err != nil {
+		return nil, err
+	}
+	library, err := os.Stat(o.Library)
+	if err != nil {
+		return nil, fmt.Errorf("aot: %w", err)
+	}
+	about := fmt.Sprintf("libtpu %s of %d bytes, flags %s", b.version, library.Size(), b.compiler.options.Flags)
+	b.cache, b.noCache = openCache(o.Cache, about)
+	return b, nil
+}
+
+// aim takes a generation.
+func (b *Backend) aim(topology string) (err error) {
+	if b.topology, err = FindTopology(topology); err != nil {
+		return err
+	}
+	if b.target, err = mosaic.FindTarget(topology); err != nil {
+		return err
+	}
+	b.device, err = b.topology.Device()
+	return err
+}
+
+// Name is aot.
+func (*Backend) Name() string { return "aot" }
+
+// Device is one device of the generation as the chip table has it.
+func (b *Backend) Device() machine.Device { return b.device }
+
+// Plugin names libtpu.
+func (b *Backend) Plugin() (name, version string) {
+	name = strings.TrimSuffix(filepath.Base(b.compiler.options.Library), ".so")
+	return name, b.version
+}
+
+// Kept returns why outcomes are not kept on disk, nil if they are.
+func (b *Backend) Kept() error { return b.noCache }
+
+// MostVMEM is how many bytes a kernel may ask for on this generation.
+func (b *Backend) MostVMEM() int64 { return b.target.VMEMBytes }
+
+// errNothingRuns is the answer to who would run something.
+var errNothingRuns = fmt.Errorf("%w: backend aot predicts, it runs nothing", backend.ErrUnsupported)
+
+// Compile refuses: there is no device.
+func (*Backend) Compile(context.Context, []*tile.Program, backend.Params) (backend.Executable, error) {
+	return nil, errNothingRuns
+}
+
+// Baseline refuses: there is no device.
+func (*Backend) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
+	return nil, errNothingRuns
+}
+
+// Close ends the compiler's processes.
+func (b *Backend) Close() error { return b.compiler.Close() }

@@ -1,0 +1,248 @@
+package aot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"matladder/backend"
+	"matladder/lower/triton"
+	"matladder/machine"
+	"matladder/model"
+	"matladder/tile"
+)
+
+// GPUBackend predicts executions on a GPU that is not there. It runs nothing.
+type GPUBackend struct {
+	compiler *GPUCompiler
+	cache    cache
+	gpu      GPU
+	target   triton.Target
+	device   machine.Device
+	noCache  error
+}
+
+var (
+	_ backend.Backend           = (*GPUBackend)(nil)
+	_ backend.Predictor         = (*GPUBackend)(nil)
+	_ backend.BaselinePredictor = (*GPUBackend)(nil)
+	_ backend.Plugged           = (*GPUBackend)(nil)
+	_ backend.Adjuster          = (*GPUBackend)(nil)
+)
+
+// OpenGPUBackend returns a backend for one GPU; o.Topology is one of GPUs. Errors are
+// those of OpenGPU, and of a GPU that is not known.
+func OpenGPUBackend(o BackendOptions) (*GPUBackend, error) {
+	b := &GPUBackend{}
+	var err error
+	if b.gpu, err = FindGPU(o.Topology); err != nil {
+		return nil, err
+	}
+	if b.device, err = b.gpu.Device(); err != nil {
+		return nil, err
+	}
+	if b.target, err = b.gpu.target(); err != nil {
+		return nil, err
+	}
+	if b.compiler, err = OpenGPU(o.Options); err != nil {
+		return nil, err
+	}
+	library, err := os.Stat(b.compiler.options.Library)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("aot: %w", err), b.Close())
+	}
+	about := fmt.Sprintf("XLA for GPUs %s of %d bytes, flags %s", b.compiler.version, library.Size(), o.Flags)
+	b.cache, b.noCache = openCache(o.Cache, about)
+	return b, nil
+}
+
+// target is the generation of a GPU as lower/triton knows it. The RTX A6000's, of
+// compute capability 8.6, has the instructions of the A100 and the shared memory of
+// the L4.
+func (g GPU) target() (triton.Target, error) {
+	name := strings.TrimSuffix(g.Arch, "a")
+	if name == "sm_86" {
+		t, err := triton.FindTarget("sm_80")
+		if err != nil {
+			return t, err
+		}
+		small, err := triton.FindTarget("sm_89")
+		t.Name, t.SharedBytes = name, small.SharedBytes
+		return t, err
+	}
+	return triton.FindTarget(name)
+}
+
+// Name is aot-gpu.
+func (*GPUBackend) Name() string { return "aot-gpu" }
+
+// Device is the GPU as the chip table has it.
+func (b *GPUBackend) Device() machine.Device { return b.device }
+
+// Plugin names XLA's plugin for GPUs.
+func (b *GPUBackend) Plugin() (name, version string) { return "xla_cuda_plugin", b.compiler.version }
+
+// Kept returns why outcomes are not kept on disk, nil if they are.
+func (b *GPUBackend) Kept() error { return b.noCache }
+
+// Compile refuses: there is no device.
+func (*GPUBackend) Compile(context.Context, []*tile.Program, backend.Params) (backend.Executable, error) {
+	return nil, errNothingRuns
+}
+
+// Baseline refuses: there is no device.
+func (*GPUBackend) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
+	return nil, errNothingRuns
+}
+
+// Close ends the compiler's processes.
+func (b *GPUBackend) Close() error { return b.compiler.Close() }
+
+// PredictBaseline refuses: which of cuBLAS's kernels and of its own XLA takes, it finds
+// out by timing them on the GPU.
+func (*GPUBackend) PredictBaseline(context.Context, backend.BaselineSpec) (backend.Prediction, error) {
+	return backend.Prediction{}, fmt.Errorf("%w: XLA chooses among cuBLAS's kernels and its own by timing them on the GPU itself", backend.ErrUnsupported)
+}
+
+// GPUStep is one kernel of a launch, compiled and predicted.
+type GPUStep struct {
+	Kernel GPUKernel
+	Work   model.GPUWork
+	Layout model.GPULayout
+	Params triton.Params
+	Time   model.GPUTime
+}
+
+// Predict predicts one launch of programs.
+func (b *GPUBackend) Predict(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Prediction, error) {
+	steps, err := b.Steps(ctx, programs, params)
+	if err != nil {
+		return backend.Prediction{}, err
+	}
+	seconds := 0.
+	for _, s := range steps {
+		seconds += s.Time.Seconds
+	}
+	name, version := b.Plugin()
+	return backend.Prediction{
+		Elapsed: time.Duration(seconds * float64(time.Second)), Method: "aot", Source: strings.TrimSpace(name + " " + version),
+	}, nil
+}
+
+// Steps compiles programs, unless it is known what XLA makes of them, and predicts the
+// kernels of one launch in order. What does not fit a multiprocessor is a
+// *backend.TooBigError, what the GPU lacks backend.ErrUnsupported, text that ends the
+// compiler a *backend.CrashError.
+func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params backend.Params) ([]GPUStep, error) {
+	launch, kernels, err := b.lowered(ctx, programs, params)
+	if err == nil && len(kernels) != len(launch.Kernels) {
+		err = fmt.Errorf("%w: XLA runs %d kernels for %d programs: how long those of its own take is not known", backend.ErrUnsupported, len(kernels), len(launch.Kernels))
+	}
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]GPUStep, len(kernels))
+	for i := range kernels {
+		p := launch.Kernels[i].Program
+		s := GPUStep{Kernel: kernels[i], Params: launch.Kernels[i].Params}
+		if s.Work, err = model.GPUWorkOf(p); err != nil {
+			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+		}
+		s.Layout = model.GPULayout{
+			BlocksPerCore: b.gpu.blocksPerCore(s.Kernel), Group: s.Params.Group, Threads: s.Kernel.Threads,
+			SpillBytes: s.Kernel.SpillBytes, Unit: unitOf(s.Kernel),
+		}
+		if s.Layout.BlocksPerCore == 0 {
+			return nil, &backend.TooBigError{What: "registers", Need: int64(4 * s.Kernel.Registers * s.Kernel.Threads), Limit: 4 * registersPerCore}
+		}
+		dtype, precision := product(p)
+		if s.Time, err = model.GPUFit.On(s.Work, b.device, s.Layout, dtype, precision); err != nil {
+			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+		}
+		steps[i] = s
+	}
+	return steps, nil
+}
+
+// Adjustments lists the parameters of lower/triton a step away, but num_stages: how much
+// of the latency of memory more of them hide is not in the model.
+func (b *GPUBackend) Adjustments(_ context.Context, programs []*tile.Program, params backend.Params) ([]backend.Params, error) {
+	chosen, err := triton.ParseParams(params.Extra)
+	if err != nil {
+		return nil, err
+	}
+	all, err := triton.Adjustments(programs, triton.Options{Target: b.target, Params: chosen})
+	if err != nil {
+		return nil, refusal(err)
+	}
+	var list []backend.Params
+	for _, o := range all {
+		if o.Name != "num_stages" {
+			list = append(list, params.With(o.Name, o.Value))
+		}
+	}
+	return list, nil
+}
+
+// lowered writes programs as Triton text and compiles them: each kernel of the launch
+// as it was written, and what XLA made of it.
+func (b *GPUBackend) lowered(ctx context.Context, programs []*tile.Program, params backend.Params) (*triton.Launch, []GPUKernel, error) {
+	chosen, err := triton.ParseParams(params.Extra)
+	if err != nil {
+		return nil, nil, err
+	}
+	launch, err := triton.Lower(programs, triton.Options{Target: b.target, Params: chosen})
+	if err != nil {
+		return nil, nil, refusal(err)
+	}
+	kernels, err := b.compile(ctx, launch.Module())
+	return launch, kernels, err
+}
+
+// units are the opcodes of products, those of the fastest unit first.
+var units = []struct{ unit, opcodes string }{
+	{model.GPUTCGen05, "UTCHMMA UTCQMMA UTCIMMA UTCOMMA tcgen05"},
+	{model.GPUWGMMA, "HGMMA QGMMA IGMMA wgmma"},
+	{model.GPUMMA, "HMMA QMMA IMMA OMMA mma"},
+}
+
+// unitOf tells by its instructions which unit a kernel multiplies with.
+func unitOf(k GPUKernel) string {
+	for _, u := range units {
+		for _, opcode := range strings.Fields(u.opcodes) {
+			if k.Instructions[opcode] > 0 {
+				return u.unit
+			}
+		}
+	}
+	return model.GPUFMA
+}
+
+// compile asks XLA, or the cache, what kernels a program becomes.
+func (b *GPUBackend) compile(ctx context.Context, program string) ([]GPUKernel, error) {
+	config, err := b.gpu.config()
+	if err != nil {
+		return nil, err
+	}
+	file := b.cache.file(b.gpu.Name+"\n"+config, program, nil)
+	if o, ok := b.cache.read(file); ok {
+		if o.Status == compiles {
+			return o.Kernels, nil
+		}
+		return nil, &gpuRefusal{o}
+	}
+	compiled, err := b.compiler.Compile(ctx, b.gpu, program)
+	var refused *gpuRefusal
+	switch {
+	case errors.As(err, &refused):
+		b.cache.write(file, refused.outcome)
+		return nil, err
+	case err != nil:
+		return nil, err
+	}
+	b.cache.write(file, outcome{Status: compiles, Kernels: compiled.Kernels})
+	return compiled.Kernels, nil
+}

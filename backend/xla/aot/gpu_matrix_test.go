@@ -1,0 +1,313 @@
+package aot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"matladder/backend"
+	"matladder/internal/golden"
+	"matladder/kernels"
+	quantized "matladder/kernels/v5_quant"
+	"matladder/lower/triton"
+	"matladder/problem"
+	"matladder/problem/problemtest"
+	"matladder/tile"
+)
+
+// matrixGPUs have one of each generation's instructions.
+var matrixGPUs = []string{"a100", "l4", "h100", "b200"}
+
+// matrixFile is the table of the whole matrix.
+const matrixFile = "../../../docs/gpu_matrix.md"
+
+// matrixCell is one kernel on one problem: a row of the table.
+type matrixCell struct {
+	kernel   kernels.Kernel
+	variant  string
+	problem  problem.Problem
+	blocks   tile.Blocks
+	programs []*tile.Program
+}
+
+func (c matrixCell) what() string {
+	words := append([]string{c.problem.String()}, problem.Words(c.problem)...)
+	if f := c.problem.Family(); f != problem.Families()[0] { // rungs of several families have one name
+		words = append([]string{f.Name}, words...)
+	}
+	return strings.Join(words, " ")
+}
+
+func (c matrixCell) rung() string { return strings.TrimSpace(c.kernel.Name() + " " + c.variant) }
+
+// matrix lists every rung of matmul on even, ragged and batched sizes in every dtype,
+// every quantization and variant of the fifth, and every rung of the other families in
+// bfloat16 on ragged sizes.
+func matrix(t *testing.T) []matrixCell {
+	var cells []matrixCell
+	add := func(k kernels.Kernel, variant string, p problem.Problem, b tile.Blocks) {
+		if k.Supports(p) != nil {
+			return
+		}
+		b = problem.Clip(p, b)
+		programs, err := k.Build(p, variant, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells = append(cells, matrixCell{k, variant, p, b, programs})
+	}
+	ladder := kernels.Ladder(problem.Families()[0])
+	for n, k := range ladder {
+		shapes, b := []problem.Matmul{{M: 512, K: 512, N: 512}, {M: 300, K: 1200, N: 500}, {Batch: 3, M: 96, K: 100, N: 200}}, tile.Blocks{M: 128, K: 64, N: 128}
+		switch n {
+		case 0, 1: // whole arrays, or panels of them
+			shapes, b = []problem.Matmul{{M: 64, K: 64, N: 64}, {M: 40, K: 70, N: 50}, {M: 512, K: 512, N: 512}}, tile.Blocks{}
+		case 2:
+			b = tile.Blocks{}
+		}
+		for _, s := range shapes {
+			for _, like := range []struct {
+				d tile.Dtype
+				p tile.Precision
+			}{{tile.Float32, tile.Default}, {tile.Float32, tile.Highest}, {tile.BFloat16, tile.Default}, {tile.Int8, tile.Default}, {tile.Float8E4M3FN, tile.Default}, {tile.Float8E5M2, tile.Default}} {
+				p := problem.New(s.M, s.K, s.N, like.d)
+				p.Batch, p.Precision = max(1, s.Batch), like.p
+				if p.Out.Bits() == 8 { // float8 is no dtype to sum in
+					p.Out = tile.BFloat16
+				}
+				blocks := b
+				if blocks == (tile.Blocks{}) {
+					blocks = k.Candidates(p, tile.Machine{Parallel: 2})[0]
+				}
+				add(k, "", p, blocks)
+			}
+		}
+	}
+	for _, p := range append(problemtest.Quantized(1, 300, 1200, 500, 128), problemtest.Quantized(3, 128, 512, 256, 128)[:3]...) {
+		for _, variant := range (quantized.Kernel{}).Variants(p) {
+			add(ladder[len(ladder)-1], variant, p, tile.Blocks{M: 64, K: 128, N: 128})
+		}
+	}
+	for _, f := range problem.Families()[1:] {
+		for _, words := range f.Dtypes[1:2] { // bfloat16
+			asked, err := f.Parse(words)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := f.Make(matrixSizes[f.Name], asked)
+			for _, k := range kernels.Ladder(f) {
+				add(k, "", p, tile.Blocks{M: 64, K: 64, N: 64})
+			}
+		}
+	}
+	return cells
+}
+
+// matrixSizes are ragged ones of each family but matmul.
+var matrixSizes = map[string]problem.Sizes{
+	"attention": {200, 300, 4, 2, 80, 1},
+	"softmax":   {300, 1000},
+	"norm":      {300, 1000},
+	"rope":      {200, 2, 80, 2},
+	"grouped":   {300, 200, 300, 5},
+}
+
+// matrixOutcome is one cell for one generation: what the compiled kernels take, or why
+// there are none.
+func matrixOutcome(ctx context.Context, b *GPUBackend, c matrixCell) string {
+	_, list, err := b.lowered(ctx, c.programs, backend.Params{})
+	var big *backend.TooBigError
+	var lacks *triton.UnsupportedError
+	var crash *backend.CrashError
+	switch {
+	case errors.As(err, &big):
+		return fmt.Sprintf("too_big: %s, %.0f of %.0f KiB", big.What, float64(big.Need)/1024, float64(big.Limit)/1024)
+	case errors.As(err, &lacks):
+		return "unsupported: " + lacks.Reason
+	case errors.As(err, &crash):
+		return "crashed"
+	case errors.Is(err, backend.ErrUnsupported):
+		return "unsupported: " + err.Error()
+	case err != nil:
+		return "failed: " + err.Error()
+	}
+	var parts []string
+	for _, k := range list {
+		s := fmt.Sprintf("%d r, %.3g KiB", k.Registers, float64(k.SharedBytes)/1024)
+		if k.SpillBytes > 0 {
+			s += fmt.Sprintf(", **%d B spilled**", k.SpillBytes)
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// openMatrix opens a backend for each generation, or skips the test.
+func openMatrix(t *testing.T, cache string) map[string]*GPUBackend {
+	t.Helper()
+	openGPU(t)
+	all := map[string]*GPUBackend{}
+	for _, name := range matrixGPUs {
+		b, err := OpenGPUBackend(BackendOptions{Topology: name, Cache: cache, Options: Options{Parallel: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := b.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		all[name] = b
+	}
+	return all
+}
+
+// row is the cell's row of the table.
+func (c matrixCell) row(outcomes []string) string {
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", c.rung(), c.what(), c.blocks, strings.Join(outcomes, " | "))
+}
+
+// TestGPUMatrix compiles a sample of the matrix and compares it with the table of
+// docs/gpu_matrix.md: up to 44 compilations, spread over rungs, families and generations. With MATLADDER_GPU_MATRIX it compiles all of it, some hundred: what did compile
+// before is taken from the cache of backend/xla/aot, so that it may be interrupted. Then
+// -update writes the table.
+func TestGPUMatrix(t *testing.T) {
+	cells := matrix(t)
+	if os.Getenv("MATLADDER_GPU_MATRIX") != "" {
+		wholeMatrix(t, cells)
+		return
+	}
+	text, err := os.ReadFile(matrixFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backends := openMatrix(t, t.TempDir())
+	known := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | "); len(f) == 3+len(matrixGPUs) {
+			known[strings.TrimSpace(f[0])+"|"+strings.TrimSpace(f[1])+"|"+strings.TrimSpace(f[2])] = f[3:]
+		}
+	}
+	plugin := backends[matrixGPUs[0]].compiler.version
+	same := strings.Contains(string(text), "jax-cuda13-pjrt "+plugin)
+	compiled, turn, most := 0, 0, mostMatrix()
+	for _, c := range cells {
+		want := known[c.rung()+"|"+c.what()+"|"+c.blocks.String()]
+		if want == nil {
+			t.Errorf("%s has no row for %s %s %s: MATLADDER_GPU_MATRIX=1 go test ./backend/xla/aot -run TestGPUMatrix -update", matrixFile, c.rung(), c.what(), c.blocks)
+			continue
+		}
+		for i, name := range matrixGPUs {
+			compiles := !strings.Contains(want[i], ": ")
+			if turn++; compiles && (turn%matrixEvery != 0 || compiled == most) {
+				continue
+			}
+			if !compiles && !strings.HasPrefix(want[i], "too_big") && !strings.HasPrefix(want[i], "unsupported") {
+				t.Errorf("%s on %s %s %s: the table has %q", name, c.rung(), c.what(), c.blocks, want[i])
+				continue
+			}
+			if compiles {
+				compiled++
+			}
+			t.Run(fmt.Sprintf("%s/%s/%s", name, c.rung(), c.what()), func(t *testing.T) {
+				t.Parallel()
+				got, want := matrixOutcome(t.Context(), backends[name], c), strings.TrimSpace(want[i])
+				if !same && compiles { // another version deals registers otherwise
+					got, want = word(got), word(want)
+				}
+				if got != want {
+					t.Errorf("%s, the table has %s", got, want)
+				}
+			})
+		}
+	}
+	if compiled < most/2 {
+		t.Errorf("%d compilations", compiled)
+	}
+}
+
+const (
+	matrixEvery = 7 // no divisor of the number of generations: each has its turn
+	fewMatrix   = 4 // compilations where the plugin is there by chance
+)
+
+// mostMatrix is how many cells are compiled: most where the plugin is required.
+func mostMatrix() int {
+	if slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), "cuda") {
+		return 44
+	}
+	return fewMatrix
+}
+
+// word is the outcome without its figures.
+func word(outcome string) string {
+	before, _, found := strings.Cut(outcome, ":")
+	if !found {
+		return "compiles"
+	}
+	return before
+}
+
+// wholeMatrix compiles all cells for all generations and compares with the table, or
+// writes it.
+func wholeMatrix(t *testing.T, cells []matrixCell) {
+	backends := openMatrix(t, "")
+	outcomes := make([][]string, len(cells))
+	for i := range outcomes {
+		outcomes[i] = make([]string, len(matrixGPUs))
+	}
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range max(1, runtime.GOMAXPROCS(0)/2) {
+		wg.Go(func() {
+			for t.Context().Err() == nil {
+				n := int(next.Add(1)) - 1
+				i, g := n/len(matrixGPUs), n%len(matrixGPUs)
+				if i >= len(cells) {
+					return
+				}
+				outcomes[i][g] = matrixOutcome(t.Context(), backends[matrixGPUs[g]], cells[i])
+				if o := outcomes[i][g]; n%50 == 0 || !slices.Contains([]string{"compiles", "too_big", "unsupported"}, word(o)) || strings.Contains(o, "spilled") {
+					t.Logf("%d of %d: %s %s %s: %s", n, len(cells)*len(matrixGPUs), matrixGPUs[g], cells[i].rung(), cells[i].what(), o)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	golden.Assert(t, matrixFile, matrixPage(cells, outcomes, backends[matrixGPUs[0]].compiler.version))
+}
+
+// matrixPage is docs/gpu_matrix.md.
+func matrixPage(cells []matrixCell, outcomes [][]string, version string) []byte {
+	count, spills := map[string]int{}, 0
+	for _, o := range slices.Concat(outcomes...) {
+		count[word(o)]++
+		if strings.Contains(o, "spilled") {
+			spills++
+		}
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `# What compiles for which GPU
+
+<!-- Written by MATLADDER_GPU_MATRIX=1 go test ./backend/xla/aot -run TestGPUMatrix -update -timeout 2h -->
+
+Every rung of matmul in every dtype, on even, ragged and batched sizes, every quantization of the fifth, and every rung of the other families in bfloat16 on ragged sizes, compiled by jax-cuda13-pjrt %s for GPUs that are not there: A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). Of %d, %d compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
+
+A cell has registers of a thread and shared memory of a block, for each kernel of the launch in order, as ptxas and XLA say. A cell with a reason is refused before any compiler runs, by package lower/triton or by XLA's own limit: `+"`too_big`"+` names what one program needs and the GPU has, `+"`unsupported`"+` what is missing. Blocks are fixed here, so that rows compare; the same kernel may fit in smaller ones. A sample of this table is compiled in every run of .ci/run, all of it by `+"`.ci/full gpus`"+`.
+
+| kernel | problem | blocks | sm_80 | sm_89 | sm_90 | sm_100 |
+| --- | --- | --- | --- | --- | --- | --- |
+`, version, len(cells)*len(matrixGPUs), count["compiles"], spills, count["too_big"], count["unsupported"])
+	for i, c := range cells {
+		b.WriteString(c.row(outcomes[i]))
+	}
+	return b.Bytes()
+}

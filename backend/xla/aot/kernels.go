@@ -1,0 +1,96 @@
+package aot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"matladder/backend"
+	"matladder/backend/internal/hlo"
+	"matladder/backend/internal/libtpu"
+	"matladder/lower/mosaic"
+	"matladder/lower/triton"
+	"matladder/machine"
+	"matladder/model"
+	"matladder/tile"
+)
+
+// CompileKernels compiles tile programs for a generation, as one launch. What
+// lower/mosaic already knows not to work never reaches the compiler, whose own
+// answer may take minutes.
+func (c *Compiler) CompileKernels(ctx context.Context, topology string, programs []*tile.Program, params backend.Params) (*Compiled, error) {
+	top, err := FindTopology(topology)
+	if err != nil {
+		return nil, err
+	}
+	target, err := mosaic.FindTarget(topology)
+	if err != nil {
+		return nil, err
+	}
+	device, err := top.Device()
+	if err != nil {
+		return nil, err
+	}
+	launch, err := lowered(target, device, programs, params)
+	if err != nil {
+		return nil, err
+	}
+	return c.Compile(ctx, top.Libtpu, launch.Module(), optionsOf(params))
+}
+
+// lowered is a launch of programs for a generation that can run them.
+func lowered(target mosaic.Target, device machine.Device, programs []*tile.Program, params backend.Params) (*mosaic.Launch, error) {
+	o := mosaic.Options{VMEMBytes: params.VMEMBytes}
+	if params.Prefetch { // as XLA treats its own product; otherwise as Pallas would write it
+		const side = 128
+		if device.MXUSide == side {
+			o.Pieces = side
+		}
+		ahead, err := model.Ahead(programs, device.Ahead().Apart)
+		if err != nil {
+			return nil, err
+		}
+		if ahead != nil {
+			o.Ahead = ahead.Name
+		}
+	}
+	launch, err := mosaic.Lower(programs, o)
+	if err == nil {
+		err = target.Check(programs, o)
+	}
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return launch, nil
+}
+
+// optionsOf are those that libtpu needs for what params ask of programs. A kernel says itself
+// what it may take of VMEM; what comes ahead has the rest if that is said of the whole program.
+func optionsOf(params backend.Params) hlo.Options {
+	if !params.Prefetch {
+		return nil
+	}
+	options := libtpu.Prefetch()
+	if limit, err := libtpu.VMEMLimit(params.VMEMBytes); err == nil { // else no block fits either
+		maps.Copy(options, limit)
+	}
+	return options
+}
+
+// refusal is an error of lower/mosaic or lower/triton as one of package backend.
+func refusal(err error) error {
+	var noMosaic *mosaic.UnsupportedError
+	var noTriton *triton.UnsupportedError
+	var bigMosaic *mosaic.TooBigError
+	var bigTriton *triton.TooBigError
+	switch {
+	case errors.As(err, &noMosaic), errors.As(err, &noTriton):
+		return fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+	case errors.As(err, &bigMosaic):
+		return &backend.TooBigError{What: "VMEM", Need: bigMosaic.Need, Limit: bigMosaic.Limit}
+	case errors.As(err, &bigTriton):
+		return &backend.TooBigError{What: bigTriton.What, Need: bigTriton.Need, Limit: bigTriton.Limit}
+	}
+	return err
+}

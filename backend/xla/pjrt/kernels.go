@@ -1,0 +1,242 @@
+package pjrt
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"matladder/backend"
+	"matladder/backend/internal/hlo"
+	"matladder/lower/mosaic"
+	"matladder/lower/stablehlo"
+	"matladder/lower/triton"
+	"matladder/machine"
+	"matladder/tile"
+)
+
+// launchOf returns what one launch of programs runs on a chip: kernels on a TPU or a
+// GPU, elsewhere what the programs mean.
+func launchOf(chip machine.Device, programs []*tile.Program, params backend.Params) (*stablehlo.Launch, error) {
+	var l *stablehlo.Launch
+	var err error
+	switch chip.Kind {
+	case machine.TPU:
+		l, err = kernels(chip, programs, params.VMEMBytes)
+	case machine.GPU:
+		l, err = gpuKernels(chip, programs, params)
+	default:
+		l, err = stablehlo.Interpret(programs)
+	}
+	return l, refused(err)
+}
+
+// gpuGenerations are those of the GPUs of the chip table, as package lower/triton names
+// them.
+var gpuGenerations = map[string]string{
+	"nvidia_a100_40gb": "sm_80", "nvidia_a100_80gb": "sm_80", "nvidia_rtx_a6000": "sm_80", "nvidia_l4": "sm_89",
+	"nvidia_h100_sxm": "sm_90", "nvidia_h100_pcie": "sm_90", "nvidia_h200": "sm_90", "nvidia_b200": "sm_100",
+}
+
+// gpuKernels returns a launch of programs as Triton kernels.
+func gpuKernels(chip machine.Device, programs []*tile.Program, params backend.Params) (*stablehlo.Launch, error) {
+	o, err := tritonOptions(chip, params)
+	if err != nil {
+		return nil, err
+	}
+	l, err := triton.Lower(programs, o)
+	if err != nil {
+		return nil, err
+	}
+	return stablehlo.NewLaunch(l.Name, arrays(l.In), arrays(l.Out), l.Function("private", "launch")), nil
+}
+
+// tritonOptions are for whom and with which parameters kernels are written. Of a GPU
+// that is not in the chip table the compiler alone knows what it lacks.
+func tritonOptions(chip machine.Device, params backend.Params) (o triton.Options, err error) {
+	if o.Params, err = triton.ParseParams(tritonParams(params)); err != nil {
+		return o, err
+	}
+	if name, ok := gpuGenerations[chip.Key]; ok {
+		if o.Target, err = triton.FindTarget(name); err != nil {
+			return o, err
+		}
+	}
+	if fast := int64(chip.FastBytes.Value); fast > 0 && o.Target.Name != "" {
+		o.Target.SharedBytes = min(o.Target.SharedBytes, fast)
+	}
+	return o, nil
+}
+
+// GPUAdjustments lists the parameters of kernels a step from what programs would be
+// written with for a GPU (backend.Adjuster).
+func GPUAdjustments(chip machine.Device, programs []*tile.Program, params backend.Params) ([]backend.Params, error) {
+	o, err := tritonOptions(chip, params)
+	if err != nil {
+		return nil, err
+	}
+	all, err := triton.Adjustments(programs, o)
+	if err != nil {
+		return nil, refused(err)
+	}
+	var list []backend.Params
+	for _, a := range all {
+		list = append(list, params.With(a.Name, a.Value))
+	}
+	return list, nil
+}
+
+// tritonParams are the parameters that package lower/triton reads.
+func tritonParams(params backend.Params) map[string]string {
+	values := map[string]string{}
+	for _, name := range triton.ParamNames() {
+		if v := params.Extra[name]; v != "" {
+			values[name] = v
+		}
+	}
+	return values
+}
+
+// kernels returns a launch of programs as Mosaic kernels, once package lower/mosaic
+// has found nothing in them that the chip cannot run: the compiler may take
+// minutes to find it. Of a generation that it does not know it says nothing.
+func kernels(chip machine.Device, programs []*tile.Program, vmemBytes int64) (*stablehlo.Launch, error) {
+	l, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: vmemBytes})
+	if err != nil {
+		return nil, err
+	}
+	if target, err := mosaic.FindTarget(strings.TrimPrefix(chip.Key, "tpu_")); err == nil {
+		if err := target.Check(programs, mosaic.Options{VMEMBytes: vmemBytes}); err != nil {
+			return nil, err
+		}
+	}
+	return stablehlo.NewLaunch(l.Name, arrays(l.In), arrays(l.Out), l.Function("private", "launch")), nil
+}
+
+func arrays(refs []*tile.Ref) []stablehlo.Array {
+	as := make([]stablehlo.Array, len(refs))
+	for i, r := range refs {
+		as[i] = stablehlo.Array{Name: r.Name, Dtype: r.Dtype, Shape: r.Array}
+	}
+	return as
+}
+
+// refused gives the refusals of a lowering their kind.
+func refused(err error) error {
+	var noStableHLO *stablehlo.UnsupportedError
+	var noMosaic *mosaic.UnsupportedError
+	var big *mosaic.TooBigError
+	var noTriton *triton.UnsupportedError
+	var bigger *triton.TooBigError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &noStableHLO), errors.As(err, &noMosaic), errors.As(err, &noTriton):
+		return fmt.Errorf("pjrt: %w: %w", backend.ErrUnsupported, err)
+	case errors.As(err, &big):
+		return fmt.Errorf("pjrt: %s: %w", big.Program, &backend.TooBigError{What: "VMEM", Need: big.Need, Limit: big.Limit})
+	case errors.As(err, &bigger):
+		return fmt.Errorf("pjrt: %s: %w", bigger.Program, &backend.TooBigError{What: bigger.What, Need: bigger.Need, Limit: bigger.Limit})
+	}
+	return fmt.Errorf("pjrt: %w", err)
+}
+
+// module returns the program by which a method times launches that take a number of
+// sets of operands in turn; together is 0 for a device that goes through a loop by itself.
+func module(l *stablehlo.Launch, method string, together, sets int) string {
+	switch {
+	case method == Wall:
+		return l.Once()
+	case method == Chain:
+		return l.Chain()
+	case together > 0:
+		return l.LoopTogether(together, sets)
+	}
+	return l.Loop(1)
+}
+
+// A GPU is told by the host how often to go through a loop whose end only the device
+// knows: after each round it waits for the host, some 10 µs. Rounds of that many
+// seconds make it little.
+const roundSeconds = 1e-3
+
+// together is how many launches of so many FLOPs one round of a loop makes: on a GPU as
+// many as take roundSeconds at the peak, elsewhere 0.
+func together(d machine.Device, flops float64) int {
+	peak := d.PeakAt(tile.BFloat16.String(), "")
+	switch {
+	case d.Kind != machine.GPU:
+		return 0
+	case !peak.Known() || flops <= 0:
+		return 1
+	}
+	const most = 256
+	return int(max(1, min(most, roundSeconds*peak.Value/flops)))
+}
+
+// flopsOf is what products of programs compute, blocks counted as whole.
+func flopsOf(programs []*tile.Program) (flops float64) {
+	for _, p := range programs {
+		p.Walk(func(s *tile.Stmt) {
+			if s.Value == nil {
+				return
+			}
+			tile.WalkExpr(s.Value, func(e *tile.Expr) {
+				if e.Op == tile.OpDot {
+					a := e.Args[0].Shape
+					flops += 2 * float64(p.Steps()) * float64(a[0]) * float64(a[1]) * float64(e.Shape[1])
+				}
+			})
+		})
+	}
+	return flops
+}
+
+// leaveInHBM tells the compiler of a TPU not to move arrays to memory nearer to the
+// core before they are used. Otherwise it moves what a loop carries once, before
+// the first launch, if it is small enough: VMEM, on v4 CMEM. libtpu 0.0.51 then
+// leaves them in HBM on every generation.
+var leaveInHBM = hlo.Options{"xla_msa_enable": false}
+
+// keepNaN tells the compiler of a CPU that the larger of a number and NaN is NaN, as
+// StableHLO has it. Otherwise it computes the largest element of a row faster, and
+// without the NaN in it.
+var keepNaN = hlo.Options{"xla_cpu_enable_fast_min_max": false}
+
+// oneByOne tells the compiler for GPUs that what it records to be launched together, as
+// CUDA graphs, is to run in order: launches of a loop on sets of their own need nothing of
+// each other, and could overlap.
+var oneByOne = hlo.Options{"xla_gpu_command_buffer_scheduling_mode": "SERIALIZE"}
+
+// unknownOption reports whether a compiler refused a program for an option that it
+// does not have.
+func unknownOption(err error, options hlo.Options) bool {
+	return err != nil && slices.ContainsFunc(slices.Collect(maps.Keys(options)), func(name string) bool {
+		return strings.Contains(err.Error(), name)
+	})
+}
+
+// nearMemories are the memories of a TPU in which its compiler may keep arrays of a
+// loop, as it numbers them, the nearest first.
+var nearMemories = []struct {
+	space int64
+	name  string
+}{{1, "vmem"}, {3, "cmem"}}
+
+// operandsOf says in which memory of a TPU launches find their operands and leave
+// their results: the nearest in which a loop keeps any of them from launch to
+// launch, else hbm. Without a loop all come from HBM, where arguments are; so does
+// what a launch itself brings nearer.
+func operandsOf(m *hlo.Module) string {
+	for _, memory := range nearMemories {
+		for _, loop := range m.Loops() {
+			for _, a := range loop.Shape.Arrays() {
+				if a.Space == memory.space {
+					return memory.name
+				}
+			}
+		}
+	}
+	return "hbm"
+}

@@ -1,0 +1,272 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"matladder/backend"
+	"matladder/internal/counters"
+	"matladder/machine"
+	"matladder/results"
+)
+
+// controlShare is by how much the time since the last control or reading is longer than
+// what one takes when the next is due.
+const controlShare = 100
+
+// A Watch looks after the machine while others are measured: whether a fixed piece of
+// work takes as long as ever, and what the system says of who has the processors.
+type Watch struct {
+	controller backend.Controller // nil where there is none
+	counters   Counters           // nil where what is measured is not this machine
+	gauged     backend.Gauged     // nil where what is measured does not tell how it fares
+	now        func() time.Time
+	off        func(Control) bool // by what was seen so far; may be nil
+
+	read     counters.Reading // the last whole reading of counters
+	readAt   time.Time        // its end; zero before the first
+	readCost time.Duration    // the mean of the latest: now and then one looks for new threads as well
+	behind   bool             // it was taken behind the last round
+
+	last  Control
+	ended time.Time       // of the last control; zero before the first
+	costs []time.Duration // of controls
+	spent time.Duration   // on controls and counters
+}
+
+// Counters are a counters.Reader.
+type Counters interface {
+	Glance() counters.Reading
+	Read() counters.Reading
+	CountEvents() error
+	Close()
+}
+
+// CountersOf are those of this machine, nil if d is none of its own.
+func CountersOf(d machine.Device) Counters {
+	if d.Kind != machine.CPU {
+		return nil
+	}
+	return counters.New()
+}
+
+// A Control is what a backend.Controller said; the zero one nothing.
+type Control struct{ Compute, Memory time.Duration }
+
+// NewWatch watches with what there is: c and counters may be nil. off says whether a control
+// is off by what was seen before; it is then taken once more.
+func NewWatch(c backend.Controller, counters Counters, now func() time.Time, off func(Control) bool) *Watch {
+	return &Watch{controller: c, counters: counters, now: now, off: off}
+}
+
+// Over has the watch read how a backend's device fares, if it tells.
+func (w *Watch) Over(b backend.Backend) {
+	if g, ok := b.(backend.Gauged); ok {
+		w.gauged = g
+	}
+}
+
+// Gauge writes into a row how the device fares that it was measured on: at once behind
+// the launches, as clocks rise when a device has nothing to do.
+func (w *Watch) Gauge(ctx context.Context, row *results.Record) {
+	g, ok := w.gauge(ctx)
+	if !ok {
+		return
+	}
+	row.ClockHz, row.MemoryClockHz, row.DeviceCelsius, row.DeviceWatts, row.Throttles = g.ClockHertz, g.MemoryClockHertz, g.Celsius, g.Watts, g.Throttles
+	if g.OthersKnown {
+		row.DeviceOthersBytes = results.Some(g.OthersBytes)
+	}
+}
+
+func (w *Watch) gauge(ctx context.Context) (g backend.Gauge, ok bool) {
+	if w.gauged == nil {
+		return g, false
+	}
+	begin := w.now()
+	g, ok = w.gauged.Gauge(ctx)
+	w.spent += w.now().Sub(begin)
+	return g, ok
+}
+
+// CountEvents has the events of processors counted from now on: cycles, instructions,
+// misses of L2, L3 and the data TLB. What cannot be counted is its error; the rest is.
+func (w *Watch) CountEvents() error {
+	if w.counters == nil {
+		return fmt.Errorf("%w: they are of this machine's processors, and another device is measured", counters.ErrNoEvents)
+	}
+	return w.counters.CountEvents()
+}
+
+// Close ends the watch.
+func (w *Watch) Close() {
+	if w.counters != nil {
+		w.counters.Close()
+	}
+}
+
+// control is a new control, or none where the last one is so recent that another
+// would cost too much.
+func (w *Watch) control(ctx context.Context) (c Control) {
+	if w.controller == nil {
+		return Control{}
+	}
+	begin := w.now()
+	first := w.ended.IsZero()
+	if !first && begin.Sub(w.ended) < controlShare*w.cost() {
+		return Control{}
+	}
+	if first { // which makes the memory to read
+		w.controller.Control(ctx)
+		begin = w.now()
+	}
+	c.Compute, c.Memory = w.controller.Control(ctx)
+	if w.off != nil && w.off(c) { // threads may have been put on one core, by chance: what lasts is seen again
+		compute, memory := w.controller.Control(ctx)
+		c.Compute, c.Memory = min(c.Compute, compute), min(c.Memory, memory)
+	}
+	w.ended = w.now()
+	w.costs = append(w.costs, w.ended.Sub(begin))
+	w.spent += w.ended.Sub(begin)
+	w.last = c
+	return c
+}
+
+// cost is what a control usually takes: half of them took longer.
+func (w *Watch) cost() time.Duration {
+	if len(w.costs) > 64 { // the latest are enough
+		w.costs = w.costs[len(w.costs)-32:]
+	}
+	sorted := slices.Sorted(slices.Values(w.costs))
+	return sorted[len(sorted)/2]
+}
+
+// Spent is how long controls and counters took by now.
+func (w *Watch) Spent() time.Duration { return w.spent }
+
+// A Span is a round while it is watched.
+type Span struct {
+	*Watch
+	ahead Control
+	start time.Time
+
+	counted bool // from is the counters when it began
+	shared  bool // from is that behind the round before
+	from    counters.Reading
+	device  backend.Gauge // when it began
+}
+
+// Begin begins to watch a round. The control behind the last round is the one ahead of
+// the next that follows at once.
+func (w *Watch) Begin(ctx context.Context) Span {
+	s := Span{Watch: w, ahead: w.last}
+	if c := w.control(ctx); c != (Control{}) {
+		s.ahead = c
+	}
+	switch {
+	case w.counters == nil:
+	case w.due():
+		s.from, s.counted = w.reading(), true
+	case w.behind: // and this round follows at once
+		s.from, s.counted, s.shared = w.read, true, true
+	}
+	w.behind = false
+	s.device, _ = w.gauge(ctx)
+	s.start = w.now()
+	return s
+}
+
+// End writes into the rows of the round what became of the machine meanwhile.
+func (s Span) End(ctx context.Context, rows []results.Record) {
+	elapsed := s.now().Sub(s.start)
+	var shared results.Record
+	if s.counted && (!s.shared || s.due()) {
+		shared, s.behind = Since(s.from, s.reading()), true
+	}
+	behind := s.control(ctx)
+	device, _ := s.gauge(ctx)
+	for i := range rows {
+		r := &rows[i]
+		r.ControlComputeAhead, r.ControlMemoryAhead = s.ahead.Compute.Seconds(), s.ahead.Memory.Seconds()
+		r.ControlComputeBehind, r.ControlMemoryBehind = behind.Compute.Seconds(), behind.Memory.Seconds()
+		r.OthersSeconds = shared.OthersSeconds
+		r.StealSeconds, r.ThrottledSeconds, r.ThermalThrottles = shared.StealSeconds, shared.ThrottledSeconds, shared.ThermalThrottles
+		if s.counters != nil {
+			r.Load, r.ClockHz = shared.Load, shared.ClockHz
+		}
+		if s.device.SumsKnown && device.SumsKnown {
+			r.DeviceThrottledSeconds = results.Some(max(0, device.Throttled-s.device.Throttled).Seconds())
+			r.DeviceCappedSeconds = results.Some(max(0, device.Capped-s.device.Capped).Seconds())
+		}
+		if s.counters != nil || s.controller != nil || s.gauged != nil {
+			r.RoundSeconds = elapsed.Seconds()
+		}
+	}
+}
+
+// due reports whether the last whole reading of the counters is controlShare times as long
+// ago as one takes.
+func (w *Watch) due() bool {
+	return w.readAt.IsZero() || w.now().Sub(w.readAt) >= controlShare*w.readCost
+}
+
+// reading is a whole reading of the counters.
+func (w *Watch) reading() counters.Reading {
+	begin := w.now()
+	first := w.readAt.IsZero()
+	w.read = w.counters.Read()
+	w.readAt = w.now()
+	took := w.readAt.Sub(begin)
+	w.spent += took
+	if first {
+		w.readCost = took
+	}
+	w.readCost += (took - w.readCost) / 8
+	return w.read
+}
+
+// Glance is the counters that a repetition is held against.
+func (w *Watch) Glance() counters.Reading {
+	if w.counters == nil {
+		return counters.Reading{}
+	}
+	begin := w.now()
+	now := w.counters.Glance()
+	w.spent += w.now().Sub(begin)
+	return now
+}
+
+// Since is what happened between two readings, and how things stand at the second.
+func Since(from, to counters.Reading) (row results.Record) {
+	known := from.Known & to.Known
+	duration := func(which counters.Set, from, to time.Duration) (d results.Optional[float64]) {
+		if known.Has(which) && to >= from {
+			d = results.Some((to - from).Seconds())
+		}
+		return d
+	}
+	count := func(which counters.Set, from, to int64) (n results.Optional[int64]) {
+		if known.Has(which) && to >= from {
+			n = results.Some(to - from)
+		}
+		return n
+	}
+	row.WaitedSeconds = duration(counters.Waited, from.Waited, to.Waited)
+	if known.Has(counters.Others) { // counted by two clocks of different steps
+		row.OthersSeconds = results.Some(max(0, to.Others-from.Others).Seconds())
+	}
+	row.StealSeconds = duration(counters.Steal, from.Steal, to.Steal)
+	row.ThrottledSeconds = duration(counters.Throttled, from.Throttled, to.Throttled)
+	row.Switches = count(counters.Switches, from.Switches, to.Switches)
+	row.Cycles, row.Instructions = count(counters.Cycles, from.Cycles, to.Cycles), count(counters.Instructions, from.Instructions, to.Instructions)
+	row.L2Misses, row.L3Misses = count(counters.L2Misses, from.L2Misses, to.L2Misses), count(counters.L3Misses, from.L3Misses, to.L3Misses)
+	row.DTLBMisses = count(counters.DTLBMisses, from.DTLBMisses, to.DTLBMisses)
+	row.ThermalThrottles = count(counters.Thermal, from.Thermal, to.Thermal)
+	if to.Known.Has(counters.Load) {
+		row.Load = results.Finite(to.Load)
+	}
+	row.ClockHz = to.Hertz
+	return row
+}

@@ -1,0 +1,139 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"matladder/backend"
+	"matladder/harness/tuned"
+	"matladder/stats/interval"
+	"matladder/tile"
+)
+
+// Auditor compares the tuner with an exhaustive search of the space that it draws
+// its candidates from.
+type Auditor struct {
+	Tuner  Tuner         // as it is; its Budget is that of its own search
+	Rounds int           // samples of each candidate of the exhaustive search; 0 for thirty
+	Budget time.Duration // of the exhaustive search of one job, in which each candidate has its fewest samples; 0 for no limit
+}
+
+// Search is what a search for the fastest block shape found and cost.
+type Search struct {
+	Blocks     tile.Blocks
+	Candidates int           // block shapes that were launched
+	Launching  time.Duration // of all launches, warm-ups included, as the backend timed them
+	Elapsed    time.Duration // wall time: compiling, making inputs and verifying included
+}
+
+// Paired is how many times as fast one block shape is as another: the median of the
+// ratios of interleaved samples with its 95 % interval.
+type Paired struct {
+	Center, Low, High float64
+	Rounds            int // 0 if both are the same shape: the ratio is 1
+}
+
+// Slower reports whether the first shape is slower than the second beyond the
+// interval.
+func (p Paired) Slower() bool { return p.High < 1 }
+
+// Audit is what an audit of one job found.
+type Audit struct {
+	Row               tuned.Row // the tuner's
+	Tuner, Exhaustive Search
+	Default           tile.Blocks   // of the kernel's own candidates the fastest in the exhaustive search
+	First             tile.Blocks   // of those that can be launched the first: what is taken where nothing is tuned and none is raced
+	Samples           int           // of a candidate of the exhaustive search: the fewest
+	Short             time.Duration // launches of an exhaustive search that stops at the fewest samples that have a 95 % interval
+	OverExhaustive    Paired        // the tuner's block shape against that of the exhaustive search
+	OverDefault       Paired        // and against Default
+	OverFirst         Paired        // that of the exhaustive search against First: how many times as long First takes
+}
+
+// comparisons is how many sittings the last race has: executables are made anew for
+// each, so that no block shape has the luck of one place in memory.
+const comparisons = 3
+
+// Audit runs the tuner on a job, then the exhaustive search, and races the block
+// shapes that they chose, the kernel's own best and its first against each other in
+// rounds of fresh samples. Backends that predict are refused: their tuner compares all that it
+// compiles.
+func (a *Auditor) Audit(ctx context.Context, j Job) (Audit, error) {
+	t := &a.Tuner
+	if _, ok := t.Backend.(backend.Predictor); ok {
+		return Audit{}, errors.New("nothing to race: this backend predicts")
+	}
+	var out Audit
+	var err error
+	u := *t
+	m := newMeter(t.Backend)
+	u.Backend = m
+	begin := t.clock()
+	if out.Row, err = u.Tune(ctx, j); err != nil {
+		return Audit{}, err
+	}
+	out.Tuner = Search{out.Row.Blocks, len(m.spent), m.total(), t.clock().Sub(begin)}
+
+	begin = t.clock()
+	x, err := a.exhaust(ctx, j)
+	if err != nil {
+		return Audit{}, fmt.Errorf("%s: exhaustive: %w", j.Key(), err)
+	}
+	out.Exhaustive = Search{x.best.Blocks, x.launched, x.spent, t.clock().Sub(begin)}
+	out.Default, out.First, out.Samples, out.Short = x.own.Blocks, x.first.Blocks, x.samples, x.short
+
+	i := slices.IndexFunc(x.list, func(c Candidate) bool { return c.Blocks == out.Row.Blocks })
+	err = a.compare(ctx, j, &out, x.list[i], x)
+	if err != nil {
+		return Audit{}, fmt.Errorf("%s: %w", j.Key(), err)
+	}
+	return out, nil
+}
+
+// compare races the tuner's block shape and those of an exhaustive search, of which some may
+// be the same, in interleaved rounds.
+func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours Candidate, x exhausted) error {
+	times := map[tile.Blocks][]float64{}
+	var list []Candidate
+	for _, c := range []Candidate{ours, x.best, x.own, x.first} {
+		if !slices.ContainsFunc(list, func(o Candidate) bool { return o.Blocks == c.Blocks }) {
+			list = append(list, c)
+		}
+	}
+	each := (max(a.rounds(), 2*interval.Enough) + comparisons - 1) / comparisons
+	for sitting := range comparisons {
+		if len(list) == 1 {
+			break
+		}
+		field := a.Tuner.field(list)
+		if err := a.Tuner.interleave(ctx, j, field, each, uint64(sitting), nil, nil); err != nil {
+			return err
+		}
+		for _, r := range field {
+			if r.failed != nil {
+				return fmt.Errorf("%s cannot be launched any more: %w", r.Blocks, r.failed)
+			}
+			times[r.Blocks] = append(times[r.Blocks], r.times...)
+		}
+	}
+	out.OverExhaustive = paired(times, x.best.Blocks, ours.Blocks)
+	out.OverDefault = paired(times, x.own.Blocks, ours.Blocks)
+	out.OverFirst = paired(times, x.first.Blocks, x.best.Blocks)
+	return nil
+}
+
+// paired is how many times as long samples of one shape are as those of another.
+func paired(times map[tile.Blocks][]float64, long, short tile.Blocks) Paired {
+	if long == short {
+		return Paired{1, 1, 1, 0}
+	}
+	over := interval.OfRatios(times[long], times[short])
+	return Paired{over.Center, over.Lo, over.Hi, over.N}
+}
+
+// rounds is how many samples a candidate has.
+func (a *Auditor) rounds() int { return max(interval.Enough, cmp.Or(a.Rounds, 30)) }

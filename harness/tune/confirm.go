@@ -1,0 +1,166 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"matladder/harness/tuned"
+	"matladder/stats/interval"
+	"matladder/tile"
+)
+
+const (
+	confirmSitting = 2  // rounds with the same executables
+	mostConfirming = 24 // rounds
+	mostRivals     = 3
+)
+
+// confirm races the winner of a race against what is taken without it, the best of
+// the candidates that are given, in paired rounds of fresh samples: those of the race
+// are the ones that the winner was chosen for. Where these do not show that it is
+// faster, the best that is given is kept. It returns which of them stays, with the
+// evidence of the race and of this.
+func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int, a *allowance, p *patience) (*racer, tuned.Evidence, error) {
+	winner := order[0]
+	c := contest{winner: fresh(winner), given: winner.given()}
+	var first *racer // of those that are given
+	if c.given {
+		first = winner
+	}
+	for _, r := range order[1:] {
+		if r.given() && len(c.rivals) < mostRivals && (first == nil || !r.clearlyBehind(first)) {
+			c.rivals = append(c.rivals, fresh(r))
+			if first == nil {
+				first = r
+			}
+		}
+	}
+	c.open = slices.Clone(c.rivals)
+	h := fnv.New64a()
+	h.Write([]byte("confirm " + j.Key().String()))
+	for n := 0; len(c.open) > 0 && n < mostConfirming; n += confirmSitting {
+		field := append([]*racer{c.winner}, c.open...)
+		if err := t.interleave(ctx, j, field, confirmSitting, h.Sum64()+uint64(n), p, nil); err != nil {
+			return nil, tuned.Evidence{}, err
+		}
+		if c.winner.failed != nil {
+			return winner, tuned.Evidence{}, c.winner.failed
+		}
+		done := n + confirmSitting
+		t.observe(Event{Candidates: launched, Screened: launched, Racing: len(field), Round: done})
+		if done%interval.Enough != 0 { // few verdicts: each has its chance of being wrong
+			continue
+		}
+		if c.judge() || len(c.open) > 0 && done < mostConfirming && a.over(1) {
+			break
+		}
+	}
+	kept := c.kept()
+	e := c.evidence(kept, order)
+	e.Launched = launched
+	return kept, e, nil
+}
+
+// fresh is a racer without samples.
+func fresh(r *racer) *racer {
+	return &racer{Candidate: r.Candidate, params: r.params, problem: r.problem, fastest: r.fastest, first: r.first}
+}
+
+// clearlyBehind reports whether the race showed a racer to be slower than another.
+func (r *racer) clearlyBehind(other *racer) bool {
+	if min(len(r.times), len(other.times)) == 0 {
+		return r.first > clearly*other.first
+	}
+	over := interval.OfRatios(r.times, other.times)
+	return over.Lo > clearly || over.Sure() && over.Lo > 1
+}
+
+// contest is a winner against those that are given.
+type contest struct {
+	winner *racer
+	given  bool // the winner is given itself
+	rivals []*racer
+	open   []*racer // of these: the winner is not clearly faster yet
+}
+
+// judge drops the rivals that are surely slower, and reports whether one is surely
+// not.
+func (c *contest) judge() (over bool) {
+	c.open = slices.DeleteFunc(c.open, func(r *racer) bool {
+		ratio := interval.OfRatios(r.times, c.winner.times)
+		switch {
+		case r.failed != nil: // cannot be launched any more
+			return true
+		case !ratio.Sure():
+		case c.given:
+			over = over || ratio.Hi < 1
+			return ratio.Lo > 1-alike
+		default:
+			over = over || ratio.Hi < 1+alike || ratio.Center < 1 && len(r.times) >= 2*interval.Enough
+			return ratio.Lo > 1 && ratio.Center > 1+alike/2
+		}
+		return false
+	})
+	return over
+}
+
+// kept is who stays: a rival that the winner is not clearly faster than, or, of two
+// that are given, the faster.
+func (c *contest) kept() *racer {
+	kept, least := c.winner, math.Inf(1)
+	if c.given {
+		least = 1
+	}
+	for _, r := range c.open {
+		if over := r.over(c.winner); over < least {
+			kept, least = r, over
+		}
+	}
+	return kept
+}
+
+// evidence is that of the race, in terms of who was kept and with the fresh samples
+// where there are some.
+func (c *contest) evidence(kept *racer, order []*racer) tuned.Evidence {
+	winner := order[0]
+	scale := 1.0 // the winner's time over that of who was kept
+	if kept != c.winner {
+		scale = c.winner.over(kept)
+	}
+	e := tuned.Evidence{Mode: tuned.Measured, Tried: map[tile.Blocks]float64{}}
+	for _, r := range order {
+		if len(r.times) > 0 || r == winner {
+			e.Tried[r.Blocks] = round(scale * r.over(winner))
+		}
+	}
+	for _, r := range append([]*racer{c.winner}, c.rivals...) {
+		if len(r.times) > 0 {
+			e.Tried[r.Blocks] = round(r.over(kept))
+		}
+	}
+	e.Tried[kept.Blocks] = 1
+	samples := kept.times
+	if len(samples) == 0 {
+		samples = winner.times
+	}
+	if len(samples) == 0 { // it had no rival
+		samples = []float64{winner.fastest}
+	}
+	times := interval.Of(samples)
+	e.Seconds, e.Low, e.High, e.Samples = times.Center, times.Lo, times.Hi, times.N
+	e.RunnerUp, e.Behind = runnerUp(kept.Blocks, e.Tried)
+	others := c.rivals
+	if kept != c.winner {
+		others = []*racer{c.winner}
+	}
+	others = slices.DeleteFunc(slices.Clone(others), func(r *racer) bool { return len(r.times) == 0 })
+	if len(others) > 0 {
+		rival := slices.MinFunc(others, func(a, b *racer) int { return cmp.Compare(a.over(kept), b.over(kept)) })
+		ratio := interval.OfRatios(rival.times, kept.times)
+		e.Confirmed = tuned.Confirmation{Rival: rival.Blocks, Ratio: round(ratio.Center), Low: round(ratio.Lo), High: round(ratio.Hi), Rounds: ratio.N}
+	}
+	return e
+}

@@ -1,0 +1,200 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"matladder/backend"
+	"matladder/harness/measure"
+	"matladder/harness/tuned"
+	"matladder/stats/interval"
+)
+
+const (
+	alike   = 0.01 // differences below it do not matter
+	clearly = 1.15 // a ratio that needs no more rounds to be believed
+)
+
+// stages of the race: after how many rounds how many of the field go on. After the
+// first, executables are made anew, so that no block shape has the luck of one place
+// in memory.
+var stages = []struct{ rounds, stay int }{{3, 5}, {6, 3}, {9, 2}, {12, 1}}
+
+// measure screens the candidates, races the best and confirms the winner.
+func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowance) (winner *racer, e tuned.Evidence, err error) {
+	field, launched, err := t.screen(ctx, j, list, a)
+	if err != nil {
+		return nil, e, err
+	}
+	p := t.patience()
+	for {
+		order, err := t.race(ctx, j, field, launched, a, p)
+		if err != nil {
+			return nil, e, err
+		}
+		winner, e, err := t.confirm(ctx, j, order, launched, a, p)
+		if err == nil && e.Samples >= interval.Enough {
+			err = t.possible(ctx, j.Problem, e.High)
+		}
+		if err == nil {
+			err = t.verify(ctx, j, winner)
+		}
+		if ctx.Err() != nil {
+			return nil, e, ctx.Err()
+		}
+		if err == nil {
+			return winner, e, nil
+		}
+		t.drop(winner, err)
+		field = slices.DeleteFunc(field, func(r *racer) bool { return r.Blocks == winner.Blocks || r.failed != nil })
+		if len(field) == 0 {
+			return nil, e, fmt.Errorf("%w: %s: %w", ErrNone, winner.Blocks, err)
+		}
+	}
+}
+
+// race takes the field through interleaved rounds until the leader is clear of the
+// rest. It returns all that took part, the leader first and the others by their
+// time over the leader's.
+func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, a *allowance, p *patience) ([]*racer, error) {
+	for _, r := range field {
+		r.times = nil // of an earlier race, whose winner was wrong
+	}
+	live := slices.Clone(field)
+	h := fnv.New64a()
+	h.Write([]byte(j.Key().String()))
+	rounds, over := 0, len(field) == 1
+	after := func(int, []*racer) ([]*racer, bool) {
+		rounds++
+		live = slices.DeleteFunc(live, func(r *racer) bool { return len(r.times) < rounds }) // cannot be launched any more
+		if len(live) == 0 {
+			return nil, true
+		}
+		live = cut(live)
+		for _, s := range stages {
+			if rounds == s.rounds {
+				live = staying(live, s.stay)
+			}
+		}
+		t.observe(Event{Candidates: launched, Screened: launched, Racing: len(live), Round: rounds})
+		over = settled(live) || rounds >= stages[0].rounds && a.over(1)
+		return live, over
+	}
+	last := 0
+	for i, most := range []int{stages[0].rounds, stages[len(stages)-1].rounds} {
+		if over {
+			break
+		}
+		if err := t.interleave(ctx, j, live, most-last, h.Sum64()+uint64(i), p, after); err != nil {
+			return nil, err
+		}
+		last = most
+	}
+	if len(live) == 0 {
+		return nil, fmt.Errorf("%w to the end: %w", ErrNone, field[0].failed)
+	}
+	first := foremost(live, 1)[0]
+	rest := slices.DeleteFunc(slices.Clone(field), func(r *racer) bool { return r == first })
+	slices.SortStableFunc(rest, func(a, b *racer) int { return cmp.Compare(a.over(first), b.over(first)) })
+	return append([]*racer{first}, rest...), nil
+}
+
+// staying returns who goes on: the fastest, and while it is too early to let one of
+// them go, those that are given.
+func staying(live []*racer, most int) []*racer {
+	var out []*racer
+	for i, r := range foremost(live, len(live)) {
+		if i < most || r.given() && len(r.times) < interval.Enough {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// foremost returns the fastest of those that are still in the race, the leader first.
+func foremost(live []*racer, most int) []*racer {
+	pace := make([]float64, 0, len(live[0].times)) // of each round: what slow seconds change
+	for n := range live[0].times {
+		logs := 0.0
+		for _, r := range live {
+			logs += math.Log(r.times[n])
+		}
+		pace = append(pace, math.Exp(logs/float64(len(live))))
+	}
+	at := map[*racer]float64{}
+	for _, r := range live {
+		at[r] = interval.OfRatios(r.times, pace).Center
+	}
+	live = slices.Clone(live)
+	slices.SortStableFunc(live, func(a, b *racer) int { return cmp.Compare(at[a], at[b]) })
+	return live[:min(len(live), most)]
+}
+
+// over is the racer's time over another's, in the rounds that both took part in.
+func (r *racer) over(other *racer) float64 {
+	if min(len(r.times), len(other.times)) == 0 {
+		return r.first / other.first
+	}
+	return interval.OfRatios(r.times, other.times).Center
+}
+
+// cut drops racers whose paired ratio to the leader is clearly above 1, and, while
+// there are too few samples to be sure, those that are far behind in each of them:
+// farther if they are given.
+func cut(live []*racer) []*racer {
+	first := foremost(live, 1)[0]
+	return slices.DeleteFunc(live, func(r *racer) bool {
+		if r == first {
+			return false
+		}
+		over := interval.OfRatios(r.times, first.times)
+		far := clearly
+		if r.given() {
+			far = 2
+		}
+		return over.Sure() && over.Lo > 1 && over.Center > 1+alike/2 || len(r.times) >= 3 && over.Lo > far
+	})
+}
+
+// settled reports whether more rounds would not change what matters: none of those
+// that are left can be faster than the leader by more than a difference that does
+// not matter.
+func settled(live []*racer) bool {
+	first := foremost(live, 1)[0]
+	for _, r := range live {
+		if r == first {
+			continue
+		}
+		if over := interval.OfRatios(r.times, first.times); !over.Sure() || over.Lo < 1-alike {
+			return false
+		}
+	}
+	return true
+}
+
+// verify runs the winner once more and checks its output; one that is wrong is a
+// *wrongError.
+func (t *Tuner) verify(ctx context.Context, j Job, r *racer) error {
+	if err := t.open(ctx, j, r); err != nil {
+		return err
+	}
+	defer r.shut()
+	var res backend.CheckResult
+	err := measure.Guard(func() (err error) {
+		res, err = r.exe.Check(ctx, backend.CheckSpec{InputSpec: t.inputs(j)})
+		return err
+	})
+	if err == nil && !res.OK {
+		err = &wrongError{res.Detail}
+	}
+	return err
+}
+
+// wrongError is an output that is not what it must be.
+type wrongError struct{ detail string }
+
+func (e *wrongError) Error() string { return "wrong: " + e.detail }

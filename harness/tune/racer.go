@@ -1,0 +1,333 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"matladder/backend"
+	"matladder/harness/measure"
+	"matladder/problem"
+	"matladder/results"
+)
+
+const (
+	glance      = 2000 * time.Microsecond // of the sample by which a candidate is let into the race
+	sampleTime  = 8 * time.Millisecond    // of other samples: until clock, dispatch and a cold start no longer matter
+	maxLaunches = 1 << 16                 // of a sample
+
+	shortestPart = 1000 * time.Microsecond // of a sample
+	mostParts    = 4
+)
+
+// racer is a candidate in the race.
+type racer struct {
+	Candidate
+	params  backend.Params
+	problem problem.Problem // known once it is opened
+	exe     backend.Executable
+	opening time.Duration // that it took to be opened the last time
+	loops   bool          // on the device: a launch is the slope over two samples
+	failed  error         // why it is out of the race: it cannot be launched any more
+	fastest float64       // seconds of a launch in the fastest sample yet: says how many launches a sample takes
+	first   float64       // time in the screening, or the race of adjustments, over the reference's
+	times   []float64     // seconds of a launch, one a round
+}
+
+// racer is that of a candidate compiled with the tuner's parameters.
+func (t *Tuner) racer(c Candidate) *racer { return &racer{Candidate: c, params: t.params(c)} }
+
+// params are those of a candidate: with the fast memory that it needs, unless they say
+// how much there is.
+func (t *Tuner) params(c Candidate) backend.Params {
+	p := t.Params
+	if p.VMEMBytes == 0 {
+		p.VMEMBytes = c.Memory
+	}
+	return p
+}
+
+func (t *Tuner) field(list []Candidate) []*racer {
+	var field []*racer
+	for _, c := range list {
+		field = append(field, t.racer(c))
+	}
+	return field
+}
+
+// limits are those of everything that the backend is asked.
+func (t *Tuner) limits() measure.Limits {
+	return measure.Limits{Timeout: cmp.Or(t.Timeout, time.Minute)}
+}
+
+// open compiles and loads a racer and warms it up. The first time it also finds how
+// long a launch takes.
+func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
+	begin := t.clock()
+	r.problem = j.Problem
+	defer func() {
+		if err != nil {
+			r.shut()
+		}
+		r.opening = t.clock().Sub(begin)
+	}()
+	if _, err = t.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
+		r.exe, err = t.Backend.Compile(ctx, r.Programs, r.params)
+		return err
+	}); err != nil {
+		r.exe = nil
+		return err
+	}
+	if _, err = t.limits().Call(ctx, "inputs", func(ctx context.Context) error { return r.exe.LoadSeeded(ctx, t.inputs(j)) }); err != nil {
+		return err
+	}
+	known := r.fastest > 0
+	for n := 1; ; n = min(4*n, maxLaunches) {
+		s, err := t.limits().Launch(ctx, r.exe, n)
+		if err != nil {
+			return err
+		}
+		if r.loops = measure.Loops(s); known {
+			_, err = t.sample(ctx, r, sampleTime/16)
+			return err
+		}
+		if r.fastest = s.Elapsed.Seconds() / float64(n); s.Elapsed >= glance/4 || n == maxLaunches {
+			return t.possible(ctx, j.Problem, r.fastest)
+		}
+	}
+}
+
+// firstThatRuns returns the first of the candidates that can be launched, those that
+// are given before others, open.
+func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*racer, error) {
+	var last error
+	for _, c := range givenFirst(list) {
+		r := t.racer(c)
+		if last = t.open(ctx, j, r); last == nil {
+			return r, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return nil, fmt.Errorf("%w: %w", ErrNone, last)
+}
+
+// shut closes a racer's executable, if it is open.
+func (r *racer) shut() {
+	if r.exe != nil {
+		measure.Guard(r.exe.Close)
+		r.exe = nil
+	}
+}
+
+// sample times as many launches as take about d and returns the seconds of one.
+func (t *Tuner) sample(ctx context.Context, r *racer, d time.Duration) (seconds float64, err error) {
+	n := maxLaunches
+	if want := math.Ceil(d.Seconds() / r.fastest); want < maxLaunches {
+		n = max(1, int(want))
+	}
+	if r.loops {
+		seconds, err = t.slope(ctx, r, n)
+	} else {
+		seconds, err = t.middle(ctx, r, n, d)
+	}
+	if err == nil {
+		r.fastest = min(r.fastest, seconds)
+	}
+	return seconds, err
+}
+
+// slope times a loop on the device at two numbers of launches, about n: what it takes to
+// start the program cancels. Where noise hides the slope, the longer one with its start
+// stands for it. Of one slope nobody can tell whether it is impossible or noisy: that is
+// asked of many (measure).
+func (t *Tuner) slope(ctx context.Context, r *racer, n int) (float64, error) {
+	shorter, longer := measure.LoopCounts(n)
+	first, err := t.limits().Launch(ctx, r.exe, shorter)
+	if err != nil {
+		return 0, err
+	}
+	second, err := t.limits().Launch(ctx, r.exe, longer)
+	if err != nil {
+		return 0, err
+	}
+	each := second.Elapsed.Seconds() / float64(longer)
+	if err := t.possible(ctx, r.problem, each); err != nil {
+		return 0, err
+	}
+	if s := measure.Slope(first.Elapsed.Seconds(), second.Elapsed.Seconds(), shorter, longer); s > 0 {
+		return s, nil
+	}
+	return each, nil
+}
+
+// middle times launches in parts, and takes the lower of the middle parts: another
+// process that runs for a time slice spoils a part, not the sample.
+func (t *Tuner) middle(ctx context.Context, r *racer, n int, d time.Duration) (float64, error) {
+	parts := make([]float64, min(n, max(1, min(mostParts, int(d/shortestPart)))))
+	for i := range parts {
+		launches := (n*(i+1))/len(parts) - (n*i)/len(parts)
+		s, err := t.limits().Launch(ctx, r.exe, launches)
+		if err != nil {
+			return 0, err
+		}
+		parts[i] = s.Elapsed.Seconds() / float64(launches)
+	}
+	slices.Sort(parts)
+	middle := parts[(len(parts)-1)/2]
+	return middle, t.possible(ctx, r.problem, middle)
+}
+
+func (t *Tuner) inputs(j Job) backend.InputSpec {
+	return backend.InputSpec{Problem: j.Problem, Seed: t.Seed, Dist: t.Dist}
+}
+
+// atOnce is how many racers can be loaded at the same time.
+func (t *Tuner) atOnce(j Job) int {
+	memory := t.Space.Device.MemoryBytes
+	if !memory.Known() {
+		return math.MaxInt
+	}
+	return max(2, int(memory.Value/4/float64(j.Problem.Bytes())))
+}
+
+// interleave loads a field and takes it through rounds in which its racers take
+// turns in shuffled order, until after says that this is enough; after returns also
+// who goes on, and may be nil. While p lasts, rounds in which the machine was slow or
+// disturbed are repeated; it may be nil. A racer that cannot be launched, then or any
+// more, has failed and takes no further part; it is an error if none is left. All are
+// closed when it returns.
+func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int, seed uint64, p *patience, after func(round int, live []*racer) ([]*racer, bool)) error {
+	field = slices.Clone(field) // the caller may cut its own
+	m := t.machine
+	if m == nil {
+		m = t.watchOver(j)
+		defer m.watch.Close()
+	}
+	defer func() {
+		for _, r := range field {
+			r.shut()
+		}
+	}()
+	for _, r := range field {
+		if r.failed = t.open(ctx, j, r); r.failed == nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		t.drop(r, r.failed)
+	}
+	live := inRace(field)
+	rng := rand.New(rand.NewPCG(t.Seed, seed))
+	for n := 1; n <= most && len(live) > 0; n++ {
+		quiet, err := t.round(ctx, m, rng, live)
+		if err != nil {
+			return err
+		}
+		if live = inRace(live); len(live) == 0 {
+			break
+		}
+		if p != nil && p.left > 0 && (!quiet || slow(live)) {
+			n--
+			m.repeated++
+			for _, r := range live {
+				r.times = r.times[:len(r.times)-1]
+			}
+			if err := t.wait(ctx, live[0], p); err != nil {
+				return err
+			}
+			continue
+		}
+		if after == nil {
+			continue
+		}
+		var enough bool
+		if live, enough = after(n, live); enough {
+			return nil
+		}
+	}
+	if len(inRace(field)) == 0 {
+		return fmt.Errorf("%w: %w", ErrNone, field[0].failed)
+	}
+	return nil
+}
+
+// inRace are those of a field that can be launched.
+func inRace(field []*racer) []*racer {
+	return slices.DeleteFunc(slices.Clone(field), func(r *racer) bool { return r.failed != nil })
+}
+
+// round has each racer take a sample, and reports whether the machine was quiet.
+func (t *Tuner) round(ctx context.Context, m *watched, rng *rand.Rand, live []*racer) (quiet bool, err error) {
+	rows, err := measure.Round(ctx, m.watch, rng, live, func(_ int, r *racer) ([]results.Record, error) {
+		seconds, err := t.sample(ctx, r, sampleTime)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			r.failed = err
+			t.drop(r, err)
+			r.shut()
+			return nil, nil
+		}
+		r.times = append(r.times, seconds)
+		return []results.Record{m.row()}, nil
+	})
+	return m.judge(rows), err
+}
+
+// patience is how long a race may still wait for a better moment: neighbours that
+// come for seconds do not slow all block shapes down alike.
+type patience struct{ left int } // breathers
+
+// patience is that of a race of a job.
+func (t *Tuner) patience() *patience {
+	left := tries
+	if t.Budget > 0 {
+		left = min(left, int(t.Budget/breather/20))
+	}
+	return &patience{left}
+}
+
+const (
+	slowBy   = 1.2                    // times as long as the racers' fastest samples: a slow moment
+	breather = 100 * time.Millisecond // before the next try
+	tries    = 10
+)
+
+// slow reports whether the last round was in a slow moment.
+func slow(live []*racer) bool {
+	logs := 0.0
+	for _, r := range live {
+		logs += math.Log(r.times[len(r.times)-1] / r.fastest)
+	}
+	return math.Exp(logs/float64(len(live))) > slowBy
+}
+
+// wait takes breathers until a racer is about as fast as it was, or patience ends.
+func (t *Tuner) wait(ctx context.Context, r *racer, p *patience) error {
+	for p.left > 0 {
+		p.left--
+		if t.sleep != nil {
+			t.sleep(breather)
+		} else {
+			select {
+			case <-ctx.Done():
+			case <-time.After(breather):
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if seconds, err := t.sample(ctx, r, glance); err != nil || seconds < slowBy*r.fastest {
+			return ctx.Err() // a racer that fails does so in its next turn again
+		}
+	}
+	return nil
+}

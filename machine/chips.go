@@ -1,0 +1,238 @@
+// Package machine holds hardware facts: what a device can do per second, what it
+// can hold, and who says so.
+//
+//	chips.yaml (embedded) ─► strict parse ─► []Device ─► Lookup by any spelling of a name
+//
+// One Device is one device as PJRT exposes it, which is not always one chip: a
+// TPU v7x chip is two devices, a TPU v4 or v5p chip one device of two cores
+// (megacore). Every figure names its source; where sources disagree the other
+// values stay beside the chosen one, with the reason for the choice.
+//
+// A backend may also make a Device by hand, with figures it measured.
+//
+// The package computes no figure from geometry, guesses no missing one (unknown
+// is unknown, never 0), and refuses a name that fits two devices.
+package machine
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"matladder/tile"
+)
+
+// Precision values of a float32 product; all other dtypes have only the default.
+const (
+	PrecisionDefault = "default"
+	PrecisionHighest = "highest"
+)
+
+// Float32Highest is the key in Device.Peak of float32 products at
+// PrecisionHighest. Key "float32" is the default precision, at which
+// accelerators round the operands: one bfloat16 pass on TPU, TF32 on GPU.
+const Float32Highest = "float32_highest"
+
+// Figure is one number about a device. The zero Figure is unknown.
+type Figure struct {
+	Value    float64   // in the unit of the field that holds it; 0 if unknown
+	Source   string    // who says so
+	Measured bool      // measured on this machine, not published
+	At       time.Time // when it was measured; zero if it was not, or that is not known
+	Why      string    // why this value among Others; or why there is none
+	Others   []Figure
+	Low      float64 // where Value is a guess, between this and High it is taken to lie; 0 if it is none
+	High     float64
+}
+
+// Known reports whether the figure has a value.
+func (f Figure) Known() bool { return f.Value > 0 }
+
+// scaled returns the figure and its alternatives times s.
+func (f Figure) scaled(s float64) Figure {
+	f.Value, f.Low, f.High = f.Value*s, f.Low*s, f.High*s
+	others := make([]Figure, len(f.Others))
+	for i, o := range f.Others {
+		others[i] = o.scaled(s)
+	}
+	if f.Others = others; len(others) == 0 {
+		f.Others = nil
+	}
+	return f
+}
+
+// Kinds of device.
+const (
+	TPU = "tpu"
+	GPU = "gpu"
+	CPU = "cpu"
+)
+
+// Device is one device as PJRT exposes it, or the host CPU as a whole.
+type Device struct {
+	Key    string   // "tpu_v5e": unique, stable, written into results
+	Names  []string // spellings of it: PJRT device kinds first, then topology and product names
+	Vendor string
+	Kind   string // TPU, GPU or CPU
+	Note   string
+
+	Cores          int // cores inside the device: 2 in a megacore, streaming multiprocessors, CPU cores
+	DevicesPerChip int // devices the chip is exposed as
+	Parallel       int // programs that truly run at once
+	MXUs           int // matrix units of one core; 0 if it has none or it is unknown
+	MXUSide        int // rows and columns of one matrix unit
+	MXUColumns     int // of a product that a row of a meets at one time: one unit's, or those of units that share the row
+
+	// Keeps says that a TPU's compiler copies inputs into VMEM inside of launches too.
+	Keeps bool
+
+	// Peak is the highest rate of dense products by input dtype, of the whole
+	// device: FLOP/s, for integers OP/s; one multiply-add is two. Keys are dtype
+	// names (float32, bfloat16, float8_e4m3fn, int8 …) and Float32Highest.
+	Peak                    map[string]Figure
+	BandwidthBytesPerSecond Figure // main memory, whole device
+	MemoryBytes             Figure // main memory, whole device
+
+	// FastBytes is the fast memory one program can have: VMEM of one TPU core,
+	// shared memory of one GPU block, L2 of one CPU core.
+	FastBytes Figure
+	// FastDefaultBytes is the part of FastBytes the compiler grants unless asked
+	// for more; FastBytes where unknown.
+	FastDefaultBytes Figure
+	// BetweenBytes is a core's part of a memory between main and fast memory: CMEM of a TPU.
+	BetweenBytes Figure
+	// LastLevelCacheBytes is on-chip memory in front of main memory, whole
+	// device, where operands may stay from one launch to the next.
+	LastLevelCacheBytes Figure
+
+	// What the step model of package analyze needs beyond peaks and bandwidth.
+	// They are of one core: no part of them is shared out.
+	ClockHertz          Figure // bundles issued per second
+	StepOverheadSeconds Figure // what every grid step costs beside computing and moving
+	// OverlapExponent p says how well moving and computing overlap: together they
+	// take (compute^p + move^p)^(1/p), which is the longer of the two for a large p.
+	OverlapExponent Figure
+	// DispatchSeconds is what a launch from the host adds to the device's time.
+	DispatchSeconds Figure
+	// LaunchSeconds is what a launch costs on the device before its first block comes
+	// in and after its last has gone out.
+	LaunchSeconds Figure
+	// AttainedBytesPerSecond is what copies of large arrays reach of
+	// BandwidthBytesPerSecond, whole device, reads and writes together.
+	AttainedBytesPerSecond Figure
+
+	// How chips of a pod are linked. LinkBytesPerSecond is of one link in one direction,
+	// HopSeconds what it takes beside that to pass one link. No part of them is shared out.
+	LinkBytesPerSecond Figure
+	HopSeconds         Figure
+	Torus              Torus
+
+	// Align gives, by dtype, of which numbers of rows (sublanes) and columns
+	// (lanes) a block's last two sizes should be multiples.
+	Align       map[string][2]int
+	AlignSource string
+
+	// Blocking is what block shapes are ranked by where programs run on cores with caches,
+	// as measured on this machine; nil elsewhere.
+	Blocking *tile.Cores
+}
+
+// Torus is the largest pod of a generation. The zero Torus is unknown.
+type Torus struct {
+	Pod    []int // chips along each dimension
+	Wrap   int   // in two dimensions the length at which one wraps round; in three, all do where each is a multiple of it
+	Source string
+}
+
+// PeakAt is the peak for operands of dtype at a precision (PrecisionDefault or
+// PrecisionHighest; "" is the default). A CPU computes float32 in float32 at any
+// precision; an accelerator's float32 at PrecisionHighest is a figure of its own.
+func (d Device) PeakAt(dtype, precision string) Figure {
+	if precision == PrecisionHighest && dtype == "float32" {
+		if f, ok := d.Peak[Float32Highest]; ok || d.Kind != CPU {
+			return f
+		}
+	}
+	return d.Peak[dtype]
+}
+
+// Ridge is the arithmetic intensity, in FLOPs per byte, at which a product of
+// dtype at default precision stops being limited by main memory: peak divided
+// by bandwidth. It is false where either is unknown.
+func (d Device) Ridge(dtype string) (float64, bool) {
+	peak := d.Peak[dtype]
+	if !peak.Known() || !d.BandwidthBytesPerSecond.Known() {
+		return 0, false
+	}
+	return peak.Value / d.BandwidthBytesPerSecond.Value, true
+}
+
+// Split is one core of a device of several cores, as runtimes expose it outside
+// megacore mode: peaks, bandwidth and memory are shared out, fast memory, which
+// is per core, is not. A device that is not a megacore is returned unchanged.
+func (d Device) Split() Device {
+	if d.Kind != TPU || d.Cores < 2 {
+		return d
+	}
+	d = d.clone()
+	share := 1 / float64(d.Cores)
+	for dtype, f := range d.Peak {
+		d.Peak[dtype] = f.scaled(share)
+	}
+	d.BandwidthBytesPerSecond = d.BandwidthBytesPerSecond.scaled(share)
+	d.AttainedBytesPerSecond = d.AttainedBytesPerSecond.scaled(share)
+	d.MemoryBytes = d.MemoryBytes.scaled(share)
+	d.LastLevelCacheBytes = d.LastLevelCacheBytes.scaled(share)
+	d.DevicesPerChip *= d.Cores
+	d.Cores, d.Parallel = 1, 1
+	return d
+}
+
+// Remeasured is d with each figure that now has from the same source, by the same
+// measurement, as it is there.
+func (d Device) Remeasured(now Device) Device {
+	again := func(f, now Figure) Figure {
+		if f.Measured && now.Measured && f.Source == now.Source {
+			return now
+		}
+		return f
+	}
+	d = d.clone()
+	for dtype, f := range d.Peak {
+		d.Peak[dtype] = again(f, now.Peak[dtype])
+	}
+	d.BandwidthBytesPerSecond = again(d.BandwidthBytesPerSecond, now.BandwidthBytesPerSecond)
+	return d
+}
+
+// Dtypes lists the keys of Peak in order.
+func (d Device) Dtypes() []string {
+	return slices.Sorted(maps.Keys(d.Peak))
+}
+
+// clone copies what a caller could otherwise change in the table.
+func (d Device) clone() Device {
+	d.Names = slices.Clone(d.Names)
+	d.Align = maps.Clone(d.Align)
+	peak := d.Peak
+	d.Peak = make(map[string]Figure, len(peak))
+	for k, f := range peak {
+		d.Peak[k] = f.scaled(1)
+	}
+	d.BandwidthBytesPerSecond = d.BandwidthBytesPerSecond.scaled(1)
+	d.AttainedBytesPerSecond = d.AttainedBytesPerSecond.scaled(1)
+	d.MemoryBytes = d.MemoryBytes.scaled(1)
+	d.FastBytes = d.FastBytes.scaled(1)
+	d.FastDefaultBytes = d.FastDefaultBytes.scaled(1)
+	d.BetweenBytes = d.BetweenBytes.scaled(1)
+	d.LastLevelCacheBytes = d.LastLevelCacheBytes.scaled(1)
+	d.ClockHertz = d.ClockHertz.scaled(1)
+	d.StepOverheadSeconds = d.StepOverheadSeconds.scaled(1)
+	d.OverlapExponent = d.OverlapExponent.scaled(1)
+	d.DispatchSeconds = d.DispatchSeconds.scaled(1)
+	d.LaunchSeconds = d.LaunchSeconds.scaled(1)
+	d.LinkBytesPerSecond = d.LinkBytesPerSecond.scaled(1)
+	d.HopSeconds = d.HopSeconds.scaled(1)
+	d.Torus.Pod = slices.Clone(d.Torus.Pod)
+	return d
+}

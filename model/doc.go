@@ -1,0 +1,20 @@
+// Package model says what a tile program costs before it runs: counts that
+// follow from the grid and the index maps alone.
+//
+//  1. Count returns FLOPs, bytes at least, bytes moved after tiling, fast memory
+//     and grid steps.
+//
+//  2. Counts give arithmetic intensity; At puts it under the roofline of a
+//     device: what the device can reach, and whether memory or arithmetic is
+//     the limit.
+//
+//  3. WorkOf and On are the step model: how long a launch takes on a TPU, from
+//     the cycles of a grid step that a compiler tells. docs/prediction.md holds
+//     it against measurements.
+//
+//  4. Place lays a mesh of devices into a slice of a pod, and Collective says how
+//     long an exchange along one of its axes takes on the wire, by an alpha-beta
+//     model of rings and lines. No measurement has been held against it yet.
+//
+// It measures nothing. A figure that the device does not publish stays unknown.
+package model

@@ -1,0 +1,402 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"matladder/machine"
+	"matladder/tile"
+)
+
+// Limits of a launch on a GPU beside Memory, Compute and Overhead.
+const (
+	L2Cache      Limit = "L2 cache"      // bringing blocks from the L2 cache to the multiprocessors
+	SharedMemory Limit = "shared memory" // bringing blocks in there, and from there to the units that multiply
+)
+
+// GPUWork is what one launch of one program asks of a GPU, on which every point of
+// the Parallel axes is a thread block, and the Arbitrary ones are its loop.
+type GPUWork struct {
+	Programs int64 // thread blocks
+	Steps    int64 // of the loop of each
+	FLOPs    int64 // of one step of one block, what is padded included
+
+	StepBytes    int64 // that a block loads in a step
+	OnceBytes    int64 // that it loads once
+	OutBytes     int64 // that it writes in the end
+	RevisedBytes int64 // of output that it loads and stores in every step
+	LeastBytes   int64 // of all inputs and outputs, each once
+
+	grid  []*tile.Axis // Parallel
+	loads []gpuLoad
+	dots  []gpuDot
+}
+
+// gpuDot is one product of a step, m×k by k×n.
+type gpuDot struct{ m, n, k, bytesA, bytesB int64 }
+
+// sharedBytes is what a unit reads of shared memory for the product: four warps each
+// read the part of a and b that their part of the output needs, a unit of more than a
+// warp reads b for each of its own rows.
+func (d gpuDot) sharedBytes(unit string) int64 {
+	a, b := d.m*d.k*d.bytesA, d.k*d.n*d.bytesB
+	switch unit {
+	case GPUWGMMA:
+		return a + (d.m+63)/64*b
+	case GPUTCGen05:
+		return a + (d.m+127)/128*b
+	}
+	return 2*a + 2*b
+}
+
+// gpuLoad is an input: which axes say what a program reads of it, and how much that
+// is over all steps.
+type gpuLoad struct {
+	index []tile.IndexExpr
+	bytes int64
+}
+
+// GPUWorkOf counts a program's work. The error is ErrUncountable where only running
+// the program would tell.
+func GPUWorkOf(p *tile.Program) (GPUWork, error) {
+	w := GPUWork{Programs: 1, Steps: 1}
+	loop := map[tile.IndexExpr]bool{}
+	at := 0
+	for i, a := range p.Grid {
+		if a.Semantics == tile.Parallel && a.Size > 1 {
+			at = i + 1
+		}
+	}
+	for i, a := range p.Grid {
+		if i < at {
+			w.grid = append(w.grid, a)
+			w.Programs *= int64(a.Size)
+			continue
+		}
+		loop[a] = true
+		w.Steps *= int64(a.Size)
+	}
+	for _, r := range p.Refs {
+		w.LeastBytes += arrayBytes(r)
+		if r.Kind != tile.In && r.Kind != tile.Out {
+			continue
+		}
+		if !tile.TableFree(r.Index...) {
+			return w, fmt.Errorf("%s: %s: %w", p.Name, r.Name, ErrUncountable)
+		}
+		block, moves := r.BlockBytes(), false
+		for _, x := range r.Index {
+			tile.WalkIndex(x, func(x tile.IndexExpr) { moves = moves || loop[x] })
+		}
+		switch {
+		case r.Kind == tile.Out:
+			w.OutBytes += block
+			if revised(p, r) && w.Steps > 1 {
+				w.RevisedBytes += block
+			}
+			continue
+		case moves:
+			w.StepBytes += block
+		default:
+			w.OnceBytes += block
+		}
+		l := gpuLoad{index: r.Index, bytes: block}
+		if moves {
+			l.bytes *= w.Steps
+		}
+		w.loads = append(w.loads, l)
+	}
+	p.Walk(func(s *tile.Stmt) {
+		if s.Value == nil {
+			return
+		}
+		tile.WalkExpr(s.Value, func(e *tile.Expr) {
+			if e.Op == tile.OpDot {
+				a, o := e.Args[0].Shape, e.Shape
+				k := a[1]
+				if e.TransA {
+					k = a[0]
+				}
+				d := gpuDot{padded(o[0]), padded(o[1]), padded(k), e.Args[0].Dtype.Bytes(8) / 8, e.Args[1].Dtype.Bytes(8) / 8}
+				w.FLOPs += 2 * d.m * d.n * d.k
+				w.dots = append(w.dots, d)
+			}
+		})
+	})
+	if w.FLOPs == 0 {
+		return w, fmt.Errorf("%s: %w: no product", p.Name, ErrUncountable)
+	}
+	return w, nil
+}
+
+// padded is the dimension of a block as a GPU computes it: a power of two.
+func padded(n int) int64 { return int64(max(16, 1<<bits.Len(uint(n-1)))) }
+
+func arrayBytes(r *tile.Ref) int64 {
+	if r.Kind == tile.In || r.Kind == tile.Out || r.Kind == tile.Table {
+		return r.ArrayBytes()
+	}
+	return 0
+}
+
+// revised reports whether a body adds to an output.
+func revised(p *tile.Program, r *tile.Ref) (yes bool) {
+	p.Walk(func(s *tile.Stmt) { yes = yes || s.Kind == tile.Accumulate && s.Ref == r })
+	return yes
+}
+
+// GPULayout is how a compiler laid a program out on a GPU.
+type GPULayout struct {
+	BlocksPerCore int    // that share a multiprocessor
+	Group         int    // programs of the second to last axis that go along the last together
+	Threads       int    // of a block
+	SpillBytes    int    // of a thread
+	Persistent    bool   // whether a block loads for its next place in the grid while it ends the last
+	Specialized   bool   // whether warps of their own load
+	Unit          string // the instructions of its products: GPUFMA, GPUMMA, GPUWGMMA or GPUTCGen05
+}
+
+// The units that multiply.
+const (
+	GPUFMA     = "fma"     // of single elements
+	GPUMMA     = "mma"     // tensor cores, of a warp
+	GPUWGMMA   = "wgmma"   // tensor cores, of four warps: Hopper
+	GPUTCGen05 = "tcgen05" // tensor cores, of a block: Blackwell
+)
+
+// GPUModel are the numbers of the model that are fitted to published measurements,
+// see docs/prediction_gpu.md.
+type GPUModel struct {
+	Rate          map[string]float64 // by unit: the part of the peak that it keeps up
+	StepSeconds   float64            // of a step: what a block waits for beside its products, unless another computes meanwhile
+	BlockSeconds  float64            // from the start of a block to its first product and from its last to its end
+	LaunchSeconds float64            // what a timed launch takes beside the device's time: in published rates, not in predictions
+}
+
+// What the model takes as it is published, or as a round figure.
+const (
+	l2BytesPerClock  = 64   // into one multiprocessor: 32 lanes of 2 bytes, half of what shared memory delivers
+	memoryShare      = 0.92 // of the bandwidth of memory that copies reach
+	cachedShare      = 0.8  // of the L2 cache that inputs may fill and stay
+	revisitSeconds   = 1e-6 // until a block that was stored can be loaded again
+	mmaShareOfHopper = 0.62 // of Hopper's peak with the instructions of older GPUs
+	gpuOverlap       = 4    // how well memory and multiprocessors work at the same time
+	// of a multiprocessor: 32 banks of 4 bytes, for what is spilled too
+	sharedBytesPerClock = 128
+)
+
+// GPUFit is the model as it was fitted.
+var GPUFit = GPUModel{
+	Rate:          map[string]float64{GPUFMA: 0.75, GPUMMA: 0.74, GPUWGMMA: 0.84, GPUTCGen05: 0.84},
+	StepSeconds:   120e-9,
+	BlockSeconds:  2.7e-6,
+	LaunchSeconds: 4.5e-6,
+}
+
+// GPUTime is what the model says of one launch.
+type GPUTime struct {
+	Seconds float64
+	Waves   float64 // of blocks over the multiprocessors
+	Step    float64 // of the blocks that share a multiprocessor, each
+	Cores   float64 // until the last block ends, if main memory were no limit
+	Memory  float64 // that main memory takes
+	Bytes   int64   // that it moves
+	Limit   Limit
+}
+
+// On predicts how long w takes on a GPU, laid out as it was compiled:
+//
+//	time   = overlap(cores, memory)
+//	cores  = Σ over waves: steps · step + block
+//	step   = max(products at the unit's rate, blocks through the L2 cache, and through shared memory) + revisited output + spills
+//	memory = bytes of each wave / bandwidth
+//
+// A wave is as many blocks as all multiprocessors have at once; the last may be less
+// full, and is then no shorter. The error names the figure of the device that is
+// missing.
+func (m GPUModel) On(w GPUWork, d machine.Device, l GPULayout, dtype, precision string) (GPUTime, error) {
+	peak := d.PeakAt(dtype, precision)
+	for _, f := range []struct {
+		name string
+		machine.Figure
+	}{
+		{"peak of " + dtype, peak}, {"bandwidth", d.BandwidthBytesPerSecond}, {"clock", d.ClockHertz}, {"L2 cache", d.LastLevelCacheBytes},
+	} {
+		if !f.Known() {
+			return GPUTime{}, fmt.Errorf("%s: no %s is known", d.Key, f.name)
+		}
+	}
+	if w.Programs < 1 || l.BlocksPerCore < 1 || d.Cores < 1 {
+		return GPUTime{}, errors.New("no blocks to predict")
+	}
+	slots := int64(d.Cores) * int64(l.BlocksPerCore)
+	bytes := w.memoryBytes(slots, max(1, l.Group), cachedShare*d.LastLevelCacheBytes.Value)
+	return m.on(w, d, l, peak.Value, bytes), nil
+}
+
+// on is On for a device that is known well enough, on which main memory moves so many
+// bytes.
+func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, bytes int64) GPUTime {
+	cores := int64(d.Cores)
+	slots := cores * int64(l.BlocksPerCore)
+	rate := m.Rate[l.Unit] * peak / float64(cores)
+	if l.Unit == GPUMMA && hopper(d) {
+		rate = mmaShareOfHopper * peak / float64(cores)
+	}
+	l2 := l2BytesPerClock * d.ClockHertz.Value
+	shared := w.StepBytes
+	for _, dot := range w.dots {
+		shared += dot.sharedBytes(l.Unit)
+	}
+	step := func(together int64) (seconds float64, limit Limit) {
+		c := float64(together)
+		products := float64(w.FLOPs) / rate
+		compute := max(c*products, products+m.StepSeconds)
+		if l.Specialized {
+			compute = c * products
+		}
+		loads := c * float64(w.StepBytes) / l2
+		seconds, limit = compute, Compute
+		if compute > c*products {
+			limit = Overhead
+		}
+		if loads > seconds {
+			seconds, limit = loads, L2Cache
+		}
+		if through := c * float64(shared) / (sharedBytesPerClock * d.ClockHertz.Value); through > seconds {
+			seconds, limit = through, SharedMemory
+		}
+		if w.RevisedBytes > 0 {
+			again := c*2*float64(w.RevisedBytes)/l2 + revisitSeconds
+			if again > seconds {
+				limit = L2Cache
+			}
+			seconds += again
+		}
+		return seconds + c*2*float64(l.SpillBytes*l.Threads)/(sharedBytesPerClock*d.ClockHertz.Value), limit
+	}
+	t := GPUTime{Waves: float64(w.Programs) / float64(slots), Bytes: bytes}
+	wave := func(blocks int64) {
+		together := (blocks + cores - 1) / cores
+		s, limit := step(together)
+		edges := m.BlockSeconds / float64(together)
+		if l.Persistent {
+			edges = 0
+		}
+		t.Cores += float64(w.Steps)*s + edges + float64(together*(w.OutBytes+w.OnceBytes))/l2
+		if t.Limit == "" {
+			t.Step, t.Limit = s, limit
+		}
+	}
+	full := w.Programs / slots
+	if full > 0 {
+		wave(slots)
+		t.Cores *= float64(full)
+	}
+	if rest := w.Programs % slots; rest > 0 {
+		wave(rest)
+	}
+	t.Memory = float64(bytes) / (memoryShare * d.BandwidthBytesPerSecond.Value)
+	if t.Memory > t.Cores {
+		t.Limit = Memory
+	}
+	t.Seconds = Overlap(t.Cores, t.Memory, gpuOverlap)
+	return t
+}
+
+// hopper reports whether a GPU has products of four warps, which are faster.
+func hopper(d machine.Device) bool {
+	return d.Key == "nvidia_h100_sxm" || d.Key == "nvidia_h100_pcie" || d.Key == "nvidia_h200"
+}
+
+// memoryBytes is what main memory moves: every array once if the inputs stay in the
+// L2 cache, else what each wave of blocks reads, once a wave, and the outputs.
+func (w GPUWork) memoryBytes(slots int64, group int, cache float64) int64 {
+	var out, in int64
+	out = w.OutBytes * w.Programs
+	for _, l := range w.loads {
+		in += l.bytes
+	}
+	least := w.LeastBytes
+	if float64(least-min(out, least)) <= cache || w.Programs <= slots {
+		return least
+	}
+	const most = 1 << 16 // programs to count one by one
+	if w.Programs > most {
+		waves := math.Ceil(float64(w.Programs) / float64(slots))
+		side := math.Sqrt(float64(slots)) // of a square of blocks, which grouping comes near
+		return max(least, int64(waves*side*float64(in))+out)
+	}
+	bytes := out
+	type block struct {
+		load int
+		at   [4]int
+	}
+	seen := map[block]bool{}
+	for id := int64(0); id < w.Programs; id++ {
+		if id%slots == 0 {
+			clear(seen)
+		}
+		env := gpuProgram{w.grid, ids(w.grid, group, id)}
+		for i, l := range w.loads {
+			key := block{load: i}
+			for dim, x := range l.index[:min(len(l.index), len(key.at))] {
+				key.at[dim] = tile.Eval(x, env)
+			}
+			if !seen[key] {
+				seen[key] = true
+				bytes += l.bytes
+			}
+		}
+	}
+	return max(least, bytes)
+}
+
+// gpuProgram is where a block is in the grid; its loop is at its start.
+type gpuProgram struct {
+	axes []*tile.Axis
+	ids  []int
+}
+
+func (p gpuProgram) ProgramID(a *tile.Axis) int {
+	for i, x := range p.axes {
+		if x == a {
+			return p.ids[i]
+		}
+	}
+	return 0
+}
+
+func (gpuProgram) TableValue(*tile.Ref, int) int { return 0 }
+
+// ids are the places of a block along the axes: the last two axes of more than one
+// go in groups, as package lower/triton numbers them.
+func ids(axes []*tile.Axis, group int, id int64) []int {
+	out := make([]int, len(axes))
+	var long []int
+	for i, a := range axes {
+		if a.Size > 1 {
+			long = append(long, i)
+		}
+	}
+	rest := int(id)
+	if len(long) > 1 {
+		i, j := long[len(long)-2], long[len(long)-1]
+		long = long[:len(long)-2]
+		ni, nj := axes[i].Size, axes[j].Size
+		in := rest % (ni * nj)
+		rest /= ni * nj
+		group = min(group, ni)
+		g := in / (group * nj)
+		size := min(ni-g*group, group)
+		in %= group * nj
+		out[i], out[j] = g*group+in%size, in/size
+	}
+	for k := len(long) - 1; k >= 0; k-- {
+		out[long[k]] = rest % axes[long[k]].Size
+		rest /= axes[long[k]].Size
+	}
+	return out
+}
