@@ -1,6 +1,8 @@
 package results
 
 import (
+	"matladder/internal/words"
+
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -31,7 +33,7 @@ type TornError struct {
 }
 
 func (e *TornError) Error() string {
-	return fmt.Sprintf("%s:%d: the last row is torn (%d %s dropped)", e.File, e.Line, e.Bytes, plural("byte", int(e.Bytes)))
+	return fmt.Sprintf("%s:%d: the last row is torn (%d %s dropped)", e.File, e.Line, e.Bytes, words.Plural("byte", int(e.Bytes)))
 }
 
 // NewReader reads the header from r; name stands in errors. It refuses, with a
@@ -68,7 +70,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		}
 	}
 	if missing != nil {
-		return nil, rd.bad(row, "", "not a results file: missing %s %s", plural("column", len(missing)), strings.Join(missing, ", "))
+		return nil, rd.bad(row, "", "not a results file: missing %s %s", words.Plural("column", len(missing)), strings.Join(missing, ", "))
 	}
 	return rd, nil
 }
@@ -115,7 +117,7 @@ func (rd *Reader) record(row line, cells []string) (Record, error) {
 	r := Record{Batch: 1, Pos: Pos{rd.name, row.number}}
 	for i, cell := range cells {
 		c := rd.known[i]
-		cell = clean(cell)
+		cell = Clean(cell)
 		if c == nil || c.text {
 			cell = rd.keep(cell)
 		}
@@ -210,11 +212,4 @@ func (rd *Reader) keep(cell string) string {
 
 func (rd *Reader) bad(row line, column, format string, args ...any) error {
 	return &SyntaxError{File: rd.name, Line: row.number, Column: column, Msg: fmt.Sprintf(format, args...)}
-}
-
-func plural(noun string, n int) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

@@ -83,27 +83,29 @@ backend/foreign/process: backend backend/internal/stage check machine internal/c
 stats/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats/interval backend machine problem internal/awake internal/counters results
-results: stats/twosample stats/interval internal/files problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
+results: internal/files internal/words problem
+stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
+internal/words:
 configs:
 harness/tuned: backend configs internal/files internal/yamlline machine problem tile gopkg.in/yaml.v3
-harness: machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend check model machine results configs gopkg.in/yaml.v3
-plots: results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend check model machine results configs gopkg.in/yaml.v3
+plots: stats results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
+cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 harness/tune: harness/measure backend kernels model machine problem tile harness/tuned
-cmd/tune: internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
-cmd/compare: results internal/cli internal/lastline github.com/spf13/pflag
+cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
+cmd/compare: stats results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/mesh: internal/cli model model/layer machine/mesh github.com/spf13/pflag
-cmd/peers: internal/cli internal/files backend/registry/pluginworker cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
-plots/report: plots plots/report/echarts results model/traverse
+cmd/peers: stats internal/cli internal/files backend/registry/pluginworker cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
+plots/report: stats plots plots/report/echarts results model/traverse
 plots/report/echarts:
-cmd/plot: internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
+cmd/plot: stats internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
 workshop/exercises/*: tile problem
 workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem
 workshop: kernels model/traverse model machine/mesh machine check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
-workshop/classroom: internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
-cmd/workshop: internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
+workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
+cmd/workshop: stats internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: internal/child internal/dynlib github.com/ebitengine/purego
 plugins/plugintest:
@@ -124,8 +126,8 @@ kernels/doublingtest: internal/ownprocess check kernels problem tile
 internal/ownprocess:
 tools/jaxcheck: kernels problem tile tile/interp
 tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
-tools/gpubars: results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
-tools/trust: results internal/cli github.com/spf13/pflag
+tools/gpubars: stats results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
+tools/trust: stats results internal/cli github.com/spf13/pflag
 tools/faulttest: backend machine harness results tile internal/cli github.com/spf13/pflag
 internal/yamlline:
 internal/deps:
