@@ -91,7 +91,7 @@ harness/tuned: backend configs internal/files internal/yamlline machine problem 
 harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend check model machine results configs gopkg.in/yaml.v3
 plots: stats results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-harness/tune: harness/measure backend kernels model machine problem tile harness/tuned
+harness/tune: stats harness/measure backend kernels model machine problem tile harness/tuned
 cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
 cmd/compare: stats results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
