@@ -69,12 +69,11 @@ backend/cpu/internal/rows: backend/cpu/internal/memory
 backend/cpu/internal/vexp: backend/cpu/internal/rows
 backend/cpu/internal/widen:
 backend/cpu/internal/gemm: backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
-backend/cpu/internal/gemm/asmgen:
 backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend check tile backend/timeline golang.org/x/sys/unix
-backend/cpu: backend/timeline backend backend/cpu/internal/gemm/asmgen check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
+backend/cpu: backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend machine
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/foreign/clib: backend backend/internal/stage backend/worker check machine internal/dynlib problem tile github.com/ebitengine/purego
@@ -131,6 +130,7 @@ tools/trust: stats results internal/cli github.com/spf13/pflag
 tools/faulttest: backend machine harness results tile internal/cli github.com/spf13/pflag
 internal/yamlline:
 internal/deps:
+tools/asmgen:
 scripts: gopkg.in/yaml.v3
 `
 

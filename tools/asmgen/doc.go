@@ -40,7 +40,7 @@
 // The test of the package regenerates every file and compares it byte for
 // byte with what is checked in; with -generate it writes them instead:
 //
-//	go test ./backend/cpu/internal/gemm/asmgen -generate
+//	go test ./tools/asmgen -generate
 //
 // What routines do is told in package gemm, at the types of the variables through which
 // they are called: each equals a loop there. Go vet compares their arguments with what the
