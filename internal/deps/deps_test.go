@@ -23,7 +23,7 @@ tile/internal/inflight:
 tile: tile/internal/inflight
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
-.: backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned github.com/gomlx/compute/dtypes/float16
+.: backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned
 problem: internal/known tile
 problem/problemtest: tile problem problem/quant kernels/*
 problem/quant: tile problem
