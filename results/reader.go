@@ -56,9 +56,6 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		return nil, rd.bad(row, "", "not a results file: the header is not CSV")
 	}
 	rd.header = slices.Clone(cells)
-	if err := checkHeader(rd.header); err != nil {
-		return nil, rd.bad(row, "", "not a results file: %v", err)
-	}
 	rd.known = make([]*column, len(rd.header))
 	var missing []string
 	for i := range columns {
@@ -66,13 +63,27 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		if at := slices.Index(rd.header, c.name); at >= 0 {
 			rd.known[at] = c
 		} else if c.required {
-			missing = append(missing, c.name)
+			missing = append(missing, c.name+respelled(rd.header, c.name))
 		}
 	}
 	if missing != nil {
 		return nil, rd.bad(row, "", "not a results file: missing %s %s", words.Plural("column", len(missing)), strings.Join(missing, ", "))
 	}
+	if err := checkHeader(rd.header); err != nil {
+		return nil, rd.bad(row, "", "not a results file: %v", err)
+	}
 	return rd, nil
+}
+
+// respelled tells, in brackets, where a header has a column's name with spaces or capitals;
+// "" if it has not.
+func respelled(header []string, name string) string {
+	for i, have := range header {
+		if plain := strings.Join(strings.Fields(strings.ToLower(have)), "_"); plain == name {
+			return fmt.Sprintf(" (column %d is %q: write %s)", i+1, short(have), name)
+		}
+	}
+	return ""
 }
 
 // Header returns the columns as they stand in the file.
