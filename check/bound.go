@@ -61,7 +61,7 @@ func newBound(p problem.Matmul, step int) bound {
 func (b *bound) quantized(p problem.Matmul) {
 	const u = 0x1p-24
 	scheme, _ := p.Scheme() // Validate has seen it
-	b.epilogue = 3 * u      // accumulator to float32, product of the scales, product with them
+	b.epilogue = 4 * u      // accumulator to float32, products with sb and the two parts of sa
 	b.acc += b.k * 0x1p-52  // codes times scales, in float64
 	if scheme.Dynamic {
 		b.acc, b.rms = b.acc+2*u, b.rms+2*u // the scale itself

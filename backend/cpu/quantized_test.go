@@ -18,14 +18,16 @@ func TestCodes(t *testing.T) {
 		t.Run(isa.String(), func(t *testing.T) {
 			be := open(t, Options{Threads: 2, ISA: isa.String()})()
 			defer be.Close()
-			problemtest.Codes(t, false, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+			run := func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
 				e, err := be.Compile(context.Background(), programs, backend.Params{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer e.Close()
 				return backendtest.Outputs(t, e, programs, in)
-			})
+			}
+			problemtest.Codes(t, false, run)
+			problemtest.ScalesOf(t, run)
 		})
 	}
 }

@@ -18,7 +18,7 @@ import (
 func TestCodes(t *testing.T) {
 	be := openCPU(t, Options{})
 	defer be.Close()
-	problemtest.Codes(t, true, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+	run := func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
 		e, err := be.Compile(context.Background(), programs, backend.Params{})
 		if errors.Is(err, backend.ErrUnsupported) {
 			t.Skip(err)
@@ -28,5 +28,7 @@ func TestCodes(t *testing.T) {
 		}
 		defer e.Close()
 		return backendtest.Outputs(t, e, programs, in)
-	})
+	}
+	problemtest.Codes(t, true, run)
+	problemtest.ScalesOf(t, run)
 }

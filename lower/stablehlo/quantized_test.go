@@ -8,6 +8,7 @@ import (
 	"matladder/check"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/lower/stablehlo"
+	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
 )
@@ -105,11 +106,28 @@ func TestBaseline_Quantized(t *testing.T) {
 // TestCodes: quantization on the fly gives the codes and scales of package quant,
 // bit for bit.
 func TestCodes(t *testing.T) {
-	problemtest.Codes(t, false, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+	run := func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
 		l, err := stablehlo.Interpret(programs)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return runText(t, l, in)
+	}
+	problemtest.Codes(t, false, run)
+	problemtest.ScalesOf(t, run)
+}
+
+// TestBaseline_Scales: the baseline's scales may have every size, as a kernel's.
+func TestBaseline_Scales(t *testing.T) {
+	problemtest.Scales(t, func(t *testing.T, p problem.Matmul, in map[string]tile.Tensor) tile.Tensor {
+		l, err := stablehlo.Baseline(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var args []tile.Tensor
+		for _, a := range l.In {
+			args = append(args, in[a.Name])
+		}
+		return runText(t, l, args)["o"]
 	})
 }

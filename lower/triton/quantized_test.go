@@ -66,7 +66,9 @@ func TestQuantizedMeaning(t *testing.T) {
 // TestCodes: quantization on the fly gives the codes and scales of package quant,
 // bit for bit, whatever the rows.
 func TestCodes(t *testing.T) {
-	problemtest.Codes(t, false, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+	run := func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
 		return runText(t, programs, backend.Params{}, in)
-	})
+	}
+	problemtest.Codes(t, false, run)
+	problemtest.ScalesOf(t, run)
 }
