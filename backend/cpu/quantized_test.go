@@ -13,6 +13,7 @@ import (
 
 // TestCodes: quantization on the fly gives the codes and scales of package quant,
 // bit for bit, on every instruction set.
+// Numbers are right from the smallest to the largest.
 func TestCodes(t *testing.T) {
 	for _, isa := range []gemm.ISA{gemm.Generic, gemm.Detect()} {
 		t.Run(isa.String(), func(t *testing.T) {
@@ -27,7 +28,7 @@ func TestCodes(t *testing.T) {
 				return backendtest.Outputs(t, e, programs, in)
 			}
 			problemtest.Codes(t, false, run)
-			problemtest.ScalesOf(t, run)
+			problemtest.Numbers(t, 0, false, run)
 		})
 	}
 }

@@ -17,15 +17,13 @@ module @xla {
     %10 = stablehlo.multiply %8, %9 : tensor<3x37x43xf32>
     %11 = stablehlo.broadcast_in_dim %6, dims = [0, 1, 2] : (tensor<3x1x1xf32>) -> tensor<3x37x43xf32>
     %12 = stablehlo.multiply %10, %11 : tensor<3x37x43xf32>
-    %13 = stablehlo.constant dense<7.0710677e-01> : tensor<3x37x43xf32>
+    %13 = stablehlo.constant dense<-7.0710677e-01> : tensor<3x37x43xf32>
     %14 = stablehlo.multiply %12, %13 : tensor<3x37x43xf32>
-    %15 = chlo.erf %14 : tensor<3x37x43xf32> -> tensor<3x37x43xf32>
-    %16 = stablehlo.constant dense<1.0e+00> : tensor<3x37x43xf32>
-    %17 = stablehlo.add %15, %16 : tensor<3x37x43xf32>
-    %18 = stablehlo.constant dense<5.0e-01> : tensor<3x37x43xf32>
-    %19 = stablehlo.multiply %12, %18 : tensor<3x37x43xf32>
-    %20 = stablehlo.multiply %19, %17 : tensor<3x37x43xf32>
-    %21 = stablehlo.convert %20 : (tensor<3x37x43xf32>) -> tensor<3x37x43xbf16>
-    return %21 : tensor<3x37x43xbf16>
+    %15 = chlo.erfc %14 : tensor<3x37x43xf32> -> tensor<3x37x43xf32>
+    %16 = stablehlo.constant dense<5.0e-01> : tensor<3x37x43xf32>
+    %17 = stablehlo.multiply %15, %16 : tensor<3x37x43xf32>
+    %18 = stablehlo.multiply %12, %17 : tensor<3x37x43xf32>
+    %19 = stablehlo.convert %18 : (tensor<3x37x43xf32>) -> tensor<3x37x43xbf16>
+    return %19 : tensor<3x37x43xbf16>
   }
 }

@@ -26,9 +26,8 @@ func named(t *testing.T, programs []*tile.Program, in []tile.Tensor) map[string]
 	return list
 }
 
-// TestScales: scales may have every size.
-func TestScales(t *testing.T) {
-	problemtest.ScalesOf(t, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
-		return named(t, programs, in)
-	})
+// TestNumbers: numbers are right from the smallest to the largest.
+func TestNumbers(t *testing.T) {
+	run := func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor { return named(t, programs, in) }
+	problemtest.Numbers(t, 0, false, run)
 }
