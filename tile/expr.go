@@ -31,7 +31,7 @@ const (
 	OpExp2                // 2 to the power x
 	OpLog                 // natural logarithm; -Inf of 0, NaN of less
 	OpTanh                //
-	OpErf                 //
+	OpNormalCDF           //
 	OpLogistic            //
 	OpRsqrt               // … to here
 	OpRoundEven           // … to here
@@ -47,7 +47,7 @@ var opNames = [...]string{
 	OpLoad: "load", OpConst: "const", OpIndex: "index", OpIota: "iota", OpInBounds: "in_bounds",
 	OpDot: "dot", OpAdd: "add", OpSub: "sub", OpMul: "mul", OpDiv: "div", OpMax: "max", OpMin: "min",
 	OpAnd: "and", OpOr: "or", OpCompare: "compare", OpSelect: "select", OpNeg: "neg", OpAbs: "abs", OpNot: "not",
-	OpExp: "exp", OpExp2: "exp2", OpLog: "log", OpTanh: "tanh", OpErf: "erf", OpLogistic: "logistic", OpRsqrt: "rsqrt", OpRoundEven: "round",
+	OpExp: "exp", OpExp2: "exp2", OpLog: "log", OpTanh: "tanh", OpNormalCDF: "normal_cdf", OpLogistic: "logistic", OpRsqrt: "rsqrt", OpRoundEven: "round",
 	OpReduceMax: "reduce_max", OpReduceSum: "reduce_sum", OpBroadcast: "broadcast", OpCast: "cast", OpSlice: "slice", OpConcat: "concat",
 }
 
