@@ -142,15 +142,14 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, turns *ropeTur
 		}
 		largest, spread = max(largest, s[j]), max(spread, size*math.Abs(scale)+math.Abs(s[j]))
 	}
-	sum := 0.0
+	sink := math.Inf(-1)
 	if p.Sinks {
-		sink := in["sinks"].At(h)
-		largest = max(largest, sink)
-		sum = math.Exp(sink - largest)
+		sink = in["sinks"].At(h)
 	}
-	if math.IsInf(largest, -1) {
+	if largest = max(largest, sink); math.IsInf(largest, -1) {
 		largest = 0
 	}
+	sum := math.Exp(sink - largest)
 	for j := range s {
 		s[j] = math.Exp(s[j] - largest)
 		sum += s[j]

@@ -47,7 +47,7 @@ func attention(t *text, p problem.Attention, in map[string]value) ([]value, erro
 		s = t.choose(*seen, s, t.constant(s.tensor, math.Inf(-1)))
 	}
 
-	const least = -1e30 // below every score: the difference to it is not that of infinities
+	const least = -math.MaxFloat32 // -Inf alone is below it: no difference to it is that of infinities
 	top := t.reduce("maximum", s, least, []int{3}, column)
 	var sink value
 	if p.Sinks {

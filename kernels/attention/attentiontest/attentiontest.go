@@ -51,7 +51,9 @@ func Fill(p problem.Attention, name string, t tile.Tensor, seed uint64) {
 	}
 }
 
-// element is one of an input. Bias hides a key here and there, and every key of some row.
+// element is one of an input. Bias hides a key here and there, and every key of some row; that of
+// others is one large number, as masks have it that a softmax shall not see as infinite. One
+// head has a sink that counts for nothing.
 func element(p problem.Attention, name string, e, columns int, rng *rand.Rand) float64 {
 	switch name {
 	case "row_segment":
@@ -66,7 +68,16 @@ func element(p problem.Attention, name string, e, columns int, rng *rand.Rand) f
 	case "row_cos", "row_sin", "key_cos", "key_sin":
 		return fromCache(p, name, e, columns)
 	case "bias":
-		if row := e / p.Keys % p.Rows; rng.IntN(5) == 0 || row == 2 {
+		switch row := e / p.Keys % p.Rows; {
+		case rng.IntN(5) == 0, row == 2:
+			return math.Inf(-1)
+		case row%8 == 3:
+			return -1e30
+		case row%8 == 4:
+			return -math.MaxFloat32
+		}
+	case "sinks":
+		if e == 1 {
 			return math.Inf(-1)
 		}
 	case "q":
@@ -128,15 +139,15 @@ func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i 
 		}
 		largest = math.Max(largest, s[j])
 	}
-	sum := 0.0
+	sink := math.Inf(-1)
 	if p.Sinks {
-		sink := in["sinks"].At(h)
-		largest = math.Max(largest, sink)
-		sum = math.Exp(sink - largest)
+		sink = in["sinks"].At(h)
 	}
+	largest = math.Max(largest, sink)
 	if math.IsInf(largest, -1) {
 		largest = 0
 	}
+	sum := math.Exp(sink - largest)
 	for j := range s {
 		s[j] = math.Exp(s[j] - largest)
 		sum += s[j]
@@ -277,6 +288,11 @@ func Cases() []Case {
 	add("soft cap", func(p *problem.Attention) { p.SoftCap = 30 })
 	add("sinks", func(p *problem.Attention) { p.Sinks, p.Causal, p.LogSums = true, true, true })
 	add("sinks of hidden rows", func(p *problem.Attention) { p.Sinks, p.Causal, p.AtEnd, p.Keys, p.LogSums = true, true, true, 20, true })
+	add("sinks of lengths", func(p *problem.Attention) { p.Sinks, p.Lengths, p.Batch, p.LogSums = true, true, 3, true })
+	add("sinks of a window and segments", func(p *problem.Attention) {
+		p.Sinks, p.Segments, p.Window, p.Left, p.Right, p.LogSums = true, true, true, 2, -1, true
+	})
+	add("bias and sinks of all keys", func(p *problem.Attention) { p.Bias, p.Sinks, p.LogSums = true, true, true })
 	add("segments", func(p *problem.Attention) { p.Segments, p.LogSums = true, true })
 	add("causal segments", func(p *problem.Attention) { p.Segments, p.Causal = true, true })
 	add("bias", func(p *problem.Attention) { p.Bias, p.Causal, p.LogSums = true, true, true })

@@ -15,8 +15,9 @@ import (
 	"matladder/tile"
 )
 
-// Least is below every score.
-const Least = -1e30
+// Least is the lowest float32: -Inf alone is below it. What scores are subtracted from is never
+// less, so that no difference is that of two infinities, and a row that sees nothing adds up to 0.
+const Least = -math.MaxFloat32
 
 // At says which blocks a program sees.
 type At struct {
@@ -156,6 +157,26 @@ func (r *Refs) Sums() {
 	}
 }
 
+// natural reports whether scores are powers of e. Others are powers of two, which cost a product
+// less; but a bias may be as low as a float32 is, and with 1.44 times that would hide a key.
+func (r *Refs) natural() bool { return r.p.Bias && r.p.SoftCap == 0 }
+
+// unit is what a score is multiplied by, so that Power takes it.
+func (r *Refs) unit() float64 {
+	if r.natural() {
+		return 1
+	}
+	return math.Log2E
+}
+
+// Power is the exponential of a difference of scores.
+func (r *Refs) Power(x tile.Value) *tile.Expr {
+	if r.natural() {
+		return tile.Exp(x)
+	}
+	return tile.Exp2(x)
+}
+
 // Scores are those of the block of rows with the block of keys, all of them.
 func (r *Refs) Scores() *tile.Expr {
 	dot, scale := r.products(), r.p.Scaled()
@@ -170,9 +191,9 @@ func (r *Refs) Scores() *tile.Expr {
 		s = tile.Add(s, r.keys(r.bias, 1))
 	}
 	if c := r.p.SoftCap; c > 0 {
-		return tile.Mul(tile.Tanh(tile.Mul(s, tile.Number(1/c))), tile.Number(c*math.Log2E))
+		return tile.Mul(tile.Tanh(tile.Mul(s, tile.Number(1/c))), tile.Number(c*r.unit()))
 	}
-	return tile.Mul(s, tile.Number(math.Log2E))
+	return s
 }
 
 // Whole are the Scores of a block of which every key inside the array is seen.
@@ -287,8 +308,9 @@ func (r *Refs) Begin(top, sum *tile.Ref) {
 		r.t.Fill(sum, 0)
 		return
 	}
-	r.t.Store(top, tile.Mul(r.sinks, tile.Number(math.Log2E)))
-	r.t.Fill(sum, 1)
+	sink := tile.Mul(r.sinks, tile.Number(r.unit()))
+	r.t.Store(top, tile.Max(sink, tile.Number(Least)))
+	r.t.Store(sum, r.Power(tile.Sub(sink, top)))
 }
 
 // Divided is v by the sums of rows; v is 0 where a sum is.
@@ -299,7 +321,7 @@ func (r *Refs) Divided(v tile.Value, sum *tile.Ref) *tile.Expr {
 // End writes the logarithms of sums, where they are asked for.
 func (r *Refs) End(top, sum *tile.Ref) {
 	if r.p.LogSums {
-		log := tile.Add(tile.Mul(top, tile.Number(math.Ln2)), tile.Log(sum))
+		log := tile.Add(tile.Mul(top, tile.Number(1/r.unit())), tile.Log(sum))
 		r.t.Store(r.lse, tile.Select(tile.Compare(sum, tile.GT, tile.Number(0)), log, tile.Number(math.Inf(-1))))
 	}
 }

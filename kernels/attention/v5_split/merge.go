@@ -34,7 +34,7 @@ func merge(p problem.Attention, parts int) ([]*tile.Program, error) {
 		t.Fill(acc, 0)
 	})
 	t.Store(next, tile.Max(top, tops))
-	shrink, weight := tile.Exp2(tile.Sub(top, next)), tile.Exp2(tile.Sub(tops, next))
+	shrink, weight := r.Power(tile.Sub(top, next)), r.Power(tile.Sub(tops, next))
 	t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.Mul(sums, weight)))
 	t.Store(acc, tile.Add(tile.Mul(acc, shrink), tile.Mul(values, weight)))
 	t.Store(top, next)
