@@ -29,7 +29,7 @@ func Inputs(p problem.Attention, b tile.Blocks, programs []*tile.Program, seed u
 		return nil, err
 	}
 	lists := scores.ListOf(p, b, nil).Tables(scores.Most(p, b))
-	in := make([]tile.Tensor, len(bound.In))
+	in, named := make([]tile.Tensor, len(bound.In)), map[string]tile.Tensor{}
 	for i, r := range bound.In {
 		in[i] = tile.NewTensor(r.Dtype, r.Array...)
 		if list, ok := lists[r.Name]; ok {
@@ -37,8 +37,56 @@ func Inputs(p problem.Attention, b tile.Blocks, programs []*tile.Program, seed u
 		} else {
 			Fill(p, r.Name, in[i], seed)
 		}
+		named[r.Name] = in[i]
 	}
+	Hide(p, named)
 	return in, nil
+}
+
+// Hide sets what no row sees of inputs by name to NaN.
+func Hide(p problem.Attention, in map[string]tile.Tensor) {
+	seen := map[string][]bool{}
+	for name, t := range in {
+		seen[name] = make([]bool, t.Len())
+	}
+	see := func(name string, row int) {
+		if t, ok := in[name]; ok {
+			n := t.Shape[len(t.Shape)-1]
+			for d := range n {
+				seen[name][row*n+d] = true
+			}
+		}
+	}
+	for b := range p.Batch {
+		for i := range p.Rows {
+			for j := range p.Keys {
+				if !sees(p, in, b, i, j) {
+					continue
+				}
+				for h := range p.Heads {
+					row := (b*p.Heads+h)*p.Rows + i
+					see("q", row)
+					for _, name := range []string{"k", "v"} {
+						see(name, place(p, in, b, b*p.KVHeads+h/p.Group(), j))
+					}
+					if p.Bias {
+						seen["bias"][row*p.Keys+j] = true
+					}
+				}
+				for _, name := range []string{"cos", "sin"} {
+					see("row_"+name, b%p.RowTables()*p.Rows+i)
+					see("key_"+name, j)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"q", "k", "v", "bias", "row_cos", "row_sin", "key_cos", "key_sin"} {
+		for e, is := range seen[name] {
+			if !is {
+				in[name].Set(e, math.NaN())
+			}
+		}
+	}
 }
 
 // Fill makes the input of a name, whatever others there are.
@@ -62,7 +110,7 @@ func element(p problem.Attention, name string, e, columns int, rng *rand.Rand) f
 		return float64(e % p.Keys * 4 / p.Keys) // the last is of no row
 	case "lengths":
 		whole := []int{p.Rows, p.Keys}[e%2]
-		return float64([]int{whole, whole * 2 / 3, 0}[e/2%3])
+		return float64([]int{whole, whole*2/3 | 1, 0}[e/2%3])
 	case "pages": // in no order; behind the last, all over again, so that examples share some
 		return float64((5*e + 2) % p.PageCount())
 	case "row_cos", "row_sin", "key_cos", "key_sin":
@@ -325,7 +373,10 @@ func Cases() []Case {
 		})
 		add(of+", a window and sinks", func(p *problem.Attention) {
 			paged(p)
-			p.Rows, p.Causal, p.AtEnd, p.Window, p.Left, p.Right, p.Sinks = 2, true, true, true, 20, -1, true
+			p.Rows, p.Causal, p.AtEnd, p.Window, p.Left, p.Right, p.Sinks = 2, true, true, true, 20-pages%2, -1, true
+			if pages == 9 {
+				p.Dtype = tile.BFloat16
+			}
 		})
 	}
 	for _, c := range rotations {

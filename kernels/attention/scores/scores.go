@@ -99,12 +99,7 @@ func (r *Refs) tall() int {
 // Products declares what scores are made of.
 func (r *Refs) Products() {
 	p, at := r.p, r.at
-	if p.Lengths && r.lengths == nil {
-		r.lengths = r.t.Table("lengths", 2*p.Batch)
-	}
-	if p.PageSize > 0 {
-		r.pages = r.t.Table("pages", p.Batch*p.PagesEach())
-	}
+	r.tables()
 	r.Q = r.t.In("q", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), r.rows(p.Dim, zero))
 	r.K = r.perKey("k", p.Dim)
 	r.turnings()
@@ -112,27 +107,58 @@ func (r *Refs) Products() {
 		r.bias = r.t.In("bias", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), r.rows(at.BK, at.Key))
 	}
 	if p.Segments {
-		r.segments[0] = r.t.In("row_segment", tile.Int32, tile.Array(p.Batch, p.Rows, 1), tile.Block(tile.Squeezed, r.tall(), 1).At(at.Batch, at.Row, zero))
-		r.segments[1] = r.t.In("key_segment", tile.Int32, tile.Array(p.Batch, 1, p.Keys), tile.Block(tile.Squeezed, 1, at.BK).At(at.Batch, zero, at.Key))
+		r.ofSegments()
 	}
 }
 
-// Values declares v.
+// tables declares those that say where keys are, once.
+func (r *Refs) tables() {
+	p := r.p
+	if p.Lengths && r.lengths == nil {
+		r.lengths = r.t.Table("lengths", 2*p.Batch)
+	}
+	if p.PageSize > 0 && r.pages == nil {
+		r.pages = r.t.Table("pages", p.Batch*p.PagesEach())
+	}
+}
+
+// Values declares v, or what clearing wrote of it.
 func (r *Refs) Values() {
+	r.tables()
+	if r.p.Segments {
+		r.V = r.t.In(cleared, r.p.Dtype, r.dense(r.p.ValueDim), r.ofKeys(r.p.ValueDim))
+		return
+	}
 	r.V = r.perKey("v", r.p.ValueDim)
+}
+
+// ofSegments declares which segment rows have, and keys.
+func (r *Refs) ofSegments() {
+	p, at := r.p, r.at
+	r.segments[0] = r.t.In("row_segment", tile.Int32, tile.Array(p.Batch, p.Rows, 1), tile.Block(tile.Squeezed, r.tall(), 1).At(at.Batch, at.Row, zero))
+	r.segments[1] = r.t.In("key_segment", tile.Int32, tile.Array(p.Batch, 1, p.Keys), tile.Block(tile.Squeezed, 1, at.BK).At(at.Batch, zero, at.Key))
+}
+
+// dense is an array of so many columns for each key, those of an example one after another, and
+// ofKeys the block of it.
+func (r *Refs) dense(cols int) tile.ArrayShape {
+	return tile.Array(r.p.Batch, r.p.KVHeads, r.p.Keys, cols)
+}
+
+func (r *Refs) ofKeys(cols int) tile.BlockSpec {
+	return tile.Block(tile.Squeezed, tile.Squeezed, r.at.BK, cols).At(r.at.Batch, r.kvHead(), r.at.Key, zero)
 }
 
 // perKey declares an array of a row for each key: those of an example one after another, or in
 // pages.
 func (r *Refs) perKey(name string, cols int) *tile.Ref {
 	p, at := r.p, r.at
-	block := tile.Block(tile.Squeezed, tile.Squeezed, at.BK, cols)
 	if p.PageSize == 0 {
-		return r.t.In(name, p.Dtype, tile.Array(p.Batch, p.KVHeads, p.Keys, cols), block.At(at.Batch, r.kvHead(), at.Key, zero))
+		return r.t.In(name, p.Dtype, r.dense(cols), r.ofKeys(cols))
 	}
 	each := p.PageSize / at.BK // blocks of a page
 	page := r.pages.At(tile.Plus(tile.Times(at.Batch, p.PagesEach()), tile.FloorDiv(at.Key, each)))
-	return r.t.In(name, p.Dtype, tile.Array(p.KVHeads, p.PageCount(), p.PageSize, cols), block.At(r.kvHead(), page, tile.Mod(at.Key, each), zero))
+	return r.t.In(name, p.Dtype, tile.Array(p.KVHeads, p.PageCount(), p.PageSize, cols), tile.Block(tile.Squeezed, tile.Squeezed, at.BK, cols).At(r.kvHead(), page, tile.Mod(at.Key, each), zero))
 }
 
 // Outputs declares o, and what sums of rows are told by.
@@ -207,11 +233,16 @@ func (r *Refs) where(conds []tile.Value) *tile.Expr {
 	if len(conds) == 0 {
 		return r.Scores()
 	}
-	all := conds[0]
+	return tile.Select(all(conds), r.Scores(), tile.Number(math.Inf(-1)))
+}
+
+// all holds where each of conds does.
+func all(conds []tile.Value) tile.Value {
+	x := conds[0]
 	for _, c := range conds[1:] {
-		all = tile.And(all, c)
+		x = tile.And(x, c)
 	}
-	return tile.Select(all, r.Scores(), tile.Number(math.Inf(-1)))
+	return x
 }
 
 // numbers are how many keys are met at once, and the number of the first, negative.
@@ -289,7 +320,7 @@ func (r *Refs) Until(last tile.IndexExpr) tile.IndexExpr {
 	if !r.p.Lengths {
 		return last
 	}
-	r.lengths = r.t.Table("lengths", 2*r.p.Batch)
+	r.tables()
 	return tile.AtMost(last, tile.FloorDiv(tile.Plus(r.length(1), tile.Const(-1)), r.at.BK))
 }
 
@@ -298,6 +329,9 @@ func (r *Refs) See(key tile.IndexExpr) { r.at.Key = key }
 
 // length is how many rows (0) or keys (1) the example has.
 func (r *Refs) length(which int) tile.IndexExpr {
+	if !r.p.Lengths {
+		return tile.Const([]int{r.p.Rows, r.p.Keys}[which])
+	}
 	return r.lengths.At(tile.Plus(tile.Times(r.at.Batch, 2), tile.Const(which)))
 }
 

@@ -41,7 +41,7 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	t.When(j.First(), begin)
 	step((*scores.Refs).Seen)
 	t.When(j.Last(), end)
-	return t.Programs()
+	return scores.Programs(p, t)
 }
 
 // Pass is what this rung does to a block of rows: before the first block of keys, with the
