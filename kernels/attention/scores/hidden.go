@@ -83,15 +83,15 @@ func Programs(p problem.Attention, built ...*tile.Builder) ([]*tile.Program, err
 // cleared is v, 0 of keys that no row sees.
 const cleared = "v_seen"
 
-// clearing writes cleared. A block of keys meets all rows first, and then its part of each head
-// of v is copied. Which of them some row sees is found along a row, and turned into a column.
+// clearing writes cleared. A block of keys meets all rows first, which are counted by a product, as
+// its sums are a column; then its part of each head of v is copied.
 func clearing(p problem.Attention) *tile.Builder {
 	bq, bk := min(p.Rows, 128), min(p.Keys, 128)
 	if p.PageSize > 0 {
 		for bk = p.PageSize; bk > 128 && bk%2 == 0; bk /= 2 {
 		}
 	}
-	t, rows := tile.New("v_seen"), tile.Ceil(p.Rows, bq)
+	t, rows := tile.New(cleared), tile.Ceil(p.Rows, bq)
 	b, j := t.Axis("b", p.Batch, tile.Parallel), t.Axis("j", tile.Ceil(p.Keys, bk), tile.Parallel)
 	n := t.Axis("n", rows+p.KVHeads, tile.Arbitrary)
 	i, head := tile.AtMost(n, tile.Const(rows-1)), tile.AtLeast(tile.Plus(n, tile.Const(-rows)), zero)
@@ -99,25 +99,23 @@ func clearing(p problem.Attention) *tile.Builder {
 	r.tables()
 	r.ofSegments()
 	v, out := r.perKey("v", p.ValueDim), t.Out(cleared, p.Dtype, r.dense(p.ValueDim), r.ofKeys(p.ValueDim))
-	any, seen := t.Scratch("any", tile.Float32, 1, bk), t.Scratch("seen", tile.Float32, bk, 1)
+	sees, one := t.Scratch("sees", tile.Float32, bq, bk), t.Scratch("one", tile.Float32, bq, 1)
+	count := t.Scratch("count", tile.Float32, bk, 1)
 
 	t.When(n.First(), func() {
-		t.Fill(any, 0)
-		t.Fill(seen, 0)
+		t.Fill(one, 1)
+		t.Fill(count, 0)
 	})
 	t.When(tile.Test(n, tile.LT, tile.Const(rows)), func() {
 		conds := append(r.inside(), r.visible()...)
 		if r.segments[0].Overhangs(0) {
 			conds = append(conds, tile.InBounds(r.segments[0], 0))
 		}
-		t.Store(any, tile.Max(any, tile.ReduceMax(tile.Select(all(conds), tile.Number(1), tile.Number(0)), 0)))
-	})
-	t.When(tile.Test(n, tile.EQ, tile.Const(rows)), func() {
-		is := tile.Compare(tile.Iota(0, bk, bk), tile.EQ, tile.Iota(1, bk, bk))
-		t.Store(seen, tile.RowMax(tile.Select(is, any, tile.Number(0))))
+		t.Store(sees, tile.Select(all(conds), tile.Number(1), tile.Number(0)))
+		t.Accumulate(count, tile.Dot(sees, one, tile.TransA))
 	})
 	t.When(tile.Test(n, tile.GE, tile.Const(rows)), func() {
-		t.Store(out, tile.Select(tile.Compare(seen, tile.GT, tile.Number(0)), v, tile.Number(0)))
+		t.Store(out, tile.Select(tile.Compare(count, tile.GT, tile.Number(0)), v, tile.Number(0)))
 	})
 	return t
 }
