@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
-	"strings"
 	"sync"
 
 	"matladder/problem"
@@ -81,7 +80,7 @@ func hide(ctx context.Context, t tile.Tensor, name string, p problem.Attention, 
 		return false
 	}
 	var seen func(e int) bool // element
-	switch kind, _, _ := strings.Cut(name, "_"); kind {
+	switch name {
 	case "q":
 		seen = func(e int) bool { return rowSees(p, e/n/p.Rows/p.Heads, e/n%p.Rows) }
 	case "k", "v":
@@ -103,11 +102,11 @@ func hide(ctx context.Context, t tile.Tensor, name string, p problem.Attention, 
 			first, last := keysOf(p, e/n/p.Rows/p.Heads, e/n%p.Rows)
 			return e%n >= first && e%n < last
 		}
-	case "row":
+	case "row_cos", "row_sin":
 		seen = func(e int) bool {
 			return anyOf(func(b int) bool { return b%p.RowTables() == e/n/p.Rows && rowSees(p, b, e/n%p.Rows) })
 		}
-	case "key":
+	case "key_cos", "key_sin":
 		seen = func(e int) bool { return anyOf(func(b int) bool { return keySeen(p, b, e/n) }) }
 	default:
 		return nil
