@@ -188,7 +188,9 @@ func AtPrecision(p Precision) DotOption { return func(e *Expr) { e.Precision = p
 
 // Dot is the matrix product of a (m, k) and b (k, n), accumulated in
 // DotResult(a, b). Padding of either operand along the contraction counts as
-// zero in both.
+// zero in both. All else is multiplied: 0 times NaN or infinity is NaN. So where a
+// weight of zero is to hide an element of the other operand, whatever it is, a
+// Select in that operand puts zero in its place.
 func Dot(a, b Value, opts ...DotOption) *Expr {
 	x, y := a.value(), b.value()
 	if f := firstFailed(x, y); f != nil {

@@ -41,7 +41,7 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	t.When(j.First(), begin)
 	step((*scores.Refs).Seen)
 	t.When(j.Last(), end)
-	return t.Programs()
+	return scores.Programs(p, t)
 }
 
 // Pass is what this rung does to a block of rows: before the first block of keys, with the
@@ -69,8 +69,8 @@ func Over(t *tile.Builder, p problem.Attention, r *scores.Refs, s tile.Blocks) (
 		r.Each(func(r *scores.Refs) {
 			t.Store(x, of(r))
 			t.Store(next, tile.Max(top, tile.RowMax(x)))
-			t.Store(x, tile.Exp2(tile.Sub(x, next)))
-			shrink := tile.Exp2(tile.Sub(top, next))
+			t.Store(x, r.Power(tile.Sub(x, next)))
+			shrink := r.Power(tile.Sub(top, next))
 			t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.RowSum(x)))
 			t.Store(acc, tile.Add(tile.Mul(acc, shrink), r.Times(tile.Cast(x, p.Dtype))))
 			t.Store(top, next)

@@ -56,5 +56,5 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	t.When(tile.All(some, whole), func() { step((*scores.Refs).Whole) })
 	t.When(tile.All(some, tile.Not(whole)), func() { step((*scores.Refs).Seen) })
 	t.When(j.Last(), end)
-	return t.Programs()
+	return scores.Programs(p, t)
 }

@@ -46,5 +46,5 @@ func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Progr
 	t.When(is(kind, scores.Every), func() { step((*scores.Refs).Whole) })
 	t.When(is(kind, scores.Part), func() { step((*scores.Refs).Seen) })
 	t.When(is(ends, 1), end)
-	return t.Programs()
+	return scores.Programs(p, t)
 }

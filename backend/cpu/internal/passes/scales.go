@@ -12,7 +12,7 @@ import (
 // returns nil if they cannot.
 func scalesOf(p *plan.Plan, s *plan.Step) *plan.Scales {
 	dst, d, v := &p.Refs[s.Dst], s.Dots[0], s.Stmt.Value
-	if s.Stmt.IsPart() || s.Direct || d.Product.Whole == nil || !whole(p, s) || tile.Loads(v, dst.Ref) {
+	if s.Stmt.IsPart() || s.Direct || p.Operands[d.B].Shown.From != nil || d.Product.Whole == nil || !whole(p, s) || tile.Loads(v, dst.Ref) {
 		return nil
 	}
 	x := &plan.Scales{Narrow: dst.Dtype == tile.BFloat16}
