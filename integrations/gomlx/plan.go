@@ -45,6 +45,11 @@ func (p *planning) plan() error {
 		p.slot(n)
 		e.inputs = append(e.inputs, n.shape)
 	}
+	find := patterns{function: f, uses: map[*node]int{}, seen: map[*op]bool{}}
+	for _, n := range f.outputs {
+		find.count(n)
+	}
+	find.find()
 	for _, n := range f.outputs {
 		if err := p.visit(n); err != nil {
 			return err

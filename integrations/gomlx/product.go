@@ -182,7 +182,7 @@ func (p *product) task(out shapes.Shape) *task {
 	sizes := [][]int{w.dims(w.xs), w.dims(w.ys), w.dims(w.o)}
 	return &task{
 		key: fmt.Sprintln(string(w.xs), string(w.ys), string(w.o), sizes, w.m, w.k, w.n, d, to, w.biased, p.activation), compile: w.compile,
-		args: args, out: dense("o", nil, w.dims(w.o)...),
+		args: args, out: dense("o", nil, w.dims(w.o)...), product: p,
 	}
 }
 

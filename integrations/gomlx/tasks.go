@@ -22,6 +22,7 @@ type task struct {
 	compile func(context.Context, matladder.Options) (*matladder.Program, error)
 	args    []view
 	out     view
+	product *product // that it is, if it is one
 }
 
 // view is a value as a program sees it, which has a name for it.
