@@ -41,7 +41,6 @@ model/layer: internal/known model machine machine/mesh
 model/traverse: tile
 backend/timeline:
 backend: check tile backend/timeline machine problem
-gomlxbackend: . problem tile github.com/gomlx/compute github.com/pkg/errors
 gonumblas: . problem tile gonum.org/v1/gonum/blas
 internal/ccompiler:
 tools/fakegpu: internal/ccompiler plugins
