@@ -41,7 +41,6 @@ analyze/layer: internal/known analyze chips mesh
 traverse: tile
 timeline:
 backend: check tile timeline chips problem
-gonumblas: . problem tile gonum.org/v1/gonum/blas
 internal/cc:
 internal/fakegpu: internal/cc plugins
 internal/counters: golang.org/x/sys/unix
