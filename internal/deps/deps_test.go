@@ -41,7 +41,6 @@ model/layer: internal/known model machine machine/mesh
 model/traverse: tile
 backend/timeline:
 backend: check tile backend/timeline machine problem
-gonumblas: . problem tile gonum.org/v1/gonum/blas
 internal/ccompiler:
 tools/fakegpu: internal/ccompiler plugins
 internal/counters: golang.org/x/sys/unix
