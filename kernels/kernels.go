@@ -7,7 +7,6 @@
 package kernels
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,7 +17,6 @@ import (
 	flash "matladder/kernels/attention/v3_flash"
 	skip "matladder/kernels/attention/v4_skip"
 	split "matladder/kernels/attention/v5_split"
-	"matladder/kernels/blocking"
 	all "matladder/kernels/grouped/v1_all"
 	visits "matladder/kernels/grouped/v2_visits"
 	starts "matladder/kernels/grouped/v3_starts"
@@ -55,32 +53,20 @@ type Kernel interface {
 	Variants(p problem.Problem) []string
 	// Candidates proposes block shapes for a machine, clipped to the arrays,
 	// equal ones merged.
-	Candidates(p problem.Problem, m tile.Machine) []tile.Blocks
+	Candidates(p problem.Problem, m problem.Machine) []tile.Blocks
 	// Build writes the kernel for p as programs that run in order inside one
 	// launch; usually one.
 	Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 
-// Asker is a kernel for which the compiler is asked for fast memory where blocks need
-// more than it grants. Others keep to that: what does not fit is their lesson.
-type Asker interface{ Asks() bool }
+// VMEMRequester is a kernel for which fast memory is requested where blocks need more than the
+// compiler grants. Others keep to that: what does not fit is their lesson.
+type VMEMRequester interface{ RequestsVMEM() bool }
 
-// Asks reports whether k is such a kernel.
-func Asks(k Kernel) bool {
-	a, ok := k.(Asker)
-	return ok && a.Asks()
-}
-
-// Memory is the fast memory that programs of k have on a machine, of which they need need:
-// ask is how many bytes the compiler is to be asked for, 0 for what it grants, limit what they
-// have then, 0 where none is known, and ahead whether the largest input comes ahead, beside
-// that. All who compile kernels go by it, so
-// that a block shape that was tuned fits where it is measured.
-func Memory(k Kernel, need tile.Need, m tile.Machine) (ask, limit int64, ahead bool) {
-	if Asks(k) {
-		ask, ahead = blocking.AskFor(need, m)
-	}
-	return ask, cmp.Or(ask, m.Granted), ahead
+// RequestsVMEM reports whether k is such a kernel.
+func RequestsVMEM(k Kernel) bool {
+	r, ok := k.(VMEMRequester)
+	return ok && r.RequestsVMEM()
 }
 
 // All are the ladders of all families, the first rung of each first.
@@ -159,5 +145,5 @@ func ChoosesBlocks(k Kernel) bool {
 	const large = 1 << 14
 	f := k.Family()
 	asked, err := f.Parse(f.Dtypes[0])
-	return err == nil && len(k.Candidates(f.Make(f.Equal(large), asked), tile.Machine{})) > 1
+	return err == nil && len(k.Candidates(f.Make(f.Equal(large), asked), problem.Machine{})) > 1
 }

@@ -13,7 +13,7 @@ type Typed[P problem.Problem] interface {
 	Name() string
 	Supports(p P) error
 	Variants(p P) []string
-	Candidates(p P, m tile.Machine) []tile.Blocks
+	Candidates(p P, m problem.Machine) []tile.Blocks
 	Build(p P, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 
@@ -46,7 +46,7 @@ func (o of[P]) Variants(p problem.Problem) []string {
 	return nil
 }
 
-func (o of[P]) Candidates(p problem.Problem, m tile.Machine) []tile.Blocks {
+func (o of[P]) Candidates(p problem.Problem, m problem.Machine) []tile.Blocks {
 	if typed, ok := p.(P); ok {
 		return o.k.Candidates(typed, m)
 	}
@@ -61,8 +61,8 @@ func (o of[P]) Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.
 	return o.k.Build(typed, variant, b)
 }
 
-// Asks reports whether k is an Asker that asks.
-func (o of[P]) Asks() bool {
-	a, ok := o.k.(Asker)
-	return ok && a.Asks()
+// RequestsVMEM reports whether k is a VMEMRequester that requests some.
+func (o of[P]) RequestsVMEM() bool {
+	r, ok := o.k.(VMEMRequester)
+	return ok && r.RequestsVMEM()
 }

@@ -18,7 +18,7 @@ func BenchmarkLadder(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m := tile.Machine{Parallel: be.Threads()}
+	m := problem.Machine{Parallel: be.Threads()}
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 		for _, n := range []int{1024, 2048} {
 			p := problem.New(n, n, n, d)

@@ -8,6 +8,7 @@ import (
 	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/plan"
 	optblock "matladder/kernels/v4_optblock"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -19,7 +20,7 @@ func TestKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := b.describe(measurements{Threads: 2, Cores: &tile.Cores{}}).Blocking.Kept
+	kept := b.describe(measurements{Threads: 2, Cores: &machine.Cores{}}).Blocking.Kept
 	const k, row = 256, 1024 // elements, and their bytes however they are packed
 	for _, test := range []struct {
 		rows int

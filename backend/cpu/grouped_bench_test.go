@@ -7,6 +7,7 @@ import (
 	"matladder/backend"
 	starts "matladder/kernels/grouped/v3_starts"
 	quantized "matladder/kernels/v5_quant"
+	"matladder/model/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -20,7 +21,7 @@ func BenchmarkGrouped(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer be.Close()
-	machine := be.Probe(b.Context()).Machine()
+	machine := blocking.Of(be.Probe(b.Context()), blocking.Setup{}).Machine
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 		for _, c := range []struct{ n, groups int }{{1024, 64}, {2048, 8}} {
 			b.Run(fmt.Sprintf("%s/%d", d, c.groups), func(b *testing.B) {

@@ -53,7 +53,7 @@ func (kernel) Name() string             { return "v1_twice" }
 func (kernel) Supports(double) error    { return nil }
 func (kernel) Variants(double) []string { return []string{""} }
 
-func (kernel) Candidates(p double, _ tile.Machine) []tile.Blocks {
+func (kernel) Candidates(p double, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 8}, tile.Blocks{M: 32})
 }
 

@@ -19,7 +19,7 @@ func ExampleAll() {
 		b.Set(i, 2)
 	}
 	k := sharded.All[2]
-	programs, err := k.Build(p, "", k.Candidates(p, tile.Machine{})[0])
+	programs, err := k.Build(p, "", k.Candidates(p, problem.Machine{})[0])
 	if err != nil {
 		fmt.Println(err)
 		return

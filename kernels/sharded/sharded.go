@@ -19,7 +19,7 @@ type Kernel interface {
 	Number() int
 	Name() string
 	Supports(p problem.Sharded) error
-	Candidates(p problem.Sharded, m tile.Machine) []tile.Blocks
+	Candidates(p problem.Sharded, m problem.Machine) []tile.Blocks
 	Build(p problem.Sharded, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 

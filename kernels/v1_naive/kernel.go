@@ -22,7 +22,7 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
 func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
 
 // Candidates has one: the whole arrays.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Matmul, _ problem.Machine) []tile.Blocks {
 	return []tile.Blocks{{M: p.M, K: p.K, N: p.N}}
 }
 

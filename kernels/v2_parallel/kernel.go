@@ -3,7 +3,6 @@
 package parallel
 
 import (
-	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -26,11 +25,9 @@ func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
 // Candidates has one: the panels that take the least time on the machine's cores, or, of
 // a machine that does not tell, as many each way as it runs at once, their sides as its
 // memory wants them.
-func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
-	for _, b := range blocking.Rank(p, m) {
-		if b.K == p.K {
-			return []tile.Blocks{b}
-		}
+func (Kernel) Candidates(p problem.Matmul, m problem.Machine) []tile.Blocks {
+	if best := m.Cores.Rank(p, tile.Blocks{K: p.K}); best != nil {
+		return best[:1]
 	}
 	panels := max(2, m.Parallel)
 	rows := max(1, m.Align[p.A][0], m.Align[p.Out][0])

@@ -23,7 +23,7 @@ func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
 func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
 
 // Candidates has one: the block of a 128×128 matrix unit.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Matmul, _ problem.Machine) []tile.Blocks {
 	return tile.Candidates(p.M, p.K, p.N, tile.Blocks{M: 128, K: 128, N: 128})
 }
 

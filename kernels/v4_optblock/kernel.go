@@ -3,7 +3,6 @@
 package optblock
 
 import (
-	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -26,8 +25,8 @@ func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
 // Candidates has those shapes that take the least time on the machine's cores, the best
 // first, or, of a machine that does not tell, the sweep, from the third rung's block to
 // one of 1024³.
-func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
-	if best := blocking.Candidates(p, m); best != nil {
+func (Kernel) Candidates(p problem.Matmul, m problem.Machine) []tile.Blocks {
+	if best := m.Cores.Rank(p, tile.Blocks{}); best != nil {
 		return best
 	}
 	return tile.Candidates(p.M, p.K, p.N,

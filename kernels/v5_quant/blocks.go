@@ -3,7 +3,6 @@ package quantized
 import (
 	"slices"
 
-	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -22,7 +21,7 @@ var sweep = []tile.Blocks{
 var flat = []tile.Blocks{{M: 128, N: 256}, {M: 256, N: 128}, {M: 128, N: 128}, {M: 64, N: 256}, {M: 64, N: 128}, {M: 64, N: 64}, {M: 16, N: 64}}
 
 // inRegisters are the flat blocks that fit, those of more rows than p has but once.
-func inRegisters(p problem.Matmul, m tile.Machine) []tile.Blocks {
+func inRegisters(p problem.Matmul, m problem.Machine) []tile.Blocks {
 	const rowBytes = 128
 	k := rowBytes * 8 / p.A.Bits()
 	var list []tile.Blocks
@@ -37,11 +36,8 @@ func inRegisters(p problem.Matmul, m tile.Machine) []tile.Blocks {
 // candidates are those that take the least time on the machine, the best first, or, of a
 // machine that does not tell, the sweep; where elements of k share scales, bk is a whole
 // number of groups.
-func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
-	list := blocking.Candidates(p, m)
-	if list == nil {
-		list = blocking.Pipelined(p, 1, m)
-	}
+func candidates(p problem.Matmul, m problem.Machine) []tile.Blocks {
+	list := m.Rank(p)
 	if list == nil {
 		list = slices.Clone(sweep)
 	}
@@ -56,6 +52,5 @@ func candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	return tile.Candidates(p.M, p.K, p.N, list...)
 }
 
-// Asks says that the compiler is asked for fast memory where blocks need more than it
-// grants.
-func (Kernel) Asks() bool { return true }
+// RequestsVMEM says that fast memory is requested where blocks need more than is granted.
+func (Kernel) RequestsVMEM() bool { return true }

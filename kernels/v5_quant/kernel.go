@@ -25,7 +25,7 @@ func (Kernel) Variants(p problem.Matmul) []string { return variants(p) }
 
 // Candidates has those shapes that take the least time on the machine, the best first,
 // or, of a machine that does not tell, the fourth rung's.
-func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks { return candidates(p, m) }
+func (Kernel) Candidates(p problem.Matmul, m problem.Machine) []tile.Blocks { return candidates(p, m) }
 
 // Build writes the kernel as a tile program, behind those that quantize a.
 func (Kernel) Build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, error) {

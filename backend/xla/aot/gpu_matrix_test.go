@@ -85,7 +85,7 @@ func matrix(t *testing.T) []matrixCell {
 				}
 				blocks := b
 				if blocks == (tile.Blocks{}) {
-					blocks = k.Candidates(p, tile.Machine{Parallel: 2})[0]
+					blocks = k.Candidates(p, problem.Machine{Parallel: 2})[0]
 				}
 				add(k, "", p, blocks)
 			}

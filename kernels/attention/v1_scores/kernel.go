@@ -27,7 +27,7 @@ func (Kernel) Supports(p problem.Attention) error { return scores.Beside(p) }
 func (Kernel) Variants(problem.Attention) []string { return []string{""} }
 
 // Candidates has one shape.
-func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Attention, _ problem.Machine) []tile.Blocks {
 	return []tile.Blocks{problem.Clip(p, tile.Blocks{M: 128, K: 512})}
 }
 

@@ -24,7 +24,7 @@ func (Kernel) Supports(p problem.Attention) error { return scores.Beside(p) }
 func (Kernel) Variants(problem.Attention) []string { return []string{""} }
 
 // Candidates has one shape: as many rows as a tenth of fast memory holds scores of.
-func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Attention, m problem.Machine) []tile.Blocks {
 	rows := 128
 	for m.FastBytes > 0 && rows > 8 && int64(rows)*int64(p.Keys)*4 > m.FastBytes/10 {
 		rows /= 2

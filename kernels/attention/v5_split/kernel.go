@@ -29,7 +29,7 @@ func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
 func (Kernel) Variants(problem.Attention) []string { return []string{""} }
 
 // Candidates has blocks of few keys to many.
-func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Attention, _ problem.Machine) []tile.Blocks {
 	if p.PageSize > 0 {
 		return []tile.Blocks{{M: 1, K: p.PageSize}}
 	}

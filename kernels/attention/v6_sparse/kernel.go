@@ -25,7 +25,7 @@ func (Kernel) Supports(p problem.Attention) error { return scores.Beside(p) }
 func (Kernel) Variants(problem.Attention) []string { return []string{""} }
 
 // Candidates has the sweep.
-func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Attention, m problem.Machine) []tile.Blocks {
 	return scores.Candidates(p, m)
 }
 

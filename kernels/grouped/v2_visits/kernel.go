@@ -26,7 +26,7 @@ func (Kernel) Supports(p problem.Grouped) error { return p.Validate() }
 func (Kernel) Variants(problem.Grouped) []string { return []string{""} }
 
 // Candidates has blocks of many rows, for few groups to meet a block twice, and the sweep.
-func (Kernel) Candidates(p problem.Grouped, m tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Grouped, m problem.Machine) []tile.Blocks {
 	return shapes.Candidates(p, m)
 }
 

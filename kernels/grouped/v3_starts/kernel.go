@@ -25,7 +25,7 @@ func (Kernel) Supports(p problem.Grouped) error { return p.Validate() }
 func (Kernel) Variants(problem.Grouped) []string { return []string{""} }
 
 // Candidates has blocks of many rows, for few groups to meet a block twice, and the sweep.
-func (Kernel) Candidates(p problem.Grouped, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Grouped, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 512, K: p.K, N: 512}, tile.Blocks{M: 1024, K: p.K, N: 512},
 		tile.Blocks{M: 128, K: 128, N: 128}, tile.Blocks{M: 256, K: 512, N: 512}, tile.Blocks{M: 512, K: 1024, N: 1024})
 }

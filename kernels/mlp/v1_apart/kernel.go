@@ -25,13 +25,22 @@ func (Kernel) Supports(p problem.MLP) error { return p.Validate() }
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.MLP) []string { return []string{""} }
 
-// Candidates has the sweep.
-func (Kernel) Candidates(p problem.MLP, m tile.Machine) []tile.Blocks {
-	return gates.Candidates(p, m, 1)
+// Candidates has those shapes that take the least time on the machine for one of the products,
+// or, of a machine that does not tell, a sweep.
+func (Kernel) Candidates(p problem.MLP, m problem.Machine) []tile.Blocks {
+	product := p.Product(p.N)
+	list := m.Cores.Rank(product, tile.Blocks{})
+	if product.B = p.W; list == nil { // a pipeline moves weights as they are in memory
+		list = m.Pipeline.Rank(product, tile.Blocks{})
+	}
+	if list == nil {
+		list = []tile.Blocks{{M: 128, K: 128, N: 128}, {M: 256, K: 512, N: 256}, {M: 512, K: 512, N: 512}, {M: 512, K: 1024, N: 512}}
+	}
+	return problem.ClipAll(p, list...)
 }
 
-// Asks says that the compiler is asked for fast memory where blocks need more than it grants.
-func (Kernel) Asks() bool { return true }
+// RequestsVMEM says that fast memory is requested where blocks need more than is granted.
+func (Kernel) RequestsVMEM() bool { return true }
 
 // Build writes the kernel as three tile programs.
 func (Kernel) Build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {

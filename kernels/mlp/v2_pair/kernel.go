@@ -23,13 +23,18 @@ func (Kernel) Supports(p problem.MLP) error { return p.Validate() }
 // Variants has the plain kernel only.
 func (Kernel) Variants(problem.MLP) []string { return []string{""} }
 
-// Candidates has the sweep of both products together.
-func (Kernel) Candidates(p problem.MLP, m tile.Machine) []tile.Blocks {
-	return gates.Candidates(p, m, 2)
+// Candidates has those shapes that take the least time on the machine for both products
+// together, or, of a machine that does not tell, a sweep.
+func (Kernel) Candidates(p problem.MLP, m problem.Machine) []tile.Blocks {
+	list := m.Rank(p)
+	if list == nil {
+		list = []tile.Blocks{{M: 128, K: 128, N: 64}, {M: 256, K: 512, N: 128}, {M: 512, K: 512, N: 256}, {M: 512, K: 1024, N: 256}}
+	}
+	return problem.ClipAll(p, list...)
 }
 
-// Asks says that the compiler is asked for fast memory where blocks need more than it grants.
-func (Kernel) Asks() bool { return true }
+// RequestsVMEM says that fast memory is requested where blocks need more than is granted.
+func (Kernel) RequestsVMEM() bool { return true }
 
 // Build writes the kernel as a tile program.
 func (Kernel) Build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {

@@ -26,7 +26,7 @@ func (Kernel) Supports(p problem.Norm) error { return p.Validate() }
 func (Kernel) Variants(problem.Norm) []string { return []string{""} }
 
 // Candidates has one: 64 rows at a time.
-func (Kernel) Candidates(p problem.Norm, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Norm, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 64})
 }
 

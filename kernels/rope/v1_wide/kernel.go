@@ -24,7 +24,7 @@ func (Kernel) Supports(p problem.Rope) error { return p.Validate() }
 func (Kernel) Variants(problem.Rope) []string { return []string{""} }
 
 // Candidates has one: 64 rows at a time, or all.
-func (Kernel) Candidates(p problem.Rope, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Rope, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: min(64, p.Rows)})
 }
 

@@ -24,7 +24,7 @@ func (Kernel) Supports(p problem.Rope) error { return p.Validate() }
 func (Kernel) Variants(problem.Rope) []string { return []string{""} }
 
 // Candidates has blocks of few rows to many.
-func (Kernel) Candidates(p problem.Rope, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Rope, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 32}, tile.Blocks{M: 64}, tile.Blocks{M: 128}, tile.Blocks{M: 256}, tile.Blocks{M: 512})
 }
 

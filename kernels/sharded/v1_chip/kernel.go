@@ -21,7 +21,7 @@ func (Kernel) Name() string { return "v1_chip" }
 func (Kernel) Supports(p problem.Sharded) error { return shards.Alone(p) }
 
 // Candidates are blocks that divide the arrays.
-func (Kernel) Candidates(p problem.Sharded, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Sharded, _ problem.Machine) []tile.Blocks {
 	return shards.Candidates(p, p.M)
 }
 

@@ -27,7 +27,7 @@ func (Kernel) Supports(p problem.Sharded) error {
 }
 
 // Candidates are blocks that divide the parts of a device.
-func (Kernel) Candidates(p problem.Sharded, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Sharded, _ problem.Machine) []tile.Blocks {
 	return shards.Candidates(p, p.M/p.Devices/2)
 }
 

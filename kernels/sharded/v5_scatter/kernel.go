@@ -21,7 +21,7 @@ func (Kernel) Name() string { return "v5_scatter" }
 func (Kernel) Supports(p problem.Sharded) error { return shards.Takes(p, problem.Scatter, 2) }
 
 // Candidates are blocks that divide the parts of a device.
-func (Kernel) Candidates(p problem.Sharded, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Sharded, _ problem.Machine) []tile.Blocks {
 	return shards.Candidates(p, p.M/p.Devices)
 }
 

@@ -25,7 +25,7 @@ func (Kernel) Supports(p problem.Softmax) error { return p.Validate() }
 func (Kernel) Variants(problem.Softmax) []string { return []string{""} }
 
 // Candidates has one: 64 rows at a time.
-func (Kernel) Candidates(p problem.Softmax, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Softmax, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 64})
 }
 

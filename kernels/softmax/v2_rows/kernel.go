@@ -23,7 +23,7 @@ func (Kernel) Supports(p problem.Softmax) error { return p.Validate() }
 func (Kernel) Variants(problem.Softmax) []string { return []string{""} }
 
 // Candidates has blocks of few rows to many.
-func (Kernel) Candidates(p problem.Softmax, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Softmax, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 8}, tile.Blocks{M: 16}, tile.Blocks{M: 32}, tile.Blocks{M: 64}, tile.Blocks{M: 128})
 }
 

@@ -106,7 +106,7 @@ func TestThin_Rungs(t *testing.T) {
 				}
 				for _, k := range kernels.Ladder(problem.MatmulFamily) {
 					p := problem.New(m, 67, 130, d)
-					blocks := k.Candidates(p, tile.Machine{Parallel: 3})
+					blocks := k.Candidates(p, problem.Machine{Parallel: 3})
 					if k.Number() > 2 {
 						blocks = append(blocks, tile.Blocks{M: 7, K: 32, N: 64}.Clip(m, 67, 130))
 					}

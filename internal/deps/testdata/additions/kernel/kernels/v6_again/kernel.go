@@ -17,6 +17,6 @@ func (Kernel) Number() int { return 6 }
 func (Kernel) Name() string { return "v6_again" }
 
 // Candidates has blocks of 64 only.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Matmul, _ problem.Machine) []tile.Blocks {
 	return tile.Candidates(p.M, p.K, p.N, tile.Blocks{M: 64, K: 64, N: 64})
 }

@@ -22,7 +22,7 @@ func (Kernel) Supports(p problem.Doubled) error { return p.Validate() }
 func (Kernel) Variants(problem.Doubled) []string { return []string{""} }
 
 // Candidates has blocks of few items and of more.
-func (Kernel) Candidates(p problem.Doubled, _ tile.Machine) []tile.Blocks {
+func (Kernel) Candidates(p problem.Doubled, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 8}, tile.Blocks{M: 32})
 }
 
