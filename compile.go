@@ -148,6 +148,7 @@ type chosen struct {
 	kernel   string
 	blocks   tile.Blocks
 	tuned    map[string]string // parameters that were tuned with the blocks
+	tabled   problem.Tabled    // the problem, if it has tables; nil otherwise
 
 	packed []*tile.Program // with blocks for a b that is packed beforehand; nil for the same
 }
@@ -155,6 +156,7 @@ type chosen struct {
 // build writes the kernel with the blocks that o asks for, or the best known.
 func (d *device) build(p problem.Problem, k kernels.Kernel, o Options) (c chosen, err error) {
 	c = chosen{kernel: k.Name(), blocks: o.Blocks}
+	c.tabled, _ = p.(problem.Tabled)
 	switch {
 	case c.blocks != (tile.Blocks{}):
 		sides := []int{c.blocks.M, c.blocks.K, c.blocks.N}

@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/timeline"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -27,6 +28,7 @@ type Program struct {
 	inputs, outputs []argument
 	inPlace         map[int]int // number of an input, by that of the output that may be its memory
 	bounds          []bound
+	tabled          problem.Tabled // nil where nothing is known of tables but bounds
 
 	variants atomic.Pointer[[]*variant]
 	states   sync.Pool // of *call
@@ -45,11 +47,14 @@ type argument struct {
 // mostArguments is what masks of them can hold.
 const mostArguments = 64
 
-// bound is an axis whose length an input says.
+// bound is what elements of an input, a table, may be at most: one that says how long an axis
+// is, or those that say which block of an array a program has.
 type bound struct {
-	axis    *tile.Axis
-	input   int
-	element int
+	input       int
+	first, last int    // elements
+	length      *bound // of one element, which says how many of these there are; nil for all
+	most        int
+	what        string
 }
 
 // newProgram compiles what was chosen, and owns d if that succeeds.
@@ -58,7 +63,7 @@ func newProgram(ctx context.Context, d *device, c chosen, o Options) (*Program, 
 	if err != nil {
 		return nil, fmt.Errorf("matladder: %w", err)
 	}
-	p := &Program{device: d, programs: c.programs, packed: c.packed, params: d.with(o, c.tuned), kernel: c.kernel, blocks: c.blocks}
+	p := &Program{device: d, programs: c.programs, packed: c.packed, params: d.with(o, c.tuned), kernel: c.kernel, blocks: c.blocks, tabled: c.tabled}
 	p.states.New = func() any { return p.newCall() }
 	for _, list := range []struct {
 		refs []*tile.Ref
@@ -80,17 +85,7 @@ func newProgram(ctx context.Context, d *device, c chosen, o Options) (*Program, 
 		return nil, err
 	}
 	for _, t := range c.programs {
-		for _, axis := range t.Grid {
-			l, ok := axis.Bound.(tile.Lookup)
-			if !ok {
-				continue
-			}
-			at, fixed := l.At.(tile.Const)
-			input := slices.IndexFunc(p.inputs, func(a argument) bool { return a.Name == l.Table.Name })
-			if fixed && input >= 0 {
-				p.bounds = append(p.bounds, bound{axis, input, int(at)})
-			}
-		}
+		p.boundTables(t)
 	}
 	v, err := p.compile(ctx, kind{})
 	if err != nil {
@@ -203,20 +198,6 @@ func (p *Program) check(out, in []Tensor) error {
 	return p.checkOverlaps(out, in)
 }
 
-// checkBounds refuses lengths that the grid does not have.
-func (p *Program) checkBounds(in []Tensor) error {
-	for _, b := range p.bounds {
-		t := &in[b.input]
-		if t.lies() != dense {
-			continue // is looked at when it was copied
-		}
-		if err := b.check(t.data); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func names(list []argument) string {
 	s := ""
 	for i, a := range list {
@@ -228,14 +209,50 @@ func names(list []argument) string {
 	return s
 }
 
-// check refuses a length that the grid does not have.
-func (b bound) check(table []byte) error {
-	n := *(*int32)(unsafe.Pointer(&table[4*b.element]))
-	if n >= 0 && int(n) <= b.axis.Size {
-		return nil
+// boundTables takes note of the tables of a program that bound its axes, and of those whose
+// elements are blocks of an array as they stand.
+func (p *Program) boundTables(t *tile.Program) {
+	lengths := map[*tile.Axis]*bound{}
+	table := func(l tile.Lookup) int {
+		return slices.IndexFunc(p.inputs, func(a argument) bool { return a.Name == l.Table.Name })
 	}
-	l := b.axis.Bound.(tile.Lookup)
-	return &ArgumentError{l.Table.Name, false, fmt.Sprintf("element %d is %d, and bounds axis %s: want 0 … %d", b.element, n, b.axis.Name, b.axis.Size)}
+	for _, axis := range t.Grid {
+		l, bounded := axis.Bound.(tile.Lookup)
+		at, fixed := l.At.(tile.Const)
+		if !bounded || !fixed || table(l) < 0 {
+			continue
+		}
+		b := bound{input: table(l), first: int(at), last: int(at) + 1, most: axis.Size, what: "bounds axis " + axis.Name}
+		p.bounds = append(p.bounds, b)
+		lengths[axis] = &b
+	}
+	for _, r := range t.Refs {
+		for d, x := range r.Index {
+			l, direct := x.(tile.Lookup)
+			axis, along := l.At.(*tile.Axis)
+			if !direct || !along || table(l) < 0 || axis.Bound != nil && lengths[axis] == nil {
+				continue
+			}
+			p.bounds = append(p.bounds, bound{input: table(l), last: axis.Size, length: lengths[axis], most: r.Blocks()[d] - 1,
+				what: fmt.Sprintf("is a block of %s along dimension %d", r.Name, d)})
+		}
+	}
+}
+
+// check refuses elements that the program has no place for. Those that are lengths of others
+// were checked before.
+func (b *bound) check(in [][]byte) error {
+	element := func(input, i int) int { return int(*(*int32)(unsafe.Pointer(&in[input][4*i]))) }
+	last := b.last
+	if b.length != nil {
+		last = element(b.length.input, b.length.first)
+	}
+	for i := b.first; i < last; i++ {
+		if n := element(b.input, i); n < 0 || n > b.most {
+			return fmt.Errorf("element %d is %d, and %s: want 0 … %d", i, n, b.what, b.most)
+		}
+	}
+	return nil
 }
 
 func (a *argument) fits(t *Tensor) bool {

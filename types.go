@@ -4,8 +4,6 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/gomlx/compute/dtypes/float16"
-
 	"matladder/tile"
 )
 
@@ -28,11 +26,40 @@ func (x BFloat16) Float32() float32 { return math.Float32frombits(uint32(x) << 1
 // be converted.
 type Float16 uint16
 
-// ToFloat16 rounds to nearest, ties to even.
-func ToFloat16(x float32) Float16 { return Float16(float16.FromFloat32(x)) }
+// ToFloat16 rounds to nearest, ties to even: what is below 2^-14 to a multiple of 2^-24, what
+// is too large to infinity. A NaN stays one, with as much of its payload as there is room for.
+func ToFloat16(x float32) Float16 {
+	const (
+		rebias  = (127 - 15) << 23 // between the exponents of the two formats
+		least   = 113 << 23        // 2^-14, the least number that is not subnormal
+		most    = 0x477FFFFF       // the last one below 2^16
+		spacing = 0.5              // float32 numbers from here on lie 2^-24 apart
+	)
+	bits := math.Float32bits(x)
+	sign, size := Float16(bits>>16&0x8000), bits&^(1<<31)
+	switch {
+	case x != x:
+		return sign | 0x7C00 | Float16(max(1, size>>13&0x3FF))
+	case size > most:
+		return sign | 0x7C00
+	case size < least:
+		return sign | Float16(math.Float32bits(math.Float32frombits(size)+spacing)-math.Float32bits(spacing))
+	}
+	size -= rebias
+	return sign | Float16((size+0xFFF+size>>13&1)>>13)
+}
 
 // Float32 is x, exactly.
-func (x Float16) Float32() float32 { return float16.Float16(x).Float32() }
+func (x Float16) Float32() float32 {
+	sign, size := uint32(x&0x8000)<<16, uint32(x&0x7FFF)
+	switch {
+	case size >= 0x7C00:
+		return math.Float32frombits(sign | 0x7F800000 | size&0x3FF<<13)
+	case size < 0x400: // subnormal
+		return math.Float32frombits(sign | math.Float32bits(float32(size)/(1<<24)))
+	}
+	return math.Float32frombits(sign | (size<<13 + (127-15)<<23))
+}
 
 // Float8E4M3FN is the 8-bit format of OCP that has no infinity and numbers up to 448.
 type Float8E4M3FN uint8

@@ -304,6 +304,7 @@ type call struct {
 	on              backend.Arguments // what it computes on; those that are copied are others in each launch
 	packed          []backend.Packed  // on.Packed, if any input is packed
 
+	table  func(name string) []int32 // tableOf
 	traced bool
 	trace  *timeline.Timeline
 }
@@ -311,6 +312,7 @@ type call struct {
 func (p *Program) newCall() *call {
 	c := &call{p: p, packed: make([]backend.Packed, len(p.inputs))}
 	c.on.In, c.on.Out = make([][]byte, len(p.inputs)), make([][]byte, len(p.outputs))
+	c.table = c.tableOf
 	return c
 }
 
@@ -322,9 +324,6 @@ func (c *call) fit(out, in []Tensor) error {
 		}
 		c.seenOut, c.seenIn = append(c.seenOut[:0], out...), append(c.seenIn[:0], in...)
 		c.wanted, c.variant = c.p.want(out, in), nil
-	}
-	if len(c.p.bounds) > 0 {
-		return c.p.checkBounds(in)
 	}
 	return nil
 }
@@ -388,13 +387,11 @@ func (c *call) place(v *variant, out, in []Tensor) error {
 // launch computes by a variant, on the arguments or copies of them.
 func (c *call) launch(ctx context.Context, v *variant) error {
 	w := &c.wanted
-	if w.copied|w.outs == 0 {
-		return c.call(ctx, v)
-	}
 	if w.copied != 0 {
-		if err := c.gather(); err != nil {
-			return err
-		}
+		c.gather()
+	}
+	if err := c.checkTables(); err != nil {
+		return err
 	}
 	if w.outs != 0 {
 		c.on.Version++
@@ -417,9 +414,8 @@ func (c *call) launch(ctx context.Context, v *variant) error {
 	return nil
 }
 
-// gather copies the inputs that a launch does not read where they lie, and looks at the
-// lengths among them.
-func (c *call) gather() error {
+// gather copies the inputs that a launch does not read where they lie.
+func (c *call) gather() {
 	c.on.Version++
 	for i := range c.seenIn {
 		if c.wanted.copied&(1<<i) != 0 {
@@ -428,12 +424,29 @@ func (c *call) gather() error {
 			gather(c.on.In[i], t)
 		}
 	}
-	for _, b := range c.p.bounds {
-		if err := b.check(c.on.In[b.input]); err != nil {
-			return err
+}
+
+// checkTables refuses elements of tables that the problem, or the grid, has no place for.
+func (c *call) checkTables() error {
+	if c.p.tabled != nil {
+		if wrong := c.p.tabled.CheckTables(c.table); wrong != nil {
+			return &ArgumentError{wrong.Table, false, wrong.Error()}
+		}
+	}
+	for i := range c.p.bounds {
+		b := &c.p.bounds[i]
+		if err := b.check(c.on.In); err != nil {
+			return &ArgumentError{c.p.inputs[b.input].Name, false, err.Error()}
 		}
 	}
 	return nil
+}
+
+// tableOf is an input that is a table, without gaps.
+func (c *call) tableOf(name string) []int32 {
+	i := slices.IndexFunc(c.p.inputs, func(a argument) bool { return a.Name == name })
+	data := c.on.In[i]
+	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(data))), len(data)/4)
 }
 
 // call calls the variant, and has it recorded if that was asked for.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/results"
 )
@@ -53,13 +55,13 @@ func TestCold(t *testing.T) {
 	if rows < len(warm)/2 || launches != f.cooled || launches <= rows {
 		t.Errorf("%d rows of %d launches, cooled %d times; %d warm rows", rows, launches, f.cooled, len(warm))
 	}
-	if n := len(results.Summarize(all)); n != 16 {
+	if n := len(stats.Summarize(all)); n != 16 {
 		t.Errorf("%d points, want 8 warm and 8 cold ones", n)
 	}
 	if again := measure("cache: cold\npin: true\n"); len(again) != len(all) {
 		t.Errorf("resumed, %d rows became %d", len(all), len(again))
 	}
-	if list, old, new := results.Pair(results.Summarize(warm), results.Summarize(all[len(warm):]), 0.02, false); len(list) > 0 || len(old) != 8 || len(new) != 8 {
+	if list, old, new := stats.Pair(stats.Summarize(warm), stats.Summarize(all[len(warm):]), 0.02, false); len(list) > 0 || len(old) != 8 || len(new) != 8 {
 		t.Errorf("warm and cold are compared: %+v", list)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/internal/counters"
 	"matladder/machine"
 	"matladder/results"
@@ -122,7 +124,7 @@ func TestControl_Disturbed(t *testing.T) {
 		}
 		return 1
 	})
-	s := results.Summarize(out.Rows)[0]
+	s := stats.Summarize(out.Rows)[0]
 	if undisturbed != 12 || once != 12 || long <= 12 || s.Disturbed == 0 || s.Rough || s.Time.N < 12 {
 		t.Errorf("%d rounds, %d with one slow control, %d with several in a row: %d left out of %d", undisturbed, once, long, s.Disturbed, s.Rows)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/machine"
 	"matladder/results"
 )
@@ -65,7 +67,7 @@ func TestRun_Probes(t *testing.T) {
 			if last.Status != c.status || last.PeakFLOPs != want || last.PeakSource != "a probe" {
 				t.Errorf("%s %q of a peak of %g (%s), want %s of %g", last.Status, last.Reason, last.PeakFLOPs, last.PeakSource, c.status, want)
 			}
-			for _, s := range results.Summarize(out.Rows) {
+			for _, s := range stats.Summarize(out.Rows) {
 				if s.Status != c.status {
 					t.Errorf("%s: %s", s.Kernel, s.Status)
 				}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/machine"
 	"matladder/results"
@@ -31,19 +33,19 @@ func TestLayers(t *testing.T) {
 	if err != nil || len(s.Groups) != 2 || len(c.Families()) != 2 {
 		t.Fatalf("%d groups of %d families, %v", len(s.Groups), len(c.Families()), err)
 	}
-	var summaries []results.Summary
+	var summaries []stats.Summary
 	for _, g := range s.Groups {
-		x := results.Summary{Record: results.Record{Layers: c.uses(g.Problem), Family: g.Problem.Family().Name}}
+		x := stats.Summary{Record: results.Record{Layers: c.uses(g.Problem), Family: g.Problem.Family().Name}}
 		x.Kernel, x.Device, x.Mode, x.Status = "v9", "device", results.Measured, results.OK
 		x.PeakFLOPs, x.Bandwidth, x.FLOPs, x.BytesMin = 1e9, 1e9, 4e5, 1e5
-		x.Time = results.Estimate{N: 1, Median: 1e-3}
+		x.Time = stats.Estimate{N: 1, Median: 1e-3}
 		summaries = append(summaries, x)
 	}
 	if want := "small/2 of 2/down/1; again/1 of 1/down/1"; summaries[1].Layers != want {
 		t.Errorf("layers %q, want %q", summaries[1].Layers, want)
 	}
 	var b bytes.Buffer
-	if err := results.WriteLayers(&b, summaries); err != nil {
+	if err := stats.WriteLayers(&b, summaries); err != nil {
 		t.Fatal(err)
 	}
 	// Two of the norm and one product, 1 ms each, of which 0.4 ms are the roof's.
@@ -54,7 +56,7 @@ func TestLayers(t *testing.T) {
 	}
 	b.Reset()
 	summaries[0].Rough = true
-	if err := results.WriteLayers(&b, summaries); err != nil || !strings.Contains(b.String(), "~3.00 ms") { // a sum with one that is not to be relied on
+	if err := stats.WriteLayers(&b, summaries); err != nil || !strings.Contains(b.String(), "~3.00 ms") { // a sum with one that is not to be relied on
 		t.Errorf("%v, no ~ before the sum in\n%s", err, b.String())
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/harness/measure"
 	"matladder/internal/counters"
 	"matladder/machine"
@@ -101,7 +103,7 @@ func TestShortened(t *testing.T) {
 	if most := launches[0]; least*8 > most {
 		t.Errorf("%d launches at first, %d at least: nothing was shortened", most, least)
 	}
-	for _, s := range results.Summarize(out.Rows) {
+	for _, s := range stats.Summarize(out.Rows) {
 		if want := float64(s.FLOPs) / f.rate * (1 + f.jitter/2); math.Abs(s.Time.Median/want-1) > f.jitter/2 {
 			t.Errorf("%s takes %g s, should %g", s.Kernel, s.Time.Median, want)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -53,7 +55,7 @@ func TestLoop(t *testing.T) {
 			t.Fatalf("round %d, repetition %d: %d launches by %s, want %d", r.Round, r.Rep, r.Launches, r.Method, want)
 		}
 	}
-	for _, s := range results.Summarize(out.Rows) {
+	for _, s := range stats.Summarize(out.Rows) {
 		want := float64(s.FLOPs) / f.rate
 		if got := s.Time.Median; math.Abs(got-want) > 0.05*want {
 			t.Errorf("%d: a launch takes %g s, want %g", s.M, got, want)
@@ -70,7 +72,7 @@ func TestLoop_Impossible(t *testing.T) {
 	f := newFake()
 	f.start, f.rate = 20*time.Millisecond, 1.2*f.device.Peak["float32"].Value
 	out := mustRun(t, small(t, "kernels: [4]\n"), f, filepath.Join(t.TempDir(), "rows.csv"))
-	for _, s := range results.Summarize(out.Rows) {
+	for _, s := range stats.Summarize(out.Rows) {
 		want := results.OK
 		if s.DtypeA == "float32" {
 			want = results.Impossible

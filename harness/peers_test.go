@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/kernels"
 	"matladder/problem"
@@ -97,8 +99,8 @@ func TestPeers(t *testing.T) {
 			t.Errorf("%s ends %d times, after rounds %v", id, ended[id], rounds[id])
 		}
 	}
-	summaries := results.Best(results.Summarize(out.Rows))
-	for _, contest := range results.Contests(summaries) {
+	summaries := stats.Best(stats.Summarize(out.Rows))
+	for _, contest := range stats.Contests(summaries) {
 		if contest.Points[0].DtypeA == "float32" && (contest.Best == nil || contest.Rival == nil || !contest.Ratio.Sure()) {
 			t.Errorf("%s: %+v", contest.Points[0].Size(), contest.Ratio)
 		}

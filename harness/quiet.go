@@ -3,12 +3,13 @@ package harness
 import (
 	"matladder/harness/measure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // A sample is the time of one launch, with what its rows say of the machine meanwhile.
 type sample struct {
 	seconds    float64
-	conditions []results.Conditions // of both rows of a loop
+	conditions []stats.Conditions // of both rows of a loop
 }
 
 // samplesOf are those of the rows of one point, in the order in which they were timed.
@@ -34,9 +35,9 @@ func sampleOf(last, row *results.Record) (s sample, ok bool) {
 	if s.seconds, ok = launchTime(last, row); !ok {
 		return s, false
 	}
-	s.conditions = append(s.conditions, row.Conditions())
+	s.conditions = append(s.conditions, stats.ConditionsOf(row))
 	if row.Method == results.Loop {
-		s.conditions = append(s.conditions, last.Conditions())
+		s.conditions = append(s.conditions, stats.ConditionsOf(last))
 	}
 	return s, true
 }
@@ -57,7 +58,7 @@ func launchTime(last, row *results.Record) (seconds float64, ok bool) {
 func (r *run) quiet(samples []sample) []float64 {
 	var times []float64
 	for _, s := range samples {
-		causes := results.Causes(0)
+		causes := stats.Causes(0)
 		for _, c := range s.conditions {
 			causes |= r.disturbances.Of(c)
 		}

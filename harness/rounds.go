@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/harness/measure"
 	"matladder/problem"
 	"matladder/results"
@@ -51,7 +53,7 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 	}()
 	g.keep(lanes)
 	if len(lanes) > 0 {
-		g.current = lanes[0].row.Conditions()
+		g.current = stats.ConditionsOf(&lanes[0].row)
 	}
 	round := 0
 	for _, l := range lanes {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/harness/measure"
 	"matladder/machine"
@@ -71,10 +73,10 @@ type run struct {
 	rng     *rand.Rand // of when an output is looked at; orders have their own
 	watch   *measure.Watch
 
-	disturbances results.Disturbances // as far as the rows tell by now
-	counted      int                  // repetitions of this execution
-	disturbed    int                  // of these, by what was known then
-	current      results.Conditions   // of the group that is measured
+	disturbances stats.Disturbances // as far as the rows tell by now
+	counted      int                // repetitions of this execution
+	disturbed    int                // of these, by what was known then
+	current      stats.Conditions   // of the group that is measured
 }
 
 // Run measures a sweep. It returns what is in the file even with an error: then
@@ -162,7 +164,7 @@ func (r *run) append(rows []results.Record) error {
 	for i := range rows {
 		if rows[i].Status == results.OK && rows[i].Mode == results.Measured {
 			r.counted++
-			if r.disturbances.Of(rows[i].Conditions()) != 0 {
+			if r.disturbances.Of(stats.ConditionsOf(&rows[i])) != 0 {
 				r.disturbed++
 			}
 		}
@@ -187,7 +189,7 @@ func (r *run) rescue(lost error) error {
 // learn takes in what rows say of the machine.
 func (r *run) learn(rows []results.Record) {
 	for i := range rows {
-		r.disturbances.Add(rows[i].Conditions())
+		r.disturbances.Add(stats.ConditionsOf(&rows[i]))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"matladder/results"
+	"matladder/stats"
 )
 
 // TestTogether measures two products of each size as one group: they share their
@@ -53,7 +53,7 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	n := 0
-	for _, c := range results.Costs(results.Best(results.Summarize(out.Rows))) {
+	for _, c := range stats.Costs(stats.Best(stats.Summarize(out.Rows))) {
 		if c.Point.Kernel == "v4_optblock" && c.Base != nil && c.Base.DtypeA == "float32" && c.Point.DtypeA == "int8" && c.Times.N >= 6 {
 			n++
 		}

@@ -122,7 +122,7 @@ func located(name string, data []byte, err error) error {
 	}
 	for i, l := range lines {
 		line, words := yamlline.Cut(l, data)
-		words = strings.Replace(words, " not found in type chips.", " is not a key of a ", 1)
+		words = strings.Replace(words, " not found in type machine.", " is not a key of a ", 1)
 		if lines[i] = name + ": " + words; line > 0 {
 			lines[i] = fmt.Sprintf("%s:%d: %s", name, line, words)
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -27,9 +29,9 @@ func errorPictures(q Request, d data) ([]Picture, error) {
 		return nil, errors.New("no row has rel_err or err_over_bound: nothing to show of errors")
 	}
 	slices.Sort(dtypes)
-	relative := errorRow{name: "rel_err: against float64 on the same inputs", of: func(s *results.Summary) results.Optional[float64] { return s.RelErr }}
+	relative := errorRow{name: "rel_err: against float64 on the same inputs", of: func(s *stats.Summary) results.Optional[float64] { return s.RelErr }}
 	bounded := errorRow{name: "err/bound: in parts of what the check allows, which fails above 1", mark: 1,
-		of: func(s *results.Summary) results.Optional[float64] { return s.ErrOverBound }}
+		of: func(s *stats.Summary) results.Optional[float64] { return s.ErrOverBound }}
 	p := &Panels{Heading: headingOf(q, "Errors by K", shownSummaries(d.asked), false, hollow)}
 	for _, row := range []errorRow{relative, bounded} {
 		if panels := row.panels(d.asked, dtypes); panels != nil {
@@ -40,8 +42,8 @@ func errorPictures(q Request, d data) ([]Picture, error) {
 	return []Picture{p}, nil
 }
 
-func shownSummaries(list []results.Summary) []*results.Summary {
-	var shown []*results.Summary
+func shownSummaries(list []stats.Summary) []*stats.Summary {
+	var shown []*stats.Summary
 	for i := range list {
 		if list[i].RelErr.Known || list[i].ErrOverBound.Known {
 			shown = append(shown, &list[i])
@@ -53,17 +55,17 @@ func shownSummaries(list []results.Summary) []*results.Summary {
 // An errorRow is one figure of errors, a panel for each dtype.
 type errorRow struct {
 	name string
-	of   func(*results.Summary) results.Optional[float64]
+	of   func(*stats.Summary) results.Optional[float64]
 	mark float64
 }
 
-func (r errorRow) panels(summaries []results.Summary, dtypes []string) []Panel {
+func (r errorRow) panels(summaries []stats.Summary, dtypes []string) []Panel {
 	least, most := math.Inf(1), r.mark
 	exact := false
 	var panels []Panel
 	for _, dtype := range dtypes {
 		p := Panel{Title: dtype, Mark: r.mark}
-		var of []results.Summary
+		var of []stats.Summary
 		for _, s := range summaries {
 			if v := r.of(&s); s.Dtypes() == dtype && v.Known && v.Value >= 0 && v.Value < 1e30 {
 				of = append(of, s)
@@ -101,7 +103,7 @@ func (r errorRow) panels(summaries []results.Summary, dtypes []string) []Panel {
 
 // addErrors adds a series for each kernel and mode: the worst error at each K, and how
 // far it is to the least.
-func (p *Panel) addErrors(summaries []results.Summary, of func(*results.Summary) results.Optional[float64]) {
+func (p *Panel) addErrors(summaries []stats.Summary, of func(*stats.Summary) results.Optional[float64]) {
 	type line struct {
 		kernel string
 		mode   results.Mode
@@ -125,13 +127,13 @@ func (p *Panel) addErrors(summaries []results.Summary, of func(*results.Summary)
 		points[id][k] = pt
 	}
 	slices.SortFunc(order, func(a, b line) int {
-		if c := results.CompareKernels(a.kernel, b.kernel); c != 0 {
+		if c := stats.CompareKernels(a.kernel, b.kernel); c != 0 {
 			return c
 		}
 		return strings.Compare(string(a.mode), string(b.mode))
 	})
 	for _, id := range order {
-		n, _ := results.Rung(id.kernel)
+		n, _ := stats.Rung(id.kernel)
 		s := Series{Label: id.kernel, Kernel: id.kernel, Shape: max(n, 0), Predicted: id.mode == results.Predicted}
 		if s.Predicted {
 			s.Label += " predicted"
@@ -144,7 +146,7 @@ func (p *Panel) addErrors(summaries []results.Summary, of func(*results.Summary)
 }
 
 // contractedName is what the length of a sum is called: K of a matmul.
-func contractedName(summaries []results.Summary) string {
+func contractedName(summaries []stats.Summary) string {
 	name := ""
 	for i := range summaries {
 		n := summaries[i].ContractedName()
@@ -159,7 +161,7 @@ func contractedName(summaries []results.Summary) string {
 }
 
 // contractionAxis is a log axis of K.
-func contractionAxis(summaries []results.Summary) Axis {
+func contractionAxis(summaries []stats.Summary) Axis {
 	var ticks []Tick
 	for _, s := range summaries {
 		ticks = append(ticks, Tick{Value: float64(s.Contracted()), Label: strconv.Itoa(s.Contracted())})

@@ -3,6 +3,8 @@ package plots
 import (
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/results"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,7 +27,7 @@ func TestErrors_Load(t *testing.T) {
 				rows = append(rows, r)
 			}
 		}
-		list, err := Pictures(results.Summarize(rows), Request{Kind: Errors})
+		list, err := Pictures(stats.Summarize(rows), Request{Kind: Errors})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -16,7 +18,7 @@ const maxHeatRows = 60
 // blockPictures shows every block shape of a kernel at every size: a row of cells
 // for each shape, the darker the faster.
 func blockPictures(q Request, d data) ([]Picture, error) {
-	asked := slices.DeleteFunc(slices.Clone(d.asked), func(s results.Summary) bool {
+	asked := slices.DeleteFunc(slices.Clone(d.asked), func(s stats.Summary) bool {
 		return s.Kernel == results.Baseline || choiceOf(&s).volume() == 0
 	})
 	if len(asked) == 0 {
@@ -113,7 +115,7 @@ func fastestCurves(curves []*curve, best map[column]float64) []*curve {
 }
 
 // sidesOf are the names of the sides of block shapes, of those that have three.
-func sidesOf(s *results.Summary) string {
+func sidesOf(s *stats.Summary) string {
 	if s.BN > 0 {
 		return "bm×bk×bn"
 	}
@@ -124,7 +126,7 @@ func sidesOf(s *results.Summary) string {
 // backends write it.
 var needs = regexp.MustCompile(`needs (\S+ \S+) of .*?, has (\S+ \w+)`)
 
-func cellOf(s *results.Summary, best map[column]float64) HeatCell {
+func cellOf(s *stats.Summary, best map[column]float64) HeatCell {
 	switch {
 	case s == nil:
 		return HeatCell{}

@@ -3,11 +3,11 @@ package plots
 import (
 	"math"
 
+	"matladder/stats"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"matladder/results"
 )
 
 // A Level is a point's arithmetic intensity by the bytes that missed a cache, as bench
@@ -21,7 +21,7 @@ type Level struct {
 const levelsNote = "marks L2 and L3: work over the bytes that this cache lacked, as processors counted them"
 
 // levelsOf are the caches of which misses of the point were counted.
-func levelsOf(s *results.Summary) (list []Level) {
+func levelsOf(s *stats.Summary) (list []Level) {
 	for _, c := range []struct {
 		name  string
 		bytes func() (float64, bool)

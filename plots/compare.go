@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -22,7 +24,7 @@ const maxRows = 80
 // point, the ratio of its rates with interval and verdict.
 func comparePictures(q Request, d data) ([]Picture, error) {
 	var files []string
-	runs := map[string][]results.Summary{}
+	runs := map[string][]stats.Summary{}
 	for _, s := range d.asked {
 		if runs[s.Pos.File] == nil {
 			files = append(files, s.Pos.File)
@@ -35,22 +37,22 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 	if len(files) != 2 {
 		return nil, fmt.Errorf("%s: compare holds one results file against another: give --input twice, the old one first; there are %d files", q.Dtype, len(files))
 	}
-	list, onlyOld, onlyNew := results.Pair(runs[files[0]], runs[files[1]], sameBand, false)
+	list, onlyOld, onlyNew := stats.Pair(runs[files[0]], runs[files[1]], sameBand, false)
 	if len(list) == 0 {
 		return nil, errors.New(q.Dtype + ": the two files share no point that ran")
 	}
-	mean, n := results.GeoMean(list) // of all, shown or not
-	counts := map[results.Verdict]int{}
+	mean, n := stats.GeoMean(list) // of all, shown or not
+	counts := map[stats.Verdict]int{}
 	for _, c := range list {
 		counts[c.Verdict]++
 	}
 	all := len(list)
 	if all > maxRows {
-		slices.SortStableFunc(list, results.CompareVerdicts)
+		slices.SortStableFunc(list, stats.CompareVerdicts)
 		list = list[:maxRows]
 	}
 	r := &Rows{Mark: 1, Band: [2]float64{1 / (1 + sameBand), 1 + sameBand}}
-	var shown []*results.Summary
+	var shown []*stats.Summary
 	var differ []string
 	for _, c := range list {
 		shown = append(shown, c.New)
@@ -66,7 +68,7 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 	if n > 0 {
 		summary = fmt.Sprintf("geometric mean of %d ratios %s", n, digits(mean))
 	}
-	for _, v := range results.Verdicts {
+	for _, v := range stats.Verdicts {
 		if counts[v] > 0 {
 			summary += fmt.Sprintf(" · %d %s", counts[v], v)
 		}
@@ -81,7 +83,7 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 	if len(differ) > 0 {
 		r.Subtitle = append(r.Subtitle, "not the same machine or method: "+strings.Join(differ, "; "))
 	}
-	slices.SortStableFunc(list, func(a, b results.Comparison) int { return comparePoints(a.New, b.New) })
+	slices.SortStableFunc(list, func(a, b stats.Comparison) int { return comparePoints(a.New, b.New) })
 	least, most := 0.9, 1.1
 	for _, c := range list {
 		r.addComparison(c)
@@ -102,18 +104,18 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 }
 
 // comparePoints orders points by kernel, size and blocks.
-func comparePoints(a, b *results.Summary) int {
+func comparePoints(a, b *stats.Summary) int {
 	fa, fb := a.Work(), b.Work()
 	switch {
 	case a.Kernel != b.Kernel:
-		return results.CompareKernels(a.Kernel, b.Kernel)
+		return stats.CompareKernels(a.Kernel, b.Kernel)
 	case fa != fb:
 		return cmp.Compare(fa, fb)
 	}
 	return strings.Compare(fmt.Sprintf("%012g", choiceOf(a).volume()), fmt.Sprintf("%012g", choiceOf(b).volume()))
 }
 
-func (r *Rows) addComparison(c results.Comparison) {
+func (r *Rows) addComparison(c stats.Comparison) {
 	at := r.seriesOf(c.New)
 	name := []string{c.New.Kernel, c.New.Variant}
 	if c.New.Kernel != results.Baseline && choiceOf(c.New).volume() > 0 {
@@ -122,7 +124,7 @@ func (r *Rows) addComparison(c results.Comparison) {
 	name = append(name, "at "+c.New.Size())
 	row := Row{Label: strings.Join(slices.DeleteFunc(name, func(p string) bool { return p == "" }), " "),
 		Color: textColor(kernelColor(c.New.Kernel)), Text: string(c.Verdict)}
-	row.Strong = c.Verdict != results.Same && c.Verdict != results.Unsure
+	row.Strong = c.Verdict != stats.Same && c.Verdict != stats.Unsure
 	switch {
 	case c.Ratio.Known():
 		row.Points = []RowPoint{{at, c.Ratio.Median, c.Ratio.Lo, c.Ratio.Hi}}
@@ -130,7 +132,7 @@ func (r *Rows) addComparison(c results.Comparison) {
 		if !c.Ratio.Sure() {
 			row.Text += fmt.Sprintf(" (n=%d)", c.Ratio.N)
 		}
-	case c.Verdict == results.Lost:
+	case c.Verdict == stats.Lost:
 		row.Text += ": " + string(c.New.Status)
 	}
 	r.Rows = append(r.Rows, row)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -15,8 +17,8 @@ import (
 type curve struct {
 	kernel string
 	choice choice
-	single bool                        // one choice at each size: it is not the curve's name
-	at     map[string]*results.Summary // by Record.Size
+	single bool                      // one choice at each size: it is not the curve's name
+	at     map[string]*stats.Summary // by Record.Size
 }
 
 // A choice is what a kernel may choose for itself.
@@ -25,7 +27,7 @@ type choice struct {
 	params     string
 }
 
-func choiceOf(s *results.Summary) choice { return choice{s.BM, s.BK, s.BN, s.Params} }
+func choiceOf(s *stats.Summary) choice { return choice{s.BM, s.BK, s.BN, s.Params} }
 
 // sides are those of the block shape; of families with fewer the others are 0.
 func (c choice) sides() []int { return []int{c.bm, c.bk, c.bn} }
@@ -65,8 +67,8 @@ func (c choice) clippedTo(r *results.Record) choice {
 // them. With split, choices that compete at a size become curves of their own.
 // Where two summaries claim one place on a curve (the same point in two files)
 // the newest has it.
-func curvesOf(summaries []results.Summary, split bool) []*curve {
-	lines := map[[2]string][]*results.Summary{}
+func curvesOf(summaries []stats.Summary, split bool) []*curve {
+	lines := map[[2]string][]*stats.Summary{}
 	for i := range summaries {
 		s := &summaries[i]
 		id := [2]string{s.Kernel, lineID(&s.Record)}
@@ -78,7 +80,7 @@ func curvesOf(summaries []results.Summary, split bool) []*curve {
 			list = append(list, splitChoices(id[0], line)...)
 			continue
 		}
-		c := &curve{kernel: id[0], single: true, at: map[string]*results.Summary{}}
+		c := &curve{kernel: id[0], single: true, at: map[string]*stats.Summary{}}
 		for _, s := range line {
 			c.add(s)
 		}
@@ -88,14 +90,14 @@ func curvesOf(summaries []results.Summary, split bool) []*curve {
 	return list
 }
 
-func (c *curve) add(s *results.Summary) {
+func (c *curve) add(s *stats.Summary) {
 	if old := c.at[s.Size()]; old == nil || old.StartedAt.Before(s.StartedAt) {
 		c.at[s.Size()] = s
 	}
 }
 
 // contested reports whether some size has more than one choice.
-func contested(line []*results.Summary) bool {
+func contested(line []*stats.Summary) bool {
 	first := map[string]choice{}
 	for _, s := range line {
 		if c, ok := first[s.Size()]; ok && c != choiceOf(s) {
@@ -110,12 +112,12 @@ func contested(line []*results.Summary) bool {
 // only because a larger one was clipped to the array there, is left to the
 // curve of the smallest it could come from, with what was left to it: 384³ at size
 // 384 is 512³.
-func splitChoices(kernel string, line []*results.Summary) []*curve {
+func splitChoices(kernel string, line []*stats.Summary) []*curve {
 	byChoice := map[choice]*curve{}
 	for _, s := range line {
 		c := byChoice[choiceOf(s)]
 		if c == nil {
-			c = &curve{kernel: kernel, choice: choiceOf(s), at: map[string]*results.Summary{}}
+			c = &curve{kernel: kernel, choice: choiceOf(s), at: map[string]*stats.Summary{}}
 			byChoice[choiceOf(s)] = c
 		}
 		c.add(s)
@@ -151,7 +153,7 @@ func (c *curve) clipsTo(o *curve) bool {
 }
 
 // any returns one of the curve's summaries, the same in every run.
-func (c *curve) any() *results.Summary {
+func (c *curve) any() *stats.Summary {
 	return c.at[slices.Min(slices.Collect(maps.Keys(c.at)))]
 }
 
@@ -160,7 +162,7 @@ func (c *curve) any() *results.Summary {
 func compareCurves(a, b *curve) int {
 	ra, rb := &a.any().Record, &b.any().Record
 	return cmp.Or(
-		results.CompareKernels(a.kernel, b.kernel),
+		stats.CompareKernels(a.kernel, b.kernel),
 		cmp.Compare(ra.Mode, rb.Mode),
 		strings.Compare(lineID(ra), lineID(rb)),
 		cmp.Compare(a.choice.volume(), b.choice.volume()),
@@ -273,7 +275,7 @@ func shapes(curves []*curve, list []slot) {
 	shape := map[look]int{}
 	taken := map[int]bool{0: true} // the baseline's, even where there is none
 	for _, c := range curves {
-		if n, ok := results.Rung(c.kernel); ok {
+		if n, ok := stats.Rung(c.kernel); ok {
 			shape[look{c.kernel, 0}] = n
 			taken[n%len(markers)] = true
 		}

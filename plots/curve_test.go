@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"matladder/stats"
+
 	"github.com/google/go-cmp/cmp"
 
 	"matladder/results"
@@ -39,7 +41,7 @@ func blocks(r results.Record, bm, bk, bn int) results.Record {
 
 // charts makes the pictures of q, all of which must be charts.
 func charts(rows []results.Record, q Request) ([]*Chart, error) {
-	pictures, err := Pictures(results.Summarize(rows), q)
+	pictures, err := Pictures(stats.Summarize(rows), q)
 	var list []*Chart
 	for _, p := range pictures {
 		list = append(list, p.(*Chart))
@@ -198,7 +200,7 @@ func TestSlots(t *testing.T) {
 	for _, shown := range [][]string{{"v4_optblock"}, {"v5_quant", "v4_optblock"}, {"v4_optblock", "v4_optblock", "v2_parallel"}, all, {"v1_naive", "xla"}} {
 		var curves []*curve
 		for i, kernel := range shown {
-			c := &curve{kernel: kernel, at: map[string]*results.Summary{"1": {Record: results.Record{Mode: results.Measured}}}}
+			c := &curve{kernel: kernel, at: map[string]*stats.Summary{"1": {Record: results.Record{Mode: results.Measured}}}}
 			c.choice.params = fmt.Sprint(i)
 			curves = append(curves, c)
 		}
@@ -338,7 +340,7 @@ func TestCharts_NoRows(t *testing.T) {
 func TestBlocks_Clipped(t *testing.T) {
 	const k = "v4_optblock"
 	oblong := with(hand(k, 300, 2e9), func(r *results.Record) { r.M, r.N, r.FLOPs = 100, 500, 2*100*300*500 })
-	list, err := Pictures(results.Summarize([]results.Record{
+	list, err := Pictures(stats.Summarize([]results.Record{
 		blocks(hand(k, 64, 1e9), 64, 64, 64), blocks(oblong, 100, 128, 128),
 		blocks(hand(k, 256, 3e9), 128, 128, 128), blocks(hand(k, 256, 4e9), 256, 256, 256),
 	}), Request{Kind: Blocks, Kernel: k, Dtype: "float32"})
@@ -366,7 +368,7 @@ func TestBlocks_Rough(t *testing.T) {
 	for round := range 6 {
 		rows = append(rows, with(blocks(hand(k, 256, 2e9), 128, 128, 128), func(r *results.Record) { r.Round = round }))
 	}
-	list, err := Pictures(results.Summarize(rows), Request{Kind: Blocks, Kernel: k, Dtype: "float32"})
+	list, err := Pictures(stats.Summarize(rows), Request{Kind: Blocks, Kernel: k, Dtype: "float32"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +385,7 @@ func TestBlocks_Rough(t *testing.T) {
 // rows still are block shapes.
 func TestBlocks_Tuned(t *testing.T) {
 	const k = "v4_optblock"
-	list, err := Pictures(results.Summarize([]results.Record{
+	list, err := Pictures(stats.Summarize([]results.Record{
 		blocks(hand(k, 256, 1e9), 256, 256, 64), blocks(hand(k, 512, 2e9), 128, 512, 512), blocks(hand(k, 1024, 3e9), 512, 1024, 256),
 	}), Request{Kind: Blocks, Kernel: k, Dtype: "float32"})
 	if err != nil {
@@ -412,7 +414,7 @@ func TestLabels_Apart(t *testing.T) {
 	}
 	for _, kind := range []Kind{Accuracy, Waterfall, Roofline, Kernels} {
 		q := Request{Kind: kind, Dtype: "float32"}
-		list, err := Pictures(results.Summarize(rows), q)
+		list, err := Pictures(stats.Summarize(rows), q)
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%s: %d pictures, %v", kind, len(list), err)
 		}
@@ -452,7 +454,7 @@ func TestCompare_All(t *testing.T) {
 			}
 		}
 	}
-	list, err := Pictures(results.Summarize(rows), Request{Kind: Compare, Dtype: "float32"})
+	list, err := Pictures(stats.Summarize(rows), Request{Kind: Compare, Dtype: "float32"})
 	if err != nil {
 		t.Fatal(err)
 	}

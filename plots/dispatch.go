@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -13,8 +15,8 @@ import (
 // dispatch beside it, which only the loop method tells apart.
 func dispatchPictures(q Request, d data) ([]Picture, error) {
 	var list []Picture
-	for i, group := range bySquare(results.Best(d.asked)) {
-		if !slices.ContainsFunc(group, func(s results.Summary) bool { return usable(&s) }) {
+	for i, group := range bySquare(stats.Best(d.asked)) {
+		if !slices.ContainsFunc(group, func(s stats.Summary) bool { return usable(&s) }) {
 			continue
 		}
 		p := dispatchPanels(q, group)
@@ -29,7 +31,7 @@ func dispatchPictures(q Request, d data) ([]Picture, error) {
 	return list, nil
 }
 
-func dispatchPanels(q Request, summaries []results.Summary) *Panels {
+func dispatchPanels(q Request, summaries []stats.Summary) *Panels {
 	curves := curvesOf(summaries, false)
 	place := xOf(summaries)
 	looks := slots(curves)
@@ -88,14 +90,14 @@ func dispatchPanels(q Request, summaries []results.Summary) *Panels {
 }
 
 // categoriesOrSquare is the axis of sizes.
-func categoriesOrSquare(summaries []results.Summary) Axis {
+func categoriesOrSquare(summaries []stats.Summary) Axis {
 	if square(&summaries[0]) {
 		return squareAxis(summaries)
 	}
 	return shapeAxis(summaries)
 }
 
-func timePoint(x float64, e results.Estimate) Point {
+func timePoint(x float64, e stats.Estimate) Point {
 	lo := e.Lo
 	if !drawable(lo) {
 		lo = e.Median
@@ -135,7 +137,7 @@ func timeAxis(panels ...Panel) Axis {
 	ax := Axis{Label: "time", Scale: Log, Min: math.Pow(10, math.Floor(math.Log10(least))), Max: math.Pow(10, math.Ceil(math.Log10(most))) * 1.1, Unit: Unit{"s", 1}}
 	for _, t := range logTicks(ax.Min, ax.Max, Unit{"s", 1}) {
 		if t.Rank == 0 {
-			t.Label = results.FormatSeconds(t.Value)
+			t.Label = stats.FormatSeconds(t.Value)
 			t.Label = strings.NewReplacer(".00", "", ".0", "").Replace(t.Label)
 			ax.Ticks = append(ax.Ticks, t)
 		}

@@ -3,6 +3,8 @@ package plots_test
 import (
 	"fmt"
 
+	"matladder/stats"
+
 	"matladder/plots"
 	"matladder/results"
 )
@@ -21,7 +23,7 @@ func ExamplePictures() {
 			})
 		}
 	}
-	pictures, err := plots.Pictures(results.Summarize(rows), plots.Request{Kind: "size", Kernel: "v4_optblock", Dtype: "float32"})
+	pictures, err := plots.Pictures(stats.Summarize(rows), plots.Request{Kind: "size", Kernel: "v4_optblock", Dtype: "float32"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -8,18 +8,20 @@ import (
 	"strings"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
 // sorted returns the summaries behind curves in the order of their rows.
-func sorted(curves []*curve) []*results.Summary {
-	var list []*results.Summary
+func sorted(curves []*curve) []*stats.Summary {
+	var list []*stats.Summary
 	for _, c := range curves {
 		for _, s := range c.at {
 			list = append(list, s)
 		}
 	}
-	slices.SortFunc(list, func(a, b *results.Summary) int {
+	slices.SortFunc(list, func(a, b *stats.Summary) int {
 		return cmp.Or(strings.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line),
 			strings.Compare(a.Size(), b.Size()))
 	})
@@ -31,7 +33,7 @@ func sorted(curves []*curve) []*results.Summary {
 // baseline may run otherwise and is told apart then; peers, which are named by their
 // versions, do so too. best says that only each
 // kernel's fastest blocks are shown, mark how the picture marks what is not to be relied on.
-func headingOf(q Request, title string, summaries []*results.Summary, best bool, mark string) Heading {
+func headingOf(q Request, title string, summaries []*stats.Summary, best bool, mark string) Heading {
 	var rows, baseline, peers []*results.Record
 	for _, s := range summaries {
 		switch {
@@ -86,7 +88,7 @@ func headingOf(q Request, title string, summaries []*results.Summary, best bool,
 
 // sources names the files of a picture that is of several, and those whose sweep has not
 // ended; "" if there are none.
-func sources(summaries []*results.Summary) string {
+func sources(summaries []*stats.Summary) string {
 	const named = 4
 	var all, partial []string
 	for _, s := range summaries {
@@ -120,13 +122,13 @@ const hollow = "hollow, "
 
 // unreliable lists the points that are not to be relied on, which the picture marks so; "" if
 // there are none.
-func unreliable(summaries []*results.Summary, mark string) string {
+func unreliable(summaries []*stats.Summary, mark string) string {
 	const named = 3
 	var names []string
 	disturbed, few := false, false
 	for _, s := range summaries {
 		if usable(s) && !s.Rate.Holds() {
-			names = append(names, s.Kernel+" "+s.Size()+" "+results.FormatSeconds(s.Time.Median))
+			names = append(names, s.Kernel+" "+s.Size()+" "+stats.FormatSeconds(s.Time.Median))
 			disturbed, few = disturbed || s.Rough && s.Disturbed > 0, few || s.Few() && s.Disturbed == 0
 		}
 	}
@@ -150,10 +152,10 @@ func unreliable(summaries []*results.Summary, mark string) string {
 }
 
 // modes says whether the chart holds measured points, predicted ones or both.
-func modes(summaries []*results.Summary) []string {
+func modes(summaries []*stats.Summary) []string {
 	var list []string
 	for _, mode := range results.Modes {
-		if slices.ContainsFunc(summaries, func(s *results.Summary) bool { return s.Mode == mode }) {
+		if slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == mode }) {
 			list = append(list, string(mode))
 		}
 	}
@@ -161,7 +163,7 @@ func modes(summaries []*results.Summary) []string {
 }
 
 // intervals says what the bands are.
-func intervals(summaries []*results.Summary) string {
+func intervals(summaries []*stats.Summary) string {
 	measured, sure := 0, 0
 	for _, s := range summaries {
 		if s.Mode == results.Measured && usable(s) {
@@ -183,7 +185,7 @@ func intervals(summaries []*results.Summary) string {
 }
 
 // medianOf says that values are medians, if any was measured.
-func medianOf(summaries []*results.Summary) string {
+func medianOf(summaries []*stats.Summary) string {
 	if paired(summaries) == "" {
 		return ""
 	}
@@ -191,8 +193,8 @@ func medianOf(summaries []*results.Summary) string {
 }
 
 // paired says of ratios how they were taken, if both sides were measured.
-func paired(summaries []*results.Summary) string {
-	if slices.ContainsFunc(summaries, func(s *results.Summary) bool { return s.Mode == results.Measured && usable(s) }) {
+func paired(summaries []*stats.Summary) string {
+	if slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == results.Measured && usable(s) }) {
 		return ", paired by round"
 	}
 	return ""

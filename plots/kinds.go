@@ -3,7 +3,7 @@ package plots
 import (
 	"slices"
 
-	"matladder/results"
+	"matladder/stats"
 )
 
 // A Kind is a way to look at results.
@@ -66,8 +66,8 @@ var table = []kindOf{
 
 // data is what the pictures of one request are made of, baseline included.
 type data struct {
-	asked []results.Summary // of the dtype and the kernel asked for
-	all   []results.Summary // of the same chips, in any dtype
+	asked []stats.Summary // of the dtype and the kernel asked for
+	all   []stats.Summary // of the same chips, in any dtype
 }
 
 // Kinds lists the kinds that exist.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -17,7 +19,7 @@ func ladderPictures(q Request, d data) ([]Picture, error) {
 		return []Picture{machineRows(q, d.asked)}, nil
 	}
 	var list []Picture
-	for i, group := range bySquare(results.Best(d.asked)) {
+	for i, group := range bySquare(stats.Best(d.asked)) {
 		if len(group) == 0 {
 			continue
 		}
@@ -31,7 +33,7 @@ func ladderPictures(q Request, d data) ([]Picture, error) {
 }
 
 // bySquare parts the summaries of square problems from the others.
-func bySquare(summaries []results.Summary) (parts [2][]results.Summary) {
+func bySquare(summaries []stats.Summary) (parts [2][]stats.Summary) {
 	for _, s := range summaries {
 		if square(&s) {
 			parts[0] = append(parts[0], s)
@@ -42,7 +44,7 @@ func bySquare(summaries []results.Summary) (parts [2][]results.Summary) {
 	return parts
 }
 
-func ladderBars(q Request, summaries []results.Summary) *Bars {
+func ladderBars(q Request, summaries []stats.Summary) *Bars {
 	curves := curvesOf(summaries, false)
 	b := &Bars{Heading: headingOf(q, "The ladder", sorted(curves), true, hollow), X: categories(summaries)}
 	over := BarPanel{Y: Axis{Label: "times the rate of the rung below" + paired(sorted(curves)), Unit: Unit{"×", 1}}, Mark: 1}
@@ -92,7 +94,7 @@ func ladderBars(q Request, summaries []results.Summary) *Bars {
 }
 
 // roofOf names what rates are held against.
-func roofOf(q Request, s *results.Summary) string {
+func roofOf(q Request, s *stats.Summary) string {
 	if s.Figure == results.PerBytes {
 		return s.RoofName()
 	}
@@ -106,7 +108,7 @@ func rank(last bool) int {
 	return 0
 }
 
-func valueBar(b Bar, e results.Estimate, unit string) Bar {
+func valueBar(b Bar, e stats.Estimate, unit string) Bar {
 	b.Y, b.Lo, b.Hi, b.Label, b.Status = e.Median, e.Lo, e.Hi, digits(e.Median)+unit, ""
 	if b.Rough = !e.Holds(); b.Rough {
 		b.Label = "~" + b.Label
@@ -115,9 +117,9 @@ func valueBar(b Bar, e results.Estimate, unit string) Bar {
 }
 
 // categories is an axis with equal steps for the sizes, by FLOPs.
-func categories(summaries []results.Summary) Axis {
+func categories(summaries []stats.Summary) Axis {
 	ax := shapeAxis(summaries)
-	if !slices.ContainsFunc(summaries, func(s results.Summary) bool { return !square(&s) }) {
+	if !slices.ContainsFunc(summaries, func(s stats.Summary) bool { return !square(&s) }) {
 		ax.Label = "size (" + summaries[0].SizeNames(" = ") + ")"
 	}
 	return ax

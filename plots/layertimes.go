@@ -6,6 +6,8 @@ import (
 	"image/color"
 	"slices"
 
+	"matladder/stats"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -18,16 +20,16 @@ import (
 // length is the part's time, and what is filled of it is the time of its roof.
 type LayerBars struct {
 	Heading
-	Layers []results.LayerTime
+	Layers []stats.LayerTime
 }
 
 // layerPictures shows where the time of layers goes.
 func layerPictures(q Request, d data) ([]Picture, error) {
 	var list []Picture
 	for _, mode := range results.Modes {
-		var shown []*results.Summary
+		var shown []*stats.Summary
 		p := &LayerBars{}
-		for _, l := range results.LayersOf(d.asked) {
+		for _, l := range stats.LayersOf(d.asked) {
 			if l.Mode != mode || l.Seconds == 0 {
 				continue
 			}
@@ -104,11 +106,11 @@ func (p *LayerBars) Size() (width, height vg.Length) {
 }
 
 // partWords are what stands behind the bar of a part.
-func partWords(part results.PartTime, whole float64) string {
+func partWords(part stats.PartTime, whole float64) string {
 	if part.Best == nil {
 		return "no time: " + string(part.Status)
 	}
-	return fmt.Sprintf("%s%s · %s %% of the layer · %s%s %% of its roof", part.Mark(), results.FormatSeconds(part.Seconds), digits(100*part.Seconds/whole),
+	return fmt.Sprintf("%s%s · %s %% of the layer · %s%s %% of its roof", part.Mark(), stats.FormatSeconds(part.Seconds), digits(100*part.Seconds/whole),
 		part.Mark(), digits(100*part.Roof/part.Seconds))
 }
 
@@ -138,7 +140,7 @@ func (p *LayerBars) Draw(c draw.Canvas) {
 }
 
 // partName is a part with how often the layer has it.
-func partName(part results.PartTime) string {
+func partName(part stats.PartTime) string {
 	if part.Times > 1 {
 		return fmt.Sprintf("%s ×%d", part.Name, part.Times)
 	}
@@ -147,8 +149,8 @@ func partName(part results.PartTime) string {
 
 // drawLayer draws a layer below y, with bars from left on, each as long as scale times its
 // share of the layer's time.
-func drawLayer(c draw.Canvas, l results.LayerTime, margin, left, scale, y vg.Length) {
-	title := fmt.Sprintf("%s: %s, %s %% of its roof", l.Name, l.Mark()+results.FormatSeconds(l.Seconds), l.Mark()+digits(100*l.Roof/l.Seconds))
+func drawLayer(c draw.Canvas, l stats.LayerTime, margin, left, scale, y vg.Length) {
+	title := fmt.Sprintf("%s: %s, %s %% of its roof", l.Name, l.Mark()+stats.FormatSeconds(l.Seconds), l.Mark()+digits(100*l.Roof/l.Seconds))
 	if l.Missing > 0 {
 		title += ", without " + counted(l.Missing, "part") + " that "
 		if l.Missing == 1 {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -37,7 +39,7 @@ func layerRows(mode results.Mode) []results.Record {
 
 func layerPicture(t *testing.T, mode results.Mode) Picture {
 	t.Helper()
-	list, err := Pictures(results.Summarize(layerRows(mode)), Request{Kind: Layers})
+	list, err := Pictures(stats.Summarize(layerRows(mode)), Request{Kind: Layers})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d pictures, %v", len(list), err)
 	}
@@ -61,7 +63,7 @@ func TestLayerPicture(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if _, err := Pictures(results.Summarize([]results.Record{hand("v1_naive", 64, 1e9)}), Request{Kind: Layers}); err == nil || !strings.Contains(err.Error(), "--config transformer") {
+	if _, err := Pictures(stats.Summarize([]results.Record{hand("v1_naive", 64, 1e9)}), Request{Kind: Layers}); err == nil || !strings.Contains(err.Error(), "--config transformer") {
 		t.Errorf("without layers: %v", err)
 	}
 }
@@ -88,7 +90,7 @@ func workRows() (rows []results.Record) {
 // TestKernels_Ways: each way of asking has a picture of its own, in which lines are named by
 // their kernels alone.
 func TestKernels_Ways(t *testing.T) {
-	list, err := Pictures(results.Summarize(workRows()), Request{Kind: Kernels, Dtype: "float32"})
+	list, err := Pictures(stats.Summarize(workRows()), Request{Kind: Kernels, Dtype: "float32"})
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%d pictures, %v", len(list), err)
 	}
@@ -102,7 +104,7 @@ func TestKernels_Ways(t *testing.T) {
 
 func workPicture(t *testing.T) Picture {
 	t.Helper()
-	list, err := Pictures(results.Summarize(workRows()), Request{Kind: Work, Dtype: "float32"})
+	list, err := Pictures(stats.Summarize(workRows()), Request{Kind: Work, Dtype: "float32"})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d pictures, %v", len(list), err)
 	}

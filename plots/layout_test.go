@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"matladder/stats"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
@@ -114,12 +116,12 @@ func TestLayout(t *testing.T) {
 // everyKind is what the tests draw, and pictures of each kind of both samples.
 func everyKind(t *testing.T) map[string]Picture {
 	all := pictures(t)
-	cpu, tpu := results.Summarize(readSample(t, sampleCPU)), results.Summarize(readSample(t, sampleTPU))
+	cpu, tpu := stats.Summarize(readSample(t, sampleCPU)), stats.Summarize(readSample(t, sampleTPU))
 	for _, k := range table {
 		if k.name == Compare || k.name == Peers || k.name == Accuracy || k.name == Scaling {
 			continue // the samples have no rows for them
 		}
-		for _, sample := range [][]results.Summary{cpu, tpu, slices.Concat(cpu, tpu)} {
+		for _, sample := range [][]stats.Summary{cpu, tpu, slices.Concat(cpu, tpu)} {
 			q := Request{Kind: k.name}
 			for _, pair := range Pairs(sample) {
 				if k.scope != Whole {
@@ -144,7 +146,7 @@ func everyKind(t *testing.T) map[string]Picture {
 		r.DtypeA, r.DtypeB, r.DtypeOut, r.RelErr = "bfloat16", dtype, "float32", results.Some(1e-3)
 		many = append(many, r)
 	}
-	list, err := Pictures(results.Summarize(many), Request{Kind: Errors})
+	list, err := Pictures(stats.Summarize(many), Request{Kind: Errors})
 	if err != nil {
 		t.Fatal(err)
 	}

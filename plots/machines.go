@@ -7,16 +7,18 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
 // An origin is where rows were measured, or predicted for.
 type origin struct{ host, chip string }
 
-func machineOf(s *results.Summary) origin { return origin{s.Host, cmp.Or(s.Chip, s.Device)} }
+func machineOf(s *stats.Summary) origin { return origin{s.Host, cmp.Or(s.Chip, s.Device)} }
 
 // machinesOf lists the machines of summaries in the order of their rows.
-func machinesOf(summaries []results.Summary) []origin {
+func machinesOf(summaries []stats.Summary) []origin {
 	var list []origin
 	for i := range summaries {
 		if m := machineOf(&summaries[i]); !slices.Contains(list, m) {
@@ -28,19 +30,19 @@ func machinesOf(summaries []results.Summary) []origin {
 
 // machineRows is the ladder of many machines: a row for each, with the % of its
 // peak that each kernel reaches at the largest size that most machines have.
-func machineRows(q Request, summaries []results.Summary) *Rows {
-	best := results.Best(summaries)
+func machineRows(q Request, summaries []stats.Summary) *Rows {
+	best := stats.Best(summaries)
 	size := commonSize(best)
 	r := &Rows{}
-	has := func(s *results.Summary) bool { return s.Size() == size && usable(s) && drawn(s.PercentOfPeak) }
+	has := func(s *stats.Summary) bool { return s.Size() == size && usable(s) && drawn(s.PercentOfPeak) }
 	inOrder := slices.Clone(best)
-	slices.SortStableFunc(inOrder, func(a, b results.Summary) int { return results.CompareKernels(a.Kernel, b.Kernel) })
+	slices.SortStableFunc(inOrder, func(a, b stats.Summary) int { return stats.CompareKernels(a.Kernel, b.Kernel) })
 	for i := range inOrder {
 		if has(&inOrder[i]) {
 			r.seriesOf(&inOrder[i])
 		}
 	}
-	var shown []*results.Summary
+	var shown []*stats.Summary
 	type row struct {
 		Row
 		top float64
@@ -49,7 +51,7 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 	for _, m := range machinesOf(best) {
 		var line row
 		device, peak := m.chip, 0.0
-		points := map[int]*results.Summary{}
+		points := map[int]*stats.Summary{}
 		for i := range best {
 			s := &best[i]
 			if machineOf(s) != m {
@@ -93,7 +95,7 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 	for _, line := range rows {
 		r.Rows = append(r.Rows, line.Row)
 	}
-	slices.SortFunc(shown, func(a, b *results.Summary) int {
+	slices.SortFunc(shown, func(a, b *stats.Summary) int {
 		return cmp.Or(strings.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line))
 	})
 	if len(shown) == 0 {
@@ -114,8 +116,8 @@ func machineRows(q Request, summaries []results.Summary) *Rows {
 
 // seriesOf returns the index of the series that a summary belongs to: its kernel
 // in its mode.
-func (r *Rows) seriesOf(s *results.Summary) int {
-	n, _ := results.Rung(s.Kernel)
+func (r *Rows) seriesOf(s *stats.Summary) int {
+	n, _ := stats.Rung(s.Kernel)
 	look := Series{Label: s.Kernel, Kernel: s.Kernel, Shape: max(n, 0), Predicted: s.Mode == results.Predicted}
 	if look.Predicted {
 		look.Label += " predicted"
@@ -128,7 +130,7 @@ func (r *Rows) seriesOf(s *results.Summary) int {
 }
 
 // commonSize returns the largest size that most machines have a rate for.
-func commonSize(summaries []results.Summary) string {
+func commonSize(summaries []stats.Summary) string {
 	have, work := map[string][]origin{}, map[string]float64{}
 	for i := range summaries {
 		s := &summaries[i]

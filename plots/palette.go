@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"math"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -53,7 +55,7 @@ func kernelColor(kernel string) color.NRGBA {
 	if kernel == results.Baseline {
 		return black
 	}
-	if n, ok := results.Rung(kernel); ok {
+	if n, ok := stats.Rung(kernel); ok {
 		return shaded(rungColor[(n-1)%len(rungColor)], min(1, 0.7*float64((n-1)/len(rungColor))))
 	}
 	if c, ok := peerColor[kernel]; ok {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"gonum.org/v1/plot/vg"
 
 	"matladder/results"
@@ -138,9 +140,9 @@ func TestTicks(t *testing.T) {
 // TestThinned: where there is no room for all, powers of two keep their label
 // and no two labels touch.
 func TestThinned(t *testing.T) {
-	var sums []results.Summary
+	var sums []stats.Summary
 	for n := 128; n <= 4096; n += 64 {
-		sums = append(sums, results.Summary{Record: hand("v1_naive", n, 1e9)})
+		sums = append(sums, stats.Summary{Record: hand("v1_naive", n, 1e9)})
 	}
 	ax := squareAxis(sums)
 	if len(ax.Ticks) != len(sums) {
@@ -208,7 +210,7 @@ func FuzzCharts(f *testing.F) {
 			if kind.Scope() == PerKernel {
 				q.Kernel = "v3_block"
 			}
-			pictures, err := Pictures(results.Summarize(rows), q)
+			pictures, err := Pictures(stats.Summarize(rows), q)
 			if err != nil && (kind == Size || kind == Kernels || kind == Ladder) {
 				t.Fatal(err)
 			}

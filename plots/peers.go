@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -19,11 +21,11 @@ func peersPictures(q Request, d data) ([]Picture, error) {
 		square   bool
 	}
 	var order []id
-	contests := map[id][]results.Contest{}
+	contests := map[id][]stats.Contest{}
 	kinds := map[operands]bool{}
-	for _, c := range results.Contests(results.Best(d.asked)) {
+	for _, c := range stats.Contests(stats.Best(d.asked)) {
 		s := c.Points[0]
-		if !slices.ContainsFunc(c.Points, func(s *results.Summary) bool { return s.Peer() || s.Kernel == results.Baseline }) {
+		if !slices.ContainsFunc(c.Points, func(s *stats.Summary) bool { return s.Peer() || s.Kernel == results.Baseline }) {
 			continue
 		}
 		key := id{operands{s.Dtypes(), s.Quant}, s.Threads, square(s)}
@@ -67,8 +69,8 @@ func peersPictures(q Request, d data) ([]Picture, error) {
 type operands struct{ dtypes, quant string }
 
 // newest adds c to the list, in place of an older contest at the same size.
-func newest(list []results.Contest, c results.Contest) []results.Contest {
-	i := slices.IndexFunc(list, func(o results.Contest) bool { return o.Points[0].Size() == c.Points[0].Size() })
+func newest(list []stats.Contest, c stats.Contest) []stats.Contest {
+	i := slices.IndexFunc(list, func(o stats.Contest) bool { return o.Points[0].Size() == c.Points[0].Size() })
 	if i < 0 {
 		return append(list, c)
 	}
@@ -80,23 +82,23 @@ func newest(list []results.Contest, c results.Contest) []results.Contest {
 
 // An arena is contests of several sizes under one condition.
 type arena struct {
-	contests []results.Contest
-	points   []*results.Summary // of all contenders
-	sides    []side             // ours last
+	contests []stats.Contest
+	points   []*stats.Summary // of all contenders
+	sides    []side           // ours last
 }
 
 // A side is one contender, by size.
 type side struct {
 	label, kernel string
 	shade         float64
-	at            map[string]*results.Summary
+	at            map[string]*stats.Summary
 }
 
-func newArena(contests []results.Contest) arena {
+func newArena(contests []stats.Contest) arena {
 	a := arena{contests: contests}
 	sides := map[string]*side{}
 	count := map[string]int{}
-	ours := &side{at: map[string]*results.Summary{}}
+	ours := &side{at: map[string]*stats.Summary{}}
 	var names []string
 	for _, c := range contests {
 		if c.Best != nil {
@@ -116,7 +118,7 @@ func newArena(contests []results.Contest) arena {
 				name = s.PeerName()
 			}
 			if sides[name] == nil {
-				sides[name] = &side{label: name, kernel: s.Kernel, at: map[string]*results.Summary{}}
+				sides[name] = &side{label: name, kernel: s.Kernel, at: map[string]*stats.Summary{}}
 				count[s.Kernel]++
 			}
 			sides[name].at[s.Size()] = s
@@ -127,7 +129,7 @@ func newArena(contests []results.Contest) arena {
 		a.sides = append(a.sides, *s)
 	}
 	slices.SortFunc(a.sides, func(a, b side) int {
-		return cmp.Or(results.CompareKernels(a.kernel, b.kernel), strings.Compare(a.label, b.label))
+		return cmp.Or(stats.CompareKernels(a.kernel, b.kernel), strings.Compare(a.label, b.label))
 	})
 	index := map[string]int{}
 	for i := range a.sides {
@@ -145,8 +147,8 @@ func newArena(contests []results.Contest) arena {
 
 // summaries returns copies of the points, as functions of several charts take
 // them.
-func (a arena) summaries() []results.Summary {
-	var list []results.Summary
+func (a arena) summaries() []stats.Summary {
+	var list []stats.Summary
 	for _, s := range a.points {
 		list = append(list, *s)
 	}

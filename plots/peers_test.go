@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -57,7 +59,7 @@ func peerRows() []results.Record {
 
 func peerPictures(t *testing.T) []Picture {
 	t.Helper()
-	list, err := Pictures(results.Summarize(peerRows()), Request{Kind: Peers, Dtype: "float32"})
+	list, err := Pictures(stats.Summarize(peerRows()), Request{Kind: Peers, Dtype: "float32"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func TestPeers(t *testing.T) {
 // TestPeers_Apart checks that no other kind shows peers.
 func TestPeers_Apart(t *testing.T) {
 	rows := peerRows()
-	for _, p := range Pairs(results.Summarize(rows)) {
+	for _, p := range Pairs(stats.Summarize(rows)) {
 		if strings.HasPrefix(p.Kernel, "o") || p.Kernel == "mkl" || p.Kernel == "blis" {
 			t.Errorf("%s is listed as a kernel", p.Kernel)
 		}
@@ -118,7 +120,7 @@ func TestPeers_Apart(t *testing.T) {
 			t.Errorf("%s is in a picture of the kernels", s.Label)
 		}
 	}
-	if _, err := Pictures(results.Summarize(cpuSample()), Request{Kind: Peers, Dtype: "float16"}); err == nil {
+	if _, err := Pictures(stats.Summarize(cpuSample()), Request{Kind: Peers, Dtype: "float16"}); err == nil {
 		t.Error("a picture of nothing")
 	}
 }
@@ -133,7 +135,7 @@ func TestPeers_Quantizations(t *testing.T) {
 			rows = append(rows, r)
 		}
 	}
-	list, err := Pictures(results.Summarize(rows), Request{Kind: Peers, Dtype: "float32"})
+	list, err := Pictures(stats.Summarize(rows), Request{Kind: Peers, Dtype: "float32"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,7 @@ func TestPeers_Heading(t *testing.T) {
 			r.Backend, r.Plugin, r.PluginVersion = "openblas", "libopenblas.so.0", "0.3.21"
 		}),
 	}
-	list, err := Pictures(results.Summarize(rows), Request{Kind: Peers, Dtype: "float32"})
+	list, err := Pictures(stats.Summarize(rows), Request{Kind: Peers, Dtype: "float32"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"gonum.org/v1/plot/cmpimg"
 
 	"matladder/internal/golden"
@@ -129,7 +131,7 @@ func longNames(t *testing.T) *Chart {
 	var rows []results.Record
 	for i := range 14 {
 		for _, kernel := range []string{"v1_naive", "v5_quant"} {
-			n, _ := results.Rung(kernel)
+			n, _ := stats.Rung(kernel)
 			r := hand(kernel, 1024, 1e10*float64(n))
 			r.N, r.Device = 100_000+128*i, "Vendor(R) Family(R) Model 1234X at 2.10 GHz, 2 cores of a shared virtual machine with a long name"
 			r.Variant = "fused with an activation, " + kernel + ", and described at length"

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -14,9 +16,9 @@ import (
 // way to multiply the same shape. There is a picture of one shape for each chip:
 // the one measured in most ways, the largest of several.
 func accuracyPictures(q Request, d data) ([]Picture, error) {
-	ways := map[string][]results.Summary{}
+	ways := map[string][]stats.Summary{}
 	var sizes []string
-	for _, s := range results.Best(d.asked) {
+	for _, s := range stats.Best(d.asked) {
 		if !usable(&s) || !lost(&s).Known {
 			continue
 		}
@@ -37,7 +39,7 @@ func accuracyPictures(q Request, d data) ([]Picture, error) {
 // lost is the error of a product relative to float64 arithmetic on what was
 // asked for: on operands before they were quantized, or on those of a product
 // that does not quantize.
-func lost(s *results.Summary) results.Optional[float64] {
+func lost(s *stats.Summary) results.Optional[float64] {
 	e := s.RelErr
 	if s.Quant != "" {
 		e = s.QuantRelErr
@@ -46,7 +48,7 @@ func lost(s *results.Summary) results.Optional[float64] {
 	return e
 }
 
-func accuracyChart(q Request, size string, summaries []results.Summary) *Chart {
+func accuracyChart(q Request, size string, summaries []stats.Summary) *Chart {
 	curves := curvesOf(summaries, false)
 	all := q
 	all.Dtype = cmp.Or(q.Dtype, "all")
@@ -92,7 +94,7 @@ func waysOf(curves []*curve) []string {
 }
 
 // wayOf names a way to multiply, in as few words as tell it from the others.
-func wayOf(s *results.Summary) string {
+func wayOf(s *stats.Summary) string {
 	words := []string{s.DtypeA}
 	if s.DtypeB != "" && s.DtypeB != s.DtypeA {
 		words[0] += "×" + s.DtypeB

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -38,7 +40,7 @@ func accuracyRows() []results.Record {
 
 func accuracyPicture(t *testing.T) *Chart {
 	t.Helper()
-	list, err := Pictures(results.Summarize(accuracyRows()), Request{Kind: Accuracy})
+	list, err := Pictures(stats.Summarize(accuracyRows()), Request{Kind: Accuracy})
 	if err != nil || len(list) != 1 {
 		t.Fatal(len(list), err)
 	}
@@ -62,7 +64,7 @@ func TestAccuracy(t *testing.T) {
 		}
 	}
 	exact := hand("v5_quant", 1024, 1e12)
-	if _, err := Pictures(results.Summarize([]results.Record{exact}), Request{Kind: Accuracy}); err == nil || !strings.Contains(err.Error(), "per_channel") {
+	if _, err := Pictures(stats.Summarize([]results.Record{exact}), Request{Kind: Accuracy}); err == nil || !strings.Contains(err.Error(), "per_channel") {
 		t.Errorf("rows without errors: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -15,9 +17,9 @@ func sizePictures(q Request, d data) ([]Picture, error) {
 // kernelPictures has a chart of its own for each way of asking, full and causal attention for
 // instance: all kernels in all ways are more lines than can be told apart.
 func kernelPictures(q Request, d data) ([]Picture, error) {
-	asked := map[string][]results.Summary{}
+	asked := map[string][]stats.Summary{}
 	var ways []string
-	for _, s := range results.Best(d.asked) {
+	for _, s := range stats.Best(d.asked) {
 		if asked[s.Options] == nil {
 			ways = append(ways, s.Options)
 		}
@@ -40,7 +42,7 @@ func kernelPictures(q Request, d data) ([]Picture, error) {
 
 // rateCharts draws rate against size: square problems on a log2 axis, and all
 // others, if there are any, on an axis of shapes in a chart of their own.
-func rateCharts(q Request, title string, summaries []results.Summary, split bool) []Picture {
+func rateCharts(q Request, title string, summaries []stats.Summary, split bool) []Picture {
 	var list []Picture
 	for i, part := range bySquare(summaries) {
 		if len(part) == 0 {
@@ -62,7 +64,7 @@ func rateCharts(q Request, title string, summaries []results.Summary, split bool
 	return list
 }
 
-func rateChart(q Request, title string, summaries []results.Summary, split bool) *Chart {
+func rateChart(q Request, title string, summaries []stats.Summary, split bool) *Chart {
 	curves := curvesOf(summaries, split)
 	place := xOf(summaries)
 	ch := &Chart{Heading: headingOf(q, title, sorted(curves), !split, hollow), Roofs: roofsOf(summaries)}
@@ -84,7 +86,7 @@ func rateChart(q Request, title string, summaries []results.Summary, split bool)
 }
 
 // add puts the rate of a summary at x, or why it has none.
-func (s *Series) add(x float64, sum *results.Summary) {
+func (s *Series) add(x float64, sum *stats.Summary) {
 	if rate := sum.Rate; usable(sum) {
 		s.Points = append(s.Points, Point{X: x, Y: rate.Median, Lo: rate.Lo, Hi: rate.Hi, Rough: !rate.Holds()})
 	} else {
@@ -121,18 +123,18 @@ func (ch *Chart) emphasize() {
 
 // square reports whether all sizes of a problem are equal: it has a place on an axis of
 // numbers.
-func square(s *results.Summary) bool {
+func square(s *stats.Summary) bool {
 	_, ok := s.Square()
 	return ok
 }
 
 // usable reports whether a summary has a rate to draw.
-func usable(s *results.Summary) bool {
+func usable(s *stats.Summary) bool {
 	return s.Status == results.OK && drawn(s.Rate)
 }
 
 // drawn reports whether an estimate is there and has a place on an axis.
-func drawn(e results.Estimate) bool {
+func drawn(e stats.Estimate) bool {
 	return e.Known() && drawable(e.Median) && drawable(e.Lo) && drawable(e.Hi)
 }
 
@@ -141,7 +143,7 @@ func drawn(e results.Estimate) bool {
 func drawable(v float64) bool { return v > 1e-30 && v < 1e30 }
 
 // failureOf says in a word why a summary has no rate.
-func failureOf(s *results.Summary) string {
+func failureOf(s *stats.Summary) string {
 	if s.Status == results.OK {
 		return "no rate"
 	}
@@ -150,7 +152,7 @@ func failureOf(s *results.Summary) string {
 
 // xOf places sizes: square ones at their length, others at 0, 1, 2 … in the
 // order of what a launch does.
-func xOf(summaries []results.Summary) map[string]float64 {
+func xOf(summaries []stats.Summary) map[string]float64 {
 	place := map[string]float64{}
 	for i, t := range shapeAxis(summaries).Ticks {
 		place[t.Label] = float64(i)
@@ -165,7 +167,7 @@ func xOf(summaries []results.Summary) map[string]float64 {
 
 // squareAxis is a log2 axis with a tick at each size of square problems. Labels of powers of two
 // outlast others where there is no room for all.
-func squareAxis(summaries []results.Summary) Axis {
+func squareAxis(summaries []stats.Summary) Axis {
 	var ticks []Tick
 	for i := range summaries {
 		n, _ := summaries[i].Square()
@@ -199,10 +201,10 @@ func powersAxis(label string, ticks []Tick) Axis {
 }
 
 // shapeAxis is an axis of categories, by what a launch does.
-func shapeAxis(summaries []results.Summary) Axis {
+func shapeAxis(summaries []stats.Summary) Axis {
 	ax := Axis{Label: "shape (" + summaries[0].SizeNames("×") + ")", Scale: Category}
 	sorted := slices.Clone(summaries)
-	slices.SortStableFunc(sorted, func(a, b results.Summary) int {
+	slices.SortStableFunc(sorted, func(a, b stats.Summary) int {
 		return results.CompareSizes(&a.Record, &b.Record)
 	})
 	for i := range sorted {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -88,7 +90,7 @@ func number(kernel string) string {
 	if kernel == results.Baseline {
 		return "0"
 	}
-	if n, ok := results.Rung(kernel); ok {
+	if n, ok := stats.Rung(kernel); ok {
 		return fmt.Sprint(n)
 	}
 	return kernel
@@ -96,7 +98,7 @@ func number(kernel string) string {
 
 // Pairs lists the kernels and dtypes of summaries, each once, in the order of
 // the ladder. Peers are no kernels.
-func Pairs(summaries []results.Summary) []Pair {
+func Pairs(summaries []stats.Summary) []Pair {
 	var list []Pair
 	seen := map[Pair]bool{}
 	for i := range summaries {
@@ -109,7 +111,7 @@ func Pairs(summaries []results.Summary) []Pair {
 	slices.SortFunc(list, func(a, b Pair) int {
 		return cmp.Or(
 			strings.Compare(familyWord(a.Family), familyWord(b.Family)),
-			results.CompareKernels(a.Kernel, b.Kernel),
+			stats.CompareKernels(a.Kernel, b.Kernel),
 			strings.Compare(a.Dtype, b.Dtype),
 		)
 	})
@@ -123,14 +125,14 @@ func familyWord(family string) string { return (&results.Record{Family: family})
 // kind compares chips. Summaries that q does not ask for are left aside, and so
 // are interpreted ones, and peers but for the kind that shows them; a
 // *NoRowsError means that none remain.
-func Pictures(summaries []results.Summary, q Request) ([]Picture, error) {
+func Pictures(summaries []stats.Summary, q Request) ([]Picture, error) {
 	kind := q.Kind.row()
 	if kind.pictures == nil {
 		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, list(Kinds()))
 	}
-	summaries = slices.DeleteFunc(slices.Clone(summaries), func(s results.Summary) bool { return s.Interpreted() || s.Peer() && q.Kind != Peers })
+	summaries = slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return s.Interpreted() || s.Peer() && q.Kind != Peers })
 	var chips []string
-	chipOf := func(s *results.Summary) string {
+	chipOf := func(s *stats.Summary) string {
 		if kind.allChips {
 			return ""
 		}
@@ -182,7 +184,7 @@ func Pictures(summaries []results.Summary, q Request) ([]Picture, error) {
 const maxKernels = 500
 
 // few refuses what no picture can show.
-func few(summaries []results.Summary, q Request) error {
+func few(summaries []stats.Summary, q Request) error {
 	kernels := map[string]bool{}
 	for i := range summaries {
 		if q.wants(&summaries[i]) {
@@ -196,7 +198,7 @@ func few(summaries []results.Summary, q Request) error {
 }
 
 // wants reports whether q asks for s.
-func (q Request) wants(s *results.Summary) bool {
+func (q Request) wants(s *stats.Summary) bool {
 	return (q.Family == "" || s.FamilyName() == q.Family) && (q.Dtype == "" || s.DtypeA == q.Dtype) && (q.Kernel == "" || s.Kernel == q.Kernel)
 }
 

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
 func rooflinePictures(q Request, d data) ([]Picture, error) {
-	ch, err := rooflineChart(q, results.Best(d.asked), otherDtypes(q, d.all))
+	ch, err := rooflineChart(q, stats.Best(d.asked), otherDtypes(q, d.all))
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +23,7 @@ func rooflinePictures(q Request, d data) ([]Picture, error) {
 // rooflineChart draws rate against arithmetic intensity, FLOPs over the bytes
 // moved after tiling, under what memory and arithmetic of the device allow.
 // The baseline has no tiling of ours and so no place in it.
-func rooflineChart(q Request, summaries, others []results.Summary) (*Chart, error) {
+func rooflineChart(q Request, summaries, others []stats.Summary) (*Chart, error) {
 	curves := curvesOf(summaries, false)
 	ch := &Chart{}
 	kept := curves[:0:0]
@@ -34,7 +36,7 @@ func rooflineChart(q Request, summaries, others []results.Summary) (*Chart, erro
 	if len(kept) == 0 {
 		return nil, fmt.Errorf("no row of %s has flops, bytes_moved and a time: a roofline needs all three", q.Dtype)
 	}
-	var drawn []results.Summary
+	var drawn []stats.Summary
 	looks := slots(kept)
 	for i, name := range labels(kept, true) {
 		s := &ch.Series[i]
@@ -66,8 +68,8 @@ func rooflineChart(q Request, summaries, others []results.Summary) (*Chart, erro
 }
 
 // otherDtypes returns the summaries whose peaks stand beside that of q's dtype.
-func otherDtypes(q Request, all []results.Summary) []results.Summary {
-	return slices.DeleteFunc(slices.Clone(all), func(s results.Summary) bool {
+func otherDtypes(q Request, all []stats.Summary) []stats.Summary {
+	return slices.DeleteFunc(slices.Clone(all), func(s stats.Summary) bool {
 		return s.DtypeA == q.Dtype || s.Kernel == results.Baseline
 	})
 }
@@ -114,16 +116,16 @@ func (ch *Chart) climb() {
 // order of size, the largest last, before them the others, which do not join.
 func (c *curve) roofPoints() Series {
 	s := Series{Kernel: c.kernel, Predicted: c.any().Mode == results.Predicted}
-	var sums []*results.Summary
+	var sums []*stats.Summary
 	for _, sum := range c.at {
 		if usable(sum) && sum.FLOPs > 0 && sum.Work() > 0 && sum.BytesMoved > 0 {
 			sums = append(sums, sum)
 		}
 	}
-	slices.SortFunc(sums, func(a, b *results.Summary) int {
+	slices.SortFunc(sums, func(a, b *stats.Summary) int {
 		return cmp.Or(cmp.Compare(a.Work(), b.Work()), strings.Compare(a.Size(), b.Size()))
 	})
-	slices.SortStableFunc(sums, func(a, b *results.Summary) int {
+	slices.SortStableFunc(sums, func(a, b *stats.Summary) int {
 		switch {
 		case square(a) == square(b):
 			return 0

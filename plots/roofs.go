@@ -3,6 +3,8 @@ package plots
 import (
 	"cmp"
 
+	"matladder/stats"
+
 	"matladder/machine"
 	"matladder/results"
 )
@@ -10,8 +12,8 @@ import (
 // roofsOf returns the limits that the rows state, one roof for each device and
 // dtype: the newest statement counts, since a measured peak differs a little from
 // run to run. The baseline's device counts only where there is no kernel.
-func roofsOf(summaries []results.Summary) []Roof {
-	newest := map[string]*results.Summary{}
+func roofsOf(summaries []stats.Summary) []Roof {
+	newest := map[string]*stats.Summary{}
 	measured := map[string]bool{}
 	var devices []string
 	for _, baseline := range []bool{false, true} {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/machine/mesh"
 	"matladder/results"
 )
@@ -38,25 +40,25 @@ func scalingPictures(q Request, d data) ([]Picture, error) {
 
 // grown is a product that grows with its devices, and stays as it is on all of them.
 type grown struct {
-	whole        *results.Summary // on the most devices
-	strong, weak []*results.Summary
+	whole        *stats.Summary // on the most devices
+	strong, weak []*stats.Summary
 }
 
 // grownOf finds the products that grow, the largest first. A product of the same
 // K and N whose rows are those of a larger one in weak scaling is no picture of its own
 // unless it is on several numbers of devices.
-func grownOf(summaries []results.Summary) []grown {
+func grownOf(summaries []stats.Summary) []grown {
 	type product struct {
 		family, dtypes  string
 		batch, m, k, n  int
 		quant, activate string
 		options, acc    string
 	}
-	of := func(s *results.Summary) product {
+	of := func(s *stats.Summary) product {
 		return product{s.FamilyName(), s.Dtypes(), s.Batch, s.M, s.K, s.N, s.Quant, s.Activation, s.Options, s.DtypeAcc}
 	}
 	anyRows := func(p product) product { p.m = 0; return p }
-	spread, alike := map[product][]*results.Summary{}, map[product][]*results.Summary{} // alike but for M
+	spread, alike := map[product][]*stats.Summary{}, map[product][]*stats.Summary{} // alike but for M
 	var products []product
 	for i := range summaries {
 		s := &summaries[i]
@@ -72,8 +74,8 @@ func grownOf(summaries []results.Summary) []grown {
 	slices.SortStableFunc(products, func(a, b product) int {
 		return cmp.Compare(spread[b][0].Work(), spread[a][0].Work())
 	})
-	most := func(list []*results.Summary) *results.Summary {
-		return slices.MaxFunc(list, func(a, b *results.Summary) int { return cmp.Compare(a.Devices, b.Devices) })
+	most := func(list []*stats.Summary) *stats.Summary {
+		return slices.MaxFunc(list, func(a, b *stats.Summary) int { return cmp.Compare(a.Devices, b.Devices) })
 	}
 	var list []grown
 	used := map[product]bool{} // as weak scaling of a larger one
@@ -84,8 +86,8 @@ func grownOf(summaries []results.Summary) []grown {
 				g.weak = append(g.weak, s)
 			}
 		}
-		alone := func(list []*results.Summary) bool {
-			return !slices.ContainsFunc(list, func(s *results.Summary) bool { return s.Devices != list[0].Devices })
+		alone := func(list []*stats.Summary) bool {
+			return !slices.ContainsFunc(list, func(s *stats.Summary) bool { return s.Devices != list[0].Devices })
 		}
 		if alone(g.strong) && (used[p] || alone(g.weak)) {
 			continue
@@ -127,21 +129,21 @@ func (g grown) picture(q Request) (*Panels, error) {
 	share := Axis{Label: "% of the peak of all devices", Scale: Linear, Max: 106, Unit: Unit{"%", 1}}
 	ways := waysToSpread(all)
 	rows := strconv.FormatFloat(float64(g.whole.M)/float64(g.whole.Devices), 'f', -1, 64)
-	panels := func(y Axis, of func(*results.Summary) results.Estimate, roof func(*results.Summary) float64) []Panel {
+	panels := func(y Axis, of func(*stats.Summary) stats.Estimate, roof func(*stats.Summary) float64) []Panel {
 		return []Panel{
 			scalingPanel("strong: the same product on more devices", devices, y, g.strong, ways, of, roof),
 			scalingPanel("weak: "+rows+" rows for each device", devices, y, g.weak, ways, of, roof),
 		}
 	}
-	p.Rows = [][]Panel{panels(together, func(s *results.Summary) results.Estimate { return s.Rate }, (*results.Summary).Roof)}
-	if slices.ContainsFunc(all, func(s *results.Summary) bool { return usable(s) && drawn(s.PercentOfPeak) }) {
-		whole := func(s *results.Summary) float64 {
+	p.Rows = [][]Panel{panels(together, func(s *stats.Summary) stats.Estimate { return s.Rate }, (*stats.Summary).Roof)}
+	if slices.ContainsFunc(all, func(s *stats.Summary) bool { return usable(s) && drawn(s.PercentOfPeak) }) {
+		whole := func(s *stats.Summary) float64 {
 			if drawable(s.Roof()) {
 				return 100
 			}
 			return 0
 		}
-		p.Rows = append(p.Rows, panels(share, func(s *results.Summary) results.Estimate { return s.PercentOfPeak }, whole))
+		p.Rows = append(p.Rows, panels(share, func(s *stats.Summary) stats.Estimate { return s.PercentOfPeak }, whole))
 	}
 	p.Subtitle = append([]string{p.Subtitle[0]}, wordsOfScaling(all)...)
 	if hidden := covered(p.Rows[0], ways); hidden != nil {
@@ -151,8 +153,8 @@ func (g grown) picture(q Request) (*Panels, error) {
 }
 
 // scalingPanel draws one kind of scaling. roof is the most that the devices could do.
-func scalingPanel(title string, x, y Axis, summaries []*results.Summary, ways []way,
-	of func(*results.Summary) results.Estimate, roof func(*results.Summary) float64) Panel {
+func scalingPanel(title string, x, y Axis, summaries []*stats.Summary, ways []way,
+	of func(*stats.Summary) stats.Estimate, roof func(*stats.Summary) float64) Panel {
 	p := Panel{Title: title, X: x, Y: y}
 	for _, w := range ways {
 		s := Series{Label: w.label, Kernel: w.kernel, Shape: w.shape, Hue: w.hue, Predicted: w.mode == results.Predicted}
@@ -219,7 +221,7 @@ type way struct {
 }
 
 // waysToSpread lists the ways that summaries have, in the order of mesh.Shardings.
-func waysToSpread(summaries []*results.Summary) []way {
+func waysToSpread(summaries []*stats.Summary) []way {
 	known := func(variant string) int {
 		return slices.IndexFunc(mesh.Shardings, func(s mesh.Sharding) bool { return s.Name == variant })
 	}
@@ -234,7 +236,7 @@ func waysToSpread(summaries []*results.Summary) []way {
 	}
 	slices.SortStableFunc(list, func(a, b way) int {
 		return cmp.Or(cmp.Compare(uint(known(a.variant)), uint(known(b.variant))), // unknown ones last
-			strings.Compare(a.variant, b.variant), results.CompareKernels(a.kernel, b.kernel), strings.Compare(string(a.mode), string(b.mode)))
+			strings.Compare(a.variant, b.variant), stats.CompareKernels(a.kernel, b.kernel), strings.Compare(string(a.mode), string(b.mode)))
 	})
 	hues := map[string]Hue{}
 	for i := range list {
@@ -256,8 +258,8 @@ func waysToSpread(summaries []*results.Summary) []way {
 }
 
 // fastest returns the way's summaries, of each number of devices that of the fastest mesh.
-func (w way) fastest(summaries []*results.Summary) []*results.Summary {
-	at := map[int]*results.Summary{}
+func (w way) fastest(summaries []*stats.Summary) []*stats.Summary {
+	at := map[int]*stats.Summary{}
 	var list []int
 	for _, s := range summaries {
 		if s.Kernel != w.kernel || s.Variant != w.variant || s.Mode != w.mode {
@@ -271,7 +273,7 @@ func (w way) fastest(summaries []*results.Summary) []*results.Summary {
 			at[s.Devices] = s
 		}
 	}
-	var fastest []*results.Summary
+	var fastest []*stats.Summary
 	for _, n := range list {
 		fastest = append(fastest, at[n])
 	}
@@ -280,7 +282,7 @@ func (w way) fastest(summaries []*results.Summary) []*results.Summary {
 
 // wordsOfScaling are the lines under the title: what is a prediction's, what a model's,
 // and what has no point.
-func wordsOfScaling(summaries []*results.Summary) []string {
+func wordsOfScaling(summaries []*stats.Summary) []string {
 	var lines, failed []string
 	meshes := map[int]string{}
 	several, predicted, measured := false, false, false

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"github.com/google/go-cmp/cmp"
 
 	"matladder/results"
@@ -47,7 +49,7 @@ func spreadRows() []results.Record {
 
 func scalingPictureOf(t *testing.T, rows []results.Record) []Picture {
 	t.Helper()
-	list, err := Pictures(results.Summarize(rows), Request{Kind: Scaling, Dtype: "bfloat16"})
+	list, err := Pictures(stats.Summarize(rows), Request{Kind: Scaling, Dtype: "bfloat16"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +151,7 @@ func TestScaling_Part(t *testing.T) {
 	if words := strings.Join(scalingPictureOf(t, twin)[0].Head().Subtitle, "\n"); !strings.Contains(words, "nearly equal, one drawn over the other: scatter and reduce") {
 		t.Errorf("nothing is said of lines on each other:\n%s", words)
 	}
-	if _, err := Pictures(results.Summarize(cpuSample()), Request{Kind: Scaling, Dtype: "float32"}); err == nil || !strings.Contains(err.Error(), "--mesh") {
+	if _, err := Pictures(stats.Summarize(cpuSample()), Request{Kind: Scaling, Dtype: "float32"}); err == nil || !strings.Contains(err.Error(), "--mesh") {
 		t.Errorf("of rows on no mesh: %v", err)
 	}
 }

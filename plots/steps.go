@@ -3,12 +3,12 @@ package plots
 import (
 	"fmt"
 
+	"matladder/stats"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
-
-	"matladder/results"
 )
 
 // Steps are waterfalls, one a kernel: what one grid step is made of.
@@ -117,7 +117,7 @@ func (b *StepBars) draw(c draw.Canvas, page vg.Rectangle, left, names, y vg.Leng
 		c.FillText(label, vg.Point{X: start - 6, Y: mid + label.Font.Size*0.1}, name)
 		x0, x1 := start+scale*vg.Length(from), start+scale*vg.Length(from+length)
 		fillBox(c, vg.Rectangle{Min: vg.Point{X: x0, Y: mid - 5}, Max: vg.Point{X: max(x1, x0+1), Y: mid + 5}}, col, predicted)
-		c.FillText(value, vg.Point{X: max(x1, x0+1) + 5, Y: mid + value.Font.Size*0.1}, results.FormatSeconds(length))
+		c.FillText(value, vg.Point{X: max(x1, x0+1) + 5, Y: mid + value.Font.Size*0.1}, stats.FormatSeconds(length))
 		y -= stepBarHeight
 	}
 	for _, p := range b.Parts {

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"matladder/stats"
+
 	"gonum.org/v1/plot/vg"
+
 	"matladder/results"
 )
 
@@ -51,8 +54,8 @@ func TestLayout_Sweep(t *testing.T) {
 	for _, kernels := range []int{1, 2, 5, 10} {
 		for _, sizes := range []int{1, 2, 5, 12} {
 			rows := ladderOf("a.csv", kernels, sizes, 1)
-			one := results.Summarize(rows)
-			two := results.Summarize(append(ladderOf("a.csv", kernels, sizes, 1), ladderOf("b.csv", kernels, sizes, 0.9)...))
+			one := stats.Summarize(rows)
+			two := stats.Summarize(append(ladderOf("a.csv", kernels, sizes, 1), ladderOf("b.csv", kernels, sizes, 0.9)...))
 			var many []results.Record
 			for host := range 2 * sizes {
 				for _, r := range ladderOf(fmt.Sprint(host, ".csv"), kernels, 2, 1+float64(host)) {
@@ -84,7 +87,7 @@ func TestLayout_Sweep(t *testing.T) {
 				}
 			}
 			if kernels == 5 {
-				pictures, err := Pictures(results.Summarize(many), Request{Kind: Ladder, Dtype: "float32"})
+				pictures, err := Pictures(stats.Summarize(many), Request{Kind: Ladder, Dtype: "float32"})
 				if err != nil {
 					t.Fatal(err)
 				}

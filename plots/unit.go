@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -24,7 +26,7 @@ func (u Unit) Format(v float64) string { return digits(v/u.Value) + " " + u.Name
 
 // digits prints v with three significant digits and no zeros that say nothing.
 func digits(v float64) string {
-	s := results.FormatFigure(v)
+	s := stats.FormatFigure(v)
 	if strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/stats"
+
 	"matladder/model"
 	"matladder/results"
 )
@@ -12,21 +14,21 @@ import (
 // A StepModel tells what one grid step of a point takes on its device. Its error
 // says what is not known.
 type StepModel interface {
-	Step(s *results.Summary) (model.Time, error)
+	Step(s *stats.Summary) (model.Time, error)
 }
 
 // waterfallPictures shows one grid step of each kernel, with its fastest blocks at
 // the largest size that most have: what the step model says it is made of, and the
 // measured time of a launch over its steps.
 func waterfallPictures(q Request, d data) ([]Picture, error) {
-	best := slices.DeleteFunc(results.Best(d.asked), func(s results.Summary) bool {
+	best := slices.DeleteFunc(stats.Best(d.asked), func(s stats.Summary) bool {
 		return s.Kernel == results.Baseline || !usable(&s) || s.GridSteps < 1
 	})
 	if len(best) == 0 {
 		return nil, fmt.Errorf("no row of %s has a time and grid_steps: a waterfall needs both", q.Dtype)
 	}
 	size := commonSizeOfKernels(best)
-	var shown []*results.Summary
+	var shown []*stats.Summary
 	var curves []*curve
 	again := false // a kernel is shown more than once
 	for _, c := range curvesOf(best, false) {
@@ -68,7 +70,7 @@ func waterfallPictures(q Request, d data) ([]Picture, error) {
 	return []Picture{w}, nil
 }
 
-func stepOf(m StepModel, s *results.Summary) (model.Time, error) {
+func stepOf(m StepModel, s *stats.Summary) (model.Time, error) {
 	if m == nil {
 		return model.Time{}, fmt.Errorf("no step model")
 	}
@@ -76,7 +78,7 @@ func stepOf(m StepModel, s *results.Summary) (model.Time, error) {
 }
 
 // commonSizeOfKernels returns the largest size that most kernels have.
-func commonSizeOfKernels(summaries []results.Summary) string {
+func commonSizeOfKernels(summaries []stats.Summary) string {
 	kernels, work := map[string]map[string]bool{}, map[string]float64{}
 	for _, s := range summaries {
 		if kernels[s.Size()] == nil {
@@ -124,7 +126,7 @@ func (b *StepBars) bounded() {
 }
 
 // limits are the bars where the device has no step model: the roofs, each alone.
-func (b *StepBars) limits(s *results.Summary) {
+func (b *StepBars) limits(s *stats.Summary) {
 	steps := float64(s.GridSteps)
 	if s.Bandwidth > 0 && s.BytesMoved > 0 {
 		b.Parts = append(b.Parts, StepPart{"copy", 0, float64(s.BytesMoved) / steps / s.Bandwidth})

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -14,7 +16,7 @@ import (
 // share their axes.
 func workPictures(q Request, d data) ([]Picture, error) {
 	var list []Picture
-	for i, part := range bySquare(results.Best(d.asked)) {
+	for i, part := range bySquare(stats.Best(d.asked)) {
 		if p := workPanels(q, part); p != nil {
 			if i == 1 {
 				p.Name += "_shapes"
@@ -29,19 +31,19 @@ func workPictures(q Request, d data) ([]Picture, error) {
 }
 
 // computing reports whether the row tells both counts.
-func computing(s *results.Summary) bool {
+func computing(s *stats.Summary) bool {
 	return s.FLOPsComputed > 0 && s.Work() > 0 && s.Figure != results.PerBytes
 }
 
-func workPanels(q Request, summaries []results.Summary) *Panels {
+func workPanels(q Request, summaries []stats.Summary) *Panels {
 	var asked []string // by options
-	told := slices.DeleteFunc(slices.Clone(summaries), func(s results.Summary) bool { return !computing(&s) })
+	told := slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return !computing(&s) })
 	for i := range told {
 		if !slices.Contains(asked, told[i].Options) {
 			asked = append(asked, told[i].Options)
 		}
 	}
-	if !slices.ContainsFunc(told, func(s results.Summary) bool { return usable(&s) }) {
+	if !slices.ContainsFunc(told, func(s stats.Summary) bool { return usable(&s) }) {
 		return nil
 	}
 	curves := curvesOf(told, false)

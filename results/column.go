@@ -58,11 +58,17 @@ func (c column) of(r *Record) any {
 	return reflect.ValueOf(r).Elem().Field(c.field).Addr().Interface()
 }
 
+// Field returns a pointer to the field of a column of Columns.
+func (r *Record) Field(name string) any {
+	at := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
+	return columns[at].of(r)
+}
+
 // cell returns the text of the column in r.
 func (c column) cell(r *Record) string {
 	switch v := c.of(r).(type) {
 	case *string:
-		return clean(*v)
+		return Clean(*v)
 	case *Mode:
 		return string(*v)
 	case *Method:
@@ -212,19 +218,19 @@ func parseFloat(cell string) (float64, error) {
 // short quotes at most the start of a cell in a message.
 func short(cell string) string {
 	if len(cell) <= 40 {
-		return clean(cell)
+		return Clean(cell)
 	}
-	return clean(cell[:40]) + "…"
+	return Clean(cell[:40]) + "…"
 }
 
 // maxCell bounds a text in bytes, so that a compiler's dump in a reason does
 // not become the file.
 const maxCell = 4 << 10
 
-// clean makes a text safe to write, read back equal, and print: valid UTF-8,
+// Clean makes a text safe to write, read back equal, and print: valid UTF-8,
 // line feeds as the only line ends, no other control characters (a plugin's
 // message may carry terminal escapes), at most maxCell bytes.
-func clean(s string) string {
+func Clean(s string) string {
 	if len(s) <= maxCell && plain(s) {
 		return s
 	}

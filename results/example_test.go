@@ -5,6 +5,8 @@ import (
 	"os"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -21,7 +23,7 @@ func ExampleSummarize() {
 			})
 		}
 	}
-	if err := results.WriteTable(os.Stdout, "text", results.Best(results.Summarize(rows))); err != nil {
+	if err := stats.WriteTable(os.Stdout, "text", stats.Best(stats.Summarize(rows))); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

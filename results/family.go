@@ -282,11 +282,11 @@ func RateUnit(most float64, u Unit) (unit string, divisor float64) {
 
 // CompareSizes orders rows of a family by what a launch does, and of as much by the size.
 func CompareSizes(a, b *Record) int {
-	return cmp.Or(compareWork(a, b), strings.Compare(a.Size(), b.Size()))
+	return cmp.Or(CompareWork(a, b), strings.Compare(a.Size(), b.Size()))
 }
 
-// compareWork orders problems of a family by what a launch does.
-func compareWork(a, b *Record) int {
+// CompareWork orders problems of a family by what a launch does.
+func CompareWork(a, b *Record) int {
 	volume := func(r *Record) float64 {
 		list, batch := r.sizes()
 		v := float64(batch)

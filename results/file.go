@@ -96,6 +96,22 @@ func (f *File) read(r io.Reader, name string, keep func(*Record) error) error {
 	}
 }
 
+// ReadRows hands the good rows of the file at path to keep, one at a time, and keeps none: a file
+// of any length can be read. The File it returns has no rows, only what was wrong with others.
+// The error is keep's, or that of ctx once it is canceled.
+func ReadRows(ctx context.Context, path string, keep func(*Record) error) (*File, error) {
+	in, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	f := &File{}
+	if err := f.read(files.Until(ctx, in), path, keep); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
 // ReadFile reads the file at path.
 func ReadFile(path string) (*File, error) { return ReadFileContext(context.Background(), path) }
 
@@ -107,32 +123,6 @@ func ReadFileContext(ctx context.Context, path string) (*File, error) {
 	}
 	defer in.Close()
 	return Read(files.Until(ctx, in), path)
-}
-
-// AddFile counts the rows of the file at path in and keeps none: a file of any
-// length can be summarized. The File it returns has no rows, only what was wrong
-// with others. The error is that of ctx once it is canceled.
-func (z *Summarizer) AddFile(ctx context.Context, path string) (*File, error) {
-	in, err := openFile(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	f := &File{}
-	err = f.read(files.Until(ctx, in), path, func(r *Record) error {
-		z.Add(r)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if Unfinished(path) {
-		if z.partial == nil {
-			z.partial = map[string]bool{}
-		}
-		z.partial[path] = true
-	}
-	return f, nil
 }
 
 func openFile(path string) (*os.File, error) {

@@ -2,7 +2,6 @@ package results
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,13 +29,6 @@ func TestRead_Doubled(t *testing.T) {
 	}
 	if want := path + `:23: column "rep": the same repetition as line 2: v1 8×8×8 round 0 rep 0`; f.Bad[0].Error() != want {
 		t.Errorf("says %q, want %q", f.Bad[0], want)
-	}
-	var z Summarizer
-	if _, err := z.AddFile(context.Background(), path); err != nil {
-		t.Fatal(err)
-	}
-	if s := z.Summaries(); len(s) != 2 || s[0].Time.N != 20 {
-		t.Errorf("%d summaries, %d samples; want 2 and 20", len(s), s[0].Time.N)
 	}
 	// A journal with such rows is not gone on with.
 	quoted := strings.Replace(string(write(t, rows[:1])), "schema", `"schema"`, 1)
@@ -81,19 +73,6 @@ func TestLimits(t *testing.T) {
 	for name := range limits {
 		if !strings.Contains(","+strings.Join(Columns, ",")+",", ","+name+",") {
 			t.Errorf("a limit for %s, which is no column", name)
-		}
-	}
-}
-
-func TestTable_Formulas(t *testing.T) {
-	rows := []Record{{Schema: Schema, Kernel: `=HYPERLINK("http://x")`, Host: "+1", Device: "-2", Chip: "@x", Mode: Measured, Status: OK, Batch: 1, M: 8, K: 8, N: 8, DtypeA: "int8", Launches: 1, Seconds: 1}}
-	var b bytes.Buffer
-	if err := WriteTable(&b, "csv", Summarize(rows)); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"'=HYPERLINK(""http://x"")"`, ",'+1,", ",'-2,", ",'@x,"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %s in\n%s", want, b.String())
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package results
 
 import (
+	"matladder/internal/words"
+
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -31,7 +33,7 @@ type TornError struct {
 }
 
 func (e *TornError) Error() string {
-	return fmt.Sprintf("%s:%d: the last row is torn (%d %s dropped)", e.File, e.Line, e.Bytes, plural("byte", int(e.Bytes)))
+	return fmt.Sprintf("%s:%d: the last row is torn (%d %s dropped)", e.File, e.Line, e.Bytes, words.Plural("byte", int(e.Bytes)))
 }
 
 // NewReader reads the header from r; name stands in errors. It refuses, with a
@@ -54,9 +56,6 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		return nil, rd.bad(row, "", "not a results file: the header is not CSV")
 	}
 	rd.header = slices.Clone(cells)
-	if err := checkHeader(rd.header); err != nil {
-		return nil, rd.bad(row, "", "not a results file: %v", err)
-	}
 	rd.known = make([]*column, len(rd.header))
 	var missing []string
 	for i := range columns {
@@ -64,13 +63,27 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		if at := slices.Index(rd.header, c.name); at >= 0 {
 			rd.known[at] = c
 		} else if c.required {
-			missing = append(missing, c.name)
+			missing = append(missing, c.name+respelled(rd.header, c.name))
 		}
 	}
 	if missing != nil {
-		return nil, rd.bad(row, "", "not a results file: missing %s %s", plural("column", len(missing)), strings.Join(missing, ", "))
+		return nil, rd.bad(row, "", "not a results file: missing %s %s", words.Plural("column", len(missing)), strings.Join(missing, ", "))
+	}
+	if err := checkHeader(rd.header); err != nil {
+		return nil, rd.bad(row, "", "not a results file: %v", err)
 	}
 	return rd, nil
+}
+
+// respelled tells, in brackets, where a header has a column's name with spaces or capitals;
+// "" if it has not.
+func respelled(header []string, name string) string {
+	for i, have := range header {
+		if plain := strings.Join(strings.Fields(strings.ToLower(have)), "_"); plain == name {
+			return fmt.Sprintf(" (column %d is %q: write %s)", i+1, short(have), name)
+		}
+	}
+	return ""
 }
 
 // Header returns the columns as they stand in the file.
@@ -115,7 +128,7 @@ func (rd *Reader) record(row line, cells []string) (Record, error) {
 	r := Record{Batch: 1, Pos: Pos{rd.name, row.number}}
 	for i, cell := range cells {
 		c := rd.known[i]
-		cell = clean(cell)
+		cell = Clean(cell)
 		if c == nil || c.text {
 			cell = rd.keep(cell)
 		}
@@ -210,11 +223,4 @@ func (rd *Reader) keep(cell string) string {
 
 func (rd *Reader) bad(row line, column, format string, args ...any) error {
 	return &SyntaxError{File: rd.name, Line: row.number, Column: column, Msg: fmt.Sprintf(format, args...)}
-}
-
-func plural(noun string, n int) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

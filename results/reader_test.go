@@ -44,7 +44,8 @@ func TestReadRefusesFile(t *testing.T) {
 		shortHeader + ",m\n":     `x.csv:1: not a results file: column "m" appears twice`,
 		"a\"b\"c," + good + "\n": `x.csv:1: not a results file: the header is not CSV`,
 		shortHeader + manyColumns(maxColumns-10) + "\n":                    "x.csv:1: not a results file: 128 columns and " + strconv.Itoa(len(columns)-10) + " of the format that it lacks, together more than 128",
-		strings.Repeat("a,", maxColumns) + "b\n":                           "x.csv:1: not a results file: 129 columns, more than 128",
+		shortHeader + manyColumns(maxColumns-9) + "\n":                     "x.csv:1: not a results file: 129 columns, more than 128",
+		" Schema, Kernel, Mode,Status,M,k,n,dtype a,launches,\tSeconds \n": `x.csv:1: not a results file: missing columns schema (column 1 is " Schema": write schema), kernel (column 2 is " Kernel": write kernel), mode (column 3 is " Mode": write mode), status (column 4 is "Status": write status), m (column 5 is "M": write m), dtype_a (column 8 is "dtype a": write dtype_a), seconds (column 10 is "\tSeconds ": write seconds)`,
 		strings.Replace(shortHeader, ",m,k,", ",", 1) + "\n" + good + "\n": "x.csv:1: not a results file: missing columns m, k",
 		strings.Replace(shortHeader, "seconds", "second", 1) + "\n":        "x.csv:1: not a results file: missing column seconds",
 		strings.Repeat("x", maxRow+10):                                     "x.csv:1: not a results file: the header is not a whole line",
@@ -219,8 +220,7 @@ func manyColumns(n int) string {
 	return b.String()
 }
 
-// Whatever Read accepts, Write writes to a file that reads back equal, and
-// every table can be made of; nothing panics.
+// Whatever Read accepts, Write writes to a file that reads back equal; nothing panics.
 func FuzzRead(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var buf bytes.Buffer
@@ -261,12 +261,6 @@ func FuzzRead(f *testing.F) {
 		}
 		if diff := cmp.Diff(got.Rows, again.Rows, sameRow...); diff != "" {
 			t.Fatalf("accepted rows changed when written:\n%s", diff)
-		}
-		summaries := Summarize(got.Rows)
-		for _, format := range Formats {
-			if err := WriteTable(io.Discard, format, Best(summaries)); err != nil {
-				t.Fatalf("accepted, but no %s table: %v", format, err)
-			}
 		}
 	})
 }

@@ -141,20 +141,3 @@ func minimal() Record {
 		Batch: 1, M: 128, K: 64, N: 32, DtypeA: "float32", Launches: 1, Seconds: 1e-3,
 	}
 }
-
-func BenchmarkReadSummarize(b *testing.B) {
-	var rows []Record
-	for point := range 1000 {
-		for round := range 20 {
-			r := minimal()
-			r.M, r.Round, r.Seconds, r.Host, r.Device = 1+point, round, 1e-3+float64(round), "a host", "a device of some name"
-			rows = append(rows, r)
-		}
-	}
-	text := write(b, rows)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		Summarize(read(b, text).Rows)
-	}
-}

@@ -108,7 +108,7 @@ func (e *encoder) row(r *Record) ([]byte, error) {
 		e.cells = append(e.cells, c.cell(r))
 	}
 	for _, name := range e.extra {
-		e.cells = append(e.cells, clean(r.Extra[name]))
+		e.cells = append(e.cells, Clean(r.Extra[name]))
 	}
 	return e.line(), nil
 }
@@ -141,7 +141,7 @@ func checkHeader(names []string) error {
 		switch {
 		case name == "":
 			return fmt.Errorf("column %d has no name", i+1)
-		case name != clean(name):
+		case name != Clean(name):
 			return fmt.Errorf("column %d has control characters in its name", i+1)
 		case seen[name]:
 			return fmt.Errorf("column %q appears twice", short(name))

@@ -70,8 +70,8 @@
 //	internal/gemm               micro-kernels
 //	    pack*.go, pack*.s       packing
 //	    blocking.go             cache blocking
-//	    assembly_*.go           what asmgen writes, as Go calls it
-//	    *_avx512_amd64.s        kernels of AVX-512 (asmgen writes them); *_amx_, *_avx2_, *_neon_
+//	    assembly_*.go           what tools/asmgen writes, as Go calls it
+//	    *_avx512_amd64.s        kernels of AVX-512 (tools/asmgen writes them); *_amx_, *_avx2_, *_neon_
 //	internal/rows, vexp, widen  loops along rows: arithmetic, exponentials, conversions
 //	internal/probe, amx, evict  caches and rates of this machine; AMX; memory out of the caches
 //	    sharing.go              the probe of what it costs cores to share
@@ -85,6 +85,6 @@
 // Six places, all below internal: its name and those that it includes (gemm/isa.go), the
 // features that it needs (gemm/isa_amd64.go), its paths (gemm/table_amd64.go, table_arm64.go,
 // which has its features too), the generator of its routines and their declarations
-// (gemm/asmgen), the loops of its peak (probe/peak_amd64.go, peak_arm64.go), and how many
+// (tools/asmgen), the loops of its peak (probe/peak_amd64.go, peak_arm64.go), and how many
 // cycles those take that tell whether a machine is as it was (probe/control.go).
 package cpu

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/cmd/internal/sweepflag"
 	"matladder/harness"
@@ -157,15 +159,15 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round%s\n", out, backend.FormatBytes(o.Repair.Bytes), kept)
 	}
 	if len(o.Rows) > 0 {
-		summaries := results.Best(results.Summarize(o.Rows))
+		summaries := stats.Best(stats.Summarize(o.Rows))
 		var more []string
 		if f.columns != "" {
-			more, _ = results.ParseTableColumns(f.columns) // checked
+			more, _ = stats.ParseTableColumns(f.columns) // checked
 		}
-		if lost := results.WriteTable(stdout, "text", summaries, more...); err == nil { // else what ended the sweep is told
+		if lost := stats.WriteTable(stdout, "text", summaries, more...); err == nil { // else what ended the sweep is told
 			err = lost
 		}
-		if lost := results.WriteLayers(stdout, summaries); err == nil {
+		if lost := stats.WriteLayers(stdout, summaries); err == nil {
 			err = lost
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), cli.Plural(len(o.Rows), "row"))

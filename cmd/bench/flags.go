@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/backend/registry/builtin"
 	"matladder/check"
 	"matladder/cmd/internal/deviceflag"
 	"matladder/cmd/internal/sweepflag"
 	"matladder/configs"
 	"matladder/internal/cli"
-	"matladder/results"
 
 	"github.com/spf13/pflag"
 )
@@ -63,7 +64,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.Bool("pin", false, "bind the threads of kernels to cores (Linux, backend "+builtin.CPU+")")
 	s.String("cache", "", "`CACHE` that launches find: warm, or cold, with nothing of their operands in it (backend "+builtin.CPU+")")
 	s.BoolVar(&f.counters, "counters", false, "count cycles, instructions and misses of caches and TLB of each repetition, where the machine lets it (Linux)")
-	s.StringVar(&f.columns, "table-columns", "", "`COLUMNS` that the table at the end has besides: "+strings.Join(results.TableColumns, ", "))
+	s.StringVar(&f.columns, "table-columns", "", "`COLUMNS` that the table at the end has besides: "+strings.Join(stats.TableColumns, ", "))
 	s.StringVar(&f.trace, "trace", "", "write what each thread does when in one launch of each kernel to `FILE`, for ui.perfetto.dev")
 	s.StringVar(&f.fault, "fault", "", "damage each output with `FAULT` ("+strings.Join(check.Faults(), ", ")+") to see it reported")
 	if err := cli.ParseOrHelp(s, args, stdout, "Bench measures the ladder of matmul kernels and writes what it finds as CSV.\n\nusage: bench [flags]"); err != nil {
@@ -73,7 +74,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 }
 
 func badColumns(text string) error {
-	_, err := results.ParseTableColumns(text)
+	_, err := stats.ParseTableColumns(text)
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/backend/foreign/clib"
 	"matladder/backend/registry/builtin"
@@ -14,7 +16,6 @@ import (
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/problem"
-	"matladder/results"
 	"matladder/tile"
 )
 
@@ -56,7 +57,7 @@ func (f *flags) checkWith() error {
 			return cli.Usagef("--with: two functions are called %s: name one of them, as in mine=%s:%s", fn.name, fn.file, fn.symbol)
 		}
 		seen[fn.name] = true
-		if _, rung := results.Rung(fn.name); rung || fn.name == kernels.BaselineName {
+		if _, rung := stats.Rung(fn.name); rung || fn.name == kernels.BaselineName {
 			return cli.Usagef("--with %s: %s is a kernel's name: give the function another, as in mine=%s:%s", text, fn.name, fn.file, fn.symbol)
 		}
 	}

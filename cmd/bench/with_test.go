@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/backend/foreign/clib"
 	"matladder/internal/ccompiler"
 	"matladder/internal/cli"
@@ -40,7 +42,7 @@ func TestWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string]results.Status{}
-	for _, s := range results.Summarize(f.Rows) {
+	for _, s := range stats.Summarize(f.Rows) {
 		got[s.Kernel+" "+s.DtypeA] = s.Status
 		if s.Kernel != "v4_optblock" && (s.Plugin != "own.so" || len(s.PluginVersion) != 8 || !s.Peer()) {
 			t.Errorf("%s is of %s %s", s.Kernel, s.Plugin, s.PluginVersion)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/backend/cpu"
 	"matladder/backend/xla/pjrt"
 	"matladder/internal/cli"
@@ -70,7 +72,7 @@ func TestXLA_BesideCPU(t *testing.T) {
 			t.Errorf("rows: %v", counted)
 		}
 	}
-	for _, s := range results.Summarize(rows) {
+	for _, s := range stats.Summarize(rows) {
 		if s.Kernel != results.Baseline && s.PercentOfBaseline.N == 0 {
 			t.Errorf("%s %s has no share of XLA's speed", s.Kernel, s.DtypeA)
 		}

@@ -15,8 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/internal/cli"
-	"matladder/results"
 	"matladder/stats/twosample"
 )
 
@@ -39,10 +40,10 @@ type abTest struct {
 	failures [2][]error
 	begin    time.Time
 
-	compared         int                  // pairs at the last look
-	rows             [2][]results.Summary // of these
-	list             []results.Comparison
-	onlyOld, onlyNew []*results.Summary
+	compared         int                // pairs at the last look
+	rows             [2][]stats.Summary // of these
+	list             []stats.Comparison
+	onlyOld, onlyNew []*stats.Summary
 }
 
 // runAB has the sides take turns and compares them.
@@ -148,7 +149,7 @@ func (t *abTest) measure(ctx context.Context, warn func(error)) (stopped error) 
 // untold is how many points have no verdict yet that more turns could bring.
 func (t *abTest) untold() (n int) {
 	for i := range t.list {
-		if t.list[i].Verdict == results.Unsure {
+		if t.list[i].Verdict == stats.Unsure {
 			n++
 		}
 	}
@@ -243,8 +244,8 @@ func (t *abTest) look(ctx context.Context, share float64, warn func(error)) erro
 		t.rows[i] = append(t.rows[i], some...)
 	}
 	t.compared = len(t.files[0])
-	turns := results.Turns{Pair: t.turns, Seed: t.seed, Share: share}
-	t.list, t.onlyOld, t.onlyNew = results.PairTurns(t.rows[0], t.rows[1], turns, t.band, t.best)
+	turns := stats.Turns{Pair: t.turns, Seed: t.seed, Share: share}
+	t.list, t.onlyOld, t.onlyNew = stats.PairTurns(t.rows[0], t.rows[1], turns, t.band, t.best)
 	return nil
 }
 

@@ -113,6 +113,8 @@ import (
 	"strings"
 	"time"
 
+	"matladder/stats"
+
 	"github.com/spf13/pflag"
 
 	"matladder/internal/cli"
@@ -169,7 +171,7 @@ func parse(args []string) (*options, error) {
 	f.BoolVar(&o.across, "across", false, "compare different machines or methods all the same")
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "only these `dtypes` of operand a")
 	f.StringSliceVar(&o.kernels, "kernel", nil, "only these `kernels`, by number or name; 0 is the baseline")
-	f.StringVar(&o.format, "format", "text", "`format` of the table: "+strings.Join(results.ComparisonFormats, ", "))
+	f.StringVar(&o.format, "format", "text", "`format` of the table: "+strings.Join(stats.ComparisonFormats, ", "))
 	f.BoolVar(&o.ab, "ab", false, "run two programs in turns and compare them")
 	f.IntVar(&o.pairs, "pairs", 20, "with --ab, so many `TURNS` of each at least")
 	f.IntVar(&o.mostPairs, "most-pairs", 0, "with --ab, so many `TURNS` of each at most, as long as some point is UNSURE; by default four times as many as at least")
@@ -189,8 +191,8 @@ func parse(args []string) (*options, error) {
 	if err := place(f); err != nil {
 		return o, err
 	}
-	if !slices.Contains(results.ComparisonFormats, o.format) {
-		return o, cli.Usagef("--format: unknown %q, known are %s", o.format, strings.Join(results.ComparisonFormats, ", "))
+	if !slices.Contains(stats.ComparisonFormats, o.format) {
+		return o, cli.Usagef("--format: unknown %q, known are %s", o.format, strings.Join(stats.ComparisonFormats, ", "))
 	}
 	var err error
 	if o.band, err = percent(band); err != nil {
@@ -286,7 +288,7 @@ func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error
 	if err != nil {
 		return err
 	}
-	list, onlyOld, onlyNew := results.Pair(before, after, o.band, o.best)
+	list, onlyOld, onlyNew := stats.Pair(before, after, o.band, o.best)
 	if differ := differences(list); len(differ) > 0 {
 		if !o.across {
 			return fmt.Errorf("not the same machine or method: %s; --across compares all the same", strings.Join(differ, "; "))
@@ -299,12 +301,12 @@ func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error
 }
 
 // write writes the table, and returns the error of --fail-on-slower if there is one.
-func (o *options) write(stdout io.Writer, warn func(error), list []results.Comparison, onlyOld, onlyNew []*results.Summary) error {
+func (o *options) write(stdout io.Writer, warn func(error), list []stats.Comparison, onlyOld, onlyNew []*stats.Summary) error {
 	if len(list) == 0 {
 		return fmt.Errorf("%s and %s share no point that ran (%d points only in the first, %d only in the second)",
 			sideName(o.old), sideName(o.new), len(onlyOld), len(onlyNew))
 	}
-	if err := results.WriteComparisons(stdout, o.format, list); err != nil {
+	if err := stats.WriteComparisons(stdout, o.format, list); err != nil {
 		return err
 	}
 	if n := len(onlyOld); n > 0 {
@@ -325,8 +327,8 @@ func sideName(files []string) string {
 }
 
 // read summarizes the points of a side's files that are asked for.
-func (o *options) read(ctx context.Context, files []string, warn func(error)) ([]results.Summary, error) {
-	var side []results.Summary
+func (o *options) read(ctx context.Context, files []string, warn func(error)) ([]stats.Summary, error) {
+	var side []stats.Summary
 	for _, path := range files {
 		list, err := o.readFile(ctx, path, warn)
 		if err != nil {
@@ -337,8 +339,8 @@ func (o *options) read(ctx context.Context, files []string, warn func(error)) ([
 	return side, nil
 }
 
-func (o *options) readFile(ctx context.Context, path string, warn func(error)) ([]results.Summary, error) {
-	var rows results.Summarizer
+func (o *options) readFile(ctx context.Context, path string, warn func(error)) ([]stats.Summary, error) {
+	var rows stats.Summarizer
 	f, err := rows.AddFile(ctx, path)
 	if err != nil {
 		return nil, cli.Input("", err)
@@ -347,7 +349,7 @@ func (o *options) readFile(ctx context.Context, path string, warn func(error)) (
 		warn(w)
 	}
 	all := rows.Summaries()
-	list := slices.DeleteFunc(slices.Clone(all), func(s results.Summary) bool {
+	list := slices.DeleteFunc(slices.Clone(all), func(s stats.Summary) bool {
 		return len(o.dtypes) > 0 && !slices.Contains(o.dtypes, s.DtypeA) ||
 			len(o.kernels) > 0 && !slices.ContainsFunc(o.kernels, func(k string) bool { return named(s.Kernel, k) })
 	})
@@ -361,12 +363,12 @@ func (o *options) readFile(ctx context.Context, path string, warn func(error)) (
 }
 
 // contents names the kernels and dtypes of rows.
-func contents(rows []results.Summary) string {
+func contents(rows []stats.Summary) string {
 	var kernels, dtypes []string
 	for _, s := range rows {
 		kernels, dtypes = append(kernels, s.Kernel), append(dtypes, s.DtypeA)
 	}
-	slices.SortFunc(kernels, results.CompareKernels)
+	slices.SortFunc(kernels, stats.CompareKernels)
 	slices.Sort(dtypes)
 	return strings.Join(slices.Compact(kernels), ", ") + " in " + strings.Join(slices.Compact(dtypes), ", ")
 }
@@ -375,12 +377,12 @@ func contents(rows []results.Summary) string {
 // the number. Files may hold kernels that this program does not know.
 func named(kernel, k string) bool {
 	short, rest, _ := strings.Cut(kernel, "_")
-	n, ok := results.Rung(kernel)
+	n, ok := stats.Rung(kernel)
 	return k == kernel || ok && (k == short || k == rest || k == strconv.Itoa(n)) || k == "0" && kernel == results.Baseline
 }
 
 // differences lists what differs between the runs, each once.
-func differences(list []results.Comparison) []string {
+func differences(list []stats.Comparison) []string {
 	var differ []string
 	for _, c := range list {
 		for _, d := range c.Differences {
@@ -393,27 +395,27 @@ func differences(list []results.Comparison) []string {
 }
 
 // judge returns an error if the limit of --fail-on-slower is passed.
-func (o *options) judge(list []results.Comparison) error {
+func (o *options) judge(list []stats.Comparison) error {
 	if o.limit < 0 {
 		return nil
 	}
-	bad := slices.DeleteFunc(slices.Clone(list), func(c results.Comparison) bool {
-		slower := c.Verdict == results.Slower && 1/c.Ratio.Median > 1+o.limit
-		return !slower && c.Verdict != results.Lost
+	bad := slices.DeleteFunc(slices.Clone(list), func(c stats.Comparison) bool {
+		slower := c.Verdict == stats.Slower && 1/c.Ratio.Median > 1+o.limit
+		return !slower && c.Verdict != stats.Lost
 	})
 	if len(bad) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(bad, results.CompareVerdicts)
+	slices.SortStableFunc(bad, stats.CompareVerdicts)
 	worst := "lost, it is " + string(bad[0].New.Status)
-	if bad[0].Verdict == results.Slower {
+	if bad[0].Verdict == stats.Slower {
 		worst = fmt.Sprintf("slower by %.3g %%", 100*(1/bad[0].Ratio.Median-1))
 	}
 	return fmt.Errorf("%d of %d points are lost or more than %.3g %% slower; the worst, %s, is %s",
 		len(bad), len(list), 100*o.limit, name(bad[0].New), worst)
 }
 
-func name(s *results.Summary) string {
+func name(s *stats.Summary) string {
 	return strings.Join(slices.DeleteFunc([]string{s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode)},
 		func(part string) bool { return part == "" }), " ")
 }

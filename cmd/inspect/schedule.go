@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/backend/xla/aot"
 	"matladder/backend/xla/aot/schedule"
@@ -98,10 +100,10 @@ func (r report) step(b *strings.Builder, p aot.Explained) {
 	if p.Work.CoreSteps < p.Work.Steps {
 		fmt.Fprintf(b, " on each core, %d in all", p.Work.Steps)
 	}
-	fmt.Fprintf(b, ", %s each\n", results.FormatSeconds(t.Step))
+	fmt.Fprintf(b, ", %s each\n", stats.FormatSeconds(t.Step))
 	longest := max(t.Compute, t.Transfer, t.Overhead)
 	line := func(name string, seconds float64, note string) {
-		fmt.Fprintf(b, "  %-9s %-*s %s  %s\n", name, barWidth, bar(seconds/longest), results.FormatSeconds(seconds), note)
+		fmt.Fprintf(b, "  %-9s %-*s %s  %s\n", name, barWidth, bar(seconds/longest), stats.FormatSeconds(seconds), note)
 	}
 	line("compute", t.Compute, r.computeNote(p))
 	if p.Time.Steps > 1 {
@@ -110,14 +112,14 @@ func (r report) step(b *strings.Builder, p aot.Explained) {
 		line("HBM", t.Transfer, "there is no other step to hide a copy behind")
 	}
 	line("overhead", t.Overhead, "of every step")
-	fmt.Fprintf(b, "  before the first step and after the last, %s that nothing hides\n", results.FormatSeconds(t.Edges))
+	fmt.Fprintf(b, "  before the first step and after the last, %s that nothing hides\n", stats.FormatSeconds(t.Edges))
 }
 
 // computeNote compares a step's cycles with what its products take at the peak.
 func (r report) computeNote(p aot.Explained) string {
 	cycles := p.Work.Cycles / r.device.ClockHertz.Value
 	if cycles < p.Time.Compute {
-		return fmt.Sprintf("the products at the peak; %.0f cycles issue them in %s", p.Work.Cycles, results.FormatSeconds(cycles))
+		return fmt.Sprintf("the products at the peak; %.0f cycles issue them in %s", p.Work.Cycles, stats.FormatSeconds(cycles))
 	}
 	return fmt.Sprintf("%.0f cycles at %.2f GHz", p.Work.Cycles, r.device.ClockHertz.Value/1e9)
 }
@@ -179,7 +181,7 @@ func (r report) total(b *strings.Builder) {
 	peak, of := r.backend.Peak(r.dtype.String(), r.precision.String())
 	fmt.Fprintf(b, "\nlimit: %s\n", r.limit(main))
 	unit, divisor := results.RateUnit(rate, unitOf(r.dtype))
-	fmt.Fprintf(b, "launch: %s predicted, %.4g %s", results.FormatSeconds(r.seconds), rate/divisor, unit)
+	fmt.Fprintf(b, "launch: %s predicted, %.4g %s", stats.FormatSeconds(r.seconds), rate/divisor, unit)
 	if peak.Known() {
 		fmt.Fprintf(b, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
 	}
@@ -197,14 +199,14 @@ func (r report) limit(p aot.Explained) string {
 	intensity := float64(p.Work.FLOPs) / float64(p.Work.Bytes)
 	if t.Edges > t.Seconds-t.Edges {
 		return fmt.Sprintf("copies that nothing hides. Of %s, %s pass before the first step can start and after the last has ended. More and smaller steps overlap copies with products.",
-			results.FormatSeconds(t.Seconds), results.FormatSeconds(t.Edges))
+			stats.FormatSeconds(t.Seconds), stats.FormatSeconds(t.Edges))
 	}
 	switch t.Limit {
 	case model.Overhead:
 		return fmt.Sprintf("step overhead. A step costs %s before it does anything, and computes for %s only; there are %d of them. Larger blocks mean fewer steps.",
-			results.FormatSeconds(t.Overhead), results.FormatSeconds(t.Compute), t.Steps)
+			stats.FormatSeconds(t.Overhead), stats.FormatSeconds(t.Compute), t.Steps)
 	case model.Memory:
-		s := fmt.Sprintf("HBM. Moving a step's blocks takes %s, computing with them %s: %.0f FLOPs for each byte moved", results.FormatSeconds(t.Transfer), results.FormatSeconds(t.Compute), intensity)
+		s := fmt.Sprintf("HBM. Moving a step's blocks takes %s, computing with them %s: %.0f FLOPs for each byte moved", stats.FormatSeconds(t.Transfer), stats.FormatSeconds(t.Compute), intensity)
 		if ridge, ok := r.device.Ridge(r.dtype.String()); ok {
 			s += fmt.Sprintf(", and the chip needs %.0f", ridge)
 		}
@@ -213,7 +215,7 @@ func (r report) limit(p aot.Explained) string {
 		if t.Compute < nearPeak*r.atPeak(p) {
 			break
 		}
-		s := fmt.Sprintf("the schedule. A step issues %.0f cycles, and its %.3g FLOPs would take %s at the peak instead of %s", p.Work.Cycles, products, results.FormatSeconds(r.atPeak(p)), results.FormatSeconds(t.Compute))
+		s := fmt.Sprintf("the schedule. A step issues %.0f cycles, and its %.3g FLOPs would take %s at the peak instead of %s", p.Work.Cycles, products, stats.FormatSeconds(r.atPeak(p)), stats.FormatSeconds(t.Compute))
 		if n := slots(p.Schedule, span(p.Schedule), schedule.Spill); n > 0 {
 			s += fmt.Sprintf("; %d registers spill", n)
 		}
@@ -222,12 +224,12 @@ func (r report) limit(p aot.Explained) string {
 		}
 		return s + ". What the matrix unit waits for are loads, stores and the accumulator's pass through VMEM."
 	}
-	s := fmt.Sprintf("compute. The products of a step take %s at the peak", results.FormatSeconds(t.Compute))
+	s := fmt.Sprintf("compute. The products of a step take %s at the peak", stats.FormatSeconds(t.Compute))
 	if t.Limit == model.Schedule {
-		s = fmt.Sprintf("compute. The products of a step would take %s at the peak, its cycles take %s", results.FormatSeconds(r.atPeak(p)), results.FormatSeconds(t.Compute))
+		s = fmt.Sprintf("compute. The products of a step would take %s at the peak, its cycles take %s", stats.FormatSeconds(r.atPeak(p)), stats.FormatSeconds(t.Compute))
 	}
 	if t.Transfer > 0 {
-		s += fmt.Sprintf("; HBM is busy for %.0f %% of that time, and being shared it costs %s more", 100*t.Transfer/t.Compute, results.FormatSeconds(t.Step-t.Overhead-t.Compute))
+		s += fmt.Sprintf("; HBM is busy for %.0f %% of that time, and being shared it costs %s more", 100*t.Transfer/t.Compute, stats.FormatSeconds(t.Step-t.Overhead-t.Compute))
 	}
 	return s + "."
 }

@@ -6,9 +6,10 @@ import (
 	"io"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
-	"matladder/results"
 )
 
 // Measures of the picture in pixels.
@@ -69,7 +70,7 @@ func (r report) svg(w io.Writer) error {
 // returns where it ends.
 func (r report) drawParts(b *strings.Builder, p aot.Explained, y int) int {
 	y += svgGap
-	text(b, 16, y-10, 14, "start", fmt.Sprintf("%s: %s of %s", baseName(p.Kernel), cli.Plural(p.Time.Steps, "grid step"), results.FormatSeconds(p.Time.Step)))
+	text(b, 16, y-10, 14, "start", fmt.Sprintf("%s: %s of %s", baseName(p.Kernel), cli.Plural(p.Time.Steps, "grid step"), stats.FormatSeconds(p.Time.Step)))
 	longest := max(p.Time.Compute, p.Time.Transfer, p.Time.Overhead)
 	for _, part := range []struct {
 		name, colour string
@@ -78,7 +79,7 @@ func (r report) drawParts(b *strings.Builder, p aot.Explained, y int) int {
 		text(b, svgLeft-10, y+17, 13, "end", part.name)
 		width := part.seconds / longest * (svgWidth - svgLeft - svgRight)
 		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`+"\n", svgLeft, y+3, width, svgBar-6, part.colour)
-		text(b, svgWidth-svgRight+10, y+17, 13, "start", results.FormatSeconds(part.seconds))
+		text(b, svgWidth-svgRight+10, y+17, 13, "start", stats.FormatSeconds(part.seconds))
 		y += svgBar
 	}
 	return y

@@ -42,7 +42,7 @@ func standIn(t *testing.T) (folder string) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	folder = t.TempDir()
 	for library, source := range map[string]string{"libopenblas.so.0": "standin.c", "libdnnl.so.3": "standin_onednn.c"} {
-		source = filepath.Join("..", "..", "backend", "peer", "testdata", source)
+		source = filepath.Join("..", "..", "backend", "foreign", "process", "testdata", source)
 		if out, err := exec.Command(cc, "-shared", "-fPIC", "-o", filepath.Join(folder, library), source).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

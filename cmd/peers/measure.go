@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
@@ -158,10 +160,10 @@ func observe(w io.Writer, e harness.Event) {
 // ended the sweep.
 func conclude(stdout, stderr io.Writer, out, again string, rows []results.Record, err error) error {
 	if len(rows) > 0 {
-		summaries := results.Best(results.Summarize(rows))
-		lost := results.WriteTable(stdout, "text", summaries)
+		summaries := stats.Best(stats.Summarize(rows))
+		lost := stats.WriteTable(stdout, "text", summaries)
 		fmt.Fprintln(stdout)
-		if lost = cmp.Or(lost, results.WriteContests(stdout, "text", summaries)); err == nil { // else what ended the sweep is told
+		if lost = cmp.Or(lost, stats.WriteContests(stdout, "text", summaries)); err == nil { // else what ended the sweep is told
 			err = lost
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(rows), "row"))

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/results"
@@ -44,7 +46,7 @@ func report(ctx context.Context, names []string, page, note string, stdout io.Wr
 			fmt.Fprintf(&text, "## Sweep %s%s\n\n", of, again)
 		}
 		fmt.Fprintf(&text, "%s\n\n", origin(file.Rows))
-		if err := results.WriteContests(&text, "md", results.Best(results.Summarize(file.Rows))); err != nil {
+		if err := stats.WriteContests(&text, "md", stats.Best(stats.Summarize(file.Rows))); err != nil {
 			return err
 		}
 	}

@@ -10,14 +10,15 @@ import (
 	"path/filepath"
 	"slices"
 
+	"matladder/stats"
+
 	"matladder/plots"
-	"matladder/results"
 )
 
 // draw draws every picture asked for and prints the path of each as soon as
 // it is written. One that cannot be drawn does not stop the others.
-func (o *options) draw(ctx context.Context, stdout io.Writer, rows []results.Summary) error {
-	shown := slices.DeleteFunc(slices.Clone(rows), func(s results.Summary) bool { return s.Interpreted() })
+func (o *options) draw(ctx context.Context, stdout io.Writer, rows []stats.Summary) error {
+	shown := slices.DeleteFunc(slices.Clone(rows), func(s stats.Summary) bool { return s.Interpreted() })
 	if len(shown) == 0 && len(rows) > 0 {
 		return errInterpreted
 	}
@@ -54,7 +55,7 @@ func (o *options) draw(ctx context.Context, stdout io.Writer, rows []results.Sum
 var errInterpreted = errors.New("all rows are of variant interpret: what kernels mean, run step by step; no picture shows that, --table does")
 
 // requests lists the pictures of each kind, as its scope says.
-func (o *options) requests(rows []results.Summary) []plots.Request {
+func (o *options) requests(rows []stats.Summary) []plots.Request {
 	var list []plots.Request
 	seen := map[plots.Request]bool{}
 	for _, kind := range o.kinds {
@@ -79,8 +80,8 @@ func (o *options) requests(rows []results.Summary) []plots.Request {
 
 // besideNewest returns the folder of the file that was started last; of a pipe, which
 // has no folder to write to, the working folder.
-func besideNewest(rows []results.Summary) string {
-	latest := slices.MaxFunc(rows, func(a, b results.Summary) int { return a.Latest.Compare(b.Latest) })
+func besideNewest(rows []stats.Summary) string {
+	latest := slices.MaxFunc(rows, func(a, b stats.Summary) int { return a.Latest.Compare(b.Latest) })
 	if info, err := os.Stat(latest.Pos.File); err == nil && !info.Mode().IsRegular() {
 		return "."
 	}

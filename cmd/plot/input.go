@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"matladder/stats"
+
 	"matladder/internal/cli"
 	"matladder/plots"
 	"matladder/results"
@@ -24,7 +26,7 @@ var errNoResults = errors.New("no results in " + defaultInput + "; make them wit
 // read summarizes the rows of all input files. What a file has beside whole good
 // rows goes to warn. A file that was named must be readable; one that merely
 // lies in out/ is left aside with a warning if it is not.
-func (o *options) read(ctx context.Context, warn func(error)) ([]results.Summary, error) {
+func (o *options) read(ctx context.Context, warn func(error)) ([]stats.Summary, error) {
 	named := len(o.inputs) > 0
 	var paths []string
 	var err error
@@ -39,7 +41,7 @@ func (o *options) read(ctx context.Context, warn func(error)) ([]results.Summary
 	if err != nil {
 		return nil, cli.Input("input", err)
 	}
-	var rows results.Summarizer
+	var rows stats.Summarizer
 	for _, path := range paths {
 		f, err := rows.AddFile(ctx, path)
 		if err != nil {
@@ -95,7 +97,7 @@ func isOrAre(n int) string {
 
 // pairs returns the kernels and dtypes asked for: the flags, filled up from
 // what the rows have.
-func (o *options) pairs(rows []results.Summary) []plots.Pair {
+func (o *options) pairs(rows []stats.Summary) []plots.Pair {
 	has := o.has(rows)
 	dtypes, names := o.dtypes, o.kernels
 	if len(dtypes) > 0 && len(names) > 0 {
@@ -131,15 +133,15 @@ func (o *options) pairs(rows []results.Summary) []plots.Pair {
 }
 
 // has are the kernels and dtypes of the rows, of the family asked for.
-func (o *options) has(rows []results.Summary) []plots.Pair {
+func (o *options) has(rows []stats.Summary) []plots.Pair {
 	return slices.DeleteFunc(plots.Pairs(rows), func(p plots.Pair) bool { return o.family != nil && p.Family != o.family.Name })
 }
 
 // newest returns the rows from which to show a kernel and a dtype: all of
 // them if files were named, else those of the newest file that has both.
-func (o *options) newest(rows []results.Summary, p plots.Pair) (list []results.Summary) {
+func (o *options) newest(rows []stats.Summary, p plots.Pair) (list []stats.Summary) {
 	if len(o.inputs) == 0 {
-		list = results.Newest(rows, p.Family, p.Kernel, p.Dtype)
+		list = stats.Newest(rows, p.Family, p.Kernel, p.Dtype)
 	}
 	if list == nil {
 		list = rows // those that were named, or for the error that says what there is

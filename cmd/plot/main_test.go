@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"github.com/google/go-cmp/cmp"
 
 	"matladder/internal/cli"
@@ -155,14 +157,14 @@ func TestRun_Tables(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := slices.DeleteFunc(f.Rows, func(r results.Record) bool { return r.DtypeA != c.dtype })
-		list := slices.DeleteFunc(results.Summarize(asked), func(s results.Summary) bool {
+		list := slices.DeleteFunc(stats.Summarize(asked), func(s stats.Summary) bool {
 			return c.kernel != "" && s.Kernel != c.kernel
 		})
 		if c.best {
-			list = results.Best(list)
+			list = stats.Best(list)
 		}
 		var want bytes.Buffer
-		if err := results.WriteTable(&want, c.format, list); err != nil {
+		if err := stats.WriteTable(&want, c.format, list); err != nil {
 			t.Fatal(err)
 		}
 		code, stdout, stderr := plot(strings.Fields(c.args)...)

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"github.com/spf13/pflag"
 
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/plots"
 	"matladder/problem"
-	"matladder/results"
 	"matladder/tile"
 )
 
@@ -31,7 +32,7 @@ type options struct {
 	html    string
 	usage   string
 
-	used []results.Summary // what was shown, for provenance
+	used []stats.Summary // what was shown, for provenance
 }
 
 func parse(args []string) (*options, error) {
@@ -47,8 +48,8 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&format, "format", string(plots.PNG), "`format` of the pictures: "+joined(plots.Formats))
 	f.StringArrayVar(&o.inputs, "input", nil, "results `file` or glob, may be repeated (default the newest in "+defaultInput+")")
 	f.StringVar(&o.output, "output", "", "`folder` for the pictures (default beside the input)")
-	f.StringVar(&o.table, "table", "", "write a table to standard output instead, as `format`: "+strings.Join(results.Formats, ", "))
-	f.StringVar(&columns, "table-columns", "", "`COLUMNS` that text and md tables have besides: "+strings.Join(results.TableColumns, ", "))
+	f.StringVar(&o.table, "table", "", "write a table to standard output instead, as `format`: "+strings.Join(stats.Formats, ", "))
+	f.StringVar(&columns, "table-columns", "", "`COLUMNS` that text and md tables have besides: "+strings.Join(stats.TableColumns, ", "))
 	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `file` between its marks instead")
 	f.StringVar(&o.html, "html", "", "write a report to explore, one page that needs no network, to `file` instead")
 	o.usage = "Usage: go run ./cmd/plot [flags]\n\nDraws what cmd/bench measured. The manual: go doc ./cmd/plot\n\n" + f.FlagUsages() + "\n"
@@ -70,7 +71,7 @@ func parse(args []string) (*options, error) {
 		return o, err
 	}
 	if o.table != "" {
-		if _, err := oneOf("--table", o.table, results.Formats); err != nil {
+		if _, err := oneOf("--table", o.table, stats.Formats); err != nil {
 			return o, err
 		}
 	}
@@ -80,7 +81,7 @@ func parse(args []string) (*options, error) {
 		}
 	}
 	if f.Changed("table-columns") {
-		if o.columns, err = results.ParseTableColumns(columns); err != nil {
+		if o.columns, err = stats.ParseTableColumns(columns); err != nil {
 			return o, fmt.Errorf("--table-columns: %w", err)
 		}
 		if o.readme == "" && o.table != "text" && o.table != "md" {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -16,13 +18,13 @@ var errFaulty = errors.New("all rows are by --fault, of outputs damaged on purpo
 
 // whole leaves out rows by --fault, which show what the check says and nothing of kernels. A
 // table of files that were named has them.
-func (o *options) whole(rows []results.Summary, warn func(error)) ([]results.Summary, error) {
+func (o *options) whole(rows []stats.Summary, warn func(error)) ([]stats.Summary, error) {
 	if o.table != "" && len(o.inputs) > 0 {
 		return rows, nil
 	}
 	var order []string
 	count := map[string]int{}
-	list := slices.DeleteFunc(slices.Clone(rows), func(s results.Summary) bool {
+	list := slices.DeleteFunc(slices.Clone(rows), func(s stats.Summary) bool {
 		if s.Fault == "" {
 			return false
 		}

@@ -3,10 +3,11 @@ package main
 import (
 	"errors"
 
+	"matladder/stats"
+
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/problem"
-	"matladder/results"
 	"matladder/tile"
 )
 
@@ -14,7 +15,7 @@ var errNoBlocks = errors.New("the row has no block shape")
 
 // rebuild makes the problem and the programs of a point anew. The error says
 // what of the row no kernel here understands.
-func rebuild(s *results.Summary) (problem.Problem, []*tile.Program, error) {
+func rebuild(s *stats.Summary) (problem.Problem, []*tile.Program, error) {
 	f, err := problem.Find(s.FamilyName())
 	if err != nil {
 		return nil, nil, err

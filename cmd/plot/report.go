@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"matladder/stats"
+
 	"matladder/internal/files"
 	"matladder/plots"
 	"matladder/plots/report"
@@ -19,12 +21,12 @@ import (
 
 // writeReport writes the page of the points asked for, with the raw rows behind
 // them, and prints its path.
-func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []results.Summary) error {
+func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []stats.Summary) error {
 	list, err := o.summaries(rows)
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(s results.Summary) bool { return s.Interpreted() })
+	list = slices.DeleteFunc(list, func(s stats.Summary) bool { return s.Interpreted() })
 	if len(list) == 0 {
 		return errInterpreted
 	}
@@ -51,7 +53,7 @@ func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []resu
 var inReport = []plots.Kind{plots.Blocks, plots.Waterfall, plots.Dispatch, plots.Errors}
 
 // gallery makes the pictures of a report. Most sweeps lack what some kind shows.
-func (o *options) gallery(rows []results.Summary) []plots.Picture {
+func (o *options) gallery(rows []stats.Summary) []plots.Picture {
 	var list []plots.Picture
 	asked := *o
 	for _, kind := range inReport {
@@ -70,7 +72,7 @@ func (o *options) gallery(rows []results.Summary) []plots.Picture {
 }
 
 // severalShapes says whether there is a choice of blocks to show.
-func severalShapes(rows []results.Summary, q plots.Request) bool {
+func severalShapes(rows []stats.Summary, q plots.Request) bool {
 	shapes := map[string]string{} // the first of each size
 	for i := range rows {
 		s := &rows[i]
@@ -87,7 +89,7 @@ func severalShapes(rows []results.Summary, q plots.Request) bool {
 
 // rowsOf reads the rows of the points again, a row at a time. What is wrong
 // with others was told when they were summarized.
-func rowsOf(ctx context.Context, list []results.Summary) iter.Seq2[*results.Record, error] {
+func rowsOf(ctx context.Context, list []stats.Summary) iter.Seq2[*results.Record, error] {
 	type point struct {
 		file string
 		key  results.PointKey

@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 
+	"matladder/stats"
+
 	"matladder/machine"
 	"matladder/model"
-	"matladder/results"
 )
 
 // programs is a plots.StepModel: it builds the program of a point anew and asks
@@ -14,7 +15,7 @@ type programs struct{}
 
 // Step returns the step model's times of a point. The error says what of the
 // device or the point is not known.
-func (programs) Step(s *results.Summary) (model.Time, error) {
+func (programs) Step(s *stats.Summary) (model.Time, error) {
 	device, ok := machine.Lookup(s.Chip)
 	if !ok {
 		return model.Time{}, fmt.Errorf("no chip %q", s.Chip)

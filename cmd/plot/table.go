@@ -7,15 +7,16 @@ import (
 	"io"
 	"slices"
 
+	"matladder/stats"
+
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/plots"
-	"matladder/results"
 )
 
 // summaries returns the newest of each dtype and kernel asked for.
-func (o *options) summaries(rows []results.Summary) ([]results.Summary, error) {
-	var list []results.Summary
+func (o *options) summaries(rows []stats.Summary) ([]stats.Summary, error) {
+	var list []stats.Summary
 	var failed []error
 	var done []plots.Pair
 	has := o.has(rows)
@@ -41,15 +42,15 @@ func (o *options) summaries(rows []results.Summary) ([]results.Summary, error) {
 }
 
 // writeTable writes the table asked for.
-func (o *options) writeTable(w io.Writer, rows []results.Summary) error {
+func (o *options) writeTable(w io.Writer, rows []stats.Summary) error {
 	list, err := o.summaries(rows)
 	if err != nil {
 		return err
 	}
 	if (o.table == "text" || o.table == "md") && len(o.kernels) == 0 {
-		list = results.Best(list)
+		list = stats.Best(list)
 	}
-	return results.WriteTable(w, o.table, list, o.columns...)
+	return stats.WriteTable(w, o.table, list, o.columns...)
 }
 
 // ladderMarks is the name of the marks around the table in a README.
@@ -57,7 +58,7 @@ const ladderMarks = "ladder"
 
 // rewriteReadme replaces what stands between the marks of the file by the
 // ladder, and leaves every other byte as it is.
-func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error {
+func (o *options) rewriteReadme(stdout io.Writer, rows []stats.Summary) error {
 	old, err := cli.ReadPage("readme", o.readme)
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ func (o *options) rewriteReadme(stdout io.Writer, rows []results.Summary) error 
 		return err
 	}
 	var table bytes.Buffer
-	if err := results.WriteTable(&table, "md", results.Best(list), o.columns...); err != nil {
+	if err := stats.WriteTable(&table, "md", stats.Best(list), o.columns...); err != nil {
 		return err
 	}
 	text, err := old.With(table.Bytes(), ladderMarks)

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/stats"
+
 	"matladder/model/traverse"
 	"matladder/problem"
-	"matladder/results"
 	"matladder/tile"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // A launch is a point whose programs could be built anew.
 type launch struct {
-	point    *results.Summary
+	point    *stats.Summary
 	programs []*tile.Program
 	steps    int64
 }
@@ -28,10 +29,10 @@ type launch struct {
 // the blocks it did best with. The problem is the one that most kernels have;
 // of several, the largest of which the player can show every step, else the
 // smallest.
-func traversals(ctx context.Context, list []results.Summary) ([]*traverse.Recording, error) {
+func traversals(ctx context.Context, list []stats.Summary) ([]*traverse.Recording, error) {
 	var order []problem.Problem
 	launches := map[problem.Problem][]launch{}
-	best := results.Best(list)
+	best := stats.Best(list)
 	for i := range best {
 		p, programs, err := rebuild(&best[i])
 		if err != nil {
@@ -68,7 +69,7 @@ func traversals(ctx context.Context, list []results.Summary) ([]*traverse.Record
 		return cmp.Compare(b.FLOPs(), a.FLOPs())
 	})
 	slices.SortFunc(launches[chosen], func(a, b launch) int {
-		return results.CompareKernels(a.point.Kernel, b.point.Kernel)
+		return stats.CompareKernels(a.point.Kernel, b.point.Kernel)
 	})
 	var recordings []*traverse.Recording
 	for _, l := range launches[chosen] {

@@ -10,12 +10,13 @@ import (
 	"slices"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/problem"
-	"matladder/results"
 )
 
 // auditMarks is the name of the marks around the report in a page.
@@ -141,7 +142,7 @@ func (f *flags) report(dev *device, audits []tune.Audit, table *tuned.Table, wor
 		return nil, err
 	}
 	slices.Sort(times)
-	format := func(d time.Duration) string { return results.FormatSeconds(d.Seconds()) }
+	format := func(d time.Duration) string { return stats.FormatSeconds(d.Seconds()) }
 	fmt.Fprintf(&text, "- a later run has the block shape from a table of %s in %s in the median of %s, %s at most: the file is read each time\n",
 		cli.Plural(len(table.Rows), "row"), format(times[len(times)/2]), cli.Plural(len(times), "look-up"), format(times[len(times)-1]))
 	return text.Bytes(), nil

@@ -6,11 +6,12 @@ import (
 	"io"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/problem"
-	"matladder/results"
 	"matladder/tile"
 )
 
@@ -82,9 +83,9 @@ func choice(r tuned.Row) tuned.Answer { return tuned.Answer{Blocks: r.Blocks, Pa
 // choice is, and how it was found.
 func showRow(w io.Writer, r tuned.Row) {
 	e := r.Evidence
-	fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, choice(r), results.FormatSeconds(e.Seconds))
+	fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, choice(r), stats.FormatSeconds(e.Seconds))
 	if e.Mode == tuned.Measured {
-		fmt.Fprintf(w, " (%s to %s, %s)", results.FormatSeconds(e.Low), results.FormatSeconds(e.High), cli.Plural(e.Samples, "sample"))
+		fmt.Fprintf(w, " (%s to %s, %s)", stats.FormatSeconds(e.Low), stats.FormatSeconds(e.High), cli.Plural(e.Samples, "sample"))
 	} else {
 		fmt.Fprint(w, " predicted")
 	}

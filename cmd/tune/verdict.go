@@ -3,18 +3,19 @@ package main
 import (
 	"fmt"
 
+	"matladder/stats"
+
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/problem"
-	"matladder/results"
 	"matladder/tile"
 )
 
 // verdict says what was gained over the kernel's own candidates, and how sure the
 // choice is.
 func verdict(j tune.Job, r tuned.Row, m problem.Machine) string {
-	s := fmt.Sprintf("blocks %s, %s", choice(r), results.FormatSeconds(r.Evidence.Seconds))
+	s := fmt.Sprintf("blocks %s, %s", choice(r), stats.FormatSeconds(r.Evidence.Seconds))
 	if r.Evidence.Mode == tuned.Predicted {
 		s += " predicted"
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/plots"
@@ -79,12 +81,12 @@ func (o *options) rowFiles() ([]string, error) {
 
 // points are those of rowFiles. A file of out/ that holds no results is told and left
 // out; one that was named is a mistake.
-func (o *options) points(ctx context.Context) ([]results.Summary, error) {
+func (o *options) points(ctx context.Context) ([]stats.Summary, error) {
 	paths, err := o.rowFiles()
 	if err != nil {
 		return nil, err
 	}
-	var rows results.Summarizer
+	var rows stats.Summarizer
 	for _, path := range paths {
 		if _, err := rows.AddFile(ctx, path); err != nil {
 			if len(o.input) > 0 || ctx.Err() != nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/backend/foreign/clib"
@@ -60,7 +62,7 @@ func Example_ownFunction() {
 		fmt.Println(err)
 		return
 	}
-	for _, s := range results.Best(results.Summarize(file.Rows)) {
+	for _, s := range stats.Best(stats.Summarize(file.Rows)) {
 		fmt.Println(s.Kernel, s.Size(), s.Status, s.Time.Median > 0)
 	}
 	// Unordered output:

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/backend"
 	"matladder/results"
 )
@@ -46,10 +48,10 @@ func TestGauge(t *testing.T) {
 		}
 		return rows[0]
 	}
-	of := func(r results.Record) results.Causes {
-		var d results.Disturbances
-		d.Add(r.Conditions())
-		return d.Of(r.Conditions())
+	of := func(r results.Record) stats.Causes {
+		var d stats.Disturbances
+		d.Add(stats.ConditionsOf(&r))
+		return d.Of(stats.ConditionsOf(&r))
 	}
 	full := backend.Gauge{ClockHertz: 1.4e9, MemoryClockHertz: 2.6e9, Celsius: 70, Watts: 700, Throttles: backend.ThrottledByPower, SumsKnown: true, OthersBytes: 7, OthersKnown: true}
 	r := round(&gauged{reading: full, left: 99})
@@ -63,12 +65,12 @@ func TestGauge(t *testing.T) {
 		t.Errorf("disturbed by %v: %+v", of(r), r)
 	}
 	r.DeviceThrottledSeconds.Value = 0.03 * r.RoundSeconds
-	if of(r) != results.Hot {
+	if of(r) != stats.Hot {
 		t.Errorf("%v: %+v", of(r), r)
 	}
 	for _, reason := range []string{backend.ThrottledByHeat, backend.ThrottledByHardware, backend.ThrottledBySupply} {
 		full.Throttles = backend.ThrottledByPower + "+" + reason
-		if r := round(&gauged{reading: full, left: 99}); of(r) != results.Hot {
+		if r := round(&gauged{reading: full, left: 99}); of(r) != stats.Hot {
 			t.Errorf("%s: %v", full.Throttles, of(r))
 		}
 	}

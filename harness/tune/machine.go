@@ -3,6 +3,7 @@ package tune
 import (
 	"matladder/harness/measure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // watched is what became of the machine while a job was measured, told as in a sweep: by
@@ -11,8 +12,8 @@ type watched struct {
 	watch        *measure.Watch
 	threads      int
 	job          string
-	disturbances results.Disturbances
-	last         results.Conditions
+	disturbances stats.Disturbances
+	last         stats.Conditions
 
 	rounds, repeated int
 }
@@ -42,7 +43,7 @@ func (m *watched) judge(rows []results.Record) bool {
 	if len(rows) == 0 {
 		return true
 	}
-	m.last = rows[0].Conditions() // which all rows of a round share
+	m.last = stats.ConditionsOf(&rows[0]) // which all rows of a round share
 	m.disturbances.Add(m.last)
 	return m.disturbances.Of(m.last) == 0
 }

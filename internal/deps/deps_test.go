@@ -25,7 +25,7 @@ tile/internal/inflight:
 tile: tile/internal/inflight
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
-.: backend/timeline backend backend/cpu backend/registry kernels model/blocking problem tile harness/tuned github.com/gomlx/compute/dtypes/float16
+.: backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
 problem: internal/known tile
 problem/problemtest: tile problem problem/quant kernels/*
 problem/quant: tile problem
@@ -66,17 +66,16 @@ backend/xla/pjrt: machine/mesh backend backend/internal/* check machine internal
 backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix
-backend/cpu/internal/probe: machine backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix
+backend/cpu/internal/probe: backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix machine
 backend/cpu/internal/rows: backend/cpu/internal/memory
 backend/cpu/internal/vexp: backend/cpu/internal/rows
 backend/cpu/internal/widen:
 backend/cpu/internal/gemm: backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
-backend/cpu/internal/gemm/asmgen:
-backend/cpu/internal/plan: backend machine model/blocking tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp
+backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
-backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen model/blocking tile
+backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend check tile backend/timeline golang.org/x/sys/unix
-backend/cpu: backend/timeline backend backend/cpu/internal/gemm/asmgen check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
+backend/cpu: backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend machine
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/foreign/clib: backend backend/internal/stage backend/worker check machine internal/dynlib problem tile github.com/ebitengine/purego
@@ -85,27 +84,29 @@ backend/foreign/process: backend backend/internal/stage check machine internal/c
 stats/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats/interval backend machine problem internal/awake internal/counters results
-results: stats/twosample stats/interval internal/files problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
+results: internal/files internal/words problem
+stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
+internal/words:
 configs:
 harness/tuned: backend configs internal/files internal/yamlline machine problem tile gopkg.in/yaml.v3
-harness: machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend check model model/blocking machine results configs gopkg.in/yaml.v3
-plots: results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
-cmd/bench: backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-harness/tune: harness/measure backend kernels model model/blocking machine problem tile harness/tuned
-cmd/tune: internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry model/blocking results github.com/spf13/pflag golang.org/x/term
-cmd/compare: results internal/cli internal/lastline github.com/spf13/pflag
+harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend check model machine results configs gopkg.in/yaml.v3 model/blocking
+plots: stats results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
+cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+harness/tune: stats harness/measure backend kernels model machine problem tile harness/tuned model/blocking
+cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
+cmd/compare: stats results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/mesh: internal/cli model model/layer machine/mesh github.com/spf13/pflag
-cmd/peers: internal/cli internal/files backend/registry/pluginworker cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
-plots/report: plots plots/report/echarts results model/traverse
+cmd/peers: stats internal/cli internal/files backend/registry/pluginworker cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
+plots/report: stats plots plots/report/echarts results model/traverse
 plots/report/echarts:
-cmd/plot: internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
+cmd/plot: stats internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
 workshop/exercises/*: tile problem
 workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem
 workshop: kernels model/traverse model machine/mesh machine check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
-workshop/classroom: internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
-cmd/workshop: internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
+workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
+cmd/workshop: stats internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: internal/child internal/dynlib github.com/ebitengine/purego
 plugins/plugintest:
@@ -126,11 +127,12 @@ kernels/doublingtest: internal/ownprocess check kernels problem tile
 internal/ownprocess:
 tools/jaxcheck: kernels problem tile tile/interp
 tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
-tools/gpubars: results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
-tools/trust: results internal/cli github.com/spf13/pflag
+tools/gpubars: stats results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
+tools/trust: stats results internal/cli github.com/spf13/pflag
 tools/faulttest: backend machine harness results tile internal/cli github.com/spf13/pflag
 internal/yamlline:
 internal/deps:
+tools/asmgen:
 scripts: gopkg.in/yaml.v3
 `
 

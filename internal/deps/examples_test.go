@@ -20,7 +20,7 @@ func TestExamples(t *testing.T) {
 		words := strings.Split(pkg, "/")
 		last := words[len(words)-1]
 		switch {
-		case slices.Contains(words, "internal") || slices.Contains(words, "cmd") || strings.HasSuffix(last, "test"):
+		case slices.Contains(words, "internal") || slices.Contains(words, "cmd") || words[0] == "tools" || strings.HasSuffix(last, "test"):
 			continue
 		case words[0] == "kernels" && len(words) > 1 && pkg != "kernels/sharded":
 			continue

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/machine"
 	"matladder/results"
 
@@ -64,7 +66,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("phone", func(t *testing.T) { checkPage(t, visit(t, chromium, write(t, rows), "390,844", "#filters"), rows) })
 	t.Run("disturbed", func(t *testing.T) {
 		few := slices.DeleteFunc(slices.Clone(rows), func(r results.Record) bool { return r.Mode == results.Measured && r.Round > 1 })
-		if !strings.Contains(strings.Join(ladderLines(results.Best(results.Summarize(few))), "\n"), "~") {
+		if !strings.Contains(strings.Join(ladderLines(stats.Best(stats.Summarize(few))), "\n"), "~") {
 			t.Fatal("no figure is marked")
 		}
 		checkPage(t, visit(t, chromium, write(t, few), "1400,1000", "#filters"), few)
@@ -84,7 +86,7 @@ func checkPage(t *testing.T, page saw, rows []results.Record) {
 	if len(page.Wrong) > 0 || len(page.Loaded) > 0 || page.ScrollWidth > page.Width {
 		t.Errorf("loaded %q, width %d of %d, wrong: %q", page.Loaded, page.ScrollWidth, page.Width, page.Wrong)
 	}
-	best := results.Best(results.Summarize(rows))
+	best := stats.Best(stats.Summarize(rows))
 	if diff := cmp.Diff(ladderLines(best), tableLines(page.Table)); diff != "" {
 		t.Errorf("table: -results +page\n%s", diff)
 	}
@@ -110,7 +112,7 @@ func checkPage(t *testing.T, page saw, rows []results.Record) {
 			}
 		}
 		if f.Filter == "blocks" {
-			want = len(results.Summarize(rows))
+			want = len(stats.Summarize(rows))
 		}
 		if want = min(want, 400); f.Rows != want {
 			t.Errorf("without %s %q: %d lines in the table, want %d", f.Filter, f.Value, f.Rows, want)
@@ -136,7 +138,7 @@ func checkPage(t *testing.T, page saw, rows []results.Record) {
 	}
 }
 
-func valueOf(s *results.Summary, filter string) string {
+func valueOf(s *stats.Summary, filter string) string {
 	switch filter {
 	case "dtype":
 		return s.Dtypes()
@@ -152,7 +154,7 @@ func valueOf(s *results.Summary, filter string) string {
 
 // checkCharts compares the rates in all charts with those of the points, and
 // that predictions stand apart, dashed.
-func checkCharts(t *testing.T, charts []chart, best []results.Summary) {
+func checkCharts(t *testing.T, charts []chart, best []stats.Summary) {
 	t.Helper()
 	var want, have []float64
 	for _, s := range best {
@@ -185,9 +187,9 @@ func checkCharts(t *testing.T, charts []chart, best []results.Summary) {
 // have in every section.
 var shared = []string{"kernel", "blocks", "size", "median", "±", "% of peak", "% of xla", "over", "err/bound", "rel_err", "status"}
 
-func ladderLines(best []results.Summary) []string {
+func ladderLines(best []stats.Summary) []string {
 	var lines []string
-	for _, section := range results.NewLadder(best).Sections {
+	for _, section := range stats.NewLadder(best).Sections {
 		for _, row := range section.Rows {
 			cells := map[string]string{}
 			for i, name := range section.Header {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
+	"matladder/stats"
+
 	"matladder/plots/report"
 	"matladder/results"
 )
@@ -16,7 +18,7 @@ func ExampleWrite() {
 		M: 256, K: 256, N: 256, DtypeA: "float32", Launches: 1, Seconds: 1e-3,
 	}}
 	var page bytes.Buffer
-	if err := report.Write(&page, report.Input{Summaries: results.Summarize(rows)}); err != nil {
+	if err := report.Write(&page, report.Input{Summaries: stats.Summarize(rows)}); err != nil {
 		fmt.Println(err)
 		return
 	}

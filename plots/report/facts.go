@@ -7,12 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/machine"
 	"matladder/results"
 )
 
 // dtypeOf names what a section computes.
-func dtypeOf(s *results.Summary) string {
+func dtypeOf(s *stats.Summary) string {
 	precision := ""
 	if s.Precision != "" && s.Precision != "default" {
 		precision = "precision " + s.Precision
@@ -21,7 +23,7 @@ func dtypeOf(s *results.Summary) string {
 }
 
 // machineOf names where.
-func machineOf(s *results.Summary) string {
+func machineOf(s *stats.Summary) string {
 	devices := ""
 	if s.Devices > 1 {
 		devices = fmt.Sprintf("%d devices", s.Devices)
@@ -31,7 +33,7 @@ func machineOf(s *results.Summary) string {
 
 // howOf names what else a point ran with: points that differ in it share no
 // line.
-func howOf(s *results.Summary) string {
+func howOf(s *stats.Summary) string {
 	threads := ""
 	switch {
 	case s.Threads == 1:
@@ -53,7 +55,7 @@ func howOf(s *results.Summary) string {
 }
 
 // spreadOf says how far the interval reaches, or that there is none.
-func spreadOf(s *results.Summary) string {
+func spreadOf(s *stats.Summary) string {
 	switch {
 	case !s.Time.Known() || s.Mode == results.Predicted:
 		return ""
@@ -71,7 +73,7 @@ type roof struct {
 	at              time.Time
 }
 
-func (r *roof) state(s *results.Summary) {
+func (r *roof) state(s *stats.Summary) {
 	kernel := s.Kernel != results.Baseline
 	if s.Roof() <= 0 || r.kernel && !kernel || r.kernel == kernel && s.StartedAt.Before(r.at) {
 		return
@@ -80,7 +82,7 @@ func (r *roof) state(s *results.Summary) {
 }
 
 // peakUnit is what a peak counts, whatever the row's rate does.
-func peakUnit(s *results.Summary) results.Unit {
+func peakUnit(s *stats.Summary) results.Unit {
 	if s.Integer() {
 		return results.OPs
 	}
@@ -91,12 +93,12 @@ func peakUnit(s *results.Summary) results.Unit {
 // libraries come last.
 func compareKernels(a, b string) int {
 	rank := func(kernel string) int {
-		if _, ok := results.Rung(kernel); ok {
+		if _, ok := stats.Rung(kernel); ok {
 			return 0
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), results.CompareKernels(a, b))
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), stats.CompareKernels(a, b))
 }
 
 // joined writes the parts that are not empty.

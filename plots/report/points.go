@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/plots"
 	"matladder/results"
 )
@@ -101,15 +103,15 @@ func (f figure) MarshalJSON() ([]byte, error) {
 	return append(text, ']'), nil
 }
 
-func newPoints(summaries []results.Summary) *points {
+func newPoints(summaries []stats.Summary) *points {
 	summaries = slices.Clone(summaries)
 	best := map[results.Pos]bool{}
-	for _, s := range results.Best(summaries) {
+	for _, s := range stats.Best(summaries) {
 		best[s.Pos] = true
 	}
 	p := &points{}
 	var texts, sections, kernels, order numbers
-	slices.SortStableFunc(summaries, func(a, b results.Summary) int {
+	slices.SortStableFunc(summaries, func(a, b stats.Summary) int {
 		return cmp.Or(
 			strings.Compare(a.DtypeA, b.DtypeA),
 			strings.Compare(dtypeOf(&a), dtypeOf(&b)),
@@ -119,12 +121,12 @@ func newPoints(summaries []results.Summary) *points {
 			a.StartedAt.Compare(b.StartedAt), // of a point made twice a chart shows the last
 		)
 	})
-	var bySize []*results.Summary
+	var bySize []*stats.Summary
 	for i := range summaries {
 		bySize = append(bySize, &summaries[i])
 	}
-	slices.SortStableFunc(bySize, func(a, b *results.Summary) int { return results.CompareSizes(&a.Record, &b.Record) })
-	bySize = slices.CompactFunc(bySize, func(a, b *results.Summary) bool { return a.Size() == b.Size() })
+	slices.SortStableFunc(bySize, func(a, b *stats.Summary) int { return results.CompareSizes(&a.Record, &b.Record) })
+	bySize = slices.CompactFunc(bySize, func(a, b *stats.Summary) bool { return a.Size() == b.Size() })
 	for _, s := range bySize {
 		order.of(s.Size())
 		z := size{Name: s.Size()}
@@ -139,7 +141,7 @@ func newPoints(summaries []results.Summary) *points {
 	for _, name := range slices.Compact(names) {
 		kernels.of(name)
 		short := name
-		if _, ok := results.Rung(name); ok {
+		if _, ok := stats.Rung(name); ok {
 			short, _, _ = strings.Cut(name, "_")
 		}
 		line, text := plots.KernelColors(name)
@@ -170,7 +172,7 @@ func newPoints(summaries []results.Summary) *points {
 	return p
 }
 
-func (p *points) addTexts(s *results.Summary, of func(string) int) {
+func (p *points) addTexts(s *stats.Summary, of func(string) int) {
 	p.Variant = append(p.Variant, of(s.Variant))
 	p.Blocks = append(p.Blocks, of(s.Blocks()))
 	p.Params = append(p.Params, of(s.Params))
@@ -183,9 +185,9 @@ func (p *points) addTexts(s *results.Summary, of func(string) int) {
 	p.Reason = append(p.Reason, of(s.Reason))
 }
 
-func (p *points) addFigures(s *results.Summary) {
+func (p *points) addFigures(s *stats.Summary) {
 	unknown := math.NaN()
-	median := func(e results.Estimate) float64 {
+	median := func(e stats.Estimate) float64 {
 		if !e.Known() {
 			return unknown
 		}
@@ -214,7 +216,7 @@ func (p *points) addFigures(s *results.Summary) {
 	p.Error = append(p.Error, optional(s.RelErr))
 	p.Intensity = append(p.Intensity, intensity)
 	rough := 0
-	for i, e := range []results.Estimate{s.Time, s.Rate, s.PercentOfPeak, s.PercentOfBaseline, s.OverBelow} {
+	for i, e := range []stats.Estimate{s.Time, s.Rate, s.PercentOfPeak, s.PercentOfBaseline, s.OverBelow} {
 		if e.Known() && !e.Holds() {
 			rough |= roughTime << i
 		}

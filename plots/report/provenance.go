@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -77,8 +79,8 @@ var facts = []struct {
 const maxValues = 24
 
 // newProvenance also returns the columns of rows that the format does not know.
-func newProvenance(summaries []results.Summary, rows iter.Seq2[*results.Record, error]) (*Provenance, []string, error) {
-	p := &Provenance{Points: len(summaries), Notes: results.NewLadder(results.Best(summaries)).Notes, Limits: limits(summaries)}
+func newProvenance(summaries []stats.Summary, rows iter.Seq2[*results.Record, error]) (*Provenance, []string, error) {
+	p := &Provenance{Points: len(summaries), Notes: stats.NewLadder(stats.Best(summaries)).Notes, Limits: limits(summaries)}
 	for i := range summaries {
 		if m := machineOf(&summaries[i]); !slices.Contains(p.machines, m) {
 			p.machines = append(p.machines, m)
@@ -125,8 +127,8 @@ func newProvenance(summaries []results.Summary, rows iter.Seq2[*results.Record, 
 }
 
 // limits lists the newest statement for each machine and dtype.
-func limits(summaries []results.Summary) []Limit {
-	newest := map[[2]string]*results.Summary{}
+func limits(summaries []stats.Summary) []Limit {
+	newest := map[[2]string]*stats.Summary{}
 	var order [][2]string
 	for i := range summaries {
 		s := &summaries[i]
@@ -144,9 +146,9 @@ func limits(summaries []results.Summary) []Limit {
 	for _, key := range order {
 		s := newest[key]
 		unit, divisor := results.RateUnit(s.PeakFLOPs, peakUnit(s))
-		l := Limit{Machine: key[0], Dtype: key[1], Peak: results.FormatFigure(s.PeakFLOPs/divisor) + " " + unit, PeakSource: s.PeakSource}
+		l := Limit{Machine: key[0], Dtype: key[1], Peak: stats.FormatFigure(s.PeakFLOPs/divisor) + " " + unit, PeakSource: s.PeakSource}
 		if s.Bandwidth > 0 {
-			l.Bandwidth, l.BandwidthSource = results.FormatFigure(s.Bandwidth/1e9)+" GB/s", s.BandwidthSource
+			l.Bandwidth, l.BandwidthSource = stats.FormatFigure(s.Bandwidth/1e9)+" GB/s", s.BandwidthSource
 		}
 		list = append(list, l)
 	}

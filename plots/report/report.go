@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/model/traverse"
 	"matladder/plots"
 	"matladder/plots/report/echarts"
@@ -20,7 +22,7 @@ import (
 // Input is what a report shows.
 type Input struct {
 	// Summaries are the points. Interpreted ones are left out.
-	Summaries []results.Summary
+	Summaries []stats.Summary
 	// Rows are the raw rows for the download, usually those behind the
 	// summaries. They are gone through twice and never held together. Nil for none.
 	Rows iter.Seq2[*results.Record, error]
@@ -43,7 +45,7 @@ var page = template.Must(template.New("page").Parse(pageText))
 
 // Write writes the page. Equal inputs make equal pages.
 func Write(w io.Writer, in Input) error {
-	summaries := slices.DeleteFunc(slices.Clone(in.Summaries), func(s results.Summary) bool { return s.Interpreted() })
+	summaries := slices.DeleteFunc(slices.Clone(in.Summaries), func(s stats.Summary) bool { return s.Interpreted() })
 	if len(summaries) == 0 {
 		return errors.New("no point to report")
 	}

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/stats"
+
 	"matladder/model/traverse"
 	"matladder/plots"
 	"matladder/plots/report"
@@ -67,7 +69,7 @@ func pictures(t testing.TB, rows []results.Record) []plots.Picture {
 	t.Helper()
 	var list []plots.Picture
 	for _, q := range []plots.Request{{Kind: plots.Blocks, Kernel: "v4_optblock", Dtype: "float32"}, {Kind: plots.Errors}} {
-		made, err := plots.Pictures(results.Summarize(rows), q)
+		made, err := plots.Pictures(stats.Summarize(rows), q)
 		if missing := new(plots.NoRowsError); err != nil && !errors.As(err, &missing) {
 			t.Fatal(err)
 		}
@@ -90,7 +92,7 @@ func each(rows []results.Record) iter.Seq2[*results.Record, error] {
 func write(t testing.TB, rows []results.Record) string {
 	t.Helper()
 	var b bytes.Buffer
-	in := report.Input{Summaries: results.Summarize(rows), Rows: each(rows), Traversals: []*traverse.Recording{recording(t)}, Pictures: pictures(t, rows)}
+	in := report.Input{Summaries: stats.Summarize(rows), Rows: each(rows), Traversals: []*traverse.Recording{recording(t)}, Pictures: pictures(t, rows)}
 	if err := report.Write(&b, in); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +226,7 @@ func TestWrite_Large(t *testing.T) {
 		rows[i].Seconds *= 1 + math.Abs(math.Sin(float64(i)))
 		rows[i].M, rows[i].Params = 128+i/20, fmt.Sprintf("stages=%d", i%20)
 	}
-	if n := len(results.Summarize(rows)); n < 9000 {
+	if n := len(stats.Summarize(rows)); n < 9000 {
 		t.Fatalf("only %d points", n)
 	}
 	if n := len(write(t, rows)); n > 5e6 {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/kernels"
 	"matladder/results"
 )
@@ -131,14 +133,14 @@ func verified(files map[string][]results.Record) bar {
 
 // fastest are the summaries of a kernel in the shapes and parameters in which it is the
 // fastest, by the size of their problem.
-func fastest(rows []results.Record, kernel, dtype, precision string) []results.Summary {
-	var list []results.Summary
-	for _, s := range results.Best(results.Summarize(rows)) {
+func fastest(rows []results.Record, kernel, dtype, precision string) []stats.Summary {
+	var list []stats.Summary
+	for _, s := range stats.Best(stats.Summarize(rows)) {
 		if s.Kernel == kernel && s.DtypeA == dtype && (precision == "" || s.Precision == precision) && s.Time.Known() {
 			list = append(list, s)
 		}
 	}
-	slices.SortFunc(list, func(a, b results.Summary) int { return cmp.Compare(a.M, b.M) })
+	slices.SortFunc(list, func(a, b stats.Summary) int { return cmp.Compare(a.M, b.M) })
 	return list
 }
 

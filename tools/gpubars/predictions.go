@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
@@ -19,7 +21,7 @@ type point struct {
 	bm, bk, bn                     int
 }
 
-func pointOf(s *results.Summary) point {
+func pointOf(s *stats.Summary) point {
 	return point{s.Chip, s.Product(), s.Size(), s.Precision, s.BM, s.BK, s.BN}
 }
 
@@ -30,8 +32,8 @@ func (p point) String() string {
 // predictions holds what was predicted of points against what was measured.
 func predictions(measured, predicted []results.Record) bar {
 	b := bar{what: "predictions", wanted: fmt.Sprintf("median error at most 10 %% of %d points", enough), verdict: notMeasured}
-	foretold, chips := map[point]results.Summary{}, map[string]bool{}
-	for _, s := range results.Summarize(predicted) {
+	foretold, chips := map[point]stats.Summary{}, map[string]bool{}
+	for _, s := range stats.Summarize(predicted) {
 		if s.Mode == results.Predicted {
 			foretold[pointOf(&s)], chips[s.Chip] = s, true
 		}
@@ -39,7 +41,7 @@ func predictions(measured, predicted []results.Record) bar {
 	var errs []float64
 	left := map[string][]string{} // points by why they are not compared
 	seen := map[point]bool{}
-	for _, s := range results.Summarize(measured) {
+	for _, s := range stats.Summarize(measured) {
 		if s.Mode != results.Measured {
 			continue
 		}

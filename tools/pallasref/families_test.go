@@ -128,7 +128,7 @@ func TestFamilies_Matrix(t *testing.T) {
 // TestPublished: each row of what tokamax published is a point that both sides can be asked
 // for, and the file is written as it was read.
 func TestPublished(t *testing.T) {
-	path := filepath.Join("../../internal", "../../internal", "analyze", "testdata", "attention_published.csv")
+	path := filepath.Join("..", "..", "model", "testdata", "attention_published.csv")
 	rows, order := map[string]publishedRow{}, []publishedRow{}
 	err := readSheet(path, publishedHeader, func(f []string) error {
 		order, rows[publishedRow(f).Key()] = append(order, f), f

@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/results"
+	"matladder/stats"
+
 	"matladder/stats/twosample"
 )
 
@@ -81,10 +82,10 @@ func (o *options) judge(ctx context.Context, b bar) (count, error) {
 	if len(sets) < least+1 {
 		return n, fmt.Errorf("%s has %d sets, a window is %d", b.condition, len(sets), least)
 	}
-	var sides [2][][]results.Summary // by set
+	var sides [2][][]stats.Summary // by set
 	for _, s := range sets {
 		for i, name := range []string{reference.name, b.program} {
-			var z results.Summarizer
+			var z stats.Summarizer
 			if _, err := z.AddFile(ctx, filepath.Join(s, name+".csv")); err != nil {
 				return n, err
 			}
@@ -95,14 +96,14 @@ func (o *options) judge(ctx context.Context, b bar) (count, error) {
 		at := w * len(sets) / min(windows, len(sets))
 		if !b.turns {
 			old, new, _ := window(sides, at, filesASide)
-			list, _, _ := results.Pair(old, new, band, false)
+			list, _, _ := stats.Pair(old, new, band, false)
 			n.add(list, b.program, filesASide)
 			continue
 		}
 		for _, look := range twosample.Looks(pairsOfAB, min(mostPairs, len(sets))) {
 			old, new, turns := window(sides, at, look.Pairs)
-			list, _, _ := results.PairTurns(old, new, results.Turns{Pair: turns, Seed: uint64(w + 1), Share: look.Share}, band, false)
-			unsure := func(c results.Comparison) bool { return c.Verdict == results.Unsure }
+			list, _, _ := stats.PairTurns(old, new, stats.Turns{Pair: turns, Seed: uint64(w + 1), Share: look.Share}, band, false)
+			unsure := func(c stats.Comparison) bool { return c.Verdict == stats.Unsure }
 			if look.Pairs == min(mostPairs, len(sets)) || !slices.ContainsFunc(list, unsure) {
 				n.add(list, b.program, look.Pairs)
 				break
@@ -113,7 +114,7 @@ func (o *options) judge(ctx context.Context, b bar) (count, error) {
 }
 
 // window is so many sets from one on, and behind the last the first again.
-func window(sides [2][][]results.Summary, at, length int) (old, new []results.Summary, turns map[string]int) {
+func window(sides [2][][]stats.Summary, at, length int) (old, new []stats.Summary, turns map[string]int) {
 	turns = map[string]int{}
 	for i := range length {
 		set := (at + i) % len(sides[0])
@@ -127,27 +128,27 @@ func window(sides [2][][]results.Summary, at, length int) (old, new []results.Su
 	return old, new, turns
 }
 
-func (n *count) add(list []results.Comparison, program string, sets int) {
+func (n *count) add(list []stats.Comparison, program string, sets int) {
 	n.windows, n.used = n.windows+1, n.used+sets
 	failed := false
 	for _, c := range list {
 		if c.New.Kernel == slowed && program != again.name {
 			n.slow++
 			switch c.Verdict {
-			case results.Slower:
+			case stats.Slower:
 				n.found++
-			case results.Faster:
+			case stats.Faster:
 				n.wrongWay++
 			}
 			continue
 		}
 		n.verdicts++
 		switch c.Verdict {
-		case results.Same:
+		case stats.Same:
 			n.same++
-		case results.Faster, results.Slower:
+		case stats.Faster, stats.Slower:
 			n.false++
-			failed = failed || c.Verdict == results.Slower
+			failed = failed || c.Verdict == stats.Slower
 		}
 	}
 	if failed {

@@ -4,28 +4,30 @@ import (
 	"fmt"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/results"
 )
 
 // measured are the points of a machine, for Answers.
-type measured []results.Summary
+type measured []stats.Summary
 
 // find is fastest of a kernel for one product.
-func (m measured) find(kernel, dtype string, size [3]int) *results.Summary {
-	return m.fastest(kernel, dtype, func(s *results.Summary) bool { return [3]int{s.M, s.K, s.N} == size })
+func (m measured) find(kernel, dtype string, size [3]int) *stats.Summary {
+	return m.fastest(kernel, dtype, func(s *stats.Summary) bool { return [3]int{s.M, s.K, s.N} == size })
 }
 
 // attention is fastest of a kernel for one attention.
-func (m measured) attention(kernel, dtype, size, options string) *results.Summary {
-	return m.fastest(kernel, dtype, func(s *results.Summary) bool {
+func (m measured) attention(kernel, dtype, size, options string) *stats.Summary {
+	return m.fastest(kernel, dtype, func(s *stats.Summary) bool {
 		return s.FamilyName() == "attention" && s.Size() == size && s.Options == options
 	})
 }
 
 // fastest is the fastest point of a kernel for the problem that is asked, in the newest
 // file that has one; nil if none was measured.
-func (m measured) fastest(kernel, dtype string, asked func(*results.Summary) bool) *results.Summary {
-	var best *results.Summary
+func (m measured) fastest(kernel, dtype string, asked func(*stats.Summary) bool) *stats.Summary {
+	var best *stats.Summary
 	for i := range m {
 		s := &m[i]
 		if s.Kernel != kernel || s.DtypeA != dtype || !asked(s) || s.Status != results.OK || s.Mode != results.Measured || s.Interpreted() || !s.Rate.Known() {
@@ -39,7 +41,7 @@ func (m measured) fastest(kernel, dtype string, asked func(*results.Summary) boo
 }
 
 // first is find for the first of several sizes that was measured.
-func (m measured) first(kernel, dtype string, sizes ...[3]int) *results.Summary {
+func (m measured) first(kernel, dtype string, sizes ...[3]int) *stats.Summary {
 	for _, size := range sizes {
 		if s := m.find(kernel, dtype, size); s != nil {
 			return s
@@ -48,7 +50,7 @@ func (m measured) first(kernel, dtype string, sizes ...[3]int) *results.Summary 
 	return nil
 }
 
-func kernelOf(s *results.Summary) string {
+func kernelOf(s *stats.Summary) string {
 	if s == nil {
 		return ""
 	}
@@ -64,7 +66,7 @@ type Answer struct {
 }
 
 // sure writes figures of a point, and says if they are not to be relied on.
-func sure(s *results.Summary, format string, args ...any) Answer {
+func sure(s *stats.Summary, format string, args ...any) Answer {
 	text := fmt.Sprintf(format, args...)
 	if s.Rough || !s.Rate.Holds() {
 		text += " (not to be relied on: the machine was disturbed)"
@@ -74,32 +76,32 @@ func sure(s *results.Summary, format string, args ...any) Answer {
 
 // Answers says what came out of what a lesson's page has people predict, as far as the
 // points tell.
-func Answers(lesson int, points []results.Summary) []Answer {
+func Answers(lesson int, points []stats.Summary) []Answer {
 	m := measured(points)
 	var list []Answer
 	fixed := func(text string) { list = append(list, Answer{Text: text}) }
-	ratio := func(what string, a, b *results.Summary) {
+	ratio := func(what string, a, b *stats.Summary) {
 		if a != nil && b != nil && a.Pos.File == b.Pos.File {
-			list = append(list, sure(a, "%s: %s times as fast, at %s in %s", what, results.FormatFigure(a.Rate.Median/b.Rate.Median), a.Size(), a.DtypeA))
+			list = append(list, sure(a, "%s: %s times as fast, at %s in %s", what, stats.FormatFigure(a.Rate.Median/b.Rate.Median), a.Size(), a.DtypeA))
 		}
 	}
 	switch lesson {
 	case 0:
 		if s := m.first("v1_naive", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.PeakFLOPs > 0 {
-			list = append(list, sure(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", results.FormatFigure(s.PeakFLOPs/1e9), results.FormatFigure(s.PercentOfPeak.Median), s.Size()))
+			list = append(list, sure(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", stats.FormatFigure(s.PeakFLOPs/1e9), stats.FormatFigure(s.PercentOfPeak.Median), s.Size()))
 		}
 	case 1:
 		fixed("a, b and o take 48 MiB: three times 16, so they do not fit")
 		fixed("one core works on one program")
 	case 2:
 		if s := m.first("v2_parallel", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.OverBelow.Known() {
-			list = append(list, sure(s, "v2 is %s times as fast as v1 at %s in float32", results.FormatFigure(s.OverBelow.Median), s.Size()))
+			list = append(list, sure(s, "v2 is %s times as fast as v1 at %s in float32", stats.FormatFigure(s.OverBelow.Median), s.Size()))
 		}
 		fixed("each panel of b comes in twice")
 	case 3:
 		fixed("4·4·4 = 64 steps, and each block of a comes in 4 times")
 		if s := m.first("v3_block", "float32", cube(512), cube(1024), cube(256)); s != nil && s.OverBelow.Known() {
-			list = append(list, sure(s, "v3 is %s times as fast as v2 at %s in float32", results.FormatFigure(s.OverBelow.Median), s.Size()))
+			list = append(list, sure(s, "v3 is %s times as fast as v2 at %s in float32", stats.FormatFigure(s.OverBelow.Median), s.Size()))
 		} else if a := m.first("v3_block", "float32", cube(1024), cube(256)); a != nil {
 			ratio("v3 beside v2", a, m.find("v2_parallel", "float32", [3]int{a.M, a.K, a.N}))
 		}
@@ -112,7 +114,7 @@ func Answers(lesson int, points []results.Summary) []Answer {
 		for _, k := range []int{256, 1024, 4096} {
 			a, b := m.find("v4_optblock", "bfloat16", [3]int{512, k, 512}), m.find("v5_quant", "bfloat16", [3]int{512, k, 512})
 			if a != nil && b != nil && a.RelErr.Known && b.RelErr.Value > 0 {
-				list = append(list, Answer{fmt.Sprintf("at k = %d v4's rel_err is %s times v5's", k, results.FormatFigure(a.RelErr.Value/b.RelErr.Value)), a.Latest})
+				list = append(list, Answer{fmt.Sprintf("at k = %d v4's rel_err is %s times v5's", k, stats.FormatFigure(a.RelErr.Value/b.RelErr.Value)), a.Latest})
 			}
 		}
 		for _, dtype := range []string{"bfloat16", "int8"} {

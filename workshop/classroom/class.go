@@ -7,6 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"matladder/stats"
+
 	"matladder/plots"
 	"matladder/results"
 	"matladder/workshop"
@@ -29,14 +31,14 @@ func (c *Class) Add(h *HandIn) error {
 }
 
 // Summaries are the points of all, each file of a person for itself.
-func (c Class) Summaries() []results.Summary {
-	var all []results.Summary
+func (c Class) Summaries() []stats.Summary {
+	var all []stats.Summary
 	for _, h := range c {
 		for i, rows := range h.Rows {
 			for j := range rows {
 				rows[j].Pos.File = fmt.Sprintf("%s:%03d", h.Name, i)
 			}
-			all = append(all, results.Summarize(rows)...)
+			all = append(all, stats.Summarize(rows)...)
 		}
 	}
 	return all
@@ -59,12 +61,12 @@ func (c Class) Write(w io.Writer) error {
 		m := measured(Class{h}.Summaries())
 		v1, v2, best := "", "", ""
 		if s := m.first("v1_naive", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil {
-			v1 = rough(s) + results.FormatFigure(s.Rate.Median/1e9) + " GFLOP/s"
+			v1 = rough(s) + stats.FormatFigure(s.Rate.Median/1e9) + " GFLOP/s"
 		}
 		if s := m.first("v2_parallel", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.OverBelow.Known() {
-			v2 = rough(s) + results.FormatFigure(s.OverBelow.Median) + "×"
+			v2 = rough(s) + stats.FormatFigure(s.OverBelow.Median) + "×"
 		}
-		var top *results.Summary
+		var top *stats.Summary
 		for _, name := range []string{"v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant"} {
 			if s := m.first(name, "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.PercentOfPeak.Known() && (top == nil || s.PercentOfPeak.Median > top.PercentOfPeak.Median) {
 				top = s
@@ -72,7 +74,7 @@ func (c Class) Write(w io.Writer) error {
 		}
 		if top != nil {
 			rung, _, _ := strings.Cut(top.Kernel, "_")
-			best = rough(top) + results.FormatFigure(top.PercentOfPeak.Median) + " (" + rung + ")"
+			best = rough(top) + stats.FormatFigure(top.PercentOfPeak.Median) + " (" + rung + ")"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", h.Name, h.Machine, right, len(h.Predictions), v1, v2, best)
 	}
@@ -85,7 +87,7 @@ func (c Class) Write(w io.Writer) error {
 }
 
 // rough stands before a figure that is not to be relied on.
-func rough(s *results.Summary) string {
+func rough(s *stats.Summary) string {
 	if s.Rough || !s.Rate.Holds() {
 		return "~"
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"matladder/stats"
+
 	"matladder/results"
 	"matladder/workshop"
 
@@ -153,7 +155,7 @@ func TestAnswers_Attention(t *testing.T) {
 		r.FLOPs, r.Seconds, r.Launches = 1e9, 1/float64(i+1), 1
 		rows = append(rows, r)
 	}
-	points := results.Summarize(rows)
+	points := stats.Summarize(rows)
 	for lesson, want := range map[int]string{8: "the fastest is v3_flash, beside v1: 3.00 times as fast", 9: "v5 beside v4: 1.25 times as fast"} {
 		got := Answers(lesson, points)
 		if n := len(got); n != 3 || !strings.HasPrefix(got[2].Text, want) {

@@ -52,7 +52,7 @@
 // read b where it lies (direct.go, inplace.go) are compared with the twin of a
 // tile on a b packed in Go. The assembly is written by asmgen:
 //
-//	go test ./backend/cpu/internal/gemm/asmgen -generate
+//	go test ./tools/asmgen -generate
 //
 // On arm64 a tile of NEON multiplies float32, bfloat16 widened to it, and bytes where the
 // processor has their product (tile_arm64.go). Packing there is in Go, and B is always

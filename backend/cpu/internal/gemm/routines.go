@@ -27,6 +27,24 @@ func (p *Path[S, C]) Routine(read ReadB) string {
 	return full[strings.LastIndex(full, ".")+1:]
 }
 
+// Assembly is the text of a routine as Go's assembler reads it, and the file that has it; empty
+// if it has none.
+func Assembly(name string) (file, text string) {
+	files, _ := sources.ReadDir(".")
+	for _, f := range files {
+		all, _ := sources.ReadFile(f.Name())
+		_, rest, found := strings.Cut(string(all), "\nTEXT ·"+name+"(SB)")
+		if !found {
+			continue
+		}
+		if next := strings.Index(rest, "\n\n//"); next >= 0 {
+			rest = rest[:next+1]
+		}
+		return f.Name(), "TEXT ·" + name + "(SB)" + rest
+	}
+	return "", ""
+}
+
 // functionAlign is what functions begin at multiples of, on every architecture with routines.
 const functionAlign = 16
 

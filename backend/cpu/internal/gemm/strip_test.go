@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"matladder/backend/cpu/internal/gemm/asmgen"
+	"matladder/tools/asmgen"
 )
 
 // TestStrip: a strip is what assembly takes it for.

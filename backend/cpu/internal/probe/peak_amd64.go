@@ -25,7 +25,7 @@ func has(isa string) bool {
 // onTiles names the loops of AMX without those of AVX-512, which processors with it have.
 const onTiles = "tiles"
 
-// ownLoops are written by package asmgen, beside package gemm: 24 (AVX-512) or 12 (AVX2)
+// ownLoops are written by tools/asmgen: 24 (AVX-512) or 12 (AVX2)
 // independent multiply-adds on registers a turn, or four products of 16×64 by 64×16 bytes,
 // on two tiles of each side that data holds.
 func ownLoops() []loopsOf {

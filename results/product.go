@@ -1,0 +1,63 @@
+package results
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Integer reports whether the row's operations are on integers, so that its
+// rates are OP/s and not FLOP/s.
+func (r *Record) Integer() bool {
+	whole := func(dtype string) bool {
+		return strings.HasPrefix(dtype, "int") || strings.HasPrefix(dtype, "uint")
+	}
+	return whole(r.DtypeA) && (r.DtypeB == "" || whole(r.DtypeB))
+}
+
+// Blocks names the block shape bm×bk×bn, without sides that the family has not; "" if
+// the row has none.
+func (r *Record) Blocks() string {
+	var sides []string
+	for _, side := range []int{r.BM, r.BK, r.BN} {
+		if side > 0 {
+			sides = append(sides, strconv.Itoa(side))
+		}
+	}
+	return strings.Join(sides, "×")
+}
+
+// Dtypes names operands and output: float32, or int8×int8→int32 where they
+// differ.
+func (r *Record) Dtypes() string {
+	if (r.DtypeB == r.DtypeA || r.DtypeB == "") && (r.DtypeOut == r.DtypeA || r.DtypeOut == "") {
+		return r.DtypeA
+	}
+	name := r.DtypeA
+	if r.DtypeB != "" {
+		name += "×" + r.DtypeB
+	}
+	if r.DtypeOut != "" {
+		name += "→" + r.DtypeOut
+	}
+	return name
+}
+
+// Product is what is computed, whatever the size: dtypes, and what is not usual of
+// precision, quantization, epilogue and options.
+func (r *Record) Product() string {
+	words := []string{r.Dtypes()}
+	if r.Precision != "" && r.Precision != "default" {
+		words = append(words, "precision "+r.Precision)
+	}
+	return strings.Join(strings.Fields(strings.Join(append(words, r.Quant, r.Activation, r.Options), " ")), " ")
+}
+
+// Peer reports whether r is of a library that kernels are compared with: its name
+// is the kernel and the backend alike.
+func (r *Record) Peer() bool { return r.Kernel != "" && r.Kernel == r.Backend }
+
+// PeerName is a peer's name with its version and variant, as tables and pictures
+// show it.
+func (r *Record) PeerName() string {
+	return strings.Join(strings.Fields(r.Kernel+" "+r.PluginVersion+" "+r.Variant), " ")
+}

@@ -1,0 +1,119 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/results"
+)
+
+// A Cost is what a product takes, held against another of the same size that the
+// same kernel computed in the same rounds.
+type Cost struct {
+	Base, Point *Summary // Base is nil if that kernel has none
+	Times       Estimate // how many times as long Point takes as Base, paired by round
+}
+
+// A sizeID is a size on one machine, with a number of threads, in one file.
+type sizeID struct {
+	groupID
+	threads int
+	beside  string
+}
+
+func sizeOf(s *Summary) sizeID {
+	id := sizeID{groupID{s.id.file, s.id.GroupKey}, s.Threads, s.Beside}
+	id.DtypeA, id.DtypeB, id.DtypeAcc, id.DtypeOut, id.Precision, id.Quant, id.Activation, id.Options = "", "", "", "", "", "", "", ""
+	return id
+}
+
+// Costs compares what took turns with a product in the same rounds with that
+// product: each point with the fastest of its kernel there. summaries are usually
+// those Best chose; those that took turns within their own problem are left out.
+func Costs(summaries []Summary) []Cost {
+	bases := map[sizeID][]*Summary{}
+	for i := range summaries {
+		if s := &summaries[i]; s.Beside != "" && s.Product() == s.Beside {
+			bases[sizeOf(s)] = append(bases[sizeOf(s)], s)
+		}
+	}
+	var list []Cost
+	for i := range summaries {
+		s := &summaries[i]
+		if s.Beside == "" || s.Product() == s.Beside || s.Interpreted() {
+			continue
+		}
+		c := Cost{Point: s}
+		for _, base := range bases[sizeOf(s)] {
+			same := base.Kernel == s.Kernel && base.Backend == s.Backend && base.PluginVersion == s.PluginVersion
+			if same && (c.Base == nil || base.usable() && (!c.Base.usable() || base.Time.Median < c.Base.Time.Median)) {
+				c.Base = base
+			}
+		}
+		if c.Base != nil && c.Base.usable() && s.usable() {
+			c.Times = pairedRatio(c.Base.timing.rounds, s.timing.rounds)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// costSections has a table for each product that others are compared with.
+func costSections(summaries []Summary) []Section {
+	var titles []string
+	sections := map[string][]Cost{}
+	for _, c := range Costs(summaries) {
+		s := c.Point
+		title := "beside " + s.Beside + " · " + strings.Join(slices.DeleteFunc([]string{cmp.Or(s.Chip, s.Device), prefixed("caches ", s.Cache), s.Host, string(s.Mode), positive(s.Threads)},
+			func(part string) bool { return part == "" }), " · ")
+		if s.Threads == 1 {
+			title += " thread"
+		} else if s.Threads > 1 {
+			title += " threads"
+		}
+		if sections[title] == nil {
+			titles = append(titles, title)
+		}
+		sections[title] = append(sections[title], c)
+	}
+	var list []Section
+	for _, title := range titles {
+		costs := sections[title]
+		slices.SortStableFunc(costs, func(a, b Cost) int {
+			return cmp.Or(ladderOrder(a.Point, b.Point), strings.Compare(a.Point.Product(), b.Point.Product()))
+		})
+		var points []Summary
+		for _, c := range costs {
+			points = append(points, *c.Point)
+		}
+		section := Section{Title: title, Rows: make([][]string, len(points))}
+		product := ladderColumn{name: "product", cell: func(s *Summary) string { return s.Product() }}
+		section.add(points, kernelColumn, variantColumn, product, sizeColumn)
+		section.Header = append(section.Header, "beside", "median", "times as long", "interval")
+		for i, c := range costs {
+			section.Rows[i] = append(section.Rows[i], c.cells()...)
+		}
+		list = append(list, section)
+	}
+	return list
+}
+
+// cells are the figures of one line.
+func (c Cost) cells() []string {
+	row := []string{"", c.Point.took(), "", ""}
+	if c.Base != nil {
+		row[0] = c.Base.took()
+	}
+	if e := c.Times; e.Known() {
+		row[2] = fmt.Sprintf("%.3f", e.Median)
+		if c.Point.Mode == results.Measured {
+			row[3] = fmt.Sprintf("%.3f – %.3f", e.Lo, e.Hi)
+			if !e.Sure() {
+				row[3] += fmt.Sprintf(" (n=%d)", e.N)
+			}
+		}
+	}
+	return row
+}

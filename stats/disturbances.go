@@ -1,0 +1,233 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"matladder/results"
+)
+
+// Conditions are what a row says of the machine while it was measured: what its round
+// shares with others, and how long it waited for a processor itself. They are
+// comparable. The zero Conditions are those of a row that says nothing.
+type Conditions struct {
+	run                         string
+	group                       string  // whose rounds its round is one of
+	length                      float64 // of the round in seconds: hardly two are equally long
+	computeAhead, computeBehind float64 // seconds of a control, 0 if not known
+	memoryAhead, memoryBehind   float64
+	waited, stolen, throttled   float64 // shares of the processors' time, 0 if not known
+	hot                         bool
+	alone                       bool // hardly anybody else had a processor
+}
+
+// ConditionsOf returns those of a row.
+func ConditionsOf(r *results.Record) Conditions {
+	c := Conditions{
+		run: r.RunID, group: r.Size() + " " + cmp.Or(r.Beside, r.Product()), length: r.RoundSeconds,
+		computeAhead: r.ControlComputeAhead, computeBehind: r.ControlComputeBehind,
+		memoryAhead: r.ControlMemoryAhead, memoryBehind: r.ControlMemoryBehind,
+		hot: r.ThermalThrottles.Value > 0 || slowed(r.Throttles),
+	}
+	if r.RoundSeconds > 0 && r.DeviceThrottledSeconds.Value/r.RoundSeconds > tolerance {
+		c.hot = true
+	}
+	if r.Seconds > 0 {
+		c.waited = r.WaitedSeconds.Value / r.Seconds
+	}
+	if all := r.RoundSeconds * float64(max(1, r.Threads)); all > 0 {
+		// A step of the clock that counts it says no more than that there was some.
+		const step = 0.01
+		c.stolen = math.Max(0, r.StealSeconds.Value-step) / all
+		c.throttled = r.ThrottledSeconds.Value / all
+		if r.OthersSeconds.Known && math.Max(0, r.OthersSeconds.Value-step)/all <= tolerance {
+			c.alone = true
+		}
+	}
+	return c
+}
+
+// slowed reports whether reasons for a low clock, column throttles, are disturbances: heat,
+// and a supply that gives too little. The words are those of backend.Gauge. A device at its
+// limit of power is not disturbed: such work always brings it there.
+func slowed(reasons string) bool {
+	for reason := range strings.SplitSeq(reasons, "+") {
+		switch reason {
+		case "heat", "hardware", "supply":
+			return true
+		}
+	}
+	return false
+}
+
+// shared are the conditions that all rows of a round have.
+func (c Conditions) shared() Conditions {
+	c.waited = 0
+	return c
+}
+
+// Causes are what disturbed a row or a round; none if it was quiet.
+type Causes uint8
+
+const (
+	Waited     Causes = 1 << iota // others had the processors
+	Stolen                        // the host of the virtual machine had them
+	Throttled                     // a quota was spent
+	Hot                           // the processor, or the device, was slowed down to cool or by its supply
+	SlowCores                     // the control's arithmetic took longer
+	SlowMemory                    // the control's read of memory took longer
+)
+
+// tolerance is the share of the processors' time that may be lost: the half-width of an
+// interval at which a sweep takes a median for known. More is a difference that would
+// be taken for one of kernels.
+const tolerance = 0.02
+
+// Disturbances tells quiet rows from disturbed ones. Time that was lost is told from
+// the row alone; a control is held against the others of its run, which Add collects.
+// The zero Disturbances are ready.
+type Disturbances struct {
+	runs map[string]*controls
+}
+
+// controls are those of one run.
+type controls struct {
+	seen    map[Conditions]bool
+	compute sample
+	memory  map[string]*sample // by group
+}
+
+// A sample is controls that are alike but for what disturbs them.
+type sample struct {
+	quiet  float64 // the share of it that is taken to be
+	values []float64
+	limit  float64
+	fresh  bool // limit is that of values
+}
+
+func (s *sample) add(values ...float64) {
+	for _, v := range values {
+		if v > 0 {
+			s.values, s.fresh = append(s.values, v), false
+		}
+	}
+}
+
+func (s *sample) max() float64 {
+	switch {
+	case s == nil:
+		return math.Inf(1)
+	case !s.fresh:
+		s.limit, s.fresh = limitOf(s.values, s.quiet), true
+	}
+	return s.limit
+}
+
+// Add learns of a row's conditions. Rows of one round count once.
+func (d *Disturbances) Add(c Conditions) {
+	c = c.shared()
+	if c.computeAhead == 0 && c.computeBehind == 0 && c.memoryAhead == 0 && c.memoryBehind == 0 {
+		return
+	}
+	run := d.runs[c.run]
+	if run == nil {
+		if d.runs == nil {
+			d.runs = map[string]*controls{}
+		}
+		run = &controls{seen: map[Conditions]bool{}, compute: sample{quiet: 0.25}, memory: map[string]*sample{}}
+		d.runs[c.run] = run
+	}
+	if run.seen[c] {
+		return
+	}
+	run.seen[c] = true
+	run.compute.add(c.computeAhead, c.computeBehind)
+	if run.memory[c.group] == nil {
+		run.memory[c.group] = &sample{quiet: 0.75} // it has levels of its own: which pages, what must be written back
+	}
+	run.memory[c.group].add(c.memoryAhead, c.memoryBehind)
+}
+
+// Of returns what disturbed a row of these conditions.
+func (d *Disturbances) Of(c Conditions) (causes Causes) {
+	for _, lost := range []struct {
+		share float64
+		cause Causes
+	}{{c.waited, Waited}, {c.stolen, Stolen}, {c.throttled, Throttled}} {
+		if lost.share > tolerance {
+			causes |= lost.cause
+		}
+	}
+	if c.alone { // its own threads had to wait for each other, which is their own matter
+		causes &^= Waited
+	}
+	if c.hot {
+		causes |= Hot
+	}
+	compute, memory := d.limits(c)
+	if max(c.computeAhead, c.computeBehind) > compute {
+		causes |= SlowCores
+	}
+	if max(c.memoryAhead, c.memoryBehind) > memory {
+		causes |= SlowMemory
+	}
+	return causes
+}
+
+// Off reports whether a control, in seconds, is off by what has been learnt of rounds
+// of these conditions.
+func (d *Disturbances) Off(c Conditions, compute, memory float64) bool {
+	maxCompute, maxMemory := d.limits(c)
+	return compute > maxCompute || memory > maxMemory
+}
+
+// limits are the seconds above which controls are off; infinite where there are too few
+// to tell.
+func (d *Disturbances) limits(c Conditions) (compute, memory float64) {
+	run := d.runs[c.run]
+	if run == nil {
+		return math.Inf(1), math.Inf(1)
+	}
+	return run.compute.max(), run.memory[c.group].max()
+}
+
+// limitOf returns the value above which one of values is not of the same kind as the
+// fastest of them. Whatever disturbs makes a control slower, never faster: so the
+// fastest share of them is taken to be quiet. From there on values are taken in, as long as they lie
+// within what those taken in lead one to expect: three times the distance between
+// their quartiles above the upper one (Tukey's outer fence, beyond which lies one
+// value in 400 000 of a normal distribution), or tolerance above it where they
+// hardly differ. So a machine whose clock wanders has wide limits, and all but that
+// share of a run may be disturbed.
+func limitOf(values []float64, share float64) float64 {
+	const few = 8
+	if len(values) < few {
+		return math.Inf(1)
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n := max(few/2, int(share*float64(len(sorted))))
+	for {
+		low, high := quartiles(sorted[:n])
+		limit := high + max(3*(high-low), tolerance*high)
+		more, _ := slices.BinarySearch(sorted, math.Nextafter(limit, math.Inf(1)))
+		if more <= n {
+			return limit
+		}
+		n = more
+	}
+}
+
+// quartiles interpolates between the values at a quarter and three quarters.
+func quartiles(sorted []float64) (low, high float64) {
+	at := func(share float64) float64 {
+		place := share * float64(len(sorted)-1)
+		i := int(place)
+		if i+1 == len(sorted) {
+			return sorted[i]
+		}
+		return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
+	}
+	return at(0.25), at(0.75)
+}

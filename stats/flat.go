@@ -1,0 +1,212 @@
+package stats
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"matladder/results"
+)
+
+// A flatColumn is one column of a summary for programs. Its value is a string,
+// a number, or nil where nothing is known.
+type flatColumn struct {
+	name  string
+	value func(s *Summary) any
+}
+
+// flatColumns are those of the rows which are the same for a whole point,
+// then the figures made from them.
+var flatColumns = func() []flatColumn {
+	var list []flatColumn
+	perRow := map[string]bool{"schema": true, "reason": true, "status": true, "round": true, "rep": true,
+		"launches": true, "seconds": true, "compile_seconds": true,
+		"control_compute_ahead": true, "control_compute_behind": true, "control_memory_ahead": true, "control_memory_behind": true,
+		"round_seconds": true, "waited_seconds": true, "switches": true, "others_seconds": true, "steal_seconds": true, "throttled_seconds": true,
+		"thermal_throttles": true, "load": true, "clock_hz": true,
+		"device_throttled_seconds": true, "device_capped_seconds": true, "throttles": true, "memory_clock_hz": true,
+		"device_celsius": true, "device_watts": true, "device_others_bytes": true}
+	for _, name := range results.Columns {
+		switch {
+		case perRow[name]:
+		case name == "family":
+			list = append(list, flatColumn{name, func(s *Summary) any { return s.FamilyName() }})
+		case eventOf[name] != nil: // of a launch
+			of := eventOf[name]
+			list = append(list, flatColumn{name, func(s *Summary) any {
+				if n := of(&s.Events); n.Known {
+					return n.Value
+				}
+				return nil
+			}})
+		case name == "shape":
+			list = append(list, flatColumn{name, func(s *Summary) any { return s.ShapeName() }})
+		default:
+			list = append(list, flatColumn{name, func(s *Summary) any { return plainValue(s.Field(name)) }})
+		}
+	}
+	list = append(list,
+		flatColumn{"status", func(s *Summary) any { return string(s.Status) }},
+		flatColumn{"reason", func(s *Summary) any { return plainValue(&s.Reason) }},
+		flatColumn{"samples", func(s *Summary) any { return s.Time.N }},
+		flatColumn{"disturbed", func(s *Summary) any { return s.Disturbed }},
+		flatColumn{"rough", func(s *Summary) any { return s.Rough }},
+		flatColumn{"confidence", func(s *Summary) any { return known(s.Time, s.Time.Confidence) }})
+	list = append(list, threeColumns("time_seconds", func(s *Summary) Estimate { return s.Time })...)
+	for _, at := range []struct {
+		name string
+		q    float64
+	}{{"time_seconds_min", 0}, {"time_seconds_p20", 0.2}, {"time_seconds_p80", 0.8}} {
+		list = append(list, flatColumn{at.name, func(s *Summary) any {
+			if v, ok := s.TimeAt(at.q); ok {
+				return known(s.Time, v)
+			}
+			return nil
+		}})
+	}
+	list = append(list, threeColumns("dispatch_seconds", func(s *Summary) Estimate { return s.Dispatch })...)
+	list = append(list, threeColumns("flops_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() != results.Bytes) })...)
+	list = append(list, threeColumns("bytes_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() == results.Bytes) })...)
+	list = append(list, threeColumns("percent_of_peak", func(s *Summary) Estimate { return s.PercentOfPeak })...)
+	list = append(list, threeColumns("percent_of_baseline", func(s *Summary) Estimate { return s.PercentOfBaseline })...)
+	list = append(list, flatColumn{"below", func(s *Summary) any { return plainValue(&s.Below) }})
+	list = append(list, threeColumns("over_below", func(s *Summary) Estimate { return s.OverBelow })...)
+	return append(list, flatColumn{"warnings", func(s *Summary) any {
+		text := strings.Join(s.Warnings, "; ")
+		return plainValue(&text)
+	}})
+}()
+
+// rateIf is the rate, or an unknown one.
+func (s *Summary) rateIf(wanted bool) Estimate {
+	if wanted {
+		return s.Rate
+	}
+	return Estimate{}
+}
+
+// threeColumns makes three columns of an estimate: name, name_lo and name_hi.
+func threeColumns(name string, of func(s *Summary) Estimate) []flatColumn {
+	return []flatColumn{
+		{name, func(s *Summary) any { return known(of(s), of(s).Median) }},
+		{name + "_lo", func(s *Summary) any { return known(of(s), of(s).Lo) }},
+		{name + "_hi", func(s *Summary) any { return known(of(s), of(s).Hi) }},
+	}
+}
+
+// known returns v, or nil where e is unknown or rows of absurd size made v
+// overflow.
+func known(e Estimate, v float64) any {
+	if !e.Known() || math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	return v
+}
+
+// plainValue follows a pointer to a field of Record; what is absent is nil.
+func plainValue(field any) any {
+	switch v := field.(type) {
+	case *string:
+		if *v != "" {
+			return *v
+		}
+	case *results.Mode:
+		return string(*v)
+	case *results.Method:
+		text := string(*v)
+		return plainValue(&text)
+	case *results.Figure:
+		text := string(*v)
+		return plainValue(&text)
+	case *int:
+		if *v != 0 {
+			return *v
+		}
+	case *int64:
+		if *v != 0 {
+			return *v
+		}
+	case *float64:
+		if *v != 0 {
+			return *v
+		}
+	case *results.Optional[int64]:
+		if v.Known {
+			return v.Value
+		}
+	case *results.Optional[float64]:
+		if v.Known {
+			return v.Value
+		}
+	case *time.Time:
+		if !v.IsZero() {
+			return v.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	return nil
+}
+
+func writeFlatCSV(buf *bytes.Buffer, summaries []Summary) error {
+	w := csv.NewWriter(buf)
+	header := make([]string, len(flatColumns))
+	for i, c := range flatColumns {
+		header[i] = c.name
+	}
+	w.Write(header)
+	for i := range summaries {
+		cells := make([]string, len(flatColumns))
+		for c, column := range flatColumns {
+			switch v := column.value(&summaries[i]).(type) {
+			case nil:
+			case float64:
+				cells[c] = strconv.FormatFloat(v, 'g', -1, 64)
+			case string:
+				cells[c] = spreadsheetSafe(v)
+			default:
+				cells[c] = fmt.Sprint(v)
+			}
+		}
+		w.Write(cells)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// spreadsheetSafe puts an apostrophe before a text that spreadsheets would take for a
+// formula, and run: names and reasons come from files of others.
+func spreadsheetSafe(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+// writeFlatJSON writes an array with one object a line, keys in column order.
+func writeFlatJSON(buf *bytes.Buffer, summaries []Summary) error {
+	buf.WriteString("[")
+	for i := range summaries {
+		buf.WriteString(comma(i, "\n{", ",\n{"))
+		for c, column := range flatColumns {
+			value, err := json.Marshal(column.value(&summaries[i]))
+			if err != nil {
+				return fmt.Errorf("summary of %s: %s: %w", summaries[i].Kernel, column.name, err)
+			}
+			fmt.Fprintf(buf, "%s%q: %s", comma(c, "", ", "), column.name, value)
+		}
+		buf.WriteString("}")
+	}
+	buf.WriteString("\n]\n")
+	return nil
+}
+
+func comma(i int, first, later string) string {
+	if i == 0 {
+		return first
+	}
+	return later
+}

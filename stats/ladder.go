@@ -1,0 +1,292 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"matladder/results"
+)
+
+// A Ladder is the table people read: one section for each machine, dtype and
+// way of measuring, in it one line for each size and kernel. All lines of a
+// section share one unit.
+type Ladder struct {
+	Sections []Section
+	Notes    []string // warnings of all lines, equal ones once
+}
+
+// A Section is a titled table. A column without a cell is left out, and what
+// all kernels ran with alike (backend, isa, threads) stands in the title.
+type Section struct {
+	Title  string
+	Header []string
+	Rows   [][]string
+}
+
+// NewLadder lays the summaries out, usually those Best chose. The baseline
+// stands last at each size. Products that took turns in the same rounds are
+// compared in sections at the end. more are names of TableColumns, which stand behind the
+// median and its interval.
+func NewLadder(summaries []Summary, more ...string) Ladder {
+	var l Ladder
+	for title, list := range sectioned(summaries, func(s *Summary) *Summary { return s }) {
+		l.Sections = append(l.Sections, newSection(title, list, more))
+	}
+	l.Sections = append(l.Sections, costSections(summaries)...)
+	if text := disturbance(summaries); text != "" {
+		l.Notes = append(l.Notes, text)
+	}
+	for _, text := range []string{fewSamples(summaries), wideIntervals(summaries), unfinished(summaries)} {
+		if text != "" {
+			l.Notes = append(l.Notes, text)
+		}
+	}
+	l.Notes = append(l.Notes, notes(summaries)...)
+	return l
+}
+
+// sectioned are the sections of a list, in the order in which they come first, by their
+// titles: each in the order of a ladder. of is what a member is placed by.
+func sectioned[T any](list []T, of func(*T) *Summary) iter.Seq2[string, []T] {
+	var titles []string
+	sections := map[string][]T{}
+	for i := range list {
+		title := sectionTitle(of(&list[i]))
+		if sections[title] == nil {
+			titles = append(titles, title)
+		}
+		sections[title] = append(sections[title], list[i])
+	}
+	return func(yield func(string, []T) bool) {
+		for _, title := range titles {
+			section := sections[title]
+			slices.SortStableFunc(section, func(a, b T) int { return ladderOrder(of(&a), of(&b)) })
+			if !yield(title, section) {
+				return
+			}
+		}
+	}
+}
+
+// sectionTitle names what a kernel and its baseline have in common.
+func sectionTitle(s *Summary) string {
+	parts := []string{s.Dtypes(), s.Quant, s.Activation, s.Options, cmp.Or(s.Chip, s.Device)}
+	if s.Precision != "" && s.Precision != "default" {
+		parts = slices.Insert(parts, 1, "precision "+s.Precision)
+	}
+	parts = slices.Insert(parts, 0, s.FamilyWord())
+	if s.Devices > 1 {
+		parts = append(parts, fmt.Sprintf("%d devices", s.Devices))
+	}
+	if s.Cache != "" {
+		parts = append(parts, s.Cache+" caches")
+	}
+	parts = append(parts, s.Host, string(s.Mode))
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+}
+
+func ladderOrder(a, b *Summary) int {
+	kernels := 0
+	switch {
+	case a.Kernel == b.Kernel:
+	case b.Kernel == results.Baseline, a.Kernel != results.Baseline && CompareKernels(a.Kernel, b.Kernel) < 0:
+		kernels = -1
+	default:
+		kernels = 1
+	}
+	return cmp.Or(
+		results.CompareWork(&a.Record, &b.Record),
+		cmp.Compare(a.Size(), b.Size()),
+		kernels,
+		cmp.Compare(a.PluginVersion, b.PluginVersion),
+		cmp.Compare(a.Variant, b.Variant),
+	)
+}
+
+// A ladderColumn makes one column of a section.
+type ladderColumn struct {
+	name string
+	cell func(s *Summary) string
+	unit string // of a condition, in a title: "2 threads"
+}
+
+// Columns of several tables.
+var (
+	kernelColumn  = ladderColumn{name: "kernel", cell: kernelName}
+	variantColumn = ladderColumn{name: "variant", cell: func(s *Summary) string { return s.Variant }}
+	blocksColumn  = ladderColumn{name: "blocks", cell: func(s *Summary) string { return s.Blocks() }}
+	paramsColumn  = ladderColumn{name: "params", cell: func(s *Summary) string { return s.Params }}
+	sizeColumn    = ladderColumn{name: "size", cell: func(s *Summary) string { return s.Size() }}
+)
+
+// conditions are what a point ran with. They make a column only where the
+// kernels differ; the baseline and peers, which have their own, do not count.
+var conditions = []ladderColumn{
+	{name: "backend", cell: func(s *Summary) string { return s.Backend }},
+	{name: "isa", cell: func(s *Summary) string { return s.ISA }},
+	{name: "threads", cell: func(s *Summary) string { return positive(s.Threads) }, unit: " threads"},
+	{name: "pin", cell: func(s *Summary) string { return prefixed("pinned to ", s.Pin) }},
+	{name: "fault", cell: func(s *Summary) string { return prefixed("fault ", s.Fault) }},
+	{name: "operands", cell: func(s *Summary) string { return s.Operands }},
+	{name: "dist", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
+}
+
+func newSection(title string, list []Summary, more []string) Section {
+	most := 0.0
+	for i := range list {
+		most = max(most, list[i].Rate.Median)
+	}
+	section := Section{Title: title, Rows: make([][]string, len(list))}
+	section.add(list, kernelColumn, variantColumn)
+	for _, c := range conditions {
+		values := map[string]bool{}
+		shared := ""
+		for i := range list {
+			if list[i].Kernel != results.Baseline && !list[i].Peer() {
+				shared = c.cell(&list[i])
+				values[shared] = true
+			}
+		}
+		switch {
+		case len(values) != 1:
+			section.add(list, c)
+		case shared != "":
+			section.Title += " · " + shared + c.unit
+			if shared == "1" {
+				section.Title = strings.TrimSuffix(section.Title, "s")
+			}
+		}
+	}
+	unit, divisor := results.RateUnit(most, list[0].RateOf())
+	for _, c := range figures(unit, divisor, list[0].RoofName()) {
+		section.add(list, c)
+		if c.name == "±" {
+			for _, name := range more {
+				section.add(list, extraColumns[name])
+			}
+		}
+	}
+	return section
+}
+
+// add appends columns, but those that are empty.
+func (section *Section) add(list []Summary, columns ...ladderColumn) {
+	for _, c := range columns {
+		cells := make([]string, len(list))
+		for i := range list {
+			cells[i] = c.cell(&list[i])
+		}
+		if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" }) {
+			continue
+		}
+		section.Header = append(section.Header, c.name)
+		for i, cell := range cells {
+			section.Rows[i] = append(section.Rows[i], cell)
+		}
+	}
+}
+
+// figures are the columns that tell points and their results apart.
+func figures(unit string, divisor float64, roof string) []ladderColumn {
+	figure := func(e Estimate, factor float64, suffix string) string {
+		if !e.Known() {
+			return ""
+		}
+		return rough(e) + FormatFigure(e.Median*factor) + suffix
+	}
+	return []ladderColumn{
+		blocksColumn, paramsColumn, sizeColumn,
+		{name: "median", cell: func(s *Summary) string {
+			if !s.Time.Known() {
+				return ""
+			}
+			return rough(s.Time) + FormatSeconds(s.Time.Median)
+		}},
+		{name: "±", cell: spread},
+		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
+		{name: "% of " + roof, cell: func(s *Summary) string { return figure(s.PercentOfPeak, 1, "") }},
+		{name: "% of " + results.Baseline, cell: func(s *Summary) string { return figure(s.PercentOfBaseline, 1, "") }},
+		{name: "over", cell: func(s *Summary) string {
+			rung, _, _ := strings.Cut(s.Below, "_")
+			return figure(s.OverBelow, 1, "× "+rung)
+		}},
+		{name: "memory", cell: func(s *Summary) string { return FormatMemory(s.MemoryBytes) }},
+		{name: "err/bound", cell: func(s *Summary) string { return formatError(s.ErrOverBound) }},
+		{name: "rel_err", cell: func(s *Summary) string { return formatError(s.RelErr) }},
+		{name: "status", cell: func(s *Summary) string { return string(s.Status) }},
+		{name: "reason", cell: func(s *Summary) string { return firstLine(s.Reason) }},
+	}
+}
+
+// rough marks a figure that is not to be relied on.
+func rough(e Estimate) string {
+	if e.Holds() {
+		return ""
+	}
+	return roughMark
+}
+
+// kernelName says where the baseline ran, as its line lacks the conditions, and
+// which version a peer is.
+func kernelName(s *Summary) string {
+	if s.Peer() {
+		return strings.TrimSpace(s.Kernel + " " + s.PluginVersion)
+	}
+	if s.Kernel == results.Baseline && s.Backend != "" && s.Backend != results.Baseline {
+		return s.Kernel + " (" + s.Backend + ")"
+	}
+	return s.Kernel
+}
+
+// spread says how far the interval reaches, or how few samples there are.
+func spread(s *Summary) string {
+	switch {
+	case !s.Time.Known() || s.Mode == results.Predicted:
+		return ""
+	case !s.Time.Sure():
+		return fmt.Sprintf("n=%d", s.Time.N)
+	}
+	return fmt.Sprintf("%.1f%%", 100*s.Time.Spread())
+}
+
+// notes lists each warning once, with the points that have it.
+func notes(summaries []Summary) []string {
+	var order []string
+	points := map[string][]string{}
+	for i := range summaries {
+		s := &summaries[i]
+		for _, w := range s.Warnings {
+			if points[w] == nil {
+				order = append(order, w)
+			}
+			points[w] = append(points[w], strings.TrimSpace(s.Kernel+" "+s.Variant)+" "+s.Dtypes()+" "+s.Size())
+		}
+	}
+	var list []string
+	for _, w := range order {
+		names := points[w]
+		shown := strings.Join(names[:min(len(names), 3)], "; ")
+		if len(names) > 3 {
+			shown += fmt.Sprintf("; and %d more", len(names)-3)
+		}
+		list = append(list, w+": "+shown)
+	}
+	return list
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+func positive(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}

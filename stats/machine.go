@@ -1,0 +1,183 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"matladder/stats/twosample"
+)
+
+// The control is work that both sides did alike. Where it takes longer on one of them, the
+// machine was slower there, whatever the programs under comparison are.
+
+// runID names an execution within the files of a comparison.
+type runID struct{ file, run string }
+
+// A fixedWork is what the control says of one side: of each execution, the times of its
+// arithmetic, and of its reads of memory by group.
+type fixedWork struct {
+	order   []runID
+	compute map[runID][]float64
+	memory  map[string]map[runID][]float64
+}
+
+// add counts in the controls of the executions that have times of a point.
+func (w *fixedWork) add(s *Summary) {
+	if s.machine == nil || !s.usable() {
+		return
+	}
+	if w.compute == nil {
+		w.compute, w.memory = map[runID][]float64{}, map[string]map[runID][]float64{}
+	}
+	group := ConditionsOf(&s.Record).group
+	for _, r := range s.timing.whole().runs {
+		id, run := runID{s.Pos.File, r.run}, s.machine.runs[r.run]
+		if run == nil {
+			continue
+		}
+		if w.compute[id] == nil {
+			w.order = append(w.order, id)
+			w.compute[id] = once(run.compute.values)
+		}
+		if reads := run.memory[group]; reads != nil {
+			if w.memory[group] == nil {
+				w.memory[group] = map[runID][]float64{}
+			}
+			w.memory[group][id] = once(reads.values)
+		}
+	}
+}
+
+// once has each time once: a control between two rounds is one behind and one ahead.
+func once(values []float64) []float64 {
+	return slices.Compact(slices.Sorted(slices.Values(values)))
+}
+
+// fixedWorks are those of both sides, over the points that ran alike there.
+func fixedWorks(list []Comparison, sides [][2]*side) (works [2]fixedWork) {
+	for i, c := range list {
+		if len(c.Differences) > 0 { // the control of other threads is another one
+			continue
+		}
+		for k, side := range sides[i] {
+			for _, s := range side.all {
+				works[k].add(s)
+			}
+		}
+	}
+	return works
+}
+
+// computeRuns are an execution's times of the control's arithmetic, each a run.
+func (w *fixedWork) computeRuns() (list []twosample.Run) {
+	for _, id := range w.order {
+		if times := w.compute[id]; len(times) > 0 {
+			list = append(list, twosample.NewRun(times))
+		}
+	}
+	return list
+}
+
+// memoryRuns are the same of its reads of memory: the mean over the groups that both sides
+// read in, whose levels differ.
+func (w *fixedWork) memoryRuns(other *fixedWork) (list []twosample.Run) {
+	for _, id := range w.order {
+		var sum twosample.Run
+		n := 0.0
+		for group, runs := range w.memory {
+			if times := runs[id]; len(times) > 0 && other.memory[group] != nil {
+				r := twosample.NewRun(times)
+				sum.Figure, sum.Error, sum.Samples = sum.Figure+r.Figure, math.Hypot(sum.Error, r.Error), sum.Samples+r.Samples
+				n++
+			}
+		}
+		if n > 0 {
+			list = append(list, twosample.Run{Figure: sum.Figure / n, Error: sum.Error / n, Samples: sum.Samples})
+		}
+	}
+	return list
+}
+
+// compareWorks returns what is to be said of the machine on both sides: controls that
+// differ by more than what is tolerated of rows, at the rate of false discoveries of
+// verdicts. arithmetic is the logarithm by which that part of it differs, 0 if it does not:
+// the machine may account for as much of any difference.
+func compareWorks(works [2]fixedWork) (arithmetic float64, said []string) {
+	old, new := &works[0], &works[1]
+	points := []twosample.Point{
+		{Old: old.computeRuns(), New: new.computeRuns()},
+		{Old: old.memoryRuns(new), New: new.memoryRuns(old)},
+	}
+	differences, ok := twosample.Compare(points)
+	for i, d := range differences {
+		if ok[i] && d.P*float64(len(points)) <= falseDiscoveries && math.Abs(d.Log) > math.Log1p(tolerance) {
+			said = append(said, controlRemark(i, secondsOf(points[i].Old), secondsOf(points[i].New)))
+			if i == 0 {
+				arithmetic = math.Abs(d.Log)
+			}
+		}
+	}
+	return arithmetic, said
+}
+
+// compareTurnWorks is compareWorks for sides that took turns.
+func compareTurnWorks(works [2]fixedWork, turns Turns) (said []string) {
+	for i := range 2 {
+		pairs := make([]twosample.Pair, len(turns.Pair))
+		for k := range works {
+			w, other := &works[k], &works[1-k]
+			for _, id := range w.order {
+				n := turns.Pair[id.file]
+				turn := []*[]float64{&pairs[n].Old, &pairs[n].New}[k]
+				if i == 0 {
+					for _, t := range w.compute[id] {
+						*turn = append(*turn, math.Log(t))
+					}
+					continue
+				}
+				for group, runs := range w.memory { // less the level of the group
+					if level, ok := levelOf(w.memory[group], other.memory[group]); ok {
+						for _, t := range runs[id] {
+							*turn = append(*turn, math.Log(t)-level)
+						}
+					}
+				}
+			}
+		}
+		d, quantile, ok := twosample.CompareTurns(pairs, turns.Seed, turns.Share)
+		if ok && 2*d.P <= falseDiscoveries*turns.Share && math.Abs(d.Log) > math.Log1p(tolerance) {
+			old, new := twosample.SidesAt(pairs, quantile)
+			said = append(said, controlRemark(i, old, new))
+		}
+	}
+	return said
+}
+
+// levelOf is the mean logarithm of the times of both sides; false if one has none.
+func levelOf(a, b map[runID][]float64) (level float64, ok bool) {
+	n := 0.0
+	for _, side := range []map[runID][]float64{a, b} {
+		if len(side) == 0 {
+			return 0, false
+		}
+		for _, times := range side {
+			for _, t := range times {
+				level += math.Log(t)
+				n++
+			}
+		}
+	}
+	return level / n, n > 0
+}
+
+// controlRemark says that the machine was slower on one side. Of reads of memory the ratio
+// alone means something.
+func controlRemark(which int, old, new float64) string {
+	what := []string{"arithmetic", "read of memory"}[which]
+	side, percent := "new", 100*(new/old-1)
+	if percent < 0 {
+		side, percent = "old", 100*(old/new-1)
+	}
+	return fmt.Sprintf("control's %s: %.1f %% longer on the %s side, where the machine was slower, or the program leaves it so (heat, caches), or times it otherwise", what, percent, side)
+}

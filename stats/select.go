@@ -1,0 +1,86 @@
+package stats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/results"
+)
+
+// Best returns, of the summaries that differ only in blocks and params, the
+// fastest that is ok, or the first if none is. The order is kept. If others
+// of the choice are not ok, a warning counts them.
+func Best(summaries []Summary) []Summary {
+	var order []pointID
+	choices := map[pointID][]*Summary{}
+	for i := range summaries {
+		id := summaries[i].id
+		id.BM, id.BK, id.BN, id.Params = 0, 0, 0, ""
+		if choices[id] == nil {
+			order = append(order, id)
+		}
+		choices[id] = append(choices[id], &summaries[i])
+	}
+	var list []Summary
+	for _, id := range order {
+		best := choices[id][0]
+		failed := map[results.Status]int{}
+		for _, s := range choices[id] {
+			if s.Status != results.OK {
+				failed[s.Status]++
+			}
+			if s.usable() && (!best.usable() || s.Time.Median < best.Time.Median) {
+				best = s
+			}
+		}
+		chosen := *best
+		chosen.Warnings = slices.Clone(best.Warnings)
+		if len(failed) > 0 && chosen.Status == results.OK {
+			var counts []string
+			for _, status := range results.Statuses {
+				if n := failed[status]; n > 0 {
+					counts = append(counts, fmt.Sprintf("%d %s", n, status))
+				}
+			}
+			chosen.warn("of %d block shapes and parameters not all are ok: %s", len(choices[id]), strings.Join(counts, ", "))
+		}
+		list = append(list, chosen)
+	}
+	return list
+}
+
+// Newest returns the summaries to show for a kernel of a family and a dtype of operand a,
+// "" meaning any: those of the file with the latest start that has ok points for
+// both, measured before predicted. Where nothing is ok, the latest that say why.
+// All points of the same mode from that file come with them, those of other dtypes
+// too: the kernel is compared with the others and with the baseline, and its peak
+// with those of other dtypes.
+func Newest(summaries []Summary, family, kernel, dtype string) []Summary {
+	for _, status := range []results.Status{results.OK, ""} {
+		for _, mode := range results.Modes {
+			var latest *Summary
+			for i := range summaries {
+				s := &summaries[i]
+				if s.Mode != mode || family != "" && s.FamilyName() != family || kernel != "" && s.Kernel != kernel || dtype != "" && s.DtypeA != dtype ||
+					status != "" && s.Status != status {
+					continue
+				}
+				if latest == nil || !s.Latest.Before(latest.Latest) {
+					latest = s
+				}
+			}
+			if latest == nil {
+				continue
+			}
+			var list []Summary
+			for _, s := range summaries {
+				if s.Pos.File == latest.Pos.File && s.Mode == mode && (family == "" || s.FamilyName() == family) {
+					list = append(list, s)
+				}
+			}
+			return list
+		}
+	}
+	return nil
+}

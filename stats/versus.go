@@ -1,0 +1,218 @@
+package stats
+
+import (
+	"matladder/internal/words"
+	"matladder/results"
+
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ComparisonFormats are the names WriteComparisons knows.
+var ComparisonFormats = []string{"text", "md", "csv"}
+
+// WriteComparisons writes a line for each comparison, and the geometric mean of
+// the ratios of each section: text and md for people, a section for each dtype,
+// machine and mode; csv at full precision.
+func WriteComparisons(w io.Writer, format string, list []Comparison) error {
+	var buf bytes.Buffer
+	switch format {
+	case "text":
+		versus(list).text(&buf)
+	case "md":
+		versus(list).markdown(&buf)
+	case "csv":
+		writeComparisonCSV(&buf, list)
+	default:
+		return fmt.Errorf("unknown table format %q, known are %s", format, strings.Join(ComparisonFormats, ", "))
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+func versus(list []Comparison) Ladder {
+	var l Ladder
+	for title, group := range sectioned(list, func(c *Comparison) *Summary { return c.New }) {
+		var rows []Summary
+		for _, c := range group {
+			rows = append(rows, *c.New)
+		}
+		section := Section{Title: title, Rows: make([][]string, len(rows))}
+		section.add(rows, kernelColumn, variantColumn, blocksColumn, paramsColumn, sizeColumn)
+		for i := range group {
+			section.Rows[i] = append(section.Rows[i], group[i].cells()...)
+		}
+		section.Header = append(section.Header, "old", "new", "new/old rate", "95 % interval", "runs", "n", "verdict")
+		section.dropEmpty("runs")
+		l.Sections = append(l.Sections, section)
+		if mean, n := GeoMean(group); n > 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s: geometric mean of %d %s %s", title, n, words.Plural("ratio", n), FormatFigure(mean)))
+		}
+	}
+	l.Notes = append(l.Notes, versusNotes(list)...)
+	return l
+}
+
+// dropEmpty leaves out a column without a cell.
+func (s *Section) dropEmpty(name string) {
+	at := slices.Index(s.Header, name)
+	if slices.ContainsFunc(s.Rows, func(row []string) bool { return row[at] != "" }) {
+		return
+	}
+	s.Header = slices.Delete(s.Header, at, at+1)
+	for i := range s.Rows {
+		s.Rows[i] = slices.Delete(s.Rows[i], at, at+1)
+	}
+}
+
+// versusNotes say what the figures are, and what more would tell.
+func versusNotes(list []Comparison) []string {
+	var notes []string
+	var single, few, measured bool
+	for _, c := range list {
+		measured = measured || c.Quantile > 0
+		single = single || c.Quantile > 0 && c.Runs == [2]int{1, 1}
+		few = few || c.Old.usable() && c.New.usable() && !c.Ratio.Sure() && !c.Rough
+	}
+	if few {
+		notes = append(notes, "too few for an interval: fewer than 4 samples of a run a side, or fewer than 6 pairs of turns")
+	}
+	if single && !slices.ContainsFunc(list, func(c Comparison) bool { return c.Runs[0] > 1 || c.Runs[1] > 1 }) {
+		notes = append(notes, "one run a side: what differs from run to run is assumed, 1 % of each; several files a side, or --ab, tell smaller changes")
+	}
+	notes = append(notes, disturbedNotes(list)...)
+	return append(notes, remarkNotes(list)...)
+}
+
+// disturbedNotes say how many samples the machine disturbed, and what became of them.
+func disturbedNotes(list []Comparison) (notes []string) {
+	disturbed, all, rough, mixed := 0, 0, 0, 0
+	for i := range list {
+		c := &list[i]
+		n := c.Disturbed[0] + c.Disturbed[1]
+		disturbed += n
+		all += c.Samples[0] + c.Samples[1]
+		if c.Mixed {
+			mixed++
+		} else {
+			all += n
+		}
+		if c.Rough {
+			rough++
+		}
+	}
+	if disturbed > 0 {
+		what := "left out, and n counts the others"
+		if mixed > 0 {
+			what = fmt.Sprintf("left out, but of %d of %d points, of which fewer than %d pairs of turns had quiet ones", mixed, len(list), fewestPairs)
+		}
+		notes = append(notes, fmt.Sprintf("the machine was disturbed in %d of %d samples: they are %s", disturbed, all, what))
+	}
+	if rough > 0 {
+		notes = append(notes, fmt.Sprintf("%s stands before %d of %d ratios without a verdict: fewer than %d samples of a side were quiet; measure again on a quieter machine, or use --ab",
+			roughMark, rough, len(list), enoughQuiet))
+	}
+	return notes
+}
+
+// remarkNotes say what was not alike on both sides, each once with how many points it
+// is true of, or that both are one build.
+func remarkNotes(list []Comparison) []string {
+	var order []string
+	count := map[string]int{}
+	oldBuilds, newBuilds := map[string]bool{}, map[string]bool{}
+	for _, c := range list {
+		for _, r := range c.Remarks {
+			if count[r] == 0 {
+				order = append(order, r)
+			}
+			count[r]++
+		}
+		for _, b := range c.Builds[0] {
+			oldBuilds[b] = true
+		}
+		for _, b := range c.Builds[1] {
+			newBuilds[b] = true
+		}
+	}
+	var notes []string
+	for _, r := range order {
+		what := r + " (all points)"
+		if count[r] < len(list) {
+			what = fmt.Sprintf("%s (%d of %d points)", r, count[r], len(list))
+		}
+		notes = append(notes, "not alike: "+what)
+	}
+	for i, builds := range []map[string]bool{oldBuilds, newBuilds} {
+		if len(builds) > 1 {
+			notes = append(notes, fmt.Sprintf("%s is %d builds: %s", []string{"old", "new"}[i], len(builds), strings.Join(slices.Sorted(maps.Keys(builds)), ", ")))
+		}
+	}
+	if len(oldBuilds) == 1 && maps.Equal(oldBuilds, newBuilds) {
+		notes = append(notes, "both sides say that they are one build, "+slices.Collect(maps.Keys(oldBuilds))[0]+": what differs is the machine, or changes that the build does not name")
+	}
+	return notes
+}
+
+// cells are the figures of one line.
+func (c *Comparison) cells() []string {
+	old, new, ratio, interval, runs, n := c.Old.took(), c.New.took(), "", "", "", ""
+	if c.OldSeconds > 0 && c.NewSeconds > 0 {
+		old, new = FormatSeconds(c.OldSeconds), FormatSeconds(c.NewSeconds)
+	}
+	if c.Ratio.Known() {
+		ratio = FormatFigure(c.Ratio.Median)
+		if c.Rough {
+			ratio = roughMark + ratio
+		}
+		if c.Ratio.Sure() && c.New.Mode == results.Measured {
+			interval = FormatFigure(c.Ratio.Lo) + " to " + FormatFigure(c.Ratio.Hi)
+		}
+	}
+	if c.Samples[0]+c.Samples[1] > 0 {
+		n = fmt.Sprintf("%d+%d", c.Samples[0], c.Samples[1])
+	}
+	if c.Runs[0]+c.Runs[1] > 2 {
+		runs = fmt.Sprintf("%d+%d", c.Runs[0], c.Runs[1])
+	}
+	return []string{old, new, ratio, interval, runs, n, string(c.Verdict)}
+}
+
+func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
+	out := csv.NewWriter(w)
+	out.Write([]string{"verdict", "kernel", "variant", "mode", "family", "dtypes", "shape", "batch", "m", "k", "n", "bm", "bk", "bn", "params",
+		"old_status", "new_status", "old_seconds", "new_seconds", "quantile", "ratio", "ratio_lo", "ratio_hi", "confidence", "false_rate",
+		"old_runs", "new_runs", "old_samples", "new_samples", "old_disturbed", "new_disturbed", "differences", "remarks"})
+	number := func(v float64) string {
+		if v == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	for _, c := range list {
+		s := c.New
+		out.Write([]string{string(c.Verdict), spreadsheetSafe(results.Clean(s.Kernel)), spreadsheetSafe(results.Clean(s.Variant)), string(s.Mode), spreadsheetSafe(results.Clean(s.FamilyName())), spreadsheetSafe(results.Clean(s.Dtypes())),
+			spreadsheetSafe(results.Clean(s.ShapeName())), positive(s.Batch), positive(s.M), positive(s.K), positive(s.N), positive(s.BM), positive(s.BK), positive(s.BN), spreadsheetSafe(results.Clean(s.Params)),
+			string(c.Old.Status), string(s.Status), number(c.OldSeconds), number(c.NewSeconds), number(c.Quantile),
+			number(c.Ratio.Median), number(c.Ratio.Lo), number(c.Ratio.Hi), number(c.Ratio.Confidence), number(c.FalseRate),
+			positive(c.Runs[0]), positive(c.Runs[1]), positive(c.Samples[0]), positive(c.Samples[1]), positive(c.Disturbed[0]), positive(c.Disturbed[1]),
+			strings.Join(c.Differences, "; "), strings.Join(c.Remarks, "; ")})
+	}
+	out.Flush()
+}
+
+// CompareVerdicts orders comparisons by concern: what was lost, what is slower,
+// the slowest first.
+func CompareVerdicts(a, b Comparison) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(Verdicts, a.Verdict), slices.Index(Verdicts, b.Verdict)),
+		cmp.Compare(a.Ratio.Median, b.Ratio.Median),
+	)
+}
