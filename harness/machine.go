@@ -14,7 +14,7 @@ import (
 // kernel asks for some.
 func (p Point) withMemory(m blocking.Model) Point {
 	rung, ok := p.Contender.(Rung)
-	if !ok || !kernels.RequestsVMEM(rung.Kernel) || p.Params.VMEMBytes > 0 {
+	if !ok || !rung.Kernel.RequestsVMEM() || p.Params.VMEMBytes > 0 {
 		return p
 	}
 	programs, err := p.build(p.Problem, p.Variant)
@@ -49,7 +49,7 @@ func fits(k kernels.Kernel, p problem.Problem, variant string, b tile.Blocks, m 
 	if err != nil {
 		return true
 	}
-	_, limit, _ := m.VMEM.Request(f, kernels.RequestsVMEM(k))
+	_, limit, _ := m.VMEM.Request(f, k.RequestsVMEM())
 	return f.Bytes <= limit
 }
 

@@ -174,7 +174,7 @@ func points(p problem.Problem, number int, c Config, d machine.Device, params ba
 		return []Point{{Contender: Vendor{}, Problem: p, Params: vendorParams(d, params)}}
 	}
 	k, _ := kernels.Rung(c.Family, number)
-	params.Prefetch = params.Prefetch && kernels.RequestsVMEM(k)
+	params.Prefetch = params.Prefetch && k.RequestsVMEM()
 	m := modelOf(d, params)
 	point := Point{Contender: Rung{Kernel: k}, Problem: p, Params: params}
 	if err := k.Supports(p); err != nil {

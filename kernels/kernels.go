@@ -38,8 +38,8 @@ import (
 	"matladder/tile"
 )
 
-// Kernel is one rung of a ladder. Of makes one of a kernel that is written for the
-// problems of one type.
+// Kernel is one rung of a ladder, for any problem. Of makes one of a problem.Rung, which is
+// written for the problems of one type.
 type Kernel interface {
 	// Family is that of the problems it computes.
 	Family() *problem.Family
@@ -47,6 +47,8 @@ type Kernel interface {
 	Number() int
 	// Name is that of the kernel's folder.
 	Name() string
+	// RequestsVMEM says that fast memory is requested where blocks need more than is granted.
+	RequestsVMEM() bool
 	// Supports returns why the kernel does not take p, or nil.
 	Supports(p problem.Problem) error
 	// Variants lists the ways the kernel computes p; the plain one, "", first.
@@ -59,25 +61,15 @@ type Kernel interface {
 	Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 
-// VMEMRequester is a kernel for which fast memory is requested where blocks need more than the
-// compiler grants. Others keep to that: what does not fit is their lesson.
-type VMEMRequester interface{ RequestsVMEM() bool }
-
-// RequestsVMEM reports whether k is such a kernel.
-func RequestsVMEM(k Kernel) bool {
-	r, ok := k.(VMEMRequester)
-	return ok && r.RequestsVMEM()
-}
-
 // All are the ladders of all families, the first rung of each first.
 var All = []Kernel{
-	Of(naive.Kernel{}), Of(parallel.Kernel{}), Of(block.Kernel{}), Of(optblock.Kernel{}), Of(quantized.Kernel{}),
-	Of(passes.Kernel{}), Of(rows.Kernel{}),
-	Of(written.Kernel{}), Of(rowblocks.Kernel{}), Of(flash.Kernel{}), Of(skip.Kernel{}), Of(split.Kernel{}),
-	Of(normpasses.Kernel{}), Of(normrows.Kernel{}), Of(normsums.Kernel{}),
-	Of(wide.Kernel{}), Of(halves.Kernel{}),
-	Of(all.Kernel{}), Of(visits.Kernel{}), Of(starts.Kernel{}),
-	Of(mlpapart.Kernel{}), Of(mlppair.Kernel{}),
+	Of(naive.Kernel), Of(parallel.Kernel), Of(block.Kernel), Of(optblock.Kernel), Of(quantized.Kernel),
+	Of(passes.Kernel), Of(rows.Kernel),
+	Of(written.Kernel), Of(rowblocks.Kernel), Of(flash.Kernel), Of(skip.Kernel), Of(split.Kernel),
+	Of(normpasses.Kernel), Of(normrows.Kernel), Of(normsums.Kernel),
+	Of(wide.Kernel), Of(halves.Kernel),
+	Of(all.Kernel), Of(visits.Kernel), Of(starts.Kernel),
+	Of(mlpapart.Kernel), Of(mlppair.Kernel),
 }
 
 // Register adds a kernel to All. It panics if its ladder has one of that number: that is a

@@ -8,11 +8,10 @@ type Machine struct {
 	FastBytes int64                 // fast memory of one worker (VMEM, shared memory, L2); 0 if unknown
 	Parallel  int                   // programs that run at once; at least 1
 	Align     map[tile.Dtype][2]int // rows and columns of a block should be multiples of these; none if absent
-	// AccumulatorBytes is how much of an accumulator a program can keep in registers,
-	// where it must: on a GPU. 0 for no limit.
-	AccumulatorBytes int64
-	Cores            Ranking // where each program runs on a core with caches; nil elsewhere, or if unknown
-	Pipeline         Ranking // where a core brings blocks in while it computes; nil elsewhere, or if unknown
+	// Rankings by the kind of machine; nil elsewhere, or if unknown.
+	Cores     Ranking // each program runs on a core with caches
+	Pipeline  Ranking // a core brings blocks in while it computes
+	Registers Ranking // a program keeps its accumulator in registers: a GPU
 }
 
 // Ranking lists a few block shapes of a problem that differ from each other, the fastest first
@@ -29,9 +28,11 @@ func (r Ranking) Rank(p Problem, given tile.Blocks) []tile.Blocks {
 }
 
 // Rank is the ranking by whichever model the machine has.
-func (m Machine) Rank(p Problem) []tile.Blocks {
-	if list := m.Cores.Rank(p, tile.Blocks{}); list != nil {
-		return list
+func (m Machine) Rank(p Problem) (list []tile.Blocks) {
+	for _, r := range []Ranking{m.Cores, m.Pipeline, m.Registers} {
+		if list = r.Rank(p, tile.Blocks{}); list != nil {
+			break
+		}
 	}
-	return m.Pipeline.Rank(p, tile.Blocks{})
+	return list
 }

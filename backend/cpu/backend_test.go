@@ -50,7 +50,7 @@ func TestOpen(t *testing.T) {
 
 func TestCompile_Params(t *testing.T) {
 	be := open(t, Options{Threads: 1})()
-	programs, err := optblock.Kernel{}.Build(problem.New(8, 8, 8, tile.Float32), "", tile.Blocks{M: 8, K: 8, N: 8})
+	programs, err := optblock.Kernel.Build(problem.New(8, 8, 8, tile.Float32), "", tile.Blocks{M: 8, K: 8, N: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func BenchmarkQuantized(b *testing.B) {
 			if _, d := p.Factors(); d == tile.Int8 {
 				p.Acc = tile.Int32
 			}
-			programs, err := quantized.Kernel{}.Build(p, "", tile.Blocks{M: 64, K: 1024, N: 1024}.Clip(p.M, p.K, p.N))
+			programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 64, K: 1024, N: 1024}.Clip(p.M, p.K, p.N))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -26,7 +26,7 @@ func TestKept(t *testing.T) {
 		rows int
 		keep plan.Keep
 	}{{int(kept)/row - 64, plan.KeepOwn}, {int(kept)/row + 64, plan.KeepPiece}} {
-		programs, err := optblock.Kernel{}.Build(problem.New(4*test.rows, k, 256, tile.Float32), "", tile.Blocks{M: test.rows, K: k, N: 64})
+		programs, err := optblock.Kernel.Build(problem.New(4*test.rows, k, 256, tile.Float32), "", tile.Blocks{M: test.rows, K: k, N: 64})
 		if err != nil {
 			t.Fatal(err)
 		}

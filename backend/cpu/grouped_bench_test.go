@@ -27,11 +27,11 @@ func BenchmarkGrouped(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", d, c.groups), func(b *testing.B) {
 				p := problem.Grouped{Rows: 8192, K: 1024, N: c.n, Groups: c.groups, Dtype: d}
 				one := p.Product(p.Rows)
-				groups, err := starts.Kernel{}.Build(p, "", starts.Kernel{}.Candidates(p, machine)[0])
+				groups, err := starts.Kernel.Build(p, "", starts.Kernel.Blocks(p, machine)[0])
 				if err != nil {
 					b.Fatal(err)
 				}
-				dense, err := quantized.Kernel{}.Build(one, "", quantized.Kernel{}.Candidates(one, machine)[0])
+				dense, err := quantized.Kernel.Build(one, "", quantized.Kernel.Blocks(one, machine)[0])
 				if err != nil {
 					b.Fatal(err)
 				}

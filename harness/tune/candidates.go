@@ -185,7 +185,7 @@ func (s Space) candidate(k kernels.Kernel, variant string, p problem.Problem, b 
 	if err != nil {
 		return Candidate{}, err
 	}
-	memory, limit, _ := s.Model.VMEM.Request(f, kernels.RequestsVMEM(k))
+	memory, limit, _ := s.Model.VMEM.Request(f, k.RequestsVMEM())
 	if limit = cmp.Or(limit, s.Limit); limit > 0 && counts.FastBytes > limit {
 		return Candidate{Blocks: b}, nil
 	}

@@ -7,7 +7,8 @@
 // (machine.Cores): products are cut (search.go), timed (cores.go, packing.go) and played through
 // by workers on a grid (grid.go); attention has a model of its own (attention.go). For cores
 // that bring blocks into fast memory while they compute (machine.Pipeline) it is the step model
-// of docs/prediction.md, with products at the peak (pipeline.go).
+// of docs/prediction.md, with products at the peak (pipeline.go). For GPUs there is no more than
+// an order (registers.go).
 package blocking
 
 import (
@@ -47,8 +48,8 @@ func Of(d machine.Device, s Setup) Model {
 	case machine.TPU:
 		m.VMEM.Granted = int64(d.FastDefaultBytes.Value)
 		m.VMEM.Core, _ = d.Pipeline()
-	case machine.GPU: // half of the registers of a multiprocessor: the rest is for what surrounds it
-		m.AccumulatorBytes = 128 << 10
+	case machine.GPU:
+		m.Registers = rankRegisters
 	}
 	if s.VMEMBytes > 0 {
 		m.FastBytes, m.VMEM.Granted = s.VMEMBytes, s.VMEMBytes

@@ -9,23 +9,14 @@ import (
 )
 
 // Kernel multiplies each block of x by two blocks of weights.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.MLP]{
+	Number: 2, Name: "v2_pair", RequestsVMEM: true,
+	Supports: problem.MLP.Validate, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 2 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v2_pair" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.MLP) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.MLP) []string { return []string{""} }
-
-// Candidates has those shapes that take the least time on the machine for both products
+// blocks has those shapes that take the least time on the machine for both products
 // together, or, of a machine that does not tell, a sweep.
-func (Kernel) Candidates(p problem.MLP, m problem.Machine) []tile.Blocks {
+func blocks(p problem.MLP, m problem.Machine) []tile.Blocks {
 	list := m.Rank(p)
 	if list == nil {
 		list = []tile.Blocks{{M: 128, K: 128, N: 64}, {M: 256, K: 512, N: 128}, {M: 512, K: 512, N: 256}, {M: 512, K: 1024, N: 256}}
@@ -33,11 +24,8 @@ func (Kernel) Candidates(p problem.MLP, m problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, list...)
 }
 
-// RequestsVMEM says that fast memory is requested where blocks need more than is granted.
-func (Kernel) RequestsVMEM() bool { return true }
-
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_pair")
 	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
 	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)

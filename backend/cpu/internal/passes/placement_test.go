@@ -45,7 +45,7 @@ func TestPlacement_Alone(t *testing.T) {
 		{"large", far, wide, tile.Blocks{M: 128, K: 256, N: wide / 2}, plan.WhyAll},
 		{"unknown", machine.Sharing{}, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAll},
 	} {
-		programs, err := quantized.Kernel{}.Build(problem.New(256, 256, test.n, tile.Float32), "", test.blocks)
+		programs, err := quantized.Kernel.Build(problem.New(256, 256, test.n, tile.Float32), "", test.blocks)
 		if err != nil {
 			t.Fatal(err)
 		}
