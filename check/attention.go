@@ -15,7 +15,10 @@ import (
 func init() {
 	Register(problem.AttentionFamily, Family{
 		Fill: func(ctx context.Context, t tile.Tensor, name string, p problem.Problem, seed uint64, dist string) error {
-			return fillAttention(ctx, t, name, p.(problem.Attention), seed, dist)
+			if err := fillAttention(ctx, t, name, p.(problem.Attention), seed, dist); err != nil {
+				return err
+			}
+			return hide(ctx, t, name, p.(problem.Attention), seed)
 		},
 		Reference: func(ctx context.Context, p problem.Problem, in map[string]tile.Tensor, _ uint64, _ string) (Verifier, error) {
 			return newAttentionReference(ctx, p.(problem.Attention), in)
@@ -30,9 +33,9 @@ func init() {
 func fillAttention(ctx context.Context, t tile.Tensor, name string, p problem.Attention, seed uint64, dist string) error {
 	switch name {
 	case "row_segment":
-		return setEach(ctx, t, func(i int) float64 { return float64(i % p.Rows * 3 / p.Rows) })
+		return setEach(ctx, t, func(i int) float64 { return float64(segmentAt(i%p.Rows, p.Rows, rowSegments)) })
 	case "key_segment":
-		return setEach(ctx, t, func(i int) float64 { return float64(i % p.Keys * 4 / p.Keys) })
+		return setEach(ctx, t, func(i int) float64 { return float64(segmentAt(i%p.Keys, p.Keys, keySegments)) })
 	case "lengths":
 		for b := range p.Batch {
 			rows, keys := p.LengthsOf(b)
@@ -43,13 +46,115 @@ func fillAttention(ctx context.Context, t tile.Tensor, name string, p problem.At
 	case "row_cos", "row_sin", "key_cos", "key_sin":
 		return fillCache(ctx, t, name, p)
 	case "pages":
-		order := rand.New(rand.NewPCG(seed, startOf(name, seed))).Perm(p.PageCount())
-		return setEach(ctx, t, func(i int) float64 { return float64(order[i%len(order)]) })
+		page := pagesOf(p, seed)
+		return setEach(ctx, t, func(i int) float64 { return float64(page(i)) })
 	}
 	if err := FillPlain(ctx, t, name, p, seed, dist); err != nil || name != "q" || dist == Integers {
 		return err
 	}
 	return setEach(ctx, t, func(i int) float64 { return 12 * t.At(i) })
+}
+
+// segmentAt is which of n segments element i of size is of, and segmentRange which elements one has.
+func segmentAt(i, size, n int) int { return i * n / size }
+
+func segmentRange(s, size, n int) (from, to int) {
+	return tile.Ceil(s*size, n), tile.Ceil((s+1)*size, n)
+}
+
+// The parts of rows and of keys that have a segment each.
+const rowSegments, keySegments = 3, 4
+
+// hide sets elements that no row sees to NaN.
+func hide(ctx context.Context, t tile.Tensor, name string, p problem.Attention, seed uint64) error {
+	if !p.Lengths && !p.Causal && !p.Window && !p.Segments && p.PageSize == 0 {
+		return nil
+	}
+	n := t.Shape[len(t.Shape)-1]
+	anyOf := func(sees func(b int) bool) bool {
+		for b := range p.Batch {
+			if sees(b) {
+				return true
+			}
+		}
+		return false
+	}
+	var seen func(e int) bool // element
+	switch name {
+	case "q":
+		seen = func(e int) bool { return rowSees(p, e/n/p.Rows/p.Heads, e/n%p.Rows) }
+	case "k", "v":
+		if p.PageSize > 0 {
+			slots := make([]bool, p.PageCount()*p.PageSize)
+			page := pagesOf(p, seed)
+			for b := range p.Batch {
+				for j := range p.Keys {
+					at := page(b*p.PagesEach()+j/p.PageSize)*p.PageSize + j%p.PageSize
+					slots[at] = slots[at] || keySeen(p, b, j)
+				}
+			}
+			seen = func(e int) bool { return slots[e/n%len(slots)] }
+			break
+		}
+		seen = func(e int) bool { return keySeen(p, e/n/p.Keys/p.KVHeads, e/n%p.Keys) }
+	case "bias":
+		seen = func(e int) bool {
+			first, last := keysOf(p, e/n/p.Rows/p.Heads, e/n%p.Rows)
+			return e%n >= first && e%n < last
+		}
+	case "row_cos", "row_sin":
+		seen = func(e int) bool {
+			return anyOf(func(b int) bool { return b%p.RowTables() == e/n/p.Rows && rowSees(p, b, e/n%p.Rows) })
+		}
+	case "key_cos", "key_sin":
+		seen = func(e int) bool { return anyOf(func(b int) bool { return keySeen(p, b, e/n) }) }
+	default:
+		return nil
+	}
+	return setEach(ctx, t, func(e int) float64 {
+		if seen(e) {
+			return t.At(e)
+		}
+		return math.NaN()
+	})
+}
+
+// keysOf are the keys, from first to before last, that row i of example b sees.
+func keysOf(p problem.Attention, b, i int) (first, last int) {
+	rows, keys := p.LengthsOf(b)
+	if i >= rows {
+		return 0, 0
+	}
+	lo, hi := p.SpanOf(rows, keys)
+	first, last = max(0, i+lo), min(keys, i+hi+1)
+	if p.Segments {
+		from, to := segmentRange(segmentAt(i, p.Rows, rowSegments), p.Keys, keySegments)
+		first, last = max(first, from), min(last, to)
+	}
+	return first, last
+}
+
+func rowSees(p problem.Attention, b, i int) bool {
+	first, last := keysOf(p, b, i)
+	return first < last
+}
+
+// keySeen reports whether some row of example b sees key j.
+func keySeen(p problem.Attention, b, j int) bool {
+	rows, keys := p.LengthsOf(b)
+	lo, hi := p.SpanOf(rows, keys)
+	first, last := max(0, j-hi), min(rows, j-lo+1)
+	if p.Segments {
+		from, to := segmentRange(segmentAt(j, p.Keys, keySegments), p.Rows, rowSegments)
+		first, last = max(first, from), min(last, to)
+	}
+	return j < keys && first < last
+}
+
+// pagesOf is the page that each element of the table names.
+func pagesOf(p problem.Attention, seed uint64) func(i int) int {
+	order := rand.New(rand.NewPCG(seed, startOf("pages", seed))).Perm(p.PageCount())
+	return func(i int) int { return order[i%len(order)] }
 }
 
 // attentionReference has what float64 makes of some rows of o: of all if that is little
@@ -77,7 +182,9 @@ func newAttentionReference(ctx context.Context, p problem.Attention, in map[stri
 	}
 	values := in["v"]
 	for i := range values.Len() {
-		x.largest = max(x.largest, math.Abs(values.At(i)))
+		if v := math.Abs(values.At(i)); v > x.largest { // those that no row sees are NaN
+			x.largest = v
+		}
 	}
 	x.want, x.sizes, x.spread, x.doubt = make([][]float64, n), make([][]float64, n), make([]float64, n), make([]float64, n)
 	cache := newRopeCache(p)
@@ -142,15 +249,14 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, turns *ropeTur
 		}
 		largest, spread = max(largest, s[j]), max(spread, size*math.Abs(scale)+math.Abs(s[j]))
 	}
-	sum := 0.0
+	sink := math.Inf(-1)
 	if p.Sinks {
-		sink := in["sinks"].At(h)
-		largest = max(largest, sink)
-		sum = math.Exp(sink - largest)
+		sink = in["sinks"].At(h)
 	}
-	if math.IsInf(largest, -1) {
+	if largest = max(largest, sink); math.IsInf(largest, -1) {
 		largest = 0
 	}
+	sum := math.Exp(sink - largest)
 	for j := range s {
 		s[j] = math.Exp(s[j] - largest)
 		sum += s[j]

@@ -2,9 +2,11 @@ package check_test
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"matladder/check"
+	"matladder/kernels/attention/attentiontest"
 	skip "matladder/kernels/attention/v4_skip"
 	"matladder/problem"
 	"matladder/tile"
@@ -50,6 +52,47 @@ func TestAttention(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAttention_Hidden: NaN is what no row sees, by the definition written out, and nothing else.
+func TestAttention_Hidden(t *testing.T) {
+	f := problem.AttentionFamily
+	for _, words := range append(f.Examples, "float32:causal+segments", "float32:window3,5+end+lengths+segments+bias", "float32:causal+window9,-+end+lengths+pages4x60") {
+		for _, sizes := range []problem.Sizes{{7, 30, 2, 2, 4, 3}, {30, 7, 2, 1, 4, 2}} {
+			asked, err := f.Parse(words)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := f.Make(sizes, asked).(problem.Attention)
+			have, want := map[string]tile.Tensor{}, map[string]tile.Tensor{}
+			tables := []problem.Operand{{Name: "lengths", Dtype: tile.Int32, Shape: []int{2 * p.Batch}}, {Name: "pages", Dtype: tile.Int32, Shape: []int{p.Batch * max(1, p.PagesEach())}}}
+			if p.PageSize == 0 {
+				tables = tables[:1]
+			}
+			for _, o := range append(tables, p.Operands()...) {
+				x := tile.NewTensor(o.Dtype, o.Shape...)
+				if err := check.Fill(t.Context(), x, o.Name, p, 3, check.Uniform); err != nil {
+					t.Fatal(err)
+				}
+				have[o.Name] = x
+				y := tile.NewTensor(o.Dtype, o.Shape...)
+				for i := range y.Len() {
+					if v := x.At(i); v == v {
+						y.Set(i, v)
+					}
+				}
+				want[o.Name] = y
+			}
+			attentiontest.Hide(p, want)
+			for name, x := range have {
+				for i := range x.Len() {
+					if math.IsNaN(x.At(i)) != math.IsNaN(want[name].At(i)) {
+						t.Fatalf("%s %v: element %d of %s is %v", words, sizes, i, name, x.At(i))
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -25,8 +25,7 @@ type bound struct {
 	rms      float64 // relative to ‖a‖·‖b‖: the same, as noise
 	out      float64 // unit roundoff of the output's dtype
 	roundSum float64 // number of roundings to the output's dtype
-	epilogue float64 // relative to the result: scales and activation
-	slope    float64 // how much the activation can stretch an error
+	epilogue float64 // relative to the result: scales and bias
 	absolute float64 // below this everything may be flushed to zero
 	k        float64
 }
@@ -37,7 +36,6 @@ func newBound(p problem.Matmul, step int) bound {
 		exact:    p.Out.IsInteger(),
 		out:      p.Out.Epsilon(),
 		roundSum: float64(tile.Ceil(p.K, step)),
-		slope:    1,
 		absolute: (k + 2) * max(p.Out.SmallestNormal(), tile.Float32.SmallestNormal()),
 		k:        k,
 	}
@@ -50,18 +48,39 @@ func newBound(p problem.Matmul, step int) bound {
 	if p.Bias {
 		b.epilogue += tile.Float32.Epsilon()
 	}
-	if p.Activation != problem.NoActivation {
-		b.slope = 1.13 // gelu's steepest slope; silu's is 1.10
-		b.epilogue += 8 * tile.Float32.Epsilon()
-	}
 	return b
+}
+
+// activated bounds the error of y = f(x), f being an activation, where x is off by e: with the
+// activation's own, and the rounding to a dtype. The own one is relative to y. It grows with the power of e that
+// y is made of where it is small, as float32 rounds the power; numbers that are not normal may
+// be 0.
+func activated(f func(float64) float64, x, e float64, d tile.Dtype) float64 {
+	const roundings, ofPower = 16, 8
+	y := math.Abs(f(x))
+	own := 0.0
+	if y > 0 {
+		own = (roundings + ofPower*max(0, math.Log(math.Abs(x)/y))) * 0x1p-24 * y
+	}
+	own += steepest(f, x+e)*e + max(1, math.Abs(x))*tile.Float32.SmallestNormal()
+	return own + d.Epsilon()*(y+own)
+}
+
+// steepest is the steepest slope of an activation up to x: everywhere that of gelu, 1.13. Far
+// below zero all become flatter and flatter towards lesser numbers.
+func steepest(f func(float64) float64, x float64) float64 {
+	const flattening, step = -3, 1e-4
+	if !(x < flattening) {
+		return 1.13
+	}
+	return 1.01 * math.Abs(f(x+step)-f(x-step)) / (2 * step)
 }
 
 // quantized adds what scales cost.
 func (b *bound) quantized(p problem.Matmul) {
 	const u = 0x1p-24
 	scheme, _ := p.Scheme() // Validate has seen it
-	b.epilogue = 3 * u      // accumulator to float32, product of the scales, product with them
+	b.epilogue = 4 * u      // accumulator to float32, products with sb and the two parts of sa
 	b.acc += b.k * 0x1p-52  // codes times scales, in float64
 	if scheme.Dynamic {
 		b.acc, b.rms = b.acc+2*u, b.rms+2*u // the scale itself
@@ -80,17 +99,21 @@ func (b *bound) quantized(p problem.Matmul) {
 	}
 }
 
-// element bounds the error of one element: want its value, sumAbs Σ|a·b|, cuts
-// and cuts2 the 1- and 2-norm of the partial sums that were rounded, shift the
-// magnitude of the bias.
+// sum bounds the error of one sum before it is rounded to the output's dtype: want its value,
+// sumAbs Σ|a·b|, shift the magnitude of the bias.
+func (b bound) sum(want, sumAbs, shift float64) float64 {
+	return b.acc*sumAbs + b.epilogue*(math.Abs(want)+shift)
+}
+
+// element bounds the error of one element without an activation: cuts and cuts2 are the 1- and
+// 2-norm of the partial sums that were rounded.
 func (b bound) element(want, sumAbs, cuts, cuts2, shift float64) float64 {
 	if b.exact {
 		return 0
 	}
 	rounded := b.out * (min(cuts, sigmas*cuts2) + shift)
 	// The rounded sums contain the earlier errors too: a second-order term.
-	first := b.acc*sumAbs + rounded + b.epilogue*(math.Abs(want)+shift)
-	return first*(1+b.roundSum*b.out)*b.slope + b.absolute
+	return (b.sum(want, sumAbs, shift)+rounded)*(1+b.roundSum*b.out) + b.absolute
 }
 
 // combination bounds the error of a ±1 combination of n elements of a row, norm

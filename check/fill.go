@@ -25,7 +25,9 @@ const given = ""
 // Distributions lists what Fill knows.
 func Distributions() []string { return []string{Uniform, Normal, Integers} }
 
-// Fill sets input array name of p from a seed and a distribution. The same seed gives the
+// Fill sets input array name of p from a seed and a distribution. Elements that no element of
+// the output depends on are NaN: what no row of attention sees, the matrix of a group without rows.
+// The same seed gives the
 // same array on every machine and for every number of workers. When ctx ends, t is left
 // as it is by then and the error is that of ctx.
 func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Problem, seed uint64, dist string) error {

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,11 @@ import (
 func init() {
 	Register(problem.GroupedFamily, Family{
 		Fill: func(ctx context.Context, t tile.Tensor, name string, p problem.Problem, seed uint64, dist string) error {
-			return fillGrouped(ctx, t, name, p.(problem.Grouped), seed, dist)
+			g := p.(problem.Grouped)
+			if err := fillGrouped(ctx, t, name, g, seed, dist); err != nil || name != "w" {
+				return err
+			}
+			return hideGroups(ctx, t, g, seed)
 		},
 		HasExact: func(p problem.Problem) bool { return HasExact(p.(problem.Grouped).Product(1)) },
 		Reference: func(ctx context.Context, p problem.Problem, in map[string]tile.Tensor, seed uint64, dist string) (Verifier, error) {
@@ -103,6 +108,20 @@ func fillGrouped(ctx context.Context, t tile.Tensor, name string, p problem.Grou
 		}
 	}
 	return ctx.Err()
+}
+
+// hideGroups sets the matrices of groups without rows to NaN.
+func hideGroups(ctx context.Context, w tile.Tensor, p problem.Grouped, seed uint64) error {
+	offsets, n := offsetsOf(p, seed), p.K*p.N
+	for g := range p.Groups {
+		if offsets[g] < offsets[g+1] {
+			continue
+		}
+		if err := setPart(ctx, w, g*n, (g+1)*n, func(int) float64 { return math.NaN() }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // groupedReference is a reference of the product of each group that has rows.

@@ -136,11 +136,15 @@ func (r *Reference) compareCells(ctx context.Context, v *verdict, values *rowVal
 // and returns what it should be.
 func (r *Reference) compare(v *verdict, values *rowValues, at int, b bound, bias float64, row, col int, got float64) (want float64) {
 	want = values.sum[at]
-	limit := b.element(want, values.sumAbs[at], values.cuts[at], math.Sqrt(values.cuts2[at]), math.Abs(bias)) + b.slope*values.doubt[at]
+	limit := b.element(want, values.sumAbs[at], values.cuts[at], math.Sqrt(values.cuts2[at]), math.Abs(bias)) + values.doubt[at]
+	off := b.sum(want, values.sumAbs[at], math.Abs(bias)) + values.doubt[at] + b.absolute
 	if b.exact {
 		want = float64(int32(int64(want)))
 	}
-	want = activate(r.p.Activation, want+bias)
+	if want += bias; !b.exact && r.p.Activation != problem.NoActivation {
+		limit = activated(func(x float64) float64 { return activate(r.p.Activation, x) }, want, off, r.p.Out)
+	}
+	want = activate(r.p.Activation, want)
 	e := math.Abs(got - want)
 	if e == 0 || e/limit <= v.worst {
 		return want
@@ -206,7 +210,7 @@ func (r *Reference) compareRange(ctx context.Context, v *verdict, b bound, bias 
 		decode(row, out, i*r.p.N, 1)
 		low := least[r.p.Activation]
 		if low < 0 { // what is left of a large number that should become 0
-			low -= b.slope * b.epilogue * (math.Sqrt(r.normA[i]*r.normB) + shift)
+			low -= 16 * tile.Float32.Epsilon() * (math.Sqrt(r.normA[i]*r.normB) + shift)
 		}
 		for j, g := range row {
 			if g >= low {
@@ -226,9 +230,9 @@ func activate(a problem.Activation, x float64) float64 {
 	case problem.Relu:
 		return max(x, 0)
 	case problem.Gelu:
-		return x * 0.5 * (1 + math.Erf(x/math.Sqrt2))
+		return gated(problem.GateGelu, x)
 	case problem.Silu:
-		return x / (1 + math.Exp(-x))
+		return gated(problem.GateSilu, x)
 	}
 	return x
 }

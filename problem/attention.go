@@ -13,7 +13,15 @@ import (
 //	q (Batch, Heads, Rows, Dim), k (Batch, KVHeads, Keys, Dim), v (Batch, KVHeads, Keys, ValueDim)
 //	o (Batch, Heads, Rows, ValueDim)
 //
-// Heads/KVHeads heads of q share one of k and v. A row that sees no key is 0.
+// Heads/KVHeads heads of q share one of k and v. A row that sees no key is 0, and its
+// log-sum -Inf, with a sink of -Inf, too.
+//
+// What no row of an example sees may be anything, NaN included, and reaches no output: what
+// is beyond its Lengths, slots of pages without a key of any example, keys before every
+// window or behind the last one, those of a segment that no row has. What some rows see reaches
+// these, and k and a bias of a key reach no row that does not see it. NaN or infinity in its v
+// may reach other rows, as in PyTorch and JAX: their weight there is 0, and the product NaN. So
+// it is with a bias of -Inf, which is data, even if all rows have it.
 //
 // Where there are fewer or more rows than keys, row i and key j stand beside each other
 // where j = i (PyTorch's is_causal, JAX's causal) or, with AtEnd, where the last row and
@@ -35,8 +43,8 @@ type Attention struct {
 	AtEnd       bool
 
 	SoftCap  float64 // scores are SoftCap · tanh(score / SoftCap); 0 for none
-	Bias     bool    // bias (Batch, Heads, Rows, Keys), float32, added after the scale; -Inf hides a key
-	Sinks    bool    // sinks (Heads, 1, 1), float32: one more score of each row, of a key without value
+	Bias     bool    // bias (Batch, Heads, Rows, Keys), float32, added after the scale; -Inf hides a key, and a large finite number on all keys of a row leaves their mean
+	Sinks    bool    // sinks (Heads, 1, 1), float32: one more score of each row, of a key without value; those below -2.3e38 may count as -Inf
 	Segments bool    // row_segment (Batch, Rows, 1) and key_segment (Batch, 1, Keys), int32: a row sees keys of its own
 	Lengths  bool    // lengths (2 · Batch), a table: of each example its rows, then its keys; what is beyond sees nothing, and is not seen
 	// PageSize, where it is not 0, is how many keys lie beside each other: k and v are in

@@ -20,14 +20,16 @@ import (
 // but of sum = x + residual, which is an output too; it is rounded to the dtype of x before
 // the norm sees it, so that o is the same as where the addition stands by itself.
 //
-// All between is float32.
+// All between is float32, sums of squares among it: elements of a row lie within ±2^63/√cols, 3e17
+// of 1000 columns. The squares of rows beyond overflow, and o is 0 or NaN, as in PyTorch and JAX.
+// Squares below float32's numbers count for nothing beside ε, which is at least 1e-30.
 type Norm struct {
 	Rows, Cols int
 	X, Out     tile.Dtype // float32 or bfloat16; w, b, residual and sum are as x
 	RMS        bool
 	Offset     bool
 	Residual   bool
-	Epsilon    float64 // 0 for 1e-5
+	Epsilon    float64 // 0 for 1e-5; at least 1e-30
 }
 
 // NormFamily is the family of Norm. What is asked is spelled as the dtype of x and, behind a
@@ -177,5 +179,8 @@ func (p Norm) String() string {
 
 // Validate returns an error if the problem makes no sense on any machine.
 func (p Norm) Validate() error {
+	if least := 1e-30; !(p.Eps() >= least && p.Eps() <= math.MaxFloat32) {
+		return fmt.Errorf("norm: eps%v: want a number of at least %v that float32 holds", p.Epsilon, least)
+	}
 	return validRows(p.Rows, p.Cols, p.X, p.Out)
 }

@@ -21,6 +21,11 @@ import (
 // row, per_block128+dynamic_token_block by such that are quantized in pieces of 128
 // elements of a row, and per_block128 with a in bfloat16 and b in int4 is quantization
 // of the weights alone.
+//
+// A result that float32 holds is right to a few roundings whatever the size of the scales, from
+// 2^-126 on: kernels apply them so that nothing on the way is out of range. There are two limits. Scales
+// of groups of k lie within 2^±64, as sums of groups by them are float32. So are sums of codes
+// by an a that has no scales, before they are scaled.
 type Quant string
 
 // Quantizations that code names.

@@ -33,6 +33,9 @@
 // reduction along an overhanging dimension must select with InBounds first, or
 // Verify refuses it, as it does a program that would leave padding in an output.
 //
+// NaN and infinity spread as arithmetic has it, through a factor of zero, too: Select
+// alone leaves an element out. All backends spread them as tile/interp does.
+//
 // What Verify refuses besides is told in verify.go, rule by rule; each message
 // begins with the line of the kernel that it is about.
 //

@@ -31,7 +31,7 @@ const (
 	OpExp2                // 2 to the power x
 	OpLog                 // natural logarithm; -Inf of 0, NaN of less
 	OpTanh                //
-	OpErf                 //
+	OpNormalCDF           //
 	OpLogistic            //
 	OpRsqrt               // … to here
 	OpRoundEven           // … to here
@@ -47,7 +47,7 @@ var opNames = [...]string{
 	OpLoad: "load", OpConst: "const", OpIndex: "index", OpIota: "iota", OpInBounds: "in_bounds",
 	OpDot: "dot", OpAdd: "add", OpSub: "sub", OpMul: "mul", OpDiv: "div", OpMax: "max", OpMin: "min",
 	OpAnd: "and", OpOr: "or", OpCompare: "compare", OpSelect: "select", OpNeg: "neg", OpAbs: "abs", OpNot: "not",
-	OpExp: "exp", OpExp2: "exp2", OpLog: "log", OpTanh: "tanh", OpErf: "erf", OpLogistic: "logistic", OpRsqrt: "rsqrt", OpRoundEven: "round",
+	OpExp: "exp", OpExp2: "exp2", OpLog: "log", OpTanh: "tanh", OpNormalCDF: "normal_cdf", OpLogistic: "logistic", OpRsqrt: "rsqrt", OpRoundEven: "round",
 	OpReduceMax: "reduce_max", OpReduceSum: "reduce_sum", OpBroadcast: "broadcast", OpCast: "cast", OpSlice: "slice", OpConcat: "concat",
 }
 
@@ -188,7 +188,9 @@ func AtPrecision(p Precision) DotOption { return func(e *Expr) { e.Precision = p
 
 // Dot is the matrix product of a (m, k) and b (k, n), accumulated in
 // DotResult(a, b). Padding of either operand along the contraction counts as
-// zero in both.
+// zero in both. All else is multiplied: 0 times NaN or infinity is NaN. So where a
+// weight of zero is to hide an element of the other operand, whatever it is, a
+// Select in that operand puts zero in its place.
 func Dot(a, b Value, opts ...DotOption) *Expr {
 	x, y := a.value(), b.value()
 	if f := firstFailed(x, y); f != nil {

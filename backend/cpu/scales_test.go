@@ -38,8 +38,13 @@ func TestScales(t *testing.T) {
 		{"one · one", 96, func(x *tile.Expr, r refs) *tile.Expr { return add(mul(x, mul(r.one, r.one)), r.one) }, true},
 		{"one, column", 96, func(x *tile.Expr, r refs) *tile.Expr { return mul(mul(x, r.one), r.column) }, true},
 		{"bias", 96, func(x *tile.Expr, r refs) *tile.Expr { return add(x, r.bias) }, true},
-		{"column, row", 96, func(x *tile.Expr, r refs) *tile.Expr { return mul(mul(x, r.column), r.row) }, false},
-		{"three factors", 96, func(x *tile.Expr, r refs) *tile.Expr { return mul(mul(mul(x, r.row), r.column), r.column) }, false},
+		{"column, row", 96, func(x *tile.Expr, r refs) *tile.Expr { return mul(mul(x, r.column), r.row) }, true},
+		{"row, column, row, bias", 96, func(x *tile.Expr, r refs) *tile.Expr {
+			return add(mul(mul(mul(x, tile.Min(r.row, r.one)), r.column), tile.Div(r.row, tile.Min(r.row, r.one))), r.bias)
+		}, true},
+		{"one, one, one", 96, func(x *tile.Expr, r refs) *tile.Expr { return mul(mul(mul(x, r.one), r.one), r.one) }, true},
+		{"two columns", 96, func(x *tile.Expr, r refs) *tile.Expr { return mul(mul(mul(x, r.row), r.column), r.column) }, false},
+		{"four factors", 96, func(x *tile.Expr, r refs) *tile.Expr { return mul(mul(mul(mul(x, r.row), r.column), r.row), r.row) }, false},
 		{"bias of rows", 96, func(x *tile.Expr, r refs) *tile.Expr { return add(x, r.row) }, false},
 		{"factors of the sum", 96, func(x *tile.Expr, r refs) *tile.Expr { return mul(add(x, r.bias), r.column) }, false},
 		{"both in one", 96, func(x *tile.Expr, r refs) *tile.Expr { return mul(x, mul(r.row, r.column)) }, false},

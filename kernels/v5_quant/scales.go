@@ -106,8 +106,7 @@ func (q *quantization) scaled(acc tile.Value) tile.Value {
 	return x
 }
 
-// scale multiplies by the scales that are not applied to each group already. The
-// product of the two is taken first where that is not larger than either.
+// scale multiplies by the scales that are not applied to each group already.
 func (q *quantization) scale() func(tile.Value) tile.Value {
 	sa, sb := q.sa, q.sb
 	if q.scheme.B == problem.Block {
@@ -123,10 +122,18 @@ func (q *quantization) scale() func(tile.Value) tile.Value {
 		return func(x tile.Value) tile.Value { return tile.Mul(x, sb) }
 	case sb == nil:
 		return func(x tile.Value) tile.Value { return tile.Mul(x, sa) }
-	case q.scheme.A == problem.Token && q.scheme.B == problem.Channel:
-		return func(x tile.Value) tile.Value { return tile.Mul(tile.Mul(x, sa), sb) }
 	}
-	return func(x tile.Value) tile.Value { return tile.Mul(x, tile.Mul(sa, sb)) }
+	first, last := parts(sa)
+	return func(x tile.Value) tile.Value { return tile.Mul(tile.Mul(tile.Mul(x, first), sb), last) }
+}
+
+// parts are two factors of sa, one for before sb and one for after it, so that sums of codes
+// times all three are in range on the way wherever they are at the end. No sum of codes but 0
+// is beyond 2^±62. The first part is within 2^±64, and so is its product with a sum within
+// 2^±126; the last is 1, but where sa itself is further from 1 and pulls the same way.
+func parts(sa tile.Value) (first, last tile.Value) {
+	first = tile.Min(tile.Max(sa, tile.Number(0x1p-64)), tile.Number(0x1p64))
+	return first, tile.Div(sa, first)
 }
 
 // withoutZeros takes what zero points add out of the sums, in the dtype of the

@@ -10,7 +10,7 @@ import (
 
 // floatOps are the elementwise operations on floats that are one of the text's.
 var floatOps = mlir.FloatOps(map[tile.Op]string{
-	tile.OpDiv: "arith.divf", tile.OpExp2: "math.exp2", tile.OpLog: "math.log", tile.OpTanh: "math.tanh", tile.OpErf: "math.erf",
+	tile.OpDiv: "arith.divf", tile.OpExp2: "math.exp2", tile.OpLog: "math.log", tile.OpTanh: "math.tanh",
 	tile.OpRsqrt: "math.rsqrt", tile.OpRoundEven: "math.roundeven",
 })
 
@@ -34,9 +34,6 @@ func (k *kernel) apply(e *tile.Expr) value {
 	case tile.OpDot:
 		to := shaped{elem: mlir.Working(e.Dtype), dims: e.Shape}
 		return k.dot(e, k.constant(to, 0))
-	case tile.OpLogistic:
-		one := constant("f32", 1)
-		return k.binary("arith.divf", one, k.binary("arith.addf", one, k.unary("math.exp", k.unary("arith.negf", k.arg(e, 0)))))
 	case tile.OpReduceMax, tile.OpReduceSum:
 		return k.reduce(e)
 	case tile.OpSlice:

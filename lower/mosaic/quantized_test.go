@@ -54,8 +54,11 @@ func TestQuantizedMeaning(t *testing.T) {
 
 // TestCodes: quantization on the fly gives the codes and scales of package quant,
 // bit for bit, whatever the rows.
+// Numbers are right from the smallest to the largest.
 func TestCodes(t *testing.T) {
-	problemtest.Codes(t, false, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+	run := func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
 		return runText(t, programs, in)
-	})
+	}
+	problemtest.Codes(t, false, run)
+	problemtest.Numbers(t, 1, false, run)
 }

@@ -13,9 +13,7 @@ func (t *text) activation(a problem.Activation, x value) (value, error) {
 	case problem.Silu:
 		return t.op("multiply", x, t.op("logistic", x)), nil
 	case problem.Gelu:
-		const invSqrt2 = 0.7071067811865476
-		phi := t.op("add", t.erf(t.op("multiply", x, t.constant(typ, invSqrt2))), t.constant(typ, 1))
-		return t.op("multiply", t.op("multiply", x, t.constant(typ, 0.5)), phi), nil
+		return t.op("multiply", x, t.normalCDF(x)), nil
 	}
 	return x, errUnknownActivation
 }

@@ -46,8 +46,15 @@ func attention(t *text, p problem.Attention, in map[string]value) ([]value, erro
 	if seen := t.seen(p, in, all); seen != nil {
 		s = t.choose(*seen, s, t.constant(s.tensor, math.Inf(-1)))
 	}
+	if lo, hi := p.Span(); p.Segments || lo > 0 || p.Rows+hi < p.Keys { // some keys may be of no row: a weight of 0 hides no NaN of v
+		seen := *t.seen(p, in, []int{p.Batch, 1, p.Rows, p.Keys})
+		number := tensor{"f32", seen.dims}
+		any := t.reduce("maximum", t.choose(seen, t.constant(number, 1), t.constant(number, 0)), 0, []int{2}, []int{p.Batch, 1, p.Keys, 1})
+		any = t.reshape(t.broadcast(any, []int{p.Batch, p.KVHeads, p.Keys, p.ValueDim}), v.dims)
+		v = t.choose(t.compare("GT", any, t.constant(any.tensor, 0)), v, t.constant(v.tensor, 0))
+	}
 
-	const least = -1e30 // below every score: the difference to it is not that of infinities
+	const least = -math.MaxFloat32 // -Inf alone is below it: no difference to it is that of infinities
 	top := t.reduce("maximum", s, least, []int{3}, column)
 	var sink value
 	if p.Sinks {

@@ -23,9 +23,9 @@ func mlp(t *text, p problem.MLP, in map[string]value) ([]value, error) {
 	case problem.GateGelu:
 		gate, err = t.activation(problem.Gelu, gate)
 	case problem.GateGeluTanh:
-		cube := t.op("multiply", t.op("multiply", gate, gate), gate)
-		arg := t.times(t.op("add", gate, t.times(cube, 0.044715)), math.Sqrt(2/math.Pi))
-		gate = t.op("multiply", t.times(gate, 0.5), t.op("add", t.op("tanh", arg), t.constant(arg.tensor, 1)))
+		twice := 2 * math.Sqrt(2/math.Pi) // as tile.GeluTanh
+		slope := t.op("add", t.times(t.op("multiply", gate, gate), 0.044715*twice), t.constant(gate.tensor, twice))
+		gate = t.op("multiply", gate, t.op("logistic", t.op("multiply", gate, slope)))
 	default:
 		gate, err = t.activation(problem.Silu, gate)
 	}

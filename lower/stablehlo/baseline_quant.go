@@ -72,10 +72,12 @@ func (t *text) scaledProduct(p problem.Matmul, s problem.Scheme, in map[string]v
 		return t.op("multiply", o, t.broadcast(in["sb"], o.dims))
 	case s.A == problem.NoGrain, s.A == problem.TokenBlock:
 		return o
-	case bySb && sa.tensor.equal(in["sb"].tensor):
-		return t.op("multiply", o, t.broadcast(t.op("multiply", sa, in["sb"]), o.dims))
-	case bySb:
-		return t.op("multiply", t.op("multiply", o, t.broadcast(sa, o.dims)), t.broadcast(in["sb"], o.dims))
+	case bySb: // sa in the two parts that a kernel has
+		first := t.op("minimum", t.op("maximum", sa, t.constant(sa.tensor, 0x1p-64)), t.constant(sa.tensor, 0x1p64))
+		for _, by := range []value{first, in["sb"], t.op("divide", sa, first)} {
+			o = t.op("multiply", o, t.broadcast(by, o.dims))
+		}
+		return o
 	}
 	return t.op("multiply", o, t.broadcast(sa, o.dims))
 }

@@ -2,6 +2,7 @@ package stablehlo
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"matladder/problem"
@@ -58,11 +59,12 @@ func (t *text) dot(a, b value, batch int, transA, transB bool, result string, p 
 		a.name, b.name, batching, ka, kb, precision, precision, a.tensor, b.tensor, to)
 }
 
-// erf is the error function, elementwise.
-func (t *text) erf(x value) value {
+// normalCDF is Φ(x), elementwise.
+func (t *text) normalCDF(x value) value {
+	x = t.times(x, -math.Sqrt2/2)
 	v := t.fresh(x.tensor)
-	t.line("%s = chlo.erf %s : %s -> %s", v.name, x.name, x.tensor, x.tensor)
-	return v
+	t.line("%s = chlo.erfc %s : %s -> %s", v.name, x.name, x.tensor, x.tensor)
+	return t.times(v, 0.5)
 }
 
 var errUnknownActivation = fmt.Errorf("no such activation")

@@ -61,8 +61,8 @@ func (g *grid) apply(e *tile.Expr, args []value) value {
 		return g.choose(args[0], args[1], args[2])
 	case tile.OpExp2: // which is no operation of StableHLO
 		return g.op("exponential", g.op("multiply", args[0], g.constant(typ, math.Ln2)))
-	case tile.OpErf:
-		return g.erf(args[0])
+	case tile.OpNormalCDF:
+		return g.normalCDF(args[0])
 	case tile.OpReduceMax, tile.OpReduceSum:
 		return g.reduce(e, args[0])
 	case tile.OpBroadcast:

@@ -84,6 +84,7 @@ func TestBaseline_Attention(t *testing.T) {
 				attentiontest.Fill(p, name, x, 1)
 				return nil
 			})
+			attentiontest.Hide(p, named)
 			if err := attentiontest.CheckOutput(p, named, "o", runText(t, l, in)["o"]); err != nil {
 				t.Error(err)
 			}

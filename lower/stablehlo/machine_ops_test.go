@@ -30,7 +30,7 @@ func operate(op string, s *scope) tensor {
 	operands, result, functional := strings.Cut(types, " -> ")
 	if !functional {
 		result = types[strings.LastIndex(types, "tensor<"):]
-	} else if name != "chlo.erf" {
+	} else if name != "chlo.erfc" {
 		mustBe(args, operands)
 	}
 	out := parseTypes(result)[0]
@@ -341,7 +341,7 @@ func elementwise(name string, o *tensor, args []tensor) bool {
 	unary := map[string]func(float64) float64{
 		"negate": func(x float64) float64 { return -x }, "abs": math.Abs, "not": func(x float64) float64 { return 1 - x },
 		"exponential": math.Exp, "log": math.Log, "tanh": math.Tanh, "logistic": func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
-		"rsqrt": func(x float64) float64 { return 1 / math.Sqrt(x) }, "round_nearest_even": math.RoundToEven, "chlo.erf": math.Erf,
+		"rsqrt": func(x float64) float64 { return 1 / math.Sqrt(x) }, "round_nearest_even": math.RoundToEven, "chlo.erfc": math.Erfc,
 	}
 	binary := map[string]func(x, y float64) float64{
 		"add": func(x, y float64) float64 { return x + y }, "subtract": func(x, y float64) float64 { return x - y },

@@ -8,6 +8,7 @@ import (
 	"matladder/check"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/lower/stablehlo"
+	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
 )
@@ -104,12 +105,70 @@ func TestBaseline_Quantized(t *testing.T) {
 
 // TestCodes: quantization on the fly gives the codes and scales of package quant,
 // bit for bit.
+// Numbers are right from the smallest to the largest.
 func TestCodes(t *testing.T) {
-	problemtest.Codes(t, false, func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
+	run := func(programs []*tile.Program, in []tile.Tensor) map[string]tile.Tensor {
 		l, err := stablehlo.Interpret(programs)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return runText(t, l, in)
+	}
+	problemtest.Codes(t, false, run)
+	problemtest.Numbers(t, 4, false, run)
+}
+
+// TestBaseline_Scales: the baseline's scales may have every size, as a kernel's.
+func TestBaseline_Scales(t *testing.T) {
+	problemtest.Scales(t, func(t *testing.T, p problem.Matmul, in map[string]tile.Tensor) tile.Tensor {
+		l, err := stablehlo.Baseline(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var args []tile.Tensor
+		for _, a := range l.In {
+			args = append(args, in[a.Name])
+		}
+		return runText(t, l, args)["o"]
 	})
+}
+
+// TestBaseline_Activations: the baseline's are of every number, as a kernel's.
+func TestBaseline_Activations(t *testing.T) {
+	grid := problemtest.Grid()
+	flat := tile.Tensor{Dtype: grid.Dtype, Shape: []int{grid.Len(), 1}, Data: grid.Data}
+	one, pick := tile.NewTensor(tile.Float32, 1, 1), func(row float64) tile.Tensor {
+		x := tile.NewTensor(tile.Float32, 2, 1)
+		x.Set(0, row)
+		x.Set(1, 1-row)
+		return x
+	}
+	one.Set(0, 1)
+	beside := tile.NewTensor(tile.Float32, flat.Len(), 2) // each number and 1; none of 0 · Inf
+	for i := range flat.Len() {
+		if x := flat.At(i); x-x == 0 {
+			beside.Set(2*i, x)
+		}
+		beside.Set(2*i+1, 1)
+	}
+	finite := tile.NewTensor(tile.Float32, flat.Len(), 1)
+	for i := range finite.Len() {
+		finite.Set(i, beside.At(2*i))
+	}
+	run := func(name string, p problem.Problem, x tile.Tensor, in ...tile.Tensor) {
+		t.Run(name, func(t *testing.T) {
+			l, err := stablehlo.Baseline(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			problemtest.Near(t, name, 4, false, x, runText(t, l, in)["o"])
+		})
+	}
+	for _, a := range []problem.Epilogue{"relu", "gelu", "silu"} {
+		run(string(a), problemtest.New(1, flat.Len(), 1, 1, tile.Float32, tile.Float32, tile.Float32, "", a), flat, flat, one)
+	}
+	for _, a := range []problem.GateActivation{problem.GateSilu, problem.GateGelu, problem.GateGeluTanh} {
+		p := problem.MLP{Rows: flat.Len(), K: 2, N: 1, X: tile.Float32, W: tile.Float32, Activation: a}
+		run(string(a), p, finite, beside, pick(1), pick(0))
+	}
 }

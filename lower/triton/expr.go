@@ -35,7 +35,7 @@ func (k *kernel) apply(e *tile.Expr) value {
 		if k.sums[e] {
 			return k.addTo(e, constant(mlir.Working(e.Dtype), 0))
 		}
-	case tile.OpTanh, tile.OpErf, tile.OpLogistic, tile.OpRsqrt, tile.OpRoundEven:
+	case tile.OpTanh, tile.OpRsqrt, tile.OpRoundEven:
 		return k.function(e.Op, k.arg(e, 0))
 	case tile.OpExp2:
 		return k.unary("math.exp", k.binary("arith.mulf", k.arg(e, 0), constant("f32", math.Ln2)))
@@ -43,6 +43,12 @@ func (k *kernel) apply(e *tile.Expr) value {
 		return k.reduction(e)
 	case tile.OpSlice:
 		return k.slice(e)
+	case tile.OpSelect:
+		if x := shownOf(e); x != nil && x.Op == tile.OpSlice {
+			return k.loadFrom(x.Args[0].Ref, k.startOf(x), x.Shape, e.Args[0])
+		} else if x != nil {
+			return k.loadFrom(x.Ref, nil, x.Shape, e.Args[0])
+		}
 	case tile.OpConcat:
 		return k.concat(e)
 	}

@@ -10,18 +10,13 @@ func (k *kernel) function(op tile.Op, x value) value {
 	if x.number != nil {
 		x = k.vector(x, shaped{"f32", []int{1, 1}})
 	}
-	one := constant("f32", 1)
 	switch op {
-	case tile.OpLogistic:
-		return k.binary("tt.precise_divf", one, k.binary("arith.addf", one, k.unary("math.exp", k.unary("arith.negf", x))))
 	case tile.OpRsqrt:
-		return k.binary("tt.precise_divf", one, k.unary("tt.precise_sqrt", x))
+		return k.binary("tt.precise_divf", constant("f32", 1), k.unary("tt.precise_sqrt", x))
 	case tile.OpRoundEven:
 		return k.roundEven(x)
-	case tile.OpTanh:
-		return k.tanh(x)
 	}
-	return k.erf(x)
+	return k.tanh(x)
 }
 
 // roundEven rounds the size of x by adding 2²³, whose last bit counts ones. What is
@@ -31,15 +26,6 @@ func (k *kernel) roundEven(x value) value {
 	r := k.binary("arith.subf", k.binary("arith.addf", size, constant("f32", 1<<23)), constant("f32", 1<<23))
 	r = k.choose(k.compare(x, tile.LT, constant("f32", 0)), k.unary("arith.negf", r), r)
 	return k.choose(k.compare(size, tile.LT, constant("f32", 1<<23)), r, x)
-}
-
-// polynomial is a polynomial in x, the coefficient of the highest power first.
-func (k *kernel) polynomial(x value, coefficients ...float64) value {
-	sum := constant("f32", coefficients[0])
-	for _, c := range coefficients[1:] {
-		sum = k.binary("arith.addf", k.binary("arith.mulf", sum, x), constant("f32", c))
-	}
-	return sum
 }
 
 // clampedTo is x, but lo where it is less and hi where it is more.
@@ -52,18 +38,9 @@ func (k *kernel) clampedTo(x value, lo, hi float64) value {
 func (k *kernel) tanh(x value) value {
 	y := k.clampedTo(x, -7.90531110763549805, 7.90531110763549805)
 	z := k.binary("arith.mulf", y, y)
-	p := k.polynomial(z, -2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
+	p := k.values().Polynomial(z, -2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
 		1.48572235717979e-05, 6.37261928875436e-04, 4.89352455891786e-03)
-	q := k.polynomial(z, 1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
+	q := k.values().Polynomial(z, 1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
 	r := k.binary("tt.precise_divf", k.binary("arith.mulf", y, p), q)
 	return k.choose(k.compare(k.unary("math.absf", x), tile.LT, constant("f32", 0.0004)), x, r)
-}
-
-// erf is the quotient of two polynomials, those of XLA's and Eigen's erf of float32.
-func (k *kernel) erf(x value) value {
-	y := k.clampedTo(x, -3.832506856900711, 3.832506856900711)
-	z := k.binary("arith.mulf", y, y)
-	p := k.polynomial(z, 0.00022905065861350646, 0.0034082910107109506, 0.050955695062380861, 0.18520832239976145, 1.128379143519084)
-	q := k.polynomial(z, -1.1791602954361697e-7, 0.000023547966471313185, 0.0010179625278914885, 0.014070470171167667, 0.11098505178285362, 0.49746925110067538, 1)
-	return k.binary("tt.precise_divf", k.binary("arith.mulf", y, p), q)
 }

@@ -16,14 +16,14 @@ func (k *kernel) load(r *tile.Ref) value {
 	if v, ok := k.loads[r]; ok {
 		return v
 	}
-	v := k.loadFrom(r, nil, r.Shape())
+	v := k.loadFrom(r, nil, r.Shape(), nil)
 	k.loads[r] = v
 	return v
 }
 
 // loadFrom reads what of a block lies from some place on; nil is the beginning.
-// What is past the end of the array or of shape is zero.
-func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int) value {
+// What is past the end of the array or of shape is zero, and where shown, unless nil, does not hold.
+func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int, shown *tile.Expr) value {
 	dims := physical(shape, k.least)
 	if r.Kind == tile.Out && k.written {
 		k.barrier() // another thread may have stored what this one loads
@@ -33,6 +33,13 @@ func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int) value {
 	}
 	w := k.window(r, start, shape, dims)
 	p, mask := w.pointers(k), w.mask(k)
+	if shown != nil {
+		is := k.vector(k.expr(shown), shaped{"i1", dims})
+		if mask != nil {
+			is = k.op(is.shaped, "arith.andi %s, %s : %s", mask.name, is.name, is.shaped)
+		}
+		mask = &is
+	}
 	if mask == nil {
 		return k.op(shaped{storage[r.Dtype], dims}, "tt.load %s : %s", p.name, p.shaped)
 	}

@@ -59,7 +59,7 @@ func (k *kernel) beside(s *tile.Stmt) int64 {
 	tile.WalkExpr(s.Value, func(e *tile.Expr) {
 		if e.Op == tile.OpDot {
 			for _, x := range e.Args {
-				if x.Op != tile.OpLoad && x.Op != tile.OpSlice { // what is computed passes through registers
+				if x.Op != tile.OpLoad && x.Op != tile.OpSlice && shownOf(x) == nil { // what is computed passes through registers
 					n = max(n, block) + k.operandBytes(x)
 				}
 			}

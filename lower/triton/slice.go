@@ -15,12 +15,7 @@ func (k *kernel) slice(e *tile.Expr) value {
 	switch x.Op {
 	case tile.OpLoad:
 		if _, whole := k.loads[x.Ref]; x.Ref.Kind != tile.Scratch && !whole {
-			at := make([]index, len(x.Shape))
-			for d := range at {
-				at[d] = knownIndex(0)
-			}
-			at[e.Dim] = start
-			return k.loadFrom(x.Ref, at, e.Shape)
+			return k.loadFrom(x.Ref, k.startOf(e), e.Shape, nil)
 		}
 	case tile.OpInBounds:
 		if along := mlir.Counted(x.Shape); along == e.Dim {
@@ -44,6 +39,32 @@ func (k *kernel) slice(e *tile.Expr) value {
 		at = k.cheap("arith.addi", at, from)
 	}
 	return k.gathered(v, e.Dtype, dim, at, to, x.Shape[e.Dim])
+}
+
+// startOf is where a slice of a block begins, by dimension.
+func (k *kernel) startOf(e *tile.Expr) []index {
+	at := make([]index, len(e.Shape))
+	for d := range at {
+		at[d] = knownIndex(0)
+	}
+	at[e.Dim] = k.index(e.Index)
+	return at
+}
+
+// shownOf is the part of an input that e is where a condition holds, and zero elsewhere; nil for
+// anything else. It is read from memory as such, and goes through no registers to a product.
+func shownOf(e *tile.Expr) *tile.Expr {
+	if e.Op != tile.OpSelect || e.Args[2].Op != tile.OpBroadcast {
+		return nil
+	}
+	if zero := e.Args[2].Args[0]; zero.Op != tile.OpConst || zero.Value != 0 {
+		return nil
+	}
+	x := e.Args[1]
+	if from := source(x); from == nil || from.Ref.Kind != tile.In || from.Dtype == tile.Int4 || x.Op == tile.OpCast {
+		return nil
+	}
+	return x
 }
 
 func (k *kernel) vectorOf(x index, to shaped) value {

@@ -83,8 +83,8 @@ func unary(op tile.Op, d tile.Dtype) func(float64) float64 {
 		return math.Log
 	case tile.OpTanh:
 		return math.Tanh
-	case tile.OpErf:
-		return math.Erf
+	case tile.OpNormalCDF:
+		return func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	case tile.OpLogistic:
 		return func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 	case tile.OpRsqrt:

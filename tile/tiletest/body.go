@@ -153,7 +153,7 @@ func (g *generator) step(x tile.Value, integer bool) tile.Value {
 		if integer {
 			return tile.Max(x, number)
 		}
-		functions := []func(tile.Value) *tile.Expr{tile.Tanh, tile.Logistic, tile.Erf, tile.Silu, tile.Gelu, exp2OfHalf, logOfSize}
+		functions := []func(tile.Value) *tile.Expr{tile.Tanh, tile.Logistic, tile.NormalCDF, tile.Silu, tile.Gelu, exp2OfHalf, logOfSize}
 		at := g.below(1 + len(functions))
 		if at == 0 {
 			return tile.RoundEven(g.aside(x))

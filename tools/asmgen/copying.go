@@ -1,8 +1,9 @@
 package asmgen
 
 // A copying is a way for sums to come from their memory, where rows of 32 follow each other,
-// to c: as they are, or as floats times a factor of their row, times one of their column, plus
-// a number of their column, each result rounded to float32. Either may be rounded to bfloat16.
+// to c: as they are, or as floats times a factor of their row, one of their column and another
+// of their row, plus a number of their column, each result rounded to float32. Either may be
+// rounded to bfloat16.
 type copying struct {
 	name           string
 	way            int // value of the field
@@ -12,6 +13,7 @@ type copying struct {
 
 const (
 	copiedRows = 2 // with each step
+	rowFactors = 8 // bytes of the two factors of a row
 
 	// Stores past the caches do not read what they overwrite, nor drive out a and b.
 	storePast, storeCached = "VMOVNTDQ", "VMOVDQU64"
@@ -63,11 +65,12 @@ func (c copying) rows(a *Asm, toFloats, from, to, row string) {
 		}
 	})
 	if c.scaled {
-		all(func(i, j int, reg string) { a.Op("VMULPS.BCST", at(rCopiedBy, i*4), reg, reg) })
-		a.Op("ADDQ", imm(copiedRows*4), rCopiedBy)
+		all(func(i, j int, reg string) { a.Op("VMULPS.BCST", at(rCopiedBy, i*rowFactors), reg, reg) })
+		all(func(i, j int, reg string) { a.Op("VMULPS", columnFactors[j], reg, reg) })
+		all(func(i, j int, reg string) { a.Op("VMULPS.BCST", at(rCopiedBy, i*rowFactors+4), reg, reg) })
+		a.Op("ADDQ", imm(copiedRows*rowFactors), rCopiedBy)
 		a.Op("MOVQ", rCopiedBy, stripField("atBy.copyRows"))
 		a.Op("MOVQ", stripField("aheadA"), rCopiedBy)
-		all(func(i, j int, reg string) { a.Op("VMULPS", columnFactors[j], reg, reg) })
 		all(func(i, j int, reg string) { a.Op("VADDPS", columnTerms[j], reg, reg) })
 	}
 	for i := range copiedRows {

@@ -208,7 +208,7 @@ func (g grid) finish(a *Asm) {
 	a.EOL("by what: of the next panel the rows' are others")
 	a.loadField("atBy.rows", rBelow)
 	a.storeField(rBelow, "atBy.copyRows")
-	a.Op("ADDQ", imm(2*tileRows*4), stripField("atBy.rows"))
+	a.Op("ADDQ", imm(2*tileRows*rowFactors), stripField("atBy.rows"))
 	a.loadField("by.columns", rBelow)
 	a.storeField(rBelow, "atBy.copyColumns")
 	a.Op("JMP", string(stored))

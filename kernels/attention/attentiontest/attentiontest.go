@@ -29,7 +29,7 @@ func Inputs(p problem.Attention, b tile.Blocks, programs []*tile.Program, seed u
 		return nil, err
 	}
 	lists := scores.ListOf(p, b, nil).Tables(scores.Most(p, b))
-	in := make([]tile.Tensor, len(bound.In))
+	in, named := make([]tile.Tensor, len(bound.In)), map[string]tile.Tensor{}
 	for i, r := range bound.In {
 		in[i] = tile.NewTensor(r.Dtype, r.Array...)
 		if list, ok := lists[r.Name]; ok {
@@ -37,8 +37,56 @@ func Inputs(p problem.Attention, b tile.Blocks, programs []*tile.Program, seed u
 		} else {
 			Fill(p, r.Name, in[i], seed)
 		}
+		named[r.Name] = in[i]
 	}
+	Hide(p, named)
 	return in, nil
+}
+
+// Hide sets what no row sees of inputs by name to NaN.
+func Hide(p problem.Attention, in map[string]tile.Tensor) {
+	seen := map[string][]bool{}
+	for name, t := range in {
+		seen[name] = make([]bool, t.Len())
+	}
+	see := func(name string, row int) {
+		if t, ok := in[name]; ok {
+			n := t.Shape[len(t.Shape)-1]
+			for d := range n {
+				seen[name][row*n+d] = true
+			}
+		}
+	}
+	for b := range p.Batch {
+		for i := range p.Rows {
+			for j := range p.Keys {
+				if !sees(p, in, b, i, j) {
+					continue
+				}
+				for h := range p.Heads {
+					row := (b*p.Heads+h)*p.Rows + i
+					see("q", row)
+					for _, name := range []string{"k", "v"} {
+						see(name, place(p, in, b, b*p.KVHeads+h/p.Group(), j))
+					}
+					if p.Bias {
+						seen["bias"][row*p.Keys+j] = true
+					}
+				}
+				for _, name := range []string{"cos", "sin"} {
+					see("row_"+name, b%p.RowTables()*p.Rows+i)
+					see("key_"+name, j)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"q", "k", "v", "bias", "row_cos", "row_sin", "key_cos", "key_sin"} {
+		for e, is := range seen[name] {
+			if !is {
+				in[name].Set(e, math.NaN())
+			}
+		}
+	}
 }
 
 // Fill makes the input of a name, whatever others there are.
@@ -51,7 +99,9 @@ func Fill(p problem.Attention, name string, t tile.Tensor, seed uint64) {
 	}
 }
 
-// element is one of an input. Bias hides a key here and there, and every key of some row.
+// element is one of an input. Bias hides a key here and there, and every key of some row; that of
+// others is one large number, as masks have it that a softmax shall not see as infinite. One
+// head has a sink that counts for nothing.
 func element(p problem.Attention, name string, e, columns int, rng *rand.Rand) float64 {
 	switch name {
 	case "row_segment":
@@ -60,13 +110,22 @@ func element(p problem.Attention, name string, e, columns int, rng *rand.Rand) f
 		return float64(e % p.Keys * 4 / p.Keys) // the last is of no row
 	case "lengths":
 		whole := []int{p.Rows, p.Keys}[e%2]
-		return float64([]int{whole, whole * 2 / 3, 0}[e/2%3])
+		return float64([]int{whole, whole*2/3 | 1, 0}[e/2%3])
 	case "pages": // in no order; behind the last, all over again, so that examples share some
 		return float64((5*e + 2) % p.PageCount())
 	case "row_cos", "row_sin", "key_cos", "key_sin":
 		return fromCache(p, name, e, columns)
 	case "bias":
-		if row := e / p.Keys % p.Rows; rng.IntN(5) == 0 || row == 2 {
+		switch row := e / p.Keys % p.Rows; {
+		case rng.IntN(5) == 0, row == 2:
+			return math.Inf(-1)
+		case row%8 == 3:
+			return -1e30
+		case row%8 == 4:
+			return -math.MaxFloat32
+		}
+	case "sinks":
+		if e == 1 {
 			return math.Inf(-1)
 		}
 	case "q":
@@ -128,15 +187,15 @@ func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i 
 		}
 		largest = math.Max(largest, s[j])
 	}
-	sum := 0.0
+	sink := math.Inf(-1)
 	if p.Sinks {
-		sink := in["sinks"].At(h)
-		largest = math.Max(largest, sink)
-		sum = math.Exp(sink - largest)
+		sink = in["sinks"].At(h)
 	}
+	largest = math.Max(largest, sink)
 	if math.IsInf(largest, -1) {
 		largest = 0
 	}
+	sum := math.Exp(sink - largest)
 	for j := range s {
 		s[j] = math.Exp(s[j] - largest)
 		sum += s[j]
@@ -277,6 +336,11 @@ func Cases() []Case {
 	add("soft cap", func(p *problem.Attention) { p.SoftCap = 30 })
 	add("sinks", func(p *problem.Attention) { p.Sinks, p.Causal, p.LogSums = true, true, true })
 	add("sinks of hidden rows", func(p *problem.Attention) { p.Sinks, p.Causal, p.AtEnd, p.Keys, p.LogSums = true, true, true, 20, true })
+	add("sinks of lengths", func(p *problem.Attention) { p.Sinks, p.Lengths, p.Batch, p.LogSums = true, true, 3, true })
+	add("sinks of a window and segments", func(p *problem.Attention) {
+		p.Sinks, p.Segments, p.Window, p.Left, p.Right, p.LogSums = true, true, true, 2, -1, true
+	})
+	add("bias and sinks of all keys", func(p *problem.Attention) { p.Bias, p.Sinks, p.LogSums = true, true, true })
 	add("segments", func(p *problem.Attention) { p.Segments, p.LogSums = true, true })
 	add("causal segments", func(p *problem.Attention) { p.Segments, p.Causal = true, true })
 	add("bias", func(p *problem.Attention) { p.Bias, p.Causal, p.LogSums = true, true, true })
@@ -309,7 +373,10 @@ func Cases() []Case {
 		})
 		add(of+", a window and sinks", func(p *problem.Attention) {
 			paged(p)
-			p.Rows, p.Causal, p.AtEnd, p.Window, p.Left, p.Right, p.Sinks = 2, true, true, true, 20, -1, true
+			p.Rows, p.Causal, p.AtEnd, p.Window, p.Left, p.Right, p.Sinks = 2, true, true, true, 20-pages%2, -1, true
+			if pages == 9 {
+				p.Dtype = tile.BFloat16
+			}
 		})
 	}
 	for _, c := range rotations {

@@ -36,6 +36,3 @@ func (r *Refs) keys(v tile.Value, dim int) tile.Value {
 	}
 	return tile.Slice(v, dim, r.from, r.piece)
 }
-
-// Times is x v, of the probabilities of what Each met.
-func (r *Refs) Times(x *tile.Expr) *tile.Expr { return tile.Dot(x, r.keys(r.V, 0)) }

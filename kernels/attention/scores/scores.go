@@ -15,8 +15,9 @@ import (
 	"matladder/tile"
 )
 
-// Least is below every score.
-const Least = -1e30
+// Least is the lowest float32: -Inf alone is below it. What scores are subtracted from is never
+// less, so that no difference is that of two infinities, and a row that sees nothing adds up to 0.
+const Least = -math.MaxFloat32
 
 // At says which blocks a program sees.
 type At struct {
@@ -98,12 +99,7 @@ func (r *Refs) tall() int {
 // Products declares what scores are made of.
 func (r *Refs) Products() {
 	p, at := r.p, r.at
-	if p.Lengths && r.lengths == nil {
-		r.lengths = r.t.Table("lengths", 2*p.Batch)
-	}
-	if p.PageSize > 0 {
-		r.pages = r.t.Table("pages", p.Batch*p.PagesEach())
-	}
+	r.tables()
 	r.Q = r.t.In("q", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.Dim), r.rows(p.Dim, zero))
 	r.K = r.perKey("k", p.Dim)
 	r.turnings()
@@ -111,27 +107,58 @@ func (r *Refs) Products() {
 		r.bias = r.t.In("bias", tile.Float32, tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), r.rows(at.BK, at.Key))
 	}
 	if p.Segments {
-		r.segments[0] = r.t.In("row_segment", tile.Int32, tile.Array(p.Batch, p.Rows, 1), tile.Block(tile.Squeezed, r.tall(), 1).At(at.Batch, at.Row, zero))
-		r.segments[1] = r.t.In("key_segment", tile.Int32, tile.Array(p.Batch, 1, p.Keys), tile.Block(tile.Squeezed, 1, at.BK).At(at.Batch, zero, at.Key))
+		r.ofSegments()
 	}
 }
 
-// Values declares v.
+// tables declares those that say where keys are, once.
+func (r *Refs) tables() {
+	p := r.p
+	if p.Lengths && r.lengths == nil {
+		r.lengths = r.t.Table("lengths", 2*p.Batch)
+	}
+	if p.PageSize > 0 && r.pages == nil {
+		r.pages = r.t.Table("pages", p.Batch*p.PagesEach())
+	}
+}
+
+// Values declares v, or what clearing wrote of it.
 func (r *Refs) Values() {
+	r.tables()
+	if r.p.Segments {
+		r.V = r.t.In(cleared, r.p.Dtype, r.dense(r.p.ValueDim), r.ofKeys(r.p.ValueDim))
+		return
+	}
 	r.V = r.perKey("v", r.p.ValueDim)
+}
+
+// ofSegments declares which segment rows have, and keys.
+func (r *Refs) ofSegments() {
+	p, at := r.p, r.at
+	r.segments[0] = r.t.In("row_segment", tile.Int32, tile.Array(p.Batch, p.Rows, 1), tile.Block(tile.Squeezed, r.tall(), 1).At(at.Batch, at.Row, zero))
+	r.segments[1] = r.t.In("key_segment", tile.Int32, tile.Array(p.Batch, 1, p.Keys), tile.Block(tile.Squeezed, 1, at.BK).At(at.Batch, zero, at.Key))
+}
+
+// dense is an array of so many columns for each key, those of an example one after another, and
+// ofKeys the block of it.
+func (r *Refs) dense(cols int) tile.ArrayShape {
+	return tile.Array(r.p.Batch, r.p.KVHeads, r.p.Keys, cols)
+}
+
+func (r *Refs) ofKeys(cols int) tile.BlockSpec {
+	return tile.Block(tile.Squeezed, tile.Squeezed, r.at.BK, cols).At(r.at.Batch, r.kvHead(), r.at.Key, zero)
 }
 
 // perKey declares an array of a row for each key: those of an example one after another, or in
 // pages.
 func (r *Refs) perKey(name string, cols int) *tile.Ref {
 	p, at := r.p, r.at
-	block := tile.Block(tile.Squeezed, tile.Squeezed, at.BK, cols)
 	if p.PageSize == 0 {
-		return r.t.In(name, p.Dtype, tile.Array(p.Batch, p.KVHeads, p.Keys, cols), block.At(at.Batch, r.kvHead(), at.Key, zero))
+		return r.t.In(name, p.Dtype, r.dense(cols), r.ofKeys(cols))
 	}
 	each := p.PageSize / at.BK // blocks of a page
 	page := r.pages.At(tile.Plus(tile.Times(at.Batch, p.PagesEach()), tile.FloorDiv(at.Key, each)))
-	return r.t.In(name, p.Dtype, tile.Array(p.KVHeads, p.PageCount(), p.PageSize, cols), block.At(r.kvHead(), page, tile.Mod(at.Key, each), zero))
+	return r.t.In(name, p.Dtype, tile.Array(p.KVHeads, p.PageCount(), p.PageSize, cols), tile.Block(tile.Squeezed, tile.Squeezed, at.BK, cols).At(r.kvHead(), page, tile.Mod(at.Key, each), zero))
 }
 
 // Outputs declares o, and what sums of rows are told by.
@@ -156,6 +183,26 @@ func (r *Refs) Sums() {
 	}
 }
 
+// natural reports whether scores are powers of e. Others are powers of two, which cost a product
+// less; but a bias may be as low as a float32 is, and with 1.44 times that would hide a key.
+func (r *Refs) natural() bool { return r.p.Bias && r.p.SoftCap == 0 }
+
+// unit is what a score is multiplied by, so that Power takes it.
+func (r *Refs) unit() float64 {
+	if r.natural() {
+		return 1
+	}
+	return math.Log2E
+}
+
+// Power is the exponential of a difference of scores.
+func (r *Refs) Power(x tile.Value) *tile.Expr {
+	if r.natural() {
+		return tile.Exp(x)
+	}
+	return tile.Exp2(x)
+}
+
 // Scores are those of the block of rows with the block of keys, all of them.
 func (r *Refs) Scores() *tile.Expr {
 	dot, scale := r.products(), r.p.Scaled()
@@ -170,9 +217,9 @@ func (r *Refs) Scores() *tile.Expr {
 		s = tile.Add(s, r.keys(r.bias, 1))
 	}
 	if c := r.p.SoftCap; c > 0 {
-		return tile.Mul(tile.Tanh(tile.Mul(s, tile.Number(1/c))), tile.Number(c*math.Log2E))
+		return tile.Mul(tile.Tanh(tile.Mul(s, tile.Number(1/c))), tile.Number(c*r.unit()))
 	}
-	return tile.Mul(s, tile.Number(math.Log2E))
+	return s
 }
 
 // Whole are the Scores of a block of which every key inside the array is seen.
@@ -186,11 +233,16 @@ func (r *Refs) where(conds []tile.Value) *tile.Expr {
 	if len(conds) == 0 {
 		return r.Scores()
 	}
-	all := conds[0]
+	return tile.Select(all(conds), r.Scores(), tile.Number(math.Inf(-1)))
+}
+
+// all holds where each of conds does.
+func all(conds []tile.Value) tile.Value {
+	x := conds[0]
 	for _, c := range conds[1:] {
-		all = tile.And(all, c)
+		x = tile.And(x, c)
 	}
-	return tile.Select(all, r.Scores(), tile.Number(math.Inf(-1)))
+	return x
 }
 
 // numbers are how many keys are met at once, and the number of the first, negative.
@@ -268,7 +320,7 @@ func (r *Refs) Until(last tile.IndexExpr) tile.IndexExpr {
 	if !r.p.Lengths {
 		return last
 	}
-	r.lengths = r.t.Table("lengths", 2*r.p.Batch)
+	r.tables()
 	return tile.AtMost(last, tile.FloorDiv(tile.Plus(r.length(1), tile.Const(-1)), r.at.BK))
 }
 
@@ -277,6 +329,9 @@ func (r *Refs) See(key tile.IndexExpr) { r.at.Key = key }
 
 // length is how many rows (0) or keys (1) the example has.
 func (r *Refs) length(which int) tile.IndexExpr {
+	if !r.p.Lengths {
+		return tile.Const([]int{r.p.Rows, r.p.Keys}[which])
+	}
 	return r.lengths.At(tile.Plus(tile.Times(r.at.Batch, 2), tile.Const(which)))
 }
 
@@ -287,8 +342,9 @@ func (r *Refs) Begin(top, sum *tile.Ref) {
 		r.t.Fill(sum, 0)
 		return
 	}
-	r.t.Store(top, tile.Mul(r.sinks, tile.Number(math.Log2E)))
-	r.t.Fill(sum, 1)
+	sink := tile.Mul(r.sinks, tile.Number(r.unit()))
+	r.t.Store(top, tile.Max(sink, tile.Number(Least)))
+	r.t.Store(sum, r.Power(tile.Sub(sink, top)))
 }
 
 // Divided is v by the sums of rows; v is 0 where a sum is.
@@ -299,7 +355,7 @@ func (r *Refs) Divided(v tile.Value, sum *tile.Ref) *tile.Expr {
 // End writes the logarithms of sums, where they are asked for.
 func (r *Refs) End(top, sum *tile.Ref) {
 	if r.p.LogSums {
-		log := tile.Add(tile.Mul(top, tile.Number(math.Ln2)), tile.Log(sum))
+		log := tile.Add(tile.Mul(top, tile.Number(1/r.unit())), tile.Log(sum))
 		r.t.Store(r.lse, tile.Select(tile.Compare(sum, tile.GT, tile.Number(0)), log, tile.Number(math.Inf(-1))))
 	}
 }

@@ -3,9 +3,6 @@
 package written
 
 import (
-	"errors"
-	"slices"
-
 	"matladder/kernels/attention/scores"
 	"matladder/problem"
 	"matladder/tile"
@@ -31,16 +28,17 @@ func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error
 		return b, h, t.Axis("i", tile.Ceil(p.Rows, bq), tile.Parallel)
 	}
 
-	t := tile.New("v1_scores")
+	scored := tile.New("v1_scores")
+	t := scored
 	b, h, i := grid(t, s.M)
 	j := t.Axis("j", tile.Ceil(p.Keys, s.K), tile.Parallel)
 	r := scores.New(t, p, scores.At{Batch: b, Head: h, Row: i, Key: j, BQ: s.M, BK: s.K})
 	r.Products()
 	r.Turn()
 	t.Store(t.Out("s", tile.Float32, all, block.At(b, h, i, j)), r.Seen())
-	scored, err1 := t.Programs()
 
-	t = tile.New("v1_softmax")
+	softmax := tile.New("v1_softmax")
+	t = softmax
 	b, h, i = grid(t, n)
 	r = scores.New(t, p, scores.At{Batch: b, Head: h, Row: i, BQ: n})
 	x := t.In("s", tile.Float32, all, rows.At(b, h, i, zero))
@@ -49,11 +47,10 @@ func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error
 	first, top, sum := t.Scratch("first", tile.Float32, n, 1), t.Scratch("top", tile.Float32, n, 1), t.Scratch("sum", tile.Float32, n, 1)
 	r.Begin(first, sum)
 	t.Store(top, tile.Max(first, tile.RowMax(x)))
-	power := tile.Exp2(tile.Sub(x, top))
-	t.Store(sum, tile.Add(tile.Mul(sum, tile.Exp2(tile.Sub(first, top))), tile.RowSum(power)))
+	power := r.Power(tile.Sub(x, top))
+	t.Store(sum, tile.Add(tile.Mul(sum, r.Power(tile.Sub(first, top))), tile.RowSum(power)))
 	t.Store(o, r.Divided(power, sum))
 	r.End(top, sum)
-	softmax, err2 := t.Programs()
 
 	t = tile.New("v1_values")
 	b, h, i = grid(t, s.M)
@@ -64,8 +61,7 @@ func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error
 	out := t.Out("o", p.Dtype, tile.Array(p.Batch, p.Heads, p.Rows, p.ValueDim), tile.Block(tile.Squeezed, tile.Squeezed, s.M, p.ValueDim).At(b, h, i, zero))
 	acc := t.Scratch("acc", tile.Float32, s.M, p.ValueDim)
 	t.When(j.First(), func() { t.Fill(acc, 0) })
-	t.Accumulate(acc, tile.Dot(weights, r.V))
+	t.Accumulate(acc, r.Times(weights))
 	t.When(j.Last(), func() { t.Store(out, tile.Cast(acc, p.Dtype)) })
-	valued, err3 := t.Programs()
-	return slices.Concat(scored, softmax, valued), errors.Join(err1, err2, err3)
+	return scores.Programs(p, scored, softmax, t)
 }

@@ -40,9 +40,9 @@ func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error
 	r.Turn()
 	t.Store(x, r.Seen())
 	t.Store(top, tile.Max(first, tile.RowMax(x)))
-	t.Store(x, tile.Exp2(tile.Sub(x, top)))
-	t.Store(sum, tile.Add(tile.Mul(sum, tile.Exp2(tile.Sub(first, top))), tile.RowSum(x)))
-	t.Store(r.O, r.Divided(tile.Dot(tile.Cast(x, p.Dtype), r.V), sum))
+	t.Store(x, r.Power(tile.Sub(x, top)))
+	t.Store(sum, tile.Add(tile.Mul(sum, r.Power(tile.Sub(first, top))), tile.RowSum(x)))
+	t.Store(r.O, r.Divided(r.Times(tile.Cast(x, p.Dtype)), sum))
 	r.End(top, sum)
-	return t.Programs()
+	return scores.Programs(p, t)
 }

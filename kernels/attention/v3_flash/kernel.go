@@ -27,7 +27,7 @@ func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error
 	t.When(j.First(), begin)
 	step((*scores.Refs).Seen)
 	t.When(j.Last(), end)
-	return t.Programs()
+	return scores.Programs(p, t)
 }
 
 // Pass is what this rung does to a block of rows: before the first block of keys, with the
@@ -55,8 +55,8 @@ func Over(t *tile.Builder, p problem.Attention, r *scores.Refs, s tile.Blocks) (
 		r.Each(func(r *scores.Refs) {
 			t.Store(x, of(r))
 			t.Store(next, tile.Max(top, tile.RowMax(x)))
-			t.Store(x, tile.Exp2(tile.Sub(x, next)))
-			shrink := tile.Exp2(tile.Sub(top, next))
+			t.Store(x, r.Power(tile.Sub(x, next)))
+			shrink := r.Power(tile.Sub(top, next))
 			t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.RowSum(x)))
 			t.Store(acc, tile.Add(tile.Mul(acc, shrink), r.Times(tile.Cast(x, p.Dtype))))
 			t.Store(top, next)

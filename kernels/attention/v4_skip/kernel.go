@@ -42,5 +42,5 @@ func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error
 	t.When(tile.All(some, whole), func() { step((*scores.Refs).Whole) })
 	t.When(tile.All(some, tile.Not(whole)), func() { step((*scores.Refs).Seen) })
 	t.When(j.Last(), end)
-	return t.Programs()
+	return scores.Programs(p, t)
 }

@@ -4,9 +4,6 @@
 package split
 
 import (
-	"errors"
-	"slices"
-
 	"matladder/kernels/attention/scores"
 	flash "matladder/kernels/attention/v3_flash"
 	"matladder/problem"
@@ -65,7 +62,5 @@ func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error
 		t.Store(of("tops", 1), top)
 		t.Store(of("sums", 1), sum)
 	})
-	first, err1 := t.Programs()
-	second, err2 := merge(p, parts)
-	return slices.Concat(first, second), errors.Join(err1, err2)
+	return scores.Programs(p, t, merge(p, parts))
 }

@@ -15,7 +15,7 @@ func partsOf(p problem.Attention, parts, cols int) (tile.ArrayShape, tile.BlockS
 
 // merge adds up what the parts came to as v3 adds up blocks, relative to the largest score so
 // far.
-func merge(p problem.Attention, parts int) ([]*tile.Program, error) {
+func merge(p problem.Attention, parts int) *tile.Builder {
 	t, n, zero := tile.New("v5_merge"), p.Group(), tile.Const(0)
 	b, g, i := t.Axis("b", p.Batch, tile.Parallel), t.Axis("g", p.KVHeads, tile.Parallel), t.Axis("i", p.Rows, tile.Parallel)
 	x := t.Axis("x", parts, tile.Arbitrary)
@@ -34,7 +34,7 @@ func merge(p problem.Attention, parts int) ([]*tile.Program, error) {
 		t.Fill(acc, 0)
 	})
 	t.Store(next, tile.Max(top, tops))
-	shrink, weight := tile.Exp2(tile.Sub(top, next)), tile.Exp2(tile.Sub(tops, next))
+	shrink, weight := r.Power(tile.Sub(top, next)), r.Power(tile.Sub(tops, next))
 	t.Store(sum, tile.Add(tile.Mul(sum, shrink), tile.Mul(sums, weight)))
 	t.Store(acc, tile.Add(tile.Mul(acc, shrink), tile.Mul(values, weight)))
 	t.Store(top, next)
@@ -42,5 +42,5 @@ func merge(p problem.Attention, parts int) ([]*tile.Program, error) {
 		t.Store(r.O, r.Divided(acc, sum))
 		r.End(top, sum)
 	})
-	return t.Programs()
+	return t
 }

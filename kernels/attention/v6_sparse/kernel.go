@@ -32,5 +32,5 @@ func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error
 	t.When(is(kind, scores.Every), func() { step((*scores.Refs).Whole) })
 	t.When(is(kind, scores.Part), func() { step((*scores.Refs).Seen) })
 	t.When(is(ends, 1), end)
-	return t.Programs()
+	return scores.Programs(p, t)
 }

@@ -28,12 +28,14 @@ func (Kernel) Permute(p problem.Experts, s tile.Blocks) ([]*tile.Program, error)
 	tokens := t.In("tokens", tile.Int32, tile.Array(p.Rows(), 1), tile.Block(s.M, 1).At(i, tile.Const(0)))
 	x := t.In("x", p.Dtype, tile.Array(p.Tokens, p.Dim), tile.Block(s.K, s.N).At(k, j))
 	o := t.Out("rows", p.Dtype, tile.Array(p.Rows(), p.Dim), tile.Block(s.M, s.N).At(i, j))
+	rows := t.In("rows_of", tile.Int32, tile.Array(p.Tokens, p.Choices), tile.Block(s.K, p.Choices).At(k, tile.Const(0)))
+	goes := tile.Compare(tile.RowMax(tile.Cast(rows, tile.Float32)), tile.GE, tile.Number(0))
 	acc, hot := t.Scratch("acc", tile.Float32, s.M, s.N), t.Scratch("hot", p.Dtype, s.M, s.K)
 	token := tile.Add(tile.Iota(1, s.M, s.K), tile.IndexValue(tile.Times(k, s.K)))
 
 	t.When(k.First(), func() { t.Fill(acc, 0) })
 	t.Store(hot, tile.Cast(tile.Select(tile.Compare(tokens, tile.EQ, token), tile.Number(1), tile.Number(0)), p.Dtype))
-	t.Accumulate(acc, tile.Dot(hot, x, tile.AtPrecision(tile.Highest)))
+	t.Accumulate(acc, tile.Dot(hot, where(goes, x), tile.AtPrecision(tile.Highest)))
 	t.When(k.Last(), func() { t.Store(o, tile.Cast(acc, p.Dtype)) })
 	return t.Programs()
 }
@@ -48,6 +50,7 @@ func (Kernel) Combine(p problem.Experts, s tile.Blocks) ([]*tile.Program, error)
 	rows := t.In("rows_of", tile.Int32, tile.Array(p.Tokens, p.Choices), chosen)
 	w := t.In("weights", tile.Float32, tile.Array(p.Tokens, p.Choices), chosen)
 	y := t.In("y", p.Dtype, tile.Array(p.Rows(), p.Dim), tile.Block(s.K, s.N).At(k, j))
+	tokens := t.In("tokens", tile.Int32, tile.Array(p.Rows(), 1), tile.Block(s.K, 1).At(k, tile.Const(0)))
 	o := t.Out("o", p.Dtype, tile.Array(p.Tokens, p.Dim), tile.Block(s.M, s.N).At(i, j))
 	acc, mix := t.Scratch("acc", tile.Float32, s.M, s.N), t.Scratch("mix", p.Dtype, s.M, s.K)
 	row := tile.Add(tile.Iota(1, s.M, s.K), tile.IndexValue(tile.Times(k, s.K)))
@@ -62,7 +65,16 @@ func (Kernel) Combine(p problem.Experts, s tile.Blocks) ([]*tile.Program, error)
 		sum = tile.Add(sum, part(c))
 	}
 	t.Store(mix, tile.Cast(sum, p.Dtype))
-	t.Accumulate(acc, tile.Dot(mix, y, tile.AtPrecision(tile.Highest)))
+	t.Accumulate(acc, tile.Dot(mix, where(tile.Compare(tokens, tile.GE, tile.Number(0)), y), tile.AtPrecision(tile.Highest)))
 	t.When(k.Last(), func() { t.Store(o, tile.Cast(acc, p.Dtype)) })
 	return t.Programs()
+}
+
+// where is x in rows of which is holds, and 0 in others: those that no row of the product is of
+// may hold anything.
+func where(is tile.Value, x *tile.Ref) tile.Value {
+	if x.Overhangs(0) {
+		is = tile.And(is, tile.InBounds(x, 0))
+	}
+	return tile.Select(is, x, tile.Number(0))
 }

@@ -3,8 +3,6 @@
 package gates
 
 import (
-	"math"
-
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -37,9 +35,7 @@ func activated(a problem.GateActivation, x tile.Value) *tile.Expr {
 	case problem.GateGelu:
 		return tile.Gelu(x)
 	case problem.GateGeluTanh:
-		cube := tile.Mul(tile.Mul(x, x), x)
-		arg := tile.Mul(tile.Add(x, tile.Mul(cube, tile.Number(0.044715))), tile.Number(math.Sqrt(2/math.Pi)))
-		return tile.Mul(tile.Mul(x, tile.Number(0.5)), tile.Add(tile.Tanh(arg), tile.Number(1)))
+		return tile.GeluTanh(x)
 	}
 	return tile.Silu(x)
 }

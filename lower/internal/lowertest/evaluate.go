@@ -31,7 +31,6 @@ var floats = map[string]func(x, y float64) float64{
 	"math.exp2":       func(x, _ float64) float64 { return math.Exp2(x) },
 	"math.log":        func(x, _ float64) float64 { return math.Log(x) },
 	"math.tanh":       func(x, _ float64) float64 { return math.Tanh(x) },
-	"math.erf":        func(x, _ float64) float64 { return math.Erf(x) },
 	"math.rsqrt":      func(x, _ float64) float64 { return 1 / math.Sqrt(x) },
 	"math.roundeven":  func(x, _ float64) float64 { return math.RoundToEven(x) },
 	"tt.precise_sqrt": func(x, _ float64) float64 { return math.Sqrt(x) },

@@ -86,6 +86,10 @@ func (w Values[V]) Write(e *tile.Expr) V {
 		return w.selected(e)
 	case tile.OpBroadcast:
 		return w.Expr(e.Args[0]) // repeated where it is used
+	case tile.OpLogistic:
+		return w.logistic(w.Arg(e, 0))
+	case tile.OpNormalCDF:
+		return w.normalCDF(w.Arg(e, 0))
 	case tile.OpCast:
 		return w.Convert(w.Expr(e.Args[0]), e.Args[0].Dtype, e.Dtype)
 	}

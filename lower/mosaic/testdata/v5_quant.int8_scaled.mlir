@@ -21,12 +21,20 @@
       %12 = "stable_mosaic.vector.load"(%acc, %3, %3) : (memref<128x128xi32, #tpu.memory_space<vmem>>, index, index) -> vector<128x128xi32>
       %13 = "stable_mosaic.arith.sitofp"(%12) : (vector<128x128xi32>) -> vector<128x128xf32>
       %14 = "stable_mosaic.vector.load"(%sa, %3, %3) : (memref<1x1xf32, #tpu.memory_space<vmem>>, index, index) -> vector<1x1xf32>
-      %15 = "stable_mosaic.vector.load"(%sb, %3, %3) : (memref<1x1xf32, #tpu.memory_space<vmem>>, index, index) -> vector<1x1xf32>
-      %16 = "stable_mosaic.arith.mulf"(%14, %15) : (vector<1x1xf32>, vector<1x1xf32>) -> vector<1x1xf32>
-      %17 = "stable_mosaic.vector.broadcast"(%16) : (vector<1x1xf32>) -> vector<128x128xf32>
-      %18 = "stable_mosaic.arith.mulf"(%13, %17) : (vector<128x128xf32>, vector<128x128xf32>) -> vector<128x128xf32>
-      %19 = "stable_mosaic.arith.truncf"(%18) : (vector<128x128xf32>) -> vector<128x128xbf16>
-      "stable_mosaic.tpu.vector_store"(%19, %o, %3, %3) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xbf16>, memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> ()
+      %15 = "stable_mosaic.arith.constant"() {value = dense<5.421011e-20> : vector<1x1xf32>} : () -> vector<1x1xf32>
+      %16 = "stable_mosaic.arith.maximumf"(%14, %15) : (vector<1x1xf32>, vector<1x1xf32>) -> vector<1x1xf32>
+      %17 = "stable_mosaic.arith.constant"() {value = dense<1.8446744e+19> : vector<1x1xf32>} : () -> vector<1x1xf32>
+      %18 = "stable_mosaic.arith.minimumf"(%16, %17) : (vector<1x1xf32>, vector<1x1xf32>) -> vector<1x1xf32>
+      %19 = "stable_mosaic.vector.broadcast"(%18) : (vector<1x1xf32>) -> vector<128x128xf32>
+      %20 = "stable_mosaic.arith.mulf"(%13, %19) : (vector<128x128xf32>, vector<128x128xf32>) -> vector<128x128xf32>
+      %21 = "stable_mosaic.vector.load"(%sb, %3, %3) : (memref<1x1xf32, #tpu.memory_space<vmem>>, index, index) -> vector<1x1xf32>
+      %22 = "stable_mosaic.vector.broadcast"(%21) : (vector<1x1xf32>) -> vector<128x128xf32>
+      %23 = "stable_mosaic.arith.mulf"(%20, %22) : (vector<128x128xf32>, vector<128x128xf32>) -> vector<128x128xf32>
+      %24 = "stable_mosaic.arith.divf"(%14, %18) : (vector<1x1xf32>, vector<1x1xf32>) -> vector<1x1xf32>
+      %25 = "stable_mosaic.vector.broadcast"(%24) : (vector<1x1xf32>) -> vector<128x128xf32>
+      %26 = "stable_mosaic.arith.mulf"(%23, %25) : (vector<128x128xf32>, vector<128x128xf32>) -> vector<128x128xf32>
+      %27 = "stable_mosaic.arith.truncf"(%26) : (vector<128x128xf32>) -> vector<128x128xbf16>
+      "stable_mosaic.tpu.vector_store"(%27, %o, %3, %3) {operandSegmentSizes = array<i32: 1, 1, 2, 0>, strides = array<i32>} : (vector<128x128xbf16>, memref<128x128xbf16, #tpu.memory_space<vmem>>, index, index) -> ()
       "stable_mosaic.scf.yield"() : () -> ()
     }, {
       "stable_mosaic.scf.yield"() : () -> ()

@@ -123,51 +123,46 @@ module @interpret {
         %115 = stablehlo.reshape %114 : (tensor<4xf32>) -> tensor<4x1xf32>
         %116 = stablehlo.broadcast_in_dim %115, dims = [0, 1] : (tensor<4x1xf32>) -> tensor<4x4xf32>
         %117 = stablehlo.subtract %59#15, %116 : tensor<4x4xf32>
-        %118 = stablehlo.constant dense<5.0e-01> : tensor<f32>
-        %119 = stablehlo.broadcast_in_dim %118, dims = [] : (tensor<f32>) -> tensor<4x4xf32>
-        %120 = stablehlo.multiply %117, %119 : tensor<4x4xf32>
-        %121 = stablehlo.constant dense<7.0710677e-01> : tensor<f32>
-        %122 = stablehlo.broadcast_in_dim %121, dims = [] : (tensor<f32>) -> tensor<4x4xf32>
+        %118 = stablehlo.constant dense<-7.0710677e-01> : tensor<4x4xf32>
+        %119 = stablehlo.multiply %117, %118 : tensor<4x4xf32>
+        %120 = chlo.erfc %119 : tensor<4x4xf32> -> tensor<4x4xf32>
+        %121 = stablehlo.constant dense<5.0e-01> : tensor<4x4xf32>
+        %122 = stablehlo.multiply %120, %121 : tensor<4x4xf32>
         %123 = stablehlo.multiply %117, %122 : tensor<4x4xf32>
-        %124 = chlo.erf %123 : tensor<4x4xf32> -> tensor<4x4xf32>
-        %125 = stablehlo.constant dense<1.0e+00> : tensor<f32>
-        %126 = stablehlo.broadcast_in_dim %125, dims = [] : (tensor<f32>) -> tensor<4x4xf32>
-        %127 = stablehlo.add %124, %126 : tensor<4x4xf32>
-        %128 = stablehlo.multiply %120, %127 : tensor<4x4xf32>
-        %129 = stablehlo.bitcast_convert %128 : (tensor<4x4xf32>) -> tensor<4x4xi32>
-        %130 = stablehlo.constant dense<23> : tensor<4x4xi32>
-        %131 = stablehlo.shift_right_logical %129, %130 : tensor<4x4xi32>
-        %132 = stablehlo.constant dense<255> : tensor<4x4xi32>
-        %133 = stablehlo.and %131, %132 : tensor<4x4xi32>
-        %134 = stablehlo.constant dense<121> : tensor<4x4xi32>
-        %135 = stablehlo.maximum %133, %134 : tensor<4x4xi32>
-        %136 = stablehlo.constant dense<254> : tensor<4x4xi32>
-        %137 = stablehlo.minimum %135, %136 : tensor<4x4xi32>
-        %138 = stablehlo.constant dense<3> : tensor<4x4xi32>
-        %139 = stablehlo.subtract %137, %138 : tensor<4x4xi32>
-        %140 = stablehlo.shift_left %139, %130 : tensor<4x4xi32>
-        %141 = stablehlo.bitcast_convert %140 : (tensor<4x4xi32>) -> tensor<4x4xf32>
-        %142 = stablehlo.divide %128, %141 : tensor<4x4xf32>
-        %143 = stablehlo.round_nearest_even %142 : tensor<4x4xf32>
-        %144 = stablehlo.multiply %143, %141 : tensor<4x4xf32>
-        %145 = stablehlo.abs %144 : tensor<4x4xf32>
-        %146 = stablehlo.constant dense<4.48e+02> : tensor<4x4xf32>
-        %147 = stablehlo.compare GT, %145, %146, FLOAT : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xi1>
-        %148 = stablehlo.constant dense<-2147483648> : tensor<4x4xi32>
-        %149 = stablehlo.and %129, %148 : tensor<4x4xi32>
-        %150 = stablehlo.constant dense<2143289344> : tensor<4x4xi32>
-        %151 = stablehlo.or %149, %150 : tensor<4x4xi32>
-        %152 = stablehlo.bitcast_convert %151 : (tensor<4x4xi32>) -> tensor<4x4xf32>
-        %153 = stablehlo.select %147, %152, %144 : tensor<4x4xi1>, tensor<4x4xf32>
-        stablehlo.return %153 : tensor<4x4xf32>
+        %124 = stablehlo.bitcast_convert %123 : (tensor<4x4xf32>) -> tensor<4x4xi32>
+        %125 = stablehlo.constant dense<23> : tensor<4x4xi32>
+        %126 = stablehlo.shift_right_logical %124, %125 : tensor<4x4xi32>
+        %127 = stablehlo.constant dense<255> : tensor<4x4xi32>
+        %128 = stablehlo.and %126, %127 : tensor<4x4xi32>
+        %129 = stablehlo.constant dense<121> : tensor<4x4xi32>
+        %130 = stablehlo.maximum %128, %129 : tensor<4x4xi32>
+        %131 = stablehlo.constant dense<254> : tensor<4x4xi32>
+        %132 = stablehlo.minimum %130, %131 : tensor<4x4xi32>
+        %133 = stablehlo.constant dense<3> : tensor<4x4xi32>
+        %134 = stablehlo.subtract %132, %133 : tensor<4x4xi32>
+        %135 = stablehlo.shift_left %134, %125 : tensor<4x4xi32>
+        %136 = stablehlo.bitcast_convert %135 : (tensor<4x4xi32>) -> tensor<4x4xf32>
+        %137 = stablehlo.divide %123, %136 : tensor<4x4xf32>
+        %138 = stablehlo.round_nearest_even %137 : tensor<4x4xf32>
+        %139 = stablehlo.multiply %138, %136 : tensor<4x4xf32>
+        %140 = stablehlo.abs %139 : tensor<4x4xf32>
+        %141 = stablehlo.constant dense<4.48e+02> : tensor<4x4xf32>
+        %142 = stablehlo.compare GT, %140, %141, FLOAT : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xi1>
+        %143 = stablehlo.constant dense<-2147483648> : tensor<4x4xi32>
+        %144 = stablehlo.and %124, %143 : tensor<4x4xi32>
+        %145 = stablehlo.constant dense<2143289344> : tensor<4x4xi32>
+        %146 = stablehlo.or %144, %145 : tensor<4x4xi32>
+        %147 = stablehlo.bitcast_convert %146 : (tensor<4x4xi32>) -> tensor<4x4xf32>
+        %148 = stablehlo.select %142, %147, %139 : tensor<4x4xi1>, tensor<4x4xf32>
+        stablehlo.return %148 : tensor<4x4xf32>
       }, {
         stablehlo.return %37 : tensor<4x4xf32>
       }) : (tensor<i1>) -> (tensor<4x4xf32>)
-      %154 = stablehlo.dynamic_update_slice %o.14, %103#0, %35, %36 : (tensor<12x8xf32>, tensor<4x4xf32>, tensor<i32>, tensor<i32>) -> tensor<12x8xf32>
-      %155 = stablehlo.add %step.10, %91 : tensor<i32>
-      stablehlo.return %155, %expert.11, %x.12, %w.13, %154, %59#15 : tensor<i32>, tensor<3xi32>, tensor<12x16xf32>, tensor<3x16x8xi32>, tensor<12x8xf32>, tensor<4x4xf32>
+      %149 = stablehlo.dynamic_update_slice %o.14, %103#0, %35, %36 : (tensor<12x8xf32>, tensor<4x4xf32>, tensor<i32>, tensor<i32>) -> tensor<12x8xf32>
+      %150 = stablehlo.add %step.10, %91 : tensor<i32>
+      stablehlo.return %150, %expert.11, %x.12, %w.13, %149, %59#15 : tensor<i32>, tensor<3xi32>, tensor<12x16xf32>, tensor<3x16x8xi32>, tensor<12x8xf32>, tensor<4x4xf32>
     }
-    %156 = stablehlo.slice %16#4 [0:10, 0:6] : (tensor<12x8xf32>) -> tensor<10x6xf32>
-    return %156 : tensor<10x6xf32>
+    %151 = stablehlo.slice %16#4 [0:10, 0:6] : (tensor<12x8xf32>) -> tensor<10x6xf32>
+    return %151 : tensor<10x6xf32>
   }
 }

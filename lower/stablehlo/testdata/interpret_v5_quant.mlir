@@ -79,19 +79,29 @@ module @interpret {
       %64:1 = "stablehlo.if"(%63) ({
         // store o
         %65 = stablehlo.convert %61 : (tensor<37x8xi32>) -> tensor<37x8xf32>
-        %66 = stablehlo.multiply %37, %38 : tensor<1x1xf32>
-        %67 = stablehlo.broadcast_in_dim %66, dims = [0, 1] : (tensor<1x1xf32>) -> tensor<37x8xf32>
-        %68 = stablehlo.multiply %65, %67 : tensor<37x8xf32>
-        %69 = stablehlo.reduce_precision %68, format = e8m7 : tensor<37x8xf32>
-        stablehlo.return %69 : tensor<37x8xf32>
+        %66 = stablehlo.constant dense<5.421011e-20> : tensor<f32>
+        %67 = stablehlo.broadcast_in_dim %66, dims = [] : (tensor<f32>) -> tensor<1x1xf32>
+        %68 = stablehlo.maximum %37, %67 : tensor<1x1xf32>
+        %69 = stablehlo.constant dense<1.8446744e+19> : tensor<f32>
+        %70 = stablehlo.broadcast_in_dim %69, dims = [] : (tensor<f32>) -> tensor<1x1xf32>
+        %71 = stablehlo.minimum %68, %70 : tensor<1x1xf32>
+        %72 = stablehlo.broadcast_in_dim %71, dims = [0, 1] : (tensor<1x1xf32>) -> tensor<37x8xf32>
+        %73 = stablehlo.multiply %65, %72 : tensor<37x8xf32>
+        %74 = stablehlo.broadcast_in_dim %38, dims = [0, 1] : (tensor<1x1xf32>) -> tensor<37x8xf32>
+        %75 = stablehlo.multiply %73, %74 : tensor<37x8xf32>
+        %76 = stablehlo.divide %37, %71 : tensor<1x1xf32>
+        %77 = stablehlo.broadcast_in_dim %76, dims = [0, 1] : (tensor<1x1xf32>) -> tensor<37x8xf32>
+        %78 = stablehlo.multiply %75, %77 : tensor<37x8xf32>
+        %79 = stablehlo.reduce_precision %78, format = e8m7 : tensor<37x8xf32>
+        stablehlo.return %79 : tensor<37x8xf32>
       }, {
         stablehlo.return %41 : tensor<37x8xf32>
       }) : (tensor<i1>) -> (tensor<37x8xf32>)
-      %70 = stablehlo.dynamic_update_slice %o.15, %64#0, %39, %40 : (tensor<37x48xf32>, tensor<37x8xf32>, tensor<i32>, tensor<i32>) -> tensor<37x48xf32>
-      %71 = stablehlo.add %step.10, %62 : tensor<i32>
-      stablehlo.return %71, %a.11, %b.12, %sa.13, %sb.14, %70, %61 : tensor<i32>, tensor<37x32xi32>, tensor<32x48xi32>, tensor<1x1xf32>, tensor<1x1xf32>, tensor<37x48xf32>, tensor<37x8xi32>
+      %80 = stablehlo.dynamic_update_slice %o.15, %64#0, %39, %40 : (tensor<37x48xf32>, tensor<37x8xf32>, tensor<i32>, tensor<i32>) -> tensor<37x48xf32>
+      %81 = stablehlo.add %step.10, %62 : tensor<i32>
+      stablehlo.return %81, %a.11, %b.12, %sa.13, %sb.14, %80, %61 : tensor<i32>, tensor<37x32xi32>, tensor<32x48xi32>, tensor<1x1xf32>, tensor<1x1xf32>, tensor<37x48xf32>, tensor<37x8xi32>
     }
-    %72 = stablehlo.slice %17#5 [0:37, 0:43] : (tensor<37x48xf32>) -> tensor<37x43xf32>
-    return %72 : tensor<37x43xf32>
+    %82 = stablehlo.slice %17#5 [0:37, 0:43] : (tensor<37x48xf32>) -> tensor<37x43xf32>
+    return %82 : tensor<37x43xf32>
   }
 }

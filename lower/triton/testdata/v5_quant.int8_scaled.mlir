@@ -61,23 +61,31 @@ module {
     %55 = arith.sitofp %54 : tensor<128x128xi32> to tensor<128x128xf32>
     %56 = tt.splat %sa : !tt.ptr<f32> -> tensor<1x1x!tt.ptr<f32>>
     %57 = tt.load %56 : tensor<1x1x!tt.ptr<f32>>
-    %58 = tt.splat %sb : !tt.ptr<f32> -> tensor<1x1x!tt.ptr<f32>>
-    %59 = tt.load %58 : tensor<1x1x!tt.ptr<f32>>
-    %60 = arith.mulf %57, %59 : tensor<1x1xf32>
-    %61 = tt.broadcast %60 : tensor<1x1xf32> -> tensor<128x128xf32>
-    %62 = arith.mulf %55, %61 : tensor<128x128xf32>
-    %63 = arith.truncf %62 : tensor<128x128xf32> to tensor<128x128xbf16>
-    %64 = tt.addptr %o, %38 : !tt.ptr<bf16>, i64
-    %65 = arith.muli %19, %40 : i64
-    %66 = tt.addptr %64, %65 : !tt.ptr<bf16>, i64
-    %67 = tt.splat %66 : !tt.ptr<bf16> -> tensor<128x128x!tt.ptr<bf16>>
-    %68 = arith.constant dense<768> : tensor<128x1xi32>
-    %69 = arith.muli %27, %68 : tensor<128x1xi32>
-    %70 = tt.broadcast %69 : tensor<128x1xi32> -> tensor<128x128xi32>
-    %71 = tt.broadcast %48 : tensor<1x128xi32> -> tensor<128x128xi32>
-    %72 = arith.addi %70, %71 : tensor<128x128xi32>
-    %73 = tt.addptr %67, %72 : tensor<128x128x!tt.ptr<bf16>>, tensor<128x128xi32>
-    tt.store %73, %63 : tensor<128x128x!tt.ptr<bf16>>
+    %58 = arith.constant dense<5.421011e-20> : tensor<1x1xf32>
+    %59 = arith.maximumf %57, %58 : tensor<1x1xf32>
+    %60 = arith.constant dense<1.8446744e+19> : tensor<1x1xf32>
+    %61 = arith.minimumf %59, %60 : tensor<1x1xf32>
+    %62 = tt.broadcast %61 : tensor<1x1xf32> -> tensor<128x128xf32>
+    %63 = arith.mulf %55, %62 : tensor<128x128xf32>
+    %64 = tt.splat %sb : !tt.ptr<f32> -> tensor<1x1x!tt.ptr<f32>>
+    %65 = tt.load %64 : tensor<1x1x!tt.ptr<f32>>
+    %66 = tt.broadcast %65 : tensor<1x1xf32> -> tensor<128x128xf32>
+    %67 = arith.mulf %63, %66 : tensor<128x128xf32>
+    %68 = tt.precise_divf %57, %61 : tensor<1x1xf32>
+    %69 = tt.broadcast %68 : tensor<1x1xf32> -> tensor<128x128xf32>
+    %70 = arith.mulf %67, %69 : tensor<128x128xf32>
+    %71 = arith.truncf %70 : tensor<128x128xf32> to tensor<128x128xbf16>
+    %72 = tt.addptr %o, %38 : !tt.ptr<bf16>, i64
+    %73 = arith.muli %19, %40 : i64
+    %74 = tt.addptr %72, %73 : !tt.ptr<bf16>, i64
+    %75 = tt.splat %74 : !tt.ptr<bf16> -> tensor<128x128x!tt.ptr<bf16>>
+    %76 = arith.constant dense<768> : tensor<128x1xi32>
+    %77 = arith.muli %27, %76 : tensor<128x1xi32>
+    %78 = tt.broadcast %77 : tensor<128x1xi32> -> tensor<128x128xi32>
+    %79 = tt.broadcast %48 : tensor<1x128xi32> -> tensor<128x128xi32>
+    %80 = arith.addi %78, %79 : tensor<128x128xi32>
+    %81 = tt.addptr %75, %80 : tensor<128x128x!tt.ptr<bf16>>, tensor<128x128xi32>
+    tt.store %81, %71 : tensor<128x128x!tt.ptr<bf16>>
     tt.return
   }
 }

@@ -147,10 +147,10 @@ func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 	switch binary := binaryFloats(e.Op, &c.plan.Loops); {
 	case binary != nil:
 		f = zip(c, c.floats(e.Args[0]), c.floats(e.Args[1]), binary)
-	case e.Op == tile.OpErf:
-		f = apply(c, c.floats(e.Args[0]), erf().to(&c.plan.Loops))
+	case e.Op == tile.OpNormalCDF:
+		f = c.tabled(e, normalCDF())
 	case e.Op == tile.OpLogistic:
-		f = apply(c, c.floats(e.Args[0]), logistic().to(&c.plan.Loops))
+		f = c.tabled(e, logistic())
 	case e.Op == tile.OpNeg:
 		f = apply(c, c.floats(e.Args[0]), func(o, x []float32) { c.plan.Loops.Scale(o, x, -1) })
 	case unaryFloats[e.Op] != nil:
@@ -317,6 +317,11 @@ func (c *values) products(e *tile.Expr) plan.Lanes[float32] {
 		then(out, x(w, row, col, n), y(w, row, col, n))
 		return out
 	}
+}
+
+// tabled compiles a function that is a table of cubics.
+func (c *values) tabled(e *tile.Expr, of *rows.Cubics) plan.Lanes[float32] {
+	return apply(c, c.floats(e.Args[0]), func(o, x []float32) { c.plan.Loops.Cubics(o, x, of) })
 }
 
 func splat[T any](c *values, v T) plan.Lanes[T] {

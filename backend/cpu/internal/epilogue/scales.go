@@ -8,11 +8,12 @@ import (
 // compileScales makes the values of scales.
 func compileScales(x *plan.Scales, c *values) {
 	for _, v := range []struct {
-		of *tile.Expr
-		to *plan.Lanes[float32]
-	}{{x.Row, &x.RowOf}, {x.Column, &x.ColumnsOf}, {x.Term, &x.TermsOf}} {
+		of      *tile.Expr
+		to      *plan.Lanes[float32]
+		compile func(*tile.Expr) plan.Lanes[float32]
+	}{{x.Row, &x.RowsOf, c.down}, {x.Last, &x.LastOf, c.down}, {x.Column, &x.ColumnsOf, c.floats}, {x.Term, &x.TermsOf, c.floats}} {
 		if v.of != nil {
-			*v.to = c.floats(v.of)
+			*v.to = v.compile(v.of)
 		}
 	}
 }

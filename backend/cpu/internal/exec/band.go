@@ -100,10 +100,17 @@ func (w *Worker) isFinite(i int) bool {
 	if c := w.caches[i]; c != nil && c.full { // the array is not there
 		return false
 	}
-	known := &w.finite[i][at.Block]
+	var part finiteness
+	known, first, last := &w.finite[i][at.Block], 0, at.Rows
+	if o.Shown.From != nil {
+		first, last = w.shown[i][0], min(last, w.shown[i][1])
+		if last-first < at.Rows {
+			known = &part
+		}
+	}
 	if *known == finiteUnknown {
 		*known = finiteYes
-		for row := range at.Rows {
+		for row := first; row < last; row++ {
 			if top := w.magnitude(o.Ref, at.Off+row*r.LD, at.Cols); !(top <= math.MaxFloat32) {
 				*known = finiteNo
 				break

@@ -134,7 +134,7 @@ func (e *Executable) mayBePacked(name string) error {
 			more = more || r.Kind != tile.In || !tile.TableFree(r.Index...)
 			for _, o := range p.Operands {
 				if o.Ref == i {
-					found, more = true, more || o.Why != plan.WhyPacked
+					found, more = true, more || o.Why != plan.WhyPacked || o.Shown.From != nil
 				}
 			}
 			plan.AllSteps(p.Steps, func(s *plan.Step) {

@@ -11,6 +11,9 @@ import (
 // in their cache.
 func (w *Worker) bring() {
 	for i, o := range w.Plan.Operands {
+		if o.Shown.From != nil {
+			w.shown[i] = [2]int{max(0, tile.Eval(o.Shown.From, &w.Frame)), tile.Eval(o.Shown.To, &w.Frame)}
+		}
 		switch o.Keep {
 		case plan.KeepAll, plan.KeepGroup:
 			w.caches[i].bring(w, i)
@@ -163,6 +166,9 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 	}
 	k = min(k, kb, d.K1)
 	begin, end := w.Columns(a.Ref, k) // what a has elsewhere is zero
+	if b.Shown.From != nil {
+		begin, end = max(begin, w.shown[d.B][0]), min(end, w.shown[d.B][1])
+	}
 	if fresh && min(k, end) <= max(d.K0, begin) && m > 0 && n > 0 {
 		clearEdges(memory.View[uint32](c)[off:], ldc, 0, rows, 0, cols)
 	}
@@ -177,28 +183,76 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 	}
 	x.Accumulate = !whole && !fresh
 	for k0 := d.K0; k0 < k; k0 += depth {
-		x.Depth = min(depth, k-k0)
-		first := max(k0, begin)
-		if x.K0, x.K = first-k0, min(k0+x.Depth, end)-first; x.K <= 0 {
+		x.Depth = min(depth, kb-k0) // as deep as b is packed, though a may end before
+		first, last := max(k0, begin), min(k0+x.Depth, end)
+		if b.Shown.From != nil && b.Packing.Unit > 1 {
+			first, last = w.multiplyEnds(d, &x, row, col, first, last, k)
+		}
+		if x.K0, x.K = first-k0, last-first; x.K <= 0 {
 			continue
 		}
 		x.A = w.factor(d.A, row, m, first, x.K)
-		x.B = w.factor(d.B, col, n, k0, x.Depth)
-		switch {
-		case whole:
+		if x.B = w.factor(d.B, col, n, k0, x.Depth); !x.B.Packed {
+			x.B.Off += x.K0 * x.B.LD
+		}
+		if whole {
 			d.Product.Whole(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, m, col, n))
-		case x.B.Packed:
-			d.Product.Multiply(x)
-		case b.Widened():
-			w.multiplyWidened(d, x)
-		default:
-			d.Product.Unpacked.Multiply(x)
+		} else {
+			w.call(d, x)
 		}
 		x.Accumulate = !whole
 	}
 	if w.record != nil {
 		w.note(timeline.Multiply, from, w.Plan.Refs[a.Ref].Name+"·"+w.Plan.Refs[b.Ref].Name)
 	}
+}
+
+// call multiplies into sums.
+func (w *Worker) call(d *plan.Dot, x plan.Call) {
+	switch {
+	case x.B.Packed:
+		d.Product.Multiply(x)
+	case w.Plan.Operands[d.B].Widened():
+		w.multiplyWidened(d, x)
+	default:
+		d.Product.Unpacked.Multiply(x)
+	}
+}
+
+// multiplyEnds multiplies the units of elements of k, first … last-1 of k, of which some alone
+// count, with zero for the others, and returns the whole ones between.
+func (w *Worker) multiplyEnds(d *plan.Dot, x *plan.Call, row, col, first, last, k int) (int, int) {
+	o := w.Plan.Operands[d.B]
+	unit := o.Packing.Unit
+	part := func(at int) {
+		y := *x
+		y.K0, y.K = 0, min(unit, k-at)
+		y.Depth = y.K
+		r, from := &w.Plan.Refs[o.Ref], max(at, first)
+		size, end := r.Dtype.Bits()/8, min(at+y.K, last)
+		clear(w.unit)
+		for i := from; i < end; i++ {
+			src := element(o, &w.Places[o.Ref], r.LD, col, i) * size
+			copy(w.unit[(i-at)*r.LD*size:], w.Data[o.Ref][src:src+x.N*size])
+		}
+		y.A = w.factor(d.A, row, x.M, at, y.K)
+		y.B = plan.Factor{Mem: w.unit, LD: r.LD}
+		if o.Keep != plan.KeepUnpacked {
+			o.Packing.Pack(w.unitPacked, o.Packing.Panel(y.K), w.unit, 0, r.LD, x.N, y.K, o.Columns)
+			y.B = plan.Factor{Mem: w.unitPacked, Packed: true}
+		}
+		w.call(d, y)
+		x.Accumulate = true
+	}
+	if at := first / unit * unit; first < last && at < first {
+		part(at)
+		first = at + unit
+	}
+	if at := last / unit * unit; first < last && at < last && last < k {
+		part(at)
+		last = at
+	}
+	return first, last
 }
 
 // factor is operand i from a lane and an element of k on, packed unless products

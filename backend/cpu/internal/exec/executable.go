@@ -205,6 +205,16 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 	for _, x := range p.Wides {
 		w.Wide[x.Ref] = plan.Widened{Data: memory.View[float32](x.Mem.Of(mem)), LD: p.Refs[x.Ref].Cols, Block: -1}
 	}
+	w.shown = make([][2]int, len(p.Operands))
+	raw, packed := 0, 0
+	for _, o := range p.Operands {
+		if o.Shown.From != nil { // a unit of elements of k, as they lie in memory and packed
+			ref, unit := &p.Refs[o.Ref], o.Packing.Unit
+			raw = max(raw, unit*ref.LD*ref.Dtype.Bits()/8)
+			packed = max(packed, plan.Ceil(o.Lanes, o.Packing.Lanes)*o.Packing.Panel(unit))
+		}
+	}
+	w.unit, w.unitPacked = memory.NewBuffer(raw), memory.NewBuffer(packed)
 	w.finite = make([][]finiteness, len(p.Operands))
 	plan.AllSteps(p.Steps, func(s *plan.Step) {
 		for _, d := range s.Dots {

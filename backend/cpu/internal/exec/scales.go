@@ -18,11 +18,13 @@ func scalingOf(x *plan.Scales, w *Worker, row, m, col, n int) gemm.Scaling {
 	}
 	const panel = 32 // columns
 	mem := memory.View[float32](x.Mem.Of(w.Mem))
-	by := gemm.Scaling{Rows: mem[:m], Columns: mem[x.Rows:][:2*n]}
+	by := gemm.Scaling{Rows: mem[:2*m], Columns: mem[2*x.Rows:][:2*n]}
 	memory.Fill(by.Rows, 1)
-	if x.RowOf != nil {
-		for i := range by.Rows {
-			by.Rows[i] = x.RowOf(&w.Frame, row+i, 0, 1)[0]
+	for which, v := range []plan.Lanes[float32]{x.RowsOf, x.LastOf} {
+		for from := 0; v != nil && from < m; from += plan.VectorLanes {
+			for i, factor := range v(&w.Frame, row+from, 0, min(plan.VectorLanes, m-from)) {
+				by.Rows[2*(from+i)+which] = factor
+			}
 		}
 	}
 	for from := 0; from < n; from += plan.VectorLanes {

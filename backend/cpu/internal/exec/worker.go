@@ -23,6 +23,9 @@ type Worker struct {
 	mesh   *mesh // of devices; nil of one alone
 	device int
 
+	shown            [][2]int // by operand: from which element of k to before which one it counts
+	unit, unitPacked []byte   // elements of k of which some do not count: a few rows of memory, and these packed
+
 	finite [][]finiteness // by operand: of its blocks, where bands leave some of them out
 
 	phase    int

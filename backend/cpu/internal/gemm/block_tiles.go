@@ -93,9 +93,9 @@ func (x tilesBlock[C]) part(y *strip[C], i, rows, j, cols, s, steps int) {
 		y.stream = x.way
 		y.copy, y.copyTo, y.copyBy = pending, pendingTo, pendingBy
 		if x.way.scales() {
-			y.by.rows = offset(x.by.rows, i*wordBytes)
+			y.by.rows = offset(x.by.rows, 2*i*wordBytes)
 			y.by.columns = offset(x.by.columns, 2*(j+n)*wordBytes)
-			pendingBy.rows = offset(y.by.rows, (whole-1)*tilesMR*wordBytes)
+			pendingBy.rows = offset(y.by.rows, 2*(whole-1)*tilesMR*wordBytes)
 			pendingBy.columns = y.by.columns
 		}
 		if first { // two tiles take turns

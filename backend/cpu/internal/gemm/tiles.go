@@ -77,7 +77,8 @@ type strip[C Sum] struct {
 }
 
 // A scaling is what sums are multiplied by and what is added, for streams that
-// scale: of each row a factor; of 32 columns their factors, and then what is added.
+// scale: of each row two factors, one for before those of columns and one for after; of 32
+// columns their factors, and then what is added.
 type scaling struct{ rows, columns *float32 }
 
 // A streaming is a way for the sums of whole panels to come to c. Behind each by non-temporal
@@ -133,8 +134,9 @@ func flushSums[C Sum](from, to *C, row int, way streaming, by scaling) {
 // of scales the sum s of row i and column j. The conversions round, so that no
 // compiler adds what is not rounded.
 func (by scaling) of(s float32, i, j int) float32 {
-	s = float32(s * *offset(by.rows, i*wordBytes))
+	s = float32(s * *offset(by.rows, 2*i*wordBytes))
 	s = float32(s * *offset(by.columns, j*wordBytes))
+	s = float32(s * *offset(by.rows, (2*i+1)*wordBytes))
 	return s + *offset(by.columns, (tilesNR+j)*wordBytes)
 }
 

@@ -117,7 +117,7 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 		work[i] = C(r.IntN(2001) - 1000)
 	}
 	var factors, terms []float32 // of rows; of columns, as a scaling has them
-	for range panels * tilesMR {
+	for range 2 * panels * tilesMR {
 		factors = append(factors, r.Float32()-0.5)
 	}
 	for range 2 * strips * tilesNR {
@@ -144,7 +144,7 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 			}
 			if stream {
 				y.stream, y.by, y.copyBy = way, scaling{&factors[0], &terms[2*n*tilesNR]}, pendingBy
-				pendingBy = scaling{&factors[(panels-1)*tilesMR], y.by.columns}
+				pendingBy = scaling{&factors[2*(panels-1)*tilesMR], y.by.columns}
 			}
 			if !own { // two tiles take turns, and the strip before left its last sums in one
 				y.sum, y.sumAfter = &work[0], -tileBytes
@@ -173,7 +173,7 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 			if way.scales() || way.narrows() {
 				x := float32(want[i])
 				if way.scales() && col < strips*tilesNR {
-					panel := scaling{&factors[row], &terms[2*(col/tilesNR*tilesNR)]}
+					panel := scaling{&factors[2*row], &terms[2*(col/tilesNR*tilesNR)]}
 					x = panel.of(x, 0, col%tilesNR)
 				}
 				w = float64(x)

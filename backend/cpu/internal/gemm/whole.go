@@ -13,7 +13,7 @@ func (p *Path[S, C]) Whole(m, n, ldc int) bool {
 
 // A Scaling is what MultiplyWhole makes of sums; the zero value leaves them as they are.
 type Scaling struct {
-	Rows    []float32 // a factor for each row of c
+	Rows    []float32 // two factors for each row of c, one for before those of columns and one for after
 	Columns []float32 // for each 32 columns their factors, and then what is added to them
 }
 
@@ -21,7 +21,7 @@ type Scaling struct {
 // bits of bfloat16, that starts on a cache line. Of a sum of row i and column j in it
 // is
 //
-//	c[i, j] = (float32(sum) · row factor i) · column factor j + column term j
+//	c[i, j] = float32(sum) · row factor i · column factor j · last row factor i + column term j
 //
 // where each operation rounds to float32; bits of bfloat16 are then those of narrow.
 // Unscaled, sums are float32 and c is of bfloat16; scaled, k is at least 1.
@@ -30,7 +30,7 @@ func MultiplyWhole[S Source, C Sum, D float32 | uint16](p *Path[S, C], r Run[S],
 	switch {
 	case !p.Whole(m, n, ldc) || k%p.KU != 0 && r.Rows != nil:
 		panic(fmt.Sprintf("gemm: %s: whole panels of %d×%d, ldc %d, k %d", p.Name, m, n, ldc, k))
-	case scales && (len(by.Rows) < m || len(by.Columns) < 2*n || k < 1), !scales && !narrows:
+	case scales && (len(by.Rows) < 2*m || len(by.Columns) < 2*n || k < 1), !scales && !narrows:
 		panic(fmt.Sprintf("gemm: %s: %d×%d, k %d, scaled by %d and %d numbers", p.Name, m, n, k, len(by.Rows), len(by.Columns)))
 	}
 	c = extent(c, m, n, ldc)

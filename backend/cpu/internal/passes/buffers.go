@@ -73,8 +73,8 @@ func buffers(p *plan.Plan) error {
 			}
 			help.Used = max(help.Used, p.CallOf(s, d).Work())
 			if x := d.Scales; x != nil && !x.Plain {
-				// Factors of rows of a piece and then, panel by panel, those of columns and their terms.
-				x.Rows, x.Cols, x.Mem = s.Rows, s.Cols, own("scales of a piece", (s.Rows+2*s.Cols)*4)
+				// Two factors of each row of a piece and then, panel by panel, those of columns and their terms.
+				x.Rows, x.Cols, x.Mem = s.Rows, s.Cols, own("scales of a piece", 2*(s.Rows+s.Cols)*4)
 			}
 			if !s.Direct {
 				d.LD = scratchStride(s.Cols)

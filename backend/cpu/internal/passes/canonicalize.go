@@ -75,8 +75,13 @@ func (s *spiller) value(e *tile.Expr) *tile.Expr {
 		}
 	})
 	changed := tile.Rewriting(func(from, c *tile.Expr) *tile.Expr {
-		if c.Op == tile.OpDot && !isFactor(c.Args[0]) {
-			c.Args[0] = s.spill(c.Args[0])
+		if c.Op == tile.OpDot {
+			if !isFactor(c.Args[0]) {
+				c.Args[0] = s.spill(c.Args[0])
+			}
+			if c.Args[1].Op == tile.OpSelect && !showsPart(c) {
+				c.Args[1] = s.spill(c.Args[1])
+			}
 		}
 		if moved[from] {
 			return s.spill(c)

@@ -91,6 +91,7 @@ type side struct {
 	*plan.Matrix
 	factor     tile.Dtype
 	from, size int // of what is contracted
+	shown      plan.Shown
 }
 
 // sideOf sees an operand: a ref, a slice of one along the contraction, or either
@@ -102,6 +103,9 @@ func sideOf(p *plan.Plan, e *tile.Expr, number int, arg *tile.Expr) (side, error
 		dim = 1 - dim
 	}
 	x := arg
+	if of, shown, ok := shownOf(arg, dim); ok && number == 1 && showsPart(e) {
+		x, s.shown = of, shown
+	}
 	if x.Op == tile.OpCast {
 		x = x.Args[0]
 	}
@@ -140,11 +144,11 @@ func sameContraction(a *plan.Matrix, aRows bool, b *plan.Matrix, bRows bool) boo
 func operand(p *plan.Plan, s side, isB, columns bool, pk plan.Packing) int {
 	r, n, part := s.Matrix, p.Number(s.Ref), plan.GCD(s.from, s.size)
 	for i, o := range p.Operands {
-		if o.Ref == n && o.IsB == isB && o.Columns == columns && o.Packing.Format == pk.Format && o.Packing.Lanes == pk.Lanes && o.Part == part {
+		if o.Ref == n && o.IsB == isB && o.Columns == columns && o.Packing.Format == pk.Format && o.Packing.Lanes == pk.Lanes && o.Part == part && o.Shown == s.shown {
 			return i
 		}
 	}
-	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Factor: s.factor, Lanes: r.Rows, K: r.Cols, Part: part}
+	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Factor: s.factor, Lanes: r.Rows, K: r.Cols, Part: part, Shown: s.shown}
 	if columns {
 		o.Lanes, o.K = r.Cols, r.Rows
 	}

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
@@ -10,7 +12,7 @@ import (
 // returns nil if they cannot.
 func scalesOf(p *plan.Plan, s *plan.Step) *plan.Scales {
 	dst, d, v := &p.Refs[s.Dst], s.Dots[0], s.Stmt.Value
-	if s.Stmt.IsPart() || s.Direct || d.Product.Whole == nil || !whole(p, s) || tile.Loads(v, dst.Ref) {
+	if s.Stmt.IsPart() || s.Direct || p.Operands[d.B].Shown.From != nil || d.Product.Whole == nil || !whole(p, s) || tile.Loads(v, dst.Ref) {
 		return nil
 	}
 	x := &plan.Scales{Narrow: dst.Dtype == tile.BFloat16}
@@ -28,21 +30,31 @@ func scalesOf(p *plan.Plan, s *plan.Step) *plan.Scales {
 	}
 	repeats := func(e *tile.Expr) bool { return plan.OneRow(e) || plan.OneColumn(e) }
 	v, x.Term = plan.Apart(v, tile.OpAdd, repeats)
-	v, last := plan.Apart(v, tile.OpMul, repeats)
-	v, first := plan.Apart(v, tile.OpMul, repeats)
-	switch {
-	case first == nil && (last == nil || plan.OneRow(last)):
-		x.Column = last
-	case first == nil:
-		x.Row = last
-	default:
-		x.Row, x.Column = first, last
+	var factors []*tile.Expr // the last first
+	for {
+		rest, by := plan.Apart(v, tile.OpMul, repeats)
+		if by == nil {
+			break
+		}
+		v, factors = rest, append(factors, by)
 	}
 	if v.Op == tile.OpCast && v.Args[0].Dtype == tile.Int32 {
 		v = v.Args[0]
 	}
-	if v != d.Expr || x.Row != nil && !plan.OneColumn(x.Row) || x.Column != nil && !plan.OneRow(x.Column) || x.Term != nil && !plan.OneRow(x.Term) {
+	if v != d.Expr || x.Term != nil && !plan.OneRow(x.Term) {
 		return nil
+	}
+	for _, by := range slices.Backward(factors) {
+		switch {
+		case x.Row == nil && x.Column == nil && plan.OneColumn(by) && !(len(factors) == 1 && plan.OneRow(by)):
+			x.Row = by
+		case x.Column == nil && x.Last == nil && plan.OneRow(by):
+			x.Column = by
+		case x.Last == nil && plan.OneColumn(by):
+			x.Last = by
+		default:
+			return nil
+		}
 	}
 	return x
 }

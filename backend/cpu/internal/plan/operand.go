@@ -17,6 +17,7 @@ type Operand struct {
 	Lanes   int        // of a whole block: rows of a, or columns of b
 	K       int        // of a whole block
 	Part    int        // elements of k, of which slices are and begin at multiples; all of the block's without them
+	Shown   Shown
 	Depth   int
 	Chunk   int // bytes from chunk to chunk
 	Block   int // bytes of a whole block
@@ -38,6 +39,10 @@ type Operand struct {
 	Piece   int           // not kept: lanes packed, or widened, at once
 	Deep    bool          // KeepPiece: all chunks of a piece are packed together
 }
+
+// Shown is which elements of k of a block count: the others are taken as zero, whatever is there.
+// All do where From is nil.
+type Shown struct{ From, To tile.IndexExpr }
 
 // Keep is where packed blocks of an operand stay.
 type Keep uint8

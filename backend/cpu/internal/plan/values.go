@@ -19,13 +19,14 @@ type Writer func(w *Frame, row, col, n int)
 // Scales are what a product is multiplied by and what is added to it as it is
 // written:
 //
-//	(product · factor of the row) · factor of the column + term of the column
+//	product · factor of the row · factor of the column · last factor of the row + term of the column
 type Scales struct {
-	Row, Column, Term *tile.Expr // blocks as large as the product; nil for 1, 1 and -0
-	Narrow            bool       // then it is rounded to bfloat16
-	Plain             bool       // it is only that
+	Row, Column, Last, Term *tile.Expr // blocks as large as the product; nil for 1, 1, 1 and -0
+	Narrow                  bool       // then it is rounded to bfloat16
+	Plain                   bool       // it is only that
 
-	RowOf, ColumnsOf, TermsOf Lanes[float32] // their values
-	Mem                       memory.Region  // of a worker's memory
-	Rows, Cols                int            // of a piece
+	RowsOf, LastOf     Lanes[float32] // their values, those of rows one below the other
+	ColumnsOf, TermsOf Lanes[float32]
+	Mem                memory.Region // of a worker's memory
+	Rows, Cols         int           // of a piece
 }

@@ -1,12 +1,10 @@
 #include "textflag.h"
 #include "go_asm.h"
 
-DATA noSign<>+0(SB)/8, $0x7fffffffffffffff
-GLOBL noSign<>(SB), RODATA|NOPTR, $8
-
 // func cubicsAVX2(dst, x *float32, n int, c *Cubics) (done int)
 //
-// Four elements at a time: their four cubics are loaded and transposed.
+// Four elements at a time, up to the first four with a NaN: their four cubics are loaded and
+// transposed.
 TEXT ·cubicsAVX2(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), DI
 	MOVQ         x+8(FP), SI
@@ -16,18 +14,12 @@ TEXT ·cubicsAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD Cubics_Lo(BX), Y15
 	VBROADCASTSD Cubics_PerStep(BX), Y14
 	VBROADCASTSD Cubics_Last(BX), Y13
-	VBROADCASTSD Cubics_Floor(BX), Y12
-	VBROADCASTSD Cubics_Least(BX), Y11
-	VBROADCASTSD noSign<>(SB), Y10
 
 cubics:
 	VCVTPS2PD (SI), Y0
-	VCMPPD    $0x1d, Y12, Y0, Y1 // x ≥ floor
-	VANDPD    Y10, Y0, Y2
-	VCMPPD    $0x1d, Y11, Y2, Y2
-	VANDPD    Y1, Y2, Y1
+	VCMPPD    $3, Y0, Y0, Y1 // NaN
 	VMOVMSKPD Y1, AX
-	CMPQ      AX, $15
+	TESTQ     AX, AX
 	JNE       done
 
 	VMAXPD      Y15, Y0, Y0

@@ -78,9 +78,8 @@ type Loops struct {
 	ToInt8         func(dst []int8, x []float32, by, zero float32)
 	BFloat16ToInt8 func(dst []int8, x []uint16, by, zero float32, ahead int)
 
-	// Cubics sets dst to the function c of x up to the first element that c does
-	// not cover, and returns how many that are.
-	Cubics func(dst, x []float32, c *Cubics) int
+	// Cubics sets dst to the function c of x; of NaN that is NaN.
+	Cubics func(dst, x []float32, c *Cubics)
 
 	// Extremes returns the smallest and the largest element, both NaN if x has one; -0
 	// is smaller than +0, and x is not empty.

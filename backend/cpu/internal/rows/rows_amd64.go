@@ -221,15 +221,17 @@ func forAVX2() Loops {
 				bfloat16ToInt8AVX2(&dst[last], &x[last], by, zero, 32, ahead)
 			}
 		},
-		Cubics: func(dst, x []float32, c *Cubics) int {
-			x = x[:len(dst)]
-			n := len(dst) &^ 3
-			if n > 0 {
-				if done := cubicsAVX2(&dst[0], &x[0], n, c); done < n {
-					return done + cubics(dst[done:], x[done:], c)
+		Cubics: func(dst, x []float32, c *Cubics) {
+			const step = 4
+			for x = x[:len(dst)]; len(dst) >= step; {
+				done := cubicsAVX2(&dst[0], &x[0], len(dst)&^(step-1), c)
+				dst, x = dst[done:], x[done:]
+				if len(dst) >= step { // with a NaN
+					cubics(dst[:step], x, c)
+					dst, x = dst[step:], x[step:]
 				}
 			}
-			return n + cubics(dst[n:], x[n:], c)
+			cubics(dst, x, c)
 		},
 		AbsMax: func(x []float32) float32 {
 			n := len(x) &^ 15

@@ -277,8 +277,7 @@ func checkCodes(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	}
 }
 
-// TestCubics compares assembly with Go: both stop at the first element that is not
-// covered, and are equal before it.
+// TestCubics compares assembly with Go.
 func TestCubics(t *testing.T) {
 	if !cpu.X86.HasAVX2 {
 		t.Skip("this machine lacks avx2")
@@ -297,10 +296,6 @@ func checkCubics(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 		c.Table[i] = [4]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
 	}
 	c.Last = c.Lo + (float64(len(c.Table))-0x1p-20)/c.PerStep
-	c.Floor, c.Least = math.Inf(-1), 0x1p-8*rng.Float64()
-	if rng.IntN(2) == 0 {
-		c.Floor = c.Lo
-	}
 	x := make([]float32, n)
 	for i := range x {
 		if x[i] = float32(c.Lo - 0.1 + (c.Last-c.Lo+1)*rng.Float64()); rng.IntN(16) == 0 {
@@ -309,9 +304,10 @@ func checkCubics(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	}
 	want, got := make([]float32, n), make([]float32, n+1)
 	got[n] = 42
-	w, g := Generic.Cubics(want, x, &c), fast.Cubics(got[:n], x, &c)
-	if w != g || !slices.Equal(got[:g], want[:w]) || got[n] != 42 {
-		t.Fatalf("%d of %v: %d: %v, should be %d: %v", n, x, g, got, w, want)
+	Generic.Cubics(want, x, &c)
+	fast.Cubics(got[:n], x, &c)
+	if !slices.EqualFunc(got[:n], want, func(a, b float32) bool { return a == b || a != a && b != b }) || got[n] != 42 {
+		t.Fatalf("%v: %v, should be %v", x, got, want)
 	}
 }
 
