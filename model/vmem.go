@@ -27,11 +27,11 @@ func (v VMEM) Request(f Footprint, may bool) (bytes, limit int64, prefetched boo
 	return bytes, cmp.Or(bytes, v.Granted), prefetched
 }
 
-// Fits reports whether programs of a footprint have enough fast memory; asked says that they
+// Fits reports whether programs of a footprint have enough fast memory; may says that they
 // may request more than is granted.
-func (v VMEM) Fits(f Footprint, asked bool) bool {
+func (v VMEM) Fits(f Footprint, may bool) bool {
 	bytes, prefetched := v.request(f)
-	return (asked || bytes == 0) && v.taken(f, prefetched) <= cmp.Or(bytes, v.Granted, v.Bytes)
+	return (may || bytes == 0) && v.taken(f, prefetched) <= cmp.Or(bytes, v.Granted, v.Bytes)
 }
 
 // request is Request of programs that may: there may be room for a prefetched input beside

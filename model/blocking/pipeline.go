@@ -92,15 +92,15 @@ func (m Model) newPipeline(p problem.Problem) (*pipeline, bool) {
 	return x, x.rate > 0
 }
 
-// fitting are the shapes that fit fast memory, the fastest first; asked says whether they
-// may need more of it than the compiler grants.
-func (x *pipeline) fitting(asked bool, given tile.Blocks) []tile.Blocks {
+// fitting are the shapes that fit fast memory, the fastest first; may says that they may
+// request more of it than the compiler grants.
+func (x *pipeline) fitting(may bool, given tile.Blocks) []tile.Blocks {
 	var list []tile.Blocks
 	for _, bm := range cuts(x.p.M, x.rowsUnit) {
 		for _, bn := range cuts(x.p.N, unitSide) {
 			for _, bk := range cuts(x.p.K, unitSide) {
 				b := tile.Blocks{M: bm, K: bk, N: bn}
-				if matches(b, given) && x.products(b) <= largest && x.vmem.Fits(x.footprint(b), asked) {
+				if matches(b, given) && x.products(b) <= largest && x.vmem.Fits(x.footprint(b), may) {
 					list = append(list, b)
 				}
 			}
