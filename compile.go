@@ -10,6 +10,7 @@ import (
 
 	"matladder/harness/tuned"
 	"matladder/kernels"
+	"matladder/model/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -202,9 +203,7 @@ func (d *device) packed(p problem.Problem, k kernels.Kernel, o Options) ([]*tile
 	if _, ok := p.(problem.Matmul); !ok || d.calls() == nil || len(o.InPlace) > 0 {
 		return nil, nil
 	}
-	m := d.machine()
-	m.PackedB = true
-	list := k.Candidates(p, m)
+	list := k.Candidates(p, blocking.Of(d.backend.Device(), blocking.Setup{PackedB: true}).Machine)
 	if len(list) == 0 {
 		return nil, nil
 	}

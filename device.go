@@ -13,7 +13,8 @@ import (
 	"matladder/backend/cpu"
 	"matladder/backend/registry"
 	"matladder/harness/tuned"
-	"matladder/tile"
+	"matladder/model/blocking"
+	"matladder/problem"
 )
 
 // device is an open backend. All programs of this process that ask for the same share it,
@@ -26,7 +27,7 @@ type device struct {
 	backend backend.Backend
 	params  backend.Params // to compile with, but for what a program adds
 
-	machine func() tile.Machine
+	machine func() problem.Machine
 	tuned   func() (*tuned.Table, error)
 }
 
@@ -64,7 +65,7 @@ func openDevice(ctx context.Context, o Options) (*device, error) {
 	if d == nil {
 		d = &device{key: key}
 		d.opened = sync.OnceValue(func() error { return d.start(ctx, name, o) })
-		d.machine = sync.OnceValue(func() tile.Machine { return d.backend.Device().Machine() })
+		d.machine = sync.OnceValue(func() problem.Machine { return blocking.Of(d.backend.Device(), blocking.Setup{}).Machine })
 		d.tuned = sync.OnceValues(func() (*tuned.Table, error) { return tuned.OfMachine(d.backend.Device(), d.params) })
 		if devices.open == nil {
 			devices.open = map[deviceKey]*device{}

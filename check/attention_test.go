@@ -22,7 +22,7 @@ func TestAttention(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := f.Make(f.Sample, asked).(problem.Attention)
-		k := skip.Kernel{}
+		k := skip.Kernel
 		t.Run(words, func(t *testing.T) {
 			ctx := context.Background()
 			programs, err := k.Build(p, "", problem.Clip(p, tile.Blocks{M: 64, K: 96}))

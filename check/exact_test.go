@@ -50,7 +50,7 @@ func TestExact_Interpreter(t *testing.T) {
 				for _, variant := range kernel.Variants(p) {
 					for _, b := range s.blocks {
 						if kernel.Number() < 4 {
-							b = kernel.Candidates(p, tile.Machine{Parallel: 2})[0]
+							b = kernel.Candidates(p, problem.Machine{Parallel: 2})[0]
 						}
 						for _, dist := range []string{Exact, ExactNarrow} {
 							t.Run(fmt.Sprintf("%s%s/%s/%v/%s", kernel.Name(), variant, problemtest.Label(p), b, dist), func(t *testing.T) {

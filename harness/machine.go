@@ -5,55 +5,52 @@ import (
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model"
+	"matladder/model/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
 
 // withMemory is the point with the fast memory that its programs are to have, where its
 // kernel asks for some.
-func (p Point) withMemory(m tile.Machine) Point {
+func (p Point) withMemory(m blocking.Model) Point {
 	rung, ok := p.Contender.(Rung)
-	if !ok || !kernels.Asks(rung.Kernel) || p.Params.VMEMBytes > 0 {
+	if !ok || !rung.Kernel.RequestsVMEM() || p.Params.VMEMBytes > 0 {
 		return p
 	}
 	programs, err := p.build(p.Problem, p.Variant)
 	if err != nil {
 		return p // a row will say so
 	}
-	if need, err := model.Need(programs); err == nil {
-		p.Params.VMEMBytes, _, _ = kernels.Memory(rung.Kernel, need, m)
+	if f, err := model.FootprintOf(programs); err == nil {
+		p.Params.VMEMBytes, _, _ = m.VMEM.Request(f, true)
 	}
 	return p
 }
 
-// machineOf is what kernels may know of a device that compiles under params. Where inputs may
-// come ahead, tables of blocks are no help: they are tuned for launches that begin with all
+// modelOf is what is known of a device that compiles under params. Where inputs may be
+// prefetched, tables of blocks are no help: they are tuned for launches that begin with all
 // inputs in main memory.
-func machineOf(d machine.Device, params backend.Params) tile.Machine {
-	m := d.Machine().Limited(params.VMEMBytes)
-	if params.Prefetch {
-		m.Ahead = d.Ahead()
-	}
-	return m
+func modelOf(d machine.Device, params backend.Params) blocking.Model {
+	return blocking.Of(d, blocking.Setup{VMEMBytes: params.VMEMBytes, Prefetch: params.Prefetch})
 }
 
 // fits reports whether blocks fit the fast memory that a kernel's programs have: those of a
 // table may have been tuned under a higher vmem_limit. What cannot be built or counted is
 // left to the row, which will say so.
-func fits(k kernels.Kernel, p problem.Problem, variant string, b tile.Blocks, m tile.Machine) bool {
-	if m.Granted == 0 {
+func fits(k kernels.Kernel, p problem.Problem, variant string, b tile.Blocks, m blocking.Model) bool {
+	if m.VMEM.Granted == 0 {
 		return true
 	}
 	programs, err := k.Build(p, variant, b)
 	if err != nil {
 		return true
 	}
-	need, err := model.Need(programs)
+	f, err := model.FootprintOf(programs)
 	if err != nil {
 		return true
 	}
-	_, limit, _ := kernels.Memory(k, need, m)
-	return need.Bytes <= limit
+	_, limit, _ := m.VMEM.Request(f, k.RequestsVMEM())
+	return f.Bytes <= limit
 }
 
 // sameMemory gives the vendor's own matmul as much fast memory as the kernels beside it

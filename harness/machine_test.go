@@ -7,7 +7,6 @@ import (
 	"matladder/backend"
 	"matladder/harness/tuned"
 	"matladder/kernels"
-	"matladder/kernels/blocking"
 	"matladder/machine"
 	"matladder/model"
 	"matladder/problem"
@@ -36,31 +35,31 @@ func TestMachine_Pipeline(t *testing.T) {
 
 func checkPipeline(t *testing.T, d machine.Device, p problem.Matmul, prefetch bool) {
 	t.Helper()
-	m := machineOf(d, backend.Params{Prefetch: prefetch})
-	list := kernels.All[4].Candidates(p, m)
+	m := modelOf(d, backend.Params{Prefetch: prefetch})
+	list := kernels.All[4].Candidates(p, m.Machine)
 	for _, b := range append(list, tile.Blocks{M: 256, K: 512, N: 512}, tile.Blocks{M: 512, K: p.K, N: 256}) {
 		programs, err := kernels.All[4].Build(p, "", b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		need, err := model.Need(programs)
+		f, err := model.FootprintOf(programs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var inputs []model.Near
-		if _, _, ahead := kernels.Memory(kernels.All[4], need, m); ahead {
-			r, err := model.Ahead(programs, m.Ahead.Apart)
+		var inputs []model.Resident
+		if _, _, prefetched := m.VMEM.Request(f, true); prefetched {
+			r, err := model.Prefetched(programs, m.VMEM.Prefetch.Apart)
 			if err != nil {
 				t.Fatal(err)
 			}
-			inputs = []model.Near{{Name: r.Name, Between: m.Ahead.Apart}}
+			inputs = []model.Resident{{Name: r.Name, Between: m.VMEM.Prefetch.Apart}}
 		}
 		w, err := model.WorkOf(programs[0], inputs...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		cores := float64(max(1, d.Cores))
-		w.Cycles = float64(w.FLOPs)/float64(w.Steps)/m.Pipeline.Rates[p.A]*d.ClockHertz.Value + m.Pipeline.Drain*d.ClockHertz.Value
+		w.Cycles = float64(w.FLOPs)/float64(w.Steps)/m.VMEM.Core.Rates[p.A]*d.ClockHertz.Value + m.VMEM.Core.Drain*d.ClockHertz.Value
 		peak := p.A.String()
 		if !d.PeakAt(peak, "").Known() {
 			peak = "bfloat16"
@@ -71,8 +70,8 @@ func checkPipeline(t *testing.T, d machine.Device, p problem.Matmul, prefetch bo
 		}
 		// The first blocks of a second core overlap in one and not in the other.
 		tolerance := 0.01 + (cores-1)*0.02
-		if have := blocking.Seconds(p, m, b); math.Abs(have/want.Seconds-1) > tolerance {
-			t.Errorf("%s %s %s, ahead %v: %.4g s, the step model has %.4g", d.Key, p, b, inputs, have, want.Seconds)
+		if have := m.Seconds(p, b); math.Abs(have/want.Seconds-1) > tolerance {
+			t.Errorf("%s %s %s, prefetched %v: %.4g s, the step model has %.4g", d.Key, p, b, inputs, have, want.Seconds)
 		}
 	}
 }
@@ -155,7 +154,7 @@ func TestMachine_Ragged(t *testing.T) {
 		}
 		for _, s := range [][3]int{{1, 1, 1}, {7, 1009, 3}, {1, 4096, 14336}, {50021, 50021, 50021}, {16, 1 << 18, 128}} {
 			for _, dtype := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
-				if p := problem.New(s[0], s[1], s[2], dtype); len(kernels.All[4].Candidates(p, d.Machine())) == 0 {
+				if p := problem.New(s[0], s[1], s[2], dtype); len(kernels.All[4].Candidates(p, modelOf(d, backend.Params{}).Machine)) == 0 {
 					t.Errorf("%s: no blocks for %s", key, p)
 				}
 			}
@@ -172,7 +171,7 @@ func TestMachine_MLP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := machineOf(d, backend.Params{})
+		m := modelOf(d, backend.Params{})
 		for _, words := range []string{"bfloat16", "float32", "bfloat16xint8"} {
 			asked, err := problem.MLPFamily.Parse(words)
 			if err != nil {
@@ -182,7 +181,7 @@ func TestMachine_MLP(t *testing.T) {
 				p := problem.MLPFamily.Make(sizes, asked)
 				for _, k := range kernels.Ladder(problem.MLPFamily) {
 					found := false
-					for _, b := range k.Candidates(p, m) {
+					for _, b := range k.Candidates(p, m.Machine) {
 						fit := fits(k, p, "", b, m)
 						if found = found || fit; !fit && k.Number() == 2 || b.N%128 != 0 {
 							t.Errorf("%s, %s, %s: %v", key, k.Name(), p, b)

@@ -38,7 +38,7 @@ func (p *fakePeer) Supports(m problem.Problem) error {
 
 func (p *fakePeer) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
 	k := kernels.All[0]
-	programs, err := k.Build(spec.Problem, "", k.Candidates(spec.Problem, tile.Machine{})[0])
+	programs, err := k.Build(spec.Problem, "", k.Candidates(spec.Problem, problem.Machine{})[0])
 	if err != nil {
 		return nil, err
 	}

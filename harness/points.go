@@ -113,7 +113,7 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 			for _, number := range c.Kernels {
 				g.Points = append(g.Points, points(p, number, c, d, params)...)
 			}
-			sameMemory(g.Points, machineOf(d, params).Granted)
+			sameMemory(g.Points, modelOf(d, params).VMEM.Granted)
 			if total += len(g.Points); total > maxPoints {
 				return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
 			}
@@ -174,14 +174,14 @@ func points(p problem.Problem, number int, c Config, d machine.Device, params ba
 		return []Point{{Contender: Vendor{}, Problem: p, Params: vendorParams(d, params)}}
 	}
 	k, _ := kernels.Rung(c.Family, number)
-	params.Prefetch = params.Prefetch && kernels.Asks(k)
-	m := machineOf(d, params)
+	params.Prefetch = params.Prefetch && k.RequestsVMEM()
+	m := modelOf(d, params)
 	point := Point{Contender: Rung{Kernel: k}, Problem: p, Params: params}
 	if err := k.Supports(p); err != nil {
 		point.Status, point.Reason = results.Unsupported, err.Error()
 		return []Point{point}
 	}
-	blocks, source := k.Candidates(p, m), FixedBlocks
+	blocks, source := k.Candidates(p, m.Machine), FixedBlocks
 	switch {
 	case !kernels.ChoosesBlocks(k):
 	case len(c.Blocks) > 0:

@@ -151,7 +151,7 @@ func hashPrograms(h io.Writer, f *problem.Family) {
 				if k.Supports(p) != nil {
 					continue
 				}
-				for _, b := range k.Candidates(p, tile.Machine{Parallel: 2}) {
+				for _, b := range k.Candidates(p, problem.Machine{Parallel: 2}) {
 					for _, v := range k.Variants(p) {
 						programs, err := k.Build(p, v, b)
 						fmt.Fprintln(h, programs, err)

@@ -8,18 +8,17 @@ import (
 
 	"matladder/backend"
 	"matladder/kernels"
-	"matladder/kernels/blocking"
 	"matladder/machine"
 	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
 )
 
-// TestAskFor_Told: what v5 takes of VMEM is no less than libtpu 0.0.51 said when it had too
-// little, for 272 blocks (2026-11-24, limits of 0.2 MiB more than blocks and scratch; of an
-// input that comes ahead and is cut, two blocks are what it asks for before it has scheduled
+// TestRequest_Told: what v5 takes of VMEM is no less than libtpu 0.0.51 said when it had too
+// little, for 272 blocks (2026-11-24, limits of 0.2 MiB more than blocks and scratch; of a
+// prefetched input that is cut, two blocks are what it asks for before it has scheduled
 // anything), and for most of them not much more.
-func TestAskFor_Told(t *testing.T) {
+func TestRequest_Told(t *testing.T) {
 	f, err := os.Open("testdata/vmem.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -55,19 +54,19 @@ func TestAskFor_Told(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		need, err := model.Need(programs)
+		f, err := model.FootprintOf(programs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := machineOf(d, backend.Params{Prefetch: r[4] == "true"})
-		m.FastBytes = 1 << 40
-		if !m.Ahead.Apart && m.Ahead.Bytes > 0 {
-			m.Ahead.Bytes = 1 << 41
+		v := modelOf(d, backend.Params{Prefetch: r[4] == "true"}).VMEM
+		v.Bytes = 1 << 40
+		if !v.Prefetch.Apart && v.Prefetch.Bytes > 0 {
+			v.Prefetch.Bytes = 1 << 41
 		}
 		enough := func(mib float64) bool {
-			m.Granted = int64(mib * (1 << 20))
-			ask, _ := blocking.AskFor(need, m)
-			return ask == 0
+			v.Granted = int64(mib * (1 << 20))
+			bytes, _, _ := v.Request(f, true)
+			return bytes == 0
 		}
 		if enough(said - 0.1) {
 			t.Errorf("%v: %.1f MiB are taken to be enough", r, said-0.1)

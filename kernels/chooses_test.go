@@ -3,7 +3,7 @@ package kernels
 import (
 	"testing"
 
-	"matladder/tile"
+	"matladder/problem"
 )
 
 // TestChoosesBlocks: whether a block shape is a choice does not depend on the machine. A small
@@ -18,7 +18,7 @@ func TestChoosesBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, bytes := range []int64{0, 64 << 10, 512 << 10, 16 << 20, 128 << 20} {
-			n := len(k.Candidates(f.Make(f.Equal(1<<14), asked), tile.Machine{FastBytes: bytes, Parallel: 4}))
+			n := len(k.Candidates(f.Make(f.Equal(1<<14), asked), problem.Machine{FastBytes: bytes, Parallel: 4}))
 			switch chooses := ChoosesBlocks(k); {
 			case n > 1 && !chooses:
 				t.Errorf("%s/%s takes no choice and proposes %d block shapes where L2 holds %d bytes", f.Name, k.Name(), n, bytes)

@@ -11,7 +11,6 @@ import (
 	"matladder/kernels"
 	"matladder/model"
 	"matladder/problem"
-	"matladder/tile"
 )
 
 const (
@@ -59,7 +58,7 @@ func countsTable(t *testing.T, k kernels.Kernel) string {
 	s.WriteString("| ---: | --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, n := range []int{1024, 4096} {
 		p := f.Make(f.Equal(n), asked)
-		for _, b := range k.Candidates(p, tile.Machine{Parallel: 2}) {
+		for _, b := range k.Candidates(p, problem.Machine{Parallel: 2}) {
 			programs, err := k.Build(p, "", b)
 			if err != nil {
 				t.Fatal(err)

@@ -16,7 +16,7 @@ func ExampleFind() {
 		return
 	}
 	p := problem.New(300, 200, 250, tile.Float32)
-	blocks := k.Candidates(p, tile.Machine{Parallel: 2})
+	blocks := k.Candidates(p, problem.Machine{Parallel: 2})
 	fmt.Println(k.Name(), "proposes", blocks)
 	programs, err := k.Build(p, "", blocks[0])
 	if err != nil {

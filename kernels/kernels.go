@@ -7,7 +7,6 @@
 package kernels
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,7 +17,6 @@ import (
 	flash "matladder/kernels/attention/v3_flash"
 	skip "matladder/kernels/attention/v4_skip"
 	split "matladder/kernels/attention/v5_split"
-	"matladder/kernels/blocking"
 	all "matladder/kernels/grouped/v1_all"
 	visits "matladder/kernels/grouped/v2_visits"
 	starts "matladder/kernels/grouped/v3_starts"
@@ -40,8 +38,8 @@ import (
 	"matladder/tile"
 )
 
-// Kernel is one rung of a ladder. Of makes one of a kernel that is written for the
-// problems of one type.
+// Kernel is one rung of a ladder, for any problem. Of makes one of a problem.Rung, which is
+// written for the problems of one type.
 type Kernel interface {
 	// Family is that of the problems it computes.
 	Family() *problem.Family
@@ -49,49 +47,29 @@ type Kernel interface {
 	Number() int
 	// Name is that of the kernel's folder.
 	Name() string
+	// RequestsVMEM says that fast memory is requested where blocks need more than is granted.
+	RequestsVMEM() bool
 	// Supports returns why the kernel does not take p, or nil.
 	Supports(p problem.Problem) error
 	// Variants lists the ways the kernel computes p; the plain one, "", first.
 	Variants(p problem.Problem) []string
 	// Candidates proposes block shapes for a machine, clipped to the arrays,
 	// equal ones merged.
-	Candidates(p problem.Problem, m tile.Machine) []tile.Blocks
+	Candidates(p problem.Problem, m problem.Machine) []tile.Blocks
 	// Build writes the kernel for p as programs that run in order inside one
 	// launch; usually one.
 	Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 
-// Asker is a kernel for which the compiler is asked for fast memory where blocks need
-// more than it grants. Others keep to that: what does not fit is their lesson.
-type Asker interface{ Asks() bool }
-
-// Asks reports whether k is such a kernel.
-func Asks(k Kernel) bool {
-	a, ok := k.(Asker)
-	return ok && a.Asks()
-}
-
-// Memory is the fast memory that programs of k have on a machine, of which they need need:
-// ask is how many bytes the compiler is to be asked for, 0 for what it grants, limit what they
-// have then, 0 where none is known, and ahead whether the largest input comes ahead, beside
-// that. All who compile kernels go by it, so
-// that a block shape that was tuned fits where it is measured.
-func Memory(k Kernel, need tile.Need, m tile.Machine) (ask, limit int64, ahead bool) {
-	if Asks(k) {
-		ask, ahead = blocking.AskFor(need, m)
-	}
-	return ask, cmp.Or(ask, m.Granted), ahead
-}
-
 // All are the ladders of all families, the first rung of each first.
 var All = []Kernel{
-	Of(naive.Kernel{}), Of(parallel.Kernel{}), Of(block.Kernel{}), Of(optblock.Kernel{}), Of(quantized.Kernel{}),
-	Of(passes.Kernel{}), Of(rows.Kernel{}),
-	Of(written.Kernel{}), Of(rowblocks.Kernel{}), Of(flash.Kernel{}), Of(skip.Kernel{}), Of(split.Kernel{}),
-	Of(normpasses.Kernel{}), Of(normrows.Kernel{}), Of(normsums.Kernel{}),
-	Of(wide.Kernel{}), Of(halves.Kernel{}),
-	Of(all.Kernel{}), Of(visits.Kernel{}), Of(starts.Kernel{}),
-	Of(mlpapart.Kernel{}), Of(mlppair.Kernel{}),
+	Of(naive.Kernel), Of(parallel.Kernel), Of(block.Kernel), Of(optblock.Kernel), Of(quantized.Kernel),
+	Of(passes.Kernel), Of(rows.Kernel),
+	Of(written.Kernel), Of(rowblocks.Kernel), Of(flash.Kernel), Of(skip.Kernel), Of(split.Kernel),
+	Of(normpasses.Kernel), Of(normrows.Kernel), Of(normsums.Kernel),
+	Of(wide.Kernel), Of(halves.Kernel),
+	Of(all.Kernel), Of(visits.Kernel), Of(starts.Kernel),
+	Of(mlpapart.Kernel), Of(mlppair.Kernel),
 }
 
 // Register adds a kernel to All. It panics if its ladder has one of that number: that is a
@@ -159,5 +137,5 @@ func ChoosesBlocks(k Kernel) bool {
 	const large = 1 << 14
 	f := k.Family()
 	asked, err := f.Parse(f.Dtypes[0])
-	return err == nil && len(k.Candidates(f.Make(f.Equal(large), asked), tile.Machine{})) > 1
+	return err == nil && len(k.Candidates(f.Make(f.Equal(large), asked), problem.Machine{})) > 1
 }

@@ -48,7 +48,7 @@ const rungs = 5
 
 // TestBuild builds every candidate of every kernel that supports a problem.
 func TestBuild(t *testing.T) {
-	machines := []tile.Machine{{Parallel: 1}, {Parallel: 2}, {Parallel: 7, FastBytes: 1 << 20}}
+	machines := []problem.Machine{{Parallel: 1}, {Parallel: 2}, {Parallel: 7, FastBytes: 1 << 20}}
 	for _, s := range [][3]int{{1, 1, 1}, {1024, 1024, 1024}, {1, 4096, 14336}, {1009, 1013, 1019}} {
 		for _, p := range problems(s[0], s[1], s[2]) {
 			supported := 0
@@ -116,7 +116,7 @@ func TestFind(t *testing.T) {
 func TestCandidates_Panels(t *testing.T) {
 	align := map[tile.Dtype][2]int{tile.Int8: {32, 128}, tile.Int32: {8, 128}}
 	for _, test := range []struct{ m, n, bm, bn int }{{128, 128, 64, 128}, {1000, 1000, 512, 512}, {20, 1000, 20, 512}} {
-		b := All[1].Candidates(problem.New(test.m, 256, test.n, tile.Int8), tile.Machine{Parallel: 1, Align: align})[0]
+		b := All[1].Candidates(problem.New(test.m, 256, test.n, tile.Int8), problem.Machine{Parallel: 1, Align: align})[0]
 		if b.M != test.bm || b.N != test.bn {
 			t.Errorf("panels of %d×%d: %d×%d, want %d×%d", test.m, test.n, b.M, b.N, test.bm, test.bn)
 		}

@@ -7,24 +7,15 @@ import (
 	"matladder/tile"
 )
 
-// Typed is a kernel that is written for problems of one type.
-type Typed[P problem.Problem] interface {
-	Number() int
-	Name() string
-	Supports(p P) error
-	Variants(p P) []string
-	Candidates(p P, m tile.Machine) []tile.Blocks
-	Build(p P, variant string, b tile.Blocks) ([]*tile.Program, error)
-}
-
-// Of is k as a Kernel: one that supports no problem of another type, and proposes and
+// Of is a rung as a Kernel: one that supports no problem of another type, and proposes and
 // builds nothing for it.
-func Of[P problem.Problem](k Typed[P]) Kernel { return of[P]{k} }
+func Of[P problem.Problem](r problem.Rung[P]) Kernel { return of[P]{r} }
 
-type of[P problem.Problem] struct{ k Typed[P] }
+type of[P problem.Problem] struct{ rung problem.Rung[P] }
 
-func (o of[P]) Number() int  { return o.k.Number() }
-func (o of[P]) Name() string { return o.k.Name() }
+func (o of[P]) Number() int        { return o.rung.Number }
+func (o of[P]) Name() string       { return o.rung.Name }
+func (o of[P]) RequestsVMEM() bool { return o.rung.RequestsVMEM }
 
 func (o of[P]) Family() *problem.Family {
 	var p P
@@ -36,19 +27,23 @@ func (o of[P]) Supports(p problem.Problem) error {
 	if !ok {
 		return fmt.Errorf("a kernel of %s takes no problem of %s", o.Family().Name, p.Family().Name)
 	}
-	return o.k.Supports(typed)
+	return o.rung.Supports(typed)
 }
 
 func (o of[P]) Variants(p problem.Problem) []string {
-	if typed, ok := p.(P); ok {
-		return o.k.Variants(typed)
+	typed, ok := p.(P)
+	switch {
+	case !ok:
+		return nil
+	case o.rung.Variants == nil:
+		return []string{""}
 	}
-	return nil
+	return o.rung.Variants(typed)
 }
 
-func (o of[P]) Candidates(p problem.Problem, m tile.Machine) []tile.Blocks {
+func (o of[P]) Candidates(p problem.Problem, m problem.Machine) []tile.Blocks {
 	if typed, ok := p.(P); ok {
-		return o.k.Candidates(typed, m)
+		return o.rung.Blocks(typed, m)
 	}
 	return nil
 }
@@ -58,11 +53,5 @@ func (o of[P]) Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.
 	if !ok {
 		return nil, o.Supports(p)
 	}
-	return o.k.Build(typed, variant, b)
-}
-
-// Asks reports whether k is an Asker that asks.
-func (o of[P]) Asks() bool {
-	a, ok := o.k.(Asker)
-	return ok && a.Asks()
+	return o.rung.Build(typed, variant, b)
 }

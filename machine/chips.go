@@ -18,8 +18,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"matladder/tile"
 )
 
 // Precision values of a float32 product; all other dtypes have only the default.
@@ -105,7 +103,7 @@ type Device struct {
 	// device, where operands may stay from one launch to the next.
 	LastLevelCacheBytes Figure
 
-	// What the step model of package analyze needs beyond peaks and bandwidth.
+	// What the step model of package model needs beyond peaks and bandwidth.
 	// They are of one core: no part of them is shared out.
 	ClockHertz          Figure // bundles issued per second
 	StepOverheadSeconds Figure // what every grid step costs beside computing and moving
@@ -134,7 +132,7 @@ type Device struct {
 
 	// Blocking is what block shapes are ranked by where programs run on cores with caches,
 	// as measured on this machine; nil elsewhere.
-	Blocking *tile.Cores
+	Blocking *Cores
 }
 
 // Torus is the largest pod of a generation. The zero Torus is unknown.

@@ -33,10 +33,10 @@ type Work struct {
 	Cycles float64
 }
 
-// Near is an input of a launch that is in fast memory before the first step. Its bytes are
+// Resident is an input of a launch that is in fast memory before the first step. Its bytes are
 // moved once: behind the launch before, so that no step waits for them, unless it is Waited
 // for.
-type Near struct {
+type Resident struct {
 	Name   string
 	Waited bool // the launch itself begins with the copy
 	// Between says that it is in a memory between main and fast memory. Its blocks are still
@@ -44,9 +44,9 @@ type Near struct {
 	Between bool
 }
 
-// WorkOf counts a program's work, with some inputs near. The error is ErrUncountable where
+// WorkOf counts a program's work, with some inputs resident. The error is ErrUncountable where
 // only running the program would tell.
-func WorkOf(p *tile.Program, near ...Near) (Work, error) {
+func WorkOf(p *tile.Program, resident ...Resident) (Work, error) {
 	w := Work{Steps: p.Steps()}
 	var between, first int64 // of Bytes and FirstBytes, what blocks from a memory between add up to
 	for _, a := range p.Grid {
@@ -57,12 +57,12 @@ func WorkOf(p *tile.Program, near ...Near) (Work, error) {
 		if err != nil {
 			return w, fmt.Errorf("%s: %s: %w", p.Name, r.Name, err)
 		}
-		if at := slices.IndexFunc(near, func(n Near) bool { return n.Name == r.Name }); at >= 0 && r.Kind == tile.In {
+		if at := slices.IndexFunc(resident, func(n Resident) bool { return n.Name == r.Name }); at >= 0 && r.Kind == tile.In {
 			w.Bytes += r.ArrayBytes()
-			if near[at].Waited {
+			if resident[at].Waited {
 				w.FirstBytes += r.ArrayBytes()
 			}
-			if near[at].Between {
+			if resident[at].Between {
 				between, first = between+t.bytes, first+blockBytes(r, firstProgram{})
 			}
 			continue
@@ -170,46 +170,27 @@ type Time struct {
 // error names the figure of the device that is missing.
 func (w Work) On(d machine.Device, dtype, precision string) (Time, error) {
 	peak := d.PeakAt(dtype, precision)
-	for _, f := range []struct {
-		name string
-		machine.Figure
-	}{
-		{"peak of " + dtype, peak}, {"bandwidth", d.BandwidthBytesPerSecond}, {"clock", d.ClockHertz},
-		{"step overhead", d.StepOverheadSeconds}, {"overlap exponent", d.OverlapExponent},
-	} {
-		if !f.Known() {
-			return Time{}, fmt.Errorf("%s: no %s is known", d.Key, f.name)
-		}
+	if !peak.Known() {
+		return Time{}, fmt.Errorf("%s: no peak of %s is known", d.Key, dtype)
+	}
+	core, err := d.Pipeline()
+	if err != nil {
+		return Time{}, err
 	}
 	if w.Steps < 1 {
 		return Time{}, fmt.Errorf("no grid steps to predict")
 	}
 	cores := 1.
 	if w.Parallel {
-		cores = float64(max(1, d.Cores))
-	}
-	// One core of several has its part of the peak in any case, of the memory too
-	// where it works alone: it cannot fill the whole device's bandwidth.
-	share := float64(max(1, d.Cores))
-	bandwidth := d.BandwidthBytesPerSecond.Value / share
-	if d.AttainedBytesPerSecond.Known() {
-		bandwidth = d.AttainedBytesPerSecond.Value / share
+		cores = float64(core.Cores)
 	}
 	steps := math.Ceil(float64(w.Steps) / cores)
 	if w.CoreSteps > 0 {
 		steps = float64(w.CoreSteps)
 	}
-	busy := float64(w.FLOPs) / float64(w.Steps) / (peak.Value / share)
+	busy := float64(w.FLOPs) / float64(w.Steps) / (peak.Value / float64(core.Cores))
 	bundles := w.Cycles / d.ClockHertz.Value
-	t := Time{
-		Steps:    int64(steps),
-		Compute:  max(busy, bundles),
-		Transfer: float64(max(0, w.Bytes-w.FirstBytes-w.LastBytes)) / float64(w.Steps) / bandwidth,
-		Overhead: d.StepOverheadSeconds.Value,
-		Edges:    float64(w.FirstBytes+w.LastBytes) / bandwidth,
-	}
-	t.Step = Overlap(t.Compute, t.Transfer, d.OverlapExponent.Value) + t.Overhead
-	t.Seconds = steps*t.Step + t.Edges
+	t := Launch(core, steps, max(busy, bundles), float64(max(0, w.Bytes-w.FirstBytes-w.LastBytes))/float64(w.Steps), float64(w.FirstBytes+w.LastBytes))
 	switch {
 	case t.Overhead >= t.Compute && t.Overhead >= t.Transfer:
 		t.Limit = Overhead
@@ -221,6 +202,15 @@ func (w Work) On(d machine.Device, dtype, precision string) (Time, error) {
 		t.Limit = Compute
 	}
 	return t, nil
+}
+
+// Launch is the step model of a launch, all but its Limit: so many steps of one core, each of
+// which computes for some seconds and moves bytes, and bytes that move while nothing computes.
+func Launch(core *machine.Pipeline, steps, compute, bytes, edges float64) Time {
+	t := Time{Steps: int64(steps), Compute: compute, Transfer: bytes / core.Memory, Overhead: core.Step, Edges: edges / core.Memory}
+	t.Step = Overlap(t.Compute, t.Transfer, core.Overlap) + t.Overhead
+	t.Seconds = steps*t.Step + t.Edges
+	return t
 }
 
 // Overlap is how long two things take that go on at the same time and hinder each

@@ -156,6 +156,16 @@ func (p Attention) Span() (lo, hi int) {
 	return p.SpanOf(p.Rows, p.Keys)
 }
 
+// KeyBlocks are the first and the last block of keys that block i of rows sees some of, none if
+// last < first.
+func (p Attention) KeyBlocks(i int, b tile.Blocks) (first, last int) {
+	lo, hi := p.Span()
+	blocks := tile.Ceil(p.Keys, b.K)
+	first = int(tile.FloorDiv(tile.Const(i*b.M+lo), b.K).(tile.Const))
+	last = int(tile.FloorDiv(tile.Const(i*b.M+b.M-1+hi), b.K).(tile.Const))
+	return max(min(first, blocks), 0), max(min(last, blocks-1), -1)
+}
+
 // SpanOf is Span of an example of so many rows and keys, the shift of AtEnd included.
 func (p Attention) SpanOf(rows, keys int) (lo, hi int) {
 	lo, hi = -unlimited, unlimited

@@ -1,6 +1,6 @@
 // Package problem says what is asked of a kernel: which family of problems it is of, its
-// sizes and dtypes, and whatever else the family leaves open. It knows nothing of blocks,
-// devices or time.
+// sizes and dtypes, and whatever else the family leaves open; what a kernel is (Rung), and
+// what one may know of a machine (Machine). It knows nothing of devices or time.
 //
 //	Family ─► Parse(dtypes and words), ParseSizes(sizes) ─► Make ─► Problem ─► what is asked, counted and stored
 //

@@ -55,7 +55,7 @@ func TestPrograms_JSON(t *testing.T) {
 	for _, k := range kernels.Ladder(problem.MatmulFamily) {
 		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 			p := problem.New(100, 70, 90, d)
-			for _, b := range k.Candidates(p, tile.Machine{Parallel: 2}) {
+			for _, b := range k.Candidates(p, problem.Machine{Parallel: 2}) {
 				ps, err := k.Build(p, "", b)
 				if err != nil {
 					t.Fatal(err)

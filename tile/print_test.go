@@ -23,7 +23,7 @@ func TestString_Golden(t *testing.T) {
 				if k.Supports(p) != nil {
 					continue
 				}
-				blocks := k.Candidates(p, tile.Machine{Parallel: 4})[0]
+				blocks := k.Candidates(p, problem.Machine{Parallel: 4})[0]
 				programs, err := k.Build(p, "", blocks)
 				check(t, &text, programs, err)
 			}

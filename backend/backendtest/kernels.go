@@ -52,7 +52,7 @@ func problems(s shape) []problem.Matmul {
 // blocksFor returns the block shapes to try of a rung.
 func blocksFor(k kernels.Kernel, p problem.Matmul) []tile.Blocks {
 	if k.Number() <= 2 {
-		return append(k.Candidates(p, tile.Machine{Parallel: 2}), k.Candidates(p, tile.Machine{Parallel: 3})...)
+		return append(k.Candidates(p, problem.Machine{Parallel: 2}), k.Candidates(p, problem.Machine{Parallel: 3})...)
 	}
 	blocks := blockShapes
 	if p.M*p.K*p.N > 1<<18 {

@@ -17,7 +17,7 @@ import (
 func sample(t *testing.T) (problem.Matmul, []*tile.Program) {
 	t.Helper()
 	p := problem.New(37, 29, 41, tile.Float32)
-	programs, err := quantized.Kernel{}.Build(p, "", tile.Blocks{M: 16, K: 8, N: 16})
+	programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 16, K: 8, N: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func testLife(t *testing.T, s suite) {
 // testCancel ends a run that would take very long.
 func testCancel(t *testing.T, s suite) {
 	p := problem.New(300, 301, 302, tile.Float32)
-	programs, err := optblock.Kernel{}.Build(p, "", tile.Blocks{M: 64, K: 64, N: 64})
+	programs, err := optblock.Kernel.Build(p, "", tile.Blocks{M: 64, K: 64, N: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func testRefusals(t *testing.T, s suite) {
 	}
 	const huge = 1 << 21
 	p := problem.New(huge, huge, huge, tile.Float32)
-	programs, err := optblock.Kernel{}.Build(p, "", tile.Blocks{M: 128, K: 128, N: 128})
+	programs, err := optblock.Kernel.Build(p, "", tile.Blocks{M: 128, K: 128, N: 128})
 	if err != nil {
 		t.Fatal(err)
 	}

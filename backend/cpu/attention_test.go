@@ -134,7 +134,7 @@ func BenchmarkAttention(b *testing.B) {
 				for _, k := range attentiontest.Rungs() {
 					shapes := []tile.Blocks{{M: 64, K: 512}, {M: 128, K: 512}, {M: 256, K: 512}}
 					if k.Number() < 3 {
-						shapes = k.Candidates(p, tile.Machine{FastBytes: 1 << 20})
+						shapes = k.Candidates(p, problem.Machine{FastBytes: 1 << 20})
 					}
 					for _, s := range shapes {
 						b.Run(fmt.Sprintf("%s/%d/causal=%v/%s/%d×%d", d, dim, causal, k.Name(), s.M, s.K), func(b *testing.B) {

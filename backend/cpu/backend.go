@@ -200,7 +200,8 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 		return nil, fmt.Errorf("cpu: parameters %q: %w", params.String(), backend.ErrUnsupported)
 	}
 	m := plan.Machine{
-		Workers: b.options.Threads, ProgramOrder: b.options.ProgramOrder, Measures: !b.options.nominal,
+		Workers: b.options.Threads, ProgramOrder: b.options.ProgramOrder,
+		L2: int64(probe.Host().L2), L3: int64(probe.Host().L3),
 		CacheBytes: max(0, b.options.CacheBytes), OwnBytes: b.options.ownBytes, Layout: layout,
 	}
 	var err error
@@ -213,7 +214,9 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	case params.Threads > 0:
 		m.Workers = params.Threads
 	}
-	m.Sharing = func() tile.Sharing { return b.costOfSharing(m.Workers) }
+	if !b.options.nominal {
+		m.Figures = figures{b, m.Workers}
+	}
 	isa := b.options.ISA
 	if params.ISA != "" {
 		isa = params.ISA

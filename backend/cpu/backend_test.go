@@ -50,7 +50,7 @@ func TestOpen(t *testing.T) {
 
 func TestCompile_Params(t *testing.T) {
 	be := open(t, Options{Threads: 1})()
-	programs, err := optblock.Kernel{}.Build(problem.New(8, 8, 8, tile.Float32), "", tile.Blocks{M: 8, K: 8, N: 8})
+	programs, err := optblock.Kernel.Build(problem.New(8, 8, 8, tile.Float32), "", tile.Blocks{M: 8, K: 8, N: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,13 +170,13 @@ func TestMeasurements(t *testing.T) {
 }
 
 // someCores are figures as a machine may give them of itself.
-func someCores() *tile.Cores {
-	c := &tile.Cores{
+func someCores() *machine.Cores {
+	c := &machine.Cores{
 		L2: 1 << 20, L3: 1 << 25, Shared: 1e11, Memory: 4e10, Launch: 1e-6, Pair: 1e-6, Task: 2e-7,
-		Sharing: tile.Sharing{Line: 1e-7, ReadOthers: 1e10, WriteOthers: 1e10}, Rates: map[tile.Dtype]tile.ProductRate{},
+		Sharing: machine.Sharing{Line: 1e-7, ReadOthers: 1e10, WriteOthers: 1e10}, Rates: map[tile.Dtype]machine.ProductRate{},
 	}
 	for _, d := range measuredDtypes {
-		c.Rates[d] = tile.ProductRate{Rows: 12, Columns: 32, Depth: 1, FLOPs: 2e11, Fetch: 2e10, PackA: 6e10, PackB: 6e10}
+		c.Rates[d] = machine.ProductRate{Rows: 12, Columns: 32, Depth: 1, FLOPs: 2e11, Fetch: 2e10, PackA: 6e10, PackB: 6e10}
 	}
 	return c
 }

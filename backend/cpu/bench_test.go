@@ -19,7 +19,7 @@ func BenchmarkLadder(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m := tile.Machine{Parallel: be.Threads()}
+	m := problem.Machine{Parallel: be.Threads()}
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 		for _, n := range []int{1024, 2048} {
 			p := problem.New(n, n, n, d)
@@ -89,7 +89,7 @@ func BenchmarkQuantized(b *testing.B) {
 			if _, d := p.Factors(); d == tile.Int8 {
 				p.Acc = tile.Int32
 			}
-			programs, err := quantized.Kernel{}.Build(p, "", tile.Blocks{M: 64, K: 1024, N: 1024}.Clip(p.M, p.K, p.N))
+			programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 64, K: 1024, N: 1024}.Clip(p.M, p.K, p.N))
 			if err != nil {
 				b.Fatal(err)
 			}

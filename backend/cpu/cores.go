@@ -10,21 +10,23 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/passes"
+	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
+	"matladder/machine"
 	"matladder/tile"
 )
 
-// measureCores measures what block shapes are ranked by (package kernels/blocking), in
+// measureCores measures what block shapes are ranked by (package model/blocking), in
 // some hundred milliseconds. bandwidth is that of memory.
-func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *tile.Cores {
+func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.Cores {
 	kernels, err := kernelsOf(b.options.ISA)
 	if err != nil || ctx.Err() != nil {
 		return nil
 	}
 	host := probe.Host()
-	c := &tile.Cores{
+	c := &machine.Cores{
 		L2: int64(host.L2OrUsual()), L3: int64(host.L3), Memory: bandwidth, Shared: probe.Shared(ctx, b.options.Threads),
-		Task: b.emptyTask(ctx), Rates: map[tile.Dtype]tile.ProductRate{},
+		Task: b.emptyTask(ctx), Rates: map[tile.Dtype]machine.ProductRate{},
 	}
 	b.measureSharing(ctx, c)
 	thin := kernels.Thin()
@@ -39,9 +41,9 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *tile.Cor
 
 // rateOf is the rate of a path, with as many threads in use as share memory; thin is the
 // one that reads B in place for few rows of A.
-func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, p, thin *gemm.Path[S, C]) tile.ProductRate {
+func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, p, thin *gemm.Path[S, C]) machine.ProductRate {
 	r := p.Rate(ctx, threads)
-	x := tile.ProductRate{
+	x := machine.ProductRate{
 		Rows: p.MR, Columns: p.NR, Depth: p.KU, Few: p.FewColumns(), FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, p, thin),
 	}
 	if p.ReadsA(p.KU) {
@@ -89,7 +91,7 @@ func (b *Backend) emptyLaunch(ctx context.Context, workers int) float64 {
 
 // measureSharing measures what it costs cores to work together. The cores of a virtual machine
 // may be moved from one moment to the next, so that it is the median of some measurements.
-func (b *Backend) measureSharing(ctx context.Context, c *tile.Cores) {
+func (b *Backend) measureSharing(ctx context.Context, c *machine.Cores) {
 	const times, apart = 5, 40 * time.Millisecond
 	var figures [5][times]float64
 	for i := range times {
@@ -105,19 +107,30 @@ func (b *Backend) measureSharing(ctx context.Context, c *tile.Cores) {
 	}
 }
 
-// costOfSharing is what it costs so many workers to share memory: as it was measured together
-// with the rest of what blocks are ranked by, or else measured once a process.
-func (b *Backend) costOfSharing(workers int) tile.Sharing {
-	if b.probing.TryLock() {
-		defer b.probing.Unlock()
-		if m := b.probed; m != nil && m.Cores != nil && m.Threads == workers && m.Cores.Line > 0 {
+// figures are those of a backend for so many workers.
+type figures struct {
+	*Backend
+	workers int
+}
+
+// Sharing is as it was measured together with the rest of what blocks are ranked by, or else
+// measured once a process.
+func (f figures) Sharing() machine.Sharing {
+	if f.probing.TryLock() {
+		defer f.probing.Unlock()
+		if m := f.probed; m != nil && m.Cores != nil && m.Threads == f.workers && m.Cores.Line > 0 {
 			return m.Cores.Sharing
 		}
 	}
-	return sharingOf(workers)
+	return sharingOf(f.workers)
 }
 
-func sharingOf(workers int) tile.Sharing {
+// ReadCosts is measured once a process for each kind of B, in some milliseconds.
+func (f figures) ReadCosts(x *plan.Product, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost {
+	return x.Measure(f.workers, rows, bytes, apart, depth)
+}
+
+func sharingOf(workers int) machine.Sharing {
 	sharings.Lock()
 	defer sharings.Unlock()
 	s, ok := sharings.of[workers]
@@ -130,8 +143,8 @@ func sharingOf(workers int) tile.Sharing {
 
 var sharings = struct {
 	sync.Mutex
-	of map[int]tile.Sharing
-}{of: map[int]tile.Sharing{}}
+	of map[int]machine.Sharing
+}{of: map[int]machine.Sharing{}}
 
 // emptyTask is the seconds that a program takes beside its products: those of many
 // products of one element, by one worker.

@@ -8,6 +8,7 @@ import (
 	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/plan"
 	optblock "matladder/kernels/v4_optblock"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -19,13 +20,13 @@ func TestKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := b.describe(measurements{Threads: 2, Cores: &tile.Cores{}}).Blocking.Kept
+	kept := b.describe(measurements{Threads: 2, Cores: &machine.Cores{}}).Blocking.Kept
 	const k, row = 256, 1024 // elements, and their bytes however they are packed
 	for _, test := range []struct {
 		rows int
 		keep plan.Keep
 	}{{int(kept)/row - 64, plan.KeepOwn}, {int(kept)/row + 64, plan.KeepPiece}} {
-		programs, err := optblock.Kernel{}.Build(problem.New(4*test.rows, k, 256, tile.Float32), "", tile.Blocks{M: test.rows, K: k, N: 64})
+		programs, err := optblock.Kernel.Build(problem.New(4*test.rows, k, 256, tile.Float32), "", tile.Blocks{M: test.rows, K: k, N: 64})
 		if err != nil {
 			t.Fatal(err)
 		}

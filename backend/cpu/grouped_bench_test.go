@@ -8,6 +8,7 @@ import (
 	"matladder/backend/seeded"
 	starts "matladder/kernels/grouped/v3_starts"
 	quantized "matladder/kernels/v5_quant"
+	"matladder/model/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -21,17 +22,17 @@ func BenchmarkGrouped(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer be.Close()
-	machine := be.Probe(b.Context()).Machine()
+	machine := blocking.Of(be.Probe(b.Context()), blocking.Setup{}).Machine
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 		for _, c := range []struct{ n, groups int }{{1024, 64}, {2048, 8}} {
 			b.Run(fmt.Sprintf("%s/%d", d, c.groups), func(b *testing.B) {
 				p := problem.Grouped{Rows: 8192, K: 1024, N: c.n, Groups: c.groups, Dtype: d}
 				one := p.Product(p.Rows)
-				groups, err := starts.Kernel{}.Build(p, "", starts.Kernel{}.Candidates(p, machine)[0])
+				groups, err := starts.Kernel.Build(p, "", starts.Kernel.Blocks(p, machine)[0])
 				if err != nil {
 					b.Fatal(err)
 				}
-				dense, err := quantized.Kernel{}.Build(one, "", quantized.Kernel{}.Candidates(one, machine)[0])
+				dense, err := quantized.Kernel.Build(one, "", quantized.Kernel.Blocks(one, machine)[0])
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"matladder/internal/files"
-	"matladder/tile"
+	"matladder/machine"
 )
 
 // measurementsVersion changes when probes measure something else.
@@ -22,7 +22,7 @@ type measurements struct {
 	Threads   int
 	Peak      map[string]float64 // FLOP/s or OP/s, by dtype of the operands
 	Bandwidth float64            // bytes/s
-	Cores     *tile.Cores
+	Cores     *machine.Cores
 	At        time.Time // when the last of it was measured
 
 	// The fastest controls beside the probes, in seconds: what is kept stands for a
@@ -91,7 +91,7 @@ func isFigure(v, most float64) bool { return v > 0 && v <= most }
 
 // areFigures reports whether c has all that block shapes are ranked by, each figure such as
 // some machine may have: the ranking divides by them.
-func areFigures(c *tile.Cores) bool {
+func areFigures(c *machine.Cores) bool {
 	const (
 		longest      = 60      // seconds
 		largestCache = 1 << 40 // bytes
@@ -100,7 +100,7 @@ func areFigures(c *tile.Cores) bool {
 	ok := isFigure(float64(c.L2), largestCache) && c.L3 >= 0 && c.L3 <= largestCache &&
 		isFigure(c.Shared, mostBandwidth) && isFigure(c.Memory, mostBandwidth) &&
 		isFigure(c.Launch, longest) && isFigure(c.Pair, longest) && isFigure(c.Task, longest)
-	if c.Sharing != (tile.Sharing{}) { // as it is for one thread
+	if c.Sharing != (machine.Sharing{}) { // as it is for one thread
 		ok = ok && isFigure(c.Line, longest) && isFigure(c.ReadOthers, mostBandwidth) && isFigure(c.WriteOthers, mostBandwidth)
 	}
 	for _, dtype := range measuredDtypes {

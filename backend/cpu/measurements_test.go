@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"matladder/internal/files/filestest"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -20,7 +21,7 @@ func TestMeasurements_Refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "m.json")
-	isRead := func(change func(m *measurements, r *tile.ProductRate)) bool {
+	isRead := func(change func(m *measurements, r *machine.ProductRate)) bool {
 		m := b.unmeasured()
 		m.Peak["float32"], m.Bandwidth = 1e11, 1e10
 		m.Cores = someCores()
@@ -33,40 +34,40 @@ func TestMeasurements_Refused(t *testing.T) {
 		_, ok := readMeasurements(file, b.unmeasured())
 		return ok
 	}
-	if !isRead(func(*measurements, *tile.ProductRate) {}) {
+	if !isRead(func(*measurements, *machine.ProductRate) {}) {
 		t.Error("whole: not read")
 	}
-	if !isRead(func(m *measurements, _ *tile.ProductRate) { m.Cores.Sharing = tile.Sharing{} }) {
+	if !isRead(func(m *measurements, _ *machine.ProductRate) { m.Cores.Sharing = machine.Sharing{} }) {
 		t.Error("without sharing, as of one thread: not read")
 	}
-	for name, figure := range map[string]func(m *measurements, r *tile.ProductRate) *float64{
-		"bandwidth":    func(m *measurements, _ *tile.ProductRate) *float64 { return &m.Bandwidth },
-		"shared":       func(m *measurements, _ *tile.ProductRate) *float64 { return &m.Cores.Shared },
-		"memory":       func(m *measurements, _ *tile.ProductRate) *float64 { return &m.Cores.Memory },
-		"launch":       func(m *measurements, _ *tile.ProductRate) *float64 { return &m.Cores.Launch },
-		"pair":         func(m *measurements, _ *tile.ProductRate) *float64 { return &m.Cores.Pair },
-		"task":         func(m *measurements, _ *tile.ProductRate) *float64 { return &m.Cores.Task },
-		"line":         func(m *measurements, _ *tile.ProductRate) *float64 { return &m.Cores.Line },
-		"read others":  func(m *measurements, _ *tile.ProductRate) *float64 { return &m.Cores.ReadOthers },
-		"write others": func(m *measurements, _ *tile.ProductRate) *float64 { return &m.Cores.WriteOthers },
-		"flops":        func(_ *measurements, r *tile.ProductRate) *float64 { return &r.FLOPs },
-		"fetch":        func(_ *measurements, r *tile.ProductRate) *float64 { return &r.Fetch },
-		"pack a":       func(_ *measurements, r *tile.ProductRate) *float64 { return &r.PackA },
-		"pack b":       func(_ *measurements, r *tile.ProductRate) *float64 { return &r.PackB },
+	for name, figure := range map[string]func(m *measurements, r *machine.ProductRate) *float64{
+		"bandwidth":    func(m *measurements, _ *machine.ProductRate) *float64 { return &m.Bandwidth },
+		"shared":       func(m *measurements, _ *machine.ProductRate) *float64 { return &m.Cores.Shared },
+		"memory":       func(m *measurements, _ *machine.ProductRate) *float64 { return &m.Cores.Memory },
+		"launch":       func(m *measurements, _ *machine.ProductRate) *float64 { return &m.Cores.Launch },
+		"pair":         func(m *measurements, _ *machine.ProductRate) *float64 { return &m.Cores.Pair },
+		"task":         func(m *measurements, _ *machine.ProductRate) *float64 { return &m.Cores.Task },
+		"line":         func(m *measurements, _ *machine.ProductRate) *float64 { return &m.Cores.Line },
+		"read others":  func(m *measurements, _ *machine.ProductRate) *float64 { return &m.Cores.ReadOthers },
+		"write others": func(m *measurements, _ *machine.ProductRate) *float64 { return &m.Cores.WriteOthers },
+		"flops":        func(_ *measurements, r *machine.ProductRate) *float64 { return &r.FLOPs },
+		"fetch":        func(_ *measurements, r *machine.ProductRate) *float64 { return &r.Fetch },
+		"pack a":       func(_ *measurements, r *machine.ProductRate) *float64 { return &r.PackA },
+		"pack b":       func(_ *measurements, r *machine.ProductRate) *float64 { return &r.PackB },
 	} {
 		for _, v := range []float64{0, -1, 1e300} {
-			if isRead(func(m *measurements, r *tile.ProductRate) { *figure(m, r) = v }) {
+			if isRead(func(m *measurements, r *machine.ProductRate) { *figure(m, r) = v }) {
 				t.Errorf("%s of %v is read", name, v)
 			}
 		}
 	}
 	for _, n := range []int{0, -1, 1 << 50} {
-		for name, change := range map[string]func(m *measurements, r *tile.ProductRate){
-			"L2":      func(m *measurements, _ *tile.ProductRate) { m.Cores.L2 = int64(n) },
-			"L3":      func(m *measurements, _ *tile.ProductRate) { m.Cores.L3 = int64(n) },
-			"rows":    func(_ *measurements, r *tile.ProductRate) { r.Rows = n },
-			"columns": func(_ *measurements, r *tile.ProductRate) { r.Columns = n },
-			"depth":   func(_ *measurements, r *tile.ProductRate) { r.Depth = n },
+		for name, change := range map[string]func(m *measurements, r *machine.ProductRate){
+			"L2":      func(m *measurements, _ *machine.ProductRate) { m.Cores.L2 = int64(n) },
+			"L3":      func(m *measurements, _ *machine.ProductRate) { m.Cores.L3 = int64(n) },
+			"rows":    func(_ *measurements, r *machine.ProductRate) { r.Rows = n },
+			"columns": func(_ *measurements, r *machine.ProductRate) { r.Columns = n },
+			"depth":   func(_ *measurements, r *machine.ProductRate) { r.Depth = n },
 		} {
 			if unknown := name == "L3" && n == 0; isRead(change) != unknown {
 				t.Errorf("%s of %d: read is %v", name, n, !unknown)

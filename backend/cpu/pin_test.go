@@ -31,7 +31,7 @@ func TestPin_Cold(t *testing.T) {
 	defer be.Close()
 	ctx := context.Background()
 	p := problem.New(150, 70, 90, tile.Float32)
-	programs, err := optblock.Kernel{}.Build(p, "", tile.Blocks{M: 64, K: 32, N: 48})
+	programs, err := optblock.Kernel.Build(p, "", tile.Blocks{M: 64, K: 32, N: 48})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (c planCase) programs(t *testing.T) []*tile.Program {
 	p := problem.MakeMatmul(problem.Sizes{c.m, c.k, c.n, 1}, o)
 	k, b := kernels.All[c.kernel-1], c.blocks
 	if c.kernel < 4 {
-		b = k.Candidates(p, tile.Machine{Parallel: c.options.Threads})[0]
+		b = k.Candidates(p, problem.Machine{Parallel: c.options.Threads})[0]
 	}
 	programs, err := k.Build(p, c.variant, b)
 	if err != nil {

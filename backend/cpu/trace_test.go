@@ -24,7 +24,7 @@ func TestTrace(t *testing.T) {
 		}
 		p := f.Make(f.Sample, asked)
 		for _, k := range kernels.Ladder(f) {
-			programs, err := k.Build(p, "", k.Candidates(p, tile.Machine{Parallel: 2})[0])
+			programs, err := k.Build(p, "", k.Candidates(p, problem.Machine{Parallel: 2})[0])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,7 +51,7 @@ func TestWidened(t *testing.T) {
 // checkBlocks runs the fifth rung and compares with float64.
 func checkBlocks(t *testing.T, be *Backend, p problem.Matmul, blocks tile.Blocks) {
 	t.Helper()
-	programs, err := quantized.Kernel{}.Build(p, "", blocks)
+	programs, err := quantized.Kernel.Build(p, "", blocks)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func verified(ctx context.Context, p problem.Matmul) error {
 		return err
 	}
 	defer b.Close()
-	programs, err := quantized.Kernel{}.Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
+	programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
 	if err != nil {
 		return err
 	}

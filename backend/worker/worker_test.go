@@ -127,7 +127,7 @@ func (e badExecutable) Run(ctx context.Context, launches int) (backend.Sample, e
 func TestFaults(t *testing.T) {
 	b := open(t, Options{Opener: "bad", Grace: 200 * time.Millisecond, Silence: 3 * time.Second})
 	p := problem.New(33, 21, 17, tile.Float32)
-	programs, err := optblock.Kernel{}.Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
+	programs, err := optblock.Kernel.Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func beParent() {
 		os.Exit(1)
 	}
 	p := problem.New(8, 8, 8, tile.Float32)
-	programs, err := optblock.Kernel{}.Build(p, "", tile.Blocks{M: 8, K: 8, N: 8})
+	programs, err := optblock.Kernel.Build(p, "", tile.Blocks{M: 8, K: 8, N: 8})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -316,7 +316,7 @@ func TestParentDies(t *testing.T) {
 // BenchmarkRun compares a launch through a worker with one in the process.
 func BenchmarkRun(b *testing.B) {
 	p := problem.New(16, 16, 16, tile.Float32)
-	programs, err := optblock.Kernel{}.Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
+	programs, err := optblock.Kernel.Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -179,8 +179,8 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 func (o *options) chooses() bool { return kernels.ChoosesBlocks(o.kernel) }
 
 // machine is what the kernel may know of the device.
-func (o *options) machine() tile.Machine {
-	return tile.Machine{FastBytes: int64(o.device.FastDefaultBytes.Value), Parallel: max(1, o.device.Parallel)}
+func (o *options) machine() problem.Machine {
+	return problem.Machine{FastBytes: int64(o.device.FastDefaultBytes.Value), Parallel: max(1, o.device.Parallel)}
 }
 
 // choose takes the candidate that moves the fewest bytes of those that fit the

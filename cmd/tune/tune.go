@@ -18,6 +18,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/kernels"
+	"matladder/model/blocking"
 	"matladder/problem"
 )
 
@@ -78,7 +79,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 				fmt.Fprintf(stdout, "%s: the row of %s stays, blocks %s: this time %s\n", row.Key, old.Evidence.Date, choice(old), searched(row.Evidence))
 				return nil
 			}
-			fmt.Fprintf(stdout, "%s: %s\n", row.Key, verdict(j, row, u.Space.Machine))
+			fmt.Fprintf(stdout, "%s: %s\n", row.Key, verdict(j, row, u.Space.Model.Machine))
 			return nil
 		}, err
 	})
@@ -106,7 +107,7 @@ func (f *flags) tuner(dev *device) tune.Tuner {
 		Backend: dev.Backend, Params: dev.Params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
 		Versions: dev.versions, Timeout: min(f.config.Timeout, compileLimit), Controller: dev.Controller, Prober: dev.Prober,
 		Space: tune.Space{
-			Device: dev.Device(), Machine: dev.Device().Machine().Limited(dev.Params.VMEMBytes), Workers: dev.Device().Parallel,
+			Device: dev.Device(), Model: blocking.Of(dev.Device(), blocking.Setup{VMEMBytes: dev.Params.VMEMBytes}), Workers: dev.Device().Parallel,
 			Limit: dev.FastBytes, Most: f.most,
 		},
 	}

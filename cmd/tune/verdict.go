@@ -8,12 +8,13 @@ import (
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/problem"
 	"matladder/tile"
 )
 
 // verdict says what was gained over the kernel's own candidates, and how sure the
 // choice is.
-func verdict(j tune.Job, r tuned.Row, m tile.Machine) string {
+func verdict(j tune.Job, r tuned.Row, m problem.Machine) string {
 	s := fmt.Sprintf("blocks %s, %s", choice(r), stats.FormatSeconds(r.Evidence.Seconds))
 	if r.Evidence.Mode == tuned.Predicted {
 		s += " predicted"

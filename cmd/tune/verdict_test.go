@@ -36,6 +36,6 @@ func TestShow(t *testing.T) {
 	r.Params, r.Evidence.Adjusted = "b=pieces run=256", tuned.Adjustment{Tried: 7, Gain: 1.083, Low: 1.05, High: 1.1, Rounds: 12}
 	showRow(&text, r)
 	job := tune.Job{Kernel: kernels.All[3], Problem: problem.New(512, 512, 512, tile.Float32)}
-	text.WriteString(verdict(job, r, tile.Machine{}) + "\n")
+	text.WriteString(verdict(job, r, problem.Machine{}) + "\n")
 	golden.Assert(t, "testdata/show.golden", text.Bytes())
 }

@@ -18,6 +18,7 @@ import (
 	"matladder/backend/cpu"
 	"matladder/backend/seeded"
 	"matladder/kernels"
+	"matladder/model/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -48,7 +49,7 @@ func compare(ctx context.Context, machine *cpu.Backend, p problem.Matmul, rounds
 	if err != nil {
 		return err
 	}
-	blocks := k.Candidates(p, machine.Device().Machine())[0]
+	blocks := k.Candidates(p, blocking.Of(machine.Device(), blocking.Setup{}).Machine)[0]
 	programs, err := k.Build(p, "", blocks)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model"
+	"matladder/model/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -21,7 +22,7 @@ type Candidate struct {
 	Model    float64 // seconds by the counts alone: only good for an order
 	Own      bool    // the kernel proposes it itself
 	Known    bool    // it is among those that the job knows
-	Memory   int64   // fast memory that the compiler is to be asked for; 0 for what it grants
+	Memory   int64   // fast memory to request from the compiler; 0 for what it grants
 }
 
 // given reports whether the candidate is one that is taken where nothing is tuned:
@@ -55,9 +56,9 @@ func givenFirst(list []Candidate) []Candidate {
 // Space says where candidates come from.
 type Space struct {
 	Device  machine.Device
-	Machine tile.Machine
+	Model   blocking.Model
 	Workers int   // programs that run at once
-	Limit   int64 // bytes of fast memory that no candidate may exceed where Machine does not say what is granted; 0 for none
+	Limit   int64 // bytes of fast memory that no candidate may exceed where Model does not say what is granted; 0 for none
 	Most    int   // candidates that are launched or compiled, those that are given apart
 }
 
@@ -80,7 +81,7 @@ func (s Space) Candidates(j Job) ([]Candidate, error) {
 			list = append(list, b)
 		}
 	}
-	for _, b := range k.Candidates(p, s.Machine) {
+	for _, b := range k.Candidates(p, s.Model.Machine) {
 		own[b] = true
 		add(b)
 	}
@@ -128,7 +129,7 @@ func (s Space) keep(list []Candidate) []Candidate {
 // lengths are the block lengths along a dimension of an array of a dtype: those of
 // sides that are a multiple of the machine's alignment, and the whole dimension.
 func (s Space) lengths(size int, d tile.Dtype, dim int) []int {
-	align := max(1, s.Machine.Align[d][dim])
+	align := max(1, s.Model.Align[d][dim])
 	out := []int{size}
 	for _, side := range sides {
 		if side < size && side%align == 0 && (side > sides[0] || size <= smallSize) {
@@ -180,11 +181,11 @@ func (s Space) candidate(k kernels.Kernel, variant string, p problem.Problem, b 
 	if err != nil {
 		return Candidate{}, err
 	}
-	need, err := model.Need(programs)
+	f, err := model.FootprintOf(programs)
 	if err != nil {
 		return Candidate{}, err
 	}
-	memory, limit, _ := kernels.Memory(k, need, s.Machine)
+	memory, limit, _ := s.Model.VMEM.Request(f, k.RequestsVMEM())
 	if limit = cmp.Or(limit, s.Limit); limit > 0 && counts.FastBytes > limit {
 		return Candidate{Blocks: b}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"matladder/harness/tune"
 	"matladder/kernels"
 	"matladder/machine"
+	"matladder/model/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -22,7 +23,7 @@ func ExampleSpace_Candidates() {
 		fmt.Println(err)
 		return
 	}
-	s := tune.Space{Device: d, Machine: tile.Machine{Parallel: 1}, Workers: 1, Limit: 16 << 20, Most: 6}
+	s := tune.Space{Device: d, Model: blocking.Model{Machine: problem.Machine{Parallel: 1}}, Workers: 1, Limit: 16 << 20, Most: 6}
 	list, err := s.Candidates(tune.Job{Kernel: k, Problem: problem.New(4096, 4096, 4096, tile.BFloat16)})
 	if err != nil {
 		fmt.Println(err)

@@ -96,7 +96,7 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 			return x, fmt.Errorf("%w of the kernel's own", ErrNone)
 		}
 		x.own = all[i].Candidate
-		for _, b := range slices.Backward(j.Kernel.Candidates(j.Problem, space.Machine)) {
+		for _, b := range slices.Backward(j.Kernel.Candidates(j.Problem, space.Model.Machine)) {
 			if i := slices.IndexFunc(all, func(s standing) bool { return s.Blocks == b }); i >= 0 {
 				x.first = all[i].Candidate
 			}

@@ -204,7 +204,7 @@ func TestConfirm(t *testing.T) {
 				}
 				c := row.Evidence.Confirmed
 				given := row.Blocks == known
-				for _, b := range kernels.All[3].Candidates(j.Problem, u.Space.Machine) {
+				for _, b := range kernels.All[3].Candidates(j.Problem, u.Space.Model.Machine) {
 					given = given || b == row.Blocks
 				}
 				switch {

@@ -16,6 +16,7 @@ import (
 	"matladder/harness/tuned"
 	"matladder/kernels"
 	"matladder/machine"
+	"matladder/model/blocking"
 	"matladder/problem"
 	"matladder/stats/interval"
 	"matladder/tile"
@@ -287,7 +288,7 @@ func TestPredict(t *testing.T) {
 // TestCandidates: all tile, all fit, none twice.
 func TestCandidates(t *testing.T) {
 	s := Space{Device: machine.Device{}, Workers: 2, Most: 50, Limit: 16 << 20,
-		Machine: tile.Machine{Parallel: 2, Align: map[tile.Dtype][2]int{tile.Float32: {8, 128}}}}
+		Model: blocking.Model{Machine: problem.Machine{Parallel: 2, Align: map[tile.Dtype][2]int{tile.Float32: {8, 128}}}}}
 	list, err := s.Candidates(Job{Kernel: kernels.All[4], Problem: problem.New(300, 4096, 1000, tile.Float32)})
 	if err != nil {
 		t.Fatal(err)

@@ -37,12 +37,12 @@ func additions(module string) []addition {
 	return []addition{
 		{"kernel", "Add a kernel", "kernels/v6_again", 1, []place{
 			{"kernels/kernels.go", "quantized \"" + module + "/kernels/v5_quant\"\n", "\tagain \"" + module + "/kernels/v6_again\"\n"},
-			{"kernels/kernels.go", " Of(quantized.Kernel{}),", " Of(again.Kernel{}),"},
+			{"kernels/kernels.go", " Of(quantized.Kernel),", " Of(again.Kernel),"},
 		}},
 		{"family", "Add a problem family", "kernels/doubled", 4, []place{
 			{"problem/families.go", "Register(MLPFamily)\n", "\tRegister(DoubledFamily)\n"},
 			{"kernels/kernels.go", "mlppair \"" + module + "/kernels/mlp/v2_pair\"\n", "\ttwice \"" + module + "/kernels/doubled/v1_twice\"\n"},
-			{"kernels/kernels.go", " Of(mlppair.Kernel{}),", " Of(twice.Kernel{}),"},
+			{"kernels/kernels.go", " Of(mlppair.Kernel),", " Of(twice.Kernel),"},
 		}},
 		{"backend", "Add a backend", "backend/again", 3, []place{
 			{"backend/registry/builtin/builtin.go", "aheadEntry, aheadGPUEntry", ", againEntry"},

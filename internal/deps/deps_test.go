@@ -2,12 +2,14 @@
 package deps
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,20 +25,20 @@ tile/internal/inflight:
 tile: tile/internal/inflight
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
-.: backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned
+.: backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
 problem: internal/known tile
 problem/problemtest: tile problem problem/quant kernels/*
 problem/quant: tile problem
 check: tile problem problem/quant tile/interp
 kernels/attention/attentiontest: kernels
 kernels/rope/ropetest: kernels
-kernels/*: tile problem kernels/blocking
-kernels/blocking: tile problem
+kernels/*: tile problem
 kernels: tile problem kernels/*
 kernels/kernelstest: kernels
 machine: tile internal/yamlline gopkg.in/yaml.v3
 machine/mesh: internal/known
 model: tile machine machine/mesh
+model/blocking: tile problem machine model
 model/layer: internal/known model machine machine/mesh
 model/traverse: tile
 backend/timeline:
@@ -64,14 +66,14 @@ backend/xla/pjrt: machine/mesh backend backend/internal/* machine internal/pjrta
 backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix
-backend/cpu/internal/probe: tile backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix
+backend/cpu/internal/probe: backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix machine
 backend/cpu/internal/rows: backend/cpu/internal/memory
 backend/cpu/internal/vexp: backend/cpu/internal/rows
 backend/cpu/internal/widen:
 backend/cpu/internal/gemm: backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
-backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp
+backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
-backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile
+backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
 backend/cpu: backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend machine
@@ -87,11 +89,11 @@ stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt
 internal/words:
 configs:
 harness/tuned: backend configs internal/files internal/yamlline machine problem tile gopkg.in/yaml.v3
-harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3
+harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
 plots: stats results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned
-cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term
+harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking
+cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
 cmd/compare: stats results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/mesh: internal/cli model model/layer machine/mesh github.com/spf13/pflag
@@ -266,6 +268,60 @@ func TestKernels_Short(t *testing.T) {
 		}
 		if n := strings.Count(string(text), "\n"); n > most {
 			t.Errorf("%s has %d lines, at most %d fit on a screen", file, n, most)
+		}
+	}
+}
+
+// TestKernels_Imports holds kernels to tile, problem and what is shared in their own family. A
+// kernel that saw a model or a device would decide by it what only block shapes are for.
+func TestKernels_Imports(t *testing.T) {
+	borrowed := map[string]string{"kernels/attention/scores": "kernels/rope/turn"} // q and k are turned as rope turns
+	for pkg, imports := range readImports(t, "../..") {
+		dir, rest, _ := strings.Cut(pkg, "/")
+		if dir != "kernels" || rest == "" || strings.HasSuffix(pkg, "test") {
+			continue
+		}
+		family, _, _ := strings.Cut(rest, "/")
+		for _, imp := range imports {
+			if imp != "tile" && imp != "problem" && !strings.HasPrefix(imp, "kernels/"+family+"/") && imp != borrowed[pkg] {
+				t.Errorf("%s imports %s: kernels see tile, problem and pieces of their own family alone", pkg, imp)
+			}
+		}
+	}
+}
+
+// TestTile_NoClock: the language knows no clock, and no memory by its speed.
+func TestTile_NoClock(t *testing.T) {
+	err := filepath.WalkDir("../../tile", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && clock.MatchString(id.Name) {
+				t.Errorf("%s: %s", file, id.Name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var clock = regexp.MustCompile(`Second|Bandwidth|L2|Cache`)
+
+// TestPasses_Pure: what passes know of a machine is handed to them (plan.Machine), so that a
+// program has one plan on machines of the same figures.
+func TestPasses_Pure(t *testing.T) {
+	imports := readImports(t, "../..")
+	for _, pkg := range []string{"backend/cpu/internal/passes", "backend/cpu/internal/epilogue"} {
+		if len(imports[pkg]) == 0 || slices.Contains(imports[pkg], "backend/cpu/internal/probe") {
+			t.Errorf("%s imports %q", pkg, imports[pkg])
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestExamples(t *testing.T) {
 		switch {
 		case slices.Contains(words, "internal") || slices.Contains(words, "cmd") || words[0] == "tools" || strings.HasSuffix(last, "test"):
 			continue
-		case words[0] == "kernels" && len(words) > 1 && pkg != "kernels/blocking" && pkg != "kernels/sharded":
+		case words[0] == "kernels" && len(words) > 1 && pkg != "kernels/sharded":
 			continue
 		case words[0] == "workshop" && len(words) > 1, pkg == "scripts", pkg == "plugins/probe", pkg == "plots/report/echarts":
 			continue // parts of a command

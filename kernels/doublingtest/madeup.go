@@ -46,18 +46,16 @@ func (p double) Operands() []problem.Operand {
 
 var family *problem.Family
 
-type kernel struct{}
+var kernel = problem.Rung[double]{
+	Number: 1, Name: "v1_twice",
+	Supports: double.Validate, Blocks: blocks, Build: build,
+}
 
-func (kernel) Number() int              { return 1 }
-func (kernel) Name() string             { return "v1_twice" }
-func (kernel) Supports(double) error    { return nil }
-func (kernel) Variants(double) []string { return []string{""} }
-
-func (kernel) Candidates(p double, _ tile.Machine) []tile.Blocks {
+func blocks(p double, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 8}, tile.Blocks{M: 32})
 }
 
-func (kernel) Build(p double, _ string, s tile.Blocks) ([]*tile.Program, error) {
+func build(p double, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v1_twice")
 	i := t.Axis("i", tile.Ceil(p.Items, s.M), tile.Parallel)
 	x := t.In("x", p.X, p.array(), tile.Block(s.M, p.Parts).At(i, tile.Const(0)))
@@ -84,7 +82,7 @@ func Hook() {
 		Make:     func(s problem.Sizes, a problem.Asked) problem.Problem { return double{s[0], s[1], a.A} },
 	}
 	problem.Register(family)
-	kernels.Register(kernels.Of(kernel{}))
+	kernels.Register(kernels.Of(kernel))
 	check.Register(family, check.Family{
 		Fill: check.FillPlain,
 		Reference: func(_ context.Context, p problem.Problem, _ map[string]tile.Tensor, _ uint64, _ string) (check.Verifier, error) {

@@ -414,7 +414,7 @@ func TestLayer(t *testing.T) {
 				for name, list := range tiles(tables.Offsets, b.M, p.Grouped(n)) {
 					in[name] = list
 				}
-				step(visits.Kernel{}.Build(p.Grouped(n), "", b))
+				step(visits.Kernel.Build(p.Grouped(n), "", b))
 				in["y"] = in["o"]
 				step(k.Combine(wide, b))
 

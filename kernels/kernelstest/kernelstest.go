@@ -46,7 +46,7 @@ func Each(t *testing.T, f func(t *testing.T, c Case)) {
 				if k.Supports(p) != nil {
 					continue
 				}
-				for _, b := range append(k.Candidates(p, tile.Machine{Parallel: 2})[:1], problem.Clip(p, tile.Blocks{M: 16, K: 32, N: 64})) {
+				for _, b := range append(k.Candidates(p, problem.Machine{Parallel: 2})[:1], problem.Clip(p, tile.Blocks{M: 16, K: 32, N: 64})) {
 					for _, variant := range k.Variants(p) {
 						t.Run(fmt.Sprintf("%s/%s/%s/%s%s", family.Name, k.Name(), words, b, variant), func(t *testing.T) {
 							programs, err := k.Build(p, variant, b)

@@ -22,9 +22,7 @@ func TestFarFromZero(t *testing.T) {
 		x.Set(i, far+math.Sin(float64(i*i))*math.Sqrt2) // of variance 1
 		w.Set(i%p.Cols, 1)
 	}
-	for _, k := range []interface {
-		Build(problem.Norm, string, tile.Blocks) ([]*tile.Program, error)
-	}{rows.Kernel{}, sums.Kernel{}} {
+	for _, k := range []problem.Rung[problem.Norm]{rows.Kernel, sums.Kernel} {
 		programs, err := k.Build(p, "", tile.Blocks{M: 4})
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ func ExampleAll() {
 		b.Set(i, 2)
 	}
 	k := sharded.All[2]
-	programs, err := k.Build(p, "", k.Candidates(p, tile.Machine{})[0])
+	programs, err := k.Build(p, "", k.Blocks(p, problem.Machine{})[0])
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -34,7 +34,7 @@ func ExampleAll() {
 		return
 	}
 	o := sharded.Join(p, "o", []tile.Tensor{out[0][0], out[1][0]})
-	fmt.Println(k.Name(), o.Shape, o.At(0), o.At(255))
+	fmt.Println(k.Name, o.Shape, o.At(0), o.At(255))
 	// Output:
 	// v3_ring [16 16] 16 16
 }

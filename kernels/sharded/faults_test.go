@@ -282,7 +282,7 @@ func TestFaults(t *testing.T) {
 	found := 0
 	for _, k := range sharded.All {
 		p := problem.Sharded{M: 64, K: 32, N: 64, Devices: 4, Dtype: tile.Float32, Way: problem.Gather}
-		switch k.Name() {
+		switch k.Name {
 		case "v1_chip":
 			p = problem.Sharded{M: 16, K: 32, N: 32, Devices: 1, Dtype: tile.Float32, Way: problem.Gather}
 		case "v5_scatter":
@@ -297,7 +297,7 @@ func TestFaults(t *testing.T) {
 		for d := range in {
 			in[d] = []tile.Tensor{sharded.Cut(p, "a", a)[d], sharded.Cut(p, "b", b)[d]}
 		}
-		found += findFaults(t, k.Name(), programs[0], in)
+		found += findFaults(t, k.Name, programs[0], in)
 	}
 	p := problem.Exchanged{Each: problem.Experts{Tokens: 11, Dim: 8, Experts: 8, Choices: 2, Capacity: 8, Order: problem.TopFirst, Dtype: tile.Float32}, N: 16, Devices: 4}
 	programs, err := exchange.Kernel{}.Build(p, tile.Blocks{M: 4, N: 8})

@@ -19,7 +19,7 @@ func TestJSON(t *testing.T) {
 	sameJSON(t, "v6_experts", written)
 	for _, k := range sharded.All {
 		p := problem.Sharded{M: 64, K: 32, N: 64, Devices: 4, Dtype: tile.Float32, Way: problem.Gather}
-		switch k.Name() {
+		switch k.Name {
 		case "v1_chip":
 			p.Devices = 1
 		case "v5_scatter":
@@ -29,7 +29,7 @@ func TestJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameJSON(t, k.Name(), programs)
+		sameJSON(t, k.Name, programs)
 	}
 }
 

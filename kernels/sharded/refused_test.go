@@ -19,7 +19,7 @@ func TestRefused(t *testing.T) {
 	two := one
 	two.Devices = 2
 	for _, c := range []struct {
-		k sharded.Kernel
+		k problem.Rung[problem.Sharded]
 		p problem.Sharded
 	}{{sharded.All[0], one}, {sharded.All[2], two}} {
 		programs, err := c.k.Build(c.p, "", tile.Blocks{M: 8, K: 8, N: 8})
@@ -28,11 +28,11 @@ func TestRefused(t *testing.T) {
 		}
 		var gpu *triton.UnsupportedError
 		if _, err := triton.Lower(programs, triton.Options{}); !errors.As(err, &gpu) {
-			t.Errorf("%s: triton: %v", c.k.Name(), err)
+			t.Errorf("%s: triton: %v", c.k.Name, err)
 		}
 		var xla *stablehlo.UnsupportedError
 		if _, err := stablehlo.Interpret(programs); !errors.As(err, &xla) {
-			t.Errorf("%s: stablehlo: %v", c.k.Name(), err)
+			t.Errorf("%s: stablehlo: %v", c.k.Name, err)
 		}
 		device, err := cpu.Open(cpu.Options{Threads: 2})
 		if err != nil {
@@ -41,7 +41,7 @@ func TestRefused(t *testing.T) {
 		defer device.Close()
 		_, err = device.Compile(t.Context(), programs, backend.Params{})
 		if alone := c.p.Devices == 1; errors.Is(err, backend.ErrUnsupported) == alone || alone && err != nil {
-			t.Errorf("%s: cpu: %v", c.k.Name(), err)
+			t.Errorf("%s: cpu: %v", c.k.Name, err)
 		}
 	}
 }

@@ -14,17 +14,9 @@ import (
 	"matladder/tile"
 )
 
-// Kernel is one rung. What it builds runs on every device of the problem.
-type Kernel interface {
-	Number() int
-	Name() string
-	Supports(p problem.Sharded) error
-	Candidates(p problem.Sharded, m tile.Machine) []tile.Blocks
-	Build(p problem.Sharded, variant string, b tile.Blocks) ([]*tile.Program, error)
-}
-
-// All are the rungs of products, the first first; v6_experts is of another problem.
-var All = []Kernel{chip.Kernel{}, gather.Kernel{}, ring.Kernel{}, both.Kernel{}, scatter.Kernel{}}
+// All are the rungs of products, the first first; v6_experts is of another problem. What one
+// builds runs on every device.
+var All = []problem.Rung[problem.Sharded]{chip.Kernel, gather.Kernel, ring.Kernel, both.Kernel, scatter.Kernel}
 
 // Cut divides an operand of a problem over its devices.
 func Cut(p problem.Sharded, name string, whole tile.Tensor) []tile.Tensor {

@@ -39,19 +39,19 @@ func TestMeaning(t *testing.T) {
 			if k.Supports(p) != nil {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s/%s %s", k.Name(), p, p.Way), func(t *testing.T) { checkMeaning(t, k, p) })
+			t.Run(fmt.Sprintf("%s/%s %s", k.Name, p, p.Way), func(t *testing.T) { checkMeaning(t, k, p) })
 		}
 	}
 }
 
-func checkMeaning(t *testing.T, k sharded.Kernel, p problem.Sharded) {
+func checkMeaning(t *testing.T, k problem.Rung[problem.Sharded], p problem.Sharded) {
 	a, b := random(p, "a", 1), random(p, "b", 2)
 	in := make([][]tile.Tensor, p.Devices)
 	for d := range in {
 		in[d] = []tile.Tensor{sharded.Cut(p, "a", a)[d], sharded.Cut(p, "b", b)[d]}
 	}
 	for _, s := range []tile.Blocks{{M: 8, K: 8, N: 8}, {M: 4, K: 4, N: 16}} {
-		if k.Number() > 1 {
+		if k.Number > 1 {
 			s.K = p.Local("b")[0]
 		}
 		programs, err := k.Build(p, "", s)
@@ -137,15 +137,15 @@ func compare(t *testing.T, who string, p problem.Sharded, a, b tile.Tensor, out 
 func TestRagged(t *testing.T) {
 	for _, k := range sharded.All[1:] {
 		p := problem.Sharded{M: 30, K: 32, N: 32, Devices: 4, Dtype: tile.Float32, Way: problem.Gather}
-		if k.Name() == "v5_scatter" {
+		if k.Name == "v5_scatter" {
 			p.Way = problem.Scatter
 		}
 		if err := k.Supports(p); err == nil || !strings.Contains(err.Error(), "m = 30: 4 devices cannot have equal parts") {
-			t.Errorf("%s takes %s: %v", k.Name(), p, err)
+			t.Errorf("%s takes %s: %v", k.Name, p, err)
 		}
 		p.M = 32
 		if _, err := k.Build(p, "", tile.Blocks{M: 3, K: p.K, N: 8}); err == nil || !strings.Contains(err.Error(), "bm = 3: copies bring whole blocks: take one that divides") {
-			t.Errorf("%s: blocks of 3 rows: %v", k.Name(), err)
+			t.Errorf("%s: blocks of 3 rows: %v", k.Name, err)
 		}
 	}
 }

@@ -7,27 +7,18 @@ import (
 )
 
 // Kernel multiplies in one program, without a grid.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Matmul]{
+	Number: 1, Name: "v1_naive",
+	Supports: problem.Matmul.Plain, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 1 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v1_naive" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
-
-// Candidates has one: the whole arrays.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
+// blocks has one: the whole arrays.
+func blocks(p problem.Matmul, _ problem.Machine) []tile.Blocks {
 	return []tile.Blocks{{M: p.M, K: p.K, N: p.N}}
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v1_naive")
 	zero := tile.Const(0)
 

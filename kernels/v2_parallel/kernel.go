@@ -3,34 +3,22 @@
 package parallel
 
 import (
-	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
 
 // Kernel multiplies panels in a parallel grid.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Matmul]{
+	Number: 2, Name: "v2_parallel",
+	Supports: problem.Matmul.Plain, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 2 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v2_parallel" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
-
-// Candidates has one: the panels that take the least time on the machine's cores, or, of
+// blocks has one: the panels that take the least time on the machine's cores, or, of
 // a machine that does not tell, as many each way as it runs at once, their sides as its
 // memory wants them.
-func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
-	for _, b := range blocking.Rank(p, m) {
-		if b.K == p.K {
-			return []tile.Blocks{b}
-		}
+func blocks(p problem.Matmul, m problem.Machine) []tile.Blocks {
+	if best := m.Cores.Rank(p, tile.Blocks{K: p.K}); best != nil {
+		return best[:1]
 	}
 	panels := max(2, m.Parallel)
 	rows := max(1, m.Align[p.A][0], m.Align[p.Out][0])
@@ -42,8 +30,8 @@ func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	})
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_parallel")
 	i := t.Axis("i", tile.Ceil(p.M, s.M), tile.Parallel)
 	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)

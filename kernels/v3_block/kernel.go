@@ -8,27 +8,18 @@ import (
 )
 
 // Kernel multiplies 128×128×128 blocks.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Matmul]{
+	Number: 3, Name: "v3_block",
+	Supports: problem.Matmul.Plain, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 3 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v3_block" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
-
-// Candidates has one: the block of a 128×128 matrix unit.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
+// blocks has one: the block of a 128×128 matrix unit.
+func blocks(p problem.Matmul, _ problem.Machine) []tile.Blocks {
 	return tile.Candidates(p.M, p.K, p.N, tile.Blocks{M: 128, K: 128, N: 128})
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v3_block")
 	i := t.Axis("i", tile.Ceil(p.M, s.M), tile.Parallel)
 	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)

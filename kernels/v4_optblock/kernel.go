@@ -3,31 +3,21 @@
 package optblock
 
 import (
-	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
 
 // Kernel multiplies blocks of a shape to be swept and tuned.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Matmul]{
+	Number: 4, Name: "v4_optblock",
+	Supports: problem.Matmul.Plain, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 4 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v4_optblock" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Matmul) error { return p.Plain() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Matmul) []string { return []string{""} }
-
-// Candidates has those shapes that take the least time on the machine's cores, the best
+// blocks has those shapes that take the least time on the machine's cores, the best
 // first, or, of a machine that does not tell, the sweep, from the third rung's block to
 // one of 1024³.
-func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
-	if best := blocking.Candidates(p, m); best != nil {
+func blocks(p problem.Matmul, m problem.Machine) []tile.Blocks {
+	if best := m.Cores.Rank(p, tile.Blocks{}); best != nil {
 		return best
 	}
 	return tile.Candidates(p.M, p.K, p.N,
@@ -39,8 +29,8 @@ func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks {
 	)
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Matmul, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v4_optblock")
 	i := t.Axis("i", tile.Ceil(p.M, s.M), tile.Parallel)
 	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)

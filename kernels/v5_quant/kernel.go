@@ -8,27 +8,13 @@ import (
 )
 
 // Kernel multiplies narrow blocks and accumulates wide.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Matmul]{
+	Number: 5, Name: "v5_quant", RequestsVMEM: true,
+	Supports: problem.Matmul.Scaled, Variants: variants, Blocks: shapes, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 5 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v5_quant" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Matmul) error { return p.Scaled() }
-
-// Variants has the plain kernel and, where rows of a are quantized inside the
-// launch, the one that does so in the same program.
-func (Kernel) Variants(p problem.Matmul) []string { return variants(p) }
-
-// Candidates has those shapes that take the least time on the machine, the best first,
-// or, of a machine that does not tell, the fourth rung's.
-func (Kernel) Candidates(p problem.Matmul, m tile.Machine) []tile.Blocks { return candidates(p, m) }
-
-// Build writes the kernel as a tile program, behind those that quantize a.
-func (Kernel) Build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program, behind those that quantize a.
+func build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, error) {
 	if variant == fused {
 		return buildFused(p, s)
 	}

@@ -162,13 +162,13 @@ func (m *simulator) await(b *buffer, n float64) {
 func TestCopies(t *testing.T) {
 	for _, k := range sharded.All {
 		p := problem.Sharded{M: 64, K: 32, N: 64, Devices: 4, Dtype: tile.Float32, Way: problem.Gather}
-		switch k.Name() {
+		switch k.Name {
 		case "v1_chip":
 			p.Devices = 1
 		case "v5_scatter":
 			p.Way = problem.Scatter
 		}
-		t.Run(k.Name(), func(t *testing.T) {
+		t.Run(k.Name, func(t *testing.T) {
 			programs, err := k.Build(p, "", tile.Blocks{M: 8, K: 8, N: 8})
 			if err != nil {
 				t.Fatal(err)
@@ -213,14 +213,14 @@ func TestCopies_Config(t *testing.T) {
 	want := map[string]string{"v1_chip": mine, "v2_gather": a + "," + all, "v3_ring": a + "," + all, "v4_both": a + "," + all, "v5_scatter": scatter}
 	for _, k := range sharded.All {
 		p := problem.Sharded{M: 64, K: 32, N: 64, Devices: 4, Dtype: tile.Float32, Way: problem.Gather}
-		switch k.Name() {
+		switch k.Name {
 		case "v1_chip":
 			p.Devices = 1
 		case "v5_scatter":
 			p.Way = problem.Scatter
 		}
-		if text := config(k.Build(p, "", tile.Blocks{M: 8, K: 8, N: 8})); !strings.Contains(text, want[k.Name()]) {
-			t.Errorf("%s: %s", k.Name(), text)
+		if text := config(k.Build(p, "", tile.Blocks{M: 8, K: 8, N: 8})); !strings.Contains(text, want[k.Name]) {
+			t.Errorf("%s: %s", k.Name, text)
 		}
 	}
 	five, _ := kernels.Rung(problem.MatmulFamily, 5)

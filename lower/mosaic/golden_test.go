@@ -19,7 +19,7 @@ func TestGolden(t *testing.T) {
 			if kernel.Supports(p) != nil || kernel.Number() < 5 && (name == "float32_highest" || name == "ragged") {
 				continue
 			}
-			programs, err := kernel.Build(p, "", kernel.Candidates(p, tile.Machine{Parallel: 2})[0])
+			programs, err := kernel.Build(p, "", kernel.Candidates(p, problem.Machine{Parallel: 2})[0])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ import (
 // each piece.
 func TestHeld(t *testing.T) {
 	p := problem.Self(32, 16, tile.Float32)
-	programs, err := flash.Kernel{}.Build(p, "", tile.Blocks{M: 16, K: 16, N: 8})
+	programs, err := flash.Kernel.Build(p, "", tile.Blocks{M: 16, K: 16, N: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

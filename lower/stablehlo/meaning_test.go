@@ -114,7 +114,7 @@ func TestKernels_Meaning(t *testing.T) {
 				if k.Supports(p) != nil {
 					continue
 				}
-				blocks := k.Candidates(p, tile.Machine{Parallel: 3})
+				blocks := k.Candidates(p, problem.Machine{Parallel: 3})
 				if k.Number() > 2 {
 					blocks = tile.Candidates(p.M, p.K, p.N, tile.Blocks{M: 8, K: 5, N: 7}, tile.Blocks{M: 8, K: 8, N: 8})
 				}

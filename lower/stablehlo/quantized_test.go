@@ -40,9 +40,9 @@ func runText(t *testing.T, l *stablehlo.Launch, in []tile.Tensor) map[string]til
 func TestQuantized_Meaning(t *testing.T) {
 	for _, batch := range []int{1, 2} {
 		for _, p := range problemtest.Quantized(batch, 9, 80, 11, 32) {
-			for _, variant := range (quantized.Kernel{}).Variants(p) {
+			for _, variant := range quantized.Kernel.Variants(p) {
 				t.Run(problemtest.Label(p)+" "+variant, func(t *testing.T) {
-					programs, err := quantized.Kernel{}.Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8})
+					programs, err := quantized.Kernel.Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8})
 					if err != nil {
 						t.Fatal(err)
 					}

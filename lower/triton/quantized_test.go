@@ -32,10 +32,10 @@ func TestQuantizedMeaning(t *testing.T) {
 	list = append(list, problemtest.Quantized(2, 9, 70, 33, 32)[:3]...)
 	split := 0
 	for _, p := range list {
-		for _, variant := range (quantized.Kernel{}).Variants(p) {
+		for _, variant := range quantized.Kernel.Variants(p) {
 			for _, extra := range []map[string]string{{"group": "1"}, {"group": "2", "split_k": "3"}} {
 				t.Run(problemtest.Label(p)+" "+variant+" "+extra["split_k"], func(t *testing.T) {
-					programs, err := quantized.Kernel{}.Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8}.Clip(p.M, p.K, p.N))
+					programs, err := quantized.Kernel.Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8}.Clip(p.M, p.K, p.N))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -4,8 +4,8 @@
 //	mesh.Parse("data=16,model=16") ─► Mesh ─┐
 //	mesh.FindSharding("gather") ─► Sharding ─┴► Part: what device 17 has of array a
 //
-// It knows nothing of chips and wires (package chips), and of what moving costs (package
-// analyze).
+// It knows nothing of chips and wires (package machine), and of what moving costs (package
+// model).
 package mesh
 
 import (

@@ -2,15 +2,15 @@
 // how long it then takes and how much memory it needs, and finds the mesh that takes least.
 //
 //	Find("llama3-70b") ─► Layer ─┐
-//	analyze.FindSlice ─► chip, slice ─┼► Search ─► []Plan, the fastest first ─► Words
+//	model.FindSlice ─► chip, slice ─┼► Search ─► []Plan, the fastest first ─► Words
 //	Ask: phase, sequences, length ─┘
 //
 // Everything here is predicted. The model:
 //
 //   - A device's products take the longer of their FLOPs at the peak and their bytes from
-//     memory, a little more where both take equally long (analyze.Overlap). Sizes that do
+//     memory, a little more where both take equally long (model.Overlap). Sizes that do
 //     not fill the matrix unit are rounded up to it.
-//   - Exchanges take what analyze.Placement.Collective says.
+//   - Exchanges take what model.Placement.Collective says.
 //   - The likely time is compute, then wire; the least is the longer of the two, as if they
 //     overlapped wholly, with every figure of the device at its fastest; the most is the sum
 //     with every figure at its slowest, and attention's scores at SlowAttention of the peak.

@@ -57,7 +57,7 @@ func TestSum_Analyze(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.GridSteps != c.GridSteps || s.BytesMoved() != c.BytesMoved || s.FastBytes != c.FastBytes {
-			t.Errorf("%s\n%s: have %+v, analyze %+v", programs[0], p, s.Counters, c)
+			t.Errorf("%s\n%s: have %+v, model %+v", programs[0], p, s.Counters, c)
 		}
 	})
 }

@@ -17,7 +17,7 @@
 // it is left. A scalar table is loaded once, whole, at the first step of its
 // program. Only what lies inside the array counts as bytes.
 //
-// The totals are those of analyze.Count where that can count, and those of
+// The totals are those of model.Count where that can count, and those of
 // tile/interp always. A backend that keeps more than one block of each input
 // (the CPU's, with its cache) loads less, and one of several workers may load
 // what they have in common once each.

@@ -44,7 +44,7 @@ func Codes(t *testing.T, flushes bool, run Machine) {
 					t.Fatal(err)
 				}
 				testCodes(t, p, a, want, run)
-				for _, variant := range (quantized.Kernel{}).Variants(p)[1:] {
+				for _, variant := range quantized.Kernel.Variants(p)[1:] {
 					if p.Acc.IsInteger() && scheme.B != problem.Block {
 						testProduct(t, p, variant, a, want, run)
 					}
@@ -88,7 +88,7 @@ func testProduct(t *testing.T, p problem.Matmul, variant string, a tile.Tensor, 
 
 func build(t *testing.T, p problem.Matmul, variant string) []*tile.Program {
 	t.Helper()
-	programs, err := quantized.Kernel{}.Build(p, variant, blocks)
+	programs, err := quantized.Kernel.Build(p, variant, blocks)
 	if err != nil {
 		t.Fatal(err)
 	}

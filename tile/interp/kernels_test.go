@@ -46,7 +46,7 @@ func TestKernels(t *testing.T) {
 // kernelBlocks adds small blocks to the kernel's own, which cover these shapes
 // whole.
 func kernelBlocks(k kernels.Kernel, p problem.Matmul) []tile.Blocks {
-	own := k.Candidates(p, tile.Machine{Parallel: 3})
+	own := k.Candidates(p, problem.Machine{Parallel: 3})
 	if k.Number() <= 2 {
 		return own
 	}

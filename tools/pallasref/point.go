@@ -33,7 +33,7 @@ var (
 )
 
 // machine is what kernels may know of every one of the generations.
-var machine = tile.Machine{Parallel: 2}
+var machine = problem.Machine{Parallel: 2}
 
 // Point is one thing to compile: a kernel for square matrices.
 type Point struct {

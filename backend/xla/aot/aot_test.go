@@ -62,7 +62,7 @@ func cases() map[string]problem.Matmul {
 
 func build(t *testing.T, kernel kernels.Kernel, p problem.Matmul) []*tile.Program {
 	t.Helper()
-	programs, err := kernel.Build(p, "", kernel.Candidates(p, tile.Machine{Parallel: 2})[0])
+	programs, err := kernel.Build(p, "", kernel.Candidates(p, problem.Machine{Parallel: 2})[0])
 	if err != nil {
 		t.Fatal(err)
 	}

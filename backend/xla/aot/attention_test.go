@@ -24,7 +24,7 @@ func TestAttention_Pages(t *testing.T) {
 			rung int
 		}{{p, 5}, {chunk, 4}} {
 			k := attentiontest.Rungs()[asked.rung-1]
-			programs, err := k.Build(asked.p, "", k.Candidates(asked.p, tile.Machine{})[0])
+			programs, err := k.Build(asked.p, "", k.Candidates(asked.p, problem.Machine{})[0])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -85,14 +85,14 @@ func matrix(t *testing.T) []matrixCell {
 				}
 				blocks := b
 				if blocks == (tile.Blocks{}) {
-					blocks = k.Candidates(p, tile.Machine{Parallel: 2})[0]
+					blocks = k.Candidates(p, problem.Machine{Parallel: 2})[0]
 				}
 				add(k, "", p, blocks)
 			}
 		}
 	}
 	for _, p := range append(problemtest.Quantized(1, 300, 1200, 500, 128), problemtest.Quantized(3, 128, 512, 256, 128)[:3]...) {
-		for _, variant := range (quantized.Kernel{}).Variants(p) {
+		for _, variant := range quantized.Kernel.Variants(p) {
 			add(ladder[len(ladder)-1], variant, p, tile.Blocks{M: 64, K: 128, N: 128})
 		}
 	}

@@ -47,7 +47,7 @@ func lowered(target mosaic.Target, device machine.Device, programs []*tile.Progr
 		if device.MXUSide == side {
 			o.Pieces = side
 		}
-		ahead, err := model.Ahead(programs, device.Ahead().Apart)
+		ahead, err := model.Prefetched(programs, device.Prefetch().Apart)
 		if err != nil {
 			return nil, err
 		}

@@ -181,10 +181,10 @@ func (b *Backend) compile(ctx context.Context, program string, options hlo.Optio
 }
 
 // nearOf are the inputs of a launch that libtpu copies nearer to the core.
-func nearOf(launch *mosaic.Launch, near []hlo.Near) (all []model.Near) {
+func nearOf(launch *mosaic.Launch, near []hlo.Near) (all []model.Resident) {
 	for _, n := range near {
 		if int(n.Parameter) < len(launch.In) {
-			all = append(all, model.Near{Name: launch.In[n.Parameter].Name, Between: n.Space != vmemSpace, Waited: !n.Ahead})
+			all = append(all, model.Resident{Name: launch.In[n.Parameter].Name, Between: n.Space != vmemSpace, Waited: !n.Ahead})
 		}
 	}
 	return all

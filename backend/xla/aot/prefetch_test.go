@@ -48,7 +48,7 @@ func TestPrefetch(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", top.Name, p, err)
 			}
-			want, err := model.WorkOf(programs[0], model.Near{Name: ahead, Between: between})
+			want, err := model.WorkOf(programs[0], model.Resident{Name: ahead, Between: between})
 			if err != nil {
 				t.Fatal(err)
 			}

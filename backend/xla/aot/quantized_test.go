@@ -23,8 +23,8 @@ func TestQuantized(t *testing.T) {
 		if n >= len(problems)/2 && n%3 != 0 && os.Getenv("MATLADDER_AOT_ALL") == "" {
 			continue
 		}
-		for _, variant := range (quantized.Kernel{}).Variants(p) {
-			programs, err := quantized.Kernel{}.Build(p, variant, tile.Blocks{M: 128, K: 512, N: 256})
+		for _, variant := range quantized.Kernel.Variants(p) {
+			programs, err := quantized.Kernel.Build(p, variant, tile.Blocks{M: 128, K: 512, N: 256})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ func TestSharded(t *testing.T) {
 	for _, k := range sharded.All {
 		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 			p := problem.Sharded{M: 1024, K: 512, N: 1024, Devices: 4, Dtype: d, Way: problem.Gather}
-			switch k.Name() {
+			switch k.Name {
 			case "v1_chip":
 				p.Devices = 1
 			case "v5_scatter":
@@ -36,7 +36,7 @@ func TestSharded(t *testing.T) {
 				if d == tile.BFloat16 && top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s/%s/%s", k.Name(), d, top.Name), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%s/%s", k.Name, d, top.Name), func(t *testing.T) {
 					if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
 						t.Error(err)
 					}

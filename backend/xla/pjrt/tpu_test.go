@@ -51,7 +51,7 @@ func chip(t *testing.T, name string) machine.Device {
 func rung(t *testing.T, number int, p problem.Matmul) []*tile.Program {
 	t.Helper()
 	k := rungs.All[number-1]
-	candidates := k.Candidates(p, tile.Machine{Parallel: 2})
+	candidates := k.Candidates(p, problem.Machine{Parallel: 2})
 	programs, err := k.Build(p, "", candidates[len(candidates)-1])
 	if err != nil {
 		t.Fatal(err)

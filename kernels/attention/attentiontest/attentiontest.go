@@ -18,7 +18,7 @@ import (
 // Rungs are the kernels of attention: those of sweeps, and the sixth, whose tables are made
 // for it.
 func Rungs() []kernels.Kernel {
-	return append(kernels.Ladder(problem.AttentionFamily), kernels.Of(sparse.Kernel{}))
+	return append(kernels.Ladder(problem.AttentionFamily), kernels.Of(sparse.Kernel))
 }
 
 // Inputs makes the arrays of p and the tables of the programs that were built for blocks

@@ -32,20 +32,11 @@ func RangeOf(p problem.Attention, rows tile.IndexExpr, b tile.Blocks) Range {
 		x.Last = tile.AtLeast(tile.AtMost(last, tile.Const(blocks-1)), tile.Const(-1))
 	}
 	for i := range tile.Ceil(p.Rows, b.M) {
-		first, last := BlocksOf(p, i, b)
+		first, last := p.KeyBlocks(i, b)
 		x.Most = max(x.Most, last-first+1)
 	}
 	x.Most = max(x.Most, 1)
 	return x
-}
-
-// BlocksOf are the first and the last block of keys that block i of rows sees some of.
-func BlocksOf(p problem.Attention, i int, b tile.Blocks) (first, last int) {
-	lo, hi := p.Span()
-	blocks := tile.Ceil(p.Keys, b.K)
-	first = int(tile.FloorDiv(tile.Const(i*b.M+lo), b.K).(tile.Const))
-	last = int(tile.FloorDiv(tile.Const(i*b.M+b.M-1+hi), b.K).(tile.Const))
-	return max(min(first, blocks), 0), max(min(last, blocks-1), -1)
 }
 
 // Beside returns why p is not for a rung whose keys have to lie beside each other in one
@@ -92,7 +83,7 @@ func Whole(p problem.Attention, rows, keys tile.IndexExpr, b tile.Blocks) tile.C
 // keys and values that is brought in, as far as that memory holds their scores.
 //
 // Of keys in pages a block has those of one.
-func Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
+func Candidates(p problem.Attention, m problem.Machine) []tile.Blocks {
 	if p.PageSize > 0 {
 		var list []tile.Blocks
 		for _, rows := range []int{128, 256, 512} {
@@ -100,7 +91,7 @@ func Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
 		}
 		return problem.ClipAll(p, list...)
 	}
-	if list := onCores(p, m); list != nil {
+	if list := m.Cores.Rank(p, tile.Blocks{}); list != nil {
 		return list
 	}
 	var out []tile.Blocks

@@ -32,7 +32,7 @@ func ListOf(p problem.Attention, b tile.Blocks, keep func(row, key int) bool) Li
 	}
 	for i := range tile.Ceil(p.Rows, b.M) {
 		from := len(l.Rows)
-		first, last := BlocksOf(p, i, b)
+		first, last := p.KeyBlocks(i, b)
 		if p.Lengths && p.AtEnd {
 			first, last = 0, tile.Ceil(p.Keys, b.K)-1
 		}

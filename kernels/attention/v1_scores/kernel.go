@@ -9,27 +9,18 @@ import (
 )
 
 // Kernel writes all scores to memory.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Attention]{
+	Number: 1, Name: "v1_scores",
+	Supports: scores.Beside, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 1 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v1_scores" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Attention) error { return scores.Beside(p) }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Attention) []string { return []string{""} }
-
-// Candidates has one shape.
-func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
+// blocks has one shape.
+func blocks(p problem.Attention, _ problem.Machine) []tile.Blocks {
 	return []tile.Blocks{problem.Clip(p, tile.Blocks{M: 128, K: 512})}
 }
 
-// Build writes the kernel as three programs: scores, softmax of rows, product with v.
-func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as three programs: scores, softmax of rows, product with v.
+func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	all, n, zero := tile.Array(p.Batch, p.Heads, p.Rows, p.Keys), min(s.M, 8), tile.Const(0)
 	block, rows := tile.Block(tile.Squeezed, tile.Squeezed, s.M, s.K), tile.Block(tile.Squeezed, tile.Squeezed, n, p.Keys)
 	grid := func(t *tile.Builder, bq int) (b, h, i *tile.Axis) {

@@ -9,22 +9,13 @@ import (
 )
 
 // Kernel has whole rows of scores in scratch.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Attention]{
+	Number: 2, Name: "v2_rows",
+	Supports: scores.Beside, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 2 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v2_rows" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Attention) error { return scores.Beside(p) }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Attention) []string { return []string{""} }
-
-// Candidates has one shape: as many rows as a tenth of fast memory holds scores of.
-func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
+// blocks has one shape: as many rows as a tenth of fast memory holds scores of.
+func blocks(p problem.Attention, m problem.Machine) []tile.Blocks {
 	rows := 128
 	for m.FastBytes > 0 && rows > 8 && int64(rows)*int64(p.Keys)*4 > m.FastBytes/10 {
 		rows /= 2
@@ -32,8 +23,8 @@ func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
 	return []tile.Blocks{problem.Clip(p, tile.Blocks{M: rows, K: p.Keys})}
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_rows")
 	b := t.Axis("b", p.Batch, tile.Parallel)
 	h := t.Axis("h", p.Heads, tile.Parallel)

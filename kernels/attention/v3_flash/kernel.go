@@ -9,27 +9,13 @@ import (
 )
 
 // Kernel never has more scores than those of one block.
-type Kernel struct{}
-
-// Number is the rung.
-func (Kernel) Number() int { return 3 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v3_flash" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Attention) error { return scores.Beside(p) }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Attention) []string { return []string{""} }
-
-// Candidates has the sweep.
-func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
-	return scores.Candidates(p, m)
+var Kernel = problem.Rung[problem.Attention]{
+	Number: 3, Name: "v3_flash",
+	Supports: scores.Beside, Blocks: scores.Candidates, Build: build,
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v3_flash")
 	b := t.Axis("b", p.Batch, tile.Parallel)
 	h := t.Axis("h", p.Heads, tile.Parallel)

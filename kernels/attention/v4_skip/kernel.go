@@ -12,27 +12,13 @@ import (
 )
 
 // Kernel skips what causality and the window hide.
-type Kernel struct{}
-
-// Number is the rung.
-func (Kernel) Number() int { return 4 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v4_skip" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Attention) []string { return []string{""} }
-
-// Candidates has the sweep.
-func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
-	return scores.Candidates(p, m)
+var Kernel = problem.Rung[problem.Attention]{
+	Number: 4, Name: "v4_skip",
+	Supports: problem.Attention.Validate, Blocks: scores.Candidates, Build: build,
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	if err := scores.OfOnePage(p, s); err != nil {
 		return nil, err
 	}

@@ -11,22 +11,13 @@ import (
 )
 
 // Kernel takes rows one at a time.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Attention]{
+	Number: 5, Name: "v5_split",
+	Supports: problem.Attention.Validate, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 5 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v5_split" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Attention) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Attention) []string { return []string{""} }
-
-// Candidates has blocks of few keys to many.
-func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
+// blocks has blocks of few keys to many.
+func blocks(p problem.Attention, _ problem.Machine) []tile.Blocks {
 	if p.PageSize > 0 {
 		return []tile.Blocks{{M: 1, K: p.PageSize}}
 	}
@@ -36,8 +27,8 @@ func (Kernel) Candidates(p problem.Attention, _ tile.Machine) []tile.Blocks {
 // programs is how many there are at least, if the keys are enough: more than cores.
 const programs = 64
 
-// Build writes the kernel as two tile programs.
-func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as two tile programs.
+func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	if err := scores.OfOnePage(p, s); err != nil {
 		return nil, err
 	}

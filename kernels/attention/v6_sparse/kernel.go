@@ -10,27 +10,13 @@ import (
 )
 
 // Kernel computes the listed blocks, and nothing for the others.
-type Kernel struct{}
-
-// Number is the rung.
-func (Kernel) Number() int { return 6 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v6_sparse" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Attention) error { return scores.Beside(p) }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Attention) []string { return []string{""} }
-
-// Candidates has the sweep.
-func (Kernel) Candidates(p problem.Attention, m tile.Machine) []tile.Blocks {
-	return scores.Candidates(p, m)
+var Kernel = problem.Rung[problem.Attention]{
+	Number: 6, Name: "v6_sparse",
+	Supports: scores.Beside, Blocks: scores.Candidates, Build: build,
 }
 
-// Build writes the kernel as a tile program; scores.ListOf makes its tables.
-func (Kernel) Build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program; scores.ListOf makes its tables.
+func build(p problem.Attention, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v6_sparse")
 	most := scores.Most(p, s)
 	blocks, rows, keys := t.Table("blocks", 1), t.Table("row_block", most), t.Table("key_block", most)

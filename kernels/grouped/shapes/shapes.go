@@ -9,7 +9,7 @@ import (
 // Candidates are the shapes to sweep on a machine: blocks of many rows, so that few blocks have
 // rows of two groups. Cores divide only the columns of the output among them, so that on
 // machines with caches those shapes come first that give each core a block of columns or two.
-func Candidates(p problem.Grouped, m tile.Machine) []tile.Blocks {
+func Candidates(p problem.Grouped, m problem.Machine) []tile.Blocks {
 	list := []tile.Blocks{{M: 512, K: p.K, N: 512}, {M: 1024, K: p.K, N: 512},
 		{M: 128, K: 128, N: 128}, {M: 256, K: 512, N: 512}, {M: 512, K: 1024, N: 1024}}
 	if m.Cores != nil {

@@ -9,27 +9,13 @@ import (
 )
 
 // Kernel multiplies every row by every matrix, and keeps what belongs together.
-type Kernel struct{}
-
-// Number is the rung.
-func (Kernel) Number() int { return 1 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v1_all" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Grouped) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Grouped) []string { return []string{""} }
-
-// Candidates has blocks of many rows, for few groups to meet a block twice, and the sweep.
-func (Kernel) Candidates(p problem.Grouped, m tile.Machine) []tile.Blocks {
-	return shapes.Candidates(p, m)
+var Kernel = problem.Rung[problem.Grouped]{
+	Number: 1, Name: "v1_all",
+	Supports: problem.Grouped.Validate, Blocks: shapes.Candidates, Build: build,
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Grouped, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Grouped, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v1_all")
 	offsets := t.Table("offsets", p.Groups+1)
 	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)

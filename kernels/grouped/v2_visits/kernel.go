@@ -11,27 +11,13 @@ import (
 )
 
 // Kernel goes along the list, as megablox does.
-type Kernel struct{}
-
-// Number is the rung.
-func (Kernel) Number() int { return 2 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v2_visits" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Grouped) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Grouped) []string { return []string{""} }
-
-// Candidates has blocks of many rows, for few groups to meet a block twice, and the sweep.
-func (Kernel) Candidates(p problem.Grouped, m tile.Machine) []tile.Blocks {
-	return shapes.Candidates(p, m)
+var Kernel = problem.Rung[problem.Grouped]{
+	Number: 2, Name: "v2_visits",
+	Supports: problem.Grouped.Validate, Blocks: shapes.Candidates, Build: build,
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Grouped, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Grouped, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_visits")
 	blocks := tile.Ceil(p.Rows, s.M)
 	most := blocks + p.Groups - 1

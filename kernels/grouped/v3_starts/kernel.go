@@ -10,28 +10,19 @@ import (
 )
 
 // Kernel cuts the rows of each group by themselves.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Grouped]{
+	Number: 3, Name: "v3_starts",
+	Supports: problem.Grouped.Validate, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 3 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v3_starts" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Grouped) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Grouped) []string { return []string{""} }
-
-// Candidates has blocks of many rows, for few groups to meet a block twice, and the sweep.
-func (Kernel) Candidates(p problem.Grouped, _ tile.Machine) []tile.Blocks {
+// blocks has blocks of many rows, for few groups to meet a block twice, and the sweep.
+func blocks(p problem.Grouped, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 512, K: p.K, N: 512}, tile.Blocks{M: 1024, K: p.K, N: 512},
 		tile.Blocks{M: 128, K: 128, N: 128}, tile.Blocks{M: 256, K: 512, N: 512}, tile.Blocks{M: 512, K: 1024, N: 1024})
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Grouped, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Grouped, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v3_starts")
 	most := (p.Rows + p.Groups*(s.M-1)) / s.M // each group may have one that it does not fill
 	offsets, tiles := t.Table("offsets", p.Groups+1), t.Table(fmt.Sprintf("tiles_%d", s.M), 1)

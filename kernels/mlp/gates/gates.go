@@ -3,7 +3,6 @@
 package gates
 
 import (
-	"matladder/kernels/blocking"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -39,23 +38,4 @@ func activated(a problem.GateActivation, x tile.Value) *tile.Expr {
 		return tile.GeluTanh(x)
 	}
 	return tile.Silu(x)
-}
-
-// Candidates are the shapes for a kernel that has so many of the products together, 1 or 2:
-// those that a model of the machine says are fast, or the sweep of matmul's fifth rung, of a
-// product with the columns of all that are together.
-func Candidates(p problem.MLP, m tile.Machine, together int) []tile.Blocks {
-	one := p.Product(p.N)
-	one.B = p.W
-	if list := blocking.Pipelined(one, together, m); list != nil {
-		return problem.ClipAll(p, list...)
-	}
-	list := blocking.Candidates(p.Product(together*p.N), m)
-	if list == nil {
-		list = []tile.Blocks{{M: 128, K: 128, N: 128}, {M: 256, K: 512, N: 256}, {M: 512, K: 512, N: 512}, {M: 512, K: 1024, N: 512}}
-	}
-	for i := range list {
-		list[i].N = max(list[i].N/together, min(list[i].N, p.N, 64))
-	}
-	return problem.ClipAll(p, list...)
 }

@@ -11,30 +11,27 @@ import (
 )
 
 // Kernel writes gate and up to memory, and joins what it reads from there.
-type Kernel struct{}
-
-// Number is the rung.
-func (Kernel) Number() int { return 1 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v1_apart" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.MLP) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.MLP) []string { return []string{""} }
-
-// Candidates has the sweep.
-func (Kernel) Candidates(p problem.MLP, m tile.Machine) []tile.Blocks {
-	return gates.Candidates(p, m, 1)
+var Kernel = problem.Rung[problem.MLP]{
+	Number: 1, Name: "v1_apart", RequestsVMEM: true,
+	Supports: problem.MLP.Validate, Blocks: blocks, Build: build,
 }
 
-// Asks says that the compiler is asked for fast memory where blocks need more than it grants.
-func (Kernel) Asks() bool { return true }
+// blocks has those shapes that take the least time on the machine for one of the products,
+// or, of a machine that does not tell, a sweep.
+func blocks(p problem.MLP, m problem.Machine) []tile.Blocks {
+	product := p.Product(p.N)
+	list := m.Cores.Rank(product, tile.Blocks{})
+	if product.B = p.W; list == nil { // a pipeline moves weights as they are in memory
+		list = m.Pipeline.Rank(product, tile.Blocks{})
+	}
+	if list == nil {
+		list = []tile.Blocks{{M: 128, K: 128, N: 128}, {M: 256, K: 512, N: 256}, {M: 512, K: 512, N: 512}, {M: 512, K: 1024, N: 512}}
+	}
+	return problem.ClipAll(p, list...)
+}
 
-// Build writes the kernel as three tile programs.
-func (Kernel) Build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as three tile programs.
+func build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	all := tile.Array(p.Rows, p.N)
 	product := func(name string) ([]*tile.Program, error) {
 		t := tile.New("v1_" + name)

@@ -9,30 +9,23 @@ import (
 )
 
 // Kernel multiplies each block of x by two blocks of weights.
-type Kernel struct{}
-
-// Number is the rung.
-func (Kernel) Number() int { return 2 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v2_pair" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.MLP) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.MLP) []string { return []string{""} }
-
-// Candidates has the sweep of both products together.
-func (Kernel) Candidates(p problem.MLP, m tile.Machine) []tile.Blocks {
-	return gates.Candidates(p, m, 2)
+var Kernel = problem.Rung[problem.MLP]{
+	Number: 2, Name: "v2_pair", RequestsVMEM: true,
+	Supports: problem.MLP.Validate, Blocks: blocks, Build: build,
 }
 
-// Asks says that the compiler is asked for fast memory where blocks need more than it grants.
-func (Kernel) Asks() bool { return true }
+// blocks has those shapes that take the least time on the machine for both products
+// together, or, of a machine that does not tell, a sweep.
+func blocks(p problem.MLP, m problem.Machine) []tile.Blocks {
+	list := m.Rank(p)
+	if list == nil {
+		list = []tile.Blocks{{M: 128, K: 128, N: 64}, {M: 256, K: 512, N: 128}, {M: 512, K: 512, N: 256}, {M: 512, K: 1024, N: 256}}
+	}
+	return problem.ClipAll(p, list...)
+}
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.MLP, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_pair")
 	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
 	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)

@@ -11,27 +11,18 @@ import (
 )
 
 // Kernel computes a norm in programs that hand a number for each row to the next.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Norm]{
+	Number: 1, Name: "v1_passes",
+	Supports: problem.Norm.Validate, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 1 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v1_passes" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Norm) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Norm) []string { return []string{""} }
-
-// Candidates has one: 64 rows at a time.
-func (Kernel) Candidates(p problem.Norm, _ tile.Machine) []tile.Blocks {
+// blocks has one: 64 rows at a time.
+func blocks(p problem.Norm, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 64})
 }
 
-// Build writes the kernel as three tile programs; as two if there is no mean.
-func (Kernel) Build(p problem.Norm, _ string, s tile.Blocks) (programs []*tile.Program, err error) {
+// build writes the kernel as three tile programs; as two if there is no mean.
+func build(p problem.Norm, _ string, s tile.Blocks) (programs []*tile.Program, err error) {
 	name, one := "v1_passes", tile.Array(p.Rows, 1)
 	pass := func(body func(t *tile.Builder, b rows.Blocks, column tile.BlockSpec), next string) {
 		t := tile.New(name)

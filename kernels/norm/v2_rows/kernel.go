@@ -3,36 +3,27 @@
 package rows
 
 import (
-	blocks "matladder/kernels/norm/rows"
+	norm "matladder/kernels/norm/rows"
 	"matladder/problem"
 	"matladder/tile"
 )
 
 // Kernel computes a norm in one pass over memory, and three over rows that are there.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Norm]{
+	Number: 2, Name: "v2_rows",
+	Supports: problem.Norm.Validate, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 2 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v2_rows" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Norm) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Norm) []string { return []string{""} }
-
-// Candidates has blocks of few rows to many.
-func (Kernel) Candidates(p problem.Norm, _ tile.Machine) []tile.Blocks {
+// blocks has blocks of few rows to many.
+func blocks(p problem.Norm, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 8}, tile.Blocks{M: 16}, tile.Blocks{M: 32}, tile.Blocks{M: 64}, tile.Blocks{M: 128})
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Norm, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Norm, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_rows")
 	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
-	b := blocks.See(t, p, i, s.M)
+	b := norm.See(t, p, i, s.M)
 	inverse := t.Scratch("inverse", tile.Float32, s.M, 1)
 
 	x := b.Kept()

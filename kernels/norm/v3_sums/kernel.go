@@ -11,32 +11,26 @@ import (
 )
 
 // Kernel computes a norm in one pass over memory, and two over rows that are there.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Norm]{
+	Number: 3, Name: "v3_sums",
+	Supports: supports, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 3 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v3_sums" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Norm) error {
+// supports returns why p is not for this kernel, or nil.
+func supports(p problem.Norm) error {
 	if p.RMS {
 		return errors.New("an RMS norm has no mean that its squares could wait for: v2_rows is all there is to it")
 	}
 	return p.Validate()
 }
 
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Norm) []string { return []string{""} }
-
-// Candidates has blocks of few rows to many.
-func (Kernel) Candidates(p problem.Norm, _ tile.Machine) []tile.Blocks {
+// blocks has blocks of few rows to many.
+func blocks(p problem.Norm, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 8}, tile.Blocks{M: 16}, tile.Blocks{M: 32}, tile.Blocks{M: 64}, tile.Blocks{M: 128})
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Norm, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Norm, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v3_sums")
 	i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)
 	b := rows.See(t, p, i, s.M)

@@ -9,27 +9,18 @@ import (
 )
 
 // Kernel turns each head by tables that have a column for each of x.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Rope]{
+	Number: 1, Name: "v1_wide",
+	Supports: problem.Rope.Validate, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 1 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v1_wide" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Rope) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Rope) []string { return []string{""} }
-
-// Candidates has one: 64 rows at a time, or all.
-func (Kernel) Candidates(p problem.Rope, _ tile.Machine) []tile.Blocks {
+// blocks has one: 64 rows at a time, or all.
+func blocks(p problem.Rope, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: min(64, p.Rows)})
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Rope, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Rope, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v1_wide")
 	b := t.Axis("b", p.Batch, tile.Parallel)
 	h := t.Axis("h", p.Heads, tile.Parallel)

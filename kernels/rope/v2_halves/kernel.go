@@ -9,27 +9,18 @@ import (
 )
 
 // Kernel turns the heads of a block of rows one after another; of one row, many heads at once.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Rope]{
+	Number: 2, Name: "v2_halves",
+	Supports: problem.Rope.Validate, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 2 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v2_halves" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Rope) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Rope) []string { return []string{""} }
-
-// Candidates has blocks of few rows to many.
-func (Kernel) Candidates(p problem.Rope, _ tile.Machine) []tile.Blocks {
+// blocks has blocks of few rows to many.
+func blocks(p problem.Rope, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 32}, tile.Blocks{M: 64}, tile.Blocks{M: 128}, tile.Blocks{M: 256}, tile.Blocks{M: 512})
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Rope, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Rope, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_halves")
 	block, headBlocks, rows := tile.Block(tile.Squeezed, tile.Squeezed, s.M, p.Dim), p.Heads, s.M
 	if p.Rows == 1 { // as where a model decodes: the row of many heads at once

@@ -9,26 +9,20 @@ import (
 )
 
 // Kernel copies blocks of a and b while it multiplies those before.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Sharded]{
+	Number: 1, Name: "v1_chip",
+	Supports: shards.Alone, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 1 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v1_chip" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Sharded) error { return shards.Alone(p) }
-
-// Candidates are blocks that divide the arrays.
-func (Kernel) Candidates(p problem.Sharded, _ tile.Machine) []tile.Blocks {
+// blocks are blocks that divide the arrays.
+func blocks(p problem.Sharded, _ problem.Machine) []tile.Blocks {
 	return shards.Candidates(p, p.M)
 }
 
 const buffers = 3 // blocks of an array in fast memory: the one at work and those that come
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Sharded, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Sharded, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	if err := shards.Divides(p, s, p.M, p.K); err != nil {
 		return nil, err
 	}

@@ -9,16 +9,13 @@ import (
 )
 
 // Kernel sends the rows that it multiplies around a ring in both directions.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Sharded]{
+	Number: 4, Name: "v4_both",
+	Supports: supports, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 4 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v4_both" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Sharded) error {
+// supports returns why p is not for this kernel, or nil.
+func supports(p problem.Sharded) error {
 	if err := shards.Takes(p, problem.Gather, 2); err != nil {
 		return err
 	}
@@ -26,13 +23,13 @@ func (Kernel) Supports(p problem.Sharded) error {
 	return p.Validate()
 }
 
-// Candidates are blocks that divide the parts of a device.
-func (Kernel) Candidates(p problem.Sharded, _ tile.Machine) []tile.Blocks {
+// blocks are blocks that divide the parts of a device.
+func blocks(p problem.Sharded, _ problem.Machine) []tile.Blocks {
 	return shards.Candidates(p, p.M/p.Devices/2)
 }
 
-// Build writes the program that every device runs.
-func (Kernel) Build(p problem.Sharded, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the program that every device runs.
+func build(p problem.Sharded, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	half, columns := p.M/p.Devices/2, p.N/p.Devices
 	if err := shards.Divides(p, s, half, s.K); err != nil {
 		return nil, err

@@ -9,24 +9,21 @@ import (
 )
 
 // Kernel multiplies and scatters the sums.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Sharded]{
+	Number: 5, Name: "v5_scatter",
+	Supports: supports, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 5 }
+// supports returns why p is not for this kernel, or nil.
+func supports(p problem.Sharded) error { return shards.Takes(p, problem.Scatter, 2) }
 
-// Name is the folder's.
-func (Kernel) Name() string { return "v5_scatter" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Sharded) error { return shards.Takes(p, problem.Scatter, 2) }
-
-// Candidates are blocks that divide the parts of a device.
-func (Kernel) Candidates(p problem.Sharded, _ tile.Machine) []tile.Blocks {
+// blocks are blocks that divide the parts of a device.
+func blocks(p problem.Sharded, _ problem.Machine) []tile.Blocks {
 	return shards.Candidates(p, p.M/p.Devices)
 }
 
-// Build writes the program that every device runs.
-func (Kernel) Build(p problem.Sharded, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the program that every device runs.
+func build(p problem.Sharded, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	rows, depth := p.M/p.Devices, p.K/p.Devices
 	if err := shards.Divides(p, s, rows, s.K); err != nil {
 		return nil, err

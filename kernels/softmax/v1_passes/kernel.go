@@ -10,27 +10,18 @@ import (
 )
 
 // Kernel computes a softmax in three programs, which hand arrays to each other.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Softmax]{
+	Number: 1, Name: "v1_passes",
+	Supports: problem.Softmax.Validate, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 1 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v1_passes" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Softmax) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Softmax) []string { return []string{""} }
-
-// Candidates has one: 64 rows at a time.
-func (Kernel) Candidates(p problem.Softmax, _ tile.Machine) []tile.Blocks {
+// blocks has one: 64 rows at a time.
+func blocks(p problem.Softmax, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 64})
 }
 
-// Build writes the kernel as three tile programs.
-func (Kernel) Build(p problem.Softmax, _ string, s tile.Blocks) (programs []*tile.Program, err error) {
+// build writes the kernel as three tile programs.
+func build(p problem.Softmax, _ string, s tile.Blocks) (programs []*tile.Program, err error) {
 	pass := func(name string, body func(t *tile.Builder, rows func(cols int) tile.BlockSpec)) {
 		t := tile.New(name)
 		i := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel)

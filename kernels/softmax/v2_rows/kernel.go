@@ -8,27 +8,18 @@ import (
 )
 
 // Kernel computes a softmax in one pass over memory.
-type Kernel struct{}
+var Kernel = problem.Rung[problem.Softmax]{
+	Number: 2, Name: "v2_rows",
+	Supports: problem.Softmax.Validate, Blocks: blocks, Build: build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 2 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v2_rows" }
-
-// Supports returns why p is not for this kernel, or nil.
-func (Kernel) Supports(p problem.Softmax) error { return p.Validate() }
-
-// Variants has the plain kernel only.
-func (Kernel) Variants(problem.Softmax) []string { return []string{""} }
-
-// Candidates has blocks of few rows to many.
-func (Kernel) Candidates(p problem.Softmax, _ tile.Machine) []tile.Blocks {
+// blocks has blocks of few rows to many.
+func blocks(p problem.Softmax, _ problem.Machine) []tile.Blocks {
 	return problem.ClipAll(p, tile.Blocks{M: 8}, tile.Blocks{M: 16}, tile.Blocks{M: 32}, tile.Blocks{M: 64}, tile.Blocks{M: 128})
 }
 
-// Build writes the kernel as a tile program.
-func (Kernel) Build(p problem.Softmax, _ string, s tile.Blocks) ([]*tile.Program, error) {
+// build writes the kernel as a tile program.
+func build(p problem.Softmax, _ string, s tile.Blocks) ([]*tile.Program, error) {
 	t := tile.New("v2_rows")
 	i, all := t.Axis("i", tile.Ceil(p.Rows, s.M), tile.Parallel), tile.Const(0)
 

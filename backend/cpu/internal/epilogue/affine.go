@@ -5,7 +5,6 @@ import (
 
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
@@ -153,5 +152,5 @@ func nonTemporal(p *plan.Plan, s *plan.Step) bool {
 	plan.AllSteps(p.Steps, func(x *plan.Step) {
 		read = read || x.Kind == plan.StepCompute && tile.Loads(x.Stmt.Value, r.Ref)
 	})
-	return !read && bytes > int64(probe.Host().L3)
+	return !read && bytes > p.Machine.L3
 }

@@ -5,7 +5,7 @@ import (
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/backend/cpu/internal/probe"
+	"matladder/model/blocking"
 	"matladder/tile"
 )
 
@@ -94,28 +94,24 @@ func storedRows(p *plan.Plan) {
 }
 
 // packsAlone reports whether each worker had better pack the blocks of operand i, a B, for
-// itself than share them. To share them costs three things: workers agree on who packs what
-// (Meeting of tile.Sharing); whoever packs takes the memory from the cores that read it in the
-// last launch (WriteOthers); and the others read it from that core (ReadOthers).
-//
-// kernels/blocking ranks block shapes by the same costs (grid.step): a change here belongs
-// there too.
+// itself than share them, by the costs that block shapes are ranked by.
 func packsAlone(p *plan.Plan, i int) bool {
 	o := p.Operands[i]
 	r, d := &p.Refs[o.Ref], dotOf(p, i)
 	sharing := min(p.Machine.Workers, p.Refs[p.Operands[d.A].Ref].BlockCount())
 	copies := int64(p.Machine.Workers) * int64(o.Block) * int64(r.BlockCount())
-	if p.Ordered || !p.Machine.Measures || sharing < 2 || copies > int64(probe.Host().L3) || r.Kind != tile.In || d.Product.ReadCosts == nil {
+	if p.Ordered || p.Machine.Figures == nil || sharing < 2 || copies > p.Machine.L3 || r.Kind != tile.In || d.Product.Measure == nil {
 		return false
 	}
-	s := p.Machine.Sharing()
-	if s.WriteOthers <= 0 || s.ReadOthers <= 0 {
+	s := p.Machine.Figures.Sharing()
+	if !s.Known() {
 		return false
 	}
-	costs := d.Product.ReadCosts(p.Machine.Workers, gemm.MostRead, r.ArrayBytes(), r.LD*r.Dtype.Bits()/8, 0)
-	alone, bytes := costs[gemm.ReadPacked].Pack*float64(r.Rows*r.Cols), float64(o.Block)
-	part := 1 / float64(max(1, min(sharing, o.Block/plan.UnitBytes)))
-	return alone < part*(alone+bytes/s.WriteOthers)+s.Meeting()+tile.Exposed*(1-1/float64(sharing))*bytes/s.ReadOthers
+	costs := p.Machine.Figures.ReadCosts(d.Product, gemm.MostRead, r.ArrayBytes(), r.LD*r.Dtype.Bits()/8, 0)
+	x := blocking.PackingOf(float64(o.Block), s)
+	x.Alone, x.Hidden = costs[gemm.ReadPacked].Pack*float64(r.Rows*r.Cols), x.Fetch // multiplying takes longer
+	_, alone := x.Best(sharing, true)
+	return alone
 }
 
 // dotOf is the first product of operand i as its b.

@@ -5,22 +5,36 @@ import (
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/backend/cpu/internal/probe"
 	quantized "matladder/kernels/v5_quant"
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
 )
+
+// figures are handed to passes, as if measured.
+type figures struct {
+	sharing machine.Sharing
+	reads   map[gemm.ReadB]gemm.ReadCost
+}
+
+func (f figures) Sharing() machine.Sharing { return f.sharing }
+
+func (f figures) ReadCosts(*plan.Product, int, int64, int, int) map[gemm.ReadB]gemm.ReadCost {
+	return f.reads
+}
 
 // TestPlacement_Alone: workers share the blocks of b where what one has packed comes to the
 // others at once, and pack each their own where that takes long; a b of which the copies do
 // not fit the last-level cache they share in any case.
 func TestPlacement_Alone(t *testing.T) {
-	near := tile.Sharing{Line: 1e-12, ReadOthers: 1e15, WriteOthers: 1e15}
-	far := tile.Sharing{Line: 1e-3, ReadOthers: 1e6, WriteOthers: 1e6}
-	wide := max(probe.Host().L3, 1<<20) / 256 / 4 / 4 * 8 // columns of float32: 4 copies are twice that cache
+	near := machine.Sharing{Line: 1e-12, ReadOthers: 1e15, WriteOthers: 1e15}
+	far := machine.Sharing{Line: 1e-3, ReadOthers: 1e6, WriteOthers: 1e6}
+	const l3 = 8 << 20
+	const wide = l3 / 256 / 4 / 4 * 8 // columns of float32: 4 copies are twice that cache
+	reads := map[gemm.ReadB]gemm.ReadCost{gemm.ReadPacked: {Pack: 1e-10, Multiply: 1e-9}}
 	for _, test := range []struct {
 		name    string
-		sharing tile.Sharing
+		sharing machine.Sharing
 		n       int
 		blocks  tile.Blocks
 		why     string
@@ -29,15 +43,15 @@ func TestPlacement_Alone(t *testing.T) {
 		{"far", far, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAlone},
 		{"one row of blocks", far, 256, tile.Blocks{M: 256, K: 256, N: 128}, plan.WhyAll},
 		{"large", far, wide, tile.Blocks{M: 128, K: 256, N: wide / 2}, plan.WhyAll},
-		{"unknown", tile.Sharing{}, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAll},
+		{"unknown", machine.Sharing{}, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAll},
 	} {
-		programs, err := quantized.Kernel{}.Build(problem.New(256, 256, test.n, tile.Float32), "", test.blocks)
+		programs, err := quantized.Kernel.Build(problem.New(256, 256, test.n, tile.Float32), "", test.blocks)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := Compile(programs[0], plan.Machine{
 			Kernels: gemm.For(gemm.Detect()), Workers: 4, CacheBytes: 1 << 30, OwnBytes: 1 << 40,
-			Measures: true, Sharing: func() tile.Sharing { return test.sharing },
+			L3: l3, Figures: figures{test.sharing, reads},
 		})
 		if err != nil {
 			t.Fatal(err)

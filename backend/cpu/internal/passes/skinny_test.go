@@ -80,7 +80,7 @@ func TestThin_Stored(t *testing.T) {
 			if c.a == tile.Int8 {
 				p.Quant = "per_channel+token"
 			}
-			programs, err := quantized.Kernel{}.Build(p, "", tile.Blocks{M: m, K: 64, N: 128})
+			programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: m, K: 64, N: 128})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestThin_Rungs(t *testing.T) {
 				}
 				for _, k := range kernels.Ladder(problem.MatmulFamily) {
 					p := problem.New(m, 67, 130, d)
-					blocks := k.Candidates(p, tile.Machine{Parallel: 3})
+					blocks := k.Candidates(p, problem.Machine{Parallel: 3})
 					if k.Number() > 2 {
 						blocks = append(blocks, tile.Blocks{M: 7, K: 32, N: 64}.Clip(m, 67, 130))
 					}

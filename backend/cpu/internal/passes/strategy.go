@@ -12,14 +12,14 @@ import (
 // options lists what there is for the B of a product, which so many rows of A meet in all,
 // the cheapest first. There are none where B is asked for in one way, where it is widened,
 // or where so many rows meet it that packing it is no matter: then it is packed, or read
-// by the rules of widened elements. Nor where nothing may be measured.
+// by the rules of widened elements. Nor where nothing is measured.
 func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 	same := a.Dtype == a.factor && b.Dtype == b.factor && plan.Multiplied(a.factor) == a.factor && a.factor == b.factor
-	if !p.Machine.Measures || p.Machine.Choices.B != gemm.ReadByRule || !same || rows > gemm.MostRead {
+	if p.Machine.Figures == nil || p.Machine.Choices.B != gemm.ReadByRule || !same || rows > gemm.MostRead {
 		return nil
 	}
 	whole, thin := productOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype), productOf(p.Machine.Kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
-	if whole == nil || thin == nil || thin.ReadCosts == nil {
+	if whole == nil || thin == nil || thin.Measure == nil {
 		return nil
 	}
 	rowsOfBlock, depth := a.Rows, 0
@@ -31,7 +31,7 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 	}
 	together := min(rows, rowsOfBlock)
 	costsOf := func(x *plan.Product) map[gemm.ReadB]gemm.ReadCost {
-		return x.ReadCosts(p.Machine.Workers, together, b.ArrayBytes(), b.LD*b.Dtype.Bits()/8, depth)
+		return p.Machine.Figures.ReadCosts(x, together, b.ArrayBytes(), b.LD*b.Dtype.Bits()/8, depth)
 	}
 	costs, packed := costsOf(thin), costsOf(whole)[gemm.ReadPacked]
 	readsA := !e.TransA && !sameSet(a.LD*a.Dtype.Bits()/8) // ways that can read rows of A as they lie need no packing

@@ -3,7 +3,6 @@ package passes
 import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
@@ -27,7 +26,7 @@ func writes(p *plan.Plan) error {
 			return
 		}
 		switch choice := p.Machine.Choices.WriteC; {
-		case choice == plan.WriteNonTemporal, choice == plan.WriteByRule && r.ArrayBytes() > int64(probe.Host().L2):
+		case choice == plan.WriteNonTemporal, choice == plan.WriteByRule && r.ArrayBytes() > p.Machine.L2:
 			d.Write = gemm.WriteNonTemporal
 		case choice == plan.WriteCopied && d.Scales == nil: // those are in any case
 			d.Write = gemm.WriteCopied

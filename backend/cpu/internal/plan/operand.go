@@ -2,6 +2,7 @@ package plan
 
 import (
 	"matladder/backend/cpu/internal/memory"
+	"matladder/model/blocking"
 	"matladder/tile"
 )
 
@@ -72,7 +73,7 @@ func (o *Operand) Slot(block int) int {
 }
 
 // UnitBytes is about how much of a block one worker packs at once of those that share it.
-const UnitBytes = 64 << 10
+const UnitBytes = blocking.UnitBytes
 
 // Why an operand's blocks are kept as they are.
 const (

@@ -12,6 +12,7 @@ import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/rows"
 	"matladder/backend/cpu/internal/vexp"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -67,10 +68,21 @@ type Machine struct {
 	CacheBytes   int64 // of packed blocks that workers share
 	OwnBytes     int64 // of packed blocks that all workers together keep for themselves
 	ProgramOrder bool
-	Measures     bool                // strategies are chosen by measured costs, or else by nominal ones
-	Sharing      func() tile.Sharing // what it costs workers to share packed blocks
+	L2, L3       int64   // bytes of a core's own cache, and of the one that cores share; 0 if unknown
+	Figures      Figures // nil where nothing is measured: then nominal costs decide
 	Choices      Choices
 	Layout       backend.Layout
+}
+
+// Figures are what the machine that runs a plan was measured to do, or is as soon as it is
+// asked. Passes measure nothing themselves.
+type Figures interface {
+	// Sharing is how fast memory that one worker has written reaches the others.
+	Sharing() machine.Sharing
+	// ReadCosts is what each way to read B costs x, for about so many rows of A, at most
+	// gemm.MostRead, and a B of about so many bytes, in rows some bytes apart; or, where depth is
+	// not 0, of one whose columns are rows of memory, of depth elements one behind the other.
+	ReadCosts(x *Product, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost
 }
 
 // Unsupported refuses what is written at pos.

@@ -29,9 +29,9 @@ type Product struct {
 	// many elements (nil if it has none).
 	Unpacked, Dots Reader
 	InPlace        func(inB tile.Dtype, whole int) Reader
-	// ReadCosts is what ways to read B cost, as gemm.Path measures it; nil where A and B have
+	// Measure is what Figures measure ReadCosts with, on so many threads; nil where A and B have
 	// different paths.
-	ReadCosts func(threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost
+	Measure func(threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost
 
 	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
 	Routine  func(read gemm.ReadB) string            // the micro-kernel, in assembly; "" for none

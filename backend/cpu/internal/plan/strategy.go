@@ -15,7 +15,7 @@ type Strategy struct {
 }
 
 // Strategies are all of them. Of a B that lies in memory as it is multiplied, each costs
-// what its micro-kernel was measured to take (gemm.ReadCosts), and the cheapest is taken.
+// what its micro-kernel was measured to take (Figures), and the cheapest is taken.
 var Strategies = []Strategy{
 	{gemm.ReadPacked, "packed", "packed whole", gemm.AllRows},
 	{gemm.ReadTiles, "tiles", "read in place by register tiles", 96},

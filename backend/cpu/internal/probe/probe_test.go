@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"matladder/tile"
+	"matladder/machine"
 )
 
 func TestHost(t *testing.T) {
@@ -129,11 +129,11 @@ func TestSharing(t *testing.T) {
 			t.Errorf("%d threads: %+v", threads, s)
 		}
 	}
-	if s := Sharing(ctx, 1); s != (tile.Sharing{}) {
+	if s := Sharing(ctx, 1); s != (machine.Sharing{}) {
 		t.Errorf("one thread: %+v", s)
 	}
 	cancel()
-	if s := Sharing(ctx, 2); s != (tile.Sharing{}) {
+	if s := Sharing(ctx, 2); s != (machine.Sharing{}) {
 		t.Errorf("ended: %+v", s)
 	}
 }

@@ -7,17 +7,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"matladder/tile"
+	"matladder/machine"
 )
 
-// sharingTime is how long each figure of tile.Sharing is measured for.
+// sharingTime is how long each figure of machine.Sharing is measured for.
 const sharingTime = 2 * time.Millisecond
 
-// Sharing measures tile.Sharing between threads, in some milliseconds. It is zero for one
+// Sharing measures machine.Sharing between threads, in some milliseconds. It is zero for one
 // thread, and if ctx ends first.
-func Sharing(ctx context.Context, threads int) tile.Sharing {
+func Sharing(ctx context.Context, threads int) machine.Sharing {
 	if threads < 2 {
-		return tile.Sharing{}
+		return machine.Sharing{}
 	}
 	const rounds = 16
 	var ball atomic.Int64
@@ -28,7 +28,7 @@ func Sharing(ctx context.Context, threads int) tile.Sharing {
 		}
 		return rounds
 	})
-	var s tile.Sharing
+	var s machine.Sharing
 	s.ReadOthers, s.WriteOthers = handed(ctx, threads)
 	if goes > 0 {
 		s.Line = 1 / goes

@@ -8,15 +8,12 @@ import (
 )
 
 // Kernel multiplies blocks of 64.
-type Kernel struct{ optblock.Kernel }
+var Kernel = problem.Rung[problem.Matmul]{
+	Number: 6, Name: "v6_again",
+	Supports: problem.Matmul.Plain, Blocks: blocks, Build: optblock.Kernel.Build,
+}
 
-// Number is the rung.
-func (Kernel) Number() int { return 6 }
-
-// Name is the folder's.
-func (Kernel) Name() string { return "v6_again" }
-
-// Candidates has blocks of 64 only.
-func (Kernel) Candidates(p problem.Matmul, _ tile.Machine) []tile.Blocks {
+// blocks has blocks of 64 only.
+func blocks(p problem.Matmul, _ problem.Machine) []tile.Blocks {
 	return tile.Candidates(p.M, p.K, p.N, tile.Blocks{M: 64, K: 64, N: 64})
 }

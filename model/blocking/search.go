@@ -8,12 +8,14 @@ import (
 
 // search lists the block shapes that are worth a look: the sides of c cut into equal parts, and
 // k whole or cut into equal parts of some hundreds.
-func (x *model) search() []tile.Blocks {
+func (x *product) search(given tile.Blocks) []tile.Blocks {
 	var list []tile.Blocks
 	for _, bm := range parts(x.m, x.rate.Rows, x.rate.Rows, 4*x.workers) {
 		for _, bn := range parts(x.n, x.rate.Columns, x.rate.Few, 8*x.workers) {
 			for _, bk := range x.depths() {
-				list = append(list, tile.Blocks{M: bm, K: bk, N: bn})
+				if b := (tile.Blocks{M: bm, K: bk, N: bn}); matches(b, given) {
+					list = append(list, b)
+				}
 			}
 		}
 	}
@@ -45,7 +47,7 @@ func parts(n, unit, few, most int) []int {
 }
 
 // depths are lengths along k.
-func (x *model) depths() []int {
+func (x *product) depths() []int {
 	const least = 512
 	list := []int{x.k}
 	for p := 2; x.k/p >= least; p *= 2 {

@@ -1,32 +1,29 @@
-package scores
+package blocking
 
 import (
-	"cmp"
 	"slices"
 
 	"matladder/problem"
 	"matladder/tile"
 )
 
-// onCores are shapes for cores with caches, those first that take the least time by a
-// model over figures that the machine gives of itself; none where it gives none.
-func onCores(p problem.Attention, m tile.Machine) []tile.Blocks {
-	if m.Cores == nil || m.Cores.Rates[p.Dtype].FLOPs == 0 || m.Cores.Rates[tile.Float32].FLOPs == 0 {
+// rankAttention lists shapes, those first that take the least time; none where the machine
+// does not say how fast it multiplies.
+func (c cores) rankAttention(p problem.Attention, given tile.Blocks) []tile.Blocks {
+	if c.Rates[p.Dtype].FLOPs == 0 || c.Rates[tile.Float32].FLOPs == 0 {
 		return nil
 	}
 	var list []tile.Blocks
-	times := map[tile.Blocks]float64{}
 	for _, rows := range []int{64, 128, 256, 512} {
 		for _, keys := range []int{128, 256, 512, 1024} {
-			b := problem.Clip(p, tile.Blocks{M: rows, K: keys})
-			if _, met := times[b]; !met {
-				list, times[b] = append(list, b), seconds(p, m, b)
+			if b := problem.Clip(p, tile.Blocks{M: rows, K: keys}); matches(b, given) && !slices.Contains(list, b) {
+				list = append(list, b)
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b tile.Blocks) int { return cmp.Compare(times[a], times[b]) })
+	times := byTime(list, func(b tile.Blocks) float64 { return c.attention(p, b) })
 	const most, within = 3, 1.25 // the first may be wrong by some percent
-	n := 1
+	n := min(1, len(list))
 	for n < min(most, len(list)) && times[list[n]] <= within*times[list[0]] {
 		n++
 	}
@@ -47,16 +44,16 @@ const turnOperations = 8
 // stripBytes is what scores take of the caches next to a core at once.
 const stripBytes = 96 << 10
 
-// seconds is the time of a launch with blocks b by the model: of the keys that a block of
+// attention is the time of a launch with blocks b by the model: of the keys that a block of
 // rows sees some of, products and exponentials, since cores leave out what all of some rows
 // hide; once for each block of scores what turning its keys takes where that is asked for,
 // and once for each row of it what beginning another costs; tasks are blocks of rows, of
 // which the last keeps others waiting.
-func seconds(p problem.Attention, m tile.Machine, b tile.Blocks) float64 {
-	rate, vector := m.Cores.Rates[p.Dtype], m.Cores.Rates[tile.Float32].FLOPs/2 // operations on one number
+func (c cores) attention(p problem.Attention, b tile.Blocks) float64 {
+	rate, vector := c.Rates[p.Dtype], c.Rates[tile.Float32].FLOPs/2 // operations on one number
 	score := 2*float64(p.Dim+p.ValueDim)/rate.FLOPs + vectorOperations/vector
-	row := m.Cores.Task
-	if moved := float64(b.K * (p.Dim + p.ValueDim) * p.Dtype.Bits() / 8); moved > float64(m.Cores.L2)/2 && rate.Fetch > 0 {
+	row := c.Task
+	if moved := float64(b.K * (p.Dim + p.ValueDim) * p.Dtype.Bits() / 8); moved > float64(c.L2)/2 && rate.Fetch > 0 {
 		row += moved / rate.Fetch / max(1, float64(stripBytes/(4*b.K))) // k and v come again for each strip
 	}
 	turned := 0.
@@ -67,14 +64,14 @@ func seconds(p problem.Attention, m tile.Machine, b tile.Blocks) float64 {
 	for i := range tile.Ceil(p.Rows, b.M) {
 		blocks, keys := tile.Ceil(p.Keys, b.K), p.Keys
 		if !p.Lengths || !p.AtEnd {
-			first, last := BlocksOf(p, i, b)
+			first, last := p.KeyBlocks(i, b)
 			blocks = max(0, last-first+1)
-			first, last = BlocksOf(p, i, tile.Blocks{M: b.M, K: 1})
+			first, last = p.KeyBlocks(i, tile.Blocks{M: b.M, K: 1})
 			keys = max(0, last-first+1)
 		}
 		task := float64(blocks)*turned + float64(b.M)*(float64(keys)*score+float64(blocks)*row)
 		all, largest = all+task, max(largest, task)
 	}
-	workers := float64(max(1, m.Parallel))
+	workers := float64(c.workers)
 	return float64(p.Batch*p.Heads)*all/workers + largest/2
 }

@@ -2,44 +2,84 @@ package blocking
 
 import (
 	"math"
+	"slices"
 
+	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
 )
 
-// model is what the time of a block shape follows from: a problem on a machine.
-type model struct {
+// cores are workers on cores with caches.
+type cores struct {
+	*machine.Cores
+	workers int
+	packedB bool // B is packed ahead of launches
+}
+
+// rank is the ranking of cores, for a race: the first may be wrong by some percent.
+func (c cores) rank(p problem.Problem, given tile.Blocks) []tile.Blocks {
+	switch p := p.(type) {
+	case problem.Matmul:
+		return c.rankProduct(p, given)
+	case problem.MLP: // one product with the columns of both
+		list := c.rankProduct(p.Product(2*p.N), tile.Blocks{M: given.M, K: given.K, N: 2 * given.N})
+		for i := range list {
+			list[i].N = max(list[i].N/2, min(list[i].N, p.N, 64))
+		}
+		return list
+	case problem.Attention:
+		return c.rankAttention(p, given)
+	}
+	return nil
+}
+
+// rankProduct lists the first few that differ.
+func (c cores) rankProduct(p problem.Matmul, given tile.Blocks) []tile.Blocks {
+	const most, within = 5, 1.25
+	x, ok := c.product(p)
+	if !ok {
+		return nil
+	}
+	ranked := x.search(given)
+	times := byTime(ranked, x.seconds)
+	var list []tile.Blocks
+	for _, b := range ranked {
+		if len(list) == most || len(list) > 0 && times[b] > within*times[list[0]] {
+			break
+		}
+		if !slices.ContainsFunc(list, func(c tile.Blocks) bool { return alike(b, c) }) {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// product is what the time of a block shape follows from: a problem on a machine.
+type product struct {
+	cores
 	batch       int
 	m, k, n     int
 	a, b, c     float64 // bytes of an element of each array
 	accumulator float64 // bytes of an element of a sum
-	workers     int
-	cores       *tile.Cores
-	rate        tile.ProductRate
+	rate        machine.ProductRate
 	readsA      bool    // rows of a are not packed
 	readsB      bool    // b is not packed
-	packedB     bool    // b is packed ahead of launches
 	arrays      float64 // bytes of all
 	shared      float64 // bytes of the cache that cores share: what it does not hold comes from memory
 }
 
-// newModel is false where the machine does not say how fast it multiplies the operands
+// product is false where the machine does not say how fast it multiplies the operands
 // of p.
-func newModel(p problem.Matmul, m tile.Machine) (*model, bool) {
-	if m.Cores == nil {
-		return nil, false
-	}
+func (c cores) product(p problem.Matmul) (*product, bool) {
 	a, b := p.Factors()
-	rate := m.Cores.Rates[a]
-	x := &model{
-		batch: max(1, p.Batch), m: p.M, k: p.K, n: p.N, a: bytesOf(p.A), b: bytesOf(p.B), c: bytesOf(p.Out), accumulator: bytesOf(p.Acc),
-		workers: max(1, m.Parallel), cores: m.Cores, rate: rate,
+	rate := c.Rates[a]
+	x := &product{
+		cores: c, batch: max(1, p.Batch), m: p.M, k: p.K, n: p.N, a: bytesOf(p.A), b: bytesOf(p.B), c: bytesOf(p.Out), accumulator: bytesOf(p.Acc), rate: rate,
 	}
 	x.readsA = p.A == a && p.N <= rate.InPlace && p.K%max(1, rate.Depth) == 0 && !sameSet(p.K*int(x.a))
-	x.packedB = m.PackedB
 	x.readsB = p.M <= rate.Direct && !x.packedB
 	x.arrays = float64(x.batch) * (float64(x.m)*float64(x.k)*x.a + float64(x.k)*float64(x.n)*x.b + float64(x.m)*float64(x.n)*x.c)
-	x.shared = float64(max(m.Cores.L3, int64(x.workers)*m.Cores.L2))
+	x.shared = float64(max(c.L3, int64(x.workers)*c.L2))
 	return x, a == b && rate.FLOPs > 0
 }
 
@@ -51,18 +91,12 @@ func sameSet(bytes int) bool { return bytes%4096 == 0 }
 
 // A block is one of c and what it takes.
 type block struct {
-	product      float64 // seconds, with packed operands at hand
-	packA, packB float64 // seconds to pack the operands' blocks
-	keepsA       bool    // the packed block of a stays for the next program of its row
-	packers      int     // workers that find something to do where a block of b is packed together
-	pass         float64 // seconds of the part of product during which b comes for the first time
-	fetchB       float64 // seconds in which a packed b comes from where others have packed it
-	rewriteB     float64 // seconds to write a packed b over one that others have read
-	uneven       float64 // seconds that its worker may be behind others
+	product float64 // seconds, with packed operands at hand
+	packA   float64 // seconds to pack that of a
+	keepsA  bool    // which stays, packed, for the next program of its row
+	packB   Packing // of that of b
+	uneven  float64 // seconds that its worker may be behind others
 }
-
-// unit is the bytes of a block of b that one worker packs at once.
-const unit = 64 << 10
 
 // pieceOfB and pieceColumns, in bytes and in panels, bound how much of b, if no other rows of
 // a meet it, is packed at once: a piece of some columns with all of a step along k.
@@ -70,8 +104,8 @@ const pieceOfB, pieceColumns = 2 << 20, 8
 
 // block is what a block of rows by cols takes over all of k. Below says that others meet the
 // same block of b, beside the same block of a.
-func (x *model) block(s tile.Blocks, rows, cols int, below, beside bool) block {
-	r, l2 := x.rate, float64(x.cores.L2)
+func (x *product) block(s tile.Blocks, rows, cols int, below, beside bool) block {
+	r, l2 := x.rate, float64(x.L2)
 	k, depth := float64(x.k), float64(min(s.K, x.k))
 	sizeA, sizeB := float64(rows)*k*x.a, float64(cols)*k*x.b
 	compute := 2 * wholeRows(rows, r.Rows) * wholeColumns(cols, r.Columns, r.Few) * k / r.FLOPs
@@ -89,69 +123,68 @@ func (x *model) block(s tile.Blocks, rows, cols int, below, beside bool) block {
 		leaves := below && x.arrays+x.sizeB() > x.shared
 		// Pieces of a stay in the core's own cache while all of the block of b passes.
 		passes := max(1, float64(rows)*depth*x.a/(l2*3/8))
-		b.pass = compute / passes
+		first := compute / passes // part of computing, during which b comes for the first time
 		switch b.product = compute + passes*sizeB*x.fetching(chunk); {
 		case x.packedB:
 			// It comes from where it is kept for all launches, and no two cores get quite the
 			// same of what memory gives: who has less work left takes from the others.
 			move := sizeB / x.source()
-			b.product, b.uneven = together(b.product, move), tile.Exposed*move
+			b.product, b.uneven = together(b.product, move), exposed*move
 		case x.beyond(chunk):
 			b.product = max(b.product, together(compute, passes*sizeB/x.memory()))
 		case leaves:
-			b.product += together(b.pass, sizeB/x.memory()) - b.pass
+			b.product += together(first, sizeB/x.memory()) - first
 		}
 		if !x.packedB {
-			b.packB, b.packers, b.fetchB, b.rewriteB = x.packing(sizeB, chunk, width, leaves)
+			b.packB = x.packing(sizeB, chunk, width, leaves)
+			b.packB.Hidden = first
 		}
 	}
 	if !x.readsA {
 		b.packA = sizeA / min(r.PackA, x.sourceA())
-		if b.keepsA = beside && (x.cores.Kept == 0 || sizeA <= float64(x.cores.Kept)); !b.keepsA && sizeA > l2/2 {
+		if b.keepsA = beside && (x.Kept == 0 || sizeA <= float64(x.Kept)); !b.keepsA && sizeA > l2/2 {
 			b.packA *= pieces
 		}
 		first := compute * min(1, float64(r.Columns)/float64(cols))
 		switch step := sizeA * depth / k; {
 		case b.keepsA:
 			b.product += pieces * x.comingBack(sizeA, chunk, first)
-		case beside && step <= float64(x.cores.Kept): // a step along k is packed as a whole
+		case beside && step <= float64(x.Kept): // a step along k is packed as a whole
 			b.product += pieces * x.comingBack(step, chunk, first*depth/k) * k / depth
 		} // or else a piece at a time, which stays
 	}
 	// Sums that a block keeps from step to step along k go out and in once a step.
 	if steps := float64(tile.Ceil(x.k, s.K)); steps > 1 {
-		b.product += x.keeping(float64(rows*cols)*x.accumulator, steps) + steps*x.cores.Task
+		b.product += x.keeping(float64(rows*cols)*x.accumulator, steps) + steps*x.Task
 	}
-	b.product += x.writes(rows, cols) + x.cores.Task
+	b.product += x.writes(rows, cols) + x.Task
 	return b
 }
 
 // packing is what packing a block of b takes, of so many bytes, of which chunk are packed at
-// once, from rows of so many columns; it leaves for memory, or not.
-func (x *model) packing(size, chunk, columns float64, leaves bool) (pack float64, packers int, fetch, rewrite float64) {
+// once, from rows of so many columns; it leaves for memory, or not. Hidden is for the caller.
+func (x *product) packing(size, chunk, columns float64, leaves bool) Packing {
 	r := x.rate
 	rows := size / (columns * x.b)
-	pack = (size+rows*segment)/min(r.PackB, x.source()) + x.firstLines(rows)
+	p := PackingOf(size, x.Sharing)
+	p.Fetch = max(p.Fetch, size/r.Fetch)
+	p.Alone = (size+rows*segment)/min(r.PackB, x.source()) + x.firstLines(rows)
 	switch {
 	case leaves:
-		pack += 2 * size / x.memory() // lines are read before they are written
-	case chunk > float64(x.cores.L2)/2:
-		pack += size / x.cores.Shared // it leaves the core's own cache again
+		p.Alone += 2 * size / x.memory() // lines are read before they are written
+	case chunk > float64(x.L2)/2:
+		p.Alone += size / x.Shared // it leaves the core's own cache again
 	}
-	fetch = size / r.Fetch
-	if c := x.cores; c.ReadOthers > 0 && c.WriteOthers > 0 {
-		fetch, rewrite = max(fetch, size/c.ReadOthers), size/c.WriteOthers
-	}
-	return pack, max(1, int(size/unit)), fetch, rewrite
+	return p
 }
 
 // fetching is the seconds for each byte of a packed b that multiplying does not hide, where
 // so many bytes pass for each piece of a: the probe's rate of a b that comes from beyond the
 // core's own cache, and meets two panels of a, less that of multiplying.
-func (x *model) fetching(bytes float64) float64 {
+func (x *product) fetching(bytes float64) float64 {
 	exposed := max(0, 1/x.rate.Fetch-4*float64(x.rate.Rows)/(x.b*x.rate.FLOPs))
-	if bytes <= float64(x.cores.L2)/2 {
-		return min(exposed, 1/x.cores.Shared)
+	if bytes <= float64(x.L2)/2 {
+		return min(exposed, 1/x.Shared)
 	}
 	return exposed
 }
@@ -160,57 +193,57 @@ func (x *model) fetching(bytes float64) float64 {
 // from when it is packed, as so many bytes beside it pass: panels of a piece come back while
 // they meet the first panel of b, which takes first seconds, and nothing asks ahead for what
 // comes from memory.
-func (x *model) comingBack(size, beside, first float64) float64 {
+func (x *product) comingBack(size, beside, first float64) float64 {
 	switch {
-	case size <= float64(x.cores.L2)/2:
+	case size <= float64(x.L2)/2:
 		return 0
 	case x.beyond(size + beside):
 		return size / x.memory()
 	}
-	return together(first, size/x.cores.Shared) - first
+	return together(first, size/x.Shared) - first
 }
 
 // keeping is what so many bytes of sums take that are zeroed, and go in and out at each of
 // some steps along k.
-func (x *model) keeping(sums, steps float64) float64 {
+func (x *product) keeping(sums, steps float64) float64 {
 	moved := sums * (2*steps + 1)
 	if x.beyond(sums) {
-		return max(moved/x.cores.Shared, tile.Exposed*moved/x.memory())
+		return max(moved/x.Shared, exposed*moved/x.memory())
 	}
-	return moved / x.cores.Shared
+	return moved / x.Shared
 }
 
 // beyond reports whether so many bytes of each core, which it goes through again and again,
 // leave the cache that cores share to memory; half of it is for what passes through.
-func (x *model) beyond(bytes float64) bool {
+func (x *product) beyond(bytes float64) bool {
 	return float64(x.workers)*bytes > x.shared/2
 }
 
 // memory is the bytes/s that a core reads from memory with all others.
-func (x *model) memory() float64 {
-	return min(x.cores.Shared, x.cores.Memory/float64(x.workers))
+func (x *product) memory() float64 {
+	return min(x.Shared, x.Memory/float64(x.workers))
 }
 
 // sourceA is the bytes/s at which a core reads rows of a to pack them.
-func (x *model) sourceA() float64 { return x.reading(x.arrays) }
+func (x *product) sourceA() float64 { return x.reading(x.arrays) }
 
 // source is the bytes/s at which a core reads b where it lies.
-func (x *model) source() float64 { return x.reading(x.sizeB()) }
+func (x *product) source() float64 { return x.reading(x.sizeB()) }
 
-func (x *model) sizeB() float64 { return float64(x.k) * float64(x.n) * x.b }
+func (x *product) sizeB() float64 { return float64(x.k) * float64(x.n) * x.b }
 
 // reading is the bytes/s at which a core reads from so many: from memory, if the cache that
 // cores share does not hold them.
-func (x *model) reading(bytes float64) float64 {
+func (x *product) reading(bytes float64) float64 {
 	if bytes > x.shared {
 		return x.memory()
 	}
-	return x.cores.Shared
+	return x.Shared
 }
 
 // firstLines is how long a core waits for the first lines of so many rows of blocks of b, if
 // these come from memory; the rows of one step (Depth of them) come together.
-func (x *model) firstLines(rows float64) float64 {
+func (x *product) firstLines(rows float64) float64 {
 	if x.sizeB() <= x.shared {
 		return 0
 	}
@@ -234,17 +267,12 @@ const segment = 128
 
 // writes is the time of writing a block of c, and of rounding it first where its elements
 // are narrower than sums.
-func (x *model) writes(rows, cols int) float64 {
+func (x *product) writes(rows, cols int) float64 {
 	bytes := 2 * float64(rows) * (float64(cols)*x.c + segment) // a line is read before it is written
 	if x.c == x.accumulator {
-		return tile.Exposed * bytes / x.cores.Shared
+		return exposed * bytes / x.Shared
 	}
-	return (bytes + 2*float64(rows*cols)*x.accumulator) / x.cores.Shared
-}
-
-// together is the time of computing and moving that go on at the same time.
-func together(compute, move float64) float64 {
-	return max(compute, move) + tile.Exposed*min(compute, move)
+	return (bytes + 2*float64(rows*cols)*x.accumulator) / x.Shared
 }
 
 // wholeRows is as many rows as rows cost: the last register tile, if rows are no whole
@@ -269,4 +297,23 @@ func wholeColumns(cols, tile, few int) float64 {
 		return whole + 1.25*float64(half)
 	}
 	return float64(cols - rest + tile)
+}
+
+// seconds is the time of a launch with blocks s.
+func (x *product) seconds(s tile.Blocks) float64 {
+	g := newGrid(x, s)
+	return x.launch(g.batch*g.rows*g.cols) + g.makespan()
+}
+
+// launch is the time of a launch of so many programs beside what each takes: one worker
+// needs nobody, two are measured, and from there to all it grows by as much for each.
+func (x *product) launch(programs int) float64 {
+	switch n := min(programs, x.workers); {
+	case n < 2:
+		return 0
+	case x.workers == 2:
+		return x.Pair
+	default:
+		return x.Pair + (x.Launch-x.Pair)*float64(n-2)/float64(x.workers-2)
+	}
 }

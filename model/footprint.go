@@ -6,11 +6,24 @@ import (
 	"matladder/tile"
 )
 
-// Ahead is the input of programs of one launch that is to come ahead of it: the largest, and of
-// equals the first. Where a machine brings its blocks all the same, from a memory apart, it is
-// of equals the one of which blocks move the most bytes; the first, if a table says which blocks
-// those are. nil is none.
-func Ahead(programs []*tile.Program, apart bool) (*tile.Ref, error) {
+// Footprint is what the programs of a launch take of fast memory.
+type Footprint struct {
+	Bytes   int64 // blocks and scratch, but for sums that no step leaves for the next
+	Without int64 // of Bytes, what is left without the blocks of the largest input
+	Largest int64 // bytes of that input, all of it
+	Dtype   tile.Dtype
+	Block   int64 // bytes of a block of it
+	Cut     bool  // whether a block ends inside its rows
+	// Product has the sides of the product of a step where programs multiply two inputs of
+	// one dtype as they are and nothing else; zero for others.
+	Product tile.Blocks
+}
+
+// Prefetched is the input of programs of one launch that is prefetched where one is: the
+// largest, and of equals the first. Where a machine brings its blocks all the same, from a
+// memory apart, it is of equals the one of which blocks move the most bytes; the first, if a
+// table says which blocks those are. nil is none.
+func Prefetched(programs []*tile.Program, apart bool) (*tile.Ref, error) {
 	b, err := tile.Bind(programs)
 	if err != nil {
 		return nil, err
@@ -19,7 +32,7 @@ func Ahead(programs []*tile.Program, apart bool) (*tile.Ref, error) {
 	if largest == nil || !apart {
 		return largest, nil
 	}
-	ahead, most := largest, int64(-1)
+	first, most := largest, int64(-1)
 	for _, r := range b.In {
 		if r.Kind != tile.In || r.ArrayBytes() != largest.ArrayBytes() {
 			continue
@@ -29,10 +42,10 @@ func Ahead(programs []*tile.Program, apart bool) (*tile.Ref, error) {
 			return largest, nil
 		}
 		if bytes > most {
-			ahead, most = r, bytes
+			first, most = r, bytes
 		}
 	}
-	return ahead, nil
+	return first, nil
 }
 
 // movedOf is how many bytes blocks of an input move in all of programs.
@@ -52,9 +65,9 @@ func movedOf(programs []*tile.Program, name string) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// Need is what programs of one launch take of fast memory. Errors are those of Count.
-func Need(programs []*tile.Program) (tile.Need, error) {
-	var n tile.Need
+// FootprintOf counts what programs of one launch take. Errors are those of Count.
+func FootprintOf(programs []*tile.Program) (Footprint, error) {
+	var n Footprint
 	b, err := tile.Bind(programs)
 	if err != nil {
 		return n, err

@@ -14,10 +14,9 @@ type grid struct {
 	apart      float64 // seconds that a program takes longer for neighbours that write the same lines of c
 	sharing    int     // workers that pack a block of b together
 	copies     bool    // L3 has room for one packed b for each worker, who packs it alone if that takes less
-	meeting    float64 // seconds for workers that share to agree on who packs
 }
 
-func newGrid(x *model, s tile.Blocks) *grid {
+func newGrid(x *product, s tile.Blocks) *grid {
 	g := &grid{rows: tile.Ceil(x.m, s.M), cols: tile.Ceil(x.n, s.N), workers: x.workers, batch: x.batch}
 	rows := [2]int{s.M, x.m - (g.rows-1)*s.M}
 	cols := [2]int{s.N, x.n - (g.cols-1)*s.N}
@@ -30,11 +29,10 @@ func newGrid(x *model, s tile.Blocks) *grid {
 	if g.sharing = 1; !g.byColumns && !x.readsB && !x.packedB {
 		g.sharing = min(g.workers, g.rows)
 	}
-	g.copies = float64(x.workers)*float64(x.k)*float64(x.n)*x.b <= float64(x.cores.L3)
-	g.meeting = x.cores.Meeting()
-	if whole := x.n*int(x.c)%ahead == 0 && s.N*int(x.c)%ahead == 0; g.cols > 1 && !whole && x.cores.WriteOthers > 0 && (g.byColumns || g.rows < g.workers) {
-		if g.apart = float64(min(s.M, x.m)*lines) / x.cores.WriteOthers; x.c == x.accumulator {
-			g.apart *= tile.Exposed // register tiles write while they compute
+	g.copies = float64(x.workers)*float64(x.k)*float64(x.n)*x.b <= float64(x.L3)
+	if whole := x.n*int(x.c)%ahead == 0 && s.N*int(x.c)%ahead == 0; g.cols > 1 && !whole && x.WriteOthers > 0 && (g.byColumns || g.rows < g.workers) {
+		if g.apart = float64(min(s.M, x.m)*lines) / x.WriteOthers; x.c == x.accumulator {
+			g.apart *= exposed // register tiles write while they compute
 		}
 	}
 	return g
@@ -54,8 +52,7 @@ type run struct {
 	at        float64
 }
 
-// step is the time of program n of a worker. The CPU backend decides by the same costs
-// whether workers share what they pack (backend/cpu/internal/passes, packsAlone).
+// step is the time of program n of a worker.
 func (g *grid) step(r *run, n int) float64 {
 	i, j := n/g.cols, n%g.cols
 	if g.byColumns {
@@ -69,16 +66,12 @@ func (g *grid) step(r *run, n int) float64 {
 	switch {
 	case g.sharing == 1:
 		if j != r.col {
-			t += b.packB
+			t += b.packB.Alone
 		}
 	case r.met < g.cols: // the block of b is new
 		r.met++
-		shared := (b.packB+b.rewriteB)/float64(min(g.sharing, b.packers)) + g.meeting
-		shared += together(b.pass, b.fetchB*float64(g.sharing-1)/float64(g.sharing)) - b.pass
-		if g.copies {
-			shared = min(shared, b.packB)
-		}
-		t += shared
+		seconds, _ := b.packB.Best(g.sharing, g.copies)
+		t += seconds
 	}
 	r.row, r.col = i, j
 	return t
