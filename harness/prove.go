@@ -8,6 +8,7 @@ import (
 	"matladder/backend"
 	"matladder/check"
 	"matladder/harness/measure"
+	"matladder/machine"
 )
 
 // wrongError is an output that is not what it must be, found outside of the repetitions
@@ -40,7 +41,7 @@ func (r *run) prove(ctx context.Context, l *lane) error {
 	if err := r.calibrate(ctx, l); err != nil {
 		return err
 	}
-	looks := l.looks()
+	looks := l.looks(r.sweep.Device)
 	if err := r.confirm(ctx, l, spec); err != nil || looks == 0 {
 		return err
 	}
@@ -66,14 +67,19 @@ const (
 	briefFLOPs  = 1 << 19 // of 64×64×64
 	mostLooks   = 104
 	looksTake   = 20 * time.Millisecond
+	lookBytes   = 256 << 20 // of arrays that all looks together bring from a device's own memory, about
 )
 
 // looks is how many launches of a calibrated lane are looked at; none of those that are
-// repetitions of their own, which are verified in each round.
-func (l *lane) looks() int {
+// repetitions of their own, which are verified in each round. What a device has in memory of
+// its own takes longer to bring here and to verify than to launch: fewer of large outputs.
+func (l *lane) looks(d machine.Device) int {
 	switch {
 	case l.counts.Each <= briefLaunch, l.Problem.FLOPs() <= briefFLOPs:
-		return mostLooks
+		if d.Kind == machine.CPU {
+			return mostLooks
+		}
+		return int(max(2, min(mostLooks, lookBytes/l.bytes)))
 	case l.counts.Each >= measure.LongestSettling:
 		return 0
 	}

@@ -206,6 +206,14 @@ type GPUTime struct {
 	Limit   Limit
 }
 
+// Copy predicts how long it takes to read an array of so many bytes and to write it
+// elsewhere, on a device whose bandwidth is known.
+func (m GPUModel) Copy(bytes int64, d machine.Device) GPUTime {
+	t := GPUTime{Memory: 2 * float64(bytes) / (memoryShare * d.BandwidthBytesPerSecond.Value), Bytes: 2 * bytes, Limit: Memory}
+	t.Seconds = m.BlockSeconds + t.Memory
+	return t
+}
+
 // On predicts how long w takes on a GPU, laid out as it was compiled:
 //
 //	time   = overlap(cores, memory)

@@ -160,6 +160,46 @@ type gpuRow struct {
 	Predicted, Error, LeftOut float64
 }
 
+// gpuMeasured is a time of this project's own kernel, and what the model foretold of it.
+type gpuMeasured struct {
+	Dtype, Blocks, Size        string
+	Measured, Predicted, Error float64 // µs, percent
+}
+
+// gpuOff is how far off predictions of some dtype were.
+type gpuOff struct {
+	Dtype         string
+	Median, Worst float64
+}
+
+func offOf(dtype string, rows []gpuMeasured) gpuOff {
+	var errs []float64
+	for _, r := range rows {
+		if dtype == "" || r.Dtype == dtype {
+			errs = append(errs, math.Abs(r.Error))
+		}
+	}
+	slices.Sort(errs)
+	return gpuOff{dtype, (errs[len(errs)/2] + errs[(len(errs)-1)/2]) / 2, errs[len(errs)-1]}
+}
+
+func readGPUMeasured(t *testing.T) (all []gpuMeasured) {
+	t.Helper()
+	for _, r := range table(t, "gpu_measured.csv") {
+		m := gpuMeasured{Dtype: r[1], Blocks: strings.ReplaceAll(r[2], "x", "×"), Size: r[3]}
+		var err error
+		if m.Measured, err = strconv.ParseFloat(r[4], 64); err == nil {
+			m.Predicted, err = strconv.ParseFloat(r[5], 64)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Error = 100 * (m.Predicted/m.Measured - 1)
+		all = append(all, m)
+	}
+	return all
+}
+
 // TestPredictionGPU fits the model to published rates of Triton's own kernels, says how
 // far off it is where a rate is left out, and how far off of kernels of another kind.
 func TestPredictionGPU(t *testing.T) {
@@ -177,7 +217,17 @@ func TestPredictionGPU(t *testing.T) {
 		Step, Block, Launch float64
 		Rows, Others        []gpuRow
 		Median, Worst       float64
+
+		Ours                  []gpuMeasured
+		Off                   []gpuOff
+		OursMedian, OursWorst float64
 	}
+	data.Ours = readGPUMeasured(t)
+	for _, d := range []string{"bfloat16", "int8", "float32"} {
+		data.Off = append(data.Off, offOf(d, data.Ours))
+	}
+	together := offOf("", data.Ours)
+	data.OursMedian, data.OursWorst = together.Median, together.Worst
 	data.Model, data.Step, data.Block, data.Launch = m, m.StepSeconds*1e9, m.BlockSeconds*1e6, m.LaunchSeconds*1e6
 	off := func(p gpuPublished, m GPUModel) float64 { return 100 * (p.predict(m)/p.TFLOPS - 1) }
 	var errs []float64

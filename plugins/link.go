@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -122,9 +123,14 @@ func (in *installer) linkFiles(ctx context.Context, dir, staging string) (list [
 	return list, nil
 }
 
+// wants reports whether a wheel of the plugin keeps a file. A folder that is called as one
+// of them is that one's alone: Triton has an assembler, a libdevice and libraries of its
+// own, of another CUDA.
 func (in *installer) wants(name string) bool {
-	for _, w := range in.plugin.Wheels {
-		if w.keeps(name) {
+	top, _, _ := strings.Cut(name, "/")
+	own := slices.IndexFunc(in.plugin.Wheels, func(w Wheel) bool { return w.Project == top })
+	for i, w := range in.plugin.Wheels {
+		if (own < 0 || i == own) && w.keeps(name) {
 			return true
 		}
 	}

@@ -24,6 +24,8 @@ func TestLink(t *testing.T) {
 		"jax_cuda13_pjrt-9.8.7.dist-info/METADATA": nil, "jax_plugins/xla_cuda13/xla_cuda_plugin.so": library,
 		"nvidia/cu13/bin/ptxas": {1}, "nvidia/cu13/lib/libcublas.so.13": {2}, "nvidia/cu13/include/cublas.h": {3},
 		"triton/backends/nvidia/bin/nvdisasm": {4}, "triton/__init__.py": {5}, "torch/lib/libtorch.so": {6},
+		// Triton's own, of another CUDA:
+		"triton/backends/nvidia/bin/ptxas": {7}, "triton/backends/nvidia/lib/libdevice.10.bc": {8}, "triton/backends/nvidia/lib/cupti/libcupti.so.12": {9},
 	} {
 		path := filepath.Join(site, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644)); err != nil {

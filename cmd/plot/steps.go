@@ -10,7 +10,7 @@ import (
 )
 
 // programs is a plots.StepModel: it builds the program of a point anew and asks
-// package analyze.
+// package model.
 type programs struct{}
 
 // Step returns the step model's times of a point. The error says what of the

@@ -149,7 +149,7 @@ func depth(dot *tile.Expr) int {
 }
 
 // Conditional are the parts of all steps in which regions of their own run that a body
-// is written with, of those in which its conditions hold (analyze.Work's Shares).
+// is written with, of those in which its conditions hold (model.Work's Shares).
 func Conditional(body []*tile.Stmt, shares []float64) []float64 {
 	var own []float64
 	for i, s := range body {

@@ -16,8 +16,8 @@ func norm(t *text, p problem.Norm, in map[string]value) ([]value, error) {
 	x := t.as(in["x"], "f32")
 	var results []value
 	if p.Residual {
-		sum := t.output(t.op("add", x, t.as(in["residual"], "f32")), tile.Float32, p.X)
-		results, x = append(results, sum), t.as(sum, "f32")
+		x = t.rounded(t.op("add", x, t.as(in["residual"], "f32")), p.X) // XLA for GPUs takes a conversion and its way back away
+		results = append(results, t.output(x, tile.Float32, p.X))
 	}
 	if !p.RMS {
 		x = t.op("subtract", x, t.broadcast(mean(x), shape))

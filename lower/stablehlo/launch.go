@@ -2,6 +2,7 @@ package stablehlo
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"matladder/lower/internal/mlir"
@@ -185,6 +186,29 @@ func (l *Launch) LoopTogether(together, sets int) string {
 		return made
 	})
 	return l.module(t)
+}
+
+// Poison returns a module whose @main takes nothing and returns sets times what is as Out,
+// of NaN, or of integers with all bits set: no product is that.
+func (l *Launch) Poison(sets int) string {
+	t := &text{depth: 1}
+	var out []tensor
+	for range sets {
+		out = append(out, storedTypes(l.Out)...)
+	}
+	t.function("public", "main", nil, out, func() (made []value) {
+		for _, o := range out {
+			wide, x := o, -1.0
+			if o.isFloat() {
+				wide, x = tensor{"f32", o.dims}, math.NaN()
+			} else if o.elem[0] == 'u' {
+				x = 255
+			}
+			made = append(made, t.as(t.constant(wide, x), o.elem))
+		}
+		return made
+	})
+	return (&Launch{Name: "poison"}).module(t)
 }
 
 // Took reports whether the last of n launches of LoopTogether left a set what a launch

@@ -33,6 +33,9 @@ func (c *call) kernel(k *Kernel) {
 	operands := make([]string, len(k.operands))
 	for i, r := range k.operands {
 		operands[i] = c.packed(c.Values[r.Name], r)
+		if k.alongK[r] {
+			operands[i] = c.Values[turnedName(r)]
+		}
 	}
 	in, out := arrays(k.operands), arrays(k.results)
 	result := c.Fresh()
@@ -41,7 +44,7 @@ func (c *call) kernel(k *Kernel) {
 		name, typ = fmt.Sprintf("%s:%d", result, len(out)), "("+strings.Join(out, ", ")+")"
 	}
 	fmt.Fprintf(&c.B, "    %s = stablehlo.custom_call @__gpu$xla.gpu.triton(%s) {api_version = 4 : i32, backend_config = {%s}, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
-		name, strings.Join(operands, ", "), k.config(), layouts(k.operands), layouts(k.results), strings.Join(in, ", "), typ, k.Name)
+		name, strings.Join(operands, ", "), k.config(), k.layouts(k.operands), k.layouts(k.results), strings.Join(in, ", "), typ, k.Name)
 	for i, r := range k.results {
 		v := result
 		if len(out) > 1 {
@@ -121,19 +124,15 @@ func arrays(refs []*tile.Ref) []string {
 	return ts
 }
 
-// layouts are row-major: the last dimension is the fastest.
-func layouts(refs []*tile.Ref) string {
+// layouts are the dimensions of arrays, the fastest first.
+func (k *Kernel) layouts(refs []*tile.Ref) string {
 	parts := make([]string, len(refs))
 	for i, r := range refs {
-		rank := len(r.Array)
+		order := fastest(r, k.alongK[r])
 		if r.Dtype == tile.Int4 && !inBytes(r) {
-			rank = 1
+			order = []int{0}
 		}
-		order := make([]string, rank)
-		for d := range order {
-			order[d] = fmt.Sprint(rank - 1 - d)
-		}
-		parts[i] = fmt.Sprintf("dense<[%s]> : tensor<%dxindex>", strings.Join(order, ", "), rank)
+		parts[i] = fmt.Sprintf("dense<%s> : tensor<%dxindex>", strings.ReplaceAll(fmt.Sprint(order), " ", ", "), len(order))
 	}
 	return strings.Join(parts, ", ")
 }

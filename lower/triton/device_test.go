@@ -66,8 +66,9 @@ var (
 	bitcastLine = regexp.MustCompile(`^    (\S+) = stablehlo\.bitcast_convert (\S+) : \(tensor<\S+xi(\d)>\) -> tensor<\S+xi(\d)>$`)
 	padLine     = regexp.MustCompile(`^    (\S+) = stablehlo\.pad (\S+), \S+, low = \[0\], high = \[1\], interior = \[0\] : .*$`)
 	zeroLine    = regexp.MustCompile(`^    \S+ = stablehlo\.constant dense<0> : tensor<i4>$`)
-	callLine    = regexp.MustCompile(`^    ([^ :]+)(?::\d+)? = stablehlo\.custom_call @__gpu\$xla\.gpu\.triton\(([^)]*)\) \{api_version = 4 : i32, backend_config = \{debug = false, grid_x = (\d+) : i32, grid_y = 1 : i32, grid_z = 1 : i32, ir = "([^"]*)", name = "(\w+)", num_stages = \d+ : i32, num_warps = \d+ : i32\}, .*\} : \(([^)]*)\) -> \(?([^)]*?)\)? loc\("(\w+)"\)$`)
+	callLine    = regexp.MustCompile(`^    ([^ :]+)(?::\d+)? = stablehlo\.custom_call @__gpu\$xla\.gpu\.triton\(([^)]*)\) \{api_version = 4 : i32, backend_config = \{debug = false, grid_x = (\d+) : i32, grid_y = 1 : i32, grid_z = 1 : i32, ir = "([^"]*)", name = "(\w+)", num_stages = \d+ : i32, num_warps = \d+ : i32\}, operand_layouts = \[(.*?)\], result_layouts = \[(.*)\]\} : \(([^)]*)\) -> \(?([^)]*?)\)? loc\("(\w+)"\)$`)
 	returnLine  = regexp.MustCompile(`^    return (.*) : (.*)$`)
+	layoutText  = regexp.MustCompile(`dense<\[([^\]]*)\]>`)
 	arrayType   = regexp.MustCompile(`^tensor<((?:\d+x)*)u?(\w+)>$`)
 )
 
@@ -134,7 +135,8 @@ func (e *executable) call(m []string) error {
 		return fmt.Errorf("function %s, kernel %s", f.name, m[5])
 	}
 	programs, _ := strconv.Atoi(m[3])
-	names, in, out := split(m[2]), split(m[6]), split(m[7])
+	names, in, out := split(m[2]), split(m[8]), split(m[9])
+	layouts, made := layoutText.FindAllStringSubmatch(m[6], -1), layoutText.FindAllStringSubmatch(m[7], -1)
 	results := []string{m[1]}
 	if len(out) > 1 {
 		results = nil
@@ -143,27 +145,48 @@ func (e *executable) call(m []string) error {
 		}
 	}
 	e.steps = append(e.steps, func(ctx context.Context, arrays map[string][]float64) error {
-		var operands, made []*array
+		var operands, outputs []*array
 		for i, name := range names {
 			elem, n := arrayOf(in[i])
 			if len(arrays[name]) != n {
 				return fmt.Errorf("%s has %d elements, not %s", name, len(arrays[name]), in[i])
 			}
-			operands = append(operands, &array{elem: elem, data: arrays[name]})
+			operands = append(operands, &array{elem: elem, data: laid(arrays[name], in[i], layouts[i][1], false)})
 		}
 		for _, t := range out {
 			elem, n := arrayOf(t)
-			made = append(made, newArray(elem, n, true))
+			outputs = append(outputs, newArray(elem, n, true))
 		}
-		if err := f.run(ctx, programs, operands, made); err != nil {
+		if err := f.run(ctx, programs, operands, outputs); err != nil {
 			return fmt.Errorf("%w\n%s", err, body)
 		}
-		for i, a := range made {
-			arrays[results[i]] = a.data
+		for i, a := range outputs {
+			arrays[results[i]] = laid(a.data, out[i], made[i][1], true)
 		}
 		return nil
 	})
 	return nil
+}
+
+// laid is an array whose dimensions lie in memory as a layout says, the fastest first: in
+// order, or with the last two in each other's place. Back has it in order again.
+func laid(data []float64, typ, layout string, back bool) []float64 {
+	dims := strings.Split(arrayType.FindStringSubmatch(typ)[1], "x") // and one behind the last
+	if !strings.HasPrefix(layout, fmt.Sprintf("%d, %d", len(dims)-3, len(dims)-2)) {
+		return data
+	}
+	rows, _ := strconv.Atoi(dims[len(dims)-3])
+	cols, _ := strconv.Atoi(dims[len(dims)-2])
+	out := make([]float64, len(data))
+	for i := range out {
+		at := i % (rows * cols)
+		if there := i - at + at%cols*rows + at/cols; back {
+			out[i] = data[there]
+		} else {
+			out[there] = data[i]
+		}
+	}
+	return out
 }
 
 func arrayOf(typ string) (elem string, n int) {

@@ -17,5 +17,7 @@ func (p Params) Values() map[string]string {
 }
 
 // TextTarget is a generation without limits whose products have some bytes of each row
-// or column along k in registers; 0 for all.
-func TextTarget(operandBytes int) Target { return Target{Name: "text", operandBytes: operandBytes} }
+// or column along k in registers; 0 for all, which then lie along k in shared memory.
+func TextTarget(operandBytes int) Target {
+	return Target{Name: "text", operandBytes: operandBytes, readsAlongK: operandBytes == 0}
+}

@@ -20,6 +20,7 @@ type kernel struct {
 	ids       map[*tile.Axis]index
 	scratch   map[*tile.Ref]value // what scratch holds here; a number until it is filled
 	written   bool                // whether an output may have been written by now
+	alongK    map[*tile.Ref]bool  // arrays whose last two dimensions change places in memory
 	reread    map[*tile.Ref]bool  // outputs whose block is loaded other than to add to it
 
 	pos   tile.Pos // of the statement being written
@@ -30,9 +31,9 @@ type kernel struct {
 
 // writeKernel returns the module of one program, and how many programs its grid
 // has.
-func (t Target) writeKernel(p *tile.Program, params Params) (string, int64, error) {
+func (t Target) writeKernel(p *tile.Program, params Params, alongK map[*tile.Ref]bool) (string, int64, error) {
 	p, sums := t.pieces(p)
-	k := &kernel{program: p, sums: sums, params: params, overhangs: p.Overhangs(), least: leastOf(p),
+	k := &kernel{program: p, sums: sums, params: params, overhangs: p.Overhangs(), least: leastOf(p), alongK: alongK,
 		args: map[*tile.Ref]value{}, ids: map[*tile.Axis]index{}, scratch: map[*tile.Ref]value{}, reread: map[*tile.Ref]bool{}}
 	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Op == tile.OpLoad && e.Ref.Kind == tile.Out {

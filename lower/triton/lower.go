@@ -21,13 +21,15 @@ type Launch struct {
 // Kernel is one program as Triton text.
 type Kernel struct {
 	Name     string
-	Program  *tile.Program // that it computes: one of those given, or with SplitK a half of one
+	Program  *tile.Program // that it computes: one of those given, with SplitK a half of one, or a copy
 	Body     string        // the module
 	Programs int64         // how many programs the grid has
 	Params   Params        // with what Lower chose
 	Memory   Memory        // what one program takes, by a model
+	Turns    bool          // it copies an array, for an operand that is to lie along k
 
 	operands, results []*tile.Ref
+	alongK            map[*tile.Ref]bool // arrays that are not row-major
 }
 
 // Lower writes programs that run in order in one launch. It is an error if one
@@ -45,6 +47,7 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		return nil, err
 	}
 	l := &Launch{In: bound.In, Out: bound.Out}
+	turned := map[string]bool{} // arrays of which a kernel has made a copy along k
 	for _, p := range programs {
 		if err := p.Verify(); err != nil { // before anything is read of it
 			return nil, err
@@ -66,6 +69,16 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 			k, err := lower(p, opts)
 			if err != nil {
 				return nil, err
+			}
+			for _, r := range k.operands {
+				if k.alongK[r] && !turned[r.Name] {
+					turned[r.Name] = true
+					t, err := opts.Target.turn(r)
+					if err != nil {
+						return nil, err
+					}
+					l.Kernels = append(l.Kernels, *t)
+				}
 			}
 			l.Kernels = append(l.Kernels, *k)
 		}
@@ -101,12 +114,17 @@ func lower(given *tile.Program, opts Options) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, programs, err := opts.Target.writeKernel(p, params)
+	return opts.Target.kernelOf(given, p, params, memory, opts.Target.alongK(p))
+}
+
+// kernelOf writes the kernel of a program that was given, as p has it.
+func (t Target) kernelOf(given, p *tile.Program, params Params, memory Memory, alongK map[*tile.Ref]bool) (*Kernel, error) {
+	body, programs, err := t.writeKernel(p, params, alongK)
 	if err != nil {
 		return nil, err
 	}
 	return &Kernel{
-		Name: mlir.Symbol(p.Name), Program: given, Body: body, Programs: programs, Params: params, Memory: memory,
+		Name: mlir.Symbol(p.Name), Program: given, Body: body, Programs: programs, Params: params, Memory: memory, alongK: alongK,
 		operands: append(p.RefsOf(tile.Table), p.RefsOf(tile.In)...), results: p.RefsOf(tile.Out),
 	}, nil
 }

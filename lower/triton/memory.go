@@ -115,7 +115,7 @@ func (k *kernel) window(r *tile.Ref, start []index, shape, dims []int) *window {
 	for d := range lead {
 		w.sizes[d], w.inside[d] = 1, knownIndex(math.MaxInt32)
 	}
-	stride, dim := 1, len(shape)-1
+	dim, strides := len(shape)-1, k.strides(r)
 	var places []place
 	for d := len(r.Array) - 1; d >= 0; d-- {
 		at := k.indices().Times(k.index(r.Index[d]), r.Step(d))
@@ -123,15 +123,37 @@ func (k *kernel) window(r *tile.Ref, start []index, shape, dims []int) *window {
 			if start != nil {
 				at = k.indices().Sum(at, start[dim])
 			}
-			w.sizes[lead+dim], w.stride[lead+dim] = shape[dim], stride
+			w.sizes[lead+dim], w.stride[lead+dim] = shape[dim], strides[d]
 			w.inside[lead+dim] = k.insideFrom(r, dim, at, shape[dim], start != nil)
 			dim--
 		}
-		places = append(places, place{at, stride})
-		stride *= r.Array[d]
+		places = append(places, place{at, strides[d]})
 	}
 	w.base = k.offset(k.args[r], places)
 	return w
+}
+
+// strides are how many elements neighbours along each dimension of an array are apart.
+func (k *kernel) strides(r *tile.Ref) []int {
+	strides, stride := make([]int, len(r.Array)), 1
+	for _, d := range fastest(r, k.alongK[r]) {
+		strides[d] = stride
+		stride *= r.Array[d]
+	}
+	return strides
+}
+
+// fastest are the dimensions of an array by how far neighbours are apart: the last is the
+// fastest, or the last but one.
+func fastest(r *tile.Ref, turned bool) []int {
+	order := make([]int, len(r.Array))
+	for i := range order {
+		order[i] = len(order) - 1 - i
+	}
+	if turned {
+		order[0], order[1] = order[1], order[0]
+	}
+	return order
 }
 
 // place is an index along a dimension whose elements are stride apart.

@@ -133,6 +133,12 @@ func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params
 	for i := range kernels {
 		p := launch.Kernels[i].Program
 		s := GPUStep{Kernel: kernels[i], Params: launch.Kernels[i].Params}
+		if launch.Kernels[i].Turns {
+			r := p.Refs[0]
+			s.Time = model.GPUFit.Copy(r.ArrayBytes(), b.device)
+			steps[i] = s
+			continue
+		}
 		if s.Work, err = model.GPUWorkOf(p); err != nil {
 			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 		}

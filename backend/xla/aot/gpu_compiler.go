@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,8 +44,10 @@ func OpenGPU(o Options) (*GPUCompiler, error) {
 			return nil, err
 		}
 		o.Library, c.version, env = installed.Library(), installed.Version, installed.Environment()
-		if tools = (gpuTools{installed.Tool("ptxas"), installed.Tool("nvdisasm")}); tools.ptxas == "" {
-			return nil, errors.New("plugin cuda has no ptxas: install it again (plugin install cuda)")
+		if tools = (gpuTools{installed.Tool("ptxas"), installed.Tool("nvdisasm")}); tools.ptxas == "" { // linked to packages without CUDA's compiler
+			if tools.ptxas, err = exec.LookPath("ptxas"); err != nil {
+				return nil, errors.New("plugin cuda has no ptxas, nor has the PATH: install nvidia-cuda-nvcc beside its packages and link it again, or have it downloaded (plugin install cuda)")
+			}
 		}
 	}
 	o.Schedules = true

@@ -65,6 +65,42 @@ func TestGPU_Loop(t *testing.T) {
 	}
 }
 
+// TestGPU_AlongK: Hopper's products of 8 bits read both operands from shared memory, where
+// loads bring them that no register waits for; the copy along k that lets them is in the
+// loop that times launches.
+func TestGPU_AlongK(t *testing.T) {
+	c, err := aot.OpenGPU(aot.Options{})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer c.Close()
+	g, err := aot.FindGPU("h200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := g.Device()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := launchOf(d, rungAt(t, 5, problem.New(512, 512, 512, tile.Int8), tile.Blocks{M: 128, K: 64, N: 128}), backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Compile(t.Context(), g, module(l, Loop, 8, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range got.Kernels {
+		if n := k.Instructions; strings.HasPrefix(k.Name, "v5_quant") && k.Disassembled && (n["LDG"] > 0 || n["LDGSTS"] == 0 || n["IGMMA"] == 0) {
+			t.Errorf("%s: %v", k.Name, n)
+		}
+	}
+	_, inner, _ := strings.Cut(got.Sequence, "body:")
+	if strings.Count(inner, " turn_b") != strings.Count(inner, " v5_quant") || !strings.Contains(inner, " v5_quant") {
+		t.Errorf("copies are outside of a loop:\n%s", got.Sequence)
+	}
+}
+
 // TestGPU_Refused: what does not fit a multiprocessor, and what an A100 lacks, is told
 // before any compiler runs.
 func TestGPU_Refused(t *testing.T) {

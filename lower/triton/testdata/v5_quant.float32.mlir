@@ -1,74 +1,47 @@
 module {
-  tt.func public @v5_quant(%a: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  tt.func public @turn_b(%b: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %b_along_k: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
     %0 = tt.get_program_id x : i32
-    %1 = arith.constant 24 : i32
+    %1 = arith.constant 72 : i32
     %2 = arith.divsi %0, %1 : i32
-    %3 = arith.constant 4 : i32
+    %3 = arith.constant 6 : i32
     %4 = arith.muli %2, %3 : i32
     %5 = arith.remsi %0, %1 : i32
     %6 = arith.remsi %5, %3 : i32
     %7 = arith.addi %4, %6 : i32
     %8 = arith.divsi %5, %3 : i32
-    // fill acc
-    %9 = arith.constant 0 : i32
-    %10 = arith.constant 6 : i32
-    %11 = arith.constant 1 : i32
-    %12 = arith.constant dense<0.0e+00> : tensor<128x128xf32>
-    %15 = arith.constant 64 : i32
-    %17 = arith.constant 128 : i32
-    %18 = arith.muli %7, %17 : i32
-    %19 = arith.extsi %18 : i32 to i64
-    %20 = arith.constant 384 : i64
-    %21 = arith.muli %19, %20 : i64
-    %22 = tt.addptr %a, %21 : !tt.ptr<f32>, i64
-    %26 = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
-    %27 = tt.expand_dims %26 {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
-    %28 = arith.constant dense<384> : tensor<128x1xi32>
-    %29 = arith.muli %27, %28 : tensor<128x1xi32>
-    %30 = tt.broadcast %29 : tensor<128x1xi32> -> tensor<128x64xi32>
-    %31 = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
-    %32 = tt.expand_dims %31 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
-    %33 = tt.broadcast %32 : tensor<1x64xi32> -> tensor<128x64xi32>
-    %34 = arith.addi %30, %33 : tensor<128x64xi32>
-    %37 = arith.muli %8, %17 : i32
-    %38 = arith.extsi %37 : i32 to i64
-    %39 = tt.addptr %b, %38 : !tt.ptr<f32>, i64
-    %40 = arith.constant 768 : i64
-    %44 = tt.expand_dims %31 {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
-    %45 = arith.constant dense<768> : tensor<64x1xi32>
-    %46 = arith.muli %44, %45 : tensor<64x1xi32>
-    %47 = tt.broadcast %46 : tensor<64x1xi32> -> tensor<64x128xi32>
-    %48 = tt.expand_dims %26 {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
-    %49 = tt.broadcast %48 : tensor<1x128xi32> -> tensor<64x128xi32>
-    %50 = arith.addi %47, %49 : tensor<64x128xi32>
-    %54 = scf.for %k_13 = %9 to %10 step %11 iter_args(%acc_14 = %12) -> (tensor<128x128xf32>) : i32 {
-      // accumulate acc
-      %16 = arith.muli %k_13, %15 : i32
-      %23 = arith.extsi %16 : i32 to i64
-      %24 = tt.addptr %22, %23 : !tt.ptr<f32>, i64
-      %25 = tt.splat %24 : !tt.ptr<f32> -> tensor<128x64x!tt.ptr<f32>>
-      %35 = tt.addptr %25, %34 : tensor<128x64x!tt.ptr<f32>>, tensor<128x64xi32>
-      %36 = tt.load %35 : tensor<128x64x!tt.ptr<f32>>
-      %41 = arith.muli %23, %40 : i64
-      %42 = tt.addptr %39, %41 : !tt.ptr<f32>, i64
-      %43 = tt.splat %42 : !tt.ptr<f32> -> tensor<64x128x!tt.ptr<f32>>
-      %51 = tt.addptr %43, %50 : tensor<64x128x!tt.ptr<f32>>, tensor<64x128xi32>
-      %52 = tt.load %51 : tensor<64x128x!tt.ptr<f32>>
-      %53 = tt.dot %36, %52, %acc_14, inputPrecision = tf32 : tensor<128x64xf32> * tensor<64x128xf32> -> tensor<128x128xf32>
-      scf.yield %53 : tensor<128x128xf32>
-    }
-    // store o
-    %55 = tt.addptr %o, %38 : !tt.ptr<f32>, i64
-    %56 = arith.muli %19, %40 : i64
-    %57 = tt.addptr %55, %56 : !tt.ptr<f32>, i64
-    %58 = tt.splat %57 : !tt.ptr<f32> -> tensor<128x128x!tt.ptr<f32>>
-    %59 = arith.constant dense<768> : tensor<128x1xi32>
-    %60 = arith.muli %27, %59 : tensor<128x1xi32>
-    %61 = tt.broadcast %60 : tensor<128x1xi32> -> tensor<128x128xi32>
-    %62 = tt.broadcast %48 : tensor<1x128xi32> -> tensor<128x128xi32>
-    %63 = arith.addi %61, %62 : tensor<128x128xi32>
-    %64 = tt.addptr %58, %63 : tensor<128x128x!tt.ptr<f32>>, tensor<128x128xi32>
-    tt.store %64, %54 : tensor<128x128x!tt.ptr<f32>>
+    // store b_along_k
+    %9 = arith.constant 64 : i32
+    %10 = arith.muli %8, %9 : i32
+    %11 = arith.muli %7, %9 : i32
+    %12 = arith.extsi %10 : i32 to i64
+    %13 = tt.addptr %b, %12 : !tt.ptr<f32>, i64
+    %14 = arith.extsi %11 : i32 to i64
+    %15 = arith.constant 768 : i64
+    %16 = arith.muli %14, %15 : i64
+    %17 = tt.addptr %13, %16 : !tt.ptr<f32>, i64
+    %18 = tt.splat %17 : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+    %19 = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %20 = tt.expand_dims %19 {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %21 = arith.constant dense<768> : tensor<64x1xi32>
+    %22 = arith.muli %20, %21 : tensor<64x1xi32>
+    %23 = tt.broadcast %22 : tensor<64x1xi32> -> tensor<64x64xi32>
+    %24 = tt.expand_dims %19 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %25 = tt.broadcast %24 : tensor<1x64xi32> -> tensor<64x64xi32>
+    %26 = arith.addi %23, %25 : tensor<64x64xi32>
+    %27 = tt.addptr %18, %26 : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+    %28 = tt.load %27 : tensor<64x64x!tt.ptr<f32>>
+    %29 = arith.constant 384 : i64
+    %30 = arith.muli %12, %29 : i64
+    %31 = tt.addptr %b_along_k, %30 : !tt.ptr<f32>, i64
+    %32 = tt.addptr %31, %14 : !tt.ptr<f32>, i64
+    %33 = tt.splat %32 : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+    %34 = tt.broadcast %20 : tensor<64x1xi32> -> tensor<64x64xi32>
+    %35 = arith.constant dense<384> : tensor<1x64xi32>
+    %36 = arith.muli %24, %35 : tensor<1x64xi32>
+    %37 = tt.broadcast %36 : tensor<1x64xi32> -> tensor<64x64xi32>
+    %38 = arith.addi %34, %37 : tensor<64x64xi32>
+    %39 = tt.addptr %33, %38 : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+    tt.store %39, %28 : tensor<64x64x!tt.ptr<f32>>
     tt.return
   }
 }

@@ -1,7 +1,7 @@
 /* A PJRT plugin of a GPU that is not there, for tests: XLA for CPUs, whose library is at
  * FAKE_GPU_XLA, under the name of an H100. A kernel of Triton that multiplies two matrices
- * is compiled as XLA's own product of them, with a scale of each if it has them; others are
- * refused. What goes wrong is in FAKE_GPU, words joined by spaces:
+ * is compiled as XLA's own product of them, with a scale of each if it has them, and one of
+ * one operand as a copy; others are refused. What goes wrong is in FAKE_GPU, words joined by spaces:
  *
  *   old    the driver is too old: there is no client
  *   full   another process has all memory: there is no array of more than a few numbers
@@ -99,7 +99,12 @@ static char *products(const char *text) {
 		const char *stop = strchr(types, ')'), *result = stop + 5;
 		word x[4], t[4];
 		int n = words(operands, end, x);
-		if (n != words(types + 1, stop, t) || (n != 2 && n != 4)) return free(out), NULL;
+		if (n != words(types + 1, stop, t) || (n != 1 && n != 2 && n != 4)) return free(out), NULL;
+		if (n == 1) { /* a copy that lies otherwise, which XLA sees to */
+			to += sprintf(to, "%.*sstablehlo.convert %.*s : ", (int)(from - at), at, (int)(end - operands), operands);
+			at = types;
+			continue;
+		}
 		if (n == 2) {
 			to += sprintf(to, "%.*sstablehlo.dot_general %.*s, %s : ", (int)(from - at), at, (int)(end - operands), operands, by);
 			at = types;
