@@ -13,6 +13,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/backend/foreign/process"
+	"matladder/backend/seeded"
 	"matladder/check"
 	"matladder/problem"
 	"matladder/tile"
@@ -78,11 +79,12 @@ func comparePacked(b *testing.B, machine *cpu.Backend, program string, p problem
 		if err != nil {
 			b.Fatal(err)
 		}
-		e, err := lib.Baseline(ctx, backend.BaselineSpec{Problem: p})
+		made, err := lib.Solve(ctx, backend.ProblemSpec{Problem: p})
 		if err != nil {
 			b.Logf("%s: %v", l.Name, err)
 			continue
 		}
+		e := seeded.Of(made, nil, new(seeded.References))
 		defer e.Close()
 		if err := e.LoadSeeded(ctx, backend.InputSpec{Problem: p, Seed: 1, Dist: check.Uniform}); err != nil {
 			b.Fatal(err)

@@ -206,7 +206,7 @@ func (p *Program) compile(ctx context.Context, n kind) (*variant, error) {
 	v := &variant{kind: n}
 	caller := p.device.calls()
 	if caller == nil {
-		e, err := p.device.backend.Compile(ctx, p.programs, p.params)
+		e, err := backend.Compile(ctx, p.device.backend, p.programs, p.params)
 		if err != nil {
 			return nil, fmt.Errorf("matladder: %w", err)
 		}

@@ -1,11 +1,12 @@
-// Package backend is what stands between a tile program and a machine: the
-// interfaces that every backend implements, the samples it returns and the
-// errors it answers with.
+// Package backend is what stands between a tile program and a machine: the roles that a
+// backend may have, the samples it returns and the errors it answers with.
 //
-//  1. Compile turns programs into an Executable for one device.
-//  2. LoadSeeded makes the inputs beside the device; Run executes launches back
-//     to back and times them there; Check verifies the output there.
-//  3. Load and Results carry real arrays across, for cross-checks and library use.
+//  1. A Backend is an open device. A Compiler makes an Executable of programs, a Solver one
+//     of a problem, in a way of its own; a Predictor tells the time of a launch. A backend has
+//     the methods of its roles alone; Compile, Solve and As ask for one.
+//  2. An Executable takes inputs, runs launches back to back and times them next to the
+//     device, and gives outputs. Package backend/seeded makes inputs from a seed and verifies
+//     outputs around any Executable, beside the device.
 //
 // The package imports no backend and no kernel.
 package backend
@@ -25,41 +26,86 @@ import (
 	"matladder/tile"
 )
 
-// Backend compiles tile programs for one device.
+// Backend is an open device. What it does is in its roles: see Compiler, Solver, Predictor.
 type Backend interface {
 	// Name is the word of --backend: cpu, tpu, gpu, xla-cpu, aot.
 	Name() string
 	// Device describes the machine; what is unknown there is unknown.
 	Device() machine.Device
-	// Compile returns programs, run in order in one launch, ready to run.
-	// errors.As finds *TooBigError, errors.Is finds ErrUnsupported.
-	Compile(ctx context.Context, programs []*tile.Program, params Params) (Executable, error)
-	// Baseline returns the vendor's own way to compute a problem; ErrUnsupported if there is none.
-	Baseline(ctx context.Context, spec BaselineSpec) (Executable, error)
 	// Close frees the device.
 	Close() error
 }
 
-// Executable is a compiled sequence of programs with its arrays. It is used by
-// one goroutine at a time.
+// Compiler is a Backend that runs tile programs.
+type Compiler interface {
+	// Compile returns programs, run in order in one launch, ready to run.
+	// errors.As finds *TooBigError, errors.Is finds ErrUnsupported.
+	Compile(ctx context.Context, programs []*tile.Program, params Params) (Executable, error)
+}
+
+// Solver is a Backend that computes problems in a way of its own: the vendor's, a library's,
+// anybody's function.
+type Solver interface {
+	// Solve returns that way, ready to run. Errors are those of Compile.
+	Solve(ctx context.Context, spec ProblemSpec) (Executable, error)
+}
+
+// Executable is a compiled launch with its arrays. It is used by one goroutine at a time.
 type Executable interface {
+	// Load copies arrays in, in the order of tile.Bind's In, or of a problem's operands.
+	Load(in ...tile.Tensor) error
+	// Poison overwrites the output with what no product is, outside the timed region:
+	// what the next Run does not write is wrong. Until then there is no output.
+	Poison(ctx context.Context) error
+	// Run executes launches back to back, waits for the output of the last and
+	// returns the time of all together, taken next to the device.
+	Run(ctx context.Context, launches int) (Sample, error)
+	// Results copies arrays out, in the order of tile.Bind's Out. The error is ErrNoOutput
+	// where nothing was run on these inputs, or the output is poisoned.
+	Results(out ...tile.Tensor) error
+	// Close frees the arrays.
+	Close() error
+}
+
+// InPlace is implemented by executables whose inputs can be made, and outputs looked at,
+// without a copy that Load and Results would need.
+type InPlace interface {
+	Executable
+
+	// Arrays are what Load takes and Results fills.
+	Arrays() (in, out []problem.Operand)
+	// Fill is Load of what source makes.
+	Fill(ctx context.Context, source Source) error
+	// Inputs are the inputs where the host sees them, not to be written; nil where it does not.
+	Inputs() []tile.Tensor
+	// Outputs calls look with the outputs of the last Run, not to be written or kept, once for
+	// each set of arrays that launches took in turn. The error is look's, or that of Results.
+	Outputs(ctx context.Context, look func(out []tile.Tensor) error) error
+}
+
+// A Source makes input i. Where at has Data, that is the array itself: the source writes all
+// of it and returns at. Elsewhere it returns an array of its own, of at's dtype and shape,
+// which is only read.
+type Source func(i int, at tile.Tensor) (tile.Tensor, error)
+
+// Inexact is implemented by executables on devices that may multiply less exactly than the
+// dtypes of a problem say.
+type Inexact interface {
+	// Products says how far a product of two numbers of p is off, relative to itself, beyond
+	// what its accumulator rounds; and whether exact probes have to be of narrow numbers.
+	Products(p problem.Problem) (roundoff float64, narrow bool)
+}
+
+// Seeded is an Executable that makes its inputs from a seed and verifies its outputs, beside
+// the device. Package backend/seeded makes one of any Executable.
+type Seeded interface {
+	Executable
+
 	// LoadSeeded fills the inputs from a seed, outside the timed region. When ctx ends
 	// first, they are not those of the seed.
 	LoadSeeded(ctx context.Context, spec InputSpec) error
 	// Check verifies the output of the last Run on inputs of LoadSeeded.
 	Check(ctx context.Context, spec CheckSpec) (CheckResult, error)
-	// Poison overwrites the output with what no product is, outside the timed region:
-	// what the next Run does not write is wrong. Until then there is no output.
-	Poison(ctx context.Context) error
-	// Load copies arrays in, in the order of tile.Bind's In.
-	Load(in ...tile.Tensor) error
-	// Run executes launches back to back, waits for the output of the last and
-	// returns the time of all together, taken next to the device.
-	Run(ctx context.Context, launches int) (Sample, error)
-	// Results copies arrays out, in the order of tile.Bind's Out.
-	Results(out ...tile.Tensor) error
-	// Close frees the arrays.
-	Close() error
 }
 
 // Plugged is implemented by backends that rest on a plugin.
@@ -157,7 +203,7 @@ type Predictor interface {
 
 // BaselinePredictor predicts the vendor's own way to compute a problem.
 type BaselinePredictor interface {
-	PredictBaseline(ctx context.Context, spec BaselineSpec) (Prediction, error)
+	PredictBaseline(ctx context.Context, spec ProblemSpec) (Prediction, error)
 }
 
 // Prediction is a predicted launch.
@@ -205,8 +251,8 @@ type CheckSpec struct {
 // CheckResult is the verdict on an output.
 type CheckResult = check.Result
 
-// BaselineSpec asks for the vendor's own way to compute a problem.
-type BaselineSpec struct {
+// ProblemSpec asks a Solver for its way to compute a problem.
+type ProblemSpec struct {
 	Problem problem.Problem
 	Variant string // which form of it; "" for the plain one, which most backends alone have
 	// Mesh is what devices it is spread over, as mesh.Parse reads it, and Variant then the
@@ -252,6 +298,9 @@ var ErrUnsupported = errors.New("unsupported")
 
 // ErrClosed is the answer of what was closed.
 var ErrClosed = errors.New("closed")
+
+// ErrNoOutput is the answer of who is asked for an output before a Run has written one.
+var ErrNoOutput = errors.New("nothing was run on these inputs")
 
 // TooBigError is what a backend answers to a program that does not fit memory.
 type TooBigError struct {

@@ -52,9 +52,9 @@ func newBound(p problem.Matmul, step int) bound {
 }
 
 // activated bounds the error of y = f(x), f being an activation, where x is off by e: with the
-// activation's own, and the rounding to a dtype. The own one is relative to y. It grows with the power of e that
-// y is made of where it is small, as float32 rounds the power; numbers that are not normal may
-// be 0.
+// activation's own, and the rounding to a dtype. The own one is relative to y, and grows with
+// the power of e that a small y is made of, as float32 rounds the power. Numbers that are not
+// normal may be 0.
 func activated(f func(float64) float64, x, e float64, d tile.Dtype) float64 {
 	const roundings, ofPower = 16, 8
 	y := math.Abs(f(x))

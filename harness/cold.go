@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/harness/measure"
 	"matladder/results"
 )
@@ -34,10 +35,7 @@ func CanCool(b backend.Backend) error {
 }
 
 func coolerOf(b backend.Backend) (backend.Cooler, error) {
-	if c, ok := b.(backend.Cooler); ok {
-		return c, nil
-	}
-	return nil, fmt.Errorf("%w: backend %s cannot put operands out of the caches", backend.ErrUnsupported, b.Name())
+	return backend.As[backend.Cooler](b, "cannot put operands out of the caches")
 }
 
 // timed runs the launches of a repetition and returns with their time what became of the
@@ -88,6 +86,6 @@ func (r *run) cool(ctx context.Context, l *lane) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.limits().Call(ctx, "putting operands out of the caches", func(ctx context.Context) error { return cooler.Cool(ctx, l.exe) })
+	_, err = r.limits().Call(ctx, "putting operands out of the caches", func(ctx context.Context) error { return cooler.Cool(ctx, seeded.Inner(l.exe)) })
 	return err
 }

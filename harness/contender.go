@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -55,11 +54,15 @@ func (r Rung) build(p problem.Problem, variant string) ([]*tile.Program, error) 
 func (r Rung) on(o *Options) (backend.Backend, bool) { return o.Backend, false }
 
 func (r Rung) compile(ctx context.Context, b backend.Backend, p Point, programs []*tile.Program) (backend.Executable, error) {
-	return b.Compile(ctx, programs, p.Params)
+	return backend.Compile(ctx, b, programs, p.Params)
 }
 
 func (r Rung) predict(ctx context.Context, b backend.Backend, p Point, programs []*tile.Program) (backend.Prediction, error) {
-	return b.(backend.Predictor).Predict(ctx, programs, p.Params)
+	predictor, err := backend.As[backend.Predictor](b, cannotPredict)
+	if err != nil {
+		return backend.Prediction{}, err
+	}
+	return predictor.Predict(ctx, programs, p.Params)
 }
 
 func (r Rung) opening(problem.Problem) time.Duration { return 0 }
@@ -93,15 +96,15 @@ func (Vendor) on(o *Options) (backend.Backend, bool) {
 }
 
 func (Vendor) compile(ctx context.Context, b backend.Backend, p Point, _ []*tile.Program) (backend.Executable, error) {
-	return b.Baseline(ctx, backend.BaselineSpec{Problem: p.Problem, Variant: p.Variant, Mesh: p.Mesh, Params: p.Params})
+	return backend.Solve(ctx, b, backend.ProblemSpec{Problem: p.Problem, Variant: p.Variant, Mesh: p.Mesh, Params: p.Params})
 }
 
 func (Vendor) predict(ctx context.Context, b backend.Backend, p Point, _ []*tile.Program) (backend.Prediction, error) {
-	vendor, ok := b.(backend.BaselinePredictor)
-	if !ok {
-		return backend.Prediction{}, fmt.Errorf("%w: backend %s predicts no baseline", backend.ErrUnsupported, b.Name())
+	vendor, err := backend.As[backend.BaselinePredictor](b, "predicts no baseline")
+	if err != nil {
+		return backend.Prediction{}, err
 	}
-	return vendor.PredictBaseline(ctx, backend.BaselineSpec{Problem: p.Problem, Variant: p.Variant, Mesh: p.Mesh, Params: p.Params})
+	return vendor.PredictBaseline(ctx, backend.ProblemSpec{Problem: p.Problem, Variant: p.Variant, Mesh: p.Mesh, Params: p.Params})
 }
 
 func (Vendor) opening(problem.Problem) time.Duration { return 0 }

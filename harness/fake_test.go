@@ -74,7 +74,7 @@ func (f *fake) Name() string           { return "fake" }
 func (f *fake) Device() machine.Device { return f.device }
 func (f *fake) Close() error           { return nil }
 
-func (f *fake) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
+func (f *fake) Solve(context.Context, backend.ProblemSpec) (backend.Executable, error) {
 	return nil, backend.ErrUnsupported
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/harness/measure"
 	"matladder/internal/awake"
 	"matladder/results"
@@ -21,7 +22,7 @@ type lane struct {
 	bytes    int64
 	resident bool // stays compiled and loaded from round to round
 
-	exe     backend.Executable // nil while closed
+	exe     backend.Seeded // nil while closed
 	counts  measure.Counts     // of a repetition that is not shortened
 	rounds  int                // that have its rows
 	samples []sample           // one for each repetition, for each pair of a loop
@@ -186,11 +187,14 @@ func (r *run) load(ctx context.Context, l *lane, spec backend.InputSpec) error {
 	return nil
 }
 
-func (r *run) compile(ctx context.Context, l *lane) (exe backend.Executable, err error) {
+func (r *run) compile(ctx context.Context, l *lane) (exe backend.Seeded, err error) {
 	start := r.now()
 	_, err = r.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
 		b, _ := l.on(&r.opt)
-		exe, err = l.compile(ctx, b, l.Point, l.programs)
+		e, err := l.compile(ctx, b, l.Point, l.programs)
+		if err == nil {
+			exe = seeded.Of(e, l.programs, r.references)
+		}
 		return err
 	})
 	l.row.CompileSeconds = r.now().Sub(start).Seconds()

@@ -11,6 +11,7 @@ import (
 // as kernel and as backend.
 type Peer interface {
 	backend.Backend
+	backend.Solver
 	// Supports returns why the library does not compute p, or nil.
 	Supports(p problem.Problem) error
 	// Variants lists the forms in which it computes p.

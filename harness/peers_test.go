@@ -36,7 +36,7 @@ func (p *fakePeer) Supports(m problem.Problem) error {
 	return nil
 }
 
-func (p *fakePeer) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+func (p *fakePeer) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
 	k := kernels.All[0]
 	programs, err := k.Build(spec.Problem, "", k.Candidates(spec.Problem, problem.Machine{})[0])
 	if err != nil {

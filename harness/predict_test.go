@@ -63,7 +63,7 @@ func (p *prophet) Predict(ctx context.Context, programs []*tile.Program, _ backe
 	return p.tell(ctx, programs[0].Name, flops)
 }
 
-func (p *prophet) PredictBaseline(ctx context.Context, spec backend.BaselineSpec) (backend.Prediction, error) {
+func (p *prophet) PredictBaseline(ctx context.Context, spec backend.ProblemSpec) (backend.Prediction, error) {
 	return p.tell(ctx, kernels.BaselineName, spec.Problem.FLOPs())
 }
 

@@ -12,6 +12,7 @@ import (
 	"matladder/stats"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/harness/measure"
 	"matladder/machine"
 	"matladder/problem"
@@ -73,6 +74,8 @@ type run struct {
 	rng     *rand.Rand // of when an output is looked at; orders have their own
 	watch   *measure.Watch
 
+	references *seeded.References
+
 	disturbances stats.Disturbances // as far as the rows tell by now
 	counted      int                // repetitions of this execution
 	disturbed    int                // of these, by what was known then
@@ -87,7 +90,7 @@ func Run(ctx context.Context, s Sweep, opt Options) (Outcome, error) {
 }
 
 func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ Outcome, err error) {
-	r := &run{sweep: s, opt: opt, now: now, bounds: measure.Bounds{Prober: opt.Prober}}
+	r := &run{sweep: s, opt: opt, now: now, bounds: measure.Bounds{Prober: opt.Prober}, references: seeded.Keep(seeded.Most, true)}
 	r.rng = rand.New(rand.NewPCG(uint64(s.Config.Seed), uint64(now().UnixNano())))
 	if opt.countersOf == nil {
 		opt.countersOf = measure.CountersOf

@@ -2,33 +2,29 @@ package results_test
 
 import (
 	"fmt"
-	"os"
-	"time"
-
-	"matladder/stats"
+	"strings"
 
 	"matladder/results"
 )
 
-// Rows are raw repetitions; what is shown of them is made when they are read.
-func ExampleSummarize() {
-	var rows []results.Record
-	for round := range 8 {
-		for kernel, microseconds := range map[string]float64{"v3_block": 900, "v4_optblock": 600} {
-			rows = append(rows, results.Record{
-				Schema: results.Schema, RunID: "made-up", StartedAt: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), Host: "here", Backend: "cpu", Chip: "cpu_some",
-				Kernel: kernel, Mode: results.Measured, Method: results.Direct, Status: results.OK,
-				Batch: 1, M: 512, K: 512, N: 512, DtypeA: "float32", DtypeB: "float32", DtypeAcc: "float32", DtypeOut: "float32",
-				FLOPs: 2 * 512 * 512 * 512, Round: round, Launches: 10, Seconds: 10 * microseconds * 1e-6 * (1 + 0.01*float64(round%3)),
-			})
-		}
-	}
-	if err := stats.WriteTable(os.Stdout, "text", stats.Best(stats.Summarize(rows))); err != nil {
+// A bad row is told with its place, and the others are read.
+func ExampleRead() {
+	const text = `schema,kernel,mode,status,m,k,n,dtype_a,launches,seconds
+1,v4_optblock,measured,ok,512,512,512,float32,10,0.006
+1,v4_optblock,measured,ok,512,512,512,float32,10,fast
+`
+	f, err := results.Read(strings.NewReader(text), "out/mine.csv")
+	if err != nil {
 		fmt.Println(err)
+		return
+	}
+	for _, r := range f.Rows {
+		fmt.Println(r.Kernel, r.Sizes(), r.Dtypes(), r.Seconds, "s for", r.Launches, "launches")
+	}
+	for _, w := range f.Warnings() {
+		fmt.Println(w)
 	}
 	// Output:
-	// float32 · cpu_some · here · measured · cpu
-	//   kernel       size  median     ±  GFLOP/s      over  status
-	//   v3_block      512  909 µs  1.0%      295            ok
-	//   v4_optblock   512  606 µs  1.0%      443  1.50× v3  ok
+	// v4_optblock 512×512×512 float32 0.006 s for 10 launches
+	// out/mine.csv:3: column "seconds": "fast" is not a number
 }

@@ -24,6 +24,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -53,13 +54,14 @@ type Options struct {
 	KnowsMemory bool
 	// OneIn runs one in so many of the kernel cases; 0 for all.
 	OneIn int
-	// Seeded says that LoadSeeded and Check are there.
+	// Seeded says that outputs of inputs made from a seed are verified too (package
+	// backend/seeded): that Poison is there, and a launch takes no seconds.
 	Seeded bool
 }
 
 // Run holds the backend that open returns to the suite. open is called once a
 // group of tests; the suite closes what it opens.
-func Run(t *testing.T, open func() backend.Backend, o Options) {
+func Run[B backend.Backend](t *testing.T, open func() B, o Options) {
 	if o.FloatRoundoff == 0 {
 		o.FloatRoundoff = 0x1p-24
 	}
@@ -78,7 +80,7 @@ func Run(t *testing.T, open func() backend.Backend, o Options) {
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) {
 			be := open()
-			g.run(t, suite{be, o})
+			g.run(t, suite{be, seeded.Keep(seeded.Most, false), o})
 			if err := be.Close(); err != nil {
 				t.Errorf("Close: %v", err)
 			}
@@ -88,15 +90,16 @@ func Run(t *testing.T, open func() backend.Backend, o Options) {
 
 // suite is one backend under test.
 type suite struct {
-	backend backend.Backend
+	backend    backend.Backend
+	references *seeded.References
 	Options
 }
 
 // compile compiles programs that the backend must take, and closes the result
 // with the test.
-func (s suite) compile(t *testing.T, programs []*tile.Program, params backend.Params) backend.Executable {
+func (s suite) compile(t *testing.T, programs []*tile.Program, params backend.Params) backend.Seeded {
 	t.Helper()
-	e, err := s.backend.Compile(context.Background(), programs, params)
+	e, err := s.tryCompile(t.Context(), programs, params)
 	if err != nil {
 		t.Fatalf("Compile: %v", err)
 	}
@@ -106,6 +109,15 @@ func (s suite) compile(t *testing.T, programs []*tile.Program, params backend.Pa
 		}
 	})
 	return e
+}
+
+// tryCompile compiles programs that the backend may refuse.
+func (s suite) tryCompile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Seeded, error) {
+	e, err := backend.Compile(ctx, s.backend, programs, params)
+	if err != nil {
+		return nil, err
+	}
+	return seeded.Of(e, programs, s.references), nil
 }
 
 // run loads in, runs launches and returns the outputs.

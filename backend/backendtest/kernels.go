@@ -120,7 +120,7 @@ func testKernels(t *testing.T, s suite) {
 }
 
 // exactly takes an executable through an exact probe, which every right one passes.
-func (s suite) exactly(t *testing.T, e backend.Executable, p problem.Problem) {
+func (s suite) exactly(t *testing.T, e backend.Seeded, p problem.Problem) {
 	t.Helper()
 	if !s.Seeded {
 		return

@@ -1,7 +1,6 @@
 package backendtest
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -44,7 +43,7 @@ func testPrograms(t *testing.T, s suite) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := s.backend.Compile(context.Background(), ps, s.Params)
+			e, err := s.tryCompile(t.Context(), ps, s.Params)
 			if errors.Is(err, backend.ErrUnsupported) && slices.Contains(s.MayRefuse, p.name) {
 				t.Skip(err)
 			}

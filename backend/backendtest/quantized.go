@@ -51,7 +51,7 @@ func testQuantized(t *testing.T, s suite) {
 }
 
 func (s suite) quantized(t *testing.T, p problem.Matmul, programs []*tile.Program) {
-	e, err := s.backend.Compile(context.Background(), programs, s.Params)
+	e, err := s.tryCompile(t.Context(), programs, s.Params)
 	if errors.Is(err, backend.ErrUnsupported) && s.MayRefuseQuantized != nil && s.MayRefuseQuantized(p) {
 		t.Skip(err)
 	}

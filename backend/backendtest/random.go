@@ -45,7 +45,7 @@ func (r *RandomProgram) Compare(t *testing.T, be backend.Backend, params backend
 	p, in, want, wrong := r.program, r.in, r.want, r.wrong
 	programs := []*tile.Program{p}
 	ctx := context.Background()
-	e, err := be.Compile(ctx, programs, params)
+	e, err := backend.Compile(ctx, be, programs, params)
 	if errors.Is(err, backend.ErrUnsupported) {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"matladder/backend"
+	"matladder/check"
 	"matladder/tile"
 )
 
@@ -45,7 +46,7 @@ type broken struct {
 }
 
 func (b broken) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
-	e, err := b.Backend.Compile(ctx, programs, params)
+	e, err := backend.Compile(ctx, b.Backend, programs, params)
 	if err != nil {
 		return nil, err
 	}
@@ -57,16 +58,6 @@ type brokenExecutable struct {
 	vice  Vice
 	count int
 	fault string // of what the last launch wrote
-}
-
-func (e *brokenExecutable) Poison(ctx context.Context) error {
-	e.fault = ""
-	return e.Executable.Poison(ctx)
-}
-
-func (e *brokenExecutable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	e.fault = ""
-	return e.Executable.LoadSeeded(ctx, spec)
 }
 
 func (e *brokenExecutable) Run(ctx context.Context, launches int) (backend.Sample, error) {
@@ -88,9 +79,10 @@ func (e *brokenExecutable) Run(ctx context.Context, launches int) (backend.Sampl
 	return sum, nil
 }
 
-func (e *brokenExecutable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
-	if spec.Fault == "" {
-		spec.Fault = e.fault
+// Results are damaged as the last launch would have it.
+func (e *brokenExecutable) Results(out ...tile.Tensor) error {
+	if err := e.Executable.Results(out...); err != nil || e.fault == "" {
+		return err
 	}
-	return e.Executable.Check(ctx, spec)
+	return check.Inject(e.fault, out[0])
 }

@@ -58,7 +58,7 @@ func TestAbreast(t *testing.T) {
 					in.Set(j, []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(3)])
 				}
 			}
-			be := open(t, Options{Threads: 2})().(*Backend)
+			be := open(t, Options{Threads: 2})()
 			e, err := be.compile(context.Background(), programs, backend.Params{})
 			if err != nil {
 				t.Fatal(err)

@@ -31,7 +31,7 @@ func TestAdjustments(t *testing.T) {
 	}
 	seen, tried := map[string]bool{}, 0
 	for _, isa := range gemm.Supported() {
-		be := open(t, Options{Threads: 2, ISA: isa.String()})().(*Backend)
+		be := open(t, Options{Threads: 2, ISA: isa.String()})()
 		for _, c := range cases {
 			asked, err := problem.MatmulFamily.Parse(c.operands)
 			if err != nil {
@@ -99,7 +99,7 @@ func TestAdjustments_Rows(t *testing.T) {
 	if missing := gemm.AVX2.Missing(); len(missing) > 0 {
 		t.Skipf("this machine lacks %v", missing)
 	}
-	be := open(t, Options{Threads: 1, ISA: "avx2"})().(*Backend)
+	be := open(t, Options{Threads: 1, ISA: "avx2"})()
 	for m, want := range map[int]string{
 		2:    "b=packed b=tiles b=pieces", // by the rule: streams
 		16:   "b=packed b=tiles",          // pieces

@@ -8,6 +8,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/seeded"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -55,14 +56,14 @@ func TestRun_AllocatesNothing(t *testing.T) {
 // scheduler allocates too, for goroutines that wait on one core and wake on another,
 // until every core has a store of what such a wait needs. What launches allocate
 // themselves, they do in each try.
-func allocations(t *testing.T, be backend.Backend, programs []*tile.Program, p problem.Matmul) uint64 {
+func allocations(t *testing.T, be *Backend, programs []*tile.Program, p problem.Matmul) uint64 {
 	t.Helper()
 	e, err := be.Compile(t.Context(), programs, backend.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if err := e.LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+	if err := seeded.Of(e, programs, new(seeded.References)).LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
 		t.Fatal(err)
 	}
 	made := func(launches int) uint64 {

@@ -17,7 +17,6 @@ import (
 	"matladder/backend/cpu/internal/passes"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
-	"matladder/backend/internal/stage"
 	"matladder/internal/cgroup"
 	"matladder/tile"
 )
@@ -66,7 +65,6 @@ type Options struct {
 type Backend struct {
 	options Options
 	why     string // the instruction set
-	checks  *stage.References
 
 	probing sync.Mutex
 	probed  *measurements // nil until the first call of Device
@@ -78,8 +76,9 @@ type Backend struct {
 }
 
 var (
-	_ backend.Backend = (*Backend)(nil)
-	_ backend.Prober  = (*Backend)(nil)
+	_ backend.Backend  = (*Backend)(nil)
+	_ backend.Compiler = (*Backend)(nil)
+	_ backend.Prober   = (*Backend)(nil)
 
 	_ backend.Controller = (*Backend)(nil)
 )
@@ -117,12 +116,8 @@ func Open(o Options) (*Backend, error) {
 			return nil, err
 		}
 	}
-	return &Backend{options: o, why: why, checks: stage.Keep(maxReferences), sharing: exec.NewSharing()}, nil
+	return &Backend{options: o, why: why, sharing: exec.NewSharing()}, nil
 }
-
-// maxReferences bounds how many references all executables keep: those of the dtypes of one
-// size, each with random inputs and an exact probe.
-const maxReferences = 8
 
 // defaultThreads is a thread a core that this process may use. Go's runtime takes two
 // at least; with less than that allowed, the second would only spend the first's time.
@@ -248,17 +243,12 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 		}
 		plans = append(plans, pl)
 	}
-	return exec.NewExecutable(programs, plans, bound, exec.Options{Checks: b.checks, Pinned: b.options.Pin, GiveWay: b.options.giveWay}), nil
+	return exec.NewExecutable(plans, bound, exec.Options{Pinned: b.options.Pin, GiveWay: b.options.giveWay}), nil
 }
 
 // Buffer returns n zeroed bytes on a boundary of a cache line; many are on large pages,
 // where the system has them, as the arrays of executables are.
 func Buffer(n int) []byte { return memory.NewBuffer(n) }
-
-// Baseline is not there: the machine has no matmul of its vendor.
-func (*Backend) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
-	return nil, fmt.Errorf("cpu: baseline: %w", backend.ErrUnsupported)
-}
 
 // Close ends the goroutines that calls share. All other memory and goroutines belong to
 // executables.

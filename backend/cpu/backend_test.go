@@ -70,8 +70,8 @@ func TestCompile_Params(t *testing.T) {
 	if _, err := be.Compile(context.Background(), nil, backend.Params{}); err == nil {
 		t.Error("Compile of no programs: no error")
 	}
-	if _, err := be.Baseline(context.Background(), backend.BaselineSpec{}); !errors.Is(err, backend.ErrUnsupported) {
-		t.Errorf("Baseline: %v", err)
+	if _, err := backend.Solve(context.Background(), be, backend.ProblemSpec{}); !errors.Is(err, backend.ErrUnsupported) {
+		t.Errorf("Solve: %v", err)
 	}
 }
 

@@ -84,7 +84,7 @@ func powers(x, next *tile.Ref) *tile.Expr { return tile.Exp2(tile.Sub(x, next)) 
 // have a band.
 func compareBanding(t *testing.T, o Options, programs []*tile.Program, in []tile.Tensor) (bands int) {
 	t.Helper()
-	be := open(t, o)().(*Backend)
+	be := open(t, o)()
 	e, err := be.compile(context.Background(), programs, backend.Params{})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/kernels"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
@@ -43,7 +44,7 @@ func measure(b *testing.B, be *Backend, p problem.Matmul, programs []*tile.Progr
 		b.Fatal(err)
 	}
 	defer e.Close()
-	if err := e.LoadSeeded(b.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+	if err := seeded.Of(e, programs, new(seeded.References)).LoadSeeded(b.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := e.Run(context.Background(), 1); err != nil {

@@ -36,7 +36,7 @@ func TestPlan_Asked(t *testing.T) {
 	if missing := gemm.AVX2.Missing(); len(missing) > 0 {
 		t.Skipf("this machine lacks %v", missing)
 	}
-	be := open(t, Options{Threads: 2, ISA: "avx2"})().(*Backend)
+	be := open(t, Options{Threads: 2, ISA: "avx2"})()
 	c := planCase{kernel: 4, operands: "float32", m: 16, k: 512, n: 512, blocks: tile.Blocks{M: 16, K: 512, N: 512}}
 	for extra, want := range map[string]string{
 		"":                   "skinny    b packed piece by piece into L2: its blocks meet 16 rows of a; up to",

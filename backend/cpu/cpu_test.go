@@ -11,9 +11,9 @@ import (
 
 // open returns a function that opens the backend, whose workers give way: other tests
 // may want the processors.
-func open(t *testing.T, o Options) func() backend.Backend {
+func open(t *testing.T, o Options) func() *Backend {
 	o.NoProbe, o.nominal, o.giveWay = true, true, true
-	return func() backend.Backend {
+	return func() *Backend {
 		be, err := Open(o)
 		if err != nil {
 			t.Fatal(err)

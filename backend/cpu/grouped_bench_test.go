@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	starts "matladder/kernels/grouped/v3_starts"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/model/blocking"
@@ -35,7 +36,7 @@ func BenchmarkGrouped(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				seconds := inTurns(b, []backend.Executable{seeded(b, be, p, groups), seeded(b, be, one, dense)})
+				seconds := inTurns(b, []backend.Executable{fromSeed(b, be, p, groups), fromSeed(b, be, one, dense)})
 				b.ReportMetric(0, "ns/op")
 				b.ReportMetric(float64(p.FLOPs())/median(seconds[0])/1e9, "GFLOP/s")
 				b.ReportMetric(times(seconds[1], seconds[0]), "of-dense")
@@ -44,15 +45,15 @@ func BenchmarkGrouped(b *testing.B) {
 	}
 }
 
-// seeded are programs compiled, with their inputs.
-func seeded(b *testing.B, be *Backend, p problem.Problem, programs []*tile.Program) backend.Executable {
+// fromSeed are programs compiled, with their inputs.
+func fromSeed(b *testing.B, be *Backend, p problem.Problem, programs []*tile.Program) backend.Executable {
 	b.Helper()
 	e, err := be.Compile(b.Context(), programs, backend.Params{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { e.Close() })
-	if err := e.LoadSeeded(b.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+	if err := seeded.Of(e, programs, new(seeded.References)).LoadSeeded(b.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
 		b.Fatal(err)
 	}
 	return e

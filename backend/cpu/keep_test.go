@@ -61,7 +61,7 @@ func TestKeeping_Modes(t *testing.T) {
 		"ordered": {plan.KeepOwn, plan.KeepAll, 1, false},
 	}
 	for name, o := range keeping() {
-		be := open(t, o)().(*Backend)
+		be := open(t, o)()
 		e, err := be.Compile(context.Background(), programs, backend.Params{Extra: map[string]string{paramA: "packed"}})
 		if err != nil {
 			t.Fatal(err)

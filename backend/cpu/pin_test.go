@@ -7,6 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/exec"
+	"matladder/backend/seeded"
 	"matladder/check"
 	optblock "matladder/kernels/v4_optblock"
 	"matladder/problem"
@@ -34,7 +35,7 @@ func TestPin_Cold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []backend.Executable
+	var list []backend.Seeded
 	for range 3 {
 		e, err := be.Compile(ctx, programs, backend.Params{})
 		if err != nil {
@@ -44,23 +45,24 @@ func TestPin_Cold(t *testing.T) {
 		if err := be.Cool(ctx, e); err == nil {
 			t.Error("cooled before anything was loaded")
 		}
-		if err := e.LoadSeeded(ctx, backend.InputSpec{Problem: p, Seed: 1, Dist: check.Uniform}); err != nil {
+		s := seeded.Of(e, programs, new(seeded.References))
+		if err := s.LoadSeeded(ctx, backend.InputSpec{Problem: p, Seed: 1, Dist: check.Uniform}); err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, e)
+		list = append(list, s)
 	}
 	for round := range 6 {
 		e := list[round%len(list)]
 		if err := e.Poison(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if err := be.Cool(ctx, e); err != nil {
+		if err := be.Cool(ctx, seeded.Inner(e)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := e.Run(ctx, 1+round); err != nil {
 			t.Fatal(err)
 		}
-		if err := be.Cool(ctx, e); err != nil {
+		if err := be.Cool(ctx, seeded.Inner(e)); err != nil {
 			t.Fatal(err)
 		}
 		res, err := e.Check(ctx, backend.CheckSpec{InputSpec: backend.InputSpec{Problem: p, Seed: 1, Dist: check.Uniform}})

@@ -170,7 +170,7 @@ func TestPlan_Agrees(t *testing.T) {
 			if c.kernel == 4 {
 				c.variant = "" // names options
 			}
-			be := open(t, c.options)().(*Backend)
+			be := open(t, c.options)()
 			agree(t, be, c.programs(t), backend.Params{})
 		})
 	}
@@ -212,7 +212,7 @@ func agree(t *testing.T, be *Backend, programs []*tile.Program, params backend.P
 		agreeOnUse(t, p, saw[i].multiplied)
 	}
 	_, _, workers := e.Buffers()
-	if n := int64(len(e.Pages)); n < e.Size() || n > e.Size()+int64(workers+len(e.Arrays)+1)*memory.CacheLine || workers != e.Pool.Size {
+	if n := int64(len(e.Pages)); n < e.Size() || n > e.Size()+int64(workers+len(e.Tensors)+1)*memory.CacheLine || workers != e.Pool.Size {
 		t.Errorf("%d bytes for %d workers were allocated, the plan says %d and %d", n, e.Pool.Size, e.Size(), workers)
 	}
 }
@@ -349,7 +349,7 @@ func agreeOnUse(t *testing.T, p *plan.Plan, multiplied map[*plan.Dot]*calls) {
 func TestPlan_Random(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for name, o := range keeping() {
-		be := open(t, o)().(*Backend)
+		be := open(t, o)()
 		explained := 0
 		for range 500 {
 			data := make([]byte, 64)

@@ -93,7 +93,7 @@ func TestPlan_Golden(t *testing.T) {
 				t.Skipf("this machine lacks %v", isa.Missing())
 			}
 			c.options.ISA = c.isa
-			e, err := open(t, c.options)().(*Backend).compile(context.Background(), c.programs(t), backend.Params{})
+			e, err := open(t, c.options)().compile(context.Background(), c.programs(t), backend.Params{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestPlan_Golden(t *testing.T) {
 func TestPlan_Params(t *testing.T) {
 	t.Setenv(ISAVariable, "") // generic is to be what parameters ask for
 	c := planCase{4, "float32", 64, 64, 64, "", tile.Blocks{M: 16, K: 32, N: 32}, "", Options{}}
-	be := open(t, Options{Threads: 2})().(*Backend)
+	be := open(t, Options{Threads: 2})()
 	var text strings.Builder
 	if err := be.WritePlan(context.Background(), &text, c.programs(t), backend.Params{Threads: 3, ISA: "generic"}); err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func TestStacked(t *testing.T) {
 							}
 							in = append(in, v)
 						}
-						be := open(t, Options{Threads: 2, ISA: isa.String()})().(*Backend)
+						be := open(t, Options{Threads: 2, ISA: isa.String()})()
 						e, err := be.compile(context.Background(), programs, backend.Params{})
 						if err != nil {
 							t.Fatal(err)

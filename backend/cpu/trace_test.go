@@ -6,6 +6,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/exec"
+	"matladder/backend/seeded"
 	"matladder/backend/timeline"
 	"matladder/kernels"
 	"matladder/problem"
@@ -31,7 +32,7 @@ func TestTrace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := e.LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+			if err := seeded.Of(e, programs, new(seeded.References)).LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
 				t.Fatal(err)
 			}
 			line, err := e.(backend.Tracer).Trace(t.Context())
@@ -71,7 +72,7 @@ func TestTrace_Counters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+		if err := seeded.Of(e, programs, new(seeded.References)).LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
 			t.Fatal(err)
 		}
 		line, err := e.(backend.Tracer).Trace(t.Context())

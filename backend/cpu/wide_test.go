@@ -64,7 +64,7 @@ func TestWide(t *testing.T) {
 					}
 					in = append(in, y)
 				}
-				be := open(t, Options{Threads: 2, ISA: isa.String()})().(*Backend)
+				be := open(t, Options{Threads: 2, ISA: isa.String()})()
 				e, err := be.compile(context.Background(), programs, backend.Params{})
 				if err != nil {
 					t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/seeded"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
 	"matladder/tile"
@@ -48,7 +49,7 @@ func TestWidened(t *testing.T) {
 }
 
 // checkBlocks runs the fifth rung and compares with float64.
-func checkBlocks(t *testing.T, be backend.Backend, p problem.Matmul, blocks tile.Blocks) {
+func checkBlocks(t *testing.T, be *Backend, p problem.Matmul, blocks tile.Blocks) {
 	t.Helper()
 	programs, err := quantized.Kernel.Build(p, "", blocks)
 	if err != nil {
@@ -59,7 +60,7 @@ func checkBlocks(t *testing.T, be backend.Backend, p problem.Matmul, blocks tile
 
 // checkRun runs the programs of a problem, made as what says, and compares with
 // float64.
-func checkRun(t *testing.T, what string, be backend.Backend, programs []*tile.Program, p problem.Matmul, params backend.Params) {
+func checkRun(t *testing.T, what string, be *Backend, programs []*tile.Program, p problem.Matmul, params backend.Params) {
 	t.Helper()
 	e, err := be.Compile(t.Context(), programs, params)
 	if err != nil {
@@ -67,13 +68,14 @@ func checkRun(t *testing.T, what string, be backend.Backend, programs []*tile.Pr
 	}
 	defer e.Close()
 	spec := backend.InputSpec{Problem: p, Seed: 1, Dist: "normal"}
-	if err := e.LoadSeeded(t.Context(), spec); err != nil {
+	s := seeded.Of(e, programs, new(seeded.References))
+	if err := s.LoadSeeded(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Run(context.Background(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+	if r, err := s.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
 		t.Errorf("%s: %v %s, err/bound %v", what, err, r.Detail, r.ErrOverBound)
 	}
 }

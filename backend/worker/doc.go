@@ -7,8 +7,8 @@
 //  2. Open starts one. Calls go to it, and answers come back, as package
 //     internal/child has them; what plugins print is kept only to say why a worker
 //     died.
-//  3. Inputs are made from their seed, timed and verified beside the device.
-//     Arrays cross for Load and Results alone.
+//  3. Package backend/seeded makes inputs from their seed and verifies outputs in the child,
+//     beside the device. Arrays cross for Load and Results alone.
 //  4. A worker that dies, or does not answer in time and is killed, costs the
 //     call it was in: an error that errors.As finds as *backend.CrashError, or
 //     that wraps context.DeadlineExceeded. The next call starts another worker,

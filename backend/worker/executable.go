@@ -56,40 +56,37 @@ func (e *executable) revive(ctx context.Context) error {
 	return nil
 }
 
-// call makes a call about the executable where it is.
-func (e *executable) call(ctx context.Context, c call, in, into []tile.Tensor) (reply, error) {
+// ask makes a call about the executable where it is, once state has nothing against it. All
+// but runs are limited by CallTimeout.
+func (e *executable) ask(ctx context.Context, c call, state func(context.Context) error, in, into []tile.Tensor) (reply, error) {
+	if c.Op != opRun {
+		var cancel context.CancelFunc
+		ctx, cancel = e.backend.limited(ctx, c.Op)
+		defer cancel()
+	}
+	if err := state(ctx); err != nil {
+		return reply{}, err
+	}
 	c.ID = e.id
 	return e.process.call(ctx, c, in, into)
 }
 
 // LoadSeeded fills the inputs beside the device.
 func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	ctx, cancel := e.backend.limited(ctx, opLoadSeeded)
-	defer cancel()
-	if err := e.revive(ctx); err != nil {
-		return err
-	}
-	return e.loadSeeded(ctx, spec)
-}
-
-func (e *executable) loadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	e.seeded = nil
-	_, err := e.call(ctx, call{Op: opLoadSeeded, Inputs: spec}, nil, nil)
-	if err == nil {
-		e.seeded = &spec
-	}
-	return err
+	return e.load(ctx, call{Op: opLoadSeeded, Inputs: spec}, &spec, nil)
 }
 
 // Load copies arrays to the worker.
 func (e *executable) Load(in ...tile.Tensor) error {
-	ctx, cancel := e.backend.limited(context.Background(), opLoad)
-	defer cancel()
-	if err := e.revive(ctx); err != nil {
-		return err
-	}
+	return e.load(context.Background(), call{Op: opLoad, Arrays: describe(in)}, nil, in)
+}
+
+func (e *executable) load(ctx context.Context, c call, seeded *backend.InputSpec, in []tile.Tensor) error {
 	e.seeded = nil
-	_, err := e.call(ctx, call{Op: opLoad, Arrays: describe(in)}, in, nil)
+	_, err := e.ask(ctx, c, e.revive, in, nil)
+	if err == nil {
+		e.seeded = seeded
+	}
 	return err
 }
 
@@ -97,68 +94,49 @@ func (e *executable) Load(in ...tile.Tensor) error {
 // worker, inputs are made again from their seed; arrays of Load are lost.
 func (e *executable) ready(ctx context.Context) error {
 	lost := !e.closed && !e.process.Alive()
-	if err := e.revive(ctx); err != nil {
+	if err := e.revive(ctx); err != nil || !lost {
 		return err
 	}
-	if lost && e.seeded != nil {
-		if err := e.loadSeeded(ctx, *e.seeded); err != nil {
-			return fmt.Errorf("in a new worker: %w", err)
-		}
-	} else if lost {
+	if e.seeded == nil {
 		return lostError("inputs")
+	}
+	if err := e.LoadSeeded(ctx, *e.seeded); err != nil {
+		return fmt.Errorf("in a new worker: %w", err)
 	}
 	return nil
 }
 
 // Run runs launches in the worker, which takes the time.
 func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	if err := e.ready(ctx); err != nil {
-		return backend.Sample{}, err
-	}
-	r, err := e.call(ctx, call{Op: opRun, Launches: launches}, nil, nil)
+	r, err := e.ask(ctx, call{Op: opRun, Launches: launches}, e.ready, nil, nil)
 	return r.Sample, err
 }
 
 // Poison overwrites the output in the worker.
 func (e *executable) Poison(ctx context.Context) error {
-	if err := e.ready(ctx); err != nil {
-		return err
-	}
-	ctx, cancel := e.backend.limited(ctx, opPoison)
-	defer cancel()
-	_, err := e.call(ctx, call{Op: opPoison}, nil, nil)
+	_, err := e.ask(ctx, call{Op: opPoison}, e.ready, nil, nil)
 	return err
 }
 
 // Check verifies the output in the worker.
 func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
-	if err := e.here("output"); err != nil {
-		return backend.CheckResult{}, err
-	}
-	ctx, cancel := e.backend.limited(ctx, opCheck)
-	defer cancel()
-	r, err := e.call(ctx, call{Op: opCheck, Check: spec}, nil, nil)
+	r, err := e.ask(ctx, call{Op: opCheck, Check: spec}, e.here, nil, nil)
 	return r.Check, err
 }
 
 // Results copies arrays from the worker.
 func (e *executable) Results(out ...tile.Tensor) error {
-	if err := e.here("output"); err != nil {
-		return err
-	}
-	ctx, cancel := e.backend.limited(context.Background(), opResults)
-	defer cancel()
-	_, err := e.call(ctx, call{Op: opResults, Arrays: describe(out)}, nil, out)
+	_, err := e.ask(context.Background(), call{Op: opResults, Arrays: describe(out)}, e.here, nil, out)
 	return err
 }
 
-// here is an error if the executable is not there any more, with what it made.
-func (e *executable) here(what string) error {
+// here is an error if the executable is not there any more, with its output.
+func (e *executable) here(context.Context) error {
 	if e.closed {
 		return errExecutableClosed
 	}
 	if !e.process.Alive() {
-		return lostError(what)
+		return lostError("output")
 	}
 	return nil
 }
@@ -166,15 +144,11 @@ func (e *executable) here(what string) error {
 // Close frees the executable in the worker, if both are still there. Closing
 // twice is no error.
 func (e *executable) Close() error {
-	if e.closed {
+	if e.closed || !e.process.Alive() {
+		e.closed = true
 		return nil
 	}
+	_, err := e.ask(context.Background(), call{Op: opCloseExecutable}, e.here, nil, nil)
 	e.closed = true
-	if !e.process.Alive() {
-		return nil
-	}
-	ctx, cancel := e.backend.limited(context.Background(), opCloseExecutable)
-	defer cancel()
-	_, err := e.call(ctx, call{Op: opCloseExecutable}, nil, nil)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/internal/child"
 	"matladder/tile"
 )
@@ -20,7 +21,7 @@ type Opener func(ctx context.Context, config []byte) (backend.Backend, error)
 // workers. In a worker it serves the parent and ends the process; elsewhere it
 // returns at once. openers are by the names that Options.Opener may have.
 func Hook(openers map[string]Opener) {
-	s := server{openers: openers, executables: map[int]backend.Executable{}}
+	s := server{openers: openers, executables: map[int]backend.Seeded{}, references: seeded.Keep(seeded.Most, false)}
 	child.Serve(role, s.answer)
 }
 
@@ -28,7 +29,8 @@ func Hook(openers map[string]Opener) {
 type server struct {
 	openers     map[string]Opener
 	backend     backend.Backend
-	executables map[int]backend.Executable
+	executables map[int]backend.Seeded
+	references  *seeded.References
 	next        int
 }
 
@@ -58,11 +60,11 @@ func (s *server) serve(ctx context.Context, c call, in [][]byte, r *reply) ([][]
 		if err != nil {
 			return nil, err
 		}
-		e, err := s.backend.Compile(ctx, programs, c.Params)
-		return nil, s.keep(e, err, r)
-	case opBaseline:
-		e, err := s.backend.Baseline(ctx, c.Baseline)
-		return nil, s.keep(e, err, r)
+		e, err := backend.Compile(ctx, s.backend, programs, c.Params)
+		return nil, s.keep(e, programs, err, r)
+	case opSolve:
+		e, err := backend.Solve(ctx, s.backend, c.Problem)
+		return nil, s.keep(e, nil, err, r)
 	case opClose:
 		for id := range s.executables {
 			s.executables[id].Close()
@@ -121,12 +123,12 @@ func (s *server) open(ctx context.Context, c call, r *reply) error {
 	return nil
 }
 
-func (s *server) keep(e backend.Executable, err error, r *reply) error {
+func (s *server) keep(e backend.Executable, programs []*tile.Program, err error, r *reply) error {
 	if err != nil {
 		return err
 	}
 	s.next++
 	r.ID = s.next
-	s.executables[s.next] = e
+	s.executables[s.next] = seeded.Of(e, programs, s.references)
 	return nil
 }

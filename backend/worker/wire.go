@@ -15,7 +15,7 @@ type op uint8
 const (
 	opOpen op = iota
 	opCompile
-	opBaseline
+	opSolve
 	opLoadSeeded
 	opCheck
 	opLoad
@@ -39,7 +39,7 @@ type call struct {
 	ID       int    // of an executable
 	Programs []byte // as tile.WritePrograms writes them
 	Params   backend.Params
-	Baseline backend.BaselineSpec
+	Problem  backend.ProblemSpec
 	Inputs   backend.InputSpec
 	Check    backend.CheckSpec
 	Launches int

@@ -44,8 +44,11 @@ type Backend struct {
 }
 
 var (
-	_ backend.Backend = (*Backend)(nil)
-	_ backend.Plugged = (*Backend)(nil)
+	_ backend.Backend  = (*Backend)(nil)
+	_ backend.Compiler = (*Backend)(nil)
+	_ backend.Solver   = (*Backend)(nil)
+	_ backend.Plugged  = (*Backend)(nil)
+	_ backend.Seeded   = (*executable)(nil)
 )
 
 var errClosed = errors.New("worker: the backend is closed")
@@ -123,9 +126,9 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	return b.executable(ctx, call{Op: opCompile, Programs: text.Bytes(), Params: params})
 }
 
-// Baseline compiles in the worker.
-func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
-	return b.executable(ctx, call{Op: opBaseline, Baseline: spec})
+// Solve compiles in the worker.
+func (b *Backend) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
+	return b.executable(ctx, call{Op: opSolve, Problem: spec})
 }
 
 func (b *Backend) executable(ctx context.Context, recipe call) (backend.Executable, error) {

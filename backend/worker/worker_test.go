@@ -15,6 +15,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu"
+	"matladder/backend/seeded"
 	optblock "matladder/kernels/v4_optblock"
 	"matladder/machine"
 	"matladder/problem"
@@ -89,7 +90,7 @@ func (b bad) Device() machine.Device {
 }
 
 func (b bad) Compile(ctx context.Context, ps []*tile.Program, params backend.Params) (backend.Executable, error) {
-	e, err := b.Backend.Compile(ctx, ps, params)
+	e, err := backend.Compile(ctx, b.Backend, ps, params)
 	return badExecutable{e}, err
 }
 
@@ -130,10 +131,11 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := b.Compile(context.Background(), programs, backend.Params{})
+	made, err := b.Compile(context.Background(), programs, backend.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := seeded.Of(made, programs, new(seeded.References))
 	defer e.Close()
 	inputs := backend.InputSpec{Problem: p, Seed: 3, Dist: "uniform"}
 	if err := e.LoadSeeded(t.Context(), inputs); err != nil {
@@ -328,10 +330,11 @@ func BenchmarkRun(b *testing.B) {
 		be   backend.Backend
 	}{{"here", here}, {"worker", open(b, Options{Opener: "cpu"})}} {
 		b.Run(side.name, func(b *testing.B) {
-			e, err := side.be.Compile(context.Background(), programs, backend.Params{})
+			made, err := backend.Compile(context.Background(), side.be, programs, backend.Params{})
 			if err != nil {
 				b.Fatal(err)
 			}
+			e := seeded.Of(made, programs, new(seeded.References))
 			defer e.Close()
 			if err := e.LoadSeeded(b.Context(), backend.InputSpec{Problem: p, Dist: "uniform"}); err != nil {
 				b.Fatal(err)

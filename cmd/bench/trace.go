@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/backend/timeline"
 	"matladder/harness"
 	"matladder/internal/cli"
@@ -58,7 +59,7 @@ func traced(ctx context.Context, dev *device, rung harness.Rung, p harness.Point
 	if err != nil {
 		return nil, err
 	}
-	e, err := dev.Compile(ctx, programs, p.Params)
+	e, err := backend.Compile(ctx, dev.Backend, programs, p.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func traced(ctx context.Context, dev *device, rung harness.Rung, p harness.Point
 	if !ok {
 		return nil, fmt.Errorf("backend %s does not tell what happens in a launch: %w", dev.Name(), backend.ErrUnsupported)
 	}
-	if err := e.LoadSeeded(ctx, backend.InputSpec{Problem: p.Problem, Seed: seed, Dist: dist}); err != nil {
+	if err := seeded.Of(e, programs, &seeded.References{}).LoadSeeded(ctx, backend.InputSpec{Problem: p.Problem, Seed: seed, Dist: dist}); err != nil {
 		return nil, err
 	}
 	t, err := tracer.Trace(ctx)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/backend/timeline"
 	"matladder/backend/xla/aot"
 	"matladder/check"
@@ -53,7 +54,7 @@ func (o *options) predicted(ctx context.Context) (list []*timeline.Timeline, err
 // recorded runs the programs on the open device: a problem's inputs are those of seed 0,
 // those of a file's programs zeros.
 func (o *options) recorded(ctx context.Context) (list []*timeline.Timeline, err error) {
-	e, err := o.open.Compile(ctx, o.programs, o.open.Params)
+	e, err := backend.Compile(ctx, o.open.Backend, o.programs, o.open.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (o *options) recorded(ctx context.Context) (list []*timeline.Timeline, err 
 		return nil, fmt.Errorf("--as timeline: backend %s does not tell what happens in a launch", o.open.Name())
 	}
 	if o.problem != nil {
-		err = e.LoadSeeded(ctx, backend.InputSpec{Problem: o.problem, Dist: check.Uniform})
+		err = seeded.Of(e, o.programs, &seeded.References{}).LoadSeeded(ctx, backend.InputSpec{Problem: o.problem, Dist: check.Uniform})
 	} else {
 		var bound tile.Bindings
 		if bound, err = tile.Bind(o.programs); err != nil {

@@ -11,18 +11,17 @@ import (
 	"time"
 
 	"matladder/backend/foreign/process"
-	"matladder/backend/registry/pluginworker"
+	"matladder/backend/registry/builtin"
 	"matladder/machine"
 )
 
 // libraries are the peers that run in processes of their own.
 type libraries struct {
-	folder     string            // of their programs
-	found      []process.Library // those that opened, in the order of --peers
-	backends   []*process.Backend
-	missing    []string // names
-	broken     []error  // libraries that are there and do not open
-	references process.References
+	folder   string            // of their programs
+	found    []process.Library // those that opened, in the order of --peers
+	backends []*process.Backend
+	missing  []string // names
+	broken   []error  // libraries that are there and do not open
 }
 
 // loadLimit bounds how long a library may take to load.
@@ -85,7 +84,7 @@ func (l *libraries) close() {
 func (l *libraries) load(ctx context.Context, program string, library process.Library, threads int, host machine.Device) (*process.Backend, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
 	defer cancel()
-	return process.Open(ctx, process.Options{Program: program, Library: library, Threads: threads, Host: host, References: &l.references})
+	return process.Open(ctx, process.Options{Program: program, Library: library, Threads: threads, Host: host})
 }
 
 // errNone says that there is nothing to compare with.
@@ -110,7 +109,7 @@ func list(ctx context.Context, f *flags, w io.Writer) error {
 		if name != xla {
 			continue
 		}
-		if p, err := pluginworker.Find("cpu"); err == nil {
+		if p, err := builtin.FindPlugin("cpu"); err == nil {
 			fmt.Fprintf(w, "%-9s %-20s %s\n", xla, p.Version, p.Library())
 			found++
 		} else {

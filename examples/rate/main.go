@@ -16,6 +16,7 @@ import (
 	"matladder"
 	"matladder/backend"
 	"matladder/backend/cpu"
+	"matladder/backend/seeded"
 	"matladder/kernels"
 	"matladder/model/blocking"
 	"matladder/problem"
@@ -58,7 +59,7 @@ func compare(ctx context.Context, machine *cpu.Backend, p problem.Matmul, rounds
 		return err
 	}
 	defer e.Close()
-	if err := e.LoadSeeded(ctx, backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
+	if err := seeded.Of(e, programs, &seeded.References{}).LoadSeeded(ctx, backend.InputSpec{Problem: p, Seed: 1, Dist: "uniform"}); err != nil {
 		return err
 	}
 	c, err := matladder.CompileTile(ctx, programs, matladder.Options{})

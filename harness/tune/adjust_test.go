@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/harness/tuned"
 	"matladder/machine"
 	"matladder/stats/interval"
@@ -58,14 +59,14 @@ func (a adjuster) Compile(ctx context.Context, programs []*tile.Program, params 
 	if has(params, a.bad) {
 		return nil, backend.ErrUnsupported
 	}
-	e, err := a.Backend.Compile(ctx, programs, params)
+	e, err := backend.Compile(ctx, a.Backend, programs, params)
 	if err == nil && has(params, a.wrong) {
-		e = wrongExe{e}
+		e = wrongExe{seeded.Of(e, programs, new(seeded.References))}
 	}
 	return e, err
 }
 
-type wrongExe struct{ backend.Executable }
+type wrongExe struct{ backend.Seeded }
 
 func (wrongExe) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {
 	return backend.CheckResult{Detail: "zeros"}, nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/tile"
 )
 
@@ -12,6 +13,8 @@ import (
 type meter struct {
 	backend.Backend
 	spent map[*tile.Program]time.Duration // of all launches, by the first program
+
+	references seeded.References
 }
 
 func newMeter(b backend.Backend) *meter {
@@ -28,22 +31,22 @@ func (m *meter) total() (sum time.Duration) {
 
 // Compile returns an executable whose launches are added up.
 func (m *meter) Compile(ctx context.Context, programs []*tile.Program, p backend.Params) (backend.Executable, error) {
-	exe, err := m.Backend.Compile(ctx, programs, p)
+	exe, err := backend.Compile(ctx, m.Backend, programs, p)
 	if err != nil {
 		return nil, err
 	}
-	return &metered{exe, m, programs[0]}, nil
+	return &metered{seeded.Of(exe, programs, &m.references), m, programs[0]}, nil
 }
 
 // metered is an executable of a meter.
 type metered struct {
-	backend.Executable
+	backend.Seeded
 	m       *meter
 	program *tile.Program
 }
 
 func (e *metered) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	s, err := e.Executable.Run(ctx, launches)
+	s, err := e.Seeded.Run(ctx, launches)
 	e.m.spent[e.program] += s.Elapsed
 	return s, err
 }

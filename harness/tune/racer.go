@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/harness/measure"
 	"matladder/problem"
 	"matladder/results"
@@ -29,7 +30,7 @@ type racer struct {
 	Candidate
 	params  backend.Params
 	problem problem.Problem // known once it is opened
-	exe     backend.Executable
+	exe     backend.Seeded
 	opening time.Duration // that it took to be opened the last time
 	loops   bool          // on the device: a launch is the slope over two samples
 	failed  error         // why it is out of the race: it cannot be launched any more
@@ -69,6 +70,9 @@ func (t *Tuner) limits() measure.Limits {
 func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 	begin := t.clock()
 	r.problem = j.Problem
+	if t.references == nil {
+		t.references = seeded.Keep(seeded.Most, false)
+	}
 	defer func() {
 		if err != nil {
 			r.shut()
@@ -76,7 +80,10 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 		r.opening = t.clock().Sub(begin)
 	}()
 	if _, err = t.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
-		r.exe, err = t.Backend.Compile(ctx, r.Programs, r.params)
+		e, err := backend.Compile(ctx, t.Backend, r.Programs, r.params)
+		if err == nil {
+			r.exe = seeded.Of(e, r.Programs, t.references)
+		}
 		return err
 	}); err != nil {
 		r.exe = nil

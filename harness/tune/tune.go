@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/harness/measure"
 	"matladder/harness/tuned"
 	"matladder/kernels"
@@ -78,6 +79,8 @@ type Tuner struct {
 
 	machine *watched // of the job that is measured
 	bounds  *measure.Bounds
+
+	references *seeded.References // nil until the first candidate is open
 }
 
 // Event is progress in a job.

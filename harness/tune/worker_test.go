@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/backend/registry/pluginworker"
 	"matladder/backend/worker"
+	"matladder/backend/xla/pjrt"
 	"matladder/harness/tuned"
 	"matladder/machine"
 	"matladder/tile"
 )
 
 func TestMain(m *testing.M) {
-	pluginworker.Hook(map[string]worker.Opener{"fake": openFake})
+	worker.Hook(map[string]worker.Opener{"fake": openFake, "pjrt": pjrt.Opener})
 	os.Exit(m.Run())
 }
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"matladder/backend/registry/pluginworker"
+	"matladder/backend/registry/builtin"
 	"matladder/backend/xla/pjrt"
 	"matladder/machine"
 )
@@ -23,7 +23,7 @@ import (
 // TestXLA: on XLA's own plugin, which runs what kernels mean, a search goes on in a new
 // worker when its worker is killed in the middle of a race, and keeps a time limit.
 func TestXLA(t *testing.T) {
-	be, err := pluginworker.OpenXLA(context.Background(), machine.Device{Key: "here", Names: []string{"here"}}, 1, pjrt.Options{})
+	be, err := builtin.OpenXLA(context.Background(), machine.Device{Key: "here", Names: []string{"here"}}, 1, pjrt.Options{})
 	if err != nil {
 		if slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), "cpu") {
 			t.Fatal(err)

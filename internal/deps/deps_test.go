@@ -43,8 +43,6 @@ model/layer: internal/known model machine machine/mesh
 model/traverse: tile
 backend/timeline:
 backend: check tile backend/timeline machine problem
-gomlxbackend: . problem tile github.com/gomlx/compute github.com/pkg/errors
-gonumblas: . problem tile gonum.org/v1/gonum/blas
 internal/ccompiler:
 tools/fakegpu: internal/ccompiler plugins
 internal/counters: golang.org/x/sys/unix
@@ -54,15 +52,17 @@ lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: machine/mesh tile problem lower/internal/mlir
 lower/triton: internal/known tile lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
-backend/internal/stage: backend check tile
+backend/internal/stage: backend problem tile
+backend/seeded: backend backend/internal/stage check problem tile
 backend/internal/libtpu: backend backend/internal/hlo
-backend/xla/aot: internal/known machine/mesh backend/timeline model backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/dynlib internal/files internal/lastline lower/mosaic lower/stablehlo lower/triton plugins problem tile github.com/ebitengine/purego
+backend/xla/aot: internal/known machine/mesh backend/timeline model backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/lastline internal/pjrtapi lower/mosaic lower/stablehlo lower/triton plugins problem tile
 backend/xla/aot/schedule:
-backend/backendtest: backend tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
+backend/backendtest: backend backend/seeded tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/dynlib: github.com/ebitengine/purego
+internal/pjrtapi: internal/dynlib github.com/ebitengine/purego
 backend/internal/nvml: backend internal/child internal/dynlib github.com/ebitengine/purego
-backend/worker: backend machine internal/awake internal/child tile
-backend/xla/pjrt: machine/mesh backend backend/internal/* check machine internal/dynlib tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
+backend/worker: backend backend/seeded machine internal/awake internal/child tile
+backend/xla/pjrt: machine/mesh backend backend/internal/* machine internal/pjrtapi tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix
@@ -74,13 +74,13 @@ backend/cpu/internal/gemm: backend/cpu/internal/amx backend/cpu/internal/probe g
 backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
-backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend check tile backend/timeline golang.org/x/sys/unix
+backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
 backend/cpu: backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend machine
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
-backend/foreign/clib: backend backend/internal/stage backend/worker check machine internal/dynlib problem tile github.com/ebitengine/purego
-backend/registry/builtin: backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml backend/registry/pluginworker lower/triton plugins tile
-backend/foreign/process: backend backend/internal/stage check machine internal/child internal/files problem tile
+backend/foreign/clib: backend backend/internal/stage backend/worker machine internal/dynlib problem tile github.com/ebitengine/purego
+backend/registry/builtin: backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/awake lower/triton plugins tile
+backend/foreign/process: backend backend/internal/stage machine internal/child internal/files problem tile
 stats/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats/interval backend machine problem internal/awake internal/counters results
@@ -89,15 +89,15 @@ stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt
 internal/words:
 configs:
 harness/tuned: backend configs internal/files internal/yamlline machine problem tile gopkg.in/yaml.v3
-harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend check model machine results configs gopkg.in/yaml.v3 model/blocking
+harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
 plots: stats results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-harness/tune: stats harness/measure backend kernels model machine problem tile harness/tuned model/blocking
+harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking
 cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
 cmd/compare: stats results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/mesh: internal/cli model model/layer machine/mesh github.com/spf13/pflag
-cmd/peers: stats internal/cli internal/files backend/registry/pluginworker cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
+cmd/peers: stats internal/cli internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
 plots/report: stats plots plots/report/echarts results model/traverse
 plots/report/echarts:
 cmd/plot: stats internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
@@ -108,7 +108,7 @@ workshop: kernels model/traverse model machine/mesh machine check problem tile t
 workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
 cmd/workshop: stats internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
-plugins/probe: internal/child internal/dynlib github.com/ebitengine/purego
+plugins/probe: internal/child internal/pjrtapi
 plugins/plugintest:
 cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
@@ -117,7 +117,6 @@ internal/files/filestest:
 internal/awake:
 internal/cgroup:
 internal/child: internal/lastline
-backend/registry/pluginworker: internal/awake backend backend/xla/pjrt backend/worker machine plugins
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
 cmd/internal/sweepflag: harness internal/cli internal/files results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp

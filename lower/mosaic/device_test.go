@@ -27,10 +27,6 @@ func (device) Name() string           { return "text" }
 func (device) Device() machine.Device { return machine.Device{} }
 func (device) Close() error           { return nil }
 
-func (device) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
-	return nil, backend.ErrUnsupported
-}
-
 func (d device) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -51,7 +47,7 @@ func (d device) Compile(ctx context.Context, programs []*tile.Program, params ba
 
 // executable is a parsed launch with its arrays.
 type executable struct {
-	lowertest.Unseeded
+	lowertest.Unpoisoned
 	launch  *mosaic.Launch
 	steps   []step
 	in, out []string // what arguments and results are called

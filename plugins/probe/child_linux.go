@@ -5,8 +5,10 @@ package probe
 import (
 	"context"
 	"fmt"
+	"unsafe"
 
 	"matladder/internal/child"
+	"matladder/internal/pjrtapi"
 )
 
 const supported = true
@@ -26,44 +28,54 @@ func Child() {
 // plugin is what the child has loaded, and what is known of it so far.
 type plugin struct {
 	Report
-	get func() *api
-	api *api
+	library pjrtapi.Library
+	table   *pjrtapi.Table
 }
 
 func (p *plugin) take(r request) (err error) {
 	switch r.Step {
 	case Load:
-		p.get, err = load(r.Path)
+		p.library, err = pjrtapi.Open(r.Path)
 		return err
 	case Header:
-		return p.header()
+		if p.table, err = p.library.Table(); err == nil {
+			p.API, p.APIBytes = fmt.Sprintf("%d.%d", p.table.Major, p.table.Minor), len(p.table.Memory)
+		}
+		return err
 	}
 	return p.client()
 }
 
-func (p *plugin) header() error {
-	a := p.get()
-	if a == nil {
-		return fmt.Errorf("%s returns nothing", entryPoint)
-	}
-	if a.size < headerBytes || a.size > maxTableBytes {
-		return fmt.Errorf("%s returns no table of functions (its size would be %d)", entryPoint, a.size)
-	}
-	p.api, p.API, p.APIBytes = a, fmt.Sprintf("%d.%d", a.version.major, a.version.minor), int(a.size)
-	return nil
-}
-
+// client initializes the plugin, creates a client without options and asks about it.
 func (p *plugin) client() error {
-	client, err := p.api.client()
-	if err != nil {
+	if err := pjrtapi.Call(p.table, pjrtapi.PluginInitialize, new(pjrtapi.Args)); err != nil {
 		return err
 	}
-	if p.Platform, err = p.api.text(clientPlatformName, client); err != nil {
+	var made pjrtapi.ClientArgs
+	if err := pjrtapi.Call(p.table, pjrtapi.ClientCreate, &made); err != nil {
 		return err
 	}
-	if p.PlatformVersion, err = p.api.text(clientPlatformVersion, client); err != nil {
+	var err error
+	if p.Platform, err = p.table.Text(pjrtapi.ClientPlatformName, made.Client); err != nil {
 		return err
 	}
-	p.Devices, err = p.api.deviceKinds(client)
-	return err
+	if p.PlatformVersion, err = p.table.Text(pjrtapi.ClientPlatformVersion, made.Client); err != nil {
+		return err
+	}
+	list := pjrtapi.DevicesArgs{Client: made.Client}
+	if err := pjrtapi.Call(p.table, pjrtapi.ClientAddressableDevices, &list); err != nil || list.Count == 0 {
+		return err
+	}
+	for _, device := range unsafe.Slice(list.Devices, list.Count) {
+		d := pjrtapi.HandleArgs{Of: device}
+		if err := pjrtapi.Call(p.table, pjrtapi.DeviceDescription, &d); err != nil {
+			return err
+		}
+		kind, err := p.table.Text(pjrtapi.DeviceDescriptionKind, d.Made)
+		if err != nil {
+			return err
+		}
+		p.Devices = append(p.Devices, kind)
+	}
+	return nil
 }

@@ -9,11 +9,11 @@ import (
 	"matladder/tile"
 )
 
-// wide are scales from the least to the largest that a quantizer makes, moderate those that
+// wide are scales from the least that a quantizer makes to nearly the largest, moderate those that
 // groups of k may have.
 var (
-	wide     = []float64{0x1p-126, 1e-25, 1e-17, 0.02, 3e4, 1e20, 1e35, 0x1p120}
-	moderate = []float64{0x1p-64, 0.02, 3e4, 0x1p64}
+	wide     = []float64{0x1p-126, 1e-25, 1e-17, 3e4, 1e20, 1e35}
+	moderate = []float64{0x1p-64, 0.02, 0x1p64}
 )
 
 // A solver returns o of p and its named inputs.

@@ -126,10 +126,6 @@ func (idle) Compile(context.Context, []*tile.Program, backend.Params) (backend.E
 	return idleExe{}, nil
 }
 
-func (idle) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
-	return nil, backend.ErrUnsupported
-}
-
 func (idle) Close() error { return nil }
 
 type idleExe struct{}

@@ -30,12 +30,13 @@ type Backend struct {
 	Function
 	file, version string
 	host          machine.Device
-	baseline      func(context.Context, backend.BaselineSpec) (backend.Executable, error)
+	solve         func(context.Context, backend.ProblemSpec) (backend.Executable, error)
 	close         func() error
 }
 
 var (
 	_ backend.Backend = (*Backend)(nil)
+	_ backend.Solver  = (*Backend)(nil)
 	_ backend.Plugged = (*Backend)(nil)
 )
 
@@ -52,8 +53,8 @@ func New(f Function, host machine.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.baseline = func(_ context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
-		return newExecutable(f.Call, spec.Problem, func(f func()) { f() })
+	b.solve = func(_ context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
+		return newExecutable(f.Call, spec.Problem, func(f func()) { f() }), nil
 	}
 	return b, nil
 }
@@ -87,11 +88,6 @@ func (b *Backend) Plugin() (name, version string) {
 // Close ends the process of a shared library.
 func (b *Backend) Close() error { return b.close() }
 
-// Compile answers that a function runs no tile programs.
-func (b *Backend) Compile(context.Context, []*tile.Program, backend.Params) (backend.Executable, error) {
-	return nil, fmt.Errorf("%s runs no tile programs: %w", b.Name(), backend.ErrUnsupported)
-}
-
 // Supports returns why the function is not called for p, or nil.
 func (b *Backend) Supports(p problem.Problem) error {
 	if p.Family() != b.Family {
@@ -113,12 +109,12 @@ func (b *Backend) Supports(p problem.Problem) error {
 // Variants is the function as it is.
 func (b *Backend) Variants(problem.Problem) []string { return []string{""} }
 
-// Baseline makes the arrays of a problem, for the function to compute it in.
-func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+// Solve makes the arrays of a problem, for the function to compute it in.
+func (b *Backend) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
 	if err := b.Supports(spec.Problem); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, backend.ErrUnsupported)
 	}
-	return b.baseline(ctx, spec)
+	return b.solve(ctx, spec)
 }
 
 // sizesOf are the sizes of a problem that have no default in its family.

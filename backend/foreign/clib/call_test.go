@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/check"
 	"matladder/machine"
 	"matladder/problem"
@@ -39,10 +40,11 @@ func BenchmarkCall(b *testing.B) {
 	}
 	defer own.Close()
 	p := problem.New(4, 4, 4, tile.Float32)
-	e, err := own.Baseline(context.Background(), backend.BaselineSpec{Problem: p})
+	made, err := own.Solve(context.Background(), backend.ProblemSpec{Problem: p})
 	if err != nil {
 		b.Fatal(err)
 	}
+	e := seeded.Of(made, nil, new(seeded.References))
 	defer e.Close()
 	if err := e.LoadSeeded(context.Background(), backend.InputSpec{Problem: p, Dist: check.Uniform}); err != nil {
 		b.Fatal(err)

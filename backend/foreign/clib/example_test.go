@@ -6,6 +6,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/foreign/clib"
+	"matladder/backend/seeded"
 	"matladder/check"
 	"matladder/machine"
 	"matladder/problem"
@@ -37,11 +38,12 @@ func ExampleNew() {
 	}
 	defer b.Close()
 	ctx, p := context.Background(), problem.New(20, 30, 40, tile.Float32)
-	e, err := b.Baseline(ctx, backend.BaselineSpec{Problem: p})
+	made, err := b.Solve(ctx, backend.ProblemSpec{Problem: p})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	e := seeded.Of(made, nil, new(seeded.References))
 	defer e.Close()
 	in := backend.InputSpec{Problem: p, Seed: 1, Dist: check.Uniform}
 	if err := e.LoadSeeded(ctx, in); err != nil {

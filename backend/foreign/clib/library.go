@@ -14,7 +14,6 @@ import (
 	"matladder/backend"
 	"matladder/backend/worker"
 	"matladder/machine"
-	"matladder/tile"
 )
 
 // OpenerName is the word by which a worker knows Opener.
@@ -58,7 +57,7 @@ func Open(ctx context.Context, f Function, l Library, host machine.Device) (*Bac
 	if err != nil {
 		return nil, err
 	}
-	b.baseline, b.close = w.Baseline, w.Close
+	b.solve, b.close = w.Solve, w.Close
 	return b, nil
 }
 
@@ -97,11 +96,6 @@ func (l *loaded) Name() string           { return OpenerName }
 func (l *loaded) Device() machine.Device { return machine.Device{} }
 func (l *loaded) Close() error           { l.stop(); return nil }
 
-func (l *loaded) Baseline(_ context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
-	return newExecutable(l.call, spec.Problem, l.on)
-}
-
-// Compile answers that a function runs no tile programs.
-func (l *loaded) Compile(context.Context, []*tile.Program, backend.Params) (backend.Executable, error) {
-	return nil, backend.ErrUnsupported
+func (l *loaded) Solve(_ context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
+	return newExecutable(l.call, spec.Problem, l.on), nil
 }

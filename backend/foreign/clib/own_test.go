@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/backend/worker"
 	"matladder/check"
 	"matladder/internal/ccompiler"
@@ -51,10 +52,11 @@ func products(t testing.TB, name, words string) Function {
 // of the sweep, twice.
 func run(b *Backend, p problem.Problem, fault string) (r backend.CheckResult, err error) {
 	ctx := context.Background()
-	e, err := b.Baseline(ctx, backend.BaselineSpec{Problem: p})
+	made, err := b.Solve(ctx, backend.ProblemSpec{Problem: p})
 	if err != nil {
 		return r, err
 	}
+	e := seeded.Of(made, nil, new(seeded.References))
 	defer e.Close()
 	for i, dist := range []string{check.Exact, check.Uniform, check.Uniform} {
 		spec := backend.InputSpec{Problem: p, Seed: uint64(i), Dist: dist}
@@ -210,10 +212,11 @@ func TestOpen_Hangs(t *testing.T) {
 	}
 	defer b.Close()
 	p := problem.New(9, 8, 7, tile.Float32)
-	e, err := b.Baseline(context.Background(), backend.BaselineSpec{Problem: p})
+	made, err := b.Solve(context.Background(), backend.ProblemSpec{Problem: p})
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := seeded.Of(made, nil, new(seeded.References))
 	defer e.Close()
 	if err := e.LoadSeeded(context.Background(), backend.InputSpec{Problem: p, Dist: check.Uniform}); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"matladder/backend/internal/stage"
 	"matladder/machine"
 	"matladder/problem"
-	"matladder/tile"
 )
 
 // Unsigned is the variant in which an int8 operand a is handed over as uint8, 128
@@ -25,11 +24,10 @@ const Unsigned = "uint8"
 
 // Options are for Open.
 type Options struct {
-	Program    string // of Program
-	Library    Library
-	Threads    int            // that the library may use; at least 1
-	Host       machine.Device // the machine, which the library is a program of
-	References *References    // shared by all peers of a sweep; nil for its own
+	Program string // of Program
+	Library Library
+	Threads int            // that the library may use; at least 1
+	Host    machine.Device // the machine, which the library is a program of
 
 	// Packed has b laid out by the library ahead of launches, by its own interface for
 	// that (MKL, oneDNN): what Program.Prepack of package matladder is compared with.
@@ -57,13 +55,14 @@ type dialect interface {
 	supports(b *Backend, p problem.Problem) error
 	variants(b *Backend, p problem.Problem) []string
 	// request is what makes a process ready for a problem that is supported.
-	request(b *Backend, spec backend.BaselineSpec) (string, error)
+	request(b *Backend, spec backend.ProblemSpec) (string, error)
 	products(b *Backend) []string // for people
 	keeps() bool                  // a process takes long to begin and may compute one problem after another
 }
 
 var (
 	_ backend.Backend = (*Backend)(nil)
+	_ backend.Solver  = (*Backend)(nil)
 	_ backend.Plugged = (*Backend)(nil)
 )
 
@@ -74,9 +73,6 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	}
 	if o.CallTimeout == 0 {
 		o.CallTimeout = 10 * time.Minute
-	}
-	if o.References == nil {
-		o.References = &References{}
 	}
 	b := &Backend{options: o, asks: multiplies{}}
 	if o.Library.kind == kindTorch {
@@ -119,11 +115,6 @@ func (b *Backend) Close() error {
 		b.spare = nil
 	}
 	return nil
-}
-
-// Compile answers that a peer runs no tile programs.
-func (b *Backend) Compile(context.Context, []*tile.Program, backend.Params) (backend.Executable, error) {
-	return nil, fmt.Errorf("%s runs no tile programs: %w", b.Name(), backend.ErrUnsupported)
 }
 
 // Supports returns why the library does not compute p, or nil.
@@ -170,8 +161,8 @@ func (b *Backend) done(p process) {
 	p.end()
 }
 
-// Baseline has a process compute the problem.
-func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+// Solve has a process compute the problem.
+func (b *Backend) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
 	if err := b.Supports(spec.Problem); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, backend.ErrUnsupported)
 	}
@@ -194,5 +185,5 @@ func (b *Backend) Baseline(ctx context.Context, spec backend.BaselineSpec) (back
 		process.end()
 		return nil, err
 	}
-	return &executable{backend: b, process: process, problem: spec.Problem, in: in, out: out, unsigned: spec.Variant == Unsigned, stage: stage.Of("peer")}, nil
+	return stage.New("peer", in, out, &executable{backend: b, process: process, in: in, out: out, unsigned: spec.Variant == Unsigned}), nil
 }

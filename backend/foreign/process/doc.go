@@ -1,18 +1,18 @@
 // Package process runs the matmul of another library of this machine (OpenBLAS,
-// oneDNN, BLIS, MKL), or attention and other families of PyTorch, as a backend that has a
-// baseline and nothing else, so that the harness measures it beside the kernels.
+// oneDNN, BLIS, MKL), or attention and other families of PyTorch, as a backend that solves
+// problems and does nothing else, so that the harness measures it beside the kernels.
 //
 //  1. Find looks for the libraries that are installed; nothing is linked.
 //  2. Program is what asks a library: the C program in source/, which Build compiles once
 //     for each version of it with whatever C compiler there is, or for PyTorch the Python
 //     program in python/, which the interpreter that has PyTorch runs.
 //  3. Open runs that program on a library to learn its version and its products.
-//  4. Baseline starts a process for each problem; PyTorch, which takes seconds to load, has
+//  4. Solve starts a process for each problem; PyTorch, which takes seconds to load, has
 //     one that goes on to the next problem when it is done with another. Requests go to
 //     it as lines of text and arrays, as package internal/child has them; it takes the
 //     time around plain calls (method direct).
 //  5. Inputs come from their seed as everywhere, and the output comes back to be
-//     verified with the same reference as a kernel's.
+//     verified with the same reference as a kernel's (package backend/seeded).
 //
 // A process has one problem at a time, so a library that crashes or hangs costs that
 // problem alone. Between two requests it is stopped: threads of some libraries

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/backend/internal/stage"
-	"matladder/check"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -19,43 +17,29 @@ import (
 type executable struct {
 	backend  *Backend
 	process  process
-	problem  problem.Problem
-	in       []operand
-	out      operand
+	in, out  []problem.Operand
 	unsigned bool // of a product: a is handed over with 128 added
 
-	stage   stage.Stage
 	columns []int32 // 128 times the sums of b's columns, if o contains them
 }
 
-// limited limits a call that is no run.
-func (e *executable) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, e.backend.options.CallTimeout)
+// ask is a call that is no run.
+func (e *executable) ask(ctx context.Context, request string, arrays [][]byte, into []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, e.backend.options.CallTimeout)
+	defer cancel()
+	_, err := e.process.ask(ctx, request, arrays, into)
+	return err
 }
 
-// LoadSeeded makes the inputs and hands them over.
-func (e *executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	if spec.Problem != e.problem {
-		return fmt.Errorf("peer: inputs of %s for %s", spec.Problem, e.problem)
-	}
-	return e.stage.LoadSeeded(spec, func() error {
-		in, err := e.backend.options.References.inputs(ctx, spec)
+// Fill hands over the inputs, as the problem names them; of a scaled product a, b, sa and sb.
+func (e *executable) Fill(ctx context.Context, source backend.Source) error {
+	in, arrays := make([]tile.Tensor, len(e.in)), make([][]byte, len(e.in))
+	for i, o := range e.in {
+		t, err := source(i, tile.Tensor{Dtype: o.Dtype, Shape: o.Shape})
 		if err != nil {
 			return err
 		}
-		return e.load(ctx, in)
-	})
-}
-
-// Load hands over the inputs, as the problem names them; of a scaled product a, b, sa and sb.
-func (e *executable) Load(in ...tile.Tensor) error {
-	return stage.Load(&e.stage, in, e.in, matches, func() error { return e.load(context.Background(), in) })
-}
-
-func (e *executable) load(ctx context.Context, in []tile.Tensor) error {
-	arrays := make([][]byte, len(in))
-	for i, t := range in {
-		arrays[i] = t.Data
+		in[i], arrays[i] = t, t.Data
 	}
 	if e.unsigned {
 		arrays[0] = slices.Clone(arrays[0])
@@ -66,18 +50,11 @@ func (e *executable) load(ctx context.Context, in []tile.Tensor) error {
 			e.columns = columnSums(in[1], in[1].Shape[0], in[1].Shape[1])
 		}
 	}
-	ctx, cancel := e.limited(ctx)
-	defer cancel()
-	_, err := e.process.ask(ctx, "load", arrays, nil)
-	return err
+	return e.ask(ctx, "load", arrays, nil)
 }
 
-func matches(t tile.Tensor, w operand) error {
-	if t.Dtype != w.dtype || !slices.Equal(t.Shape, w.shape) {
-		return fmt.Errorf("%s: have %s%v, want %s%v", w.name, t.Dtype, t.Shape, w.dtype, w.shape)
-	}
-	return nil
-}
+// Inputs are in the process alone.
+func (e *executable) Inputs() []tile.Tensor { return nil }
 
 // columnSums returns 128 times the sum of each column of b (k×n, int8), modulo
 // 2³² as the product is.
@@ -92,76 +69,36 @@ func columnSums(b tile.Tensor, k, n int) []int32 {
 }
 
 // Run times launches in the process. When ctx ends, so does the process.
-func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	return e.stage.Run(launches, func() (s backend.Sample, err error) {
-		answer, err := e.process.ask(ctx, fmt.Sprintf("run %d", launches), nil, nil)
-		if err != nil {
-			return s, err
-		}
-		ns, err := strconv.ParseInt(answer, 10, 64)
-		if err != nil || ns < 0 {
-			return s, fmt.Errorf("peer: the time of %d launches is said to be %q ns", launches, answer)
-		}
-		return backend.Sample{Elapsed: time.Duration(ns), Method: "direct"}, nil
-	})
+func (e *executable) Run(ctx context.Context, launches int) (s backend.Sample, err error) {
+	answer, err := e.process.ask(ctx, fmt.Sprintf("run %d", launches), nil, nil)
+	if err != nil {
+		return s, err
+	}
+	ns, err := strconv.ParseInt(answer, 10, 64)
+	if err != nil || ns < 0 {
+		return s, fmt.Errorf("peer: the time of %d launches is said to be %q ns", launches, answer)
+	}
+	return backend.Sample{Elapsed: time.Duration(ns), Method: "direct"}, nil
 }
 
 // Poison fills o with ones: NaN, or -1.
-func (e *executable) Poison(ctx context.Context) error {
-	return e.stage.Poison(func() error {
-		ctx, cancel := e.limited(ctx)
-		defer cancel()
-		_, err := e.process.ask(ctx, "poison", nil, nil)
-		return err
-	})
-}
+func (e *executable) Poison(ctx context.Context) error { return e.ask(ctx, "poison", nil, nil) }
 
-// output fetches o, without what Unsigned added to it.
-func (e *executable) output(ctx context.Context) (tile.Tensor, error) {
-	out := tile.NewTensor(e.out.dtype, e.out.shape...)
-	ctx, cancel := e.limited(ctx)
-	defer cancel()
-	if _, err := e.process.ask(ctx, "output", nil, out.Data); err != nil {
-		return tile.Tensor{}, err
+// Outputs fetches o, without what Unsigned added to it.
+func (e *executable) Outputs(ctx context.Context, look func([]tile.Tensor) error) error {
+	out := tile.NewTensor(e.out[0].Dtype, e.out[0].Shape...)
+	if err := e.ask(ctx, "output", nil, out.Data); err != nil {
+		return err
 	}
 	for i := 0; e.columns != nil && i < len(out.Data); i += 4 {
 		v := binary.LittleEndian.Uint32(out.Data[i:])
 		binary.LittleEndian.PutUint32(out.Data[i:], v-uint32(e.columns[i/4%len(e.columns)]))
 	}
-	return out, nil
+	return look([]tile.Tensor{out})
 }
 
-// Check verifies the output of the last Run.
-func (e *executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
-	return e.stage.Check(spec, func() (backend.CheckResult, error) {
-		out, err := e.output(ctx)
-		if err == nil && spec.Fault != "" {
-			err = check.Inject(spec.Fault, out)
-		}
-		if err != nil {
-			return backend.CheckResult{}, err
-		}
-		ctx, cancel := e.limited(ctx)
-		defer cancel()
-		return e.backend.options.References.verify(ctx, spec.InputSpec, out)
-	})
-}
-
-// Results copies o out.
-func (e *executable) Results(out ...tile.Tensor) error {
-	return stage.Results(&e.stage, out, []operand{e.out}, matches, func() error {
-		o, err := e.output(context.Background())
-		if err == nil {
-			copy(out[0].Data, o.Data)
-		}
-		return err
-	})
-}
-
-// Close gives the process back. Closing twice is no error.
+// Close gives the process back.
 func (e *executable) Close() error {
-	return e.stage.Close(func() error {
-		e.backend.done(e.process)
-		return nil
-	})
+	e.backend.done(e.process)
+	return nil
 }

@@ -87,7 +87,7 @@ func (multiplies) products(b *Backend) []string {
 	return list
 }
 
-func (multiplies) request(b *Backend, spec backend.BaselineSpec) (string, error) {
+func (multiplies) request(b *Backend, spec backend.ProblemSpec) (string, error) {
 	p := spec.Problem.(problem.Matmul) // or it is not supported
 	count, err := scalesOf(p)
 	if err != nil {

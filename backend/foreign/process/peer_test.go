@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/internal/stage"
+	"matladder/backend/seeded"
 	"matladder/check"
 	"matladder/internal/ccompiler"
 	"matladder/machine"
@@ -54,6 +56,11 @@ func mustOpen(t *testing.T, program string, l Library) *Backend {
 	return b
 }
 
+// coreOf is the process and its problem.
+func coreOf(e backend.Executable) *executable {
+	return seeded.Inner(e).(*stage.Executable).Core().(*executable)
+}
+
 // run takes a product through what the harness does with it, and returns the
 // verdict.
 func run(b *Backend, p problem.Matmul, variant, fault string) (backend.CheckResult, error) {
@@ -62,10 +69,11 @@ func run(b *Backend, p problem.Matmul, variant, fault string) (backend.CheckResu
 
 func runOn(b *Backend, spec backend.InputSpec, variant, fault string) (backend.CheckResult, error) {
 	ctx := context.Background()
-	e, err := b.Baseline(ctx, backend.BaselineSpec{Problem: spec.Problem, Variant: variant})
+	made, err := b.Solve(ctx, backend.ProblemSpec{Problem: spec.Problem, Variant: variant})
 	if err != nil {
 		return backend.CheckResult{}, err
 	}
+	e := seeded.Of(made, nil, new(seeded.References))
 	defer e.Close()
 	if err := e.LoadSeeded(ctx, spec); err != nil {
 		return backend.CheckResult{}, err
@@ -149,10 +157,11 @@ func TestStandIn_Hangs(t *testing.T) {
 	b := mustOpen(t, program, library)
 	t.Setenv("STANDIN", "hang")
 	p := problem.New(9, 8, 7, tile.Float32)
-	e, err := b.Baseline(context.Background(), backend.BaselineSpec{Problem: p})
+	made, err := b.Solve(context.Background(), backend.ProblemSpec{Problem: p})
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := seeded.Of(made, nil, new(seeded.References))
 	defer e.Close()
 	if err := e.LoadSeeded(t.Context(), backend.InputSpec{Problem: p, Seed: 3, Dist: "uniform"}); err != nil {
 		t.Fatal(err)
@@ -162,7 +171,7 @@ func TestStandIn_Hangs(t *testing.T) {
 	if _, err := e.Run(ctx, 5); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a run that hangs: %v", err)
 	}
-	if e.(*executable).process.Alive() {
+	if coreOf(e).process.Alive() {
 		t.Error("its process goes on")
 	}
 	var crash *backend.CrashError
@@ -175,12 +184,13 @@ func TestStandIn_Hangs(t *testing.T) {
 func TestStopped(t *testing.T) {
 	program, library := standIn(t)
 	b := mustOpen(t, program, library)
-	e, err := b.Baseline(context.Background(), backend.BaselineSpec{Problem: problem.New(9, 8, 7, tile.Float32)})
+	made, err := b.Solve(context.Background(), backend.ProblemSpec{Problem: problem.New(9, 8, 7, tile.Float32)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := seeded.Of(made, nil, new(seeded.References))
 	defer e.Close()
-	pid := e.(*executable).process.Pid()
+	pid := coreOf(e).process.Pid()
 	state := ""
 	for range 100 { // the signal is on its way
 		state = processState(t, pid)

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 
+	"matladder/backend/internal/stage"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -36,30 +37,15 @@ func scalesOf(p problem.Matmul) (scales, error) {
 	return count, nil
 }
 
-// operand is an array of a peer.
-type operand struct {
-	name  string
-	dtype tile.Dtype
-	shape []int
-}
-
 // operandsOf are the arrays that a peer is loaded with, in the order in which they are
 // handed over, and the one that comes back.
-func operandsOf(asked problem.Problem) (in []operand, out operand, err error) {
+func operandsOf(asked problem.Problem) (in, out []problem.Operand, err error) {
+	in, out = stage.Split(asked.Operands())
 	if p, ok := asked.(problem.Matmul); ok {
-		s, err := scalesOf(p)
-		in = []operand{{"a", p.A, []int{p.M, p.K}}, {"b", p.B, []int{p.K, p.N}}}
-		if s != (scales{}) {
-			in = append(in, operand{"sa", tile.Float32, []int{s.a, 1}}, operand{"sb", tile.Float32, []int{1, s.b}})
-		}
-		return in, operand{"o", p.Out, []int{p.M, p.N}}, err
-	}
-	for _, o := range asked.Operands() {
-		if o.Out {
-			out = operand{o.Name, o.Dtype, o.Shape}
-		} else {
-			in = append(in, operand{o.Name, o.Dtype, o.Shape})
+		var s scales
+		if s, err = scalesOf(p); s != (scales{}) {
+			in = append(in, problem.Operand{Name: "sa", Dtype: tile.Float32, Shape: []int{s.a, 1}}, problem.Operand{Name: "sb", Dtype: tile.Float32, Shape: []int{1, s.b}})
 		}
 	}
-	return in, out, nil
+	return in, out, err
 }

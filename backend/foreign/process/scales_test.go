@@ -44,7 +44,7 @@ func TestScalesOf(t *testing.T) {
 		}
 		count := int64(0)
 		for _, o := range in {
-			count += tile.Elements(o.shape)
+			count += tile.Elements(o.Shape)
 		}
 		if count != int64(33*70+70*19+want.a+want.b) {
 			t.Errorf("%q: %d elements", quant, count)

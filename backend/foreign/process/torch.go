@@ -74,7 +74,7 @@ func attentionOfTorch(p problem.Attention) error {
 
 func (torch) variants(*Backend, problem.Problem) []string { return []string{""} }
 
-func (torch) request(_ *Backend, spec backend.BaselineSpec) (string, error) {
+func (torch) request(_ *Backend, spec backend.ProblemSpec) (string, error) {
 	type array struct {
 		Name, Dtype string
 		Shape       []int

@@ -1,163 +1,241 @@
-// Package stage is how far an executable has got: which of its calls may come now, and what
-// is answered to those that may not, the same for every backend.
+// Package stage has the life of an executable, the same for every backend: which of its calls
+// may come now, what is answered to those that may not, and what arrays fit.
 package stage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"matladder/backend"
+	"matladder/problem"
 	"matladder/tile"
 )
 
-// A Stage is how far an executable has got. Its methods are named like those of
-// backend.Executable, and so are Load and Results: each does the work that it is given if it
-// is that work's turn.
-type Stage struct {
-	name                        string // of the backend: errors begin with it
-	spec                        backend.InputSpec
-	seeded, loaded, ran, closed bool
+// A Core is what a backend does when it is a call's turn.
+type Core interface {
+	// Fill makes all inputs; outputs of before are gone, even if it fails.
+	Fill(ctx context.Context, source backend.Source) error
+	// Inputs and Outputs are those of backend.InPlace, of inputs that were filled and outputs
+	// that a Run has left.
+	Inputs() []tile.Tensor
+	Outputs(ctx context.Context, look func([]tile.Tensor) error) error
+	// Run makes at least one launch.
+	Run(ctx context.Context, launches int) (backend.Sample, error)
+	// Poison overwrites the outputs.
+	Poison(ctx context.Context) error
+	// Close frees what there is, once.
+	Close() error
 }
 
-// Of is the stage of an executable of a backend that was just compiled.
-func Of(backendName string) Stage { return Stage{name: backendName} }
+// A Reader is a Core that copies outputs out in less than it takes to look at them first.
+type Reader interface {
+	Read(out []tile.Tensor) error
+}
 
-// Open is nil until Close; then it wraps backend.ErrClosed.
-func (s *Stage) Open() error {
-	if s.closed {
-		return fmt.Errorf("%s: the executable is %w", s.name, backend.ErrClosed)
+// Executable is a Core with its stage: a backend.InPlace.
+type Executable struct {
+	core    Core
+	name    string // of the backend: errors begin with it
+	in, out []problem.Operand
+
+	loaded, ran, closed bool
+}
+
+var _ backend.InPlace = (*Executable)(nil)
+
+// New is an executable that was just compiled.
+func New(backendName string, in, out []problem.Operand, core Core) *Executable {
+	return &Executable{core: core, name: backendName, in: in, out: out}
+}
+
+// Core is what e is around.
+func (e *Executable) Core() Core { return e.core }
+
+// Arrays are what it takes and gives.
+func (e *Executable) Arrays() (in, out []problem.Operand) { return e.in, e.out }
+
+// open is nil until Close; then it wraps backend.ErrClosed.
+func (e *Executable) open() error {
+	if e.closed {
+		return fmt.Errorf("%s: the executable is %w", e.name, backend.ErrClosed)
 	}
 	return nil
 }
 
-// ready refuses what needs inputs.
-func (s *Stage) ready(call string) error {
-	if err := s.Open(); err != nil {
+// Loaded refuses a call that needs inputs where there are none.
+func (e *Executable) Loaded(call string) error {
+	if err := e.open(); err != nil {
 		return err
 	}
-	if !s.loaded {
-		return fmt.Errorf("%s: %s: nothing was loaded", s.name, call)
+	if !e.loaded {
+		return fmt.Errorf("%s: %s: nothing was loaded", e.name, call)
 	}
 	return nil
 }
 
-// A Match tells why an array of a caller is not what an executable has in its place.
-type Match[A any] func(tile.Tensor, A) error
-
-// Load brings inputs in if they match what is wanted. Those before, and what they led to,
-// are then gone even if it fails.
-func Load[A any](s *Stage, in []tile.Tensor, want []A, matches Match[A], bring func() error) error {
-	if err := s.Open(); err != nil {
+// Load copies inputs in if they match. Those before, and what they led to, are then gone
+// even if it fails.
+func (e *Executable) Load(in ...tile.Tensor) error {
+	if err := e.fit("load", in, e.in); err != nil {
 		return err
 	}
-	if err := fit(s, "load", in, want, matches); err != nil {
-		return err
-	}
-	return s.Prepare(bring)
+	return e.Fill(context.Background(), func(i int, at tile.Tensor) (tile.Tensor, error) {
+		if at.Data == nil {
+			return in[i], nil
+		}
+		copy(at.Data, in[i].Data)
+		return at, nil
+	})
 }
 
-// Prepare has inputs be whatever bring leaves in their place.
-func (s *Stage) Prepare(bring func() error) error {
-	if err := s.Open(); err != nil {
+// Fill makes the inputs.
+func (e *Executable) Fill(ctx context.Context, source backend.Source) error {
+	if err := e.open(); err != nil {
 		return err
 	}
-	s.seeded, s.loaded, s.ran = false, false, false
-	err := bring()
-	s.loaded = err == nil
+	e.loaded, e.ran = false, false
+	err := e.core.Fill(ctx, source)
+	e.loaded = err == nil
 	return err
 }
 
-// LoadSeeded is Load of inputs that Check knows.
-func (s *Stage) LoadSeeded(spec backend.InputSpec, bring func() error) error {
-	err := s.Prepare(bring)
-	s.spec, s.seeded = spec, err == nil
-	return err
+// Inputs are the inputs where the host sees them.
+func (e *Executable) Inputs() []tile.Tensor {
+	if !e.loaded {
+		return nil
+	}
+	return e.core.Inputs()
 }
 
 // Run launches.
-func (s *Stage) Run(launches int, run func() (backend.Sample, error)) (backend.Sample, error) {
-	if err := s.ready("run"); err != nil {
+func (e *Executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	return e.Launch(launches, func() (backend.Sample, error) { return e.core.Run(ctx, launches) })
+}
+
+// Launch is Run in another way than the core's.
+func (e *Executable) Launch(launches int, run func() (backend.Sample, error)) (backend.Sample, error) {
+	if err := e.Loaded("run"); err != nil {
 		return backend.Sample{}, err
 	}
 	if launches < 1 {
-		return backend.Sample{}, fmt.Errorf("%s: run: launches = %d: must be at least 1", s.name, launches)
+		return backend.Sample{}, fmt.Errorf("%s: run: launches = %d: must be at least 1", e.name, launches)
 	}
-	s.ran = false
+	e.ran = false
 	sample, err := run()
 	if err != nil {
 		return backend.Sample{}, err
 	}
-	s.ran = true
+	e.ran = true
 	return sample, nil
 }
 
 // Poison overwrites outputs: until the next Run there are none.
-func (s *Stage) Poison(overwrite func() error) error {
-	if err := s.ready("poison"); err != nil {
+func (e *Executable) Poison(ctx context.Context) error {
+	if err := e.Loaded("poison"); err != nil {
 		return err
 	}
-	s.ran = false
-	return overwrite()
+	e.ran = false
+	return e.core.Poison(ctx)
 }
 
-// Cool puts what was loaded out of the caches.
-func (s *Stage) Cool(cool func() error) error {
-	if err := s.ready("cool"); err != nil {
+// Outputs looks at the outputs of the last Run.
+func (e *Executable) Outputs(ctx context.Context, look func([]tile.Tensor) error) error {
+	if err := e.written("outputs"); err != nil {
 		return err
 	}
-	return cool()
+	return e.core.Outputs(ctx, look)
 }
 
-// Check verifies the outputs of the last Run.
-func (s *Stage) Check(spec backend.CheckSpec, verify func() (backend.CheckResult, error)) (r backend.CheckResult, err error) {
-	if err := s.Open(); err != nil {
-		return r, err
+func (e *Executable) written(call string) error {
+	if err := e.open(); err != nil {
+		return err
 	}
-	if !s.seeded || s.spec != spec.InputSpec {
-		return r, fmt.Errorf("%s: check: the inputs are not those of LoadSeeded with this spec", s.name)
+	if !e.ran {
+		return fmt.Errorf("%s: %s: %w", e.name, call, backend.ErrNoOutput)
 	}
-	if !s.ran {
-		return backend.CheckResult{Detail: "nothing was run"}, nil
-	}
-	if r, err = verify(); err != nil {
-		return backend.CheckResult{}, fmt.Errorf("%s: check: %w", s.name, err)
-	}
-	return r, nil
+	return nil
 }
+
+var errEnough = errors.New("one set is enough")
 
 // Results takes the outputs of the last Run if what they go to matches them.
-func Results[A any](s *Stage, out []tile.Tensor, have []A, matches Match[A], take func() error) error {
-	if err := s.Open(); err != nil {
+func (e *Executable) Results(out ...tile.Tensor) error {
+	if err := e.fit("results", out, e.out); err != nil {
 		return err
 	}
-	if err := fit(s, "results", out, have, matches); err != nil {
+	if err := e.written("results"); err != nil {
 		return err
 	}
-	if !s.ran {
-		return errors.New(s.name + ": results: nothing was run on these inputs")
+	if r, ok := e.core.(Reader); ok {
+		return r.Read(out)
 	}
-	return take()
-}
-
-// Close frees what the executable has, the first time.
-func (s *Stage) Close(free func() error) error {
-	if s.closed {
+	err := e.core.Outputs(context.Background(), func(left []tile.Tensor) error {
+		for i, t := range left {
+			copy(out[i].Data, t.Data)
+		}
+		return errEnough
+	})
+	if err == errEnough {
 		return nil
 	}
-	*s = Stage{name: s.name, closed: true}
-	return free()
+	return err
+}
+
+// Close frees what the executable has. Closing twice is no error.
+func (e *Executable) Close() error {
+	if e.closed {
+		return nil
+	}
+	e.closed, e.loaded, e.ran = true, false, false
+	return e.core.Close()
 }
 
 // fit refuses arrays of a call that are not as many as it takes, or of which one does not
 // match.
-func fit[A any](s *Stage, call string, have []tile.Tensor, want []A, matches Match[A]) error {
+func (e *Executable) fit(call string, have []tile.Tensor, want []problem.Operand) error {
+	if err := e.open(); err != nil {
+		return err
+	}
 	if len(have) != len(want) {
-		return fmt.Errorf("%s: %s: have %d arrays, want %d", s.name, call, len(have), len(want))
+		return fmt.Errorf("%s: %s: have %d arrays, want %d", e.name, call, len(have), len(want))
 	}
 	for i, w := range want {
-		if err := matches(have[i], w); err != nil {
-			return fmt.Errorf("%s: %s: %w", s.name, call, err)
+		if err := have[i].Matches(&tile.Ref{Name: w.Name, Dtype: w.Dtype, Array: w.Shape}); err != nil {
+			return fmt.Errorf("%s: %s: %w", e.name, call, err)
 		}
 	}
 	return nil
+}
+
+// SetBits sets all bits: of numbers NaN, or -1.
+func SetBits(data []byte) {
+	for n := 0; n < len(data); {
+		if n == 0 {
+			data[0], n = 0xff, 1
+			continue
+		}
+		n += copy(data[n:], data[:n])
+	}
+}
+
+// Split parts the operands of a problem into inputs and outputs.
+func Split(list []problem.Operand) (in, out []problem.Operand) {
+	for _, o := range list {
+		if o.Out {
+			out = append(out, o)
+		} else {
+			in = append(in, o)
+		}
+	}
+	return in, out
+}
+
+// Operands describe refs of programs.
+func Operands(refs []*tile.Ref) []problem.Operand {
+	list := make([]problem.Operand, len(refs))
+	for i, r := range refs {
+		list[i] = problem.Operand{Name: r.Name, Dtype: r.Dtype, Shape: r.Array, Out: r.Kind == tile.Out}
+	}
+	return list
 }

@@ -12,9 +12,9 @@ import (
 	"matladder/backend/foreign/clib"
 	"matladder/backend/internal/nvml"
 	"matladder/backend/registry"
-	"matladder/backend/registry/pluginworker"
 	"matladder/backend/worker"
 	"matladder/backend/xla/aot"
+	"matladder/backend/xla/pjrt"
 )
 
 // Names of backends that other packages need.
@@ -33,7 +33,7 @@ func init() {
 // as one: plugins, their compilers and functions of shared libraries run in children. Call it first in main and in
 // TestMain.
 func Hook() {
-	pluginworker.Hook(map[string]worker.Opener{clib.OpenerName: clib.Opener})
+	worker.Hook(map[string]worker.Opener{opener: pjrt.Opener, clib.OpenerName: clib.Opener})
 	aot.Child()
 	nvml.Child()
 }

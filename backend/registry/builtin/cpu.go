@@ -6,7 +6,6 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/backend/registry"
-	"matladder/backend/registry/pluginworker"
 	"matladder/backend/xla/pjrt"
 	"matladder/machine"
 )
@@ -53,11 +52,11 @@ func openCPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 		Summary: b.Device().Names[0] + ", " + b.Device().Note,
 	}
 	d.FindBaseline = func() error {
-		_, err := pluginworker.Find("cpu")
+		_, err := FindPlugin("cpu")
 		return err
 	}
 	d.OpenBaseline = func(ctx context.Context) (backend.Backend, error) {
-		return pluginworker.OpenXLA(ctx, d.Host, b.Threads(), pjrt.Options{})
+		return OpenXLA(ctx, d.Host, b.Threads(), pjrt.Options{})
 	}
 	return d, nil
 }

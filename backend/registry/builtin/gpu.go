@@ -9,6 +9,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/internal/nvml"
 	"matladder/backend/registry"
+	"matladder/backend/worker"
 	"matladder/backend/xla/pjrt"
 	"matladder/machine"
 	"matladder/plugins"
@@ -32,13 +33,13 @@ func openGPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	// Ahead of the plugin, which takes most of the GPU's memory for itself.
 	number, _ := strconv.Atoi(r.Params["device"]) // checked; 0 where it is not given
 	reader, before, unread := openReader(ctx, number)
-	d, err := openPlugin(ctx, r, "gpu", "cuda", machine.GPU)
+	d, w, err := openPlugin(ctx, r, "gpu", "cuda", machine.GPU)
 	if err == nil {
 		operands := d.Params.Extra["operands"]
 		if d.Params.Extra = extra; operands != "" {
 			d.Params = d.Params.With("operands", operands)
 		}
-		d.Backend = gpu{d.Backend, reader}
+		d.Backend = gpu{w, reader}
 		if d.Remark = filled(before); d.Remark == "" && unread != nil {
 			d.Remark = fmt.Sprintf("clock, heat and other processes of the GPU are not known: %v", unread)
 		}
@@ -77,7 +78,7 @@ func filled(g backend.Gauge) string {
 
 // gpu is a GPU in a worker, whose kernels have parameters to be tuned.
 type gpu struct {
-	backend.Backend
+	*worker.Backend
 	reader *nvml.Reader // nil where nothing can be read
 }
 
@@ -90,14 +91,6 @@ var (
 // Adjustments lists parameters of the kernels; nothing is asked of the worker.
 func (b gpu) Adjustments(_ context.Context, programs []*tile.Program, params backend.Params) ([]backend.Params, error) {
 	return pjrt.GPUAdjustments(b.Device(), programs, params)
-}
-
-// Plugin is the worker's.
-func (b gpu) Plugin() (name, version string) {
-	if p, ok := b.Backend.(backend.Plugged); ok {
-		return p.Plugin()
-	}
-	return "", ""
 }
 
 // Gauge reads how the GPU fares.

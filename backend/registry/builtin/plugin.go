@@ -11,7 +11,7 @@ import (
 
 	"matladder/backend/internal/libtpu"
 	"matladder/backend/registry"
-	"matladder/backend/registry/pluginworker"
+	"matladder/backend/worker"
 	"matladder/backend/xla/pjrt"
 	"matladder/machine"
 	"matladder/plugins"
@@ -43,7 +43,7 @@ func openTPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	if _, err := libtpu.UserFlags(); err != nil {
 		return nil, err
 	}
-	d, err := openPlugin(ctx, r, "tpu", "tpu", machine.TPU)
+	d, _, err := openPlugin(ctx, r, "tpu", "tpu", machine.TPU)
 	if err == nil {
 		return d, recordFlags(d)
 	}
@@ -71,17 +71,17 @@ func recordFlags(d *registry.Device) error {
 }
 
 // openPlugin opens the device of a plugin. One that is not there costs no wait.
-func openPlugin(ctx context.Context, r registry.Request, name, plugin, kind string) (*registry.Device, error) {
-	p, err := pluginworker.Find(plugin)
+func openPlugin(ctx context.Context, r registry.Request, name, plugin, kind string) (*registry.Device, *worker.Backend, error) {
+	p, err := FindPlugin(plugin)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	b, err := pluginworker.Open(ctx, p, pluginOptions(name, r))
+	b, err := openWorker(ctx, p, pluginOptions(name, r))
 	if err != nil && !pjrt.Present(kind) {
 		err = fmt.Errorf("this machine shows no %s: %w", strings.ToUpper(name), err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d := &registry.Device{Backend: b, Summary: b.Device().CommonName()}
 	d.FastBytes = int64(b.Device().FastDefaultBytes.Value)
@@ -92,5 +92,5 @@ func openPlugin(ctx context.Context, r registry.Request, name, plugin, kind stri
 	if r.Params["operands"] == pjrt.OperandsAny { // rows do not name the default
 		d.Params.Extra = map[string]string{"operands": pjrt.OperandsAny}
 	}
-	return d, nil
+	return d, b, nil
 }

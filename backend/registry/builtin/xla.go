@@ -6,7 +6,6 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/registry"
-	"matladder/backend/registry/pluginworker"
 )
 
 // xlaEntry is XLA on the cores of this machine: the baseline, and kernels in plain array
@@ -22,7 +21,7 @@ func openXLA(ctx context.Context, r registry.Request) (*registry.Device, error) 
 		return nil, err
 	}
 	defer host.Close()
-	b, err := pluginworker.OpenXLA(ctx, host.Host, host.Params.Threads, pluginOptions("", r))
+	b, err := OpenXLA(ctx, host.Host, host.Params.Threads, pluginOptions("", r))
 	if err != nil {
 		return nil, err
 	}

@@ -8,192 +8,30 @@ import (
 	"unsafe"
 
 	"matladder/backend/internal/hlo"
-	"matladder/internal/dynlib"
-
-	"github.com/ebitengine/purego"
+	"matladder/internal/pjrtapi"
 )
-
-// The layout follows pjrt_c_api.h of XLA: a table of functions that only ever
-// grows. Every argument struct begins with its size and a pointer to extensions.
-const (
-	headerBytes   = 40      // before the first function
-	maxTableBytes = 1 << 16 // of the table: more is no table
-)
-
-// Places in the table of functions.
-const (
-	errorDestroy          = 0
-	errorMessage          = 1
-	errorCode             = 2
-	pluginInitialize      = 3
-	executableDestroy     = 40
-	executableCodeBytes   = 45
-	executableCost        = 46
-	topologyCreate        = 82
-	compileProgram        = 89
-	executableMemoryStats = 96
-)
-
-type (
-	emptyArgs struct {
-		size       uintptr
-		extensions uintptr
-	}
-	errorArgs struct {
-		size       uintptr
-		extensions uintptr
-		err        uintptr
-		text       *byte // out, of Error_Message alone
-		length     uintptr
-	}
-	codeArgs struct {
-		size       uintptr
-		extensions uintptr
-		err        uintptr
-		code       int32 // out
-	}
-	topologyArgs struct {
-		size       uintptr
-		extensions uintptr
-		name       *byte
-		length     uintptr
-		options    *namedText
-		count      uintptr
-		topology   uintptr // out
-	}
-	programArgs struct {
-		size         uintptr
-		extensions   uintptr
-		code         *byte
-		length       uintptr
-		format       *byte
-		formatLength uintptr
-	}
-	compileArgs struct {
-		size          uintptr
-		extensions    uintptr
-		topology      uintptr
-		program       *programArgs
-		options       *byte
-		optionsLength uintptr
-		client        uintptr
-		executable    uintptr // out
-	}
-	executableArgs struct {
-		size       uintptr
-		extensions uintptr
-		executable uintptr
-		bytes      int64 // out, of SizeOfGeneratedCodeInBytes alone
-	}
-	costArgs struct {
-		size       uintptr
-		extensions uintptr
-		executable uintptr
-		count      uintptr // out
-		properties *namedValue
-	}
-	namedValue struct {
-		size       uintptr
-		extensions uintptr
-		name       *byte
-		length     uintptr
-		kind       int32
-		value      uint64 // a union
-		valueSize  uintptr
-	}
-	// namedText is a namedValue that holds text.
-	namedText struct {
-		size       uintptr
-		extensions uintptr
-		name       *byte
-		length     uintptr
-		kind       int32
-		value      *byte
-		valueSize  uintptr
-	}
-	memoryArgs struct {
-		size                                        uintptr
-		extensions                                  uintptr
-		executable                                  uintptr
-		code, argument, output, alias, temp         int64 // out
-		hostCode, hostArg, hostOut, hostAlias, host int64
-		peak, total                                 int64
-	}
-)
-
-// codeUnimplemented is PJRT's code of what a plugin lacks.
-const codeUnimplemented = 12
-
-// namedFloat is the kind of a namedValue that holds a float32.
-const namedFloat = 3
 
 // compileOptions is a CompileOptionsProto: executable_build_options with one
 // replica (field 4) and one partition (field 5).
 var compileOptions = []byte{0x1a, 4, 0x20, 1, 0x28, 1}
 
-// api is a compiler's table of functions, initialized.
+// api is a compiler, initialized.
 type api struct {
-	table      unsafe.Pointer
-	bytes      uintptr
+	*pjrtapi.Table
 	topologies map[string]uintptr
 }
 
-// pjrtError is an error that a compiler reports.
-type pjrtError struct {
-	code    int
-	message string
-}
-
-func (e *pjrtError) Error() string { return e.message }
-
 // load loads the library and initializes it.
 func load(path string) (*api, error) {
-	library, err := dynlib.Open(path)
+	library, err := pjrtapi.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	symbol, err := purego.Dlsym(library, "GetPjrtApi")
+	table, err := library.Table()
 	if err != nil {
-		return nil, fmt.Errorf("%s: a library, but no PJRT plugin", path)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var get func() unsafe.Pointer
-	purego.RegisterFunc(&get, symbol)
-	a := &api{table: get(), topologies: map[string]uintptr{}}
-	if a.table == nil {
-		return nil, fmt.Errorf("%s: it has no table of functions", path)
-	}
-	if a.bytes = *(*uintptr)(a.table); a.bytes < headerBytes || a.bytes > maxTableBytes {
-		return nil, fmt.Errorf("%s: its table of functions would have %d bytes", path, a.bytes)
-	}
-	none := emptyArgs{size: unsafe.Sizeof(emptyArgs{})}
-	if err := a.call(pluginInitialize, unsafe.Pointer(&none)); err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
-// call calls function number i of the table on an argument struct.
-func (a *api) call(i int, args unsafe.Pointer) error {
-	at := headerBytes + uintptr(i)*unsafe.Sizeof(uintptr(0))
-	if at+unsafe.Sizeof(uintptr(0)) > a.bytes {
-		return fmt.Errorf("the plugin's table of functions has no number %d", i)
-	}
-	failed, _, _ := purego.SyscallN(*(*uintptr)(unsafe.Add(a.table, at)), uintptr(args))
-	if failed == 0 || i == errorMessage || i == errorDestroy {
-		return nil // those two return nothing
-	}
-	e := &pjrtError{message: "an error without a message"}
-	text := errorArgs{size: unsafe.Sizeof(errorArgs{}), err: failed}
-	if a.call(errorMessage, unsafe.Pointer(&text)) == nil && text.text != nil {
-		e.message = string(unsafe.Slice(text.text, text.length))
-	}
-	code := codeArgs{size: unsafe.Offsetof(codeArgs{}.code) + 4, err: failed}
-	if a.call(errorCode, unsafe.Pointer(&code)) == nil {
-		e.code = int(code.code)
-	}
-	text.size = unsafe.Offsetof(text.text)
-	a.call(errorDestroy, unsafe.Pointer(&text))
-	return e
+	return &api{table, map[string]uintptr{}}, pjrtapi.Call(table, pjrtapi.PluginInitialize, new(pjrtapi.Args))
 }
 
 // topology is what libtpu knows by a name such as v5e:2x2, or with a config one GPU
@@ -204,34 +42,25 @@ func (a *api) topology(name, config string) (uintptr, error) {
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	args := topologyArgs{size: unsafe.Sizeof(topologyArgs{}), name: pinned(&pins, []byte(name)), length: uintptr(len(name))}
+	args := pjrtapi.TopologyArgs{Name: pjrtapi.Pinned(&pins, []byte(name)), Length: uintptr(len(name))}
 	if config != "" {
-		options := []namedText{named(&pins, "target_config", config), named(&pins, "topology", "1x1x1")}
+		options := []pjrtapi.NamedText{named(&pins, "target_config", config), named(&pins, "topology", "1x1x1")}
 		pins.Pin(&options[0])
-		args.options, args.count = &options[0], uintptr(len(options))
+		args.Options, args.Count = &options[0], uintptr(len(options))
 	}
-	if err := a.call(topologyCreate, unsafe.Pointer(&args)); err != nil {
+	if err := pjrtapi.Call(a.Table, pjrtapi.TopologyCreate, &args); err != nil {
 		return 0, err
 	}
-	a.topologies[name] = args.topology
-	return args.topology, nil
+	a.topologies[name] = args.Topology
+	return args.Topology, nil
 }
 
 // named is text under a name, as C finds it.
-func named(pins *runtime.Pinner, name, text string) namedText {
-	return namedText{
-		size: unsafe.Sizeof(namedText{}), name: pinned(pins, []byte(name)), length: uintptr(len(name)),
-		value: pinned(pins, []byte(text)), valueSize: uintptr(len(text)),
+func named(pins *runtime.Pinner, name, text string) pjrtapi.NamedText {
+	return pjrtapi.NamedText{
+		Args: pjrtapi.Args{Size: unsafe.Sizeof(pjrtapi.NamedText{})}, Name: pjrtapi.Pinned(pins, []byte(name)), Length: uintptr(len(name)),
+		Value: pjrtapi.Pinned(pins, []byte(text)), ValueSize: uintptr(len(text)),
 	}
-}
-
-// pinned is where C finds b.
-func pinned(pins *runtime.Pinner, b []byte) *byte {
-	if len(b) == 0 {
-		return nil
-	}
-	pins.Pin(&b[0])
-	return &b[0]
 }
 
 // compile compiles a program and asks about the result.
@@ -243,9 +72,9 @@ func (a *api) compile(r request) (answer, error) {
 	var pins runtime.Pinner
 	defer pins.Unpin()
 	format := []byte("mlir")
-	program := &programArgs{
-		size: unsafe.Sizeof(programArgs{}), code: pinned(&pins, []byte(r.Program)), length: uintptr(len(r.Program)),
-		format: pinned(&pins, format), formatLength: uintptr(len(format)),
+	program := &pjrtapi.Program{
+		Args: pjrtapi.Args{Size: unsafe.Sizeof(pjrtapi.Program{})}, Code: pjrtapi.Pinned(&pins, []byte(r.Program)), Length: uintptr(len(r.Program)),
+		Format: pjrtapi.Pinned(&pins, format), FormatLength: uintptr(len(format)),
 	}
 	pins.Pin(program)
 	options := slices.Clone(compileOptions)
@@ -253,44 +82,41 @@ func (a *api) compile(r request) (answer, error) {
 		options = hlo.Spread(r.Partitions)
 	}
 	options = append(options, hlo.Overrides(r.Options)...)
-	args := compileArgs{
-		size: unsafe.Sizeof(compileArgs{}), topology: topology, program: program,
-		options: pinned(&pins, options), optionsLength: uintptr(len(options)),
+	args := pjrtapi.CompileArgs{
+		Topology: topology, Program: program,
+		Options: pjrtapi.Pinned(&pins, options), OptionsLength: uintptr(len(options)),
 	}
-	if err := a.call(compileProgram, unsafe.Pointer(&args)); err != nil {
+	if err := pjrtapi.Call(a.Table, pjrtapi.Compile, &args); err != nil {
 		return answer{}, err
 	}
-	defer func() {
-		d := executableArgs{size: unsafe.Offsetof(executableArgs{}.bytes), executable: args.executable}
-		a.call(executableDestroy, unsafe.Pointer(&d))
-	}()
-	got, err := a.describe(args.executable)
+	defer a.Free(pjrtapi.ExecutableDestroy, args.Executable)
+	got, err := a.describe(args.Executable)
 	if err == nil && r.Optimized {
-		got.Format, got.Optimized, err = a.optimized(args.executable)
+		got.Format, got.Optimized, err = a.Optimized(args.Executable)
 	}
 	return got, err
 }
 
 // describe asks what there is to know of an executable.
 func (a *api) describe(executable uintptr) (answer, error) {
-	code := executableArgs{size: unsafe.Sizeof(executableArgs{}), executable: executable}
-	if err := a.call(executableCodeBytes, unsafe.Pointer(&code)); err != nil {
+	code := pjrtapi.HandleArgs{Of: executable}
+	if err := pjrtapi.Call(a.Table, pjrtapi.ExecutableCodeBytes, &code); err != nil {
 		return answer{}, err
 	}
-	memory := memoryArgs{size: unsafe.Sizeof(memoryArgs{}), executable: executable}
-	if err := a.call(executableMemoryStats, unsafe.Pointer(&memory)); err != nil {
+	memory := pjrtapi.MemoryArgs{Executable: executable}
+	if err := pjrtapi.Call(a.Table, pjrtapi.ExecutableMemory, &memory); err != nil {
 		return answer{}, err
 	}
-	cost := costArgs{size: unsafe.Sizeof(costArgs{}), executable: executable}
-	var lacks *pjrtError
-	if err := a.call(executableCost, unsafe.Pointer(&cost)); err != nil && !(errors.As(err, &lacks) && lacks.code == codeUnimplemented) {
+	cost := pjrtapi.CostArgs{Executable: executable}
+	var lacks *pjrtapi.Error
+	if err := pjrtapi.Call(a.Table, pjrtapi.ExecutableCost, &cost); err != nil && !(errors.As(err, &lacks) && lacks.Code == pjrtapi.CodeUnimplemented) {
 		return answer{}, err
 	}
-	got := answer{Code64: code.bytes, Argument: memory.argument, Output: memory.output, Temp: memory.temp, Cost: map[string]float64{}}
-	if cost.properties != nil {
-		for _, p := range unsafe.Slice(cost.properties, cost.count) {
-			if p.kind == namedFloat {
-				got.Cost[string(unsafe.Slice(p.name, p.length))] = float64(*(*float32)(unsafe.Pointer(&p.value)))
+	got := answer{Code64: int64(code.Made), Argument: memory.Argument, Output: memory.Output, Temp: memory.Temp, Cost: map[string]float64{}}
+	if cost.Properties != nil {
+		for _, p := range unsafe.Slice(cost.Properties, cost.Count) {
+			if p.Kind == pjrtapi.NamedFloat {
+				got.Cost[string(unsafe.Slice(p.Name, p.Length))] = float64(*(*float32)(unsafe.Pointer(&p.Value)))
 			}
 		}
 	}

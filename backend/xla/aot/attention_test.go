@@ -132,12 +132,12 @@ func TestPredictBaseline_SharedHeads(t *testing.T) {
 		for _, causal := range []bool{false, true} {
 			p := problem.Self(2048, 64, tile.BFloat16)
 			p.Heads, p.KVHeads, p.Causal = 8, 8, causal
-			own, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p})
+			own, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p})
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.KVHeads = 2
-			shared, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p})
+			shared, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p})
 			if err != nil || shared.Elapsed > own.Elapsed*7/4 {
 				t.Errorf("%s, causal %v: %v with heads that share k and v (%v), %v with their own", top.Name, causal, shared.Elapsed, err, own.Elapsed)
 			}

@@ -1,7 +1,6 @@
 package aot
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"matladder/lower/mosaic"
 	"matladder/machine"
 	"matladder/plugins"
-	"matladder/tile"
 )
 
 // BackendOptions say what a Backend predicts for, and what with.
@@ -98,19 +96,6 @@ func (b *Backend) Kept() error { return b.noCache }
 
 // MostVMEM is how many bytes a kernel may ask for on this generation.
 func (b *Backend) MostVMEM() int64 { return b.target.VMEMBytes }
-
-// errNothingRuns is the answer to who would run something.
-var errNothingRuns = fmt.Errorf("%w: backend aot predicts, it runs nothing", backend.ErrUnsupported)
-
-// Compile refuses: there is no device.
-func (*Backend) Compile(context.Context, []*tile.Program, backend.Params) (backend.Executable, error) {
-	return nil, errNothingRuns
-}
-
-// Baseline refuses: there is no device.
-func (*Backend) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
-	return nil, errNothingRuns
-}
 
 // Close ends the compiler's processes.
 func (b *Backend) Close() error { return b.compiler.Close() }

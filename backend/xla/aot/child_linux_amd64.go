@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"matladder/internal/child"
+	"matladder/internal/pjrtapi"
 )
 
 const supported = true
@@ -25,9 +26,9 @@ func Child() {
 		}
 		if err != nil {
 			a = answer{Failed: true, Message: err.Error()}
-			var failed *pjrtError
+			var failed *pjrtapi.Error
 			if errors.As(err, &failed) {
-				a.Code = failed.code
+				a.Code = failed.Code
 			}
 		}
 		return a, nil

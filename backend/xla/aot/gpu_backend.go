@@ -15,7 +15,9 @@ import (
 	"matladder/tile"
 )
 
-// GPUBackend predicts executions on a GPU that is not there. It runs nothing.
+// GPUBackend predicts executions on a GPU that is not there. It runs nothing, and predicts no
+// baseline: which of cuBLAS's kernels and of its own XLA takes, it finds out by timing them on
+// the GPU.
 type GPUBackend struct {
 	compiler *GPUCompiler
 	cache    cache
@@ -26,11 +28,10 @@ type GPUBackend struct {
 }
 
 var (
-	_ backend.Backend           = (*GPUBackend)(nil)
-	_ backend.Predictor         = (*GPUBackend)(nil)
-	_ backend.BaselinePredictor = (*GPUBackend)(nil)
-	_ backend.Plugged           = (*GPUBackend)(nil)
-	_ backend.Adjuster          = (*GPUBackend)(nil)
+	_ backend.Backend   = (*GPUBackend)(nil)
+	_ backend.Predictor = (*GPUBackend)(nil)
+	_ backend.Plugged   = (*GPUBackend)(nil)
+	_ backend.Adjuster  = (*GPUBackend)(nil)
 )
 
 // OpenGPUBackend returns a backend for one GPU; o.Topology is one of GPUs. Errors are
@@ -88,24 +89,8 @@ func (b *GPUBackend) Plugin() (name, version string) { return "xla_cuda_plugin",
 // Kept returns why outcomes are not kept on disk, nil if they are.
 func (b *GPUBackend) Kept() error { return b.noCache }
 
-// Compile refuses: there is no device.
-func (*GPUBackend) Compile(context.Context, []*tile.Program, backend.Params) (backend.Executable, error) {
-	return nil, errNothingRuns
-}
-
-// Baseline refuses: there is no device.
-func (*GPUBackend) Baseline(context.Context, backend.BaselineSpec) (backend.Executable, error) {
-	return nil, errNothingRuns
-}
-
 // Close ends the compiler's processes.
 func (b *GPUBackend) Close() error { return b.compiler.Close() }
-
-// PredictBaseline refuses: which of cuBLAS's kernels and of its own XLA takes, it finds
-// out by timing them on the GPU.
-func (*GPUBackend) PredictBaseline(context.Context, backend.BaselineSpec) (backend.Prediction, error) {
-	return backend.Prediction{}, fmt.Errorf("%w: XLA chooses among cuBLAS's kernels and its own by timing them on the GPU itself", backend.ErrUnsupported)
-}
 
 // GPUStep is one kernel of a launch, compiled and predicted.
 type GPUStep struct {

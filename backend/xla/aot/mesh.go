@@ -36,7 +36,7 @@ type exchange struct {
 // The least that it may take is the longer of computing and exchanging, as if they
 // overlapped wholly; the most is their sum, each at its slowest. The likely time is the
 // sum: XLA multiplies when all is gathered, and exchanges sums when all are there.
-func (b *Backend) predictSpread(ctx context.Context, spec backend.BaselineSpec) (backend.Prediction, error) {
+func (b *Backend) predictSpread(ctx context.Context, spec backend.ProblemSpec) (backend.Prediction, error) {
 	refuse := func(err error) (backend.Prediction, error) {
 		return backend.Prediction{}, fmt.Errorf("aot: %w: %w", backend.ErrUnsupported, err)
 	}
@@ -73,7 +73,7 @@ func (b *Backend) predictSpread(ctx context.Context, spec backend.BaselineSpec) 
 	if limit := b.device.MemoryBytes; limit.Known() && said.Bytes > int64(limit.Value) {
 		return backend.Prediction{MemoryBytes: said.Bytes}, fmt.Errorf("aot: %w", &backend.TooBigError{What: "memory of each device", Need: said.Bytes, Limit: int64(limit.Value)})
 	}
-	p, err := b.PredictBaseline(ctx, backend.BaselineSpec{Problem: local, Params: spec.Params})
+	p, err := b.PredictBaseline(ctx, backend.ProblemSpec{Problem: local, Params: spec.Params})
 	if err != nil {
 		return backend.Prediction{}, err
 	}

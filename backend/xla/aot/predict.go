@@ -91,7 +91,7 @@ func (b *Backend) Predict(ctx context.Context, programs []*tile.Program, params 
 // So each input is taken to move in every step, each output once, what no schedule tells of
 // with the products, and every condition to hold: the least that XLA does. Its kernels share the grid of a chip
 // of two cores. Params.VMEMBytes limits what they take of VMEM.
-func (b *Backend) PredictBaseline(ctx context.Context, spec backend.BaselineSpec) (backend.Prediction, error) {
+func (b *Backend) PredictBaseline(ctx context.Context, spec backend.ProblemSpec) (backend.Prediction, error) {
 	if spec.Mesh != "" {
 		return b.predictSpread(ctx, spec)
 	}

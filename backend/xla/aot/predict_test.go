@@ -66,7 +66,7 @@ func TestPredict(t *testing.T) {
 				t.Errorf("%+v", have)
 			}
 		}
-		xla, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p})
+		xla, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p})
 		if err != nil {
 			t.Errorf("%s: %v", top.Name, err)
 		}
@@ -116,7 +116,7 @@ func TestPredictBaseline_Limit(t *testing.T) {
 	b := openBackend(t, "v5e", t.TempDir())
 	predict := func(b *Backend, bytes int64) backend.Prediction {
 		t.Helper()
-		got, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p, Params: backend.Params{VMEMBytes: bytes}})
+		got, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p, Params: backend.Params{VMEMBytes: bytes}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestPredictBaseline_Limit(t *testing.T) {
 	if flagged := predict(b, 0); flagged != raised {
 		t.Errorf("%v by the option, %v by the flag", raised.Elapsed, flagged.Elapsed)
 	}
-	if _, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p, Params: backend.Params{VMEMBytes: 1023}}); err == nil {
+	if _, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p, Params: backend.Params{VMEMBytes: 1023}}); err == nil {
 		t.Error("a limit of less than 1 KiB")
 	}
 }
@@ -181,7 +181,7 @@ func TestPredict_Failures(t *testing.T) {
 	if _, err := b.Predict(t.Context(), build(tile.Int8, 128), backend.Params{}); !errors.Is(err, backend.ErrUnsupported) {
 		t.Errorf("int8 on v4: %v", err)
 	}
-	if _, err := b.Compile(t.Context(), nil, backend.Params{}); !errors.Is(err, backend.ErrUnsupported) {
+	if _, err := backend.Compile(t.Context(), b, nil, backend.Params{}); !errors.Is(err, backend.ErrUnsupported) {
 		t.Errorf("to run: %v", err)
 	}
 	b.compiler.options.Limit = time.Millisecond

@@ -138,7 +138,7 @@ func TestPredictSpread(t *testing.T) {
 				}
 				least += 2 * int64(part[0]) * int64(part[1])
 			}
-			got, err := b.PredictBaseline(t.Context(), backend.BaselineSpec{Problem: p, Variant: way.Name, Mesh: on})
+			got, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p, Variant: way.Name, Mesh: on})
 			var big *backend.TooBigError
 			if tooBig := least > int64(b.Device().MemoryBytes.Value); tooBig != errors.As(err, &big) || !tooBig && err != nil {
 				t.Errorf("%s of %d rows: %v", way.Name, rows, err)

@@ -13,7 +13,6 @@ import (
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/libtpu"
-	"matladder/backend/internal/stage"
 	"matladder/lower/stablehlo"
 	"matladder/machine"
 	"matladder/tile"
@@ -33,7 +32,7 @@ type pjrtBackend struct {
 }
 
 var (
-	_ backend.Backend = (*pjrtBackend)(nil)
+	_ Backend         = (*pjrtBackend)(nil)
 	_ backend.Plugged = (*pjrtBackend)(nil)
 )
 
@@ -43,7 +42,7 @@ var errClosed = errors.New("pjrt: the backend is closed")
 func Available() error { return nil }
 
 // Open loads a plugin and makes a client of it.
-func Open(o Options) (backend.Backend, error) {
+func Open(o Options) (Backend, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -101,8 +100,8 @@ func (b *pjrtBackend) Plugin() (name, version string) {
 // Device is the chip, as the table has it.
 func (b *pjrtBackend) Device() machine.Device { return b.device }
 
-// Baseline compiles XLA's own way to compute a problem.
-func (b *pjrtBackend) Baseline(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+// Solve compiles XLA's own way to compute a problem.
+func (b *pjrtBackend) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
 	if spec.Mesh != "" {
 		return b.sharded(ctx, spec)
 	}
@@ -116,7 +115,7 @@ func (b *pjrtBackend) Baseline(ctx context.Context, spec backend.BaselineSpec) (
 			return nil, fmt.Errorf("pjrt: %w", err)
 		}
 	}
-	return b.compile(ctx, launch, nil, float64(spec.Problem.FLOPs()), spec.Params, limit)
+	return b.compile(ctx, launch, float64(spec.Problem.FLOPs()), spec.Params, limit)
 }
 
 // Compile compiles kernels for a TPU or a GPU; for others, what programs mean.
@@ -125,12 +124,12 @@ func (b *pjrtBackend) Compile(ctx context.Context, programs []*tile.Program, par
 	if err != nil {
 		return nil, err
 	}
-	return b.compile(ctx, launch, programs, flopsOf(programs), params, nil)
+	return b.compile(ctx, launch, flopsOf(programs), params, nil)
 }
 
 // compile compiles a launch under what params ask for and what is asked of the
 // compiler besides.
-func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, programs []*tile.Program, flops float64, params backend.Params, asked hlo.Options) (backend.Executable, error) {
+func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, flops float64, params backend.Params, asked hlo.Options) (backend.Executable, error) {
 	if b.closed {
 		return nil, errClosed
 	}
@@ -141,7 +140,7 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	if err != nil {
 		return nil, err
 	}
-	e := &executable{backend: b, launch: launch, programs: programs, method: how.method, sets: 1, stage: stage.Of("pjrt")}
+	e := &executable{backend: b, launch: launch, method: how.method, sets: 1}
 	var need int64
 	for i, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
 		_, ok := bufferTypes[a.Dtype]
@@ -170,7 +169,7 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, pro
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	return e, nil
+	return b.running(launch.In, launch.Out, e), nil
 }
 
 // build compiles the program with options, without those that this compiler does

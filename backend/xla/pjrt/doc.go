@@ -3,17 +3,17 @@
 //
 //  1. Open loads a plugin, makes a client and chooses a device, which is looked
 //     up in the chip table.
-//  2. Baseline compiles XLA's own matmul. Compile compiles tile programs: on a TPU
+//  2. Solve compiles XLA's own matmul. Compile compiles tile programs: on a TPU
 //     as the kernels that they are (package lower/mosaic), elsewhere as what they
 //     mean (package lower/stablehlo), which is slow, for comparing results and not
 //     for plots.
-//     A product that is asked for on a mesh (backend.BaselineSpec.Mesh) is spread over
+//     A product that is asked for on a mesh (backend.ProblemSpec.Mesh) is spread over
 //     devices of the plugin by Shardy (sharded.go), and timed by wall. Any program that
 //     package lower/stablehlo spreads runs so; tests run tokens to experts and back.
-//  3. LoadSeeded makes the inputs: in the device's memory where that is the
-//     host's, else beside it and then across.
-//  4. Run times launches by one of the methods below; Check verifies what the
-//     last of them left.
+//  3. Fill has the inputs made in the device's memory where that is the host's, else beside
+//     it and then taken across.
+//  4. Run times launches by one of the methods below; Outputs shows what the last of them
+//     left.
 //
 // The methods, of Options.Method or a compilation's parameter method:
 //
@@ -41,7 +41,7 @@
 // left. By any method they take sets of arrays in turn, alike in what they hold, so many
 // that the cache does not keep a set until its turn comes again (sets.go); the sample says
 // hbm. With operands=any, and where arrays are so small that it would take more than 64
-// sets, there is one set, and the sample says l2. The check looks at every set.
+// sets, there is one set, and the sample says l2. Outputs shows every set.
 //
 // The binding waits for each call, passes no options to the compiler and does not
 // hand out what that made. It takes a plugin as a table of functions, though, and

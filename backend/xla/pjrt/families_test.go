@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/check"
 	"matladder/problem"
 )
@@ -25,12 +26,13 @@ func TestBaseline_Families(t *testing.T) {
 					t.Fatal(err)
 				}
 				spec := backend.InputSpec{Problem: family.Make(family.Sample, asked), Seed: 5, Dist: check.Uniform}
-				e, err := be.Baseline(context.Background(), backend.BaselineSpec{Problem: spec.Problem})
+				made, err := be.Solve(context.Background(), backend.ProblemSpec{Problem: spec.Problem})
 				if errors.Is(err, backend.ErrUnsupported) {
 					t.Skip(err)
 				} else if err != nil {
 					t.Fatal(err)
 				}
+				e := seeded.Of(made, nil, new(seeded.References))
 				defer e.Close()
 				if err := e.LoadSeeded(t.Context(), spec); err != nil {
 					t.Fatal(err)

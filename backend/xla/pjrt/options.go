@@ -15,6 +15,13 @@ import (
 	"matladder/machine"
 )
 
+// Backend is a device of a plugin.
+type Backend interface {
+	backend.Backend
+	backend.Compiler
+	backend.Solver
+}
+
 // Options are for Open.
 type Options struct {
 	// Name is that of the backend: xla-cpu, tpu or gpu.

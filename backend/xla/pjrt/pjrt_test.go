@@ -13,6 +13,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/backendtest"
+	"matladder/backend/seeded"
 	"matladder/check"
 	"matladder/machine"
 	"matladder/problem"
@@ -22,7 +23,7 @@ import (
 // TestConformance compares what tile programs mean as StableHLO, run by XLA,
 // with package interp.
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, func() backend.Backend { return openCPU(t, Options{}) }, backendtest.Options{
+	backendtest.Run(t, func() Backend { return openCPU(t, Options{}) }, backendtest.Options{
 		Seeded: true, OneIn: 11,
 		// PJRT has packed int4 buffers, which go-xla does not make.
 		MayRefuseQuantized: func(p problem.Matmul) bool { return p.A == tile.Int4 || p.B == tile.Int4 },
@@ -30,12 +31,13 @@ func TestConformance(t *testing.T) {
 }
 
 // baseline compiles and loads XLA's own matmul.
-func baseline(t testing.TB, be backend.Backend, spec backend.InputSpec, params backend.Params) backend.Executable {
+func baseline(t testing.TB, be backend.Solver, spec backend.InputSpec, params backend.Params) backend.Seeded {
 	t.Helper()
-	e, err := be.Baseline(context.Background(), backend.BaselineSpec{Problem: spec.Problem, Params: params})
+	made, err := be.Solve(context.Background(), backend.ProblemSpec{Problem: spec.Problem, Params: params})
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := seeded.Of(made, nil, new(seeded.References))
 	t.Cleanup(func() { e.Close() })
 	if err := e.LoadSeeded(t.Context(), spec); err != nil {
 		t.Fatal(err)
@@ -160,15 +162,15 @@ func TestParams(t *testing.T) {
 	}
 	p := problem.New(8, 8, 8, tile.Float32)
 	for _, params := range []backend.Params{{ISA: "avx2"}, {Threads: 77}, {VMEMBytes: 1}, {Extra: map[string]string{operandsParam: OperandsHBM}}} {
-		if _, err := be.Baseline(context.Background(), backend.BaselineSpec{Problem: p, Params: params}); !errors.Is(err, backend.ErrUnsupported) {
+		if _, err := be.Solve(context.Background(), backend.ProblemSpec{Problem: p, Params: params}); !errors.Is(err, backend.ErrUnsupported) {
 			t.Errorf("%+v: %v", params, err)
 		}
 	}
-	if _, err := be.Baseline(context.Background(), backend.BaselineSpec{Problem: p, Params: backend.Params{Extra: map[string]string{"speed": "11"}}}); err == nil {
+	if _, err := be.Solve(context.Background(), backend.ProblemSpec{Problem: p, Params: backend.Params{Extra: map[string]string{"speed": "11"}}}); err == nil {
 		t.Error("an unknown parameter is accepted")
 	}
 	var big *backend.TooBigError
-	if _, err := be.Baseline(context.Background(), backend.BaselineSpec{Problem: problem.New(1024, 1024, 1024, tile.Float32)}); !errors.As(err, &big) || big.Need != 12<<20 || big.Limit != 1<<20 {
+	if _, err := be.Solve(context.Background(), backend.ProblemSpec{Problem: problem.New(1024, 1024, 1024, tile.Float32)}); !errors.As(err, &big) || big.Need != 12<<20 || big.Limit != 1<<20 {
 		t.Errorf("12 MiB on a device of 1 MiB: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/backend"
 	"matladder/backend/worker"
 	"matladder/backend/xla/aot"
 	"matladder/plugins"
@@ -41,7 +40,7 @@ func cpuPlugin(t testing.TB) string {
 }
 
 // openCPU opens the plugin in this process.
-func openCPU(t testing.TB, o Options) backend.Backend {
+func openCPU(t testing.TB, o Options) Backend {
 	t.Helper()
 	o.Name, o.Plugin = "xla-cpu", cpuPlugin(t)
 	be, err := Open(o)

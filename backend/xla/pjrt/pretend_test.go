@@ -38,7 +38,7 @@ func TestTransfers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var results []tile.Tensor
-	for _, be := range []backend.Backend{here, there} {
+	for _, be := range []Backend{here, there} {
 		e, err := be.Compile(t.Context(), programs, backend.Params{})
 		if err != nil {
 			t.Fatal(err)

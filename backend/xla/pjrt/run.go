@@ -20,10 +20,6 @@ const longestCall = 2 * time.Second
 
 // Run times launches. The transfer of their number is not part of the time.
 func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	return e.stage.Run(launches, func() (backend.Sample, error) { return e.run(ctx, launches) })
-}
-
-func (e *executable) run(ctx context.Context, launches int) (backend.Sample, error) {
 	if err := ctx.Err(); err != nil {
 		return backend.Sample{}, err
 	}

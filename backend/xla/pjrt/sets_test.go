@@ -9,6 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
+	"matladder/backend/seeded"
 	"matladder/check"
 	"matladder/lower/stablehlo"
 	"matladder/machine"
@@ -63,6 +64,11 @@ func pretendGPU(t *testing.T, p problem.Matmul) *pjrtBackend {
 	return be
 }
 
+// coreOf is a launch with its arrays.
+func coreOf(e backend.Executable) *executable {
+	return seeded.Inner(e).(running).Core().(*executable)
+}
+
 // TestSets gives each set operands of its own: the launches of a call take them in turn,
 // however many there are and however they are timed, and what each set is left is the
 // product of its own operands.
@@ -72,7 +78,8 @@ func TestSets(t *testing.T) {
 	defer be.Close()
 	spec := backend.InputSpec{Problem: p, Seed: 3, Dist: check.Uniform}
 	for _, method := range methods {
-		e := baseline(t, be, spec, byMethod(method)).(*executable)
+		made := baseline(t, be, spec, byMethod(method))
+		e := coreOf(made)
 		if e.sets != 4 {
 			t.Fatalf("%s: %d sets", method, e.sets)
 		}
@@ -82,7 +89,7 @@ func TestSets(t *testing.T) {
 		}
 		took, all := map[int]bool{}, 0
 		for _, launches := range []int{1, 2, 3, 4, 5, 7, 8, 15, 1030} {
-			sample, err := e.Run(context.Background(), launches)
+			sample, err := made.Run(context.Background(), launches)
 			if err != nil || sample.Operands != OperandsHBM {
 				t.Fatalf("%s: %d launches: %+v, %v", method, launches, sample, err)
 			}
@@ -162,26 +169,28 @@ func TestSets_Verified(t *testing.T) {
 	defer be.Close()
 	spec := backend.InputSpec{Problem: p, Seed: 3, Dist: check.Uniform}
 	for wrong := -1; wrong < 4; wrong++ {
-		e := baseline(t, be, spec, byMethod(Loop)).(*executable)
+		made := baseline(t, be, spec, byMethod(Loop))
+		e := coreOf(made)
 		if wrong >= 0 {
 			e.giveSet(t, wrong, p)
 		}
-		if _, err := e.Run(context.Background(), 6); err != nil {
+		if _, err := made.Run(context.Background(), 6); err != nil {
 			t.Fatal(err)
 		}
-		r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec})
+		r, err := made.Check(t.Context(), backend.CheckSpec{InputSpec: spec})
 		if err != nil || r.OK != (wrong < 0) {
 			t.Errorf("set %d is wrong: %+v, %v", wrong, r, err)
 		}
-		if err := e.Poison(t.Context()); err != nil {
+		if err := made.Poison(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
-	e := baseline(t, be, spec, backend.Params{Extra: map[string]string{operandsParam: OperandsAny}}).(*executable)
-	if s, err := e.Run(context.Background(), 5); err != nil || s.Operands != inL2 || e.sets != 1 {
+	made := baseline(t, be, spec, backend.Params{Extra: map[string]string{operandsParam: OperandsAny}})
+	e := coreOf(made)
+	if s, err := made.Run(context.Background(), 5); err != nil || s.Operands != inL2 || e.sets != 1 {
 		t.Errorf("%d sets, %+v, %v", e.sets, s, err)
 	}
-	if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
+	if r, err := made.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/seeded"
 	"matladder/backend/worker"
 	"matladder/check"
 	"matladder/machine/mesh"
@@ -26,10 +27,11 @@ func TestSharded(t *testing.T) {
 			for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 				t.Run(fmt.Sprintf("%s/%s/%s", way.Name, spread, d), func(t *testing.T) {
 					p := problem.New(4*24, 4*10, 4*14, d)
-					e, err := be.Baseline(t.Context(), backend.BaselineSpec{Problem: p, Variant: way.Name, Mesh: spread})
+					made, err := be.Solve(t.Context(), backend.ProblemSpec{Problem: p, Variant: way.Name, Mesh: spread})
 					if err != nil {
 						t.Fatal(err)
 					}
+					e := seeded.Of(made, nil, new(seeded.References))
 					defer e.Close()
 					spec := backend.InputSpec{Problem: p, Seed: 3, Dist: check.Uniform}
 					if err := e.LoadSeeded(t.Context(), spec); err != nil {
@@ -59,15 +61,15 @@ func TestSharded(t *testing.T) {
 func TestSharded_Refuses(t *testing.T) {
 	be := openWorker(t, worker.Options{})
 	for name, c := range map[string]struct {
-		spec backend.BaselineSpec
+		spec backend.ProblemSpec
 		want string
 	}{
-		"devices": {backend.BaselineSpec{Problem: problem.New(80, 80, 80, tile.Float32), Variant: "split", Mesh: "data=8"}, "has 8 devices"},
-		"ragged":  {backend.BaselineSpec{Problem: problem.New(81, 80, 80, tile.Float32), Variant: "split", Mesh: "data=2"}, "81 rows of a cannot be split evenly over 2"},
-		"softmax": {backend.BaselineSpec{Problem: problem.SoftmaxFamily.Make(problem.SoftmaxFamily.Equal(64), problem.Asked{A: tile.Float32}), Variant: "split", Mesh: "data=2"}, "split"},
+		"devices": {backend.ProblemSpec{Problem: problem.New(80, 80, 80, tile.Float32), Variant: "split", Mesh: "data=8"}, "has 8 devices"},
+		"ragged":  {backend.ProblemSpec{Problem: problem.New(81, 80, 80, tile.Float32), Variant: "split", Mesh: "data=2"}, "81 rows of a cannot be split evenly over 2"},
+		"softmax": {backend.ProblemSpec{Problem: problem.SoftmaxFamily.Make(problem.SoftmaxFamily.Equal(64), problem.Asked{A: tile.Float32}), Variant: "split", Mesh: "data=2"}, "split"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := be.Baseline(t.Context(), c.spec)
+			e, err := be.Solve(t.Context(), c.spec)
 			if err == nil {
 				e.Close()
 			}

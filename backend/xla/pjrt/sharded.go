@@ -11,7 +11,6 @@ import (
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/stage"
-	"matladder/check"
 	"matladder/lower/stablehlo"
 	"matladder/machine/mesh"
 	"matladder/tile"
@@ -27,14 +26,12 @@ type sharded struct {
 	program program
 	devices []int // of the client, by their place in the mesh
 
-	whole     map[string]tile.Tensor // the inputs, in the host's memory
-	in, out   []*binding.Buffer      // parts, one device after the other
-	stage     stage.Stage
-	reference check.Verifier
+	whole   []tile.Tensor     // the inputs, in the host's memory
+	in, out []*binding.Buffer // parts, one device after the other
 }
 
 // sharded compiles XLA's own way to compute a product for the devices of a mesh.
-func (b *pjrtBackend) sharded(ctx context.Context, spec backend.BaselineSpec) (backend.Executable, error) {
+func (b *pjrtBackend) sharded(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
 	if b.closed {
 		return nil, errClosed
 	}
@@ -67,7 +64,7 @@ func (b *pjrtBackend) spread(ctx context.Context, s *stablehlo.Spread, params ba
 	if err != nil {
 		return nil, err
 	}
-	e := &sharded{Spread: s, backend: b, stage: stage.Of("pjrt")}
+	e := &sharded{Spread: s, backend: b}
 	for _, a := range append(append([]stablehlo.Array(nil), s.In...), s.Out...) {
 		if _, ok := bufferTypes[a.Dtype]; !ok {
 			return nil, fmt.Errorf("pjrt: array %s of %s: no such buffers: %w", a.Name, a.Dtype, backend.ErrUnsupported)
@@ -83,7 +80,7 @@ func (b *pjrtBackend) spread(ctx context.Context, s *stablehlo.Spread, params ba
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	return e, nil
+	return b.running(s.In, s.Out, e), nil
 }
 
 func (e *sharded) build(options hlo.Options) (err error) {
@@ -124,9 +121,9 @@ func (e *sharded) part(a stablehlo.Array, device int, whole tile.Tensor, put []b
 	return t
 }
 
-// fill makes the inputs by calling set for each, and hands each device its parts.
-func (e *sharded) fill(set func(i int, name string, t tile.Tensor) error) error {
-	e.reference, e.whole = nil, map[string]tile.Tensor{}
+// Fill makes the inputs and hands each device its parts.
+func (e *sharded) Fill(_ context.Context, source backend.Source) error {
+	e.whole = make([]tile.Tensor, len(e.In))
 	if err := errors.Join(free(&e.out), free(&e.in)); err != nil {
 		return err
 	}
@@ -136,16 +133,16 @@ func (e *sharded) fill(set func(i int, name string, t tile.Tensor) error) error 
 		}
 	}
 	for i, a := range e.In {
-		t := tile.NewTensor(a.Dtype, a.Shape...)
-		if err := set(i, a.Name, t); err != nil {
+		t, err := source(i, tile.Tensor{Dtype: a.Dtype, Shape: a.Shape})
+		if err != nil {
 			return err
 		}
-		e.whole[a.Name] = t
+		e.whole[i] = t
 	}
 	devices := e.backend.client.AddressableDevices()
 	for place, device := range e.devices {
-		for _, a := range e.In {
-			t := e.part(a, place, e.whole[a.Name], nil)
+		for i, a := range e.In {
+			t := e.part(a, place, e.whole[i], nil)
 			h, err := e.backend.client.BufferFromHost().FromRawData(t.Data, bufferTypes[t.Dtype], t.Shape).ToDevice(devices[device]).Done()
 			if err != nil {
 				return errors.Join(wrap("transfer a part of "+a.Name, err), free(&e.in))
@@ -165,22 +162,11 @@ func free(list *[]*binding.Buffer) (err error) {
 	return err
 }
 
-// Load copies arrays in.
-func (e *sharded) Load(in ...tile.Tensor) error {
-	return stage.Load(&e.stage, in, e.In, matches, func() error { return e.fill(copies(in)) })
-}
-
-// LoadSeeded makes the inputs.
-func (e *sharded) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	return e.stage.LoadSeeded(spec, func() error { return e.fill(e.backend.seeded(ctx, spec)) })
-}
+// Inputs are whole.
+func (e *sharded) Inputs() []tile.Tensor { return e.whole }
 
 // Run times launches.
 func (e *sharded) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	return e.stage.Run(launches, func() (backend.Sample, error) { return e.run(ctx, launches) })
-}
-
-func (e *sharded) run(ctx context.Context, launches int) (backend.Sample, error) {
 	sample := backend.Sample{Method: Wall}
 	for range launches {
 		if err := ctx.Err(); err != nil {
@@ -205,10 +191,6 @@ func (e *sharded) run(ctx context.Context, launches int) (backend.Sample, error)
 
 // Poison overwrites the outputs' memory, which the next launch may be given, and frees it.
 func (e *sharded) Poison(ctx context.Context) error {
-	return e.stage.Poison(func() error { return e.poison(ctx) })
-}
-
-func (e *sharded) poison(ctx context.Context) error {
 	if e.backend.shared {
 		for i, h := range e.out {
 			a := e.Out[i%len(e.Out)]
@@ -217,69 +199,32 @@ func (e *sharded) poison(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			fill(t.Data)
+			stage.SetBits(t.Data)
 		}
 	}
 	return errors.Join(free(&e.out), ctx.Err())
 }
 
-// gathered are the outputs, put together from their parts.
-func (e *sharded) gathered() (map[string]tile.Tensor, error) {
-	out := map[string]tile.Tensor{}
+// Outputs looks at the outputs, put together from their parts.
+func (e *sharded) Outputs(_ context.Context, look func([]tile.Tensor) error) error {
+	var out []tile.Tensor
 	for i, a := range e.Out {
 		whole := tile.NewTensor(a.Dtype, a.Shape...)
 		for place := range e.devices {
 			shape, _ := e.Mesh.Shape(a.Name, [2]int(a.Shape), e.Way.Of(a.Name))
 			data := make([]byte, a.Dtype.Bytes(int64(shape[0]*shape[1])))
 			if err := wrap("transfer a part of "+a.Name, e.out[place*len(e.Out)+i].ToHost(data)); err != nil {
-				return nil, err
+				return err
 			}
 			e.part(a, place, whole, data)
 		}
-		out[a.Name] = whole
+		out = append(out, whole)
 	}
-	return out, nil
+	return look(out)
 }
 
-// Check verifies what the last launch left.
-func (e *sharded) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
-	return e.stage.Check(spec, func() (r backend.CheckResult, err error) {
-		out, err := e.gathered()
-		if err == nil {
-			out, err = check.Damage(spec.Fault, out)
-		}
-		if err == nil && e.reference == nil {
-			in := e.whole
-			if check.IsExact(spec.Dist) {
-				in = map[string]tile.Tensor{} // their answers need none
-			}
-			e.reference, err = e.backend.reference(ctx, spec.InputSpec, in)
-		}
-		if err != nil {
-			return r, err
-		}
-		return e.reference.Verify(ctx, nil, e.whole, out)
-	})
-}
-
-// Results copies arrays out.
-func (e *sharded) Results(out ...tile.Tensor) error {
-	return stage.Results(&e.stage, out, e.Out, matches, func() error {
-		made, err := e.gathered()
-		if err != nil {
-			return err
-		}
-		for i, a := range e.Out {
-			copy(out[i].Data, made[a.Name].Data)
-		}
-		return nil
-	})
-}
-
-// Close frees the arrays and the program. Closing twice is no error.
+// Close frees the arrays and the program.
 func (e *sharded) Close() error {
-	return e.stage.Close(func() error {
-		e.reference, e.whole = nil, nil
-		return errors.Join(free(&e.in), free(&e.out), e.program.close())
-	})
+	e.whole = nil
+	return errors.Join(free(&e.in), free(&e.out), e.program.close())
 }

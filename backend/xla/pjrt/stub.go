@@ -5,8 +5,6 @@ package pjrt
 import (
 	"errors"
 	"runtime"
-
-	"matladder/backend"
 )
 
 // Available says what is missing.
@@ -18,7 +16,7 @@ func Available() error {
 }
 
 // Open says what is missing.
-func Open(o Options) (backend.Backend, error) {
+func Open(o Options) (Backend, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}

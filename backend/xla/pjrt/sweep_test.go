@@ -26,22 +26,22 @@ type saboteur struct {
 }
 
 func (s saboteur) Compile(ctx context.Context, ps []*tile.Program, params backend.Params) (backend.Executable, error) {
-	e, err := s.Backend.Compile(ctx, ps, params)
+	e, err := backend.Compile(ctx, s.Backend, ps, params)
 	if err == nil && ps[0].Name == s.kernel {
-		e = sabotaged{e, s}
+		e = sabotaged{e.(backend.Seeded), s}
 	}
 	return e, err
 }
 
 type sabotaged struct {
-	backend.Executable
+	backend.Seeded
 	by saboteur
 }
 
 func (s sabotaged) Run(ctx context.Context, _ int) (backend.Sample, error) {
 	pid := s.by.pid()
 	time.AfterFunc(100*time.Millisecond, func() { syscall.Kill(pid, s.by.signal) })
-	return s.Executable.Run(ctx, 1<<30)
+	return s.Seeded.Run(ctx, 1<<30)
 }
 
 // TestSweep_LostWorkers loses the worker in each round of one kernel. That

@@ -106,7 +106,8 @@ func clearing(p problem.Attention) *tile.Builder {
 		t.Fill(one, 1)
 		t.Fill(count, 0)
 	})
-	t.When(tile.Test(n, tile.LT, tile.Const(rows)), func() {
+	some := RangeOf(p, i, tile.Blocks{M: bq, K: bk})
+	t.When(tile.All(tile.Test(n, tile.LT, tile.Const(rows)), tile.Test(j, tile.GE, some.First), tile.Test(j, tile.LE, some.Last)), func() {
 		conds := append(r.inside(), r.visible()...)
 		if r.segments[0].Overhangs(0) {
 			conds = append(conds, tile.InBounds(r.segments[0], 0))

@@ -76,17 +76,9 @@ func Junk(elem string) float64 {
 	return -77
 }
 
-// Unseeded is the part of an executable that makes inputs and verifies outputs itself, for
-// those that do neither.
-type Unseeded struct{}
-
-// LoadSeeded is not supported.
-func (Unseeded) LoadSeeded(context.Context, backend.InputSpec) error { return backend.ErrUnsupported }
+// Unpoisoned is the part of an executable that lets nobody poison its outputs: each Run makes
+// new ones.
+type Unpoisoned struct{}
 
 // Poison is not supported.
-func (Unseeded) Poison(context.Context) error { return backend.ErrUnsupported }
-
-// Check is not supported.
-func (Unseeded) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {
-	return backend.CheckResult{}, backend.ErrUnsupported
-}
+func (Unpoisoned) Poison(context.Context) error { return backend.ErrUnsupported }

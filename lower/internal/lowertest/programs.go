@@ -55,7 +55,7 @@ func compare(t *testing.T, be backend.Backend, c tiletest.Case, refused string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := be.Compile(ctx, c.Programs, backend.Params{})
+	e, err := backend.Compile(ctx, be, c.Programs, backend.Params{})
 	if refused != "" && errors.Is(err, backend.ErrUnsupported) && strings.Contains(err.Error(), refused) {
 		return
 	}

@@ -8,11 +8,12 @@ import (
 	"matladder/tile"
 )
 
-// affine is a value (x + a) · b · w + c, a and b numbers of a row, w and c rows: what a norm
-// makes of x when it knows its mean and its size. One loop does all of it.
+// affine is a value (x + a) · b · w · d + c, a, b and d numbers of a row, w and c rows: what a norm
+// makes of x when it knows its mean and its size, and scales of a sum. One loop does all of it
+// where d is 1.
 type affine struct {
-	x, shift, by, row, term *tile.Expr // shift, by, row and term are nil where there is none
-	less                    bool       // shift is taken away
+	x, shift, by, row, last, term *tile.Expr // all but x are nil where there is none
+	less                          bool       // shift is taken away
 }
 
 // affineOf takes e, of float32, apart from its end; nil where no number of a row is in it.
@@ -20,9 +21,10 @@ func affineOf(e *tile.Expr) *affine {
 	aRow := func(e *tile.Expr) bool { return plan.OneRow(e) && !plan.OneColumn(e) }
 	f := &affine{}
 	f.x, f.term = plan.Apart(e, tile.OpAdd, aRow)
+	f.x, f.last = plan.Apart(f.x, tile.OpMul, plan.OneColumn)
 	f.x, f.row = plan.Apart(f.x, tile.OpMul, aRow)
 	if f.row == nil {
-		f.x, f.term = e, nil
+		f.x, f.last, f.term = e, nil, nil
 	}
 	f.x, f.by = plan.Apart(f.x, tile.OpMul, plan.OneColumn)
 	f.less = f.x.Op == tile.OpSub && plan.OneColumn(f.x.Args[1])
@@ -37,6 +39,9 @@ func affineOf(e *tile.Expr) *affine {
 	return f
 }
 
+// noTerm is what changes nothing that it is added to.
+var noTerm = float32(math.Copysign(0, -1))
+
 // rowOf compiles e, or has the same number in all of a row where e is nil.
 func (c *values) rowOf(e *tile.Expr, otherwise float32) plan.Lanes[float32] {
 	if e != nil {
@@ -49,8 +54,7 @@ func (c *values) rowOf(e *tile.Expr, otherwise float32) plan.Lanes[float32] {
 
 // along compiles f by a loop for what its x is stored as, past the caches or not.
 func along[T any](c *values, f *affine, x plan.Lanes[T], loop func(dst, x []T, a, b float32, w, c []float32, past bool), past bool) into[T] {
-	none := float32(math.Copysign(0, -1)) // what added to changes nothing
-	a, b, factors, terms := constant(none), constant(1), c.rowOf(f.row, 1), c.rowOf(f.term, none)
+	a, b, factors, terms := constant(noTerm), constant(1), c.rowOf(f.row, 1), c.rowOf(f.term, noTerm)
 	if f.shift != nil {
 		a = c.single(f.shift)
 	}
@@ -68,6 +72,29 @@ func along[T any](c *values, f *affine, x plan.Lanes[T], loop func(dst, x []T, a
 	}
 }
 
+// affineInto compiles f, of float32. A last factor that is not 1 takes two more loops.
+func (c *values) affineInto(f *affine, past bool) into[float32] {
+	x, l := c.floats(f.x), &c.plan.Loops
+	whole := along(c, f, x, l.Affine, past)
+	if f.last == nil {
+		return whole
+	}
+	bare := *f
+	bare.term = nil
+	scaled, last, terms := along(c, &bare, x, l.Affine, false), c.single(f.last), c.rowOf(f.term, noTerm)
+	return func(w *plan.Frame, row, col int, out []float32) {
+		by := last(w, row)
+		if by == 1 {
+			whole(w, row, col, out)
+			return
+		}
+		plus := terms(w, row, col, len(out))
+		scaled(w, row, col, out)
+		l.Scale(out, out, by)
+		l.Add(out, out, plus)
+	}
+}
+
 // affineTo compiles a value that is stored as the step's destination is, where its loop can
 // store it so; nil where it cannot.
 func (c *values) affineTo(e *tile.Expr, d tile.Dtype, past bool) plan.Writer {
@@ -78,8 +105,8 @@ func (c *values) affineTo(e *tile.Expr, d tile.Dtype, past bool) plan.Writer {
 	switch {
 	case f == nil:
 	case d == tile.Float32:
-		return written(c, along(c, f, c.floats(f.x), c.plan.Loops.Affine, past))
-	case bits(f.x) != nil:
+		return written(c, c.affineInto(f, past))
+	case f.last == nil && bits(f.x) != nil:
 		return written(c, along(c, f, loadSame[uint16](c, c.plan.Number(bits(f.x))), c.plan.Loops.AffineBFloat16, past))
 	}
 	return nil

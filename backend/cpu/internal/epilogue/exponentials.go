@@ -33,12 +33,16 @@ func (c *values) into(e *tile.Expr) into[float32] {
 		return nil
 	}
 	if f := affineOf(e); f != nil {
-		return along(c, f, c.floats(f.x), c.plan.Loops.Affine, false)
+		return c.affineInto(f, false)
 	}
 	switch e.Op {
 	case tile.OpMul:
 		if x, by := plan.Apart(e, tile.OpMul, uniform); by != nil {
-			from, factor := c.floats(x), c.single(by)
+			factor := c.single(by)
+			if x.Op == tile.OpMul && x.Dtype == tile.Float32 && c.rows <= 1 {
+				return c.againBy(x, factor)
+			}
+			from := c.floats(x)
 			return func(w *plan.Frame, row, col int, out []float32) {
 				v := from(w, row, col, len(out))
 				c.plan.Loops.Scale(out, v, factor(w, row))
@@ -58,6 +62,25 @@ func (c *values) into(e *tile.Expr) into[float32] {
 		return c.chosen(e)
 	}
 	return nil
+}
+
+// againBy compiles a product times a number of the row: a scale's last part, which is 1 nearly
+// always.
+func (c *values) againBy(product *tile.Expr, factor one) into[float32] {
+	first, l := c.into(product), &c.plan.Loops
+	if first == nil {
+		x, y := c.floats(product.Args[0]), c.floats(product.Args[1])
+		first = func(w *plan.Frame, row, col int, out []float32) {
+			l.Mul(out, x(w, row, col, len(out)), y(w, row, col, len(out)))
+		}
+	}
+	return func(w *plan.Frame, row, col int, out []float32) {
+		by := factor(w, row) // which may be of what out has before
+		first(w, row, col, out)
+		if by != 1 {
+			l.Scale(out, out, by)
+		}
+	}
 }
 
 // uniform reports whether all elements of a row of e are one number.

@@ -83,41 +83,34 @@ func complete[T any](w *Worker, r, row0, row1 int) {
 	}
 }
 
-// finiteness is whether a block has no infinity and no NaN, as far as that is known.
-type finiteness uint8
-
-const (
-	finiteUnknown finiteness = iota
-	finiteYes
-	finiteNo
-)
+// finiteness is what is known of rows from … to-1 of a block: whether they have no infinity and
+// no NaN.
+type finiteness struct {
+	from, to      int
+	known, finite bool
+}
 
 // isFinite reports whether zero times any element of the current block of operand i, an
-// input, is zero. It looks at a block once in a launch.
+// input, that counts is zero. It looks at a block once in a launch, unless others of its
+// elements count than the last time.
 func (w *Worker) isFinite(i int) bool {
 	o := w.Plan.Operands[i]
 	at, r := &w.Places[o.Ref], &w.Plan.Refs[o.Ref]
 	if c := w.caches[i]; c != nil && c.full { // the array is not there
 		return false
 	}
-	var part finiteness
-	known, first, last := &w.finite[i][at.Block], 0, at.Rows
+	x := finiteness{to: at.Rows, known: true, finite: true}
 	if o.Shown.From != nil {
-		first, last = w.shown[i][0], min(last, w.shown[i][1])
-		if last-first < at.Rows {
-			known = &part
-		}
+		x.from, x.to = w.shown[i][0], min(x.to, w.shown[i][1])
 	}
-	if *known == finiteUnknown {
-		*known = finiteYes
-		for row := first; row < last; row++ {
-			if top := w.magnitude(o.Ref, at.Off+row*r.LD, at.Cols); !(top <= math.MaxFloat32) {
-				*known = finiteNo
-				break
-			}
+	last := &w.finite[i][at.Block]
+	if !last.known || last.from != x.from || last.to != x.to {
+		for row := x.from; row < x.to && x.finite; row++ {
+			x.finite = w.magnitude(o.Ref, at.Off+row*r.LD, at.Cols) <= math.MaxFloat32
 		}
+		*last = x
 	}
-	return *known == finiteYes
+	return last.finite
 }
 
 // magnitude is the largest of n elements of ref r from off on.

@@ -105,7 +105,9 @@ func NewCallable(e *Executable, threads int, shared *Sharing) *callable {
 		c.turn = newTurn(threads)
 	}
 	for i := range c.turn.places {
-		c.slots = append(c.slots, &slot{of: c, place: i, e: &Executable{sources: e.sources, Plans: e.Plans, Bound: e.Bound, borrows: true}})
+		own := NewExecutable(e.Plans, e.Bound, Options{})
+		own.borrows = true
+		c.slots = append(c.slots, &slot{of: c, place: i, e: own})
 	}
 	c.close = sync.OnceValue(c.end)
 	return c

@@ -12,22 +12,20 @@ import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/internal/stage"
-	"matladder/check"
 	"matladder/tile"
 )
 
 // Executable is a sequence of plans with its arrays. Between Compile and the
 // first Load it has neither memory nor goroutines.
 type Executable struct {
-	sources []*tile.Program
-	Plans   []*plan.Plan
-	Bound   tile.Bindings
+	*stage.Executable
+	Plans []*plan.Plan
+	Bound tile.Bindings
 
-	Pages  []byte                 // all memory
-	Arrays map[string]tile.Tensor // by name of the ref
-	Pool   *Pool
-	Runs   []*Run // by plan
-	stage  stage.Stage
+	Pages   []byte                 // all memory
+	Tensors map[string]tile.Tensor // by name of the ref
+	Pool    *Pool
+	Runs    []*Run // by plan
 
 	borrows bool // inputs and outputs are the callers'; they lie where calls say
 	onCores bool // threads of the pool are bound to cores
@@ -36,16 +34,20 @@ type Executable struct {
 
 // Options is how an executable runs.
 type Options struct {
-	Checks  *stage.References // what outputs are compared with
-	Pinned  bool              // threads are to be bound to cores
-	GiveWay bool              // workers that wait leave their processors to others
+	Pinned  bool // threads are to be bound to cores
+	GiveWay bool // workers that wait leave their processors to others
 }
 
 // NewExecutable returns what runs the plans of programs, one after another. It has neither
 // memory nor goroutines yet.
-func NewExecutable(programs []*tile.Program, plans []*plan.Plan, bound tile.Bindings, how Options) *Executable {
-	return &Executable{stage: stage.Of("cpu"), sources: programs, Plans: plans, Bound: bound, Options: how}
+func NewExecutable(plans []*plan.Plan, bound tile.Bindings, how Options) *Executable {
+	e := &Executable{Plans: plans, Bound: bound, Options: how}
+	e.Executable = stage.New("cpu", stage.Operands(bound.In), stage.Operands(bound.Out), core{e})
+	return e
 }
+
+// core is what an executable does, whatever its stage.
+type core struct{ *Executable }
 
 // Run is a plan with the memory and the workers that execute it.
 type Run struct {
@@ -89,30 +91,51 @@ func (e *Executable) Buffers() (shared, local, workers int) {
 	return shared, local, workers
 }
 
-// Prepare allocates all memory and starts the workers, if that has not been done, and
-// poisons the outputs.
+// Prepare is Fill with whatever lies in the inputs.
 func (e *Executable) Prepare(ctx context.Context) error {
-	return e.stage.Prepare(func() error { return e.prepare(ctx) })
+	return e.Fill(ctx, func(_ int, at tile.Tensor) (tile.Tensor, error) { return at, nil })
 }
 
-func (e *Executable) prepare(ctx context.Context) error {
+// Fill allocates all memory and starts the workers, if that has not been done, poisons the
+// outputs and has source make the inputs where they lie.
+func (e core) Fill(ctx context.Context, source backend.Source) error {
 	if e.Pages == nil {
 		if err := e.allocate(); err != nil {
 			return err
 		}
 	}
-	return e.poisonAll(ctx)
+	if err := e.Poison(ctx); err != nil {
+		return err
+	}
+	for i, at := range e.Inputs() {
+		if _, err := source(i, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Inputs are the arrays.
+func (e core) Inputs() []tile.Tensor { return e.of(e.Bound.In) }
+
+// Outputs looks at the arrays.
+func (e core) Outputs(_ context.Context, look func([]tile.Tensor) error) error {
+	return look(e.of(e.Bound.Out))
+}
+
+func (e core) of(refs []*tile.Ref) []tile.Tensor {
+	list := make([]tile.Tensor, len(refs))
+	for i, r := range refs {
+		list[i] = e.Tensors[r.Name]
+	}
+	return list
 }
 
 // Poison fills what the programs write.
-func (e *Executable) Poison(ctx context.Context) error {
-	return e.stage.Poison(func() error { return e.poisonAll(ctx) })
-}
-
-func (e *Executable) poisonAll(ctx context.Context) error {
+func (e core) Poison(ctx context.Context) error {
 	for _, r := range slices.Concat(e.Bound.Temp, e.Bound.Out) {
 		const strip = 1 << 22
-		t := e.Arrays[r.Name]
+		t := e.Tensors[r.Name]
 		for part := range slices.Chunk(t.Data, strip) {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -151,9 +174,9 @@ func (e *Executable) allocate() error {
 	if err != nil {
 		return fmt.Errorf("cpu: %w", err)
 	}
-	e.Pages, e.Arrays = pages, map[string]tile.Tensor{}
+	e.Pages, e.Tensors = pages, map[string]tile.Tensor{}
 	for _, r := range e.everything() {
-		e.Arrays[r.Name] = tile.Tensor{Dtype: r.Dtype, Shape: r.Array, Data: regions[r.Name].Of(pages)}
+		e.Tensors[r.Name] = tile.Tensor{Dtype: r.Dtype, Shape: r.Array, Data: regions[r.Name].Of(pages)}
 	}
 	if e.Pool == nil {
 		e.Pool = NewPool(workers)
@@ -194,7 +217,7 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 		} else if base := p.Slots[ref.Ref]; base != nil {
 			w.Data[i] = p.Scratch[p.Number(base)].Of(mem)
 		} else {
-			w.Data[i] = e.Arrays[ref.Name].Data
+			w.Data[i] = e.Tensors[ref.Name].Data
 		}
 	}
 	for i, o := range p.Operands {
@@ -242,77 +265,19 @@ func poison(t tile.Tensor) {
 	}
 }
 
-// Load copies arrays in and poisons the outputs.
-func (e *Executable) Load(in ...tile.Tensor) error {
-	return stage.Load(&e.stage, in, e.Bound.In, tile.Tensor.Matches, func() error {
-		if err := e.prepare(context.Background()); err != nil {
-			return err
-		}
-		for i, r := range e.Bound.In {
-			copy(e.Arrays[r.Name].Data, in[i].Data)
-		}
+// Close ends the workers and frees all memory.
+func (e core) Close() error {
+	if e.Pages == nil {
 		return nil
-	})
-}
-
-// LoadSeeded makes the inputs and poisons the outputs.
-func (e *Executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
-	return e.stage.LoadSeeded(spec, func() error {
-		if err := e.prepare(ctx); err != nil {
-			return err
-		}
-		for _, r := range e.Bound.In {
-			if err := check.Fill(ctx, e.Arrays[r.Name], r.Name, spec.Problem, spec.Seed, spec.Dist); err != nil {
-				return fmt.Errorf("cpu: fill %s: %w", r.Name, err)
-			}
-		}
-		return nil
-	})
-}
-
-// Check verifies the output of the last Run.
-func (e *Executable) Check(ctx context.Context, spec backend.CheckSpec) (backend.CheckResult, error) {
-	return e.stage.Check(spec, func() (backend.CheckResult, error) {
-		in, out := map[string]tile.Tensor{}, map[string]tile.Tensor{}
-		for _, r := range e.Bound.In {
-			in[r.Name] = e.Arrays[r.Name]
-		}
-		for _, r := range e.Bound.Out {
-			out[r.Name] = e.Arrays[r.Name]
-		}
-		out, err := check.Damage(spec.Fault, out)
-		if err != nil {
-			return backend.CheckResult{}, err
-		}
-		return e.Checks.Verify(ctx, spec.InputSpec, e.sources, in, out)
-	})
-}
-
-// Results copies arrays out.
-func (e *Executable) Results(out ...tile.Tensor) error {
-	return stage.Results(&e.stage, out, e.Bound.Out, tile.Tensor.Matches, func() error {
-		for i, r := range e.Bound.Out {
-			copy(out[i].Data, e.Arrays[r.Name].Data)
-		}
-		return nil
-	})
-}
-
-// Close ends the workers and frees all memory. Closing twice is no error.
-func (e *Executable) Close() error {
-	return e.stage.Close(func() error {
-		if e.Pages == nil {
-			return nil
-		}
-		e.Pool.Close()
-		return e.free()
-	})
+	}
+	e.Pool.Close()
+	return e.free()
 }
 
 // free frees all memory.
 func (e *Executable) free() error {
 	pages := e.Pages
-	e.Pages, e.Arrays, e.Runs = nil, nil, nil
+	e.Pages, e.Tensors, e.Runs = nil, nil, nil
 	return memory.FreePages(pages)
 }
 

@@ -132,7 +132,7 @@ func RunMesh(ctx context.Context, programs []*tile.Program, devices []*Executabl
 	var all sync.WaitGroup
 	for d, e := range devices {
 		all.Go(func() {
-			_, errs[d] = e.stage.Run(1, func() (backend.Sample, error) { return backend.Sample{}, e.launch() })
+			_, errs[d] = e.Launch(1, func() (backend.Sample, error) { return backend.Sample{}, e.launch() })
 			for _, m := range meshes {
 				m.leave(d, errs[d])
 			}

@@ -12,11 +12,7 @@ import (
 
 // Run executes launches. Only they are timed: the workers are awake and waiting
 // when the clock starts.
-func (e *Executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
-	return e.stage.Run(launches, func() (backend.Sample, error) { return e.run(ctx, launches) })
-}
-
-func (e *Executable) run(ctx context.Context, launches int) (backend.Sample, error) {
+func (e core) Run(ctx context.Context, launches int) (backend.Sample, error) {
 	if err := ctx.Err(); err != nil {
 		return backend.Sample{}, err
 	}

@@ -96,7 +96,7 @@ func (e *Executable) recorded() (*timeline.Timeline, error) {
 	if err := e.launch(); err != nil {
 		return nil, err
 	}
-	t := &timeline.Timeline{Title: e.sources[0].Name, Source: "measured"}
+	t := &timeline.Timeline{Title: e.Plans[0].Program.Name, Source: "measured"}
 	for i, r := range list {
 		t.Tracks = append(t.Tracks, fmt.Sprintf("worker %d", i))
 		t.Spans = append(t.Spans, r.spans...)

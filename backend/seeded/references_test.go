@@ -1,4 +1,4 @@
-package stage
+package seeded
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 // that of their own inputs.
 func TestReferences(t *testing.T) {
 	p := problem.New(8, 8, 8, tile.Float32)
-	r := Keep(2)
+	r := Keep(2, false)
 	outputs := map[uint64]map[string]tile.Tensor{}
 	for i, seed := range []uint64{1, 2, 1, 3, 1, 2} {
 		spec := backend.InputSpec{Problem: p, Seed: seed, Dist: check.Normal}
@@ -37,14 +37,14 @@ func TestReferences(t *testing.T) {
 		}
 		outputs[seed] = map[string]tile.Tensor{"o": out}
 		for of, o := range outputs {
-			result, err := r.Verify(t.Context(), spec, nil, in, o)
+			result, err := r.verify(t.Context(), referenceKey{InputSpec: spec}, nil, in, o)
 			if err != nil || result.OK != (of == seed) {
 				t.Errorf("output of seed %d with inputs of %d: %+v, %v", of, seed, result, err)
 			}
 		}
 		var seeds []uint64
 		for _, k := range r.last {
-			seeds = append(seeds, k.spec.Seed)
+			seeds = append(seeds, k.Seed)
 		}
 		if want := [][]uint64{{1}, {2, 1}, {1, 2}, {3, 1}, {1, 3}, {2, 1}}[i]; !slices.Equal(seeds, want) {
 			t.Errorf("keeps the references of %v, want %v", seeds, want)

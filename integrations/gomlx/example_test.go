@@ -1,4 +1,4 @@
-package gomlxbackend_test
+package gomlx_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 
-	_ "matladder/gomlxbackend"
+	_ "matladder/integrations/gomlx"
 )
 
 // A graph of one product, for two threads.

@@ -1,4 +1,4 @@
-package gonumblas_test
+package gonum_test
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"matladder"
-	"matladder/gonumblas"
+	"matladder/integrations/gonum"
 )
 
 // gonum's products of float32 matrices, by kernels.
 func ExampleOpen() {
-	i, err := gonumblas.Open(context.Background(), matladder.Options{})
+	i, err := gonum.Open(context.Background(), matladder.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,4 +1,4 @@
-package gonumblas
+package gonum
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
-// Package gonumblas is matladder as gonum's BLAS for float32:
+// Package gonum is matladder as gonum's BLAS for float32:
 //
-//	blas, err := gonumblas.Open(ctx, matladder.Options{})
+//	blas, err := gonum.Open(ctx, matladder.Options{})
 //	…
 //	defer blas.Close()
 //	blas32.Use(blas)
@@ -8,7 +8,7 @@
 // Sgemm runs on matladder; all else, and products too small to gain from it, on gonum's own
 // implementation, whose rules for arguments hold: what breaks them is a panic with gonum's
 // words.
-package gonumblas
+package gonum
 
 import (
 	"container/list"
@@ -160,7 +160,7 @@ func (i *Implementation) find(ctx context.Context, p product) (*matladder.Progra
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.closed {
-		return nil, errors.New("gonumblas: closed")
+		return nil, errors.New("gonum: closed")
 	}
 	if e, ok := i.programs[p]; ok {
 		i.recent.MoveToFront(e)
