@@ -1,12 +1,15 @@
 package plots
 
-import "matladder/results"
+import (
+	"matladder/results"
+	"matladder/stats"
+)
 
 // againPictures shows rates in the order of the rows.
 func againPictures(q Request, d data) ([]Picture, error) {
 	s := Series{Label: "rates"}
 	most := 0.0
-	for i, sum := range results.Best(d.asked) {
+	for i, sum := range stats.Best(d.asked) {
 		if usable(&sum) {
 			s.Points = append(s.Points, Point{X: float64(i + 1), Y: sum.Rate.Median, Lo: sum.Rate.Lo, Hi: sum.Rate.Hi})
 			most = max(most, sum.Rate.Hi)
