@@ -16,7 +16,7 @@ type condition struct {
 }
 
 // conditions are those of the conditional regions of a kernel's body: the program's own
-// (shares, of analyze.Work), and where a Dot contracts over the end of an array the plain
+// (shares, of model.Work), and where a Dot contracts over the end of an array the plain
 // and the masked copy that lower/mosaic writes of its statement.
 func conditions(p *tile.Program, shares []float64) []condition {
 	overhangs := p.Overhangs()

@@ -21,7 +21,7 @@ type part struct {
 // writesOut is the kind of transfer of an output.
 const writesOut = "vmem_to_hbm"
 
-// partOf adds up a schedule. shares are those of analyze.Work; nil takes every
+// partOf adds up a schedule. shares are those of model.Work; nil takes every
 // condition to hold in every step, which is the most that a step can take.
 func partOf(s *schedule.Schedule, looped bool, shares []float64) (part, error) {
 	p := part{Kernel: s.Kernel, Times: int64(s.Times), In: granules(s, false), Out: granules(s, true)}
