@@ -23,10 +23,10 @@ type lane struct {
 	resident bool // stays compiled and loaded from round to round
 
 	exe     backend.Seeded // nil while closed
-	counts  measure.Counts     // of a repetition that is not shortened
-	rounds  int                // that have its rows
-	samples []sample           // one for each repetition, for each pair of a loop
-	retired bool               // has a row that ends it
+	counts  measure.Counts // of a repetition that is not shortened
+	rounds  int            // that have its rows
+	samples []sample       // one for each repetition, for each pair of a loop
+	retired bool           // has a row that ends it
 }
 
 // turn measures the repetitions of one round and returns their rows. A failure
