@@ -36,7 +36,10 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			return &registry.Device{Backend: struct{ backend.Backend }{b}}, nil
+			return &registry.Device{Backend: struct {
+				backend.Backend
+				backend.Compiler
+			}{b, b}}, nil
 		},
 	})
 }

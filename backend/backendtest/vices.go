@@ -10,7 +10,7 @@ import (
 
 // Vice says what goes wrong in a launch, counted from 1 since the executable was made:
 // nothing (""), the launch returns at once (Idle), or an output that is damaged by a
-// fault of package check.
+// fault of package check: one that no other fault, of a self-test, takes back.
 type Vice func(launch int) string
 
 // Idle is a launch that does nothing.
@@ -22,11 +22,11 @@ var Vices = map[string]Vice{
 	"every second returns":       func(n int) string { return pick(n%2 == 0, Idle) },
 	"every odd returns":          func(n int) string { return pick(n%2 == 1, Idle) },
 	"all but the first return":   func(n int) string { return pick(n > 1, Idle) },
-	"every odd is wrong":         func(n int) string { return pick(n%2 == 1, "sign") },
-	"every even is wrong":        func(n int) string { return pick(n%2 == 0, "sign") },
+	"every odd is wrong":         func(n int) string { return pick(n%2 == 1, "gain") },
+	"every even is wrong":        func(n int) string { return pick(n%2 == 0, "gain") },
 	"one in a hundred is wrong":  func(n int) string { return pick(n%100 == 41, "nan") },
 	"one in a hundred returns":   func(n int) string { return pick(n%100 == 99, Idle) },
-	"right in the first launch":  func(n int) string { return pick(n > 1, "sign") },
+	"right in the first launch":  func(n int) string { return pick(n > 1, "gain") },
 	"right but after two others": func(n int) string { return pick(n > 2, "tile") },
 }
 

@@ -186,7 +186,7 @@ func TestAdjust_Known(t *testing.T) {
 }
 
 // stepper is a fake whose adjustments are half and double of a number, and a word.
-type stepper struct{ backend.Backend }
+type stepper struct{ *fake }
 
 func (stepper) Adjustments(_ context.Context, _ []*tile.Program, params backend.Params) ([]backend.Params, error) {
 	n := kibOf(params)

@@ -78,9 +78,9 @@ backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict bac
 backend/cpu: backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend machine
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
-backend/foreign/clib: backend backend/internal/stage backend/worker machine internal/dynlib problem tile github.com/ebitengine/purego
+backend/foreign/clib: backend backend/internal/stage backend/worker machine internal/child internal/dynlib internal/lastline problem tile github.com/ebitengine/purego
 backend/registry/builtin: backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/awake lower/triton plugins tile
-backend/foreign/process: backend backend/internal/stage machine internal/child internal/files problem tile
+backend/foreign/process: backend backend/internal/stage machine internal/child internal/files internal/lastline problem tile
 stats/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats/interval backend machine problem internal/awake internal/counters results

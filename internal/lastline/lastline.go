@@ -65,3 +65,9 @@ func (w *Writer) Lines(most int) string {
 	}
 	return strings.Join(lines[max(0, len(lines)-most):], "; ")
 }
+
+// First is the first line of what a program or a loader said, without space around it.
+func First(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

@@ -1,6 +1,6 @@
-// Package clib has functions of one's own measured beside the kernels: in the same rounds,
+// Package clib has anybody's functions measured beside the kernels: in the same rounds,
 // on the same inputs, verified in the same way, into the same rows. A Backend of it solves
-// problems and does nothing else, as a library of package peer has.
+// problems and does nothing else, as one of package process does.
 //
 //  1. New takes a Go function, which runs in this process.
 //  2. Open takes a function of a shared library, in C or any language that makes one. It

@@ -13,6 +13,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/worker"
+	"matladder/internal/child"
 	"matladder/machine"
 )
 
@@ -53,22 +54,12 @@ func Open(ctx context.Context, f Function, l Library, host machine.Device) (*Bac
 	if err != nil {
 		return nil, err
 	}
-	w, err := worker.Open(ctx, worker.Options{Opener: OpenerName, Config: config, Env: threads(l.Threads)})
+	w, err := worker.Open(ctx, worker.Options{Opener: OpenerName, Config: config, Env: child.Threads(l.Threads)})
 	if err != nil {
 		return nil, err
 	}
 	b.solve, b.close = w.Solve, w.Close
 	return b, nil
-}
-
-// threads are the environment variables by which common libraries are told how many
-// threads to use.
-func threads(n int) []string {
-	env := []string{"OMP_DYNAMIC=FALSE", "MKL_DYNAMIC=FALSE"}
-	for _, name := range []string{"OPENBLAS", "OMP", "MKL", "BLIS"} {
-		env = append(env, fmt.Sprintf("%s_NUM_THREADS=%d", name, n))
-	}
-	return env
 }
 
 // Opener opens, in a worker, the function that Open asks for.

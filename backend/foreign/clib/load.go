@@ -5,11 +5,11 @@ package clib
 import (
 	"fmt"
 	"runtime"
-	"strings"
 	"syscall"
 	"unsafe"
 
 	"matladder/internal/dynlib"
+	"matladder/internal/lastline"
 	"matladder/tile"
 
 	"github.com/ebitengine/purego"
@@ -22,7 +22,7 @@ func Available() error { return nil }
 func load(l Library) (call Call, on func(func()), stop func(), err error) {
 	handle, err := dynlib.Open(l.File)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("not a shared library that can be loaded: %s", firstLine(err.Error()))
+		return nil, nil, nil, fmt.Errorf("not a shared library that can be loaded: %s", lastline.First(err.Error()))
 	}
 	f, err := purego.Dlsym(handle, l.Symbol)
 	if err != nil || f == 0 {
@@ -81,9 +81,4 @@ func deadly(sigaction uintptr) (restore func()) {
 			set(s, &before[i], nil)
 		}
 	}
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }

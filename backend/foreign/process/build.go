@@ -10,7 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+
+	"matladder/internal/lastline"
 )
 
 //go:embed source
@@ -58,7 +59,7 @@ func Build(ctx context.Context, folder string) (string, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		said := cmp.Or(firstLine(string(out)), "it says nothing")
+		said := cmp.Or(lastline.First(string(out)), "it says nothing")
 		return "", fmt.Errorf("%s does not build the peers' program: %w: %s", compiler, err, said)
 	}
 	// A second build at the same time leaves the same file.
@@ -105,9 +106,4 @@ func sources() (files map[string][]byte, text string, err error) {
 		text += e.Name() + "\n" + string(content)
 	}
 	return files, text, nil
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }

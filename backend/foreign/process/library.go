@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"matladder/internal/child"
 )
 
 // A Library is one that is installed on this machine.
@@ -113,14 +115,11 @@ func usualFolders() []string {
 // it loads beside itself.
 func (l Library) environment(threads int) []string {
 	folder := filepath.Dir(l.Path)
-	env := []string{"MKL_DYNAMIC=FALSE", "OMP_DYNAMIC=FALSE"}
+	env := child.Threads(threads)
 	if l.kind == kindTorch {
 		env = append(env, "THP_MEM_ALLOC_ENABLE=1") // arrays on large pages, as all others have
 	} else {
 		env = append(env, "LD_LIBRARY_PATH="+folder)
-	}
-	for _, name := range []string{"OPENBLAS", "OMP", "MKL", "BLIS"} {
-		env = append(env, fmt.Sprintf("%s_NUM_THREADS=%d", name, threads))
 	}
 	// A oneDNN built for SYCL computes with an OpenCL driver, which has its own
 	// number of threads and is not found unless it is registered.

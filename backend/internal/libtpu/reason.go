@@ -26,13 +26,17 @@ var (
 // breaks the tiling and for a slice that may.
 var unsupportedPattern = regexp.MustCompile(`E200[123]|[Uu]nsupported|[Nn]ot (yet )?supported|NYI|[Nn]ot implemented|Bad (lhs|rhs)|Expected matmul acc|Invalid vector type`)
 
-// CompileError is a program that the compiler takes for wrong.
+// Name is what the compiler is called.
+const Name = "libtpu"
+
+// CompileError is a program that a compiler takes for wrong.
 type CompileError struct {
-	Code   int    // of PJRT
-	Reason string // one line
+	Compiler string // its name
+	Code     int    // of PJRT
+	Reason   string // one line
 }
 
-func (e *CompileError) Error() string { return "libtpu: " + e.Reason }
+func (e *CompileError) Error() string { return e.Compiler + ": " + e.Reason }
 
 // Classify turns an error of libtpu into one that a caller can decide on:
 // errors.As finds *backend.TooBigError, errors.Is backend.ErrUnsupported; all
@@ -40,37 +44,39 @@ func (e *CompileError) Error() string { return "libtpu: " + e.Reason }
 func Classify(code int, message string) error {
 	reason := oneLine(message)
 	if m := scopedPattern.FindStringSubmatch(message); m != nil {
-		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, reason}
+		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, Name, reason}
 	}
 	for _, p := range []*regexp.Regexp{capacityPattern, mainPattern} {
 		if m := p.FindStringSubmatch(message); m != nil {
-			return &TooBigError{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, reason}
+			return &TooBigError{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, Name, reason}
 		}
 	}
 	if m := allocationPattern.FindStringSubmatch(message); m != nil {
-		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, reason}
+		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, Name, reason}
 	}
 	if unsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
-		return &UnsupportedError{reason}
+		return &UnsupportedError{Name, reason}
 	}
-	return &CompileError{code, reason}
+	return &CompileError{Name, code, reason}
 }
 
-// UnsupportedError is backend.ErrUnsupported with libtpu's own words.
-type UnsupportedError struct{ Reason string }
+// UnsupportedError is backend.ErrUnsupported in a compiler's own words.
+type UnsupportedError struct{ Compiler, Reason string }
 
 func (e *UnsupportedError) Error() string {
-	return backend.ErrUnsupported.Error() + ": libtpu: " + e.Reason
+	return backend.ErrUnsupported.Error() + ": " + e.Compiler + ": " + e.Reason
 }
 func (e *UnsupportedError) Unwrap() error { return backend.ErrUnsupported }
 
-// TooBigError is a backend.TooBigError with libtpu's own words.
+// TooBigError is a backend.TooBigError in a compiler's own words.
 type TooBigError struct {
 	backend.TooBigError
-	Reason string
+	Compiler, Reason string
 }
 
-func (e *TooBigError) Error() string { return e.TooBigError.Error() + ": libtpu: " + e.Reason }
+func (e *TooBigError) Error() string {
+	return e.TooBigError.Error() + ": " + e.Compiler + ": " + e.Reason
+}
 func (e *TooBigError) Unwrap() error { return &e.TooBigError }
 
 // bytesOf reads a number with a unit; libtpu rounds it to two digits.

@@ -11,10 +11,10 @@ import (
 	"matladder/lower/triton"
 )
 
-// AheadGPU is the name of the backend that compiles for a GPU that is not there.
+// AheadGPU is the name of the backend that compiles for a GPU which this machine need not have.
 const AheadGPU = "aot-gpu"
 
-// aheadGPUEntry compiles for a GPU that is not there, and predicts.
+// aheadGPUEntry compiles for a GPU without using one, and predicts.
 var aheadGPUEntry = registry.Entry{
 	Name: AheadGPU, Help: "nowhere: XLA compiles for the GPU of --topology, and its speed is predicted", Can: registry.Predicts,
 	Params: tritonParams,

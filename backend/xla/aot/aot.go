@@ -54,7 +54,7 @@ var environment = []string{
 
 // libtpuMaker is the compiler of TPUs.
 var libtpuMaker = maker{
-	name: "libtpu",
+	name: libtpu.Name,
 	env: func(o Options, dump string) []string {
 		env := slices.Clone(environment)
 		if flags := strings.TrimSpace(o.Flags + " " + dumpFlagsOf(dump)); flags != "" {

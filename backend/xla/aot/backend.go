@@ -21,7 +21,7 @@ type BackendOptions struct {
 	Cache string
 }
 
-// Backend predicts executions on a TPU that is not there. It runs nothing.
+// Backend predicts executions on a TPU; none is used.
 type Backend struct {
 	compiler *Compiler
 	cache    cache

@@ -22,7 +22,7 @@ const CacheVariable = "MATLADDER_AOT_CACHE"
 // the step model makes of them is not kept.
 const cacheVersion = 4
 
-// outcome is what libtpu made of a program, as kept on disk: what is the same
+// outcome is what a compiler made of a program, as kept on disk: what is the same
 // whenever it is asked. A crash, a time limit and a dump that cannot be read are not.
 type outcome struct {
 	Status string // one of the constants below
@@ -66,17 +66,17 @@ func outcomeOf(err error) (outcome, bool) {
 	return outcome{}, false
 }
 
-// err is the error that the outcome was made of, nil for a program that compiles.
-func (o outcome) err() error {
+// err is the compiler's error that the outcome was made of, nil for a program that compiles.
+func (m maker) err(o outcome) error {
 	switch o.Status {
 	case compiles:
 		return nil
 	case tooLarge:
-		return &libtpu.TooBigError{TooBigError: backend.TooBigError{What: o.What, Need: o.Need, Limit: o.Limit}, Reason: o.Reason}
+		return &libtpu.TooBigError{TooBigError: backend.TooBigError{What: o.What, Need: o.Need, Limit: o.Limit}, Compiler: m.name, Reason: o.Reason}
 	case unsupported:
-		return &libtpu.UnsupportedError{Reason: o.Reason}
+		return &libtpu.UnsupportedError{Compiler: m.name, Reason: o.Reason}
 	}
-	return libtpu.Classify(o.Code, o.Reason) // which may know more than when it was kept
+	return m.classify(o.Code, o.Reason) // which may know more than when it was kept
 }
 
 // cache is a folder with one file for each outcome, named by what the outcome
@@ -130,6 +130,13 @@ func (c cache) read(file string) (outcome, bool) {
 	}
 	text, err := files.ReadRegular(file, 64<<20)
 	return o, err == nil && json.Unmarshal(text, &o) == nil && o.Status != ""
+}
+
+// writeError keeps what an error of the compiler says that is the same whenever it is asked.
+func (c cache) writeError(file string, err error) {
+	if o, ok := outcomeOf(err); ok {
+		c.write(file, o)
+	}
 }
 
 // write keeps an outcome, whole or not at all: what is not kept is compiled again.

@@ -33,12 +33,12 @@ func TestCache_Verdicts(t *testing.T) {
 		file := c.file("v5e:2x2", message, nil)
 		c.write(file, o)
 		back, ok := c.read(file)
-		if have := back.err(); !ok || have.Error() != want.Error() ||
+		if have := libtpuMaker.err(back); !ok || have.Error() != want.Error() ||
 			errors.Is(have, backend.ErrUnsupported) != errors.Is(want, backend.ErrUnsupported) {
 			t.Errorf("%v, kept as %v", want, have)
 		}
 		var big, kept *backend.TooBigError
-		if errors.As(want, &big) && (!errors.As(back.err(), &kept) || *kept != *big) {
+		if errors.As(want, &big) && (!errors.As(libtpuMaker.err(back), &kept) || *kept != *big) {
 			t.Errorf("%v, kept as %v", big, kept)
 		}
 	}

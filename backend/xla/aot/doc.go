@@ -16,7 +16,7 @@
 //     lists what its devices exchange, and by which algorithm (spread.go).
 //  5. Backend predicts: with Options.Schedules each child dumps the schedule of what
 //     it compiles (dump.go); its kernels, added up (part.go), go through the step
-//     model of package analyze (predict.go). Outcomes are kept on disk under a key of
+//     model of package model (predict.go). Outcomes are kept on disk under a key of
 //     all that they depend on (cache.go): cycles and verdicts, never seconds.
 //
 // A child that hangs is killed at a time limit, one that crashes costs only the

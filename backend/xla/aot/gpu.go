@@ -11,7 +11,7 @@ import (
 // GPU is a GPU as XLA's compiler and the chip table know it.
 type GPU struct {
 	Name string // h100
-	Chip string // key in package chips
+	Chip string // key in package machine
 	Arch string // what ptxas calls it: sm_90a
 
 	// Of one multiprocessor. Sources: XLA's own descriptions of these GPUs

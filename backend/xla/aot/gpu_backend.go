@@ -15,9 +15,8 @@ import (
 	"matladder/tile"
 )
 
-// GPUBackend predicts executions on a GPU that is not there. It runs nothing, and predicts no
-// baseline: which of cuBLAS's kernels and of its own XLA takes, it finds out by timing them on
-// the GPU.
+// GPUBackend predicts executions on a GPU; none is used. It predicts no baseline: XLA chooses
+// among cuBLAS's kernels and its own by timing them on the GPU.
 type GPUBackend struct {
 	compiler *GPUCompiler
 	cache    cache
@@ -220,18 +219,11 @@ func (b *GPUBackend) compile(ctx context.Context, program string) ([]GPUKernel, 
 	}
 	file := b.cache.file(b.gpu.Name+"\n"+config, program, nil)
 	if o, ok := b.cache.read(file); ok {
-		if o.Status == compiles {
-			return o.Kernels, nil
-		}
-		return nil, &gpuRefusal{o}
+		return o.Kernels, b.compiler.options.maker.err(o)
 	}
 	compiled, err := b.compiler.Compile(ctx, b.gpu, program)
-	var refused *gpuRefusal
-	switch {
-	case errors.As(err, &refused):
-		b.cache.write(file, refused.outcome)
-		return nil, err
-	case err != nil:
+	if err != nil {
+		b.cache.writeError(file, err)
 		return nil, err
 	}
 	b.cache.write(file, outcome{Status: compiles, Kernels: compiled.Kernels})

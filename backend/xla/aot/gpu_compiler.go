@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/backend/internal/libtpu"
 	"matladder/plugins"
 )
 
@@ -21,7 +22,7 @@ const xlaGPU = "XLA"
 // gpuDumpFlags make XLA write what it launches, and its PTX.
 const gpuDumpFlags = "--xla_dump_to=%s --xla_dump_emitter_re=.*"
 
-// GPUCompiler compiles for GPUs that are not there. Its methods may be called at the
+// GPUCompiler compiles for GPUs; none is used. Its methods may be called at the
 // same time.
 type GPUCompiler struct {
 	*Compiler
@@ -89,27 +90,6 @@ var (
 	gpuUnsupportedPattern = regexp.MustCompile(`(?i)unsupported|not (yet )?supported|not implemented|requires compute capability|feature .* not supported`)
 )
 
-// gpuRefusal is a program that XLA does not compile for a GPU, in its own words.
-type gpuRefusal struct{ outcome }
-
-func (e *gpuRefusal) Error() string {
-	if e.Status == refused {
-		return xlaGPU + ": " + e.Reason
-	}
-	return e.Unwrap().Error() + ": " + xlaGPU + ": " + e.Reason
-}
-
-// Unwrap is what a caller can decide on.
-func (e *gpuRefusal) Unwrap() error {
-	switch e.Status {
-	case tooLarge:
-		return &backend.TooBigError{What: e.What, Need: e.Need, Limit: e.Limit}
-	case unsupported:
-		return backend.ErrUnsupported
-	}
-	return &CompileError{Code: e.Code, Reason: e.Reason}
-}
-
 // classifyGPU turns an error of XLA's compiler for GPUs, with its PJRT code, into one
 // that a caller can decide on.
 func classifyGPU(code int, message string) error {
@@ -118,13 +98,14 @@ func classifyGPU(code int, message string) error {
 	if len(reason) > longest {
 		reason = strings.ToValidUTF8(reason[:longest], "") + " …"
 	}
-	o := outcome{Status: refused, Reason: reason, Code: code}
 	if m := sharedPattern.FindStringSubmatch(message); m != nil {
-		o.Status, o.What = tooLarge, "shared memory"
-		o.Need, _ = strconv.ParseInt(m[1], 10, 64)
-		o.Limit, _ = strconv.ParseInt(m[2], 10, 64)
-	} else if gpuUnsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
-		o.Status = unsupported
+		big := &libtpu.TooBigError{TooBigError: backend.TooBigError{What: "shared memory"}, Compiler: xlaGPU, Reason: reason}
+		big.Need, _ = strconv.ParseInt(m[1], 10, 64)
+		big.Limit, _ = strconv.ParseInt(m[2], 10, 64)
+		return big
 	}
-	return &gpuRefusal{o}
+	if gpuUnsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
+		return &libtpu.UnsupportedError{Compiler: xlaGPU, Reason: reason}
+	}
+	return &CompileError{Compiler: xlaGPU, Code: code, Reason: reason}
 }

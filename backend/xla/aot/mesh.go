@@ -101,17 +101,14 @@ func (b *Backend) compileSpread(ctx context.Context, p problem.Matmul, m mesh.Me
 	}
 	topology := b.topology.slice(at.Chips)
 	file := b.cache.file(topology, program.Module, hlo.Options{"devices": int64(m.Devices())})
-	if o, ok := b.cache.read(file); ok && (o.Spread != nil || o.err() != nil) {
-		if o.err() != nil {
-			return spread{}, o.err()
-		}
+	if o, ok := b.cache.read(file); ok && o.Status != compiles {
+		return spread{}, b.compiler.options.maker.err(o)
+	} else if ok && o.Spread != nil {
 		return *o.Spread, nil
 	}
 	got, err := b.compiler.CompileSpread(ctx, topology, program.Module, m.Devices())
 	if err != nil {
-		if o, ok := outcomeOf(err); ok {
-			b.cache.write(file, o)
-		}
+		b.cache.writeError(file, err)
 		return spread{}, err
 	}
 	s := spread{Bytes: got.ArgumentBytes + got.OutputBytes + got.TempBytes}

@@ -155,14 +155,12 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.ProblemSpec)
 // anew, the cache is only asked whether it becomes none.
 func (b *Backend) compile(ctx context.Context, program string, options hlo.Options, anew bool, read func([]*schedule.Schedule) ([]part, error)) (outcome, error) {
 	file := b.cache.file(b.topology.Libtpu, program, options)
-	if o, ok := b.cache.read(file); ok && (!anew || o.err() != nil) {
-		return o, o.err()
+	if o, ok := b.cache.read(file); ok && (!anew || o.Status != compiles) {
+		return o, b.compiler.options.maker.err(o)
 	}
 	compiled, err := b.compiler.Compile(ctx, b.topology.Libtpu, program, options)
 	if err != nil {
-		if o, ok := outcomeOf(err); ok {
-			b.cache.write(file, o)
-		}
+		b.cache.writeError(file, err)
 		return outcome{}, err
 	}
 	o := outcome{Status: compiles}

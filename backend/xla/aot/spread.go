@@ -11,7 +11,7 @@ import (
 type Collective = hlo.Collective
 
 // Spread is what libtpu says of a program that is spread over the devices of a pod; all
-// figures are of one device. It says nothing of how long the wire takes: package analyze
+// figures are of one device. It says nothing of how long the wire takes: package model
 // has a model of that.
 type Spread struct {
 	*Compiled

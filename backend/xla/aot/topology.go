@@ -9,7 +9,7 @@ import (
 type Topology struct {
 	Name   string // the generation: v5e
 	Libtpu string // the smallest arrangement that libtpu compiles for
-	Chip   string // key in package chips
+	Chip   string // key in package machine
 
 	granule int64 // bytes: the unit in which its schedules count what a transfer moves
 	split   bool  // a device is one core of a chip that the table has as one device

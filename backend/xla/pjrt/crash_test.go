@@ -121,7 +121,7 @@ func TestWorker_BadPlugins(t *testing.T) {
 		{"falls", `*(volatile int *)16 = 1; return 0;`, "SIGSEGV", isCrash},
 		{"exits", `puts("bye"); fflush(stdout); _exit(9);`, "exit status 9; it said last: bye", isCrash},
 		{"hangs", `for (;;) sleep(1);`, "opening the device", func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
-		{"prints, and is none", `for (int i = 0; i < 100000; i++) puts("noise"); return 0;`, "offers nothing", func(err error) bool { return !isCrash(err) }},
+		{"prints, and is none", `for (int i = 0; i < 100000; i++) puts("noise"); return 0;`, "GetPjrtApi returns nothing", func(err error) bool { return !isCrash(err) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
