@@ -27,7 +27,7 @@ tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
 .: backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
 problem: internal/known tile
-problem/problemtest: tile problem problem/quant kernels/*
+problem/problemtest: tile problem problem/quant kernels kernels/*
 problem/quant: tile problem
 check: tile problem problem/quant tile/interp
 kernels/attention/attentiontest: kernels

@@ -5,9 +5,7 @@ import (
 	"math"
 	"testing"
 
-	passes "matladder/kernels/norm/v1_passes"
-	rows "matladder/kernels/norm/v2_rows"
-	sums "matladder/kernels/norm/v3_sums"
+	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -25,13 +23,13 @@ func Norms(t *testing.T, run Machine) {
 	for j := range cols {
 		w.Set(j, 1+float64(j)/64)
 	}
-	for _, k := range []problem.Rung[problem.Norm]{passes.Kernel, rows.Kernel, sums.Kernel} {
+	for _, k := range kernels.Ladder(problem.NormFamily) {
 		for _, p := range []problem.Norm{{}, {RMS: true}, {RMS: true, Epsilon: 1e-30}} {
 			p.Rows, p.Cols, p.X, p.Out = len(sizes), cols, tile.Float32, tile.Float32
 			if k.Supports(p) != nil {
 				continue
 			}
-			t.Run(fmt.Sprint(k.Name, " ", p.Asked().Options), func(t *testing.T) {
+			t.Run(fmt.Sprint(k.Name(), " ", p.Asked().Options), func(t *testing.T) {
 				programs, err := k.Build(p, "", tile.Blocks{M: 8})
 				if err != nil {
 					t.Fatal(err)
