@@ -56,7 +56,10 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 // operand is one side of a product, which contracts over its dimension dim: whole
 // tiles of the matrix unit, with zero wherever either side has padding.
 func (k *kernel) operand(e *tile.Expr, dim int, edges []tile.Edge) value {
-	v := k.narrow(k.expr(e), e.Dtype)
+	v, ok := k.shown(e)
+	if !ok {
+		v = k.narrow(k.expr(e), e.Dtype)
+	}
 	to := shaped{v.elem, physical(e.Shape, k.least)}
 	for d := range to.dims {
 		to.dims[d] = max(to.dims[d], k.least)

@@ -43,12 +43,6 @@ func (k *kernel) apply(e *tile.Expr) value {
 		return k.reduction(e)
 	case tile.OpSlice:
 		return k.slice(e)
-	case tile.OpSelect:
-		if x := shownOf(e); x != nil && x.Op == tile.OpSlice {
-			return k.loadFrom(x.Args[0].Ref, k.startOf(x), x.Shape, e.Args[0])
-		} else if x != nil {
-			return k.loadFrom(x.Ref, nil, x.Shape, e.Args[0])
-		}
 	case tile.OpConcat:
 		return k.concat(e)
 	}

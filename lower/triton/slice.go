@@ -51,8 +51,20 @@ func (k *kernel) startOf(e *tile.Expr) []index {
 	return at
 }
 
+// shown reads an operand of shownOf from memory as it is: it goes through no registers.
+func (k *kernel) shown(e *tile.Expr) (v value, ok bool) {
+	switch x := shownOf(e); {
+	case x == nil:
+		return v, false
+	case x.Op == tile.OpSlice:
+		return k.loadFrom(x.Args[0].Ref, k.startOf(x), x.Shape, e.Args[0]), true
+	default:
+		return k.loadFrom(x.Ref, nil, x.Shape, e.Args[0]), true
+	}
+}
+
 // shownOf is the part of an input that e is where a condition holds, and zero elsewhere; nil for
-// anything else. It is read from memory as such, and goes through no registers to a product.
+// anything else.
 func shownOf(e *tile.Expr) *tile.Expr {
 	if e.Op != tile.OpSelect || e.Args[2].Op != tile.OpBroadcast {
 		return nil

@@ -7,6 +7,8 @@
 package ex8
 
 import (
+	"math"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -32,7 +34,7 @@ func Build(p problem.Attention, s tile.Blocks) ([]*tile.Program, error) {
 	sum := t.Scratch("sum", tile.Float32, s.M, 1)
 
 	t.When(j.First(), func() {
-		t.Fill(top, -1e30)
+		t.Fill(top, math.Inf(-1))
 		t.Fill(sum, 0)
 		t.Fill(acc, 0)
 	})

@@ -6,6 +6,8 @@
 package ex9
 
 import (
+	"math"
+
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -34,7 +36,7 @@ func Build(p problem.Attention, s tile.Blocks) ([]*tile.Program, error) {
 	sum := t.Scratch("sum", tile.Float32, together, 1)
 
 	t.When(j.First(), func() {
-		t.Fill(top, -1e30)
+		t.Fill(top, math.Inf(-1))
 		t.Fill(sum, 0)
 		t.Fill(acc, 0)
 	})
