@@ -160,6 +160,9 @@ func (t *turn) give(i int) {
 		next += owed
 	}
 	p.state.Store(next)
+	if next%states == owed && t.waiting.Load() == 0 { // the last who waited gave up meanwhile
+		t.forgive()
+	}
 	if t.waiting.Load() > 0 {
 		t.tell()
 	}
