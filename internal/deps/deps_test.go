@@ -120,6 +120,7 @@ internal/sweepflag: harness internal/cli internal/files results github.com/spf13
 internal/golden: github.com/google/go-cmp/cmp
 internal/known:
 internal/lastline:
+internal/thorough:
 internal/madeup: internal/ownprocess check kernels problem tile
 internal/ownprocess:
 internal/jaxcheck: kernels problem tile tile/interp

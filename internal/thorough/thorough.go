@@ -1,0 +1,57 @@
+// Package thorough says how many of its cases a test runs. By default it runs some, spread
+// over all of them, so that go test ./... takes a few minutes. With MATLADDER_TESTS=all, as
+// .ci/run sets it, it runs every one. The race detector, which is slow, gets fewer.
+package thorough
+
+import "os"
+
+// Variable names the environment variable.
+const Variable = "MATLADDER_TESTS"
+
+// All reports whether tests run every case. It panics where the variable has another word
+// than all: a mistyped one would leave cases out in silence.
+func All() bool {
+	word := os.Getenv(Variable)
+	if word != "" && word != "all" {
+		panic(Variable + "=" + word + ": want all, or nothing")
+	}
+	return word == "all" && !Raced
+}
+
+// OneIn returns of how many cases a test runs one: all of them is 1, where the project's
+// whole tests run; some by default; raced under the race detector.
+//
+// Cases come in nested loops of a few values each: a prime meets every value of each.
+func OneIn(all, some, raced int) int {
+	switch {
+	case Raced:
+		return raced
+	case All():
+		return all
+	}
+	return some
+}
+
+// Skipper is the part of testing.TB that Only needs.
+type Skipper interface {
+	Helper()
+	Skip(args ...any)
+}
+
+// Only skips a test that runs with every case alone: it says why.
+func Only(t Skipper, why string) {
+	t.Helper()
+	if !All() {
+		t.Skip(why + ": it runs with " + Variable + "=all")
+	}
+}
+
+// Choose returns a function that says of one case after another whether a test runs it: of
+// one in OneIn(all, some, raced).
+func Choose(all, some, raced int) func() bool {
+	n, oneIn := 0, OneIn(all, some, raced)
+	return func() bool {
+		n++
+		return n%oneIn == 0
+	}
+}
