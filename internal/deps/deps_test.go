@@ -76,6 +76,7 @@ backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend check tile timeline golang.org/x/sys/unix
 backend/cpu: timeline backend backend/cpu/internal/gemm/asmgen check chips internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend chips
+backend/cpu/cputest: backend/cpu tile
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/own: backend backend/internal/stage backend/worker check chips internal/dynlib problem tile github.com/ebitengine/purego
 backend/builtin: backend backend/internal/libtpu backend/own backend/worker backend/registry backend/aot backend/cpu backend/pjrt chips internal/nvml internal/pluginworker lower/triton plugins tile
