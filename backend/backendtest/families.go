@@ -19,7 +19,7 @@ func testFamilies(t *testing.T, s suite) {
 	n := 0
 	kernelstest.Each(t, func(t *testing.T, c kernelstest.Case) {
 		if n++; !s.runs(n, s.FamiliesOneIn) {
-			t.Skip("left out: the suite runs one in ", s.FamiliesOneIn)
+			t.Skip("left out: one runs of ", s.FamiliesOneIn)
 		}
 		e, err := s.backend.Compile(t.Context(), c.Programs, s.Params)
 		if errors.Is(err, backend.ErrUnsupported) && s.MayRefuseFamilies {

@@ -32,19 +32,8 @@ func OneIn(all, some, raced int) int {
 	return some
 }
 
-// Skipper is the part of testing.TB that Only needs.
-type Skipper interface {
-	Helper()
-	Skip(args ...any)
-}
-
-// Only skips a test that runs with every case alone: it says why.
-func Only(t Skipper, why string) {
-	t.Helper()
-	if !All() {
-		t.Skip(why + ": it runs with " + Variable + "=all")
-	}
-}
+// LeftOut is why a case was skipped that Choose left out.
+const LeftOut = "left out: it runs with " + Variable + "=all"
 
 // Choose returns a function that says of one case after another whether a test runs it: of
 // one in OneIn(all, some, raced).
