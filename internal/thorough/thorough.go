@@ -1,6 +1,7 @@
 // Package thorough says how many of its cases a test runs. By default it runs some, spread
 // over all of them, so that go test ./... takes a few minutes. With MATLADDER_TESTS=all, as
-// .ci/run sets it, it runs every one. The race detector, which is slow, gets fewer.
+// .ci/run sets it, it runs every one; with MATLADDER_TESTS=full, as .ci/full does for single
+// tests, those too that take hours. The race detector, which is slow, gets fewer.
 package thorough
 
 import "os"
@@ -8,14 +9,20 @@ import "os"
 // Variable names the environment variable.
 const Variable = "MATLADDER_TESTS"
 
-// All reports whether tests run every case. It panics where the variable has another word
-// than all: a mistyped one would leave cases out in silence.
-func All() bool {
-	word := os.Getenv(Variable)
-	if word != "" && word != "all" {
-		panic(Variable + "=" + word + ": want all, or nothing")
+// All reports whether tests run every case, and Full whether those too that take hours. They
+// panic where the variable has another word: a mistyped one would leave cases out in silence.
+func All() bool { return word() != "" && !Raced }
+
+// Full is said at All.
+func Full() bool { return word() == "full" && !Raced }
+
+func word() string {
+	switch w := os.Getenv(Variable); w {
+	case "", "all", "full":
+		return w
+	default:
+		panic(Variable + "=" + w + ": want all, full, or nothing")
 	}
-	return word == "all" && !Raced
 }
 
 // OneIn returns of how many cases a test runs one: all of them is 1, where the project's
