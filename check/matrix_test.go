@@ -4,18 +4,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
+	"matladder/internal/thorough"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
 )
-
-// faultsVariable, set to anything, has TestFaultMatrix try all sizes a hundred times.
-const faultsVariable = "MATLADDER_FAULTS"
 
 // block is the side of the blocks of which faults miss a step or hold a stale tile.
 const block = 128
@@ -300,11 +297,12 @@ func matrixProblems(m, k, n int) (names []string, problems map[string]problem.Ma
 }
 
 // TestFaultMatrix puts each fault into outputs of exact probes, at random: 99 of 100
-// must be found, and the output without it must be right.
+// must be found, and the output without it must be right. With MATLADDER_TESTS=full it tries
+// larger sizes, a hundred times each.
 func TestFaultMatrix(t *testing.T) {
 	sizes, tries := [][3]int{{128, 128, 128}, {160, 320, 144}, {40, 8192, 24}}, 4
 	switch {
-	case os.Getenv(faultsVariable) != "":
+	case thorough.Full():
 		sizes, tries = [][3]int{{128, 128, 128}, {512, 512, 512}, {2048, 2048, 2048}, {4096, 4096, 4096}, {256, 8192, 256}}, 100
 	case raceEnabled:
 		sizes = [][3]int{{40, 300, 72}}

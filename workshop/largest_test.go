@@ -15,10 +15,10 @@ import (
 // TestLargest_Compiles: libtpu has room for all blocks that the check of exercise
 // 7 calls right, and refuses those which take 16 MiB by themselves.
 func TestLargest_Compiles(t *testing.T) {
-	bin := build(t, []string{"inspect"})
-	if why := libtpu(t, bin); why != "" {
+	if why := libtpu(t); why != "" {
 		t.Skip(why)
 	}
+	bin := build(t, []string{"inspect"})
 	inspect := func(g guess) (string, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()

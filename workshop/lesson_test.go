@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"matladder/internal/golden"
+	"matladder/internal/thorough"
+	"matladder/plugins"
 )
 
 // command is one line of a fenced block that begins with go run, and the output
@@ -116,19 +118,20 @@ func TestLessons_Form(t *testing.T) {
 
 // TestLessons_Commands runs every command of every page, in order and in one
 // folder, and compares with what the page shows. What needs libtpu runs where it
-// is installed; where MATLADDER_REQUIRE names it, it must be.
+// is installed; where MATLADDER_REQUIRE names it, it must be. What measures is only listed,
+// and what draws what was measured is left out, unless MATLADDER_TESTS is all.
 func TestLessons_Commands(t *testing.T) {
 	pages := append(lessons(t), readPage(t, "README.md"))
 	var tools []string
 	for _, page := range pages {
 		for _, c := range commands(t, page) {
-			if !slices.Contains(tools, c.args[0]) {
+			if !slices.Contains(tools, c.args[0]) && (thorough.All() || !c.draws()) {
 				tools = append(tools, c.args[0])
 			}
 		}
 	}
 	bin, dir := build(t, tools), t.TempDir()
-	plugin := libtpu(t, bin)
+	plugin := libtpu(t)
 	ran := map[string]bool{} // the README repeats some
 	for n, page := range pages {
 		name := fmt.Sprint("lesson", n)
@@ -147,6 +150,13 @@ func TestLessons_Commands(t *testing.T) {
 					t.Logf("not run: go run ./cmd/%s: %s", line, plugin)
 					continue
 				}
+				if !thorough.All() && c.draws() {
+					t.Logf("not run without %s=all: go run ./cmd/%s", thorough.Variable, line)
+					continue
+				}
+				if !thorough.All() && c.measures() {
+					c.args, c.shown = append(c.args, "--list"), ""
+				}
 				c.shown = c.run(t, bin, dir)
 				outputs = append(outputs, c)
 			}
@@ -157,21 +167,26 @@ func TestLessons_Commands(t *testing.T) {
 	}
 }
 
+// measures reports whether a command does, for seconds.
+func (c command) measures() bool {
+	return c.args[0] == "bench" && !slices.Contains(c.args, "--dry-run")
+}
+
+// draws reports whether a command works on what others have measured, or tunes, which has
+// no list of what it would do.
+func (c command) draws() bool { return c.args[0] == "plot" || c.args[0] == "tune" }
+
 func needsPlugin(c command) bool {
 	return slices.Contains(c.args, "--topology") && c.args[0] != "mesh" || c.args[0] == "plugin"
 }
 
 // libtpu says why commands that need it do not run; "" if they do.
-func libtpu(t *testing.T, bin string) string {
+func libtpu(t *testing.T) string {
 	const install = "not installed: go run ./cmd/plugin install tpu"
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return "libtpu is for Linux on amd64"
 	}
-	list, err := exec.Command(filepath.Join(bin, "plugin"), "list").CombinedOutput()
-	if err != nil {
-		t.Fatalf("plugin list: %v\n%s", err, list)
-	}
-	if regexp.MustCompile(`(?m)^tpu `).Match(list) {
+	if _, err := plugins.Find("tpu"); err == nil {
 		return ""
 	}
 	if slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), "tpu") {
@@ -184,11 +199,9 @@ func libtpu(t *testing.T, bin string) string {
 func build(t *testing.T, tools []string) string {
 	t.Helper()
 	bin := t.TempDir()
-	args := []string{"build", "-o", bin + string(filepath.Separator)}
-	for _, tool := range append(tools, "plugin") {
-		if arg := "../cmd/" + tool; !slices.Contains(args, arg) {
-			args = append(args, arg)
-		}
+	args := []string{"build", "-ldflags=-s -w", "-o", bin + string(filepath.Separator)} // nobody debugs them
+	for _, tool := range tools {
+		args = append(args, "../cmd/"+tool)
 	}
 	build := exec.Command("go", args...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as on a laptop without a C compiler

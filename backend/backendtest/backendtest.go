@@ -52,8 +52,11 @@ type Options struct {
 	Refuses map[string][]*tile.Program
 	// KnowsMemory says that Compile answers TooBigError to what cannot fit.
 	KnowsMemory bool
-	// OneIn runs one in so many of the kernel cases; 0 for all.
-	OneIn int
+	// OneIn runs one in so many of the kernel cases and quantizations, FamiliesOneIn of the
+	// cases of families beyond matmul; 0 for all.
+	OneIn, FamiliesOneIn int
+	// From shifts which those are, so that several backends take different ones.
+	From int
 	// Seeded says that outputs of inputs made from a seed are verified too (package
 	// backend/seeded): that Poison is there, and a launch takes no seconds.
 	Seeded bool
@@ -94,6 +97,9 @@ type suite struct {
 	references *seeded.References
 	Options
 }
+
+// runs reports whether case n is one of one in oneIn.
+func (o Options) runs(n, oneIn int) bool { return oneIn <= 1 || (n+o.From)%oneIn == 0 }
 
 // compile compiles programs that the backend must take, and closes the result
 // with the test.

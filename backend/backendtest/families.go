@@ -16,7 +16,11 @@ func testFamilies(t *testing.T, s suite) {
 	if !s.Seeded {
 		t.Skip("seeded inputs are not asked for")
 	}
+	n := 0
 	kernelstest.Each(t, func(t *testing.T, c kernelstest.Case) {
+		if n++; !s.runs(n, s.FamiliesOneIn) {
+			t.Skip("left out: one runs of ", s.FamiliesOneIn)
+		}
 		e, err := s.tryCompile(t.Context(), c.Programs, s.Params)
 		if errors.Is(err, backend.ErrUnsupported) && s.MayRefuseFamilies {
 			t.Skip(err)

@@ -61,8 +61,8 @@ func blocksFor(k kernels.Kernel, p problem.Matmul) []tile.Blocks {
 	return tile.Candidates(p.M, p.K, p.N, blocks...)
 }
 
-// cases calls f for every kernel, problem and block shape, or one in oneIn.
-func cases(t *testing.T, oneIn int, f func(t *testing.T, k kernels.Kernel, p problem.Matmul, programs []*tile.Program)) {
+// cases calls f for every kernel, problem and block shape that o chooses.
+func (o Options) cases(t *testing.T, f func(t *testing.T, k kernels.Kernel, p problem.Matmul, programs []*tile.Program)) {
 	n := 0
 	for _, k := range kernels.Ladder(problem.MatmulFamily) {
 		for _, s := range append(append([]shape(nil), shapes...), deepIntegers) {
@@ -72,7 +72,7 @@ func cases(t *testing.T, oneIn int, f func(t *testing.T, k kernels.Kernel, p pro
 				}
 				seen := map[tile.Blocks]bool{}
 				for _, b := range blocksFor(k, p) {
-					if n++; seen[b] || oneIn > 1 && n%oneIn != 0 {
+					if n++; seen[b] || !o.runs(n, o.OneIn) {
 						continue
 					}
 					seen[b] = true
@@ -89,7 +89,7 @@ func cases(t *testing.T, oneIn int, f func(t *testing.T, k kernels.Kernel, p pro
 
 // testKernels compares the rungs with interp.
 func testKernels(t *testing.T, s suite) {
-	cases(t, s.OneIn, func(t *testing.T, k kernels.Kernel, p problem.Matmul, programs []*tile.Program) {
+	s.cases(t, func(t *testing.T, k kernels.Kernel, p problem.Matmul, programs []*tile.Program) {
 		e := s.compile(t, programs, s.Params)
 		in := smallIntegers(t, programs, 1)
 		before := copies(in)

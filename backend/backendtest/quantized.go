@@ -35,7 +35,7 @@ func testQuantized(t *testing.T, s suite) {
 	for _, size := range quantizedSizes {
 		for _, p := range problemtest.Quantized(size.batch, size.m, size.k, size.n, 32) {
 			for _, variant := range quantized.Kernel.Variants(p) {
-				if n++; s.OneIn > 1 && n%s.OneIn != 0 {
+				if n++; !s.runs(n, s.OneIn) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%v%s", problemtest.Label(p), size.blocks, variant), func(t *testing.T) {

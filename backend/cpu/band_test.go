@@ -10,6 +10,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/internal/thorough"
 	"matladder/tile"
 	"matladder/tile/interp"
 )
@@ -140,7 +141,7 @@ func TestBand(t *testing.T) {
 		if len(isa.Missing()) > 0 {
 			continue
 		}
-		bands, count := 0, 60/thinner
+		bands, count := 0, 60/thorough.OneIn(1, 3, 23)
 		for seed := range uint64(count) {
 			rng := rand.New(rand.NewPCG(seed, 9))
 			d := []tile.Dtype{tile.Float32, tile.BFloat16}[rng.IntN(2)]

@@ -6,6 +6,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/internal/thorough"
 	"matladder/tile"
 )
 
@@ -22,8 +23,13 @@ func open(t *testing.T, o Options) func() *Backend {
 	}
 }
 
-func suite() backendtest.Options {
-	return backendtest.Options{Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: totalMemory() > 0, Seeded: true, OneIn: thinner}
+// suite runs cases that follow from, which differs from one call to the next: together they
+// meet more of them.
+func suite(from int) backendtest.Options {
+	n := thorough.OneIn(1, 7, 23)
+	return backendtest.Options{
+		Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: totalMemory() > 0, Seeded: true, OneIn: n, FamiliesOneIn: n, From: from,
+	}
 }
 
 // TestConformance holds every instruction set of this machine to the suite.
@@ -33,7 +39,7 @@ func TestConformance(t *testing.T) {
 			if missing := isa.Missing(); len(missing) > 0 {
 				t.Skipf("this machine lacks %v", missing)
 			}
-			backendtest.Run(t, open(t, Options{Threads: 2, ISA: isa.String()}), suite())
+			backendtest.Run(t, open(t, Options{Threads: 2, ISA: isa.String()}), suite(int(isa)))
 		})
 	}
 }
@@ -46,7 +52,7 @@ func TestConformance_Measured(t *testing.T) {
 			t.Fatal(err)
 		}
 		return be
-	}, suite())
+	}, suite(int(gemm.NEON)+1))
 }
 
 // refused are programs that no micro-kernel or vector is there for.

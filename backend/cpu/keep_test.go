@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/internal/thorough"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -32,11 +34,12 @@ func keeping() map[string]Options {
 
 // TestKeeping holds every way of keeping blocks to the suite.
 func TestKeeping(t *testing.T) {
-	want := suite()
-	want.Threads, want.OneIn = nil, 4*thinner
-	for name, o := range keeping() {
+	for from, name := range slices.Sorted(maps.Keys(keeping())) {
+		want := suite(from)
+		n := thorough.OneIn(5, 29, 89)
+		want.Threads, want.OneIn, want.FamiliesOneIn = nil, n, n
 		if name != "all" { // TestConformance
-			t.Run(name, func(t *testing.T) { backendtest.Run(t, open(t, o), want) })
+			t.Run(name, func(t *testing.T) { backendtest.Run(t, open(t, keeping()[name]), want) })
 		}
 	}
 }

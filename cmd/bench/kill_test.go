@@ -14,19 +14,17 @@ import (
 	"matladder/results"
 )
 
-// build makes the binary: a killed `go run` would leave its child alive.
-func build(t *testing.T) string {
+// process is the command as a process of its own: this test's executable, which TestMain makes
+// bench.
+func process(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "bench")
-	if runtime.GOOS == "windows" {
-		path += ".exe"
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "build", "-o", path, ".")
-	cmd.Env = environment // with the user's build cache
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, text)
-	}
-	return path
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), benchVariable+"=1")
+	return cmd
 }
 
 const sweep = `
@@ -47,14 +45,14 @@ const leastRounds = 4
 // TestKill kills the binary three times in the middle of the sweep, then lets it
 // finish: no row is lost or doubled, the rest is measured.
 func TestKill(t *testing.T) {
-	bench, dir := build(t), t.TempDir()
+	dir := t.TempDir()
 	config, out := filepath.Join(dir, "sweep.yaml"), filepath.Join(dir, "rows.csv")
 	if err := os.WriteFile(config, []byte(sweep), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	var before []byte
 	for i := range 3 {
-		cmd := exec.Command(bench, "--config", config, "--out", out, "--resume")
+		cmd := process(t, "--config", config, "--out", out, "--resume")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +70,7 @@ func TestKill(t *testing.T) {
 		}
 		before = text
 	}
-	text, err := exec.Command(bench, "--config", config, "--out", out, "--resume").CombinedOutput()
+	text, err := process(t, "--config", config, "--out", out, "--resume").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -151,9 +149,8 @@ func TestSignal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no way to send an interrupt to another process")
 	}
-	bench, dir := build(t), t.TempDir()
-	out := filepath.Join(dir, "rows.csv")
-	cmd := exec.Command(bench, "--kernel", "1,4", "--sizes", "256,264,272,280,288", "--time-budget", "30s", "--out", out)
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	cmd := process(t, "--kernel", "1,4", "--sizes", "256,264,272,280,288", "--time-budget", "30s", "--out", out)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -177,12 +174,12 @@ func TestSignal(t *testing.T) {
 
 // TestPipe: a reader that goes away after the first line (| head -1) ends no sweep.
 func TestPipe(t *testing.T) {
-	bench, out := build(t), filepath.Join(t.TempDir(), "rows.csv")
+	out := filepath.Join(t.TempDir(), "rows.csv")
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(bench, "--kernel", "1,3", "--sizes", "48,64", "--dtype", "float32,int8", "--time-budget", "1ns", "--out", out)
+	cmd := process(t, "--kernel", "1,3", "--sizes", "48,64", "--dtype", "float32,int8", "--time-budget", "1ns", "--out", out)
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@
 //
 //	$ workshop check 1
 //	exercise 1: fuse an activation
-//	  WRONG  result wrong on 24x40x56, float32: o[23, 27] is …, should be 0 within …. A negative element should have become 0.
+//	  WRONG  result wrong on 24x40x56, float32: o[21, 52] is …, should be 0 within …. A negative element should have become 0.
 //	edit workshop/exercises/ex1/activation.go; a hint: go run ./cmd/workshop hint 1
 //
 // check without a number looks at all exercises. Hints come one by one:

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/backend/cpu/cputest"
+	"matladder/internal/thorough"
 	"matladder/results"
 )
 
@@ -61,9 +63,9 @@ func additions(module string) []addition {
 	}
 }
 
-// TestAdditions adds one of each where the README says and nowhere else: the sources with
-// them build, bench measures the kernel, the family and the backend and writes the column,
-// and plot draws the picture.
+// TestAdditions adds one of each where the README says and nowhere else: all packages with
+// them have no type error; with MATLADDER_TESTS=all they are built, bench measures the kernel,
+// the family and the backend and writes the column, and plot draws the picture.
 func TestAdditions(t *testing.T) {
 	const root = "../.."
 	if _, err := exec.LookPath("go"); err != nil {
@@ -89,12 +91,17 @@ func TestAdditions(t *testing.T) {
 	}
 	allowed(t, module, changed)
 
-	tools := build(t, root, dir, changed)
+	overlay, elsewhere := overlaid(t, root, dir, changed)
+	if !thorough.All() { // to build them takes as long as the types of everything five times
+		checkTypes(t, runtime.GOOS, runtime.GOARCH, overlay, elsewhere)
+		return
+	}
+	tools := build(t, root, dir, overlay)
+	cputest.Use(t, 0, 1)
 	run := func(want string, args ...string) {
 		t.Helper()
 		cmd := exec.Command(tools[args[0]], args[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+dir)
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s: %v, want %q in\n%s", strings.Join(args, " "), err, want, out)
 		}
@@ -212,8 +219,9 @@ func allowed(t *testing.T, module string, changed map[string]string) {
 	}
 }
 
-// build makes bench and plot of the sources as changed.
-func build(t *testing.T, root, dir string, changed map[string]string) map[string]string {
+// overlaid writes sources as changed to a folder, and the file by which the go command finds
+// them there; elsewhere has the same by path.
+func overlaid(t *testing.T, root, dir string, changed map[string]string) (path string, elsewhere map[string]string) {
 	t.Helper()
 	top, err := filepath.Abs(root)
 	if err != nil {
@@ -238,8 +246,14 @@ func build(t *testing.T, root, dir string, changed map[string]string) map[string
 	if err := os.WriteFile(at, list, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "build", "-overlay", at, "-o", dir+string(filepath.Separator), "./cmd/bench", "./cmd/plot")
-	cmd.Dir = top
+	return at, overlay.Replace
+}
+
+// build makes bench and plot of the sources that an overlay says.
+func build(t *testing.T, root, dir, overlay string) map[string]string {
+	t.Helper()
+	cmd := exec.Command("go", "build", "-overlay", overlay, "-o", dir+string(filepath.Separator), "./cmd/bench", "./cmd/plot")
+	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

@@ -77,6 +77,7 @@ backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
 backend/cpu: backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend machine
+backend/cpu/cputest: backend/cpu machine tile
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/foreign/clib: backend backend/internal/stage backend/worker machine internal/child internal/dynlib internal/lastline problem tile github.com/ebitengine/purego
 backend/registry/builtin: backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/awake lower/triton plugins tile
@@ -122,6 +123,7 @@ cmd/internal/sweepflag: harness internal/cli internal/files results github.com/s
 internal/golden: github.com/google/go-cmp/cmp
 internal/known:
 internal/lastline:
+internal/thorough:
 kernels/doublingtest: internal/ownprocess check kernels problem tile
 internal/ownprocess:
 tools/jaxcheck: kernels problem tile tile/interp

@@ -16,17 +16,23 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+
+	"matladder/internal/thorough"
 )
 
 // platforms are those that the project builds on.
 var platforms = [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
 
+// few are two that have each system and each architecture beside those of most machines.
+var few = [][2]string{{"darwin", "arm64"}, {"windows", "amd64"}}
+
 // TestPlatforms: all packages and their tests are free of type errors on each platform, without
 // a C compiler. That takes seconds where compiling the standard library for each takes minutes.
 func TestPlatforms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short")
+	if !thorough.All() {
+		platforms = few
 	}
 	// The go command repeats a test whose folders have changed, if the test has looked at them.
 	if err := filepath.WalkDir("../..", func(string, fs.DirEntry, error) error { return nil }); err != nil {
@@ -39,13 +45,20 @@ func TestPlatforms(t *testing.T) {
 		}
 		t.Run(goos+"/"+goarch, func(t *testing.T) {
 			t.Parallel()
-			c := checker{goarch: goarch, files: token.NewFileSet(), packages: map[string]*types.Package{"unsafe": types.Unsafe}}
-			for _, p := range listed(t, goos, goarch) {
-				if err := c.check(p); err != nil {
-					t.Fatalf("%s: %v", p.ImportPath, err) // and so would packages that import it
-				}
-			}
+			checkTypes(t, goos, goarch, "", nil)
 		})
+	}
+}
+
+// checkTypes reports the first type error of a platform; overlay is what go list is told of
+// files that lie elsewhere than they seem, and elsewhere has where.
+func checkTypes(t *testing.T, goos, goarch, overlay string, elsewhere map[string]string) {
+	t.Helper()
+	c := checker{goarch: goarch, elsewhere: elsewhere, packages: map[string]*types.Package{"unsafe": types.Unsafe}}
+	for _, p := range listed(t, goos, goarch, overlay) {
+		if err := c.check(p); err != nil {
+			t.Fatalf("%s: %v", p.ImportPath, err) // and so would packages that import it
+		}
 	}
 }
 
@@ -58,8 +71,8 @@ type listedPackage struct {
 }
 
 // listed are the packages of a platform, each behind what it imports.
-func listed(t *testing.T, goos, goarch string) (list []listedPackage) {
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
+func listed(t *testing.T, goos, goarch, overlay string) (list []listedPackage) {
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-overlay="+overlay, "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
 	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -80,9 +93,38 @@ func listed(t *testing.T, goos, goarch string) (list []listedPackage) {
 
 // A checker checks one package after another.
 type checker struct {
-	goarch   string
-	files    *token.FileSet
-	packages map[string]*types.Package // by what the go command calls them
+	goarch    string
+	elsewhere map[string]string         // where files lie that have another text
+	packages  map[string]*types.Package // by what the go command calls them
+}
+
+// parsed are files that several platforms have, most of the standard library, each read once.
+var parsed = struct {
+	sync.Mutex
+	files *token.FileSet
+	texts map[string]func() (*ast.File, error)
+}{files: token.NewFileSet(), texts: map[string]func() (*ast.File, error){}}
+
+// parse reads a file; of one that is not ours it drops what functions do.
+func parse(path string, own bool) (*ast.File, error) {
+	parsed.Lock()
+	text, ok := parsed.texts[path]
+	if !ok {
+		text = sync.OnceValues(func() (*ast.File, error) {
+			file, err := parser.ParseFile(parsed.files, path, nil, parser.SkipObjectResolution)
+			if err == nil && !own {
+				for _, d := range file.Decls {
+					if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil { // else it is in assembly
+						f.Body = &ast.BlockStmt{}
+					}
+				}
+			}
+			return file, err
+		})
+		parsed.texts[path] = text
+	}
+	parsed.Unlock()
+	return text()
 }
 
 func (c *checker) check(p listedPackage) error {
@@ -92,7 +134,11 @@ func (c *checker) check(p listedPackage) error {
 	}
 	var files []*ast.File
 	for _, name := range p.GoFiles {
-		file, err := parser.ParseFile(c.files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		at := filepath.Join(p.Dir, name)
+		if other, ok := c.elsewhere[at]; ok {
+			at = other
+		}
+		file, err := parse(at, own)
 		if err != nil {
 			return err
 		}
@@ -112,7 +158,7 @@ func (c *checker) check(p listedPackage) error {
 			return nil, fmt.Errorf("%s is not among what it depends on", name)
 		}),
 	}
-	checked, err := config.Check(path, c.files, files, nil)
+	checked, err := config.Check(path, parsed.files, files, nil)
 	c.packages[p.ImportPath] = checked
 	if !own { // the standard library and other modules are not what is tested
 		return nil

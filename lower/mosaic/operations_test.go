@@ -201,12 +201,21 @@ func constant(attr string) float64 {
 	return kept(elem, x)
 }
 
-func converted(op, from, to string, x float64) float64 {
-	bits := func(elem string) int {
-		n, _ := strconv.Atoi(strings.FieldsFunc(elem, func(c rune) bool { return c < '0' || c > '9' })[0])
-		return n
+// widths are those of elements that bits has been asked for.
+var widths = map[string]int{"index": 64}
+
+// bits is how many an element has: the first number in its name.
+func bits(elem string) int {
+	n, ok := widths[elem]
+	if !ok {
+		n, _ = strconv.Atoi(strings.FieldsFunc(elem, func(c rune) bool { return c < '0' || c > '9' })[0])
+		widths[elem] = n
 	}
-	narrower := bits(map[string]string{"index": "i64"}[to]+to) < bits(map[string]string{"index": "i64"}[from]+from)
+	return n
+}
+
+func converted(op, from, to string, x float64) float64 {
+	narrower := bits(to) < bits(from)
 	ok := true
 	switch op {
 	case "arith.extf", "arith.truncf":

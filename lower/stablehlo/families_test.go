@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"matladder/check"
+	"matladder/internal/thorough"
 	"matladder/kernels/attention/attentiontest"
 	"matladder/kernels/kernelstest"
 	"matladder/lower/stablehlo"
@@ -16,7 +17,11 @@ import (
 
 // TestFamilies verifies the meaning of kernels of the other families.
 func TestFamilies(t *testing.T) {
+	run := thorough.Choose(1, 7, 7)
 	kernelstest.Each(t, func(t *testing.T, c kernelstest.Case) {
+		if !run() {
+			t.Skip(thorough.LeftOut)
+		}
 		in, err := check.Inputs(t.Context(), c.Problem, c.Programs, 5, check.Uniform)
 		if err != nil {
 			t.Fatal(err)

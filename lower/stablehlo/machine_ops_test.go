@@ -43,11 +43,12 @@ func operate(op string, s *scope) tensor {
 	default:
 		panic(fmt.Errorf("no such operation"))
 	}
+	d := dtypeOf(out.elem)
 	for i, x := range out.v {
 		if out.elem == "f32" {
 			out.v[i] = float64(float32(x))
 		}
-		if y := out.v[i]; y == y && dtypeOf(out.elem).Round(y) != y {
+		if y := out.v[i]; y == y && d.Round(y) != y {
 			panic(fmt.Errorf("%v is no %s", y, out.elem))
 		}
 	}

@@ -298,11 +298,19 @@ var elements = map[tile.Dtype]string{
 	tile.Int32: "i32", tile.Int8: "i8", tile.Uint8: "ui8", tile.Int4: "i4", tile.Bool: "i1",
 }
 
-func dtypeOf(elem string) tile.Dtype {
-	for d, e := range elements {
-		if e == elem {
-			return d
-		}
+// dtypes are what elements spell.
+var dtypes = func() map[string]tile.Dtype {
+	list := map[string]tile.Dtype{}
+	for d, elem := range elements {
+		list[elem] = d
 	}
-	panic(fmt.Errorf("no element type %s", elem))
+	return list
+}()
+
+func dtypeOf(elem string) tile.Dtype {
+	d, ok := dtypes[elem]
+	if !ok {
+		panic(fmt.Errorf("no element type %s", elem))
+	}
+	return d
 }

@@ -6,12 +6,17 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
+	"matladder/internal/thorough"
 	"matladder/kernels/kernelstest"
 )
 
 // TestFamilies verifies the text of kernels of the other families.
 func TestFamilies(t *testing.T) {
+	run := thorough.Choose(1, 5, 5)
 	kernelstest.Each(t, func(t *testing.T, c kernelstest.Case) {
+		if !run() {
+			t.Skip(thorough.LeftOut)
+		}
 		if _, err := (device{}).Compile(t.Context(), c.Programs, backend.Params{}); errors.Is(err, backend.ErrUnsupported) {
 			t.Skip(err)
 		}

@@ -31,6 +31,8 @@ func kept(elem string, x float64) float64 {
 		return float64(int32(int64(x)))
 	case "i64":
 		return x
+	case "f32":
+		return float64(float32(x))
 	}
 	return known[elem].Round(x)
 }
@@ -294,7 +296,7 @@ func moved(op *operation, ins []*val, from []typed, to typed) *val {
 			v.data[i] = ins[0].data[0]
 		case "tt.expand_dims":
 			axis := attrs["axis"][0]
-			if !slices.Equal(slices.Insert(slices.Clone(from[0].dims), axis, 1), to.dims) {
+			if i == 0 && !slices.Equal(slices.Insert(slices.Clone(from[0].dims), axis, 1), to.dims) {
 				panic("tt.expand_dims to " + fmt.Sprint(to.dims))
 			}
 			v.data[i] = ins[0].data[i]

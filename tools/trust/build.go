@@ -39,32 +39,39 @@ func (o *options) path(p program) string {
 // file: behind each launch of the slowed kernel it does nothing for so much of the time
 // that the launch took.
 func (o *options) build(ctx context.Context) error {
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return fmt.Errorf("go list: %w; programs are built of this tree: run it there", err)
-	}
-	source := filepath.Join(strings.TrimSpace(string(root)), "backend", "cpu", "internal", "exec", "run.go")
-	text, err := os.ReadFile(source)
+	root, source, text, err := slowedSource(ctx)
 	if err != nil {
 		return err
 	}
 	for _, p := range []program{reference, slow2, slow5} {
 		args := []string{"build", "-o", o.path(p)}
 		if p.percent > 0 {
-			overlay, err := o.overlay(p, source, string(text))
+			overlay, err := o.overlay(p, source, text)
 			if err != nil {
 				return err
 			}
 			args = append(args, "-overlay", overlay)
 		}
 		cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/bench")...)
-		cmd.Dir = strings.TrimSpace(string(root))
+		cmd.Dir = root
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if said, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("go build: %w\n%s", err, said)
 		}
 	}
 	return nil
+}
+
+// slowedSource is the file of this tree that launches kernels, and its text.
+func slowedSource(ctx context.Context) (root, path, text string, err error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", "", "", fmt.Errorf("go list: %w; programs are built of this tree: run it there", err)
+	}
+	root = strings.TrimSpace(string(out))
+	path = filepath.Join(root, "backend", "cpu", "internal", "exec", "run.go")
+	read, err := os.ReadFile(path)
+	return root, path, string(read), err
 }
 
 // overlay writes the text of a slowed program and the file by which go build finds it.

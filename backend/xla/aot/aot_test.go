@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/internal/thorough"
 	"matladder/kernels"
 	"matladder/lower/mosaic"
 	"matladder/problem"
@@ -79,7 +80,7 @@ func TestKernels(t *testing.T) {
 				continue
 			}
 			for _, top := range Topologies() {
-				if top.Name != "v5e" && kernel.Number() != 5 && os.Getenv("MATLADDER_AOT_ALL") == "" {
+				if top.Name != "v5e" && kernel.Number() != 5 && !thorough.Full() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", kernel.Name(), name, top.Name), func(t *testing.T) {

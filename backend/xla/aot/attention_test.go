@@ -2,10 +2,10 @@ package aot
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"matladder/backend"
+	"matladder/internal/thorough"
 	"matladder/kernels/attention/attentiontest"
 	"matladder/problem"
 	"matladder/tile"
@@ -40,7 +40,7 @@ func TestAttention_Pages(t *testing.T) {
 }
 
 // TestAttention_Rope compiles rungs that turn q and k, or q alone, in both forms and in part:
-// prompts, and decoding, for one generation; for all with MATLADDER_AOT_ALL.
+// prompts, and decoding, for one generation; for all with MATLADDER_TESTS=full.
 func TestAttention_Rope(t *testing.T) {
 	c, f := open(t, Options{}), problem.AttentionFamily
 	for _, words := range []string{
@@ -65,7 +65,7 @@ func TestAttention_Rope(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, top := range Topologies() {
-				if top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+				if top.Name != "v5e" && !thorough.Full() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", words, k.Name(), top.Name), func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestAttention_Rope(t *testing.T) {
 }
 
 // TestAttention compiles every rung of attention for one generation; for all with
-// MATLADDER_AOT_ALL.
+// MATLADDER_TESTS=full.
 func TestAttention(t *testing.T) {
 	c := open(t, Options{})
 	gqa := problem.Self(1024, 128, tile.BFloat16)
@@ -102,7 +102,7 @@ func TestAttention(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, top := range Topologies() {
-				if top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+				if top.Name != "v5e" && !thorough.Full() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", name, k.Name(), top.Name), func(t *testing.T) {
@@ -119,11 +119,11 @@ func TestAttention(t *testing.T) {
 // predicted, and takes about as long as of as many that have their own, full and causal: for
 // heads that stand above each other in one product it lays out scores or masks anew, which
 // takes up to four times as long, or a time that is not known. For one generation; for all
-// with MATLADDER_AOT_ALL.
+// with MATLADDER_TESTS=full.
 func TestPredictBaseline_SharedHeads(t *testing.T) {
 	b := openBackend(t, "v6e", t.TempDir())
 	for _, top := range Topologies() {
-		if top.Name != "v6e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+		if top.Name != "v6e" && !thorough.Full() {
 			continue
 		}
 		if err := b.aim(top.Name); err != nil {

@@ -2,10 +2,10 @@ package aot
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
+	"matladder/internal/thorough"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
 	"matladder/tile"
@@ -14,11 +14,11 @@ import (
 // TestExchanged compiles XLA's own program of tokens to experts and back for slices of all
 // generations, and holds what libtpu says of a device to what follows from the problem: its
 // own rows and experts are its memory and its FLOPs, and two exchanges among all devices, of
-// its rows and of its products, are what moves. MATLADDER_AOT_ALL adds whole pods, of 256
+// its rows and of its products, are what moves. MATLADDER_TESTS=full adds whole pods, of 256
 // to 9216 chips.
 func TestExchanged(t *testing.T) {
 	c := open(t, Options{})
-	all := os.Getenv("MATLADDER_AOT_ALL") != ""
+	all := thorough.Full()
 	for _, pod := range []struct {
 		topology          string
 		devices, capacity int

@@ -3,10 +3,10 @@ package aot
 import (
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"matladder/backend"
+	"matladder/internal/thorough"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -14,7 +14,7 @@ import (
 
 // TestFamilies compiles every rung of families, in all
 // that they spell out and of sizes as in models, for one generation; for all with
-// MATLADDER_AOT_ALL.
+// MATLADDER_TESTS=full.
 func TestFamilies(t *testing.T) {
 	c := open(t, Options{})
 	for f, shapes := range map[*problem.Family][]problem.Sizes{
@@ -39,7 +39,7 @@ func TestFamilies(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, top := range Topologies() {
-						if top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+						if top.Name != "v5e" && !thorough.Full() {
 							continue
 						}
 						t.Run(fmt.Sprintf("%s/%s/%s/%s", words, p, k.Name(), top.Name), func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"matladder/backend"
 	"matladder/internal/golden"
+	"matladder/internal/thorough"
 	"matladder/kernels"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/lower/triton"
@@ -176,12 +177,12 @@ func (c matrixCell) row(outcomes []string) string {
 }
 
 // TestGPUMatrix compiles a sample of the matrix and compares it with the table of
-// docs/gpu_matrix.md: up to 44 compilations, spread over rungs, families and generations. With MATLADDER_GPU_MATRIX it compiles all of it, some hundred: what did compile
+// docs/gpu_matrix.md: up to 44 compilations, spread over rungs, families and generations. With MATLADDER_TESTS=full it compiles all of it, some hundred: what did compile
 // before is taken from the cache of backend/xla/aot, so that it may be interrupted. Then
 // -update writes the table.
 func TestGPUMatrix(t *testing.T) {
 	cells := matrix(t)
-	if os.Getenv("MATLADDER_GPU_MATRIX") != "" {
+	if thorough.Full() {
 		wholeMatrix(t, cells)
 		return
 	}
@@ -202,7 +203,7 @@ func TestGPUMatrix(t *testing.T) {
 	for _, c := range cells {
 		want := known[c.rung()+"|"+c.what()+"|"+c.blocks.String()]
 		if want == nil {
-			t.Errorf("%s has no row for %s %s %s: MATLADDER_GPU_MATRIX=1 go test ./backend/xla/aot -run TestGPUMatrix -update", matrixFile, c.rung(), c.what(), c.blocks)
+			t.Errorf("%s has no row for %s %s %s: MATLADDER_TESTS=full go test ./backend/xla/aot -run TestGPUMatrix -update", matrixFile, c.rung(), c.what(), c.blocks)
 			continue
 		}
 		for i, name := range matrixGPUs {
@@ -297,7 +298,7 @@ func matrixPage(cells []matrixCell, outcomes [][]string, version string) []byte 
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# What compiles for which GPU
 
-<!-- Written by MATLADDER_GPU_MATRIX=1 go test ./backend/xla/aot -run TestGPUMatrix -update -timeout 2h -->
+<!-- Written by MATLADDER_TESTS=full go test ./backend/xla/aot -run TestGPUMatrix -update -timeout 2h -->
 
 Every rung of matmul in every dtype, on even, ragged and batched sizes, every quantization of the fifth, and every rung of the other families in bfloat16 on ragged sizes, compiled by jax-cuda13-pjrt %s for GPUs that are not there: A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). Of %d, %d compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
 

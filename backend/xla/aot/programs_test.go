@@ -3,15 +3,15 @@ package aot
 import (
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"matladder/backend"
+	"matladder/internal/thorough"
 	"matladder/tile/tiletest"
 )
 
 // TestPrograms compiles programs beyond the ladder, for one generation; for all
-// with MATLADDER_AOT_ALL.
+// with MATLADDER_TESTS=full.
 func TestPrograms(t *testing.T) {
 	c := open(t, Options{})
 	cases, err := tiletest.Tiled()
@@ -20,7 +20,7 @@ func TestPrograms(t *testing.T) {
 	}
 	for n, test := range cases {
 		for _, top := range Topologies() {
-			if top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+			if top.Name != "v5e" && !thorough.Full() {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s.%d/%s", test.Name, n, top.Name), func(t *testing.T) {

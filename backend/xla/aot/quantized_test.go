@@ -3,10 +3,10 @@ package aot
 import (
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"matladder/backend"
+	"matladder/internal/thorough"
 	quantized "matladder/kernels/v5_quant"
 	"matladder/problem/problemtest"
 	"matladder/tile"
@@ -14,13 +14,13 @@ import (
 
 // TestQuantized compiles every quantization and variant of the fifth rung, ragged
 // and with several groups of k in a block: for v5e and, where nothing narrow is
-// multiplied, v4; for all with MATLADDER_AOT_ALL. What v4 lacks it refuses.
+// multiplied, v4; for all with MATLADDER_TESTS=full. What v4 lacks it refuses.
 func TestQuantized(t *testing.T) {
 	c := open(t, Options{})
 	problems := problemtest.Quantized(1, 300, 1200, 500, 128)
 	problems = append(problems, problemtest.Quantized(3, 128, 512, 256, 128)...)
 	for n, p := range problems {
-		if n >= len(problems)/2 && n%3 != 0 && os.Getenv("MATLADDER_AOT_ALL") == "" {
+		if n >= len(problems)/2 && n%3 != 0 && !thorough.Full() {
 			continue
 		}
 		for _, variant := range quantized.Kernel.Variants(p) {
@@ -31,7 +31,7 @@ func TestQuantized(t *testing.T) {
 			a, _ := p.Factors()
 			narrow := a.Bits() <= 8
 			for _, top := range Topologies() {
-				if all := os.Getenv("MATLADDER_AOT_ALL") != ""; !all && top.Name != "v5e" && (top.Name != "v4" || narrow) {
+				if all := thorough.Full(); !all && top.Name != "v5e" && (top.Name != "v4" || narrow) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %s/%s", problemtest.Label(p), variant, top.Name), func(t *testing.T) {

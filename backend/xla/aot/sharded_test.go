@@ -2,10 +2,10 @@ package aot
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"matladder/backend"
+	"matladder/internal/thorough"
 	"matladder/kernels"
 	"matladder/kernels/sharded"
 	toexperts "matladder/kernels/sharded/v6_experts"
@@ -16,7 +16,7 @@ import (
 )
 
 // TestSharded compiles every rung of sharded products, as one of its devices runs it, for
-// all generations; in bfloat16 for one, or for all with MATLADDER_AOT_ALL.
+// all generations; in bfloat16 for one, or for all with MATLADDER_TESTS=full.
 func TestSharded(t *testing.T) {
 	c := open(t, Options{})
 	for _, k := range sharded.All {
@@ -33,7 +33,7 @@ func TestSharded(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, top := range Topologies() {
-				if d == tile.BFloat16 && top.Name != "v5e" && os.Getenv("MATLADDER_AOT_ALL") == "" {
+				if d == tile.BFloat16 && top.Name != "v5e" && !thorough.Full() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", k.Name, d, top.Name), func(t *testing.T) {

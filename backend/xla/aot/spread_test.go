@@ -3,11 +3,11 @@ package aot
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"matladder/backend"
+	"matladder/internal/thorough"
 	"matladder/lower/stablehlo"
 	"matladder/machine/mesh"
 	"matladder/problem"
@@ -17,10 +17,10 @@ import (
 // TestSpread compiles XLA's own product for whole pods, and holds what libtpu says of a
 // device to what follows from the shardings: memory of arguments and results, FLOPs, and
 // which arrays are exchanged between which devices. A pod of 256 chips is always among
-// them; MATLADDER_AOT_ALL adds 4096 and 9216, and every way on each.
+// them; MATLADDER_TESTS=full adds 4096 and 9216, and every way on each.
 func TestSpread(t *testing.T) {
 	c := open(t, Options{})
-	all := os.Getenv("MATLADDER_AOT_ALL") != ""
+	all := thorough.Full()
 	for _, pod := range []struct {
 		topology, mesh string
 		large          bool

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"matladder/backend/cpu/internal/amx"
+	"matladder/internal/thorough"
 )
 
 // A tilesTwins is a kernel on tiles beside its twin in Go.
@@ -90,7 +91,7 @@ func TestTiles_Streams(t *testing.T) {
 	for panels := 1; panels < 6; panels++ {
 		for _, steps := range []int{1, 2, 7, 15, 16, 17, 40} {
 			for _, own := range []bool{false, true} {
-				if r.IntN(thinner) > 0 {
+				if r.IntN(thorough.OneIn(1, 1, 8)) > 0 {
 					continue
 				}
 				scaled := []streaming{streamSums, streamCopied, streamScaledPast, streamScaled, streamScaledNarrowPast, streamScaledNarrow}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package thorough
+
+// Raced says that the race detector watches this process.
+const Raced = false
