@@ -25,7 +25,7 @@ tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
 .: timeline backend backend/cpu backend/registry kernels problem tile tuned github.com/gomlx/compute/dtypes/float16
 problem: internal/known tile
-problem/problemtest: tile problem quant kernels/*
+problem/problemtest: tile problem quant kernels kernels/*
 quant: tile problem
 check: tile problem quant tile/interp
 kernels/attention/attentiontest: kernels
