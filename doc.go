@@ -9,7 +9,7 @@
 // that need all cores take turns, small ones run side by side. What is wrong with an
 // argument is an *ArgumentError that names it; nothing that a caller passes is a panic.
 //
-// Weights that are multiplied many times can be laid out for it once: Program.Prepack.
+// Weights that are multiplied many times can be packed beforehand: Program.Prepack.
 //
 // docs/library.md goes on from here; folder examples has programs of a module of its own.
 package matladder

@@ -27,8 +27,8 @@ func (p *Program) allowInPlace(names map[string]string) error {
 	return nil
 }
 
-// inPlace says why an output cannot lie where an input does; "" if it can: where each
-// element is read for the last time before it is written, for it alone, and by who writes.
+// inPlace says why an output cannot lie where an input does, or "" if it can. It can where
+// the last read of each element is by the program that overwrites it, for that element alone.
 func inPlace(programs []*tile.Program, out, in *tile.Ref) string {
 	if out.Dtype != in.Dtype || !slices.Equal(out.Array, in.Array) {
 		return "they are of different dtypes or shapes"

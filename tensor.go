@@ -228,7 +228,7 @@ type layout uint8
 
 const (
 	dense     layout = iota // without gaps
-	rowsApart               // each row, along the last dimension, without gaps
+	rowStride               // each row, along the last dimension, without gaps
 	scattered
 )
 
@@ -247,7 +247,7 @@ func (t *Tensor) lies() layout {
 		case i == t.rank-1 || s < row:
 			return scattered
 		default:
-			kind = rowsApart
+			kind = rowStride
 		}
 		n *= t.shape[i]
 	}

@@ -55,7 +55,7 @@ func sameRows(rows *[mostArguments]*[MaxRank]int, list []Tensor, apart uint64) b
 	return true
 }
 
-// normal are the strides with those that are never taken as if rows had no gaps.
+// normal returns the strides, with those of dimensions of size 1 as if the tensor were dense.
 func (t *Tensor) normal() [MaxRank]int {
 	s, n := t.strides, 1
 	for i := t.rank - 1; i >= 0; i-- {
@@ -87,7 +87,7 @@ func (p *Program) want(out, in []Tensor) wanted {
 		switch in[i].lies() {
 		case scattered:
 			w.copied |= 1 << i
-		case rowsApart:
+		case rowStride:
 			w.apart |= 1 << i
 		}
 	}
@@ -95,7 +95,7 @@ func (p *Program) want(out, in []Tensor) wanted {
 		switch out[i].lies() {
 		case scattered:
 			w.outs |= 1 << i
-		case rowsApart:
+		case rowStride:
 			w.outApart |= 1 << i
 		}
 		if uintptr(unsafe.Pointer(unsafe.SliceData(out[i].data)))%line != 0 && w.outs&(1<<i) == 0 {

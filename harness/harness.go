@@ -13,8 +13,8 @@
 //     them. Short launches are timed behind untimed ones, which wake threads and
 //     fill caches after somebody else's turn.
 //  4. The output is overwritten before a repetition and verified beside the device
-//     after it, or after one launch more on an output overwritten again, behind none
-//     to three others: which, is drawn. Only then are the rows of the round appended
+//     after it, or after one launch more on an output overwritten again, after
+//     zero to three launches, chosen at random. Only then are the rows of the round appended
 //     and synced, together.
 //  5. Ahead of a round and behind it a control is timed, a fixed piece of work; rows
 //     hold it, with what the system tells of the machine meanwhile. What that shows to

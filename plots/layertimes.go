@@ -17,7 +17,7 @@ import (
 )
 
 // LayerBars are layers of models one above the other, each as bars of its parts: a bar's
-// length is the part's time, and what is filled of it is the time of its roof.
+// length is the part's time, and the filled part is the roofline minimum.
 type LayerBars struct {
 	Heading
 	Layers []stats.LayerTime

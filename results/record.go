@@ -279,5 +279,5 @@ func FLOPCount(batch, m, k, n int) (int64, bool) {
 	return int64(product), true
 }
 
-// Condemns reports whether the row makes every other one of its point no evidence.
+// Condemns reports whether the row invalidates all rows of its point.
 func (r *Record) Condemns() bool { return r.Status == Wrong || r.Status == Impossible }

@@ -20,7 +20,7 @@
 //     pieces, or in place by register tiles, along its rows, as a GEMV does, or along its
 //     columns where those are rows of memory). Each way costs what its micro-kernel was
 //     measured to take on this machine; the cheapest wins.
-//     skinny and rows: a B that few rows of A meet, and an A whose rows register tiles load
+//     skinny and rows: B, when A has few rows, and an A whose rows register tiles load
 //     well, are not packed. writes: the micro-kernel rounds, scales and adds a bias as it
 //     writes an output once, by non-temporal stores if L2 would not hold it.
 //  4. epilogue (internal/epilogue): all other arithmetic is compiled to loops along rows, of

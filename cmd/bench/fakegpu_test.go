@@ -13,7 +13,7 @@ import (
 	"matladder/tools/fakegpu"
 )
 
-// TestFakeGPU measures a sweep on a GPU that is not there: kernels and XLA's baseline, by
+// TestFakeGPU measures a sweep on a simulated GPU: kernels and XLA's baseline, by
 // each method, wherever operands are, all verified.
 func TestFakeGPU(t *testing.T) {
 	usePlugin(t, "cpu")

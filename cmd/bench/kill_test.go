@@ -135,7 +135,7 @@ func audit(t *testing.T, path string) {
 	whole := len(seen) >= wantRows && len(rounds) == wantRows/leastRounds && len(runs) > 1
 	for p, n := range rounds {
 		whole = whole && n >= leastRounds
-		for round := range leastRounds { // a point whose figure holds sits later ones out
+		for round := range leastRounds { // a point that converges early skips later rounds
 			whole = whole && seen[cell{p, round, 0}]
 		}
 	}

@@ -142,7 +142,7 @@
 //	go run ./cmd/plugin install tpu
 //	go run ./cmd/bench --topology v5e
 //
-// compiles every point for a TPU that is not there (v4, v5e, v5p, v6e or v7x; of v4
+// compiles every point for a TPU without one (v4, v5e, v5p, v6e or v7x; of v4
 // and v7x one core, as runtimes show them) and predicts the time of one launch from
 // the compiler's schedule, as docs/prediction.md tells. A point is one row: mode
 // predicted, method aot. What does not fit VMEM or what the chip lacks is told as the
@@ -184,7 +184,7 @@
 // # How it measures
 //
 // All points of one problem take turns, round by round, in an order shuffled from
-// --seed. Launches of up to 25 ms are timed behind as many that are not, so that
+// --seed. Launches of up to 25 ms are preceded by as many untimed ones, so that
 // each finds threads awake and its own data in the caches, whoever had the turn
 // before; timed loops on a plugin need none. Where others have the processors, the
 // repetitions of all points of a problem become shorter, from 5 ms down to 0.6, and

@@ -72,7 +72,7 @@ func (p *progress) observe(e harness.Event) {
 		if p.bar != nil {
 			p.bar.Clear()
 		}
-		fmt.Fprintf(p.w, "this machine is not quiet: %d of the first %d repetitions were disturbed; they are measured again as long as time is left, and a line under the table will say by what\n", e.Disturbed, e.Repetitions)
+		fmt.Fprintf(p.w, "this machine is not quiet: %d of the first %d repetitions were disturbed; they are measured again as long as time is left; causes follow the table\n", e.Disturbed, e.Repetitions)
 	}
 	switch {
 	case p.bar != nil:

@@ -28,7 +28,7 @@ func (f *flags) writeTrace(ctx context.Context, stdout io.Writer, dev *device, s
 			continue
 		}
 		if len(list) == mostTraced {
-			fmt.Fprintf(stdout, "%s: the first %d points, as more are not to be looked at\n", f.trace, mostTraced)
+			fmt.Fprintf(stdout, "%s: the first %d points; a trace is limited to them\n", f.trace, mostTraced)
 			break
 		}
 		t, err := traced(ctx, dev, rung, p, uint64(sweep.Config.Seed), sweep.Config.Dist)

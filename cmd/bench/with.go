@@ -65,7 +65,7 @@ func (f *flags) checkWith() error {
 		return cli.Usagef("--with runs functions on backend %s, and kernels run on %s", builtin.CPU, f.where.Name())
 	}
 	if f.set.Changed("cache") {
-		return cli.Usagef("--with has no --cache: what a function keeps is not known")
+		return cli.Usagef("--with and --cache cannot be combined")
 	}
 	return nil
 }

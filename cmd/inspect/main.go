@@ -34,7 +34,7 @@
 //	…
 //
 // --as counts says what it costs, and where that stands under the roofline of
-// --chip (v5e if not given; any name that package chips knows):
+// --chip (v5e if not given; any name that package machine knows):
 //
 //	$ inspect v5 --dtype bfloat16 --sizes 4096 --blocks 512x1024x1024 --as counts
 //	…

@@ -50,7 +50,7 @@
 // --backend names where: cpu if not given, or any other that measures or predicts
 // (--backend help).
 //
-// For a TPU that is not there nothing runs: --topology v5e (or v4, v5p, v6e, v7x)
+// For a TPU that is predicted nothing runs: --topology v5e (or v4, v5p, v6e, v7x)
 // compiles the candidates with libtpu and takes the one that the step model
 // predicts to be fastest. Its rows say that they are predicted.
 //

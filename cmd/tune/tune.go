@@ -178,7 +178,7 @@ func (f *flags) checkTable(dev *device) error {
 	return nil
 }
 
-// load reads a machine's table; a file that is not there is an empty one.
+// load reads a machine's table; a missing file is an empty one.
 func (f *flags) load(path, machine string) (*tuned.Table, error) {
 	t, err := tuned.ReadFile(path)
 	switch {

@@ -7,7 +7,7 @@
 //
 // A command that was called wrongly ends with Usage: nothing helps but to change the
 // command line, or a file that it names. That is a flag or an argument that makes no
-// sense, and a file named to be read that is not there, cannot be read, or is not what
+// sense, and a file named to be read that is missing, cannot be read, or is not what
 // it should be (a sweep, a table, results, a page with its marks). Everything else that
 // goes wrong is Failed: a file that cannot be written, a file that no flag names, data
 // that do not answer the question, a point that is wrong. Both are told in one line on

@@ -38,7 +38,7 @@ func newGrid(x *product, s tile.Blocks) *grid {
 	return g
 }
 
-// Where cores write columns beside each other's, prefetchers take lines from one for another.
+// Where cores write adjacent columns, prefetchers take lines from one for another.
 const (
 	lines = 256 // bytes that they bring with a line that is written
 	ahead = 512 // parts of rows of a multiple of so many bytes suffer little, as measured

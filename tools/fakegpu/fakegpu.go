@@ -1,4 +1,4 @@
-// Package fakegpu has tests run on a GPU that is not there: a plugin that is XLA for CPUs
+// Package fakegpu has tests run on a simulated GPU: a plugin that is XLA for CPUs
 // under the name of an H100, on which kernels that multiply two matrices, each with a scale or
 // not, multiply them. All but the kernels' own text is as on a GPU: the worker, transfers, the
 // programs that are timed, sets of operands, the check. It measures nothing.

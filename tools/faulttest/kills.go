@@ -114,7 +114,7 @@ func (x *trial) audit() (rows, crashed int, err error) {
 		rounds[c.key] = max(rounds[c.key], r.Round+1)
 	}
 	for key, n := range rounds {
-		for round := range min(n, sweepRounds) { // a point whose figure holds sits later ones out
+		for round := range min(n, sweepRounds) { // a point that converges early skips later rounds
 			if !seen[cell{key, round, 0}] {
 				return 0, 0, fmt.Errorf("%s %s %s lacks round %d of %d", key.Kernel, key.Shape, key.DtypeA, round, n)
 			}

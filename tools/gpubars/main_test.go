@@ -18,7 +18,7 @@ import (
 	"matladder/tools/fakegpu"
 )
 
-// TestRun does all of it on a GPU that is not there, whose kernels multiply: every step that
+// TestRun does all of it on a simulated GPU, whose kernels multiply: every step that
 // is asked for ends, every file is read, every bar is judged by what was measured. Then, without
 // that GPU, XLA's compiler for GPUs predicts the points, and finds every one of them.
 func TestRun(t *testing.T) {

@@ -33,7 +33,7 @@ func (r FamilyRow) record() []string {
 	return append([]string{versions[0], r.Topology, r.Library, r.kernel(), r.words(), r.size(), r.Blocks.String()}, cells(r.Ours, r.Theirs)...)
 }
 
-// ReadFamilies reads a table; one that is not there is empty. Rows of points that are no
+// ReadFamilies reads a table; a missing one is empty. Rows of points that are no
 // longer compared are left out.
 func ReadFamilies(path string) (Families, error) {
 	points := map[string]FamilyPoint{}

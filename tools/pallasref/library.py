@@ -1,4 +1,4 @@
-"""Compiles kernels that JAX has in its library, for a TPU that is not there.
+"""Compiles kernels that JAX has in its library, for a TPU without one.
 
     python library.py < points.jsonl
 

@@ -1,4 +1,4 @@
-"""Compiles the five kernels, written in Pallas, for a TPU that is not there.
+"""Compiles the five kernels, written in Pallas, for a TPU without one.
 
     python reference.py < points.jsonl
 

@@ -58,7 +58,7 @@ func parseCells(f []string) (ours, theirs Result, err error) {
 	return ours, theirs, err
 }
 
-// readSheet hands the records of a file to add; one that is not there has none.
+// readSheet hands the records of a file to add; a missing one has none.
 func readSheet(path string, header []string, add func(record []string) error) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -50,7 +50,7 @@ func parseRow(f []string) (r Row, err error) {
 // Table has rows by Point.Key.
 type Table map[string]Row
 
-// ReadTable reads a table; one that is not there is empty.
+// ReadTable reads a table; a missing one is empty.
 func ReadTable(path string) (Table, error) {
 	t := Table{}
 	err := readSheet(path, header, func(record []string) error {

@@ -1,4 +1,4 @@
-"""Compiles kernels of tokamax for a TPU that is not there.
+"""Compiles kernels of tokamax for a TPU without one.
 
     python tokamax_kernels.py < points.jsonl
 

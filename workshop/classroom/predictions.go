@@ -45,7 +45,7 @@ func NewPrediction(lesson int, text string, at time.Time) (Prediction, error) {
 	return Prediction{at.UTC().Truncate(time.Second), lesson, text}, nil
 }
 
-// ReadPredictions reads a file of predictions; one that is not there holds none. A line
+// ReadPredictions reads a file of predictions; a missing one holds none. A line
 // that is none is an error that names it.
 func ReadPredictions(path string) ([]Prediction, error) {
 	text, err := files.ReadRegular(path, mostFile)

@@ -104,7 +104,7 @@ func TestOpen_Fails(t *testing.T) {
 	}
 	set("")
 	if _, _, err := Open(t.Context(), 2); err == nil {
-		t.Error("a GPU that is not there")
+		t.Error("a missing GPU")
 	}
 	t.Setenv("LD_LIBRARY_PATH", t.TempDir())
 	if _, _, err := Open(t.Context(), 0); err == nil || !strings.Contains(err.Error(), libraryName) || strings.Contains(err.Error(), "\n") {

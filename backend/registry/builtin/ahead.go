@@ -53,7 +53,7 @@ func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) 
 		d.Params.VMEMBytes, d.FastBytes = n, n
 	}
 	name, version := b.Plugin()
-	d.Summary = fmt.Sprintf("%s that is not there, %s", b.Device().CommonName(), strings.TrimSpace(name+" "+version))
+	d.Summary = fmt.Sprintf("%s, predicted: %s", b.Device().CommonName(), strings.TrimSpace(name+" "+version))
 	if err := b.Kept(); err != nil {
 		d.Remark = err.Error()
 	}

@@ -64,7 +64,7 @@ func openAheadGPU(_ context.Context, r registry.Request) (*registry.Device, erro
 	}
 	d := &registry.Device{Backend: b, Params: backend.Params{Extra: extra}, FastBytes: int64(b.Device().FastBytes.Value)}
 	name, version := b.Plugin()
-	d.Summary = fmt.Sprintf("%s that is not there, %s", b.Device().CommonName(), strings.TrimSpace(name+" "+version))
+	d.Summary = fmt.Sprintf("%s, predicted: %s", b.Device().CommonName(), strings.TrimSpace(name+" "+version))
 	if err := b.Kept(); err != nil {
 		d.Remark = err.Error()
 	}

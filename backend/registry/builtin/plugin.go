@@ -70,7 +70,7 @@ func recordFlags(d *registry.Device) error {
 	return nil
 }
 
-// openPlugin opens the device of a plugin. One that is not there costs no wait.
+// openPlugin opens the device of a plugin. A missing one costs no wait.
 func openPlugin(ctx context.Context, r registry.Request, name, plugin, kind string) (*registry.Device, *worker.Backend, error) {
 	p, err := FindPlugin(plugin)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"matladder/tile"
 )
 
-// compiler returns libtpu's compiler, for chips that are not there.
+// compiler returns libtpu's compiler, for chips without one.
 func compiler(t *testing.T) *aot.Compiler {
 	t.Helper()
 	c, err := aot.Open(aot.Options{Optimized: true})

@@ -1,4 +1,4 @@
-/* A PJRT plugin of a GPU that is not there, for tests: XLA for CPUs, whose library is at
+/* A PJRT plugin of a simulated GPU, for tests: XLA for CPUs, whose library is at
  * FAKE_GPU_XLA, under the name of an H100. A kernel of Triton that multiplies two matrices
  * is compiled as XLA's own product of them, with a scale of each if it has them, and one of
  * one operand as a copy; others are refused. What goes wrong is in FAKE_GPU, words joined by spaces:

@@ -22,7 +22,7 @@ var Passes = []struct {
 	{"match", match},         // statements → steps
 	{"fuse", fuse},           // a zeroing fill into the accumulation behind it, a product into the value, values of a row
 	{"layout", layOut},       // products → packed operands
-	{"skinny", skinny},       // b that few rows of a meet → not packed
+	{"skinny", skinny},       // B, when A has few rows → not packed
 	{"rows", readRows},       // a whose rows tiles can load → not packed
 	{"writes", writes},       // outputs that tiles write once → rounded by them, non-temporal stores
 	{"epilogue", values},     // values → vectors along rows; rows of bfloat16 that several need → widened once

@@ -82,7 +82,7 @@ const (
 	WhyOnce    = "no two programs see the same block"
 	WhyAll     = "all its blocks fit"
 	WhyGroup   = "not all its blocks fit, but those of a group of tasks"
-	WhyAlone   = "to pack one takes a worker less than to agree with others on who does"
+	WhyAlone   = "cheaper than synchronizing"
 	WhyTask    = "the blocks of one task fit"
 	WhyLast    = "one block fits"
 	WhyColumns = "those of one column fit, and each worker has columns of its own"

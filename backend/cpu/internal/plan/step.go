@@ -28,7 +28,7 @@ type Step struct {
 	Widens    []int                                 // those of which a strip's rows are widened ahead of it
 	Passes    int                                   // pieces of each row that it goes over, one after the other
 	Asks      []int                                 // of steps that go along rows together: inputs whose rows memory is asked for ahead
-	Span      Span                                  // store of what a condition chooses: where it is not one number of the row
+	Span      Span                                  // masked store: columns where its value is not constant along the row
 	Band      *Band                                 // strips: the columns that there is something to do for
 	Adds      []int                                 // of strips with a band: refs of it whose elements along rows are added, or multiplied with
 
