@@ -142,7 +142,7 @@
 //	go run ./cmd/plugin install tpu
 //	go run ./cmd/bench --topology v5e
 //
-// compiles every point for a TPU without one (v4, v5e, v5p, v6e or v7x; of v4
+// compiles every point for a TPU with none at hand (v4, v5e, v5p, v6e or v7x; of v4
 // and v7x one core, as runtimes show them) and predicts the time of one launch from
 // the compiler's schedule, as docs/prediction.md tells. A point is one row: mode
 // predicted, method aot. What does not fit VMEM or what the chip lacks is told as the

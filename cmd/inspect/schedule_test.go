@@ -30,7 +30,7 @@ func TestLowered(t *testing.T) {
 	}
 }
 
-// TestSchedule compiles for a chip without one, and reads what is said of the
+// TestSchedule compiles for a chip with none at hand, and reads what is said of the
 // small blocks of v3 and of the large ones of v5.
 func TestSchedule(t *testing.T) {
 	b, err := aot.OpenBackend(aot.BackendOptions{Topology: "v5e"})

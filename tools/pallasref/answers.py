@@ -1,4 +1,4 @@
-"""What the scripts share: points come in, and are compiled for a TPU without one.
+"""What the scripts share: points come in, and are compiled for a TPU with none at hand.
 
 A point is a JSON object on a line, and names its topology: {"topology": "v5e:2x2", …}.
 Its answer is a line: {"seconds": 1.9}, or {"seconds": …, "error": …} with what JAX or

@@ -1,4 +1,4 @@
-"""Compiles kernels that JAX has in its library, for a TPU without one.
+"""Compiles kernels that JAX has in its library, for a TPU with none at hand.
 
     python library.py < points.jsonl
 

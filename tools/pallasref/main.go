@@ -1,5 +1,5 @@
 // Pallasref compares the kernels as lower/mosaic writes them with the same kernels
-// written in Pallas and compiled by JAX, for TPUs without one.
+// written in Pallas and compiled by JAX, for TPUs with none at hand.
 //
 //		go run ./tools/pallasref --python VENV/bin/python
 //

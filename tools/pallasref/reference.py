@@ -1,4 +1,4 @@
-"""Compiles the five kernels, written in Pallas, for a TPU without one.
+"""Compiles the five kernels, written in Pallas, for a TPU with none at hand.
 
     python reference.py < points.jsonl
 

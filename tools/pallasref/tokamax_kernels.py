@@ -1,4 +1,4 @@
-"""Compiles kernels of tokamax for a TPU without one.
+"""Compiles kernels of tokamax for a TPU with none at hand.
 
     python tokamax_kernels.py < points.jsonl
 

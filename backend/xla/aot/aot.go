@@ -137,7 +137,7 @@ func (e *CrashError) Unwrap() error {
 }
 
 // ErrNoCompiler is why Open fails where no compiler can be had.
-var ErrNoCompiler = errors.New("compilers for chips without one are for Linux on amd64 alone")
+var ErrNoCompiler = errors.New("compilers that need no device are for Linux on amd64 alone")
 
 // Open returns a compiler. It is an error if libtpu is not installed:
 // *plugins.NotInstalledError says how to get it.

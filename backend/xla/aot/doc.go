@@ -1,4 +1,4 @@
-// Package aot compiles programs for a TPU without one: libtpu, a library of
+// Package aot compiles programs for a TPU with none at hand: libtpu, a library of
 // the Python package index, holds the whole compiler and needs no device for it.
 //
 //  1. Open starts nothing yet; Compile sends a StableHLO program to a child

@@ -300,7 +300,7 @@ func matrixPage(cells []matrixCell, outcomes [][]string, version string) []byte 
 
 <!-- Written by MATLADDER_TESTS=full go test ./backend/xla/aot -run TestGPUMatrix -update -timeout 2h -->
 
-Every rung of matmul in every dtype, on even, ragged and batched sizes, every quantization of the fifth, and every rung of the other families in bfloat16 on ragged sizes, compiled by jax-cuda13-pjrt %s for GPUs without one: A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). Of %d, %d compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
+Every rung of matmul in every dtype, on even, ragged and batched sizes, every quantization of the fifth, and every rung of the other families in bfloat16 on ragged sizes, compiled by jax-cuda13-pjrt %s for GPUs with none at hand: A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). Of %d, %d compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
 
 A cell has registers of a thread and shared memory of a block, for each kernel of the launch in order, as ptxas and XLA say. A cell with a reason is refused before any compiler runs, by package lower/triton or by XLA's own limit: `+"`too_big`"+` names what one program needs and the GPU has, `+"`unsupported`"+` what is missing. Blocks are fixed here, so that rows compare; the same kernel may fit in smaller ones. A sample of this table is compiled in every run of .ci/run, all of it by `+"`.ci/full gpus`"+`.
 

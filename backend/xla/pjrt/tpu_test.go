@@ -24,7 +24,7 @@ import (
 	"matladder/tile"
 )
 
-// compiler returns libtpu's compiler, for chips without one.
+// compiler returns libtpu's compiler, for chips with none at hand.
 func compiler(t *testing.T) *aot.Compiler {
 	t.Helper()
 	c, err := aot.Open(aot.Options{Optimized: true})
