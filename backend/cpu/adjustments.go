@@ -61,7 +61,7 @@ func others(e *exec.Executable) []keyValue {
 		p.EachDot(func(s plan.ShownStep, d *plan.Dot) {
 			a, b, c := p.Operands[d.A], p.Operands[d.B], p.CallOf(s.Step, d)
 			for _, s := range plan.Strategies {
-				if plan.Ceil(b.Meets, b.K) <= s.Most {
+				if tile.Ceil(b.Meets, b.K) <= s.Most {
 					add(paramB, s.Word)
 				}
 			}
@@ -73,7 +73,7 @@ func others(e *exec.Executable) []keyValue {
 					add(paramC, way)
 				}
 			}
-			for _, run := range []int{plan.Ceil(c.Run, 2), 2 * c.Run} {
+			for _, run := range []int{tile.Ceil(c.Run, 2), 2 * c.Run} {
 				if run >= minRun && run <= a.Depth {
 					add(paramRun, strconv.Itoa(run))
 				}

@@ -311,7 +311,7 @@ func agreeOnBuffers(t *testing.T, p *plan.Plan) {
 	t.Helper()
 	shared, own := 0, 0
 	for _, b := range p.Buffers {
-		if n := plan.Ceil(b.Bytes, 64) * 64; b.Shared {
+		if n := tile.Ceil(b.Bytes, 64) * 64; b.Shared {
 			shared += n
 		} else {
 			own += n

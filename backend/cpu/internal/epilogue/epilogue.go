@@ -28,7 +28,7 @@ func Compile(p *plan.Plan) error {
 			compileScales(s.Dots[0].Scales, c)
 		}
 		if s.Store != nil && s.AtOnce == 0 {
-			s.Passes += plan.Ceil(p.Refs[s.Dst].Cols, s.Lanes)
+			s.Passes += tile.Ceil(p.Refs[s.Dst].Cols, s.Lanes)
 		}
 		p.Vectors = max(p.Vectors, c.slots)
 		err = c.err

@@ -33,7 +33,7 @@ func reduceLess[S, T any](c *values, e *tile.Expr, x plan.Lanes[S], less one, fi
 	if e.Args[0].Op == tile.OpLoad {
 		ref = c.plan.Number(e.Args[0].Ref)
 	}
-	c.step.Passes += plan.Ceil(width, plan.VectorLanes)
+	c.step.Passes += tile.Ceil(width, plan.VectorLanes)
 	return func(w *plan.Frame, row, _, _ int) []T {
 		out := vector[T](w, i, 1)
 		from, to := w.Columns(ref, width)

@@ -28,7 +28,7 @@ func (w *Worker) narrow(b *plan.Band, row0, row1 int) {
 		from--
 		beside = from
 	}
-	first, last := from/b.Unit*b.Unit, min(plan.Ceil(to, b.Unit)*b.Unit, b.Cols)
+	first, last := from/b.Unit*b.Unit, min(tile.Ceil(to, b.Unit)*b.Unit, b.Cols)
 	if from >= 0 && last-first < b.Cols {
 		w.Seen = plan.Seen{Band: b, From: first, To: last, Beside: beside}
 	}

@@ -7,6 +7,7 @@ import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/timeline"
+	"matladder/tile"
 )
 
 // cache holds packed blocks of one operand for all workers. A worker that needs
@@ -38,10 +39,10 @@ func newCache(o *plan.Operand, mem []byte) *cache {
 	c := &cache{operand: o, mem: mem, slots: make([]packState, o.Slots), part: o.Depth}
 	panel := o.Packing.Panel(o.Depth)
 	if unit := o.Packing.Unit; o.Columns {
-		row := plan.Ceil(panel, o.Depth) // of one panel
-		panels := min(max(1, plan.UnitBytes/unitRows/row), plan.Ceil(o.Lanes, o.Packing.Lanes))
+		row := tile.Ceil(panel, o.Depth) // of one panel
+		panels := min(max(1, plan.UnitBytes/unitRows/row), tile.Ceil(o.Lanes, o.Packing.Lanes))
 		c.group = panels * o.Packing.Lanes
-		c.part = min(plan.Ceil(max(unitRows, plan.UnitBytes/(panels*row)), unit)*unit, o.Depth)
+		c.part = min(tile.Ceil(max(unitRows, plan.UnitBytes/(panels*row)), unit)*unit, o.Depth)
 		return c
 	}
 	c.group = max(1, plan.UnitBytes/panel) * o.Packing.Lanes
@@ -67,8 +68,8 @@ func (c *cache) bring(w *Worker, i int) {
 	slot := w.slot(i)
 	s := &c.slots[slot]
 	lanes, k := w.extent(i)
-	groups, parts := plan.Ceil(lanes, c.group), plan.Ceil(o.Depth, c.part)
-	units := int32(groups * parts * plan.Ceil(k, o.Depth))
+	groups, parts := tile.Ceil(lanes, c.group), tile.Ceil(o.Depth, c.part)
+	units := int32(groups * parts * tile.Ceil(k, o.Depth))
 	if s.done.Load() == units {
 		return
 	}

@@ -234,7 +234,7 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 		if o.Shown.From != nil { // a unit of elements of k, as they lie in memory and packed
 			ref, unit := &p.Refs[o.Ref], o.Packing.Unit
 			raw = max(raw, unit*ref.LD*ref.Dtype.Bits()/8)
-			packed = max(packed, plan.Ceil(o.Lanes, o.Packing.Lanes)*o.Packing.Panel(unit))
+			packed = max(packed, tile.Ceil(o.Lanes, o.Packing.Lanes)*o.Packing.Panel(unit))
 		}
 	}
 	w.unit, w.unitPacked = memory.NewBuffer(raw), memory.NewBuffer(packed)
@@ -285,7 +285,7 @@ func (e *Executable) free() error {
 // may follow.
 func ownLines[T any](n int) []T {
 	var t T
-	return make([]T, n, n+plan.Ceil(memory.CacheLine, int(unsafe.Sizeof(t))))
+	return make([]T, n, n+tile.Ceil(memory.CacheLine, int(unsafe.Sizeof(t))))
 }
 
 // Print writes the plans below a few lines about the machine.

@@ -3,6 +3,7 @@ package exec
 import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
 )
 
 // rowLoop executes steps strip by strip of rows. What one writes may have fewer rows than what
@@ -13,7 +14,7 @@ func (w *Worker) rowLoop(g *plan.Step) {
 		rows = max(rows, w.Places[s.Dst].Rows)
 		parts += s.Passes * g.Strip
 		if s.AtOnce > 0 {
-			parts += plan.Ceil(g.Strip, s.AtOnce)
+			parts += tile.Ceil(g.Strip, s.AtOnce)
 		}
 	}
 	for row := 0; row < rows; row += g.Strip {

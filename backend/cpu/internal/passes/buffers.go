@@ -55,9 +55,9 @@ func buffers(p *plan.Plan) error {
 		case plan.KeepPiece:
 			chunks := 1
 			if o.Deep {
-				chunks = plan.Ceil(o.K, o.Depth)
+				chunks = tile.Ceil(o.K, o.Depth)
 			}
-			o.Chunk = plan.Ceil(o.Piece, o.Packing.Lanes) * o.Packing.Panel(o.Depth)
+			o.Chunk = tile.Ceil(o.Piece, o.Packing.Lanes) * o.Packing.Panel(o.Depth)
 			o.Mem = own("a piece of "+name, chunks*o.Chunk)
 		}
 	}
@@ -138,8 +138,8 @@ func sizePieces(p *plan.Plan, s *plan.Step) {
 		target = max(target, partBytes/4/s.Cols)
 	}
 	if pieces {
-		panels := plan.Ceil(s.Rows, laneRows)
-		s.Rows = plan.Ceil(panels, plan.Ceil(panels*laneRows, max(target, laneRows))) * laneRows
+		panels := tile.Ceil(s.Rows, laneRows)
+		s.Rows = tile.Ceil(panels, tile.Ceil(panels*laneRows, max(target, laneRows))) * laneRows
 	}
 	if !s.Direct {
 		s.Cols = min(s.Cols, most/4/s.Rows)
@@ -178,7 +178,7 @@ func sizeDeep(p *plan.Plan, b *plan.Operand) {
 		b.Piece = min(max(1, tilesPieceBytes/panel)*b.Packing.Lanes, b.Lanes)
 		return
 	}
-	whole := int64(plan.Ceil(b.K, b.Depth)) * int64(panel)
+	whole := int64(tile.Ceil(b.K, b.Depth)) * int64(panel)
 	if n := min(p.Spare/int64(p.Tasks.Workers), max(deepBytes, deepPanels*whole)) / whole; n > 0 {
 		b.Deep, b.Piece = true, int(min(n*int64(b.Packing.Lanes), int64(b.Lanes)))
 	} else {

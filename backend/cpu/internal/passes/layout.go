@@ -153,8 +153,8 @@ func operand(p *plan.Plan, s side, isB, columns bool, pk plan.Packing) int {
 		o.Lanes, o.K = r.Cols, r.Rows
 	}
 	o.Depth = chunkDepth(o)
-	o.Chunk = plan.Ceil(o.Lanes, pk.Lanes) * pk.Panel(o.Depth)
-	o.Block = plan.Ceil(o.K, o.Depth) * o.Chunk
+	o.Chunk = tile.Ceil(o.Lanes, pk.Lanes) * pk.Panel(o.Depth)
+	o.Block = tile.Ceil(o.K, o.Depth) * o.Chunk
 	p.Operands = append(p.Operands, o)
 	return len(p.Operands) - 1
 }
@@ -164,10 +164,10 @@ func operand(p *plan.Plan, s side, isB, columns bool, pk plan.Packing) int {
 func chunkDepth(o *plan.Operand) int {
 	most := max(1, o.Packing.Chunk/o.Packing.Words) // steps
 	if o.Part == o.K {
-		steps := plan.Ceil(o.K, o.Packing.Unit)
-		return plan.Ceil(steps, plan.Ceil(steps, most)) * o.Packing.Unit
+		steps := tile.Ceil(o.K, o.Packing.Unit)
+		return tile.Ceil(steps, tile.Ceil(steps, most)) * o.Packing.Unit
 	}
-	n := plan.Ceil(o.Part, most*o.Packing.Unit)
+	n := tile.Ceil(o.Part, most*o.Packing.Unit)
 	for o.Part%n != 0 {
 		n++
 	}

@@ -43,7 +43,7 @@ func rowsMet(p *plan.Plan, s *plan.Step, a, b *plan.Matrix, rows bool) int {
 			all *= blocks
 		}
 	}
-	return min(n, plan.Ceil(all, b.BlockCount()))
+	return min(n, tile.Ceil(all, b.BlockCount()))
 }
 
 // lanesOfBlock is how many lanes of x, rows or columns of memory, meet one block of the
@@ -58,6 +58,6 @@ func lanesOfBlock(p *plan.Plan, x, other *plan.Matrix, rows bool) int {
 	if dim := x.Dim(rows); dim >= 0 && x.Kind != tile.Scratch && x.Step(dim) == x.BlockSize(dim) {
 		lanes, blocks = x.Array[dim], x.BlocksAlong[dim]
 	}
-	sharing := plan.Ceil(programs, other.BlockCount())
-	return plan.Ceil(sharing*lanes, blocks)
+	sharing := tile.Ceil(programs, other.BlockCount())
+	return tile.Ceil(sharing*lanes, blocks)
 }

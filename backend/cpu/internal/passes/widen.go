@@ -92,7 +92,7 @@ func packWidened(p plan.Packing, w *plan.Widening, pack plan.PackFunc) plan.Pack
 		defer wideBuffers.Put(hold)
 		panel := p.Lanes * k * w.Size
 		panels := max(1, wideBytes/max(panel, 1))
-		if words := plan.Ceil(panel, 8); words > len(*hold) { // deeper than any chunk of the usual depth
+		if words := tile.Ceil(panel, 8); words > len(*hold) { // deeper than any chunk of the usual depth
 			*hold = make([]uint64, words)
 		}
 		buffer := memory.BytesOf(*hold)

@@ -1,8 +1,5 @@
 package plan
 
-// Ceil is a/b, rounded up.
-func Ceil(a, b int) int { return (a + b - 1) / b }
-
 // GCD is the greatest common divisor.
 func GCD(a, b int) int {
 	for b != 0 {

@@ -100,7 +100,7 @@ func (o *Operand) Widened() bool { return o.Packing.Widening != nil && !o.Packin
 // so that those of one column fall into one set of the cache.
 func (o *Operand) WideStride() int {
 	line := 64 / o.Packing.Widening.Size
-	return (Ceil(o.Piece, line) | 1) * line
+	return (tile.Ceil(o.Piece, line) | 1) * line
 }
 
 // StrideOf is how far rows of a b that is not packed are apart where micro-kernels read

@@ -6,6 +6,7 @@ import (
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/probe"
+	"matladder/tile"
 )
 
 // A Loop is one around the register tile of a step, for whole blocks.
@@ -57,9 +58,9 @@ func (p *Plan) LoopsOf(s *Step, d *Dot) []Loop {
 		chunk += " of a"
 	}
 	outer := []Loop{
-		{Ceil(dst.Cols, c.Cols), fmt.Sprintf("× %d columns of %s%s", c.Cols, dst.Name, kept(c.B, true))},
-		{Ceil(dst.Rows, c.Rows), fmt.Sprintf("× %d rows of %s", c.Rows, dst.Name)},
-		{Ceil(d.K1-d.K0, c.Depth), fmt.Sprintf("× %d of k, %s%s", c.Depth, chunk, packs)},
+		{tile.Ceil(dst.Cols, c.Cols), fmt.Sprintf("× %d columns of %s%s", c.Cols, dst.Name, kept(c.B, true))},
+		{tile.Ceil(dst.Rows, c.Rows), fmt.Sprintf("× %d rows of %s", c.Rows, dst.Name)},
+		{tile.Ceil(d.K1-d.K0, c.Depth), fmt.Sprintf("× %d of k, %s%s", c.Depth, chunk, packs)},
 	}
 	switch {
 	case c.B.Keep == KeepUnpacked:
@@ -124,14 +125,14 @@ func (c *Blocking) Work() int {
 // sums are the bytes of those that are kept from run to run.
 func (c *Blocking) sums() int {
 	mr, nr := c.A.Packing.Lanes, c.B.Packing.Lanes
-	return Ceil(c.MC, mr) * mr * Ceil(c.NC, nr) * nr * c.Product.Sum.Bits() / 8
+	return tile.Ceil(c.MC, mr) * mr * tile.Ceil(c.NC, nr) * nr * c.Product.Sum.Bits() / 8
 }
 
 // tiles are the loops around tiles of AMX.
 func (c *Blocking) tiles() []Loop {
 	list := []Loop{c.piece()}
 	if c.Run < c.Depth {
-		list = append(list, Loop{Ceil(c.Cols, c.NC), fmt.Sprintf("× %d columns of b: their sums, %s, are kept from run to run", c.NC, KiB(int64(c.sums())))}, c.runs())
+		list = append(list, Loop{tile.Ceil(c.Cols, c.NC), fmt.Sprintf("× %d columns of b: their sums, %s, are kept from run to run", c.NC, KiB(int64(c.sums())))}, c.runs())
 	}
 	return append(list, c.panels(), c.registers())
 }
@@ -142,27 +143,27 @@ func (c *Blocking) direct() []Loop {
 	where, cols, mr := "where they lie", c.Cols, c.A.Packing.Lanes
 	if c.B.Widened() {
 		cols = min(cols, c.B.Piece)
-		list = append(list, Loop{Ceil(c.Cols, cols), fmt.Sprintf("× %d columns of b: widens them", cols)})
+		list = append(list, Loop{tile.Ceil(c.Cols, cols), fmt.Sprintf("× %d columns of b: widens them", cols)})
 		where = "as widened"
 	}
 	switch c.Read {
 	case gemm.ReadStreams:
 		return append(list, c.runs(), Loop{c.MC, fmt.Sprintf("× 1 row of a by %d columns of b, along its rows %s", c.NC, where)})
 	case gemm.ReadDots:
-		return append(list, Loop{Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a by %d columns of b, along these %s", min(c.MC, mr), c.NC, where)})
+		return append(list, Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a by %d columns of b, along these %s", min(c.MC, mr), c.NC, where)})
 	case gemm.ReadAlong:
-		return append(list, c.runs(), Loop{Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},
-			Loop{Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile, where, mr, c.tile, c.Run)})
+		return append(list, c.runs(), Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},
+			Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile, where, mr, c.tile, c.Run)})
 	case gemm.ReadPieces:
-		return append(list, Loop{Ceil(cols, c.NC), fmt.Sprintf("× %d columns of b", c.NC)},
-			Loop{Ceil(c.Depth, c.Run), fmt.Sprintf("× %d of k: packs a piece of b, %s", c.Run, fits(c.bytes(c.NC, c.B)))},
+		return append(list, Loop{tile.Ceil(cols, c.NC), fmt.Sprintf("× %d columns of b", c.NC)},
+			Loop{tile.Ceil(c.Depth, c.Run), fmt.Sprintf("× %d of k: packs a piece of b, %s", c.Run, fits(c.bytes(c.NC, c.B)))},
 			c.panels(), c.registers())
 	}
-	return append(list, c.runs(), Loop{Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s", c.tile, where)}, c.registers())
+	return append(list, c.runs(), Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s", c.tile, where)}, c.registers())
 }
 
 func (c *Blocking) runs() Loop {
-	return Loop{Ceil(c.Depth, c.Run), fmt.Sprintf("× %d of k", c.Run)}
+	return Loop{tile.Ceil(c.Depth, c.Run), fmt.Sprintf("× %d of k", c.Run)}
 }
 
 // piece is the loop over pieces of a that fit L2.
@@ -171,13 +172,13 @@ func (c *Blocking) piece() Loop {
 	if c.A.Keep == KeepUnpacked {
 		what += "where they lie, "
 	}
-	return Loop{Ceil(c.Rows, c.MC), what + fits(c.bytes(c.MC, c.A))}
+	return Loop{tile.Ceil(c.Rows, c.MC), what + fits(c.bytes(c.MC, c.A))}
 }
 
 // panels is the loop over panels of b.
 func (c *Blocking) panels() Loop {
 	nr := c.B.Packing.Lanes
-	return Loop{Ceil(c.NC, nr), fmt.Sprintf("× %d columns of b, one panel, %s", nr, fits(c.bytes(nr, c.B)))}
+	return Loop{tile.Ceil(c.NC, nr), fmt.Sprintf("× %d columns of b, one panel, %s", nr, fits(c.bytes(nr, c.B)))}
 }
 
 // registers is the loop over panels of a.
@@ -186,12 +187,12 @@ func (c *Blocking) registers() Loop {
 	if c.A.Keep == KeepUnpacked {
 		of = "where they lie"
 	}
-	return Loop{Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, %s: %d×%d sums in registers over %d of k", mr, of, mr, c.B.Packing.Lanes, c.Run)}
+	return Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, %s: %d×%d sums in registers over %d of k", mr, of, mr, c.B.Packing.Lanes, c.Run)}
 }
 
 // bytes are those of a run of lanes of an operand.
 func (c *Blocking) bytes(lanes int, o *Operand) int {
-	return Ceil(lanes, o.Packing.Lanes) * o.Packing.Panel(c.Run)
+	return tile.Ceil(lanes, o.Packing.Lanes) * o.Packing.Panel(c.Run)
 }
 
 // fits says which cache some bytes fit.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/tile"
 )
 
 func (p *Plan) tellSkinny(say say) {
@@ -36,7 +37,7 @@ func (p *Plan) tellSkinny(say say) {
 				how = "widened in pieces, each " + how
 			}
 		}
-		meets := fmt.Sprintf("its blocks meet %s of a", Plural(Ceil(o.Meets, o.K), "row"))
+		meets := fmt.Sprintf("its blocks meet %s of a", Plural(tile.Ceil(o.Meets, o.K), "row"))
 		why := fmt.Sprintf("%s; up to %d it would be faster not to pack them whole%s", meets, pays, on)
 		switch {
 		case options != nil:

@@ -24,7 +24,7 @@ type Tasks struct {
 const MaxTasks = 1<<32 - 1
 
 // Phases is how many there are.
-func (t *Tasks) Phases() int { return Ceil(t.Inners, t.Group) }
+func (t *Tasks) Phases() int { return tile.Ceil(t.Inners, t.Group) }
 
 // Count is the number of tasks in a phase.
 func (t *Tasks) Count(phase int) int {
