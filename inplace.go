@@ -64,7 +64,7 @@ func inPlace(programs []*tile.Program, out, in *tile.Ref) string {
 		}
 		w := writes[0]
 		for _, a := range p.Grid {
-			if a.Size > 1 && !slices.Contains(w.once, a) && !dependsOn(o, a) {
+			if a.Size > 1 && !slices.Contains(w.once, a) && !o.DependsOn(a) {
 				return fmt.Sprintf("a block of %s is written more than once along axis %s", out.Name, a.Name)
 			}
 		}
@@ -116,14 +116,6 @@ func pinned(c tile.Cond) []*tile.Axis {
 		return all
 	}
 	return nil
-}
-
-func dependsOn(r *tile.Ref, a *tile.Axis) bool {
-	found := false
-	for _, x := range r.Index {
-		tile.WalkIndex(x, func(x tile.IndexExpr) { found = found || x == tile.IndexExpr(a) })
-	}
-	return found
 }
 
 // count is how often an expression loads r.

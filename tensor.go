@@ -227,8 +227,8 @@ func (t *Tensor) complaint() string {
 type layout uint8
 
 const (
-	dense     layout = iota // without gaps
-	rowStride               // each row, along the last dimension, without gaps
+	dense      layout = iota // without gaps
+	rowStrided               // each row, along the last dimension, without gaps
 	scattered
 )
 
@@ -247,7 +247,7 @@ func (t *Tensor) lies() layout {
 		case i == t.rank-1 || s < row:
 			return scattered
 		default:
-			kind = rowStride
+			kind = rowStrided
 		}
 		n *= t.shape[i]
 	}

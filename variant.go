@@ -87,7 +87,7 @@ func (p *Program) want(out, in []Tensor) wanted {
 		switch in[i].lies() {
 		case scattered:
 			w.copied |= 1 << i
-		case rowStride:
+		case rowStrided:
 			w.apart |= 1 << i
 		}
 	}
@@ -95,7 +95,7 @@ func (p *Program) want(out, in []Tensor) wanted {
 		switch out[i].lies() {
 		case scattered:
 			w.outs |= 1 << i
-		case rowStride:
+		case rowStrided:
 			w.outApart |= 1 << i
 		}
 		if uintptr(unsafe.Pointer(unsafe.SliceData(out[i].data)))%line != 0 && w.outs&(1<<i) == 0 {

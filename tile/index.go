@@ -254,6 +254,15 @@ func WalkIndex(x IndexExpr, f func(IndexExpr)) {
 	}
 }
 
+// DependsOn reports whether the block of r changes along an axis of the grid.
+func (r *Ref) DependsOn(a *Axis) bool {
+	found := false
+	for _, x := range r.Index {
+		WalkIndex(x, func(x IndexExpr) { found = found || x == IndexExpr(a) })
+	}
+	return found
+}
+
 // TableFree reports whether no x looks up a table, so that its value follows from
 // the program ids alone.
 func TableFree(xs ...IndexExpr) bool {

@@ -19,7 +19,7 @@ import (
 // bytes, with b packed and not packed.
 func TestWidened(t *testing.T) {
 	const k = 430
-	n, oneIn := 0, thorough.OneIn(1, 5, 5)
+	run := thorough.Choose(1, 5, 5)
 	for _, isa := range gemm.Supported() {
 		be := open(t, Options{Threads: 2, ISA: isa.String()})()
 		for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestWidened(t *testing.T) {
 			{tile.Int8, tile.Int4, "per_block64+token"},
 		} {
 			for _, size := range [][2]int{{1, 602}, {3, 201}, {8, 602}, {50, 601}} {
-				if n++; n%oneIn > 0 {
+				if !run() {
 					continue
 				}
 				m, n := size[0], size[1]

@@ -1,11 +1,11 @@
 package deps
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -36,11 +36,10 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Skip("git does not list the files of this folder:", err)
 	}
-	var words []string
-	for _, r := range retired {
-		words = append(words, "(?:"+r.old+")")
+	patterns := make([]*regexp.Regexp, len(retired))
+	for i, r := range retired {
+		patterns[i] = regexp.MustCompile(r.old)
 	}
-	any := regexp.MustCompile(strings.Join(words, "|"))
 	files := strings.Split(strings.TrimRight(string(list), "\x00"), "\x00")
 	if len(files) < 500 {
 		t.Fatal(len(files), "files")
@@ -53,10 +52,9 @@ func TestWords(t *testing.T) {
 		if err != nil {
 			continue // removed in the work tree
 		}
-		for i, line := range strings.Split(string(text), "\n") {
-			for _, found := range any.FindAllString(line, -1) {
-				r := slices.IndexFunc(retired, func(w struct{ old, say string }) bool { return regexp.MustCompile(w.old).MatchString(found) })
-				t.Errorf("%s:%d: %q: write: %s", f, i+1, found, retired[r].say)
+		for i, p := range patterns {
+			for _, at := range p.FindAllIndex(text, -1) {
+				t.Errorf("%s:%d: %q: write: %s", f, 1+bytes.Count(text[:at[0]], []byte("\n")), text[at[0]:at[1]], retired[i].say)
 			}
 		}
 	}

@@ -38,11 +38,7 @@ func (t Target) alongK(p *tile.Program) map[*tile.Ref]bool {
 func readers(p *tile.Program, r *tile.Ref) int {
 	n := 1
 	for _, a := range p.Grid {
-		moves := false
-		for _, x := range r.Index {
-			tile.WalkIndex(x, func(x tile.IndexExpr) { moves = moves || x == a })
-		}
-		if !moves && a.Semantics == tile.Parallel {
+		if a.Semantics == tile.Parallel && !r.DependsOn(a) {
 			n *= a.Size
 		}
 	}

@@ -33,15 +33,6 @@ func (r *Matrix) Lanes(rows bool) int {
 	return r.Cols
 }
 
-// DependsOn reports whether r's block changes along grid axis a.
-func (r *Matrix) DependsOn(a *tile.Axis) bool {
-	found := false
-	for _, x := range r.Index {
-		tile.WalkIndex(x, func(x tile.IndexExpr) { found = found || x == tile.IndexExpr(a) })
-	}
-	return found
-}
-
 // BlockCount is how many blocks the array has.
 func (r *Matrix) BlockCount() int {
 	n := 1
