@@ -50,8 +50,8 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// checkTypes reports the first type error of a platform; overlay is what go list is told of
-// files that lie elsewhere than they seem, and elsewhere has where.
+// checkTypes reports the first type error of a platform. overlay is the file for go list's
+// flag of that name, and elsewhere maps each replaced path to the file in its place.
 func checkTypes(t *testing.T, goos, goarch, overlay string, elsewhere map[string]string) {
 	t.Helper()
 	c := checker{goarch: goarch, elsewhere: elsewhere, packages: map[string]*types.Package{"unsafe": types.Unsafe}}
