@@ -23,6 +23,7 @@ type Asm struct {
 	out    bytes.Buffer
 	fn     string            // the current function
 	args   map[string]string // where its arguments are, by name
+	loads  map[string]string // how they come to registers
 	labels int
 	stubs  []string // declarations in Go of all functions
 	eol    string   // comment for the next line
@@ -49,34 +50,56 @@ func (a *Asm) Bytes() []byte { return a.out.Bytes() }
 
 func (a *Asm) raw(format string, args ...any) { fmt.Fprintf(&a.out, format, args...) }
 
-// Func starts a function without frame, and loads the first of its arguments into registers.
-// Its signature is that of Go, "(x *float32, n int, add bool) (done int)": arguments and
-// results have 8 bytes, but for those that are bool.
+// Func starts a function without frame, and loads the first of its arguments into registers,
+// but those for which there is "". Its signature is that of Go, "(x *float32, n int, add bool) (done int)".
 func (a *Asm) Func(name, signature string, regs ...string) {
 	a.FuncFrame(name, 0, signature, regs...)
 }
 
 // FuncFrame is Func with so many bytes at SP.
 func (a *Asm) FuncFrame(name string, frame int, signature string, regs ...string) {
-	a.fn, a.labels, a.args = name, 0, map[string]string{}
+	a.fn, a.labels, a.args, a.loads = name, 0, map[string]string{}, map[string]string{}
 	a.stubs = append(a.stubs, name+signature)
-	var names, loads []string
+	list := strings.Split(strings.Trim(named.Replace(signature), "()"), ", ")
+	var names []string
 	size := 0
-	for _, arg := range strings.Split(strings.Trim(strings.ReplaceAll(signature, ") (", ", "), "()"), ", ") {
+	for i, arg := range list {
 		name, kind, _ := strings.Cut(arg, " ")
-		load, bytes := a.arch.byte, 1
-		if kind != "bool" {
-			load, bytes, size = a.arch.word, 8, (size+7)&^7
+		for _, next := range list[i:] { // "x, y int": that of the next that has one
+			if kind == "" {
+				_, kind, _ = strings.Cut(next, " ")
+			}
 		}
-		a.args[name] = fmt.Sprintf("%s+%d(FP)", name, size)
-		size, names, loads = size+bytes, append(names, name), append(loads, load)
+		load, bytes := a.arch.word, 8
+		switch kind {
+		case "bool":
+			load, bytes = a.arch.byte, 1
+		case "uint16":
+			load, bytes = "", 2
+		case "float32":
+			load, bytes = "VBROADCASTSS", 4
+		case "int32", "uint32":
+			load, bytes = "", 4
+		}
+		size = (size + bytes - 1) &^ (bytes - 1)
+		a.args[name], a.loads[name] = fmt.Sprintf("%s+%d(FP)", name, size), load
+		size, names = size+bytes, append(names, name)
 	}
 	a.raw("\n// func %s(%s)\n", name, strings.Join(names, ", "))
 	a.raw("TEXT ·%s(SB), NOSPLIT, $%d-%d\n", name, frame, size)
 	for i, reg := range regs {
-		a.Op(loads[i], a.arg(names[i]), reg)
+		if reg != "" {
+			a.load(names[i], reg)
+		}
 	}
 }
+
+// named gives a result without a name the one that go vet wants, and ends arguments where
+// results begin.
+var named = strings.NewReplacer(") (", ", ", ") ", ", ret ")
+
+// load brings an argument of the current function to a register, a float32 to all its lanes.
+func (a *Asm) load(name, reg string) { a.Op(a.loads[name], a.arg(name), reg) }
 
 // arg is where an argument of the current function came, or a result goes.
 func (a *Asm) arg(name string) string {

@@ -1,5 +1,6 @@
-// Package asmgen writes the assembly of package gemm, and the loops of package
-// probe: one function a routine, in Go that reads as the routine's algorithm.
+// Package asmgen writes the assembly of package gemm, the loops of package probe, and
+// those of packages rows, vexp and widen: one function a routine, in Go that reads as the
+// routine's algorithm.
 //
 //	asm.go        a file being written: functions, labels, instructions
 //	encode.go     instructions that Go's assembler lacks, as bytes
@@ -36,6 +37,17 @@
 //	tiles.go       the micro-kernel
 //	copying.go     how sums come to c: as they are, rounded or scaled
 //	pack_tiles.go  packing of rows of bytes as rows of tiles
+//
+// Of loops over elements, whose instructions are those of the packages that call them:
+//
+//	loops.go           instructions for several registers, loops, constants
+//	loops_rows.go      arithmetic and rounding to bfloat16, of package rows
+//	loops_extremes.go  the largest and the least
+//	loops_quantize.go  rounding to int8
+//	loops_vexp.go      exponentials and sums
+//	loops_widen.go     int4, int8 and float8 to wider numbers
+//
+// A file that stays by hand says why at its beginning.
 //
 // The test of the package regenerates every file and compares it byte for
 // byte with what is checked in; with -generate it writes them instead:

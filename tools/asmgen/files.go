@@ -1,6 +1,9 @@
 package asmgen
 
-import "path"
+import (
+	"path"
+	"slices"
+)
 
 // Files returns what is written, by its path from the folder of gemm: files of assembly and,
 // for each folder and architecture, one in Go that declares their routines.
@@ -64,6 +67,12 @@ func Files() map[string][]byte {
 		"../probe/peak_amd64.s": file(peak(avx2, float32s), peak(avx2, pairs), peak(avx2, quadsVEX),
 			peak(avx512, float32s), peak(avx512, bfloat16s), peak(avx512, pairs), peak(avx512, quads),
 			bfloat16Tiles.peak, int8Tiles.peak),
+		"../rows/rows_avx2_amd64.s":     file(slices.Concat(rowsAVX2(), extremes, quantize)...),
+		"../rows/rows_avx512_amd64.s":   file(rowsAVX512()...),
+		"../vexp/vexp_avx2_amd64.s":     file(vexp(avx2)...),
+		"../vexp/vexp_avx512_amd64.s":   file(vexp(avx512)...),
+		"../widen/widen_avx2_amd64.s":   file(widenAVX2()...),
+		"../widen/widen_avx512_amd64.s": file(widenAVX512()...),
 	}
 	texts, declared := map[string][]byte{}, map[string][]*Asm{}
 	for name, a := range files {

@@ -7,12 +7,8 @@ import (
 	"strings"
 )
 
-// calledByName are the routines that Go calls by their names, with memory of its stack,
-// which stays there. All others are called through variables: then what is handed over
-// escapes, whatever is declared.
-var calledByName = []string{"packWordsRows16AVX512", "tileFloat32NEON", "tileQuadsNEON", "peakTilesBFloat16AMX", "peakTilesInt8AMX"}
-
-// stubs is the file in Go that declares the routines of files of one folder.
+// stubs is the file in Go that declares the routines of files of one folder. None keeps what it
+// is handed: memory of the stack may stay there.
 func stubs(folder string, files []*Asm) []byte {
 	var list []string
 	for _, a := range files {
@@ -25,13 +21,10 @@ func stubs(folder string, files []*Asm) []byte {
 		b.WriteString("import \"unsafe\"\n\n")
 	}
 	for i, stub := range list {
-		if name, _, _ := strings.Cut(stub, "("); slices.Contains(calledByName, name) {
-			if i > 0 {
-				b.WriteString("\n")
-			}
-			b.WriteString("//go:noescape\n")
+		if i > 0 {
+			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "func %s\n", stub)
+		fmt.Fprintf(&b, "//go:noescape\nfunc %s\n", stub)
 	}
 	return []byte(b.String())
 }

@@ -1,5 +1,7 @@
 //go:build !amxemulated
 
+// By hand: instructions that Go has no other way to.
+
 #include "textflag.h"
 
 // func cpuid(leaf, sub uint32) (eax, ebx, ecx, edx uint32)

@@ -4,112 +4,323 @@ package gemm
 
 import "unsafe"
 
+//go:noescape
 func columnBFloat16AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, next, end uintptr, panels, panel int, accumulate bool)
+
+//go:noescape
 func columnFloat32AVX2(c *float32, ldc, steps int, a, b *uint32, bias *float32, next, end uintptr, panels, panel int, accumulate bool)
+
+//go:noescape
 func columnFloat32AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, next, end uintptr, panels, panel int, accumulate bool)
+
+//go:noescape
 func columnPairsAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next, end uintptr, panels, panel int, accumulate bool)
+
+//go:noescape
 func columnPairsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next, end uintptr, panels, panel int, accumulate bool)
+
+//go:noescape
 func columnPairsVNNIAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next, end uintptr, panels, panel int, accumulate bool)
+
+//go:noescape
 func columnPairsVNNIAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next, end uintptr, panels, panel int, accumulate bool)
+
+//go:noescape
 func columnQuadsAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next, end uintptr, panels, panel int, accumulate bool)
+
+//go:noescape
 func columnQuadsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next, end uintptr, panels, panel int, accumulate bool)
+
+//go:noescape
 func columnRowsBFloat16AVX512(c *float32, ldc, steps int, a *uint32, lda int, b *uint32, bias *float32, next, end uintptr, panels int, accumulate bool)
+
+//go:noescape
 func columnRowsFloat32AVX2(c *float32, ldc, steps int, a *uint32, lda int, b *uint32, bias *float32, next, end uintptr, panels int, accumulate bool)
+
+//go:noescape
 func columnRowsFloat32AVX512(c *float32, ldc, steps int, a *uint32, lda int, b *uint32, bias *float32, next, end uintptr, panels int, accumulate bool)
+
+//go:noescape
 func columnRowsQuadsAVX2(c *int32, ldc, steps int, a *uint32, lda int, b *uint32, bias *int32, next, end uintptr, panels int, accumulate bool)
+
+//go:noescape
 func columnRowsQuadsAVX512(c *int32, ldc, steps int, a *uint32, lda int, b *uint32, bias *int32, next, end uintptr, panels int, accumulate bool)
+
+//go:noescape
 func directBFloat16AVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
 func directFloat32AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
 func directFloat32AVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
 func directPairsAVX2(c *int32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *int32, accumulate bool)
+
+//go:noescape
 func directQuadsAVX512(c *int32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *int32, accumulate bool)
+
+//go:noescape
 func directWideBFloat16AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
 func directWideBFloat16AVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
 func dotsBFloat16AVX512(c *float32, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int, accumulate bool)
+
+//go:noescape
 func dotsFloat32AVX2(c *float32, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int, accumulate bool)
+
+//go:noescape
 func dotsFloat32AVX512(c *float32, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int, accumulate bool)
+
+//go:noescape
 func edgeBFloat16AVX512(c *float32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
+
+//go:noescape
 func edgeFloat32AVX2(c *float32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
+
+//go:noescape
 func edgeFloat32AVX512(c *float32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
+
+//go:noescape
 func edgePairsAVX2(c *int32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
+
+//go:noescape
 func inPlaceBytesInt4AVX2(c *int32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
 func inPlaceFloat8E4M3AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
 func inPlaceFloat8E5M2AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
 func inPlaceInt4AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
 func inPlaceInt8AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
 func inPlaceQuickFloat8E4M3AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
 func inPlaceQuickFloat8E5M2AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
 func inPlaceQuickInt4AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
 func packBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packBFloat16Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packBFloat16Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packBFloat16Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packBFloat16Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packBFloat16Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packBFloat16Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packFloat32Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packFloat32Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packFloat32Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packFloat32Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsBFloat16Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsBFloat16Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsInt8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsInt8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsInt8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsInt8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsInt8Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packPairsInt8Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packPairsInt8Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packPairsInt8Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packPairsUint8Columns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsUint8Columns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsUint8Columns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsUint8Columns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
+
+//go:noescape
 func packPairsUint8Rows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packPairsUint8Rows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packPairsUint8Rows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packPairsUint8Rows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int)
+
+//go:noescape
 func packQuadsColumns12AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int, flip uint64)
+
+//go:noescape
 func packQuadsColumns16AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int, flip uint64)
+
+//go:noescape
 func packQuadsColumns32AVX512(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int, flip uint64)
+
+//go:noescape
 func packQuadsColumns6AVX2(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int, flip uint64)
+
+//go:noescape
 func packTileRowsAVX512(dst *uint32, src unsafe.Pointer, ld, rows, bytes int)
+
+//go:noescape
 func packWordsRows12AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
 
 //go:noescape
 func packWordsRows16AVX512(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
+
+//go:noescape
 func packWordsRows6AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
+
+//go:noescape
 func packWordsRows8AVX2(dst *uint32, src unsafe.Pointer, ld, stride, lanes, units int, flip uint64)
+
+//go:noescape
 func panelBiasAVX2(dst, a *uint32, steps int)
+
+//go:noescape
 func panelBiasAVX512(dst, a *uint32, steps int)
+
+//go:noescape
 func panelsFloat8E4M3AVX2(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)
+
+//go:noescape
 func panelsFloat8E5M2AVX2(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)
+
+//go:noescape
 func panelsInt4AVX2(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)
+
+//go:noescape
 func panelsInt8AVX2(dst *float32, panel, steps int, b unsafe.Pointer, ldb, ahead, tiles int)
+
+//go:noescape
 func rowsBFloat16AVX512(c *float32, ldc, steps int, a *uint32, lda int, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func rowsBiasAVX2(dst, a *uint32, lda, steps, rows int)
+
+//go:noescape
 func rowsBiasAVX512(dst, a *uint32, lda, steps, rows int)
+
+//go:noescape
 func rowsFloat32AVX2(c *float32, ldc, steps int, a *uint32, lda int, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func rowsFloat32AVX512(c *float32, ldc, steps int, a *uint32, lda int, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func rowsQuadsAVX2(c *int32, ldc, steps int, a *uint32, lda int, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func rowsQuadsAVX512(c *int32, ldc, steps int, a *uint32, lda int, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func streamBFloat16AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
+
+//go:noescape
 func streamFloat32AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
+
+//go:noescape
 func streamPairsAVX2(c *int32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
+
+//go:noescape
 func thinBFloat16AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func thinFloat32AVX2(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func thinFloat32AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func thinQuadsAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func thinQuadsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tileBFloat16AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tileFloat32AVX2(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tileFloat32AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tilePairsAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tilePairsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tilePairsVNNIAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tilePairsVNNIAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tileQuadsAVX2(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tileQuadsAVX512(c *int32, ldc, steps int, a, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
 func tilesBFloat16AMX(x *strip[float32])
+
+//go:noescape
 func tilesInt8AMX(x *strip[int32])

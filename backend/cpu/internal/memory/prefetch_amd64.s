@@ -1,3 +1,5 @@
+// By hand: an instruction that Go has no other way to, in a loop of its own.
+
 #include "textflag.h"
 
 // func prefetch(p *byte, lines int)

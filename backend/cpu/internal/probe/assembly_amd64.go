@@ -4,12 +4,25 @@ package probe
 
 import "unsafe"
 
+//go:noescape
 func peakBFloat16AVX512(turns int)
+
+//go:noescape
 func peakFloat32AVX2(turns int)
+
+//go:noescape
 func peakFloat32AVX512(turns int)
+
+//go:noescape
 func peakPairsAVX2(turns int)
+
+//go:noescape
 func peakPairsAVX512(turns int)
+
+//go:noescape
 func peakQuadsAVX2(turns int)
+
+//go:noescape
 func peakQuadsAVX512(turns int)
 
 //go:noescape

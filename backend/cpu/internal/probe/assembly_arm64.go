@@ -2,5 +2,8 @@
 
 package probe
 
+//go:noescape
 func peakFloat32NEON(turns int)
+
+//go:noescape
 func peakQuadsNEON(turns int)

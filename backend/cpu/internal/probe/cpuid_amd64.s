@@ -1,3 +1,5 @@
+// By hand: an instruction that Go has no other way to.
+
 #include "textflag.h"
 
 // func cpuid(leaf, sub uint32) (eax, ebx, ecx, edx uint32)

@@ -1,3 +1,5 @@
+// By hand: one routine of one width, which reads fields of a struct by go_asm.h.
+
 #include "textflag.h"
 #include "go_asm.h"
 

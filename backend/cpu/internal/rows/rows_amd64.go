@@ -7,134 +7,16 @@ import (
 	"matladder/backend/cpu/internal/memory"
 )
 
-// The routines below do n elements, a positive multiple of 16; each is the loop
-// of its name in Generic.
+// The routines do n elements, a positive multiple of 16, and are the loops of their names in
+// Generic. What differs: n is a multiple of 32 for affine, whose dst is of a cache line where it is
+// written past the caches, and for those to int8; of 8 for extremes, whose lo and hi are bits as
+// ordered tells, and size the largest without sign. Of ...NonTemporal dst is a multiple of 32 bytes.
+// Rows are ldd and ldx elements apart.
 
-//go:noescape
-func addAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func subAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func mulAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func scaleAVX2(dst, x *float32, by float32, n int)
-
-//go:noescape
-func divideAVX2(dst, x *float32, by float32, n int)
-
-//go:noescape
-func addMulAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func subMulAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func selectAVX2(dst, x, y *float32, cond *bool, n int)
-
-// Of affine, n is a multiple of 32, and dst of a cache line where it is written past the caches.
-//
-//go:noescape
-func affineAVX2(dst, x *float32, a, b float32, w, c *float32, n int, past bool)
-
-//go:noescape
-func affineBFloat16AVX2(dst, x *uint16, a, b float32, w, c *float32, n int, past bool)
-
-// Here dst is a multiple of 32 bytes.
-//
-//go:noescape
-func copyNonTemporalAVX2(dst, x *float32, n int)
-
-//go:noescape
-func toBFloat16NonTemporalAVX2(dst *uint16, x *float32, n int)
-
-//go:noescape
-func maxAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func minAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func addInt32AVX2(dst, x, y *int32, n int)
-
-//go:noescape
-func subInt32AVX2(dst, x, y *int32, n int)
-
-//go:noescape
-func mulInt32AVX2(dst, x, y *int32, n int)
-
-//go:noescape
-func fromInt32AVX2(dst *float32, x *int32, n int)
-
-//go:noescape
-func fromBFloat16AVX2(dst *float32, x *uint16, n int)
-
-//go:noescape
-func toBFloat16AVX2(dst *uint16, x *float32, n int)
-
-//go:noescape
-func addBFloat16AVX2(dst *uint16, x *float32, n int)
-
-// Here n is a multiple of 32.
-//
-//go:noescape
-func toInt8AVX2(dst *int8, x *float32, by, zero float32, n int)
-
-//go:noescape
-func bfloat16ToInt8AVX2(dst *int8, x *uint16, by, zero float32, n, ahead int)
-
-//go:noescape
-func absMaxBFloat16AVX2(x *uint16, n int) uint16
-
-// Here n is a multiple of 4.
+// cubicsAVX2 does the first done of n elements, a multiple of 4.
 //
 //go:noescape
 func cubicsAVX2(dst, x *float32, n int, c *Cubics) (done int)
-
-//go:noescape
-func absMaxAVX2(x *float32, n int) float32
-
-// Here n is a multiple of 8; lo and hi are bits, turned over as ordered tells, and
-// size is the largest without sign.
-//
-//go:noescape
-func extremesAVX2(x *float32, n int) (lo, hi int32, size uint32)
-
-// Of rows that are ldd and ldx elements apart; n is a multiple of 16.
-//
-//go:noescape
-func toBFloat16AVX512(dst *uint16, ldd int, x *float32, ldx, rows, n int)
-
-//go:noescape
-func scaleAVX512(dst *float32, ldd int, x *float32, ldx int, by float32, rows, n int)
-
-//go:noescape
-func fromBFloat16AVX512(dst *float32, ldd int, x *uint16, ldx, rows, n int)
-
-//go:noescape
-func affineAVX512(dst, x *float32, a, b float32, w, c *float32, n int, past bool)
-
-//go:noescape
-func affineBFloat16AVX512(dst, x *uint16, a, b float32, w, c *float32, n int, past bool)
-
-// Here dst is a multiple of 32 bytes.
-//
-//go:noescape
-func toBFloat16NonTemporalAVX512(dst *uint16, x *float32, n int)
-
-//go:noescape
-func productsAVX2(dst *float32, ldd int, x *float32, ldx int, y *float32, ldy int, z *float32, ldz int, w *float32, ldw int, rows, n int, sign float32)
-
-//go:noescape
-func productsBFloat16AVX2(dst *uint16, ldd int, x *uint16, ldx int, y *float32, ldy int, z *uint16, ldz int, w *float32, ldw int, rows, n int, sign float32)
-
-//go:noescape
-func productsAVX512(dst *float32, ldd int, x *float32, ldx int, y *float32, ldy int, z *float32, ldz int, w *float32, ldw int, rows, n int, sign float32)
-
-//go:noescape
-func productsBFloat16AVX512(dst *uint16, ldd int, x *uint16, ldx int, y *float32, ldy int, z *uint16, ldz int, w *float32, ldw int, rows, n int, sign float32)
 
 // For returns the fastest loops; avx2 says that the processor has AVX2, avx512 that it has
 // AVX-512 F.

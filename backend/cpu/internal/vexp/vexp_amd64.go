@@ -1,62 +1,8 @@
 package vexp
 
-// The routines below do n elements, a positive multiple of 16 (exp) or 32 (sums, the largest).
-
-//go:noescape
-func expAVX2(dst, x *float32, less float32, n int)
-
-//go:noescape
-func exp2AVX2(dst, x *float32, less float32, n int)
-
-//go:noescape
-func sumAVX2(sums, x *float32, n int)
-
-//go:noescape
-func squaresAVX2(sums, x *float32, less float32, n int)
-
-//go:noescape
-func squaresAVX512(sums, x *float32, less float32, n int)
-
-//go:noescape
-func sumBFloat16AVX2(sums *float32, x *uint16, n int)
-
-//go:noescape
-func sumBFloat16AVX512(sums *float32, x *uint16, n int)
-
-//go:noescape
-func squaresBFloat16AVX2(sums *float32, x *uint16, less float32, n int)
-
-//go:noescape
-func squaresBFloat16AVX512(sums *float32, x *uint16, less float32, n int)
-
-// Of rows that are ldd and ldx elements apart.
-//
-//go:noescape
-func expAVX512(dst *float32, ldd int, x *float32, ldx int, less *float32, rows, n int)
-
-//go:noescape
-func exp2AVX512(dst *float32, ldd int, x *float32, ldx int, less *float32, rows, n int)
-
-//go:noescape
-func sumsAVX512(dst, x *float32, ldx, rows, n int)
-
-//go:noescape
-func sumAVX512(sums, x *float32, n int)
-
-//go:noescape
-func halvesAVX2(sums *float32) float32
-
-//go:noescape
-func halvesAVX512(sums *float32) float32
-
-// unordered is not 0 if x has a NaN; then top is no matter, and where it is 0 its sign is
-// none.
-//
-//go:noescape
-func largestAVX2(x *float32, n int) (top float32, unordered uint32)
-
-//go:noescape
-func largestAVX512(dst, x *float32, ldx, rows, n int) (unordered uint32)
+// The routines do n elements, a positive multiple of 16 (exp) or 32 (sums, the largest), of rows
+// that are ldd and ldx elements apart. Of the largest, unordered is not 0 if x has a NaN; then top
+// is no matter, and where it is 0 its sign is none.
 
 // For returns the fastest loops; avx2 says that the processor has AVX2 and FMA,
 // avx512 that it has AVX-512 F.

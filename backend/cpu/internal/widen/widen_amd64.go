@@ -1,18 +1,7 @@
 package widen
 
-// The routines below widen n elements from the beginning of src, a positive
-// multiple of 64; each is the loop of its name in Generic.
-
-func int4ToInt8AVX2(dst *int8, src *byte, n, ahead int)
-func int4AVX2(dst *uint16, src *byte, n, ahead int)
-func int8AVX2(dst *uint16, src *byte, n, ahead int)
-func float8E4M3AVX2(dst *uint16, src *byte, n, ahead int)
-func float8E5M2AVX2(dst *uint16, src *byte, n, ahead int)
-func int4ToInt8AVX512(dst *int8, src *byte, n, ahead int)
-func int4AVX512(dst *uint16, src *byte, n, ahead int)
-func int8AVX512(dst *uint16, src *byte, n, ahead int)
-func float8E4M3AVX512(dst *uint16, src *byte, n, ahead int)
-func float8E5M2AVX512(dst *uint16, src *byte, n, ahead int)
+// The routines widen n elements from the beginning of src, a positive multiple of 64; each is the
+// loop of its name in Generic.
 
 // For returns the fastest loops; avx2 and avx512 say what the processor has:
 // AVX2, and AVX-512 F and BW.

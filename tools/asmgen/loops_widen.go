@@ -1,0 +1,231 @@
+package asmgen
+
+// The routines of package widen: loops over 64 elements of src a turn, which ask for the memory
+// ahead bytes behind what they read.
+
+// widening is one of them; it reads and writes so many bytes a turn.
+func widening(v Vector, name, kind string, bytes, bytesOut int, begin, body func(a *Asm)) func(*Asm) {
+	return func(a *Asm) {
+		a.Func(name+v.Suffix, "(dst *"+kind+", src *byte, n, ahead int)", "DI", "SI", "CX", "R8")
+		begin(a)
+		a.over(64, "CX", func() {
+			a.do(`PREFETCHT0 (SI)(R8*1)`)
+			body(a)
+			a.advance(bytes, "SI")
+			a.advance(bytesOut, "DI")
+		})
+		a.Return()
+	}
+}
+
+func widenAVX2() []func(*Asm) {
+	return []func(*Asm){
+		wordsOfInt4, constants(codesE4M3.constants()...), constants(codesE5M2.constants()...), constants(codesOfBoth...),
+		widening(avx2, "int4ToInt8", "int8", 32, 64, func(a *Asm) {
+			a.broadcast("VPBROADCASTD", "nibble", 0, "Y15")
+			a.broadcast("VPBROADCASTD", "eight", 0, "Y14")
+		}, func(a *Asm) {
+			nibbles(a)
+			for _, x := range []string{"Y0", "Y2"} { // (x ^ 8) - 8
+				a.Op("VPXOR", "Y14", x, x)
+				a.Op("VPSUBB", "Y14", x, x)
+			}
+			a.do(`VMOVDQU Y0, (DI)
+				VMOVDQU Y2, 32(DI)`)
+		}),
+		widening(avx2, "int4", "uint16", 32, 128, func(a *Asm) {
+			a.broadcast("VPBROADCASTD", "nibble", 0, "Y15")
+			a.broadcast("VBROADCASTI128", "low", 0, "Y14")
+			a.broadcast("VBROADCASTI128", "high", 0, "Y13")
+		}, func(a *Asm) {
+			nibbles(a)
+			for i, x := range []string{"Y0", "Y2"} { // each of two bytes looked up
+				a.Op("VPERMQ", "$0xd8", x, x)
+				a.Op("VPSHUFB", x, "Y14", "Y4")
+				a.Op("VPSHUFB", x, "Y13", "Y5")
+				a.do(`VPUNPCKLBW Y5, Y4, Y6
+					VPUNPCKHBW Y5, Y4, Y7`)
+				a.Op("VMOVDQU", "Y6", at("DI", 64*i))
+				a.Op("VMOVDQU", "Y7", at("DI", 64*i+32))
+			}
+		}),
+		// The upper halves of float32s.
+		widening(avx2, "int8", "uint16", 64, 128, func(*Asm) {}, func(a *Asm) {
+			for i := range 4 {
+				a.Op("VPMOVSXBD", at("SI", 16*i), "Y0")
+				a.Op("VPMOVSXBD", at("SI", 16*i+8), "Y1")
+				a.do(`VCVTDQ2PS Y0, Y0
+					VCVTDQ2PS Y1, Y1
+					VPSRLD $16, Y0, Y0
+					VPSRLD $16, Y1, Y1
+					VPACKUSDW Y1, Y0, Y0
+					VPERMQ $0xd8, Y0, Y0`)
+				a.Op("VMOVDQU", "Y0", at("DI", 32*i))
+			}
+		}),
+		codesE4M3.widen(avx2), codesE5M2.widen(avx2),
+	}
+}
+
+func widenAVX512() []func(*Asm) {
+	return []func(*Asm){
+		wordsOfInt4, constants(codesE4M3.constants()...), constants(codesE5M2.constants()...), constants(codesOfBoth...),
+		constants(constant{"odd", oddWords}, constant{"spread", []uint32{0, 0, 4, 0, 1, 0, 5, 0, 2, 0, 6, 0, 3, 0, 7, 0}}), // four quarters in two
+		widening(avx512, "int4ToInt8", "int8", 32, 64, func(a *Asm) {
+			a.broadcast("VPBROADCASTD", "nibble", 0, "Z15")
+			a.broadcast("VPBROADCASTD", "eight", 0, "Z14")
+		}, func(a *Asm) {
+			a.do(`VPMOVZXBW (SI), Z0
+				VPSLLW $4, Z0, Z1
+				VPORD Z1, Z0, Z0
+				VPANDD Z15, Z0, Z0
+				VPXORD Z14, Z0, Z0
+				VPSUBB Z14, Z0, Z0
+				VMOVDQU32 Z0, (DI)`)
+		}),
+		// A byte's nibbles become the numbers of two words of a table; of each word VPERMW looks
+		// at 5 bits, so that the table is there twice.
+		widening(avx512, "int4", "uint16", 32, 128, func(a *Asm) {
+			a.broadcast("VBROADCASTI64X4", "words", 0, "Z15")
+		}, func(a *Asm) {
+			a.times(2, "VPMOVZXBD", every(16, "SI"), avx512.from(0))
+			a.do(`VPSLLD $12, Z0, Z2
+				VPSLLD $12, Z1, Z3
+				VPORD Z2, Z0, Z0
+				VPORD Z3, Z1, Z1
+				VPERMW Z15, Z0, Z0
+				VPERMW Z15, Z1, Z1`)
+			a.times(2, "VMOVDQU32", avx512.from(0), avx512.in("DI"))
+		}),
+		widening(avx512, "int8", "uint16", 64, 128, func(a *Asm) {
+			a.broadcast("VMOVDQU32", "odd", 0, "Z15")
+		}, func(a *Asm) {
+			a.times(4, "VPMOVSXBD", every(16, "SI"), avx512.from(0))
+			a.times(4, "VCVTDQ2PS", avx512.from(0), avx512.from(0))
+			a.do(`VPERMT2W Z1, Z15, Z0
+				VPERMT2W Z3, Z15, Z2
+				VMOVDQU32 Z0, (DI)
+				VMOVDQU32 Z2, 64(DI)`)
+		}),
+		codesE4M3.widen(avx512), codesE5M2.widen(avx512),
+	}
+}
+
+// wordsOfInt4 has 0 … 7, -8 … -1 as bfloat16: their low bytes, their high bytes, and whole.
+var wordsOfInt4 = constants(constant{"nibble", []uint32{0x0f0f0f0f}}, constant{"eight", []uint32{0x08080808}},
+	constant{"low", []uint32{0x40008000, 0xe0c0a080, 0xa0c0e000, 0x80004080}},
+	constant{"high", []uint32{0x40403f00, 0x40404040, 0xc0c0c0c1, 0xbfc0c0c0}},
+	constant{"words", []uint32{0x3f800000, 0x40404000, 0x40a04080, 0x40e040c0, 0xc0e0c100, 0xc0a0c0c0, 0xc040c080, 0xbf80c000}})
+
+// nibbles leaves the 32 nibbles of 16 bytes in the bytes of Y0, in order, and those of the next in
+// Y2.
+func nibbles(a *Asm) {
+	for i, x := range []string{"Y0", "Y2"} {
+		t := avx2.reg(2*i + 1)
+		a.Op("VPMOVZXBW", at("SI", 16*i), x)
+		a.Op("VPSLLW", "$4", x, t)
+		a.Op("VPOR", t, x, x)
+		a.Op("VPAND", "Y15", x, x)
+	}
+}
+
+// codes are a float8. A bfloat16 has the exponent and mantissa of one, without its sign c, at
+// another place and of another bias:
+//
+//	c << (7 - mantissa) + (127 - bias) << 7
+//
+// The bias has no bits in the low byte, so that both bytes are made apart. Codes whose exponent is
+// 0 are denormal here and normal there: looked up in a table. From top on they are infinity and
+// NaN, whose exponent has all bits set.
+type codes struct {
+	name        string
+	left, right string    // shifts to the low and to the high byte
+	words       [5]uint32 // masks of the low and the high byte, bias in this, exponent, and the last before top
+	low, high   [4]uint32 // bytes of the numbers looked up
+}
+
+var (
+	codesE4M3 = codes{"E4M3", "$4", "$4", [5]uint32{0xf0f0f0f0, 0x07070707, 0x3c3c3c3c, 0x78787878, 0x7e7e7e7e},
+		[4]uint32{0xc0800000, 0x60402000}, [4]uint32{0x3b3b3b00, 0x3c3c3c3c}} // 0 … 7 times 2^-9
+	codesE5M2 = codes{"E5M2", "$5", "$3", [5]uint32{0xe0e0e0e0, 0x0f0f0f0f, 0x38383838, 0x7c7c7c7c, 0x7b7b7b7b},
+		[4]uint32{0x40008000}, [4]uint32{0x38383700}} // 0 … 3 times 2^-16
+	codesOfBoth = []constant{{"size", []uint32{0x7f7f7f7f}}, {"sign", []uint32{0x80808080}}}
+)
+
+func (c codes) constants() []constant {
+	return []constant{{"of" + c.name, c.words[:]}, {"low" + c.name, c.low[:]}, {"high" + c.name, c.high[:]}}
+}
+
+func (c codes) widen(v Vector) func(*Asm) {
+	table := "VBROADCASTI128"
+	if v.Masks {
+		table = "VBROADCASTI32X4"
+	}
+	return widening(v, "float8"+c.name, "uint16", 64, 128, func(a *Asm) {
+		a.broadcast("VPBROADCASTD", "size", 0, v.reg(15))
+		for i := range c.words {
+			a.broadcast("VPBROADCASTD", "of"+c.name, i, v.reg(14-i))
+		}
+		a.broadcast(table, "low"+c.name, 0, v.reg(9))
+		a.broadcast(table, "high"+c.name, 0, v.reg(8))
+		if v.Masks {
+			a.broadcast("VPBROADCASTD", "sign", 0, "Z7")
+			a.broadcast("VMOVDQU64", "spread", 0, "Z6")
+		}
+	}, func(a *Asm) {
+		if v.Masks {
+			c.all(a)
+			return
+		}
+		c.half(a, 0)
+		c.half(a, 1)
+	})
+}
+
+// half writes the bfloat16s of 32 codes.
+func (c codes) half(a *Asm, i int) {
+	a.Op("VPERMQ", "$0xd8", at("SI", 32*i), "Y0")
+	a.Op("VPSLLW", c.left, "Y0", "Y1")
+	a.do(`VPAND Y14, Y1, Y1`)
+	a.Op("VPSRLW", c.right, "Y0", "Y2")
+	a.do(`VPAND Y13, Y2, Y2
+		VPADDB Y12, Y2, Y2
+		VPAND Y15, Y0, Y3
+		VPXOR Y4, Y4, Y4
+		VPAND Y11, Y0, Y5
+		VPCMPEQB Y4, Y5, Y5
+		VPSHUFB Y3, Y9, Y4
+		VPBLENDVB Y5, Y4, Y1, Y1
+		VPSHUFB Y3, Y8, Y4
+		VPBLENDVB Y5, Y4, Y2, Y2
+		VPCMPGTB Y10, Y3, Y4
+		VPAND Y15, Y4, Y4
+		VPOR Y4, Y2, Y2
+		VPANDN Y0, Y15, Y0
+		VPOR Y0, Y2, Y2
+		VPUNPCKLBW Y2, Y1, Y3
+		VPUNPCKHBW Y2, Y1, Y4`)
+	a.Op("VMOVDQU", "Y3", at("DI", 64*i))
+	a.Op("VMOVDQU", "Y4", at("DI", 64*i+32))
+}
+
+// all writes the bfloat16s of 64 codes.
+func (c codes) all(a *Asm) {
+	a.do(`VPERMQ (SI), Z6, Z0`)
+	a.Op("VPSLLW", c.left, "Z0", "Z1")
+	a.do(`VPANDD Z14, Z1, Z1`)
+	a.Op("VPSRLW", c.right, "Z0", "Z2")
+	a.do(`VPANDD Z13, Z2, Z2
+		VPADDB Z12, Z2, Z2
+		VPANDD Z15, Z0, Z3
+		VPTESTNMB Z11, Z0, K1
+		VPSHUFB Z3, Z9, K1, Z1
+		VPSHUFB Z3, Z8, K1, Z2
+		VPCMPGTB Z10, Z3, K2
+		VMOVDQU8 Z15, K2, Z2
+		VPTERNLOGD $0xf8, Z7, Z0, Z2
+		VPUNPCKLBW Z2, Z1, Z3
+		VPUNPCKHBW Z2, Z1, Z4
+		VMOVDQU64 Z3, (DI)
+		VMOVDQU64 Z4, 64(DI)`)
+}
