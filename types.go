@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"matladder/internal/bfloat16"
 	"matladder/tile"
 )
 
@@ -11,16 +12,10 @@ import (
 type BFloat16 uint16
 
 // ToBFloat16 rounds to nearest, ties to even; a NaN stays one.
-func ToBFloat16(x float32) BFloat16 {
-	bits := math.Float32bits(x)
-	if x != x {
-		return BFloat16(bits>>16 | 1<<6)
-	}
-	return BFloat16((bits + 0x7FFF + bits>>16&1) >> 16)
-}
+func ToBFloat16(x float32) BFloat16 { return BFloat16(bfloat16.Round(x)) }
 
 // Float32 is x, exactly.
-func (x BFloat16) Float32() float32 { return math.Float32frombits(uint32(x) << 16) }
+func (x BFloat16) Float32() float32 { return bfloat16.Widen(uint16(x)) }
 
 // Float16 is the 16-bit format of IEEE 754. No tile program has arrays of it: it is here to
 // be converted.

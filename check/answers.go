@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/bfloat16"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -169,9 +170,7 @@ func rounded(d tile.Dtype, x float64) float64 {
 	case tile.Float32:
 		return float64(f)
 	case tile.BFloat16:
-		bits := math.Float32bits(f)
-		bits += 0x7fff + bits>>16&1 // to the nearest, halves to the even one
-		return float64(math.Float32frombits(bits &^ 0xffff))
+		return float64(bfloat16.Widen(bfloat16.Round(f)))
 	}
 	return x
 }

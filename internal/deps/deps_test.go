@@ -25,11 +25,11 @@ tile/internal/inflight:
 tile: tile/internal/inflight
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
-.: backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
+.: internal/bfloat16 backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
 problem: internal/known tile
 problem/problemtest: tile problem problem/quant kernels kernels/*
 problem/quant: tile problem
-check: tile problem problem/quant tile/interp
+check: internal/bfloat16 tile problem problem/quant tile/interp
 kernels/attention/attentiontest: kernels
 kernels/rope/ropetest: kernels
 kernels/*: tile problem
@@ -39,7 +39,7 @@ machine: tile internal/yamlline gopkg.in/yaml.v3
 machine/mesh: internal/known
 model: tile machine machine/mesh
 model/blocking: tile problem machine model
-model/layer: internal/known model machine machine/mesh
+model/layer: internal/known tile model machine machine/mesh
 model/traverse: tile
 backend/timeline:
 backend: check tile backend/timeline machine problem
@@ -67,10 +67,10 @@ backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix
 backend/cpu/internal/probe: backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix machine
-backend/cpu/internal/rows: backend/cpu/internal/memory
-backend/cpu/internal/vexp: backend/cpu/internal/rows
+backend/cpu/internal/rows: backend/cpu/internal/memory internal/bfloat16
+backend/cpu/internal/vexp: internal/bfloat16
 backend/cpu/internal/widen:
-backend/cpu/internal/gemm: backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
+backend/cpu/internal/gemm: internal/bfloat16 backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
 backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
@@ -116,6 +116,7 @@ internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
 internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
 internal/awake:
+internal/bfloat16:
 internal/cgroup:
 internal/child: internal/lastline
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag

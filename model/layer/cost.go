@@ -6,6 +6,7 @@ import (
 	"matladder/machine"
 	"matladder/machine/mesh"
 	"matladder/model"
+	"matladder/tile"
 )
 
 // work is what a device does between exchanges: FLOPs at the peak, bytes of memory, and how
@@ -30,14 +31,14 @@ type sizes struct {
 func (a Ask) sizesOf(p Plan) sizes {
 	m, l := p.Mesh, a.Layer
 	s := sizes{groups: m.Size(mesh.Data, mesh.Expert), context: m.Size(mesh.Context), model: m.Size(mesh.Model), experts: m.Size(mesh.Expert)}
-	s.sequences, s.length = ceil(a.Sequences, s.groups), ceil(a.Length, s.context)
+	s.sequences, s.length = tile.Ceil(a.Sequences, s.groups), tile.Ceil(a.Length, s.context)
 	s.tokens = s.sequences * s.length
 	if a.Phase == Decode {
 		s.tokens = s.sequences
 	}
 	s.kvHeads, s.kvShare, s.cached = max(1, l.KVHeads/s.model), min(s.model, l.KVHeads), s.sequences
 	if p.Caches == BySequences {
-		s.kvShare, s.cached = s.model, ceil(s.sequences, s.model/l.KVHeads)
+		s.kvShare, s.cached = s.model, tile.Ceil(s.sequences, s.model/l.KVHeads)
 	}
 	s.local, s.routed = l.Experts/s.experts, s.tokens*l.Chosen
 	return s

@@ -5,6 +5,7 @@ import (
 
 	"matladder/machine/mesh"
 	"matladder/model"
+	"matladder/tile"
 )
 
 // Weights says what becomes of weights along the axes that tokens are split over.
@@ -99,8 +100,6 @@ func (p Plan) String() string {
 	return s
 }
 
-func ceil(a, b int) int { return (a + b - 1) / b }
-
 // possible says whether a layer can be spread so: whole heads, hidden columns and experts
 // for each device. Sequences need not divide: the busiest device counts.
 func (a Ask) possible(m mesh.Mesh) bool {
@@ -124,7 +123,7 @@ func (a Ask) variants(m mesh.Mesh) []Plan {
 			continue
 		}
 		for _, c := range []Caches{ByHeads, BySequences} {
-			if c == BySequences && (model <= a.Layer.KVHeads || ceil(a.Sequences, m.Size(mesh.Data, mesh.Expert)) < model/a.Layer.KVHeads) {
+			if c == BySequences && (model <= a.Layer.KVHeads || tile.Ceil(a.Sequences, m.Size(mesh.Data, mesh.Expert)) < model/a.Layer.KVHeads) {
 				continue
 			}
 			for _, again := range []bool{false, true} {

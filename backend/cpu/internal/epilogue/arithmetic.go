@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"matladder/backend/cpu/internal/rows"
+	"matladder/internal/bfloat16"
 	"matladder/tile"
 )
 
@@ -113,7 +114,7 @@ func integerToBFloat16(v int32) float32 {
 		}
 		f = math.Float32frombits(bits | 1)
 	}
-	return rows.Widen(rows.Narrow(f))
+	return bfloat16.Widen(bfloat16.Round(f))
 }
 
 // saturate rounds to the nearest integer, ties to even, within lo … hi; NaN is 0.

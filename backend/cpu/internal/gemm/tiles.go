@@ -1,10 +1,10 @@
 package gemm
 
 import (
-	"math"
 	"unsafe"
 
 	"matladder/backend/cpu/internal/amx"
+	"matladder/internal/bfloat16"
 )
 
 // Shape of a kernel on AMX tiles: 2×2 tiles of sums, each 16×16; a step is a
@@ -142,13 +142,7 @@ func (by scaling) of(s float32, i, j int) float32 {
 
 // narrow rounds to the bits of a bfloat16 as VCVTNE2PS2BF16 does: to nearest, ties
 // to even, denormal numbers to zero.
-func narrow(x float32) uint16 {
-	b := math.Float32bits(flush(x))
-	if x != x {
-		return uint16(b>>16) | 1<<6
-	}
-	return uint16((b + 0x7fff + b>>16&1) >> 16)
-}
+func narrow(x float32) uint16 { return bfloat16.Round(flush(x)) }
 
 // tilesBlocking keeps a run of sixteen steps of a panel of b, 32 KiB, in L1 while
 // panels of a come from L2; runs twice as deep or pieces of a twice as large

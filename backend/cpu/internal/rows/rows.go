@@ -10,7 +10,11 @@
 // sources. Every result is that of the Go loop, to the bit.
 package rows
 
-import "math"
+import (
+	"math"
+
+	"matladder/internal/bfloat16"
+)
 
 // Matrix is rows that are LD elements apart, or one row for all if that is 0.
 type Matrix[T any] struct {
@@ -125,14 +129,14 @@ var Generic = Loops{
 	AffineBFloat16: func(dst, x []uint16, a, b float32, w, c []float32, _ bool) {
 		x, w, c = x[:len(dst)], w[:len(dst)], c[:len(dst)]
 		for i := range dst {
-			dst[i] = Narrow(affine1(Widen(x[i]), a, b, w[i], c[i]))
+			dst[i] = bfloat16.Round(affine1(bfloat16.Widen(x[i]), a, b, w[i], c[i]))
 		}
 	},
 	Products: func(dst, x, y, z, w Matrix[float32], rows, n int, less bool) {
 		products(dst, x, y, z, w, rows, n, less, func(v float32) float32 { return v }, func(v float32) float32 { return v })
 	},
 	ProductsBFloat16: func(dst, x Matrix[uint16], y Matrix[float32], z Matrix[uint16], w Matrix[float32], rows, n int, less bool) {
-		products(dst, x, y, z, w, rows, n, less, Widen, Narrow)
+		products(dst, x, y, z, w, rows, n, less, bfloat16.Widen, bfloat16.Round)
 	},
 	CopyNonTemporal:       func(dst, x []float32) { copy(dst, x) },
 	ToBFloat16NonTemporal: toBFloat16,
@@ -164,7 +168,7 @@ var Generic = Loops{
 	AddBFloat16: func(dst []uint16, x []float32) {
 		x = x[:len(dst)]
 		for i := range dst {
-			dst[i] = Narrow(Widen(dst[i]) + x[i])
+			dst[i] = bfloat16.Round(bfloat16.Widen(dst[i]) + x[i])
 		}
 	},
 	ToInt8: func(dst []int8, x []float32, by, zero float32) {
@@ -176,7 +180,7 @@ var Generic = Loops{
 	BFloat16ToInt8: func(dst []int8, x []uint16, by, zero float32, _ int) {
 		x = x[:len(dst)]
 		for i := range dst {
-			dst[i] = Code(Widen(x[i]), by, zero)
+			dst[i] = Code(bfloat16.Widen(x[i]), by, zero)
 		}
 	},
 	Cubics: cubics,
@@ -200,7 +204,7 @@ var Generic = Loops{
 		for _, v := range x {
 			top = max(top, v&0x7fff)
 		}
-		return Widen(top)
+		return bfloat16.Widen(top)
 	},
 }
 
@@ -268,22 +272,10 @@ func Saturate(x float32) int8 {
 	return int8(math.RoundToEven(float64(max(-128, min(127, x)))))
 }
 
-// Narrow rounds to the bits of a bfloat16: to nearest, ties to even.
-func Narrow(x float32) uint16 {
-	b := math.Float32bits(x)
-	if x != x {
-		return uint16(b>>16) | 1<<6
-	}
-	return uint16((b + 0x7fff + b>>16&1) >> 16)
-}
-
-// Widen returns the value of a bfloat16.
-func Widen(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
-
 func toBFloat16(dst []uint16, x []float32) {
 	x = x[:len(dst)]
 	for i := range dst {
-		dst[i] = Narrow(x[i])
+		dst[i] = bfloat16.Round(x[i])
 	}
 }
 
@@ -306,7 +298,7 @@ func eachScaled(f func(dst, x []float32, by float32)) func(dst []float32, ldd in
 func fromBFloat16(dst []float32, x []uint16) {
 	x = x[:len(dst)]
 	for i := range dst {
-		dst[i] = Widen(x[i])
+		dst[i] = bfloat16.Widen(x[i])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"matladder/backend/cpu/internal/memory"
+	"matladder/internal/bfloat16"
 )
 
 // The routines do n elements, a positive multiple of 16, and are the loops of their names in
@@ -148,7 +149,7 @@ func forAVX2() Loops {
 			if n < len(x) { // some again
 				top = max(top, absMaxBFloat16AVX2(&x[len(x)-32], 32))
 			}
-			return Widen(top)
+			return bfloat16.Widen(top)
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
+	"matladder/internal/bfloat16"
 	"matladder/tile"
 )
 
@@ -35,7 +36,7 @@ func TestNarrow(t *testing.T) {
 	for range 2000 {
 		for _, x := range randomFloats(rng, 16) {
 			one.Set(0, float64(x))
-			if got, want := Widen(Narrow(x)), float32(one.At(0)); got != want && (got == got || want == want) {
+			if got, want := bfloat16.Widen(bfloat16.Round(x)), float32(one.At(0)); got != want && (got == got || want == want) {
 				t.Fatalf("%x rounds to %v, should be %v", math.Float32bits(x), got, want)
 			}
 		}
@@ -156,7 +157,7 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 		f(Generic, want)
 		f(fast, got[:n])
 		for i := range n {
-			w, g := Widen(want[i]), Widen(got[i])
+			w, g := bfloat16.Widen(want[i]), bfloat16.Widen(got[i])
 			if want[i] != got[i] && (w == w || g == g) {
 				t.Fatalf("%s of %d: element %d is %x, should be %x", name, n, i, got[i], want[i])
 			}

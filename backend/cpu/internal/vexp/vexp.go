@@ -15,7 +15,7 @@ package vexp
 import (
 	"math"
 
-	"matladder/backend/cpu/internal/rows"
+	"matladder/internal/bfloat16"
 )
 
 // Loops are the loops for one instruction set. Slices of one call have the same
@@ -206,13 +206,13 @@ func addSquares(sums *[sumLanes]float32, x []float32, less float32) {
 
 func addBFloat16(sums *[sumLanes]float32, x []uint16) {
 	for i, v := range x {
-		sums[i%sumLanes] += rows.Widen(v)
+		sums[i%sumLanes] += bfloat16.Widen(v)
 	}
 }
 
 func addSquaresBFloat16(sums *[sumLanes]float32, x []uint16, less float32) {
 	for i, v := range x {
-		d := rows.Widen(v) - less
+		d := bfloat16.Widen(v) - less
 		sums[i%sumLanes] += float32(d * d)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"matladder/backend/cpu/internal/rows"
+	"matladder/internal/bfloat16"
 )
 
 // fast are the loops of every instruction set of this machine.
@@ -103,8 +103,8 @@ func compare(t *testing.T, name string, l Loops, x []float32, less float32) {
 	}
 	bits, wide := make([]uint16, len(x)), make([]float32, len(x))
 	for i, v := range x {
-		bits[i] = rows.Narrow(v)
-		wide[i] = rows.Widen(bits[i])
+		bits[i] = bfloat16.Round(v)
+		wide[i] = bfloat16.Widen(bits[i])
 	}
 	if g, w := l.SumBFloat16(bits), Generic.Sum(wide); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
 		t.Fatalf("%s: the sum of %d elements of bfloat16 is %v, in Go %v", name, len(x), g, w)
