@@ -28,7 +28,7 @@ func matchAll(p *plan.Plan, body []*tile.Stmt) ([]*plan.Step, error) {
 			steps = append(steps, some...)
 			continue
 		}
-		st := &plan.Step{Stmt: s}
+		st := &plan.Step{Matched: plan.Matched{Stmt: s}}
 		switch s.Kind {
 		case tile.Start, tile.Wait, tile.WaitSent, tile.Tell, tile.Await:
 			st.Kind, st.Cond = plan.StepWhen, tile.All() // it has neither destination nor value
@@ -69,6 +69,5 @@ func matchDots(p *plan.Plan, st *plan.Step) error {
 		}
 		st.Dots = append(st.Dots, &plan.Dot{Expr: e})
 	})
-	st.Direct = s.Value.Op == tile.OpDot && s.Value.Dtype == s.Ref.Dtype && (!s.IsPart() || s.From == tile.Const(0)) // products begin at a panel of rows
 	return err
 }

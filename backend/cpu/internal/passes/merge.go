@@ -37,7 +37,7 @@ func merge(p *plan.Plan, steps []*plan.Step) ([]*plan.Step, error) {
 // merges reports whether step s is nothing but a product, which t, right behind it,
 // alone reads, each element for the same one of its own destination.
 func merges(p *plan.Plan, s, t *plan.Step) bool {
-	if s.Kind != plan.StepCompute || t.Kind != plan.StepCompute || !s.Direct || s.Dst == t.Dst {
+	if s.Kind != plan.StepCompute || t.Kind != plan.StepCompute || !s.IsProduct() || s.Dst == t.Dst {
 		return false
 	}
 	r := s.Stmt.Ref
@@ -79,7 +79,7 @@ func merged(p *plan.Plan, s, t *plan.Step) (*plan.Step, error) {
 		}
 		return c
 	}).Expr(stmt.Value)
-	m := &plan.Step{Stmt: &stmt, Kind: plan.StepCompute, Dst: t.Dst, Zeroed: t.Zeroed, Through: s.Stmt.Ref}
+	m := &plan.Step{Matched: plan.Matched{Stmt: &stmt, Kind: plan.StepCompute, Dst: t.Dst}, Fused: plan.Fused{Zeroed: t.Zeroed, Through: s.Stmt.Ref}}
 	p.Refs[s.Dst].Merged = true
 	return m, matchDots(p, m)
 }

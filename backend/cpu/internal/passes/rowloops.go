@@ -21,7 +21,7 @@ func fuseRowLoops(steps []*plan.Step) []*plan.Step {
 			continue
 		}
 		if last := out[n-1]; last.Kind == plan.StepCompute {
-			out[n-1] = &plan.Step{Kind: plan.StepRowLoop, Body: []*plan.Step{last}}
+			out[n-1] = &plan.Step{Matched: plan.Matched{Kind: plan.StepRowLoop, Body: []*plan.Step{last}}}
 		}
 		out[n-1].Body = append(out[n-1].Body, s)
 	}

@@ -95,11 +95,10 @@ func stripOf(p *plan.Plan, steps []*plan.Step) *plan.Step {
 			lanes = plan.LCM(lanes, p.Operands[d.A].Packing.Lanes)
 		}
 	}
-	g := &plan.Step{Kind: plan.StepStrips, Body: steps, Strip: max(1, stripTarget/(lanes*widest)) * lanes}
+	g := &plan.Step{Matched: plan.Matched{Kind: plan.StepStrips, Body: steps}, Grouped: plan.Grouped{Strip: max(1, stripTarget/(lanes*widest)) * lanes, Band: bandOf(p, steps)}}
 	for _, s := range steps {
 		s.Strip = g.Strip
 	}
-	g.Band = bandOf(p, steps)
 	return g
 }
 

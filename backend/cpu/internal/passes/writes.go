@@ -11,9 +11,11 @@ import (
 // needed.
 func writes(p *plan.Plan) error {
 	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		if s.Factor = rescaling(p, s); s.Factor != nil {
-			s.Direct = true
+		if s.Kind != plan.StepCompute {
+			return
 		}
+		s.Factor = rescaling(p, s)
+		s.Direct = s.Factor != nil || s.IsProduct()
 		if len(s.Dots) != 1 || !p.WrittenOnce(&p.Refs[s.Dst]) {
 			return
 		}

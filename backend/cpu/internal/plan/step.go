@@ -6,39 +6,69 @@ import (
 	"matladder/tile"
 )
 
-// Step is a statement as a worker executes it.
+// Step is a statement as a worker executes it. What is decided of it in one place is a struct
+// that is written there alone (a test of package passes compares).
 type Step struct {
+	Matched
+	Fused
+	Written
+	Compiled
+	Grouped
+	Readied
+	Sized
+}
+
+// Matched is what a step is; passes that make one of several have its tree anew.
+type Matched struct {
 	Stmt *tile.Stmt
 	Kind StepKind
 	Cond tile.Cond // when: run body where it holds
 	Body []*Step   // and steps that go along rows together, or through them in strips
+	Dst  int       // fill and compute: ref
+	Dots []*Dot
+}
 
-	Dst       int       // fill and compute: ref
-	Zeroed    tile.Cond // accumulate: dst counts as zero where it holds; nil for never
-	Dots      []*Dot
-	Direct    bool                                  // the only dot is the value, in dst's own dtype: no epilogue
-	Store     Writer                                // epilogue: dst = value
-	Add       Writer                                // epilogue: dst = dst + value
+// Fused is what a step does for those that stood in front of it.
+type Fused struct {
+	Zeroed  tile.Cond // accumulate: dst counts as zero where it holds; nil for never
+	Through *tile.Ref // scratch that held the product before; nil for none
+}
+
+// Written is how a product comes to its destination.
+type Written struct {
+	Direct bool       // by the micro-kernel, which leaves nothing to do
+	Factor *tile.Expr // of rows of dst, to which the product is added; nil for none
+}
+
+// Compiled is the epilogue.
+type Compiled struct {
+	Store     Writer                                // dst = value
+	Add       Writer                                // dst = dst + value
 	Lanes     int                                   // of a row, that these do at once
 	StoreRows func(w *Frame, row, col, rows, n int) // store of the same columns of several rows; nil if that takes rows one by one
 	AtOnce    int                                   // rows that it does in one call, or fewer
 	Down      func(w *Frame, row, n int)            // store, of a destination whose one column lies in one piece
-	Strip     int                                   // rows that steps that go along rows together do at once
 	Loads     []int                                 // refs of bfloat16 that it computes with
-	Widens    []int                                 // those of which a strip's rows are widened ahead of it
 	Passes    int                                   // pieces of each row that it goes over, one after the other
-	Asks      []int                                 // of steps that go along rows together: inputs whose rows memory is asked for ahead
 	Span      Span                                  // masked store: columns where its value is not constant along the row
-	Band      *Band                                 // strips: the columns that there is something to do for
-	Adds      []int                                 // of strips with a band: refs of it whose elements along rows are added, or multiplied with
-
-	Factor   *tile.Expr     // of rows of dst, to which the product is added; nil for none
-	Rescaled Lanes[float32] // its values, down the rows
-
-	Rows, Cols int // of the piece of a product that is computed at once
-
-	Through *tile.Ref // fuse: scratch that held the product before; nil for none
+	Rescaled  Lanes[float32]                        // values of Factor, down the rows
 }
+
+// Grouped is how steps go along rows together, or through them in strips.
+type Grouped struct {
+	Strip int   // rows that they do at once
+	Band  *Band // strips: the columns that there is something to do for
+	Adds  []int // of strips with a band: refs of it whose elements along rows are added, or multiplied with
+}
+
+// Readied is what steps that go along rows together have ready of memory.
+type Readied struct {
+	Widens []int // refs of bfloat16 of which a strip's rows are widened ahead of it
+	Asks   []int // inputs whose rows memory is asked for ahead
+}
+
+// Sized is how much of a product is computed at once.
+type Sized struct{ Rows, Cols int }
 
 // StepKind is what a step does.
 type StepKind uint8
@@ -50,6 +80,13 @@ const (
 	StepRowLoop
 	StepStrips
 )
+
+// IsProduct reports whether the value is a product and no more, in dst's own dtype, which begins
+// at a panel of rows.
+func (s *Step) IsProduct() bool {
+	v := s.Stmt.Value
+	return v.Op == tile.OpDot && v.Dtype == s.Stmt.Ref.Dtype && (!s.Stmt.IsPart() || s.Stmt.From == tile.Const(0))
+}
 
 // DotOf is the product that e is; nil if it is none of the step's.
 func (s *Step) DotOf(e *tile.Expr) *Dot {
