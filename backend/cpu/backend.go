@@ -201,7 +201,7 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	}
 	m := plan.Machine{
 		Workers: b.options.Threads, ProgramOrder: b.options.ProgramOrder,
-		L2: int64(probe.Host().L2), L3: int64(probe.Host().L3),
+		L1: int64(probe.Host().L1D), L2: int64(probe.Host().L2), L3: int64(probe.Host().L3),
 		CacheBytes: max(0, b.options.CacheBytes), OwnBytes: b.options.ownBytes, Layout: layout,
 	}
 	var err error

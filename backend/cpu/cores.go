@@ -12,6 +12,7 @@ import (
 	"matladder/backend/cpu/internal/passes"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
+	"matladder/backend/cpu/internal/timing"
 	"matladder/machine"
 	"matladder/tile"
 )
@@ -42,7 +43,7 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.
 // rateOf is the rate of a path, with as many threads in use as share memory; thin is the
 // one that reads B in place for few rows of A.
 func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, p, thin *gemm.Path[S, C]) machine.ProductRate {
-	r := p.Rate(ctx, threads)
+	r := timing.RateOf(ctx, p, threads)
 	x := machine.ProductRate{
 		Rows: p.MR, Columns: p.NR, Depth: p.KU, Few: p.FewColumns(), FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, p, thin),
 	}
@@ -60,9 +61,9 @@ func unpackedRows[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, 
 	bytes := int64(4 * threads * max(probe.Host().L2, 512<<10))
 	most := 0
 	for _, rows := range []int{4, 8, 12, 16, 24, 32, 48, 64, 96, gemm.MostRead} {
-		packed := p.ReadCosts(threads, rows, bytes, apart, 0)[gemm.ReadPacked]
+		packed := timing.ReadCosts(p, threads, rows, bytes, apart, 0)[gemm.ReadPacked]
 		cheaper := false
-		for read, c := range thin.ReadCosts(threads, rows, bytes, apart, 0) {
+		for read, c := range timing.ReadCosts(thin, threads, rows, bytes, apart, 0) {
 			cheaper = cheaper || read != gemm.ReadPacked && c.Multiply < packed.Pack+packed.Multiply
 		}
 		if !cheaper {
@@ -127,7 +128,7 @@ func (f figures) Sharing() machine.Sharing {
 
 // ReadCosts is measured once a process for each kind of B, in some milliseconds.
 func (f figures) ReadCosts(x *plan.Product, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost {
-	return x.Measure(f.workers, rows, bytes, apart, depth)
+	return timing.ReadCosts(x.Path, f.workers, rows, bytes, apart, depth)
 }
 
 func sharingOf(workers int) machine.Sharing {

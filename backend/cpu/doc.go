@@ -75,6 +75,7 @@
 //	internal/rows, vexp, widen  loops along rows: arithmetic, exponentials, conversions
 //	internal/probe, amx, evict  caches and rates of this machine; AMX; memory out of the caches
 //	    sharing.go              the probe of what it costs cores to share
+//	internal/timing             what products take of the cores of this machine
 //	internal/memory             large pages, regions
 //
 // Imports go one way: plan ← epilogue ← passes, plan ← exec, gemm ← plan; a test

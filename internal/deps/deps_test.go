@@ -70,12 +70,13 @@ backend/cpu/internal/probe: backend/cpu/internal/amx golang.org/x/sys/cpu golang
 backend/cpu/internal/rows: backend/cpu/internal/memory internal/bfloat16
 backend/cpu/internal/vexp: internal/bfloat16
 backend/cpu/internal/widen:
+backend/cpu/internal/timing: backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/probe tile
 backend/cpu/internal/gemm: internal/bfloat16 backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
 backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
-backend/cpu: backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
+backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: backend machine
 backend/cpu/cputest: backend/cpu machine tile
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
@@ -323,7 +324,7 @@ var clock = regexp.MustCompile(`Second|Bandwidth|L2|Cache`)
 func TestPasses_Pure(t *testing.T) {
 	imports := readImports(t, "../..")
 	for _, pkg := range []string{"backend/cpu/internal/passes", "backend/cpu/internal/epilogue"} {
-		if len(imports[pkg]) == 0 || slices.Contains(imports[pkg], "backend/cpu/internal/probe") {
+		if len(imports[pkg]) == 0 || slices.Contains(imports[pkg], "backend/cpu/internal/probe") || slices.Contains(imports[pkg], "backend/cpu/internal/timing") {
 			t.Errorf("%s imports %q", pkg, imports[pkg])
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
@@ -337,7 +336,7 @@ func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend
 			if err != nil {
 				return nil, fmt.Errorf("cpu: pack: %w", err)
 			}
-			cache.full, cache.far = true, len(cache.mem) > probe.Host().L2
+			cache.full, cache.far = true, int64(len(cache.mem)) > r.Plan.Machine.L2
 			p.caches[packedKey{n, i}] = cache
 			p.bytes += int64(len(cache.mem))
 		}

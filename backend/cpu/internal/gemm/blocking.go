@@ -12,12 +12,12 @@ type blocking struct {
 
 // hostBlocking leaves half of L2 to two panels of B and the tiles of C. Deep runs
 // over k mean few passes over C; both limits were found by measuring.
-func hostBlocking() blocking {
-	l2 := probe.Host().L2OrUsual()
+func hostBlocking(host probe.HostInfo) blocking {
+	l2 := host.L2OrUsual()
 	return blocking{
 		steps: min(max(128, l2>>10), 1024),
 		bytes: min(max(96<<10, l2*3/8), 512<<10),
-		near:  max(32<<10, probe.Host().L1D) * 2 / 3,
+		near:  max(32<<10, host.L1D) * 2 / 3,
 	}
 }
 

@@ -29,6 +29,34 @@ const (
 // AllRows is more than any a has: up to so many rows a way that is asked for pays.
 const AllRows = 1 << 30
 
+// A ReadCost is what a product takes of a core for each element of B, in seconds, as
+// measured while other cores did the same.
+type ReadCost struct {
+	Pack     float64 // once: to pack it as a whole; 0 for what reads it where it lies
+	Multiply float64 // for as many rows of A as were measured
+	PackA    float64 // once, for each element of A; 0 for what reads its rows as they lie
+}
+
+// CanRead reports whether this path reads B in a way.
+func (p *Path[S, C]) CanRead(read ReadB) bool {
+	switch read {
+	case ReadPacked:
+		return true
+	case ReadTiles:
+		return p.direct.tile != nil
+	case ReadStreams:
+		return p.direct.tile != nil && p.stream.run != nil
+	case ReadPieces:
+		return p.direct.pieces.steps > 0
+	case ReadDots:
+		return p.dots.run != nil
+	}
+	return false
+}
+
+// MostRead is the most rows of A that ReadCosts measures.
+const MostRead = 128
+
 // With returns the table with choices. It only keeps them: who multiplies gives them to a path
 // by Path.With.
 func (k *Kernels) With(c Choices) *Kernels {
@@ -40,7 +68,7 @@ func (k *Kernels) With(c Choices) *Kernels {
 // With is p with choices.
 func (p *Path[S, C]) With(c Choices) *Path[S, C] {
 	q := *p
-	if q.asked = c.B; c.Run > 0 {
+	if q.Choices = c; c.Run > 0 {
 		run := max(1, c.Run/p.KU)
 		q.blocking.steps, q.direct.steps = run, run
 		q.direct.pieces.steps = min(p.direct.pieces.steps, run) // there they stay in L2
@@ -61,7 +89,7 @@ func (p *Path[S, C]) With(c Choices) *Path[S, C] {
 
 // isAsked reports whether B is to be read in one of some ways, in which this path can.
 func (p *Path[S, C]) isAsked(reads ...ReadB) bool {
-	return slices.Contains(reads, p.asked) && p.CanRead(p.asked)
+	return slices.Contains(reads, p.Choices.B) && p.CanRead(p.Choices.B)
 }
 
 // isFor reports whether p reads b in the way asked for; others leave b to be widened first.

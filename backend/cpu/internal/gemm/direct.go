@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"sync"
 	"unsafe"
-
-	"matladder/backend/cpu/internal/probe"
 )
 
 // A directKernel is the micro-kernel of a path on a b that is not packed.
@@ -33,7 +31,7 @@ func (p *Path[S, C]) DirectWork(m, ldb int) int {
 func (p *Path[S, C]) Read(m, ldb int) ReadB {
 	switch {
 	case p.isAsked(ReadTiles, ReadStreams, ReadPieces):
-		return p.asked
+		return p.Choices.B
 	case m <= p.stream.pays:
 		return ReadStreams
 	case p.direct.pieces.pay(m, ldb*size[S]()):
@@ -70,7 +68,7 @@ type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, 
 // those of one block, they count together.
 func (p *Path[S, C]) DirectRows() int {
 	switch {
-	case p.asked == ReadPacked:
+	case p.Choices.B == ReadPacked:
 		return 0
 	case p.isAsked(ReadTiles, ReadStreams, ReadPieces):
 		return AllRows
@@ -225,9 +223,9 @@ func (p *Path[S, C]) directSteps(m, n, k, ldb int) int {
 	}
 	const deep = 128
 	if row := ldb * size[S](); row <= directAhead && m <= p.MR {
-		return max(directStreams, max(probe.Host().L2, 512<<10)/4/max(1, row*p.KU))
+		return max(directStreams, max(p.host.L2, 512<<10)/4/max(1, row*p.KU))
 	}
-	inMemory := k*n*size[S]() > probe.Host().L3
+	inMemory := k*n*size[S]() > p.host.L3
 	if p.KU == 1 && !p.direct.deep && (m <= 4 || m <= p.MR && inMemory) {
 		return directStreams
 	}

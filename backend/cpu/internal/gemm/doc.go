@@ -58,12 +58,10 @@
 // processor has their product (tile_arm64.go). Packing there is in Go, and B is always
 // packed.
 //
-// Path.ReadCosts (reading.go) measures what each way to read B costs, and Path.Rate
-// (rate.go) how fast a path multiplies, packs and fetches panels. Routines and Code
-// (routines.go) are for those who want to see a micro-kernel: its name and machine code.
+// Routines and Code (routines.go) are for those who want to see a micro-kernel: its name and machine code.
 //
 // The package starts no goroutine, keeps no state between calls but what it
-// measured and proved, and memory to work in, and never looks at the name of a
-// processor, only at its feature bits. Lengths that do not fit the extents are a bug of
+// proved, and memory to work in, and never looks at the name of a processor, only
+// at its feature bits, and at the sizes of caches that For hands to its tables. Lengths that do not fit the extents are a bug of
 // the caller and panic.
 package gemm

@@ -48,7 +48,7 @@ func (p *Path[S, C]) DotsRows() int {
 	switch {
 	case p.isAsked(ReadDots):
 		return AllRows
-	case p.asked != ReadByRule:
+	case p.Choices.B != ReadByRule:
 		return 0
 	}
 	return p.dots.pays

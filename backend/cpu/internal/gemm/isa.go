@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"matladder/backend/cpu/internal/probe"
 )
 
 // ISA is an instruction set that has micro-kernels of its own.
@@ -49,7 +51,7 @@ func ParseISA(s string) (ISA, error) {
 type target struct {
 	needs   []feature
 	proven  func(absent []string) []string // what it lacks, beside those features; nil for nothing
-	kernels func() *Kernels
+	kernels func(probe.HostInfo) *Kernels
 }
 
 // A feature is what a processor may have.

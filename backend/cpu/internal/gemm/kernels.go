@@ -1,5 +1,7 @@
 package gemm
 
+import "matladder/backend/cpu/internal/probe"
+
 // Kernels is the table of one instruction set: a path for each element type.
 // Panels packed by one path may be multiplied by another of equal Format, so
 // a bfloat16 a times a float32 b is WideBFloat16.PackA, Float32.PackB and
@@ -85,6 +87,8 @@ type Path[S Source, C Sum] struct {
 	KU     int    // elements of k in one step
 	Words  int    // of one row or column in one step: 1, or 16 for tiles
 
+	Choices // how B is read, whatever the rows of A, and what runs go over
+
 	// InPlace has what multiplies an a that this path packed by a b that is neither packed nor of type S,
 	// by the name of its elements.
 	InPlace map[string]*InPlace[C]
@@ -93,7 +97,7 @@ type Path[S Source, C Sum] struct {
 	direct   directKernel[C]
 	stream   streamKernel[C]
 	dots     dotsKernel[C]
-	asked    ReadB // how B is read, whatever the rows of A; ReadByRule: chosen by those
+	host     probe.HostInfo
 	blocking blocking
 	packA    packer[S]
 	packB    packer[S]

@@ -19,10 +19,10 @@ type pieceCuts struct {
 // hostPieces are the pieces for register tiles of mr rows and nr columns. A panel of b that
 // is as deep as a piece stays in L1, with the panel of a that it meets and the next one; and
 // the largest piece, packed, takes three quarters of an L2 of 512 KiB.
-func hostPieces(mr, nr, rows, close int) pieceCuts {
+func hostPieces(host probe.HostInfo, mr, nr, rows, close int) pieceCuts {
 	p := pieceCuts{rows: rows, close: close, width: 512}
-	p.steps = min(192, hostBlocking().near/((nr+2*mr)*wordBytes))
-	if l2 := probe.Host().L2; l2 > 0 && l2 < 512<<10 {
+	p.steps = min(192, hostBlocking(host).near/((nr+2*mr)*wordBytes))
+	if l2 := host.L2; l2 > 0 && l2 < 512<<10 {
 		p.width = 256
 	}
 	return p

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"matladder/backend/cpu/internal/probe"
 	"unsafe"
 )
 
@@ -60,7 +62,7 @@ func TestBlockDirect_Streams(t *testing.T) {
 }
 
 func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e encoding[S], k kernel[C], s streamKernel[C], element func(*rand.Rand) S) {
-	p := newPath(shape[C]{Generic, 12, 32, k}, "", e.ku, packGo(12, e), packGo(32, e))
+	p := newPath(probe.Host(), shape[C]{Generic, 12, 32, k}, "", e.ku, packGo(12, e), packGo(32, e))
 	if k.bias != nil { // b is offset
 		p.packB = packGo(32, encoding[S]{ku: e.ku, bits: func(v S) uint32 { return e.bits(v) ^ 0x80 }, zero: offsetQuads})
 	}

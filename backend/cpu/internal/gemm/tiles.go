@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"matladder/backend/cpu/internal/amx"
+	"matladder/backend/cpu/internal/probe"
 	"matladder/internal/bfloat16"
 )
 
@@ -147,9 +148,8 @@ func narrow(x float32) uint16 { return bfloat16.Round(flush(x)) }
 // tilesBlocking keeps a run of sixteen steps of a panel of b, 32 KiB, in L1 while
 // panels of a come from L2; runs twice as deep or pieces of a twice as large
 // were 10 to 20 % slower on the processor that this was measured on.
-func tilesBlocking() blocking {
-	host := hostBlocking()
-	return blocking{steps: 16, bytes: min(host.bytes, 256<<10), work: 512 << 10}
+func tilesBlocking(host probe.HostInfo) blocking {
+	return blocking{steps: 16, bytes: min(hostBlocking(host).bytes, 256<<10), work: 512 << 10}
 }
 
 // tilesDirectRows is the number of rows of a up to which a b that is read

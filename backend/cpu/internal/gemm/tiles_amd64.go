@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"matladder/backend/cpu/internal/amx"
+	"matladder/backend/cpu/internal/probe"
 )
 
 // stripsAMX makes a strips of the loop at type strip for whole panels of a, of which there are
@@ -32,16 +33,16 @@ func stripsAMX[C Sum](kernel func(x *strip[C])) strips[C] {
 
 // amxKernels is the table of AVX-512 with the products that tiles multiply
 // faster, by a measurement made once.
-func amxKernels() *Kernels {
-	k := avx512Kernels()
+func amxKernels(host probe.HostInfo) *Kernels {
+	k := avx512Kernels(host)
 	k.ISA = AMX
 	k.ThinBFloat16, k.ThinInt8 = k.BFloat16, k.Int8
 	wide := simd{words: 16, masks: true, whole: tilesWords}
 	words16 := flipRows(packWordsRows16AVX512, 0)
 	halves := packSIMD[uint16]{asPairsBFloat16, wide, tilesNR, wide.words, 2, words16, packPairsBFloat16Columns32AVX512}
 	bytes := packSIMD[int8]{asQuads, wide, tilesNR, wide.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}
-	k.TilesBFloat16 = newTilesPath(formatBFloat16Tiles, stripsAMX(tilesBFloat16AMX), halves)
-	k.TilesInt8 = newTilesPath(formatInt8Tiles, stripsAMX(tilesInt8AMX), bytes)
+	k.TilesBFloat16 = newTilesPath(host, formatBFloat16Tiles, stripsAMX(tilesBFloat16AMX), halves)
+	k.TilesInt8 = newTilesPath(host, formatInt8Tiles, stripsAMX(tilesInt8AMX), bytes)
 	faster := tilesAreFaster()
 	if faster.bfloat16 {
 		k.BFloat16 = k.TilesBFloat16
@@ -54,10 +55,10 @@ func amxKernels() *Kernels {
 	return k
 }
 
-func newTilesPath[S Source, C Sum](format string, kernel strips[C], words packSIMD[S]) *Path[S, C] {
+func newTilesPath[S Source, C Sum](host probe.HostInfo, format string, kernel strips[C], words packSIMD[S]) *Path[S, C] {
 	s := shape[C]{isa: AMX, mr: tilesMR, nr: tilesNR}
-	p := newPath(s, format, words.ku*tilesWords, packTiles[S]{words}.packer(), words.packer())
-	p.kernel.strips, p.Words, p.blocking = kernel, tilesWords, tilesBlocking()
+	p := newPath(host, s, format, words.ku*tilesWords, packTiles[S]{words}.packer(), words.packer())
+	p.kernel.strips, p.Words, p.blocking = kernel, tilesWords, tilesBlocking(host)
 	return p
 }
 

@@ -100,7 +100,7 @@ func packsAlone(p *plan.Plan, i int) bool {
 	r, d := &p.Refs[o.Ref], dotOf(p, i)
 	sharing := min(p.Machine.Workers, p.Refs[p.Operands[d.A].Ref].BlockCount())
 	copies := int64(p.Machine.Workers) * int64(o.Block) * int64(r.BlockCount())
-	if p.Ordered || p.Machine.Figures == nil || sharing < 2 || copies > p.Machine.L3 || r.Kind != tile.In || d.Product.Measure == nil {
+	if p.Ordered || p.Machine.Figures == nil || sharing < 2 || copies > p.Machine.L3 || r.Kind != tile.In || d.Product.Path == nil {
 		return false
 	}
 	s := p.Machine.Figures.Sharing()

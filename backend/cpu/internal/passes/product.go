@@ -87,7 +87,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T
 		},
 	}
 	if same {
-		p.Measure, p.Dots = b.ReadCosts, dotsReader[T, C]{b}
+		p.Path, p.Dots = b, dotsReader[T, C]{b}
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {
 		p.Whole = func(x plan.Call, narrow bool, by gemm.Scaling) {

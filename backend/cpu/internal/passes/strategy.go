@@ -19,7 +19,7 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 		return nil
 	}
 	whole, thin := productOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype), productOf(p.Machine.Kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
-	if whole == nil || thin == nil || thin.Measure == nil {
+	if whole == nil || thin == nil || thin.Path == nil {
 		return nil
 	}
 	rowsOfBlock, depth := a.Rows, 0

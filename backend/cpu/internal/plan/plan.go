@@ -68,7 +68,7 @@ type Machine struct {
 	CacheBytes   int64 // of packed blocks that workers share
 	OwnBytes     int64 // of packed blocks that all workers together keep for themselves
 	ProgramOrder bool
-	L2, L3       int64   // bytes of a core's own cache, and of the one that cores share; 0 if unknown
+	L1, L2, L3   int64   // bytes of caches: of data, of a core's own, and of the one that cores share; 0 if unknown
 	Figures      Figures // nil where nothing is measured: then nominal costs decide
 	Choices      Choices
 	Layout       backend.Layout

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/backend/cpu/internal/probe"
 	"matladder/tile"
 )
 
@@ -81,13 +80,14 @@ type Blocking struct {
 	MC                int        // rows of a that stay in L2 while panels of b pass; all where b is not packed
 	NC                int        // columns of b whose sums with those stay in L2 from run to run
 	tile              int        // columns of a register tile that reads a b that is not packed
+	machine           *Machine
 }
 
 // CallOf says how the calls of a product are divided.
 func (p *Plan) CallOf(s *Step, d *Dot) *Blocking {
 	dst, a, b := &p.Refs[s.Dst], p.Operands[d.A], p.Operands[d.B]
 	c := &Blocking{
-		Dot: d, A: a, B: b,
+		Dot: d, A: a, B: b, machine: &p.Machine,
 		Rows: min(s.Rows, dst.Rows), Cols: min(s.Cols, dst.Cols), Depth: min(a.Depth, d.K1-d.K0),
 	}
 	if b.Keep != KeepUnpacked {
@@ -156,7 +156,7 @@ func (c *Blocking) direct() []Loop {
 			Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile, where, mr, c.tile, c.Run)})
 	case gemm.ReadPieces:
 		return append(list, Loop{tile.Ceil(cols, c.NC), fmt.Sprintf("× %d columns of b", c.NC)},
-			Loop{tile.Ceil(c.Depth, c.Run), fmt.Sprintf("× %d of k: packs a piece of b, %s", c.Run, fits(c.bytes(c.NC, c.B)))},
+			Loop{tile.Ceil(c.Depth, c.Run), fmt.Sprintf("× %d of k: packs a piece of b, %s", c.Run, c.machine.fits(c.bytes(c.NC, c.B)))},
 			c.panels(), c.registers())
 	}
 	return append(list, c.runs(), Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s", c.tile, where)}, c.registers())
@@ -172,13 +172,13 @@ func (c *Blocking) piece() Loop {
 	if c.A.Keep == KeepUnpacked {
 		what += "where they lie, "
 	}
-	return Loop{tile.Ceil(c.Rows, c.MC), what + fits(c.bytes(c.MC, c.A))}
+	return Loop{tile.Ceil(c.Rows, c.MC), what + c.machine.fits(c.bytes(c.MC, c.A))}
 }
 
 // panels is the loop over panels of b.
 func (c *Blocking) panels() Loop {
 	nr := c.B.Packing.Lanes
-	return Loop{tile.Ceil(c.NC, nr), fmt.Sprintf("× %d columns of b, one panel, %s", nr, fits(c.bytes(nr, c.B)))}
+	return Loop{tile.Ceil(c.NC, nr), fmt.Sprintf("× %d columns of b, one panel, %s", nr, c.machine.fits(c.bytes(nr, c.B)))}
 }
 
 // registers is the loop over panels of a.
@@ -196,12 +196,11 @@ func (c *Blocking) bytes(lanes int, o *Operand) int {
 }
 
 // fits says which cache some bytes fit.
-func fits(bytes int) string {
-	host := probe.Host()
+func (m *Machine) fits(bytes int) string {
 	switch s := KiB(int64(bytes)); {
-	case bytes <= host.L1D:
+	case int64(bytes) <= m.L1:
 		return s + ", fits L1"
-	case bytes <= host.L2:
+	case int64(bytes) <= m.L2:
 		return s + ", fits L2"
 	default:
 		return s

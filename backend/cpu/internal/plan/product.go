@@ -29,9 +29,7 @@ type Product struct {
 	// many elements (nil if it has none).
 	Unpacked, Dots Reader
 	InPlace        func(inB tile.Dtype, whole int) Reader
-	// Measure is what Figures measure ReadCosts with, on so many threads; nil where A and B have
-	// different paths.
-	Measure func(threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost
+	Path           any // the *gemm.Path of both, which Figures measure; nil where A and B have different ones
 
 	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
 	Routine  func(read gemm.ReadB) string            // the micro-kernel, in assembly; "" for none

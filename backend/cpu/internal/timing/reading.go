@@ -1,4 +1,6 @@
-package gemm
+// Package timing measures what products take of the cores of this machine: each way to read B
+// (ReadCosts), and how fast packed panels are multiplied, fetched and packed (RateOf).
+package timing
 
 import (
 	"context"
@@ -7,45 +9,34 @@ import (
 	"time"
 	"unsafe"
 
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/probe"
+	"matladder/tile"
 )
 
-// A ReadCost is what a product takes of a core for each element of B, in seconds, as
-// measured while other cores did the same.
-type ReadCost struct {
-	Pack     float64 // once: to pack it as a whole; 0 for what reads it where it lies
-	Multiply float64 // for as many rows of A as were measured
-	PackA    float64 // once, for each element of A; 0 for what reads its rows as they lie
-}
-
-// CanRead reports whether this path reads B in a way.
-func (p *Path[S, C]) CanRead(read ReadB) bool {
-	switch read {
-	case ReadPacked:
-		return true
-	case ReadTiles:
-		return p.direct.tile != nil
-	case ReadStreams:
-		return p.direct.tile != nil && p.stream.run != nil
-	case ReadPieces:
-		return p.direct.pieces.steps > 0
-	case ReadDots:
-		return p.dots.run != nil
-	}
-	return false
-}
-
-// MostRead is the most rows of A that ReadCosts measures.
-const MostRead = 128
-
-// ReadCosts measures each way in which this path reads B, on so many threads at once, for
+// ReadCosts measures each way in which a *gemm.Path reads B, on so many threads at once, for
 // about so many rows of A, at most MostRead, and a B of about so many bytes, of which each
 // thread has its part, in rows some bytes apart; or, where depth is not 0, of one whose
 // columns are rows of memory, of depth elements one behind the other. It takes some
 // milliseconds, once for each kind of B.
-func (p *Path[S, C]) ReadCosts(threads, rows int, bytes int64, apart, depth int) map[ReadB]ReadCost {
+func ReadCosts(path any, threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost {
+	switch p := path.(type) {
+	case *gemm.Path[float32, float32]:
+		return readCosts(p, threads, rows, bytes, apart, depth)
+	case *gemm.Path[uint16, float32]:
+		return readCosts(p, threads, rows, bytes, apart, depth)
+	case *gemm.Path[int8, int32]:
+		return readCosts(p, threads, rows, bytes, apart, depth)
+	case *gemm.Path[uint8, int32]:
+		return readCosts(p, threads, rows, bytes, apart, depth)
+	}
+	panic("timing: not a path")
+}
+
+func readCosts[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost {
 	const least, most = 16, 1024 // elements of such a column
-	key := readKey{p.Name, size[S](), p.blocking, p.direct.steps, threads, representative(rows), partOf(bytes, threads), rowOf(apart), 0}
+	key := readKey{p.Name, size[S](), gemm.Choices{Run: p.Run, PieceA: p.PieceA}, threads, representative(rows), partOf(bytes, threads), rowOf(apart), 0}
 	if depth > 0 {
 		key.row, key.depth = 0, 1<<bits.Len(uint(min(max(depth, least), most)-1))
 	}
@@ -54,9 +45,9 @@ func (p *Path[S, C]) ReadCosts(threads, rows int, bytes int64, apart, depth int)
 	costs, ok := measuredReads.of[key]
 	if !ok {
 		if depth > 0 {
-			costs = p.measureTransposed(threads, key.rows, key.part, key.depth)
+			costs = measureTransposed(p, threads, key.rows, key.part, key.depth)
 		} else {
-			costs = p.measureReads(threads, key.rows, key.part, key.row)
+			costs = measureReads(p, threads, key.rows, key.part, key.row)
 		}
 		measuredReads.of[key] = costs
 	}
@@ -64,15 +55,14 @@ func (p *Path[S, C]) ReadCosts(threads, rows int, bytes int64, apart, depth int)
 }
 
 type readKey struct {
-	path     string
-	size     int      // bytes of an element, which paths of one name may differ in
-	blocking blocking // these two by choices
-	steps    int
-	threads  int
-	rows     int
-	part     int // bytes of B that a thread has
-	row      int // bytes from row to row of B
-	depth    int // of a B whose columns are rows of memory; 0 for others
+	path    string
+	size    int // bytes of an element, which paths of one name may differ in
+	choices gemm.Choices
+	threads int
+	rows    int
+	part    int // bytes of B that a thread has
+	row     int // bytes from row to row of B
+	depth   int // of a B whose columns are rows of memory; 0 for others
 }
 
 // rowOf is about how many bytes rows of B are apart: just as many where they fall into few
@@ -82,12 +72,12 @@ func rowOf(apart int) int {
 	if apart%sameSets == 0 {
 		return apart
 	}
-	row := 1 << bits.Len(uint(max(apart, cacheLine)-1)) // of short ones
-	if apart > directAhead {
-		row = roundly(apart)/cacheLine*cacheLine + 3*cacheLine
+	row := 1 << bits.Len(uint(max(apart, memory.CacheLine)-1)) // of short ones
+	if apart > shortRow {
+		row = roundly(apart)/memory.CacheLine*memory.CacheLine + 3*memory.CacheLine
 	}
-	if aligned := apart & -apart; aligned < cacheLine && row > cacheLine {
-		row += aligned - cacheLine
+	if aligned := apart & -apart; aligned < memory.CacheLine && row > memory.CacheLine {
+		row += aligned - memory.CacheLine
 	}
 	return row
 }
@@ -101,6 +91,11 @@ func roundly(n int) int {
 // shortRows is how many short rows a block has, which follow each other.
 const shortRows = 512
 
+const (
+	shortRow   = 512 // bytes: B with rows up to so long is gone down, not along
+	fewColumns = 4   // that dot products are summed for at once
+)
+
 // sameSets is a distance in bytes: rows of B that lie a multiple of it apart share few sets
 // of the caches.
 const sameSets = 512
@@ -109,18 +104,18 @@ const sameSets = 512
 // disturb each other.
 var measuredReads = struct {
 	sync.Mutex
-	of map[readKey]map[ReadB]ReadCost
-}{of: map[readKey]map[ReadB]ReadCost{}}
+	of map[readKey]map[gemm.ReadB]gemm.ReadCost
+}{of: map[readKey]map[gemm.ReadB]gemm.ReadCost{}}
 
 // representative is a number of rows near enough to stand for so many.
 func representative(rows int) int {
-	switch rows = min(max(rows, 1), MostRead); {
+	switch rows = min(max(rows, 1), gemm.MostRead); {
 	case rows <= 8:
 		return rows
 	case rows <= 64:
-		return ceil(rows, 4) * 4
+		return tile.Ceil(rows, 4) * 4
 	}
-	return ceil(rows, 8) * 8
+	return tile.Ceil(rows, 8) * 8
 }
 
 // partOf is about as many bytes as each thread has of a B: as many decide which cache it
@@ -138,7 +133,7 @@ const (
 
 // A readProbe is what one thread measures with: its part of a B, which it reads in blocks
 // of all rows and some columns.
-type readProbe[S Source, C Sum] struct {
+type readProbe[S gemm.Source, C gemm.Sum] struct {
 	thread    int
 	source    []S
 	rows      []S // A
@@ -149,62 +144,62 @@ type readProbe[S Source, C Sum] struct {
 
 // operands makes A, a packed copy of it, and memory for a packed B, for sums of some columns
 // and for a piece of B.
-func (x *readProbe[S, C]) operands(p *Path[S, C], m, k, columns, sums int) {
-	x.a, x.packed, x.c = Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, columns)), make([]C, m*sums)
-	x.rows, x.work = patterns[S](m*k), Buffer(p.direct.pieces.work(p.NR))
+func (x *readProbe[S, C]) operands(p *gemm.Path[S, C], m, k, columns, sums int) {
+	x.a, x.packed, x.c = gemm.Buffer(p.SizeA(m, k)), gemm.Buffer(p.SizeB(k, columns)), make([]C, m*sums)
+	x.rows, x.work = patterns[S](m*k), gemm.Buffer(p.With(gemm.Choices{B: gemm.ReadPieces}).DirectWork(m, k))
 	p.PackA(x.a, x.rows, k, m, k)
 }
 
 // A readTask is what each thread does with a part of its B.
-type readTask[S Source, C Sum] func(x *readProbe[S, C], part int)
+type readTask[S gemm.Source, C gemm.Sum] func(x *readProbe[S, C], part int)
 
 // packedTasks pack a B block by block, each where the last one was, and multiply it.
-func (p *Path[S, C]) packedTasks(m, k, columns int, pack readTask[S, C]) []readTask[S, C] {
+func packedTasks[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], m, k, columns int, pack readTask[S, C]) []readTask[S, C] {
 	return []readTask[S, C]{pack, func(x *readProbe[S, C], _ int) {
 		p.Block(x.c, columns, m, columns, k, x.a, x.packed, false)
 	}}
 }
 
 // costsOf are the times of packedTasks, and of as many others as there are other ways.
-func costsOf(times []float64, others []ReadB) map[ReadB]ReadCost {
-	costs := map[ReadB]ReadCost{ReadPacked: {Pack: times[0], Multiply: times[1]}}
+func costsOf(times []float64, others []gemm.ReadB) map[gemm.ReadB]gemm.ReadCost {
+	costs := map[gemm.ReadB]gemm.ReadCost{gemm.ReadPacked: {Pack: times[0], Multiply: times[1]}}
 	for i, read := range others {
-		costs[read] = ReadCost{Multiply: times[2+i]}
+		costs[read] = gemm.ReadCost{Multiply: times[2+i]}
 	}
 	return costs
 }
 
 // measureReads measures on so many threads at once, as they share caches and memory. Each
 // has columns of its own of one B, or rows where they are short.
-func (p *Path[S, C]) measureReads(threads, m, part, row int) map[ReadB]ReadCost {
+func measureReads[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, m, part, row int) map[gemm.ReadB]gemm.ReadCost {
 	const most = 512 // columns of a block
 	ld, all := row/size[S](), max(1, part*threads/row)
 	k, columns := all, max(p.NR, min(most, ld/threads/p.NR*p.NR))
 	along := max(1, ld/threads/columns) // blocks of one part of rows, which a B in place is read along
 	parts, apart, first := along, columns, max(0, ld-along*columns)/max(1, threads-1)
-	if row <= directAhead {
+	if row <= shortRow {
 		k, columns, along = min(shortRows, max(1, all/threads)), ld, 1
 		parts, apart = max(1, all/threads/k), k*ld
 		first = parts * apart
 	}
-	source := Buffer((all + 1) * row) // one more for vectors that go beyond the last
+	source := gemm.Buffer((all + 1) * row) // one more for vectors that go beyond the last
 	probes := newReadProbes(threads, func(x *readProbe[S, C]) {
-		share := len(source) / threads / cacheLine * cacheLine
+		share := len(source) / threads / memory.CacheLine * memory.CacheLine
 		fill[S](source[x.thread*share:][:share])
 		x.source = unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(source))), len(source)/size[S]())[x.thread*first:]
 		x.operands(p, m, k, columns, columns*along)
 	})
-	tasks := p.packedTasks(m, k, columns, func(x *readProbe[S, C], part int) {
+	tasks := packedTasks(p, m, k, columns, func(x *readProbe[S, C], part int) {
 		p.PackB(x.packed, x.source[part*apart:], ld, k, columns)
 	})
-	var others []ReadB
-	for _, read := range []ReadB{ReadTiles, ReadStreams, ReadPieces} {
+	var others []gemm.ReadB
+	for _, read := range []gemm.ReadB{gemm.ReadTiles, gemm.ReadStreams, gemm.ReadPieces} {
 		if p.CanRead(read) {
-			q := p.With(Choices{B: read})
+			q := p.With(gemm.Choices{B: read})
 			others = append(others, read)
 			tasks = append(tasks, func(x *readProbe[S, C], part int) {
 				if part%along == 0 {
-					q.MultiplyDirect(Run[S]{A: x.a, Work: x.work}, x.c, columns*along, m, columns*along, k, x.source[part*apart:], ld, false)
+					q.MultiplyDirect(gemm.Run[S]{A: x.a, Work: x.work}, x.c, columns*along, m, columns*along, k, x.source[part*apart:], ld, false)
 				}
 			})
 		}
@@ -215,7 +210,7 @@ func (p *Path[S, C]) measureReads(threads, m, part, row int) map[ReadB]ReadCost 
 	tasks = append(tasks, func(x *readProbe[S, C], _ int) { p.PackA(x.a, x.rows, k, m, k) })
 	times := timeReads(probes, parts, k*columns, tasks)
 	costs := costsOf(times[:len(times)-1], others)
-	for _, read := range []ReadB{ReadTiles, ReadStreams} {
+	for _, read := range []gemm.ReadB{gemm.ReadTiles, gemm.ReadStreams} {
 		if c, ok := costs[read]; ok {
 			c.PackA = times[len(times)-1] * float64(columns) / float64(m)
 			costs[read] = c
@@ -225,28 +220,28 @@ func (p *Path[S, C]) measureReads(threads, m, part, row int) map[ReadB]ReadCost 
 }
 
 // measureTransposed is measureReads for a B whose columns are rows of memory.
-func (p *Path[S, C]) measureTransposed(threads, m, part, k int) map[ReadB]ReadCost {
-	n := max(dotsColumns, part/(k*size[S]()))
+func measureTransposed[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, m, part, k int) map[gemm.ReadB]gemm.ReadCost {
+	n := max(fewColumns, part/(k*size[S]()))
 	columns := min(512, n)
 	probes := newReadProbes(threads, func(x *readProbe[S, C]) {
 		x.source = patterns[S](k * n)
 		x.operands(p, m, k, columns, columns)
 	})
-	tasks := p.packedTasks(m, k, columns, func(x *readProbe[S, C], part int) {
+	tasks := packedTasks(p, m, k, columns, func(x *readProbe[S, C], part int) {
 		p.PackBT(x.packed, x.source[part*columns*k:], k, k, columns)
 	})
-	var others []ReadB
-	if p.CanRead(ReadDots) {
-		others = append(others, ReadDots)
+	var others []gemm.ReadB
+	if p.CanRead(gemm.ReadDots) {
+		others = append(others, gemm.ReadDots)
 		tasks = append(tasks, func(x *readProbe[S, C], part int) {
-			p.MultiplyDots(Run[S]{A: x.a}, x.c, columns, m, columns, k, x.source[part*columns*k:], k, false)
+			p.MultiplyDots(gemm.Run[S]{A: x.a}, x.c, columns, m, columns, k, x.source[part*columns*k:], k, false)
 		})
 	}
 	return costsOf(timeReads(probes, n/columns, k*columns, tasks), others)
 }
 
 // newReadProbes are as many as threads, each made by its own.
-func newReadProbes[S Source, C Sum](threads int, operands func(x *readProbe[S, C])) []readProbe[S, C] {
+func newReadProbes[S gemm.Source, C gemm.Sum](threads int, operands func(x *readProbe[S, C])) []readProbe[S, C] {
 	probes := make([]readProbe[S, C], threads)
 	probe.Each(context.Background(), threads, func(thread int) {
 		probes[thread].thread = thread
@@ -258,7 +253,7 @@ func newReadProbes[S Source, C Sum](threads int, operands func(x *readProbe[S, C
 // timeReads are the seconds of one of the elements of a part in each of some tasks, which all
 // threads do at once with all parts of their B. Tasks take turns, so that what disturbs the
 // machine for a while disturbs all alike, until two times of each agree.
-func timeReads[S Source, C Sum](probes []readProbe[S, C], parts, elements int, tasks []readTask[S, C]) []float64 {
+func timeReads[S gemm.Source, C gemm.Sum](probes []readProbe[S, C], parts, elements int, tasks []readTask[S, C]) []float64 {
 	const least, most, alike = 2, 5, 0.97
 	best, second := make([]float64, len(tasks)), make([]float64, len(tasks))
 	agree := false
@@ -282,14 +277,14 @@ func timeReads[S Source, C Sum](probes []readProbe[S, C], parts, elements int, t
 }
 
 // patterns are n numbers of pattern, in memory of their own.
-func patterns[S Source](n int) []S {
-	memory := Buffer(n * size[S]())
+func patterns[S gemm.Source](n int) []S {
+	memory := gemm.Buffer(n * size[S]())
 	fill[S](memory)
 	return unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(memory))), n)
 }
 
 // fill has numbers of pattern in some memory.
-func fill[S Source](memory []byte) {
+func fill[S gemm.Source](memory []byte) {
 	x := unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/size[S]())
 	const period = 1021
 	for i := range min(period, len(x)) {
@@ -302,3 +297,6 @@ func fill[S Source](memory []byte) {
 
 // readTime is how long each way to read B is measured for, at least.
 const readTime = 500 * time.Microsecond
+
+// size is the bytes of an S.
+func size[S any]() int { return int(unsafe.Sizeof(*new(S))) }

@@ -1,9 +1,10 @@
-package gemm
+package timing
 
 import (
 	"context"
 	"time"
 
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -17,14 +18,14 @@ type Rate struct {
 // rateTime is how long each of the four figures of a Rate is measured for.
 const rateTime = 4 * time.Millisecond
 
-// Rate measures the path on so many threads at once, in some 20 ms: they share caches, and the
+// RateOf measures a path on so many threads at once, in some 20 ms: they share caches, and the
 // clock is lower when all run. It is zero if ctx ends first.
-func (p *Path[S, C]) Rate(ctx context.Context, threads int) Rate {
-	return p.rateBeyond(ctx, max(1, threads), max(probe.Host().L2, 512<<10))
+func RateOf[S gemm.Source, C gemm.Sum](ctx context.Context, p *gemm.Path[S, C], threads int) Rate {
+	return rateBeyond(ctx, p, max(1, threads), max(probe.Host().L2, 512<<10))
 }
 
-// rateBeyond is Rate where L2 holds so many bytes.
-func (p *Path[S, C]) rateBeyond(ctx context.Context, threads, l2 int) Rate {
+// rateBeyond is RateOf where L2 holds so many bytes.
+func rateBeyond[S gemm.Source, C gemm.Sum](ctx context.Context, p *gemm.Path[S, C], threads, l2 int) Rate {
 	const runs, deep = 8, 512
 	m, n, k := runs*p.MR, runs*p.NR, deep
 	if p.Words > 1 { // tiles: panels of some KiB
@@ -45,8 +46,8 @@ func (p *Path[S, C]) rateBeyond(ctx context.Context, threads, l2 int) Rate {
 	)
 	probe.Each(ctx, threads, func(member int) {
 		x := &all[member]
-		x.a, x.b, x.far = Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), Buffer(wide*p.PanelB(k))
-		x.bufferA, x.bufferB = Buffer(p.SizeA(tall, wideRow)), Buffer(p.SizeB(packedRows, part))
+		x.a, x.b, x.far = gemm.Buffer(p.SizeA(m, k)), gemm.Buffer(p.SizeB(k, n)), gemm.Buffer(wide*p.PanelB(k))
+		x.bufferA, x.bufferB = gemm.Buffer(p.SizeA(tall, wideRow)), gemm.Buffer(p.SizeB(packedRows, part))
 		x.c = make([]C, max(m*n, few*wide*p.NR))
 		x.at = place{row: member * rows / threads}
 		p.PackA(x.a, source.elements, wideRow, m, k)
@@ -78,7 +79,7 @@ func (p *Path[S, C]) rateBeyond(ctx context.Context, threads, l2 int) Rate {
 }
 
 // rated is what one thread multiplies and packs.
-type rated[S Source, C Sum] struct {
+type rated[S gemm.Source, C gemm.Sum] struct {
 	a, b, far        []byte // packed; far is larger than L2
 	bufferA, bufferB []byte // what is packed goes there
 	c                []C
@@ -93,7 +94,7 @@ const (
 
 // wideRows is a matrix that L2 does not hold, whose rows are no power of two: packing reads
 // another part of it each time.
-type wideRows[S Source] struct {
+type wideRows[S gemm.Source] struct {
 	rows     int
 	elements []S
 }
@@ -116,7 +117,7 @@ func (w wideRows[S]) next(at *place, rows, columns int) []S {
 }
 
 // pattern makes numbers that are neither zero nor all alike.
-func pattern[S Source](last S, i int) S {
+func pattern[S gemm.Source](last S, i int) S {
 	switch x := any(&last).(type) {
 	case *float32:
 		*x = float32(i%17) - 8.5

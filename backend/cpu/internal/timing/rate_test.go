@@ -1,6 +1,8 @@
-package gemm
+package timing
 
 import (
+	"matladder/backend/cpu/internal/gemm"
+
 	"fmt"
 	"testing"
 )
@@ -8,10 +10,10 @@ import (
 // TestRate: every path tells figures of itself, however large the L2 of its machine is and
 // however many threads there are.
 func TestRate(t *testing.T) {
-	for _, isa := range Supported() {
-		k := For(isa)
+	for _, isa := range gemm.Supported() {
+		k := gemm.For(isa)
 		for threads, l2 := range map[int]int{1: 64 << 10, 2: 512 << 10, 3: 2 << 20} {
-			for name, r := range map[string]Rate{"float32": k.Float32.rateBeyond(t.Context(), threads, l2), "bfloat16": k.BFloat16.rateBeyond(t.Context(), threads, l2), "int8": k.Int8.rateBeyond(t.Context(), threads, l2)} {
+			for name, r := range map[string]Rate{"float32": rateBeyond(t.Context(), k.Float32, threads, l2), "bfloat16": rateBeyond(t.Context(), k.BFloat16, threads, l2), "int8": rateBeyond(t.Context(), k.Int8, threads, l2)} {
 				what := fmt.Sprintf("%s %s, L2 of %d KiB", isa, name, l2>>10)
 				if !(r.FLOPs > 0 && r.Fetch > 0 && r.PackA > 0 && r.PackB > 0) {
 					t.Errorf("%s: %+v", what, r)
