@@ -68,7 +68,7 @@
 //	    pool.go, queues.go      the worker pool, and the tasks of each worker
 //	    worker.go, dot.go       what a worker does for a program, and for a product
 //	internal/gemm               micro-kernels
-//	    pack*.go, pack*.s       packing
+//	    pack                    packing, a package
 //	    blocking.go             cache blocking
 //	    assembly_*.go           what tools/asmgen writes, as Go calls it
 //	    *_avx512_amd64.s        kernels of AVX-512 (tools/asmgen writes them); *_amx_, *_avx2_, *_neon_

@@ -71,7 +71,8 @@ backend/cpu/internal/rows: backend/cpu/internal/memory internal/bfloat16
 backend/cpu/internal/vexp: internal/bfloat16
 backend/cpu/internal/widen:
 backend/cpu/internal/timing: backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/probe tile
-backend/cpu/internal/gemm: internal/bfloat16 backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
+backend/cpu/internal/gemm/pack: backend/cpu/internal/memory tile
+backend/cpu/internal/gemm: backend/cpu/internal/gemm/pack internal/bfloat16 backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
 backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
 )
 
 // A directKernel is the micro-kernel of a path on a b that is not packed.
@@ -34,7 +36,7 @@ func (p *Path[S, C]) Read(m, ldb int) ReadB {
 		return p.Choices.B
 	case m <= p.stream.pays:
 		return ReadStreams
-	case p.direct.pieces.pay(m, ldb*size[S]()):
+	case p.direct.pieces.pay(m, ldb*memory.Size[S]()):
 		return ReadPieces
 	}
 	return ReadTiles
@@ -174,8 +176,8 @@ func (x directBlock[S, C]) run(j0, j1, s0, s1 int) {
 // and runs over so many steps at most: along its row, as far as that goes, and then for
 // rows of the next run.
 func (x directBlock[S, C]) ahead(n, chunk int) int {
-	row := x.ldb * size[S]()
-	if left := n * size[S](); left <= directAhead {
+	row := x.ldb * memory.Size[S]()
+	if left := n * memory.Size[S](); left <= directAhead {
 		return min(chunk, directStreams)*x.KU*row + min(0, directAhead-row)
 	}
 	return directAhead
@@ -196,7 +198,7 @@ func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb, 
 	tile, mr := x.direct, x.MR
 	for i := 0; i < x.m; i += mr {
 		for r := i; r < min(i+mr, x.m); r += tile.rows {
-			tile.tile(&x.c[r*x.ldc+j], x.ldc, steps, offset(x.a.at(i/mr, s), (r-i)*wordBytes), b, ldb*size[S](), ahead,
+			tile.tile(&x.c[r*x.ldc+j], x.ldc, steps, offset(x.a.at(i/mr, s), (r-i)*wordBytes), b, ldb*memory.Size[S](), ahead,
 				min(tile.rows, i+mr-r, x.m-r), cols, x.bias.at(r, s), x.accumulate || s > 0)
 		}
 	}
@@ -222,10 +224,10 @@ func (p *Path[S, C]) directSteps(m, n, k, ldb int) int {
 		return p.direct.steps
 	}
 	const deep = 128
-	if row := ldb * size[S](); row <= directAhead && m <= p.MR {
+	if row := ldb * memory.Size[S](); row <= directAhead && m <= p.MR {
 		return max(directStreams, max(p.host.L2, 512<<10)/4/max(1, row*p.KU))
 	}
-	inMemory := k*n*size[S]() > p.host.L3
+	inMemory := k*n*memory.Size[S]() > p.host.L3
 	if p.KU == 1 && !p.direct.deep && (m <= 4 || m <= p.MR && inMemory) {
 		return directStreams
 	}

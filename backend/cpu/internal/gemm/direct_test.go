@@ -5,6 +5,9 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"matladder/backend/cpu/internal/gemm/pack"
+	"matladder/backend/cpu/internal/memory"
 )
 
 // A directTwins is a direct in assembly; its twin packs b in Go and runs the
@@ -14,7 +17,7 @@ type directTwins[S Source, C Sum] struct {
 	path *Path[S, C]
 	twin kernel[C]
 	word func(*rand.Rand) uint32 // as a packed word of a or b
-	bits encoding[S]
+	bits pack.Encoding[S]
 }
 
 // eachDirect calls the function of the type of each direct of this machine.
@@ -22,9 +25,9 @@ func eachDirect(t testing.TB, floats func(directTwins[float32, float32]), halves
 	bytes func(directTwins[int8, int32])) {
 	wide := func(r *rand.Rand) uint32 { return smallFloat(r) &^ 0xffff }
 	if k := For(AVX2); k != nil {
-		floats(directTwins[float32, float32]{"avx2 float32", k.Float32, kernel[float32]{tile: tileFloat32(6, 16)}, smallFloat, asFloat32})
-		halves(directTwins[uint16, float32]{"avx2 bfloat16 widened", k.WideBFloat16, kernel[float32]{tile: tileFloat32(6, 16)}, wide, asBFloat16})
-		bytes(directTwins[int8, int32]{"avx2 int8", k.WideInt8, kernel[int32]{tile: tilePairs(6, 16)}, bytePairs, asPairs})
+		floats(directTwins[float32, float32]{"avx2 float32", k.Float32, kernel[float32]{tile: tileFloat32(6, 16)}, smallFloat, pack.AsFloat32})
+		halves(directTwins[uint16, float32]{"avx2 bfloat16 widened", k.WideBFloat16, kernel[float32]{tile: tileFloat32(6, 16)}, wide, pack.AsBFloat16})
+		bytes(directTwins[int8, int32]{"avx2 int8", k.WideInt8, kernel[int32]{tile: tilePairs(6, 16)}, bytePairs, pack.AsPairs})
 	} else {
 		t.Logf("not tested on this machine, which lacks %q: directs", AVX2.Missing())
 	}
@@ -33,10 +36,10 @@ func eachDirect(t testing.TB, floats func(directTwins[float32, float32]), halves
 		t.Logf("not tested on this machine, which lacks %q: directs", AVX512.Missing())
 		return
 	}
-	floats(directTwins[float32, float32]{"float32", k.Float32, kernel[float32]{tile: tileFloat32(12, 32)}, smallFloat, asFloat32})
-	halves(directTwins[uint16, float32]{"bfloat16 widened", k.WideBFloat16, kernel[float32]{tile: tileFloat32(12, 32)}, wide, asBFloat16})
+	floats(directTwins[float32, float32]{"float32", k.Float32, kernel[float32]{tile: tileFloat32(12, 32)}, smallFloat, pack.AsFloat32})
+	halves(directTwins[uint16, float32]{"bfloat16 widened", k.WideBFloat16, kernel[float32]{tile: tileFloat32(12, 32)}, wide, pack.AsBFloat16})
 	if k.Int8.DirectRows() > 0 {
-		bytes(directTwins[int8, int32]{"int8", k.Int8, kernel[int32]{tile: tileQuads(12, 32), bias: panelBias(12)}, anyBits, asOffsetQuads})
+		bytes(directTwins[int8, int32]{"int8", k.Int8, kernel[int32]{tile: tileQuads(12, 32), bias: panelBias(12)}, anyBits, pack.AsOffsetQuads})
 	} else {
 		t.Log("not tested on this machine, which lacks avx512vnni: directQuadsAVX512")
 	}
@@ -44,7 +47,7 @@ func eachDirect(t testing.TB, floats func(directTwins[float32, float32]), halves
 		t.Log("not tested on this machine, which lacks avx512bf16: directBFloat16AVX512")
 		return
 	}
-	halves(directTwins[uint16, float32]{"bfloat16 pairs", k.PairsBFloat16, kernel[float32]{tile: tileBFloat16(12, 32)}, bfloat16Pairs, asPairsBFloat16})
+	halves(directTwins[uint16, float32]{"bfloat16 pairs", k.PairsBFloat16, kernel[float32]{tile: tileBFloat16(12, 32)}, bfloat16Pairs, pack.AsPairsBFloat16})
 }
 
 func TestDirect(t *testing.T) {
@@ -108,7 +111,7 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 	b := fenced[S](t, (steps*p.KU-1)*ldb+reach)
 	for i := range b {
 		w := x.word(r)
-		if p.KU == 1 && size[S]() == 2 {
+		if p.KU == 1 && memory.Size[S]() == 2 {
 			w >>= 16
 		}
 		b[i] = *(*S)(unsafe.Pointer(&w))
@@ -122,13 +125,13 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 	accumulate := r.IntN(2) == 0
 
 	panel := make([]uint32, steps*p.NR)
-	packGo(p.NR, x.bits).columns(panel, len(panel), b, ldb, cols, steps*p.KU)
+	pack.Go(p.NR, x.bits).Columns(panel, len(panel), b, ldb, cols, steps*p.KU)
 	var bias *C
 	if x.twin.bias != nil {
 		bias = randomBias[C](t, r, p.MR)
 	}
 	x.twin.tile(&want[guard], ldc, steps, &a[0], &panel[0], bias, 0, rows, cols, accumulate)
-	p.direct.tile(&c[guard], ldc, steps, &a[0], at(b, 0), ldb*size[S](), r.IntN(1<<14), rows, cols, bias, accumulate)
+	p.direct.tile(&c[guard], ldc, steps, &a[0], at(b, 0), ldb*memory.Size[S](), r.IntN(1<<14), rows, cols, bias, accumulate)
 	sameMemory(t, c, want, guard, "%s, %d×%d of %d steps, accumulate %v, ldb %d, ldc %d",
 		x.name, rows, cols, steps, accumulate, ldb, ldc)
 }

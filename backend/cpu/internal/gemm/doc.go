@@ -8,7 +8,7 @@
 //     (kernels.go).
 //  2. PackA lays a (m×k) out in panels of MR rows, PackB lays b (k×n) out in
 //     panels of NR columns, both zero-padded, so that the micro-kernel reads
-//     memory forward only (pack.go, encoding.go). Narrow floats are widened here,
+//     memory forward only (package pack). Narrow floats are widened here,
 //     unless pairs or tiles of them multiply faster, which is measured once in a
 //     process.
 //  3. Block, or Multiply, which is told more (run.go), walks the panels in pieces that
@@ -47,7 +47,7 @@
 //
 // Every micro-kernel in assembly has a twin in Go with the same signature, and every packing
 // one of the same panels, which tests compare with. Those of float32 and of pairs are what
-// other machines run, and those of tiles what AMX is proved by (tile_generic.go, pack.go,
+// other machines run, and those of tiles what AMX is proved by (tile_generic.go, pack,
 // tiles_generic.go); the rest are with the tests (twins_test.go). Tiles that
 // read b where it lies (direct.go, inplace.go) are compared with the twin of a
 // tile on a b packed in Go. The assembly is written by asmgen:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
 )
 
 // A dotsKernel multiplies few rows of a by a transposed b, whose columns lie in memory as
@@ -131,9 +133,9 @@ func (x *dotsBlock[S, C]) whole(n, k int) {
 		return
 	}
 	const inL1 = 16 << 10 // bytes of b that stay there while rows of a take turns
-	row, piece := x.ldb*size[S](), n
+	row, piece := x.ldb*memory.Size[S](), n
 	if x.m > x.dots.rows {
-		piece = max(1, inL1/(k*size[S]()*dotsColumns)) * dotsColumns
+		piece = max(1, inL1/(k*memory.Size[S]()*dotsColumns)) * dotsColumns
 	}
 	ahead := ceil(dotsAhead, row*dotsColumns) * row * dotsColumns
 	for j := 0; j < n; j += piece {
@@ -148,13 +150,13 @@ func (x *dotsBlock[S, C]) whole(n, k int) {
 // whole turns and vectors.
 func (x *dotsBlock[S, C]) edge(j, cols, l, k int) {
 	const row = dotsCopied * wordBytes
-	copied := unsafe.Slice((*S)(unsafe.Pointer(&x.work.b)), len(x.work.b)*wordBytes/size[S]())
+	copied := unsafe.Slice((*S)(unsafe.Pointer(&x.work.b)), len(x.work.b)*wordBytes/memory.Size[S]())
 	sums := unsafe.Slice((*C)(unsafe.Pointer(&x.work.c)), len(x.work.c))
 	for accumulate := x.accumulate || l > 0; l < k; accumulate = true {
 		deep := min(k-l, dotsCopied*x.KU)
 		clear(copied)
 		for i := range cols {
-			copy(copied[i*row/size[S]():][:deep], x.b[(j+i)*x.ldb+l:])
+			copy(copied[i*row/memory.Size[S]():][:deep], x.b[(j+i)*x.ldb+l:])
 		}
 		for i := 0; i < x.m; i += x.dots.rows {
 			rows := min(x.dots.rows, x.m-i)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
 )
 
 // An InPlace multiplies a few packed rows of a by a b that lies in memory as it is
@@ -228,7 +230,7 @@ var inPlaceWorks = sync.Pool{New: func() any { return new(inPlaceWork) }}
 // for those between -limit and limit.
 func unlessGreat(scale, limit float32) func(dst, a []uint32, mr, rows, steps int) bool {
 	return func(dst, a []uint32, mr, rows, steps int) bool {
-		from, to := floats(a[:steps*mr]), floats(dst[:steps*mr])
+		from, to := memory.View[float32](memory.BytesOf(a[:steps*mr])), memory.View[float32](memory.BytesOf(dst[:steps*mr]))
 		for i := range rows {
 			for l := i; l < len(from) && l < len(to); l += mr {
 				v := from[l]

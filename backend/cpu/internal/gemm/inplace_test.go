@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"matladder/backend/cpu/internal/gemm/pack"
 	"matladder/backend/cpu/internal/widen"
 )
 
@@ -63,7 +64,7 @@ func eachInPlace(t testing.TB, floats func(inPlaceTwins[float32]), ints func(inP
 	}
 	halves := func(p *InPlace[float32], fill func(*rand.Rand, []byte), loop func(dst []uint16, src []byte, off, ahead int)) {
 		floats(inPlaceTwins[float32]{p, ones, fill, func(panel []uint32, b []byte, ld, cols, k int) {
-			packGo(mostInPlaceCols, asBFloat16).columns(panel, len(panel), widened(b, ld, cols, k, loop), cols, cols, k)
+			pack.Go(mostInPlaceCols, pack.AsBFloat16).Columns(panel, len(panel), widened(b, ld, cols, k, loop), cols, cols, k)
 		}, func(nr int) tile[float32] { return tileFloat32(inPlaceMR, nr) }})
 	}
 	halves(k.Float32.InPlace["int4"], all, widen.Generic.Int4)
@@ -75,7 +76,7 @@ func eachInPlace(t testing.TB, floats func(inPlaceTwins[float32]), ints func(inP
 
 	bytes := func(p *InPlace[int32], loop func(dst []int8, src []byte, off, ahead int)) {
 		ints(inPlaceTwins[int32]{p, pairs, all, func(panel []uint32, b []byte, ld, cols, k int) {
-			packGo(mostInPlaceCols, asPairs).columns(panel, len(panel), widened(b, ld, cols, k, loop), cols, cols, k)
+			pack.Go(mostInPlaceCols, pack.AsPairs).Columns(panel, len(panel), widened(b, ld, cols, k, loop), cols, cols, k)
 		}, func(nr int) tile[int32] { return tilePairs(inPlaceMR, nr) }})
 	}
 	bytes(k.WideInt8.InPlace["int4"], widen.Generic.Int4ToInt8)

@@ -1,6 +1,9 @@
 package gemm
 
-import "matladder/backend/cpu/internal/probe"
+import (
+	"matladder/backend/cpu/internal/gemm/pack"
+	"matladder/backend/cpu/internal/probe"
+)
 
 // Kernels is the table of one instruction set: a path for each element type.
 // Panels packed by one path may be multiplied by another of equal Format, so
@@ -60,9 +63,7 @@ func (k *Kernels) ForInPlace() *Kernels {
 }
 
 // A Source is the element type of an operand in memory; uint16 holds bfloat16.
-type Source interface {
-	float32 | uint16 | int8 | uint8
-}
+type Source = pack.Source
 
 // A Sum is the element type of the products' sums.
 type Sum interface {
@@ -99,8 +100,8 @@ type Path[S Source, C Sum] struct {
 	dots     dotsKernel[C]
 	host     probe.HostInfo
 	blocking blocking
-	packA    packer[S]
-	packB    packer[S]
+	packA    pack.Packer[S]
+	packB    pack.Packer[S]
 }
 
 // SizeA is the number of bytes PackA writes for m rows of k elements.
@@ -120,12 +121,12 @@ func (p *Path[S, C]) PanelB(k int) int { return p.NR * ceil(k, p.KU) * p.Words *
 // PackA packs the m×k matrix with elements src[i*ld+l]. dst comes from Buffer
 // or is a multiple of 64 bytes into it.
 func (p *Path[S, C]) PackA(dst []byte, src []S, ld, m, k int) {
-	p.packA.rows(words(dst, p.SizeA(m, k)), extent(src, m, k, ld), ld, m, k)
+	p.packA.Rows(words(dst, p.SizeA(m, k)), extent(src, m, k, ld), ld, m, k)
 }
 
 // PackAT packs the m×k matrix with elements src[l*ld+i].
 func (p *Path[S, C]) PackAT(dst []byte, src []S, ld, m, k int) {
-	p.packA.columns(words(dst, p.SizeA(m, k)), p.PanelA(k)/wordBytes, extent(src, k, m, ld), ld, m, k)
+	p.packA.Columns(words(dst, p.SizeA(m, k)), p.PanelA(k)/wordBytes, extent(src, k, m, ld), ld, m, k)
 }
 
 // PackB packs the k×n matrix with elements src[l*ld+j].
@@ -138,13 +139,13 @@ func (p *Path[S, C]) PackB(dst []byte, src []S, ld, k, n int) {
 func (p *Path[S, C]) PackBPart(dst []byte, panel int, src []S, ld, k, n int) {
 	if n > 0 && k > 0 {
 		all := (ceil(n, p.NR)-1)*panel + p.PanelB(k)
-		p.packB.columns(words(dst, all), panel/wordBytes, extent(src, k, n, ld), ld, n, k)
+		p.packB.Columns(words(dst, all), panel/wordBytes, extent(src, k, n, ld), ld, n, k)
 	}
 }
 
 // PackBT packs the k×n matrix with elements src[j*ld+l].
 func (p *Path[S, C]) PackBT(dst []byte, src []S, ld, k, n int) {
-	p.packB.rows(words(dst, p.SizeB(k, n)), extent(src, n, k, ld), ld, n, k)
+	p.packB.Rows(words(dst, p.SizeB(k, n)), extent(src, n, k, ld), ld, n, k)
 }
 
 // Block multiplies packed a (m×k) by packed b (k×n) into the m×n corner of c,

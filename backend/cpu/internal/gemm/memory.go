@@ -70,11 +70,6 @@ func storeSums[C Sum](c []C, ldc int, sums []C, ld, rows, cols int, accumulate b
 // first is s[:n], also refused where s is shorter but has the capacity.
 func first[T any](s []T, n int) []T { return s[:len(s):len(s)][:n] }
 
-// floats are the same words as numbers.
-func floats(words []uint32) []float32 {
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
-}
-
 // span views n elements from p on.
 func span[T any](p *T, n int) []T { return unsafe.Slice(p, n) }
 
@@ -86,9 +81,3 @@ func offset[T any](p *T, bytes int) *T { return (*T)(unsafe.Add(unsafe.Pointer(p
 
 // address is only that, not to be read through.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
-
-// size is the bytes of an S.
-func size[S any]() int {
-	var s S
-	return int(unsafe.Sizeof(s))
-}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"matladder/backend/cpu/internal/gemm/pack"
 )
 
 // FuzzPack compares every packer with the one in Go of the same encoding, on
@@ -22,65 +24,65 @@ func FuzzPack(f *testing.F) {
 			lanes, deep, apart := 1+int(extent), 1+int(k), int(gap)
 			switch path % 8 {
 			case 0:
-				fuzzPack(t, r, table.Float32, asFloat32, asFloat32, lanes, deep, apart)
+				fuzzPack(t, r, table.Float32, pack.AsFloat32, pack.AsFloat32, lanes, deep, apart)
 			case 1:
-				fuzzPack(t, r, table.WideBFloat16, asBFloat16, asBFloat16, lanes, deep, apart)
+				fuzzPack(t, r, table.WideBFloat16, pack.AsBFloat16, pack.AsBFloat16, lanes, deep, apart)
 			case 2:
 				if p := table.PairsBFloat16; p != nil {
-					fuzzPack(t, r, p, asPairsBFloat16, asPairsBFloat16, lanes, deep, apart)
+					fuzzPack(t, r, p, pack.AsPairsBFloat16, pack.AsPairsBFloat16, lanes, deep, apart)
 				}
 			case 3:
-				fuzzPack(t, r, table.WideInt8, asPairs, asPairs, lanes, deep, apart)
+				fuzzPack(t, r, table.WideInt8, pack.AsPairs, pack.AsPairs, lanes, deep, apart)
 			case 4:
-				fuzzPack(t, r, table.WideUint8, asPairsU, asPairsU, lanes, deep, apart)
+				fuzzPack(t, r, table.WideUint8, pack.AsPairsU, pack.AsPairsU, lanes, deep, apart)
 			case 5:
 				if p := table.Int8; p.Format == formatQuads {
-					fuzzPack(t, r, p, asQuads, asOffsetQuads, lanes, deep, apart)
+					fuzzPack(t, r, p, pack.AsQuads, pack.AsOffsetQuads, lanes, deep, apart)
 				}
 			case 6:
 				if p := table.TilesBFloat16; p != nil {
-					fuzzPackTiles(t, r, p, asPairsBFloat16, lanes, deep, apart)
+					fuzzPackTiles(t, r, p, pack.AsPairsBFloat16, lanes, deep, apart)
 				}
 			case 7:
 				if p := table.TilesInt8; p != nil {
-					fuzzPackTiles(t, r, p, asQuads, lanes, deep, apart)
+					fuzzPackTiles(t, r, p, pack.AsQuads, lanes, deep, apart)
 				}
 			}
 		}
 	})
 }
 
-func fuzzPack[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], a, b encoding[S], extent, k, gap int) {
-	fuzzPacker(t, r, p.Name+", a", p.packA, packGo(p.MR, a), p.MR, p.PanelA(k), extent, k, gap)
-	fuzzPacker(t, r, p.Name+", b", p.packB, packGo(p.NR, b), p.NR, p.PanelB(k), extent, k, gap)
+func fuzzPack[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], a, b pack.Encoding[S], extent, k, gap int) {
+	fuzzPacker(t, r, p.Name+", a", p.packA, pack.Go(p.MR, a), p.MR, p.PanelA(k), extent, k, gap)
+	fuzzPacker(t, r, p.Name+", b", p.packB, pack.Go(p.NR, b), p.NR, p.PanelB(k), extent, k, gap)
 }
 
-func fuzzPackTiles[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], e encoding[S], extent, k, gap int) {
+func fuzzPackTiles[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], e pack.Encoding[S], extent, k, gap int) {
 	fuzzPacker(t, r, p.Name+", a", p.packA, packTilesGo(e), p.MR, p.PanelA(k), extent, k, gap)
 	// b is packed as for vectors, from a source with zeros up to a whole step.
 	deep := ceil(k, p.KU) * p.KU
-	twin := packGo(p.NR, e)
-	fuzzPacker(t, r, p.Name+", b", p.packB, packer[S]{
-		rows: func(dst []uint32, src []S, ld, extent, k int) {
+	twin := pack.Go(p.NR, e)
+	fuzzPacker(t, r, p.Name+", b", p.packB, pack.Packer[S]{
+		Rows: func(dst []uint32, src []S, ld, extent, k int) {
 			padded := make([]S, extent*deep)
 			for i := range extent {
 				copy(padded[i*deep:], src[i*ld:][:k])
 			}
-			twin.rows(dst, padded, deep, extent, deep)
+			twin.Rows(dst, padded, deep, extent, deep)
 		},
-		columns: func(dst []uint32, panel int, src []S, ld, extent, k int) {
+		Columns: func(dst []uint32, panel int, src []S, ld, extent, k int) {
 			padded := make([]S, extent*deep)
 			for l := range k {
 				copy(padded[l*extent:], src[l*ld:][:extent])
 			}
-			twin.columns(dst, panel, padded, extent, extent, deep)
+			twin.Columns(dst, panel, padded, extent, extent, deep)
 		},
 	}, p.NR, p.PanelB(k), extent, k, gap)
 }
 
 // fuzzPacker compares packers of panels of width lanes and some bytes. Those of
 // columns may lie apart.
-func fuzzPacker[S Source](t *testing.T, r *rand.Rand, name string, fast, twin packer[S], width, bytes, extent, k, gap int) {
+func fuzzPacker[S Source](t *testing.T, r *rand.Rand, name string, fast, twin pack.Packer[S], width, bytes, extent, k, gap int) {
 	const front = 16 // a cache line of words before the panel, which is not to be written
 	panel, panels := bytes/wordBytes, ceil(extent, width)
 	apart := panel + r.IntN(3)*16
@@ -91,12 +93,12 @@ func fuzzPacker[S Source](t *testing.T, r *rand.Rand, name string, fast, twin pa
 		rows, ld   int
 	}{
 		{"rows",
-			func(dst []uint32, src []S) { fast.rows(dst, src, k+gap, extent, k) },
-			func(dst []uint32, src []S) { twin.rows(dst, src, k+gap, extent, k) },
+			func(dst []uint32, src []S) { fast.Rows(dst, src, k+gap, extent, k) },
+			func(dst []uint32, src []S) { twin.Rows(dst, src, k+gap, extent, k) },
 			panels * panel, extent, k + gap},
 		{"columns",
-			func(dst []uint32, src []S) { fast.columns(dst, apart, src, extent+gap, extent, k) },
-			func(dst []uint32, src []S) { twin.columns(dst, apart, src, extent+gap, extent, k) },
+			func(dst []uint32, src []S) { fast.Columns(dst, apart, src, extent+gap, extent, k) },
+			func(dst []uint32, src []S) { twin.Columns(dst, apart, src, extent+gap, extent, k) },
 			(panels-1)*apart + panel, k, extent + gap},
 	} {
 		memory, want := fenced[uint32](t, front+pack.size), make([]uint32, front+pack.size)

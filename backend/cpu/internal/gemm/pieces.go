@@ -3,6 +3,7 @@ package gemm
 import (
 	"unsafe"
 
+	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -49,8 +50,8 @@ func (p *Path[S, C]) pieceFor(m int) (steps, width int) {
 	if m <= few {
 		steps = min(steps, fewSteps)
 	}
-	if size[S]() < wordBytes {
-		tiles, row := ceil(width, p.NR)*ceil(m, p.MR), ceil(width*size[S](), prefetchedPerStep)
+	if memory.Size[S]() < wordBytes {
+		tiles, row := ceil(width, p.NR)*ceil(m, p.MR), ceil(width*memory.Size[S](), prefetchedPerStep)
 		steps = min(steps, max(tiles/p.KU, row))
 	}
 	return steps, width
@@ -82,7 +83,7 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 	depth = even(max(1, steps), depth)
 	for j := 0; j < n; j += width {
 		for s := 0; s < steps; s += depth {
-			next := ahead{at: address(&packed[0]), stride: uintptr(x.ldb * size[S]())} // costs nothing if there is none
+			next := ahead{at: address(&packed[0]), stride: uintptr(x.ldb * memory.Size[S]())} // costs nothing if there is none
 			switch {
 			case s+depth < steps:
 				next.of(at(x.b, (s+depth)*x.KU*x.ldb+j), min(depth, steps-s-depth)*x.KU)
@@ -97,7 +98,7 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 // piece packs cols columns of some steps and multiplies them.
 func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
 	panel := x.NR * steps
-	x.packB.columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, min(steps*x.KU, x.k-s*x.KU))
+	x.packB.Columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, min(steps*x.KU, x.k-s*x.KU))
 	for from := 0; from < cols; from += x.NR {
 		b, cols, accumulate := &packed[from/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
 		if x.a.packed && x.kernel.isEdge(cols) {

@@ -1,6 +1,10 @@
 package gemm
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
+)
 
 // A left is the a of a call: packed panels, or rows of memory that hold words as
 // panels do, each word a step, those of a row one after another.
@@ -16,8 +20,8 @@ func (p *Path[S, C]) left(r Run[S], m, k int) left {
 	if r.Rows == nil {
 		return left{words(r.A, p.SizeA(m, k)), p.PanelA(k), p.MR * p.Words * wordBytes, p.Words * wordBytes, true}
 	}
-	a, row := extent(r.Rows, m, k, r.LDA), r.LDA*size[S]()
-	w := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*size[S]()/wordBytes)
+	a, row := extent(r.Rows, m, k, r.LDA), r.LDA*memory.Size[S]()
+	w := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*memory.Size[S]()/wordBytes)
 	return left{w, p.MR * row, p.Words * wordBytes, row, false}
 }
 

@@ -3,6 +3,8 @@ package gemm
 import (
 	"fmt"
 	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
 )
 
 // A Run is a call of Block that says more.
@@ -28,7 +30,7 @@ const (
 // ReadsA reports whether this path multiplies an a that is not packed, of k
 // elements in a row.
 func (p *Path[S, C]) ReadsA(k int) bool {
-	words := p.kernel.rows.tile != nil && p.KU*size[S]() == wordBytes // in memory as in panels
+	words := p.kernel.rows.tile != nil && p.KU*memory.Size[S]() == wordBytes // in memory as in panels
 	return (p.kernel.strips != nil || words) && k%p.KU == 0
 }
 

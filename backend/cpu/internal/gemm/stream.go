@@ -1,6 +1,10 @@
 package gemm
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
+)
 
 // A streamKernel multiplies few rows of a by a b that is not packed, one row of a
 // after another, reading rows of b from end to end.
@@ -43,7 +47,7 @@ const (
 func (x directBlock[S, C]) inStreams(n, k int) {
 	piece := n
 	if x.m > 1 {
-		piece = streamBytes / streamRows / size[S]()
+		piece = streamBytes / streamRows / memory.Size[S]()
 	}
 	for l := 0; l < k; l += streamRows {
 		for j := 0; j < n; j += piece {
@@ -57,7 +61,7 @@ func (x directBlock[S, C]) inStreams(n, k int) {
 			for i := range x.m {
 				panel := x.a.words[(i/x.MR*x.a.panel+l/x.KU*x.a.step)/wordBytes+i%x.MR:]
 				x.stream.words(&x.work.words, panel, x.MR)
-				x.stream.run(&x.c[i*x.ldc+j], &x.work.words[0], from, x.ldb*size[S](), min(piece, n-j), uintptr(after), x.accumulate || l > 0)
+				x.stream.run(&x.c[i*x.ldc+j], &x.work.words[0], from, x.ldb*memory.Size[S](), min(piece, n-j), uintptr(after), x.accumulate || l > 0)
 			}
 		}
 	}

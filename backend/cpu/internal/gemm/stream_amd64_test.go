@@ -3,6 +3,8 @@ package gemm
 import (
 	"math/rand/v2"
 	"testing"
+
+	"matladder/backend/cpu/internal/gemm/pack"
 )
 
 // eachStream calls the function of the type of each stream of this machine.
@@ -10,8 +12,8 @@ func eachStream(floats func(streamTwins[float32, float32]), halves func(streamTw
 	if len(AVX2.Missing()) > 0 {
 		return
 	}
-	floats(streamTwins[float32, float32]{"float32", streamFloat32AVX2, streamWords(asFloat32), smallFloat, smallNumber})
-	halves(streamTwins[uint16, float32]{"bfloat16", streamBFloat16AVX2, streamWords(asBFloat16), smallFloat, smallBFloat16})
+	floats(streamTwins[float32, float32]{"float32", streamFloat32AVX2, streamWords(pack.AsFloat32), smallFloat, smallNumber})
+	halves(streamTwins[uint16, float32]{"bfloat16", streamBFloat16AVX2, streamWords(pack.AsBFloat16), smallFloat, smallBFloat16})
 	bytes(streamTwins[int8, int32]{"int8", streamPairsAVX2, streamPairs, bytePairs, anyByte})
 }
 

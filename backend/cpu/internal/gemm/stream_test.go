@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"matladder/backend/cpu/internal/gemm/pack"
+	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/probe"
 	"unsafe"
 )
@@ -42,8 +44,8 @@ func checkStream[S Source, C Sum](t *testing.T, r *rand.Rand, x streamTwins[S, C
 		c[i] = C(r.IntN(2001) - 1000)
 	}
 	want, accumulate := slices.Clone(c), r.IntN(2) == 0
-	x.twin(&want[guard], &a[0], at(b, 0), ldb*size[S](), cols, uintptr(at(b, 0)), accumulate)
-	x.fast(&c[guard], &a[0], at(b, 0), ldb*size[S](), cols, uintptr(at(b, 0)), accumulate)
+	x.twin(&want[guard], &a[0], at(b, 0), ldb*memory.Size[S](), cols, uintptr(at(b, 0)), accumulate)
+	x.fast(&c[guard], &a[0], at(b, 0), ldb*memory.Size[S](), cols, uintptr(at(b, 0)), accumulate)
 	sameMemory(t, c, want, guard, "%s, %d columns, accumulate %v, ldb %d", x.name, cols, accumulate, ldb)
 }
 
@@ -52,19 +54,19 @@ func checkStream[S Source, C Sum](t *testing.T, r *rand.Rand, x streamTwins[S, C
 func TestBlockDirect_Streams(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	floats := kernel[float32]{tile: tileFloat32(12, 32)}
-	testStreamed(t, r, asFloat32, floats, streamKernel[float32]{streamWords(asFloat32), 4, asTheyAre(streamRows)}, smallNumber)
-	testStreamed(t, r, asBFloat16, floats, streamKernel[float32]{streamWords(asBFloat16), 4, asTheyAre(streamRows)}, smallBFloat16)
-	testStreamed(t, r, asPairsBFloat16, kernel[float32]{tile: tileBFloat16(12, 32)},
-		streamKernel[float32]{streamWords(asBFloat16), 4, wordsOfPairs}, smallBFloat16)
-	testStreamed(t, r, asPairs, kernel[int32]{tile: tilePairs(12, 32)}, streamKernel[int32]{streamPairs, 4, asTheyAre(streamRows / 2)}, anyByte)
-	testStreamed(t, r, asQuads, kernel[int32]{tile: tileQuads(12, 32), bias: panelBias(12)},
+	testStreamed(t, r, pack.AsFloat32, floats, streamKernel[float32]{streamWords(pack.AsFloat32), 4, asTheyAre(streamRows)}, smallNumber)
+	testStreamed(t, r, pack.AsBFloat16, floats, streamKernel[float32]{streamWords(pack.AsBFloat16), 4, asTheyAre(streamRows)}, smallBFloat16)
+	testStreamed(t, r, pack.AsPairsBFloat16, kernel[float32]{tile: tileBFloat16(12, 32)},
+		streamKernel[float32]{streamWords(pack.AsBFloat16), 4, wordsOfPairs}, smallBFloat16)
+	testStreamed(t, r, pack.AsPairs, kernel[int32]{tile: tilePairs(12, 32)}, streamKernel[int32]{streamPairs, 4, asTheyAre(streamRows / 2)}, anyByte)
+	testStreamed(t, r, pack.AsQuads, kernel[int32]{tile: tileQuads(12, 32), bias: panelBias(12)},
 		streamKernel[int32]{streamPairs, 4, pairsOfQuads}, anyByte)
 }
 
-func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e encoding[S], k kernel[C], s streamKernel[C], element func(*rand.Rand) S) {
-	p := newPath(probe.Host(), shape[C]{Generic, 12, 32, k}, "", e.ku, packGo(12, e), packGo(32, e))
+func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e pack.Encoding[S], k kernel[C], s streamKernel[C], element func(*rand.Rand) S) {
+	p := newPath(probe.Host(), shape[C]{Generic, 12, 32, k}, "", pack.InGo(e, 12, 32))
 	if k.bias != nil { // b is offset
-		p.packB = packGo(32, encoding[S]{ku: e.ku, bits: func(v S) uint32 { return e.bits(v) ^ 0x80 }, zero: offsetQuads})
+		p.packB = pack.Go(32, pack.Encoding[S]{KU: e.KU, Bits: func(v S) uint32 { return e.Bits(v) ^ 0x80 }, Zero: pack.OffsetQuads})
 	}
 	p.stream = s
 	p.direct = directKernel[C]{tile: packingDirect(p), rows: 12, pays: 12}
@@ -89,7 +91,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e encoding[S], k 
 		p.BlockDirect(got, n, m, n, kk, pa, b, n, accumulate)
 		p.Block(want, n, m, n, kk, pa, pb, accumulate)
 		if !slices.Equal(got, want) {
-			t.Fatalf("%d×%d×%d of %T in words of %d, accumulate %v: %v, want %v", m, kk, n, a, e.ku, accumulate, got, want)
+			t.Fatalf("%d×%d×%d of %T in words of %d, accumulate %v: %v, want %v", m, kk, n, a, e.KU, accumulate, got, want)
 		}
 	}
 }
@@ -97,7 +99,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e encoding[S], k 
 // packingDirect is a direct that packs its columns of b for the tile of p.
 func packingDirect[S Source, C Sum](p *Path[S, C]) direct[C] {
 	return func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, _, rows, cols int, bias *C, accumulate bool) {
-		ld, k := ldb/size[S](), steps*p.KU
+		ld, k := ldb/memory.Size[S](), steps*p.KU
 		pb := Buffer(p.SizeB(k, cols))
 		p.PackB(pb, unsafe.Slice((*S)(b), (k-1)*ld+cols), ld, k, cols)
 		panel := words(pb, p.SizeB(k, cols))

@@ -3,6 +3,7 @@ package gemm
 import (
 	"fmt"
 
+	"matladder/backend/cpu/internal/gemm/pack"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -25,11 +26,11 @@ type shape[C Sum] struct {
 	kernel kernel[C]
 }
 
-func newPath[S Source, C Sum](host probe.HostInfo, s shape[C], format string, ku int, a, b packer[S]) *Path[S, C] {
+func newPath[S Source, C Sum](host probe.HostInfo, s shape[C], format string, sides pack.Sides[S]) *Path[S, C] {
 	return &Path[S, C]{
 		Name:   fmt.Sprintf("%v %dx%d %s", s.isa, s.mr, s.nr, format),
-		Format: format, MR: s.mr, NR: s.nr, KU: ku, Words: 1,
-		kernel: s.kernel, host: host, blocking: hostBlocking(host), packA: a, packB: b,
+		Format: format, MR: s.mr, NR: s.nr, KU: sides.KU, Words: 1,
+		kernel: s.kernel, host: host, blocking: hostBlocking(host), packA: sides.A, packB: sides.B,
 	}
 }
 
@@ -51,15 +52,11 @@ func genericKernels(host probe.HostInfo) *Kernels {
 	i := shape[int32]{Generic, 4, 8, kernel[int32]{tile: tilePairs(4, 8)}}
 	k := &Kernels{
 		ISA:          Generic,
-		Float32:      genericPath(host, f, formatFloat32, asFloat32),
-		WideBFloat16: genericPath(host, f, formatFloat32, asBFloat16),
-		WideInt8:     genericPath(host, i, formatPairs, asPairs),
-		WideUint8:    genericPath(host, i, formatPairs, asPairsU),
+		Float32:      newPath(host, f, formatFloat32, pack.InGo(pack.AsFloat32, f.mr, f.nr)),
+		WideBFloat16: newPath(host, f, formatFloat32, pack.InGo(pack.AsBFloat16, f.mr, f.nr)),
+		WideInt8:     newPath(host, i, formatPairs, pack.InGo(pack.AsPairs, i.mr, i.nr)),
+		WideUint8:    newPath(host, i, formatPairs, pack.InGo(pack.AsPairsU, i.mr, i.nr)),
 	}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	return k
-}
-
-func genericPath[S Source, C Sum](host probe.HostInfo, s shape[C], format string, e encoding[S]) *Path[S, C] {
-	return newPath(host, s, format, e.ku, packGo(s.mr, e), packGo(s.nr, e))
 }

@@ -3,6 +3,7 @@ package gemm
 import (
 	"golang.org/x/sys/cpu"
 
+	"matladder/backend/cpu/internal/gemm/pack"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -15,12 +16,12 @@ func neonKernels(host probe.HostInfo) *Kernels {
 	k := genericKernels(host)
 	k.ISA = NEON
 	f := shape[float32]{NEON, neonMR, neonNR, kernel[float32]{tile: tileFloat32OnNEON}}
-	k.Float32 = genericPath(host, f, formatFloat32, asFloat32)
-	k.WideBFloat16 = genericPath(host, f, formatFloat32, asBFloat16)
+	k.Float32 = newPath(host, f, formatFloat32, pack.InGo(pack.AsFloat32, f.mr, f.nr))
+	k.WideBFloat16 = newPath(host, f, formatFloat32, pack.InGo(pack.AsBFloat16, f.mr, f.nr))
 	k.BFloat16 = k.WideBFloat16
 	if cpu.ARM64.HasASIMDDP {
 		i := shape[int32]{NEON, neonMR, neonNR, kernel[int32]{tile: tileQuadsOnNEON}}
-		k.Int8 = genericPath(host, i, formatSignedQuads, asQuads)
+		k.Int8 = newPath(host, i, formatSignedQuads, pack.InGo(pack.AsQuads, i.mr, i.nr))
 	}
 	return k
 }

@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"matladder/backend/cpu/internal/amx"
+	"matladder/backend/cpu/internal/gemm/pack"
+	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/internal/bfloat16"
 )
@@ -11,8 +13,8 @@ import (
 // Shape of a kernel on AMX tiles: 2×2 tiles of sums, each 16×16; a step is a
 // whole row of a tile of a, 64 bytes.
 const (
-	tilesMR, tilesNR = 32, 32
-	tilesWords       = 16
+	tilesMR, tilesNR = pack.TileLanes, pack.TileLanes
+	tilesWords       = pack.TileWords
 )
 
 // A strip is one column of register tiles, cols ≤ NR wide, over steps ≥ 1 steps
@@ -124,7 +126,7 @@ func flushSums[C Sum](from, to *C, row int, way streaming, by scaling) {
 				x = by.of(x, i, j)
 			}
 			if way.narrows() {
-				*(*uint16)(unsafe.Pointer(offset(to, i*row+j*size[uint16]()))) = narrow(x)
+				*(*uint16)(unsafe.Pointer(offset(to, i*row+j*memory.Size[uint16]()))) = narrow(x)
 			} else {
 				*(*float32)(unsafe.Pointer(offset(dst, j*wordBytes))) = x
 			}

@@ -1,9 +1,8 @@
 package gemm
 
 import (
-	"unsafe"
-
 	"matladder/backend/cpu/internal/amx"
+	"matladder/backend/cpu/internal/gemm/pack"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -37,12 +36,8 @@ func amxKernels(host probe.HostInfo) *Kernels {
 	k := avx512Kernels(host)
 	k.ISA = AMX
 	k.ThinBFloat16, k.ThinInt8 = k.BFloat16, k.Int8
-	wide := simd{words: 16, masks: true, whole: tilesWords}
-	words16 := flipRows(packWordsRows16AVX512, 0)
-	halves := packSIMD[uint16]{asPairsBFloat16, wide, tilesNR, wide.words, 2, words16, packPairsBFloat16Columns32AVX512}
-	bytes := packSIMD[int8]{asQuads, wide, tilesNR, wide.words, 1, words16, flipColumns(packQuadsColumns32AVX512, 0)}
-	k.TilesBFloat16 = newTilesPath(host, formatBFloat16Tiles, stripsAMX(tilesBFloat16AMX), halves)
-	k.TilesInt8 = newTilesPath(host, formatInt8Tiles, stripsAMX(tilesInt8AMX), bytes)
+	k.TilesBFloat16 = newTilesPath(host, formatBFloat16Tiles, stripsAMX(tilesBFloat16AMX), pack.BFloat16AMX)
+	k.TilesInt8 = newTilesPath(host, formatInt8Tiles, stripsAMX(tilesInt8AMX), pack.Int8AMX)
 	faster := tilesAreFaster()
 	if faster.bfloat16 {
 		k.BFloat16 = k.TilesBFloat16
@@ -55,50 +50,9 @@ func amxKernels(host probe.HostInfo) *Kernels {
 	return k
 }
 
-func newTilesPath[S Source, C Sum](host probe.HostInfo, format string, kernel strips[C], words packSIMD[S]) *Path[S, C] {
+func newTilesPath[S Source, C Sum](host probe.HostInfo, format string, kernel strips[C], sides pack.Sides[S]) *Path[S, C] {
 	s := shape[C]{isa: AMX, mr: tilesMR, nr: tilesNR}
-	p := newPath(host, s, format, words.ku*tilesWords, packTiles[S]{words}.packer(), words.packer())
+	p := newPath(host, s, format, sides)
 	p.kernel.strips, p.Words, p.blocking = kernel, tilesWords, tilesBlocking(host)
 	return p
-}
-
-// packTiles packs a for tiles; words packs panels of the same shape for b.
-type packTiles[S Source] struct{ words packSIMD[S] }
-
-func (p packTiles[S]) packer() packer[S] {
-	return packer[S]{rows: p.rowsOfA, columns: p.columnsOfA}
-}
-
-// rowsOfA copies rows of memory to rows of tiles, up to 32 at a time:
-//
-//	for l := range ceil(bytes, 64) {
-//		for i := range 32 {
-//			dst[(l*32+i)*16:][:16] = 64 bytes of row i from 64*l on, or zeros beyond
-//		}
-//	}
-func (p packTiles[S]) rowsOfA(dst []uint32, src []S, ld, extent, k int) {
-	if k == 0 {
-		return
-	}
-	panel := ceil(k, p.words.ku*tilesWords) * tilesMR * tilesWords
-	for lane := 0; lane < extent; lane += tilesMR {
-		packTileRowsAVX512(&dst[0], at(src, lane*ld), ld*size[S](), min(tilesMR, extent-lane), k*size[S]())
-		dst = dst[panel:]
-	}
-}
-
-// columnsOfA packs columns of memory a step at a time as words of a panel of b,
-// which it then transposes.
-func (p packTiles[S]) columnsOfA(dst []uint32, panel int, src []S, ld, extent, k int) {
-	var words [tilesWords * tilesMR]uint32
-	unit := p.words.ku * tilesWords
-	for lane := 0; lane < extent; lane += tilesMR {
-		to := dst[lane/tilesMR*panel:]
-		for l := 0; l < k; l += unit {
-			deep := min(unit, k-l)
-			p.words.packColumns(words[:], len(words), src[l*ld+lane:], ld, min(tilesMR, extent-lane), deep)
-			packWordsRows16AVX512(&to[l/unit*len(words)], unsafe.Pointer(&words), tilesMR*wordBytes, tilesWords,
-				ceil(deep, p.words.ku), tilesMR*wordBytes, 0)
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"matladder/backend/cpu/internal/amx"
+	"matladder/backend/cpu/internal/memory"
 	"matladder/internal/thorough"
 )
 
@@ -193,7 +194,7 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 		// Of bfloat16 c has as many rows, in half the memory.
 		element := wordBytes
 		if way.narrows() {
-			element = size[uint16]()
+			element = memory.Size[uint16]()
 		}
 		got := unsafe.Slice((*C)(unsafe.Pointer(&Buffer(len(want) * wordBytes)[0])), len(want))
 		run(x.fast, got, element, way)

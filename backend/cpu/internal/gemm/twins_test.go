@@ -1,6 +1,11 @@
 package gemm
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"matladder/backend/cpu/internal/gemm/pack"
+	"matladder/backend/cpu/internal/memory"
+)
 
 // The twins in Go of routines in assembly, to compare with, that no machine runs in their
 // place: those that machines do run, and are compared with too, stand beside the kernels.
@@ -15,7 +20,7 @@ func tileQuads(mr, nr int) tile[int32] {
 // sides.
 func tileSignedQuads(mr, nr int) tile[int32] {
 	return tileOfWords(mr, nr, func(s int32, a, b uint32) int32 {
-		return s + dotQuads(a, b^offsetQuads) - dotQuads(a, offsetQuads)
+		return s + dotQuads(a, b^pack.OffsetQuads) - dotQuads(a, pack.OffsetQuads)
 	})
 }
 
@@ -58,7 +63,7 @@ func panelBias(mr int) func(dst, a *uint32, steps int) {
 		for i := range mr {
 			var s int32
 			for l := range steps {
-				s -= dotQuads(w[l*mr+i], offsetQuads)
+				s -= dotQuads(w[l*mr+i], pack.OffsetQuads)
 			}
 			d[i] = uint32(s)
 		}
@@ -151,13 +156,13 @@ func dotsWords[C Sum](lanes int, multiply func(a, b uint32) C) dots[C] {
 }
 
 // streamWords returns the twin of the streams of float32 and bfloat16.
-func streamWords[S Source](e encoding[S]) stream[float32] {
+func streamWords[S Source](e pack.Encoding[S]) stream[float32] {
 	return func(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, _ uintptr, accumulate bool) {
 		words := span((*float32)(unsafe.Pointer(a)), streamRows)
 		for j, at := range rowsOf[S](b, ldb, cols) {
 			var s float32
 			for l, x := range words {
-				bits := e.bits(at(l))
+				bits := e.Bits(at(l))
 				s += x * *(*float32)(unsafe.Pointer(&bits))
 			}
 			add(c, j, s, accumulate)
@@ -181,7 +186,7 @@ func streamPairs(c *int32, a *uint32, b unsafe.Pointer, ldb, cols int, _ uintptr
 func rowsOf[S Source](b unsafe.Pointer, ldb, cols int) func(yield func(int, func(int) S) bool) {
 	return func(yield func(int, func(int) S) bool) {
 		for j := range cols {
-			if !yield(j, func(l int) S { return *(*S)(unsafe.Add(b, l*ldb+j*size[S]())) }) {
+			if !yield(j, func(l int) S { return *(*S)(unsafe.Add(b, l*ldb+j*memory.Size[S]())) }) {
 				return
 			}
 		}
@@ -198,14 +203,14 @@ func add[C Sum](c *C, j int, s C, accumulate bool) {
 
 // packTilesA packs a panel of a for tiles in Go: element l of lane i comes from
 // src[i*laneStride+l*kStride].
-func packTilesA[S Source](dst []uint32, src []S, laneStride, kStride, lanes, k int, e encoding[S]) {
-	field := 32 / e.ku
+func packTilesA[S Source](dst []uint32, src []S, laneStride, kStride, lanes, k int, e pack.Encoding[S]) {
+	field := 32 / e.KU
 	for i := range tilesMR {
-		for l := range ceil(k, e.ku*tilesWords) * tilesWords {
+		for l := range ceil(k, e.KU*tilesWords) * tilesWords {
 			w := uint32(0)
-			for u := range e.ku {
-				if at := l*e.ku + u; i < lanes && at < k {
-					w |= e.bits(src[i*laneStride+at*kStride]) & uint32(1<<field-1) << (u * field)
+			for u := range e.KU {
+				if at := l*e.KU + u; i < lanes && at < k {
+					w |= e.Bits(src[i*laneStride+at*kStride]) & uint32(1<<field-1) << (u * field)
 				}
 			}
 			dst[(l/tilesWords*tilesMR+i)*tilesWords+l%tilesWords] = w
@@ -214,9 +219,18 @@ func packTilesA[S Source](dst []uint32, src []S, laneStride, kStride, lanes, k i
 }
 
 // packTilesGo packs a with packTilesA.
-func packTilesGo[S Source](e encoding[S]) packer[S] {
-	return panelByPanel(tilesMR, func(k int) int { return ceil(k, e.ku*tilesWords) * tilesMR * tilesWords },
-		func(dst []uint32, src []S, laneStride, kStride, lanes, k int) {
-			packTilesA(dst, src, laneStride, kStride, lanes, k, e)
-		})
+func packTilesGo[S Source](e pack.Encoding[S]) pack.Packer[S] {
+	panels := func(dst []uint32, panel int, src []S, laneStride, kStride, extent, k int) {
+		for lane := 0; lane < extent && k > 0; lane += tilesMR {
+			packTilesA(dst[lane/tilesMR*panel:], src[lane*laneStride:], laneStride, kStride, min(tilesMR, extent-lane), k, e)
+		}
+	}
+	return pack.Packer[S]{
+		Rows: func(dst []uint32, src []S, ld, extent, k int) {
+			panels(dst, ceil(k, e.KU*tilesWords)*tilesMR*tilesWords, src, ld, 1, extent, k)
+		},
+		Columns: func(dst []uint32, panel int, src []S, ld, extent, k int) {
+			panels(dst, panel, src, 1, ld, extent, k)
+		},
+	}
 }

@@ -3,6 +3,8 @@ package gemm
 import (
 	"fmt"
 	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
 )
 
 // Whole reports whether m×n matrices whose rows are ldc elements apart are whole
@@ -26,7 +28,7 @@ type Scaling struct {
 // where each operation rounds to float32; bits of bfloat16 are then those of narrow.
 // Unscaled, sums are float32 and c is of bfloat16; scaled, k is at least 1.
 func MultiplyWhole[S Source, C Sum, D float32 | uint16](p *Path[S, C], r Run[S], by Scaling, c []D, ldc, m, n, k int) {
-	scales, narrows := by.Rows != nil, size[D]() == size[uint16]()
+	scales, narrows := by.Rows != nil, memory.Size[D]() == memory.Size[uint16]()
 	switch {
 	case !p.Whole(m, n, ldc) || k%p.KU != 0 && r.Rows != nil:
 		panic(fmt.Sprintf("gemm: %s: whole panels of %d×%d, ldc %d, k %d", p.Name, m, n, ldc, k))
@@ -38,7 +40,7 @@ func MultiplyWhole[S Source, C Sum, D float32 | uint16](p *Path[S, C], r Run[S],
 		return
 	}
 	x := p.tilesBlock(r, m, n, 0, k, k)
-	x.c, x.elementC, x.rowC = (*C)(unsafe.Pointer(&c[0])), size[D](), ldc*size[D]()
+	x.c, x.elementC, x.rowC = (*C)(unsafe.Pointer(&c[0])), memory.Size[D](), ldc*memory.Size[D]()
 	x.by = scaling{unsafe.SliceData(by.Rows), unsafe.SliceData(by.Columns)}
 	switch {
 	case scales && narrows:

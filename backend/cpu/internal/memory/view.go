@@ -4,14 +4,12 @@ import "unsafe"
 
 // View reinterprets memory that is aligned for T.
 func View[T any](b []byte) []T {
-	var t T
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(t)))
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/Size[T]())
 }
 
 // BytesOf is the memory of x.
 func BytesOf[T any](x []T) []byte {
-	var t T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(t)))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*Size[T]())
 }
 
 // Fill sets all of x to v, in copies that double.
@@ -23,4 +21,10 @@ func Fill[T any](x []T, v T) {
 	for n := 1; n < len(x); n *= 2 {
 		copy(x[n:], x[:n])
 	}
+}
+
+// Size is the bytes of a T.
+func Size[T any]() int {
+	var x T
+	return int(unsafe.Sizeof(x))
 }

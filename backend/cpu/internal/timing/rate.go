@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -35,11 +36,11 @@ func rateBeyond[S gemm.Source, C gemm.Sum](ctx context.Context, p *gemm.Path[S, 
 		// Whole rows of a are packed, and rows of some hundred columns of b: as much as a unit
 		// of work has.
 		tall, part = 4 * p.MR, min(wideRow, 16*p.NR)
-		rows       = max(k, m, packedRows, 4*l2/(size[S]()*wideRow))
+		rows       = max(k, m, packedRows, 4*l2/(memory.Size[S]()*wideRow))
 		source     = wideRows[S]{rows, patterns[S](rows * wideRow)}
 		few, wide  = 2 * p.MR, max(1, 2*l2/p.PanelB(k)) // rows, panels
 		all        = make([]rated[S, C], threads)
-		bytes      = func(elements int) float64 { return float64(elements) * float64(size[S]()) }
+		bytes      = func(elements int) float64 { return float64(elements) * float64(memory.Size[S]()) }
 		atOnce     = func(work func(x *rated[S, C]) float64) float64 {
 			return probe.Team(ctx, threads, rateTime, func(member int) float64 { return work(&all[member]) }) / float64(threads)
 		}

@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"sync"
 	"time"
-	"unsafe"
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/memory"
@@ -36,7 +35,7 @@ func ReadCosts(path any, threads, rows int, bytes int64, apart, depth int) map[g
 
 func readCosts[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost {
 	const least, most = 16, 1024 // elements of such a column
-	key := readKey{p.Name, size[S](), gemm.Choices{Run: p.Run, PieceA: p.PieceA}, threads, representative(rows), partOf(bytes, threads), rowOf(apart), 0}
+	key := readKey{p.Name, memory.Size[S](), gemm.Choices{Run: p.Run, PieceA: p.PieceA}, threads, representative(rows), partOf(bytes, threads), rowOf(apart), 0}
 	if depth > 0 {
 		key.row, key.depth = 0, 1<<bits.Len(uint(min(max(depth, least), most)-1))
 	}
@@ -173,7 +172,7 @@ func costsOf(times []float64, others []gemm.ReadB) map[gemm.ReadB]gemm.ReadCost 
 // has columns of its own of one B, or rows where they are short.
 func measureReads[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, m, part, row int) map[gemm.ReadB]gemm.ReadCost {
 	const most = 512 // columns of a block
-	ld, all := row/size[S](), max(1, part*threads/row)
+	ld, all := row/memory.Size[S](), max(1, part*threads/row)
 	k, columns := all, max(p.NR, min(most, ld/threads/p.NR*p.NR))
 	along := max(1, ld/threads/columns) // blocks of one part of rows, which a B in place is read along
 	parts, apart, first := along, columns, max(0, ld-along*columns)/max(1, threads-1)
@@ -185,8 +184,8 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, m, par
 	source := gemm.Buffer((all + 1) * row) // one more for vectors that go beyond the last
 	probes := newReadProbes(threads, func(x *readProbe[S, C]) {
 		share := len(source) / threads / memory.CacheLine * memory.CacheLine
-		fill[S](source[x.thread*share:][:share])
-		x.source = unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(source))), len(source)/size[S]())[x.thread*first:]
+		fill(memory.View[S](source[x.thread*share:][:share]))
+		x.source = memory.View[S](source)[x.thread*first:]
 		x.operands(p, m, k, columns, columns*along)
 	})
 	tasks := packedTasks(p, m, k, columns, func(x *readProbe[S, C], part int) {
@@ -221,7 +220,7 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, m, par
 
 // measureTransposed is measureReads for a B whose columns are rows of memory.
 func measureTransposed[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, m, part, k int) map[gemm.ReadB]gemm.ReadCost {
-	n := max(fewColumns, part/(k*size[S]()))
+	n := max(fewColumns, part/(k*memory.Size[S]()))
 	columns := min(512, n)
 	probes := newReadProbes(threads, func(x *readProbe[S, C]) {
 		x.source = patterns[S](k * n)
@@ -278,14 +277,13 @@ func timeReads[S gemm.Source, C gemm.Sum](probes []readProbe[S, C], parts, eleme
 
 // patterns are n numbers of pattern, in memory of their own.
 func patterns[S gemm.Source](n int) []S {
-	memory := gemm.Buffer(n * size[S]())
-	fill[S](memory)
-	return unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(memory))), n)
+	x := memory.View[S](gemm.Buffer(n * memory.Size[S]()))
+	fill(x)
+	return x
 }
 
-// fill has numbers of pattern in some memory.
-func fill[S gemm.Source](memory []byte) {
-	x := unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/size[S]())
+// fill has numbers of pattern in x.
+func fill[S gemm.Source](x []S) {
 	const period = 1021
 	for i := range min(period, len(x)) {
 		x[i] = pattern(x[max(0, i-1)], i)
@@ -297,6 +295,3 @@ func fill[S gemm.Source](memory []byte) {
 
 // readTime is how long each way to read B is measured for, at least.
 const readTime = 500 * time.Microsecond
-
-// size is the bytes of an S.
-func size[S any]() int { return int(unsafe.Sizeof(*new(S))) }

@@ -1,6 +1,11 @@
-package gemm
+package pack
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
+	"matladder/tile"
+)
 
 // Routines in assembly. ld is in bytes, stride in words; units, rows and panels are at least
 // 1. Numbers in names are those of lanes written; those beyond lanes are zero. Some have one
@@ -10,7 +15,7 @@ type (
 	// for Words and elements for the others, perWord of them being one word; without AVX-512
 	// they are whole squares, as many words as a vector has:
 	//
-	//	for l := range ceil(units, perWord) {
+	//	for l := range tile.Ceil(units, perWord) {
 	//		for i := range number {
 	//			w := uint32(0)
 	//			if i < lanes {
@@ -26,7 +31,7 @@ type (
 	// prefetches what lies below bytes past each row that it reads (without, it ignores below):
 	//
 	//	for p := range panels {
-	//		for l := range ceil(rows, KU) {
+	//		for l := range tile.Ceil(rows, KU) {
 	//			for i := range number {
 	//				w := uint32(0)
 	//				if i < lanes {
@@ -43,7 +48,7 @@ type (
 // without masks: rows beyond the last whole square, and columns so near the
 // end of src that a vector would read beyond.
 type packSIMD[S Source] struct {
-	encoding[S]
+	Encoding[S]
 	isa     simd
 	width   int // of the panel
 	lanes   int // written by rows: width, or a part of it
@@ -59,13 +64,13 @@ type simd struct {
 	whole int // steps that panels are rounded up to, with zeros; 0 for one
 }
 
-func (p packSIMD[S]) packer() packer[S] {
-	return packer[S]{rows: p.packRows, columns: p.packColumns}
+func (p packSIMD[S]) packer() Packer[S] {
+	return Packer[S]{Rows: p.packRows, Columns: p.packColumns}
 }
 
 func (p packSIMD[S]) packRows(dst []uint32, src []S, ld, extent, k int) {
 	whole := k
-	if square := p.ku * p.isa.words; !p.isa.masks {
+	if square := p.KU * p.isa.words; !p.isa.masks {
 		whole = k / square * square
 	}
 	filled, panel := p.panel(k)
@@ -74,11 +79,11 @@ func (p packSIMD[S]) packRows(dst []uint32, src []S, ld, extent, k int) {
 		if whole > 0 {
 			for i := 0; i < p.width; i += p.lanes {
 				from := min(lane+i, extent-1)
-				p.rows(&dst[i], at(src, from*ld), ld*size[S](), p.width, max(0, within-i), whole*p.unit)
+				p.rows(&dst[i], unsafe.Pointer(&src[from*ld]), ld*memory.Size[S](), p.width, max(0, within-i), whole*p.unit)
 			}
 		}
 		if whole < k {
-			packElements(dst[whole/p.ku*p.width:], src[lane*ld+whole:], ld, 1, within, k-whole, p.width, p.encoding)
+			packElements(dst[whole/p.KU*p.width:], src[lane*ld+whole:], ld, 1, within, k-whole, p.width, p.Encoding)
 		}
 		clear(dst[filled:panel])
 		dst = dst[panel:]
@@ -87,31 +92,31 @@ func (p packSIMD[S]) packRows(dst []uint32, src []S, ld, extent, k int) {
 
 // panel is how many words of a panel hold elements, and how many it has.
 func (p packSIMD[S]) panel(k int) (filled, all int) {
-	steps, whole := ceil(k, p.ku), max(1, p.isa.whole)
-	return steps * p.width, ceil(steps, whole) * whole * p.width
+	steps, whole := tile.Ceil(k, p.KU), max(1, p.isa.whole)
+	return steps * p.width, tile.Ceil(steps, whole) * whole * p.width
 }
 
 func (p packSIMD[S]) packColumns(dst []uint32, panel int, src []S, ld, extent, k int) {
-	steps := p.rowsAtOnce() / p.ku
+	steps := p.rowsAtOnce() / p.KU
 	whole := 0 // panels of which no vector reads beyond the last row
 	if reach := p.reach(); extent >= reach {
 		whole = (extent-reach)/p.width + 1
 	}
-	for l := 0; l < k; l += steps * p.ku {
-		rows, below := min(steps*p.ku, k-l), 0
-		if l+2*steps*p.ku <= k {
-			below = rows * ld * size[S]() // those that are packed next
+	for l := 0; l < k; l += steps * p.KU {
+		rows, below := min(steps*p.KU, k-l), 0
+		if l+2*steps*p.KU <= k {
+			below = rows * ld * memory.Size[S]() // those that are packed next
 		}
-		to, from := dst[l/p.ku*p.width:], src[l*ld:]
+		to, from := dst[l/p.KU*p.width:], src[l*ld:]
 		if whole > 0 {
-			p.columns(&to[0], at(from, 0), ld*size[S](), rows, p.width, whole, panel, below)
+			p.columns(&to[0], unsafe.Pointer(&from[0]), ld*memory.Size[S](), rows, p.width, whole, panel, below)
 		}
 		for lane := whole * p.width; lane < extent; lane += p.width {
 			p.edge(to[lane/p.width*panel:], from[lane:], ld, rows, min(p.width, extent-lane))
 		}
 	}
 	filled, all := p.panel(k)
-	for at := 0; filled < all && at < ceil(extent, p.width); at++ {
+	for at := 0; filled < all && at < tile.Ceil(extent, p.width); at++ {
 		clear(dst[at*panel:][filled:all])
 	}
 }
@@ -123,7 +128,7 @@ func (p packSIMD[S]) rowsAtOnce() int {
 	switch {
 	case !p.isa.masks:
 		return 8
-	case size[S]() == 1 && p.isa.whole == 0:
+	case memory.Size[S]() == 1 && p.isa.whole == 0:
 		return 64
 	}
 	return 16
@@ -134,10 +139,10 @@ func (p packSIMD[S]) rowsAtOnce() int {
 func (p packSIMD[S]) edge(dst []uint32, src []S, ld, rows, lanes int) {
 	safe := p.safe(len(src), ld, rows)
 	if safe > 0 {
-		p.columns(&dst[0], at(src, 0), ld*size[S](), safe, lanes, 1, 0, 0)
+		p.columns(&dst[0], unsafe.Pointer(&src[0]), ld*memory.Size[S](), safe, lanes, 1, 0, 0)
 	}
 	if safe < rows {
-		packElements(dst[safe/p.ku*p.width:], src[safe*ld:], 1, ld, lanes, rows-safe, p.width, p.encoding)
+		packElements(dst[safe/p.KU*p.width:], src[safe*ld:], 1, ld, lanes, rows-safe, p.width, p.Encoding)
 	}
 }
 
@@ -147,7 +152,7 @@ func (p packSIMD[S]) reach() int {
 	if p.isa.masks {
 		return p.width
 	}
-	return ceil(p.width, p.isa.words) * p.isa.words
+	return tile.Ceil(p.width, p.isa.words) * p.isa.words
 }
 
 // safe is how many of some rows may be read by whole vectors if n elements
@@ -161,7 +166,7 @@ func (p packSIMD[S]) safe(n, ld, rows int) int {
 		safe--
 	}
 	if safe < rows {
-		safe = safe / p.ku * p.ku
+		safe = safe / p.KU * p.KU
 	}
 	return safe
 }
