@@ -13,11 +13,6 @@ import (
 // Emulated says that instructions of AMX are carried out by the test binary emulate.
 const Emulated = false
 
-// cpuid executes CPUID with leaf in EAX and sub in ECX.
-//
-//go:noescape
-func cpuid(leaf, sub uint32) (eax, ebx, ecx, edx uint32)
-
 // xcr0 executes XGETBV: which registers the operating system saves. The
 // processor must have AVX, as x/sys/cpu tells it.
 func xcr0() uint64
@@ -57,13 +52,13 @@ var Missing = sync.OnceValue(func() []string {
 // SDM 2A, "CPUID", leaf 1DH).
 func usualPalette() bool {
 	const leaf = 0x1d
-	if maximum, _, _, _ := cpuid(0, 0); maximum < leaf {
+	if maximum, _, _, _ := CPUID(0, 0); maximum < leaf {
 		return false
 	}
-	if palettes, _, _, _ := cpuid(leaf, 0); palettes < 1 {
+	if palettes, _, _, _ := CPUID(leaf, 0); palettes < 1 {
 		return false
 	}
-	eax, ebx, ecx, _ := cpuid(leaf, 1)
+	eax, ebx, ecx, _ := CPUID(leaf, 1)
 	return eax>>16 == Size && ebx&0xffff == Line && ebx>>16 >= Tiles && ecx&0xffff == Rows
 }
 

@@ -63,16 +63,16 @@ func (x blocking) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 }
 
 // BlockingDirect is how BlockDirect divides n columns of B and k elements for m rows of
-// A: cols columns over run elements of k, before others get their turn.
-func (p *Path[S, C]) BlockingDirect(m, n, k, ldb int) (run, cols int) {
+// A: cols columns, by tiles of so many, over run elements of k, before others get their turn.
+func (p *Path[S, C]) BlockingDirect(m, n, k, ldb int) (run, cols, tile int) {
 	switch p.Read(m, ldb) {
 	case ReadStreams:
-		return streamRows, n
+		return streamRows, n, p.NR
 	case ReadPieces:
 		run, cols = p.pieceFor(m)
-		return even(max(1, k/p.KU), run) * p.KU, min(cols, n)
+		return even(max(1, k/p.KU), run) * p.KU, min(cols, n), p.NR
 	}
-	return p.directSteps(m, n, k, ldb) * p.KU, n
+	return p.directSteps(m, n, k, ldb) * p.KU, n, p.NR
 }
 
 // even is the size of pieces, at most limit, that divide n evenly.

@@ -98,14 +98,14 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 		accumulate: accumulate, work: inPlaceWorks.Get().(*inPlaceWork)}
 	defer inPlaceWorks.Put(x.work)
 	done := 0
-	if p.Read(m) == ReadPieces {
+	if p.Read(m, 0) == ReadPieces {
 		done = x.inPieces(work)
 	}
 	x.tilesFrom(done)
 }
 
 // Read is how Block reads B for m rows of A: tiles along its rows, or pieces.
-func (p *InPlace[C]) Read(m int) ReadB {
+func (p *InPlace[C]) Read(m, _ int) ReadB {
 	if p.pieces.rows > 0 && m >= p.pieces.rows {
 		return ReadPieces
 	}
@@ -113,20 +113,20 @@ func (p *InPlace[C]) Read(m int) ReadB {
 }
 
 // Work is the number of bytes of memory that Block of m rows wants.
-func (p *InPlace[C]) Work(m int) int {
-	if p.Read(m) != ReadPieces {
+func (p *InPlace[C]) Work(m, _ int) int {
+	if p.Read(m, 0) != ReadPieces {
 		return 0
 	}
 	return inPieceSteps * inPieceColumns * wordBytes
 }
 
-// Blocking is how many elements of k, and how many of n columns, Block runs over before the
-// next of b get their turn.
-func (p *InPlace[C]) Blocking(m, n int) (run, cols int) {
-	if p.Read(m) == ReadPieces {
-		return inPieceSteps, min(n, inPieceColumns)
+// Blocking is how many elements of k, and how many of n columns, by tiles of so many, Block runs
+// over before the next of b get their turn.
+func (p *InPlace[C]) Blocking(m, n, _, _ int) (run, cols, tile int) {
+	if p.Read(m, 0) == ReadPieces {
+		return inPieceSteps, min(n, inPieceColumns), p.Cols(m)
 	}
-	return p.steps * p.ku, n
+	return p.steps * p.ku, n, p.Cols(m)
 }
 
 // How many steps a tile runs over, and how far along its rows b is asked for, in

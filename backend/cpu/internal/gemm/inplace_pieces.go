@@ -22,9 +22,9 @@ const (
 // next one are asked for.
 func (x *inPlaceRun[C]) inPieces(work []byte) int {
 	if work == nil {
-		work = Buffer(x.Work(x.m))
+		work = Buffer(x.Work(x.m, 0))
 	}
-	wide, nr := words(work, x.Work(x.m)), x.pieces.panel
+	wide, nr := words(work, x.Work(x.m, 0)), x.pieces.panel
 	whole := x.n / nr * nr
 	for j := 0; j < whole; j += inPieceColumns {
 		tiles := min(inPieceColumns, whole-j) / nr

@@ -13,8 +13,7 @@ func (r directReader[S, C]) Rows() int           { return r.DirectRows() }
 func (r directReader[S, C]) Work(m, ldb int) int { return r.DirectWork(m, ldb) }
 
 func (r directReader[S, C]) Blocking(m, n, k, ldb int) (run, cols, tile int) {
-	run, cols = r.BlockingDirect(m, n, k, ldb)
-	return run, cols, r.NR
+	return r.BlockingDirect(m, n, k, ldb)
 }
 
 func (r directReader[S, C]) Multiply(x plan.Call) {
@@ -36,14 +35,7 @@ func (r dotsReader[S, C]) Multiply(x plan.Call) {
 // inPlaceReader reads a b of elements narrower than are multiplied, and widens them.
 type inPlaceReader[C gemm.Sum] struct{ *gemm.InPlace[C] }
 
-func (r inPlaceReader[C]) Rows() int                { return r.Pays }
-func (r inPlaceReader[C]) Read(m, _ int) gemm.ReadB { return r.InPlace.Read(m) }
-func (r inPlaceReader[C]) Work(m, _ int) int        { return r.InPlace.Work(m) }
-
-func (r inPlaceReader[C]) Blocking(m, n, _, _ int) (run, cols, tile int) {
-	run, cols = r.InPlace.Blocking(m, n)
-	return run, cols, r.Cols(m)
-}
+func (r inPlaceReader[C]) Rows() int { return r.Pays }
 
 func (r inPlaceReader[C]) Multiply(x plan.Call) {
 	r.Block(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work)

@@ -4,12 +4,9 @@ import (
 	"encoding/binary"
 	"runtime"
 	"strings"
-)
 
-// cpuid executes CPUID with leaf in EAX and sub in ECX.
-//
-//go:noescape
-func cpuid(leaf, sub uint32) (eax, ebx, ecx, edx uint32)
+	"matladder/backend/cpu/internal/amx"
+)
 
 // Leaves of CPUID: Intel SDM 2A, "CPUID", and AMD APM 3, appendix E.
 const (
@@ -20,15 +17,15 @@ const (
 )
 
 func ask() HostInfo {
-	maximum, _, _, _ := cpuid(0, 0)
-	maximumExt, _, _, _ := cpuid(0x80000000, 0)
+	maximum, _, _, _ := amx.CPUID(0, 0)
+	maximumExt, _, _, _ := amx.CPUID(0x80000000, 0)
 	var h HostInfo
 	if maximumExt >= leafBrand+2 {
 		h.Name = brand()
 	}
 	if maximum >= leafTopology {
 		// Sub-leaf 0 is the level of threads within one core.
-		if _, threads, _, _ := cpuid(leafTopology, 0); threads > 0 {
+		if _, threads, _, _ := amx.CPUID(leafTopology, 0); threads > 0 {
 			h.Cores = max(1, runtime.NumCPU()/int(threads&0xffff))
 		}
 	}
@@ -45,7 +42,7 @@ func ask() HostInfo {
 func brand() string {
 	var b []byte
 	for leaf := uint32(leafBrand); leaf < leafBrand+3; leaf++ {
-		eax, ebx, ecx, edx := cpuid(leaf, 0)
+		eax, ebx, ecx, edx := amx.CPUID(leaf, 0)
 		for _, r := range [...]uint32{eax, ebx, ecx, edx} {
 			b = binary.LittleEndian.AppendUint32(b, r)
 		}
@@ -57,7 +54,7 @@ func brand() string {
 func (h *HostInfo) caches(leaf uint32) {
 	const none, instruction = 0, 2
 	for sub := uint32(0); sub < 16; sub++ {
-		eax, ebx, ecx, _ := cpuid(leaf, sub)
+		eax, ebx, ecx, _ := amx.CPUID(leaf, sub)
 		kind, level := eax&31, eax>>5&7
 		if kind == none {
 			return
@@ -80,6 +77,6 @@ func (h *HostInfo) caches(leaf uint32) {
 
 // HasHalves reports whether the processor widens halves to float32 (F16C).
 func HasHalves() bool {
-	_, _, ecx, _ := cpuid(1, 0)
+	_, _, ecx, _ := amx.CPUID(1, 0)
 	return ecx>>29&1 != 0
 }
