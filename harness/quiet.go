@@ -9,7 +9,7 @@ import (
 // A sample is the time of one launch, with what its rows say of the machine meanwhile.
 type sample struct {
 	seconds    float64
-	conditions []stats.Conditions // of both rows of a loop
+	conditions []stats.Symptoms // of both rows of a loop
 }
 
 // samplesOf are those of the rows of one point, in the order in which they were timed.
@@ -35,9 +35,9 @@ func sampleOf(last, row *results.Record) (s sample, ok bool) {
 	if s.seconds, ok = launchTime(last, row); !ok {
 		return s, false
 	}
-	s.conditions = append(s.conditions, stats.ConditionsOf(row))
+	s.conditions = append(s.conditions, stats.SymptomsOf(row))
 	if row.Method == results.Loop {
-		s.conditions = append(s.conditions, stats.ConditionsOf(last))
+		s.conditions = append(s.conditions, stats.SymptomsOf(last))
 	}
 	return s, true
 }
@@ -60,7 +60,7 @@ func (r *run) quiet(samples []sample) []float64 {
 	for _, s := range samples {
 		causes := stats.Causes(0)
 		for _, c := range s.conditions {
-			causes |= r.disturbances.Of(c)
+			causes |= r.watch.Disturbances.Of(c)
 		}
 		if causes == 0 {
 			times = append(times, s.seconds)

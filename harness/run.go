@@ -76,10 +76,8 @@ type run struct {
 
 	references *seeded.References
 
-	disturbances stats.Disturbances // as far as the rows tell by now
-	counted      int                // repetitions of this execution
-	disturbed    int                // of these, by what was known then
-	current      stats.Conditions   // of the group that is measured
+	counted   int // repetitions of this execution
+	disturbed int // of these, by what was known then
 }
 
 // Run measures a sweep. It returns what is in the file even with an error: then
@@ -95,10 +93,7 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if opt.countersOf == nil {
 		opt.countersOf = measure.CountersOf
 	}
-	r.watch = measure.NewWatch(opt.Controller, opt.countersOf(s.Device), now, func(c measure.Control) bool {
-		return r.disturbances.Off(r.current, c.Compute.Seconds(), c.Memory.Seconds())
-	})
-	r.watch.Over(opt.Backend)
+	r.watch = measure.NewWatch(opt.Backend, opt.Controller, opt.countersOf(s.Device), now)
 	defer r.watch.Close()
 	begin := r.now()
 	old, repair, err := r.openJournal(ctx)
@@ -167,7 +162,7 @@ func (r *run) append(rows []results.Record) error {
 	for i := range rows {
 		if rows[i].Status == results.OK && rows[i].Mode == results.Measured {
 			r.counted++
-			if r.disturbances.Of(stats.ConditionsOf(&rows[i])) != 0 {
+			if r.watch.Disturbances.Of(stats.SymptomsOf(&rows[i])) != 0 {
 				r.disturbed++
 			}
 		}
@@ -192,7 +187,7 @@ func (r *run) rescue(lost error) error {
 // learn takes in what rows say of the machine.
 func (r *run) learn(rows []results.Record) {
 	for i := range rows {
-		r.disturbances.Add(stats.ConditionsOf(&rows[i]))
+		r.watch.Disturbances.Add(stats.SymptomsOf(&rows[i]))
 	}
 }
 

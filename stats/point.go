@@ -48,12 +48,12 @@ type rep struct {
 	launches int
 	seconds  float64
 
-	shared *Conditions // of the round
-	waited float64     // share of the processors' time
+	shared *Symptoms // of the round
+	waited float64   // share of the processors' time
 }
 
-// conditions are those of the row.
-func (r rep) conditions() Conditions {
+// symptoms are those of the row.
+func (r rep) symptoms() Symptoms {
 	c := *r.shared
 	c.waited = r.waited
 	return c

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"matladder/backend"
-	"matladder/harness/measure"
 	"matladder/harness/tuned"
 	"matladder/stats/interval"
 )
@@ -182,12 +181,8 @@ func (t *Tuner) verify(ctx context.Context, j Job, r *racer) error {
 	if err := t.open(ctx, j, r); err != nil {
 		return err
 	}
-	defer r.shut()
-	var res backend.CheckResult
-	err := measure.Guard(func() (err error) {
-		res, err = r.exe.Check(ctx, backend.CheckSpec{InputSpec: t.inputs(j)})
-		return err
-	})
+	defer r.exe.Close()
+	res, err := r.exe.Check(ctx, backend.CheckSpec{InputSpec: t.inputs(j)})
 	if err == nil && !res.OK {
 		err = &wrongError{res.Detail}
 	}
