@@ -66,17 +66,16 @@ func known(keys fields) string {
 	return strings.Join(names, ", ")
 }
 
-// has reports whether n is a mapping with key.
-func has(n *yaml.Node, key string) bool {
-	if n.Kind != yaml.MappingNode {
-		return false
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return true
+// valueOf is the value of the first of keys that a mapping has; nil if it has none.
+func valueOf(n *yaml.Node, keys ...string) *yaml.Node {
+	if n = resolve(n); n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if slices.Contains(keys, n.Content[i].Value) {
+				return resolve(n.Content[i+1])
+			}
 		}
 	}
-	return false
+	return nil
 }
 
 // resolve follows an alias to what it stands for.
@@ -117,16 +116,20 @@ func value[T any](d document, v *T, parse func(string) (T, error)) field {
 	return func(n *yaml.Node) (err error) { *v, err = scalar(d, parse)(n); return err }
 }
 
+// items are those of a list, or n alone.
+func items(n *yaml.Node) []*yaml.Node {
+	if n.Kind == yaml.SequenceNode {
+		return n.Content
+	}
+	return []*yaml.Node{n}
+}
+
 // list is a field of one item or a list of different ones.
 func list[T comparable](d document, v *[]T, item func(*yaml.Node) (T, error)) field {
 	return func(n *yaml.Node) error {
-		items := []*yaml.Node{n}
-		if n.Kind == yaml.SequenceNode {
-			items = n.Content
-		}
 		*v = nil
 		seen := map[T]bool{}
-		for _, node := range items {
+		for _, node := range items(n) {
 			x, err := item(resolve(node))
 			if err != nil {
 				return err

@@ -23,8 +23,7 @@ type lane struct {
 
 	exe     measure.Executable
 	counts  measure.Counts // of a repetition that is not shortened
-	rounds  int            // that have its rows
-	samples []sample       // one for each repetition, for each pair of a loop
+	past                   // in all executions
 	retired bool           // has a row that ends it
 }
 
@@ -38,7 +37,6 @@ func (g *group) turn(ctx context.Context, l *lane, round int) ([]results.Record,
 	if err != nil {
 		rows = append(rows, l.because(round, classify(err), err.Error()))
 	}
-	l.rounds = round + 1
 	for i := range rows {
 		l.retired = l.retired || rows[i].Status != results.OK
 	}
@@ -70,7 +68,11 @@ func (g *group) repetitions(ctx context.Context, l *lane, round int) ([]results.
 			rows = append(rows, row)
 		}
 	}
-	if s := interval.Of(g.quiet(slices.Concat(l.samples, samplesOf(rows)))); s.Sure() && l.counts.Longer > 0 {
+	now := past{last: l.last, samples: slices.Clip(l.samples)}
+	for i := range rows {
+		now.add(&rows[i])
+	}
+	if s := interval.Of(g.quiet(now.samples)); s.Sure() && l.counts.Longer > 0 {
 		// Each row has what starting the program takes in it, and the slope has not: it
 		// may be what no machine reaches even where the rows are not. One slope is noisy.
 		last := &rows[len(rows)-1]

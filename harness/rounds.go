@@ -155,7 +155,9 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 	}
 	crowded := false
 	for _, t := range turns {
-		t.samples = append(t.samples, samplesOf(rows[t.first:t.end])...)
+		for i := range rows[t.first:t.end] {
+			t.add(&rows[t.first+i])
+		}
 		crowded = g.crowded(t.lane, rows[t.first:t.end]) || crowded
 	}
 	if crowded {

@@ -15,10 +15,10 @@ const maxShapes = 100_000
 // parseSizes reads sizes of a family in one word, and refuses what no problem can have.
 func parseSizes(f *problem.Family, s string) (problem.Sizes, error) {
 	sizes, err := f.ParseSizes(s)
-	if err != nil {
-		return sizes, err
+	if err == nil {
+		err = validate(f, sizes)
 	}
-	return sizes, validate(f, sizes)
+	return sizes, err
 }
 
 // validate returns why no problem of f has such sizes.
@@ -34,13 +34,9 @@ func validate(f *problem.Family, s problem.Sizes) error {
 // word, a range of problems whose sizes are equal, or a product of lists of sizes by
 // their names.
 func (d document) sizes(f *problem.Family, n *yaml.Node) ([]problem.Sizes, error) {
-	items := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
-		items = n.Content
-	}
 	var shapes []problem.Sizes
 	seen := map[problem.Sizes]bool{}
-	for _, item := range items {
+	for _, item := range items(n) {
 		some, err := d.shapes(f, resolve(item), maxShapes-len(shapes))
 		if err != nil {
 			return nil, err
@@ -71,7 +67,7 @@ func (d document) shapes(f *problem.Family, n *yaml.Node, limit int) ([]problem.
 		}
 		return []problem.Sizes{s}, d.atMost(n, 1, limit)
 	}
-	if has(n, "start") || has(n, "end") {
+	if valueOf(n, "start", "end") != nil {
 		squares, err := d.sizeRange(n)
 		if err != nil {
 			return nil, err
@@ -120,25 +116,21 @@ func (d document) atMost(n *yaml.Node, have, limit int) error {
 
 // axis reads the sizes under one name: a number, a list or a range.
 func (d document) axis(n *yaml.Node) ([]int, error) {
-	switch n.Kind {
-	case yaml.MappingNode:
+	if n.Kind == yaml.MappingNode {
 		return d.sizeRange(n)
-	case yaml.SequenceNode:
-		if len(n.Content) == 0 {
-			return nil, d.errorf(n, "empty list")
-		}
-		var list []int
-		for _, item := range n.Content {
-			v, err := d.size(resolve(item))
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		return list, d.atMost(n, len(list), maxShapes)
 	}
-	v, err := d.size(n)
-	return []int{v}, err
+	if len(items(n)) == 0 {
+		return nil, d.errorf(n, "empty list")
+	}
+	var list []int
+	for _, item := range items(n) {
+		v, err := d.size(resolve(item))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, d.atMost(n, len(list), maxShapes)
 }
 
 func (d document) size(n *yaml.Node) (int, error) {

@@ -82,7 +82,7 @@ func Parse(name string, text []byte) (Config, error) {
 	switch {
 	case len(c.Layers) == 0 && len(c.Sizes) == 0:
 		return Config{}, d.errorf(root.Content[0], "a sweep needs the key sizes")
-	case len(c.Layers) > 0 && d.has(root.Content[0], familyKey, "sizes", "kernels", "dtypes", "blocks", "batch", "precision", "together"):
+	case len(c.Layers) > 0 && valueOf(root.Content[0], familyKey, "sizes", "kernels", "dtypes", "blocks", "batch", "precision", "together") != nil:
 		return Config{}, d.errorf(root.Content[0], "layers say what their parts are; beside them a sweep has neither family, sizes, kernels, dtypes, blocks, batch, precision nor together")
 	}
 	return c, nil
@@ -91,29 +91,13 @@ func Parse(name string, text []byte) (Config, error) {
 // family reads the key family ahead of all others, which depend on it.
 func (d document) family(n *yaml.Node) (*problem.Family, error) {
 	f := problem.Families()[0]
-	if n = resolve(n); n.Kind != yaml.MappingNode {
-		return f, nil // to be refused
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == familyKey {
-			return f, value(d, &f, problem.Find)(resolve(n.Content[i+1]))
-		}
+	if name := valueOf(n, familyKey); name != nil {
+		return f, value(d, &f, problem.Find)(name)
 	}
 	return f, nil
 }
 
 const familyKey = "family"
-
-// has reports whether a mapping has one of keys.
-func (d document) has(n *yaml.Node, keys ...string) bool {
-	n = resolve(n)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if slices.Contains(keys, n.Content[i].Value) {
-			return true
-		}
-	}
-	return false
-}
 
 // sweep has the keys of a sweep.
 func (d document) sweep(c *Config) fields {

@@ -325,14 +325,20 @@ func (s *adjusting) put(row *tuned.Row) {
 	if s.best == s.plain {
 		return
 	}
-	plain, best := s.shown[0], s.shown[1]
-	if best.Blocks != row.Blocks {
-		rebase(e, best.Blocks)
-		row.Blocks = best.Blocks
+	if s.best.Blocks != row.Blocks {
+		rebase(e, s.best.Blocks)
+		row.Blocks = s.best.Blocks
 	}
-	added := maps.Clone(best.params.Extra)
+	added := maps.Clone(s.best.params.Extra)
 	maps.DeleteFunc(added, func(k, _ string) bool { _, own := s.t.Params.Extra[k]; return own })
 	row.Params = backend.Params{Extra: added}.String()
+	if s.shown == nil { // predicted
+		gain := max(1, round(s.plain.first/s.best.first))
+		e.Seconds, e.Low, e.High = s.best.first, s.best.first, s.best.first
+		e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High = gain, gain, gain
+		return
+	}
+	plain, best := s.shown[0], s.shown[1]
 	times, gain := interval.Of(best.times), interval.OfRatios(plain.times, best.times)
 	e.Seconds, e.Low, e.High, e.Samples = times.Center, times.Lo, times.Hi, times.N
 	e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High, e.Adjusted.Rounds = round(gain.Center), round(gain.Lo), round(gain.Hi), len(best.times)

@@ -2,11 +2,7 @@ package tune
 
 import (
 	"context"
-	"maps"
-	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"matladder/backend"
 	"matladder/harness/tuned"
@@ -33,7 +29,7 @@ func (t *Tuner) adjustPredicted(ctx context.Context, p backend.Predictor, j Job,
 		if a.over(1) || len(field) == 0 {
 			break
 		}
-		t.predictAll(ctx, p, j, field)
+		t.predictAll(ctx, p, j, field, func(int) bool { return true }, func() {})
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -51,50 +47,6 @@ func (t *Tuner) adjustPredicted(ctx context.Context, p backend.Predictor, j Job,
 			break
 		}
 	}
-	s.putPredicted(row)
+	s.put(row)
 	return nil
-}
-
-// predictAll predicts a field, as many at once as there are cores.
-func (t *Tuner) predictAll(ctx context.Context, p backend.Predictor, j Job, field []*racer) {
-	next := make(chan *racer)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	for range min(len(field), runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for r := range next {
-				prediction, err := p.Predict(ctx, r.Programs, r.params)
-				r.first, r.failed = prediction.Elapsed.Seconds(), err
-				if err == nil {
-					mu.Lock()
-					r.failed = t.possible(ctx, j.Problem, r.first)
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	for _, r := range field {
-		next <- r
-	}
-	close(next)
-	wg.Wait()
-}
-
-// putPredicted writes what was found into the row.
-func (s *adjusting) putPredicted(row *tuned.Row) {
-	e := &row.Evidence
-	e.Adjusted.Tried = s.tried
-	if s.best == s.plain {
-		return
-	}
-	if s.best.Blocks != row.Blocks {
-		rebase(e, s.best.Blocks)
-		row.Blocks = s.best.Blocks
-	}
-	added := maps.Clone(s.best.params.Extra)
-	maps.DeleteFunc(added, func(k, _ string) bool { _, own := s.t.Params.Extra[k]; return own })
-	row.Params = backend.Params{Extra: added}.String()
-	e.Seconds, e.Low, e.High = s.best.first, s.best.first, s.best.first
-	gain := math.Max(1, round(s.plain.first/s.best.first))
-	e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High = gain, gain, gain
 }
