@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"matladder/check"
+	"matladder/configs"
+	"matladder/internal/files"
 	"matladder/internal/yamlline"
 	"matladder/problem"
 	"matladder/tile"
@@ -230,4 +233,18 @@ func positive[T int | time.Duration](parse func(string) (T, error)) func(string)
 func (d document) syntax(err error, text []byte) error {
 	line, words := yamlline.Cut(err.Error(), text)
 	return &ConfigError{d.name, line, "not YAML: " + words}
+}
+
+// maxSweep bounds the text of a sweep.
+const maxSweep = 1 << 20
+
+// ReadSweep returns the text of a sweep, and the name of its file for messages: of
+// the file called name if that ends in .yaml or .yml, which must be a regular one, or
+// else of one that comes with matladder.
+func ReadSweep(name string) (text []byte, file string, err error) {
+	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
+		return configs.Read(name)
+	}
+	text, err = files.ReadRegular(name, maxSweep)
+	return text, name, err
 }

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -94,12 +93,8 @@ func (c Cost) cells() []string {
 		row[0] = c.Base.took()
 	}
 	if e := c.Times; e.Known() {
-		row[2] = fmt.Sprintf("%.3f", e.Median)
-		if c.Point.Mode == results.Measured {
-			row[3] = fmt.Sprintf("%.3f – %.3f", e.Lo, e.Hi)
-			if !e.Sure() {
-				row[3] += fmt.Sprintf(" (n=%d)", e.N)
-			}
+		if row[2], row[3] = e.cells(3); c.Point.Mode != results.Measured {
+			row[3] = ""
 		}
 	}
 	return row

@@ -146,11 +146,7 @@ func (c Contest) verdict() []string {
 		row[1] = contender(c.Rival)
 	}
 	if c.Ratio.Known() {
-		row[2] = fmt.Sprintf("%.2f", c.Ratio.Median)
-		row[3] = fmt.Sprintf("%.2f – %.2f", c.Ratio.Lo, c.Ratio.Hi)
-		if !c.Ratio.Sure() {
-			row[3] += fmt.Sprintf(" (n=%d)", c.Ratio.N)
-		}
+		row[2], row[3] = c.Ratio.cells(2)
 	}
 	return row
 }
