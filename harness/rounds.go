@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"time"
@@ -130,7 +131,8 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 			return nil
 		}
 		if deaths := g.turns.begin(&l.row, round); deaths >= mostDeaths {
-			l.retired, rows = true, append(rows, passedOver(l, round, deaths))
+			l.retired, rows = true, append(rows, l.because(round, results.Crashed, fmt.Sprintf(
+				"the process ended %d times in this point's turn of round %d, most likely killed for want of memory: passed over", deaths, round)))
 			return nil
 		}
 		some, err := g.turn(ctx, l, round)

@@ -96,7 +96,13 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	r.watch = measure.NewWatch(opt.Backend, opt.Controller, opt.countersOf(s.Device), now)
 	defer r.watch.Close()
 	begin := r.now()
-	old, repair, err := r.openJournal(ctx)
+	var old []results.Record
+	var repair results.Repair
+	if opt.Resume {
+		r.journal, old, repair, err = results.Resume(ctx, opt.Out)
+	} else {
+		r.journal, err = results.Create(opt.Out)
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -116,27 +122,15 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if opt.Counters != nil && !s.Predict {
 		opt.Counters(r.watch.CountEvents())
 	}
-	switch {
-	case s.Predict:
+	if s.Predict {
 		err = r.predict(ctx, history(old))
-	default:
-		if err = r.testCheck(ctx); err == nil {
-			err = r.groups(ctx, begin, history(old))
-		}
+	} else if err = r.testCheck(ctx); err == nil {
+		err = r.groups(ctx, begin, history(old))
 	}
 	if lost := r.journal.Intact(); lost != nil && r.saved == "" && r.rows.length > 0 {
 		err = errors.Join(r.rescue(lost), err)
 	}
 	return Outcome{Rows: r.rows.all(), New: r.rows.length - len(old), Repair: repair, Saved: r.saved, Control: r.watch.Spent()}, err
-}
-
-func (r *run) openJournal(ctx context.Context) (old []results.Record, repair results.Repair, err error) {
-	if r.opt.Resume {
-		r.journal, old, repair, err = results.Resume(ctx, r.opt.Out)
-	} else {
-		r.journal, err = results.Create(r.opt.Out)
-	}
-	return old, repair, err
 }
 
 // ratio is a/b, 0 where b is nothing.

@@ -215,7 +215,8 @@ func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
 				s.tried += len(slices.DeleteFunc(slices.Clone(live), func(r *racer) bool { return len(r.times) == 0 }))
 			}
 			live = slices.DeleteFunc(live, func(r *racer) bool {
-				return len(r.times) < len(reference.times) || r.lost(reference) // or cannot be launched
+				// It cannot be launched, or is far behind in every round.
+				return len(r.times) < len(reference.times) || interval.OfRatios(r.times, reference.times).Lo > 1+farBehind
 			})
 		}
 		for _, r := range live {
@@ -225,11 +226,6 @@ func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
 	}
 	slices.SortStableFunc(left, func(a, b *racer) int { return cmp.Compare(a.first, b.first) })
 	return left, nil
-}
-
-// lost reports whether a racer is far behind another in every round.
-func (r *racer) lost(other *racer) bool {
-	return interval.OfRatios(r.times, other.times).Lo > 1+farBehind
 }
 
 // rounds interleaves a field for some rounds, after those that are over.
