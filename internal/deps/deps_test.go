@@ -84,7 +84,7 @@ backend/registry/builtin: backend backend/internal/libtpu backend/foreign/clib b
 backend/foreign/process: backend backend/internal/stage machine internal/child internal/files internal/lastline problem tile
 stats/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
-harness/measure: stats/interval backend machine problem internal/awake internal/counters results
+harness/measure: stats backend backend/seeded machine problem tile internal/awake internal/counters results
 results: internal/files internal/words problem
 stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 internal/words:
@@ -93,7 +93,7 @@ harness/tuned: backend configs internal/files internal/yamldoc machine problem t
 harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamldoc kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
 plots: stats results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
 cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking
+harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
 cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
 cmd/compare: stats results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
