@@ -131,7 +131,7 @@ func newInstaller(o Options) (*installer, error) {
 		return nil, err
 	}
 	open := func(path string, flags int) (file, error) { return os.OpenFile(path, flags, 0o644) }
-	return &installer{o, p, index, client, time.Second, time.Minute, 2 * time.Minute, open, freeBytes}, nil
+	return &installer{o, p, index, client, time.Second, time.Minute, 2 * time.Minute, open, FreeBytes}, nil
 }
 
 func (in *installer) root() string    { return filepath.Join(in.Folder, in.Name+"-"+in.Version) }

@@ -26,16 +26,17 @@ func (p process) call(ctx context.Context, c call, in, into []tile.Tensor) (repl
 	if errors.Is(err, child.ErrNoArrays) && r.Err != nil {
 		err = nil
 	}
+	said := r.Err.err()
 	var crash *child.CrashError
 	switch {
 	case errors.As(err, &crash):
 		return reply{}, (*backend.CrashError)(crash)
 	case err != nil:
 		return reply{}, err
-	case r.Err != nil && r.Err.Canceled && ctx.Err() != nil: // the worker does not know why
+	case errors.Is(said, context.Canceled) && ctx.Err() != nil: // the worker does not know why
 		return reply{}, fmt.Errorf("%s: %w", c.Op, context.Cause(ctx))
 	}
-	return r, r.Err.err()
+	return r, said
 }
 
 func bytesOf(ts []tile.Tensor) [][]byte {

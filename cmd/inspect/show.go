@@ -34,10 +34,7 @@ func (o *options) show(ctx context.Context, stdout io.Writer) error {
 	if err := o.write(ctx, &b); err != nil {
 		return err
 	}
-	if err := files.MakeFolder(path); err != nil {
-		return err
-	}
-	if err := files.Replace(path, b.Bytes()); err != nil {
+	if err := files.Write(path, b.Bytes()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(stdout, filepath.ToSlash(path))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,10 +106,7 @@ func list(ctx context.Context, f *flags, w io.Writer) error {
 	for _, err := range l.broken {
 		fmt.Fprintf(w, "%v\n", err)
 	}
-	for _, name := range f.peers {
-		if name != xla {
-			continue
-		}
+	if slices.Contains(f.peers, xla) {
 		if p, err := builtin.FindPlugin("cpu"); err == nil {
 			fmt.Fprintf(w, "%-9s %-20s %s\n", xla, p.Version, p.Library())
 			found++

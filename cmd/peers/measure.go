@@ -26,9 +26,9 @@ import (
 
 // measure takes the numbers of threads in turn, all into one file.
 func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
-	config, err := f.sweep()
+	config, err := sweepflag.Read(f.set)
 	if err != nil {
-		return err
+		return sweepflag.Mistake(err)
 	}
 	provenance := harness.NewProvenance(config.Name, time.Now(), config.Families()...)
 	out := f.out

@@ -95,6 +95,7 @@ type checker func(workshop.Exercise, context.Context) (*workshop.Report, error)
 // A verb is one command.
 type verb struct {
 	name, args, help string
+	missing          string   // what is said where it needs an argument and has none
 	most             int      // arguments
 	flags            []string // that it takes
 	run              func(ctx context.Context, o *options) error
@@ -115,19 +116,20 @@ var verbs []verb
 
 func init() { // a variable would depend on itself: misuse lists verbs
 	many := len(workshop.All)
+	which := fmt.Sprintf("which exercise? 0 to %d", many-1)
 	verbs = []verb{
-		{"ready", "", "what would spoil a figure here", 0, nil, ready},
-		{"list", "", "the exercises", 0, nil, list},
-		{"check", "[NUMBER …]", "is it right?", many, nil, check},
-		{"hint", "NUMBER [WHICH]", "a word of help", 2, nil, hint},
-		{"solution", "NUMBER", "a file that is right", 1, nil, solution},
-		{"reset", "NUMBER …", "an exercise as it came; yours is kept", many, nil, reset},
-		{"predict", "[LESSON [TEXT]]", "keep a prediction; all beside what came out", 100, []string{"input"}, predict},
-		{"collect", "NAME", "the file to hand in", 100, []string{"input", "out"}, collect},
-		{"class", "FOLDER", "what all handed in, and their ladder", 1000, []string{"out"}, class},
-		{"slides", "", "the lessons for Marp", 0, []string{"out"}, slides},
-		{"handout", "", "the lessons on paper", 0, []string{"out"}, handout},
-		{"offline", "FILE", "an archive that needs no network", 1, []string{"plugin"}, offline},
+		{"ready", "", "what would spoil a figure here", "", 0, nil, ready},
+		{"list", "", "the exercises", "", 0, nil, list},
+		{"check", "[NUMBER …]", "is it right?", "", many, nil, check},
+		{"hint", "NUMBER [WHICH]", "a word of help", "of " + which, 2, nil, hint},
+		{"solution", "NUMBER", "a file that is right", "of " + which, 1, nil, solution},
+		{"reset", "NUMBER …", "an exercise as it came; yours is kept", which, many, nil, reset},
+		{"predict", "[LESSON [TEXT]]", "keep a prediction; all beside what came out", "", 100, []string{"input"}, predict},
+		{"collect", "NAME", "the file to hand in", `under which name? As in: go run ./cmd/workshop collect "Ada"`, 100, []string{"input", "out"}, collect},
+		{"class", "FOLDER", "what all handed in, and their ladder", "in which folder are the hand-ins? As in: go run ./cmd/workshop class hand-ins/", 1000, []string{"out"}, class},
+		{"slides", "", "the lessons for Marp", "", 0, []string{"out"}, slides},
+		{"handout", "", "the lessons on paper", "", 0, []string{"out"}, handout},
+		{"offline", "FILE", "an archive that needs no network", "into which file? As in: go run ./cmd/workshop offline out/matladder.tar.gz --plugin tpu", 1, []string{"plugin"}, offline},
 	}
 }
 
@@ -148,9 +150,6 @@ func usage(f *pflag.FlagSet) string {
 	return b.String() + "\n" + f.FlagUsages() + "\nThe lessons are workshop/lesson0.md to lesson10.md. The manual: go doc ./cmd/workshop\n"
 }
 
-// errWrong says that an exercise is not right yet; the report has been printed.
-var errWrong = errors.New("not right yet")
-
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, look checker) int {
 	f := cli.NewFlags("workshop")
 	o := &options{stdout: stdout, stderr: stderr, look: look}
@@ -164,19 +163,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, look chec
 	case err == nil:
 		err = command(ctx, f, o)
 	}
-	status := cli.Status(err)
-	switch status {
-	case cli.OK:
-	case cli.Usage:
-		fmt.Fprintf(stderr, "workshop: %v\n", err)
-	case cli.Interrupted:
-		fmt.Fprintln(stderr, "workshop: interrupted")
-	default:
-		if !errors.Is(err, errWrong) {
-			fmt.Fprintf(stderr, "workshop: %v\n", err)
-		}
-	}
-	return status
+	return cli.End("workshop", err, "interrupted", stderr)
 }
 
 func command(ctx context.Context, f *pflag.FlagSet, o *options) error {
@@ -202,14 +189,14 @@ func command(ctx context.Context, f *pflag.FlagSet, o *options) error {
 	if strange != "" {
 		return cli.Usagef("%s takes no --%s", name, strange)
 	}
+	if len(o.args) == 0 && v.missing != "" {
+		return cli.Usagef("%s: %s", name, v.missing)
+	}
 	return v.run(ctx, o)
 }
 
 // exercise is the one that the first argument names.
 func (o *options) exercise(verb string) (workshop.Exercise, error) {
-	if len(o.args) == 0 {
-		return workshop.Exercise{}, cli.Usagef("%s: of which exercise? 0 to %d", verb, len(workshop.All)-1)
-	}
 	e, err := workshop.Find(o.args[0])
 	if err != nil {
 		return e, cli.Usagef("%s: %w", verb, err)
@@ -263,7 +250,7 @@ func check(ctx context.Context, o *options) error {
 			fmt.Fprintln(w, "right. "+e.Moral)
 			continue
 		}
-		wrong = errWrong
+		wrong = cli.ErrTold
 		fmt.Fprintf(w, "edit %s; a hint: go run ./cmd/workshop hint %d\n", e.File(), e.Number)
 	}
 	return wrong

@@ -39,16 +39,13 @@ func ready(ctx context.Context, o *options) error {
 		}
 	}
 	if spoiled {
-		return errWrong
+		return cli.ErrTold
 	}
 	_, err := fmt.Fprintln(o.stdout, "ready")
 	return err
 }
 
 func reset(_ context.Context, o *options) error {
-	if len(o.args) == 0 {
-		return cli.Usagef("reset: which exercise? 0 to %d", len(workshop.All)-1)
-	}
 	chosen, err := o.exercises("reset")
 	if err != nil {
 		return err
@@ -165,16 +162,13 @@ func (o *options) beside(e workshop.Exercise, said []classroom.Prediction, answe
 	for _, a := range answers {
 		fmt.Fprintf(o.stdout, "  is         %s\n", a.Text)
 	}
-	if !slices.ContainsFunc(answers, func(a classroom.Answer) bool { return !a.At.IsZero() || a.Text != "" }) {
+	if len(answers) == 0 {
 		fmt.Fprintf(o.stdout, "  is         not measured yet: run the commands of workshop/lesson%d.md\n", e.Number)
 	}
 	return nil
 }
 
 func collect(ctx context.Context, o *options) error {
-	if len(o.args) == 0 {
-		return cli.Usagef("collect: under which name? As in: go run ./cmd/workshop collect \"Ada\"")
-	}
 	name := strings.Join(o.args, " ")
 	if err := classroom.CheckName(name); err != nil {
 		return cli.Usagef("collect: %w", err)
@@ -220,9 +214,6 @@ func collect(ctx context.Context, o *options) error {
 }
 
 func class(ctx context.Context, o *options) error {
-	if len(o.args) == 0 {
-		return cli.Usagef("class: in which folder are the hand-ins? As in: go run ./cmd/workshop class hand-ins/")
-	}
 	paths, err := classroom.HandIns(o.args)
 	if err != nil {
 		return cli.Usagef("class: %w", err)
@@ -270,7 +261,7 @@ func class(ctx context.Context, o *options) error {
 		fmt.Fprintln(o.stdout, filepath.ToSlash(path))
 	}
 	if bad {
-		return errWrong
+		return cli.ErrTold
 	}
 	return nil
 }
@@ -290,10 +281,7 @@ func (o *options) write(path string, make func() (string, error)) error {
 		path = o.out
 	}
 	path = filepath.FromSlash(path)
-	if err := files.MakeFolder(path); err != nil {
-		return err
-	}
-	if err := files.Replace(path, []byte(text)); err != nil {
+	if err := files.Write(path, []byte(text)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(o.stdout, filepath.ToSlash(path))
@@ -301,9 +289,6 @@ func (o *options) write(path string, make func() (string, error)) error {
 }
 
 func offline(ctx context.Context, o *options) error {
-	if len(o.args) == 0 {
-		return cli.Usagef("offline: into which file? As in: go run ./cmd/workshop offline out/matladder.tar.gz --plugin tpu")
-	}
 	contents, err := classroom.Pack(ctx, ".", o.args[0], o.plugins)
 	if err != nil {
 		return err

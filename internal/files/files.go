@@ -72,6 +72,14 @@ func Replace(path string, data []byte) error {
 	return f.replace(data)
 }
 
+// Write is Replace where the folder may have to be made.
+func Write(path string, data []byte) error {
+	if err := MakeFolder(path); err != nil {
+		return err
+	}
+	return Replace(path, data)
+}
+
 // MakeFolder makes the folder of the file path, if it is not there.
 func MakeFolder(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -15,7 +15,7 @@ import (
 var aheadEntry = registry.Entry{
 	Name: Ahead, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline,
 	Params: []registry.Param{
-		registry.Size("vmem_limit", "how much fast memory a kernel may take, XLA's own too", "the compiler's own limit"),
+		vmemLimit,
 		registry.Choice("prefetch", "whether an operand of v5 may come to fast memory behind the launch before, as one of XLA's own matmul does", "on", "on", "off"),
 	},
 	Chips: topologies, Open: openAhead,
@@ -52,10 +52,18 @@ func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) 
 		}
 		d.Params.VMEMBytes, d.FastBytes = n, n
 	}
+	return predicting(d, b), nil
+}
+
+// predicting fills in what people are told of a backend that compiles ahead of time.
+func predicting(d *registry.Device, b interface {
+	backend.Plugged
+	Kept() error
+}) *registry.Device {
 	name, version := b.Plugin()
-	d.Summary = fmt.Sprintf("%s, predicted: %s", b.Device().CommonName(), strings.TrimSpace(name+" "+version))
+	d.Summary = fmt.Sprintf("%s, predicted: %s", d.Device().CommonName(), strings.TrimSpace(name+" "+version))
 	if err := b.Kept(); err != nil {
 		d.Remark = err.Error()
 	}
-	return d, nil
+	return d
 }

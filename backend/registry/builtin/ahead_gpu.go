@@ -62,11 +62,5 @@ func openAheadGPU(_ context.Context, r registry.Request) (*registry.Device, erro
 	if err != nil {
 		return nil, err
 	}
-	d := &registry.Device{Backend: b, Params: backend.Params{Extra: extra}, FastBytes: int64(b.Device().FastBytes.Value)}
-	name, version := b.Plugin()
-	d.Summary = fmt.Sprintf("%s, predicted: %s", b.Device().CommonName(), strings.TrimSpace(name+" "+version))
-	if err := b.Kept(); err != nil {
-		d.Remark = err.Error()
-	}
-	return d, nil
+	return predicting(&registry.Device{Backend: b, Params: backend.Params{Extra: extra}, FastBytes: int64(b.Device().FastBytes.Value)}, b), nil
 }

@@ -48,7 +48,7 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 	}
 	if len(c.Layers) > 0 {
 		for _, name := range []string{"family", "sizes", "kernel", "dtype", "blocks", "precision"} {
-			if f.Lookup(name) != nil && f.Changed(name) {
+			if f.Changed(name) {
 				return harness.Config{}, cli.Usagef("--%s: the parts of the layers of sweep %s say that themselves", name, c.Name)
 			}
 		}
@@ -66,7 +66,7 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 		replace(f, "kernel", &c.Kernels, of(c.Family, harness.ParseKernels)),
 		replace(f, "dtype", &c.Asked, of(c.Family, harness.ParseDtypes)),
 		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
-		replaceMesh(f, &c),
+		replace(f, "mesh", &c.Mesh, harness.ParseMesh),
 		replace(f, "cache", &c.Cache, harness.ParseCache),
 		set(f, "pin", &c.Pin, f.GetBool),
 		set(f, "time-budget", &c.TimeBudget, f.GetDuration),
@@ -86,7 +86,7 @@ func Families() []string {
 // family puts another problem family in the place of the sweep's, if flag --family names
 // one: with that family's kernels and dtypes, and the sizes of --sizes.
 func family(f *pflag.FlagSet, c *harness.Config) error {
-	if f.Lookup("family") == nil || !f.Changed("family") {
+	if !f.Changed("family") {
 		return nil
 	}
 	to, err := problem.Find(f.Lookup("family").Value.String())
@@ -127,12 +127,4 @@ func set[T any](f *pflag.FlagSet, name string, v *T, get func(string) (T, error)
 		*v, err = get(name)
 	}
 	return err
-}
-
-// replaceMesh sets the mesh from --mesh, for commands that have it.
-func replaceMesh(f *pflag.FlagSet, c *harness.Config) error {
-	if f.Lookup("mesh") == nil {
-		return nil
-	}
-	return replace(f, "mesh", &c.Mesh, harness.ParseMesh)
 }
