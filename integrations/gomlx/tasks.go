@@ -1,6 +1,7 @@
 package gomlx
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -102,11 +103,7 @@ func (f *function) DotGeneral(x value, xSum, xBatch []int, y value, ySum, yBatch
 	if c16 := c; list[0].shape.DType == dtypes.Float16 && list[1].shape.DType == dtypes.Float16 && c.AccumulatorDType != dtypes.Float16 && f.takes(list[0].shape, list[1].shape) {
 		// Products of float16 are sums of float32 in the Go backend too.
 		c16.AccumulatorDType, c16.OutputDType = dtypes.Float32, dtypes.Float32
-		out := c.OutputDType
-		if out == dtypes.InvalidDType {
-			out = dtypes.Float16
-		}
-		return f.widened(list[:2], out, func(in []value) (value, error) {
+		return f.widened(list[:2], cmp.Or(c.OutputDType, dtypes.Float16), func(in []value) (value, error) {
 			return f.DotGeneral(in[0], xSum, xBatch, in[1], ySum, yBatch, c16)
 		})
 	}
@@ -210,19 +207,22 @@ func (f *function) FusedSoftmax(x value, axis int) (value, error) {
 		return nil, err
 	}
 	n := v.(*node)
-	d, ok := f.rows(n.shape, axis)
-	if !ok {
+	d, rows, cols := f.rows(n.shape, axis)
+	if d == tile.InvalidDtype {
 		return v, nil
 	}
-	cols := n.shape.Dim(-1)
-	rows := n.shape.Size() / cols
 	return give(v, solve(problem.Softmax{Rows: rows, Cols: cols, X: d, Out: d}, dense("o", nil, rows, cols), dense("x", x.(*node), rows, cols))), nil
 }
 
-// rows is the dtype of an array whose rows, from an axis on, are worth a launch.
-func (f *function) rows(s shapes.Shape, axis int) (tile.Dtype, bool) {
+// rows are the dtype and the sizes of an array whose rows, from an axis on, are worth a
+// launch; no dtype of another.
+func (f *function) rows(s shapes.Shape, axis int) (d tile.Dtype, rows, cols int) {
 	d, ok := dtypesOf[s.DType]
-	return d, ok && !d.IsInteger() && f.takes(s) && axis == s.Rank()-1 && s.Size() >= f.builder.backend.small/4
+	if !ok || d.IsInteger() || !f.takes(s) || axis != s.Rank()-1 || s.Size() < f.builder.backend.small/4 {
+		return tile.InvalidDtype, 0, 0
+	}
+	cols = s.Dim(-1)
+	return d, s.Size() / cols, cols
 }
 
 func (f *function) FusedLayerNorm(x value, axes []int, epsilon float64, gamma, beta value) (value, error) {
@@ -234,12 +234,10 @@ func (f *function) FusedLayerNorm(x value, axes []int, epsilon float64, gamma, b
 	if len(axes) != 1 || gamma == nil || beta == nil || epsilon <= 0 {
 		return v, nil
 	}
-	d, ok := f.rows(n.shape, (axes[0]+n.shape.Rank())%n.shape.Rank())
-	if !ok {
+	d, rows, cols := f.rows(n.shape, (axes[0]+n.shape.Rank())%n.shape.Rank())
+	if d == tile.InvalidDtype {
 		return v, nil
 	}
-	cols := n.shape.Dim(-1)
-	rows := n.shape.Size() / cols
 	return give(v, solve(problem.Norm{Rows: rows, Cols: cols, X: d, Out: d, Epsilon: epsilon}, dense("o", nil, rows, cols),
 		dense("x", x.(*node), rows, cols), dense("w", gamma.(*node), 1, cols), dense("b", beta.(*node), 1, cols))), nil
 }
