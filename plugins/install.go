@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,9 +98,8 @@ func newInstaller(o Options) (*installer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Version == "" {
-		o.Version = p.Wheels[0].Version
-	}
+	o.Version = cmp.Or(o.Version, p.Wheels[0].Version)
+	o.Platform = cmp.Or(o.Platform, Platform{runtime.GOOS, runtime.GOARCH})
 	if !versionText.MatchString(o.Version) {
 		return nil, &OptionError{fmt.Errorf("%q is not a version", o.Version)}
 	}
@@ -107,9 +107,6 @@ func newInstaller(o Options) (*installer, error) {
 		if o.Folder, err = Folder(); err != nil {
 			return nil, err
 		}
-	}
-	if o.Platform == (Platform{}) {
-		o.Platform = Platform{runtime.GOOS, runtime.GOARCH}
 	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -59,10 +60,7 @@ func (in *installer) retry(ctx context.Context, f func() error) error {
 		err := f()
 		var t transient
 		if err == nil || ctx.Err() != nil || !errors.As(err, &t) || attempt == attempts {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return err
+			return cmp.Or(ctx.Err(), err)
 		}
 		select {
 		case <-ctx.Done():

@@ -31,10 +31,7 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 		return sweepflag.Mistake(err)
 	}
 	provenance := harness.NewProvenance(config.Name, time.Now(), config.Families()...)
-	out := f.out
-	if out == "" {
-		out = filepath.Join("out", provenance.RunID+".csv")
-	}
+	out := cmp.Or(f.out, filepath.Join("out", provenance.RunID+".csv"))
 	begin, budget := time.Now(), config.TimeBudget
 	var rows []results.Record
 	var saved string

@@ -78,6 +78,7 @@ import (
 	"strings"
 
 	"matladder/internal/cli"
+	"matladder/internal/known"
 	"matladder/workshop"
 
 	"github.com/spf13/pflag"
@@ -133,11 +134,8 @@ func init() { // a variable would depend on itself: misuse lists verbs
 	}
 }
 
-func known() string {
-	names := make([]string, len(verbs))
-	for i, v := range verbs {
-		names[i] = v.name
-	}
+func verbNames() string {
+	names := known.Names(verbs, func(v verb) string { return v.name })
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
@@ -168,13 +166,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, look chec
 
 func command(ctx context.Context, f *pflag.FlagSet, o *options) error {
 	if f.NArg() == 0 {
-		return cli.Misuse(f, "want a command: %s", known())
+		return cli.Misuse(f, "want a command: %s", verbNames())
 	}
 	name := f.Arg(0)
 	o.args = f.Args()[1:]
 	i := slices.IndexFunc(verbs, func(v verb) bool { return v.name == name })
 	if i < 0 {
-		return cli.Usagef("unknown command %q: known are %s", name, known())
+		return cli.Usagef("unknown command %q: known are %s", name, verbNames())
 	}
 	v := verbs[i]
 	if len(o.args) > v.most {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,10 +193,7 @@ func collect(ctx context.Context, o *options) error {
 	if err != nil {
 		return cli.Input("input", err)
 	}
-	path := o.out
-	if path == "" {
-		path = filepath.Join("out", strings.ReplaceAll(name, " ", "_")+".zip")
-	}
+	path := cmp.Or(o.out, filepath.Join("out", strings.ReplaceAll(name, " ", "_")+".zip"))
 	if err := h.Write(path); err != nil {
 		return err
 	}
@@ -246,10 +244,7 @@ func class(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	folder := o.out
-	if folder == "" {
-		folder = filepath.Join("out", "class")
-	}
+	folder := cmp.Or(o.out, filepath.Join("out", "class"))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("cannot make the folder for the pictures: %w", err)
 	}
@@ -277,10 +272,7 @@ func (o *options) write(path string, make func() (string, error)) error {
 	if err != nil {
 		return err
 	}
-	if o.out != "" {
-		path = o.out
-	}
-	path = filepath.FromSlash(path)
+	path = filepath.FromSlash(cmp.Or(o.out, path))
 	if err := files.Write(path, []byte(text)); err != nil {
 		return err
 	}

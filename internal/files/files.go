@@ -4,6 +4,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -157,9 +158,7 @@ func (r *replacement) replace(data []byte) error {
 	if err == nil && !r.direct {
 		err = r.Sync()
 	}
-	if closed := r.Close(); err == nil {
-		err = closed
-	}
+	err = cmp.Or(err, r.Close())
 	if err == nil && !r.direct {
 		err = os.Rename(r.Name(), r.target)
 	}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,9 +54,7 @@ func Run(ctx context.Context, path string, o Options) (Report, error) {
 	if !supported {
 		return Report{}, errors.New("plugins can be loaded on Linux (amd64, arm64) alone")
 	}
-	if o.Limit == 0 {
-		o.Limit = time.Minute
-	}
+	o.Limit = cmp.Or(o.Limit, time.Minute)
 	p, err := child.Start(child.Options{Role: role, Env: o.Env})
 	if err != nil {
 		return Report{}, fmt.Errorf("probe: %w", err)

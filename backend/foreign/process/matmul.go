@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/internal/known"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -32,11 +33,7 @@ func (multiplies) supports(b *Backend, asked problem.Problem) error {
 
 func (multiplies) variants(b *Backend, asked problem.Problem) []string {
 	p, _ := asked.(problem.Matmul)
-	var list []string
-	for _, f := range b.formsOf(p) {
-		list = append(list, f.variant)
-	}
-	return list
+	return known.Names(b.formsOf(p), func(f form) string { return f.variant })
 }
 
 // A form is a product that the C program knows.

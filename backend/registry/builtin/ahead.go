@@ -8,6 +8,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/registry"
 	"matladder/backend/xla/aot"
+	"matladder/internal/known"
 )
 
 // aheadEntry compiles ahead of time, for a chip that this machine need not have, and
@@ -18,16 +19,8 @@ var aheadEntry = registry.Entry{
 		vmemLimit,
 		registry.Choice("prefetch", "whether an operand of v5 may come to fast memory behind the launch before, as one of XLA's own matmul does", "on", "on", "off"),
 	},
-	Chips: topologies, Open: openAhead,
-}
-
-// topologies are the generations that libtpu compiles for.
-func topologies() []string {
-	var names []string
-	for _, t := range aot.Topologies() {
-		names = append(names, t.Name)
-	}
-	return names
+	Chips: func() []string { return known.Names(aot.Topologies(), func(t aot.Topology) string { return t.Name }) },
+	Open:  openAhead,
 }
 
 func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) {

@@ -8,6 +8,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/registry"
 	"matladder/backend/xla/aot"
+	"matladder/internal/known"
 	"matladder/lower/triton"
 )
 
@@ -18,14 +19,8 @@ const AheadGPU = "aot-gpu"
 var aheadGPUEntry = registry.Entry{
 	Name: AheadGPU, Help: "nowhere: XLA compiles for the GPU of --topology, and its speed is predicted", Can: registry.Predicts,
 	Params: tritonParams,
-	Chips: func() []string {
-		var names []string
-		for _, g := range aot.GPUs() {
-			names = append(names, g.Name)
-		}
-		return names
-	},
-	Open: openAheadGPU,
+	Chips:  func() []string { return known.Names(aot.GPUs(), func(g aot.GPU) string { return g.Name }) },
+	Open:   openAheadGPU,
 }
 
 // tritonParams are those of kernels on a GPU.

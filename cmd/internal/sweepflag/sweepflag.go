@@ -10,6 +10,7 @@ import (
 
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/known"
 	"matladder/problem"
 
 	"github.com/spf13/pflag"
@@ -76,11 +77,7 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 
 // Families are the names of the problem families, for the help of --family.
 func Families() []string {
-	var names []string
-	for _, f := range problem.Families() {
-		names = append(names, f.Name)
-	}
-	return names
+	return known.Names(problem.Families(), func(f *problem.Family) string { return f.Name })
 }
 
 // family puts another problem family in the place of the sweep's, if flag --family names
