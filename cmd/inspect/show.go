@@ -45,9 +45,7 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 	switch {
 	case o.as == "tile":
 		for _, p := range o.programs {
-			if _, err := fmt.Fprintln(w, p); err != nil {
-				return err
-			}
+			fmt.Fprintln(w, p)
 		}
 		return nil
 	case o.as == "json":

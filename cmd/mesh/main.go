@@ -221,9 +221,7 @@ func (o options) table(w io.Writer, f layer.Found) error {
 	}
 	fmt.Fprintln(w)
 	for _, line := range f.Words() {
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, line)
 	}
 	return nil
 }

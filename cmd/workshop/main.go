@@ -217,16 +217,13 @@ func solution(_ context.Context, o *options) error {
 
 func list(_ context.Context, o *options) error {
 	for _, e := range workshop.All {
-		if _, err := fmt.Fprintf(o.stdout, "%2d  %-54s  %s\n", e.Number, e.Title, e.File()); err != nil {
-			return err
-		}
+		fmt.Fprintf(o.stdout, "%2d  %-54s  %s\n", e.Number, e.Title, e.File())
 	}
 	return nil
 }
 
 // check looks at the exercises named, or at all.
 func check(ctx context.Context, o *options) error {
-	w := o.stdout
 	chosen := workshop.All
 	if len(o.args) > 0 {
 		var err error
@@ -240,16 +237,16 @@ func check(ctx context.Context, o *options) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "exercise %d: %s\n", e.Number, e.Title)
-		if err := r.Write(w); err != nil {
+		fmt.Fprintf(o.stdout, "exercise %d: %s\n", e.Number, e.Title)
+		if err := r.Write(o.stdout); err != nil {
 			return err
 		}
 		if r.OK() {
-			fmt.Fprintln(w, "right. "+e.Moral)
+			fmt.Fprintln(o.stdout, "right. "+e.Moral)
 			continue
 		}
 		wrong = cli.ErrTold
-		fmt.Fprintf(w, "edit %s; a hint: go run ./cmd/workshop hint %d\n", e.File(), e.Number)
+		fmt.Fprintf(o.stdout, "edit %s; a hint: go run ./cmd/workshop hint %d\n", e.File(), e.Number)
 	}
 	return wrong
 }
@@ -265,11 +262,11 @@ func hint(_ context.Context, o *options) error {
 			return cli.Usagef("hint: exercise %d has no hint %q, only 1 to %d", e.Number, o.args[1], len(e.Hints))
 		}
 	}
-	_, err = fmt.Fprintf(o.stdout, "hint %d of %d: %s\n", n, len(e.Hints), e.Hints[n-1])
-	if err == nil && n < len(e.Hints) {
-		_, err = fmt.Fprintf(o.stdout, "the next one: go run ./cmd/workshop hint %d %d\n", e.Number, n+1)
+	fmt.Fprintf(o.stdout, "hint %d of %d: %s\n", n, len(e.Hints), e.Hints[n-1])
+	if n < len(e.Hints) {
+		fmt.Fprintf(o.stdout, "the next one: go run ./cmd/workshop hint %d %d\n", e.Number, n+1)
 	}
-	return err
+	return nil
 }
 
 // exercises are those that the arguments name.

@@ -35,15 +35,13 @@ func ready(ctx context.Context, o *options) error {
 	spoiled := false
 	for _, f := range findings {
 		spoiled = spoiled || f.Level == classroom.Spoils || f.Level == classroom.Missing
-		if _, err := fmt.Fprintf(o.stdout, "%-8s %-8s %s\n", f.Level, f.What, f.Text); err != nil {
-			return err
-		}
+		fmt.Fprintf(o.stdout, "%-8s %-8s %s\n", f.Level, f.What, f.Text)
 	}
 	if spoiled {
 		return cli.ErrTold
 	}
-	_, err := fmt.Fprintln(o.stdout, "ready")
-	return err
+	fmt.Fprintln(o.stdout, "ready")
+	return nil
 }
 
 func reset(_ context.Context, o *options) error {

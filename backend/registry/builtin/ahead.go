@@ -35,13 +35,10 @@ func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) 
 		return nil, err
 	}
 	if text := r.Params["vmem_limit"]; text != "" {
-		n, err := registry.ParseSize(text)
-		if most := b.MostVMEM(); err == nil && n > most {
-			err = fmt.Errorf("%s has %s", r.Chip, backend.FormatBytes(most))
-		}
-		if err != nil {
+		n, _ := registry.ParseSize(text) // checked
+		if most := b.MostVMEM(); n > most {
 			b.Close()
-			return nil, &registry.RequestError{Err: fmt.Errorf("--param vmem_limit=%s: %w", text, err)}
+			return nil, &registry.RequestError{Err: fmt.Errorf("--param vmem_limit=%s: %s has %s", text, r.Chip, backend.FormatBytes(most))}
 		}
 		d.Params.VMEMBytes, d.FastBytes = n, n
 	}

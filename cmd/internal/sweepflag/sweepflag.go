@@ -7,6 +7,8 @@ package sweepflag
 
 import (
 	"cmp"
+	"strconv"
+	"time"
 
 	"matladder/harness"
 	"matladder/internal/cli"
@@ -69,9 +71,9 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
 		replace(f, "mesh", &c.Mesh, harness.ParseMesh),
 		replace(f, "cache", &c.Cache, harness.ParseCache),
-		set(f, "pin", &c.Pin, f.GetBool),
-		set(f, "time-budget", &c.TimeBudget, f.GetDuration),
-		set(f, "seed", &c.Seed, f.GetInt64),
+		replace(f, "pin", &c.Pin, strconv.ParseBool),
+		replace(f, "time-budget", &c.TimeBudget, time.ParseDuration),
+		replace(f, "seed", &c.Seed, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }),
 	)
 }
 
@@ -116,12 +118,4 @@ func replace[T any](f *pflag.FlagSet, name string, v *T, parse func(string) (T, 
 	}
 	*v = x
 	return nil
-}
-
-// set sets a value of the sweep from a flag of its type, if it was given.
-func set[T any](f *pflag.FlagSet, name string, v *T, get func(string) (T, error)) (err error) {
-	if f.Changed(name) {
-		*v, err = get(name)
-	}
-	return err
 }
