@@ -144,7 +144,9 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	}
 	defer unlock()
 	restoreReplaced(in.Folder)
-	if i, err := readManifest(in.root()); err == nil && i.Damage() == nil && i.Platform == in.Platform.String() && in.accepts(i) {
+	i, err := readManifest(in.root())
+	accepted := i.Vouched() == nil && (in.Unpinned || !i.Unpinned) // known files, or unpinned ones if they are asked for
+	if err == nil && i.Damage() == nil && i.Platform == in.Platform.String() && accepted {
 		i.InstalledAt = time.Now().UTC()
 		return i, writeManifest(i)
 	}

@@ -88,12 +88,6 @@ func (in *installer) pick(w Wheel, version string, offered []indexFile) (indexFi
 	return f, nil
 }
 
-// accepts reports whether i is made of files that in may install: known ones, or unpinned
-// ones if they are asked for.
-func (in *installer) accepts(i Installed) bool {
-	return i.Vouched() == nil && (in.Unpinned || !i.Unpinned)
-}
-
 // Vouched returns nil if each wheel that i was made of is known by its name and
 // SHA-256, or i was asked for as unpinned, and else which wheel is not known.
 func (i Installed) Vouched() error {

@@ -70,12 +70,8 @@ func (d *diagnosis) plugin(name string, wanted bool) error {
 	if err != nil {
 		return err
 	}
-	installed := false
+	all = slices.DeleteFunc(all, func(i plugins.Installed) bool { return i.Name != name })
 	for _, i := range all {
-		if i.Name != name {
-			continue
-		}
-		installed = true
 		fmt.Fprintf(d.w, "%s %s\n", i.Name, i.Version)
 		err := i.Vouched()
 		if err == nil {
@@ -94,7 +90,7 @@ func (d *diagnosis) plugin(name string, wanted bool) error {
 			return err
 		}
 	}
-	if !installed {
+	if len(all) == 0 {
 		fmt.Fprintln(d.w, name)
 		d.well = d.well && !wanted
 		d.line("files", "not installed: go run ./cmd/plugin install "+name)
