@@ -18,7 +18,6 @@ import (
 
 // libraries are the peers that run in processes of their own.
 type libraries struct {
-	folder   string            // of their programs
 	found    []process.Library // those that opened, in the order of --peers
 	backends []*process.Backend
 	missing  []string // names

@@ -7,9 +7,20 @@ import (
 	"io"
 	"os"
 
+	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/results"
 )
+
+// Mistake turns an error in what a sweep says (its file or its flags) into a usage error, for
+// which the exit status is 2; other errors stay as they are.
+func Mistake(err error) error {
+	var config *harness.ConfigError
+	if errors.As(err, &config) {
+		return &cli.UsageError{Err: err}
+	}
+	return err
+}
 
 // Out returns what ended a sweep in the words of flags --out and --resume, where these
 // were the mistake: a file that is there already, or one to go on with that is none of
