@@ -298,8 +298,7 @@ func (in *installer) writeError(err error, need int64) error {
 
 // reason takes the path off an error of package os.
 func reason(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err
 	}
 	return err

@@ -58,8 +58,7 @@ func (in *installer) retry(ctx context.Context, f func() error) error {
 	wait := in.pause
 	for attempt := 1; ; attempt++ {
 		err := f()
-		var t transient
-		if err == nil || ctx.Err() != nil || !errors.As(err, &t) || attempt == attempts {
+		if err == nil || ctx.Err() != nil || !errors.As(err, new(transient)) || attempt == attempts {
 			return cmp.Or(ctx.Err(), err)
 		}
 		select {
@@ -90,16 +89,13 @@ func (in *installer) get(ctx context.Context, u *url.URL, header http.Header) (*
 
 // cause takes the address off an error of package net/http.
 func cause(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
+	if errors.As(err, new(*tls.CertificateVerificationError)) {
 		return fmt.Errorf("%w (SSL_CERT_FILE names certificates to trust)", err)
 	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Errorf("no address for host %s", dns.Name)
 	}
 	return err

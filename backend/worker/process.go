@@ -27,9 +27,8 @@ func (p process) call(ctx context.Context, c call, in, into []tile.Tensor) (repl
 		err = nil
 	}
 	said := r.Err.err()
-	var crash *child.CrashError
-	switch {
-	case errors.As(err, &crash):
+	switch crash, crashed := errors.AsType[*child.CrashError](err); {
+	case crashed:
 		return reply{}, (*backend.CrashError)(crash)
 	case err != nil:
 		return reply{}, err

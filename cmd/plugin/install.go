@@ -50,8 +50,7 @@ func install(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		i, err = plugins.Install(ctx, o)
 	}
 	p.finish()
-	var option *plugins.OptionError
-	if errors.As(err, &option) {
+	if errors.As(err, new(*plugins.OptionError)) {
 		return &cli.UsageError{Err: err}
 	} else if err != nil {
 		return err

@@ -70,15 +70,14 @@ func Run(ctx context.Context, path string, o Options) (Report, error) {
 	for _, step := range steps {
 		var next Report
 		err := p.Ask(limited, string(step), request{step, path}, nil, &next, nil)
-		var crash *child.CrashError
-		switch {
+		switch crash, crashed := errors.AsType[*child.CrashError](err); {
 		case ctx.Err() != nil:
 			return r, ctx.Err()
 		case err == nil:
 			r = next
 		case limited.Err() != nil:
 			r.Problem = fmt.Sprintf("no answer within %v while %s", o.Limit, step)
-		case errors.As(err, &crash):
+		case crashed:
 			r.Problem = fmt.Sprintf("it ended the process while %s (%s)", step, crash.Reason)
 		default:
 			return r, fmt.Errorf("probe: %w", err)

@@ -44,8 +44,7 @@ func openGPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 		return d, nil
 	}
 	reader.Close()
-	var missing *plugins.NotInstalledError
-	if errors.As(err, &missing) || ctx.Err() != nil {
+	if errors.As(err, new(*plugins.NotInstalledError)) || ctx.Err() != nil {
 		return nil, err
 	}
 	if driver := plugins.Driver("cuda"); driver != "" {

@@ -50,9 +50,8 @@ func openTPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	if err == nil {
 		return d, recordFlags(d)
 	}
-	var missing *plugins.NotInstalledError
 	switch {
-	case errors.As(err, &missing), ctx.Err() != nil:
+	case errors.As(err, new(*plugins.NotInstalledError)), ctx.Err() != nil:
 		return d, err
 	case runtime.GOOS != "linux" || runtime.GOARCH != "amd64": // where libtpu is not
 		return nil, err

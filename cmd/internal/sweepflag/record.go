@@ -80,9 +80,8 @@ func (r Record) write(out string) error {
 // error: which sweep to go on with is not known.
 func ReadRecord(out string) (r Record, ok bool, err error) {
 	f, err := results.ReadFile(out)
-	var foreign *results.SyntaxError
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.As(err, &foreign):
+	case errors.Is(err, fs.ErrNotExist), errors.As(err, new(*results.SyntaxError)):
 		return r, false, nil // to be started, or to be refused by who opens it
 	case err != nil:
 		return r, false, err
