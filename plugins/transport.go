@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -76,9 +77,7 @@ func (in *installer) get(ctx context.Context, u *url.URL, header http.Header) (*
 	if err != nil {
 		return nil, err
 	}
-	for k, v := range header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "matladder")
 	resp, err := in.client.Do(req)
 	if err != nil {
