@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/words"
 	"matladder/results"
 )
 
@@ -195,7 +196,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 		if !e.Known() {
 			return ""
 		}
-		return rough(e) + FormatFigure(e.Median*factor) + suffix
+		return rough(e) + words.Figure(e.Median*factor) + suffix
 	}
 	return []ladderColumn{
 		blocksColumn, paramsColumn, sizeColumn,

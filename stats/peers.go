@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/words"
 	"matladder/results"
 )
 
@@ -153,7 +154,7 @@ func (c Contest) cell(name string, divisor float64) string {
 		switch {
 		case contender(s) != name:
 		case s.usable():
-			return FormatFigure(s.Rate.Median / divisor)
+			return words.Figure(s.Rate.Median / divisor)
 		default:
 			return s.took()
 		}

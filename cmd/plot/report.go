@@ -15,6 +15,7 @@ import (
 
 	"matladder/internal/files"
 	"matladder/plots"
+	"matladder/plots/figure"
 	"matladder/plots/report"
 	"matladder/results"
 )
@@ -53,8 +54,8 @@ func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []stat
 var inReport = []plots.Kind{plots.Blocks, plots.Waterfall, plots.Dispatch, plots.Errors}
 
 // gallery makes the pictures of a report. Most sweeps lack what some kind shows.
-func (o *options) gallery(rows []stats.Summary) []plots.Picture {
-	var list []plots.Picture
+func (o *options) gallery(rows []stats.Summary) []figure.Picture {
+	var list []figure.Picture
 	asked := *o
 	for _, kind := range inReport {
 		asked.kinds = []plots.Kind{kind}
