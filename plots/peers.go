@@ -25,9 +25,6 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 	all := slices.DeleteFunc(stats.Contests(stats.Best(d.asked)), func(c stats.Contest) bool {
 		return !slices.ContainsFunc(c.Points, func(s *stats.Summary) bool { return s.Peer() || s.Kernel == results.Baseline })
 	})
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no row in %s has a peer beside it; make them with: go run ./cmd/peers --dtype %s", q.Dtype, q.Dtype)
-	}
 	idOf := func(c *stats.Contest) id {
 		s := c.Points[0]
 		return id{operands{s.Dtypes(), s.Quant}, s.Threads, square(s)}
@@ -36,6 +33,9 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 	order, contests := grouped(all, idOf)
 	for _, key := range order {
 		arena := newArena(newest(contests[key]))
+		if arena.points == nil {
+			continue // all are unsupported
+		}
 		threads := counted(key.threads, "thread", 1)
 		h := headingOf(q, strings.TrimSuffix("Peers, "+threads, ", "), arena.points, true, hollow)
 		for _, part := range []struct {
@@ -51,6 +51,9 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 		} else {
 			list = append(list, arena.bars(h))
 		}
+	}
+	if list == nil {
+		return nil, fmt.Errorf("no row in %s has a peer beside it; make them with: go run ./cmd/peers --dtype %s", q.Dtype, q.Dtype)
 	}
 	return list, nil
 }

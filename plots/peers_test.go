@@ -124,6 +124,10 @@ func TestPeers_Apart(t *testing.T) {
 	if _, err := Pictures(stats.Summarize(cpuSample()), Request{Kind: Peers, Dtype: "float16"}); err == nil {
 		t.Error("a picture of nothing")
 	}
+	unsupported := with(hand(results.Baseline, 512, 1e9), func(r *results.Record) { r.Status = results.Unsupported })
+	if _, err := Pictures(stats.Summarize([]results.Record{unsupported}), Request{Kind: Peers, Dtype: "float32"}); err == nil || !strings.Contains(err.Error(), "no row in float32 has a peer") {
+		t.Errorf("of a baseline that is unsupported: %v", err)
+	}
 }
 
 // TestPeers_Quantizations: products of the same dtypes whose numbers stand for

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"maps"
 	"slices"
 
 	"gonum.org/v1/plot/text"
@@ -123,8 +124,8 @@ func (st strip) draw(c draw.Canvas, f frame) {
 		write(c, label, f.box.Max.X+labelGap+markerSpace, y, row.label)
 		y -= lineHeight(sty)
 	}
-	for at, color := range crosses {
-		drawCross(c, vg.Point{X: f.X(at), Y: f.box.Min.Y}, color)
+	for _, at := range slices.Sorted(maps.Keys(crosses)) {
+		drawCross(c, vg.Point{X: f.X(at), Y: f.box.Min.Y}, crosses[at])
 	}
 }
 
