@@ -173,7 +173,7 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 		}
 		label := sty.Rectangle(bar.Label)
 		at := vg.Point{X: x, Y: b.above(f, p, bar.Group, end+2, label)}
-		written = append(written, func() { // over the line of the baseline, not over the bar
+		written = append(written, func() { // over the lines of levels, not over the bar
 			fill(c, box(label.Min.X+at.X, max(label.Min.Y+at.Y, at.Y-1), label.Max.X+at.X, label.Max.Y+at.Y), White)
 			c.FillText(sty, at, bar.Label)
 		})
@@ -183,8 +183,8 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 	}
 }
 
-// above lifts the label of a group's bar from y over the lines of the mark and the
-// baseline where it would cut them, if there is room.
+// above lifts the label of a group's bar from y over the lines of the mark and of
+// levels where it would cut them, if there is room.
 func (b *Bars) above(f frame, p BarPanel, group int, y vg.Length, label vg.Rectangle) vg.Length {
 	height := label.Max.Y - label.Min.Y
 	var lines []float64

@@ -72,8 +72,11 @@ func hollowIf(predicted bool) Fill {
 	return Solid
 }
 
-// dashed is how lines of what is predicted are drawn.
-var dashed = []vg.Length{5, 4}
+// dashed is how lines of what is predicted are drawn, dotted those that lead the eye.
+var (
+	dashed = []vg.Length{5, 4}
+	dotted = []vg.Length{1.5, 3}
+)
 
 // fill fills the box with a colour.
 func fill(c draw.Canvas, b vg.Rectangle, col color.Color) {

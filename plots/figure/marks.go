@@ -34,7 +34,7 @@ func (ch *Chart) drawLevels(c draw.Canvas, f frame) {
 
 // arrowWays returns the arrows as points along them, which begin and end clear of the
 // markers. Each bows to the right of the way from one to the other, as traffic keeps to
-// one side: where the next rung leads back to nearly the same place, the two are a lens.
+// one side: where the next leads back to nearly the same place, the two are a lens.
 func (ch *Chart) arrowWays(f frame) [][]vg.Point {
 	const clear, pieces, bow, widest = 8, 12, 0.13, 20
 	var list [][]vg.Point
