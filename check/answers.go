@@ -217,7 +217,7 @@ func (r *Reference) verifyAnswers(ctx context.Context, programs []*tile.Program,
 // are memory for a row each.
 func (r *Reference) compareAnswer(i, step int, known bool, out tile.Tensor, got, want, b []float64) mismatches {
 	p, m := r.p, mismatches{}
-	decode(got, out, i*p.N, 1)
+	out.Decode(got, i*p.N, 1)
 	answer := func(dst []float64, stretch float64) {
 		if !r.answers[i/p.M].answer(dst, b, i%p.M, step, known, stretch) {
 			copy(dst, got) // but NaN, which nothing equals

@@ -220,7 +220,7 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, turns *ropeTur
 	}
 	rowSegment, keySegment, bias := in["row_segment"], in["key_segment"], in["bias"]
 	q, k, scale := make([]float64, p.Dim), make([]float64, p.Dim), p.Scaled()
-	decode(q, in["q"], row*p.Dim, 1)
+	in["q"].Decode(q, row*p.Dim, 1)
 	qDoubt := turns.row(q, rows, keys, i)
 	s := make([]float64, p.Keys)
 	largest := math.Inf(-1)
@@ -230,7 +230,7 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, turns *ropeTur
 			continue
 		}
 		dot, size := 0.0, 0.0
-		decode(k, in["k"], place(j)*p.Dim, 1)
+		in["k"].Decode(k, place(j)*p.Dim, 1)
 		kDoubt := turns.key(k, b*p.KVHeads+h/p.Group(), j)
 		for d := range q {
 			x := q[d] * k[d]
@@ -270,7 +270,7 @@ func attentionRow(p problem.Attention, in map[string]tile.Tensor, turns *ropeTur
 		if w == 0 {
 			continue
 		}
-		decode(v, in["v"], place(j)*p.ValueDim, 1)
+		in["v"].Decode(v, place(j)*p.ValueDim, 1)
 		for d := range want {
 			x := w / sum * v[d]
 			want[d] += x

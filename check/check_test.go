@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"matladder/internal/thorough"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -28,29 +29,38 @@ func problems(m, k, n int) []problem.Matmul {
 func multiply(p problem.Matmul, rung, bk int, in []tile.Tensor) tile.Tensor {
 	out := tile.NewTensor(p.Out, p.M, p.N)
 	a, b := floats(in[0]), floats(in[1])
+	row, sums, exact := make([]float64, p.N), make([]float32, p.N), make([]int32, p.N)
 	for i := range p.M {
-		for j := range p.N {
+		clear(sums)
+		clear(exact)
+		for k := range p.K {
+			x, ys := a[i*p.K+k], b[k*p.N:][:p.N]
 			if p.Acc == tile.Int32 {
-				var acc int32
-				for k := range p.K {
-					acc += int32(a[i*p.K+k]) * int32(b[k*p.N+j])
+				for j, y := range ys {
+					exact[j] += int32(x) * int32(y)
 				}
-				v := float64(acc)
-				if p.Quant == problem.PerTensor {
-					v = float64(float32(acc) * (float32(in[2].At(0)) * float32(in[3].At(0))))
-				}
-				out.Set(i*p.N+j, v)
 				continue
 			}
-			var acc float32
-			for k := range p.K {
-				acc += a[i*p.K+k] * b[k*p.N+j]
-				if (rung == 3 || rung == 4) && (k+1)%bk == 0 {
-					acc = float32(p.Out.Round(float64(acc)))
+			for j, y := range ys {
+				sums[j] += x * y
+			}
+			if (rung == 3 || rung == 4) && (k+1)%bk == 0 {
+				for j, s := range sums {
+					sums[j] = float32(p.Out.Round(float64(s)))
 				}
 			}
-			out.Set(i*p.N+j, float64(acc))
 		}
+		for j := range row {
+			switch {
+			case p.Quant == problem.PerTensor:
+				row[j] = float64(float32(exact[j]) * (float32(in[2].At(0)) * float32(in[3].At(0))))
+			case p.Acc == tile.Int32:
+				row[j] = float64(exact[j])
+			default:
+				row[j] = float64(sums[j])
+			}
+		}
+		out.SetAll(i*p.N, row)
 	}
 	return out
 }
@@ -64,6 +74,7 @@ func floats(t tile.Tensor) []float32 {
 }
 
 func TestVerify(t *testing.T) {
+	run := thorough.Choose(1, 1, 7)
 	for _, s := range few(shapes, 3) {
 		for _, p := range problems(s[0], s[1], s[2]) {
 			for _, rung := range []int{3, 5} {
@@ -72,6 +83,9 @@ func TestVerify(t *testing.T) {
 					continue
 				}
 				for _, dist := range Distributions() {
+					if !run() {
+						continue
+					}
 					t.Run(fmt.Sprintf("%s/%s/%s", k.Name(), p, dist), func(t *testing.T) {
 						testVerify(t, p, k, dist)
 					})
@@ -83,7 +97,7 @@ func TestVerify(t *testing.T) {
 
 // few are the first of a list where everything takes ten times as long.
 func few[T any](list []T, most int) []T {
-	if raceEnabled {
+	if thorough.Raced {
 		return list[:most]
 	}
 	return list
@@ -111,6 +125,19 @@ func testVerify(t *testing.T, p problem.Matmul, k kernels.Kernel, dist string) {
 	if p.Out.IsInteger() && res.ErrOverBound != 0 {
 		t.Errorf("an exact output has err/bound %v", res.ErrOverBound)
 	}
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := byName(bound.In, in)
+	ops, err := operandsOf(ctx, p, named)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := newReference(ctx, ops, 1<<22) // of fewer rows than Verify makes: a fault is no easier to find
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, fault := range Faults() {
 		bad := tile.NewTensor(out.Dtype, out.Shape...)
 		copy(bad.Data, out.Data)
@@ -120,7 +147,7 @@ func testVerify(t *testing.T, p problem.Matmul, k kernels.Kernel, dist string) {
 		if string(bad.Data) == string(out.Data) {
 			continue // 1×1 has no wrong tile, 0 no wrong gain
 		}
-		if res, err := Verify(ctx, p, programs, in, bad); err != nil || res.OK || !(res.ErrOverBound > 1) || res.Detail == "" {
+		if res, err := ref.Verify(ctx, programs, named, map[string]tile.Tensor{"o": bad}); err != nil || res.OK || !(res.ErrOverBound > 1) || res.Detail == "" {
 			t.Errorf("fault %s: %+v, %v", fault, res, err)
 		}
 	}
@@ -137,13 +164,21 @@ func TestVerify_Unwritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		named := map[string]tile.Tensor{"a": in[0], "b": in[1]}
+		if p.Quant != "" {
+			named["sa"], named["sb"] = in[2], in[3]
+		}
+		ref, err := NewReference(t.Context(), p, named)
+		if err != nil {
+			t.Fatal(err)
+		}
 		out := multiply(p, 5, 0, in)
 		for row := range p.M {
 			at := row * p.N * p.Out.Bits() / 8
 			saved := append([]byte(nil), out.Data[at:at+p.N*p.Out.Bits()/8]...)
 			clear(out.Data[at : at+len(saved)])
 			if row%50 == 0 {
-				if res, err := Verify(context.Background(), p, programs, in, out); err != nil || res.OK {
+				if res, err := ref.Verify(t.Context(), programs, named, map[string]tile.Tensor{"o": out}); err != nil || res.OK {
 					t.Errorf("%s: row %d is zero: %+v, %v", p, row, res, err)
 				}
 			}
@@ -155,7 +190,7 @@ func TestVerify_Unwritten(t *testing.T) {
 // TestVerify_Activation damages rows outside the sample, of which an activation
 // leaves no combination to compare.
 func TestVerify_Activation(t *testing.T) {
-	for _, activation := range []problem.Activation{problem.Relu, problem.Gelu, problem.Silu} {
+	for _, activation := range few([]problem.Activation{problem.Relu, problem.Gelu, problem.Silu}, 1) {
 		p := problem.New(300, 1200, 256, tile.BFloat16)
 		p.Activation = activation
 		programs, err := kernels.All[4].Build(p, "", tile.Blocks{M: 300, K: 1200, N: 256})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"matladder/internal/thorough"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/problem/problemtest"
@@ -31,6 +32,7 @@ func exactProblems(batch, m, k, n int) []problem.Matmul {
 // TestExact_Interpreter holds the interpreter to the answers, whatever the kernel, the
 // blocks and the size.
 func TestExact_Interpreter(t *testing.T) {
+	run := thorough.Choose(1, 7, 29)
 	for _, s := range []struct {
 		batch, m, k, n int
 		blocks         []tile.Blocks
@@ -53,6 +55,9 @@ func TestExact_Interpreter(t *testing.T) {
 							b = kernel.Candidates(p, problem.Machine{Parallel: 2})[0]
 						}
 						for _, dist := range []string{Exact, ExactNarrow} {
+							if !run() {
+								continue
+							}
 							t.Run(fmt.Sprintf("%s%s/%s/%v/%s", kernel.Name(), variant, problemtest.Label(p), b, dist), func(t *testing.T) {
 								programs, err := kernel.Build(p, variant, b)
 								if err != nil {

@@ -304,7 +304,7 @@ func TestFaultMatrix(t *testing.T) {
 	switch {
 	case thorough.Full():
 		sizes, tries = [][3]int{{128, 128, 128}, {512, 512, 512}, {2048, 2048, 2048}, {4096, 4096, 4096}, {256, 8192, 256}}, 100
-	case raceEnabled:
+	case thorough.Raced:
 		sizes = [][3]int{{40, 300, 72}}
 	}
 	names, _, _ := matrixProblems(1, 1, 1)

@@ -63,7 +63,7 @@ func newMLPReference(ctx context.Context, p problem.MLP, in map[string]tile.Tens
 	x := make([][]float64, rows)
 	for i, row := range r.rows {
 		x[i] = make([]float64, p.K)
-		decode(x[i], in["x"], row*p.K, 1)
+		in["x"].Decode(x[i], row*p.K, 1)
 	}
 	r.sums = make([][]mlpSums, rows)
 	for i := range r.sums {
@@ -75,8 +75,8 @@ func newMLPReference(ctx context.Context, p problem.MLP, in map[string]tile.Tens
 		wg.Go(func() {
 			gate, up := make([]float64, p.K), make([]float64, p.K)
 			for j := w; j < cols && ctx.Err() == nil; j += workers {
-				decode(gate, in["gate"], r.cols[j], p.N)
-				decode(up, in["up"], r.cols[j], p.N)
+				in["gate"].Decode(gate, r.cols[j], p.N)
+				in["up"].Decode(up, r.cols[j], p.N)
 				if p.Scaled() {
 					scale(gate, in["gate_scale"].At(r.cols[j]))
 					scale(up, in["up_scale"].At(r.cols[j]))

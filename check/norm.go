@@ -49,11 +49,11 @@ func fillNorm(ctx context.Context, t tile.Tensor, name string, p problem.Problem
 // has at least twice the digits of bfloat16 and two more, and float64 of float32, so that
 // rounding twice is rounding once.
 func summedRow(p problem.Norm, in map[string]tile.Tensor, i int, x, scratch []float64) {
-	decode(x, in["x"], i*p.Cols, 1)
+	in["x"].Decode(x, i*p.Cols, 1)
 	if !p.Residual {
 		return
 	}
-	decode(scratch, in["residual"], i*p.Cols, 1)
+	in["residual"].Decode(scratch, i*p.Cols, 1)
 	for j := range x {
 		x[j] = rounded(p.X, x[j]+scratch[j])
 	}
@@ -92,9 +92,9 @@ func normRow(p problem.Norm, in map[string]tile.Tensor, i int, want, bound, x []
 	inverse := 1 / math.Sqrt(square+p.Eps())
 	relative := ((2*of+8*u)*square+off*off)*inverse*inverse/2 + 16*u
 
-	decode(want, in["w"], 0, 1)
+	in["w"].Decode(want, 0, 1)
 	if !p.RMS {
-		decode(bound, in["b"], 0, 1)
+		in["b"].Decode(bound, 0, 1)
 	} else {
 		clear(bound)
 	}

@@ -54,7 +54,7 @@ func operandsOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor
 		}
 	}
 	if p.Bias {
-		decode(o.bias, bias, 0, 1)
+		bias.Decode(o.bias, 0, 1)
 	}
 	if scheme.Dynamic && scheme.A == problem.Tensor {
 		lo, hi, err := extremes(ctx, p.M, p.K, func(row, col int) float32 { return float32(o.a.At(row*p.K + col)) })
@@ -81,7 +81,7 @@ func (o operands) rowsOfA(rows []int) (values, doubts [][]float64) {
 // near the middle between two that the rounding of the division decides. Of
 // another a doubt is left as it is.
 func (o operands) rowOfA(dst, doubt []float64, row int) {
-	decode(dst, o.a, row*o.p.K, 1)
+	o.a.Decode(dst, row*o.p.K, 1)
 	switch {
 	case o.scheme.A == problem.NoGrain:
 	case !o.scheme.Dynamic:
@@ -159,9 +159,9 @@ func (q quantizer) real(x float32) (value, doubt float64) {
 // where sums are rounded before the zero point is taken out, |dst| elsewhere.
 func (o operands) rowOfB(dst, size []float64, k, from int) {
 	if o.p.TransB {
-		decode(dst, o.b, from*o.p.K+k, o.p.K)
+		o.b.Decode(dst, from*o.p.K+k, o.p.K)
 	} else {
-		decode(dst, o.b, k*o.p.N+from, 1)
+		o.b.Decode(dst, k*o.p.N+from, 1)
 	}
 	if o.scheme.B == problem.NoGrain {
 		for j, x := range dst {
@@ -201,30 +201,4 @@ func stepAt(scales, zeros tile.Tensor, i int) quant.Step {
 		s.Zero = zeros.Int32s()[i]
 	}
 	return s
-}
-
-// decode sets dst to every stride-th element of t, from element start on.
-func decode(dst []float64, t tile.Tensor, start, stride int) {
-	switch {
-	case t.Dtype == tile.Float32 && stride == 1:
-		for i, v := range t.Float32s()[start : start+len(dst)] {
-			dst[i] = float64(v)
-		}
-	case t.Dtype == tile.BFloat16 && stride == 1:
-		for i, v := range t.BFloat16s()[start : start+len(dst)] {
-			dst[i] = float64(math.Float32frombits(uint32(v) << 16))
-		}
-	case t.Dtype == tile.Int8 && stride == 1:
-		for i, v := range t.Int8s()[start : start+len(dst)] {
-			dst[i] = float64(v)
-		}
-	case t.Dtype == tile.Int32 && stride == 1:
-		for i, v := range t.Int32s()[start : start+len(dst)] {
-			dst[i] = float64(v)
-		}
-	default:
-		for i := range dst {
-			dst[i] = t.At(start + i*stride)
-		}
-	}
 }

@@ -128,7 +128,7 @@ func fillSums(ctx context.Context, t tile.Tensor, p problem.Matmul, seed uint64,
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			decode(row, b, (e*p.K+k)*p.N, 1)
+			b.Decode(row, (e*p.K+k)*p.N, 1)
 			for j, x := range row {
 				sums[j] += x
 			}

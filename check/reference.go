@@ -106,14 +106,24 @@ func (r *Reference) values(ctx context.Context, ops operands, step int) (*rowVal
 	v := newRowValues(len(r.rows) * r.p.N)
 	avals, doubts := ops.rowsOfA(r.rows)
 	err := parallel(ctx, r.p.N, func(lo, hi int) {
-		b, size := make([]float64, hi-lo), make([]float64, hi-lo)
-		for k := range r.p.K {
-			if ctx.Err() != nil {
-				return
+		const together = 32 // rows of b, for which a row of sums stays in the nearest cache
+		var b, size [together][]float64
+		for i := range b {
+			b[i], size[i] = make([]float64, hi-lo), make([]float64, hi-lo)
+		}
+		for from := 0; from < r.p.K; from += together {
+			count := min(together, r.p.K-from)
+			for i := range count {
+				if ctx.Err() != nil {
+					return
+				}
+				ops.rowOfB(b[i], size[i], from+i, lo)
 			}
-			ops.rowOfB(b, size, k, lo)
-			for i := range r.rows {
-				v.add(i*r.p.N+lo, avals[i][k], doubts[i][k], b, size, (k+1)%step == 0 || k+1 == r.p.K)
+			for row := range r.rows {
+				for i := range count {
+					k := from + i
+					v.add(row*r.p.N+lo, avals[row][k], doubts[row][k], b[i], size[i], (k+1)%step == 0 || k+1 == r.p.K)
+				}
 			}
 		}
 	})
@@ -131,10 +141,11 @@ func newRowValues(n int) *rowValues {
 // add adds a·b to values from at on, an element of a with its doubt by a row of b whose
 // magnitudes are size; then the sum is cut or not.
 func (v *rowValues) add(at int, a, doubt float64, b, size []float64, cut bool) {
-	sum, sumAbs := v.sum[at:at+len(b)], v.sumAbs[at:at+len(b)]
+	sum, sumAbs, size := v.sum[at:][:len(b)], v.sumAbs[at:][:len(b)], size[:len(b)]
+	magnitude := math.Abs(a)
 	for j, bv := range b {
 		sum[j] += a * bv
-		sumAbs[j] += math.Abs(a) * size[j]
+		sumAbs[j] += magnitude * size[j]
 	}
 	if doubt > 0 {
 		for j, size := range size {
@@ -142,7 +153,7 @@ func (v *rowValues) add(at int, a, doubt float64, b, size []float64, cut bool) {
 		}
 	}
 	if cut {
-		cuts, cuts2 := v.cuts[at:at+len(b)], v.cuts2[at:at+len(b)]
+		cuts, cuts2 := v.cuts[at:][:len(b)], v.cuts2[at:][:len(b)]
 		for j, s := range sum {
 			cuts[j] += math.Abs(s)
 			cuts2[j] += s * s

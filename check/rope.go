@@ -77,7 +77,7 @@ func exactRopeRow(p problem.Rope, seed uint64, i int, want, bound, x []float64) 
 // is not turned is x itself.
 func ropeRow(p problem.Rope, x tile.Tensor, i int, want, bound []float64) {
 	const u = 0x1p-24
-	decode(want, x, i*p.Dim, 1)
+	x.Decode(want, i*p.Dim, 1)
 	clear(bound)
 	for d := range p.Turned() / 2 {
 		cos, sin := p.CosSin(i%p.Rows, d)

@@ -82,7 +82,7 @@ func (r rowwise) Verify(ctx context.Context, _ []*tile.Program, in, outputs map[
 		for w := first; w < last; w++ {
 			p := &parts[w]
 			for i := w * r.rows / workers; i < (w+1)*r.rows/workers && ctx.Err() == nil; i++ {
-				decode(got, out, i*r.cols, 1)
+				out.Decode(got, i*r.cols, 1)
 				r.row(in, i, want, bound, scratch)
 				for j, g := range got {
 					p.errors.Add(g, want[j])

@@ -48,7 +48,7 @@ func fillSoftmax(ctx context.Context, t tile.Tensor, name string, p problem.Prob
 // be taken for nothing, in e^d, where s is at least 1, and in the output.
 func softmaxRow(p problem.Softmax, x tile.Tensor, i int, want, bound, d []float64) {
 	const u = 0x1p-24
-	decode(d, x, i*p.Cols, 1)
+	x.Decode(d, i*p.Cols, 1)
 	largest := math.Inf(-1)
 	for _, v := range d {
 		largest = math.Max(largest, v)

@@ -42,7 +42,7 @@ func (r *Reference) unquantized(ctx context.Context, p problem.Matmul, in map[st
 	for i, row := range r.rows {
 		avals[i] = make([]float64, p.K)
 		if isWide := p.A.Bits() > 8; isWide {
-			decode(avals[i], ops.a, row*p.K, 1)
+			ops.a.Decode(avals[i], row*p.K, 1)
 			continue
 		}
 		for k := range avals[i] {

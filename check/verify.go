@@ -107,7 +107,7 @@ func (r *Reference) compareRows(ctx context.Context, v *verdict, values *rowValu
 		if ctx.Err() != nil {
 			return
 		}
-		decode(got, out, row*n, 1)
+		out.Decode(got, row*n, 1)
 		for j, g := range got {
 			at := i*n + j
 			v.rounding.Add(g, r.compare(v, values, at, b, bias[j], row, j, g))
@@ -126,7 +126,7 @@ func (r *Reference) compareCells(ctx context.Context, v *verdict, values *rowVal
 			return
 		}
 		for j, col := range c.cols {
-			decode(got, out, c.row*r.p.N+col, 1)
+			out.Decode(got, c.row*r.p.N+col, 1)
 			r.compare(v, values, c.at+j, b, bias[col], c.row, col, got[0])
 		}
 	}
@@ -169,7 +169,7 @@ func (r *Reference) compareProbes(ctx context.Context, v *verdict, b bound, bias
 		if ctx.Err() != nil {
 			return
 		}
-		decode(row, out, i*p.N, 1)
+		out.Decode(row, i*p.N, 1)
 		limit := b.combination(p.N, math.Sqrt(r.normA[i]*r.normB), shift)
 		for _, pr := range r.probes {
 			got, want := dot(row, pr.x), pr.want[i]
@@ -207,7 +207,7 @@ func (r *Reference) compareRange(ctx context.Context, v *verdict, b bound, bias 
 		if ctx.Err() != nil {
 			return
 		}
-		decode(row, out, i*r.p.N, 1)
+		out.Decode(row, i*r.p.N, 1)
 		low := least[r.p.Activation]
 		if low < 0 { // what is left of a large number that should become 0
 			low -= 16 * tile.Float32.Epsilon() * (math.Sqrt(r.normA[i]*r.normB) + shift)

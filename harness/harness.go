@@ -31,21 +31,7 @@
 // check itself is broken, and to write over results that exist.
 package harness
 
-import "fmt"
+import "matladder/internal/yamldoc"
 
 // A ConfigError is a mistake in a sweep, at its place in the file.
-type ConfigError struct {
-	File string // "" where the sweep did not come from a file
-	Line int    // from 1; 0 if the file as a whole is at fault
-	Msg  string
-}
-
-func (e *ConfigError) Error() string {
-	switch {
-	case e.File == "":
-		return e.Msg
-	case e.Line == 0:
-		return fmt.Sprintf("%s: %s", e.File, e.Msg)
-	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
-}
+type ConfigError = yamldoc.Error

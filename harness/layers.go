@@ -3,6 +3,7 @@ package harness
 import (
 	"slices"
 
+	"matladder/internal/yamldoc"
 	"matladder/problem"
 	"matladder/results"
 
@@ -67,11 +68,11 @@ func (c Config) uses(p problem.Problem) string {
 
 // layers reads the layers of a sweep into c.
 func (d document) layers(c *Config, n *yaml.Node) error {
-	return eachOf(d, n, func(n *yaml.Node) error {
+	return d.OneOrItems(n, func(n *yaml.Node) error {
 		var l Layer
-		err := d.mapping(n, "a layer", fields{
-			"layer": d.text(&l.Name, layerName),
-			"parts": func(n *yaml.Node) error { return eachOf(d, n, func(n *yaml.Node) error { return d.part(&l, n) }) },
+		err := d.Mapping(n, "a layer", yamldoc.Fields{
+			"layer": d.Text(&l.Name, results.LayerName),
+			"parts": func(n *yaml.Node) error { return d.OneOrItems(n, func(n *yaml.Node) error { return d.part(&l, n) }) },
 		}, "layer", "parts")
 		c.Layers = append(c.Layers, l)
 		return err
@@ -87,40 +88,24 @@ func (d document) part(l *Layer, n *yaml.Node) error {
 	p := Part{Times: 1, Kernels: Default(f).Kernels}
 	var sizes []problem.Sizes
 	asked := Default(f).Asked[0]
-	err = d.mapping(n, "a part", fields{
-		"part":    d.text(&p.Name, layerName),
+	err = d.Mapping(n, "a part", yamldoc.Fields{
+		"part":    d.Text(&p.Name, results.LayerName),
 		familyKey: func(*yaml.Node) error { return nil }, // read before
-		"times":   value(d, &p.Times, positive(whole)),
+		"times":   yamldoc.Value(d.Doc, &p.Times, positive(whole)),
 		"size":    func(n *yaml.Node) (err error) { sizes, err = d.sizes(f, n); return err },
 		"dtype":   func(n *yaml.Node) (err error) { asked, err = d.asked(f, n); return err },
-		"kernels": list(d, &p.Kernels, scalar(d, func(s string) (int, error) { return parseKernel(f, s) })),
+		"kernels": yamldoc.List(d.Doc, &p.Kernels, yamldoc.Scalar(d.Doc, func(s string) (int, error) { return parseKernel(f, s) })),
 	}, "part", "size")
 	switch {
 	case err != nil:
 		return err
 	case len(sizes) != 1:
-		return d.errorf(n, "part %s has %d sizes: want one", p.Name, len(sizes))
+		return d.Errorf(n, "part %s has %d sizes: want one", p.Name, len(sizes))
 	}
 	p.Problem = f.Make(sizes[0], asked)
 	if err := p.Problem.Validate(); err != nil {
-		return d.errorf(n, "part %s: %v", p.Name, err)
+		return d.Errorf(n, "part %s: %v", p.Name, err)
 	}
 	l.Parts = append(l.Parts, p)
-	return nil
-}
-
-// layerName is a name that rows can hold.
-func layerName(s string) (string, error) { return s, results.LayerName(s) }
-
-// eachOf calls f for the items of a list.
-func eachOf(d document, n *yaml.Node, f func(*yaml.Node) error) error {
-	if n = resolve(n); n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		return d.errorf(n, "want a list")
-	}
-	for _, item := range n.Content {
-		if err := f(resolve(item)); err != nil {
-			return err
-		}
-	}
 	return nil
 }

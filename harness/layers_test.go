@@ -71,7 +71,7 @@ func TestLayers_Mistakes(t *testing.T) {
 		strings.Replace(layered, "family: norm", "family: norms", 1):  "unknown problem family",
 		strings.Replace(layered, "kernels: [5]", "kernels: [9]", 1):   "unknown kernel",
 		strings.Replace(layered, "layer: small", "layer: a/b", 1):     "without ; and /",
-		"layers: []": "want a list",
+		"layers: []": "empty list",
 	} {
 		if _, err := Parse("layered.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q, of\n%s", err, want, text)

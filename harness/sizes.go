@@ -3,6 +3,7 @@ package harness
 import (
 	"math"
 
+	"matladder/internal/yamldoc"
 	"matladder/problem"
 
 	"gopkg.in/yaml.v3"
@@ -34,32 +35,26 @@ func validate(f *problem.Family, s problem.Sizes) error {
 // word, a range of problems whose sizes are equal, or a product of lists of sizes by
 // their names.
 func (d document) sizes(f *problem.Family, n *yaml.Node) ([]problem.Sizes, error) {
-	items := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
-		items = n.Content
-	}
 	var shapes []problem.Sizes
 	seen := map[problem.Sizes]bool{}
-	for _, item := range items {
-		some, err := d.shapes(f, resolve(item), maxShapes-len(shapes))
+	err := d.OneOrItems(n, func(item *yaml.Node) error {
+		some, err := d.shapes(f, item, maxShapes-len(shapes))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, s := range some {
 			if err := validate(f, s); err != nil {
-				return nil, d.errorf(item, "%v", err)
+				return d.Errorf(item, "%v", err)
 			}
 			if seen[s] {
-				return nil, d.errorf(item, "size %s is listed twice", f.Short(s))
+				return d.Errorf(item, "size %s is listed twice", f.Short(s))
 			}
 			seen[s] = true
 		}
 		shapes = append(shapes, some...)
-	}
-	if len(shapes) == 0 {
-		return nil, d.errorf(n, "empty list")
-	}
-	return shapes, nil
+		return nil
+	})
+	return shapes, err
 }
 
 // shapes reads one item of sizes, at most limit shapes.
@@ -67,11 +62,11 @@ func (d document) shapes(f *problem.Family, n *yaml.Node, limit int) ([]problem.
 	if n.Kind == yaml.ScalarNode {
 		s, err := parseSizes(f, n.Value)
 		if err != nil {
-			return nil, d.errorf(n, "%v", err)
+			return nil, d.Errorf(n, "%v", err)
 		}
 		return []problem.Sizes{s}, d.atMost(n, 1, limit)
 	}
-	if has(n, "start") || has(n, "end") {
+	if yamldoc.Get(n, "start") != nil || yamldoc.Get(n, "end") != nil {
 		squares, err := d.sizeRange(n)
 		if err != nil {
 			return nil, err
@@ -82,7 +77,7 @@ func (d document) shapes(f *problem.Family, n *yaml.Node, limit int) ([]problem.
 		}
 		return shapes, d.atMost(n, len(shapes), limit)
 	}
-	axes, keys := make([][]int, len(f.Sizes)), fields{}
+	axes, keys := make([][]int, len(f.Sizes)), yamldoc.Fields{}
 	var required []string
 	for i, size := range f.Sizes {
 		axes[i] = []int{size.Default}
@@ -91,7 +86,7 @@ func (d document) shapes(f *problem.Family, n *yaml.Node, limit int) ([]problem.
 			required = append(required, size.Name)
 		}
 	}
-	if err := d.mapping(n, "a size", keys, required...); err != nil {
+	if err := d.Mapping(n, "a size", keys, required...); err != nil {
 		return nil, err
 	}
 	shapes := []problem.Sizes{{}}
@@ -113,41 +108,35 @@ func (d document) shapes(f *problem.Family, n *yaml.Node, limit int) ([]problem.
 
 func (d document) atMost(n *yaml.Node, have, limit int) error {
 	if have > limit {
-		return d.errorf(n, "more than %d sizes", maxShapes)
+		return d.Errorf(n, "more than %d sizes", maxShapes)
 	}
 	return nil
 }
 
 // axis reads the sizes under one name: a number, a list or a range.
 func (d document) axis(n *yaml.Node) ([]int, error) {
-	switch n.Kind {
-	case yaml.MappingNode:
+	if n.Kind == yaml.MappingNode {
 		return d.sizeRange(n)
-	case yaml.SequenceNode:
-		if len(n.Content) == 0 {
-			return nil, d.errorf(n, "empty list")
-		}
-		var list []int
-		for _, item := range n.Content {
-			v, err := d.size(resolve(item))
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		return list, d.atMost(n, len(list), maxShapes)
 	}
-	v, err := d.size(n)
-	return []int{v}, err
+	var list []int
+	err := d.OneOrItems(n, func(n *yaml.Node) error {
+		v, err := d.size(n)
+		list = append(list, v)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, d.atMost(n, len(list), maxShapes)
 }
 
 func (d document) size(n *yaml.Node) (int, error) {
 	if n.Kind != yaml.ScalarNode {
-		return 0, d.errorf(n, "want a number")
+		return 0, d.Errorf(n, "want a number")
 	}
 	v, err := problem.ParseSize(n.Value)
 	if err != nil {
-		return 0, d.errorf(n, "%s: %v", n.Value, err)
+		return 0, d.Errorf(n, "%s: %v", n.Value, err)
 	}
 	return v, nil
 }
@@ -156,21 +145,21 @@ func (d document) size(n *yaml.Node) (int, error) {
 // included if it is met.
 func (d document) sizeRange(n *yaml.Node) ([]int, error) {
 	var start, end, multiplier, step int
-	number := func(v *int) field {
+	number := func(v *int) yamldoc.Field {
 		return func(n *yaml.Node) (err error) { *v, err = d.size(n); return err }
 	}
-	err := d.mapping(n, "a range", fields{
+	err := d.Mapping(n, "a range", yamldoc.Fields{
 		"start": number(&start), "end": number(&end), "multiplier": number(&multiplier), "step": number(&step),
 	}, "start", "end")
 	switch {
 	case err != nil:
 		return nil, err
 	case (multiplier == 0) == (step == 0):
-		return nil, d.errorf(n, "a range needs either multiplier or step")
+		return nil, d.Errorf(n, "a range needs either multiplier or step")
 	case multiplier == 1:
-		return nil, d.errorf(n, "multiplier: 1 never reaches the end; it must be at least 2")
+		return nil, d.Errorf(n, "multiplier: 1 never reaches the end; it must be at least 2")
 	case end < start:
-		return nil, d.errorf(n, "end %d is below start %d", end, start)
+		return nil, d.Errorf(n, "end %d is below start %d", end, start)
 	}
 	var list []int
 	for v := start; ; {

@@ -1,10 +1,7 @@
 package harness
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -12,7 +9,7 @@ import (
 	"time"
 
 	"matladder/check"
-	"matladder/internal/yamlline"
+	"matladder/internal/yamldoc"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -53,150 +50,131 @@ import (
 //	pin: true                      # threads are bound to cores; default: false
 //	cache: cold                    # launches find nothing of their operands in the caches; default: warm
 func Parse(name string, text []byte) (Config, error) {
-	d := document{name}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var root yaml.Node
-	if err := dec.Decode(&root); errors.Is(err, io.EOF) {
-		return Config{}, &ConfigError{name, 0, "empty: a sweep needs at least sizes"}
-	} else if err != nil {
-		return Config{}, d.syntax(err, text)
+	d := document{yamldoc.Doc(name)}
+	root, err := d.Read(text, "empty: a sweep needs at least sizes")
+	if err != nil {
+		return Config{}, err
 	}
-	var second yaml.Node
-	if err := dec.Decode(&second); err == nil {
-		return Config{}, d.errorf(&second, "a second document; a file is one sweep")
-	} else if !errors.Is(err, io.EOF) {
-		return Config{}, d.syntax(err, text)
-	}
-	if root.Kind != yaml.DocumentNode || len(root.Content) != 1 {
-		return Config{}, &ConfigError{name, 0, "empty: a sweep needs at least sizes"}
-	}
-	f, err := d.family(root.Content[0])
+	f, err := d.family(root)
 	if err != nil {
 		return Config{}, err
 	}
 	c := Default(f)
 	c.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
-	if err := d.mapping(root.Content[0], "a sweep", d.sweep(&c)); err != nil {
+	if err := d.Mapping(root, "a sweep", d.sweep(&c)); err != nil {
 		return Config{}, err
 	}
 	switch {
 	case len(c.Layers) == 0 && len(c.Sizes) == 0:
-		return Config{}, d.errorf(root.Content[0], "a sweep needs the key sizes")
-	case len(c.Layers) > 0 && d.has(root.Content[0], familyKey, "sizes", "kernels", "dtypes", "blocks", "batch", "precision", "together"):
-		return Config{}, d.errorf(root.Content[0], "layers say what their parts are; beside them a sweep has neither family, sizes, kernels, dtypes, blocks, batch, precision nor together")
+		return Config{}, d.Errorf(root, "a sweep needs the key sizes")
+	case len(c.Layers) > 0 && slices.ContainsFunc(ofParts, func(key string) bool { return yamldoc.Get(root, key) != nil }):
+		return Config{}, d.Errorf(root, "layers say what their parts are; beside them a sweep has neither family, sizes, kernels, dtypes, blocks, batch, precision nor together")
 	}
 	return c, nil
 }
 
+// document is the text of a sweep.
+type document struct{ yamldoc.Doc }
+
 // family reads the key family ahead of all others, which depend on it.
 func (d document) family(n *yaml.Node) (*problem.Family, error) {
 	f := problem.Families()[0]
-	if n = resolve(n); n.Kind != yaml.MappingNode {
-		return f, nil // to be refused
+	if n = yamldoc.Get(n, familyKey); n == nil {
+		return f, nil
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == familyKey {
-			return f, value(d, &f, problem.Find)(resolve(n.Content[i+1]))
-		}
-	}
-	return f, nil
+	return f, yamldoc.Value(d.Doc, &f, problem.Find)(n)
 }
 
 const familyKey = "family"
 
-// has reports whether a mapping has one of keys.
-func (d document) has(n *yaml.Node, keys ...string) bool {
-	n = resolve(n)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if slices.Contains(keys, n.Content[i].Value) {
-			return true
-		}
-	}
-	return false
-}
+// ofParts are keys of a sweep without layers: parts of layers say these for themselves.
+var ofParts = []string{familyKey, "sizes", "kernels", "dtypes", "blocks", "batch", "precision", "together"}
 
 // sweep has the keys of a sweep.
-func (d document) sweep(c *Config) fields {
-	return fields{
-		"name":        d.text(&c.Name, func(s string) (string, error) { return s, nil }),
+func (d document) sweep(c *Config) yamldoc.Fields {
+	return yamldoc.Fields{
+		"name":        d.Text(&c.Name, anything),
 		familyKey:     func(*yaml.Node) error { return nil }, // read before
 		"sizes":       func(n *yaml.Node) (err error) { c.Sizes, err = d.sizes(c.Family, n); return err },
-		"kernels":     list(d, &c.Kernels, scalar(d, func(s string) (int, error) { return parseKernel(c.Family, s) })),
-		"dtypes":      list(d, &c.Asked, func(n *yaml.Node) (problem.Asked, error) { return d.asked(c.Family, n) }),
+		"kernels":     yamldoc.List(d.Doc, &c.Kernels, yamldoc.Scalar(d.Doc, func(s string) (int, error) { return parseKernel(c.Family, s) })),
+		"dtypes":      yamldoc.List(d.Doc, &c.Asked, func(n *yaml.Node) (problem.Asked, error) { return d.asked(c.Family, n) }),
 		"blocks":      d.blocks(c),
 		"batch":       func(n *yaml.Node) error { return d.batches(c, n) },
-		"precision":   list(d, &c.Precisions, scalar(d, parsePrecision)),
-		"shardings":   list(d, &c.Shardings, scalar(d, sharding)),
-		"scaling":     list(d, &c.Scaling, scalar(d, scaling)),
+		"precision":   yamldoc.List(d.Doc, &c.Precisions, yamldoc.Scalar(d.Doc, parsePrecision)),
+		"shardings":   yamldoc.List(d.Doc, &c.Shardings, yamldoc.Scalar(d.Doc, sharding)),
+		"scaling":     yamldoc.List(d.Doc, &c.Scaling, yamldoc.Scalar(d.Doc, scaling)),
 		"layers":      func(n *yaml.Node) error { return d.layers(c, n) },
-		"together":    value(d, &c.Together, truth),
-		"time_budget": value(d, &c.TimeBudget, duration),
-		"timeout":     value(d, &c.Timeout, positive(duration)),
+		"together":    yamldoc.Value(d.Doc, &c.Together, truth),
+		"time_budget": yamldoc.Value(d.Doc, &c.TimeBudget, duration),
+		"timeout":     yamldoc.Value(d.Doc, &c.Timeout, positive(duration)),
 		"rounds": func(n *yaml.Node) error {
-			err := d.mapping(n, "limits", fields{
-				"min": value(d, &c.MinRounds, positive(whole)),
-				"max": value(d, &c.MaxRounds, positive(whole)),
+			err := d.Mapping(n, "limits", yamldoc.Fields{
+				"min": yamldoc.Value(d.Doc, &c.MinRounds, positive(whole)),
+				"max": yamldoc.Value(d.Doc, &c.MaxRounds, positive(whole)),
 			})
 			if err == nil && c.MinRounds > c.MaxRounds {
-				err = d.errorf(n, "min %d is above max %d", c.MinRounds, c.MaxRounds)
+				err = d.Errorf(n, "min %d is above max %d", c.MinRounds, c.MaxRounds)
 			}
 			return err
 		},
-		"repetitions": value(d, &c.Repetitions, positive(whole)),
-		"warmup":      value(d, &c.Warmup, whole),
-		"seed":        value(d, &c.Seed, seed),
-		"dist":        d.text(&c.Dist, distribution),
-		"threads":     value(d, &c.Threads, whole),
-		"pin":         value(d, &c.Pin, truth),
-		"cache":       value(d, &c.Cache, ParseCache),
+		"repetitions": yamldoc.Value(d.Doc, &c.Repetitions, positive(whole)),
+		"warmup":      yamldoc.Value(d.Doc, &c.Warmup, whole),
+		"seed":        yamldoc.Value(d.Doc, &c.Seed, seed),
+		"dist":        d.Text(&c.Dist, distribution),
+		"threads":     yamldoc.Value(d.Doc, &c.Threads, whole),
+		"pin":         yamldoc.Value(d.Doc, &c.Pin, truth),
+		"cache":       yamldoc.Value(d.Doc, &c.Cache, ParseCache),
 	}
 }
 
-func (d document) blocks(c *Config) field {
+func (d document) blocks(c *Config) yamldoc.Field {
 	return func(n *yaml.Node) error {
 		if n.Kind == yaml.ScalarNode && n.Value == allBlocks {
 			c.AllBlocks = true
 			return nil
 		}
-		return list(d, &c.Blocks, scalar(d, c.Family.ParseBlocks))(n)
+		return yamldoc.List(d.Doc, &c.Blocks, yamldoc.Scalar(d.Doc, c.Family.ParseBlocks))(n)
 	}
 }
 
 // batches reads how many problems are solved at once.
 func (d document) batches(c *Config, n *yaml.Node) error {
 	if _, ok := c.Family.Index(problem.BatchSize); !ok {
-		return d.errorf(n, "problems of %s have no size batch", c.Family.Name)
+		return d.Errorf(n, "problems of %s have no size batch", c.Family.Name)
 	}
-	return list(d, &c.Batches, scalar(d, problem.ParseSize))(n)
+	return yamldoc.List(d.Doc, &c.Batches, yamldoc.Scalar(d.Doc, problem.ParseSize))(n)
 }
 
 // asked reads what is asked of a family in one word, or {a, b, out, quant, activation,
 // options}.
 func (d document) asked(f *problem.Family, n *yaml.Node) (problem.Asked, error) {
 	if n.Kind != yaml.MappingNode {
-		return scalar(d, f.Parse)(n)
+		return yamldoc.Scalar(d.Doc, f.Parse)(n)
 	}
 	var o problem.Asked
-	err := d.mapping(n, "a dtype", fields{
-		"a": value(d, &o.A, tile.ParseDtype), "b": value(d, &o.B, tile.ParseDtype), "out": value(d, &o.Out, tile.ParseDtype),
-		"quant": value(d, &o.Quant, problem.ParseQuant), "activation": value(d, &o.Epilogue, problem.ParseEpilogue),
-		"options": d.text(&o.Options, func(s string) (string, error) { return s, nil }),
+	err := d.Mapping(n, "a dtype", yamldoc.Fields{
+		"a": yamldoc.Value(d.Doc, &o.A, tile.ParseDtype), "b": yamldoc.Value(d.Doc, &o.B, tile.ParseDtype), "out": yamldoc.Value(d.Doc, &o.Out, tile.ParseDtype),
+		"quant": yamldoc.Value(d.Doc, &o.Quant, problem.ParseQuant), "activation": yamldoc.Value(d.Doc, &o.Epilogue, problem.ParseEpilogue),
+		"options": d.Text(&o.Options, anything),
 	}, "a")
 	if err != nil {
 		return problem.Asked{}, err
 	}
 	if o, err = f.Complete(o); err != nil {
-		return problem.Asked{}, d.errorf(n, "%v", err)
+		return problem.Asked{}, d.Errorf(n, "%v", err)
 	}
 	return o, nil
 }
 
-func distribution(s string) (string, error) {
+func distribution(s string) error {
 	if !slices.Contains(check.Distributions(), s) {
-		return "", fmt.Errorf("unknown distribution %q (known: %s)", s, strings.Join(check.Distributions(), ", "))
+		return fmt.Errorf("unknown distribution %q (known: %s)", s, strings.Join(check.Distributions(), ", "))
 	}
-	return s, nil
+	return nil
 }
+
+// anything is a text of which nothing is asked.
+func anything(string) error { return nil }
 
 func truth(s string) (bool, error) {
 	if s != "true" && s != "false" {
@@ -240,10 +218,4 @@ func positive[T int | time.Duration](parse func(string) (T, error)) func(string)
 		}
 		return v, err
 	}
-}
-
-// syntax turns the YAML package's "yaml: line 3: …" into file:line.
-func (d document) syntax(err error, text []byte) error {
-	line, words := yamlline.Cut(err.Error(), text)
-	return &ConfigError{d.name, line, "not YAML: " + words}
 }

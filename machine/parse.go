@@ -1,85 +1,17 @@
 package machine
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 
-	"matladder/internal/yamlline"
+	"matladder/internal/yamldoc"
 
 	"gopkg.in/yaml.v3"
 )
-
-// file is the layout of chips.yaml.
-type file struct {
-	Sources   map[string]string   `yaml:"sources"`   // id → what it is
-	Ambiguous map[string][]string `yaml:"ambiguous"` // name → keys it may mean
-	Devices   []record            `yaml:"devices"`
-}
-
-type record struct {
-	Key            string   `yaml:"key"`
-	Names          []string `yaml:"names"`
-	Vendor         string   `yaml:"vendor"`
-	Kind           string   `yaml:"kind"`
-	Note           string   `yaml:"note"`
-	Cores          int      `yaml:"cores_per_device"`
-	DevicesPerChip int      `yaml:"devices_per_chip"`
-	Parallel       int      `yaml:"parallel_programs"`
-	MXUs           int      `yaml:"mxus_per_core"`
-	MXUSide        int      `yaml:"mxu_side"`
-	MXUColumns     int      `yaml:"mxu_columns"`
-	Keeps          bool     `yaml:"keeps_inputs"`
-
-	PeakFlops       map[string]figure `yaml:"peak_flops_per_second"`
-	PeakOps         map[string]figure `yaml:"peak_ops_per_second"`
-	Bandwidth       figure            `yaml:"memory_bytes_per_second"`
-	Memory          figure            `yaml:"memory_bytes"`
-	Fast            figure            `yaml:"fast_bytes_per_core"`
-	FastDefault     figure            `yaml:"fast_default_bytes_per_core"`
-	Between         figure            `yaml:"between_bytes_per_core"`
-	LastLevelCache  figure            `yaml:"last_level_cache_bytes"`
-	Clock           figure            `yaml:"clock_hertz"`
-	StepOverhead    figure            `yaml:"step_overhead_seconds"`
-	Overlap         figure            `yaml:"overlap_exponent"`
-	Dispatch        figure            `yaml:"dispatch_seconds"`
-	Launch          figure            `yaml:"launch_seconds"`
-	Attained        figure            `yaml:"memory_attained_bytes_per_second"`
-	Link            figure            `yaml:"link_bytes_per_second"`
-	Hop             figure            `yaml:"hop_seconds"`
-	Torus           torus             `yaml:"torus_chips"`
-	Align           map[string][2]int `yaml:"align_rows_columns"`
-	AlignmentSource string            `yaml:"align_source"`
-}
-
-// torus is the largest pod.
-type torus struct {
-	Pod    []int  `yaml:"pod"`
-	Wrap   int    `yaml:"wrap"`
-	Source string `yaml:"source"`
-}
-
-// figure is a value of the device, or of its chip to be shared out over the
-// chip's devices. One with neither is known to have no single value.
-type figure struct {
-	Value         *float64  `yaml:"value"`
-	ChipValue     *float64  `yaml:"chip_value"`
-	Source        string    `yaml:"source"`
-	Why           string    `yaml:"why"`
-	Disagreements []figure  `yaml:"disagreements"`
-	Between       []float64 `yaml:"between"` // where the value is a guess: the least and the most that it may be
-}
-
-func (f figure) absent() bool {
-	return f.Value == nil && f.ChipValue == nil && f.Source == "" && f.Why == "" && f.Disagreements == nil
-}
 
 // Keys of peak_flops_per_second and of peak_ops_per_second.
 var (
@@ -90,267 +22,230 @@ var (
 var keyForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // parse reads a table. Errors begin with name:line.
-func parse(name string, data []byte) (*table, error) {
-	var f file
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&f); err != nil {
-		return nil, located(name, data, err)
-	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: more than one YAML document", name)
-	}
-	var tree yaml.Node
-	if err := yaml.Unmarshal(data, &tree); err != nil {
-		return nil, located(name, data, err)
-	}
-	p := &parser{name: name, file: f, tree: &tree, used: map[string]bool{},
+func parse(name string, text []byte) (*table, error) {
+	p := &parser{Doc: yamldoc.Doc(name), sources: map[string]string{}, used: map[string]bool{},
 		t: &table{byName: map[string]int{}, ambiguous: map[string][]string{}}}
-	p.run()
-	return p.t, errors.Join(p.errs...)
+	root, err := p.Read(text, "no devices")
+	if err != nil {
+		return nil, err
+	}
+	// Devices name sources, and ambiguous names are of devices, whatever order they stand in.
+	parts := map[string]*yaml.Node{}
+	part := func(key string) yamldoc.Field {
+		return func(n *yaml.Node) error { parts[key] = n; return nil }
+	}
+	err = p.Mapping(root, "a table of devices", yamldoc.Fields{
+		"sources": part("sources"), "devices": part("devices"), "ambiguous": part("ambiguous"),
+	}, "sources", "devices")
+	if err != nil {
+		return nil, err
+	}
+	err = p.Entries(parts["sources"], "sources", func(id, text *yaml.Node) error {
+		p.sources[id.Value] = strings.TrimSpace(text.Value)
+		return nil
+	})
+	if err == nil {
+		err = p.OneOrItems(parts["devices"], p.device)
+	}
+	if n := parts["ambiguous"]; err == nil && n != nil {
+		err = p.Entries(n, "ambiguous names", p.ambiguity)
+	}
+	if err == nil {
+		err = p.Entries(parts["sources"], "sources", func(id, _ *yaml.Node) error {
+			if !p.used[id.Value] || p.sources[id.Value] == "" {
+				return p.Errorf(id, "empty, or used nowhere")
+			}
+			return nil
+		})
+	}
+	return p.t, err
 }
 
-// located turns the YAML package's "line 3: …" into "name:3: …".
-func located(name string, data []byte, err error) error {
-	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s:1: no devices", name)
-	}
-	lines := []string{err.Error()}
-	var te *yaml.TypeError
-	if errors.As(err, &te) {
-		lines = te.Errors
-	}
-	for i, l := range lines {
-		line, words := yamlline.Cut(l, data)
-		words = strings.Replace(words, " not found in type machine.", " is not a key of a ", 1)
-		if lines[i] = name + ": " + words; line > 0 {
-			lines[i] = fmt.Sprintf("%s:%d: %s", name, line, words)
-		}
-	}
-	return errors.New(strings.Join(lines, "\n"))
-}
-
-// parser checks a decoded file and collects its faults.
+// parser reads a table's text into t.
 type parser struct {
-	name string
-	file file
-	tree *yaml.Node
-	used map[string]bool // source ids
-	t    *table
-	errs []error
+	yamldoc.Doc
+	sources map[string]string // id → what it is
+	used    map[string]bool   // ids of sources
+	t       *table
 }
 
-func (p *parser) run() {
-	if len(p.file.Devices) == 0 {
-		p.fail(nil, "no devices")
+// device reads one record.
+func (p *parser) device(n *yaml.Node) error {
+	d := Device{Peak: map[string]Figure{}}
+	count := func(to *int) yamldoc.Field { return p.Decode(to, "a whole number") }
+	if n := yamldoc.Get(n, "devices_per_chip"); n != nil { // ahead of the figures that they share
+		_ = count(&d.DevicesPerChip)(n)
 	}
-	for i := range p.file.Devices {
-		p.device(i)
+	figure := func(to *Figure) yamldoc.Field {
+		return func(n *yaml.Node) (err error) { *to, err = p.figure(n, d.DevicesPerChip); return err }
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.file.Ambiguous)) {
-		p.ambiguity(name, p.file.Ambiguous[name])
-	}
-	for _, id := range slices.Sorted(maps.Keys(p.file.Sources)) {
-		if !p.used[id] {
-			p.fail([]any{"sources", id}, "source %s is used nowhere", id)
+	peaks := func(what string, dtypes []string) yamldoc.Field {
+		return func(n *yaml.Node) error {
+			return p.Entries(n, what, func(dtype, n *yaml.Node) (err error) {
+				if !slices.Contains(dtypes, dtype.Value) {
+					return p.Errorf(dtype, "want one of %s", strings.Join(dtypes, ", "))
+				}
+				d.Peak[dtype.Value], err = p.figure(n, d.DevicesPerChip)
+				return err
+			})
 		}
-		if strings.TrimSpace(p.file.Sources[id]) == "" {
-			p.fail([]any{"sources", id}, "source %s is empty", id)
-		}
 	}
-}
-
-func (p *parser) device(i int) {
-	r := p.file.Devices[i]
-	at := []any{"devices", i}
-	if !keyForm.MatchString(r.Key) {
-		p.fail(at, "key %q: want lower case letters, digits and _", r.Key)
+	err := p.Mapping(n, "a device", yamldoc.Fields{
+		"key": p.Text(&d.Key, func(s string) error {
+			if !keyForm.MatchString(s) {
+				return fmt.Errorf("%q: want lower case letters, digits and _", s)
+			}
+			return nil
+		}),
+		"names": p.Decode(&d.Names, "a list of names"), "vendor": p.Decode(&d.Vendor, "a name"), "note": p.Decode(&d.Note, "a text"),
+		"kind": p.Text(&d.Kind, func(s string) error {
+			if s != TPU && s != GPU {
+				return fmt.Errorf("%q: want %s or %s", s, TPU, GPU)
+			}
+			return nil
+		}),
+		"cores_per_device": count(&d.Cores), "devices_per_chip": count(&d.DevicesPerChip), "parallel_programs": count(&d.Parallel),
+		"mxus_per_core": count(&d.MXUs), "mxu_side": count(&d.MXUSide), "mxu_columns": count(&d.MXUColumns),
+		"keeps_inputs":                     p.Decode(&d.Keeps, "true or false"),
+		"peak_flops_per_second":            peaks("peak_flops_per_second", floats),
+		"peak_ops_per_second":              peaks("peak_ops_per_second", integers),
+		"memory_bytes_per_second":          figure(&d.BandwidthBytesPerSecond),
+		"memory_bytes":                     figure(&d.MemoryBytes),
+		"fast_bytes_per_core":              figure(&d.FastBytes),
+		"fast_default_bytes_per_core":      figure(&d.FastDefaultBytes),
+		"between_bytes_per_core":           figure(&d.BetweenBytes),
+		"last_level_cache_bytes":           figure(&d.LastLevelCacheBytes),
+		"clock_hertz":                      figure(&d.ClockHertz),
+		"step_overhead_seconds":            figure(&d.StepOverheadSeconds),
+		"overlap_exponent":                 figure(&d.OverlapExponent),
+		"dispatch_seconds":                 figure(&d.DispatchSeconds),
+		"launch_seconds":                   figure(&d.LaunchSeconds),
+		"memory_attained_bytes_per_second": figure(&d.AttainedBytesPerSecond),
+		"link_bytes_per_second":            figure(&d.LinkBytesPerSecond),
+		"hop_seconds":                      figure(&d.HopSeconds),
+		"torus_chips": func(n *yaml.Node) error {
+			t := &d.Torus
+			err := p.Mapping(n, "a torus", yamldoc.Fields{"pod": p.Decode(&t.Pod, "a list of lengths"), "wrap": count(&t.Wrap), "source": p.source(&t.Source)}, "source")
+			if err == nil && (len(t.Pod) < 2 || len(t.Pod) > 3 || slices.Min(t.Pod) < 1 || t.Wrap < 1) {
+				err = p.Errorf(n, "want a pod of two or three sides, and wrap")
+			}
+			return err
+		},
+		"align_rows_columns": func(n *yaml.Node) error {
+			d.Align = map[string][2]int{}
+			return p.Entries(n, "alignments", func(dtype, n *yaml.Node) error {
+				var a [2]int
+				known := slices.Contains(floats, dtype.Value) || slices.Contains(integers, dtype.Value) || dtype.Value == "int32"
+				if err := n.Decode(&a); err != nil || !known || a[0] < 1 || a[1] < 1 {
+					return p.Errorf(dtype, "want a dtype and two positive numbers")
+				}
+				d.Align[dtype.Value] = a
+				return nil
+			})
+		},
+		"align_source": p.source(&d.AlignSource),
+	}, "key", "names", "vendor", "kind", "cores_per_device", "devices_per_chip", "parallel_programs")
+	switch {
+	case err != nil:
+		return err
+	case len(d.Names) == 0 || d.Vendor == "" || min(d.Cores, d.DevicesPerChip, d.Parallel) < 1:
+		return p.Errorf(n, "%s: names and vendor are empty, or cores_per_device, devices_per_chip or parallel_programs are below 1", d.Key)
+	case d.MXUs < 0 || (d.MXUs > 0) != (d.MXUSide > 0):
+		return p.Errorf(n, "%s: mxus_per_core and mxu_side go together", d.Key)
+	case (len(d.Align) > 0) != (d.AlignSource != ""):
+		return p.Errorf(n, "%s: align_rows_columns and align_source go together", d.Key)
 	}
-	if r.Kind != TPU && r.Kind != GPU {
-		p.fail(at, "%s: kind %q: want %s or %s", r.Key, r.Kind, TPU, GPU)
-	}
-	if r.Vendor == "" || r.Cores < 1 || r.DevicesPerChip < 1 || r.Parallel < 1 || len(r.Names) == 0 {
-		p.fail(at, "%s: names, vendor, cores_per_device, devices_per_chip and parallel_programs are required", r.Key)
-		return
-	}
-	if r.MXUs < 0 || (r.MXUs > 0) != (r.MXUSide > 0) {
-		p.fail(at, "%s: mxus_per_core and mxu_side go together", r.Key)
-	}
-	f := func(field string, v figure) Figure {
-		return p.figure(append(at[:2:2], field), v, r.DevicesPerChip)
-	}
-	d := Device{
-		Key: r.Key, Names: r.Names, Vendor: r.Vendor, Kind: r.Kind, Note: r.Note,
-		Cores: r.Cores, DevicesPerChip: r.DevicesPerChip, Parallel: r.Parallel,
-		MXUs: r.MXUs, MXUSide: r.MXUSide, MXUColumns: cmp.Or(r.MXUColumns, r.MXUSide), Keeps: r.Keeps, Peak: map[string]Figure{},
-		BandwidthBytesPerSecond: f("memory_bytes_per_second", r.Bandwidth),
-		MemoryBytes:             f("memory_bytes", r.Memory),
-		FastBytes:               f("fast_bytes_per_core", r.Fast),
-		FastDefaultBytes:        f("fast_default_bytes_per_core", r.FastDefault),
-		BetweenBytes:            f("between_bytes_per_core", r.Between),
-		LastLevelCacheBytes:     f("last_level_cache_bytes", r.LastLevelCache),
-		ClockHertz:              f("clock_hertz", r.Clock),
-		StepOverheadSeconds:     f("step_overhead_seconds", r.StepOverhead),
-		OverlapExponent:         f("overlap_exponent", r.Overlap),
-		DispatchSeconds:         f("dispatch_seconds", r.Dispatch),
-		LaunchSeconds:           f("launch_seconds", r.Launch),
-		AttainedBytesPerSecond:  f("memory_attained_bytes_per_second", r.Attained),
-		LinkBytesPerSecond:      f("link_bytes_per_second", r.Link),
-		HopSeconds:              f("hop_seconds", r.Hop),
-	}
-	if t := r.Torus; len(t.Pod) > 0 {
-		at := append(at[:2:2], "torus_chips")
-		if len(t.Pod) < 2 || len(t.Pod) > 3 || slices.Min(t.Pod) < 1 || t.Wrap < 1 {
-			p.fail(at, "%s: torus_chips: want a pod of two or three sides, and wrap", r.Key)
-		}
-		if _, ok := p.file.Sources[t.Source]; !ok {
-			p.fail(at, "%s: torus_chips: unknown source %q", r.Key, t.Source)
-		}
-		p.used[t.Source] = true
-		d.Torus = Torus{Pod: t.Pod, Wrap: t.Wrap, Source: p.file.Sources[t.Source]}
-	}
-	p.peaks(d, append(at[:2:2], "peak_flops_per_second"), r.PeakFlops, floats)
-	p.peaks(d, append(at[:2:2], "peak_ops_per_second"), r.PeakOps, integers)
-	if len(r.Align) > 0 || r.AlignmentSource != "" {
-		p.align(&d, append(at[:2:2], "align_rows_columns"), r)
-	}
+	d.MXUColumns = cmp.Or(d.MXUColumns, d.MXUSide)
 	index := len(p.t.devices)
+	for _, name := range append([]string{d.Key}, d.Names...) {
+		if other, taken := p.t.byName[normalize(name)]; taken && other != index {
+			return p.Errorf(n, "name %q of %s is already a name of %s: put it under ambiguous", name, d.Key, p.t.devices[other].Key)
+		}
+		p.t.byName[normalize(name)] = index
+	}
 	p.t.devices = append(p.t.devices, d)
-	for _, n := range append([]string{d.Key}, d.Names...) {
-		if other, taken := p.t.byName[normalize(n)]; taken && other != index {
-			p.fail(at, "name %q of %s is already a name of %s: put it under ambiguous", n, d.Key, p.t.devices[other].Key)
-		}
-		p.t.byName[normalize(n)] = index
-	}
+	return nil
 }
 
-func (p *parser) peaks(d Device, at []any, figures map[string]figure, dtypes []string) {
-	for _, dtype := range slices.Sorted(maps.Keys(figures)) {
-		if !slices.Contains(dtypes, dtype) {
-			p.fail(append(at, dtype), "%s: %v has no dtype %q: want one of %s", d.Key, at[len(at)-1], dtype, strings.Join(dtypes, ", "))
-			continue
-		}
-		d.Peak[dtype] = p.figure(append(at[:len(at):len(at)], dtype), figures[dtype], d.DevicesPerChip)
+// figure reads a value of the device, or of its chip, which devices share out. One with
+// neither is known to have no single value.
+func (p *parser) figure(n *yaml.Node, devices int) (f Figure, err error) {
+	var value, chip *float64
+	var between []float64
+	var others *yaml.Node
+	err = p.Mapping(n, "a figure", yamldoc.Fields{
+		"value": p.Decode(&value, "a number"), "chip_value": p.Decode(&chip, "a number"),
+		"source": p.source(&f.Source), "why": p.Decode(&f.Why, "a text"),
+		"between":       p.Decode(&between, "two numbers"), // where the value is a guess: the least and the most that it may be
+		"disagreements": func(n *yaml.Node) error { others = n; return nil },
+	})
+	if err != nil {
+		return f, err
 	}
-}
-
-func (p *parser) align(d *Device, at []any, r record) {
-	d.Align = r.Align
-	d.AlignSource = p.source(at, r.AlignmentSource)
-	if len(r.Align) == 0 {
-		p.fail(at, "%s: align_source without align_rows_columns", d.Key)
-	}
-	for _, dtype := range slices.Sorted(maps.Keys(r.Align)) {
-		a := r.Align[dtype]
-		known := slices.Contains(floats, dtype) || slices.Contains(integers, dtype) || dtype == "int32"
-		if !known || a[0] < 1 || a[1] < 1 {
-			p.fail(append(at, dtype), "%s: alignment %s %v: want a dtype and two positive numbers", d.Key, dtype, a)
-		}
-	}
-}
-
-// figure resolves the source and shares a chip's value out over its devices.
-func (p *parser) figure(at []any, v figure, devices int) Figure {
-	if v.absent() {
-		return Figure{}
-	}
-	f := Figure{Why: v.Why}
-	// Only a figure without value may leave the sources to its disagreements.
-	if unknown := v.Value == nil && v.ChipValue == nil && len(v.Disagreements) > 0; v.Source != "" || !unknown {
-		f.Source = p.source(at, v.Source)
-	}
-	value, share := v.Value, 1.0
-	if v.ChipValue != nil {
-		value, share = v.ChipValue, float64(devices)
+	share := 1.0
+	if value != nil && chip != nil {
+		return f, p.Errorf(n, "value and chip_value exclude each other")
+	} else if chip != nil {
+		value, share = chip, float64(devices)
 	}
 	switch {
-	case v.Value != nil && v.ChipValue != nil:
-		p.fail(at, "value and chip_value exclude each other")
-	case value == nil && v.Why == "":
-		p.fail(at, "a figure without value or chip_value needs why")
+	case value == nil && f.Why == "":
+		return f, p.Errorf(n, "a figure without value or chip_value needs why")
 	case value != nil && !(*value > 0 && !math.IsInf(*value, 0)):
-		p.fail(at, "value %v: want a positive number; leave out what is unknown", *value)
+		return f, p.Errorf(n, "value %v: want a positive number; leave out what is unknown", *value)
+	case f.Source == "" && (value != nil || others == nil):
+		return f, p.Errorf(n, "a figure without source: only one without value leaves that to its disagreements")
+	case others != nil && f.Why == "":
+		return f, p.Errorf(n, "a figure with disagreements needs why this value was chosen")
 	case value != nil:
 		f.Value = *value / share
 	}
-	if b := v.Between; b != nil {
-		if len(b) != 2 || !(0 < b[0] && b[0] <= f.Value && f.Value <= b[1]) || math.IsInf(b[1], 0) {
-			p.fail(at, "between %v: want two numbers with the value between them", b)
-			b = []float64{0, 0}
+	if between != nil {
+		if len(between) != 2 || !(0 < between[0] && between[0] <= f.Value && f.Value <= between[1]) || math.IsInf(between[1], 0) {
+			return f, p.Errorf(n, "between %v: want two numbers with the value between them", between)
 		}
-		f.Low, f.High = b[0], b[1]
+		f.Low, f.High = between[0], between[1]
 	}
-	if len(v.Disagreements) > 0 && v.Why == "" {
-		p.fail(at, "a figure with disagreements needs why this value was chosen")
+	if others == nil {
+		return f, nil
 	}
-	for i, o := range v.Disagreements {
-		where := append(at[:len(at):len(at)], "disagreements", i)
-		if len(o.Disagreements) > 0 {
-			p.fail(where, "a disagreement has none of its own")
-			continue
+	return f, p.Items(others, func(n *yaml.Node) error {
+		if yamldoc.Get(n, "disagreements") != nil {
+			return p.Errorf(n, "a disagreement has none of its own")
 		}
-		f.Others = append(f.Others, p.figure(where, o, devices))
-	}
-	return f
+		other, err := p.figure(n, devices)
+		f.Others = append(f.Others, other)
+		return err
+	})
 }
 
-func (p *parser) source(at []any, id string) string {
-	text, ok := p.file.Sources[id]
-	if !ok {
-		p.fail(at, "source %q is not under sources", id)
-	}
-	p.used[id] = true
-	return text
+// source is the id of a source, read as what that is.
+func (p *parser) source(to *string) yamldoc.Field {
+	return yamldoc.Value(p.Doc, to, func(id string) (string, error) {
+		text, ok := p.sources[id]
+		if !ok {
+			return "", fmt.Errorf("%q is not under sources", id)
+		}
+		p.used[id] = true
+		return text, nil
+	})
 }
 
-func (p *parser) ambiguity(name string, keys []string) {
-	at := []any{"ambiguous", name}
-	n := normalize(name)
-	if i, taken := p.t.byName[n]; taken {
-		p.fail(at, "ambiguous name %q is a name of %s", name, p.t.devices[i].Key)
+// ambiguity reads a name that may mean several devices.
+func (p *parser) ambiguity(name, n *yaml.Node) error {
+	var keys []string
+	if i, taken := p.t.byName[normalize(name.Value)]; taken {
+		return p.Errorf(name, "is a name of %s", p.t.devices[i].Key)
 	}
-	if len(keys) < 2 {
-		p.fail(at, "ambiguous name %q: want two keys or more", name)
-	}
-	for _, k := range keys {
-		if i, ok := p.t.byName[normalize(k)]; !ok || p.t.devices[i].Key != k {
-			p.fail(at, "ambiguous name %q: %q is not the key of a device", name, k)
+	err := yamldoc.List(p.Doc, &keys, yamldoc.Scalar(p.Doc, func(key string) (string, error) {
+		if i, ok := p.t.byName[normalize(key)]; !ok || p.t.devices[i].Key != key {
+			return "", fmt.Errorf("%q is not the key of a device", key)
 		}
+		return key, nil
+	}))(n)
+	if err == nil && len(keys) < 2 {
+		err = p.Errorf(n, "want two keys or more")
 	}
-	p.t.ambiguous[n] = keys
-}
-
-// fail records a fault at the node that path leads to.
-func (p *parser) fail(path []any, format string, args ...any) {
-	p.errs = append(p.errs, fmt.Errorf("%s:%d: %s", p.name, lineOf(p.tree, path), fmt.Sprintf(format, args...)))
-}
-
-// lineOf follows keys (string) and indices (int) as far as they lead.
-func lineOf(n *yaml.Node, path []any) int {
-	if n.Kind == yaml.DocumentNode {
-		n = n.Content[0]
-	}
-	line := max(n.Line, 1)
-	for _, step := range path {
-		var next *yaml.Node
-		switch s := step.(type) {
-		case int:
-			if n.Kind == yaml.SequenceNode && s < len(n.Content) {
-				next = n.Content[s]
-				line = next.Line
-			}
-		case string:
-			for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == s {
-					next = n.Content[i+1]
-					line = n.Content[i].Line
-				}
-			}
-		}
-		if next == nil {
-			break
-		}
-		n = next
-	}
-	return line
+	p.t.ambiguous[normalize(name.Value)] = keys
+	return err
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/internal/thorough"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -34,7 +36,7 @@ func read(t testing.TB, text []byte) *File {
 
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
+	for range 200 / thorough.OneIn(1, 4, 8) {
 		rows := make([]Record, rng.IntN(20))
 		for i := range rows {
 			rows[i] = randomRecord(rng)

@@ -79,13 +79,13 @@ func view[T any](t Tensor, d Dtype) []T {
 func (t Tensor) At(i int) float64 {
 	switch t.Dtype {
 	case Float32:
-		return float64(t.Float32s()[i])
+		return float64(*(*float32)(unsafe.Pointer(&t.Data[4*i])))
 	case BFloat16:
-		return float64(math.Float32frombits(uint32(t.BFloat16s()[i]) << 16))
+		return float64(math.Float32frombits(uint32(*(*uint16)(unsafe.Pointer(&t.Data[2*i]))) << 16))
 	case Float8E4M3FN, Float8E5M2:
 		return float8Values[t.Dtype][t.Data[i]]
 	case Int32:
-		return float64(t.Int32s()[i])
+		return float64(*(*int32)(unsafe.Pointer(&t.Data[4*i])))
 	case Int8:
 		return float64(int8(t.Data[i]))
 	case Uint8:
@@ -94,6 +94,39 @@ func (t Tensor) At(i int) float64 {
 		return float64(int8(t.Data[i/2]>>(4*(i%2))<<4) >> 4)
 	}
 	panic("tile: At on a tensor of " + t.Dtype.String())
+}
+
+// Decode sets dst to every stride-th element of t, from element start on, exactly.
+func (t Tensor) Decode(dst []float64, start, stride int) {
+	switch {
+	case t.Dtype == Float32 && stride == 1:
+		for i, v := range t.Float32s()[start : start+len(dst)] {
+			dst[i] = float64(v)
+		}
+	case t.Dtype == BFloat16 && stride == 1:
+		for i, v := range t.BFloat16s()[start : start+len(dst)] {
+			dst[i] = float64(math.Float32frombits(uint32(v) << 16))
+		}
+	case t.Dtype == Int8 && stride == 1:
+		for i, v := range t.Int8s()[start : start+len(dst)] {
+			dst[i] = float64(v)
+		}
+	case t.Dtype == Int32 && stride == 1:
+		for i, v := range t.Int32s()[start : start+len(dst)] {
+			dst[i] = float64(v)
+		}
+	default:
+		for i := range dst {
+			dst[i] = t.At(start + i*stride)
+		}
+	}
+}
+
+// Floats returns all elements, exactly.
+func (t Tensor) Floats() []float64 {
+	x := make([]float64, t.Len())
+	t.Decode(x, 0, 1)
+	return x
 }
 
 // Set rounds v to the tensor's dtype and stores it as element i (row-major).

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/backend/cpu/cputest"
 	"matladder/internal/golden"
 	"matladder/internal/thorough"
 	"matladder/plugins"
@@ -131,6 +132,9 @@ func TestLessons_Commands(t *testing.T) {
 		}
 	}
 	bin, dir := build(t, tools), t.TempDir()
+	if !thorough.All() {
+		cputest.Use(t, 0) // nothing is measured
+	}
 	plugin := libtpu(t)
 	ran := map[string]bool{} // the README repeats some
 	for n, page := range pages {

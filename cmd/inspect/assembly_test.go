@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/cpu/cputest"
 	"matladder/internal/cli"
 )
 
@@ -33,6 +34,7 @@ func TestAssembly(t *testing.T) {
 	compared := 0
 	for _, isa := range []string{"", "avx2", "generic"} {
 		t.Setenv("MATLADDER_CPU", isa)
+		cputest.Use(t, 0)
 		for _, args := range [][]string{
 			{"v4", "--sizes", "256"},
 			{"v5", "--sizes", "256", "--dtype", "bfloat16"},

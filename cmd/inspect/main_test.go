@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/backend/cpu/cputest"
 	"matladder/backend/registry/builtin"
 	"matladder/backend/registry/registrytest"
 	"matladder/internal/cli"
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	builtin.Hook()
 	registrytest.Hook()
 	doublingtest.Hook()
-	os.Exit(m.Run())
+	os.Exit(cputest.Main(m, 0, 1))
 }
 
 func inspect(args ...string) (code int, stdout, stderr string) {
@@ -113,13 +114,14 @@ func TestMistakes(t *testing.T) {
 // TestCPU: every kernel has a plan, in each of its dtypes and variants.
 func TestCPU(t *testing.T) {
 	t.Setenv("MATLADDER_CPU", "generic")
+	cputest.Use(t, 1, 3)
 	for _, args := range []string{
-		"v1", "v2", "v3 --dtype bfloat16", "v4 --dtype int8", "v5", "v4 --sizes 4x1000x1000",
+		"v1", "v2", "v3 --dtype bfloat16", "v4 --dtype int8", "v5", "v4 --sizes 4x1000x1000 --threads 3",
 		"v5 --dtype int8:per_channel+token", "v5 --dtype float8_e4m3fn:per_tensor+tensor", "v5 --dtype int8:per_channel+token+zero_a+zero_b",
 		"v5 --dtype bfloat16xint4:per_block128:bias+silu",
 		"v5 --dtype bfloat16xint8:per_channel+dynamic_token:gelu --variant fused",
 	} {
-		code, stdout, stderr := inspect(append(strings.Fields(args), "--as", "cpu", "--threads", "3")...)
+		code, stdout, stderr := inspect(append([]string{"--sizes", "70x200x90", "--threads", "1", "--as", "cpu"}, strings.Fields(args)...)...)
 		if code != cli.OK || stderr != "" || !strings.Contains(stdout, "generic is chosen by MATLADDER_CPU") || !strings.Contains(stdout, "\nmemory ") {
 			t.Errorf("inspect %s --as cpu: exit %d, %q\n%s", args, code, stderr, stdout)
 		}

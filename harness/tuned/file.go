@@ -13,17 +13,12 @@ import (
 
 	"matladder/backend"
 	"matladder/internal/files"
+	"matladder/internal/yamldoc"
 	"matladder/problem"
 	"matladder/tile"
 
 	"gopkg.in/yaml.v3"
 )
-
-// fileLayout is the layout of a table's file.
-type fileLayout struct {
-	Machine string      `yaml:"machine"`
-	Rows    []yaml.Node `yaml:"rows"`
-}
 
 // rowLayout is one row; it stands on one line of the file.
 type rowLayout struct {
@@ -66,48 +61,54 @@ type rowLayout struct {
 	Date     string `yaml:"date"`
 }
 
-// rowFields are the keys of a row.
-var rowFields = func() map[string]bool {
-	fields := map[string]bool{}
-	for f := range reflect.TypeFor[rowLayout]().Fields() {
+// fields are the keys of a row, which l then holds.
+func (l *rowLayout) fields(d yamldoc.Doc) yamldoc.Fields {
+	fields := yamldoc.Fields{}
+	wanted := map[reflect.Type]string{
+		reflect.TypeFor[string](): "text", reflect.TypeFor[int](): "a whole number", reflect.TypeFor[float64](): "a number",
+		reflect.TypeFor[[]float64](): "a list of numbers", reflect.TypeFor[map[string]float64](): "block shapes, each with a number",
+	}
+	for f, v := range reflect.ValueOf(l).Elem().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		fields[name] = true
+		fields[name] = d.Decode(v.Addr().Interface(), wanted[f.Type])
 	}
 	return fields
-}()
+}
 
 // Parse reads a table from the YAML text of file name. Keys it does not know,
 // values that make no sense and keys given twice are refused, with name:line.
 func Parse(name string, text []byte) (*Table, error) {
-	var f fileLayout
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(&f); errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: empty, and no table of tuned blocks, which has machine and rows", name)
-	} else if err != nil {
-		line, words := complaint(err, text)
-		if line == 0 {
-			return nil, fmt.Errorf("%s: %s", name, words)
+	d := yamldoc.Doc(name)
+	root, err := d.Read(text, "empty, and no table of tuned blocks, which has machine and rows")
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{}
+	var nodes []*yaml.Node
+	err = d.Mapping(root, "a table", yamldoc.Fields{
+		"machine": d.Text(&t.Machine, func(string) error { return nil }),
+		"rows": func(n *yaml.Node) error {
+			return d.Items(n, func(n *yaml.Node) error { nodes = append(nodes, n); return nil })
+		},
+	}, "machine")
+	if err != nil {
+		return nil, err
+	}
+	above, others := comments(text, nodes)
+	t.Comment = others
+	for i, n := range nodes {
+		var l rowLayout
+		if err := d.Mapping(n, "a row", l.fields(d)); err != nil {
+			return nil, err
 		}
-		return nil, fmt.Errorf("%s:%d: %s", name, line, words)
-	}
-	if f.Machine == "" {
-		return nil, fmt.Errorf("%s: no machine named", name)
-	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: more than one YAML document: a table is one", name)
-	}
-	above, others := comments(text, f.Rows)
-	t := &Table{Machine: f.Machine, Comment: others}
-	for i, node := range f.Rows {
-		row, err := parseRow(&node)
+		row, err := l.row()
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, node.Line, err)
+			return nil, d.Errorf(n, "%v", err)
 		}
 		row.Comment = above[i]
 		before := len(t.Rows)
 		if t.Put(row); len(t.Rows) == before {
-			return nil, fmt.Errorf("%s:%d: a second row for %s", name, node.Line, row.Key)
+			return nil, d.Errorf(n, "a second row for %s", row.Key)
 		}
 	}
 	return t, nil
@@ -115,7 +116,7 @@ func Parse(name string, text []byte) (*Table, error) {
 
 // comments are those of a file: for each row those above and behind it, and those that
 // are of no row. They stay when the table is written anew.
-func comments(text []byte, rows []yaml.Node) (above []string, others string) {
+func comments(text []byte, rows []*yaml.Node) (above []string, others string) {
 	above = make([]string, len(rows))
 	number, next := 0, 0
 	for line := range strings.Lines(string(text)) {
@@ -139,19 +140,9 @@ func comments(text []byte, rows []yaml.Node) (above []string, others string) {
 	return above, others
 }
 
-// parseRow reads one row and checks that its figures can be true.
-func parseRow(node *yaml.Node) (Row, error) {
-	var l rowLayout
-	err := node.Decode(&l)
-	if err != nil {
-		_, words := complaint(err, nil)
-		return Row{}, errors.New(words)
-	}
-	for i := 0; i < len(node.Content); i += 2 { // a node's own Decode knows no strictness
-		if name := node.Content[i].Value; !rowFields[name] {
-			return Row{}, fmt.Errorf("unknown key %s of a row", name)
-		}
-	}
+// row checks that the figures of a row can be true.
+func (l rowLayout) row() (Row, error) {
+	var err error
 	r := Row{
 		Key: Key{Kernel: l.Kernel, Variant: l.Variant},
 		Evidence: Evidence{Mode: l.Mode, Seconds: l.Seconds, Samples: l.Samples,

@@ -35,7 +35,7 @@ kernels/rope/ropetest: kernels
 kernels/*: tile problem
 kernels: tile problem kernels/*
 kernels/kernelstest: kernels
-machine: tile internal/yamlline gopkg.in/yaml.v3
+machine: tile internal/yamldoc gopkg.in/yaml.v3
 machine/mesh: internal/known
 model: tile machine machine/mesh
 model/blocking: tile problem machine model
@@ -89,8 +89,8 @@ results: internal/files internal/words problem
 stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 internal/words:
 configs:
-harness/tuned: backend configs internal/files internal/yamlline machine problem tile gopkg.in/yaml.v3
-harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamlline kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
+harness/tuned: backend configs internal/files internal/yamldoc machine problem tile gopkg.in/yaml.v3
+harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamldoc kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
 plots/figure: internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure stats results model machine machine/mesh
 cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
@@ -132,7 +132,7 @@ tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal
 tools/gpubars: stats results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
 tools/trust: stats results internal/cli github.com/spf13/pflag
 tools/faulttest: backend machine harness results tile internal/cli github.com/spf13/pflag
-internal/yamlline:
+internal/yamldoc: gopkg.in/yaml.v3
 internal/deps:
 tools/asmgen:
 scripts: gopkg.in/yaml.v3

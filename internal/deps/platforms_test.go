@@ -105,7 +105,8 @@ var parsed = struct {
 	texts map[string]func() (*ast.File, error)
 }{files: token.NewFileSet(), texts: map[string]func() (*ast.File, error){}}
 
-// parse reads a file; of one that is not ours it drops what functions do.
+// parse reads a file; of one that is not ours it drops what functions do
+// and what is in tables.
 func parse(path string, own bool) (*ast.File, error) {
 	parsed.Lock()
 	text, ok := parsed.texts[path]
@@ -113,11 +114,19 @@ func parse(path string, own bool) (*ast.File, error) {
 		text = sync.OnceValues(func() (*ast.File, error) {
 			file, err := parser.ParseFile(parsed.files, path, nil, parser.SkipObjectResolution)
 			if err == nil && !own {
-				for _, d := range file.Decls {
-					if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil { // else it is in assembly
-						f.Body = &ast.BlockStmt{}
+				ast.Inspect(file, func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.FuncDecl:
+						if n.Body != nil { // else it is in assembly
+							n.Body = &ast.BlockStmt{}
+						}
+					case *ast.CompositeLit: // a table, say, whose type does not need its elements
+						if list, ok := n.Type.(*ast.ArrayType); !ok || list.Len == nil || !isEllipsis(list.Len) {
+							n.Elts = nil
+						}
 					}
-				}
+					return true
+				})
 			}
 			return file, err
 		})
@@ -125,6 +134,12 @@ func parse(path string, own bool) (*ast.File, error) {
 	}
 	parsed.Unlock()
 	return text()
+}
+
+// isEllipsis reports whether an array has as many elements as are listed.
+func isEllipsis(length ast.Expr) bool {
+	_, ok := length.(*ast.Ellipsis)
+	return ok
 }
 
 func (c *checker) check(p listedPackage) error {

@@ -13,6 +13,8 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu"
+	"matladder/backend/cpu/cputest"
+	"matladder/internal/thorough"
 	"matladder/kernels/experts"
 	"matladder/kernels/experts/gate"
 	"matladder/kernels/experts/route"
@@ -21,6 +23,8 @@ import (
 	"matladder/tile"
 	"matladder/tile/interp"
 )
+
+func TestMain(m *testing.M) { os.Exit(cputest.Main(m, 2)) }
 
 // cases are tokens that fill blocks and do not, one choice and all, and capacities that drop
 // choices, leave rows free, or do both.
@@ -209,9 +213,13 @@ func placed(p problem.Experts, list []choice) {
 // TestGate: experts to the bit, and weights: in the interpreter too, on cores within four
 // units of the last place, as powers and sums are their own.
 func TestGate(t *testing.T) {
+	chosen := thorough.Choose(1, 5, 5)
 	for _, r := range runners(t) {
 		for _, p := range cases() {
 			for _, bm := range []int{8, 64} {
+				if !chosen() {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s/%s %s/%d", r.name, p, p.Order, bm), func(t *testing.T) {
 					programs, err := gate.Build(p, bm)
 					if err != nil {
@@ -311,10 +319,14 @@ var blocks = []tile.Blocks{{M: 8, K: 16, N: 8}, {M: 32, K: 8, N: 64}}
 
 // TestPermute: rows are those of tokens to the bit, and 0 where nobody's are.
 func TestPermute(t *testing.T) {
+	chosen := thorough.Choose(1, 5, 5)
 	for _, r := range runners(t) {
 		for _, p := range cases() {
 			for _, k := range experts.All {
 				for _, b := range blocks {
+					if !chosen() {
+						continue
+					}
 					t.Run(fmt.Sprintf("%s/%s %s/%s/%s", r.name, p, p.Order, k.Name(), b), func(t *testing.T) {
 						list, tables, in := routed(t, p)
 						programs, err := k.Permute(p, b)
@@ -344,10 +356,14 @@ func TestPermute(t *testing.T) {
 // TestCombine: sums of rows by weights, of v2_rows to the bit: each product and each sum
 // rounded to float32, in the order of choices.
 func TestCombine(t *testing.T) {
+	chosen := thorough.Choose(1, 5, 5)
 	for _, r := range runners(t) {
 		for _, p := range cases() {
 			for _, k := range experts.All {
 				for _, b := range blocks {
+					if !chosen() {
+						continue
+					}
 					t.Run(fmt.Sprintf("%s/%s %s/%s/%s", r.name, p, p.Order, k.Name(), b), func(t *testing.T) {
 						list, tables, in := routed(t, p)
 						programs, err := k.Combine(p, b)
@@ -385,9 +401,13 @@ func TestCombine(t *testing.T) {
 // TestLayer goes the whole way: logits to experts, rows there, each multiplied by the matrix
 // of its expert, and back, against sums in float64 that know nothing of rows.
 func TestLayer(t *testing.T) {
+	chosen := thorough.Choose(1, 5, 5)
 	const n = 24
 	for _, r := range runners(t) {
 		for _, p := range cases() {
+			if !chosen() {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/%s %s", r.name, p, p.Order), func(t *testing.T) {
 				k, b := experts.All[1], tile.Blocks{M: 8, K: p.Dim, N: 16}
 				logits := logitsOf(p)

@@ -13,7 +13,7 @@ import (
 // and of programs beyond them, and compares with interp.
 func TestMeaning(t *testing.T) {
 	backendtest.Run(t, func() backend.Backend { return device{} }, backendtest.Options{
-		OneIn:     thorough.OneIn(4, 29, 29),
+		OneIn:     thorough.OneIn(4, 97, 97),
 		MayRefuse: []string{"unsigned", "signed by unsigned", "blocks that overlap"},
 	})
 }
@@ -22,4 +22,4 @@ func TestMeaning(t *testing.T) {
 func FuzzMeaning(f *testing.F) { lowertest.Fuzz(f, device{}) }
 
 // TestRandomMeaning is a fixed run of FuzzMeaning.
-func TestRandomMeaning(t *testing.T) { lowertest.Random(t, device{}, 6000/thorough.OneIn(1, 4, 4)) }
+func TestRandomMeaning(t *testing.T) { lowertest.Random(t, device{}, 6000/thorough.OneIn(1, 12, 12)) }

@@ -102,7 +102,7 @@ func mustBe(vs []tensor, types string) {
 		panic(fmt.Errorf("%d values for types %s", len(vs), types))
 	}
 	for i, v := range vs {
-		if v.String() != want[i].String() {
+		if v.elem != want[i].elem || !slices.Equal(v.dims, want[i].dims) {
 			panic(fmt.Errorf("value %d is %s, the text says %s", i, v, want[i]))
 		}
 	}

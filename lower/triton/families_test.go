@@ -12,11 +12,7 @@ import (
 
 // TestFamilies verifies the text of kernels of the other families.
 func TestFamilies(t *testing.T) {
-	run := thorough.Choose(1, 5, 5)
-	kernelstest.Each(t, func(t *testing.T, c kernelstest.Case) {
-		if !run() {
-			t.Skip(thorough.LeftOut)
-		}
+	kernelstest.OneIn(t, thorough.OneIn(1, 29, 29), func(t *testing.T, c kernelstest.Case) {
 		if _, err := (device{}).Compile(t.Context(), c.Programs, backend.Params{}); errors.Is(err, backend.ErrUnsupported) {
 			t.Skip(err)
 		}

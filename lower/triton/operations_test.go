@@ -283,8 +283,11 @@ func moved(op *operation, ins []*val, from []typed, to typed) *val {
 	v := &val{data: make([]float64, elements(to.dims))}
 	at := make([]int, len(to.dims))
 	for i := range v.data {
-		for d, rest := len(at)-1, i; d >= 0; d-- {
-			at[d], rest = rest%to.dims[d], rest/to.dims[d]
+		for d := len(at) - 1; d >= 0 && i > 0; d-- { // the next element
+			if at[d]++; at[d] < to.dims[d] {
+				break
+			}
+			at[d] = 0
 		}
 		switch op.name {
 		case "tt.make_range":

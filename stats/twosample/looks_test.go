@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"matladder/internal/thorough"
 )
 
 // TestLooks: what all looks may make of errors is what one may.
@@ -32,7 +34,7 @@ func TestLooks(t *testing.T) {
 // how many verdicts are false: a test sees no more than that not all are.
 func TestLooks_Machines(t *testing.T) {
 	const points = 4
-	trials := 2
+	trials, run := 2, thorough.Choose(1, 3, 7)
 	if n, err := strconv.Atoi(os.Getenv("MATLADDER_TRIALS")); err == nil { // for a figure instead of a test
 		trials = n
 	}
@@ -43,6 +45,9 @@ func TestLooks_Machines(t *testing.T) {
 			some = 0.02
 		}
 		for _, slow := range []float64{0, some} {
+			if !run() {
+				continue
+			}
 			rng := rand.New(rand.NewPCG(7, 8))
 			old, new, truth := programs(points, slow)
 			var all tally

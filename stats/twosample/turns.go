@@ -1,6 +1,7 @@
 package twosample
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -42,12 +43,12 @@ func CompareTurns(pairs []Pair, seed uint64, share float64) (d Difference, quant
 		return Difference{}, 0, false
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x10757))
-	swaps := make([][]bool, intervalDraws)
+	swaps := make([]swap, intervalDraws)
 	for i := range swaps {
-		swaps[i] = make([]bool, l.pairs)
-		draw(rng, swaps[i])
+		swaps[i] = l.noSwap()
+		l.draw(rng, &swaps[i])
 	}
-	asDrawn := make([]bool, l.pairs)
+	asDrawn := l.noSwap()
 	least := math.Inf(1)
 	for _, q := range quantiles {
 		l.shift(0)
@@ -72,16 +73,22 @@ func CompareTurns(pairs []Pair, seed uint64, share float64) (d Difference, quant
 
 // turns holds the samples of all pairs.
 type turns struct {
-	samples []sample // sorted by value, after a shift
-	base    []sample // as measured
-	sizes   [][2]int // how many samples of old and new, by pair
-	pairs   int      // with samples on both sides
+	base   [2][]sample // of old and new, sorted, as measured
+	values []float64   // of all samples, sorted, after a shift
+	turns  []int32     // whose they are: 2·pair of the old side's turn, 2·pair+1 of the new one's
+	sizes  [][2]int    // how many samples of old and new, by pair
+	pairs  int         // with samples on both sides
 }
 
 type sample struct {
 	value float64
-	pair  int
-	new   bool
+	turn  int32
+}
+
+// swap says on which side each turn is, in the order of turns.turns, after some pairs have swapped.
+type swap struct {
+	side []uint8
+	n    [2]int // samples, by side
 }
 
 func newTurns(pairs []Pair) *turns {
@@ -90,102 +97,92 @@ func newTurns(pairs []Pair) *turns {
 		if len(p.Old) == 0 || len(p.New) == 0 {
 			continue
 		}
-		for _, v := range p.Old {
-			l.base = append(l.base, sample{v, l.pairs, false})
-		}
-		for _, v := range p.New {
-			l.base = append(l.base, sample{v, l.pairs, true})
+		for side, values := range [][]float64{p.Old, p.New} {
+			for _, v := range values {
+				l.base[side] = append(l.base[side], sample{v, int32(2*l.pairs + side)})
+			}
 		}
 		l.sizes = append(l.sizes, [2]int{len(p.Old), len(p.New)})
 		l.pairs++
 	}
-	l.samples = make([]sample, len(l.base))
+	for _, side := range l.base {
+		slices.SortFunc(side, func(a, b sample) int { return cmp.Compare(a.value, b.value) })
+	}
+	n := len(l.base[0]) + len(l.base[1])
+	l.values, l.turns = make([]float64, n), make([]int32, n)
 	return l
 }
 
-// shift makes the measured times of the new side longer by a difference, and sorts all.
+// shift makes the measured times of the new side longer by a difference, and merges both.
 func (l *turns) shift(by float64) {
-	copy(l.samples, l.base)
-	for i := range l.samples {
-		if l.samples[i].new {
-			l.samples[i].value += by
+	old, new := l.base[0], l.base[1]
+	for i := range l.values {
+		var s sample
+		if len(new) == 0 || len(old) > 0 && old[0].value <= new[0].value+by {
+			s, old = old[0], old[1:]
+		} else {
+			s, new = sample{new[0].value + by, new[0].turn}, new[1:]
 		}
+		l.values[i], l.turns[i] = s.value, s.turn
 	}
-	slices.SortFunc(l.samples, func(a, b sample) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+}
+
+// noSwap leaves every turn on its side.
+func (l *turns) noSwap() swap {
+	s := swap{make([]uint8, 2*l.pairs), [2]int{len(l.base[0]), len(l.base[1])}}
+	for i := range l.pairs {
+		s.side[2*i+1] = 1
+	}
+	return s
 }
 
 // draw draws at random which pairs swap sides.
-func draw(rng *rand.Rand, swap []bool) {
+func (l *turns) draw(rng *rand.Rand, s *swap) {
+	s.n = [2]int{}
 	var bits uint64
-	for i := range swap {
+	for i, size := range l.sizes {
 		if i%64 == 0 {
 			bits = rng.Uint64()
 		}
-		swap[i] = bits&1 == 1
+		swapped := bits & 1
+		s.side[2*i], s.side[2*i+1] = uint8(swapped), uint8(1-swapped)
+		s.n[0] += size[swapped]
+		s.n[1] += size[1-swapped]
 		bits >>= 1
 	}
 }
 
-// difference is that of the quantiles q of both sides, old less new, after the pairs of
-// swap have swapped sides. One pass over the sorted samples finds both.
-func (l *turns) difference(swap []bool, q float64) float64 {
-	var n [2]int
-	for i, s := range l.sizes {
-		a, b := s[0], s[1]
-		if swap[i] {
-			a, b = b, a
-		}
-		n[0] += a
-		n[1] += b
-	}
-	var at [2]float64 // rank of the quantile in its side, from 0; between two ranks it is interpolated
-	var value [2]float64
-	for side := range at {
-		at[side] = q * float64(n[side]-1)
-	}
-	var seen [2]int // samples passed, by side
-	open := 2       // sides whose quantile is not complete
-	for _, s := range l.samples {
-		side := 0
-		if s.new != swap[s.pair] {
-			side = 1
-		}
-		below := math.Floor(at[side])
-		switch float64(seen[side]) {
-		case below:
-			value[side] += s.value * (below + 1 - at[side])
-			if at[side] == below {
-				open--
-			}
-		case below + 1:
-			if at[side] > below {
-				value[side] += s.value * (at[side] - below)
-				open--
-			}
-		}
-		seen[side]++
-		if open == 0 {
+// difference is that of the quantiles q of both sides, old less new, after a swap.
+func (l *turns) difference(s swap, q float64) float64 {
+	return l.quantile(s, 0, q) - l.quantile(s, 1, q)
+}
+
+// quantile is that of a side after a swap, interpolated between two of its samples.
+func (l *turns) quantile(s swap, side uint8, q float64) float64 {
+	rank := q * float64(s.n[side]-1) // from 0
+	left, above := int(rank), rank-math.Floor(rank)
+	i := 0
+	for ; ; i++ { // without a branch that depends on the draw
+		if left -= int(s.side[l.turns[i]] ^ side ^ 1); left < 0 {
 			break
 		}
 	}
-	return value[0] - value[1]
+	value := l.values[i] * (1 - above)
+	if above > 0 {
+		for i++; s.side[l.turns[i]] != side; i++ {
+		}
+		value += l.values[i] * above
+	}
+	return value
 }
 
 // p is the share of random swaps, of most at most, whose difference is at least as far from
 // 0 as the one seen. Where it is large, few draws tell (Besag and Clifford 1991).
 func (l *turns) p(rng *rand.Rand, most int, seen, q float64) float64 {
-	out, swap := 0, make([]bool, l.pairs)
+	out, s := 0, l.noSwap()
 	for i := 1; i <= most; i++ {
-		draw(rng, swap)
-		if math.Abs(l.difference(swap, q)) >= math.Abs(seen)-1e-12 {
+		l.draw(rng, &s)
+		if math.Abs(l.difference(s, q)) >= math.Abs(seen)-1e-12 {
 			if out++; out == enoughExtreme {
 				return float64(out) / float64(i)
 			}
@@ -198,16 +195,20 @@ func (l *turns) p(rng *rand.Rand, most int, seen, q float64) float64 {
 // of reach's sign, that a test at level does not reject. The search begins at reach and goes
 // further as long as that is not rejected; with too few pairs to reject anything, the end is
 // infinite.
-func (l *turns) end(swaps [][]bool, q, seen, reach, level float64) float64 {
+func (l *turns) end(swaps []swap, q, seen, reach, level float64) float64 {
 	kept := func(by float64) bool {
 		l.shift(by)
-		out := 1
-		for _, f := range swaps {
-			if math.Abs(l.difference(f, q)) >= math.Abs(seen-by)-1e-12 {
+		enough := level * float64(len(swaps)+1)
+		out, rest := 1, len(swaps)
+		for _, s := range swaps {
+			if float64(out) > enough || float64(out+rest) <= enough { // the rest cannot change it
+				break
+			}
+			if rest--; math.Abs(l.difference(s, q)) >= math.Abs(seen-by)-1e-12 {
 				out++
 			}
 		}
-		return float64(out) > level*float64(len(swaps)+1)
+		return float64(out) > enough
 	}
 	near, far := 0.0, reach
 	for range 6 { // until far is rejected, or 4⁶ times as far is not

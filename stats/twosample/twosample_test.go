@@ -85,11 +85,13 @@ func TestCompareTurns_AllSwaps(t *testing.T) {
 		l.shift(0)
 		out := 0
 		for bits := range 1 << n {
-			swap := make([]bool, n)
-			for i := range swap {
-				swap[i] = bits>>i&1 == 1
+			swapped := l.noSwap() // turns are of one size: samples of a side are as many
+			for i := range n {
+				if bits>>i&1 == 1 {
+					swapped.side[2*i], swapped.side[2*i+1] = 1, 0
+				}
 			}
-			if math.Abs(l.difference(swap, q)) >= math.Abs(d.Log)-1e-12 {
+			if math.Abs(l.difference(swapped, q)) >= math.Abs(d.Log)-1e-12 {
 				out++
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"matladder/internal/thorough"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -29,6 +30,7 @@ func problems(m, k, n int) []problem.Matmul {
 }
 
 func TestKernels(t *testing.T) {
+	chosen := thorough.Choose(1, 7, 7)
 	for _, shape := range shapes {
 		for _, p := range problems(shape[0], shape[1], shape[2]) {
 			for _, kernel := range kernels.Ladder(problem.MatmulFamily) {
@@ -36,6 +38,9 @@ func TestKernels(t *testing.T) {
 					continue
 				}
 				for _, b := range kernelBlocks(kernel, p) {
+					if !chosen() {
+						continue
+					}
 					t.Run(fmt.Sprintf("%s/%s%s/%s", kernel.Name(), p, p.Quant, b), func(t *testing.T) { testKernel(t, kernel, p, b) })
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"matladder/kernels"
 	"matladder/kernels/attention/scores"
@@ -21,31 +22,74 @@ func Rungs() []kernels.Kernel {
 	return append(kernels.Ladder(problem.AttentionFamily), kernels.Of(sparse.Kernel))
 }
 
-// Inputs makes the arrays of p and the tables of the programs that were built for blocks
-// b, in the order of tile.Bind.
-func Inputs(p problem.Attention, b tile.Blocks, programs []*tile.Program, seed uint64) ([]tile.Tensor, error) {
+// Data are the arrays of a problem and what they make: both are the same for all programs,
+// and computed once.
+type Data struct {
+	p     problem.Attention
+	seed  uint64
+	named map[string]tile.Tensor
+	want  *Reference
+}
+
+// Of begins the data of p without an array.
+func Of(p problem.Attention, seed uint64) *Data {
+	return &Data{p: p, seed: seed, named: map[string]tile.Tensor{}}
+}
+
+// Inputs returns the arrays of p and the tables of the programs that were built for blocks
+// b, in the order of tile.Bind. Programs share the arrays.
+func (x *Data) Inputs(b tile.Blocks, programs []*tile.Program) ([]tile.Tensor, error) {
 	bound, err := tile.Bind(programs)
 	if err != nil {
 		return nil, err
 	}
-	lists := scores.ListOf(p, b, nil).Tables(scores.Most(p, b))
-	in, named := make([]tile.Tensor, len(bound.In)), map[string]tile.Tensor{}
+	lists := scores.ListOf(x.p, b, nil).Tables(scores.Most(x.p, b))
+	in, fresh := make([]tile.Tensor, len(bound.In)), false
 	for i, r := range bound.In {
-		in[i] = tile.NewTensor(r.Dtype, r.Array...)
 		if list, ok := lists[r.Name]; ok {
 			in[i] = list
-		} else {
-			Fill(p, r.Name, in[i], seed)
+		} else if _, ok := x.named[r.Name]; !ok {
+			t := tile.NewTensor(r.Dtype, r.Array...)
+			Fill(x.p, r.Name, t, x.seed)
+			x.named[r.Name], fresh = t, true
 		}
-		named[r.Name] = in[i]
 	}
-	Hide(p, named)
+	if fresh {
+		Hide(x.p, x.named)
+	}
+	for i, r := range bound.In {
+		if in[i].Data == nil {
+			in[i] = x.named[r.Name]
+		}
+	}
 	return in, nil
+}
+
+// Check compares outputs of programs on Inputs, in the order of tile.Bind, with the reference.
+func (x *Data) Check(programs []*tile.Program, out []tile.Tensor) error {
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		return err
+	}
+	if x.want == nil {
+		x.want = ReferenceOf(x.p, x.named)
+	}
+	for i, r := range bound.Out {
+		if err := x.want.check(x.p, r.Name, out[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Inputs are those of programs that share them with no others.
+func Inputs(p problem.Attention, b tile.Blocks, programs []*tile.Program, seed uint64) ([]tile.Tensor, error) {
+	return Of(p, seed).Inputs(b, programs)
 }
 
 // Hide sets what no row sees of inputs by name to NaN.
 func Hide(p problem.Attention, in map[string]tile.Tensor) {
-	seen := map[string][]bool{}
+	x, seen := numbersOf(in), map[string][]bool{}
 	for name, t := range in {
 		seen[name] = make([]bool, t.Len())
 	}
@@ -60,14 +104,14 @@ func Hide(p problem.Attention, in map[string]tile.Tensor) {
 	for b := range p.Batch {
 		for i := range p.Rows {
 			for j := range p.Keys {
-				if !sees(p, in, b, i, j) {
+				if !sees(p, x, b, i, j) {
 					continue
 				}
 				for h := range p.Heads {
 					row := (b*p.Heads+h)*p.Rows + i
 					see("q", row)
 					for _, name := range []string{"k", "v"} {
-						see(name, place(p, in, b, b*p.KVHeads+h/p.Group(), j))
+						see(name, place(p, x, b, b*p.KVHeads+h/p.Group(), j))
 					}
 					if p.Bias {
 						seen["bias"][row*p.Keys+j] = true
@@ -140,29 +184,40 @@ func element(p problem.Attention, name string, e, columns int, rng *rand.Rand) f
 // each row; and the sizes of sums, Σ probability · |v|, which rounding errors follow.
 type Reference struct{ O, LogSums, Sizes []float64 }
 
-// Of computes the reference of inputs by name.
-func Of(p problem.Attention, in map[string]tile.Tensor) Reference {
+// ReferenceOf computes the reference of inputs by name.
+func ReferenceOf(p problem.Attention, named map[string]tile.Tensor) *Reference {
 	x := Reference{
 		O: make([]float64, p.Batch*p.Heads*p.Rows*p.ValueDim), Sizes: make([]float64, p.Batch*p.Heads*p.Rows*p.ValueDim),
 		LogSums: make([]float64, p.Batch*p.Heads*p.Rows),
 	}
+	in := numbersOf(named)
 	for b := range p.Batch {
-		for h := range p.Heads {
-			for i := range p.Rows {
-				x.row(p, in, b, h, i)
+		for kv := range p.KVHeads {
+			places, k := make([]int, p.Keys), make([][]float64, p.Keys)
+			for j := range k {
+				places[j] = place(p, in, b, b*p.KVHeads+kv, j)
+				k[j] = slices.Clone(in["k"][places[j]*p.Dim:][:p.Dim])
+				if p.Rope == problem.TurnedBoth {
+					rotate(p, k[j], j)
+				}
+			}
+			for h := kv * p.Group(); h < (kv+1)*p.Group(); h++ {
+				for i := range p.Rows {
+					x.row(p, in, b, h, i, places, k)
+				}
 			}
 		}
 	}
-	return x
+	return &x
 }
 
-func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i int) {
-	kv := b*p.KVHeads + h/p.Group()
+// row is row i of a head, of which k are the keys and places the rows that they have in k and v.
+func (x *Reference) row(p problem.Attention, in numbers, b, h, i int, places []int, k [][]float64) {
 	row := (b*p.Heads+h)*p.Rows + i
 	s := make([]float64, p.Keys)
 	largest := math.Inf(-1)
-	q := head(in["q"], row, p.Dim)
-	if p.Rope != "" {
+	q := slices.Clone(in["q"][row*p.Dim:][:p.Dim])
+	if p.Rope != problem.TurnedNone {
 		rotate(p, q, i+ahead(p, in, b))
 	}
 	for j := range s {
@@ -170,17 +225,13 @@ func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i 
 		if !sees(p, in, b, i, j) {
 			continue
 		}
-		k := head(in["k"], place(p, in, b, kv, j), p.Dim)
-		if p.Rope == "rope" {
-			rotate(p, k, j)
-		}
 		dot := 0.0
 		for d := range q {
-			dot += q[d] * k[d]
+			dot += q[d] * k[j][d]
 		}
 		s[j] = dot * p.Scaled()
 		if p.Bias {
-			s[j] += in["bias"].At(row*p.Keys + j)
+			s[j] += in["bias"][row*p.Keys+j]
 		}
 		if p.SoftCap > 0 {
 			s[j] = p.SoftCap * math.Tanh(s[j]/p.SoftCap)
@@ -189,7 +240,7 @@ func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i 
 	}
 	sink := math.Inf(-1)
 	if p.Sinks {
-		sink = in["sinks"].At(h)
+		sink = in["sinks"][h]
 	}
 	largest = math.Max(largest, sink)
 	if math.IsInf(largest, -1) {
@@ -201,50 +252,55 @@ func (x *Reference) row(p problem.Attention, in map[string]tile.Tensor, b, h, i 
 		sum += s[j]
 	}
 	x.LogSums[row] = largest + math.Log(sum)
-	for d := range p.ValueDim {
-		at := row*p.ValueDim + d
-		for j, w := range s {
-			if w > 0 {
-				v := w / sum * in["v"].At(place(p, in, b, kv, j)*p.ValueDim+d)
-				x.O[at] += v
-				x.Sizes[at] += math.Abs(v)
-			}
+	o, sizes := x.O[row*p.ValueDim:][:p.ValueDim], x.Sizes[row*p.ValueDim:]
+	for j, w := range s {
+		if !(w > 0) {
+			continue
+		}
+		for d, y := range in["v"][places[j]*p.ValueDim:][:p.ValueDim] {
+			v := w / sum * y
+			o[d] += v
+			sizes[d] += math.Abs(v)
 		}
 	}
 }
 
+// numbers are the elements of inputs by name.
+type numbers map[string][]float64
+
+func numbersOf(in map[string]tile.Tensor) numbers {
+	x := numbers{}
+	for name, t := range in {
+		x[name] = t.Floats()
+	}
+	return x
+}
+
 // place is the row of k and v that key j of an example has.
-func place(p problem.Attention, in map[string]tile.Tensor, b, kv, j int) int {
+func place(p problem.Attention, in numbers, b, kv, j int) int {
 	if p.PageSize == 0 {
 		return kv*p.Keys + j
 	}
-	page := int(in["pages"].At(b*p.PagesEach() + j/p.PageSize))
+	page := int(in["pages"][b*p.PagesEach()+j/p.PageSize])
 	return (kv%p.KVHeads*p.PageCount()+page)*p.PageSize + j%p.PageSize
 }
 
-// Check compares outputs of programs, in the order of tile.Bind, with the reference.
+// Check is that of programs which share inputs, in the order of tile.Bind, with no others.
 func Check(p problem.Attention, programs []*tile.Program, in, out []tile.Tensor) error {
 	bound, err := tile.Bind(programs)
 	if err != nil {
 		return err
 	}
-	named := map[string]tile.Tensor{}
+	x := Of(p, 0)
 	for i, r := range bound.In {
-		named[r.Name] = in[i]
+		x.named[r.Name] = in[i]
 	}
-	want := Of(p, named)
-	for i, r := range bound.Out {
-		if err := want.check(p, r.Name, out[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.Check(programs, out)
 }
 
 // CheckOutput compares output o or lse with the reference of inputs by name.
 func CheckOutput(p problem.Attention, in map[string]tile.Tensor, name string, out tile.Tensor) error {
-	want := Of(p, in)
-	return want.check(p, name, out)
+	return ReferenceOf(p, in).check(p, name, out)
 }
 
 func (x *Reference) check(p problem.Attention, name string, out tile.Tensor) error {
@@ -267,7 +323,7 @@ func (x *Reference) check(p problem.Attention, name string, out tile.Tensor) err
 }
 
 // sees reports whether row i sees key j, the definition as it is written for people.
-func sees(p problem.Attention, in map[string]tile.Tensor, b, i, j int) bool {
+func sees(p problem.Attention, in numbers, b, i, j int) bool {
 	rows, keys := lengths(p, in, b)
 	beside := i + ahead(p, in, b)
 	switch {
@@ -278,21 +334,21 @@ func sees(p problem.Attention, in map[string]tile.Tensor, b, i, j int) bool {
 	case p.Window && p.Left >= 0 && j < beside-p.Left, p.Window && p.Right >= 0 && j > beside+p.Right:
 		return false
 	case p.Segments:
-		return in["row_segment"].At(b*p.Rows+i) == in["key_segment"].At(b*p.Keys+j)
+		return in["row_segment"][b*p.Rows+i] == in["key_segment"][b*p.Keys+j]
 	}
 	return true
 }
 
 // lengths are the rows and keys of an example.
-func lengths(p problem.Attention, in map[string]tile.Tensor, b int) (rows, keys int) {
+func lengths(p problem.Attention, in numbers, b int) (rows, keys int) {
 	if p.Lengths {
-		return int(in["lengths"].At(2 * b)), int(in["lengths"].At(2*b + 1))
+		return int(in["lengths"][2*b]), int(in["lengths"][2*b+1])
 	}
 	return p.Rows, p.Keys
 }
 
 // ahead is how many keys the one beside the first row has before it.
-func ahead(p problem.Attention, in map[string]tile.Tensor, b int) int {
+func ahead(p problem.Attention, in numbers, b int) int {
 	if !p.AtEnd {
 		return 0
 	}

@@ -5,7 +5,6 @@ import (
 	"math/cmplx"
 
 	"matladder/problem"
-	"matladder/tile"
 )
 
 // rotations are ways to turn the 16 columns of Cases.
@@ -45,25 +44,12 @@ func pair(p problem.Attention, d int) (first, second int) {
 	return d, d + columnsTurned(p)/2
 }
 
-// head is row n of q or k.
-func head(t tile.Tensor, n, dim int) []float64 {
-	x := make([]float64, dim)
-	for d := range x {
-		x[d] = t.At(n*dim + d)
-	}
-	return x
-}
-
 // rotate turns x at a position, and rounds it to the dtype: pairs are complex numbers.
 func rotate(p problem.Attention, x []float64, position int) {
-	one := tile.NewTensor(p.Dtype, 1)
 	for d := range columnsTurned(p) / 2 {
 		i, j := pair(p, d)
 		y := complex(x[i], x[j]) * point(p, position, d)
-		one.Set(0, real(y))
-		x[i] = one.At(0)
-		one.Set(0, imag(y))
-		x[j] = one.At(0)
+		x[i], x[j] = p.Dtype.Round(real(y)), p.Dtype.Round(imag(y))
 	}
 }
 

@@ -1,4 +1,4 @@
-package yamlline
+package yamldoc
 
 import (
 	"testing"
@@ -35,11 +35,11 @@ func TestCut(t *testing.T) {
 			t.Errorf("%q is read as %v", test.text, v)
 			continue
 		}
-		if line, words := Cut(err.Error(), []byte(test.text)); line != test.line || words != test.words {
+		if line, words := cut(err.Error(), []byte(test.text)); line != test.line || words != test.words {
 			t.Errorf("%q: %d, %q; want %d, %q", test.text, line, words, test.line, test.words)
 		}
 	}
-	if line, words := Cut("line 7: cannot unmarshal\na", nil); line != 7 || words != "cannot unmarshal a" {
+	if line, words := cut("line 7: cannot unmarshal\na", nil); line != 7 || words != "cannot unmarshal a" {
 		t.Errorf("%d, %q", line, words)
 	}
 }

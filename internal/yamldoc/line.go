@@ -1,5 +1,4 @@
-// Package yamlline reads the line that the YAML package gives in a complaint.
-package yamlline
+package yamldoc
 
 import (
 	"bytes"
@@ -19,10 +18,10 @@ var (
 	early  = regexp.MustCompile(`^(did not find expected (',' or '[\]}]'|'-' indicator|key|node content|<)|found (duplicate %|incompatible YAML|undefined tag))`)
 )
 
-// Cut cuts a complaint about a text into the line, from 1, and what it says, without
+// cut cuts a complaint about a text into the line, from 1, and what it says, without
 // line breaks. The line is 0 where it is not known. It is that where the part of the
 // text begins that is wrong, or where that was found.
-func Cut(complaint string, text []byte) (line int, words string) {
+func cut(complaint string, text []byte) (line int, words string) {
 	newline := []byte("\n")
 	m := form.FindStringSubmatch(complaint)
 	words = strings.ReplaceAll(complaint[len(m[0]):], "\n", " ")
