@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"matladder/backend"
-	"matladder/backend/seeded"
-	"matladder/harness/measure"
 	"matladder/results"
 )
 
@@ -38,54 +36,16 @@ func coolerOf(b backend.Backend) (backend.Cooler, error) {
 	return backend.As[backend.Cooler](b, "cannot put operands out of the caches")
 }
 
-// timed runs the launches of a repetition and returns with their time what became of the
-// machine while they ran.
-func (r *run) timed(ctx context.Context, l *lane, launches int) (s backend.Sample, meanwhile results.Record, err error) {
+// cooler is what puts the memory of a lane out of the caches, nil where launches are to find
+// what the last one left.
+func (r *run) cooler(l *lane) (func(context.Context, backend.Executable) error, error) {
 	if r.sweep.Config.Cache != results.Cold {
-		from := r.watch.Glance()
-		if s, err = r.launch(ctx, l, launches); err != nil {
-			return s, meanwhile, err
-		}
-		return s, measure.Since(from, r.watch.Glance()), nil
+		return nil, nil
 	}
-	for range launches {
-		if err = r.cool(ctx, l); err != nil {
-			return s, meanwhile, err
-		}
-		from := r.watch.Glance()
-		one, err := r.launch(ctx, l, 1)
-		if err != nil {
-			return s, meanwhile, err
-		}
-		some := measure.Since(from, r.watch.Glance())
-		one.Elapsed += s.Elapsed
-		s = one
-		meanwhile.WaitedSeconds = plus(meanwhile.WaitedSeconds, some.WaitedSeconds)
-		for _, of := range []func(*results.Record) *results.Optional[int64]{
-			func(r *results.Record) *results.Optional[int64] { return &r.Switches },
-			func(r *results.Record) *results.Optional[int64] { return &r.Cycles },
-			func(r *results.Record) *results.Optional[int64] { return &r.Instructions },
-			func(r *results.Record) *results.Optional[int64] { return &r.L2Misses },
-			func(r *results.Record) *results.Optional[int64] { return &r.L3Misses },
-			func(r *results.Record) *results.Optional[int64] { return &r.DTLBMisses },
-		} {
-			*of(&meanwhile) = plus(*of(&meanwhile), *of(&some))
-		}
-	}
-	return s, meanwhile, nil
-}
-
-func plus[T int64 | float64](a, b results.Optional[T]) results.Optional[T] {
-	return results.Optional[T]{Value: a.Value + b.Value, Known: a.Known || b.Known}
-}
-
-// cool puts the memory of a lane out of the caches.
-func (r *run) cool(ctx context.Context, l *lane) error {
 	b, _ := l.on(&r.opt)
-	cooler, err := coolerOf(b)
+	c, err := coolerOf(b)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = r.limits().Call(ctx, "putting operands out of the caches", func(ctx context.Context) error { return cooler.Cool(ctx, seeded.Inner(l.exe)) })
-	return err
+	return c.Cool, nil
 }

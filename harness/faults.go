@@ -45,11 +45,11 @@ func (r *run) testOperands(ctx context.Context, c Config, p problem.Problem) err
 				continue
 			}
 			if err := r.open(ctx, l); err == nil {
-				return errors.Join(r.injectAll(ctx, l), r.close(l))
+				return errors.Join(r.injectAll(ctx, l), l.exe.Close())
 			} else if ctx.Err() != nil {
-				return errors.Join(ctx.Err(), r.close(l))
+				return errors.Join(ctx.Err(), l.exe.Close())
 			}
-			if err := r.close(l); err != nil {
+			if err := l.exe.Close(); err != nil {
 				return err
 			}
 		}
@@ -59,15 +59,11 @@ func (r *run) testOperands(ctx context.Context, c Config, p problem.Problem) err
 
 // injectAll runs the lane once and expects each fault to be found.
 func (r *run) injectAll(ctx context.Context, l *lane) error {
-	if _, err := r.launch(ctx, l, 1); err != nil {
+	if _, err := l.exe.Launch(ctx, 1); err != nil {
 		return ctx.Err() // the sweep will say what is wrong with it
 	}
 	for _, fault := range check.FaultsOf(l.Problem) {
-		var res backend.CheckResult
-		err := measure.Guard(func() (err error) {
-			res, err = l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: fault})
-			return err
-		})
+		res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: fault})
 		switch {
 		case err != nil:
 			return fmt.Errorf("fault %q: %w", fault, err)

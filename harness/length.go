@@ -32,7 +32,7 @@ func (g *group) crowded(l *lane, rows []results.Record) bool {
 	fastest, beside := c.Each, c.Halved(g.halvings).Launches > 1
 	for i := range rows {
 		fastest = min(fastest, time.Duration(rows[i].Seconds/float64(rows[i].Launches)*float64(time.Second)))
-		beside = beside && g.disturbances.Of(stats.ConditionsOf(&rows[i]))&stats.Waited != 0
+		beside = beside && g.watch.Disturbances.Of(stats.SymptomsOf(&rows[i]))&stats.Waited != 0
 	}
 	if fastest <= c.Each/2 {
 		c.Expect(fastest)

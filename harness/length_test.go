@@ -21,7 +21,7 @@ func TestCrowded(t *testing.T) {
 	const launch = 70 * time.Microsecond
 	row := func(launches int, each time.Duration, waited float64) []results.Record {
 		s := (time.Duration(launches) * each).Seconds()
-		return []results.Record{{Seconds: s, Launches: launches, WaitedSeconds: results.Some(waited * s)}}
+		return []results.Record{{Seconds: s, Launches: launches, Conditions: results.Conditions{WaitedSeconds: results.Some(waited * s)}}}
 	}
 	for _, c := range []struct {
 		name     string
@@ -41,7 +41,7 @@ func TestCrowded(t *testing.T) {
 		{"long launches", 20 * time.Millisecond, 1, 0, row(1, 20*time.Millisecond, 0.5), false, 1, 20 * time.Millisecond},
 		{"short enough", 2 * time.Millisecond, 4, 2, row(1, 2*time.Millisecond, 0.5), false, 4, 2 * time.Millisecond},
 	} {
-		g := &group{run: &run{}, halvings: c.halvings}
+		g := &group{run: &run{watch: &measure.Watch{}}, halvings: c.halvings}
 		l := &lane{counts: measure.Counts{Launches: c.was, Each: c.each, Settling: c.was}}
 		asks := g.crowded(l, c.rows)
 		if got := l.counts; asks != c.want || got.Launches != c.launches || got.Each < c.after-1 || got.Each > c.after+1 || got.Settling != c.launches {
@@ -49,7 +49,7 @@ func TestCrowded(t *testing.T) {
 		}
 	}
 	loop := &lane{counts: measure.Counts{Launches: 8, Longer: 64, Each: launch}}
-	if (&group{run: &run{}}).crowded(loop, row(64, launch, 0.5)) || loop.counts.Launches != 8 {
+	if (&group{run: &run{watch: &measure.Watch{}}}).crowded(loop, row(64, launch, 0.5)) || loop.counts.Launches != 8 {
 		t.Errorf("of a loop: %+v", loop.counts)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"matladder/backend"
-	"matladder/backend/seeded"
 	"matladder/harness/measure"
 	"matladder/internal/awake"
 	"matladder/results"
@@ -22,10 +21,9 @@ type lane struct {
 	bytes    int64
 	resident bool // stays compiled and loaded from round to round
 
-	exe     backend.Seeded // nil while closed
+	exe     measure.Executable
 	counts  measure.Counts // of a repetition that is not shortened
-	rounds  int            // that have its rows
-	samples []sample       // one for each repetition, for each pair of a loop
+	past                   // in all executions
 	retired bool           // has a row that ends it
 }
 
@@ -37,16 +35,13 @@ func (g *group) turn(ctx context.Context, l *lane, round int) ([]results.Record,
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		row := l.row
-		row.Round, row.Status, row.Reason = round, classify(err), err.Error()
-		rows = append(rows, row)
+		rows = append(rows, l.because(round, classify(err), err.Error()))
 	}
-	l.rounds = round + 1
 	for i := range rows {
 		l.retired = l.retired || rows[i].Status != results.OK
 	}
 	if l.retired || !l.resident {
-		err = g.close(l)
+		err = l.exe.Close()
 	}
 	if err != nil && rows[len(rows)-1].Status == results.OK {
 		l.retired = true
@@ -57,7 +52,7 @@ func (g *group) turn(ctx context.Context, l *lane, round int) ([]results.Record,
 
 // repetitions opens the lane if need be, times it and verifies the output.
 func (g *group) repetitions(ctx context.Context, l *lane, round int) ([]results.Record, error) {
-	if l.exe == nil {
+	if !l.exe.IsOpen() {
 		if err := g.open(ctx, l); err != nil {
 			return nil, err
 		}
@@ -73,7 +68,11 @@ func (g *group) repetitions(ctx context.Context, l *lane, round int) ([]results.
 			rows = append(rows, row)
 		}
 	}
-	if s := interval.Of(g.quiet(slices.Concat(l.samples, samplesOf(rows)))); s.Sure() && l.counts.Longer > 0 {
+	now := past{last: l.last, samples: slices.Clip(l.samples)}
+	for i := range rows {
+		now.add(&rows[i])
+	}
+	if s := interval.Of(g.quiet(now.samples)); s.Sure() && l.counts.Longer > 0 {
 		// Each row has what starting the program takes in it, and the slope has not: it
 		// may be what no machine reaches even where the rows are not. One slope is noisy.
 		last := &rows[len(rows)-1]
@@ -92,26 +91,26 @@ func (g *group) repetitions(ctx context.Context, l *lane, round int) ([]results.
 // the caches what is there in a row of launches. Loops need none, their slope is
 // free of it.
 func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Record, error) {
-	if err := r.poison(ctx, l); err != nil {
-		return results.Record{}, err
+	row := l.row
+	if err := l.exe.Poison(ctx); err != nil {
+		return row, err
 	}
 	r.collect()
 	if l.counts.Settling > 0 {
-		if _, err := r.launch(ctx, l, l.counts.Settling); err != nil {
-			return results.Record{}, err
+		if _, err := l.exe.Launch(ctx, l.counts.Settling); err != nil {
+			return row, err
 		}
 	}
-	s, meanwhile, err := r.timed(ctx, l, launches)
+	cool, err := r.cooler(l)
 	if err != nil {
-		return results.Record{}, err
+		return row, err
 	}
-	row := l.row
-	r.watch.Gauge(ctx, &row)
-	row.WaitedSeconds, row.Switches = meanwhile.WaitedSeconds, meanwhile.Switches
-	row.Cycles, row.Instructions = meanwhile.Cycles, meanwhile.Instructions
-	row.L2Misses, row.L3Misses, row.DTLBMisses = meanwhile.L2Misses, meanwhile.L3Misses, meanwhile.DTLBMisses
-	row.Launches, row.Status = launches, results.OK
-	row.Method, row.Operands, row.Seconds = results.Method(s.Method), s.Operands, s.Elapsed.Seconds()
+	m, err := l.exe.Measure(ctx, r.watch, launches, cool)
+	if err != nil {
+		return row, err
+	}
+	row.Conditions, row.Launches, row.Status = m.Conditions, launches, results.OK
+	row.Method, row.Operands, row.Seconds = results.Method(m.Method), m.Operands, m.Elapsed.Seconds()
 	if reason := r.judge(ctx, &row, l.Point, row.Seconds/float64(launches)); reason != "" {
 		row.Status, row.Reason = results.Impossible, reason
 	}
@@ -121,11 +120,7 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 // verify checks the output that the last repetition left and writes the verdict
 // into all rows of the round: inputs and program were the same.
 func (r *run) verify(ctx context.Context, l *lane, rows []results.Record) error {
-	var res backend.CheckResult
-	err := measure.Guard(func() (err error) {
-		res, err = l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
-		return err
-	})
+	res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
 	if err != nil {
 		for i := range rows { // never verified, so never ok
 			if rows[i].Status == results.OK {
@@ -151,11 +146,9 @@ func (r *run) verify(ctx context.Context, l *lane, rows []results.Record) error 
 // open compiles and loads the lane, warms it up and finds how many launches make
 // a repetition.
 func (r *run) open(ctx context.Context, l *lane) error {
-	exe, err := r.compile(ctx, l)
-	if err != nil {
+	if err := r.compile(ctx, l); err != nil {
 		return err
 	}
-	l.exe = exe
 	warmup := r.sweep.Config.Warmup
 	if l.counts.Launches == 0 {
 		if err := r.prove(ctx, l); err != nil {
@@ -165,11 +158,11 @@ func (r *run) open(ctx context.Context, l *lane) error {
 			warmup = 0 // launches that long have been warmed up
 		}
 	}
-	if err := r.load(ctx, l, r.inputs(l.Problem)); err != nil {
+	if err := l.exe.Load(ctx, r.inputs(l.Problem)); err != nil {
 		return err
 	}
 	for range warmup {
-		if _, err := r.launch(ctx, l, 1); err != nil {
+		if _, err := l.exe.Launch(ctx, 1); err != nil {
 			return err
 		}
 	}
@@ -179,26 +172,14 @@ func (r *run) open(ctx context.Context, l *lane) error {
 	return nil
 }
 
-// load makes a lane's inputs.
-func (r *run) load(ctx context.Context, l *lane, spec backend.InputSpec) error {
-	if err := measure.Guard(func() error { return l.exe.LoadSeeded(ctx, spec) }); err != nil {
-		return fmt.Errorf("inputs: %w", err)
-	}
-	return nil
-}
-
-func (r *run) compile(ctx context.Context, l *lane) (exe backend.Seeded, err error) {
+func (r *run) compile(ctx context.Context, l *lane) (err error) {
 	start := r.now()
-	_, err = r.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
+	l.exe, err = r.limits().Open(ctx, l.programs, r.references, func(ctx context.Context) (backend.Executable, error) {
 		b, _ := l.on(&r.opt)
-		e, err := l.compile(ctx, b, l.Point, l.programs)
-		if err == nil {
-			exe = seeded.Of(e, l.programs, r.references)
-		}
-		return err
+		return l.compile(ctx, b, l.Point, l.programs)
 	})
 	l.row.CompileSeconds = r.now().Sub(start).Seconds()
-	return exe, err
+	return err
 }
 
 // limits are those of everything that a backend is asked.
@@ -209,14 +190,9 @@ func (r *run) limits() measure.Limits {
 // limited is awake.WithTimeout; tests look in between.
 var limited = awake.WithTimeout
 
-// launch runs a number of launches within the time limit.
-func (r *run) launch(ctx context.Context, l *lane, launches int) (backend.Sample, error) {
-	return r.limits().Launch(ctx, l.exe, launches)
-}
-
 // calibrate finds how many launches make a repetition.
 func (r *run) calibrate(ctx context.Context, l *lane) (err error) {
-	l.counts, err = r.limits().Calibrate(ctx, l.exe)
+	l.counts, err = l.exe.Calibrate(ctx)
 	r.settle(l)
 	return err
 }
@@ -235,14 +211,4 @@ func (r *run) settle(l *lane) {
 	default:
 		c.Settling = c.Launches
 	}
-}
-
-// close frees the lane's executable.
-func (r *run) close(l *lane) error {
-	if l.exe == nil {
-		return nil
-	}
-	exe := l.exe
-	l.exe = nil
-	return measure.Guard(exe.Close)
 }

@@ -99,35 +99,29 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 			if err != nil {
 				return Sweep{}, err
 			}
-			if each[0].mesh != "" {
-				for _, on := range each {
-					g := Group{Problem: on.problem}
-					for _, number := range c.Kernels {
+			for _, on := range each {
+				g := Group{Problem: on.problem}
+				for _, number := range c.Kernels {
+					if on.mesh != "" {
 						g.Points = append(g.Points, spreadPoints(on, number, c, d, Point{Params: params})...)
+					} else {
+						g.Points = append(g.Points, points(p, number, c, d, params)...)
 					}
-					s.Groups = append(s.Groups, g)
 				}
-				continue
+				sameMemory(g.Points, modelOf(d, params).VMEM.Granted)
+				if total += len(g.Points); total > maxPoints {
+					return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
+				}
+				if n := len(s.Groups); on.mesh == "" && c.Together && n > 0 && s.Groups[n-1].Problem.Sizes() == p.Sizes() {
+					s.Groups[n-1].Points = append(s.Groups[n-1].Points, g.Points...)
+					continue
+				}
+				s.Groups = append(s.Groups, g)
 			}
-			g := Group{Problem: p}
-			for _, number := range c.Kernels {
-				g.Points = append(g.Points, points(p, number, c, d, params)...)
-			}
-			sameMemory(g.Points, modelOf(d, params).VMEM.Granted)
-			if total += len(g.Points); total > maxPoints {
-				return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
-			}
-			if n := len(s.Groups); c.Together && n > 0 && sameSize(s.Groups[n-1].Problem, p) {
-				s.Groups[n-1].Points = append(s.Groups[n-1].Points, g.Points...)
-				continue
-			}
-			s.Groups = append(s.Groups, g)
 		}
 	}
 	return s, nil
 }
-
-func sameSize(a, b problem.Problem) bool { return a.Sizes() == b.Sizes() }
 
 // problems are those of the points, in their order.
 func (g Group) problems() []problem.Problem {

@@ -95,8 +95,8 @@ func (r *run) written(ctx context.Context, number int, waiting []chan results.Re
 
 // prediction is the row of one point.
 func (r *run) prediction(ctx context.Context, l *lane) results.Record {
-	if row, done := answered(l, 0); done {
-		return row
+	if l.Status != "" {
+		return l.because(0, l.Status, l.Reason)
 	}
 	row := l.row
 	begin := r.now()

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"matladder/backend"
@@ -29,13 +28,13 @@ func (r *run) prove(ctx context.Context, l *lane) error {
 	case check.HasExactFamily(l.Problem):
 		return nil
 	}
-	if err := r.load(ctx, l, spec); err != nil {
+	if err := l.exe.Load(ctx, spec); err != nil {
 		return err
 	}
 	if err := r.look(ctx, l, spec, 1); err != nil {
 		return err
 	}
-	if err := r.poison(ctx, l); err != nil {
+	if err := l.exe.Poison(ctx); err != nil {
 		return err
 	}
 	if err := r.calibrate(ctx, l); err != nil {
@@ -97,10 +96,10 @@ func (r *run) look(ctx context.Context, l *lane, spec backend.InputSpec, launche
 
 // alone runs launches on a poisoned output.
 func (r *run) alone(ctx context.Context, l *lane, launches int) error {
-	if err := r.poison(ctx, l); err != nil {
+	if err := l.exe.Poison(ctx); err != nil {
 		return err
 	}
-	_, err := r.launch(ctx, l, launches)
+	_, err := l.exe.Launch(ctx, launches)
 	return err
 }
 
@@ -112,7 +111,7 @@ func (r *run) single(ctx context.Context, l *lane) error {
 		return nil
 	}
 	if ahead := r.rng.IntN(4); ahead > 0 {
-		if _, err := r.launch(ctx, l, ahead); err != nil {
+		if _, err := l.exe.Launch(ctx, ahead); err != nil {
 			return err
 		}
 	}
@@ -131,22 +130,10 @@ func (r *run) varied(l *lane, launches int) int {
 	return launches + r.rng.IntN(2)
 }
 
-// poison overwrites the output of a lane.
-func (r *run) poison(ctx context.Context, l *lane) error {
-	if err := measure.Guard(func() error { return l.exe.Poison(ctx) }); err != nil {
-		return fmt.Errorf("output: %w", err)
-	}
-	return nil
-}
-
 // confirm verifies the output of a probe. What cannot be verified here cannot be after a
 // round either, whose rows will say so.
 func (r *run) confirm(ctx context.Context, l *lane, spec backend.InputSpec) error {
-	var res backend.CheckResult
-	err := measure.Guard(func() (err error) {
-		res, err = l.exe.Check(ctx, backend.CheckSpec{InputSpec: spec})
-		return err
-	})
+	res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: spec})
 	if err == nil && !res.OK {
 		return &wrongError{res.Detail}
 	}

@@ -4,54 +4,25 @@ import (
 	"matladder/harness/measure"
 	"matladder/results"
 	"matladder/stats"
+	"matladder/stats/interval"
 )
 
 // A sample is the time of one launch, with what its rows say of the machine meanwhile.
 type sample struct {
-	seconds    float64
-	conditions []stats.Conditions // of both rows of a loop
+	seconds  float64
+	symptoms []stats.Symptoms // of both rows of a loop
 }
 
-// samplesOf are those of the rows of one point, in the order in which they were timed.
-func samplesOf(rows []results.Record) []sample {
-	var list []sample
-	for i := range rows {
-		var last *results.Record
-		if i > 0 {
-			last = &rows[i-1]
-		}
-		if s, ok := sampleOf(last, &rows[i]); ok {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// sampleOf is the sample that row, the next one of its point after last, completes.
+// sampleOf is the sample that row, the next one of its point after last, completes; false if
+// row is only the shorter count of a loop.
 func sampleOf(last, row *results.Record) (s sample, ok bool) {
-	if row.Launches == 0 || row.Seconds == 0 {
+	if row.Method != results.Loop {
+		return sample{row.Seconds / float64(row.Launches), []stats.Symptoms{stats.SymptomsOf(row)}}, true
+	}
+	if last == nil || last.RunID != row.RunID || last.Round != row.Round || last.Launches >= row.Launches {
 		return s, false
 	}
-	if s.seconds, ok = launchTime(last, row); !ok {
-		return s, false
-	}
-	s.conditions = append(s.conditions, stats.ConditionsOf(row))
-	if row.Method == results.Loop {
-		s.conditions = append(s.conditions, stats.ConditionsOf(last))
-	}
-	return s, true
-}
-
-// launchTime is the time of a launch as row, the next row of its point after
-// last, completes it; false if row is only the shorter count of a loop.
-func launchTime(last, row *results.Record) (seconds float64, ok bool) {
-	switch {
-	case row.Method != results.Loop:
-		return row.Seconds / float64(row.Launches), true
-	case last == nil || last.RunID != row.RunID || last.Round != row.Round || last.Launches >= row.Launches:
-		return 0, false
-	}
-	return measure.Slope(last.Seconds, row.Seconds, last.Launches, row.Launches), true
+	return sample{measure.Slope(last.Seconds, row.Seconds, last.Launches, row.Launches), []stats.Symptoms{stats.SymptomsOf(row), stats.SymptomsOf(last)}}, true
 }
 
 // quiet are the times of the samples that nothing disturbed.
@@ -59,14 +30,25 @@ func (r *run) quiet(samples []sample) []float64 {
 	var times []float64
 	for _, s := range samples {
 		causes := stats.Causes(0)
-		for _, c := range s.conditions {
-			causes |= r.disturbances.Of(c)
+		for _, c := range s.symptoms {
+			causes |= r.watch.Disturbances.Of(c)
 		}
 		if causes == 0 {
 			times = append(times, s.seconds)
 		}
 	}
 	return times
+}
+
+// narrowEnough is the half-width of a median's interval, relative to the median,
+// at which more rounds would not change what a reader concludes.
+const narrowEnough = 0.02
+
+// narrow reports whether the median of times is known well enough, without an
+// assumption on their distribution.
+func narrow(times []float64) bool {
+	i := interval.Of(times)
+	return i.Sure() && i.Spread() <= narrowEnough
 }
 
 // rests reports whether a lane sits a round out, since more would not change what is

@@ -12,6 +12,7 @@ import (
 
 	"matladder/backend"
 	"matladder/kernels"
+	"matladder/model"
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
@@ -112,6 +113,15 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		rec.Mode, rec.Method, rec.Launches = results.Predicted, results.AOT, 1
 	}
 	return rec
+}
+
+// count fills the columns that follow from the programs alone, as far as they can be counted
+// without running. FLOPs and the bytes at least are the problem's, however a program goes
+// about it; what this one computes and moves stands beside them.
+func count(r *results.Record, programs []*tile.Program) {
+	if c, err := model.Count(programs); err == nil && len(programs) > 0 {
+		r.BytesMoved, r.FastBytes, r.GridSteps, r.FLOPsComputed = c.BytesMoved, c.FastBytes, c.GridSteps, c.FLOPs
+	}
 }
 
 // ask writes what is asked of a problem beside its sizes.

@@ -8,14 +8,14 @@ import (
 	"matladder/tile"
 )
 
-// past is what earlier executions left of a point.
+// past is what the rows of a point say.
 type past struct {
-	rounds   int // one more than the last round that has rows
-	launches int // of one repetition, the shorter one of a loop
-	longer   int // of the longer one; 0 for other methods
-	samples  []sample
-	ended    bool // by a status other than ok and timeout
-	ok       bool // some of its rows are
+	rounds   int      // one more than the last that has rows
+	launches int      // of one repetition, the shorter one of a loop
+	longer   int      // of the longer one; 0 for other methods
+	samples  []sample // one for each repetition, for each pair of a loop
+	ended    bool     // by a status other than ok and timeout
+	ok       bool     // some of its rows are
 	timeouts int
 	last     *results.Record // that was timed
 	fastest  float64         // launch of all rows, in seconds
@@ -25,38 +25,42 @@ type past struct {
 func history(rows []results.Record) map[results.PointKey]*past {
 	points := map[results.PointKey]*past{}
 	for i := range rows {
-		r := &rows[i]
-		p := points[identity(r)]
-		if p == nil {
-			p = &past{}
-			points[identity(r)] = p
+		key := identity(&rows[i])
+		if points[key] == nil {
+			points[key] = &past{}
 		}
-		p.rounds = max(p.rounds, r.Round+1)
-		switch r.Status {
-		case results.OK:
-			p.ok = true
-		case results.Timeout:
-			p.timeouts++
-		default:
-			p.ended = true
-		}
-		if r.Launches > 0 && r.Seconds > 0 {
-			if p.launches == 0 || r.Launches < p.launches {
-				p.launches = r.Launches
-			}
-			if r.Method == results.Loop {
-				p.longer = max(p.longer, r.Launches)
-			}
-			if s, ok := sampleOf(p.last, r); ok {
-				p.samples = append(p.samples, s)
-			}
-			p.last = r
-			if each := r.Seconds / float64(r.Launches); p.fastest == 0 || each < p.fastest {
-				p.fastest = each
-			}
-		}
+		points[key].add(&rows[i])
 	}
 	return points
+}
+
+// add counts a row in, the next one of its point.
+func (p *past) add(r *results.Record) {
+	p.rounds = max(p.rounds, r.Round+1)
+	switch r.Status {
+	case results.OK:
+		p.ok = true
+	case results.Timeout:
+		p.timeouts++
+	default:
+		p.ended = true
+	}
+	if r.Launches == 0 || r.Seconds == 0 {
+		return
+	}
+	if p.launches == 0 || r.Launches < p.launches {
+		p.launches = r.Launches
+	}
+	if r.Method == results.Loop {
+		p.longer = max(p.longer, r.Launches)
+	}
+	if s, ok := sampleOf(p.last, r); ok {
+		p.samples = append(p.samples, s)
+	}
+	p.last = r
+	if each := r.Seconds / float64(r.Launches); p.fastest == 0 || each < p.fastest {
+		p.fastest = each
+	}
 }
 
 // over reports whether a point is not to be measured again. One that was well within the
@@ -91,7 +95,7 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 		}
 		l.row = r.record(l.Point, l.programs)
 		if old := done[identity(&l.row)]; old != nil {
-			l.rounds, l.samples, l.retired = old.rounds, old.samples, old.over()
+			l.past, l.retired = *old, old.over()
 			l.counts.Launches, l.counts.Longer = old.launches, old.longer
 			if old.last != nil {
 				l.counts.Expect(time.Duration(old.fastest * float64(time.Second)))

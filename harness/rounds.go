@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"time"
@@ -48,12 +49,12 @@ func order(seed int64, p problem.Problem) *rand.PCG {
 func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 	defer func() {
 		for _, l := range lanes {
-			err = errors.Join(err, g.close(l))
+			err = errors.Join(err, l.exe.Close())
 		}
 	}()
 	g.keep(lanes)
 	if len(lanes) > 0 {
-		g.current = stats.ConditionsOf(&lanes[0].row)
+		g.watch.Current = stats.SymptomsOf(&lanes[0].row)
 	}
 	round := 0
 	for _, l := range lanes {
@@ -105,10 +106,8 @@ func (g *group) unsettled(lanes []*lane) {
 func (g *group) closeAll(lanes []*lane) []results.Record {
 	var rows []results.Record
 	for _, l := range lanes {
-		if err := g.close(l); err != nil {
-			row := l.row
-			row.Round, row.Status, row.Reason = l.rounds, results.Failed, "close: "+err.Error()
-			rows = append(rows, row)
+		if err := l.exe.Close(); err != nil {
+			rows = append(rows, l.because(l.rounds, results.Failed, "close: "+err.Error()))
 		}
 	}
 	return rows
@@ -122,39 +121,45 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 		first, end int // of its rows
 	}
 	var turns []turn
-	timed := 0 // rows
-	rows, err := measure.Round(ctx, g.watch, rand.New(g.rng), lanes, func(place int, l *lane) ([]results.Record, error) {
+	var rows []results.Record
+	conditions, err := measure.Round(ctx, g.watch, rand.New(g.rng), lanes, func(place int, l *lane) error {
 		if l.retired || g.rests(l) {
-			return nil, nil
+			return nil
 		}
-		if row, done := answered(l, round); done {
-			l.retired, timed = true, timed+1
-			return []results.Record{row}, nil
+		if l.Status != "" {
+			l.retired, rows = true, append(rows, l.because(round, l.Status, l.Reason))
+			return nil
 		}
 		if deaths := g.turns.begin(&l.row, round); deaths >= mostDeaths {
-			l.retired, timed = true, timed+1
-			return []results.Record{passedOver(l, round, deaths)}, nil
+			l.retired, rows = true, append(rows, l.because(round, results.Crashed, fmt.Sprintf(
+				"the process ended %d times in this point's turn of round %d, most likely killed for want of memory: passed over", deaths, round)))
+			return nil
 		}
 		some, err := g.turn(ctx, l, round)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		turns = append(turns, turn{l, timed, timed + len(some)})
-		timed += len(some)
+		turns = append(turns, turn{l, len(rows), len(rows) + len(some)})
+		rows = append(rows, some...)
 		e := g.event(round, float64(place+1)/float64(len(lanes)))
 		e.Kernel = l.Name()
 		g.observe(e)
-		return some, nil
+		return nil
 	})
 	if err != nil {
 		return err
+	}
+	for i := range rows {
+		rows[i].Conditions = measure.During(conditions, rows[i].Conditions)
 	}
 	if err := g.append(rows); err != nil {
 		return err
 	}
 	crowded := false
 	for _, t := range turns {
-		t.samples = append(t.samples, samplesOf(rows[t.first:t.end])...)
+		for i := range rows[t.first:t.end] {
+			t.add(&rows[t.first+i])
+		}
 		crowded = g.crowded(t.lane, rows[t.first:t.end]) || crowded
 	}
 	if crowded {
@@ -166,11 +171,11 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 	return nil
 }
 
-// answered is the row of a point whose status needs no measuring.
-func answered(l *lane, round int) (results.Record, bool) {
+// because is a row that says what became of a lane in a round.
+func (l *lane) because(round int, status results.Status, reason string) results.Record {
 	row := l.row
-	row.Round, row.Status, row.Reason = round, l.Status, l.Reason
-	return row, l.Status != ""
+	row.Round, row.Status, row.Reason = round, status, reason
+	return row
 }
 
 // more reports whether another round is needed and there is time for it. A point

@@ -76,10 +76,8 @@ type run struct {
 
 	references *seeded.References
 
-	disturbances stats.Disturbances // as far as the rows tell by now
-	counted      int                // repetitions of this execution
-	disturbed    int                // of these, by what was known then
-	current      stats.Conditions   // of the group that is measured
+	counted   int // repetitions of this execution
+	disturbed int // of these, by what was known then
 }
 
 // Run measures a sweep. It returns what is in the file even with an error: then
@@ -95,13 +93,16 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if opt.countersOf == nil {
 		opt.countersOf = measure.CountersOf
 	}
-	r.watch = measure.NewWatch(opt.Controller, opt.countersOf(s.Device), now, func(c measure.Control) bool {
-		return r.disturbances.Off(r.current, c.Compute.Seconds(), c.Memory.Seconds())
-	})
-	r.watch.Over(opt.Backend)
+	r.watch = measure.NewWatch(opt.Backend, opt.Controller, opt.countersOf(s.Device), now)
 	defer r.watch.Close()
 	begin := r.now()
-	old, repair, err := r.openJournal(ctx)
+	var old []results.Record
+	var repair results.Repair
+	if opt.Resume {
+		r.journal, old, repair, err = results.Resume(ctx, opt.Out)
+	} else {
+		r.journal, err = results.Create(opt.Out)
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -121,27 +122,15 @@ func start(ctx context.Context, s Sweep, opt Options, now func() time.Time) (_ O
 	if opt.Counters != nil && !s.Predict {
 		opt.Counters(r.watch.CountEvents())
 	}
-	switch {
-	case s.Predict:
+	if s.Predict {
 		err = r.predict(ctx, history(old))
-	default:
-		if err = r.testCheck(ctx); err == nil {
-			err = r.groups(ctx, begin, history(old))
-		}
+	} else if err = r.testCheck(ctx); err == nil {
+		err = r.groups(ctx, begin, history(old))
 	}
 	if lost := r.journal.Intact(); lost != nil && r.saved == "" && r.rows.length > 0 {
 		err = errors.Join(r.rescue(lost), err)
 	}
 	return Outcome{Rows: r.rows.all(), New: r.rows.length - len(old), Repair: repair, Saved: r.saved, Control: r.watch.Spent()}, err
-}
-
-func (r *run) openJournal(ctx context.Context) (old []results.Record, repair results.Repair, err error) {
-	if r.opt.Resume {
-		r.journal, old, repair, err = results.Resume(ctx, r.opt.Out)
-	} else {
-		r.journal, err = results.Create(r.opt.Out)
-	}
-	return old, repair, err
 }
 
 // ratio is a/b, 0 where b is nothing.
@@ -167,7 +156,7 @@ func (r *run) append(rows []results.Record) error {
 	for i := range rows {
 		if rows[i].Status == results.OK && rows[i].Mode == results.Measured {
 			r.counted++
-			if r.disturbances.Of(stats.ConditionsOf(&rows[i])) != 0 {
+			if r.watch.Disturbances.Of(stats.SymptomsOf(&rows[i])) != 0 {
 				r.disturbed++
 			}
 		}
@@ -192,7 +181,7 @@ func (r *run) rescue(lost error) error {
 // learn takes in what rows say of the machine.
 func (r *run) learn(rows []results.Record) {
 	for i := range rows {
-		r.disturbances.Add(stats.ConditionsOf(&rows[i]))
+		r.watch.Disturbances.Add(stats.SymptomsOf(&rows[i]))
 	}
 }
 

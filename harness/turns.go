@@ -76,11 +76,3 @@ func (t *turns) end() {
 		os.Remove(t.f.Name())
 	}
 }
-
-// passedOver is the row of a point in whose turns the process has ended too often.
-func passedOver(l *lane, round, deaths int) results.Record {
-	row := l.row
-	row.Round, row.Status = round, results.Crashed
-	row.Reason = fmt.Sprintf("the process ended %d times in this point's turn of round %d, most likely killed for want of memory: passed over", deaths, round)
-	return row
-}

@@ -3,12 +3,15 @@ package harness
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"matladder/check"
+	"matladder/configs"
+	"matladder/internal/files"
 	"matladder/internal/yamldoc"
 	"matladder/problem"
 	"matladder/tile"
@@ -218,4 +221,18 @@ func positive[T int | time.Duration](parse func(string) (T, error)) func(string)
 		}
 		return v, err
 	}
+}
+
+// maxSweep bounds the text of a sweep.
+const maxSweep = 1 << 20
+
+// ReadSweep returns the text of a sweep, and the name of its file for messages: of
+// the file called name if that ends in .yaml or .yml, which must be a regular one, or
+// else of one that comes with matladder.
+func ReadSweep(name string) (text []byte, file string, err error) {
+	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
+		return configs.Read(name)
+	}
+	text, err = files.ReadRegular(name, maxSweep)
+	return text, name, err
 }

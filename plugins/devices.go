@@ -6,28 +6,24 @@ import (
 	"regexp"
 )
 
-// deviceFiles are patterns of files of which a machine with the device has one.
-var deviceFiles = map[string][]string{
-	"tpu":  {"/dev/accel[0-9]*", "/dev/vfio/[0-9]*"},
-	"cuda": {"/dev/nvidia[0-9]*", "/dev/dxg"},
+// devices are what plugins need: patterns of files of which a machine that has it has one.
+var devices = map[string]struct {
+	files   []string
+	missing string // what is said where there is none
+}{
+	"tpu":  {[]string{"/dev/accel[0-9]*", "/dev/vfio/[0-9]*"}, "no TPU here (neither /dev/accel* nor /dev/vfio/*)"},
+	"cuda": {[]string{"/dev/nvidia[0-9]*", "/dev/dxg"}, "no NVIDIA GPU or driver here (no /dev/nvidia*)"},
 }
 
 // MissingDevice returns what a plugin's device would need of this machine and is
 // not there, "" if nothing is missing. It only looks for files, and at once.
 func MissingDevice(name string) string {
-	patterns := deviceFiles[name]
-	for _, p := range patterns {
+	for _, p := range devices[name].files {
 		if found, _ := filepath.Glob(p); len(found) > 0 {
 			return ""
 		}
 	}
-	switch name {
-	case "tpu":
-		return "no TPU here (neither /dev/accel* nor /dev/vfio/*)"
-	case "cuda":
-		return "no NVIDIA GPU or driver here (no /dev/nvidia*)"
-	}
-	return ""
+	return devices[name].missing
 }
 
 // driverVersion is what NVIDIA's driver says of itself: NVRM version: NVIDIA UNIX
@@ -43,10 +39,7 @@ func Driver(name string) string {
 	if name != "cuda" {
 		return ""
 	}
-	text, err := os.ReadFile("/proc/driver/nvidia/version")
-	if err != nil {
-		return ""
-	}
+	text, _ := os.ReadFile("/proc/driver/nvidia/version")
 	return driver(string(text))
 }
 

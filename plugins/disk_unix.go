@@ -12,8 +12,8 @@ func isFull(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
 }
 
-// freeBytes returns what is left for this user on the disk of dir.
-func freeBytes(dir string) (int64, error) {
+// FreeBytes returns what is left for this user on the disk of dir.
+func FreeBytes(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, err

@@ -10,8 +10,8 @@ func isFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }
 
-// freeBytes returns what is left for this user on the disk of dir.
-func freeBytes(dir string) (int64, error) {
+// FreeBytes returns what is left for this user on the disk of dir.
+func FreeBytes(dir string) (int64, error) {
 	p, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, err

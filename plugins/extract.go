@@ -5,10 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"matladder/internal/files"
 )
 
 // maxUnpacked bounds what one wheel may unpack to.
@@ -40,7 +43,7 @@ func (in *installer) extract(ctx context.Context, w Wheel, path, name, dir strin
 	if err := in.room(int64(size)); err != nil {
 		return nil, err
 	}
-	var files []File
+	var list []File
 	for _, f := range kept {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -49,9 +52,9 @@ func (in *installer) extract(ctx context.Context, w Wheel, path, name, dir strin
 		if err != nil {
 			return nil, fmt.Errorf("%s: unpack %s: %w", name, f.Name, err)
 		}
-		files = append(files, File{f.Name, int64(f.UncompressedSize64), sum})
+		list = append(list, File{f.Name, int64(f.UncompressedSize64), sum})
 	}
-	return files, nil
+	return list, nil
 }
 
 // extractFile unpacks one file and returns its SHA-256.
@@ -72,17 +75,14 @@ func (in *installer) extractFile(ctx context.Context, f *zip.File, to string) (s
 	sum := sha256.New()
 	w := writer{in, out, int64(f.UncompressedSize64)}
 	// One byte more than announced shows a size that lies.
-	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(contextReader{ctx, from}, int64(f.UncompressedSize64)+1))
+	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(files.Until(ctx, from), int64(f.UncompressedSize64)+1))
 	if err != nil {
 		return "", err // zip's own, or that of the checksum
 	}
 	if n != int64(f.UncompressedSize64) {
 		return "", fmt.Errorf("it has not the %d bytes that it announces", f.UncompressedSize64)
 	}
-	if err := out.Sync(); err != nil {
-		return "", in.writeError(err, 0)
-	}
-	if err := out.Close(); err != nil {
+	if err := errors.Join(out.Sync(), out.Close()); err != nil {
 		return "", in.writeError(err, 0)
 	}
 	mode := os.FileMode(0o644)
@@ -105,17 +105,4 @@ func (w writer) Write(b []byte) (int, error) {
 		err = w.writeError(err, w.need)
 	}
 	return n, err
-}
-
-// contextReader stops reading when its context ends.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r contextReader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(b)
 }

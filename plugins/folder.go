@@ -1,13 +1,15 @@
 package plugins
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
+	"strings"
 	"time"
 
 	"matladder/internal/files"
@@ -97,11 +99,8 @@ func List(folder string) ([]Installed, error) {
 			return nil, err
 		}
 	}
-	sort.SliceStable(all, func(a, b int) bool {
-		if all[a].Name != all[b].Name {
-			return all[a].Name < all[b].Name
-		}
-		return all[a].InstalledAt.After(all[b].InstalledAt)
+	slices.SortStableFunc(all, func(a, b Installed) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), b.InstalledAt.Compare(a.InstalledAt))
 	})
 	return all, nil
 }
@@ -128,18 +127,15 @@ func Find(name string) (Installed, error) {
 	if err != nil {
 		return Installed{}, err
 	}
-	for _, i := range all {
-		if i.Name == name {
-			if err := i.Damage(); err != nil {
-				return Installed{}, fmt.Errorf("plugin %s in %s: %w", name, i.Root, err)
-			}
-			if err := i.Vouched(); err != nil {
-				return Installed{}, fmt.Errorf("plugin %s in %s: %w", name, i.Root, err)
-			}
-			return i, nil
-		}
+	at := slices.IndexFunc(all, func(i Installed) bool { return i.Name == name })
+	if at < 0 {
+		return Installed{}, &NotInstalledError{name}
 	}
-	return Installed{}, &NotInstalledError{name}
+	i := all[at]
+	if err := cmp.Or(i.Damage(), i.Vouched()); err != nil {
+		return Installed{}, fmt.Errorf("plugin %s in %s: %w", name, i.Root, err)
+	}
+	return i, nil
 }
 
 func readManifest(root string) (Installed, error) {
@@ -164,6 +160,5 @@ func writeManifest(i Installed) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(i.Root, manifestName)
-	return files.Replace(file, append(text, '\n'))
+	return files.Replace(filepath.Join(i.Root, manifestName), append(text, '\n'))
 }

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,13 +25,7 @@ const IndexVariable = "PIP_INDEX_URL"
 // indexURL returns the index to ask: the one given, else IndexVariable's, else
 // DefaultIndex. It ends in a slash.
 func indexURL(given string) (*url.URL, error) {
-	if given == "" {
-		given = os.Getenv(IndexVariable)
-	}
-	if given == "" {
-		given = DefaultIndex
-	}
-	u, err := url.Parse(given)
+	u, err := url.Parse(cmp.Or(given, os.Getenv(IndexVariable), DefaultIndex))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("the index URL must begin with http:// or https:// and a host") // not quoted: it may hold a password
 	}

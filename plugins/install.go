@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,9 +98,8 @@ func newInstaller(o Options) (*installer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Version == "" {
-		o.Version = p.Wheels[0].Version
-	}
+	o.Version = cmp.Or(o.Version, p.Wheels[0].Version)
+	o.Platform = cmp.Or(o.Platform, Platform{runtime.GOOS, runtime.GOARCH})
 	if !versionText.MatchString(o.Version) {
 		return nil, &OptionError{fmt.Errorf("%q is not a version", o.Version)}
 	}
@@ -107,9 +107,6 @@ func newInstaller(o Options) (*installer, error) {
 		if o.Folder, err = Folder(); err != nil {
 			return nil, err
 		}
-	}
-	if o.Platform == (Platform{}) {
-		o.Platform = Platform{runtime.GOOS, runtime.GOARCH}
 	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
@@ -131,7 +128,7 @@ func newInstaller(o Options) (*installer, error) {
 		return nil, err
 	}
 	open := func(path string, flags int) (file, error) { return os.OpenFile(path, flags, 0o644) }
-	return &installer{o, p, index, client, time.Second, time.Minute, 2 * time.Minute, open, freeBytes}, nil
+	return &installer{o, p, index, client, time.Second, time.Minute, 2 * time.Minute, open, FreeBytes}, nil
 }
 
 func (in *installer) root() string    { return filepath.Join(in.Folder, in.Name+"-"+in.Version) }
@@ -147,7 +144,9 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	}
 	defer unlock()
 	restoreReplaced(in.Folder)
-	if i, err := readManifest(in.root()); err == nil && i.Damage() == nil && i.Platform == in.Platform.String() && in.accepts(i) {
+	i, err := readManifest(in.root())
+	accepted := i.Vouched() == nil && (in.Unpinned || !i.Unpinned) // known files, or unpinned ones if they are asked for
+	if err == nil && i.Damage() == nil && i.Platform == in.Platform.String() && accepted {
 		i.InstalledAt = time.Now().UTC()
 		return i, writeManifest(i)
 	}
@@ -299,8 +298,7 @@ func (in *installer) writeError(err error, need int64) error {
 
 // reason takes the path off an error of package os.
 func reason(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err
 	}
 	return err

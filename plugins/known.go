@@ -115,15 +115,11 @@ func sums(lines ...string) map[string]string {
 }
 
 // Names lists the plugins that can be installed.
-func Names() []string {
-	names := make([]string, len(Known))
-	for i, p := range Known {
-		names[i] = p.Name
-	}
-	return names
-}
+func Names() []string { return known.Names(Known, Plugin.name) }
+
+func (p Plugin) name() string { return p.Name }
 
 // Lookup returns the plugin of a name.
 func Lookup(name string) (Plugin, error) {
-	return known.Find("plugin", name, Known, func(p Plugin) string { return p.Name })
+	return known.Find("plugin", name, Known, Plugin.name)
 }

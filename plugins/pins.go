@@ -60,8 +60,8 @@ func (in *installer) checkKnown(w Wheel, version string) error {
 // SHA-256. A known name with another SHA-256 is never taken.
 func (in *installer) pick(w Wheel, version string, offered []indexFile) (indexFile, error) {
 	names := w.names(version, in.Platform)
-	at := -1
-	for k, f := range offered {
+	var known *indexFile
+	for _, f := range offered {
 		sum := w.SHA256[f.Name]
 		if !slices.Contains(names, f.Name) {
 			continue
@@ -69,12 +69,11 @@ func (in *installer) pick(w Wheel, version string, offered []indexFile) (indexFi
 		if f.SHA256 != "" && f.SHA256 != sum {
 			return indexFile{}, fmt.Errorf("the index offers another %s than the one known here (SHA-256 %s, not %s); nothing was installed", f.Name, f.SHA256, sum)
 		}
-		at = k
+		f.SHA256, f.pinned = sum, true
+		known = &f
 	}
-	if at >= 0 {
-		f := offered[at]
-		f.SHA256, f.pinned = w.SHA256[f.Name], true
-		return f, nil
+	if known != nil {
+		return *known, nil
 	}
 	f, err := choose(w.Project, offered, version, in.Platform)
 	switch {
@@ -87,12 +86,6 @@ func (in *installer) pick(w Wheel, version string, offered []indexFile) (indexFi
 	}
 	in.Notice(fmt.Sprintf("%s is not pinned: only the index %s says that it is what it should be (SHA-256 %s)", f.Name, in.index.Redacted(), f.SHA256))
 	return f, nil
-}
-
-// accepts reports whether i is made of files that in may install: known ones, or unpinned
-// ones if they are asked for.
-func (in *installer) accepts(i Installed) bool {
-	return i.Vouched() == nil && (in.Unpinned || !i.Unpinned)
 }
 
 // Vouched returns nil if each wheel that i was made of is known by its name and

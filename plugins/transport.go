@@ -1,12 +1,14 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -57,12 +59,8 @@ func (in *installer) retry(ctx context.Context, f func() error) error {
 	wait := in.pause
 	for attempt := 1; ; attempt++ {
 		err := f()
-		var t transient
-		if err == nil || ctx.Err() != nil || !errors.As(err, &t) || attempt == attempts {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return err
+		if err == nil || ctx.Err() != nil || !errors.As(err, new(transient)) || attempt == attempts {
+			return cmp.Or(ctx.Err(), err)
 		}
 		select {
 		case <-ctx.Done():
@@ -79,9 +77,7 @@ func (in *installer) get(ctx context.Context, u *url.URL, header http.Header) (*
 	if err != nil {
 		return nil, err
 	}
-	for k, v := range header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "matladder")
 	resp, err := in.client.Do(req)
 	if err != nil {
@@ -92,16 +88,13 @@ func (in *installer) get(ctx context.Context, u *url.URL, header http.Header) (*
 
 // cause takes the address off an error of package net/http.
 func cause(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
+	if errors.As(err, new(*tls.CertificateVerificationError)) {
 		return fmt.Errorf("%w (SSL_CERT_FILE names certificates to trust)", err)
 	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Errorf("no address for host %s", dns.Name)
 	}
 	return err

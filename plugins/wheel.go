@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/internal/known"
 )
 
 // Platform is an operating system and an architecture, as Go names them.
@@ -82,10 +84,7 @@ func choose(project string, files []indexFile, version string, p Platform) (inde
 		return indexFile{}, fmt.Errorf("the index has no version %s of %s (the latest are %s)",
 			version, project, strings.Join(versions[max(0, len(versions)-6):], ", "))
 	case len(fits) == 0:
-		names := make([]string, len(ofVersion))
-		for i, f := range ofVersion {
-			names[i] = f.Name
-		}
+		names := known.Names(ofVersion, func(f indexFile) string { return f.Name })
 		return indexFile{}, fmt.Errorf("%s %s has no wheel for %s (there are %s)", project, version, p, strings.Join(names, ", "))
 	}
 	f := slices.MinFunc(fits, func(a, b indexFile) int {
@@ -110,7 +109,7 @@ func choose(project string, files []indexFile, version string, p Platform) (inde
 
 // compareVersions orders 0.9 before 0.10: numbers by value, the rest as text.
 func compareVersions(a, b string) int {
-	x, y := splitNumbers(a), splitNumbers(b)
+	x, y := numbersAndWords.FindAllString(a, -1), numbersAndWords.FindAllString(b, -1)
 	for i := range min(len(x), len(y)) {
 		m, errM := strconv.Atoi(x[i])
 		n, errN := strconv.Atoi(y[i])
@@ -124,18 +123,8 @@ func compareVersions(a, b string) int {
 	return len(x) - len(y)
 }
 
-// splitNumbers cuts s where digits begin or end.
-func splitNumbers(s string) []string {
-	var parts []string
-	digit := func(c byte) bool { return c >= '0' && c <= '9' }
-	for i := 0; i < len(s); i++ {
-		if i == 0 || digit(s[i]) != digit(s[i-1]) {
-			parts = append(parts, "")
-		}
-		parts[len(parts)-1] += s[i : i+1]
-	}
-	return parts
-}
+// numbersAndWords are what a version is cut into where digits begin or end.
+var numbersAndWords = regexp.MustCompile(`\d+|\D+`)
 
 // keeps reports whether a file of the wheel is unpacked: what Keep names, by its
 // whole path or its last element, and licences.
@@ -150,11 +139,6 @@ func (w Wheel) keeps(name string) bool {
 			return true
 		}
 	}
-	upper := strings.ToUpper(base)
-	for _, word := range []string{"LICENSE", "LICENCE", "NOTICE", "COPYING", "EULA"} {
-		if strings.Contains(upper, word) {
-			return true
-		}
-	}
-	return false
+	licences := []string{"LICENSE", "LICENCE", "NOTICE", "COPYING", "EULA"}
+	return slices.ContainsFunc(licences, func(word string) bool { return strings.Contains(strings.ToUpper(base), word) })
 }

@@ -45,22 +45,6 @@ func (r *Record) Check() error {
 			return bad(text.column, "empty")
 		}
 	}
-	if _, err := oneOf(Modes, string(r.Mode)); err != nil {
-		return bad("mode", "%v", err)
-	}
-	if r.Method != "" {
-		if _, err := oneOf(Methods, string(r.Method)); err != nil {
-			return bad("method", "%v", err)
-		}
-	}
-	if _, err := oneOf(Statuses, string(r.Status)); err != nil {
-		return bad("status", "%v", err)
-	}
-	if r.Figure != "" {
-		if _, err := oneOf(Figures, string(r.Figure)); err != nil {
-			return bad("figure", "%v", err)
-		}
-	}
 	if column, err := r.checkShape(); err != nil {
 		return bad(column, "%v", err)
 	}

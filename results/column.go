@@ -21,25 +21,36 @@ import (
 type column struct {
 	name                   string
 	required, zero, signed bool
-	text                   bool // a string, not a number or a time
-	field                  int
+	text                   bool     // a string, not a number or a time
+	legal                  []string // of a text: all that it may be; nil for anything
+	conditions             bool     // a field of Conditions
+	field                  []int
+}
+
+// legal has what cells of a type may be.
+var legal = map[reflect.Type][]string{
+	reflect.TypeFor[Mode](): texts(Modes), reflect.TypeFor[Method](): texts(Methods),
+	reflect.TypeFor[Status](): texts(Statuses), reflect.TypeFor[Figure](): texts(Figures),
+}
+
+func texts[T ~string](list []T) (out []string) {
+	for _, v := range list {
+		out = append(out, string(v))
+	}
+	return out
 }
 
 // columns is read off Record's csv tags, so that a column is declared once.
 var columns = func() []column {
 	var list []column
-	record := reflect.TypeFor[Record]()
-	for i := range record.NumField() {
-		name, options, _ := strings.Cut(record.Field(i).Tag.Get("csv"), ",")
-		if name == "" {
-			continue
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Record]()) {
+		if name, options, _ := strings.Cut(f.Tag.Get("csv"), ","); name != "" {
+			list = append(list, column{
+				name:     name,
+				required: options == "required", zero: options == "zero", signed: options == "signed",
+				text: f.Type.Kind() == reflect.String, legal: legal[f.Type], conditions: len(f.Index) > 1, field: f.Index,
+			})
 		}
-		list = append(list, column{
-			name:     name,
-			required: options == "required", zero: options == "zero", signed: options == "signed",
-			text:  record.Field(i).Type.Kind() == reflect.String,
-			field: i,
-		})
 	}
 	return list
 }()
@@ -53,63 +64,84 @@ var Columns = func() []string {
 	return names
 }()
 
-// of returns a pointer to the column's field of r.
-func (c column) of(r *Record) any {
-	return reflect.ValueOf(r).Elem().Field(c.field).Addr().Interface()
+// at is the column's field of r.
+func (c column) at(r *Record) reflect.Value { return reflect.ValueOf(r).Elem().FieldByIndex(c.field) }
+
+// of returns a pointer to that field.
+func (c column) of(r *Record) any { return c.at(r).Addr().Interface() }
+
+// OfConditions reports whether a column of Columns is a field of Conditions.
+func OfConditions(name string) bool { return columnOf(name).conditions }
+
+func columnOf(name string) column {
+	return columns[slices.IndexFunc(columns, func(c column) bool { return c.name == name })]
 }
 
-// Field returns a pointer to the field of a column of Columns.
-func (r *Record) Field(name string) any {
-	at := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
-	return columns[at].of(r)
+// Value is what a column of Columns has in r: a string, an int64, a float64, or nil where
+// the cell is empty.
+func (r *Record) Value(name string) any {
+	switch v := columnOf(name).value(r); v.kind {
+	case reflect.String:
+		return v.text
+	case reflect.Int64:
+		return v.integer
+	case reflect.Float64:
+		return v.float
+	}
+	return nil
+}
+
+// A value is that of a cell, by its kind: String, Int64, Float64, or Invalid where it is
+// empty.
+type value struct {
+	kind    reflect.Kind
+	text    string
+	integer int64
+	float   float64
+}
+
+// value returns what the column has in r.
+func (c column) value(r *Record) (v value) {
+	known := c.zero
+	switch f := c.of(r).(type) {
+	case *Optional[int64]:
+		v, known = value{kind: reflect.Int64, integer: f.Value}, f.Known
+	case *Optional[float64]:
+		v, known = value{kind: reflect.Float64, float: f.Value}, f.Known
+	case *time.Time:
+		if known = !f.IsZero(); known {
+			v = value{kind: reflect.String, text: f.UTC().Format(time.RFC3339Nano)}
+		}
+	default:
+		switch field := c.at(r); {
+		case c.text:
+			v = value{kind: reflect.String, text: field.String()}
+			known = v.text != ""
+		case field.CanInt():
+			v = value{kind: reflect.Int64, integer: field.Int()}
+			known = known || v.integer != 0
+		default:
+			v = value{kind: reflect.Float64, float: field.Float()}
+			known = known || v.float != 0
+		}
+	}
+	if !known {
+		return value{}
+	}
+	return v
 }
 
 // cell returns the text of the column in r.
 func (c column) cell(r *Record) string {
-	switch v := c.of(r).(type) {
-	case *string:
-		return Clean(*v)
-	case *Mode:
-		return string(*v)
-	case *Method:
-		return string(*v)
-	case *Status:
-		return string(*v)
-	case *Figure:
-		return string(*v)
-	case *int:
-		return c.integer(int64(*v))
-	case *int64:
-		return c.integer(*v)
-	case *float64:
-		if *v == 0 && !c.zero {
-			return ""
-		}
-		return strconv.FormatFloat(*v, 'g', -1, 64)
-	case *Optional[int64]:
-		if !v.Known {
-			return ""
-		}
-		return strconv.FormatInt(v.Value, 10)
-	case *Optional[float64]:
-		if !v.Known {
-			return ""
-		}
-		return strconv.FormatFloat(v.Value, 'g', -1, 64)
-	case *time.Time:
-		if v.IsZero() {
-			return ""
-		}
-		return v.UTC().Format(time.RFC3339Nano)
+	switch v := c.value(r); v.kind {
+	case reflect.String:
+		return Clean(v.text)
+	case reflect.Int64:
+		return strconv.FormatInt(v.integer, 10)
+	case reflect.Float64:
+		return strconv.FormatFloat(v.float, 'g', -1, 64)
 	}
-	panic("results: column " + c.name + " has a type without a cell")
-}
-
-func (c column) integer(v int64) string {
-	if v == 0 && !c.zero {
-		return ""
-	}
-	return strconv.FormatInt(v, 10)
+	return ""
 }
 
 // set parses cell into the column's field of r. An empty cell leaves the
@@ -119,24 +151,6 @@ func (c column) set(r *Record, cell string) (err error) {
 		return nil
 	}
 	switch v := c.of(r).(type) {
-	case *string:
-		*v = cell
-	case *Mode:
-		*v, err = oneOf(Modes, cell)
-	case *Method:
-		*v, err = oneOf(Methods, cell)
-	case *Status:
-		*v, err = oneOf(Statuses, cell)
-	case *Figure:
-		*v, err = oneOf(Figures, cell)
-	case *int:
-		var n int64
-		n, err = parseInt(cell, strconv.IntSize)
-		*v = int(n)
-	case *int64:
-		*v, err = parseInt(cell, 64)
-	case *float64:
-		*v, err = parseFloat(cell)
 	case *Optional[int64]:
 		v.Known = true
 		v.Value, err = parseInt(cell, 64)
@@ -150,34 +164,36 @@ func (c column) set(r *Record, cell string) (err error) {
 			err = fmt.Errorf("%q is not a time like 2006-01-02T15:04:05Z", short(cell))
 		}
 	default:
-		panic("results: column " + c.name + " has a type without a cell")
+		switch field := c.at(r); {
+		case c.text:
+			field.SetString(cell)
+			err = c.oneOf(cell)
+		case field.CanInt():
+			var n int64
+			n, err = parseInt(cell, field.Type().Bits())
+			field.SetInt(n)
+		default:
+			var x float64
+			x, err = parseFloat(cell)
+			field.SetFloat(x)
+		}
 	}
 	return err
 }
 
 // check reports a value that no file may hold.
 func (c column) check(r *Record) error {
-	if c.text {
-		return nil
-	}
-	number := 0.0
-	switch v := c.of(r).(type) {
-	case *int:
-		number = float64(*v)
-	case *int64:
-		number = float64(*v)
-	case *float64:
-		number = *v
-	case *Optional[int64]:
-		number = float64(v.Value)
-	case *Optional[float64]:
-		number = v.Value
-	case *time.Time:
-		if year := v.UTC().Year(); year < 1 || year > 9999 {
+	if t, ok := c.of(r).(*time.Time); ok {
+		if year := t.UTC().Year(); year < 1 || year > 9999 {
 			return fmt.Errorf("year %d is outside 1 to 9999", year)
 		}
+		return nil
 	}
+	v := c.value(r)
+	number := v.float + float64(v.integer)
 	switch {
+	case c.text:
+		return c.oneOf(v.text)
 	case math.IsNaN(number) || math.IsInf(number, 0):
 		return fmt.Errorf("%v is not a number; leave the cell empty", number)
 	case number < 0 && !c.signed:
@@ -186,11 +202,12 @@ func (c column) check(r *Record) error {
 	return c.limit(number)
 }
 
-func oneOf[T ~string](legal []T, cell string) (T, error) {
-	if slices.Contains(legal, T(cell)) {
-		return T(cell), nil
+// oneOf reports a text that the column may not have.
+func (c column) oneOf(cell string) error {
+	if c.legal == nil || cell == "" || slices.Contains(c.legal, cell) {
+		return nil
 	}
-	return "", fmt.Errorf("%q is none of %v", short(cell), legal)
+	return fmt.Errorf("%q is none of %v", short(cell), c.legal)
 }
 
 func parseInt(cell string, size int) (int64, error) {

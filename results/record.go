@@ -85,7 +85,27 @@ type Record struct {
 	Dist         string            `csv:"dist"`
 	Seed         Optional[int64]   `csv:"seed,signed"`
 
-	// Of the machine while the row was measured; what is not known is absent.
+	Conditions // of the machine while the row was measured
+
+	PeakFLOPs       float64 `csv:"peak_flops"` // FLOP/s (OP/s for integers)
+	PeakSource      string  `csv:"peak_source"`
+	Bandwidth       float64 `csv:"bandwidth"` // bytes/s
+	BandwidthSource string  `csv:"bandwidth_source"`
+	FLOPs           int64   `csv:"flops"` // the next six are per launch
+	FLOPsComputed   int64   `csv:"flops_computed"`
+	BytesMin        int64   `csv:"bytes_min"`
+	BytesMoved      int64   `csv:"bytes_moved"`
+	FastBytes       int64   `csv:"fast_bytes"`
+	GridSteps       int64   `csv:"grid_steps"`
+	MemoryBytes     int64   `csv:"memory_bytes"` // of main memory, on each device of a mesh
+
+	Extra map[string]string // columns this version does not know, kept as read; nil when none
+	Pos   Pos               // where the row was read; not part of the row
+}
+
+// Conditions are what became of the machine while something was measured, as package
+// harness/measure finds them. What is not known is absent.
+type Conditions struct {
 	ControlComputeAhead  float64           `csv:"control_compute_ahead"`  // seconds of fixed arithmetic
 	ControlComputeBehind float64           `csv:"control_compute_behind"` // the same behind the round
 	ControlMemoryAhead   float64           `csv:"control_memory_ahead"`   // seconds of a fixed read of memory
@@ -113,21 +133,6 @@ type Record struct {
 	DeviceCelsius          float64           `csv:"device_celsius"`
 	DeviceWatts            float64           `csv:"device_watts"`
 	DeviceOthersBytes      Optional[int64]   `csv:"device_others_bytes"` // of its memory, that other processes hold
-
-	PeakFLOPs       float64 `csv:"peak_flops"` // FLOP/s (OP/s for integers)
-	PeakSource      string  `csv:"peak_source"`
-	Bandwidth       float64 `csv:"bandwidth"` // bytes/s
-	BandwidthSource string  `csv:"bandwidth_source"`
-	FLOPs           int64   `csv:"flops"` // the next six are per launch
-	FLOPsComputed   int64   `csv:"flops_computed"`
-	BytesMin        int64   `csv:"bytes_min"`
-	BytesMoved      int64   `csv:"bytes_moved"`
-	FastBytes       int64   `csv:"fast_bytes"`
-	GridSteps       int64   `csv:"grid_steps"`
-	MemoryBytes     int64   `csv:"memory_bytes"` // of main memory, on each device of a mesh
-
-	Extra map[string]string // columns this version does not know, kept as read; nil when none
-	Pos   Pos               // where the row was read; not part of the row
 }
 
 // Baseline is the kernel name of the vendor's own matmul.

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,25 +61,12 @@ func Costs(summaries []Summary) []Cost {
 
 // costSections has a table for each product that others are compared with.
 func costSections(summaries []Summary) []Section {
-	var titles []string
-	sections := map[string][]Cost{}
-	for _, c := range Costs(summaries) {
+	title := func(c Cost) string {
 		s := c.Point
-		title := "beside " + s.Beside + " · " + strings.Join(slices.DeleteFunc([]string{cmp.Or(s.Chip, s.Device), prefixed("caches ", s.Cache), s.Host, string(s.Mode), positive(s.Threads)},
-			func(part string) bool { return part == "" }), " · ")
-		if s.Threads == 1 {
-			title += " thread"
-		} else if s.Threads > 1 {
-			title += " threads"
-		}
-		if sections[title] == nil {
-			titles = append(titles, title)
-		}
-		sections[title] = append(sections[title], c)
+		return joined("beside "+s.Beside, cmp.Or(s.Chip, s.Device), prefixed("caches ", s.Cache), s.Host, string(s.Mode), threads(s))
 	}
 	var list []Section
-	for _, title := range titles {
-		costs := sections[title]
+	for title, costs := range grouped(Costs(summaries), title) {
 		slices.SortStableFunc(costs, func(a, b Cost) int {
 			return cmp.Or(ladderOrder(a.Point, b.Point), strings.Compare(a.Point.Product(), b.Point.Product()))
 		})
@@ -107,12 +93,8 @@ func (c Cost) cells() []string {
 		row[0] = c.Base.took()
 	}
 	if e := c.Times; e.Known() {
-		row[2] = fmt.Sprintf("%.3f", e.Median)
-		if c.Point.Mode == results.Measured {
-			row[3] = fmt.Sprintf("%.3f – %.3f", e.Lo, e.Hi)
-			if !e.Sure() {
-				row[3] += fmt.Sprintf(" (n=%d)", e.N)
-			}
+		if row[2], row[3] = e.cells(3); c.Point.Mode != results.Measured {
+			row[3] = ""
 		}
 	}
 	return row

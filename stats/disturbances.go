@@ -9,10 +9,10 @@ import (
 	"matladder/results"
 )
 
-// Conditions are what a row says of the machine while it was measured: what its round
+// Symptoms are what the conditions of a row show of disturbances: what its round
 // shares with others, and how long it waited for a processor itself. They are
-// comparable. The zero Conditions are those of a row that says nothing.
-type Conditions struct {
+// comparable. The zero Symptoms are those of a row that says nothing.
+type Symptoms struct {
 	run                         string
 	group                       string  // whose rounds its round is one of
 	length                      float64 // of the round in seconds: hardly two are equally long
@@ -23,30 +23,37 @@ type Conditions struct {
 	alone                       bool // hardly anybody else had a processor
 }
 
-// ConditionsOf returns those of a row.
-func ConditionsOf(r *results.Record) Conditions {
-	c := Conditions{
-		run: r.RunID, group: r.Size() + " " + cmp.Or(r.Beside, r.Product()), length: r.RoundSeconds,
-		computeAhead: r.ControlComputeAhead, computeBehind: r.ControlComputeBehind,
-		memoryAhead: r.ControlMemoryAhead, memoryBehind: r.ControlMemoryBehind,
-		hot: r.ThermalThrottles.Value > 0 || slowed(r.Throttles),
-	}
-	if r.RoundSeconds > 0 && r.DeviceThrottledSeconds.Value/r.RoundSeconds > tolerance {
-		c.hot = true
-	}
+// SymptomsOf returns those of a row.
+func SymptomsOf(r *results.Record) Symptoms {
+	s := SymptomsIn(r.RunID, r.Size()+" "+cmp.Or(r.Beside, r.Product()), r.Threads, &r.Conditions)
 	if r.Seconds > 0 {
-		c.waited = r.WaitedSeconds.Value / r.Seconds
+		s.waited = r.WaitedSeconds.Value / r.Seconds
 	}
-	if all := r.RoundSeconds * float64(max(1, r.Threads)); all > 0 {
+	return s
+}
+
+// SymptomsIn returns those that all of a round have: one of a group, in a run, on a number of
+// threads.
+func SymptomsIn(run, group string, threads int, c *results.Conditions) Symptoms {
+	s := Symptoms{
+		run: run, group: group, length: c.RoundSeconds,
+		computeAhead: c.ControlComputeAhead, computeBehind: c.ControlComputeBehind,
+		memoryAhead: c.ControlMemoryAhead, memoryBehind: c.ControlMemoryBehind,
+		hot: c.ThermalThrottles.Value > 0 || slowed(c.Throttles),
+	}
+	if c.RoundSeconds > 0 && c.DeviceThrottledSeconds.Value/c.RoundSeconds > tolerance {
+		s.hot = true
+	}
+	if all := c.RoundSeconds * float64(max(1, threads)); all > 0 {
 		// A step of the clock that counts it says no more than that there was some.
 		const step = 0.01
-		c.stolen = math.Max(0, r.StealSeconds.Value-step) / all
-		c.throttled = r.ThrottledSeconds.Value / all
-		if r.OthersSeconds.Known && math.Max(0, r.OthersSeconds.Value-step)/all <= tolerance {
-			c.alone = true
+		s.stolen = math.Max(0, c.StealSeconds.Value-step) / all
+		s.throttled = c.ThrottledSeconds.Value / all
+		if c.OthersSeconds.Known && math.Max(0, c.OthersSeconds.Value-step)/all <= tolerance {
+			s.alone = true
 		}
 	}
-	return c
+	return s
 }
 
 // slowed reports whether reasons for a low clock, column throttles, are disturbances: heat,
@@ -62,10 +69,10 @@ func slowed(reasons string) bool {
 	return false
 }
 
-// shared are the conditions that all rows of a round have.
-func (c Conditions) shared() Conditions {
-	c.waited = 0
-	return c
+// shared are the symptoms that all rows of a round have.
+func (s Symptoms) shared() Symptoms {
+	s.waited = 0
+	return s
 }
 
 // Causes are what disturbed a row or a round; none if it was quiet.
@@ -94,7 +101,7 @@ type Disturbances struct {
 
 // controls are those of one run.
 type controls struct {
-	seen    map[Conditions]bool
+	seen    map[Symptoms]bool
 	compute sample
 	memory  map[string]*sample // by group
 }
@@ -125,8 +132,8 @@ func (s *sample) max() float64 {
 	return s.limit
 }
 
-// Add learns of a row's conditions. Rows of one round count once.
-func (d *Disturbances) Add(c Conditions) {
+// Add learns of a row's symptoms. Rows of one round count once.
+func (d *Disturbances) Add(c Symptoms) {
 	c = c.shared()
 	if c.computeAhead == 0 && c.computeBehind == 0 && c.memoryAhead == 0 && c.memoryBehind == 0 {
 		return
@@ -136,7 +143,7 @@ func (d *Disturbances) Add(c Conditions) {
 		if d.runs == nil {
 			d.runs = map[string]*controls{}
 		}
-		run = &controls{seen: map[Conditions]bool{}, compute: sample{quiet: 0.25}, memory: map[string]*sample{}}
+		run = &controls{seen: map[Symptoms]bool{}, compute: sample{quiet: 0.25}, memory: map[string]*sample{}}
 		d.runs[c.run] = run
 	}
 	if run.seen[c] {
@@ -150,8 +157,8 @@ func (d *Disturbances) Add(c Conditions) {
 	run.memory[c.group].add(c.memoryAhead, c.memoryBehind)
 }
 
-// Of returns what disturbed a row of these conditions.
-func (d *Disturbances) Of(c Conditions) (causes Causes) {
+// Of returns what disturbed a row of these symptoms.
+func (d *Disturbances) Of(c Symptoms) (causes Causes) {
 	for _, lost := range []struct {
 		share float64
 		cause Causes
@@ -177,15 +184,15 @@ func (d *Disturbances) Of(c Conditions) (causes Causes) {
 }
 
 // Off reports whether a control, in seconds, is off by what has been learnt of rounds
-// of these conditions.
-func (d *Disturbances) Off(c Conditions, compute, memory float64) bool {
+// of these symptoms.
+func (d *Disturbances) Off(c Symptoms, compute, memory float64) bool {
 	maxCompute, maxMemory := d.limits(c)
 	return compute > maxCompute || memory > maxMemory
 }
 
 // limits are the seconds above which controls are off; infinite where there are too few
 // to tell.
-func (d *Disturbances) limits(c Conditions) (compute, memory float64) {
+func (d *Disturbances) limits(c Symptoms) (compute, memory float64) {
 	run := d.runs[c.run]
 	if run == nil {
 		return math.Inf(1), math.Inf(1)

@@ -14,7 +14,7 @@ func watched(run string, round int, compute, memory float64) results.Record {
 	return results.Record{
 		Schema: results.Schema, RunID: run, Kernel: "v1_naive", Mode: results.Measured, Method: results.Direct, Status: results.OK,
 		Batch: 1, M: 8, K: 8, N: 8, DtypeA: "float32", Threads: 4, Round: round, Launches: 1, Seconds: 1e-3,
-		ControlComputeAhead: compute, ControlMemoryAhead: memory, RoundSeconds: 0.1, WaitedSeconds: results.Some(0.0),
+		Conditions: results.Conditions{ControlComputeAhead: compute, ControlMemoryAhead: memory, RoundSeconds: 0.1, WaitedSeconds: results.Some(0.0)},
 	}
 }
 
@@ -36,10 +36,10 @@ func TestDisturbances_Control(t *testing.T) {
 				v *= 1 + 12*noise + rng.Float64()
 			}
 			rows, slow = append(rows, watched("r", round, v, 1e-4)), append(slow, off)
-			d.Add(ConditionsOf(&rows[round]))
+			d.Add(SymptomsOf(&rows[round]))
 		}
 		for i := range rows {
-			off := d.Of(ConditionsOf(&rows[i])) == SlowCores
+			off := d.Of(SymptomsOf(&rows[i])) == SlowCores
 			switch {
 			case slow[i]:
 				slowed++
@@ -66,12 +66,12 @@ func TestDisturbances_Few(t *testing.T) {
 	var d Disturbances
 	for round := range 50 {
 		r := watched("other", round, 1e-4+1e-6*float64(round%3), 1e-4)
-		d.Add(ConditionsOf(&r))
+		d.Add(SymptomsOf(&r))
 	}
 	for round := range 7 {
 		r := watched("few", round, 1e-3*float64(1+round), 1e-4)
-		d.Add(ConditionsOf(&r))
-		if c := d.Of(ConditionsOf(&r)); c != 0 {
+		d.Add(SymptomsOf(&r))
+		if c := d.Of(SymptomsOf(&r)); c != 0 {
 			t.Errorf("round %d is disturbed: %b", round, c)
 		}
 	}
@@ -102,8 +102,8 @@ func TestDisturbances_Lost(t *testing.T) {
 	} {
 		r := watched("r", 0, 0, 0)
 		c.change(&r)
-		d.Add(ConditionsOf(&r))
-		if got := d.Of(ConditionsOf(&r)); got != c.want {
+		d.Add(SymptomsOf(&r))
+		if got := d.Of(SymptomsOf(&r)); got != c.want {
 			t.Errorf("%s: %b, want %b", name, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -56,6 +57,15 @@ func (e Estimate) Spread() float64 {
 func estimate(samples []float64) Estimate {
 	i := interval.Of(samples)
 	return Estimate{Median: i.Center, Lo: i.Lo, Hi: i.Hi, Confidence: i.Confidence, N: i.N}
+}
+
+// cells are the estimate, with so many digits behind the point, and its interval.
+func (e Estimate) cells(digits int) (median, ends string) {
+	ends = fmt.Sprintf("%.*f – %.*f", digits, e.Lo, digits, e.Hi)
+	if !e.Sure() {
+		ends += fmt.Sprintf(" (n=%d)", e.N)
+	}
+	return fmt.Sprintf("%.*f", digits, e.Median), ends
 }
 
 // scale returns the estimate of factor times what e estimates.

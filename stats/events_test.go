@@ -13,7 +13,7 @@ func TestEvents(t *testing.T) {
 	row := func(round, launches int, cycles, instructions results.Optional[int64]) results.Record {
 		flops, _ := results.FLOPCount(1, 64, 64, 64)
 		return results.Record{Schema: results.Schema, Kernel: "v1_naive", Mode: results.Measured, Method: results.Direct, Status: results.OK, Batch: 1, M: 64, K: 64, N: 64, DtypeA: "float32",
-			Round: round, Launches: launches, Seconds: 1e-3 * float64(launches), FLOPs: flops, Cycles: cycles, Instructions: instructions, L2Misses: results.Some(int64(launches) * 7)}
+			Round: round, Launches: launches, Seconds: 1e-3 * float64(launches), FLOPs: flops, Conditions: results.Conditions{Cycles: cycles, Instructions: instructions, L2Misses: results.Some(int64(launches) * 7)}}
 	}
 	summaries := Summarize([]results.Record{
 		row(0, 10, results.Some[int64](10_000), results.Some[int64](25_000)),

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"matladder/results"
 )
@@ -24,16 +24,9 @@ type flatColumn struct {
 // then the figures made from them.
 var flatColumns = func() []flatColumn {
 	var list []flatColumn
-	perRow := map[string]bool{"schema": true, "reason": true, "status": true, "round": true, "rep": true,
-		"launches": true, "seconds": true, "compile_seconds": true,
-		"control_compute_ahead": true, "control_compute_behind": true, "control_memory_ahead": true, "control_memory_behind": true,
-		"round_seconds": true, "waited_seconds": true, "switches": true, "others_seconds": true, "steal_seconds": true, "throttled_seconds": true,
-		"thermal_throttles": true, "load": true, "clock_hz": true,
-		"device_throttled_seconds": true, "device_capped_seconds": true, "throttles": true, "memory_clock_hz": true,
-		"device_celsius": true, "device_watts": true, "device_others_bytes": true}
+	perRow := []string{"schema", "reason", "status", "round", "rep", "launches", "seconds", "compile_seconds"}
 	for _, name := range results.Columns {
 		switch {
-		case perRow[name]:
 		case name == "family":
 			list = append(list, flatColumn{name, func(s *Summary) any { return s.FamilyName() }})
 		case eventOf[name] != nil: // of a launch
@@ -44,15 +37,16 @@ var flatColumns = func() []flatColumn {
 				}
 				return nil
 			}})
+		case slices.Contains(perRow, name), results.OfConditions(name):
 		case name == "shape":
 			list = append(list, flatColumn{name, func(s *Summary) any { return s.ShapeName() }})
 		default:
-			list = append(list, flatColumn{name, func(s *Summary) any { return plainValue(s.Field(name)) }})
+			list = append(list, flatColumn{name, func(s *Summary) any { return s.Value(name) }})
 		}
 	}
 	list = append(list,
 		flatColumn{"status", func(s *Summary) any { return string(s.Status) }},
-		flatColumn{"reason", func(s *Summary) any { return plainValue(&s.Reason) }},
+		flatColumn{"reason", func(s *Summary) any { return orNil(s.Reason) }},
 		flatColumn{"samples", func(s *Summary) any { return s.Time.N }},
 		flatColumn{"disturbed", func(s *Summary) any { return s.Disturbed }},
 		flatColumn{"rough", func(s *Summary) any { return s.Rough }},
@@ -74,12 +68,9 @@ var flatColumns = func() []flatColumn {
 	list = append(list, threeColumns("bytes_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() == results.Bytes) })...)
 	list = append(list, threeColumns("percent_of_peak", func(s *Summary) Estimate { return s.PercentOfPeak })...)
 	list = append(list, threeColumns("percent_of_baseline", func(s *Summary) Estimate { return s.PercentOfBaseline })...)
-	list = append(list, flatColumn{"below", func(s *Summary) any { return plainValue(&s.Below) }})
+	list = append(list, flatColumn{"below", func(s *Summary) any { return orNil(s.Below) }})
 	list = append(list, threeColumns("over_below", func(s *Summary) Estimate { return s.OverBelow })...)
-	return append(list, flatColumn{"warnings", func(s *Summary) any {
-		text := strings.Join(s.Warnings, "; ")
-		return plainValue(&text)
-	}})
+	return append(list, flatColumn{"warnings", func(s *Summary) any { return orNil(strings.Join(s.Warnings, "; ")) }})
 }()
 
 // rateIf is the rate, or an unknown one.
@@ -108,47 +99,12 @@ func known(e Estimate, v float64) any {
 	return v
 }
 
-// plainValue follows a pointer to a field of Record; what is absent is nil.
-func plainValue(field any) any {
-	switch v := field.(type) {
-	case *string:
-		if *v != "" {
-			return *v
-		}
-	case *results.Mode:
-		return string(*v)
-	case *results.Method:
-		text := string(*v)
-		return plainValue(&text)
-	case *results.Figure:
-		text := string(*v)
-		return plainValue(&text)
-	case *int:
-		if *v != 0 {
-			return *v
-		}
-	case *int64:
-		if *v != 0 {
-			return *v
-		}
-	case *float64:
-		if *v != 0 {
-			return *v
-		}
-	case *results.Optional[int64]:
-		if v.Known {
-			return v.Value
-		}
-	case *results.Optional[float64]:
-		if v.Known {
-			return v.Value
-		}
-	case *time.Time:
-		if !v.IsZero() {
-			return v.UTC().Format(time.RFC3339Nano)
-		}
+// orNil is a text, or nil for none.
+func orNil(text string) any {
+	if text == "" {
+		return nil
 	}
-	return nil
+	return text
 }
 
 func writeFlatCSV(buf *bytes.Buffer, summaries []Summary) error {

@@ -33,7 +33,8 @@ type Section struct {
 // median and its interval.
 func NewLadder(summaries []Summary, more ...string) Ladder {
 	var l Ladder
-	for title, list := range sectioned(summaries, func(s *Summary) *Summary { return s }) {
+	for title, list := range grouped(summaries, func(s Summary) string { return sectionTitle(&s) }) {
+		slices.SortStableFunc(list, func(a, b Summary) int { return ladderOrder(&a, &b) })
 		l.Sections = append(l.Sections, newSection(title, list, more))
 	}
 	l.Sections = append(l.Sections, costSections(summaries)...)
@@ -49,27 +50,34 @@ func NewLadder(summaries []Summary, more ...string) Ladder {
 	return l
 }
 
-// sectioned are the sections of a list, in the order in which they come first, by their
-// titles: each in the order of a ladder. of is what a member is placed by.
-func sectioned[T any](list []T, of func(*T) *Summary) iter.Seq2[string, []T] {
-	var titles []string
-	sections := map[string][]T{}
-	for i := range list {
-		title := sectionTitle(of(&list[i]))
-		if sections[title] == nil {
-			titles = append(titles, title)
+// grouped are the members of a list that have one key, keys in the order in which they come
+// first.
+func grouped[K comparable, T any](list []T, key func(T) K) iter.Seq2[K, []T] {
+	var order []K
+	groups := map[K][]T{}
+	for _, v := range list {
+		k := key(v)
+		if groups[k] == nil {
+			order = append(order, k)
 		}
-		sections[title] = append(sections[title], list[i])
+		groups[k] = append(groups[k], v)
 	}
-	return func(yield func(string, []T) bool) {
-		for _, title := range titles {
-			section := sections[title]
-			slices.SortStableFunc(section, func(a, b T) int { return ladderOrder(of(&a), of(&b)) })
-			if !yield(title, section) {
+	return func(yield func(K, []T) bool) {
+		for _, k := range order {
+			if !yield(k, groups[k]) {
 				return
 			}
 		}
 	}
+}
+
+// pointers are those to the members of a list.
+func pointers(list []Summary) []*Summary {
+	out := make([]*Summary, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
 }
 
 // sectionTitle names what a kernel and its baseline have in common.
@@ -85,8 +93,20 @@ func sectionTitle(s *Summary) string {
 	if s.Cache != "" {
 		parts = append(parts, s.Cache+" caches")
 	}
-	parts = append(parts, s.Host, string(s.Mode))
+	return joined(append(parts, s.Host, string(s.Mode))...)
+}
+
+// joined are the parts of a title that are not empty.
+func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+}
+
+// threads says on how many a point ran, as far as is known.
+func threads(s *Summary) string {
+	if s.Threads == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %s", s.Threads, words.Plural("thread", s.Threads))
 }
 
 func ladderOrder(a, b *Summary) int {

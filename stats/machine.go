@@ -30,7 +30,7 @@ func (w *fixedWork) add(s *Summary) {
 	if w.compute == nil {
 		w.compute, w.memory = map[runID][]float64{}, map[string]map[runID][]float64{}
 	}
-	group := ConditionsOf(&s.Record).group
+	group := SymptomsOf(&s.Record).group
 	for _, r := range s.timing.whole().runs {
 		id, run := runID{s.Pos.File, r.run}, s.machine.runs[r.run]
 		if run == nil {

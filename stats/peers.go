@@ -29,22 +29,10 @@ func Contests(summaries []Summary) []Contest {
 		groupID
 		threads int
 	}
-	var order []id
-	points := map[id][]*Summary{}
-	for i := range summaries {
-		s := &summaries[i]
-		if s.Interpreted() {
-			continue
-		}
-		key := id{groupID{s.id.file, s.id.GroupKey}, s.Threads}
-		if points[key] == nil {
-			order = append(order, key)
-		}
-		points[key] = append(points[key], s)
-	}
+	own := slices.DeleteFunc(pointers(summaries), func(s *Summary) bool { return s.Interpreted() })
 	var list []Contest
-	for _, key := range order {
-		list = append(list, newContest(points[key]))
+	for _, points := range grouped(own, func(s *Summary) id { return id{groupID{s.id.file, s.id.GroupKey}, s.Threads} }) {
+		list = append(list, newContest(points))
 	}
 	return list
 }
@@ -71,24 +59,10 @@ func newContest(points []*Summary) Contest {
 // and number of threads, in it a line for each size with the rate of everybody,
 // and below it the geometric mean of the ratios and the smallest.
 func WriteContests(w io.Writer, format string, summaries []Summary) error {
-	var titles []string
-	sections := map[string][]Contest{}
-	for _, c := range Contests(summaries) {
-		s := c.Points[0]
-		title := sectionTitle(s) + fmt.Sprintf(" · %d threads", s.Threads)
-		title = strings.TrimSuffix(title, " · 0 threads")
-		if s.Threads == 1 {
-			title = strings.TrimSuffix(title, "s")
-		}
-		if sections[title] == nil {
-			titles = append(titles, title)
-		}
-		sections[title] = append(sections[title], c)
-	}
 	var l Ladder
-	for _, title := range titles {
-		l.Sections = append(l.Sections, contestSection(title, sections[title]))
-		if note := overall(sections[title]); note != "" {
+	for title, list := range grouped(Contests(summaries), func(c Contest) string { return joined(sectionTitle(c.Points[0]), threads(c.Points[0])) }) {
+		l.Sections = append(l.Sections, contestSection(title, list))
+		if note := overall(list); note != "" {
 			l.Notes = append(l.Notes, title+": "+note)
 		}
 	}
@@ -172,11 +146,7 @@ func (c Contest) verdict() []string {
 		row[1] = contender(c.Rival)
 	}
 	if c.Ratio.Known() {
-		row[2] = fmt.Sprintf("%.2f", c.Ratio.Median)
-		row[3] = fmt.Sprintf("%.2f – %.2f", c.Ratio.Lo, c.Ratio.Hi)
-		if !c.Ratio.Sure() {
-			row[3] += fmt.Sprintf(" (n=%d)", c.Ratio.N)
-		}
+		row[2], row[3] = c.Ratio.cells(2)
 	}
 	return row
 }
@@ -198,13 +168,6 @@ func overall(list []Contest) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2f of the best peer in the geometric mean of %s, least %.2f at %s",
-		math.Exp(sum/float64(n)), sizes(n), least.Ratio.Median, least.Points[0].Size())
-}
-
-func sizes(n int) string {
-	if n == 1 {
-		return "1 size"
-	}
-	return fmt.Sprintf("%d sizes", n)
+	return fmt.Sprintf("%.2f of the best peer in the geometric mean of %d %s, least %.2f at %s",
+		math.Exp(sum/float64(n)), n, words.Plural("size", n), least.Ratio.Median, least.Points[0].Size())
 }

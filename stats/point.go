@@ -48,12 +48,12 @@ type rep struct {
 	launches int
 	seconds  float64
 
-	shared *Conditions // of the round
-	waited float64     // share of the processors' time
+	shared *Symptoms // of the round
+	waited float64   // share of the processors' time
 }
 
-// conditions are those of the row.
-func (r rep) conditions() Conditions {
+// symptoms are those of the row.
+func (r rep) symptoms() Symptoms {
 	c := *r.shared
 	c.waited = r.waited
 	return c
@@ -95,17 +95,9 @@ func (t *timing) quiet() *timing {
 
 // fit computes what rows say.
 func (t *timing) fit(method results.Method, rows []rep) {
-	var order []roundID
-	byRound := map[roundID][]rep{}
-	for _, r := range rows {
-		if byRound[r.round] == nil {
-			order = append(order, r.round)
-		}
-		byRound[r.round] = append(byRound[r.round], r)
-	}
-	flat := 0 // rounds of a loop with a single launch count
-	for _, id := range order {
-		reps := byRound[id]
+	flat, rounds := 0, 0 // flat: rounds of a loop with a single launch count
+	for id, reps := range grouped(rows, func(r rep) roundID { return r.round }) {
+		rounds++
 		if method != results.Loop {
 			var each []float64
 			for _, r := range reps {
@@ -130,7 +122,7 @@ func (t *timing) fit(method results.Method, rows []rep) {
 		t.rounds = append(t.rounds, roundTime{id, slope})
 	}
 	if flat > 0 {
-		t.warnings = append(t.warnings, fmt.Sprintf("%d of %d rounds have one launch count, a slope needs two", flat, len(order)))
+		t.warnings = append(t.warnings, fmt.Sprintf("%d of %d rounds have one launch count, a slope needs two", flat, rounds))
 	}
 	slices.SortStableFunc(t.rounds, func(a, b roundTime) int {
 		return cmp.Or(cmp.Compare(a.id.run, b.id.run), cmp.Compare(a.id.round, b.id.round))

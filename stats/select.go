@@ -12,21 +12,16 @@ import (
 // fastest that is ok, or the first if none is. The order is kept. If others
 // of the choice are not ok, a warning counts them.
 func Best(summaries []Summary) []Summary {
-	var order []pointID
-	choices := map[pointID][]*Summary{}
-	for i := range summaries {
-		id := summaries[i].id
+	choice := func(s *Summary) pointID {
+		id := s.id
 		id.BM, id.BK, id.BN, id.Params = 0, 0, 0, ""
-		if choices[id] == nil {
-			order = append(order, id)
-		}
-		choices[id] = append(choices[id], &summaries[i])
+		return id
 	}
 	var list []Summary
-	for _, id := range order {
-		best := choices[id][0]
+	for _, choices := range grouped(pointers(summaries), choice) {
+		best := choices[0]
 		failed := map[results.Status]int{}
-		for _, s := range choices[id] {
+		for _, s := range choices {
 			if s.Status != results.OK {
 				failed[s.Status]++
 			}
@@ -43,7 +38,7 @@ func Best(summaries []Summary) []Summary {
 					counts = append(counts, fmt.Sprintf("%d %s", n, status))
 				}
 			}
-			chosen.warn("of %d block shapes and parameters not all are ok: %s", len(choices[id]), strings.Join(counts, ", "))
+			chosen.warn("of %d block shapes and parameters not all are ok: %s", len(choices), strings.Join(counts, ", "))
 		}
 		list = append(list, chosen)
 	}

@@ -13,7 +13,7 @@ func sift(method results.Method, rows []rep, d *Disturbances) (quiet []rep, t ti
 	causes := make([]Causes, len(rows))
 	rounds := map[roundID]Causes{}
 	for i, r := range rows {
-		causes[i] = d.Of(r.conditions())
+		causes[i] = d.Of(r.symptoms())
 		rounds[r.round] |= causes[i]
 	}
 	samples := 0

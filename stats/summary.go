@@ -72,7 +72,7 @@ type Summarizer struct {
 
 	partial      map[string]bool // files whose sweep has not ended
 	disturbances Disturbances
-	rounds       map[Conditions]*Conditions // each once
+	rounds       map[Symptoms]*Symptoms // each once
 }
 
 // A tally is what the rows of one point have said so far.
@@ -99,28 +99,28 @@ func (z *Summarizer) Add(r *results.Record) {
 		z.points[id] = t
 		z.order = append(z.order, id)
 	}
-	var shared *Conditions
+	var shared *Symptoms
 	if r.Status == results.OK {
-		shared = z.conditions(r)
+		shared = z.symptoms(r)
 	}
 	t.add(r, shared)
 }
 
-// conditions learns of a row's conditions and returns those of its round.
-func (z *Summarizer) conditions(r *results.Record) *Conditions {
-	c := ConditionsOf(r).shared()
+// symptoms learns of a row's symptoms and returns those of its round.
+func (z *Summarizer) symptoms(r *results.Record) *Symptoms {
+	c := SymptomsOf(r).shared()
 	if known := z.rounds[c]; known != nil {
 		return known
 	}
 	if z.rounds == nil {
-		z.rounds = map[Conditions]*Conditions{}
+		z.rounds = map[Symptoms]*Symptoms{}
 	}
 	z.rounds[c] = &c
 	z.disturbances.Add(c)
 	return &c
 }
 
-func (t *tally) add(r *results.Record, shared *Conditions) {
+func (t *tally) add(r *results.Record, shared *Symptoms) {
 	t.rows++
 	if r.StartedAt.After(t.latest) {
 		t.latest = r.StartedAt
@@ -141,7 +141,7 @@ func (t *tally) add(r *results.Record, shared *Conditions) {
 	t.events.add(r)
 	t.ok.worstErrors(r)
 	t.ok.raiseFigures(r)
-	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, ConditionsOf(r).waited})
+	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, SymptomsOf(r).waited})
 }
 
 // Summaries returns the summaries of the rows so far, as Summarize does.

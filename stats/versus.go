@@ -39,7 +39,8 @@ func WriteComparisons(w io.Writer, format string, list []Comparison) error {
 
 func versus(list []Comparison) Ladder {
 	var l Ladder
-	for title, group := range sectioned(list, func(c *Comparison) *Summary { return c.New }) {
+	for title, group := range grouped(list, func(c Comparison) string { return sectionTitle(c.New) }) {
+		slices.SortStableFunc(group, func(a, b Comparison) int { return ladderOrder(a.New, b.New) })
 		var rows []Summary
 		for _, c := range group {
 			rows = append(rows, *c.New)

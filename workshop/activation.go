@@ -30,24 +30,21 @@ type activation struct {
 	build func(problem.Matmul) ([]*tile.Program, error)
 }
 
-func (a activation) check(ctx context.Context, r *Report) {
+func (a activation) check(ctx context.Context, r *Report) error {
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 		p := problem.New(24, 40, 56, d)
 		plain, err := counters(ctx, "v1", p, tile.Blocks{M: p.M, K: p.K, N: p.N})
 		if err != nil {
-			r.wrong("%v", err)
-			return
+			return err
 		}
 		p.Activation = problem.Relu
 		programs, err := a.build(p)
-		if !r.built(programs, err) || !r.right(ctx, p, programs, fmt.Sprintf("24x40x56, %s", d), "A negative element should have become 0.") {
-			return
-		}
-		t, ok := r.totals(ctx, programs)
+		t, ok := r.counted(ctx, p, programs, err, fmt.Sprintf("24x40x56, %s", d), "A negative element should have become 0.")
 		if !ok {
-			return
+			return nil
 		}
 		r.atMost("grid steps", t.GridSteps, plain.GridSteps, whole, "One program is enough.")
 		r.atMost("bytes moved", t.BytesMoved(), plain.BytesMoved(), traverse.Bytes, "Without the activation it is that much: with it nothing more need move.")
 	}
+	return nil
 }

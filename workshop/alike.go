@@ -32,21 +32,20 @@ type alike struct {
 	ratio         func(n int, peak, slow, fast, dispatch float64) float64
 }
 
-func (a alike) check(_ context.Context, r *Report) {
+func (a alike) check(_ context.Context, r *Report) error {
 	for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {512, 512, 512}, {4096, 4096, 4096}} {
 		got, want := a.flops(s[0], s[1], s[2]), 2*float64(s[0])*float64(s[1])*float64(s[2])
 		call := fmt.Sprintf("FLOPs(%d, %d, %d)", s[0], s[1], s[2])
 		if !r.near(call, got, want, "") {
-			return
+			return nil
 		}
 	}
 	if !r.near("DeviceSeconds(1e12, 2e14, 0.5)", a.deviceSeconds(1e12, 2e14, 0.5), 0.01, " s") {
-		return
+		return nil
 	}
 	d, err := machine.Find("v5e")
 	if err != nil {
-		r.wrong("%v", err)
-		return
+		return err
 	}
 	peak, dispatch := d.PeakAt("bfloat16", "").Value, d.DispatchSeconds.Value
 	const slow, fast = 0.1, 0.9
@@ -55,9 +54,10 @@ func (a alike) check(_ context.Context, r *Report) {
 		want := (dispatch + flops/(peak*slow)) / (dispatch + flops/(peak*fast))
 		call := fmt.Sprintf("Ratio(%d, …) of 10 %% and 90 %% of a v5e's peak", n)
 		if !r.near(call, a.ratio(n, peak, slow, fast, dispatch), want, " times as fast") {
-			return
+			break
 		}
 	}
+	return nil
 }
 
 // near adds whether a formula gives what it should, but for float64's roundings.

@@ -31,19 +31,17 @@ type decode struct {
 	build func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
 }
 
-func (x decode) check(ctx context.Context, r *Report) {
+func (x decode) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct{ heads, group, keys, block int }{{2, 1, 64, 32}, {8, 4, 96, 32}, {12, 6, 128, 64}} {
 		p := problem.Self(1, 16, tile.Float32)
 		p.Keys, p.Heads, p.KVHeads = c.keys, c.heads, c.heads/c.group
 		programs, err := x.build(p, tile.Blocks{M: 1, K: c.block})
 		label := fmt.Sprintf("%d heads, %d of which share %d keys", c.heads, c.group, c.keys)
-		if !r.built(programs, err) || !r.right(ctx, p, programs, label, "Which keys are those of the heads that a program takes?") {
-			return
-		}
-		t, ok := r.totals(ctx, programs)
+		t, ok := r.counted(ctx, p, programs, err, label, "Which keys are those of the heads that a program takes?")
 		if !ok {
-			return
+			return nil
 		}
 		r.atMost("bytes moved", t.BytesMoved(), p.Bytes(), traverse.Bytes, "Each array once is that much.")
 	}
+	return nil
 }

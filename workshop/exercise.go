@@ -19,7 +19,7 @@ type Exercise struct {
 	Hints  []string
 	Moral  string // what the learner may conclude, once it is right
 
-	yours, blank, solution func(context.Context, *Report)
+	yours, blank, solution checker
 }
 
 // All is every exercise, by number.
@@ -67,16 +67,20 @@ func (e Exercise) CheckBlank(ctx context.Context) (*Report, error) { return look
 // CheckSolution looks at the solution in the same way.
 func (e Exercise) CheckSolution(ctx context.Context) (*Report, error) { return look(ctx, e.solution) }
 
+// A checker adds to a report what it sees. An error of it is one more line.
+type checker func(context.Context, *Report) error
+
 // look runs a check; a panic in what it looks at is a line of the report.
-func look(ctx context.Context, check func(context.Context, *Report)) (r *Report, err error) {
+func look(ctx context.Context, check checker) (r *Report, err error) {
 	r = &Report{}
 	defer func() {
 		if p := recover(); p != nil {
 			r.wrong("your code panics%s: %v", learnersLine(), p)
-			err = nil
 		}
 	}()
-	check(ctx, r)
+	if err := check(ctx, r); err != nil {
+		r.wrong("%v", err)
+	}
 	return r, ctx.Err()
 }
 

@@ -39,7 +39,7 @@ type largest struct {
 // bfloat16, and then refuses.
 const room = 12 << 20
 
-func (l largest) check(_ context.Context, r *Report) {
+func (l largest) check(_ context.Context, r *Report) error {
 	for _, g := range []guess{float32Guess(l.float32()), bfloat16Guess(l.bfloat16())} {
 		if s := g.blocks; min(s.M, s.K, s.N) < 128 || s.M%128+s.K%128+s.N%128 != 0 || max(s.M, s.K, s.N) > g.p.M {
 			r.wrong("%s: blocks %s: each side is a multiple of 128, from 128 to 4096", g.name, s)
@@ -50,10 +50,10 @@ func (l largest) check(_ context.Context, r *Report) {
 			err = g.judge(r, best)
 		}
 		if err != nil {
-			r.wrong("%v", err)
-			return
+			return err
 		}
 	}
+	return nil
 }
 
 // guess is a block shape for a kernel and a problem.

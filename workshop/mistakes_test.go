@@ -36,11 +36,11 @@ func twoPasses(p problem.Matmul) ([]*tile.Program, error) {
 func TestMistakes(t *testing.T) {
 	ctx := context.Background()
 	shape := func(s tile.Blocks) func() tile.Blocks { return func() tile.Blocks { return s } }
-	one := func(build func(problem.Matmul) ([]*tile.Program, error)) func(context.Context, *Report) {
+	one := func(build func(problem.Matmul) ([]*tile.Program, error)) checker {
 		return activation{build}.check
 	}
 	for name, c := range map[string]struct {
-		check func(context.Context, *Report)
+		check checker
 		want  []string
 	}{
 		"a panic": {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"matladder/kernels"
 	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/tile"
@@ -32,7 +31,7 @@ type online struct {
 	build func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
 }
 
-func (x online) check(ctx context.Context, r *Report) {
+func (x online) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		rows, keys int
 		s          tile.Blocks
@@ -45,33 +44,17 @@ func (x online) check(ctx context.Context, r *Report) {
 		p.Keys, p.Heads, p.KVHeads = c.keys, 2, 2
 		programs, err := x.build(p, c.s)
 		label := fmt.Sprintf("%d rows, %d keys, blocks %dx%d", p.Rows, p.Keys, c.s.M, c.s.K)
-		if !r.built(programs, err) || !r.right(ctx, p, programs, label, "When a block has a larger score than those before, what becomes of what sum and acc hold?") {
-			return
-		}
-		v3, err := passOf(ctx, p, c.s)
-		if err != nil {
-			r.wrong("%v", err)
-			return
-		}
-		t, ok := r.totals(ctx, programs)
+		t, ok := r.counted(ctx, p, programs, err, label, "When a block has a larger score than those before, what becomes of what sum and acc hold?")
 		if !ok {
-			return
+			return nil
+		}
+		v3, err := counters(ctx, "v3_flash", p, c.s)
+		if err != nil {
+			return err
 		}
 		r.atMost("grid steps", t.GridSteps, v3.GridSteps, whole, "v3_flash has that many.")
 		r.atMost("bytes moved", t.BytesMoved(), v3.BytesMoved(), traverse.Bytes, "v3_flash moves that much.")
 		r.atMost("fast memory", t.FastBytes, v3.FastBytes, traverse.FastMemory, "v3_flash takes that much: scores of one block, not of a row.")
 	}
-}
-
-// passOf are the counters of attention's third rung.
-func passOf(ctx context.Context, p problem.Attention, s tile.Blocks) (traverse.Totals, error) {
-	k, err := kernels.FindIn(problem.AttentionFamily, "v3_flash")
-	if err != nil {
-		return traverse.Totals{}, err
-	}
-	programs, err := k.Build(p, "", s)
-	if err != nil {
-		return traverse.Totals{}, err
-	}
-	return traverse.Sum(ctx, programs, nil)
+	return nil
 }

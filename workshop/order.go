@@ -29,7 +29,7 @@ type order struct {
 	build func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
 }
 
-func (o order) check(ctx context.Context, r *Report) {
+func (o order) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		p problem.Matmul
 		s tile.Blocks
@@ -39,22 +39,19 @@ func (o order) check(ctx context.Context, r *Report) {
 	} {
 		v2, err := counters(ctx, "v2", c.p, c.s)
 		if err != nil {
-			r.wrong("%v", err)
-			return
+			return err
 		}
 		programs, err := o.build(c.p, c.s)
-		if !r.built(programs, err) || !r.right(ctx, c.p, programs, on(c.p, c.s), "Each program is one product of a panel of a and a panel of b.") {
-			return
-		}
-		t, ok := r.totals(ctx, programs)
+		t, ok := r.counted(ctx, c.p, programs, err, on(c.p, c.s), "Each program is one product of a panel of a and a panel of b.")
 		if !ok {
-			return
+			return nil
 		}
 		r.atMost("grid steps", t.GridSteps, v2.GridSteps, whole, "v2 has that many.")
 		r.atMost("bytes of b moved again", reread(t, "b"), reread(v2, "b")/2, traverse.Bytes, "A panel of b is brought in again whenever j changes and comes back.")
 		r.atMost("bytes moved", t.BytesMoved(), v2.BytesMoved()/2, traverse.Bytes, "v2 moves twice the target.")
 		r.atMost("fast memory", t.FastBytes, v2.FastBytes, traverse.FastMemory, "v2 takes that much.")
 	}
+	return nil
 }
 
 // reread are the bytes of the array of a name that are moved again.

@@ -42,14 +42,13 @@ func along(chips int) (model.Placement, error) {
 	return model.Place(mesh.Mesh{{Name: mesh.Data, Size: chips}, {Name: mesh.Model, Size: chips}}, d)
 }
 
-func (p podShare) check(_ context.Context, r *Report) {
+func (p podShare) check(_ context.Context, r *Report) error {
 	const peak = 197e12
 	axes := map[int]model.Placement{}
 	for _, n := range []int{1, 2, 4, 8, 16} {
 		at, err := along(n)
 		if err != nil {
-			r.wrong("%v", err)
-			return
+			return err
 		}
 		axes[n] = at
 	}
@@ -74,6 +73,7 @@ func (p podShare) check(_ context.Context, r *Report) {
 		got := p.most(hidden)
 		r.expect(got == want, fmt.Sprintf("Most(%d) = %d", hidden, got), fmt.Sprintf("Most(%d) is %d, should be %d", hidden, got, want))
 	}
+	return nil
 }
 
 // micro is a time in µs.

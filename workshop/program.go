@@ -49,8 +49,8 @@ func run(ctx context.Context, p problem.Problem, programs []*tile.Program) outco
 	}
 	operands := p.Operands()
 	want := operands[len(operands)-1]
-	if shape := want.Shape; len(b.Out) != 1 || b.Out[0].Dtype != want.Dtype || !slices.Equal(b.Out[0].Array, shape) {
-		return wrong(byVerify, fmt.Errorf("want one output, o of %s[%s]", want.Dtype, strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ")))
+	if len(b.Out) != 1 || b.Out[0].Dtype != want.Dtype || !slices.Equal(b.Out[0].Array, want.Shape) {
+		return wrong(byVerify, fmt.Errorf("want one output, o of %s[%s]", want.Dtype, strings.ReplaceAll(strings.Trim(fmt.Sprint(want.Shape), "[]"), " ", ", ")))
 	}
 	in, err := check.Inputs(ctx, p, programs, seed, check.Uniform)
 	if err != nil {
@@ -81,6 +81,14 @@ func (r *Report) right(ctx context.Context, p problem.Problem, programs []*tile.
 		fmt.Sprintf("result wrong on %s: %s. %s", label, o.detail, hint))
 }
 
+// counted are the counters of programs, or of an error in place of them, if right holds of them.
+func (r *Report) counted(ctx context.Context, p problem.Problem, programs []*tile.Program, err error, label, hint string) (traverse.Totals, bool) {
+	if !r.built(programs, err) || !r.right(ctx, p, programs, label, hint) {
+		return traverse.Totals{}, false
+	}
+	return r.totals(ctx, programs)
+}
+
 // totals are the counters of programs whose index maps look up no tables.
 func (r *Report) totals(ctx context.Context, programs []*tile.Program) (traverse.Totals, bool) {
 	t, err := traverse.Sum(ctx, programs, nil)
@@ -90,9 +98,9 @@ func (r *Report) totals(ctx context.Context, programs []*tile.Program) (traverse
 	return t, err == nil
 }
 
-// rung returns the programs of a kernel of the ladder.
-func rung(name string, p problem.Matmul, s tile.Blocks) ([]*tile.Program, error) {
-	k, err := kernels.Find(name)
+// rung returns the programs of a kernel of the problem's ladder.
+func rung(name string, p problem.Problem, s tile.Blocks) ([]*tile.Program, error) {
+	k, err := kernels.FindIn(p.Family(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +108,7 @@ func rung(name string, p problem.Matmul, s tile.Blocks) ([]*tile.Program, error)
 }
 
 // counters are those of a kernel of the ladder, gone through step by step.
-func counters(ctx context.Context, name string, p problem.Matmul, s tile.Blocks) (traverse.Totals, error) {
+func counters(ctx context.Context, name string, p problem.Problem, s tile.Blocks) (traverse.Totals, error) {
 	programs, err := rung(name, p, s)
 	if err != nil {
 		return traverse.Totals{}, err

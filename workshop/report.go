@@ -3,6 +3,7 @@ package workshop
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -19,12 +20,7 @@ type Line struct {
 
 // OK reports whether something was looked at and all of it was right.
 func (r *Report) OK() bool {
-	for _, l := range r.Lines {
-		if !l.OK {
-			return false
-		}
-	}
-	return len(r.Lines) > 0
+	return len(r.Lines) > 0 && !slices.ContainsFunc(r.Lines, func(l Line) bool { return !l.OK })
 }
 
 // Write prints a line for each, those that are wrong marked.

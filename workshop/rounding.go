@@ -36,7 +36,7 @@ type rounding struct {
 // lengths are the k for which errors are compared.
 var lengths = []int{64, 256, 1024, 4096}
 
-func (x rounding) check(ctx context.Context, r *Report) {
+func (x rounding) check(ctx context.Context, r *Report) error {
 	for _, c := range [][2]int{{4096, 16}, {1000, 128}, {64, 64}} {
 		got, want := x.roundings(c[0], c[1]), tile.Ceil(c[0], c[1])
 		r.expect(got == want, fmt.Sprintf("Roundings(%d, %d) = %d", c[0], c[1], got),
@@ -51,44 +51,42 @@ func (x rounding) check(ctx context.Context, r *Report) {
 		p := problem.New(16, k, 16, tile.BFloat16)
 		programs, err := x.build(p, s)
 		if !r.built(programs, err) || k == lengths[0] && !r.right(ctx, p, programs, on(p, s), "o is the product, rounded to bfloat16.") {
-			return
+			return nil
 		}
 		narrow, err := rung("v4", p, s)
 		if err != nil {
-			r.wrong("%v", err)
-			return
+			return err
 		}
 		theirs, yours := run(ctx, p, narrow), run(ctx, p, programs)
 		if ctx.Err() != nil {
-			return
+			return nil
 		}
 		if yours.caught != byNothing {
-			r.wrong("result wrong on %s: %s", on(p, s), yours.detail)
-			return
+			return fmt.Errorf("result wrong on %s: %s", on(p, s), yours.detail)
 		}
 		fmt.Fprintf(&table, "\n%6d      %.4f     %.4f", k, theirs.result.RelErr, yours.result.RelErr)
 		small = small && yours.result.RelErr <= once
 	}
 	text := table.String()
 	r.expect(small, text, fmt.Sprintf("%s\nIt grows with k. Rounded once, it stays below 2^-8 = %.4f.", text, once))
-	x.cost(ctx, r, s)
+	return x.cost(ctx, r, s)
 }
 
 // cost holds the counters against v4's.
-func (x rounding) cost(ctx context.Context, r *Report, s tile.Blocks) {
+func (x rounding) cost(ctx context.Context, r *Report, s tile.Blocks) error {
 	p := problem.New(32, 256, 48, tile.BFloat16)
 	v4, err := counters(ctx, "v4", p, s)
 	if err != nil {
-		r.wrong("%v", err)
-		return
+		return err
 	}
 	programs, err := x.build(p, s)
 	if !r.built(programs, err) {
-		return
+		return nil
 	}
 	if t, ok := r.totals(ctx, programs); ok {
 		r.atMost("grid steps", t.GridSteps, v4.GridSteps, whole, "v4 has that many.")
 		r.atMost("bytes moved", t.BytesMoved(), v4.BytesMoved(), traverse.Bytes, "The accumulator never leaves fast memory: v4 moves no less.")
 		r.atMost("fast memory", t.FastBytes, v4.FastBytes+p.Acc.Bytes(int64(s.M*s.N)), traverse.FastMemory, "An accumulator of one block is enough.")
 	}
+	return nil
 }

@@ -29,7 +29,7 @@ type scaling struct {
 	build func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
 }
 
-func (x scaling) check(ctx context.Context, r *Report) {
+func (x scaling) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		m, k, n int
 		s       tile.Blocks
@@ -40,19 +40,16 @@ func (x scaling) check(ctx context.Context, r *Report) {
 		p := problem.Matmul{Batch: 1, M: c.m, K: c.k, N: c.n, A: tile.Int8, B: tile.Int8, Acc: tile.Int32, Out: tile.Float32, Quant: "per_channel"}
 		v5, err := counters(ctx, "v5", p, c.s)
 		if err != nil {
-			r.wrong("%v", err)
-			return
+			return err
 		}
 		programs, err := x.build(p, c.s)
-		if !r.built(programs, err) || !r.right(ctx, p, programs, on(p, c.s), "Which scale did that column take, and which is its own?") {
-			return
-		}
-		t, ok := r.totals(ctx, programs)
+		t, ok := r.counted(ctx, p, programs, err, on(p, c.s), "Which scale did that column take, and which is its own?")
 		if !ok {
-			return
+			return nil
 		}
 		r.atMost("grid steps", t.GridSteps, v5.GridSteps, whole, "v5 has that many.")
 		r.atMost("bytes moved", t.BytesMoved(), v5.BytesMoved(), traverse.Bytes, "v5 moves that much: of sb only the columns of the block of o.")
 		r.atMost("fast memory", t.FastBytes, v5.FastBytes, traverse.FastMemory, "v5 takes that much.")
 	}
+	return nil
 }

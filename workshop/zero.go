@@ -44,20 +44,17 @@ type zero struct {
 
 type answers struct{ never, atTheLast, atEvery, oneBlock string }
 
-func (z zero) check(ctx context.Context, r *Report) {
+func (z zero) check(ctx context.Context, r *Report) error {
 	p, s := problem.New(40, 72, 56, tile.Float32), tile.Blocks{M: 16, K: 24, N: 16}
-	if programs, err := z.build(p, s); r.built(programs, err) &&
-		r.right(ctx, p, programs, on(p, s), "If it is zeroed again at every step along k, only the product of the last is left.") {
+	programs, err := z.build(p, s)
+	if t, ok := r.counted(ctx, p, programs, err, on(p, s), "If it is zeroed again at every step along k, only the product of the last is left."); ok {
 		v3, err := counters(ctx, "v4", p, s)
 		if err != nil {
-			r.wrong("%v", err)
-			return
+			return err
 		}
-		if t, ok := r.totals(ctx, programs); ok {
-			r.atMost("grid steps", t.GridSteps, v3.GridSteps, whole, "v3 has that many.")
-			r.atMost("bytes moved", t.BytesMoved(), v3.BytesMoved(), traverse.Bytes, "v3 moves that much.")
-			r.atMost("fast memory", t.FastBytes, v3.FastBytes, traverse.FastMemory, "v3 takes that much.")
-		}
+		r.atMost("grid steps", t.GridSteps, v3.GridSteps, whole, "v3 has that many.")
+		r.atMost("bytes moved", t.BytesMoved(), v3.BytesMoved(), traverse.Bytes, "v3 moves that much.")
+		r.atMost("fast memory", t.FastBytes, v3.FastBytes, traverse.FastMemory, "v3 takes that much.")
 	}
 	whole := tile.Blocks{M: 16, K: p.K, N: 16}
 	for _, q := range []struct {
@@ -76,6 +73,7 @@ func (z zero) check(ctx context.Context, r *Report) {
 			fmt.Sprintf("%s: %s", q.name, q.answer),
 			fmt.Sprintf("%s: your answer is %q. %s", q.name, q.answer, q.nudge))
 	}
+	return nil
 }
 
 const tryIt = "Make that mistake in Build, check, and read the first line: did tile refuse the program, or was the result wrong?"

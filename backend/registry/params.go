@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"matladder/internal/known"
 )
 
 // Param is one parameter of a backend, KEY of --param KEY=VALUE. Choice, Number and Size
@@ -82,11 +84,8 @@ func (e Entry) checkParams(params map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		i := slices.IndexFunc(e.Params, func(p Param) bool { return p.Name == name })
 		if i < 0 {
-			var known []string
-			for _, p := range e.Params {
-				known = append(known, p.Name)
-			}
-			return mistake("--param %s: backend %s has no such parameter (known: %s)", name, e.Name, cmp.Or(strings.Join(known, ", "), "none"))
+			names := known.Names(e.Params, func(p Param) string { return p.Name })
+			return mistake("--param %s: backend %s has no such parameter (known: %s)", name, e.Name, cmp.Or(strings.Join(names, ", "), "none"))
 		}
 		if p := e.Params[i]; p.check != nil {
 			if err := p.check(params[name]); err != nil {

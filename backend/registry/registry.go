@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/internal/known"
 	"matladder/machine"
 )
 
@@ -118,18 +119,10 @@ func Register(e Entry) {
 	if e.Name == "" || e.Help == "" || e.Can == 0 || e.Open == nil {
 		panic(fmt.Sprintf("registry: backend %q lacks a name, a help, an ability or a way to open it", e.Name))
 	}
-	if _, ok := lookUp(e.Name); ok {
+	if slices.ContainsFunc(entries, func(o Entry) bool { return o.Name == e.Name }) {
 		panic(fmt.Sprintf("registry: two backends are called %s", e.Name))
 	}
 	entries = append(entries, e)
-}
-
-func lookUp(name string) (Entry, bool) {
-	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name })
-	if i < 0 {
-		return Entry{}, false
-	}
-	return entries[i], true
 }
 
 // entriesOf are the backends with any of the abilities, in the order in which they were
@@ -140,24 +133,20 @@ func entriesOf(can Ability) []Entry {
 
 // Names are the names of the backends with any of the abilities.
 func Names(can Ability) []string {
-	var names []string
-	for _, e := range entriesOf(can) {
-		names = append(names, e.Name)
-	}
-	return names
+	return known.Names(entriesOf(can), func(e Entry) string { return e.Name })
 }
 
 // Find returns the backend of a name, which must have any of the abilities. An error is a
 // *RequestError.
 func Find(name string, can Ability) (Entry, error) {
-	e, ok := lookUp(name)
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name })
 	switch {
-	case !ok:
-		return e, mistake("--backend: this build has no backend %q (known: %s)", name, strings.Join(Names(can), ", "))
-	case !e.Can.has(can):
-		return e, mistake("--backend: %s cannot do this (can: %s)", name, strings.Join(Names(can), ", "))
+	case i < 0:
+		return Entry{}, mistake("--backend: this build has no backend %q (known: %s)", name, strings.Join(Names(can), ", "))
+	case !entries[i].Can.has(can):
+		return entries[i], mistake("--backend: %s cannot do this (can: %s)", name, strings.Join(Names(can), ", "))
 	}
-	return e, nil
+	return entries[i], nil
 }
 
 // Chips are the chips of all backends that predict: the words of --topology.

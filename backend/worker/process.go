@@ -26,16 +26,16 @@ func (p process) call(ctx context.Context, c call, in, into []tile.Tensor) (repl
 	if errors.Is(err, child.ErrNoArrays) && r.Err != nil {
 		err = nil
 	}
-	var crash *child.CrashError
-	switch {
-	case errors.As(err, &crash):
+	said := r.Err.err()
+	switch crash, crashed := errors.AsType[*child.CrashError](err); {
+	case crashed:
 		return reply{}, (*backend.CrashError)(crash)
 	case err != nil:
 		return reply{}, err
-	case r.Err != nil && r.Err.Canceled && ctx.Err() != nil: // the worker does not know why
+	case errors.Is(said, context.Canceled) && ctx.Err() != nil: // the worker does not know why
 		return reply{}, fmt.Errorf("%s: %w", c.Op, context.Cause(ctx))
 	}
-	return r, r.Err.err()
+	return r, said
 }
 
 func bytesOf(ts []tile.Tensor) [][]byte {

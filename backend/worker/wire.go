@@ -82,25 +82,26 @@ type reply struct {
 	Check  backend.CheckResult
 }
 
+// kinds are the errors without a text of their own that callers ask for.
+var kinds = []error{backend.ErrUnsupported, context.Canceled, context.DeadlineExceeded}
+
 // failure is an error on its way; what kind of error it was survives.
 type failure struct {
-	Text        string
-	Unsupported bool
-	Canceled    bool
-	Deadline    bool
-	TooBig      *backend.TooBigError
-	Crash       *backend.CrashError
+	Text   string
+	Kinds  []int // indices of kinds
+	TooBig *backend.TooBigError
+	Crash  *backend.CrashError
 }
 
 func newFailure(err error) *failure {
 	if err == nil {
 		return nil
 	}
-	f := &failure{
-		Text:        err.Error(),
-		Unsupported: errors.Is(err, backend.ErrUnsupported),
-		Canceled:    errors.Is(err, context.Canceled),
-		Deadline:    errors.Is(err, context.DeadlineExceeded),
+	f := &failure{Text: err.Error()}
+	for i, kind := range kinds {
+		if errors.Is(err, kind) {
+			f.Kinds = append(f.Kinds, i)
+		}
 	}
 	errors.As(err, &f.TooBig)
 	errors.As(err, &f.Crash)
@@ -112,17 +113,8 @@ func (f *failure) err() error {
 		return nil
 	}
 	e := &remoteError{text: f.Text}
-	for _, kind := range []struct {
-		is  bool
-		err error
-	}{
-		{f.Unsupported, backend.ErrUnsupported},
-		{f.Canceled, context.Canceled},
-		{f.Deadline, context.DeadlineExceeded},
-	} {
-		if kind.is {
-			e.kinds = append(e.kinds, kind.err)
-		}
+	for _, i := range f.Kinds {
+		e.kinds = append(e.kinds, kinds[i])
 	}
 	if f.TooBig != nil {
 		e.kinds = append(e.kinds, f.TooBig)

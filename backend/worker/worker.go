@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,14 +57,9 @@ var errClosed = errors.New("worker: the backend is closed")
 // Open starts a worker and opens a backend in it. If that fails, the error is
 // what the opener said, or a *backend.CrashError if the worker died of it.
 func Open(ctx context.Context, o Options) (*Backend, error) {
-	for _, d := range []struct {
-		value    *time.Duration
-		default_ time.Duration
-	}{{&o.CallTimeout, 10 * time.Minute}, {&o.Grace, 3 * time.Second}, {&o.Silence, 30 * time.Second}} {
-		if *d.value == 0 {
-			*d.value = d.default_
-		}
-	}
+	o.CallTimeout = cmp.Or(o.CallTimeout, 10*time.Minute)
+	o.Grace = cmp.Or(o.Grace, 3*time.Second)
+	o.Silence = cmp.Or(o.Silence, 30*time.Second)
 	b := &Backend{options: o}
 	if _, err := b.worker(ctx); err != nil {
 		return nil, err

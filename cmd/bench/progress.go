@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"matladder/backend"
@@ -13,7 +12,6 @@ import (
 	"matladder/results"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // progress shows how far a sweep is: a bar with the time left on a terminal, a
@@ -36,7 +34,7 @@ const barColumns = 26
 
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if cli.Terminal(w) {
 		p.bar = newBar(w, progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	return p

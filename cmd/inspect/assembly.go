@@ -69,18 +69,33 @@ func installLLVM() string {
 // A loop is a part of a list that ends with a jump to its beginning.
 type loop struct{ from, to int } // the last is in it
 
-// hottest is, of loops that have none inside, that with the most multiplications; the
-// shorter of equal ones. weigh counts them.
-func hottest(loops []loop, weigh func(loop) int) (best loop, ok bool) {
+// hottest is, of loops in a list that have none inside, that with the most multiplications;
+// the shorter of equal ones; all of the list if there is none.
+func hottest[T any](list []T, loops []loop, mnemonic func(T) string) []T {
+	var best []T
 	for _, l := range loops {
 		if slices.ContainsFunc(loops, func(in loop) bool { return in != l && l.from <= in.from && in.to <= l.to }) {
 			continue
 		}
-		if n, m := weigh(l), weigh(best); !ok || n > m || n == m && l.to-l.from < best.to-best.from {
-			best, ok = l, true
+		part := list[l.from : l.to+1]
+		if n, m := products(part, mnemonic), products(best, mnemonic); best == nil || n > m || n == m && len(part) < len(best) {
+			best = part
 		}
 	}
-	return best, ok
+	if best == nil {
+		return list
+	}
+	return best
+}
+
+// products counts the multiplications.
+func products[T any](list []T, mnemonic func(T) string) (n int) {
+	for _, x := range list {
+		if multiplies(mnemonic(x)) {
+			n++
+		}
+	}
+	return n
 }
 
 // multiplies reports whether a mnemonic of any assembler multiplies and adds.
@@ -129,16 +144,5 @@ func hotText(text string) []string {
 			loops = append(loops, loop{at, i})
 		}
 	}
-	best, ok := hottest(loops, func(l loop) (n int) {
-		for _, line := range lines[l.from : l.to+1] {
-			if multiplies(mnemonicOf(line)) {
-				n++
-			}
-		}
-		return n
-	})
-	if !ok {
-		return lines
-	}
-	return lines[best.from : best.to+1]
+	return hottest(lines, loops, mnemonicOf)
 }

@@ -83,14 +83,14 @@ func TestAssembly_Says(t *testing.T) {
 	without := func() string {
 		t.Setenv("PATH", t.TempDir())
 		var out, said bytes.Buffer
-		if status := run([]string{"v4", "--sizes", "256", "--as", "asm"}, &out, &said); status != cli.OK {
+		if status := run(t.Context(), []string{"v4", "--sizes", "256", "--as", "asm"}, &out, &said); status != cli.OK {
 			t.Fatalf("status %d: %s", status, said.String())
 		}
 		return out.String()
 	}
 	_, missing := exec.LookPath("llvm-mca")
 	var with bytes.Buffer
-	status := run([]string{"v4", "--sizes", "256", "--as", "asm"}, &with, &with)
+	status := run(t.Context(), []string{"v4", "--sizes", "256", "--as", "asm"}, &with, &with)
 	if strings.Contains(with.String(), "loops in Go") {
 		t.Skip("no assembly on this machine")
 	}

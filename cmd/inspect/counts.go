@@ -59,9 +59,7 @@ func (o *options) counts(w io.Writer) error {
 		if r.note != "" {
 			r.note = "  (" + r.note + ")"
 		}
-		if _, err := fmt.Fprintf(w, "%-16s  %s%s\n", r.name, r.value, r.note); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "%-16s  %s%s\n", r.name, r.value, r.note)
 	}
 	return nil
 }

@@ -97,19 +97,10 @@ func hotLoop(list []instruction) []instruction {
 			loops = append(loops, loop{at, i})
 		}
 	}
-	best, ok := hottest(loops, func(l loop) (n int) {
-		for _, one := range list[l.from : l.to+1] {
-			if multiplies(one.text) {
-				n++
-			}
-		}
-		return n
-	})
-	if !ok {
-		return list
-	}
-	return list[best.from : best.to+1]
+	return hottest(list, loops, textOf)
 }
+
+func textOf(n instruction) string { return n.text }
 
 // A pressureReport is what of llvm-mca's is used.
 type pressureReport struct {
@@ -198,12 +189,7 @@ func (t *tools) annotate(ctx context.Context, w *strings.Builder, r backend.Rout
 	}
 	region, ports := report.CodeRegions[0], report.TargetInfo.Resources
 	cycles := float64(region.SummaryView.TotalCycles) / float64(region.SummaryView.Iterations)
-	products := 0
-	for _, n := range loop {
-		if multiplies(n.text) {
-			products++
-		}
-	}
+	multiplications := products(loop, textOf)
 	usage := make([][]float64, len(loop)+1) // the last is the sum
 	for i := range usage {
 		usage[i] = make([]float64, len(ports))
@@ -231,7 +217,7 @@ func (t *tools) annotate(ctx context.Context, w *strings.Builder, r backend.Rout
 		model += ", which does not know this processor"
 	}
 	fmt.Fprintf(w, "  the loop that multiplies, %s of %d, on %s; caches hit always:\n", cli.Plural(len(loop), "instruction"), len(list), model)
-	fmt.Fprintf(w, "  %.1f cycles a turn, at least %.1f; %s in it, %.2f a cycle%s\n\n", cycles, region.SummaryView.BlockRThroughput, cli.Plural(products, "multiplication"), float64(products)/cycles, fullest)
+	fmt.Fprintf(w, "  %.1f cycles a turn, at least %.1f; %s in it, %.2f a cycle%s\n\n", cycles, region.SummaryView.BlockRThroughput, cli.Plural(multiplications, "multiplication"), float64(multiplications)/cycles, fullest)
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)
 	row := func(cells []float64, text string) {
 		for _, i := range used {

@@ -174,15 +174,10 @@ import (
 
 func main() {
 	builtin.Hook()
-	cli.Main("inspect", runContext)
+	cli.Main("inspect", run)
 }
 
-// run is the program without a way to interrupt it.
-func run(args []string, stdout, stderr io.Writer) int {
-	return runContext(context.Background(), args, stdout, stderr)
-}
-
-func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
 	defer o.close()
 	switch {
@@ -192,12 +187,7 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 		fmt.Fprint(stdout, o.usage)
 		return cli.OK
 	case err != nil:
-		fmt.Fprintf(stderr, "inspect: %v\n", err)
-		return cli.Usage
+		return cli.End("inspect", &cli.UsageError{Err: err}, "interrupted", stderr)
 	}
-	if err = o.show(ctx, stdout); err == nil || errors.Is(err, context.Canceled) {
-		return cli.End("inspect", err, "interrupted", stderr)
-	}
-	fmt.Fprintf(stderr, "inspect: %v\n", err)
-	return cli.Failed
+	return cli.End("inspect", o.show(ctx, stdout), "interrupted", stderr)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"go/parser"
 	"go/token"
 	"image"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 
 func inspect(args ...string) (code int, stdout, stderr string) {
 	var out, wrong bytes.Buffer
-	code = run(args, &out, &wrong)
+	code = run(context.Background(), args, &out, &wrong)
 	return code, out.String(), wrong.String()
 }
 

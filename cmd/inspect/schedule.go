@@ -30,13 +30,11 @@ func (o *options) lowered(w io.Writer) error {
 		return err
 	}
 	if o.as == "stablehlo" {
-		_, err = fmt.Fprintln(w, strings.TrimRight(launch.Module(), "\n"))
-		return err
+		fmt.Fprintln(w, strings.TrimRight(launch.Module(), "\n"))
+		return nil
 	}
 	for _, k := range launch.Kernels {
-		if _, err := fmt.Fprintln(w, strings.TrimRight(k.Body, "\n")); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, strings.TrimRight(k.Body, "\n"))
 	}
 	return nil
 }
@@ -44,9 +42,9 @@ func (o *options) lowered(w io.Writer) error {
 // compileLimit is how long libtpu may take.
 const compileLimit = 5 * time.Minute
 
-// schedule compiles the kernel for a TPU that need not be there and writes where
-// the cycles of a grid step go.
-func (o *options) schedule(ctx context.Context, w io.Writer) (err error) {
+// explain compiles the kernel for a TPU that need not be there, and hands on what the
+// compiler made of it.
+func (o *options) explain(ctx context.Context, use func(*aot.Backend, []aot.Explained) error) (err error) {
 	b, err := aot.OpenBackend(aot.BackendOptions{Topology: o.topology, Options: aot.Options{Limit: compileLimit}})
 	if err != nil {
 		return err
@@ -56,17 +54,24 @@ func (o *options) schedule(ctx context.Context, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	r := report{options: o, backend: b, parts: parts}
-	for _, p := range parts {
-		r.seconds += p.Time.Seconds
-	}
-	switch o.format {
-	case "csv":
-		return r.csv(w)
-	case "svg":
-		return r.svg(w)
-	}
-	return r.text(w)
+	return use(b, parts)
+}
+
+// schedule writes where the cycles of a grid step go.
+func (o *options) schedule(ctx context.Context, w io.Writer) error {
+	return o.explain(ctx, func(b *aot.Backend, parts []aot.Explained) error {
+		r := report{options: o, backend: b, parts: parts}
+		for _, p := range parts {
+			r.seconds += p.Time.Seconds
+		}
+		switch o.format {
+		case "csv":
+			return r.csv(w)
+		case "svg":
+			return r.svg(w)
+		}
+		return r.text(w)
+	})
 }
 
 // report is a launch as the compiler laid it out.

@@ -34,10 +34,7 @@ func (o *options) show(ctx context.Context, stdout io.Writer) error {
 	if err := o.write(ctx, &b); err != nil {
 		return err
 	}
-	if err := files.MakeFolder(path); err != nil {
-		return err
-	}
-	if err := files.Replace(path, b.Bytes()); err != nil {
+	if err := files.Write(path, b.Bytes()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(stdout, filepath.ToSlash(path))
@@ -48,9 +45,7 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 	switch {
 	case o.as == "tile":
 		for _, p := range o.programs {
-			if _, err := fmt.Fprintln(w, p); err != nil {
-				return err
-			}
+			fmt.Fprintln(w, p)
 		}
 		return nil
 	case o.as == "json":

@@ -61,9 +61,11 @@ func (o *options) read(f *pflag.FlagSet, path string) error {
 	}
 	o.subject = subject{name: o.programs[0].Name, stem: strings.TrimSuffix(filepath.Base(path), programFile), flops: counts.FLOPs}
 	for _, p := range o.programs {
-		for _, s := range p.Body {
-			o.firstProduct(s)
-		}
+		p.Walk(func(s *tile.Stmt) {
+			if s.Value != nil {
+				o.firstProduct(s.Value)
+			}
+		})
 	}
 	if in := o.programs[0].RefsOf(tile.In); o.dtype == tile.InvalidDtype && len(in) > 0 {
 		o.dtype = in[0].Dtype
@@ -71,23 +73,13 @@ func (o *options) read(f *pflag.FlagSet, path string) error {
 	return nil
 }
 
-// firstProduct takes dtype and precision from the first product in a statement, unless
+// firstProduct takes dtype and precision from the first product in an expression, unless
 // they are known.
-func (o *options) firstProduct(s *tile.Stmt) {
-	if o.dtype == tile.InvalidDtype && s.Value != nil {
-		o.firstProductOf(s.Value)
-	}
-	for _, inner := range s.Body {
-		o.firstProduct(inner)
-	}
-}
-
-// firstProductOf is firstProduct for an expression.
-func (o *options) firstProductOf(e *tile.Expr) {
+func (o *options) firstProduct(e *tile.Expr) {
 	if e.Op == tile.OpDot && o.dtype == tile.InvalidDtype {
 		o.dtype, o.precision = e.Args[0].Dtype, e.Precision
 	}
 	for _, a := range e.Args {
-		o.firstProductOf(a)
+		o.firstProduct(a)
 	}
 }

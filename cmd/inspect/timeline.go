@@ -36,19 +36,13 @@ func (o *options) timeline(ctx context.Context, w io.Writer) (err error) {
 }
 
 func (o *options) predicted(ctx context.Context) (list []*timeline.Timeline, err error) {
-	b, err := aot.OpenBackend(aot.BackendOptions{Topology: o.topology, Options: aot.Options{Limit: compileLimit}})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	parts, err := b.Explain(ctx, o.programs, backend.Params{})
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range parts {
-		list = append(list, p.Timeline(fmt.Sprintf("%s: %s on %s", o.title(), baseName(p.Kernel), o.device.CommonName())))
-	}
-	return list, nil
+	err = o.explain(ctx, func(_ *aot.Backend, parts []aot.Explained) error {
+		for _, p := range parts {
+			list = append(list, p.Timeline(fmt.Sprintf("%s: %s on %s", o.title(), baseName(p.Kernel), o.device.CommonName())))
+		}
+		return nil
+	})
+	return list, err
 }
 
 // recorded runs the programs on the open device: a problem's inputs are those of seed 0,

@@ -74,6 +74,7 @@ import (
 	"text/tabwriter"
 
 	"matladder/internal/cli"
+	"matladder/internal/known"
 	"matladder/machine/mesh"
 	"matladder/model"
 	"matladder/model/layer"
@@ -101,10 +102,7 @@ const usage = "Usage: go run ./cmd/mesh --topology v5e:16x16 --layer llama3-70b 
 
 func parse(args []string, stdout io.Writer) (o options, err error) {
 	f := cli.NewFlags("mesh")
-	var names []string
-	for _, l := range layer.All {
-		names = append(names, l.Name)
-	}
+	names := known.Names(layer.All, func(l layer.Layer) string { return l.Name })
 	topology := f.String("topology", "", "`SLICE` of a pod: a chip and its chips along each dimension (v5e:16x16, v5p:8x8x8), or a chip for a whole pod")
 	name := f.String("layer", "", "`LAYER` of which model: "+strings.Join(names, ", "))
 	phase := f.String("phase", string(layer.Prefill), "`PHASE`: train, prefill or decode")
@@ -223,9 +221,7 @@ func (o options) table(w io.Writer, f layer.Found) error {
 	}
 	fmt.Fprintln(w)
 	for _, line := range f.Words() {
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, line)
 	}
 	return nil
 }

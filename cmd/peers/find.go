@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 
 // libraries are the peers that run in processes of their own.
 type libraries struct {
-	folder   string            // of their programs
 	found    []process.Library // those that opened, in the order of --peers
 	backends []*process.Backend
 	missing  []string // names
@@ -105,10 +105,7 @@ func list(ctx context.Context, f *flags, w io.Writer) error {
 	for _, err := range l.broken {
 		fmt.Fprintf(w, "%v\n", err)
 	}
-	for _, name := range f.peers {
-		if name != xla {
-			continue
-		}
+	if slices.Contains(f.peers, xla) {
 		if p, err := builtin.FindPlugin("cpu"); err == nil {
 			fmt.Fprintf(w, "%-9s %-20s %s\n", xla, p.Version, p.Library())
 			found++

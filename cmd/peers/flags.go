@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,9 +10,7 @@ import (
 	"time"
 
 	"matladder/backend/foreign/process"
-	"matladder/cmd/internal/sweepflag"
 	"matladder/configs"
-	"matladder/harness"
 	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
@@ -121,13 +118,4 @@ func (f *flags) check() error {
 		f.counts = append(f.counts, n)
 	}
 	return nil
-}
-
-// sweep reads the sweep and replaces in it what flags say.
-func (f *flags) sweep() (harness.Config, error) {
-	c, err := sweepflag.Read(f.set)
-	if wrong := (*harness.ConfigError)(nil); errors.As(err, &wrong) {
-		err = &cli.UsageError{Err: err}
-	}
-	return c, err
 }

@@ -26,15 +26,12 @@ import (
 
 // measure takes the numbers of threads in turn, all into one file.
 func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
-	config, err := f.sweep()
+	config, err := sweepflag.Read(f.set)
 	if err != nil {
-		return err
+		return sweepflag.Mistake(err)
 	}
 	provenance := harness.NewProvenance(config.Name, time.Now(), config.Families()...)
-	out := f.out
-	if out == "" {
-		out = filepath.Join("out", provenance.RunID+".csv")
-	}
+	out := cmp.Or(f.out, filepath.Join("out", provenance.RunID+".csv"))
 	begin, budget := time.Now(), config.TimeBudget
 	var rows []results.Record
 	var saved string

@@ -41,7 +41,10 @@ func doctor(ctx context.Context, args []string, stdout io.Writer) error {
 			return err
 		}
 	}
-	return d.verdict()
+	if !d.well {
+		return cli.ErrTold
+	}
+	return nil
 }
 
 // diagnosis is what doctor has found.
@@ -50,13 +53,6 @@ type diagnosis struct {
 	w     io.Writer
 	limit time.Duration
 	well  bool
-}
-
-func (d *diagnosis) verdict() error {
-	if !d.well {
-		return cli.ErrTold
-	}
-	return nil
 }
 
 func (d *diagnosis) line(what, found string) { fmt.Fprintf(d.w, "  %-8s %s\n", what, found) }
@@ -74,12 +70,8 @@ func (d *diagnosis) plugin(name string, wanted bool) error {
 	if err != nil {
 		return err
 	}
-	installed := false
+	all = slices.DeleteFunc(all, func(i plugins.Installed) bool { return i.Name != name })
 	for _, i := range all {
-		if i.Name != name {
-			continue
-		}
-		installed = true
 		fmt.Fprintf(d.w, "%s %s\n", i.Name, i.Version)
 		err := i.Vouched()
 		if err == nil {
@@ -98,7 +90,7 @@ func (d *diagnosis) plugin(name string, wanted bool) error {
 			return err
 		}
 	}
-	if !installed {
+	if len(all) == 0 {
 		fmt.Fprintln(d.w, name)
 		d.well = d.well && !wanted
 		d.line("files", "not installed: go run ./cmd/plugin install "+name)
@@ -140,18 +132,8 @@ func (d *diagnosis) library(name, path string, env []string) error {
 
 // devices counts devices by kind: 4 devices (cpu).
 func devices(kinds []string) string {
-	var distinct []string
-	for _, k := range kinds {
-		if len(distinct) == 0 || distinct[len(distinct)-1] != k {
-			distinct = append(distinct, k)
-		}
-	}
-	s := "s"
-	if len(kinds) == 1 {
-		s = ""
-	}
 	if len(kinds) == 0 {
 		return "no devices"
 	}
-	return fmt.Sprintf("%d device%s (%s)", len(kinds), s, strings.Join(distinct, ", "))
+	return fmt.Sprintf("%s (%s)", cli.Plural(len(kinds), "device"), strings.Join(slices.Compact(slices.Clone(kinds)), ", "))
 }

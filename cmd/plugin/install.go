@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"matladder/internal/cli"
@@ -13,7 +12,6 @@ import (
 	"matladder/plugins/probe"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // loadLimit is how long a new library may take to load, from a slow disk too.
@@ -39,7 +37,7 @@ func install(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if *from != "" && (*version != "" || *index != "") {
 		return cli.Usagef("--from takes what is there: neither --version nor --index-url goes with it")
 	}
-	p := newProgress(stderr)
+	p := &progress{w: stderr}
 	o := plugins.Options{
 		Name: name, Version: *version, Unpinned: *unpinned, IndexURL: *index, Progress: p.observe, Check: load,
 		Notice: func(text string) { fmt.Fprintf(stderr, "plugin: %s\n", text) },
@@ -52,8 +50,7 @@ func install(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		i, err = plugins.Install(ctx, o)
 	}
 	p.finish()
-	var option *plugins.OptionError
-	if errors.As(err, &option) {
+	if errors.As(err, new(*plugins.OptionError)) {
 		return &cli.UsageError{Err: err}
 	} else if err != nil {
 		return err
@@ -79,15 +76,9 @@ func load(ctx context.Context, library string) (string, error) {
 
 // progress shows downloads: a bar on a terminal, a line for each file elsewhere.
 type progress struct {
-	w        io.Writer
-	terminal bool
-	file     string
-	bar      *progressbar.ProgressBar
-}
-
-func newProgress(w io.Writer) *progress {
-	f, ok := w.(*os.File)
-	return &progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
+	w    io.Writer
+	file string
+	bar  *progressbar.ProgressBar
 }
 
 func (p *progress) observe(s plugins.Progress) {
@@ -95,7 +86,7 @@ func (p *progress) observe(s plugins.Progress) {
 		p.finish()
 		p.file = s.File
 		title := fmt.Sprintf("[%d/%d] %s", s.Index, s.Of, s.File)
-		if !p.terminal {
+		if !cli.Terminal(p.w) {
 			fmt.Fprintf(p.w, "%s%s\n", title, extent(s))
 			return
 		}

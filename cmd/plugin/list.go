@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -47,16 +48,9 @@ func list(args []string, stdout io.Writer) error {
 			note += "  (unpinned)"
 		}
 		name = i.Name
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", i.Name, i.Version, i.Platform, orDash(i.API), i.Library(), note)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", i.Name, i.Version, i.Platform, cmp.Or(i.API, "-"), i.Library(), note)
 	}
 	return nil
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // installed is what is in the folder of plugins.

@@ -3,13 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"unicode/utf8"
 
 	"matladder/harness/tune"
 	"matladder/internal/cli"
-
-	"golang.org/x/term"
 )
 
 // progress is one line on a terminal that says how far a problem is; elsewhere the
@@ -21,8 +18,7 @@ type progress struct {
 }
 
 func newProgress(w io.Writer) *progress {
-	f, ok := w.(*os.File)
-	return &progress{w: w, tty: ok && term.IsTerminal(int(f.Fd()))}
+	return &progress{w: w, tty: cli.Terminal(w)}
 }
 
 // observe returns the observer of one problem.

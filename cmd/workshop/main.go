@@ -78,6 +78,7 @@ import (
 	"strings"
 
 	"matladder/internal/cli"
+	"matladder/internal/known"
 	"matladder/workshop"
 
 	"github.com/spf13/pflag"
@@ -95,6 +96,7 @@ type checker func(workshop.Exercise, context.Context) (*workshop.Report, error)
 // A verb is one command.
 type verb struct {
 	name, args, help string
+	missing          string   // what is said where it needs an argument and has none
 	most             int      // arguments
 	flags            []string // that it takes
 	run              func(ctx context.Context, o *options) error
@@ -115,27 +117,25 @@ var verbs []verb
 
 func init() { // a variable would depend on itself: misuse lists verbs
 	many := len(workshop.All)
+	which := fmt.Sprintf("which exercise? 0 to %d", many-1)
 	verbs = []verb{
-		{"ready", "", "what would spoil a figure here", 0, nil, ready},
-		{"list", "", "the exercises", 0, nil, list},
-		{"check", "[NUMBER …]", "is it right?", many, nil, check},
-		{"hint", "NUMBER [WHICH]", "a word of help", 2, nil, hint},
-		{"solution", "NUMBER", "a file that is right", 1, nil, solution},
-		{"reset", "NUMBER …", "an exercise as it came; yours is kept", many, nil, reset},
-		{"predict", "[LESSON [TEXT]]", "keep a prediction; all beside what came out", 100, []string{"input"}, predict},
-		{"collect", "NAME", "the file to hand in", 100, []string{"input", "out"}, collect},
-		{"class", "FOLDER", "what all handed in, and their ladder", 1000, []string{"out"}, class},
-		{"slides", "", "the lessons for Marp", 0, []string{"out"}, slides},
-		{"handout", "", "the lessons on paper", 0, []string{"out"}, handout},
-		{"offline", "FILE", "an archive that needs no network", 1, []string{"plugin"}, offline},
+		{"ready", "", "what would spoil a figure here", "", 0, nil, ready},
+		{"list", "", "the exercises", "", 0, nil, list},
+		{"check", "[NUMBER …]", "is it right?", "", many, nil, check},
+		{"hint", "NUMBER [WHICH]", "a word of help", "of " + which, 2, nil, hint},
+		{"solution", "NUMBER", "a file that is right", "of " + which, 1, nil, solution},
+		{"reset", "NUMBER …", "an exercise as it came; yours is kept", which, many, nil, reset},
+		{"predict", "[LESSON [TEXT]]", "keep a prediction; all beside what came out", "", 100, []string{"input"}, predict},
+		{"collect", "NAME", "the file to hand in", `under which name? As in: go run ./cmd/workshop collect "Ada"`, 100, []string{"input", "out"}, collect},
+		{"class", "FOLDER", "what all handed in, and their ladder", "in which folder are the hand-ins? As in: go run ./cmd/workshop class hand-ins/", 1000, []string{"out"}, class},
+		{"slides", "", "the lessons for Marp", "", 0, []string{"out"}, slides},
+		{"handout", "", "the lessons on paper", "", 0, []string{"out"}, handout},
+		{"offline", "FILE", "an archive that needs no network", "into which file? As in: go run ./cmd/workshop offline out/matladder.tar.gz --plugin tpu", 1, []string{"plugin"}, offline},
 	}
 }
 
-func known() string {
-	names := make([]string, len(verbs))
-	for i, v := range verbs {
-		names[i] = v.name
-	}
+func verbNames() string {
+	names := known.Names(verbs, func(v verb) string { return v.name })
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
@@ -147,9 +147,6 @@ func usage(f *pflag.FlagSet) string {
 	}
 	return b.String() + "\n" + f.FlagUsages() + "\nThe lessons are workshop/lesson0.md to lesson10.md. The manual: go doc ./cmd/workshop\n"
 }
-
-// errWrong says that an exercise is not right yet; the report has been printed.
-var errWrong = errors.New("not right yet")
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, look checker) int {
 	f := cli.NewFlags("workshop")
@@ -164,30 +161,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, look chec
 	case err == nil:
 		err = command(ctx, f, o)
 	}
-	status := cli.Status(err)
-	switch status {
-	case cli.OK:
-	case cli.Usage:
-		fmt.Fprintf(stderr, "workshop: %v\n", err)
-	case cli.Interrupted:
-		fmt.Fprintln(stderr, "workshop: interrupted")
-	default:
-		if !errors.Is(err, errWrong) {
-			fmt.Fprintf(stderr, "workshop: %v\n", err)
-		}
-	}
-	return status
+	return cli.End("workshop", err, "interrupted", stderr)
 }
 
 func command(ctx context.Context, f *pflag.FlagSet, o *options) error {
 	if f.NArg() == 0 {
-		return cli.Misuse(f, "want a command: %s", known())
+		return cli.Misuse(f, "want a command: %s", verbNames())
 	}
 	name := f.Arg(0)
 	o.args = f.Args()[1:]
 	i := slices.IndexFunc(verbs, func(v verb) bool { return v.name == name })
 	if i < 0 {
-		return cli.Usagef("unknown command %q: known are %s", name, known())
+		return cli.Usagef("unknown command %q: known are %s", name, verbNames())
 	}
 	v := verbs[i]
 	if len(o.args) > v.most {
@@ -202,14 +187,14 @@ func command(ctx context.Context, f *pflag.FlagSet, o *options) error {
 	if strange != "" {
 		return cli.Usagef("%s takes no --%s", name, strange)
 	}
+	if len(o.args) == 0 && v.missing != "" {
+		return cli.Usagef("%s: %s", name, v.missing)
+	}
 	return v.run(ctx, o)
 }
 
 // exercise is the one that the first argument names.
 func (o *options) exercise(verb string) (workshop.Exercise, error) {
-	if len(o.args) == 0 {
-		return workshop.Exercise{}, cli.Usagef("%s: of which exercise? 0 to %d", verb, len(workshop.All)-1)
-	}
 	e, err := workshop.Find(o.args[0])
 	if err != nil {
 		return e, cli.Usagef("%s: %w", verb, err)
@@ -232,16 +217,13 @@ func solution(_ context.Context, o *options) error {
 
 func list(_ context.Context, o *options) error {
 	for _, e := range workshop.All {
-		if _, err := fmt.Fprintf(o.stdout, "%2d  %-54s  %s\n", e.Number, e.Title, e.File()); err != nil {
-			return err
-		}
+		fmt.Fprintf(o.stdout, "%2d  %-54s  %s\n", e.Number, e.Title, e.File())
 	}
 	return nil
 }
 
 // check looks at the exercises named, or at all.
 func check(ctx context.Context, o *options) error {
-	w := o.stdout
 	chosen := workshop.All
 	if len(o.args) > 0 {
 		var err error
@@ -255,16 +237,16 @@ func check(ctx context.Context, o *options) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "exercise %d: %s\n", e.Number, e.Title)
-		if err := r.Write(w); err != nil {
+		fmt.Fprintf(o.stdout, "exercise %d: %s\n", e.Number, e.Title)
+		if err := r.Write(o.stdout); err != nil {
 			return err
 		}
 		if r.OK() {
-			fmt.Fprintln(w, "right. "+e.Moral)
+			fmt.Fprintln(o.stdout, "right. "+e.Moral)
 			continue
 		}
-		wrong = errWrong
-		fmt.Fprintf(w, "edit %s; a hint: go run ./cmd/workshop hint %d\n", e.File(), e.Number)
+		wrong = cli.ErrTold
+		fmt.Fprintf(o.stdout, "edit %s; a hint: go run ./cmd/workshop hint %d\n", e.File(), e.Number)
 	}
 	return wrong
 }
@@ -280,11 +262,11 @@ func hint(_ context.Context, o *options) error {
 			return cli.Usagef("hint: exercise %d has no hint %q, only 1 to %d", e.Number, o.args[1], len(e.Hints))
 		}
 	}
-	_, err = fmt.Fprintf(o.stdout, "hint %d of %d: %s\n", n, len(e.Hints), e.Hints[n-1])
-	if err == nil && n < len(e.Hints) {
-		_, err = fmt.Fprintf(o.stdout, "the next one: go run ./cmd/workshop hint %d %d\n", e.Number, n+1)
+	fmt.Fprintf(o.stdout, "hint %d of %d: %s\n", n, len(e.Hints), e.Hints[n-1])
+	if n < len(e.Hints) {
+		fmt.Fprintf(o.stdout, "the next one: go run ./cmd/workshop hint %d %d\n", e.Number, n+1)
 	}
-	return err
+	return nil
 }
 
 // exercises are those that the arguments name.

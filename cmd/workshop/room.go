@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,21 +35,16 @@ func ready(ctx context.Context, o *options) error {
 	spoiled := false
 	for _, f := range findings {
 		spoiled = spoiled || f.Level == classroom.Spoils || f.Level == classroom.Missing
-		if _, err := fmt.Fprintf(o.stdout, "%-8s %-8s %s\n", f.Level, f.What, f.Text); err != nil {
-			return err
-		}
+		fmt.Fprintf(o.stdout, "%-8s %-8s %s\n", f.Level, f.What, f.Text)
 	}
 	if spoiled {
-		return errWrong
+		return cli.ErrTold
 	}
-	_, err := fmt.Fprintln(o.stdout, "ready")
-	return err
+	fmt.Fprintln(o.stdout, "ready")
+	return nil
 }
 
 func reset(_ context.Context, o *options) error {
-	if len(o.args) == 0 {
-		return cli.Usagef("reset: which exercise? 0 to %d", len(workshop.All)-1)
-	}
 	chosen, err := o.exercises("reset")
 	if err != nil {
 		return err
@@ -165,16 +161,13 @@ func (o *options) beside(e workshop.Exercise, said []classroom.Prediction, answe
 	for _, a := range answers {
 		fmt.Fprintf(o.stdout, "  is         %s\n", a.Text)
 	}
-	if !slices.ContainsFunc(answers, func(a classroom.Answer) bool { return !a.At.IsZero() || a.Text != "" }) {
+	if len(answers) == 0 {
 		fmt.Fprintf(o.stdout, "  is         not measured yet: run the commands of workshop/lesson%d.md\n", e.Number)
 	}
 	return nil
 }
 
 func collect(ctx context.Context, o *options) error {
-	if len(o.args) == 0 {
-		return cli.Usagef("collect: under which name? As in: go run ./cmd/workshop collect \"Ada\"")
-	}
 	name := strings.Join(o.args, " ")
 	if err := classroom.CheckName(name); err != nil {
 		return cli.Usagef("collect: %w", err)
@@ -198,10 +191,7 @@ func collect(ctx context.Context, o *options) error {
 	if err != nil {
 		return cli.Input("input", err)
 	}
-	path := o.out
-	if path == "" {
-		path = filepath.Join("out", strings.ReplaceAll(name, " ", "_")+".zip")
-	}
+	path := cmp.Or(o.out, filepath.Join("out", strings.ReplaceAll(name, " ", "_")+".zip"))
 	if err := h.Write(path); err != nil {
 		return err
 	}
@@ -220,9 +210,6 @@ func collect(ctx context.Context, o *options) error {
 }
 
 func class(ctx context.Context, o *options) error {
-	if len(o.args) == 0 {
-		return cli.Usagef("class: in which folder are the hand-ins? As in: go run ./cmd/workshop class hand-ins/")
-	}
 	paths, err := classroom.HandIns(o.args)
 	if err != nil {
 		return cli.Usagef("class: %w", err)
@@ -255,10 +242,7 @@ func class(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	folder := o.out
-	if folder == "" {
-		folder = filepath.Join("out", "class")
-	}
+	folder := cmp.Or(o.out, filepath.Join("out", "class"))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("cannot make the folder for the pictures: %w", err)
 	}
@@ -270,7 +254,7 @@ func class(ctx context.Context, o *options) error {
 		fmt.Fprintln(o.stdout, filepath.ToSlash(path))
 	}
 	if bad {
-		return errWrong
+		return cli.ErrTold
 	}
 	return nil
 }
@@ -286,14 +270,8 @@ func (o *options) write(path string, make func() (string, error)) error {
 	if err != nil {
 		return err
 	}
-	if o.out != "" {
-		path = o.out
-	}
-	path = filepath.FromSlash(path)
-	if err := files.MakeFolder(path); err != nil {
-		return err
-	}
-	if err := files.Replace(path, []byte(text)); err != nil {
+	path = filepath.FromSlash(cmp.Or(o.out, path))
+	if err := files.Write(path, []byte(text)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(o.stdout, filepath.ToSlash(path))
@@ -301,9 +279,6 @@ func (o *options) write(path string, make func() (string, error)) error {
 }
 
 func offline(ctx context.Context, o *options) error {
-	if len(o.args) == 0 {
-		return cli.Usagef("offline: into which file? As in: go run ./cmd/workshop offline out/matladder.tar.gz --plugin tpu")
-	}
 	contents, err := classroom.Pack(ctx, ".", o.args[0], o.plugins)
 	if err != nil {
 		return err

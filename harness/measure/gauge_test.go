@@ -35,23 +35,23 @@ func TestGauge(t *testing.T) {
 	clock := time.Unix(0, 0)
 	now := func() time.Time { clock = clock.Add(500 * time.Millisecond); return clock }
 	round := func(g *gauged) results.Record {
-		w := NewWatch(nil, nil, now, nil)
+		w := NewWatch(g, nil, nil, now)
 		defer w.Close()
-		w.Over(g)
-		rows, err := Round(t.Context(), w, rand.New(rand.NewPCG(1, 2)), []int{1}, func(int, int) ([]results.Record, error) {
-			row := results.Record{Launches: 1, Seconds: 1}
-			w.Gauge(t.Context(), &row)
-			return []results.Record{row}, nil
+		r := results.Record{Launches: 1, Seconds: 1}
+		round, err := Round(t.Context(), w, rand.New(rand.NewPCG(1, 2)), []int{1}, func(int, int) error {
+			w.look(t.Context(), &r.Conditions)
+			return nil
 		})
-		if err != nil || len(rows) != 1 {
-			t.Fatalf("%v, %v", rows, err)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return rows[0]
+		r.Conditions = During(round, r.Conditions)
+		return r
 	}
 	of := func(r results.Record) stats.Causes {
 		var d stats.Disturbances
-		d.Add(stats.ConditionsOf(&r))
-		return d.Of(stats.ConditionsOf(&r))
+		d.Add(stats.SymptomsOf(&r))
+		return d.Of(stats.SymptomsOf(&r))
 	}
 	full := backend.Gauge{ClockHertz: 1.4e9, MemoryClockHertz: 2.6e9, Celsius: 70, Watts: 700, Throttles: backend.ThrottledByPower, SumsKnown: true, OthersBytes: 7, OthersKnown: true}
 	r := round(&gauged{reading: full, left: 99})

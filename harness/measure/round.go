@@ -9,20 +9,16 @@ import (
 )
 
 // Round has a field take turns, once each, in an order that rng draws, so that drift of
-// the machine touches all alike. What became of the machine meanwhile is written into
-// the rows of all turns. An error of a turn ends the round without rows.
-func Round[T any](ctx context.Context, w *Watch, rng *rand.Rand, field []T, turn func(place int, one T) ([]results.Record, error)) ([]results.Record, error) {
-	var rows []results.Record
+// the machine touches all alike. It returns what became of the machine meanwhile. An error of
+// a turn ends the round.
+func Round[T any](ctx context.Context, w *Watch, rng *rand.Rand, field []T, turn func(place int, one T) error) (results.Conditions, error) {
 	span := w.Begin(ctx)
 	for place, one := range Shuffled(rng, field) {
-		some, err := turn(place, one)
-		if err != nil {
-			return nil, err
+		if err := turn(place, one); err != nil {
+			return results.Conditions{}, err
 		}
-		rows = append(rows, some...)
 	}
-	span.End(ctx, rows)
-	return rows, nil
+	return span.End(ctx), nil
 }
 
 // Shuffled is the order of the next round.

@@ -10,6 +10,7 @@ import (
 	"matladder/internal/counters"
 	"matladder/machine"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // controlShare is by how much the time since the last control or reading is longer than
@@ -23,7 +24,11 @@ type Watch struct {
 	counters   Counters           // nil where what is measured is not this machine
 	gauged     backend.Gauged     // nil where what is measured does not tell how it fares
 	now        func() time.Time
-	off        func(Control) bool // by what was seen so far; may be nil
+
+	// Disturbances know what was seen so far. A control that is off by them, for rounds of
+	// symptoms like Current, is taken once more.
+	Disturbances stats.Disturbances
+	Current      stats.Symptoms
 
 	read     counters.Reading // the last whole reading of counters
 	readAt   time.Time        // its end; zero before the first
@@ -55,29 +60,24 @@ func CountersOf(d machine.Device) Counters {
 // A Control is what a backend.Controller said; the zero one nothing.
 type Control struct{ Compute, Memory time.Duration }
 
-// NewWatch watches with what there is: c and counters may be nil. off says whether a control
-// is off by what was seen before; it is then taken once more.
-func NewWatch(c backend.Controller, counters Counters, now func() time.Time, off func(Control) bool) *Watch {
-	return &Watch{controller: c, counters: counters, now: now, off: off}
+// NewWatch watches with what there is: c and counters may be nil, and the backend b that is
+// measured may tell how its device fares.
+func NewWatch(b backend.Backend, c backend.Controller, counters Counters, now func() time.Time) *Watch {
+	w := &Watch{controller: c, counters: counters, now: now}
+	w.gauged, _ = b.(backend.Gauged)
+	return w
 }
 
-// Over has the watch read how a backend's device fares, if it tells.
-func (w *Watch) Over(b backend.Backend) {
-	if g, ok := b.(backend.Gauged); ok {
-		w.gauged = g
-	}
-}
-
-// Gauge writes into a row how the device fares that it was measured on: at once behind
-// the launches, as clocks rise when a device has nothing to do.
-func (w *Watch) Gauge(ctx context.Context, row *results.Record) {
+// look writes how the device fares that is measured: at once behind the launches, as clocks
+// rise when a device has nothing to do.
+func (w *Watch) look(ctx context.Context, c *results.Conditions) {
 	g, ok := w.gauge(ctx)
 	if !ok {
 		return
 	}
-	row.ClockHz, row.MemoryClockHz, row.DeviceCelsius, row.DeviceWatts, row.Throttles = g.ClockHertz, g.MemoryClockHertz, g.Celsius, g.Watts, g.Throttles
+	c.ClockHz, c.MemoryClockHz, c.DeviceCelsius, c.DeviceWatts, c.Throttles = g.ClockHertz, g.MemoryClockHertz, g.Celsius, g.Watts, g.Throttles
 	if g.OthersKnown {
-		row.DeviceOthersBytes = results.Some(g.OthersBytes)
+		c.DeviceOthersBytes = results.Some(g.OthersBytes)
 	}
 }
 
@@ -123,7 +123,7 @@ func (w *Watch) control(ctx context.Context) (c Control) {
 		begin = w.now()
 	}
 	c.Compute, c.Memory = w.controller.Control(ctx)
-	if w.off != nil && w.off(c) { // threads may have been put on one core, by chance: what lasts is seen again
+	if w.Disturbances.Off(w.Current, c.Compute.Seconds(), c.Memory.Seconds()) { // threads may have been put on one core, by chance: what lasts is seen again
 		compute, memory := w.controller.Control(ctx)
 		c.Compute, c.Memory = min(c.Compute, compute), min(c.Memory, memory)
 	}
@@ -178,32 +178,23 @@ func (w *Watch) Begin(ctx context.Context) Span {
 	return s
 }
 
-// End writes into the rows of the round what became of the machine meanwhile.
-func (s Span) End(ctx context.Context, rows []results.Record) {
+// End returns what became of the machine during the round.
+func (s Span) End(ctx context.Context) (c results.Conditions) {
 	elapsed := s.now().Sub(s.start)
-	var shared results.Record
 	if s.counted && (!s.shared || s.due()) {
-		shared, s.behind = Since(s.from, s.reading()), true
+		c, s.behind = since(s.from, s.reading()), true
 	}
 	behind := s.control(ctx)
-	device, _ := s.gauge(ctx)
-	for i := range rows {
-		r := &rows[i]
-		r.ControlComputeAhead, r.ControlMemoryAhead = s.ahead.Compute.Seconds(), s.ahead.Memory.Seconds()
-		r.ControlComputeBehind, r.ControlMemoryBehind = behind.Compute.Seconds(), behind.Memory.Seconds()
-		r.OthersSeconds = shared.OthersSeconds
-		r.StealSeconds, r.ThrottledSeconds, r.ThermalThrottles = shared.StealSeconds, shared.ThrottledSeconds, shared.ThermalThrottles
-		if s.counters != nil {
-			r.Load, r.ClockHz = shared.Load, shared.ClockHz
-		}
-		if s.device.SumsKnown && device.SumsKnown {
-			r.DeviceThrottledSeconds = results.Some(max(0, device.Throttled-s.device.Throttled).Seconds())
-			r.DeviceCappedSeconds = results.Some(max(0, device.Capped-s.device.Capped).Seconds())
-		}
-		if s.counters != nil || s.controller != nil || s.gauged != nil {
-			r.RoundSeconds = elapsed.Seconds()
-		}
+	c.ControlComputeAhead, c.ControlMemoryAhead = s.ahead.Compute.Seconds(), s.ahead.Memory.Seconds()
+	c.ControlComputeBehind, c.ControlMemoryBehind = behind.Compute.Seconds(), behind.Memory.Seconds()
+	if device, _ := s.gauge(ctx); s.device.SumsKnown && device.SumsKnown {
+		c.DeviceThrottledSeconds = results.Some(max(0, device.Throttled-s.device.Throttled).Seconds())
+		c.DeviceCappedSeconds = results.Some(max(0, device.Capped-s.device.Capped).Seconds())
 	}
+	if s.counters != nil || s.controller != nil || s.gauged != nil {
+		c.RoundSeconds = elapsed.Seconds()
+	}
+	return c
 }
 
 // due reports whether the last whole reading of the counters is controlShare times as long
@@ -227,8 +218,8 @@ func (w *Watch) reading() counters.Reading {
 	return w.read
 }
 
-// Glance is the counters that a repetition is held against.
-func (w *Watch) Glance() counters.Reading {
+// glance is the counters that a repetition is held against.
+func (w *Watch) glance() counters.Reading {
 	if w.counters == nil {
 		return counters.Reading{}
 	}
@@ -238,8 +229,8 @@ func (w *Watch) Glance() counters.Reading {
 	return now
 }
 
-// Since is what happened between two readings, and how things stand at the second.
-func Since(from, to counters.Reading) (row results.Record) {
+// since is what happened between two readings, and how things stand at the second.
+func since(from, to counters.Reading) (c results.Conditions) {
 	known := from.Known & to.Known
 	duration := func(which counters.Set, from, to time.Duration) (d results.Optional[float64]) {
 		if known.Has(which) && to >= from {
@@ -253,20 +244,20 @@ func Since(from, to counters.Reading) (row results.Record) {
 		}
 		return n
 	}
-	row.WaitedSeconds = duration(counters.Waited, from.Waited, to.Waited)
+	c.WaitedSeconds = duration(counters.Waited, from.Waited, to.Waited)
 	if known.Has(counters.Others) { // counted by two clocks of different steps
-		row.OthersSeconds = results.Some(max(0, to.Others-from.Others).Seconds())
+		c.OthersSeconds = results.Some(max(0, to.Others-from.Others).Seconds())
 	}
-	row.StealSeconds = duration(counters.Steal, from.Steal, to.Steal)
-	row.ThrottledSeconds = duration(counters.Throttled, from.Throttled, to.Throttled)
-	row.Switches = count(counters.Switches, from.Switches, to.Switches)
-	row.Cycles, row.Instructions = count(counters.Cycles, from.Cycles, to.Cycles), count(counters.Instructions, from.Instructions, to.Instructions)
-	row.L2Misses, row.L3Misses = count(counters.L2Misses, from.L2Misses, to.L2Misses), count(counters.L3Misses, from.L3Misses, to.L3Misses)
-	row.DTLBMisses = count(counters.DTLBMisses, from.DTLBMisses, to.DTLBMisses)
-	row.ThermalThrottles = count(counters.Thermal, from.Thermal, to.Thermal)
+	c.StealSeconds = duration(counters.Steal, from.Steal, to.Steal)
+	c.ThrottledSeconds = duration(counters.Throttled, from.Throttled, to.Throttled)
+	c.Switches = count(counters.Switches, from.Switches, to.Switches)
+	c.Cycles, c.Instructions = count(counters.Cycles, from.Cycles, to.Cycles), count(counters.Instructions, from.Instructions, to.Instructions)
+	c.L2Misses, c.L3Misses = count(counters.L2Misses, from.L2Misses, to.L2Misses), count(counters.L3Misses, from.L3Misses, to.L3Misses)
+	c.DTLBMisses = count(counters.DTLBMisses, from.DTLBMisses, to.DTLBMisses)
+	c.ThermalThrottles = count(counters.Thermal, from.Thermal, to.Thermal)
 	if to.Known.Has(counters.Load) {
-		row.Load = results.Finite(to.Load)
+		c.Load = results.Finite(to.Load)
 	}
-	row.ClockHz = to.Hertz
-	return row
+	c.ClockHz = to.Hertz
+	return c
 }

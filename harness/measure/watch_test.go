@@ -14,7 +14,7 @@ func TestSince(t *testing.T) {
 	all := counters.Waited | counters.Steal | counters.Switches | counters.Load
 	from := counters.Reading{Waited: time.Second, Steal: 2 * time.Second, Switches: 5, Load: 1, Known: all}
 	to := counters.Reading{Waited: 3 * time.Second, Steal: time.Second, Switches: 9, Throttled: 1, Load: 2, Known: all | counters.Throttled}
-	got := Since(from, to)
+	got := since(from, to)
 	if got.WaitedSeconds != results.Some(2.0) || got.Switches != results.Some(int64(4)) || got.Load != results.Some(2.0) {
 		t.Errorf("%+v", got)
 	}
@@ -22,7 +22,7 @@ func TestSince(t *testing.T) {
 		t.Errorf("a sum that fell or was not known before is known: %+v", got)
 	}
 	to.Load = math.NaN()
-	if Since(from, to).Load.Known {
+	if since(from, to).Load.Known {
 		t.Error("a load that is no number")
 	}
 }
@@ -62,11 +62,9 @@ func TestWatch_Reads(t *testing.T) {
 		w := &Watch{counters: reader, now: func() time.Time { return time.Unix(0, int64(clock)) }}
 		known := 0
 		for range 100 {
-			rows := make([]results.Record, 1)
 			span := w.Begin(context.Background())
 			clock += c.round
-			span.End(context.Background(), rows)
-			if others := rows[0].OthersSeconds; others.Known {
+			if others := span.End(context.Background()).OthersSeconds; others.Known {
 				known++
 				if d := others.Value - c.round.Seconds(); d < 0 || d > 0.001+reader.takes.Seconds() {
 					t.Errorf("%s: others had a processor for %v s of a round of %v", name, others.Value, c.round)

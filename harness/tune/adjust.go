@@ -215,7 +215,8 @@ func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
 				s.tried += len(slices.DeleteFunc(slices.Clone(live), func(r *racer) bool { return len(r.times) == 0 }))
 			}
 			live = slices.DeleteFunc(live, func(r *racer) bool {
-				return len(r.times) < len(reference.times) || r.lost(reference) // or cannot be launched
+				// It cannot be launched, or is far behind in every round.
+				return len(r.times) < len(reference.times) || interval.OfRatios(r.times, reference.times).Lo > 1+farBehind
 			})
 		}
 		for _, r := range live {
@@ -225,11 +226,6 @@ func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
 	}
 	slices.SortStableFunc(left, func(a, b *racer) int { return cmp.Compare(a.first, b.first) })
 	return left, nil
-}
-
-// lost reports whether a racer is far behind another in every round.
-func (r *racer) lost(other *racer) bool {
-	return interval.OfRatios(r.times, other.times).Lo > 1+farBehind
 }
 
 // rounds interleaves a field for some rounds, after those that are over.
@@ -325,14 +321,20 @@ func (s *adjusting) put(row *tuned.Row) {
 	if s.best == s.plain {
 		return
 	}
-	plain, best := s.shown[0], s.shown[1]
-	if best.Blocks != row.Blocks {
-		rebase(e, best.Blocks)
-		row.Blocks = best.Blocks
+	if s.best.Blocks != row.Blocks {
+		rebase(e, s.best.Blocks)
+		row.Blocks = s.best.Blocks
 	}
-	added := maps.Clone(best.params.Extra)
+	added := maps.Clone(s.best.params.Extra)
 	maps.DeleteFunc(added, func(k, _ string) bool { _, own := s.t.Params.Extra[k]; return own })
 	row.Params = backend.Params{Extra: added}.String()
+	if s.shown == nil { // predicted
+		gain := max(1, round(s.plain.first/s.best.first))
+		e.Seconds, e.Low, e.High = s.best.first, s.best.first, s.best.first
+		e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High = gain, gain, gain
+		return
+	}
+	plain, best := s.shown[0], s.shown[1]
 	times, gain := interval.Of(best.times), interval.OfRatios(plain.times, best.times)
 	e.Seconds, e.Low, e.High, e.Samples = times.Center, times.Lo, times.Hi, times.N
 	e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High, e.Adjusted.Rounds = round(gain.Center), round(gain.Lo), round(gain.Hi), len(best.times)

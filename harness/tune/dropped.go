@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"matladder/backend"
-	"matladder/harness/measure"
 	"matladder/problem"
 )
 
@@ -27,18 +26,11 @@ func (t *Tuner) drop(r *racer, err error) {
 	}
 }
 
-// impossibleError is a time that the device cannot have taken.
-type impossibleError struct{ reason string }
-
-func (e *impossibleError) Error() string { return "impossible: " + e.reason }
-
 // possible is an error if a launch of p cannot have taken seconds.
 func (t *Tuner) possible(ctx context.Context, p problem.Problem, seconds float64) error {
-	if t.bounds == nil {
-		t.bounds = &measure.Bounds{Prober: t.Prober}
-	}
+	t.bounds.Prober = t.Prober
 	if reason := t.bounds.Impossible(ctx, t.Space.Device, p, seconds); reason != "" {
-		return &impossibleError{reason}
+		return errors.New("impossible: " + reason)
 	}
 	return nil
 }

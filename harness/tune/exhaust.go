@@ -48,7 +48,7 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	if err != nil {
 		return x, err
 	}
-	first.shut()
+	first.exe.Close()
 	reference := first.Candidate
 	begin := t.clock()
 	x.samples = math.MaxInt

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,76 +15,112 @@ import (
 
 // predict compiles candidates ahead of time, as many at once as there are cores, those
 // that are given first and others while there is time, and takes the fastest.
-func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []Candidate, a *allowance) (tile.Blocks, tuned.Evidence, error) {
-	type answer struct {
-		seconds float64
-		err     error
-	}
-	list = givenFirst(list)
-	answers := make([]answer, len(list))
-	var mu sync.Mutex
-	done := 0
-	try := func(i int) {
-		prediction, err := p.Predict(ctx, list[i].Programs, t.params(list[i]))
-		mu.Lock()
-		if err == nil {
-			err = t.possible(ctx, j.Problem, prediction.Elapsed.Seconds())
-		}
-		if answers[i] = (answer{prediction.Elapsed.Seconds(), err}); err != nil && ctx.Err() == nil {
-			t.drop(t.racer(list[i]), err)
-		}
+func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []Candidate, a *allowance) (b tile.Blocks, e tuned.Evidence, err error) {
+	field, given, done := t.field(givenFirst(list)), countGiven(list), 0
+	tell := func() {
 		done++
 		t.observe(Event{Candidates: len(list), Screened: done, Racing: len(list)})
-		mu.Unlock()
 	}
-	given, workers := countGiven(list), min(len(list), runtime.GOMAXPROCS(0))
 	if a.budget > 0 { // the first says how long one takes
-		try(0)
-		turns := tile.Ceil(min(len(list), given+leastOthers)-1, workers)
+		t.predictAll(ctx, p, j, field[:1], func(int) bool { return true }, tell)
+		turns := tile.Ceil(min(len(list), given+leastOthers)-1, min(len(list), runtime.GOMAXPROCS(0)))
 		if err := a.claim(t.clock().Sub(a.begin) * time.Duration(1+turns)); err != nil {
-			return tile.Blocks{}, tuned.Evidence{}, err
+			return b, e, err
 		}
 	}
-	next := make(chan int)
+	first := done
+	t.predictAll(ctx, p, j, field[first:], func(i int) bool { return first+i < given || !a.over(1) }, tell)
+	if err := ctx.Err(); err != nil {
+		return b, e, err
+	}
+	var best *racer
+	for _, r := range field[:done] {
+		if r.failed != nil {
+			t.drop(r, r.failed)
+			err = r.failed
+		} else if best == nil || r.first < best.first {
+			best = r
+		}
+	}
+	if best == nil {
+		return b, e, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	tried := map[tile.Blocks]float64{}
+	for _, r := range field[:done] {
+		if r.failed == nil {
+			tried[r.Blocks] = round(r.first / best.first)
+		}
+	}
+	e = tuned.Evidence{Mode: tuned.Predicted, Seconds: best.first, Low: best.first, High: best.first, Tried: tried, Launched: len(tried)}
+	e.RunnerUp, e.Behind = runnerUp(best.Blocks, tried)
+	return best.Blocks, e, nil
+}
+
+// predictAll predicts racers of a field in their order, as many at once as there are cores,
+// while there is more to do, and tells of each.
+func (t *Tuner) predictAll(ctx context.Context, p backend.Predictor, j Job, field []*racer, more func(i int) bool, tell func()) {
+	next := make(chan *racer)
 	var wg sync.WaitGroup
-	for range workers {
+	var mu sync.Mutex
+	for range min(len(field), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
-			for i := range next {
-				try(i)
+			for r := range next {
+				prediction, err := p.Predict(ctx, r.Programs, r.params)
+				mu.Lock()
+				if r.first, r.failed = prediction.Elapsed.Seconds(), err; err == nil {
+					r.failed = t.possible(ctx, j.Problem, r.first)
+				}
+				tell()
+				mu.Unlock()
 			}
 		})
 	}
-	for i := done; i < len(list) && (i < given || !a.over(1)); i++ {
-		next <- i
+	for i := 0; i < len(field) && more(i); i++ {
+		next <- field[i]
 	}
 	close(next)
 	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return tile.Blocks{}, tuned.Evidence{}, err
+}
+
+// adjustPredicted predicts the block shape that was found with other parameters, from
+// those that a step away are the fastest to those a step away from these, until no step
+// is faster by what matters, and puts them into the row. What the job knows with
+// parameters takes part. A backend names only parameters whose effect it predicts.
+func (t *Tuner) adjustPredicted(ctx context.Context, p backend.Predictor, j Job, list []Candidate, a *allowance, row *tuned.Row) error {
+	b, ok := t.Backend.(backend.Adjuster)
+	if !ok {
+		return nil
 	}
-	best := -1
-	var last error
-	answers = answers[:done]
-	for i, x := range answers {
-		switch {
-		case x.err != nil:
-			last = x.err
-		case best < 0 || x.seconds < answers[best].seconds:
-			best = i
+	i := slices.IndexFunc(list, func(c Candidate) bool { return c.Blocks == row.Blocks })
+	plain := &racer{Candidate: list[i], params: t.params(list[i]), first: row.Evidence.Seconds}
+	s := &adjusting{t: t, j: j, backend: b, seen: map[string]bool{plain.look(): true}, plain: plain, best: plain}
+	if err := s.knows(list); err != nil {
+		return err
+	}
+	for field := s.known; ; field = nil {
+		field = append(field, s.more(ctx, s.best)...)
+		field = append(field, s.farther(ctx, s.best)...)
+		if a.over(1) || len(field) == 0 {
+			break
+		}
+		t.predictAll(ctx, p, j, field, func(int) bool { return true }, func() {})
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		before := s.best
+		for _, r := range field {
+			if r.failed != nil {
+				t.drop(r, r.failed)
+				continue
+			}
+			if s.tried++; r.first*(1+alike) < before.first && r.first < s.best.first {
+				s.best = r
+			}
+		}
+		if s.best == before {
+			break
 		}
 	}
-	if best < 0 {
-		return tile.Blocks{}, tuned.Evidence{}, fmt.Errorf("%w: %w", ErrNone, last)
-	}
-	tried := map[tile.Blocks]float64{}
-	for i, x := range answers {
-		if x.err == nil {
-			tried[list[i].Blocks] = round(x.seconds / answers[best].seconds)
-		}
-	}
-	winner := list[best].Blocks
-	seconds := answers[best].seconds
-	e := tuned.Evidence{Mode: tuned.Predicted, Seconds: seconds, Low: seconds, High: seconds, Tried: tried, Launched: len(tried)}
-	e.RunnerUp, e.Behind = runnerUp(winner, tried)
-	return winner, e, nil
+	s.put(row)
+	return nil
 }

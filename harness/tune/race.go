@@ -3,13 +3,13 @@ package tune
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
 
 	"matladder/backend"
-	"matladder/harness/measure"
 	"matladder/harness/tuned"
 	"matladder/stats/interval"
 )
@@ -176,25 +176,15 @@ func settled(live []*racer) bool {
 	return true
 }
 
-// verify runs the winner once more and checks its output; one that is wrong is a
-// *wrongError.
+// verify runs the winner once more and checks its output.
 func (t *Tuner) verify(ctx context.Context, j Job, r *racer) error {
 	if err := t.open(ctx, j, r); err != nil {
 		return err
 	}
-	defer r.shut()
-	var res backend.CheckResult
-	err := measure.Guard(func() (err error) {
-		res, err = r.exe.Check(ctx, backend.CheckSpec{InputSpec: t.inputs(j)})
-		return err
-	})
+	defer r.exe.Close()
+	res, err := r.exe.Check(ctx, backend.CheckSpec{InputSpec: t.inputs(j)})
 	if err == nil && !res.OK {
-		err = &wrongError{res.Detail}
+		err = errors.New("wrong: " + res.Detail)
 	}
 	return err
 }
-
-// wrongError is an output that is not what it must be.
-type wrongError struct{ detail string }
-
-func (e *wrongError) Error() string { return "wrong: " + e.detail }

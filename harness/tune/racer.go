@@ -13,7 +13,6 @@ import (
 	"matladder/backend/seeded"
 	"matladder/harness/measure"
 	"matladder/problem"
-	"matladder/results"
 )
 
 const (
@@ -30,7 +29,7 @@ type racer struct {
 	Candidate
 	params  backend.Params
 	problem problem.Problem // known once it is opened
-	exe     backend.Seeded
+	exe     measure.Executable
 	opening time.Duration // that it took to be opened the last time
 	loops   bool          // on the device: a launch is the slope over two samples
 	failed  error         // why it is out of the race: it cannot be launched any more
@@ -60,11 +59,6 @@ func (t *Tuner) field(list []Candidate) []*racer {
 	return field
 }
 
-// limits are those of everything that the backend is asked.
-func (t *Tuner) limits() measure.Limits {
-	return measure.Limits{Timeout: cmp.Or(t.Timeout, time.Minute)}
-}
-
 // open compiles and loads a racer and warms it up. The first time it also finds how
 // long a launch takes.
 func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
@@ -75,26 +69,22 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			r.shut()
+			r.exe.Close()
 		}
 		r.opening = t.clock().Sub(begin)
 	}()
-	if _, err = t.limits().Call(ctx, "compilation", func(ctx context.Context) (err error) {
-		e, err := backend.Compile(ctx, t.Backend, r.Programs, r.params)
-		if err == nil {
-			r.exe = seeded.Of(e, r.Programs, t.references)
-		}
-		return err
+	limits := measure.Limits{Timeout: cmp.Or(t.Timeout, time.Minute)}
+	if r.exe, err = limits.Open(ctx, r.Programs, t.references, func(ctx context.Context) (backend.Executable, error) {
+		return backend.Compile(ctx, t.Backend, r.Programs, r.params)
 	}); err != nil {
-		r.exe = nil
 		return err
 	}
-	if _, err = t.limits().Call(ctx, "inputs", func(ctx context.Context) error { return r.exe.LoadSeeded(ctx, t.inputs(j)) }); err != nil {
+	if _, err = limits.Call(ctx, "inputs", func(ctx context.Context) error { return r.exe.Load(ctx, t.inputs(j)) }); err != nil {
 		return err
 	}
 	known := r.fastest > 0
 	for n := 1; ; n = min(4*n, maxLaunches) {
-		s, err := t.limits().Launch(ctx, r.exe, n)
+		s, err := r.exe.Launch(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -124,14 +114,6 @@ func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*ra
 	return nil, fmt.Errorf("%w: %w", ErrNone, last)
 }
 
-// shut closes a racer's executable, if it is open.
-func (r *racer) shut() {
-	if r.exe != nil {
-		measure.Guard(r.exe.Close)
-		r.exe = nil
-	}
-}
-
 // sample times as many launches as take about d and returns the seconds of one.
 func (t *Tuner) sample(ctx context.Context, r *racer, d time.Duration) (seconds float64, err error) {
 	n := maxLaunches
@@ -155,11 +137,11 @@ func (t *Tuner) sample(ctx context.Context, r *racer, d time.Duration) (seconds 
 // asked of many (measure).
 func (t *Tuner) slope(ctx context.Context, r *racer, n int) (float64, error) {
 	shorter, longer := measure.LoopCounts(n)
-	first, err := t.limits().Launch(ctx, r.exe, shorter)
+	first, err := r.exe.Launch(ctx, shorter)
 	if err != nil {
 		return 0, err
 	}
-	second, err := t.limits().Launch(ctx, r.exe, longer)
+	second, err := r.exe.Launch(ctx, longer)
 	if err != nil {
 		return 0, err
 	}
@@ -179,7 +161,7 @@ func (t *Tuner) middle(ctx context.Context, r *racer, n int, d time.Duration) (f
 	parts := make([]float64, min(n, max(1, min(mostParts, int(d/shortestPart)))))
 	for i := range parts {
 		launches := (n*(i+1))/len(parts) - (n*i)/len(parts)
-		s, err := t.limits().Launch(ctx, r.exe, launches)
+		s, err := r.exe.Launch(ctx, launches)
 		if err != nil {
 			return 0, err
 		}
@@ -214,11 +196,11 @@ func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int,
 	m := t.machine
 	if m == nil {
 		m = t.watchOver(j)
-		defer m.watch.Close()
+		defer m.Close()
 	}
 	defer func() {
 		for _, r := range field {
-			r.shut()
+			r.exe.Close()
 		}
 	}()
 	for _, r := range field {
@@ -242,7 +224,7 @@ func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int,
 		}
 		if p != nil && p.left > 0 && (!quiet || slow(live)) {
 			n--
-			m.repeated++
+			m.Repeated++
 			for _, r := range live {
 				r.times = r.times[:len(r.times)-1]
 			}
@@ -272,21 +254,21 @@ func inRace(field []*racer) []*racer {
 
 // round has each racer take a sample, and reports whether the machine was quiet.
 func (t *Tuner) round(ctx context.Context, m *watched, rng *rand.Rand, live []*racer) (quiet bool, err error) {
-	rows, err := measure.Round(ctx, m.watch, rng, live, func(_ int, r *racer) ([]results.Record, error) {
+	conditions, err := measure.Round(ctx, m.Watch, rng, live, func(_ int, r *racer) error {
 		seconds, err := t.sample(ctx, r, sampleTime)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			r.times = append(r.times, seconds)
+			return nil
 		}
-		if err != nil {
-			r.failed = err
-			t.drop(r, err)
-			r.shut()
-			return nil, nil
-		}
-		r.times = append(r.times, seconds)
-		return []results.Record{m.row()}, nil
+		r.failed = err
+		t.drop(r, err)
+		r.exe.Close()
+		return nil
 	})
-	return m.judge(rows), err
+	return m.quiet(conditions), err
 }
 
 // patience is how long a race may still wait for a better moment: neighbours that

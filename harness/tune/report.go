@@ -95,49 +95,45 @@ func dtype(d tile.Dtype) string {
 // conclusion is a line on the ratios of all audits.
 func conclusion(than string, audits []Audit, of func(Audit) Paired) string {
 	var logs float64
-	var same int
-	var slower []string
 	for _, a := range audits {
-		p := of(a)
-		logs += math.Log(p.Center)
-		if p.Rounds == 0 {
-			same++
-		}
-		if p.Slower() {
-			slower = append(slower, fmt.Sprintf("%s (%.3f)", sizeOf(a.Row.Key), p.Center))
-		}
+		logs += math.Log(of(a).Center)
 	}
 	least := slices.MinFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
-	s := fmt.Sprintf("- the tuner's blocks are %.3f × as fast as %s in the geometric mean of %d, least %.3f × at %s; the same in %d",
-		math.Exp(logs/float64(len(audits))), than, len(audits), of(least).Center, sizeOf(least.Row.Key), same)
-	if len(slower) == 0 {
-		return s + "; slower beyond the interval in none\n"
-	}
-	return s + fmt.Sprintf("; slower beyond the interval in %d: %s\n", len(slower), strings.Join(slower, ", "))
+	return fmt.Sprintf("- the tuner's blocks are %.3f × as fast as %s in the geometric mean of %d, least %.3f × at %s; ",
+		math.Exp(logs/float64(len(audits))), than, len(audits), of(least).Center, sizeOf(least.Row.Key)) + beyond("slower", Paired.Slower, audits, of)
 }
 
 // ofFirst is a line on how good the first choices of kernels are.
 func ofFirst(audits []Audit) string {
+	of := func(a Audit) Paired { return a.OverFirst }
 	var ratios []float64
-	var same int
-	var longer []string
 	for _, a := range audits {
-		p := a.OverFirst
-		ratios = append(ratios, p.Center)
+		ratios = append(ratios, of(a).Center)
+	}
+	worst := slices.MaxFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
+	return fmt.Sprintf("- the kernel's first choice takes %.3f × as long as the best of the exhaustive search in the median of %d, %.3f × at most, at %s; ",
+		interval.Of(ratios).Center, len(audits), of(worst).Center, sizeOf(worst.Row.Key)) + beyond("longer", func(p Paired) bool { return p.Low > 1 }, audits, of)
+}
+
+// beyond says in how many audits both shapes are the same, and in which one is beyond the
+// interval.
+func beyond(what string, is func(Paired) bool, audits []Audit, of func(Audit) Paired) string {
+	same := 0
+	var list []string
+	for _, a := range audits {
+		p := of(a)
 		if p.Rounds == 0 {
 			same++
 		}
-		if p.Low > 1 {
-			longer = append(longer, fmt.Sprintf("%s (%.3f)", sizeOf(a.Row.Key), p.Center))
+		if is(p) {
+			list = append(list, fmt.Sprintf("%s (%.3f)", sizeOf(a.Row.Key), p.Center))
 		}
 	}
-	worst := slices.MaxFunc(audits, func(a, b Audit) int { return cmp.Compare(a.OverFirst.Center, b.OverFirst.Center) })
-	s := fmt.Sprintf("- the kernel's first choice takes %.3f × as long as the best of the exhaustive search in the median of %d, %.3f × at most, at %s; the same in %d",
-		interval.Of(ratios).Center, len(audits), worst.OverFirst.Center, sizeOf(worst.Row.Key), same)
-	if len(longer) == 0 {
-		return s + "; longer beyond the interval in none\n"
+	s := fmt.Sprintf("the same in %d; %s beyond the interval in ", same, what)
+	if len(list) == 0 {
+		return s + "none\n"
 	}
-	return s + fmt.Sprintf("; longer beyond the interval in %d: %s\n", len(longer), strings.Join(longer, ", "))
+	return s + fmt.Sprintf("%d: %s\n", len(list), strings.Join(list, ", "))
 }
 
 // costs is a line on what all audits cost.

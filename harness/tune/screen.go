@@ -46,7 +46,7 @@ func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance
 	if s.reference, err = t.firstThatRuns(ctx, j, all); err != nil {
 		return nil, 0, err
 	}
-	defer s.reference.shut()
+	defer s.reference.exe.Close()
 	if s.pace, err = t.sample(ctx, s.reference, glance); err != nil {
 		return nil, 0, err
 	}
@@ -112,7 +112,7 @@ func (s *screening) glance(ctx context.Context, r *racer) error {
 	if err := s.t.open(ctx, s.j, r); err != nil {
 		return err
 	}
-	defer r.shut()
+	defer r.exe.Close()
 	if r.first = r.fastest / s.pace; r.first > hopeless {
 		return nil
 	}

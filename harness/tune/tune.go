@@ -78,7 +78,7 @@ type Tuner struct {
 	sleep func(time.Duration) // on it; nil for the real one
 
 	machine *watched // of the job that is measured
-	bounds  *measure.Bounds
+	bounds  measure.Bounds
 
 	references *seeded.References // nil until the first candidate is open
 }
@@ -129,8 +129,8 @@ func (t *Tuner) Tune(ctx context.Context, j Job) (tuned.Row, error) {
 func (t *Tuner) measureRow(ctx context.Context, j Job, list []Candidate, a *allowance, row *tuned.Row) error {
 	t.machine = t.watchOver(j)
 	defer func() {
-		t.Machine = Machine{t.machine.rounds, t.machine.repeated}
-		t.machine.watch.Close()
+		t.Machine = t.machine.Machine
+		t.machine.Close()
 		t.machine = nil
 	}()
 	winner, e, err := t.measure(ctx, j, list, a)

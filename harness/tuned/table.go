@@ -38,17 +38,13 @@ func KeyOf(kernel, variant string, p problem.Problem) Key { return Key{kernel, v
 
 // sizeless is the key with all sizes 1: what a fallback may not change.
 func (k Key) sizeless() Key {
-	k.Problem = resized(k.Problem, problem.Sizes{1, 1, 1, 1, 1, 1, 1, 1})
-	return k
-}
-
-// resized is p with other sizes.
-func resized(p problem.Problem, s problem.Sizes) problem.Problem {
-	f := p.Family()
-	for i := len(f.Sizes); i < len(s); i++ {
-		s[i] = 0
+	f := k.Problem.Family()
+	var ones problem.Sizes
+	for i := range f.Sizes {
+		ones[i] = 1
 	}
-	return f.Make(s, p.Asked())
+	k.Problem = f.Make(ones, k.Problem.Asked())
+	return k
 }
 
 func (k Key) String() string {

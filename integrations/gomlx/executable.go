@@ -153,16 +153,14 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, _ compute.D
 	}
 	out := make([]compute.Buffer, len(e.outputs))
 	for i, slot := range e.outputs {
-		x := slots[slot]
+		x := &buffer{Buffer: slots[slot], backend: e.backend}
+		out[i] = x
 		if _, constant := e.constants[slot]; constant || slot < len(inputs) || slices.Contains(e.outputs[:i], slot) {
 			var err error
-			if x, err = (&buffer{Buffer: x, backend: e.backend}).CopyToDevice(0); err != nil { // it stays its owner's
+			if out[i], err = x.CopyToDevice(0); err != nil { // it stays its owner's
 				return nil, err
 			}
-			out[i] = x
-			continue
 		}
-		out[i] = &buffer{Buffer: x, backend: e.backend}
 	}
 	return out, nil
 }

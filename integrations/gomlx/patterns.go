@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 
 	"matladder/problem"
+	"matladder/tile"
 )
 
 // patterns finds what models write out in small operations and matladder computes in one: the
@@ -197,14 +198,12 @@ func (p *product) plain() bool {
 // normed is x / √(mean of squares + ε) · w.
 func (p *patterns) normed(found map[string]*node, out *node) *task {
 	x, last := found["x"], out.shape.Rank()-1
-	d, ok := p.rows(out.shape, last)
-	if !ok || !x.shape.Equal(out.shape) || !slices.Equal(found["sum"].op.numbers[0], []int{last}) {
+	d, rows, cols := p.rows(out.shape, last)
+	if d == tile.InvalidDtype || !x.shape.Equal(out.shape) || !slices.Equal(found["sum"].op.numbers[0], []int{last}) {
 		return nil
 	}
-	cols := x.shape.Dim(-1)
-	rows, w := x.shape.Size()/cols, p.spread(found["w"], x.shape.Dimensions, false)
-	epsilon := number(found["epsilon"])
-	n := number(found["count"])
+	w := p.spread(found["w"], x.shape.Dimensions, false)
+	epsilon, n := number(found["epsilon"]), number(found["count"])
 	if part := found["part"]; part != nil {
 		n = 1 / number(part)
 	}

@@ -1,6 +1,7 @@
 package gomlx
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -138,8 +139,7 @@ func (p *product) task(out shapes.Shape) *task {
 		shared, kept := slices.Contains(other, r), slices.Contains(p.o, r)
 		return shared && kept, !kept, !shared
 	}
-	right := func() []rune { return without(p.ys, p.xs) }
-	if len(right()) == 0 {
+	if len(without(p.ys, p.xs)) == 0 {
 		if p.bias != nil {
 			return nil
 		}
@@ -217,11 +217,7 @@ func (w writing) write(s tile.Blocks) ([]*tile.Program, error) {
 	blocks := map[rune]int{w.m: s.M, w.k: s.K, w.n: s.N}
 	var first, last []tile.Cond
 	axis := func(r rune, semantics tile.Semantics) {
-		b, ok := blocks[r]
-		if !ok {
-			b = 1
-		}
-		a := t.Axis(string(r), tile.Ceil(w.sizes[r], b), semantics)
+		a := t.Axis(string(r), tile.Ceil(w.sizes[r], max(1, blocks[r])), semantics)
 		at[r] = a
 		if semantics == tile.Arbitrary {
 			first, last = append(first, a.First()), append(last, a.Last())
@@ -239,11 +235,7 @@ func (w writing) write(s tile.Blocks) ([]*tile.Program, error) {
 	spec := func(list []rune) (tile.ArrayShape, tile.BlockSpec) {
 		block, index := make([]int, len(list)), make([]tile.IndexExpr, len(list))
 		for i, r := range list {
-			b, ok := blocks[r]
-			if !ok {
-				b = tile.Squeezed
-			}
-			block[i], index[i] = b, at[r]
+			block[i], index[i] = cmp.Or(blocks[r], tile.Squeezed), at[r]
 		}
 		return tile.Array(w.dims(list)...), tile.Block(block...).At(index...)
 	}

@@ -1,6 +1,7 @@
 package gomlx
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -102,11 +103,7 @@ func (f *function) DotGeneral(x value, xSum, xBatch []int, y value, ySum, yBatch
 	if c16 := c; list[0].shape.DType == dtypes.Float16 && list[1].shape.DType == dtypes.Float16 && c.AccumulatorDType != dtypes.Float16 && f.takes(list[0].shape, list[1].shape) {
 		// Products of float16 are sums of float32 in the Go backend too.
 		c16.AccumulatorDType, c16.OutputDType = dtypes.Float32, dtypes.Float32
-		out := c.OutputDType
-		if out == dtypes.InvalidDType {
-			out = dtypes.Float16
-		}
-		return f.widened(list[:2], out, func(in []value) (value, error) {
+		return f.widened(list[:2], cmp.Or(c.OutputDType, dtypes.Float16), func(in []value) (value, error) {
 			return f.DotGeneral(in[0], xSum, xBatch, in[1], ySum, yBatch, c16)
 		})
 	}
@@ -121,20 +118,24 @@ func (f *function) DotGeneral(x value, xSum, xBatch []int, y value, ySum, yBatch
 	return give(v, p.task(v.(*node).shape)), nil
 }
 
+// recording keeps the first error of operations that are added one after the other. Those
+// behind it get no value, and refuse that.
+type recording struct{ err error }
+
+func (r *recording) of(v value, err error) value {
+	r.err = cmp.Or(r.err, err)
+	return v
+}
+
 // widened computes in float32 what is of float16.
 func (f *function) widened(list []*node, out dtypes.DType, compute func([]value) (value, error)) (value, error) {
+	var r recording
 	in := make([]value, len(list))
 	for i, n := range list {
-		var err error
-		if in[i], err = f.ConvertDType(n, dtypes.Float32); err != nil {
-			return nil, err
-		}
+		in[i] = r.of(f.ConvertDType(n, dtypes.Float32))
 	}
-	v, err := compute(in)
-	if err != nil {
-		return nil, err
-	}
-	return f.ConvertDType(v, out)
+	v := r.of(f.ConvertDType(r.of(compute(in)), out))
+	return v, r.err
 }
 
 // activations are those that products have.
@@ -210,19 +211,22 @@ func (f *function) FusedSoftmax(x value, axis int) (value, error) {
 		return nil, err
 	}
 	n := v.(*node)
-	d, ok := f.rows(n.shape, axis)
-	if !ok {
+	d, rows, cols := f.rows(n.shape, axis)
+	if d == tile.InvalidDtype {
 		return v, nil
 	}
-	cols := n.shape.Dim(-1)
-	rows := n.shape.Size() / cols
 	return give(v, solve(problem.Softmax{Rows: rows, Cols: cols, X: d, Out: d}, dense("o", nil, rows, cols), dense("x", x.(*node), rows, cols))), nil
 }
 
-// rows is the dtype of an array whose rows, from an axis on, are worth a launch.
-func (f *function) rows(s shapes.Shape, axis int) (tile.Dtype, bool) {
+// rows are the dtype and the sizes of an array whose rows, from an axis on, are worth a
+// launch; no dtype of another.
+func (f *function) rows(s shapes.Shape, axis int) (d tile.Dtype, rows, cols int) {
 	d, ok := dtypesOf[s.DType]
-	return d, ok && !d.IsInteger() && f.takes(s) && axis == s.Rank()-1 && s.Size() >= f.builder.backend.small/4
+	if !ok || d.IsInteger() || !f.takes(s) || axis != s.Rank()-1 || s.Size() < f.builder.backend.small/4 {
+		return tile.InvalidDtype, 0, 0
+	}
+	cols = s.Dim(-1)
+	return d, s.Size() / cols, cols
 }
 
 func (f *function) FusedLayerNorm(x value, axes []int, epsilon float64, gamma, beta value) (value, error) {
@@ -234,12 +238,10 @@ func (f *function) FusedLayerNorm(x value, axes []int, epsilon float64, gamma, b
 	if len(axes) != 1 || gamma == nil || beta == nil || epsilon <= 0 {
 		return v, nil
 	}
-	d, ok := f.rows(n.shape, (axes[0]+n.shape.Rank())%n.shape.Rank())
-	if !ok {
+	d, rows, cols := f.rows(n.shape, (axes[0]+n.shape.Rank())%n.shape.Rank())
+	if d == tile.InvalidDtype {
 		return v, nil
 	}
-	cols := n.shape.Dim(-1)
-	rows := n.shape.Size() / cols
 	return give(v, solve(problem.Norm{Rows: rows, Cols: cols, X: d, Out: d, Epsilon: epsilon}, dense("o", nil, rows, cols),
 		dense("x", x.(*node), rows, cols), dense("w", gamma.(*node), 1, cols), dense("b", beta.(*node), 1, cols))), nil
 }
@@ -348,25 +350,18 @@ func (f *function) scores(o *compute.ScaledDotProductAttentionConfig, layout com
 		if rank < 1 || rank > 4 || i == 1 && rank == 3 && s.Dimensions[0] > 1 { // that may be of a batch, or of heads
 			return nil, unsupported("a bias or mask of %s", s)
 		}
+		var r recording
 		if i == 1 && rank == 4 && layout == compute.AxesLayoutBSHD {
-			if v, err = f.Transpose(v, 0, 2, 1, 3); err != nil {
-				return nil, err
-			}
+			v = r.of(f.Transpose(v, 0, 2, 1, 3))
 		}
 		if s.DType == dtypes.Bool {
-			seen, err := f.Constant([]float32{0})
-			if err != nil {
-				return nil, err
-			}
-			hidden, err := f.Constant([]float32{float32(math.Inf(-1))})
-			if err != nil {
-				return nil, err
-			}
-			if v, err = f.Where(v, seen, hidden); err != nil {
-				return nil, err
-			}
-		} else if v, err = f.ConvertDType(v, dtypes.Float32); err != nil {
-			return nil, err
+			seen, hidden := r.of(f.Constant([]float32{0})), r.of(f.Constant([]float32{float32(math.Inf(-1))}))
+			v = r.of(f.Where(v, seen, hidden))
+		} else {
+			v = r.of(f.ConvertDType(v, dtypes.Float32))
+		}
+		if r.err != nil {
+			return nil, r.err
 		}
 		axes := []int{0, 1, 2, 3}[4-rank:]
 		if v, err = f.BroadcastInDim(v, shapes.Make(dtypes.Float32, dims...), axes); err != nil {
@@ -388,14 +383,12 @@ func (f *function) scores(o *compute.ScaledDotProductAttentionConfig, layout com
 func (f *function) lengths(o *compute.ScaledDotProductAttentionConfig, batch, rows, keys int) (*node, error) {
 	var columns []value
 	for i, v := range []value{o.QuerySeqLen, o.KeyValueSeqLen} {
-		var err error
+		var r recording
 		if v == nil {
-			if v, err = f.Constant(slices.Repeat([]int32{int32([]int{rows, keys}[i])}, batch), batch); err != nil {
-				return nil, err
-			}
+			v = r.of(f.Constant(slices.Repeat([]int32{int32([]int{rows, keys}[i])}, batch), batch))
 		}
 		list, err := f.nodes(v)
-		if err != nil {
+		if err = cmp.Or(r.err, err); err != nil {
 			return nil, err
 		}
 		if want := shapes.Make(dtypes.Int32, batch); !list[0].shape.Equal(want) {

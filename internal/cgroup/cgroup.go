@@ -94,8 +94,8 @@ func quota(system fs.FS) (cores float64, ok bool) {
 	}
 	v1, v2 := groups(system, "cpu")
 	for _, g := range v2 {
-		text, err := fs.ReadFile(system, g+"/cpu.max")
-		if f := strings.Fields(string(text)); err == nil && len(f) == 2 {
+		text, _ := fs.ReadFile(system, g+"/cpu.max")
+		if f := strings.Fields(string(text)); len(f) == 2 {
 			q, errQ := strconv.ParseInt(f[0], 10, 64) // or max
 			p, errP := strconv.ParseInt(f[1], 10, 64)
 			take(q, p, errQ == nil && errP == nil)
@@ -112,16 +112,13 @@ func quota(system fs.FS) (cores float64, ok bool) {
 // number returns the number after the word name at the start of a line of a file, the
 // first number if name is empty; ok is false if there is none, as of max.
 func number(system fs.FS, file, name string) (n int64, ok bool) {
-	text, err := fs.ReadFile(system, file)
-	if err != nil {
-		return 0, false
-	}
+	text, _ := fs.ReadFile(system, file)
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
-		if name != "" && (len(f) == 0 || f[0] != name) {
-			continue
-		}
 		if name != "" {
+			if len(f) == 0 || f[0] != name {
+				continue
+			}
 			f = f[1:]
 		}
 		if len(f) == 0 {

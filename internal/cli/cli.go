@@ -61,13 +61,12 @@ func Pairs(flag string, given []string) (map[string]string, error) {
 // Status returns the exit status of a command that ended with err: OK also for a
 // call for help.
 func Status(err error) int {
-	var usage *UsageError
 	switch {
 	case err == nil || errors.Is(err, pflag.ErrHelp):
 		return OK
 	case errors.Is(err, context.Canceled):
 		return Interrupted
-	case errors.As(err, &usage):
+	case errors.As(err, new(*UsageError)):
 		return Usage
 	}
 	return Failed

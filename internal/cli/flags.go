@@ -29,7 +29,7 @@ func Parse(f *pflag.FlagSet, args []string) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
-	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		err = fmt.Errorf("--%s: %q %s", invalid.GetFlag().Name, invalid.GetValue(), unlike(invalid))
 	}
 	if err == nil {

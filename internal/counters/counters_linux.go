@@ -79,7 +79,10 @@ func (r *Reader) Glance() Reading {
 	if r.threads.waited(r.buf, &r.waited) {
 		now.Waited, now.Known = r.waited, now.Known|Waited
 	}
-	switches(&now)
+	var usage unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &usage) == nil {
+		now.Switches, now.Known = usage.Nivcsw, now.Known|Switches
+	}
 	r.happened(&now)
 	return now
 }
@@ -224,11 +227,4 @@ func (r *Reader) text(file string) []byte {
 	defer f.Close()
 	n, _ := f.Read(r.buf)
 	return r.buf[:max(0, n)]
-}
-
-func switches(now *Reading) {
-	var usage unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &usage) == nil {
-		now.Switches, now.Known = usage.Nivcsw, now.Known|Switches
-	}
 }

@@ -12,9 +12,9 @@ var ErrNoEvents = errors.New("no events of processors can be counted here")
 //
 // Another event has to be known in these places: its field of Reading and its Set
 // (counters.go); Events, eventNames and of (this file); how the system is asked for it
-// (events_linux.go); measure.Since, and measure.go and cold.go of package harness, through
-// which it comes into a row; and, as a column, in package results: Record, FORMAT.md, Events
-// and what fills it in (events.go), TableColumns (extra.go).
+// (events_linux.go); since, add and During of package measure, through which it comes into a
+// row; a column in package results: Conditions, FORMAT.md; and in package stats: Events and
+// what fills it in (events.go), TableColumns (extra.go).
 const Events = Cycles | Instructions | L2Misses | L3Misses | DTLBMisses
 
 // eventNames are the events as people call them, in the order of Reading.

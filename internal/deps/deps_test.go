@@ -76,15 +76,15 @@ backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
 backend/cpu: backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
-backend/registry: backend machine
+backend/registry: internal/known backend machine
 backend/cpu/cputest: backend/cpu machine tile
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/foreign/clib: backend backend/internal/stage backend/worker machine internal/child internal/dynlib internal/lastline problem tile github.com/ebitengine/purego
-backend/registry/builtin: backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/awake lower/triton plugins tile
-backend/foreign/process: backend backend/internal/stage machine internal/child internal/files internal/lastline problem tile
+backend/registry/builtin: internal/known backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/awake lower/triton plugins tile
+backend/foreign/process: internal/known backend backend/internal/stage machine internal/child internal/files internal/lastline problem tile
 stats/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
-harness/measure: stats/interval backend machine problem internal/awake internal/counters results
+harness/measure: stats backend backend/seeded machine problem tile internal/awake internal/counters results
 results: internal/files internal/words problem
 stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 internal/words:
@@ -94,11 +94,11 @@ harness: stats machine/mesh harness/measure harness/tuned internal/awake interna
 plots/figure: internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure stats results model machine machine/mesh
 cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
-harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking
+harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
 cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
 cmd/compare: stats results internal/cli internal/lastline github.com/spf13/pflag
 cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
-cmd/mesh: internal/cli model model/layer machine/mesh github.com/spf13/pflag
+cmd/mesh: internal/known internal/cli model model/layer machine/mesh github.com/spf13/pflag
 cmd/peers: stats internal/cli internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
 plots/report: stats plots plots/report/echarts results model/traverse
 plots/report/echarts:
@@ -107,12 +107,12 @@ workshop/exercises/*: tile problem
 workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem
 workshop: kernels model/traverse model machine/mesh machine check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
-workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/unix golang.org/x/sys/windows
-cmd/workshop: stats internal/cli internal/files plots/figure results workshop workshop/classroom github.com/spf13/pflag
+workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/windows
+cmd/workshop: internal/known stats internal/cli internal/files plots/figure results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: internal/child internal/pjrtapi
 plugins/plugintest:
-cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3
 internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
 internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
@@ -120,7 +120,7 @@ internal/awake:
 internal/cgroup:
 internal/child: internal/lastline
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
-cmd/internal/sweepflag: harness internal/cli internal/files results github.com/spf13/pflag
+cmd/internal/sweepflag: internal/known harness internal/cli internal/files results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/known:
 internal/lastline:

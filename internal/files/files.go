@@ -4,6 +4,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,19 +20,10 @@ const maxBytes = 64 << 20
 // Read returns the content of a file, or of a pipe. A folder, and what is longer than
 // 64 MiB, is an error; each names the path.
 func Read(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder, not a file", path)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err == nil && len(text) > maxBytes {
-		err = fmt.Errorf("%s is longer than %d MiB", path, maxBytes>>20)
-	}
-	return text, err
+	return read(path, maxBytes, fmt.Sprintf("%d MiB", maxBytes>>20))
 }
 
 // ReadRegular returns the content of a regular file of at most limit bytes. Anything
@@ -47,6 +39,11 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
+	return read(path, limit, fmt.Sprintf("%d bytes", limit))
+}
+
+// read reads a file of at most limit bytes, which are told so.
+func read(path string, limit int64, told string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -54,7 +51,7 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(text)) > limit {
-		err = fmt.Errorf("%s is longer than %d bytes", path, limit)
+		err = fmt.Errorf("%s is longer than %s", path, told)
 	}
 	return text, err
 }
@@ -70,6 +67,14 @@ func Replace(path string, data []byte) error {
 		return err
 	}
 	return f.replace(data)
+}
+
+// Write is Replace where the folder may have to be made.
+func Write(path string, data []byte) error {
+	if err := MakeFolder(path); err != nil {
+		return err
+	}
+	return Replace(path, data)
 }
 
 // MakeFolder makes the folder of the file path, if it is not there.
@@ -149,9 +154,7 @@ func (r *replacement) replace(data []byte) error {
 	if err == nil && !r.direct {
 		err = r.Sync()
 	}
-	if closed := r.Close(); err == nil {
-		err = closed
-	}
+	err = cmp.Or(err, r.Close())
 	if err == nil && !r.direct {
 		err = os.Rename(r.Name(), r.target)
 	}

@@ -1,4 +1,4 @@
-// Package known finds things by their names.
+// Package known finds things by their names, and lists what they are called.
 package known
 
 import (
@@ -9,14 +9,20 @@ import (
 // Find returns the one of all that has a name; the error, that such a thing is unknown, lists
 // the names there are.
 func Find[T any](thing, name string, all []T, nameOf func(T) string) (T, error) {
-	var names []string
 	for _, x := range all {
-		n := nameOf(x)
-		if n == name {
+		if nameOf(x) == name {
 			return x, nil
 		}
-		names = append(names, n)
 	}
 	var none T
-	return none, fmt.Errorf("unknown %s %q (known: %s)", thing, name, strings.Join(names, ", "))
+	return none, fmt.Errorf("unknown %s %q (known: %s)", thing, name, strings.Join(Names(all, nameOf), ", "))
+}
+
+// Names are what things are called, in their order.
+func Names[T any](all []T, nameOf func(T) string) []string {
+	var names []string
+	for _, x := range all {
+		names = append(names, nameOf(x))
+	}
+	return names
 }

@@ -116,8 +116,7 @@ func (d Doc) entries(n *yaml.Node, what string, known func(key *yaml.Node) error
 			return err
 		}
 		if err := read(key, resolve(n.Content[i+1])); err != nil {
-			var at *Error
-			if errors.As(err, &at) {
+			if at, ok := errors.AsType[*Error](err); ok {
 				at.Msg = key.Value + ": " + at.Msg
 			}
 			return err

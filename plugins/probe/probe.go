@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,9 +54,7 @@ func Run(ctx context.Context, path string, o Options) (Report, error) {
 	if !supported {
 		return Report{}, errors.New("plugins can be loaded on Linux (amd64, arm64) alone")
 	}
-	if o.Limit == 0 {
-		o.Limit = time.Minute
-	}
+	o.Limit = cmp.Or(o.Limit, time.Minute)
 	p, err := child.Start(child.Options{Role: role, Env: o.Env})
 	if err != nil {
 		return Report{}, fmt.Errorf("probe: %w", err)
@@ -71,15 +70,14 @@ func Run(ctx context.Context, path string, o Options) (Report, error) {
 	for _, step := range steps {
 		var next Report
 		err := p.Ask(limited, string(step), request{step, path}, nil, &next, nil)
-		var crash *child.CrashError
-		switch {
+		switch crash, crashed := errors.AsType[*child.CrashError](err); {
 		case ctx.Err() != nil:
 			return r, ctx.Err()
 		case err == nil:
 			r = next
 		case limited.Err() != nil:
 			r.Problem = fmt.Sprintf("no answer within %v while %s", o.Limit, step)
-		case errors.As(err, &crash):
+		case crashed:
 			r.Problem = fmt.Sprintf("it ended the process while %s (%s)", step, crash.Reason)
 		default:
 			return r, fmt.Errorf("probe: %w", err)

@@ -13,9 +13,14 @@ import (
 // measured are the points of a machine, for Answers.
 type measured []stats.Summary
 
-// find is fastest of a kernel for one product.
-func (m measured) find(kernel, dtype string, size [3]int) *stats.Summary {
-	return m.fastest(kernel, dtype, func(s *stats.Summary) bool { return [3]int{s.M, s.K, s.N} == size })
+// find is fastest of a kernel for the first of several products that was measured.
+func (m measured) find(kernel, dtype string, sizes ...[3]int) *stats.Summary {
+	for _, size := range sizes {
+		if s := m.fastest(kernel, dtype, func(s *stats.Summary) bool { return [3]int{s.M, s.K, s.N} == size }); s != nil {
+			return s
+		}
+	}
+	return nil
 }
 
 // attention is fastest of a kernel for one attention.
@@ -41,23 +46,6 @@ func (m measured) fastest(kernel, dtype string, asked func(*stats.Summary) bool)
 	return best
 }
 
-// first is find for the first of several sizes that was measured.
-func (m measured) first(kernel, dtype string, sizes ...[3]int) *stats.Summary {
-	for _, size := range sizes {
-		if s := m.find(kernel, dtype, size); s != nil {
-			return s
-		}
-	}
-	return nil
-}
-
-func kernelOf(s *stats.Summary) string {
-	if s == nil {
-		return ""
-	}
-	return s.Kernel
-}
-
 func cube(n int) [3]int { return [3]int{n, n, n} }
 
 // An Answer is what came out, and when it was measured; at no time if it needs none.
@@ -69,7 +57,7 @@ type Answer struct {
 // sure writes figures of a point, and says if they are not to be relied on.
 func sure(s *stats.Summary, format string, args ...any) Answer {
 	text := fmt.Sprintf(format, args...)
-	if s.Rough || !s.Rate.Holds() {
+	if rough(s) != "" {
 		text += " (not to be relied on: the machine was disturbed)"
 	}
 	return Answer{text, s.Latest}
@@ -88,22 +76,22 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 	}
 	switch lesson {
 	case 0:
-		if s := m.first("v1_naive", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.PeakFLOPs > 0 {
+		if s := m.find("v1_naive", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.PeakFLOPs > 0 {
 			list = append(list, sure(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", words.Figure(s.PeakFLOPs/1e9), words.Figure(s.PercentOfPeak.Median), s.Size()))
 		}
 	case 1:
 		fixed("a, b and o take 48 MiB: three times 16, so they do not fit")
 		fixed("one core works on one program")
 	case 2:
-		if s := m.first("v2_parallel", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.OverBelow.Known() {
+		if s := m.find("v2_parallel", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.OverBelow.Known() {
 			list = append(list, sure(s, "v2 is %s times as fast as v1 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
 		}
 		fixed("each panel of b comes in twice")
 	case 3:
 		fixed("4·4·4 = 64 steps, and each block of a comes in 4 times")
-		if s := m.first("v3_block", "float32", cube(512), cube(1024), cube(256)); s != nil && s.OverBelow.Known() {
+		if s := m.find("v3_block", "float32", cube(512), cube(1024), cube(256)); s != nil && s.OverBelow.Known() {
 			list = append(list, sure(s, "v3 is %s times as fast as v2 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
-		} else if a := m.first("v3_block", "float32", cube(1024), cube(256)); a != nil {
+		} else if a := m.find("v3_block", "float32", cube(1024), cube(256)); a != nil {
 			ratio("v3 beside v2", a, m.find("v2_parallel", "float32", [3]int{a.M, a.K, a.N}))
 		}
 	case 4:
@@ -119,7 +107,7 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 			}
 		}
 		for _, dtype := range []string{"bfloat16", "int8"} {
-			if a := m.first("v5_quant", dtype, [3]int{512, 1024, 512}, cube(1024)); a != nil {
+			if a := m.find("v5_quant", dtype, [3]int{512, 1024, 512}, cube(1024)); a != nil {
 				ratio(dtype+" beside float32", a, m.find("v5_quant", "float32", [3]int{a.M, a.K, a.N}))
 			}
 		}
@@ -134,14 +122,15 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 	case 8:
 		fixed("v1 moves 1.9 GB, v3 276.8 MB")
 		fixed("v4 computes 53 % of v3: half, and a part of the blocks on the diagonal")
-		first := m.attention("v1_scores", "float32", "1024", "causal")
-		best := first
-		for _, kernel := range []string{"v2_rows", "v3_flash", "v4_skip"} {
-			if s := m.attention(kernel, "float32", "1024", "causal"); s != nil && best != nil && s.Pos.File == best.Pos.File && s.Rate.Median > best.Rate.Median {
-				best = s
+		if first := m.attention("v1_scores", "float32", "1024", "causal"); first != nil {
+			best := first
+			for _, kernel := range []string{"v2_rows", "v3_flash", "v4_skip"} {
+				if s := m.attention(kernel, "float32", "1024", "causal"); s != nil && s.Pos.File == best.Pos.File && s.Rate.Median > best.Rate.Median {
+					best = s
+				}
 			}
+			ratio("the fastest is "+best.Kernel+", beside v1", best, first)
 		}
-		ratio("the fastest is "+kernelOf(best)+", beside v1", best, first)
 	case 9:
 		fixed("v1 moves 268.6 MB, twice the arrays")
 		fixed("v4 moves 134.2 MB, v5 33.8 MB")

@@ -22,10 +22,8 @@ type Class []*HandIn
 // Add adds a hand-in; of two under one name the later with a different content would
 // hide the earlier, so that is an error.
 func (c *Class) Add(h *HandIn) error {
-	for _, o := range *c {
-		if o.Name == h.Name {
-			return fmt.Errorf("two hand-ins of %q: leave one out, or have one of them handed in under another name", h.Name)
-		}
+	if slices.ContainsFunc(*c, func(o *HandIn) bool { return o.Name == h.Name }) {
+		return fmt.Errorf("two hand-ins of %q: leave one out, or have one of them handed in under another name", h.Name)
 	}
 	*c = append(*c, h)
 	slices.SortFunc(*c, func(a, b *HandIn) int { return strings.Compare(a.Name, b.Name) })
@@ -62,15 +60,15 @@ func (c Class) Write(w io.Writer) error {
 		}
 		m := measured(Class{h}.Summaries())
 		v1, v2, best := "", "", ""
-		if s := m.first("v1_naive", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil {
+		if s := m.find("v1_naive", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil {
 			v1 = rough(s) + words.Figure(s.Rate.Median/1e9) + " GFLOP/s"
 		}
-		if s := m.first("v2_parallel", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.OverBelow.Known() {
+		if s := m.find("v2_parallel", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.OverBelow.Known() {
 			v2 = rough(s) + words.Figure(s.OverBelow.Median) + "×"
 		}
 		var top *stats.Summary
 		for _, name := range []string{"v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant"} {
-			if s := m.first(name, "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.PercentOfPeak.Known() && (top == nil || s.PercentOfPeak.Median > top.PercentOfPeak.Median) {
+			if s := m.find(name, "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.PercentOfPeak.Known() && (top == nil || s.PercentOfPeak.Median > top.PercentOfPeak.Median) {
 				top = s
 			}
 		}

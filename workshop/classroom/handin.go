@@ -103,38 +103,34 @@ func (h *HandIn) own() {
 
 // Write writes h to the file path, which is replaced as a whole.
 func (h *HandIn) Write(path string) error {
-	var b bytes.Buffer
+	var b, verdicts bytes.Buffer
+	var failed []error
 	z := zip.NewWriter(&b)
-	part := func(name string, write func(io.Writer) error) error {
+	part := func(name string, text []byte) {
 		w, err := z.Create(name)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = w.Write(text)
 		}
-		return write(w)
+		failed = append(failed, err)
 	}
-	text := func(s string) func(io.Writer) error {
-		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
-	}
-	err := part("about.txt", text(formatFirst+"\n"+h.Name+"\n"+h.Machine+"\n"))
-	err = errors.Join(err, part("predictions.csv", text(string(predictionsCSV(h.Predictions)))))
-	var verdicts strings.Builder
+	part("about.txt", []byte(formatFirst+"\n"+h.Name+"\n"+h.Machine+"\n"))
+	part("predictions.csv", predictionsCSV(h.Predictions))
 	for _, v := range h.Verdicts {
 		fmt.Fprintf(&verdicts, "%d,%t\n", v.Exercise, v.Right)
 	}
-	err = errors.Join(err, part("verdicts.csv", text(verdicts.String())))
+	part("verdicts.csv", verdicts.Bytes())
 	for i, rows := range h.Rows {
-		err = errors.Join(err, part(fmt.Sprintf("results/%03d.csv", i), func(w io.Writer) error { return results.Write(w, rows) }))
+		var text bytes.Buffer
+		failed = append(failed, results.Write(&text, rows))
+		part(fmt.Sprintf("results/%03d.csv", i), text.Bytes())
 	}
-	if err = errors.Join(err, z.Close()); err != nil {
+	if err := errors.Join(append(failed, z.Close())...); err != nil {
 		return err
 	}
 	if b.Len() > mostAll {
 		return fmt.Errorf("%s would have %d MB, more than the %d that are read: hand in fewer files, with --input", path, b.Len()>>20, mostAll>>20)
 	}
-	if err := files.MakeFolder(path); err != nil {
-		return err
-	}
-	return files.Replace(path, b.Bytes())
+	return files.Write(path, b.Bytes())
 }
 
 var resultsPart = regexp.MustCompile(`^results/\d{3}\.csv$`)

@@ -80,8 +80,7 @@ func Pack(ctx context.Context, folder, file string, names []string) (contents []
 	a.folder(filepath.Join(modules, "vendor"), "matladder/vendor")
 	contents = append(contents, a.since("files of modules (vendor/)"))
 	for _, p := range found {
-		home := p.Root
-		a.folder(home, "matladder/.plugins/"+filepath.Base(home))
+		a.folder(p.Root, "matladder/.plugins/"+filepath.Base(p.Root))
 		contents = append(contents, a.since("files of plugin "+p.Name+" "+p.Version+" (.plugins/)"))
 	}
 	a.text("matladder/OFFLINE.md", offlinePage)

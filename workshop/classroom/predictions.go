@@ -89,10 +89,7 @@ func AddPrediction(path string, p Prediction) error {
 	if err != nil {
 		return err
 	}
-	if err := files.MakeFolder(path); err != nil {
-		return err
-	}
-	return files.Replace(path, predictionsCSV(append(list, p)))
+	return files.Write(path, predictionsCSV(append(list, p)))
 }
 
 func predictionsCSV(list []Prediction) []byte {

@@ -124,7 +124,7 @@ func memory() Finding {
 }
 
 func disk(folder string) Finding {
-	free, err := freeDisk(folder)
+	free, err := plugins.FreeBytes(folder)
 	text := fmt.Sprintf("%.1f GB free", float64(free)/1e9)
 	switch {
 	case err != nil:

@@ -31,10 +31,7 @@ func Reset(folder string, e workshop.Exercise, now time.Time) (kept string, err 
 		return "", nil
 	default:
 		kept = filepath.Join(folder, "out", "exercises", fmt.Sprintf("ex%d-%s.go.txt", e.Number, now.UTC().Format("20060102T150405.000000")))
-		if err := files.MakeFolder(kept); err != nil {
-			return "", err
-		}
-		if err := files.Replace(kept, mine); err != nil {
+		if err := files.Write(kept, mine); err != nil {
 			return "", err
 		}
 	}

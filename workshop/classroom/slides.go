@@ -214,10 +214,9 @@ func weigh(block string) float64 {
 	code := strings.HasPrefix(block, "```")
 	w := gapWeight
 	for line := range strings.Lines(block) {
-		switch {
-		case code:
+		if code {
 			w += 0.75
-		default:
+		} else {
 			w += float64(1 + utf8.RuneCountInString(line)/90)
 		}
 	}

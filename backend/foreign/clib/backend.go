@@ -97,9 +97,8 @@ func (b *Backend) Supports(p problem.Problem) error {
 	if asked.Precision = b.Asked.Precision; asked != b.Asked {
 		return fmt.Errorf("%s computes %s", b.Name(), b.Asked)
 	}
-	given, taken := p.Sizes(), len(sizesOf(p))
-	for i, size := range b.Family.Sizes[taken:] {
-		if n := given[taken+i]; n != size.Default {
+	for i, size := range b.Family.Sizes {
+		if n := p.Sizes()[i]; size.Default != 0 && n != size.Default {
 			return fmt.Errorf("%s is not told of %s, which is %d", b.Name(), size.Name, n)
 		}
 	}

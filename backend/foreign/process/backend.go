@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -71,9 +72,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if o.Threads < 1 {
 		return nil, fmt.Errorf("peer: %d threads", o.Threads)
 	}
-	if o.CallTimeout == 0 {
-		o.CallTimeout = 10 * time.Minute
-	}
+	o.CallTimeout = cmp.Or(o.CallTimeout, 10*time.Minute)
 	b := &Backend{options: o, asks: multiplies{}}
 	if o.Library.kind == kindTorch {
 		b.asks = torch{}

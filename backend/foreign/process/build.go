@@ -7,6 +7,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,11 +28,26 @@ func Build(ctx context.Context, folder string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	files, text, err := sources()
+	files, err := fs.Sub(source, "source")
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("peer: %w", err)
 	}
-	sum := sha256.Sum256([]byte(compiler + "\n" + text))
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return "", fmt.Errorf("peer: %w", err)
+	}
+	args, text := []string{"-O2", "-o", "peer"}, compiler+"\n"
+	for _, e := range entries {
+		content, err := fs.ReadFile(files, e.Name())
+		if err != nil {
+			return "", fmt.Errorf("peer: %w", err)
+		}
+		text += e.Name() + "\n" + string(content)
+		if filepath.Ext(e.Name()) == ".c" {
+			args = append(args, e.Name())
+		}
+	}
+	sum := sha256.Sum256([]byte(text))
 	program := filepath.Join(folder, fmt.Sprintf("peer-%x", sum[:8]))
 	if exists(program) {
 		return program, nil
@@ -44,14 +60,8 @@ func Build(ctx context.Context, folder string) (string, error) {
 		return "", noFolder(err)
 	}
 	defer os.RemoveAll(work)
-	args := []string{"-O2", "-o", "peer"}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(work, name), content, 0o644); err != nil {
-			return "", noFolder(err)
-		}
-		if filepath.Ext(name) == ".c" {
-			args = append(args, name)
-		}
+	if err := os.CopyFS(work, files); err != nil {
+		return "", noFolder(err)
 	}
 	cmd := exec.CommandContext(ctx, compiler, append(args, "-ldl")...)
 	cmd.Dir = work
@@ -88,22 +98,4 @@ func compiler() (string, error) {
 		}
 	}
 	return "", ErrNoCompiler
-}
-
-// sources returns the files of the program, and all of them as one text.
-func sources() (files map[string][]byte, text string, err error) {
-	entries, err := source.ReadDir("source")
-	if err != nil {
-		return nil, "", fmt.Errorf("peer: %w", err)
-	}
-	files = map[string][]byte{}
-	for _, e := range entries {
-		content, err := source.ReadFile("source/" + e.Name())
-		if err != nil {
-			return nil, "", fmt.Errorf("peer: %w", err)
-		}
-		files[e.Name()] = content
-		text += e.Name() + "\n" + string(content)
-	}
-	return files, text, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"matladder/internal/child"
+	"matladder/internal/known"
 )
 
 // A Library is one that is installed on this machine.
@@ -20,14 +21,14 @@ type Library struct {
 // kindTorch is the name and the kind of PyTorch, which a Python program asks.
 const kindTorch = "torch"
 
-// known is what the package knows of a library.
-type known struct {
+// library is what the package knows of one.
+type library struct {
 	name, kind string
 	files      []string // patterns of the name of the shared library; in one folder, the first that is there
 	install    string   // how to get it
 }
 
-var libraries = []known{
+var libraries = []library{
 	{"openblas", "cblas", []string{"libopenblas.so.0", "libscipy_openblas.so", "libopenblas.so"},
 		"apt-get install libopenblas0-pthread"},
 	{"onednn", "onednn", []string{"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"},
@@ -41,40 +42,32 @@ var libraries = []known{
 }
 
 // Names lists the libraries that the package can run.
-func Names() []string {
-	var names []string
-	for _, k := range libraries {
-		names = append(names, k.name)
-	}
-	return names
-}
+func Names() []string { return known.Names(libraries, func(l library) string { return l.name }) }
 
 // Install says how to get a library, as a command line.
-func Install(name string) string {
-	for _, k := range libraries {
-		if k.name == name {
-			return k.install
-		}
+func Install(name string) string { return lookUp(name).install }
+
+// lookUp returns what is known of a library; nothing of another name.
+func lookUp(name string) (l library) {
+	if i := slices.IndexFunc(libraries, func(l library) bool { return l.name == name }); i >= 0 {
+		return libraries[i]
 	}
-	return ""
+	return l
 }
 
 // Find returns what is installed of a library: one in each of some folders and of
 // those where libraries usually are, in that order, each file once.
 func Find(name string, folders []string) []Library {
-	i := slices.IndexFunc(libraries, func(k known) bool { return k.name == name })
-	if i < 0 {
-		return nil
-	}
+	asked := lookUp(name)
 	var found []Library
 	seen := map[string]bool{}
 	for _, folder := range slices.Concat(folders, usualFolders()) {
-		for _, file := range libraries[i].files {
+		for _, file := range asked.files {
 			paths, err := filepath.Glob(filepath.Join(folder, file))
 			if err != nil || len(paths) == 0 {
 				continue
 			}
-			l := Library{Name: name, Path: paths[0], kind: libraries[i].kind}
+			l := Library{Name: name, Path: paths[0], kind: asked.kind}
 			if l.kind == kindTorch {
 				l.python = filepath.Join(folder, "../..", "bin", "python3")
 			}

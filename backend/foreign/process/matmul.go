@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/internal/known"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -21,7 +22,7 @@ func (multiplies) supports(b *Backend, asked problem.Problem) error {
 	if p.Batch != 1 || p.TransB || p.Epilogue() != "" {
 		return fmt.Errorf("%s is asked for one product at a time, without bias or activation", b.Name())
 	}
-	if _, err := scalesOf(p); err != nil {
+	if _, _, err := scalesOf(p); err != nil {
 		return fmt.Errorf("%s is %w", b.Name(), err)
 	}
 	if len(b.formsOf(p)) == 0 {
@@ -32,11 +33,7 @@ func (multiplies) supports(b *Backend, asked problem.Problem) error {
 
 func (multiplies) variants(b *Backend, asked problem.Problem) []string {
 	p, _ := asked.(problem.Matmul)
-	var list []string
-	for _, f := range b.formsOf(p) {
-		list = append(list, f.variant)
-	}
-	return list
+	return known.Names(b.formsOf(p), func(f form) string { return f.variant })
 }
 
 // A form is a product that the C program knows.
@@ -89,7 +86,7 @@ func (multiplies) products(b *Backend) []string {
 
 func (multiplies) request(b *Backend, spec backend.ProblemSpec) (string, error) {
 	p := spec.Problem.(problem.Matmul) // or it is not supported
-	count, err := scalesOf(p)
+	scalesA, scalesB, err := scalesOf(p)
 	if err != nil {
 		return "", err
 	}
@@ -99,5 +96,5 @@ func (multiplies) request(b *Backend, spec backend.ProblemSpec) (string, error) 
 	if b.options.Packed {
 		verb = "packed"
 	}
-	return fmt.Sprintf(verb+" %s %d %d %d %d %d", fits[i].name, p.M, p.K, p.N, count.a, count.b), nil
+	return fmt.Sprintf(verb+" %s %d %d %d %d %d", fits[i].name, p.M, p.K, p.N, scalesA, scalesB), nil
 }

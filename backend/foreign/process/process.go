@@ -61,8 +61,7 @@ func (p process) answer(ctx context.Context, what, word, request string, arrays 
 		out = [][]byte{into}
 	}
 	line, err := p.AskText(ctx, what, request, arrays, out)
-	var crash *child.CrashError
-	if errors.As(err, &crash) {
+	if crash, ok := errors.AsType[*child.CrashError](err); ok {
 		return "", (*backend.CrashError)(crash)
 	}
 	first, rest, _ := strings.Cut(line, " ")

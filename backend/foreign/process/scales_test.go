@@ -31,12 +31,12 @@ func scaledProducts(m, k, n int) []problem.Matmul {
 }
 
 func TestScalesOf(t *testing.T) {
-	for quant, want := range map[problem.Quant]scales{
+	for quant, want := range map[problem.Quant][2]int{
 		"": {}, "per_tensor": {1, 1}, "per_tensor+token": {33, 1}, "per_channel+tensor": {1, 19}, "per_channel+token": {33, 19},
 	} {
 		p := scaled(33, 70, 19, tile.Float32, quant)
-		if got, err := scalesOf(p); err != nil || got != want {
-			t.Errorf("%q: %+v, %v", quant, got, err)
+		if a, b, err := scalesOf(p); err != nil || a != want[0] || b != want[1] {
+			t.Errorf("%q: %d and %d, %v", quant, a, b, err)
 		}
 		in, _, err := operandsOf(p)
 		if err != nil {
@@ -46,7 +46,7 @@ func TestScalesOf(t *testing.T) {
 		for _, o := range in {
 			count += tile.Elements(o.Shape)
 		}
-		if count != int64(33*70+70*19+want.a+want.b) {
+		if count != int64(33*70+70*19+want[0]+want[1]) {
 			t.Errorf("%q: %d elements", quant, count)
 		}
 	}
@@ -57,7 +57,7 @@ func TestScalesOf(t *testing.T) {
 		if err := p.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := scalesOf(p); !errors.Is(err, errScales) {
+		if _, _, err := scalesOf(p); !errors.Is(err, errScales) {
 			t.Errorf("%s %s: %v", p, p.Quant, err)
 		}
 	}

@@ -18,9 +18,7 @@ func readDeviceList(message []byte) (groups [][]int64, err error) {
 	err = fields(message, func(number int, _ int64, data []byte) (err error) {
 		switch number {
 		case deviceListGroups:
-			var group []int64
-			group, err = readGroup(data)
-			groups = append(groups, group)
+			groups, err = more(groups, readGroup, data)
 		case deviceListIota:
 			groups, err = readIota(data)
 		}

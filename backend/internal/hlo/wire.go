@@ -102,6 +102,12 @@ func numbers(to []int64, value int64, data []byte) ([]int64, error) {
 	return to, nil
 }
 
+// more appends to a list what is read of a message.
+func more[T any](list []T, read func([]byte) (T, error), message []byte) ([]T, error) {
+	x, err := read(message)
+	return append(list, x), err
+}
+
 func readModule(message []byte) (*Module, error) {
 	m := &Module{}
 	entry := int64(-1)
@@ -112,9 +118,7 @@ func readModule(message []byte) (*Module, error) {
 		case moduleEntry:
 			entry = value
 		case moduleComputations:
-			var c *Computation
-			c, err = readComputation(data)
-			m.Computations = append(m.Computations, c)
+			m.Computations, err = more(m.Computations, readComputation, data)
 		}
 		return err
 	})
@@ -145,9 +149,7 @@ func readComputation(message []byte) (*Computation, error) {
 		case computationID:
 			c.id = value
 		case computationInstructions:
-			var i *Instruction
-			i, err = readInstruction(data)
-			c.Instructions = append(c.Instructions, i)
+			c.Instructions, err = more(c.Instructions, readInstruction, data)
 		}
 		return err
 	})
@@ -183,9 +185,7 @@ func readInstruction(message []byte) (*Instruction, error) {
 		case instructionOperands:
 			i.operands, err = numbers(i.operands, value, data)
 		case instructionGroups:
-			var group []int64
-			group, err = readGroup(data)
-			i.Groups = append(i.Groups, group)
+			i.Groups, err = more(i.Groups, readGroup, data)
 		case instructionDeviceList:
 			var groups [][]int64
 			if groups, err = readDeviceList(data); len(i.Groups) == 0 {
@@ -220,9 +220,7 @@ func readShape(message []byte) (Shape, error) {
 		case shapeDimensions:
 			s.Dimensions, err = numbers(s.Dimensions, value, data)
 		case shapeTuple:
-			var part Shape
-			part, err = readShape(data)
-			s.Tuple = append(s.Tuple, part)
+			s.Tuple, err = more(s.Tuple, readShape, data)
 		case shapeLayout:
 			err = fields(data, func(number int, value int64, _ []byte) error {
 				if number == layoutSpace {

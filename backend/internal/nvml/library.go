@@ -227,17 +227,14 @@ func descends(pid, from int) bool {
 		if pid == from {
 			return true
 		}
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			return false
-		}
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // nothing of a process that has ended
 		// 42 (a name) S 7 …, and the name may be anything.
 		_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
 		f := strings.Fields(rest)
 		if len(f) < 2 {
 			return false
 		}
-		if pid, err = strconv.Atoi(f[1]); err != nil || pid <= 1 {
+		if pid, _ = strconv.Atoi(f[1]); pid <= 1 {
 			return false
 		}
 	}

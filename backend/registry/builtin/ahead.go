@@ -8,6 +8,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/registry"
 	"matladder/backend/xla/aot"
+	"matladder/internal/known"
 )
 
 // aheadEntry compiles ahead of time, for a chip that this machine need not have, and
@@ -15,19 +16,11 @@ import (
 var aheadEntry = registry.Entry{
 	Name: Ahead, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline,
 	Params: []registry.Param{
-		registry.Size("vmem_limit", "how much fast memory a kernel may take, XLA's own too", "the compiler's own limit"),
+		vmemLimit,
 		registry.Choice("prefetch", "whether an operand of v5 may come to fast memory behind the launch before, as one of XLA's own matmul does", "on", "on", "off"),
 	},
-	Chips: topologies, Open: openAhead,
-}
-
-// topologies are the generations that libtpu compiles for.
-func topologies() []string {
-	var names []string
-	for _, t := range aot.Topologies() {
-		names = append(names, t.Name)
-	}
-	return names
+	Chips: func() []string { return known.Names(aot.Topologies(), func(t aot.Topology) string { return t.Name }) },
+	Open:  openAhead,
 }
 
 func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) {
@@ -42,20 +35,25 @@ func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) 
 		return nil, err
 	}
 	if text := r.Params["vmem_limit"]; text != "" {
-		n, err := registry.ParseSize(text)
-		if most := b.MostVMEM(); err == nil && n > most {
-			err = fmt.Errorf("%s has %s", r.Chip, backend.FormatBytes(most))
-		}
-		if err != nil {
+		n, _ := registry.ParseSize(text) // checked
+		if most := b.MostVMEM(); n > most {
 			b.Close()
-			return nil, &registry.RequestError{Err: fmt.Errorf("--param vmem_limit=%s: %w", text, err)}
+			return nil, &registry.RequestError{Err: fmt.Errorf("--param vmem_limit=%s: %s has %s", text, r.Chip, backend.FormatBytes(most))}
 		}
 		d.Params.VMEMBytes, d.FastBytes = n, n
 	}
+	return predicting(d, b), nil
+}
+
+// predicting fills in what people are told of a backend that compiles ahead of time.
+func predicting(d *registry.Device, b interface {
+	backend.Plugged
+	Kept() error
+}) *registry.Device {
 	name, version := b.Plugin()
-	d.Summary = fmt.Sprintf("%s, predicted: %s", b.Device().CommonName(), strings.TrimSpace(name+" "+version))
+	d.Summary = fmt.Sprintf("%s, predicted: %s", d.Device().CommonName(), strings.TrimSpace(name+" "+version))
 	if err := b.Kept(); err != nil {
 		d.Remark = err.Error()
 	}
-	return d, nil
+	return d
 }

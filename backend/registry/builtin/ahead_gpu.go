@@ -8,6 +8,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/registry"
 	"matladder/backend/xla/aot"
+	"matladder/internal/known"
 	"matladder/lower/triton"
 )
 
@@ -18,14 +19,8 @@ const AheadGPU = "aot-gpu"
 var aheadGPUEntry = registry.Entry{
 	Name: AheadGPU, Help: "nowhere: XLA compiles for the GPU of --topology, and its speed is predicted", Can: registry.Predicts,
 	Params: tritonParams,
-	Chips: func() []string {
-		var names []string
-		for _, g := range aot.GPUs() {
-			names = append(names, g.Name)
-		}
-		return names
-	},
-	Open: openAheadGPU,
+	Chips:  func() []string { return known.Names(aot.GPUs(), func(g aot.GPU) string { return g.Name }) },
+	Open:   openAheadGPU,
 }
 
 // tritonParams are those of kernels on a GPU.
@@ -62,11 +57,5 @@ func openAheadGPU(_ context.Context, r registry.Request) (*registry.Device, erro
 	if err != nil {
 		return nil, err
 	}
-	d := &registry.Device{Backend: b, Params: backend.Params{Extra: extra}, FastBytes: int64(b.Device().FastBytes.Value)}
-	name, version := b.Plugin()
-	d.Summary = fmt.Sprintf("%s, predicted: %s", b.Device().CommonName(), strings.TrimSpace(name+" "+version))
-	if err := b.Kept(); err != nil {
-		d.Remark = err.Error()
-	}
-	return d, nil
+	return predicting(&registry.Device{Backend: b, Params: backend.Params{Extra: extra}, FastBytes: int64(b.Device().FastBytes.Value)}, b), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"matladder/backend"
 	"matladder/backend/internal/nvml"
@@ -31,8 +30,7 @@ func openGPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 		return nil, err
 	}
 	// Ahead of the plugin, which takes most of the GPU's memory for itself.
-	number, _ := strconv.Atoi(r.Params["device"]) // checked; 0 where it is not given
-	reader, before, unread := openReader(ctx, number)
+	reader, before, unread := openReader(ctx, pluginOptions("", r).Device)
 	d, w, err := openPlugin(ctx, r, "gpu", "cuda", machine.GPU)
 	if err == nil {
 		operands := d.Params.Extra["operands"]
@@ -46,8 +44,7 @@ func openGPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 		return d, nil
 	}
 	reader.Close()
-	var missing *plugins.NotInstalledError
-	if errors.As(err, &missing) || ctx.Err() != nil {
+	if errors.As(err, new(*plugins.NotInstalledError)) || ctx.Err() != nil {
 		return nil, err
 	}
 	if driver := plugins.Driver("cuda"); driver != "" {

@@ -23,6 +23,9 @@ var pluginParams = []registry.Param{
 	registry.Choice("method", "how launches are timed: by loops inside one program, one after another each on what the last one returned, or one at a time each waited for", pjrt.Loop, pjrt.Methods()...),
 }
 
+// vmemLimit is a parameter of TPUs, there or not.
+var vmemLimit = registry.Size("vmem_limit", "how much fast memory a kernel may take, XLA's own too", "the compiler's own limit")
+
 // pluginOptions are the options that a request's parameters stand for.
 func pluginOptions(name string, r registry.Request) pjrt.Options {
 	device, _ := strconv.Atoi(r.Params["device"]) // checked; 0 where it is not given
@@ -34,7 +37,7 @@ var tpuEntry = registry.Entry{
 	Name: "tpu", Help: "a TPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline,
 	Params: append(pluginParams[:len(pluginParams):len(pluginParams)],
 		registry.Choice("operands", "where operands of a loop may be kept: in HBM, or wherever the compiler likes", pjrt.OperandsHBM, pjrt.OperandsHBM, pjrt.OperandsAny),
-		registry.Size("vmem_limit", "how much fast memory a kernel may take, XLA's own too", "the compiler's own limit"),
+		vmemLimit,
 	),
 	Open: openTPU,
 }
@@ -47,9 +50,8 @@ func openTPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	if err == nil {
 		return d, recordFlags(d)
 	}
-	var missing *plugins.NotInstalledError
 	switch {
-	case errors.As(err, &missing), ctx.Err() != nil:
+	case errors.As(err, new(*plugins.NotInstalledError)), ctx.Err() != nil:
 		return d, err
 	case runtime.GOOS != "linux" || runtime.GOARCH != "amd64": // where libtpu is not
 		return nil, err
@@ -63,10 +65,7 @@ func recordFlags(d *registry.Device) error {
 	if err != nil || flags == "" {
 		return err
 	}
-	if d.Params.Extra == nil {
-		d.Params.Extra = map[string]string{}
-	}
-	d.Params.Extra["libtpu_flags"] = strings.Join(strings.Fields(flags), ",")
+	d.Params = d.Params.With("libtpu_flags", strings.Join(strings.Fields(flags), ","))
 	return nil
 }
 

@@ -107,7 +107,7 @@ func (f *Flags) Check() error {
 
 // usage turns a *registry.RequestError into a *cli.UsageError.
 func usage(err error) error {
-	if wrong := (*registry.RequestError)(nil); errors.As(err, &wrong) {
+	if errors.As(err, new(*registry.RequestError)) {
 		return &cli.UsageError{Err: err}
 	}
 	return err

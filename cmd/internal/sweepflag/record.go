@@ -24,9 +24,6 @@ type Record struct {
 	State  string   // results.Begun or results.Whole
 }
 
-// recordFile is where the record of a results file lies.
-func recordFile(out string) string { return results.NoteFile(out) }
-
 // maxRuns bounds the executions that a record names, the latest of them.
 const maxRuns = 1000
 
@@ -75,7 +72,7 @@ func (r Record) write(out string) error {
 	if err != nil {
 		return err
 	}
-	return files.Replace(recordFile(out), append(text, '\n'))
+	return files.Replace(results.NoteFile(out), append(text, '\n'))
 }
 
 // ReadRecord returns the record of the results file out; ok is false if that has no
@@ -83,9 +80,8 @@ func (r Record) write(out string) error {
 // error: which sweep to go on with is not known.
 func ReadRecord(out string) (r Record, ok bool, err error) {
 	f, err := results.ReadFile(out)
-	var foreign *results.SyntaxError
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.As(err, &foreign):
+	case errors.Is(err, fs.ErrNotExist), errors.As(err, new(*results.SyntaxError)):
 		return r, false, nil // to be started, or to be refused by who opens it
 	case err != nil:
 		return r, false, err
@@ -93,25 +89,25 @@ func ReadRecord(out string) (r Record, ok bool, err error) {
 	r, err = readRecord(out)
 	switch {
 	case err == nil && len(f.Rows) > 0 && !slices.Contains(r.Runs, f.Rows[len(f.Rows)-1].RunID):
-		return r, false, fmt.Errorf("%s is of another file than %s, whose last run it does not name; give the flags of the sweep beside --resume", recordFile(out), out)
+		return r, false, fmt.Errorf("%s is of another file than %s, whose last run it does not name; give the flags of the sweep beside --resume", results.NoteFile(out), out)
 	case errors.Is(err, fs.ErrNotExist) && len(f.Rows) == 0:
 		return r, false, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return r, false, fmt.Errorf("nothing says which sweep %s is of (%s is not there); give the flags of the sweep beside --resume", out, recordFile(out))
+		return r, false, fmt.Errorf("nothing says which sweep %s is of (%s is not there); give the flags of the sweep beside --resume", out, results.NoteFile(out))
 	}
 	return r, err == nil, err
 }
 
 func readRecord(out string) (r Record, err error) {
-	text, err := files.ReadRegular(recordFile(out), results.MaxNote)
+	text, err := files.ReadRegular(results.NoteFile(out), results.MaxNote)
 	if err != nil {
 		return r, err
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("%s: %w; remove it, and give the flags of the sweep beside --resume", recordFile(out), err)
+		return r, fmt.Errorf("%s: %w; remove it, and give the flags of the sweep beside --resume", results.NoteFile(out), err)
 	}
 	return r, nil
 }
 
 // RemoveRecord removes the record of a results file that was not kept.
-func RemoveRecord(out string) { os.Remove(recordFile(out)) }
+func RemoveRecord(out string) { os.Remove(results.NoteFile(out)) }

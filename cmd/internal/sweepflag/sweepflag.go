@@ -7,9 +7,12 @@ package sweepflag
 
 import (
 	"cmp"
+	"strconv"
+	"time"
 
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/known"
 	"matladder/problem"
 
 	"github.com/spf13/pflag"
@@ -48,7 +51,7 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 	}
 	if len(c.Layers) > 0 {
 		for _, name := range []string{"family", "sizes", "kernel", "dtype", "blocks", "precision"} {
-			if f.Lookup(name) != nil && f.Changed(name) {
+			if f.Changed(name) {
 				return harness.Config{}, cli.Usagef("--%s: the parts of the layers of sweep %s say that themselves", name, c.Name)
 			}
 		}
@@ -66,27 +69,23 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 		replace(f, "kernel", &c.Kernels, of(c.Family, harness.ParseKernels)),
 		replace(f, "dtype", &c.Asked, of(c.Family, harness.ParseDtypes)),
 		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
-		replaceMesh(f, &c),
+		replace(f, "mesh", &c.Mesh, harness.ParseMesh),
 		replace(f, "cache", &c.Cache, harness.ParseCache),
-		set(f, "pin", &c.Pin, f.GetBool),
-		set(f, "time-budget", &c.TimeBudget, f.GetDuration),
-		set(f, "seed", &c.Seed, f.GetInt64),
+		replace(f, "pin", &c.Pin, strconv.ParseBool),
+		replace(f, "time-budget", &c.TimeBudget, time.ParseDuration),
+		replace(f, "seed", &c.Seed, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }),
 	)
 }
 
 // Families are the names of the problem families, for the help of --family.
 func Families() []string {
-	var names []string
-	for _, f := range problem.Families() {
-		names = append(names, f.Name)
-	}
-	return names
+	return known.Names(problem.Families(), func(f *problem.Family) string { return f.Name })
 }
 
 // family puts another problem family in the place of the sweep's, if flag --family names
 // one: with that family's kernels and dtypes, and the sizes of --sizes.
 func family(f *pflag.FlagSet, c *harness.Config) error {
-	if f.Lookup("family") == nil || !f.Changed("family") {
+	if !f.Changed("family") {
 		return nil
 	}
 	to, err := problem.Find(f.Lookup("family").Value.String())
@@ -119,20 +118,4 @@ func replace[T any](f *pflag.FlagSet, name string, v *T, parse func(string) (T, 
 	}
 	*v = x
 	return nil
-}
-
-// set sets a value of the sweep from a flag of its type, if it was given.
-func set[T any](f *pflag.FlagSet, name string, v *T, get func(string) (T, error)) (err error) {
-	if f.Changed(name) {
-		*v, err = get(name)
-	}
-	return err
-}
-
-// replaceMesh sets the mesh from --mesh, for commands that have it.
-func replaceMesh(f *pflag.FlagSet, c *harness.Config) error {
-	if f.Lookup("mesh") == nil {
-		return nil
-	}
-	return replace(f, "mesh", &c.Mesh, harness.ParseMesh)
 }
