@@ -81,22 +81,21 @@ func unpackedRows[S gemm.Source, C gemm.Sum](threads int, tried []int, p, thin *
 const probeTime = 2 * time.Millisecond
 
 // emptyLaunch is the seconds of a launch in which each of some workers has one program,
-// of hardly anything, beside what that program takes.
-func (b *Backend) emptyLaunch(ctx context.Context, workers int) float64 {
+// of hardly anything, beside what that program takes: the mean of some launches.
+func (b *Backend) emptyLaunch(ctx context.Context, workers, launches int) float64 {
 	const line = 32 // elements of a program: no two workers write one pair of cache lines
 	t := tile.New("probe")
 	i := t.Axis("i", workers, tile.Parallel)
 	x := t.In("x", tile.Float32, tile.Array(workers, line), tile.Block(1, line).At(i, tile.Const(0)))
 	o := t.Out("o", tile.Float32, tile.Array(workers, line), tile.Block(1, line).At(i, tile.Const(0)))
 	t.Store(o, x)
-	const launches = 64
 	return b.fastestLaunch(ctx, t, workers, launches)
 }
 
 // measureSharing measures what it costs cores to work together. The cores of a virtual machine
 // may be moved from one moment to the next, so that it is the median of some measurements.
 func (b *Backend) measureSharing(ctx context.Context, c *machine.Cores) {
-	const most, apart = 5, 40 * time.Millisecond
+	const most, apart, launches = 5, 40 * time.Millisecond, 64
 	var figures [5][most]float64
 	times := most
 	if b.options.brief {
@@ -105,7 +104,7 @@ func (b *Backend) measureSharing(ctx context.Context, c *machine.Cores) {
 	for i := range times {
 		probe.Occupy(ctx, b.options.Threads, apart)
 		s := probe.Sharing(ctx, b.options.Threads)
-		for j, v := range [...]float64{b.emptyLaunch(ctx, b.options.Threads), b.emptyLaunch(ctx, min(2, b.options.Threads)), s.Line, s.ReadOthers, s.WriteOthers} {
+		for j, v := range [...]float64{b.emptyLaunch(ctx, b.options.Threads, launches), b.emptyLaunch(ctx, min(2, b.options.Threads), launches), s.Line, s.ReadOthers, s.WriteOthers} {
 			figures[j][i] = v
 		}
 	}

@@ -127,7 +127,8 @@ func (b *Backend) recall() measurements {
 	if kept, ok := readMeasurements(file, m); ok {
 		var now measurements
 		b.controlled(context.Background(), &now)
-		if !kept.outlived(now.ControlCompute, now.ControlMemory) && !kept.crowded(b.emptyLaunch(context.Background(), m.Threads)) {
+		const few = 8 // are enough to tell a launch from one sixteen times as long
+		if !kept.outlived(now.ControlCompute, now.ControlMemory) && !kept.crowded(b.emptyLaunch(context.Background(), m.Threads, few)) {
 			return kept
 		}
 	}
