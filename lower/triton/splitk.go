@@ -1,10 +1,8 @@
 package triton
 
 import (
-	"fmt"
 	"slices"
 
-	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -37,7 +35,7 @@ type splitter struct {
 func (s *splitter) parse() error {
 	p := s.program
 	refuse := func(format string, args ...any) error {
-		return &UnsupportedError{mlir.Refuse(p.Body[0].Pos, p.Name, "split_k", "", fmt.Sprintf(format, args...))}
+		return unsupported(p.Body[0].Pos, p, "split_k", "", format, args...)
 	}
 	outer, loops := split(p.Grid)
 	loops = slices.DeleteFunc(slices.Clone(loops), func(a *tile.Axis) bool { return a.Size == 1 })
