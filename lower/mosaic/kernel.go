@@ -114,13 +114,7 @@ func (k *kernel) name() {
 
 // memoryShape is the shape of a ref in memory: of two dimensions at least, with
 // squeezed ones of size 1.
-func memoryShape(r *tile.Ref) []int {
-	dims := make([]int, len(r.Block))
-	for d := range dims {
-		dims[d] = r.BlockSize(d)
-	}
-	return mlir.Physical(dims)
-}
+func memoryShape(r *tile.Ref) []int { return mlir.Physical(r.BlockSizes()) }
 
 // gridless reports whether every ref shows its whole array, so that there is
 // nothing to choose for a grid.

@@ -1,8 +1,6 @@
 package stablehlo
 
 import (
-	"slices"
-
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -103,16 +101,11 @@ func (g *grid) loop(s *tile.Stmt) {
 func (g *grid) changed(body []*tile.Stmt) []*tile.Ref {
 	var rs []*tile.Ref
 	for _, r := range g.program.Refs {
-		if writes(body, r) {
+		if tile.Writes(body, r) {
 			rs = append(rs, r)
 		}
 	}
 	return rs
-}
-
-// writes reports whether body may change r.
-func writes(body []*tile.Stmt, r *tile.Ref) bool {
-	return slices.ContainsFunc(body, func(s *tile.Stmt) bool { return s.Ref == r || writes(s.Body, r) })
 }
 
 // inDtype rounds or wraps a working value to one that d has.

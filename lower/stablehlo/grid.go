@@ -85,20 +85,11 @@ func unknown(d tile.Dtype) float64 {
 	return math.NaN()
 }
 
-// paddedShape is the shape of r's array with room for every block, blockShape that of a
-// block with its squeezed dimensions.
+// paddedShape is the shape of r's array with room for every block.
 func paddedShape(r *tile.Ref) []int {
 	dims := r.Blocks()
 	for d := range dims {
 		dims[d] = (dims[d]-1)*r.Step(d) + r.BlockSize(d)
-	}
-	return dims
-}
-
-func blockShape(r *tile.Ref) []int {
-	dims := make([]int, len(r.Block))
-	for d := range dims {
-		dims[d] = r.BlockSize(d)
 	}
 	return dims
 }
@@ -116,17 +107,17 @@ func (g *grid) step(step value, arrays []value) []value {
 		for d, x := range r.Index {
 			g.starts[i] = append(g.starts[i], g.Times(g.Index(x), r.Step(d)))
 		}
-		g.blocks[i] = g.Reshape(g.dynamicSlice(arrays[i], g.starts[i], blockShape(r)), r.Shape())
+		g.blocks[i] = g.Reshape(g.dynamicSlice(arrays[i], g.starts[i], r.BlockSizes()), r.Shape())
 	}
 	g.body(p.Body)
 	after := slices.Clone(arrays)
 	for i, r := range p.Refs {
 		switch {
-		case !writes(p.Body, r):
+		case !tile.Writes(p.Body, r):
 		case r.Kind == tile.Scratch:
 			after[i] = g.blocks[i]
 		default:
-			after[i] = g.dynamicUpdateSlice(arrays[i], g.Reshape(g.blocks[i], blockShape(r)), g.starts[i])
+			after[i] = g.dynamicUpdateSlice(arrays[i], g.Reshape(g.blocks[i], r.BlockSizes()), g.starts[i])
 		}
 	}
 	return after

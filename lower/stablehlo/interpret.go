@@ -15,7 +15,7 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Launch{Name: "interpret", In: arraysOf(bound.In), Out: arraysOf(bound.Out)}
+	l := &Launch{Name: "interpret", In: ArraysOf(bound.In), Out: ArraysOf(bound.Out)}
 	functions := ""
 	for i, p := range programs {
 		if p.CopiesItself() {
@@ -58,7 +58,8 @@ func functionName(i int, p *tile.Program) string {
 	return fmt.Sprintf("program%d_%s", i, mlir.Symbol(p.Name))
 }
 
-func arraysOf(refs []*tile.Ref) []Array {
+// ArraysOf are the arrays of refs.
+func ArraysOf(refs []*tile.Ref) []Array {
 	as := make([]Array, len(refs))
 	for i, r := range refs {
 		as[i] = Array{r.Name, r.Dtype, r.Array}

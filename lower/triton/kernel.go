@@ -33,7 +33,7 @@ func (t Target) writeKernel(p *tile.Program, params Params, alongK map[*tile.Ref
 		args: map[*tile.Ref]value{}, ids: map[*tile.Axis]value{}, scratch: map[*tile.Ref]value{}, reread: map[*tile.Ref]bool{}}
 	k.Exprs = mlir.Exprs{Target: k, Stored: storage, Floats: floatOps, ScalarBool: true,
 		Writer: mlir.Writer{Dialect: k, Scope: k, Sharing: mlir.Hoisted, Refused: mlir.Refused{Maker: maker, Program: p.Name}}}
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Op == tile.OpLoad && e.Ref.Kind == tile.Out {
 			k.reread[e.Ref] = true
 		}
@@ -64,19 +64,10 @@ func (k *kernel) arguments() string {
 // leastOf is the least size of a dimension: what the matrix units take at once.
 func leastOf(p *tile.Program) int {
 	least := 1
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Op == tile.OpDot {
 			least = max(least, 16, 256/max(8, min(e.Args[0].Dtype.Bits(), e.Args[1].Dtype.Bits())))
 		}
 	})
 	return least
-}
-
-// eachExpr calls f with every expression of a program and its statement.
-func eachExpr(p *tile.Program, f func(*tile.Stmt, *tile.Expr)) {
-	p.Walk(func(s *tile.Stmt) {
-		if s.Value != nil {
-			tile.WalkExpr(s.Value, func(e *tile.Expr) { f(s, e) })
-		}
-	})
 }

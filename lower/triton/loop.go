@@ -105,15 +105,11 @@ func (s step) TableValue(*tile.Ref, int) int { return 0 }
 func writtenScratch(p *tile.Program, body []*tile.Stmt) []*tile.Ref {
 	var written []*tile.Ref
 	for _, r := range p.RefsOf(tile.Scratch) {
-		if writes(body, r) {
+		if tile.Writes(body, r) {
 			written = append(written, r)
 		}
 	}
 	return written
-}
-
-func writes(body []*tile.Stmt, r *tile.Ref) bool {
-	return slices.ContainsFunc(body, func(s *tile.Stmt) bool { return s.Ref == r || writes(s.Body, r) })
 }
 
 // readFirst reports whether statements may read r before they have written it.

@@ -63,9 +63,6 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 			}
 		}
 		for _, p := range list {
-			if err := p.Verify(); err != nil {
-				return nil, err
-			}
 			k, err := lower(p, opts)
 			if err != nil {
 				return nil, err

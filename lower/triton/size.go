@@ -108,7 +108,7 @@ func readsOutput(p *tile.Program) bool {
 	p.Walk(func(s *tile.Stmt) {
 		found = found || s.Kind == tile.Accumulate && s.Ref.Kind == tile.Out
 	})
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		found = found || e.Op == tile.OpLoad && e.Ref.Kind == tile.Out
 	})
 	return found
@@ -117,7 +117,7 @@ func readsOutput(p *tile.Program) bool {
 // isStrict reports whether a program has products that no matrix unit does.
 func isStrict(p *tile.Program) bool {
 	found := false
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Op == tile.OpDot && strict(e) })
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Op == tile.OpDot && strict(e) })
 	return found
 }
 

@@ -50,7 +50,7 @@ func (t Target) checkProducts(p *tile.Program) (err error) {
 	if !t.noFloat8 {
 		return nil
 	}
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Dtype.IsFloat() && e.Dtype.Bits() == 8 && err == nil {
 			err = unsupported(e.Pos, p, e.Op.String(), "", "%s has no %s", t.Name, e.Dtype)
 		}
