@@ -15,7 +15,7 @@ var floatOps = mlir.FloatOps(map[tile.Op]string{
 	tile.OpRsqrt: "math.rsqrt", tile.OpRoundEven: "math.roundeven",
 })
 
-// Own is the value of an expression of memory, a product, or what moves elements.
+// Own writes loads, products, reductions, and what moves elements: in operations of Mosaic alone.
 func (k *kernel) Own(e *tile.Expr) (v value, own bool) {
 	switch e.Op {
 	case tile.OpLoad:
@@ -83,15 +83,15 @@ func (k *kernel) Round(v value, to shaped) value {
 	return k.Once(v.Of(to.Elem), "arith.truncf", "", v)
 }
 
-// RoundEven is an operation.
+// RoundEven rounds to the nearest integer.
 func (k *kernel) RoundEven(v value) value { return k.Unary("math.roundeven", v) }
 
-// Clamp is two.
+// Clamp is v between two numbers.
 func (k *kernel) Clamp(v value, lo, hi float64) value {
 	return k.Binary("arith.minimumf", k.Binary("arith.maximumf", v, mlir.Number("f32", lo)), mlir.Number("f32", hi))
 }
 
-// Below compares coordinates.
+// Below tells the coordinates along dim that are less than limit.
 func (k *kernel) Below(dim int, dims []int, limit value) value {
 	return k.Compare(k.iota(dim, dims), tile.LT, limit)
 }

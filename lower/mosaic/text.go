@@ -14,8 +14,8 @@ const prefix = "stable_mosaic."
 // older compilers do not know, and above 6, where iota got its present form.
 const version = 11
 
-// value is a name in the text, shaped its type: a vector, or a scalar; or a memref, if it
-// lies somewhere: in vmem, or a table in smem.
+// value is a name in the text, shaped its type: a vector or a scalar, or a memref where
+// Space says in which memory (a table is in smem).
 type (
 	value  = mlir.Value
 	shaped = mlir.Type

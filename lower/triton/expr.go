@@ -12,8 +12,8 @@ import (
 // floatOps are the elementwise operations on floats that are one of the text's.
 var floatOps = mlir.FloatOps(map[tile.Op]string{tile.OpDiv: "tt.precise_divf"})
 
-// Own is the value of an expression of memory, a product, a function that Triton has not, or
-// what moves elements.
+// Own writes loads, products, reductions, what moves elements, and functions that Triton has
+// not: in operations of its own.
 func (k *kernel) Own(e *tile.Expr) (v value, own bool) {
 	switch e.Op {
 	case tile.OpLoad:
